@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef gpureg_Device_h
+#define gpureg_Device_h
+
+#include "GPURegistrationExport.h"
+#include "gpureg/Error.h"
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace gpureg
+{
+
+/** A device that computes: "cuda:0", "opencl:0" or "host". */
+struct DeviceDescription
+{
+  std::string name;
+  /** One line: the model, what runs it, its memory. */
+  std::string description;
+  /** Bytes of memory; of the host, what is physically there. */
+  std::size_t memorySize;
+};
+
+/** Every device of this machine, best first: CUDA, OpenCL GPUs, host threads, OpenCL on the CPU
+ *  (which runs the GPU's kernels, but not faster than the host's own). Never empty.
+ *  The first call looks for drivers; no device is initialised or given memory.
+ *  A driver that is there but fails is left out, and GetDeviceComplaints() says why. */
+GPURegistration_EXPORT std::vector<DeviceDescription>
+GetAvailableDevices();
+
+/** Why a driver found no device, one line each: for messages to people. */
+GPURegistration_EXPORT std::vector<std::string>
+GetDeviceComplaints();
+
+/** Bounds what this process may allocate on a device, in bytes; 0 (the default) for no bound but the
+ *  device's own. What is allocated already stays.
+ *  \throws Error if there is no such device. */
+GPURegistration_EXPORT void
+SetMemoryLimit(const std::string & deviceName, std::size_t bytes);
+
+/** Bytes that the engine holds on a device now, in all its objects.
+ *  \throws Error if there is no such device. */
+GPURegistration_EXPORT std::size_t
+GetMemoryInUse(const std::string & deviceName);
+
+} // namespace gpureg
+
+#endif

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaMattesNMI_h
+#define itkCudaMattesNMI_h
+
+#include "itkGPUDevice.h"
+
+#include "gpureg/JointDensity.h"
+#include "gpureg/MattesMetric.h"
+
+#include "itkMattesMutualInformationImageToImageMetricv4.h"
+
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace itk
+{
+
+/** \class CudaMattesNMI
+ * \brief Normalised mutual information, or Mattes' mutual information, on a GPU or on host threads.
+ *
+ * A drop-in for itk::MattesMutualInformationImageToImageMetricv4, from which it is derived: same
+ * histogram, same interface, same sign. Set it as the metric of an itk::ImageRegistrationMethodv4 and
+ * leave the rest of the pipeline as it is.
+ *
+ * With NormalizedOn() (the default) the value is -(H_f + H_m)/H_j (Studholme 1999; Modat 2010,
+ * section 2.2); with NormalizedOff() it is ITK's own Mattes mutual information. Either falls as the
+ * images align, and the derivative is that of -value by the moving transform's parameters.
+ *
+ * The images, the gradient and the fixed bins stay on the device from Initialize() on; an evaluation
+ * sends the transform and brings sums back. Results are bitwise the same from run to run, whatever the
+ * number of threads; devices agree to rounding.
+ *
+ * What runs on the device: any transform that is linear (composites too); a displacement field that is
+ * applied first, followed by linear ones; linear, nearest-neighbour and B-spline interpolation; an
+ * itk::ImageMaskSpatialObject as moving mask; any fixed side. What does not (another interpolator,
+ * another moving mask, another gradient calculator, another transform) is computed on the host through
+ * ITK's own classes, and a warning says so once. A B-spline transform that is being optimised is an
+ * exception.
+ *
+ * Bad input is an itk::ExceptionObject: besides what ITK rejects, an image that is constant where it is
+ * sampled, an empty mask, and an image with a NaN or an infinity (they are counted). The object can be
+ * used again after any of them.
+ *
+ * \tparam TFixedImage, TMovingImage images of float or double, of 2 or 3 dimensions.
+ *
+ * \sa MattesMutualInformationImageToImageMetricv4, GPUDevice
+ * \ingroup GPURegistration
+ */
+template <typename TFixedImage,
+          typename TMovingImage,
+          typename TVirtualImage = TFixedImage,
+          typename TInternalComputationValueType = double,
+          typename TMetricTraits =
+            DefaultImageToImageMetricTraitsv4<TFixedImage, TMovingImage, TVirtualImage, TInternalComputationValueType>>
+class ITK_TEMPLATE_EXPORT CudaMattesNMI
+  : public MattesMutualInformationImageToImageMetricv4<TFixedImage,
+                                                       TMovingImage,
+                                                       TVirtualImage,
+                                                       TInternalComputationValueType,
+                                                       TMetricTraits>
+{
+public:
+  ITK_DISALLOW_COPY_AND_MOVE(CudaMattesNMI);
+
+  using Self = CudaMattesNMI;
+  using Superclass = MattesMutualInformationImageToImageMetricv4<TFixedImage,
+                                                                 TMovingImage,
+                                                                 TVirtualImage,
+                                                                 TInternalComputationValueType,
+                                                                 TMetricTraits>;
+  using Pointer = SmartPointer<Self>;
+  using ConstPointer = SmartPointer<const Self>;
+
+  itkNewMacro(Self);
+
+  const char *
+  GetNameOfClass() const override
+  {
+    return "CudaMattesNMI";
+  }
+
+  static constexpr unsigned int ImageDimension = TFixedImage::ImageDimension;
+  static_assert(ImageDimension == 2 || ImageDimension == 3, "CudaMattesNMI: images have 2 or 3 dimensions");
+  static_assert(TMovingImage::ImageDimension == ImageDimension && TVirtualImage::ImageDimension == ImageDimension,
+                "CudaMattesNMI: fixed, moving and virtual image have the same dimension");
+
+  /** Normalised mutual information (on, the default), or Mattes' mutual information as ITK has it. */
+  itkSetMacro(Normalized, bool);
+  itkGetConstMacro(Normalized, bool);
+  itkBooleanMacro(Normalized);
+
+  /** Where to compute. Default: GPUDevice::GetDefault(), asked when the metric is made.
+   * Takes effect at the next evaluation. */
+  void
+  SetDevice(const GPUDevice & device);
+  const GPUDevice &
+  GetDevice() const
+  {
+    return m_Device;
+  }
+
+  void
+  Initialize() override;
+
+#ifndef ITK_WRAPPING_PARSER
+  /** Launches, copies, allocations and kernel time of the last evaluation on the device. */
+  gpureg::EvaluationStatistics
+  GetEvaluationStatistics() const;
+
+  /** Kernel times are measured from the next evaluation on. */
+  void
+  SetMeasuresKernelTime(bool on);
+#endif
+
+protected:
+  CudaMattesNMI();
+  ~CudaMattesNMI() override = default;
+
+  void
+  PrintSelf(std::ostream & os, Indent indent) const override;
+
+  void
+  GetValueAndDerivativeExecute() const override;
+
+private:
+  using Traits = ImageToImageMetricv4<TFixedImage, TMovingImage, TVirtualImage, TInternalComputationValueType, TMetricTraits>;
+  using JacobianType = typename Superclass::JacobianType;
+  using MovingTransformType = typename Superclass::MovingTransformType;
+  using VirtualPointType = typename Superclass::VirtualPointType;
+
+  /** What the resident fixed or moving side was made from: object addresses and time stamps. */
+  using Key = std::vector<std::uintptr_t>;
+
+  /** How the moving transform is evaluated. */
+  enum class Route
+  {
+    Linear,
+    DisplacementField,
+    ThroughITK
+  };
+
+  // itkCudaMattesNMIInput.hxx: what ITK holds, checked and handed to the engine.
+  template <typename TImage>
+  void
+  CheckIsFinite(const TImage * image, const char * role) const;
+  void
+  ComputeIntensityRanges();
+  template <typename TImage, typename TMask>
+  std::pair<double, double>
+  ComputeRange(const TImage * image, const TMask * mask) const;
+  void
+  CheckRange(const char * role, double minimum, double maximum) const;
+  Key
+  GetFixedKey() const;
+  Key
+  GetMovingKey() const;
+  void
+  UpdateEngine() const;
+  void
+  SendFixedSide() const;
+  void
+  SendMovingSide() const;
+  bool
+  FixedGridIsVirtualGrid() const;
+  std::string
+  FindWhatTheDeviceLacks() const;
+  Route
+  ChooseRoute() const;
+
+  // itkCudaMattesNMI.hxx: an evaluation on the device.
+  gpureg::ParallelFor
+  GetParallelFor() const;
+  gpureg::MattesMapping
+  MakeMapping(Route route) const;
+  void
+  StoreValue(const gpureg::JointDensity & density, SizeValueType validPoints) const;
+  void
+  StoreGlobalDerivative(const gpureg::MattesResult & result, double validPoints) const;
+  void
+  StoreLocalDerivative(const gpureg::MattesResult & result, double validPoints) const;
+  gpureg::JointDensity
+  MakeDensity(const gpureg::MattesResult & result) const;
+  void
+  SayOnce(const std::string & what) const;
+
+  // itkCudaMattesNMIThroughITK.hxx: the same sums, sample by sample, by ITK's own classes.
+  void
+  EvaluateThroughITK() const;
+
+  GPUDevice                                     m_Device;
+  bool                                          m_Normalized{ true };
+  bool                                          m_MeasuresKernelTime{ false };
+  bool                                          m_IsInitialized{ false };
+  mutable std::unique_ptr<gpureg::MattesMetric> m_Engine;
+  mutable Key                                   m_FixedKey;
+  mutable Key                                   m_MovingKey;
+  mutable std::set<std::string>                 m_Said;
+};
+
+} // namespace itk
+
+#ifndef ITK_MANUAL_INSTANTIATION
+#  include "itkCudaMattesNMI.hxx"
+#endif
+
+#endif

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkGPURegistrationGeometry_h
+#define itkGPURegistrationGeometry_h
+
+#include "gpureg/MattesMetric.h"
+
+#include "itkContinuousIndex.h"
+#include "itkImageBase.h"
+
+#include <algorithm>
+#include <array>
+
+namespace itk
+{
+/** From ITK's geometry, in double precision, to the engine's index maps. Indices here are relative to
+ * the buffer's first voxel, and two dimensions are three of which the last stays 0. */
+namespace GPURegistrationGeometry
+{
+
+using IndexArray = std::array<double, 3>;
+
+template <unsigned int VDimension>
+gpureg::Size
+SizeOf(const Size<VDimension> & size)
+{
+  gpureg::Size result{ 1, 1, 1 };
+  for (unsigned int d = 0; d < VDimension; ++d)
+  {
+    result[d] = static_cast<int>(size[d]);
+  }
+  return result;
+}
+
+template <unsigned int VDimension>
+Point<double, VDimension>
+IndexToPoint(const ImageBase<VDimension> & image, const IndexArray & index)
+{
+  ContinuousIndex<double, VDimension> absolute;
+  for (unsigned int d = 0; d < VDimension; ++d)
+  {
+    absolute[d] = index[d] + static_cast<double>(image.GetBufferedRegion().GetIndex(d));
+  }
+  return image.template TransformContinuousIndexToPhysicalPoint<double, double>(absolute);
+}
+
+template <unsigned int VDimension>
+IndexArray
+PointToIndex(const ImageBase<VDimension> & image, const Point<double, VDimension> & point)
+{
+  const auto absolute = image.template TransformPhysicalPointToContinuousIndex<double>(point);
+  IndexArray index{ 0, 0, 0 };
+  for (unsigned int d = 0; d < VDimension; ++d)
+  {
+    index[d] = absolute[d] - static_cast<double>(image.GetBufferedRegion().GetIndex(d));
+  }
+  return index;
+}
+
+/** The middle of a buffer, as an integer index, and how far it reaches along each axis. */
+template <unsigned int VDimension>
+IndexArray
+GetCentre(const ImageBase<VDimension> & image)
+{
+  const auto & size = image.GetBufferedRegion().GetSize();
+  IndexArray   centre{ 0, 0, 0 };
+  for (unsigned int d = 0; d < VDimension; ++d)
+  {
+    centre[d] = static_cast<double>(size[d] / 2);
+  }
+  return centre;
+}
+
+/** The map x ↦ function(x), known to be affine, from its values at centre and size[d] beyond it along
+ * each axis: whatever class the transforms in it are of. */
+template <unsigned int VDimension, typename TFunction>
+gpureg::IndexMap
+FitIndexMap(const ImageBase<VDimension> & image, const TFunction & function)
+{
+  const auto &     size = image.GetBufferedRegion().GetSize();
+  const IndexArray centre = GetCentre(image);
+  const IndexArray middle = function(centre);
+  gpureg::IndexMap map;
+  map.offset = middle;
+  for (unsigned int d = 0; d < VDimension; ++d)
+  {
+    const double reach = std::max<double>(1.0, static_cast<double>(size[d]));
+    IndexArray   there = centre;
+    there[d] += reach;
+    const IndexArray moved = function(there);
+    for (unsigned int r = 0; r < VDimension; ++r)
+    {
+      map.matrix[3 * r + d] = (moved[r] - middle[r]) / reach;
+      map.offset[r] -= map.matrix[3 * r + d] * centre[d];
+    }
+  }
+  return map;
+}
+
+/** Physical vector → index vector of an image, by rows. */
+template <unsigned int VDimension>
+std::array<double, 9>
+GetVectorToIndexMatrix(const ImageBase<VDimension> & image)
+{
+  std::array<double, 9>     matrix{};
+  const IndexArray          zero = PointToIndex(image, image.GetOrigin());
+  for (unsigned int d = 0; d < VDimension; ++d)
+  {
+    // A spacing is a length of the size of the image's own voxels: no digits are lost.
+    const double step = image.GetSpacing()[d];
+    Point<double, VDimension> point = image.GetOrigin();
+    point[d] += step;
+    const IndexArray index = PointToIndex(image, point);
+    for (unsigned int r = 0; r < VDimension; ++r)
+    {
+      matrix[3 * r + d] = (index[r] - zero[r]) / step;
+    }
+  }
+  return matrix;
+}
+
+} // namespace GPURegistrationGeometry
+} // namespace itk
+
+#endif

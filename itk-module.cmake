@@ -1,0 +1,24 @@
+set(
+  DOCUMENTATION
+  "Image registration on GPUs: metrics and filters that slot into ITK's own pipelines and compute with
+CUDA, with OpenCL or on host threads. Follows Ansorge 2008, Modat 2010, Sun 2010, Li 2015 and
+Shamonin 2014."
+)
+
+itk_module(
+  GPURegistration
+  ENABLE_SHARED
+  DEPENDS
+    ITKCommon
+    ITKMetricsv4
+    ITKRegistrationMethodsv4
+    ITKSpatialObjects
+    ITKTransform
+    ITKDisplacementField
+    ITKImageFunction
+  TEST_DEPENDS
+    ITKImageGrid
+    ITKSmoothing
+  EXCLUDE_FROM_DEFAULT
+  DESCRIPTION "${DOCUMENTATION}"
+)

@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gpureg/MattesMetric.h"
+
+#include "Backend.h"
+#include "MattesPasses.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+namespace gpureg
+{
+
+namespace
+{
+// What the slabs of one launch may take; larger problems are launched in several goes.
+constexpr std::size_t MaximumSlabBytes = std::size_t{ 64 } << 20;
+
+std::int64_t
+CountOf(const Size & size)
+{
+  return static_cast<std::int64_t>(size[0]) * size[1] * size[2];
+}
+
+kernels::AffineMap
+ToKernel(const IndexMap & map)
+{
+  kernels::AffineMap result;
+  std::copy(map.matrix.begin(), map.matrix.end(), result.m);
+  std::copy(map.offset.begin(), map.offset.end(), result.t);
+  return result;
+}
+
+int
+DividedUp(std::int64_t a, std::int64_t b)
+{
+  return static_cast<int>((a + b - 1) / b);
+}
+
+/** Cuts the samples into chunks: enough of them to fill the device, none larger than the histogram's
+ *  32-bit counts allow, and of even depth. */
+void
+Partition(kernels::MattesArguments & a, const MattesGrain & grain)
+{
+  const int          deepest = kernels::MaximumSamplesPerChunk / grain.lanes;
+  const bool         points = a.variant & kernels::MattesSamplesArePoints;
+  const int          tilesX = points ? 1 : DividedUp(a.virtualSize[0], kernels::TileWidth);
+  const int          tilesY = points ? 1 : DividedUp(a.virtualSize[1], grain.lanes / kernels::TileWidth);
+  const std::int64_t depth = points ? DividedUp(a.pointCount, grain.lanes) : a.virtualSize[2];
+  const std::int64_t tiles = static_cast<std::int64_t>(tilesX) * tilesY;
+  const std::int64_t wanted =
+    std::max<std::int64_t>(DividedUp(depth, deepest), std::min<std::int64_t>(depth, grain.targetChunks / tiles));
+  a.tileDepth = std::max(1, DividedUp(depth, std::max<std::int64_t>(1, wanted)));
+  a.tileCount[0] = tilesX;
+  a.tileCount[1] = tilesY;
+  a.tileCount[2] = DividedUp(depth, a.tileDepth);
+}
+} // namespace
+
+class MattesMetric::Implementation
+{
+public:
+  Implementation(const std::string & deviceName, int bins)
+    : backend(GetBackend(deviceName))
+    , queue(backend->CreateQueue())
+    , passes(queue->CreateMattesPasses())
+  {
+    arguments.bins = bins;
+  }
+
+  /** The array with room for so many bytes: the one there is, if it has the size. */
+  void
+  Reserve(MemoryPointer & array, std::size_t bytes)
+  {
+    if (bytes == 0)
+    {
+      array.reset();
+    }
+    else if (!array || array->GetSize() != bytes)
+    {
+      array.reset();
+      array = queue->Allocate(bytes);
+    }
+  }
+
+  void
+  Fill(MemoryPointer & array, std::size_t elementSize, std::int64_t count, const Filler & filler)
+  {
+    Reserve(array, filler ? elementSize * static_cast<std::size_t>(count) : 0);
+    if (filler)
+    {
+      FillArray(*queue, *array, elementSize, count, filler);
+    }
+  }
+
+  std::int64_t
+  GetSampleCount() const
+  {
+    return fixedSide.pointCount > 0 ? fixedSide.pointCount : CountOf(fixedSide.virtualSize);
+  }
+
+  int
+  GetVariant(const MattesMapping & mapping, MattesDerivative derivative) const
+  {
+    return (fixedSide.pointCount > 0 ? kernels::MattesSamplesArePoints : 0) |
+           (mapping.displacement ? kernels::MattesHasDisplacement : 0) |
+           (movingSide.mask ? kernels::MattesHasMovingMask : 0) |
+           (movingSide.gradient ? 0 : kernels::MattesGradientByDifferences) |
+           (movingSide.splineOrder != 1 ? kernels::MattesInterpolatesSpline : 0) |
+           (movingSide.checksRange ? kernels::MattesChecksRange : 0) |
+           (derivative == MattesDerivative::Forces ? kernels::MattesWritesForces : 0);
+  }
+
+  void
+  SetArguments(const MattesMapping & mapping, MattesDerivative derivative, bool normalized)
+  {
+    kernels::MattesArguments & a = arguments;
+    a.toMoving = ToKernel(mapping.toMoving);
+    a.toMask = ToKernel(movingSide.toMask);
+    std::copy(mapping.displacementToIndex.begin(), mapping.displacementToIndex.end(), a.displacementToIndex);
+    std::copy(movingSide.differenceStep.begin(), movingSide.differenceStep.end(), a.differenceStep);
+    std::copy(movingSide.inverseSpacing.begin(), movingSide.inverseSpacing.end(), a.inverseSpacing);
+    std::copy(fixedSide.virtualSize.begin(), fixedSide.virtualSize.end(), a.virtualSize);
+    std::copy(movingSide.size.begin(), movingSide.size.end(), a.movingSize);
+    std::copy(movingSide.maskSize.begin(), movingSide.maskSize.end(), a.maskSize);
+    for (int d = 0; d < 3; ++d)
+    {
+      a.centre[d] = static_cast<float>(fixedSide.virtualSize[d] / 2);
+    }
+    a.pointCount = static_cast<int>(fixedSide.pointCount);
+    a.splineOrder = movingSide.splineOrder;
+    a.variant = GetVariant(mapping, derivative);
+    a.normalized = normalized;
+    const MattesGrain grain = passes->GetGrain();
+    a.bandRows = static_cast<int>(std::clamp<std::size_t>(grain.localBytes / (sizeof(float) * a.bins), 1, a.bins));
+    Partition(a, grain);
+  }
+
+  int
+  GetBandCount() const
+  {
+    return DividedUp(arguments.bins, arguments.bandRows);
+  }
+
+  std::shared_ptr<Backend>      backend;
+  std::unique_ptr<Queue>        queue;
+  std::unique_ptr<MattesPasses> passes;
+  MattesFixedSide               fixedSide;  // without its fillers
+  MattesMovingSide              movingSide; // its fillers only say what there is
+  MattesArrays                  arrays;
+  kernels::MattesArguments      arguments{};
+  bool                          timing = false;
+};
+
+MattesMetric::MattesMetric(const std::string & deviceName, int bins)
+  : m_Implementation(std::make_unique<Implementation>(deviceName, bins))
+{
+  if (bins <= 2 * kernels::HistogramPadding || bins >= kernels::InvalidBin)
+  {
+    throw Error("a joint histogram has 5 to 65534 bins, not " + std::to_string(bins));
+  }
+}
+
+MattesMetric::~MattesMetric() = default;
+
+const std::string &
+MattesMetric::GetDeviceName() const
+{
+  return m_Implementation->backend->GetDescription().name;
+}
+
+int
+MattesMetric::GetNumberOfBins() const
+{
+  return m_Implementation->arguments.bins;
+}
+
+void
+MattesMetric::SetFixedSide(const MattesFixedSide & side, const ParallelFor & parallelFor)
+{
+  Implementation & self = *m_Implementation;
+  if (side.pointCount > std::numeric_limits<int>::max())
+  {
+    throw Error("a sampled point set may hold 2147483647 points, not " + std::to_string(side.pointCount) +
+                "; sample every voxel instead");
+  }
+  self.queue->parallelFor = parallelFor;
+  self.fixedSide = {};
+  const std::int64_t count = side.pointCount > 0 ? side.pointCount : CountOf(side.virtualSize);
+  self.Fill(self.arrays.fixedBins, sizeof(kernels::u16), count, side.bins);
+  self.Fill(self.arrays.points, 3 * sizeof(float), side.pointCount, side.points);
+  self.fixedSide = side;
+}
+
+void
+MattesMetric::SetMovingSide(const MattesMovingSide & side, const ParallelFor & parallelFor)
+{
+  Implementation & self = *m_Implementation;
+  self.queue->parallelFor = parallelFor;
+  self.movingSide = {};
+  const std::int64_t count = CountOf(side.size);
+  MattesArrays &     arrays = self.arrays;
+  self.Fill(arrays.moving, sizeof(float), count, side.values);
+  self.Fill(arrays.coefficients, sizeof(float), count, side.coefficients);
+  self.Fill(arrays.mask, 1, CountOf(side.maskSize), side.mask);
+  Filler packed;
+  if (side.gradient)
+  {
+    // Gradient and value side by side: the second pass then reads both with eight 16-byte loads.
+    packed = [&side](std::int64_t first, std::int64_t number, void * out) {
+      auto *             voxels = static_cast<kernels::float4 *>(out);
+      std::vector<float> gradient(3 * static_cast<std::size_t>(number));
+      std::vector<float> values(static_cast<std::size_t>(number));
+      side.gradient(first, number, gradient.data());
+      side.values(first, number, values.data());
+      for (std::size_t i = 0; i < values.size(); ++i)
+      {
+        voxels[i] = { gradient[3 * i], gradient[3 * i + 1], gradient[3 * i + 2], values[i] };
+      }
+    };
+  }
+  self.Fill(arrays.gradient, sizeof(kernels::float4), count, packed);
+  self.movingSide = side;
+}
+
+MattesResult
+MattesMetric::Evaluate(const MattesMapping & mapping,
+                       MattesDerivative      derivative,
+                       bool                  normalized,
+                       const ParallelFor &   parallelFor)
+{
+  Implementation & self = *m_Implementation;
+  if (!self.arrays.fixedBins || !self.fixedSide.bins || !self.movingSide.values)
+  {
+    throw Error("an image is missing: set the fixed and the moving side first");
+  }
+  Queue &        queue = *self.queue;
+  MattesArrays & arrays = self.arrays;
+  queue.parallelFor = parallelFor;
+  queue.statistics = {};
+  self.SetArguments(mapping, derivative, normalized);
+  const kernels::MattesArguments & a = self.arguments;
+  const std::int64_t               samples = self.GetSampleCount();
+  const int                        chunks = kernels::ChunkCount(&a);
+  const std::size_t                cells = static_cast<std::size_t>(a.bins) * a.bins;
+  const int                        chunksPerLaunch =
+    static_cast<int>(std::clamp<std::size_t>(MaximumSlabBytes / (cells * sizeof(kernels::u32)), 1, chunks));
+  const bool        sumsForces = derivative == MattesDerivative::ForceSums;
+  const std::size_t partialCount =
+    sumsForces ? static_cast<std::size_t>(chunks) * self.GetBandCount() * kernels::ForceSumCount : 0;
+  const std::size_t sumBytes = cells * sizeof(kernels::u64) + partialCount * sizeof(float);
+
+  self.passes->Prepare(a.variant);
+  if (mapping.displacement)
+  {
+    self.Fill(arrays.displacement, 3 * sizeof(float), CountOf(self.fixedSide.virtualSize), mapping.displacement);
+  }
+  self.Reserve(arrays.slabs, static_cast<std::size_t>(chunksPerLaunch) * cells * sizeof(kernels::u32));
+  if (!arrays.sums || arrays.sums->GetSize() < sumBytes)
+  {
+    self.Reserve(arrays.sums, sumBytes);
+  }
+  if (derivative != MattesDerivative::None)
+  {
+    self.Reserve(arrays.table, cells * sizeof(float));
+  }
+  if (derivative == MattesDerivative::Forces)
+  {
+    self.Reserve(arrays.forces, 3 * sizeof(float) * static_cast<std::size_t>(samples));
+  }
+
+  if (self.timing)
+  {
+    queue.StartTimer();
+  }
+  for (int first = 0; first < chunks; first += chunksPerLaunch)
+  {
+    const int now = std::min(chunksPerLaunch, chunks - first);
+    self.passes->Histogram(a, arrays, first, now);
+    self.passes->SumSlabs(a, arrays, now, first > 0);
+  }
+  if (derivative != MattesDerivative::None)
+  {
+    self.passes->Table(a, arrays);
+    self.passes->Forces(a, arrays);
+  }
+  if (self.timing)
+  {
+    queue.StopTimer();
+  }
+
+  MattesResult result;
+  char *       staging = static_cast<char *>(queue.GetStaging(sumBytes));
+  queue.Download(staging, *arrays.sums, sumBytes);
+  result.histogram.resize(cells);
+  std::memcpy(result.histogram.data(), staging, cells * sizeof(kernels::u64));
+  result.countUnit = kernels::HistogramOne;
+  if (sumsForces)
+  {
+    const auto * partials = reinterpret_cast<const float *>(staging + cells * sizeof(kernels::u64));
+    for (std::size_t i = 0; i < partialCount; ++i)
+    {
+      result.forceSums[i % kernels::ForceSumCount] += partials[i];
+    }
+    std::copy(a.centre, a.centre + 3, result.centre.begin());
+  }
+  else if (derivative == MattesDerivative::Forces)
+  {
+    const std::size_t bytes = 3 * sizeof(float) * static_cast<std::size_t>(samples);
+    void *            direct = queue.GetHostAddress(*arrays.forces);
+    if (!direct)
+    {
+      direct = queue.GetStaging(bytes);
+      queue.Download(direct, *arrays.forces, bytes);
+    }
+    result.forces = static_cast<const float *>(direct);
+  }
+  if (self.timing)
+  {
+    queue.statistics.kernelMilliseconds = queue.ReadTimer();
+  }
+  return result;
+}
+
+void
+MattesMetric::SetTiming(bool on)
+{
+  m_Implementation->timing = on;
+}
+
+EvaluationStatistics
+MattesMetric::GetStatistics() const
+{
+  EvaluationStatistics statistics = m_Implementation->queue->statistics;
+  const MattesArrays & arrays = m_Implementation->arrays;
+  for (const MemoryPointer * array : { &arrays.fixedBins,
+                                       &arrays.points,
+                                       &arrays.displacement,
+                                       &arrays.moving,
+                                       &arrays.coefficients,
+                                       &arrays.gradient,
+                                       &arrays.mask,
+                                       &arrays.slabs,
+                                       &arrays.sums,
+                                       &arrays.table,
+                                       &arrays.forces })
+  {
+    statistics.deviceBytes += *array ? static_cast<std::int64_t>((*array)->GetSize()) : 0;
+  }
+  return statistics;
+}
+
+} // namespace gpureg

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef gpureg_MattesPasses_h
+#define gpureg_MattesPasses_h
+
+#include "Prelude.h"
+#include "BSpline.h"
+#include "Geometry.h"
+#include "Interpolation.h"
+#include "MattesSample.h"
+#include "MattesPartition.h"
+#include "ForceSums.h"
+#include "MattesTable.h"
+
+#include "Queue.h"
+
+namespace gpureg
+{
+
+/** The arrays of an evaluation; null where the variant has none. kernels::MattesVolumes says what
+ *  they hold. */
+struct MattesArrays
+{
+  MemoryPointer fixedBins;
+  MemoryPointer points;
+  MemoryPointer displacement;
+  MemoryPointer moving;
+  MemoryPointer coefficients;
+  MemoryPointer gradient;
+  MemoryPointer mask;
+  /** u32 [slabs][bins][bins]. */
+  MemoryPointer slabs;
+  /** u64 [bins][bins], and behind it the float partials [chunks][bands][12]: one copy brings both. */
+  MemoryPointer sums;
+  /** float [bins][bins]. */
+  MemoryPointer table;
+  /** float[3], one a sample. */
+  MemoryPointer forces;
+};
+
+/** How a device wants its chunks. */
+struct MattesGrain
+{
+  /** Samples side by side, a multiple of kernels::TileWidth and a power of two. */
+  int lanes;
+  /** So many chunks keep the device busy. */
+  int targetChunks;
+  /** Bytes of local memory a group may use. */
+  std::size_t localBytes;
+};
+
+/** The operations of the two passes on one device. src/host, cuda and opencl each have them, by
+ *  these names, in a file of this name. */
+class MattesPasses
+{
+public:
+  virtual ~MattesPasses() = default;
+
+  virtual MattesGrain
+  GetGrain() const = 0;
+
+  /** Compiles or loads what the variant needs, so that no evaluation does. */
+  virtual void
+  Prepare(int variant) = 0;
+
+  /** Pass 1 over the chunks firstChunk … + chunkCount - 1: slabs[chunk - firstChunk]. */
+  virtual void
+  Histogram(const kernels::MattesArguments & a, const MattesArrays & arrays, int firstChunk, int chunkCount) = 0;
+
+  /** sums (+)= the slabs. */
+  virtual void
+  SumSlabs(const kernels::MattesArguments & a, const MattesArrays & arrays, int slabCount, bool accumulate) = 0;
+
+  /** sums → table. */
+  virtual void
+  Table(const kernels::MattesArguments & a, const MattesArrays & arrays) = 0;
+
+  /** Pass 2 over every chunk: partials behind the sums, or forces. */
+  virtual void
+  Forces(const kernels::MattesArguments & a, const MattesArrays & arrays) = 0;
+};
+
+} // namespace gpureg
+
+#endif

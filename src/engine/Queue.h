@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef gpureg_Queue_h
+#define gpureg_Queue_h
+
+#include "gpureg/Device.h"
+#include "gpureg/MattesMetric.h"
+
+#include <cstddef>
+#include <memory>
+
+namespace gpureg
+{
+
+/** Device memory; freed with the object, after the work that was enqueued on it before. */
+class Memory
+{
+public:
+  explicit Memory(std::size_t bytes)
+    : m_Size(bytes)
+  {}
+  virtual ~Memory() = default;
+  Memory(const Memory &) = delete;
+  Memory &
+  operator=(const Memory &) = delete;
+
+  std::size_t
+  GetSize() const
+  {
+    return m_Size;
+  }
+
+private:
+  std::size_t m_Size;
+};
+
+using MemoryPointer = std::unique_ptr<Memory>;
+
+class MattesPasses;
+
+/** An ordered stream of work on one device. What is enqueued runs after what was enqueued before;
+ *  nothing but Finish and Download waits for it. One thread at a time.
+ *  Every member throws Error where the device reports a failure. */
+class Queue
+{
+public:
+  virtual ~Queue() = default;
+
+  /** \throws Error with what was asked for, held and free, where memory is out. */
+  virtual MemoryPointer
+  Allocate(std::size_t bytes) = 0;
+
+  /** Host memory of at least so many bytes from which copies are fast, the same until it must grow. */
+  virtual void *
+  GetStaging(std::size_t bytes) = 0;
+
+  /** Enqueues a copy to the device. source must stay as it is until Finish. */
+  virtual void
+  Upload(Memory & target, std::size_t offset, const void * source, std::size_t bytes) = 0;
+
+  /** Marks this point of the queue as slot 0 or 1, and waits until a slot's last mark is reached: so
+   *  that staging memory is written again only after it was read. */
+  virtual void
+  MarkUpload(int slot) = 0;
+  virtual void
+  WaitForUpload(int slot) = 0;
+
+  /** Copies to the host and waits for it: the queue's one synchronisation an evaluation. */
+  virtual void
+  Download(void * target, const Memory & source, std::size_t bytes) = 0;
+
+  virtual void
+  Finish() = 0;
+
+  /** Where the host can write to the memory itself; null where it must copy. */
+  virtual void *
+  GetHostAddress(Memory &)
+  {
+    return nullptr;
+  }
+
+  /** Times what is enqueued between the two, in milliseconds, as the device's events see it. */
+  virtual void
+  StartTimer() = 0;
+  virtual void
+  StopTimer() = 0;
+  /** After Finish or Download. */
+  virtual double
+  ReadTimer() = 0;
+
+  virtual std::unique_ptr<MattesPasses>
+  CreateMattesPasses() = 0;
+
+  /** The host threads to work on; its caller's, set before each call. */
+  ParallelFor          parallelFor;
+  EvaluationStatistics statistics;
+};
+
+/** Fills an array of the device with count elements, in pieces, through staging memory. */
+void
+FillArray(Queue & queue, Memory & target, std::size_t elementSize, std::int64_t count, const Filler & filler);
+
+} // namespace gpureg
+
+#endif

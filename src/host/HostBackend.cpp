@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "HostQueue.h"
+
+#include <thread>
+#include <unistd.h>
+
+namespace gpureg
+{
+
+namespace
+{
+std::size_t
+GetPhysicalMemory()
+{
+  return static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGE_SIZE));
+}
+
+class HostBackend : public Backend
+{
+public:
+  HostBackend()
+    : Backend({ "host",
+                std::to_string(std::thread::hardware_concurrency()) + " host threads, " +
+                  std::to_string(GetPhysicalMemory() >> 30) + " GiB",
+                GetPhysicalMemory() },
+              DeviceRank::Host)
+  {}
+
+  std::unique_ptr<Queue>
+  CreateQueue() override
+  {
+    return std::make_unique<HostQueue>(*this);
+  }
+};
+} // namespace
+
+BackendList
+FindHostBackends()
+{
+  return { { std::make_shared<HostBackend>() }, {} };
+}
+
+} // namespace gpureg

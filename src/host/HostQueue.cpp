@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "HostQueue.h"
+
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+
+namespace gpureg
+{
+
+namespace
+{
+double
+Now()
+{
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+} // namespace
+
+HostMemory::HostMemory(Backend & backend, std::size_t bytes)
+  : Memory(bytes)
+  , m_Backend(backend)
+{
+  const std::string & name = backend.GetDescription().name;
+  backend.GetMemoryAccount().Charge(bytes, name);
+  m_Address = std::malloc(bytes);
+  if (!m_Address)
+  {
+    backend.GetMemoryAccount().Release(bytes);
+    throw Error("out of memory on " + name + ": " + std::to_string(bytes) + " bytes asked for");
+  }
+}
+
+HostMemory::~HostMemory()
+{
+  std::free(m_Address);
+  m_Backend.GetMemoryAccount().Release(GetSize());
+}
+
+MemoryPointer
+HostQueue::Allocate(std::size_t bytes)
+{
+  ++statistics.allocations;
+  return std::make_unique<HostMemory>(m_Backend, bytes);
+}
+
+void *
+HostQueue::GetStaging(std::size_t bytes)
+{
+  if (m_Staging.size() < bytes)
+  {
+    m_Staging.resize(bytes);
+  }
+  return m_Staging.data();
+}
+
+void
+HostQueue::Upload(Memory & target, std::size_t offset, const void * source, std::size_t bytes)
+{
+  std::memcpy(static_cast<char *>(GetHostAddress(target)) + offset, source, bytes);
+}
+
+void
+HostQueue::Download(void * target, const Memory & source, std::size_t bytes)
+{
+  std::memcpy(target, static_cast<HostMemory &>(const_cast<Memory &>(source)).GetAddress(), bytes);
+}
+
+void *
+HostQueue::GetHostAddress(Memory & memory)
+{
+  return static_cast<HostMemory &>(memory).GetAddress();
+}
+
+void
+HostQueue::StartTimer()
+{
+  m_Started = Now();
+}
+
+void
+HostQueue::StopTimer()
+{
+  m_Stopped = Now();
+}
+
+double
+HostQueue::ReadTimer()
+{
+  return m_Stopped - m_Started;
+}
+
+} // namespace gpureg

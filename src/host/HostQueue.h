@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef gpureg_HostQueue_h
+#define gpureg_HostQueue_h
+
+#include "Backend.h"
+#include "MattesPasses.h"
+
+#include <vector>
+
+namespace gpureg
+{
+
+class HostMemory : public Memory
+{
+public:
+  HostMemory(Backend & backend, std::size_t bytes);
+  ~HostMemory() override;
+
+  void *
+  GetAddress()
+  {
+    return m_Address;
+  }
+
+private:
+  Backend & m_Backend;
+  void *    m_Address;
+};
+
+/** The array as the kernels see it; null if there is none. */
+template <typename T>
+T *
+AddressOf(const MemoryPointer & memory)
+{
+  return memory ? static_cast<T *>(static_cast<HostMemory &>(*memory).GetAddress()) : nullptr;
+}
+
+/** Runs what it is given at once, on the caller's threads. */
+class HostQueue : public Queue
+{
+public:
+  explicit HostQueue(Backend & backend)
+    : m_Backend(backend)
+  {}
+
+  MemoryPointer
+  Allocate(std::size_t bytes) override;
+  void *
+  GetStaging(std::size_t bytes) override;
+  void
+  Upload(Memory & target, std::size_t offset, const void * source, std::size_t bytes) override;
+  void
+  Download(void * target, const Memory & source, std::size_t bytes) override;
+  void *
+  GetHostAddress(Memory & memory) override;
+  std::unique_ptr<MattesPasses>
+  CreateMattesPasses() override;
+  void
+  StartTimer() override;
+  void
+  StopTimer() override;
+  double
+  ReadTimer() override;
+
+  void
+  MarkUpload(int) override
+  {}
+  void
+  WaitForUpload(int) override
+  {}
+  void
+  Finish() override
+  {}
+
+private:
+  Backend &         m_Backend;
+  std::vector<char> m_Staging;
+  double            m_Started = 0;
+  double            m_Stopped = 0;
+};
+
+} // namespace gpureg
+
+#endif

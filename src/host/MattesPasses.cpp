@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+// The two passes in plain loops: the reference that every device is tested against, and what runs
+// where there is none. src/kernels/MattesKernels.h holds the twins for CUDA and OpenCL.
+#include "HostQueue.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace gpureg
+{
+
+using namespace kernels;
+
+namespace
+{
+MattesVolumes
+GetVolumes(const MattesArrays & arrays)
+{
+  return { AddressOf<u16>(arrays.fixedBins),      AddressOf<float>(arrays.points),
+           AddressOf<float>(arrays.displacement), AddressOf<float>(arrays.moving),
+           AddressOf<float>(arrays.coefficients ? arrays.coefficients : arrays.moving), AddressOf<float4>(arrays.gradient),
+           AddressOf<u8>(arrays.mask) };
+}
+
+// Samples side by side in a chunk: a tile 32 voxels wide and 8 high.
+constexpr int Lanes = 256;
+
+/** Calls visit(variant, x, sample) for each sample of a chunk, in order. */
+template <typename TVisitor>
+void
+ForEachSample(int variant, const MattesArguments & a, const MattesVolumes & v, int chunk, const TVisitor & visit)
+{
+  for (int step = 0; step < a.tileDepth; ++step)
+  {
+    for (int lane = 0; lane < Lanes; ++lane)
+    {
+      float x[3];
+      i64   sample;
+      if (FindSample(variant, &a, &v, chunk, Lanes, lane, step, x, &sample))
+      {
+        visit(x, sample);
+      }
+    }
+  }
+}
+
+/** Compiles work for the plain case on its own, so that it pays for no other. */
+template <typename TWork>
+void
+WithVariant(int variant, const TWork & work)
+{
+  if (variant == 0)
+  {
+    work(std::integral_constant<int, 0>{});
+  }
+  else
+  {
+    work(variant);
+  }
+}
+
+class HostMattesPasses : public MattesPasses
+{
+public:
+  explicit HostMattesPasses(HostQueue & queue)
+    : m_Queue(queue)
+  {}
+
+  MattesGrain
+  GetGrain() const override
+  {
+    return { Lanes, 512, std::size_t{ 1 } << 30 };
+  }
+
+  void
+  Prepare(int) override
+  {}
+
+  void
+  Histogram(const MattesArguments & a, const MattesArrays & arrays, int firstChunk, int chunkCount) override
+  {
+    const MattesVolumes v = GetVolumes(arrays);
+    const i64           cells = i64{ a.bins } * a.bins;
+    u32 *               slabs = AddressOf<u32>(arrays.slabs);
+    ++m_Queue.statistics.launches;
+    m_Queue.parallelFor(chunkCount, [&](i64 slab) {
+      u32 * histogram = slabs + slab * cells;
+      std::fill(histogram, histogram + cells, 0u);
+      WithVariant(a.variant, [&](auto variant) {
+        ForEachSample(variant, a, v, firstChunk + static_cast<int>(slab), [&](const float * x, i64 sample) {
+          const int row = v.fixedBins[sample];
+          float     y[3], t, u = 0;
+          if (row == InvalidBin)
+          {
+            return;
+          }
+          MapSample(variant, &a, &v, x, sample, y);
+          if (SampleMovingValue(variant, &a, &v, y, &u))
+          {
+            u32   weights[4];
+            u32 * window = histogram + row * a.bins + FirstParzenBin(a.bins, u, &t);
+            FixedPointParzenWeights(t, weights);
+            for (int k = 0; k < 4; ++k)
+            {
+              window[k] += weights[k];
+            }
+          }
+        });
+      });
+    });
+  }
+
+  void
+  SumSlabs(const MattesArguments & a, const MattesArrays & arrays, int slabCount, bool accumulate) override
+  {
+    const i64   cells = i64{ a.bins } * a.bins;
+    const u32 * slabs = AddressOf<u32>(arrays.slabs);
+    u64 *       histogram = AddressOf<u64>(arrays.sums);
+    ++m_Queue.statistics.launches;
+    m_Queue.parallelFor(a.bins, [&](i64 row) {
+      u64 * sums = histogram + row * a.bins;
+      if (!accumulate)
+      {
+        std::fill(sums, sums + a.bins, 0u);
+      }
+      for (int slab = 0; slab < slabCount; ++slab)
+      {
+        const u32 * counts = slabs + slab * cells + row * a.bins;
+        for (int k = 0; k < a.bins; ++k)
+        {
+          sums[k] += counts[k];
+        }
+      }
+    });
+  }
+
+  void
+  Table(const MattesArguments & a, const MattesArrays & arrays) override
+  {
+    const u64 *        histogram = AddressOf<u64>(arrays.sums);
+    float *            table = AddressOf<float>(arrays.table);
+    const int          bins = a.bins;
+    std::vector<float> fixedMarginal(bins), movingMarginal(bins);
+    float              count = 0;
+    ++m_Queue.statistics.launches;
+    for (int bin = 0; bin < bins; ++bin)
+    {
+      u64 row = 0, column = 0;
+      for (int other = 0; other < bins; ++other)
+      {
+        row += histogram[bin * bins + other];
+        column += histogram[other * bins + bin];
+      }
+      fixedMarginal[bin] = static_cast<float>(row);
+      movingMarginal[bin] = static_cast<float>(column);
+      count += static_cast<float>(row);
+    }
+    const float scale = 1.0f / count;
+    float       marginalEntropies = 0, jointEntropy = 0;
+    for (int bin = 0; bin < bins; ++bin)
+    {
+      marginalEntropies += EntropyTerm(fixedMarginal[bin] * scale) + EntropyTerm(movingMarginal[bin] * scale);
+    }
+    for (int cell = 0; cell < bins * bins; ++cell)
+    {
+      jointEntropy += EntropyTerm(static_cast<float>(histogram[cell]) * scale);
+    }
+    const float inverseJointEntropy = jointEntropy > 0 ? 1.0f / jointEntropy : 0.0f;
+    for (int cell = 0; cell < bins * bins; ++cell)
+    {
+      table[cell] = TableEntry(a.normalized,
+                               static_cast<float>(histogram[cell]) * scale,
+                               movingMarginal[cell % bins] * scale,
+                               marginalEntropies * inverseJointEntropy,
+                               inverseJointEntropy);
+    }
+  }
+
+  void
+  Forces(const MattesArguments & a, const MattesArrays & arrays) override
+  {
+    const MattesVolumes v = GetVolumes(arrays);
+    const float *       table = AddressOf<float>(arrays.table);
+    float *             partials = reinterpret_cast<float *>(AddressOf<u64>(arrays.sums) + i64{ a.bins } * a.bins);
+    float *             forces = AddressOf<float>(arrays.forces);
+    ++m_Queue.statistics.launches;
+    m_Queue.parallelFor(ChunkCount(&a), [&](i64 chunk) {
+      double sums[ForceSumCount] = {};
+      WithVariant(a.variant, [&](auto variant) {
+        float rowSums[ForceSumCount] = {};
+        int   pending = 0;
+        ForEachSample(variant, a, v, static_cast<int>(chunk), [&](const float * x, i64 sample) {
+          const int row = v.fixedBins[sample];
+          float     force[3] = { 0, 0, 0 };
+          float     y[3], gradient[3], t, u = 0;
+          bool      valid = row != InvalidBin;
+          if (valid)
+          {
+            MapSample(variant, &a, &v, x, sample, y);
+            valid = SampleMovingValueAndGradient(variant, &a, &v, y, &u, gradient);
+          }
+          if (valid)
+          {
+            const float * window = table + row * a.bins + FirstParzenBin(a.bins, u, &t);
+            const float   weight = ParzenForce(t, window[0], window[1], window[2], window[3]);
+            for (int c = 0; c < 3; ++c)
+            {
+              force[c] = weight * gradient[c];
+            }
+          }
+          if (MattesHas(variant, MattesWritesForces))
+          {
+            std::copy(force, force + 3, forces + 3 * sample);
+          }
+          else if (valid)
+          {
+            const float fromCentre[3] = { x[0] - a.centre[0], x[1] - a.centre[1], x[2] - a.centre[2] };
+            AddForce(rowSums, force, fromCentre);
+          }
+          if (++pending == TileWidth)
+          {
+            pending = 0;
+            for (int s = 0; s < ForceSumCount; ++s)
+            {
+              sums[s] += rowSums[s];
+              rowSums[s] = 0;
+            }
+          }
+        });
+        for (int s = 0; s < ForceSumCount; ++s)
+        {
+          sums[s] += rowSums[s];
+        }
+      });
+      if (!MattesHas(a.variant, MattesWritesForces))
+      {
+        std::copy(sums, sums + ForceSumCount, partials + chunk * ForceSumCount);
+      }
+    });
+  }
+
+private:
+  HostQueue & m_Queue;
+};
+} // namespace
+
+std::unique_ptr<MattesPasses>
+HostQueue::CreateMattesPasses()
+{
+  return std::make_unique<HostMattesPasses>(*this);
+}
+
+} // namespace gpureg

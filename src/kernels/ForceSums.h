@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// The twelve sums from which the derivative of any linear transform follows: Σ f and Σ f ⊗ x.
+// A linear transform's Jacobian is affine in x, J(x) = J_0 + Σ_d x_d J_d, hence
+// Σ J(x)ᵀ f(x) = J_0ᵀ Σ f + Σ_d J_dᵀ Σ f x_d: no kernel knows any transform class.
+// Shared by C++, CUDA C++ and OpenCL C.
+#ifndef gpureg_kernels_ForceSums_h
+#define gpureg_kernels_ForceSums_h
+
+GPUREG_NAMESPACE_BEGIN
+
+enum
+{
+  ForceSumCount = 12
+};
+
+/** sums[0..2] += f, sums[3 + 3 d + c] += f_c x_d. */
+GPUREG_FUNCTION void
+AddForce(float * sums, const float * force, const float * x)
+{
+  for (int c = 0; c < 3; ++c)
+  {
+    sums[c] += force[c];
+    sums[3 + c] = MultiplyAdd(force[c], x[0], sums[3 + c]);
+    sums[6 + c] = MultiplyAdd(force[c], x[1], sums[6 + c]);
+    sums[9 + c] = MultiplyAdd(force[c], x[2], sums[9 + c]);
+  }
+}
+
+GPUREG_NAMESPACE_END
+
+#endif

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+// One sample of the Mattes joint histogram: where it maps to, what it reads there, which bins it
+// touches, and the force it exerts. The formulas of itk::MattesMutualInformationImageToImageMetricv4.
+// Shared by C++, CUDA C++ and OpenCL C.
+#ifndef gpureg_kernels_MattesSample_h
+#define gpureg_kernels_MattesSample_h
+
+GPUREG_NAMESPACE_BEGIN
+
+enum
+{
+  /** Bins left free at each end, so that the cubic window never leaves the histogram. */
+  HistogramPadding = 2,
+  /** The fixed bin of a sample that is not valid: outside the fixed image or its mask. */
+  InvalidBin = 0xFFFF,
+  /** One count of the joint histogram, in fixed point. Integers add up to the same sum in any order. */
+  HistogramOne = 1 << 18,
+  /** So many samples of weight 2/3, the largest there is, still fit into 32 bits. */
+  MaximumSamplesPerChunk = 16384
+};
+
+/** What a problem needs beyond the plain case: every voxel of a grid, a linear transform, linear
+ *  interpolation, a gradient image, no mask. A kernel compiled for one set leaves the rest out. */
+enum
+{
+  MattesSamplesArePoints = 1,        /* a list of points instead of the virtual grid's voxels */
+  MattesHasDisplacement = 2,         /* a displacement field is applied first */
+  MattesHasMovingMask = 4,
+  MattesGradientByDifferences = 8,   /* central differences instead of a gradient image */
+  MattesInterpolatesSpline = 16,     /* B-spline interpolation of order splineOrder, 0 for nearest */
+  MattesChecksRange = 32,            /* values outside of the histogram's range make a sample invalid */
+  MattesWritesForces = 64            /* keep each sample's force, for transforms of local support */
+};
+
+/** All that an evaluation depends on besides the volumes. Passed by value to every kernel, so its
+ *  layout is the same for every compiler: 32-bit members only. */
+typedef struct MattesArguments
+{
+  AffineMap toMoving;             /* virtual voxel (or point) -> index in the moving buffer */
+  AffineMap toMask;               /* index in the moving buffer -> index in the mask's buffer */
+  float     displacementToIndex[9]; /* displacement in mm -> moving index, by rows */
+  float     differenceStep[9];    /* half a spacing along physical axis d, in moving index: column d */
+  float     inverseSpacing[3];    /* 1 / moving spacing along physical axis d, 1/mm */
+  float     centre[3];            /* virtual index that the first moments of the forces refer to */
+  int       virtualSize[3];
+  int       movingSize[3];
+  int       maskSize[3];
+  int       pointCount;
+  int       bins;
+  int       splineOrder;
+  int       variant;              /* or-ed Mattes… flags */
+  int       tileCount[3];         /* the domain's cut into chunks, see MattesPartition.h */
+  int       tileDepth;
+  int       bandRows;             /* fixed bins whose histogram rows fit into local memory at once */
+  int       normalized;           /* 1: Studholme's normalised MI; 0: Mattes' MI */
+} MattesArguments;
+
+/** The resident volumes. The moving image is kept in bin units above its minimum,
+ *  u = (v - min) / binSize in [0, bins - 4]. */
+typedef struct MattesVolumes
+{
+  GPUREG_GLOBAL const u16 *    fixedBins;    /* one a sample, or InvalidBin */
+  GPUREG_GLOBAL const float *  points;       /* 3 a sample: continuous virtual index */
+  GPUREG_GLOBAL const float *  displacement; /* 3 a virtual voxel, mm */
+  GPUREG_GLOBAL const float *  moving;       /* values in bin units */
+  GPUREG_GLOBAL const float *  coefficients; /* B-spline coefficients of the same */
+  GPUREG_GLOBAL const float4 * gradient;     /* x, y, z: gradient per mm along physical axes; w: value */
+  GPUREG_GLOBAL const u8 *     mask;
+} MattesVolumes;
+
+GPUREG_FUNCTION int
+MattesHas(int variant, int flag)
+{
+  return (variant & flag) != 0;
+}
+
+/** The index in the moving buffer that a sample at virtual index x maps to:
+ *  y = M·(x) + t + D·u(x). At a voxel the field is read, at a point it is interpolated. */
+GPUREG_FUNCTION void
+MapSample(int variant, const MattesArguments * a, const MattesVolumes * v, const float * x, i64 sample, float * y)
+{
+  ApplyAffine(&a->toMoving, x[0], x[1], x[2], y);
+  if (MattesHas(variant, MattesHasDisplacement))
+  {
+    float u[3];
+    for (int c = 0; c < 3; ++c)
+    {
+      u[c] = 0.0f;
+    }
+    if (!MattesHas(variant, MattesSamplesArePoints))
+    {
+      GPUREG_GLOBAL const float * node = v->displacement + 3 * sample;
+      u[0] = node[0];
+      u[1] = node[1];
+      u[2] = node[2];
+    }
+    else if (IsInsideBuffer(a->virtualSize, x))
+    {
+      const LinearCell cell = FindLinearCell(a->virtualSize, x);
+      for (int corner = 0; corner < 8; ++corner)
+      {
+        const float weight = ((corner & 1) ? cell.fx : 1.0f - cell.fx) * ((corner & 2) ? cell.fy : 1.0f - cell.fy) *
+                             ((corner & 4) ? cell.fz : 1.0f - cell.fz);
+        const i64   offset = cell.offset + ((corner & 1) ? cell.strideX : 0) + ((corner & 2) ? cell.strideY : 0) +
+                           ((corner & 4) ? cell.strideZ : 0);
+        for (int c = 0; c < 3; ++c)
+        {
+          u[c] = MultiplyAdd(weight, v->displacement[3 * offset + c], u[c]);
+        }
+      }
+    }
+    for (int r = 0; r < 3; ++r)
+    {
+      y[r] += a->displacementToIndex[3 * r] * u[0] + a->displacementToIndex[3 * r + 1] * u[1] +
+              a->displacementToIndex[3 * r + 2] * u[2];
+    }
+  }
+}
+
+/** itk::ImageMaskSpatialObject: the nearest mask voxel is in its buffer and is not 0. */
+GPUREG_FUNCTION int
+IsInsideMask(const MattesArguments * a, const MattesVolumes * v, const float * y)
+{
+  float m[3];
+  ApplyAffine(&a->toMask, y[0], y[1], y[2], m);
+  if (!IsInsideBuffer(a->maskSize, m))
+  {
+    return 0;
+  }
+  return v->mask[VoxelOffset(
+           a->maskSize, (int)FloorOf(m[0] + 0.5f), (int)FloorOf(m[1] + 0.5f), (int)FloorOf(m[2] + 0.5f))] != 0;
+}
+
+/** Puts a value into the histogram's range [0, bins - 4], or says that the sample is not valid.
+ *  Linear interpolation cannot leave the range but by rounding; with a mask, which narrows the range,
+ *  or a spline, which overshoots, ITK rejects what is outside. */
+GPUREG_FUNCTION int
+FitIntoRange(int variant, int bins, float * u)
+{
+  const float last = (float)(bins - 2 * HistogramPadding);
+  if (MattesHas(variant, MattesChecksRange))
+  {
+    return *u >= 0.0f && *u <= last;
+  }
+  *u = *u < 0.0f ? 0.0f : *u;
+  *u = *u > last ? last : *u;
+  return 1;
+}
+
+/** The moving value at y, in bin units; 0 if the sample is not valid. */
+GPUREG_FUNCTION int
+SampleMovingValue(int variant, const MattesArguments * a, const MattesVolumes * v, const float * y, float * u)
+{
+  if (!IsInsideBuffer(a->movingSize, y))
+  {
+    return 0;
+  }
+  if (MattesHas(variant, MattesHasMovingMask) && !IsInsideMask(a, v, y))
+  {
+    return 0;
+  }
+  *u = MattesHas(variant, MattesInterpolatesSpline)
+         ? InterpolateBSpline(v->coefficients, a->movingSize, a->splineOrder, y)
+         : InterpolateLinear(v->moving, a->movingSize, y);
+  return FitIntoRange(variant, a->bins, u);
+}
+
+/** itk::CentralDifferenceImageFunction at a point: half a spacing to each side along a physical axis,
+ *  linear interpolation, 0 where either side is outside of the buffer. In bins per mm. */
+GPUREG_FUNCTION float
+CentralDifference(const MattesArguments * a, const MattesVolumes * v, const float * y, int axis)
+{
+  float before[3], behind[3];
+  for (int r = 0; r < 3; ++r)
+  {
+    const float step = a->differenceStep[3 * r + axis];
+    before[r] = y[r] - step;
+    behind[r] = y[r] + step;
+  }
+  if (a->inverseSpacing[axis] == 0.0f || !IsInsideBuffer(a->movingSize, before) ||
+      !IsInsideBuffer(a->movingSize, behind))
+  {
+    return 0.0f;
+  }
+  return (InterpolateLinear(v->moving, a->movingSize, behind) - InterpolateLinear(v->moving, a->movingSize, before)) *
+         a->inverseSpacing[axis];
+}
+
+/** Value and gradient at y; 0 if the sample is not valid. */
+GPUREG_FUNCTION int
+SampleMovingValueAndGradient(int                     variant,
+                             const MattesArguments * a,
+                             const MattesVolumes *   v,
+                             const float *           y,
+                             float *                 u,
+                             float *                 gradient)
+{
+  if (MattesHas(variant, MattesHasMovingMask | MattesGradientByDifferences | MattesInterpolatesSpline))
+  {
+    if (!SampleMovingValue(variant, a, v, y, u))
+    {
+      return 0;
+    }
+    if (MattesHas(variant, MattesGradientByDifferences))
+    {
+      gradient[0] = CentralDifference(a, v, y, 0);
+      gradient[1] = CentralDifference(a, v, y, 1);
+      gradient[2] = CentralDifference(a, v, y, 2);
+      return 1;
+    }
+  }
+  else if (!IsInsideBuffer(a->movingSize, y))
+  {
+    return 0;
+  }
+  const float4 both = InterpolateLinear4(v->gradient, a->movingSize, y);
+  gradient[0] = both.x;
+  gradient[1] = both.y;
+  gradient[2] = both.z;
+  if (!MattesHas(variant, MattesHasMovingMask | MattesInterpolatesSpline))
+  {
+    *u = both.w;
+    return FitIntoRange(variant, a->bins, u);
+  }
+  return 1;
+}
+
+/** The Parzen window over the moving bins: first + 0..3 are touched, t is the value's place between
+ *  the second and the third (Mattes 2003, equation 6). A value at the maximum has t = 1. */
+GPUREG_FUNCTION int
+FirstParzenBin(int bins, float u, float * t)
+{
+  const int last = bins - 2 * HistogramPadding - 1;
+  const int whole = (int)u < last ? (int)u : last;
+  *t = u - (float)whole;
+  return whole + HistogramPadding - 1;
+}
+
+/** The window's weights in units of 1/HistogramOne. They sum to HistogramOne exactly: the second,
+ *  never less than 1/6, takes what rounding leaves. */
+GPUREG_FUNCTION void
+FixedPointParzenWeights(float t, u32 * weights)
+{
+  float w[4];
+  CubicBSplineWeights(t, w);
+  weights[0] = (u32)MultiplyAdd(w[0], (float)HistogramOne, 0.5f);
+  weights[2] = (u32)MultiplyAdd(w[2], (float)HistogramOne, 0.5f);
+  weights[3] = (u32)MultiplyAdd(w[3], (float)HistogramOne, 0.5f);
+  weights[1] = (u32)HistogramOne - weights[0] - weights[2] - weights[3];
+}
+
+/** Second pass: the scalar that turns a sample's gradient into its force, sum over k of
+ *  B3'(arg_k)·table[k], where row is the fixed bin's row of the table at the first Parzen bin. */
+GPUREG_FUNCTION float
+ParzenForce(float t, float r0, float r1, float r2, float r3)
+{
+  float d[4];
+  CubicBSplineDerivatives(t, d);
+  return d[0] * r0 + d[1] * r1 + d[2] * r2 + d[3] * r3;
+}
+
+GPUREG_NAMESPACE_END
+
+#endif
