@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 set(
   DOCUMENTATION
   "Image registration on GPUs: metrics and filters that slot into ITK's own pipelines and compute with

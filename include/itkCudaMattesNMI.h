@@ -73,6 +73,10 @@ public:
   using Pointer = SmartPointer<Self>;
   using ConstPointer = SmartPointer<const Self>;
 
+  using JacobianType = typename Superclass::JacobianType;
+  using MovingTransformType = typename Superclass::MovingTransformType;
+  using VirtualPointType = typename Superclass::VirtualPointType;
+
   itkNewMacro(Self);
 
   const char *
@@ -126,9 +130,6 @@ protected:
 
 private:
   using Traits = ImageToImageMetricv4<TFixedImage, TMovingImage, TVirtualImage, TInternalComputationValueType, TMetricTraits>;
-  using JacobianType = typename Superclass::JacobianType;
-  using MovingTransformType = typename Superclass::MovingTransformType;
-  using VirtualPointType = typename Superclass::VirtualPointType;
 
   /** What the resident fixed or moving side was made from: object addresses and time stamps. */
   using Key = std::vector<std::uintptr_t>;

@@ -46,6 +46,13 @@ itkCudaMattesNMIClass::Initialize()
     itkExceptionMacro("The gradient source is to be the moving image only. Call "
                       "SetGradientSource(GRADIENT_SOURCE_MOVING), the default.");
   }
+  if (this->m_UseSampledPointSet && (this->m_UseVirtualSampledPointSet ? this->m_VirtualSampledPointSet.IsNull()
+                                                                       : this->m_FixedSampledPointSet.IsNull()))
+  {
+    itkExceptionMacro("UseSampledPointSet is on but there is no "
+                      << (this->m_UseVirtualSampledPointSet ? "virtual" : "fixed")
+                      << " sampled point set. Set one, or turn UseSampledPointSet off to sample every voxel.");
+  }
   // Not the Mattes metric's own Initialize(): that one looks for the intensity ranges on one thread.
   Traits::Initialize();
   this->ComputeIntensityRanges();
@@ -189,10 +196,6 @@ itkCudaMattesNMIClass::ComputeIntensityRanges()
     };
     if (this->m_UseVirtualSampledPointSet)
     {
-      if (this->m_VirtualSampledPointSet.IsNull())
-      {
-        itkExceptionMacro("UseVirtualSampledPointSet is on but there is no virtual sampled point set. Set one.");
-      }
       for (const auto & point : this->m_VirtualSampledPointSet->GetPoints()->CastToSTLConstContainer())
       {
         typename Superclass::FixedTransformType::InputPointType virtualPoint;
@@ -494,7 +497,9 @@ itkCudaMattesNMIClass::SendMovingSide() const
       {
         for (unsigned int d = 0; d < 3; ++d)
         {
-          vectors[3 * i + d] = d < ImageDimension ? static_cast<float>(gradient[first + i][d] / binSize) : 0.0f;
+          // Far from any edge a recursive Gaussian leaves denormal numbers, which processors compute slowly.
+          const double component = d < ImageDimension ? gradient[first + i][d] / binSize : 0.0;
+          vectors[3 * i + d] = std::abs(component) > 1e-20 ? static_cast<float>(component) : 0.0f;
         }
       }
     };

@@ -108,6 +108,8 @@ struct EvaluationStatistics
   std::int64_t deviceBytes = 0;
   /** 0 unless SetTiming(true). */
   double kernelMilliseconds = 0;
+  /** Host wall time of Evaluate: copies, launches and waiting included. */
+  double evaluateMilliseconds = 0;
 };
 
 /** Entropy-based similarity of two images on one device. The images, their gradient and the fixed

@@ -5,6 +5,7 @@
 #include "MattesPasses.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <limits>
 #include <utility>
@@ -16,6 +17,10 @@ namespace
 {
 // What the slabs of one launch may take; larger problems are launched in several goes.
 constexpr std::size_t MaximumSlabBytes = std::size_t{ 64 } << 20;
+
+// So many copies of a group's histogram, as long as they leave local memory for other groups.
+constexpr int         MaximumHistogramCopies = 4;
+constexpr std::size_t CopiesBytes = std::size_t{ 48 } << 10;
 
 std::int64_t
 CountOf(const Size & size)
@@ -32,6 +37,32 @@ ToKernel(const IndexMap & map)
   return result;
 }
 
+kernels::VolumeShape
+MakeShape(const Size & size)
+{
+  return kernels::MakeVolumeShape(size[0], size[1], size[2]);
+}
+
+/** Each voxel with its neighbours along x, y and both: see kernels::InterpolateQuads. */
+Filler
+MakeQuadFiller(const MattesMovingSide & side)
+{
+  return [&side](std::int64_t first, std::int64_t count, void * out) {
+    const std::int64_t sizeX = side.size[0];
+    const std::int64_t sizeY = side.size[1];
+    const std::int64_t end = std::min(CountOf(side.size), first + count + sizeX + 1);
+    std::vector<float> values(static_cast<std::size_t>(end - first));
+    side.values(first, end - first, values.data());
+    auto * const quads = static_cast<kernels::float4 *>(out);
+    for (std::int64_t i = 0; i < count; ++i)
+    {
+      const std::int64_t x = (first + i) % sizeX + 1 < sizeX ? 1 : 0;
+      const std::int64_t y = (first + i) / sizeX % sizeY + 1 < sizeY ? sizeX : 0;
+      quads[i] = { values[i], values[i + x], values[i + y], values[i + y + x] };
+    }
+  };
+}
+
 int
 DividedUp(std::int64_t a, std::int64_t b)
 {
@@ -39,15 +70,15 @@ DividedUp(std::int64_t a, std::int64_t b)
 }
 
 /** Cuts the samples into chunks: enough of them to fill the device, none larger than the histogram's
- *  32-bit counts allow, and of even depth. */
+ *  32-bit counts allow, and of even depth. Chooses the histogram's unit to match. */
 void
 Partition(kernels::MattesArguments & a, const MattesGrain & grain)
 {
   const int          deepest = kernels::MaximumSamplesPerChunk / grain.lanes;
   const bool         points = a.variant & kernels::MattesSamplesArePoints;
-  const int          tilesX = points ? 1 : DividedUp(a.virtualSize[0], kernels::TileWidth);
-  const int          tilesY = points ? 1 : DividedUp(a.virtualSize[1], grain.lanes / kernels::TileWidth);
-  const std::int64_t depth = points ? DividedUp(a.pointCount, grain.lanes) : a.virtualSize[2];
+  const int          tilesX = points ? 1 : DividedUp(a.virtualShape.size[0], kernels::TileWidth);
+  const int          tilesY = points ? 1 : DividedUp(a.virtualShape.size[1], grain.lanes / kernels::TileWidth);
+  const std::int64_t depth = points ? DividedUp(a.pointCount, grain.lanes) : a.virtualShape.size[2];
   const std::int64_t tiles = static_cast<std::int64_t>(tilesX) * tilesY;
   const std::int64_t wanted =
     std::max<std::int64_t>(DividedUp(depth, deepest), std::min<std::int64_t>(depth, grain.targetChunks / tiles));
@@ -55,6 +86,14 @@ Partition(kernels::MattesArguments & a, const MattesGrain & grain)
   a.tileCount[0] = tilesX;
   a.tileCount[1] = tilesY;
   a.tileCount[2] = DividedUp(depth, a.tileDepth);
+
+  // As fine as a chunk's 32-bit counts allow; beyond 2^22 a float's own rounding is coarser.
+  a.countUnit = 1 << 18;
+  for (int samples = grain.lanes * a.tileDepth; 2 * samples <= kernels::MaximumSamplesPerChunk && a.countUnit < 1 << 22;
+       samples *= 2)
+  {
+    a.countUnit *= 2;
+  }
 }
 } // namespace
 
@@ -109,7 +148,8 @@ public:
            (movingSide.gradient ? 0 : kernels::MattesGradientByDifferences) |
            (movingSide.splineOrder != 1 ? kernels::MattesInterpolatesSpline : 0) |
            (movingSide.checksRange ? kernels::MattesChecksRange : 0) |
-           (derivative == MattesDerivative::Forces ? kernels::MattesWritesForces : 0);
+           (derivative == MattesDerivative::Forces ? kernels::MattesWritesForces : 0) |
+           (arrays.quads ? kernels::MattesReadsQuads : 0);
   }
 
   void
@@ -121,9 +161,11 @@ public:
     std::copy(mapping.displacementToIndex.begin(), mapping.displacementToIndex.end(), a.displacementToIndex);
     std::copy(movingSide.differenceStep.begin(), movingSide.differenceStep.end(), a.differenceStep);
     std::copy(movingSide.inverseSpacing.begin(), movingSide.inverseSpacing.end(), a.inverseSpacing);
-    std::copy(fixedSide.virtualSize.begin(), fixedSide.virtualSize.end(), a.virtualSize);
-    std::copy(movingSide.size.begin(), movingSide.size.end(), a.movingSize);
-    std::copy(movingSide.maskSize.begin(), movingSide.maskSize.end(), a.maskSize);
+    a.virtualShape = MakeShape(fixedSide.virtualSize);
+    a.movingShape = MakeShape(movingSide.size);
+    a.maskShape = MakeShape(movingSide.maskSize);
+    a.rangeEnd = static_cast<float>(a.bins - 2 * kernels::HistogramPadding);
+    a.lastWhole = a.rangeEnd - 1.0f;
     for (int d = 0; d < 3; ++d)
     {
       a.centre[d] = static_cast<float>(fixedSide.virtualSize[d] / 2);
@@ -134,6 +176,12 @@ public:
     a.normalized = normalized;
     const MattesGrain grain = passes->GetGrain();
     a.bandRows = static_cast<int>(std::clamp<std::size_t>(grain.localBytes / (sizeof(float) * a.bins), 1, a.bins));
+    a.histogramCopies = MaximumHistogramCopies;
+    while (a.histogramCopies > 1 &&
+           sizeof(kernels::u32) * a.histogramCopies * a.bandRows * a.bins > std::min(grain.localBytes, CopiesBytes))
+    {
+      a.histogramCopies /= 2;
+    }
     Partition(a, grain);
   }
 
@@ -201,7 +249,13 @@ MattesMetric::SetMovingSide(const MattesMovingSide & side, const ParallelFor & p
   self.movingSide = {};
   const std::int64_t count = CountOf(side.size);
   MattesArrays &     arrays = self.arrays;
-  self.Fill(arrays.moving, sizeof(float), count, side.values);
+  // Nearest-voxel interpolation reads the values themselves; linear interpolation quads, where the device
+  // wants them; a spline only its coefficients, but for central differences.
+  const bool interpolates = side.splineOrder == 1 || !side.gradient;
+  const bool readsQuads = interpolates && self.passes->GetGrain().readsQuads;
+  const bool readsValues = (interpolates && !readsQuads) || side.splineOrder == 0;
+  self.Fill(arrays.moving, sizeof(float), count, readsValues ? side.values : Filler());
+  self.Fill(arrays.quads, sizeof(kernels::float4), count, readsQuads ? MakeQuadFiller(side) : Filler());
   self.Fill(arrays.coefficients, sizeof(float), count, side.coefficients);
   self.Fill(arrays.mask, 1, CountOf(side.maskSize), side.mask);
   Filler packed;
@@ -230,6 +284,7 @@ MattesMetric::Evaluate(const MattesMapping & mapping,
                        bool                  normalized,
                        const ParallelFor &   parallelFor)
 {
+  const auto       started = std::chrono::steady_clock::now();
   Implementation & self = *m_Implementation;
   if (!self.arrays.fixedBins || !self.fixedSide.bins || !self.movingSide.values)
   {
@@ -295,7 +350,7 @@ MattesMetric::Evaluate(const MattesMapping & mapping,
   queue.Download(staging, *arrays.sums, sumBytes);
   result.histogram.resize(cells);
   std::memcpy(result.histogram.data(), staging, cells * sizeof(kernels::u64));
-  result.countUnit = kernels::HistogramOne;
+  result.countUnit = a.countUnit;
   if (sumsForces)
   {
     const auto * partials = reinterpret_cast<const float *>(staging + cells * sizeof(kernels::u64));
@@ -320,6 +375,8 @@ MattesMetric::Evaluate(const MattesMapping & mapping,
   {
     queue.statistics.kernelMilliseconds = queue.ReadTimer();
   }
+  queue.statistics.evaluateMilliseconds =
+    std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - started).count();
   return result;
 }
 
@@ -338,6 +395,7 @@ MattesMetric::GetStatistics() const
                                        &arrays.points,
                                        &arrays.displacement,
                                        &arrays.moving,
+                                       &arrays.quads,
                                        &arrays.coefficients,
                                        &arrays.gradient,
                                        &arrays.mask,

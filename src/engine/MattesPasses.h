@@ -24,6 +24,7 @@ struct MattesArrays
   MemoryPointer points;
   MemoryPointer displacement;
   MemoryPointer moving;
+  MemoryPointer quads;
   MemoryPointer coefficients;
   MemoryPointer gradient;
   MemoryPointer mask;
@@ -46,6 +47,8 @@ struct MattesGrain
   int targetChunks;
   /** Bytes of local memory a group may use. */
   std::size_t localBytes;
+  /** Keep the moving values as quads. */
+  bool readsQuads;
 };
 
 /** The operations of the two passes on one device. src/host, cuda and opencl each have them, by

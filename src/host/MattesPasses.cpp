@@ -4,6 +4,7 @@
 #include "HostQueue.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace gpureg
@@ -17,7 +18,7 @@ MattesVolumes
 GetVolumes(const MattesArrays & arrays)
 {
   return { AddressOf<u16>(arrays.fixedBins),      AddressOf<float>(arrays.points),
-           AddressOf<float>(arrays.displacement), AddressOf<float>(arrays.moving),
+           AddressOf<float>(arrays.displacement), AddressOf<float>(arrays.moving), nullptr,
            AddressOf<float>(arrays.coefficients ? arrays.coefficients : arrays.moving), AddressOf<float4>(arrays.gradient),
            AddressOf<u8>(arrays.mask) };
 }
@@ -25,20 +26,23 @@ GetVolumes(const MattesArrays & arrays)
 // Samples side by side in a chunk: a tile 32 voxels wide and 8 high.
 constexpr int Lanes = 256;
 
-/** Calls visit(variant, x, sample) for each sample of a chunk, in order. */
+/** Calls visit(walk, step, sample) for each sample of a chunk, row by row. */
 template <typename TVisitor>
 void
-ForEachSample(int variant, const MattesArguments & a, const MattesVolumes & v, int chunk, const TVisitor & visit)
+ForEachSample(int variant, const MattesArguments & a, int chunk, const TVisitor & visit)
 {
+  std::array<LaneWalk, Lanes> walks;
+  for (int lane = 0; lane < Lanes; ++lane)
+  {
+    walks[lane] = StartLaneWalk(variant, &a, chunk, Lanes, lane);
+  }
   for (int step = 0; step < a.tileDepth; ++step)
   {
-    for (int lane = 0; lane < Lanes; ++lane)
+    for (const LaneWalk & walk : walks)
     {
-      float x[3];
-      i64   sample;
-      if (FindSample(variant, &a, &v, chunk, Lanes, lane, step, x, &sample))
+      if (step < walk.count)
       {
-        visit(x, sample);
+        visit(walk, step, walk.sample + step * walk.stride);
       }
     }
   }
@@ -69,7 +73,7 @@ public:
   MattesGrain
   GetGrain() const override
   {
-    return { Lanes, 512, std::size_t{ 1 } << 30 };
+    return { Lanes, 512, std::size_t{ 1 } << 30, false };
   }
 
   void
@@ -87,19 +91,19 @@ public:
       u32 * histogram = slabs + slab * cells;
       std::fill(histogram, histogram + cells, 0u);
       WithVariant(a.variant, [&](auto variant) {
-        ForEachSample(variant, a, v, firstChunk + static_cast<int>(slab), [&](const float * x, i64 sample) {
+        ForEachSample(variant, a, firstChunk + static_cast<int>(slab), [&](const LaneWalk & walk, int step, i64 sample) {
           const int row = v.fixedBins[sample];
-          float     y[3], t, u = 0;
+          float     x[3], y[3], t, u = 0;
           if (row == InvalidBin)
           {
             return;
           }
-          MapSample(variant, &a, &v, x, sample, y);
+          MapSample(variant, &a, &v, &walk, step, sample, x, y);
           if (SampleMovingValue(variant, &a, &v, y, &u))
           {
             u32   weights[4];
-            u32 * window = histogram + row * a.bins + FirstParzenBin(a.bins, u, &t);
-            FixedPointParzenWeights(t, weights);
+            u32 * window = histogram + row * a.bins + FirstParzenBin(a.lastWhole, u, &t);
+            FixedPointParzenWeights(t, a.countUnit, weights);
             for (int k = 0; k < 4; ++k)
             {
               window[k] += weights[k];
@@ -171,6 +175,7 @@ public:
       table[cell] = TableEntry(a.normalized,
                                static_cast<float>(histogram[cell]) * scale,
                                movingMarginal[cell % bins] * scale,
+                               scale,
                                marginalEntropies * inverseJointEntropy,
                                inverseJointEntropy);
     }
@@ -189,19 +194,19 @@ public:
       WithVariant(a.variant, [&](auto variant) {
         float rowSums[ForceSumCount] = {};
         int   pending = 0;
-        ForEachSample(variant, a, v, static_cast<int>(chunk), [&](const float * x, i64 sample) {
+        ForEachSample(variant, a, static_cast<int>(chunk), [&](const LaneWalk & walk, int step, i64 sample) {
           const int row = v.fixedBins[sample];
           float     force[3] = { 0, 0, 0 };
-          float     y[3], gradient[3], t, u = 0;
+          float     x[3], y[3], gradient[3], t, u = 0;
           bool      valid = row != InvalidBin;
           if (valid)
           {
-            MapSample(variant, &a, &v, x, sample, y);
+            MapSample(variant, &a, &v, &walk, step, sample, x, y);
             valid = SampleMovingValueAndGradient(variant, &a, &v, y, &u, gradient);
           }
           if (valid)
           {
-            const float * window = table + row * a.bins + FirstParzenBin(a.bins, u, &t);
+            const float * window = table + row * a.bins + FirstParzenBin(a.lastWhole, u, &t);
             const float   weight = ParzenForce(t, window[0], window[1], window[2], window[3]);
             for (int c = 0; c < 3; ++c)
             {

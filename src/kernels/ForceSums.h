@@ -26,6 +26,28 @@ AddForce(float * sums, const float * force, const float * x)
   }
 }
 
+/** The same for a lane whose samples share x and y: the moment along z only, … */
+GPUREG_FUNCTION void
+AddForceAlongZ(float * sums, const float * force, float z)
+{
+  for (int c = 0; c < 3; ++c)
+  {
+    sums[c] += force[c];
+    sums[9 + c] = MultiplyAdd(force[c], z, sums[9 + c]);
+  }
+}
+
+/** … and at the walk's end those along x and y. */
+GPUREG_FUNCTION void
+FinishForceAlongZ(float * sums, float x, float y)
+{
+  for (int c = 0; c < 3; ++c)
+  {
+    sums[3 + c] = sums[c] * x;
+    sums[6 + c] = sums[c] * y;
+  }
+}
+
 GPUREG_NAMESPACE_END
 
 #endif

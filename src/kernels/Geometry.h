@@ -14,11 +14,17 @@ typedef struct AffineMap
   float t[3];
 } AffineMap;
 
+/** One row without z, which comes last: a lane that walks along z keeps the rest. */
+GPUREG_FUNCTION float
+AffineRowBeforeZ(const AffineMap * map, int row, float x, float y)
+{
+  return MultiplyAdd(map->m[3 * row + 1], y, MultiplyAdd(map->m[3 * row], x, map->t[row]));
+}
+
 GPUREG_FUNCTION float
 AffineRow(const AffineMap * map, int row, float x, float y, float z)
 {
-  return MultiplyAdd(
-    map->m[3 * row], x, MultiplyAdd(map->m[3 * row + 1], y, MultiplyAdd(map->m[3 * row + 2], z, map->t[row])));
+  return MultiplyAdd(map->m[3 * row + 2], z, AffineRowBeforeZ(map, row, x, y));
 }
 
 GPUREG_FUNCTION void
@@ -29,20 +35,49 @@ ApplyAffine(const AffineMap * map, float x, float y, float z, float * out)
   out[2] = AffineRow(map, 2, x, y, z);
 }
 
+/** A volume's size, and what interpolation keeps asking of it, worked out once.
+ *  32-bit members only, so that every compiler lays it out alike. */
+typedef struct VolumeShape
+{
+  int   size[3];
+  int   stride[3];  /* voxels to the next neighbour; 0 along an axis of one voxel */
+  float end[3];     /* size - 0.5: where the buffer ends */
+  float lastCell[3]; /* the last voxel that has a next one; 0 along an axis of one voxel */
+} VolumeShape;
+
+GPUREG_FUNCTION VolumeShape
+MakeVolumeShape(int sizeX, int sizeY, int sizeZ)
+{
+  VolumeShape shape;
+  shape.size[0] = sizeX;
+  shape.size[1] = sizeY;
+  shape.size[2] = sizeZ;
+  for (int d = 0; d < 3; ++d)
+  {
+    const int size = shape.size[d];
+    const int stride = d == 0 ? 1 : (d == 1 ? sizeX : sizeX * sizeY);
+    shape.stride[d] = size > 1 ? stride : 0;
+    shape.end[d] = (float)size - 0.5f;
+    shape.lastCell[d] = size > 1 ? (float)(size - 2) : 0.0f;
+  }
+  return shape;
+}
+
 /** ITK's IsInsideBuffer for a continuous index relative to the buffer's first voxel: the half-open
  *  box [-0.5, size - 0.5). A NaN is outside. */
 GPUREG_FUNCTION int
-IsInsideBuffer(const int * size, const float * index)
+IsInsideBuffer(const VolumeShape * shape, const float * index)
 {
-  return index[0] >= -0.5f && index[0] < (float)size[0] - 0.5f && index[1] >= -0.5f &&
-         index[1] < (float)size[1] - 0.5f && index[2] >= -0.5f && index[2] < (float)size[2] - 0.5f;
+  return (index[0] >= -0.5f) & (index[0] < shape->end[0]) & (index[1] >= -0.5f) & (index[1] < shape->end[1]) &
+         (index[2] >= -0.5f) & (index[2] < shape->end[2]);
 }
 
-/** Offset of a voxel; 64 bits, since volumes may hold more than 2^31 of them. */
+/** Offset of a voxel; 64 bits, since a volume may hold more than 2^31 of them. Its rows, and the voxels
+ *  of a slice, are fewer. */
 GPUREG_FUNCTION i64
-VoxelOffset(const int * size, int x, int y, int z)
+VoxelOffset(const VolumeShape * shape, int x, int y, int z)
 {
-  return ((i64)z * size[1] + y) * size[0] + x;
+  return (i64)(z * shape->size[1] + y) * shape->size[0] + x;
 }
 
 GPUREG_NAMESPACE_END

@@ -2,24 +2,25 @@
 // The work-groups of the two passes, for the devices that have work-groups: CUDA and OpenCL.
 // src/host/MattesPasses.cpp says the same in plain loops and is what these are tested against.
 //
-// A prelude for these adds: GPUREG_LOCAL, LaneIndex(), LaneCount(), GroupIndex(), BandIndex(),
+// A prelude for these adds: GPUREG_LOCAL, GPUREG_GROUP_FUNCTION, LaneIndex(), LaneCount(), GroupIndex(), BandIndex(),
 // BandCount(), LocalBarrier(), AddParzenWindow().
 #ifndef gpureg_kernels_MattesKernels_h
 #define gpureg_kernels_MattesKernels_h
 
 GPUREG_NAMESPACE_BEGIN
 
+/** The fixed bins, counted from firstRow, that a band's groups deal with. */
 GPUREG_FUNCTION int
-SmallerOf(int a, int b)
+RowsOfBand(const MattesArguments * a, int firstRow)
 {
-  return a < b ? a : b;
+  return a->bins - firstRow < a->bandRows ? a->bins - firstRow : a->bandRows;
 }
 
 /** Pass 1. One group counts one chunk into a histogram in local memory, then writes it to a slab of
- *  its own: slabs[group][fixed bin][moving bin], in units of 1/HistogramOne.
+ *  its own: slabs[group][fixed bin][moving bin], in units of 1/countUnit.
  *  Where bins² cells do not fit into local memory, the groups of band b count the fixed bins from
  *  b·bandRows on. */
-GPUREG_FUNCTION void
+GPUREG_GROUP_FUNCTION void
 MattesHistogramGroup(int                     variant,
                      const MattesArguments * a,
                      const MattesVolumes *   v,
@@ -30,36 +31,34 @@ MattesHistogramGroup(int                     variant,
   const int lane = LaneIndex();
   const int lanes = LaneCount();
   const int firstRow = BandIndex() * a->bandRows;
-  const int rows = SmallerOf(a->bandRows, a->bins - firstRow);
+  const int rows = RowsOfBand(a, firstRow);
   const int cells = rows * a->bins;
-  for (int cell = lane; cell < cells; cell += lanes)
+  const int copies = a->histogramCopies;
+  GPUREG_LOCAL u32 * ownHistogram = histogram + (lane & (copies - 1));
+  for (int cell = lane; cell < cells * copies; cell += lanes)
   {
     histogram[cell] = 0;
   }
   LocalBarrier();
 
-  const int chunk = firstChunk + GroupIndex();
-  for (int step = 0; step < a->tileDepth; ++step)
+  const LaneWalk walk = StartLaneWalk(variant, a, firstChunk + GroupIndex(), lanes, lane);
+  i64            sample = walk.sample;
+  for (int step = 0; step < walk.count; ++step, sample += walk.stride)
   {
-    float x[3], y[3], u;
-    i64   sample;
-    if (!FindSample(variant, a, v, chunk, lanes, lane, step, x, &sample))
-    {
-      break;
-    }
+    float     x[3], y[3], u;
     const int row = (int)v->fixedBins[sample] - firstRow;
     if (row < 0 || row >= rows)
     {
       continue;
     }
-    MapSample(variant, a, v, x, sample, y);
+    MapSample(variant, a, v, &walk, step, sample, x, y);
     if (SampleMovingValue(variant, a, v, y, &u))
     {
       float     t;
       u32       weights[4];
-      const int first = FirstParzenBin(a->bins, u, &t);
-      FixedPointParzenWeights(t, weights);
-      AddParzenWindow(histogram, row * a->bins + first, weights);
+      const int first = FirstParzenBin(a->lastWhole, u, &t);
+      FixedPointParzenWeights(t, a->countUnit, weights);
+      AddParzenWindow(ownHistogram, row * a->bins + first, copies, weights);
     }
   }
   LocalBarrier();
@@ -67,18 +66,20 @@ MattesHistogramGroup(int                     variant,
   GPUREG_GLOBAL u32 * slab = slabs + ((i64)GroupIndex() * a->bins + firstRow) * a->bins;
   for (int cell = lane; cell < cells; cell += lanes)
   {
-    slab[cell] = histogram[cell];
+    // Each lane begins with another copy, so that together they read from all banks of local memory.
+    const int firstCopy = lane * copies / TileWidth;
+    u32       sum = 0;
+    for (int copy = 0; copy < copies; ++copy)
+    {
+      sum += histogram[cell * copies + ((firstCopy + copy) & (copies - 1))];
+    }
+    slab[cell] = sum;
   }
 }
 
-enum
-{
-  SlabCellsPerGroup = 32
-};
-
 /** Adds the slabs up: histogram[cell] (+)= Σ over groups of slabs[group][cell]. A group sums
  *  SlabCellsPerGroup cells, its lanes sharing the slabs out among them. */
-GPUREG_FUNCTION void
+GPUREG_GROUP_FUNCTION void
 MattesSumSlabsGroup(int                       cells,
                     int                       slabCount,
                     int                       accumulate,
@@ -92,6 +93,7 @@ MattesSumSlabsGroup(int                       cells,
   u64       sum = 0;
   if (cell < cells)
   {
+    GPUREG_UNROLL_8
     for (int slab = lane / SlabCellsPerGroup; slab < slabCount; slab += shares)
     {
       sum += slabs[(i64)slab * cells + cell];
@@ -99,38 +101,44 @@ MattesSumSlabsGroup(int                       cells,
   }
   partial[lane] = sum;
   LocalBarrier();
+  for (int width = LaneCount() / 2; width >= SlabCellsPerGroup; width /= 2)
+  {
+    if (lane < width)
+    {
+      partial[lane] += partial[lane + width];
+    }
+    LocalBarrier();
+  }
   if (lane < SlabCellsPerGroup && cell < cells)
   {
-    for (int share = 1; share < shares; ++share)
-    {
-      sum += partial[share * SlabCellsPerGroup + lane];
-    }
-    histogram[cell] = accumulate ? histogram[cell] + sum : sum;
+    histogram[cell] = accumulate ? histogram[cell] + partial[lane] : partial[lane];
   }
 }
 
+#ifndef GPUREG_HAS_SUM_OVER_LANES
 /** The sum of each lane's value, in an order that does not depend on timing; the same in all lanes. */
-GPUREG_FUNCTION float
+GPUREG_GROUP_FUNCTION float
 SumOverLanes(float value, GPUREG_LOCAL float * scratch)
 {
   const int lane = LaneIndex();
   LocalBarrier();
   scratch[lane] = value;
   LocalBarrier();
-  for (int half = LaneCount() / 2; half > 0; half /= 2)
+  for (int width = LaneCount() / 2; width > 0; width /= 2)
   {
-    if (lane < half)
+    if (lane < width)
     {
-      scratch[lane] += scratch[lane + half];
+      scratch[lane] += scratch[lane + width];
     }
     LocalBarrier();
   }
   return scratch[0];
 }
+#endif
 
 /** One group makes the table of the second pass from the histogram. scratch: LaneCount() floats;
  *  marginals: 2·bins floats. */
-GPUREG_FUNCTION void
+GPUREG_GROUP_FUNCTION void
 MattesTableGroup(const MattesArguments *   a,
                  GPUREG_GLOBAL const u64 * histogram,
                  GPUREG_LOCAL float *      scratch,
@@ -143,18 +151,20 @@ MattesTableGroup(const MattesArguments *   a,
   GPUREG_LOCAL float * fixedMarginal = marginals;
   GPUREG_LOCAL float * movingMarginal = marginals + bins;
   float                count = 0.0f;
-  for (int bin = lane; bin < bins; bin += lanes)
+  // Rows first, then columns: a lane sums one line.
+  for (int line = lane; line < 2 * bins; line += lanes)
   {
-    u64 row = 0;
-    u64 column = 0;
+    const int isRow = line < bins;
+    const int first = isRow ? line * bins : line - bins;
+    const int stride = isRow ? 1 : bins;
+    u64       sum = 0;
+    GPUREG_UNROLL_8
     for (int other = 0; other < bins; ++other)
     {
-      row += histogram[bin * bins + other];
-      column += histogram[other * bins + bin];
+      sum += histogram[first + other * stride];
     }
-    fixedMarginal[bin] = (float)row;
-    movingMarginal[bin] = (float)column;
-    count += (float)row;
+    marginals[line] = (float)sum;
+    count += isRow ? (float)sum : 0.0f;
   }
   const float scale = 1.0f / SumOverLanes(count, scratch);
 
@@ -182,30 +192,31 @@ MattesTableGroup(const MattesArguments *   a,
     table[cell] = TableEntry(a->normalized,
                              (float)histogram[cell] * scale,
                              movingMarginal[cell % bins] * scale,
+                             scale,
                              nmi,
                              inverseJointEntropy);
   }
 }
 
 /** Pass 2. One group sums the forces of one chunk: partials[(chunk·bands + band)·12 + …], or writes
- *  each sample's force. local: the larger of bandRows·bins and ForceSumCount·LaneCount() floats. */
-GPUREG_FUNCTION void
+ *  each sample's force. scratch: the larger of bandRows·bins and ForceSumCount·LaneCount() floats. */
+GPUREG_GROUP_FUNCTION void
 MattesForceGroup(int                         variant,
                  const MattesArguments *     a,
                  const MattesVolumes *       v,
                  int                         firstChunk,
                  GPUREG_GLOBAL const float * table,
-                 GPUREG_LOCAL float *        local,
+                 GPUREG_LOCAL float *        scratch,
                  GPUREG_GLOBAL float *       partials,
                  GPUREG_GLOBAL float *       forces)
 {
   const int lane = LaneIndex();
   const int lanes = LaneCount();
   const int firstRow = BandIndex() * a->bandRows;
-  const int rows = SmallerOf(a->bandRows, a->bins - firstRow);
+  const int rows = RowsOfBand(a, firstRow);
   for (int cell = lane; cell < rows * a->bins; cell += lanes)
   {
-    local[cell] = table[firstRow * a->bins + cell];
+    scratch[cell] = table[firstRow * a->bins + cell];
   }
   LocalBarrier();
 
@@ -214,30 +225,26 @@ MattesForceGroup(int                         variant,
   {
     sums[s] = 0.0f;
   }
-  const int chunk = firstChunk + GroupIndex();
-  for (int step = 0; step < a->tileDepth; ++step)
+  const int      chunk = firstChunk + GroupIndex();
+  const LaneWalk walk = StartLaneWalk(variant, a, chunk, lanes, lane);
+  i64            sample = walk.sample;
+  for (int step = 0; step < walk.count; ++step, sample += walk.stride)
   {
-    float x[3], y[3], gradient[3], u;
-    i64   sample;
-    if (!FindSample(variant, a, v, chunk, lanes, lane, step, x, &sample))
-    {
-      break;
-    }
+    float     x[3], y[3], u;
+    float     force[3] = { 0.0f, 0.0f, 0.0f };
+    int       isValid = 0;
     const int bin = v->fixedBins[sample];
     const int row = bin - firstRow;
     const int isMine = row >= 0 && row < rows;
-    if (!isMine && !(MattesHas(variant, MattesWritesForces) && bin == InvalidBin && firstRow == 0))
-    {
-      continue;
-    }
-    float force[3] = { 0.0f, 0.0f, 0.0f };
     if (isMine)
     {
-      MapSample(variant, a, v, x, sample, y);
-      if (SampleMovingValueAndGradient(variant, a, v, y, &u, gradient))
+      float gradient[3];
+      MapSample(variant, a, v, &walk, step, sample, x, y);
+      isValid = SampleMovingValueAndGradient(variant, a, v, y, &u, gradient);
+      if (isValid)
       {
         float                t;
-        GPUREG_LOCAL float * window = local + row * a->bins + FirstParzenBin(a->bins, u, &t);
+        GPUREG_LOCAL float * window = scratch + row * a->bins + FirstParzenBin(a->lastWhole, u, &t);
         const float          weight = ParzenForce(t, window[0], window[1], window[2], window[3]);
         force[0] = weight * gradient[0];
         force[1] = weight * gradient[1];
@@ -246,43 +253,58 @@ MattesForceGroup(int                         variant,
     }
     if (MattesHas(variant, MattesWritesForces))
     {
-      GPUREG_GLOBAL float * out = forces + 3 * sample;
-      out[0] = force[0];
-      out[1] = force[1];
-      out[2] = force[2];
+      // Every sample's force is written once, by the band of its bin; an invalid one's by the first.
+      if (isMine || (bin == InvalidBin && firstRow == 0))
+      {
+        GPUREG_GLOBAL float * out = forces + 3 * sample;
+        out[0] = force[0];
+        out[1] = force[1];
+        out[2] = force[2];
+      }
     }
-    else
+    else if (MattesHas(variant, MattesSamplesArePoints))
     {
-      x[0] -= a->centre[0];
-      x[1] -= a->centre[1];
-      x[2] -= a->centre[2];
-      AddForce(sums, force, x);
+      if (isValid)
+      {
+        x[0] -= a->centre[0];
+        x[1] -= a->centre[1];
+        x[2] -= a->centre[2];
+        AddForce(sums, force, x);
+      }
+    }
+    else if (isValid)
+    {
+      AddForceAlongZ(sums, force, x[2] - a->centre[2]);
     }
   }
   if (MattesHas(variant, MattesWritesForces))
   {
     return;
   }
+  if (!MattesHas(variant, MattesSamplesArePoints))
+  {
+    FinishForceAlongZ(sums, walk.x[0] - a->centre[0], walk.x[1] - a->centre[1]);
+  }
 
   LocalBarrier();
   for (int s = 0; s < ForceSumCount; ++s)
   {
-    local[s * lanes + lane] = sums[s];
+    scratch[s * lanes + lane] = sums[s];
   }
   LocalBarrier();
-  for (int half = lanes / 2; half > 0; half /= 2)
+  for (int width = lanes / 2; width > 0; width /= 2)
   {
-    for (int item = lane; item < half * ForceSumCount; item += lanes)
+    for (int item = lane; item < width * ForceSumCount; item += lanes)
     {
-      const int s = item / half;
-      const int place = s * lanes + item % half;
-      local[place] += local[place + half];
+      const int s = item / width;
+      const int place = s * lanes + item % width;
+      scratch[place] += scratch[place + width];
     }
     LocalBarrier();
   }
   if (lane < ForceSumCount)
   {
-    partials[((i64)chunk * BandCount() + BandIndex()) * ForceSumCount + lane] = local[lane * lanes];
+    partials[((i64)chunk * BandCount() + BandIndex()) * ForceSumCount + lane] = scratch[lane * lanes];
   }
 }
 

@@ -11,7 +11,9 @@ GPUREG_NAMESPACE_BEGIN
 
 enum
 {
-  TileWidth = 32
+  TileWidth = 32,
+  /** Cells of the histogram that one group adds up over the chunks. */
+  SlabCellsPerGroup = 16
 };
 
 GPUREG_FUNCTION int
@@ -20,47 +22,85 @@ ChunkCount(const MattesArguments * a)
   return a->tileCount[0] * a->tileCount[1] * a->tileCount[2];
 }
 
-/** The virtual index x of step `step` of lane `lane` of a chunk, and its place in the domain;
- *  0 if there is no such sample. */
-GPUREG_FUNCTION int
-FindSample(int                     variant,
-           const MattesArguments * a,
-           const MattesVolumes *   v,
-           int                     chunk,
-           int                     lanes,
-           int                     lane,
-           int                     step,
-           float *                 x,
-           i64 *                   sample)
+/** What one lane of a chunk goes through: `count` samples, `stride` apart. Over a grid it walks along z,
+ *  and base is what its samples' mapped indices have in common. */
+typedef struct LaneWalk
+{
+  i64   sample;
+  i64   stride;
+  int   count;
+  float x[3]; /* virtual index of the first sample of a grid */
+  float base[3];
+} LaneWalk;
+
+GPUREG_FUNCTION LaneWalk
+StartLaneWalk(int variant, const MattesArguments * a, int chunk, int lanes, int lane)
+{
+  LaneWalk walk;
+  i64      remaining;
+  if (MattesHas(variant, MattesSamplesArePoints))
+  {
+    walk.sample = (i64)chunk * a->tileDepth * lanes + lane;
+    walk.stride = lanes;
+    remaining = (a->pointCount - walk.sample + lanes - 1) / lanes;
+  }
+  else
+  {
+    const int tileX = chunk % a->tileCount[0];
+    const int tileY = chunk / a->tileCount[0] % a->tileCount[1];
+    const int tileZ = chunk / a->tileCount[0] / a->tileCount[1];
+    const int i = tileX * TileWidth + lane % TileWidth;
+    const int j = tileY * (lanes / TileWidth) + lane / TileWidth;
+    const int k = tileZ * a->tileDepth;
+    const int isInside = i < a->virtualShape.size[0] && j < a->virtualShape.size[1];
+    walk.sample = VoxelOffset(&a->virtualShape, i, j, k);
+    walk.stride = (i64)a->virtualShape.size[0] * a->virtualShape.size[1];
+    remaining = isInside ? a->virtualShape.size[2] - k : 0;
+    walk.x[0] = (float)i;
+    walk.x[1] = (float)j;
+    walk.x[2] = (float)k;
+    for (int r = 0; r < 3; ++r)
+    {
+      walk.base[r] = AffineRowBeforeZ(&a->toMoving, r, walk.x[0], walk.x[1]);
+    }
+  }
+  walk.count = remaining < 0 ? 0 : (remaining < a->tileDepth ? (int)remaining : a->tileDepth);
+  return walk;
+}
+
+/** The walk's step-th sample: its virtual index x, and the index y in the moving buffer that it maps to. */
+GPUREG_FUNCTION void
+MapSample(int                     variant,
+          const MattesArguments * a,
+          const MattesVolumes *   v,
+          const LaneWalk *        walk,
+          int                     step,
+          i64                     sample,
+          float *                 x,
+          float *                 y)
 {
   if (MattesHas(variant, MattesSamplesArePoints))
   {
-    *sample = ((i64)chunk * a->tileDepth + step) * lanes + lane;
-    if (*sample >= a->pointCount)
-    {
-      return 0;
-    }
-    GPUREG_GLOBAL const float * point = v->points + 3 * *sample;
+    GPUREG_GLOBAL const float * point = v->points + 3 * sample;
     x[0] = point[0];
     x[1] = point[1];
     x[2] = point[2];
-    return 1;
+    ApplyAffine(&a->toMoving, x[0], x[1], x[2], y);
   }
-  const int tileX = chunk % a->tileCount[0];
-  const int tileY = chunk / a->tileCount[0] % a->tileCount[1];
-  const int tileZ = chunk / a->tileCount[0] / a->tileCount[1];
-  const int i = tileX * TileWidth + lane % TileWidth;
-  const int j = tileY * (lanes / TileWidth) + lane / TileWidth;
-  const int k = tileZ * a->tileDepth + step;
-  if (i >= a->virtualSize[0] || j >= a->virtualSize[1] || k >= a->virtualSize[2])
+  else
   {
-    return 0;
+    x[0] = walk->x[0];
+    x[1] = walk->x[1];
+    x[2] = walk->x[2] + (float)step;
+    for (int r = 0; r < 3; ++r)
+    {
+      y[r] = MultiplyAdd(a->toMoving.m[3 * r + 2], x[2], walk->base[r]);
+    }
   }
-  x[0] = (float)i;
-  x[1] = (float)j;
-  x[2] = (float)k;
-  *sample = VoxelOffset(a->virtualSize, i, j, k);
-  return 1;
+  if (MattesHas(variant, MattesHasDisplacement))
+  {
+    Displace(variant, a, v, x, sample, y);
+  }
 }
 
 GPUREG_NAMESPACE_END

@@ -13,9 +13,7 @@ enum
   HistogramPadding = 2,
   /** The fixed bin of a sample that is not valid: outside the fixed image or its mask. */
   InvalidBin = 0xFFFF,
-  /** One count of the joint histogram, in fixed point. Integers add up to the same sum in any order. */
-  HistogramOne = 1 << 18,
-  /** So many samples of weight 2/3, the largest there is, still fit into 32 bits. */
+  /** So many samples of weight 2/3, the largest there is, still fit into 32 bits in units of 2^-18. */
   MaximumSamplesPerChunk = 16384
 };
 
@@ -29,6 +27,7 @@ enum
   MattesGradientByDifferences = 8,   /* central differences instead of a gradient image */
   MattesInterpolatesSpline = 16,     /* B-spline interpolation of order splineOrder, 0 for nearest */
   MattesChecksRange = 32,            /* values outside of the histogram's range make a sample invalid */
+  MattesReadsQuads = 128,            /* the moving values are kept as quads, see InterpolateQuads */
   MattesWritesForces = 64            /* keep each sample's force, for transforms of local support */
 };
 
@@ -42,16 +41,22 @@ typedef struct MattesArguments
   float     differenceStep[9];    /* half a spacing along physical axis d, in moving index: column d */
   float     inverseSpacing[3];    /* 1 / moving spacing along physical axis d, 1/mm */
   float     centre[3];            /* virtual index that the first moments of the forces refer to */
-  int       virtualSize[3];
-  int       movingSize[3];
-  int       maskSize[3];
+  VolumeShape virtualShape;
+  VolumeShape movingShape;
+  VolumeShape maskShape;
   int       pointCount;
   int       bins;
+  float     rangeEnd;             /* bins - 4: the largest value, in bin units */
+  float     countUnit;            /* one count of the joint histogram in fixed point, a power of two: integers
+                                     add up to the same sum in any order */
+  float     lastWhole;            /* bins - 5: the last bin that a value is counted from */
   int       splineOrder;
   int       variant;              /* or-ed Mattes… flags */
   int       tileCount[3];         /* the domain's cut into chunks, see MattesPartition.h */
   int       tileDepth;
   int       bandRows;             /* fixed bins whose histogram rows fit into local memory at once */
+  int       histogramCopies;      /* of a group's histogram, a power of two, interleaved: neighbours, which often
+                                     meet in a bin, count in different ones */
   int       normalized;           /* 1: Studholme's normalised MI; 0: Mattes' MI */
 } MattesArguments;
 
@@ -62,7 +67,8 @@ typedef struct MattesVolumes
   GPUREG_GLOBAL const u16 *    fixedBins;    /* one a sample, or InvalidBin */
   GPUREG_GLOBAL const float *  points;       /* 3 a sample: continuous virtual index */
   GPUREG_GLOBAL const float *  displacement; /* 3 a virtual voxel, mm */
-  GPUREG_GLOBAL const float *  moving;       /* values in bin units */
+  GPUREG_GLOBAL const float *  moving;       /* values in bin units, … */
+  GPUREG_GLOBAL const float4 * quads;        /* … or the same as quads */
   GPUREG_GLOBAL const float *  coefficients; /* B-spline coefficients of the same */
   GPUREG_GLOBAL const float4 * gradient;     /* x, y, z: gradient per mm along physical axes; w: value */
   GPUREG_GLOBAL const u8 *     mask;
@@ -74,46 +80,37 @@ MattesHas(int variant, int flag)
   return (variant & flag) != 0;
 }
 
-/** The index in the moving buffer that a sample at virtual index x maps to:
- *  y = M·(x) + t + D·u(x). At a voxel the field is read, at a point it is interpolated. */
+/** Adds D·u(x) to y, the displacement of a sample: read at a voxel, interpolated at a point. */
 GPUREG_FUNCTION void
-MapSample(int variant, const MattesArguments * a, const MattesVolumes * v, const float * x, i64 sample, float * y)
+Displace(int variant, const MattesArguments * a, const MattesVolumes * v, const float * x, i64 sample, float * y)
 {
-  ApplyAffine(&a->toMoving, x[0], x[1], x[2], y);
-  if (MattesHas(variant, MattesHasDisplacement))
+  float u[3] = { 0.0f, 0.0f, 0.0f };
+  if (!MattesHas(variant, MattesSamplesArePoints))
   {
-    float u[3];
-    for (int c = 0; c < 3; ++c)
+    GPUREG_GLOBAL const float * node = v->displacement + 3 * sample;
+    u[0] = node[0];
+    u[1] = node[1];
+    u[2] = node[2];
+  }
+  else if (IsInsideBuffer(&a->virtualShape, x))
+  {
+    const LinearCell cell = FindLinearCell(&a->virtualShape, x);
+    for (int corner = 0; corner < 8; ++corner)
     {
-      u[c] = 0.0f;
-    }
-    if (!MattesHas(variant, MattesSamplesArePoints))
-    {
-      GPUREG_GLOBAL const float * node = v->displacement + 3 * sample;
-      u[0] = node[0];
-      u[1] = node[1];
-      u[2] = node[2];
-    }
-    else if (IsInsideBuffer(a->virtualSize, x))
-    {
-      const LinearCell cell = FindLinearCell(a->virtualSize, x);
-      for (int corner = 0; corner < 8; ++corner)
+      const float weight = ((corner & 1) ? cell.fx : 1.0f - cell.fx) * ((corner & 2) ? cell.fy : 1.0f - cell.fy) *
+                           ((corner & 4) ? cell.fz : 1.0f - cell.fz);
+      const i64   node = cell.offset + ((corner & 1) ? a->virtualShape.stride[0] : 0) +
+                       ((corner & 2) ? a->virtualShape.stride[1] : 0) + ((corner & 4) ? a->virtualShape.stride[2] : 0);
+      for (int c = 0; c < 3; ++c)
       {
-        const float weight = ((corner & 1) ? cell.fx : 1.0f - cell.fx) * ((corner & 2) ? cell.fy : 1.0f - cell.fy) *
-                             ((corner & 4) ? cell.fz : 1.0f - cell.fz);
-        const i64   offset = cell.offset + ((corner & 1) ? cell.strideX : 0) + ((corner & 2) ? cell.strideY : 0) +
-                           ((corner & 4) ? cell.strideZ : 0);
-        for (int c = 0; c < 3; ++c)
-        {
-          u[c] = MultiplyAdd(weight, v->displacement[3 * offset + c], u[c]);
-        }
+        u[c] = MultiplyAdd(weight, v->displacement[3 * node + c], u[c]);
       }
     }
-    for (int r = 0; r < 3; ++r)
-    {
-      y[r] += a->displacementToIndex[3 * r] * u[0] + a->displacementToIndex[3 * r + 1] * u[1] +
-              a->displacementToIndex[3 * r + 2] * u[2];
-    }
+  }
+  for (int r = 0; r < 3; ++r)
+  {
+    y[r] += a->displacementToIndex[3 * r] * u[0] + a->displacementToIndex[3 * r + 1] * u[1] +
+            a->displacementToIndex[3 * r + 2] * u[2];
   }
 }
 
@@ -123,35 +120,40 @@ IsInsideMask(const MattesArguments * a, const MattesVolumes * v, const float * y
 {
   float m[3];
   ApplyAffine(&a->toMask, y[0], y[1], y[2], m);
-  if (!IsInsideBuffer(a->maskSize, m))
+  if (!IsInsideBuffer(&a->maskShape, m))
   {
     return 0;
   }
   return v->mask[VoxelOffset(
-           a->maskSize, (int)FloorOf(m[0] + 0.5f), (int)FloorOf(m[1] + 0.5f), (int)FloorOf(m[2] + 0.5f))] != 0;
+           &a->maskShape, (int)FloorOf(m[0] + 0.5f), (int)FloorOf(m[1] + 0.5f), (int)FloorOf(m[2] + 0.5f))] != 0;
 }
 
 /** Puts a value into the histogram's range [0, bins - 4], or says that the sample is not valid.
  *  Linear interpolation cannot leave the range but by rounding; with a mask, which narrows the range,
  *  or a spline, which overshoots, ITK rejects what is outside. */
 GPUREG_FUNCTION int
-FitIntoRange(int variant, int bins, float * u)
+FitIntoRange(int variant, float rangeEnd, float * u)
 {
-  const float last = (float)(bins - 2 * HistogramPadding);
   if (MattesHas(variant, MattesChecksRange))
   {
-    return *u >= 0.0f && *u <= last;
+    return *u >= 0.0f && *u <= rangeEnd;
   }
-  *u = *u < 0.0f ? 0.0f : *u;
-  *u = *u > last ? last : *u;
+  *u = SmallerOf(LargerOf(*u, 0.0f), rangeEnd);
   return 1;
+}
+
+GPUREG_FUNCTION float
+InterpolateMoving(int variant, const MattesArguments * a, const MattesVolumes * v, const float * y)
+{
+  return MattesHas(variant, MattesReadsQuads) ? InterpolateQuads(v->quads, &a->movingShape, y)
+                                              : InterpolateLinear(v->moving, &a->movingShape, y);
 }
 
 /** The moving value at y, in bin units; 0 if the sample is not valid. */
 GPUREG_FUNCTION int
 SampleMovingValue(int variant, const MattesArguments * a, const MattesVolumes * v, const float * y, float * u)
 {
-  if (!IsInsideBuffer(a->movingSize, y))
+  if (!IsInsideBuffer(&a->movingShape, y))
   {
     return 0;
   }
@@ -160,15 +162,15 @@ SampleMovingValue(int variant, const MattesArguments * a, const MattesVolumes * 
     return 0;
   }
   *u = MattesHas(variant, MattesInterpolatesSpline)
-         ? InterpolateBSpline(v->coefficients, a->movingSize, a->splineOrder, y)
-         : InterpolateLinear(v->moving, a->movingSize, y);
-  return FitIntoRange(variant, a->bins, u);
+         ? InterpolateBSpline(v->coefficients, &a->movingShape, a->splineOrder, y)
+         : InterpolateMoving(variant, a, v, y);
+  return FitIntoRange(variant, a->rangeEnd, u);
 }
 
 /** itk::CentralDifferenceImageFunction at a point: half a spacing to each side along a physical axis,
  *  linear interpolation, 0 where either side is outside of the buffer. In bins per mm. */
 GPUREG_FUNCTION float
-CentralDifference(const MattesArguments * a, const MattesVolumes * v, const float * y, int axis)
+CentralDifference(int variant, const MattesArguments * a, const MattesVolumes * v, const float * y, int axis)
 {
   float before[3], behind[3];
   for (int r = 0; r < 3; ++r)
@@ -177,12 +179,12 @@ CentralDifference(const MattesArguments * a, const MattesVolumes * v, const floa
     before[r] = y[r] - step;
     behind[r] = y[r] + step;
   }
-  if (a->inverseSpacing[axis] == 0.0f || !IsInsideBuffer(a->movingSize, before) ||
-      !IsInsideBuffer(a->movingSize, behind))
+  if (a->inverseSpacing[axis] == 0.0f || !IsInsideBuffer(&a->movingShape, before) ||
+      !IsInsideBuffer(&a->movingShape, behind))
   {
     return 0.0f;
   }
-  return (InterpolateLinear(v->moving, a->movingSize, behind) - InterpolateLinear(v->moving, a->movingSize, before)) *
+  return (InterpolateMoving(variant, a, v, behind) - InterpolateMoving(variant, a, v, before)) *
          a->inverseSpacing[axis];
 }
 
@@ -203,24 +205,24 @@ SampleMovingValueAndGradient(int                     variant,
     }
     if (MattesHas(variant, MattesGradientByDifferences))
     {
-      gradient[0] = CentralDifference(a, v, y, 0);
-      gradient[1] = CentralDifference(a, v, y, 1);
-      gradient[2] = CentralDifference(a, v, y, 2);
+      gradient[0] = CentralDifference(variant, a, v, y, 0);
+      gradient[1] = CentralDifference(variant, a, v, y, 1);
+      gradient[2] = CentralDifference(variant, a, v, y, 2);
       return 1;
     }
   }
-  else if (!IsInsideBuffer(a->movingSize, y))
+  else if (!IsInsideBuffer(&a->movingShape, y))
   {
     return 0;
   }
-  const float4 both = InterpolateLinear4(v->gradient, a->movingSize, y);
+  const float4 both = InterpolateLinear4(v->gradient, &a->movingShape, y);
   gradient[0] = both.x;
   gradient[1] = both.y;
   gradient[2] = both.z;
   if (!MattesHas(variant, MattesHasMovingMask | MattesInterpolatesSpline))
   {
     *u = both.w;
-    return FitIntoRange(variant, a->bins, u);
+    return FitIntoRange(variant, a->rangeEnd, u);
   }
   return 1;
 }
@@ -228,25 +230,25 @@ SampleMovingValueAndGradient(int                     variant,
 /** The Parzen window over the moving bins: first + 0..3 are touched, t is the value's place between
  *  the second and the third (Mattes 2003, equation 6). A value at the maximum has t = 1. */
 GPUREG_FUNCTION int
-FirstParzenBin(int bins, float u, float * t)
+FirstParzenBin(float lastWhole, float u, float * t)
 {
-  const int last = bins - 2 * HistogramPadding - 1;
-  const int whole = (int)u < last ? (int)u : last;
-  *t = u - (float)whole;
+  int         whole;
+  const float below = WholeBelow(u, lastWhole, &whole);
+  *t = u - below;
   return whole + HistogramPadding - 1;
 }
 
-/** The window's weights in units of 1/HistogramOne. They sum to HistogramOne exactly: the second,
- *  never less than 1/6, takes what rounding leaves. */
+/** The window's weights in units of 1/countUnit. They sum to countUnit exactly: the second, never less
+ *  than 1/6, takes what rounding leaves. */
 GPUREG_FUNCTION void
-FixedPointParzenWeights(float t, u32 * weights)
+FixedPointParzenWeights(float t, float countUnit, u32 * weights)
 {
   float w[4];
   CubicBSplineWeights(t, w);
-  weights[0] = (u32)MultiplyAdd(w[0], (float)HistogramOne, 0.5f);
-  weights[2] = (u32)MultiplyAdd(w[2], (float)HistogramOne, 0.5f);
-  weights[3] = (u32)MultiplyAdd(w[3], (float)HistogramOne, 0.5f);
-  weights[1] = (u32)HistogramOne - weights[0] - weights[2] - weights[3];
+  weights[0] = ToFixedPoint(w[0], countUnit);
+  weights[2] = ToFixedPoint(w[2], countUnit);
+  weights[3] = ToFixedPoint(w[3], countUnit);
+  weights[1] = (u32)countUnit - weights[0] - weights[2] - weights[3];
 }
 
 /** Second pass: the scalar that turns a sample's gradient into its force, sum over k of

@@ -19,7 +19,6 @@
 
 #define GPUREG_FUNCTION inline
 #define GPUREG_GLOBAL
-#define GPUREG_UNROLL
 
 GPUREG_NAMESPACE_BEGIN
 
@@ -51,6 +50,43 @@ inline float
 FloorOf(float x)
 {
   return std::floor(x);
+}
+
+inline float
+SmallerOf(float a, float b)
+{
+  return a < b ? a : b;
+}
+
+inline float
+LargerOf(float a, float b)
+{
+  return a > b ? a : b;
+}
+
+/** The largest whole number not above x, for 0 <= x < 2^22. */
+inline float
+WholeOf(float x, int * index)
+{
+  *index = static_cast<int>(x);
+  return static_cast<float>(*index);
+}
+
+/** The largest whole number that is neither above x nor above last, for 0 <= x < 2^22. */
+inline float
+WholeBelow(float x, float last, int * index)
+{
+  const int floor = static_cast<int>(x);
+  const int end = static_cast<int>(last);
+  *index = floor < end ? floor : end;
+  return static_cast<float>(*index);
+}
+
+/** x >= 0 in units of 1/one, to the nearest; x * one < 2^22. */
+inline u32
+ToFixedPoint(float x, float one)
+{
+  return static_cast<u32>(MultiplyAdd(x, one, 0.5f));
 }
 
 inline float

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// Clocks in what ITK itself does in a registration, put there by ITK's object factories: the pipeline
+// stays as it is.
+#ifndef TimedITK_h
+#define TimedITK_h
+
+#include "Stopwatch.h"
+
+#include "itkObjectFactoryBase.h"
+#include "itkVersion.h"
+
+#include <typeinfo>
+
+namespace bench
+{
+
+/** Calls to one kind of object, and their wall time. */
+struct CallTimes
+{
+  double       seconds = 0;
+  unsigned int calls = 0;
+
+  template <typename TFunction>
+  auto
+  Time(const TFunction & function)
+  {
+    struct Adder
+    {
+      ~Adder()
+      {
+        times.seconds += watch.GetSeconds();
+        ++times.calls;
+      }
+      CallTimes &              times;
+      const example::Stopwatch watch{};
+    };
+    const Adder adder{ *this };
+    return function();
+  }
+};
+
+/** A filter and a clock around its work. */
+template <typename TFilter>
+class TimedFilter : public TFilter
+{
+public:
+  using Self = TimedFilter;
+  using Superclass = TFilter;
+  using Pointer = itk::SmartPointer<Self>;
+  itkNewMacro(Self);
+
+  inline static CallTimes times;
+
+protected:
+  void
+  GenerateData() override
+  {
+    times.Time([this] { Superclass::GenerateData(); });
+  }
+};
+
+/** An estimator of parameter scales, and a clock around its work. */
+template <typename TEstimator>
+class TimedEstimator : public TEstimator
+{
+public:
+  using Self = TimedEstimator;
+  using Superclass = TEstimator;
+  using Pointer = itk::SmartPointer<Self>;
+  itkNewMacro(Self);
+
+  inline static CallTimes times;
+
+  void
+  EstimateScales(typename Superclass::ScalesType & scales) override
+  {
+    times.Time([&] { Superclass::EstimateScales(scales); });
+  }
+
+  typename Superclass::FloatType
+  EstimateStepScale(const typename Superclass::ParametersType & step) override
+  {
+    return times.Time([&] { return Superclass::EstimateStepScale(step); });
+  }
+};
+
+/** Puts timed classes in the place of ITK's wherever ITK or the pipeline makes one. */
+class TimingFactory : public itk::ObjectFactoryBase
+{
+public:
+  using Self = TimingFactory;
+  using Pointer = itk::SmartPointer<Self>;
+  itkFactorylessNewMacro(Self);
+
+  const char *
+  GetITKSourceVersion() const override
+  {
+    return ITK_SOURCE_VERSION;
+  }
+
+  const char *
+  GetDescription() const override
+  {
+    return "Clocks around ITK's own work";
+  }
+
+  template <typename TTimed>
+  void
+  Replace()
+  {
+    this->RegisterOverride(typeid(typename TTimed::Superclass).name(),
+                           typeid(TTimed).name(),
+                           "timed",
+                           true,
+                           itk::CreateObjectFunction<TTimed>::New());
+  }
+};
+
+} // namespace bench
+
+#endif

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+// The meaning of the shared kernel subset in CUDA C++: src/kernels/Prelude.h's names, and those that
+// work-groups need. To be included before any header of src/kernels; that prelude then steps aside.
+#ifndef gpureg_CudaPrelude_h
+#define gpureg_CudaPrelude_h
+#define gpureg_kernels_Prelude_h
+
+#include <cmath>
+#include <cstdint>
+#include <vector_functions.h>
+#include <vector_types.h>
+
+#define GPUREG_NAMESPACE_BEGIN \
+  namespace gpureg             \
+  {                            \
+  namespace kernels            \
+  {
+#define GPUREG_NAMESPACE_END \
+  }                          \
+  }
+
+// Internal linkage: the host's own versions of these functions have the same names.
+#define GPUREG_FUNCTION static __host__ __device__ __forceinline__
+#define GPUREG_GROUP_FUNCTION static __device__ __forceinline__
+// Eight loads in flight at a time.
+#define GPUREG_UNROLL_8 _Pragma("unroll 8")
+#define GPUREG_GLOBAL
+#define GPUREG_LOCAL
+
+GPUREG_NAMESPACE_BEGIN
+
+using u8 = std::uint8_t;
+using u16 = std::uint16_t;
+using u32 = std::uint32_t;
+using u64 = std::uint64_t;
+using i64 = std::int64_t;
+using ::float4;
+
+GPUREG_FUNCTION float4
+MakeFloat4(float x, float y, float z, float w)
+{
+  return make_float4(x, y, z, w);
+}
+
+GPUREG_FUNCTION float
+MultiplyAdd(float a, float b, float c)
+{
+  return fmaf(a, b, c);
+}
+
+GPUREG_FUNCTION float
+FloorOf(float x)
+{
+  return floorf(x);
+}
+
+GPUREG_FUNCTION float
+SmallerOf(float a, float b)
+{
+  return fminf(a, b);
+}
+
+GPUREG_FUNCTION float
+LargerOf(float a, float b)
+{
+  return fmaxf(a, b);
+}
+
+// Conversions run at an eighth of the rate of additions. Added to 2^23, a float below 2^22 shows its
+// integer part in the last bits of the sum.
+#define GPUREG_TWO_TO_23 8388608.0f
+
+GPUREG_FUNCTION float
+WholeOf(float x, int * index)
+{
+#ifdef __CUDA_ARCH__
+  const float shifted = __fadd_rd(x, GPUREG_TWO_TO_23);
+  *index = __float_as_int(shifted) - __float_as_int(GPUREG_TWO_TO_23);
+  return shifted - GPUREG_TWO_TO_23;
+#else
+  const float whole = floorf(x);
+  *index = static_cast<int>(whole);
+  return whole;
+#endif
+}
+
+GPUREG_FUNCTION float
+WholeBelow(float x, float last, int * index)
+{
+#ifdef __CUDA_ARCH__
+  const float shifted = fminf(__fadd_rd(x, GPUREG_TWO_TO_23), last + GPUREG_TWO_TO_23);
+  *index = __float_as_int(shifted) - __float_as_int(GPUREG_TWO_TO_23);
+  return shifted - GPUREG_TWO_TO_23;
+#else
+  const float whole = fminf(floorf(x), last);
+  *index = static_cast<int>(whole);
+  return whole;
+#endif
+}
+
+GPUREG_FUNCTION u32
+ToFixedPoint(float x, float one)
+{
+#ifdef __CUDA_ARCH__
+  return __float_as_uint(fmaf(x, one, GPUREG_TWO_TO_23)) - __float_as_uint(GPUREG_TWO_TO_23);
+#else
+  return static_cast<u32>(fmaf(x, one, 0.5f));
+#endif
+}
+
+GPUREG_FUNCTION float
+LogOf(float x)
+{
+  return logf(x);
+}
+
+#ifdef __CUDACC__
+static __device__ __forceinline__ int
+LaneIndex()
+{
+  return static_cast<int>(threadIdx.x);
+}
+
+static __device__ __forceinline__ int
+LaneCount()
+{
+  return static_cast<int>(blockDim.x);
+}
+
+static __device__ __forceinline__ int
+GroupIndex()
+{
+  return static_cast<int>(blockIdx.x);
+}
+
+static __device__ __forceinline__ int
+BandIndex()
+{
+  return static_cast<int>(blockIdx.y);
+}
+
+static __device__ __forceinline__ int
+BandCount()
+{
+  return static_cast<int>(gridDim.y);
+}
+
+static __device__ __forceinline__ void
+LocalBarrier()
+{
+  __syncthreads();
+}
+
+/** histogram[(cell + k)·stride] += weights[k]. Where a whole warp is in one window, as in the background of
+ *  a skull-stripped head, one lane adds the warp's sum: 32 atomics on one address would wait in line. */
+static __device__ __forceinline__ void
+AddParzenWindow(u32 * histogram, int cell, int stride, const u32 * weights)
+{
+  u32 * const window = histogram + cell * stride;
+#  if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  const unsigned int active = __activemask();
+  int                isOneWindow;
+  __match_all_sync(active, cell, &isOneWindow);
+  if (isOneWindow)
+  {
+    const u32 sums[4] = { __reduce_add_sync(active, weights[0]),
+                          __reduce_add_sync(active, weights[1]),
+                          __reduce_add_sync(active, weights[2]),
+                          __reduce_add_sync(active, weights[3]) };
+    if (static_cast<int>(threadIdx.x & 31u) == __ffs(static_cast<int>(active)) - 1)
+    {
+      for (int k = 0; k < 4; ++k)
+      {
+        atomicAdd(window + k * stride, sums[k]);
+      }
+    }
+    return;
+  }
+#  endif
+  for (int k = 0; k < 4; ++k)
+  {
+    atomicAdd(window + k * stride, weights[k]);
+  }
+}
+
+#  define GPUREG_HAS_SUM_OVER_LANES
+/** The sum of each lane's value, the same in all lanes: by shuffles within a warp, then among the warps. */
+static __device__ __forceinline__ float
+SumOverLanes(float value, float * scratch)
+{
+  constexpr unsigned int all = 0xFFFFFFFFu;
+  const int              lane = static_cast<int>(threadIdx.x & 31u);
+  const int              warps = static_cast<int>(blockDim.x / 32u);
+  for (int width = 16; width > 0; width /= 2)
+  {
+    value += __shfl_xor_sync(all, value, width);
+  }
+  __syncthreads();
+  if (lane == 0)
+  {
+    scratch[threadIdx.x / 32u] = value;
+  }
+  __syncthreads();
+  float sum = lane < warps ? scratch[lane] : 0.0f;
+  for (int width = 16; width > 0; width /= 2)
+  {
+    sum += __shfl_xor_sync(all, sum, width);
+  }
+  return sum;
+}
+#endif
+
+GPUREG_NAMESPACE_END
+
+#endif

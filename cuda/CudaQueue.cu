@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "CudaQueue.h"
+
+#include "MattesPasses.h"
+
+namespace gpureg
+{
+
+void
+CheckCuda(cudaError_t status, const char * what, const std::string & deviceName)
+{
+  if (status == cudaSuccess)
+  {
+    return;
+  }
+  // Forget an error that does not stick, so that the next call is not blamed for it.
+  const bool sticks = cudaGetLastError() != cudaSuccess && cudaPeekAtLastError() != cudaSuccess;
+  throw Error(deviceName + ": " + what + " failed: " + cudaGetErrorString(status) + " (" + cudaGetErrorName(status) +
+              ")" +
+              (sticks ? "; the device is gone for this process: choose another one, or start anew"
+                      : "; choose another device if it happens again"));
+}
+
+CudaDeviceScope::CudaDeviceScope(int device)
+{
+  int current = -1;
+  CheckCuda(cudaGetDevice(&current), "asking for the current device", "cuda");
+  if (current != device)
+  {
+    CheckCuda(cudaSetDevice(device), "making the device current", "cuda:" + std::to_string(device));
+    m_Previous = current;
+  }
+}
+
+CudaDeviceScope::~CudaDeviceScope()
+{
+  if (m_Previous >= 0)
+  {
+    cudaSetDevice(m_Previous);
+  }
+}
+
+CudaMemory::CudaMemory(Backend & backend, int device, std::size_t bytes)
+  : Memory(bytes)
+  , m_Backend(backend)
+  , m_Device(device)
+{
+  const std::string &   name = backend.GetDescription().name;
+  const CudaDeviceScope scope(device);
+  backend.GetMemoryAccount().Charge(bytes, name);
+  const cudaError_t status = cudaMalloc(&m_Address, bytes);
+  if (status != cudaSuccess)
+  {
+    backend.GetMemoryAccount().Release(bytes);
+    cudaGetLastError();
+    std::size_t free = 0;
+    std::size_t total = 0;
+    if (status == cudaErrorMemoryAllocation && cudaMemGetInfo(&free, &total) == cudaSuccess)
+    {
+      throw Error("out of memory on " + name + ": " + std::to_string(bytes) + " bytes asked for, " +
+                  std::to_string(free) + " of " + std::to_string(total) + " free, " +
+                  std::to_string(backend.GetMemoryAccount().inUse) +
+                  " held by this process; use smaller images or another device");
+    }
+    CheckCuda(status, "allocating memory", name);
+  }
+}
+
+CudaMemory::~CudaMemory()
+{
+  int current = -1;
+  cudaGetDevice(&current);
+  cudaSetDevice(m_Device);
+  cudaFree(m_Address);
+  cudaSetDevice(current);
+  m_Backend.GetMemoryAccount().Release(GetSize());
+}
+
+CudaQueue::CudaQueue(Backend & backend, int device)
+  : m_Backend(backend)
+  , m_Device(device)
+{
+  const CudaDeviceScope scope(device);
+  try
+  {
+    CheckCuda(cudaStreamCreateWithFlags(&m_Stream, cudaStreamNonBlocking), "making a stream", GetDeviceName());
+    for (cudaEvent_t & event : m_Events)
+    {
+      CheckCuda(cudaEventCreate(&event), "making an event", GetDeviceName());
+    }
+  }
+  catch (...)
+  {
+    Release();
+    throw;
+  }
+}
+
+CudaQueue::~CudaQueue()
+{
+  Release();
+}
+
+void
+CudaQueue::Release() noexcept
+{
+  int current = -1;
+  cudaGetDevice(&current);
+  cudaSetDevice(m_Device);
+  if (m_Stream)
+  {
+    cudaStreamSynchronize(m_Stream);
+    cudaStreamDestroy(m_Stream);
+  }
+  for (cudaEvent_t event : m_Events)
+  {
+    if (event)
+    {
+      cudaEventDestroy(event);
+    }
+  }
+  if (m_Staging)
+  {
+    cudaFreeHost(m_Staging);
+  }
+  cudaSetDevice(current);
+}
+
+MemoryPointer
+CudaQueue::Allocate(std::size_t bytes)
+{
+  ++statistics.allocations;
+  return std::make_unique<CudaMemory>(m_Backend, m_Device, bytes);
+}
+
+void *
+CudaQueue::GetStaging(std::size_t bytes)
+{
+  if (m_StagingSize < bytes)
+  {
+    const CudaDeviceScope scope(m_Device);
+    Finish();
+    ++statistics.allocations;
+    if (m_Staging)
+    {
+      m_StagingSize = 0;
+      CheckCuda(cudaFreeHost(m_Staging), "freeing pinned memory", GetDeviceName());
+      m_Staging = nullptr;
+    }
+    CheckCuda(cudaHostAlloc(&m_Staging, bytes, cudaHostAllocDefault), "allocating pinned memory", GetDeviceName());
+    m_StagingSize = bytes;
+  }
+  return m_Staging;
+}
+
+void
+CudaQueue::Upload(Memory & target, std::size_t offset, const void * source, std::size_t bytes)
+{
+  const CudaDeviceScope scope(m_Device);
+  char * const          address = static_cast<char *>(static_cast<CudaMemory &>(target).GetAddress()) + offset;
+  CheckCuda(
+    cudaMemcpyAsync(address, source, bytes, cudaMemcpyHostToDevice, m_Stream), "copying to the device", GetDeviceName());
+  ++statistics.copiesUp;
+  statistics.bytesUp += static_cast<std::int64_t>(bytes);
+}
+
+void
+CudaQueue::MarkUpload(int slot)
+{
+  const CudaDeviceScope scope(m_Device);
+  CheckCuda(cudaEventRecord(m_Events[FirstUpload + slot], m_Stream), "recording an event", GetDeviceName());
+}
+
+void
+CudaQueue::WaitForUpload(int slot)
+{
+  const CudaDeviceScope scope(m_Device);
+  CheckCuda(cudaEventSynchronize(m_Events[FirstUpload + slot]), "copying to the device", GetDeviceName());
+}
+
+void
+CudaQueue::Download(void * target, const Memory & source, std::size_t bytes)
+{
+  const CudaDeviceScope scope(m_Device);
+  const void * const    address = static_cast<const CudaMemory &>(source).GetAddress();
+  CheckCuda(cudaMemcpyAsync(target, address, bytes, cudaMemcpyDeviceToHost, m_Stream),
+            "copying from the device",
+            GetDeviceName());
+  ++statistics.copiesDown;
+  statistics.bytesDown += static_cast<std::int64_t>(bytes);
+  Finish();
+}
+
+void
+CudaQueue::Finish()
+{
+  const CudaDeviceScope scope(m_Device);
+  ++statistics.synchronizations;
+  CheckCuda(cudaStreamSynchronize(m_Stream), "computing", GetDeviceName());
+}
+
+void
+CudaQueue::StartTimer()
+{
+  const CudaDeviceScope scope(m_Device);
+  CheckCuda(cudaEventRecord(m_Events[TimerStart], m_Stream), "recording an event", GetDeviceName());
+}
+
+void
+CudaQueue::StopTimer()
+{
+  const CudaDeviceScope scope(m_Device);
+  CheckCuda(cudaEventRecord(m_Events[TimerStop], m_Stream), "recording an event", GetDeviceName());
+}
+
+double
+CudaQueue::ReadTimer()
+{
+  const CudaDeviceScope scope(m_Device);
+  float                 milliseconds = 0;
+  CheckCuda(
+    cudaEventElapsedTime(&milliseconds, m_Events[TimerStart], m_Events[TimerStop]), "reading a timer", GetDeviceName());
+  return milliseconds;
+}
+
+void
+CudaQueue::CheckLaunch(const char * kernel)
+{
+  ++statistics.launches;
+  CheckCuda(cudaGetLastError(), kernel, GetDeviceName());
+}
+
+} // namespace gpureg

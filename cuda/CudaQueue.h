@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef gpureg_CudaQueue_h
+#define gpureg_CudaQueue_h
+
+#include "CudaPrelude.h"
+
+#include "Backend.h"
+
+#include <cuda_runtime.h>
+
+namespace gpureg
+{
+
+/** \throws Error that says what failed, where and why, unless status is cudaSuccess. */
+void
+CheckCuda(cudaError_t status, const char * what, const std::string & deviceName);
+
+/** Makes a device current, and the caller's own current again at the end of the scope. */
+class CudaDeviceScope
+{
+public:
+  explicit CudaDeviceScope(int device);
+  ~CudaDeviceScope();
+  CudaDeviceScope(const CudaDeviceScope &) = delete;
+  CudaDeviceScope &
+  operator=(const CudaDeviceScope &) = delete;
+
+private:
+  int m_Previous = -1;
+};
+
+class CudaMemory : public Memory
+{
+public:
+  CudaMemory(Backend & backend, int device, std::size_t bytes);
+  ~CudaMemory() override;
+
+  void *
+  GetAddress() const
+  {
+    return m_Address;
+  }
+
+private:
+  Backend & m_Backend;
+  int       m_Device;
+  void *    m_Address = nullptr;
+};
+
+/** The array as the kernels see it; null if there is none. */
+template <typename T>
+T *
+AddressOf(const MemoryPointer & memory)
+{
+  return memory ? static_cast<T *>(static_cast<const CudaMemory &>(*memory).GetAddress()) : nullptr;
+}
+
+/** A stream of its own, so that several queues on several host threads don't wait for each other. */
+class CudaQueue : public Queue
+{
+public:
+  CudaQueue(Backend & backend, int device);
+  ~CudaQueue() override;
+
+  MemoryPointer
+  Allocate(std::size_t bytes) override;
+  void *
+  GetStaging(std::size_t bytes) override;
+  void
+  Upload(Memory & target, std::size_t offset, const void * source, std::size_t bytes) override;
+  void
+  MarkUpload(int slot) override;
+  void
+  WaitForUpload(int slot) override;
+  void
+  Download(void * target, const Memory & source, std::size_t bytes) override;
+  void
+  Finish() override;
+  void
+  StartTimer() override;
+  void
+  StopTimer() override;
+  double
+  ReadTimer() override;
+  std::unique_ptr<MattesPasses>
+  CreateMattesPasses() override;
+
+  int
+  GetDevice() const
+  {
+    return m_Device;
+  }
+
+  cudaStream_t
+  GetStream() const
+  {
+    return m_Stream;
+  }
+
+  const std::string &
+  GetDeviceName() const
+  {
+    return m_Backend.GetDescription().name;
+  }
+
+  /** Counts a launch and checks that it was accepted. */
+  void
+  CheckLaunch(const char * kernel);
+
+private:
+  enum Event
+  {
+    FirstUpload,
+    SecondUpload,
+    TimerStart,
+    TimerStop,
+    EventCount
+  };
+
+  void
+  Release() noexcept;
+
+  Backend &    m_Backend;
+  int          m_Device;
+  cudaStream_t m_Stream = nullptr;
+  cudaEvent_t  m_Events[EventCount] = {};
+  void *       m_Staging = nullptr;
+  std::size_t  m_StagingSize = 0;
+};
+
+} // namespace gpureg
+
+#endif

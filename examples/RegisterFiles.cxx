@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Registers two image files: rigidly, then affinely.
+#include "CommandLine.h"
+#include "Head.h"
+#include "Registration.h"
+
+#include <itksys/SystemTools.hxx>
+
+#include <iostream>
+
+namespace
+{
+
+const char * const usage =
+  "Usage: RegisterFiles fixed moving output.nii.gz [--rigid | --affine] [--device NAME] [--metric ours|itk]\n"
+  "                     [--truth transform.tfm]\n"
+  "  output    gets the moving image on the fixed image's grid; the transform is written beside it, as output.tfm\n"
+  "  --rigid   rigid alone; --affine, the default: rigid, then affine\n"
+  "  --device  cuda:0, opencl:0, …, or host; default: the best there is, or what ITK_GPU_DEVICE names\n"
+  "  --metric  itk::CudaMattesNMI, or ITK's own Mattes metric to compare with\n"
+  "  --truth   the true transform from fixed to moving points, where it is known: prints the error in mm\n";
+
+/** The output's name with .tfm in the place of its extension, or of both where it is compressed. */
+std::string
+GetTransformName(const std::string & output)
+{
+  const auto withoutExtension = [](const std::string & name) {
+    return name.substr(0, name.size() - itksys::SystemTools::GetFilenameLastExtension(name).size());
+  };
+  const bool isCompressed = itksys::SystemTools::GetFilenameLastExtension(output) == ".gz";
+  return withoutExtension(isCompressed ? withoutExtension(output) : output) + ".tfm";
+}
+
+int
+RegisterFiles(const example::CommandLine & commandLine)
+{
+  using namespace example;
+  if (commandLine.GetWords().size() != 3)
+  {
+    throw std::invalid_argument("Three file names are wanted.");
+  }
+  const RegistrationSettings settings = commandLine.GetRegistrationSettings();
+  const auto                 fixed = ReadVolume(commandLine.GetWords()[0]);
+  const auto                 moving = ReadVolume(commandLine.GetWords()[1]);
+  const std::string          output = commandLine.GetWords()[2];
+
+  const Stopwatch registering;
+  const auto      result = Register(fixed, moving, settings, std::cout);
+  const double    seconds = registering.GetSeconds();
+  std::cout << "\nmetric " << Describe(settings) << '\n';
+  PrintTimes(result.stages, std::cout);
+  std::cout << "registration " << seconds << " s\n";
+
+  WriteVolume(Resample(moving, fixed, result.transform), output);
+  WriteTransform(result.transform, GetTransformName(output));
+  std::cout << "written: " << output << " and " << GetTransformName(output) << '\n';
+
+  if (commandLine.Has("--truth"))
+  {
+    const auto truth = ReadTransform(commandLine.Get("--truth", ""));
+    const auto head = FindHead(fixed);
+    std::cout << "error in the head, before: " << Compare(result.start, truth, head) << '\n'
+              << "error in the head, after:  " << Compare(result.transform, truth, head) << '\n';
+  }
+  return EXIT_SUCCESS;
+}
+
+} // namespace
+
+int
+main(int argc, char * argv[])
+{
+  const auto body = [=] {
+    return RegisterFiles(
+      example::CommandLine(argc, argv, { "--rigid", "--affine" }, { "--device", "--metric", "--truth" }));
+  };
+  return example::RunProgram(body, usage);
+}

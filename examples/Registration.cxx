@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "Registration.h"
+
+#include "itkCenteredTransformInitializer.h"
+#include "itkCudaMattesNMI.h"
+#include "itkImageRegistrationMethodv4.h"
+#include "itkRegistrationParameterScalesFromPhysicalShift.h"
+#include "itkRegularStepGradientDescentOptimizerv4.h"
+#include "itkVersorRigid3DTransform.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iomanip>
+
+namespace example
+{
+namespace
+{
+
+using Metric = itk::ImageToImageMetricv4<Volume, Volume>;
+using Optimizer = itk::RegularStepGradientDescentOptimizerv4<double>;
+using Rigid = itk::VersorRigid3DTransform<double>;
+using Affine = itk::AffineTransform<double, 3>;
+
+/** One level of the pyramid. Lengths are in voxels of the fixed image, along their shortest edge. */
+struct Level
+{
+  /** Of so many voxels along each axis, one is a sample. */
+  double shrink;
+  /** Of the Gaussian that both images are smoothed with. */
+  double sigma;
+  /** How far the first step moves the corners of the image. Steps shrink whenever the gradient turns round … */
+  double firstStep;
+  /** … and the level ends when they are shorter than this … */
+  double lastStep;
+  /** … or when there have been so many. */
+  unsigned int iterations;
+};
+
+constexpr double relaxation = 0.7; // how much shorter the next step is when the gradient has turned round
+
+// Before an affine stage, the rigid one need only come near.
+const std::vector<Level> rigidLevels{ { 4, 2, 4.0, 0.2, 80 }, { 2, 1, 0.5, 0.2, 10 }, { 1, 0, 0.25, 0.2, 3 } };
+const std::vector<Level> rigidAloneLevels{ { 4, 2, 4.0, 0.1, 80 }, { 2, 1, 0.5, 0.05, 30 }, { 1, 0, 0.1, 0.02, 15 } };
+const std::vector<Level> affineLevels{ { 4, 2, 2.0, 0.1, 80 }, { 2, 1, 0.5, 0.05, 40 }, { 1, 0, 0.1, 0.02, 15 } };
+
+double
+GetShortestEdge(const Volume * image)
+{
+  const auto & spacing = image->GetSpacing();
+  return *std::min_element(spacing.begin(), spacing.end());
+}
+
+Metric::Pointer
+MakeMetric(const RegistrationSettings & settings, MetricTimes * times)
+{
+  if (settings.usesITKMetric)
+  {
+    const auto metric = TimedMetric<itk::MattesMutualInformationImageToImageMetricv4<Volume, Volume>>::New();
+    metric->SetTimes(times);
+    return metric;
+  }
+  const auto metric = TimedMetric<itk::CudaMattesNMI<Volume, Volume>>::New();
+  metric->SetDevice(settings.device);
+  metric->SetTimes(times);
+  return metric;
+}
+
+Optimizer::Pointer
+MakeOptimizer(Metric * metric)
+{
+  // Steps and scales in mm, measured at the corners of the image: turning and shifting weigh the same.
+  const auto scales = itk::RegistrationParameterScalesFromPhysicalShift<Metric>::New();
+  scales->SetMetric(metric);
+  const auto optimizer = Optimizer::New();
+  optimizer->SetScalesEstimator(scales);
+  optimizer->SetDoEstimateLearningRateAtEachIteration(true);
+  optimizer->SetRelaxationFactor(relaxation);
+  // The levels have an end in mm; the optimizer's own are in units of parameters.
+  optimizer->SetMinimumStepLength(0);
+  optimizer->SetGradientMagnitudeTolerance(1e-12);
+  return optimizer;
+}
+
+/** The pyramid's samples are as far apart along each axis, also where the voxels are not. */
+template <typename TRegistration>
+void
+SetPyramid(TRegistration * registration, const Volume * fixed, const std::vector<Level> & levels)
+{
+  typename TRegistration::SmoothingSigmasArrayType sigmas(static_cast<itk::SizeValueType>(levels.size()));
+  registration->SetNumberOfLevels(levels.size());
+  for (unsigned int n = 0; n < levels.size(); ++n)
+  {
+    typename TRegistration::ShrinkFactorsPerDimensionContainerType shrink;
+    for (unsigned int d = 0; d < 3; ++d)
+    {
+      const double voxels = levels[n].shrink * GetShortestEdge(fixed) / fixed->GetSpacing()[d];
+      shrink[d] = static_cast<unsigned int>(std::max(1.0, std::round(voxels)));
+    }
+    registration->SetShrinkFactorsPerDimension(n, shrink);
+    sigmas[n] = levels[n].sigma * GetShortestEdge(fixed);
+  }
+  registration->SetSmoothingSigmasPerLevel(sigmas);
+  registration->SetSmoothingSigmasAreSpecifiedInPhysicalUnits(true);
+}
+
+/** Sets the optimizer's steps as each level begins. */
+template <typename TRegistration>
+void
+SetSteps(TRegistration * registration, Optimizer * optimizer, const std::vector<Level> & levels, double edge)
+{
+  registration->AddObserver(itk::MultiResolutionIterationEvent(), [=](const itk::EventObject &) {
+    const Level & level = levels[registration->GetCurrentLevel()];
+    optimizer->SetMaximumStepSizeInPhysicalUnits(level.firstStep * edge);
+    optimizer->SetNumberOfIterations(level.iterations);
+  });
+  optimizer->AddObserver(itk::IterationEvent(), [=](const itk::EventObject &) {
+    const Level & level = levels[registration->GetCurrentLevel()];
+    if (level.firstStep * optimizer->GetCurrentLearningRateRelaxation() < level.lastStep)
+    {
+      optimizer->StopOptimization();
+    }
+  });
+}
+
+/** Prints level, iteration and value. */
+template <typename TRegistration>
+void
+ShowProgress(TRegistration * registration, Optimizer * optimizer, const std::string & stage, std::ostream & os)
+{
+  const auto print = [=, &os](const std::string & end) {
+    os << std::left << std::setw(8) << stage << "level " << registration->GetCurrentLevel() + 1 << " of "
+       << registration->GetNumberOfLevels() << "  iteration " << std::right << std::setw(3)
+       << optimizer->GetCurrentIteration() << "  value " << std::fixed << std::setprecision(6)
+       << optimizer->GetCurrentMetricValue() << end << std::endl;
+  };
+  optimizer->AddObserver(itk::IterationEvent(), [=, last = Stopwatch()](const itk::EventObject &) mutable {
+    if (last.GetSeconds() > 0.1)
+    {
+      last = Stopwatch();
+      print("");
+    }
+  });
+  optimizer->AddObserver(itk::EndEvent(), [=](const itk::EventObject &) { print("  done"); });
+}
+
+/** Optimises a transform in place. */
+template <typename TTransform>
+StageReport
+RunStage(const std::string &          name,
+         const Volume *               fixed,
+         const Volume *               moving,
+         TTransform *                 transform,
+         const std::vector<Level> &   levels,
+         const RegistrationSettings & settings,
+         std::ostream &               progress)
+{
+  const Stopwatch watch;
+  StageReport     report{ name, 0, {} };
+  const auto      metric = MakeMetric(settings, &report.metric);
+  // Gradients by central differences where they are wanted, rather than an image of them.
+  metric->SetUseMovingImageGradientFilter(false);
+  const auto optimizer = MakeOptimizer(metric);
+
+  const auto registration = itk::ImageRegistrationMethodv4<Volume, Volume, TTransform>::New();
+  registration->SetFixedImage(fixed);
+  registration->SetMovingImage(moving);
+  registration->SetInitialTransform(transform);
+  registration->InPlaceOn();
+  registration->SetMetric(metric);
+  registration->SetOptimizer(optimizer);
+  SetPyramid(registration.GetPointer(), fixed, levels);
+  ShowProgress(registration.GetPointer(), optimizer.GetPointer(), name, progress);
+  SetSteps(registration.GetPointer(), optimizer.GetPointer(), levels, GetShortestEdge(fixed));
+  registration->Update();
+
+  report.seconds = watch.GetSeconds();
+  return report;
+}
+
+} // namespace
+
+std::string
+Describe(const RegistrationSettings & settings)
+{
+  return settings.usesITKMetric
+           ? std::string("ITK's own Mattes metric, on the host's threads")
+           : "itk::CudaMattesNMI on " + settings.device.GetName() + " (" + settings.device.GetDescription() + ')';
+}
+
+RegistrationResult
+Register(const Volume * fixed, const Volume * moving, const RegistrationSettings & settings, std::ostream & progress)
+{
+  RegistrationResult result;
+  const auto         rigid = Rigid::New();
+  const auto         initializer = itk::CenteredTransformInitializer<Rigid, Volume, Volume>::New();
+  initializer->SetTransform(rigid);
+  initializer->SetFixedImage(fixed);
+  initializer->SetMovingImage(moving);
+  initializer->GeometryOn();
+  initializer->InitializeTransform();
+  result.start = rigid->Clone();
+
+  const bool   rigidAlone = settings.model == Model::Rigid;
+  const auto & levels = rigidAlone ? rigidAloneLevels : rigidLevels;
+  result.stages.push_back(RunStage("rigid", fixed, moving, rigid.GetPointer(), levels, settings, progress));
+  if (rigidAlone)
+  {
+    result.transform = rigid;
+    return result;
+  }
+
+  const auto affine = Affine::New();
+  affine->SetCenter(rigid->GetCenter());
+  affine->SetMatrix(rigid->GetMatrix());
+  affine->SetTranslation(rigid->GetTranslation());
+  result.stages.push_back(RunStage("affine", fixed, moving, affine.GetPointer(), affineLevels, settings, progress));
+  result.transform = affine;
+  return result;
+}
+
+void
+PrintTimes(const std::vector<StageReport> & stages, std::ostream & os)
+{
+  const auto print = [&](double seconds) {
+    os << std::right << std::setw(12) << std::fixed << std::setprecision(3) << seconds;
+  };
+  os << "stage      whole [s]   metric: prepare   evaluate    number   ITK itself [s]\n";
+  for (const auto & stage : stages)
+  {
+    const MetricTimes & metric = stage.metric;
+    os << std::left << std::setw(8) << stage.name;
+    print(stage.seconds);
+    os << "      ";
+    print(metric.initialization);
+    print(metric.evaluation);
+    os << std::setw(10) << metric.evaluations << "     ";
+    print(stage.seconds - metric.initialization - metric.evaluation);
+    os << '\n';
+  }
+}
+
+} // namespace example

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef Registration_h
+#define Registration_h
+
+#include "TimedMetric.h"
+#include "Volume.h"
+
+#include "itkGPUDevice.h"
+
+#include <ostream>
+#include <string>
+#include <vector>
+
+namespace example
+{
+
+enum class Model
+{
+  Rigid,
+  Affine
+};
+
+struct RegistrationSettings
+{
+  /** Rigid alone, or rigid and then affine. */
+  Model model = Model::Affine;
+  /** Where itk::CudaMattesNMI computes. */
+  itk::GPUDevice device;
+  /** ITK's own Mattes metric in the place of itk::CudaMattesNMI, to compare with. */
+  bool usesITKMetric = false;
+};
+
+/** Names the metric and the device. */
+std::string
+Describe(const RegistrationSettings & settings);
+
+/** What one stage, rigid or affine, took; seconds of wall time, the metric's among them. */
+struct StageReport
+{
+  std::string name;
+  double      seconds;
+  MetricTimes metric;
+};
+
+struct RegistrationResult
+{
+  /** From the fixed to the moving image's points, in mm: where the stages began and where they ended. */
+  LinearTransform::Pointer start;
+  LinearTransform::Pointer transform;
+  std::vector<StageReport> stages;
+};
+
+/** Registers two images of the same head, of one contrast or of two, on three levels of an
+ * itk::ImageRegistrationMethodv4, starting with the images' centres on each other.
+ * \param progress gets a line for every tenth of a second: level, iteration, value
+ * \throws itk::ExceptionObject if they have no overlap, or if the device fails */
+RegistrationResult
+Register(const Volume * fixed, const Volume * moving, const RegistrationSettings & settings, std::ostream & progress);
+
+/** A table of the stages' times. */
+void
+PrintTimes(const std::vector<StageReport> & stages, std::ostream & os);
+
+} // namespace example
+
+#endif

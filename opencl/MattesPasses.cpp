@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+// The two passes of the Mattes histogram in OpenCL: launches. The entry points are in
+// opencl/MattesKernels.cl, what a group does is in src/kernels/MattesKernels.h; the plain version is
+// src/host/MattesPasses.cpp.
+#include "MattesPasses.h"
+
+#include "OpenCLError.h"
+#include "OpenCLQueue.h"
+
+#include <algorithm>
+#include <map>
+#include <type_traits>
+
+namespace gpureg
+{
+
+using namespace kernels;
+
+namespace
+{
+// The kernels get MattesArguments as bytes: they and the host's compiler must lay it out alike. MattesKernels.cl
+// compares the size; that its members are 32 bits wide, without a gap, follows from this.
+static_assert(std::is_trivially_copyable<MattesArguments>::value && alignof(MattesArguments) == 4,
+              "MattesArguments is made of 32-bit members");
+
+// What every OpenCL device of the full profile has. More would leave room for fewer groups at once.
+constexpr std::size_t MaximumLocalBytes = std::size_t{ 32 } << 10;
+
+/** A variant's kernels. One object's own, since setting an argument of a kernel is not thread-safe. */
+struct MattesKernelSet
+{
+  explicit MattesKernelSet(const cl::Program & program)
+    : histogram(program, "MattesHistogram")
+    , sumSlabs(program, "MattesSumSlabs")
+    , table(program, "MattesTable")
+    , forces(program, "MattesForces")
+  {}
+
+  cl::Kernel histogram;
+  cl::Kernel sumSlabs;
+  cl::Kernel table;
+  cl::Kernel forces;
+};
+
+/** Sets all arguments of a kernel, in order. */
+template <typename... TArguments>
+void
+SetKernelArguments(cl::Kernel & kernel, const TArguments &... values)
+{
+  cl_uint index = 0;
+  (kernel.setArg(index++, values), ...);
+}
+
+/** The same for the kernels that begin with the arguments and the volumes. In the place of a volume that the
+ *  variant does not have stands one that is there. */
+template <typename... TArguments>
+void
+SetSampleKernelArguments(cl::Kernel &            kernel,
+                         const MattesArguments & a,
+                         const MattesArrays &    arrays,
+                         const TArguments &... others)
+{
+  const auto orAny = [&arrays](const MemoryPointer & array) { return BufferOf(array ? *array : *arrays.fixedBins); };
+  SetKernelArguments(kernel,
+                     a,
+                     orAny(arrays.fixedBins),
+                     orAny(arrays.points),
+                     orAny(arrays.displacement),
+                     orAny(arrays.moving),
+                     orAny(arrays.quads),
+                     orAny(arrays.coefficients ? arrays.coefficients : arrays.moving),
+                     orAny(arrays.gradient),
+                     orAny(arrays.mask),
+                     others...);
+}
+
+class OpenCLMattesPasses : public MattesPasses
+{
+public:
+  explicit OpenCLMattesPasses(OpenCLQueue & queue)
+    : m_Queue(queue)
+  {}
+
+  MattesGrain
+  GetGrain() const override
+  {
+    return { m_Queue.GetDevice().GetLanes(),
+             m_Queue.GetDevice().GetTargetGroups(),
+             std::min(m_Queue.GetDevice().GetLocalMemorySize(), MaximumLocalBytes),
+             true };
+  }
+
+  void
+  Prepare(int variant) override
+  {
+    if (m_Kernels.count(variant) == 0)
+    {
+      const cl::Program program = m_Queue.GetDevice().GetProgram(variant);
+      CheckOpenCL(m_Queue.GetDeviceName(), [&] { m_Kernels.emplace(variant, MattesKernelSet(program)); });
+    }
+  }
+
+  void
+  Histogram(const MattesArguments & a, const MattesArrays & arrays, int firstChunk, int chunkCount) override
+  {
+    CheckBins(a);
+    CheckOpenCL(m_Queue.GetDeviceName(), [&] {
+      cl::Kernel & kernel = m_Kernels.at(a.variant).histogram;
+      SetSampleKernelArguments(kernel,
+                               a,
+                               arrays,
+                               cl_int{ firstChunk },
+                               cl::Local(GetBandBytes(a) * a.histogramCopies),
+                               BufferOf(*arrays.slabs));
+      m_Queue.Launch(kernel, chunkCount, GetBandCount(a));
+    });
+  }
+
+  void
+  SumSlabs(const MattesArguments & a, const MattesArrays & arrays, int slabCount, bool accumulate) override
+  {
+    CheckOpenCL(m_Queue.GetDeviceName(), [&] {
+      cl::Kernel & kernel = m_Kernels.at(a.variant).sumSlabs;
+      const cl_int cells = a.bins * a.bins;
+      SetKernelArguments(kernel,
+                         cells,
+                         cl_int{ slabCount },
+                         cl_int{ accumulate },
+                         BufferOf(*arrays.slabs),
+                         cl::Local(GetLaneCount() * sizeof(u64)),
+                         BufferOf(*arrays.sums));
+      m_Queue.Launch(kernel, (cells + SlabCellsPerGroup - 1) / SlabCellsPerGroup, 1);
+    });
+  }
+
+  void
+  Table(const MattesArguments & a, const MattesArrays & arrays) override
+  {
+    CheckOpenCL(m_Queue.GetDeviceName(), [&] {
+      cl::Kernel & kernel = m_Kernels.at(a.variant).table;
+      SetKernelArguments(kernel,
+                         a,
+                         BufferOf(*arrays.sums),
+                         cl::Local(GetLaneCount() * sizeof(float)),
+                         cl::Local(GetMarginalBytes(a.bins)),
+                         BufferOf(*arrays.table));
+      m_Queue.Launch(kernel, 1, 1);
+    });
+  }
+
+  void
+  Forces(const MattesArguments & a, const MattesArrays & arrays) override
+  {
+    CheckOpenCL(m_Queue.GetDeviceName(), [&] {
+      cl::Kernel &      kernel = m_Kernels.at(a.variant).forces;
+      const std::size_t scratchBytes = std::max(GetBandBytes(a), ForceSumCount * GetLaneCount() * sizeof(float));
+      SetSampleKernelArguments(kernel,
+                               a,
+                               arrays,
+                               BufferOf(*arrays.table),
+                               cl::Local(scratchBytes),
+                               BufferOf(*arrays.sums),
+                               BufferOf(arrays.forces ? *arrays.forces : *arrays.sums));
+      m_Queue.Launch(kernel, ChunkCount(&a), GetBandCount(a));
+    });
+  }
+
+private:
+  std::size_t
+  GetLaneCount() const
+  {
+    return static_cast<std::size_t>(m_Queue.GetDevice().GetLanes());
+  }
+
+  static std::size_t
+  GetBandBytes(const MattesArguments & a)
+  {
+    return static_cast<std::size_t>(a.bandRows) * a.bins * sizeof(u32);
+  }
+
+  static int
+  GetBandCount(const MattesArguments & a)
+  {
+    return (a.bins + a.bandRows - 1) / a.bandRows;
+  }
+
+  static std::size_t
+  GetMarginalBytes(int bins)
+  {
+    return 2 * static_cast<std::size_t>(bins) * sizeof(float);
+  }
+
+  /** \throws Error if a row of the histogram, or its marginals, would not fit into local memory. */
+  void
+  CheckBins(const MattesArguments & a) const
+  {
+    const std::size_t available = m_Queue.GetDevice().GetLocalMemorySize();
+    const std::size_t needed = std::max(GetBandBytes(a), GetLaneCount() * sizeof(float) + GetMarginalBytes(a.bins));
+    if (needed > available)
+    {
+      const std::size_t most = (available - GetLaneCount() * sizeof(float)) / GetMarginalBytes(1);
+      throw Error(m_Queue.GetDeviceName() + ": a joint histogram of " + std::to_string(a.bins) + " bins needs " +
+                  std::to_string(needed) + " bytes of local memory, and there are " + std::to_string(available) +
+                  "; use at most " + std::to_string(most) + " bins, or another device");
+    }
+  }
+
+  OpenCLQueue &                  m_Queue;
+  std::map<int, MattesKernelSet> m_Kernels;
+};
+} // namespace
+
+std::unique_ptr<MattesPasses>
+OpenCLQueue::CreateMattesPasses()
+{
+  return std::make_unique<OpenCLMattesPasses>(*this);
+}
+
+} // namespace gpureg

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "OpenCLQueue.h"
+
+#include "MattesPasses.h"
+#include "OpenCLError.h"
+
+namespace gpureg
+{
+
+namespace
+{
+bool
+MeansOutOfMemory(cl_int status)
+{
+  return status == CL_MEM_OBJECT_ALLOCATION_FAILURE || status == CL_OUT_OF_RESOURCES ||
+         status == CL_OUT_OF_HOST_MEMORY || status == CL_INVALID_BUFFER_SIZE;
+}
+
+Error
+MakeMemoryError(OpenCLBackend & backend, std::size_t bytes, const std::string & why)
+{
+  const OpenCLDevice & device = backend.GetDevice();
+  return Error("out of memory on " + device.GetName() + ": " + std::to_string(bytes) + " bytes asked for, " +
+               std::to_string(backend.GetMemoryAccount().inUse - bytes) + " held by this process, " +
+               std::to_string(device.GetMemorySize()) + " there in all and " +
+               std::to_string(device.GetMaximumAllocation()) + " at most in one piece (" + why +
+               "); use smaller images or another device");
+}
+
+/** A buffer whose bytes are charged already, and that is there: drivers may put the allocation itself off until
+ *  a command needs it, so one does. */
+cl::Buffer
+MakeBuffer(OpenCLBackend & backend, const cl::Context & context, const cl::CommandQueue & queue, std::size_t bytes)
+{
+  const OpenCLDevice & device = backend.GetDevice();
+  if (bytes > device.GetMaximumAllocation() || backend.GetMemoryAccount().inUse > device.GetMemorySize())
+  {
+    throw MakeMemoryError(backend, bytes, "too much to ask of it");
+  }
+  try
+  {
+    cl::Buffer buffer(context, CL_MEM_READ_WRITE, bytes);
+    queue.enqueueFillBuffer(buffer, cl_uchar{ 0 }, 0, 1);
+    return buffer;
+  }
+  catch (const cl::Error & error)
+  {
+    if (MeansOutOfMemory(error.err()))
+    {
+      throw MakeMemoryError(backend, bytes, DescribeOpenCLError(error));
+    }
+    throw;
+  }
+}
+} // namespace
+
+OpenCLMemory::OpenCLMemory(OpenCLBackend &          backend,
+                           const cl::Context &      context,
+                           const cl::CommandQueue & queue,
+                           std::size_t              bytes)
+  : Memory(bytes)
+  , m_Charge(backend, bytes)
+  , m_Buffer(CheckOpenCL(backend.GetDevice().GetName(), [&] { return MakeBuffer(backend, context, queue, bytes); }))
+{}
+
+OpenCLStaging::OpenCLStaging(const cl::Context & context, const cl::CommandQueue & queue, std::size_t bytes)
+  : m_Queue(queue)
+  , m_Buffer(context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, bytes)
+  , m_Address(queue.enqueueMapBuffer(m_Buffer, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, bytes))
+  , m_Size(bytes)
+{}
+
+OpenCLStaging::~OpenCLStaging()
+{
+  try
+  {
+    // Copies that read it may still be under way.
+    m_Queue.finish();
+    m_Queue.enqueueUnmapMemObject(m_Buffer, m_Address);
+    m_Queue.finish();
+  }
+  catch (const cl::Error &)
+  {
+    // The device has gone, and the mapping with it.
+  }
+}
+
+OpenCLQueue::OpenCLQueue(OpenCLBackend & backend)
+  : m_Backend(backend)
+{
+  CheckOpenCL(GetDeviceName(), [this] {
+    m_Context = GetDevice().GetContext();
+    m_Queue = cl::CommandQueue(m_Context, GetDevice().GetHandle(), CL_QUEUE_PROFILING_ENABLE);
+  });
+}
+
+OpenCLQueue::~OpenCLQueue()
+{
+  try
+  {
+    m_Queue.finish();
+  }
+  catch (const cl::Error &)
+  {
+    // The device has gone: there is nothing to wait for.
+  }
+}
+
+MemoryPointer
+OpenCLQueue::Allocate(std::size_t bytes)
+{
+  ++statistics.allocations;
+  return std::make_unique<OpenCLMemory>(m_Backend, m_Context, m_Queue, bytes);
+}
+
+void *
+OpenCLQueue::GetStaging(std::size_t bytes)
+{
+  if (!m_Staging || m_Staging->GetSize() < bytes)
+  {
+    m_Staging.reset();
+    ++statistics.allocations;
+    m_Staging =
+      CheckOpenCL(GetDeviceName(), [&] { return std::make_unique<OpenCLStaging>(m_Context, m_Queue, bytes); });
+  }
+  return m_Staging->GetAddress();
+}
+
+void
+OpenCLQueue::Upload(Memory & target, std::size_t offset, const void * source, std::size_t bytes)
+{
+  CheckOpenCL(GetDeviceName(), [&] {
+    m_Queue.enqueueWriteBuffer(BufferOf(target), CL_FALSE, offset, bytes, source, nullptr, &m_LastUpload);
+    m_Queue.flush();
+  });
+  ++statistics.copiesUp;
+  statistics.bytesUp += static_cast<std::int64_t>(bytes);
+}
+
+void
+OpenCLQueue::MarkUpload(int slot)
+{
+  m_Marks[slot] = m_LastUpload;
+}
+
+void
+OpenCLQueue::WaitForUpload(int slot)
+{
+  if (m_Marks[slot]())
+  {
+    ++statistics.synchronizations;
+    CheckOpenCL(GetDeviceName(), [&] { m_Marks[slot].wait(); });
+  }
+}
+
+void
+OpenCLQueue::Download(void * target, const Memory & source, std::size_t bytes)
+{
+  CheckOpenCL(GetDeviceName(), [&] { m_Queue.enqueueReadBuffer(BufferOf(source), CL_TRUE, 0, bytes, target); });
+  ++statistics.copiesDown;
+  ++statistics.synchronizations;
+  statistics.bytesDown += static_cast<std::int64_t>(bytes);
+}
+
+void
+OpenCLQueue::Finish()
+{
+  ++statistics.synchronizations;
+  CheckOpenCL(GetDeviceName(), [this] { m_Queue.finish(); });
+}
+
+void
+OpenCLQueue::StartTimer()
+{
+  m_IsTiming = true;
+  m_FirstTimed = cl::Event();
+  m_LastTimed = cl::Event();
+}
+
+void
+OpenCLQueue::StopTimer()
+{
+  m_IsTiming = false;
+}
+
+double
+OpenCLQueue::ReadTimer()
+{
+  if (!m_FirstTimed())
+  {
+    return 0;
+  }
+  return CheckOpenCL(GetDeviceName(), [this] {
+    const cl_ulong start = m_FirstTimed.getProfilingInfo<CL_PROFILING_COMMAND_START>();
+    const cl_ulong end = m_LastTimed.getProfilingInfo<CL_PROFILING_COMMAND_END>();
+    return static_cast<double>(end - start) * 1e-6;
+  });
+}
+
+void
+OpenCLQueue::Launch(const cl::Kernel & kernel, int groups, int bands)
+{
+  const auto        lanes = static_cast<std::size_t>(GetDevice().GetLanes());
+  const cl::NDRange items(static_cast<std::size_t>(groups) * lanes, static_cast<std::size_t>(bands));
+  m_Queue.enqueueNDRangeKernel(
+    kernel, cl::NullRange, items, cl::NDRange(lanes, 1), nullptr, m_IsTiming ? &m_LastTimed : nullptr);
+  ++statistics.launches;
+  if (m_IsTiming && !m_FirstTimed())
+  {
+    m_FirstTimed = m_LastTimed;
+  }
+}
+
+} // namespace gpureg

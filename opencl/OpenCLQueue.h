@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef gpureg_OpenCLQueue_h
+#define gpureg_OpenCLQueue_h
+
+#include "OpenCLBackend.h"
+
+namespace gpureg
+{
+
+/** So much of a device's memory, charged to this process for as long as the object lives. */
+class OpenCLMemoryCharge
+{
+public:
+  /** \throws Error if the limit would be passed. */
+  OpenCLMemoryCharge(OpenCLBackend & backend, std::size_t bytes)
+    : m_Account(backend.GetMemoryAccount())
+    , m_Size(bytes)
+  {
+    m_Account.Charge(bytes, backend.GetDevice().GetName());
+  }
+
+  ~OpenCLMemoryCharge()
+  {
+    m_Account.Release(m_Size);
+  }
+
+  OpenCLMemoryCharge(const OpenCLMemoryCharge &) = delete;
+  OpenCLMemoryCharge &
+  operator=(const OpenCLMemoryCharge &) = delete;
+
+private:
+  MemoryAccount & m_Account;
+  std::size_t     m_Size;
+};
+
+class OpenCLMemory : public Memory
+{
+public:
+  OpenCLMemory(OpenCLBackend & backend, const cl::Context & context, const cl::CommandQueue & queue, std::size_t bytes);
+
+  const cl::Buffer &
+  GetBuffer() const
+  {
+    return m_Buffer;
+  }
+
+private:
+  OpenCLMemoryCharge m_Charge;
+  cl::Buffer         m_Buffer;
+};
+
+/** The array as the kernels get it. */
+inline const cl::Buffer &
+BufferOf(const Memory & memory)
+{
+  return static_cast<const OpenCLMemory &>(memory).GetBuffer();
+}
+
+/** Pinned host memory, mapped for as long as the object lives. */
+class OpenCLStaging
+{
+public:
+  OpenCLStaging(const cl::Context & context, const cl::CommandQueue & queue, std::size_t bytes);
+  ~OpenCLStaging();
+  OpenCLStaging(const OpenCLStaging &) = delete;
+  OpenCLStaging &
+  operator=(const OpenCLStaging &) = delete;
+
+  void *
+  GetAddress() const
+  {
+    return m_Address;
+  }
+
+  std::size_t
+  GetSize() const
+  {
+    return m_Size;
+  }
+
+private:
+  cl::CommandQueue m_Queue;
+  cl::Buffer       m_Buffer;
+  void *           m_Address;
+  std::size_t      m_Size;
+};
+
+/** An in-order command queue of its own, in the context that all queues on a device share. */
+class OpenCLQueue : public Queue
+{
+public:
+  explicit OpenCLQueue(OpenCLBackend & backend);
+  ~OpenCLQueue() override;
+
+  MemoryPointer
+  Allocate(std::size_t bytes) override;
+  void *
+  GetStaging(std::size_t bytes) override;
+  void
+  Upload(Memory & target, std::size_t offset, const void * source, std::size_t bytes) override;
+  void
+  MarkUpload(int slot) override;
+  void
+  WaitForUpload(int slot) override;
+  void
+  Download(void * target, const Memory & source, std::size_t bytes) override;
+  void
+  Finish() override;
+  void
+  StartTimer() override;
+  void
+  StopTimer() override;
+  double
+  ReadTimer() override;
+  std::unique_ptr<MattesPasses>
+  CreateMattesPasses() override;
+
+  OpenCLDevice &
+  GetDevice() const
+  {
+    return m_Backend.GetDevice();
+  }
+
+  const std::string &
+  GetDeviceName() const
+  {
+    return m_Backend.GetDevice().GetName();
+  }
+
+  /** Enqueues groups × bands work-groups of the device's lanes. \throws cl::Error */
+  void
+  Launch(const cl::Kernel & kernel, int groups, int bands);
+
+private:
+  OpenCLBackend &                m_Backend;
+  cl::Context                    m_Context;
+  cl::CommandQueue               m_Queue;
+  std::unique_ptr<OpenCLStaging> m_Staging;
+  cl::Event                      m_LastUpload;
+  cl::Event                      m_Marks[2];
+  bool                           m_IsTiming = false;
+  cl::Event                      m_FirstTimed;
+  cl::Event                      m_LastTimed;
+};
+
+} // namespace gpureg
+
+#endif

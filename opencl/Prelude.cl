@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// The meaning of the shared kernel subset in OpenCL C 1.2: src/kernels/Prelude.h's names, and those that
+// work-groups need. Stands before the headers of src/kernels in every program (see EmbedKernels.cmake).
+// Nothing beyond the full profile of OpenCL 1.2: no double, no 64-bit atomics.
+//
+// Whoever compiles defines GPUREG_VARIANT (or-ed Mattes... flags), GPUREG_LANES (the work-group's size)
+// and GPUREG_ARGUMENT_BYTES (the host's size of MattesArguments).
+
+#define GPUREG_NAMESPACE_BEGIN
+#define GPUREG_NAMESPACE_END
+#define GPUREG_FUNCTION static inline
+#define GPUREG_GROUP_FUNCTION static inline
+#define GPUREG_UNROLL_8
+#define GPUREG_GLOBAL __global
+#define GPUREG_LOCAL __local
+
+typedef uchar  u8;
+typedef ushort u16;
+typedef uint   u32;
+typedef ulong  u64;
+typedef long   i64;
+
+GPUREG_FUNCTION float4
+MakeFloat4(float x, float y, float z, float w)
+{
+  return (float4)(x, y, z, w);
+}
+
+GPUREG_FUNCTION float
+MultiplyAdd(float a, float b, float c)
+{
+  return fma(a, b, c);
+}
+
+GPUREG_FUNCTION float
+FloorOf(float x)
+{
+  return floor(x);
+}
+
+// Not fmin and fmax, which spend instructions on a NaN that the callers have excluded.
+GPUREG_FUNCTION float
+SmallerOf(float a, float b)
+{
+  return a < b ? a : b;
+}
+
+GPUREG_FUNCTION float
+LargerOf(float a, float b)
+{
+  return a > b ? a : b;
+}
+
+GPUREG_FUNCTION float
+WholeOf(float x, int * index)
+{
+  const float whole = floor(x);
+  *index = (int)whole;
+  return whole;
+}
+
+GPUREG_FUNCTION float
+WholeBelow(float x, float last, int * index)
+{
+  const float whole = SmallerOf(floor(x), last);
+  *index = (int)whole;
+  return whole;
+}
+
+GPUREG_FUNCTION u32
+ToFixedPoint(float x, float one)
+{
+  return (u32)fma(x, one, 0.5f);
+}
+
+GPUREG_FUNCTION float
+LogOf(float x)
+{
+  return log(x);
+}
+
+GPUREG_FUNCTION int
+LaneIndex(void)
+{
+  return (int)get_local_id(0);
+}
+
+// A constant: what is divided by it, or looped up to it, compiles to less.
+GPUREG_FUNCTION int
+LaneCount(void)
+{
+  return GPUREG_LANES;
+}
+
+GPUREG_FUNCTION int
+GroupIndex(void)
+{
+  return (int)get_group_id(0);
+}
+
+GPUREG_FUNCTION int
+BandIndex(void)
+{
+  return (int)get_group_id(1);
+}
+
+GPUREG_FUNCTION int
+BandCount(void)
+{
+  return (int)get_num_groups(1);
+}
+
+GPUREG_FUNCTION void
+LocalBarrier(void)
+{
+  barrier(CLK_LOCAL_MEM_FENCE);
+}
+
+/** histogram[(cell + k)·stride] += weights[k]. */
+GPUREG_FUNCTION void
+AddParzenWindow(__local u32 * histogram, int cell, int stride, const u32 * weights)
+{
+  for (int k = 0; k < 4; ++k)
+  {
+    atomic_add(histogram + (cell + k) * stride, weights[k]);
+  }
+}

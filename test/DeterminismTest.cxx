@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+// The same answer twice: from run to run, whatever the number of threads, and beside other metrics.
+#include "TestDevices.h"
+#include "TestImages.h"
+#include "TestMetrics.h"
+
+#include "itkAffineTransform.h"
+#include "itkDisplacementFieldTransform.h"
+#include "itkImageMaskSpatialObject.h"
+#include "itkWindowedSincInterpolateImageFunction.h"
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <thread>
+
+namespace gpuregtest
+{
+
+namespace
+{
+using ImageType = TestImage<float, 3>;
+using MetricType = OurMetric<float, 3>;
+
+/** Each takes another way through the engine. */
+enum class Path
+{
+  Plain,
+  MaskAndDifferences,
+  Points,
+  Field,
+  FieldAtPoints,
+  ThroughITK
+};
+
+const Path AllPaths[] = { Path::Plain, Path::MaskAndDifferences, Path::Points,
+                          Path::Field, Path::FieldAtPoints,      Path::ThroughITK };
+
+struct Answer
+{
+  double              value = 0;
+  double              valueAlone = 0;
+  std::vector<double> derivative;
+  std::size_t         validPoints = 0;
+};
+
+/** How many doubles lie between two. */
+std::int64_t
+GetUlps(double a, double b)
+{
+  std::int64_t i, j;
+  std::memcpy(&i, &a, sizeof(i));
+  std::memcpy(&j, &b, sizeof(j));
+  return std::abs(i - j); // of the same sign
+}
+
+void
+ExpectSameBits(const Answer & a, const Answer & b)
+{
+  EXPECT_EQ(std::memcmp(&a.value, &b.value, sizeof(double)), 0) << a.value << ' ' << b.value;
+  EXPECT_EQ(std::memcmp(&a.valueAlone, &b.valueAlone, sizeof(double)), 0);
+  EXPECT_EQ(a.validPoints, b.validPoints);
+  ASSERT_EQ(a.derivative.size(), b.derivative.size());
+  EXPECT_EQ(std::memcmp(a.derivative.data(), b.derivative.data(), a.derivative.size() * sizeof(double)), 0);
+}
+
+Grid<3>
+MakeGrid()
+{
+  Grid<3> grid;
+  grid.size[0] = 45; // more than a tile along each axis, and not a multiple of one
+  grid.size[1] = 39;
+  grid.size[2] = 22;
+  grid.spacing[2] = 1.4;
+  return grid;
+}
+
+/** Images and transform of its own: nothing is shared with another metric. */
+MetricType::Pointer
+MakeMetric(Path path, const itk::GPUDevice & device, std::uint64_t seed = 1)
+{
+  const Grid<3> grid = MakeGrid();
+  const auto    images = MakeImagePair<ImageType>(grid, grid, seed);
+  const auto    metric = MetricType::New();
+  metric->SetDevice(device);
+  metric->SetFixedImage(images.first);
+  metric->SetMovingImage(images.second);
+
+  const auto affine = itk::AffineTransform<double, 3>::New();
+  auto       parameters = affine->GetParameters();
+  Random     random(seed);
+  for (unsigned int p = 0; p < 12; ++p)
+  {
+    parameters[p] += Uniform(random, -0.05, 0.05) * (p < 9 ? 1.0 : 30.0);
+  }
+  affine->SetCenter(grid.GetCentre());
+  affine->SetParameters(parameters);
+  metric->SetMovingTransform(affine);
+
+  if (path == Path::MaskAndDifferences)
+  {
+    using MaskType = itk::ImageMaskSpatialObject<3>;
+    const auto mask = MaskType::New();
+    mask->SetImage(MakeImage<MaskType::ImageType>(
+      grid, [&](const auto & p) { return (p - grid.GetCentre()).GetNorm() < 18.0 ? 1 : 0; }));
+    mask->Update();
+    metric->SetMovingImageMask(mask);
+    metric->UseMovingImageGradientFilterOff();
+  }
+  if (path == Path::Points || path == Path::FieldAtPoints)
+  {
+    const auto points = MetricType::VirtualPointSetType::New();
+    for (int n = 0; n < 5000; ++n) // some of them in the same voxel
+    {
+      itk::Vector<double, 3> index;
+      for (unsigned int d = 0; d < 3; ++d)
+      {
+        index[d] = Uniform(random, -0.4, static_cast<double>(grid.size[d]) - 0.6);
+      }
+      MetricType::VirtualPointSetType::PointType point;
+      point.CastFrom(grid.GetPoint(index));
+      points->SetPoint(n, point);
+    }
+    metric->SetVirtualSampledPointSet(points);
+    metric->UseSampledPointSetOn();
+    metric->UseVirtualSampledPointSetOn();
+  }
+  if (path == Path::Field || path == Path::FieldAtPoints)
+  {
+    using FieldTransformType = itk::DisplacementFieldTransform<double, 3>;
+    const auto field = FieldTransformType::DisplacementFieldType::New();
+    grid.ApplyTo(*field);
+    field->Allocate();
+    for (std::size_t n = 0; n < field->GetBufferedRegion().GetNumberOfPixels(); ++n)
+    {
+      for (unsigned int d = 0; d < 3; ++d)
+      {
+        field->GetBufferPointer()[n][d] = 1.5 * std::sin(0.001 * static_cast<double>(n) + d);
+      }
+    }
+    const auto transform = FieldTransformType::New();
+    transform->SetDisplacementField(field);
+    metric->SetMovingTransform(transform);
+  }
+  if (path == Path::ThroughITK)
+  {
+    metric->SetMovingInterpolator(itk::WindowedSincInterpolateImageFunction<ImageType, 2>::New());
+  }
+  return metric;
+}
+
+Answer
+Ask(MetricType & metric)
+{
+  metric.Initialize();
+  Answer             answer;
+  itk::Array<double> derivative;
+  metric.GetValueAndDerivative(answer.value, derivative);
+  answer.derivative.assign(derivative.begin(), derivative.end());
+  answer.validPoints = metric.GetNumberOfValidPoints();
+  answer.valueAlone = metric.GetValue();
+  return answer;
+}
+
+class DeterminismTest : public DeviceTest
+{};
+} // namespace
+
+TEST_P(DeterminismTest, AskedTwice)
+{
+  for (const Path path : AllPaths)
+  {
+    SCOPED_TRACE(static_cast<int>(path));
+    const auto   metric = MakeMetric(path, GetDevice());
+    const Answer first = Ask(*metric);
+    EXPECT_GT(first.validPoints, 1000u);
+    ExpectSameBits(first, Ask(*metric));
+    ExpectSameBits(first, Ask(*MakeMetric(path, GetDevice())));
+  }
+}
+
+TEST_P(DeterminismTest, AnyNumberOfThreads)
+{
+  for (const Path path : AllPaths)
+  {
+    SCOPED_TRACE(static_cast<int>(path));
+    Answer first;
+    for (const unsigned int threads : { 1u, 2u, 7u })
+    {
+      const auto metric = MakeMetric(path, GetDevice());
+      metric->SetMaximumNumberOfWorkUnits(threads);
+      const Answer answer = Ask(*metric);
+      if (threads == 1)
+      {
+        first = answer;
+      }
+      ExpectSameBits(first, answer);
+    }
+  }
+}
+
+TEST_P(DeterminismTest, ValueAloneIsTheValue)
+{
+  for (const Path path : AllPaths)
+  {
+    for (const bool normalized : { true, false })
+    {
+      SCOPED_TRACE(static_cast<int>(path));
+      const auto metric = MakeMetric(path, GetDevice());
+      metric->SetNormalized(normalized);
+      const Answer answer = Ask(*metric);
+      EXPECT_LE(GetUlps(answer.value, answer.valueAlone), 8);
+    }
+  }
+}
+
+TEST_P(DeterminismTest, BesideAnotherMetric)
+{
+  for (const Path path : AllPaths)
+  {
+    SCOPED_TRACE(static_cast<int>(path));
+    const Answer alone[] = { Ask(*MakeMetric(path, GetDevice(), 1)), Ask(*MakeMetric(path, GetDevice(), 2)) };
+    EXPECT_NE(alone[0].value, alone[1].value);
+    Answer together[2];
+    {
+      const auto  metrics = { MakeMetric(path, GetDevice(), 1), MakeMetric(path, GetDevice(), 2) };
+      std::thread threads[2];
+      for (int n = 0; n < 2; ++n)
+      {
+        threads[n] = std::thread([&, n] {
+          for (int repetition = 0; repetition < 3; ++repetition)
+          {
+            together[n] = Ask(**(metrics.begin() + n));
+          }
+        });
+      }
+      threads[0].join();
+      threads[1].join();
+    }
+    ExpectSameBits(alone[0], together[0]);
+    ExpectSameBits(alone[1], together[1]);
+  }
+}
+
+/** Devices round in different places: 1e-5. */
+TEST_P(DeterminismTest, AgreesWithTheHost)
+{
+  if (GetParam() == "host")
+  {
+    GTEST_SKIP() << "the host is what the others are compared with";
+  }
+  for (const Path path : AllPaths)
+  {
+    SCOPED_TRACE(static_cast<int>(path));
+    const Answer host = Ask(*MakeMetric(path, itk::GPUDevice::FromName("host")));
+    const Answer here = Ask(*MakeMetric(path, GetDevice()));
+    EXPECT_EQ(here.validPoints, host.validPoints);
+    EXPECT_NEAR(here.value, host.value, 1e-5 * std::abs(host.value));
+    double error = 0, norm = 0;
+    for (std::size_t p = 0; p < host.derivative.size(); ++p)
+    {
+      error += std::pow(here.derivative[p] - host.derivative[p], 2);
+      norm += std::pow(host.derivative[p], 2);
+    }
+    EXPECT_LE(std::sqrt(error / norm), 1e-5);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, DeterminismTest, ::testing::ValuesIn(GetDeviceNames()), GetTestName);
+
+} // namespace gpuregtest

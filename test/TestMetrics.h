@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// The metrics under test, compiled once (TestMetrics2D.cxx, TestMetrics3D.cxx) for all the tests.
+#ifndef TestMetrics_h
+#define TestMetrics_h
+
+#include "itkCudaMattesNMI.h"
+#include "itkImage.h"
+
+namespace gpuregtest
+{
+
+template <typename TPixel, unsigned int VDimension>
+using TestImage = itk::Image<TPixel, VDimension>;
+
+/** The metric of this module. */
+template <typename TPixel, unsigned int VDimension>
+using OurMetric = itk::CudaMattesNMI<TestImage<TPixel, VDimension>, TestImage<TPixel, VDimension>>;
+
+/** ITK's own, which it is compared with. */
+template <typename TPixel, unsigned int VDimension>
+using ItkMetric = itk::MattesMutualInformationImageToImageMetricv4<TestImage<TPixel, VDimension>,
+                                                                   TestImage<TPixel, VDimension>>;
+
+} // namespace gpuregtest
+
+#ifndef GPUREG_TEST_INSTANTIATES_METRICS
+extern template class itk::MattesMutualInformationImageToImageMetricv4<itk::Image<float, 2>, itk::Image<float, 2>>;
+extern template class itk::MattesMutualInformationImageToImageMetricv4<itk::Image<double, 2>, itk::Image<double, 2>>;
+extern template class itk::MattesMutualInformationImageToImageMetricv4<itk::Image<float, 3>, itk::Image<float, 3>>;
+extern template class itk::MattesMutualInformationImageToImageMetricv4<itk::Image<double, 3>, itk::Image<double, 3>>;
+extern template class itk::CudaMattesNMI<itk::Image<float, 2>, itk::Image<float, 2>>;
+extern template class itk::CudaMattesNMI<itk::Image<double, 2>, itk::Image<double, 2>>;
+extern template class itk::CudaMattesNMI<itk::Image<float, 3>, itk::Image<float, 3>>;
+extern template class itk::CudaMattesNMI<itk::Image<double, 3>, itk::Image<double, 3>>;
+#endif
+
+#endif

@@ -1,0 +1,255 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Runs a bundle's tests, compute-sanitizer over some of them, and the benchmarks, on the machine at hand.
+#   run-gpu-suite.sh BUNDLE_DIR LOG_DIR [--tests] [--sanitizer] [--benchmark] [--data DIR] [--seconds N]
+# Without a part named, all three run. Full logs go to LOG_DIR (six files at most, each below 16 MiB), a short table
+# comes last. --data DIR has t2.mha and t1_rot10_tx15.mha for the registration; else it makes a head. --seconds is
+# for everything together, 480 by default. Exits with 1 if anything failed or ran out of time.
+# Reads the GPU's settings, and changes none.
+set -uo pipefail
+shopt -s nullglob
+
+fail() { echo "$0: $*" >&2; exit 1; }
+
+usage="usage: $0 BUNDLE_DIR LOG_DIR [--tests] [--sanitizer] [--benchmark] [--data DIR] [--seconds N]"
+[ $# -ge 2 ] || fail "$usage"
+bundle=$(cd "$1" && pwd) || fail "there is no folder $1"
+mkdir -p "$2" || fail "$2 cannot be made"
+logs=$(cd "$2" && pwd)
+shift 2
+parts=()
+data=
+total_seconds=480
+while [ $# -gt 0 ]; do
+  case $1 in
+    --tests | --sanitizer | --benchmark) parts+=("${1#--}") ;;
+    --data) data=${2:?$usage} && shift ;;
+    --seconds) total_seconds=${2:?$usage} && shift ;;
+    *) fail "$usage" ;;
+  esac
+  shift
+done
+[ ${#parts[@]} -gt 0 ] || parts=(tests sanitizer benchmark)
+
+export LD_LIBRARY_PATH=$bundle/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+# Kernels are compiled afresh, and leave nothing behind.
+export XDG_CACHE_HOME=$scratch/cache
+summary=$logs/summary.txt
+: > "$summary"
+failed=0
+
+say() { printf '\n== %s\n' "$*"; }
+tell() { printf '%s\n' "$@" >> "$summary"; }
+
+# Every part has its share of what time is left; one that is done sooner leaves the rest to those behind it.
+share() { case $1 in tests) echo 45 ;; sanitizer) echo 25 ;; *) echo 30 ;; esac; }
+begin_part() {
+  local name shares=0 reached=
+  for name in "${parts[@]}"; do
+    [ "$name" = "$1" ] && reached=yes
+    [ -z "$reached" ] || shares=$((shares + $(share "$name")))
+  done
+  part_end=$((SECONDS + (total_seconds - SECONDS) * $(share "$1") / shares))
+}
+
+# limited LIMIT COMMAND…: at most so many seconds, and no longer than the part lasts.
+limited() {
+  local left=$((part_end - SECONDS)) limit=$1
+  shift
+  [ "$left" -lt "$limit" ] && limit=$left
+  if [ "$limit" -lt 1 ]; then
+    echo "no time is left for: $*"
+    return 124
+  fi
+  timeout --kill-after=10 "$limit" "$@"
+}
+
+describe_status() {
+  case $1 in
+    0) echo ok ;;
+    124 | 137) echo "OUT OF TIME" ;;
+    *) echo "exit $1" ;;
+  esac
+}
+
+# A log beyond 15 MiB keeps its beginning and its end.
+keep_small() {
+  local limit=$((15 << 20))
+  if [ "$(stat -c %s "$1")" -gt $limit ]; then
+    { head -c $((limit / 2)) "$1"; printf '\n… cut …\n'; tail -c $((limit / 2)) "$1"; } > "$scratch/small"
+    mv "$scratch/small" "$1"
+  fi
+}
+
+# An NVIDIA driver in a container often comes without the file that tells the OpenCL loader of it. What the system
+# lists stays listed.
+find_opencl() {
+  local library vendors=$scratch/vendors
+  [ ! -e /etc/OpenCL/vendors/nvidia.icd ] || return 0
+  library=$(PATH=$PATH:/sbin:/usr/sbin ldconfig -p 2> /dev/null | awk '$1 == "libnvidia-opencl.so.1" { print $NF; exit }')
+  [ -n "$library" ] ||
+    library=$(find /usr/lib /usr/lib64 /usr/local/nvidia /usr/local/cuda -name 'libnvidia-opencl.so.1' 2> /dev/null | head -n 1)
+  if [ -z "$library" ]; then
+    echo "no libnvidia-opencl.so.1: no OpenCL on the GPU"
+    return 0
+  fi
+  mkdir -p "$vendors"
+  cp /etc/OpenCL/vendors/*.icd "$vendors/" 2> /dev/null
+  echo "$library" > "$vendors/nvidia.icd"
+  export OCL_ICD_VENDORS=$vendors
+  echo "OpenCL through $library"
+}
+
+# From GoogleTest's output: name, device, result of each test. A device is told by its place in the test's name.
+list_results() {
+  awk '
+    /^\[ *(OK|FAILED|SKIPPED) *\] .* \([0-9]+ ms\)/ {
+      result = $0; sub(/^\[ */, "", result); sub(/ *\].*/, "", result)
+      name = $0; sub(/^[^]]*\] /, "", name)
+      device = match(name, /(cuda|opencl)_[0-9]+|host/) ? substr(name, RSTART, RLENGTH) : "-"
+      print device, result
+    }' "$1"
+}
+
+count_results() {
+  list_results "$1" | sort | uniq -c | awk -v program="$2" '
+    { n[$2, $3] = $1; devices[$2] = 1 }
+    END {
+      for (device in devices)
+        printf "%-26s %-9s %6d %6d %7d\n", program, device, n[device, "OK"], n[device, "FAILED"], n[device, "SKIPPED"]
+    }' | sort
+}
+
+run_tests() {
+  local log=$logs/tests.log program name status
+  : > "$log"
+  begin_part tests
+  tell "$(printf '\n%-26s %-9s %6s %6s %7s' test device passed failed skipped)"
+  for program in "$bundle"/bin/*Test; do
+    name=$(basename "$program")
+    say "$name" | tee -a "$log"
+    limited 150 "$program" --gtest_color=no > "$scratch/output" 2>&1
+    status=$?
+    cat "$scratch/output" >> "$log"
+    grep -a -E '^\[ +FAILED +\].*ms\)' "$scratch/output"
+    tell "$(count_results "$scratch/output" "$name")"
+    if [ $status -ne 0 ]; then
+      failed=1
+      tell "$name: $(describe_status $status); last: $(grep -a -E '^\[ +RUN ' "$scratch/output" | tail -n 1)"
+    fi
+    describe_status $status
+  done
+  grep -a -E '^\[ +SKIPPED +\].*ms\)' -B 3 "$log" | grep -a -v '^\[\|^--' | sort | uniq -c | sort -rn | head -n 10 \
+    > "$scratch/skipped"
+  [ ! -s "$scratch/skipped" ] || tell "why skipped:" "$(cat "$scratch/skipped")"
+  keep_small "$log"
+}
+
+find_sanitizer() {
+  local candidate
+  for candidate in "$(command -v compute-sanitizer)" /usr/local/cuda*/bin/compute-sanitizer \
+                   /usr/local/cuda*/compute-sanitizer/compute-sanitizer; do
+    if [ -x "$candidate" ]; then
+      echo "$candidate"
+      return
+    fi
+  done
+}
+
+# A sanitizer slows a kernel down a hundredfold: each program with one device, few random cases, one pass over each
+# kind of set-up.
+run_sanitizer() {
+  local log=$logs/sanitizer.log sanitizer tool options name filter status errors ran
+  : > "$log"
+  begin_part sanitizer
+  tell "$(printf '\n%-10s %-26s %12s  %s' sanitizer test 'tests passed' errors)"
+  sanitizer=$(find_sanitizer)
+  if [ -z "$sanitizer" ]; then
+    tell "skipped: no compute-sanitizer on this machine"
+    return
+  fi
+  if ! nvidia-smi -L > /dev/null 2>&1; then
+    tell "skipped: no NVIDIA GPU on this machine"
+    return
+  fi
+  for tool in memcheck racecheck; do
+    options=(--tool "$tool" --error-exitcode 99 --print-limit 20)
+    [ $tool = racecheck ] || options+=(--leak-check full)
+    while read -r name filter; do
+      [ -x "$bundle/bin/$name" ] || continue
+      say "$tool: $name $filter" | tee -a "$log"
+      GPUREG_TEST_CASES=8 limited 60 "$sanitizer" "${options[@]}" \
+        "$bundle/bin/$name" --gtest_color=no --gtest_filter="$filter" \
+        > "$scratch/output" 2>&1
+      status=$?
+      cat "$scratch/output" >> "$log"
+      ran=$(list_results "$scratch/output" | grep -c ' OK$')
+      errors=$(sed -n -E 's/^=+ (ERROR|RACECHECK|LEAK) SUMMARY: /\1: /p' "$scratch/output" | paste -s -d ';')
+      tell "$(printf '%-10s %-26s %12d  %s' "$tool" "$name" "$ran" "${errors:-none told}$([ $status -eq 0 ] || echo ", $(describe_status $status)")")"
+      if [ $status -ne 0 ] || [ "$ran" -eq 0 ]; then
+        failed=1
+      fi
+      describe_status $status
+    done <<< "$sanitized_tests"
+  done
+  keep_small "$log"
+}
+
+# Program and GoogleTest filter.
+sanitized_tests="\
+MattesEquivalenceTest */cuda_0"
+
+run_benchmarks() {
+  local log=$logs/benchmark.log status images=()
+  : > "$log"
+  begin_part benchmark
+  if [ -n "$data" ]; then
+    images=("$data/t2.mha" "$data/t1_rot10_tx15.mha" --truth "0,0,-10,-15,0,0")
+  fi
+  say "RegistrationBenchmark" | tee -a "$log"
+  limited 90 "$bundle/bin/RegistrationBenchmark" "${images[@]}" --repetitions 3 --json "$logs/registration.json" \
+    > "$scratch/output" 2>&1
+  status=$?
+  cat "$scratch/output" >> "$log"
+  describe_status $status
+  tell "" "RegistrationBenchmark: $(describe_status $status)" \
+    "$(sed -n '/^Rigid registration/,/^$/p' "$scratch/output")"
+  [ $status -eq 0 ] || { failed=1; tell "$(tail -n 3 "$scratch/output")"; }
+
+  say "MattesBenchmark" | tee -a "$log"
+  limited 300 "$bundle/bin/MattesBenchmark" --seconds 1 --json "$logs/mattes.json" > "$scratch/output" 2>&1
+  status=$?
+  cat "$scratch/output" >> "$log"
+  describe_status $status
+  # Of the whole table, which is in the log, the rows that the project's aims speak of.
+  tell "" "MattesBenchmark: $(describe_status $status)" \
+    "$(grep -E '^(case|full|stripped) ' "$scratch/output")" \
+    "$(sed -n '/^Skull-stripped heads/,/^$/p' "$scratch/output")" \
+    "$(grep -E '^FAILED|!$' "$scratch/output")"
+  [ $status -eq 0 ] || { failed=1; tell "$(tail -n 3 "$scratch/output")"; }
+  keep_small "$log"
+}
+
+say "Machine"
+{
+  uname -srm
+  grep -m 1 'model name' /proc/cpuinfo
+  echo "$(nproc) processors"
+  nvidia-smi --query-gpu=name,driver_version,compute_cap,memory.total,clocks.sm,clocks.max.sm,power.limit \
+    --format=csv,noheader 2> /dev/null || echo "no NVIDIA GPU (nvidia-smi does not answer)"
+} | tee -a "$summary"
+find_opencl > "$scratch/opencl"
+tee -a "$summary" < "$scratch/opencl"
+for part in "${parts[@]}"; do
+  case $part in
+    tests) run_tests ;;
+    sanitizer) run_sanitizer ;;
+    benchmark) run_benchmarks ;;
+  esac
+done
+tell "" "$([ $failed -eq 0 ] && echo 'all passed' || echo 'SOMETHING FAILED'), $SECONDS s"
+say "Summary"
+cat "$summary"
+exit $failed

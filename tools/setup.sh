@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+# What demo.sh and test.sh share; they source it in the project's root folder.
+set -Eeuo pipefail
+trap 'echo "$0: failed: $BASH_COMMAND" >&2' ERR
+
+# ITK, OpenCL (headers; PoCL, which brings the loader), the tests' and benchmarks' libraries, tools, a head to register.
+packages=(libinsighttoolkit5-dev
+          opencl-headers opencl-clhpp-headers ocl-icd-libopencl1 pocl-opencl-icd
+          libgtest-dev libbenchmark-dev
+          cmake ninja-build g++
+          mricron-data)
+
+say() { printf '\n== %s\n' "$*"; }
+fail() { echo "$0: $*" >&2; exit 1; }
+
+# install_packages NAME…: those that are missing, from Debian's archive.
+install_packages() {
+  command -v dpkg-query > /dev/null || fail "this script installs Debian packages; elsewhere, see README.md for what to install"
+  local name missing=() as_root=()
+  for name; do
+    [ "$(dpkg-query -W -f '${db:Status-Status}' "$name" 2> /dev/null || true)" = installed ] || missing+=("$name")
+  done
+  [ ${#missing[@]} -gt 0 ] || return 0
+  if [ "$(id -u)" -ne 0 ]; then
+    command -v sudo > /dev/null || fail "run as root, or install sudo, to install: ${missing[*]}"
+    as_root=(sudo)
+  fi
+  say "Installing ${missing[*]}"
+  "${as_root[@]}" apt-get update -qq
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends "${missing[@]}" > /dev/null
+}
+
+# CUDA code is compiled for this machine's GPU alone, or, where there is none, for compute capability 9.0: one
+# architecture takes a seventh of the time of all of them. Without nvcc this is not used.
+cuda_architecture() {
+  local capability
+  capability=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2> /dev/null | head -n 1 | tr -d .) || true
+  [ "${capability:-0}" -ge 75 ] 2> /dev/null || capability=90
+  echo "$capability-real"
+}
+
+# configure ARGUMENTS…: cmake, quiet but for which backends it builds, warnings and errors.
+configure() {
+  cmake --log-level=NOTICE --no-warn-unused-cli -DCMAKE_CUDA_ARCHITECTURES="$(cuda_architecture)" "$@" > /dev/null
+}
+
+# build FOLDER [TARGET…]: one job a processor, each of which may take 1 GB.
+build() {
+  local folder=$1
+  shift
+  cmake --build "$folder" --parallel "${CMAKE_BUILD_PARALLEL_LEVEL:-$(nproc)}" ${1:+--target "$@"}
+}
