@@ -482,12 +482,12 @@ private:
     }
   }
 
-  /** ITK's point sets hold coordinates of the image's pixel type: at 10^4 mm, float leaves 0.5 µm.
-   * The point that comes out of one. */
+  /** ITK's point sets hold their coordinates in float, which at 10^4 mm is good to 0.5 µm: the point that
+   * comes out of one. */
   PointType
   RoundPoint(const PointType & point) const
   {
-    itk::Point<TPixel, VDimension> rounded;
+    typename MetricType::VirtualPointSetType::PointType rounded;
     if (m_Case.sampling == Sampling::FixedPoints)
     {
       rounded.CastFrom(m_FixedTransform->TransformPoint(point));

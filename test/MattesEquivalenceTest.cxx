@@ -60,24 +60,30 @@ MakePossible(MattesCase & c)
 class MattesEquivalenceTest : public DeviceTest
 {
 protected:
-  /** Makes the case and compares; again with other images where none of its transforms is clear of the
-   * edges: for instance where a mask leaves the flat background alone. */
+  /** A comparison from which nothing follows: rounding decides about a sample, hardly anything overlaps,
+   * or the masks leave little but the background. */
+  static bool
+  IsEmpty(const MattesCase & c, const MattesComparison & result)
+  {
+    return result.isNearEdge || result.itk.validPoints <= result.samples / 8 ||
+           (c.bins > 5 && std::abs(result.itk.value) < 1e-2);
+  }
+
+  /** Makes the case and compares; once more, with other images, where that says nothing. */
   void
   Check(MattesCase c)
   {
     MakePossible(c);
     MattesComparison result;
-    for (int attempt = 0; attempt == 0 || (result.isNearEdge && attempt < 4); ++attempt)
+    for (int attempt = 0; attempt == 0 || (attempt < 4 && IsEmpty(c, result)); ++attempt)
     {
-      SCOPED_TRACE(::testing::PrintToString(c));
       c.seed += attempt * 1000000;
       m_Redrawn += attempt > 0;
+      SCOPED_TRACE(::testing::PrintToString(c));
       ASSERT_NO_THROW(result = c.dimension == 2 ? Compare<2>(c, GetParam()) : Compare<3>(c, GetParam()));
     }
     SCOPED_TRACE(::testing::PrintToString(c));
-    ASSERT_FALSE(result.isNearEdge) << "no transform was found that keeps the samples clear of the edges";
-    // A case in which hardly anything overlaps would test little.
-    ASSERT_GT(result.itk.validPoints, result.samples / 8);
+    ASSERT_FALSE(IsEmpty(c, result)) << "four times, a comparison that would say nothing";
     EXPECT_EQ(result.ours.validPoints, result.itk.validPoints);
     if (c.bins == 5)
     {

@@ -22,6 +22,20 @@ constexpr std::size_t MaximumSlabBytes = std::size_t{ 64 } << 20;
 constexpr int         MaximumHistogramCopies = 4;
 constexpr std::size_t CopiesBytes = std::size_t{ 48 } << 10;
 
+// The marginals of so many bins fit into the local memory of every GPU.
+constexpr int MaximumBins = 4096;
+
+int
+CheckedBins(int bins)
+{
+  if (bins <= 2 * kernels::HistogramPadding || bins > MaximumBins)
+  {
+    throw Error("a joint histogram has 5 to " + std::to_string(MaximumBins) + " bins, not " + std::to_string(bins) +
+                "; set another number of bins");
+  }
+  return bins;
+}
+
 std::int64_t
 CountOf(const Size & size)
 {
@@ -202,13 +216,8 @@ public:
 };
 
 MattesMetric::MattesMetric(const std::string & deviceName, int bins)
-  : m_Implementation(std::make_unique<Implementation>(deviceName, bins))
-{
-  if (bins <= 2 * kernels::HistogramPadding || bins >= kernels::InvalidBin)
-  {
-    throw Error("a joint histogram has 5 to 65534 bins, not " + std::to_string(bins));
-  }
-}
+  : m_Implementation(std::make_unique<Implementation>(deviceName, CheckedBins(bins)))
+{}
 
 MattesMetric::~MattesMetric() = default;
 
