@@ -45,14 +45,21 @@ FindCudaBackends()
   }
   for (int device = 0; device < count; ++device)
   {
-    cudaDeviceProp properties;
-    if (cudaGetDeviceProperties(&properties, device) == cudaSuccess)
+    cudaDeviceProp    properties;
+    const std::string name = "cuda:" + std::to_string(device);
+    if (cudaGetDeviceProperties(&properties, device) != cudaSuccess)
     {
-      list.backends.push_back(std::make_shared<CudaBackend>(device, properties));
+      list.complaints.push_back(name + ": " + cudaGetErrorString(cudaGetLastError()));
+    }
+    else if (10 * properties.major + properties.minor < 75)
+    {
+      list.complaints.push_back(name + ": " + properties.name + " has compute capability " +
+                                std::to_string(properties.major) + "." + std::to_string(properties.minor) +
+                                ", and 7.5 is the least that is supported");
     }
     else
     {
-      list.complaints.push_back("cuda:" + std::to_string(device) + ": " + cudaGetErrorString(cudaGetLastError()));
+      list.backends.push_back(std::make_shared<CudaBackend>(device, properties));
     }
   }
   return list;

@@ -14,7 +14,8 @@ CheckCuda(cudaError_t status, const char * what, const std::string & deviceName)
     return;
   }
   // Forget an error that does not stick, so that the next call is not blamed for it.
-  const bool sticks = cudaGetLastError() != cudaSuccess && cudaPeekAtLastError() != cudaSuccess;
+  cudaGetLastError();
+  const bool sticks = cudaDeviceSynchronize() != cudaSuccess;
   throw Error(deviceName + ": " + what + " failed: " + cudaGetErrorString(status) + " (" + cudaGetErrorName(status) +
               ")" +
               (sticks ? "; the device is gone for this process: choose another one, or start anew"
@@ -39,6 +40,26 @@ CudaDeviceScope::~CudaDeviceScope()
     cudaSetDevice(m_Previous);
   }
 }
+
+namespace
+{
+/** For destructors: does its best on a device that may be gone, and leaves no error behind. */
+template <typename TRelease>
+void
+WithDevice(int device, const TRelease & release) noexcept
+{
+  int current = -1;
+  if (cudaGetDevice(&current) == cudaSuccess && (current == device || cudaSetDevice(device) == cudaSuccess))
+  {
+    release();
+    if (current != device)
+    {
+      cudaSetDevice(current);
+    }
+  }
+  cudaGetLastError();
+}
+} // namespace
 
 CudaMemory::CudaMemory(Backend & backend, int device, std::size_t bytes)
   : Memory(bytes)
@@ -68,11 +89,7 @@ CudaMemory::CudaMemory(Backend & backend, int device, std::size_t bytes)
 
 CudaMemory::~CudaMemory()
 {
-  int current = -1;
-  cudaGetDevice(&current);
-  cudaSetDevice(m_Device);
-  cudaFree(m_Address);
-  cudaSetDevice(current);
+  WithDevice(m_Device, [this] { cudaFree(m_Address); });
   m_Backend.GetMemoryAccount().Release(GetSize());
 }
 
@@ -104,26 +121,24 @@ CudaQueue::~CudaQueue()
 void
 CudaQueue::Release() noexcept
 {
-  int current = -1;
-  cudaGetDevice(&current);
-  cudaSetDevice(m_Device);
-  if (m_Stream)
-  {
-    cudaStreamSynchronize(m_Stream);
-    cudaStreamDestroy(m_Stream);
-  }
-  for (cudaEvent_t event : m_Events)
-  {
-    if (event)
+  WithDevice(m_Device, [this] {
+    if (m_Stream)
     {
-      cudaEventDestroy(event);
+      cudaStreamSynchronize(m_Stream);
+      cudaStreamDestroy(m_Stream);
     }
-  }
-  if (m_Staging)
-  {
-    cudaFreeHost(m_Staging);
-  }
-  cudaSetDevice(current);
+    for (cudaEvent_t event : m_Events)
+    {
+      if (event)
+      {
+        cudaEventDestroy(event);
+      }
+    }
+    if (m_Staging)
+    {
+      cudaFreeHost(m_Staging);
+    }
+  });
 }
 
 MemoryPointer
@@ -221,13 +236,6 @@ CudaQueue::ReadTimer()
   CheckCuda(
     cudaEventElapsedTime(&milliseconds, m_Events[TimerStart], m_Events[TimerStop]), "reading a timer", GetDeviceName());
   return milliseconds;
-}
-
-void
-CudaQueue::CheckLaunch(const char * kernel)
-{
-  ++statistics.launches;
-  CheckCuda(cudaGetLastError(), kernel, GetDeviceName());
 }
 
 } // namespace gpureg

@@ -8,6 +8,8 @@
 
 #include <cuda_runtime.h>
 
+#include <utility>
+
 namespace gpureg
 {
 
@@ -103,9 +105,26 @@ public:
     return m_Backend.GetDescription().name;
   }
 
-  /** Counts a launch and checks that it was accepted. */
+  /** Launches a kernel. Its own status is checked, not the thread's last error, which may be another's. */
+  template <typename... TParameters, typename... TArguments>
   void
-  CheckLaunch(const char * kernel);
+  Launch(const char * what,
+         void (*kernel)(TParameters...),
+         dim3        groups,
+         int         lanes,
+         std::size_t localBytes,
+         TArguments &&... arguments)
+  {
+    const CudaDeviceScope scope(m_Device);
+    cudaLaunchConfig_t    configuration = {};
+    configuration.gridDim = groups;
+    configuration.blockDim = dim3(static_cast<unsigned int>(lanes));
+    configuration.dynamicSmemBytes = localBytes;
+    configuration.stream = m_Stream;
+    CheckCuda(
+      cudaLaunchKernelEx(&configuration, kernel, std::forward<TArguments>(arguments)...), what, GetDeviceName());
+    ++statistics.launches;
+  }
 
 private:
   enum Event

@@ -118,45 +118,59 @@ public:
   void
   Histogram(const MattesArguments & a, const MattesArrays & arrays, int firstChunk, int chunkCount) override
   {
-    const CudaDeviceScope scope(m_Queue.GetDevice());
-    const auto            kernel = a.variant == PlainVariant ? HistogramKernel<PlainVariant> : HistogramKernel<AnyVariant>;
-    kernel<<<GetGroups(a, chunkCount), Lanes, GetBandBytes(a) * a.histogramCopies, m_Queue.GetStream()>>>(
-      a, GetVolumes(arrays), firstChunk, AddressOf<u32>(arrays.slabs));
-    m_Queue.CheckLaunch("the joint histogram");
+    m_Queue.Launch("counting the joint histogram",
+                   a.variant == PlainVariant ? HistogramKernel<PlainVariant> : HistogramKernel<AnyVariant>,
+                   GetGroups(a, chunkCount),
+                   Lanes,
+                   GetBandBytes(a) * a.histogramCopies,
+                   a,
+                   GetVolumes(arrays),
+                   firstChunk,
+                   AddressOf<u32>(arrays.slabs));
   }
 
   void
   SumSlabs(const MattesArguments & a, const MattesArrays & arrays, int slabCount, bool accumulate) override
   {
-    const CudaDeviceScope scope(m_Queue.GetDevice());
-    const int             cells = a.bins * a.bins;
-    SumSlabsKernel<<<(cells + SlabCellsPerGroup - 1) / SlabCellsPerGroup,
-                     SumLanes,
-                     SumLanes * sizeof(u64),
-                     m_Queue.GetStream()>>>(
-      cells, slabCount, accumulate, AddressOf<u32>(arrays.slabs), AddressOf<u64>(arrays.sums));
-    m_Queue.CheckLaunch("the joint histogram's sum");
+    const int cells = a.bins * a.bins;
+    m_Queue.Launch("summing the joint histogram",
+                   SumSlabsKernel,
+                   dim3(static_cast<unsigned int>((cells + SlabCellsPerGroup - 1) / SlabCellsPerGroup)),
+                   SumLanes,
+                   SumLanes * sizeof(u64),
+                   cells,
+                   slabCount,
+                   static_cast<int>(accumulate),
+                   AddressOf<u32>(arrays.slabs),
+                   AddressOf<u64>(arrays.sums));
   }
 
   void
   Table(const MattesArguments & a, const MattesArrays & arrays) override
   {
-    const CudaDeviceScope scope(m_Queue.GetDevice());
-    TableKernel<<<1, TableLanes, (TableLanes + 2 * a.bins) * sizeof(float), m_Queue.GetStream()>>>(
-      a, AddressOf<u64>(arrays.sums), AddressOf<float>(arrays.table));
-    m_Queue.CheckLaunch("the derivative's table");
+    m_Queue.Launch("making the derivative's table",
+                   TableKernel,
+                   dim3(1),
+                   TableLanes,
+                   (TableLanes + 2 * a.bins) * sizeof(float),
+                   a,
+                   AddressOf<u64>(arrays.sums),
+                   AddressOf<float>(arrays.table));
   }
 
   void
   Forces(const MattesArguments & a, const MattesArrays & arrays) override
   {
-    const CudaDeviceScope scope(m_Queue.GetDevice());
-    const auto            kernel = a.variant == PlainVariant ? ForceKernel<PlainVariant> : ForceKernel<AnyVariant>;
-    float * const         partials = reinterpret_cast<float *>(AddressOf<u64>(arrays.sums) + i64{ a.bins } * a.bins);
-    const std::size_t     localBytes = std::max(GetBandBytes(a), ForceSumCount * Lanes * sizeof(float));
-    kernel<<<GetGroups(a, ChunkCount(&a)), Lanes, localBytes, m_Queue.GetStream()>>>(
-      a, GetVolumes(arrays), AddressOf<float>(arrays.table), partials, AddressOf<float>(arrays.forces));
-    m_Queue.CheckLaunch("the derivative's forces");
+    m_Queue.Launch("summing the derivative's forces",
+                   a.variant == PlainVariant ? ForceKernel<PlainVariant> : ForceKernel<AnyVariant>,
+                   GetGroups(a, ChunkCount(&a)),
+                   Lanes,
+                   std::max(GetBandBytes(a), ForceSumCount * Lanes * sizeof(float)),
+                   a,
+                   GetVolumes(arrays),
+                   AddressOf<float>(arrays.table),
+                   reinterpret_cast<float *>(AddressOf<u64>(arrays.sums) + i64{ a.bins } * a.bins),
+                   AddressOf<float>(arrays.forces));
   }
 
 private:

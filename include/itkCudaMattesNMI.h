@@ -129,7 +129,7 @@ protected:
   GetValueAndDerivativeExecute() const override;
 
 private:
-  using Traits = ImageToImageMetricv4<TFixedImage, TMovingImage, TVirtualImage, TInternalComputationValueType, TMetricTraits>;
+  using ImageMetricType = ImageToImageMetricv4<TFixedImage, TMovingImage, TVirtualImage, TInternalComputationValueType, TMetricTraits>;
 
   /** What the resident fixed or moving side was made from: object addresses and time stamps. */
   using Key = std::vector<std::uintptr_t>;
@@ -157,6 +157,9 @@ private:
   GetFixedKey() const;
   Key
   GetMovingKey() const;
+  template <typename TVisitor>
+  bool
+  VisitSplineInterpolator(const TVisitor & visit) const;
   void
   UpdateEngine() const;
   void
@@ -180,7 +183,9 @@ private:
   void
   StoreGlobalDerivative(const gpureg::MattesResult & result, double validPoints) const;
   void
-  StoreLocalDerivative(const gpureg::MattesResult & result, double validPoints) const;
+  StoreLocalDerivative(const gpureg::MattesResult &  result,
+                       const gpureg::MattesMapping & mapping,
+                       double                        validPoints) const;
   gpureg::JointDensity
   MakeDensity(const gpureg::MattesResult & result) const;
   void
@@ -194,6 +199,7 @@ private:
   bool                                          m_Normalized{ true };
   bool                                          m_MeasuresKernelTime{ false };
   bool                                          m_IsInitialized{ false };
+  SizeValueType                                 m_InitializedBins{ 0 };
   mutable std::unique_ptr<gpureg::MattesMetric> m_Engine;
   mutable Key                                   m_FixedKey;
   mutable Key                                   m_MovingKey;

@@ -9,6 +9,7 @@
 #include "itkMultiThreaderBase.h"
 
 #include <atomic>
+#include <new>
 #include <stdexcept>
 
 // One definition of a member of CudaMattesNMI; every one has the same five parameters.
@@ -105,6 +106,12 @@ itkCudaMattesNMIClass::GetValueAndDerivativeExecute() const
   {
     itkExceptionMacro("Initialize() has not been called, or it failed. Call it before asking for a value.");
   }
+  if (this->GetNumberOfHistogramBins() != m_InitializedBins)
+  {
+    itkExceptionMacro("The number of histogram bins is " << this->GetNumberOfHistogramBins() << ", and was "
+                                                         << m_InitializedBins
+                                                         << " when Initialize() was called. Call it again.");
+  }
   if (this->m_UseSampledPointSet && this->GetNumberOfDomainPoints() < 1)
   {
     itkExceptionMacro("VirtualSampledPointSet must have 1 or more points.");
@@ -128,8 +135,8 @@ itkCudaMattesNMIClass::GetValueAndDerivativeExecute() const
                             : route == Route::DisplacementField    ? gpureg::MattesDerivative::Forces
                                                                    : gpureg::MattesDerivative::ForceSums;
     m_Engine->SetTiming(m_MeasuresKernelTime);
-    const gpureg::MattesResult result =
-      m_Engine->Evaluate(this->MakeMapping(route), derivative, m_Normalized, this->GetParallelFor());
+    const gpureg::MattesMapping mapping = this->MakeMapping(route);
+    const gpureg::MattesResult  result = m_Engine->Evaluate(mapping, derivative, m_Normalized, this->GetParallelFor());
     const gpureg::JointDensity density = this->MakeDensity(result);
     const double               validPoints = density.GetCountSum() / result.countUnit;
     this->StoreValue(density, static_cast<SizeValueType>(validPoints + 0.5));
@@ -139,12 +146,16 @@ itkCudaMattesNMIClass::GetValueAndDerivativeExecute() const
     }
     else if (derivative == gpureg::MattesDerivative::Forces)
     {
-      this->StoreLocalDerivative(result, validPoints);
+      this->StoreLocalDerivative(result, mapping, validPoints);
     }
   }
   catch (const gpureg::Error & error)
   {
     itkExceptionMacro(<< error.what());
+  }
+  catch (const std::bad_alloc &)
+  {
+    itkExceptionMacro("Out of host memory. Use smaller images, fewer histogram bins or a sampled point set.");
   }
 }
 
@@ -227,8 +238,8 @@ itkCudaMattesNMITemplate
 gpureg::JointDensity
 itkCudaMattesNMIClass::MakeDensity(const gpureg::MattesResult & result) const
 {
-  const std::vector<double> counts(result.histogram.begin(), result.histogram.end());
-  return gpureg::JointDensity(counts, this->GetNumberOfHistogramBins());
+  std::vector<double> counts(result.histogram.begin(), result.histogram.end());
+  return gpureg::JointDensity(std::move(counts), this->GetNumberOfHistogramBins());
 }
 
 /** Leaves value, histogram and marginals where ITK's metric leaves them. */
@@ -324,16 +335,17 @@ itkCudaMattesNMIClass::StoreGlobalDerivative(const gpureg::MattesResult & result
 /** A displacement's derivative is its sample's force, by the Jacobian of what follows the field. */
 itkCudaMattesNMITemplate
 void
-itkCudaMattesNMIClass::StoreLocalDerivative(const gpureg::MattesResult & result, double validPoints) const
+itkCudaMattesNMIClass::StoreLocalDerivative(const gpureg::MattesResult &  result,
+                                            const gpureg::MattesMapping & mapping,
+                                            double                        validPoints) const
 {
   namespace Geometry = GPURegistrationGeometry;
   const TVirtualImage & virtualImage = *this->GetVirtualImage();
   auto &                derivative = *this->m_DerivativeResult;
 
   // The map u ↦ moving point is affine: index map, back to physical space.
-  const gpureg::MattesMapping mapping = this->MakeMapping(Route::DisplacementField);
-  std::array<double, 9>       jacobian{};
-  const auto                  origin = Geometry::IndexToPoint<ImageDimension>(*this->m_MovingImage, { 0, 0, 0 });
+  std::array<double, 9> jacobian{};
+  const auto            origin = Geometry::IndexToPoint<ImageDimension>(*this->m_MovingImage, { 0, 0, 0 });
   for (unsigned int r = 0; r < ImageDimension; ++r)
   {
     Geometry::IndexArray unit{ 0, 0, 0 };
@@ -366,7 +378,11 @@ itkCudaMattesNMIClass::StoreLocalDerivative(const gpureg::MattesResult & result,
     {
       const auto index =
         virtualImage.TransformPhysicalPointToIndex(this->GetVirtualSampledPointSet()->GetPoint(sample));
-      store(sample, this->ComputeParameterOffsetFromVirtualIndex(index, ImageDimension));
+      // A point outside of the virtual domain has no place in the derivative.
+      if (this->GetVirtualRegion().IsInside(index))
+      {
+        store(sample, this->ComputeParameterOffsetFromVirtualIndex(index, ImageDimension));
+      }
     }
     return;
   }

@@ -54,9 +54,12 @@ itkCudaMattesNMIClass::Initialize()
                       << " sampled point set. Set one, or turn UseSampledPointSet off to sample every voxel.");
   }
   // Not the Mattes metric's own Initialize(): that one looks for the intensity ranges on one thread.
-  Traits::Initialize();
+  ImageMetricType::Initialize();
   this->ComputeIntensityRanges();
+  m_InitializedBins = this->GetNumberOfHistogramBins();
   m_IsInitialized = true;
+  // The fixed side is made anew: it is soon made, and what it depends on has many places to change in.
+  m_FixedKey.clear();
   if (this->FindWhatTheDeviceLacks().empty())
   {
     try
@@ -67,6 +70,11 @@ itkCudaMattesNMIClass::Initialize()
     {
       m_IsInitialized = false;
       itkExceptionMacro(<< error.what());
+    }
+    catch (const std::bad_alloc &)
+    {
+      m_IsInitialized = false;
+      itkExceptionMacro("Out of host memory. Use smaller images or fewer histogram bins.");
     }
   }
 }
@@ -218,10 +226,10 @@ itkCudaMattesNMIClass::ComputeIntensityRanges()
     fixed = this->ComputeRange(this->m_FixedImage.GetPointer(), this->m_FixedImageMask.GetPointer());
   }
   const auto moving = this->ComputeRange(this->m_MovingImage.GetPointer(), this->m_MovingImageMask.GetPointer());
-  this->CheckRange("fixed", fixed.first, fixed.second);
-  this->CheckRange("moving", moving.first, moving.second);
-
   using PDFValueType = typename Superclass::PDFValueType;
+  this->CheckRange("fixed", static_cast<PDFValueType>(fixed.first), static_cast<PDFValueType>(fixed.second));
+  this->CheckRange("moving", static_cast<PDFValueType>(moving.first), static_cast<PDFValueType>(moving.second));
+
   constexpr int padding = 2;
   const auto    innerBins = static_cast<PDFValueType>(this->m_NumberOfHistogramBins - 2 * padding);
   this->m_FixedImageTrueMin = static_cast<PDFValueType>(fixed.first);
@@ -242,6 +250,25 @@ AddToKey(std::vector<std::uintptr_t> & key, const Object * object)
 {
   key.push_back(reinterpret_cast<std::uintptr_t>(object));
   key.push_back(object != nullptr ? static_cast<std::uintptr_t>(object->GetMTime()) : 0);
+}
+
+/** A transform with its parts and its field, whose changes it does not pass on to its own time stamp. */
+template <typename TScalar, unsigned int VDimension>
+void
+AddTransformToKey(std::vector<std::uintptr_t> & key, const Transform<TScalar, VDimension, VDimension> * transform)
+{
+  AddToKey(key, transform);
+  if (const auto * const composite = dynamic_cast<const CompositeTransform<TScalar, VDimension> *>(transform))
+  {
+    for (SizeValueType n = 0; n < composite->GetNumberOfTransforms(); ++n)
+    {
+      AddTransformToKey<TScalar, VDimension>(key, composite->GetNthTransformConstPointer(n));
+    }
+  }
+  else if (const auto * const field = dynamic_cast<const DisplacementFieldTransform<TScalar, VDimension> *>(transform))
+  {
+    AddToKey(key, field->GetDisplacementField());
+  }
 }
 
 inline void
@@ -286,18 +313,43 @@ MakeBinUnitFiller(const TImage * image, double minimum, double binSize)
 }
 } // namespace GPURegistrationDetail
 
+/** Calls visit with the moving interpolator if it is exactly one of ITK's B-spline interpolators. */
+itkCudaMattesNMITemplate
+template <typename TVisitor>
+bool
+itkCudaMattesNMIClass::VisitSplineInterpolator(const TVisitor & visit) const
+{
+  using GPURegistrationDetail::IsExactly;
+  using CoordinateType = typename Superclass::CoordinateRepresentationType;
+  using DoubleType = BSplineInterpolateImageFunction<TMovingImage, CoordinateType, double>;
+  using FloatType = BSplineInterpolateImageFunction<TMovingImage, CoordinateType, float>;
+  const auto * const interpolator = this->m_MovingInterpolator.GetPointer();
+  if (IsExactly<DoubleType>(interpolator))
+  {
+    visit(static_cast<const DoubleType &>(*interpolator));
+    return true;
+  }
+  if (IsExactly<FloatType>(interpolator))
+  {
+    visit(static_cast<const FloatType &>(*interpolator));
+    return true;
+  }
+  return false;
+}
+
 itkCudaMattesNMITemplate
 typename itkCudaMattesNMIClass::Key
 itkCudaMattesNMIClass::GetFixedKey() const
 {
   using GPURegistrationDetail::AddToKey;
+  using GPURegistrationDetail::AddTransformToKey;
   Key key;
   AddToKey(key, this->m_FixedImage.GetPointer());
-  AddToKey(key, this->m_FixedTransform.GetPointer());
+  AddTransformToKey(key, this->m_FixedTransform.GetPointer());
   AddToKey(key, this->m_FixedImageMask.GetPointer());
   AddToKey(key, this->m_FixedInterpolator.GetPointer());
   AddToKey(key, this->GetVirtualImage());
-  AddToKey(key, this->m_UseSampledPointSet ? this->m_VirtualSampledPointSet.GetPointer() : nullptr);
+  AddToKey(key, this->m_UseSampledPointSet ? this->m_VirtualSampledPointSet->GetPoints() : nullptr);
   AddToKey(key, static_cast<double>(this->m_FixedImageTrueMin));
   AddToKey(key, static_cast<double>(this->m_FixedImageBinSize));
   return key;
@@ -311,7 +363,17 @@ itkCudaMattesNMIClass::GetMovingKey() const
   Key key;
   AddToKey(key, this->m_MovingImage.GetPointer());
   AddToKey(key, this->m_MovingImageMask.GetPointer());
+  if (const auto * const mask = dynamic_cast<const ImageMaskSpatialObject<ImageDimension> *>(this->m_MovingImageMask.GetPointer()))
+  {
+    AddToKey(key, mask->GetImage());
+    AddToKey(key, mask->GetObjectToWorldTransform());
+  }
   AddToKey(key, this->m_MovingInterpolator.GetPointer());
+  this->VisitSplineInterpolator([&key](const auto & interpolator) {
+    using InterpolatorType = std::decay_t<decltype(interpolator)>;
+    AddToKey(key, GPURegistrationDetail::BSplineAccess<InterpolatorType>::GetCoefficients(interpolator));
+    AddToKey(key, static_cast<double>(interpolator.GetSplineOrder()));
+  });
   AddToKey(key, this->m_UseMovingImageGradientFilter ? this->m_MovingImageGradientImage.GetPointer() : nullptr);
   AddToKey(key, static_cast<double>(this->m_MovingImageTrueMin));
   AddToKey(key, static_cast<double>(this->m_MovingImageBinSize));
@@ -462,7 +524,11 @@ itkCudaMattesNMIClass::SendMovingSide() const
   side.size = Geometry::SizeOf<ImageDimension>(image.GetBufferedRegion().GetSize());
   side.values = MakeBinUnitFiller(&image, minimum, binSize);
 
-  const auto useSpline = [&](const auto & interpolator) {
+  if (IsExactly<NearestNeighborInterpolateImageFunction<TMovingImage, CoordinateType>>(this->m_MovingInterpolator))
+  {
+    side.splineOrder = 0;
+  }
+  this->VisitSplineInterpolator([&](const auto & interpolator) {
     using InterpolatorType = std::decay_t<decltype(interpolator)>;
     side.splineOrder = static_cast<int>(interpolator.GetSplineOrder());
     if (side.splineOrder > 1)
@@ -471,22 +537,17 @@ itkCudaMattesNMIClass::SendMovingSide() const
         MakeBinUnitFiller(BSplineAccess<InterpolatorType>::GetCoefficients(interpolator), minimum, binSize);
       side.checksRange = true;
     }
+  });
+  // ITK rounds a value to the pixel type before it asks whether it is in the range.
+  using PixelType = typename TMovingImage::PixelType;
+  const auto halfDigit = [](double value) {
+    const auto pixel = static_cast<PixelType>(value);
+    return 0.5 * (static_cast<double>(std::nextafter(std::abs(pixel), std::numeric_limits<PixelType>::max())) -
+                  static_cast<double>(std::abs(pixel)));
   };
-  using BSplineType = BSplineInterpolateImageFunction<TMovingImage, CoordinateType, double>;
-  using FloatBSplineType = BSplineInterpolateImageFunction<TMovingImage, CoordinateType, float>;
-  const auto & interpolator = *this->m_MovingInterpolator;
-  if (IsExactly<NearestNeighborInterpolateImageFunction<TMovingImage, CoordinateType>>(&interpolator))
-  {
-    side.splineOrder = 0;
-  }
-  else if (IsExactly<BSplineType>(&interpolator))
-  {
-    useSpline(static_cast<const BSplineType &>(interpolator));
-  }
-  else if (IsExactly<FloatBSplineType>(&interpolator))
-  {
-    useSpline(static_cast<const FloatBSplineType &>(interpolator));
-  }
+  const double maximum = this->m_MovingImageTrueMax;
+  side.acceptBegin = -halfDigit(minimum) / binSize;
+  side.acceptEnd = (maximum + halfDigit(maximum) - minimum) / binSize;
 
   if (this->m_UseMovingImageGradientFilter)
   {
@@ -549,10 +610,16 @@ itkCudaMattesNMIClass::FindWhatTheDeviceLacks() const
   using GPURegistrationDetail::IsExactly;
   using CoordinateType = typename Superclass::CoordinateRepresentationType;
   const auto * const interpolator = this->m_MovingInterpolator.GetPointer();
-  if (!IsExactly<LinearInterpolateImageFunction<TMovingImage, CoordinateType>>(interpolator) &&
-      !IsExactly<NearestNeighborInterpolateImageFunction<TMovingImage, CoordinateType>>(interpolator) &&
-      !IsExactly<BSplineInterpolateImageFunction<TMovingImage, CoordinateType, double>>(interpolator) &&
-      !IsExactly<BSplineInterpolateImageFunction<TMovingImage, CoordinateType, float>>(interpolator))
+  unsigned int order = 0;
+  const bool   isSpline =
+    this->VisitSplineInterpolator([&order](const auto & spline) { order = spline.GetSplineOrder(); });
+  if (isSpline && order == 1)
+  {
+    // It mirrors at the edge, where linear interpolation repeats the last voxel.
+    return std::string("The moving interpolator ") + interpolator->GetNameOfClass() + " of order 1";
+  }
+  if (!isSpline && !IsExactly<LinearInterpolateImageFunction<TMovingImage, CoordinateType>>(interpolator) &&
+      !IsExactly<NearestNeighborInterpolateImageFunction<TMovingImage, CoordinateType>>(interpolator))
   {
     return std::string("The moving interpolator ") + interpolator->GetNameOfClass();
   }

@@ -18,8 +18,9 @@ itkCudaMattesNMIClass::EvaluateThroughITK() const
   const auto            parallelFor = this->GetParallelFor();
   const auto            samples = static_cast<std::int64_t>(this->GetNumberOfDomainPoints());
   const auto            bins = static_cast<std::int64_t>(this->GetNumberOfHistogramBins());
-  // Cut by the problem, not by the threads: partial sums join in order.
-  const std::int64_t tasks = std::min<std::int64_t>(samples, 64);
+  // Cut by the problem, not by the threads: partial sums join in order. Their histograms take 64 MiB at most.
+  const std::int64_t tasks =
+    std::min<std::int64_t>(samples, std::max<std::int64_t>(1, std::min<std::int64_t>(64, (1 << 23) / (bins * bins))));
   const auto         window = BSplineKernelFunction<3, double>::New();
   const auto         windowDerivative = BSplineDerivativeKernelFunction<3, double>::New();
 
@@ -119,10 +120,16 @@ itkCudaMattesNMIClass::EvaluateThroughITK() const
         weight += windowDerivative->Evaluate(sample.firstArgument + k) *
                   table[sample.fixedBin * bins + sample.firstMovingBin + k];
       }
-      const OffsetValueType offset =
-        isLocal ? this->ComputeParameterOffsetFromVirtualIndex(
-                    virtualImage.TransformPhysicalPointToIndex(sample.virtualPoint), parameters)
-                : 0;
+      OffsetValueType offset = 0;
+      if (isLocal)
+      {
+        const auto index = virtualImage.TransformPhysicalPointToIndex(sample.virtualPoint);
+        if (!this->GetVirtualRegion().IsInside(index))
+        {
+          return;
+        }
+        offset = this->ComputeParameterOffsetFromVirtualIndex(index, parameters);
+      }
       for (unsigned int p = 0; p < parameters; ++p)
       {
         double product = 0;

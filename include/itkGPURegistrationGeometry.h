@@ -26,6 +26,11 @@ SizeOf(const Size<VDimension> & size)
   gpureg::Size result{ 1, 1, 1 };
   for (unsigned int d = 0; d < VDimension; ++d)
   {
+    if (size[d] > static_cast<SizeValueType>(NumericTraits<int>::max()))
+    {
+      itkGenericExceptionMacro("An image of size " << size << " is too large: an axis may have "
+                                                   << NumericTraits<int>::max() << " voxels.");
+    }
     result[d] = static_cast<int>(size[d]);
   }
   return result;

@@ -34,6 +34,10 @@ FindDevices(const cl::Platform & platform, DeviceList & devices, std::vector<std
       {
         complaints.push_back(where + ", " + handle.getInfo<CL_DEVICE_NAME>() + ": " + error.what());
       }
+      catch (const cl::Error & error)
+      {
+        complaints.push_back(where + ": " + DescribeOpenCLError(error));
+      }
     }
   }
   catch (const cl::Error & error)

@@ -22,7 +22,9 @@
 #include "itkTranslationTransform.h"
 #include "itkVersorRigid3DTransform.h"
 
-#include <stdexcept>
+#include <cmath>
+#include <limits>
+#include <tuple>
 
 namespace gpuregtest
 {
@@ -512,7 +514,8 @@ private:
     for (std::size_t n = 0; n < m_Points.size(); ++n)
     {
       typename TPointSet::PointType point;
-      point.CastFrom(m_Case.sampling == Sampling::FixedPoints ? m_FixedTransform->TransformPoint(m_Points[n]) : m_Points[n]);
+      const bool isFixed = m_Case.sampling == Sampling::FixedPoints;
+      point.CastFrom(isFixed ? m_FixedTransform->TransformPoint(m_Points[n]) : m_Points[n]);
       set->SetPoint(n, point);
     }
     return set;
@@ -669,7 +672,8 @@ private:
                  Decide(Step(point, d, -EdgeDistance)) != decisions;
         if (m_Case.interpolation == Interpolation::Nearest)
         {
-          isNear = isNear || GetNearest(Step(point, d, NearestDistance)) != GetNearest(Step(point, d, -NearestDistance));
+          isNear =
+            isNear || GetNearest(Step(point, d, NearestDistance)) != GetNearest(Step(point, d, -NearestDistance));
         }
       }
       if ((lowMatters || highMatters) && !isNear && (decisions & 1u))

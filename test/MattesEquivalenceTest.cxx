@@ -276,7 +276,8 @@ TEST_P(MattesEquivalenceTest, RandomSetUps)
     c.seed = random() % 1000000;
     Check(c);
   }
-  EXPECT_LE(m_Redrawn, std::max<std::uint64_t>(1, cases / 20)) << "too few of the set-ups that were drawn were compared";
+  EXPECT_LE(m_Redrawn, std::max<std::uint64_t>(1, cases / 20))
+    << "too few of the set-ups that were drawn were compared";
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, MattesEquivalenceTest, ::testing::ValuesIn(GetDeviceNames()), GetTestName);

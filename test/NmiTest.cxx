@@ -8,9 +8,9 @@
 #include "itkAffineTransform.h"
 #include "itkDisplacementFieldTransform.h"
 
-#include <array>
+#include <algorithm>
 #include <cmath>
-#include <functional>
+#include <vector>
 
 namespace gpuregtest
 {
@@ -142,20 +142,17 @@ struct Reference
 
 /** (H_f + H_m)/H_j or mutual information, and its derivative, straight from the definition: the joint
  * density, the derivative of each of its entries by each parameter, and the chain rule.
- * \param map      virtual point → moving point
- * \param jacobian calls add(parameter, derivative of the moving point by it) for a virtual point */
-template <unsigned int VDimension>
+ * \param map      (number of the sample, virtual point) → moving point
+ * \param jacobian (number, virtual point, add) calls add(parameter, derivative of the moving point by it) */
+template <unsigned int VDimension, typename TMap, typename TJacobian>
 Reference
-ComputeReference(
-  const TestImage<float, VDimension> &                                                          fixed,
-  const TestImage<float, VDimension> &                                                          moving,
-  int                                                                                           bins,
-  bool                                                                                          normalized,
-  std::size_t                                                                                   parameters,
-  const std::function<itk::Point<double, VDimension>(std::size_t, itk::Point<double, VDimension>)> & map,
-  const std::function<void(std::size_t,
-                           const itk::Point<double, VDimension> &,
-                           const std::function<void(std::size_t, const itk::Vector<double, VDimension> &)> &)> & jacobian)
+ComputeReference(const TestImage<float, VDimension> & fixed,
+                 const TestImage<float, VDimension> & moving,
+                 int                                  bins,
+                 bool                                 normalized,
+                 std::size_t                          parameters,
+                 const TMap &                         map,
+                 const TJacobian &                    jacobian)
 {
   const ReferenceImage<VDimension> f(fixed);
   const ReferenceImage<VDimension> m(moving);
@@ -187,7 +184,8 @@ ComputeReference(
       continue;
     }
     ++reference.validPoints;
-    const int    row = std::min(std::max(static_cast<int>((fixed.GetBufferPointer()[n] - f.minimum) / fixedBin + 2.0), 2), bins - 3);
+    const double fixedPosition = (fixed.GetBufferPointer()[n] - f.minimum) / fixedBin + 2.0;
+    const int    row = std::min(std::max(static_cast<int>(fixedPosition), 2), bins - 3);
     const double position = (static_cast<float>(m.Evaluate(moved)) - m.minimum) / movingBin + 2.0;
     const int    first = std::min(std::max(static_cast<int>(position), 2), bins - 3) - 1;
     const auto   gradient = m.GetGradient(moved);

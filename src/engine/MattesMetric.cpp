@@ -51,6 +51,19 @@ ToKernel(const IndexMap & map)
   return result;
 }
 
+/** \throws Error if a volume has more rows, or more voxels in a slice, than 32 bits count. */
+void
+CheckSize(const Size & size, const char * what)
+{
+  const std::int64_t most = std::numeric_limits<int>::max();
+  if (static_cast<std::int64_t>(size[0]) * size[1] > most || static_cast<std::int64_t>(size[1]) * size[2] > most)
+  {
+    throw Error(std::string(what) + " of " + std::to_string(size[0]) + " x " + std::to_string(size[1]) + " x " +
+                std::to_string(size[2]) + " voxels has more rows, or more voxels in a slice, than " +
+                std::to_string(most) + "; register a part of it, or a smaller image");
+  }
+}
+
 kernels::VolumeShape
 MakeShape(const Size & size)
 {
@@ -180,6 +193,8 @@ public:
     a.maskShape = MakeShape(movingSide.maskSize);
     a.rangeEnd = static_cast<float>(a.bins - 2 * kernels::HistogramPadding);
     a.lastWhole = a.rangeEnd - 1.0f;
+    a.acceptBegin = static_cast<float>(movingSide.acceptBegin);
+    a.acceptEnd = static_cast<float>(movingSide.acceptEnd);
     for (int d = 0; d < 3; ++d)
     {
       a.centre[d] = static_cast<float>(fixedSide.virtualSize[d] / 2);
@@ -208,8 +223,9 @@ public:
   std::shared_ptr<Backend>      backend;
   std::unique_ptr<Queue>        queue;
   std::unique_ptr<MattesPasses> passes;
-  MattesFixedSide               fixedSide;  // without its fillers
-  MattesMovingSide              movingSide; // its fillers only say what there is
+  // Their fillers are not called again, they only say what there is.
+  MattesFixedSide          fixedSide;
+  MattesMovingSide         movingSide;
   MattesArrays                  arrays;
   kernels::MattesArguments      arguments{};
   bool                          timing = false;
@@ -242,6 +258,7 @@ MattesMetric::SetFixedSide(const MattesFixedSide & side, const ParallelFor & par
     throw Error("a sampled point set may hold 2147483647 points, not " + std::to_string(side.pointCount) +
                 "; sample every voxel instead");
   }
+  CheckSize(side.virtualSize, "a virtual domain");
   self.queue->parallelFor = parallelFor;
   self.fixedSide = {};
   const std::int64_t count = side.pointCount > 0 ? side.pointCount : CountOf(side.virtualSize);
@@ -254,6 +271,8 @@ void
 MattesMetric::SetMovingSide(const MattesMovingSide & side, const ParallelFor & parallelFor)
 {
   Implementation & self = *m_Implementation;
+  CheckSize(side.size, "a moving image");
+  CheckSize(side.maskSize, "a moving mask");
   self.queue->parallelFor = parallelFor;
   self.movingSide = {};
   const std::int64_t count = CountOf(side.size);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the samples are cut into chunks: by the problem alone, never by the number of threads or
-// multiprocessors, so that ordered sums come out the same everywhere on one kind of device.
+// How the samples are cut into chunks: by the problem and the kind of device, never by the number of
+// threads, so that ordered sums come out the same everywhere on one kind of device.
 // A chunk of a grid is a tile TileWidth voxels wide, (lanes / TileWidth) high and tileDepth deep,
 // so that neighbouring rows meet in the cache; a chunk of points is lanes · tileDepth in a row.
 // Shared by C++, CUDA C++ and OpenCL C.

@@ -27,8 +27,8 @@ enum
   MattesGradientByDifferences = 8,   /* central differences instead of a gradient image */
   MattesInterpolatesSpline = 16,     /* B-spline interpolation of order splineOrder, 0 for nearest */
   MattesChecksRange = 32,            /* values outside of the histogram's range make a sample invalid */
-  MattesReadsQuads = 128,            /* the moving values are kept as quads, see InterpolateQuads */
-  MattesWritesForces = 64            /* keep each sample's force, for transforms of local support */
+  MattesWritesForces = 64,           /* keep each sample's force, for transforms of local support */
+  MattesReadsQuads = 128             /* the moving values are kept as quads, see InterpolateQuads */
 };
 
 /** All that an evaluation depends on besides the volumes. Passed by value to every kernel, so its
@@ -47,6 +47,8 @@ typedef struct MattesArguments
   int       pointCount;
   int       bins;
   float     rangeEnd;             /* bins - 4: the largest value, in bin units */
+  float     acceptBegin;          /* what still rounds to the smallest or the largest value: 0 and rangeEnd, … */
+  float     acceptEnd;            /* … widened by half of the pixel type's last digit */
   float     countUnit;            /* one count of the joint histogram in fixed point, a power of two: integers
                                      add up to the same sum in any order */
   float     lastWhole;            /* bins - 5: the last bin that a value is counted from */
@@ -130,16 +132,13 @@ IsInsideMask(const MattesArguments * a, const MattesVolumes * v, const float * y
 
 /** Puts a value into the histogram's range [0, bins - 4], or says that the sample is not valid.
  *  Linear interpolation cannot leave the range but by rounding; with a mask, which narrows the range,
- *  or a spline, which overshoots, ITK rejects what is outside. */
+ *  or a spline, which overshoots, ITK rejects what is outside after rounding it to the pixel type. */
 GPUREG_FUNCTION int
-FitIntoRange(int variant, float rangeEnd, float * u)
+FitIntoRange(int variant, const MattesArguments * a, float * u)
 {
-  if (MattesHas(variant, MattesChecksRange))
-  {
-    return *u >= 0.0f && *u <= rangeEnd;
-  }
-  *u = SmallerOf(LargerOf(*u, 0.0f), rangeEnd);
-  return 1;
+  const float value = *u;
+  *u = SmallerOf(LargerOf(value, 0.0f), a->rangeEnd);
+  return !MattesHas(variant, MattesChecksRange) || (value >= a->acceptBegin && value <= a->acceptEnd);
 }
 
 GPUREG_FUNCTION float
@@ -164,7 +163,7 @@ SampleMovingValue(int variant, const MattesArguments * a, const MattesVolumes * 
   *u = MattesHas(variant, MattesInterpolatesSpline)
          ? InterpolateBSpline(v->coefficients, &a->movingShape, a->splineOrder, y)
          : InterpolateMoving(variant, a, v, y);
-  return FitIntoRange(variant, a->rangeEnd, u);
+  return FitIntoRange(variant, a, u);
 }
 
 /** itk::CentralDifferenceImageFunction at a point: half a spacing to each side along a physical axis,
@@ -222,7 +221,7 @@ SampleMovingValueAndGradient(int                     variant,
   if (!MattesHas(variant, MattesHasMovingMask | MattesInterpolatesSpline))
   {
     *u = both.w;
-    return FitIntoRange(variant, a->rangeEnd, u);
+    return FitIntoRange(variant, a, u);
   }
   return 1;
 }

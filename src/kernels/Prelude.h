@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The meaning of the shared kernel subset in plain C++: the host's dialect.
-// cuda/Prelude.h and opencl/Prelude.h give the same names their meaning there.
+// cuda/CudaPrelude.h and opencl/Prelude.cl give the same names their meaning there.
 // A kernel source includes none of the three: whoever compiles it comes with its own.
 #ifndef gpureg_kernels_Prelude_h
 #define gpureg_kernels_Prelude_h
