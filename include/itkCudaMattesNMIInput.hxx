@@ -546,8 +546,10 @@ itkCudaMattesNMIClass::SendMovingSide() const
                   static_cast<double>(std::abs(pixel)));
   };
   const double maximum = this->m_MovingImageTrueMax;
-  side.acceptBegin = -halfDigit(minimum) / binSize;
-  side.acceptEnd = (maximum + halfDigit(maximum) - minimum) / binSize;
+  constexpr int padding = 2;
+  const auto    innerBins = static_cast<double>(this->GetNumberOfHistogramBins() - 2 * padding);
+  side.slackBelow = halfDigit(minimum) / binSize;
+  side.slackAbove = (maximum + halfDigit(maximum) - minimum) / binSize - innerBins;
 
   if (this->m_UseMovingImageGradientFilter)
   {

@@ -183,7 +183,7 @@ run_sanitizer() {
     while read -r name filter; do
       [ -x "$bundle/bin/$name" ] || continue
       say "$tool: $name $filter" | tee -a "$log"
-      GPUREG_TEST_CASES=8 limited 60 "$sanitizer" "${options[@]}" \
+      GPUREG_TEST_CASES=8 limited 150 "$sanitizer" "${options[@]}" \
         "$bundle/bin/$name" --gtest_color=no --gtest_filter="$filter" \
         > "$scratch/output" 2>&1
       status=$?

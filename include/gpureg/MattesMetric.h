@@ -45,11 +45,11 @@ struct MattesMovingSide
   Size size{};
   /** 1 linear, 0 nearest, 2 to 5 B-spline. */
   int splineOrder = 1;
-  /** Values below acceptBegin or above acceptEnd, in bin units, make a sample invalid. Without, all are
-   *  clamped into the histogram's range. */
+  /** Values outside of the histogram's range, beyond the slack at either end (in bin units), make a sample
+   *  invalid. Without, all are clamped into the range. */
   bool   checksRange = false;
-  double acceptBegin = 0;
-  double acceptEnd = 0;
+  double slackBelow = 0;
+  double slackAbove = 0;
   /** float, one a voxel. */
   Filler values;
   /** float, one a voxel: B-spline coefficients, for orders of 2 and more. */

@@ -193,8 +193,8 @@ public:
     a.maskShape = MakeShape(movingSide.maskSize);
     a.rangeEnd = static_cast<float>(a.bins - 2 * kernels::HistogramPadding);
     a.lastWhole = a.rangeEnd - 1.0f;
-    a.acceptBegin = static_cast<float>(movingSide.acceptBegin);
-    a.acceptEnd = static_cast<float>(movingSide.acceptEnd);
+    a.acceptBegin = static_cast<float>(-movingSide.slackBelow);
+    a.acceptEnd = static_cast<float>(a.bins - 2 * kernels::HistogramPadding + movingSide.slackAbove);
     for (int d = 0; d < 3; ++d)
     {
       a.centre[d] = static_cast<float>(fixedSide.virtualSize[d] / 2);
