@@ -41,7 +41,7 @@ public:
   static GPUDevice
   FromName(const std::string & name);
 
-  /** What every object of this module computes on that was not told otherwise, from now on. */
+  /** What objects made from now on compute on, unless they are told otherwise. */
   static void
   SetDefault(const GPUDevice & device);
 

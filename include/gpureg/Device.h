@@ -39,7 +39,8 @@ GetDeviceComplaints();
 GPURegistration_EXPORT void
 SetMemoryLimit(const std::string & deviceName, std::size_t bytes);
 
-/** Bytes that the engine holds on a device now, in all its objects.
+/** Bytes of a device's memory that the engine holds now, in all its objects; staging memory on the host
+ *  is not counted.
  *  \throws Error if there is no such device. */
 GPURegistration_EXPORT std::size_t
 GetMemoryInUse(const std::string & deviceName);
