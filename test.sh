@@ -78,6 +78,9 @@ case ${1-} in
     build build
     say "Testing"
     ctest --preset release
+    say "The bundle for machines without ITK"
+    tools/portable-bundle.sh build build/bundle
+    build/bundle/run GPUDeviceTest --gtest_brief=1
     register_with_itk debian "$(sed -n 's/^ITK_DIR:PATH=//p' build/CMakeCache.txt)"
     test_other_itk_versions
     test_external_module
