@@ -5,6 +5,8 @@
 #include "TestImages.h"
 #include "TestMetrics.h"
 
+#include "gpureg/Device.h"
+
 #include "itkAffineTransform.h"
 #include "itkBSplineInterpolateImageFunction.h"
 #include "itkBSplineTransform.h"
@@ -882,7 +884,9 @@ TEST_P(ContractTest, ImageRegistrationMethod)
   const Grid<2> grid = MakeGrid();
   const auto    images = MakeImages(13);
 
-  const auto registerWith = [&](Itks::Pointer metric, RegistrationType::MetricSamplingStrategyEnum strategy) {
+  const auto registerWith = [&](Itks::Pointer                                metric,
+                                RegistrationType::MetricSamplingStrategyEnum strategy,
+                                bool                                         startsElsewhere = false) {
     const auto transform = TransformType::New();
     transform->SetCenter(grid.GetCentre());
     transform->SetAngle(0.06);
@@ -901,6 +905,16 @@ TEST_P(ContractTest, ImageRegistrationMethod)
     registration->SetFixedImage(images.first);
     registration->SetMovingImage(images.second);
     registration->SetInitialTransform(transform);
+    if (startsElsewhere)
+    {
+      const auto fixedInitial = itk::TranslationTransform<double, 2>::New();
+      auto       shift = fixedInitial->GetParameters();
+      shift[0] = 0.7;
+      shift[1] = -1.1;
+      fixedInitial->SetParameters(shift);
+      registration->SetFixedInitialTransform(fixedInitial);
+      registration->SetMovingInitialTransform(MakeAffine(14));
+    }
     registration->InPlaceOn();
     registration->SetMetric(metric);
     registration->SetOptimizer(optimizer);
@@ -936,7 +950,24 @@ TEST_P(ContractTest, ImageRegistrationMethod)
     // The images are aligned as they are: identity is the truth.
     EXPECT_LT(itks->TransformPoint(corner).EuclideanDistanceTo(corner), 1.0);
     EXPECT_LT(nmi->TransformPoint(corner).EuclideanDistanceTo(corner), 1.0);
+
+    const auto oursFromElsewhere = registerWith(MakeOurs().GetPointer(), strategy, true);
+    const auto itksFromElsewhere = registerWith(Itks::New(), strategy, true);
+    EXPECT_LT(
+      oursFromElsewhere->TransformPoint(corner).EuclideanDistanceTo(itksFromElsewhere->TransformPoint(corner)), 0.01);
+    EXPECT_GT(itksFromElsewhere->TransformPoint(corner).EuclideanDistanceTo(itks->TransformPoint(corner)), 0.1);
   }
+}
+
+/** Making a metric, naming its device and giving it images takes nothing on the device. */
+TEST_P(ContractTest, NothingIsAllocatedBeforeItsFirstUse)
+{
+  const std::size_t before = gpureg::GetMemoryInUse(GetParam());
+  const auto        metric = MakeOurs();
+  SetInput(*metric, MakeImages(26), MakeAffine(26));
+  EXPECT_EQ(gpureg::GetMemoryInUse(GetParam()), before);
+  metric->Initialize();
+  EXPECT_GT(gpureg::GetMemoryInUse(GetParam()), before);
 }
 
 /** SyN, which swaps and replaces the images at each call, gives the field that ITK's metric gives. Its
