@@ -17,8 +17,8 @@ itk_module(
     ITKTransform
     ITKDisplacementField
     ITKImageFunction
-  TEST_DEPENDS
     ITKImageGrid
+  TEST_DEPENDS
     ITKSmoothing
   EXCLUDE_FROM_DEFAULT
   DESCRIPTION "${DOCUMENTATION}"

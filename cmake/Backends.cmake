@@ -5,30 +5,43 @@ set(_cuda_dir ${GPURegistration_SOURCE_DIR}/cuda)
 set(_opencl_dir ${GPURegistration_SOURCE_DIR}/opencl)
 
 if(GPURegistration_HAS_CUDA)
-  list(APPEND GPURegistration_SRCS ${_cuda_dir}/CudaBackend.cu ${_cuda_dir}/CudaQueue.cu ${_cuda_dir}/MattesPasses.cu)
+  list(APPEND GPURegistration_SRCS ${_cuda_dir}/CudaBackend.cu ${_cuda_dir}/CudaQueue.cu ${_cuda_dir}/MattesPasses.cu
+       ${_cuda_dir}/ResamplePasses.cu)
 endif()
 if(GPURegistration_HAS_OPENCL)
-  # The kernels' sources become part of the library, in the order in which they build on each other.
+  # The kernels' sources become part of the library, a text a program, in the order in which they build on
+  # each other.
   set(_kernel_dir ${GPURegistration_SOURCE_DIR}/src/kernels)
-  set(_opencl_kernels
-      ${_opencl_dir}/Prelude.cl
-      ${_kernel_dir}/BSpline.h
-      ${_kernel_dir}/Geometry.h
-      ${_kernel_dir}/Interpolation.h
-      ${_kernel_dir}/MattesSample.h
-      ${_kernel_dir}/MattesPartition.h
-      ${_kernel_dir}/ForceSums.h
-      ${_kernel_dir}/MattesTable.h
-      ${_kernel_dir}/MattesKernels.h
-      ${_opencl_dir}/MattesKernels.cl)
-  set(_opencl_kernel_source ${CMAKE_CURRENT_BINARY_DIR}/OpenCLKernelSource.cpp)
-  add_custom_command(
-    OUTPUT ${_opencl_kernel_source}
-    COMMAND ${CMAKE_COMMAND} -DOUTPUT=${_opencl_kernel_source} "-DSOURCES=${_opencl_kernels}" -P
-            ${_opencl_dir}/EmbedKernels.cmake
-    DEPENDS ${_opencl_kernels} ${_opencl_dir}/EmbedKernels.cmake
-    COMMENT "Embedding the OpenCL kernels"
-    VERBATIM)
+  function(gpuregistration_embed_kernels name)
+    set(_output ${CMAKE_CURRENT_BINARY_DIR}/OpenCL${name}Source.cpp)
+    add_custom_command(
+      OUTPUT ${_output}
+      COMMAND ${CMAKE_COMMAND} -DOUTPUT=${_output} -DNAME=OpenCL${name}Source "-DSOURCES=${ARGN}" -P
+              ${_opencl_dir}/EmbedKernels.cmake
+      DEPENDS ${ARGN} ${_opencl_dir}/EmbedKernels.cmake
+      COMMENT "Embedding the OpenCL kernels of ${name}"
+      VERBATIM)
+  endfunction()
+  gpuregistration_embed_kernels(
+    Mattes
+    ${_opencl_dir}/Prelude.cl
+    ${_kernel_dir}/BSpline.h
+    ${_kernel_dir}/Geometry.h
+    ${_kernel_dir}/Interpolation.h
+    ${_kernel_dir}/MattesSample.h
+    ${_kernel_dir}/MattesPartition.h
+    ${_kernel_dir}/ForceSums.h
+    ${_kernel_dir}/MattesTable.h
+    ${_kernel_dir}/MattesKernels.h
+    ${_opencl_dir}/MattesKernels.cl)
+  gpuregistration_embed_kernels(
+    Resample
+    ${_opencl_dir}/Prelude.cl
+    ${_kernel_dir}/BSpline.h
+    ${_kernel_dir}/FixedMap.h
+    ${_kernel_dir}/TransformChain.h
+    ${_kernel_dir}/Resample.h
+    ${_opencl_dir}/ResampleKernels.cl)
   set(_opencl_sources
       ${_opencl_dir}/MattesPasses.cpp
       ${_opencl_dir}/OpenCLBackend.cpp
@@ -38,7 +51,9 @@ if(GPURegistration_HAS_OPENCL)
       ${_opencl_dir}/OpenCLProgram.cpp
       ${_opencl_dir}/OpenCLProgramCache.cpp
       ${_opencl_dir}/OpenCLQueue.cpp
-      ${_opencl_kernel_source})
+      ${_opencl_dir}/ResamplePasses.cpp
+      ${CMAKE_CURRENT_BINARY_DIR}/OpenCLMattesSource.cpp
+      ${CMAKE_CURRENT_BINARY_DIR}/OpenCLResampleSource.cpp)
   # The cl... functions of OpenCLLoader.cpp must not get in the way of a program that links OpenCL itself.
   set_source_files_properties(${_opencl_sources} PROPERTIES COMPILE_OPTIONS
                                                             "-fvisibility=hidden;-fvisibility-inlines-hidden")

@@ -21,6 +21,9 @@
 
 // Internal linkage: the host's own versions of these functions have the same names.
 #define GPUREG_FUNCTION static __host__ __device__ __forceinline__
+#define GPUREG_REAL_FUNCTION \
+  template <typename real>   \
+  GPUREG_FUNCTION
 #define GPUREG_GROUP_FUNCTION static __device__ __forceinline__
 // Eight loads in flight at a time.
 #define GPUREG_UNROLL_8 _Pragma("unroll 8")
@@ -48,10 +51,22 @@ MultiplyAdd(float a, float b, float c)
   return fmaf(a, b, c);
 }
 
+GPUREG_FUNCTION double
+MultiplyAdd(double a, double b, double c)
+{
+  return fma(a, b, c);
+}
+
 GPUREG_FUNCTION float
 FloorOf(float x)
 {
   return floorf(x);
+}
+
+GPUREG_FUNCTION double
+FloorOf(double x)
+{
+  return floor(x);
 }
 
 GPUREG_FUNCTION float

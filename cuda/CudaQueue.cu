@@ -2,6 +2,7 @@
 #include "CudaQueue.h"
 
 #include "MattesPasses.h"
+#include "ResamplePasses.h"
 
 namespace gpureg
 {
@@ -180,21 +181,22 @@ CudaQueue::Upload(Memory & target, std::size_t offset, const void * source, std:
 }
 
 void
-CudaQueue::MarkUpload(int slot)
+CudaQueue::Mark(int slot)
 {
   const CudaDeviceScope scope(m_Device);
-  CheckCuda(cudaEventRecord(m_Events[FirstUpload + slot], m_Stream), "recording an event", GetDeviceName());
+  CheckCuda(cudaEventRecord(m_Events[FirstMark + slot], m_Stream), "recording an event", GetDeviceName());
 }
 
 void
-CudaQueue::WaitForUpload(int slot)
+CudaQueue::WaitFor(int slot)
 {
   const CudaDeviceScope scope(m_Device);
-  CheckCuda(cudaEventSynchronize(m_Events[FirstUpload + slot]), "copying to the device", GetDeviceName());
+  ++statistics.synchronizations;
+  CheckCuda(cudaEventSynchronize(m_Events[FirstMark + slot]), "waiting for a copy", GetDeviceName());
 }
 
 void
-CudaQueue::Download(void * target, const Memory & source, std::size_t bytes)
+CudaQueue::StartDownload(void * target, const Memory & source, std::size_t bytes)
 {
   const CudaDeviceScope scope(m_Device);
   const void * const    address = static_cast<const CudaMemory &>(source).GetAddress();
@@ -203,6 +205,12 @@ CudaQueue::Download(void * target, const Memory & source, std::size_t bytes)
             GetDeviceName());
   ++statistics.copiesDown;
   statistics.bytesDown += static_cast<std::int64_t>(bytes);
+}
+
+void
+CudaQueue::Download(void * target, const Memory & source, std::size_t bytes)
+{
+  StartDownload(target, source, bytes);
   Finish();
 }
 

@@ -71,11 +71,13 @@ public:
   void
   Upload(Memory & target, std::size_t offset, const void * source, std::size_t bytes) override;
   void
-  MarkUpload(int slot) override;
+  Mark(int slot) override;
   void
-  WaitForUpload(int slot) override;
+  WaitFor(int slot) override;
   void
   Download(void * target, const Memory & source, std::size_t bytes) override;
+  void
+  StartDownload(void * target, const Memory & source, std::size_t bytes) override;
   void
   Finish() override;
   void
@@ -86,17 +88,13 @@ public:
   ReadTimer() override;
   std::unique_ptr<MattesPasses>
   CreateMattesPasses() override;
+  std::unique_ptr<ResamplePasses>
+  CreateResamplePasses() override;
 
   int
   GetDevice() const
   {
     return m_Device;
-  }
-
-  cudaStream_t
-  GetStream() const
-  {
-    return m_Stream;
   }
 
   const std::string &
@@ -129,8 +127,8 @@ public:
 private:
   enum Event
   {
-    FirstUpload,
-    SecondUpload,
+    FirstMark,
+    SecondMark,
     TimerStart,
     TimerStop,
     EventCount

@@ -5,10 +5,8 @@
 #include "itkCudaMattesNMI.h"
 
 #include "itkGPURegistrationGeometry.h"
+#include "itkGPURegistrationThreads.h"
 
-#include "itkMultiThreaderBase.h"
-
-#include <atomic>
 #include <new>
 #include <stdexcept>
 
@@ -55,37 +53,11 @@ itkCudaMattesNMIClass::SetMeasuresKernelTime(bool on)
   m_MeasuresKernelTime = on;
 }
 
-/** ITK's threads, as many as the metric may use. They take the tasks one by one, since those at the
- * edge of the overlap are done sooner than those in its middle. */
 itkCudaMattesNMITemplate
 gpureg::ParallelFor
 itkCudaMattesNMIClass::GetParallelFor() const
 {
-  const auto threads = static_cast<std::int64_t>(this->GetMaximumNumberOfWorkUnits());
-  return [threads](std::int64_t count, const std::function<void(std::int64_t)> & body) {
-    const std::int64_t workers = std::min(threads, count);
-    if (workers <= 1)
-    {
-      for (std::int64_t task = 0; task < count; ++task)
-      {
-        body(task);
-      }
-      return;
-    }
-    std::atomic<std::int64_t> next{ 0 };
-    const auto                threader = MultiThreaderBase::New();
-    threader->SetNumberOfWorkUnits(static_cast<ThreadIdType>(workers));
-    threader->ParallelizeArray(
-      0,
-      static_cast<SizeValueType>(workers),
-      [&](SizeValueType) {
-        for (std::int64_t task = next++; task < count; task = next++)
-        {
-          body(task);
-        }
-      },
-      nullptr);
-  };
+  return GPURegistrationDetail::MakeParallelFor(this->GetMaximumNumberOfWorkUnits());
 }
 
 itkCudaMattesNMITemplate

@@ -22,6 +22,12 @@
 namespace itk
 {
 
+namespace GPURegistrationDetail
+{
+/** Bins that the Parzen windows need beyond the range of values, on either side. */
+constexpr int BinPadding = 2;
+} // namespace GPURegistrationDetail
+
 itkCudaMattesNMITemplate
 void
 itkCudaMattesNMIClass::Initialize()
@@ -230,16 +236,16 @@ itkCudaMattesNMIClass::ComputeIntensityRanges()
   this->CheckRange("fixed", static_cast<PDFValueType>(fixed.first), static_cast<PDFValueType>(fixed.second));
   this->CheckRange("moving", static_cast<PDFValueType>(moving.first), static_cast<PDFValueType>(moving.second));
 
-  constexpr int padding = 2;
-  const auto    innerBins = static_cast<PDFValueType>(this->m_NumberOfHistogramBins - 2 * padding);
+  using GPURegistrationDetail::BinPadding;
+  const auto innerBins = static_cast<PDFValueType>(this->m_NumberOfHistogramBins - 2 * BinPadding);
   this->m_FixedImageTrueMin = static_cast<PDFValueType>(fixed.first);
   this->m_FixedImageTrueMax = static_cast<PDFValueType>(fixed.second);
   this->m_MovingImageTrueMin = static_cast<PDFValueType>(moving.first);
   this->m_MovingImageTrueMax = static_cast<PDFValueType>(moving.second);
   this->m_FixedImageBinSize = (this->m_FixedImageTrueMax - this->m_FixedImageTrueMin) / innerBins;
   this->m_MovingImageBinSize = (this->m_MovingImageTrueMax - this->m_MovingImageTrueMin) / innerBins;
-  this->m_FixedImageNormalizedMin = this->m_FixedImageTrueMin / this->m_FixedImageBinSize - PDFValueType{ padding };
-  this->m_MovingImageNormalizedMin = this->m_MovingImageTrueMin / this->m_MovingImageBinSize - PDFValueType{ padding };
+  this->m_FixedImageNormalizedMin = this->m_FixedImageTrueMin / this->m_FixedImageBinSize - PDFValueType{ BinPadding };
+  this->m_MovingImageNormalizedMin = this->m_MovingImageTrueMin / this->m_MovingImageBinSize - PDFValueType{ BinPadding };
 }
 
 namespace GPURegistrationDetail
@@ -546,8 +552,8 @@ itkCudaMattesNMIClass::SendMovingSide() const
                   static_cast<double>(std::abs(pixel)));
   };
   const double maximum = this->m_MovingImageTrueMax;
-  constexpr int padding = 2;
-  const auto    innerBins = static_cast<double>(this->GetNumberOfHistogramBins() - 2 * padding);
+  const auto   innerBins =
+    static_cast<double>(this->GetNumberOfHistogramBins() - 2 * GPURegistrationDetail::BinPadding);
   side.slackBelow = halfDigit(minimum) / binSize;
   side.slackAbove = (maximum + halfDigit(maximum) - minimum) / binSize - innerBins;
 

@@ -2,7 +2,7 @@
 #ifndef itkGPURegistrationGeometry_h
 #define itkGPURegistrationGeometry_h
 
-#include "gpureg/MattesMetric.h"
+#include "gpureg/Geometry.h"
 
 #include "itkContinuousIndex.h"
 #include "itkImageBase.h"
@@ -106,21 +106,57 @@ template <unsigned int VDimension>
 std::array<double, 9>
 GetVectorToIndexMatrix(const ImageBase<VDimension> & image)
 {
-  std::array<double, 9>     matrix{};
-  const IndexArray          zero = PointToIndex(image, image.GetOrigin());
-  for (unsigned int d = 0; d < VDimension; ++d)
+  const auto &          inverse = image.GetInverseDirection();
+  std::array<double, 9> matrix{};
+  for (unsigned int r = 0; r < VDimension; ++r)
   {
-    // A spacing is a length of the size of the image's own voxels: no digits are lost.
-    const double step = image.GetSpacing()[d];
-    Point<double, VDimension> point = image.GetOrigin();
-    point[d] += step;
-    const IndexArray index = PointToIndex(image, point);
-    for (unsigned int r = 0; r < VDimension; ++r)
+    for (unsigned int d = 0; d < VDimension; ++d)
     {
-      matrix[3 * r + d] = (index[r] - zero[r]) / step;
+      matrix[3 * r + d] = inverse[r][d] / image.GetSpacing()[r];
     }
   }
   return matrix;
+}
+
+/** Index, relative to the buffer's first voxel → point. */
+template <unsigned int VDimension>
+gpureg::IndexMap
+GetIndexToPointMap(const ImageBase<VDimension> & image)
+{
+  const Point<double, VDimension> first = IndexToPoint(image, { 0, 0, 0 });
+  gpureg::IndexMap                map;
+  for (unsigned int r = 0; r < VDimension; ++r)
+  {
+    for (unsigned int d = 0; d < VDimension; ++d)
+    {
+      map.matrix[3 * r + d] = image.GetDirection()[r][d] * image.GetSpacing()[d];
+    }
+    map.offset[r] = first[r];
+  }
+  return map;
+}
+
+/** Point → index, relative to the buffer's first voxel. */
+template <unsigned int VDimension>
+gpureg::IndexMap
+GetPointToIndexMap(const ImageBase<VDimension> & image)
+{
+  gpureg::IndexMap map;
+  map.matrix = GetVectorToIndexMatrix(image);
+  for (unsigned int d = VDimension; d < 3; ++d)
+  {
+    map.matrix[4 * d] = 1;
+  }
+  // The origin's index is whole: nothing is rounded there.
+  for (unsigned int r = 0; r < VDimension; ++r)
+  {
+    map.offset[r] = -static_cast<double>(image.GetBufferedRegion().GetIndex(r));
+    for (unsigned int d = 0; d < VDimension; ++d)
+    {
+      map.offset[r] -= map.matrix[3 * r + d] * image.GetOrigin()[d];
+    }
+  }
+  return map;
 }
 
 } // namespace GPURegistrationGeometry

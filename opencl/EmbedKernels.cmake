@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# cmake -DOUTPUT=file.cpp -DSOURCES="a.h;b.cl" -P EmbedKernels.cmake
+# cmake -DOUTPUT=file.cpp -DNAME=variable -DSOURCES="a.h;b.cl" -P EmbedKernels.cmake
 # Joins the kernel sources, in this order, into one C++ string: the installed library needs no files.
 set(_text "// Made by EmbedKernels.cmake from the kernel sources; do not edit.
 #include \"OpenCLProgram.h\"
 
-const char * const gpureg::OpenCLKernelSource =
+const char * const gpureg::${NAME} =
 ")
 foreach(_file IN LISTS SOURCES)
   file(READ "${_file}" _content)

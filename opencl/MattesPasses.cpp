@@ -5,6 +5,7 @@
 #include "MattesPasses.h"
 
 #include "OpenCLError.h"
+#include "OpenCLProgram.h"
 #include "OpenCLQueue.h"
 
 #include <algorithm>
@@ -41,15 +42,6 @@ struct MattesKernelSet
   cl::Kernel table;
   cl::Kernel forces;
 };
-
-/** Sets all arguments of a kernel, in order. */
-template <typename... TArguments>
-void
-SetKernelArguments(cl::Kernel & kernel, const TArguments &... values)
-{
-  cl_uint index = 0;
-  (kernel.setArg(index++, values), ...);
-}
 
 /** The same for the kernels that begin with the arguments and the volumes. In the place of a volume that the
  *  variant does not have stands one that is there. */
@@ -95,7 +87,10 @@ public:
   {
     if (m_Kernels.count(variant) == 0)
     {
-      const cl::Program program = m_Queue.GetDevice().GetProgram(variant);
+      const cl::Program program = m_Queue.GetDevice().GetProgram(
+        OpenCLMattesSource,
+        "-DGPUREG_REAL=float -DGPUREG_VARIANT=" + std::to_string(variant) +
+          " -DGPUREG_ARGUMENT_BYTES=" + std::to_string(sizeof(MattesArguments)));
       CheckOpenCL(m_Queue.GetDeviceName(), [&] { m_Kernels.emplace(variant, MattesKernelSet(program)); });
     }
   }

@@ -41,6 +41,7 @@ ChooseLanes(std::size_t largestGroup, std::size_t localMemory)
 OpenCLDevice::OpenCLDevice(const cl::Device & device)
   : m_Device(device)
   , m_IsGpu((device.getInfo<CL_DEVICE_TYPE>() & CL_DEVICE_TYPE_GPU) != 0)
+  , m_HasDoubles(device.getInfo<CL_DEVICE_DOUBLE_FP_CONFIG>() != 0)
   , m_MemorySize(device.getInfo<CL_DEVICE_GLOBAL_MEM_SIZE>())
   , m_MaximumAllocation(device.getInfo<CL_DEVICE_MAX_MEM_ALLOC_SIZE>())
   , m_LocalMemorySize(device.getInfo<CL_DEVICE_LOCAL_MEM_SIZE>())
@@ -70,17 +71,15 @@ OpenCLDevice::GetContext()
 }
 
 cl::Program
-OpenCLDevice::GetProgram(int variant)
+OpenCLDevice::GetProgram(const char * source, const std::string & options)
 {
   const cl::Context                 context = CheckOpenCL(m_Name, [this] { return GetContext(); });
   const std::lock_guard<std::mutex> lock(m_Mutex);
-  cl::Program &                     program = m_Programs[variant];
+  cl::Program &                     program = m_Programs[{ source, options }];
   if (!program())
   {
-    const std::string options = "-cl-std=CL1.2 -DGPUREG_VARIANT=" + std::to_string(variant) +
-                                " -DGPUREG_LANES=" + std::to_string(m_Lanes) +
-                                " -DGPUREG_ARGUMENT_BYTES=" + std::to_string(sizeof(kernels::MattesArguments));
-    program = BuildOpenCLProgram(context, m_Device, m_Name, options);
+    const std::string all = "-cl-std=CL1.2 -DGPUREG_LANES=" + std::to_string(m_Lanes) + " " + options;
+    program = BuildOpenCLProgram(context, m_Device, m_Name, source, all);
   }
   return program;
 }

@@ -88,16 +88,24 @@ public:
   cl::Context
   GetContext();
 
-  /** The kernels for a variant (or-ed kernels::Mattes… flags), compiled or loaded at the first call.
+  /** A source's kernels (see OpenCLProgram.h), compiled with these options or loaded at the first call.
    *  \throws Error with the compiler's messages. */
   cl::Program
-  GetProgram(int variant);
+  GetProgram(const char * source, const std::string & options);
+
+  /** Whether kernels may compute in double precision. */
+  bool
+  HasDoubles() const
+  {
+    return m_HasDoubles;
+  }
 
 private:
   cl::Device                 m_Device;
   std::string                m_Name;
   std::string                m_Description;
   bool                       m_IsGpu;
+  bool                       m_HasDoubles;
   std::size_t                m_MemorySize;
   std::size_t                m_MaximumAllocation;
   std::size_t                m_LocalMemorySize;
@@ -105,7 +113,8 @@ private:
   int                        m_TargetGroups;
   std::mutex                 m_Mutex;
   cl::Context                m_Context;
-  std::map<int, cl::Program> m_Programs;
+  /** By source and options. */
+  std::map<std::pair<const char *, std::string>, cl::Program> m_Programs;
 };
 
 } // namespace gpureg

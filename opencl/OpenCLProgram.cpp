@@ -13,23 +13,24 @@ namespace
 {
 /** All that a compiled program depends on. */
 std::string
-MakeKey(const cl::Device & device, const std::string & options)
+MakeKey(const cl::Device & device, const char * source, const std::string & options)
 {
   const cl::Platform platform(device.getInfo<CL_DEVICE_PLATFORM>());
   return "platform: " + platform.getInfo<CL_PLATFORM_NAME>() +
          "\nplatform version: " + platform.getInfo<CL_PLATFORM_VERSION>() +
          "\ndevice: " + device.getInfo<CL_DEVICE_NAME>() + "\ndevice vendor: " + device.getInfo<CL_DEVICE_VENDOR>() +
          "\ndevice version: " + device.getInfo<CL_DEVICE_VERSION>() +
-         "\ndriver: " + device.getInfo<CL_DRIVER_VERSION>() + "\noptions: " + options + "\n" + OpenCLKernelSource;
+         "\ndriver: " + device.getInfo<CL_DRIVER_VERSION>() + "\noptions: " + options + "\n" + source;
 }
 
 cl::Program
 Compile(const cl::Context & context,
         const cl::Device &  device,
         const std::string & deviceName,
+        const char *        source,
         const std::string & options)
 {
-  cl::Program program(context, std::string(OpenCLKernelSource));
+  cl::Program program(context, std::string(source));
   try
   {
     program.build({ device }, options.c_str());
@@ -84,11 +85,12 @@ cl::Program
 BuildOpenCLProgram(const cl::Context & context,
                    const cl::Device &  device,
                    const std::string & deviceName,
+                   const char *        source,
                    const std::string & options)
 {
   return CheckOpenCL(deviceName, [&] {
     const OpenCLProgramCache         cache(OpenCLProgramCache::FindFolder());
-    const std::string                key = MakeKey(device, options);
+    const std::string                key = MakeKey(device, source, options);
     const std::vector<unsigned char> cached = cache.Load(key);
     if (!cached.empty())
     {
@@ -98,7 +100,7 @@ BuildOpenCLProgram(const cl::Context & context,
         return program;
       }
     }
-    const cl::Program                program = Compile(context, device, deviceName, options);
+    const cl::Program                program = Compile(context, device, deviceName, source, options);
     const std::vector<unsigned char> binary = GetBinary(program);
     if (!binary.empty())
     {

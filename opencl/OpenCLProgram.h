@@ -9,16 +9,19 @@
 namespace gpureg
 {
 
-/** Prelude.cl, the headers of src/kernels and MattesKernels.cl in one text: see EmbedKernels.cmake. */
-extern const char * const OpenCLKernelSource;
+/** The programs' sources, each Prelude.cl, headers of src/kernels and the entry points in one text: see
+ *  EmbedKernels.cmake. */
+extern const char * const OpenCLMattesSource;
+extern const char * const OpenCLResampleSource;
 
-/** The kernels compiled with these options for a device, from the cache on disk (OpenCLProgramCache) where
+/** A source's kernels compiled with these options for a device, from the cache on disk (OpenCLProgramCache) where
  *  it has them; what was compiled anew is put there.
  *  \throws Error with the compiler's messages. */
 cl::Program
 BuildOpenCLProgram(const cl::Context & context,
                    const cl::Device &  device,
                    const std::string & deviceName,
+                   const char *        source,
                    const std::string & options);
 
 } // namespace gpureg

@@ -3,6 +3,7 @@
 
 #include "MattesPasses.h"
 #include "OpenCLError.h"
+#include "ResamplePasses.h"
 
 namespace gpureg
 {
@@ -130,7 +131,7 @@ void
 OpenCLQueue::Upload(Memory & target, std::size_t offset, const void * source, std::size_t bytes)
 {
   CheckOpenCL(GetDeviceName(), [&] {
-    m_Queue.enqueueWriteBuffer(BufferOf(target), CL_FALSE, offset, bytes, source, nullptr, &m_LastUpload);
+    m_Queue.enqueueWriteBuffer(BufferOf(target), CL_FALSE, offset, bytes, source, nullptr, &m_LastCopy);
     m_Queue.flush();
   });
   ++statistics.copiesUp;
@@ -138,19 +139,30 @@ OpenCLQueue::Upload(Memory & target, std::size_t offset, const void * source, st
 }
 
 void
-OpenCLQueue::MarkUpload(int slot)
+OpenCLQueue::Mark(int slot)
 {
-  m_Marks[slot] = m_LastUpload;
+  m_Marks[slot] = m_LastCopy;
 }
 
 void
-OpenCLQueue::WaitForUpload(int slot)
+OpenCLQueue::WaitFor(int slot)
 {
   if (m_Marks[slot]())
   {
     ++statistics.synchronizations;
     CheckOpenCL(GetDeviceName(), [&] { m_Marks[slot].wait(); });
   }
+}
+
+void
+OpenCLQueue::StartDownload(void * target, const Memory & source, std::size_t bytes)
+{
+  CheckOpenCL(GetDeviceName(), [&] {
+    m_Queue.enqueueReadBuffer(BufferOf(source), CL_FALSE, 0, bytes, target, nullptr, &m_LastCopy);
+    m_Queue.flush();
+  });
+  ++statistics.copiesDown;
+  statistics.bytesDown += static_cast<std::int64_t>(bytes);
 }
 
 void

@@ -56,6 +56,15 @@ BufferOf(const Memory & memory)
   return static_cast<const OpenCLMemory &>(memory).GetBuffer();
 }
 
+/** Sets all arguments of a kernel, in order. \throws cl::Error */
+template <typename... TArguments>
+void
+SetKernelArguments(cl::Kernel & kernel, const TArguments &... values)
+{
+  cl_uint index = 0;
+  (kernel.setArg(index++, values), ...);
+}
+
 /** Pinned host memory, mapped for as long as the object lives. */
 class OpenCLStaging
 {
@@ -99,11 +108,13 @@ public:
   void
   Upload(Memory & target, std::size_t offset, const void * source, std::size_t bytes) override;
   void
-  MarkUpload(int slot) override;
+  Mark(int slot) override;
   void
-  WaitForUpload(int slot) override;
+  WaitFor(int slot) override;
   void
   Download(void * target, const Memory & source, std::size_t bytes) override;
+  void
+  StartDownload(void * target, const Memory & source, std::size_t bytes) override;
   void
   Finish() override;
   void
@@ -114,6 +125,8 @@ public:
   ReadTimer() override;
   std::unique_ptr<MattesPasses>
   CreateMattesPasses() override;
+  std::unique_ptr<ResamplePasses>
+  CreateResamplePasses() override;
 
   OpenCLDevice &
   GetDevice() const
@@ -136,7 +149,7 @@ private:
   cl::Context                    m_Context;
   cl::CommandQueue               m_Queue;
   std::unique_ptr<OpenCLStaging> m_Staging;
-  cl::Event                      m_LastUpload;
+  cl::Event                      m_LastCopy;
   cl::Event                      m_Marks[2];
   bool                           m_IsTiming = false;
   cl::Event                      m_FirstTimed;

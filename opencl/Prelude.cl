@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The meaning of the shared kernel subset in OpenCL C 1.2: src/kernels/Prelude.h's names, and those that
 // work-groups need. Stands before the headers of src/kernels in every program (see EmbedKernels.cmake).
-// Nothing beyond the full profile of OpenCL 1.2: no double, no 64-bit atomics.
+// Nothing beyond the full profile of OpenCL 1.2: no 64-bit atomics, and doubles only where real is one.
 //
-// Whoever compiles defines GPUREG_VARIANT (or-ed Mattes... flags), GPUREG_LANES (the work-group's size)
-// and GPUREG_ARGUMENT_BYTES (the host's size of MattesArguments).
+// Whoever compiles defines GPUREG_REAL (float or double), GPUREG_LANES (the work-group's size) and what the
+// program's entry points ask for.
 
 #define GPUREG_NAMESPACE_BEGIN
 #define GPUREG_NAMESPACE_END
 #define GPUREG_FUNCTION static inline
+#define GPUREG_REAL_FUNCTION static inline
 #define GPUREG_GROUP_FUNCTION static inline
 #define GPUREG_UNROLL_8
 #define GPUREG_GLOBAL __global
@@ -19,6 +20,7 @@ typedef ushort u16;
 typedef uint   u32;
 typedef ulong  u64;
 typedef long   i64;
+typedef GPUREG_REAL real;
 
 GPUREG_FUNCTION float4
 MakeFloat4(float x, float y, float z, float w)
@@ -26,17 +28,9 @@ MakeFloat4(float x, float y, float z, float w)
   return (float4)(x, y, z, w);
 }
 
-GPUREG_FUNCTION float
-MultiplyAdd(float a, float b, float c)
-{
-  return fma(a, b, c);
-}
-
-GPUREG_FUNCTION float
-FloorOf(float x)
-{
-  return floor(x);
-}
+// OpenCL C has no overloads but the built-in functions', so these are macros.
+#define MultiplyAdd(a, b, c) fma(a, b, c)
+#define FloorOf(x) floor(x)
 
 // Not fmin and fmax, which spend instructions on a NaN that the callers have excluded.
 GPUREG_FUNCTION float

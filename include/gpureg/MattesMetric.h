@@ -4,6 +4,8 @@
 
 #include "GPURegistrationExport.h"
 #include "gpureg/Error.h"
+#include "gpureg/EvaluationStatistics.h"
+#include "gpureg/Geometry.h"
 #include "gpureg/ParallelFor.h"
 
 #include <array>
@@ -15,16 +17,6 @@
 
 namespace gpureg
 {
-
-/** Voxels along x, y, z; a 2D image has one along z. */
-using Size = std::array<int, 3>;
-
-/** out = matrix·in + offset between two index spaces, rows first. Two dimensions leave z alone. */
-struct IndexMap
-{
-  std::array<double, 9> matrix{ 1, 0, 0, 0, 1, 0, 0, 0, 1 };
-  std::array<double, 3> offset{ 0, 0, 0 };
-};
 
 /** The samples: every voxel of a virtual grid, or a list of points in it. Indices are relative to the
  *  grid's first voxel. */
@@ -95,24 +87,6 @@ enum class MattesDerivative
   None,
   ForceSums,
   Forces
-};
-
-/** What an evaluation cost. Kernel times are the device's own, by its events. */
-struct EvaluationStatistics
-{
-  int          launches = 0;
-  int          copiesUp = 0;
-  int          copiesDown = 0;
-  int          allocations = 0;
-  int          synchronizations = 0;
-  std::int64_t bytesUp = 0;
-  std::int64_t bytesDown = 0;
-  /** Bytes that the object holds on its device. */
-  std::int64_t deviceBytes = 0;
-  /** 0 unless SetTiming(true). */
-  double kernelMilliseconds = 0;
-  /** Host wall time of Evaluate: copies, launches and waiting included. */
-  double evaluateMilliseconds = 0;
 };
 
 /** Entropy-based similarity of two images on one device. The images, their gradient and the fixed

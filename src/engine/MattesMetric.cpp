@@ -36,12 +36,6 @@ CheckedBins(int bins)
   return bins;
 }
 
-std::int64_t
-CountOf(const Size & size)
-{
-  return static_cast<std::int64_t>(size[0]) * size[1] * size[2];
-}
-
 kernels::AffineMap
 ToKernel(const IndexMap & map)
 {
@@ -156,7 +150,7 @@ public:
     Reserve(array, filler ? elementSize * static_cast<std::size_t>(count) : 0);
     if (filler)
     {
-      FillArray(*queue, *array, elementSize, count, filler);
+      FillArray(*queue, *array, 0, elementSize, count, filler);
     }
   }
 

@@ -30,11 +30,16 @@ FillPiece(const ParallelFor & parallelFor,
 } // namespace
 
 void
-FillArray(Queue & queue, Memory & target, std::size_t elementSize, std::int64_t count, const Filler & filler)
+FillArray(Queue &        queue,
+          Memory &       target,
+          std::size_t    offset,
+          std::size_t    elementSize,
+          std::int64_t   count,
+          const Filler & filler)
 {
   if (void * direct = queue.GetHostAddress(target))
   {
-    FillPiece(queue.parallelFor, filler, elementSize, 0, count, static_cast<char *>(direct));
+    FillPiece(queue.parallelFor, filler, elementSize, 0, count, static_cast<char *>(direct) + offset);
     return;
   }
   // Two halves of the staging memory: one is filled while the other is copied.
@@ -48,14 +53,79 @@ FillArray(Queue & queue, Memory & target, std::size_t elementSize, std::int64_t 
     char *             half = staging + (second ? pieceBytes : 0);
     if (first >= 2 * piece)
     {
-      queue.WaitForUpload(second ? 1 : 0);
+      queue.WaitFor(second ? 1 : 0);
     }
     FillPiece(queue.parallelFor, filler, elementSize, first, now, half);
-    queue.Upload(target, static_cast<std::size_t>(first) * elementSize, half, static_cast<std::size_t>(now) * elementSize);
-    queue.MarkUpload(second ? 1 : 0);
+    queue.Upload(target,
+                 offset + static_cast<std::size_t>(first) * elementSize,
+                 half,
+                 static_cast<std::size_t>(now) * elementSize);
+    queue.Mark(second ? 1 : 0);
     second = !second;
   }
   queue.Finish();
+}
+
+void
+DrainPieces(Queue &                                                    queue,
+            std::array<MemoryPointer, 2> &                             buffers,
+            std::size_t                                                bytes,
+            std::int64_t                                               pieces,
+            const std::function<std::size_t(std::int64_t, Memory &)> & make,
+            const std::function<void(std::int64_t, const void *)> &    take)
+{
+  const std::size_t used = pieces > 1 ? 2 : 1;
+  for (std::size_t n = 0; n < used; ++n)
+  {
+    if (!buffers[n] || buffers[n]->GetSize() < bytes)
+    {
+      buffers[n].reset();
+      buffers[n] = queue.Allocate(bytes);
+    }
+  }
+  // Where the host sees the device's memory there is nothing to copy, and nothing to overlap.
+  if (queue.GetHostAddress(*buffers[0]) != nullptr)
+  {
+    for (std::int64_t piece = 0; piece < pieces; ++piece)
+    {
+      make(piece, *buffers[0]);
+      take(piece, queue.GetHostAddress(*buffers[0]));
+    }
+    return;
+  }
+  char * const staging = static_cast<char *>(queue.GetStaging(used * bytes));
+  try
+  {
+    for (std::int64_t piece = 0; piece <= pieces; ++piece)
+    {
+      if (piece < pieces)
+      {
+        const auto        slot = static_cast<std::size_t>(piece % 2);
+        const std::size_t size = make(piece, *buffers[slot]);
+        queue.StartDownload(staging + slot * bytes, *buffers[slot], size);
+        queue.Mark(static_cast<int>(slot));
+      }
+      if (piece > 0)
+      {
+        const auto slot = static_cast<std::size_t>((piece - 1) % 2);
+        queue.WaitFor(static_cast<int>(slot));
+        take(piece - 1, staging + slot * bytes);
+      }
+    }
+  }
+  catch (...)
+  {
+    // Copies to the staging memory may be under way.
+    try
+    {
+      queue.Finish();
+    }
+    catch (...)
+    {
+      // What is thrown on says more.
+    }
+    throw;
+  }
 }
 
 } // namespace gpureg

@@ -3,9 +3,12 @@
 #define gpureg_Queue_h
 
 #include "gpureg/Device.h"
-#include "gpureg/MattesMetric.h"
+#include "gpureg/EvaluationStatistics.h"
+#include "gpureg/ParallelFor.h"
 
+#include <array>
 #include <cstddef>
+#include <functional>
 #include <memory>
 
 namespace gpureg
@@ -36,6 +39,7 @@ private:
 using MemoryPointer = std::unique_ptr<Memory>;
 
 class MattesPasses;
+class ResamplePasses;
 
 /** An ordered stream of work on one device. What is enqueued runs after what was enqueued before;
  *  nothing but Finish and Download waits for it. One thread at a time.
@@ -57,12 +61,17 @@ public:
   virtual void
   Upload(Memory & target, std::size_t offset, const void * source, std::size_t bytes) = 0;
 
-  /** Marks this point of the queue as slot 0 or 1, and waits until a slot's last mark is reached: so
-   *  that staging memory is written again only after it was read. */
+  /** Enqueues a copy to the host, to staging memory if it is to be fast. target is valid after Finish, or
+   *  after WaitFor a mark behind it. */
   virtual void
-  MarkUpload(int slot) = 0;
+  StartDownload(void * target, const Memory & source, std::size_t bytes) = 0;
+
+  /** Marks the last copy of the queue as slot 0 or 1, and waits until a slot's last mark is reached: so
+   *  that staging memory is used again only after it was read or written. */
   virtual void
-  WaitForUpload(int slot) = 0;
+  Mark(int slot) = 0;
+  virtual void
+  WaitFor(int slot) = 0;
 
   /** Copies to the host and waits for it: the queue's one synchronisation an evaluation. */
   virtual void
@@ -89,15 +98,34 @@ public:
 
   virtual std::unique_ptr<MattesPasses>
   CreateMattesPasses() = 0;
+  virtual std::unique_ptr<ResamplePasses>
+  CreateResamplePasses() = 0;
 
   /** The host threads to work on; its caller's, set before each call. */
   ParallelFor          parallelFor;
   EvaluationStatistics statistics;
 };
 
-/** Fills an array of the device with count elements, in pieces, through staging memory. */
+/** Fills an array of the device, from a byte offset on, with count elements, in pieces, through staging
+ *  memory. */
 void
-FillArray(Queue & queue, Memory & target, std::size_t elementSize, std::int64_t count, const Filler & filler);
+FillArray(Queue &        queue,
+          Memory &       target,
+          std::size_t    offset,
+          std::size_t    elementSize,
+          std::int64_t   count,
+          const Filler & filler);
+
+/** Makes so many pieces on the device, each in one of two buffers of so many bytes, and hands them out in
+ *  order: while one is copied and handed out, the next is made.
+ *  \param make enqueues a piece's work and returns its bytes; \param take gets the piece in host memory. */
+void
+DrainPieces(Queue &                                                    queue,
+            std::array<MemoryPointer, 2> &                             buffers,
+            std::size_t                                                bytes,
+            std::int64_t                                               pieces,
+            const std::function<std::size_t(std::int64_t, Memory &)> & make,
+            const std::function<void(std::int64_t, const void *)> &    take);
 
 } // namespace gpureg
 

@@ -66,6 +66,12 @@ HostQueue::Download(void * target, const Memory & source, std::size_t bytes)
   std::memcpy(target, static_cast<HostMemory &>(const_cast<Memory &>(source)).GetAddress(), bytes);
 }
 
+void
+HostQueue::StartDownload(void * target, const Memory & source, std::size_t bytes)
+{
+  Download(target, source, bytes);
+}
+
 void *
 HostQueue::GetHostAddress(Memory & memory)
 {

@@ -4,6 +4,7 @@
 
 #include "Backend.h"
 #include "MattesPasses.h"
+#include "ResamplePasses.h"
 
 #include <vector>
 
@@ -51,10 +52,14 @@ public:
   Upload(Memory & target, std::size_t offset, const void * source, std::size_t bytes) override;
   void
   Download(void * target, const Memory & source, std::size_t bytes) override;
+  void
+  StartDownload(void * target, const Memory & source, std::size_t bytes) override;
   void *
   GetHostAddress(Memory & memory) override;
   std::unique_ptr<MattesPasses>
   CreateMattesPasses() override;
+  std::unique_ptr<ResamplePasses>
+  CreateResamplePasses() override;
   void
   StartTimer() override;
   void
@@ -63,10 +68,10 @@ public:
   ReadTimer() override;
 
   void
-  MarkUpload(int) override
+  Mark(int) override
   {}
   void
-  WaitForUpload(int) override
+  WaitFor(int) override
   {}
   void
   Finish() override

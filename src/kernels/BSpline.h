@@ -11,42 +11,48 @@ enum
   MaximumSplineOrder = 5
 };
 
-/** The order + 1 weights that are not zero at x, by the Cox-de Boor recursion on integer knots:
- *  at degree d, N[r] of degree d-1 gives (r+1-t)/d of itself to N[r] and (t+d-1-r)/d to N[r+1].
- *  Splines are centred on the samples, so an even order has its knots half-way between them.
- *  Returns the index of the sample that the first weight belongs to. */
+/** The order + 1 weights that are not zero at t in [0, 1] behind a knot, by the Cox-de Boor recursion on
+ *  integer knots: at degree d, N[r] of degree d-1 gives (r+1-t)/d of itself to N[r] and (t+d-1-r)/d to
+ *  N[r+1]. */
+GPUREG_REAL_FUNCTION void
+SplineWeights(int order, real t, real * weights)
+{
+  weights[0] = 1.0f;
+  for (int degree = 1; degree <= order; ++degree)
+  {
+    const real scale = (real)1.0f / (real)degree;
+    real       carried = 0.0f;
+    for (int r = 0; r < degree; ++r)
+    {
+      const real share = weights[r] * scale;
+      weights[r] = MultiplyAdd((real)(r + 1) - t, share, carried);
+      carried = (t + (real)(degree - 1 - r)) * share;
+    }
+    weights[degree] = carried;
+  }
+}
+
+/** The weights at x. Splines are centred on the samples, so an even order has its knots half-way between
+ *  them. Returns the index of the sample that the first weight belongs to. */
 GPUREG_FUNCTION int
 BSplineWeights(int order, float x, float * weights)
 {
   const float shifted = (order & 1) ? x : x + 0.5f;
   const float knot = FloorOf(shifted);
-  const float t = shifted - knot;
-
-  weights[0] = 1.0f;
-  for (int degree = 1; degree <= order; ++degree)
-  {
-    const float scale = 1.0f / (float)degree;
-    float       carried = 0.0f;
-    for (int r = 0; r < degree; ++r)
-    {
-      const float share = weights[r] * scale;
-      weights[r] = MultiplyAdd((float)(r + 1) - t, share, carried);
-      carried = (t + (float)(degree - 1 - r)) * share;
-    }
-    weights[degree] = carried;
-  }
+  SplineWeights(order, shifted - knot, weights);
   return (int)knot - order / 2;
 }
 
 /** The four cubic weights at the fraction t in [0, 1] between the second and the third sample. */
-GPUREG_FUNCTION void
-CubicBSplineWeights(float t, float * weights)
+GPUREG_REAL_FUNCTION void
+CubicBSplineWeights(real t, real * weights)
 {
-  const float s = 1.0f - t;
-  weights[0] = s * s * s * (1.0f / 6.0f);
-  weights[1] = MultiplyAdd(t * t, MultiplyAdd(0.5f, t, -1.0f), 2.0f / 3.0f);
-  weights[2] = MultiplyAdd(s * s, MultiplyAdd(0.5f, s, -1.0f), 2.0f / 3.0f);
-  weights[3] = t * t * t * (1.0f / 6.0f);
+  const real s = (real)1.0f - t;
+  const real sixth = (real)1.0f / (real)6.0f;
+  weights[0] = s * s * s * sixth;
+  weights[1] = MultiplyAdd(t * t, MultiplyAdd((real)0.5f, t, (real)-1.0f), (real)4.0f * sixth);
+  weights[2] = MultiplyAdd(s * s, MultiplyAdd((real)0.5f, s, (real)-1.0f), (real)4.0f * sixth);
+  weights[3] = t * t * t * sixth;
 }
 
 /** B3'(k - 1 - t) for k = 0..3: the spline's own derivative at the distance (sample - position). */

@@ -18,6 +18,11 @@
   }
 
 #define GPUREG_FUNCTION inline
+// A function over real, which is float or double: a template here; in OpenCL C the program is compiled for
+// one of them.
+#define GPUREG_REAL_FUNCTION \
+  template <typename real>   \
+  inline
 #define GPUREG_GLOBAL
 
 GPUREG_NAMESPACE_BEGIN
@@ -46,8 +51,20 @@ MultiplyAdd(float a, float b, float c)
   return a * b + c;
 }
 
+inline double
+MultiplyAdd(double a, double b, double c)
+{
+  return a * b + c;
+}
+
 inline float
 FloorOf(float x)
+{
+  return std::floor(x);
+}
+
+inline double
+FloorOf(double x)
 {
   return std::floor(x);
 }

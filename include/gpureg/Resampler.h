@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef gpureg_Resampler_h
+#define gpureg_Resampler_h
+
+#include "GPURegistrationExport.h"
+#include "gpureg/Error.h"
+#include "gpureg/EvaluationStatistics.h"
+#include "gpureg/ParallelFor.h"
+#include "gpureg/TransformChain.h"
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace gpureg
+{
+
+/** What values are computed in. */
+enum class Precision
+{
+  Single,
+  Double
+};
+
+/** How values are interpolated, as ITK's interpolators do. */
+enum class Interpolation
+{
+  Nearest,
+  Linear,
+  BSpline
+};
+
+/** The image to resample. */
+struct ResampleInput
+{
+  Size      size{};
+  int       dimension = 3;
+  int       components = 1;
+  Precision precision = Precision::Single;
+  /** float or double, by the precision, [voxel][component]; for B-splines the coefficients, of one component. */
+  Filler values;
+};
+
+/** What is to be made of it. */
+struct ResampleRequest
+{
+  Interpolation interpolation = Interpolation::Linear;
+  /** 0 to 5. */
+  int splineOrder = 3;
+  /** Voxels of the output region; its indices are relative to its first voxel. */
+  Size           size{};
+  IndexMap       outputToPoint; // index of the output → point
+  TransformChain transform;     // point of the output's space → point of the input's
+  IndexMap       pointToInput;  // point → index of the input
+  /** One value a component, for what lies outside of the input. Not read where it extrapolates. */
+  std::vector<double> outside;
+  /** Outside of the input its nearest voxel continues (itk::NearestNeighborExtrapolateImageFunction). */
+  bool extrapolates = false;
+  /** Takes voxels first … first + count - 1 of the output from float or double in, by the input's precision.
+   *  Called for disjoint ranges, from several threads at once. */
+  std::function<void(std::int64_t first, std::int64_t count, const void * in)> output;
+  /** Called with the share of the output that is done, from the caller's thread; may throw to end the work.
+   *  May be empty. */
+  std::function<void(double)> progress;
+};
+
+/** Resamples images on one device: y = input(pointToInput(T(outputToPoint(x)))), in one launch a piece of
+ *  the output, whatever the transform (Shamonin 2014, section 3.2, which has a launch and a field a part).
+ *
+ *  The input stays on the device between calls. One object serves one thread at a time. Every function
+ *  throws gpureg::Error; after a failed SetInput there is no input, and the object can be given one again. */
+class GPURegistration_EXPORT Resampler
+{
+public:
+  /** \throws Error if there is no such device; the message lists those there are. */
+  explicit Resampler(const std::string & deviceName);
+  ~Resampler();
+  Resampler(const Resampler &) = delete;
+  Resampler &
+  operator=(const Resampler &) = delete;
+
+  const std::string &
+  GetDeviceName() const;
+
+  /** Copies the input to the device. */
+  void
+  SetInput(const ResampleInput & input, const ParallelFor & parallelFor);
+
+  void
+  Resample(const ResampleRequest & request, const ParallelFor & parallelFor);
+
+  /** Measures kernel times from now on, and waits for each launch to do so. */
+  void
+  SetTiming(bool on);
+
+  /** Of the last Resample. */
+  EvaluationStatistics
+  GetStatistics() const;
+
+private:
+  class Implementation;
+  std::unique_ptr<Implementation> m_Implementation;
+};
+
+} // namespace gpureg
+
+#endif

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef gpureg_TransformChain_h
+#define gpureg_TransformChain_h
+
+#include "GPURegistrationExport.h"
+#include "gpureg/Geometry.h"
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+namespace gpureg
+{
+
+/** Writes vectors first … first + count - 1 of a grid, double[3] each, x fastest. Called for disjoint
+ *  ranges, from several threads at once. */
+using VectorFiller = std::function<void(std::int64_t first, std::int64_t count, double * out)>;
+
+/** Displacement vectors on a grid: the coefficients of a B-spline, or a field. */
+struct DisplacementGrid
+{
+  /** In the place of an order: a field, interpolated linearly. */
+  static constexpr int Field = -1;
+
+  /** Of the B-spline, 0 to 3; or Field. */
+  int          order = 3;
+  Size         size{};
+  IndexMap     toGrid; // point → continuous index of the grid
+  VectorFiller vectors;
+};
+
+/** One step of a chain: out = map·in + vectorMatrix·u(toGrid·in), of points. Outside of the grid u is 0. */
+struct ChainStep
+{
+  IndexMap              map;
+  DisplacementGrid      grid;
+  std::array<double, 9> vectorMatrix{ 1, 0, 0, 0, 1, 0, 0, 0, 1 };
+};
+
+/** A transform of points as the engine takes it: an affine map, then steps, in the order in which they are
+ *  applied. Whatever is affine between two steps is part of the step before, see Append(). */
+struct GPURegistration_EXPORT TransformChain
+{
+  /** 2 or 3. */
+  int                    dimension = 3;
+  IndexMap               first;
+  std::vector<ChainStep> steps;
+
+  /** Applies an affine map after all that is there. */
+  void
+  Append(const IndexMap & map);
+
+  /** Applies a grid's displacement after all that is there. */
+  void
+  Append(DisplacementGrid grid);
+};
+
+/** x ↦ outer(inner(x)). */
+GPURegistration_EXPORT IndexMap
+Compose(const IndexMap & outer, const IndexMap & inner);
+
+} // namespace gpureg
+
+#endif

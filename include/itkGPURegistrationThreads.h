@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkGPURegistrationThreads_h
+#define itkGPURegistrationThreads_h
+
+#include "gpureg/ParallelFor.h"
+
+#include "itkMultiThreaderBase.h"
+
+#include <algorithm>
+#include <atomic>
+
+namespace itk
+{
+namespace GPURegistrationDetail
+{
+
+/** So many of ITK's threads. They take the tasks one by one, since some are done sooner than others. */
+inline gpureg::ParallelFor
+MakeParallelFor(ThreadIdType threads)
+{
+  return [threads](std::int64_t count, const std::function<void(std::int64_t)> & body) {
+    const std::int64_t workers = std::min<std::int64_t>(threads, count);
+    if (workers <= 1)
+    {
+      for (std::int64_t task = 0; task < count; ++task)
+      {
+        body(task);
+      }
+      return;
+    }
+    std::atomic<std::int64_t> next{ 0 };
+    const auto                threader = MultiThreaderBase::New();
+    threader->SetNumberOfWorkUnits(static_cast<ThreadIdType>(workers));
+    threader->ParallelizeArray(
+      0,
+      static_cast<SizeValueType>(workers),
+      [&](SizeValueType) {
+        for (std::int64_t task = next++; task < count; task = next++)
+        {
+          body(task);
+        }
+      },
+      nullptr);
+  };
+}
+
+} // namespace GPURegistrationDetail
+} // namespace itk
+
+#endif

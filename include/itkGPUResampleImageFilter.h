@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkGPUResampleImageFilter_h
+#define itkGPUResampleImageFilter_h
+
+#include "itkGPUDevice.h"
+
+#include "gpureg/Resampler.h"
+
+#include "itkResampleImageFilter.h"
+
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace itk
+{
+
+/** \class GPUResampleImageFilter
+ * \brief Resamples an image through any transform, on a GPU or on host threads.
+ *
+ * A drop-in for itk::ResampleImageFilter, from which it is derived: same interface, same result, to
+ * rounding. The whole chain of transforms and the interpolation are one launch for each piece of the
+ * output (after Shamonin 2014, section 3.2, which has a launch and a field for each transform); whatever is
+ * linear between two parts of the chain is folded into them.
+ *
+ * What runs on the device:
+ * - images of two and three dimensions, of any scalar type, and of vectors, colours and the like;
+ * - every linear transform, B-splines of order 0 to 3 (BSplineTransform, BSplineDeformableTransform),
+ *   displacement fields, and CompositeTransforms of them, in any order and nesting. Any other transform is
+ *   sampled on the output's grid, by ITK's threads, and goes as a field;
+ * - nearest neighbour, linear, and for scalars B-spline interpolation of order 0 to 5;
+ * - the nearest-neighbour extrapolator.
+ *
+ * What does not (another interpolator or extrapolator, four dimensions, special coordinates) is computed by
+ * the parent class, and a warning says so once.
+ *
+ * Float images are computed in float, all others in double. Positions are kept in fixed point, to 2^-32
+ * voxel, so that large images, large origins and oblique directions cost no precision. Integers are
+ * clamped and cut off as ITK does.
+ *
+ * The input stays on the device until another one is set, or it is modified.
+ *
+ * \code
+ * auto resample = itk::GPUResampleImageFilter<ImageType, ImageType>::New();
+ * resample->SetInput(moving);
+ * resample->SetTransform(registration->GetTransform());
+ * resample->SetReferenceImage(fixed);
+ * resample->UseReferenceImageOn();
+ * resample->Update();
+ * \endcode
+ *
+ * Errors of a device, such as memory that is out, are itk::ExceptionObjects; the filter can be used again.
+ *
+ * \ingroup GPURegistration
+ */
+template <typename TInputImage,
+          typename TOutputImage,
+          typename TInterpolatorPrecisionType = double,
+          typename TTransformPrecisionType = TInterpolatorPrecisionType>
+class ITK_TEMPLATE_EXPORT GPUResampleImageFilter
+  : public ResampleImageFilter<TInputImage, TOutputImage, TInterpolatorPrecisionType, TTransformPrecisionType>
+{
+public:
+  ITK_DISALLOW_COPY_AND_MOVE(GPUResampleImageFilter);
+
+  using Self = GPUResampleImageFilter;
+  using Superclass =
+    ResampleImageFilter<TInputImage, TOutputImage, TInterpolatorPrecisionType, TTransformPrecisionType>;
+  using Pointer = SmartPointer<Self>;
+  using ConstPointer = SmartPointer<const Self>;
+
+  itkNewMacro(Self);
+
+  const char *
+  GetNameOfClass() const override
+  {
+    return "GPUResampleImageFilter";
+  }
+
+  static constexpr unsigned int Dimension = TOutputImage::ImageDimension;
+
+  /** Where to compute. Default: GPUDevice::GetDefault(), asked when the filter is made. */
+  void
+  SetDevice(const GPUDevice & device);
+  const GPUDevice &
+  GetDevice() const
+  {
+    return m_Device;
+  }
+
+#ifndef ITK_WRAPPING_PARSER
+  /** Launches, copies and times of the last update on the device. */
+  gpureg::EvaluationStatistics
+  GetEvaluationStatistics() const;
+
+  /** Kernel times are measured from the next update on. */
+  void
+  SetMeasuresKernelTime(bool on);
+#endif
+
+protected:
+  GPUResampleImageFilter();
+  ~GPUResampleImageFilter() override = default;
+
+  void
+  PrintSelf(std::ostream & os, Indent indent) const override;
+
+  void
+  GenerateInputRequestedRegion() override;
+
+  void
+  GenerateData() override;
+
+private:
+  using TransformBaseType = Transform<TTransformPrecisionType, Dimension, Dimension>;
+  using InputComponentType = typename NumericTraits<typename TInputImage::PixelType>::ValueType;
+  using OutputComponentType = typename NumericTraits<typename TOutputImage::PixelType>::ValueType;
+
+  /** What the input on the device was made from. */
+  using Key = std::vector<std::uintptr_t>;
+
+  /** Whether the types are such that the engine can resample them. */
+  static constexpr bool IsOfKnownTypes =
+    TInputImage::ImageDimension == Dimension && (Dimension == 2 || Dimension == 3) &&
+    std::is_arithmetic<InputComponentType>::value && std::is_arithmetic<OutputComponentType>::value;
+
+  /** Float is enough where neither side keeps more. */
+  static constexpr gpureg::Precision Precision =
+    std::is_same<InputComponentType, float>::value && !std::is_same<OutputComponentType, double>::value
+      ? gpureg::Precision::Single
+      : gpureg::Precision::Double;
+
+  std::string
+  FindWhatTheDeviceLacks() const;
+  bool
+  ChooseInterpolation(gpureg::ResampleRequest & request) const;
+  void
+  GenerateDataOnDevice();
+  void
+  SendInput(const gpureg::ResampleRequest & request);
+  gpureg::TransformChain
+  MakeChain() const;
+  gpureg::TransformChain
+  SampleTransform() const;
+  void
+  SetOutside(gpureg::ResampleRequest & request) const;
+
+  GPUDevice                          m_Device;
+  bool                               m_MeasuresKernelTime{ false };
+  std::unique_ptr<gpureg::Resampler> m_Engine;
+  Key                                m_InputKey;
+  std::set<std::string>              m_Said;
+};
+
+} // namespace itk
+
+#ifndef ITK_MANUAL_INSTANTIATION
+#  include "itkGPUResampleImageFilter.hxx"
+#endif
+
+#endif

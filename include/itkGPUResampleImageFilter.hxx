@@ -1,0 +1,410 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkGPUResampleImageFilter_hxx
+#define itkGPUResampleImageFilter_hxx
+
+#include "itkGPUResampleImageFilter.h"
+
+#include "itkGPURegistrationGeometry.h"
+#include "itkGPURegistrationThreads.h"
+#include "itkGPUTransformChain.h"
+
+#include "itkBSplineDecompositionImageFilter.h"
+#include "itkBSplineInterpolateImageFunction.h"
+#include "itkImageAlgorithm.h"
+#include "itkNearestNeighborExtrapolateImageFunction.h"
+#include "itkNearestNeighborInterpolateImageFunction.h"
+
+#include <cstring>
+#include <limits>
+#include <new>
+
+// One definition of a member of GPUResampleImageFilter; every one has the same four parameters.
+#define itkGPUResampleTemplate                   \
+  template <typename TInputImage,                \
+            typename TOutputImage,               \
+            typename TInterpolatorPrecisionType, \
+            typename TTransformPrecisionType>
+#define itkGPUResampleClass \
+  GPUResampleImageFilter<TInputImage, TOutputImage, TInterpolatorPrecisionType, TTransformPrecisionType>
+
+namespace itk
+{
+
+namespace GPURegistrationDetail
+{
+/** As itk::ResampleImageFilter::CastComponentWithBoundsChecking: clamped, then cut off. */
+template <typename TComponent>
+TComponent
+CastWithBoundsChecking(double value)
+{
+  if constexpr (std::is_same<TComponent, double>::value)
+  {
+    return value;
+  }
+  else
+  {
+    constexpr auto least = NumericTraits<TComponent>::NonpositiveMin();
+    constexpr auto most = NumericTraits<TComponent>::max();
+    return value <= static_cast<double>(least)  ? least
+           : value >= static_cast<double>(most) ? most
+                                                : static_cast<TComponent>(value);
+  }
+}
+} // namespace GPURegistrationDetail
+
+itkGPUResampleTemplate
+itkGPUResampleClass::GPUResampleImageFilter()
+  : m_Device(GPUDevice::GetDefault())
+{}
+
+itkGPUResampleTemplate void
+itkGPUResampleClass::SetDevice(const GPUDevice & device)
+{
+  if (m_Device != device)
+  {
+    m_Device = device;
+    this->Modified();
+  }
+}
+
+itkGPUResampleTemplate gpureg::EvaluationStatistics
+                       itkGPUResampleClass::GetEvaluationStatistics() const
+{
+  return m_Engine ? m_Engine->GetStatistics() : gpureg::EvaluationStatistics();
+}
+
+itkGPUResampleTemplate void
+itkGPUResampleClass::SetMeasuresKernelTime(bool on)
+{
+  m_MeasuresKernelTime = on;
+}
+
+/** As the parent's, which would have a B-spline interpolator compute its coefficients to do so. */
+itkGPUResampleTemplate void
+itkGPUResampleClass::GenerateInputRequestedRegion()
+{
+  gpureg::ResampleRequest request;
+  if (!this->FindWhatTheDeviceLacks().empty() || !this->ChooseInterpolation(request) ||
+      request.interpolation != gpureg::Interpolation::BSpline)
+  {
+    Superclass::GenerateInputRequestedRegion();
+    return;
+  }
+  auto * const input = const_cast<TInputImage *>(this->GetInput());
+  // Each coefficient depends on all voxels: the parent's part of the input, with a border of a few voxels, would
+  // do to its precision, but not to that of its result for the whole.
+  input->SetRequestedRegionToLargestPossibleRegion();
+}
+
+itkGPUResampleTemplate void
+itkGPUResampleClass::GenerateData()
+{
+  const std::string lack = this->FindWhatTheDeviceLacks();
+  if (!lack.empty())
+  {
+    if (m_Said.insert(lack).second)
+    {
+      itkWarningMacro(<< lack << " Computed by itk::ResampleImageFilter on the host.");
+    }
+    Superclass::GenerateData();
+    return;
+  }
+  if constexpr (IsOfKnownTypes)
+  {
+    try
+    {
+      this->GenerateDataOnDevice();
+    }
+    catch (const gpureg::Error & error)
+    {
+      itkExceptionMacro(<< error.what());
+    }
+    catch (const std::bad_alloc &)
+    {
+      itkExceptionMacro("Out of host memory. Resample a smaller region, or stream the output.");
+    }
+  }
+}
+
+/** A sentence that says why the device cannot do it; empty if it can. */
+itkGPUResampleTemplate std::string
+                       itkGPUResampleClass::FindWhatTheDeviceLacks() const
+{
+  if (!IsOfKnownTypes)
+  {
+    return "Images of these types are not resampled on a device.";
+  }
+  if (dynamic_cast<const SpecialCoordinatesImage<typename TInputImage::PixelType, TInputImage::ImageDimension> *>(
+        this->GetInput()) ||
+      dynamic_cast<const SpecialCoordinatesImage<typename TOutputImage::PixelType, Dimension> *>(this->GetOutput()))
+  {
+    return "Images of special coordinates are not resampled on a device.";
+  }
+  gpureg::ResampleRequest request;
+  if (!this->ChooseInterpolation(request))
+  {
+    return std::string("The interpolator ") + this->GetInterpolator()->GetNameOfClass() + " is not known to a device.";
+  }
+  using NearestType = NearestNeighborExtrapolateImageFunction<TInputImage, TInterpolatorPrecisionType>;
+  if (this->GetExtrapolator() && !GPUTransformChain::IsExactly<NearestType>(*this->GetExtrapolator()))
+  {
+    return std::string("The extrapolator ") + this->GetExtrapolator()->GetNameOfClass() + " is not known to a device.";
+  }
+  return {};
+}
+
+/** False if the interpolator is of no known kind. */
+itkGPUResampleTemplate bool
+itkGPUResampleClass::ChooseInterpolation(gpureg::ResampleRequest & request) const
+{
+  using GPUTransformChain::IsExactly;
+  const auto * const interpolator = this->GetInterpolator();
+  if (!interpolator)
+  {
+    itkExceptionMacro("There is no interpolator. Set one.");
+  }
+  if (IsExactly<LinearInterpolateImageFunction<TInputImage, TInterpolatorPrecisionType>>(*interpolator))
+  {
+    request.interpolation = gpureg::Interpolation::Linear;
+    return true;
+  }
+  if (IsExactly<NearestNeighborInterpolateImageFunction<TInputImage, TInterpolatorPrecisionType>>(*interpolator))
+  {
+    request.interpolation = gpureg::Interpolation::Nearest;
+    return true;
+  }
+  if constexpr (std::is_arithmetic<typename TInputImage::PixelType>::value)
+  {
+    const auto isSpline = [&](auto coefficient) {
+      using SplineType =
+        BSplineInterpolateImageFunction<TInputImage, TInterpolatorPrecisionType, decltype(coefficient)>;
+      if (!IsExactly<SplineType>(*interpolator))
+      {
+        return false;
+      }
+      request.interpolation = gpureg::Interpolation::BSpline;
+      request.splineOrder = static_cast<int>(static_cast<const SplineType *>(interpolator)->GetSplineOrder());
+      return true;
+    };
+    return isSpline(double{}) || isSpline(float{});
+  }
+  return false;
+}
+
+itkGPUResampleTemplate void
+itkGPUResampleClass::GenerateDataOnDevice()
+{
+  this->UpdateProgress(0.0f);
+  this->AllocateOutputs();
+  TOutputImage * const output = this->GetOutput();
+  const auto &         region = output->GetBufferedRegion();
+  if (region.GetNumberOfPixels() == 0)
+  {
+    return;
+  }
+  if (!m_Engine || m_Engine->GetDeviceName() != m_Device.GetName())
+  {
+    m_Engine.reset();
+    m_InputKey.clear();
+    m_Engine = std::make_unique<gpureg::Resampler>(m_Device.GetName());
+  }
+  m_Engine->SetTiming(m_MeasuresKernelTime);
+
+  gpureg::ResampleRequest request;
+  this->ChooseInterpolation(request);
+  this->SendInput(request);
+  request.size = GPURegistrationGeometry::SizeOf(region.GetSize());
+  request.outputToPoint = GPURegistrationGeometry::GetIndexToPointMap(*output);
+  request.transform = this->MakeChain();
+  request.pointToInput = GPURegistrationGeometry::GetPointToIndexMap(*this->GetInput());
+  request.extrapolates = this->GetExtrapolator() != nullptr;
+  this->SetOutside(request);
+
+  const auto   components = static_cast<std::int64_t>(output->GetNumberOfComponentsPerPixel());
+  auto * const pixels = reinterpret_cast<OutputComponentType *>(output->GetBufferPointer());
+  // Integers' default value may have more digits than a double has: what is outside is marked by NaN.
+  std::vector<OutputComponentType> outside(static_cast<std::size_t>(components), OutputComponentType{});
+  if constexpr (std::is_integral<OutputComponentType>::value)
+  {
+    using ConvertType = DefaultConvertPixelTraits<typename TOutputImage::PixelType>;
+    const auto & value = this->GetDefaultPixelValue();
+    for (unsigned int c = 0; c < ConvertType::GetNumberOfComponents(value); ++c)
+    {
+      outside[c] = ConvertType::GetNthComponent(static_cast<int>(c), value);
+    }
+  }
+  request.output = [=, &outside](std::int64_t first, std::int64_t count, const void * in) {
+    using RealType = std::conditional_t<Precision == gpureg::Precision::Single, float, double>;
+    const auto * const    values = static_cast<const RealType *>(in);
+    OutputComponentType * out = pixels + first * components;
+    for (std::int64_t i = 0; i < count * components; ++i)
+    {
+      if constexpr (std::is_integral<OutputComponentType>::value)
+      {
+        out[i] = std::isnan(values[i])
+                   ? outside[static_cast<std::size_t>(i % components)]
+                   : GPURegistrationDetail::CastWithBoundsChecking<OutputComponentType>(static_cast<double>(values[i]));
+      }
+      else
+      {
+        out[i] = GPURegistrationDetail::CastWithBoundsChecking<OutputComponentType>(static_cast<double>(values[i]));
+      }
+    }
+  };
+  request.progress = [this](double done) {
+    this->UpdateProgress(static_cast<float>(done));
+    if (this->GetAbortGenerateData())
+    {
+      throw ProcessAborted(__FILE__, __LINE__);
+    }
+  };
+  m_Engine->Resample(request, GPURegistrationDetail::MakeParallelFor(this->GetNumberOfWorkUnits()));
+}
+
+/** Unless the device has it already. */
+itkGPUResampleTemplate void
+itkGPUResampleClass::SendInput(const gpureg::ResampleRequest & request)
+{
+  using RealType = std::conditional_t<Precision == gpureg::Precision::Single, float, double>;
+  const TInputImage * const image = this->GetInput();
+  const int                 order = request.interpolation == gpureg::Interpolation::BSpline ? request.splineOrder : -1;
+  const Key                 key{ reinterpret_cast<std::uintptr_t>(image),
+                 reinterpret_cast<std::uintptr_t>(image->GetBufferPointer()),
+                 static_cast<std::uintptr_t>(image->GetMTime()),
+                 static_cast<std::uintptr_t>(image->GetUpdateMTime()),
+                 static_cast<std::uintptr_t>(order) };
+  if (key == m_InputKey)
+  {
+    return;
+  }
+  m_InputKey.clear();
+  gpureg::ResampleInput input;
+  input.size = GPURegistrationGeometry::SizeOf(image->GetBufferedRegion().GetSize());
+  input.dimension = static_cast<int>(Dimension);
+  input.components = static_cast<int>(image->GetNumberOfComponentsPerPixel());
+  input.precision = Precision;
+  const auto parallelFor = GPURegistrationDetail::MakeParallelFor(this->GetNumberOfWorkUnits());
+  const auto send = [&](const auto * values) {
+    input.values = [values, components = input.components](std::int64_t first, std::int64_t count, void * out) {
+      auto * const reals = static_cast<RealType *>(out);
+      for (std::int64_t i = 0; i < count * components; ++i)
+      {
+        reals[i] = static_cast<RealType>(values[first * components + i]);
+      }
+    };
+    m_Engine->SetInput(input, parallelFor);
+  };
+  if constexpr (std::is_arithmetic<typename TInputImage::PixelType>::value)
+  {
+    if (order > 1)
+    {
+      using CoefficientImageType = Image<double, Dimension>;
+      const auto decomposition = BSplineDecompositionImageFilter<TInputImage, CoefficientImageType>::New();
+      decomposition->SetSplineOrder(static_cast<unsigned int>(order));
+      decomposition->SetInput(image);
+      decomposition->Update();
+      send(decomposition->GetOutput()->GetBufferPointer());
+      m_InputKey = key;
+      return;
+    }
+  }
+  send(reinterpret_cast<const InputComponentType *>(image->GetBufferPointer()));
+  m_InputKey = key;
+}
+
+itkGPUResampleTemplate gpureg::TransformChain
+                       itkGPUResampleClass::MakeChain() const
+{
+  const auto * const transform = this->GetTransform();
+  if (!transform)
+  {
+    itkExceptionMacro("There is no transform. Set one.");
+  }
+  gpureg::TransformChain chain;
+  chain.dimension = static_cast<int>(Dimension);
+  return GPUTransformChain::Append<TTransformPrecisionType, Dimension>(*transform, chain) ? chain
+                                                                                          : this->SampleTransform();
+}
+
+/** The transform as a field on the output's grid, whose voxels it is then asked for, and a translation. */
+itkGPUResampleTemplate gpureg::TransformChain
+                       itkGPUResampleClass::SampleTransform() const
+{
+  const auto * const         transform = this->GetTransform();
+  const TOutputImage * const output = this->GetOutput();
+  itkDebugMacro("The transform " << transform->GetNameOfClass() << " is sampled on the output's grid.");
+
+  // A field's vectors are floats: what all have in common is left to the map.
+  const auto region = output->GetBufferedRegion();
+  const auto pointAt = [output](const typename TOutputImage::IndexType & index) {
+    typename TransformBaseType::InputPointType point;
+    output->TransformIndexToPhysicalPoint(index, point);
+    return point;
+  };
+  typename TOutputImage::IndexType middle = region.GetIndex();
+  for (unsigned int d = 0; d < Dimension; ++d)
+  {
+    middle[d] += static_cast<IndexValueType>(region.GetSize(d) / 2);
+  }
+  const auto       common = transform->TransformPoint(pointAt(middle)) - pointAt(middle);
+  gpureg::IndexMap translation;
+  for (unsigned int d = 0; d < Dimension; ++d)
+  {
+    translation.offset[d] = static_cast<double>(common[d]);
+  }
+
+  gpureg::DisplacementGrid grid;
+  grid.order = gpureg::DisplacementGrid::Field;
+  grid.size = GPURegistrationGeometry::SizeOf(region.GetSize());
+  grid.toGrid = GPURegistrationGeometry::GetPointToIndexMap(*output);
+  grid.vectors = [=](std::int64_t first, std::int64_t count, double * out) {
+    for (std::int64_t i = 0; i < count; ++i)
+    {
+      const auto point = pointAt(output->ComputeIndex(static_cast<OffsetValueType>(first + i)));
+      const auto moved = transform->TransformPoint(point);
+      for (unsigned int d = 0; d < 3; ++d)
+      {
+        out[3 * i + d] = d < Dimension ? static_cast<double>(moved[d] - point[d] - common[d]) : 0.0;
+      }
+    }
+  };
+  gpureg::TransformChain chain;
+  chain.dimension = static_cast<int>(Dimension);
+  chain.Append(std::move(grid));
+  chain.Append(translation);
+  return chain;
+}
+
+itkGPUResampleTemplate void
+itkGPUResampleClass::SetOutside(gpureg::ResampleRequest & request) const
+{
+  const unsigned int components = this->GetInput()->GetNumberOfComponentsPerPixel();
+  if (std::is_integral<OutputComponentType>::value)
+  {
+    request.outside.assign(components, std::numeric_limits<double>::quiet_NaN());
+    return;
+  }
+  // A vector of no components is the parent's way of saying 0.
+  using ConvertType = DefaultConvertPixelTraits<typename TOutputImage::PixelType>;
+  const auto & value = this->GetDefaultPixelValue();
+  request.outside.assign(components, 0.0);
+  for (unsigned int c = 0; c < ConvertType::GetNumberOfComponents(value); ++c)
+  {
+    request.outside[c] = static_cast<double>(ConvertType::GetNthComponent(static_cast<int>(c), value));
+  }
+}
+
+itkGPUResampleTemplate void
+itkGPUResampleClass::PrintSelf(std::ostream & os, Indent indent) const
+{
+  Superclass::PrintSelf(os, indent);
+  os << indent << "Device: " << m_Device << std::endl;
+  os << indent << "MeasuresKernelTime: " << (m_MeasuresKernelTime ? "On" : "Off") << std::endl;
+}
+
+} // namespace itk
+
+#undef itkGPUResampleTemplate
+#undef itkGPUResampleClass
+
+#endif

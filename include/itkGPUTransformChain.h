@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkGPUTransformChain_h
+#define itkGPUTransformChain_h
+
+#include "gpureg/TransformChain.h"
+
+#include "itkBSplineDeformableTransform.h"
+#include "itkBSplineSmoothingOnUpdateDisplacementFieldTransform.h"
+#include "itkBSplineTransform.h"
+#include "itkCompositeTransform.h"
+#include "itkDisplacementFieldTransform.h"
+#include "itkGPURegistrationGeometry.h"
+#include "itkGaussianSmoothingOnUpdateDisplacementFieldTransform.h"
+#include "itkVectorLinearInterpolateImageFunction.h"
+
+#include <type_traits>
+#include <typeinfo>
+
+namespace itk
+{
+/** From ITK's transforms to the engine's chains. The chain reads the transforms' parameters when it is used:
+ * they must stay as they are until then. */
+namespace GPUTransformChain
+{
+
+template <typename TClass>
+bool
+IsExactly(const LightObject & object)
+{
+  return typeid(object) == typeid(TClass);
+}
+
+/** The map of a transform that is known to be affine, from where it moves four points: whatever its class. */
+template <typename TScalar, unsigned int VDimension>
+gpureg::IndexMap
+FitAffine(const Transform<TScalar, VDimension, VDimension> & transform)
+{
+  using PointType = typename Transform<TScalar, VDimension, VDimension>::InputPointType;
+  // A power of two, of the size of things in mm: no digit is lost.
+  constexpr TScalar reach = 1024;
+  PointType         origin;
+  origin.Fill(0);
+  const auto       moved = transform.TransformPoint(origin);
+  gpureg::IndexMap map;
+  for (unsigned int d = 0; d < VDimension; ++d)
+  {
+    PointType there = origin;
+    there[d] = reach;
+    const auto movedThere = transform.TransformPoint(there);
+    for (unsigned int r = 0; r < VDimension; ++r)
+    {
+      map.matrix[3 * r + d] = static_cast<double>(movedThere[r] - moved[r]) / reach;
+    }
+    map.offset[d] = static_cast<double>(moved[d]);
+  }
+  return map;
+}
+
+template <typename TTransform>
+gpureg::DisplacementGrid
+MakeSplineGrid(const TTransform & transform)
+{
+  constexpr unsigned int dimension = TTransform::SpaceDimension;
+  using CoefficientType = typename TTransform::ImageType::PixelType;
+  const auto                             images = transform.GetCoefficientImages();
+  const typename TTransform::ImageType & first = *images[0];
+  std::array<const CoefficientType *, 3> coefficients{};
+  for (unsigned int d = 0; d < dimension; ++d)
+  {
+    coefficients[d] = images[d]->GetBufferPointer();
+  }
+  gpureg::DisplacementGrid grid;
+  grid.order = static_cast<int>(TTransform::SplineOrder);
+  grid.size = GPURegistrationGeometry::SizeOf(first.GetBufferedRegion().GetSize());
+  grid.toGrid = GPURegistrationGeometry::GetPointToIndexMap(first);
+  // The images keep the coefficients alive.
+  grid.vectors = [images, coefficients](std::int64_t begin, std::int64_t count, double * out) {
+    for (std::int64_t i = 0; i < count; ++i)
+    {
+      for (unsigned int d = 0; d < 3; ++d)
+      {
+        out[3 * i + d] = d < dimension ? static_cast<double>(coefficients[d][begin + i]) : 0.0;
+      }
+    }
+  };
+  return grid;
+}
+
+template <typename TField>
+gpureg::DisplacementGrid
+MakeFieldGrid(const TField & field)
+{
+  constexpr unsigned int   dimension = TField::ImageDimension;
+  gpureg::DisplacementGrid grid;
+  grid.order = gpureg::DisplacementGrid::Field;
+  grid.size = GPURegistrationGeometry::SizeOf(field.GetBufferedRegion().GetSize());
+  grid.toGrid = GPURegistrationGeometry::GetPointToIndexMap(field);
+  const typename TField::ConstPointer keep = &field;
+  grid.vectors = [keep](std::int64_t begin, std::int64_t count, double * out) {
+    const auto * const vectors = keep->GetBufferPointer();
+    for (std::int64_t i = 0; i < count; ++i)
+    {
+      for (unsigned int d = 0; d < 3; ++d)
+      {
+        out[3 * i + d] = d < dimension ? static_cast<double>(vectors[begin + i][d]) : 0.0;
+      }
+    }
+  };
+  return grid;
+}
+
+template <typename TScalar, unsigned int VDimension, unsigned int VOrder>
+bool
+AppendSpline(const Transform<TScalar, VDimension, VDimension> & transform, gpureg::TransformChain & chain)
+{
+  using SplineType = BSplineTransform<TScalar, VDimension, VOrder>;
+  using DeformableType = BSplineDeformableTransform<TScalar, VDimension, VOrder>;
+  // Of order 0, ITK's own (up to 6.0) has no valid region and so moves nothing, since it computes -1 without a
+  // sign: sampled, it does so here, and whatever it will do once that is mended.
+  if (VOrder > 0 && IsExactly<SplineType>(transform))
+  {
+    chain.Append(MakeSplineGrid(static_cast<const SplineType &>(transform)));
+    return true;
+  }
+  if (IsExactly<DeformableType>(transform))
+  {
+    const auto & deformable = static_cast<const DeformableType &>(transform);
+    const auto   bulk = deformable.GetBulkTransform();
+    if (bulk && !bulk->IsLinear())
+    {
+      return false;
+    }
+    // The bulk transform moves the point, and the spline's displacement at the point itself is added.
+    chain.Append(MakeSplineGrid(deformable));
+    if (bulk)
+    {
+      chain.steps.back().map = FitAffine<TScalar, VDimension>(*bulk);
+    }
+    return true;
+  }
+  return false;
+}
+
+template <typename TScalar, unsigned int VDimension>
+bool
+AppendField(const Transform<TScalar, VDimension, VDimension> & transform, gpureg::TransformChain & chain)
+{
+  using FieldTransformType = DisplacementFieldTransform<TScalar, VDimension>;
+  using FieldType = typename FieldTransformType::DisplacementFieldType;
+  using LinearType = VectorLinearInterpolateImageFunction<FieldType, TScalar>;
+  // Those of which it is known that they move points as their parent does.
+  if (!IsExactly<FieldTransformType>(transform) &&
+      !IsExactly<GaussianSmoothingOnUpdateDisplacementFieldTransform<TScalar, VDimension>>(transform) &&
+      !IsExactly<BSplineSmoothingOnUpdateDisplacementFieldTransform<TScalar, VDimension>>(transform))
+  {
+    return false;
+  }
+  const auto & fieldTransform = static_cast<const FieldTransformType &>(transform);
+  if (!fieldTransform.GetDisplacementField() || !fieldTransform.GetInterpolator() ||
+      !IsExactly<LinearType>(*fieldTransform.GetInterpolator()))
+  {
+    return false;
+  }
+  chain.Append(MakeFieldGrid(*fieldTransform.GetDisplacementField()));
+  return true;
+}
+
+/** Appends a transform to a chain. False if its kind is not known: the chain is then of no use. */
+template <typename TScalar, unsigned int VDimension>
+bool
+Append(const Transform<TScalar, VDimension, VDimension> & transform, gpureg::TransformChain & chain)
+{
+  using CompositeType = CompositeTransform<TScalar, VDimension>;
+  if (IsExactly<CompositeType>(transform))
+  {
+    // What was added last is applied first.
+    const auto & composite = static_cast<const CompositeType &>(transform);
+    for (SizeValueType n = composite.GetNumberOfTransforms(); n > 0; --n)
+    {
+      if (!Append<TScalar, VDimension>(*composite.GetNthTransformConstPointer(n - 1), chain))
+      {
+        return false;
+      }
+    }
+    return true;
+  }
+  if (transform.IsLinear())
+  {
+    chain.Append(FitAffine<TScalar, VDimension>(transform));
+    return true;
+  }
+  return AppendField<TScalar, VDimension>(transform, chain) || AppendSpline<TScalar, VDimension, 3>(transform, chain) ||
+         AppendSpline<TScalar, VDimension, 2>(transform, chain) ||
+         AppendSpline<TScalar, VDimension, 1>(transform, chain) ||
+         AppendSpline<TScalar, VDimension, 0>(transform, chain);
+}
+
+} // namespace GPUTransformChain
+} // namespace itk
+
+#endif

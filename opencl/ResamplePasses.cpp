@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// The resampler in OpenCL: launches. The entry point is in opencl/ResampleKernels.cl, what a voxel is made of
+// is in src/kernels/Resample.h; the plain version is src/host/ResamplePasses.cpp.
+#include "ResamplePasses.h"
+
+#include "OpenCLError.h"
+#include "OpenCLProgram.h"
+#include "OpenCLQueue.h"
+
+#include <map>
+#include <type_traits>
+
+namespace gpureg
+{
+
+using namespace kernels;
+
+namespace
+{
+// The kernels get these as bytes: they and the host's compiler must lay them out alike. ResampleKernels.cl
+// compares the sizes.
+static_assert(std::is_trivially_copyable<ResampleArguments>::value && std::is_trivially_copyable<ChainPart>::value,
+              "kernels get these as bytes");
+
+// Voxels of a row that a work-group makes.
+constexpr int TileColumns = 32;
+
+class OpenCLResamplePasses : public ResamplePasses
+{
+public:
+  explicit OpenCLResamplePasses(OpenCLQueue & queue)
+    : m_Queue(queue)
+  {}
+
+  void
+  Resample(const ResampleArguments & a,
+           Precision                 precision,
+           const ResampleArrays &    arrays,
+           Memory &                  output,
+           i64                       firstRow,
+           int                       rowCount) override
+  {
+    cl::Kernel & kernel = GetKernel(a, precision);
+    CheckOpenCL(m_Queue.GetDeviceName(), [&] {
+      // In the place of an array that is not there stands one that is.
+      const auto orInput = [&arrays](const MemoryPointer & array) { return BufferOf(array ? *array : *arrays.input); };
+      SetKernelArguments(kernel,
+                         a,
+                         cl_long{ firstRow },
+                         cl_int{ rowCount },
+                         orInput(arrays.parts),
+                         orInput(arrays.vectors),
+                         BufferOf(*arrays.input),
+                         BufferOf(*arrays.outside),
+                         BufferOf(output));
+      const int tileRows = m_Queue.GetDevice().GetLanes() / TileColumns;
+      m_Queue.Launch(kernel, (rowCount + tileRows - 1) / tileRows, (a.outputSize[0] + TileColumns - 1) / TileColumns);
+    });
+  }
+
+private:
+  /** Compiled or loaded at the first call. \throws Error if the device cannot compute in that precision. */
+  cl::Kernel &
+  GetKernel(const ResampleArguments & a, Precision precision)
+  {
+    const bool isDouble = precision == Precision::Double;
+    if (isDouble && !m_Queue.GetDevice().HasDoubles())
+    {
+      throw Error(m_Queue.GetDeviceName() + " cannot compute in double precision; use another device");
+    }
+    const std::string options = std::string("-DGPUREG_REAL=") + (isDouble ? "double" : "float") +
+                                " -DGPUREG_INTERPOLATION=" + std::to_string(a.interpolation) +
+                                " -DGPUREG_HAS_PARTS=" + (a.partCount > 0 ? "1" : "0") +
+                                " -DGPUREG_ARGUMENT_BYTES=" + std::to_string(sizeof(ResampleArguments)) +
+                                " -DGPUREG_PART_BYTES=" + std::to_string(sizeof(ChainPart));
+    const auto found = m_Kernels.find(options);
+    if (found != m_Kernels.end())
+    {
+      return found->second;
+    }
+    const cl::Program program = m_Queue.GetDevice().GetProgram(OpenCLResampleSource, options);
+    const cl::Kernel  kernel = CheckOpenCL(m_Queue.GetDeviceName(), [&] { return cl::Kernel(program, "Resample"); });
+    return m_Kernels.emplace(options, kernel).first->second;
+  }
+
+  OpenCLQueue & m_Queue;
+  /** By options. One object's own, since setting an argument of a kernel is not thread-safe. */
+  std::map<std::string, cl::Kernel> m_Kernels;
+};
+} // namespace
+
+std::unique_ptr<ResamplePasses>
+OpenCLQueue::CreateResamplePasses()
+{
+  return std::make_unique<OpenCLResamplePasses>(*this);
+}
+
+} // namespace gpureg

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "FoldedChain.h"
+
+#include <cmath>
+#include <string>
+
+namespace gpureg
+{
+
+namespace
+{
+// 2^30 voxels: displacements have the rest of 32 bits.
+constexpr double FarthestIndex = 1073741824.0;
+constexpr double FixedPointOne = 4294967296.0;
+
+kernels::i64
+ToFixedPoint(double value)
+{
+  return static_cast<kernels::i64>(std::llround(value * FixedPointOne));
+}
+
+/** \throws Error if a corner of the output, or a step between its voxels, is further away than FarthestIndex. */
+kernels::FixedMap
+ToFixedMap(const IndexMap & map, const Size & outputSize)
+{
+  kernels::FixedMap fixed;
+  for (std::size_t r = 0; r < 3; ++r)
+  {
+    double reach = std::abs(map.offset[r]);
+    for (std::size_t c = 0; c < 3; ++c)
+    {
+      reach += std::abs(map.matrix[3 * r + c]) * outputSize[c];
+    }
+    if (!(reach < FarthestIndex))
+    {
+      throw Error("the transform maps the output " + std::to_string(reach) +
+                  " voxels away from an image; it must stay within 2^30 of them. Look for a wrong scale, origin or "
+                  "spacing, or for parameters that are not numbers");
+    }
+    for (std::size_t c = 0; c < 3; ++c)
+    {
+      fixed.row[4 * r + c] = ToFixedPoint(map.matrix[3 * r + c]);
+    }
+    fixed.row[4 * r + 3] = ToFixedPoint(map.offset[r]);
+  }
+  return fixed;
+}
+} // namespace
+
+FoldedChain
+FoldChain(const ResampleRequest & request)
+{
+  FoldedChain  folded;
+  const auto & steps = request.transform.steps;
+  IndexMap     toPoint = Compose(request.transform.first, request.outputToPoint);
+  kernels::i64 firstVector = 0;
+  for (std::size_t k = 0; k < steps.size(); ++k)
+  {
+    const ChainStep & step = steps[k];
+    const IndexMap &  next = k + 1 < steps.size() ? steps[k + 1].grid.toGrid : request.pointToInput;
+
+    kernels::ChainPart part{};
+    part.toGrid = ToFixedMap(Compose(step.grid.toGrid, toPoint), request.size);
+    part.firstVector = firstVector;
+    part.dimension = request.transform.dimension;
+    part.order = step.grid.order == DisplacementGrid::Field ? kernels::ChainPartIsField : step.grid.order;
+    for (std::size_t axis = 0; axis < 3; ++axis)
+    {
+      part.size[axis] = step.grid.size[axis];
+    }
+    // Nothing has been displaced before the first part.
+    if (k > 0)
+    {
+      const Matrix3 carry = Multiply(next.matrix, Multiply(step.map.matrix, Invert(step.grid.toGrid.matrix)));
+      for (std::size_t i = 0; i < 9; ++i)
+      {
+        part.carry[i] = static_cast<float>(carry[i]);
+      }
+    }
+    firstVector += CountOf(step.grid.size);
+    folded.parts.push_back(part);
+    folded.vectorMatrices.push_back(Multiply(next.matrix, step.vectorMatrix));
+    toPoint = Compose(step.map, toPoint);
+  }
+  folded.toInput = ToFixedMap(Compose(request.pointToInput, toPoint), request.size);
+  return folded;
+}
+
+} // namespace gpureg

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef gpureg_FoldedChain_h
+#define gpureg_FoldedChain_h
+
+#include "Prelude.h"
+#include "BSpline.h"
+#include "FixedMap.h"
+#include "TransformChain.h"
+
+#include "Matrix3.h"
+
+#include "gpureg/Resampler.h"
+
+#include <vector>
+
+namespace gpureg
+{
+
+/** A chain with all that is affine folded into it, in double: what the kernels are given. */
+struct FoldedChain
+{
+  /** Index of the output → index of the input. */
+  kernels::FixedMap toInput;
+  /** Their vectors lie one behind the other, in the order of the parts. */
+  std::vector<kernels::ChainPart> parts;
+  /** A grid's own vectors to those that the kernels read, which are in the units of the next grid. */
+  std::vector<Matrix3> vectorMatrices;
+};
+
+/** \throws Error if the output maps further away than fixed-point positions reach, or a grid is singular. */
+FoldedChain
+FoldChain(const ResampleRequest & request);
+
+} // namespace gpureg
+
+#endif

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef gpureg_ResamplePasses_h
+#define gpureg_ResamplePasses_h
+
+#include "Prelude.h"
+#include "BSpline.h"
+#include "FixedMap.h"
+#include "TransformChain.h"
+#include "Resample.h"
+
+#include "Queue.h"
+#include "gpureg/Resampler.h"
+
+namespace gpureg
+{
+
+/** What a launch of the resampler reads. real is float or double, by the precision. */
+struct ResampleArrays
+{
+  /** real [voxels of the slab][components]: values, or coefficients. */
+  MemoryPointer input;
+  /** kernels::ChainPart [parts]; null without any. */
+  MemoryPointer parts;
+  /** float4 [control points of all parts]; null without any. */
+  MemoryPointer vectors;
+  /** real [components]. */
+  MemoryPointer outside;
+};
+
+/** The resampler's operations on one device. src/host, cuda and opencl each have them in a file of this name. */
+class ResamplePasses
+{
+public:
+  virtual ~ResamplePasses() = default;
+
+  /** Makes rows firstRow … + rowCount - 1 of the output; row y + z·size[1] is that at (y, z).
+   *  output: real [rowCount][size[0]][components]. */
+  virtual void
+  Resample(const kernels::ResampleArguments & a,
+           Precision                          precision,
+           const ResampleArrays &             arrays,
+           Memory &                           output,
+           std::int64_t                       firstRow,
+           int                                rowCount) = 0;
+};
+
+} // namespace gpureg
+
+#endif

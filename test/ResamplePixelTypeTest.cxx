@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+// GPUResampleImageFilter over ITK's pixel types: its way of rounding and clamping, and every digit it keeps.
+#include "ResampleCase.h"
+#include "TestDevices.h"
+
+#include "itkImageRegionConstIteratorWithIndex.h"
+#include "itkRGBPixel.h"
+#include "itkVectorImage.h"
+
+#include <limits>
+
+namespace gpuregtest
+{
+namespace
+{
+
+template <typename TInput, typename TOutput>
+void
+Connect(itk::ResampleImageFilter<TInput, TOutput> & filter,
+        const TInput *                              input,
+        const itk::Transform<double, 2, 2> &        transform)
+{
+  filter.SetInput(input);
+  filter.SetTransform(&transform);
+  filter.SetOutputParametersFromImage(input);
+}
+
+class ResamplePixelType : public DeviceTest
+{
+protected:
+  /** Values over the type's whole range (of a wide one, ±1e6), moved by an affine transform: the same as ITK's
+   *  but where ITK's own value, in double, is within 1e-4 of an integer. */
+  template <typename TPixel>
+  void
+  TestInteger()
+  {
+    SCOPED_TRACE(typeid(TPixel).name());
+    using ImageType = itk::Image<TPixel, 2>;
+    Random     random(31);
+    const auto grid = MakeResampleGrid<2>("anisotropic", random);
+    const auto low = std::max(-1e6, static_cast<double>(std::numeric_limits<TPixel>::lowest()));
+    const auto high = std::min(1e6, static_cast<double>(std::numeric_limits<TPixel>::max()));
+    const auto image = MakeImage<ImageType>(grid, [&](const auto &) { return Uniform(random, low, high); });
+    const auto transform = MakeAffine<2>(grid, random);
+
+    auto reference = itk::ResampleImageFilter<ImageType, ImageType>::New();
+    auto exact = itk::ResampleImageFilter<ImageType, itk::Image<double, 2>>::New();
+    auto filter = itk::GPUResampleImageFilter<ImageType, ImageType>::New();
+    Connect<ImageType, ImageType>(*reference, image, *transform);
+    Connect<ImageType, itk::Image<double, 2>>(*exact, image, *transform);
+    Connect<ImageType, ImageType>(*filter, image, *transform);
+    filter->SetDevice(this->GetDevice());
+    reference->SetDefaultPixelValue(std::numeric_limits<TPixel>::max());
+    filter->SetDefaultPixelValue(std::numeric_limits<TPixel>::max());
+    reference->Update();
+    exact->Update();
+    filter->Update();
+    ASSERT_GT(filter->GetEvaluationStatistics().launches, 0);
+    int different = 0;
+    for (itk::ImageRegionConstIteratorWithIndex<ImageType> it(reference->GetOutput(),
+                                                              reference->GetOutput()->GetBufferedRegion());
+         !it.IsAtEnd();
+         ++it)
+    {
+      const double value = exact->GetOutput()->GetPixel(it.GetIndex());
+      const bool   isTie = std::abs(value - std::round(value)) < 1e-4 * std::max(1.0, high * 1e-3);
+      different += !isTie && filter->GetOutput()->GetPixel(it.GetIndex()) != it.Get();
+    }
+    EXPECT_EQ(different, 0);
+  }
+
+  /** On voxels, and half-way between them, a double rounds nothing: all bits are ITK's. */
+  template <typename TPixel>
+  void
+  TestEveryBit()
+  {
+    SCOPED_TRACE(typeid(TPixel).name());
+    using ImageType = itk::Image<TPixel, 2>;
+    Grid<2> grid;
+    grid.size[0] = 13;
+    std::mt19937_64 random(5);
+    const auto      image = MakeImage<ImageType>(grid, [&](const auto &) {
+      TPixel              pixel;
+      const std::uint64_t bits = random();
+      if (std::is_floating_point<TPixel>::value)
+      {
+        pixel = static_cast<TPixel>(std::ldexp(static_cast<double>(bits), static_cast<int>(bits % 100) - 80));
+      }
+      else
+      {
+        std::memcpy(&pixel, &bits, sizeof pixel);
+      }
+      return pixel;
+    });
+    image->SetPixel({ { 3, 4 } }, std::numeric_limits<TPixel>::max());
+    image->SetPixel({ { 5, 4 } }, std::numeric_limits<TPixel>::lowest());
+    for (const double move : { 0.0, 1.0, 0.5 })
+    {
+      // Floats are computed in float.
+      if (move == 0.5 && std::is_same<TPixel, float>::value)
+      {
+        continue;
+      }
+      auto                   transform = itk::TranslationTransform<double, 2>::New();
+      itk::Vector<double, 2> offset;
+      offset.Fill(move);
+      transform->SetOffset(offset);
+      auto reference = itk::ResampleImageFilter<ImageType, ImageType>::New();
+      auto filter = itk::GPUResampleImageFilter<ImageType, ImageType>::New();
+      Connect<ImageType, ImageType>(*reference, image, *transform);
+      Connect<ImageType, ImageType>(*filter, image, *transform);
+      filter->SetDevice(this->GetDevice());
+      filter->SetDefaultPixelValue(std::numeric_limits<TPixel>::max());
+      reference->SetDefaultPixelValue(std::numeric_limits<TPixel>::max());
+      reference->Update();
+      filter->Update();
+      for (itk::ImageRegionConstIteratorWithIndex<ImageType> it(reference->GetOutput(),
+                                                                reference->GetOutput()->GetBufferedRegion());
+           !it.IsAtEnd();
+           ++it)
+      {
+        ASSERT_EQ(filter->GetOutput()->GetPixel(it.GetIndex()), it.Get()) << it.GetIndex() << ", moved by " << move;
+      }
+    }
+  }
+
+  template <typename TImage>
+  void
+  TestVectors(const TImage * image)
+  {
+    Random     random(3);
+    const auto transform = MakeAffine<2>(Grid<2>(), random);
+    auto       reference = itk::ResampleImageFilter<TImage, TImage>::New();
+    auto       filter = itk::GPUResampleImageFilter<TImage, TImage>::New();
+    Connect<TImage, TImage>(*reference, image, *transform);
+    Connect<TImage, TImage>(*filter, image, *transform);
+    filter->SetDevice(this->GetDevice());
+    reference->Update();
+    filter->Update();
+    ASSERT_GT(filter->GetEvaluationStatistics().launches, 0);
+    int moved = 0;
+    for (itk::ImageRegionConstIteratorWithIndex<TImage> it(reference->GetOutput(),
+                                                           reference->GetOutput()->GetBufferedRegion());
+         !it.IsAtEnd();
+         ++it)
+    {
+      const auto wanted = it.Get();
+      const auto got = filter->GetOutput()->GetPixel(it.GetIndex());
+      for (unsigned int c = 0; c < image->GetNumberOfComponentsPerPixel(); ++c)
+      {
+        EXPECT_NEAR(static_cast<double>(got[c]), static_cast<double>(wanted[c]), 1e-3) << it.GetIndex();
+        moved += wanted[c] != image->GetPixel(it.GetIndex())[c];
+      }
+    }
+    EXPECT_GT(moved, 100);
+  }
+};
+
+TEST_P(ResamplePixelType, IntegersAreCutOffAndClampedAsITKDoes)
+{
+  TestInteger<unsigned char>();
+  TestInteger<signed char>();
+  TestInteger<short>();
+  TestInteger<unsigned short>();
+  TestInteger<int>();
+  TestInteger<unsigned int>();
+  TestInteger<long>();
+  TestInteger<unsigned long>();
+}
+
+TEST_P(ResamplePixelType, EveryBitThatITKKeeps)
+{
+  TestEveryBit<unsigned char>();
+  TestEveryBit<short>();
+  TestEveryBit<int>();
+  TestEveryBit<unsigned int>();
+  TestEveryBit<long>();
+  TestEveryBit<unsigned long>();
+  TestEveryBit<float>();
+  TestEveryBit<double>();
+}
+
+TEST_P(ResamplePixelType, FromOneTypeToAnother)
+{
+  using InputType = itk::Image<float, 2>;
+  using OutputType = itk::Image<unsigned char, 2>;
+  Random     random(8);
+  const auto grid = MakeResampleGrid<2>("plain", random);
+  // Beyond a byte's range on both sides.
+  const auto image = MakeImage<InputType>(grid, [&](const auto &) { return Uniform(random, -200, 500); });
+  const auto transform = MakeAffine<2>(grid, random);
+  auto       reference = itk::ResampleImageFilter<InputType, OutputType>::New();
+  auto       filter = itk::GPUResampleImageFilter<InputType, OutputType>::New();
+  Connect<InputType, OutputType>(*reference, image, *transform);
+  Connect<InputType, OutputType>(*filter, image, *transform);
+  filter->SetDevice(this->GetDevice());
+  reference->Update();
+  filter->Update();
+  int different = 0, clamped = 0;
+  for (itk::ImageRegionConstIteratorWithIndex<OutputType> it(reference->GetOutput(),
+                                                             reference->GetOutput()->GetBufferedRegion());
+       !it.IsAtEnd();
+       ++it)
+  {
+    different += filter->GetOutput()->GetPixel(it.GetIndex()) != it.Get();
+    clamped += it.Get() == 255;
+  }
+  EXPECT_EQ(different, 0);
+  EXPECT_GT(clamped, 20);
+}
+
+TEST_P(ResamplePixelType, Vectors)
+{
+  Random     random(12);
+  const auto vectors = MakeImage<itk::Image<itk::Vector<float, 3>, 2>>(Grid<2>(), [&](const auto &) {
+    itk::Vector<float, 3> vector;
+    for (unsigned int c = 0; c < 3; ++c)
+    {
+      vector[c] = static_cast<float>(Uniform(random, -10, 10));
+    }
+    return vector;
+  });
+  TestVectors(vectors.GetPointer());
+
+  const auto colours = MakeImage<itk::Image<itk::RGBPixel<unsigned char>, 2>>(Grid<2>(), [&](const auto &) {
+    itk::RGBPixel<unsigned char> colour;
+    for (unsigned int c = 0; c < 3; ++c)
+    {
+      colour[c] = static_cast<unsigned char>(Uniform(random, 0, 255));
+    }
+    return colour;
+  });
+  TestVectors(colours.GetPointer());
+
+  auto variable = itk::VectorImage<float, 2>::New();
+  Grid<2>().ApplyTo(*variable);
+  variable->SetNumberOfComponentsPerPixel(5);
+  variable->Allocate();
+  for (itk::SizeValueType i = 0; i < 5 * 256; ++i)
+  {
+    variable->GetBufferPointer()[i] = static_cast<float>(Uniform(random, -10, 10));
+  }
+  TestVectors(variable.GetPointer());
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, ResamplePixelType, ::testing::ValuesIn(GetDeviceNames()), GetTestName);
+
+} // namespace
+} // namespace gpuregtest
