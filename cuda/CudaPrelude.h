@@ -57,6 +57,24 @@ MultiplyAdd(double a, double b, double c)
   return fma(a, b, c);
 }
 
+GPUREG_FUNCTION float4
+LoadFloat4(const float * p)
+{
+  return make_float4(p[0], p[1], p[2], p[3]);
+}
+
+GPUREG_FUNCTION float4
+MultiplyAdd4(float a, float4 b, float4 c)
+{
+  return make_float4(fmaf(a, b.x, c.x), fmaf(a, b.y, c.y), fmaf(a, b.z, c.z), fmaf(a, b.w, c.w));
+}
+
+GPUREG_FUNCTION float4
+Subtract4(float4 a, float4 b)
+{
+  return make_float4(a.x - b.x, a.y - b.y, a.z - b.z, a.w - b.w);
+}
+
 GPUREG_FUNCTION float
 FloorOf(float x)
 {

@@ -32,6 +32,24 @@ MakeFloat4(float x, float y, float z, float w)
 #define MultiplyAdd(a, b, c) fma(a, b, c)
 #define FloorOf(x) floor(x)
 
+GPUREG_FUNCTION float4
+LoadFloat4(__global const float * p)
+{
+  return vload4(0, p);
+}
+
+GPUREG_FUNCTION float4
+MultiplyAdd4(float a, float4 b, float4 c)
+{
+  return fma((float4)(a), b, c);
+}
+
+GPUREG_FUNCTION float4
+Subtract4(float4 a, float4 b)
+{
+  return a - b;
+}
+
 // Not fmin and fmax, which spend instructions on a NaN that the callers have excluded.
 GPUREG_FUNCTION float
 SmallerOf(float a, float b)

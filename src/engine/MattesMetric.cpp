@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstring>
 #include <limits>
 #include <utility>
@@ -21,6 +22,10 @@ constexpr std::size_t MaximumSlabBytes = std::size_t{ 64 } << 20;
 // So many copies of a group's histogram, as long as they leave local memory for other groups.
 constexpr int         MaximumHistogramCopies = 4;
 constexpr std::size_t CopiesBytes = std::size_t{ 48 } << 10;
+
+// With fewer, a chunk's slab costs more to clear, keep and sum than its samples to count. No more, since up to here
+// the histogram's unit is the finest: in units of 2^-20, sparse histograms miss ITK's derivative by more than 1e-4.
+constexpr int LeastSamplesPerChunk = 1024;
 
 // The marginals of so many bins fit into the local memory of every GPU.
 constexpr int MaximumBins = 4096;
@@ -90,19 +95,62 @@ DividedUp(std::int64_t a, std::int64_t b)
   return static_cast<int>((a + b - 1) / b);
 }
 
+/** Folds a grid of one slice into slices as high as a tile, which lanes can walk along. The fold's height is a
+ *  power of two: the map is not rounded. */
+void
+FoldSlice(kernels::MattesArguments & a, const MattesGrain & grain)
+{
+  const int rows = a.virtualShape.size[1];
+  const int height = grain.lanes / kernels::TileWidth;
+  a.missingRows = 0;
+  if ((a.variant & kernels::MattesSamplesArePoints) || a.virtualShape.size[2] > 1 || rows <= height)
+  {
+    return;
+  }
+  const int slices = DividedUp(rows, height);
+  a.virtualShape = kernels::MakeVolumeShape(a.virtualShape.size[0], height, slices);
+  a.missingRows = slices * height - rows;
+  for (int r = 0; r < 3; ++r)
+  {
+    a.toMoving.m[3 * r + 2] = static_cast<float>(height) * a.toMoving.m[3 * r + 1];
+  }
+  a.centre[2] = std::floor(a.centre[1] / static_cast<float>(height));
+  a.centre[1] -= static_cast<float>(height) * a.centre[2];
+}
+
+/** Sums over a folded slice in terms of its own rows: y = y' + height·z'. */
+void
+UnfoldSums(const kernels::MattesArguments & a, const Size & virtualSize, MattesResult & result)
+{
+  if (a.virtualShape.size[2] == virtualSize[2])
+  {
+    return;
+  }
+  const int height = a.virtualShape.size[1];
+  for (int c = 0; c < 3; ++c)
+  {
+    result.forceSums[6 + c] += height * result.forceSums[9 + c];
+    result.forceSums[9 + c] = 0;
+  }
+  result.centre[1] += height * result.centre[2];
+  result.centre[2] = 0;
+}
+
 /** Cuts the samples into chunks: enough of them to fill the device, none larger than the histogram's
- *  32-bit counts allow, and of even depth. Chooses the histogram's unit to match. */
+ *  32-bit counts allow, few smaller than what pays for a slab of its own, and of even depth. Chooses the
+ *  histogram's unit to match. */
 void
 Partition(kernels::MattesArguments & a, const MattesGrain & grain)
 {
   const int          deepest = kernels::MaximumSamplesPerChunk / grain.lanes;
+  const int          least = std::clamp(LeastSamplesPerChunk / grain.lanes, 1, deepest);
   const bool         points = a.variant & kernels::MattesSamplesArePoints;
   const int          tilesX = points ? 1 : DividedUp(a.virtualShape.size[0], kernels::TileWidth);
   const int          tilesY = points ? 1 : DividedUp(a.virtualShape.size[1], grain.lanes / kernels::TileWidth);
   const std::int64_t depth = points ? DividedUp(a.pointCount, grain.lanes) : a.virtualShape.size[2];
   const std::int64_t tiles = static_cast<std::int64_t>(tilesX) * tilesY;
-  const std::int64_t wanted =
-    std::max<std::int64_t>(DividedUp(depth, deepest), std::min<std::int64_t>(depth, grain.targetChunks / tiles));
+  const std::int64_t wanted = std::max<std::int64_t>(
+    DividedUp(depth, deepest), std::min<std::int64_t>(DividedUp(depth, least), grain.targetChunks / tiles));
   a.tileDepth = std::max(1, DividedUp(depth, std::max<std::int64_t>(1, wanted)));
   a.tileCount[0] = tilesX;
   a.tileCount[1] = tilesY;
@@ -205,6 +253,7 @@ public:
     {
       a.histogramCopies /= 2;
     }
+    FoldSlice(a, grain);
     Partition(a, grain);
   }
 
@@ -381,6 +430,7 @@ MattesMetric::Evaluate(const MattesMapping & mapping,
       result.forceSums[i % kernels::ForceSumCount] += partials[i];
     }
     std::copy(a.centre, a.centre + 3, result.centre.begin());
+    UnfoldSums(a, self.fixedSide.virtualSize, result);
   }
   else if (derivative == MattesDerivative::Forces)
   {

@@ -11,12 +11,29 @@ enum
   MaximumSplineOrder = 5
 };
 
+/** The four cubic weights at the fraction t in [0, 1] between the second and the third sample. */
+GPUREG_REAL_FUNCTION void
+CubicBSplineWeights(real t, real * weights)
+{
+  const real s = (real)1.0f - t;
+  const real sixth = (real)1.0f / (real)6.0f;
+  weights[0] = s * s * s * sixth;
+  weights[1] = MultiplyAdd(t * t, MultiplyAdd((real)0.5f, t, (real)-1.0f), (real)4.0f * sixth);
+  weights[2] = MultiplyAdd(s * s, MultiplyAdd((real)0.5f, s, (real)-1.0f), (real)4.0f * sixth);
+  weights[3] = t * t * t * sixth;
+}
+
 /** The order + 1 weights that are not zero at t in [0, 1] behind a knot, by the Cox-de Boor recursion on
  *  integer knots: at degree d, N[r] of degree d-1 gives (r+1-t)/d of itself to N[r] and (t+d-1-r)/d to
  *  N[r+1]. */
 GPUREG_REAL_FUNCTION void
 SplineWeights(int order, real t, real * weights)
 {
+  if (order == 3)
+  {
+    CubicBSplineWeights(t, weights);
+    return;
+  }
   weights[0] = 1.0f;
   for (int degree = 1; degree <= order; ++degree)
   {
@@ -41,18 +58,6 @@ BSplineWeights(int order, float x, float * weights)
   const float knot = FloorOf(shifted);
   SplineWeights(order, shifted - knot, weights);
   return (int)knot - order / 2;
-}
-
-/** The four cubic weights at the fraction t in [0, 1] between the second and the third sample. */
-GPUREG_REAL_FUNCTION void
-CubicBSplineWeights(real t, real * weights)
-{
-  const real s = (real)1.0f - t;
-  const real sixth = (real)1.0f / (real)6.0f;
-  weights[0] = s * s * s * sixth;
-  weights[1] = MultiplyAdd(t * t, MultiplyAdd((real)0.5f, t, (real)-1.0f), (real)4.0f * sixth);
-  weights[2] = MultiplyAdd(s * s, MultiplyAdd((real)0.5f, s, (real)-1.0f), (real)4.0f * sixth);
-  weights[3] = t * t * t * sixth;
 }
 
 /** B3'(k - 1 - t) for k = 0..3: the spline's own derivative at the distance (sample - position). */

@@ -48,7 +48,7 @@ Mix(float a, float b, float fraction)
 GPUREG_FUNCTION float4
 Mix4(float4 a, float4 b, float fraction)
 {
-  return MakeFloat4(Mix(a.x, b.x, fraction), Mix(a.y, b.y, fraction), Mix(a.z, b.z, fraction), Mix(a.w, b.w, fraction));
+  return MultiplyAdd4(fraction, Subtract4(b, a), a);
 }
 
 /** Trilinear interpolation of a scalar volume. */
@@ -111,9 +111,13 @@ InterpolateLinear4(GPUREG_GLOBAL const float4 * volume, const VolumeShape * shap
 GPUREG_FUNCTION int
 SplineNeighbour(int order, int index, int size)
 {
+  if (index >= 0 && index < size)
+  {
+    return index;
+  }
   if (order <= 1 || size == 1)
   {
-    return index < 0 ? 0 : (index >= size ? size - 1 : index);
+    return index < 0 ? 0 : size - 1;
   }
   const int period = 2 * (size - 1);
   int       wrapped = index % period;
@@ -121,27 +125,88 @@ SplineNeighbour(int order, int index, int size)
   return wrapped < size ? wrapped : period - wrapped;
 }
 
+/** The weights along one axis, and the first sample that they belong to. Along an axis of one voxel, as
+ *  z is for an image of two dimensions, all of them would fall on that voxel: one, of weight 1, does. */
+GPUREG_FUNCTION int
+FindSplineSupport(int order, int size, float x, int * first, float * weights)
+{
+  if (size == 1)
+  {
+    *first = 0;
+    weights[0] = 1.0f;
+    return 1;
+  }
+  *first = BSplineWeights(order, x, weights);
+  return order + 1;
+}
+
+/** The cubic spline where its 4 × 4 × 4 coefficients, or 4 × 4 of a single slice, are all inside, which is
+ *  nearly everywhere; 0 if they are not. Rows of four at a time, and x at the very end, so that a compiler
+ *  multiplies a row by one instruction. */
+GPUREG_FUNCTION int
+InterpolateCubicInside(GPUREG_GLOBAL const float * coefficients,
+                       const VolumeShape *         shape,
+                       const float *               index,
+                       float *                     value)
+{
+  float     wx[4], wy[4], wz[4];
+  int       x, y, z;
+  const int columns = FindSplineSupport(3, shape->size[0], index[0], &x, wx);
+  const int rows = FindSplineSupport(3, shape->size[1], index[1], &y, wy);
+  const int planes = FindSplineSupport(3, shape->size[2], index[2], &z, wz);
+  if (columns < 4 || rows < 4 || x < 0 || y < 0 || z < 0 || x + 4 > shape->size[0] || y + 4 > shape->size[1] ||
+      z + planes > shape->size[2])
+  {
+    return 0;
+  }
+  GPUREG_GLOBAL const float * corner = coefficients + VoxelOffset(shape, x, y, z);
+  float4                      sum = MakeFloat4(0.0f, 0.0f, 0.0f, 0.0f);
+  // Loops of constant length, which are unrolled, keep the weights in registers.
+  for (int c = 0; c < 4 && c < planes; ++c, corner += shape->stride[2])
+  {
+    GPUREG_GLOBAL const float * row = corner;
+    float4                      plane = MakeFloat4(0.0f, 0.0f, 0.0f, 0.0f);
+    for (int b = 0; b < 4; ++b, row += shape->stride[1])
+    {
+      plane = MultiplyAdd4(wy[b], LoadFloat4(row), plane);
+    }
+    sum = MultiplyAdd4(wz[c], plane, sum);
+  }
+  *value = MultiplyAdd(wx[0], sum.x, wx[1] * sum.y) + MultiplyAdd(wx[2], sum.z, wx[3] * sum.w);
+  return 1;
+}
+
 /** B-spline interpolation of order 0 (nearest voxel) to 5, from coefficients. */
 GPUREG_FUNCTION float
 InterpolateBSpline(GPUREG_GLOBAL const float * coefficients, const VolumeShape * shape, int order, const float * index)
 {
+  float sum = 0.0f;
+  if (order == 3 && InterpolateCubicInside(coefficients, shape, index, &sum))
+  {
+    return sum;
+  }
   float     wx[MaximumSplineOrder + 1], wy[MaximumSplineOrder + 1], wz[MaximumSplineOrder + 1];
-  const int x0 = BSplineWeights(order, index[0], wx);
-  const int y0 = BSplineWeights(order, index[1], wy);
-  const int z0 = BSplineWeights(order, index[2], wz);
-  float     sum = 0.0f;
-  for (int c = 0; c <= order; ++c)
+  int       x0, y0, z0;
+  int       x[MaximumSplineOrder + 1];
+  const int columns = FindSplineSupport(order, shape->size[0], index[0], &x0, wx);
+  const int rows = FindSplineSupport(order, shape->size[1], index[1], &y0, wy);
+  const int planes = FindSplineSupport(order, shape->size[2], index[2], &z0, wz);
+  for (int a = 0; a < columns; ++a)
+  {
+    x[a] = SplineNeighbour(order, x0 + a, shape->size[0]);
+  }
+  for (int c = 0; c < planes; ++c)
   {
     const int z = SplineNeighbour(order, z0 + c, shape->size[2]);
     float     plane = 0.0f;
-    for (int b = 0; b <= order; ++b)
+    for (int b = 0; b < rows; ++b)
     {
-      const int   y = SplineNeighbour(order, y0 + b, shape->size[1]);
-      const i64   row = VoxelOffset(shape, 0, y, z);
-      float       line = 0.0f;
-      for (int a = 0; a <= order; ++a)
+      const int                   y = SplineNeighbour(order, y0 + b, shape->size[1]);
+      GPUREG_GLOBAL const float * row = coefficients + VoxelOffset(shape, 0, y, z);
+      float                       line = 0.0f;
+      for (int a = 0; a < columns; ++a)
       {
-        line = MultiplyAdd(wx[a], coefficients[row + SplineNeighbour(order, x0 + a, shape->size[0])], line);
+        line = MultiplyAdd(wx[a], row[x[a]], line);
       }
       plane = MultiplyAdd(wy[b], line, plane);
     }

@@ -56,6 +56,7 @@ typedef struct MattesArguments
   int       variant;              /* or-ed Mattes… flags */
   int       tileCount[3];         /* the domain's cut into chunks, see MattesPartition.h */
   int       tileDepth;
+  int       missingRows;          /* from the last slice of a folded grid, see MattesPartition.h */
   int       bandRows;             /* fixed bins whose histogram rows fit into local memory at once */
   int       histogramCopies;      /* of a group's histogram, a power of two, interleaved: neighbours, which often
                                      meet in a bin, count in different ones */

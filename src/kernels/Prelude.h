@@ -7,6 +7,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 
 #define GPUREG_NAMESPACE_BEGIN \
   namespace gpureg             \
@@ -56,6 +57,63 @@ MultiplyAdd(double a, double b, double c)
 {
   return a * b + c;
 }
+
+/** The four floats from p on, which need not be aligned. */
+inline float4
+LoadFloat4(const float * p)
+{
+  float4 a;
+  std::memcpy(&a, p, sizeof(a));
+  return a;
+}
+
+#if defined(__GNUC__)
+// Written by components, GCC makes four instructions of what is one, and the interpolation of four components
+// takes up to twice as long.
+using FourFloats = float __attribute__((vector_size(sizeof(float4))));
+
+inline FourFloats
+ToVector(float4 a)
+{
+  FourFloats v;
+  std::memcpy(&v, &a, sizeof(v));
+  return v;
+}
+
+inline float4
+FromVector(FourFloats v)
+{
+  float4 a;
+  std::memcpy(&a, &v, sizeof(a));
+  return a;
+}
+
+/** a·b + c, by components. */
+inline float4
+MultiplyAdd4(float a, float4 b, float4 c)
+{
+  return FromVector(a * ToVector(b) + ToVector(c));
+}
+
+/** a - b, by components. */
+inline float4
+Subtract4(float4 a, float4 b)
+{
+  return FromVector(ToVector(a) - ToVector(b));
+}
+#else
+inline float4
+MultiplyAdd4(float a, float4 b, float4 c)
+{
+  return { MultiplyAdd(a, b.x, c.x), MultiplyAdd(a, b.y, c.y), MultiplyAdd(a, b.z, c.z), MultiplyAdd(a, b.w, c.w) };
+}
+
+inline float4
+Subtract4(float4 a, float4 b)
+{
+  return { a.x - b.x, a.y - b.y, a.z - b.z, a.w - b.w };
+}
+#endif
 
 inline float
 FloorOf(float x)

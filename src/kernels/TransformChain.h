@@ -83,14 +83,7 @@ AddSplineDisplacement(
       {
         return;
       }
-      if (part->order == 3)
-      {
-        CubicBSplineWeights(t, weights[axis]);
-      }
-      else
-      {
-        SplineWeights(part->order, t, weights[axis]);
-      }
+      SplineWeights(part->order, t, weights[axis]);
     }
   }
   const int                    depth = part->dimension > 2 ? part->order : 0;
