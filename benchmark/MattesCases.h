@@ -30,7 +30,6 @@ struct MattesCase
   using MaskType = itk::ImageMaskSpatialObject<VDimension>;
   using PointSetType = typename MetricType::VirtualPointSetType;
 
-  std::string                      name;
   std::string                      description;
   typename ImageType::Pointer      fixed;
   typename ImageType::Pointer      moving;
@@ -66,6 +65,32 @@ struct MattesCase
       metric.SetMovingInterpolator(interpolator);
     }
   }
+
+  /** Of both images, as float. */
+  double
+  GetVolumeBytes() const
+  {
+    return 4.0 * static_cast<double>(fixed->GetLargestPossibleRegion().GetNumberOfPixels() +
+                                     moving->GetLargestPossibleRegion().GetNumberOfPixels());
+  }
+
+  /** Bytes that the passes must read and write if every sample moves each thing that it needs once, however a device
+   * lays it out. */
+  double
+  GetLeastTraffic(bool withDerivative) const
+  {
+    const bool isField = transform->GetTransformCategory() ==
+                         itk::TransformBaseTemplateEnums::TransformCategory::DisplacementField;
+    const bool hasMask = movingMask.IsNotNull();
+    const bool hasPoints = points.IsNotNull();
+    const auto samples = static_cast<double>(hasPoints ? points->GetNumberOfPoints()
+                                                       : fixed->GetLargestPossibleRegion().GetNumberOfPixels());
+    const bool readsValueApart = hasMask || splineOrder > 1;
+    const int  perPass = 2 + (hasMask ? 1 : 0) + (hasPoints ? 12 : 0) + (isField ? 12 : 0);
+    const int  first = perPass + 4;
+    const int  second = perPass + 16 + (readsValueApart ? 4 : 0) + (isField ? 12 : 0);
+    return samples * (withDerivative ? first + second : first);
+  }
 };
 
 /** A small affine motion about the origin; `amount` 1 is how the moving heads have moved. */
@@ -100,7 +125,7 @@ GetPercentageOfZeros(const itk::Image<float, VDimension> & image)
  *  transform three fifths of the way to the truth. */
 template <unsigned int VDimension>
 MattesCase<VDimension>
-MakeHeadCase(const std::string & name, const itk::Size<VDimension> & size, bool stripped)
+MakeHeadCase(const itk::Size<VDimension> & size, bool stripped)
 {
   MattesCase<VDimension> result;
   HeadScan<VDimension>   scan;
@@ -115,7 +140,6 @@ MakeHeadCase(const std::string & name, const itk::Size<VDimension> & size, bool 
   scan.toRest = [back](const auto & point) { return back->TransformPoint(point); };
   result.moving = MakeHead(scan);
   result.transform = MakeMotion<VDimension>(0.6);
-  result.name = name;
   result.description = std::to_string(GetPercentageOfZeros(*result.fixed)) + "% and " +
                        std::to_string(GetPercentageOfZeros(*result.moving)) + "% of voxels 0, " +
                        (stripped ? "skull-stripped heads" : "noisy heads");
@@ -136,7 +160,6 @@ MakeFileCase(const std::string & fileName)
   aside.Fill(1.0);
   transform->Translate(aside);
   result.transform = transform;
-  result.name = "file";
   result.description = fileName + " and the same in another contrast, moved";
   return result;
 }

@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // A whole rigid registration through itk::ImageRegistrationMethodv4, with ITK's metric and with ours on
 // every device: how long it takes, whose time that is, and how far it ends from the truth.
-#include "CommandLine.h"
+#include "BenchmarkOptions.h"
 #include "Head.h"
 #include "HeadPhantom.h"
 #include "Registration.h"
-#include "Report.h"
+#include "SideBySide.h"
 #include "TimedITK.h"
 
 #include "itkEuler3DTransform.h"
 #include "itkImageToImageMetricv4.h"
-#include "itkMultiThreaderBase.h"
 #include "itkRegistrationParameterScalesFromPhysicalShift.h"
 #include "itkShrinkImageFilter.h"
 #include "itkSmoothingRecursiveGaussianImageFilter.h"
-#include "itkVersion.h"
 
+#include <iostream>
 #include <sstream>
 
 namespace
@@ -30,19 +29,25 @@ Registers rigidly on three levels, every voxel of each, with ITK's Mattes metric
 device. Without files: a synthetic head of 181 x 217 x 181 voxels in two contrasts, turned and shifted.
   --truth AX,AY,AZ,TX,TY,TZ   true map from fixed to moving points: p -> Rz Ry Rx p + T about the origin, degrees and mm
   --device A,B,…              such as cuda:0,host; default: all there are
-  --without-itk               leaves ITK's own metric out
   --threads N                 default: ITK's
-  --repetitions N             registrations with each; default 2. The first also starts the device
-  --json FILE                 writes every figure
-  --help                      explains the columns
+Rows are Registration/ITK, Registration/DEVICE and, where the device has yet to start, Registration/DEVICE/first.
+Google Benchmark's options choose among them (--benchmark_filter=-ITK leaves ITK out), say how often each is repeated
+(--benchmark_repetitions=3) and write every figure as JSON (--benchmark_out=FILE).
 )";
 
 const char * const Footnote =
-  R"(Seconds of wall time, from loaded images to the transform. total = the metric's Initialize() + evaluations + what ITK
-does itself on the host: smoothing (recursive Gaussian of both images, each level), shrinking (the virtual domain),
+  R"(Medians of wall time, from loaded images to the transform. The whole = the metric's Initialize() + evaluations + what
+ITK does itself on the host: smoothing (recursive Gaussian of both images, each level), shrinking (the virtual domain),
 scales (of parameters and steps, by corner shifts), and the rest (optimizer, transform, copies of images between the
-levels). The error is the distance between where the transform and the truth take the fixed image's head, in mm.
+levels). The error is the distance between where the transform and the truth take the fixed image's head.
 )";
+
+void
+PrintHelp()
+{
+  std::cout << Usage << '\n' << Footnote << '\n';
+  benchmark::PrintDefaultHelp();
+}
 
 using Smoothing = TimedFilter<itk::SmoothingRecursiveGaussianImageFilter<Volume, Volume>>;
 using Shrinking = TimedFilter<itk::ShrinkImageFilter<Volume, Volume>>;
@@ -54,6 +59,8 @@ struct Task
   Volume::Pointer             fixed;
   Volume::Pointer             moving;
   example::Transform::Pointer truth;
+  /** Points of the fixed image's head. */
+  std::vector<Volume::PointType> head;
 };
 
 /** Six numbers, three degrees and three mm. */
@@ -92,6 +99,7 @@ MakeTask(const example::CommandLine & line)
     task.fixed = example::ReadVolume(line.GetWords()[0]);
     task.moving = example::ReadVolume(line.GetWords()[1]);
     task.truth = line.Has("--truth") ? MakeRigid(line.Get("--truth", "")).GetPointer() : nullptr;
+    task.head = example::FindHead(task.fixed);
     return task;
   }
   const auto  truth = MakeRigid(line.Get("--truth", "3,-2,6,8,-5,4"));
@@ -105,207 +113,87 @@ MakeTask(const example::CommandLine & line)
   scan.toRest = [back](const auto & point) { return back->TransformPoint(point); };
   task.moving = MakeHead(scan);
   task.truth = truth;
+  task.head = example::FindHead(task.fixed);
   return task;
 }
 
-/** Where the time of one registration went, in seconds, and how well it ended. */
-struct Outcome
-{
-  double                  total = 0;
-  example::MetricTimes    metric;
-  CallTimes               smoothing;
-  CallTimes               shrinking;
-  CallTimes               scales;
-  example::TransformError error{};
-
-  double
-  GetRest() const
-  {
-    return total - metric.initialization - metric.evaluation - smoothing.seconds - shrinking.seconds - scales.seconds;
-  }
-};
-
-Outcome
-RegisterOnce(const Task & task, const example::RegistrationSettings & settings, const std::vector<Volume::PointType> & head)
+void
+MeasureRegistration(benchmark::State & state, const Task & task, const example::RegistrationSettings & settings)
 {
   Smoothing::times = {};
   Shrinking::times = {};
   Scales::times = {};
-  std::ostringstream       progress;
-  const example::Stopwatch watch;
-  const auto               result = example::Register(task.fixed, task.moving, settings, progress);
-  Outcome                  outcome;
-  outcome.total = watch.GetSeconds();
-  outcome.metric = result.stages.front().metric;
-  outcome.smoothing = Smoothing::times;
-  outcome.shrinking = Shrinking::times;
-  outcome.scales = Scales::times;
-  if (outcome.smoothing.calls == 0 || outcome.shrinking.calls == 0 || outcome.scales.calls == 0)
+  std::ostringstream          progress;
+  example::RegistrationResult result;
+  double                      whole = 0;
+  for (auto _ : state)
+  {
+    const example::Stopwatch watch;
+    result = example::Register(task.fixed, task.moving, settings, progress);
+    whole += watch.GetSeconds();
+  }
+  if (Smoothing::times.calls == 0 || Shrinking::times.calls == 0 || Scales::times.calls == 0)
   {
     throw std::runtime_error("The pipeline does not use the classes that are timed: its shares cannot be told.");
   }
+  const example::MetricTimes & metric = result.stages.front().metric;
+
+  const std::pair<const char *, double> stages[] = { { "initialize_ms", metric.initialization },
+                                                     { "evaluations_ms", metric.evaluation },
+                                                     { "smoothing_ms", Smoothing::times.seconds },
+                                                     { "shrinking_ms", Shrinking::times.seconds },
+                                                     { "scales_ms", Scales::times.seconds } };
+  double                                rest = whole;
+  for (const auto & [name, seconds] : stages)
+  {
+    state.counters[name] = 1000 * seconds;
+    rest -= seconds;
+  }
+  state.counters["rest_ms"] = 1000 * rest;
+  state.counters["evaluations"] = metric.evaluations;
   if (task.truth.IsNotNull())
   {
-    outcome.error = example::Compare(result.transform, task.truth, head);
+    const example::TransformError error = example::Compare(result.transform, task.truth, task.head);
+    state.counters["mean_mm"] = error.mean;
+    state.counters["95%_mm"] = error.percentile95;
+    state.counters["maximum_mm"] = error.maximum;
   }
-  return outcome;
-}
-
-class RegistrationReport
-{
-public:
-  explicit RegistrationReport(bool hasTruth)
-    : m_HasTruth(hasTruth)
-    , m_Table("Rigid registration, seconds",
-              2,
-              { "metric",
-                "run",
-                "total",
-                "Initialize",
-                "evaluations",
-                "number",
-                "smoothing",
-                "shrinking",
-                "scales",
-                "rest",
-                "mean error",
-                "95%",
-                "maximum" })
-    , m_Rows(Json::Array())
-  {}
-
-  void
-  Add(const std::string & metricName, unsigned int run, const Outcome & outcome)
-  {
-    const auto error = [this](double millimetres) { return m_HasTruth ? Format(millimetres) : std::string("-"); };
-    m_Table.AddRow({ metricName,
-                     std::to_string(run),
-                     Format(outcome.total),
-                     Format(outcome.metric.initialization),
-                     Format(outcome.metric.evaluation),
-                     std::to_string(outcome.metric.evaluations),
-                     Format(outcome.smoothing.seconds),
-                     Format(outcome.shrinking.seconds),
-                     Format(outcome.scales.seconds),
-                     Format(outcome.GetRest()),
-                     error(outcome.error.mean),
-                     error(outcome.error.percentile95),
-                     error(outcome.error.maximum) });
-    Json row = Json::Object();
-    row.Add("metric", metricName)
-      .Add("run", static_cast<double>(run))
-      .Add("total_s", outcome.total)
-      .Add("initialize_s", outcome.metric.initialization)
-      .Add("evaluations_s", outcome.metric.evaluation)
-      .Add("evaluations", static_cast<double>(outcome.metric.evaluations))
-      .Add("smoothing_s", outcome.smoothing.seconds)
-      .Add("shrinking_s", outcome.shrinking.seconds)
-      .Add("scales_s", outcome.scales.seconds)
-      .Add("rest_s", outcome.GetRest());
-    if (m_HasTruth)
-    {
-      row.Add("mean_error_mm", outcome.error.mean)
-        .Add("percentile95_error_mm", outcome.error.percentile95)
-        .Add("maximum_error_mm", outcome.error.maximum);
-    }
-    m_Rows.Add(row);
-  }
-
-  void
-  Print(std::ostream & os) const
-  {
-    m_Table.Print(os);
-    os << '\n' << Footnote << std::flush;
-  }
-
-  Json
-  GetJson(unsigned int threads) const
-  {
-    return Json::Object()
-      .Add("program", "RegistrationBenchmark")
-      .Add("itk_version", itk::Version::GetITKVersion())
-      .Add("threads", static_cast<double>(threads))
-      .Add("rows", m_Rows);
-  }
-
-private:
-  bool  m_HasTruth;
-  Table m_Table;
-  Json  m_Rows;
-};
-
-/** ITK's metric, and ours on each device; by name. */
-std::vector<std::pair<std::string, example::RegistrationSettings>>
-ChooseMetrics(const example::CommandLine & line)
-{
-  std::vector<std::pair<std::string, example::RegistrationSettings>> metrics;
-  example::RegistrationSettings                                      settings;
-  settings.model = example::Model::Rigid;
-  if (!line.Has("--without-itk"))
-  {
-    settings.usesITKMetric = true;
-    metrics.emplace_back("ITK", settings);
-    settings.usesITKMetric = false;
-  }
-  const std::string given = line.Get("--device", "");
-  for (const itk::GPUDevice & device : itk::GPUDevice::GetAvailable())
-  {
-    if (given.empty())
-    {
-      settings.device = device;
-      metrics.emplace_back(device.GetName(), settings);
-    }
-  }
-  std::istringstream names(given);
-  for (std::string name; std::getline(names, name, ',');)
-  {
-    settings.device = itk::GPUDevice::FromName(name);
-    metrics.emplace_back(name, settings);
-  }
-  return metrics;
+  state.SetLabel(example::Describe(settings));
 }
 
 int
 Run(const example::CommandLine & line)
 {
-  if (line.Has("--help"))
-  {
-    std::cout << Usage << '\n' << Footnote;
-    return EXIT_SUCCESS;
-  }
-  const unsigned int threads = line.GetNumber("--threads", itk::MultiThreaderBase::GetGlobalDefaultNumberOfThreads());
-  const unsigned int repetitions = line.GetNumber("--repetitions", 2);
-  if (threads == 0 || repetitions == 0)
-  {
-    throw std::invalid_argument("--threads and --repetitions want a number of at least 1.");
-  }
-  itk::MultiThreaderBase::SetGlobalDefaultNumberOfThreads(threads);
-  const auto metrics = ChooseMetrics(line);
-  const Task task = MakeTask(line);
-  const auto head = example::FindHead(task.fixed);
-
-  const auto factory = TimingFactory::New();
+  const Hardware hardware = ChooseHardware(line);
+  const Task     task = MakeTask(line);
+  const auto     factory = TimingFactory::New();
   factory->Replace<Smoothing>();
   factory->Replace<Shrinking>();
   factory->Replace<Scales>();
   itk::ObjectFactoryBase::RegisterFactory(factory);
 
-  std::cout << "ITK " << itk::Version::GetITKVersion() << ", " << threads << " threads\n";
-  RegistrationReport report(task.truth.IsNotNull());
-  for (const auto & [name, settings] : metrics)
+  SideBySide table(
+    {},
+    { { "Stages",
+        { "initialize_ms", "evaluations_ms", "evaluations", "smoothing_ms", "shrinking_ms", "scales_ms", "rest_ms" } },
+      { "Error", { "mean_mm", "95%_mm", "maximum_mm" } } },
+    Footnote);
+  example::RegistrationSettings settings;
+  settings.model = example::Model::Rigid;
+  const auto add = [&](const std::string & name) {
+    const auto measure = [&task, settings](auto & state) { MeasureRegistration(state, task, settings); };
+    return table.Register("Registration/" + name, measure)->Iterations(1);
+  };
+  settings.usesITKMetric = true;
+  add("ITK");
+  settings.usesITKMetric = false;
+  for (const itk::GPUDevice & device : hardware.devices)
   {
-    std::cout << name << ": " << example::Describe(settings) << std::endl;
-    for (unsigned int run = 1; run <= repetitions; ++run)
-    {
-      report.Add(name, run, RegisterOnce(task, settings, head));
-    }
+    settings.device = device;
+    add(device.GetName() + "/first")->Repetitions(1);
+    add(device.GetName());
   }
-  report.Print(std::cout);
-  if (line.Has("--json"))
-  {
-    report.GetJson(threads).Write(line.Get("--json", ""));
-  }
-  return EXIT_SUCCESS;
+  return table.Measure();
 }
 
 } // namespace
@@ -314,10 +202,8 @@ int
 main(int argc, char * argv[])
 {
   const auto body = [=] {
-    return Run(example::CommandLine(argc,
-                                    argv,
-                                    { "--without-itk", "--help" },
-                                    { "--truth", "--device", "--threads", "--repetitions", "--json" }));
+    return Run(
+      ReadOptions(argc, argv, { "--benchmark_repetitions=3" }, PrintHelp, { "--truth", "--device", "--threads" }));
   };
   return example::RunProgram(body, Usage);
 }

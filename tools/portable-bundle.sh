@@ -5,7 +5,7 @@
 #   tools/portable-bundle.sh BUILD_DIR OUT_DIR
 # makes OUT_DIR and, packed, OUT_DIR.tar.xz, which must stay below 50 MB. On the other machine:
 #   tar -xJf OUT_DIR.tar.xz && OUT_DIR/run-gpu-suite.sh OUT_DIR LOG_DIR       everything
-#   OUT_DIR/run MattesBenchmark --quick                                       one program
+#   OUT_DIR/run MattesBenchmark --benchmark_filter=/full/                     one program
 set -Eeuo pipefail
 shopt -s nullglob
 trap 'echo "$0: failed: $BASH_COMMAND" >&2' ERR

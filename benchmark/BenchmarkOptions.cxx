@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "BenchmarkOptions.h"
+
+#include "itkMultiThreaderBase.h"
+#include "itkVersion.h"
+
+#include <benchmark/benchmark.h>
+
+#include <sstream>
+#include <stdexcept>
+
+namespace bench
+{
+
+example::CommandLine
+ReadOptions(
+  int argc, char ** argv, std::vector<std::string> defaults, void (*printHelp)(), const std::set<std::string> & options)
+{
+  // The last one of its name holds, so the user's come behind.
+  std::vector<char *> arguments(argv, argv + argc);
+  for (std::string & option : defaults)
+  {
+    arguments.insert(arguments.begin() + 1, option.data());
+  }
+  int count = static_cast<int>(arguments.size());
+  benchmark::Initialize(&count, arguments.data(), printHelp);
+  return example::CommandLine(count, arguments.data(), {}, options);
+}
+
+Hardware
+ChooseHardware(const example::CommandLine & line)
+{
+  Hardware hardware;
+  hardware.threads = line.GetNumber("--threads", itk::MultiThreaderBase::GetGlobalDefaultNumberOfThreads());
+  if (hardware.threads == 0)
+  {
+    throw std::invalid_argument("--threads wants a number of at least 1.");
+  }
+  itk::MultiThreaderBase::SetGlobalDefaultNumberOfThreads(hardware.threads);
+  std::istringstream names(line.Get("--device", ""));
+  for (std::string name; std::getline(names, name, ',');)
+  {
+    hardware.devices.push_back(itk::GPUDevice::FromName(name));
+  }
+  if (hardware.devices.empty())
+  {
+    hardware.devices = itk::GPUDevice::GetAvailable();
+  }
+  benchmark::AddCustomContext("ITK", itk::Version::GetITKVersion());
+  benchmark::AddCustomContext("threads", std::to_string(hardware.threads));
+  for (const itk::GPUDevice & device : hardware.devices)
+  {
+    benchmark::AddCustomContext(device.GetName(), device.GetDescription());
+  }
+  return hardware;
+}
+
+} // namespace bench

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef LoadedMattesCase_h
+#define LoadedMattesCase_h
+
+#include "MattesCases.h"
+
+#include "itkCudaMattesNMI.h"
+
+#include <limits>
+#include <string>
+
+namespace bench
+{
+
+enum class Quantity
+{
+  Value,
+  ValueAndDerivative
+};
+
+/** Kept from one evaluation to the next: a displacement field's derivative is as large as the field. */
+struct MattesResult
+{
+  double             value = 0;
+  itk::Array<double> derivative;
+
+  template <typename TMetric>
+  void
+  Evaluate(const TMetric & metric, Quantity quantity)
+  {
+    if (quantity == Quantity::Value)
+    {
+      value = metric.GetValue();
+    }
+    else
+    {
+      metric.GetValueAndDerivative(value, derivative);
+    }
+  }
+
+  /** Relative, in norm. */
+  double
+  GetDerivativeDifference(const MattesResult & reference) const
+  {
+    return derivative.size() == reference.derivative.size()
+             ? (derivative - reference.derivative).two_norm() / reference.derivative.two_norm()
+             : std::numeric_limits<double>::infinity();
+  }
+};
+
+/** A case whose images are in memory: what its rows share. */
+template <unsigned int VDimension>
+class LoadedMattesCase
+{
+public:
+  using ImageType = typename MattesCase<VDimension>::ImageType;
+  using ITKMetricType = typename MattesCase<VDimension>::MetricType;
+  using OurMetricType = itk::CudaMattesNMI<ImageType, ImageType>;
+
+  LoadedMattesCase(const MattesCase<VDimension> & itsInput, unsigned int threads)
+    : input(itsInput)
+    , m_Threads(threads)
+  {}
+
+  /** Not initialised yet. */
+  typename ITKMetricType::Pointer
+  MakeITK() const
+  {
+    const auto metric = ITKMetricType::New();
+    input.Configure(*metric, m_Threads);
+    return metric;
+  }
+
+  /** Not initialised yet; computes what ITK's does. */
+  typename OurMetricType::Pointer
+  MakeOurs(const itk::GPUDevice & device) const
+  {
+    const auto metric = OurMetricType::New();
+    metric->SetDevice(device);
+    metric->NormalizedOff();
+    input.Configure(*metric, m_Threads);
+    return metric;
+  }
+
+  /** Has been evaluated once. */
+  const ITKMetricType &
+  GetITK()
+  {
+    if (m_ITK.IsNull())
+    {
+      const auto metric = this->MakeITK();
+      metric->Initialize();
+      m_Reference.Evaluate(*metric, Quantity::ValueAndDerivative);
+      m_ITK = metric;
+    }
+    return *m_ITK;
+  }
+
+  /** What ITK computes. */
+  const MattesResult &
+  GetReference()
+  {
+    this->GetITK();
+    return m_Reference;
+  }
+
+  /** Has been evaluated once. Another device's is let go of. */
+  OurMetricType &
+  GetOurs(const itk::GPUDevice & device)
+  {
+    if (m_Ours.IsNull() || m_Ours->GetDevice().GetName() != device.GetName())
+    {
+      m_Ours = nullptr;
+      const auto metric = this->MakeOurs(device);
+      metric->Initialize();
+      result.Evaluate(*metric, Quantity::ValueAndDerivative);
+      m_Ours = metric;
+    }
+    return *m_Ours;
+  }
+
+  const MattesCase<VDimension> input;
+  MattesResult                 result;
+
+private:
+  unsigned int                    m_Threads;
+  typename ITKMetricType::Pointer m_ITK;
+  MattesResult                    m_Reference;
+  typename OurMetricType::Pointer m_Ours;
+};
+
+} // namespace bench
+
+#endif
