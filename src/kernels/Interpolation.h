@@ -150,12 +150,11 @@ InterpolateCubicInside(GPUREG_GLOBAL const float * coefficients,
                        float *                     value)
 {
   float     wx[4], wy[4], wz[4];
-  int       x, y, z;
-  const int columns = FindSplineSupport(3, shape->size[0], index[0], &x, wx);
-  const int rows = FindSplineSupport(3, shape->size[1], index[1], &y, wy);
+  int       z;
+  const int x = BSplineWeights(3, index[0], wx);
+  const int y = BSplineWeights(3, index[1], wy);
   const int planes = FindSplineSupport(3, shape->size[2], index[2], &z, wz);
-  if (columns < 4 || rows < 4 || x < 0 || y < 0 || z < 0 || x + 4 > shape->size[0] || y + 4 > shape->size[1] ||
-      z + planes > shape->size[2])
+  if (x < 0 || y < 0 || z < 0 || x + 4 > shape->size[0] || y + 4 > shape->size[1] || z + planes > shape->size[2])
   {
     return 0;
   }
