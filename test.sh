@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Installs what is missing (Debian 12, as root or with sudo), builds, and runs every test.
-#   ./test.sh               every test, then the other ITKs and Python where ../shared has them
+#   ./test.sh               every test, then the other ITKs, Python and Modules/Remote where ../shared has them
 #   ./test.sh --sanitize    the tests of the host, built with AddressSanitizer and UndefinedBehaviorSanitizer
 cd "$(dirname "$0")"
 . tools/setup.sh
@@ -33,23 +33,30 @@ test_other_itk_versions() {
   done
 }
 
+# ITK's build tree with Python wrapping, and the source tree beside it.
+itk_tree_archive=$(echo "$shared"/itk-python/*.tar.xz)
+
+# unpack_itk_tree FOLDER: in FOLDER/tree, where the build tree is. It can only stand where it was built: the
+# archive says where.
+unpack_itk_tree() {
+  mkdir -p "$1"
+  [ -e "$1/tree" ] ||
+    tar -tJf "$itk_tree_archive" | awk '/\/CMakeCache.txt$/ && (!n || length < n) { n = length; t = $0 }
+                                        END { sub("/CMakeCache.txt$", "", t); print "/" t }' > "$1/tree"
+  [ -e "$(cat "$1/tree")/CMakeCache.txt" ] || tar -C / -xJf "$itk_tree_archive"
+}
+
 # As an ITK external module: against an ITK build tree, with Python wrapping.
 test_external_module() {
-  local archive tree script
-  archive=$(echo "$shared"/itk-python/*.tar.xz)
-  if [ ! -e "$archive" ]; then
-    echo "skipped: external module and Python wrapping, for there is no $archive"
+  local tree script
+  if [ ! -e "$itk_tree_archive" ]; then
+    echo "skipped: external module and Python wrapping, for there is no $itk_tree_archive"
     return
   fi
   say "ITK build tree: external module, Python"
   install_packages castxml swig python3-dev python3-numpy ocl-icd-opencl-dev
-  # A build tree can only stand where it was built: the archive says where.
-  mkdir -p build/python
-  [ -e build/python/tree ] ||
-    tar -tJf "$archive" | awk '/\/CMakeCache.txt$/ && (!n || length < n) { n = length; t = $0 }
-                               END { sub("/CMakeCache.txt$", "", t); print "/" t }' > build/python/tree
+  unpack_itk_tree build/python
   tree=$(cat build/python/tree)
-  [ -e "$tree/CMakeCache.txt" ] || tar -C / -xJf "$archive"
   configure -G Ninja -S . -B build/python -DITK_DIR="$tree" -DCMAKE_BUILD_TYPE=Release \
             -DCMAKE_RUNTIME_OUTPUT_DIRECTORY="$PWD/build/python/bin" -DPython3_EXECUTABLE=/usr/bin/python3 \
             -DITK_USE_SYSTEM_CASTXML=ON -DITK_USE_SYSTEM_SWIG=ON -DITK_USE_KWSTYLE=OFF -DITK_USE_CLANG_FORMAT=OFF
@@ -60,6 +67,40 @@ test_external_module() {
     echo "$script"
     PYTHONPATH=$tree/Wrapping/Generators/Python:$tree/lib /usr/bin/python3 "$script"
   done
+}
+
+# link_all_but NAME FROM TO: in the folder TO a link to each entry of FROM but one.
+link_all_but() {
+  mkdir -p "$3"
+  find "$2" -mindepth 1 -maxdepth 1 ! -name "$1" -exec ln -s -t "$3" {} +
+}
+
+# Inside ITK's Modules/Remote: an ITK source tree of links is configured with the module. $GPUREG_ITK_SOURCE names
+# one, as Debian's `apt-get source insighttoolkit5` unpacks it; else it is the one that the build tree was made from.
+test_remote_module() {
+  local folder=$PWD/build/remote itk=${GPUREG_ITK_SOURCE-}
+  if [ -z "$itk" ] && [ -e "$itk_tree_archive" ]; then
+    unpack_itk_tree build/python
+    itk=$(sed -n 's/^CMAKE_HOME_DIRECTORY:INTERNAL=//p' "$(cat build/python/tree)/CMakeCache.txt")
+  fi
+  if [ -z "$itk" ]; then
+    echo "skipped: Modules/Remote, for GPUREG_ITK_SOURCE names no ITK source tree, and there is no $itk_tree_archive"
+    return
+  fi
+  [ -d "$itk/Modules/Remote" ] || fail "there is no ITK source tree in $itk"
+  itk=$(cd "$itk" && pwd)
+  say "ITK source tree: configured with GPURegistration in Modules/Remote"
+  rm -rf "$folder"
+  link_all_but Modules "$itk" "$folder/itk"
+  link_all_but Remote "$itk/Modules" "$folder/itk/Modules"
+  link_all_but GPURegistration "$itk/Modules/Remote" "$folder/itk/Modules/Remote"
+  link_all_but 'build*' "$PWD" "$folder/itk/Modules/Remote/GPURegistration"
+  [ -e "$folder/itk/README.md" ] || touch "$folder/itk/README.md" # ITK's packaging looks for it
+  configure -G Ninja -S "$folder/itk" -B "$folder/build" -DCMAKE_BUILD_TYPE=Release -DITK_BUILD_DEFAULT_MODULES=OFF \
+            -DITKGroup_Core=OFF -DModule_GPURegistration=ON -DBUILD_TESTING=OFF -DBUILD_EXAMPLES=OFF \
+            -DITK_FORBID_DOWNLOADS=ON
+  # Fails unless there is such a target and every file that it is made from: nothing is built.
+  cmake --build "$folder/build" --target GPURegistration -- -n > /dev/null
 }
 
 case ${1-} in
@@ -84,6 +125,7 @@ case ${1-} in
     register_with_itk debian "$(sed -n 's/^ITK_DIR:PATH=//p' build/CMakeCache.txt)"
     test_other_itk_versions
     test_external_module
+    test_remote_module
     ;;
   *) fail "usage: $0 [--sanitize]" ;;
 esac

@@ -4,12 +4,8 @@
 #ifndef TimedITK_h
 #define TimedITK_h
 
+#include "../test/ReplacingFactory.h"
 #include "Stopwatch.h"
-
-#include "itkObjectFactoryBase.h"
-#include "itkVersion.h"
-
-#include <typeinfo>
 
 namespace bench
 {
@@ -84,37 +80,8 @@ public:
   }
 };
 
-/** Puts timed classes in the place of ITK's wherever ITK or the pipeline makes one. */
-class TimingFactory : public itk::ObjectFactoryBase
-{
-public:
-  using Self = TimingFactory;
-  using Pointer = itk::SmartPointer<Self>;
-  itkFactorylessNewMacro(Self);
-
-  const char *
-  GetITKSourceVersion() const override
-  {
-    return ITK_SOURCE_VERSION;
-  }
-
-  const char *
-  GetDescription() const override
-  {
-    return "Clocks around ITK's own work";
-  }
-
-  template <typename TTimed>
-  void
-  Replace()
-  {
-    this->RegisterOverride(typeid(typename TTimed::Superclass).name(),
-                           typeid(TTimed).name(),
-                           "timed",
-                           true,
-                           itk::CreateObjectFunction<TTimed>::New());
-  }
-};
+/** Puts timed classes in the place of ITK's. */
+using TimingFactory = gpuregtest::ReplacingFactory;
 
 } // namespace bench
 

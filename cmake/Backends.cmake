@@ -5,8 +5,8 @@ set(_cuda_dir ${GPURegistration_SOURCE_DIR}/cuda)
 set(_opencl_dir ${GPURegistration_SOURCE_DIR}/opencl)
 
 if(GPURegistration_HAS_CUDA)
-  list(APPEND GPURegistration_SRCS ${_cuda_dir}/CudaBackend.cu ${_cuda_dir}/CudaQueue.cu ${_cuda_dir}/MattesPasses.cu
-       ${_cuda_dir}/ResamplePasses.cu)
+  list(APPEND GPURegistration_SRCS ${_cuda_dir}/CudaBackend.cu ${_cuda_dir}/CudaDeviceScope.cu ${_cuda_dir}/CudaQueue.cu
+       ${_cuda_dir}/MattesPasses.cu ${_cuda_dir}/ResamplePasses.cu)
 endif()
 if(GPURegistration_HAS_OPENCL)
   # The kernels' sources become part of the library, a text a program, in the order in which they build on
@@ -68,6 +68,11 @@ function(gpuregistration_configure_backends)
     # The runtime is linked in: a machine without CUDA runs the same library.
     set_target_properties(GPURegistration PROPERTIES CUDA_STANDARD 17 CUDA_STANDARD_REQUIRED ON
                           CUDA_RUNTIME_LIBRARY Static CUDA_VISIBILITY_PRESET hidden)
+    # A GPU that there is no code for is not offered. Colons, since nvcc would part the words at commas.
+    get_target_property(_architectures GPURegistration CUDA_ARCHITECTURES)
+    string(REPLACE ";" ":" _architectures "${_architectures}")
+    set_property(SOURCE ${_cuda_dir}/CudaBackend.cu APPEND PROPERTY COMPILE_DEFINITIONS
+                                                                    "GPUREG_CUDA_ARCHITECTURES=\"${_architectures}\"")
   endif()
   if(GPURegistration_HAS_OPENCL)
     target_compile_definitions(GPURegistration PRIVATE GPUREG_USE_OPENCL)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "CudaArchitectures.h"
 #include "CudaQueue.h"
 
 #include "MattesPasses.h"
@@ -8,13 +9,33 @@ namespace gpureg
 
 namespace
 {
+int
+GetCapability(const cudaDeviceProp & properties)
+{
+  return 10 * properties.major + properties.minor;
+}
+
+/** What this library was compiled for: as CMake was told, and as the compiler says. */
+std::vector<CudaCode>
+GetCompiledCodes()
+{
+  std::vector<int> compiled;
+#ifdef __CUDA_ARCH_LIST__
+  for (const int architecture : { __CUDA_ARCH_LIST__ }) // 900 is 9.0
+  {
+    compiled.push_back(architecture / 10);
+  }
+#endif
+  return GetCudaCodes(GPUREG_CUDA_ARCHITECTURES, compiled);
+}
+
 class CudaBackend : public Backend
 {
 public:
   CudaBackend(int device, const cudaDeviceProp & properties)
     : Backend({ "cuda:" + std::to_string(device),
-                std::string(properties.name) + ", compute capability " + std::to_string(properties.major) + "." +
-                  std::to_string(properties.minor) + ", " + std::to_string(properties.totalGlobalMem >> 30) + " GiB",
+                std::string(properties.name) + ", compute capability " + NameCapability(GetCapability(properties)) +
+                  ", " + std::to_string(properties.totalGlobalMem >> 30) + " GiB",
                 properties.totalGlobalMem },
               DeviceRank::Cuda)
     , m_Device(device)
@@ -43,6 +64,7 @@ FindCudaBackends()
     list.complaints.push_back(std::string("CUDA: ") + cudaGetErrorString(status));
     return list;
   }
+  const std::vector<CudaCode> codes = GetCompiledCodes();
   for (int device = 0; device < count; ++device)
   {
     cudaDeviceProp    properties;
@@ -50,16 +72,19 @@ FindCudaBackends()
     if (cudaGetDeviceProperties(&properties, device) != cudaSuccess)
     {
       list.complaints.push_back(name + ": " + cudaGetErrorString(cudaGetLastError()));
+      continue;
     }
-    else if (10 * properties.major + properties.minor < 75)
+    const int         capability = GetCapability(properties);
+    const std::string why = capability < 75 ? "has compute capability " + NameCapability(capability) +
+                                                ", and 7.5 is the least that is supported"
+                                            : FindWhyNoCodeRunsOn(codes, capability);
+    if (why.empty())
     {
-      list.complaints.push_back(name + ": " + properties.name + " has compute capability " +
-                                std::to_string(properties.major) + "." + std::to_string(properties.minor) +
-                                ", and 7.5 is the least that is supported");
+      list.backends.push_back(std::make_shared<CudaBackend>(device, properties));
     }
     else
     {
-      list.backends.push_back(std::make_shared<CudaBackend>(device, properties));
+      list.complaints.push_back(name + ": " + properties.name + " " + why);
     }
   }
   return list;

@@ -23,25 +23,6 @@ CheckCuda(cudaError_t status, const char * what, const std::string & deviceName)
                       : "; choose another device if it happens again"));
 }
 
-CudaDeviceScope::CudaDeviceScope(int device)
-{
-  int current = -1;
-  CheckCuda(cudaGetDevice(&current), "asking for the current device", "cuda");
-  if (current != device)
-  {
-    CheckCuda(cudaSetDevice(device), "making the device current", "cuda:" + std::to_string(device));
-    m_Previous = current;
-  }
-}
-
-CudaDeviceScope::~CudaDeviceScope()
-{
-  if (m_Previous >= 0)
-  {
-    cudaSetDevice(m_Previous);
-  }
-}
-
 namespace
 {
 /** For destructors: does its best on a device that may be gone, and leaves no error behind. */
@@ -49,15 +30,13 @@ template <typename TRelease>
 void
 WithDevice(int device, const TRelease & release) noexcept
 {
-  int current = -1;
-  if (cudaGetDevice(&current) == cudaSuccess && (current == device || cudaSetDevice(device) == cudaSuccess))
+  try
   {
+    const CudaDeviceScope scope(device);
     release();
-    if (current != device)
-    {
-      cudaSetDevice(current);
-    }
   }
+  catch (...)
+  {}
   cudaGetLastError();
 }
 } // namespace
@@ -98,6 +77,7 @@ CudaQueue::CudaQueue(Backend & backend, int device)
   : m_Backend(backend)
   , m_Device(device)
 {
+  RetainCudaContext(device);
   const CudaDeviceScope scope(device);
   try
   {

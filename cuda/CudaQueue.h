@@ -2,6 +2,7 @@
 #ifndef gpureg_CudaQueue_h
 #define gpureg_CudaQueue_h
 
+#include "CudaDeviceScope.h"
 #include "CudaPrelude.h"
 
 #include "Backend.h"
@@ -16,20 +17,6 @@ namespace gpureg
 /** \throws Error that says what failed, where and why, unless status is cudaSuccess. */
 void
 CheckCuda(cudaError_t status, const char * what, const std::string & deviceName);
-
-/** Makes a device current, and the caller's own current again at the end of the scope. */
-class CudaDeviceScope
-{
-public:
-  explicit CudaDeviceScope(int device);
-  ~CudaDeviceScope();
-  CudaDeviceScope(const CudaDeviceScope &) = delete;
-  CudaDeviceScope &
-  operator=(const CudaDeviceScope &) = delete;
-
-private:
-  int m_Previous = -1;
-};
 
 class CudaMemory : public Memory
 {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What makes CudaMattesNMI a drop-in: it is used here as ITK's own registration methods and people's
 // programs use itk::MattesMutualInformationImageToImageMetricv4, beside which it stands.
+#include "RegistrationSetUp.h"
+#include "ReplacingFactory.h"
+#include "TestAnswer.h"
 #include "TestDevices.h"
 #include "TestImages.h"
 #include "TestMetrics.h"
@@ -15,15 +18,12 @@
 #include "itkEllipseSpatialObject.h"
 #include "itkEuler2DTransform.h"
 #include "itkGaussianInterpolateImageFunction.h"
-#include "itkGradientDescentOptimizerv4.h"
 #include "itkImageMaskSpatialObject.h"
 #include "itkImageRegistrationMethodv4.h"
 #include "itkObjectToObjectMultiMetricv4.h"
 #include "itkOutputWindow.h"
-#include "itkRegistrationParameterScalesFromPhysicalShift.h"
 #include "itkSyNImageRegistrationMethod.h"
 #include "itkTranslationTransform.h"
-#include "itkVersion.h"
 #include "itkWindowedSincInterpolateImageFunction.h"
 
 #include <algorithm>
@@ -41,25 +41,8 @@ using Itks = ItkMetric<float, 2>;
 using AffineType = itk::AffineTransform<double, 2>;
 using FieldTransformType = itk::DisplacementFieldTransform<double, 2>;
 using FieldType = FieldTransformType::DisplacementFieldType;
+using BSplineType = itk::BSplineTransform<double, 2, 3>;
 using CompositeType = itk::CompositeTransform<double, 2>;
-
-struct Answer
-{
-  double              value = 0;
-  std::vector<double> derivative;
-  std::size_t         validPoints = 0;
-};
-
-Answer
-Evaluate(const Itks & metric)
-{
-  Answer             answer;
-  itk::Array<double> derivative;
-  metric.GetValueAndDerivative(answer.value, derivative);
-  answer.derivative.assign(derivative.begin(), derivative.end());
-  answer.validPoints = metric.GetNumberOfValidPoints();
-  return answer;
-}
 
 Answer
 InitializeAndEvaluate(Itks & metric)
@@ -74,18 +57,6 @@ ExpectSame(const Answer & a, const Answer & b)
   EXPECT_EQ(a.value, b.value);
   EXPECT_EQ(a.validPoints, b.validPoints);
   EXPECT_EQ(a.derivative, b.derivative);
-}
-
-double
-GetRelativeError(const std::vector<double> & a, const std::vector<double> & b)
-{
-  double error = 0, norm = 0;
-  for (std::size_t p = 0; p < b.size(); ++p)
-  {
-    error += (a[p] - b[p]) * (a[p] - b[p]);
-    norm += b[p] * b[p];
-  }
-  return std::sqrt(error / norm);
 }
 
 void
@@ -137,6 +108,28 @@ MakeField()
   const auto transform = FieldTransformType::New();
   transform->SetDisplacementField(field);
   return transform;
+}
+
+/** With random coefficients. */
+BSplineType::Pointer
+MakeBSpline()
+{
+  const auto                          bspline = BSplineType::New();
+  BSplineType::MeshSizeType           mesh;
+  BSplineType::PhysicalDimensionsType extent;
+  mesh.Fill(4);
+  extent.Fill(80.0);
+  bspline->SetTransformDomainOrigin(MakeGrid().origin);
+  bspline->SetTransformDomainPhysicalDimensions(extent);
+  bspline->SetTransformDomainMeshSize(mesh);
+  auto   parameters = bspline->GetParameters();
+  Random random(3);
+  for (auto & parameter : parameters)
+  {
+    parameter = Uniform(random, -1.0, 1.0);
+  }
+  bspline->SetParameters(parameters);
+  return bspline;
 }
 
 std::pair<ImageType::Pointer, ImageType::Pointer>
@@ -213,35 +206,6 @@ private:
   itk::OutputWindow::Pointer m_Before = itk::OutputWindow::GetInstance();
 };
 
-/** Replaces ITK's metric in programs that know nothing of this module. */
-class MetricFactory : public itk::ObjectFactoryBase
-{
-public:
-  using Self = MetricFactory;
-  using Pointer = itk::SmartPointer<Self>;
-  itkFactorylessNewMacro(Self);
-  const char *
-  GetITKSourceVersion() const override
-  {
-    return ITK_SOURCE_VERSION;
-  }
-  const char *
-  GetDescription() const override
-  {
-    return "CudaMattesNMI for Mattes";
-  }
-
-protected:
-  MetricFactory()
-  {
-    this->RegisterOverride(typeid(Itks).name(),
-                           typeid(Ours).name(),
-                           "CudaMattesNMI",
-                           true,
-                           itk::CreateObjectFunction<Ours>::New());
-  }
-};
-
 class ContractTest : public DeviceTest
 {
 protected:
@@ -292,7 +256,8 @@ TEST_P(ContractTest, PrintsItself)
 
 TEST_P(ContractTest, ReplacesItkByAFactory)
 {
-  const auto factory = MetricFactory::New();
+  const auto factory = ReplacingFactory::New();
+  factory->Replace<Ours>();
   itk::ObjectFactoryBase::RegisterFactory(factory);
   const auto metric = Itks::New();
   itk::ObjectFactoryBase::UnRegisterFactory(factory);
@@ -559,15 +524,7 @@ TEST_P(ContractTest, TransformClassesOfOthers)
 
 TEST_P(ContractTest, BSplineParametersAreRefusedByName)
 {
-  using BSplineType = itk::BSplineTransform<double, 2, 3>;
-  const auto                     bspline = BSplineType::New();
-  BSplineType::MeshSizeType      mesh;
-  BSplineType::PhysicalDimensionsType extent;
-  mesh.Fill(4);
-  extent.Fill(80.0);
-  bspline->SetTransformDomainOrigin(MakeGrid().origin);
-  bspline->SetTransformDomainPhysicalDimensions(extent);
-  bspline->SetTransformDomainMeshSize(mesh);
+  const auto bspline = MakeBSpline();
   const auto images = MakeImages(8);
   const auto composite = CompositeType::New();
   composite->AddTransform(MakeAffine(8));
@@ -595,22 +552,7 @@ TEST_P(ContractTest, BSplineParametersAreRefusedByName)
 /** A B-spline that is only applied, and an affine transform that is optimised, is for the host. */
 TEST_P(ContractTest, BSplineThatIsNotOptimisedIsComputedThroughItk)
 {
-  using BSplineType = itk::BSplineTransform<double, 2, 3>;
-  const auto                          bspline = BSplineType::New();
-  BSplineType::MeshSizeType           mesh;
-  BSplineType::PhysicalDimensionsType extent;
-  mesh.Fill(4);
-  extent.Fill(80.0);
-  bspline->SetTransformDomainOrigin(MakeGrid().origin);
-  bspline->SetTransformDomainPhysicalDimensions(extent);
-  bspline->SetTransformDomainMeshSize(mesh);
-  auto   parameters = bspline->GetParameters();
-  Random random(3);
-  for (auto & parameter : parameters)
-  {
-    parameter = Uniform(random, -1.0, 1.0);
-  }
-  bspline->SetParameters(parameters);
+  const auto bspline = MakeBSpline();
   const auto composite = CompositeType::New();
   composite->AddTransform(MakeAffine(8));
   composite->AddTransform(bspline);
@@ -879,8 +821,6 @@ TEST_P(ContractTest, ImageRegistrationMethod)
 {
   using RegistrationType = itk::ImageRegistrationMethodv4<ImageType, ImageType>;
   using TransformType = itk::Euler2DTransform<double>;
-  using OptimizerType = itk::GradientDescentOptimizerv4;
-  using ScalesType = itk::RegistrationParameterScalesFromPhysicalShift<Itks>;
   const Grid<2> grid = MakeGrid();
   const auto    images = MakeImages(13);
 
@@ -895,16 +835,9 @@ TEST_P(ContractTest, ImageRegistrationMethod)
     offset[1] = -1.5;
     transform->SetTranslation(offset);
     metric->SetNumberOfHistogramBins(20);
-    const auto scales = ScalesType::New();
-    scales->SetMetric(metric);
-    const auto optimizer = OptimizerType::New();
-    optimizer->SetScalesEstimator(scales);
-    optimizer->SetNumberOfIterations(15);
-    optimizer->SetMaximumStepSizeInPhysicalUnits(0.5);
     const auto registration = RegistrationType::New();
-    registration->SetFixedImage(images.first);
-    registration->SetMovingImage(images.second);
-    registration->SetInitialTransform(transform);
+    SetUpRegistration(*registration, images.first, images.second, transform, metric, { { 2, 1.0 }, { 1, 0.0 } });
+    registration->SetOptimizer(MakeGradientDescent(metric, 15, 0.5));
     if (startsElsewhere)
     {
       const auto fixedInitial = itk::TranslationTransform<double, 2>::New();
@@ -915,18 +848,6 @@ TEST_P(ContractTest, ImageRegistrationMethod)
       registration->SetFixedInitialTransform(fixedInitial);
       registration->SetMovingInitialTransform(MakeAffine(14));
     }
-    registration->InPlaceOn();
-    registration->SetMetric(metric);
-    registration->SetOptimizer(optimizer);
-    registration->SetNumberOfLevels(2);
-    RegistrationType::ShrinkFactorsArrayType shrinking(2);
-    shrinking[0] = 2;
-    shrinking[1] = 1;
-    registration->SetShrinkFactorsPerLevel(shrinking);
-    RegistrationType::SmoothingSigmasArrayType smoothing(2);
-    smoothing[0] = 1.0;
-    smoothing[1] = 0.0;
-    registration->SetSmoothingSigmasPerLevel(smoothing);
     registration->SetMetricSamplingStrategy(strategy);
     registration->SetMetricSamplingPercentage(0.4);
     registration->MetricSamplingReinitializeSeed(17);
@@ -997,18 +918,7 @@ TEST_P(ContractTest, SyNRegistration)
     transform->SetDisplacementField(field);
     transform->SetInverseDisplacementField(inverse);
     const auto registration = SyNType::New();
-    registration->SetFixedImage(images.first);
-    registration->SetMovingImage(bent);
-    registration->SetInitialTransform(transform);
-    registration->InPlaceOn();
-    registration->SetMetric(metric);
-    registration->SetNumberOfLevels(1);
-    SyNType::ShrinkFactorsArrayType shrinking(1);
-    shrinking.Fill(1);
-    registration->SetShrinkFactorsPerLevel(shrinking);
-    SyNType::SmoothingSigmasArrayType smoothing(1);
-    smoothing.Fill(0);
-    registration->SetSmoothingSigmasPerLevel(smoothing);
+    SetUpRegistration(*registration, images.first, bent, transform, metric, { { 1, 0.0 } });
     SyNType::NumberOfIterationsArrayType iterations(1);
     iterations.Fill(5);
     registration->SetNumberOfIterationsPerLevel(iterations);

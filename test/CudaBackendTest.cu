@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// What only a CUDA device can show: its memory really out, a device that is gone, the caller's current device,
-// volumes of more than 2^31 voxels.
+// What only a CUDA device can show: its memory really out, a device that is gone, the caller's current device and
+// context, volumes of more than 2^31 voxels.
 #include "gpureg/Device.h"
 #include "gpureg/MattesMetric.h"
 
+#include <cuda.h>
 #include <cuda_runtime.h>
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <cstdlib>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -89,6 +93,47 @@ EvaluateFarEnd(MattesMetric & metric, const Size & movingSize, const Size & virt
   return metric.Evaluate(mapping, MattesDerivative::None, false, RunOnThreads).histogram;
 }
 
+/** Makes a metric on a device, asks it once, and deletes it. */
+std::vector<std::uint64_t>
+EvaluateOn(const std::string & deviceName)
+{
+  const Size   size{ 32, 32, 32 };
+  MattesMetric metric(deviceName, Bins);
+  metric.SetFixedSide(MakeFixedSide(size), RunOnThreads);
+  metric.SetMovingSide(MakeMovingSide(size), RunOnThreads);
+  return EvaluateFarEnd(metric, size, size);
+}
+
+/** A function of the driver, which tells of contexts without making one. */
+template <typename TFunction>
+TFunction *
+GetDriverFunction(const char * name)
+{
+  void * const driver = dlopen("libcuda.so.1", RTLD_LAZY);
+  return reinterpret_cast<TFunction *>(driver != nullptr ? dlsym(driver, name) : nullptr);
+}
+
+/** The calling thread's; null where it has none. */
+CUcontext
+GetCurrentContext()
+{
+  CUcontext context = nullptr;
+  EXPECT_EQ(GetDriverFunction<decltype(cuCtxGetCurrent)>("cuCtxGetCurrent")(&context), CUDA_SUCCESS);
+  return context;
+}
+
+/** Whether anything of this process has made the device's context. */
+bool
+HasContext(int device)
+{
+  unsigned int flags = 0;
+  int          isActive = -1;
+  EXPECT_EQ(GetDriverFunction<decltype(cuDevicePrimaryCtxGetState)>("cuDevicePrimaryCtxGetState")(
+              device, &flags, &isActive),
+            CUDA_SUCCESS);
+  return isActive != 0;
+}
+
 class CudaBackendTest : public testing::Test
 {
 protected:
@@ -147,6 +192,7 @@ TEST_F(CudaBackendTest, ACallersCurrentDeviceStaysCurrent)
   ASSERT_EQ(cudaGetDeviceCount(&count), cudaSuccess);
   const int other = count - 1; // another than 0 where there is one
   ASSERT_EQ(cudaSetDevice(other), cudaSuccess);
+  const CUcontext context = GetCurrentContext();
   {
     MattesMetric metric("cuda:0", Bins);
     metric.SetFixedSide(MakeFixedSide({ 32, 32, 32 }), RunOnThreads);
@@ -156,10 +202,20 @@ TEST_F(CudaBackendTest, ACallersCurrentDeviceStaysCurrent)
     ASSERT_EQ(cudaGetDevice(&current), cudaSuccess);
     EXPECT_EQ(current, other);
   }
+  EXPECT_EQ(GetCurrentContext(), context);
   int current = -1;
   ASSERT_EQ(cudaGetDevice(&current), cudaSuccess);
   EXPECT_EQ(current, other);
   ASSERT_EQ(cudaSetDevice(0), cudaSuccess);
+}
+
+TEST_F(CudaBackendTest, AThreadWithoutAContextHasNoneAfterwards)
+{
+  std::thread([] {
+    EXPECT_EQ(GetCurrentContext(), nullptr);
+    EXPECT_NO_THROW(EvaluateOn("cuda:0"));
+    EXPECT_EQ(GetCurrentContext(), nullptr);
+  }).join();
 }
 
 /** Exits with 0 if a metric whose device was lost says so, is destroyed, and the host still computes. */
@@ -184,19 +240,63 @@ LoseTheDevice()
       told = std::string(error.what()).find("the device is gone for this process") != std::string::npos;
     }
   }
-  MattesMetric host("host", Bins);
-  host.SetFixedSide(MakeFixedSide({ 32, 32, 32 }), RunOnThreads);
-  host.SetMovingSide(MakeMovingSide({ 32, 32, 32 }), RunOnThreads);
-  const std::vector<std::uint64_t> histogram = EvaluateFarEnd(host, { 32, 32, 32 }, { 32, 32, 32 });
+  const std::vector<std::uint64_t> histogram = EvaluateOn("host");
   const bool                       computed = *std::max_element(histogram.begin(), histogram.end()) > 0;
   std::_Exit(told && computed ? 0 : 1);
 }
 
-using CudaBackendDeathTest = CudaBackendTest;
+/** Each runs in a process of its own, in which nothing has used a device. */
+class CudaBackendDeathTest : public CudaBackendTest
+{
+protected:
+  void
+  SetUp() override
+  {
+    testing::FLAGS_gtest_death_test_style = "threadsafe";
+    CudaBackendTest::SetUp();
+  }
+};
+
+/** Exits with 0 if listing the devices has initialised none of them. */
+void
+ListDevices()
+{
+  bool hasNone = !GetAvailableDevices().empty();
+  int  count = 0;
+  cudaGetDeviceCount(&count);
+  for (int device = 0; device < count; ++device)
+  {
+    hasNone = hasNone && !HasContext(device);
+  }
+  std::_Exit(hasNone ? 0 : 1);
+}
+
+TEST_F(CudaBackendDeathTest, ListingDevicesMakesNoContext)
+{
+  EXPECT_EXIT(ListDevices(), testing::ExitedWithCode(0), "");
+}
+
+/** Exits with 0 if a metric on the second device leaves the first alone, which a new thread's calls go to. */
+void
+UseTheSecondDevice()
+{
+  EvaluateOn("cuda:1");
+  std::_Exit(HasContext(1) && !HasContext(0) && GetCurrentContext() == nullptr ? 0 : 1);
+}
+
+TEST_F(CudaBackendDeathTest, UsingTheSecondDeviceMakesNoContextOnTheFirst)
+{
+  int count = 0;
+  ASSERT_EQ(cudaGetDeviceCount(&count), cudaSuccess);
+  if (count < 2)
+  {
+    GTEST_SKIP() << "needs two CUDA devices, and this machine has one";
+  }
+  EXPECT_EXIT(UseTheSecondDevice(), testing::ExitedWithCode(0), "");
+}
 
 TEST_F(CudaBackendDeathTest, ADeviceThatIsGoneIsToldAndTheHostGoesOn)
 {
-  testing::FLAGS_gtest_death_test_style = "threadsafe";
   EXPECT_EXIT(LoseTheDevice(), testing::ExitedWithCode(0), "the device is gone for this process");
 }
 

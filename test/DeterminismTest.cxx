@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The same answer twice: from run to run, whatever the number of threads, and beside other metrics.
+#include "TestAnswer.h"
 #include "TestDevices.h"
 #include "TestImages.h"
 #include "TestMetrics.h"
@@ -35,14 +36,6 @@ enum class Path
 
 const Path AllPaths[] = { Path::Plain, Path::MaskAndDifferences, Path::Points,
                           Path::Field, Path::FieldAtPoints,      Path::ThroughITK };
-
-struct Answer
-{
-  double              value = 0;
-  double              valueAlone = 0;
-  std::vector<double> derivative;
-  std::size_t         validPoints = 0;
-};
 
 /** How many doubles lie between two. */
 std::int64_t
@@ -149,19 +142,6 @@ MakeMetric(Path path, const itk::GPUDevice & device, std::uint64_t seed = 1)
   return metric;
 }
 
-Answer
-Ask(MetricType & metric)
-{
-  metric.Initialize();
-  Answer             answer;
-  itk::Array<double> derivative;
-  metric.GetValueAndDerivative(answer.value, derivative);
-  answer.derivative.assign(derivative.begin(), derivative.end());
-  answer.validPoints = metric.GetNumberOfValidPoints();
-  answer.valueAlone = metric.GetValue();
-  return answer;
-}
-
 class DeterminismTest : public DeviceTest
 {};
 } // namespace
@@ -172,10 +152,10 @@ TEST_P(DeterminismTest, AskedTwice)
   {
     SCOPED_TRACE(static_cast<int>(path));
     const auto   metric = MakeMetric(path, GetDevice());
-    const Answer first = Ask(*metric);
+    const Answer first = InitializeAndAsk(*metric);
     EXPECT_GT(first.validPoints, 1000u);
-    ExpectSameBits(first, Ask(*metric));
-    ExpectSameBits(first, Ask(*MakeMetric(path, GetDevice())));
+    ExpectSameBits(first, InitializeAndAsk(*metric));
+    ExpectSameBits(first, InitializeAndAsk(*MakeMetric(path, GetDevice())));
   }
 }
 
@@ -189,7 +169,7 @@ TEST_P(DeterminismTest, AnyNumberOfThreads)
     {
       const auto metric = MakeMetric(path, GetDevice());
       metric->SetMaximumNumberOfWorkUnits(threads);
-      const Answer answer = Ask(*metric);
+      const Answer answer = InitializeAndAsk(*metric);
       if (threads == 1)
       {
         first = answer;
@@ -208,7 +188,7 @@ TEST_P(DeterminismTest, ValueAloneIsTheValue)
       SCOPED_TRACE(static_cast<int>(path));
       const auto metric = MakeMetric(path, GetDevice());
       metric->SetNormalized(normalized);
-      const Answer answer = Ask(*metric);
+      const Answer answer = InitializeAndAsk(*metric);
       EXPECT_LE(GetUlps(answer.value, answer.valueAlone), 8);
     }
   }
@@ -219,7 +199,7 @@ TEST_P(DeterminismTest, BesideAnotherMetric)
   for (const Path path : AllPaths)
   {
     SCOPED_TRACE(static_cast<int>(path));
-    const Answer alone[] = { Ask(*MakeMetric(path, GetDevice(), 1)), Ask(*MakeMetric(path, GetDevice(), 2)) };
+    const Answer alone[] = { InitializeAndAsk(*MakeMetric(path, GetDevice(), 1)), InitializeAndAsk(*MakeMetric(path, GetDevice(), 2)) };
     EXPECT_NE(alone[0].value, alone[1].value);
     Answer together[2];
     {
@@ -230,7 +210,7 @@ TEST_P(DeterminismTest, BesideAnotherMetric)
         threads[n] = std::thread([&, n] {
           for (int repetition = 0; repetition < 3; ++repetition)
           {
-            together[n] = Ask(**(metrics.begin() + n));
+            together[n] = InitializeAndAsk(**(metrics.begin() + n));
           }
         });
       }
@@ -252,8 +232,8 @@ TEST_P(DeterminismTest, AgreesWithTheHost)
   for (const Path path : AllPaths)
   {
     SCOPED_TRACE(static_cast<int>(path));
-    const Answer host = Ask(*MakeMetric(path, itk::GPUDevice::FromName("host")));
-    const Answer here = Ask(*MakeMetric(path, GetDevice()));
+    const Answer host = InitializeAndAsk(*MakeMetric(path, itk::GPUDevice::FromName("host")));
+    const Answer here = InitializeAndAsk(*MakeMetric(path, GetDevice()));
     EXPECT_EQ(here.validPoints, host.validPoints);
     EXPECT_NEAR(here.value, host.value, 1e-5 * std::abs(host.value));
     double error = 0, norm = 0;

@@ -59,7 +59,29 @@ CopyFrom(const std::vector<T> & array, int components = 1)
 }
 
 class EngineTest : public DeviceTest
-{};
+{
+protected:
+  /** Evaluates where every sample falls inside: the histogram's rows are the samples of each fixed bin. */
+  void
+  ExpectCounts(const gpureg::MattesFixedSide &    fixedSide,
+               const gpureg::MattesMovingSide &   movingSide,
+               const std::vector<std::uint64_t> & expected)
+  {
+    const auto           bins = static_cast<int>(expected.size());
+    gpureg::MattesMetric engine(GetParam(), bins);
+    engine.SetFixedSide(fixedSide, OneAfterTheOther);
+    engine.SetMovingSide(movingSide, OneAfterTheOther);
+    const gpureg::MattesResult result =
+      engine.Evaluate(gpureg::MattesMapping(), gpureg::MattesDerivative::None, true, OneAfterTheOther);
+    ASSERT_EQ(result.histogram.size(), static_cast<std::size_t>(bins) * bins);
+    for (int row = 0; row < bins; ++row)
+    {
+      const auto line = result.histogram.begin() + row * bins;
+      EXPECT_EQ(static_cast<double>(std::accumulate(line, line + bins, std::uint64_t{ 0 })),
+                result.countUnit * static_cast<double>(expected[row]));
+    }
+  }
+};
 } // namespace
 
 TEST(BSplineTest, WeightsAreTheRecursion)
@@ -368,18 +390,7 @@ TEST_P(EngineTest, CountsEachSampleOnce)
       gpureg::MattesMovingSide movingSide;
       movingSide.size = size;
       movingSide.values = CopyFrom(values);
-      gpureg::MattesMetric engine(GetParam(), bins);
-      engine.SetFixedSide(fixedSide, OneAfterTheOther);
-      engine.SetMovingSide(movingSide, OneAfterTheOther);
-      const gpureg::MattesResult result =
-        engine.Evaluate(gpureg::MattesMapping(), gpureg::MattesDerivative::None, true, OneAfterTheOther);
-      ASSERT_EQ(result.histogram.size(), static_cast<std::size_t>(bins) * bins);
-      for (int row = 0; row < bins; ++row)
-      {
-        const auto line = result.histogram.begin() + row * bins;
-        EXPECT_EQ(static_cast<double>(std::accumulate(line, line + bins, std::uint64_t{ 0 })),
-                  result.countUnit * static_cast<double>(expected[row]));
-      }
+      ExpectCounts(fixedSide, movingSide, expected);
     }
   }
 }
@@ -409,17 +420,12 @@ TEST_P(EngineTest, CountsEachPointOnce)
     gpureg::MattesMovingSide movingSide;
     movingSide.size = { 10, 10, 10 };
     movingSide.values = CopyFrom(values);
-    gpureg::MattesMetric engine(GetParam(), bins);
-    engine.SetFixedSide(fixedSide, OneAfterTheOther);
-    engine.SetMovingSide(movingSide, OneAfterTheOther);
-    const gpureg::MattesResult result =
-      engine.Evaluate(gpureg::MattesMapping(), gpureg::MattesDerivative::None, false, OneAfterTheOther);
-    for (int row = 0; row < bins; ++row)
+    std::vector<std::uint64_t> expected(bins, 0);
+    for (const std::uint16_t bin : fixedBins)
     {
-      const auto line = result.histogram.begin() + row * bins;
-      EXPECT_EQ(static_cast<double>(std::accumulate(line, line + bins, std::uint64_t{ 0 })),
-                result.countUnit * static_cast<double>((count + bins - 1 - row) / bins));
+      ++expected[bin];
     }
+    ExpectCounts(fixedSide, movingSide, expected);
   }
 }
 

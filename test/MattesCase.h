@@ -4,6 +4,8 @@
 #ifndef MattesCase_h
 #define MattesCase_h
 
+#include "TestAnswer.h"
+
 #include <cstdint>
 #include <ostream>
 #include <string>
@@ -81,20 +83,11 @@ struct MattesCase
 std::ostream &
 operator<<(std::ostream & os, const MattesCase & c);
 
-/** What a metric gave. */
-struct MattesOutcome
-{
-  double              value = 0;          // with the derivative
-  double              valueAlone = 0;     // GetValue()
-  std::vector<double> derivative;
-  std::size_t         validPoints = 0;
-};
-
 /** What both metrics gave, and what the case is like. */
 struct MattesComparison
 {
-  MattesOutcome itk;
-  MattesOutcome ours;
+  Answer itk;
+  Answer ours;
   std::size_t   samples = 0;
   /** Whether rounding may turn a sample: see MattesCase.hxx. The transform is drawn so that it may not. */
   bool          isNearEdge = false;

@@ -237,7 +237,7 @@ public:
   }
 
   /** Gives the case to a metric and asks it. */
-  MattesOutcome
+  Answer
   Evaluate(MetricType & metric) const
   {
     metric.SetFixedImage(m_Fixed);
@@ -270,14 +270,7 @@ public:
         metric.SetFixedSampledPointSet(MakePointSet<typename MetricType::FixedSampledPointSetType>());
       }
     }
-    metric.Initialize();
-    MattesOutcome                       outcome;
-    typename MetricType::DerivativeType derivative;
-    metric.GetValueAndDerivative(outcome.value, derivative);
-    outcome.validPoints = metric.GetNumberOfValidPoints();
-    outcome.derivative.assign(derivative.begin(), derivative.end());
-    outcome.valueAlone = metric.GetValue();
-    return outcome;
+    return InitializeAndAsk(metric);
   }
 
   std::size_t

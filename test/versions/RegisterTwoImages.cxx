@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Registers two small images of different contrast, rigidly, with itk::CudaMattesNMI in an unmodified
 // itk::ImageRegistrationMethodv4, and fails unless the transform that moved one of them is recovered.
+#include "../RegistrationSetUp.h"
+
 #include "itkCudaMattesNMI.h"
 
 #include "itkEuler3DTransform.h"
@@ -116,21 +118,8 @@ main()
   using RegistrationType = itk::ImageRegistrationMethodv4<ImageType, ImageType, TransformType>;
   auto transform = TransformType::New();
   auto registration = RegistrationType::New();
-  registration->SetFixedImage(fixed);
-  registration->SetMovingImage(moving);
-  registration->SetInitialTransform(transform);
-  registration->InPlaceOn();
-  registration->SetMetric(metric);
+  gpuregtest::SetUpRegistration(*registration, fixed, moving, transform, metric, { { 2, 1.0 }, { 1, 0.0 } });
   registration->SetOptimizer(optimizer);
-  registration->SetNumberOfLevels(2);
-  RegistrationType::ShrinkFactorsArrayType shrinkFactors(2);
-  shrinkFactors[0] = 2;
-  shrinkFactors[1] = 1;
-  registration->SetShrinkFactorsPerLevel(shrinkFactors);
-  RegistrationType::SmoothingSigmasArrayType sigmas(2);
-  sigmas[0] = 1;
-  sigmas[1] = 0;
-  registration->SetSmoothingSigmasPerLevel(sigmas);
 
   try
   {

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "CudaDeviceScope.h"
+
+#include "CudaQueue.h"
+
+#include <cuda.h>
+
+#include <atomic>
+#include <string>
+#include <vector>
+
+namespace gpureg
+{
+
+namespace
+{
+/** The driver's functions, found through the runtime: linked, they would want a driver on every machine. */
+struct Driver
+{
+  Driver()
+  {
+    Find("cuDeviceGet", &deviceGet);
+    Find("cuDevicePrimaryCtxRetain", &retain);
+    Find("cuCtxGetCurrent", &getCurrent);
+    Find("cuCtxPushCurrent", &push);
+    Find("cuCtxPopCurrent", &pop);
+  }
+
+  decltype(&cuDeviceGet)              deviceGet = nullptr;
+  decltype(&cuDevicePrimaryCtxRetain) retain = nullptr;
+  decltype(&cuCtxGetCurrent)          getCurrent = nullptr;
+  decltype(&cuCtxPushCurrent)         push = nullptr;
+  decltype(&cuCtxPopCurrent)          pop = nullptr;
+
+private:
+  template <typename TFunction>
+  static void
+  Find(const char * name, TFunction * function)
+  {
+    void * address = nullptr;
+#if CUDART_VERSION >= 12050
+    const cudaError_t status = cudaGetDriverEntryPointByVersion(name, &address, 11080, cudaEnableDefault);
+#else
+    const cudaError_t status = cudaGetDriverEntryPoint(name, &address, cudaEnableDefault);
+#endif
+    CheckCuda(status, name, "cuda");
+    if (address == nullptr)
+    {
+      throw Error(std::string("the CUDA driver has no function ") + name + "; install a newer one");
+    }
+    *function = reinterpret_cast<TFunction>(address);
+  }
+};
+
+const Driver &
+GetDriver()
+{
+  static const Driver driver;
+  return driver;
+}
+
+/** The devices' primary contexts, those that the runtime uses; null where this library has not used one yet. */
+std::atomic<CUcontext> &
+GetContext(int device)
+{
+  // Never deleted: objects that live as long as the program still ask for it.
+  static auto & contexts = *[] {
+    int count = 0;
+    CheckCuda(cudaGetDeviceCount(&count), "counting devices", "cuda");
+    return new std::vector<std::atomic<CUcontext>>(static_cast<std::size_t>(count));
+  }();
+  return contexts.at(static_cast<std::size_t>(device));
+}
+
+/** The driver's errors have the runtime's numbers. */
+void
+CheckDriver(CUresult result, const char * what, int device)
+{
+  if (result != CUDA_SUCCESS)
+  {
+    CheckCuda(static_cast<cudaError_t>(result), what, "cuda:" + std::to_string(device));
+  }
+}
+} // namespace
+
+void
+RetainCudaContext(int device)
+{
+  CUdevice  handle = 0;
+  CUcontext context = nullptr;
+  CheckDriver(GetDriver().deviceGet(&handle, device), "asking for the device", device);
+  CheckDriver(GetDriver().retain(&context, handle), "making a context", device);
+  GetContext(device) = context;
+}
+
+CudaDeviceScope::CudaDeviceScope(int device)
+{
+  if (GetContext(device) == nullptr)
+  {
+    RetainCudaContext(device);
+  }
+  const CUcontext context = GetContext(device);
+  CUcontext       current = nullptr;
+  CheckDriver(GetDriver().getCurrent(&current), "asking for the current context", device);
+  if (current != context)
+  {
+    CheckDriver(GetDriver().push(context), "making the device current", device);
+    m_IsPushed = true;
+  }
+}
+
+CudaDeviceScope::~CudaDeviceScope()
+{
+  if (m_IsPushed)
+  {
+    CUcontext ours = nullptr;
+    GetDriver().pop(&ours);
+  }
+}
+
+} // namespace gpureg

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a metric answers, and how far apart two answers are.
+#ifndef TestAnswer_h
+#define TestAnswer_h
+
+#include <cmath>
+#include <cstddef>
+#include <vector>
+
+namespace gpuregtest
+{
+
+struct Answer
+{
+  double              value = 0;      // with the derivative
+  double              valueAlone = 0; // GetValue()
+  std::vector<double> derivative;
+  std::size_t         validPoints = 0;
+};
+
+/** Value and derivative of a metric that is initialised. */
+template <typename TMetric>
+Answer
+Evaluate(const TMetric & metric)
+{
+  Answer                           answer;
+  typename TMetric::MeasureType    value;
+  typename TMetric::DerivativeType derivative;
+  metric.GetValueAndDerivative(value, derivative);
+  answer.value = value;
+  answer.derivative.assign(derivative.begin(), derivative.end());
+  answer.validPoints = metric.GetNumberOfValidPoints();
+  return answer;
+}
+
+/** Initialises the metric, and asks it both ways. */
+template <typename TMetric>
+Answer
+InitializeAndAsk(TMetric & metric)
+{
+  metric.Initialize();
+  Answer answer = Evaluate(metric);
+  answer.valueAlone = metric.GetValue();
+  return answer;
+}
+
+inline double
+GetNorm(const std::vector<double> & v)
+{
+  double sum = 0;
+  for (const double x : v)
+  {
+    sum += x * x;
+  }
+  return std::sqrt(sum);
+}
+
+/** |a - b| / |b| */
+inline double
+GetRelativeError(const std::vector<double> & a, const std::vector<double> & b)
+{
+  std::vector<double> difference(b);
+  for (std::size_t p = 0; p < b.size(); ++p)
+  {
+    difference[p] -= a[p];
+  }
+  return GetNorm(difference) / GetNorm(b);
+}
+
+} // namespace gpuregtest
+
+#endif
