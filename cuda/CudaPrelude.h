@@ -25,6 +25,9 @@
   template <typename real>   \
   GPUREG_FUNCTION
 #define GPUREG_GROUP_FUNCTION static __device__ __forceinline__
+#define GPUREG_REAL_GROUP_FUNCTION \
+  template <typename real>         \
+  GPUREG_GROUP_FUNCTION
 // Eight loads in flight at a time.
 #define GPUREG_UNROLL_8 _Pragma("unroll 8")
 #define GPUREG_GLOBAL
@@ -182,6 +185,13 @@ static __device__ __forceinline__ void
 LocalBarrier()
 {
   __syncthreads();
+}
+
+/** For the 32 lanes of a tile's row, which are a warp. */
+static __device__ __forceinline__ void
+RowBarrier()
+{
+  __syncwarp();
 }
 
 /** histogram[(cell + k)·stride] += weights[k]. Where a whole warp is in one window, as in the background of

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The resampler in CUDA: entry points and launches. What a voxel is made of is in src/kernels/Resample.h; the
+// The resampler in CUDA: entry points and launches. What a group does is in
+// src/kernels/ResampleKernels.h; the
 // plain version is src/host/ResamplePasses.cpp.
 #include "CudaQueue.h"
 
 #include "ResamplePasses.h"
 
-#include <utility>
+#include "ResampleKernels.h"
 
 namespace gpureg
 {
@@ -14,41 +15,38 @@ using namespace kernels;
 
 namespace
 {
-// A tile of the output, whose lanes share most of what they read: a warp a row.
-constexpr int TileRows = 8;
-constexpr int TileColumns = 32;
+// A row of a tile is a warp.
+constexpr int Lanes = 256;
+constexpr int TileRows = Lanes / ResampleTileColumns;
 
 /** Ways of interpolating that are compiled on their own; any other looks its order up at run time. */
 constexpr int AnyInterpolation = -1;
 
-struct ResampleRows
-{
-  i64 first;
-  int count;
-};
-
-template <int VInterpolation, bool VHasParts, typename real>
+template <int VInterpolation, int VChain, bool VIsScalar, typename real>
 __global__ void
-__launch_bounds__(TileRows * TileColumns) ResampleKernel(const __grid_constant__ ResampleArguments a,
-                                                         const ResampleRows                        rows,
-                                                         const ChainPart *                         parts,
-                                                         const float4 *                            vectors,
-                                                         const real *                              input,
-                                                         const real *                              outside,
-                                                         real *                                    output)
+__launch_bounds__(Lanes)
+  ResampleKernel(const __grid_constant__ ResampleArguments a,
+                 const int                                 firstRow,
+                 const int                                 rowCount,
+                 const ChainPart *                         parts,
+                 const float4 *                            vectors,
+                 const real *                              input,
+                 const real *                              outside,
+                 real *                                    output)
 {
-  const int x = static_cast<int>(blockIdx.y * TileColumns + threadIdx.x % TileColumns);
-  const int row = static_cast<int>(blockIdx.x * TileRows + threadIdx.x / TileColumns);
-  if (x >= a.outputSize[0] || row >= rows.count)
-  {
-    return;
-  }
-  const i64 absolute = rows.first + row;
-  const int z = static_cast<int>(absolute / a.outputSize[1]);
-  const int y = static_cast<int>(absolute - i64{ z } * a.outputSize[1]);
-  real *    voxel = output + (i64{ row } * a.outputSize[0] + x) * a.components;
-  const int interpolation = VInterpolation == AnyInterpolation ? a.interpolation : VInterpolation;
-  ResampleVoxel(interpolation, VHasParts, &a, parts, vectors, input, outside, x, y, z, voxel);
+  __shared__ real columns[VChain == ChainFollowsRows ? 3 * MaximumRowColumns * TileRows : 1];
+  ResampleGroup(VInterpolation == AnyInterpolation ? a.interpolation : VInterpolation,
+                VChain,
+                VIsScalar ? 1 : a.components,
+                &a,
+                parts,
+                vectors,
+                input,
+                outside,
+                firstRow,
+                rowCount,
+                columns,
+                output);
 }
 
 class CudaResamplePasses : public ResamplePasses
@@ -63,35 +61,35 @@ public:
            Precision                 precision,
            const ResampleArrays &    arrays,
            Memory &                  output,
-           i64                       firstRow,
+           int                       firstRow,
            int                       rowCount) override
   {
-    const ResampleRows rows{ firstRow, rowCount };
     if (precision == Precision::Single)
     {
-      ResampleAs<float>(a, arrays, output, rows);
+      ResampleAs<float>(a, arrays, output, firstRow, rowCount);
     }
     else
     {
-      ResampleAs<double>(a, arrays, output, rows);
+      ResampleAs<double>(a, arrays, output, firstRow, rowCount);
     }
   }
 
 private:
   template <typename real>
   void
-  ResampleAs(const ResampleArguments & a, const ResampleArrays & arrays, Memory & output, const ResampleRows & rows)
+  ResampleAs(const ResampleArguments & a, const ResampleArrays & arrays, Memory & output, int firstRow, int rowCount)
   {
-    const dim3 tiles(static_cast<unsigned int>((rows.count + TileRows - 1) / TileRows),
-                     static_cast<unsigned int>((a.outputSize[0] + TileColumns - 1) / TileColumns));
+    constexpr int rowsOfGroup = TileRows * ResampleTilesOfGroup;
+    const dim3    groups(static_cast<unsigned int>((rowCount + rowsOfGroup - 1) / rowsOfGroup),
+                      static_cast<unsigned int>((a.outputSize[0] + ResampleTileColumns - 1) / ResampleTileColumns));
     m_Queue.Launch("resampling",
-                   a.partCount > 0 ? ChooseKernel<true, real>(a.interpolation)
-                                   : ChooseKernel<false, real>(a.interpolation),
-                   tiles,
-                   TileRows * TileColumns,
+                   ChooseKernel<real>(a),
+                   groups,
+                   Lanes,
                    0,
                    a,
-                   rows,
+                   firstRow,
+                   rowCount,
                    AddressOf<ChainPart>(arrays.parts),
                    AddressOf<float4>(arrays.vectors),
                    AddressOf<real>(arrays.input),
@@ -99,21 +97,44 @@ private:
                    static_cast<real *>(static_cast<CudaMemory &>(output).GetAddress()));
   }
 
-  template <bool VHasParts, typename real>
+  template <typename real>
   static auto
-  ChooseKernel(int interpolation)
+  ChooseKernel(const ResampleArguments & a)
   {
-    switch (interpolation)
+    switch (a.chain)
+    {
+      case ChainIsAffine:
+        return ChooseKernel<ChainIsAffine, real>(a);
+      case ChainHasParts:
+        return ChooseKernel<ChainHasParts, real>(a);
+      default:
+        return ChooseKernel<ChainFollowsRows, real>(a);
+    }
+  }
+
+  template <int VChain, typename real>
+  static auto
+  ChooseKernel(const ResampleArguments & a)
+  {
+    switch (a.interpolation)
     {
       case ResampleNearest:
-        return ResampleKernel<ResampleNearest, VHasParts, real>;
+        return ChooseKernel<ResampleNearest, VChain, real>(a);
       case ResampleLinear:
-        return ResampleKernel<ResampleLinear, VHasParts, real>;
+        return ChooseKernel<ResampleLinear, VChain, real>(a);
       case ResampleBSpline + 3:
-        return ResampleKernel<ResampleBSpline + 3, VHasParts, real>;
+        return ResampleKernel<ResampleBSpline + 3, VChain, true, real>;
       default:
-        return ResampleKernel<AnyInterpolation, VHasParts, real>;
+        return ResampleKernel<AnyInterpolation, VChain, true, real>;
     }
+  }
+
+  template <int VInterpolation, int VChain, typename real>
+  static auto
+  ChooseKernel(const ResampleArguments & a)
+  {
+    return a.components == 1 ? ResampleKernel<VInterpolation, VChain, true, real>
+                             : ResampleKernel<VInterpolation, VChain, false, real>;
   }
 
   CudaQueue & m_Queue;

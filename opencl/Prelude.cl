@@ -11,6 +11,7 @@
 #define GPUREG_FUNCTION static inline
 #define GPUREG_REAL_FUNCTION static inline
 #define GPUREG_GROUP_FUNCTION static inline
+#define GPUREG_REAL_GROUP_FUNCTION static inline
 #define GPUREG_UNROLL_8
 #define GPUREG_GLOBAL __global
 #define GPUREG_LOCAL __local
@@ -124,6 +125,13 @@ BandCount(void)
 
 GPUREG_FUNCTION void
 LocalBarrier(void)
+{
+  barrier(CLK_LOCAL_MEM_FENCE);
+}
+
+/** For the 32 lanes of a tile's row: OpenCL 1.2 has none but the whole group's. */
+GPUREG_FUNCTION void
+RowBarrier(void)
 {
   barrier(CLK_LOCAL_MEM_FENCE);
 }

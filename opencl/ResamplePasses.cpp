@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The resampler in OpenCL: launches. The entry point is in opencl/ResampleKernels.cl, what a voxel is made of
-// is in src/kernels/Resample.h; the plain version is src/host/ResamplePasses.cpp.
+// The resampler in OpenCL: launches. The entry point is in opencl/ResampleKernels.cl, what a group does
+// is in src/kernels/ResampleKernels.h; the plain version is src/host/ResamplePasses.cpp.
 #include "ResamplePasses.h"
 
 #include "OpenCLError.h"
@@ -22,9 +22,6 @@ namespace
 static_assert(std::is_trivially_copyable<ResampleArguments>::value && std::is_trivially_copyable<ChainPart>::value,
               "kernels get these as bytes");
 
-// Voxels of a row that a work-group makes.
-constexpr int TileColumns = 32;
-
 class OpenCLResamplePasses : public ResamplePasses
 {
 public:
@@ -37,7 +34,7 @@ public:
            Precision                 precision,
            const ResampleArrays &    arrays,
            Memory &                  output,
-           i64                       firstRow,
+           int                       firstRow,
            int                       rowCount) override
   {
     cl::Kernel & kernel = GetKernel(a, precision);
@@ -46,15 +43,17 @@ public:
       const auto orInput = [&arrays](const MemoryPointer & array) { return BufferOf(array ? *array : *arrays.input); };
       SetKernelArguments(kernel,
                          a,
-                         cl_long{ firstRow },
+                         cl_int{ firstRow },
                          cl_int{ rowCount },
                          orInput(arrays.parts),
                          orInput(arrays.vectors),
                          BufferOf(*arrays.input),
                          BufferOf(*arrays.outside),
                          BufferOf(output));
-      const int tileRows = m_Queue.GetDevice().GetLanes() / TileColumns;
-      m_Queue.Launch(kernel, (rowCount + tileRows - 1) / tileRows, (a.outputSize[0] + TileColumns - 1) / TileColumns);
+      const int rowsOfGroup = m_Queue.GetDevice().GetLanes() / ResampleTileColumns * ResampleTilesOfGroup;
+      m_Queue.Launch(kernel,
+                     (rowCount + rowsOfGroup - 1) / rowsOfGroup,
+                     (a.outputSize[0] + ResampleTileColumns - 1) / ResampleTileColumns);
     });
   }
 
@@ -70,7 +69,8 @@ private:
     }
     const std::string options = std::string("-DGPUREG_REAL=") + (isDouble ? "double" : "float") +
                                 " -DGPUREG_INTERPOLATION=" + std::to_string(a.interpolation) +
-                                " -DGPUREG_HAS_PARTS=" + (a.partCount > 0 ? "1" : "0") +
+                                " -DGPUREG_CHAIN=" + std::to_string(a.chain) +
+                                " -DGPUREG_IS_SCALAR=" + (a.components == 1 ? "1" : "0") +
                                 " -DGPUREG_ARGUMENT_BYTES=" + std::to_string(sizeof(ResampleArguments)) +
                                 " -DGPUREG_PART_BYTES=" + std::to_string(sizeof(ChainPart));
     const auto found = m_Kernels.find(options);

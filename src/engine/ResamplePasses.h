@@ -40,7 +40,7 @@ public:
            Precision                          precision,
            const ResampleArrays &             arrays,
            Memory &                           output,
-           std::int64_t                       firstRow,
+           int                                firstRow,
            int                                rowCount) = 0;
 };
 

@@ -175,6 +175,9 @@ private:
     a.components = m_Input.components;
     a.interpolation = ToKernel(request.interpolation, request.splineOrder);
     a.partCount = static_cast<int>(folded.parts.size());
+    a.chain = folded.parts.empty()                    ? kernels::ChainIsAffine
+              : kernels::FollowsRows(&folded.parts[0]) ? kernels::ChainFollowsRows
+                                                       : kernels::ChainHasParts;
     a.extrapolates = request.extrapolates;
     std::copy(m_Input.size.begin(), m_Input.size.end(), a.inputSize);
     a.outputSize[0] = request.size[0];
@@ -271,7 +274,7 @@ private:
           m_Queue->Finish();
           m_Queue->StartTimer();
         }
-        m_Passes->Resample(a, m_Input.precision, m_Arrays, output, firstRow, rowCount);
+        m_Passes->Resample(a, m_Input.precision, m_Arrays, output, static_cast<int>(firstRow), rowCount);
         if (m_IsTiming)
         {
           m_Queue->StopTimer();

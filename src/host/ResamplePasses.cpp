@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <type_traits>
+#include <vector>
 
 namespace gpureg
 {
@@ -32,35 +33,93 @@ WithInterpolation(int interpolation, const TWork & work)
     case ResampleBSpline + 3:
       return work(std::integral_constant<int, ResampleBSpline + 3>{});
     default:
-      return work(interpolation);
+      return work(std::max<int>(interpolation, ResampleBSpline));
   }
 }
 
-/** Calls work with the types of the kernel's two constants, and a value of its precision's type. */
+/** Calls work with the kernel's constants as types, and a value of its precision's type. */
 template <typename TWork>
 void
 WithVariant(const ResampleArguments & a, Precision precision, const TWork & work)
 {
   WithInterpolation(a.interpolation, [&](auto interpolation) {
-    const auto withParts = [&](auto hasParts) {
+    const auto withChain = [&](auto chain) {
       if (precision == Precision::Single)
       {
-        work(interpolation, hasParts, float{});
+        work(interpolation, chain, float{});
       }
       else
       {
-        work(interpolation, hasParts, double{});
+        work(interpolation, chain, double{});
       }
     };
-    if (a.partCount > 0)
+    switch (a.chain)
     {
-      withParts(std::true_type{});
-    }
-    else
-    {
-      withParts(std::false_type{});
+      case ChainIsAffine:
+        return withChain(std::integral_constant<int, ChainIsAffine>{});
+      case ChainHasParts:
+        return withChain(std::integral_constant<int, ChainHasParts>{});
+      default:
+        return withChain(std::integral_constant<int, ChainFollowsRows>{});
     }
   });
+}
+
+/** The arrays as the kernels see them. */
+template <typename real>
+struct ResampleVolumes
+{
+  const ChainPart * parts;
+  const float4 *    vectors;
+  const real *      input;
+  const real *      outside;
+};
+
+/** One row of the output. \param columns scratch. */
+template <typename TInterpolation, typename TChain, typename real>
+void
+ResampleRow(TInterpolation                interpolation,
+            TChain                        chain,
+            const ResampleArguments &     a,
+            const ResampleVolumes<real> & v,
+            int                           y,
+            int                           z,
+            std::vector<real> &           columns,
+            real *                        out)
+{
+  const int width = a.outputSize[0];
+  int       firstColumn = 0;
+  if (chain == ChainFollowsRows)
+  {
+    const int columnCount = FindColumnsOfRow(v.parts, 0, width - 1, y, z, &firstColumn);
+    columns.resize(static_cast<std::size_t>(3 * std::max(columnCount, 0)));
+    for (int column = 0; column < columnCount; ++column)
+    {
+      SumColumnOfRow(v.parts, v.vectors, firstColumn + column, y, z, columns.data() + 3 * column);
+    }
+  }
+  i64 position[3];
+  FindInputPosition(&a, 0, y, z, position);
+  for (int x = 0; x < width; ++x)
+  {
+    int  cell[3];
+    real fraction[3];
+    real d[3] = { 0, 0, 0 };
+    if (chain == ChainFollowsRows)
+    {
+      AddFromColumns(v.parts, columns.data(), firstColumn, x, y, z, d);
+    }
+    if (chain != ChainIsAffine)
+    {
+      DisplaceByChain(chain == ChainFollowsRows ? 1 : 0, a.partCount, v.parts, v.vectors, x, y, z, d);
+    }
+    SplitPosition(position, chain != ChainIsAffine ? d : nullptr, cell, fraction);
+    ResampleAt(interpolation, a.components, &a, v.input, v.outside, cell, fraction, out + i64{ x } * a.components);
+    for (int r = 0; r < 3; ++r)
+    {
+      position[r] += a.toInput.row[4 * r];
+    }
+  }
 }
 
 class HostResamplePasses : public ResamplePasses
@@ -75,29 +134,27 @@ public:
            Precision                 precision,
            const ResampleArrays &    arrays,
            Memory &                  output,
-           i64                       firstRow,
+           int                       firstRow,
            int                       rowCount) override
   {
-    const ChainPart * parts = AddressOf<ChainPart>(arrays.parts);
-    const float4 *    vectors = AddressOf<float4>(arrays.vectors);
-    const int         taskRows = static_cast<int>(std::max<i64>(1, TaskVoxels / a.outputSize[0]));
+    const int taskRows = static_cast<int>(std::max<i64>(1, TaskVoxels / a.outputSize[0]));
     ++m_Queue.statistics.launches;
-    WithVariant(a, precision, [&](auto interpolation, auto hasParts, auto zero) {
+    WithVariant(a, precision, [&](auto interpolation, auto chain, auto zero) {
       using real = decltype(zero);
-      const real * input = AddressOf<real>(arrays.input);
-      const real * outside = AddressOf<real>(arrays.outside);
-      real *       out = static_cast<real *>(m_Queue.GetHostAddress(output));
+      const ResampleVolumes<real> v{ AddressOf<ChainPart>(arrays.parts),
+                                     AddressOf<float4>(arrays.vectors),
+                                     AddressOf<real>(arrays.input),
+                                     AddressOf<real>(arrays.outside) };
+      real * const                out = static_cast<real *>(m_Queue.GetHostAddress(output));
       m_Queue.parallelFor((rowCount + taskRows - 1) / taskRows, [&](i64 task) {
-        const int end = static_cast<int>(std::min<i64>(rowCount, (task + 1) * taskRows));
+        std::vector<real> columns;
+        const int         end = static_cast<int>(std::min<i64>(rowCount, (task + 1) * taskRows));
         for (int row = static_cast<int>(task * taskRows); row < end; ++row)
         {
-          const int y = static_cast<int>((firstRow + row) % a.outputSize[1]);
-          const int z = static_cast<int>((firstRow + row) / a.outputSize[1]);
-          for (int x = 0; x < a.outputSize[0]; ++x)
-          {
-            real * voxel = out + (i64{ row } * a.outputSize[0] + x) * a.components;
-            ResampleVoxel(interpolation, hasParts, &a, parts, vectors, input, outside, x, y, z, voxel);
-          }
+          const int y = (firstRow + row) % a.outputSize[1];
+          const int z = (firstRow + row) / a.outputSize[1];
+          real *    rowOut = out + i64{ row } * a.outputSize[0] * a.components;
+          ResampleRow(interpolation, chain, a, v, y, z, columns, rowOut);
         }
       });
     });

@@ -25,6 +25,7 @@
   template <typename real>   \
   inline
 #define GPUREG_GLOBAL
+#define GPUREG_LOCAL
 
 GPUREG_NAMESPACE_BEGIN
 

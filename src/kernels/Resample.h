@@ -15,6 +15,27 @@ enum
   ResampleBSpline = 2
 };
 
+/** How the output is cut for the devices that have work-groups. */
+enum
+{
+  /** A tile of the output is as wide, and as many rows high as a group has lanes for. */
+  ResampleTileColumns = 32,
+  /** Tiles that a group makes, one below the other: what a lane works out once serves them all. */
+  ResampleTilesOfGroup = 4,
+  /** Columns of control points that a row of a tile meets at most where a part follows rows: one a voxel, and
+   *  those of the support. */
+  MaximumRowColumns = ResampleTileColumns + MaximumTransformSplineOrder + 2
+};
+
+/** How the chain is taken. */
+enum
+{
+  ChainIsAffine = 0,
+  ChainHasParts = 1,
+  /** Its first part is a B-spline whose rows are the output's, see FollowsRows(). */
+  ChainFollowsRows = 2
+};
+
 /** What a launch of the resampler needs beside its arrays. Indices of the output are relative to the
  *  region that is made, those of the input to its buffer. */
 typedef struct ResampleArguments
@@ -23,7 +44,6 @@ typedef struct ResampleArguments
   i64      firstVoxel; /* of the slab of the input that the device holds */
   int      inputSize[3];
   int      outputSize[2]; /* voxels in a row, rows in a plane */
-  int      dimension;
   int      components;
   int      interpolation;
   int      partCount;
@@ -32,6 +52,8 @@ typedef struct ResampleArguments
   int      slabBegin;    /* and those around them that interpolation reads */
   int      slabEnd;
   int      isFirstSlab; /* writes what is outside of the input, too */
+  int      chain;       /* ChainIsAffine, … */
+  int      padding;
 } ResampleArguments;
 
 GPUREG_FUNCTION int
@@ -70,24 +92,26 @@ MixReal(real a, real b, real fraction)
 
 /** itk::LinearInterpolateImageFunction: around the outermost voxels' centres the edge continues. */
 GPUREG_REAL_FUNCTION void
-ResampleLinearly(const ResampleArguments *  a,
+ResampleLinearly(int                        components,
+                 const ResampleArguments *  a,
                  GPUREG_GLOBAL const real * slab,
                  const int *                cell,
                  const real *               fraction,
                  GPUREG_GLOBAL real *       out)
 {
-  i64 first[3], step[3];
+  i64 first = -a->firstVoxel;
+  i64 step[3];
   for (int axis = 0; axis < 3; ++axis)
   {
     const int near = ClampIndex(cell[axis], a->inputSize[axis]);
     const int far = ClampIndex(cell[axis] + 1, a->inputSize[axis]);
-    const i64 stride = InputStride(a, axis) * a->components;
-    first[axis] = near * stride;
-    step[axis] = far > near ? stride : 0;
+    const i64 stride = InputStride(a, axis);
+    first += near * stride;
+    step[axis] = far > near ? stride * components : 0;
   }
-  GPUREG_GLOBAL const real * p = slab + (first[0] + first[1] + first[2] - a->firstVoxel * a->components);
+  GPUREG_GLOBAL const real * p = slab + first * components;
   GPUREG_GLOBAL const real * q = p + step[2];
-  for (int c = 0; c < a->components; ++c, ++p, ++q)
+  for (int c = 0; c < components; ++c, ++p, ++q)
   {
     const real nearPlane = MixReal(MixReal(p[0], p[step[0]], fraction[0]),
                                    MixReal(p[step[1]], p[step[1] + step[0]], fraction[0]),
@@ -104,8 +128,11 @@ ResampleLinearly(const ResampleArguments *  a,
 GPUREG_REAL_FUNCTION int
 FindCoefficients(int order, int size, int cell, real fraction, int * index, real * weights)
 {
-  index[0] = 0;
-  weights[0] = 1.0f;
+  for (int tap = 0; tap <= MaximumSplineOrder; ++tap)
+  {
+    index[tap] = 0;
+    weights[tap] = 1.0f;
+  }
   if (size == 1)
   {
     return 1;
@@ -137,26 +164,28 @@ ResampleBySpline(int                        order,
   const int width = FindCoefficients(order, a->inputSize[0], cell[0], fraction[0], x, wx);
   const int height = FindCoefficients(order, a->inputSize[1], cell[1], fraction[1], y, wy);
   const int depth = FindCoefficients(order, a->inputSize[2], cell[2], fraction[2], z, wz);
-  const int areNeighbours = x[width - 1] - x[0] == width - 1;
-  for (int t = 0; t <= order; ++t)
+  const int areNeighbours = width == order + 1 && x[width - 1] - x[0] == order;
+  for (int t = 0; t <= MaximumSplineOrder; ++t)
   {
     columns[t] = 0.0f;
   }
   for (int c = 0; c < depth; ++c)
   {
-    real plane[MaximumSplineOrder + 1];
-    for (int t = 0; t <= order; ++t)
+    GPUREG_GLOBAL const real * slice = slab + ((i64)z[c] * a->inputSize[1] * a->inputSize[0] - a->firstVoxel);
+    real                       plane[MaximumSplineOrder + 1];
+    for (int t = 0; t <= MaximumSplineOrder; ++t)
     {
       plane[t] = 0.0f;
     }
     for (int b = 0; b < height; ++b)
     {
-      GPUREG_GLOBAL const real * row = slab + ((i64)(z[c] * a->inputSize[1] + y[b]) * a->inputSize[0] - a->firstVoxel);
-      if (areNeighbours && width == order + 1)
+      GPUREG_GLOBAL const real * row = slice + y[b] * a->inputSize[0];
+      if (areNeighbours)
       {
+        row += x[0];
         for (int t = 0; t <= order; ++t)
         {
-          plane[t] = MultiplyAdd(wy[b], row[x[0] + t], plane[t]);
+          plane[t] = MultiplyAdd(wy[b], row[t], plane[t]);
         }
       }
       else
@@ -172,8 +201,8 @@ ResampleBySpline(int                        order,
       columns[t] = MultiplyAdd(wz[c], plane[t], columns[t]);
     }
   }
-  real sum = 0.0f;
-  for (int t = 0; t < width; ++t)
+  real sum = wx[0] * columns[0];
+  for (int t = 1; t < width; ++t)
   {
     sum = MultiplyAdd(wx[t], columns[t], sum);
   }
@@ -184,6 +213,7 @@ ResampleBySpline(int                        order,
  *  outside holds. Of a slab, only what lies in it is written. */
 GPUREG_REAL_FUNCTION void
 ResampleAt(int                        interpolation,
+           int                        components,
            const ResampleArguments *  a,
            GPUREG_GLOBAL const real * slab,
            GPUREG_GLOBAL const real * outside,
@@ -191,38 +221,43 @@ ResampleAt(int                        interpolation,
            const real *               fraction,
            GPUREG_GLOBAL real *       out)
 {
-  int nearest[3];
+  int rounded[3];
   int isInside = 1;
   for (int axis = 0; axis < 3; ++axis)
   {
     /* ITK's half-open box [-0.5, size - 0.5), and its way of rounding. */
-    const int rounded = cell[axis] + (fraction[axis] >= 0.5f);
-    nearest[axis] = ClampIndex(rounded, a->inputSize[axis]);
-    isInside &= nearest[axis] == rounded;
+    rounded[axis] = cell[axis] + (fraction[axis] >= 0.5f);
+    isInside &= rounded[axis] >= 0 && rounded[axis] < a->inputSize[axis];
   }
-  const int position = ClampIndex(cell[a->slabAxis], a->inputSize[a->slabAxis]);
+  const int along = a->slabAxis == 2 ? cell[2] : (a->slabAxis == 1 ? cell[1] : cell[0]);
+  const int size = a->slabAxis == 2 ? a->inputSize[2] : (a->slabAxis == 1 ? a->inputSize[1] : a->inputSize[0]);
+  const int owner = ClampIndex(along, size);
   if (!isInside && !a->extrapolates)
   {
-    for (int c = 0; a->isFirstSlab && c < a->components; ++c)
+    for (int c = 0; a->isFirstSlab && c < components; ++c)
     {
       out[c] = outside[c];
     }
   }
-  else if (position < a->slabBegin || position >= a->slabEnd)
+  else if (owner < a->slabBegin || owner >= a->slabEnd)
   {
     return;
   }
   else if (!isInside || interpolation == ResampleNearest)
   {
-    const i64 row = (i64)(nearest[2] * a->inputSize[1] + nearest[1]) * a->inputSize[0];
-    for (int c = 0; c < a->components; ++c)
+    i64 voxel = -a->firstVoxel;
+    for (int axis = 0; axis < 3; ++axis)
     {
-      out[c] = slab[(row + nearest[0] - a->firstVoxel) * a->components + c];
+      voxel += ClampIndex(rounded[axis], a->inputSize[axis]) * InputStride(a, axis);
+    }
+    for (int c = 0; c < components; ++c)
+    {
+      out[c] = slab[voxel * components + c];
     }
   }
   else if (interpolation == ResampleLinear)
   {
-    ResampleLinearly(a, slab, cell, fraction, out);
+    ResampleLinearly(components, a, slab, cell, fraction, out);
   }
   else
   {
@@ -230,38 +265,29 @@ ResampleAt(int                        interpolation,
   }
 }
 
-/** One voxel of the output. */
-GPUREG_REAL_FUNCTION void
-ResampleVoxel(int                             interpolation,
-              int                             hasParts,
-              const ResampleArguments *       a,
-              GPUREG_GLOBAL const ChainPart * parts,
-              GPUREG_GLOBAL const float4 *    vectors,
-              GPUREG_GLOBAL const real *      slab,
-              GPUREG_GLOBAL const real *      outside,
-              int                             x,
-              int                             y,
-              int                             z,
-              GPUREG_GLOBAL real *            out)
+/** Where an output index comes to lie in the input, by the affine map alone. */
+GPUREG_FUNCTION void
+FindInputPosition(const ResampleArguments * a, int x, int y, int z, i64 * position)
 {
-  int  cell[3];
-  real fraction[3];
-  if (hasParts)
+  for (int r = 0; r < 3; ++r)
   {
-    real d[3];
-    DisplaceByChain(a->partCount, parts, vectors, x, y, z, d);
-    LocateMoved(&a->toInput, x, y, z, d, cell, fraction);
+    position[r] = ApplyFixedRow(&a->toInput, r, x, y, z);
   }
-  else
+}
+
+/** Cell and fraction of a position, moved by d if there is one (null: none). */
+GPUREG_REAL_FUNCTION void
+SplitPosition(const i64 * position, const real * d, int * cell, real * fraction)
+{
+  for (int r = 0; r < 3; ++r)
   {
-    for (int r = 0; r < 3; ++r)
+    cell[r] = CellOf(position[r]);
+    FindFraction(position[r], fraction + r);
+    if (d)
     {
-      const i64 position = ApplyFixedRow(&a->toInput, r, x, y, z);
-      cell[r] = CellOf(position);
-      FindFraction(position, fraction + r);
+      MovePosition(d[r], cell + r, fraction + r);
     }
   }
-  ResampleAt(interpolation, a, slab, outside, cell, fraction, out);
 }
 
 GPUREG_NAMESPACE_END

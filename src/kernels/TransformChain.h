@@ -66,47 +66,79 @@ FindControlPoints(int order, int size, int cell, real fraction, int * first, rea
   return *first >= 0 && *first + order < size;
 }
 
+/** What the control points of one column, along y and z, add up to at a position: Σ_c w_c Σ_b w_b v(b, c). */
+GPUREG_REAL_FUNCTION void
+SumControlPointColumn(const ChainPart *            part,
+                      GPUREG_GLOBAL const float4 * corner, /* the column's first one that counts */
+                      const real *                 wy,
+                      const real *                 wz,
+                      real *                       sum)
+{
+  const int depth = part->dimension > 2 ? part->order : 0;
+  sum[0] = 0.0f;
+  sum[1] = 0.0f;
+  sum[2] = 0.0f;
+  for (int c = 0; c <= depth; ++c)
+  {
+    GPUREG_GLOBAL const float4 * point = corner + (i64)c * part->size[1] * part->size[0];
+    real                         plane[3] = { 0.0f, 0.0f, 0.0f };
+    for (int b = 0; b <= part->order; ++b, point += part->size[0])
+    {
+      AddScaledVector(wy[b], *point, plane);
+    }
+    for (int r = 0; r < 3; ++r)
+    {
+      sum[r] = MultiplyAdd(wz[c], plane[r], sum[r]);
+    }
+  }
+}
+
+/** The control points that count along y and z at a position, and their weights. False outside of the valid
+ *  region. */
+GPUREG_REAL_FUNCTION int
+FindControlPointColumns(const ChainPart * part, const int * cell, const real * fraction, int * first, real * wy, real * wz)
+{
+  real t = 0.0f;
+  if (!FindControlPoints(part->order, part->size[1], cell[1], fraction[1], first + 1, &t))
+  {
+    return 0;
+  }
+  SplineWeights(part->order, t, wy);
+  first[2] = 0;
+  wz[0] = 1.0f;
+  if (part->dimension > 2)
+  {
+    if (!FindControlPoints(part->order, part->size[2], cell[2], fraction[2], first + 2, &t))
+    {
+      return 0;
+    }
+    SplineWeights(part->order, t, wz);
+  }
+  return 1;
+}
+
 /** d += the B-spline's displacement at cell + fraction; nothing outside of its valid region. */
 GPUREG_REAL_FUNCTION void
 AddSplineDisplacement(
   const ChainPart * part, GPUREG_GLOBAL const float4 * vectors, const int * cell, const real * fraction, real * d)
 {
-  real weights[3][MaximumTransformSplineOrder + 1];
-  int  first[3] = { 0, 0, 0 };
-  for (int axis = 0; axis < 3; ++axis)
+  real wx[MaximumTransformSplineOrder + 1], wy[MaximumTransformSplineOrder + 1], wz[MaximumTransformSplineOrder + 1];
+  real t;
+  int  first[3];
+  if (!FindControlPoints(part->order, part->size[0], cell[0], fraction[0], first, &t) ||
+      !FindControlPointColumns(part, cell, fraction, first, wy, wz))
   {
-    real t = 0.0f;
-    weights[axis][0] = 1.0f;
-    if (axis < part->dimension)
-    {
-      if (!FindControlPoints(part->order, part->size[axis], cell[axis], fraction[axis], first + axis, &t))
-      {
-        return;
-      }
-      SplineWeights(part->order, t, weights[axis]);
-    }
+    return;
   }
-  const int                    depth = part->dimension > 2 ? part->order : 0;
+  SplineWeights(part->order, t, wx);
   GPUREG_GLOBAL const float4 * corner = vectors + VectorOffset(part, first[0], first[1], first[2]);
-  for (int c = 0; c <= depth; ++c)
+  for (int a = 0; a <= part->order; ++a)
   {
-    real plane[3] = { 0.0f, 0.0f, 0.0f };
-    for (int b = 0; b <= part->order; ++b)
-    {
-      GPUREG_GLOBAL const float4 * row = corner + (i64)(c * part->size[1] + b) * part->size[0];
-      real                         line[3] = { 0.0f, 0.0f, 0.0f };
-      for (int a = 0; a <= part->order; ++a)
-      {
-        AddScaledVector(weights[0][a], row[a], line);
-      }
-      for (int r = 0; r < 3; ++r)
-      {
-        plane[r] = MultiplyAdd(weights[1][b], line[r], plane[r]);
-      }
-    }
+    real column[3];
+    SumControlPointColumn(part, corner + a, wy, wz, column);
     for (int r = 0; r < 3; ++r)
     {
-      d[r] = MultiplyAdd(weights[2][c], plane[r], d[r]);
+      d[r] = MultiplyAdd(wx[a], column[r], d[r]);
     }
   }
 }
@@ -156,9 +188,27 @@ LocateMoved(const FixedMap * map, int x, int y, int z, const real * d, int * cel
   }
 }
 
-/** The displacement, in the input's voxels, that all parts together add to the affine map of an output index. */
+/** One part: d, in the units of its grid, becomes that in the units of the next. */
 GPUREG_REAL_FUNCTION void
-DisplaceByChain(int                             partCount,
+CarryDisplacement(const ChainPart * part, real * d)
+{
+  real moved[3];
+  for (int r = 0; r < 3; ++r)
+  {
+    moved[r] = (real)part->carry[3 * r] * d[0];
+    moved[r] = MultiplyAdd((real)part->carry[3 * r + 1], d[1], moved[r]);
+    moved[r] = MultiplyAdd((real)part->carry[3 * r + 2], d[2], moved[r]);
+  }
+  d[0] = moved[0];
+  d[1] = moved[1];
+  d[2] = moved[2];
+}
+
+/** Adds the displacements of the parts from firstPart on to d, at an index of the output: what they move the
+ *  affine map of that index by, in the input's voxels. */
+GPUREG_REAL_FUNCTION void
+DisplaceByChain(int                             firstPart,
+                int                             partCount,
                 GPUREG_GLOBAL const ChainPart * parts,
                 GPUREG_GLOBAL const float4 *    vectors,
                 int                             x,
@@ -166,32 +216,103 @@ DisplaceByChain(int                             partCount,
                 int                             z,
                 real *                          d)
 {
-  d[0] = 0.0f;
-  d[1] = 0.0f;
-  d[2] = 0.0f;
-  for (int k = 0; k < partCount; ++k)
+  for (int k = firstPart; k < partCount; ++k)
   {
     const ChainPart part = parts[k];
     int             cell[3];
-    real            fraction[3], moved[3];
+    real            fraction[3];
     LocateMoved(&part.toGrid, x, y, z, d, cell, fraction);
-    for (int r = 0; r < 3; ++r)
-    {
-      moved[r] = (real)part.carry[3 * r] * d[0];
-      moved[r] = MultiplyAdd((real)part.carry[3 * r + 1], d[1], moved[r]);
-      moved[r] = MultiplyAdd((real)part.carry[3 * r + 2], d[2], moved[r]);
-    }
+    CarryDisplacement(&part, d);
     if (part.order == ChainPartIsField)
     {
-      AddFieldDisplacement(&part, vectors, cell, fraction, moved);
+      AddFieldDisplacement(&part, vectors, cell, fraction, d);
     }
     else
     {
-      AddSplineDisplacement(&part, vectors, cell, fraction, moved);
+      AddSplineDisplacement(&part, vectors, cell, fraction, d);
     }
-    d[0] = moved[0];
-    d[1] = moved[1];
-    d[2] = moved[2];
+  }
+}
+
+/** Whether a first part is a B-spline whose rows are the output's: then one row of the output meets one row of
+ *  columns of control points, which are summed once for all of it. Not a grid finer than the output, of
+ *  which there would be more columns than voxels. */
+GPUREG_FUNCTION int
+FollowsRows(const ChainPart * part)
+{
+  const i64 step = part->toGrid.row[0] < 0 ? -part->toGrid.row[0] : part->toGrid.row[0];
+  return part->order != ChainPartIsField && part->toGrid.row[4] == 0 && part->toGrid.row[8] == 0 &&
+         (step <= (i64)1 << 32);
+}
+
+/** The columns of control points that may count between x and lastX in a row of such a part. Returns how many
+ *  of them there are: none, if it is 0 or less. */
+GPUREG_FUNCTION int
+FindColumnsOfRow(const ChainPart * part, int x, int lastX, int y, int z, int * firstColumn)
+{
+  const int one = CellOf(ApplyFixedRow(&part->toGrid, 0, x, y, z));
+  const int other = CellOf(ApplyFixedRow(&part->toGrid, 0, lastX, y, z));
+  const int first = (one < other ? one : other) - part->order / 2;
+  /* An even order's knot may be half a cell further on. */
+  const int last = (one < other ? other : one) + 1 + part->order - part->order / 2;
+  *firstColumn = first < 0 ? 0 : first;
+  return (last < part->size[0] ? last : part->size[0] - 1) - *firstColumn + 1;
+}
+
+/** The sum of a column of control points in a row of such a part; 0 outside of the valid region. */
+GPUREG_REAL_FUNCTION void
+SumColumnOfRow(const ChainPart *            part,
+               GPUREG_GLOBAL const float4 * vectors,
+               int                          column,
+               int                          y,
+               int                          z,
+               GPUREG_LOCAL real *          out)
+{
+  int  cell[3], first[3];
+  real fraction[3], sum[3], wy[MaximumTransformSplineOrder + 1], wz[MaximumTransformSplineOrder + 1];
+  for (int r = 1; r < 3; ++r)
+  {
+    const i64 position = ApplyFixedRow(&part->toGrid, r, 0, y, z);
+    cell[r] = CellOf(position);
+    FindFraction(position, fraction + r);
+  }
+  sum[0] = 0.0f;
+  sum[1] = 0.0f;
+  sum[2] = 0.0f;
+  if (FindControlPointColumns(part, cell, fraction, first, wy, wz))
+  {
+    SumControlPointColumn(part, vectors + VectorOffset(part, column, first[1], first[2]), wy, wz, sum);
+  }
+  out[0] = sum[0];
+  out[1] = sum[1];
+  out[2] = sum[2];
+}
+
+/** What such a part adds to d, from the sums of the columns from firstColumn on. */
+GPUREG_REAL_FUNCTION void
+AddFromColumns(const ChainPart *         part,
+               GPUREG_LOCAL const real * columns,
+               int                       firstColumn,
+               int                       x,
+               int                       y,
+               int                       z,
+               real *                    d)
+{
+  const i64 position = ApplyFixedRow(&part->toGrid, 0, x, y, z);
+  real      fraction, t, wx[MaximumTransformSplineOrder + 1];
+  int       first;
+  FindFraction(position, &fraction);
+  if (FindControlPoints(part->order, part->size[0], CellOf(position), fraction, &first, &t))
+  {
+    SplineWeights(part->order, t, wx);
+    for (int a = 0; a <= part->order; ++a)
+    {
+      GPUREG_LOCAL const real * column = columns + 3 * (first - firstColumn + a);
+      for (int r = 0; r < 3; ++r)
+      {
+        d[r] = MultiplyAdd(wx[a], column[r], d[r]);
+      }
+    }
   }
 }
 
