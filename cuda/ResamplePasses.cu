@@ -15,16 +15,17 @@ using namespace kernels;
 
 namespace
 {
-// A row of a tile is a warp.
+// A row of a group is a warp.
 constexpr int Lanes = 256;
-constexpr int TileRows = Lanes / ResampleTileColumns;
+constexpr int Rows = Lanes / ResampleRowLanes;
+constexpr int RowVoxels = ResampleRowLanes * ResampleLaneSteps;
 
 /** Ways of interpolating that are compiled on their own; any other looks its order up at run time. */
 constexpr int AnyInterpolation = -1;
 
 template <int VInterpolation, int VChain, bool VIsScalar, typename real>
 __global__ void
-__launch_bounds__(Lanes)
+__launch_bounds__(Lanes, VInterpolation <= ResampleLinear ? 4 : 3)
   ResampleKernel(const __grid_constant__ ResampleArguments a,
                  const int                                 firstRow,
                  const int                                 rowCount,
@@ -34,7 +35,7 @@ __launch_bounds__(Lanes)
                  const real *                              outside,
                  real *                                    output)
 {
-  __shared__ real columns[VChain == ChainFollowsRows ? 3 * MaximumRowColumns * TileRows : 1];
+  __shared__ real columns[VChain == ChainFollowsRows ? 3 * MaximumRowColumns * Rows : 1];
   ResampleGroup(VInterpolation == AnyInterpolation ? a.interpolation : VInterpolation,
                 VChain,
                 VIsScalar ? 1 : a.components,
@@ -79,9 +80,8 @@ private:
   void
   ResampleAs(const ResampleArguments & a, const ResampleArrays & arrays, Memory & output, int firstRow, int rowCount)
   {
-    constexpr int rowsOfGroup = TileRows * ResampleTilesOfGroup;
-    const dim3    groups(static_cast<unsigned int>((rowCount + rowsOfGroup - 1) / rowsOfGroup),
-                      static_cast<unsigned int>((a.outputSize[0] + ResampleTileColumns - 1) / ResampleTileColumns));
+    const dim3 groups(static_cast<unsigned int>((rowCount + Rows - 1) / Rows),
+                      static_cast<unsigned int>((a.outputSize[0] + RowVoxels - 1) / RowVoxels));
     m_Queue.Launch("resampling",
                    ChooseKernel<real>(a),
                    groups,

@@ -18,7 +18,7 @@ Resample(const ResampleArguments    arguments,
          __global const real *      outside,
          __global real *            output)
 {
-  __local real columns[3 * MaximumRowColumns * (GPUREG_LANES / ResampleTileColumns)];
+  __local real columns[3 * MaximumRowColumns * (GPUREG_LANES / ResampleRowLanes)];
   ResampleGroup(GPUREG_INTERPOLATION,
                 GPUREG_CHAIN,
                 GPUREG_IS_SCALAR ? 1 : arguments.components,

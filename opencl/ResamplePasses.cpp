@@ -50,10 +50,9 @@ public:
                          BufferOf(*arrays.input),
                          BufferOf(*arrays.outside),
                          BufferOf(output));
-      const int rowsOfGroup = m_Queue.GetDevice().GetLanes() / ResampleTileColumns * ResampleTilesOfGroup;
-      m_Queue.Launch(kernel,
-                     (rowCount + rowsOfGroup - 1) / rowsOfGroup,
-                     (a.outputSize[0] + ResampleTileColumns - 1) / ResampleTileColumns);
+      const int     rows = m_Queue.GetDevice().GetLanes() / ResampleRowLanes;
+      constexpr int rowVoxels = ResampleRowLanes * ResampleLaneSteps;
+      m_Queue.Launch(kernel, (rowCount + rows - 1) / rows, (a.outputSize[0] + rowVoxels - 1) / rowVoxels);
     });
   }
 

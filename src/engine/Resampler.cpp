@@ -176,8 +176,8 @@ private:
     a.interpolation = ToKernel(request.interpolation, request.splineOrder);
     a.partCount = static_cast<int>(folded.parts.size());
     a.chain = folded.parts.empty()                    ? kernels::ChainIsAffine
-              : kernels::FollowsRows(&folded.parts[0]) ? kernels::ChainFollowsRows
-                                                       : kernels::ChainHasParts;
+              : folded.parts.size() == 1 && kernels::FollowsRows(&folded.parts[0]) ? kernels::ChainFollowsRows
+                                                                                    : kernels::ChainHasParts;
     a.extrapolates = request.extrapolates;
     std::copy(m_Input.size.begin(), m_Input.size.end(), a.inputSize);
     a.outputSize[0] = request.size[0];
@@ -185,6 +185,7 @@ private:
     a.slabAxis = 2;
     a.slabEnd = m_Input.size[2];
     a.isFirstSlab = 1;
+    a.isOnlySlab = 1;
     return a;
   }
 

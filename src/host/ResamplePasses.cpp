@@ -93,10 +93,7 @@ ResampleRow(TInterpolation                interpolation,
   {
     const int columnCount = FindColumnsOfRow(v.parts, 0, width - 1, y, z, &firstColumn);
     columns.resize(static_cast<std::size_t>(3 * std::max(columnCount, 0)));
-    for (int column = 0; column < columnCount; ++column)
-    {
-      SumColumnOfRow(v.parts, v.vectors, firstColumn + column, y, z, columns.data() + 3 * column);
-    }
+    SumColumnsOfRow(v.parts, v.vectors, firstColumn, columnCount, 0, 1, y, z, columns.data());
   }
   i64 position[3];
   FindInputPosition(&a, 0, y, z, position);
@@ -107,11 +104,11 @@ ResampleRow(TInterpolation                interpolation,
     real d[3] = { 0, 0, 0 };
     if (chain == ChainFollowsRows)
     {
-      AddFromColumns(v.parts, columns.data(), firstColumn, x, y, z, d);
+      AddFromColumns(v.parts, columns.data(), firstColumn, ApplyFixedRow(&v.parts->toGrid, 0, x, y, z), d);
     }
-    if (chain != ChainIsAffine)
+    if (chain == ChainHasParts)
     {
-      DisplaceByChain(chain == ChainFollowsRows ? 1 : 0, a.partCount, v.parts, v.vectors, x, y, z, d);
+      DisplaceByChain(a.partCount, v.parts, v.vectors, x, y, z, d);
     }
     SplitPosition(position, chain != ChainIsAffine ? d : nullptr, cell, fraction);
     ResampleAt(interpolation, a.components, &a, v.input, v.outside, cell, fraction, out + i64{ x } * a.components);

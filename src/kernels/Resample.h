@@ -18,13 +18,12 @@ enum
 /** How the output is cut for the devices that have work-groups. */
 enum
 {
-  /** A tile of the output is as wide, and as many rows high as a group has lanes for. */
-  ResampleTileColumns = 32,
-  /** Tiles that a group makes, one below the other: what a lane works out once serves them all. */
-  ResampleTilesOfGroup = 4,
-  /** Columns of control points that a row of a tile meets at most where a part follows rows: one a voxel, and
-   *  those of the support. */
-  MaximumRowColumns = ResampleTileColumns + MaximumTransformSplineOrder + 2
+  /** Lanes side by side along a row; a group has so many rows as it has lanes for. */
+  ResampleRowLanes = 32,
+  /** Voxels that a lane makes, one such step after the other: what it works out for its row serves them all. */
+  ResampleLaneSteps = 4,
+  /** Columns of control points that those meet at most where a part follows rows. */
+  MaximumRowColumns = ResampleRowLanes * ResampleLaneSteps / RowSplineSpacing + RowSplineOrder + 2
 };
 
 /** How the chain is taken. */
@@ -32,7 +31,7 @@ enum
 {
   ChainIsAffine = 0,
   ChainHasParts = 1,
-  /** Its first part is a B-spline whose rows are the output's, see FollowsRows(). */
+  /** Its only part is a B-spline whose rows are the output's, see FollowsRows(). */
   ChainFollowsRows = 2
 };
 
@@ -52,8 +51,8 @@ typedef struct ResampleArguments
   int      slabBegin;    /* and those around them that interpolation reads */
   int      slabEnd;
   int      isFirstSlab; /* writes what is outside of the input, too */
+  int      isOnlySlab;
   int      chain;       /* ChainIsAffine, … */
-  int      padding;
 } ResampleArguments;
 
 GPUREG_FUNCTION int
@@ -62,25 +61,30 @@ ClampIndex(int index, int size)
   return index < 0 ? 0 : (index < size ? index : size - 1);
 }
 
+GPUREG_FUNCTION int
+MirrorIndexOfFew(int index, int size)
+{
+  const int period = size > 1 ? 2 * (size - 1) : 1;
+  const int wrapped = index % period;
+  return wrapped < size ? wrapped : period - wrapped;
+}
+
 /** Mirrors an index about the first and the last voxel, as the prefilter that made the coefficients did. */
 GPUREG_FUNCTION int
 MirrorIndex(int index, int size)
 {
-  if (index >= 0 && index < size)
-  {
-    return index;
-  }
-  const int period = size > 1 ? 2 * (size - 1) : 1;
-  const int wrapped = index % period;
-  const int positive = wrapped < 0 ? wrapped + period : wrapped;
-  return positive < size ? positive : period - positive;
+  const int positive = index < 0 ? -index : index;
+  const int mirrored = positive < size ? positive : 2 * (size - 1) - positive;
+  /* Of an image smaller than the support, more than once. */
+  return mirrored >= 0 ? mirrored : MirrorIndexOfFew(positive, size);
 }
 
-/** Voxels to the next neighbour along an axis. */
-GPUREG_FUNCTION i64
-InputStride(const ResampleArguments * a, int axis)
+/** A voxel's first component. */
+GPUREG_REAL_FUNCTION GPUREG_GLOBAL const real *
+InputVoxel(int components, const ResampleArguments * a, GPUREG_GLOBAL const real * slab, int x, int y, int z)
 {
-  return axis == 0 ? 1 : (axis == 1 ? (i64)a->inputSize[0] : (i64)a->inputSize[0] * a->inputSize[1]);
+  const i64 slice = (i64)z * (a->inputSize[1] * a->inputSize[0]) - a->firstVoxel;
+  return slab + (slice + (y * a->inputSize[0] + x)) * components;
 }
 
 /** Linear interpolation along one axis; where both are the same, to the bit. */
@@ -99,57 +103,131 @@ ResampleLinearly(int                        components,
                  const real *               fraction,
                  GPUREG_GLOBAL real *       out)
 {
-  i64 first = -a->firstVoxel;
-  i64 step[3];
-  for (int axis = 0; axis < 3; ++axis)
-  {
-    const int near = ClampIndex(cell[axis], a->inputSize[axis]);
-    const int far = ClampIndex(cell[axis] + 1, a->inputSize[axis]);
-    const i64 stride = InputStride(a, axis);
-    first += near * stride;
-    step[axis] = far > near ? stride * components : 0;
-  }
-  GPUREG_GLOBAL const real * p = slab + first * components;
-  GPUREG_GLOBAL const real * q = p + step[2];
+  const int x = ClampIndex(cell[0], a->inputSize[0]);
+  const int y = ClampIndex(cell[1], a->inputSize[1]);
+  const int z = ClampIndex(cell[2], a->inputSize[2]);
+  /* 0 where the edge continues. */
+  const i64                  stepX = (ClampIndex(cell[0] + 1, a->inputSize[0]) - x) * components;
+  const i64                  stepY = (i64)(ClampIndex(cell[1] + 1, a->inputSize[1]) - y) * a->inputSize[0] * components;
+  GPUREG_GLOBAL const real * p = InputVoxel(components, a, slab, x, y, z);
+  GPUREG_GLOBAL const real * q = InputVoxel(components, a, slab, x, y, ClampIndex(cell[2] + 1, a->inputSize[2]));
   for (int c = 0; c < components; ++c, ++p, ++q)
   {
-    const real nearPlane = MixReal(MixReal(p[0], p[step[0]], fraction[0]),
-                                   MixReal(p[step[1]], p[step[1] + step[0]], fraction[0]),
+    const real nearPlane = MixReal(MixReal(p[0], p[stepX], fraction[0]),
+                                   MixReal(p[stepY], p[stepY + stepX], fraction[0]),
                                    fraction[1]);
-    const real farPlane = MixReal(MixReal(q[0], q[step[0]], fraction[0]),
-                                  MixReal(q[step[1]], q[step[1] + step[0]], fraction[0]),
+    const real farPlane = MixReal(MixReal(q[0], q[stepX], fraction[0]),
+                                  MixReal(q[stepY], q[stepY + stepX], fraction[0]),
                                   fraction[1]);
     out[c] = MixReal(nearPlane, farPlane, fraction[2]);
   }
 }
 
-/** The coefficients along one axis that count at cell + fraction, and their weights; one, of weight 1, along
- *  an axis of a single voxel. Returns how many. */
-GPUREG_REAL_FUNCTION int
-FindCoefficients(int order, int size, int cell, real fraction, int * index, real * weights)
+/** The sum over a support that lies inside, order + 1 coefficients along each axis but those of a single voxel.
+ *  Rows are added up column by column, and the columns last: so that a compiler may take several at once. */
+GPUREG_REAL_FUNCTION real
+SumSupport(int                        order,
+           const ResampleArguments *  a,
+           GPUREG_GLOBAL const real * first,
+           int                        depth,
+           const real *               wx,
+           const real *               wy,
+           const real *               wz)
 {
-  for (int tap = 0; tap <= MaximumSplineOrder; ++tap)
+  const i64 slice = (i64)a->inputSize[1] * a->inputSize[0];
+  real      columns[MaximumSplineOrder + 1];
+  for (int t = 0; t <= order; ++t)
   {
-    index[tap] = 0;
-    weights[tap] = 1.0f;
+    columns[t] = 0.0f;
   }
+  for (int c = 0; c < depth; ++c, first += slice)
+  {
+    GPUREG_GLOBAL const real * row = first;
+    real                       plane[MaximumSplineOrder + 1];
+    for (int t = 0; t <= order; ++t)
+    {
+      plane[t] = 0.0f;
+    }
+    for (int b = 0; b <= order; ++b, row += a->inputSize[0])
+    {
+      for (int t = 0; t <= order; ++t)
+      {
+        plane[t] = MultiplyAdd(wy[b], row[t], plane[t]);
+      }
+    }
+    for (int t = 0; t <= order; ++t)
+    {
+      columns[t] = MultiplyAdd(wz[c], plane[t], columns[t]);
+    }
+  }
+  real sum = 0.0f;
+  for (int t = 0; t <= order; ++t)
+  {
+    sum = MultiplyAdd(wx[t], columns[t], sum);
+  }
+  return sum;
+}
+
+/** The first coefficient along an axis that counts at cell + fraction, and the order + 1 weights. Along an axis of a
+ *  single voxel that one alone counts. Returns how many do. */
+GPUREG_REAL_FUNCTION int
+FindCoefficients(int order, int size, int cell, real fraction, int * first, real * weights)
+{
   if (size == 1)
   {
+    *first = 0;
+    for (int t = 0; t <= order; ++t)
+    {
+      weights[t] = t == 0 ? 1.0f : 0.0f;
+    }
     return 1;
   }
   /* An even order's knots lie half-way between the samples. */
   const int isEven = (order & 1) == 0;
   const int upperHalf = isEven && fraction >= 0.5f;
   SplineWeights(order, isEven ? (upperHalf ? fraction - 0.5f : fraction + 0.5f) : fraction, weights);
-  for (int tap = 0; tap <= order; ++tap)
-  {
-    index[tap] = MirrorIndex(cell + upperHalf - order / 2 + tap, size);
-  }
+  *first = cell + upperHalf - order / 2;
   return order + 1;
 }
 
-/** itk::BSplineInterpolateImageFunction, of one component. Rows are added up column by column, and the
- *  columns last: so that a compiler may take several at once. */
+/** The same where the support reaches over an edge, and is mirrored there. Loops are of constant length, so that a
+ *  compiler may keep the weights in registers. */
+GPUREG_REAL_FUNCTION real
+SumMirroredSupport(int                        order,
+                   const ResampleArguments *  a,
+                   GPUREG_GLOBAL const real * slab,
+                   const int *                first,
+                   const real *               wx,
+                   const real *               wy,
+                   const real *               wz)
+{
+  int  x[MaximumSplineOrder + 1];
+  real sum = 0.0f;
+  for (int t = 0; t <= order; ++t)
+  {
+    x[t] = MirrorIndex(first[0] + t, a->inputSize[0]);
+  }
+  for (int c = 0; c <= order; ++c)
+  {
+    const int z = MirrorIndex(first[2] + c, a->inputSize[2]);
+    real      plane = 0.0f;
+    for (int b = 0; b <= order; ++b)
+    {
+      const int                  y = MirrorIndex(first[1] + b, a->inputSize[1]);
+      GPUREG_GLOBAL const real * row = InputVoxel(1, a, slab, 0, y, z);
+      real                       line = 0.0f;
+      for (int t = 0; t <= order; ++t)
+      {
+        line = MultiplyAdd(wx[t], row[x[t]], line);
+      }
+      plane = MultiplyAdd(wy[b], line, plane);
+    }
+    sum = MultiplyAdd(wz[c], plane, sum);
+  }
+  return sum;
+}
+
+/** itk::BSplineInterpolateImageFunction, of one component. */
 GPUREG_REAL_FUNCTION void
 ResampleBySpline(int                        order,
                  const ResampleArguments *  a,
@@ -158,55 +236,27 @@ ResampleBySpline(int                        order,
                  const real *               fraction,
                  GPUREG_GLOBAL real *       out)
 {
-  int       x[MaximumSplineOrder + 1], y[MaximumSplineOrder + 1], z[MaximumSplineOrder + 1];
-  real      wx[MaximumSplineOrder + 1], wy[MaximumSplineOrder + 1], wz[MaximumSplineOrder + 1];
-  real      columns[MaximumSplineOrder + 1];
-  const int width = FindCoefficients(order, a->inputSize[0], cell[0], fraction[0], x, wx);
-  const int height = FindCoefficients(order, a->inputSize[1], cell[1], fraction[1], y, wy);
-  const int depth = FindCoefficients(order, a->inputSize[2], cell[2], fraction[2], z, wz);
-  const int areNeighbours = width == order + 1 && x[width - 1] - x[0] == order;
-  for (int t = 0; t <= MaximumSplineOrder; ++t)
-  {
-    columns[t] = 0.0f;
-  }
-  for (int c = 0; c < depth; ++c)
-  {
-    GPUREG_GLOBAL const real * slice = slab + ((i64)z[c] * a->inputSize[1] * a->inputSize[0] - a->firstVoxel);
-    real                       plane[MaximumSplineOrder + 1];
-    for (int t = 0; t <= MaximumSplineOrder; ++t)
-    {
-      plane[t] = 0.0f;
-    }
-    for (int b = 0; b < height; ++b)
-    {
-      GPUREG_GLOBAL const real * row = slice + y[b] * a->inputSize[0];
-      if (areNeighbours)
-      {
-        row += x[0];
-        for (int t = 0; t <= order; ++t)
-        {
-          plane[t] = MultiplyAdd(wy[b], row[t], plane[t]);
-        }
-      }
-      else
-      {
-        for (int t = 0; t < width; ++t)
-        {
-          plane[t] = MultiplyAdd(wy[b], row[x[t]], plane[t]);
-        }
-      }
-    }
-    for (int t = 0; t <= order; ++t)
-    {
-      columns[t] = MultiplyAdd(wz[c], plane[t], columns[t]);
-    }
-  }
-  real sum = wx[0] * columns[0];
-  for (int t = 1; t < width; ++t)
-  {
-    sum = MultiplyAdd(wx[t], columns[t], sum);
-  }
-  out[0] = sum;
+  int  first[3], taps[3];
+  real wx[MaximumSplineOrder + 1], wy[MaximumSplineOrder + 1], wz[MaximumSplineOrder + 1];
+  taps[0] = FindCoefficients(order, a->inputSize[0], cell[0], fraction[0], first, wx);
+  taps[1] = FindCoefficients(order, a->inputSize[1], cell[1], fraction[1], first + 1, wy);
+  taps[2] = FindCoefficients(order, a->inputSize[2], cell[2], fraction[2], first + 2, wz);
+  const int isInside = taps[0] == order + 1 && taps[1] == order + 1 && first[0] >= 0 && first[1] >= 0 && first[2] >= 0 &&
+                       first[0] + order < a->inputSize[0] && first[1] + order < a->inputSize[1] &&
+                       first[2] + taps[2] <= a->inputSize[2];
+  *out = isInside
+           ? SumSupport(order, a, InputVoxel(1, a, slab, first[0], first[1], first[2]), taps[2], wx, wy, wz)
+           : SumMirroredSupport(order, a, slab, first, wx, wy, wz);
+}
+
+/** Each position belongs to one slab. */
+GPUREG_FUNCTION int
+IsOwnedBySlab(const ResampleArguments * a, const int * cell)
+{
+  const int along = a->slabAxis == 2 ? cell[2] : (a->slabAxis == 1 ? cell[1] : cell[0]);
+  const int size = a->slabAxis == 2 ? a->inputSize[2] : (a->slabAxis == 1 ? a->inputSize[1] : a->inputSize[0]);
+  const int owner = ClampIndex(along, size);
+  return owner >= a->slabBegin && owner < a->slabEnd;
 }
 
 /** The value at cell + fraction, if it is inside of the input, or continued there. Otherwise out is what
@@ -229,9 +279,6 @@ ResampleAt(int                        interpolation,
     rounded[axis] = cell[axis] + (fraction[axis] >= 0.5f);
     isInside &= rounded[axis] >= 0 && rounded[axis] < a->inputSize[axis];
   }
-  const int along = a->slabAxis == 2 ? cell[2] : (a->slabAxis == 1 ? cell[1] : cell[0]);
-  const int size = a->slabAxis == 2 ? a->inputSize[2] : (a->slabAxis == 1 ? a->inputSize[1] : a->inputSize[0]);
-  const int owner = ClampIndex(along, size);
   if (!isInside && !a->extrapolates)
   {
     for (int c = 0; a->isFirstSlab && c < components; ++c)
@@ -239,20 +286,21 @@ ResampleAt(int                        interpolation,
       out[c] = outside[c];
     }
   }
-  else if (owner < a->slabBegin || owner >= a->slabEnd)
+  else if (!a->isOnlySlab && !IsOwnedBySlab(a, cell))
   {
     return;
   }
   else if (!isInside || interpolation == ResampleNearest)
   {
-    i64 voxel = -a->firstVoxel;
-    for (int axis = 0; axis < 3; ++axis)
-    {
-      voxel += ClampIndex(rounded[axis], a->inputSize[axis]) * InputStride(a, axis);
-    }
+    GPUREG_GLOBAL const real * voxel = InputVoxel(components,
+                                                  a,
+                                                  slab,
+                                                  ClampIndex(rounded[0], a->inputSize[0]),
+                                                  ClampIndex(rounded[1], a->inputSize[1]),
+                                                  ClampIndex(rounded[2], a->inputSize[2]));
     for (int c = 0; c < components; ++c)
     {
-      out[c] = slab[voxel * components + c];
+      out[c] = voxel[c];
     }
   }
   else if (interpolation == ResampleLinear)

@@ -8,8 +8,8 @@
 
 GPUREG_NAMESPACE_BEGIN
 
-/** Makes its tiles of the rows from firstRow on; row y + z·outputSize[1] is that at (y, z).
- *  columns: local, 3 · MaximumRowColumns for each row of a tile; only read where the chain follows rows. */
+/** Makes its part of the rows from firstRow on; row y + z·outputSize[1] is that at (y, z).
+ *  columns: local, 3 · MaximumRowColumns for each row of the group; only used where the chain follows rows. */
 GPUREG_REAL_GROUP_FUNCTION void
 ResampleGroup(int                             interpolation,
               int                             chain,
@@ -24,76 +24,56 @@ ResampleGroup(int                             interpolation,
               GPUREG_LOCAL real *             columns,
               GPUREG_GLOBAL real *            output)
 {
-  const int lane = LaneIndex() % ResampleTileColumns;
-  const int tileRow = LaneIndex() / ResampleTileColumns;
-  const int tileRows = LaneCount() / ResampleTileColumns;
-  const int firstX = BandIndex() * ResampleTileColumns;
-  const int lastX = a->outputSize[0] - 1 < firstX + ResampleTileColumns - 1 ? a->outputSize[0] - 1
-                                                                            : firstX + ResampleTileColumns - 1;
-  const int x = firstX + lane;
-  int       row = GroupIndex() * tileRows * ResampleTilesOfGroup + tileRow;
-  int       z = (firstRow + row) / a->outputSize[1];
-  int       y = (firstRow + row) - z * a->outputSize[1];
-  i64       position[3], step[3];
+  const int lane = LaneIndex() % ResampleRowLanes;
+  const int rowOfGroup = LaneIndex() / ResampleRowLanes;
+  const int row = GroupIndex() * (LaneCount() / ResampleRowLanes) + rowOfGroup;
+  const int z = (firstRow + row) / a->outputSize[1];
+  const int y = (firstRow + row) - z * a->outputSize[1];
+  const int firstX = BandIndex() * (ResampleRowLanes * ResampleLaneSteps);
+  const int endX = a->outputSize[0] < firstX + ResampleRowLanes * ResampleLaneSteps
+                     ? a->outputSize[0]
+                     : firstX + ResampleRowLanes * ResampleLaneSteps;
+  int       firstColumn = 0;
+  i64       gridPosition = 0;
+  i64       position[3];
+  ChainPart first;
 
-  FindInputPosition(a, x, y, z, position);
-  for (int r = 0; r < 3; ++r)
+  GPUREG_LOCAL real * rowColumns = columns + 3 * MaximumRowColumns * rowOfGroup;
+  if (chain == ChainFollowsRows)
   {
-    step[r] = a->toInput.row[4 * r + 1] * tileRows;
+    first = parts[0];
+    const int columnCount = FindColumnsOfRow(&first, firstX, endX - 1, y, z, &firstColumn);
+    SumColumnsOfRow(&first, vectors, firstColumn, columnCount, lane, ResampleRowLanes, y, z, rowColumns);
+    RowBarrier();
+    gridPosition = ApplyFixedRow(&first.toGrid, 0, firstX + lane, y, z);
   }
-  GPUREG_LOCAL real * rowColumns = columns + 3 * MaximumRowColumns * tileRow;
-  for (int n = 0; n < ResampleTilesOfGroup; ++n, row += tileRows)
+  if (row >= rowCount)
+  {
+    return;
+  }
+  FindInputPosition(a, firstX + lane, y, z, position);
+  GPUREG_GLOBAL real * out = output + ((i64)row * a->outputSize[0] + firstX + lane) * components;
+  for (int x = firstX + lane; x < endX; x += ResampleRowLanes, out += ResampleRowLanes * components)
   {
     int  cell[3];
-    int  firstColumn = 0;
     real fraction[3], d[3];
     d[0] = 0.0f;
     d[1] = 0.0f;
     d[2] = 0.0f;
     if (chain == ChainFollowsRows)
     {
-      const ChainPart part = parts[0];
-      const int       columnCount = FindColumnsOfRow(&part, firstX, lastX, y, z, &firstColumn);
-      RowBarrier();
-      for (int column = lane; column < columnCount; column += ResampleTileColumns)
-      {
-        SumColumnOfRow(&part, vectors, firstColumn + column, y, z, rowColumns + 3 * column);
-      }
-      RowBarrier();
-      if (x <= lastX)
-      {
-        AddFromColumns(&part, rowColumns, firstColumn, x, y, z, d);
-      }
+      AddFromColumns(&first, rowColumns, firstColumn, gridPosition, d);
+      gridPosition += first.toGrid.row[0] * ResampleRowLanes;
     }
-    if (x <= lastX && row < rowCount)
+    if (chain == ChainHasParts)
     {
-      if (chain != ChainIsAffine)
-      {
-        DisplaceByChain(chain == ChainFollowsRows ? 1 : 0, a->partCount, parts, vectors, x, y, z, d);
-      }
-      SplitPosition(position, chain != ChainIsAffine ? d : 0, cell, fraction);
-      ResampleAt(interpolation,
-                 components,
-                 a,
-                 input,
-                 outside,
-                 cell,
-                 fraction,
-                 output + ((i64)row * a->outputSize[0] + x) * components);
+      DisplaceByChain(a->partCount, parts, vectors, x, y, z, d);
     }
-    y += tileRows;
-    if (y < a->outputSize[1])
-    {
-      position[0] += step[0];
-      position[1] += step[1];
-      position[2] += step[2];
-    }
-    else
-    {
-      z += y / a->outputSize[1];
-      y = y % a->outputSize[1];
-      FindInputPosition(a, x, y, z, position);
-    }
+    SplitPosition(position, chain != ChainIsAffine ? d : 0, cell, fraction);
+    ResampleAt(interpolation, components, a, input, outside, cell, fraction, out);
+    position[0] += a->toInput.row[0] * ResampleRowLanes;
+    position[1] += a->toInput.row[4] * ResampleRowLanes;
+    position[2] += a->toInput.row[8] * ResampleRowLanes;
   }
 }
 

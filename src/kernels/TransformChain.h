@@ -68,13 +68,14 @@ FindControlPoints(int order, int size, int cell, real fraction, int * first, rea
 
 /** What the control points of one column, along y and z, add up to at a position: Σ_c w_c Σ_b w_b v(b, c). */
 GPUREG_REAL_FUNCTION void
-SumControlPointColumn(const ChainPart *            part,
+SumControlPointColumn(int                          order,
+                      const ChainPart *            part,
                       GPUREG_GLOBAL const float4 * corner, /* the column's first one that counts */
                       const real *                 wy,
                       const real *                 wz,
                       real *                       sum)
 {
-  const int depth = part->dimension > 2 ? part->order : 0;
+  const int depth = part->dimension > 2 ? order : 0;
   sum[0] = 0.0f;
   sum[1] = 0.0f;
   sum[2] = 0.0f;
@@ -82,7 +83,7 @@ SumControlPointColumn(const ChainPart *            part,
   {
     GPUREG_GLOBAL const float4 * point = corner + (i64)c * part->size[1] * part->size[0];
     real                         plane[3] = { 0.0f, 0.0f, 0.0f };
-    for (int b = 0; b <= part->order; ++b, point += part->size[0])
+    for (int b = 0; b <= order; ++b, point += part->size[0])
     {
       AddScaledVector(wy[b], *point, plane);
     }
@@ -96,46 +97,56 @@ SumControlPointColumn(const ChainPart *            part,
 /** The control points that count along y and z at a position, and their weights. False outside of the valid
  *  region. */
 GPUREG_REAL_FUNCTION int
-FindControlPointColumns(const ChainPart * part, const int * cell, const real * fraction, int * first, real * wy, real * wz)
+FindControlPointColumns(int               order,
+                        const ChainPart * part,
+                        const int *       cell,
+                        const real *      fraction,
+                        int *             first,
+                        real *            wy,
+                        real *            wz)
 {
   real t = 0.0f;
-  if (!FindControlPoints(part->order, part->size[1], cell[1], fraction[1], first + 1, &t))
+  first[2] = 0;
+  wz[0] = 1.0f;
+  if (!FindControlPoints(order, part->size[1], cell[1], fraction[1], first + 1, &t))
   {
     return 0;
   }
-  SplineWeights(part->order, t, wy);
-  first[2] = 0;
-  wz[0] = 1.0f;
+  SplineWeights(order, t, wy);
   if (part->dimension > 2)
   {
-    if (!FindControlPoints(part->order, part->size[2], cell[2], fraction[2], first + 2, &t))
+    if (!FindControlPoints(order, part->size[2], cell[2], fraction[2], first + 2, &t))
     {
       return 0;
     }
-    SplineWeights(part->order, t, wz);
+    SplineWeights(order, t, wz);
   }
   return 1;
 }
 
 /** d += the B-spline's displacement at cell + fraction; nothing outside of its valid region. */
 GPUREG_REAL_FUNCTION void
-AddSplineDisplacement(
-  const ChainPart * part, GPUREG_GLOBAL const float4 * vectors, const int * cell, const real * fraction, real * d)
+AddSplineDisplacement(int                          order,
+                      const ChainPart *            part,
+                      GPUREG_GLOBAL const float4 * vectors,
+                      const int *                  cell,
+                      const real *                 fraction,
+                      real *                       d)
 {
   real wx[MaximumTransformSplineOrder + 1], wy[MaximumTransformSplineOrder + 1], wz[MaximumTransformSplineOrder + 1];
   real t;
   int  first[3];
-  if (!FindControlPoints(part->order, part->size[0], cell[0], fraction[0], first, &t) ||
-      !FindControlPointColumns(part, cell, fraction, first, wy, wz))
+  if (!FindControlPoints(order, part->size[0], cell[0], fraction[0], first, &t) ||
+      !FindControlPointColumns(order, part, cell, fraction, first, wy, wz))
   {
     return;
   }
-  SplineWeights(part->order, t, wx);
+  SplineWeights(order, t, wx);
   GPUREG_GLOBAL const float4 * corner = vectors + VectorOffset(part, first[0], first[1], first[2]);
-  for (int a = 0; a <= part->order; ++a)
+  for (int a = 0; a <= order; ++a)
   {
     real column[3];
-    SumControlPointColumn(part, corner + a, wy, wz, column);
+    SumControlPointColumn(order, part, corner + a, wy, wz, column);
     for (int r = 0; r < 3; ++r)
     {
       d[r] = MultiplyAdd(wx[a], column[r], d[r]);
@@ -204,11 +215,10 @@ CarryDisplacement(const ChainPart * part, real * d)
   d[2] = moved[2];
 }
 
-/** Adds the displacements of the parts from firstPart on to d, at an index of the output: what they move the
- *  affine map of that index by, in the input's voxels. */
+/** Adds what all parts together move the affine map of an index of the output by, in the input's voxels, to d, which
+ *  is 0. */
 GPUREG_REAL_FUNCTION void
-DisplaceByChain(int                             firstPart,
-                int                             partCount,
+DisplaceByChain(int                             partCount,
                 GPUREG_GLOBAL const ChainPart * parts,
                 GPUREG_GLOBAL const float4 *    vectors,
                 int                             x,
@@ -216,7 +226,7 @@ DisplaceByChain(int                             firstPart,
                 int                             z,
                 real *                          d)
 {
-  for (int k = firstPart; k < partCount; ++k)
+  for (int k = 0; k < partCount; ++k)
   {
     const ChainPart part = parts[k];
     int             cell[3];
@@ -227,22 +237,34 @@ DisplaceByChain(int                             firstPart,
     {
       AddFieldDisplacement(&part, vectors, cell, fraction, d);
     }
+    else if (part.order == 3)
+    {
+      AddSplineDisplacement(3, &part, vectors, cell, fraction, d);
+    }
     else
     {
-      AddSplineDisplacement(&part, vectors, cell, fraction, d);
+      AddSplineDisplacement(part.order, &part, vectors, cell, fraction, d);
     }
   }
 }
 
-/** Whether a first part is a B-spline whose rows are the output's: then one row of the output meets one row of
- *  columns of control points, which are summed once for all of it. Not a grid finer than the output, of
- *  which there would be more columns than voxels. */
+enum
+{
+  /** Of the B-splines that are followed row by row. */
+  RowSplineOrder = 3,
+  /** Voxels from one control point to the next, at least. */
+  RowSplineSpacing = 2
+};
+
+/** Whether a part is a cubic B-spline whose rows are the output's: then one row of the output meets one row
+ *  of columns of control points, which are summed once for all of it. Not a grid about as fine as the output, of
+ *  which there would be as many columns as voxels. */
 GPUREG_FUNCTION int
 FollowsRows(const ChainPart * part)
 {
   const i64 step = part->toGrid.row[0] < 0 ? -part->toGrid.row[0] : part->toGrid.row[0];
-  return part->order != ChainPartIsField && part->toGrid.row[4] == 0 && part->toGrid.row[8] == 0 &&
-         (step <= (i64)1 << 32);
+  return part->order == RowSplineOrder && part->toGrid.row[4] == 0 && part->toGrid.row[8] == 0 &&
+         step * RowSplineSpacing <= (i64)1 << 32;
 }
 
 /** The columns of control points that may count between x and lastX in a row of such a part. Returns how many
@@ -252,65 +274,70 @@ FindColumnsOfRow(const ChainPart * part, int x, int lastX, int y, int z, int * f
 {
   const int one = CellOf(ApplyFixedRow(&part->toGrid, 0, x, y, z));
   const int other = CellOf(ApplyFixedRow(&part->toGrid, 0, lastX, y, z));
-  const int first = (one < other ? one : other) - part->order / 2;
-  /* An even order's knot may be half a cell further on. */
-  const int last = (one < other ? other : one) + 1 + part->order - part->order / 2;
+  const int first = (one < other ? one : other) - RowSplineOrder / 2;
+  const int last = (one < other ? other : one) + RowSplineOrder - RowSplineOrder / 2;
   *firstColumn = first < 0 ? 0 : first;
   return (last < part->size[0] ? last : part->size[0] - 1) - *firstColumn + 1;
 }
 
-/** The sum of a column of control points in a row of such a part; 0 outside of the valid region. */
+/** The sums of every stride-th column of control points in a row of such a part, float[3] each; 0 outside of the
+ *  valid region. */
 GPUREG_REAL_FUNCTION void
-SumColumnOfRow(const ChainPart *            part,
-               GPUREG_GLOBAL const float4 * vectors,
-               int                          column,
-               int                          y,
-               int                          z,
-               GPUREG_LOCAL real *          out)
+SumColumnsOfRow(const ChainPart *            part,
+                GPUREG_GLOBAL const float4 * vectors,
+                int                          firstColumn,
+                int                          columnCount,
+                int                          begin,
+                int                          stride,
+                int                          y,
+                int                          z,
+                GPUREG_LOCAL real *          columns)
 {
   int  cell[3], first[3];
-  real fraction[3], sum[3], wy[MaximumTransformSplineOrder + 1], wz[MaximumTransformSplineOrder + 1];
+  real fraction[3], wy[RowSplineOrder + 1], wz[RowSplineOrder + 1];
   for (int r = 1; r < 3; ++r)
   {
     const i64 position = ApplyFixedRow(&part->toGrid, r, 0, y, z);
     cell[r] = CellOf(position);
     FindFraction(position, fraction + r);
   }
-  sum[0] = 0.0f;
-  sum[1] = 0.0f;
-  sum[2] = 0.0f;
-  if (FindControlPointColumns(part, cell, fraction, first, wy, wz))
+  if (!FindControlPointColumns(RowSplineOrder, part, cell, fraction, first, wy, wz))
   {
-    SumControlPointColumn(part, vectors + VectorOffset(part, column, first[1], first[2]), wy, wz, sum);
+    for (int column = begin; column < columnCount; column += stride)
+    {
+      columns[3 * column] = 0.0f;
+      columns[3 * column + 1] = 0.0f;
+      columns[3 * column + 2] = 0.0f;
+    }
+    return;
   }
-  out[0] = sum[0];
-  out[1] = sum[1];
-  out[2] = sum[2];
+  GPUREG_GLOBAL const float4 * corner = vectors + VectorOffset(part, firstColumn, first[1], first[2]);
+  for (int column = begin; column < columnCount; column += stride)
+  {
+    real sum[3];
+    SumControlPointColumn(RowSplineOrder, part, corner + column, wy, wz, sum);
+    columns[3 * column] = sum[0];
+    columns[3 * column + 1] = sum[1];
+    columns[3 * column + 2] = sum[2];
+  }
 }
 
-/** What such a part adds to d, from the sums of the columns from firstColumn on. */
+/** What such a part adds to d at a position along its rows, from the sums of the columns from firstColumn on. */
 GPUREG_REAL_FUNCTION void
-AddFromColumns(const ChainPart *         part,
-               GPUREG_LOCAL const real * columns,
-               int                       firstColumn,
-               int                       x,
-               int                       y,
-               int                       z,
-               real *                    d)
+AddFromColumns(const ChainPart * part, GPUREG_LOCAL const real * columns, int firstColumn, i64 position, real * d)
 {
-  const i64 position = ApplyFixedRow(&part->toGrid, 0, x, y, z);
-  real      fraction, t, wx[MaximumTransformSplineOrder + 1];
-  int       first;
+  real fraction, t, wx[RowSplineOrder + 1];
+  int  first;
   FindFraction(position, &fraction);
-  if (FindControlPoints(part->order, part->size[0], CellOf(position), fraction, &first, &t))
+  if (FindControlPoints(RowSplineOrder, part->size[0], CellOf(position), fraction, &first, &t))
   {
-    SplineWeights(part->order, t, wx);
-    for (int a = 0; a <= part->order; ++a)
+    GPUREG_LOCAL const real * column = columns + 3 * (first - firstColumn);
+    SplineWeights(RowSplineOrder, t, wx);
+    for (int a = 0; a <= RowSplineOrder; ++a)
     {
-      GPUREG_LOCAL const real * column = columns + 3 * (first - firstColumn + a);
       for (int r = 0; r < 3; ++r)
       {
-        d[r] = MultiplyAdd(wx[a], column[r], d[r]);
+        d[r] = MultiplyAdd(wx[a], column[3 * a + r], d[r]);
       }
     }
   }
