@@ -10,6 +10,7 @@ install(TARGETS GPURegistration EXPORT GPURegistrationTargets
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
         RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
         INCLUDES DESTINATION ${_include_dir})
+install(TARGETS GPURegistrationPlugin LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/GPURegistration-plugin)
 install(DIRECTORY include/ DESTINATION ${_include_dir} FILES_MATCHING PATTERN "*.h" PATTERN "*.hxx")
 install(FILES ${PROJECT_BINARY_DIR}/include/GPURegistrationExport.h DESTINATION ${_include_dir})
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})

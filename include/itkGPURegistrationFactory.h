@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkGPURegistrationFactory_h
+#define itkGPURegistrationFactory_h
+
+#include "GPURegistrationExport.h"
+
+#include "itkObjectFactoryBase.h"
+#include "itkVersion.h"
+
+#include <string>
+#include <typeinfo>
+#include <vector>
+
+namespace itk
+{
+
+/** \class GPURegistrationFactory
+ * \brief Puts this module's filters in the place of ITK's in a program that knows nothing of them.
+ *
+ * After RegisterAll(), New() of itk::ResampleImageFilter and of the others in GetFilterNames() gives this module's
+ * class, on the default device (GPUDevice::GetDefault(), the environment variable ITK_GPU_DEVICE), for images of
+ * two and three dimensions of all scalar types, and where it makes sense of vectors and colours. The same through a
+ * plugin, without a line of code: the environment variable ITK_AUTOLOAD_PATH with the folder of
+ * GPURegistrationPlugin, in a program that is linked to ITK's shared libraries.
+ *
+ * \code
+ * itk::GPURegistrationFactory::RegisterAll();
+ * itk::GPURegistrationFactory::RegisterFilter("ResampleImageFilter"); // or one of them alone
+ * \endcode
+ *
+ * \ingroup GPURegistration
+ */
+class GPURegistration_EXPORT GPURegistrationFactory : public ObjectFactoryBase
+{
+public:
+  ITK_DISALLOW_COPY_AND_MOVE(GPURegistrationFactory);
+
+  using Self = GPURegistrationFactory;
+  using Superclass = ObjectFactoryBase;
+  using Pointer = SmartPointer<Self>;
+  using ConstPointer = SmartPointer<const Self>;
+
+  const char *
+  GetNameOfClass() const override
+  {
+    return "GPURegistrationFactory";
+  }
+
+  const char *
+  GetITKSourceVersion() const override
+  {
+    return ITK_SOURCE_VERSION;
+  }
+
+  const char *
+  GetDescription() const override;
+
+  /** A factory of the filters of this name; of all of them if it is empty. Not registered.
+   * \throws itk::ExceptionObject if there is no such filter; the message lists those there are. */
+  static Pointer
+  Create(const std::string & filterName);
+
+  /** "ResampleImageFilter", … */
+  static std::vector<std::string>
+  GetFilterNames();
+
+  /** Registers the factories of all filters, those before the ones that are registered already. A filter that is
+   * registered stays so. */
+  static void
+  RegisterAll();
+
+  /** \throws itk::ExceptionObject if there is no such filter; the message lists those there are. */
+  static void
+  RegisterFilter(const std::string & filterName);
+
+  /** Takes back what RegisterAll() and RegisterFilter() did. Objects that exist stay what they are. */
+  static void
+  UnRegisterAll();
+
+#ifndef ITK_WRAPPING_PARSER
+  /** New() of TBase gives a TOverride. For the files that list the types. */
+  template <typename TBase, typename TOverride>
+  void
+  Override()
+  {
+    this->RegisterOverride(typeid(TBase).name(),
+                           typeid(TOverride).name(),
+                           "computed by GPURegistration",
+                           true,
+                           CreateObjectFunction<TOverride>::New());
+  }
+#endif
+
+protected:
+  GPURegistrationFactory() = default;
+  ~GPURegistrationFactory() override = default;
+};
+
+} // namespace itk
+
+#endif

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// The image types for which the factories stand in.
+#ifndef FactoryTypes_h
+#define FactoryTypes_h
+
+#include "itkGPURegistrationFactory.h"
+
+#include "itkImage.h"
+
+namespace gpuregfactories
+{
+
+/** Adds a filter's overrides to a factory. */
+using AddOverrides = void (*)(itk::GPURegistrationFactory &);
+
+void
+AddResampleImageFilter(itk::GPURegistrationFactory & factory);
+
+/** Calls visit with a value of each scalar pixel type. */
+template <typename TVisitor>
+void
+ForEachScalar(const TVisitor & visit)
+{
+  visit(static_cast<unsigned char>(0));
+  visit(static_cast<signed char>(0));
+  visit(static_cast<char>(0));
+  visit(static_cast<unsigned short>(0));
+  visit(static_cast<short>(0));
+  visit(static_cast<unsigned int>(0));
+  visit(static_cast<int>(0));
+  visit(static_cast<unsigned long>(0));
+  visit(static_cast<long>(0));
+  visit(0.0f);
+  visit(0.0);
+}
+
+/** Calls visit with the dimensions, as types. */
+template <typename TVisitor>
+void
+ForEachDimension(const TVisitor & visit)
+{
+  visit(std::integral_constant<unsigned int, 2>{});
+  visit(std::integral_constant<unsigned int, 3>{});
+}
+
+} // namespace gpuregfactories
+
+#endif

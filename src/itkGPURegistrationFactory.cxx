@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "itkGPURegistrationFactory.h"
+
+#include "factories/FactoryTypes.h"
+
+#include <map>
+#include <mutex>
+
+namespace itk
+{
+
+namespace
+{
+using gpuregfactories::AddOverrides;
+
+const std::map<std::string, AddOverrides> &
+GetFilters()
+{
+  static const std::map<std::string, AddOverrides> filters{
+    { "ResampleImageFilter", gpuregfactories::AddResampleImageFilter },
+  };
+  return filters;
+}
+
+/** Those that RegisterFilter() has registered, by the filter's name. */
+struct Registered
+{
+  std::mutex                                             mutex;
+  std::map<std::string, GPURegistrationFactory::Pointer> factories;
+};
+
+Registered &
+GetRegistered()
+{
+  static Registered registered;
+  return registered;
+}
+} // namespace
+
+const char *
+GPURegistrationFactory::GetDescription() const
+{
+  return "ITK's filters on GPUs and host threads, by GPURegistration";
+}
+
+std::vector<std::string>
+GPURegistrationFactory::GetFilterNames()
+{
+  std::vector<std::string> names;
+  for (const auto & filter : GetFilters())
+  {
+    names.push_back(filter.first);
+  }
+  return names;
+}
+
+GPURegistrationFactory::Pointer
+GPURegistrationFactory::Create(const std::string & filterName)
+{
+  // Not by a factory's New(), which would ask the factories.
+  Pointer factory = new Self;
+  factory->UnRegister();
+  if (!filterName.empty() && GetFilters().count(filterName) == 0)
+  {
+    std::string names;
+    for (const auto & filter : GetFilters())
+    {
+      names += (names.empty() ? "" : ", ") + filter.first;
+    }
+    itkGenericExceptionMacro("GPURegistrationFactory has no \"" << filterName << "\"; it has " << names << '.');
+  }
+  for (const auto & filter : GetFilters())
+  {
+    if (filterName.empty() || filter.first == filterName)
+    {
+      filter.second(*factory);
+    }
+  }
+  return factory;
+}
+
+void
+GPURegistrationFactory::RegisterFilter(const std::string & filterName)
+{
+  Registered &                      registered = GetRegistered();
+  const std::lock_guard<std::mutex> lock(registered.mutex);
+  if (registered.factories.count(filterName) == 0)
+  {
+    const Pointer factory = Create(filterName);
+    ObjectFactoryBase::RegisterFactory(factory, ObjectFactoryBase::INSERT_AT_FRONT);
+    registered.factories.emplace(filterName, factory);
+  }
+}
+
+void
+GPURegistrationFactory::RegisterAll()
+{
+  for (const std::string & name : GetFilterNames())
+  {
+    RegisterFilter(name);
+  }
+}
+
+void
+GPURegistrationFactory::UnRegisterAll()
+{
+  Registered &                      registered = GetRegistered();
+  const std::lock_guard<std::mutex> lock(registered.mutex);
+  for (const auto & factory : registered.factories)
+  {
+    ObjectFactoryBase::UnRegisterFactory(factory.second);
+  }
+  registered.factories.clear();
+}
+
+} // namespace itk

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a program finds in ITK_AUTOLOAD_PATH.
+#include "itkGPURegistrationFactory.h"
+
+extern "C" ITK_ABI_EXPORT itk::ObjectFactoryBase *
+                          itkLoad()
+{
+  static const itk::GPURegistrationFactory::Pointer factory = itk::GPURegistrationFactory::Create("");
+  return factory;
+}

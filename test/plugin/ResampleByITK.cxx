@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// A program of ITK's alone, linked to nothing of this module: says which class New() gives, and what it makes.
+#include "itkEuler2DTransform.h"
+#include "itkImageRegionIteratorWithIndex.h"
+#include "itkResampleImageFilter.h"
+
+#include <iomanip>
+#include <iostream>
+
+int
+main()
+{
+  using ImageType = itk::Image<float, 2>;
+  auto image = ImageType::New();
+  image->SetRegions(itk::Size<2>{ { 40, 30 } });
+  image->Allocate();
+  for (itk::ImageRegionIteratorWithIndex<ImageType> it(image, image->GetBufferedRegion()); !it.IsAtEnd(); ++it)
+  {
+    it.Set(static_cast<float>(it.GetIndex()[0] * it.GetIndex()[1] % 97));
+  }
+  auto transform = itk::Euler2DTransform<double>::New();
+  transform->SetAngle(0.3);
+
+  auto filter = itk::ResampleImageFilter<ImageType, ImageType>::New();
+  filter->SetInput(image);
+  filter->SetTransform(transform);
+  filter->SetOutputParametersFromImage(image);
+  try
+  {
+    filter->Update();
+  }
+  catch (const itk::ExceptionObject & error)
+  {
+    std::cerr << error << std::endl;
+    return EXIT_FAILURE;
+  }
+  double sum = 0;
+  for (itk::ImageRegionIteratorWithIndex<ImageType> it(filter->GetOutput(), filter->GetOutput()->GetBufferedRegion());
+       !it.IsAtEnd();
+       ++it)
+  {
+    sum += it.Get();
+  }
+  std::cout << filter->GetNameOfClass() << ", sum " << std::fixed << std::setprecision(1) << sum << std::endl;
+  return EXIT_SUCCESS;
+}
