@@ -46,6 +46,12 @@ ChooseHardware(const example::CommandLine & line)
   {
     hardware.devices = itk::GPUDevice::GetAvailable();
   }
+  // Google Benchmark warns where it was itself built without optimisation, as Debian's is: that is not this.
+#ifdef NDEBUG
+  benchmark::AddCustomContext("this program", "built with optimisation");
+#else
+  benchmark::AddCustomContext("this program", "built WITHOUT optimisation");
+#endif
   benchmark::AddCustomContext("ITK", itk::Version::GetITKVersion());
   benchmark::AddCustomContext("threads", std::to_string(hardware.threads));
   for (const itk::GPUDevice & device : hardware.devices)

@@ -173,7 +173,7 @@ Run(const example::CommandLine & line)
   itk::ObjectFactoryBase::RegisterFactory(factory);
 
   SideBySide table(
-    {},
+    { { "mean_mm", 0.1 } },
     { { "Stages",
         { "initialize_ms", "evaluations_ms", "evaluations", "smoothing_ms", "shrinking_ms", "scales_ms", "rest_ms" } },
       { "Error", { "mean_mm", "95%_mm", "maximum_mm" } } },

@@ -21,7 +21,7 @@ namespace bench
 class SideBySide : public benchmark::ConsoleReporter
 {
 public:
-  /** A counter that tells a difference from ITK, and how large it may be. */
+  /** A counter that tells a difference, from ITK or from the truth, and how large it may be. */
   struct Tolerance
   {
     std::string counter;

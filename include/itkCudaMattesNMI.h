@@ -9,9 +9,11 @@
 
 #include "itkMattesMutualInformationImageToImageMetricv4.h"
 
+#include <cstdint>
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace itk

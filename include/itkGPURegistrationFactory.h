@@ -14,12 +14,46 @@
 namespace itk
 {
 
+#ifndef ITK_WRAPPING_PARSER
+/** \class GPUStandIn
+ * \brief An override that goes by the name of what it stands in for.
+ *
+ * Programs, ITK's own tests among them, look at GetNameOfClass(). Print() tells the device.
+ *
+ * \ingroup GPURegistration
+ */
+template <typename TBase, typename TOverride>
+class GPUStandIn : public TOverride
+{
+public:
+  ITK_DISALLOW_COPY_AND_MOVE(GPUStandIn);
+
+  using Self = GPUStandIn;
+  using Superclass = TOverride;
+  using Pointer = SmartPointer<Self>;
+  using ConstPointer = SmartPointer<const Self>;
+
+  itkFactorylessNewMacro(Self);
+
+  const char *
+  GetNameOfClass() const override
+  {
+    return this->TBase::GetNameOfClass();
+  }
+
+protected:
+  GPUStandIn() = default;
+  ~GPUStandIn() override = default;
+};
+#endif
+
 /** \class GPURegistrationFactory
  * \brief Puts this module's filters in the place of ITK's in a program that knows nothing of them.
  *
  * After RegisterAll(), New() of itk::ResampleImageFilter and of the others in GetFilterNames() gives this module's
  * class, on the default device (GPUDevice::GetDefault(), the environment variable ITK_GPU_DEVICE), for images of
- * two and three dimensions of all scalar types, and where it makes sense of vectors and colours. The same through a
+ * two and three dimensions of all scalar types, and where it makes sense of vectors and colours. It goes by the
+ * name of ITK's class. The same through a
  * plugin, without a line of code: the environment variable ITK_AUTOLOAD_PATH with the folder of
  * GPURegistrationPlugin, in a program that is linked to ITK's shared libraries.
  *
@@ -87,7 +121,7 @@ public:
                            typeid(TOverride).name(),
                            "computed by GPURegistration",
                            true,
-                           CreateObjectFunction<TOverride>::New());
+                           CreateObjectFunction<GPUStandIn<TBase, TOverride>>::New());
   }
 #endif
 

@@ -118,12 +118,13 @@ GetVectorToIndexMatrix(const ImageBase<VDimension> & image)
   return matrix;
 }
 
-/** Index, relative to the buffer's first voxel → point. */
+/** Index, relative to a region's first voxel → point. */
 template <unsigned int VDimension>
 gpureg::IndexMap
-GetIndexToPointMap(const ImageBase<VDimension> & image)
+GetIndexToPointMap(const ImageBase<VDimension> & image, const ImageRegion<VDimension> & region)
 {
-  const Point<double, VDimension> first = IndexToPoint(image, { 0, 0, 0 });
+  Point<double, VDimension> first;
+  image.TransformIndexToPhysicalPoint(region.GetIndex(), first);
   gpureg::IndexMap                map;
   for (unsigned int r = 0; r < VDimension; ++r)
   {
@@ -136,10 +137,10 @@ GetIndexToPointMap(const ImageBase<VDimension> & image)
   return map;
 }
 
-/** Point → index, relative to the buffer's first voxel. */
+/** Point → index, relative to a region's first voxel. */
 template <unsigned int VDimension>
 gpureg::IndexMap
-GetPointToIndexMap(const ImageBase<VDimension> & image)
+GetPointToIndexMap(const ImageBase<VDimension> & image, const ImageRegion<VDimension> & region)
 {
   gpureg::IndexMap map;
   map.matrix = GetVectorToIndexMatrix(image);
@@ -150,13 +151,26 @@ GetPointToIndexMap(const ImageBase<VDimension> & image)
   // The origin's index is whole: nothing is rounded there.
   for (unsigned int r = 0; r < VDimension; ++r)
   {
-    map.offset[r] = -static_cast<double>(image.GetBufferedRegion().GetIndex(r));
+    map.offset[r] = -static_cast<double>(region.GetIndex(r));
     for (unsigned int d = 0; d < VDimension; ++d)
     {
       map.offset[r] -= map.matrix[3 * r + d] * image.GetOrigin()[d];
     }
   }
   return map;
+}
+
+/** From one region's first voxel to another's. */
+template <unsigned int VDimension>
+std::array<std::int64_t, 3>
+GetOffset(const ImageRegion<VDimension> & from, const ImageRegion<VDimension> & to)
+{
+  std::array<std::int64_t, 3> offset{};
+  for (unsigned int d = 0; d < VDimension; ++d)
+  {
+    offset[d] = static_cast<std::int64_t>(to.GetIndex(d)) - static_cast<std::int64_t>(from.GetIndex(d));
+  }
+  return offset;
 }
 
 } // namespace GPURegistrationGeometry

@@ -8,6 +8,7 @@
 
 #include "itkResampleImageFilter.h"
 
+#include <cstdint>
 #include <memory>
 #include <set>
 #include <string>

@@ -214,9 +214,13 @@ itkGPUResampleClass::GenerateDataOnDevice()
   this->ChooseInterpolation(request);
   this->SendInput(request);
   request.size = GPURegistrationGeometry::SizeOf(region.GetSize());
-  request.outputToPoint = GPURegistrationGeometry::GetIndexToPointMap(*output);
+  const auto & whole = output->GetLargestPossibleRegion();
+  const auto & wholeInput = this->GetInput()->GetLargestPossibleRegion();
+  request.outputToPoint = GPURegistrationGeometry::GetIndexToPointMap(*output, whole);
+  request.firstOutput = GPURegistrationGeometry::GetOffset(whole, region);
   request.transform = this->MakeChain();
-  request.pointToInput = GPURegistrationGeometry::GetPointToIndexMap(*this->GetInput());
+  request.pointToInput = GPURegistrationGeometry::GetPointToIndexMap(*this->GetInput(), wholeInput);
+  request.firstInput = GPURegistrationGeometry::GetOffset(wholeInput, this->GetInput()->GetBufferedRegion());
   request.extrapolates = this->GetExtrapolator() != nullptr;
   this->SetOutside(request);
 
@@ -356,7 +360,7 @@ itkGPUResampleTemplate gpureg::TransformChain
   gpureg::DisplacementGrid grid;
   grid.order = gpureg::DisplacementGrid::Field;
   grid.size = GPURegistrationGeometry::SizeOf(region.GetSize());
-  grid.toGrid = GPURegistrationGeometry::GetPointToIndexMap(*output);
+  grid.toGrid = GPURegistrationGeometry::GetPointToIndexMap(*output, region);
   grid.vectors = [=](std::int64_t first, std::int64_t count, double * out) {
     for (std::int64_t i = 0; i < count; ++i)
     {

@@ -72,7 +72,7 @@ MakeSplineGrid(const TTransform & transform)
   gpureg::DisplacementGrid grid;
   grid.order = static_cast<int>(TTransform::SplineOrder);
   grid.size = GPURegistrationGeometry::SizeOf(first.GetBufferedRegion().GetSize());
-  grid.toGrid = GPURegistrationGeometry::GetPointToIndexMap(first);
+  grid.toGrid = GPURegistrationGeometry::GetPointToIndexMap(first, first.GetBufferedRegion());
   // The images keep the coefficients alive.
   grid.vectors = [images, coefficients](std::int64_t begin, std::int64_t count, double * out) {
     for (std::int64_t i = 0; i < count; ++i)
@@ -94,7 +94,7 @@ MakeFieldGrid(const TField & field)
   gpureg::DisplacementGrid grid;
   grid.order = gpureg::DisplacementGrid::Field;
   grid.size = GPURegistrationGeometry::SizeOf(field.GetBufferedRegion().GetSize());
-  grid.toGrid = GPURegistrationGeometry::GetPointToIndexMap(field);
+  grid.toGrid = GPURegistrationGeometry::GetPointToIndexMap(field, field.GetBufferedRegion());
   const typename TField::ConstPointer keep = &field;
   grid.vectors = [keep](std::int64_t begin, std::int64_t count, double * out) {
     const auto * const vectors = keep->GetBufferPointer();

@@ -199,9 +199,11 @@ run_sanitizer() {
   keep_small "$log"
 }
 
-# Program and GoogleTest filter. Left out: CudaBackendTest, which forks, and runs a device out of memory and into a
-# trap on purpose: errors to the sanitizer.
+# Program and GoogleTest filter. Left out of CudaBackendTest is what forks, and what runs a device out of memory or
+# into a trap on purpose: errors to the sanitizer.
 sanitized_tests="\
+EngineTest */cuda_0
+CudaBackendTest *ACallersCurrentDevice*:*AThreadWithoutAContext*
 MattesEquivalenceTest */cuda_0
 NmiTest */cuda_0
 DeterminismTest */cuda_0

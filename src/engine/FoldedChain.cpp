@@ -10,18 +10,19 @@ namespace gpureg
 namespace
 {
 // 2^30 voxels: displacements have the rest of 32 bits.
-constexpr double FarthestIndex = 1073741824.0;
-constexpr double FixedPointOne = 4294967296.0;
+constexpr double       FarthestIndex = 1073741824.0;
+constexpr kernels::i64 FixedPointUnit = kernels::i64{ 1 } << 32;
 
 kernels::i64
 ToFixedPoint(double value)
 {
-  return static_cast<kernels::i64>(std::llround(value * FixedPointOne));
+  return static_cast<kernels::i64>(std::llround(value * static_cast<double>(FixedPointUnit)));
 }
 
-/** \throws Error if a corner of the output, or a step between its voxels, is further away than FarthestIndex. */
+/** The map of an index of the output region to one relative to the voxel firstInput.
+ *  \throws Error if a corner of the output, or a step between its voxels, is further away than FarthestIndex. */
 kernels::FixedMap
-ToFixedMap(const IndexMap & map, const Size & outputSize)
+ToFixedMap(const IndexMap & map, const ResampleRequest & request, const std::array<std::int64_t, 3> & firstInput)
 {
   kernels::FixedMap fixed;
   for (std::size_t r = 0; r < 3; ++r)
@@ -29,7 +30,8 @@ ToFixedMap(const IndexMap & map, const Size & outputSize)
     double reach = std::abs(map.offset[r]);
     for (std::size_t c = 0; c < 3; ++c)
     {
-      reach += std::abs(map.matrix[3 * r + c]) * outputSize[c];
+      reach +=
+        std::abs(map.matrix[3 * r + c]) * (std::abs(static_cast<double>(request.firstOutput[c])) + request.size[c]);
     }
     if (!(reach < FarthestIndex))
     {
@@ -41,7 +43,12 @@ ToFixedMap(const IndexMap & map, const Size & outputSize)
     {
       fixed.row[4 * r + c] = ToFixedPoint(map.matrix[3 * r + c]);
     }
-    fixed.row[4 * r + 3] = ToFixedPoint(map.offset[r]);
+    // Whole voxels, exactly.
+    fixed.row[4 * r + 3] = ToFixedPoint(map.offset[r]) - (static_cast<kernels::i64>(firstInput[r]) * FixedPointUnit);
+    for (std::size_t c = 0; c < 3; ++c)
+    {
+      fixed.row[4 * r + 3] += fixed.row[4 * r + c] * request.firstOutput[c];
+    }
   }
   return fixed;
 }
@@ -60,7 +67,7 @@ FoldChain(const ResampleRequest & request)
     const IndexMap &  next = k + 1 < steps.size() ? steps[k + 1].grid.toGrid : request.pointToInput;
 
     kernels::ChainPart part{};
-    part.toGrid = ToFixedMap(Compose(step.grid.toGrid, toPoint), request.size);
+    part.toGrid = ToFixedMap(Compose(step.grid.toGrid, toPoint), request, {});
     part.firstVector = firstVector;
     part.dimension = request.transform.dimension;
     part.order = step.grid.order == DisplacementGrid::Field ? kernels::ChainPartIsField : step.grid.order;
@@ -82,7 +89,7 @@ FoldChain(const ResampleRequest & request)
     folded.vectorMatrices.push_back(Multiply(next.matrix, step.vectorMatrix));
     toPoint = Compose(step.map, toPoint);
   }
-  folded.toInput = ToFixedMap(Compose(request.pointToInput, toPoint), request.size);
+  folded.toInput = ToFixedMap(Compose(request.pointToInput, toPoint), request, request.firstInput);
   return folded;
 }
 

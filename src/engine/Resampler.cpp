@@ -101,6 +101,7 @@ public:
   {
     CheckSize(input.size, "an input");
     m_HasInput = false;
+    m_Queue->statistics = {};
     m_Input = input;
     m_Input.values = nullptr;
     const std::size_t voxelBytes = BytesOf(input.precision) * static_cast<std::size_t>(input.components);
@@ -108,6 +109,7 @@ public:
     Reserve(m_Arrays.input, static_cast<std::size_t>(CountOf(input.size)) * voxelBytes);
     FillArray(*m_Queue, *m_Arrays.input, 0, voxelBytes, CountOf(input.size), input.values);
     m_HasInput = true;
+    m_InputStatistics = m_Queue->statistics;
   }
 
   void
@@ -119,7 +121,7 @@ public:
     }
     CheckSize(request.size, "an output");
     const auto start = std::chrono::steady_clock::now();
-    m_Queue->statistics = {};
+    m_Queue->statistics = std::exchange(m_InputStatistics, {});
     m_Queue->parallelFor = parallelFor;
 
     const FoldedChain          folded = FoldChain(request);
@@ -323,7 +325,9 @@ private:
   ResampleArrays                  m_Arrays;
   std::array<MemoryPointer, 2>    m_Output;
   bool                            m_IsTiming = false;
-  EvaluationStatistics            m_Statistics;
+  /** Of a SetInput since the last Resample. */
+  EvaluationStatistics m_InputStatistics;
+  EvaluationStatistics m_Statistics;
 };
 
 Resampler::Resampler(const std::string & deviceName)

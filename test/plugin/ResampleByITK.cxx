@@ -6,6 +6,7 @@
 
 #include <iomanip>
 #include <iostream>
+#include <typeinfo>
 
 int
 main()
@@ -41,6 +42,8 @@ main()
   {
     sum += it.Get();
   }
-  std::cout << filter->GetNameOfClass() << ", sum " << std::fixed << std::setprecision(1) << sum << std::endl;
+  const bool isITKs = typeid(*filter) == typeid(itk::ResampleImageFilter<ImageType, ImageType>);
+  std::cout << (isITKs ? "ITK's own " : "another ") << filter->GetNameOfClass() << ", sum " << std::fixed
+            << std::setprecision(1) << sum << std::endl;
   return EXIT_SUCCESS;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Registers two small images of different contrast, rigidly, with itk::CudaMattesNMI in an unmodified
 // itk::ImageRegistrationMethodv4, and fails unless the transform that moved one of them is recovered.
+// RegisterTwoImages [device]: fails if it computes on another one, or if this machine has any but that one.
 #include "../RegistrationSetUp.h"
 
 #include "itkCudaMattesNMI.h"
@@ -87,8 +88,17 @@ MaximumError(const TransformType & a, const TransformType & b)
 } // namespace
 
 int
-main()
+main(int argc, char * argv[])
 {
+  if (argc > 1)
+  {
+    const auto devices = itk::GPUDevice::GetAvailable();
+    if (devices.size() != 1 || devices.front().GetName() != argv[1])
+    {
+      std::cerr << "There are other devices than " << argv[1] << ", such as " << devices.front() << ".\n";
+      return EXIT_FAILURE;
+    }
+  }
   // The fixed image is the phantom itself. The moving image at T(x) is the phantom at x.
   auto truth = TransformType::New();
   truth->SetRotation(0.05, -0.03, 0.08);
