@@ -52,7 +52,7 @@ typedef struct ResampleArguments
   int      slabEnd;
   int      isFirstSlab; /* writes what is outside of the input, too */
   int      isOnlySlab;
-  int      chain;       /* ChainIsAffine, … */
+  int      chain; /* ChainIsAffine, … */
 } ResampleArguments;
 
 GPUREG_FUNCTION int
@@ -87,11 +87,12 @@ InputVoxel(int components, const ResampleArguments * a, GPUREG_GLOBAL const real
   return slab + (slice + (y * a->inputSize[0] + x)) * components;
 }
 
-/** Linear interpolation along one axis; where both are the same, to the bit. */
+/** Linear interpolation along one axis; where both are the same, to the bit. At a itself b does not count, were it
+ *  infinite or NaN. */
 GPUREG_REAL_FUNCTION real
 MixReal(real a, real b, real fraction)
 {
-  return MultiplyAdd(fraction, b - a, a);
+  return fraction > 0.0f ? MultiplyAdd(fraction, b - a, a) : a;
 }
 
 /** itk::LinearInterpolateImageFunction: around the outermost voxels' centres the edge continues. */
@@ -106,20 +107,22 @@ ResampleLinearly(int                        components,
   const int x = ClampIndex(cell[0], a->inputSize[0]);
   const int y = ClampIndex(cell[1], a->inputSize[1]);
   const int z = ClampIndex(cell[2], a->inputSize[2]);
-  /* 0 where the edge continues. */
-  const i64                  stepX = (ClampIndex(cell[0] + 1, a->inputSize[0]) - x) * components;
-  const i64                  stepY = (i64)(ClampIndex(cell[1] + 1, a->inputSize[1]) - y) * a->inputSize[0] * components;
+  /* Where the edge continues, its voxel alone counts. */
+  const int                  farX = ClampIndex(cell[0] + 1, a->inputSize[0]);
+  const int                  farY = ClampIndex(cell[1] + 1, a->inputSize[1]);
+  const int                  farZ = ClampIndex(cell[2] + 1, a->inputSize[2]);
+  const real                 fx = farX > x ? fraction[0] : (real)0.0f;
+  const real                 fy = farY > y ? fraction[1] : (real)0.0f;
+  const real                 fz = farZ > z ? fraction[2] : (real)0.0f;
+  const i64                  stepX = (farX - x) * components;
+  const i64                  stepY = (i64)(farY - y) * a->inputSize[0] * components;
   GPUREG_GLOBAL const real * p = InputVoxel(components, a, slab, x, y, z);
-  GPUREG_GLOBAL const real * q = InputVoxel(components, a, slab, x, y, ClampIndex(cell[2] + 1, a->inputSize[2]));
+  GPUREG_GLOBAL const real * q = InputVoxel(components, a, slab, x, y, farZ);
   for (int c = 0; c < components; ++c, ++p, ++q)
   {
-    const real nearPlane = MixReal(MixReal(p[0], p[stepX], fraction[0]),
-                                   MixReal(p[stepY], p[stepY + stepX], fraction[0]),
-                                   fraction[1]);
-    const real farPlane = MixReal(MixReal(q[0], q[stepX], fraction[0]),
-                                  MixReal(q[stepY], q[stepY + stepX], fraction[0]),
-                                  fraction[1]);
-    out[c] = MixReal(nearPlane, farPlane, fraction[2]);
+    const real nearPlane = MixReal(MixReal(p[0], p[stepX], fx), MixReal(p[stepY], p[stepY + stepX], fx), fy);
+    const real farPlane = MixReal(MixReal(q[0], q[stepX], fx), MixReal(q[stepY], q[stepY + stepX], fx), fy);
+    out[c] = MixReal(nearPlane, farPlane, fz);
   }
 }
 
@@ -241,12 +244,11 @@ ResampleBySpline(int                        order,
   taps[0] = FindCoefficients(order, a->inputSize[0], cell[0], fraction[0], first, wx);
   taps[1] = FindCoefficients(order, a->inputSize[1], cell[1], fraction[1], first + 1, wy);
   taps[2] = FindCoefficients(order, a->inputSize[2], cell[2], fraction[2], first + 2, wz);
-  const int isInside = taps[0] == order + 1 && taps[1] == order + 1 && first[0] >= 0 && first[1] >= 0 && first[2] >= 0 &&
-                       first[0] + order < a->inputSize[0] && first[1] + order < a->inputSize[1] &&
+  const int isInside = taps[0] == order + 1 && taps[1] == order + 1 && first[0] >= 0 && first[1] >= 0 &&
+                       first[2] >= 0 && first[0] + order < a->inputSize[0] && first[1] + order < a->inputSize[1] &&
                        first[2] + taps[2] <= a->inputSize[2];
-  *out = isInside
-           ? SumSupport(order, a, InputVoxel(1, a, slab, first[0], first[1], first[2]), taps[2], wx, wy, wz)
-           : SumMirroredSupport(order, a, slab, first, wx, wy, wz);
+  *out = isInside ? SumSupport(order, a, InputVoxel(1, a, slab, first[0], first[1], first[2]), taps[2], wx, wy, wz)
+                  : SumMirroredSupport(order, a, slab, first, wx, wy, wz);
 }
 
 /** Each position belongs to one slab. */
