@@ -18,7 +18,7 @@ itk_module(
     ITKDisplacementField
     ITKImageFunction
     ITKImageGrid
-  TEST_DEPENDS
+    ITKRegistrationCommon
     ITKSmoothing
   EXCLUDE_FROM_DEFAULT
   DESCRIPTION "${DOCUMENTATION}"

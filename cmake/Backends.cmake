@@ -6,6 +6,7 @@ set(_opencl_dir ${GPURegistration_SOURCE_DIR}/opencl)
 
 if(GPURegistration_HAS_CUDA)
   list(APPEND GPURegistration_SRCS ${_cuda_dir}/CudaBackend.cu ${_cuda_dir}/CudaDeviceScope.cu ${_cuda_dir}/CudaQueue.cu
+       ${_cuda_dir}/LinePasses.cu
        ${_cuda_dir}/MattesPasses.cu ${_cuda_dir}/ResamplePasses.cu)
 endif()
 if(GPURegistration_HAS_OPENCL)
@@ -43,7 +44,15 @@ if(GPURegistration_HAS_OPENCL)
     ${_kernel_dir}/Resample.h
     ${_kernel_dir}/ResampleKernels.h
     ${_opencl_dir}/ResampleKernels.cl)
+  gpuregistration_embed_kernels(
+    Line
+    ${_opencl_dir}/Prelude.cl
+    ${_kernel_dir}/LineRecursion.h
+    ${_kernel_dir}/LineConvolution.h
+    ${_kernel_dir}/LineKernels.h
+    ${_opencl_dir}/LineKernels.cl)
   set(_opencl_sources
+      ${_opencl_dir}/LinePasses.cpp
       ${_opencl_dir}/MattesPasses.cpp
       ${_opencl_dir}/OpenCLBackend.cpp
       ${_opencl_dir}/OpenCLDevice.cpp
@@ -53,6 +62,7 @@ if(GPURegistration_HAS_OPENCL)
       ${_opencl_dir}/OpenCLProgramCache.cpp
       ${_opencl_dir}/OpenCLQueue.cpp
       ${_opencl_dir}/ResamplePasses.cpp
+      ${CMAKE_CURRENT_BINARY_DIR}/OpenCLLineSource.cpp
       ${CMAKE_CURRENT_BINARY_DIR}/OpenCLMattesSource.cpp
       ${CMAKE_CURRENT_BINARY_DIR}/OpenCLResampleSource.cpp)
   # The cl... functions of OpenCLLoader.cpp must not get in the way of a program that links OpenCL itself.

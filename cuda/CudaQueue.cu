@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "CudaQueue.h"
 
+#include "LinePasses.h"
 #include "MattesPasses.h"
 #include "ResamplePasses.h"
 
@@ -176,10 +177,10 @@ CudaQueue::WaitFor(int slot)
 }
 
 void
-CudaQueue::StartDownload(void * target, const Memory & source, std::size_t bytes)
+CudaQueue::StartDownload(void * target, const Memory & source, std::size_t bytes, std::size_t offset)
 {
   const CudaDeviceScope scope(m_Device);
-  const void * const    address = static_cast<const CudaMemory &>(source).GetAddress();
+  const char * const    address = static_cast<char *>(static_cast<const CudaMemory &>(source).GetAddress()) + offset;
   CheckCuda(cudaMemcpyAsync(target, address, bytes, cudaMemcpyDeviceToHost, m_Stream),
             "copying from the device",
             GetDeviceName());
@@ -190,7 +191,7 @@ CudaQueue::StartDownload(void * target, const Memory & source, std::size_t bytes
 void
 CudaQueue::Download(void * target, const Memory & source, std::size_t bytes)
 {
-  StartDownload(target, source, bytes);
+  StartDownload(target, source, bytes, 0);
   Finish();
 }
 

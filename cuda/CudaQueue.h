@@ -64,7 +64,7 @@ public:
   void
   Download(void * target, const Memory & source, std::size_t bytes) override;
   void
-  StartDownload(void * target, const Memory & source, std::size_t bytes) override;
+  StartDownload(void * target, const Memory & source, std::size_t bytes, std::size_t offset) override;
   void
   Finish() override;
   void
@@ -73,6 +73,8 @@ public:
   StopTimer() override;
   double
   ReadTimer() override;
+  std::unique_ptr<LinePasses>
+  CreateLinePasses() override;
   std::unique_ptr<MattesPasses>
   CreateMattesPasses() override;
   std::unique_ptr<ResamplePasses>

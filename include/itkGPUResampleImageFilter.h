@@ -136,6 +136,8 @@ private:
   FindWhatTheDeviceLacks() const;
   bool
   ChooseInterpolation(gpureg::ResampleRequest & request) const;
+  std::string
+  StartEngine();
   void
   GenerateDataOnDevice();
   void

@@ -8,7 +8,6 @@
 #include "itkGPURegistrationThreads.h"
 #include "itkGPUTransformChain.h"
 
-#include "itkBSplineDecompositionImageFilter.h"
 #include "itkBSplineInterpolateImageFunction.h"
 #include "itkImageAlgorithm.h"
 #include "itkNearestNeighborExtrapolateImageFunction.h"
@@ -99,7 +98,14 @@ itkGPUResampleClass::GenerateInputRequestedRegion()
 itkGPUResampleTemplate void
 itkGPUResampleClass::GenerateData()
 {
-  const std::string lack = this->FindWhatTheDeviceLacks();
+  std::string lack = this->FindWhatTheDeviceLacks();
+  if constexpr (IsOfKnownTypes)
+  {
+    if (lack.empty())
+    {
+      lack = this->StartEngine();
+    }
+  }
   if (!lack.empty())
   {
     if (m_Said.insert(lack).second)
@@ -191,6 +197,33 @@ itkGPUResampleClass::ChooseInterpolation(gpureg::ResampleRequest & request) cons
   return false;
 }
 
+/** Makes the engine ready. A sentence that says why it cannot do it; empty if it can. */
+itkGPUResampleTemplate std::string
+                       itkGPUResampleClass::StartEngine()
+{
+  try
+  {
+    if (!m_Engine || m_Engine->GetDeviceName() != m_Device.GetName())
+    {
+      m_Engine.reset();
+      m_InputKey.clear();
+      m_Engine = std::make_unique<gpureg::Resampler>(m_Device.GetName());
+    }
+  }
+  catch (const gpureg::Error & error)
+  {
+    itkExceptionMacro(<< error.what());
+  }
+  m_Engine->SetTiming(m_MeasuresKernelTime);
+  gpureg::ResampleRequest request;
+  this->ChooseInterpolation(request);
+  const bool wantsDoubles = Precision == gpureg::Precision::Double ||
+                            (request.interpolation == gpureg::Interpolation::BSpline && request.splineOrder > 1);
+  return wantsDoubles && !m_Engine->HasDoubles()
+           ? m_Device.GetName() + " has no doubles, which this pixel type or interpolator wants."
+           : std::string();
+}
+
 itkGPUResampleTemplate void
 itkGPUResampleClass::GenerateDataOnDevice()
 {
@@ -202,14 +235,6 @@ itkGPUResampleClass::GenerateDataOnDevice()
   {
     return;
   }
-  if (!m_Engine || m_Engine->GetDeviceName() != m_Device.GetName())
-  {
-    m_Engine.reset();
-    m_InputKey.clear();
-    m_Engine = std::make_unique<gpureg::Resampler>(m_Device.GetName());
-  }
-  m_Engine->SetTiming(m_MeasuresKernelTime);
-
   gpureg::ResampleRequest request;
   this->ChooseInterpolation(request);
   this->SendInput(request);
@@ -287,32 +312,16 @@ itkGPUResampleClass::SendInput(const gpureg::ResampleRequest & request)
   input.dimension = static_cast<int>(Dimension);
   input.components = static_cast<int>(image->GetNumberOfComponentsPerPixel());
   input.precision = Precision;
-  const auto parallelFor = GPURegistrationDetail::MakeParallelFor(this->GetNumberOfWorkUnits());
-  const auto send = [&](const auto * values) {
-    input.values = [values, components = input.components](std::int64_t first, std::int64_t count, void * out) {
-      auto * const reals = static_cast<RealType *>(out);
-      for (std::int64_t i = 0; i < count * components; ++i)
-      {
-        reals[i] = static_cast<RealType>(values[first * components + i]);
-      }
-    };
-    m_Engine->SetInput(input, parallelFor);
-  };
-  if constexpr (std::is_arithmetic<typename TInputImage::PixelType>::value)
-  {
-    if (order > 1)
+  input.splineOrder = std::max(order, 0);
+  const auto * const values = reinterpret_cast<const InputComponentType *>(image->GetBufferPointer());
+  input.values = [values, components = input.components](std::int64_t first, std::int64_t count, void * out) {
+    auto * const reals = static_cast<RealType *>(out);
+    for (std::int64_t i = 0; i < count * components; ++i)
     {
-      using CoefficientImageType = Image<double, Dimension>;
-      const auto decomposition = BSplineDecompositionImageFilter<TInputImage, CoefficientImageType>::New();
-      decomposition->SetSplineOrder(static_cast<unsigned int>(order));
-      decomposition->SetInput(image);
-      decomposition->Update();
-      send(decomposition->GetOutput()->GetBufferPointer());
-      m_InputKey = key;
-      return;
+      reals[i] = static_cast<RealType>(values[first * components + i]);
     }
-  }
-  send(reinterpret_cast<const InputComponentType *>(image->GetBufferPointer()));
+  };
+  m_Engine->SetInput(input, GPURegistrationDetail::MakeParallelFor(this->GetNumberOfWorkUnits()));
   m_InputKey = key;
 }
 

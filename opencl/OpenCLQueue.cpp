@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "OpenCLQueue.h"
 
+#include "LinePasses.h"
 #include "MattesPasses.h"
 #include "OpenCLError.h"
 #include "ResamplePasses.h"
@@ -155,10 +156,10 @@ OpenCLQueue::WaitFor(int slot)
 }
 
 void
-OpenCLQueue::StartDownload(void * target, const Memory & source, std::size_t bytes)
+OpenCLQueue::StartDownload(void * target, const Memory & source, std::size_t bytes, std::size_t offset)
 {
   CheckOpenCL(GetDeviceName(), [&] {
-    m_Queue.enqueueReadBuffer(BufferOf(source), CL_FALSE, 0, bytes, target, nullptr, &m_LastCopy);
+    m_Queue.enqueueReadBuffer(BufferOf(source), CL_FALSE, offset, bytes, target, nullptr, &m_LastCopy);
     m_Queue.flush();
   });
   ++statistics.copiesDown;

@@ -114,7 +114,7 @@ public:
   void
   Download(void * target, const Memory & source, std::size_t bytes) override;
   void
-  StartDownload(void * target, const Memory & source, std::size_t bytes) override;
+  StartDownload(void * target, const Memory & source, std::size_t bytes, std::size_t offset) override;
   void
   Finish() override;
   void
@@ -123,6 +123,8 @@ public:
   StopTimer() override;
   double
   ReadTimer() override;
+  std::unique_ptr<LinePasses>
+  CreateLinePasses() override;
   std::unique_ptr<MattesPasses>
   CreateMattesPasses() override;
   std::unique_ptr<ResamplePasses>

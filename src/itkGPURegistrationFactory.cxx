@@ -17,7 +17,13 @@ const std::map<std::string, AddOverrides> &
 GetFilters()
 {
   static const std::map<std::string, AddOverrides> filters{
+    { "BSplineDecompositionImageFilter", gpuregfactories::AddBSplineDecompositionImageFilter },
+    { "MultiResolutionPyramidImageFilter", gpuregfactories::AddMultiResolutionPyramidImageFilter },
+    { "RecursiveGaussianImageFilter", gpuregfactories::AddRecursiveGaussianImageFilter },
+    { "RecursiveMultiResolutionPyramidImageFilter", gpuregfactories::AddRecursiveMultiResolutionPyramidImageFilter },
     { "ResampleImageFilter", gpuregfactories::AddResampleImageFilter },
+    { "ShrinkImageFilter", gpuregfactories::AddShrinkImageFilter },
+    { "SmoothingRecursiveGaussianImageFilter", gpuregfactories::AddSmoothingRecursiveGaussianImageFilter },
   };
   return filters;
 }

@@ -38,8 +38,10 @@ struct ResampleInput
   int       dimension = 3;
   int       components = 1;
   Precision precision = Precision::Single;
-  /** float or double, by the precision, [voxel][component]; for B-splines the coefficients, of one component. */
+  /** float or double, by the precision, [voxel][component]. */
   Filler values;
+  /** Of the B-spline that is to be interpolated; its coefficients are made on the device. 0 for none. */
+  int splineOrder = 0;
 };
 
 /** What is to be made of it. */
@@ -86,6 +88,10 @@ public:
 
   const std::string &
   GetDeviceName() const;
+
+  /** Without doubles a device resamples in single precision only, and no B-splines of order 2 and more. */
+  bool
+  HasDoubles() const;
 
   /** Copies the input to the device. */
   void

@@ -67,6 +67,67 @@ FillArray(Queue &        queue,
 }
 
 void
+DrainArray(Queue &                                                               queue,
+           const Memory &                                                        source,
+           std::size_t                                                           elementSize,
+           std::int64_t                                                          count,
+           const std::function<void(std::int64_t, std::int64_t, const void *)> & take)
+{
+  const auto takePiece = [&](std::int64_t first, std::int64_t now, const char * values) {
+    queue.parallelFor((now + TaskElements - 1) / TaskElements, [&](std::int64_t task) {
+      const std::int64_t begin = task * TaskElements;
+      take(first + begin, std::min(TaskElements, now - begin), values + begin * static_cast<std::int64_t>(elementSize));
+    });
+  };
+  if (const void * direct = queue.GetHostAddress(const_cast<Memory &>(source)))
+  {
+    takePiece(0, count, static_cast<const char *>(direct));
+    return;
+  }
+  const std::int64_t piece =
+    std::clamp<std::int64_t>(PieceBytes / static_cast<std::int64_t>(elementSize), 1, std::max<std::int64_t>(1, count));
+  const std::size_t  pieceBytes = static_cast<std::size_t>(piece) * elementSize;
+  const std::int64_t pieces = (count + piece - 1) / piece;
+  char * const       staging = static_cast<char *>(queue.GetStaging(std::min<std::int64_t>(pieces, 2) * pieceBytes));
+  try
+  {
+    for (std::int64_t n = 0; n <= pieces; ++n)
+    {
+      if (n < pieces)
+      {
+        const auto now = static_cast<std::size_t>(std::min(piece, count - n * piece));
+        queue.StartDownload(staging + static_cast<std::size_t>(n % 2) * pieceBytes,
+                            source,
+                            now * elementSize,
+                            static_cast<std::size_t>(n) * pieceBytes);
+        queue.Mark(static_cast<int>(n % 2));
+      }
+      if (n > 0)
+      {
+        const std::int64_t before = n - 1;
+        queue.WaitFor(static_cast<int>(before % 2));
+        takePiece(before * piece,
+                  std::min(piece, count - before * piece),
+                  staging + static_cast<std::size_t>(before % 2) * pieceBytes);
+      }
+    }
+  }
+  catch (...)
+  {
+    // Copies to the staging memory may be under way.
+    try
+    {
+      queue.Finish();
+    }
+    catch (...)
+    {
+      // What is thrown on says more.
+    }
+    throw;
+  }
+}
+
+void
 DrainPieces(Queue &                                                    queue,
             std::array<MemoryPointer, 2> &                             buffers,
             std::size_t                                                bytes,

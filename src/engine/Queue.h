@@ -38,6 +38,7 @@ private:
 
 using MemoryPointer = std::unique_ptr<Memory>;
 
+class LinePasses;
 class MattesPasses;
 class ResamplePasses;
 
@@ -64,7 +65,7 @@ public:
   /** Enqueues a copy to the host, to staging memory if it is to be fast. target is valid after Finish, or
    *  after WaitFor a mark behind it. */
   virtual void
-  StartDownload(void * target, const Memory & source, std::size_t bytes) = 0;
+  StartDownload(void * target, const Memory & source, std::size_t bytes, std::size_t offset = 0) = 0;
 
   /** Marks the last copy of the queue as slot 0 or 1, and waits until a slot's last mark is reached: so
    *  that staging memory is used again only after it was read or written. */
@@ -96,6 +97,8 @@ public:
   virtual double
   ReadTimer() = 0;
 
+  virtual std::unique_ptr<LinePasses>
+  CreateLinePasses() = 0;
   virtual std::unique_ptr<MattesPasses>
   CreateMattesPasses() = 0;
   virtual std::unique_ptr<ResamplePasses>
@@ -115,6 +118,15 @@ FillArray(Queue &        queue,
           std::size_t    elementSize,
           std::int64_t   count,
           const Filler & filler);
+
+/** Hands an array of the device out, count elements from its first on, in pieces, through staging memory: while
+ *  one is copied, the one before is handed out, for disjoint ranges, from several threads at once. */
+void
+DrainArray(Queue &                                                               queue,
+           const Memory &                                                        source,
+           std::size_t                                                           elementSize,
+           std::int64_t                                                          count,
+           const std::function<void(std::int64_t, std::int64_t, const void *)> & take);
 
 /** Makes so many pieces on the device, each in one of two buffers of so many bytes, and hands them out in
  *  order: while one is copied and handed out, the next is made.

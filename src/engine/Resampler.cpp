@@ -3,6 +3,7 @@
 
 #include "Backend.h"
 #include "FoldedChain.h"
+#include "RecursiveFilter.h"
 #include "ResamplePasses.h"
 
 #include <algorithm>
@@ -88,12 +89,19 @@ public:
     : m_Backend(GetBackend(deviceName))
     , m_Queue(m_Backend->CreateQueue())
     , m_Passes(m_Queue->CreateResamplePasses())
+    , m_Recursion(*m_Queue)
   {}
 
   const std::string &
   GetDeviceName() const
   {
     return m_Backend->GetDescription().name;
+  }
+
+  bool
+  HasDoubles() const
+  {
+    return m_Recursion.HasDoubles();
   }
 
   void
@@ -108,6 +116,8 @@ public:
     m_Queue->parallelFor = parallelFor;
     Reserve(m_Arrays.input, static_cast<std::size_t>(CountOf(input.size)) * voxelBytes);
     FillArray(*m_Queue, *m_Arrays.input, 0, voxelBytes, CountOf(input.size), input.values);
+    m_Recursion.MakeSplineCoefficients(
+      *m_Arrays.input, input.size, input.components, input.precision, input.splineOrder);
     m_HasInput = true;
     m_InputStatistics = m_Queue->statistics;
   }
@@ -133,7 +143,7 @@ public:
     EvaluationStatistics & statistics = m_Queue->statistics;
     statistics.deviceBytes =
       static_cast<std::int64_t>(GetSize(m_Arrays.input) + GetSize(m_Arrays.parts) + GetSize(m_Arrays.vectors) +
-                                GetSize(m_Arrays.outside) + GetSize(m_Output[0]) + GetSize(m_Output[1]));
+                                GetSize(m_Arrays.outside) + GetSize(m_Output[0]) + GetSize(m_Output[1]) + m_Recursion.GetSize());
     statistics.evaluateMilliseconds =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
     m_Statistics = statistics;
@@ -320,6 +330,7 @@ private:
   std::shared_ptr<Backend>        m_Backend;
   std::unique_ptr<Queue>          m_Queue;
   std::unique_ptr<ResamplePasses> m_Passes;
+  RecursiveFilter                 m_Recursion;
   ResampleInput                   m_Input;
   bool                            m_HasInput = false;
   ResampleArrays                  m_Arrays;
@@ -340,6 +351,12 @@ const std::string &
 Resampler::GetDeviceName() const
 {
   return m_Implementation->GetDeviceName();
+}
+
+bool
+Resampler::HasDoubles() const
+{
+  return m_Implementation->HasDoubles();
 }
 
 void

@@ -14,7 +14,19 @@ namespace gpuregfactories
 using AddOverrides = void (*)(itk::GPURegistrationFactory &);
 
 void
+AddBSplineDecompositionImageFilter(itk::GPURegistrationFactory & factory);
+void
+AddMultiResolutionPyramidImageFilter(itk::GPURegistrationFactory & factory);
+void
+AddRecursiveGaussianImageFilter(itk::GPURegistrationFactory & factory);
+void
+AddRecursiveMultiResolutionPyramidImageFilter(itk::GPURegistrationFactory & factory);
+void
 AddResampleImageFilter(itk::GPURegistrationFactory & factory);
+void
+AddShrinkImageFilter(itk::GPURegistrationFactory & factory);
+void
+AddSmoothingRecursiveGaussianImageFilter(itk::GPURegistrationFactory & factory);
 
 /** Calls visit with a value of each scalar pixel type. */
 template <typename TVisitor>
@@ -41,6 +53,33 @@ ForEachDimension(const TVisitor & visit)
 {
   visit(std::integral_constant<unsigned int, 2>{});
   visit(std::integral_constant<unsigned int, 3>{});
+}
+
+/** A type as a value. */
+template <typename T>
+struct TypeOf
+{
+  using Type = T;
+};
+
+/** Calls visit with the image types, input and output, that are smoothed, shrunk and made pyramids of. */
+template <typename TVisitor>
+void
+ForEachFilteredImage(const TVisitor & visit)
+{
+  ForEachDimension([&](auto dimension) {
+    constexpr unsigned int D = decltype(dimension)::value;
+    using FloatType = TypeOf<itk::Image<float, D>>;
+    using DoubleType = TypeOf<itk::Image<double, D>>;
+    using ByteType = TypeOf<itk::Image<unsigned char, D>>;
+    using ShortType = TypeOf<itk::Image<short, D>>;
+    visit(FloatType{}, FloatType{});
+    visit(DoubleType{}, DoubleType{});
+    visit(ByteType{}, ByteType{});
+    visit(ByteType{}, FloatType{});
+    visit(ShortType{}, ShortType{});
+    visit(ShortType{}, FloatType{});
+  });
 }
 
 } // namespace gpuregfactories

@@ -67,9 +67,9 @@ HostQueue::Download(void * target, const Memory & source, std::size_t bytes)
 }
 
 void
-HostQueue::StartDownload(void * target, const Memory & source, std::size_t bytes)
+HostQueue::StartDownload(void * target, const Memory & source, std::size_t bytes, std::size_t offset)
 {
-  Download(target, source, bytes);
+  std::memcpy(target, static_cast<char *>(GetHostAddress(const_cast<Memory &>(source))) + offset, bytes);
 }
 
 void *

@@ -3,6 +3,7 @@
 #define gpureg_HostQueue_h
 
 #include "Backend.h"
+#include "LinePasses.h"
 #include "MattesPasses.h"
 #include "ResamplePasses.h"
 
@@ -53,9 +54,11 @@ public:
   void
   Download(void * target, const Memory & source, std::size_t bytes) override;
   void
-  StartDownload(void * target, const Memory & source, std::size_t bytes) override;
+  StartDownload(void * target, const Memory & source, std::size_t bytes, std::size_t offset) override;
   void *
   GetHostAddress(Memory & memory) override;
+  std::unique_ptr<LinePasses>
+  CreateLinePasses() override;
   std::unique_ptr<MattesPasses>
   CreateMattesPasses() override;
   std::unique_ptr<ResamplePasses>

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// Smoothing, pyramids and B-spline coefficients on every device, beside ITK's classes: the time of the kernels
+// alone, on a volume that is resident, and that of a whole update, from image to image.
+#include "BenchmarkOptions.h"
+#include "SideBySide.h"
+
+#include "itkGPUBSplineDecompositionImageFilter.h"
+#include "itkGPUMultiResolutionPyramidImageFilter.h"
+#include "itkGPURecursiveGaussianImageFilter.h"
+#include "itkGPURecursiveMultiResolutionPyramidImageFilter.h"
+#include "itkGPUShrinkImageFilter.h"
+#include "itkGPUSmoothingRecursiveGaussianImageFilter.h"
+
+#include <iostream>
+
+namespace
+{
+
+using namespace bench;
+using ImageType = itk::Image<float, 3>;
+
+const char * const Usage =
+  R"(Usage: VolumeFilterBenchmark [options]
+Filters a float volume with ITK's classes and with ours on each device.
+  --size N           voxels along each axis; default 256
+  --device A,B,…     such as cuda:0,host; default: all there are
+  --threads N        of ITK's filters and of the host device; default: ITK's
+Rows are Filter/NAME/DEVICE and Filter/NAME/ITK. Google Benchmark's options choose among them and say how often they
+are repeated; the defaults here are --benchmark_repetitions=3 --benchmark_min_time=0.02.
+)";
+
+const char * const Footnote =
+  R"(Every figure is the median over the repetitions.
+  kernels         by the device's own events, in a call of its own
+  with transfers  the engine's work: the volume up, kernels, the result down
+  as called       Update(), from and to ordinary memory
+)";
+
+void
+PrintHelp()
+{
+  std::cout << Usage << '\n' << Footnote << '\n';
+  benchmark::PrintDefaultHelp();
+}
+
+ImageType::Pointer
+MakeNoise(unsigned int size)
+{
+  auto image = ImageType::New();
+  image->SetRegions(itk::Size<3>{ { size, size, size } });
+  image->Allocate();
+  std::uint32_t state = 1;
+  for (itk::SizeValueType i = 0; i < image->GetBufferedRegion().GetNumberOfPixels(); ++i)
+  {
+    state = state * 1664525u + 1013904223u;
+    image->GetBufferPointer()[i] = static_cast<float>(state >> 22);
+  }
+  return image;
+}
+
+/** Registers rows for each filter. */
+class FilterRows
+{
+public:
+  FilterRows(SideBySide & table, Hardware hardware, ImageType::Pointer image)
+    : m_Table(table)
+    , m_Hardware(std::move(hardware))
+    , m_Image(std::move(image))
+  {}
+
+  /** \param configure sets either class up. */
+  template <typename TOurs, typename TTheirs, typename TConfigure>
+  void
+  Register(const std::string & name, const TConfigure & configure)
+  {
+    const auto update = [](auto & filter, auto & state) {
+      for (auto _ : state)
+      {
+        filter.Modified();
+        filter.Update();
+      }
+    };
+    m_Table.Register("Filter/" + name + "/ITK", [=, image = m_Image](auto & state) {
+      const auto filter = TTheirs::New();
+      filter->SetInput(image);
+      configure(*filter);
+      update(*filter, state);
+    });
+    for (const itk::GPUDevice & device : m_Hardware.devices)
+    {
+      m_Table.Register("Filter/" + name + "/" + device.GetName(), [=, image = m_Image](auto & state) {
+        const auto filter = TOurs::New();
+        filter->SetDevice(device);
+        filter->SetInput(image);
+        configure(*filter);
+        // The first makes the device ready.
+        filter->Update();
+        update(*filter, state);
+        const double withTransfers = filter->GetEvaluationStatistics().evaluateMilliseconds;
+        filter->SetMeasuresKernelTime(true);
+        filter->Modified();
+        filter->Update();
+        state.counters["with_transfers_ms"] = withTransfers;
+        state.counters["kernels_ms"] = filter->GetEvaluationStatistics().kernelMilliseconds;
+      });
+    }
+  }
+
+private:
+  SideBySide &       m_Table;
+  Hardware           m_Hardware;
+  ImageType::Pointer m_Image;
+};
+
+void
+RegisterAll(FilterRows & rows)
+{
+  for (const unsigned int axis : { 0u, 1u, 2u })
+  {
+    rows.Register<itk::GPURecursiveGaussianImageFilter<ImageType>, itk::RecursiveGaussianImageFilter<ImageType>>(
+      "recursiveGaussian" + std::to_string(axis), [axis](auto & filter) {
+        filter.SetDirection(axis);
+        filter.SetSigma(3.0);
+      });
+  }
+  rows.Register<itk::GPUSmoothingRecursiveGaussianImageFilter<ImageType>,
+                itk::SmoothingRecursiveGaussianImageFilter<ImageType>>("smoothing",
+                                                                       [](auto & filter) { filter.SetSigma(3.0); });
+  rows.Register<itk::GPUBSplineDecompositionImageFilter<ImageType, ImageType>,
+                itk::BSplineDecompositionImageFilter<ImageType, ImageType>>("splineCoefficients", [](auto &) {});
+  rows.Register<itk::GPUShrinkImageFilter<ImageType, ImageType>, itk::ShrinkImageFilter<ImageType, ImageType>>(
+    "shrink2", [](auto & filter) { filter.SetShrinkFactors(2); });
+  rows.Register<itk::GPUMultiResolutionPyramidImageFilter<ImageType, ImageType>,
+                itk::MultiResolutionPyramidImageFilter<ImageType, ImageType>>("pyramid4", [](auto & filter) {
+    filter.SetNumberOfLevels(4);
+  });
+  rows.Register<itk::GPURecursiveMultiResolutionPyramidImageFilter<ImageType, ImageType>,
+                itk::RecursiveMultiResolutionPyramidImageFilter<ImageType, ImageType>>("recursivePyramid4",
+                                                                                       [](auto & filter) {
+                                                                                         filter.SetNumberOfLevels(4);
+                                                                                       });
+}
+
+int
+Run(const example::CommandLine & line)
+{
+  const Hardware     hardware = ChooseHardware(line);
+  const unsigned int size = line.GetNumber("--size", 256);
+  if (size < 8)
+  {
+    throw std::invalid_argument("--size wants at least 8.");
+  }
+  SideBySide table({}, {}, Footnote);
+  FilterRows rows(table, hardware, MakeNoise(size));
+  RegisterAll(rows);
+  return table.Measure();
+}
+
+} // namespace
+
+int
+main(int argc, char * argv[])
+{
+  const auto body = [=] {
+    return Run(ReadOptions(argc,
+                           argv,
+                           { "--benchmark_repetitions=3", "--benchmark_min_time=0.02" },
+                           PrintHelp,
+                           { "--device", "--threads", "--size" }));
+  };
+  return example::RunProgram(body, Usage);
+}

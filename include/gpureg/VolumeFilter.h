@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef gpureg_VolumeFilter_h
+#define gpureg_VolumeFilter_h
+
+#include "GPURegistrationExport.h"
+#include "gpureg/Error.h"
+#include "gpureg/EvaluationStatistics.h"
+#include "gpureg/ParallelFor.h"
+#include "gpureg/RecursiveGaussian.h"
+#include "gpureg/Resampler.h"
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace gpureg
+{
+
+/** The volume to filter. */
+struct VolumeInput
+{
+  Size      size{};
+  int       components = 1;
+  Precision precision = Precision::Single;
+  /** float or double, by the precision, [voxel][component]. */
+  Filler values;
+};
+
+/** A convolution along one axis, only where it is asked for. Output j, from begin on, before end, is
+ *  Σ taps[t] · x(p - left + t) at the position p = first + (j / run)·step + j % run; all other outputs are 0.
+ *  Before and behind a line its ends continue. */
+struct LineConvolution
+{
+  int                 axis = 0;
+  std::vector<double> taps{ 1.0 };
+  int                 left = 0;
+  int                 outputLength = 0;
+  int                 first = 0;
+  int                 step = 1;
+  int                 run = 1;
+  int                 begin = 0;
+  int                 end = 0;
+  /** The output is cut off to whole numbers. */
+  bool truncates = false;
+};
+
+/** Filters a volume along its axes, on one device, where it stays between two operations. Values are kept as
+ *  float or double, and computed in double.
+ *
+ *  One object serves one thread at a time. Every function throws gpureg::Error where memory is out or the
+ *  device fails; after that a volume must be set again. */
+class GPURegistration_EXPORT VolumeFilter
+{
+public:
+  /** \throws Error if there is no such device; the message lists those there are. */
+  explicit VolumeFilter(const std::string & deviceName);
+  ~VolumeFilter();
+  VolumeFilter(const VolumeFilter &) = delete;
+  VolumeFilter &
+  operator=(const VolumeFilter &) = delete;
+
+  const std::string &
+  GetDeviceName() const;
+
+  /** Without doubles the device can do none of what follows. */
+  bool
+  HasDoubles() const;
+
+  /** Copies a volume to the device; what is computed on from here. */
+  void
+  SetVolume(const VolumeInput & input, const ParallelFor & parallelFor);
+
+  /** The volume as it was set becomes what is computed on again. Only Convolve leaves it as it was.
+   *  \throws Error if it is no longer there. */
+  void
+  Restart();
+
+  /** A recursive Gaussian or a derivative of it along one axis (Deriche 1993), in place; the axis has at least
+   *  one voxel. */
+  void
+  ApplyGaussian(int axis, const RecursiveGaussian & weights);
+
+  /** From samples to the coefficients of the B-spline of an order of 0 to 5 through them (Unser 1999), in place.
+   *  \throws Error for other orders. */
+  void
+  MakeSplineCoefficients(int order);
+
+  /** \throws Error if there are no weights, or more than 66, or no outputs. */
+  void
+  Convolve(const LineConvolution & convolution);
+
+  /** Of what is computed on. */
+  const Size &
+  GetSize() const;
+
+  /** Hands the voxels first … first + count - 1 out, as float or double by the precision, for disjoint ranges,
+   *  from several threads at once. */
+  void
+  GetVolume(const std::function<void(std::int64_t first, std::int64_t count, const void * in)> & output);
+
+  /** Waits for what was asked for, and gives the volumes' memory back. */
+  void
+  Release();
+
+  /** Measures kernel times from now on, and waits for each operation to do so. */
+  void
+  SetTiming(bool on);
+
+  /** Since the last SetVolume. */
+  EvaluationStatistics
+  GetStatistics() const;
+
+private:
+  class Implementation;
+  std::unique_ptr<Implementation> m_Implementation;
+};
+
+} // namespace gpureg
+
+#endif

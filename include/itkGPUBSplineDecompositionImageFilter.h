@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkGPUBSplineDecompositionImageFilter_h
+#define itkGPUBSplineDecompositionImageFilter_h
+
+#include "itkGPUVolume.h"
+
+#include "itkBSplineDecompositionImageFilter.h"
+
+namespace itk
+{
+
+/** \class GPUBSplineDecompositionImageFilter
+ * \brief From an image to its B-spline coefficients, on a GPU or on host threads.
+ *
+ * A drop-in for itk::BSplineDecompositionImageFilter, from which it is derived: same interface, same result, to
+ * rounding. Orders 0 to 5, lines of any length.
+ *
+ * What the device does not do (dimensions other than 2 and 3, coefficients other than float and double, pixels of
+ * 64-bit integers, a device without doubles) is computed by the parent class, and a warning says so once.
+ *
+ * Errors of a device, such as memory that is out, are itk::ExceptionObjects; the filter can be used again.
+ *
+ * \ingroup GPURegistration
+ */
+template <typename TInputImage, typename TOutputImage>
+class ITK_TEMPLATE_EXPORT GPUBSplineDecompositionImageFilter
+  : public BSplineDecompositionImageFilter<TInputImage, TOutputImage>
+{
+public:
+  ITK_DISALLOW_COPY_AND_MOVE(GPUBSplineDecompositionImageFilter);
+
+  using Self = GPUBSplineDecompositionImageFilter;
+  using Superclass = BSplineDecompositionImageFilter<TInputImage, TOutputImage>;
+  using Pointer = SmartPointer<Self>;
+  using ConstPointer = SmartPointer<const Self>;
+
+  itkNewMacro(Self);
+
+  const char *
+  GetNameOfClass() const override
+  {
+    return "GPUBSplineDecompositionImageFilter";
+  }
+
+  /** Where to compute. Default: GPUDevice::GetDefault(), asked when the filter is made. */
+  void
+  SetDevice(const GPUDevice & device);
+  const GPUDevice &
+  GetDevice() const
+  {
+    return m_Engine.GetDevice();
+  }
+
+#ifndef ITK_WRAPPING_PARSER
+  /** Launches, copies and times of the last update on the device. */
+  gpureg::EvaluationStatistics
+  GetEvaluationStatistics() const
+  {
+    return m_Engine.GetStatistics();
+  }
+
+  /** Kernel times are measured from the next update on. */
+  void
+  SetMeasuresKernelTime(bool on)
+  {
+    m_Engine.SetMeasuresKernelTime(on);
+  }
+#endif
+
+protected:
+  GPUBSplineDecompositionImageFilter() = default;
+  ~GPUBSplineDecompositionImageFilter() override = default;
+
+  void
+  PrintSelf(std::ostream & os, Indent indent) const override;
+
+  void
+  GenerateData() override;
+
+private:
+  static constexpr bool IsOfKnownTypes = GPUVolume::AreOfKnownTypes<TInputImage, TOutputImage> &&
+                                         std::is_floating_point<GPUVolume::ComponentType<TOutputImage>>::value;
+
+  /** Float is enough where neither side keeps more. */
+  static constexpr gpureg::Precision Precision = GPUVolume::FitsIntoFloat<GPUVolume::ComponentType<TInputImage>> &&
+                                                     GPUVolume::FitsIntoFloat<GPUVolume::ComponentType<TOutputImage>>
+                                                   ? gpureg::Precision::Single
+                                                   : gpureg::Precision::Double;
+
+  std::string
+  FindWhatTheDeviceLacks();
+  void
+  GenerateDataOnDevice();
+
+  GPUVolume::Engine m_Engine;
+};
+
+} // namespace itk
+
+#ifndef ITK_MANUAL_INSTANTIATION
+#  include "itkGPUBSplineDecompositionImageFilter.hxx"
+#endif
+
+#endif

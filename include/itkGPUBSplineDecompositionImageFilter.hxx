@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkGPUBSplineDecompositionImageFilter_hxx
+#define itkGPUBSplineDecompositionImageFilter_hxx
+
+#include "itkGPUBSplineDecompositionImageFilter.h"
+
+#include <new>
+
+namespace itk
+{
+
+template <typename TInputImage, typename TOutputImage>
+void
+GPUBSplineDecompositionImageFilter<TInputImage, TOutputImage>::SetDevice(const GPUDevice & device)
+{
+  if (m_Engine.SetDevice(device))
+  {
+    this->Modified();
+  }
+}
+
+template <typename TInputImage, typename TOutputImage>
+void
+GPUBSplineDecompositionImageFilter<TInputImage, TOutputImage>::GenerateData()
+{
+  try
+  {
+    const std::string lack = this->FindWhatTheDeviceLacks();
+    if (lack.empty())
+    {
+      if constexpr (IsOfKnownTypes)
+      {
+        this->GenerateDataOnDevice();
+      }
+      return;
+    }
+    if (m_Engine.IsNew(lack))
+    {
+      itkWarningMacro(<< lack << " Computed by itk::BSplineDecompositionImageFilter on the host.");
+    }
+  }
+  catch (const gpureg::Error & error)
+  {
+    itkExceptionMacro(<< error.what());
+  }
+  catch (const std::bad_alloc &)
+  {
+    itkExceptionMacro("Out of host memory.");
+  }
+  Superclass::GenerateData();
+}
+
+/** A sentence that says why the device cannot do it; empty if it can. */
+template <typename TInputImage, typename TOutputImage>
+std::string
+GPUBSplineDecompositionImageFilter<TInputImage, TOutputImage>::FindWhatTheDeviceLacks()
+{
+  return IsOfKnownTypes ? m_Engine.FindWhatTheDeviceLacks()
+                        : std::string("Images of these types are not decomposed on a device.");
+}
+
+template <typename TInputImage, typename TOutputImage>
+void
+GPUBSplineDecompositionImageFilter<TInputImage, TOutputImage>::GenerateDataOnDevice()
+{
+  this->UpdateProgress(0.0f);
+  this->AllocateOutputs();
+  const TInputImage & input = *this->GetInput();
+  TOutputImage &      output = *this->GetOutput();
+  const auto          region = output.GetBufferedRegion();
+  if (region.GetNumberOfPixels() == 0)
+  {
+    return;
+  }
+  m_Engine.Run([&](gpureg::VolumeFilter & filter) {
+    filter.SetVolume(GPUVolume::MakeInput(input, region, Precision),
+                     GPURegistrationDetail::MakeParallelFor(this->GetNumberOfWorkUnits()));
+    GPUVolume::ReportProgress(*this, 0.3f);
+    filter.MakeSplineCoefficients(this->GetSplineOrder());
+    GPUVolume::ReportProgress(*this, 0.6f);
+    GPUVolume::WriteOutput(filter, Precision, output, region);
+  });
+}
+
+template <typename TInputImage, typename TOutputImage>
+void
+GPUBSplineDecompositionImageFilter<TInputImage, TOutputImage>::PrintSelf(std::ostream & os, Indent indent) const
+{
+  Superclass::PrintSelf(os, indent);
+  m_Engine.Print(os, indent);
+}
+
+} // namespace itk
+
+#endif

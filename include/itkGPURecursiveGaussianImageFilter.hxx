@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkGPURecursiveGaussianImageFilter_hxx
+#define itkGPURecursiveGaussianImageFilter_hxx
+
+#include "itkGPURecursiveGaussianImageFilter.h"
+
+#include <new>
+
+namespace itk
+{
+
+template <typename TInputImage, typename TOutputImage>
+void
+GPURecursiveGaussianImageFilter<TInputImage, TOutputImage>::SetDevice(const GPUDevice & device)
+{
+  if (m_Engine.SetDevice(device))
+  {
+    this->Modified();
+  }
+}
+
+template <typename TInputImage, typename TOutputImage>
+void
+GPURecursiveGaussianImageFilter<TInputImage, TOutputImage>::GenerateData()
+{
+  try
+  {
+    const std::string lack = this->FindWhatTheDeviceLacks();
+    if (lack.empty())
+    {
+      if constexpr (IsOfKnownTypes)
+      {
+        this->GenerateDataOnDevice();
+      }
+      return;
+    }
+    if (m_Engine.IsNew(lack))
+    {
+      itkWarningMacro(<< lack << " Computed by itk::RecursiveGaussianImageFilter on the host.");
+    }
+  }
+  catch (const gpureg::Error & error)
+  {
+    itkExceptionMacro(<< error.what());
+  }
+  catch (const std::bad_alloc &)
+  {
+    itkExceptionMacro("Out of host memory. Filter a smaller region, or stream the output.");
+  }
+  Superclass::GenerateData();
+}
+
+/** A sentence that says why the device cannot do it; empty if it can. */
+template <typename TInputImage, typename TOutputImage>
+std::string
+GPURecursiveGaussianImageFilter<TInputImage, TOutputImage>::FindWhatTheDeviceLacks()
+{
+  return IsOfKnownTypes ? m_Engine.FindWhatTheDeviceLacks()
+                        : std::string("Images of these types are not smoothed on a device.");
+}
+
+template <typename TInputImage, typename TOutputImage>
+void
+GPURecursiveGaussianImageFilter<TInputImage, TOutputImage>::GenerateDataOnDevice()
+{
+  this->UpdateProgress(0.0f);
+  this->AllocateOutputs();
+  // The parent's checks, and its coefficients.
+  this->BeforeThreadedGenerateData();
+  const TInputImage & input = *this->GetInput();
+  TOutputImage &      output = *this->GetOutput();
+  const auto          region = output.GetRequestedRegion();
+  if (region.GetNumberOfPixels() == 0)
+  {
+    return;
+  }
+  m_Engine.Run([&](gpureg::VolumeFilter & filter) {
+    filter.SetVolume(GPUVolume::MakeInput(input, region, Precision),
+                     GPURegistrationDetail::MakeParallelFor(this->GetNumberOfWorkUnits()));
+    GPUVolume::ReportProgress(*this, 0.3f);
+    filter.ApplyGaussian(static_cast<int>(this->GetDirection()),
+                         { { this->m_N0, this->m_N1, this->m_N2, this->m_N3 },
+                           { this->m_D1, this->m_D2, this->m_D3, this->m_D4 },
+                           { this->m_M1, this->m_M2, this->m_M3, this->m_M4 } });
+    GPUVolume::ReportProgress(*this, 0.6f);
+    GPUVolume::WriteOutput(filter, Precision, output, region);
+  });
+}
+
+template <typename TInputImage, typename TOutputImage>
+void
+GPURecursiveGaussianImageFilter<TInputImage, TOutputImage>::PrintSelf(std::ostream & os, Indent indent) const
+{
+  Superclass::PrintSelf(os, indent);
+  m_Engine.Print(os, indent);
+}
+
+} // namespace itk
+
+#endif

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkGPUShrinkImageFilter_hxx
+#define itkGPUShrinkImageFilter_hxx
+
+#include "itkGPUShrinkImageFilter.h"
+
+#include "itkGPUShrinkGeometry.h"
+
+#include <new>
+
+namespace itk
+{
+
+template <typename TInputImage, typename TOutputImage>
+void
+GPUShrinkImageFilter<TInputImage, TOutputImage>::SetDevice(const GPUDevice & device)
+{
+  if (m_Engine.SetDevice(device))
+  {
+    this->Modified();
+  }
+}
+
+template <typename TInputImage, typename TOutputImage>
+void
+GPUShrinkImageFilter<TInputImage, TOutputImage>::GenerateData()
+{
+  try
+  {
+    const std::string lack = this->FindWhatTheDeviceLacks();
+    if (lack.empty())
+    {
+      if constexpr (IsOfKnownTypes)
+      {
+        this->GenerateDataOnDevice();
+      }
+      return;
+    }
+    if (m_Engine.IsNew(lack))
+    {
+      itkWarningMacro(<< lack << " Computed by itk::ShrinkImageFilter on the host.");
+    }
+  }
+  catch (const gpureg::Error & error)
+  {
+    itkExceptionMacro(<< error.what());
+  }
+  catch (const std::bad_alloc &)
+  {
+    itkExceptionMacro("Out of host memory. Shrink a smaller region, or stream the output.");
+  }
+  Superclass::GenerateData();
+}
+
+/** A sentence that says why the device cannot do it; empty if it can. */
+template <typename TInputImage, typename TOutputImage>
+std::string
+GPUShrinkImageFilter<TInputImage, TOutputImage>::FindWhatTheDeviceLacks()
+{
+  return IsOfKnownTypes ? m_Engine.FindWhatTheDeviceLacks()
+                        : std::string("Images of these types are not shrunk on a device.");
+}
+
+template <typename TInputImage, typename TOutputImage>
+void
+GPUShrinkImageFilter<TInputImage, TOutputImage>::GenerateDataOnDevice()
+{
+  this->UpdateProgress(0.0f);
+  this->AllocateOutputs();
+  const TInputImage & input = *this->GetInput();
+  TOutputImage &      output = *this->GetOutput();
+  const auto          region = output.GetRequestedRegion();
+  if (region.GetNumberOfPixels() == 0)
+  {
+    return;
+  }
+  const auto offset = GPUShrinkGeometry::FindOffset(input, output, this->GetShrinkFactors());
+  auto       first = region.GetIndex();
+  auto       last = region.GetIndex();
+  for (unsigned int d = 0; d < TInputImage::ImageDimension; ++d)
+  {
+    first[d] = first[d] * static_cast<IndexValueType>(this->GetShrinkFactors()[d]) + offset[d];
+    last[d] = first[d] + static_cast<IndexValueType>((region.GetSize(d) - 1) * this->GetShrinkFactors()[d]);
+  }
+  // The parent's rule, with its rounding, may point out of the image where the start index is not 0.
+  if (!input.GetBufferedRegion().IsInside(first) || !input.GetBufferedRegion().IsInside(last))
+  {
+    itkExceptionMacro("The pixels to keep, from " << first << " to " << last << ", are not all in the input's buffer, "
+                                                  << input.GetBufferedRegion());
+  }
+  m_Engine.Run([&](gpureg::VolumeFilter & filter) {
+    filter.SetVolume(this->MakeInputOfKeptRows(first),
+                     GPURegistrationDetail::MakeParallelFor(this->GetNumberOfWorkUnits()));
+    GPUVolume::ReportProgress(*this, 0.5f);
+    gpureg::LineConvolution keep;
+    keep.step = static_cast<int>(this->GetShrinkFactors()[0]);
+    keep.outputLength = keep.end = static_cast<int>(region.GetSize(0));
+    filter.Convolve(keep);
+    GPUVolume::WriteOutput(filter, Precision, output, region);
+    GPUVolume::ReportProgress(*this, 1.0f);
+  });
+}
+
+/** The rows of the output, as long as they are in the input. */
+template <typename TInputImage, typename TOutputImage>
+gpureg::VolumeInput
+GPUShrinkImageFilter<TInputImage, TOutputImage>::MakeInputOfKeptRows(
+  const typename TInputImage::IndexType & first) const
+{
+  const TInputImage & input = *this->GetInput();
+  const auto          factors = this->GetShrinkFactors();
+  const auto &        size = this->GetOutput()->GetRequestedRegion().GetSize();
+  const auto          components = static_cast<std::int64_t>(input.GetNumberOfComponentsPerPixel());
+  const auto * const pixels = reinterpret_cast<const GPUVolume::ComponentType<TInputImage> *>(input.GetBufferPointer());
+
+  gpureg::VolumeInput volume;
+  volume.size = GPURegistrationGeometry::SizeOf(size);
+  volume.size[0] = (volume.size[0] - 1) * static_cast<int>(factors[0]) + 1;
+  volume.components = static_cast<int>(components);
+  volume.precision = Precision;
+  volume.values = [=, &input](std::int64_t begin, std::int64_t count, void * out) {
+    using RealType = std::conditional_t<Precision == gpureg::Precision::Single, float, double>;
+    auto *             values = static_cast<RealType *>(out);
+    const std::int64_t width = volume.size[0];
+    for (std::int64_t done = 0; done < count;)
+    {
+      const std::int64_t x = (begin + done) % width;
+      std::int64_t       row = (begin + done) / width;
+      const std::int64_t now = std::min(count - done, width - x);
+      auto               index = first;
+      index[0] += static_cast<IndexValueType>(x);
+      for (unsigned int d = 1; d < TInputImage::ImageDimension; ++d)
+      {
+        index[d] += static_cast<IndexValueType>(row % volume.size[d]) * static_cast<IndexValueType>(factors[d]);
+        row /= volume.size[d];
+      }
+      const auto * const from = pixels + static_cast<std::int64_t>(input.ComputeOffset(index)) * components;
+      values = std::transform(from, from + now * components, values, [](const auto value) {
+        return static_cast<RealType>(value);
+      });
+      done += now;
+    }
+  };
+  return volume;
+}
+
+template <typename TInputImage, typename TOutputImage>
+void
+GPUShrinkImageFilter<TInputImage, TOutputImage>::PrintSelf(std::ostream & os, Indent indent) const
+{
+  Superclass::PrintSelf(os, indent);
+  m_Engine.Print(os, indent);
+}
+
+} // namespace itk
+
+#endif

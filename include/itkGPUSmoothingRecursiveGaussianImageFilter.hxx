@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkGPUSmoothingRecursiveGaussianImageFilter_hxx
+#define itkGPUSmoothingRecursiveGaussianImageFilter_hxx
+
+#include "itkGPUSmoothingRecursiveGaussianImageFilter.h"
+
+#include <new>
+
+namespace itk
+{
+
+template <typename TInputImage, typename TOutputImage>
+class GPUSmoothingRecursiveGaussianImageFilter<TInputImage, TOutputImage>::Coefficients
+  : public RecursiveGaussianImageFilter<TInputImage, typename Superclass::RealImageType>
+{
+public:
+  using Self = Coefficients;
+  using Pointer = SmartPointer<Self>;
+  itkNewMacro(Self);
+
+  gpureg::RecursiveGaussian
+  Compute(double spacing)
+  {
+    this->SetUp(spacing);
+    return { { this->m_N0, this->m_N1, this->m_N2, this->m_N3 },
+             { this->m_D1, this->m_D2, this->m_D3, this->m_D4 },
+             { this->m_M1, this->m_M2, this->m_M3, this->m_M4 } };
+  }
+};
+
+template <typename TInputImage, typename TOutputImage>
+void
+GPUSmoothingRecursiveGaussianImageFilter<TInputImage, TOutputImage>::SetDevice(const GPUDevice & device)
+{
+  if (m_Engine.SetDevice(device))
+  {
+    this->Modified();
+  }
+}
+
+template <typename TInputImage, typename TOutputImage>
+void
+GPUSmoothingRecursiveGaussianImageFilter<TInputImage, TOutputImage>::GenerateData()
+{
+  try
+  {
+    const std::string lack = this->FindWhatTheDeviceLacks();
+    if (lack.empty())
+    {
+      if constexpr (IsOfKnownTypes)
+      {
+        this->GenerateDataOnDevice();
+      }
+      return;
+    }
+    if (m_Engine.IsNew(lack))
+    {
+      itkWarningMacro(<< lack << " Computed by itk::SmoothingRecursiveGaussianImageFilter on the host.");
+    }
+  }
+  catch (const gpureg::Error & error)
+  {
+    itkExceptionMacro(<< error.what());
+  }
+  catch (const std::bad_alloc &)
+  {
+    itkExceptionMacro("Out of host memory.");
+  }
+  Superclass::GenerateData();
+}
+
+/** A sentence that says why the device cannot do it; empty if it can. */
+template <typename TInputImage, typename TOutputImage>
+std::string
+GPUSmoothingRecursiveGaussianImageFilter<TInputImage, TOutputImage>::FindWhatTheDeviceLacks()
+{
+  return IsOfKnownTypes ? m_Engine.FindWhatTheDeviceLacks()
+                        : std::string("Images of these types are not smoothed on a device.");
+}
+
+template <typename TInputImage, typename TOutputImage>
+void
+GPUSmoothingRecursiveGaussianImageFilter<TInputImage, TOutputImage>::GenerateDataOnDevice()
+{
+  constexpr unsigned int Dimension = TInputImage::ImageDimension;
+  const TInputImage &    input = *this->GetInput();
+  // The parent's checks.
+  for (unsigned int d = 0; d < Dimension; ++d)
+  {
+    if (input.GetRequestedRegion().GetSize(d) < 4)
+    {
+      itkExceptionMacro(
+        "The number of pixels along dimension "
+        << d << " is less than 4. This filter requires a minimum of four pixels along the dimension to be processed.");
+    }
+    if (this->GetSigmaArray()[d] <= 0.0)
+    {
+      itkExceptionMacro("Sigma must be greater than zero.");
+    }
+  }
+  this->UpdateProgress(0.0f);
+  this->AllocateOutputs();
+  TOutputImage & output = *this->GetOutput();
+  const auto     region = output.GetRequestedRegion();
+  m_Engine.Run([&](gpureg::VolumeFilter & filter) {
+    filter.SetVolume(GPUVolume::MakeInput(input, region, Precision),
+                     GPURegistrationDetail::MakeParallelFor(this->GetNumberOfWorkUnits()));
+    GPUVolume::ReportProgress(*this, 0.2f);
+    const auto coefficients = Coefficients::New();
+    for (unsigned int n = 0; n < Dimension; ++n)
+    {
+      // The parent's order: the last axis comes first.
+      const unsigned int axis = n == 0 ? Dimension - 1 : n - 1;
+      coefficients->SetSigma(this->GetSigmaArray()[axis]);
+      coefficients->SetNormalizeAcrossScale(this->GetNormalizeAcrossScale());
+      filter.ApplyGaussian(static_cast<int>(axis), coefficients->Compute(input.GetSpacing()[axis]));
+      GPUVolume::ReportProgress(*this, 0.2f + 0.2f * static_cast<float>(n + 1));
+    }
+    GPUVolume::WriteOutput(filter, Precision, output, region);
+  });
+}
+
+template <typename TInputImage, typename TOutputImage>
+void
+GPUSmoothingRecursiveGaussianImageFilter<TInputImage, TOutputImage>::PrintSelf(std::ostream & os, Indent indent) const
+{
+  Superclass::PrintSelf(os, indent);
+  m_Engine.Print(os, indent);
+}
+
+} // namespace itk
+
+#endif

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Filters along lines in OpenCL C: the entry points. What a work-item does is in src/kernels/LineKernels.h and
+// LineConvolution.h; opencl/LinePasses.cpp launches them.
+//
+// Whoever compiles defines GPUREG_RECURSION, a filter's kind, GPUREG_HAS_TILES, whether a tile fits into local
+// memory, and the host's sizes of the structures.
+
+// They are handed over as bytes: this does not compile where the two disagree.
+typedef char RecursionArgumentsAreLaidOutAlike[sizeof(RecursionArguments) == GPUREG_RECURSION_BYTES ? 1 : -1];
+typedef char ConvolutionArgumentsAreLaidOutAlike[sizeof(ConvolutionArguments) == GPUREG_CONVOLUTION_BYTES ? 1 : -1];
+
+__kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
+RecurseLines(const RecursionArguments arguments, __global real * volume, __global double * states)
+{
+  const i64 item = (i64)GroupIndex() * GPUREG_LANES + LaneIndex();
+  if (item < arguments.lineCount)
+  {
+    RecurseLine(GPUREG_RECURSION, &arguments, item, volume, states);
+  }
+}
+
+#if GPUREG_HAS_TILES
+__kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
+RecurseTiles(const RecursionArguments arguments, __global real * volume, __global double * states)
+{
+  __local real tile[GPUREG_LANES * RecursionTileWidth];
+  RecurseTile(GPUREG_RECURSION, &arguments, volume, states, tile);
+}
+#endif
+
+__kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
+Convolve(const ConvolutionArguments arguments, __global const real * input, __global real * output)
+{
+  const i64 element = (i64)GroupIndex() * GPUREG_LANES + LaneIndex();
+  if (element < arguments.inner * arguments.outputLength * arguments.outer)
+  {
+    ConvolveElement(&arguments, input, output, element);
+  }
+}

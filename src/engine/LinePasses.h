@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef gpureg_LinePasses_h
+#define gpureg_LinePasses_h
+
+#include "Prelude.h"
+#include "LineConvolution.h"
+#include "LineRecursion.h"
+
+#include "Queue.h"
+#include "gpureg/Resampler.h"
+
+namespace gpureg
+{
+
+/** Filters along the lines of an array, on one device. src/host, cuda and opencl each have them in a file of this
+ *  name. Every member throws Error where the device reports a failure, or cannot compute in doubles. */
+class LinePasses
+{
+public:
+  virtual ~LinePasses() = default;
+
+  /** Without, the device can do nothing of this. */
+  virtual bool
+  HasDoubles() const
+  {
+    return true;
+  }
+
+  /** Bytes that Recurse needs for so many lines at a time; 0 if none. */
+  virtual std::size_t
+  GetStateBytes(int kind, int length, std::int64_t lines) const = 0;
+
+  /** Filters lines of a volume, in place. volume: real [outer][length][inner].
+   *  states: of GetStateBytes bytes; null for none. */
+  virtual void
+  Recurse(int kind, const kernels::RecursionArguments & a, Precision precision, Memory & volume, Memory * states) = 0;
+
+  /** input: real [outer][length][inner]; output: real [outer][outputLength][inner]. */
+  virtual void
+  Convolve(const kernels::ConvolutionArguments & a, Precision precision, const Memory & input, Memory & output) = 0;
+};
+
+/** Which line of a volume lies where: lines along an axis are [outer][length][inner]. */
+struct LineShape
+{
+  std::int64_t inner;
+  std::int64_t outer;
+  int          length;
+};
+
+inline LineShape
+ShapeOf(const Size & size, int components, int axis)
+{
+  LineShape shape{ components, 1, size[static_cast<std::size_t>(axis)] };
+  for (int d = 0; d < 3; ++d)
+  {
+    (d < axis ? shape.inner : shape.outer) *= d == axis ? 1 : size[static_cast<std::size_t>(d)];
+  }
+  return shape;
+}
+
+} // namespace gpureg
+
+#endif

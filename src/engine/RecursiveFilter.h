@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef gpureg_RecursiveFilter_h
+#define gpureg_RecursiveFilter_h
+
+#include "LinePasses.h"
+
+#include "gpureg/RecursiveGaussian.h"
+
+#include <memory>
+
+namespace gpureg
+{
+
+/** Recursive filters along the axes of a volume that lies on a queue's device, in place. The volume is
+ *  real [size[2]][size[1]][size[0]][components], float or double by the precision; arithmetic is in double.
+ *
+ *  \code
+ *  RecursiveFilter(queue).MakeSplineCoefficients(volume, size, 1, Precision::Single, 3);
+ *  \endcode
+ *
+ *  Nothing is waited for. Every member throws Error where memory is out, or the device has no doubles. */
+class RecursiveFilter
+{
+public:
+  /** queue must outlive the filter. */
+  explicit RecursiveFilter(Queue & queue);
+  ~RecursiveFilter();
+
+  /** Without doubles the device can do none of what follows. */
+  bool
+  HasDoubles() const
+  {
+    return m_Passes->HasDoubles();
+  }
+
+  /** Along one axis. */
+  void
+  ApplyGaussian(Memory &                  volume,
+                const Size &              size,
+                int                       components,
+                Precision                 precision,
+                int                       axis,
+                const RecursiveGaussian & weights);
+
+  /** From samples to the coefficients of the spline through them (Unser 1999), along every axis of more than one
+   *  voxel, as itk::BSplineDecompositionImageFilter. Orders 0 and 1 leave the volume as it is.
+   *  \throws Error unless order is 0 to 5. */
+  void
+  MakeSplineCoefficients(Memory & volume, const Size & size, int components, Precision precision, int order);
+
+  /** Bytes that are held for later calls. */
+  std::size_t
+  GetSize() const
+  {
+    return m_States ? m_States->GetSize() : 0;
+  }
+
+  /** Gives them back. */
+  void
+  Release()
+  {
+    m_States.reset();
+  }
+
+private:
+  void
+  Recurse(int kind, kernels::RecursionArguments & a, const LineShape & shape, Precision precision, Memory & volume);
+
+  Queue &                     m_Queue;
+  std::unique_ptr<LinePasses> m_Passes;
+  MemoryPointer               m_States;
+};
+
+} // namespace gpureg
+
+#endif

@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gpureg/VolumeFilter.h"
+
+#include "Backend.h"
+#include "LinePasses.h"
+#include "RecursiveFilter.h"
+
+#include <algorithm>
+#include <array>
+
+namespace gpureg
+{
+
+class VolumeFilter::Implementation
+{
+public:
+  explicit Implementation(const std::string & deviceName)
+    : m_Backend(GetBackend(deviceName))
+    , m_Queue(m_Backend->CreateQueue())
+    , m_Passes(m_Queue->CreateLinePasses())
+    , m_Recursive(*m_Queue)
+  {}
+
+  const std::string &
+  GetDeviceName() const
+  {
+    return m_Backend->GetDescription().name;
+  }
+
+  bool
+  HasDoubles() const
+  {
+    return m_Passes->HasDoubles();
+  }
+
+  void
+  SetVolume(const VolumeInput & input, const ParallelFor & parallelFor)
+  {
+    if (std::min({ input.size[0], input.size[1], input.size[2], input.components }) < 1)
+    {
+      throw Error("a volume to filter has no voxels");
+    }
+    m_Queue->statistics = {};
+    m_Queue->parallelFor = parallelFor;
+    m_Components = input.components;
+    m_Precision = input.precision;
+    m_InputSize = input.size;
+    m_HasInput = false;
+    m_Current = nullptr;
+    Reserve(m_Input, GetBytes(input.size));
+    FillArray(*m_Queue, *m_Input, 0, GetVoxelBytes(), CountOf(input.size), input.values);
+    m_HasInput = true;
+    Restart();
+  }
+
+  void
+  Restart()
+  {
+    if (!m_HasInput)
+    {
+      throw Error("the volume is no longer there; set it again");
+    }
+    m_Current = &m_Input;
+    m_Size = m_InputSize;
+  }
+
+  void
+  ApplyGaussian(int axis, const RecursiveGaussian & weights)
+  {
+    RunInPlace([&] { m_Recursive.ApplyGaussian(**m_Current, m_Size, m_Components, m_Precision, axis, weights); });
+  }
+
+  void
+  MakeSplineCoefficients(int order)
+  {
+    RunInPlace([&] { m_Recursive.MakeSplineCoefficients(**m_Current, m_Size, m_Components, m_Precision, order); });
+  }
+
+  void
+  Convolve(const LineConvolution & convolution)
+  {
+    CheckVolume();
+    if (convolution.taps.empty() || convolution.taps.size() > static_cast<std::size_t>(kernels::MaximumTaps))
+    {
+      throw Error("a convolution has 1 to " + std::to_string(kernels::MaximumTaps) + " weights, not " +
+                  std::to_string(convolution.taps.size()));
+    }
+    if (convolution.axis < 0 || convolution.axis > 2 || convolution.outputLength < 1 || convolution.run < 1)
+    {
+      throw Error("a convolution is along axis 0, 1 or 2, has outputs, and runs of them, not of length 0");
+    }
+    const LineShape               shape = ShapeOf(m_Size, m_Components, convolution.axis);
+    kernels::ConvolutionArguments a{};
+    a.inner = shape.inner;
+    a.outer = shape.outer;
+    a.length = shape.length;
+    a.outputLength = convolution.outputLength;
+    a.first = convolution.first;
+    a.step = convolution.step;
+    a.run = convolution.run;
+    a.begin = convolution.begin;
+    a.end = convolution.end;
+    a.left = convolution.left;
+    a.tapCount = static_cast<int>(convolution.taps.size());
+    a.truncates = convolution.truncates;
+    std::copy(convolution.taps.begin(), convolution.taps.end(), a.taps);
+
+    Size size = m_Size;
+    size[static_cast<std::size_t>(convolution.axis)] = convolution.outputLength;
+    MemoryPointer & target = m_Current == &m_Work[0] ? m_Work[1] : m_Work[0];
+    Reserve(target, GetBytes(size));
+    Run([&] { m_Passes->Convolve(a, m_Precision, **m_Current, *target); });
+    m_Current = &target;
+    m_Size = size;
+  }
+
+  const Size &
+  GetSize() const
+  {
+    return m_Size;
+  }
+
+  void
+  GetVolume(const std::function<void(std::int64_t, std::int64_t, const void *)> & output)
+  {
+    CheckVolume();
+    DrainArray(*m_Queue, **m_Current, GetVoxelBytes(), CountOf(m_Size), output);
+  }
+
+  void
+  Release()
+  {
+    m_Queue->Finish();
+    m_HasInput = false;
+    m_Current = nullptr;
+    m_Input.reset();
+    m_Work = {};
+    m_Recursive.Release();
+  }
+
+  void
+  SetTiming(bool on)
+  {
+    m_IsTiming = on;
+  }
+
+  EvaluationStatistics
+  GetStatistics() const
+  {
+    return m_Queue->statistics;
+  }
+
+private:
+  std::size_t
+  GetVoxelBytes() const
+  {
+    return (m_Precision == Precision::Single ? sizeof(float) : sizeof(double)) * static_cast<std::size_t>(m_Components);
+  }
+
+  std::size_t
+  GetBytes(const Size & size) const
+  {
+    return GetVoxelBytes() * static_cast<std::size_t>(CountOf(size));
+  }
+
+  void
+  CheckVolume() const
+  {
+    if (!m_Current)
+    {
+      throw Error("there is no volume to filter; set one first");
+    }
+  }
+
+  /** Makes an array at least so large. */
+  void
+  Reserve(MemoryPointer & memory, std::size_t bytes)
+  {
+    if (!memory || memory->GetSize() < bytes)
+    {
+      memory.reset();
+      memory = m_Queue->Allocate(bytes);
+    }
+    const auto sizeOf = [](const MemoryPointer & array) { return array ? array->GetSize() : 0; };
+    m_Queue->statistics.deviceBytes =
+      static_cast<std::int64_t>(sizeOf(m_Input) + sizeOf(m_Work[0]) + sizeOf(m_Work[1]) + m_Recursive.GetSize());
+  }
+
+  template <typename TWork>
+  void
+  RunInPlace(const TWork & work)
+  {
+    CheckVolume();
+    m_HasInput = m_HasInput && m_Current != &m_Input;
+    Run(work);
+  }
+
+  /** Enqueues an operation; what is there after a failed one is not known. */
+  template <typename TWork>
+  void
+  Run(const TWork & work)
+  {
+    try
+    {
+      if (m_IsTiming)
+      {
+        m_Queue->Finish();
+        m_Queue->StartTimer();
+      }
+      work();
+      if (m_IsTiming)
+      {
+        m_Queue->StopTimer();
+        m_Queue->Finish();
+        m_Queue->statistics.kernelMilliseconds += m_Queue->ReadTimer();
+      }
+    }
+    catch (...)
+    {
+      m_HasInput = false;
+      m_Current = nullptr;
+      throw;
+    }
+  }
+
+  std::shared_ptr<Backend>     m_Backend;
+  std::unique_ptr<Queue>       m_Queue;
+  std::unique_ptr<LinePasses>  m_Passes;
+  RecursiveFilter              m_Recursive;
+  Precision                    m_Precision = Precision::Single;
+  int                          m_Components = 1;
+  Size                         m_InputSize{};
+  Size                         m_Size{};
+  MemoryPointer                m_Input;
+  std::array<MemoryPointer, 2> m_Work;
+  MemoryPointer *              m_Current = nullptr;
+  bool                         m_HasInput = false;
+  bool                         m_IsTiming = false;
+};
+
+VolumeFilter::VolumeFilter(const std::string & deviceName)
+  : m_Implementation(std::make_unique<Implementation>(deviceName))
+{}
+
+VolumeFilter::~VolumeFilter() = default;
+
+const std::string &
+VolumeFilter::GetDeviceName() const
+{
+  return m_Implementation->GetDeviceName();
+}
+
+bool
+VolumeFilter::HasDoubles() const
+{
+  return m_Implementation->HasDoubles();
+}
+
+void
+VolumeFilter::SetVolume(const VolumeInput & input, const ParallelFor & parallelFor)
+{
+  m_Implementation->SetVolume(input, parallelFor);
+}
+
+void
+VolumeFilter::Restart()
+{
+  m_Implementation->Restart();
+}
+
+void
+VolumeFilter::ApplyGaussian(int axis, const RecursiveGaussian & weights)
+{
+  m_Implementation->ApplyGaussian(axis, weights);
+}
+
+void
+VolumeFilter::MakeSplineCoefficients(int order)
+{
+  m_Implementation->MakeSplineCoefficients(order);
+}
+
+void
+VolumeFilter::Convolve(const LineConvolution & convolution)
+{
+  m_Implementation->Convolve(convolution);
+}
+
+const Size &
+VolumeFilter::GetSize() const
+{
+  return m_Implementation->GetSize();
+}
+
+void
+VolumeFilter::GetVolume(const std::function<void(std::int64_t, std::int64_t, const void *)> & output)
+{
+  m_Implementation->GetVolume(output);
+}
+
+void
+VolumeFilter::Release()
+{
+  m_Implementation->Release();
+}
+
+void
+VolumeFilter::SetTiming(bool on)
+{
+  m_Implementation->SetTiming(on);
+}
+
+EvaluationStatistics
+VolumeFilter::GetStatistics() const
+{
+  return m_Implementation->GetStatistics();
+}
+
+} // namespace gpureg

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// A line of samples convolved with a few weights, and only where it is asked for: on a coarser grid, say.
+// Before and behind the line its ends continue (itk::ZeroFluxNeumannBoundaryCondition). Arithmetic in double.
+// Shared by C++, CUDA C++ and OpenCL C.
+#ifndef gpureg_kernels_LineConvolution_h
+#define gpureg_kernels_LineConvolution_h
+
+GPUREG_NAMESPACE_BEGIN
+
+enum
+{
+  /** itk::GaussianOperator makes at most 65 by itk::DiscreteGaussianImageFilter's default; and one for linear
+   *  interpolation between two of its outputs. */
+  MaximumTaps = 66
+};
+
+/** From an array [outer][length][inner] to one [outer][outputLength][inner]. Output j is that at the position
+ *  first + (j / run)·step + j % run. */
+typedef struct ConvolutionArguments
+{
+  i64    inner;
+  i64    outer;
+  int    length;
+  int    outputLength;
+  int    first;
+  int    step;
+  int    run;
+  int    begin; /* outputs before begin, or from end on, are 0 */
+  int    end;
+  int    left; /* the first tap is for the sample so far before the position */
+  int    tapCount;
+  int    truncates; /* the output is cut off to a whole number */
+  double taps[MaximumTaps];
+} ConvolutionArguments;
+
+GPUREG_FUNCTION int
+FindPosition(const ConvolutionArguments * a, int j)
+{
+  return a->first + j / a->run * a->step + j % a->run;
+}
+
+/** The sample that a tap of the output at a position is for. */
+GPUREG_FUNCTION int
+FindSample(const ConvolutionArguments * a, int position, int tap)
+{
+  const int sample = position - a->left + tap;
+  return sample < 0 ? 0 : (sample < a->length ? sample : a->length - 1);
+}
+
+GPUREG_FUNCTION double
+FinishSum(const ConvolutionArguments * a, double sum)
+{
+  return a->truncates ? (double)(i64)sum : sum;
+}
+
+/** a·b, rounded before anything is added to it: a compiler may make one instruction of a product and a sum, but
+ *  not of this. Sums are then ITK's to the bit on every device, and so are the integers that they are cut off
+ *  to: a flat image of 100 becomes 99 on all of them, or on none. */
+GPUREG_FUNCTION double
+RoundedProduct(double a, double b)
+{
+  return MultiplyAdd(a, b, 0.0);
+}
+
+/** Output j of a line. */
+GPUREG_REAL_FUNCTION double
+ConvolveAt(const ConvolutionArguments * a, GPUREG_GLOBAL const real * line, int j)
+{
+  if (j < a->begin || j >= a->end)
+  {
+    return 0.0;
+  }
+  const int position = FindPosition(a, j);
+  const int begin = position - a->left;
+  if (a->tapCount == 1)
+  {
+    /* Keeps the sign of -0. */
+    return FinishSum(a, a->taps[0] * (double)line[FindSample(a, position, 0) * a->inner]);
+  }
+  double sum = 0.0;
+  if (begin >= 0 && begin + a->tapCount <= a->length)
+  {
+    GPUREG_GLOBAL const real * sample = line + begin * a->inner;
+    for (int tap = 0; tap < a->tapCount; ++tap, sample += a->inner)
+    {
+      sum += RoundedProduct(a->taps[tap], (double)*sample);
+    }
+  }
+  else
+  {
+    for (int tap = 0; tap < a->tapCount; ++tap)
+    {
+      sum += RoundedProduct(a->taps[tap], (double)line[FindSample(a, position, tap) * a->inner]);
+    }
+  }
+  return FinishSum(a, sum);
+}
+
+/** One element of the output. */
+GPUREG_REAL_FUNCTION void
+ConvolveElement(const ConvolutionArguments * a,
+                GPUREG_GLOBAL const real *   input,
+                GPUREG_GLOBAL real *         output,
+                i64                          element)
+{
+  const i64 row = a->inner * a->outputLength;
+  i64       outer, within;
+  int       j;
+  if (row * a->outer <= 0x7FFFFFFF)
+  {
+    /* Divisions of 64 bits would cost more than the rest. */
+    const u32 outer32 = (u32)element / (u32)row;
+    const u32 within32 = (u32)element - outer32 * (u32)row;
+    j = (int)(within32 / (u32)a->inner);
+    outer = outer32;
+    within = within32;
+  }
+  else
+  {
+    outer = element / row;
+    within = element - outer * row;
+    j = (int)(within / a->inner);
+  }
+  GPUREG_GLOBAL const real * line = input + (outer * a->inner * a->length + (within - j * a->inner));
+  output[element] = (real)ConvolveAt(a, line, j);
+}
+
+GPUREG_NAMESPACE_END
+
+#endif

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a work-item, or a work-group, does to lines of samples (see LineRecursion.h). A work-item takes a line,
+// of any length, forwards and back again, in place: forwards it only keeps what it remembers at the start of
+// each block of samples; backwards it makes a block's causal part anew, in registers. So the samples are read
+// twice and written once, and the causal part keeps its double precision at an eighth of its size.
+// Shared by CUDA C++ and OpenCL C.
+#ifndef gpureg_kernels_LineKernels_h
+#define gpureg_kernels_LineKernels_h
+
+GPUREG_NAMESPACE_BEGIN
+
+/** Where a work-item keeps the states of a block; neighbours' are beside each other. */
+GPUREG_FUNCTION i64
+FindState(const RecursionArguments * a, int kind, int block, int state, i64 item)
+{
+  return ((i64)block * CountKeptStates(kind) + state) * a->lineCount + item;
+}
+
+GPUREG_REAL_FUNCTION void
+KeepStateAndRunForwards(int                        kind,
+                        const RecursionArguments * a,
+                        int                        block,
+                        i64                        item,
+                        const real *               x,
+                        double *                   state,
+                        GPUREG_GLOBAL double *     kept)
+{
+  for (int s = 0; s < CountKeptStates(kind); ++s)
+  {
+    kept[FindState(a, kind, block, s, item)] = state[s];
+  }
+  const int count = a->length - block * RecursionBlock;
+  for (int k = 0; k < RecursionBlock; ++k)
+  {
+    if (k < count)
+    {
+      StepCausal(kind, a, (double)x[k], state);
+    }
+  }
+}
+
+GPUREG_REAL_FUNCTION void
+RunBackwards(int                          kind,
+             const RecursionArguments *   a,
+             int                          block,
+             i64                          item,
+             real *                       x,
+             double *                     back,
+             GPUREG_GLOBAL const double * kept)
+{
+  double state[RecursionStates], y[RecursionBlock];
+  for (int s = 0; s < RecursionStates; ++s)
+  {
+    state[s] = s < CountKeptStates(kind) ? kept[FindState(a, kind, block, s, item)] : 0.0;
+  }
+  const int count = a->length - block * RecursionBlock;
+  for (int k = 0; k < RecursionBlock; ++k)
+  {
+    y[k] = StepCausal(kind, a, (double)x[k], state);
+  }
+  for (int k = RecursionBlock - 1; k >= 0; --k)
+  {
+    if (k < count)
+    {
+      x[k] = (real)StepAnticausal(kind, a, (double)x[k], y[k], back);
+    }
+  }
+}
+
+/** One line a work-item: neighbours read side by side where the axis is not the fastest. */
+GPUREG_REAL_FUNCTION void
+RecurseLine(int kind, const RecursionArguments * a, i64 item, GPUREG_GLOBAL real * volume, GPUREG_GLOBAL double * kept)
+{
+  GPUREG_GLOBAL real * line = volume + FindLine(a, a->firstLine + item);
+  const int            blocks = CountBlocks(a->length);
+  real                 x[RecursionBlock];
+  double               state[RecursionStates], back[RecursionStates];
+  StartCausal(kind, a, line, state);
+  for (int block = 0; block < blocks; ++block)
+  {
+    for (int k = 0; k < RecursionBlock; ++k)
+    {
+      const int i = block * RecursionBlock + k;
+      x[k] = i < a->length ? line[i * a->inner] : (real)0;
+    }
+    KeepStateAndRunForwards(kind, a, block, item, x, state, kept);
+  }
+  StartAnticausal(kind, a, (double)line[(a->length - 1) * a->inner], state, back);
+  for (int block = blocks - 1; block >= 0; --block)
+  {
+    for (int k = 0; k < RecursionBlock; ++k)
+    {
+      const int i = block * RecursionBlock + k;
+      x[k] = i < a->length ? line[i * a->inner] : (real)0;
+    }
+    RunBackwards(kind, a, block, item, x, back, kept);
+    for (int k = 0; k < RecursionBlock; ++k)
+    {
+      const int i = block * RecursionBlock + k;
+      if (i < a->length)
+      {
+        line[i * a->inner] = x[k];
+      }
+    }
+  }
+}
+
+enum
+{
+  /** One more than a block: the lanes' lines start in different banks of local memory. */
+  RecursionTileWidth = RecursionBlock + 1
+};
+
+/** Copies a block of each of the group's lines between the volume and local memory, neighbouring lanes
+ *  neighbouring samples. */
+GPUREG_REAL_GROUP_FUNCTION void
+MoveTile(const RecursionArguments * a,
+         i64                        firstItem,
+         int                        block,
+         int                        isStore,
+         GPUREG_GLOBAL real *       volume,
+         GPUREG_LOCAL real *        tile)
+{
+  const int k = LaneIndex() % RecursionBlock;
+  const int i = block * RecursionBlock + k;
+  for (int lane = LaneIndex() / RecursionBlock; lane < LaneCount(); lane += LaneCount() / RecursionBlock)
+  {
+    if (firstItem + lane < a->lineCount && i < a->length)
+    {
+      GPUREG_GLOBAL real * there = volume + (FindLine(a, a->firstLine + firstItem + lane) + i * a->inner);
+      if (isStore)
+      {
+        *there = tile[lane * RecursionTileWidth + k];
+      }
+      else
+      {
+        tile[lane * RecursionTileWidth + k] = *there;
+      }
+    }
+  }
+}
+
+/** As RecurseLine, for the fastest axis: a group's lines go through local memory block by block, so that lanes
+ *  read side by side along them. tile: real [lanes][RecursionTileWidth]. */
+GPUREG_REAL_GROUP_FUNCTION void
+RecurseTile(int                        kind,
+            const RecursionArguments * a,
+            GPUREG_GLOBAL real *       volume,
+            GPUREG_GLOBAL double *     kept,
+            GPUREG_LOCAL real *        tile)
+{
+  const i64           firstItem = (i64)GroupIndex() * LaneCount();
+  const i64           item = firstItem + LaneIndex();
+  const int           hasLine = item < a->lineCount;
+  const int           blocks = CountBlocks(a->length);
+  GPUREG_LOCAL real * own = tile + LaneIndex() * RecursionTileWidth;
+  real                x[RecursionBlock];
+  double              state[RecursionStates], back[RecursionStates];
+  if (hasLine)
+  {
+    GPUREG_GLOBAL real * line = volume + FindLine(a, a->firstLine + item);
+    StartCausal(kind, a, line, state);
+  }
+  for (int block = 0; block < blocks; ++block)
+  {
+    MoveTile(a, firstItem, block, 0, volume, tile);
+    LocalBarrier();
+    if (hasLine)
+    {
+      for (int k = 0; k < RecursionBlock; ++k)
+      {
+        x[k] = own[k];
+      }
+      KeepStateAndRunForwards(kind, a, block, item, x, state, kept);
+    }
+    LocalBarrier();
+  }
+  if (hasLine)
+  {
+    const real last = own[a->length - 1 - (blocks - 1) * RecursionBlock];
+    StartAnticausal(kind, a, (double)last, state, back);
+  }
+  LocalBarrier();
+  for (int block = blocks - 1; block >= 0; --block)
+  {
+    MoveTile(a, firstItem, block, 0, volume, tile);
+    LocalBarrier();
+    if (hasLine)
+    {
+      for (int k = 0; k < RecursionBlock; ++k)
+      {
+        x[k] = own[k];
+      }
+      RunBackwards(kind, a, block, item, x, back, kept);
+      for (int k = 0; k < RecursionBlock; ++k)
+      {
+        own[k] = x[k];
+      }
+    }
+    LocalBarrier();
+    MoveTile(a, firstItem, block, 1, volume, tile);
+    LocalBarrier();
+  }
+}
+
+GPUREG_NAMESPACE_END
+
+#endif

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// GPUShrinkImageFilter beside itk::ShrinkImageFilter, on every device: the same pixels, to the bit.
+#include "VolumeFilterCase.h"
+
+#include "itkGPUShrinkImageFilter.h"
+
+#include "itkRGBPixel.h"
+
+namespace gpuregtest
+{
+namespace
+{
+
+class Shrink : public DeviceTest
+{
+protected:
+  template <typename TInput, typename TOutput>
+  void
+  Test(const TInput & input, const std::vector<unsigned int> & factors)
+  {
+    SCOPED_TRACE("factors " + ::testing::PrintToString(factors));
+    using ReferenceType = itk::ShrinkImageFilter<TInput, TOutput>;
+    auto reference = ReferenceType::New();
+    auto filter = itk::GPUShrinkImageFilter<TInput, TOutput>::New();
+    filter->SetDevice(this->GetDevice());
+    for (ReferenceType * shrink : std::vector<ReferenceType *>{ reference, filter })
+    {
+      shrink->SetInput(&input);
+      for (unsigned int d = 0; d < TInput::ImageDimension; ++d)
+      {
+        shrink->SetShrinkFactor(d, factors[d]);
+      }
+      shrink->Update();
+    }
+    EXPECT_GT(filter->GetEvaluationStatistics().launches, 0) << "computed by the parent class";
+    EXPECT_EQ(reference->GetOutput()->GetOrigin(), filter->GetOutput()->GetOrigin());
+    EXPECT_EQ(reference->GetOutput()->GetSpacing(), filter->GetOutput()->GetSpacing());
+    EXPECT_TRUE(AreTheSame(*reference->GetOutput(), *filter->GetOutput()));
+
+    // A part of the output.
+    auto part = reference->GetOutput()->GetLargestPossibleRegion();
+    for (unsigned int d = 0; d < TInput::ImageDimension; ++d)
+    {
+      part.SetSize(d, (part.GetSize(d) + 1) / 2);
+      part.SetIndex(d, part.GetIndex(d) + static_cast<int>(part.GetSize(d)) / 2);
+    }
+    ASSERT_TRUE(part.Crop(reference->GetOutput()->GetLargestPossibleRegion()));
+    for (ReferenceType * shrink : std::vector<ReferenceType *>{ reference, filter })
+    {
+      shrink->Modified();
+      shrink->GetOutput()->ReleaseData();
+      shrink->GetOutput()->SetRequestedRegion(part);
+      shrink->Update();
+    }
+    EXPECT_TRUE(AreTheSame(*reference->GetOutput(), *filter->GetOutput()));
+  }
+
+  template <typename TInput, typename TOutput>
+  void
+  TestTypes()
+  {
+    SCOPED_TRACE(typeid(TInput).name());
+    if constexpr (TInput::ImageDimension == 3)
+    {
+      const auto input = MakeWaves<TInput>(MakeOddGrid<3>({ 21, 18, 35 }), 3);
+      for (const std::vector<unsigned int> & factors : std::vector<std::vector<unsigned int>>{
+             { 1, 1, 1 }, { 2, 2, 2 }, { 3, 1, 4 }, { 1, 5, 1 }, { 21, 18, 35 }, { 9, 2, 3 } })
+      {
+        this->Test<TInput, TOutput>(*input, factors);
+      }
+    }
+    else
+    {
+      const auto input = MakeWaves<TInput>(MakeOddGrid<2>({ 2000, 13 }), 3);
+      for (const std::vector<unsigned int> & factors :
+           std::vector<std::vector<unsigned int>>{ { 2, 2 }, { 7, 3 }, { 1, 4 }, { 8, 1 } })
+      {
+        this->Test<TInput, TOutput>(*input, factors);
+      }
+    }
+  }
+};
+
+TEST_P(Shrink, AsITK)
+{
+  TestTypes<itk::Image<float, 2>, itk::Image<float, 2>>();
+  TestTypes<itk::Image<float, 3>, itk::Image<float, 3>>();
+  TestTypes<itk::Image<double, 3>, itk::Image<double, 3>>();
+  TestTypes<itk::Image<unsigned char, 3>, itk::Image<unsigned char, 3>>();
+  TestTypes<itk::Image<short, 2>, itk::Image<float, 2>>();
+  TestTypes<itk::Image<int, 3>, itk::Image<int, 3>>();
+  TestTypes<itk::Image<unsigned int, 3>, itk::Image<double, 3>>();
+}
+
+TEST_P(Shrink, ByMoreThanThereIs)
+{
+  using ImageType = itk::Image<float, 3>;
+  this->Test<ImageType, ImageType>(*MakeWaves<ImageType>(Grid<3>(), 3), { 40, 16, 5 });
+}
+
+TEST_P(Shrink, ColoursAndWhatIsNoNumber)
+{
+  using ColourType = itk::RGBPixel<unsigned char>;
+  Random     random(8);
+  const auto colours = MakeImage<itk::Image<ColourType, 2>>(MakeOddGrid<2>({ 40, 17 }), [&](const auto &) {
+    ColourType colour;
+    for (unsigned int c = 0; c < 3; ++c)
+    {
+      colour[c] = static_cast<unsigned char>(Uniform(random, 0, 255));
+    }
+    return colour;
+  });
+  this->Test<itk::Image<ColourType, 2>, itk::Image<ColourType, 2>>(*colours, { 3, 2 });
+
+  const auto odd = MakeWaves<itk::Image<float, 2>>(MakeOddGrid<2>({ 4, 4 }), 1);
+  float *    values = odd->GetBufferPointer();
+  values[0] = std::numeric_limits<float>::infinity();
+  values[5] = -0.0f;
+  values[6] = std::numeric_limits<float>::max();
+  values[10] = std::numeric_limits<float>::denorm_min();
+  this->Test<itk::Image<float, 2>, itk::Image<float, 2>>(*odd, { 1, 1 });
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, Shrink, ::testing::ValuesIn(GetDeviceNames()), GetTestName);
+
+} // namespace
+} // namespace gpuregtest
