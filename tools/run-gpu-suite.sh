@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Runs a bundle's tests, compute-sanitizer over some of them, and the benchmarks, on the machine at hand.
 #   run-gpu-suite.sh BUNDLE_DIR LOG_DIR [--tests] [--sanitizer] [--benchmark] [--data DIR] [--seconds N]
-# Without a part named, all three run. Full logs go to LOG_DIR (seven files at most, each below 16 MiB), a short table
+# Without a part named, all three run. Full logs go to LOG_DIR (eight files at most, each below 16 MiB), a short table
 # comes last. --data DIR has t2.mha and t1_rot10_tx15.mha for the registration; else it makes a head. --seconds is
 # for everything together, 480 by default. Exits with 1 if anything failed or ran out of time.
 # Reads the GPU's settings, and changes none.
@@ -211,7 +211,13 @@ ContractTest */cuda_0
 BadInputTest */cuda_0
 FloatMetricTest */cuda_0
 ResampleEquivalenceTest */cuda_0
-ResamplePixelTypeTest */cuda_0"
+ResamplePixelTypeTest */cuda_0
+ResampleContractTest */cuda_0
+VolumeFilterTest */cuda_0
+RecursiveGaussianTest */cuda_0
+PyramidTest */cuda_0
+ShrinkTest */cuda_0
+BSplineDecompositionTest */cuda_0"
 
 run_benchmarks() {
   local log=$logs/benchmark.log status images=()
@@ -248,6 +254,14 @@ run_benchmarks() {
   cat "$scratch/output" >> "$log"
   describe_status $status
   tell "" "ResampleBenchmark: $(describe_status $status)" "$(sed -n '/^Times in ms/,/^$/p' "$scratch/output")" \
+    "$(grep '^FAILED' "$scratch/output")"
+  [ $status -eq 0 ] || { failed=1; tell "$(tail -n 20 "$scratch/output")"; }
+  say "VolumeFilterBenchmark" | tee -a "$log"
+  limited 100 "$bundle/bin/VolumeFilterBenchmark" --benchmark_out="$logs/filter.json" > "$scratch/output" 2>&1
+  status=$?
+  cat "$scratch/output" >> "$log"
+  describe_status $status
+  tell "" "VolumeFilterBenchmark: $(describe_status $status)" "$(sed -n '/^Times in ms/,/^$/p' "$scratch/output")" \
     "$(grep '^FAILED' "$scratch/output")"
   [ $status -eq 0 ] || { failed=1; tell "$(tail -n 20 "$scratch/output")"; }
   keep_small "$log"
