@@ -93,7 +93,7 @@ GPURegistrationFactory::RegisterFilter(const std::string & filterName)
   if (registered.factories.count(filterName) == 0)
   {
     const Pointer factory = Create(filterName);
-    ObjectFactoryBase::RegisterFactory(factory, ObjectFactoryBase::INSERT_AT_FRONT);
+    ObjectFactoryBase::RegisterFactory(factory, InsertionPositionEnum::INSERT_AT_FRONT);
     registered.factories.emplace(filterName, factory);
   }
 }
