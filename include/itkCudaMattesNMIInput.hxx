@@ -7,6 +7,7 @@
 #include "itkCentralDifferenceImageFunction.h"
 #include "itkCompositeTransform.h"
 #include "itkDisplacementFieldTransform.h"
+#include "itkGPUIsExactly.h"
 #include "itkImageMaskSpatialObject.h"
 #include "itkLinearInterpolateImageFunction.h"
 #include "itkNearestNeighborInterpolateImageFunction.h"
@@ -283,13 +284,6 @@ AddToKey(std::vector<std::uintptr_t> & key, double value)
   std::uintptr_t bits = 0;
   std::memcpy(&bits, &value, std::min(sizeof(bits), sizeof(value)));
   key.push_back(bits);
-}
-
-template <typename TClass>
-bool
-IsExactly(const LightObject * object)
-{
-  return object != nullptr && typeid(*object) == typeid(TClass);
 }
 
 /** Reaches a B-spline interpolator's coefficients, which it has computed already. */

@@ -4,8 +4,6 @@
 
 #include "itkGPUBSplineDecompositionImageFilter.h"
 
-#include <new>
-
 namespace itk
 {
 
@@ -23,31 +21,21 @@ template <typename TInputImage, typename TOutputImage>
 void
 GPUBSplineDecompositionImageFilter<TInputImage, TOutputImage>::GenerateData()
 {
-  try
-  {
-    const std::string lack = this->FindWhatTheDeviceLacks();
-    if (lack.empty())
+  const auto onDevice = [this] {
+    if constexpr (IsOfKnownTypes)
     {
-      if constexpr (IsOfKnownTypes)
-      {
-        this->GenerateDataOnDevice();
-      }
-      return;
+      this->GenerateDataOnDevice();
     }
-    if (m_Engine.IsNew(lack))
-    {
-      itkWarningMacro(<< lack << " Computed by itk::BSplineDecompositionImageFilter on the host.");
-    }
-  }
-  catch (const gpureg::Error & error)
+  };
+  if (!GPURegistrationDetail::DoOnDevice(
+        *this,
+        m_Engine.GetSaid(),
+        "Filter a smaller image.",
+        [this] { return this->FindWhatTheDeviceLacks(); },
+        onDevice))
   {
-    itkExceptionMacro(<< error.what());
+    Superclass::GenerateData();
   }
-  catch (const std::bad_alloc &)
-  {
-    itkExceptionMacro("Out of host memory.");
-  }
-  Superclass::GenerateData();
 }
 
 /** A sentence that says why the device cannot do it; empty if it can. */
@@ -75,9 +63,9 @@ GPUBSplineDecompositionImageFilter<TInputImage, TOutputImage>::GenerateDataOnDev
   m_Engine.Run([&](gpureg::VolumeFilter & filter) {
     filter.SetVolume(GPUVolume::MakeInput(input, region, Precision),
                      GPURegistrationDetail::MakeParallelFor(this->GetNumberOfWorkUnits()));
-    GPUVolume::ReportProgress(*this, 0.3f);
+    GPURegistrationDetail::ReportProgress(*this, 0.3f);
     filter.MakeSplineCoefficients(this->GetSplineOrder());
-    GPUVolume::ReportProgress(*this, 0.6f);
+    GPURegistrationDetail::ReportProgress(*this, 0.6f);
     GPUVolume::WriteOutput(filter, Precision, output, region);
   });
 }

@@ -14,8 +14,9 @@ namespace itk
  * host threads.
  *
  * A drop-in for itk::MultiResolutionPyramidImageFilter, from which it is derived: same interface, same
- * result, to rounding, by itk::ShrinkImageFilter or by linear interpolation. Smoothing and shrinking are one convolution an axis, computed where a level has
- * voxels, and the image stays on the device from the first level to the last.
+ * result, to rounding, by itk::ShrinkImageFilter or by linear interpolation. Smoothing and shrinking are one
+ * convolution an axis, computed where a level has voxels, and the image stays on the device from the first level
+ * to the last.
  *
  * All levels are made, whatever is requested of them, of all of the input. Between two axes
  * pixels are what ITK keeps there, the level's own type; sums are double.

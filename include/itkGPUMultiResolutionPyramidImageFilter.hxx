@@ -4,8 +4,6 @@
 
 #include "itkGPUMultiResolutionPyramidImageFilter.h"
 
-#include <new>
-
 namespace itk
 {
 
@@ -35,31 +33,21 @@ template <typename TInputImage, typename TOutputImage>
 void
 GPUMultiResolutionPyramidImageFilter<TInputImage, TOutputImage>::GenerateData()
 {
-  try
-  {
-    const std::string lack = this->FindWhatTheDeviceLacks();
-    if (lack.empty())
+  const auto onDevice = [this] {
+    if constexpr (GeneratorType::IsOfKnownTypes)
     {
-      if constexpr (GeneratorType::IsOfKnownTypes)
-      {
-        GeneratorType(*this, m_Engine).Generate();
-      }
-      return;
+      GeneratorType(*this, m_Engine).Generate();
     }
-    if (m_Engine.IsNew(lack))
-    {
-      itkWarningMacro(<< lack << " Computed by itk::MultiResolutionPyramidImageFilter on the host.");
-    }
-  }
-  catch (const gpureg::Error & error)
+  };
+  if (!GPURegistrationDetail::DoOnDevice(
+        *this,
+        m_Engine.GetSaid(),
+        "Filter a smaller image.",
+        [this] { return this->FindWhatTheDeviceLacks(); },
+        onDevice))
   {
-    itkExceptionMacro(<< error.what());
+    Superclass::GenerateData();
   }
-  catch (const std::bad_alloc &)
-  {
-    itkExceptionMacro("Out of host memory.");
-  }
-  Superclass::GenerateData();
 }
 
 /** A sentence that says why the device cannot do it; empty if it can. */

@@ -125,7 +125,8 @@ private:
         output.SetBufferedRegion(output.GetLargestPossibleRegion());
         output.Allocate();
         GPUVolume::WriteOutput(filter, Precision, output, output.GetBufferedRegion());
-        GPUVolume::ReportProgress(m_Pyramid, static_cast<float>(levels - level) / static_cast<float>(levels));
+        GPURegistrationDetail::ReportProgress(m_Pyramid,
+                                              static_cast<float>(levels - level) / static_cast<float>(levels));
       }
     });
   }

@@ -4,8 +4,6 @@
 
 #include "itkGPURecursiveGaussianImageFilter.h"
 
-#include <new>
-
 namespace itk
 {
 
@@ -23,31 +21,21 @@ template <typename TInputImage, typename TOutputImage>
 void
 GPURecursiveGaussianImageFilter<TInputImage, TOutputImage>::GenerateData()
 {
-  try
-  {
-    const std::string lack = this->FindWhatTheDeviceLacks();
-    if (lack.empty())
+  const auto onDevice = [this] {
+    if constexpr (IsOfKnownTypes)
     {
-      if constexpr (IsOfKnownTypes)
-      {
-        this->GenerateDataOnDevice();
-      }
-      return;
+      this->GenerateDataOnDevice();
     }
-    if (m_Engine.IsNew(lack))
-    {
-      itkWarningMacro(<< lack << " Computed by itk::RecursiveGaussianImageFilter on the host.");
-    }
-  }
-  catch (const gpureg::Error & error)
+  };
+  if (!GPURegistrationDetail::DoOnDevice(
+        *this,
+        m_Engine.GetSaid(),
+        "Filter a smaller region, or stream the output.",
+        [this] { return this->FindWhatTheDeviceLacks(); },
+        onDevice))
   {
-    itkExceptionMacro(<< error.what());
+    Superclass::GenerateData();
   }
-  catch (const std::bad_alloc &)
-  {
-    itkExceptionMacro("Out of host memory. Filter a smaller region, or stream the output.");
-  }
-  Superclass::GenerateData();
 }
 
 /** A sentence that says why the device cannot do it; empty if it can. */
@@ -77,12 +65,12 @@ GPURecursiveGaussianImageFilter<TInputImage, TOutputImage>::GenerateDataOnDevice
   m_Engine.Run([&](gpureg::VolumeFilter & filter) {
     filter.SetVolume(GPUVolume::MakeInput(input, region, Precision),
                      GPURegistrationDetail::MakeParallelFor(this->GetNumberOfWorkUnits()));
-    GPUVolume::ReportProgress(*this, 0.3f);
+    GPURegistrationDetail::ReportProgress(*this, 0.3f);
     filter.ApplyGaussian(static_cast<int>(this->GetDirection()),
                          { { this->m_N0, this->m_N1, this->m_N2, this->m_N3 },
                            { this->m_D1, this->m_D2, this->m_D3, this->m_D4 },
                            { this->m_M1, this->m_M2, this->m_M3, this->m_M4 } });
-    GPUVolume::ReportProgress(*this, 0.6f);
+    GPURegistrationDetail::ReportProgress(*this, 0.6f);
     GPUVolume::WriteOutput(filter, Precision, output, region);
   });
 }

@@ -4,8 +4,6 @@
 
 #include "itkGPURecursiveMultiResolutionPyramidImageFilter.h"
 
-#include <new>
-
 namespace itk
 {
 
@@ -35,39 +33,29 @@ template <typename TInputImage, typename TOutputImage>
 void
 GPURecursiveMultiResolutionPyramidImageFilter<TInputImage, TOutputImage>::GenerateData()
 {
-  try
-  {
-    const std::string lack = this->FindWhatTheDeviceLacks();
-    if (lack.empty())
+  const auto onDevice = [this] {
+    if constexpr (GeneratorType::IsOfKnownTypes)
     {
-      if constexpr (GeneratorType::IsOfKnownTypes)
+      GeneratorType generator(*this, m_Engine);
+      if (this->IsScheduleDownwardDivisible(this->GetSchedule()))
       {
-        GeneratorType generator(*this, m_Engine);
-        if (this->IsScheduleDownwardDivisible(this->GetSchedule()))
-        {
-          generator.GenerateRecursively();
-        }
-        else
-        {
-          generator.Generate();
-        }
+        generator.GenerateRecursively();
       }
-      return;
+      else
+      {
+        generator.Generate();
+      }
     }
-    if (m_Engine.IsNew(lack))
-    {
-      itkWarningMacro(<< lack << " Computed by itk::RecursiveMultiResolutionPyramidImageFilter on the host.");
-    }
-  }
-  catch (const gpureg::Error & error)
+  };
+  if (!GPURegistrationDetail::DoOnDevice(
+        *this,
+        m_Engine.GetSaid(),
+        "Filter a smaller image.",
+        [this] { return this->FindWhatTheDeviceLacks(); },
+        onDevice))
   {
-    itkExceptionMacro(<< error.what());
+    Superclass::GenerateData();
   }
-  catch (const std::bad_alloc &)
-  {
-    itkExceptionMacro("Out of host memory.");
-  }
-  Superclass::GenerateData();
 }
 
 /** A sentence that says why the device cannot do it; empty if it can. */

@@ -4,6 +4,8 @@
 
 #include "itkGPUResampleImageFilter.h"
 
+#include "itkGPUIsExactly.h"
+#include "itkGPUOrParent.h"
 #include "itkGPURegistrationGeometry.h"
 #include "itkGPURegistrationThreads.h"
 #include "itkGPUTransformChain.h"
@@ -15,7 +17,6 @@
 
 #include <cstring>
 #include <limits>
-#include <new>
 
 // One definition of a member of GPUResampleImageFilter; every one has the same four parameters.
 #define itkGPUResampleTemplate                   \
@@ -98,37 +99,24 @@ itkGPUResampleClass::GenerateInputRequestedRegion()
 itkGPUResampleTemplate void
 itkGPUResampleClass::GenerateData()
 {
-  std::string lack = this->FindWhatTheDeviceLacks();
-  if constexpr (IsOfKnownTypes)
-  {
-    if (lack.empty())
+  const auto findLack = [this] {
+    std::string lack = this->FindWhatTheDeviceLacks();
+    if constexpr (IsOfKnownTypes)
     {
-      lack = this->StartEngine();
+      lack = lack.empty() ? this->StartEngine() : lack;
     }
-  }
-  if (!lack.empty())
-  {
-    if (m_Said.insert(lack).second)
-    {
-      itkWarningMacro(<< lack << " Computed by itk::ResampleImageFilter on the host.");
-    }
-    Superclass::GenerateData();
-    return;
-  }
-  if constexpr (IsOfKnownTypes)
-  {
-    try
+    return lack;
+  };
+  const auto onDevice = [this] {
+    if constexpr (IsOfKnownTypes)
     {
       this->GenerateDataOnDevice();
     }
-    catch (const gpureg::Error & error)
-    {
-      itkExceptionMacro(<< error.what());
-    }
-    catch (const std::bad_alloc &)
-    {
-      itkExceptionMacro("Out of host memory. Resample a smaller region, or stream the output.");
-    }
+  };
+  if (!GPURegistrationDetail::DoOnDevice(
+        *this, m_Said, "Resample a smaller region, or stream the output.", findLack, onDevice))
+  {
+    Superclass::GenerateData();
   }
 }
 
@@ -152,7 +140,7 @@ itkGPUResampleTemplate std::string
     return std::string("The interpolator ") + this->GetInterpolator()->GetNameOfClass() + " is not known to a device.";
   }
   using NearestType = NearestNeighborExtrapolateImageFunction<TInputImage, TInterpolatorPrecisionType>;
-  if (this->GetExtrapolator() && !GPUTransformChain::IsExactly<NearestType>(*this->GetExtrapolator()))
+  if (this->GetExtrapolator() && !GPURegistrationDetail::IsExactly<NearestType>(this->GetExtrapolator()))
   {
     return std::string("The extrapolator ") + this->GetExtrapolator()->GetNameOfClass() + " is not known to a device.";
   }
@@ -163,18 +151,18 @@ itkGPUResampleTemplate std::string
 itkGPUResampleTemplate bool
 itkGPUResampleClass::ChooseInterpolation(gpureg::ResampleRequest & request) const
 {
-  using GPUTransformChain::IsExactly;
+  using GPURegistrationDetail::IsExactly;
   const auto * const interpolator = this->GetInterpolator();
   if (!interpolator)
   {
     itkExceptionMacro("There is no interpolator. Set one.");
   }
-  if (IsExactly<LinearInterpolateImageFunction<TInputImage, TInterpolatorPrecisionType>>(*interpolator))
+  if (IsExactly<LinearInterpolateImageFunction<TInputImage, TInterpolatorPrecisionType>>(interpolator))
   {
     request.interpolation = gpureg::Interpolation::Linear;
     return true;
   }
-  if (IsExactly<NearestNeighborInterpolateImageFunction<TInputImage, TInterpolatorPrecisionType>>(*interpolator))
+  if (IsExactly<NearestNeighborInterpolateImageFunction<TInputImage, TInterpolatorPrecisionType>>(interpolator))
   {
     request.interpolation = gpureg::Interpolation::Nearest;
     return true;
@@ -184,7 +172,7 @@ itkGPUResampleClass::ChooseInterpolation(gpureg::ResampleRequest & request) cons
     const auto isSpline = [&](auto coefficient) {
       using SplineType =
         BSplineInterpolateImageFunction<TInputImage, TInterpolatorPrecisionType, decltype(coefficient)>;
-      if (!IsExactly<SplineType>(*interpolator))
+      if (!IsExactly<SplineType>(interpolator))
       {
         return false;
       }
@@ -201,18 +189,11 @@ itkGPUResampleClass::ChooseInterpolation(gpureg::ResampleRequest & request) cons
 itkGPUResampleTemplate std::string
                        itkGPUResampleClass::StartEngine()
 {
-  try
+  if (!m_Engine || m_Engine->GetDeviceName() != m_Device.GetName())
   {
-    if (!m_Engine || m_Engine->GetDeviceName() != m_Device.GetName())
-    {
-      m_Engine.reset();
-      m_InputKey.clear();
-      m_Engine = std::make_unique<gpureg::Resampler>(m_Device.GetName());
-    }
-  }
-  catch (const gpureg::Error & error)
-  {
-    itkExceptionMacro(<< error.what());
+    m_Engine.reset();
+    m_InputKey.clear();
+    m_Engine = std::make_unique<gpureg::Resampler>(m_Device.GetName());
   }
   m_Engine->SetTiming(m_MeasuresKernelTime);
   gpureg::ResampleRequest request;
@@ -280,13 +261,7 @@ itkGPUResampleClass::GenerateDataOnDevice()
       }
     }
   };
-  request.progress = [this](double done) {
-    this->UpdateProgress(static_cast<float>(done));
-    if (this->GetAbortGenerateData())
-    {
-      throw ProcessAborted(__FILE__, __LINE__);
-    }
-  };
+  request.progress = [this](double done) { GPURegistrationDetail::ReportProgress(*this, static_cast<float>(done)); };
   m_Engine->Resample(request, GPURegistrationDetail::MakeParallelFor(this->GetNumberOfWorkUnits()));
 }
 
@@ -309,7 +284,6 @@ itkGPUResampleClass::SendInput(const gpureg::ResampleRequest & request)
   m_InputKey.clear();
   gpureg::ResampleInput input;
   input.size = GPURegistrationGeometry::SizeOf(image->GetBufferedRegion().GetSize());
-  input.dimension = static_cast<int>(Dimension);
   input.components = static_cast<int>(image->GetNumberOfComponentsPerPixel());
   input.precision = Precision;
   input.splineOrder = std::max(order, 0);

@@ -6,8 +6,6 @@
 
 #include "itkGPUShrinkGeometry.h"
 
-#include <new>
-
 namespace itk
 {
 
@@ -25,31 +23,21 @@ template <typename TInputImage, typename TOutputImage>
 void
 GPUShrinkImageFilter<TInputImage, TOutputImage>::GenerateData()
 {
-  try
-  {
-    const std::string lack = this->FindWhatTheDeviceLacks();
-    if (lack.empty())
+  const auto onDevice = [this] {
+    if constexpr (IsOfKnownTypes)
     {
-      if constexpr (IsOfKnownTypes)
-      {
-        this->GenerateDataOnDevice();
-      }
-      return;
+      this->GenerateDataOnDevice();
     }
-    if (m_Engine.IsNew(lack))
-    {
-      itkWarningMacro(<< lack << " Computed by itk::ShrinkImageFilter on the host.");
-    }
-  }
-  catch (const gpureg::Error & error)
+  };
+  if (!GPURegistrationDetail::DoOnDevice(
+        *this,
+        m_Engine.GetSaid(),
+        "Shrink a smaller region, or stream the output.",
+        [this] { return this->FindWhatTheDeviceLacks(); },
+        onDevice))
   {
-    itkExceptionMacro(<< error.what());
+    Superclass::GenerateData();
   }
-  catch (const std::bad_alloc &)
-  {
-    itkExceptionMacro("Out of host memory. Shrink a smaller region, or stream the output.");
-  }
-  Superclass::GenerateData();
 }
 
 /** A sentence that says why the device cannot do it; empty if it can. */
@@ -91,13 +79,13 @@ GPUShrinkImageFilter<TInputImage, TOutputImage>::GenerateDataOnDevice()
   m_Engine.Run([&](gpureg::VolumeFilter & filter) {
     filter.SetVolume(this->MakeInputOfKeptRows(first),
                      GPURegistrationDetail::MakeParallelFor(this->GetNumberOfWorkUnits()));
-    GPUVolume::ReportProgress(*this, 0.5f);
+    GPURegistrationDetail::ReportProgress(*this, 0.5f);
     gpureg::LineConvolution keep;
     keep.step = static_cast<int>(this->GetShrinkFactors()[0]);
     keep.outputLength = keep.end = static_cast<int>(region.GetSize(0));
     filter.Convolve(keep);
     GPUVolume::WriteOutput(filter, Precision, output, region);
-    GPUVolume::ReportProgress(*this, 1.0f);
+    GPURegistrationDetail::ReportProgress(*this, 1.0f);
   });
 }
 

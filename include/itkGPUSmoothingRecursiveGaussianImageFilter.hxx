@@ -4,8 +4,6 @@
 
 #include "itkGPUSmoothingRecursiveGaussianImageFilter.h"
 
-#include <new>
-
 namespace itk
 {
 
@@ -42,31 +40,21 @@ template <typename TInputImage, typename TOutputImage>
 void
 GPUSmoothingRecursiveGaussianImageFilter<TInputImage, TOutputImage>::GenerateData()
 {
-  try
-  {
-    const std::string lack = this->FindWhatTheDeviceLacks();
-    if (lack.empty())
+  const auto onDevice = [this] {
+    if constexpr (IsOfKnownTypes)
     {
-      if constexpr (IsOfKnownTypes)
-      {
-        this->GenerateDataOnDevice();
-      }
-      return;
+      this->GenerateDataOnDevice();
     }
-    if (m_Engine.IsNew(lack))
-    {
-      itkWarningMacro(<< lack << " Computed by itk::SmoothingRecursiveGaussianImageFilter on the host.");
-    }
-  }
-  catch (const gpureg::Error & error)
+  };
+  if (!GPURegistrationDetail::DoOnDevice(
+        *this,
+        m_Engine.GetSaid(),
+        "Filter a smaller image.",
+        [this] { return this->FindWhatTheDeviceLacks(); },
+        onDevice))
   {
-    itkExceptionMacro(<< error.what());
+    Superclass::GenerateData();
   }
-  catch (const std::bad_alloc &)
-  {
-    itkExceptionMacro("Out of host memory.");
-  }
-  Superclass::GenerateData();
 }
 
 /** A sentence that says why the device cannot do it; empty if it can. */
@@ -105,7 +93,7 @@ GPUSmoothingRecursiveGaussianImageFilter<TInputImage, TOutputImage>::GenerateDat
   m_Engine.Run([&](gpureg::VolumeFilter & filter) {
     filter.SetVolume(GPUVolume::MakeInput(input, region, Precision),
                      GPURegistrationDetail::MakeParallelFor(this->GetNumberOfWorkUnits()));
-    GPUVolume::ReportProgress(*this, 0.2f);
+    GPURegistrationDetail::ReportProgress(*this, 0.2f);
     const auto coefficients = Coefficients::New();
     for (unsigned int n = 0; n < Dimension; ++n)
     {
@@ -114,7 +102,7 @@ GPUSmoothingRecursiveGaussianImageFilter<TInputImage, TOutputImage>::GenerateDat
       coefficients->SetSigma(this->GetSigmaArray()[axis]);
       coefficients->SetNormalizeAcrossScale(this->GetNormalizeAcrossScale());
       filter.ApplyGaussian(static_cast<int>(axis), coefficients->Compute(input.GetSpacing()[axis]));
-      GPUVolume::ReportProgress(*this, 0.2f + 0.2f * static_cast<float>(n + 1));
+      GPURegistrationDetail::ReportProgress(*this, 0.2f + 0.2f * static_cast<float>(n + 1));
     }
     GPUVolume::WriteOutput(filter, Precision, output, region);
   });

@@ -9,12 +9,12 @@
 #include "itkBSplineTransform.h"
 #include "itkCompositeTransform.h"
 #include "itkDisplacementFieldTransform.h"
+#include "itkGPUIsExactly.h"
 #include "itkGPURegistrationGeometry.h"
 #include "itkGaussianSmoothingOnUpdateDisplacementFieldTransform.h"
 #include "itkVectorLinearInterpolateImageFunction.h"
 
 #include <type_traits>
-#include <typeinfo>
 
 namespace itk
 {
@@ -23,12 +23,7 @@ namespace itk
 namespace GPUTransformChain
 {
 
-template <typename TClass>
-bool
-IsExactly(const LightObject & object)
-{
-  return typeid(object) == typeid(TClass);
-}
+using GPURegistrationDetail::IsExactly;
 
 /** The map of a transform that is known to be affine, from where it moves four points: whatever its class. */
 template <typename TScalar, unsigned int VDimension>
@@ -117,12 +112,12 @@ AppendSpline(const Transform<TScalar, VDimension, VDimension> & transform, gpure
   using DeformableType = BSplineDeformableTransform<TScalar, VDimension, VOrder>;
   // Of order 0, ITK's own (up to 6.0) has no valid region and so moves nothing, since it computes -1 without a
   // sign: sampled, it does so here, and whatever it will do once that is mended.
-  if (VOrder > 0 && IsExactly<SplineType>(transform))
+  if (VOrder > 0 && IsExactly<SplineType>(&transform))
   {
     chain.Append(MakeSplineGrid(static_cast<const SplineType &>(transform)));
     return true;
   }
-  if (IsExactly<DeformableType>(transform))
+  if (IsExactly<DeformableType>(&transform))
   {
     const auto & deformable = static_cast<const DeformableType &>(transform);
     const auto   bulk = deformable.GetBulkTransform();
@@ -149,15 +144,14 @@ AppendField(const Transform<TScalar, VDimension, VDimension> & transform, gpureg
   using FieldType = typename FieldTransformType::DisplacementFieldType;
   using LinearType = VectorLinearInterpolateImageFunction<FieldType, TScalar>;
   // Those of which it is known that they move points as their parent does.
-  if (!IsExactly<FieldTransformType>(transform) &&
-      !IsExactly<GaussianSmoothingOnUpdateDisplacementFieldTransform<TScalar, VDimension>>(transform) &&
-      !IsExactly<BSplineSmoothingOnUpdateDisplacementFieldTransform<TScalar, VDimension>>(transform))
+  if (!IsExactly<FieldTransformType>(&transform) &&
+      !IsExactly<GaussianSmoothingOnUpdateDisplacementFieldTransform<TScalar, VDimension>>(&transform) &&
+      !IsExactly<BSplineSmoothingOnUpdateDisplacementFieldTransform<TScalar, VDimension>>(&transform))
   {
     return false;
   }
   const auto & fieldTransform = static_cast<const FieldTransformType &>(transform);
-  if (!fieldTransform.GetDisplacementField() || !fieldTransform.GetInterpolator() ||
-      !IsExactly<LinearType>(*fieldTransform.GetInterpolator()))
+  if (!fieldTransform.GetDisplacementField() || !IsExactly<LinearType>(fieldTransform.GetInterpolator()))
   {
     return false;
   }
@@ -171,7 +165,7 @@ bool
 Append(const Transform<TScalar, VDimension, VDimension> & transform, gpureg::TransformChain & chain)
 {
   using CompositeType = CompositeTransform<TScalar, VDimension>;
-  if (IsExactly<CompositeType>(transform))
+  if (IsExactly<CompositeType>(&transform))
   {
     // What was added last is applied first.
     const auto & composite = static_cast<const CompositeType &>(transform);

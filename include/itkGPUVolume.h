@@ -3,6 +3,7 @@
 #define itkGPUVolume_h
 
 #include "itkGPUDevice.h"
+#include "itkGPUOrParent.h"
 #include "itkGPURegistrationGeometry.h"
 #include "itkGPURegistrationThreads.h"
 
@@ -10,7 +11,6 @@
 
 #include "itkImageBase.h"
 #include "itkNumericTraits.h"
-#include "itkProcessObject.h"
 
 #include <algorithm>
 #include <limits>
@@ -181,11 +181,11 @@ public:
     return m_Filter ? m_Filter->GetStatistics() : gpureg::EvaluationStatistics();
   }
 
-  /** Whether that is said for the first time. */
-  bool
-  IsNew(const std::string & warning)
+  /** Of what the device lacks. */
+  std::set<std::string> &
+  GetSaid()
   {
-    return m_Said.insert(warning).second;
+    return m_Said;
   }
 
   /** Calls work with the filter; whatever becomes of it, the device's memory is given back. */
@@ -213,17 +213,6 @@ private:
   std::unique_ptr<gpureg::VolumeFilter> m_Filter;
   std::set<std::string>                 m_Said;
 };
-
-/** Progress of a filter, and the end of its work if it is to abort. */
-inline void
-ReportProgress(ProcessObject & filter, float done)
-{
-  filter.UpdateProgress(done);
-  if (filter.GetAbortGenerateData())
-  {
-    throw ProcessAborted(__FILE__, __LINE__);
-  }
-}
 
 } // namespace GPUVolume
 } // namespace itk

@@ -6,6 +6,7 @@
 #include "gpureg/Error.h"
 #include "gpureg/EvaluationStatistics.h"
 #include "gpureg/ParallelFor.h"
+#include "gpureg/Precision.h"
 #include "gpureg/TransformChain.h"
 
 #include <cstddef>
@@ -15,13 +16,6 @@
 
 namespace gpureg
 {
-
-/** What values are computed in. */
-enum class Precision
-{
-  Single,
-  Double
-};
 
 /** How values are interpolated, as ITK's interpolators do. */
 enum class Interpolation
@@ -35,7 +29,6 @@ enum class Interpolation
 struct ResampleInput
 {
   Size      size{};
-  int       dimension = 3;
   int       components = 1;
   Precision precision = Precision::Single;
   /** float or double, by the precision, [voxel][component]. */

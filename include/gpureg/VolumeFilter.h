@@ -5,9 +5,10 @@
 #include "GPURegistrationExport.h"
 #include "gpureg/Error.h"
 #include "gpureg/EvaluationStatistics.h"
+#include "gpureg/Geometry.h"
 #include "gpureg/ParallelFor.h"
+#include "gpureg/Precision.h"
 #include "gpureg/RecursiveGaussian.h"
-#include "gpureg/Resampler.h"
 
 #include <cstddef>
 #include <functional>

@@ -7,7 +7,8 @@
 #include "LineRecursion.h"
 
 #include "Queue.h"
-#include "gpureg/Resampler.h"
+#include "gpureg/Geometry.h"
+#include "gpureg/Precision.h"
 
 namespace gpureg
 {

@@ -13,6 +13,17 @@ constexpr std::int64_t PieceBytes = std::int64_t{ 32 } << 20;
 // What one thread fills at a time.
 constexpr std::int64_t TaskElements = std::int64_t{ 1 } << 16;
 
+/** Calls work(begin, count) for the parts of so many elements that one thread does at a time. */
+template <typename TWork>
+void
+ForEachTask(const ParallelFor & parallelFor, std::int64_t count, const TWork & work)
+{
+  parallelFor((count + TaskElements - 1) / TaskElements, [&](std::int64_t task) {
+    const std::int64_t begin = task * TaskElements;
+    work(begin, std::min(TaskElements, count - begin));
+  });
+}
+
 void
 FillPiece(const ParallelFor & parallelFor,
           const Filler &      filler,
@@ -21,13 +32,61 @@ FillPiece(const ParallelFor & parallelFor,
           std::int64_t        count,
           char *              out)
 {
-  const std::int64_t tasks = (count + TaskElements - 1) / TaskElements;
-  parallelFor(tasks, [&](std::int64_t task) {
-    const std::int64_t begin = task * TaskElements;
-    filler(first + begin, std::min(TaskElements, count - begin), out + begin * static_cast<std::int64_t>(elementSize));
+  ForEachTask(parallelFor, count, [&](std::int64_t begin, std::int64_t now) {
+    filler(first + begin, now, out + begin * static_cast<std::int64_t>(elementSize));
   });
 }
+
+/** Pieces of so many bytes at most, through two halves of the staging memory: while one is copied, the one before is
+ *  taken. start(piece, half) enqueues the copy. */
+template <typename TStart, typename TTake>
+void
+DrainThroughStaging(Queue & queue, std::size_t bytes, std::int64_t pieces, const TStart & start, const TTake & take)
+{
+  char * const staging =
+    static_cast<char *>(queue.GetStaging(static_cast<std::size_t>(std::min<std::int64_t>(pieces, 2)) * bytes));
+  const auto halfOf = [&](std::int64_t piece) { return staging + static_cast<std::size_t>(piece % 2) * bytes; };
+  try
+  {
+    for (std::int64_t piece = 0; piece <= pieces; ++piece)
+    {
+      if (piece < pieces)
+      {
+        start(piece, halfOf(piece));
+        queue.Mark(static_cast<int>(piece % 2));
+      }
+      if (piece > 0)
+      {
+        queue.WaitFor(static_cast<int>((piece - 1) % 2));
+        take(piece - 1, halfOf(piece - 1));
+      }
+    }
+  }
+  catch (...)
+  {
+    // Copies to the staging memory may be under way.
+    try
+    {
+      queue.Finish();
+    }
+    catch (...)
+    {
+      // What is thrown on says more.
+    }
+    throw;
+  }
+}
 } // namespace
+
+void
+Reserve(Queue & queue, MemoryPointer & memory, std::size_t bytes)
+{
+  if (SizeOf(memory) < bytes)
+  {
+    memory.reset();
+    memory = queue.Allocate(bytes);
+  }
+}
 
 void
 FillArray(Queue &        queue,
@@ -74,9 +133,8 @@ DrainArray(Queue &                                                              
            const std::function<void(std::int64_t, std::int64_t, const void *)> & take)
 {
   const auto takePiece = [&](std::int64_t first, std::int64_t now, const char * values) {
-    queue.parallelFor((now + TaskElements - 1) / TaskElements, [&](std::int64_t task) {
-      const std::int64_t begin = task * TaskElements;
-      take(first + begin, std::min(TaskElements, now - begin), values + begin * static_cast<std::int64_t>(elementSize));
+    ForEachTask(queue.parallelFor, now, [&](std::int64_t begin, std::int64_t part) {
+      take(first + begin, part, values + begin * static_cast<std::int64_t>(elementSize));
     });
   };
   if (const void * direct = queue.GetHostAddress(const_cast<Memory &>(source)))
@@ -86,45 +144,16 @@ DrainArray(Queue &                                                              
   }
   const std::int64_t piece =
     std::clamp<std::int64_t>(PieceBytes / static_cast<std::int64_t>(elementSize), 1, std::max<std::int64_t>(1, count));
-  const std::size_t  pieceBytes = static_cast<std::size_t>(piece) * elementSize;
-  const std::int64_t pieces = (count + piece - 1) / piece;
-  char * const       staging = static_cast<char *>(queue.GetStaging(std::min<std::int64_t>(pieces, 2) * pieceBytes));
-  try
-  {
-    for (std::int64_t n = 0; n <= pieces; ++n)
-    {
-      if (n < pieces)
-      {
-        const auto now = static_cast<std::size_t>(std::min(piece, count - n * piece));
-        queue.StartDownload(staging + static_cast<std::size_t>(n % 2) * pieceBytes,
-                            source,
-                            now * elementSize,
-                            static_cast<std::size_t>(n) * pieceBytes);
-        queue.Mark(static_cast<int>(n % 2));
-      }
-      if (n > 0)
-      {
-        const std::int64_t before = n - 1;
-        queue.WaitFor(static_cast<int>(before % 2));
-        takePiece(before * piece,
-                  std::min(piece, count - before * piece),
-                  staging + static_cast<std::size_t>(before % 2) * pieceBytes);
-      }
-    }
-  }
-  catch (...)
-  {
-    // Copies to the staging memory may be under way.
-    try
-    {
-      queue.Finish();
-    }
-    catch (...)
-    {
-      // What is thrown on says more.
-    }
-    throw;
-  }
+  const std::size_t pieceBytes = static_cast<std::size_t>(piece) * elementSize;
+  DrainThroughStaging(
+    queue,
+    pieceBytes,
+    (count + piece - 1) / piece,
+    [&](std::int64_t n, char * half) {
+      const auto now = static_cast<std::size_t>(std::min(piece, count - n * piece));
+      queue.StartDownload(half, source, now * elementSize, static_cast<std::size_t>(n) * pieceBytes);
+    },
+    [&](std::int64_t n, const char * half) { takePiece(n * piece, std::min(piece, count - n * piece), half); });
 }
 
 void
@@ -135,14 +164,9 @@ DrainPieces(Queue &                                                    queue,
             const std::function<std::size_t(std::int64_t, Memory &)> & make,
             const std::function<void(std::int64_t, const void *)> &    take)
 {
-  const std::size_t used = pieces > 1 ? 2 : 1;
-  for (std::size_t n = 0; n < used; ++n)
+  for (std::int64_t n = 0; n < std::min<std::int64_t>(pieces, 2); ++n)
   {
-    if (!buffers[n] || buffers[n]->GetSize() < bytes)
-    {
-      buffers[n].reset();
-      buffers[n] = queue.Allocate(bytes);
-    }
+    Reserve(queue, buffers[static_cast<std::size_t>(n)], bytes);
   }
   // Where the host sees the device's memory there is nothing to copy, and nothing to overlap.
   if (queue.GetHostAddress(*buffers[0]) != nullptr)
@@ -154,39 +178,16 @@ DrainPieces(Queue &                                                    queue,
     }
     return;
   }
-  char * const staging = static_cast<char *>(queue.GetStaging(used * bytes));
-  try
-  {
-    for (std::int64_t piece = 0; piece <= pieces; ++piece)
-    {
-      if (piece < pieces)
-      {
-        const auto        slot = static_cast<std::size_t>(piece % 2);
-        const std::size_t size = make(piece, *buffers[slot]);
-        queue.StartDownload(staging + slot * bytes, *buffers[slot], size);
-        queue.Mark(static_cast<int>(slot));
-      }
-      if (piece > 0)
-      {
-        const auto slot = static_cast<std::size_t>((piece - 1) % 2);
-        queue.WaitFor(static_cast<int>(slot));
-        take(piece - 1, staging + slot * bytes);
-      }
-    }
-  }
-  catch (...)
-  {
-    // Copies to the staging memory may be under way.
-    try
-    {
-      queue.Finish();
-    }
-    catch (...)
-    {
-      // What is thrown on says more.
-    }
-    throw;
-  }
+  DrainThroughStaging(
+    queue,
+    bytes,
+    pieces,
+    [&](std::int64_t piece, char * half) {
+      Memory &          buffer = *buffers[static_cast<std::size_t>(piece % 2)];
+      const std::size_t size = make(piece, buffer);
+      queue.StartDownload(half, buffer, size);
+    },
+    take);
 }
 
 } // namespace gpureg

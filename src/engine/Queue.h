@@ -109,6 +109,35 @@ public:
   EvaluationStatistics statistics;
 };
 
+inline std::size_t
+SizeOf(const MemoryPointer & memory)
+{
+  return memory ? memory->GetSize() : 0;
+}
+
+/** Makes an array at least so large; what it held is lost if it was smaller. */
+void
+Reserve(Queue & queue, MemoryPointer & memory, std::size_t bytes);
+
+/** Enqueues work; if it is to be timed, waits for it and adds its time to the statistics. */
+template <typename TWork>
+void
+Enqueue(Queue & queue, bool isTimed, const TWork & work)
+{
+  if (isTimed)
+  {
+    queue.Finish();
+    queue.StartTimer();
+  }
+  work();
+  if (isTimed)
+  {
+    queue.StopTimer();
+    queue.Finish();
+    queue.statistics.kernelMilliseconds += queue.ReadTimer();
+  }
+}
+
 /** Fills an array of the device, from a byte offset on, with count elements, in pieces, through staging
  *  memory. */
 void

@@ -103,11 +103,7 @@ RecursiveFilter::Recurse(
   const std::int64_t fitting = static_cast<std::int64_t>(MostStateBytes / lineBytes);
   const std::int64_t batch = std::min(lines, std::max(FewestLines, fitting));
   const std::size_t  stateBytes = m_Passes->GetStateBytes(kind, shape.length, batch);
-  if (GetSize() < stateBytes)
-  {
-    m_States.reset();
-    m_States = m_Queue.Allocate(stateBytes);
-  }
+  Reserve(m_Queue, m_States, stateBytes);
   for (a.firstLine = 0; a.firstLine < lines; a.firstLine += batch)
   {
     a.lineCount = std::min(batch, lines - a.firstLine);

@@ -52,7 +52,7 @@ public:
   std::size_t
   GetSize() const
   {
-    return m_States ? m_States->GetSize() : 0;
+    return SizeOf(m_States);
   }
 
   /** Gives them back. */

@@ -9,7 +9,7 @@
 #include "Resample.h"
 
 #include "Queue.h"
-#include "gpureg/Resampler.h"
+#include "gpureg/Precision.h"
 
 namespace gpureg
 {

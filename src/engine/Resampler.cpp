@@ -20,12 +20,6 @@ namespace
 // Of the output, at a time: large enough to keep a bus busy, small enough to be pinned without harm.
 constexpr std::int64_t PieceBytes = std::int64_t{ 16 } << 20;
 
-std::size_t
-BytesOf(Precision precision)
-{
-  return precision == Precision::Single ? sizeof(float) : sizeof(double);
-}
-
 /** \throws Error if a volume has more rows, or more voxels in a slice, than 32 bits count. */
 void
 CheckSize(const Size & size, const char * what)
@@ -114,7 +108,7 @@ public:
     m_Input.values = nullptr;
     const std::size_t voxelBytes = BytesOf(input.precision) * static_cast<std::size_t>(input.components);
     m_Queue->parallelFor = parallelFor;
-    Reserve(m_Arrays.input, static_cast<std::size_t>(CountOf(input.size)) * voxelBytes);
+    Reserve(*m_Queue, m_Arrays.input, static_cast<std::size_t>(CountOf(input.size)) * voxelBytes);
     FillArray(*m_Queue, *m_Arrays.input, 0, voxelBytes, CountOf(input.size), input.values);
     m_Recursion.MakeSplineCoefficients(
       *m_Arrays.input, input.size, input.components, input.precision, input.splineOrder);
@@ -141,9 +135,9 @@ public:
     MakeOutput(a, request);
 
     EvaluationStatistics & statistics = m_Queue->statistics;
-    statistics.deviceBytes =
-      static_cast<std::int64_t>(GetSize(m_Arrays.input) + GetSize(m_Arrays.parts) + GetSize(m_Arrays.vectors) +
-                                GetSize(m_Arrays.outside) + GetSize(m_Output[0]) + GetSize(m_Output[1]) + m_Recursion.GetSize());
+    statistics.deviceBytes = static_cast<std::int64_t>(
+      SizeOf(m_Arrays.input) + SizeOf(m_Arrays.parts) + SizeOf(m_Arrays.vectors) + SizeOf(m_Arrays.outside) +
+      SizeOf(m_Output[0]) + SizeOf(m_Output[1]) + m_Recursion.GetSize());
     statistics.evaluateMilliseconds =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
     m_Statistics = statistics;
@@ -162,23 +156,6 @@ public:
   }
 
 private:
-  static std::size_t
-  GetSize(const MemoryPointer & memory)
-  {
-    return memory ? memory->GetSize() : 0;
-  }
-
-  /** Makes an array at least so large. */
-  void
-  Reserve(MemoryPointer & memory, std::size_t bytes)
-  {
-    if (GetSize(memory) < bytes)
-    {
-      memory.reset();
-      memory = m_Queue->Allocate(bytes);
-    }
-  }
-
   kernels::ResampleArguments
   MakeArguments(const ResampleRequest & request, const FoldedChain & folded) const
   {
@@ -187,9 +164,9 @@ private:
     a.components = m_Input.components;
     a.interpolation = ToKernel(request.interpolation, request.splineOrder);
     a.partCount = static_cast<int>(folded.parts.size());
-    a.chain = folded.parts.empty()                    ? kernels::ChainIsAffine
+    a.chain = folded.parts.empty()                                                 ? kernels::ChainIsAffine
               : folded.parts.size() == 1 && kernels::FollowsRows(&folded.parts[0]) ? kernels::ChainFollowsRows
-                                                                                    : kernels::ChainHasParts;
+                                                                                   : kernels::ChainHasParts;
     a.extrapolates = request.extrapolates;
     std::copy(m_Input.size.begin(), m_Input.size.end(), a.inputSize);
     a.outputSize[0] = request.size[0];
@@ -209,7 +186,7 @@ private:
       return;
     }
     const std::size_t bytes = folded.parts.size() * sizeof(kernels::ChainPart);
-    Reserve(m_Arrays.parts, bytes);
+    Reserve(*m_Queue, m_Arrays.parts, bytes);
     FillArray(*m_Queue,
               *m_Arrays.parts,
               0,
@@ -225,7 +202,7 @@ private:
     {
       vectorCount += CountOf(step.grid.size);
     }
-    Reserve(m_Arrays.vectors, static_cast<std::size_t>(vectorCount) * sizeof(kernels::float4));
+    Reserve(*m_Queue, m_Arrays.vectors, static_cast<std::size_t>(vectorCount) * sizeof(kernels::float4));
     for (std::size_t k = 0; k < folded.parts.size(); ++k)
     {
       const DisplacementGrid & grid = request.transform.steps[k].grid;
@@ -242,7 +219,7 @@ private:
   SendOutside(const ResampleRequest & request)
   {
     const std::int64_t components = m_Input.components;
-    Reserve(m_Arrays.outside, static_cast<std::size_t>(components) * BytesOf(m_Input.precision));
+    Reserve(*m_Queue, m_Arrays.outside, static_cast<std::size_t>(components) * BytesOf(m_Input.precision));
     FillArray(*m_Queue,
               *m_Arrays.outside,
               0,
@@ -273,7 +250,6 @@ private:
     const std::size_t  rowBytes = voxelBytes * static_cast<std::size_t>(request.size[0]);
     const std::int64_t rows = static_cast<std::int64_t>(request.size[1]) * request.size[2];
     const std::int64_t pieceRows = std::clamp<std::int64_t>(PieceBytes / static_cast<std::int64_t>(rowBytes), 1, rows);
-    double             kernelMilliseconds = 0;
     DrainPieces(
       *m_Queue,
       m_Output,
@@ -282,18 +258,9 @@ private:
       [&](std::int64_t piece, Memory & output) {
         const std::int64_t firstRow = piece * pieceRows;
         const auto         rowCount = static_cast<int>(std::min(pieceRows, rows - firstRow));
-        if (m_IsTiming)
-        {
-          m_Queue->Finish();
-          m_Queue->StartTimer();
-        }
-        m_Passes->Resample(a, m_Input.precision, m_Arrays, output, static_cast<int>(firstRow), rowCount);
-        if (m_IsTiming)
-        {
-          m_Queue->StopTimer();
-          m_Queue->Finish();
-          kernelMilliseconds += m_Queue->ReadTimer();
-        }
+        Enqueue(*m_Queue, m_IsTiming, [&] {
+          m_Passes->Resample(a, m_Input.precision, m_Arrays, output, static_cast<int>(firstRow), rowCount);
+        });
         return static_cast<std::size_t>(rowCount) * rowBytes;
       },
       [&](std::int64_t piece, const void * values) {
@@ -305,7 +272,6 @@ private:
           request.progress(static_cast<double>(firstRow + rowCount) / static_cast<double>(rows));
         }
       });
-    m_Queue->statistics.kernelMilliseconds = kernelMilliseconds;
   }
 
   void

@@ -47,7 +47,7 @@ public:
     m_InputSize = input.size;
     m_HasInput = false;
     m_Current = nullptr;
-    Reserve(m_Input, GetBytes(input.size));
+    MakeRoom(m_Input, GetBytes(input.size));
     FillArray(*m_Queue, *m_Input, 0, GetVoxelBytes(), CountOf(input.size), input.values);
     m_HasInput = true;
     Restart();
@@ -108,7 +108,7 @@ public:
     Size size = m_Size;
     size[static_cast<std::size_t>(convolution.axis)] = convolution.outputLength;
     MemoryPointer & target = m_Current == &m_Work[0] ? m_Work[1] : m_Work[0];
-    Reserve(target, GetBytes(size));
+    MakeRoom(target, GetBytes(size));
     Run([&] { m_Passes->Convolve(a, m_Precision, **m_Current, *target); });
     m_Current = &target;
     m_Size = size;
@@ -154,7 +154,7 @@ private:
   std::size_t
   GetVoxelBytes() const
   {
-    return (m_Precision == Precision::Single ? sizeof(float) : sizeof(double)) * static_cast<std::size_t>(m_Components);
+    return BytesOf(m_Precision) * static_cast<std::size_t>(m_Components);
   }
 
   std::size_t
@@ -172,18 +172,12 @@ private:
     }
   }
 
-  /** Makes an array at least so large. */
   void
-  Reserve(MemoryPointer & memory, std::size_t bytes)
+  MakeRoom(MemoryPointer & memory, std::size_t bytes)
   {
-    if (!memory || memory->GetSize() < bytes)
-    {
-      memory.reset();
-      memory = m_Queue->Allocate(bytes);
-    }
-    const auto sizeOf = [](const MemoryPointer & array) { return array ? array->GetSize() : 0; };
+    Reserve(*m_Queue, memory, bytes);
     m_Queue->statistics.deviceBytes =
-      static_cast<std::int64_t>(sizeOf(m_Input) + sizeOf(m_Work[0]) + sizeOf(m_Work[1]) + m_Recursive.GetSize());
+      static_cast<std::int64_t>(SizeOf(m_Input) + SizeOf(m_Work[0]) + SizeOf(m_Work[1]) + m_Recursive.GetSize());
   }
 
   template <typename TWork>
@@ -202,18 +196,7 @@ private:
   {
     try
     {
-      if (m_IsTiming)
-      {
-        m_Queue->Finish();
-        m_Queue->StartTimer();
-      }
-      work();
-      if (m_IsTiming)
-      {
-        m_Queue->StopTimer();
-        m_Queue->Finish();
-        m_Queue->statistics.kernelMilliseconds += m_Queue->ReadTimer();
-      }
+      Enqueue(*m_Queue, m_IsTiming, work);
     }
     catch (...)
     {
