@@ -79,11 +79,13 @@ GetHeadIntensity(const std::array<double, 3> & p, const HeadShells & shells)
   value += (shells.fluid - value) * blob(0.13, -0.05, 0.12, 0.08, 0.35, 0.13);
   // The fissure between the halves, and the cleft above the cerebellum: without them the head could turn.
   const auto cleft = [&](double distance) {
-    return (1 - Step(std::abs(distance), 0.03, 0.015)) * Step(depth, 0.35, 0.05) * (1 - Step(depth, BrainSurface, edge));
+    return (1 - Step(std::abs(distance), 0.03, 0.015)) * Step(depth, 0.35, 0.05) *
+           (1 - Step(depth, BrainSurface, edge));
   };
   value += (shells.fluid - value) * std::max(cleft(p[0]), p[1] > 0.1 ? cleft(p[2] + 0.4 - 0.5 * p[1]) : 0.0);
   // Slow shading and fine texture, then air.
-  value *= 1 + 0.08 * std::sin(1.7 * p[0] + 0.6) * std::cos(1.3 * p[1]) + 0.03 * std::sin(41 * p[0]) * std::sin(37 * p[1] + 29 * p[2]);
+  value *= 1 + 0.08 * std::sin(1.7 * p[0] + 0.6) * std::cos(1.3 * p[1]) +
+           0.03 * std::sin(41 * p[0]) * std::sin(37 * p[1] + 29 * p[2]);
   return value * (1 - Step(depth, 1, edge));
 }
 

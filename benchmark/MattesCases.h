@@ -30,14 +30,14 @@ struct MattesCase
   using MaskType = itk::ImageMaskSpatialObject<VDimension>;
   using PointSetType = typename MetricType::VirtualPointSetType;
 
-  std::string                      description;
-  typename ImageType::Pointer      fixed;
-  typename ImageType::Pointer      moving;
-  typename TransformType::Pointer  transform;
-  typename MaskType::Pointer       movingMask;
-  typename PointSetType::Pointer   points;
-  unsigned int                     splineOrder = 1;
-  unsigned int                     bins = 50;
+  std::string                     description;
+  typename ImageType::Pointer     fixed;
+  typename ImageType::Pointer     moving;
+  typename TransformType::Pointer transform;
+  typename MaskType::Pointer      movingMask;
+  typename PointSetType::Pointer  points;
+  unsigned int                    splineOrder = 1;
+  unsigned int                    bins = 50;
 
   /** Sets a metric up, ITK's or one derived from it, for everything but Initialize(). */
   void
@@ -79,8 +79,8 @@ struct MattesCase
   double
   GetLeastTraffic(bool withDerivative) const
   {
-    const bool isField = transform->GetTransformCategory() ==
-                         itk::TransformBaseTemplateEnums::TransformCategory::DisplacementField;
+    const bool isField =
+      transform->GetTransformCategory() == itk::TransformBaseTemplateEnums::TransformCategory::DisplacementField;
     const bool hasMask = movingMask.IsNotNull();
     const bool hasPoints = points.IsNotNull();
     const auto samples = static_cast<double>(hasPoints ? points->GetNumberOfPoints()
@@ -99,9 +99,9 @@ typename itk::AffineTransform<double, VDimension>::Pointer
 MakeMotion(double amount)
 {
   using TransformType = itk::AffineTransform<double, VDimension>;
-  const auto                                motion = TransformType::New();
-  typename TransformType::OutputVectorType  shift;
-  const double                              shifts[] = { 2.5, -1.8, 1.2 };
+  const auto                               motion = TransformType::New();
+  typename TransformType::OutputVectorType shift;
+  const double                             shifts[] = { 2.5, -1.8, 1.2 };
   for (unsigned int d = 0; d < VDimension; ++d)
   {
     shift[d] = amount * shifts[d];

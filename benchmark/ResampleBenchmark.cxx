@@ -79,7 +79,7 @@ MakeCube(unsigned int size)
 TransformType::Pointer
 MakeAffine(unsigned int size)
 {
-  auto                                    transform = itk::AffineTransform<double, 3>::New();
+  auto                  transform = itk::AffineTransform<double, 3>::New();
   itk::Point<double, 3> centre;
   centre.Fill(0.5 * size);
   transform->SetCenter(centre);

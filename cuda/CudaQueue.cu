@@ -155,8 +155,9 @@ CudaQueue::Upload(Memory & target, std::size_t offset, const void * source, std:
 {
   const CudaDeviceScope scope(m_Device);
   char * const          address = static_cast<char *>(static_cast<CudaMemory &>(target).GetAddress()) + offset;
-  CheckCuda(
-    cudaMemcpyAsync(address, source, bytes, cudaMemcpyHostToDevice, m_Stream), "copying to the device", GetDeviceName());
+  CheckCuda(cudaMemcpyAsync(address, source, bytes, cudaMemcpyHostToDevice, m_Stream),
+            "copying to the device",
+            GetDeviceName());
   ++statistics.copiesUp;
   statistics.bytesUp += static_cast<std::int64_t>(bytes);
 }
@@ -222,8 +223,9 @@ CudaQueue::ReadTimer()
 {
   const CudaDeviceScope scope(m_Device);
   float                 milliseconds = 0;
-  CheckCuda(
-    cudaEventElapsedTime(&milliseconds, m_Events[TimerStart], m_Events[TimerStop]), "reading a timer", GetDeviceName());
+  CheckCuda(cudaEventElapsedTime(&milliseconds, m_Events[TimerStart], m_Events[TimerStop]),
+            "reading a timer",
+            GetDeviceName());
   return milliseconds;
 }
 

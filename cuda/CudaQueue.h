@@ -108,8 +108,9 @@ public:
     configuration.blockDim = dim3(static_cast<unsigned int>(lanes));
     configuration.dynamicSmemBytes = localBytes;
     configuration.stream = m_Stream;
-    CheckCuda(
-      cudaLaunchKernelEx(&configuration, kernel, std::forward<TArguments>(arguments)...), what, GetDeviceName());
+    CheckCuda(cudaLaunchKernelEx(&configuration, kernel, std::forward<TArguments>(arguments)...),
+              what,
+              GetDeviceName());
     ++statistics.launches;
   }
 

@@ -48,8 +48,7 @@ __launch_bounds__(Lanes, HistogramBlocks)
 }
 
 __global__ void
-__launch_bounds__(SumLanes)
-  SumSlabsKernel(int cells, int slabCount, int accumulate, const u32 * slabs, u64 * histogram)
+__launch_bounds__(SumLanes) SumSlabsKernel(int cells, int slabCount, int accumulate, const u32 * slabs, u64 * histogram)
 {
   MattesSumSlabsGroup(cells, slabCount, accumulate, slabs, localMemory, histogram);
 }
@@ -65,26 +64,23 @@ __launch_bounds__(TableLanes)
 template <int VVariant>
 __global__ void
 __launch_bounds__(Lanes, ForceBlocks) ForceKernel(const __grid_constant__ MattesArguments a,
-                                                              const MattesVolumes                     v,
-                                                              const float *                           table,
-                                                              float *                                 partials,
-                                                              float *                                 forces)
+                                                  const MattesVolumes                     v,
+                                                  const float *                           table,
+                                                  float *                                 partials,
+                                                  float *                                 forces)
 {
-  MattesForceGroup(
-    VariantOf<VVariant>(a), &a, &v, 0, table, reinterpret_cast<float *>(localMemory), partials, forces);
+  MattesForceGroup(VariantOf<VVariant>(a), &a, &v, 0, table, reinterpret_cast<float *>(localMemory), partials, forces);
 }
 
 MattesVolumes
 GetVolumes(const MattesArrays & arrays)
 {
-  return { AddressOf<u16>(arrays.fixedBins),
-           AddressOf<float>(arrays.points),
-           AddressOf<float>(arrays.displacement),
-           AddressOf<float>(arrays.moving),
-           AddressOf<float4>(arrays.quads),
-           AddressOf<float>(arrays.coefficients ? arrays.coefficients : arrays.moving),
-           AddressOf<float4>(arrays.gradient),
-           AddressOf<u8>(arrays.mask) };
+  return {
+    AddressOf<u16>(arrays.fixedBins),      AddressOf<float>(arrays.points),
+    AddressOf<float>(arrays.displacement), AddressOf<float>(arrays.moving),
+    AddressOf<float4>(arrays.quads),       AddressOf<float>(arrays.coefficients ? arrays.coefficients : arrays.moving),
+    AddressOf<float4>(arrays.gradient),    AddressOf<u8>(arrays.mask),
+  };
 }
 
 class CudaMattesPasses : public MattesPasses
@@ -94,10 +90,9 @@ public:
     : m_Queue(queue)
   {
     const CudaDeviceScope scope(queue.GetDevice());
-    CheckCuda(
-      cudaDeviceGetAttribute(&m_LocalBytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, queue.GetDevice()),
-      "asking for the size of shared memory",
-      queue.GetDeviceName());
+    CheckCuda(cudaDeviceGetAttribute(&m_LocalBytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, queue.GetDevice()),
+              "asking for the size of shared memory",
+              queue.GetDeviceName());
     AllowLocalMemory(HistogramKernel<PlainVariant>);
     AllowLocalMemory(HistogramKernel<AnyVariant>);
     AllowLocalMemory(ForceKernel<PlainVariant>);
@@ -186,8 +181,7 @@ private:
   static dim3
   GetGroups(const MattesArguments & a, int chunks)
   {
-    return dim3(static_cast<unsigned int>(chunks),
-                static_cast<unsigned int>((a.bins + a.bandRows - 1) / a.bandRows));
+    return dim3(static_cast<unsigned int>(chunks), static_cast<unsigned int>((a.bins + a.bandRows - 1) / a.bandRows));
   }
 
   static std::size_t

@@ -131,7 +131,8 @@ protected:
   GetValueAndDerivativeExecute() const override;
 
 private:
-  using ImageMetricType = ImageToImageMetricv4<TFixedImage, TMovingImage, TVirtualImage, TInternalComputationValueType, TMetricTraits>;
+  using ImageMetricType =
+    ImageToImageMetricv4<TFixedImage, TMovingImage, TVirtualImage, TInternalComputationValueType, TMetricTraits>;
 
   /** What the resident fixed or moving side was made from: object addresses and time stamps. */
   using Key = std::vector<std::uintptr_t>;

@@ -11,10 +11,10 @@
 #include <stdexcept>
 
 // One definition of a member of CudaMattesNMI; every one has the same five parameters.
-#define itkCudaMattesNMITemplate          \
-  template <typename TFixedImage,         \
-            typename TMovingImage,        \
-            typename TVirtualImage,       \
+#define itkCudaMattesNMITemplate                    \
+  template <typename TFixedImage,                   \
+            typename TMovingImage,                  \
+            typename TVirtualImage,                 \
             typename TInternalComputationValueType, \
             typename TMetricTraits>
 #define itkCudaMattesNMIClass \
@@ -92,9 +92,9 @@ itkCudaMattesNMIClass::GetValueAndDerivativeExecute() const
   const std::string lacking = this->FindWhatTheDeviceLacks();
   if (route == Route::ThroughITK || !lacking.empty())
   {
-    this->SayOnce((lacking.empty() ? std::string(this->m_MovingTransform->GetNameOfClass()) +
-                                       " with parts that are not linear"
-                                   : lacking) +
+    this->SayOnce((lacking.empty()
+                     ? std::string(this->m_MovingTransform->GetNameOfClass()) + " with parts that are not linear"
+                     : lacking) +
                   " is not computed on " + m_Device.GetName() +
                   ": the host computes it through ITK's own classes, which is slower.");
     this->EvaluateThroughITK();
@@ -103,14 +103,14 @@ itkCudaMattesNMIClass::GetValueAndDerivativeExecute() const
   try
   {
     this->UpdateEngine();
-    const auto derivative = !this->GetComputeDerivative()          ? gpureg::MattesDerivative::None
-                            : route == Route::DisplacementField    ? gpureg::MattesDerivative::Forces
-                                                                   : gpureg::MattesDerivative::ForceSums;
+    const auto derivative = !this->GetComputeDerivative()       ? gpureg::MattesDerivative::None
+                            : route == Route::DisplacementField ? gpureg::MattesDerivative::Forces
+                                                                : gpureg::MattesDerivative::ForceSums;
     m_Engine->SetTiming(m_MeasuresKernelTime);
     const gpureg::MattesMapping mapping = this->MakeMapping(route);
     const gpureg::MattesResult  result = m_Engine->Evaluate(mapping, derivative, m_Normalized, this->GetParallelFor());
-    const gpureg::JointDensity density = this->MakeDensity(result);
-    const double               validPoints = density.GetCountSum() / result.countUnit;
+    const gpureg::JointDensity  density = this->MakeDensity(result);
+    const double                validPoints = density.GetCountSum() / result.countUnit;
     this->StoreValue(density, static_cast<SizeValueType>(validPoints + 0.5));
     if (derivative == gpureg::MattesDerivative::ForceSums)
     {
@@ -137,11 +137,11 @@ itkCudaMattesNMIClass::MakeMapping(Route route) const
 {
   namespace Geometry = GPURegistrationGeometry;
   using PointType = Point<double, ImageDimension>;
-  const TVirtualImage &  virtualImage = *this->GetVirtualImage();
-  const TMovingImage &   movingImage = *this->m_MovingImage;
-  gpureg::MattesMapping  mapping;
-  const auto *           field = this->GetMovingDisplacementFieldTransform();
-  const auto * const     composite =
+  const TVirtualImage & virtualImage = *this->GetVirtualImage();
+  const TMovingImage &  movingImage = *this->m_MovingImage;
+  gpureg::MattesMapping mapping;
+  const auto *          field = this->GetMovingDisplacementFieldTransform();
+  const auto * const    composite =
     dynamic_cast<const CompositeTransform<typename Superclass::CoordinateRepresentationType, ImageDimension> *>(
       this->m_MovingTransform.GetPointer());
 
@@ -164,11 +164,10 @@ itkCudaMattesNMIClass::MakeMapping(Route route) const
     result.CastFrom(moved);
     return result;
   };
-  mapping.toMoving =
-    Geometry::FitIndexMap<ImageDimension>(virtualImage, [&](const Geometry::IndexArray & index) {
-      return Geometry::PointToIndex<ImageDimension>(movingImage,
-                                                    apply(Geometry::IndexToPoint<ImageDimension>(virtualImage, index)));
-    });
+  mapping.toMoving = Geometry::FitIndexMap<ImageDimension>(virtualImage, [&](const Geometry::IndexArray & index) {
+    return Geometry::PointToIndex<ImageDimension>(movingImage,
+                                                  apply(Geometry::IndexToPoint<ImageDimension>(virtualImage, index)));
+  });
 
   if (route == Route::DisplacementField)
   {
@@ -232,7 +231,7 @@ itkCudaMattesNMIClass::StoreValue(const gpureg::JointDensity & density, SizeValu
                                                                              : -density.GetMutualInformation());
   self->m_JointPDFSum = static_cast<typename Superclass::PDFValueType>(validPoints);
 
-  const SizeValueType                   bins = this->GetNumberOfHistogramBins();
+  const SizeValueType                           bins = this->GetNumberOfHistogramBins();
   typename Superclass::JointPDFType::RegionType region;
   region.SetSize(0, bins);
   region.SetSize(1, bins);
@@ -269,7 +268,7 @@ itkCudaMattesNMIClass::StoreGlobalDerivative(const gpureg::MattesResult & result
   auto &                derivative = *this->m_DerivativeResult;
   const auto            parameters = this->GetNumberOfParameters();
   const auto            jacobianAt = [&](const Geometry::IndexArray & index) {
-    JacobianType                                       jacobian;
+    JacobianType                                 jacobian;
     typename MovingTransformType::InputPointType point;
     point.CastFrom(Geometry::IndexToPoint<ImageDimension>(virtualImage, index));
     this->m_MovingTransform->ComputeJacobianWithRespectToParameters(point, jacobian);

@@ -97,9 +97,9 @@ itkCudaMattesNMIClass::CheckIsFinite(const TImage * image, const char * role) co
   {
     itkExceptionMacro("The " << role << " image is empty: its buffered region is " << image->GetBufferedRegion());
   }
-  const std::int64_t                     perTask = std::int64_t{ 1 } << 18;
-  const std::int64_t                     tasks = (count + perTask - 1) / perTask;
-  std::vector<std::int64_t>              found(tasks, 0);
+  const std::int64_t        perTask = std::int64_t{ 1 } << 18;
+  const std::int64_t        tasks = (count + perTask - 1) / perTask;
+  std::vector<std::int64_t> found(tasks, 0);
   this->GetParallelFor()(tasks, [&](std::int64_t task) {
     const std::int64_t end = std::min(count, (task + 1) * perTask);
     std::int64_t       bad = 0;
@@ -121,9 +121,10 @@ itkCudaMattesNMIClass::CheckIsFinite(const TImage * image, const char * role) co
     {
       ++first;
     }
-    itkExceptionMacro("The " << role << " image has " << bad << " of " << count
-                             << " values that are NaN or infinite, the first at index " << image->ComputeIndex(first)
-                             << ". Replace them before registering, for instance by 0, and leave them out with a mask.");
+    itkExceptionMacro(
+      "The " << role << " image has " << bad << " of " << count
+             << " values that are NaN or infinite, the first at index " << image->ComputeIndex(first)
+             << ". Replace them before registering, for instance by 0, and leave them out with a mask.");
   }
 }
 
@@ -133,12 +134,11 @@ template <typename TImage, typename TMask>
 std::pair<double, double>
 itkCudaMattesNMIClass::ComputeRange(const TImage * image, const TMask * mask) const
 {
-  const auto         count = static_cast<std::int64_t>(image->GetBufferedRegion().GetNumberOfPixels());
-  const auto * const buffer = image->GetBufferPointer();
-  const std::int64_t perTask = std::int64_t{ 1 } << 16;
-  const std::int64_t tasks = (count + perTask - 1) / perTask;
-  std::pair<double, double>              range{ std::numeric_limits<double>::max(),
-                                   std::numeric_limits<double>::lowest() };
+  const auto                count = static_cast<std::int64_t>(image->GetBufferedRegion().GetNumberOfPixels());
+  const auto * const        buffer = image->GetBufferPointer();
+  const std::int64_t        perTask = std::int64_t{ 1 } << 16;
+  const std::int64_t        tasks = (count + perTask - 1) / perTask;
+  std::pair<double, double> range{ std::numeric_limits<double>::max(), std::numeric_limits<double>::lowest() };
   std::vector<std::pair<double, double>> ranges(tasks, range);
   this->GetParallelFor()(tasks, [&](std::int64_t task) {
     auto               minimum = std::numeric_limits<typename TImage::PixelType>::max();
@@ -179,9 +179,10 @@ itkCudaMattesNMIClass::CheckRange(const char * role, double minimum, double maxi
 {
   if (minimum > maximum)
   {
-    itkExceptionMacro("Nothing of the " << role
-                                        << " image is sampled: its mask or its sampled point set selects no voxel of it. "
-                                           "Check that they lie in the same physical space.");
+    itkExceptionMacro(
+      "Nothing of the " << role
+                        << " image is sampled: its mask or its sampled point set selects no voxel of it. "
+                           "Check that they lie in the same physical space.");
   }
   if (minimum == maximum)
   {
@@ -246,7 +247,8 @@ itkCudaMattesNMIClass::ComputeIntensityRanges()
   this->m_FixedImageBinSize = (this->m_FixedImageTrueMax - this->m_FixedImageTrueMin) / innerBins;
   this->m_MovingImageBinSize = (this->m_MovingImageTrueMax - this->m_MovingImageTrueMin) / innerBins;
   this->m_FixedImageNormalizedMin = this->m_FixedImageTrueMin / this->m_FixedImageBinSize - PDFValueType{ BinPadding };
-  this->m_MovingImageNormalizedMin = this->m_MovingImageTrueMin / this->m_MovingImageBinSize - PDFValueType{ BinPadding };
+  this->m_MovingImageNormalizedMin =
+    this->m_MovingImageTrueMin / this->m_MovingImageBinSize - PDFValueType{ BinPadding };
 }
 
 namespace GPURegistrationDetail
@@ -363,7 +365,8 @@ itkCudaMattesNMIClass::GetMovingKey() const
   Key key;
   AddToKey(key, this->m_MovingImage.GetPointer());
   AddToKey(key, this->m_MovingImageMask.GetPointer());
-  if (const auto * const mask = dynamic_cast<const ImageMaskSpatialObject<ImageDimension> *>(this->m_MovingImageMask.GetPointer()))
+  if (const auto * const mask =
+        dynamic_cast<const ImageMaskSpatialObject<ImageDimension> *>(this->m_MovingImageMask.GetPointer()))
   {
     AddToKey(key, mask->GetImage());
     AddToKey(key, mask->GetObjectToWorldTransform());
@@ -385,7 +388,8 @@ itkCudaMattesNMITemplate
 void
 itkCudaMattesNMIClass::UpdateEngine() const
 {
-  const auto bins = static_cast<int>(std::min<SizeValueType>(this->GetNumberOfHistogramBins(), NumericTraits<int>::max()));
+  const auto bins =
+    static_cast<int>(std::min<SizeValueType>(this->GetNumberOfHistogramBins(), NumericTraits<int>::max()));
   if (!m_Engine || m_Engine->GetDeviceName() != m_Device.GetName() || m_Engine->GetNumberOfBins() != bins)
   {
     m_Engine.reset();
@@ -546,8 +550,7 @@ itkCudaMattesNMIClass::SendMovingSide() const
                   static_cast<double>(std::abs(pixel)));
   };
   const double maximum = this->m_MovingImageTrueMax;
-  const auto   innerBins =
-    static_cast<double>(this->GetNumberOfHistogramBins() - 2 * GPURegistrationDetail::BinPadding);
+  const auto innerBins = static_cast<double>(this->GetNumberOfHistogramBins() - 2 * GPURegistrationDetail::BinPadding);
   side.slackBelow = halfDigit(minimum) / binSize;
   side.slackAbove = (maximum + halfDigit(maximum) - minimum) / binSize - innerBins;
 
@@ -612,8 +615,8 @@ itkCudaMattesNMIClass::FindWhatTheDeviceLacks() const
   using GPURegistrationDetail::IsExactly;
   using CoordinateType = typename Superclass::CoordinateRepresentationType;
   const auto * const interpolator = this->m_MovingInterpolator.GetPointer();
-  unsigned int order = 0;
-  const bool   isSpline =
+  unsigned int       order = 0;
+  const bool         isSpline =
     this->VisitSplineInterpolator([&order](const auto & spline) { order = spline.GetSplineOrder(); });
   if (isSpline && order == 1)
   {
@@ -641,7 +644,8 @@ itkCudaMattesNMIClass::FindWhatTheDeviceLacks() const
   else if (!IsExactly<typename Superclass::DefaultMovingImageGradientCalculator>(
              this->m_MovingImageGradientCalculator) ||
            !this->m_DefaultMovingImageGradientCalculator->GetUseImageDirection() ||
-           this->m_MovingImageGradientCalculator.GetPointer() != this->m_DefaultMovingImageGradientCalculator.GetPointer())
+           this->m_MovingImageGradientCalculator.GetPointer() !=
+             this->m_DefaultMovingImageGradientCalculator.GetPointer())
   {
     return std::string("The moving gradient calculator ") + this->m_MovingImageGradientCalculator->GetNameOfClass();
   }

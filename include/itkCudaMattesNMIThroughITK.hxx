@@ -21,16 +21,16 @@ itkCudaMattesNMIClass::EvaluateThroughITK() const
   // Cut by the problem, not by the threads: partial sums join in order. Their histograms take 64 MiB at most.
   const std::int64_t tasks =
     std::min<std::int64_t>(samples, std::max<std::int64_t>(1, std::min<std::int64_t>(64, (1 << 23) / (bins * bins))));
-  const auto         window = BSplineKernelFunction<3, double>::New();
-  const auto         windowDerivative = BSplineDerivativeKernelFunction<3, double>::New();
+  const auto window = BSplineKernelFunction<3, double>::New();
+  const auto windowDerivative = BSplineDerivativeKernelFunction<3, double>::New();
 
   struct Sample
   {
-    VirtualPointType                             virtualPoint;
-    typename Superclass::MovingImagePointType    movingPoint;
-    OffsetValueType                              fixedBin;
-    OffsetValueType                              firstMovingBin;
-    double                                       firstArgument;
+    VirtualPointType                          virtualPoint;
+    typename Superclass::MovingImagePointType movingPoint;
+    OffsetValueType                           fixedBin;
+    OffsetValueType                           firstMovingBin;
+    double                                    firstArgument;
   };
   const auto evaluate = [&](std::int64_t n, Sample & sample) {
     typename Superclass::FixedImagePointType  fixedPoint;
@@ -51,7 +51,8 @@ itkCudaMattesNMIClass::EvaluateThroughITK() const
       return false;
     }
     const double position = movingValue / this->m_MovingImageBinSize - this->m_MovingImageNormalizedMin;
-    const auto   bin = std::min<OffsetValueType>(std::max<OffsetValueType>(static_cast<OffsetValueType>(position), 2), bins - 3);
+    const auto   bin =
+      std::min<OffsetValueType>(std::max<OffsetValueType>(static_cast<OffsetValueType>(position), 2), bins - 3);
     sample.fixedBin = this->ComputeSingleFixedImageParzenWindowIndex(fixedValue);
     sample.firstMovingBin = bin - 1;
     sample.firstArgument = static_cast<double>(bin - 1) - position;
@@ -98,11 +99,11 @@ itkCudaMattesNMIClass::EvaluateThroughITK() const
     return;
   }
 
-  const std::vector<double> table = density.GetDerivativeTable(m_Normalized);
-  const double              factor = -1.0 / (this->m_MovingImageBinSize * static_cast<double>(validPoints));
-  const auto                parameters = this->GetNumberOfLocalParameters();
-  const bool                isLocal = this->HasLocalSupport();
-  auto &                    derivative = *this->m_DerivativeResult;
+  const std::vector<double>        table = density.GetDerivativeTable(m_Normalized);
+  const double                     factor = -1.0 / (this->m_MovingImageBinSize * static_cast<double>(validPoints));
+  const auto                       parameters = this->GetNumberOfLocalParameters();
+  const bool                       isLocal = this->HasLocalSupport();
+  auto &                           derivative = *this->m_DerivativeResult;
   std::vector<std::vector<double>> sums(tasks);
   const auto                       differentiate = [&](std::int64_t task) {
     JacobianType jacobian(ImageDimension, parameters);
@@ -139,8 +140,7 @@ itkCudaMattesNMIClass::EvaluateThroughITK() const
         }
         if (isLocal)
         {
-          derivative[offset + p] +=
-            static_cast<typename Superclass::DerivativeValueType>(factor * weight * product);
+          derivative[offset + p] += static_cast<typename Superclass::DerivativeValueType>(factor * weight * product);
         }
         else
         {

@@ -125,7 +125,7 @@ GetIndexToPointMap(const ImageBase<VDimension> & image, const ImageRegion<VDimen
 {
   Point<double, VDimension> first;
   image.TransformIndexToPhysicalPoint(region.GetIndex(), first);
-  gpureg::IndexMap                map;
+  gpureg::IndexMap map;
   for (unsigned int r = 0; r < VDimension; ++r)
   {
     for (unsigned int d = 0; d < VDimension; ++d)

@@ -57,7 +57,8 @@ itkGPUResampleClass::GPUResampleImageFilter()
   : m_Device(GPUDevice::GetDefault())
 {}
 
-itkGPUResampleTemplate void
+itkGPUResampleTemplate
+void
 itkGPUResampleClass::SetDevice(const GPUDevice & device)
 {
   if (m_Device != device)
@@ -67,20 +68,23 @@ itkGPUResampleClass::SetDevice(const GPUDevice & device)
   }
 }
 
-itkGPUResampleTemplate gpureg::EvaluationStatistics
-                       itkGPUResampleClass::GetEvaluationStatistics() const
+itkGPUResampleTemplate
+gpureg::EvaluationStatistics
+itkGPUResampleClass::GetEvaluationStatistics() const
 {
   return m_Engine ? m_Engine->GetStatistics() : gpureg::EvaluationStatistics();
 }
 
-itkGPUResampleTemplate void
+itkGPUResampleTemplate
+void
 itkGPUResampleClass::SetMeasuresKernelTime(bool on)
 {
   m_MeasuresKernelTime = on;
 }
 
 /** As the parent's, which would have a B-spline interpolator compute its coefficients to do so. */
-itkGPUResampleTemplate void
+itkGPUResampleTemplate
+void
 itkGPUResampleClass::GenerateInputRequestedRegion()
 {
   gpureg::ResampleRequest request;
@@ -96,7 +100,8 @@ itkGPUResampleClass::GenerateInputRequestedRegion()
   input->SetRequestedRegionToLargestPossibleRegion();
 }
 
-itkGPUResampleTemplate void
+itkGPUResampleTemplate
+void
 itkGPUResampleClass::GenerateData()
 {
   const auto findLack = [this] {
@@ -121,8 +126,9 @@ itkGPUResampleClass::GenerateData()
 }
 
 /** A sentence that says why the device cannot do it; empty if it can. */
-itkGPUResampleTemplate std::string
-                       itkGPUResampleClass::FindWhatTheDeviceLacks() const
+itkGPUResampleTemplate
+std::string
+itkGPUResampleClass::FindWhatTheDeviceLacks() const
 {
   if (!IsOfKnownTypes)
   {
@@ -148,7 +154,8 @@ itkGPUResampleTemplate std::string
 }
 
 /** False if the interpolator is of no known kind. */
-itkGPUResampleTemplate bool
+itkGPUResampleTemplate
+bool
 itkGPUResampleClass::ChooseInterpolation(gpureg::ResampleRequest & request) const
 {
   using GPURegistrationDetail::IsExactly;
@@ -186,8 +193,9 @@ itkGPUResampleClass::ChooseInterpolation(gpureg::ResampleRequest & request) cons
 }
 
 /** Makes the engine ready. A sentence that says why it cannot do it; empty if it can. */
-itkGPUResampleTemplate std::string
-                       itkGPUResampleClass::StartEngine()
+itkGPUResampleTemplate
+std::string
+itkGPUResampleClass::StartEngine()
 {
   if (!m_Engine || m_Engine->GetDeviceName() != m_Device.GetName())
   {
@@ -205,7 +213,8 @@ itkGPUResampleTemplate std::string
            : std::string();
 }
 
-itkGPUResampleTemplate void
+itkGPUResampleTemplate
+void
 itkGPUResampleClass::GenerateDataOnDevice()
 {
   this->UpdateProgress(0.0f);
@@ -266,7 +275,8 @@ itkGPUResampleClass::GenerateDataOnDevice()
 }
 
 /** Unless the device has it already. */
-itkGPUResampleTemplate void
+itkGPUResampleTemplate
+void
 itkGPUResampleClass::SendInput(const gpureg::ResampleRequest & request)
 {
   using RealType = std::conditional_t<Precision == gpureg::Precision::Single, float, double>;
@@ -299,8 +309,9 @@ itkGPUResampleClass::SendInput(const gpureg::ResampleRequest & request)
   m_InputKey = key;
 }
 
-itkGPUResampleTemplate gpureg::TransformChain
-                       itkGPUResampleClass::MakeChain() const
+itkGPUResampleTemplate
+gpureg::TransformChain
+itkGPUResampleClass::MakeChain() const
 {
   const auto * const transform = this->GetTransform();
   if (!transform)
@@ -314,8 +325,9 @@ itkGPUResampleTemplate gpureg::TransformChain
 }
 
 /** The transform as a field on the output's grid, whose voxels it is then asked for, and a translation. */
-itkGPUResampleTemplate gpureg::TransformChain
-                       itkGPUResampleClass::SampleTransform() const
+itkGPUResampleTemplate
+gpureg::TransformChain
+itkGPUResampleClass::SampleTransform() const
 {
   const auto * const         transform = this->GetTransform();
   const TOutputImage * const output = this->GetOutput();
@@ -362,7 +374,8 @@ itkGPUResampleTemplate gpureg::TransformChain
   return chain;
 }
 
-itkGPUResampleTemplate void
+itkGPUResampleTemplate
+void
 itkGPUResampleClass::SetOutside(gpureg::ResampleRequest & request) const
 {
   const unsigned int components = this->GetInput()->GetNumberOfComponentsPerPixel();
@@ -381,7 +394,8 @@ itkGPUResampleClass::SetOutside(gpureg::ResampleRequest & request) const
   }
 }
 
-itkGPUResampleTemplate void
+itkGPUResampleTemplate
+void
 itkGPUResampleClass::PrintSelf(std::ostream & os, Indent indent) const
 {
   Superclass::PrintSelf(os, indent);

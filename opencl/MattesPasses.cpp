@@ -87,10 +87,10 @@ public:
   {
     if (m_Kernels.count(variant) == 0)
     {
-      const cl::Program program = m_Queue.GetDevice().GetProgram(
-        OpenCLMattesSource,
-        "-DGPUREG_REAL=float -DGPUREG_VARIANT=" + std::to_string(variant) +
-          " -DGPUREG_ARGUMENT_BYTES=" + std::to_string(sizeof(MattesArguments)));
+      const cl::Program program =
+        m_Queue.GetDevice().GetProgram(OpenCLMattesSource,
+                                       "-DGPUREG_REAL=float -DGPUREG_VARIANT=" + std::to_string(variant) +
+                                         " -DGPUREG_ARGUMENT_BYTES=" + std::to_string(sizeof(MattesArguments)));
       CheckOpenCL(m_Queue.GetDeviceName(), [&] { m_Kernels.emplace(variant, MattesKernelSet(program)); });
     }
   }

@@ -101,18 +101,18 @@ public:
   }
 
 private:
-  cl::Device                 m_Device;
-  std::string                m_Name;
-  std::string                m_Description;
-  bool                       m_IsGpu;
-  bool                       m_HasDoubles;
-  std::size_t                m_MemorySize;
-  std::size_t                m_MaximumAllocation;
-  std::size_t                m_LocalMemorySize;
-  int                        m_Lanes;
-  int                        m_TargetGroups;
-  std::mutex                 m_Mutex;
-  cl::Context                m_Context;
+  cl::Device  m_Device;
+  std::string m_Name;
+  std::string m_Description;
+  bool        m_IsGpu;
+  bool        m_HasDoubles;
+  std::size_t m_MemorySize;
+  std::size_t m_MaximumAllocation;
+  std::size_t m_LocalMemorySize;
+  int         m_Lanes;
+  int         m_TargetGroups;
+  std::mutex  m_Mutex;
+  cl::Context m_Context;
   /** By source and options. */
   std::map<std::pair<const char *, std::string>, cl::Program> m_Programs;
 };

@@ -16,11 +16,11 @@
 #define GPUREG_GLOBAL __global
 #define GPUREG_LOCAL __local
 
-typedef uchar  u8;
-typedef ushort u16;
-typedef uint   u32;
-typedef ulong  u64;
-typedef long   i64;
+typedef uchar       u8;
+typedef ushort      u16;
+typedef uint        u32;
+typedef ulong       u64;
+typedef long        i64;
 typedef GPUREG_REAL real;
 
 GPUREG_FUNCTION float4

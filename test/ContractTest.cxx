@@ -198,8 +198,14 @@ public:
 class Listening
 {
 public:
-  Listening() { itk::OutputWindow::SetInstance(window); }
-  ~Listening() { itk::OutputWindow::SetInstance(m_Before); }
+  Listening()
+  {
+    itk::OutputWindow::SetInstance(window);
+  }
+  ~Listening()
+  {
+    itk::OutputWindow::SetInstance(m_Before);
+  }
   ListeningWindow::Pointer window = ListeningWindow::New();
 
 private:
@@ -278,7 +284,7 @@ TEST_P(ContractTest, UsedThroughItsBaseClasses)
     base.Initialize();
     EXPECT_EQ(base.GetNumberOfParameters(), 6u);
     EXPECT_FALSE(base.HasLocalSupport());
-    Answer                                                              answer;
+    Answer                                                        answer;
     itk::ObjectToObjectMetricBaseTemplate<double>::DerivativeType derivative;
     base.GetDerivative(derivative);
     answer.derivative.assign(derivative.begin(), derivative.end());
@@ -377,11 +383,12 @@ TEST_P(ContractTest, MasksAndInterpolatorsComeAndGo)
   const auto images = MakeImages(4);
   const auto affine = MakeAffine(4);
   const auto mask = MaskType::New();
-  mask->SetImage(MakeImage<MaskType::ImageType>(
-    MakeGrid(), [](const auto & p) { return (p - MakeGrid().GetCentre()).GetNorm() < 24.0 ? 1 : 0; }));
+  mask->SetImage(MakeImage<MaskType::ImageType>(MakeGrid(), [](const auto & p) {
+    return (p - MakeGrid().GetCentre()).GetNorm() < 24.0 ? 1 : 0;
+  }));
   mask->Update();
-  const auto   metric = MakeOurs();
-  const auto   none = static_cast<const MaskType *>(nullptr);
+  const auto metric = MakeOurs();
+  const auto none = static_cast<const MaskType *>(nullptr);
   SetInput(*metric, images, affine);
   const Answer plain = InitializeAndEvaluate(*metric);
 
@@ -506,7 +513,7 @@ TEST_P(ContractTest, SamplesOnTheEdgeOfTheBuffer)
     inside += margin > 1e-4;
   }
   EXPECT_GT(onEdge, 50u); // or there would be nothing to see
-  const auto   metric = MakeOurs();
+  const auto metric = MakeOurs();
   SetInput(*metric, images, turned);
   const Answer answer = InitializeAndEvaluate(*metric);
   EXPECT_GE(answer.validPoints, inside);
@@ -789,7 +796,8 @@ TEST_P(ContractTest, PointsOutsideTheDomainOfAField)
   metric->UseVirtualSampledPointSetOn();
   const Answer answer = InitializeAndEvaluate(*metric);
   EXPECT_EQ(answer.validPoints, 600u - 7u);
-  EXPECT_TRUE(std::all_of(answer.derivative.begin(), answer.derivative.end(), [](double d) { return std::isfinite(d); }));
+  EXPECT_TRUE(
+    std::all_of(answer.derivative.begin(), answer.derivative.end(), [](double d) { return std::isfinite(d); }));
 }
 
 TEST_P(ContractTest, MultiMetric)
@@ -823,36 +831,35 @@ TEST_P(ContractTest, ImageRegistrationMethod)
   const Grid<2> grid = MakeGrid();
   const auto    images = MakeImages(13);
 
-  const auto registerWith = [&](Itks::Pointer                                metric,
-                                RegistrationType::MetricSamplingStrategyEnum strategy,
-                                bool                                         startsElsewhere = false) {
-    const auto transform = TransformType::New();
-    transform->SetCenter(grid.GetCentre());
-    transform->SetAngle(0.06);
-    TransformType::OutputVectorType offset;
-    offset[0] = 2.5;
-    offset[1] = -1.5;
-    transform->SetTranslation(offset);
-    metric->SetNumberOfHistogramBins(20);
-    const auto registration = RegistrationType::New();
-    SetUpRegistration(*registration, images.first, images.second, transform, metric, { { 2, 1.0 }, { 1, 0.0 } });
-    registration->SetOptimizer(MakeGradientDescent(metric, 15, 0.5));
-    if (startsElsewhere)
-    {
-      const auto fixedInitial = itk::TranslationTransform<double, 2>::New();
-      auto       shift = fixedInitial->GetParameters();
-      shift[0] = 0.7;
-      shift[1] = -1.1;
-      fixedInitial->SetParameters(shift);
-      registration->SetFixedInitialTransform(fixedInitial);
-      registration->SetMovingInitialTransform(MakeAffine(14));
-    }
-    registration->SetMetricSamplingStrategy(strategy);
-    registration->SetMetricSamplingPercentage(0.4);
-    registration->MetricSamplingReinitializeSeed(17);
-    registration->Update();
-    return transform;
-  };
+  const auto registerWith =
+    [&](Itks::Pointer metric, RegistrationType::MetricSamplingStrategyEnum strategy, bool startsElsewhere = false) {
+      const auto transform = TransformType::New();
+      transform->SetCenter(grid.GetCentre());
+      transform->SetAngle(0.06);
+      TransformType::OutputVectorType offset;
+      offset[0] = 2.5;
+      offset[1] = -1.5;
+      transform->SetTranslation(offset);
+      metric->SetNumberOfHistogramBins(20);
+      const auto registration = RegistrationType::New();
+      SetUpRegistration(*registration, images.first, images.second, transform, metric, { { 2, 1.0 }, { 1, 0.0 } });
+      registration->SetOptimizer(MakeGradientDescent(metric, 15, 0.5));
+      if (startsElsewhere)
+      {
+        const auto fixedInitial = itk::TranslationTransform<double, 2>::New();
+        auto       shift = fixedInitial->GetParameters();
+        shift[0] = 0.7;
+        shift[1] = -1.1;
+        fixedInitial->SetParameters(shift);
+        registration->SetFixedInitialTransform(fixedInitial);
+        registration->SetMovingInitialTransform(MakeAffine(14));
+      }
+      registration->SetMetricSamplingStrategy(strategy);
+      registration->SetMetricSamplingPercentage(0.4);
+      registration->MetricSamplingReinitializeSeed(17);
+      registration->Update();
+      return transform;
+    };
 
   for (const auto strategy : { RegistrationType::MetricSamplingStrategyEnum::NONE,
                                RegistrationType::MetricSamplingStrategyEnum::REGULAR,
@@ -873,8 +880,8 @@ TEST_P(ContractTest, ImageRegistrationMethod)
 
     const auto oursFromElsewhere = registerWith(MakeOurs().GetPointer(), strategy, true);
     const auto itksFromElsewhere = registerWith(Itks::New(), strategy, true);
-    EXPECT_LT(
-      oursFromElsewhere->TransformPoint(corner).EuclideanDistanceTo(itksFromElsewhere->TransformPoint(corner)), 0.01);
+    EXPECT_LT(oursFromElsewhere->TransformPoint(corner).EuclideanDistanceTo(itksFromElsewhere->TransformPoint(corner)),
+              0.01);
     EXPECT_GT(itksFromElsewhere->TransformPoint(corner).EuclideanDistanceTo(itks->TransformPoint(corner)), 0.1);
   }
 }
@@ -923,7 +930,7 @@ TEST_P(ContractTest, SyNRegistration)
     registration->SetNumberOfIterationsPerLevel(iterations);
     registration->SetLearningRate(0.25);
     registration->Update();
-    const auto result = registration->GetTransform()->GetDisplacementField();
+    const auto          result = registration->GetTransform()->GetDisplacementField();
     std::vector<double> vectors;
     for (std::size_t n = 0; n < result->GetBufferedRegion().GetNumberOfPixels(); ++n)
     {

@@ -128,8 +128,8 @@ HasContext(int device)
 {
   unsigned int flags = 0;
   int          isActive = -1;
-  EXPECT_EQ(GetDriverFunction<decltype(cuDevicePrimaryCtxGetState)>("cuDevicePrimaryCtxGetState")(
-              device, &flags, &isActive),
+  EXPECT_EQ(GetDriverFunction<decltype(cuDevicePrimaryCtxGetState)>(
+              "cuDevicePrimaryCtxGetState")(device, &flags, &isActive),
             CUDA_SUCCESS);
   return isActive != 0;
 }
@@ -156,7 +156,7 @@ Trap()
 
 TEST_F(CudaBackendTest, OutOfDeviceMemoryIsToldWithNumbersAndTheObjectGoesOn)
 {
-  const Size size{ 256, 256, 256 }; // quads of 256 MiB
+  const Size   size{ 256, 256, 256 }; // quads of 256 MiB
   MattesMetric metric("cuda:0", Bins);
   metric.SetFixedSide(MakeFixedSide({ 32, 32, 32 }), RunOnThreads);
 

@@ -94,8 +94,9 @@ MakeMetric(Path path, const itk::GPUDevice & device, std::uint64_t seed = 1)
   {
     using MaskType = itk::ImageMaskSpatialObject<3>;
     const auto mask = MaskType::New();
-    mask->SetImage(MakeImage<MaskType::ImageType>(
-      grid, [&](const auto & p) { return (p - grid.GetCentre()).GetNorm() < 18.0 ? 1 : 0; }));
+    mask->SetImage(MakeImage<MaskType::ImageType>(grid, [&](const auto & p) {
+      return (p - grid.GetCentre()).GetNorm() < 18.0 ? 1 : 0;
+    }));
     mask->Update();
     metric->SetMovingImageMask(mask);
     metric->UseMovingImageGradientFilterOff();
@@ -199,7 +200,8 @@ TEST_P(DeterminismTest, BesideAnotherMetric)
   for (const Path path : AllPaths)
   {
     SCOPED_TRACE(static_cast<int>(path));
-    const Answer alone[] = { InitializeAndAsk(*MakeMetric(path, GetDevice(), 1)), InitializeAndAsk(*MakeMetric(path, GetDevice(), 2)) };
+    const Answer alone[] = { InitializeAndAsk(*MakeMetric(path, GetDevice(), 1)),
+                             InitializeAndAsk(*MakeMetric(path, GetDevice(), 2)) };
     EXPECT_NE(alone[0].value, alone[1].value);
     Answer together[2];
     {

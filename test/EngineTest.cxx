@@ -224,7 +224,7 @@ TEST(TableTest, IsTheDerivativeOfTheDensity)
     }
     // A little density moved from one moving bin to another of the same fixed bin: by this the similarity
     // changes, to first order, by the difference of the two entries.
-    const auto   similarity = [&](double moved) {
+    const auto similarity = [&](double moved) {
       std::vector<double> changed(counts);
       changed[3 * bins + 2] += moved * total;
       changed[3 * bins + 6] -= moved * total;
@@ -292,8 +292,8 @@ TEST(InterpolationTest, IsItks)
     grid.size[2] = depth;
     Random               random(3);
     const SmoothFunction texture(random, 4.0, 12.0);
-    const auto           image = MakeImage<ImageType>(
-      grid, [&](const ImageType::PointType & p) { return texture(p - ImageType::PointType()); });
+    const auto           image =
+      MakeImage<ImageType>(grid, [&](const ImageType::PointType & p) { return texture(p - ImageType::PointType()); });
     const VolumeShape shape = MakeVolumeShape(11, 8, static_cast<int>(depth));
     const auto        linear = itk::LinearInterpolateImageFunction<ImageType, double>::New();
     const auto        nearest = itk::NearestNeighborInterpolateImageFunction<ImageType, double>::New();
@@ -361,14 +361,14 @@ TEST(InterpolationTest, IsItks)
 /** However a domain is cut up, each sample is counted once: by the rows of the histogram. */
 TEST_P(EngineTest, CountsEachSampleOnce)
 {
-  const gpureg::Size sizes[] = { { 1, 1, 1 },  { 33, 9, 5 }, { 200, 1, 1 }, { 1, 200, 1 }, { 1, 1, 300 },
+  const gpureg::Size sizes[] = { { 1, 1, 1 },  { 33, 9, 5 },  { 200, 1, 1 }, { 1, 200, 1 }, { 1, 1, 300 },
                                  { 31, 8, 3 }, { 64, 16, 2 }, { 70, 71, 1 }, { 40, 45, 50 } };
   for (const gpureg::Size & size : sizes)
   {
     for (const int bins : { 5, 20, 64, 130 })
     {
       SCOPED_TRACE(::testing::Message() << size[0] << 'x' << size[1] << 'x' << size[2] << ", " << bins << " bins");
-      const auto                count = static_cast<std::size_t>(size[0]) * size[1] * size[2];
+      const auto                 count = static_cast<std::size_t>(size[0]) * size[1] * size[2];
       std::vector<std::uint16_t> fixedBins(count);
       std::vector<std::uint64_t> expected(bins, 0);
       for (std::size_t n = 0; n < count; ++n)
@@ -434,8 +434,8 @@ TEST_P(EngineTest, SidesThatAreMissing)
   gpureg::MattesMetric engine(GetParam(), 20);
   EXPECT_EQ(engine.GetDeviceName(), GetParam());
   EXPECT_EQ(engine.GetNumberOfBins(), 20);
-  EXPECT_THROW(
-    engine.Evaluate(gpureg::MattesMapping(), gpureg::MattesDerivative::None, true, OneAfterTheOther), gpureg::Error);
+  EXPECT_THROW(engine.Evaluate(gpureg::MattesMapping(), gpureg::MattesDerivative::None, true, OneAfterTheOther),
+               gpureg::Error);
   EXPECT_THROW(gpureg::MattesMetric(GetParam(), 4), gpureg::Error);
   EXPECT_THROW(gpureg::MattesMetric(GetParam(), 65535), gpureg::Error);
   EXPECT_THROW(gpureg::MattesMetric("abacus:0", 20), gpureg::Error);

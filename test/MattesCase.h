@@ -86,11 +86,11 @@ operator<<(std::ostream & os, const MattesCase & c);
 /** What both metrics gave, and what the case is like. */
 struct MattesComparison
 {
-  Answer itk;
-  Answer ours;
-  std::size_t   samples = 0;
+  Answer      itk;
+  Answer      ours;
+  std::size_t samples = 0;
   /** Whether rounding may turn a sample: see MattesCase.hxx. The transform is drawn so that it may not. */
-  bool          isNearEdge = false;
+  bool isNearEdge = false;
 };
 
 template <unsigned int VDimension>

@@ -176,7 +176,7 @@ private:
   SetVersor(TVersorTransform & transform)
   {
     transform.SetCenter(m_Centre);
-    itk::Versor<double>  versor;
+    itk::Versor<double>    versor;
     itk::Vector<double, 3> axis;
     axis[0] = 0.6;
     axis[1] = -0.3;
@@ -438,8 +438,8 @@ private:
     }
     grid.SetCentre(about.GetCentre());
     const SmoothFunction shape(m_Random, 0.5 * about.GetExtent(0), 1.2 * about.GetExtent(0));
-    const auto           image = MakeImage<MaskImageType>(
-      grid, [&](const PointType & p) { return shape(p - about.GetCentre()) > -0.35 ? 3 : 0; });
+    const auto           image =
+      MakeImage<MaskImageType>(grid, [&](const PointType & p) { return shape(p - about.GetCentre()) > -0.35 ? 3 : 0; });
     const auto mask = MaskType::New();
     mask->SetImage(image);
     const auto move = MaskType::TransformType::New();
@@ -459,7 +459,7 @@ private:
   MakePoints()
   {
     const typename ImageType::RegionType region(m_VirtualGrid.start, m_VirtualGrid.size);
-    const auto voxels = ImageType::New();
+    const auto                           voxels = ImageType::New();
     voxels->SetRegions(region);
     for (itk::SizeValueType n = 0; n < region.GetNumberOfPixels(); ++n)
     {
@@ -507,7 +507,7 @@ private:
     for (std::size_t n = 0; n < m_Points.size(); ++n)
     {
       typename TPointSet::PointType point;
-      const bool isFixed = m_Case.sampling == Sampling::FixedPoints;
+      const bool                    isFixed = m_Case.sampling == Sampling::FixedPoints;
       point.CastFrom(isFixed ? m_FixedTransform->TransformPoint(m_Points[n]) : m_Points[n]);
       set->SetPoint(n, point);
     }
@@ -548,7 +548,7 @@ private:
       for (unsigned int d = 0; d < VDimension; ++d)
       {
         const double amplitude = m_Case.geometry == Geometry::OneSlice && d == 2 ? 0.1 * m_FixedGrid.spacing[d]
-                                                                                  : 0.04 * m_FixedGrid.GetExtent(d);
+                                                                                 : 0.04 * m_FixedGrid.GetExtent(d);
         u[d] = amplitude * components[d](point - m_FixedGrid.GetCentre());
       }
       it.Set(u);
@@ -561,7 +561,7 @@ private:
   typename TransformType::Pointer
   MakeTransform()
   {
-    auto maker = MakeTransformMaker(1.0);
+    auto       maker = MakeTransformMaker(1.0);
     const auto composite = CompositeType::New();
     switch (m_Case.motion)
     {
@@ -630,7 +630,7 @@ private:
     const auto interpolator = MakeInterpolator();
     interpolator->SetInputImage(m_Moving);
     constexpr double infinity = std::numeric_limits<double>::infinity();
-    double           low = infinity, high = -infinity;   // of the histogram
+    double           low = infinity, high = -infinity;       // of the histogram
     double           least = infinity, greatest = -infinity; // of the image
     for (itk::ImageRegionIteratorWithIndex<ImageType> it(m_Moving, m_Moving->GetBufferedRegion()); !it.IsAtEnd(); ++it)
     {

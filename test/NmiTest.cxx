@@ -253,10 +253,10 @@ ComputeReference(const TestImage<float, VDimension> & fixed,
 /** The affine transform's own formula: moved = A (p - c) + c + t. */
 template <unsigned int VDimension>
 Reference
-ComputeAffineReference(const TestImage<float, VDimension> &                    fixed,
-                       const TestImage<float, VDimension> &                    moving,
-                       int                                                     bins,
-                       bool                                                    normalized,
+ComputeAffineReference(const TestImage<float, VDimension> &             fixed,
+                       const TestImage<float, VDimension> &             moving,
+                       int                                              bins,
+                       bool                                             normalized,
                        const itk::AffineTransform<double, VDimension> & transform)
 {
   using VectorType = itk::Vector<double, VDimension>;
@@ -287,8 +287,8 @@ ComputeAffineReference(const TestImage<float, VDimension> &                    f
 template <unsigned int VDimension>
 struct Pair
 {
-  typename TestImage<float, VDimension>::Pointer fixed;
-  typename TestImage<float, VDimension>::Pointer moving;
+  typename TestImage<float, VDimension>::Pointer             fixed;
+  typename TestImage<float, VDimension>::Pointer             moving;
   typename itk::AffineTransform<double, VDimension>::Pointer transform;
 };
 
@@ -324,9 +324,9 @@ MakeAffinePair(std::uint64_t seed)
 
 template <unsigned int VDimension>
 typename OurMetric<float, VDimension>::Pointer
-MakeMetric(const itk::GPUDevice &                                     device,
-           TestImage<float, VDimension> *                             fixed,
-           TestImage<float, VDimension> *                             moving,
+MakeMetric(const itk::GPUDevice &                                       device,
+           TestImage<float, VDimension> *                               fixed,
+           TestImage<float, VDimension> *                               moving,
            typename OurMetric<float, VDimension>::MovingTransformType * transform)
 {
   const auto metric = OurMetric<float, VDimension>::New();
@@ -425,8 +425,8 @@ TEST_P(NmiTest, OfAnImageWithItselfIsHigherThanOfItMoved)
 TEST_P(NmiTest, OfADisplacementFieldIsTheFormula)
 {
   using FieldTransformType = itk::DisplacementFieldTransform<double, 2>;
-  const auto   pair = MakeAffinePair<2>(11);
-  const auto   field = FieldTransformType::DisplacementFieldType::New();
+  const auto pair = MakeAffinePair<2>(11);
+  const auto field = FieldTransformType::DisplacementFieldType::New();
   field->CopyInformation(pair.fixed);
   field->SetRegions(pair.fixed->GetBufferedRegion());
   field->Allocate();
@@ -488,8 +488,9 @@ TEST_P(NmiTest, DerivativeIsTheSlopeOfTheValue)
   slope[0] = 1.0;
   slope[1] = -0.7;
   slope[2] = 0.4;
-  const auto fixed = MakeImage<TestImage<float, Dimension>>(
-    grid, [&](const auto & p) { return std::sin(0.12 * (slope * (p - centre))) + 0.8 * texture(p - centre); });
+  const auto fixed = MakeImage<TestImage<float, Dimension>>(grid, [&](const auto & p) {
+    return std::sin(0.12 * (slope * (p - centre))) + 0.8 * texture(p - centre);
+  });
   const auto moving =
     MakeImage<TestImage<float, Dimension>>(movingGrid, [&](const auto & p) { return slope * (p - centre); });
 

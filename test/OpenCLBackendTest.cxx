@@ -227,7 +227,8 @@ struct Answer
   bool
   operator==(const Answer & other) const
   {
-    return histogram == other.histogram && countUnit == other.countUnit && forceSums == other.forceSums && forces == other.forces;
+    return histogram == other.histogram && countUnit == other.countUnit && forceSums == other.forceSums &&
+           forces == other.forces;
   }
 };
 
@@ -332,7 +333,8 @@ TEST_P(OpenCLEquivalenceTest, AgreesWithTheHostAndRepeats)
   double difference = 0;
   for (std::size_t cell = 0; cell < host.histogram.size(); ++cell)
   {
-    difference += std::abs(double(device.histogram[cell]) / device.countUnit - double(host.histogram[cell]) / host.countUnit);
+    difference +=
+      std::abs(double(device.histogram[cell]) / device.countUnit - double(host.histogram[cell]) / host.countUnit);
   }
   // A value in [0, bins - 4] carries a rounding or two of 2^-24, and a bin's difference changes the weights
   // by Σ|B3'| ≤ 4/3, in units of 2^-18; a unit more for those that are then rounded the other way.

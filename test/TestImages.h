@@ -186,9 +186,9 @@ MakeImagePair(const Grid<TImage::ImageDimension> & fixedGrid,
               const Grid<TImage::ImageDimension> & movingGrid,
               std::uint64_t                        seed)
 {
-  Random               random(seed);
-  const auto           centre = fixedGrid.GetCentre();
-  double               extent = 0;
+  Random     random(seed);
+  const auto centre = fixedGrid.GetCentre();
+  double     extent = 0;
   for (unsigned int d = 0; d < TImage::ImageDimension; ++d)
   {
     extent = std::max(extent, fixedGrid.GetExtent(d));

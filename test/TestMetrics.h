@@ -18,8 +18,8 @@ using OurMetric = itk::CudaMattesNMI<TestImage<TPixel, VDimension>, TestImage<TP
 
 /** ITK's own, which it is compared with. */
 template <typename TPixel, unsigned int VDimension>
-using ItkMetric = itk::MattesMutualInformationImageToImageMetricv4<TestImage<TPixel, VDimension>,
-                                                                   TestImage<TPixel, VDimension>>;
+using ItkMetric =
+  itk::MattesMutualInformationImageToImageMetricv4<TestImage<TPixel, VDimension>, TestImage<TPixel, VDimension>>;
 
 } // namespace gpuregtest
 

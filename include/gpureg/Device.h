@@ -26,23 +26,27 @@ struct DeviceDescription
  *  (which runs the GPU's kernels, but not faster than the host's own). Never empty.
  *  The first call looks for drivers; no device is initialised or given memory.
  *  A driver that is there but fails is left out, and GetDeviceComplaints() says why. */
-GPURegistration_EXPORT std::vector<DeviceDescription>
+GPURegistration_EXPORT
+std::vector<DeviceDescription>
 GetAvailableDevices();
 
 /** Why a driver found no device, one line each: for messages to people. */
-GPURegistration_EXPORT std::vector<std::string>
+GPURegistration_EXPORT
+std::vector<std::string>
 GetDeviceComplaints();
 
 /** Bounds what this process may allocate on a device, in bytes; 0 (the default) for no bound but the
  *  device's own. What is allocated already stays.
  *  \throws Error if there is no such device. */
-GPURegistration_EXPORT void
+GPURegistration_EXPORT
+void
 SetMemoryLimit(const std::string & deviceName, std::size_t bytes);
 
 /** Bytes of a device's memory that the engine holds now, in all its objects; staging memory on the host
  *  is not counted.
  *  \throws Error if there is no such device. */
-GPURegistration_EXPORT std::size_t
+GPURegistration_EXPORT
+std::size_t
 GetMemoryInUse(const std::string & deviceName);
 
 } // namespace gpureg

@@ -124,7 +124,10 @@ public:
 
   /** \param normalized which table weighs the derivative: normalised MI or Mattes' MI. */
   MattesResult
-  Evaluate(const MattesMapping & mapping, MattesDerivative derivative, bool normalized, const ParallelFor & parallelFor);
+  Evaluate(const MattesMapping & mapping,
+           MattesDerivative      derivative,
+           bool                  normalized,
+           const ParallelFor &   parallelFor);
 
   /** Measures kernel times from now on. */
   void

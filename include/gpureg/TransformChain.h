@@ -56,7 +56,8 @@ struct GPURegistration_EXPORT TransformChain
 };
 
 /** x ↦ outer(inner(x)). */
-GPURegistration_EXPORT IndexMap
+GPURegistration_EXPORT
+IndexMap
 Compose(const IndexMap & outer, const IndexMap & inner);
 
 } // namespace gpureg

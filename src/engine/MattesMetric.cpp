@@ -149,8 +149,9 @@ Partition(kernels::MattesArguments & a, const MattesGrain & grain)
   const int          tilesY = points ? 1 : DividedUp(a.virtualShape.size[1], grain.lanes / kernels::TileWidth);
   const std::int64_t depth = points ? DividedUp(a.pointCount, grain.lanes) : a.virtualShape.size[2];
   const std::int64_t tiles = static_cast<std::int64_t>(tilesX) * tilesY;
-  const std::int64_t wanted = std::max<std::int64_t>(
-    DividedUp(depth, deepest), std::min<std::int64_t>(DividedUp(depth, least), grain.targetChunks / tiles));
+  const std::int64_t wanted =
+    std::max<std::int64_t>(DividedUp(depth, deepest),
+                           std::min<std::int64_t>(DividedUp(depth, least), grain.targetChunks / tiles));
   a.tileDepth = std::max(1, DividedUp(depth, std::max<std::int64_t>(1, wanted)));
   a.tileCount[0] = tilesX;
   a.tileCount[1] = tilesY;
@@ -269,9 +270,9 @@ public:
   // Their fillers are not called again, they only say what there is.
   MattesFixedSide          fixedSide;
   MattesMovingSide         movingSide;
-  MattesArrays                  arrays;
-  kernels::MattesArguments      arguments{};
-  bool                          timing = false;
+  MattesArrays             arrays;
+  kernels::MattesArguments arguments{};
+  bool                     timing = false;
 };
 
 MattesMetric::MattesMetric(const std::string & deviceName, int bins)

@@ -17,9 +17,13 @@ namespace
 MattesVolumes
 GetVolumes(const MattesArrays & arrays)
 {
-  return { AddressOf<u16>(arrays.fixedBins),      AddressOf<float>(arrays.points),
-           AddressOf<float>(arrays.displacement), AddressOf<float>(arrays.moving), nullptr,
-           AddressOf<float>(arrays.coefficients ? arrays.coefficients : arrays.moving), AddressOf<float4>(arrays.gradient),
+  return { AddressOf<u16>(arrays.fixedBins),
+           AddressOf<float>(arrays.points),
+           AddressOf<float>(arrays.displacement),
+           AddressOf<float>(arrays.moving),
+           nullptr,
+           AddressOf<float>(arrays.coefficients ? arrays.coefficients : arrays.moving),
+           AddressOf<float4>(arrays.gradient),
            AddressOf<u8>(arrays.mask) };
 }
 
@@ -91,25 +95,28 @@ public:
       u32 * histogram = slabs + slab * cells;
       std::fill(histogram, histogram + cells, 0u);
       WithVariant(a.variant, [&](auto variant) {
-        ForEachSample(variant, a, firstChunk + static_cast<int>(slab), [&](const LaneWalk & walk, int step, i64 sample) {
-          const int row = v.fixedBins[sample];
-          float     x[3], y[3], t, u = 0;
-          if (row == InvalidBin)
-          {
-            return;
-          }
-          MapSample(variant, &a, &v, &walk, step, sample, x, y);
-          if (SampleMovingValue(variant, &a, &v, y, &u))
-          {
-            u32   weights[4];
-            u32 * window = histogram + row * a.bins + FirstParzenBin(a.lastWhole, u, &t);
-            FixedPointParzenWeights(t, a.countUnit, weights);
-            for (int k = 0; k < 4; ++k)
-            {
-              window[k] += weights[k];
-            }
-          }
-        });
+        ForEachSample(variant,
+                      a,
+                      firstChunk + static_cast<int>(slab),
+                      [&](const LaneWalk & walk, int step, i64 sample) {
+                        const int row = v.fixedBins[sample];
+                        float     x[3], y[3], t, u = 0;
+                        if (row == InvalidBin)
+                        {
+                          return;
+                        }
+                        MapSample(variant, &a, &v, &walk, step, sample, x, y);
+                        if (SampleMovingValue(variant, &a, &v, y, &u))
+                        {
+                          u32   weights[4];
+                          u32 * window = histogram + row * a.bins + FirstParzenBin(a.lastWhole, u, &t);
+                          FixedPointParzenWeights(t, a.countUnit, weights);
+                          for (int k = 0; k < 4; ++k)
+                          {
+                            window[k] += weights[k];
+                          }
+                        }
+                      });
       });
     });
   }

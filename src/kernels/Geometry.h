@@ -40,8 +40,8 @@ ApplyAffine(const AffineMap * map, float x, float y, float z, float * out)
 typedef struct VolumeShape
 {
   int   size[3];
-  int   stride[3];  /* voxels to the next neighbour; 0 along an axis of one voxel */
-  float end[3];     /* size - 0.5: where the buffer ends */
+  int   stride[3];   /* voxels to the next neighbour; 0 along an axis of one voxel */
+  float end[3];      /* size - 0.5: where the buffer ends */
   float lastCell[3]; /* the last voxel that has a next one; 0 along an axis of one voxel */
 } VolumeShape;
 

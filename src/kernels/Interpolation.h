@@ -97,8 +97,8 @@ InterpolateLinear4(GPUREG_GLOBAL const float4 * volume, const VolumeShape * shap
   const LinearCell             cell = FindLinearCell(shape, index);
   GPUREG_GLOBAL const float4 * p = volume + cell.offset;
   GPUREG_GLOBAL const float4 * q = p + shape->stride[2];
-  const int x = shape->stride[0];
-  const int y = shape->stride[1];
+  const int                    x = shape->stride[0];
+  const int                    y = shape->stride[1];
   const float4                 a = Mix4(p[0], p[x], cell.fx);
   const float4                 b = Mix4(p[y], p[y + x], cell.fx);
   const float4                 c = Mix4(q[0], q[x], cell.fx);

@@ -28,12 +28,12 @@ MattesHistogramGroup(int                     variant,
                      GPUREG_LOCAL u32 *      histogram,
                      GPUREG_GLOBAL u32 *     slabs)
 {
-  const int lane = LaneIndex();
-  const int lanes = LaneCount();
-  const int firstRow = BandIndex() * a->bandRows;
-  const int rows = RowsOfBand(a, firstRow);
-  const int cells = rows * a->bins;
-  const int copies = a->histogramCopies;
+  const int          lane = LaneIndex();
+  const int          lanes = LaneCount();
+  const int          firstRow = BandIndex() * a->bandRows;
+  const int          rows = RowsOfBand(a, firstRow);
+  const int          cells = rows * a->bins;
+  const int          copies = a->histogramCopies;
   GPUREG_LOCAL u32 * ownHistogram = histogram + (lane & (copies - 1));
   for (int cell = lane; cell < cells * copies; cell += lanes)
   {

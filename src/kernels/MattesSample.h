@@ -21,46 +21,46 @@ enum
  *  interpolation, a gradient image, no mask. A kernel compiled for one set leaves the rest out. */
 enum
 {
-  MattesSamplesArePoints = 1,        /* a list of points instead of the virtual grid's voxels */
-  MattesHasDisplacement = 2,         /* a displacement field is applied first */
+  MattesSamplesArePoints = 1, /* a list of points instead of the virtual grid's voxels */
+  MattesHasDisplacement = 2,  /* a displacement field is applied first */
   MattesHasMovingMask = 4,
-  MattesGradientByDifferences = 8,   /* central differences instead of a gradient image */
-  MattesInterpolatesSpline = 16,     /* B-spline interpolation of order splineOrder, 0 for nearest */
-  MattesChecksRange = 32,            /* values outside of the histogram's range make a sample invalid */
-  MattesWritesForces = 64,           /* keep each sample's force, for transforms of local support */
-  MattesReadsQuads = 128             /* the moving values are kept as quads, see InterpolateQuads */
+  MattesGradientByDifferences = 8, /* central differences instead of a gradient image */
+  MattesInterpolatesSpline = 16,   /* B-spline interpolation of order splineOrder, 0 for nearest */
+  MattesChecksRange = 32,          /* values outside of the histogram's range make a sample invalid */
+  MattesWritesForces = 64,         /* keep each sample's force, for transforms of local support */
+  MattesReadsQuads = 128           /* the moving values are kept as quads, see InterpolateQuads */
 };
 
 /** All that an evaluation depends on besides the volumes. Passed by value to every kernel, so its
  *  layout is the same for every compiler: 32-bit members only. */
 typedef struct MattesArguments
 {
-  AffineMap toMoving;             /* virtual voxel (or point) -> index in the moving buffer */
-  AffineMap toMask;               /* index in the moving buffer -> index in the mask's buffer */
-  float     displacementToIndex[9]; /* displacement in mm -> moving index, by rows */
-  float     differenceStep[9];    /* half a spacing along physical axis d, in moving index: column d */
-  float     inverseSpacing[3];    /* 1 / moving spacing along physical axis d, 1/mm */
-  float     centre[3];            /* virtual index that the first moments of the forces refer to */
+  AffineMap   toMoving;               /* virtual voxel (or point) -> index in the moving buffer */
+  AffineMap   toMask;                 /* index in the moving buffer -> index in the mask's buffer */
+  float       displacementToIndex[9]; /* displacement in mm -> moving index, by rows */
+  float       differenceStep[9];      /* half a spacing along physical axis d, in moving index: column d */
+  float       inverseSpacing[3];      /* 1 / moving spacing along physical axis d, 1/mm */
+  float       centre[3];              /* virtual index that the first moments of the forces refer to */
   VolumeShape virtualShape;
   VolumeShape movingShape;
   VolumeShape maskShape;
-  int       pointCount;
-  int       bins;
-  float     rangeEnd;             /* bins - 4: the largest value, in bin units */
-  float     acceptBegin;          /* what still rounds to the smallest or the largest value: 0 and rangeEnd, … */
-  float     acceptEnd;            /* … widened by half of the pixel type's last digit */
-  float     countUnit;            /* one count of the joint histogram in fixed point, a power of two: integers
+  int         pointCount;
+  int         bins;
+  float       rangeEnd;    /* bins - 4: the largest value, in bin units */
+  float       acceptBegin; /* what still rounds to the smallest or the largest value: 0 and rangeEnd, … */
+  float       acceptEnd;   /* … widened by half of the pixel type's last digit */
+  float       countUnit;   /* one count of the joint histogram in fixed point, a power of two: integers
                                      add up to the same sum in any order */
-  float     lastWhole;            /* bins - 5: the last bin that a value is counted from */
-  int       splineOrder;
-  int       variant;              /* or-ed Mattes… flags */
-  int       tileCount[3];         /* the domain's cut into chunks, see MattesPartition.h */
-  int       tileDepth;
-  int       missingRows;          /* from the last slice of a folded grid, see MattesPartition.h */
-  int       bandRows;             /* fixed bins whose histogram rows fit into local memory at once */
-  int       histogramCopies;      /* of a group's histogram, a power of two, interleaved: neighbours, which often
+  float       lastWhole;   /* bins - 5: the last bin that a value is counted from */
+  int         splineOrder;
+  int         variant;      /* or-ed Mattes… flags */
+  int         tileCount[3]; /* the domain's cut into chunks, see MattesPartition.h */
+  int         tileDepth;
+  int         missingRows;     /* from the last slice of a folded grid, see MattesPartition.h */
+  int         bandRows;        /* fixed bins whose histogram rows fit into local memory at once */
+  int         histogramCopies; /* of a group's histogram, a power of two, interleaved: neighbours, which often
                                      meet in a bin, count in different ones */
-  int       normalized;           /* 1: Studholme's normalised MI; 0: Mattes' MI */
+  int         normalized;      /* 1: Studholme's normalised MI; 0: Mattes' MI */
 } MattesArguments;
 
 /** The resident volumes. The moving image is kept in bin units above its minimum,
@@ -102,7 +102,7 @@ Displace(int variant, const MattesArguments * a, const MattesVolumes * v, const 
     {
       const float weight = ((corner & 1) ? cell.fx : 1.0f - cell.fx) * ((corner & 2) ? cell.fy : 1.0f - cell.fy) *
                            ((corner & 4) ? cell.fz : 1.0f - cell.fz);
-      const i64   node = cell.offset + ((corner & 1) ? a->virtualShape.stride[0] : 0) +
+      const i64 node = cell.offset + ((corner & 1) ? a->virtualShape.stride[0] : 0) +
                        ((corner & 2) ? a->virtualShape.stride[1] : 0) + ((corner & 4) ? a->virtualShape.stride[2] : 0);
       for (int c = 0; c < 3; ++c)
       {
@@ -190,12 +190,8 @@ CentralDifference(int variant, const MattesArguments * a, const MattesVolumes * 
 
 /** Value and gradient at y; 0 if the sample is not valid. */
 GPUREG_FUNCTION int
-SampleMovingValueAndGradient(int                     variant,
-                             const MattesArguments * a,
-                             const MattesVolumes *   v,
-                             const float *           y,
-                             float *                 u,
-                             float *                 gradient)
+SampleMovingValueAndGradient(
+  int variant, const MattesArguments * a, const MattesVolumes * v, const float * y, float * u, float * gradient)
 {
   if (MattesHas(variant, MattesHasMovingMask | MattesGradientByDifferences | MattesInterpolatesSpline))
   {

@@ -97,13 +97,8 @@ SumControlPointColumn(int                          order,
 /** The control points that count along y and z at a position, and their weights. False outside of the valid
  *  region. */
 GPUREG_REAL_FUNCTION int
-FindControlPointColumns(int               order,
-                        const ChainPart * part,
-                        const int *       cell,
-                        const real *      fraction,
-                        int *             first,
-                        real *            wy,
-                        real *            wz)
+FindControlPointColumns(
+  int order, const ChainPart * part, const int * cell, const real * fraction, int * first, real * wy, real * wz)
 {
   real t = 0.0f;
   first[2] = 0;

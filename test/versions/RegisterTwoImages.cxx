@@ -42,8 +42,8 @@ double
 Phantom(const PointType & point)
 {
   const auto ellipsoid = [&](double x, double y, double z, double a, double b, double c) {
-    const double r = std::sqrt(std::pow((point[0] - x) / a, 2) + std::pow((point[1] - y) / b, 2) +
-                               std::pow((point[2] - z) / c, 2));
+    const double r =
+      std::sqrt(std::pow((point[0] - x) / a, 2) + std::pow((point[1] - y) / b, 2) + std::pow((point[2] - z) / c, 2));
     return 1.0 / (1.0 + std::exp(12.0 * (r - 1.0)));
   };
   return ellipsoid(0, 0, 0, 30, 24, 20) + ellipsoid(10, 6, 0, 10, 7, 9) + 2.0 * ellipsoid(-12, -4, 5, 8, 10, 6);
