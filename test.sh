@@ -105,15 +105,10 @@ test_remote_module() {
 
 # Debian 12's clang-format; another generation of it breaks lines elsewhere.
 test_format() {
-  local files
-  if [ ! -d .git ]; then
-    echo "skipped: the sources' format, for this is no git clone"
-    return
-  fi
   install_packages clang-format-14
   say "The sources' format"
-  readarray -t files < <(git ls-files '*.h' '*.hxx' '*.cxx' '*.cpp' '*.cu' '*.cl')
-  clang-format-14 --dry-run -Werror "${files[@]}"
+  find benchmark cuda examples include opencl src test -regextype posix-egrep -regex '.*\.(h|hxx|cxx|cpp|cu|cl)' \
+       -exec clang-format-14 --dry-run -Werror {} +
 }
 
 case ${1-} in
