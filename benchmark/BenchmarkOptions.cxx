@@ -27,6 +27,18 @@ ReadOptions(
   return example::CommandLine(count, arguments.data(), {}, options);
 }
 
+std::vector<std::string>
+SplitAtCommas(const std::string & list)
+{
+  std::vector<std::string> parts;
+  std::istringstream       stream(list);
+  for (std::string part; std::getline(stream, part, ',');)
+  {
+    parts.push_back(part);
+  }
+  return parts;
+}
+
 Hardware
 ChooseHardware(const example::CommandLine & line)
 {
@@ -37,8 +49,7 @@ ChooseHardware(const example::CommandLine & line)
     throw std::invalid_argument("--threads wants a number of at least 1.");
   }
   itk::MultiThreaderBase::SetGlobalDefaultNumberOfThreads(hardware.threads);
-  std::istringstream names(line.Get("--device", ""));
-  for (std::string name; std::getline(names, name, ',');)
+  for (const std::string & name : SplitAtCommas(line.Get("--device", "")))
   {
     hardware.devices.push_back(itk::GPUDevice::FromName(name));
   }

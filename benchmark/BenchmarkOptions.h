@@ -24,6 +24,10 @@ ReadOptions(int                      argc,
             void (*printHelp)(),
             const std::set<std::string> & options);
 
+/** The parts of a list such as 1,2,3. */
+std::vector<std::string>
+SplitAtCommas(const std::string & list);
+
 /** What to measure on. */
 struct Hardware
 {

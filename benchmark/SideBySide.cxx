@@ -31,14 +31,14 @@ IsOfITK(const Run & row)
   return name.substr(name.rfind('/') + 1) == "ITK";
 }
 
+} // namespace
+
 std::string
 FormatCounter(const Run & row, const std::string & counter)
 {
   const auto found = row.counters.find(counter);
   return found != row.counters.end() ? Format(found->second) : Table::none;
 }
-
-} // namespace
 
 SideBySide::SideBySide(std::vector<Tolerance> tolerances, std::vector<CounterTable> tables, std::string footnote)
   : ConsoleReporter(OO_None) // Logs want no colours.
@@ -130,7 +130,7 @@ SideBySide::DescribeDifference(const Run & row)
   for (const Tolerance & tolerance : m_Tolerances)
   {
     const auto found = row.counters.find(tolerance.counter);
-    if (found != row.counters.end())
+    if (found != row.counters.end() && GetName(row).find(tolerance.rows) != std::string::npos)
     {
       text += (text.empty() ? "" : " ") + FormatScientific(found->second);
       // Not a number is no agreement, either.
@@ -145,9 +145,8 @@ SideBySide::DescribeDifference(const Run & row)
 }
 
 void
-SideBySide::Finalize()
+SideBySide::PrintTables(std::ostream & os)
 {
-  std::ostream & os = this->GetOutputStream();
   Table times("Times in ms", { "row", "kernels", "with transfers", "as called", "ITK", "ratio", "GB/s", "difference" });
   for (const auto & row : m_Rows)
   {
@@ -189,6 +188,13 @@ SideBySide::Finalize()
     }
     table.Print(os);
   }
+}
+
+void
+SideBySide::Finalize()
+{
+  std::ostream & os = this->GetOutputStream();
+  this->PrintTables(os);
   os << '\n' << m_Footnote;
   for (const auto & [name, message] : m_Failures)
   {

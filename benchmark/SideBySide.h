@@ -12,6 +12,10 @@
 namespace bench
 {
 
+/** As it stands in a table; Table::none if the row has no such counter. */
+std::string
+FormatCounter(const benchmark::BenchmarkReporter::Run & row, const std::string & counter);
+
 /** Ours beside ITK's, from one run: registers rows with Google Benchmark, runs those that are asked for, and prints
  * a table of them at the end.
  *
@@ -26,6 +30,8 @@ public:
   {
     std::string counter;
     double      largest;
+    /** Of the rows whose names contain this. */
+    std::string rows{};
   };
 
   /** A table of further counters, of the rows that have any of them. */
@@ -62,12 +68,18 @@ public:
   void
   Finalize() override;
 
+protected:
+  /** Prints what was measured; afterwards come the footnote and what failed. */
+  virtual void
+  PrintTables(std::ostream & os);
+
+  /** What the row's tolerances speak of. A row beyond one fails. */
+  std::string
+  DescribeDifference(const Run & row);
+
 private:
   const Run *
   FindCounterpart(const std::string & name) const;
-
-  std::string
-  DescribeDifference(const Run & row);
 
   std::vector<Tolerance>    m_Tolerances;
   std::vector<CounterTable> m_Tables;

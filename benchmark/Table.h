@@ -36,6 +36,14 @@ FormatScientific(double value)
   return text;
 }
 
+/** In characters, of text in UTF-8. */
+inline std::size_t
+GetWidth(const std::string & text)
+{
+  return static_cast<std::size_t>(
+    std::count_if(text.begin(), text.end(), [](unsigned char byte) { return (byte & 0xC0) != 0x80; }));
+}
+
 /** Rows of text in aligned columns: names, the first, to the left, figures to the right. A column that has no
  * figure in any row is left out, and a table without rows is not printed. */
 class Table
@@ -73,11 +81,11 @@ public:
       std::size_t width = 0;
       for (const auto & row : m_Rows)
       {
-        width = std::max(width, row[column].size());
+        width = std::max(width, GetWidth(row[column]));
       }
       for (std::size_t n = 0; n < lines.size(); ++n)
       {
-        const std::string padding(width - m_Rows[n][column].size(), ' ');
+        const std::string padding(width - GetWidth(m_Rows[n][column]), ' ');
         lines[n] += column == 0 ? m_Rows[n][0] + padding : "  " + padding + m_Rows[n][column];
       }
     }

@@ -219,8 +219,23 @@ PyramidTest */cuda_0
 ShrinkTest */cuda_0
 BSplineDecompositionTest */cuda_0"
 
+# measure PROGRAM LIMIT LINES OPTION…: tells of its output what sed prints by LINES, and what failed.
+measure() {
+  local name=$1 limit=$2 lines=$3 status
+  shift 3
+  say "$name" | tee -a "$log"
+  limited "$limit" "$bundle/bin/$name" "$@" > "$scratch/output" 2>&1
+  status=$?
+  cat "$scratch/output" >> "$log"
+  describe_status $status
+  tell "" "$name: $(describe_status $status)" "$(sed -n "$lines" "$scratch/output")" \
+    "$(grep '^FAILED' "$scratch/output")"
+  # Without the tables, what it said on the way: each row's time as called.
+  [ $status -eq 0 ] || { failed=1; tell "$(tail -n 20 "$scratch/output")"; }
+}
+
 run_benchmarks() {
-  local log=$logs/benchmark.log status images=()
+  local log=$logs/benchmark.log status images=() options=()
   : > "$log"
   begin_part benchmark
   if [ -n "$data" ]; then
@@ -247,23 +262,13 @@ run_benchmarks() {
     "$(grep '^FAILED' "$scratch/output")"
   # Without the tables, what it said on the way: each row's time as called.
   [ $status -eq 0 ] || { failed=1; tell "$(tail -n 20 "$scratch/output")"; }
-  say "ResampleBenchmark" | tee -a "$log"
-  limited 200 "$bundle/bin/ResampleBenchmark" --benchmark_filter=/256/ --benchmark_out="$logs/resample.json" \
-    > "$scratch/output" 2>&1
-  status=$?
-  cat "$scratch/output" >> "$log"
-  describe_status $status
-  tell "" "ResampleBenchmark: $(describe_status $status)" "$(sed -n '/^Times in ms/,/^$/p' "$scratch/output")" \
-    "$(grep '^FAILED' "$scratch/output")"
-  [ $status -eq 0 ] || { failed=1; tell "$(tail -n 20 "$scratch/output")"; }
-  say "VolumeFilterBenchmark" | tee -a "$log"
-  limited 100 "$bundle/bin/VolumeFilterBenchmark" --benchmark_out="$logs/filter.json" > "$scratch/output" 2>&1
-  status=$?
-  cat "$scratch/output" >> "$log"
-  describe_status $status
-  tell "" "VolumeFilterBenchmark: $(describe_status $status)" "$(sed -n '/^Times in ms/,/^$/p' "$scratch/output")" \
-    "$(grep '^FAILED' "$scratch/output")"
-  [ $status -eq 0 ] || { failed=1; tell "$(tail -n 20 "$scratch/output")"; }
+  measure ResampleBenchmark 200 '/^Times in ms/,/^$/p' --benchmark_filter=/256/ --benchmark_out="$logs/resample.json"
+  measure VolumeFilterBenchmark 100 '/^Times in ms/,/^$/p' --benchmark_out="$logs/filter.json"
+  # All sizes take four minutes, those up to 256³ half a minute.
+  [ $((part_end - SECONDS)) -ge 300 ] || options=(--sizes 100,128,192,256)
+  # Beside the other parts these would be more than eight files.
+  [ ${#parts[@]} -gt 1 ] || options+=(--figure "$logs/figure6.svg" --benchmark_out="$logs/tables.json")
+  measure Shamonin2014Tables 400 '/^Table 2/,/^ITK and all devices/{/^ITK and all devices/!p}' "${options[@]}"
   keep_small "$log"
 }
 

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows that make pyramids of 4 levels: by itk::MultiResolutionPyramidImageFilter, and by ours on a device.
+#ifndef PyramidRows_h
+#define PyramidRows_h
+
+#include "ImageDifference.h"
+#include "ResampleCases.h"
+#include "UpdateAnew.h"
+
+#include "itkGPUMultiResolutionPyramidImageFilter.h"
+
+#include <benchmark/benchmark.h>
+
+#include <cmath>
+
+namespace bench
+{
+
+/** What the rows of a size's pyramid share. */
+struct LoadedPyramidCase
+{
+  using ITKFilterType = itk::MultiResolutionPyramidImageFilter<ImageType, ImageType>;
+  using OurFilterType = itk::GPUMultiResolutionPyramidImageFilter<ImageType, ImageType>;
+
+  ImageType::Pointer image;
+  /** Has been updated, once it is made. */
+  ITKFilterType::Pointer expected;
+
+  void
+  SetUp(ITKFilterType & filter) const
+  {
+    filter.SetInput(image);
+    // Shrunken by 8, 4, 2 and 1.
+    filter.SetNumberOfLevels(4);
+  }
+
+  ITKFilterType &
+  GetExpected()
+  {
+    if (!expected)
+    {
+      expected = ITKFilterType::New();
+      this->SetUp(*expected);
+      expected->Update();
+    }
+    return *expected;
+  }
+};
+
+inline void
+MeasureITKPyramid(benchmark::State & state, LoadedPyramidCase & loaded)
+{
+  auto filter = LoadedPyramidCase::ITKFilterType::New();
+  loaded.SetUp(*filter);
+  for (auto _ : state)
+  {
+    UpdateAnew(*filter, *loaded.image);
+  }
+  loaded.expected = filter;
+}
+
+inline void
+MeasureOurPyramid(benchmark::State & state, LoadedPyramidCase & loaded, const itk::GPUDevice & device)
+{
+  auto filter = LoadedPyramidCase::OurFilterType::New();
+  filter->SetDevice(device);
+  loaded.SetUp(*filter);
+  filter->Update();
+  for (auto _ : state)
+  {
+    UpdateAnew(*filter, *loaded.image);
+  }
+  double nrmse = 0;
+  // Not a number stays.
+  for (unsigned int level = 0; level < filter->GetNumberOfLevels(); ++level)
+  {
+    const double ofLevel = Compare(*loaded.GetExpected().GetOutput(level), *filter->GetOutput(level)).byMagnitude;
+    nrmse = ofLevel <= nrmse || std::isnan(nrmse) ? nrmse : ofLevel;
+  }
+  state.counters["nrmse_by_magnitude"] = nrmse;
+}
+
+} // namespace bench
+
+#endif
