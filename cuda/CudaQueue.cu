@@ -5,6 +5,9 @@
 #include "MattesPasses.h"
 #include "ResamplePasses.h"
 
+#include <algorithm>
+#include <utility>
+
 namespace gpureg
 {
 
@@ -82,10 +85,20 @@ CudaQueue::CudaQueue(Backend & backend, int device)
   const CudaDeviceScope scope(device);
   try
   {
-    CheckCuda(cudaStreamCreateWithFlags(&m_Stream, cudaStreamNonBlocking), "making a stream", GetDeviceName());
+    for (cudaStream_t * stream : { &m_Stream, &m_DownStream })
+    {
+      CheckCuda(cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking), "making a stream", GetDeviceName());
+    }
     for (cudaEvent_t & event : m_Events)
     {
       CheckCuda(cudaEventCreate(&event), "making an event", GetDeviceName());
+    }
+    for (auto & slots : m_Staging)
+    {
+      for (Staging & staging : slots)
+      {
+        CheckCuda(cudaEventCreateWithFlags(&staging.mark, cudaEventDisableTiming), "making an event", GetDeviceName());
+      }
     }
   }
   catch (...)
@@ -104,10 +117,13 @@ void
 CudaQueue::Release() noexcept
 {
   WithDevice(m_Device, [this] {
-    if (m_Stream)
+    for (cudaStream_t stream : { m_Stream, m_DownStream })
     {
-      cudaStreamSynchronize(m_Stream);
-      cudaStreamDestroy(m_Stream);
+      if (stream)
+      {
+        cudaStreamSynchronize(stream);
+        cudaStreamDestroy(stream);
+      }
     }
     for (cudaEvent_t event : m_Events)
     {
@@ -116,9 +132,16 @@ CudaQueue::Release() noexcept
         cudaEventDestroy(event);
       }
     }
-    if (m_Staging)
+    for (auto & slots : m_Staging)
     {
-      cudaFreeHost(m_Staging);
+      for (Staging & staging : slots)
+      {
+        if (staging.mark)
+        {
+          cudaEventDestroy(staging.mark);
+        }
+        cudaFreeHost(staging.address);
+      }
     }
   });
 }
@@ -130,24 +153,36 @@ CudaQueue::Allocate(std::size_t bytes)
   return std::make_unique<CudaMemory>(m_Backend, m_Device, bytes);
 }
 
-void *
-CudaQueue::GetStaging(std::size_t bytes)
+std::size_t
+CudaQueue::GetFreeMemory()
 {
-  if (m_StagingSize < bytes)
+  const CudaDeviceScope scope(m_Device);
+  std::size_t           free = 0;
+  std::size_t           total = 0;
+  CheckCuda(cudaMemGetInfo(&free, &total), "asking for free memory", GetDeviceName());
+  return std::min(free, m_Backend.GetMemoryAccount().GetRoom(total));
+}
+
+void *
+CudaQueue::GetStaging(Direction direction, int slot, std::size_t bytes)
+{
+  Staging & staging = StagingOf(direction, slot);
+  if (staging.size < bytes)
   {
     const CudaDeviceScope scope(m_Device);
-    Finish();
-    ++statistics.allocations;
-    if (m_Staging)
+    if (staging.address)
     {
-      m_StagingSize = 0;
-      CheckCuda(cudaFreeHost(m_Staging), "freeing pinned memory", GetDeviceName());
-      m_Staging = nullptr;
+      Finish();
+      staging.size = 0;
+      CheckCuda(cudaFreeHost(std::exchange(staging.address, nullptr)), "freeing pinned memory", GetDeviceName());
     }
-    CheckCuda(cudaHostAlloc(&m_Staging, bytes, cudaHostAllocDefault), "allocating pinned memory", GetDeviceName());
-    m_StagingSize = bytes;
+    ++statistics.allocations;
+    CheckCuda(cudaHostAlloc(&staging.address, bytes, cudaHostAllocDefault),
+              "allocating pinned memory",
+              GetDeviceName());
+    staging.size = bytes;
   }
-  return m_Staging;
+  return staging.address;
 }
 
 void
@@ -163,26 +198,32 @@ CudaQueue::Upload(Memory & target, std::size_t offset, const void * source, std:
 }
 
 void
-CudaQueue::Mark(int slot)
+CudaQueue::Mark(Direction direction, int slot)
 {
   const CudaDeviceScope scope(m_Device);
-  CheckCuda(cudaEventRecord(m_Events[FirstMark + slot], m_Stream), "recording an event", GetDeviceName());
+  Staging &             staging = StagingOf(direction, slot);
+  CheckCuda(cudaEventRecord(staging.mark, StreamOf(direction)), "recording an event", GetDeviceName());
+  staging.isMarked = true;
 }
 
 void
-CudaQueue::WaitFor(int slot)
+CudaQueue::WaitFor(Direction direction, int slot)
 {
-  const CudaDeviceScope scope(m_Device);
-  ++statistics.synchronizations;
-  CheckCuda(cudaEventSynchronize(m_Events[FirstMark + slot]), "waiting for a copy", GetDeviceName());
+  Staging & staging = StagingOf(direction, slot);
+  if (std::exchange(staging.isMarked, false))
+  {
+    const CudaDeviceScope scope(m_Device);
+    ++statistics.synchronizations;
+    CheckCuda(cudaEventSynchronize(staging.mark), "waiting for a copy", GetDeviceName());
+  }
 }
 
 void
-CudaQueue::StartDownload(void * target, const Memory & source, std::size_t bytes, std::size_t offset)
+CudaQueue::CopyDown(void * target, const Memory & source, std::size_t bytes, std::size_t offset, cudaStream_t stream)
 {
   const CudaDeviceScope scope(m_Device);
   const char * const    address = static_cast<char *>(static_cast<const CudaMemory &>(source).GetAddress()) + offset;
-  CheckCuda(cudaMemcpyAsync(target, address, bytes, cudaMemcpyDeviceToHost, m_Stream),
+  CheckCuda(cudaMemcpyAsync(target, address, bytes, cudaMemcpyDeviceToHost, stream),
             "copying from the device",
             GetDeviceName());
   ++statistics.copiesDown;
@@ -190,9 +231,25 @@ CudaQueue::StartDownload(void * target, const Memory & source, std::size_t bytes
 }
 
 void
+CudaQueue::MarkMade(int slot)
+{
+  const CudaDeviceScope scope(m_Device);
+  CheckCuda(cudaEventRecord(m_Events[FirstMade + slot], m_Stream), "recording an event", GetDeviceName());
+}
+
+void
+CudaQueue::StartDownload(void * target, const Memory & source, std::size_t bytes, std::size_t offset, int madeSlot)
+{
+  const CudaDeviceScope scope(m_Device);
+  m_IsDownStreamBusy = true;
+  CheckCuda(cudaStreamWaitEvent(m_DownStream, m_Events[FirstMade + madeSlot], 0), "ordering a copy", GetDeviceName());
+  CopyDown(target, source, bytes, offset, m_DownStream);
+}
+
+void
 CudaQueue::Download(void * target, const Memory & source, std::size_t bytes)
 {
-  StartDownload(target, source, bytes, 0);
+  CopyDown(target, source, bytes, 0, m_Stream);
   Finish();
 }
 
@@ -202,6 +259,11 @@ CudaQueue::Finish()
   const CudaDeviceScope scope(m_Device);
   ++statistics.synchronizations;
   CheckCuda(cudaStreamSynchronize(m_Stream), "computing", GetDeviceName());
+  if (m_IsDownStreamBusy)
+  {
+    CheckCuda(cudaStreamSynchronize(m_DownStream), "copying from the device", GetDeviceName());
+    m_IsDownStreamBusy = false;
+  }
 }
 
 void

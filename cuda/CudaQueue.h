@@ -53,18 +53,22 @@ public:
 
   MemoryPointer
   Allocate(std::size_t bytes) override;
+  std::size_t
+  GetFreeMemory() override;
   void *
-  GetStaging(std::size_t bytes) override;
+  GetStaging(Direction direction, int slot, std::size_t bytes) override;
   void
   Upload(Memory & target, std::size_t offset, const void * source, std::size_t bytes) override;
   void
-  Mark(int slot) override;
+  Mark(Direction direction, int slot) override;
   void
-  WaitFor(int slot) override;
+  WaitFor(Direction direction, int slot) override;
   void
   Download(void * target, const Memory & source, std::size_t bytes) override;
   void
-  StartDownload(void * target, const Memory & source, std::size_t bytes, std::size_t offset) override;
+  MarkMade(int slot) override;
+  void
+  StartDownload(void * target, const Memory & source, std::size_t bytes, std::size_t offset, int madeSlot) override;
   void
   Finish() override;
   void
@@ -117,22 +121,46 @@ public:
 private:
   enum Event
   {
-    FirstMark,
-    SecondMark,
     TimerStart,
     TimerStop,
+    FirstMade,
+    SecondMade,
     EventCount
   };
 
+  /** Pinned host memory, and the copy that last read or wrote it. */
+  struct Staging
+  {
+    void *      address = nullptr;
+    std::size_t size = 0;
+    cudaEvent_t mark = nullptr;
+    bool        isMarked = false;
+  };
+
+  Staging &
+  StagingOf(Direction direction, int slot)
+  {
+    return m_Staging[static_cast<int>(direction)][slot];
+  }
+
+  cudaStream_t
+  StreamOf(Direction direction) const
+  {
+    return direction == Direction::Up ? m_Stream : m_DownStream;
+  }
+
   void
   Release() noexcept;
+  void
+  CopyDown(void * target, const Memory & source, std::size_t bytes, std::size_t offset, cudaStream_t stream);
 
   Backend &    m_Backend;
   int          m_Device;
   cudaStream_t m_Stream = nullptr;
+  cudaStream_t m_DownStream = nullptr; // of StartDownload, so that copies overlap what is enqueued behind them
+  bool         m_IsDownStreamBusy = false;
   cudaEvent_t  m_Events[EventCount] = {};
-  void *       m_Staging = nullptr;
-  std::size_t  m_StagingSize = 0;
+  Staging      m_Staging[2][2]; // [direction][slot]
 };
 
 } // namespace gpureg

@@ -40,7 +40,8 @@ namespace itk
  * voxel, so that large images, large origins and oblique directions cost no precision. Integers are
  * clamped and cut off as ITK does.
  *
- * The input stays on the device until another one is set, or it is modified.
+ * The input stays on the device until another one is set, or it is modified; so do a B-spline's coefficients and a
+ * displacement field. What the device has no room for is sent in slabs, see SetMaximumDeviceMemory.
  *
  * \code
  * auto resample = itk::GPUResampleImageFilter<ImageType, ImageType>::New();
@@ -90,6 +91,20 @@ public:
     return m_Device;
   }
 
+  /** Bounds what the filter holds on its device, in bytes; 0, the default, for 9/10 of what is free there. Where the
+   *  input, the output and the transform are more, the output is made in pieces, from slabs of the input. The result
+   *  is the same to the bit. Too little for one slab is an exception that says how much it would take. */
+  void
+  SetMaximumDeviceMemory(SizeValueType bytes)
+  {
+    m_MaximumDeviceMemory = bytes;
+  }
+  SizeValueType
+  GetMaximumDeviceMemory() const
+  {
+    return m_MaximumDeviceMemory;
+  }
+
 #ifndef ITK_WRAPPING_PARSER
   /** Launches, copies and times of the last update on the device. */
   gpureg::EvaluationStatistics
@@ -118,9 +133,6 @@ private:
   using InputComponentType = typename NumericTraits<typename TInputImage::PixelType>::ValueType;
   using OutputComponentType = typename NumericTraits<typename TOutputImage::PixelType>::ValueType;
 
-  /** What the input on the device was made from. */
-  using Key = std::vector<std::uintptr_t>;
-
   /** Whether the types are such that the engine can resample them. */
   static constexpr bool IsOfKnownTypes =
     TInputImage::ImageDimension == Dimension && (Dimension == 2 || Dimension == 3) &&
@@ -140,8 +152,8 @@ private:
   StartEngine();
   void
   GenerateDataOnDevice();
-  void
-  SendInput(const gpureg::ResampleRequest & request);
+  gpureg::ResampleInput
+  MakeInput(const gpureg::ResampleRequest & request) const;
   gpureg::TransformChain
   MakeChain() const;
   gpureg::TransformChain
@@ -152,7 +164,7 @@ private:
   GPUDevice                          m_Device;
   bool                               m_MeasuresKernelTime{ false };
   std::unique_ptr<gpureg::Resampler> m_Engine;
-  Key                                m_InputKey;
+  SizeValueType                      m_MaximumDeviceMemory{ 0 };
   std::set<std::string>              m_Said;
 };
 

@@ -15,6 +15,7 @@
 #include "itkNearestNeighborExtrapolateImageFunction.h"
 #include "itkNearestNeighborInterpolateImageFunction.h"
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 
@@ -200,10 +201,10 @@ itkGPUResampleClass::StartEngine()
   if (!m_Engine || m_Engine->GetDeviceName() != m_Device.GetName())
   {
     m_Engine.reset();
-    m_InputKey.clear();
     m_Engine = std::make_unique<gpureg::Resampler>(m_Device.GetName());
   }
   m_Engine->SetTiming(m_MeasuresKernelTime);
+  m_Engine->SetMaximumDeviceMemory(m_MaximumDeviceMemory);
   gpureg::ResampleRequest request;
   this->ChooseInterpolation(request);
   const bool wantsDoubles = Precision == gpureg::Precision::Double ||
@@ -227,7 +228,6 @@ itkGPUResampleClass::GenerateDataOnDevice()
   }
   gpureg::ResampleRequest request;
   this->ChooseInterpolation(request);
-  this->SendInput(request);
   request.size = GPURegistrationGeometry::SizeOf(region.GetSize());
   const auto & whole = output->GetLargestPossibleRegion();
   const auto & wholeInput = this->GetInput()->GetLargestPossibleRegion();
@@ -252,10 +252,16 @@ itkGPUResampleClass::GenerateDataOnDevice()
       outside[c] = ConvertType::GetNthComponent(static_cast<int>(c), value);
     }
   }
+  using RealType = std::conditional_t<Precision == gpureg::Precision::Single, float, double>;
+  constexpr bool isCast = !std::is_same<OutputComponentType, RealType>::value;
   request.output = [=, &outside](std::int64_t first, std::int64_t count, const void * in) {
-    using RealType = std::conditional_t<Precision == gpureg::Precision::Single, float, double>;
     const auto * const    values = static_cast<const RealType *>(in);
     OutputComponentType * out = pixels + first * components;
+    if constexpr (!isCast)
+    {
+      std::copy_n(values, count * components, out);
+      return;
+    }
     for (std::int64_t i = 0; i < count * components; ++i)
     {
       if constexpr (std::is_integral<OutputComponentType>::value)
@@ -270,34 +276,30 @@ itkGPUResampleClass::GenerateDataOnDevice()
       }
     }
   };
+  request.memory = isCast ? nullptr : pixels;
   request.progress = [this](double done) { GPURegistrationDetail::ReportProgress(*this, static_cast<float>(done)); };
-  m_Engine->Resample(request, GPURegistrationDetail::MakeParallelFor(this->GetNumberOfWorkUnits()));
+  m_Engine->Resample(this->MakeInput(request),
+                     request,
+                     GPURegistrationDetail::MakeParallelFor(this->GetNumberOfWorkUnits()));
 }
 
-/** Unless the device has it already. */
 itkGPUResampleTemplate
-void
-itkGPUResampleClass::SendInput(const gpureg::ResampleRequest & request)
+gpureg::ResampleInput
+itkGPUResampleClass::MakeInput(const gpureg::ResampleRequest & request) const
 {
   using RealType = std::conditional_t<Precision == gpureg::Precision::Single, float, double>;
   const TInputImage * const image = this->GetInput();
-  const int                 order = request.interpolation == gpureg::Interpolation::BSpline ? request.splineOrder : -1;
-  const Key                 key{ reinterpret_cast<std::uintptr_t>(image),
-                 reinterpret_cast<std::uintptr_t>(image->GetBufferPointer()),
-                 static_cast<std::uintptr_t>(image->GetMTime()),
-                 static_cast<std::uintptr_t>(image->GetUpdateMTime()),
-                 static_cast<std::uintptr_t>(order) };
-  if (key == m_InputKey)
-  {
-    return;
-  }
-  m_InputKey.clear();
-  gpureg::ResampleInput input;
+  gpureg::ResampleInput     input;
   input.size = GPURegistrationGeometry::SizeOf(image->GetBufferedRegion().GetSize());
   input.components = static_cast<int>(image->GetNumberOfComponentsPerPixel());
   input.precision = Precision;
-  input.splineOrder = std::max(order, 0);
+  input.splineOrder = request.interpolation == gpureg::Interpolation::BSpline ? request.splineOrder : 0;
+  input.key = { reinterpret_cast<std::uintptr_t>(image),
+                reinterpret_cast<std::uintptr_t>(image->GetBufferPointer()),
+                static_cast<std::uintptr_t>(image->GetMTime()),
+                static_cast<std::uintptr_t>(image->GetUpdateMTime()) };
   const auto * const values = reinterpret_cast<const InputComponentType *>(image->GetBufferPointer());
+  input.memory = std::is_same<InputComponentType, RealType>::value ? values : nullptr;
   input.values = [values, components = input.components](std::int64_t first, std::int64_t count, void * out) {
     auto * const reals = static_cast<RealType *>(out);
     for (std::int64_t i = 0; i < count * components; ++i)
@@ -305,8 +307,7 @@ itkGPUResampleClass::SendInput(const gpureg::ResampleRequest & request)
       reals[i] = static_cast<RealType>(values[first * components + i]);
     }
   };
-  m_Engine->SetInput(input, GPURegistrationDetail::MakeParallelFor(this->GetNumberOfWorkUnits()));
-  m_InputKey = key;
+  return input;
 }
 
 itkGPUResampleTemplate
@@ -400,6 +401,7 @@ itkGPUResampleClass::PrintSelf(std::ostream & os, Indent indent) const
 {
   Superclass::PrintSelf(os, indent);
   os << indent << "Device: " << m_Device << std::endl;
+  os << indent << "MaximumDeviceMemory: " << m_MaximumDeviceMemory << std::endl;
   os << indent << "MeasuresKernelTime: " << (m_MeasuresKernelTime ? "On" : "Off") << std::endl;
 }
 

@@ -68,6 +68,12 @@ MakeSplineGrid(const TTransform & transform)
   grid.order = static_cast<int>(TTransform::SplineOrder);
   grid.size = GPURegistrationGeometry::SizeOf(first.GetBufferedRegion().GetSize());
   grid.toGrid = GPURegistrationGeometry::GetPointToIndexMap(first, first.GetBufferedRegion());
+  grid.key = { reinterpret_cast<std::uintptr_t>(&transform), static_cast<std::uintptr_t>(transform.GetMTime()) };
+  for (unsigned int d = 0; d < dimension; ++d)
+  {
+    grid.key.push_back(reinterpret_cast<std::uintptr_t>(coefficients[d]));
+    grid.key.push_back(static_cast<std::uintptr_t>(images[d]->GetMTime()));
+  }
   // The images keep the coefficients alive.
   grid.vectors = [images, coefficients](std::int64_t begin, std::int64_t count, double * out) {
     for (std::int64_t i = 0; i < count; ++i)
@@ -90,6 +96,10 @@ MakeFieldGrid(const TField & field)
   grid.order = gpureg::DisplacementGrid::Field;
   grid.size = GPURegistrationGeometry::SizeOf(field.GetBufferedRegion().GetSize());
   grid.toGrid = GPURegistrationGeometry::GetPointToIndexMap(field, field.GetBufferedRegion());
+  grid.key = { reinterpret_cast<std::uintptr_t>(&field),
+               reinterpret_cast<std::uintptr_t>(field.GetBufferPointer()),
+               static_cast<std::uintptr_t>(field.GetMTime()),
+               static_cast<std::uintptr_t>(field.GetUpdateMTime()) };
   const typename TField::ConstPointer keep = &field;
   grid.vectors = [keep](std::int64_t begin, std::int64_t count, double * out) {
     const auto * const vectors = keep->GetBufferPointer();

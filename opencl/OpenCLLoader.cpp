@@ -185,6 +185,12 @@ clEnqueueFillBuffer(cl_command_queue queue,
 }
 
 cl_int CL_API_CALL
+clEnqueueMarkerWithWaitList(cl_command_queue queue, cl_uint waitCount, const cl_event * waitList, cl_event * event)
+{
+  return Forward<clEnqueueMarkerWithWaitList>(__func__, queue, waitCount, waitList, event);
+}
+
+cl_int CL_API_CALL
 clEnqueueReadBuffer(cl_command_queue queue,
                     cl_mem           buffer,
                     cl_bool          blocking,

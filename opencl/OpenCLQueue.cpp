@@ -6,6 +6,10 @@
 #include "OpenCLError.h"
 #include "ResamplePasses.h"
 
+#include <algorithm>
+#include <utility>
+#include <vector>
+
 namespace gpureg
 {
 
@@ -93,6 +97,7 @@ OpenCLQueue::OpenCLQueue(OpenCLBackend & backend)
   CheckOpenCL(GetDeviceName(), [this] {
     m_Context = GetDevice().GetContext();
     m_Queue = cl::CommandQueue(m_Context, GetDevice().GetHandle(), CL_QUEUE_PROFILING_ENABLE);
+    m_DownQueue = cl::CommandQueue(m_Context, GetDevice().GetHandle());
   });
 }
 
@@ -101,6 +106,7 @@ OpenCLQueue::~OpenCLQueue()
   try
   {
     m_Queue.finish();
+    m_DownQueue.finish();
   }
   catch (const cl::Error &)
   {
@@ -115,24 +121,41 @@ OpenCLQueue::Allocate(std::size_t bytes)
   return std::make_unique<OpenCLMemory>(m_Backend, m_Context, m_Queue, bytes);
 }
 
-void *
-OpenCLQueue::GetStaging(std::size_t bytes)
+std::size_t
+OpenCLQueue::GetFreeMemory()
 {
-  if (!m_Staging || m_Staging->GetSize() < bytes)
+  return m_Backend.GetMemoryAccount().GetRoom(GetDevice().GetMemorySize());
+}
+
+std::size_t
+OpenCLQueue::GetLargestAllocation()
+{
+  return GetDevice().GetMaximumAllocation();
+}
+
+void *
+OpenCLQueue::GetStaging(Direction direction, int slot, std::size_t bytes)
+{
+  std::unique_ptr<OpenCLStaging> & staging = m_Slots[static_cast<int>(direction)][slot].staging;
+  if (!staging || staging->GetSize() < bytes)
   {
-    m_Staging.reset();
+    if (staging)
+    {
+      Finish();
+      staging.reset();
+    }
     ++statistics.allocations;
-    m_Staging =
-      CheckOpenCL(GetDeviceName(), [&] { return std::make_unique<OpenCLStaging>(m_Context, m_Queue, bytes); });
+    staging = CheckOpenCL(GetDeviceName(), [&] { return std::make_unique<OpenCLStaging>(m_Context, m_Queue, bytes); });
   }
-  return m_Staging->GetAddress();
+  return staging->GetAddress();
 }
 
 void
 OpenCLQueue::Upload(Memory & target, std::size_t offset, const void * source, std::size_t bytes)
 {
   CheckOpenCL(GetDeviceName(), [&] {
-    m_Queue.enqueueWriteBuffer(BufferOf(target), CL_FALSE, offset, bytes, source, nullptr, &m_LastCopy);
+    m_Queue.enqueueWriteBuffer(
+      BufferOf(target), CL_FALSE, offset, bytes, source, nullptr, &m_LastCopy[static_cast<int>(Direction::Up)]);
     m_Queue.flush();
   });
   ++statistics.copiesUp;
@@ -140,27 +163,44 @@ OpenCLQueue::Upload(Memory & target, std::size_t offset, const void * source, st
 }
 
 void
-OpenCLQueue::Mark(int slot)
+OpenCLQueue::Mark(Direction direction, int slot)
 {
-  m_Marks[slot] = m_LastCopy;
+  m_Slots[static_cast<int>(direction)][slot].mark = m_LastCopy[static_cast<int>(direction)];
 }
 
 void
-OpenCLQueue::WaitFor(int slot)
+OpenCLQueue::WaitFor(Direction direction, int slot)
 {
-  if (m_Marks[slot]())
+  const cl::Event mark = std::exchange(m_Slots[static_cast<int>(direction)][slot].mark, cl::Event());
+  if (mark())
   {
     ++statistics.synchronizations;
-    CheckOpenCL(GetDeviceName(), [&] { m_Marks[slot].wait(); });
+    CheckOpenCL(GetDeviceName(), [&] { mark.wait(); });
   }
 }
 
 void
-OpenCLQueue::StartDownload(void * target, const Memory & source, std::size_t bytes, std::size_t offset)
+OpenCLQueue::MarkMade(int slot)
 {
   CheckOpenCL(GetDeviceName(), [&] {
-    m_Queue.enqueueReadBuffer(BufferOf(source), CL_FALSE, offset, bytes, target, nullptr, &m_LastCopy);
+    m_Made[slot].resize(1);
+    m_Queue.enqueueMarkerWithWaitList(nullptr, m_Made[slot].data());
     m_Queue.flush();
+  });
+}
+
+void
+OpenCLQueue::StartDownload(void * target, const Memory & source, std::size_t bytes, std::size_t offset, int madeSlot)
+{
+  CheckOpenCL(GetDeviceName(), [&] {
+    m_DownQueue.enqueueReadBuffer(BufferOf(source),
+                                  CL_FALSE,
+                                  offset,
+                                  bytes,
+                                  target,
+                                  &m_Made[madeSlot],
+                                  &m_LastCopy[static_cast<int>(Direction::Down)]);
+    m_DownQueue.flush();
   });
   ++statistics.copiesDown;
   statistics.bytesDown += static_cast<std::int64_t>(bytes);
@@ -179,7 +219,10 @@ void
 OpenCLQueue::Finish()
 {
   ++statistics.synchronizations;
-  CheckOpenCL(GetDeviceName(), [this] { m_Queue.finish(); });
+  CheckOpenCL(GetDeviceName(), [this] {
+    m_Queue.finish();
+    m_DownQueue.finish();
+  });
 }
 
 void

@@ -103,18 +103,24 @@ public:
 
   MemoryPointer
   Allocate(std::size_t bytes) override;
+  std::size_t
+  GetFreeMemory() override;
+  std::size_t
+  GetLargestAllocation() override;
   void *
-  GetStaging(std::size_t bytes) override;
+  GetStaging(Direction direction, int slot, std::size_t bytes) override;
   void
   Upload(Memory & target, std::size_t offset, const void * source, std::size_t bytes) override;
   void
-  Mark(int slot) override;
+  Mark(Direction direction, int slot) override;
   void
-  WaitFor(int slot) override;
+  WaitFor(Direction direction, int slot) override;
   void
   Download(void * target, const Memory & source, std::size_t bytes) override;
   void
-  StartDownload(void * target, const Memory & source, std::size_t bytes, std::size_t offset) override;
+  MarkMade(int slot) override;
+  void
+  StartDownload(void * target, const Memory & source, std::size_t bytes, std::size_t offset, int madeSlot) override;
   void
   Finish() override;
   void
@@ -147,15 +153,23 @@ public:
   Launch(const cl::Kernel & kernel, int groups, int bands);
 
 private:
-  OpenCLBackend &                m_Backend;
-  cl::Context                    m_Context;
-  cl::CommandQueue               m_Queue;
-  std::unique_ptr<OpenCLStaging> m_Staging;
-  cl::Event                      m_LastCopy;
-  cl::Event                      m_Marks[2];
-  bool                           m_IsTiming = false;
-  cl::Event                      m_FirstTimed;
-  cl::Event                      m_LastTimed;
+  /** Pinned host memory, and the copy that last read or wrote it. */
+  struct Slot
+  {
+    std::unique_ptr<OpenCLStaging> staging;
+    cl::Event                      mark;
+  };
+
+  OpenCLBackend &        m_Backend;
+  cl::Context            m_Context;
+  cl::CommandQueue       m_Queue;
+  cl::CommandQueue       m_DownQueue;   // of StartDownload, so that copies overlap what is enqueued behind them
+  Slot                   m_Slots[2][2]; // [direction][slot]
+  cl::Event              m_LastCopy[2]; // [direction]
+  std::vector<cl::Event> m_Made[2];     // by slot: a wait list of one
+  bool                   m_IsTiming = false;
+  cl::Event              m_FirstTimed;
+  cl::Event              m_LastTimed;
 };
 
 } // namespace gpureg

@@ -8,12 +8,15 @@
 #include "itkGPUResampleImageFilter.h"
 
 #include "itkAffineTransform.h"
+#include "itkBSplineInterpolateImageFunction.h"
 #include "itkBSplineTransform.h"
 #include "itkCompositeTransform.h"
 #include "itkDisplacementFieldTransform.h"
 #include "itkEuler2DTransform.h"
 #include "itkEuler3DTransform.h"
 #include "itkIdentityTransform.h"
+#include "itkLinearInterpolateImageFunction.h"
+#include "itkNearestNeighborInterpolateImageFunction.h"
 #include "itkSimilarity2DTransform.h"
 #include "itkSimilarity3DTransform.h"
 #include "itkThinPlateSplineKernelTransform.h"
@@ -341,6 +344,24 @@ MakeTransform(const std::string & name, const Grid<VDimension> & grid, Random & 
     return MakeThinPlate<VDimension>(grid, random);
   }
   throw std::invalid_argument("no transform is called " + name);
+}
+
+/** nearest, linear, bspline0 … bspline5. */
+template <typename TImage>
+typename itk::InterpolateImageFunction<TImage, double>::Pointer
+MakeInterpolator(const std::string & name)
+{
+  if (name == "nearest")
+  {
+    return itk::NearestNeighborInterpolateImageFunction<TImage, double>::New().GetPointer();
+  }
+  if (name == "linear")
+  {
+    return itk::LinearInterpolateImageFunction<TImage, double>::New().GetPointer();
+  }
+  auto spline = itk::BSplineInterpolateImageFunction<TImage, double, double>::New();
+  spline->SetSplineOrder(static_cast<unsigned int>(name.back() - '0'));
+  return spline.GetPointer();
 }
 
 } // namespace gpuregtest

@@ -3,32 +3,12 @@
 #include "ResampleCase.h"
 #include "TestDevices.h"
 
-#include "itkBSplineInterpolateImageFunction.h"
 #include "itkImageRegionConstIteratorWithIndex.h"
-#include "itkNearestNeighborInterpolateImageFunction.h"
 
 namespace gpuregtest
 {
 namespace
 {
-
-/** nearest, linear, bspline0 … bspline5. */
-template <typename TImage>
-typename itk::InterpolateImageFunction<TImage, double>::Pointer
-MakeInterpolator(const std::string & name)
-{
-  if (name == "nearest")
-  {
-    return itk::NearestNeighborInterpolateImageFunction<TImage, double>::New().GetPointer();
-  }
-  if (name == "linear")
-  {
-    return itk::LinearInterpolateImageFunction<TImage, double>::New().GetPointer();
-  }
-  auto spline = itk::BSplineInterpolateImageFunction<TImage, double, double>::New();
-  spline->SetSplineOrder(static_cast<unsigned int>(name.back() - '0'));
-  return spline.GetPointer();
-}
 
 /** Values of smooth waves and noise in the range of the pixel type, at most ±1000. */
 template <typename TImage>

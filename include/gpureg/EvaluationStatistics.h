@@ -19,6 +19,8 @@ struct EvaluationStatistics
   std::int64_t bytesDown = 0;
   /** Bytes that the object holds on its device. */
   std::int64_t deviceBytes = 0;
+  /** The largest array of them. */
+  std::int64_t largestArrayBytes = 0;
   /** 0 unless SetTiming(true). */
   double kernelMilliseconds = 0;
   /** Host wall time of Evaluate: copies, launches and waiting included. */

@@ -5,6 +5,7 @@
 #include "GPURegistrationExport.h"
 #include "gpureg/Error.h"
 #include "gpureg/EvaluationStatistics.h"
+#include "gpureg/Key.h"
 #include "gpureg/ParallelFor.h"
 #include "gpureg/Precision.h"
 #include "gpureg/TransformChain.h"
@@ -33,8 +34,12 @@ struct ResampleInput
   Precision precision = Precision::Single;
   /** float or double, by the precision, [voxel][component]. */
   Filler values;
+  /** Where they lie in memory, if they do; null otherwise. The host reads them there. */
+  const void * memory = nullptr;
   /** Of the B-spline that is to be interpolated; its coefficients are made on the device. 0 for none. */
   int splineOrder = 0;
+  /** Of the values. */
+  Key key;
 };
 
 /** What is to be made of it. */
@@ -59,6 +64,8 @@ struct ResampleRequest
   /** Takes voxels first … first + count - 1 of the output from float or double in, by the input's precision.
    *  Called for disjoint ranges, from several threads at once. */
   std::function<void(std::int64_t first, std::int64_t count, const void * in)> output;
+  /** Where the output's voxels are to be, if they are just so: the host makes them there. Null otherwise. */
+  void * memory = nullptr;
   /** Called with the share of the output that is done, from the caller's thread; may throw to end the work.
    *  May be empty. */
   std::function<void(double)> progress;
@@ -67,8 +74,10 @@ struct ResampleRequest
 /** Resamples images on one device: y = input(pointToInput(T(outputToPoint(x)))), in one launch a piece of
  *  the output, whatever the transform (Shamonin 2014, section 3.2, which has a launch and a field a part).
  *
- *  The input stays on the device between calls. One object serves one thread at a time. Every function
- *  throws gpureg::Error; after a failed SetInput there is no input, and the object can be given one again. */
+ *  What has a key, the input and the grids' vectors, stays on the device between calls. Where the device has no room
+ *  for everything at once, the output is made in pieces, each of them from the slabs of the input that it needs, and
+ *  from those planes of the chain's first grid: the result is the same to the bit. One object serves one thread at a
+ *  time. Every function throws gpureg::Error, and the object can be used again. */
 class GPURegistration_EXPORT Resampler
 {
 public:
@@ -86,18 +95,18 @@ public:
   bool
   HasDoubles() const;
 
-  /** Copies the input to the device. */
   void
-  SetInput(const ResampleInput & input, const ParallelFor & parallelFor);
+  Resample(const ResampleInput & input, const ResampleRequest & request, const ParallelFor & parallelFor);
 
+  /** Bounds the memory that it takes on the device, in bytes; 0, the default, for 9/10 of what is free. */
   void
-  Resample(const ResampleRequest & request, const ParallelFor & parallelFor);
+  SetMaximumDeviceMemory(std::size_t bytes);
 
   /** Measures kernel times from now on, and waits for each launch to do so. */
   void
   SetTiming(bool on);
 
-  /** Of the last Resample, and of the SetInput before it if there was one. */
+  /** Of the last Resample. */
   EvaluationStatistics
   GetStatistics() const;
 

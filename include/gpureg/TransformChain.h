@@ -4,6 +4,7 @@
 
 #include "GPURegistrationExport.h"
 #include "gpureg/Geometry.h"
+#include "gpureg/Key.h"
 
 #include <cstdint>
 #include <functional>
@@ -27,6 +28,7 @@ struct DisplacementGrid
   Size         size{};
   IndexMap     toGrid; // point → continuous index of the grid
   VectorFiller vectors;
+  Key          key; // of the vectors
 };
 
 /** One step of a chain: out = map·in + vectorMatrix·u(toGrid·in), of points. Outside of the grid u is 0. */

@@ -22,6 +22,10 @@ public:
   void
   Release(std::size_t bytes);
 
+  /** What is left of so many bytes, within the limit. */
+  std::size_t
+  GetRoom(std::size_t bytes) const;
+
   std::atomic<std::size_t> limit{ 0 };
   std::atomic<std::size_t> inUse{ 0 };
 };

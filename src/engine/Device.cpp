@@ -118,4 +118,12 @@ MemoryAccount::Release(std::size_t bytes)
   inUse -= bytes;
 }
 
+std::size_t
+MemoryAccount::GetRoom(std::size_t bytes) const
+{
+  const std::size_t allowed = limit != 0 ? std::min<std::size_t>(limit, bytes) : bytes;
+  const std::size_t held = inUse;
+  return allowed > held ? allowed - held : 0;
+}
+
 } // namespace gpureg

@@ -418,7 +418,7 @@ MattesMetric::Evaluate(const MattesMapping & mapping,
   }
 
   MattesResult result;
-  char *       staging = static_cast<char *>(queue.GetStaging(sumBytes));
+  char *       staging = static_cast<char *>(queue.GetStaging(Direction::Down, 0, sumBytes));
   queue.Download(staging, *arrays.sums, sumBytes);
   result.histogram.resize(cells);
   std::memcpy(result.histogram.data(), staging, cells * sizeof(kernels::u64));
@@ -439,7 +439,7 @@ MattesMetric::Evaluate(const MattesMapping & mapping,
     void *            direct = queue.GetHostAddress(*arrays.forces);
     if (!direct)
     {
-      direct = queue.GetStaging(bytes);
+      direct = queue.GetStaging(Direction::Down, 0, bytes);
       queue.Download(direct, *arrays.forces, bytes);
     }
     result.forces = static_cast<const float *>(direct);

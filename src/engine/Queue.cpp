@@ -9,7 +9,7 @@ namespace gpureg
 namespace
 {
 // Large enough to keep a bus busy, small enough to be pinned without harm.
-constexpr std::int64_t PieceBytes = std::int64_t{ 32 } << 20;
+constexpr std::int64_t PieceBytes = std::int64_t{ 16 } << 20;
 // What one thread fills at a time.
 constexpr std::int64_t TaskElements = std::int64_t{ 1 } << 16;
 
@@ -37,30 +37,146 @@ FillPiece(const ParallelFor & parallelFor,
   });
 }
 
-/** Pieces of so many bytes at most, through two halves of the staging memory: while one is copied, the one before is
- *  taken. start(piece, half) enqueues the copy. */
-template <typename TStart, typename TTake>
-void
-DrainThroughStaging(Queue & queue, std::size_t bytes, std::int64_t pieces, const TStart & start, const TTake & take)
+/** The pieces of an array, and the parts of a piece that staging memory takes at a time. */
+struct Drainage
 {
-  char * const staging =
-    static_cast<char *>(queue.GetStaging(static_cast<std::size_t>(std::min<std::int64_t>(pieces, 2)) * bytes));
-  const auto halfOf = [&](std::int64_t piece) { return staging + static_cast<std::size_t>(piece % 2) * bytes; };
+  explicit Drainage(const ArrayInPieces & a)
+    : array(a)
+    , partCount(std::clamp<std::int64_t>(PieceBytes / static_cast<std::int64_t>(a.elementSize), 1, a.pieceCount))
+    , partsOfPiece((a.pieceCount + partCount - 1) / partCount)
+    , pieces((a.count + a.pieceCount - 1) / a.pieceCount)
+  {}
+
+  std::int64_t
+  CountElements(std::int64_t piece) const
+  {
+    return std::min(array.pieceCount, array.count - piece * array.pieceCount);
+  }
+
+  std::int64_t
+  CountParts() const
+  {
+    return (pieces - 1) * partsOfPiece + (CountElements(pieces - 1) + partCount - 1) / partCount;
+  }
+
+  const ArrayInPieces & array;
+  std::int64_t          partCount; // elements
+  std::int64_t          partsOfPiece;
+  std::int64_t          pieces;
+};
+
+void
+TakePart(const Queue & queue, const ArrayInPieces & array, std::int64_t first, std::int64_t count, const char * values)
+{
+  ForEachTask(queue.parallelFor, count, [&](std::int64_t begin, std::int64_t now) {
+    array.take(first + begin, now, values + begin * static_cast<std::int64_t>(array.elementSize));
+  });
+  if (array.progress)
+  {
+    array.progress(first + count);
+  }
+}
+
+void
+MakePiece(Queue & queue, const Drainage & d, std::array<const Memory *, 2> buffers, std::int64_t piece)
+{
+  const auto slot = static_cast<std::size_t>(piece % 2);
+  if (d.array.make)
+  {
+    d.array.make(piece * d.array.pieceCount, d.CountElements(piece), const_cast<Memory &>(*buffers[slot]));
+  }
+  queue.MarkMade(static_cast<int>(slot));
+}
+
+/** Part by part, through two slots of staging memory: while one is copied, the one before is taken, and the piece
+ *  behind the next one is made as soon as its buffer has been copied. */
+void
+DrainThroughStaging(Queue & queue, const Drainage & d, std::array<const Memory *, 2> buffers)
+{
+  const auto stagingOf = [&](std::int64_t part) {
+    const std::size_t bytes = static_cast<std::size_t>(d.partCount) * d.array.elementSize;
+    return static_cast<char *>(queue.GetStaging(Direction::Down, static_cast<int>(part % 2), bytes));
+  };
+  const auto firstOf = [&](std::int64_t part) { return part % d.partsOfPiece * d.partCount; };
+  const auto countOf = [&](std::int64_t part) {
+    return std::min(d.partCount, d.CountElements(part / d.partsOfPiece) - firstOf(part));
+  };
+  const auto start = [&](std::int64_t part) {
+    const std::int64_t slot = part / d.partsOfPiece % 2;
+    queue.StartDownload(stagingOf(part),
+                        *buffers[static_cast<std::size_t>(slot)],
+                        static_cast<std::size_t>(countOf(part)) * d.array.elementSize,
+                        static_cast<std::size_t>(firstOf(part)) * d.array.elementSize,
+                        static_cast<int>(slot));
+    queue.Mark(Direction::Down, static_cast<int>(part % 2));
+  };
+  const std::int64_t parts = d.CountParts();
+  for (std::int64_t piece = 0; piece < std::min<std::int64_t>(d.pieces, 2); ++piece)
+  {
+    MakePiece(queue, d, buffers, piece);
+  }
+  start(0);
+  for (std::int64_t part = 0; part < parts; ++part)
+  {
+    if (part + 1 < parts)
+    {
+      start(part + 1);
+    }
+    queue.WaitFor(Direction::Down, static_cast<int>(part % 2));
+    const std::int64_t piece = part / d.partsOfPiece;
+    if ((part + 1) % d.partsOfPiece == 0 && piece + 2 < d.pieces)
+    {
+      MakePiece(queue, d, buffers, piece + 2);
+    }
+    TakePart(queue, d.array, piece * d.array.pieceCount + firstOf(part), countOf(part), stagingOf(part));
+  }
+}
+
+/** False where the device has memory of its own. */
+bool
+MakeInPlace(Queue & queue, const ArrayInPieces & array)
+{
+  const Drainage d(array);
+  for (std::int64_t piece = 0; piece < d.pieces; ++piece)
+  {
+    const std::int64_t  first = piece * array.pieceCount;
+    const std::int64_t  count = d.CountElements(piece);
+    const MemoryPointer out =
+      queue.Wrap(static_cast<char *>(array.target) + static_cast<std::size_t>(first) * array.elementSize,
+                 static_cast<std::size_t>(count) * array.elementSize);
+    if (!out)
+    {
+      return false;
+    }
+    array.make(first, count, *out);
+    if (array.progress)
+    {
+      array.progress(first + count);
+    }
+  }
+  return true;
+}
+
+void
+Drain(Queue & queue, std::array<const Memory *, 2> buffers, const ArrayInPieces & array)
+{
+  const Drainage d(array);
+  if (queue.GetHostAddress(const_cast<Memory &>(*buffers[0])) != nullptr)
+  {
+    for (std::int64_t piece = 0; piece < d.pieces; ++piece)
+    {
+      MakePiece(queue, d, { buffers[0], buffers[0] }, piece);
+      TakePart(queue,
+               array,
+               piece * array.pieceCount,
+               d.CountElements(piece),
+               static_cast<const char *>(queue.GetHostAddress(const_cast<Memory &>(*buffers[0]))));
+    }
+    return;
+  }
   try
   {
-    for (std::int64_t piece = 0; piece <= pieces; ++piece)
-    {
-      if (piece < pieces)
-      {
-        start(piece, halfOf(piece));
-        queue.Mark(static_cast<int>(piece % 2));
-      }
-      if (piece > 0)
-      {
-        queue.WaitFor(static_cast<int>((piece - 1) % 2));
-        take(piece - 1, halfOf(piece - 1));
-      }
-    }
+    DrainThroughStaging(queue, d, buffers);
   }
   catch (...)
   {
@@ -101,93 +217,44 @@ FillArray(Queue &        queue,
     FillPiece(queue.parallelFor, filler, elementSize, 0, count, static_cast<char *>(direct) + offset);
     return;
   }
-  // Two halves of the staging memory: one is filled while the other is copied.
+  // One slot of staging memory is filled while the other is copied.
   const std::int64_t piece = std::max<std::int64_t>(1, PieceBytes / static_cast<std::int64_t>(elementSize));
-  const std::size_t  pieceBytes = static_cast<std::size_t>(std::min(piece, count)) * elementSize;
-  char *             staging = static_cast<char *>(queue.GetStaging(2 * pieceBytes));
-  bool               second = false;
   for (std::int64_t first = 0; first < count; first += piece)
   {
     const std::int64_t now = std::min(piece, count - first);
-    char *             half = staging + (second ? pieceBytes : 0);
-    if (first >= 2 * piece)
-    {
-      queue.WaitFor(second ? 1 : 0);
-    }
-    FillPiece(queue.parallelFor, filler, elementSize, first, now, half);
-    queue.Upload(target,
-                 offset + static_cast<std::size_t>(first) * elementSize,
-                 half,
-                 static_cast<std::size_t>(now) * elementSize);
-    queue.Mark(second ? 1 : 0);
-    second = !second;
+    const std::size_t  bytes = static_cast<std::size_t>(now) * elementSize;
+    const int          slot = queue.nextUpSlot;
+    queue.nextUpSlot = 1 - slot;
+    queue.WaitFor(Direction::Up, slot);
+    char * const staging = static_cast<char *>(queue.GetStaging(Direction::Up, slot, bytes));
+    FillPiece(queue.parallelFor, filler, elementSize, first, now, staging);
+    queue.Upload(target, offset + static_cast<std::size_t>(first) * elementSize, staging, bytes);
+    queue.Mark(Direction::Up, slot);
   }
-  queue.Finish();
 }
 
 void
-DrainArray(Queue &                                                               queue,
-           const Memory &                                                        source,
-           std::size_t                                                           elementSize,
-           std::int64_t                                                          count,
-           const std::function<void(std::int64_t, std::int64_t, const void *)> & take)
+DrainArray(Queue & queue, const Memory & source, std::size_t elementSize, std::int64_t count, const Taker & take)
 {
-  const auto takePiece = [&](std::int64_t first, std::int64_t now, const char * values) {
-    ForEachTask(queue.parallelFor, now, [&](std::int64_t begin, std::int64_t part) {
-      take(first + begin, part, values + begin * static_cast<std::int64_t>(elementSize));
-    });
-  };
-  if (const void * direct = queue.GetHostAddress(const_cast<Memory &>(source)))
+  ArrayInPieces array{ elementSize, count, count, nullptr, take, nullptr, nullptr };
+  Drain(queue, { &source, &source }, array);
+}
+
+void
+DrainPieces(Queue & queue, std::array<MemoryPointer, 2> & buffers, const ArrayInPieces & array)
+{
+  if (array.target && MakeInPlace(queue, array))
   {
-    takePiece(0, count, static_cast<const char *>(direct));
     return;
   }
-  const std::int64_t piece =
-    std::clamp<std::int64_t>(PieceBytes / static_cast<std::int64_t>(elementSize), 1, std::max<std::int64_t>(1, count));
-  const std::size_t pieceBytes = static_cast<std::size_t>(piece) * elementSize;
-  DrainThroughStaging(
-    queue,
-    pieceBytes,
-    (count + piece - 1) / piece,
-    [&](std::int64_t n, char * half) {
-      const auto now = static_cast<std::size_t>(std::min(piece, count - n * piece));
-      queue.StartDownload(half, source, now * elementSize, static_cast<std::size_t>(n) * pieceBytes);
-    },
-    [&](std::int64_t n, const char * half) { takePiece(n * piece, std::min(piece, count - n * piece), half); });
-}
-
-void
-DrainPieces(Queue &                                                    queue,
-            std::array<MemoryPointer, 2> &                             buffers,
-            std::size_t                                                bytes,
-            std::int64_t                                               pieces,
-            const std::function<std::size_t(std::int64_t, Memory &)> & make,
-            const std::function<void(std::int64_t, const void *)> &    take)
-{
-  for (std::int64_t n = 0; n < std::min<std::int64_t>(pieces, 2); ++n)
-  {
-    Reserve(queue, buffers[static_cast<std::size_t>(n)], bytes);
-  }
+  const std::size_t bytes = static_cast<std::size_t>(array.pieceCount) * array.elementSize;
+  Reserve(queue, buffers[0], bytes);
   // Where the host sees the device's memory there is nothing to copy, and nothing to overlap.
-  if (queue.GetHostAddress(*buffers[0]) != nullptr)
+  if (array.pieceCount < array.count && queue.GetHostAddress(*buffers[0]) == nullptr)
   {
-    for (std::int64_t piece = 0; piece < pieces; ++piece)
-    {
-      make(piece, *buffers[0]);
-      take(piece, queue.GetHostAddress(*buffers[0]));
-    }
-    return;
+    Reserve(queue, buffers[1], bytes);
   }
-  DrainThroughStaging(
-    queue,
-    bytes,
-    pieces,
-    [&](std::int64_t piece, char * half) {
-      Memory &          buffer = *buffers[static_cast<std::size_t>(piece % 2)];
-      const std::size_t size = make(piece, buffer);
-      queue.StartDownload(half, buffer, size);
-    },
-    take);
+  Drain(queue, { buffers[0].get(), buffers[1] ? buffers[1].get() : buffers[0].get() }, array);
 }
 
 } // namespace gpureg

@@ -9,6 +9,7 @@
 #include <array>
 #include <cstddef>
 #include <functional>
+#include <limits>
 #include <memory>
 
 namespace gpureg
@@ -38,12 +39,21 @@ private:
 
 using MemoryPointer = std::unique_ptr<Memory>;
 
+
+/** Which way a copy goes. Each way has staging memory and marks of its own, so that an array can be filled while
+ *  another is handed out. */
+enum class Direction
+{
+  Up,
+  Down
+};
+
 class LinePasses;
 class MattesPasses;
 class ResamplePasses;
 
-/** An ordered stream of work on one device. What is enqueued runs after what was enqueued before;
- *  nothing but Finish and Download waits for it. One thread at a time.
+/** An ordered stream of work on one device. What is enqueued runs after what was enqueued before, but for
+ *  StartDownload's copies: nothing waits for them but Finish and WaitFor. One thread at a time.
  *  Every member throws Error where the device reports a failure. */
 class Queue
 {
@@ -54,25 +64,40 @@ public:
   virtual MemoryPointer
   Allocate(std::size_t bytes) = 0;
 
-  /** Host memory of at least so many bytes from which copies are fast, the same until it must grow. */
-  virtual void *
-  GetStaging(std::size_t bytes) = 0;
+  /** Bytes that may still be allocated, as far as the device says, within this process' limit; and in one piece. */
+  virtual std::size_t
+  GetFreeMemory() = 0;
+  virtual std::size_t
+  GetLargestAllocation()
+  {
+    return std::numeric_limits<std::size_t>::max();
+  }
 
-  /** Enqueues a copy to the device. source must stay as it is until Finish. */
+  /** Host memory of at least so many bytes from which, or to which, copies are fast: two slots each way. It stays
+   *  the same until it must grow. */
+  virtual void *
+  GetStaging(Direction direction, int slot, std::size_t bytes) = 0;
+
+  /** Enqueues a copy to the device. source must stay as it is until Finish, or until WaitFor a mark behind it. */
   virtual void
   Upload(Memory & target, std::size_t offset, const void * source, std::size_t bytes) = 0;
 
-  /** Enqueues a copy to the host, to staging memory if it is to be fast. target is valid after Finish, or
-   *  after WaitFor a mark behind it. */
+  /** What was enqueued so far is what StartDownload waits for, with that slot (0 or 1). */
   virtual void
-  StartDownload(void * target, const Memory & source, std::size_t bytes, std::size_t offset = 0) = 0;
+  MarkMade(int slot) = 0;
 
-  /** Marks the last copy of the queue as slot 0 or 1, and waits until a slot's last mark is reached: so
-   *  that staging memory is used again only after it was read or written. */
+  /** Enqueues a copy to the host of what was made before the slot's last MarkMade, to staging memory if it is to be
+   *  fast. target is valid after Finish, or after WaitFor a mark behind it; until then source must stay as it is,
+   *  since work that is enqueued next may run at the same time. */
   virtual void
-  Mark(int slot) = 0;
+  StartDownload(void * target, const Memory & source, std::size_t bytes, std::size_t offset, int madeSlot) = 0;
+
+  /** Marks the last copy that way as slot 0's or 1's, and waits until a slot's last mark is reached, if there is
+   *  one: so that staging memory is used again only after it was read or written. */
   virtual void
-  WaitFor(int slot) = 0;
+  Mark(Direction direction, int slot) = 0;
+  virtual void
+  WaitFor(Direction direction, int slot) = 0;
 
   /** Copies to the host and waits for it: the queue's one synchronisation an evaluation. */
   virtual void
@@ -84,6 +109,13 @@ public:
   /** Where the host can write to the memory itself; null where it must copy. */
   virtual void *
   GetHostAddress(Memory &)
+  {
+    return nullptr;
+  }
+
+  /** Host memory as the device's own, where the host computes itself; null elsewhere. What it is of stays its owner's. */
+  virtual MemoryPointer
+  Wrap(void *, std::size_t)
   {
     return nullptr;
   }
@@ -107,6 +139,8 @@ public:
   /** The host threads to work on; its caller's, set before each call. */
   ParallelFor          parallelFor;
   EvaluationStatistics statistics;
+  /** The slot of staging memory that the next piece goes up through. */
+  int nextUpSlot = 0;
 };
 
 inline std::size_t
@@ -139,7 +173,7 @@ Enqueue(Queue & queue, bool isTimed, const TWork & work)
 }
 
 /** Fills an array of the device, from a byte offset on, with count elements, in pieces, through staging
- *  memory. */
+ *  memory. The last copies may still be under way when it returns. */
 void
 FillArray(Queue &        queue,
           Memory &       target,
@@ -148,25 +182,34 @@ FillArray(Queue &        queue,
           std::int64_t   count,
           const Filler & filler);
 
-/** Hands an array of the device out, count elements from its first on, in pieces, through staging memory: while
- *  one is copied, the one before is handed out, for disjoint ranges, from several threads at once. */
-void
-DrainArray(Queue &                                                               queue,
-           const Memory &                                                        source,
-           std::size_t                                                           elementSize,
-           std::int64_t                                                          count,
-           const std::function<void(std::int64_t, std::int64_t, const void *)> & take);
+/** Takes elements first … first + count - 1 from host memory; called for disjoint ranges, from several threads at
+ *  once. */
+using Taker = std::function<void(std::int64_t first, std::int64_t count, const void * in)>;
 
-/** Makes so many pieces on the device, each in one of two buffers of so many bytes, and hands them out in
- *  order: while one is copied and handed out, the next is made.
- *  \param make enqueues a piece's work and returns its bytes; \param take gets the piece in host memory. */
+/** Hands an array of the device out, count elements from its first on, in pieces, through staging memory: while
+ *  one is copied, the one before is handed out. */
 void
-DrainPieces(Queue &                                                    queue,
-            std::array<MemoryPointer, 2> &                             buffers,
-            std::size_t                                                bytes,
-            std::int64_t                                               pieces,
-            const std::function<std::size_t(std::int64_t, Memory &)> & make,
-            const std::function<void(std::int64_t, const void *)> &    take);
+DrainArray(Queue & queue, const Memory & source, std::size_t elementSize, std::int64_t count, const Taker & take);
+
+/** An array that is made on the device so many elements at a time. */
+struct ArrayInPieces
+{
+  std::size_t  elementSize;
+  std::int64_t count;
+  std::int64_t pieceCount;
+  /** Enqueues the work that makes these elements, at the beginning of the memory. */
+  std::function<void(std::int64_t first, std::int64_t count, Memory & out)> make;
+  Taker                                                                     take;
+  /** Where elements are to be in the end, if they need no taking: the host makes them there. Null for none. */
+  void * target = nullptr;
+  /** Called from the caller's thread with the number of elements that have been taken. */
+  std::function<void(std::int64_t)> progress;
+};
+
+/** Makes such an array in two buffers and hands it out in order: while one piece is copied and handed out, the next
+ *  is made. */
+void
+DrainPieces(Queue & queue, std::array<MemoryPointer, 2> & buffers, const ArrayInPieces & array);
 
 } // namespace gpureg
 

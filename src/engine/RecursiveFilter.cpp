@@ -12,10 +12,6 @@ namespace gpureg
 
 namespace
 {
-// What the states of the lines of one launch may take, where it leaves enough lines to keep a device busy.
-constexpr std::size_t  MostStateBytes = std::size_t{ 256 } << 20;
-constexpr std::int64_t FewestLines = std::int64_t{ 1 } << 16;
-
 // As itk::BSplineDecompositionImageFilter: powers of a pole below it do not count.
 constexpr double Tolerance = 1e-10;
 
@@ -69,26 +65,39 @@ void
 RecursiveFilter::MakeSplineCoefficients(
   Memory & volume, const Size & size, int components, Precision precision, int order)
 {
+  for (int axis = 0; axis < 3; ++axis)
+  {
+    MakeSplineCoefficients(volume, size, components, precision, order, axis);
+  }
+}
+
+void
+RecursiveFilter::MakeSplineCoefficients(
+  Memory & volume, const Size & size, int components, Precision precision, int order, int axis)
+{
   const std::vector<double> poles = FindPoles(order);
   double                    gain = 1.0;
   for (const double pole : poles)
   {
     gain *= (1.0 - pole) * (1.0 - 1.0 / pole);
   }
-  for (int axis = 0; axis < 3; ++axis)
+  const LineShape shape = ShapeOf(size, components, axis);
+  // A line of one sample is its own mirror.
+  for (std::size_t k = 0; k < poles.size() && shape.length > 1; ++k)
   {
-    const LineShape shape = ShapeOf(size, components, axis);
-    // A line of one sample is its own mirror.
-    for (std::size_t k = 0; k < poles.size() && shape.length > 1; ++k)
-    {
-      kernels::RecursionArguments a{};
-      a.pole = poles[k];
-      a.gain = k == 0 ? gain : 1.0;
-      a.lastPower = std::pow(poles[k], shape.length - 1);
-      a.horizon = static_cast<int>(std::ceil(std::log(Tolerance) / std::log(std::abs(poles[k]))));
-      Recurse(kernels::RecursionOfSpline, a, shape, precision, volume);
-    }
+    kernels::RecursionArguments a{};
+    a.pole = poles[k];
+    a.gain = k == 0 ? gain : 1.0;
+    a.lastPower = std::pow(poles[k], shape.length - 1);
+    a.horizon = static_cast<int>(std::ceil(std::log(Tolerance) / std::log(std::abs(poles[k]))));
+    Recurse(kernels::RecursionOfSpline, a, shape, precision, volume);
   }
+}
+
+std::size_t
+RecursiveFilter::GetSplineLineBytes(int length) const
+{
+  return m_Passes->GetStateBytes(kernels::RecursionOfSpline, length, 1);
 }
 
 /** All lines, in as many launches as the memory for their states asks for. */
@@ -99,10 +108,10 @@ RecursiveFilter::Recurse(
   const std::int64_t lines = shape.inner * shape.outer;
   a.inner = shape.inner;
   a.length = shape.length;
-  const std::size_t  lineBytes = std::max<std::size_t>(1, m_Passes->GetStateBytes(kind, shape.length, 1));
-  const std::int64_t fitting = static_cast<std::int64_t>(MostStateBytes / lineBytes);
-  const std::int64_t batch = std::min(lines, std::max(FewestLines, fitting));
-  const std::size_t  stateBytes = m_Passes->GetStateBytes(kind, shape.length, batch);
+  const std::size_t  lineBytes = m_Passes->GetStateBytes(kind, shape.length, 1);
+  const std::int64_t batch =
+    lineBytes == 0 ? lines : std::clamp<std::int64_t>(static_cast<std::int64_t>(m_MaximumSize / lineBytes), 1, lines);
+  const std::size_t stateBytes = m_Passes->GetStateBytes(kind, shape.length, batch);
   Reserve(m_Queue, m_States, stateBytes);
   for (a.firstLine = 0; a.firstLine < lines; a.firstLine += batch)
   {

@@ -22,6 +22,8 @@ namespace gpureg
 class RecursiveFilter
 {
 public:
+  static constexpr std::size_t DefaultMaximumSize = std::size_t{ 256 } << 20;
+
   /** queue must outlive the filter. */
   explicit RecursiveFilter(Queue & queue);
   ~RecursiveFilter();
@@ -48,6 +50,24 @@ public:
   void
   MakeSplineCoefficients(Memory & volume, const Size & size, int components, Precision precision, int order);
 
+  /** The same along one axis. */
+  void
+  MakeSplineCoefficients(Memory & volume, const Size & size, int components, Precision precision, int order, int axis);
+
+  /** Bounds what is held for the states of lines, which are filtered in as many launches as that asks for. One line
+   *  of a spline takes GetSplineLineBytes. */
+  void
+  SetMaximumSize(std::size_t bytes)
+  {
+    m_MaximumSize = bytes;
+    if (GetSize() > bytes)
+    {
+      Release();
+    }
+  }
+  std::size_t
+  GetSplineLineBytes(int length) const;
+
   /** Bytes that are held for later calls. */
   std::size_t
   GetSize() const
@@ -69,6 +89,7 @@ private:
   Queue &                     m_Queue;
   std::unique_ptr<LinePasses> m_Passes;
   MemoryPointer               m_States;
+  std::size_t                 m_MaximumSize = DefaultMaximumSize;
 };
 
 } // namespace gpureg

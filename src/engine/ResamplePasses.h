@@ -18,13 +18,13 @@ namespace gpureg
 struct ResampleArrays
 {
   /** real [voxels of the slab][components]: values, or coefficients. */
-  MemoryPointer input;
+  const MemoryPointer & input;
   /** kernels::ChainPart [parts]; null without any. */
-  MemoryPointer parts;
+  const MemoryPointer & parts;
   /** float4 [control points of all parts]; null without any. */
-  MemoryPointer vectors;
+  const MemoryPointer & vectors;
   /** real [components]. */
-  MemoryPointer outside;
+  const MemoryPointer & outside;
 };
 
 /** The resampler's operations on one device. src/host, cuda and opencl each have them in a file of this name. */

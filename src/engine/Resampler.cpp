@@ -2,23 +2,25 @@
 #include "gpureg/Resampler.h"
 
 #include "Backend.h"
-#include "FoldedChain.h"
-#include "RecursiveFilter.h"
+#include "ChainOnDevice.h"
+#include "InputSlabs.h"
+#include "ResamplePlan.h"
 #include "ResamplePasses.h"
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 #include <limits>
-#include <utility>
+#include <vector>
 
 namespace gpureg
 {
 
 namespace
 {
-// Of the output, at a time: large enough to keep a bus busy, small enough to be pinned without harm.
-constexpr std::int64_t PieceBytes = std::int64_t{ 16 } << 20;
+// Of the output, at a time: large enough to keep a bus busy, small enough to overlap with its copies. Kernels that are
+// timed make more at once, since each launch is waited for.
+constexpr std::size_t PieceBytes = std::size_t{ 16 } << 20;
+constexpr std::size_t TimedPieceBytes = std::size_t{ 256 } << 20;
 
 /** \throws Error if a volume has more rows, or more voxels in a slice, than 32 bits count. */
 void
@@ -51,29 +53,6 @@ ToKernel(Interpolation interpolation, int splineOrder)
       return kernels::ResampleBSpline + splineOrder;
   }
 }
-
-/** A grid's vectors in the units of the next one, padded to float4. */
-Filler
-MakeVectorFiller(const VectorFiller & vectors, const Matrix3 & matrix)
-{
-  return [&vectors, &matrix](std::int64_t first, std::int64_t count, void * out) {
-    constexpr std::int64_t Block = 1024;
-    double                 block[3 * Block];
-    auto *                 packed = static_cast<kernels::float4 *>(out);
-    for (std::int64_t begin = 0; begin < count; begin += Block)
-    {
-      const std::int64_t now = std::min(Block, count - begin);
-      vectors(first + begin, now, block);
-      for (std::int64_t i = 0; i < now; ++i)
-      {
-        const Vector3 moved = Multiply(matrix, Vector3{ block[3 * i], block[3 * i + 1], block[3 * i + 2] });
-        packed[begin + i] = {
-          static_cast<float>(moved[0]), static_cast<float>(moved[1]), static_cast<float>(moved[2]), 0.0f
-        };
-      }
-    }
-  };
-}
 } // namespace
 
 class Resampler::Implementation
@@ -83,7 +62,8 @@ public:
     : m_Backend(GetBackend(deviceName))
     , m_Queue(m_Backend->CreateQueue())
     , m_Passes(m_Queue->CreateResamplePasses())
-    , m_Recursion(*m_Queue)
+    , m_Input(*m_Queue)
+    , m_Chain(*m_Queue)
   {}
 
   const std::string &
@@ -95,49 +75,35 @@ public:
   bool
   HasDoubles() const
   {
-    return m_Recursion.HasDoubles();
+    return m_Input.HasDoubles();
   }
 
   void
-  SetInput(const ResampleInput & input, const ParallelFor & parallelFor)
+  SetMaximumDeviceMemory(std::size_t bytes)
+  {
+    m_MaximumDeviceMemory = bytes;
+  }
+
+  void
+  Resample(const ResampleInput & input, const ResampleRequest & request, const ParallelFor & parallelFor)
   {
     CheckSize(input.size, "an input");
-    m_HasInput = false;
-    m_Queue->statistics = {};
-    m_Input = input;
-    m_Input.values = nullptr;
-    const std::size_t voxelBytes = BytesOf(input.precision) * static_cast<std::size_t>(input.components);
-    m_Queue->parallelFor = parallelFor;
-    Reserve(*m_Queue, m_Arrays.input, static_cast<std::size_t>(CountOf(input.size)) * voxelBytes);
-    FillArray(*m_Queue, *m_Arrays.input, 0, voxelBytes, CountOf(input.size), input.values);
-    m_Recursion.MakeSplineCoefficients(
-      *m_Arrays.input, input.size, input.components, input.precision, input.splineOrder);
-    m_HasInput = true;
-    m_InputStatistics = m_Queue->statistics;
-  }
-
-  void
-  Resample(const ResampleRequest & request, const ParallelFor & parallelFor)
-  {
-    if (!m_HasInput)
-    {
-      throw Error("the resampler has no input; set one first");
-    }
     CheckSize(request.size, "an output");
     const auto start = std::chrono::steady_clock::now();
-    m_Queue->statistics = std::exchange(m_InputStatistics, {});
+    m_Queue->statistics = {};
     m_Queue->parallelFor = parallelFor;
 
-    const FoldedChain          folded = FoldChain(request);
-    kernels::ResampleArguments a = MakeArguments(request, folded);
-    SendChain(request, folded);
-    SendOutside(request);
-    MakeOutput(a, request);
+    m_Chain.SetChain(request);
+    const ResamplePlan plan = MakePlan(input, request);
+    m_Chain.SetPlanes(plan.gridPlanes);
+    m_Input.SetInput(input, plan.slabs, plan.inputBytes, m_StateBytes);
+    SendOutside(input, request);
+    MakeOutput(input, request, plan);
 
     EvaluationStatistics & statistics = m_Queue->statistics;
-    statistics.deviceBytes = static_cast<std::int64_t>(
-      SizeOf(m_Arrays.input) + SizeOf(m_Arrays.parts) + SizeOf(m_Arrays.vectors) + SizeOf(m_Arrays.outside) +
-      SizeOf(m_Output[0]) + SizeOf(m_Output[1]) + m_Recursion.GetSize());
+    statistics.deviceBytes = static_cast<std::int64_t>(GetSize());
+    statistics.largestArrayBytes = static_cast<std::int64_t>(
+      std::max({ m_Input.GetSlabSize(), SizeOf(m_Chain.GetVectors()), SizeOf(m_Output[0]), SizeOf(m_Output[1]) }));
     statistics.evaluateMilliseconds =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
     m_Statistics = statistics;
@@ -156,81 +122,92 @@ public:
   }
 
 private:
-  kernels::ResampleArguments
-  MakeArguments(const ResampleRequest & request, const FoldedChain & folded) const
+  std::size_t
+  GetSize() const
   {
-    kernels::ResampleArguments a{};
-    a.toInput = folded.toInput;
-    a.components = m_Input.components;
-    a.interpolation = ToKernel(request.interpolation, request.splineOrder);
-    a.partCount = static_cast<int>(folded.parts.size());
-    a.chain = folded.parts.empty()                                                 ? kernels::ChainIsAffine
-              : folded.parts.size() == 1 && kernels::FollowsRows(&folded.parts[0]) ? kernels::ChainFollowsRows
-                                                                                   : kernels::ChainHasParts;
-    a.extrapolates = request.extrapolates;
-    std::copy(m_Input.size.begin(), m_Input.size.end(), a.inputSize);
-    a.outputSize[0] = request.size[0];
-    a.outputSize[1] = request.size[1];
-    a.slabAxis = 2;
-    a.slabEnd = m_Input.size[2];
-    a.isFirstSlab = 1;
-    a.isOnlySlab = 1;
-    return a;
+    return m_Input.GetSize() + m_Chain.GetSize() + SizeOf(m_Outside) + SizeOf(m_Output[0]) + SizeOf(m_Output[1]);
+  }
+
+  ResamplePlan
+  MakePlan(const ResampleInput & input, const ResampleRequest & request)
+  {
+    const std::size_t voxelBytes = BytesOf(input.precision) * static_cast<std::size_t>(input.components);
+    ResampleSizes     sizes;
+    sizes.input = InputSlabs::GetWhole(input);
+    sizes.planeBytes = static_cast<std::size_t>(CountOf(input.size) / sizes.input.planes) * voxelBytes;
+    sizes.leastSlabBytes = InputSlabs::GetLeastSlabBytes(input);
+    sizes.rows = static_cast<std::int64_t>(request.size[1]) * request.size[2];
+    sizes.rowBytes = voxelBytes * static_cast<std::size_t>(request.size[0]);
+    sizes.mostPieceBytes = m_IsTiming ? TimedPieceBytes : PieceBytes;
+    sizes.gridPlanes = m_Chain.CountPlanes();
+    sizes.gridPlaneBytes = m_Chain.GetPlaneBytes();
+    sizes.countGridPlanes = [this](std::int64_t rows) { return m_Chain.CountPlanesForRows(rows); };
+    const auto planWithin = [&](std::size_t bytes) {
+      // Coefficients are made faster with more states, but made with one line's.
+      for (const std::size_t states : { bytes / 8, std::size_t{ 0 } })
+      {
+        m_StateBytes = m_Input.GetStateBytes(input, states);
+        sizes.otherBytes = m_Chain.GetOtherBytes() + m_StateBytes + voxelBytes;
+        if (const auto plan = PlanResampling(sizes, { bytes, m_Queue->GetLargestAllocation() }))
+        {
+          return *plan;
+        }
+      }
+      throw Error("there is too little device memory to resample in: " + std::to_string(bytes) +
+                  " bytes are allowed, and " + std::to_string(GetLeastBytes(sizes)) +
+                  " are wanted, with one slice of the input and one row of the output at a time. Allow more "
+                  "(SetMaximumDeviceMemory), or use another device");
+    };
+
+    const std::size_t most =
+      m_MaximumDeviceMemory > 0 ? m_MaximumDeviceMemory : std::numeric_limits<std::size_t>::max();
+    ResamplePlan plan = planWithin(most);
+    // What the device has left is only asked for where more is wanted than is held: it takes as long as a small image.
+    if (!IsHeld(plan) || GetSize() > most)
+    {
+      const std::size_t free = std::min(most, (m_Queue->GetFreeMemory() + GetSize()) / 10 * 9);
+      plan = planWithin(free);
+      // An array that is larger than it need be may be in the way of another.
+      if (GetSize() + plan.inputBytes + 2 * plan.pieceBytes + plan.gridBytes + sizes.otherBytes > free)
+      {
+        Release();
+      }
+    }
+    return plan;
+  }
+
+  bool
+  IsHeld(const ResamplePlan & plan) const
+  {
+    return m_Input.GetSlabSize() >= plan.inputBytes && SizeOf(m_Output[0]) >= plan.pieceBytes &&
+           SizeOf(m_Chain.GetVectors()) >= plan.gridBytes;
   }
 
   void
-  SendChain(const ResampleRequest & request, const FoldedChain & folded)
+  Release()
   {
-    if (folded.parts.empty())
-    {
-      return;
-    }
-    const std::size_t bytes = folded.parts.size() * sizeof(kernels::ChainPart);
-    Reserve(*m_Queue, m_Arrays.parts, bytes);
-    FillArray(*m_Queue,
-              *m_Arrays.parts,
-              0,
-              sizeof(kernels::ChainPart),
-              static_cast<std::int64_t>(folded.parts.size()),
-              [&](std::int64_t first, std::int64_t count, void * out) {
-                std::memcpy(out,
-                            folded.parts.data() + first,
-                            static_cast<std::size_t>(count) * sizeof(kernels::ChainPart));
-              });
-    std::int64_t vectorCount = 0;
-    for (const ChainStep & step : request.transform.steps)
-    {
-      vectorCount += CountOf(step.grid.size);
-    }
-    Reserve(*m_Queue, m_Arrays.vectors, static_cast<std::size_t>(vectorCount) * sizeof(kernels::float4));
-    for (std::size_t k = 0; k < folded.parts.size(); ++k)
-    {
-      const DisplacementGrid & grid = request.transform.steps[k].grid;
-      FillArray(*m_Queue,
-                *m_Arrays.vectors,
-                static_cast<std::size_t>(folded.parts[k].firstVector) * sizeof(kernels::float4),
-                sizeof(kernels::float4),
-                CountOf(grid.size),
-                MakeVectorFiller(grid.vectors, folded.vectorMatrices[k]));
-    }
+    m_Queue->Finish();
+    m_Input.Release();
+    m_Chain.Release();
+    m_Outside.reset();
+    m_Output = {};
   }
 
   void
-  SendOutside(const ResampleRequest & request)
+  SendOutside(const ResampleInput & input, const ResampleRequest & request)
   {
-    const std::int64_t components = m_Input.components;
-    Reserve(*m_Queue, m_Arrays.outside, static_cast<std::size_t>(components) * BytesOf(m_Input.precision));
+    Reserve(*m_Queue, m_Outside, static_cast<std::size_t>(input.components) * BytesOf(input.precision));
     FillArray(*m_Queue,
-              *m_Arrays.outside,
+              *m_Outside,
               0,
-              BytesOf(m_Input.precision),
-              components,
+              BytesOf(input.precision),
+              input.components,
               [&](std::int64_t first, std::int64_t count, void * out) {
                 for (std::int64_t c = 0; c < count; ++c)
                 {
                   const double value =
                     request.extrapolates ? 0.0 : request.outside.at(static_cast<std::size_t>(first + c));
-                  if (m_Input.precision == Precision::Single)
+                  if (input.precision == Precision::Single)
                   {
                     static_cast<float *>(out)[c] = static_cast<float>(value);
                   }
@@ -242,69 +219,129 @@ private:
               });
   }
 
-  /** Piece by piece: while one comes down and is handed out, the next is made. */
   void
-  MakeOutput(const kernels::ResampleArguments & a, const ResampleRequest & request)
+  MakeOutput(const ResampleInput & input, const ResampleRequest & request, const ResamplePlan & plan)
   {
-    const std::size_t  voxelBytes = BytesOf(m_Input.precision) * static_cast<std::size_t>(m_Input.components);
-    const std::size_t  rowBytes = voxelBytes * static_cast<std::size_t>(request.size[0]);
-    const std::int64_t rows = static_cast<std::int64_t>(request.size[1]) * request.size[2];
-    const std::int64_t pieceRows = std::clamp<std::int64_t>(PieceBytes / static_cast<std::int64_t>(rowBytes), 1, rows);
-    DrainPieces(
-      *m_Queue,
-      m_Output,
-      static_cast<std::size_t>(pieceRows) * rowBytes,
-      (rows + pieceRows - 1) / pieceRows,
-      [&](std::int64_t piece, Memory & output) {
-        const std::int64_t firstRow = piece * pieceRows;
-        const auto         rowCount = static_cast<int>(std::min(pieceRows, rows - firstRow));
-        Enqueue(*m_Queue, m_IsTiming, [&] {
-          m_Passes->Resample(a, m_Input.precision, m_Arrays, output, static_cast<int>(firstRow), rowCount);
-        });
-        return static_cast<std::size_t>(rowCount) * rowBytes;
-      },
-      [&](std::int64_t piece, const void * values) {
-        const std::int64_t firstRow = piece * pieceRows;
-        const std::int64_t rowCount = std::min(pieceRows, rows - firstRow);
-        HandOut(request, firstRow, rowCount, rowBytes, values);
-        if (request.progress)
-        {
-          request.progress(static_cast<double>(firstRow + rowCount) / static_cast<double>(rows));
-        }
-      });
+    const kernels::ResampleArguments a = MakeArguments(input, request);
+    const std::int64_t               width = request.size[0];
+    ArrayInPieces                    output;
+    output.elementSize = BytesOf(input.precision) * static_cast<std::size_t>(input.components);
+    output.count = CountOf(request.size);
+    output.pieceCount = plan.pieceRows * width;
+    output.make = [&](std::int64_t first, std::int64_t count, Memory & out) {
+      MakeRows(a, input, request, plan.slabs, { first / width, count / width }, out);
+    };
+    output.take = request.output;
+    output.target = request.memory;
+    if (request.progress)
+    {
+      output.progress = [&](std::int64_t done) {
+        request.progress(static_cast<double>(done) / static_cast<double>(output.count));
+      };
+    }
+    DrainPieces(*m_Queue, m_Output, output);
   }
 
-  void
-  HandOut(const ResampleRequest & request,
-          std::int64_t            firstRow,
-          std::int64_t            rowCount,
-          std::size_t             rowBytes,
-          const void *            values) const
+  kernels::ResampleArguments
+  MakeArguments(const ResampleInput & input, const ResampleRequest & request) const
   {
-    constexpr std::int64_t TaskBytes = std::int64_t{ 1 } << 18;
-    const std::int64_t     width = request.size[0];
-    const std::int64_t     taskRows = std::max<std::int64_t>(1, TaskBytes / static_cast<std::int64_t>(rowBytes));
-    m_Queue->parallelFor((rowCount + taskRows - 1) / taskRows, [&](std::int64_t task) {
-      const std::int64_t begin = task * taskRows;
-      const std::int64_t count = std::min(taskRows, rowCount - begin);
-      request.output((firstRow + begin) * width,
-                     count * width,
-                     static_cast<const char *>(values) + static_cast<std::size_t>(begin) * rowBytes);
-    });
+    const FoldedChain &        folded = m_Chain.GetFolded();
+    kernels::ResampleArguments a{};
+    a.toInput = folded.toInput;
+    a.components = input.components;
+    a.interpolation = ToKernel(request.interpolation, request.splineOrder);
+    a.partCount = static_cast<int>(folded.parts.size());
+    a.chain = folded.parts.empty()                                                 ? kernels::ChainIsAffine
+              : folded.parts.size() == 1 && kernels::FollowsRows(&folded.parts[0]) ? kernels::ChainFollowsRows
+                                                                                   : kernels::ChainHasParts;
+    a.extrapolates = request.extrapolates;
+    std::copy(input.size.begin(), input.size.end(), a.inputSize);
+    a.outputSize[0] = request.size[0];
+    a.outputSize[1] = request.size[1];
+    return a;
+  }
+
+  /** Rows of the output, from each slab of the input that they may meet. */
+  void
+  MakeRows(kernels::ResampleArguments a,
+           const ResampleInput &      input,
+           const ResampleRequest &    request,
+           const SlabCut &            cut,
+           const RowRange &           rows,
+           Memory &                   out)
+  {
+    m_Chain.Load(rows);
+    std::vector<int> slabs = FindSlabs(request, cut, rows);
+    // The one that is there comes first.
+    if (!slabs.empty() && slabs.back() == m_Input.GetLoaded())
+    {
+      std::reverse(slabs.begin(), slabs.end());
+    }
+    a.slabAxis = cut.axis;
+    a.isOnlySlab = cut.GetCount() == 1;
+    a.isFirstSlab = 1;
+    const auto launch = [&] {
+      Enqueue(*m_Queue, m_IsTiming, [&] {
+        m_Passes->Resample(a,
+                           input.precision,
+                           { m_Input.GetMemory(), m_Chain.GetParts(), m_Chain.GetVectors(), m_Outside },
+                           out,
+                           static_cast<int>(rows.first),
+                           static_cast<int>(rows.count));
+      });
+    };
+    for (const int slab : slabs)
+    {
+      m_Input.Load(slab);
+      const PlaneRange owned = cut.GetOwned(slab);
+      a.slabBegin = owned.first;
+      a.slabEnd = owned.end;
+      a.firstVoxel = CountOf(input.size) / cut.planes * cut.GetHeld(slab).first;
+      launch();
+      a.isFirstSlab = 0;
+    }
+    if (slabs.empty())
+    {
+      // All of them are outside: no slab's, but written all the same.
+      launch();
+    }
+  }
+
+  /** The slabs that hold what rows of the output may meet. */
+  std::vector<int>
+  FindSlabs(const ResampleRequest & request, const SlabCut & cut, const RowRange & rows) const
+  {
+    if (cut.GetCount() == 1)
+    {
+      return { 0 };
+    }
+    // Displacements are rounded, and a cell beside the edge is the edge's.
+    const double reach = 1.0001 * m_Chain.GetReach()[static_cast<std::size_t>(cut.axis)];
+    PlaneRange   planes = FindPlanes(m_Chain.GetFolded().toInput, cut.axis, request.size, rows, reach, 2, cut.planes);
+    if (request.extrapolates)
+    {
+      planes.first = std::min(planes.first, cut.planes - 1);
+      planes.end = std::max(planes.end, planes.first + 1);
+    }
+    std::vector<int> slabs;
+    for (int slab = planes.first / cut.owned; slab < cut.GetCount() && slab * cut.owned < planes.end; ++slab)
+    {
+      slabs.push_back(slab);
+    }
+    return slabs;
   }
 
   std::shared_ptr<Backend>        m_Backend;
   std::unique_ptr<Queue>          m_Queue;
   std::unique_ptr<ResamplePasses> m_Passes;
-  RecursiveFilter                 m_Recursion;
-  ResampleInput                   m_Input;
-  bool                            m_HasInput = false;
-  ResampleArrays                  m_Arrays;
+  InputSlabs                      m_Input;
+  ChainOnDevice                   m_Chain;
+  MemoryPointer                   m_Outside;
   std::array<MemoryPointer, 2>    m_Output;
+  std::size_t                     m_MaximumDeviceMemory = 0;
+  std::size_t                     m_StateBytes = 0;
   bool                            m_IsTiming = false;
-  /** Of a SetInput since the last Resample. */
-  EvaluationStatistics m_InputStatistics;
-  EvaluationStatistics m_Statistics;
+  EvaluationStatistics            m_Statistics;
 };
 
 Resampler::Resampler(const std::string & deviceName)
@@ -326,15 +363,15 @@ Resampler::HasDoubles() const
 }
 
 void
-Resampler::SetInput(const ResampleInput & input, const ParallelFor & parallelFor)
+Resampler::Resample(const ResampleInput & input, const ResampleRequest & request, const ParallelFor & parallelFor)
 {
-  m_Implementation->SetInput(input, parallelFor);
+  m_Implementation->Resample(input, request, parallelFor);
 }
 
 void
-Resampler::Resample(const ResampleRequest & request, const ParallelFor & parallelFor)
+Resampler::SetMaximumDeviceMemory(std::size_t bytes)
 {
-  m_Implementation->Resample(request, parallelFor);
+  m_Implementation->SetMaximumDeviceMemory(bytes);
 }
 
 void

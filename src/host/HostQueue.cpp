@@ -19,7 +19,7 @@ Now()
 
 HostMemory::HostMemory(Backend & backend, std::size_t bytes)
   : Memory(bytes)
-  , m_Backend(backend)
+  , m_Backend(&backend)
 {
   const std::string & name = backend.GetDescription().name;
   backend.GetMemoryAccount().Charge(bytes, name);
@@ -33,8 +33,11 @@ HostMemory::HostMemory(Backend & backend, std::size_t bytes)
 
 HostMemory::~HostMemory()
 {
-  std::free(m_Address);
-  m_Backend.GetMemoryAccount().Release(GetSize());
+  if (m_Backend)
+  {
+    std::free(m_Address);
+    m_Backend->GetMemoryAccount().Release(GetSize());
+  }
 }
 
 MemoryPointer
@@ -44,14 +47,21 @@ HostQueue::Allocate(std::size_t bytes)
   return std::make_unique<HostMemory>(m_Backend, bytes);
 }
 
-void *
-HostQueue::GetStaging(std::size_t bytes)
+std::size_t
+HostQueue::GetFreeMemory()
 {
-  if (m_Staging.size() < bytes)
+  return m_Backend.GetMemoryAccount().GetRoom(m_Backend.GetDescription().memorySize);
+}
+
+void *
+HostQueue::GetStaging(Direction direction, int slot, std::size_t bytes)
+{
+  std::vector<char> & staging = m_Staging[static_cast<int>(direction)][slot];
+  if (staging.size() < bytes)
   {
-    m_Staging.resize(bytes);
+    staging.resize(bytes);
   }
-  return m_Staging.data();
+  return staging.data();
 }
 
 void
@@ -67,7 +77,7 @@ HostQueue::Download(void * target, const Memory & source, std::size_t bytes)
 }
 
 void
-HostQueue::StartDownload(void * target, const Memory & source, std::size_t bytes, std::size_t offset)
+HostQueue::StartDownload(void * target, const Memory & source, std::size_t bytes, std::size_t offset, int)
 {
   std::memcpy(target, static_cast<char *>(GetHostAddress(const_cast<Memory &>(source))) + offset, bytes);
 }
@@ -76,6 +86,12 @@ void *
 HostQueue::GetHostAddress(Memory & memory)
 {
   return static_cast<HostMemory &>(memory).GetAddress();
+}
+
+MemoryPointer
+HostQueue::Wrap(void * address, std::size_t bytes)
+{
+  return std::make_unique<HostMemory>(address, bytes);
 }
 
 void

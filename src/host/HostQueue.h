@@ -16,6 +16,11 @@ class HostMemory : public Memory
 {
 public:
   HostMemory(Backend & backend, std::size_t bytes);
+  /** Another's memory, which is not charged. */
+  HostMemory(void * address, std::size_t bytes)
+    : Memory(bytes)
+    , m_Address(address)
+  {}
   ~HostMemory() override;
 
   void *
@@ -25,7 +30,7 @@ public:
   }
 
 private:
-  Backend & m_Backend;
+  Backend * m_Backend = nullptr; // of memory of its own
   void *    m_Address;
 };
 
@@ -47,16 +52,20 @@ public:
 
   MemoryPointer
   Allocate(std::size_t bytes) override;
+  std::size_t
+  GetFreeMemory() override;
   void *
-  GetStaging(std::size_t bytes) override;
+  GetStaging(Direction direction, int slot, std::size_t bytes) override;
   void
   Upload(Memory & target, std::size_t offset, const void * source, std::size_t bytes) override;
   void
   Download(void * target, const Memory & source, std::size_t bytes) override;
   void
-  StartDownload(void * target, const Memory & source, std::size_t bytes, std::size_t offset) override;
+  StartDownload(void * target, const Memory & source, std::size_t bytes, std::size_t offset, int madeSlot) override;
   void *
   GetHostAddress(Memory & memory) override;
+  MemoryPointer
+  Wrap(void * address, std::size_t bytes) override;
   std::unique_ptr<LinePasses>
   CreateLinePasses() override;
   std::unique_ptr<MattesPasses>
@@ -71,10 +80,13 @@ public:
   ReadTimer() override;
 
   void
-  Mark(int) override
+  MarkMade(int) override
   {}
   void
-  WaitFor(int) override
+  Mark(Direction, int) override
+  {}
+  void
+  WaitFor(Direction, int) override
   {}
   void
   Finish() override
@@ -82,7 +94,7 @@ public:
 
 private:
   Backend &         m_Backend;
-  std::vector<char> m_Staging;
+  std::vector<char> m_Staging[2][2]; // [direction][slot]
   double            m_Started = 0;
   double            m_Stopped = 0;
 };

@@ -95,6 +95,55 @@ MixReal(real a, real b, real fraction)
   return fraction > 0.0f ? MultiplyAdd(fraction, b - a, a) : a;
 }
 
+/** As itk::ResampleImageFilter casts: what is not finite becomes the largest number, NaN stays. Doubles are not cast. */
+GPUREG_REAL_FUNCTION real
+ClampReal(real value)
+{
+  if (sizeof(real) > sizeof(float))
+  {
+    return value;
+  }
+  const real largest = 3.402823466e+38f;
+  return value > largest ? largest : (value < -largest ? -largest : value);
+}
+
+/** Whether the eight voxels around a position are of the input: the usual case, where nothing is clamped. */
+GPUREG_FUNCTION int
+IsAmongVoxels(const ResampleArguments * a, const int * cell)
+{
+  return (u32)cell[0] < (u32)(a->inputSize[0] - 1) && (u32)cell[1] < (u32)(a->inputSize[1] - 1) &&
+         (u32)cell[2] < (u32)(a->inputSize[2] - 1);
+}
+
+/** itk::LinearInterpolateImageFunction among voxels. False if that is not finite: then each voxel's weight has to be
+ *  looked at, since one that does not count may be infinite or NaN. */
+GPUREG_REAL_FUNCTION int
+ResampleAmongVoxels(int                        components,
+                    const ResampleArguments *  a,
+                    GPUREG_GLOBAL const real * slab,
+                    const int *                cell,
+                    const real *               fraction,
+                    GPUREG_GLOBAL real *       out)
+{
+  const i64                  row = (i64)a->inputSize[0] * components;
+  GPUREG_GLOBAL const real * p = InputVoxel(components, a, slab, cell[0], cell[1], cell[2]);
+  GPUREG_GLOBAL const real * q = p + a->inputSize[1] * row;
+  int                        isFinite = 1;
+  for (int c = 0; c < components; ++c, ++p, ++q)
+  {
+    const real p0 = MultiplyAdd(fraction[0], p[components] - p[0], p[0]);
+    const real p1 = MultiplyAdd(fraction[0], p[row + components] - p[row], p[row]);
+    const real q0 = MultiplyAdd(fraction[0], q[components] - q[0], q[0]);
+    const real q1 = MultiplyAdd(fraction[0], q[row + components] - q[row], q[row]);
+    const real nearPlane = MultiplyAdd(fraction[1], p1 - p0, p0);
+    const real farPlane = MultiplyAdd(fraction[1], q1 - q0, q0);
+    const real value = MultiplyAdd(fraction[2], farPlane - nearPlane, nearPlane);
+    isFinite &= value - value == 0.0f;
+    out[c] = value;
+  }
+  return isFinite;
+}
+
 /** itk::LinearInterpolateImageFunction: around the outermost voxels' centres the edge continues. */
 GPUREG_REAL_FUNCTION void
 ResampleLinearly(int                        components,
@@ -122,7 +171,7 @@ ResampleLinearly(int                        components,
   {
     const real nearPlane = MixReal(MixReal(p[0], p[stepX], fx), MixReal(p[stepY], p[stepY + stepX], fx), fy);
     const real farPlane = MixReal(MixReal(q[0], q[stepX], fx), MixReal(q[stepY], q[stepY + stepX], fx), fy);
-    out[c] = MixReal(nearPlane, farPlane, fz);
+    out[c] = ClampReal(MixReal(nearPlane, farPlane, fz));
   }
 }
 
@@ -247,8 +296,9 @@ ResampleBySpline(int                        order,
   const int isInside = taps[0] == order + 1 && taps[1] == order + 1 && first[0] >= 0 && first[1] >= 0 &&
                        first[2] >= 0 && first[0] + order < a->inputSize[0] && first[1] + order < a->inputSize[1] &&
                        first[2] + taps[2] <= a->inputSize[2];
-  *out = isInside ? SumSupport(order, a, InputVoxel(1, a, slab, first[0], first[1], first[2]), taps[2], wx, wy, wz)
-                  : SumMirroredSupport(order, a, slab, first, wx, wy, wz);
+  *out =
+    ClampReal(isInside ? SumSupport(order, a, InputVoxel(1, a, slab, first[0], first[1], first[2]), taps[2], wx, wy, wz)
+                       : SumMirroredSupport(order, a, slab, first, wx, wy, wz));
 }
 
 /** Each position belongs to one slab. */
@@ -275,6 +325,11 @@ ResampleAt(int                        interpolation,
 {
   int rounded[3];
   int isInside = 1;
+  if (interpolation == ResampleLinear && IsAmongVoxels(a, cell) && (a->isOnlySlab || IsOwnedBySlab(a, cell)) &&
+      ResampleAmongVoxels(components, a, slab, cell, fraction, out))
+  {
+    return;
+  }
   for (int axis = 0; axis < 3; ++axis)
   {
     /* ITK's half-open box [-0.5, size - 0.5), and its way of rounding. */
@@ -302,7 +357,7 @@ ResampleAt(int                        interpolation,
                                                   ClampIndex(rounded[2], a->inputSize[2]));
     for (int c = 0; c < components; ++c)
     {
-      out[c] = voxel[c];
+      out[c] = ClampReal(voxel[c]);
     }
   }
   else if (interpolation == ResampleLinear)

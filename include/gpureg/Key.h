@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef gpureg_Key_h
+#define gpureg_Key_h
+
+#include <cstdint>
+#include <vector>
+
+namespace gpureg
+{
+
+/** What something was made from: objects' addresses and time stamps. What is on a device stays there for as long as
+ *  it is asked for under the same key. Empty: not known, so that it goes up each time. */
+using Key = std::vector<std::uintptr_t>;
+
+} // namespace gpureg
+
+#endif

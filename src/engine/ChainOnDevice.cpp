@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ChainOnDevice.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <mutex>
+#include <utility>
+
+namespace gpureg
+{
+
+namespace
+{
+/** A cubic's support reaches two control points beyond a cell, and rounding one more. */
+constexpr int GridMargin = 3;
+
+/** A grid's vectors in the units of the next one, padded to float4, and the largest of them by component: infinite
+ *  where one is not a number. */
+Filler
+MakeVectorFiller(const VectorFiller &    vectors,
+                 const Matrix3 &         matrix,
+                 std::array<double, 3> & largest,
+                 std::mutex &            mutex)
+{
+  return [&](std::int64_t first, std::int64_t count, void * out) {
+    constexpr std::int64_t Block = 1024;
+    double                 block[3 * Block];
+    auto *                 packed = static_cast<kernels::float4 *>(out);
+    float                  found[3] = { 0, 0, 0 };
+    for (std::int64_t begin = 0; begin < count; begin += Block)
+    {
+      const std::int64_t now = std::min(Block, count - begin);
+      vectors(first + begin, now, block);
+      for (std::int64_t i = 0; i < now; ++i)
+      {
+        const Vector3 moved = Multiply(matrix, Vector3{ block[3 * i], block[3 * i + 1], block[3 * i + 2] });
+        float         rounded[3];
+        for (int r = 0; r < 3; ++r)
+        {
+          rounded[r] = static_cast<float>(moved[static_cast<std::size_t>(r)]);
+          const float size = std::abs(rounded[r]);
+          found[r] = size <= found[r] ? found[r] : (size >= found[r] ? size : std::numeric_limits<float>::infinity());
+        }
+        packed[begin + i] = { rounded[0], rounded[1], rounded[2], 0.0f };
+      }
+    }
+    const std::lock_guard<std::mutex> lock(mutex);
+    for (std::size_t r = 0; r < 3; ++r)
+    {
+      largest[r] = std::max(largest[r], static_cast<double>(found[r]));
+    }
+  };
+}
+
+std::int64_t
+CountRows(const ResampleRequest & request)
+{
+  return static_cast<std::int64_t>(request.size[1]) * request.size[2];
+}
+} // namespace
+
+PlaneRange
+FindPlanes(const kernels::FixedMap & map,
+           int                       axis,
+           const Size &              outputSize,
+           const RowRange &          rows,
+           double                    reach,
+           int                       margin,
+           int                       planeCount)
+{
+  if (!(reach < static_cast<double>(std::numeric_limits<int>::max())))
+  {
+    return { 0, planeCount };
+  }
+  const std::int64_t lastRow = rows.first + rows.count - 1;
+  const std::int64_t height = outputSize[1];
+  const bool         isOnePlane = rows.first / height == lastRow / height;
+  const std::int64_t first[3] = { 0, isOnePlane ? rows.first % height : 0, rows.first / height };
+  const std::int64_t last[3] = { outputSize[0] - 1, isOnePlane ? lastRow % height : height - 1, lastRow / height };
+
+  const auto inVoxels = [](kernels::i64 fixed) { return static_cast<double>(fixed) / 4294967296.0; };
+  double     low = inVoxels(map.row[4 * axis + 3]);
+  double     high = low;
+  for (int c = 0; c < 3; ++c)
+  {
+    const double step = inVoxels(map.row[4 * axis + c]);
+    low += std::min(step * static_cast<double>(first[c]), step * static_cast<double>(last[c]));
+    high += std::max(step * static_cast<double>(first[c]), step * static_cast<double>(last[c]));
+  }
+  const double planes = planeCount;
+  return { static_cast<int>(std::clamp(std::floor(low - reach) - margin, 0.0, planes)),
+           static_cast<int>(std::clamp(std::floor(high + reach) + 1 + margin, 0.0, planes)) };
+}
+
+void
+ChainOnDevice::SetChain(const ResampleRequest & request)
+{
+  m_Request = &request;
+  m_Folded = FoldChain(request);
+  m_HasParts = false;
+
+  const auto & steps = request.transform.steps;
+  Key          key;
+  for (std::size_t k = 0; k < steps.size(); ++k)
+  {
+    const DisplacementGrid & grid = steps[k].grid;
+    if (grid.key.empty())
+    {
+      key.clear();
+      break;
+    }
+    key.push_back(grid.key.size());
+    key.insert(key.end(), grid.key.begin(), grid.key.end());
+    key.insert(key.end(), grid.size.begin(), grid.size.end());
+    for (const double value : m_Folded.vectorMatrices[k])
+    {
+      std::uintptr_t bits = 0;
+      std::memcpy(&bits, &value, std::min(sizeof(bits), sizeof(value)));
+      key.push_back(bits);
+    }
+  }
+  if (key.empty() || key != m_Key)
+  {
+    m_HasVectors = false;
+    m_Largest.assign(steps.size(), {});
+  }
+  m_Key = std::move(key);
+}
+
+int
+ChainOnDevice::GetPlaneAxis() const
+{
+  return m_Request->transform.steps.front().grid.size[2] > 1 ? 2 : 1;
+}
+
+int
+ChainOnDevice::CountPlanes() const
+{
+  return m_Folded.parts.empty()
+           ? 0
+           : m_Request->transform.steps.front().grid.size[static_cast<std::size_t>(GetPlaneAxis())];
+}
+
+std::int64_t
+ChainOnDevice::CountVectorsOfPlane() const
+{
+  return m_Folded.parts.empty() ? 0 : CountOf(m_Request->transform.steps.front().grid.size) / CountPlanes();
+}
+
+std::size_t
+ChainOnDevice::GetPlaneBytes() const
+{
+  return static_cast<std::size_t>(CountVectorsOfPlane()) * sizeof(kernels::float4);
+}
+
+std::size_t
+ChainOnDevice::GetOtherBytes() const
+{
+  std::size_t bytes = m_Folded.parts.size() * sizeof(kernels::ChainPart);
+  for (std::size_t k = 1; k < m_Folded.parts.size(); ++k)
+  {
+    bytes += static_cast<std::size_t>(CountOf(m_Request->transform.steps[k].grid.size)) * sizeof(kernels::float4);
+  }
+  return bytes;
+}
+
+PlaneRange
+ChainOnDevice::FindPlanesOf(const RowRange & rows) const
+{
+  return FindPlanes(m_Folded.parts.front().toGrid, GetPlaneAxis(), m_Request->size, rows, 0, GridMargin, CountPlanes());
+}
+
+int
+ChainOnDevice::CountPlanesForRows(std::int64_t rowCount) const
+{
+  int                most = 0;
+  const std::int64_t rows = CountRows(*m_Request);
+  for (std::int64_t first = 0; first < rows && !m_Folded.parts.empty(); first += rowCount)
+  {
+    most = std::max(most, FindPlanesOf({ first, std::min(rowCount, rows - first) }).GetCount());
+  }
+  return most;
+}
+
+void
+ChainOnDevice::SetPlanes(int planes)
+{
+  if (m_Folded.parts.empty())
+  {
+    return;
+  }
+  const std::size_t otherVectorBytes = GetOtherBytes() - m_Folded.parts.size() * sizeof(kernels::ChainPart);
+  // A vector at least, so that there is an array.
+  const std::size_t bytes =
+    std::max(sizeof(kernels::float4), static_cast<std::size_t>(planes) * GetPlaneBytes() + otherVectorBytes);
+  if (planes != m_Planes || SizeOf(m_Vectors) < bytes)
+  {
+    m_HasVectors = false;
+    Reserve(m_Queue, m_Vectors, bytes);
+    m_Planes = planes;
+  }
+  Reserve(m_Queue, m_Parts, m_Folded.parts.size() * sizeof(kernels::ChainPart));
+  const std::int64_t moved = m_Planes * CountVectorsOfPlane() - CountOf(m_Request->transform.steps.front().grid.size);
+  for (std::size_t k = 1; k < m_Folded.parts.size(); ++k)
+  {
+    m_Folded.parts[k].firstVector += moved;
+  }
+}
+
+void
+ChainOnDevice::Load(const RowRange & rows)
+{
+  if (m_Folded.parts.empty())
+  {
+    return;
+  }
+  const PlaneRange wanted = m_Planes == CountPlanes() ? PlaneRange{ 0, m_Planes } : FindPlanesOf(rows);
+  const bool       hasVectors = std::exchange(m_HasVectors, false);
+  if (!hasVectors)
+  {
+    for (std::size_t k = 1; k < m_Folded.parts.size(); ++k)
+    {
+      SendVectors(k, m_Folded.parts[k].firstVector, 0, CountOf(m_Request->transform.steps[k].grid.size));
+    }
+  }
+  if (!hasVectors || wanted.first < m_Loaded.first || wanted.end > m_Loaded.end)
+  {
+    SendVectors(0, 0, wanted.first * CountVectorsOfPlane(), wanted.GetCount() * CountVectorsOfPlane());
+    m_Loaded = wanted;
+    m_HasParts = false;
+  }
+  m_HasVectors = true;
+  if (!m_HasParts)
+  {
+    m_Folded.parts.front().firstVector = -m_Loaded.first * CountVectorsOfPlane();
+    SendParts();
+    m_HasParts = true;
+  }
+}
+
+void
+ChainOnDevice::SendParts()
+{
+  FillArray(m_Queue,
+            *m_Parts,
+            0,
+            sizeof(kernels::ChainPart),
+            static_cast<std::int64_t>(m_Folded.parts.size()),
+            [&](std::int64_t first, std::int64_t count, void * out) {
+              std::memcpy(out,
+                          m_Folded.parts.data() + first,
+                          static_cast<std::size_t>(count) * sizeof(kernels::ChainPart));
+            });
+}
+
+void
+ChainOnDevice::SendVectors(std::size_t part, std::int64_t target, std::int64_t first, std::int64_t count)
+{
+  m_Largest[part] = {};
+  std::mutex   mutex;
+  const Filler fill = MakeVectorFiller(m_Request->transform.steps[part].grid.vectors,
+                                       m_Folded.vectorMatrices[part],
+                                       m_Largest[part],
+                                       mutex);
+  FillArray(m_Queue,
+            *m_Vectors,
+            static_cast<std::size_t>(target) * sizeof(kernels::float4),
+            sizeof(kernels::float4),
+            count,
+            [&](std::int64_t begin, std::int64_t now, void * out) { fill(first + begin, now, out); });
+}
+
+std::array<double, 3>
+ChainOnDevice::GetReach() const
+{
+  std::array<double, 3> reach{};
+  for (std::size_t k = 0; k < m_Folded.parts.size(); ++k)
+  {
+    std::array<double, 3> next = m_Largest[k];
+    for (std::size_t r = 0; r < 3; ++r)
+    {
+      for (std::size_t c = 0; c < 3; ++c)
+      {
+        const double carry = std::abs(static_cast<double>(m_Folded.parts[k].carry[3 * r + c]));
+        next[r] += carry > 0 ? carry * reach[c] : 0;
+      }
+    }
+    reach = next;
+  }
+  return reach;
+}
+
+void
+ChainOnDevice::Release()
+{
+  m_HasVectors = false;
+  m_HasParts = false;
+  m_Planes = 0;
+  m_Parts.reset();
+  m_Vectors.reset();
+}
+
+} // namespace gpureg

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef gpureg_ChainOnDevice_h
+#define gpureg_ChainOnDevice_h
+
+#include "FoldedChain.h"
+#include "Queue.h"
+#include "ResamplePlan.h"
+
+#include <array>
+#include <limits>
+#include <vector>
+
+namespace gpureg
+{
+
+/** Rows firstRow … + rowCount - 1 of an output; row y + z·size[1] is that at (y, z). */
+struct RowRange
+{
+  std::int64_t first = 0;
+  std::int64_t count = 0;
+};
+
+/** The planes along an axis that rows of an output come to lie between, by a map and a displacement of at most reach,
+ *  and so many on either side: those that there are of them. */
+PlaneRange
+FindPlanes(const kernels::FixedMap & map,
+           int                       axis,
+           const Size &              outputSize,
+           const RowRange &          rows,
+           double                    reach,
+           int                       margin,
+           int                       planeCount);
+
+/** A folded chain's parts and their vectors on a device. Those of the first grid may be there in parts: which of its
+ *  planes rows of the output need is known exactly, since nothing has been displaced before it. */
+class ChainOnDevice
+{
+public:
+  /** queue must outlive it. */
+  explicit ChainOnDevice(Queue & queue)
+    : m_Queue(queue)
+  {}
+
+  /** request must stay as it is while rows are loaded. */
+  void
+  SetChain(const ResampleRequest & request);
+
+  const FoldedChain &
+  GetFolded() const
+  {
+    return m_Folded;
+  }
+
+  /** What the first grid takes, 0 without any, and all else. */
+  int
+  CountPlanes() const;
+  std::size_t
+  GetPlaneBytes() const;
+  std::size_t
+  GetOtherBytes() const;
+
+  /** The planes of the first grid that so many rows at a time need at most. */
+  int
+  CountPlanesForRows(std::int64_t rowCount) const;
+
+  /** From now on so many planes of the first grid are there at a time. */
+  void
+  SetPlanes(int planes);
+
+  /** Has on the device what these rows need. */
+  void
+  Load(const RowRange & rows);
+
+  /** The largest displacement of the loaded parts, by axis, in voxels of the input; infinite if a vector is not
+   *  finite. */
+  std::array<double, 3>
+  GetReach() const;
+
+  const MemoryPointer &
+  GetParts() const
+  {
+    return m_Parts;
+  }
+
+  const MemoryPointer &
+  GetVectors() const
+  {
+    return m_Vectors;
+  }
+
+  /** Bytes on the device. */
+  std::size_t
+  GetSize() const
+  {
+    return SizeOf(m_Parts) + SizeOf(m_Vectors);
+  }
+
+  void
+  Release();
+
+private:
+  int
+  GetPlaneAxis() const;
+  std::int64_t
+  CountVectorsOfPlane() const;
+  PlaneRange
+  FindPlanesOf(const RowRange & rows) const;
+  void
+  SendParts();
+  /** Vectors first … + count - 1 of a part's grid, to the array's from target on. */
+  void
+  SendVectors(std::size_t part, std::int64_t target, std::int64_t first, std::int64_t count);
+
+  Queue &                 m_Queue;
+  const ResampleRequest * m_Request = nullptr;
+  FoldedChain             m_Folded;
+  /** What the vectors on the device were made from; empty if that is not known. */
+  Key                                m_Key;
+  bool                               m_HasVectors = false;
+  bool                               m_HasParts = false;
+  int                                m_Planes = 0;
+  PlaneRange                         m_Loaded;
+  std::vector<std::array<double, 3>> m_Largest; // component of a part's vectors
+  MemoryPointer                      m_Parts;
+  MemoryPointer                      m_Vectors;
+};
+
+} // namespace gpureg
+
+#endif

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "InputSlabs.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace gpureg
+{
+
+namespace
+{
+std::size_t
+GetVoxelBytes(const ResampleInput & input)
+{
+  return BytesOf(input.precision) * static_cast<std::size_t>(input.components);
+}
+
+bool
+IsSpline(const ResampleInput & input)
+{
+  return input.splineOrder > 1;
+}
+
+/** The volume's axes as they are while some planes along one of them are on the device. */
+Size
+GetPartSize(const ResampleInput & input, int axis, const PlaneRange & planes)
+{
+  Size size = input.size;
+  size[static_cast<std::size_t>(axis)] = planes.GetCount();
+  return size;
+}
+
+/** Calls work(offset in the part, offset in the volume, count) for the runs of consecutive voxels of a part that
+ *  holds some planes along an axis of a volume: those of the part's voxels first … + count - 1. */
+template <typename TWork>
+void
+ForEachRun(
+  const Size & size, int axis, const PlaneRange & planes, std::int64_t first, std::int64_t count, const TWork & work)
+{
+  std::int64_t inner = 1;
+  for (int k = 0; k < axis; ++k)
+  {
+    inner *= size[static_cast<std::size_t>(k)];
+  }
+  const std::int64_t whole = inner * size[static_cast<std::size_t>(axis)];
+  const std::int64_t run = inner * planes.GetCount();
+  const std::int64_t skipped = inner * planes.first;
+  for (std::int64_t done = 0; done < count;)
+  {
+    const std::int64_t voxel = first + done;
+    const std::int64_t within = voxel % run;
+    const std::int64_t now = std::min(count - done, run - within);
+    work(done, voxel / run * whole + skipped + within, now);
+    done += now;
+  }
+}
+} // namespace
+
+InputSlabs::InputSlabs(Queue & queue)
+  : m_Queue(queue)
+  , m_Recursion(queue)
+{}
+
+SlabCut
+InputSlabs::GetWhole(const ResampleInput & input)
+{
+  SlabCut cut;
+  cut.axis = input.size[2] > 1 ? 2 : 1;
+  cut.planes = input.size[static_cast<std::size_t>(cut.axis)];
+  cut.owned = cut.planes;
+  // A support reaches order / 2 + 1 planes beyond a cell, and at an edge it is mirrored.
+  cut.margin = input.splineOrder / 2 + 2;
+  return cut;
+}
+
+std::size_t
+InputSlabs::GetStateBytes(const ResampleInput & input, std::size_t most) const
+{
+  if (!IsSpline(input))
+  {
+    return 0;
+  }
+  const int longest = std::max({ input.size[0], input.size[1], input.size[2] });
+  return std::clamp(most, m_Recursion.GetSplineLineBytes(longest), RecursiveFilter::DefaultMaximumSize);
+}
+
+std::size_t
+InputSlabs::GetLeastSlabBytes(const ResampleInput & input)
+{
+  const SlabCut cut = GetWhole(input);
+  // Along the cut axis, lines are filtered in planes of the axis before.
+  return IsSpline(input)
+           ? GetVoxelBytes(input) * static_cast<std::size_t>(CountOf(GetPartSize(input, cut.axis - 1, { 0, 1 })))
+           : 0;
+}
+
+void
+InputSlabs::SetInput(const ResampleInput & input, const SlabCut & cut, std::size_t bytes, std::size_t stateBytes)
+{
+  m_Input = &input;
+  Key key = input.key;
+  if (!key.empty())
+  {
+    key.insert(key.end(), input.size.begin(), input.size.end());
+    for (const int more : { input.components, static_cast<int>(input.precision), input.splineOrder })
+    {
+      key.push_back(static_cast<std::uintptr_t>(more));
+    }
+  }
+  const bool isSame = !key.empty() && key == m_Key;
+  if (!isSame)
+  {
+    m_Coefficients = {};
+  }
+  if (!isSame || cut.owned != m_Cut.owned || SizeOf(m_Memory) < bytes)
+  {
+    m_Loaded = -1;
+  }
+  m_Key = std::move(key);
+  m_Cut = cut;
+  if (m_IsWrapped)
+  {
+    Release();
+  }
+  m_Recursion.SetMaximumSize(stateBytes);
+  m_IsWrapped = false;
+  if (input.memory && !IsSpline(input) && cut.GetCount() == 1)
+  {
+    const std::size_t size = static_cast<std::size_t>(CountOf(input.size)) * GetVoxelBytes(input);
+    if (MemoryPointer there = m_Queue.Wrap(const_cast<void *>(input.memory), size))
+    {
+      m_Memory = std::move(there);
+      m_IsWrapped = true;
+      m_Loaded = 0;
+      return;
+    }
+  }
+  if (m_Loaded < 0)
+  {
+    Reserve(m_Queue, m_Memory, bytes);
+  }
+}
+
+void
+InputSlabs::Release()
+{
+  m_Loaded = -1;
+  m_Memory.reset();
+  m_Recursion.Release();
+}
+
+void
+InputSlabs::Load(int slab)
+{
+  if (m_Loaded == slab)
+  {
+    return;
+  }
+  m_Loaded = -1;
+  const bool isCut = m_Cut.GetCount() > 1;
+  if (isCut && IsSpline(*m_Input) && m_Coefficients.empty())
+  {
+    MakeCoefficients();
+  }
+  const PlaneRange   held = m_Cut.GetHeld(slab);
+  const std::int64_t planeVoxels = CountOf(GetPartSize(*m_Input, m_Cut.axis, { 0, 1 }));
+  const std::int64_t firstVoxel = held.first * planeVoxels;
+  const std::size_t  voxelBytes = GetVoxelBytes(*m_Input);
+  const Filler       fromImage = [&](std::int64_t first, std::int64_t count, void * out) {
+    m_Input->values(firstVoxel + first, count, out);
+  };
+  const Filler fromCoefficients = [&](std::int64_t first, std::int64_t count, void * out) {
+    std::memcpy(out,
+                m_Coefficients.data() + static_cast<std::size_t>(firstVoxel + first) * voxelBytes,
+                static_cast<std::size_t>(count) * voxelBytes);
+  };
+  FillArray(m_Queue,
+            *m_Memory,
+            0,
+            voxelBytes,
+            held.GetCount() * planeVoxels,
+            isCut && IsSpline(*m_Input) ? fromCoefficients : fromImage);
+  if (!isCut)
+  {
+    m_Recursion.MakeSplineCoefficients(
+      *m_Memory, m_Input->size, m_Input->components, m_Input->precision, m_Input->splineOrder);
+  }
+  m_Loaded = slab;
+}
+
+void
+InputSlabs::MakeCoefficients()
+{
+  const std::size_t voxelBytes = GetVoxelBytes(*m_Input);
+  m_Coefficients.resize(static_cast<std::size_t>(CountOf(m_Input->size)) * voxelBytes);
+  try
+  {
+    // Along the axes that lie in the cut's planes; then along the cut axis, in planes of the axis before it.
+    std::vector<int> filtered(static_cast<std::size_t>(m_Cut.axis));
+    for (int axis = 0; axis < m_Cut.axis; ++axis)
+    {
+      filtered[static_cast<std::size_t>(axis)] = axis;
+    }
+    const auto eachPart = [&](int axis, const std::vector<int> & along, const Filler & values) {
+      const auto planeBytes = static_cast<std::int64_t>(voxelBytes) * CountOf(GetPartSize(*m_Input, axis, { 0, 1 }));
+      const int  planes = m_Input->size[static_cast<std::size_t>(axis)];
+      const std::int64_t fitting =
+        std::clamp<std::int64_t>(static_cast<std::int64_t>(m_Memory->GetSize()) / planeBytes, 1, planes);
+      for (int first = 0; first < planes; first += static_cast<int>(fitting))
+      {
+        FilterPlanes(axis, { first, static_cast<int>(std::min<std::int64_t>(planes, first + fitting)) }, along, values);
+      }
+    };
+    eachPart(m_Cut.axis, filtered, m_Input->values);
+    eachPart(m_Cut.axis - 1, { m_Cut.axis }, [&](std::int64_t first, std::int64_t count, void * out) {
+      std::memcpy(out,
+                  m_Coefficients.data() + static_cast<std::size_t>(first) * voxelBytes,
+                  static_cast<std::size_t>(count) * voxelBytes);
+    });
+  }
+  catch (...)
+  {
+    m_Coefficients = {};
+    throw;
+  }
+}
+
+void
+InputSlabs::FilterPlanes(int axis, const PlaneRange & planes, const std::vector<int> & filtered, const Filler & values)
+{
+  const Size        size = GetPartSize(*m_Input, axis, planes);
+  const std::size_t voxelBytes = GetVoxelBytes(*m_Input);
+  FillArray(m_Queue, *m_Memory, 0, voxelBytes, CountOf(size), [&](std::int64_t first, std::int64_t count, void * out) {
+    ForEachRun(
+      m_Input->size, axis, planes, first, count, [&](std::int64_t part, std::int64_t volume, std::int64_t now) {
+        values(volume, now, static_cast<char *>(out) + static_cast<std::size_t>(part) * voxelBytes);
+      });
+  });
+  for (const int along : filtered)
+  {
+    m_Recursion.MakeSplineCoefficients(
+      *m_Memory, size, m_Input->components, m_Input->precision, m_Input->splineOrder, along);
+  }
+  DrainArray(
+    m_Queue, *m_Memory, voxelBytes, CountOf(size), [&](std::int64_t first, std::int64_t count, const void * in) {
+      ForEachRun(
+        m_Input->size, axis, planes, first, count, [&](std::int64_t part, std::int64_t volume, std::int64_t now) {
+          std::memcpy(m_Coefficients.data() + static_cast<std::size_t>(volume) * voxelBytes,
+                      static_cast<const char *>(in) + static_cast<std::size_t>(part) * voxelBytes,
+                      static_cast<std::size_t>(now) * voxelBytes);
+        });
+    });
+}
+
+} // namespace gpureg

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef gpureg_InputSlabs_h
+#define gpureg_InputSlabs_h
+
+#include "RecursiveFilter.h"
+#include "ResamplePlan.h"
+
+#include "gpureg/Resampler.h"
+
+#include <vector>
+
+namespace gpureg
+{
+
+/** The input of a resampler on its device, or its B-spline coefficients: whole, or one slab of it at a time. What is
+ *  there stays, for as long as it is asked for under the same key.
+ *
+ *  The coefficients of an input that is cut are made once, slab by slab along x and y and in columns of slabs along
+ *  the cut axis, and kept on the host: the same to the bit, since a line's recursion knows nothing of the others. */
+class InputSlabs
+{
+public:
+  /** queue must outlive it. */
+  explicit InputSlabs(Queue & queue);
+
+  /** The slowest axis that has more than one plane, whole, with what interpolation reads around a slab. */
+  static SlabCut
+  GetWhole(const ResampleInput & input);
+
+  /** Bytes beside a slab, of at most so many, that making coefficients takes; and those that a slab has at least. */
+  std::size_t
+  GetStateBytes(const ResampleInput & input, std::size_t most) const;
+  static std::size_t
+  GetLeastSlabBytes(const ResampleInput & input);
+
+  /** Says what is loaded from now on. input must stay as it is while slabs are loaded. */
+  void
+  SetInput(const ResampleInput & input, const SlabCut & cut, std::size_t bytes, std::size_t stateBytes);
+
+  /** Has a slab of it on the device, in GetMemory(). */
+  void
+  Load(int slab);
+
+  /** The one that is there; -1 for none. */
+  int
+  GetLoaded() const
+  {
+    return m_Loaded;
+  }
+
+  const MemoryPointer &
+  GetMemory() const
+  {
+    return m_Memory;
+  }
+
+  /** Bytes on the device: of the slab, none where it is the input's own memory; and of all. */
+  std::size_t
+  GetSlabSize() const
+  {
+    return m_IsWrapped ? 0 : SizeOf(m_Memory);
+  }
+  std::size_t
+  GetSize() const
+  {
+    return GetSlabSize() + m_Recursion.GetSize();
+  }
+
+  void
+  Release();
+
+  bool
+  HasDoubles() const
+  {
+    return m_Recursion.HasDoubles();
+  }
+
+private:
+  void
+  MakeCoefficients();
+  /** Planes of an axis of a volume go up, are filtered along other axes, and come back. */
+  void
+  FilterPlanes(int axis, const PlaneRange & planes, const std::vector<int> & filtered, const Filler & values);
+
+  Queue &               m_Queue;
+  RecursiveFilter       m_Recursion;
+  const ResampleInput * m_Input = nullptr;
+  Key                   m_Key;
+  SlabCut               m_Cut;
+  int                   m_Loaded = -1;
+  MemoryPointer         m_Memory;
+  bool                  m_IsWrapped = false; // the input's own memory
+  /** float or double, of an input that is cut. */
+  std::vector<char> m_Coefficients;
+};
+
+} // namespace gpureg
+
+#endif

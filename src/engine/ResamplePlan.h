@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef gpureg_ResamplePlan_h
+#define gpureg_ResamplePlan_h
+
+#include "gpureg/Geometry.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+
+namespace gpureg
+{
+
+/** Planes first … end - 1 along an axis; none where end <= first. */
+struct PlaneRange
+{
+  int first = 0;
+  int end = 0;
+
+  int
+  GetCount() const
+  {
+    return std::max(end - first, 0);
+  }
+};
+
+/** How an input is cut along its slowest axis: slab n owns so many planes, and holds a margin of others around them
+ *  that interpolation reads. */
+struct SlabCut
+{
+  int axis = 2;
+  int planes = 1; // of the input
+  int owned = 1;  // by a slab, but for the last one
+  int margin = 0;
+
+  int
+  GetCount() const
+  {
+    return (planes + owned - 1) / owned;
+  }
+
+  PlaneRange
+  GetOwned(int slab) const
+  {
+    return { slab * owned, std::min(planes, (slab + 1) * owned) };
+  }
+
+  PlaneRange
+  GetHeld(int slab) const
+  {
+    const PlaneRange range = GetOwned(slab);
+    return { std::max(0, range.first - margin), std::min(planes, range.end + margin) };
+  }
+};
+
+/** What a resampling is of, in bytes, planes and rows. */
+struct ResampleSizes
+{
+  SlabCut     input; // owned: all planes
+  std::size_t planeBytes = 0;
+  /** What a cut input takes in any case, however thin its slabs are. */
+  std::size_t leastSlabBytes = 0;
+
+  std::int64_t rows = 0; // of the output
+  std::size_t  rowBytes = 0;
+  /** What a launch makes of an output at most, where the input is not cut. */
+  std::size_t mostPieceBytes = 0;
+
+  /** The chain's first grid of vectors may be sent in parts: so many planes for so many rows of the output. */
+  int                                   gridPlanes = 0;
+  std::size_t                           gridPlaneBytes = 0;
+  std::function<int(std::int64_t rows)> countGridPlanes;
+  /** All else, of which there is nothing to be cut. */
+  std::size_t otherBytes = 0;
+};
+
+/** How it is cut, and what that takes. */
+struct ResamplePlan
+{
+  SlabCut      slabs;
+  std::int64_t pieceRows = 1;
+  int          gridPlanes = 0;
+
+  std::size_t inputBytes = 0;
+  std::size_t pieceBytes = 0; // twice
+  std::size_t gridBytes = 0;
+};
+
+/** Bytes of device memory, in all and in one array. */
+struct Room
+{
+  std::size_t free;
+  std::size_t largestAllocation;
+};
+
+/** Nothing if there is no room for the least plan. */
+std::optional<ResamplePlan>
+PlanResampling(const ResampleSizes & sizes, const Room & room);
+
+/** What the least plan takes: one plane of the input and one row of the output at a time. */
+std::size_t
+GetLeastBytes(const ResampleSizes & sizes);
+
+} // namespace gpureg
+
+#endif

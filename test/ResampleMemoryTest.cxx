@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: Apache-2.0
+// GPUResampleImageFilter within a bound of device memory: the same image, to the bit, whatever the bound.
+#include "ResampleCase.h"
+#include "TestDevices.h"
+
+#include "gpureg/Device.h"
+
+#include "itkImageRegionConstIteratorWithIndex.h"
+#include "itkNearestNeighborExtrapolateImageFunction.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+
+namespace gpuregtest
+{
+namespace
+{
+
+/** A grid whose planes along the cut axis are many: 3D along z, 2D along y. */
+template <unsigned int VDimension>
+Grid<VDimension>
+MakeDeepGrid(Random & random)
+{
+  Grid<VDimension> grid = MakeResampleGrid<VDimension>("anisotropic", random);
+  grid.size[0] = 19;
+  grid.size[VDimension - 2] = 23;
+  grid.size[VDimension - 1] = 97;
+  return grid;
+}
+
+template <typename TImage>
+bool
+AreSameToTheBit(const TImage & a, const TImage & b)
+{
+  const std::size_t bytes = a.GetBufferedRegion().GetNumberOfPixels() * a.GetNumberOfComponentsPerPixel() *
+                            sizeof(typename itk::NumericTraits<typename TImage::PixelType>::ValueType);
+  return a.GetBufferedRegion() == b.GetBufferedRegion() &&
+         std::memcmp(a.GetBufferPointer(), b.GetBufferPointer(), bytes) == 0;
+}
+
+/** Resamples within a bound, and says what it took. */
+template <typename TFilter, typename TImage>
+typename TImage::Pointer
+ResampleWithin(TFilter & filter, const TImage &, std::size_t bytes)
+{
+  filter.SetMaximumDeviceMemory(bytes);
+  filter.Modified();
+  filter.Update();
+  typename TImage::Pointer output = filter.GetOutput();
+  output->DisconnectPipeline();
+  const gpureg::EvaluationStatistics statistics = filter.GetEvaluationStatistics();
+  if (bytes > 0)
+  {
+    EXPECT_LE(statistics.deviceBytes, static_cast<std::int64_t>(bytes));
+  }
+  // The host reads and writes the images where they are.
+  EXPECT_GE(statistics.largestArrayBytes, filter.GetDevice().GetName() == "host" ? 0 : 1);
+  EXPECT_LE(statistics.largestArrayBytes, statistics.deviceBytes);
+  return output;
+}
+
+class ResampleMemory : public DeviceTest
+{
+protected:
+  /** Of every transform and interpolation, over bounds from "everything fits" down to what one slab takes. */
+  template <typename TPixel, unsigned int VDimension>
+  void
+  ExpectSameWhateverTheBound(const std::vector<std::string> & transforms,
+                             const std::vector<std::string> & interpolators,
+                             const std::vector<std::size_t> & bounds) const
+  {
+    using ImageType = itk::Image<TPixel, VDimension>;
+    using FilterType = itk::GPUResampleImageFilter<ImageType, ImageType>;
+    Random     random(77);
+    const auto grid = MakeDeepGrid<VDimension>(random);
+    const auto image = MakeImage<ImageType>(grid, [&](const auto &) { return Uniform(random, 0, 100); });
+    for (const std::string & transform : transforms)
+    {
+      for (const std::string & interpolator : interpolators)
+      {
+        SCOPED_TRACE(transform + " + " + interpolator);
+        auto filter = FilterType::New();
+        filter->SetDevice(this->GetDevice());
+        filter->SetInput(image);
+        filter->SetTransform(MakeTransform<VDimension>(transform, grid, random));
+        filter->SetInterpolator(MakeInterpolator<ImageType>(interpolator));
+        filter->SetOutputParametersFromImage(image);
+        filter->SetDefaultPixelValue(7);
+        const auto whole = ResampleWithin(*filter, *image, 0);
+        for (const std::size_t bound : bounds)
+        {
+          EXPECT_TRUE(AreSameToTheBit(*whole, *ResampleWithin(*filter, *image, bound))) << bound << " bytes";
+        }
+        EXPECT_TRUE(AreSameToTheBit(*whole, *ResampleWithin(*filter, *image, 0)));
+      }
+    }
+  }
+};
+
+// 97 planes of 19 x 23 floats, 1.7 kB each.
+const std::vector<std::size_t> Bounds3D{ 400000, 100000, 60000 };
+
+TEST_P(ResampleMemory, EveryTransformIsTheSameInSlabs)
+{
+  ExpectSameWhateverTheBound<float, 3>(GetTransformNames(), { "linear" }, Bounds3D);
+}
+
+TEST_P(ResampleMemory, EveryInterpolationIsTheSameInSlabs)
+{
+  ExpectSameWhateverTheBound<float, 3>({ "affine", "bspline3" },
+                                       { "nearest", "bspline1", "bspline2", "bspline3", "bspline5" },
+                                       Bounds3D);
+}
+
+TEST_P(ResampleMemory, DoublesAreTheSameInSlabs)
+{
+  ExpectSameWhateverTheBound<double, 3>({ "bsplineOfAffineOfField" }, { "linear", "bspline3" }, { 400000, 120000 });
+}
+
+TEST_P(ResampleMemory, ASliceIsTheSameInSlabsOfRows)
+{
+  ExpectSameWhateverTheBound<float, 2>({ "affine", "field" }, { "linear", "bspline3" }, { 9000, 4000 });
+}
+
+TEST_P(ResampleMemory, AxesThatChangePlacesAndEdgesThatGoOnAreTheSameInSlabs)
+{
+  using ImageType = itk::Image<float, 3>;
+  Random     random(78);
+  const auto grid = MakeDeepGrid<3>(random);
+  const auto image = MakeImage<ImageType>(grid, [&](const auto &) { return Uniform(random, 0, 100); });
+  // z → x → y → z, about the centre: each piece of the output needs all slabs.
+  itk::Matrix<double, 3, 3> turn;
+  turn[0][2] = turn[1][0] = turn[2][1] = 1;
+  auto transform = itk::AffineTransform<double, 3>::New();
+  transform->SetCenter(grid.GetCentre());
+  transform->SetMatrix(turn);
+  for (const bool extrapolates : { false, true })
+  {
+    auto filter = itk::GPUResampleImageFilter<ImageType, ImageType>::New();
+    filter->SetDevice(this->GetDevice());
+    filter->SetInput(image);
+    filter->SetTransform(transform);
+    filter->SetOutputParametersFromImage(image);
+    if (extrapolates)
+    {
+      filter->SetExtrapolator(itk::NearestNeighborExtrapolateImageFunction<ImageType, double>::New());
+    }
+    const auto whole = ResampleWithin(*filter, *image, 0);
+    EXPECT_TRUE(AreSameToTheBit(*whole, *ResampleWithin(*filter, *image, 60000))) << extrapolates;
+  }
+}
+
+TEST_P(ResampleMemory, AFieldLargerThanTheBoundIsTheSameInParts)
+{
+  using ImageType = itk::Image<float, 3>;
+  using FieldTransformType = itk::DisplacementFieldTransform<double, 3>;
+  Random     random(83);
+  const auto grid = MakeDeepGrid<3>(random);
+  const auto image = MakeImage<ImageType>(grid, [&](const auto &) { return Uniform(random, 0, 100); });
+  // 24 x 24 x 120 vectors of 16 bytes, a little turned, ending within the image.
+  Grid<3> own = grid;
+  own.size = { { 24, 24, 120 } };
+  own.spacing[2] *= 0.7;
+  own.direction = MakeRotation<3>(0.43);
+  own.SetCentre(grid.GetCentre());
+  const auto field = MakeImage<FieldTransformType::DisplacementFieldType>(own, [&](const auto &) {
+    itk::Vector<double, 3> vector;
+    for (unsigned int d = 0; d < 3; ++d)
+    {
+      vector[d] = Uniform(random, -3, 3);
+    }
+    return vector;
+  });
+  const auto transform = FieldTransformType::New();
+  transform->SetDisplacementField(field);
+  const auto composite = itk::CompositeTransform<double, 3>::New();
+  composite->AddTransform(MakeTransform<3>("affineOfBSpline", grid, random));
+  composite->AddTransform(transform);
+  auto filter = itk::GPUResampleImageFilter<ImageType, ImageType>::New();
+  filter->SetDevice(this->GetDevice());
+  filter->SetInput(image);
+  filter->SetTransform(composite);
+  filter->SetOutputParametersFromImage(image);
+  const auto whole = ResampleWithin(*filter, *image, 0);
+  EXPECT_GT(filter->GetEvaluationStatistics().deviceBytes, 1100000);
+  EXPECT_TRUE(AreSameToTheBit(*whole, *ResampleWithin(*filter, *image, 500000)));
+}
+
+TEST_P(ResampleMemory, AFieldThatLeadsNowhereIsTheSameInSlabs)
+{
+  using ImageType = itk::Image<float, 3>;
+  Random     random(79);
+  const auto grid = MakeDeepGrid<3>(random);
+  const auto image = MakeImage<ImageType>(grid, [&](const auto &) { return Uniform(random, 0, 100); });
+  const auto transform = MakeTransform<3>("field", grid, random);
+  auto &     field =
+    *static_cast<itk::DisplacementFieldTransform<double, 3> &>(*transform).GetModifiableDisplacementField();
+  field.GetBufferPointer()[40][2] = std::numeric_limits<double>::quiet_NaN();
+  field.GetBufferPointer()[41][2] = std::numeric_limits<double>::infinity();
+  auto filter = itk::GPUResampleImageFilter<ImageType, ImageType>::New();
+  filter->SetDevice(this->GetDevice());
+  filter->SetInput(image);
+  filter->SetTransform(transform);
+  filter->SetOutputParametersFromImage(image);
+  filter->SetExtrapolator(itk::NearestNeighborExtrapolateImageFunction<ImageType, double>::New());
+  const auto whole = ResampleWithin(*filter, *image, 0);
+  EXPECT_TRUE(AreSameToTheBit(*whole, *ResampleWithin(*filter, *image, 60000)));
+}
+
+TEST_P(ResampleMemory, TooLittleForASlabSaysHowMuchItTakesAndThatIsEnough)
+{
+  using ImageType = itk::Image<float, 3>;
+  Random     random(80);
+  const auto grid = MakeDeepGrid<3>(random);
+  const auto image = MakeImage<ImageType>(grid, [&](const auto &) { return Uniform(random, 0, 100); });
+  for (const std::string interpolator : { "linear", "bspline3" })
+  {
+    auto filter = itk::GPUResampleImageFilter<ImageType, ImageType>::New();
+    filter->SetDevice(this->GetDevice());
+    filter->SetInput(image);
+    filter->SetTransform(MakeTransform<3>("bspline3", grid, random));
+    filter->SetInterpolator(MakeInterpolator<ImageType>(interpolator));
+    filter->SetOutputParametersFromImage(image);
+    const auto whole = ResampleWithin(*filter, *image, 0);
+    filter->SetMaximumDeviceMemory(2000);
+    filter->Modified();
+    std::size_t wanted = 0;
+    try
+    {
+      filter->Update();
+      FAIL() << "2000 bytes were enough";
+    }
+    catch (const itk::ExceptionObject & error)
+    {
+      const std::string text = error.GetDescription();
+      const auto        end = text.find(" are wanted");
+      ASSERT_NE(end, std::string::npos) << text;
+      EXPECT_NE(text.find("2000 bytes are allowed"), std::string::npos) << text;
+      wanted = std::stoul(text.substr(text.rfind(' ', end - 1) + 1));
+    }
+    ASSERT_GT(wanted, 2000u);
+    EXPECT_TRUE(AreSameToTheBit(*whole, *ResampleWithin(*filter, *image, wanted)));
+    filter->SetMaximumDeviceMemory(wanted - 1);
+    filter->Modified();
+    EXPECT_THROW(filter->Update(), itk::ExceptionObject);
+    EXPECT_TRUE(AreSameToTheBit(*whole, *ResampleWithin(*filter, *image, 0)));
+  }
+}
+
+TEST_P(ResampleMemory, WithoutABoundTheProcessLimitIsKept)
+{
+  using ImageType = itk::Image<float, 3>;
+  Random     random(81);
+  const auto grid = MakeDeepGrid<3>(random);
+  const auto image = MakeImage<ImageType>(grid, [&](const auto &) { return Uniform(random, 0, 100); });
+  const auto make = [&] {
+    auto filter = itk::GPUResampleImageFilter<ImageType, ImageType>::New();
+    filter->SetDevice(this->GetDevice());
+    filter->SetInput(image);
+    filter->SetTransform(MakeTransform<3>("affine", grid, random));
+    filter->SetOutputParametersFromImage(image);
+    return filter;
+  };
+  Random     copy = random;
+  const auto whole = ResampleWithin(*make(), *image, 0);
+  random = copy;
+  gpureg::SetMemoryLimit(GetParam(), gpureg::GetMemoryInUse(GetParam()) + 120000);
+  const auto filter = make();
+  const auto within = ResampleWithin(*filter, *image, 0);
+  gpureg::SetMemoryLimit(GetParam(), 0);
+  EXPECT_LE(filter->GetEvaluationStatistics().deviceBytes, 120000);
+  EXPECT_TRUE(AreSameToTheBit(*whole, *within));
+}
+
+TEST_P(ResampleMemory, AFieldStaysOnTheDeviceUntilItIsModified)
+{
+  using ImageType = itk::Image<float, 3>;
+  Random     random(82);
+  const auto grid = MakeDeepGrid<3>(random);
+  const auto image = MakeImage<ImageType>(grid, [&](const auto &) { return Uniform(random, 0, 100); });
+  const auto transform = MakeTransform<3>("field", grid, random);
+  auto       filter = itk::GPUResampleImageFilter<ImageType, ImageType>::New();
+  filter->SetDevice(this->GetDevice());
+  filter->SetInput(image);
+  filter->SetTransform(transform);
+  filter->SetOutputParametersFromImage(image);
+  const auto first = ResampleWithin(*filter, *image, 0);
+  const auto firstBytes = filter->GetEvaluationStatistics().bytesUp;
+  EXPECT_TRUE(AreSameToTheBit(*first, *ResampleWithin(*filter, *image, 0)));
+  if (GetParam() != "host")
+  {
+    EXPECT_LT(filter->GetEvaluationStatistics().bytesUp, firstBytes / 20);
+  }
+  auto & field =
+    *static_cast<itk::DisplacementFieldTransform<double, 3> &>(*transform).GetModifiableDisplacementField();
+  for (std::size_t i = 0; i < field.GetBufferedRegion().GetNumberOfPixels(); ++i)
+  {
+    field.GetBufferPointer()[i] *= -1.0;
+  }
+  field.Modified();
+  const auto moved = ResampleWithin(*filter, *image, 0);
+  EXPECT_FALSE(AreSameToTheBit(*first, *moved));
+  auto fresh = itk::GPUResampleImageFilter<ImageType, ImageType>::New();
+  fresh->SetDevice(this->GetDevice());
+  fresh->SetInput(image);
+  fresh->SetTransform(transform);
+  fresh->SetOutputParametersFromImage(image);
+  EXPECT_TRUE(AreSameToTheBit(*ResampleWithin(*fresh, *image, 0), *moved));
+}
+
+/** 2 GiB in and 2 GiB out, under 1 GiB: what a bound is for. */
+TEST_P(ResampleMemory, TwoGibibytesUnderABoundOfOne)
+{
+  if (this->GetDevice().GetName().find("cuda") != 0 && !std::getenv("GPUREG_TEST_LARGE"))
+  {
+    GTEST_SKIP() << "6 GiB of host memory, and minutes on a processor: on a GPU, or where GPUREG_TEST_LARGE is set";
+  }
+  using ImageType = itk::Image<float, 3>;
+  const itk::Size<3> size{ { 1024, 1024, 512 } };
+  auto               image = ImageType::New();
+  image->SetRegions(size);
+  image->Allocate();
+  std::uint32_t state = 1;
+  for (itk::SizeValueType i = 0; i < image->GetBufferedRegion().GetNumberOfPixels(); ++i)
+  {
+    state = state * 1664525u + 1013904223u;
+    image->GetBufferPointer()[i] = static_cast<float>(state >> 8) * 1e-5f;
+  }
+  auto                  transform = itk::AffineTransform<double, 3>::New();
+  itk::Point<double, 3> centre;
+  centre.Fill(400);
+  transform->SetCenter(centre);
+  itk::Vector<double, 3> axis;
+  axis[0] = 1;
+  axis[1] = 2;
+  axis[2] = 3;
+  transform->Rotate3D(axis, 0.1);
+
+  constexpr std::size_t Bound = std::size_t{ 1 } << 30;
+  gpureg::SetMemoryLimit(GetParam(), gpureg::GetMemoryInUse(GetParam()) + Bound);
+  auto filter = itk::GPUResampleImageFilter<ImageType, ImageType>::New();
+  filter->SetDevice(this->GetDevice());
+  filter->SetInput(image);
+  filter->SetTransform(transform);
+  filter->SetOutputParametersFromImage(image);
+  const auto output = ResampleWithin(*filter, *image, Bound);
+  gpureg::SetMemoryLimit(GetParam(), 0);
+  const gpureg::EvaluationStatistics statistics = filter->GetEvaluationStatistics();
+  std::cout << GetParam() << ": 1024 x 1024 x 512 floats within " << Bound << " bytes: largest allocation "
+            << statistics.largestArrayBytes << ", all together " << statistics.deviceBytes << "; " << statistics.bytesUp
+            << " bytes up, " << statistics.bytesDown << " down, " << statistics.evaluateMilliseconds << " ms\n";
+
+  // Some slices against ITK's own filter.
+  for (const itk::IndexValueType z : { 0, 255, 511 })
+  {
+    auto reference = itk::ResampleImageFilter<ImageType, ImageType>::New();
+    reference->SetInput(image);
+    reference->SetTransform(transform);
+    reference->SetOutputParametersFromImage(image);
+    itk::ImageRegion<3> slice(itk::Index<3>{ { 0, 0, z } }, itk::Size<3>{ { 1024, 1024, 1 } });
+    reference->GetOutput()->SetRequestedRegion(slice);
+    reference->Update();
+    const float * const expected = reference->GetOutput()->GetBufferPointer();
+    const float * const found = output->GetBufferPointer() + z * std::int64_t{ 1024 * 1024 };
+    double              squares = 0;
+    for (int i = 0; i < 1024 * 1024; ++i)
+    {
+      squares += (found[i] - expected[i]) * (found[i] - expected[i]);
+    }
+    // Values are up to 168.
+    EXPECT_LT(std::sqrt(squares / (1024 * 1024)), 168 * 1e-5) << "slice " << z;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, ResampleMemory, ::testing::ValuesIn(GetDeviceNames()), GetTestName);
+
+} // namespace
+} // namespace gpuregtest
