@@ -103,6 +103,16 @@ test_remote_module() {
   cmake --build "$folder/build" --target GPURegistration -- -n > /dev/null
 }
 
+# ITK's own tests, unmodified, without and with the plugin, where $GPUREG_ITK_SUITE names a folder of its test drivers.
+test_itk_suite() {
+  if [ -z "${GPUREG_ITK_SUITE-}" ]; then
+    echo "skipped: ITK's own tests, for GPUREG_ITK_SUITE names no folder of its test drivers"
+    return
+  fi
+  say "ITK's own tests, without and with the plugin"
+  tools/itk-suite.sh "$GPUREG_ITK_SUITE" build/lib/GPURegistration-plugin
+}
+
 # Debian 12's clang-format; another generation of it breaks lines elsewhere.
 test_format() {
   install_packages clang-format-14
@@ -132,6 +142,7 @@ case ${1-} in
     tools/portable-bundle.sh build build/bundle
     build/bundle/run GPUDeviceTest --gtest_brief=1
     register_with_itk debian "$(sed -n 's/^ITK_DIR:PATH=//p' build/CMakeCache.txt)"
+    test_itk_suite
     test_other_itk_versions
     test_external_module
     test_remote_module

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A program of ITK's alone, linked to nothing of this module: says which class New() gives, and what it makes.
+// With an argument it interpolates as no device does.
 #include "itkEuler2DTransform.h"
+#include "itkGaussianInterpolateImageFunction.h"
 #include "itkImageRegionIteratorWithIndex.h"
 #include "itkResampleImageFilter.h"
 
@@ -9,7 +11,7 @@
 #include <typeinfo>
 
 int
-main()
+main(int argc, char **)
 {
   using ImageType = itk::Image<float, 2>;
   auto image = ImageType::New();
@@ -26,6 +28,10 @@ main()
   filter->SetInput(image);
   filter->SetTransform(transform);
   filter->SetOutputParametersFromImage(image);
+  if (argc > 1)
+  {
+    filter->SetInterpolator(itk::GaussianInterpolateImageFunction<ImageType, double>::New());
+  }
   try
   {
     filter->Update();
