@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// Apart from the header, since CastXML, which reads that for Python, is told by ITK 5.2 to read C++11.
+#ifndef itkGPUVolume_hxx
+#define itkGPUVolume_hxx
+
+#include "itkGPUVolume.h"
+
+#include "itkGPURegistrationGeometry.h"
+
+#include <algorithm>
+
+namespace itk
+{
+namespace GPUVolume
+{
+
+/** Calls work(row, begin, count), for the parts that voxels first … first + count - 1 of a region have of its
+ * rows: the offset in an image's buffer of a row's voxel, its place in first …, and how many. */
+template <unsigned int VDimension, typename TWork>
+void
+ForEachRow(const ImageBase<VDimension> &   image,
+           const ImageRegion<VDimension> & region,
+           std::int64_t                    first,
+           std::int64_t                    count,
+           const TWork &                   work)
+{
+  const auto width = static_cast<std::int64_t>(region.GetSize(0));
+  for (std::int64_t done = 0; done < count;)
+  {
+    Index<VDimension> index = region.GetIndex();
+    std::int64_t      rest = first + done;
+    for (unsigned int d = 0; d < VDimension; ++d)
+    {
+      const auto size = static_cast<std::int64_t>(region.GetSize(d));
+      index[d] += static_cast<IndexValueType>(rest % size);
+      rest /= size;
+    }
+    const std::int64_t now = std::min(count - done, width - (first + done) % width);
+    work(static_cast<std::int64_t>(image.ComputeOffset(index)), done, now);
+    done += now;
+  }
+}
+
+template <typename TImage, typename TComponent>
+gpureg::VolumeInput
+MakeInput(const TImage & image, const typename TImage::RegionType & region, gpureg::Precision precision)
+{
+  const auto          components = static_cast<std::int64_t>(image.GetNumberOfComponentsPerPixel());
+  const auto * const  pixels = reinterpret_cast<const ComponentType<TImage> *>(image.GetBufferPointer());
+  gpureg::VolumeInput input;
+  input.size = GPURegistrationGeometry::SizeOf(region.GetSize());
+  input.components = static_cast<int>(components);
+  input.precision = precision;
+  input.values = [=, &image](std::int64_t first, std::int64_t count, void * out) {
+    ForEachRow(image, region, first, count, [&](std::int64_t row, std::int64_t begin, std::int64_t now) {
+      const auto copy = [&](auto * values) {
+        using RealType = std::remove_pointer_t<decltype(values)>;
+        std::transform(pixels + row * components,
+                       pixels + (row + now) * components,
+                       values + begin * components,
+                       [](const auto value) { return static_cast<RealType>(static_cast<TComponent>(value)); });
+      };
+      precision == gpureg::Precision::Single ? copy(static_cast<float *>(out)) : copy(static_cast<double *>(out));
+    });
+  };
+  return input;
+}
+
+template <typename TImage>
+void
+WriteOutput(gpureg::VolumeFilter &              filter,
+            gpureg::Precision                   precision,
+            TImage &                            image,
+            const typename TImage::RegionType & region)
+{
+  const auto   components = static_cast<std::int64_t>(image.GetNumberOfComponentsPerPixel());
+  auto * const pixels = reinterpret_cast<ComponentType<TImage> *>(image.GetBufferPointer());
+  filter.GetVolume([&](std::int64_t first, std::int64_t count, const void * in) {
+    ForEachRow(image, region, first, count, [&](std::int64_t row, std::int64_t begin, std::int64_t now) {
+      const auto copy = [&](const auto * values) {
+        std::transform(values + begin * components,
+                       values + (begin + now) * components,
+                       pixels + row * components,
+                       [](const auto value) { return static_cast<ComponentType<TImage>>(value); });
+      };
+      precision == gpureg::Precision::Single ? copy(static_cast<const float *>(in))
+                                             : copy(static_cast<const double *>(in));
+    });
+  });
+}
+
+inline gpureg::VolumeFilter &
+Engine::GetFilter()
+{
+  if (!m_Filter || m_Filter->GetDeviceName() != m_Device.GetName())
+  {
+    m_Filter.reset();
+    m_Filter = std::make_unique<gpureg::VolumeFilter>(m_Device.GetName());
+  }
+  m_Filter->SetTiming(m_MeasuresKernelTime);
+  return *m_Filter;
+}
+
+} // namespace GPUVolume
+} // namespace itk
+
+#endif
