@@ -16,6 +16,7 @@
 #include "itkNearestNeighborInterpolateImageFunction.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <limits>
 
@@ -88,6 +89,15 @@ itkGPUResampleTemplate
 void
 itkGPUResampleClass::GenerateInputRequestedRegion()
 {
+  // The parent would follow null pointers.
+  if (!this->GetTransform())
+  {
+    itkExceptionMacro("There is no transform. Set one.");
+  }
+  if (!this->GetInterpolator())
+  {
+    itkExceptionMacro("There is no interpolator. Set one.");
+  }
   gpureg::ResampleRequest request;
   if (!this->FindWhatTheDeviceLacks().empty() || !this->ChooseInterpolation(request) ||
       request.interpolation != gpureg::Interpolation::BSpline)
@@ -161,10 +171,6 @@ itkGPUResampleClass::ChooseInterpolation(gpureg::ResampleRequest & request) cons
 {
   using GPURegistrationDetail::IsExactly;
   const auto * const interpolator = this->GetInterpolator();
-  if (!interpolator)
-  {
-    itkExceptionMacro("There is no interpolator. Set one.");
-  }
   if (IsExactly<LinearInterpolateImageFunction<TInputImage, TInterpolatorPrecisionType>>(interpolator))
   {
     request.interpolation = gpureg::Interpolation::Linear;
@@ -298,6 +304,7 @@ itkGPUResampleClass::MakeInput(const gpureg::ResampleRequest & request) const
                 reinterpret_cast<std::uintptr_t>(image->GetBufferPointer()),
                 static_cast<std::uintptr_t>(image->GetMTime()),
                 static_cast<std::uintptr_t>(image->GetUpdateMTime()) };
+  input.isOfIntegers = std::is_integral<InputComponentType>::value;
   const auto * const values = reinterpret_cast<const InputComponentType *>(image->GetBufferPointer());
   input.memory = std::is_same<InputComponentType, RealType>::value ? values : nullptr;
   input.values = [values, components = input.components](std::int64_t first, std::int64_t count, void * out) {
@@ -314,15 +321,11 @@ itkGPUResampleTemplate
 gpureg::TransformChain
 itkGPUResampleClass::MakeChain() const
 {
-  const auto * const transform = this->GetTransform();
-  if (!transform)
-  {
-    itkExceptionMacro("There is no transform. Set one.");
-  }
   gpureg::TransformChain chain;
   chain.dimension = static_cast<int>(Dimension);
-  return GPUTransformChain::Append<TTransformPrecisionType, Dimension>(*transform, chain) ? chain
-                                                                                          : this->SampleTransform();
+  return GPUTransformChain::Append<TTransformPrecisionType, Dimension>(*this->GetTransform(), chain)
+           ? chain
+           : this->SampleTransform();
 }
 
 /** The transform as a field on the output's grid, whose voxels it is then asked for, and a translation. */
@@ -341,15 +344,19 @@ itkGPUResampleClass::SampleTransform() const
     output->TransformIndexToPhysicalPoint(index, point);
     return point;
   };
-  typename TOutputImage::IndexType middle = region.GetIndex();
+  // The same for every part of the output, and its bits, too.
+  const auto                       whole = output->GetLargestPossibleRegion();
+  typename TOutputImage::IndexType middle = whole.GetIndex();
   for (unsigned int d = 0; d < Dimension; ++d)
   {
-    middle[d] += static_cast<IndexValueType>(region.GetSize(d) / 2);
+    middle[d] += static_cast<IndexValueType>(whole.GetSize(d) / 2);
   }
-  const auto       common = transform->TransformPoint(pointAt(middle)) - pointAt(middle);
+  auto             common = transform->TransformPoint(pointAt(middle)) - pointAt(middle);
   gpureg::IndexMap translation;
   for (unsigned int d = 0; d < Dimension; ++d)
   {
+    // Of a point that leads nowhere the others know nothing.
+    common[d] = std::isfinite(common[d]) ? common[d] : 0;
     translation.offset[d] = static_cast<double>(common[d]);
   }
 
@@ -357,6 +364,7 @@ itkGPUResampleClass::SampleTransform() const
   grid.order = gpureg::DisplacementGrid::Field;
   grid.size = GPURegistrationGeometry::SizeOf(region.GetSize());
   grid.toGrid = GPURegistrationGeometry::GetPointToIndexMap(*output, region);
+  grid.isOfOutput = true;
   grid.vectors = [=](std::int64_t first, std::int64_t count, double * out) {
     for (std::int64_t i = 0; i < count; ++i)
     {

@@ -51,6 +51,15 @@ FitAffine(const Transform<TScalar, VDimension, VDimension> & transform)
   return map;
 }
 
+/** One without says so itself, when it is sampled. */
+template <typename TTransform>
+bool
+HasCoefficients(const TTransform & transform)
+{
+  const auto images = transform.GetCoefficientImages();
+  return images[0] && images[0]->GetBufferPointer() != nullptr;
+}
+
 template <typename TTransform>
 gpureg::DisplacementGrid
 MakeSplineGrid(const TTransform & transform)
@@ -124,14 +133,19 @@ AppendSpline(const Transform<TScalar, VDimension, VDimension> & transform, gpure
   // sign: sampled, it does so here, and whatever it will do once that is mended.
   if (VOrder > 0 && IsExactly<SplineType>(&transform))
   {
-    chain.Append(MakeSplineGrid(static_cast<const SplineType &>(transform)));
+    const auto & spline = static_cast<const SplineType &>(transform);
+    if (!HasCoefficients(spline))
+    {
+      return false;
+    }
+    chain.Append(MakeSplineGrid(spline));
     return true;
   }
   if (IsExactly<DeformableType>(&transform))
   {
     const auto & deformable = static_cast<const DeformableType &>(transform);
     const auto   bulk = deformable.GetBulkTransform();
-    if (bulk && !bulk->IsLinear())
+    if (!HasCoefficients(deformable) || (bulk && !bulk->IsLinear()))
     {
       return false;
     }

@@ -3,11 +3,10 @@
 // in relative norm, the same number of valid points; over a grid of set-ups, and random ones from it.
 #include "MattesCase.h"
 #include "TestDevices.h"
+#include "TestSeeds.h"
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
-#include <iostream>
 #include <random>
 
 namespace gpuregtest
@@ -110,13 +109,6 @@ protected:
     }
   }
 };
-
-std::uint64_t
-GetNumberFromEnvironment(const char * name, std::uint64_t otherwise)
-{
-  const char * const text = std::getenv(name);
-  return text != nullptr ? std::strtoull(text, nullptr, 10) : otherwise;
-}
 } // namespace
 
 std::ostream &
@@ -238,12 +230,10 @@ TEST_P(MattesEquivalenceTest, FlatBackground)
  * thousands, or the sums of the forces nearly cancel, that can come close to 1e-4 of the derivative. */
 TEST_P(MattesEquivalenceTest, RandomSetUps)
 {
-  const std::uint64_t seed = GetNumberFromEnvironment("GPUREG_TEST_SEED", 20240229);
-  const std::uint64_t cases = GetNumberFromEnvironment("GPUREG_TEST_CASES", 150);
-  std::cout << "GPUREG_TEST_SEED=" << seed << " GPUREG_TEST_CASES=" << cases << std::endl;
-  std::mt19937_64 random(seed);
+  const Seeds     seeds = GetSeeds(20240229, 150);
+  std::mt19937_64 random(seeds.first);
   const auto      draw = [&random](std::uint64_t count) { return static_cast<int>(random() % count); };
-  for (std::uint64_t n = 0; n < cases; ++n)
+  for (std::uint64_t n = 0; n < seeds.count; ++n)
   {
     const unsigned int bins[] = { 5, 20, 50, 100 };
     MattesCase         c;
@@ -260,7 +250,7 @@ TEST_P(MattesEquivalenceTest, RandomSetUps)
     c.seed = random() % 1000000;
     Check(c);
   }
-  EXPECT_LE(m_Redrawn, std::max<std::uint64_t>(1, cases / 20))
+  EXPECT_LE(m_Redrawn, std::max<std::uint64_t>(1, seeds.count / 20))
     << "too few of the set-ups that were drawn were compared";
 }
 

@@ -96,6 +96,24 @@ MakeResampleGrid(const std::string & geometry, Random & random)
   return grid;
 }
 
+/** nearest, linear, bspline0 … bspline5. */
+template <typename TImage>
+typename itk::InterpolateImageFunction<TImage, double>::Pointer
+MakeInterpolator(const std::string & name)
+{
+  if (name == "nearest")
+  {
+    return itk::NearestNeighborInterpolateImageFunction<TImage, double>::New().GetPointer();
+  }
+  if (name == "linear")
+  {
+    return itk::LinearInterpolateImageFunction<TImage, double>::New().GetPointer();
+  }
+  auto spline = itk::BSplineInterpolateImageFunction<TImage, double, double>::New();
+  spline->SetSplineOrder(static_cast<unsigned int>(name.back() - '0'));
+  return spline.GetPointer();
+}
+
 template <unsigned int VDimension>
 using TransformPointer = typename itk::Transform<double, VDimension, VDimension>::Pointer;
 
@@ -344,24 +362,6 @@ MakeTransform(const std::string & name, const Grid<VDimension> & grid, Random & 
     return MakeThinPlate<VDimension>(grid, random);
   }
   throw std::invalid_argument("no transform is called " + name);
-}
-
-/** nearest, linear, bspline0 … bspline5. */
-template <typename TImage>
-typename itk::InterpolateImageFunction<TImage, double>::Pointer
-MakeInterpolator(const std::string & name)
-{
-  if (name == "nearest")
-  {
-    return itk::NearestNeighborInterpolateImageFunction<TImage, double>::New().GetPointer();
-  }
-  if (name == "linear")
-  {
-    return itk::LinearInterpolateImageFunction<TImage, double>::New().GetPointer();
-  }
-  auto spline = itk::BSplineInterpolateImageFunction<TImage, double, double>::New();
-  spline->SetSplineOrder(static_cast<unsigned int>(name.back() - '0'));
-  return spline.GetPointer();
 }
 
 } // namespace gpuregtest

@@ -40,6 +40,8 @@ struct ResampleInput
   int splineOrder = 0;
   /** Of the values. */
   Key key;
+  /** Whether all values are whole numbers. */
+  bool isOfIntegers = false;
 };
 
 /** What is to be made of it. */

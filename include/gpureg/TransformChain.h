@@ -29,6 +29,9 @@ struct DisplacementGrid
   IndexMap     toGrid; // point → continuous index of the grid
   VectorFiller vectors;
   Key          key; // of the vectors
+  /** Whether it has a vector for each voxel of the output that is made, and is the chain's first: what a voxel gets is
+   *  then its own vector exactly, whatever toGrid rounds. */
+  bool isOfOutput = false;
 };
 
 /** One step of a chain: out = map·in + vectorMatrix·u(toGrid·in), of points. Outside of the grid u is 0. */

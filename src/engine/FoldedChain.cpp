@@ -52,6 +52,18 @@ ToFixedMap(const IndexMap & map, const ResampleRequest & request, const std::arr
   }
   return fixed;
 }
+
+/** An index of the output region is one of the grid. */
+kernels::FixedMap
+MakeIdentity()
+{
+  kernels::FixedMap fixed{};
+  for (std::size_t r = 0; r < 3; ++r)
+  {
+    fixed.row[5 * r] = FixedPointUnit;
+  }
+  return fixed;
+}
 } // namespace
 
 FoldedChain
@@ -67,7 +79,7 @@ FoldChain(const ResampleRequest & request)
     const IndexMap &  next = k + 1 < steps.size() ? steps[k + 1].grid.toGrid : request.pointToInput;
 
     kernels::ChainPart part{};
-    part.toGrid = ToFixedMap(Compose(step.grid.toGrid, toPoint), request, {});
+    part.toGrid = step.grid.isOfOutput ? MakeIdentity() : ToFixedMap(Compose(step.grid.toGrid, toPoint), request, {});
     part.firstVector = firstVector;
     part.dimension = request.transform.dimension;
     part.order = step.grid.order == DisplacementGrid::Field ? kernels::ChainPartIsField : step.grid.order;

@@ -255,6 +255,7 @@ private:
               : folded.parts.size() == 1 && kernels::FollowsRows(&folded.parts[0]) ? kernels::ChainFollowsRows
                                                                                    : kernels::ChainHasParts;
     a.extrapolates = request.extrapolates;
+    a.isOfIntegers = input.isOfIntegers;
     std::copy(input.size.begin(), input.size.end(), a.inputSize);
     a.outputSize[0] = request.size[0];
     a.outputSize[1] = request.size[1];

@@ -47,6 +47,7 @@ typedef struct ResampleArguments
   int      interpolation;
   int      partCount;
   int      extrapolates; /* outside of the input its nearest voxel continues; otherwise the value for there */
+  int      isOfIntegers; /* the input's voxels are whole numbers */
   int      slabAxis;     /* the slab holds the voxels from slabBegin on, before slabEnd, along this axis, */
   int      slabBegin;    /* and those around them that interpolation reads */
   int      slabEnd;
@@ -301,6 +302,28 @@ ResampleBySpline(int                        order,
                        : SumMirroredSupport(order, a, slab, first, wx, wy, wz));
 }
 
+/** The nearest voxel's value, of which there are the coefficients alone: the spline goes through the voxels, whole
+ *  numbers among them. What it reads lies in the support of cell. */
+GPUREG_REAL_FUNCTION void
+ResampleNearestBySpline(int                        order,
+                        const ResampleArguments *  a,
+                        GPUREG_GLOBAL const real * slab,
+                        const int *                cell,
+                        const real *               fraction,
+                        GPUREG_GLOBAL real *       out)
+{
+  int  inside[3];
+  real rounded[3];
+  for (int axis = 0; axis < 3; ++axis)
+  {
+    inside[axis] = ClampIndex(cell[axis], a->inputSize[axis]);
+    rounded[axis] =
+      inside[axis] == cell[axis] && cell[axis] + 1 < a->inputSize[axis] && fraction[axis] >= 0.5f ? 1.0f : 0.0f;
+  }
+  ResampleBySpline(order, a, slab, inside, rounded, out);
+  *out = a->isOfIntegers ? FloorOf(*out + 0.5f) : *out;
+}
+
 /** Each position belongs to one slab. */
 GPUREG_FUNCTION int
 IsOwnedBySlab(const ResampleArguments * a, const int * cell)
@@ -346,6 +369,10 @@ ResampleAt(int                        interpolation,
   else if (!a->isOnlySlab && !IsOwnedBySlab(a, cell))
   {
     return;
+  }
+  else if (!isInside && interpolation > ResampleBSpline + 1)
+  {
+    ResampleNearestBySpline(interpolation - ResampleBSpline, a, slab, cell, fraction, out);
   }
   else if (!isInside || interpolation == ResampleNearest)
   {

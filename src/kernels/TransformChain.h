@@ -166,7 +166,8 @@ AddFieldDisplacement(
     }
     /* In the half voxel around the field its edge continues. */
     index[axis][0] = cell[axis] < 0 ? 0 : cell[axis];
-    index[axis][1] = cell[axis] + 1 < part->size[axis] ? cell[axis] + 1 : part->size[axis] - 1;
+    /* A vector of no weight does not count, were it infinite or NaN. */
+    index[axis][1] = cell[axis] + 1 < part->size[axis] && fraction[axis] > 0.0f ? cell[axis] + 1 : index[axis][0];
     weights[axis][0] = 1.0f - fraction[axis];
     weights[axis][1] = fraction[axis];
   }

@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ResampleFuzzCase.hxx"
+
+template gpuregtest::ResampleFuzzResult
+gpuregtest::RunResampleFuzzCase<3>(std::uint64_t, const std::string &);

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// GPUResampleImageFilter beside itk::ResampleImageFilter in random set-ups, of every kind that it knows and in every
+// geometry: nRMSE up to 1e-5, the largest difference up to 1e-4 of the range, and the same bits with any number of
+// threads and for any part of the output. GPUREG_TEST_SEED=(that of a case) GPUREG_TEST_CASES=1 makes one again.
+#include "ResampleFuzzCase.h"
+#include "TestDevices.h"
+#include "TestSeeds.h"
+
+namespace gpuregtest
+{
+namespace
+{
+
+class ResampleFuzz : public DeviceTest
+{};
+
+TEST_P(ResampleFuzz, RandomSetUps)
+{
+  const Seeds   seeds = GetSeeds(20141, 60);
+  std::uint64_t withImage = 0;
+  std::int64_t  voxels = 0, compared = 0;
+  for (std::uint64_t n = 0; n < seeds.count; ++n)
+  {
+    const std::uint64_t seed = seeds.first + n;
+    SCOPED_TRACE("GPUREG_TEST_SEED=" + std::to_string(seed) + " GPUREG_TEST_CASES=1");
+    ResampleFuzzResult result;
+    ASSERT_NO_THROW(result = seed % 2 == 0 ? RunResampleFuzzCase<2>(seed, GetParam())
+                                           : RunResampleFuzzCase<3>(seed, GetParam()));
+    SCOPED_TRACE(result.words);
+    EXPECT_TRUE(result.isOnDevice) << "computed by the parent class";
+    EXPECT_LE(result.nrmse, 1e-5);
+    EXPECT_LE(result.largest, 1e-4);
+    EXPECT_EQ(result.otherBits, "");
+    withImage += result.inside > 10;
+    voxels += result.voxels;
+    compared += result.compared;
+  }
+  std::cout << "compared " << compared << " of " << voxels << " voxels; " << withImage << " cases show the image"
+            << std::endl;
+  // Of a few cases, what is left out may be all.
+  if (seeds.count >= 20)
+  {
+    EXPECT_GE(2 * withImage, seeds.count) << "most of what was drawn lies outside of the input";
+    EXPECT_GE(100 * compared, 80 * voxels) << "too many voxels are near a tie";
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, ResampleFuzz, ::testing::ValuesIn(GetDeviceNames()), GetTestName);
+
+} // namespace
+} // namespace gpuregtest
