@@ -59,11 +59,12 @@ MakeOddGrid(const std::vector<unsigned int> & size)
   return grid;
 }
 
-/** Root mean square of the difference of two images' components, over the range of the first. Where the pixels
- *  are integers, one apart is none if may be: a double may be about to become the next integer. */
+/** Root mean square of the difference of two images' components, over the range of the first, or over another if there
+ *  is one. Where the pixels are integers, one apart is none if may be: a double may be about to become the next integer.
+ */
 template <typename TImage>
 double
-GetNrmse(const TImage & expected, const TImage & image, bool oneApartIsNone = false)
+GetNrmse(const TImage & expected, const TImage & image, bool oneApartIsNone = false, double range = 0)
 {
   EXPECT_EQ(expected.GetBufferedRegion(), image.GetBufferedRegion());
   EXPECT_EQ(expected.GetNumberOfComponentsPerPixel(), image.GetNumberOfComponentsPerPixel());
@@ -84,7 +85,7 @@ GetNrmse(const TImage & expected, const TImage & image, bool oneApartIsNone = fa
     high = std::max(high, wanted);
     squares += oneApartIsNone && apart == 1.0 ? 0.0 : apart * apart;
   }
-  return std::sqrt(squares / static_cast<double>(count)) / std::max(high - low, 1e-30);
+  return std::sqrt(squares / static_cast<double>(count)) / (range > 0 ? range : std::max(high - low, 1e-30));
 }
 
 /** Whether two images hold the same bits. */
