@@ -16,7 +16,7 @@ class ResampleFuzz : public DeviceTest
 
 TEST_P(ResampleFuzz, RandomSetUps)
 {
-  const Seeds   seeds = GetSeeds(20141, 60);
+  const Seeds   seeds = GetSeeds(20141, 400);
   std::uint64_t withImage = 0;
   std::int64_t  voxels = 0, compared = 0;
   for (std::uint64_t n = 0; n < seeds.count; ++n)

@@ -208,7 +208,7 @@ protected:
 
 TEST_P(VolumeFilterFuzz, RandomSetUps)
 {
-  const Seeds seeds = GetSeeds(1993, 60);
+  const Seeds seeds = GetSeeds(1993, 200);
   for (std::uint64_t n = 0; n < seeds.count; ++n)
   {
     const std::uint64_t seed = seeds.first + n;
