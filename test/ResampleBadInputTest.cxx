@@ -311,6 +311,7 @@ TEST_P(ResampleBadInput, APointThatLeadsNowhereIsOneVoxel)
   // Where rounding shows.
   m_Grid.origin.Fill(43210.1);
   m_Grid.spacing.Fill(0.0013);
+  m_Grid.start.Fill(-7);
   m_Grid.direction = MakeRotation<3>(0.4);
   m_Image = this->MakeRandomImage();
   for (const int place : { 0, 5 })
