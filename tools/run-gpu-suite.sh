@@ -213,7 +213,11 @@ FloatMetricTest */cuda_0
 ResampleEquivalenceTest */cuda_0
 ResamplePixelTypeTest */cuda_0
 ResampleContractTest */cuda_0
+ResampleFuzzTest */cuda_0
+ResampleBadInputTest */cuda_0
 VolumeFilterTest */cuda_0
+VolumeFilterFuzzTest */cuda_0
+VolumeFilterBadInputTest */cuda_0
 RecursiveGaussianTest */cuda_0
 PyramidTest */cuda_0
 ShrinkTest */cuda_0
