@@ -54,7 +54,7 @@ MeasureITKPyramid(benchmark::State & state, LoadedPyramidCase & loaded)
   loaded.SetUp(*filter);
   for (auto _ : state)
   {
-    UpdateAnew(*filter, *loaded.image);
+    UpdateAnew(state, *filter, *loaded.image);
   }
   loaded.expected = filter;
 }
@@ -68,7 +68,7 @@ MeasureOurPyramid(benchmark::State & state, LoadedPyramidCase & loaded, const it
   filter->Update();
   for (auto _ : state)
   {
-    UpdateAnew(*filter, *loaded.image);
+    UpdateAnew(state, *filter, *loaded.image);
   }
   double nrmse = 0;
   // Not a number stays.

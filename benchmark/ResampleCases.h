@@ -192,7 +192,7 @@ MakeTransform(const std::string & name, unsigned int size)
   {
     return MakeSpline(size, 10);
   }
-  if (name == "field")
+  if (name == "field" || name == "newfield")
   {
     return MakeField(size);
   }

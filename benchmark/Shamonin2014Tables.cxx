@@ -131,7 +131,9 @@ public:
             resample,
             [=]() -> LoadedResampleCase & {
               return m_Case.Get(resample, [&] {
-                return LoadedResampleCase{ loadCube(), MakeTransform(transform.name, size), interpolator, nullptr };
+                return LoadedResampleCase{
+                  loadCube(), MakeTransform(transform.name, size), interpolator, false, nullptr
+                };
               });
             },
             MeasureITK,

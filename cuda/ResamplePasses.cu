@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The resampler in CUDA: entry points and launches. What a group does is in
-// src/kernels/ResampleKernels.h; the
-// plain version is src/host/ResamplePasses.cpp.
+// src/kernels/ResampleKernels.h; the plain version is src/host/ResamplePasses.cpp.
 #include "CudaQueue.h"
 
 #include "ResamplePasses.h"
@@ -20,12 +19,21 @@ constexpr int Lanes = 256;
 constexpr int Rows = Lanes / ResampleRowLanes;
 constexpr int RowVoxels = ResampleRowLanes * ResampleLaneSteps;
 
+/** Groups of a multiprocessor, which bounds the registers of a lane: what hides the loads best, as measured, without
+ *  keeping registers in memory. */
+constexpr int
+CountBlocks(int interpolation, int chain, std::size_t realSize)
+{
+  const bool isLean = chain == ChainIsAffine && realSize == sizeof(float);
+  return interpolation == ResampleNearest || interpolation == ResampleLinear ? (isLean ? 8 : 4) : (isLean ? 4 : 3);
+}
+
 /** Ways of interpolating that are compiled on their own; any other looks its order up at run time. */
 constexpr int AnyInterpolation = -1;
 
 template <int VInterpolation, int VChain, bool VIsScalar, typename real>
 __global__ void
-__launch_bounds__(Lanes, VInterpolation <= ResampleLinear ? 4 : 3)
+__launch_bounds__(Lanes, CountBlocks(VInterpolation, VChain, sizeof(real)))
   ResampleKernel(const __grid_constant__ ResampleArguments a,
                  const int                                 firstRow,
                  const int                                 rowCount,

@@ -18,7 +18,9 @@ struct ResampleFuzzResult
   int         compared = 0;
   int         inside = 0;
   bool        isOnDevice = false;
-  /** The first thing that changed a bit: a number of work units, a part of the region. */
+  /** How many bounds of device memory were enough to be tried. */
+  int bounded = 0;
+  /** The first thing that changed a bit: a number of work units, a part of the region, a bound of memory. */
   std::string otherBits;
 };
 

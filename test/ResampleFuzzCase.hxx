@@ -105,6 +105,23 @@ public:
       part.SetSize(axis, m_SetUp.requested.GetSize(axis) - half);
       expectSame(part, 2, "the last part of axis " + std::to_string(axis));
     }
+    const std::size_t voxels = m_Input->GetBufferedRegion().GetNumberOfPixels() + m_SetUp.requested.GetNumberOfPixels();
+    for (const std::size_t share : { 2, 6 })
+    {
+      const std::size_t bytes = voxels * sizeof(double) * Components / share;
+      filter->SetMaximumDeviceMemory(bytes);
+      try
+      {
+        expectSame(m_SetUp.requested, 2, "at most " + std::to_string(bytes) + " bytes");
+        ++result.bounded;
+      }
+      catch (const itk::ExceptionObject & error)
+      {
+        const bool isTooLittle =
+          std::string(error.GetDescription()).find("too little device memory") != std::string::npos;
+        result.otherBits = isTooLittle ? result.otherBits : error.GetDescription();
+      }
+    }
   }
 
 private:

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // GPUResampleImageFilter beside itk::ResampleImageFilter in random set-ups, of every kind that it knows and in every
 // geometry: nRMSE up to 1e-5, the largest difference up to 1e-4 of the range, and the same bits with any number of
-// threads and for any part of the output. GPUREG_TEST_SEED=(that of a case) GPUREG_TEST_CASES=1 makes one again.
+// threads, for any part of the output, and within any bound of memory. GPUREG_TEST_SEED=(that of a case)
+// GPUREG_TEST_CASES=1 makes one again.
 #include "ResampleFuzzCase.h"
 #include "TestDevices.h"
 #include "TestSeeds.h"
@@ -18,7 +19,7 @@ TEST_P(ResampleFuzz, RandomSetUps)
 {
   const Seeds   seeds = GetSeeds(20141, 400);
   std::uint64_t withImage = 0;
-  std::int64_t  voxels = 0, compared = 0;
+  std::int64_t  voxels = 0, compared = 0, bounded = 0;
   for (std::uint64_t n = 0; n < seeds.count; ++n)
   {
     const std::uint64_t seed = seeds.first + n;
@@ -34,6 +35,7 @@ TEST_P(ResampleFuzz, RandomSetUps)
     withImage += result.inside > 10;
     voxels += result.voxels;
     compared += result.compared;
+    bounded += result.bounded;
   }
   std::cout << "compared " << compared << " of " << voxels << " voxels; " << withImage << " cases show the image"
             << std::endl;
@@ -42,6 +44,7 @@ TEST_P(ResampleFuzz, RandomSetUps)
   {
     EXPECT_GE(2 * withImage, seeds.count) << "most of what was drawn lies outside of the input";
     EXPECT_GE(100 * compared, 80 * voxels) << "too many voxels are near a tie";
+    EXPECT_GE(2 * static_cast<std::uint64_t>(bounded), seeds.count) << "most bounds of memory are too small for a slab";
   }
 }
 

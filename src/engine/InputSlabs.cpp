@@ -140,6 +140,12 @@ InputSlabs::SetInput(const ResampleInput & input, const SlabCut & cut, std::size
   {
     Reserve(m_Queue, m_Memory, bytes);
   }
+  // Not while slabs are loaded: both this and what is made of them go down through the same staging memory.
+  if (cut.GetCount() > 1 && IsSpline(input) && m_Coefficients.empty())
+  {
+    m_Loaded = -1;
+    MakeCoefficients();
+  }
 }
 
 void
@@ -159,10 +165,6 @@ InputSlabs::Load(int slab)
   }
   m_Loaded = -1;
   const bool isCut = m_Cut.GetCount() > 1;
-  if (isCut && IsSpline(*m_Input) && m_Coefficients.empty())
-  {
-    MakeCoefficients();
-  }
   const PlaneRange   held = m_Cut.GetHeld(slab);
   const std::int64_t planeVoxels = CountOf(GetPartSize(*m_Input, m_Cut.axis, { 0, 1 }));
   const std::int64_t firstVoxel = held.first * planeVoxels;

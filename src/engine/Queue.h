@@ -207,7 +207,7 @@ struct ArrayInPieces
 };
 
 /** Makes such an array in two buffers and hands it out in order: while one piece is copied and handed out, the next
- *  is made. */
+ *  is made. What it calls must hand nothing out through the same queue itself. */
 void
 DrainPieces(Queue & queue, std::array<MemoryPointer, 2> & buffers, const ArrayInPieces & array);
 

@@ -21,7 +21,7 @@ enum
   /** Lanes side by side along a row; a group has so many rows as it has lanes for. */
   ResampleRowLanes = 32,
   /** Voxels that a lane makes, one such step after the other: what it works out for its row serves them all. */
-  ResampleLaneSteps = 4,
+  ResampleLaneSteps = 8,
   /** Columns of control points that those meet at most where a part follows rows. */
   MaximumRowColumns = ResampleRowLanes * ResampleLaneSteps / RowSplineSpacing + RowSplineOrder + 2
 };
