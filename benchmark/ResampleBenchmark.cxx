@@ -27,7 +27,7 @@ Benchmark's options choose among them and say how often they are repeated; the d
 const char * const Footnote =
   R"(Every figure is the median over the repetitions. ITK and all devices run in this process, with the same input and
 number of threads.
-  kernels         by the device's own events, in a call of its own
+  kernels         by the device's own events, the median of five calls of their own, the input there already
   with transfers  the engine's work: the chain up, kernels, the output down to host memory, converted
   as called       Update() of a filter whose input is new each time, so that it goes up too, and whose output has no
                   memory yet; from and to ordinary memory. A field stays on the device; a newfield does not

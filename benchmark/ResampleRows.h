@@ -11,7 +11,9 @@
 
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
 #include <string>
+#include <vector>
 
 namespace bench
 {
@@ -92,9 +94,15 @@ MeasureOurs(benchmark::State & state, LoadedResampleCase & loaded, const itk::GP
   }
   const gpureg::EvaluationStatistics counts = filter->GetEvaluationStatistics();
   filter->SetMeasuresKernelTime(true);
-  MakeNew(*filter, *loaded.image);
-  filter->Update();
-  const double          kernels = filter->GetEvaluationStatistics().kernelMilliseconds;
+  std::vector<double> kernelTimes(5);
+  for (double & time : kernelTimes)
+  {
+    filter->Modified();
+    filter->Update();
+    time = filter->GetEvaluationStatistics().kernelMilliseconds;
+  }
+  std::sort(kernelTimes.begin(), kernelTimes.end());
+  const double          kernels = kernelTimes[kernelTimes.size() / 2];
   const double          voxels = static_cast<double>(loaded.image->GetBufferedRegion().GetNumberOfPixels());
   const ImageDifference difference = Compare(loaded.GetExpected(), *filter->GetOutput());
   const bool            isField = std::string(loaded.transform->GetNameOfClass()) == "DisplacementFieldTransform";

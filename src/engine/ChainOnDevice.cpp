@@ -15,19 +15,14 @@ namespace
 /** A cubic's support reaches two control points beyond a cell, and rounding one more. */
 constexpr int GridMargin = 3;
 
-/** A grid's vectors in the units of the next one, padded to float4, and the largest of them by component: infinite
- *  where one is not a number. */
+/** A grid's vectors in the units of the next one, padded to float4. */
 Filler
-MakeVectorFiller(const VectorFiller &    vectors,
-                 const Matrix3 &         matrix,
-                 std::array<double, 3> & largest,
-                 std::mutex &            mutex)
+MakeVectorFiller(const VectorFiller & vectors, const Matrix3 & matrix)
 {
   return [&](std::int64_t first, std::int64_t count, void * out) {
     constexpr std::int64_t Block = 1024;
     double                 block[3 * Block];
     auto *                 packed = static_cast<kernels::float4 *>(out);
-    float                  found[3] = { 0, 0, 0 };
     for (std::int64_t begin = 0; begin < count; begin += Block)
     {
       const std::int64_t now = std::min(Block, count - begin);
@@ -35,22 +30,30 @@ MakeVectorFiller(const VectorFiller &    vectors,
       for (std::int64_t i = 0; i < now; ++i)
       {
         const Vector3 moved = Multiply(matrix, Vector3{ block[3 * i], block[3 * i + 1], block[3 * i + 2] });
-        float         rounded[3];
-        for (int r = 0; r < 3; ++r)
-        {
-          rounded[r] = static_cast<float>(moved[static_cast<std::size_t>(r)]);
-          const float size = std::abs(rounded[r]);
-          found[r] = size <= found[r] ? found[r] : (size >= found[r] ? size : std::numeric_limits<float>::infinity());
-        }
-        packed[begin + i] = { rounded[0], rounded[1], rounded[2], 0.0f };
+        packed[begin + i] = {
+          static_cast<float>(moved[0]), static_cast<float>(moved[1]), static_cast<float>(moved[2]), 0.0f
+        };
       }
     }
-    const std::lock_guard<std::mutex> lock(mutex);
-    for (std::size_t r = 0; r < 3; ++r)
-    {
-      largest[r] = std::max(largest[r], static_cast<double>(found[r]));
-    }
   };
+}
+
+/** The largest of some vectors by component: infinite where one is not a number. */
+std::array<double, 3>
+FindLargest(const kernels::float4 * vectors, std::int64_t count)
+{
+  std::array<double, 3> largest{};
+  const auto            include = [&largest](std::size_t r, float value) {
+    const double size = std::abs(value);
+    largest[r] = size <= largest[r] ? largest[r] : (size > largest[r] ? size : std::numeric_limits<double>::infinity());
+  };
+  for (std::int64_t i = 0; i < count; ++i)
+  {
+    include(0, vectors[i].x);
+    include(1, vectors[i].y);
+    include(2, vectors[i].z);
+  }
+  return largest;
 }
 
 std::int64_t
@@ -184,8 +187,11 @@ ChainOnDevice::CountPlanesForRows(std::int64_t rowCount) const
 }
 
 void
-ChainOnDevice::SetPlanes(int planes)
+ChainOnDevice::SetPlanes(int planes, bool wantsReach)
 {
+  // What was sent without is sent again.
+  m_HasVectors = m_HasVectors && (m_WantsReach || !wantsReach);
+  m_WantsReach = wantsReach;
   if (m_Folded.parts.empty())
   {
     return;
@@ -259,16 +265,24 @@ ChainOnDevice::SendVectors(std::size_t part, std::int64_t target, std::int64_t f
 {
   m_Largest[part] = {};
   std::mutex   mutex;
-  const Filler fill = MakeVectorFiller(m_Request->transform.steps[part].grid.vectors,
-                                       m_Folded.vectorMatrices[part],
-                                       m_Largest[part],
-                                       mutex);
+  const Filler fill = MakeVectorFiller(m_Request->transform.steps[part].grid.vectors, m_Folded.vectorMatrices[part]);
   FillArray(m_Queue,
             *m_Vectors,
             static_cast<std::size_t>(target) * sizeof(kernels::float4),
             sizeof(kernels::float4),
             count,
-            [&](std::int64_t begin, std::int64_t now, void * out) { fill(first + begin, now, out); });
+            [&](std::int64_t begin, std::int64_t now, void * out) {
+              fill(first + begin, now, out);
+              if (m_WantsReach)
+              {
+                const auto                        largest = FindLargest(static_cast<const kernels::float4 *>(out), now);
+                const std::lock_guard<std::mutex> lock(mutex);
+                for (std::size_t r = 0; r < 3; ++r)
+                {
+                  m_Largest[part][r] = std::max(m_Largest[part][r], largest[r]);
+                }
+              }
+            });
 }
 
 std::array<double, 3>

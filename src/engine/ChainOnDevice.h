@@ -63,9 +63,10 @@ public:
   int
   CountPlanesForRows(std::int64_t rowCount) const;
 
-  /** From now on so many planes of the first grid are there at a time. */
+  /** From now on so many planes of the first grid are there at a time, and GetReach is wanted, or not: all vectors are
+   *  looked at for it. */
   void
-  SetPlanes(int planes);
+  SetPlanes(int planes, bool wantsReach);
 
   /** Has on the device what these rows need. */
   void
@@ -118,6 +119,7 @@ private:
   Key                                m_Key;
   bool                               m_HasVectors = false;
   bool                               m_HasParts = false;
+  bool                               m_WantsReach = false;
   int                                m_Planes = 0;
   PlaneRange                         m_Loaded;
   std::vector<std::array<double, 3>> m_Largest; // component of a part's vectors

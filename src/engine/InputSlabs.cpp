@@ -164,7 +164,7 @@ InputSlabs::Load(int slab)
     return;
   }
   m_Loaded = -1;
-  const bool isCut = m_Cut.GetCount() > 1;
+  const bool         isCut = m_Cut.GetCount() > 1;
   const PlaneRange   held = m_Cut.GetHeld(slab);
   const std::int64_t planeVoxels = CountOf(GetPartSize(*m_Input, m_Cut.axis, { 0, 1 }));
   const std::int64_t firstVoxel = held.first * planeVoxels;

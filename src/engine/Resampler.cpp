@@ -95,7 +95,7 @@ public:
 
     m_Chain.SetChain(request);
     const ResamplePlan plan = MakePlan(input, request);
-    m_Chain.SetPlanes(plan.gridPlanes);
+    m_Chain.SetPlanes(plan.gridPlanes, plan.slabs.GetCount() > 1);
     m_Input.SetInput(input, plan.slabs, plan.inputBytes, m_StateBytes);
     SendOutside(input, request);
     MakeOutput(input, request, plan);
