@@ -59,6 +59,7 @@ TEST_F(Factory, EveryKindOfImageIsReplaced)
   EXPECT_TRUE((IsOursOf<itk::Vector<double, 3>, 3>()));
   EXPECT_TRUE((IsOursOf<itk::RGBPixel<unsigned char>, 2>()));
   EXPECT_TRUE((IsOurs<itk::VectorImage<float, 2>>()));
+  EXPECT_TRUE((IsOurs<itk::VectorImage<unsigned char, 2>>()));
 }
 
 TEST_F(Factory, OneAloneAndTwiceIsOnce)

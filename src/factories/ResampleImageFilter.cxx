@@ -37,6 +37,7 @@ AddResampleImageFilter(itk::GPURegistrationFactory & factory)
     AddResampling<itk::Image<itk::Vector<float, D>, D>, itk::Image<itk::Vector<float, D>, D>>(factory);
     AddResampling<itk::Image<itk::Vector<double, D>, D>, itk::Image<itk::Vector<double, D>, D>>(factory);
     AddResampling<itk::Image<itk::RGBPixel<unsigned char>, D>, itk::Image<itk::RGBPixel<unsigned char>, D>>(factory);
+    AddResampling<itk::VectorImage<unsigned char, D>, itk::VectorImage<unsigned char, D>>(factory);
     AddResampling<itk::VectorImage<float, D>, itk::VectorImage<float, D>>(factory);
   });
 }

@@ -39,6 +39,11 @@ AddBSplineDecompositionImageFilter(itk::GPURegistrationFactory & factory)
     factory.Override<itk::BSplineDecompositionImageFilter<InputType, CoefficientType>,
                      itk::GPUBSplineDecompositionImageFilter<InputType, CoefficientType>>();
   });
+  ForEachDimension([&](auto dimension) {
+    using FloatType = itk::Image<float, decltype(dimension)::value>;
+    factory.Override<itk::BSplineDecompositionImageFilter<FloatType, FloatType>,
+                     itk::GPUBSplineDecompositionImageFilter<FloatType, FloatType>>();
+  });
 }
 
 } // namespace gpuregfactories
