@@ -253,7 +253,8 @@ itkGPUResampleClass::GenerateDataOnDevice()
   {
     using ConvertType = DefaultConvertPixelTraits<typename TOutputImage::PixelType>;
     const auto & value = this->GetDefaultPixelValue();
-    for (unsigned int c = 0; c < ConvertType::GetNumberOfComponents(value); ++c)
+    const auto   given = static_cast<std::int64_t>(ConvertType::GetNumberOfComponents(value));
+    for (unsigned int c = 0; c < std::min(given, components); ++c)
     {
       outside[c] = ConvertType::GetNthComponent(static_cast<int>(c), value);
     }
@@ -397,7 +398,7 @@ itkGPUResampleClass::SetOutside(gpureg::ResampleRequest & request) const
   using ConvertType = DefaultConvertPixelTraits<typename TOutputImage::PixelType>;
   const auto & value = this->GetDefaultPixelValue();
   request.outside.assign(components, 0.0);
-  for (unsigned int c = 0; c < ConvertType::GetNumberOfComponents(value); ++c)
+  for (unsigned int c = 0; c < std::min<unsigned int>(ConvertType::GetNumberOfComponents(value), components); ++c)
   {
     request.outside[c] = static_cast<double>(ConvertType::GetNthComponent(static_cast<int>(c), value));
   }

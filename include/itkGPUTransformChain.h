@@ -179,7 +179,11 @@ AppendField(const Transform<TScalar, VDimension, VDimension> & transform, gpureg
   {
     return false;
   }
-  chain.Append(MakeFieldGrid(*fieldTransform.GetDisplacementField()));
+  gpureg::DisplacementGrid grid = MakeFieldGrid(*fieldTransform.GetDisplacementField());
+  // Parameters are set in the field's buffer, of which only the transform is told.
+  grid.key.push_back(reinterpret_cast<std::uintptr_t>(&transform));
+  grid.key.push_back(static_cast<std::uintptr_t>(transform.GetMTime()));
+  chain.Append(std::move(grid));
   return true;
 }
 

@@ -18,7 +18,8 @@ Resample(const ResampleArguments    arguments,
          __global const real *      outside,
          __global real *            output)
 {
-  __local real columns[3 * MaximumRowColumns * (GPUREG_LANES / ResampleRowLanes)];
+  __local real
+    columns[GPUREG_CHAIN == ChainFollowsRows ? 3 * MaximumRowColumns * (GPUREG_LANES / ResampleRowLanes) : 1];
   ResampleGroup(GPUREG_INTERPOLATION,
                 GPUREG_CHAIN,
                 GPUREG_IS_SCALAR ? 1 : arguments.components,

@@ -3,6 +3,7 @@
 #include "ResampleCase.h"
 #include "TestDevices.h"
 
+#include "itkVectorImage.h"
 #include "itkBSplineDeformableTransform.h"
 #include "itkImageRegionConstIteratorWithIndex.h"
 
@@ -396,6 +397,42 @@ TEST_P(ResampleBadInput, ParametersThatAreNoNumbersAreTold)
 TEST_P(ResampleBadInput, ADeviceThatIsNotThere)
 {
   EXPECT_THROW(itk::GPUDevice::FromName(GetParam() + "99"), itk::ExceptionObject);
+}
+
+TEST_P(ResampleBadInput, ADefaultPixelOfMoreComponentsThanTheImageIsCut)
+{
+  const auto check = [&](auto component) {
+    using ImageType = itk::VectorImage<decltype(component), 2>;
+    auto image = ImageType::New();
+    image->SetRegions(itk::Size<2>{ { 5, 4 } });
+    image->SetNumberOfComponentsPerPixel(3);
+    image->Allocate();
+    typename ImageType::PixelType value(3);
+    value.Fill(1);
+    image->FillBuffer(value);
+    typename ImageType::PixelType outside(6);
+    for (unsigned int c = 0; c < 6; ++c)
+    {
+      outside[c] = static_cast<decltype(component)>(10 + c);
+    }
+    auto                   translation = itk::TranslationTransform<double, 2>::New();
+    itk::Vector<double, 2> away;
+    away.Fill(100);
+    translation->SetOffset(away);
+    auto filter = itk::GPUResampleImageFilter<ImageType, ImageType>::New();
+    filter->SetDevice(this->GetDevice());
+    filter->SetInput(image);
+    filter->SetTransform(translation);
+    filter->SetOutputParametersFromImage(image);
+    filter->SetDefaultPixelValue(outside);
+    filter->Update();
+    for (unsigned int c = 0; c < 3; ++c)
+    {
+      EXPECT_EQ(filter->GetOutput()->GetPixel({ { 4, 3 } })[c], outside[c]);
+    }
+  };
+  check(float{});
+  check(short{});
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, ResampleBadInput, ::testing::ValuesIn(GetDeviceNames()), GetTestName);

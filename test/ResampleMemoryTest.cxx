@@ -46,7 +46,7 @@ ResampleWithin(TFilter & filter, const TImage &, std::size_t bytes)
 {
   filter.SetMaximumDeviceMemory(bytes);
   filter.Modified();
-  filter.Update();
+  filter.UpdateLargestPossibleRegion();
   typename TImage::Pointer output = filter.GetOutput();
   output->DisconnectPipeline();
   const gpureg::EvaluationStatistics statistics = filter.GetEvaluationStatistics();
@@ -307,6 +307,119 @@ TEST_P(ResampleMemory, AFieldStaysOnTheDeviceUntilItIsModified)
   fresh->SetTransform(transform);
   fresh->SetOutputParametersFromImage(image);
   EXPECT_TRUE(AreSameToTheBit(*ResampleWithin(*fresh, *image, 0), *moved));
+}
+
+TEST_P(ResampleMemory, AFieldThatIsGivenOtherParametersGoesUpAgain)
+{
+  using ImageType = itk::Image<float, 3>;
+  Random     random(84);
+  const auto grid = MakeDeepGrid<3>(random);
+  const auto image = MakeImage<ImageType>(grid, [&](const auto &) { return Uniform(random, 0, 100); });
+  const auto transform = MakeTransform<3>("field", grid, random);
+  const auto make = [&] {
+    auto filter = itk::GPUResampleImageFilter<ImageType, ImageType>::New();
+    filter->SetDevice(this->GetDevice());
+    filter->SetInput(image);
+    filter->SetTransform(transform);
+    filter->SetOutputParametersFromImage(image);
+    return filter;
+  };
+  const auto filter = make();
+  auto       before = ResampleWithin(*filter, *image, 0);
+  const auto expectFresh = [&](const char * how) {
+    const auto after = ResampleWithin(*filter, *image, 0);
+    EXPECT_FALSE(AreSameToTheBit(*before, *after)) << how;
+    EXPECT_TRUE(AreSameToTheBit(*ResampleWithin(*make(), *image, 0), *after)) << how;
+    before = after;
+  };
+  auto parameters = transform->GetParameters();
+  for (auto & parameter : parameters)
+  {
+    parameter = -parameter;
+  }
+  transform->SetParametersByValue(parameters);
+  expectFresh("SetParametersByValue");
+  transform->UpdateTransformParameters(parameters, 0.5);
+  expectFresh("UpdateTransformParameters");
+}
+
+TEST_P(ResampleMemory, AGridFinerThanTheOutputIsReadWhereItIs)
+{
+  // A cubic B-spline of five planes a slice, followed row by row, in pieces of a few rows: the lanes behind the last
+  // row have no planes.
+  using ImageType = itk::Image<float, 3>;
+  using SplineType = itk::BSplineTransform<double, 3, 3>;
+  Random  random(85);
+  Grid<3> grid;
+  grid.size = { { 64, 8, 60 } };
+  const auto image = MakeImage<ImageType>(grid, [&](const auto &) { return Uniform(random, 0, 100); });
+  auto       spline = SplineType::New();
+  spline->SetTransformDomainMeshSize({ { 21, 21, 297 } });
+  SplineType::PhysicalDimensionsType dimensions;
+  dimensions[0] = 63;
+  dimensions[1] = 63;
+  dimensions[2] = 59;
+  spline->SetTransformDomainPhysicalDimensions(dimensions);
+  SplineType::ParametersType parameters(spline->GetNumberOfParameters());
+  for (auto & parameter : parameters)
+  {
+    parameter = Uniform(random, -0.3, 0.3);
+  }
+  spline->SetParametersByValue(parameters);
+  auto filter = itk::GPUResampleImageFilter<ImageType, ImageType>::New();
+  filter->SetDevice(this->GetDevice());
+  filter->SetInput(image);
+  filter->SetTransform(spline);
+  filter->SetOutputParametersFromImage(image);
+  filter->SetSize({ { 64, 1, 60 } });
+  const auto whole = ResampleWithin(*filter, *image, 0);
+  for (const std::size_t bound : { 900000, 400000 })
+  {
+    EXPECT_TRUE(AreSameToTheBit(*whole, *ResampleWithin(*filter, *image, bound))) << bound;
+  }
+}
+
+TEST_P(ResampleMemory, OneFilterKeepsWithinEachBoundInTurn)
+{
+  using ImageType = itk::Image<float, 3>;
+  Random     random(86);
+  auto       filter = itk::GPUResampleImageFilter<ImageType, ImageType>::New();
+  int        enough = 0;
+  const auto names = GetTransformNames();
+  filter->SetDevice(this->GetDevice());
+  for (int n = 0; n < 60; ++n)
+  {
+    Grid<3> grid;
+    for (auto & size : grid.size)
+    {
+      size = 1 + static_cast<itk::SizeValueType>(Uniform(random, 0, 60));
+    }
+    const auto        image = MakeImage<ImageType>(grid, [&](const auto &) { return Uniform(random, 0, 100); });
+    const std::string name =
+      names[static_cast<std::size_t>(Uniform(random, 0, 0.999) * static_cast<double>(names.size()))];
+    filter->SetInput(image);
+    filter->SetTransform(MakeTransform<3>(name, grid, random));
+    filter->SetInterpolator(MakeInterpolator<ImageType>("linear"));
+    filter->SetOutputParametersFromImage(image);
+    const auto bound = static_cast<std::size_t>(Uniform(random, 3e4, 9e5));
+    SCOPED_TRACE(name + ", " + std::to_string(n));
+    try
+    {
+      const auto bounded = ResampleWithin(*filter, *image, bound);
+      EXPECT_TRUE(AreSameToTheBit(*bounded, *ResampleWithin(*filter, *image, 0)));
+      ++enough;
+    }
+    catch (const itk::ExceptionObject & error)
+    {
+      const std::string text = error.GetDescription();
+      const auto        end = text.find(" are wanted");
+      ASSERT_NE(end, std::string::npos) << text;
+      const std::size_t wanted = std::stoul(text.substr(text.rfind(' ', end - 1) + 1));
+      EXPECT_GT(wanted, bound);
+      ResampleWithin(*filter, *image, wanted);
+    }
+  }
+  EXPECT_GT(enough, 20);
 }
 
 /** 2 GiB in and 2 GiB out, under 1 GiB: what a bound is for. */

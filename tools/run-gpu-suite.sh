@@ -214,6 +214,7 @@ ResampleEquivalenceTest */cuda_0
 ResamplePixelTypeTest */cuda_0
 ResampleContractTest */cuda_0
 ResampleFuzzTest */cuda_0
+ResampleMemoryTest */cuda_0-*TwoGibibytes*
 ResampleBadInputTest */cuda_0
 VolumeFilterTest */cuda_0
 VolumeFilterFuzzTest */cuda_0

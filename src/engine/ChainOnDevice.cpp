@@ -158,9 +158,15 @@ ChainOnDevice::GetPlaneBytes() const
 }
 
 std::size_t
-ChainOnDevice::GetOtherBytes() const
+ChainOnDevice::GetPartBytes() const
 {
-  std::size_t bytes = m_Folded.parts.size() * sizeof(kernels::ChainPart);
+  return m_Folded.parts.size() * sizeof(kernels::ChainPart);
+}
+
+std::size_t
+ChainOnDevice::GetOtherVectorBytes() const
+{
+  std::size_t bytes = 0;
   for (std::size_t k = 1; k < m_Folded.parts.size(); ++k)
   {
     bytes += static_cast<std::size_t>(CountOf(m_Request->transform.steps[k].grid.size)) * sizeof(kernels::float4);
@@ -196,17 +202,16 @@ ChainOnDevice::SetPlanes(int planes, bool wantsReach)
   {
     return;
   }
-  const std::size_t otherVectorBytes = GetOtherBytes() - m_Folded.parts.size() * sizeof(kernels::ChainPart);
   // A vector at least, so that there is an array.
   const std::size_t bytes =
-    std::max(sizeof(kernels::float4), static_cast<std::size_t>(planes) * GetPlaneBytes() + otherVectorBytes);
+    std::max(sizeof(kernels::float4), static_cast<std::size_t>(planes) * GetPlaneBytes() + GetOtherVectorBytes());
   if (planes != m_Planes || SizeOf(m_Vectors) < bytes)
   {
     m_HasVectors = false;
     Reserve(m_Queue, m_Vectors, bytes);
     m_Planes = planes;
   }
-  Reserve(m_Queue, m_Parts, m_Folded.parts.size() * sizeof(kernels::ChainPart));
+  Reserve(m_Queue, m_Parts, GetPartBytes());
   const std::int64_t moved = m_Planes * CountVectorsOfPlane() - CountOf(m_Request->transform.steps.front().grid.size);
   for (std::size_t k = 1; k < m_Folded.parts.size(); ++k)
   {

@@ -51,13 +51,15 @@ public:
     return m_Folded;
   }
 
-  /** What the first grid takes, 0 without any, and all else. */
+  /** What the first grid takes, 0 without any; the vectors of the others; and the parts. */
   int
   CountPlanes() const;
   std::size_t
   GetPlaneBytes() const;
   std::size_t
-  GetOtherBytes() const;
+  GetOtherVectorBytes() const;
+  std::size_t
+  GetPartBytes() const;
 
   /** The planes of the first grid that so many rows at a time need at most. */
   int

@@ -109,7 +109,7 @@ InputSlabs::SetInput(const ResampleInput & input, const SlabCut & cut, std::size
     }
   }
   const bool isSame = !key.empty() && key == m_Key;
-  if (!isSame)
+  if (!isSame || cut.GetCount() == 1)
   {
     m_Coefficients = {};
   }

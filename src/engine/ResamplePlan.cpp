@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ResamplePlan.h"
 
-
 namespace gpureg
 {
 
@@ -33,14 +32,14 @@ std::size_t
 GetBytes(const ResampleSizes & s, const ResamplePlan & plan)
 {
   const std::size_t pieces = plan.pieceRows < s.rows ? 2 : 1;
-  return s.otherBytes + plan.gridBytes + pieces * plan.pieceBytes + plan.inputBytes;
+  return s.otherBytes + s.otherVectorBytes + plan.gridBytes + pieces * plan.pieceBytes + plan.inputBytes;
 }
 
 bool
 Fits(const ResampleSizes & s, const ResamplePlan & plan, const Room & room)
 {
   return GetBytes(s, plan) <= room.free &&
-         std::max({ plan.inputBytes, plan.pieceBytes, plan.gridBytes }) <= room.largestAllocation;
+         std::max({ plan.inputBytes, plan.pieceBytes, plan.gridBytes + s.otherVectorBytes }) <= room.largestAllocation;
 }
 
 std::size_t
@@ -74,14 +73,18 @@ PlanResampling(const ResampleSizes & s, const Room & room)
   {
     return whole;
   }
-  const bool cutsGrid = static_cast<std::size_t>(s.gridPlanes) * s.gridPlaneBytes > 2 * room.free / Shares;
-  // The larger a piece, the fewer times a slab goes up.
-  for (std::int64_t rows = CountRows(s, std::min(room.free / Shares, room.largestAllocation)); rows > 0; rows /= 2)
+  const std::size_t gridBytes = static_cast<std::size_t>(s.gridPlanes) * s.gridPlaneBytes;
+  const bool        isGridLarge = gridBytes > std::min(2 * (room.free / Shares), room.largestAllocation);
+  for (const bool cutsGrid : { isGridLarge, true })
   {
-    ResamplePlan plan = PlanOutput(s, rows, cutsGrid);
-    if (CutInput(s, room, plan))
+    // The larger a piece, the fewer times a slab goes up.
+    for (std::int64_t rows = CountRows(s, std::min(room.free / Shares, room.largestAllocation)); rows > 0; rows /= 2)
     {
-      return plan;
+      ResamplePlan plan = PlanOutput(s, rows, cutsGrid);
+      if (CutInput(s, room, plan))
+      {
+        return plan;
+      }
     }
   }
   return {};

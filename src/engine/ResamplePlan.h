@@ -72,7 +72,8 @@ struct ResampleSizes
   int                                   gridPlanes = 0;
   std::size_t                           gridPlaneBytes = 0;
   std::function<int(std::int64_t rows)> countGridPlanes;
-  /** All else, of which there is nothing to be cut. */
+  /** Of the other grids, whose vectors lie behind its own, and of all else: nothing of it can be cut. */
+  std::size_t otherVectorBytes = 0;
   std::size_t otherBytes = 0;
 };
 
@@ -84,7 +85,7 @@ struct ResamplePlan
   int          gridPlanes = 0;
 
   std::size_t inputBytes = 0;
-  std::size_t pieceBytes = 0; // twice
+  std::size_t pieceBytes = 0; // twice, unless one piece is all
   std::size_t gridBytes = 0;
 };
 

@@ -142,45 +142,60 @@ private:
     sizes.gridPlanes = m_Chain.CountPlanes();
     sizes.gridPlaneBytes = m_Chain.GetPlaneBytes();
     sizes.countGridPlanes = [this](std::int64_t rows) { return m_Chain.CountPlanesForRows(rows); };
-    const auto planWithin = [&](std::size_t bytes) {
+    sizes.otherVectorBytes = m_Chain.GetOtherVectorBytes();
+    const std::size_t largest = m_Queue->GetLargestAllocation();
+    const auto        planWithin = [&](std::size_t bytes) {
       // Coefficients are made faster with more states, but made with one line's.
       for (const std::size_t states : { bytes / 8, std::size_t{ 0 } })
       {
         m_StateBytes = m_Input.GetStateBytes(input, states);
-        sizes.otherBytes = m_Chain.GetOtherBytes() + m_StateBytes + voxelBytes;
-        if (const auto plan = PlanResampling(sizes, { bytes, m_Queue->GetLargestAllocation() }))
+        sizes.otherBytes = m_Chain.GetPartBytes() + m_StateBytes + voxelBytes;
+        if (const auto plan = PlanResampling(sizes, { bytes, largest }))
         {
           return *plan;
         }
       }
-      throw Error("there is too little device memory to resample in: " + std::to_string(bytes) +
-                  " bytes are allowed, and " + std::to_string(GetLeastBytes(sizes)) +
+      throw Error("there is too little device memory to resample in: " + std::to_string(bytes) + " bytes are allowed" +
+                  (largest < bytes ? ", " + std::to_string(largest) + " in one array" : "") + ", and " +
+                  std::to_string(GetLeastBytes(sizes)) +
                   " are wanted, with one slice of the input and one row of the output at a time. Allow more "
-                  "(SetMaximumDeviceMemory), or use another device");
+                         "(SetMaximumDeviceMemory), or use another device");
     };
 
-    const std::size_t most =
-      m_MaximumDeviceMemory > 0 ? m_MaximumDeviceMemory : std::numeric_limits<std::size_t>::max();
+    std::size_t  most = m_MaximumDeviceMemory > 0 ? m_MaximumDeviceMemory : std::numeric_limits<std::size_t>::max();
     ResamplePlan plan = planWithin(most);
     // What the device has left is only asked for where more is wanted than is held: it takes as long as a small image.
-    if (!IsHeld(plan) || GetSize() > most)
+    if (!IsHeld(plan, plan.pieceRows == sizes.rows))
     {
-      const std::size_t free = std::min(most, (m_Queue->GetFreeMemory() + GetSize()) / 10 * 9);
-      plan = planWithin(free);
-      // An array that is larger than it need be may be in the way of another.
-      if (GetSize() + plan.inputBytes + 2 * plan.pieceBytes + plan.gridBytes + sizes.otherBytes > free)
-      {
-        Release();
-      }
+      most = std::min(most, (m_Queue->GetFreeMemory() + GetSize()) / 10 * 9);
+      plan = planWithin(most);
+    }
+    // An array that is larger than it need be may be in the way of another.
+    if (CountHeldWith(plan, plan.pieceRows == sizes.rows) > most)
+    {
+      Release();
     }
     return plan;
   }
 
   bool
-  IsHeld(const ResamplePlan & plan) const
+  IsHeld(const ResamplePlan & plan, bool isOnePiece) const
   {
     return m_Input.GetSlabSize() >= plan.inputBytes && SizeOf(m_Output[0]) >= plan.pieceBytes &&
-           SizeOf(m_Chain.GetVectors()) >= plan.gridBytes;
+           (isOnePiece || SizeOf(m_Output[1]) >= plan.pieceBytes) &&
+           SizeOf(m_Chain.GetVectors()) >= plan.gridBytes + m_Chain.GetOtherVectorBytes() &&
+           SizeOf(m_Chain.GetParts()) >= m_Chain.GetPartBytes();
+  }
+
+  /** What would be held with the arrays of a plan, none of which is made smaller. */
+  std::size_t
+  CountHeldWith(const ResamplePlan & plan, bool isOnePiece) const
+  {
+    return std::max(m_Input.GetSlabSize(), plan.inputBytes) + std::max(SizeOf(m_Output[0]), plan.pieceBytes) +
+           std::max(SizeOf(m_Output[1]), isOnePiece ? 0 : plan.pieceBytes) +
+           std::max(SizeOf(m_Chain.GetVectors()), plan.gridBytes + m_Chain.GetOtherVectorBytes()) +
+           std::max(SizeOf(m_Chain.GetParts()), m_Chain.GetPartBytes()) +
+           std::max(m_Input.GetSize() - m_Input.GetSlabSize(), m_StateBytes) + SizeOf(m_Outside);
   }
 
   void

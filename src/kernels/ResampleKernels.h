@@ -27,8 +27,10 @@ ResampleGroup(int                             interpolation,
   const int lane = LaneIndex() % ResampleRowLanes;
   const int rowOfGroup = LaneIndex() / ResampleRowLanes;
   const int row = GroupIndex() * (LaneCount() / ResampleRowLanes) + rowOfGroup;
-  const int z = (firstRow + row) / a->outputSize[1];
-  const int y = (firstRow + row) - z * a->outputSize[1];
+  /* Lanes behind the last row help with its columns: of rows behind it, there may be no control points. */
+  const int madeRow = firstRow + (row < rowCount ? row : rowCount - 1);
+  const int z = madeRow / a->outputSize[1];
+  const int y = madeRow - z * a->outputSize[1];
   const int firstX = BandIndex() * (ResampleRowLanes * ResampleLaneSteps);
   const int endX = a->outputSize[0] < firstX + ResampleRowLanes * ResampleLaneSteps
                      ? a->outputSize[0]
