@@ -198,7 +198,7 @@ CudaQueue::Upload(Memory & target, std::size_t offset, const void * source, std:
 }
 
 void
-CudaQueue::Mark(Direction direction, int slot)
+CudaQueue::MarkStaging(Direction direction, int slot)
 {
   const CudaDeviceScope scope(m_Device);
   Staging &             staging = StagingOf(direction, slot);
@@ -207,7 +207,7 @@ CudaQueue::Mark(Direction direction, int slot)
 }
 
 void
-CudaQueue::WaitFor(Direction direction, int slot)
+CudaQueue::WaitForStaging(Direction direction, int slot)
 {
   Staging & staging = StagingOf(direction, slot);
   if (std::exchange(staging.isMarked, false))
@@ -231,18 +231,18 @@ CudaQueue::CopyDown(void * target, const Memory & source, std::size_t bytes, std
 }
 
 void
-CudaQueue::MarkMade(int slot)
+CudaQueue::MarkMade(int buffer)
 {
   const CudaDeviceScope scope(m_Device);
-  CheckCuda(cudaEventRecord(m_Events[FirstMade + slot], m_Stream), "recording an event", GetDeviceName());
+  CheckCuda(cudaEventRecord(m_Events[FirstMade + buffer], m_Stream), "recording an event", GetDeviceName());
 }
 
 void
-CudaQueue::StartDownload(void * target, const Memory & source, std::size_t bytes, std::size_t offset, int madeSlot)
+CudaQueue::StartDownload(void * target, const Memory & source, std::size_t bytes, std::size_t offset, int buffer)
 {
   const CudaDeviceScope scope(m_Device);
   m_IsDownStreamBusy = true;
-  CheckCuda(cudaStreamWaitEvent(m_DownStream, m_Events[FirstMade + madeSlot], 0), "ordering a copy", GetDeviceName());
+  CheckCuda(cudaStreamWaitEvent(m_DownStream, m_Events[FirstMade + buffer], 0), "ordering a copy", GetDeviceName());
   CopyDown(target, source, bytes, offset, m_DownStream);
 }
 

@@ -5,6 +5,7 @@
 #include "itkGPUDevice.h"
 
 #include "gpureg/JointDensity.h"
+#include "gpureg/Key.h"
 #include "gpureg/MattesMetric.h"
 
 #include "itkMattesMutualInformationImageToImageMetricv4.h"
@@ -134,8 +135,8 @@ private:
   using ImageMetricType =
     ImageToImageMetricv4<TFixedImage, TMovingImage, TVirtualImage, TInternalComputationValueType, TMetricTraits>;
 
-  /** What the resident fixed or moving side was made from: object addresses and time stamps. */
-  using Key = std::vector<std::uintptr_t>;
+  /** What the resident fixed or moving side was made from. */
+  using Key = gpureg::Key;
 
   /** How the moving transform is evaluated. */
   enum class Route

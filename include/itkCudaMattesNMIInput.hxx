@@ -5,9 +5,8 @@
 
 #include "itkBSplineInterpolateImageFunction.h"
 #include "itkCentralDifferenceImageFunction.h"
-#include "itkCompositeTransform.h"
-#include "itkDisplacementFieldTransform.h"
 #include "itkGPUIsExactly.h"
+#include "itkGPUKey.h"
 #include "itkImageMaskSpatialObject.h"
 #include "itkLinearInterpolateImageFunction.h"
 #include "itkNearestNeighborInterpolateImageFunction.h"
@@ -15,7 +14,6 @@
 #include "itkVectorLinearInterpolateImageFunction.h"
 
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <type_traits>
 #include <typeinfo>
@@ -253,41 +251,6 @@ itkCudaMattesNMIClass::ComputeIntensityRanges()
 
 namespace GPURegistrationDetail
 {
-/** An object's address and time stamp: time stamps are unique, so a new object at an old address shows. */
-inline void
-AddToKey(std::vector<std::uintptr_t> & key, const Object * object)
-{
-  key.push_back(reinterpret_cast<std::uintptr_t>(object));
-  key.push_back(object != nullptr ? static_cast<std::uintptr_t>(object->GetMTime()) : 0);
-}
-
-/** A transform with its parts and its field, whose changes it does not pass on to its own time stamp. */
-template <typename TScalar, unsigned int VDimension>
-void
-AddTransformToKey(std::vector<std::uintptr_t> & key, const Transform<TScalar, VDimension, VDimension> * transform)
-{
-  AddToKey(key, transform);
-  if (const auto * const composite = dynamic_cast<const CompositeTransform<TScalar, VDimension> *>(transform))
-  {
-    for (SizeValueType n = 0; n < composite->GetNumberOfTransforms(); ++n)
-    {
-      AddTransformToKey<TScalar, VDimension>(key, composite->GetNthTransformConstPointer(n));
-    }
-  }
-  else if (const auto * const field = dynamic_cast<const DisplacementFieldTransform<TScalar, VDimension> *>(transform))
-  {
-    AddToKey(key, field->GetDisplacementField());
-  }
-}
-
-inline void
-AddToKey(std::vector<std::uintptr_t> & key, double value)
-{
-  std::uintptr_t bits = 0;
-  std::memcpy(&bits, &value, std::min(sizeof(bits), sizeof(value)));
-  key.push_back(bits);
-}
-
 /** Reaches a B-spline interpolator's coefficients, which it has computed already. */
 template <typename TInterpolator>
 struct BSplineAccess : public TInterpolator

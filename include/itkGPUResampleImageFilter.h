@@ -158,8 +158,9 @@ private:
   MakeChain() const;
   gpureg::TransformChain
   SampleTransform() const;
-  void
-  SetOutside(gpureg::ResampleRequest & request) const;
+  /** The default pixel value's components. */
+  std::vector<OutputComponentType>
+  GetOutside() const;
 
   GPUDevice                          m_Device;
   bool                               m_MeasuresKernelTime{ false };

@@ -5,6 +5,7 @@
 #include "itkGPUResampleImageFilter.h"
 
 #include "itkGPUIsExactly.h"
+#include "itkGPUKey.h"
 #include "itkGPUOrParent.h"
 #include "itkGPURegistrationGeometry.h"
 #include "itkGPURegistrationThreads.h"
@@ -17,7 +18,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 
 // One definition of a member of GPUResampleImageFilter; every one has the same four parameters.
@@ -243,21 +243,17 @@ itkGPUResampleClass::GenerateDataOnDevice()
   request.pointToInput = GPURegistrationGeometry::GetPointToIndexMap(*this->GetInput(), wholeInput);
   request.firstInput = GPURegistrationGeometry::GetOffset(wholeInput, this->GetInput()->GetBufferedRegion());
   request.extrapolates = this->GetExtrapolator() != nullptr;
-  this->SetOutside(request);
-
   const auto   components = static_cast<std::int64_t>(output->GetNumberOfComponentsPerPixel());
   auto * const pixels = reinterpret_cast<OutputComponentType *>(output->GetBufferPointer());
+  const std::vector<OutputComponentType> outside = this->GetOutside();
   // Integers' default value may have more digits than a double has: what is outside is marked by NaN.
-  std::vector<OutputComponentType> outside(static_cast<std::size_t>(components), OutputComponentType{});
-  if constexpr (std::is_integral<OutputComponentType>::value)
+  if (std::is_integral<OutputComponentType>::value)
   {
-    using ConvertType = DefaultConvertPixelTraits<typename TOutputImage::PixelType>;
-    const auto & value = this->GetDefaultPixelValue();
-    const auto   given = static_cast<std::int64_t>(ConvertType::GetNumberOfComponents(value));
-    for (unsigned int c = 0; c < std::min(given, components); ++c)
-    {
-      outside[c] = ConvertType::GetNthComponent(static_cast<int>(c), value);
-    }
+    request.outside.assign(outside.size(), std::numeric_limits<double>::quiet_NaN());
+  }
+  else
+  {
+    request.outside.assign(outside.begin(), outside.end());
   }
   using RealType = std::conditional_t<Precision == gpureg::Precision::Single, float, double>;
   constexpr bool isCast = !std::is_same<OutputComponentType, RealType>::value;
@@ -301,10 +297,7 @@ itkGPUResampleClass::MakeInput(const gpureg::ResampleRequest & request) const
   input.components = static_cast<int>(image->GetNumberOfComponentsPerPixel());
   input.precision = Precision;
   input.splineOrder = request.interpolation == gpureg::Interpolation::BSpline ? request.splineOrder : 0;
-  input.key = { reinterpret_cast<std::uintptr_t>(image),
-                reinterpret_cast<std::uintptr_t>(image->GetBufferPointer()),
-                static_cast<std::uintptr_t>(image->GetMTime()),
-                static_cast<std::uintptr_t>(image->GetUpdateMTime()) };
+  GPURegistrationDetail::AddVoxelsToKey(input.key, *image);
   input.isOfIntegers = std::is_integral<InputComponentType>::value;
   const auto * const values = reinterpret_cast<const InputComponentType *>(image->GetBufferPointer());
   input.memory = std::is_same<InputComponentType, RealType>::value ? values : nullptr;
@@ -385,23 +378,19 @@ itkGPUResampleClass::SampleTransform() const
 }
 
 itkGPUResampleTemplate
-void
-itkGPUResampleClass::SetOutside(gpureg::ResampleRequest & request) const
+auto
+itkGPUResampleClass::GetOutside() const -> std::vector<OutputComponentType>
 {
-  const unsigned int components = this->GetInput()->GetNumberOfComponentsPerPixel();
-  if (std::is_integral<OutputComponentType>::value)
-  {
-    request.outside.assign(components, std::numeric_limits<double>::quiet_NaN());
-    return;
-  }
-  // A vector of no components is the parent's way of saying 0.
   using ConvertType = DefaultConvertPixelTraits<typename TOutputImage::PixelType>;
-  const auto & value = this->GetDefaultPixelValue();
-  request.outside.assign(components, 0.0);
-  for (unsigned int c = 0; c < std::min<unsigned int>(ConvertType::GetNumberOfComponents(value), components); ++c)
+  std::vector<OutputComponentType> outside(this->GetInput()->GetNumberOfComponentsPerPixel(), OutputComponentType{});
+  const auto &                     value = this->GetDefaultPixelValue();
+  // A vector of no components is the parent's way of saying 0.
+  const auto given = std::min<std::size_t>(ConvertType::GetNumberOfComponents(value), outside.size());
+  for (std::size_t c = 0; c < given; ++c)
   {
-    request.outside[c] = static_cast<double>(ConvertType::GetNthComponent(static_cast<int>(c), value));
+    outside[c] = static_cast<OutputComponentType>(ConvertType::GetNthComponent(static_cast<int>(c), value));
   }
+  return outside;
 }
 
 itkGPUResampleTemplate

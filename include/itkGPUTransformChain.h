@@ -10,6 +10,7 @@
 #include "itkCompositeTransform.h"
 #include "itkDisplacementFieldTransform.h"
 #include "itkGPUIsExactly.h"
+#include "itkGPUKey.h"
 #include "itkGPURegistrationGeometry.h"
 #include "itkGaussianSmoothingOnUpdateDisplacementFieldTransform.h"
 #include "itkVectorLinearInterpolateImageFunction.h"
@@ -77,11 +78,10 @@ MakeSplineGrid(const TTransform & transform)
   grid.order = static_cast<int>(TTransform::SplineOrder);
   grid.size = GPURegistrationGeometry::SizeOf(first.GetBufferedRegion().GetSize());
   grid.toGrid = GPURegistrationGeometry::GetPointToIndexMap(first, first.GetBufferedRegion());
-  grid.key = { reinterpret_cast<std::uintptr_t>(&transform), static_cast<std::uintptr_t>(transform.GetMTime()) };
+  GPURegistrationDetail::AddToKey(grid.key, &transform);
   for (unsigned int d = 0; d < dimension; ++d)
   {
-    grid.key.push_back(reinterpret_cast<std::uintptr_t>(coefficients[d]));
-    grid.key.push_back(static_cast<std::uintptr_t>(images[d]->GetMTime()));
+    GPURegistrationDetail::AddVoxelsToKey(grid.key, *images[d]);
   }
   // The images keep the coefficients alive.
   grid.vectors = [images, coefficients](std::int64_t begin, std::int64_t count, double * out) {
@@ -105,10 +105,7 @@ MakeFieldGrid(const TField & field)
   grid.order = gpureg::DisplacementGrid::Field;
   grid.size = GPURegistrationGeometry::SizeOf(field.GetBufferedRegion().GetSize());
   grid.toGrid = GPURegistrationGeometry::GetPointToIndexMap(field, field.GetBufferedRegion());
-  grid.key = { reinterpret_cast<std::uintptr_t>(&field),
-               reinterpret_cast<std::uintptr_t>(field.GetBufferPointer()),
-               static_cast<std::uintptr_t>(field.GetMTime()),
-               static_cast<std::uintptr_t>(field.GetUpdateMTime()) };
+  GPURegistrationDetail::AddVoxelsToKey(grid.key, field);
   const typename TField::ConstPointer keep = &field;
   grid.vectors = [keep](std::int64_t begin, std::int64_t count, double * out) {
     const auto * const vectors = keep->GetBufferPointer();
@@ -181,8 +178,7 @@ AppendField(const Transform<TScalar, VDimension, VDimension> & transform, gpureg
   }
   gpureg::DisplacementGrid grid = MakeFieldGrid(*fieldTransform.GetDisplacementField());
   // Parameters are set in the field's buffer, of which only the transform is told.
-  grid.key.push_back(reinterpret_cast<std::uintptr_t>(&transform));
-  grid.key.push_back(static_cast<std::uintptr_t>(transform.GetMTime()));
+  GPURegistrationDetail::AddToKey(grid.key, &transform);
   chain.Append(std::move(grid));
   return true;
 }

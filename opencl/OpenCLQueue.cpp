@@ -163,13 +163,13 @@ OpenCLQueue::Upload(Memory & target, std::size_t offset, const void * source, st
 }
 
 void
-OpenCLQueue::Mark(Direction direction, int slot)
+OpenCLQueue::MarkStaging(Direction direction, int slot)
 {
   m_Slots[static_cast<int>(direction)][slot].mark = m_LastCopy[static_cast<int>(direction)];
 }
 
 void
-OpenCLQueue::WaitFor(Direction direction, int slot)
+OpenCLQueue::WaitForStaging(Direction direction, int slot)
 {
   const cl::Event mark = std::exchange(m_Slots[static_cast<int>(direction)][slot].mark, cl::Event());
   if (mark())
@@ -180,17 +180,17 @@ OpenCLQueue::WaitFor(Direction direction, int slot)
 }
 
 void
-OpenCLQueue::MarkMade(int slot)
+OpenCLQueue::MarkMade(int buffer)
 {
   CheckOpenCL(GetDeviceName(), [&] {
-    m_Made[slot].resize(1);
-    m_Queue.enqueueMarkerWithWaitList(nullptr, m_Made[slot].data());
+    m_Made[buffer].resize(1);
+    m_Queue.enqueueMarkerWithWaitList(nullptr, m_Made[buffer].data());
     m_Queue.flush();
   });
 }
 
 void
-OpenCLQueue::StartDownload(void * target, const Memory & source, std::size_t bytes, std::size_t offset, int madeSlot)
+OpenCLQueue::StartDownload(void * target, const Memory & source, std::size_t bytes, std::size_t offset, int buffer)
 {
   CheckOpenCL(GetDeviceName(), [&] {
     m_DownQueue.enqueueReadBuffer(BufferOf(source),
@@ -198,7 +198,7 @@ OpenCLQueue::StartDownload(void * target, const Memory & source, std::size_t byt
                                   offset,
                                   bytes,
                                   target,
-                                  &m_Made[madeSlot],
+                                  &m_Made[buffer],
                                   &m_LastCopy[static_cast<int>(Direction::Down)]);
     m_DownQueue.flush();
   });

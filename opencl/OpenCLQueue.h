@@ -112,15 +112,15 @@ public:
   void
   Upload(Memory & target, std::size_t offset, const void * source, std::size_t bytes) override;
   void
-  Mark(Direction direction, int slot) override;
+  MarkStaging(Direction direction, int slot) override;
   void
-  WaitFor(Direction direction, int slot) override;
+  WaitForStaging(Direction direction, int slot) override;
   void
   Download(void * target, const Memory & source, std::size_t bytes) override;
   void
-  MarkMade(int slot) override;
+  MarkMade(int buffer) override;
   void
-  StartDownload(void * target, const Memory & source, std::size_t bytes, std::size_t offset, int madeSlot) override;
+  StartDownload(void * target, const Memory & source, std::size_t bytes, std::size_t offset, int buffer) override;
   void
   Finish() override;
   void

@@ -63,6 +63,20 @@ ResampleWithin(TFilter & filter, const TImage &, std::size_t bytes)
 class ResampleMemory : public DeviceTest
 {
 protected:
+  /** One that interpolates linearly, on the image's own grid. */
+  template <typename TImage>
+  typename itk::GPUResampleImageFilter<TImage, TImage>::Pointer
+  MakeFilter(const TImage *                                                                 image,
+             const itk::Transform<double, TImage::ImageDimension, TImage::ImageDimension> * transform) const
+  {
+    auto filter = itk::GPUResampleImageFilter<TImage, TImage>::New();
+    filter->SetDevice(this->GetDevice());
+    filter->SetInput(image);
+    filter->SetTransform(transform);
+    filter->SetOutputParametersFromImage(image);
+    return filter;
+  }
+
   /** Of every transform and interpolation, over bounds from "everything fits" down to what one slab takes. */
   template <typename TPixel, unsigned int VDimension>
   void
@@ -71,7 +85,6 @@ protected:
                              const std::vector<std::size_t> & bounds) const
   {
     using ImageType = itk::Image<TPixel, VDimension>;
-    using FilterType = itk::GPUResampleImageFilter<ImageType, ImageType>;
     Random     random(77);
     const auto grid = MakeDeepGrid<VDimension>(random);
     const auto image = MakeImage<ImageType>(grid, [&](const auto &) { return Uniform(random, 0, 100); });
@@ -80,12 +93,9 @@ protected:
       for (const std::string & interpolator : interpolators)
       {
         SCOPED_TRACE(transform + " + " + interpolator);
-        auto filter = FilterType::New();
-        filter->SetDevice(this->GetDevice());
-        filter->SetInput(image);
-        filter->SetTransform(MakeTransform<VDimension>(transform, grid, random));
+        const auto filter =
+          MakeFilter(image.GetPointer(), MakeTransform<VDimension>(transform, grid, random).GetPointer());
         filter->SetInterpolator(MakeInterpolator<ImageType>(interpolator));
-        filter->SetOutputParametersFromImage(image);
         filter->SetDefaultPixelValue(7);
         const auto whole = ResampleWithin(*filter, *image, 0);
         for (const std::size_t bound : bounds)
@@ -137,11 +147,7 @@ TEST_P(ResampleMemory, AxesThatChangePlacesAndEdgesThatGoOnAreTheSameInSlabs)
   transform->SetMatrix(turn);
   for (const bool extrapolates : { false, true })
   {
-    auto filter = itk::GPUResampleImageFilter<ImageType, ImageType>::New();
-    filter->SetDevice(this->GetDevice());
-    filter->SetInput(image);
-    filter->SetTransform(transform);
-    filter->SetOutputParametersFromImage(image);
+    const auto filter = MakeFilter(image.GetPointer(), transform.GetPointer());
     if (extrapolates)
     {
       filter->SetExtrapolator(itk::NearestNeighborExtrapolateImageFunction<ImageType, double>::New());
@@ -177,11 +183,7 @@ TEST_P(ResampleMemory, AFieldLargerThanTheBoundIsTheSameInParts)
   const auto composite = itk::CompositeTransform<double, 3>::New();
   composite->AddTransform(MakeTransform<3>("affineOfBSpline", grid, random));
   composite->AddTransform(transform);
-  auto filter = itk::GPUResampleImageFilter<ImageType, ImageType>::New();
-  filter->SetDevice(this->GetDevice());
-  filter->SetInput(image);
-  filter->SetTransform(composite);
-  filter->SetOutputParametersFromImage(image);
+  const auto filter = MakeFilter(image.GetPointer(), composite.GetPointer());
   const auto whole = ResampleWithin(*filter, *image, 0);
   EXPECT_GT(filter->GetEvaluationStatistics().deviceBytes, 1100000);
   EXPECT_TRUE(AreSameToTheBit(*whole, *ResampleWithin(*filter, *image, 500000)));
@@ -198,11 +200,7 @@ TEST_P(ResampleMemory, AFieldThatLeadsNowhereIsTheSameInSlabs)
     *static_cast<itk::DisplacementFieldTransform<double, 3> &>(*transform).GetModifiableDisplacementField();
   field.GetBufferPointer()[40][2] = std::numeric_limits<double>::quiet_NaN();
   field.GetBufferPointer()[41][2] = std::numeric_limits<double>::infinity();
-  auto filter = itk::GPUResampleImageFilter<ImageType, ImageType>::New();
-  filter->SetDevice(this->GetDevice());
-  filter->SetInput(image);
-  filter->SetTransform(transform);
-  filter->SetOutputParametersFromImage(image);
+  const auto filter = MakeFilter(image.GetPointer(), transform.GetPointer());
   filter->SetExtrapolator(itk::NearestNeighborExtrapolateImageFunction<ImageType, double>::New());
   const auto whole = ResampleWithin(*filter, *image, 0);
   EXPECT_TRUE(AreSameToTheBit(*whole, *ResampleWithin(*filter, *image, 60000)));
@@ -216,12 +214,8 @@ TEST_P(ResampleMemory, TooLittleForASlabSaysHowMuchItTakesAndThatIsEnough)
   const auto image = MakeImage<ImageType>(grid, [&](const auto &) { return Uniform(random, 0, 100); });
   for (const std::string interpolator : { "linear", "bspline3" })
   {
-    auto filter = itk::GPUResampleImageFilter<ImageType, ImageType>::New();
-    filter->SetDevice(this->GetDevice());
-    filter->SetInput(image);
-    filter->SetTransform(MakeTransform<3>("bspline3", grid, random));
+    const auto filter = MakeFilter(image.GetPointer(), MakeTransform<3>("bspline3", grid, random).GetPointer());
     filter->SetInterpolator(MakeInterpolator<ImageType>(interpolator));
-    filter->SetOutputParametersFromImage(image);
     const auto whole = ResampleWithin(*filter, *image, 0);
     filter->SetMaximumDeviceMemory(2000);
     filter->Modified();
@@ -255,11 +249,7 @@ TEST_P(ResampleMemory, WithoutABoundTheProcessLimitIsKept)
   const auto grid = MakeDeepGrid<3>(random);
   const auto image = MakeImage<ImageType>(grid, [&](const auto &) { return Uniform(random, 0, 100); });
   const auto make = [&] {
-    auto filter = itk::GPUResampleImageFilter<ImageType, ImageType>::New();
-    filter->SetDevice(this->GetDevice());
-    filter->SetInput(image);
-    filter->SetTransform(MakeTransform<3>("affine", grid, random));
-    filter->SetOutputParametersFromImage(image);
+    const auto filter = MakeFilter(image.GetPointer(), MakeTransform<3>("affine", grid, random).GetPointer());
     return filter;
   };
   Random     copy = random;
@@ -280,11 +270,7 @@ TEST_P(ResampleMemory, AFieldStaysOnTheDeviceUntilItIsModified)
   const auto grid = MakeDeepGrid<3>(random);
   const auto image = MakeImage<ImageType>(grid, [&](const auto &) { return Uniform(random, 0, 100); });
   const auto transform = MakeTransform<3>("field", grid, random);
-  auto       filter = itk::GPUResampleImageFilter<ImageType, ImageType>::New();
-  filter->SetDevice(this->GetDevice());
-  filter->SetInput(image);
-  filter->SetTransform(transform);
-  filter->SetOutputParametersFromImage(image);
+  const auto filter = MakeFilter(image.GetPointer(), transform.GetPointer());
   const auto first = ResampleWithin(*filter, *image, 0);
   const auto firstBytes = filter->GetEvaluationStatistics().bytesUp;
   EXPECT_TRUE(AreSameToTheBit(*first, *ResampleWithin(*filter, *image, 0)));
@@ -301,11 +287,7 @@ TEST_P(ResampleMemory, AFieldStaysOnTheDeviceUntilItIsModified)
   field.Modified();
   const auto moved = ResampleWithin(*filter, *image, 0);
   EXPECT_FALSE(AreSameToTheBit(*first, *moved));
-  auto fresh = itk::GPUResampleImageFilter<ImageType, ImageType>::New();
-  fresh->SetDevice(this->GetDevice());
-  fresh->SetInput(image);
-  fresh->SetTransform(transform);
-  fresh->SetOutputParametersFromImage(image);
+  const auto fresh = MakeFilter(image.GetPointer(), transform.GetPointer());
   EXPECT_TRUE(AreSameToTheBit(*ResampleWithin(*fresh, *image, 0), *moved));
 }
 
@@ -317,11 +299,7 @@ TEST_P(ResampleMemory, AFieldThatIsGivenOtherParametersGoesUpAgain)
   const auto image = MakeImage<ImageType>(grid, [&](const auto &) { return Uniform(random, 0, 100); });
   const auto transform = MakeTransform<3>("field", grid, random);
   const auto make = [&] {
-    auto filter = itk::GPUResampleImageFilter<ImageType, ImageType>::New();
-    filter->SetDevice(this->GetDevice());
-    filter->SetInput(image);
-    filter->SetTransform(transform);
-    filter->SetOutputParametersFromImage(image);
+    const auto filter = MakeFilter(image.GetPointer(), transform.GetPointer());
     return filter;
   };
   const auto filter = make();
@@ -366,11 +344,7 @@ TEST_P(ResampleMemory, AGridFinerThanTheOutputIsReadWhereItIs)
     parameter = Uniform(random, -0.3, 0.3);
   }
   spline->SetParametersByValue(parameters);
-  auto filter = itk::GPUResampleImageFilter<ImageType, ImageType>::New();
-  filter->SetDevice(this->GetDevice());
-  filter->SetInput(image);
-  filter->SetTransform(spline);
-  filter->SetOutputParametersFromImage(image);
+  const auto filter = MakeFilter(image.GetPointer(), spline.GetPointer());
   filter->SetSize({ { 64, 1, 60 } });
   const auto whole = ResampleWithin(*filter, *image, 0);
   for (const std::size_t bound : { 900000, 400000 })
@@ -452,11 +426,7 @@ TEST_P(ResampleMemory, TwoGibibytesUnderABoundOfOne)
 
   constexpr std::size_t Bound = std::size_t{ 1 } << 30;
   gpureg::SetMemoryLimit(GetParam(), gpureg::GetMemoryInUse(GetParam()) + Bound);
-  auto filter = itk::GPUResampleImageFilter<ImageType, ImageType>::New();
-  filter->SetDevice(this->GetDevice());
-  filter->SetInput(image);
-  filter->SetTransform(transform);
-  filter->SetOutputParametersFromImage(image);
+  const auto filter = MakeFilter(image.GetPointer(), transform.GetPointer());
   const auto output = ResampleWithin(*filter, *image, Bound);
   gpureg::SetMemoryLimit(GetParam(), 0);
   const gpureg::EvaluationStatistics statistics = filter->GetEvaluationStatistics();

@@ -118,9 +118,7 @@ ChainOnDevice::SetChain(const ResampleRequest & request)
     key.insert(key.end(), grid.size.begin(), grid.size.end());
     for (const double value : m_Folded.vectorMatrices[k])
     {
-      std::uintptr_t bits = 0;
-      std::memcpy(&bits, &value, std::min(sizeof(bits), sizeof(value)));
-      key.push_back(bits);
+      AddToKey(key, value);
     }
   }
   if (key.empty() || key != m_Key)

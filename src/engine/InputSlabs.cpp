@@ -63,7 +63,7 @@ InputSlabs::InputSlabs(Queue & queue)
 {}
 
 SlabCut
-InputSlabs::GetWhole(const ResampleInput & input)
+InputSlabs::MakeWholeCut(const ResampleInput & input)
 {
   SlabCut cut;
   cut.axis = input.size[2] > 1 ? 2 : 1;
@@ -88,7 +88,7 @@ InputSlabs::GetStateBytes(const ResampleInput & input, std::size_t most) const
 std::size_t
 InputSlabs::GetLeastSlabBytes(const ResampleInput & input)
 {
-  const SlabCut cut = GetWhole(input);
+  const SlabCut cut = MakeWholeCut(input);
   // Along the cut axis, lines are filtered in planes of the axis before.
   return IsSpline(input)
            ? GetVoxelBytes(input) * static_cast<std::size_t>(CountOf(GetPartSize(input, cut.axis - 1, { 0, 1 })))

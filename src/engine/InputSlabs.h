@@ -25,7 +25,7 @@ public:
 
   /** The slowest axis that has more than one plane, whole, with what interpolation reads around a slab. */
   static SlabCut
-  GetWhole(const ResampleInput & input);
+  MakeWholeCut(const ResampleInput & input);
 
   /** Bytes beside a slab, of at most so many, that making coefficients takes; and those that a slab has at least. */
   std::size_t

@@ -80,12 +80,12 @@ TakePart(const Queue & queue, const ArrayInPieces & array, std::int64_t first, s
 void
 MakePiece(Queue & queue, const Drainage & d, std::array<const Memory *, 2> buffers, std::int64_t piece)
 {
-  const auto slot = static_cast<std::size_t>(piece % 2);
+  const auto buffer = static_cast<std::size_t>(piece % 2);
   if (d.array.make)
   {
-    d.array.make(piece * d.array.pieceCount, d.CountElements(piece), const_cast<Memory &>(*buffers[slot]));
+    d.array.make(piece * d.array.pieceCount, d.CountElements(piece), const_cast<Memory &>(*buffers[buffer]));
   }
-  queue.MarkMade(static_cast<int>(slot));
+  queue.MarkMade(static_cast<int>(buffer));
 }
 
 /** Part by part, through two slots of staging memory: while one is copied, the one before is taken, and the piece
@@ -102,13 +102,13 @@ DrainThroughStaging(Queue & queue, const Drainage & d, std::array<const Memory *
     return std::min(d.partCount, d.CountElements(part / d.partsOfPiece) - firstOf(part));
   };
   const auto start = [&](std::int64_t part) {
-    const std::int64_t slot = part / d.partsOfPiece % 2;
+    const std::int64_t buffer = part / d.partsOfPiece % 2;
     queue.StartDownload(stagingOf(part),
-                        *buffers[static_cast<std::size_t>(slot)],
+                        *buffers[static_cast<std::size_t>(buffer)],
                         static_cast<std::size_t>(countOf(part)) * d.array.elementSize,
                         static_cast<std::size_t>(firstOf(part)) * d.array.elementSize,
-                        static_cast<int>(slot));
-    queue.Mark(Direction::Down, static_cast<int>(part % 2));
+                        static_cast<int>(buffer));
+    queue.MarkStaging(Direction::Down, static_cast<int>(part % 2));
   };
   const std::int64_t parts = d.CountParts();
   for (std::int64_t piece = 0; piece < std::min<std::int64_t>(d.pieces, 2); ++piece)
@@ -122,7 +122,7 @@ DrainThroughStaging(Queue & queue, const Drainage & d, std::array<const Memory *
     {
       start(part + 1);
     }
-    queue.WaitFor(Direction::Down, static_cast<int>(part % 2));
+    queue.WaitForStaging(Direction::Down, static_cast<int>(part % 2));
     const std::int64_t piece = part / d.partsOfPiece;
     if ((part + 1) % d.partsOfPiece == 0 && piece + 2 < d.pieces)
     {
@@ -225,18 +225,22 @@ FillArray(Queue &        queue,
     const std::size_t  bytes = static_cast<std::size_t>(now) * elementSize;
     const int          slot = queue.nextUpSlot;
     queue.nextUpSlot = 1 - slot;
-    queue.WaitFor(Direction::Up, slot);
+    queue.WaitForStaging(Direction::Up, slot);
     char * const staging = static_cast<char *>(queue.GetStaging(Direction::Up, slot, bytes));
     FillPiece(queue.parallelFor, filler, elementSize, first, now, staging);
     queue.Upload(target, offset + static_cast<std::size_t>(first) * elementSize, staging, bytes);
-    queue.Mark(Direction::Up, slot);
+    queue.MarkStaging(Direction::Up, slot);
   }
 }
 
 void
 DrainArray(Queue & queue, const Memory & source, std::size_t elementSize, std::int64_t count, const Taker & take)
 {
-  ArrayInPieces array{ elementSize, count, count, nullptr, take, nullptr, nullptr };
+  ArrayInPieces array;
+  array.elementSize = elementSize;
+  array.count = count;
+  array.pieceCount = count;
+  array.take = take;
   Drain(queue, { &source, &source }, array);
 }
 

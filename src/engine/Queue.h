@@ -53,7 +53,7 @@ class MattesPasses;
 class ResamplePasses;
 
 /** An ordered stream of work on one device. What is enqueued runs after what was enqueued before, but for
- *  StartDownload's copies: nothing waits for them but Finish and WaitFor. One thread at a time.
+ *  StartDownload's copies: nothing waits for them but Finish and WaitForStaging. One thread at a time.
  *  Every member throws Error where the device reports a failure. */
 class Queue
 {
@@ -78,26 +78,27 @@ public:
   virtual void *
   GetStaging(Direction direction, int slot, std::size_t bytes) = 0;
 
-  /** Enqueues a copy to the device. source must stay as it is until Finish, or until WaitFor a mark behind it. */
+  /** Enqueues a copy to the device. source must stay as it is until Finish, or until WaitForStaging of a mark behind
+   *  it. */
   virtual void
   Upload(Memory & target, std::size_t offset, const void * source, std::size_t bytes) = 0;
 
-  /** What was enqueued so far is what StartDownload waits for, with that slot (0 or 1). */
+  /** What was enqueued so far makes what is in an output buffer (0 or 1): StartDownload from it waits for that. */
   virtual void
-  MarkMade(int slot) = 0;
+  MarkMade(int buffer) = 0;
 
-  /** Enqueues a copy to the host of what was made before the slot's last MarkMade, to staging memory if it is to be
-   *  fast. target is valid after Finish, or after WaitFor a mark behind it; until then source must stay as it is,
-   *  since work that is enqueued next may run at the same time. */
+  /** Enqueues a copy to the host of what was made before the buffer's last MarkMade, to staging memory if it is to be
+   *  fast. target is valid after Finish, or after WaitForStaging of a mark behind it; until then source must stay as
+   *  it is, since work that is enqueued next may run at the same time. */
   virtual void
-  StartDownload(void * target, const Memory & source, std::size_t bytes, std::size_t offset, int madeSlot) = 0;
+  StartDownload(void * target, const Memory & source, std::size_t bytes, std::size_t offset, int buffer) = 0;
 
-  /** Marks the last copy that way as slot 0's or 1's, and waits until a slot's last mark is reached, if there is
+  /** Marks the last copy that way as staging slot 0's or 1's, and waits until a slot's last mark is reached, if there is
    *  one: so that staging memory is used again only after it was read or written. */
   virtual void
-  Mark(Direction direction, int slot) = 0;
+  MarkStaging(Direction direction, int slot) = 0;
   virtual void
-  WaitFor(Direction direction, int slot) = 0;
+  WaitForStaging(Direction direction, int slot) = 0;
 
   /** Copies to the host and waits for it: the queue's one synchronisation an evaluation. */
   virtual void
@@ -194,9 +195,9 @@ DrainArray(Queue & queue, const Memory & source, std::size_t elementSize, std::i
 /** An array that is made on the device so many elements at a time. */
 struct ArrayInPieces
 {
-  std::size_t  elementSize;
-  std::int64_t count;
-  std::int64_t pieceCount;
+  std::size_t  elementSize = 0;
+  std::int64_t count = 0;
+  std::int64_t pieceCount = 0;
   /** Enqueues the work that makes these elements, at the beginning of the memory. */
   std::function<void(std::int64_t first, std::int64_t count, Memory & out)> make;
   Taker                                                                     take;

@@ -25,6 +25,7 @@ PlanOutput(const ResampleSizes & s, std::int64_t pieceRows, bool cutsGrid)
   plan.pieceBytes = static_cast<std::size_t>(pieceRows) * s.rowBytes;
   plan.gridPlanes = cutsGrid ? s.countGridPlanes(pieceRows) : s.gridPlanes;
   plan.gridBytes = static_cast<std::size_t>(plan.gridPlanes) * s.gridPlaneBytes;
+  plan.stateBytes = s.stateBytes;
   return plan;
 }
 
@@ -32,7 +33,8 @@ std::size_t
 GetBytes(const ResampleSizes & s, const ResamplePlan & plan)
 {
   const std::size_t pieces = plan.pieceRows < s.rows ? 2 : 1;
-  return s.otherBytes + s.otherVectorBytes + plan.gridBytes + pieces * plan.pieceBytes + plan.inputBytes;
+  return s.otherBytes + s.otherVectorBytes + plan.stateBytes + plan.gridBytes + pieces * plan.pieceBytes +
+         plan.inputBytes;
 }
 
 bool

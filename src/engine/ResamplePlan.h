@@ -72,8 +72,10 @@ struct ResampleSizes
   int                                   gridPlanes = 0;
   std::size_t                           gridPlaneBytes = 0;
   std::function<int(std::int64_t rows)> countGridPlanes;
-  /** Of the other grids, whose vectors lie behind its own, and of all else: nothing of it can be cut. */
+  /** Of the other grids, whose vectors lie behind its own; of what B-spline coefficients are made in; and of all else:
+   *  nothing of it can be cut. */
   std::size_t otherVectorBytes = 0;
+  std::size_t stateBytes = 0;
   std::size_t otherBytes = 0;
 };
 
@@ -87,6 +89,7 @@ struct ResamplePlan
   std::size_t inputBytes = 0;
   std::size_t pieceBytes = 0; // twice, unless one piece is all
   std::size_t gridBytes = 0;
+  std::size_t stateBytes = 0;
 };
 
 /** Bytes of device memory, in all and in one array. */

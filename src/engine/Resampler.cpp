@@ -96,7 +96,7 @@ public:
     m_Chain.SetChain(request);
     const ResamplePlan plan = MakePlan(input, request);
     m_Chain.SetPlanes(plan.gridPlanes, plan.slabs.GetCount() > 1);
-    m_Input.SetInput(input, plan.slabs, plan.inputBytes, m_StateBytes);
+    m_Input.SetInput(input, plan.slabs, plan.inputBytes, plan.stateBytes);
     SendOutside(input, request);
     MakeOutput(input, request, plan);
 
@@ -133,7 +133,7 @@ private:
   {
     const std::size_t voxelBytes = BytesOf(input.precision) * static_cast<std::size_t>(input.components);
     ResampleSizes     sizes;
-    sizes.input = InputSlabs::GetWhole(input);
+    sizes.input = InputSlabs::MakeWholeCut(input);
     sizes.planeBytes = static_cast<std::size_t>(CountOf(input.size) / sizes.input.planes) * voxelBytes;
     sizes.leastSlabBytes = InputSlabs::GetLeastSlabBytes(input);
     sizes.rows = static_cast<std::int64_t>(request.size[1]) * request.size[2];
@@ -143,13 +143,13 @@ private:
     sizes.gridPlaneBytes = m_Chain.GetPlaneBytes();
     sizes.countGridPlanes = [this](std::int64_t rows) { return m_Chain.CountPlanesForRows(rows); };
     sizes.otherVectorBytes = m_Chain.GetOtherVectorBytes();
+    sizes.otherBytes = m_Chain.GetPartBytes() + voxelBytes;
     const std::size_t largest = m_Queue->GetLargestAllocation();
     const auto        planWithin = [&](std::size_t bytes) {
       // Coefficients are made faster with more states, but made with one line's.
       for (const std::size_t states : { bytes / 8, std::size_t{ 0 } })
       {
-        m_StateBytes = m_Input.GetStateBytes(input, states);
-        sizes.otherBytes = m_Chain.GetPartBytes() + m_StateBytes + voxelBytes;
+        sizes.stateBytes = m_Input.GetStateBytes(input, states);
         if (const auto plan = PlanResampling(sizes, { bytes, largest }))
         {
           return *plan;
@@ -195,7 +195,7 @@ private:
            std::max(SizeOf(m_Output[1]), isOnePiece ? 0 : plan.pieceBytes) +
            std::max(SizeOf(m_Chain.GetVectors()), plan.gridBytes + m_Chain.GetOtherVectorBytes()) +
            std::max(SizeOf(m_Chain.GetParts()), m_Chain.GetPartBytes()) +
-           std::max(m_Input.GetSize() - m_Input.GetSlabSize(), m_StateBytes) + SizeOf(m_Outside);
+           std::max(m_Input.GetSize() - m_Input.GetSlabSize(), plan.stateBytes) + SizeOf(m_Outside);
   }
 
   void
@@ -355,7 +355,6 @@ private:
   MemoryPointer                   m_Outside;
   std::array<MemoryPointer, 2>    m_Output;
   std::size_t                     m_MaximumDeviceMemory = 0;
-  std::size_t                     m_StateBytes = 0;
   bool                            m_IsTiming = false;
   EvaluationStatistics            m_Statistics;
 };

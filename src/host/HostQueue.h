@@ -61,7 +61,7 @@ public:
   void
   Download(void * target, const Memory & source, std::size_t bytes) override;
   void
-  StartDownload(void * target, const Memory & source, std::size_t bytes, std::size_t offset, int madeSlot) override;
+  StartDownload(void * target, const Memory & source, std::size_t bytes, std::size_t offset, int buffer) override;
   void *
   GetHostAddress(Memory & memory) override;
   MemoryPointer
@@ -83,10 +83,10 @@ public:
   MarkMade(int) override
   {}
   void
-  Mark(Direction, int) override
+  MarkStaging(Direction, int) override
   {}
   void
-  WaitFor(Direction, int) override
+  WaitForStaging(Direction, int) override
   {}
   void
   Finish() override
