@@ -14,17 +14,16 @@ using namespace kernels;
 
 namespace
 {
-// A row of a group is a warp.
+// Where the chain follows rows, one of a group's is a warp.
 constexpr int Lanes = 256;
 constexpr int Rows = Lanes / ResampleRowLanes;
-constexpr int RowVoxels = ResampleRowLanes * ResampleLaneSteps;
 
 /** Groups of a multiprocessor, which bounds the registers of a lane: what hides the loads best, as measured, without
  *  keeping registers in memory. */
 constexpr int
-CountBlocks(int interpolation, int chain, std::size_t realSize)
+CountBlocks(int interpolation, int chain, bool isScalar, std::size_t realSize)
 {
-  const bool isLean = chain == ChainIsAffine && realSize == sizeof(float);
+  const bool isLean = chain == ChainIsAffine && isScalar && realSize == sizeof(float);
   return interpolation == ResampleNearest || interpolation == ResampleLinear ? (isLean ? 8 : 4) : (isLean ? 4 : 3);
 }
 
@@ -33,10 +32,8 @@ constexpr int AnyInterpolation = -1;
 
 template <int VInterpolation, int VChain, bool VIsScalar, typename real>
 __global__ void
-__launch_bounds__(Lanes, CountBlocks(VInterpolation, VChain, sizeof(real)))
+__launch_bounds__(Lanes, CountBlocks(VInterpolation, VChain, VIsScalar, sizeof(real)))
   ResampleKernel(const __grid_constant__ ResampleArguments a,
-                 const int                                 firstRow,
-                 const int                                 rowCount,
                  const ChainPart *                         parts,
                  const float4 *                            vectors,
                  const real *                              input,
@@ -52,8 +49,6 @@ __launch_bounds__(Lanes, CountBlocks(VInterpolation, VChain, sizeof(real)))
                 vectors,
                 input,
                 outside,
-                firstRow,
-                rowCount,
                 columns,
                 output);
 }
@@ -66,38 +61,31 @@ public:
   {}
 
   void
-  Resample(const ResampleArguments & a,
-           Precision                 precision,
-           const ResampleArrays &    arrays,
-           Memory &                  output,
-           int                       firstRow,
-           int                       rowCount) override
+  Resample(const ResampleArguments & a, Precision precision, const ResampleArrays & arrays, Memory & output) override
   {
     if (precision == Precision::Single)
     {
-      ResampleAs<float>(a, arrays, output, firstRow, rowCount);
+      ResampleAs<float>(a, arrays, output);
     }
     else
     {
-      ResampleAs<double>(a, arrays, output, firstRow, rowCount);
+      ResampleAs<double>(a, arrays, output);
     }
   }
 
 private:
   template <typename real>
   void
-  ResampleAs(const ResampleArguments & a, const ResampleArrays & arrays, Memory & output, int firstRow, int rowCount)
+  ResampleAs(const ResampleArguments & a, const ResampleArrays & arrays, Memory & output)
   {
-    const dim3 groups(static_cast<unsigned int>((rowCount + Rows - 1) / Rows),
-                      static_cast<unsigned int>((a.outputSize[0] + RowVoxels - 1) / RowVoxels));
+    const dim3 groups(static_cast<unsigned int>(CountGroups(&a.cut, a.outputSize, Lanes)),
+                      static_cast<unsigned int>(CountPlaneGroups(&a.cut)));
     m_Queue.Launch("resampling",
                    ChooseKernel<real>(a),
                    groups,
                    Lanes,
                    0,
                    a,
-                   firstRow,
-                   rowCount,
                    AddressOf<ChainPart>(arrays.parts),
                    AddressOf<float4>(arrays.vectors),
                    AddressOf<real>(arrays.input),

@@ -254,7 +254,7 @@ OpenCLQueue::ReadTimer()
 }
 
 void
-OpenCLQueue::Launch(const cl::Kernel & kernel, int groups, int bands)
+OpenCLQueue::Launch(const cl::Kernel & kernel, std::int64_t groups, int bands)
 {
   const auto        lanes = static_cast<std::size_t>(GetDevice().GetLanes());
   const cl::NDRange items(static_cast<std::size_t>(groups) * lanes, static_cast<std::size_t>(bands));

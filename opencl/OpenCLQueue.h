@@ -150,7 +150,7 @@ public:
 
   /** Enqueues groups × bands work-groups of the device's lanes. \throws cl::Error */
   void
-  Launch(const cl::Kernel & kernel, int groups, int bands);
+  Launch(const cl::Kernel & kernel, std::int64_t groups, int bands);
 
 private:
   /** Pinned host memory, and the copy that last read or wrote it. */

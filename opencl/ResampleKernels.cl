@@ -10,8 +10,6 @@ typedef char ChainPartsAreLaidOutAlike[sizeof(ChainPart) == GPUREG_PART_BYTES ? 
 
 __kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
 Resample(const ResampleArguments    arguments,
-         int                        firstRow,
-         int                        rowCount,
          __global const ChainPart * parts,
          __global const float4 *    vectors,
          __global const real *      input,
@@ -28,8 +26,6 @@ Resample(const ResampleArguments    arguments,
                 vectors,
                 input,
                 outside,
-                firstRow,
-                rowCount,
                 columns,
                 output);
 }

@@ -30,12 +30,7 @@ public:
   {}
 
   void
-  Resample(const ResampleArguments & a,
-           Precision                 precision,
-           const ResampleArrays &    arrays,
-           Memory &                  output,
-           int                       firstRow,
-           int                       rowCount) override
+  Resample(const ResampleArguments & a, Precision precision, const ResampleArrays & arrays, Memory & output) override
   {
     cl::Kernel & kernel = GetKernel(a, precision);
     CheckOpenCL(m_Queue.GetDeviceName(), [&] {
@@ -43,16 +38,14 @@ public:
       const auto orInput = [&arrays](const MemoryPointer & array) { return BufferOf(array ? *array : *arrays.input); };
       SetKernelArguments(kernel,
                          a,
-                         cl_int{ firstRow },
-                         cl_int{ rowCount },
                          orInput(arrays.parts),
                          orInput(arrays.vectors),
                          BufferOf(*arrays.input),
                          BufferOf(*arrays.outside),
                          BufferOf(output));
-      const int     rows = m_Queue.GetDevice().GetLanes() / ResampleRowLanes;
-      constexpr int rowVoxels = ResampleRowLanes * ResampleLaneSteps;
-      m_Queue.Launch(kernel, (rowCount + rows - 1) / rows, (a.outputSize[0] + rowVoxels - 1) / rowVoxels);
+      m_Queue.Launch(kernel,
+                     CountGroups(&a.cut, a.outputSize, m_Queue.GetDevice().GetLanes()),
+                     CountPlaneGroups(&a.cut));
     });
   }
 

@@ -133,18 +133,25 @@ TEST_P(ResampleMemory, ASliceIsTheSameInSlabsOfRows)
   ExpectSameWhateverTheBound<float, 2>({ "affine", "field" }, { "linear", "bspline3" }, { 9000, 4000 });
 }
 
+/** z → x → y → z, about the centre: each part of the output needs all of the input. */
+itk::AffineTransform<double, 3>::Pointer
+MakeTurn(const Grid<3> & grid)
+{
+  itk::Matrix<double, 3, 3> turn;
+  turn[0][2] = turn[1][0] = turn[2][1] = 1;
+  auto transform = itk::AffineTransform<double, 3>::New();
+  transform->SetCenter(grid.GetCentre());
+  transform->SetMatrix(turn);
+  return transform;
+}
+
 TEST_P(ResampleMemory, AxesThatChangePlacesAndEdgesThatGoOnAreTheSameInSlabs)
 {
   using ImageType = itk::Image<float, 3>;
   Random     random(78);
   const auto grid = MakeDeepGrid<3>(random);
   const auto image = MakeImage<ImageType>(grid, [&](const auto &) { return Uniform(random, 0, 100); });
-  // z → x → y → z, about the centre: each piece of the output needs all slabs.
-  itk::Matrix<double, 3, 3> turn;
-  turn[0][2] = turn[1][0] = turn[2][1] = 1;
-  auto transform = itk::AffineTransform<double, 3>::New();
-  transform->SetCenter(grid.GetCentre());
-  transform->SetMatrix(turn);
+  const auto transform = MakeTurn(grid);
   for (const bool extrapolates : { false, true })
   {
     const auto filter = MakeFilter(image.GetPointer(), transform.GetPointer());
@@ -155,6 +162,29 @@ TEST_P(ResampleMemory, AxesThatChangePlacesAndEdgesThatGoOnAreTheSameInSlabs)
     const auto whole = ResampleWithin(*filter, *image, 0);
     EXPECT_TRUE(AreSameToTheBit(*whole, *ResampleWithin(*filter, *image, 60000))) << extrapolates;
   }
+}
+
+TEST_P(ResampleMemory, WhatGoesUpIsAFewTimesTheInput)
+{
+  if (GetParam() == "host")
+  {
+    GTEST_SKIP() << "the host reads the image where it is: nothing goes up";
+  }
+  using ImageType = itk::Image<float, 3>;
+  Random  random(87);
+  Grid<3> grid;
+  grid.size = { { 64, 64, 64 } };
+  const auto         image = MakeImage<ImageType>(grid, [&](const auto &) { return Uniform(random, 0, 100); });
+  const std::int64_t bytes = 64 * 64 * 64 * 4;
+  const auto         countUp = [&](const itk::Transform<double, 3, 3> * transform) {
+    const auto filter = MakeFilter(image.GetPointer(), transform);
+    ResampleWithin(*filter, *image, static_cast<std::size_t>(3 * bytes / 10));
+    return filter->GetEvaluationStatistics().bytesUp;
+  };
+  // Each part of the output that fits meets all slabs.
+  EXPECT_LT(countUp(MakeTurn(grid)), 8 * bytes);
+  // Planes that stay parallel: each slab goes up once, and its margins.
+  EXPECT_LT(countUp(itk::IdentityTransform<double, 3>::New()), 5 * bytes / 4);
 }
 
 TEST_P(ResampleMemory, AFieldLargerThanTheBoundIsTheSameInParts)

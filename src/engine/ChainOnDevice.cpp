@@ -72,10 +72,6 @@ FindPlanes(const kernels::FixedMap & map,
            int                       margin,
            int                       planeCount)
 {
-  if (!(reach < static_cast<double>(std::numeric_limits<int>::max())))
-  {
-    return { 0, planeCount };
-  }
   const std::int64_t lastRow = rows.first + rows.count - 1;
   const std::int64_t height = outputSize[1];
   const bool         isOnePlane = rows.first / height == lastRow / height;
@@ -91,9 +87,20 @@ FindPlanes(const kernels::FixedMap & map,
     low += std::min(step * static_cast<double>(first[c]), step * static_cast<double>(last[c]));
     high += std::max(step * static_cast<double>(first[c]), step * static_cast<double>(last[c]));
   }
-  const double planes = planeCount;
-  return { static_cast<int>(std::clamp(std::floor(low - reach) - margin, 0.0, planes)),
-           static_cast<int>(std::clamp(std::floor(high + reach) + 1 + margin, 0.0, planes)) };
+  // Doubles are exact so far; and displaced, a fraction may be rounded up to the next cell.
+  constexpr double MostExact = 1 << 20;
+  const bool       isExact = reach == 0 && low > -MostExact && high < MostExact;
+  const double     more = margin + std::ceil(reach) + (isExact ? 0 : 1);
+  const double     planes = planeCount;
+  if (!(more < MostExact))
+  {
+    return { 0, planeCount };
+  }
+  const double firstCell = std::floor(low) - more;
+  const double lastCell = std::floor(high) + more;
+  // The cell in front of the first plane is that plane's, too.
+  return { static_cast<int>(std::clamp(firstCell, 0.0, planes)),
+           static_cast<int>(std::clamp(lastCell + (lastCell == -1 ? 2 : 1), 0.0, planes)) };
 }
 
 void

@@ -13,13 +13,6 @@
 namespace gpureg
 {
 
-/** Rows firstRow … + rowCount - 1 of an output; row y + z·size[1] is that at (y, z). */
-struct RowRange
-{
-  std::int64_t first = 0;
-  std::int64_t count = 0;
-};
-
 /** The planes along an axis that rows of an output come to lie between, by a map and a displacement of at most reach,
  *  and so many on either side: those that there are of them. */
 PlaneRange

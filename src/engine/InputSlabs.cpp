@@ -69,8 +69,8 @@ InputSlabs::MakeWholeCut(const ResampleInput & input)
   cut.axis = input.size[2] > 1 ? 2 : 1;
   cut.planes = input.size[static_cast<std::size_t>(cut.axis)];
   cut.owned = cut.planes;
-  // A support reaches order / 2 + 1 planes beyond a cell, and at an edge it is mirrored.
-  cut.margin = input.splineOrder / 2 + 2;
+  // So far a support reaches beyond a cell, also where it is mirrored at an edge.
+  cut.margin = input.splineOrder / 2 + 1;
   return cut;
 }
 

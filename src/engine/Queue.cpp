@@ -53,6 +53,12 @@ struct Drainage
     return std::min(array.pieceCount, array.count - piece * array.pieceCount);
   }
 
+  std::size_t
+  BufferOf(std::int64_t piece) const
+  {
+    return static_cast<std::size_t>(piece) % array.bufferCount;
+  }
+
   std::int64_t
   CountParts() const
   {
@@ -80,7 +86,7 @@ TakePart(const Queue & queue, const ArrayInPieces & array, std::int64_t first, s
 void
 MakePiece(Queue & queue, const Drainage & d, std::array<const Memory *, 2> buffers, std::int64_t piece)
 {
-  const auto buffer = static_cast<std::size_t>(piece % 2);
+  const std::size_t buffer = d.BufferOf(piece);
   if (d.array.make)
   {
     d.array.make(piece * d.array.pieceCount, d.CountElements(piece), const_cast<Memory &>(*buffers[buffer]));
@@ -88,8 +94,7 @@ MakePiece(Queue & queue, const Drainage & d, std::array<const Memory *, 2> buffe
   queue.MarkMade(static_cast<int>(buffer));
 }
 
-/** Part by part, through two slots of staging memory: while one is copied, the one before is taken, and the piece
- *  behind the next one is made as soon as its buffer has been copied. */
+/** Part by part, through two slots of staging memory: while one is copied, the one before is taken. */
 void
 DrainThroughStaging(Queue & queue, const Drainage & d, std::array<const Memory *, 2> buffers)
 {
@@ -102,33 +107,35 @@ DrainThroughStaging(Queue & queue, const Drainage & d, std::array<const Memory *
     return std::min(d.partCount, d.CountElements(part / d.partsOfPiece) - firstOf(part));
   };
   const auto start = [&](std::int64_t part) {
-    const std::int64_t buffer = part / d.partsOfPiece % 2;
+    const std::size_t buffer = d.BufferOf(part / d.partsOfPiece);
     queue.StartDownload(stagingOf(part),
-                        *buffers[static_cast<std::size_t>(buffer)],
+                        *buffers[buffer],
                         static_cast<std::size_t>(countOf(part)) * d.array.elementSize,
                         static_cast<std::size_t>(firstOf(part)) * d.array.elementSize,
                         static_cast<int>(buffer));
     queue.MarkStaging(Direction::Down, static_cast<int>(part % 2));
   };
   const std::int64_t parts = d.CountParts();
-  for (std::int64_t piece = 0; piece < std::min<std::int64_t>(d.pieces, 2); ++piece)
-  {
-    MakePiece(queue, d, buffers, piece);
-  }
-  start(0);
+  std::int64_t       made = 0;
+  std::int64_t       started = 0;
+  // A piece is made once its buffer has been copied; a part is copied once its piece is made and its slot was taken.
+  const auto goOn = [&](std::int64_t copiedPieces, std::int64_t takenParts) {
+    for (; made < std::min(d.pieces, copiedPieces + static_cast<std::int64_t>(d.array.bufferCount)); ++made)
+    {
+      MakePiece(queue, d, buffers, made);
+    }
+    for (; started < std::min({ parts, takenParts + 2, made * d.partsOfPiece }); ++started)
+    {
+      start(started);
+    }
+  };
   for (std::int64_t part = 0; part < parts; ++part)
   {
-    if (part + 1 < parts)
-    {
-      start(part + 1);
-    }
+    goOn(part / d.partsOfPiece, part);
     queue.WaitForStaging(Direction::Down, static_cast<int>(part % 2));
-    const std::int64_t piece = part / d.partsOfPiece;
-    if ((part + 1) % d.partsOfPiece == 0 && piece + 2 < d.pieces)
-    {
-      MakePiece(queue, d, buffers, piece + 2);
-    }
-    TakePart(queue, d.array, piece * d.array.pieceCount + firstOf(part), countOf(part), stagingOf(part));
+    goOn((part + 1) / d.partsOfPiece, part);
+    const std::int64_t first = part / d.partsOfPiece * d.array.pieceCount + firstOf(part);
+    TakePart(queue, d.array, first, countOf(part), stagingOf(part));
   }
 }
 
@@ -254,7 +261,7 @@ DrainPieces(Queue & queue, std::array<MemoryPointer, 2> & buffers, const ArrayIn
   const std::size_t bytes = static_cast<std::size_t>(array.pieceCount) * array.elementSize;
   Reserve(queue, buffers[0], bytes);
   // Where the host sees the device's memory there is nothing to copy, and nothing to overlap.
-  if (array.pieceCount < array.count && queue.GetHostAddress(*buffers[0]) == nullptr)
+  if (array.bufferCount == 2 && queue.GetHostAddress(*buffers[0]) == nullptr)
   {
     Reserve(queue, buffers[1], bytes);
   }

@@ -198,6 +198,8 @@ struct ArrayInPieces
   std::size_t  elementSize = 0;
   std::int64_t count = 0;
   std::int64_t pieceCount = 0;
+  /** 2: one piece is copied while the next is made; 1: it waits for that. */
+  std::size_t bufferCount = 1;
   /** Enqueues the work that makes these elements, at the beginning of the memory. */
   std::function<void(std::int64_t first, std::int64_t count, Memory & out)> make;
   Taker                                                                     take;
@@ -207,8 +209,7 @@ struct ArrayInPieces
   std::function<void(std::int64_t)> progress;
 };
 
-/** Makes such an array in two buffers and hands it out in order: while one piece is copied and handed out, the next
- *  is made. What it calls must hand nothing out through the same queue itself. */
+/** Makes such an array in its buffers and hands it out in order, while the next piece is made. What it calls must hand nothing out through the same queue itself. */
 void
 DrainPieces(Queue & queue, std::array<MemoryPointer, 2> & buffers, const ArrayInPieces & array);
 

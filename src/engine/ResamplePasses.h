@@ -6,6 +6,7 @@
 #include "BSpline.h"
 #include "FixedMap.h"
 #include "TransformChain.h"
+#include "ResampleCut.h"
 #include "Resample.h"
 
 #include "Queue.h"
@@ -33,15 +34,12 @@ class ResamplePasses
 public:
   virtual ~ResamplePasses() = default;
 
-  /** Makes rows firstRow … + rowCount - 1 of the output; row y + z·size[1] is that at (y, z).
-   *  output: real [rowCount][size[0]][components]. */
+  /** Makes the rows of the output that a.cut speaks of. output: real [rowCount][size[0]][components]. */
   virtual void
   Resample(const kernels::ResampleArguments & a,
            Precision                          precision,
            const ResampleArrays &             arrays,
-           Memory &                           output,
-           int                                firstRow,
-           int                                rowCount) = 0;
+           Memory &                           output) = 0;
 };
 
 } // namespace gpureg

@@ -6,23 +6,28 @@ namespace gpureg
 
 namespace
 {
-// What a share of the memory is: an eighth each for the output's two pieces, two for a grid, the rest for the input.
-constexpr std::size_t Shares = 8;
+// Shares of the memory: up to twelve for the output's pieces, four for a grid, the rest for the input.
+constexpr std::size_t Shares = 16;
+constexpr std::size_t MostOutputShares = 12;
+constexpr std::size_t GridShares = 4;
 
+/** Whole planes, if there is room for one: groups are cut so. */
 std::int64_t
 CountRows(const ResampleSizes & s, std::size_t bytes)
 {
-  return std::clamp<std::int64_t>(static_cast<std::int64_t>(bytes / s.rowBytes), 1, s.rows);
+  const auto rows = std::clamp<std::int64_t>(static_cast<std::int64_t>(bytes / s.rowBytes), 1, s.rows);
+  return rows < s.rowsOfPlane ? rows : rows / s.rowsOfPlane * s.rowsOfPlane;
 }
 
 /** Everything but the input. */
 ResamplePlan
-PlanOutput(const ResampleSizes & s, std::int64_t pieceRows, bool cutsGrid)
+PlanOutput(const ResampleSizes & s, std::int64_t pieceRows, std::size_t buffers, bool cutsGrid)
 {
   ResamplePlan plan;
   plan.slabs = s.input;
   plan.pieceRows = pieceRows;
   plan.pieceBytes = static_cast<std::size_t>(pieceRows) * s.rowBytes;
+  plan.outputBuffers = pieceRows < s.rows ? buffers : 1;
   plan.gridPlanes = cutsGrid ? s.countGridPlanes(pieceRows) : s.gridPlanes;
   plan.gridBytes = static_cast<std::size_t>(plan.gridPlanes) * s.gridPlaneBytes;
   plan.stateBytes = s.stateBytes;
@@ -32,8 +37,7 @@ PlanOutput(const ResampleSizes & s, std::int64_t pieceRows, bool cutsGrid)
 std::size_t
 GetBytes(const ResampleSizes & s, const ResamplePlan & plan)
 {
-  const std::size_t pieces = plan.pieceRows < s.rows ? 2 : 1;
-  return s.otherBytes + s.otherVectorBytes + plan.stateBytes + plan.gridBytes + pieces * plan.pieceBytes +
+  return s.otherBytes + s.otherVectorBytes + plan.stateBytes + plan.gridBytes + plan.outputBuffers * plan.pieceBytes +
          plan.inputBytes;
 }
 
@@ -64,29 +68,86 @@ CutInput(const ResampleSizes & s, const Room & room, ResamplePlan & plan)
                                                        : GetSlabBytes(s, plan.slabs.owned);
   return Fits(s, plan, room);
 }
+
+/** Bytes of the input that go up; those of the output, where nothing is made while they go down; and those that
+ *  launches pass without making them, which is so much faster. */
+double
+CountCost(const ResampleSizes & s, const ResamplePlan & plan)
+{
+  constexpr double PassesOfUpload = 32;
+  std::int64_t     planesUp = 0;
+  std::int64_t     rowsPassed = 0;
+  int              loaded = -1;
+  for (std::int64_t first = 0; first < s.rows; first += plan.pieceRows)
+  {
+    const RowRange   rows{ first, std::min(plan.pieceRows, s.rows - first) };
+    const PlaneRange slabs = plan.slabs.FindSlabs(s.findPlanes(rows));
+    if (slabs.GetCount() > 0)
+    {
+      const bool isLastLoaded = loaded == slabs.end - 1;
+      const bool isThere = loaded == slabs.first || isLastLoaded;
+      planesUp += (slabs.GetCount() - isThere) * std::int64_t{ plan.slabs.owned + 2 * plan.slabs.margin };
+      rowsPassed += (slabs.GetCount() - 1) * rows.count;
+      loaded = isLastLoaded ? slabs.first : slabs.end - 1;
+    }
+  }
+  const double rowsWaited = plan.outputBuffers == 1 ? static_cast<double>(s.rows) : 0.0;
+  return static_cast<double>(planesUp) * static_cast<double>(s.planeBytes) +
+         (rowsWaited + static_cast<double>(rowsPassed) / PassesOfUpload) * static_cast<double>(s.rowBytes);
+}
+
+/** The one that brings up least of those that differ in how large the output's pieces are. */
+std::optional<ResamplePlan>
+FindBestCut(const ResampleSizes & s, const Room & room, bool cutsGrid)
+{
+  std::optional<ResamplePlan> best;
+  double                      least = 0;
+  for (const std::size_t buffers : { 2, 1 })
+  {
+    for (std::size_t shares = 1; shares <= MostOutputShares / buffers; ++shares)
+    {
+      const std::size_t bytes = std::min(room.free / Shares * shares, room.largestAllocation);
+      ResamplePlan      plan = PlanOutput(s, CountRows(s, bytes), buffers, cutsGrid);
+      if (CutInput(s, room, plan))
+      {
+        const double cost = CountCost(s, plan);
+        if (!best || cost < least)
+        {
+          best = plan;
+          least = cost;
+        }
+      }
+    }
+  }
+  // Where there is so little that each share is a row's, fewer rows.
+  for (std::int64_t rows = CountRows(s, room.free / Shares) / 2; !best && rows > 0; rows /= 2)
+  {
+    ResamplePlan plan = PlanOutput(s, rows, 1, cutsGrid);
+    if (CutInput(s, room, plan))
+    {
+      best = plan;
+    }
+  }
+  return best;
+}
 } // namespace
 
 std::optional<ResamplePlan>
 PlanResampling(const ResampleSizes & s, const Room & room)
 {
-  ResamplePlan whole = PlanOutput(s, CountRows(s, s.mostPieceBytes), false);
+  ResamplePlan whole = PlanOutput(s, CountRows(s, s.mostPieceBytes), 2, false);
   whole.inputBytes = static_cast<std::size_t>(s.input.planes) * s.planeBytes;
   if (Fits(s, whole, room))
   {
     return whole;
   }
   const std::size_t gridBytes = static_cast<std::size_t>(s.gridPlanes) * s.gridPlaneBytes;
-  const bool        isGridLarge = gridBytes > std::min(2 * (room.free / Shares), room.largestAllocation);
+  const bool        isGridLarge = gridBytes > std::min(GridShares * (room.free / Shares), room.largestAllocation);
   for (const bool cutsGrid : { isGridLarge, true })
   {
-    // The larger a piece, the fewer times a slab goes up.
-    for (std::int64_t rows = CountRows(s, std::min(room.free / Shares, room.largestAllocation)); rows > 0; rows /= 2)
+    if (const auto plan = FindBestCut(s, room, cutsGrid))
     {
-      ResamplePlan plan = PlanOutput(s, rows, cutsGrid);
-      if (CutInput(s, room, plan))
-      {
-        return plan;
-      }
+      return plan;
     }
   }
   return {};
@@ -95,7 +156,7 @@ PlanResampling(const ResampleSizes & s, const Room & room)
 std::size_t
 GetLeastBytes(const ResampleSizes & s)
 {
-  ResamplePlan least = PlanOutput(s, 1, true);
+  ResamplePlan least = PlanOutput(s, 1, 1, true);
   least.inputBytes = std::min(static_cast<std::size_t>(s.input.planes) * s.planeBytes, GetSlabBytes(s, 1));
   return GetBytes(s, least);
 }

@@ -26,6 +26,13 @@ struct PlaneRange
   }
 };
 
+/** Rows first … first + count - 1 of an output; row y + z·size[1] is that at (y, z). */
+struct RowRange
+{
+  std::int64_t first = 0;
+  std::int64_t count = 0;
+};
+
 /** How an input is cut along its slowest axis: slab n owns so many planes, and holds a margin of others around them
  *  that interpolation reads. */
 struct SlabCut
@@ -53,6 +60,13 @@ struct SlabCut
     const PlaneRange range = GetOwned(slab);
     return { std::max(0, range.first - margin), std::min(planes, range.end + margin) };
   }
+
+  /** The slabs first … end - 1 that own some planes. */
+  PlaneRange
+  FindSlabs(const PlaneRange & range) const
+  {
+    return range.GetCount() > 0 ? PlaneRange{ range.first / owned, (range.end - 1) / owned + 1 } : PlaneRange();
+  }
 };
 
 /** What a resampling is of, in bytes, planes and rows. */
@@ -64,7 +78,10 @@ struct ResampleSizes
   std::size_t leastSlabBytes = 0;
 
   std::int64_t rows = 0; // of the output
+  std::int64_t rowsOfPlane = 1;
   std::size_t  rowBytes = 0;
+  /** The planes of the input that rows of the output meet, as far as is known without looking at vectors. */
+  std::function<PlaneRange(const RowRange & rows)> findPlanes;
   /** What a launch makes of an output at most, where the input is not cut. */
   std::size_t mostPieceBytes = 0;
 
@@ -87,7 +104,9 @@ struct ResamplePlan
   int          gridPlanes = 0;
 
   std::size_t inputBytes = 0;
-  std::size_t pieceBytes = 0; // twice, unless one piece is all
+  std::size_t pieceBytes = 0; // of each buffer
+  /** Two where one piece is copied down while the next is made. */
+  std::size_t outputBuffers = 1;
   std::size_t gridBytes = 0;
   std::size_t stateBytes = 0;
 };
@@ -99,7 +118,7 @@ struct Room
   std::size_t largestAllocation;
 };
 
-/** Nothing if there is no room for the least plan. */
+/** Of the plans that there is room for, the one that brings up least. Nothing if there is no room for the least. */
 std::optional<ResamplePlan>
 PlanResampling(const ResampleSizes & sizes, const Room & room);
 

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <chrono>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 namespace gpureg
@@ -137,6 +138,8 @@ private:
     sizes.planeBytes = static_cast<std::size_t>(CountOf(input.size) / sizes.input.planes) * voxelBytes;
     sizes.leastSlabBytes = InputSlabs::GetLeastSlabBytes(input);
     sizes.rows = static_cast<std::int64_t>(request.size[1]) * request.size[2];
+    sizes.rowsOfPlane = request.size[1];
+    sizes.findPlanes = [&](const RowRange & rows) { return FindPlanesOfInput(request, sizes.input, rows, 0.0); };
     sizes.rowBytes = voxelBytes * static_cast<std::size_t>(request.size[0]);
     sizes.mostPieceBytes = m_IsTiming ? TimedPieceBytes : PieceBytes;
     sizes.gridPlanes = m_Chain.CountPlanes();
@@ -165,13 +168,13 @@ private:
     std::size_t  most = m_MaximumDeviceMemory > 0 ? m_MaximumDeviceMemory : std::numeric_limits<std::size_t>::max();
     ResamplePlan plan = planWithin(most);
     // What the device has left is only asked for where more is wanted than is held: it takes as long as a small image.
-    if (!IsHeld(plan, plan.pieceRows == sizes.rows))
+    if (!IsHeld(plan))
     {
       most = std::min(most, (m_Queue->GetFreeMemory() + GetSize()) / 10 * 9);
       plan = planWithin(most);
     }
     // An array that is larger than it need be may be in the way of another.
-    if (CountHeldWith(plan, plan.pieceRows == sizes.rows) > most)
+    if (CountHeldWith(plan) > most)
     {
       Release();
     }
@@ -179,20 +182,20 @@ private:
   }
 
   bool
-  IsHeld(const ResamplePlan & plan, bool isOnePiece) const
+  IsHeld(const ResamplePlan & plan) const
   {
     return m_Input.GetSlabSize() >= plan.inputBytes && SizeOf(m_Output[0]) >= plan.pieceBytes &&
-           (isOnePiece || SizeOf(m_Output[1]) >= plan.pieceBytes) &&
+           (plan.outputBuffers == 1 || SizeOf(m_Output[1]) >= plan.pieceBytes) &&
            SizeOf(m_Chain.GetVectors()) >= plan.gridBytes + m_Chain.GetOtherVectorBytes() &&
            SizeOf(m_Chain.GetParts()) >= m_Chain.GetPartBytes();
   }
 
   /** What would be held with the arrays of a plan, none of which is made smaller. */
   std::size_t
-  CountHeldWith(const ResamplePlan & plan, bool isOnePiece) const
+  CountHeldWith(const ResamplePlan & plan) const
   {
     return std::max(m_Input.GetSlabSize(), plan.inputBytes) + std::max(SizeOf(m_Output[0]), plan.pieceBytes) +
-           std::max(SizeOf(m_Output[1]), isOnePiece ? 0 : plan.pieceBytes) +
+           std::max(SizeOf(m_Output[1]), plan.outputBuffers == 1 ? 0 : plan.pieceBytes) +
            std::max(SizeOf(m_Chain.GetVectors()), plan.gridBytes + m_Chain.GetOtherVectorBytes()) +
            std::max(SizeOf(m_Chain.GetParts()), m_Chain.GetPartBytes()) +
            std::max(m_Input.GetSize() - m_Input.GetSlabSize(), plan.stateBytes) + SizeOf(m_Outside);
@@ -243,6 +246,7 @@ private:
     output.elementSize = BytesOf(input.precision) * static_cast<std::size_t>(input.components);
     output.count = CountOf(request.size);
     output.pieceCount = plan.pieceRows * width;
+    output.bufferCount = plan.outputBuffers;
     output.make = [&](std::int64_t first, std::int64_t count, Memory & out) {
       MakeRows(a, input, request, plan.slabs, { first / width, count / width }, out);
     };
@@ -293,6 +297,10 @@ private:
     {
       std::reverse(slabs.begin(), slabs.end());
     }
+    a.cut = kernels::CutIntoGroups(a.outputSize,
+                                   a.chain == kernels::ChainFollowsRows,
+                                   static_cast<int>(rows.first),
+                                   static_cast<int>(rows.count));
     a.slabAxis = cut.axis;
     a.isOnlySlab = cut.GetCount() == 1;
     a.isFirstSlab = 1;
@@ -301,9 +309,7 @@ private:
         m_Passes->Resample(a,
                            input.precision,
                            { m_Input.GetMemory(), m_Chain.GetParts(), m_Chain.GetVectors(), m_Outside },
-                           out,
-                           static_cast<int>(rows.first),
-                           static_cast<int>(rows.count));
+                           out);
       });
     };
     for (const int slab : slabs)
@@ -323,6 +329,19 @@ private:
     }
   }
 
+  /** The planes of the input that rows of the output may meet, displaced by so much. */
+  PlaneRange
+  FindPlanesOfInput(const ResampleRequest & request, const SlabCut & cut, const RowRange & rows, double reach) const
+  {
+    PlaneRange planes = FindPlanes(m_Chain.GetFolded().toInput, cut.axis, request.size, rows, reach, 0, cut.planes);
+    if (request.extrapolates)
+    {
+      planes.first = std::min(planes.first, cut.planes - 1);
+      planes.end = std::max(planes.end, planes.first + 1);
+    }
+    return planes;
+  }
+
   /** The slabs that hold what rows of the output may meet. */
   std::vector<int>
   FindSlabs(const ResampleRequest & request, const SlabCut & cut, const RowRange & rows) const
@@ -332,18 +351,10 @@ private:
       return { 0 };
     }
     // Displacements are rounded, and a cell beside the edge is the edge's.
-    const double reach = 1.0001 * m_Chain.GetReach()[static_cast<std::size_t>(cut.axis)];
-    PlaneRange   planes = FindPlanes(m_Chain.GetFolded().toInput, cut.axis, request.size, rows, reach, 2, cut.planes);
-    if (request.extrapolates)
-    {
-      planes.first = std::min(planes.first, cut.planes - 1);
-      planes.end = std::max(planes.end, planes.first + 1);
-    }
-    std::vector<int> slabs;
-    for (int slab = planes.first / cut.owned; slab < cut.GetCount() && slab * cut.owned < planes.end; ++slab)
-    {
-      slabs.push_back(slab);
-    }
+    const double     reach = 1.0001 * m_Chain.GetReach()[static_cast<std::size_t>(cut.axis)];
+    const PlaneRange range = cut.FindSlabs(FindPlanesOfInput(request, cut, rows, reach));
+    std::vector<int> slabs(static_cast<std::size_t>(range.GetCount()));
+    std::iota(slabs.begin(), slabs.end(), range.first);
     return slabs;
   }
 

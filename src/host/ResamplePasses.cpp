@@ -127,13 +127,10 @@ public:
   {}
 
   void
-  Resample(const ResampleArguments & a,
-           Precision                 precision,
-           const ResampleArrays &    arrays,
-           Memory &                  output,
-           int                       firstRow,
-           int                       rowCount) override
+  Resample(const ResampleArguments & a, Precision precision, const ResampleArrays & arrays, Memory & output) override
   {
+    const int firstRow = a.cut.firstRow;
+    const int rowCount = a.cut.rowCount;
     const int taskRows = static_cast<int>(std::max<i64>(1, TaskVoxels / a.outputSize[0]));
     ++m_Queue.statistics.launches;
     WithVariant(a, precision, [&](auto interpolation, auto chain, auto zero) {

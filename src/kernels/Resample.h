@@ -15,14 +15,9 @@ enum
   ResampleBSpline = 2
 };
 
-/** How the output is cut for the devices that have work-groups. */
 enum
 {
-  /** Lanes side by side along a row; a group has so many rows as it has lanes for. */
-  ResampleRowLanes = 32,
-  /** Voxels that a lane makes, one such step after the other: what it works out for its row serves them all. */
-  ResampleLaneSteps = 8,
-  /** Columns of control points that those meet at most where a part follows rows. */
+  /** Columns of control points that a group's part of a row meets at most where a part follows rows. */
   MaximumRowColumns = ResampleRowLanes * ResampleLaneSteps / RowSplineSpacing + RowSplineOrder + 2
 };
 
@@ -54,6 +49,8 @@ typedef struct ResampleArguments
   int      isFirstSlab; /* writes what is outside of the input, too */
   int      isOnlySlab;
   int      chain; /* ChainIsAffine, … */
+
+  ResampleCut cut;
 } ResampleArguments;
 
 GPUREG_FUNCTION int

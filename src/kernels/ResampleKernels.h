@@ -8,51 +8,99 @@
 
 GPUREG_NAMESPACE_BEGIN
 
-/** Makes its part of the rows from firstRow on; row y + z·outputSize[1] is that at (y, z).
- *  columns: local, 3 · MaximumRowColumns for each row of the group; only used where the chain follows rows. */
+/** Tiles of ResampleTileLanes columns, each lane's voxels one behind the other. */
 GPUREG_REAL_GROUP_FUNCTION void
-ResampleGroup(int                             interpolation,
-              int                             chain,
-              int                             components,
-              const ResampleArguments *       a,
-              GPUREG_GLOBAL const ChainPart * parts,
-              GPUREG_GLOBAL const float4 *    vectors,
-              GPUREG_GLOBAL const real *      input,
-              GPUREG_GLOBAL const real *      outside,
-              int                             firstRow,
-              int                             rowCount,
-              GPUREG_LOCAL real *             columns,
-              GPUREG_GLOBAL real *            output)
+ResampleTile(int                             interpolation,
+             int                             chain,
+             int                             components,
+             const ResampleArguments *       a,
+             GPUREG_GLOBAL const ChainPart * parts,
+             GPUREG_GLOBAL const float4 *    vectors,
+             GPUREG_GLOBAL const real *      input,
+             GPUREG_GLOBAL const real *      outside,
+             GPUREG_GLOBAL real *            output)
 {
-  const int lane = LaneIndex() % ResampleRowLanes;
-  const int rowOfGroup = LaneIndex() / ResampleRowLanes;
-  const int row = GroupIndex() * (LaneCount() / ResampleRowLanes) + rowOfGroup;
-  /* Lanes behind the last row help with its columns: of rows behind it, there may be no control points. */
-  const int madeRow = firstRow + (row < rowCount ? row : rowCount - 1);
-  const int z = madeRow / a->outputSize[1];
-  const int y = madeRow - z * a->outputSize[1];
-  const int firstX = BandIndex() * (ResampleRowLanes * ResampleLaneSteps);
-  const int endX = a->outputSize[0] < firstX + ResampleRowLanes * ResampleLaneSteps
-                     ? a->outputSize[0]
-                     : firstX + ResampleRowLanes * ResampleLaneSteps;
-  int       firstColumn = 0;
-  i64       gridPosition = 0;
-  i64       position[3];
-  ChainPart first;
-
-  GPUREG_LOCAL real * rowColumns = columns + 3 * MaximumRowColumns * rowOfGroup;
-  if (chain == ChainFollowsRows)
-  {
-    first = parts[0];
-    const int columnCount = FindColumnsOfRow(&first, firstX, endX - 1, y, z, &firstColumn);
-    SumColumnsOfRow(&first, vectors, firstColumn, columnCount, lane, ResampleRowLanes, y, z, rowColumns);
-    RowBarrier();
-    gridPosition = ApplyFixedRow(&first.toGrid, 0, firstX + lane, y, z);
-  }
-  if (row >= rowCount)
+  const int alongPlanes = a->cut.axis == 2;
+  const int rows = LaneCount() / ResampleTileLanes;
+  const int block = GroupIndex() / a->cut.bands;
+  const int x = (GroupIndex() - block * a->cut.bands) * ResampleTileLanes + LaneIndex() % ResampleTileLanes;
+  int       y = a->cut.firstY + block * (alongPlanes ? rows : rows * a->cut.steps) + LaneIndex() / ResampleTileLanes;
+  int       z = a->cut.firstZ + (alongPlanes ? BandIndex() * a->cut.steps : 0);
+  if (x >= a->outputSize[0] || y >= a->outputSize[1])
   {
     return;
   }
+  i64 position[3];
+  FindInputPosition(a, x, y, z, position);
+  int                  row = z * a->outputSize[1] + y - a->cut.firstRow;
+  const int            rowStep = alongPlanes ? a->outputSize[1] : rows;
+  GPUREG_GLOBAL real * out = output + ((i64)row * a->outputSize[0] + x) * components;
+  for (int step = 0; step < a->cut.steps && row < a->cut.rowCount; ++step)
+  {
+    /* Of the first plane, some may not be asked for. */
+    if (row >= 0)
+    {
+      int  cell[3];
+      real fraction[3], d[3];
+      d[0] = 0.0f;
+      d[1] = 0.0f;
+      d[2] = 0.0f;
+      if (chain == ChainHasParts)
+      {
+        DisplaceByChain(a->partCount, parts, vectors, x, y, z, d);
+      }
+      SplitPosition(position, chain != ChainIsAffine ? d : 0, cell, fraction);
+      ResampleAt(interpolation, components, a, input, outside, cell, fraction, out);
+    }
+    row += rowStep;
+    y += alongPlanes ? 0 : rows;
+    z += alongPlanes;
+    out += (i64)rowStep * a->outputSize[0] * components;
+    for (int r = 0; r < 3; ++r)
+    {
+      position[r] += alongPlanes ? a->toInput.row[4 * r + 2] : a->toInput.row[4 * r + 1] * rows;
+    }
+  }
+}
+
+/** Rows of ResampleRowLanes lanes, whose columns of control points are summed first, side by side.
+ *  columns: local, 3 · MaximumRowColumns for each row of the group. */
+GPUREG_REAL_GROUP_FUNCTION void
+ResampleRows(int                             interpolation,
+             int                             components,
+             const ResampleArguments *       a,
+             GPUREG_GLOBAL const ChainPart * parts,
+             GPUREG_GLOBAL const float4 *    vectors,
+             GPUREG_GLOBAL const real *      input,
+             GPUREG_GLOBAL const real *      outside,
+             GPUREG_LOCAL real *             columns,
+             GPUREG_GLOBAL real *            output)
+{
+  const int lane = LaneIndex() % ResampleRowLanes;
+  const int rowOfGroup = LaneIndex() / ResampleRowLanes;
+  const int block = GroupIndex() / a->cut.bands;
+  const int row = block * (LaneCount() / ResampleRowLanes) + rowOfGroup;
+  /* Lanes behind the last row help with its columns: of rows behind it, there may be no control points. */
+  const int madeRow = a->cut.firstRow + (row < a->cut.rowCount ? row : a->cut.rowCount - 1);
+  const int z = madeRow / a->outputSize[1];
+  const int y = madeRow - z * a->outputSize[1];
+  const int firstX = (GroupIndex() - block * a->cut.bands) * (ResampleRowLanes * ResampleLaneSteps);
+  const int endX = a->outputSize[0] - firstX < ResampleRowLanes * ResampleLaneSteps
+                     ? a->outputSize[0]
+                     : firstX + ResampleRowLanes * ResampleLaneSteps;
+  int       firstColumn = 0;
+  i64       position[3];
+
+  GPUREG_LOCAL real * rowColumns = columns + 3 * MaximumRowColumns * rowOfGroup;
+  const ChainPart     part = parts[0];
+  const int           columnCount = FindColumnsOfRow(&part, firstX, endX - 1, y, z, &firstColumn);
+  SumColumnsOfRow(&part, vectors, firstColumn, columnCount, lane, ResampleRowLanes, y, z, rowColumns);
+  RowBarrier();
+  if (row >= a->cut.rowCount)
+  {
+    return;
+  }
+  i64 gridPosition = ApplyFixedRow(&part.toGrid, 0, firstX + lane, y, z);
   FindInputPosition(a, firstX + lane, y, z, position);
   GPUREG_GLOBAL real * out = output + ((i64)row * a->outputSize[0] + firstX + lane) * components;
   for (int x = firstX + lane; x < endX; x += ResampleRowLanes, out += ResampleRowLanes * components)
@@ -62,20 +110,37 @@ ResampleGroup(int                             interpolation,
     d[0] = 0.0f;
     d[1] = 0.0f;
     d[2] = 0.0f;
-    if (chain == ChainFollowsRows)
-    {
-      AddFromColumns(&first, rowColumns, firstColumn, gridPosition, d);
-      gridPosition += first.toGrid.row[0] * ResampleRowLanes;
-    }
-    if (chain == ChainHasParts)
-    {
-      DisplaceByChain(a->partCount, parts, vectors, x, y, z, d);
-    }
-    SplitPosition(position, chain != ChainIsAffine ? d : 0, cell, fraction);
+    AddFromColumns(&part, rowColumns, firstColumn, gridPosition, d);
+    gridPosition += part.toGrid.row[0] * ResampleRowLanes;
+    SplitPosition(position, d, cell, fraction);
     ResampleAt(interpolation, components, a, input, outside, cell, fraction, out);
     position[0] += a->toInput.row[0] * ResampleRowLanes;
     position[1] += a->toInput.row[4] * ResampleRowLanes;
     position[2] += a->toInput.row[8] * ResampleRowLanes;
+  }
+}
+
+/** Makes its part of the rows that CutIntoGroups has chosen. output: these. columns: only where the chain follows
+ *  rows. */
+GPUREG_REAL_GROUP_FUNCTION void
+ResampleGroup(int                             interpolation,
+              int                             chain,
+              int                             components,
+              const ResampleArguments *       a,
+              GPUREG_GLOBAL const ChainPart * parts,
+              GPUREG_GLOBAL const float4 *    vectors,
+              GPUREG_GLOBAL const real *      input,
+              GPUREG_GLOBAL const real *      outside,
+              GPUREG_LOCAL real *             columns,
+              GPUREG_GLOBAL real *            output)
+{
+  if (chain == ChainFollowsRows)
+  {
+    ResampleRows(interpolation, components, a, parts, vectors, input, outside, columns, output);
+  }
+  else
+  {
+    ResampleTile(interpolation, chain, components, a, parts, vectors, input, outside, output);
   }
 }
 
