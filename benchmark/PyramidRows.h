@@ -3,7 +3,9 @@
 #ifndef PyramidRows_h
 #define PyramidRows_h
 
+#include "Bounds.h"
 #include "ImageDifference.h"
+#include "KernelTime.h"
 #include "ResampleCases.h"
 #include "UpdateAnew.h"
 
@@ -70,6 +72,9 @@ MeasureOurPyramid(benchmark::State & state, LoadedPyramidCase & loaded, const it
   {
     UpdateAnew(state, *filter, *loaded.image);
   }
+  const gpureg::EvaluationStatistics counts = filter->GetEvaluationStatistics();
+  state.counters["kernels_ms"] = MeasureKernels(*filter);
+  SetBounds(state, device, GetFilterWork(*loaded.image, *filter), counts);
   double nrmse = 0;
   // Not a number stays.
   for (unsigned int level = 0; level < filter->GetNumberOfLevels(); ++level)

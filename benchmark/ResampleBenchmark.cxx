@@ -7,6 +7,7 @@
 #include "SideBySide.h"
 
 #include <iostream>
+#include <string>
 
 namespace
 {
@@ -24,17 +25,17 @@ Benchmark's options choose among them and say how often they are repeated; the d
   one size           --benchmark_filter=/256/
 )";
 
-const char * const Footnote =
-  R"(Every figure is the median over the repetitions. ITK and all devices run in this process, with the same input and
-number of threads.
-  kernels         by the device's own events, the median of five calls of their own, the input there already
-  with transfers  the engine's work: the chain up, kernels, the output down to host memory, converted
-  as called       Update() of a filter whose input is new each time, so that it goes up too, and whose output has no
-                  memory yet; from and to ordinary memory. A field stays on the device; a newfield does not
-  GB/s            one volume read and one written, and a field's vectors, over kernels
+const std::string Footnote =
+  std::string(R"(Every figure is the median over the repetitions. ITK and all devices run in this process, with the same
+input and number of threads. Of a displacement field, a field stays on the device, a newfield goes up each time.
+)") +
+  ResampleTimesFootnote +
+  R"(  ratio           ITK's time over as called
+  GB/s            the bytes of the bounds, over kernels
   difference      root of the mean square of the difference from ITK, by its range (1e-5; for nearest 1e-4, since a
                   voxel half-way between two may be either); ! where it fails
-)";
+)" +
+  BoundsFootnote + ResampleWorkFootnote;
 
 void
 PrintHelp()

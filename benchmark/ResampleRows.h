@@ -3,20 +3,31 @@
 #ifndef ResampleRows_h
 #define ResampleRows_h
 
+#include "Bounds.h"
 #include "ImageDifference.h"
+#include "KernelTime.h"
 #include "ResampleCases.h"
+#include "ResampleWork.h"
 #include "UpdateAnew.h"
 
 #include "itkGPUResampleImageFilter.h"
 
 #include <benchmark/benchmark.h>
 
-#include <algorithm>
 #include <string>
-#include <vector>
 
 namespace bench
 {
+
+/** What footnotes say of their times. */
+inline const char * const ResampleTimesFootnote =
+  R"(  kernels         by the device's own events, the median of five calls of their own, the input there already, a cubic
+                  interpolator's coefficients too
+  with transfers  the engine's work: input and chain up, coefficients made, kernels, the output down and into the
+                  image's memory
+  as called       Update() of a filter whose input is new each time, and whose output has no memory yet; from and to
+                  ordinary memory
+)";
 
 /** What the rows of a case share. */
 struct LoadedResampleCase
@@ -93,23 +104,14 @@ MeasureOurs(benchmark::State & state, LoadedResampleCase & loaded, const itk::GP
     withTransfers += filter->GetEvaluationStatistics().evaluateMilliseconds;
   }
   const gpureg::EvaluationStatistics counts = filter->GetEvaluationStatistics();
-  filter->SetMeasuresKernelTime(true);
-  std::vector<double> kernelTimes(5);
-  for (double & time : kernelTimes)
-  {
-    filter->Modified();
-    filter->Update();
-    time = filter->GetEvaluationStatistics().kernelMilliseconds;
-  }
-  std::sort(kernelTimes.begin(), kernelTimes.end());
-  const double          kernels = kernelTimes[kernelTimes.size() / 2];
-  const double          voxels = static_cast<double>(loaded.image->GetBufferedRegion().GetNumberOfPixels());
-  const ImageDifference difference = Compare(loaded.GetExpected(), *filter->GetOutput());
-  const bool            isField = std::string(loaded.transform->GetNameOfClass()) == "DisplacementFieldTransform";
+  const double                       kernels = MeasureKernels(*filter);
+  const Work                         work = GetResampleWork(*loaded.image, *loaded.transform, loaded.interpolator);
+  const ImageDifference              difference = Compare(loaded.GetExpected(), *filter->GetOutput());
 
   state.counters["kernels_ms"] = kernels;
   state.counters["with_transfers_ms"] = withTransfers / static_cast<double>(state.iterations());
-  state.counters["GB/s"] = voxels * (8 + (isField ? 16 : 0)) / kernels * 1e-6;
+  state.counters["GB/s"] = work.voxels * work.bytesPerVoxel / kernels * 1e-6;
+  SetBounds(state, device, work, counts);
   state.counters["launches"] = counts.launches;
   state.counters["copies_up"] = counts.copiesUp;
   state.counters["copies_down"] = counts.copiesDown;

@@ -12,6 +12,7 @@
 
 #include <fstream>
 #include <iostream>
+#include <string>
 
 namespace
 {
@@ -31,10 +32,11 @@ among them and say how often they are repeated; the defaults here are --benchmar
 --benchmark_min_time=0.05. --benchmark_out=FILE writes every figure as JSON.
 )";
 
-const char * const Footnote =
-  R"(ITK and all devices run in this process, on the same float cubes of so many voxels a side, with the same number of
-threads. Times are in ms, of Update() from and to ordinary memory, the input new each time. What takes less than
---benchmark_min_time is repeated, and its first run not counted; a device has made itself ready before.
+const std::string Footnote =
+  std::string(
+    R"(ITK and all devices run in this process, on the same float cubes of so many voxels a side, with the same number of
+threads. Times are in ms, in tables 2 and 3 as called, see below. What takes less than --benchmark_min_time is repeated,
+and its first run not counted; a device has made itself ready before.
   speedup   ITK's time over that of the device on its left
   nRMSE     root of the mean square of the difference from ITK, by the root of the mean square of ITK's values, the
             largest of the levels (1e-6 for pyramids, 1e-5 for linear and cubic, 1e-4 for nearest); ! where it fails.
@@ -46,7 +48,14 @@ threads. Times are in ms, of Update() from and to ordinary memory, the input new
 Transforms: T translation, R rigid, S similarity, A affine, B cubic B-spline with a control point every 10 voxels, A∘B
 first B and then A. Pyramids are itk::MultiResolutionPyramidImageFilter's, which smooths by discrete Gaussians of sigma
 4, 2, 1 and 0.5 voxels; the paper's by recursive ones of 4, 2, 1 and 0.
-)";
+Columns of figure 6, and of the pyramids, whose filter does not tell its time with transfers:
+)") +
+  ResampleTimesFootnote +
+  R"(  speedup         ITK's time over as called
+  bound           of the kernels: the larger of the two below, and which it is; multiple is kernels over it
+  bus             bound of what goes up and down
+)" +
+  BoundsFootnote + ResampleWorkFootnote;
 
 void
 PrintHelp()
@@ -82,6 +91,13 @@ std::string
 GetResampleName(unsigned int size, const std::string & transform, const std::string & interpolator)
 {
   return "Resample/" + std::to_string(size) + "/" + transform + "+" + interpolator;
+}
+
+/** Of figure 6. */
+std::string
+GetPanelTitle(std::size_t panel)
+{
+  return std::string(1, static_cast<char>('A' + panel)) + ", " + Interpolators[panel];
 }
 
 std::string
@@ -158,8 +174,7 @@ public:
     }
     for (const std::string & interpolator : Interpolators)
     {
-      SpeedupFigure::Panel panel{ std::string(1, static_cast<char>('A' + figure.panels.size())) + ", " + interpolator,
-                                  {} };
+      SpeedupFigure::Panel panel{ GetPanelTitle(figure.panels.size()), {} };
       for (const NamedTransform & transform : Transforms)
       {
         panel.speedups.emplace_back();
@@ -185,11 +200,21 @@ protected:
     }
     for (const itk::GPUDevice & device : m_Hardware.devices)
     {
-      this->PrintFigure(os, device.GetName(), this->MakeFigure(device));
+      this->PrintPyramidTimes(os, device);
+      this->PrintFigure(os, device);
     }
   }
 
 private:
+  /** Of a table. */
+  struct Line
+  {
+    std::string title;
+    std::string row;
+    /** What it says of the speedup. */
+    std::string paper;
+  };
+
   template <typename TLoad, typename TMeasureITK, typename TMeasureOurs>
   void
   RegisterBoth(const std::string &  name,
@@ -285,27 +310,74 @@ private:
     table.Print(os);
   }
 
-  static void
-  PrintFigure(std::ostream & os, const std::string & device, const SpeedupFigure & figure)
+  /** What a device's time is made of, beside ITK's, and the bound of its kernels. */
+  void
+  PrintTimes(std::ostream &            os,
+             const std::string &       title,
+             const itk::GPUDevice &    device,
+             const std::vector<Line> & lines)
   {
-    for (std::size_t i = 0; i < Interpolators.size(); ++i)
+    Table table(title + ", ms, " + device.GetName(),
+                { "cube",
+                  "ITK",
+                  "kernels",
+                  "with transfers",
+                  "as called",
+                  "speedup",
+                  "paper",
+                  "bound",
+                  "by",
+                  "multiple",
+                  "bus" });
+    for (const Line & line : lines)
     {
-      std::vector<std::string> header = figure.sizes;
-      header.insert(header.begin(), "transform");
-      header.push_back("paper");
-      Table table("Figure 6" + figure.panels[i].title + ", speedup, " + device, header);
-      for (std::size_t t = 0; t < Transforms.size(); ++t)
+      if (const auto * const ours = this->FindRow(line.row + "/" + device.GetName()))
       {
-        const std::vector<double> & speedups = figure.panels[i].speedups[t];
-        std::vector<std::string>    cells{ Transforms[t].symbol };
-        std::transform(speedups.begin(), speedups.end(), std::back_inserter(cells), FormatSpeedup);
-        cells.push_back(shamonin2014::GetSpeedup(Transforms[t].name, Interpolators[i]));
-        if (std::any_of(speedups.begin(), speedups.end(), [](double speedup) { return speedup > 0; }))
+        const auto * const itks = this->FindRow(line.row + "/ITK");
+        const auto [bound, by, multiple] = DescribeBound(*ours);
+        table.AddRow({ line.title,
+                       itks ? Format(itks->GetAdjustedRealTime()) : Table::none,
+                       FormatCounter(*ours, "kernels_ms"),
+                       FormatCounter(*ours, "with_transfers_ms"),
+                       Format(ours->GetAdjustedRealTime()),
+                       FormatSpeedup(this->GetSpeedup(line.row, device)),
+                       line.paper,
+                       bound,
+                       by,
+                       multiple,
+                       FormatCounter(*ours, "bus_bound_ms") });
+      }
+    }
+    table.Print(os);
+  }
+
+  void
+  PrintPyramidTimes(std::ostream & os, const itk::GPUDevice & device)
+  {
+    std::vector<Line> lines;
+    for (const unsigned int size : m_Sizes)
+    {
+      lines.push_back({ FormatSize(size), GetPyramidName(size), shamonin2014::PyramidSpeedup });
+    }
+    this->PrintTimes(os, "Pyramids", device, lines);
+  }
+
+  void
+  PrintFigure(std::ostream & os, const itk::GPUDevice & device)
+  {
+    for (std::size_t panel = 0; panel < Interpolators.size(); ++panel)
+    {
+      std::vector<Line> lines;
+      for (const NamedTransform & transform : Transforms)
+      {
+        for (const unsigned int size : m_Sizes)
         {
-          table.AddRow(cells);
+          lines.push_back({ transform.symbol + " " + FormatSize(size),
+                            GetResampleName(size, transform.name, Interpolators[panel]),
+                            shamonin2014::GetSpeedup(transform.name, Interpolators[panel]) });
         }
       }
-      table.Print(os);
+      this->PrintTimes(os, "Figure 6" + GetPanelTitle(panel), device, lines);
     }
   }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "SideBySide.h"
 
+#include "Bounds.h"
+#include "DeviceLimits.h"
 #include "Table.h"
 
 #include "itkMacro.h"
@@ -165,6 +167,8 @@ SideBySide::PrintTables(std::ostream & os)
     }
   }
   times.Print(os);
+  MakeKernelBounds(m_Rows).Print(os);
+  MakeBusBounds(m_Rows).Print(os);
   for (const CounterTable & columns : m_Tables)
   {
     std::vector<std::string> header = columns.counters;
@@ -195,6 +199,7 @@ SideBySide::Finalize()
 {
   std::ostream & os = this->GetOutputStream();
   this->PrintTables(os);
+  MakeLimitsTable().Print(os);
   os << '\n' << m_Footnote;
   for (const auto & [name, message] : m_Failures)
   {

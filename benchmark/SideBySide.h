@@ -21,7 +21,8 @@ FormatCounter(const benchmark::BenchmarkReporter::Run & row, const std::string &
  *
  * A row is named by a path such as Mattes/full/value/MI/cuda:0. Its counterpart is the nearest row called ITK: in
  * the row's own folder, or in one above it. The row's time, "as called", is what Google Benchmark measures around
- * its loop. These counters have columns of their own: "kernels_ms", "with_transfers_ms", "GB/s". */
+ * its loop. These counters have columns of their own: "kernels_ms", "with_transfers_ms", "GB/s"; those of SetBounds()
+ * have tables. */
 class SideBySide : public benchmark::ConsoleReporter
 {
 public:
@@ -69,7 +70,7 @@ public:
   Finalize() override;
 
 protected:
-  /** Prints what was measured; afterwards come the footnote and what failed. */
+  /** Prints what was measured; afterwards come the devices' limits, the footnote and what failed. */
   virtual void
   PrintTables(std::ostream & os);
 
