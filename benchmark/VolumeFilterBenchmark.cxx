@@ -32,11 +32,15 @@ Rows are Filter/NAME/DEVICE and Filter/NAME/ITK. Google Benchmark's options choo
 are repeated; the defaults here are --benchmark_repetitions=3 --benchmark_min_time=0.02.
 )";
 
-const std::string Footnote = std::string(R"(Every figure is the median over the repetitions.
+const std::string Footnote =
+  std::string(R"(Every figure is the median over the repetitions.
   kernels         by the device's own events, the median of five calls of their own
   as called       Update(), from and to ordinary memory
   ratio           ITK's time over as called
-)") + BoundsFootnote + R"(Flops of these filters are not counted: their sums are of doubles.
+)") +
+  BoundsFootnote +
+  R"(Here, shrinking reads only the voxels that it keeps, and the finest level of a recursive pyramid is its input, which is
+not written. Flops of these filters are not counted: their sums are of doubles.
 )";
 
 void
