@@ -48,7 +48,7 @@ and its first run not counted; a device has made itself ready before.
 Transforms: T translation, R rigid, S similarity, A affine, B cubic B-spline with a control point every 10 voxels, A∘B
 first B and then A. Pyramids are itk::MultiResolutionPyramidImageFilter's, which smooths by discrete Gaussians of sigma
 4, 2, 1 and 0.5 voxels; the paper's by recursive ones of 4, 2, 1 and 0.
-Columns of figure 6, and of the pyramids, whose filter does not tell its time with transfers:
+Columns of figure 6 and of the pyramids:
 )") +
   ResampleTimesFootnote +
   R"(  speedup         ITK's time over as called

@@ -23,7 +23,7 @@ struct EvaluationStatistics
   std::int64_t largestArrayBytes = 0;
   /** 0 unless SetTiming(true). */
   double kernelMilliseconds = 0;
-  /** Host wall time of Evaluate: copies, launches and waiting included. */
+  /** Host wall time of the whole operation: copies, launches and waiting included. */
   double evaluateMilliseconds = 0;
 };
 

@@ -109,7 +109,7 @@ public:
   void
   SetTiming(bool on);
 
-  /** Since the last SetVolume. */
+  /** Since the last SetVolume; the host's time from its call until the last volume was handed out. */
   EvaluationStatistics
   GetStatistics() const;
 

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 
 namespace gpureg
 {
@@ -40,6 +41,7 @@ public:
     {
       throw Error("a volume to filter has no voxels");
     }
+    m_Start = std::chrono::steady_clock::now();
     m_Queue->statistics = {};
     m_Queue->parallelFor = parallelFor;
     m_Components = input.components;
@@ -125,6 +127,8 @@ public:
   {
     CheckVolume();
     DrainArray(*m_Queue, **m_Current, GetVoxelBytes(), CountOf(m_Size), output);
+    m_Queue->statistics.evaluateMilliseconds =
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - m_Start).count();
   }
 
   void
@@ -219,6 +223,8 @@ private:
   MemoryPointer *              m_Current = nullptr;
   bool                         m_HasInput = false;
   bool                         m_IsTiming = false;
+  /** Of the last SetVolume. */
+  std::chrono::steady_clock::time_point m_Start;
 };
 
 VolumeFilter::VolumeFilter(const std::string & deviceName)
