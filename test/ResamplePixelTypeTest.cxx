@@ -178,7 +178,9 @@ TEST_P(ResamplePixelType, IntegersAreCutOffAndClampedAsITKDoes)
 TEST_P(ResamplePixelType, EveryBitThatITKKeeps)
 {
   TestEveryBit<unsigned char>();
+  TestEveryBit<signed char>();
   TestEveryBit<short>();
+  TestEveryBit<unsigned short>();
   TestEveryBit<int>();
   TestEveryBit<unsigned int>();
   TestEveryBit<long>();
