@@ -24,7 +24,9 @@
 
 #include <gtest/gtest.h>
 
+#include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace gpuregtest
@@ -45,6 +47,14 @@ GetTransformNames()
                                                "affine",   "bspline0",    "bspline1",        "bspline2",
                                                "bspline3", "field",       "affineOfBSpline", "bsplineOfAffineOfField",
                                                "nested",   "thinPlate" };
+  return names;
+}
+
+/** Vectors have the first two. */
+inline const std::vector<std::string> &
+GetInterpolatorNames()
+{
+  static const std::vector<std::string> names{ "nearest", "linear", "bspline1", "bspline2", "bspline3", "bspline5" };
   return names;
 }
 
@@ -96,7 +106,7 @@ MakeResampleGrid(const std::string & geometry, Random & random)
   return grid;
 }
 
-/** nearest, linear, bspline0 … bspline5. */
+/** nearest, linear, and for scalars bspline0 … bspline5. */
 template <typename TImage>
 typename itk::InterpolateImageFunction<TImage, double>::Pointer
 MakeInterpolator(const std::string & name)
@@ -109,9 +119,13 @@ MakeInterpolator(const std::string & name)
   {
     return itk::LinearInterpolateImageFunction<TImage, double>::New().GetPointer();
   }
-  auto spline = itk::BSplineInterpolateImageFunction<TImage, double, double>::New();
-  spline->SetSplineOrder(static_cast<unsigned int>(name.back() - '0'));
-  return spline.GetPointer();
+  if constexpr (std::is_arithmetic<typename TImage::PixelType>::value)
+  {
+    auto spline = itk::BSplineInterpolateImageFunction<TImage, double, double>::New();
+    spline->SetSplineOrder(static_cast<unsigned int>(name.back() - '0'));
+    return spline.GetPointer();
+  }
+  throw std::invalid_argument("no interpolator of these pixels is called " + name);
 }
 
 template <unsigned int VDimension>

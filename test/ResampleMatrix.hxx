@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+// One dimension of the matrix. Dimensions are compiled apart, in ResampleMatrix2D.cxx and 3D.
+#ifndef ResampleMatrix_hxx
+#define ResampleMatrix_hxx
+
+#include "ResampleCase.h"
+#include "ResampleMatrix.h"
+
+#include "itkImageRegionConstIteratorWithIndex.h"
+#include "itkRGBPixel.h"
+#include "itkVector.h"
+
+#include <limits>
+#include <memory>
+#include <typeinfo>
+
+namespace gpuregtest
+{
+
+/** A geometry: the grids, and every transform of GetTransformNames() there. */
+template <unsigned int VDimension>
+struct ResampleScene
+{
+  explicit ResampleScene(const std::string & geometry)
+  {
+    Random random(20141);
+    input = MakeResampleGrid<VDimension>(geometry, random);
+    output = input;
+    output.spacing *= 0.9;
+    output.SetCentre(input.GetCentre());
+    // No voxel half-way between two of the input, wherever the transform keeps to its axes.
+    output.origin += output.direction * (0.037 * output.spacing);
+    for (const std::string & name : GetTransformNames())
+    {
+      transforms.push_back(MakeTransform<VDimension>(name, input, random));
+    }
+  }
+
+  Grid<VDimension>                          input;
+  Grid<VDimension>                          output;
+  std::vector<TransformPointer<VDimension>> transforms;
+};
+
+/** Of every geometry of GetGeometryNames(). */
+template <unsigned int VDimension>
+std::vector<ResampleScene<VDimension>>
+MakeResampleScenes()
+{
+  const auto & names = GetGeometryNames();
+  return std::vector<ResampleScene<VDimension>>(names.begin(), names.end());
+}
+
+struct ResampleDifference
+{
+  double nrmse = 0;
+  double largest = 0; // of the range
+  int    compared = 0;
+  int    inside = 0;
+};
+
+/** An image type in the matrix. */
+template <typename TImage>
+class ResampleMatrix
+{
+public:
+  static constexpr unsigned int Dimension = TImage::ImageDimension;
+  using SceneType = ResampleScene<Dimension>;
+
+  /** \param scenes must outlive it. */
+  ResampleMatrix(const std::vector<SceneType> & scenes, const itk::GPUDevice & device)
+    : m_Scenes(scenes)
+    , m_Device(device)
+  {
+    Random random(20142);
+    for (const SceneType & scene : scenes)
+    {
+      m_Images.push_back(MakeWaves(scene.input, random));
+    }
+  }
+
+  void
+  Test(std::size_t geometry, std::size_t transform, const std::string & interpolation) const
+  {
+    SCOPED_TRACE(GetGeometryNames()[geometry] + ", " + GetTransformNames()[transform] + ", " + interpolation);
+    const ResampleDifference difference = this->CompareWithITK(geometry, transform, interpolation);
+    EXPECT_LE(difference.nrmse, interpolation == "nearest" ? 0.0 : 1e-5);
+    EXPECT_LE(difference.largest, interpolation == "nearest" ? 0.0 : 1e-4);
+    EXPECT_GT(difference.inside, 10);
+    EXPECT_GT(10 * difference.compared, 9 * difference.inside);
+  }
+
+private:
+  using PixelType = typename TImage::PixelType;
+  using ComponentType = typename itk::NumericTraits<PixelType>::ValueType;
+  using FilterType = itk::ResampleImageFilter<TImage, TImage>;
+  using InterpolatorType = itk::InterpolateImageFunction<TImage, double>;
+
+  static constexpr unsigned int Components = sizeof(PixelType) / sizeof(ComponentType);
+
+  template <typename TPixel>
+  static auto
+  GetComponent(const TPixel & pixel, unsigned int component)
+  {
+    return itk::DefaultConvertPixelTraits<TPixel>::GetNthComponent(static_cast<int>(component), pixel);
+  }
+
+  /** Smooth waves and noise in the range of the component type, at most ±1000. */
+  static typename TImage::Pointer
+  MakeWaves(const Grid<Dimension> & grid, Random & random)
+  {
+    auto image = TImage::New();
+    grid.ApplyTo(*image);
+    image->Allocate();
+    const double low = std::max(-1000.0, static_cast<double>(std::numeric_limits<ComponentType>::lowest()));
+    const double high = std::min(1000.0, static_cast<double>(std::numeric_limits<ComponentType>::max()));
+    for (itk::ImageRegionIteratorWithIndex<TImage> it(image, image->GetBufferedRegion()); !it.IsAtEnd(); ++it)
+    {
+      for (unsigned int c = 0; c < Components; ++c)
+      {
+        double wave = 0.5;
+        for (unsigned int d = 0; d < Dimension; ++d)
+        {
+          wave += 0.13 * std::sin(0.5 * static_cast<double>(it.GetIndex()[d]) + d + 2.0 * c);
+        }
+        const double value = low + (high - low) * (wave + Uniform(random, -0.05, 0.05));
+        itk::DefaultConvertPixelTraits<PixelType>::SetNthComponent(static_cast<int>(c),
+                                                                   it.Value(),
+                                                                   static_cast<ComponentType>(value));
+      }
+    }
+    return image;
+  }
+
+  /** Whether a point is so close to where ITK decides otherwise (half-way between two voxels for nearest, the
+   *  edge of the input for all) that rounding may. */
+  static bool
+  IsNearATie(const TImage & input, const typename TImage::PointType & point, bool nearest)
+  {
+    const auto index = input.template TransformPhysicalPointToContinuousIndex<double>(point);
+    const auto region = input.GetBufferedRegion();
+    for (unsigned int d = 0; d < Dimension; ++d)
+    {
+      const double relative = index[d] - static_cast<double>(region.GetIndex(d)) + 0.5;
+      const double fromEdge = std::min(std::abs(relative), std::abs(relative - static_cast<double>(region.GetSize(d))));
+      if (fromEdge < 1e-4 || (nearest && std::abs(relative - std::round(relative)) < 1e-4))
+      {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** ITK cuts integers off: whether the value that ITK interpolates is so close to the integer, of two neighbours,
+   *  that is further from 0 that rounding decides which of them it becomes. */
+  static bool
+  IsAboutToBeNext(double value, double wanted, double got, double range)
+  {
+    const double further = std::abs(got) > std::abs(wanted) ? got : wanted;
+    return std::abs(wanted - got) == 1.0 && std::abs(value - further) < 1e-6 * range;
+  }
+
+  typename TImage::Pointer
+  Update(FilterType & filter, std::size_t geometry, std::size_t transform, InterpolatorType & interpolator) const
+  {
+    const SceneType & scene = m_Scenes[geometry];
+    PixelType         outside;
+    for (unsigned int c = 0; c < Components; ++c)
+    {
+      itk::DefaultConvertPixelTraits<PixelType>::SetNthComponent(static_cast<int>(c),
+                                                                 outside,
+                                                                 static_cast<ComponentType>(77 + c));
+    }
+    filter.SetInput(m_Images[geometry]);
+    filter.SetTransform(scene.transforms[transform]);
+    filter.SetInterpolator(&interpolator);
+    filter.SetSize(scene.output.size);
+    filter.SetOutputStartIndex(scene.output.start);
+    filter.SetOutputSpacing(scene.output.spacing);
+    filter.SetOutputOrigin(scene.output.origin);
+    filter.SetOutputDirection(scene.output.direction);
+    filter.SetDefaultPixelValue(outside);
+    filter.Update();
+    return filter.GetOutput();
+  }
+
+  /** Runs both filters and compares them, where no tie is near. */
+  ResampleDifference
+  CompareWithITK(std::size_t geometry, std::size_t transform, const std::string & interpolation) const
+  {
+    const auto interpolator = MakeInterpolator<TImage>(interpolation);
+    const auto reference = FilterType::New();
+    const auto filter = itk::GPUResampleImageFilter<TImage, TImage>::New();
+    filter->SetDevice(m_Device);
+    const auto expected = this->Update(*reference, geometry, transform, *interpolator);
+    const auto image = this->Update(*filter, geometry, transform, *MakeInterpolator<TImage>(interpolation));
+    EXPECT_GT(filter->GetEvaluationStatistics().launches, 0) << "computed by the parent class";
+    // The filter has taken it away.
+    interpolator->SetInputImage(m_Images[geometry]);
+
+    double low = std::numeric_limits<double>::max(), high = std::numeric_limits<double>::lowest();
+    for (itk::SizeValueType i = 0; i < expected->GetBufferedRegion().GetNumberOfPixels(); ++i)
+    {
+      for (unsigned int c = 0; c < Components; ++c)
+      {
+        low = std::min(low, static_cast<double>(GetComponent(expected->GetBufferPointer()[i], c)));
+        high = std::max(high, static_cast<double>(GetComponent(expected->GetBufferPointer()[i], c)));
+      }
+    }
+    const double       range = std::max(high - low, 1e-30);
+    double             squares = 0;
+    ResampleDifference difference;
+    for (itk::ImageRegionConstIteratorWithIndex<TImage> it(expected, expected->GetBufferedRegion()); !it.IsAtEnd();
+         ++it)
+    {
+      typename TImage::PointType point;
+      expected->TransformIndexToPhysicalPoint(it.GetIndex(), point);
+      const auto there = m_Scenes[geometry].transforms[transform]->TransformPoint(point);
+      const bool isInside = interpolator->IsInsideBuffer(there);
+      difference.inside += isInside;
+      if (IsNearATie(*m_Images[geometry], there, interpolation == "nearest"))
+      {
+        continue;
+      }
+      ++difference.compared;
+      for (unsigned int c = 0; c < Components; ++c)
+      {
+        const double wanted = static_cast<double>(GetComponent(it.Get(), c));
+        const double got = static_cast<double>(GetComponent(image->GetPixel(it.GetIndex()), c));
+        double       apart = std::abs(wanted - got);
+        if (std::is_integral<ComponentType>::value && apart > 0 && isInside && interpolation != "nearest" &&
+            IsAboutToBeNext(GetComponent(interpolator->Evaluate(there), c), wanted, got, range))
+        {
+          apart = 0;
+        }
+        squares += apart * apart;
+        difference.largest = std::max(difference.largest, apart / range);
+      }
+    }
+    difference.nrmse = std::sqrt(squares / std::max<double>(difference.compared * Components, 1)) / range;
+    return difference;
+  }
+
+  const std::vector<SceneType> &        m_Scenes;
+  itk::GPUDevice                        m_Device;
+  std::vector<typename TImage::Pointer> m_Images;
+};
+
+template <unsigned int VDimension>
+void
+TestWholeMatrix(const itk::GPUDevice & device)
+{
+  const auto                                          scenes = MakeResampleScenes<VDimension>();
+  const ResampleMatrix<itk::Image<float, VDimension>> matrix(scenes, device);
+  for (std::size_t geometry = 0; geometry < scenes.size(); ++geometry)
+  {
+    for (std::size_t transform = 0; transform < GetTransformNames().size(); ++transform)
+    {
+      for (const std::string & interpolation : GetInterpolatorNames())
+      {
+        matrix.Test(geometry, transform, interpolation);
+      }
+    }
+  }
+}
+
+template <unsigned int VDimension>
+void
+TestPixelTypes(const itk::GPUDevice & device)
+{
+  const auto  scenes = MakeResampleScenes<VDimension>();
+  std::size_t type = 0;
+  // Every transform x interpolator; the geometry goes round with the sum of their numbers, so that it meets every
+  // transform and every interpolator too, and begins elsewhere for each type.
+  const auto test = [&](auto pixel, std::size_t interpolators) {
+    SCOPED_TRACE(typeid(pixel).name());
+    const ResampleMatrix<itk::Image<decltype(pixel), VDimension>> matrix(scenes, device);
+    for (std::size_t transform = 0; transform < GetTransformNames().size(); ++transform)
+    {
+      for (std::size_t step = 0; step < scenes.size(); ++step)
+      {
+        matrix.Test((type + transform + step) % scenes.size(), transform, GetInterpolatorNames()[step % interpolators]);
+      }
+    }
+    ++type;
+  };
+  // As many geometries as interpolators: so a round of the one is a round of the other.
+  ASSERT_EQ(scenes.size(), GetInterpolatorNames().size());
+  const std::size_t all = GetInterpolatorNames().size();
+  test(static_cast<unsigned char>(0), all);
+  test(static_cast<signed char>(0), all);
+  test(short{}, all);
+  test(static_cast<unsigned short>(0), all);
+  test(int{}, all);
+  test(0u, all);
+  test(0l, all);
+  test(0ul, all);
+  test(double{}, all);
+  test(itk::Vector<float, 3>(), 2);
+  test(itk::RGBPixel<unsigned char>(), 2);
+}
+
+} // namespace gpuregtest
+
+#endif

@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ResampleMatrix.hxx"
+
+template void
+gpuregtest::TestWholeMatrix<2>(const itk::GPUDevice &);
+template void
+gpuregtest::TestPixelTypes<2>(const itk::GPUDevice &);
