@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // GPUResampleImageFilter in ITK's pipeline: regions, streams, events, caches, and input that is not good.
+#include "Listening.h"
 #include "ResampleCase.h"
 #include "TestDevices.h"
 
 #include "itkCommand.h"
+#include "itkGaussianImageSource.h"
 #include "itkImageRegionConstIteratorWithIndex.h"
 #include "itkNearestNeighborExtrapolateImageFunction.h"
 #include "itkStreamingImageFilter.h"
 #include "itkWindowedSincInterpolateImageFunction.h"
 
+#include <algorithm>
+#include <cstring>
 #include <limits>
 
 namespace gpuregtest
@@ -19,6 +23,42 @@ namespace
 using ImageType = itk::Image<float, 3>;
 using ReferenceType = itk::ResampleImageFilter<ImageType, ImageType>;
 using FilterType = itk::GPUResampleImageFilter<ImageType, ImageType>;
+
+/** Beyond the edge: a ramp. */
+class RampExtrapolator : public itk::ExtrapolateImageFunction<ImageType, double>
+{
+public:
+  using Self = RampExtrapolator;
+  using Pointer = itk::SmartPointer<Self>;
+  itkFactorylessNewMacro(Self);
+  itkTypeMacro(RampExtrapolator, itk::ExtrapolateImageFunction);
+  double
+  EvaluateAtContinuousIndex(const ContinuousIndexType & index) const override
+  {
+    return 1000.0 + 3.1 * index[0] - 2.3 * index[1] + 0.7 * index[2];
+  }
+  double
+  EvaluateAtIndex(const IndexType & index) const override
+  {
+    return EvaluateAtContinuousIndex(ContinuousIndexType(index));
+  }
+};
+
+/** ITK's, to which one that is derived from it adds. */
+class RaisedExtrapolator : public itk::NearestNeighborExtrapolateImageFunction<ImageType, double>
+{
+public:
+  using Self = RaisedExtrapolator;
+  using Superclass = itk::NearestNeighborExtrapolateImageFunction<ImageType, double>;
+  using Pointer = itk::SmartPointer<Self>;
+  itkFactorylessNewMacro(Self);
+  itkTypeMacro(RaisedExtrapolator, itk::NearestNeighborExtrapolateImageFunction);
+  double
+  EvaluateAtContinuousIndex(const ContinuousIndexType & index) const override
+  {
+    return 1000.0 + Superclass::EvaluateAtContinuousIndex(index);
+  }
+};
 
 class ResampleContract : public DeviceTest
 {
@@ -68,6 +108,46 @@ protected:
     EXPECT_EQ(different, 0);
   }
 
+  static void
+  ExpectSameBits(const ImageType & image, const ImageType & expected)
+  {
+    ASSERT_EQ(image.GetBufferedRegion(), expected.GetBufferedRegion());
+    EXPECT_EQ(std::memcmp(image.GetBufferPointer(),
+                          expected.GetBufferPointer(),
+                          sizeof(float) * expected.GetBufferedRegion().GetNumberOfPixels()),
+              0);
+  }
+
+  /** Both filters, given the same, make the same grid and the same image. */
+  static void
+  ExpectSameOutput(FilterType & filter, ReferenceType & reference)
+  {
+    reference.UpdateLargestPossibleRegion();
+    filter.UpdateLargestPossibleRegion();
+    EXPECT_GT(filter.GetEvaluationStatistics().launches, 0);
+    const ImageType & image = *filter.GetOutput();
+    const ImageType & expected = *reference.GetOutput();
+    ASSERT_EQ(image.GetBufferedRegion(), expected.GetBufferedRegion());
+    EXPECT_EQ(image.GetLargestPossibleRegion(), expected.GetLargestPossibleRegion());
+    EXPECT_EQ(image.GetSpacing(), expected.GetSpacing());
+    EXPECT_EQ(image.GetOrigin(), expected.GetOrigin());
+    EXPECT_EQ(image.GetDirection(), expected.GetDirection());
+    ExpectSame(image, expected, expected.GetBufferedRegion());
+  }
+
+  /** Another grid over the same space, by its number. */
+  Grid<3>
+  MakeAnotherGrid(unsigned int number) const
+  {
+    Grid<3> grid;
+    grid.size = { { 9 + 2 * number, 11 + number, 8 + 3 * number } };
+    grid.start = { { -3, 5, static_cast<itk::IndexValueType>(number) } };
+    grid.spacing.Fill(1.7 - 0.1 * number);
+    grid.direction = MakeRotation<3>(0.3 + 0.2 * number);
+    grid.SetCentre(m_Grid.GetCentre());
+    return grid;
+  }
+
   Random              m_Random;
   Grid<3>             m_Grid;
   ImageType::Pointer  m_Image;
@@ -103,15 +183,7 @@ TEST_P(ResampleContract, StreamedInPiecesItIsTheSameToTheBit)
   streaming->SetInput(filter->GetOutput());
   streaming->SetNumberOfStreamDivisions(5);
   streaming->Update();
-  int different = 0;
-  for (itk::ImageRegionConstIteratorWithIndex<ImageType> it(whole->GetOutput(),
-                                                            whole->GetOutput()->GetBufferedRegion());
-       !it.IsAtEnd();
-       ++it)
-  {
-    different += streaming->GetOutput()->GetPixel(it.GetIndex()) != it.Get();
-  }
-  EXPECT_EQ(different, 0);
+  ExpectSameBits(*streaming->GetOutput(), *whole->GetOutput());
 }
 
 TEST_P(ResampleContract, ProgressIsToldAndAbortIsObeyed)
@@ -173,16 +245,66 @@ TEST_P(ResampleContract, AnInputThatHasNotChangedIsNotSentAgain)
 
 TEST_P(ResampleContract, TheEdgeIsExtrapolatedAsITKDoes)
 {
-  const auto reference = ReferenceType::New();
-  Connect(*reference);
-  const auto filter = MakeFilter();
-  for (ReferenceType * resample : { reference.GetPointer(), static_cast<ReferenceType *>(filter.GetPointer()) })
+  for (const std::string interpolation : { "nearest", "linear", "bspline3" })
   {
-    resample->SetExtrapolator(itk::NearestNeighborExtrapolateImageFunction<ImageType, double>::New());
-    resample->Update();
+    SCOPED_TRACE(interpolation);
+    const auto reference = ReferenceType::New();
+    Connect(*reference);
+    const auto filter = MakeFilter();
+    for (ReferenceType * resample : { reference.GetPointer(), static_cast<ReferenceType *>(filter.GetPointer()) })
+    {
+      resample->SetInterpolator(MakeInterpolator<ImageType>(interpolation));
+      resample->SetExtrapolator(itk::NearestNeighborExtrapolateImageFunction<ImageType, double>::New());
+    }
+    ExpectSameOutput(*filter, *reference);
   }
+  // There is something to extrapolate.
+  const auto    unextrapolated = MakeExpected();
+  const float * values = unextrapolated->GetBufferPointer();
+  EXPECT_GT(std::count(values, values + unextrapolated->GetBufferedRegion().GetNumberOfPixels(), -5.0f), 100);
+}
+
+TEST_P(ResampleContract, AnotherExtrapolatorIsTheParentsAndThatIsSaidOnce)
+{
+  using ExtrapolatorType = itk::ExtrapolateImageFunction<ImageType, double>;
+  const std::vector<ExtrapolatorType::Pointer> extrapolators{ RampExtrapolator::New().GetPointer(),
+                                                              RaisedExtrapolator::New().GetPointer() };
+  const auto                                   filter = MakeFilter();
+  for (ExtrapolatorType * const extrapolator : extrapolators)
+  {
+    SCOPED_TRACE(extrapolator->GetNameOfClass());
+    const auto reference = ReferenceType::New();
+    Connect(*reference);
+    reference->SetExtrapolator(extrapolator);
+    reference->Update();
+    EXPECT_GT(*std::max_element(reference->GetOutput()->GetBufferPointer(),
+                                reference->GetOutput()->GetBufferPointer() +
+                                  reference->GetOutput()->GetBufferedRegion().GetNumberOfPixels()),
+              900.0f)
+      << "nothing is extrapolated";
+    const Listening listening;
+    filter->SetExtrapolator(extrapolator);
+    for (int run = 0; run < 2; ++run)
+    {
+      filter->Modified();
+      filter->Update();
+      EXPECT_EQ(filter->GetEvaluationStatistics().launches, 0);
+      ExpectSameBits(*filter->GetOutput(), *reference->GetOutput());
+    }
+    ASSERT_EQ(listening.window->said.size(), 1u);
+    EXPECT_EQ(listening.window->Count("WARNING: GPUResampleImageFilter (") *
+                listening.window->Count(std::string("The extrapolator ") + extrapolator->GetNameOfClass() +
+                                        " is not known to a device. Computed by itk::ResampleImageFilter on the host."),
+              1u)
+      << listening.window->said.front();
+  }
+  // With ITK's own, or none, it is the device's again, and nothing is said.
+  const Listening listening;
+  filter->SetExtrapolator(nullptr);
+  filter->Update();
   EXPECT_GT(filter->GetEvaluationStatistics().launches, 0);
-  ExpectSame(*filter->GetOutput(), *reference->GetOutput(), reference->GetOutput()->GetBufferedRegion());
+  ExpectSame(*filter->GetOutput(), *MakeExpected(), filter->GetOutput()->GetBufferedRegion());
+  EXPECT_EQ(listening.window->said.size(), 0u);
 }
 
 TEST_P(ResampleContract, AnInterpolatorThatItDoesNotKnowIsTheParents)
@@ -218,6 +340,79 @@ TEST_P(ResampleContract, AReferenceImageSetsTheGrid)
   }
   EXPECT_EQ(filter->GetOutput()->GetLargestPossibleRegion(), referenceImage->GetLargestPossibleRegion());
   ExpectSame(*filter->GetOutput(), *reference->GetOutput(), reference->GetOutput()->GetBufferedRegion());
+}
+
+TEST_P(ResampleContract, AGridWithoutVoxelsSetsTheGrid)
+{
+  const auto base = itk::ImageBase<3>::New();
+  MakeAnotherGrid(0).ApplyTo(*base);
+  for (const bool isReference : { true, false })
+  {
+    SCOPED_TRACE(isReference ? "as the reference image" : "as parameters");
+    const auto reference = ReferenceType::New();
+    Connect(*reference);
+    const auto filter = MakeFilter();
+    for (ReferenceType * resample : { reference.GetPointer(), static_cast<ReferenceType *>(filter.GetPointer()) })
+    {
+      if (isReference)
+      {
+        resample->SetReferenceImage(base);
+        resample->UseReferenceImageOn();
+      }
+      else
+      {
+        resample->SetOutputParametersFromImage(base);
+      }
+    }
+    ExpectSameOutput(*filter, *reference);
+    EXPECT_EQ(filter->GetOutput()->GetLargestPossibleRegion(), base->GetLargestPossibleRegion());
+    EXPECT_EQ(filter->GetOutput()->GetOrigin(), base->GetOrigin());
+  }
+}
+
+TEST_P(ResampleContract, TheGridOfASourceThatHasNotRunSetsTheGridAndIsFollowed)
+{
+  using SourceType = itk::GaussianImageSource<ImageType>;
+  const auto setGrid = [](SourceType & source, const Grid<3> & grid) {
+    source.SetSize(grid.size);
+    source.SetStartIndex(grid.start);
+    source.SetSpacing(grid.spacing);
+    source.SetOrigin(grid.origin);
+    source.SetDirection(grid.direction);
+    // ITK's filter asks for no region of its reference image: that of the grid before would stay, and be an error where
+    // it is not within this one.
+    source.UpdateOutputInformation();
+    source.GetOutput()->SetRequestedRegionToLargestPossibleRegion();
+  };
+  for (const std::string interpolation : { "linear", "bspline3" })
+  {
+    const auto reference = ReferenceType::New();
+    Connect(*reference);
+    const auto filter = MakeFilter();
+    const auto source = SourceType::New();
+    const auto referenceSource = SourceType::New();
+    filter->SetReferenceImage(source->GetOutput());
+    reference->SetReferenceImage(referenceSource->GetOutput());
+    for (ReferenceType * resample : { reference.GetPointer(), static_cast<ReferenceType *>(filter.GetPointer()) })
+    {
+      resample->SetInterpolator(MakeInterpolator<ImageType>(interpolation));
+      resample->UseReferenceImageOn();
+    }
+    for (const unsigned int number : { 1, 4, 0 })
+    {
+      SCOPED_TRACE(interpolation + ", grid " + std::to_string(number));
+      const auto grid = MakeAnotherGrid(number);
+      setGrid(*source, grid);
+      setGrid(*referenceSource, grid);
+      // Not a voxel of it yet, or those of the grid before.
+      EXPECT_NE(source->GetOutput()->GetBufferedRegion(), source->GetOutput()->GetLargestPossibleRegion());
+      ExpectSameOutput(*filter, *reference);
+      EXPECT_EQ(filter->GetOutput()->GetBufferedRegion(), ImageType::RegionType(grid.start, grid.size));
+      EXPECT_EQ(filter->GetOutput()->GetSpacing(), grid.spacing);
+      EXPECT_EQ(filter->GetOutput()->GetOrigin(), grid.origin);
+      EXPECT_EQ(filter->GetOutput()->GetDirection(), grid.direction);
+    }
+  }
 }
 
 TEST_P(ResampleContract, ASingularMatrixIsATransformLikeAnother)
@@ -308,15 +503,8 @@ TEST_P(ResampleContract, TwoRunsAndAnyNumberOfThreadsGiveTheSameBits)
     const auto filter = MakeFilter();
     filter->SetNumberOfWorkUnits(threads);
     filter->Update();
-    int different = 0;
-    for (itk::ImageRegionConstIteratorWithIndex<ImageType> it(first->GetOutput(),
-                                                              first->GetOutput()->GetBufferedRegion());
-         !it.IsAtEnd();
-         ++it)
-    {
-      different += filter->GetOutput()->GetPixel(it.GetIndex()) != it.Get();
-    }
-    EXPECT_EQ(different, 0) << threads << " threads";
+    SCOPED_TRACE(std::to_string(threads) + " threads");
+    ExpectSameBits(*filter->GetOutput(), *first->GetOutput());
   }
 }
 
