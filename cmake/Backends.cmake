@@ -41,8 +41,8 @@ if(GPURegistration_HAS_OPENCL)
     ${_kernel_dir}/BSpline.h
     ${_kernel_dir}/FixedMap.h
     ${_kernel_dir}/TransformChain.h
-    ${_kernel_dir}/ResampleCut.h
     ${_kernel_dir}/Resample.h
+    ${_kernel_dir}/ResampleCut.h
     ${_kernel_dir}/ResampleKernels.h
     ${_opencl_dir}/ResampleKernels.cl)
   gpuregistration_embed_kernels(

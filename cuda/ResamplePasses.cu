@@ -61,8 +61,13 @@ public:
   {}
 
   void
-  Resample(const ResampleArguments & a, Precision precision, const ResampleArrays & arrays, Memory & output) override
+  Resample(const ResampleArguments & arguments,
+           Precision                 precision,
+           const ResampleArrays &    arrays,
+           Memory &                  output) override
   {
+    ResampleArguments a = arguments;
+    CutIntoGroups(&a, Lanes);
     if (precision == Precision::Single)
     {
       ResampleAs<float>(a, arrays, output);
@@ -78,8 +83,7 @@ private:
   void
   ResampleAs(const ResampleArguments & a, const ResampleArrays & arrays, Memory & output)
   {
-    const dim3 groups(static_cast<unsigned int>(CountGroups(&a.cut, a.outputSize, Lanes)),
-                      static_cast<unsigned int>(CountPlaneGroups(&a.cut)));
+    const dim3 groups(static_cast<unsigned int>(CountGroups(&a)), static_cast<unsigned int>(CountPlaneGroups(&a)));
     m_Queue.Launch("resampling",
                    ChooseKernel<real>(a),
                    groups,

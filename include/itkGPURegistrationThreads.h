@@ -14,7 +14,8 @@ namespace itk
 namespace GPURegistrationDetail
 {
 
-/** So many of ITK's threads. They take the tasks one by one, since some are done sooner than others. */
+/** So many of ITK's threads. They take the tasks one by one, since some are done sooner than others; each from a range
+ * of its own as long as they keep pace, since threads that write side by side wait for each other's pages. */
 inline gpureg::ParallelFor
 MakeParallelFor(ThreadIdType threads)
 {
@@ -28,6 +29,7 @@ MakeParallelFor(ThreadIdType threads)
       }
       return;
     }
+    const std::int64_t        range = (count + workers - 1) / workers;
     std::atomic<std::int64_t> next{ 0 };
     const auto                threader = MultiThreaderBase::New();
     threader->SetNumberOfWorkUnits(static_cast<ThreadIdType>(workers));
@@ -35,9 +37,13 @@ MakeParallelFor(ThreadIdType threads)
       0,
       static_cast<SizeValueType>(workers),
       [&](SizeValueType) {
-        for (std::int64_t task = next++; task < count; task = next++)
+        for (std::int64_t n = next++; n < workers * range; n = next++)
         {
-          body(task);
+          const std::int64_t task = n % workers * range + n / workers;
+          if (task < count)
+          {
+            body(task);
+          }
         }
       },
       nullptr);

@@ -30,8 +30,13 @@ public:
   {}
 
   void
-  Resample(const ResampleArguments & a, Precision precision, const ResampleArrays & arrays, Memory & output) override
+  Resample(const ResampleArguments & arguments,
+           Precision                 precision,
+           const ResampleArrays &    arrays,
+           Memory &                  output) override
   {
+    ResampleArguments a = arguments;
+    CutIntoGroups(&a, m_Queue.GetDevice().GetLanes());
     cl::Kernel & kernel = GetKernel(a, precision);
     CheckOpenCL(m_Queue.GetDeviceName(), [&] {
       // In the place of an array that is not there stands one that is.
@@ -43,9 +48,7 @@ public:
                          BufferOf(*arrays.input),
                          BufferOf(*arrays.outside),
                          BufferOf(output));
-      m_Queue.Launch(kernel,
-                     CountGroups(&a.cut, a.outputSize, m_Queue.GetDevice().GetLanes()),
-                     CountPlaneGroups(&a.cut));
+      m_Queue.Launch(kernel, CountGroups(&a), CountPlaneGroups(&a));
     });
   }
 

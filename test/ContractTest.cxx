@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What makes CudaMattesNMI a drop-in: it is used here as ITK's own registration methods and people's
 // programs use itk::MattesMutualInformationImageToImageMetricv4, beside which it stands.
+#include "Listening.h"
 #include "RegistrationSetUp.h"
 #include "ReplacingFactory.h"
 #include "TestAnswer.h"
@@ -21,7 +22,6 @@
 #include "itkImageMaskSpatialObject.h"
 #include "itkImageRegistrationMethodv4.h"
 #include "itkObjectToObjectMultiMetricv4.h"
-#include "itkOutputWindow.h"
 #include "itkSyNImageRegistrationMethod.h"
 #include "itkTranslationTransform.h"
 #include "itkWindowedSincInterpolateImageFunction.h"
@@ -167,51 +167,6 @@ protected:
     : AffineType(6)
   {}
 };
-
-/** Keeps what is said instead of showing it. */
-class ListeningWindow : public itk::OutputWindow
-{
-public:
-  using Self = ListeningWindow;
-  using Pointer = itk::SmartPointer<Self>;
-  itkFactorylessNewMacro(Self);
-  void
-  DisplayText(const char * text) override
-  {
-    said.emplace_back(text);
-  }
-  std::vector<std::string> said;
-
-  std::size_t
-  Count(const std::string & word) const
-  {
-    std::size_t count = 0;
-    for (const std::string & line : said)
-    {
-      count += line.find(word) != std::string::npos;
-    }
-    return count;
-  }
-};
-
-/** While it lives, ITK's messages go to the window. */
-class Listening
-{
-public:
-  Listening()
-  {
-    itk::OutputWindow::SetInstance(window);
-  }
-  ~Listening()
-  {
-    itk::OutputWindow::SetInstance(m_Before);
-  }
-  ListeningWindow::Pointer window = ListeningWindow::New();
-
-private:
-  itk::OutputWindow::Pointer m_Before = itk::OutputWindow::GetInstance();
-};
-
 class ContractTest : public DeviceTest
 {
 protected:

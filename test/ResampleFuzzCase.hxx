@@ -131,7 +131,7 @@ private:
   {
     filter.SetInput(m_Input);
     filter.SetTransform(m_SetUp.transform.transform);
-    filter.SetInterpolator(this->MakeInterpolator());
+    filter.SetInterpolator(MakeInterpolator<TImage>(m_SetUp.interpolation));
     filter.SetSize(m_SetUp.output.size);
     filter.SetOutputStartIndex(m_SetUp.output.start);
     filter.SetOutputSpacing(m_SetUp.output.spacing);
@@ -154,24 +154,6 @@ private:
     output->DisconnectPipeline();
     EXPECT_EQ(output->GetBufferedRegion(), region);
     return output;
-  }
-
-  typename itk::InterpolateImageFunction<TImage, double>::Pointer
-  MakeInterpolator() const
-  {
-    // ITK's B-splines are of scalars.
-    if constexpr (std::is_arithmetic<PixelType>::value)
-    {
-      return gpuregtest::MakeInterpolator<TImage>(m_SetUp.interpolation);
-    }
-    else if (m_SetUp.interpolation == "nearest")
-    {
-      return itk::NearestNeighborInterpolateImageFunction<TImage, double>::New().GetPointer();
-    }
-    else
-    {
-      return itk::LinearInterpolateImageFunction<TImage, double>::New().GetPointer();
-    }
   }
 
   /** Whether rounding decides about a voxel of the output: its position is at the edge of the input, half-way between

@@ -6,8 +6,8 @@
 #include "BSpline.h"
 #include "FixedMap.h"
 #include "TransformChain.h"
-#include "ResampleCut.h"
 #include "Resample.h"
+#include "ResampleCut.h"
 
 #include "Queue.h"
 #include "gpureg/Precision.h"
@@ -34,7 +34,7 @@ class ResamplePasses
 public:
   virtual ~ResamplePasses() = default;
 
-  /** Makes the rows of the output that a.cut speaks of. output: real [rowCount][size[0]][components]. */
+  /** Makes rows a.cut.firstRow … + rowCount - 1 of the output. output: real [rowCount][size[0]][components]. */
   virtual void
   Resample(const kernels::ResampleArguments & a,
            Precision                          precision,

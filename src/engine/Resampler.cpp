@@ -297,10 +297,8 @@ private:
     {
       std::reverse(slabs.begin(), slabs.end());
     }
-    a.cut = kernels::CutIntoGroups(a.outputSize,
-                                   a.chain == kernels::ChainFollowsRows,
-                                   static_cast<int>(rows.first),
-                                   static_cast<int>(rows.count));
+    a.cut.firstRow = static_cast<int>(rows.first);
+    a.cut.rowCount = static_cast<int>(rows.count);
     a.slabAxis = cut.axis;
     a.isOnlySlab = cut.GetCount() == 1;
     a.isFirstSlab = 1;

@@ -15,10 +15,21 @@ enum
   ResampleBSpline = 2
 };
 
+/** How the output is cut for the devices that have work-groups. */
 enum
 {
-  /** Columns of control points that a group's part of a row meets at most where a part follows rows. */
-  MaximumRowColumns = ResampleRowLanes * ResampleLaneSteps / RowSplineSpacing + RowSplineOrder + 2
+  /** Lanes side by side along a row; a group has so many rows as it has lanes for. Two rows of a warp read from the
+   *  fewest of a cache's lines, however the input is turned: measured. */
+  ResampleTileLanes = 16,
+  /** The same where a part of the chain follows rows: a row's columns are a warp's. */
+  ResampleRowLanes = 32,
+  /** Voxels that a lane makes, one after the other: what it works out for the first serves them all. */
+  ResampleLaneSteps = 8,
+  /** Columns of control points that those meet at most where a part follows rows. */
+  MaximumRowColumns = ResampleRowLanes * ResampleLaneSteps / RowSplineSpacing + RowSplineOrder + 2,
+  /** So many groups every device counts in BandIndex()'s direction. */
+  ResampleMostPlaneGroups = 65535,
+  ResampleMostRows = 2147483647
 };
 
 /** How the chain is taken. */
@@ -29,6 +40,25 @@ enum
   /** Its only part is a B-spline whose rows are the output's, see FollowsRows(). */
   ChainFollowsRows = 2
 };
+
+/** The rows of the output that a launch makes, and how groups share them. */
+typedef struct ResampleCut
+{
+  int firstRow; /* row y + z·outputSize[1] is that at (y, z) */
+  int rowCount;
+
+  /* What CutIntoGroups works out: */
+  int bands;     /* groups side by side along a row */
+  int firstY;    /* rows of a plane from this one on, … */
+  int blockRows; /* … so many to a group, … */
+  int firstZ;    /* … in planes from this one on, … */
+  int steps;     /* … so many to a group */
+  int stepY;     /* from one of a lane's voxels to its next, … */
+  int stepZ;
+  int rowStep; /* … rows, … */
+  int rowSpan; /* … and all of its rows together, at most */
+  i64 positionStep[3];
+} ResampleCut;
 
 /** What a launch of the resampler needs beside its arrays. Indices of the output are relative to the
  *  region that is made, those of the input to its buffer. */
@@ -111,6 +141,27 @@ IsAmongVoxels(const ResampleArguments * a, const int * cell)
 {
   return (u32)cell[0] < (u32)(a->inputSize[0] - 1) && (u32)cell[1] < (u32)(a->inputSize[1] - 1) &&
          (u32)cell[2] < (u32)(a->inputSize[2] - 1);
+}
+
+/** itk::NearestNeighborInterpolateImageFunction among voxels. */
+GPUREG_REAL_FUNCTION void
+CopyNearestAmongVoxels(int                        components,
+                       const ResampleArguments *  a,
+                       GPUREG_GLOBAL const real * slab,
+                       const int *                cell,
+                       const real *               fraction,
+                       GPUREG_GLOBAL real *       out)
+{
+  GPUREG_GLOBAL const real * voxel = InputVoxel(components,
+                                                a,
+                                                slab,
+                                                cell[0] + (fraction[0] >= 0.5f),
+                                                cell[1] + (fraction[1] >= 0.5f),
+                                                cell[2] + (fraction[2] >= 0.5f));
+  for (int c = 0; c < components; ++c)
+  {
+    out[c] = ClampReal(voxel[c]);
+  }
 }
 
 /** itk::LinearInterpolateImageFunction among voxels. False if that is not finite: then each voxel's weight has to be
@@ -345,10 +396,17 @@ ResampleAt(int                        interpolation,
 {
   int rounded[3];
   int isInside = 1;
-  if (interpolation == ResampleLinear && IsAmongVoxels(a, cell) && (a->isOnlySlab || IsOwnedBySlab(a, cell)) &&
-      ResampleAmongVoxels(components, a, slab, cell, fraction, out))
+  if (interpolation <= ResampleLinear && IsAmongVoxels(a, cell) && (a->isOnlySlab || IsOwnedBySlab(a, cell)))
   {
-    return;
+    if (interpolation == ResampleNearest)
+    {
+      CopyNearestAmongVoxels(components, a, slab, cell, fraction, out);
+      return;
+    }
+    if (ResampleAmongVoxels(components, a, slab, cell, fraction, out))
+    {
+      return;
+    }
   }
   for (int axis = 0; axis < 3; ++axis)
   {

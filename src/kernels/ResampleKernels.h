@@ -20,45 +20,45 @@ ResampleTile(int                             interpolation,
              GPUREG_GLOBAL const real *      outside,
              GPUREG_GLOBAL real *            output)
 {
-  const int alongPlanes = a->cut.axis == 2;
-  const int rows = LaneCount() / ResampleTileLanes;
   const int block = GroupIndex() / a->cut.bands;
   const int x = (GroupIndex() - block * a->cut.bands) * ResampleTileLanes + LaneIndex() % ResampleTileLanes;
-  int       y = a->cut.firstY + block * (alongPlanes ? rows : rows * a->cut.steps) + LaneIndex() / ResampleTileLanes;
-  int       z = a->cut.firstZ + (alongPlanes ? BandIndex() * a->cut.steps : 0);
+  int       y = a->cut.firstY + block * a->cut.blockRows + LaneIndex() / ResampleTileLanes;
+  int       z = a->cut.firstZ + BandIndex() * a->cut.steps;
   if (x >= a->outputSize[0] || y >= a->outputSize[1])
   {
     return;
   }
+  int       row = z * a->outputSize[1] + y - a->cut.firstRow;
+  const int end = a->cut.rowCount - row > a->cut.rowSpan ? row + a->cut.rowSpan : a->cut.rowCount;
+  if (row < 0)
+  {
+    /* In the first plane it is not asked for. */
+    row += a->cut.rowStep;
+    y += a->cut.stepY;
+    z += a->cut.stepZ;
+  }
   i64 position[3];
   FindInputPosition(a, x, y, z, position);
-  int                  row = z * a->outputSize[1] + y - a->cut.firstRow;
-  const int            rowStep = alongPlanes ? a->outputSize[1] : rows;
   GPUREG_GLOBAL real * out = output + ((i64)row * a->outputSize[0] + x) * components;
-  for (int step = 0; step < a->cut.steps && row < a->cut.rowCount; ++step)
+  const i64            outStep = (i64)a->cut.rowStep * a->outputSize[0] * components;
+  for (; row < end; row += a->cut.rowStep, out += outStep)
   {
-    /* Of the first plane, some may not be asked for. */
-    if (row >= 0)
+    int  cell[3];
+    real fraction[3], d[3];
+    d[0] = 0.0f;
+    d[1] = 0.0f;
+    d[2] = 0.0f;
+    if (chain == ChainHasParts)
     {
-      int  cell[3];
-      real fraction[3], d[3];
-      d[0] = 0.0f;
-      d[1] = 0.0f;
-      d[2] = 0.0f;
-      if (chain == ChainHasParts)
-      {
-        DisplaceByChain(a->partCount, parts, vectors, x, y, z, d);
-      }
-      SplitPosition(position, chain != ChainIsAffine ? d : 0, cell, fraction);
-      ResampleAt(interpolation, components, a, input, outside, cell, fraction, out);
+      DisplaceByChain(a->partCount, parts, vectors, x, y, z, d);
     }
-    row += rowStep;
-    y += alongPlanes ? 0 : rows;
-    z += alongPlanes;
-    out += (i64)rowStep * a->outputSize[0] * components;
+    SplitPosition(position, chain != ChainIsAffine ? d : 0, cell, fraction);
+    ResampleAt(interpolation, components, a, input, outside, cell, fraction, out);
+    y += a->cut.stepY;
+    z += a->cut.stepZ;
     for (int r = 0; r < 3; ++r)
     {
-      position[r] += alongPlanes ? a->toInput.row[4 * r + 2] : a->toInput.row[4 * r + 1] * rows;
+      position[r] += a->cut.positionStep[r];
     }
   }
 }
@@ -79,7 +79,7 @@ ResampleRows(int                             interpolation,
   const int lane = LaneIndex() % ResampleRowLanes;
   const int rowOfGroup = LaneIndex() / ResampleRowLanes;
   const int block = GroupIndex() / a->cut.bands;
-  const int row = block * (LaneCount() / ResampleRowLanes) + rowOfGroup;
+  const int row = block * a->cut.blockRows + rowOfGroup;
   /* Lanes behind the last row help with its columns: of rows behind it, there may be no control points. */
   const int madeRow = a->cut.firstRow + (row < a->cut.rowCount ? row : a->cut.rowCount - 1);
   const int z = madeRow / a->outputSize[1];
@@ -120,7 +120,7 @@ ResampleRows(int                             interpolation,
   }
 }
 
-/** Makes its part of the rows that CutIntoGroups has chosen. output: these. columns: only where the chain follows
+/** Makes its part of the rows that CutIntoGroups has cut. output: these. columns: only where the chain follows
  *  rows. */
 GPUREG_REAL_GROUP_FUNCTION void
 ResampleGroup(int                             interpolation,
