@@ -147,7 +147,9 @@ AppendSpline(const Transform<TScalar, VDimension, VDimension> & transform, gpure
       return false;
     }
     // The bulk transform moves the point, and the spline's displacement at the point itself is added.
-    chain.Append(MakeSplineGrid(deformable));
+    gpureg::DisplacementGrid grid = MakeSplineGrid(deformable);
+    grid.isOpen = true;
+    chain.Append(std::move(grid));
     if (bulk)
     {
       chain.steps.back().map = FitAffine<TScalar, VDimension>(*bulk);

@@ -394,6 +394,51 @@ TEST_P(ResampleBadInput, ParametersThatAreNoNumbersAreTold)
   }
 }
 
+TEST_P(ResampleBadInput, VolumesOfNoSizeAndGridsThatAreTooLargeAreTold)
+{
+  gpureg::ResampleInput input;
+  input.size = { 2, 2, 2 };
+  input.values = [](std::int64_t, std::int64_t count, void * out) {
+    std::fill_n(static_cast<float *>(out), count, 1.0f);
+  };
+  gpureg::ResampleRequest request;
+  request.size = { 2, 2, 2 };
+  request.outside = { 0.0 };
+  int taken = 0;
+  request.output = [&taken](std::int64_t, std::int64_t count, const void *) { taken += static_cast<int>(count); };
+  gpureg::Resampler resampler(GetParam());
+  const auto        inOrder = [](std::int64_t count, const std::function<void(std::int64_t)> & body) {
+    for (std::int64_t task = 0; task < count; ++task)
+    {
+      body(task);
+    }
+  };
+  const auto expectError = [&](const std::string & words) {
+    try
+    {
+      resampler.Resample(input, request, inOrder);
+      ADD_FAILURE() << "not told: " << words;
+    }
+    catch (const gpureg::Error & error)
+    {
+      EXPECT_NE(std::string(error.what()).find(words), std::string::npos) << error.what();
+    }
+  };
+  input.size[1] = 0;
+  expectError("an input of 2 x 0 x 2 is empty");
+  input.size[1] = 2;
+  request.size = { 1, 65536, 65536 };
+  expectError("an output of 1 x 65536 x 65536 has more rows, or more elements in a slice, than 2147483647");
+  request.size = { 2, 2, 2 };
+  gpureg::DisplacementGrid grid;
+  grid.size = { 65536, 65536, 1 };
+  request.transform.Append(grid);
+  expectError("a transform's grid of 65536 x 65536 x 1 has more rows");
+  request.transform = {};
+  resampler.Resample(input, request, inOrder);
+  EXPECT_EQ(taken, 8);
+}
+
 TEST_P(ResampleBadInput, ADeviceThatIsNotThere)
 {
   EXPECT_THROW(itk::GPUDevice::FromName(GetParam() + "99"), itk::ExceptionObject);

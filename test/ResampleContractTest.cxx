@@ -4,6 +4,7 @@
 #include "ResampleCase.h"
 #include "TestDevices.h"
 
+#include "itkBSplineDeformableTransform.h"
 #include "itkCommand.h"
 #include "itkGaussianImageSource.h"
 #include "itkImageRegionConstIteratorWithIndex.h"
@@ -320,6 +321,58 @@ TEST_P(ResampleContract, AnInterpolatorThatItDoesNotKnowIsTheParents)
   }
   EXPECT_EQ(filter->GetEvaluationStatistics().launches, 0);
   ExpectSame(*filter->GetOutput(), *reference->GetOutput(), reference->GetOutput()->GetBufferedRegion());
+}
+
+TEST_P(ResampleContract, TheUpperEndOfASplinesRegionIsWhereITKHasIt)
+{
+  // Eight cells of two voxels: the last voxels lie on the end of the valid region, exactly.
+  const auto image = ImageType::New();
+  image->SetRegions(itk::Size<3>{ { 17, 17, 17 } });
+  image->Allocate();
+  for (itk::ImageRegionIteratorWithIndex<ImageType> it(image, image->GetBufferedRegion()); !it.IsAtEnd(); ++it)
+  {
+    it.Set(static_cast<float>(10 * it.GetIndex()[0] + 3 * it.GetIndex()[1] + it.GetIndex()[2]));
+  }
+  using SplineType = itk::BSplineTransform<double, 3, 3>;
+  using DeformableType = itk::BSplineDeformableTransform<double, 3, 3>;
+  const auto                         spline = SplineType::New();
+  SplineType::PhysicalDimensionsType dimensions;
+  dimensions.Fill(16);
+  SplineType::MeshSizeType mesh;
+  mesh.Fill(8);
+  spline->SetTransformDomainPhysicalDimensions(dimensions);
+  spline->SetTransformDomainMeshSize(mesh);
+  const auto deformable = DeformableType::New();
+  deformable->SetGridRegion(spline->GetCoefficientImages()[0]->GetLargestPossibleRegion());
+  deformable->SetGridSpacing(spline->GetCoefficientImages()[0]->GetSpacing());
+  deformable->SetGridOrigin(spline->GetCoefficientImages()[0]->GetOrigin());
+  SplineType::ParametersType parameters(spline->GetNumberOfParameters());
+  parameters.Fill(-0.7);
+  spline->SetParametersByValue(parameters);
+  deformable->SetParametersByValue(parameters);
+  const itk::Index<3> last{ { 16, 16, 16 } };
+  // Moved by -0.7 voxels along each axis, or not at all.
+  const auto expectLast = [&](const itk::Transform<double, 3, 3> * transform, float expected) {
+    const auto reference = ReferenceType::New();
+    const auto filter = FilterType::New();
+    filter->SetDevice(this->GetDevice());
+    for (ReferenceType * resample : { reference.GetPointer(), static_cast<ReferenceType *>(filter.GetPointer()) })
+    {
+      resample->SetInput(image);
+      resample->SetTransform(transform);
+      resample->SetOutputParametersFromImage(image);
+    }
+    ExpectSameOutput(*filter, *reference);
+    EXPECT_NEAR(reference->GetOutput()->GetPixel(last), expected, 1e-3);
+  };
+  expectLast(spline, 14 * 16 - 0.7f * 14);
+  expectLast(deformable, 14 * 16);
+  // As parts of a chain, too.
+  const auto turned = itk::CompositeTransform<double, 3>::New();
+  turned->AddTransform(deformable);
+  turned->AddTransform(itk::IdentityTransform<double, 3>::New());
+  turned->AddTransform(deformable);
+  expectLast(turned, 14 * 16);
 }
 
 TEST_P(ResampleContract, AReferenceImageSetsTheGrid)

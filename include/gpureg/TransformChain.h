@@ -32,6 +32,8 @@ struct DisplacementGrid
   /** Whether it has a vector for each voxel of the output that is made, and is the chain's first: what a voxel gets is
    *  then its own vector exactly, whatever toGrid rounds. */
   bool isOfOutput = false;
+  /** Of a B-spline, whether the upper end of its valid region is outside, as itk::BSplineDeformableTransform has it. */
+  bool isOpen = false;
 };
 
 /** One step of a chain: out = map·in + vectorMatrix·u(toGrid·in), of points. Outside of the grid u is 0. */

@@ -83,6 +83,7 @@ FoldChain(const ResampleRequest & request)
     part.firstVector = firstVector;
     part.dimension = request.transform.dimension;
     part.order = step.grid.order == DisplacementGrid::Field ? kernels::ChainPartIsField : step.grid.order;
+    part.isOpen = step.grid.isOpen;
     for (std::size_t axis = 0; axis < 3; ++axis)
     {
       part.size[axis] = step.grid.size[axis];

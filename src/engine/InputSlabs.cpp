@@ -74,6 +74,21 @@ InputSlabs::MakeWholeCut(const ResampleInput & input)
   return cut;
 }
 
+bool
+InputSlabs::IsThere(const ResampleInput & input) const
+{
+  return Wrap(input) != nullptr;
+}
+
+MemoryPointer
+InputSlabs::Wrap(const ResampleInput & input) const
+{
+  return input.memory && !IsSpline(input)
+           ? m_Queue.Wrap(const_cast<void *>(input.memory),
+                          static_cast<std::size_t>(CountOf(input.size)) * GetVoxelBytes(input))
+           : nullptr;
+}
+
 std::size_t
 InputSlabs::GetStateBytes(const ResampleInput & input, std::size_t most) const
 {
@@ -125,16 +140,12 @@ InputSlabs::SetInput(const ResampleInput & input, const SlabCut & cut, std::size
   }
   m_Recursion.SetMaximumSize(stateBytes);
   m_IsWrapped = false;
-  if (input.memory && !IsSpline(input) && cut.GetCount() == 1)
+  if (MemoryPointer there = Wrap(input))
   {
-    const std::size_t size = static_cast<std::size_t>(CountOf(input.size)) * GetVoxelBytes(input);
-    if (MemoryPointer there = m_Queue.Wrap(const_cast<void *>(input.memory), size))
-    {
-      m_Memory = std::move(there);
-      m_IsWrapped = true;
-      m_Loaded = 0;
-      return;
-    }
+    m_Memory = std::move(there);
+    m_IsWrapped = true;
+    m_Loaded = 0;
+    return;
   }
   if (m_Loaded < 0)
   {

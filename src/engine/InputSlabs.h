@@ -27,6 +27,10 @@ public:
   static SlabCut
   MakeWholeCut(const ResampleInput & input);
 
+  /** Whether the device reads an input's own memory. */
+  bool
+  IsThere(const ResampleInput & input) const;
+
   /** Bytes beside a slab, of at most so many, that making coefficients takes; and those that a slab has at least. */
   std::size_t
   GetStateBytes(const ResampleInput & input, std::size_t most) const;
@@ -76,6 +80,9 @@ public:
   }
 
 private:
+  /** The input's memory as the device's own; null where it is not. */
+  MemoryPointer
+  Wrap(const ResampleInput & input) const;
   void
   MakeCoefficients();
   /** Planes of an axis of a volume go up, are filtered along other axes, and come back. */

@@ -61,7 +61,7 @@ CutInput(const ResampleSizes & s, const Room & room, ResamplePlan & plan)
 {
   const std::size_t taken = GetBytes(s, plan);
   const std::size_t left = std::min(room.free - std::min(taken, room.free), room.largestAllocation);
-  const auto        planes = static_cast<std::int64_t>(left / s.planeBytes);
+  const auto        planes = s.planeBytes > 0 ? static_cast<std::int64_t>(left / s.planeBytes) : s.input.planes;
   const auto        owned = planes >= s.input.planes ? s.input.planes : planes - 2 * s.input.margin;
   plan.slabs.owned = static_cast<int>(std::max<std::int64_t>(1, owned));
   plan.inputBytes = plan.slabs.owned == s.input.planes ? static_cast<std::size_t>(s.input.planes) * s.planeBytes

@@ -72,8 +72,8 @@ struct SlabCut
 /** What a resampling is of, in bytes, planes and rows. */
 struct ResampleSizes
 {
-  SlabCut     input; // owned: all planes
-  std::size_t planeBytes = 0;
+  SlabCut     input;          // owned: all planes
+  std::size_t planeBytes = 0; // 0 where the device reads the input's own memory
   /** What a cut input takes in any case, however thin its slabs are. */
   std::size_t leastSlabBytes = 0;
 

@@ -23,17 +23,21 @@ namespace
 constexpr std::size_t PieceBytes = std::size_t{ 16 } << 20;
 constexpr std::size_t TimedPieceBytes = std::size_t{ 256 } << 20;
 
-/** \throws Error if a volume has more rows, or more voxels in a slice, than 32 bits count. */
+/** \throws Error if a volume is empty, or has more rows, or more elements in a slice, than 32 bits count. */
 void
-CheckSize(const Size & size, const char * what)
+CheckSize(const Size & size, const std::string & what)
 {
   const std::int64_t most = std::numeric_limits<int>::max();
-  if (std::min({ size[0], size[1], size[2] }) < 1 || static_cast<std::int64_t>(size[0]) * size[1] > most ||
-      static_cast<std::int64_t>(size[1]) * size[2] > most)
+  const std::string  which =
+    what + " of " + std::to_string(size[0]) + " x " + std::to_string(size[1]) + " x " + std::to_string(size[2]);
+  if (std::min({ size[0], size[1], size[2] }) < 1)
   {
-    throw Error(std::string(what) + " of " + std::to_string(size[0]) + " x " + std::to_string(size[1]) + " x " +
-                std::to_string(size[2]) + " voxels is empty, or has more rows, or more voxels in a slice, than " +
-                std::to_string(most) + "; resample a part of it");
+    throw Error(which + " is empty; there is nothing to resample");
+  }
+  if (static_cast<std::int64_t>(size[0]) * size[1] > most || static_cast<std::int64_t>(size[1]) * size[2] > most)
+  {
+    throw Error(which + " has more rows, or more elements in a slice, than " + std::to_string(most) +
+                "; resample a part of it, or with a coarser grid");
   }
 }
 
@@ -90,6 +94,10 @@ public:
   {
     CheckSize(input.size, "an input");
     CheckSize(request.size, "an output");
+    for (const ChainStep & step : request.transform.steps)
+    {
+      CheckSize(step.grid.size, "a transform's grid");
+    }
     const auto start = std::chrono::steady_clock::now();
     m_Queue->statistics = {};
     m_Queue->parallelFor = parallelFor;
@@ -135,7 +143,9 @@ private:
     const std::size_t voxelBytes = BytesOf(input.precision) * static_cast<std::size_t>(input.components);
     ResampleSizes     sizes;
     sizes.input = InputSlabs::MakeWholeCut(input);
-    sizes.planeBytes = static_cast<std::size_t>(CountOf(input.size) / sizes.input.planes) * voxelBytes;
+    // Where the input is read where it is, it takes nothing.
+    sizes.planeBytes =
+      m_Input.IsThere(input) ? 0 : static_cast<std::size_t>(CountOf(input.size) / sizes.input.planes) * voxelBytes;
     sizes.leastSlabBytes = InputSlabs::GetLeastSlabBytes(input);
     sizes.rows = static_cast<std::int64_t>(request.size[1]) * request.size[2];
     sizes.rowsOfPlane = request.size[1];

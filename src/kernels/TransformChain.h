@@ -26,6 +26,7 @@ typedef struct ChainPart
   int      size[3];
   int      dimension;
   int      order;    /* of a B-spline, 0 to 3; or ChainPartIsField */
+  int      isOpen;   /* the upper end of a B-spline's valid region is outside */
   float    carry[9]; /* d in the units of the next grid, by rows */
 } ChainPart;
 
@@ -43,11 +44,13 @@ AddScaledVector(real weight, float4 vector, real * sum)
   sum[2] = MultiplyAdd(weight, (real)vector.z, sum[2]);
 }
 
-/** The grid's first control point that counts along an axis, and its spline's argument t in [0, 1].
- *  False outside of itk::BSplineTransform's valid region, whose upper end belongs to it. */
+/** The grid's first control point that counts along an axis, and its spline's argument t in [0, 1]. False outside of
+ *  the valid region, to which in itk::BSplineTransform its upper end belongs, but not in
+ *  itk::BSplineDeformableTransform. */
 GPUREG_REAL_FUNCTION int
-FindControlPoints(int order, int size, int cell, real fraction, int * first, real * t)
+FindControlPoints(int order, const ChainPart * part, int axis, int cell, real fraction, int * first, real * t)
 {
+  const int size = part->size[axis];
   /* An even order's knots lie half-way between the control points. */
   int knot = cell;
   *t = fraction;
@@ -57,7 +60,7 @@ FindControlPoints(int order, int size, int cell, real fraction, int * first, rea
     knot += upperHalf;
     *t = upperHalf ? fraction - 0.5f : fraction + 0.5f;
   }
-  if (knot == size - (order + 1) / 2 && *t == 0.0f)
+  if (knot == size - (order + 1) / 2 && *t == 0.0f && !part->isOpen)
   {
     knot -= 1;
     *t = 1.0f;
@@ -103,14 +106,14 @@ FindControlPointColumns(
   real t = 0.0f;
   first[2] = 0;
   wz[0] = 1.0f;
-  if (!FindControlPoints(order, part->size[1], cell[1], fraction[1], first + 1, &t))
+  if (!FindControlPoints(order, part, 1, cell[1], fraction[1], first + 1, &t))
   {
     return 0;
   }
   SplineWeights(order, t, wy);
   if (part->dimension > 2)
   {
-    if (!FindControlPoints(order, part->size[2], cell[2], fraction[2], first + 2, &t))
+    if (!FindControlPoints(order, part, 2, cell[2], fraction[2], first + 2, &t))
     {
       return 0;
     }
@@ -131,7 +134,7 @@ AddSplineDisplacement(int                          order,
   real wx[MaximumTransformSplineOrder + 1], wy[MaximumTransformSplineOrder + 1], wz[MaximumTransformSplineOrder + 1];
   real t;
   int  first[3];
-  if (!FindControlPoints(order, part->size[0], cell[0], fraction[0], first, &t) ||
+  if (!FindControlPoints(order, part, 0, cell[0], fraction[0], first, &t) ||
       !FindControlPointColumns(order, part, cell, fraction, first, wy, wz))
   {
     return;
@@ -325,7 +328,7 @@ AddFromColumns(const ChainPart * part, GPUREG_LOCAL const real * columns, int fi
   real fraction, t, wx[RowSplineOrder + 1];
   int  first;
   FindFraction(position, &fraction);
-  if (FindControlPoints(RowSplineOrder, part->size[0], CellOf(position), fraction, &first, &t))
+  if (FindControlPoints(RowSplineOrder, part, 0, CellOf(position), fraction, &first, &t))
   {
     GPUREG_LOCAL const real * column = columns + 3 * (first - firstColumn);
     SplineWeights(RowSplineOrder, t, wx);
