@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs ITK's own tests, unmodified, without and with the plugin, and prints how each ends and which of this module's
-# classes were made during it. Fails where a result differs.
+# Runs ITK's own tests, unmodified, without and with the plugin, and prints those during which this module's classes
+# were made: how each ends, and which classes these were. Fails where a result differs. Last come the files that these
+# tests wrote in DRIVER_BUILD_DIR/out, and which of them are not the same, byte for byte.
 #   tools/itk-suite.sh DRIVER_BUILD_DIR PLUGIN_DIR [CTEST_ARGUMENT…]
 # In DRIVER_BUILD_DIR ctest finds ITK's tests, built against ITK's shared libraries; PLUGIN_DIR is the plugin's folder
-# in this project's build, beside which the build with tests leaves FactoryTrace.
+# in this project's build, beside which the build with tests leaves FactoryTrace. The environment variable
+# ITK_SUITE_FILES names a folder for copies of these files, in without/TEST and with/TEST.
 #   tools/itk-suite.sh ../itk-tests build/lib/GPURegistration-plugin -R 'Resample|Shrink'
 set -Eeuo pipefail
 trap 'echo "$0: failed: $BASH_COMMAND" >&2' ERR
@@ -23,10 +25,16 @@ tracer=$(dirname "$plugin")/FactoryTrace
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
+files=${ITK_SUITE_FILES:-$scratch/files}
+longest=300
 
-# run NUMBER: one test's result, as ctest words it. What the test prints is in $scratch/output.
+# run NUMBER FOLDER: one test's result, as ctest words it. What the test prints is in $scratch/output, what it writes
+# goes to FOLDER, too.
 run() {
-  ctest --test-dir "$drivers" -I "$1,$1" -V > "$scratch/output" 2>&1 || true
+  mkdir -p "$2"
+  touch "$scratch/before"
+  ctest --test-dir "$drivers" --timeout $longest -I "$1,$1" -V > "$scratch/output" 2>&1 || true
+  [ ! -d "$drivers/out" ] || find "$drivers/out" -type f -newer "$scratch/before" -exec cp -t "$2" {} +
   sed -nE "s/^.* Test +#$1: .*(Passed|Failed|Skipped|Timeout|Not Run|Exception: [A-Za-z]+).*/\1/p" "$scratch/output"
 }
 
@@ -39,28 +47,44 @@ tests=0
 both=0
 ours=0
 different=0
-elsewhere=0
+written=0
+elsewhere=()
+changed=()
 printf '| test | without | with | our classes made | left to ITK |\n|---|---|---|---|---|\n'
 while read -r number name; do
-  without=$(run "$number")
+  without=$(run "$number" "$files/without/$name")
   : > "$scratch/trace"
-  with=$(ITK_AUTOLOAD_PATH=$tracer:$plugin GPUREG_FACTORY_TRACE=$scratch/trace run "$number")
+  with=$(ITK_AUTOLOAD_PATH=$tracer:$plugin GPUREG_FACTORY_TRACE=$scratch/trace run "$number" "$files/with/$name")
   made=$(list "$scratch/trace" '^itk::GPUStandIn<.*itk::(GPU[A-Za-z]+)<.*')
   # The warning of a filter whose work the device cannot do.
   left=$(list "$scratch/output" '.* Computed by itk::([A-Za-z]+) on the host\..*')
-  if [ "$without$with" = FailedFailed ] && [ -z "$made" ]; then
-    elsewhere=$((elsewhere + 1))
+  if [ "$without" != Passed ] && [ "$without" = "$with" ] && [ -z "$made" ]; then
+    elsewhere+=("$name ($with)")
     continue
   fi
   tests=$((tests + 1))
   [ "$without" != Passed ] || [ "$with" != Passed ] || both=$((both + 1))
-  [ -z "$made" ] || ours=$((ours + 1))
   [ "$without" = "$with" ] || different=$((different + 1))
+  if [ -z "$made" ] && [ "$without" = "$with" ]; then
+    rm -r "$files/without/$name" "$files/with/$name"
+    continue
+  fi
+  [ -z "$made" ] || ours=$((ours + 1))
+  for file in "$files/with/$name"/*; do
+    [ -e "$file" ] || continue
+    written=$((written + 1))
+    cmp -s "$file" "$files/without/$name/${file##*/}" || changed+=("$name: ${file##*/}")
+  done
   printf '| %s | %s | %s | %s | %s |\n' "$name" "$without" "$with" "$made" "$left"
 done < <(ctest --test-dir "$drivers" -N "$@" | sed -nE 's/^ *Test +#([0-9]+): ([^ ]+).*/\1 \2/p')
 
 printf '\n%d tests: %d pass without the plugin and with it, in %d of them our classes were made, %d differ.\n' \
   "$tests" "$both" "$ours" "$different"
-[ "$elsewhere" -eq 0 ] || printf '%d more fail either way, without our classes: not built here, or without their data.\n' "$elsewhere"
+if [ ${#elsewhere[@]} -gt 0 ]; then
+  printf '%d more do not pass either way, without our classes: not built here, without their data, or too long.\n' "${#elsewhere[@]}"
+  printf '  %s\n' "${elsewhere[@]}"
+fi
+printf 'With our classes %d files were written, of which %d are not the same bytes.\n' "$written" "${#changed[@]}"
+[ ${#changed[@]} -eq 0 ] || printf '  %s\n' "${changed[@]}"
 [ "$tests" -gt 0 ] || fail "there is no test to run"
 [ "$different" -eq 0 ] || fail "a result differs"
