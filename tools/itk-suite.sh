@@ -26,7 +26,7 @@ tracer=$(dirname "$plugin")/FactoryTrace
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 files=${ITK_SUITE_FILES:-$scratch/files}
-longest=300
+longest=180
 
 # run NUMBER FOLDER: one test's result, as ctest words it. What the test prints is in $scratch/output, what it writes
 # goes to FOLDER, too.
