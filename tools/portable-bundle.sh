@@ -16,7 +16,7 @@ fail() { echo "$0: $*" >&2; exit 1; }
 build=$1
 out=${2%/}
 tools=$(cd "$(dirname "$0")" && pwd)
-limit=50000000
+. "$tools/bundle-libraries.sh"
 
 [ -d "$build/bin" ] || fail "there is no $build/bin: build first"
 build=$(cd "$build" && pwd)
@@ -28,28 +28,6 @@ mkdir -p "$out/bin" "$out/lib"
 
 is_elf() { [ "$(head -c 4 "$1")" = $'\x7fELF' ]; }
 
-# glibc belongs to the kernel and the loader of the machine that runs: its own is used there.
-is_glibc() {
-  case $1 in
-    linux-vdso.so.* | ld-linux* | libc.so.* | libm.so.* | libmvec.so.* | libdl.so.* | libpthread.so.* | librt.so.* | \
-      libresolv.so.* | libutil.so.* | libanl.so.* | libnsl.so.* | libnss_*.so.*) return 0 ;;
-  esac
-  return 1
-}
-
-# copy_libraries FILE…: what the loader would load for them, this build's own library among it.
-copy_libraries() {
-  local file name path listing
-  for file; do
-    listing=$(LD_LIBRARY_PATH=$build/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} ldd "$file")
-    while read -r name _ path _; do
-      is_glibc "$(basename "$name")" && continue
-      [ "$path" != not ] || fail "$(basename "$file") needs $name, which is not found"
-      [ -e "$out/lib/$name" ] || cp -L "$path" "$out/lib/$name"
-    done <<< "$listing"
-  done
-}
-
 for program in "$build"/bin/*; do
   if [ -f "$program" ] && [ -x "$program" ] && is_elf "$program"; then
     cp "$program" "$out/bin/"
@@ -57,16 +35,9 @@ for program in "$build"/bin/*; do
 done
 programs=("$out"/bin/*)
 [ ${#programs[@]} -gt 0 ] || fail "there is no program in $build/bin: build the tests (BUILD_TESTING) and the benchmarks (BUILD_BENCHMARKS)"
-copy_libraries "${programs[@]}"
+copy_libraries "$build/lib" "$out/lib" "${programs[@]}"
 
-# The OpenCL loader is opened at run time, so no program names it; the GPU's driver brings none.
-opencl=$(PATH=$PATH:/sbin:/usr/sbin ldconfig -p | awk '$1 == "libOpenCL.so.1" && /x86-64/ && !path { path = $NF } END { print path }')
-if [ -n "$opencl" ]; then
-  cp -L "$opencl" "$out/lib/libOpenCL.so.1"
-  copy_libraries "$out/lib/libOpenCL.so.1"
-else
-  echo "no OpenCL loader (libOpenCL.so.1) here: the bundle finds OpenCL devices only where one is installed"
-fi
+copy_opencl_loader "$out/lib"
 
 cp "$tools/run-gpu-suite.sh" "$out/"
 cat > "$out/run" << 'EOF'
@@ -79,12 +50,6 @@ exec "$here/bin/$1" "${@:2}"
 EOF
 chmod +x "$out/run" "$out/run-gpu-suite.sh"
 
-tar -C "$(dirname "$out")" --sort=name -cf - "$(basename "$out")" | xz -T0 > "$out.tar.xz"
-# An archive that lacks anything is small, too.
-packed=$(tar -tJf "$out.tar.xz" | wc -l)
-[ "$packed" -eq "$(find "$out" | wc -l)" ] || fail "$out.tar.xz is incomplete: it holds $packed entries"
-size=$(stat -c %s "$out.tar.xz")
 libraries=("$out"/lib/*)
-printf '%s: %d programs, %d libraries, %s unpacked, %d.%d MB packed in %s.tar.xz\n' "$out" "${#programs[@]}" \
-  "${#libraries[@]}" "$(du -sh "$out" | cut -f 1)" $((size / 1000000)) $((size / 100000 % 10)) "$out"
-[ "$size" -le "$limit" ] || fail "the packed bundle is larger than 50 MB"
+printf '%s: %d programs, %d libraries, ' "$out" "${#programs[@]}" "${#libraries[@]}"
+pack "$out" 50000000
