@@ -140,7 +140,9 @@ private:
 
   /** Float is enough where neither side keeps more. */
   static constexpr gpureg::Precision Precision =
-    std::is_same<InputComponentType, float>::value && !std::is_same<OutputComponentType, double>::value
+    std::is_same<InputComponentType, float>::value &&
+        (std::is_same<OutputComponentType, float>::value ||
+         (std::is_integral<OutputComponentType>::value && sizeof(OutputComponentType) <= sizeof(std::int16_t)))
       ? gpureg::Precision::Single
       : gpureg::Precision::Double;
 

@@ -218,6 +218,34 @@ TEST_P(ResamplePixelType, FromOneTypeToAnother)
   EXPECT_GT(clamped, 20);
 }
 
+TEST_P(ResamplePixelType, FromFloatsToIntegersThatFloatsDoNotHold)
+{
+  using InputType = itk::Image<float, 2>;
+  using OutputType = itk::Image<int, 2>;
+  const auto             image = MakeImage<InputType>(Grid<2>(), [](const auto & index) {
+    return 16777216.0 + 4.0 * static_cast<double>(index[0]);
+  });
+  auto                   transform = itk::TranslationTransform<double, 2>::New();
+  itk::Vector<double, 2> offset;
+  offset.Fill(0.25);
+  transform->SetOffset(offset);
+  auto reference = itk::ResampleImageFilter<InputType, OutputType>::New();
+  auto filter = itk::GPUResampleImageFilter<InputType, OutputType>::New();
+  Connect<InputType, OutputType>(*reference, image, *transform);
+  Connect<InputType, OutputType>(*filter, image, *transform);
+  filter->SetDevice(this->GetDevice());
+  reference->Update();
+  filter->Update();
+  EXPECT_EQ(reference->GetOutput()->GetPixel({ { 0, 0 } }), 16777217);
+  for (itk::ImageRegionConstIteratorWithIndex<OutputType> it(reference->GetOutput(),
+                                                             reference->GetOutput()->GetBufferedRegion());
+       !it.IsAtEnd();
+       ++it)
+  {
+    EXPECT_EQ(filter->GetOutput()->GetPixel(it.GetIndex()), it.Get()) << it.GetIndex();
+  }
+}
+
 TEST_P(ResamplePixelType, Vectors)
 {
   Random     random(12);

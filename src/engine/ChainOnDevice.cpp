@@ -81,16 +81,19 @@ FindPlanes(const kernels::FixedMap & map,
   const auto inVoxels = [](kernels::i64 fixed) { return static_cast<double>(fixed) / 4294967296.0; };
   double     low = inVoxels(map.row[4 * axis + 3]);
   double     high = low;
+  double     largest = std::abs(low);
   for (int c = 0; c < 3; ++c)
   {
     const double step = inVoxels(map.row[4 * axis + c]);
-    low += std::min(step * static_cast<double>(first[c]), step * static_cast<double>(last[c]));
-    high += std::max(step * static_cast<double>(first[c]), step * static_cast<double>(last[c]));
+    const double one = step * static_cast<double>(first[c]);
+    const double other = step * static_cast<double>(last[c]);
+    low += std::min(one, other);
+    high += std::max(one, other);
+    largest += std::max(std::abs(one), std::abs(other));
   }
-  // Doubles are exact so far; and displaced, a fraction may be rounded up to the next cell.
+  // So far doubles hold every bit of a fixed-point number, and of these sums.
   constexpr double MostExact = 1 << 20;
-  const bool       isExact = reach == 0 && low > -MostExact && high < MostExact;
-  const double     more = margin + std::ceil(reach) + (isExact ? 0 : 1);
+  const double     more = margin + std::ceil(reach) + (largest < MostExact ? 0 : 1);
   const double     planes = planeCount;
   if (!(more < MostExact))
   {

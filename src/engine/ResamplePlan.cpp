@@ -75,6 +75,7 @@ double
 CountCost(const ResampleSizes & s, const ResamplePlan & plan)
 {
   constexpr double PassesOfUpload = 32;
+  const int        heldPlanes = std::min(plan.slabs.planes, plan.slabs.owned + 2 * plan.slabs.margin);
   std::int64_t     planesUp = 0;
   std::int64_t     rowsPassed = 0;
   int              loaded = -1;
@@ -86,7 +87,7 @@ CountCost(const ResampleSizes & s, const ResamplePlan & plan)
     {
       const bool isLastLoaded = loaded == slabs.end - 1;
       const bool isThere = loaded == slabs.first || isLastLoaded;
-      planesUp += (slabs.GetCount() - isThere) * std::int64_t{ plan.slabs.owned + 2 * plan.slabs.margin };
+      planesUp += (slabs.GetCount() - isThere) * std::int64_t{ heldPlanes };
       rowsPassed += (slabs.GetCount() - 1) * rows.count;
       loaded = isLastLoaded ? slabs.first : slabs.end - 1;
     }

@@ -341,7 +341,10 @@ private:
   PlaneRange
   FindPlanesOfInput(const ResampleRequest & request, const SlabCut & cut, const RowRange & rows, double reach) const
   {
-    PlaneRange planes = FindPlanes(m_Chain.GetFolded().toInput, cut.axis, request.size, rows, reach, 0, cut.planes);
+    const FoldedChain & folded = m_Chain.GetFolded();
+    // Displaced, were it by nothing, a fraction may be rounded up to the next cell.
+    const int  margin = folded.parts.empty() ? 0 : 1;
+    PlaneRange planes = FindPlanes(folded.toInput, cut.axis, request.size, rows, reach, margin, cut.planes);
     if (request.extrapolates)
     {
       planes.first = std::min(planes.first, cut.planes - 1);
@@ -358,7 +361,7 @@ private:
     {
       return { 0 };
     }
-    // Displacements are rounded, and a cell beside the edge is the edge's.
+    // Displacements are rounded.
     const double     reach = 1.0001 * m_Chain.GetReach()[static_cast<std::size_t>(cut.axis)];
     const PlaneRange range = cut.FindSlabs(FindPlanesOfInput(request, cut, rows, reach));
     std::vector<int> slabs(static_cast<std::size_t>(range.GetCount()));
