@@ -60,6 +60,16 @@ ResampleWithin(TFilter & filter, const TImage &, std::size_t bytes)
   return output;
 }
 
+/** The bytes that an error for too small a bound says are wanted. */
+void
+ReadWanted(const itk::ExceptionObject & error, std::size_t & wanted)
+{
+  const std::string text = error.GetDescription();
+  const auto        end = text.find(" are wanted");
+  ASSERT_NE(end, std::string::npos) << text;
+  wanted = std::stoul(text.substr(text.rfind(' ', end - 1) + 1));
+}
+
 class ResampleMemory : public DeviceTest
 {
 protected:
@@ -290,10 +300,8 @@ TEST_P(ResampleMemory, TooLittleForASlabSaysHowMuchItTakesAndThatIsEnough)
     catch (const itk::ExceptionObject & error)
     {
       const std::string text = error.GetDescription();
-      const auto        end = text.find(" are wanted");
-      ASSERT_NE(end, std::string::npos) << text;
       EXPECT_NE(text.find("2000 bytes are allowed"), std::string::npos) << text;
-      wanted = std::stoul(text.substr(text.rfind(' ', end - 1) + 1));
+      ASSERT_NO_FATAL_FAILURE(ReadWanted(error, wanted));
     }
     ASSERT_GT(wanted, 2000u);
     EXPECT_TRUE(AreSameToTheBit(*whole, *ResampleWithin(*filter, *image, wanted)));
@@ -311,8 +319,7 @@ TEST_P(ResampleMemory, WithoutABoundTheProcessLimitIsKept)
   const auto grid = MakeDeepGrid<3>(random);
   const auto image = MakeImage<ImageType>(grid, [&](const auto &) { return Uniform(random, 0, 100); });
   const auto make = [&] {
-    const auto filter = MakeFilter(image.GetPointer(), MakeTransform<3>("affine", grid, random).GetPointer());
-    return filter;
+    return MakeFilter(image.GetPointer(), MakeTransform<3>("affine", grid, random).GetPointer());
   };
   Random     copy = random;
   const auto whole = ResampleWithin(*make(), *image, 0);
@@ -360,10 +367,7 @@ TEST_P(ResampleMemory, AFieldThatIsGivenOtherParametersGoesUpAgain)
   const auto grid = MakeDeepGrid<3>(random);
   const auto image = MakeImage<ImageType>(grid, [&](const auto &) { return Uniform(random, 0, 100); });
   const auto transform = MakeTransform<3>("field", grid, random);
-  const auto make = [&] {
-    const auto filter = MakeFilter(image.GetPointer(), transform.GetPointer());
-    return filter;
-  };
+  const auto make = [&] { return MakeFilter(image.GetPointer(), transform.GetPointer()); };
   const auto filter = make();
   auto       before = ResampleWithin(*filter, *image, 0);
   const auto expectFresh = [&](const char * how) {
@@ -447,10 +451,8 @@ TEST_P(ResampleMemory, OneFilterKeepsWithinEachBoundInTurn)
     }
     catch (const itk::ExceptionObject & error)
     {
-      const std::string text = error.GetDescription();
-      const auto        end = text.find(" are wanted");
-      ASSERT_NE(end, std::string::npos) << text;
-      const std::size_t wanted = std::stoul(text.substr(text.rfind(' ', end - 1) + 1));
+      std::size_t wanted = 0;
+      ASSERT_NO_FATAL_FAILURE(ReadWanted(error, wanted));
       EXPECT_GT(wanted, bound);
       ResampleWithin(*filter, *image, wanted);
     }

@@ -149,6 +149,7 @@ private:
     sizes.leastSlabBytes = InputSlabs::GetLeastSlabBytes(input);
     sizes.rows = static_cast<std::int64_t>(request.size[1]) * request.size[2];
     sizes.rowsOfPlane = request.size[1];
+    // How far vectors reach is not known before they are looked at.
     sizes.findPlanes = [&](const RowRange & rows) { return FindPlanesOfInput(request, sizes.input, rows, 0.0); };
     sizes.rowBytes = voxelBytes * static_cast<std::size_t>(request.size[0]);
     sizes.mostPieceBytes = m_IsTiming ? TimedPieceBytes : PieceBytes;
