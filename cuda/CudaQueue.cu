@@ -104,7 +104,7 @@ CudaQueue::CudaQueue(Backend & backend, int device)
   const CudaDeviceScope scope(device);
   try
   {
-    for (cudaStream_t * stream : { &m_Stream, &m_DownStream })
+    for (cudaStream_t * stream : { &m_Stream, &m_UpStream, &m_DownStream })
     {
       CheckCuda(cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking), "making a stream", GetDeviceName());
     }
@@ -136,7 +136,7 @@ void
 CudaQueue::Release() noexcept
 {
   WithDevice(m_Device, [this] {
-    for (cudaStream_t stream : { m_Stream, m_DownStream })
+    for (cudaStream_t stream : { m_Stream, m_UpStream, m_DownStream })
     {
       if (stream)
       {
@@ -205,15 +205,22 @@ CudaQueue::GetStaging(Direction direction, int slot, std::size_t bytes)
 }
 
 void
-CudaQueue::Upload(Memory & target, std::size_t offset, const void * source, std::size_t bytes)
+CudaQueue::CopyUp(Memory & target, std::size_t offset, const void * source, std::size_t bytes, cudaStream_t stream)
 {
   const CudaDeviceScope scope(m_Device);
   char * const          address = static_cast<char *>(static_cast<CudaMemory &>(target).GetAddress()) + offset;
-  CheckCuda(cudaMemcpyAsync(address, source, bytes, cudaMemcpyHostToDevice, m_Stream),
+  CheckCuda(cudaMemcpyAsync(address, source, bytes, cudaMemcpyHostToDevice, stream),
             "copying to the device",
             GetDeviceName());
+  m_LastCopy[static_cast<int>(Direction::Up)] = stream;
   ++statistics.copiesUp;
   statistics.bytesUp += static_cast<std::int64_t>(bytes);
+}
+
+void
+CudaQueue::Upload(Memory & target, std::size_t offset, const void * source, std::size_t bytes)
+{
+  CopyUp(target, offset, source, bytes, m_Stream);
 }
 
 void
@@ -221,7 +228,9 @@ CudaQueue::MarkStaging(Direction direction, int slot)
 {
   const CudaDeviceScope scope(m_Device);
   Staging &             staging = StagingOf(direction, slot);
-  CheckCuda(cudaEventRecord(staging.mark, StreamOf(direction)), "recording an event", GetDeviceName());
+  CheckCuda(cudaEventRecord(staging.mark, m_LastCopy[static_cast<int>(direction)]),
+            "recording an event",
+            GetDeviceName());
   staging.isMarked = true;
 }
 
@@ -245,23 +254,57 @@ CudaQueue::CopyDown(void * target, const Memory & source, std::size_t bytes, std
   CheckCuda(cudaMemcpyAsync(target, address, bytes, cudaMemcpyDeviceToHost, stream),
             "copying from the device",
             GetDeviceName());
+  m_LastCopy[static_cast<int>(Direction::Down)] = stream;
   ++statistics.copiesDown;
   statistics.bytesDown += static_cast<std::int64_t>(bytes);
 }
 
 void
-CudaQueue::MarkMade(int buffer)
+CudaQueue::Record(Event event, cudaStream_t stream)
 {
   const CudaDeviceScope scope(m_Device);
-  CheckCuda(cudaEventRecord(m_Events[FirstMade + buffer], m_Stream), "recording an event", GetDeviceName());
+  CheckCuda(cudaEventRecord(m_Events[event], stream), "recording an event", GetDeviceName());
+}
+
+void
+CudaQueue::Order(cudaStream_t stream, Event after)
+{
+  const CudaDeviceScope scope(m_Device);
+  CheckCuda(cudaStreamWaitEvent(stream, m_Events[after], 0), "ordering a stream", GetDeviceName());
+}
+
+void
+CudaQueue::MarkRead(int buffer)
+{
+  Record(buffer == 0 ? FirstRead : SecondRead, m_Stream);
+}
+
+void
+CudaQueue::StartUpload(Memory & target, std::size_t offset, const void * source, std::size_t bytes, int buffer)
+{
+  m_IsUpStreamBusy = true;
+  Order(m_UpStream, buffer == 0 ? FirstRead : SecondRead);
+  CopyUp(target, offset, source, bytes, m_UpStream);
+}
+
+void
+CudaQueue::OrderAfterUploads()
+{
+  Record(Uploaded, m_UpStream);
+  Order(m_Stream, Uploaded);
+}
+
+void
+CudaQueue::MarkMade(int buffer)
+{
+  Record(buffer == 0 ? FirstMade : SecondMade, m_Stream);
 }
 
 void
 CudaQueue::StartDownload(void * target, const Memory & source, std::size_t bytes, std::size_t offset, int buffer)
 {
-  const CudaDeviceScope scope(m_Device);
   m_IsDownStreamBusy = true;
-  CheckCuda(cudaStreamWaitEvent(m_DownStream, m_Events[FirstMade + buffer], 0), "ordering a copy", GetDeviceName());
+  Order(m_DownStream, buffer == 0 ? FirstMade : SecondMade);
   CopyDown(target, source, bytes, offset, m_DownStream);
 }
 
@@ -278,10 +321,13 @@ CudaQueue::Finish()
   const CudaDeviceScope scope(m_Device);
   ++statistics.synchronizations;
   CheckCuda(cudaStreamSynchronize(m_Stream), "computing", GetDeviceName());
-  if (m_IsDownStreamBusy)
+  if (std::exchange(m_IsUpStreamBusy, false))
+  {
+    CheckCuda(cudaStreamSynchronize(m_UpStream), "copying to the device", GetDeviceName());
+  }
+  if (std::exchange(m_IsDownStreamBusy, false))
   {
     CheckCuda(cudaStreamSynchronize(m_DownStream), "copying from the device", GetDeviceName());
-    m_IsDownStreamBusy = false;
   }
 }
 
@@ -296,14 +342,13 @@ CudaQueue::StartTimer()
   configuration.blockDim = dim3(1);
   configuration.stream = m_Stream;
   CheckCuda(cudaLaunchKernelEx(&configuration, WaitKernel), "waiting", GetDeviceName());
-  CheckCuda(cudaEventRecord(m_Events[TimerStart], m_Stream), "recording an event", GetDeviceName());
+  Record(TimerStart, m_Stream);
 }
 
 void
 CudaQueue::StopTimer()
 {
-  const CudaDeviceScope scope(m_Device);
-  CheckCuda(cudaEventRecord(m_Events[TimerStop], m_Stream), "recording an event", GetDeviceName());
+  Record(TimerStop, m_Stream);
 }
 
 double

@@ -66,6 +66,12 @@ public:
   void
   Download(void * target, const Memory & source, std::size_t bytes) override;
   void
+  MarkRead(int buffer) override;
+  void
+  StartUpload(Memory & target, std::size_t offset, const void * source, std::size_t bytes, int buffer) override;
+  void
+  OrderAfterUploads() override;
+  void
   MarkMade(int buffer) override;
   void
   StartDownload(void * target, const Memory & source, std::size_t bytes, std::size_t offset, int buffer) override;
@@ -123,6 +129,9 @@ private:
   {
     TimerStart,
     TimerStop,
+    Uploaded,
+    FirstRead,
+    SecondRead,
     FirstMade,
     SecondMade,
     EventCount
@@ -143,22 +152,25 @@ private:
     return m_Staging[static_cast<int>(direction)][slot];
   }
 
-  cudaStream_t
-  StreamOf(Direction direction) const
-  {
-    return direction == Direction::Up ? m_Stream : m_DownStream;
-  }
-
   void
   Release() noexcept;
   void
+  CopyUp(Memory & target, std::size_t offset, const void * source, std::size_t bytes, cudaStream_t stream);
+  void
   CopyDown(void * target, const Memory & source, std::size_t bytes, std::size_t offset, cudaStream_t stream);
+  void
+  Record(Event event, cudaStream_t stream);
+  void
+  Order(cudaStream_t stream, Event after);
 
   Backend &    m_Backend;
   int          m_Device;
   cudaStream_t m_Stream = nullptr;
-  cudaStream_t m_DownStream = nullptr; // of StartDownload, so that copies overlap what is enqueued behind them
+  cudaStream_t m_UpStream = nullptr; // of StartUpload and of StartDownload, so that copies overlap other work
+  cudaStream_t m_DownStream = nullptr;
+  bool         m_IsUpStreamBusy = false;
   bool         m_IsDownStreamBusy = false;
+  cudaStream_t m_LastCopy[2] = {}; // [direction]: the stream that it is in
   cudaEvent_t  m_Events[EventCount] = {};
   Staging      m_Staging[2][2]; // [direction][slot]
 };

@@ -170,6 +170,12 @@ clReleaseMemObject(cl_mem memory)
 }
 
 cl_int CL_API_CALL
+clEnqueueBarrierWithWaitList(cl_command_queue queue, cl_uint waitCount, const cl_event * waitList, cl_event * event)
+{
+  return Forward<clEnqueueBarrierWithWaitList>(__func__, queue, waitCount, waitList, event);
+}
+
+cl_int CL_API_CALL
 clEnqueueFillBuffer(cl_command_queue queue,
                     cl_mem           buffer,
                     const void *     pattern,

@@ -97,6 +97,7 @@ OpenCLQueue::OpenCLQueue(OpenCLBackend & backend)
   CheckOpenCL(GetDeviceName(), [this] {
     m_Context = GetDevice().GetContext();
     m_Queue = cl::CommandQueue(m_Context, GetDevice().GetHandle(), CL_QUEUE_PROFILING_ENABLE);
+    m_UpQueue = cl::CommandQueue(m_Context, GetDevice().GetHandle());
     m_DownQueue = cl::CommandQueue(m_Context, GetDevice().GetHandle());
   });
 }
@@ -106,6 +107,7 @@ OpenCLQueue::~OpenCLQueue()
   try
   {
     m_Queue.finish();
+    m_UpQueue.finish();
     m_DownQueue.finish();
   }
   catch (const cl::Error &)
@@ -151,15 +153,26 @@ OpenCLQueue::GetStaging(Direction direction, int slot, std::size_t bytes)
 }
 
 void
-OpenCLQueue::Upload(Memory & target, std::size_t offset, const void * source, std::size_t bytes)
+OpenCLQueue::CopyUp(const cl::CommandQueue &       queue,
+                    const std::vector<cl::Event> * after,
+                    Memory &                       target,
+                    std::size_t                    offset,
+                    const void *                   source,
+                    std::size_t                    bytes)
 {
   CheckOpenCL(GetDeviceName(), [&] {
-    m_Queue.enqueueWriteBuffer(
-      BufferOf(target), CL_FALSE, offset, bytes, source, nullptr, &m_LastCopy[static_cast<int>(Direction::Up)]);
-    m_Queue.flush();
+    queue.enqueueWriteBuffer(
+      BufferOf(target), CL_FALSE, offset, bytes, source, after, &m_LastCopy[static_cast<int>(Direction::Up)]);
+    queue.flush();
   });
   ++statistics.copiesUp;
   statistics.bytesUp += static_cast<std::int64_t>(bytes);
+}
+
+void
+OpenCLQueue::Upload(Memory & target, std::size_t offset, const void * source, std::size_t bytes)
+{
+  CopyUp(m_Queue, nullptr, target, offset, source, bytes);
 }
 
 void
@@ -180,13 +193,40 @@ OpenCLQueue::WaitForStaging(Direction direction, int slot)
 }
 
 void
-OpenCLQueue::MarkMade(int buffer)
+OpenCLQueue::Mark(std::vector<cl::Event> & mark)
 {
   CheckOpenCL(GetDeviceName(), [&] {
-    m_Made[buffer].resize(1);
-    m_Queue.enqueueMarkerWithWaitList(nullptr, m_Made[buffer].data());
+    mark.resize(1);
+    m_Queue.enqueueMarkerWithWaitList(nullptr, mark.data());
     m_Queue.flush();
   });
+}
+
+void
+OpenCLQueue::MarkRead(int buffer)
+{
+  Mark(m_Read[buffer]);
+}
+
+void
+OpenCLQueue::StartUpload(Memory & target, std::size_t offset, const void * source, std::size_t bytes, int buffer)
+{
+  CopyUp(m_UpQueue, &m_Read[buffer], target, offset, source, bytes);
+}
+
+void
+OpenCLQueue::OrderAfterUploads()
+{
+  CheckOpenCL(GetDeviceName(), [&] {
+    const std::vector<cl::Event> last{ m_LastCopy[static_cast<int>(Direction::Up)] };
+    m_Queue.enqueueBarrierWithWaitList(&last);
+  });
+}
+
+void
+OpenCLQueue::MarkMade(int buffer)
+{
+  Mark(m_Made[buffer]);
 }
 
 void
@@ -221,6 +261,7 @@ OpenCLQueue::Finish()
   ++statistics.synchronizations;
   CheckOpenCL(GetDeviceName(), [this] {
     m_Queue.finish();
+    m_UpQueue.finish();
     m_DownQueue.finish();
   });
 }

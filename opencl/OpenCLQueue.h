@@ -118,6 +118,12 @@ public:
   void
   Download(void * target, const Memory & source, std::size_t bytes) override;
   void
+  MarkRead(int buffer) override;
+  void
+  StartUpload(Memory & target, std::size_t offset, const void * source, std::size_t bytes, int buffer) override;
+  void
+  OrderAfterUploads() override;
+  void
   MarkMade(int buffer) override;
   void
   StartDownload(void * target, const Memory & source, std::size_t bytes, std::size_t offset, int buffer) override;
@@ -153,6 +159,17 @@ public:
   Launch(const cl::Kernel & kernel, std::int64_t groups, int bands);
 
 private:
+  /** Enqueues a marker, of which there is a wait list then. */
+  void
+  Mark(std::vector<cl::Event> & mark);
+  void
+  CopyUp(const cl::CommandQueue &       queue,
+         const std::vector<cl::Event> * after,
+         Memory &                       target,
+         std::size_t                    offset,
+         const void *                   source,
+         std::size_t                    bytes);
+
   /** Pinned host memory, and the copy that last read or wrote it. */
   struct Slot
   {
@@ -163,10 +180,12 @@ private:
   OpenCLBackend &        m_Backend;
   cl::Context            m_Context;
   cl::CommandQueue       m_Queue;
-  cl::CommandQueue       m_DownQueue;   // of StartDownload, so that copies overlap what is enqueued behind them
+  cl::CommandQueue       m_UpQueue; // of StartUpload and of StartDownload, so that copies overlap other work
+  cl::CommandQueue       m_DownQueue;
   Slot                   m_Slots[2][2]; // [direction][slot]
   cl::Event              m_LastCopy[2]; // [direction]
-  std::vector<cl::Event> m_Made[2];     // by slot: a wait list of one
+  std::vector<cl::Event> m_Read[2];     // [buffer]: a wait list of one, or none
+  std::vector<cl::Event> m_Made[2];
   bool                   m_IsTiming = false;
   cl::Event              m_FirstTimed;
   cl::Event              m_LastTimed;

@@ -193,8 +193,8 @@ TEST_P(ResampleMemory, WhatGoesUpIsAFewTimesTheInput)
   };
   // Each part of the output that fits meets all slabs.
   EXPECT_LT(countUp(MakeTurn(grid)), 8 * bytes);
-  // Planes that stay parallel: each slab goes up once, and its margins.
-  EXPECT_LT(countUp(itk::IdentityTransform<double, 3>::New()), 5 * bytes / 4);
+  // Planes that stay parallel: each slab goes up once, and its margins: one plane on either side of six and more.
+  EXPECT_LT(countUp(itk::IdentityTransform<double, 3>::New()), 4 * bytes / 3);
 }
 
 TEST_P(ResampleMemory, AFieldThatMovesNothingIsTheSameInSlabs)

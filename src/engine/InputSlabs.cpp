@@ -111,8 +111,9 @@ InputSlabs::GetLeastSlabBytes(const ResampleInput & input)
 }
 
 void
-InputSlabs::SetInput(const ResampleInput & input, const SlabCut & cut, std::size_t bytes, std::size_t stateBytes)
+InputSlabs::SetInput(const ResampleInput & input, const ResamplePlan & plan)
 {
+  const SlabCut & cut = plan.slabs;
   m_Input = &input;
   Key key = input.key;
   if (!key.empty())
@@ -128,33 +129,29 @@ InputSlabs::SetInput(const ResampleInput & input, const SlabCut & cut, std::size
   {
     m_Coefficients = {};
   }
-  if (!isSame || cut.owned != m_Cut.owned || SizeOf(m_Memory) < bytes)
+  if (!isSame || cut.owned != m_Cut.owned || !AreThere(m_Buffers, plan.inputBuffers, plan.inputBytes))
   {
-    m_Loaded = -1;
+    m_Loaded = LoadedSlabs(plan.inputBuffers);
   }
   m_Key = std::move(key);
   m_Cut = cut;
-  if (m_IsWrapped)
+  m_Recursion.SetMaximumSize(plan.stateBytes);
+  m_Wrapped = Wrap(input);
+  if (m_Wrapped)
   {
     Release();
-  }
-  m_Recursion.SetMaximumSize(stateBytes);
-  m_IsWrapped = false;
-  if (MemoryPointer there = Wrap(input))
-  {
-    m_Memory = std::move(there);
-    m_IsWrapped = true;
-    m_Loaded = 0;
     return;
   }
-  if (m_Loaded < 0)
+  for (std::size_t buffer = 0; buffer < plan.inputBuffers; ++buffer)
   {
-    Reserve(m_Queue, m_Memory, bytes);
+    Reserve(m_Queue, m_Buffers[buffer], plan.inputBytes);
+    // What the queue does to make it is over, too, before something is copied there.
+    m_Queue.MarkRead(static_cast<int>(buffer));
   }
   // Not while slabs are loaded: both this and what is made of them go down through the same staging memory.
   if (cut.GetCount() > 1 && IsSpline(input) && m_Coefficients.empty())
   {
-    m_Loaded = -1;
+    m_Loaded = LoadedSlabs(plan.inputBuffers);
     MakeCoefficients();
   }
 }
@@ -162,19 +159,20 @@ InputSlabs::SetInput(const ResampleInput & input, const SlabCut & cut, std::size
 void
 InputSlabs::Release()
 {
-  m_Loaded = -1;
-  m_Memory.reset();
+  m_Loaded = LoadedSlabs();
+  m_Buffers = {};
   m_Recursion.Release();
 }
 
 void
 InputSlabs::Load(int slab)
 {
-  if (m_Loaded == slab)
+  if (m_Wrapped || m_Loaded.Use(slab))
   {
     return;
   }
-  m_Loaded = -1;
+  const std::size_t  buffer = m_Loaded.MakeRoom();
+  Memory &           memory = *m_Buffers[buffer];
   const bool         isCut = m_Cut.GetCount() > 1;
   const PlaneRange   held = m_Cut.GetHeld(slab);
   const std::int64_t planeVoxels = CountOf(GetPartSize(*m_Input, m_Cut.axis, { 0, 1 }));
@@ -188,18 +186,18 @@ InputSlabs::Load(int slab)
                 m_Coefficients.data() + static_cast<std::size_t>(firstVoxel + first) * voxelBytes,
                 static_cast<std::size_t>(count) * voxelBytes);
   };
-  FillArray(m_Queue,
-            *m_Memory,
-            0,
-            voxelBytes,
-            held.GetCount() * planeVoxels,
-            isCut && IsSpline(*m_Input) ? fromCoefficients : fromImage);
+  FillBuffer(m_Queue,
+             memory,
+             static_cast<int>(buffer),
+             voxelBytes,
+             held.GetCount() * planeVoxels,
+             isCut && IsSpline(*m_Input) ? fromCoefficients : fromImage);
   if (!isCut)
   {
     m_Recursion.MakeSplineCoefficients(
-      *m_Memory, m_Input->size, m_Input->components, m_Input->precision, m_Input->splineOrder);
+      memory, m_Input->size, m_Input->components, m_Input->precision, m_Input->splineOrder);
   }
-  m_Loaded = slab;
+  m_Loaded.Put(slab);
 }
 
 void
@@ -219,7 +217,7 @@ InputSlabs::MakeCoefficients()
       const auto planeBytes = static_cast<std::int64_t>(voxelBytes) * CountOf(GetPartSize(*m_Input, axis, { 0, 1 }));
       const int  planes = m_Input->size[static_cast<std::size_t>(axis)];
       const std::int64_t fitting =
-        std::clamp<std::int64_t>(static_cast<std::int64_t>(m_Memory->GetSize()) / planeBytes, 1, planes);
+        std::clamp<std::int64_t>(static_cast<std::int64_t>(m_Buffers[0]->GetSize()) / planeBytes, 1, planes);
       for (int first = 0; first < planes; first += static_cast<int>(fitting))
       {
         FilterPlanes(axis, { first, static_cast<int>(std::min<std::int64_t>(planes, first + fitting)) }, along, values);
@@ -244,7 +242,8 @@ InputSlabs::FilterPlanes(int axis, const PlaneRange & planes, const std::vector<
 {
   const Size        size = GetPartSize(*m_Input, axis, planes);
   const std::size_t voxelBytes = GetVoxelBytes(*m_Input);
-  FillArray(m_Queue, *m_Memory, 0, voxelBytes, CountOf(size), [&](std::int64_t first, std::int64_t count, void * out) {
+  Memory &          memory = *m_Buffers[0];
+  FillArray(m_Queue, memory, 0, voxelBytes, CountOf(size), [&](std::int64_t first, std::int64_t count, void * out) {
     ForEachRun(
       m_Input->size, axis, planes, first, count, [&](std::int64_t part, std::int64_t volume, std::int64_t now) {
         values(volume, now, static_cast<char *>(out) + static_cast<std::size_t>(part) * voxelBytes);
@@ -253,17 +252,16 @@ InputSlabs::FilterPlanes(int axis, const PlaneRange & planes, const std::vector<
   for (const int along : filtered)
   {
     m_Recursion.MakeSplineCoefficients(
-      *m_Memory, size, m_Input->components, m_Input->precision, m_Input->splineOrder, along);
+      memory, size, m_Input->components, m_Input->precision, m_Input->splineOrder, along);
   }
-  DrainArray(
-    m_Queue, *m_Memory, voxelBytes, CountOf(size), [&](std::int64_t first, std::int64_t count, const void * in) {
-      ForEachRun(
-        m_Input->size, axis, planes, first, count, [&](std::int64_t part, std::int64_t volume, std::int64_t now) {
-          std::memcpy(m_Coefficients.data() + static_cast<std::size_t>(volume) * voxelBytes,
-                      static_cast<const char *>(in) + static_cast<std::size_t>(part) * voxelBytes,
-                      static_cast<std::size_t>(now) * voxelBytes);
-        });
-    });
+  DrainArray(m_Queue, memory, voxelBytes, CountOf(size), [&](std::int64_t first, std::int64_t count, const void * in) {
+    ForEachRun(
+      m_Input->size, axis, planes, first, count, [&](std::int64_t part, std::int64_t volume, std::int64_t now) {
+        std::memcpy(m_Coefficients.data() + static_cast<std::size_t>(volume) * voxelBytes,
+                    static_cast<const char *>(in) + static_cast<std::size_t>(part) * voxelBytes,
+                    static_cast<std::size_t>(now) * voxelBytes);
+      });
+  });
 }
 
 } // namespace gpureg

@@ -7,13 +7,15 @@
 
 #include "gpureg/Resampler.h"
 
+#include <array>
 #include <vector>
 
 namespace gpureg
 {
 
-/** The input of a resampler on its device, or its B-spline coefficients: whole, or one slab of it at a time. What is
- *  there stays, for as long as it is asked for under the same key.
+/** The input of a resampler on its device, or its B-spline coefficients: whole, or the slabs of it that were used last,
+ *  one or two: the next one goes up while the last is read. What is there stays, for as long as it is asked for under
+ *  the same key.
  *
  *  The coefficients of an input that is cut are made once, slab by slab along x and y and in columns of slabs along
  *  the cut axis, and kept on the host: the same to the bit, since a line's recursion knows nothing of the others. */
@@ -37,16 +39,21 @@ public:
   static std::size_t
   GetLeastSlabBytes(const ResampleInput & input);
 
-  /** Says what is loaded from now on. input must stay as it is while slabs are loaded. */
+  /** Says what is loaded from now on, as a plan has it. input must stay as it is while slabs are loaded. */
   void
-  SetInput(const ResampleInput & input, const SlabCut & cut, std::size_t bytes, std::size_t stateBytes);
+  SetInput(const ResampleInput & input, const ResamplePlan & plan);
 
-  /** Has a slab of it on the device, in GetMemory(). */
+  /** Has a slab of it on the device, in GetMemory(), for what is enqueued until MarkRead. */
   void
   Load(int slab);
+  void
+  MarkRead()
+  {
+    m_Queue.MarkRead(static_cast<int>(m_Loaded.GetLast()));
+  }
 
-  /** The one that is there; -1 for none. */
-  int
+  /** The slabs that are there. */
+  const LoadedSlabs &
   GetLoaded() const
   {
     return m_Loaded;
@@ -55,19 +62,20 @@ public:
   const MemoryPointer &
   GetMemory() const
   {
-    return m_Memory;
+    return m_Wrapped ? m_Wrapped : m_Buffers[m_Loaded.GetLast()];
   }
 
-  /** Bytes on the device: of the slab, none where it is the input's own memory; and of all. */
-  std::size_t
-  GetSlabSize() const
+  /** What slabs are in; nothing where it is the input's own memory. */
+  const std::array<MemoryPointer, 2> &
+  GetBuffers() const
   {
-    return m_IsWrapped ? 0 : SizeOf(m_Memory);
+    return m_Buffers;
   }
+  /** Bytes on the device beside that. */
   std::size_t
-  GetSize() const
+  GetStateSize() const
   {
-    return GetSlabSize() + m_Recursion.GetSize();
+    return m_Recursion.GetSize();
   }
 
   void
@@ -89,14 +97,14 @@ private:
   void
   FilterPlanes(int axis, const PlaneRange & planes, const std::vector<int> & filtered, const Filler & values);
 
-  Queue &               m_Queue;
-  RecursiveFilter       m_Recursion;
-  const ResampleInput * m_Input = nullptr;
-  Key                   m_Key;
-  SlabCut               m_Cut;
-  int                   m_Loaded = -1;
-  MemoryPointer         m_Memory;
-  bool                  m_IsWrapped = false; // the input's own memory
+  Queue &                      m_Queue;
+  RecursiveFilter              m_Recursion;
+  const ResampleInput *        m_Input = nullptr;
+  Key                          m_Key;
+  SlabCut                      m_Cut;
+  LoadedSlabs                  m_Loaded;
+  std::array<MemoryPointer, 2> m_Buffers;
+  MemoryPointer                m_Wrapped; // the input's own memory
   /** float or double, of an input that is cut. */
   std::vector<char> m_Coefficients;
 };

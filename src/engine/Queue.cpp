@@ -11,7 +11,7 @@ namespace
 // Large enough to keep a bus busy, small enough to be pinned without harm.
 constexpr std::int64_t PieceBytes = std::int64_t{ 16 } << 20;
 // What one thread fills at a time.
-constexpr std::int64_t TaskElements = std::int64_t{ 1 } << 16;
+constexpr std::int64_t TaskElements = std::int64_t{ 1 } << 14;
 
 /** Calls work(begin, count) for the parts of so many elements that one thread does at a time. */
 template <typename TWork>
@@ -35,6 +35,28 @@ FillPiece(const ParallelFor & parallelFor,
   ForEachTask(parallelFor, count, [&](std::int64_t begin, std::int64_t now) {
     filler(first + begin, now, out + begin * static_cast<std::int64_t>(elementSize));
   });
+}
+
+/** Calls upload(first byte, staging memory, bytes) for piece by piece of an array: one slot of staging memory is filled
+ *  while the other is copied. */
+template <typename TUpload>
+void
+FillThroughStaging(
+  Queue & queue, std::size_t elementSize, std::int64_t count, const Filler & filler, const TUpload & upload)
+{
+  const std::int64_t piece = std::max<std::int64_t>(1, PieceBytes / static_cast<std::int64_t>(elementSize));
+  for (std::int64_t first = 0; first < count; first += piece)
+  {
+    const std::int64_t now = std::min(piece, count - first);
+    const std::size_t  bytes = static_cast<std::size_t>(now) * elementSize;
+    const int          slot = queue.nextUpSlot;
+    queue.nextUpSlot = 1 - slot;
+    queue.WaitForStaging(Direction::Up, slot);
+    char * const staging = static_cast<char *>(queue.GetStaging(Direction::Up, slot, bytes));
+    FillPiece(queue.parallelFor, filler, elementSize, first, now, staging);
+    upload(static_cast<std::size_t>(first) * elementSize, staging, bytes);
+    queue.MarkStaging(Direction::Up, slot);
+  }
 }
 
 /** The pieces of an array, and the parts of a piece that staging memory takes at a time. */
@@ -224,20 +246,26 @@ FillArray(Queue &        queue,
     FillPiece(queue.parallelFor, filler, elementSize, 0, count, static_cast<char *>(direct) + offset);
     return;
   }
-  // One slot of staging memory is filled while the other is copied.
-  const std::int64_t piece = std::max<std::int64_t>(1, PieceBytes / static_cast<std::int64_t>(elementSize));
-  for (std::int64_t first = 0; first < count; first += piece)
+  FillThroughStaging(
+    queue, elementSize, count, filler, [&](std::size_t begin, const void * staging, std::size_t bytes) {
+      queue.Upload(target, offset + begin, staging, bytes);
+    });
+}
+
+void
+FillBuffer(
+  Queue & queue, Memory & target, int buffer, std::size_t elementSize, std::int64_t count, const Filler & filler)
+{
+  if (void * direct = queue.GetHostAddress(target))
   {
-    const std::int64_t now = std::min(piece, count - first);
-    const std::size_t  bytes = static_cast<std::size_t>(now) * elementSize;
-    const int          slot = queue.nextUpSlot;
-    queue.nextUpSlot = 1 - slot;
-    queue.WaitForStaging(Direction::Up, slot);
-    char * const staging = static_cast<char *>(queue.GetStaging(Direction::Up, slot, bytes));
-    FillPiece(queue.parallelFor, filler, elementSize, first, now, staging);
-    queue.Upload(target, offset + static_cast<std::size_t>(first) * elementSize, staging, bytes);
-    queue.MarkStaging(Direction::Up, slot);
+    FillPiece(queue.parallelFor, filler, elementSize, 0, count, static_cast<char *>(direct));
+    return;
   }
+  FillThroughStaging(
+    queue, elementSize, count, filler, [&](std::size_t begin, const void * staging, std::size_t bytes) {
+      queue.StartUpload(target, begin, staging, bytes, buffer);
+    });
+  queue.OrderAfterUploads();
 }
 
 void

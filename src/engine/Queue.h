@@ -52,9 +52,9 @@ class LinePasses;
 class MattesPasses;
 class ResamplePasses;
 
-/** An ordered stream of work on one device. What is enqueued runs after what was enqueued before, but for
- *  StartDownload's copies: nothing waits for them but Finish and WaitForStaging. One thread at a time.
- *  Every member throws Error where the device reports a failure. */
+/** An ordered stream of work on one device. What is enqueued runs after what was enqueued before, but for copies from
+ *  and to buffers that change hands, so that they overlap other work: StartUpload's and StartDownload's. One thread at
+ *  a time. Every member throws Error where the device reports a failure. */
 class Queue
 {
 public:
@@ -82,6 +82,19 @@ public:
    *  it. */
   virtual void
   Upload(Memory & target, std::size_t offset, const void * source, std::size_t bytes) = 0;
+
+  /** What was enqueued so far reads what is in an input buffer (0 or 1): StartUpload to it waits for that. */
+  virtual void
+  MarkRead(int buffer) = 0;
+
+  /** Upload, to an input buffer that what was enqueued behind its last MarkRead does not use: it may run at the same
+   *  time. */
+  virtual void
+  StartUpload(Memory & target, std::size_t offset, const void * source, std::size_t bytes, int buffer) = 0;
+
+  /** What is enqueued from now on waits for StartUpload's copies so far. */
+  virtual void
+  OrderAfterUploads() = 0;
 
   /** What was enqueued so far makes what is in an output buffer (0 or 1): StartDownload from it waits for that. */
   virtual void
@@ -150,6 +163,13 @@ SizeOf(const MemoryPointer & memory)
   return memory ? memory->GetSize() : 0;
 }
 
+/** Whether so many of two buffers are there, each of at least so many bytes. */
+inline bool
+AreThere(const std::array<MemoryPointer, 2> & buffers, std::size_t count, std::size_t bytes)
+{
+  return SizeOf(buffers[0]) >= bytes && (count == 1 || SizeOf(buffers[1]) >= bytes);
+}
+
 /** Makes an array at least so large; what it held is lost if it was smaller. */
 void
 Reserve(Queue & queue, MemoryPointer & memory, std::size_t bytes);
@@ -182,6 +202,12 @@ FillArray(Queue &        queue,
           std::size_t    elementSize,
           std::int64_t   count,
           const Filler & filler);
+
+/** Fills an input buffer (0 or 1) from its first element on, while what was enqueued behind its last MarkRead still
+ *  runs. What is enqueued from now on waits for it. */
+void
+FillBuffer(
+  Queue & queue, Memory & target, int buffer, std::size_t elementSize, std::int64_t count, const Filler & filler);
 
 /** Takes elements first … first + count - 1 from host memory; called for disjoint ranges, from several threads at
  *  once. */

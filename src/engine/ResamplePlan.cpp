@@ -38,7 +38,7 @@ std::size_t
 GetBytes(const ResampleSizes & s, const ResamplePlan & plan)
 {
   return s.otherBytes + s.otherVectorBytes + plan.stateBytes + plan.gridBytes + plan.outputBuffers * plan.pieceBytes +
-         plan.inputBytes;
+         plan.inputBuffers * plan.inputBytes;
 }
 
 bool
@@ -55,45 +55,52 @@ GetSlabBytes(const ResampleSizes & s, int owned)
                   static_cast<std::size_t>(std::min(s.input.planes, owned + 2 * s.input.margin)) * s.planeBytes);
 }
 
-/** The thickest slabs that there is room for beside the rest; false if there is none for a single plane's. */
+/** The thickest slabs that so many buffers have room for beside the rest; false if there is none for a single plane's.
+ */
 bool
-CutInput(const ResampleSizes & s, const Room & room, ResamplePlan & plan)
+CutInput(const ResampleSizes & s, const Room & room, std::size_t buffers, ResamplePlan & plan)
 {
+  plan.inputBytes = 0;
+  plan.inputBuffers = buffers;
   const std::size_t taken = GetBytes(s, plan);
-  const std::size_t left = std::min(room.free - std::min(taken, room.free), room.largestAllocation);
+  const std::size_t left = std::min((room.free - std::min(taken, room.free)) / buffers, room.largestAllocation);
   const auto        planes = s.planeBytes > 0 ? static_cast<std::int64_t>(left / s.planeBytes) : s.input.planes;
   const auto        owned = planes >= s.input.planes ? s.input.planes : planes - 2 * s.input.margin;
   plan.slabs.owned = static_cast<int>(std::max<std::int64_t>(1, owned));
+  plan.inputBuffers = plan.slabs.GetCount() > 1 ? buffers : 1;
   plan.inputBytes = plan.slabs.owned == s.input.planes ? static_cast<std::size_t>(s.input.planes) * s.planeBytes
                                                        : GetSlabBytes(s, plan.slabs.owned);
   return Fits(s, plan, room);
 }
 
-/** Bytes of the input that go up; those of the output, where nothing is made while they go down; and those that
- *  launches pass without making them, which is so much faster. */
+/** Bytes of the input that go up, and some more where they wait for the kernel before; those of the output, where
+ *  nothing is made while they go down; and those that launches pass without making them, which is so much faster. */
 double
 CountCost(const ResampleSizes & s, const ResamplePlan & plan)
 {
   constexpr double PassesOfUpload = 32;
+  constexpr double WaitOfUpload = 0.25;
   const int        heldPlanes = std::min(plan.slabs.planes, plan.slabs.owned + 2 * plan.slabs.margin);
   std::int64_t     planesUp = 0;
   std::int64_t     rowsPassed = 0;
-  int              loaded = -1;
+  LoadedSlabs      loaded(plan.inputBuffers);
   for (std::int64_t first = 0; first < s.rows; first += plan.pieceRows)
   {
     const RowRange   rows{ first, std::min(plan.pieceRows, s.rows - first) };
     const PlaneRange slabs = plan.slabs.FindSlabs(s.findPlanes(rows));
-    if (slabs.GetCount() > 0)
-    {
-      const bool isLastLoaded = loaded == slabs.end - 1;
-      const bool isThere = loaded == slabs.first || isLastLoaded;
-      planesUp += (slabs.GetCount() - isThere) * std::int64_t{ heldPlanes };
-      rowsPassed += (slabs.GetCount() - 1) * rows.count;
-      loaded = isLastLoaded ? slabs.first : slabs.end - 1;
-    }
+    loaded.ForEachOf(slabs, [&](int slab) {
+      if (!loaded.Use(slab))
+      {
+        loaded.MakeRoom();
+        loaded.Put(slab);
+        planesUp += heldPlanes;
+      }
+    });
+    rowsPassed += std::max(0, slabs.GetCount() - 1) * rows.count;
   }
+  const double uploads = plan.inputBuffers == 1 && plan.slabs.GetCount() > 1 ? 1.0 + WaitOfUpload : 1.0;
   const double rowsWaited = plan.outputBuffers == 1 ? static_cast<double>(s.rows) : 0.0;
-  return static_cast<double>(planesUp) * static_cast<double>(s.planeBytes) +
+  return uploads * static_cast<double>(planesUp) * static_cast<double>(s.planeBytes) +
          (rowsWaited + static_cast<double>(rowsPassed) / PassesOfUpload) * static_cast<double>(s.rowBytes);
 }
 
@@ -103,28 +110,32 @@ FindBestCut(const ResampleSizes & s, const Room & room, bool cutsGrid)
 {
   std::optional<ResamplePlan> best;
   double                      least = 0;
+  const auto                  consider = [&](std::size_t shares, std::size_t outputBuffers, std::size_t inputBuffers) {
+    const std::size_t bytes = std::min(room.free / Shares * shares, room.largestAllocation);
+    ResamplePlan      plan = PlanOutput(s, CountRows(s, bytes), outputBuffers, cutsGrid);
+    if (CutInput(s, room, inputBuffers, plan))
+    {
+      const double cost = CountCost(s, plan);
+      if (!best || cost < least)
+      {
+        best = plan;
+        least = cost;
+      }
+    }
+  };
   for (const std::size_t buffers : { 2, 1 })
   {
     for (std::size_t shares = 1; shares <= MostOutputShares / buffers; ++shares)
     {
-      const std::size_t bytes = std::min(room.free / Shares * shares, room.largestAllocation);
-      ResamplePlan      plan = PlanOutput(s, CountRows(s, bytes), buffers, cutsGrid);
-      if (CutInput(s, room, plan))
-      {
-        const double cost = CountCost(s, plan);
-        if (!best || cost < least)
-        {
-          best = plan;
-          least = cost;
-        }
-      }
+      consider(shares, buffers, 2);
+      consider(shares, buffers, 1);
     }
   }
   // Where there is so little that each share is a row's, fewer rows.
   for (std::int64_t rows = CountRows(s, room.free / Shares) / 2; !best && rows > 0; rows /= 2)
   {
     ResamplePlan plan = PlanOutput(s, rows, 1, cutsGrid);
-    if (CutInput(s, room, plan))
+    if (CutInput(s, room, 1, plan))
     {
       best = plan;
     }

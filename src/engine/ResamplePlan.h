@@ -69,6 +69,71 @@ struct SlabCut
   }
 };
 
+/** Which slabs are in an input's buffers, of which there are one or two. */
+class LoadedSlabs
+{
+public:
+  explicit LoadedSlabs(std::size_t buffers = 1)
+    : m_Buffers(buffers)
+  {}
+
+  bool
+  Has(int slab) const
+  {
+    return m_Slabs[0] == slab || m_Slabs[1] == slab;
+  }
+
+  /** The buffer that was used last. */
+  std::size_t
+  GetLast() const
+  {
+    return m_Last;
+  }
+
+  /** If a slab is there, its buffer has been used last; otherwise false. */
+  bool
+  Use(int slab)
+  {
+    if (Has(slab))
+    {
+      m_Last = m_Slabs[0] == slab ? 0 : 1;
+      return true;
+    }
+    return false;
+  }
+
+  /** The buffer for another slab, of which Put says when it is there: not the one used last, if there is a choice. */
+  std::size_t
+  MakeRoom()
+  {
+    m_Last = (m_Last + 1) % m_Buffers;
+    m_Slabs[m_Last] = -1;
+    return m_Last;
+  }
+  void
+  Put(int slab)
+  {
+    m_Slabs[m_Last] = slab;
+  }
+
+  /** Calls work(slab) for those of a range, beginning at the end that is there. */
+  template <typename TWork>
+  void
+  ForEachOf(const PlaneRange & slabs, const TWork & work) const
+  {
+    const bool isBackwards = Has(slabs.end - 1) && !Has(slabs.first);
+    for (int k = 0; k < slabs.GetCount(); ++k)
+    {
+      work(isBackwards ? slabs.end - 1 - k : slabs.first + k);
+    }
+  }
+
+private:
+  std::size_t m_Buffers;
+  std::size_t m_Last = 0;
+  int         m_Slabs[2] = { -1, -1 };
+};
+
 /** What a resampling is of, in bytes, planes and rows. */
 struct ResampleSizes
 {
@@ -103,7 +168,9 @@ struct ResamplePlan
   std::int64_t pieceRows = 1;
   int          gridPlanes = 0;
 
-  std::size_t inputBytes = 0;
+  std::size_t inputBytes = 0; // of each buffer
+  /** Two where one slab goes up while the one before is read. */
+  std::size_t inputBuffers = 1;
   std::size_t pieceBytes = 0; // of each buffer
   /** Two where one piece is copied down while the next is made. */
   std::size_t outputBuffers = 1;

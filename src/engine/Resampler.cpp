@@ -10,8 +10,6 @@
 #include <algorithm>
 #include <chrono>
 #include <limits>
-#include <numeric>
-#include <vector>
 
 namespace gpureg
 {
@@ -57,6 +55,13 @@ ToKernel(Interpolation interpolation, int splineOrder)
       }
       return kernels::ResampleBSpline + splineOrder;
   }
+}
+
+/** Bytes of two buffers once so many of them have at least so many, and none is made smaller. */
+std::size_t
+CountWith(const std::array<MemoryPointer, 2> & buffers, std::size_t count, std::size_t bytes)
+{
+  return std::max(SizeOf(buffers[0]), count > 0 ? bytes : 0) + std::max(SizeOf(buffers[1]), count > 1 ? bytes : 0);
 }
 } // namespace
 
@@ -105,14 +110,14 @@ public:
     m_Chain.SetChain(request);
     const ResamplePlan plan = MakePlan(input, request);
     m_Chain.SetPlanes(plan.gridPlanes, plan.slabs.GetCount() > 1);
-    m_Input.SetInput(input, plan.slabs, plan.inputBytes, plan.stateBytes);
+    m_Input.SetInput(input, plan);
     SendOutside(input, request);
     MakeOutput(input, request, plan);
 
     EvaluationStatistics & statistics = m_Queue->statistics;
     statistics.deviceBytes = static_cast<std::int64_t>(GetSize());
     statistics.largestArrayBytes = static_cast<std::int64_t>(
-      std::max({ m_Input.GetSlabSize(), SizeOf(m_Chain.GetVectors()), SizeOf(m_Output[0]), SizeOf(m_Output[1]) }));
+      std::max({ SizeOf(m_Input.GetBuffers()[0]), SizeOf(m_Chain.GetVectors()), SizeOf(m_Output[0]) }));
     statistics.evaluateMilliseconds =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
     m_Statistics = statistics;
@@ -134,7 +139,8 @@ private:
   std::size_t
   GetSize() const
   {
-    return m_Input.GetSize() + m_Chain.GetSize() + SizeOf(m_Outside) + SizeOf(m_Output[0]) + SizeOf(m_Output[1]);
+    return CountWith(m_Input.GetBuffers(), 0, 0) + m_Input.GetStateSize() + m_Chain.GetSize() + SizeOf(m_Outside) +
+           CountWith(m_Output, 0, 0);
   }
 
   ResamplePlan
@@ -195,8 +201,8 @@ private:
   bool
   IsHeld(const ResamplePlan & plan) const
   {
-    return m_Input.GetSlabSize() >= plan.inputBytes && SizeOf(m_Output[0]) >= plan.pieceBytes &&
-           (plan.outputBuffers == 1 || SizeOf(m_Output[1]) >= plan.pieceBytes) &&
+    return AreThere(m_Input.GetBuffers(), plan.inputBuffers, plan.inputBytes) &&
+           AreThere(m_Output, plan.outputBuffers, plan.pieceBytes) &&
            SizeOf(m_Chain.GetVectors()) >= plan.gridBytes + m_Chain.GetOtherVectorBytes() &&
            SizeOf(m_Chain.GetParts()) >= m_Chain.GetPartBytes();
   }
@@ -205,11 +211,11 @@ private:
   std::size_t
   CountHeldWith(const ResamplePlan & plan) const
   {
-    return std::max(m_Input.GetSlabSize(), plan.inputBytes) + std::max(SizeOf(m_Output[0]), plan.pieceBytes) +
-           std::max(SizeOf(m_Output[1]), plan.outputBuffers == 1 ? 0 : plan.pieceBytes) +
+    return CountWith(m_Input.GetBuffers(), plan.inputBuffers, plan.inputBytes) +
+           CountWith(m_Output, plan.outputBuffers, plan.pieceBytes) +
            std::max(SizeOf(m_Chain.GetVectors()), plan.gridBytes + m_Chain.GetOtherVectorBytes()) +
            std::max(SizeOf(m_Chain.GetParts()), m_Chain.GetPartBytes()) +
-           std::max(m_Input.GetSize() - m_Input.GetSlabSize(), plan.stateBytes) + SizeOf(m_Outside);
+           std::max(m_Input.GetStateSize(), plan.stateBytes) + SizeOf(m_Outside);
   }
 
   void
@@ -302,12 +308,6 @@ private:
            Memory &                   out)
   {
     m_Chain.Load(rows);
-    std::vector<int> slabs = FindSlabs(request, cut, rows);
-    // The one that is there comes first.
-    if (!slabs.empty() && slabs.back() == m_Input.GetLoaded())
-    {
-      std::reverse(slabs.begin(), slabs.end());
-    }
     a.cut.firstRow = static_cast<int>(rows.first);
     a.cut.rowCount = static_cast<int>(rows.count);
     a.slabAxis = cut.axis;
@@ -321,17 +321,18 @@ private:
                            out);
       });
     };
-    for (const int slab : slabs)
-    {
+    const PlaneRange slabs = FindSlabs(request, cut, rows);
+    m_Input.GetLoaded().ForEachOf(slabs, [&](int slab) {
       m_Input.Load(slab);
       const PlaneRange owned = cut.GetOwned(slab);
       a.slabBegin = owned.first;
       a.slabEnd = owned.end;
       a.firstVoxel = CountOf(input.size) / cut.planes * cut.GetHeld(slab).first;
       launch();
+      m_Input.MarkRead();
       a.isFirstSlab = 0;
-    }
-    if (slabs.empty())
+    });
+    if (slabs.GetCount() == 0)
     {
       // All of them are outside: no slab's, but written all the same.
       launch();
@@ -355,19 +356,16 @@ private:
   }
 
   /** The slabs that hold what rows of the output may meet. */
-  std::vector<int>
+  PlaneRange
   FindSlabs(const ResampleRequest & request, const SlabCut & cut, const RowRange & rows) const
   {
     if (cut.GetCount() == 1)
     {
-      return { 0 };
+      return { 0, 1 };
     }
     // Displacements are rounded.
-    const double     reach = 1.0001 * m_Chain.GetReach()[static_cast<std::size_t>(cut.axis)];
-    const PlaneRange range = cut.FindSlabs(FindPlanesOfInput(request, cut, rows, reach));
-    std::vector<int> slabs(static_cast<std::size_t>(range.GetCount()));
-    std::iota(slabs.begin(), slabs.end(), range.first);
-    return slabs;
+    const double reach = 1.0001 * m_Chain.GetReach()[static_cast<std::size_t>(cut.axis)];
+    return cut.FindSlabs(FindPlanesOfInput(request, cut, rows, reach));
   }
 
   std::shared_ptr<Backend>        m_Backend;

@@ -71,6 +71,12 @@ HostQueue::Upload(Memory & target, std::size_t offset, const void * source, std:
 }
 
 void
+HostQueue::StartUpload(Memory & target, std::size_t offset, const void * source, std::size_t bytes, int)
+{
+  Upload(target, offset, source, bytes);
+}
+
+void
 HostQueue::Download(void * target, const Memory & source, std::size_t bytes)
 {
   std::memcpy(target, static_cast<HostMemory &>(const_cast<Memory &>(source)).GetAddress(), bytes);

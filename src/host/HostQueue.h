@@ -59,6 +59,8 @@ public:
   void
   Upload(Memory & target, std::size_t offset, const void * source, std::size_t bytes) override;
   void
+  StartUpload(Memory & target, std::size_t offset, const void * source, std::size_t bytes, int buffer) override;
+  void
   Download(void * target, const Memory & source, std::size_t bytes) override;
   void
   StartDownload(void * target, const Memory & source, std::size_t bytes, std::size_t offset, int buffer) override;
@@ -79,6 +81,12 @@ public:
   double
   ReadTimer() override;
 
+  void
+  MarkRead(int) override
+  {}
+  void
+  OrderAfterUploads() override
+  {}
   void
   MarkMade(int) override
   {}
