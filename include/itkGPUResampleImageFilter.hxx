@@ -6,6 +6,7 @@
 
 #include "itkGPUIsExactly.h"
 #include "itkGPUKey.h"
+#include "itkGPULargePages.h"
 #include "itkGPUOrParent.h"
 #include "itkGPURegistrationGeometry.h"
 #include "itkGPURegistrationThreads.h"
@@ -232,6 +233,7 @@ itkGPUResampleClass::GenerateDataOnDevice()
   {
     return;
   }
+  GPURegistrationDetail::PreferLargePages(*output);
   gpureg::ResampleRequest request;
   this->ChooseInterpolation(request);
   request.size = GPURegistrationGeometry::SizeOf(region.GetSize());

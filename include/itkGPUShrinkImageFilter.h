@@ -13,9 +13,10 @@ namespace itk
  * \brief Keeps one of so many pixels along each axis, on a GPU or on host threads.
  *
  * A drop-in for itk::ShrinkImageFilter, from which it is derived: same interface, same pixels, same geometry.
- * Only the rows that are kept go to the device, which takes their pixels out. By itself that is not worth the
- * way to a GPU: the class is there so that a pipeline can be moved as a whole. A pyramid
- * (GPUMultiResolutionPyramidImageFilter) shrinks what lies on the device already.
+ * Only the rows that are kept go to a GPU, which takes their pixels out. By itself that is not worth the
+ * way there: the class is there so that a pipeline can be moved as a whole. A pyramid
+ * (GPUMultiResolutionPyramidImageFilter) shrinks what lies on the device already. The host's threads take pixels
+ * from one image to the other.
  *
  * What the device does not do (dimensions other than 2 and 3, pixels of 64-bit integers, a device without
  * doubles) is computed by the parent class, and a warning says so once.
@@ -90,6 +91,12 @@ private:
   FindWhatTheDeviceLacks();
   void
   GenerateDataOnDevice();
+  std::int64_t
+  FindKeptRow(const typename TInputImage::IndexType & first, std::int64_t row) const;
+  void
+  TakeOnHost(const typename TInputImage::IndexType & first);
+  void
+  TakeOnGPU(const typename TInputImage::IndexType & first);
   gpureg::VolumeInput
   MakeInputOfKeptRows(const typename TInputImage::IndexType & first) const;
 

@@ -4,7 +4,10 @@
 
 #include "itkGPUShrinkImageFilter.h"
 
+#include "itkGPULargePages.h"
 #include "itkGPUShrinkGeometry.h"
+
+#include <algorithm>
 
 namespace itk
 {
@@ -76,6 +79,79 @@ GPUShrinkImageFilter<TInputImage, TOutputImage>::GenerateDataOnDevice()
     itkExceptionMacro("The pixels to keep, from " << first << " to " << last << ", are not all in the input's buffer, "
                                                   << input.GetBufferedRegion());
   }
+  if (m_Engine.GetDevice().GetName() == "host")
+  {
+    this->TakeOnHost(first);
+  }
+  else
+  {
+    this->TakeOnGPU(first);
+  }
+  GPURegistrationDetail::ReportProgress(*this, 1.0f);
+}
+
+/** Where in the input's buffer the first pixel lies that a row of the output keeps.
+ * \param first index in the input of the output's first pixel */
+template <typename TInputImage, typename TOutputImage>
+std::int64_t
+GPUShrinkImageFilter<TInputImage, TOutputImage>::FindKeptRow(const typename TInputImage::IndexType & first,
+                                                             std::int64_t                            row) const
+{
+  const auto & size = this->GetOutput()->GetRequestedRegion().GetSize();
+  auto         index = first;
+  for (unsigned int d = 1; d < TInputImage::ImageDimension; ++d)
+  {
+    const auto length = static_cast<std::int64_t>(size[d]);
+    index[d] += static_cast<IndexValueType>(row % length) * static_cast<IndexValueType>(this->GetShrinkFactors()[d]);
+    row /= length;
+  }
+  return static_cast<std::int64_t>(this->GetInput()->ComputeOffset(index));
+}
+
+/** Where both images are the host's, there is nothing to carry anywhere. */
+template <typename TInputImage, typename TOutputImage>
+void
+GPUShrinkImageFilter<TInputImage, TOutputImage>::TakeOnHost(const typename TInputImage::IndexType & first)
+{
+  using InputComponentType = GPUVolume::ComponentType<TInputImage>;
+  using OutputComponentType = GPUVolume::ComponentType<TOutputImage>;
+  const auto & region = this->GetOutput()->GetRequestedRegion();
+  const auto   components = static_cast<std::int64_t>(this->GetInput()->GetNumberOfComponentsPerPixel());
+  const auto   width = static_cast<std::int64_t>(region.GetSize(0));
+  const auto   step = static_cast<std::int64_t>(this->GetShrinkFactors()[0]) * components;
+  const auto   rows = static_cast<std::int64_t>(region.GetNumberOfPixels()) / width;
+  const auto * pixels = reinterpret_cast<const InputComponentType *>(this->GetInput()->GetBufferPointer());
+  auto *       kept = reinterpret_cast<OutputComponentType *>(this->GetOutput()->GetBufferPointer());
+  const auto   takeRow = [&](std::int64_t row) {
+    const InputComponentType * from = pixels + this->FindKeptRow(first, row) * components;
+    OutputComponentType *      to = kept + row * width * components;
+    for (std::int64_t x = 0; x < width; ++x, from += step, to += components)
+    {
+      for (std::int64_t c = 0; c < components; ++c)
+      {
+        to[c] = static_cast<OutputComponentType>(from[c]);
+      }
+    }
+  };
+  GPURegistrationDetail::PreferLargePages(*this->GetOutput());
+  // Rows for one thread at a time.
+  const std::int64_t taskRows = std::max<std::int64_t>(1, (std::int64_t{ 1 } << 14) / width);
+  GPURegistrationDetail::MakeParallelFor(
+    this->GetNumberOfWorkUnits())((rows + taskRows - 1) / taskRows, [&](std::int64_t task) {
+    const std::int64_t end = std::min(rows, (task + 1) * taskRows);
+    for (std::int64_t row = task * taskRows; row < end; ++row)
+    {
+      takeRow(row);
+    }
+  });
+}
+
+template <typename TInputImage, typename TOutputImage>
+void
+GPUShrinkImageFilter<TInputImage, TOutputImage>::TakeOnGPU(const typename TInputImage::IndexType & first)
+{
+  TOutputImage & output = *this->GetOutput();
+  const auto     region = output.GetRequestedRegion();
   m_Engine.Run([&](gpureg::VolumeFilter & filter) {
     filter.SetVolume(this->MakeInputOfKeptRows(first),
                      GPURegistrationDetail::MakeParallelFor(this->GetNumberOfWorkUnits()));
@@ -85,7 +161,6 @@ GPUShrinkImageFilter<TInputImage, TOutputImage>::GenerateDataOnDevice()
     keep.outputLength = keep.end = static_cast<int>(region.GetSize(0));
     filter.Convolve(keep);
     GPUVolume::WriteOutput(filter, Precision, output, region);
-    GPURegistrationDetail::ReportProgress(*this, 1.0f);
   });
 }
 
@@ -95,34 +170,25 @@ gpureg::VolumeInput
 GPUShrinkImageFilter<TInputImage, TOutputImage>::MakeInputOfKeptRows(
   const typename TInputImage::IndexType & first) const
 {
+  using InputComponentType = GPUVolume::ComponentType<TInputImage>;
   const TInputImage & input = *this->GetInput();
-  const auto          factors = this->GetShrinkFactors();
-  const auto &        size = this->GetOutput()->GetRequestedRegion().GetSize();
   const auto          components = static_cast<std::int64_t>(input.GetNumberOfComponentsPerPixel());
-  const auto * const pixels = reinterpret_cast<const GPUVolume::ComponentType<TInputImage> *>(input.GetBufferPointer());
+  const auto * const  pixels = reinterpret_cast<const InputComponentType *>(input.GetBufferPointer());
 
   gpureg::VolumeInput volume;
-  volume.size = GPURegistrationGeometry::SizeOf(size);
-  volume.size[0] = (volume.size[0] - 1) * static_cast<int>(factors[0]) + 1;
+  volume.size = GPURegistrationGeometry::SizeOf(this->GetOutput()->GetRequestedRegion().GetSize());
+  volume.size[0] = (volume.size[0] - 1) * static_cast<int>(this->GetShrinkFactors()[0]) + 1;
   volume.components = static_cast<int>(components);
   volume.precision = Precision;
-  volume.values = [=, &input](std::int64_t begin, std::int64_t count, void * out) {
+  volume.values = [=](std::int64_t begin, std::int64_t count, void * out) {
     using RealType = std::conditional_t<Precision == gpureg::Precision::Single, float, double>;
     auto *             values = static_cast<RealType *>(out);
     const std::int64_t width = volume.size[0];
     for (std::int64_t done = 0; done < count;)
     {
       const std::int64_t x = (begin + done) % width;
-      std::int64_t       row = (begin + done) / width;
       const std::int64_t now = std::min(count - done, width - x);
-      auto               index = first;
-      index[0] += static_cast<IndexValueType>(x);
-      for (unsigned int d = 1; d < TInputImage::ImageDimension; ++d)
-      {
-        index[d] += static_cast<IndexValueType>(row % volume.size[d]) * static_cast<IndexValueType>(factors[d]);
-        row /= volume.size[d];
-      }
-      const auto * const from = pixels + static_cast<std::int64_t>(input.ComputeOffset(index)) * components;
+      const auto * const from = pixels + (this->FindKeptRow(first, (begin + done) / width) + x) * components;
       values = std::transform(from, from + now * components, values, [](const auto value) {
         return static_cast<RealType>(value);
       });

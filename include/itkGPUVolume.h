@@ -48,7 +48,7 @@ template <typename TImage, typename TComponent = ComponentType<TImage>>
 gpureg::VolumeInput
 MakeInput(const TImage & image, const typename TImage::RegionType & region, gpureg::Precision precision);
 
-/** Writes the engine's volume to a region of an image, as static_cast does. */
+/** Writes the engine's volume to a region of an image that was just allocated, as static_cast does. */
 template <typename TImage>
 void
 WriteOutput(gpureg::VolumeFilter &              filter,

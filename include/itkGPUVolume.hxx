@@ -5,6 +5,7 @@
 
 #include "itkGPUVolume.h"
 
+#include "itkGPULargePages.h"
 #include "itkGPURegistrationGeometry.h"
 
 #include <algorithm>
@@ -75,6 +76,7 @@ WriteOutput(gpureg::VolumeFilter &              filter,
 {
   const auto   components = static_cast<std::int64_t>(image.GetNumberOfComponentsPerPixel());
   auto * const pixels = reinterpret_cast<ComponentType<TImage> *>(image.GetBufferPointer());
+  GPURegistrationDetail::PreferLargePages(image);
   filter.GetVolume([&](std::int64_t first, std::int64_t count, const void * in) {
     ForEachRow(image, region, first, count, [&](std::int64_t row, std::int64_t begin, std::int64_t now) {
       const auto copy = [&](const auto * values) {

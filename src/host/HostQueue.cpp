@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "HostQueue.h"
 
+#include "gpureg/HostMemory.h"
+
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -29,6 +31,7 @@ HostMemory::HostMemory(Backend & backend, std::size_t bytes)
     backend.GetMemoryAccount().Release(bytes);
     throw Error("out of memory on " + name + ": " + std::to_string(bytes) + " bytes asked for");
   }
+  PreferLargePages(m_Address, bytes);
 }
 
 HostMemory::~HostMemory()
