@@ -21,21 +21,23 @@ namespace
 constexpr std::size_t PieceBytes = std::size_t{ 16 } << 20;
 constexpr std::size_t TimedPieceBytes = std::size_t{ 256 } << 20;
 
-/** \throws Error if a volume is empty, or has more rows, or more elements in a slice, than 32 bits count. */
+/** \throws Error if a volume is empty, or has more rows, or more elements in a slice, than the kernels count. */
 void
 CheckSize(const Size & size, const std::string & what)
 {
-  const std::int64_t most = std::numeric_limits<int>::max();
-  const std::string  which =
+  constexpr std::int64_t MostElements = std::numeric_limits<int>::max();
+  constexpr std::int64_t MostRows = kernels::ResampleMostRows;
+  const std::string      which =
     what + " of " + std::to_string(size[0]) + " x " + std::to_string(size[1]) + " x " + std::to_string(size[2]);
   if (std::min({ size[0], size[1], size[2] }) < 1)
   {
     throw Error(which + " is empty; there is nothing to resample");
   }
-  if (static_cast<std::int64_t>(size[0]) * size[1] > most || static_cast<std::int64_t>(size[1]) * size[2] > most)
+  if (static_cast<std::int64_t>(size[0]) * size[1] > MostElements ||
+      static_cast<std::int64_t>(size[1]) * size[2] > MostRows)
   {
-    throw Error(which + " has more rows, or more elements in a slice, than " + std::to_string(most) +
-                "; resample a part of it, or with a coarser grid");
+    throw Error(which + " has more than " + std::to_string(MostElements) + " elements in a slice, or more than " +
+                std::to_string(MostRows) + " rows; resample a part of it, or with a coarser grid");
   }
 }
 

@@ -99,8 +99,6 @@ ResampleRow(TInterpolation                interpolation,
   FindInputPosition(&a, 0, y, z, position);
   for (int x = 0; x < width; ++x)
   {
-    int  cell[3];
-    real fraction[3];
     real d[3] = { 0, 0, 0 };
     if (chain == ChainFollowsRows)
     {
@@ -110,8 +108,14 @@ ResampleRow(TInterpolation                interpolation,
     {
       DisplaceByChain(a.partCount, v.parts, v.vectors, x, y, z, d);
     }
-    SplitPosition(position, chain != ChainIsAffine ? d : nullptr, cell, fraction);
-    ResampleAt(interpolation, a.components, &a, v.input, v.outside, cell, fraction, out + i64{ x } * a.components);
+    ResampleMoved(interpolation,
+                  a.components,
+                  &a,
+                  v.input,
+                  v.outside,
+                  position,
+                  chain != ChainIsAffine ? d : nullptr,
+                  out + i64{ x } * a.components);
     for (int r = 0; r < 3; ++r)
     {
       position[r] += a.toInput.row[4 * r];

@@ -29,7 +29,8 @@ enum
   MaximumRowColumns = ResampleRowLanes * ResampleLaneSteps / RowSplineSpacing + RowSplineOrder + 2,
   /** So many groups every device counts in BandIndex()'s direction. */
   ResampleMostPlaneGroups = 65535,
-  ResampleMostRows = 2147483647
+  /** Of a volume; the rows that a lane steps over behind the last one have a number yet. */
+  ResampleMostRows = 1073741824
 };
 
 /** How the chain is taken. */
@@ -143,6 +144,15 @@ IsAmongVoxels(const ResampleArguments * a, const int * cell)
          (u32)cell[2] < (u32)(a->inputSize[2] - 1);
 }
 
+GPUREG_REAL_FUNCTION void
+CopyVoxel(int components, GPUREG_GLOBAL const real * voxel, GPUREG_GLOBAL real * out)
+{
+  for (int c = 0; c < components; ++c)
+  {
+    out[c] = ClampReal(voxel[c]);
+  }
+}
+
 /** itk::NearestNeighborInterpolateImageFunction among voxels. */
 GPUREG_REAL_FUNCTION void
 CopyNearestAmongVoxels(int                        components,
@@ -152,16 +162,10 @@ CopyNearestAmongVoxels(int                        components,
                        const real *               fraction,
                        GPUREG_GLOBAL real *       out)
 {
-  GPUREG_GLOBAL const real * voxel = InputVoxel(components,
-                                                a,
-                                                slab,
-                                                cell[0] + (fraction[0] >= 0.5f),
-                                                cell[1] + (fraction[1] >= 0.5f),
-                                                cell[2] + (fraction[2] >= 0.5f));
-  for (int c = 0; c < components; ++c)
-  {
-    out[c] = ClampReal(voxel[c]);
-  }
+  const int x = cell[0] + (fraction[0] >= 0.5f);
+  const int y = cell[1] + (fraction[1] >= 0.5f);
+  const int z = cell[2] + (fraction[2] >= 0.5f);
+  CopyVoxel(components, InputVoxel(components, a, slab, x, y, z), out);
 }
 
 /** itk::LinearInterpolateImageFunction among voxels. False if that is not finite: then each voxel's weight has to be
@@ -431,16 +435,10 @@ ResampleAt(int                        interpolation,
   }
   else if (!isInside || interpolation == ResampleNearest)
   {
-    GPUREG_GLOBAL const real * voxel = InputVoxel(components,
-                                                  a,
-                                                  slab,
-                                                  ClampIndex(rounded[0], a->inputSize[0]),
-                                                  ClampIndex(rounded[1], a->inputSize[1]),
-                                                  ClampIndex(rounded[2], a->inputSize[2]));
-    for (int c = 0; c < components; ++c)
-    {
-      out[c] = ClampReal(voxel[c]);
-    }
+    const int x = ClampIndex(rounded[0], a->inputSize[0]);
+    const int y = ClampIndex(rounded[1], a->inputSize[1]);
+    const int z = ClampIndex(rounded[2], a->inputSize[2]);
+    CopyVoxel(components, InputVoxel(components, a, slab, x, y, z), out);
   }
   else if (interpolation == ResampleLinear)
   {
@@ -462,10 +460,19 @@ FindInputPosition(const ResampleArguments * a, int x, int y, int z, i64 * positi
   }
 }
 
-/** Cell and fraction of a position, moved by d if there is one (null: none). */
+/** The value at a position that is moved by d if there is one (null: none): see ResampleAt. */
 GPUREG_REAL_FUNCTION void
-SplitPosition(const i64 * position, const real * d, int * cell, real * fraction)
+ResampleMoved(int                        interpolation,
+              int                        components,
+              const ResampleArguments *  a,
+              GPUREG_GLOBAL const real * slab,
+              GPUREG_GLOBAL const real * outside,
+              const i64 *                position,
+              const real *               d,
+              GPUREG_GLOBAL real *       out)
 {
+  int  cell[3];
+  real fraction[3];
   for (int r = 0; r < 3; ++r)
   {
     cell[r] = CellOf(position[r]);
@@ -475,6 +482,7 @@ SplitPosition(const i64 * position, const real * d, int * cell, real * fraction)
       MovePosition(d[r], cell + r, fraction + r);
     }
   }
+  ResampleAt(interpolation, components, a, slab, outside, cell, fraction, out);
 }
 
 GPUREG_NAMESPACE_END

@@ -21,8 +21,15 @@ CountPlanes(const ResampleArguments * a)
 }
 
 /** Works the cut's groups out. A lane's voxels follow each other along the slowest axis that the rows have several of,
- *  where the input that a group reads is most often what it has just read; along the row where the chain follows rows.
- *  \param lanes of a group */
+ *  where the input that a group reads is most often what it has just read; along the row where the chain follows rows:
+ *
+ *  | the launch has | lanes side by side | a group's rows         | a lane's next voxel |
+ *  |----------------|--------------------|------------------------|---------------------|
+ *  | several planes | ResampleTileLanes  | rows, in steps planes  | a plane on          |
+ *  | one plane      | ResampleTileLanes  | rows x steps           | rows on             |
+ *  | rows followed  | ResampleRowLanes   | rows                   | a warp's width on   |
+ *
+ *  \param lanes of a group; rows above is how often they go side by side into it */
 GPUREG_FUNCTION void
 CutIntoGroups(ResampleArguments * a, int lanes)
 {

@@ -43,17 +43,12 @@ ResampleTile(int                             interpolation,
   const i64            outStep = (i64)a->cut.rowStep * a->outputSize[0] * components;
   for (; row < end; row += a->cut.rowStep, out += outStep)
   {
-    int  cell[3];
-    real fraction[3], d[3];
-    d[0] = 0.0f;
-    d[1] = 0.0f;
-    d[2] = 0.0f;
+    real d[3] = { 0.0f, 0.0f, 0.0f };
     if (chain == ChainHasParts)
     {
       DisplaceByChain(a->partCount, parts, vectors, x, y, z, d);
     }
-    SplitPosition(position, chain != ChainIsAffine ? d : 0, cell, fraction);
-    ResampleAt(interpolation, components, a, input, outside, cell, fraction, out);
+    ResampleMoved(interpolation, components, a, input, outside, position, chain != ChainIsAffine ? d : 0, out);
     y += a->cut.stepY;
     z += a->cut.stepZ;
     for (int r = 0; r < 3; ++r)
@@ -105,15 +100,10 @@ ResampleRows(int                             interpolation,
   GPUREG_GLOBAL real * out = output + ((i64)row * a->outputSize[0] + firstX + lane) * components;
   for (int x = firstX + lane; x < endX; x += ResampleRowLanes, out += ResampleRowLanes * components)
   {
-    int  cell[3];
-    real fraction[3], d[3];
-    d[0] = 0.0f;
-    d[1] = 0.0f;
-    d[2] = 0.0f;
+    real d[3] = { 0.0f, 0.0f, 0.0f };
     AddFromColumns(&part, rowColumns, firstColumn, gridPosition, d);
     gridPosition += part.toGrid.row[0] * ResampleRowLanes;
-    SplitPosition(position, d, cell, fraction);
-    ResampleAt(interpolation, components, a, input, outside, cell, fraction, out);
+    ResampleMoved(interpolation, components, a, input, outside, position, d, out);
     position[0] += a->toInput.row[0] * ResampleRowLanes;
     position[1] += a->toInput.row[4] * ResampleRowLanes;
     position[2] += a->toInput.row[8] * ResampleRowLanes;
