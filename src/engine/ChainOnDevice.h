@@ -13,17 +13,6 @@
 namespace gpureg
 {
 
-/** The planes along an axis that rows of an output come to lie between, by a map and a displacement of at most reach,
- *  and so many on either side: those that there are of them. */
-PlaneRange
-FindPlanes(const kernels::FixedMap & map,
-           int                       axis,
-           const Size &              outputSize,
-           const RowRange &          rows,
-           double                    reach,
-           int                       margin,
-           int                       planeCount);
-
 /** A folded chain's parts and their vectors on a device. Those of the first grid may be there in parts: which of its
  *  planes rows of the output need is known exactly, since nothing has been displaced before it. */
 class ChainOnDevice

@@ -3,6 +3,7 @@
 
 #include "Backend.h"
 #include "ChainOnDevice.h"
+#include "FindPlanes.h"
 #include "InputSlabs.h"
 #include "ResamplePlan.h"
 #include "ResamplePasses.h"
