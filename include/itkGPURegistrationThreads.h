@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <exception>
 
 namespace itk
 {
@@ -15,7 +16,8 @@ namespace GPURegistrationDetail
 {
 
 /** So many of ITK's threads. They take the tasks one by one, since some are done sooner than others; each from a range
- * of its own as long as they keep pace, since threads that write side by side wait for each other's pages. */
+ * of its own as long as they keep pace, since threads that write side by side wait for each other's pages. What a task
+ * throws, the caller gets, the first of them; then tasks may be left out. ITK's pool loses what its own threads throw. */
 inline gpureg::ParallelFor
 MakeParallelFor(ThreadIdType threads)
 {
@@ -31,22 +33,38 @@ MakeParallelFor(ThreadIdType threads)
     }
     const std::int64_t        range = (count + workers - 1) / workers;
     std::atomic<std::int64_t> next{ 0 };
+    std::atomic<bool>         hasFailed{ false };
+    std::exception_ptr        failure;
     const auto                threader = MultiThreaderBase::New();
     threader->SetNumberOfWorkUnits(static_cast<ThreadIdType>(workers));
     threader->ParallelizeArray(
       0,
       static_cast<SizeValueType>(workers),
       [&](SizeValueType) {
-        for (std::int64_t n = next++; n < workers * range; n = next++)
+        try
         {
-          const std::int64_t task = n % workers * range + n / workers;
-          if (task < count)
+          for (std::int64_t n = next++; n < workers * range && !hasFailed; n = next++)
           {
-            body(task);
+            const std::int64_t task = n % workers * range + n / workers;
+            if (task < count)
+            {
+              body(task);
+            }
+          }
+        }
+        catch (...)
+        {
+          if (!hasFailed.exchange(true))
+          {
+            failure = std::current_exception();
           }
         }
       },
       nullptr);
+    if (failure)
+    {
+      std::rethrow_exception(failure);
+    }
   };
 }
 
