@@ -106,8 +106,12 @@ public:
         filter->Update();
         update(*filter, state);
         const gpureg::EvaluationStatistics counts = filter->GetEvaluationStatistics();
-        state.counters["with_transfers_ms"] = counts.evaluateMilliseconds;
-        state.counters["kernels_ms"] = MeasureKernels(*filter);
+        // Shrinking on the host is no engine's work.
+        if (counts.launches > 0)
+        {
+          state.counters["with_transfers_ms"] = counts.evaluateMilliseconds;
+          state.counters["kernels_ms"] = MeasureKernels(*filter);
+        }
         SetBounds(state, device, GetFilterWork(*image, *filter, spared), counts);
       });
     }

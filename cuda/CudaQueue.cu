@@ -108,9 +108,10 @@ CudaQueue::CudaQueue(Backend & backend, int device)
     {
       CheckCuda(cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking), "making a stream", GetDeviceName());
     }
-    for (cudaEvent_t & event : m_Events)
+    for (int event = 0; event < EventCount; ++event)
     {
-      CheckCuda(cudaEventCreate(&event), "making an event", GetDeviceName());
+      const unsigned int flags = event == TimerStart || event == TimerStop ? cudaEventDefault : cudaEventDisableTiming;
+      CheckCuda(cudaEventCreateWithFlags(&m_Events[event], flags), "making an event", GetDeviceName());
     }
     for (auto & slots : m_Staging)
     {

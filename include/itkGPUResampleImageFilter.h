@@ -3,6 +3,7 @@
 #define itkGPUResampleImageFilter_h
 
 #include "itkGPUDevice.h"
+#include "itkGPUPixelComponents.h"
 
 #include "gpureg/Resampler.h"
 
@@ -136,6 +137,7 @@ private:
   /** Whether the types are such that the engine can resample them. */
   static constexpr bool IsOfKnownTypes =
     TInputImage::ImageDimension == Dimension && (Dimension == 2 || Dimension == 3) &&
+    GPURegistrationDetail::HaveSameComponents<TInputImage, TOutputImage> &&
     std::is_arithmetic<InputComponentType>::value && std::is_arithmetic<OutputComponentType>::value;
 
   /** Float is enough where neither side keeps more. */

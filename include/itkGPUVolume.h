@@ -4,6 +4,7 @@
 
 #include "itkGPUDevice.h"
 #include "itkGPUOrParent.h"
+#include "itkGPUPixelComponents.h"
 #include "itkGPURegistrationGeometry.h"
 #include "itkGPURegistrationThreads.h"
 
@@ -38,10 +39,11 @@ constexpr bool FitsIntoFloat = std::is_arithmetic<T>::value && std::numeric_limi
 
 /** Whether images of these two types can be the engine's. */
 template <typename TInputImage, typename TOutputImage>
-constexpr bool AreOfKnownTypes =
-  static_cast<unsigned int>(TInputImage::ImageDimension) == static_cast<unsigned int>(TOutputImage::ImageDimension) &&
-  (TOutputImage::ImageDimension == 2 || TOutputImage::ImageDimension == 3) &&
-  FitsIntoDouble<ComponentType<TInputImage>> && FitsIntoDouble<ComponentType<TOutputImage>>;
+constexpr bool AreOfKnownTypes = static_cast<unsigned int>(TInputImage::ImageDimension) ==
+                                   static_cast<unsigned int>(TOutputImage::ImageDimension) &&
+                                 (TOutputImage::ImageDimension == 2 || TOutputImage::ImageDimension == 3) &&
+                                 GPURegistrationDetail::HaveSameComponents<TInputImage, TOutputImage> && FitsIntoDouble<
+                                   ComponentType<TInputImage>> && FitsIntoDouble<ComponentType<TOutputImage>>;
 
 /** What the engine gets of a region of an image, cast to TComponent on the way. */
 template <typename TImage, typename TComponent = ComponentType<TImage>>

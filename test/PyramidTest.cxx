@@ -205,7 +205,22 @@ TEST_P(Pyramid, DefaultsAndMaximumError)
       pyramid->SetMaximumError(error);
       pyramid->Update();
     }
-    EXPECT_EQ(filter->GetEvaluationStatistics().launches, 12) << "an axis of a level each";
+    const gpureg::EvaluationStatistics statistics = filter->GetEvaluationStatistics();
+    EXPECT_EQ(statistics.launches, 12) << "an axis of a level each";
+    if (GetParam() != "host")
+    {
+      // The input goes up, and each level comes down.
+      const auto bytesOf = [](const ImageType & image) {
+        return static_cast<std::int64_t>(image.GetBufferedRegion().GetNumberOfPixels() * sizeof(float));
+      };
+      std::int64_t levels = 0;
+      for (unsigned int level = 0; level < 4; ++level)
+      {
+        levels += bytesOf(*filter->GetOutput(level));
+      }
+      EXPECT_EQ(statistics.bytesUp, bytesOf(*input));
+      EXPECT_EQ(statistics.bytesDown, levels);
+    }
     for (unsigned int level = 0; level < 4; ++level)
     {
       EXPECT_LE(GetNrmse(*reference->GetOutput(level), *filter->GetOutput(level)), 5e-7);

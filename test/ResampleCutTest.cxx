@@ -365,13 +365,17 @@ ResamplePlainly(const ResampleArguments & a, const Arrays & arrays, double * out
       const int y = row % a.outputSize[1];
       const int z = row / a.outputSize[1];
       i64       position[3];
-      int       cell[3];
-      double    fraction[3];
       double    d[3] = { 0, 0, 0 };
       DisplaceByChain(a.partCount, arrays.parts.data(), arrays.vectors.data(), x, y, z, d);
       FindInputPosition(&a, x, y, z, position);
-      SplitPosition(position, a.chain != ChainIsAffine ? d : nullptr, cell, fraction);
-      ResampleAt(a.interpolation, a.components, &a, arrays.input.data(), arrays.input.data(), cell, fraction, out);
+      ResampleMoved(a.interpolation,
+                    a.components,
+                    &a,
+                    arrays.input.data(),
+                    arrays.input.data(),
+                    position,
+                    a.chain != ChainIsAffine ? d : nullptr,
+                    out);
     }
   }
 }
@@ -499,10 +503,10 @@ TEST(ResampleCutTest, RandomLaunches)
 /** Launches that are too large to be walked. */
 TEST(ResampleCutTest, AsManyRowsAsThereMayBe)
 {
-  const int most = std::numeric_limits<int>::max();
+  const int most = ResampleMostRows;
   // Rows of a plane, planes: of some, the rows that a lane's voxels reach over are more than 32 bits count.
-  const int shapes[][2] = { { 1, most },      { 1, most / 2 }, { 65536, 32767 }, { 32767, 65536 },
-                            { 46340, 46341 }, { most, 1 },     { 1 << 29, 3 },   { most / 2, 2 } };
+  const int shapes[][2] = { { 1, most },      { 1, most / 2 }, { 65536, 16384 }, { 16384, 65536 },
+                            { 32767, 32769 }, { most, 1 },     { 1 << 28, 3 },   { most / 2, 2 } };
   for (const auto & shape : shapes)
   {
     const int height = shape[0];
@@ -520,6 +524,7 @@ TEST(ResampleCutTest, AsManyRowsAsThereMayBe)
         EXPECT_LT((planeGroups - 1) * a.cut.steps, planes) << "the last group has no plane";
       }
       EXPECT_EQ(a.cut.rowSpan, std::min<i64>(most, i64{ a.cut.steps } * a.cut.rowStep));
+      EXPECT_LE(i64{ most } + a.cut.rowStep, std::numeric_limits<int>::max()) << "a step behind the last row";
       const i64 rowsOfGroup = planes > 1 ? lanes / ResampleTileLanes : i64{ lanes / ResampleTileLanes } * a.cut.steps;
       EXPECT_EQ(CountGroups(&a), (height + rowsOfGroup - 1) / rowsOfGroup);
     }

@@ -4,13 +4,18 @@
 #include "TestDevices.h"
 
 #include "gpureg/Device.h"
+#include "gpureg/Resampler.h"
 
+#include "itkCommand.h"
+#include "itkGPURegistrationThreads.h"
 #include "itkImageRegionConstIteratorWithIndex.h"
 #include "itkNearestNeighborExtrapolateImageFunction.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <stdexcept>
 
 namespace gpuregtest
 {
@@ -195,6 +200,102 @@ TEST_P(ResampleMemory, WhatGoesUpIsAFewTimesTheInput)
   EXPECT_LT(countUp(MakeTurn(grid)), 8 * bytes);
   // Planes that stay parallel: each slab goes up once, and its margins: one plane on either side of six and more.
   EXPECT_LT(countUp(itk::IdentityTransform<double, 3>::New()), 4 * bytes / 3);
+}
+
+/** Slabs of megabytes, of which each piece of the output needs all: their copies and kernels overlap for a while. */
+TEST_P(ResampleMemory, LargeSlabsThatOverlapKernelsAreTheSame)
+{
+  using ImageType = itk::Image<float, 3>;
+  Random  random(88);
+  Grid<3> grid;
+  grid.size = { { 160, 160, 160 } };
+  const auto image = MakeImage<ImageType>(grid, [&](const auto &) { return Uniform(random, 0, 100); });
+  const auto turn = MakeTurn(grid);
+  for (const char * interpolator : { "linear", "bspline3" })
+  {
+    const auto filter = MakeFilter(image.GetPointer(), turn.GetPointer());
+    filter->SetInterpolator(MakeInterpolator<ImageType>(interpolator));
+    const auto whole = ResampleWithin(*filter, *image, 0);
+    for (const std::size_t bound : { std::size_t{ 3 } << 20, std::size_t{ 9 } << 20 })
+    {
+      EXPECT_TRUE(AreSameToTheBit(*whole, *ResampleWithin(*filter, *image, bound))) << interpolator << ", " << bound;
+    }
+  }
+}
+
+/** Half-way, slabs and pieces are under way in both directions. */
+TEST_P(ResampleMemory, AnAbortHalfWayLeavesAFilterThatGoesOn)
+{
+  using ImageType = itk::Image<float, 3>;
+  Random     random(89);
+  const auto grid = MakeDeepGrid<3>(random);
+  const auto image = MakeImage<ImageType>(grid, [&](const auto &) { return Uniform(random, 0, 100); });
+  const auto other = MakeImage<ImageType>(grid, [&](const auto &) { return Uniform(random, 0, 100); });
+  const auto transform = MakeTransform<3>("affine", grid, random);
+  const auto filter = MakeFilter(image.GetPointer(), transform.GetPointer());
+  const auto abort = itk::CStyleCommand::New();
+  abort->SetCallback([](itk::Object * caller, const itk::EventObject &, void *) {
+    auto & process = static_cast<itk::ProcessObject &>(*caller);
+    process.SetAbortGenerateData(process.GetProgress() > 0.3f);
+  });
+  const auto tag = filter->AddObserver(itk::ProgressEvent(), abort);
+  EXPECT_THROW(ResampleWithin(*filter, *image, 60000), itk::ProcessAborted);
+  EXPECT_GT(filter->GetProgress(), 0.3f);
+  // The host makes it in one piece, where it is.
+  EXPECT_LE(filter->GetProgress(), GetParam() == "host" ? 1.0f : 0.9f);
+  filter->RemoveObserver(tag);
+  filter->AbortGenerateDataOff();
+  for (const auto & next : { other, image })
+  {
+    const auto expected = ResampleWithin(*MakeFilter(next.GetPointer(), transform.GetPointer()), *next, 0);
+    filter->SetInput(next);
+    EXPECT_TRUE(AreSameToTheBit(*expected, *ResampleWithin(*filter, *next, 60000)));
+    EXPECT_TRUE(AreSameToTheBit(*expected, *ResampleWithin(*filter, *next, 100000)));
+  }
+}
+
+/** The input cannot be read, all at once or after some slabs of it. */
+TEST_P(ResampleMemory, AnInputThatFailsHalfWayLeavesAResamplerThatGoesOn)
+{
+  constexpr int         Side = 48;
+  gpureg::ResampleInput input;
+  input.size = { Side, Side, Side };
+  std::int64_t failsFrom = 0;
+  input.values = [&failsFrom](std::int64_t first, std::int64_t count, void * out) {
+    if (first >= failsFrom)
+    {
+      throw std::runtime_error("no such voxel");
+    }
+    for (std::int64_t i = 0; i < count; ++i)
+    {
+      static_cast<float *>(out)[i] = static_cast<float>((first + i) % 1009);
+    }
+  };
+  gpureg::ResampleRequest request;
+  request.size = input.size;
+  request.outside = { 0.0 };
+  std::vector<float> output(Side * Side * Side);
+  request.output = [&output](std::int64_t first, std::int64_t count, const void * in) {
+    std::copy_n(static_cast<const float *>(in), count, output.begin() + first);
+  };
+  gpureg::Resampler resampler(GetParam());
+  const auto        threads = itk::GPURegistrationDetail::MakeParallelFor(2);
+  for (const std::size_t bound : { std::size_t{ 150000 }, std::size_t{ 0 } })
+  {
+    resampler.SetMaximumDeviceMemory(bound);
+    for (const int plane : { 0, 20, 40 })
+    {
+      failsFrom = std::int64_t{ plane } * Side * Side;
+      EXPECT_THROW(resampler.Resample(input, request, threads), std::runtime_error) << plane;
+    }
+    failsFrom = std::numeric_limits<std::int64_t>::max();
+    std::fill(output.begin(), output.end(), -1.0f);
+    resampler.Resample(input, request, threads);
+    for (std::size_t i = 0; i < output.size(); ++i)
+    {
+      ASSERT_EQ(output[i], static_cast<float>(i % 1009)) << bound;
+    }
+  }
 }
 
 TEST_P(ResampleMemory, AFieldThatMovesNothingIsTheSameInSlabs)

@@ -4,6 +4,8 @@
 #include "TestDevices.h"
 
 #include "itkImageRegionConstIteratorWithIndex.h"
+#include "Listening.h"
+
 #include "itkRGBPixel.h"
 #include "itkVectorImage.h"
 
@@ -272,6 +274,18 @@ TEST_P(ResamplePixelType, Vectors)
     variable->GetBufferPointer()[i] = static_cast<float>(Uniform(random, -10, 10));
   }
   TestVectors(variable.GetPointer());
+}
+
+/** What becomes of a grey pixel in a coloured image is ITK's to say. */
+TEST_P(ResamplePixelType, FromGreyToColours)
+{
+  using ColourImageType = itk::Image<itk::RGBPixel<float>, 2>;
+  Random          random(13);
+  const auto      grid = MakeResampleGrid<2>("plain", random);
+  const auto      image = MakeImage<itk::Image<float, 2>>(grid, [&](const auto &) { return Uniform(random, 1, 100); });
+  const Listening listening;
+  ExpectITKs<itk::Image<float, 2>, ColourImageType>(image, *MakeAffine<2>(grid, random));
+  EXPECT_EQ(listening.window->Count("Computed by itk::ResampleImageFilter"), 1u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, ResamplePixelType, ::testing::ValuesIn(GetDeviceNames()), GetTestName);

@@ -18,6 +18,7 @@ namespace gpuregtest
 namespace
 {
 using gpureg::GetLeastBytes;
+using gpureg::LoadedSlabs;
 using gpureg::PlaneRange;
 using gpureg::PlanResampling;
 using gpureg::ResamplePlan;
@@ -145,6 +146,8 @@ ExpectSound(const ResampleSizes & s, const ResamplePlan & plan, const Room & roo
   EXPECT_LE(plan.pieceRows, s.rows);
   EXPECT_TRUE(plan.outputBuffers == 1 || plan.outputBuffers == 2) << plan.outputBuffers;
   EXPECT_TRUE(plan.outputBuffers == 1 || plan.pieceRows < s.rows) << "two buffers for one piece";
+  EXPECT_TRUE(plan.inputBuffers == 1 || plan.inputBuffers == 2) << plan.inputBuffers;
+  EXPECT_TRUE(plan.inputBuffers == 1 || plan.slabs.GetCount() > 1) << "two buffers for one slab";
 
   EXPECT_GE(plan.gridPlanes, s.countGridPlanes(plan.pieceRows));
   EXPECT_LE(plan.gridPlanes, s.gridPlanes);
@@ -157,8 +160,8 @@ ExpectSound(const ResampleSizes & s, const ResamplePlan & plan, const Room & roo
   EXPECT_EQ(plan.pieceBytes, needs.piece);
   EXPECT_EQ(plan.gridBytes + s.otherVectorBytes, needs.vectors);
   EXPECT_TRUE(HasRoomFor(needs, room));
-  EXPECT_LE(plan.inputBytes + plan.outputBuffers * plan.pieceBytes + plan.gridBytes + s.otherVectorBytes +
-              plan.stateBytes + s.otherBytes,
+  EXPECT_LE(plan.inputBuffers * plan.inputBytes + plan.outputBuffers * plan.pieceBytes + plan.gridBytes +
+              s.otherVectorBytes + plan.stateBytes + s.otherBytes,
             room.free);
 }
 
@@ -280,6 +283,71 @@ TEST(SlabCutTest, TenPlanesInSlabsOfFour)
   EXPECT_EQ(cut.FindSlabs({ 5, 5 }).GetCount(), 0);
 }
 
+/** The slabs that are used, in their order, and how many of them were not there. */
+int
+Use(LoadedSlabs & loaded, const PlaneRange & slabs, std::vector<int> & used)
+{
+  int missing = 0;
+  loaded.ForEachOf(slabs, [&](int slab) {
+    used.push_back(slab);
+    if (!loaded.Use(slab))
+    {
+      loaded.MakeRoom();
+      loaded.Put(slab);
+      ++missing;
+    }
+  });
+  return missing;
+}
+
+TEST(LoadedSlabsTest, TheBufferUsedLastIsKept)
+{
+  LoadedSlabs loaded(2);
+  EXPECT_FALSE(loaded.Has(0));
+  EXPECT_FALSE(loaded.Use(0));
+  const std::size_t first = loaded.MakeRoom();
+  EXPECT_EQ(loaded.GetLast(), first);
+  EXPECT_FALSE(loaded.Has(3)) << "before it is there";
+  loaded.Put(3);
+  EXPECT_TRUE(loaded.Has(3));
+  const std::size_t second = loaded.MakeRoom();
+  EXPECT_NE(second, first);
+  loaded.Put(4);
+  EXPECT_TRUE(loaded.Has(3) && loaded.Has(4));
+  EXPECT_TRUE(loaded.Use(3));
+  EXPECT_EQ(loaded.GetLast(), first);
+  EXPECT_EQ(loaded.MakeRoom(), second);
+  EXPECT_TRUE(loaded.Has(3));
+  EXPECT_FALSE(loaded.Has(4));
+
+  LoadedSlabs one;
+  EXPECT_EQ(one.MakeRoom(), 0u);
+  one.Put(7);
+  EXPECT_EQ(one.MakeRoom(), 0u);
+  EXPECT_FALSE(one.Has(7));
+}
+
+TEST(LoadedSlabsTest, SlabsAreUsedFromTheEndThatIsThere)
+{
+  for (const int buffers : { 1, 2 })
+  {
+    LoadedSlabs      loaded(static_cast<std::size_t>(buffers));
+    std::vector<int> used;
+    EXPECT_EQ(Use(loaded, { 0, 5 }, used), 5);
+    EXPECT_EQ(Use(loaded, { 0, 5 }, used), 5 - buffers);
+    EXPECT_EQ(Use(loaded, { 0, 5 }, used), 5 - buffers);
+    EXPECT_EQ(used, (std::vector<int>{ 0, 1, 2, 3, 4, 4, 3, 2, 1, 0, 0, 1, 2, 3, 4 }));
+    EXPECT_EQ(Use(loaded, { 4, 4 }, used), 0) << "none";
+  }
+  // What follows in either direction.
+  LoadedSlabs      loaded(2);
+  std::vector<int> used;
+  EXPECT_EQ(Use(loaded, { 3, 5 }, used), 2);
+  EXPECT_EQ(Use(loaded, { 4, 6 }, used), 1);
+  EXPECT_EQ(Use(loaded, { 3, 5 }, used), 1);
+  EXPECT_EQ(Use(loaded, { 3, 5 }, used), 0);
+}
+
 TEST(ResamplePlanTest, TheLeastIsThreePlanesAndARow)
 {
   const ResampleSizes s = MakeSizes(10, 40);
@@ -360,6 +428,24 @@ TEST(ResamplePlanTest, AnInputThatFitsBesideSmallPiecesStaysWhole)
   ASSERT_TRUE(plan);
   EXPECT_EQ(plan->slabs.GetCount(), 1);
   EXPECT_EQ(plan->outputBuffers, 2u);
+}
+
+/** One slab goes up while the one before is read, where that does not cost more than it hides. */
+TEST(ResamplePlanTest, SlabsHaveTwoBuffersWhereTheyAreThick)
+{
+  const ResampleSizes s = MakeSizes(100, 1000);
+  const auto          thick = PlanResampling(s, { 6000, Unbounded });
+  ASSERT_TRUE(thick);
+  EXPECT_EQ(thick->inputBuffers, 2u);
+  // With one plane to each of two, three would go up for each.
+  const auto thin = PlanResampling(s, { 700, Unbounded });
+  ASSERT_TRUE(thin);
+  EXPECT_EQ(thin->inputBuffers, 1u);
+  // No array holds all of it, two hold each half.
+  const auto halves = PlanResampling(s, { 40000, 5500 });
+  ASSERT_TRUE(halves);
+  EXPECT_EQ(halves->inputBuffers, 2u);
+  EXPECT_EQ(halves->slabs.GetCount(), 2);
 }
 
 /** Where each row needs all planes, each piece brings all of them up: few pieces. Where a row needs one, thick slabs. */

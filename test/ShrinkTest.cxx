@@ -125,6 +125,27 @@ TEST_P(Shrink, ColoursAndWhatIsNoNumber)
   this->Test<itk::Image<float, 2>, itk::Image<float, 2>>(*odd, { 1, 1 });
 }
 
+/** What becomes of a grey pixel in a coloured image is ITK's to say. */
+TEST_P(Shrink, GreyToColours)
+{
+  using GreyType = itk::Image<float, 2>;
+  using ColourType = itk::Image<itk::RGBPixel<float>, 2>;
+  const auto      grey = MakeWaves<GreyType>(MakeOddGrid<2>({ 40, 17 }), 3);
+  const auto      reference = itk::ShrinkImageFilter<GreyType, ColourType>::New();
+  const auto      filter = itk::GPUShrinkImageFilter<GreyType, ColourType>::New();
+  const Listening listening;
+  filter->SetDevice(this->GetDevice());
+  for (itk::ShrinkImageFilter<GreyType, ColourType> * shrink :
+       { reference.GetPointer(), static_cast<decltype(reference.GetPointer())>(filter.GetPointer()) })
+  {
+    shrink->SetInput(grey);
+    shrink->SetShrinkFactors(2);
+    shrink->Update();
+  }
+  EXPECT_EQ(listening.window->Count("Computed by itk::ShrinkImageFilter"), 1u);
+  EXPECT_TRUE(AreTheSame(*reference->GetOutput(), *filter->GetOutput()));
+}
+
 INSTANTIATE_TEST_SUITE_P(Devices, Shrink, ::testing::ValuesIn(GetDeviceNames()), GetTestName);
 
 } // namespace

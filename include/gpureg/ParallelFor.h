@@ -9,7 +9,8 @@ namespace gpureg
 {
 
 /** Calls body(0) … body(count - 1), each once, in any order and on any threads, and returns when all
- *  are done. The engine has no threads of its own: its caller hands down the program's. */
+ *  are done; of what they throw, it throws one, and may leave others out then. The engine has no threads of its own: its
+ *  caller hands down the program's. */
 using ParallelFor = std::function<void(std::int64_t count, const std::function<void(std::int64_t)> & body)>;
 
 /** Writes elements first … first + count - 1 of an array to out, which is as large as those.

@@ -145,14 +145,17 @@ InputSlabs::SetInput(const ResampleInput & input, const ResamplePlan & plan)
   for (std::size_t buffer = 0; buffer < plan.inputBuffers; ++buffer)
   {
     Reserve(m_Queue, m_Buffers[buffer], plan.inputBytes);
-    // What the queue does to make it is over, too, before something is copied there.
-    m_Queue.MarkRead(static_cast<int>(buffer));
   }
   // Not while slabs are loaded: both this and what is made of them go down through the same staging memory.
   if (cut.GetCount() > 1 && IsSpline(input) && m_Coefficients.empty())
   {
     m_Loaded = LoadedSlabs(plan.inputBuffers);
     MakeCoefficients();
+  }
+  // What the queue does to make buffers, and coefficients in them, comes before what is copied there.
+  for (std::size_t buffer = 0; buffer < plan.inputBuffers; ++buffer)
+  {
+    m_Queue.MarkRead(static_cast<int>(buffer));
   }
 }
 

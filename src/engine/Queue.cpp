@@ -288,8 +288,7 @@ DrainPieces(Queue & queue, std::array<MemoryPointer, 2> & buffers, const ArrayIn
   }
   const std::size_t bytes = static_cast<std::size_t>(array.pieceCount) * array.elementSize;
   Reserve(queue, buffers[0], bytes);
-  // Where the host sees the device's memory there is nothing to copy, and nothing to overlap.
-  if (array.bufferCount == 2 && queue.GetHostAddress(*buffers[0]) == nullptr)
+  if (array.bufferCount == 2)
   {
     Reserve(queue, buffers[1], bytes);
   }

@@ -120,6 +120,13 @@ public:
   virtual void
   Finish() = 0;
 
+  /** Whether all of the device's memory is the host's: then nothing is copied, and nothing overlaps a copy. */
+  virtual bool
+  IsHost() const
+  {
+    return false;
+  }
+
   /** Where the host can write to the memory itself; null where it must copy. */
   virtual void *
   GetHostAddress(Memory &)
@@ -235,7 +242,8 @@ struct ArrayInPieces
   std::function<void(std::int64_t)> progress;
 };
 
-/** Makes such an array in its buffers and hands it out in order, while the next piece is made. What it calls must hand nothing out through the same queue itself. */
+/** Makes such an array in its buffers and hands it out in order, while the next piece is made. What it calls must hand
+ *  nothing out through the same queue itself. */
 void
 DrainPieces(Queue & queue, std::array<MemoryPointer, 2> & buffers, const ArrayInPieces & array);
 

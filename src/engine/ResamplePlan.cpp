@@ -11,12 +11,17 @@ constexpr std::size_t Shares = 16;
 constexpr std::size_t MostOutputShares = 12;
 constexpr std::size_t GridShares = 4;
 
-/** Whole planes, if there is room for one: groups are cut so. */
+/** Of so many rows those that are whole planes, if there is one: groups are cut so. */
+std::int64_t
+KeepPlanes(const ResampleSizes & s, std::int64_t rows)
+{
+  return rows < s.rowsOfPlane ? rows : rows / s.rowsOfPlane * s.rowsOfPlane;
+}
+
 std::int64_t
 CountRows(const ResampleSizes & s, std::size_t bytes)
 {
-  const auto rows = std::clamp<std::int64_t>(static_cast<std::int64_t>(bytes / s.rowBytes), 1, s.rows);
-  return rows < s.rowsOfPlane ? rows : rows / s.rowsOfPlane * s.rowsOfPlane;
+  return KeepPlanes(s, std::clamp<std::int64_t>(static_cast<std::int64_t>(bytes / s.rowBytes), 1, s.rows));
 }
 
 /** Everything but the input. */
@@ -98,8 +103,8 @@ CountCost(const ResampleSizes & s, const ResamplePlan & plan)
     });
     rowsPassed += std::max(0, slabs.GetCount() - 1) * rows.count;
   }
-  const double uploads = plan.inputBuffers == 1 && plan.slabs.GetCount() > 1 ? 1.0 + WaitOfUpload : 1.0;
-  const double rowsWaited = plan.outputBuffers == 1 ? static_cast<double>(s.rows) : 0.0;
+  const double uploads = plan.inputBuffers < s.mostBuffers && plan.slabs.GetCount() > 1 ? 1.0 + WaitOfUpload : 1.0;
+  const double rowsWaited = plan.outputBuffers < s.mostBuffers ? static_cast<double>(s.rows) : 0.0;
   return uploads * static_cast<double>(planesUp) * static_cast<double>(s.planeBytes) +
          (rowsWaited + static_cast<double>(rowsPassed) / PassesOfUpload) * static_cast<double>(s.rowBytes);
 }
@@ -123,16 +128,18 @@ FindBestCut(const ResampleSizes & s, const Room & room, bool cutsGrid)
       }
     }
   };
-  for (const std::size_t buffers : { 2, 1 })
+  for (std::size_t outputBuffers = s.mostBuffers; outputBuffers > 0; --outputBuffers)
   {
-    for (std::size_t shares = 1; shares <= MostOutputShares / buffers; ++shares)
+    for (std::size_t shares = 1; shares <= MostOutputShares / outputBuffers; ++shares)
     {
-      consider(shares, buffers, 2);
-      consider(shares, buffers, 1);
+      for (std::size_t inputBuffers = s.mostBuffers; inputBuffers > 0; --inputBuffers)
+      {
+        consider(shares, outputBuffers, inputBuffers);
+      }
     }
   }
   // Where there is so little that each share is a row's, fewer rows.
-  for (std::int64_t rows = CountRows(s, room.free / Shares) / 2; !best && rows > 0; rows /= 2)
+  for (std::int64_t rows = CountRows(s, room.free / Shares) / 2; !best && rows > 0; rows = KeepPlanes(s, rows / 2))
   {
     ResamplePlan plan = PlanOutput(s, rows, 1, cutsGrid);
     if (CutInput(s, room, 1, plan))
@@ -147,7 +154,7 @@ FindBestCut(const ResampleSizes & s, const Room & room, bool cutsGrid)
 std::optional<ResamplePlan>
 PlanResampling(const ResampleSizes & s, const Room & room)
 {
-  ResamplePlan whole = PlanOutput(s, CountRows(s, s.mostPieceBytes), 2, false);
+  ResamplePlan whole = PlanOutput(s, CountRows(s, s.mostPieceBytes), s.mostBuffers, false);
   whole.inputBytes = static_cast<std::size_t>(s.input.planes) * s.planeBytes;
   if (Fits(s, whole, room))
   {

@@ -137,6 +137,9 @@ private:
 /** What a resampling is of, in bytes, planes and rows. */
 struct ResampleSizes
 {
+  /** Of slabs, and of pieces: two, where copies overlap what is made. */
+  std::size_t mostBuffers = 2;
+
   SlabCut     input;          // owned: all planes
   std::size_t planeBytes = 0; // 0 where the device reads the input's own memory
   /** What a cut input takes in any case, however thin its slabs are. */

@@ -151,6 +151,7 @@ private:
   {
     const std::size_t voxelBytes = BytesOf(input.precision) * static_cast<std::size_t>(input.components);
     ResampleSizes     sizes;
+    sizes.mostBuffers = m_Queue->IsHost() ? 1 : 2;
     sizes.input = InputSlabs::MakeWholeCut(input);
     // Where the input is read where it is, it takes nothing.
     sizes.planeBytes =

@@ -64,6 +64,11 @@ public:
   Download(void * target, const Memory & source, std::size_t bytes) override;
   void
   StartDownload(void * target, const Memory & source, std::size_t bytes, std::size_t offset, int buffer) override;
+  bool
+  IsHost() const override
+  {
+    return true;
+  }
   void *
   GetHostAddress(Memory & memory) override;
   MemoryPointer

@@ -2,7 +2,7 @@
 // The work-group of the resampler, for the devices that have work-groups: CUDA and OpenCL.
 // src/host/ResamplePasses.cpp says the same in plain loops.
 //
-// A prelude for this adds: GPUREG_REAL_GROUP_FUNCTION, LaneIndex(), LaneCount(), GroupIndex(), BandIndex(), RowBarrier().
+// A prelude for this adds: GPUREG_REAL_GROUP_FUNCTION, LaneIndex(), GroupIndex(), BandIndex(), RowBarrier().
 #ifndef gpureg_kernels_ResampleKernels_h
 #define gpureg_kernels_ResampleKernels_h
 
