@@ -1,128 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // GPUResampleImageFilter on images of more than 4 GiB: offsets of bytes, and of voxels, that 32 bits do not hold.
+#include "LargeImages.h"
 #include "ResampleCase.h"
-#include "TestDevices.h"
 
-#include "itkMultiThreaderBase.h"
-
-#include <algorithm>
 #include <cstdint>
-#include <cstdlib>
-#include <fstream>
-#include <iostream>
 
 namespace gpuregtest
 {
 namespace
 {
 
-constexpr std::uint64_t GiB = std::uint64_t{ 1 } << 30;
-
-/** Without optimization, or under a sanitizer, each of these tests would take minutes. */
-#if !defined(NDEBUG) || defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool IsSlowBuild = true;
-#else
-constexpr bool IsSlowBuild = false;
-#endif
-
-/** Bytes that the host has left; 0 where it does not say. */
-std::uint64_t
-GetAvailableMemory()
-{
-  std::ifstream file("/proc/meminfo");
-  for (std::string word; file >> word;)
-  {
-    std::uint64_t kibibytes = 0;
-    if (word == "MemAvailable:" && file >> kibibytes)
-    {
-      return 1024 * kibibytes;
-    }
-  }
-  return 0;
-}
-
-/** An image that counts its voxels, and begins again after each prime number of them: an offset that has lost a power
- *  of two shows. */
-template <typename TPixel>
-class CountingImage
-{
-public:
-  using ImageType = itk::Image<TPixel, 3>;
-
-  explicit CountingImage(const itk::Size<3> & size)
-    : m_Image(ImageType::New())
-  {
-    m_Image->SetRegions(size);
-    m_Image->Allocate();
-    const itk::SizeValueType plane = size[0] * size[1];
-    std::vector<TPixel>      counts(plane + Period);
-    for (std::size_t i = 0; i < counts.size(); ++i)
-    {
-      counts[i] = static_cast<TPixel>(i % Period);
-    }
-    TPixel * const voxels = m_Image->GetBufferPointer();
-    itk::MultiThreaderBase::New()->ParallelizeArray(
-      0,
-      size[2],
-      [&counts, voxels, plane](itk::SizeValueType z) {
-        std::copy_n(counts.data() + z * plane % Period, plane, voxels + z * plane);
-      },
-      nullptr);
-  }
-
-  const ImageType *
-  Get() const
-  {
-    return m_Image;
-  }
-
-  /** Of a voxel, told from where it is, not read. */
-  double
-  GetValue(const itk::Index<3> & index) const
-  {
-    const auto & size = m_Image->GetBufferedRegion().GetSize();
-    const auto   x = static_cast<std::uint64_t>(index[0]);
-    const auto   y = static_cast<std::uint64_t>(index[1]);
-    const auto   z = static_cast<std::uint64_t>(index[2]);
-    return static_cast<double>((x + size[0] * (y + size[1] * z)) % Period);
-  }
-
-private:
-  static constexpr std::uint64_t Period = 251;
-
-  typename ImageType::Pointer m_Image;
-};
-
-class ResampleLarge : public DeviceTest
+class ResampleLarge : public LargeImageTest
 {
 protected:
   using OutputType = itk::Image<float, 3>;
-
-  /** Why not here; empty if it can be run. \param imageBytes of the large image. */
-  std::string
-  FindWhyNot(std::uint64_t imageBytes) const
-  {
-    if (IsSlowBuild && !std::getenv("GPUREG_TEST_LARGE"))
-    {
-      return "minutes without optimization or with a sanitizer: where GPUREG_TEST_LARGE=1 is set";
-    }
-    // OpenCL on the CPU, which is listed after the host, keeps a copy of its own in the same memory.
-    const auto names = GetDeviceNames();
-    const bool isProcessor =
-      std::find(names.begin(), names.end(), "host") < std::find(names.begin(), names.end(), GetParam());
-    const std::uint64_t wanted = imageBytes * (isProcessor ? 2 : 1) + 2 * GiB;
-    const std::uint64_t available = GetAvailableMemory();
-    return available >= wanted ? ""
-                               : std::to_string(wanted >> 20) + " MiB of host memory are wanted, " +
-                                   std::to_string(available >> 20) + " are available";
-  }
-
-  void
-  Report(const itk::GPUDevice & device, const gpureg::EvaluationStatistics & statistics) const
-  {
-    std::cout << device << ": largest allocation " << statistics.largestArrayBytes << " bytes, all together "
-              << statistics.deviceBytes << "; " << statistics.evaluateMilliseconds << " ms" << std::endl;
-  }
 
   /** Samples a quarter of a voxel behind first, first + step, …
    *  \param bound of device memory. */
@@ -150,7 +41,7 @@ protected:
     filter->SetOutputSpacing(spacing);
     filter->Update();
     ASSERT_GT(filter->GetEvaluationStatistics().launches, 0) << "computed by the parent class";
-    Report(this->GetDevice(), filter->GetEvaluationStatistics());
+    Report(filter->GetEvaluationStatistics());
     if (bound > 0)
     {
       EXPECT_LE(filter->GetEvaluationStatistics().deviceBytes, static_cast<std::int64_t>(bound));
@@ -177,7 +68,7 @@ TEST_P(ResampleLarge, AnInputOfMoreThanFourGibibytesWholeAndInSlabs)
   const itk::Size<3>      size{ { 1101, 1000, 1000 } };
   constexpr std::uint64_t Bytes = std::uint64_t{ 1101 } * 1000 * 1000 * sizeof(float);
   static_assert(Bytes > 4 * GiB, "");
-  const std::string whyNot = this->FindWhyNot(Bytes);
+  const std::string whyNot = this->FindWhyNot(Bytes, GetParam() == "host" ? 0 : Bytes);
   if (!whyNot.empty())
   {
     GTEST_SKIP() << whyNot;
@@ -196,7 +87,7 @@ TEST_P(ResampleLarge, AnInputOfMoreVoxelsThan32BitsCount)
   const itk::Size<3>      size{ { 1101, 2000, 2000 } };
   constexpr std::uint64_t Bytes = std::uint64_t{ 1101 } * 2000 * 2000;
   static_assert(Bytes > 4 * GiB, "");
-  const std::string whyNot = this->FindWhyNot(Bytes);
+  const std::string whyNot = this->FindWhyNot(Bytes, GetParam() == "host" ? 0 : Bytes);
   if (!whyNot.empty())
   {
     GTEST_SKIP() << whyNot;
@@ -214,7 +105,7 @@ TEST_P(ResampleLarge, AnOutputOfMoreThanFourGibibytes)
   const itk::Size<3>      size{ { 1101, 1000, 500 } };
   constexpr std::uint64_t Bytes = std::uint64_t{ 1101 } * 1000 * 500 * sizeof(double);
   static_assert(Bytes > 4 * GiB, "");
-  const std::string whyNot = this->FindWhyNot(Bytes);
+  const std::string whyNot = this->FindWhyNot(Bytes, GetParam() == "host" ? 0 : Bytes);
   if (!whyNot.empty())
   {
     GTEST_SKIP() << whyNot;
@@ -240,7 +131,7 @@ TEST_P(ResampleLarge, AnOutputOfMoreThanFourGibibytes)
   filter->SetOutputOrigin(outputGrid.origin);
   filter->Update();
   ASSERT_GT(filter->GetEvaluationStatistics().launches, 0) << "computed by the parent class";
-  Report(this->GetDevice(), filter->GetEvaluationStatistics());
+  Report(filter->GetEvaluationStatistics());
 
   const ImageType * const output = filter->GetOutput();
   const auto              interpolator = MakeInterpolator<ImageType>("linear");

@@ -180,8 +180,11 @@ private:
   MakeRoom(MemoryPointer & memory, std::size_t bytes)
   {
     Reserve(*m_Queue, memory, bytes);
-    m_Queue->statistics.deviceBytes =
+    EvaluationStatistics & statistics = m_Queue->statistics;
+    statistics.deviceBytes =
       static_cast<std::int64_t>(SizeOf(m_Input) + SizeOf(m_Work[0]) + SizeOf(m_Work[1]) + m_Recursive.GetSize());
+    statistics.largestArrayBytes =
+      static_cast<std::int64_t>(std::max({ SizeOf(m_Input), SizeOf(m_Work[0]), SizeOf(m_Work[1]) }));
   }
 
   template <typename TWork>
