@@ -60,13 +60,13 @@ GPUBSplineDecompositionImageFilter<TInputImage, TOutputImage>::GenerateDataOnDev
   {
     return;
   }
+  const auto threads = GPURegistrationDetail::MakeParallelFor(this->GetNumberOfWorkUnits());
   m_Engine.Run([&](gpureg::VolumeFilter & filter) {
-    filter.SetVolume(GPUVolume::MakeInput(input, region, Precision),
-                     GPURegistrationDetail::MakeParallelFor(this->GetNumberOfWorkUnits()));
+    filter.SetVolume(GPUVolume::MakeInput(input, region, Precision), threads);
     GPURegistrationDetail::ReportProgress(*this, 0.3f);
     filter.MakeSplineCoefficients(this->GetSplineOrder());
     GPURegistrationDetail::ReportProgress(*this, 0.6f);
-    GPUVolume::WriteOutput(filter, Precision, output, region);
+    GPUVolume::WriteOutput(filter, Precision, output, region, threads);
   });
 }
 

@@ -113,9 +113,9 @@ private:
       itkGenericExceptionMacro("A pyramid needs all of its input.");
     }
     m_Pyramid.UpdateProgress(0.0f);
+    const auto threads = GPURegistrationDetail::MakeParallelFor(m_Pyramid.GetNumberOfWorkUnits());
     m_Engine.Run([&](gpureg::VolumeFilter & filter) {
-      filter.SetVolume(GPUVolume::MakeInput<TInputImage, PixelType>(input, region, Precision),
-                       GPURegistrationDetail::MakeParallelFor(m_Pyramid.GetNumberOfWorkUnits()));
+      filter.SetVolume(GPUVolume::MakeInput<TInputImage, PixelType>(input, region, Precision), threads);
       const unsigned int levels = m_Pyramid.GetNumberOfLevels();
       // The finest needs the most memory: asked for once.
       for (unsigned int level = levels; level-- > 0;)
@@ -124,7 +124,7 @@ private:
         makeLevel(filter, input, level);
         output.SetBufferedRegion(output.GetLargestPossibleRegion());
         output.Allocate();
-        GPUVolume::WriteOutput(filter, Precision, output, output.GetBufferedRegion());
+        GPUVolume::WriteOutput(filter, Precision, output, output.GetBufferedRegion(), threads);
         GPURegistrationDetail::ReportProgress(m_Pyramid,
                                               static_cast<float>(levels - level) / static_cast<float>(levels));
       }

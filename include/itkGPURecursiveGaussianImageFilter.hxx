@@ -62,16 +62,16 @@ GPURecursiveGaussianImageFilter<TInputImage, TOutputImage>::GenerateDataOnDevice
   {
     return;
   }
+  const auto threads = GPURegistrationDetail::MakeParallelFor(this->GetNumberOfWorkUnits());
   m_Engine.Run([&](gpureg::VolumeFilter & filter) {
-    filter.SetVolume(GPUVolume::MakeInput(input, region, Precision),
-                     GPURegistrationDetail::MakeParallelFor(this->GetNumberOfWorkUnits()));
+    filter.SetVolume(GPUVolume::MakeInput(input, region, Precision), threads);
     GPURegistrationDetail::ReportProgress(*this, 0.3f);
     filter.ApplyGaussian(static_cast<int>(this->GetDirection()),
                          { { this->m_N0, this->m_N1, this->m_N2, this->m_N3 },
                            { this->m_D1, this->m_D2, this->m_D3, this->m_D4 },
                            { this->m_M1, this->m_M2, this->m_M3, this->m_M4 } });
     GPURegistrationDetail::ReportProgress(*this, 0.6f);
-    GPUVolume::WriteOutput(filter, Precision, output, region);
+    GPUVolume::WriteOutput(filter, Precision, output, region, threads);
   });
 }
 

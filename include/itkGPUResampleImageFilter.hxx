@@ -6,8 +6,8 @@
 
 #include "itkGPUIsExactly.h"
 #include "itkGPUKey.h"
-#include "itkGPULargePages.h"
 #include "itkGPUOrParent.h"
+#include "itkGPUOutputMemory.h"
 #include "itkGPURegistrationGeometry.h"
 #include "itkGPURegistrationThreads.h"
 #include "itkGPUTransformChain.h"
@@ -233,7 +233,8 @@ itkGPUResampleClass::GenerateDataOnDevice()
   {
     return;
   }
-  GPURegistrationDetail::PreferLargePages(*output);
+  const auto threads = GPURegistrationDetail::MakeParallelFor(this->GetNumberOfWorkUnits());
+  GPURegistrationDetail::PrepareForWriting(*output, threads);
   gpureg::ResampleRequest request;
   this->ChooseInterpolation(request);
   request.size = GPURegistrationGeometry::SizeOf(region.GetSize());
@@ -283,9 +284,7 @@ itkGPUResampleClass::GenerateDataOnDevice()
   };
   request.memory = isCast ? nullptr : pixels;
   request.progress = [this](double done) { GPURegistrationDetail::ReportProgress(*this, static_cast<float>(done)); };
-  m_Engine->Resample(this->MakeInput(request),
-                     request,
-                     GPURegistrationDetail::MakeParallelFor(this->GetNumberOfWorkUnits()));
+  m_Engine->Resample(this->MakeInput(request), request, threads);
 }
 
 itkGPUResampleTemplate

@@ -4,7 +4,7 @@
 
 #include "itkGPUShrinkImageFilter.h"
 
-#include "itkGPULargePages.h"
+#include "itkGPUOutputMemory.h"
 #include "itkGPUShrinkGeometry.h"
 
 #include <algorithm>
@@ -133,7 +133,8 @@ GPUShrinkImageFilter<TInputImage, TOutputImage>::TakeOnHost(const typename TInpu
       }
     }
   };
-  GPURegistrationDetail::PreferLargePages(*this->GetOutput());
+  const auto threads = GPURegistrationDetail::MakeParallelFor(this->GetNumberOfWorkUnits());
+  GPURegistrationDetail::PrepareForWriting(*this->GetOutput(), threads);
   // Rows for one thread at a time.
   const std::int64_t taskRows = std::max<std::int64_t>(1, (std::int64_t{ 1 } << 14) / width);
   GPURegistrationDetail::MakeParallelFor(
@@ -152,15 +153,15 @@ GPUShrinkImageFilter<TInputImage, TOutputImage>::TakeOnGPU(const typename TInput
 {
   TOutputImage & output = *this->GetOutput();
   const auto     region = output.GetRequestedRegion();
+  const auto     threads = GPURegistrationDetail::MakeParallelFor(this->GetNumberOfWorkUnits());
   m_Engine.Run([&](gpureg::VolumeFilter & filter) {
-    filter.SetVolume(this->MakeInputOfKeptRows(first),
-                     GPURegistrationDetail::MakeParallelFor(this->GetNumberOfWorkUnits()));
+    filter.SetVolume(this->MakeInputOfKeptRows(first), threads);
     GPURegistrationDetail::ReportProgress(*this, 0.5f);
     gpureg::LineConvolution keep;
     keep.step = static_cast<int>(this->GetShrinkFactors()[0]);
     keep.outputLength = keep.end = static_cast<int>(region.GetSize(0));
     filter.Convolve(keep);
-    GPUVolume::WriteOutput(filter, Precision, output, region);
+    GPUVolume::WriteOutput(filter, Precision, output, region, threads);
   });
 }
 

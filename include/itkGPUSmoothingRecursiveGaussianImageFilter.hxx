@@ -90,9 +90,9 @@ GPUSmoothingRecursiveGaussianImageFilter<TInputImage, TOutputImage>::GenerateDat
   this->AllocateOutputs();
   TOutputImage & output = *this->GetOutput();
   const auto     region = output.GetRequestedRegion();
+  const auto     threads = GPURegistrationDetail::MakeParallelFor(this->GetNumberOfWorkUnits());
   m_Engine.Run([&](gpureg::VolumeFilter & filter) {
-    filter.SetVolume(GPUVolume::MakeInput(input, region, Precision),
-                     GPURegistrationDetail::MakeParallelFor(this->GetNumberOfWorkUnits()));
+    filter.SetVolume(GPUVolume::MakeInput(input, region, Precision), threads);
     GPURegistrationDetail::ReportProgress(*this, 0.2f);
     const auto coefficients = Coefficients::New();
     for (unsigned int n = 0; n < Dimension; ++n)
@@ -104,7 +104,7 @@ GPUSmoothingRecursiveGaussianImageFilter<TInputImage, TOutputImage>::GenerateDat
       filter.ApplyGaussian(static_cast<int>(axis), coefficients->Compute(input.GetSpacing()[axis]));
       GPURegistrationDetail::ReportProgress(*this, 0.2f + 0.2f * static_cast<float>(n + 1));
     }
-    GPUVolume::WriteOutput(filter, Precision, output, region);
+    GPUVolume::WriteOutput(filter, Precision, output, region, threads);
   });
 }
 

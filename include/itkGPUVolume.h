@@ -56,7 +56,8 @@ void
 WriteOutput(gpureg::VolumeFilter &              filter,
             gpureg::Precision                   precision,
             TImage &                            image,
-            const typename TImage::RegionType & region);
+            const typename TImage::RegionType & region,
+            const gpureg::ParallelFor &         parallelFor);
 
 /** A filter's device and its engine there, made when it is first needed. */
 class Engine

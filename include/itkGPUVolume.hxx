@@ -5,7 +5,7 @@
 
 #include "itkGPUVolume.h"
 
-#include "itkGPULargePages.h"
+#include "itkGPUOutputMemory.h"
 #include "itkGPURegistrationGeometry.h"
 
 #include <algorithm>
@@ -72,11 +72,12 @@ void
 WriteOutput(gpureg::VolumeFilter &              filter,
             gpureg::Precision                   precision,
             TImage &                            image,
-            const typename TImage::RegionType & region)
+            const typename TImage::RegionType & region,
+            const gpureg::ParallelFor &         parallelFor)
 {
   const auto   components = static_cast<std::int64_t>(image.GetNumberOfComponentsPerPixel());
   auto * const pixels = reinterpret_cast<ComponentType<TImage> *>(image.GetBufferPointer());
-  GPURegistrationDetail::PreferLargePages(image);
+  GPURegistrationDetail::PrepareForWriting(image, parallelFor);
   filter.GetVolume([&](std::int64_t first, std::int64_t count, const void * in) {
     ForEachRow(image, region, first, count, [&](std::int64_t row, std::int64_t begin, std::int64_t now) {
       const auto copy = [&](const auto * values) {

@@ -5,6 +5,7 @@
 
 #include "gpureg/HostMemory.h"
 
+#include "itkGPURegistrationThreads.h"
 #include "itkGPUResampleImageFilter.h"
 #include "itkGPUSmoothingRecursiveGaussianImageFilter.h"
 
@@ -116,10 +117,11 @@ INSTANTIATE_TEST_SUITE_P(Devices, LargePages, ::testing::ValuesIn(GetDeviceNames
 
 TEST(HostMemory, SmallOrMissingMemoryIsLeftAlone)
 {
+  const auto        never = [](std::int64_t, const auto &) { ADD_FAILURE() << "there is no large page"; };
   std::vector<char> small(LargePage, 'x');
-  gpureg::PreferLargePages(small.data(), small.size() / 2);
-  gpureg::PreferLargePages(small.data() + 1, 0);
-  gpureg::PreferLargePages(nullptr, 0);
+  gpureg::PrepareForWriting(small.data(), small.size() / 2, never);
+  gpureg::PrepareForWriting(small.data() + 1, 0, never);
+  gpureg::PrepareForWriting(nullptr, 0, never);
   EXPECT_EQ(std::count(small.begin(), small.end(), 'x'), static_cast<std::ptrdiff_t>(LargePage));
 }
 
@@ -127,8 +129,8 @@ TEST(HostMemory, WhatWasWrittenStays)
 {
   std::vector<int> array(3 * LargePage / sizeof(int));
   std::iota(array.begin(), array.end(), 5);
-  gpureg::PreferLargePages(array.data(), array.size() * sizeof(int));
-  for (std::size_t i = 0; i < array.size(); i += 1000)
+  gpureg::PrepareForWriting(array.data(), array.size() * sizeof(int), itk::GPURegistrationDetail::MakeParallelFor(2));
+  for (std::size_t i = 0; i < array.size(); ++i)
   {
     ASSERT_EQ(array[i], static_cast<int>(i) + 5);
   }

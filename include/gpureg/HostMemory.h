@@ -2,6 +2,8 @@
 #ifndef gpureg_HostMemory_h
 #define gpureg_HostMemory_h
 
+#include "gpureg/ParallelFor.h"
+
 #include "GPURegistrationExport.h"
 
 #include <cstddef>
@@ -9,12 +11,13 @@
 namespace gpureg
 {
 
-/** Asks the system for large pages for memory that is written next, and has not been touched yet. With small ones,
- *  many threads that write to it spend most of their time waiting for each other's pages. It is a wish: where the
- *  system knows of none (any but Linux), or the memory has no room for one, nothing happens. */
+/** Has memory ready that many threads write next, and that has not been touched yet: in large pages, each of which one
+ *  thread has brought in. Otherwise they spend most of their time waiting for each other's pages. It is a wish: where
+ *  the system knows of no large pages (any but Linux), or the memory has no room for one, nothing happens. What the
+ *  memory holds stays; nobody else may write to it meanwhile. */
 GPURegistration_EXPORT
 void
-PreferLargePages(void * memory, std::size_t bytes) noexcept;
+PrepareForWriting(void * memory, std::size_t bytes, const ParallelFor & parallelFor);
 
 } // namespace gpureg
 

@@ -2,7 +2,6 @@
 #include "gpureg/HostMemory.h"
 
 #ifdef __linux__
-#  include <cstdint>
 #  include <sys/mman.h>
 #endif
 
@@ -10,17 +9,22 @@ namespace gpureg
 {
 
 void
-PreferLargePages([[maybe_unused]] void * memory, [[maybe_unused]] std::size_t bytes) noexcept
+PrepareForWriting([[maybe_unused]] void *              memory,
+                  [[maybe_unused]] std::size_t         bytes,
+                  [[maybe_unused]] const ParallelFor & parallelFor)
 {
 #ifdef __linux__
   constexpr std::uintptr_t LargePage = std::uintptr_t{ 2 } << 20;
   const auto               address = reinterpret_cast<std::uintptr_t>(memory);
   const std::uintptr_t     begin = (address + LargePage - 1) / LargePage * LargePage;
   const std::uintptr_t     end = (address + bytes) / LargePage * LargePage;
-  if (begin < end)
+  // A kernel without large pages refuses.
+  if (begin < end && madvise(reinterpret_cast<void *>(begin), end - begin, MADV_HUGEPAGE) == 0)
   {
-    // A kernel without large pages refuses, and small ones do.
-    madvise(reinterpret_cast<void *>(begin), end - begin, MADV_HUGEPAGE);
+    parallelFor(static_cast<std::int64_t>((end - begin) / LargePage), [begin](std::int64_t page) {
+      auto * const byte = reinterpret_cast<volatile char *>(begin + static_cast<std::uintptr_t>(page) * LargePage);
+      *byte = *byte;
+    });
   }
 #endif
 }

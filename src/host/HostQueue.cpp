@@ -31,7 +31,6 @@ HostMemory::HostMemory(Backend & backend, std::size_t bytes)
     backend.GetMemoryAccount().Release(bytes);
     throw Error("out of memory on " + name + ": " + std::to_string(bytes) + " bytes asked for");
   }
-  PreferLargePages(m_Address, bytes);
 }
 
 HostMemory::~HostMemory()
@@ -47,7 +46,12 @@ MemoryPointer
 HostQueue::Allocate(std::size_t bytes)
 {
   ++statistics.allocations;
-  return std::make_unique<HostMemory>(m_Backend, bytes);
+  auto memory = std::make_unique<HostMemory>(m_Backend, bytes);
+  if (parallelFor)
+  {
+    PrepareForWriting(memory->GetAddress(), bytes, parallelFor);
+  }
+  return memory;
 }
 
 std::size_t
