@@ -56,7 +56,7 @@ IsAskedFor(const void * memory)
   return false;
 }
 
-/** The same for an array that reaches over at least two large pages: its ends may lie in small ones. */
+/** The same for an array that reaches over some large pages: its ends may lie in small ones. */
 template <typename T>
 bool
 IsAskedFor(const T * array, std::size_t count)
@@ -82,7 +82,7 @@ protected:
   MakeRamp()
   {
     Grid<3> grid;
-    grid.size = { { 128, 128, 128 } };
+    grid.size = { { 200, 240, 210 } };
     return MakeImage<ImageType>(grid, [](const auto & point) { return point[0] + 2 * point[1] + 3 * point[2]; });
   }
 
@@ -115,19 +115,19 @@ TEST_P(LargePages, AreAskedForWhereASmoothedImageComesToLie)
 
 INSTANTIATE_TEST_SUITE_P(Devices, LargePages, ::testing::ValuesIn(GetDeviceNames()), GetTestName);
 
-TEST(HostMemory, SmallOrMissingMemoryIsLeftAlone)
+TEST(HostMemory, LittleOrMissingMemoryIsLeftAlone)
 {
-  const auto        never = [](std::int64_t, const auto &) { ADD_FAILURE() << "there is no large page"; };
-  std::vector<char> small(LargePage, 'x');
-  gpureg::PrepareForWriting(small.data(), small.size() / 2, never);
+  const auto        never = [](std::int64_t, const auto &) { ADD_FAILURE() << "there are few large pages, or none"; };
+  std::vector<char> small(16 * LargePage, 'x');
+  gpureg::PrepareForWriting(small.data(), small.size() - 1, never);
   gpureg::PrepareForWriting(small.data() + 1, 0, never);
   gpureg::PrepareForWriting(nullptr, 0, never);
-  EXPECT_EQ(std::count(small.begin(), small.end(), 'x'), static_cast<std::ptrdiff_t>(LargePage));
+  EXPECT_EQ(std::count(small.begin(), small.end(), 'x'), static_cast<std::ptrdiff_t>(small.size()));
 }
 
 TEST(HostMemory, WhatWasWrittenStays)
 {
-  std::vector<int> array(3 * LargePage / sizeof(int));
+  std::vector<int> array(20 * LargePage / sizeof(int));
   std::iota(array.begin(), array.end(), 5);
   gpureg::PrepareForWriting(array.data(), array.size() * sizeof(int), itk::GPURegistrationDetail::MakeParallelFor(2));
   for (std::size_t i = 0; i < array.size(); ++i)
