@@ -214,12 +214,8 @@ TEST(FindPlanesTest, ReachOfNoBoundIsOfAllPlanes)
 
 TEST(FindPlanesTest, RandomMapsAreFoundAsByDefinition)
 {
-  const Seeds   seeds = GetSeeds(1, 5000);
-  std::uint64_t met = 0, cut = 0;
-  for (std::uint64_t n = 0; n < seeds.count; ++n)
-  {
-    const std::uint64_t seed = seeds.first + n;
-    SCOPED_TRACE("GPUREG_TEST_SEED=" + std::to_string(seed) + " GPUREG_TEST_CASES=1");
+  std::uint64_t       met = 0, cut = 0;
+  const std::uint64_t count = ForEachSeed(1, 5000, [&](std::uint64_t seed) {
     Random           random(seed);
     const Case       c = DrawCase(random, 0);
     const PlaneRange found = c.Find();
@@ -231,21 +227,17 @@ TEST(FindPlanesTest, RandomMapsAreFoundAsByDefinition)
       ++met;
       cut += expected.GetCount() < c.planes;
     }
-  }
-  if (seeds.count >= 100)
+  });
+  if (count >= 100)
   {
-    EXPECT_GE(3 * met, seeds.count) << "most of what was drawn meets no plane";
-    EXPECT_GE(4 * cut, seeds.count) << "most of what was drawn meets all planes, or none";
+    EXPECT_GE(3 * met, count) << "most of what was drawn meets no plane";
+    EXPECT_GE(4 * cut, count) << "most of what was drawn meets all planes, or none";
   }
 }
 
 TEST(FindPlanesTest, WhereDisplacementsLeadIsFound)
 {
-  const Seeds seeds = GetSeeds(10000, 1000);
-  for (std::uint64_t n = 0; n < seeds.count; ++n)
-  {
-    const std::uint64_t seed = seeds.first + n;
-    SCOPED_TRACE("GPUREG_TEST_SEED=" + std::to_string(seed) + " GPUREG_TEST_CASES=1");
+  ForEachSeed(10000, 1000, [&](std::uint64_t seed) {
     Random           random(seed);
     const Case       c = DrawCase(random, 0);
     const PlaneRange found = c.Find();
@@ -263,7 +255,7 @@ TEST(FindPlanesTest, WhereDisplacementsLeadIsFound)
       }
     });
     EXPECT_EQ(missed, 0) << "positions whose planes are not found";
-  }
+  });
 }
 
 /** The position's last bit, which a double does not hold, decides which of two planes it is. */
@@ -281,11 +273,7 @@ TEST(FindPlanesTest, FarAwayThePlaneBeforeIsFoundToo)
 /** Beyond what doubles hold, a plane more on either side. */
 TEST(FindPlanesTest, FarAwayNothingIsMissed)
 {
-  const Seeds seeds = GetSeeds(20000, 1000);
-  for (std::uint64_t n = 0; n < seeds.count; ++n)
-  {
-    const std::uint64_t seed = seeds.first + n;
-    SCOPED_TRACE("GPUREG_TEST_SEED=" + std::to_string(seed) + " GPUREG_TEST_CASES=1");
+  ForEachSeed(20000, 1000, [&](std::uint64_t seed) {
     Random           random(seed);
     const Case       c = DrawCase(random, 1e9);
     const PlaneRange found = c.Find();
@@ -301,7 +289,7 @@ TEST(FindPlanesTest, FarAwayNothingIsMissed)
     {
       EXPECT_LE(found.GetCount(), 1);
     }
-  }
+  });
 }
 
 } // namespace gpuregtest

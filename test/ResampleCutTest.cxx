@@ -474,15 +474,11 @@ TEST(ResampleCutTest, EachVoxelOfMorePlanesThanGroupsCount)
 
 TEST(ResampleCutTest, RandomLaunches)
 {
-  const Seeds            seeds = GetSeeds(1729, 600);
   const std::vector<int> lengths{ 1, 1, 2, 3, 5, 8, 15, 16, 17, 31, 32, 33, 64, 65, 130 };
   const auto             drawLength = [&lengths](Random & random) {
     return lengths[Draw(random, static_cast<unsigned int>(lengths.size()))];
   };
-  for (std::uint64_t n = 0; n < seeds.count; ++n)
-  {
-    const std::uint64_t seed = seeds.first + n;
-    SCOPED_TRACE("GPUREG_TEST_SEED=" + std::to_string(seed) + " GPUREG_TEST_CASES=1");
+  ForEachSeed(1729, 600, [&](std::uint64_t seed) {
     Random    random(seed);
     int       width = drawLength(random);
     const int height = drawLength(random);
@@ -497,7 +493,7 @@ TEST(ResampleCutTest, RandomLaunches)
     const ResampleArguments a = MakeArguments(width, height, first, count, chain);
     ExpectEachVoxelByOneLane(a, lanes);
     ExpectWhatPlainLoopsMake(a, lanes, depth, random);
-  }
+  });
 }
 
 /** Launches that are too large to be walked. */
@@ -552,11 +548,7 @@ TEST(ResampleCutTest, GroupsOfSmallLaunchesAreAsCounted)
 
 TEST(ResampleCutTest, PositionStepIsFromALanesVoxelToItsNext)
 {
-  const Seeds seeds = GetSeeds(1, 100);
-  for (std::uint64_t n = 0; n < seeds.count; ++n)
-  {
-    const std::uint64_t seed = seeds.first + n;
-    SCOPED_TRACE("GPUREG_TEST_SEED=" + std::to_string(seed) + " GPUREG_TEST_CASES=1");
+  ForEachSeed(1, 100, [&](std::uint64_t seed) {
     Random     random(seed);
     const auto draw = [&random](unsigned int most) { return 1 + static_cast<int>(Draw(random, most)); };
     const int  height = draw(100);
@@ -578,7 +570,7 @@ TEST(ResampleCutTest, PositionStepIsFromALanesVoxelToItsNext)
     {
       EXPECT_EQ(a.cut.positionStep[r], next[r] - here[r]) << "axis " << r;
     }
-  }
+  });
 }
 
 } // namespace gpuregtest

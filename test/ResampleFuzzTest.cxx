@@ -17,13 +17,9 @@ class ResampleFuzz : public DeviceTest
 
 TEST_P(ResampleFuzz, RandomSetUps)
 {
-  const Seeds   seeds = GetSeeds(20141, 400);
-  std::uint64_t withImage = 0;
-  std::int64_t  voxels = 0, compared = 0, bounded = 0;
-  for (std::uint64_t n = 0; n < seeds.count; ++n)
-  {
-    const std::uint64_t seed = seeds.first + n;
-    SCOPED_TRACE("GPUREG_TEST_SEED=" + std::to_string(seed) + " GPUREG_TEST_CASES=1");
+  std::uint64_t       withImage = 0;
+  std::int64_t        voxels = 0, compared = 0, bounded = 0;
+  const std::uint64_t count = ForEachSeed(20141, 400, [&](std::uint64_t seed) {
     ResampleFuzzResult result;
     ASSERT_NO_THROW(result = seed % 2 == 0 ? RunResampleFuzzCase<2>(seed, GetParam())
                                            : RunResampleFuzzCase<3>(seed, GetParam()));
@@ -36,15 +32,15 @@ TEST_P(ResampleFuzz, RandomSetUps)
     voxels += result.voxels;
     compared += result.compared;
     bounded += result.bounded;
-  }
+  });
   std::cout << "compared " << compared << " of " << voxels << " voxels; " << withImage << " cases show the image"
             << std::endl;
   // Of a few cases, what is left out may be all.
-  if (seeds.count >= 20)
+  if (count >= 20)
   {
-    EXPECT_GE(2 * withImage, seeds.count) << "most of what was drawn lies outside of the input";
+    EXPECT_GE(2 * withImage, count) << "most of what was drawn lies outside of the input";
     EXPECT_GE(100 * compared, 80 * voxels) << "too many voxels are near a tie";
-    EXPECT_GE(2 * static_cast<std::uint64_t>(bounded), seeds.count) << "most bounds of memory are too small for a slab";
+    EXPECT_GE(2 * static_cast<std::uint64_t>(bounded), count) << "most bounds of memory are too small for a slab";
   }
 }
 

@@ -240,15 +240,11 @@ template <typename TWork>
 void
 ForEachDrawn(std::uint64_t first, std::uint64_t count, const TWork & work)
 {
-  const Seeds seeds = GetSeeds(first, count);
-  for (std::uint64_t n = 0; n < seeds.count; ++n)
-  {
-    const std::uint64_t seed = seeds.first + n;
-    SCOPED_TRACE("GPUREG_TEST_SEED=" + std::to_string(seed) + " GPUREG_TEST_CASES=1");
+  ForEachSeed(first, count, [&](std::uint64_t seed) {
     Random              random(seed);
     const ResampleSizes sizes = DrawSizes(random);
     work(sizes, random);
-  }
+  });
 }
 } // namespace
 

@@ -3,9 +3,12 @@
 #ifndef TestSeeds_h
 #define TestSeeds_h
 
+#include <gtest/gtest.h>
+
 #include <cstdint>
 #include <cstdlib>
 #include <iostream>
+#include <string>
 
 namespace gpuregtest
 {
@@ -32,6 +35,20 @@ GetSeeds(std::uint64_t first, std::uint64_t count)
                      GetNumberFromEnvironment("GPUREG_TEST_CASES", count) };
   std::cout << "GPUREG_TEST_SEED=" << seeds.first << " GPUREG_TEST_CASES=" << seeds.count << std::endl;
   return seeds;
+}
+
+/** Calls work(seed) for each of GetSeeds', until a failure is fatal. Returns how many there are. */
+template <typename TWork>
+std::uint64_t
+ForEachSeed(std::uint64_t first, std::uint64_t count, const TWork & work)
+{
+  const Seeds seeds = GetSeeds(first, count);
+  for (std::uint64_t n = 0; n < seeds.count && !::testing::Test::HasFatalFailure(); ++n)
+  {
+    SCOPED_TRACE("GPUREG_TEST_SEED=" + std::to_string(seeds.first + n) + " GPUREG_TEST_CASES=1");
+    work(seeds.first + n);
+  }
+  return seeds.count;
 }
 
 } // namespace gpuregtest

@@ -208,11 +208,7 @@ protected:
 
 TEST_P(VolumeFilterFuzz, RandomSetUps)
 {
-  const Seeds seeds = GetSeeds(1993, 200);
-  for (std::uint64_t n = 0; n < seeds.count; ++n)
-  {
-    const std::uint64_t seed = seeds.first + n;
-    SCOPED_TRACE("GPUREG_TEST_SEED=" + std::to_string(seed) + " GPUREG_TEST_CASES=1");
+  const std::uint64_t count = ForEachSeed(1993, 200, [&](std::uint64_t seed) {
     switch (seed % 4)
     {
       case 0:
@@ -227,12 +223,12 @@ TEST_P(VolumeFilterFuzz, RandomSetUps)
       default:
         this->Run<itk::Image<double, 3>>(seed);
     }
-  }
+  });
   std::cout << m_Compared << " comparisons" << std::endl;
   // Of a few cases, it may be all.
-  if (seeds.count >= 20)
+  if (count >= 20)
   {
-    EXPECT_GE(m_Compared, 3 * seeds.count) << "too much of what was drawn is refused";
+    EXPECT_GE(m_Compared, 3 * count) << "too much of what was drawn is refused";
   }
 }
 
