@@ -3,26 +3,33 @@
 #define itkGPUPixelComponents_h
 
 #include "itkNumericTraits.h"
-#include "itkVariableLengthVector.h"
 
 #include <cstddef>
+#include <type_traits>
 
 namespace itk
 {
 namespace GPURegistrationDetail
 {
 
-/** How many components a pixel has; 0 if that is its image's to say. */
-template <typename TPixel>
-constexpr std::size_t ComponentsOf = sizeof(TPixel) / sizeof(typename NumericTraits<TPixel>::ValueType);
-template <typename TValue>
-constexpr std::size_t ComponentsOf<VariableLengthVector<TValue>> = 0;
+/** Whether an image, such as a VectorImage, keeps components and says how many there are to a pixel. */
+template <typename TImage>
+constexpr bool KeepsComponents = !std::is_same<typename TImage::InternalPixelType, typename TImage::PixelType>::value;
+
+/** How many components a pixel has: where it is the image's to say, 0. Pixels that allocate have none for a device. */
+template <typename TImage>
+constexpr std::size_t ComponentsOf = KeepsComponents<TImage>
+                                       ? 0
+                                       : sizeof(typename TImage::PixelType) /
+                                           sizeof(typename NumericTraits<typename TImage::PixelType>::ValueType);
 
 /** Whether two images' pixels have equally many. Where they do not, as from grey to RGB, it is ITK's to say what
  * becomes of them. */
 template <typename TInputImage, typename TOutputImage>
 constexpr bool HaveSameComponents =
-  ComponentsOf<typename TInputImage::PixelType> == ComponentsOf<typename TOutputImage::PixelType>;
+  ComponentsOf<TInputImage> ==
+  ComponentsOf<TOutputImage> && std::is_trivially_destructible<typename TInputImage::InternalPixelType>::value &&
+                                std::is_trivially_destructible<typename TOutputImage::InternalPixelType>::value;
 
 } // namespace GPURegistrationDetail
 } // namespace itk

@@ -54,7 +54,7 @@ public:
   }
 
 #ifndef ITK_WRAPPING_PARSER
-  /** Launches, copies and times of the last update on a GPU; none of the host's threads, which nothing is sent to. */
+  /** Launches, copies and times of the last update on a GPU; zeros on the host, which nothing is sent to. */
   gpureg::EvaluationStatistics
   GetEvaluationStatistics() const
   {

@@ -137,8 +137,7 @@ GPUShrinkImageFilter<TInputImage, TOutputImage>::TakeOnHost(const typename TInpu
   GPURegistrationDetail::PrepareForWriting(*this->GetOutput(), threads);
   // Rows for one thread at a time.
   const std::int64_t taskRows = std::max<std::int64_t>(1, (std::int64_t{ 1 } << 14) / width);
-  GPURegistrationDetail::MakeParallelFor(
-    this->GetNumberOfWorkUnits())((rows + taskRows - 1) / taskRows, [&](std::int64_t task) {
+  threads((rows + taskRows - 1) / taskRows, [&](std::int64_t task) {
     const std::int64_t end = std::min(rows, (task + 1) * taskRows);
     for (std::int64_t row = task * taskRows; row < end; ++row)
     {

@@ -123,10 +123,10 @@ protected:
                                    std::to_string(available >> 20) + " are available";
   }
 
-  /** Updates, where the device has arrays so large. Why not; empty if it has. */
+  /** Updates, where the device has room for so many bytes, and arrays so large. Why not; empty if it has. */
   template <typename TFilter>
   std::string
-  UpdateIfItHasRoom(TFilter & filter) const
+  UpdateIfItHasRoom(TFilter & filter, std::uint64_t deviceBytes) const
   {
     try
     {
@@ -136,7 +136,9 @@ protected:
     catch (const itk::ExceptionObject & error)
     {
       const std::string text = error.GetDescription();
-      if (text.find("at most in one piece (too much to ask of it)") == std::string::npos)
+      const bool        isSmall = this->GetDevice().GetMemorySize() < deviceBytes + 2 * GiB ||
+                           text.find("at most in one piece (too much to ask of it)") != std::string::npos;
+      if (!isSmall || text.find("out of memory on ") == std::string::npos)
       {
         throw;
       }

@@ -129,7 +129,11 @@ TEST(HostMemory, WhatWasWrittenStays)
 {
   std::vector<int> array(20 * LargePage / sizeof(int));
   std::iota(array.begin(), array.end(), 5);
-  gpureg::PrepareForWriting(array.data(), array.size() * sizeof(int), itk::GPURegistrationDetail::MakeParallelFor(2));
+  std::int64_t pages = 0;
+  gpureg::PrepareForWriting(array.data(), array.size() * sizeof(int), [&pages](std::int64_t count, const auto & touch) {
+    pages = count;
+    itk::GPURegistrationDetail::MakeParallelFor(2)(count, touch);
+  });
   for (std::size_t i = 0; i < array.size(); ++i)
   {
     ASSERT_EQ(array[i], static_cast<int>(i) + 5);
@@ -137,6 +141,8 @@ TEST(HostMemory, WhatWasWrittenStays)
   if (HasLargePages())
   {
     EXPECT_TRUE(IsAskedFor(array.data(), array.size()));
+    EXPECT_GE(pages, 19) << "whole ones among 20";
+    EXPECT_LE(pages, 20);
   }
 }
 

@@ -241,8 +241,7 @@ TEST_P(ResampleMemory, AnAbortHalfWayLeavesAFilterThatGoesOn)
   const auto tag = filter->AddObserver(itk::ProgressEvent(), abort);
   EXPECT_THROW(ResampleWithin(*filter, *image, 60000), itk::ProcessAborted);
   EXPECT_GT(filter->GetProgress(), 0.3f);
-  // The host makes it in one piece, where it is.
-  EXPECT_LE(filter->GetProgress(), GetParam() == "host" ? 1.0f : 0.9f);
+  EXPECT_LT(filter->GetProgress(), 0.9f);
   filter->RemoveObserver(tag);
   filter->AbortGenerateDataOff();
   for (const auto & next : { other, image })

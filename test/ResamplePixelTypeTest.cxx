@@ -6,10 +6,14 @@
 #include "itkImageRegionConstIteratorWithIndex.h"
 #include "Listening.h"
 
+#include "itkArray.h"
+#include "itkRGBAPixel.h"
 #include "itkRGBPixel.h"
+#include "itkSymmetricSecondRankTensor.h"
 #include "itkVectorImage.h"
 
 #include <algorithm>
+#include <complex>
 #include <limits>
 
 namespace gpuregtest
@@ -275,6 +279,22 @@ TEST_P(ResamplePixelType, Vectors)
   }
   TestVectors(variable.GetPointer());
 }
+
+template <typename TInputPixel, typename TOutputPixel>
+constexpr bool AreAlike =
+  itk::GPURegistrationDetail::HaveSameComponents<itk::Image<TInputPixel, 2>, itk::Image<TOutputPixel, 2>>;
+static_assert(AreAlike<short, float> && AreAlike<itk::RGBPixel<float>, itk::Vector<double, 3>> &&
+                AreAlike<std::complex<float>, itk::CovariantVector<short, 2>> &&
+                AreAlike<itk::SymmetricSecondRankTensor<float, 3>, itk::FixedArray<double, 6>>,
+              "");
+static_assert(!AreAlike<float, itk::RGBPixel<float>> && !AreAlike<itk::RGBPixel<float>, itk::RGBAPixel<float>>, "");
+static_assert(!AreAlike<itk::Array<float>, itk::Array<float>> &&
+                !AreAlike<itk::VariableLengthVector<float>, itk::VariableLengthVector<float>>,
+              "pixels that allocate");
+static_assert(
+  itk::GPURegistrationDetail::HaveSameComponents<itk::VectorImage<short, 2>, itk::VectorImage<float, 2>> &&
+    !itk::GPURegistrationDetail::HaveSameComponents<itk::VectorImage<float, 2>, itk::Image<itk::Vector<float, 3>, 2>>,
+  "how many there are is the image's to say");
 
 /** What becomes of a grey pixel in a coloured image is ITK's to say. */
 TEST_P(ResamplePixelType, FromGreyToColours)

@@ -37,18 +37,19 @@ GetSeeds(std::uint64_t first, std::uint64_t count)
   return seeds;
 }
 
-/** Calls work(seed) for each of GetSeeds', until a failure is fatal. Returns how many there are. */
+/** Calls work(seed) for each of GetSeeds', until a failure is fatal. Returns how often. */
 template <typename TWork>
 std::uint64_t
 ForEachSeed(std::uint64_t first, std::uint64_t count, const TWork & work)
 {
-  const Seeds seeds = GetSeeds(first, count);
-  for (std::uint64_t n = 0; n < seeds.count && !::testing::Test::HasFatalFailure(); ++n)
+  const Seeds   seeds = GetSeeds(first, count);
+  std::uint64_t n = 0;
+  for (; n < seeds.count && !::testing::Test::HasFatalFailure(); ++n)
   {
     SCOPED_TRACE("GPUREG_TEST_SEED=" + std::to_string(seeds.first + n) + " GPUREG_TEST_CASES=1");
     work(seeds.first + n);
   }
-  return seeds.count;
+  return n;
 }
 
 } // namespace gpuregtest

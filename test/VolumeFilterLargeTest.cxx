@@ -55,7 +55,7 @@ TEST_P(VolumeFilterLarge, LinesAreSmoothedFromEndToEnd)
   filter->SetDevice(this->GetDevice());
   filter->SetInput(image.Get());
   configure(*filter);
-  const std::string noRoom = this->UpdateIfItHasRoom(*filter);
+  const std::string noRoom = this->UpdateIfItHasRoom(*filter, Bytes);
   if (!noRoom.empty())
   {
     GTEST_SKIP() << noRoom;
@@ -94,7 +94,7 @@ TEST_P(VolumeFilterLarge, APyramidIsOfTheWholeImage)
   pyramid->SetDevice(this->GetDevice());
   pyramid->SetInput(image.Get());
   configure(*pyramid);
-  const std::string noRoom = this->UpdateIfItHasRoom(*pyramid);
+  const std::string noRoom = this->UpdateIfItHasRoom(*pyramid, 2 * Bytes);
   if (!noRoom.empty())
   {
     GTEST_SKIP() << noRoom;

@@ -139,7 +139,8 @@ FindBestCut(const ResampleSizes & s, const Room & room, bool cutsGrid)
     }
   }
   // Where there is so little that each share is a row's, fewer rows.
-  for (std::int64_t rows = CountRows(s, room.free / Shares) / 2; !best && rows > 0; rows = KeepPlanes(s, rows / 2))
+  for (std::int64_t rows = KeepPlanes(s, CountRows(s, room.free / Shares) / 2); !best && rows > 0;
+       rows = KeepPlanes(s, rows / 2))
   {
     ResamplePlan plan = PlanOutput(s, rows, 1, cutsGrid);
     if (CutInput(s, room, 1, plan))
