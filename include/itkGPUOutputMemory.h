@@ -2,7 +2,7 @@
 #ifndef itkGPUOutputMemory_h
 #define itkGPUOutputMemory_h
 
-#include "gpureg/HostMemory.h"
+#include "gpureg/LargePages.h"
 
 namespace itk
 {

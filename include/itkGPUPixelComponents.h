@@ -16,15 +16,15 @@ namespace GPURegistrationDetail
 template <typename TImage>
 constexpr bool KeepsComponents = !std::is_same<typename TImage::InternalPixelType, typename TImage::PixelType>::value;
 
-/** How many components a pixel has: where it is the image's to say, 0. Pixels that allocate have none for a device. */
+/** How many components a pixel has: where it is the image's to say, 0. */
 template <typename TImage>
 constexpr std::size_t ComponentsOf = KeepsComponents<TImage>
                                        ? 0
                                        : sizeof(typename TImage::PixelType) /
                                            sizeof(typename NumericTraits<typename TImage::PixelType>::ValueType);
 
-/** Whether two images' pixels have equally many. Where they do not, as from grey to RGB, it is ITK's to say what
- * becomes of them. */
+/** Whether two images' pixels have equally many, and hold them themselves: those that allocate keep them elsewhere.
+ * Where it is not so, as from grey to RGB, it is ITK's to say what becomes of them. */
 template <typename TInputImage, typename TOutputImage>
 constexpr bool HaveSameComponents =
   ComponentsOf<TInputImage> ==

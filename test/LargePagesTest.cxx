@@ -3,7 +3,7 @@
 #include "TestDevices.h"
 #include "TestImages.h"
 
-#include "gpureg/HostMemory.h"
+#include "gpureg/LargePages.h"
 
 #include "itkGPURegistrationThreads.h"
 #include "itkGPUResampleImageFilter.h"
@@ -115,7 +115,7 @@ TEST_P(LargePages, AreAskedForWhereASmoothedImageComesToLie)
 
 INSTANTIATE_TEST_SUITE_P(Devices, LargePages, ::testing::ValuesIn(GetDeviceNames()), GetTestName);
 
-TEST(HostMemory, LittleOrMissingMemoryIsLeftAlone)
+TEST(LargePagesOfMemory, LittleOrMissingMemoryIsLeftAlone)
 {
   const auto        never = [](std::int64_t, const auto &) { ADD_FAILURE() << "there are few large pages, or none"; };
   std::vector<char> small(16 * LargePage, 'x');
@@ -125,7 +125,7 @@ TEST(HostMemory, LittleOrMissingMemoryIsLeftAlone)
   EXPECT_EQ(std::count(small.begin(), small.end(), 'x'), static_cast<std::ptrdiff_t>(small.size()));
 }
 
-TEST(HostMemory, WhatWasWrittenStays)
+TEST(LargePagesOfMemory, WhatWasWrittenStays)
 {
   std::vector<int> array(20 * LargePage / sizeof(int));
   std::iota(array.begin(), array.end(), 5);

@@ -37,13 +37,23 @@ FillPiece(const ParallelFor & parallelFor,
   });
 }
 
-/** Calls upload(first byte, staging memory, bytes) for piece by piece of an array: one slot of staging memory is filled
- *  while the other is copied. */
+/** Fills an array where it is, if the host can. Otherwise calls upload(byte offset, staging memory, bytes) for piece by
+ *  piece of it: one slot of staging memory is filled while the other is copied. */
 template <typename TUpload>
 void
-FillThroughStaging(
-  Queue & queue, std::size_t elementSize, std::int64_t count, const Filler & filler, const TUpload & upload)
+Fill(Queue &         queue,
+     Memory &        target,
+     std::size_t     offset,
+     std::size_t     elementSize,
+     std::int64_t    count,
+     const Filler &  filler,
+     const TUpload & upload)
 {
+  if (void * direct = queue.GetHostAddress(target))
+  {
+    FillPiece(queue.parallelFor, filler, elementSize, 0, count, static_cast<char *>(direct) + offset);
+    return;
+  }
   const std::int64_t piece = std::max<std::int64_t>(1, PieceBytes / static_cast<std::int64_t>(elementSize));
   for (std::int64_t first = 0; first < count; first += piece)
   {
@@ -54,7 +64,7 @@ FillThroughStaging(
     queue.WaitForStaging(Direction::Up, slot);
     char * const staging = static_cast<char *>(queue.GetStaging(Direction::Up, slot, bytes));
     FillPiece(queue.parallelFor, filler, elementSize, first, now, staging);
-    upload(static_cast<std::size_t>(first) * elementSize, staging, bytes);
+    upload(offset + static_cast<std::size_t>(first) * elementSize, staging, bytes);
     queue.MarkStaging(Direction::Up, slot);
   }
 }
@@ -241,30 +251,18 @@ FillArray(Queue &        queue,
           std::int64_t   count,
           const Filler & filler)
 {
-  if (void * direct = queue.GetHostAddress(target))
-  {
-    FillPiece(queue.parallelFor, filler, elementSize, 0, count, static_cast<char *>(direct) + offset);
-    return;
-  }
-  FillThroughStaging(
-    queue, elementSize, count, filler, [&](std::size_t begin, const void * staging, std::size_t bytes) {
-      queue.Upload(target, offset + begin, staging, bytes);
-    });
+  Fill(queue, target, offset, elementSize, count, filler, [&](std::size_t at, const void * staging, std::size_t bytes) {
+    queue.Upload(target, at, staging, bytes);
+  });
 }
 
 void
 FillBuffer(
   Queue & queue, Memory & target, int buffer, std::size_t elementSize, std::int64_t count, const Filler & filler)
 {
-  if (void * direct = queue.GetHostAddress(target))
-  {
-    FillPiece(queue.parallelFor, filler, elementSize, 0, count, static_cast<char *>(direct));
-    return;
-  }
-  FillThroughStaging(
-    queue, elementSize, count, filler, [&](std::size_t begin, const void * staging, std::size_t bytes) {
-      queue.StartUpload(target, begin, staging, bytes, buffer);
-    });
+  Fill(queue, target, 0, elementSize, count, filler, [&](std::size_t at, const void * staging, std::size_t bytes) {
+    queue.StartUpload(target, at, staging, bytes, buffer);
+  });
   queue.OrderAfterUploads();
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "HostQueue.h"
 
-#include "gpureg/HostMemory.h"
+#include "gpureg/LargePages.h"
 
 #include <chrono>
 #include <cstdlib>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gpureg/HostMemory.h"
+#include "gpureg/LargePages.h"
 
 #ifdef __linux__
 #  include <sys/mman.h>

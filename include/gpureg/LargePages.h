@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef gpureg_HostMemory_h
-#define gpureg_HostMemory_h
+#ifndef gpureg_LargePages_h
+#define gpureg_LargePages_h
 
 #include "gpureg/ParallelFor.h"
 
