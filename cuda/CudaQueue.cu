@@ -108,17 +108,13 @@ CudaQueue::CudaQueue(Backend & backend, int device)
     {
       CheckCuda(cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking), "making a stream", GetDeviceName());
     }
-    for (int event = 0; event < EventCount; ++event)
+    for (cudaEvent_t * timer : { &m_TimerStart, &m_TimerStop })
     {
-      const unsigned int flags = event == TimerStart || event == TimerStop ? cudaEventDefault : cudaEventDisableTiming;
-      CheckCuda(cudaEventCreateWithFlags(&m_Events[event], flags), "making an event", GetDeviceName());
+      CheckCuda(cudaEventCreate(timer), "making an event", GetDeviceName());
     }
-    for (auto & slots : m_Staging)
+    for (cudaEvent_t * mark : GetMarks())
     {
-      for (Staging & staging : slots)
-      {
-        CheckCuda(cudaEventCreateWithFlags(&staging.mark, cudaEventDisableTiming), "making an event", GetDeviceName());
-      }
+      CheckCuda(cudaEventCreateWithFlags(mark, cudaEventDisableTiming), "making an event", GetDeviceName());
     }
   }
   catch (...)
@@ -145,21 +141,18 @@ CudaQueue::Release() noexcept
         cudaStreamDestroy(stream);
       }
     }
-    for (cudaEvent_t event : m_Events)
+    for (cudaEvent_t event : { m_TimerStart, m_TimerStop })
     {
-      if (event)
-      {
-        cudaEventDestroy(event);
-      }
+      cudaEventDestroy(event);
+    }
+    for (const cudaEvent_t * mark : GetMarks())
+    {
+      cudaEventDestroy(*mark);
     }
     for (auto & slots : m_Staging)
     {
       for (Staging & staging : slots)
       {
-        if (staging.mark)
-        {
-          cudaEventDestroy(staging.mark);
-        }
         cudaFreeHost(staging.address);
       }
     }
@@ -261,51 +254,51 @@ CudaQueue::CopyDown(void * target, const Memory & source, std::size_t bytes, std
 }
 
 void
-CudaQueue::Record(Event event, cudaStream_t stream)
+CudaQueue::Record(cudaEvent_t event, cudaStream_t stream)
 {
   const CudaDeviceScope scope(m_Device);
-  CheckCuda(cudaEventRecord(m_Events[event], stream), "recording an event", GetDeviceName());
+  CheckCuda(cudaEventRecord(event, stream), "recording an event", GetDeviceName());
 }
 
 void
-CudaQueue::Order(cudaStream_t stream, Event after)
+CudaQueue::Order(cudaStream_t stream, cudaEvent_t after)
 {
   const CudaDeviceScope scope(m_Device);
-  CheckCuda(cudaStreamWaitEvent(stream, m_Events[after], 0), "ordering a stream", GetDeviceName());
+  CheckCuda(cudaStreamWaitEvent(stream, after, 0), "ordering a stream", GetDeviceName());
 }
 
 void
 CudaQueue::MarkRead(int buffer)
 {
-  Record(buffer == 0 ? FirstRead : SecondRead, m_Stream);
+  Record(m_Read[buffer], m_Stream);
 }
 
 void
 CudaQueue::StartUpload(Memory & target, std::size_t offset, const void * source, std::size_t bytes, int buffer)
 {
   m_IsUpStreamBusy = true;
-  Order(m_UpStream, buffer == 0 ? FirstRead : SecondRead);
+  Order(m_UpStream, m_Read[buffer]);
   CopyUp(target, offset, source, bytes, m_UpStream);
 }
 
 void
 CudaQueue::OrderAfterUploads()
 {
-  Record(Uploaded, m_UpStream);
-  Order(m_Stream, Uploaded);
+  Record(m_Uploaded, m_UpStream);
+  Order(m_Stream, m_Uploaded);
 }
 
 void
 CudaQueue::MarkMade(int buffer)
 {
-  Record(buffer == 0 ? FirstMade : SecondMade, m_Stream);
+  Record(m_Made[buffer], m_Stream);
 }
 
 void
 CudaQueue::StartDownload(void * target, const Memory & source, std::size_t bytes, std::size_t offset, int buffer)
 {
   m_IsDownStreamBusy = true;
-  Order(m_DownStream, buffer == 0 ? FirstMade : SecondMade);
+  Order(m_DownStream, m_Made[buffer]);
   CopyDown(target, source, bytes, offset, m_DownStream);
 }
 
@@ -343,13 +336,13 @@ CudaQueue::StartTimer()
   configuration.blockDim = dim3(1);
   configuration.stream = m_Stream;
   CheckCuda(cudaLaunchKernelEx(&configuration, WaitKernel), "waiting", GetDeviceName());
-  Record(TimerStart, m_Stream);
+  Record(m_TimerStart, m_Stream);
 }
 
 void
 CudaQueue::StopTimer()
 {
-  Record(TimerStop, m_Stream);
+  Record(m_TimerStop, m_Stream);
 }
 
 double
@@ -357,9 +350,7 @@ CudaQueue::ReadTimer()
 {
   const CudaDeviceScope scope(m_Device);
   float                 milliseconds = 0;
-  CheckCuda(cudaEventElapsedTime(&milliseconds, m_Events[TimerStart], m_Events[TimerStop]),
-            "reading a timer",
-            GetDeviceName());
+  CheckCuda(cudaEventElapsedTime(&milliseconds, m_TimerStart, m_TimerStop), "reading a timer", GetDeviceName());
   return milliseconds;
 }
 

@@ -9,6 +9,7 @@
 
 #include <cuda_runtime.h>
 
+#include <array>
 #include <utility>
 
 namespace gpureg
@@ -125,18 +126,6 @@ public:
   }
 
 private:
-  enum Event
-  {
-    TimerStart,
-    TimerStop,
-    Uploaded,
-    FirstRead,
-    SecondRead,
-    FirstMade,
-    SecondMade,
-    EventCount
-  };
-
   /** Pinned host memory, and the copy that last read or wrote it. */
   struct Staging
   {
@@ -152,6 +141,21 @@ private:
     return m_Staging[static_cast<int>(direction)][slot];
   }
 
+  /** Every event but the timer's. */
+  std::array<cudaEvent_t *, 9>
+  GetMarks()
+  {
+    return { &m_Uploaded,
+             &m_Read[0],
+             &m_Read[1],
+             &m_Made[0],
+             &m_Made[1],
+             &m_Staging[0][0].mark,
+             &m_Staging[0][1].mark,
+             &m_Staging[1][0].mark,
+             &m_Staging[1][1].mark };
+  }
+
   void
   Release() noexcept;
   void
@@ -159,9 +163,9 @@ private:
   void
   CopyDown(void * target, const Memory & source, std::size_t bytes, std::size_t offset, cudaStream_t stream);
   void
-  Record(Event event, cudaStream_t stream);
+  Record(cudaEvent_t event, cudaStream_t stream);
   void
-  Order(cudaStream_t stream, Event after);
+  Order(cudaStream_t stream, cudaEvent_t after);
 
   Backend &    m_Backend;
   int          m_Device;
@@ -171,7 +175,11 @@ private:
   bool         m_IsUpStreamBusy = false;
   bool         m_IsDownStreamBusy = false;
   cudaStream_t m_LastCopy[2] = {}; // [direction]: the stream that it is in
-  cudaEvent_t  m_Events[EventCount] = {};
+  cudaEvent_t  m_TimerStart = nullptr;
+  cudaEvent_t  m_TimerStop = nullptr;
+  cudaEvent_t  m_Uploaded = nullptr;
+  cudaEvent_t  m_Read[2] = {};  // [buffer]: its slab by the kernels before MarkRead
+  cudaEvent_t  m_Made[2] = {};  // [buffer]: its results, by those before MarkMade
   Staging      m_Staging[2][2]; // [direction][slot]
 };
 
