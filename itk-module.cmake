@@ -20,6 +20,8 @@ itk_module(
     ITKImageGrid
     ITKRegistrationCommon
     ITKSmoothing
+  TEST_DEPENDS
+    ITKIOMeta
   EXCLUDE_FROM_DEFAULT
   DESCRIPTION "${DOCUMENTATION}"
 )

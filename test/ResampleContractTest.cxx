@@ -7,14 +7,19 @@
 #include "itkBSplineDeformableTransform.h"
 #include "itkCommand.h"
 #include "itkGaussianImageSource.h"
+#include "itkImageFileReader.h"
+#include "itkImageFileWriter.h"
 #include "itkImageRegionConstIteratorWithIndex.h"
+#include "itkMetaImageIO.h"
 #include "itkNearestNeighborExtrapolateImageFunction.h"
 #include "itkStreamingImageFilter.h"
 #include "itkWindowedSincInterpolateImageFunction.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 #include <limits>
+#include <random>
 
 namespace gpuregtest
 {
@@ -187,6 +192,39 @@ TEST_P(ResampleContract, StreamedInPiecesItIsTheSameToTheBit)
   ExpectSameBits(*streaming->GetOutput(), *whole->GetOutput());
 }
 
+TEST_P(ResampleContract, WrittenInPiecesTheFileHoldsTheSameBits)
+{
+  const auto whole = MakeFilter();
+  whole->Update();
+  const auto filter = MakeFilter();
+  int        pieces = 0;
+  const auto count = itk::CStyleCommand::New();
+  count->SetClientData(&pieces);
+  count->SetCallback([](itk::Object *, const itk::EventObject &, void * data) { ++*static_cast<int *>(data); });
+  filter->AddObserver(itk::EndEvent(), count);
+
+  const std::string file = ::testing::TempDir() + "GPUResampleImageFilter-" + GetTestName({ GetParam(), 0 }) + "-" +
+                           std::to_string(std::random_device{}()) + ".mha";
+  const auto writer = itk::ImageFileWriter<ImageType>::New();
+  writer->SetInput(filter->GetOutput());
+  writer->SetImageIO(itk::MetaImageIO::New());
+  writer->SetFileName(file);
+  writer->SetNumberOfStreamDivisions(5);
+  writer->Update();
+  EXPECT_EQ(pieces, 5);
+
+  const auto reader = itk::ImageFileReader<ImageType>::New();
+  reader->SetImageIO(itk::MetaImageIO::New());
+  reader->SetFileName(file);
+  reader->Update();
+  EXPECT_EQ(std::remove(file.c_str()), 0);
+  // A file keeps no start index.
+  const auto image = reader->GetOutput();
+  ASSERT_EQ(image->GetBufferedRegion().GetSize(), whole->GetOutput()->GetBufferedRegion().GetSize());
+  image->SetRegions(whole->GetOutput()->GetBufferedRegion());
+  ExpectSameBits(*image, *whole->GetOutput());
+}
+
 TEST_P(ResampleContract, ProgressIsToldAndAbortIsObeyed)
 {
   const auto filter = MakeFilter();
@@ -230,7 +268,7 @@ TEST_P(ResampleContract, AnInputThatHasNotChangedIsNotSentAgain)
   const auto inputBytes = static_cast<std::int64_t>(4 * m_Image->GetBufferedRegion().GetNumberOfPixels());
   const auto filter = MakeFilter();
   // Nothing is copied up to the host's own memory.
-  const bool copies = this->GetDevice().GetName() != "host";
+  const bool copies = !this->GetDevice().IsHost();
   filter->Update();
   EXPECT_EQ(filter->GetEvaluationStatistics().bytesUp >= inputBytes, copies);
   filter->SetTransform(MakeAffine<3>(m_Grid, m_Random));
