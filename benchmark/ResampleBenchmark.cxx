@@ -27,7 +27,8 @@ Benchmark's options choose among them and say how often they are repeated; the d
 
 const std::string Footnote =
   std::string(R"(Every figure is the median over the repetitions. ITK and all devices run in this process, with the same
-input and number of threads. Of a displacement field, a field stays on the device, a newfield goes up each time.
+input and number of threads. A field, and a thin plate's, which is sampled on the host, stays on the device; one that
+is new goes up each time.
 )") +
   ResampleTimesFootnote +
   R"(  ratio           ITK's time over as called
@@ -55,7 +56,8 @@ Run(const example::CommandLine & line)
   OneAtATime     cases;
   for (const unsigned int size : { 100, 128, 192, 256, 384, 512 })
   {
-    for (const std::string transform : { "affine", "bspline", "field", "newfield", "affine.bspline" })
+    for (const std::string transform :
+         { "affine", "bspline", "field", "newfield", "thinplate", "newthinplate", "affine.bspline" })
     {
       for (const std::string interpolator : { "nearest", "linear", "cubic" })
       {
@@ -63,7 +65,7 @@ Run(const example::CommandLine & line)
         const auto        load = [=, &cases]() -> LoadedResampleCase & {
           return cases.Get(name, [=] {
             return LoadedResampleCase{
-              MakeCube(size), MakeTransform(transform, size), interpolator, transform == "newfield", nullptr
+              MakeCube(size), MakeTransform(transform, size), interpolator, transform.rfind("new", 0) == 0, nullptr
             };
           });
         };

@@ -12,6 +12,7 @@
 #include "itkLinearInterpolateImageFunction.h"
 #include "itkNearestNeighborInterpolateImageFunction.h"
 #include "itkSimilarity3DTransform.h"
+#include "itkThinPlateSplineKernelTransform.h"
 #include "itkTranslationTransform.h"
 #include "itkVersorRigid3DTransform.h"
 
@@ -168,7 +169,37 @@ MakeField(unsigned int size)
   return transform.GetPointer();
 }
 
-/** \param name of a class, or affine.bspline: the B-spline first, then the affine transform. */
+/** One that no device knows: through eight landmarks, half-way between the middle and the corners. */
+inline TransformType::Pointer
+MakeThinPlate(unsigned int size)
+{
+  using ThinPlateType = itk::ThinPlateSplineKernelTransform<double, 3>;
+  auto         sources = ThinPlateType::PointSetType::New();
+  auto         targets = ThinPlateType::PointSetType::New();
+  std::mt19937 random(8);
+  for (unsigned int n = 0; n < 8; ++n)
+  {
+    ThinPlateType::InputPointType point;
+    for (unsigned int d = 0; d < 3; ++d)
+    {
+      point[d] = ((n >> d & 1) != 0 ? 0.75 : 0.25) * size;
+    }
+    sources->SetPoint(n, point);
+    for (unsigned int d = 0; d < 3; ++d)
+    {
+      point[d] += (random() / 4294967296.0 - 0.5) * 8;
+    }
+    targets->SetPoint(n, point);
+  }
+  auto transform = ThinPlateType::New();
+  transform->SetSourceLandmarks(sources);
+  transform->SetTargetLandmarks(targets);
+  transform->ComputeWMatrix();
+  return transform.GetPointer();
+}
+
+/** \param name of a class, or affine.bspline: the B-spline first, then the affine transform. A new one is another one
+ *  each time, see LoadedResampleCase. */
 inline TransformType::Pointer
 MakeTransform(const std::string & name, unsigned int size)
 {
@@ -195,6 +226,10 @@ MakeTransform(const std::string & name, unsigned int size)
   if (name == "field" || name == "newfield")
   {
     return MakeField(size);
+  }
+  if (name == "thinplate" || name == "newthinplate")
+  {
+    return MakeThinPlate(size);
   }
   if (name == "affine.bspline")
   {

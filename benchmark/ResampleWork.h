@@ -40,6 +40,9 @@ inline constexpr double SplineColumn = 4 * (4 + 1) * 3 * MultiplyAdd;
 /** Three components of a displacement field: its own fractions, and seven mixes for each. */
 inline constexpr double Field = 3 + 3 * 7 * Mix;
 
+/** Of a transform that is sampled, a voxel's own displacement. */
+inline constexpr double OwnVector = 3 * MultiplyAdd;
+
 inline constexpr double Linear = 7 * Mix;
 
 /** 4×4×4 coefficients: the planes, 64, the columns, 16, and the row. */
@@ -64,9 +67,10 @@ AddTransformWork(const TransformType & transform, unsigned int size, Work & work
     const double columnsPerVoxel = static_cast<double>(grid[0]) / size;
     work.flopsPerVoxel += flops::SplineFromColumns + columnsPerVoxel * flops::SplineColumn + flops::Move;
   }
-  else if (dynamic_cast<const itk::DisplacementFieldTransform<double, 3> *>(&transform))
+  else if (!transform.IsLinear())
   {
-    work.flopsPerVoxel += flops::Field + flops::Move;
+    const bool isField = dynamic_cast<const itk::DisplacementFieldTransform<double, 3> *>(&transform) != nullptr;
+    work.flopsPerVoxel += (isField ? flops::Field : flops::OwnVector) + flops::Move;
     work.bytesPerVoxel += 3 * sizeof(float);
   }
 }

@@ -58,6 +58,13 @@ public:
     return m_Name;
   }
 
+  /** Whether it is the host's threads. */
+  bool
+  IsHost() const
+  {
+    return m_Name == "host";
+  }
+
   /** The model and what runs it, on one line. */
   const std::string &
   GetDescription() const

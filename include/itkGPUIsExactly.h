@@ -19,6 +19,14 @@ IsExactly(const LightObject * object)
   return object != nullptr && typeid(*object) == typeid(TClass);
 }
 
+/** Whether it is exactly of one of these classes. */
+template <typename... TClasses>
+bool
+IsExactlyOneOf(const LightObject * object)
+{
+  return (IsExactly<TClasses>(object) || ...);
+}
+
 } // namespace GPURegistrationDetail
 } // namespace itk
 

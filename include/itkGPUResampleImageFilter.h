@@ -29,8 +29,9 @@ namespace itk
  * What runs on the device:
  * - images of two and three dimensions, of any scalar type, and of vectors, colours and the like;
  * - every linear transform, B-splines of order 0 to 3 (BSplineTransform, BSplineDeformableTransform),
- *   displacement fields, and CompositeTransforms of them, in any order and nesting. Any other transform is
- *   sampled on the output's grid, by ITK's threads, and goes as a field;
+ *   displacement fields, velocity fields by what they were integrated to, and CompositeTransforms of them, in any order and nesting. Any other transform is
+ *   sampled on the output's grid, by ITK's threads, and goes as a field (on the host, for nearest neighbour and linear
+ *   interpolation, the parent class has the same threads do it, without a field);
  * - nearest neighbour, linear, and for scalars B-spline interpolation of order 0 to 5;
  * - the nearest-neighbour extrapolator.
  *
@@ -41,8 +42,8 @@ namespace itk
  * voxel, so that large images, large origins and oblique directions cost no precision. Integers are
  * clamped and cut off as ITK does.
  *
- * The input stays on the device until another one is set, or it is modified; so do a B-spline's coefficients and a
- * displacement field. What the device has no room for is sent in slabs, see SetMaximumDeviceMemory.
+ * The input stays on the device until another one is set, or it is modified; so do a B-spline's coefficients, a
+ * displacement field, and a sampled transform, which must call Modified() when it changes, as ITK's pipeline asks. What the device has no room for is sent in slabs, see SetMaximumDeviceMemory.
  *
  * \code
  * auto resample = itk::GPUResampleImageFilter<ImageType, ImageType>::New();
@@ -148,6 +149,8 @@ private:
       ? gpureg::Precision::Single
       : gpureg::Precision::Double;
 
+  bool
+  IsSampledForNothing() const;
   std::string
   FindWhatTheDeviceLacks() const;
   bool
@@ -160,8 +163,6 @@ private:
   MakeInput(const gpureg::ResampleRequest & request) const;
   gpureg::TransformChain
   MakeChain() const;
-  gpureg::TransformChain
-  SampleTransform() const;
   /** The default pixel value's components. */
   std::vector<OutputComponentType>
   GetOutside() const;

@@ -10,6 +10,7 @@
 #include "itkGPUOutputMemory.h"
 #include "itkGPURegistrationGeometry.h"
 #include "itkGPURegistrationThreads.h"
+#include "itkGPUSampledTransform.h"
 #include "itkGPUTransformChain.h"
 
 #include "itkBSplineInterpolateImageFunction.h"
@@ -116,6 +117,11 @@ itkGPUResampleTemplate
 void
 itkGPUResampleClass::GenerateData()
 {
+  if (this->IsSampledForNothing())
+  {
+    Superclass::GenerateData();
+    return;
+  }
   const auto findLack = [this] {
     std::string lack = this->FindWhatTheDeviceLacks();
     if constexpr (IsOfKnownTypes)
@@ -135,6 +141,23 @@ itkGPUResampleClass::GenerateData()
   {
     Superclass::GenerateData();
   }
+}
+
+/** Whether the transform would be sampled on the host, to interpolate there in no time: next to all of the work is the
+ * transform's own, and ITK's class has it done without a field between, in less time and memory. */
+itkGPUResampleTemplate
+bool
+itkGPUResampleClass::IsSampledForNothing() const
+{
+  if constexpr (IsOfKnownTypes)
+  {
+    gpureg::ResampleRequest request;
+    gpureg::TransformChain  chain;
+    return m_Device.IsHost() && this->ChooseInterpolation(request) &&
+           request.interpolation != gpureg::Interpolation::BSpline &&
+           !GPUTransformChain::Append<TTransformPrecisionType, Dimension>(*this->GetTransform(), chain);
+  }
+  return false;
 }
 
 /** A sentence that says why the device cannot do it; empty if it can. */
@@ -316,66 +339,15 @@ itkGPUResampleTemplate
 gpureg::TransformChain
 itkGPUResampleClass::MakeChain() const
 {
+  const auto &           transform = *this->GetTransform();
   gpureg::TransformChain chain;
   chain.dimension = static_cast<int>(Dimension);
-  return GPUTransformChain::Append<TTransformPrecisionType, Dimension>(*this->GetTransform(), chain)
-           ? chain
-           : this->SampleTransform();
-}
-
-/** The transform as a field on the output's grid, whose voxels it is then asked for, and a translation. */
-itkGPUResampleTemplate
-gpureg::TransformChain
-itkGPUResampleClass::SampleTransform() const
-{
-  const auto * const         transform = this->GetTransform();
-  const TOutputImage * const output = this->GetOutput();
-  itkDebugMacro("The transform " << transform->GetNameOfClass() << " is sampled on the output's grid.");
-
-  // A field's vectors are floats: what all have in common is left to the map.
-  const auto region = output->GetBufferedRegion();
-  const auto pointAt = [output](const typename TOutputImage::IndexType & index) {
-    typename TransformBaseType::InputPointType point;
-    output->TransformIndexToPhysicalPoint(index, point);
-    return point;
-  };
-  // The same for every part of the output, and its bits, too.
-  const auto                       whole = output->GetLargestPossibleRegion();
-  typename TOutputImage::IndexType middle = whole.GetIndex();
-  for (unsigned int d = 0; d < Dimension; ++d)
+  if (GPUTransformChain::Append<TTransformPrecisionType, Dimension>(transform, chain))
   {
-    middle[d] += static_cast<IndexValueType>(whole.GetSize(d) / 2);
+    return chain;
   }
-  auto             common = transform->TransformPoint(pointAt(middle)) - pointAt(middle);
-  gpureg::IndexMap translation;
-  for (unsigned int d = 0; d < Dimension; ++d)
-  {
-    // Of a point that leads nowhere the others know nothing.
-    common[d] = std::isfinite(common[d]) ? common[d] : 0;
-    translation.offset[d] = static_cast<double>(common[d]);
-  }
-
-  gpureg::DisplacementGrid grid;
-  grid.order = gpureg::DisplacementGrid::Field;
-  grid.size = GPURegistrationGeometry::SizeOf(region.GetSize());
-  grid.toGrid = GPURegistrationGeometry::GetPointToIndexMap(*output, region);
-  grid.isOfOutput = true;
-  grid.vectors = [=](std::int64_t first, std::int64_t count, double * out) {
-    for (std::int64_t i = 0; i < count; ++i)
-    {
-      const auto point = pointAt(output->ComputeIndex(static_cast<OffsetValueType>(first + i)));
-      const auto moved = transform->TransformPoint(point);
-      for (unsigned int d = 0; d < 3; ++d)
-      {
-        out[3 * i + d] = d < Dimension ? static_cast<double>(moved[d] - point[d] - common[d]) : 0.0;
-      }
-    }
-  };
-  gpureg::TransformChain chain;
-  chain.dimension = static_cast<int>(Dimension);
-  chain.Append(std::move(grid));
-  chain.Append(translation);
-  return chain;
+  itkDebugMacro("The transform " << transform.GetNameOfClass() << " is sampled on the output's grid.");
+  return GPUTransformChain::Sample<TTransformPrecisionType>(transform, *this->GetOutput());
 }
 
 itkGPUResampleTemplate

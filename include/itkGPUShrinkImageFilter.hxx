@@ -79,7 +79,7 @@ GPUShrinkImageFilter<TInputImage, TOutputImage>::GenerateDataOnDevice()
     itkExceptionMacro("The pixels to keep, from " << first << " to " << last << ", are not all in the input's buffer, "
                                                   << input.GetBufferedRegion());
   }
-  if (m_Engine.GetDevice().GetName() == "host")
+  if (m_Engine.GetDevice().IsHost())
   {
     this->TakeOnHost(first);
   }

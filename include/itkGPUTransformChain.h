@@ -5,17 +5,22 @@
 #include "gpureg/TransformChain.h"
 
 #include "itkBSplineDeformableTransform.h"
+#include "itkBSplineExponentialDiffeomorphicTransform.h"
 #include "itkBSplineSmoothingOnUpdateDisplacementFieldTransform.h"
 #include "itkBSplineTransform.h"
 #include "itkCompositeTransform.h"
+#include "itkConstantVelocityFieldTransform.h"
 #include "itkDisplacementFieldTransform.h"
 #include "itkGPUIsExactly.h"
 #include "itkGPUKey.h"
 #include "itkGPURegistrationGeometry.h"
+#include "itkGaussianExponentialDiffeomorphicTransform.h"
 #include "itkGaussianSmoothingOnUpdateDisplacementFieldTransform.h"
+#include "itkGaussianSmoothingOnUpdateTimeVaryingVelocityFieldTransform.h"
+#include "itkTimeVaryingBSplineVelocityFieldTransform.h"
+#include "itkTimeVaryingVelocityFieldTransform.h"
 #include "itkVectorLinearInterpolateImageFunction.h"
-
-#include <type_traits>
+#include "itkVelocityFieldTransform.h"
 
 namespace itk
 {
@@ -25,6 +30,7 @@ namespace GPUTransformChain
 {
 
 using GPURegistrationDetail::IsExactly;
+using GPURegistrationDetail::IsExactlyOneOf;
 
 /** The map of a transform that is known to be affine, from where it moves four points: whatever its class. */
 template <typename TScalar, unsigned int VDimension>
@@ -166,10 +172,18 @@ AppendField(const Transform<TScalar, VDimension, VDimension> & transform, gpureg
   using FieldTransformType = DisplacementFieldTransform<TScalar, VDimension>;
   using FieldType = typename FieldTransformType::DisplacementFieldType;
   using LinearType = VectorLinearInterpolateImageFunction<FieldType, TScalar>;
-  // Those of which it is known that they move points as their parent does.
-  if (!IsExactly<FieldTransformType>(&transform) &&
-      !IsExactly<GaussianSmoothingOnUpdateDisplacementFieldTransform<TScalar, VDimension>>(&transform) &&
-      !IsExactly<BSplineSmoothingOnUpdateDisplacementFieldTransform<TScalar, VDimension>>(&transform))
+  // Those of which it is known that they move points as their parent does: of a velocity field, by what it was
+  // integrated to.
+  if (!IsExactlyOneOf<FieldTransformType,
+                      GaussianSmoothingOnUpdateDisplacementFieldTransform<TScalar, VDimension>,
+                      BSplineSmoothingOnUpdateDisplacementFieldTransform<TScalar, VDimension>,
+                      ConstantVelocityFieldTransform<TScalar, VDimension>,
+                      GaussianExponentialDiffeomorphicTransform<TScalar, VDimension>,
+                      BSplineExponentialDiffeomorphicTransform<TScalar, VDimension>,
+                      VelocityFieldTransform<TScalar, VDimension>,
+                      TimeVaryingVelocityFieldTransform<TScalar, VDimension>,
+                      GaussianSmoothingOnUpdateTimeVaryingVelocityFieldTransform<TScalar, VDimension>,
+                      TimeVaryingBSplineVelocityFieldTransform<TScalar, VDimension>>(&transform))
   {
     return false;
   }
@@ -178,7 +192,11 @@ AppendField(const Transform<TScalar, VDimension, VDimension> & transform, gpureg
   {
     return false;
   }
-  gpureg::DisplacementGrid grid = MakeFieldGrid(*fieldTransform.GetDisplacementField());
+  // Points are moved by the interpolator's image, which a velocity field's transform may have to be given by itself:
+  // where it has none, ITK follows a null pointer.
+  const auto * const       interpolated = fieldTransform.GetInterpolator()->GetInputImage();
+  const auto * const       field = interpolated ? interpolated : fieldTransform.GetDisplacementField();
+  gpureg::DisplacementGrid grid = MakeFieldGrid(*field);
   // Parameters are set in the field's buffer, of which only the transform is told.
   GPURegistrationDetail::AddToKey(grid.key, &transform);
   chain.Append(std::move(grid));

@@ -54,7 +54,7 @@ TEST(GPUDeviceTest, HostIsAlwaysAvailable)
 {
   const auto devices = GPUDevice::GetAvailable();
   ASSERT_FALSE(devices.empty());
-  EXPECT_EQ(std::count_if(devices.begin(), devices.end(), [](const auto & d) { return d.GetName() == "host"; }), 1);
+  EXPECT_EQ(std::count_if(devices.begin(), devices.end(), [](const auto & d) { return d.IsHost(); }), 1);
 }
 
 TEST(GPUDeviceTest, NamesAreUniqueAndDescribed)
@@ -75,7 +75,7 @@ TEST(GPUDeviceTest, CudaComesBeforeTheHost)
   bool        hasCuda = false;
   for (const GPUDevice & device : GPUDevice::GetAvailable())
   {
-    host = device.GetName() == "host" ? n : host;
+    host = device.IsHost() ? n : host;
     if (device.GetName().rfind("cuda:", 0) == 0)
     {
       hasCuda = true;

@@ -17,7 +17,8 @@ struct ResampleFuzzResult
   int         voxels = 0;
   int         compared = 0;
   int         inside = 0;
-  bool        isOnDevice = false;
+  /** Whether the engine did the work, as it should; or the parent class on the host, where that is as it should be. */
+  bool isWhereItShouldBe = false;
   /** How many bounds of device memory were enough to be tried. */
   int bounded = 0;
   /** The first thing that changed a bit: a number of work units, a part of the region, a bound of memory. */

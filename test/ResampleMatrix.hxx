@@ -193,7 +193,11 @@ private:
     filter->SetDevice(m_Device);
     const auto expected = this->Update(*reference, geometry, transform, *interpolator);
     const auto image = this->Update(*filter, geometry, transform, *MakeInterpolator<TImage>(interpolation));
-    EXPECT_GT(filter->GetEvaluationStatistics().launches, 0) << "computed by the parent class";
+    // Of these, which go as fields, the host leaves all but B-spline interpolation to the parent class.
+    const std::string & name = GetTransformNames()[transform];
+    const bool          isSampled = name == "thinPlate" || name == "bspline0";
+    EXPECT_EQ(filter->GetEvaluationStatistics().launches == 0,
+              m_Device.IsHost() && isSampled && (interpolation == "nearest" || interpolation == "linear"));
     // The filter has taken it away.
     interpolator->SetInputImage(m_Images[geometry]);
 

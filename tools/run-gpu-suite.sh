@@ -214,6 +214,7 @@ ResampleEquivalenceTest */cuda_0
 ResamplePixelTypeTest */cuda_0
 ResampleContractTest */cuda_0
 ResampleFuzzTest */cuda_0
+ResampleTransformTest */cuda_0
 ResampleMemoryTest *AGrid*/cuda_0:*AField*/cuda_0:*Axes*/cuda_0:*ASlice*/cuda_0
 ResampleBadInputTest */cuda_0
 VolumeFilterTest */cuda_0

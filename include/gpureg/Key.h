@@ -2,6 +2,8 @@
 #ifndef gpureg_Key_h
 #define gpureg_Key_h
 
+#include "gpureg/Geometry.h"
+
 #include <cstdint>
 #include <cstring>
 #include <vector>
@@ -21,6 +23,19 @@ AddToKey(Key & key, double value)
   std::memcpy(&bits, &value, sizeof(bits));
   key.push_back(static_cast<std::uintptr_t>(bits));
   key.push_back(static_cast<std::uintptr_t>(bits >> 32));
+}
+
+inline void
+AddToKey(Key & key, const IndexMap & map)
+{
+  for (const double value : map.matrix)
+  {
+    AddToKey(key, value);
+  }
+  for (const double value : map.offset)
+  {
+    AddToKey(key, value);
+  }
 }
 
 } // namespace gpureg

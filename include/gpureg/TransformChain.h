@@ -20,18 +20,17 @@ using VectorFiller = std::function<void(std::int64_t first, std::int64_t count, 
 /** Displacement vectors on a grid: the coefficients of a B-spline, or a field. */
 struct DisplacementGrid
 {
-  /** In the place of an order: a field, interpolated linearly. */
+  /** In the place of an order: a field, interpolated linearly; or a vector for each voxel of the output that is made,
+   *  good for the chain's first alone: toGrid is not looked at. */
   static constexpr int Field = -1;
+  static constexpr int OfOutput = -2;
 
-  /** Of the B-spline, 0 to 3; or Field. */
+  /** Of the B-spline, 0 to 3; or Field, or OfOutput. */
   int          order = 3;
   Size         size{};
   IndexMap     toGrid; // point → continuous index of the grid
   VectorFiller vectors;
   Key          key; // of the vectors
-  /** Whether it has a vector for each voxel of the output that is made, and is the chain's first: what a voxel gets is
-   *  then its own vector exactly, whatever toGrid rounds. */
-  bool isOfOutput = false;
   /** Of a B-spline, whether the upper end of its valid region is outside, as itk::BSplineDeformableTransform has it. */
   bool isOpen = false;
 };

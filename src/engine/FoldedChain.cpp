@@ -79,10 +79,13 @@ FoldChain(const ResampleRequest & request)
     const IndexMap &  next = k + 1 < steps.size() ? steps[k + 1].grid.toGrid : request.pointToInput;
 
     kernels::ChainPart part{};
-    part.toGrid = step.grid.isOfOutput ? MakeIdentity() : ToFixedMap(Compose(step.grid.toGrid, toPoint), request, {});
+    const bool         isOfOutput = step.grid.order == DisplacementGrid::OfOutput;
+    part.toGrid = isOfOutput ? MakeIdentity() : ToFixedMap(Compose(step.grid.toGrid, toPoint), request, {});
     part.firstVector = firstVector;
     part.dimension = request.transform.dimension;
-    part.order = step.grid.order == DisplacementGrid::Field ? kernels::ChainPartIsField : step.grid.order;
+    part.order = isOfOutput                                   ? kernels::ChainPartIsOfOutput
+                 : step.grid.order == DisplacementGrid::Field ? kernels::ChainPartIsField
+                                                              : step.grid.order;
     part.isOpen = step.grid.isOpen;
     for (std::size_t axis = 0; axis < 3; ++axis)
     {

@@ -11,7 +11,9 @@ enum
 {
   MaximumTransformSplineOrder = 3,
   /** In the place of an order: a displacement field, interpolated linearly. */
-  ChainPartIsField = -1
+  ChainPartIsField = -1,
+  /** Or a vector for each voxel of the output. */
+  ChainPartIsOfOutput = -2
 };
 
 /** A part that is not linear: a grid of displacement vectors. The position in its grid is an affine map of
@@ -25,7 +27,7 @@ typedef struct ChainPart
   i64      firstVector; /* in the array of all parts' vectors */
   int      size[3];
   int      dimension;
-  int      order;    /* of a B-spline, 0 to 3; or ChainPartIsField */
+  int      order;    /* of a B-spline, 0 to 3; or ChainPartIsField, or, of the first part, ChainPartIsOfOutput */
   int      isOpen;   /* the upper end of a B-spline's valid region is outside */
   float    carry[9]; /* d in the units of the next grid, by rows */
 } ChainPart;
@@ -230,6 +232,12 @@ DisplaceByChain(int                             partCount,
     const ChainPart part = parts[k];
     int             cell[3];
     real            fraction[3];
+    if (part.order == ChainPartIsOfOutput)
+    {
+      /* Nothing is displaced before the first part. */
+      AddScaledVector((real)1.0f, vectors[VectorOffset(&part, x, y, z)], d);
+      continue;
+    }
     LocateMoved(&part.toGrid, x, y, z, d, cell, fraction);
     CarryDisplacement(&part, d);
     if (part.order == ChainPartIsField)

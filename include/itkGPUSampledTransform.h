@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkGPUSampledTransform_h
+#define itkGPUSampledTransform_h
+
+#include "gpureg/TransformChain.h"
+
+#include "itkGPUKey.h"
+#include "itkGPURegistrationGeometry.h"
+
+#include <cmath>
+#include <utility>
+
+namespace itk
+{
+namespace GPUTransformChain
+{
+
+/** Any transform as a chain: a field on an image's grid, one vector a buffered voxel, and a translation. Good for the
+ *  buffered voxels' points alone. The chain asks the transform for its points when it is used. */
+template <typename TScalar, typename TImage>
+gpureg::TransformChain
+Sample(const Transform<TScalar, TImage::ImageDimension, TImage::ImageDimension> & transform, const TImage & image)
+{
+  constexpr unsigned int dimension = TImage::ImageDimension;
+  using TransformType = Transform<TScalar, dimension, dimension>;
+  using IndexType = typename TImage::IndexType;
+  const auto pointAt = [&image](const IndexType & index) {
+    typename TransformType::InputPointType point;
+    image.TransformIndexToPhysicalPoint(index, point);
+    return point;
+  };
+  const auto displacementAt = [pointAt, &transform](const IndexType & index) {
+    const auto point = pointAt(index);
+    return transform.TransformPoint(point) - point;
+  };
+
+  // A field's vectors are floats: what all have in common is left to the map. It is that of the whole image's middle:
+  // the same for every part of it, and its bits, too.
+  const auto whole = image.GetLargestPossibleRegion();
+  auto       middle = whole.GetIndex();
+  for (unsigned int d = 0; d < dimension; ++d)
+  {
+    middle[d] += static_cast<IndexValueType>(whole.GetSize(d) / 2);
+  }
+  auto             common = displacementAt(middle);
+  gpureg::IndexMap translation;
+  for (unsigned int d = 0; d < dimension; ++d)
+  {
+    // Of a point that leads nowhere the others know nothing.
+    common[d] = std::isfinite(common[d]) ? common[d] : 0;
+    translation.offset[d] = static_cast<double>(common[d]);
+  }
+
+  gpureg::DisplacementGrid grid;
+  grid.order = gpureg::DisplacementGrid::OfOutput;
+  grid.size = GPURegistrationGeometry::SizeOf(image.GetBufferedRegion().GetSize());
+  grid.toGrid = GPURegistrationGeometry::GetPointToIndexMap(image, image.GetBufferedRegion());
+  grid.vectors = [=, &image](std::int64_t first, std::int64_t count, double * out) {
+    const auto start = image.GetBufferedRegion().GetIndex();
+    const auto last = image.GetBufferedRegion().GetUpperIndex();
+    auto       index = image.ComputeIndex(static_cast<OffsetValueType>(first));
+    for (std::int64_t i = 0; i < count; ++i)
+    {
+      const auto displacement = displacementAt(index);
+      for (unsigned int d = 0; d < 3; ++d)
+      {
+        out[3 * i + d] = d < dimension ? static_cast<double>(displacement[d] - common[d]) : 0.0;
+      }
+      // The next voxel in memory.
+      for (unsigned int d = 0; d < dimension && ++index[d] > last[d]; ++d)
+      {
+        index[d] = start[d];
+      }
+    }
+  };
+
+  // The vectors are good while neither the transform nor the grid changes. The corners and the middle, which is in the
+  // translation, tell of a transform that has changed without a new time stamp: one of landmarks that were moved
+  // where they are.
+  GPURegistrationDetail::AddTransformToKey<TScalar, dimension>(grid.key, &transform);
+  GPURegistrationDetail::AddToKey(grid.key, grid.toGrid);
+  GPURegistrationDetail::AddToKey(grid.key, translation);
+  for (unsigned int corner = 0; corner < 1u << dimension; ++corner)
+  {
+    auto index = whole.GetIndex();
+    for (unsigned int d = 0; d < dimension; ++d)
+    {
+      index[d] += (corner >> d & 1) != 0 ? static_cast<IndexValueType>(whole.GetSize(d)) - 1 : 0;
+    }
+    const auto displacement = displacementAt(index);
+    for (unsigned int d = 0; d < dimension; ++d)
+    {
+      GPURegistrationDetail::AddToKey(grid.key, static_cast<double>(displacement[d]));
+    }
+  }
+
+  gpureg::TransformChain chain;
+  chain.dimension = static_cast<int>(dimension);
+  chain.Append(std::move(grid));
+  chain.Append(translation);
+  return chain;
+}
+
+} // namespace GPUTransformChain
+} // namespace itk
+
+#endif

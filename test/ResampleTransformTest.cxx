@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+// What GPUResampleImageFilter makes of transforms: which go up as they are, which are sampled, and when they do so again.
+#include "Listening.h"
+#include "ResampleCase.h"
+#include "TestDevices.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+
+namespace gpuregtest
+{
+namespace
+{
+
+using ImageType = itk::Image<float, 3>;
+using ReferenceType = itk::ResampleImageFilter<ImageType, ImageType>;
+using FilterType = itk::GPUResampleImageFilter<ImageType, ImageType>;
+using FieldType = itk::DisplacementFieldTransform<double, 3>::DisplacementFieldType;
+
+/** A transform that no engine knows, which counts the points that it is asked for. */
+class CountedThinPlate : public itk::ThinPlateSplineKernelTransform<double, 3>
+{
+public:
+  using Self = CountedThinPlate;
+  using Superclass = itk::ThinPlateSplineKernelTransform<double, 3>;
+  using Pointer = itk::SmartPointer<Self>;
+  itkFactorylessNewMacro(Self);
+  itkTypeMacro(CountedThinPlate, itk::ThinPlateSplineKernelTransform);
+
+  OutputPointType
+  TransformPoint(const InputPointType & point) const override
+  {
+    ++points;
+    return Superclass::TransformPoint(point);
+  }
+
+  mutable std::atomic<std::int64_t> points{ 0 };
+};
+
+class ResampleTransform : public DeviceTest
+{
+protected:
+  ResampleTransform()
+    : m_Random(2014)
+    , m_Grid(MakeResampleGrid<3>("plain", m_Random))
+    , m_Image(MakeImage<ImageType>(m_Grid, [this](const auto &) { return Uniform(m_Random, 0, 100); }))
+    , m_Filter(FilterType::New())
+  {
+    m_Filter->SetDevice(this->GetDevice());
+    m_Filter->SetInput(m_Image);
+    m_Filter->SetOutputParametersFromImage(m_Image);
+  }
+
+  std::int64_t
+  CountVoxels() const
+  {
+    return static_cast<std::int64_t>(m_Image->GetBufferedRegion().GetNumberOfPixels());
+  }
+
+  /** A displacement that differs from voxel to voxel. */
+  FieldType::Pointer
+  MakeWaves(double phase) const
+  {
+    auto field = FieldType::New();
+    m_Grid.ApplyTo(*field);
+    field->Allocate();
+    for (itk::ImageRegionIteratorWithIndex<FieldType> it(field, field->GetBufferedRegion()); !it.IsAtEnd(); ++it)
+    {
+      FieldType::PixelType vector;
+      for (unsigned int d = 0; d < 3; ++d)
+      {
+        vector[d] = 0.03 * GetReach(m_Grid) * std::sin(phase + 0.4 * static_cast<double>(it.GetIndex()[(d + 1) % 3]));
+      }
+      it.Set(vector);
+    }
+    return field;
+  }
+
+  /** The filter, its input made new or not, gives what ITK's gives. */
+  void
+  ExpectAsITK(bool isInputNew = false)
+  {
+    if (isInputNew)
+    {
+      m_Image->Modified();
+    }
+    m_Filter->Update();
+    EXPECT_GT(m_Filter->GetEvaluationStatistics().launches, 0) << "ITK's own class did the work";
+    const auto reference = ReferenceType::New();
+    reference->SetInput(m_Image);
+    reference->SetTransform(m_Filter->GetTransform());
+    reference->SetInterpolator(m_Filter->GetInterpolator());
+    reference->SetSize(m_Filter->GetSize());
+    reference->SetOutputStartIndex(m_Filter->GetOutputStartIndex());
+    reference->SetOutputOrigin(m_Filter->GetOutputOrigin());
+    reference->SetOutputSpacing(m_Filter->GetOutputSpacing());
+    reference->SetOutputDirection(m_Filter->GetOutputDirection());
+    reference->Update();
+    const ImageType & expected = *reference->GetOutput();
+    const ImageType & image = *m_Filter->GetOutput();
+    ASSERT_EQ(image.GetBufferedRegion(), expected.GetBufferedRegion());
+    const auto  count = expected.GetBufferedRegion().GetNumberOfPixels();
+    std::size_t different = 0;
+    std::size_t inside = 0;
+    for (std::size_t i = 0; i < count; ++i)
+    {
+      different += !(std::abs(image.GetBufferPointer()[i] - expected.GetBufferPointer()[i]) <= 2e-3f);
+      inside += expected.GetBufferPointer()[i] != 0;
+    }
+    EXPECT_EQ(different, 0u);
+    EXPECT_GT(inside, count / 4) << "next to nothing is resampled";
+  }
+
+  Random              m_Random;
+  Grid<3>             m_Grid;
+  ImageType::Pointer  m_Image;
+  FilterType::Pointer m_Filter;
+};
+
+TEST_P(ResampleTransform, EveryFieldTransformOfITKsGoesUpAsItsField)
+{
+  using TransformType = itk::DisplacementFieldTransform<double, 3>;
+  const std::vector<TransformType::Pointer> transforms{
+    TransformType::New(),
+    itk::GaussianSmoothingOnUpdateDisplacementFieldTransform<double, 3>::New().GetPointer(),
+    itk::BSplineSmoothingOnUpdateDisplacementFieldTransform<double, 3>::New().GetPointer(),
+    itk::ConstantVelocityFieldTransform<double, 3>::New().GetPointer(),
+    itk::GaussianExponentialDiffeomorphicTransform<double, 3>::New().GetPointer(),
+    itk::BSplineExponentialDiffeomorphicTransform<double, 3>::New().GetPointer(),
+    itk::VelocityFieldTransform<double, 3>::New().GetPointer(),
+    itk::TimeVaryingVelocityFieldTransform<double, 3>::New().GetPointer(),
+    itk::GaussianSmoothingOnUpdateTimeVaryingVelocityFieldTransform<double, 3>::New().GetPointer(),
+    itk::TimeVaryingBSplineVelocityFieldTransform<double, 3>::New().GetPointer()
+  };
+  double phase = 0;
+  for (const auto & transform : transforms)
+  {
+    SCOPED_TRACE(transform->GetNameOfClass());
+    gpureg::TransformChain chain;
+    EXPECT_FALSE((itk::GPUTransformChain::Append<double, 3>(*transform, chain))) << "it has no field yet";
+    for (int n = 0; n < 2; ++n)
+    {
+      const auto field = MakeWaves(++phase);
+      transform->SetDisplacementField(field);
+      // Velocity fields' transforms leave it to who sets one.
+      transform->GetModifiableInterpolator()->SetInputImage(field);
+      EXPECT_TRUE((itk::GPUTransformChain::Append<double, 3>(*transform, chain))) << "it would be sampled";
+      m_Filter->SetTransform(transform);
+      ExpectAsITK();
+    }
+  }
+}
+
+TEST_P(ResampleTransform, AVelocityFieldIsWhatItWasIntegratedTo)
+{
+  const auto transform = itk::ConstantVelocityFieldTransform<double, 3>::New();
+  transform->SetConstantVelocityField(MakeWaves(0.5));
+  transform->IntegrateVelocityField();
+  m_Filter->SetTransform(transform);
+  ExpectAsITK();
+  transform->SetConstantVelocityField(MakeWaves(1.5));
+  transform->IntegrateVelocityField();
+  ExpectAsITK();
+}
+
+TEST_P(ResampleTransform, ASampledTransformIsKeptWhileNeitherItNorTheGridChanges)
+{
+  using PointSetType = CountedThinPlate::PointSetType;
+  const auto transform = CountedThinPlate::New();
+  const auto sources = PointSetType::New();
+  const auto setTargets = [&](double reach) {
+    const auto targets = PointSetType::New();
+    for (unsigned int n = 0; n < 6; ++n)
+    {
+      auto target = sources->GetPoint(n);
+      for (unsigned int d = 0; d < 3; ++d)
+      {
+        target[d] += Uniform(m_Random, -reach, reach) * GetReach(m_Grid);
+      }
+      targets->SetPoint(n, target);
+    }
+    transform->SetTargetLandmarks(targets);
+    transform->ComputeWMatrix();
+  };
+  for (unsigned int n = 0; n < 6; ++n)
+  {
+    auto point = m_Grid.GetCentre();
+    for (unsigned int d = 0; d < 3; ++d)
+    {
+      point[d] += Uniform(m_Random, -0.4, 0.4) * GetReach(m_Grid);
+    }
+    sources->SetPoint(n, point);
+  }
+  transform->SetSourceLandmarks(sources);
+  setTargets(0.05);
+  // How many points an update asks for; ITK's are not counted.
+  const auto countPoints = [&](bool isInputNew = false) {
+    if (isInputNew)
+    {
+      m_Image->Modified();
+    }
+    const std::int64_t before = transform->points;
+    m_Filter->Update();
+    return transform->points - before;
+  };
+
+  // On the host, other interpolators leave it to ITK's class.
+  m_Filter->SetInterpolator(MakeInterpolator<ImageType>("bspline3"));
+  m_Filter->SetTransform(transform);
+  EXPECT_GE(countPoints(), CountVoxels());
+  ExpectAsITK();
+  // The middle and the corners alone, which tell that it has not changed.
+  EXPECT_EQ(countPoints(true), 9);
+  ExpectAsITK();
+
+  {
+    SCOPED_TRACE("other landmarks");
+    setTargets(0.05);
+    EXPECT_GE(countPoints(), CountVoxels());
+    ExpectAsITK();
+  }
+  {
+    SCOPED_TRACE("landmarks that are moved where they are: neither has a new time stamp");
+    auto target = transform->GetTargetLandmarks()->GetPoint(2);
+    target[1] += 0.04 * GetReach(m_Grid);
+    const auto before = transform->GetMTime();
+    transform->GetTargetLandmarks()->GetPoints()->SetElement(2, target);
+    transform->ComputeWMatrix();
+    EXPECT_EQ(transform->GetMTime(), before);
+    EXPECT_GE(countPoints(true), CountVoxels());
+    ExpectAsITK();
+  }
+  {
+    SCOPED_TRACE("a part of a composite");
+    const auto composite = itk::CompositeTransform<double, 3>::New();
+    composite->AddTransform(MakeAffine<3>(m_Grid, m_Random));
+    composite->AddTransform(transform);
+    m_Filter->SetTransform(composite);
+    EXPECT_GE(countPoints(), CountVoxels());
+    ExpectAsITK();
+    EXPECT_EQ(countPoints(true), 9);
+    setTargets(0.05);
+    composite->Modified();
+    EXPECT_GE(countPoints(), CountVoxels());
+    ExpectAsITK();
+    m_Filter->SetTransform(transform);
+    ExpectAsITK();
+  }
+  {
+    SCOPED_TRACE("another grid of as many voxels");
+    auto origin = m_Image->GetOrigin();
+    origin[0] += 0.7 * m_Grid.spacing[0];
+    m_Filter->SetOutputOrigin(origin);
+    EXPECT_GE(countPoints(), CountVoxels());
+    ExpectAsITK();
+  }
+}
+
+TEST_P(ResampleTransform, OnTheHostWhatIsAllTheTransformsWorkIsITKsAndNothingIsSaid)
+{
+  m_Filter->SetTransform(MakeThinPlate<3>(m_Grid, m_Random));
+  const Listening listening;
+  for (const std::string interpolation : { "nearest", "linear", "bspline3" })
+  {
+    SCOPED_TRACE(interpolation);
+    m_Filter->SetInterpolator(MakeInterpolator<ImageType>(interpolation));
+    m_Filter->Update();
+    const auto reference = ReferenceType::New();
+    reference->SetInput(m_Image);
+    reference->SetOutputParametersFromImage(m_Image);
+    reference->SetTransform(m_Filter->GetTransform());
+    reference->SetInterpolator(m_Filter->GetInterpolator());
+    reference->Update();
+    const bool isITKs = this->GetDevice().IsHost() && interpolation != "bspline3";
+    EXPECT_EQ(m_Filter->GetEvaluationStatistics().launches == 0, isITKs);
+    const auto bytes = 4 * static_cast<std::size_t>(CountVoxels());
+    EXPECT_EQ(std::memcmp(m_Filter->GetOutput()->GetBufferPointer(),
+                          reference->GetOutput()->GetBufferPointer(),
+                          bytes) == 0,
+              isITKs || interpolation == "nearest");
+  }
+  EXPECT_EQ(listening.window->said.size(), 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, ResampleTransform, ::testing::ValuesIn(GetDeviceNames()), GetTestName);
+
+} // namespace
+} // namespace gpuregtest
