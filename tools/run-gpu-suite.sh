@@ -161,9 +161,48 @@ find_sanitizer() {
   done
 }
 
+# sanitize TOOL NAME FILTER: its output goes to $scratch/TOOL-NAME, its exit status to a file beside it.
+sanitize() {
+  local output=$scratch/$1-$2 options=(--tool "$1" --error-exitcode 99 --print-limit 20)
+  [ "$1" = racecheck ] || options+=(--leak-check full)
+  GPUREG_TEST_CASES=8 limited 250 "$sanitizer" "${options[@]}" \
+    "$bundle/bin/$2" --gtest_color=no --gtest_filter="$3" > "$output" 2>&1
+  echo $? > "$output.status"
+}
+
+# for_each_sanitized COMMAND…: with tool, program and filter.
+for_each_sanitized() {
+  local tool name filter
+  for tool in memcheck racecheck; do
+    while read -r name filter; do
+      # racecheck loses count of what several threads launch at once, and tells that as an error of its own.
+      [ $tool = memcheck ] || filter+=":-*SeveralThreadsAtOnce*"
+      [ ! -x "$bundle/bin/$name" ] || "$@" "$tool" "$name" "$filter"
+    done <<< "$sanitized_tests"
+  done
+}
+
+# Most of their time is the host's: six at once.
+start_sanitizing() {
+  while [ "$(jobs -rp | wc -l)" -ge 6 ]; do wait -n; done
+  sanitize "$@" &
+}
+
+tell_sanitized() {
+  local tool=$1 name=$2 output=$scratch/$1-$2 status errors ran
+  status=$(cat "$output.status")
+  { say "$tool: $name $3"; cat "$output"; } >> "$log"
+  ran=$(list_results "$output" | grep -c ' OK$')
+  errors=$(sed -n -E 's/^=+ (ERROR|RACECHECK|LEAK) SUMMARY: /\1: /p' "$output" | paste -s -d ';')
+  tell "$(printf '%-10s %-26s %12d  %s' "$tool" "$name" "$ran" "${errors:-none told}$([ "$status" -eq 0 ] || echo ", $(describe_status "$status")")")"
+  if [ "$status" -ne 0 ] || [ "$ran" -eq 0 ]; then
+    failed=1
+  fi
+}
+
 # A sanitizer slows a kernel down a hundredfold: each program with one device, few random cases.
 run_sanitizer() {
-  local log=$logs/sanitizer.log sanitizer tool options name filter status errors ran
+  local log=$logs/sanitizer.log sanitizer
   : > "$log"
   begin_part sanitizer
   tell "$(printf '\n%-10s %-26s %12s  %s' sanitizer test 'tests passed' errors)"
@@ -176,26 +215,10 @@ run_sanitizer() {
     tell "skipped: no NVIDIA GPU on this machine"
     return
   fi
-  for tool in memcheck racecheck; do
-    options=(--tool "$tool" --error-exitcode 99 --print-limit 20)
-    [ $tool = racecheck ] || options+=(--leak-check full)
-    while read -r name filter; do
-      [ -x "$bundle/bin/$name" ] || continue
-      say "$tool: $name $filter" | tee -a "$log"
-      GPUREG_TEST_CASES=8 limited 150 "$sanitizer" "${options[@]}" \
-        "$bundle/bin/$name" --gtest_color=no --gtest_filter="$filter" \
-        > "$scratch/output" 2>&1
-      status=$?
-      cat "$scratch/output" >> "$log"
-      ran=$(list_results "$scratch/output" | grep -c ' OK$')
-      errors=$(sed -n -E 's/^=+ (ERROR|RACECHECK|LEAK) SUMMARY: /\1: /p' "$scratch/output" | paste -s -d ';')
-      tell "$(printf '%-10s %-26s %12d  %s' "$tool" "$name" "$ran" "${errors:-none told}$([ $status -eq 0 ] || echo ", $(describe_status $status)")")"
-      if [ $status -ne 0 ] || [ "$ran" -eq 0 ]; then
-        failed=1
-      fi
-      describe_status $status
-    done <<< "$sanitized_tests"
-  done
+  say "Sanitizers"
+  for_each_sanitized start_sanitizing
+  wait
+  for_each_sanitized tell_sanitized
   keep_small "$log"
 }
 
