@@ -108,13 +108,12 @@ CudaQueue::CudaQueue(Backend & backend, int device)
     {
       CheckCuda(cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking), "making a stream", GetDeviceName());
     }
-    for (cudaEvent_t * timer : { &m_TimerStart, &m_TimerStop })
+    for (cudaEvent_t * event : GetEvents())
     {
-      CheckCuda(cudaEventCreate(timer), "making an event", GetDeviceName());
-    }
-    for (cudaEvent_t * mark : GetMarks())
-    {
-      CheckCuda(cudaEventCreateWithFlags(mark, cudaEventDisableTiming), "making an event", GetDeviceName());
+      const bool isTimer = event == &m_TimerStart || event == &m_TimerStop;
+      CheckCuda(cudaEventCreateWithFlags(event, isTimer ? cudaEventDefault : cudaEventDisableTiming),
+                "making an event",
+                GetDeviceName());
     }
   }
   catch (...)
@@ -141,13 +140,12 @@ CudaQueue::Release() noexcept
         cudaStreamDestroy(stream);
       }
     }
-    for (cudaEvent_t event : { m_TimerStart, m_TimerStop })
+    for (const cudaEvent_t * event : GetEvents())
     {
-      cudaEventDestroy(event);
-    }
-    for (const cudaEvent_t * mark : GetMarks())
-    {
-      cudaEventDestroy(*mark);
+      if (*event)
+      {
+        cudaEventDestroy(*event);
+      }
     }
     for (auto & slots : m_Staging)
     {

@@ -141,11 +141,12 @@ private:
     return m_Staging[static_cast<int>(direction)][slot];
   }
 
-  /** Every event but the timer's. */
-  std::array<cudaEvent_t *, 9>
-  GetMarks()
+  std::array<cudaEvent_t *, 11>
+  GetEvents()
   {
-    return { &m_Uploaded,
+    return { &m_TimerStart,
+             &m_TimerStop,
+             &m_Uploaded,
              &m_Read[0],
              &m_Read[1],
              &m_Made[0],
@@ -178,8 +179,8 @@ private:
   cudaEvent_t  m_TimerStart = nullptr;
   cudaEvent_t  m_TimerStop = nullptr;
   cudaEvent_t  m_Uploaded = nullptr;
-  cudaEvent_t  m_Read[2] = {};  // [buffer]: its slab by the kernels before MarkRead
-  cudaEvent_t  m_Made[2] = {};  // [buffer]: its results, by those before MarkMade
+  cudaEvent_t  m_Read[2] = {};  // [buffer]: its slab was read, by the kernels before MarkRead
+  cudaEvent_t  m_Made[2] = {};  // [buffer]: its results were made, by those before MarkMade
   Staging      m_Staging[2][2]; // [direction][slot]
 };
 

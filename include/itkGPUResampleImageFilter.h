@@ -29,9 +29,10 @@ namespace itk
  * What runs on the device:
  * - images of two and three dimensions, of any scalar type, and of vectors, colours and the like;
  * - every linear transform, B-splines of order 0 to 3 (BSplineTransform, BSplineDeformableTransform),
- *   displacement fields, velocity fields by what they were integrated to, and CompositeTransforms of them, in any order and nesting. Any other transform is
- *   sampled on the output's grid, by ITK's threads, and goes as a field (on the host, for nearest neighbour and linear
- *   interpolation, the parent class has the same threads do it, without a field);
+ *   displacement fields, velocity fields by what they were integrated to, and CompositeTransforms of them, in any
+ *   order and nesting. ITK's threads ask any other transform for the points of the output's grid, and what they are
+ *   moved by goes to the device. On the host, with nearest neighbour and linear interpolation, the same threads do
+ *   all of that in the parent class, in less time and memory;
  * - nearest neighbour, linear, and for scalars B-spline interpolation of order 0 to 5;
  * - the nearest-neighbour extrapolator.
  *
@@ -43,7 +44,9 @@ namespace itk
  * clamped and cut off as ITK does.
  *
  * The input stays on the device until another one is set, or it is modified; so do a B-spline's coefficients, a
- * displacement field, and a sampled transform, which must call Modified() when it changes, as ITK's pipeline asks. What the device has no room for is sent in slabs, see SetMaximumDeviceMemory.
+ * displacement field, and what any other transform moves points by, if there is room for all of it: such a transform
+ * must call its own Modified() when it changes. What the device has no room for is sent in slabs, see
+ * SetMaximumDeviceMemory.
  *
  * \code
  * auto resample = itk::GPUResampleImageFilter<ImageType, ImageType>::New();
@@ -150,7 +153,7 @@ private:
       : gpureg::Precision::Double;
 
   bool
-  IsSampledForNothing() const;
+  IsLeftToITKOnTheHost() const;
   std::string
   FindWhatTheDeviceLacks() const;
   bool

@@ -117,11 +117,6 @@ itkGPUResampleTemplate
 void
 itkGPUResampleClass::GenerateData()
 {
-  if (this->IsSampledForNothing())
-  {
-    Superclass::GenerateData();
-    return;
-  }
   const auto findLack = [this] {
     std::string lack = this->FindWhatTheDeviceLacks();
     if constexpr (IsOfKnownTypes)
@@ -136,24 +131,28 @@ itkGPUResampleClass::GenerateData()
       this->GenerateDataOnDevice();
     }
   };
-  if (!GPURegistrationDetail::DoOnDevice(
+  if (this->IsLeftToITKOnTheHost() ||
+      !GPURegistrationDetail::DoOnDevice(
         *this, m_Said, "Resample a smaller region, or stream the output.", findLack, onDevice))
   {
+    // With it goes what the last update has left on the device, and its statistics.
+    m_Engine.reset();
     Superclass::GenerateData();
   }
 }
 
-/** Whether the transform would be sampled on the host, to interpolate there in no time: next to all of the work is the
- * transform's own, and ITK's class has it done without a field between, in less time and memory. */
+/** Whether nothing is lacking, but the transform would be sampled on the host, and interpolation costs next to nothing.
+ * Nearly all of the work is then the transform's own, which ITK's class has done without a field between, in less time
+ * and memory. */
 itkGPUResampleTemplate
 bool
-itkGPUResampleClass::IsSampledForNothing() const
+itkGPUResampleClass::IsLeftToITKOnTheHost() const
 {
   if constexpr (IsOfKnownTypes)
   {
     gpureg::ResampleRequest request;
     gpureg::TransformChain  chain;
-    return m_Device.IsHost() && this->ChooseInterpolation(request) &&
+    return m_Device.IsHost() && this->FindWhatTheDeviceLacks().empty() && this->ChooseInterpolation(request) &&
            request.interpolation != gpureg::Interpolation::BSpline &&
            !GPUTransformChain::Append<TTransformPrecisionType, Dimension>(*this->GetTransform(), chain);
   }

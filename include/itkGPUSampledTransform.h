@@ -6,6 +6,7 @@
 
 #include "itkGPUKey.h"
 #include "itkGPURegistrationGeometry.h"
+#include "itkGPUTransformChain.h"
 
 #include <cmath>
 #include <utility>
@@ -14,6 +15,33 @@ namespace itk
 {
 namespace GPUTransformChain
 {
+
+/** What a transform's points depend on: a part that a device knows says what it was made from, any other one has its
+ *  time stamps. */
+template <typename TScalar, unsigned int VDimension>
+void
+AddPartsToKey(gpureg::Key & key, const Transform<TScalar, VDimension, VDimension> & transform)
+{
+  GPURegistrationDetail::AddTransformToKey<TScalar, VDimension>(key, &transform);
+  if (const auto * const composite = dynamic_cast<const CompositeTransform<TScalar, VDimension> *>(&transform))
+  {
+    for (SizeValueType n = 0; n < composite->GetNumberOfTransforms(); ++n)
+    {
+      AddPartsToKey<TScalar, VDimension>(key, *composite->GetNthTransformConstPointer(n));
+    }
+    return;
+  }
+  gpureg::TransformChain chain;
+  if (Append<TScalar, VDimension>(transform, chain))
+  {
+    GPURegistrationDetail::AddToKey(key, chain.first);
+    for (const gpureg::ChainStep & step : chain.steps)
+    {
+      key.insert(key.end(), step.grid.key.begin(), step.grid.key.end());
+      GPURegistrationDetail::AddToKey(key, step.map);
+    }
+  }
+}
 
 /** Any transform as a chain: a field on an image's grid, one vector a buffered voxel, and a translation. Good for the
  *  buffered voxels' points alone. The chain asks the transform for its points when it is used. */
@@ -75,9 +103,9 @@ Sample(const Transform<TScalar, TImage::ImageDimension, TImage::ImageDimension> 
   };
 
   // The vectors are good while neither the transform nor the grid changes. The corners and the middle, which is in the
-  // translation, tell of a transform that has changed without a new time stamp: one of landmarks that were moved
-  // where they are.
-  GPURegistrationDetail::AddTransformToKey<TScalar, dimension>(grid.key, &transform);
+  // translation, tell of one that has changed as a whole without a new time stamp: of landmarks that were moved where
+  // they are.
+  AddPartsToKey<TScalar, dimension>(grid.key, transform);
   GPURegistrationDetail::AddToKey(grid.key, grid.toGrid);
   GPURegistrationDetail::AddToKey(grid.key, translation);
   for (unsigned int corner = 0; corner < 1u << dimension; ++corner)

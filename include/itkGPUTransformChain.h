@@ -192,10 +192,14 @@ AppendField(const Transform<TScalar, VDimension, VDimension> & transform, gpureg
   {
     return false;
   }
-  // Points are moved by the interpolator's image, which a velocity field's transform may have to be given by itself:
-  // where it has none, ITK follows a null pointer.
-  const auto * const       interpolated = fieldTransform.GetInterpolator()->GetInputImage();
-  const auto * const       field = interpolated ? interpolated : fieldTransform.GetDisplacementField();
+  // A velocity field's transform leaves it to who sets the field to give it to the interpolator, too. Where that has
+  // another one, ITK mixes both; where it has none, ITK follows a null pointer.
+  const auto * const field = fieldTransform.GetDisplacementField();
+  const auto * const interpolated = fieldTransform.GetInterpolator()->GetInputImage();
+  if (interpolated && interpolated != field)
+  {
+    return false;
+  }
   gpureg::DisplacementGrid grid = MakeFieldGrid(*field);
   // Parameters are set in the field's buffer, of which only the transform is told.
   GPURegistrationDetail::AddToKey(grid.key, &transform);

@@ -86,6 +86,8 @@ struct RandomTransform
   /** In the order in which they are applied. */
   std::vector<Part> parts;
   std::string       words;
+  /** Whether no device knows a part of it. */
+  bool isSampled = false;
 
   bool
   JumpsNear(PointType point) const
@@ -162,6 +164,13 @@ private:
          std::function<bool(const PointType &)> jumpsNear = nullptr)
   {
     return { transform, { { transform, std::move(jumpsNear) } }, std::move(words) };
+  }
+
+  static ResultType
+  Sampled(ResultType result)
+  {
+    result.isSampled = true;
+    return result;
   }
 
   ResultType
@@ -336,9 +345,12 @@ private:
     transform->SetTransformDomainMeshSize(mesh);
     transform->SetParametersByValue(
       this->DrawParameters(transform->GetCoefficientImages()[0]->GetBufferedRegion().GetSize()));
-    return Single(transform.GetPointer(),
-                  "B-spline of order " + std::to_string(VOrder) + " " + Describe(cover),
-                  FindSplineJumps<VOrder>(*transform));
+    auto result = Single(transform.GetPointer(),
+                         "B-spline of order " + std::to_string(VOrder) + " " + Describe(cover),
+                         FindSplineJumps<VOrder>(*transform));
+    // ITK's own of order 0 is none.
+    result.isSampled = VOrder == 0;
+    return result;
   }
 
   template <unsigned int VOrder>
@@ -404,11 +416,11 @@ private:
   {
     if (Chance(m_Random, 3))
     {
-      return this->DrawOneOf({ "thinPlate" });
+      return Sampled(this->DrawOneOf({ "thinPlate" }));
     }
     auto transform = WaveTransform<VDimension>::New();
     transform->SetWave(m_Grid.GetCentre(), this->DrawMove(0.1), Uniform(m_Random, 0.5, 2.0) * GetReach(m_Grid));
-    return Single(transform.GetPointer(), "wave");
+    return Sampled(Single(transform.GetPointer(), "wave"));
   }
 
   ResultType
@@ -424,6 +436,7 @@ private:
       // What is added last is applied first.
       result.parts.insert(result.parts.begin(), next.parts.begin(), next.parts.end());
       result.words += (n > 0 ? ", " : "") + next.words;
+      result.isSampled = result.isSampled || next.isSampled;
     }
     result.words += ")";
     return result;

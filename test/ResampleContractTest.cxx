@@ -346,6 +346,22 @@ TEST_P(ResampleContract, AnotherExtrapolatorIsTheParentsAndThatIsSaidOnce)
   EXPECT_EQ(listening.window->said.size(), 0u);
 }
 
+/** Though on the host the parent class does it anyway, with an extrapolator or without. */
+TEST_P(ResampleContract, AnotherExtrapolatorIsToldOfASampledTransformToo)
+{
+  m_Affine = MakeThinPlate<3>(m_Grid, m_Random);
+  const auto filter = MakeFilter();
+  filter->SetExtrapolator(RampExtrapolator::New());
+  const auto reference = ReferenceType::New();
+  Connect(*reference);
+  reference->SetExtrapolator(RampExtrapolator::New());
+  reference->Update();
+  const Listening listening;
+  filter->Update();
+  EXPECT_EQ(listening.window->said.size(), 1u);
+  ExpectSameBits(*filter->GetOutput(), *reference->GetOutput());
+}
+
 TEST_P(ResampleContract, AnInterpolatorThatItDoesNotKnowIsTheParents)
 {
   using SincType = itk::WindowedSincInterpolateImageFunction<ImageType, 3>;

@@ -193,7 +193,7 @@ private:
     filter->SetDevice(m_Device);
     const auto expected = this->Update(*reference, geometry, transform, *interpolator);
     const auto image = this->Update(*filter, geometry, transform, *MakeInterpolator<TImage>(interpolation));
-    // Of these, which go as fields, the host leaves all but B-spline interpolation to the parent class.
+    // Of these, which are sampled, the host leaves all but B-spline interpolation to the parent class.
     const std::string & name = GetTransformNames()[transform];
     const bool          isSampled = name == "thinPlate" || name == "bspline0";
     EXPECT_EQ(filter->GetEvaluationStatistics().launches == 0,

@@ -189,7 +189,7 @@ start_sanitizing() {
 
 tell_sanitized() {
   local tool=$1 name=$2 output=$scratch/$1-$2 status errors ran
-  status=$(cat "$output.status")
+  status=$(cat "$output.status") || status=1
   { say "$tool: $name $3"; cat "$output"; } >> "$log"
   ran=$(list_results "$output" | grep -c ' OK$')
   errors=$(sed -n -E 's/^=+ (ERROR|RACECHECK|LEAK) SUMMARY: /\1: /p' "$output" | paste -s -d ';')

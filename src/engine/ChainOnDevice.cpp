@@ -144,7 +144,10 @@ ChainOnDevice::GetOtherVectorBytes() const
 PlaneRange
 ChainOnDevice::FindPlanesOf(const RowRange & rows) const
 {
-  return FindPlanes(m_Folded.parts.front().toGrid, GetPlaneAxis(), m_Request->size, rows, 0, GridMargin, CountPlanes());
+  const kernels::ChainPart & part = m_Folded.parts.front();
+  // A voxel of the output has its own vector, and needs no other one.
+  const int margin = part.order == kernels::ChainPartIsOfOutput ? 0 : GridMargin;
+  return FindPlanes(part.toGrid, GetPlaneAxis(), m_Request->size, rows, 0, margin, CountPlanes());
 }
 
 int

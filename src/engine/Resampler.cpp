@@ -105,6 +105,11 @@ public:
     for (const ChainStep & step : request.transform.steps)
     {
       CheckSize(step.grid.size, "a transform's grid");
+      const bool isFirst = &step == &request.transform.steps.front();
+      if (step.grid.order == DisplacementGrid::OfOutput && !(isFirst && step.grid.size == request.size))
+      {
+        throw Error("a grid of a vector for each voxel of the output is not the transform's first, or of another size");
+      }
     }
     const auto start = std::chrono::steady_clock::now();
     m_Queue->statistics = {};
