@@ -43,10 +43,10 @@ namespace itk
  * voxel, so that large images, large origins and oblique directions cost no precision. Integers are
  * clamped and cut off as ITK does.
  *
- * The input stays on the device until another one is set, or it is modified; so do a B-spline's coefficients, a
- * displacement field, and what any other transform moves points by, if there is room for all of it: such a transform
- * must call its own Modified() when it changes. What the device has no room for is sent in slabs, see
- * SetMaximumDeviceMemory.
+ * The input stays on the device until another one is set, it is modified, or the parent class has to do an update; so
+ * do a B-spline's coefficients, a displacement field, and, if there is room for all of it, what a kernel transform (such
+ * as the thin-plate spline) moves points by. Any other transform is asked for its points each time. What the device has
+ * no room for is sent in slabs, see SetMaximumDeviceMemory.
  *
  * \code
  * auto resample = itk::GPUResampleImageFilter<ImageType, ImageType>::New();
@@ -111,7 +111,7 @@ public:
   }
 
 #ifndef ITK_WRAPPING_PARSER
-  /** Launches, copies and times of the last update on the device. */
+  /** Launches, copies and times of the last update; none if the parent class did it. */
   gpureg::EvaluationStatistics
   GetEvaluationStatistics() const;
 

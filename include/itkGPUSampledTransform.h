@@ -7,6 +7,7 @@
 #include "itkGPUKey.h"
 #include "itkGPURegistrationGeometry.h"
 #include "itkGPUTransformChain.h"
+#include "itkKernelTransform.h"
 
 #include <cmath>
 #include <utility>
@@ -16,20 +17,25 @@ namespace itk
 namespace GPUTransformChain
 {
 
-/** What a transform's points depend on: a part that a device knows says what it was made from, any other one has its
- *  time stamps. */
+/** What a transform's points depend on, but for what moves them all. False if that is not known of its class: it may
+ *  hold anything. */
 template <typename TScalar, unsigned int VDimension>
-void
+bool
 AddPartsToKey(gpureg::Key & key, const Transform<TScalar, VDimension, VDimension> & transform)
 {
-  GPURegistrationDetail::AddTransformToKey<TScalar, VDimension>(key, &transform);
-  if (const auto * const composite = dynamic_cast<const CompositeTransform<TScalar, VDimension> *>(&transform))
+  GPURegistrationDetail::AddToKey(key, &transform);
+  using CompositeType = CompositeTransform<TScalar, VDimension>;
+  if (IsExactly<CompositeType>(&transform))
   {
-    for (SizeValueType n = 0; n < composite->GetNumberOfTransforms(); ++n)
+    const auto & composite = static_cast<const CompositeType &>(transform);
+    for (SizeValueType n = 0; n < composite.GetNumberOfTransforms(); ++n)
     {
-      AddPartsToKey<TScalar, VDimension>(key, *composite->GetNthTransformConstPointer(n));
+      if (!AddPartsToKey<TScalar, VDimension>(key, *composite.GetNthTransformConstPointer(n)))
+      {
+        return false;
+      }
     }
-    return;
+    return true;
   }
   gpureg::TransformChain chain;
   if (Append<TScalar, VDimension>(transform, chain))
@@ -40,7 +46,10 @@ AddPartsToKey(gpureg::Key & key, const Transform<TScalar, VDimension, VDimension
       key.insert(key.end(), step.grid.key.begin(), step.grid.key.end());
       GPURegistrationDetail::AddToKey(key, step.map);
     }
+    return true;
   }
+  // Of its landmarks and weights, each moves all points.
+  return dynamic_cast<const KernelTransform<TScalar, VDimension> *>(&transform) != nullptr;
 }
 
 /** Any transform as a chain: a field on an image's grid, one vector a buffered voxel, and a translation. Good for the
@@ -103,23 +112,26 @@ Sample(const Transform<TScalar, TImage::ImageDimension, TImage::ImageDimension> 
   };
 
   // The vectors are good while neither the transform nor the grid changes. The corners and the middle, which is in the
-  // translation, tell of one that has changed as a whole without a new time stamp: of landmarks that were moved where
-  // they are.
-  AddPartsToKey<TScalar, dimension>(grid.key, transform);
-  GPURegistrationDetail::AddToKey(grid.key, grid.toGrid);
-  GPURegistrationDetail::AddToKey(grid.key, translation);
-  for (unsigned int corner = 0; corner < 1u << dimension; ++corner)
+  // translation, tell of landmarks that were moved where they are: no time stamp does.
+  gpureg::Key key;
+  if (AddPartsToKey<TScalar, dimension>(key, transform))
   {
-    auto index = whole.GetIndex();
-    for (unsigned int d = 0; d < dimension; ++d)
+    GPURegistrationDetail::AddToKey(key, grid.toGrid);
+    GPURegistrationDetail::AddToKey(key, translation);
+    for (unsigned int corner = 0; corner < 1u << dimension; ++corner)
     {
-      index[d] += (corner >> d & 1) != 0 ? static_cast<IndexValueType>(whole.GetSize(d)) - 1 : 0;
+      auto index = whole.GetIndex();
+      for (unsigned int d = 0; d < dimension; ++d)
+      {
+        index[d] += (corner >> d & 1) != 0 ? static_cast<IndexValueType>(whole.GetSize(d)) - 1 : 0;
+      }
+      const auto displacement = displacementAt(index);
+      for (unsigned int d = 0; d < dimension; ++d)
+      {
+        GPURegistrationDetail::AddToKey(key, static_cast<double>(displacement[d]));
+      }
     }
-    const auto displacement = displacementAt(index);
-    for (unsigned int d = 0; d < dimension; ++d)
-    {
-      GPURegistrationDetail::AddToKey(grid.key, static_cast<double>(displacement[d]));
-    }
+    grid.key = std::move(key);
   }
 
   gpureg::TransformChain chain;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What GPUResampleImageFilter makes of transforms: which go up as they are, which are sampled, and when again.
 #include "Listening.h"
+#include "RandomTransform.h"
 #include "ResampleCase.h"
 #include "TestDevices.h"
 
@@ -170,6 +171,11 @@ TEST_P(ResampleTransform, AFieldWhoseInterpolatorHasAnotherOneIsAsITKHasIt)
   m_Filter->SetInterpolator(MakeInterpolator<ImageType>("bspline3"));
   m_Filter->SetTransform(transform);
   ExpectAsITK();
+  const auto waves = MakeWaves(1.5);
+  transform->GetModifiableInterpolator()->SetInputImage(waves);
+  ExpectAsITK(true);
+  waves->FillBuffer(itk::Vector<double, 3>(0.01 * GetReach(m_Grid)));
+  ExpectAsITK(true);
 }
 
 /** ITK follows a null pointer there. */
@@ -335,6 +341,31 @@ TEST_P(ResampleTransform, ASampledTransformIsKeptWhileNeitherItNorTheGridChanges
     m_Filter->SetOutputOrigin(origin);
     EXPECT_GE(countPoints(), CountVoxels());
     ExpectAsITK();
+  }
+}
+
+/** A class of a user's may depend on anything. */
+TEST_P(ResampleTransform, OneOfAClassThatIsNotKnownIsSampledEachTime)
+{
+  using WaveType = WaveTransform<3>;
+  const auto             wave = WaveType::New();
+  itk::Vector<double, 3> amplitude(0.03 * GetReach(m_Grid));
+  wave->SetWave(m_Grid.GetCentre(), amplitude, 0.7 * GetReach(m_Grid));
+  const auto composite = itk::CompositeTransform<double, 3>::New();
+  composite->AddTransform(MakeThinPlate<3>(m_Grid, m_Random));
+  composite->AddTransform(wave);
+  m_Filter->SetInterpolator(MakeInterpolator<ImageType>("bspline3"));
+  for (itk::Transform<double, 3, 3> * const transform :
+       { static_cast<itk::Transform<double, 3, 3> *>(wave), static_cast<itk::Transform<double, 3, 3> *>(composite) })
+  {
+    gpureg::Key key;
+    EXPECT_FALSE((itk::GPUTransformChain::AddPartsToKey<double, 3>(key, *transform)));
+    m_Filter->SetTransform(transform);
+    ExpectAsITK();
+    // No time stamp tells of it.
+    amplitude *= -1.0;
+    wave->SetWave(m_Grid.GetCentre(), amplitude, 0.7 * GetReach(m_Grid));
+    ExpectAsITK(true);
   }
 }
 
