@@ -44,9 +44,9 @@ namespace itk
  * clamped and cut off as ITK does.
  *
  * The input stays on the device until another one is set, it is modified, or the parent class has to do an update; so
- * do a B-spline's coefficients, a displacement field, and, if there is room for all of it, what a kernel transform (such
- * as the thin-plate spline) moves points by. Any other transform is asked for its points each time. What the device has
- * no room for is sent in slabs, see SetMaximumDeviceMemory.
+ * do a B-spline's coefficients, a displacement field, and, if there is room for all of it, what a kernel transform
+ * (such as the thin-plate spline) moves points by. Any other transform is asked for its points each time. What the
+ * device has no room for is sent in slabs, see SetMaximumDeviceMemory.
  *
  * \code
  * auto resample = itk::GPUResampleImageFilter<ImageType, ImageType>::New();
