@@ -386,7 +386,7 @@ itkCudaMattesNMIClass::FixedGridIsVirtualGrid() const
   using GPURegistrationDetail::IsExactly;
   using CoordinateType = typename Superclass::CoordinateRepresentationType;
   if (!std::is_same<typename TFixedImage::PixelType, float>::value || this->m_UseSampledPointSet ||
-      this->m_FixedImageMask.IsNotNull() || !this->m_FixedTransform->IsLinear() ||
+      this->m_FixedImageMask.IsNotNull() || !Geometry::IsLinear(*this->m_FixedTransform) ||
       !(IsExactly<LinearInterpolateImageFunction<TFixedImage, CoordinateType>>(this->m_FixedInterpolator) ||
         IsExactly<NearestNeighborInterpolateImageFunction<TFixedImage, CoordinateType>>(this->m_FixedInterpolator)))
   {
@@ -623,7 +623,7 @@ itkCudaMattesNMIClass::ChooseRoute() const
   const MovingTransformType * const transform = this->m_MovingTransform.GetPointer();
   const auto * const                composite = dynamic_cast<const CompositeType *>(transform);
   const auto                        count = composite != nullptr ? composite->GetNumberOfTransforms() : 1;
-  if (transform->IsLinear())
+  if (GPURegistrationGeometry::IsLinear(*transform))
   {
     return Route::Linear;
   }
@@ -639,7 +639,7 @@ itkCudaMattesNMIClass::ChooseRoute() const
                         << " has B-spline parameters, which CudaMattesNMI does not optimise yet. Use "
                            "itk::MattesMutualInformationImageToImageMetricv4 for it, or a displacement field.");
     }
-    restIsLinear = restIsLinear && (n + 1 == count || part->IsLinear());
+    restIsLinear = restIsLinear && (n + 1 == count || GPURegistrationGeometry::IsLinear(*part));
   }
   const auto * const field = this->GetMovingDisplacementFieldTransform();
   if (this->HasLocalSupport() && restIsLinear && field != nullptr)

@@ -23,6 +23,11 @@ constexpr std::size_t ComponentsOf = KeepsComponents<TImage>
                                        : sizeof(typename TImage::PixelType) /
                                            sizeof(typename NumericTraits<typename TImage::PixelType>::ValueType);
 
+/** Whether ITK computes with such components in double, or less. */
+template <typename TComponent>
+constexpr bool IsComputedInDouble =
+  std::is_arithmetic<TComponent>::value && !std::is_same<TComponent, long double>::value;
+
 /** Whether two images' pixels have equally many, and hold them themselves: those that allocate keep them elsewhere.
  * Where it is not so, as from grey to RGB, it is ITK's to say what becomes of them. */
 template <typename TInputImage, typename TOutputImage>

@@ -51,11 +51,17 @@ protected:
  * \brief Puts this module's filters in the place of ITK's in a program that knows nothing of them.
  *
  * After RegisterAll(), New() of itk::ResampleImageFilter and of the others in GetFilterNames() gives this module's
- * class, on the default device (GPUDevice::GetDefault(), the environment variable ITK_GPU_DEVICE), for images of
- * two and three dimensions of all scalar types, and where it makes sense of vectors and colours. It goes by the
- * name of ITK's class. The same through a
- * plugin, without a line of code: the environment variable ITK_AUTOLOAD_PATH with the folder of
- * GPURegistrationPlugin, in a program that is linked to ITK's shared libraries.
+ * class, on the default device (GPUDevice::GetDefault(), the environment variable ITK_GPU_DEVICE). It goes by the name
+ * of ITK's class. The same through a plugin, without a line of code: the environment variable ITK_AUTOLOAD_PATH with the
+ * folder of GPURegistrationPlugin, in a program that is linked to ITK's shared libraries.
+ *
+ * A factory replaces one instance of a template at a time. These are, in two and three dimensions:
+ * - of ResampleImageFilter, images of every scalar type to the same, of unsigned char and short to float and back, of
+ *   vectors of floats and doubles, of RGB pixels, and VectorImage of unsigned char and of float;
+ * - of the others, images of float and double to the same, and of unsigned char, short, unsigned short, int and unsigned
+ *   int to the same and to float; of BSplineDecompositionImageFilter, these to double, and float to float.
+ *
+ * New() of any other instance is ITK's own; a program may name this module's class for it.
  *
  * \code
  * itk::GPURegistrationFactory::RegisterAll();

@@ -4,6 +4,7 @@
 
 #include "gpureg/Geometry.h"
 
+#include "itkCompositeTransform.h"
 #include "itkContinuousIndex.h"
 #include "itkImageBase.h"
 
@@ -73,6 +74,28 @@ GetCentre(const ImageBase<VDimension> & image)
     centre[d] = static_cast<double>(size[d] / 2);
   }
   return centre;
+}
+
+/** Whether a transform is an affine map. IsLinear() is not asked: there are classes derived from linear ones that are
+ * not, such as itk::AzimuthElevationToCartesianTransform, and do not say so there, but in their category; and a
+ * composite's category is what IsLinear() of its parts says. */
+template <typename TScalar, unsigned int VDimension>
+bool
+IsLinear(const Transform<TScalar, VDimension, VDimension> & transform)
+{
+  const auto * const composite = dynamic_cast<const CompositeTransform<TScalar, VDimension> *>(&transform);
+  if (composite == nullptr)
+  {
+    return transform.GetTransformCategory() == TransformBaseTemplateEnums::TransformCategory::Linear;
+  }
+  for (SizeValueType n = 0; n < composite->GetNumberOfTransforms(); ++n)
+  {
+    if (!IsLinear(*composite->GetNthTransformConstPointer(n)))
+    {
+      return false;
+    }
+  }
+  return true;
 }
 
 /** The map x ↦ function(x), known to be affine, from its values at centre and size[d] beyond it along

@@ -39,7 +39,7 @@ namespace itk
  * What does not (another interpolator or extrapolator, four dimensions, special coordinates) is computed by
  * the parent class, and a warning says so once.
  *
- * Float images are computed in float, all others in double. Positions are kept in fixed point, to 2^-32
+ * From float to float is computed in float, all else in double. Positions are kept in fixed point, to 2^-32
  * voxel, so that large images, large origins and oblique directions cost no precision. Integers are
  * clamped and cut off as ITK does.
  *
@@ -139,16 +139,16 @@ private:
   using OutputComponentType = typename NumericTraits<typename TOutputImage::PixelType>::ValueType;
 
   /** Whether the types are such that the engine can resample them. */
-  static constexpr bool IsOfKnownTypes =
-    TInputImage::ImageDimension == Dimension && (Dimension == 2 || Dimension == 3) &&
-    GPURegistrationDetail::HaveSameComponents<TInputImage, TOutputImage> &&
-    std::is_arithmetic<InputComponentType>::value && std::is_arithmetic<OutputComponentType>::value;
+  static constexpr bool IsOfKnownTypes = TInputImage::ImageDimension == Dimension &&
+                                         (Dimension == 2 || Dimension == 3) &&
+                                         GPURegistrationDetail::HaveSameComponents<TInputImage, TOutputImage> &&
+                                         GPURegistrationDetail::IsComputedInDouble<InputComponentType> &&
+                                         GPURegistrationDetail::IsComputedInDouble<OutputComponentType>;
 
-  /** Float is enough where neither side keeps more. */
+  /** Float is enough where neither side keeps more. Not for integers, however few their digits: what a float rounds up
+   * to one is cut off to the one below in ITK. */
   static constexpr gpureg::Precision Precision =
-    std::is_same<InputComponentType, float>::value &&
-        (std::is_same<OutputComponentType, float>::value ||
-         (std::is_integral<OutputComponentType>::value && sizeof(OutputComponentType) <= sizeof(std::int16_t)))
+    std::is_same<InputComponentType, float>::value && std::is_same<OutputComponentType, float>::value
       ? gpureg::Precision::Single
       : gpureg::Precision::Double;
 

@@ -143,7 +143,7 @@ itkGPUResampleClass::GenerateData()
 
 /** Whether nothing is lacking, but the transform would be sampled on the host, and interpolation costs next to nothing.
  * Nearly all of the work is then the transform's own, which ITK's class has done without a field between, in less time
- * and memory. */
+ * and memory. But not what that class would wrongly take for linear: see GPURegistrationGeometry::IsLinear(). */
 itkGPUResampleTemplate
 bool
 itkGPUResampleClass::IsLeftToITKOnTheHost() const
@@ -154,6 +154,7 @@ itkGPUResampleClass::IsLeftToITKOnTheHost() const
     gpureg::TransformChain  chain;
     return m_Device.IsHost() && this->FindWhatTheDeviceLacks().empty() && this->ChooseInterpolation(request) &&
            request.interpolation != gpureg::Interpolation::BSpline &&
+           this->GetTransform()->GetTransformCategory() != TransformBaseType::TransformCategoryEnum::Linear &&
            !GPUTransformChain::Append<TTransformPrecisionType, Dimension>(*this->GetTransform(), chain);
   }
   return false;
@@ -307,6 +308,8 @@ itkGPUResampleClass::GenerateDataOnDevice()
   request.memory = isCast ? nullptr : pixels;
   request.progress = [this](double done) { GPURegistrationDetail::ReportProgress(*this, static_cast<float>(done)); };
   m_Engine->Resample(this->MakeInput(request), request, threads);
+  // The parent's takes the input from the interpolator and the extrapolator, which would keep it.
+  this->AfterThreadedGenerateData();
 }
 
 itkGPUResampleTemplate

@@ -148,7 +148,7 @@ AppendSpline(const Transform<TScalar, VDimension, VDimension> & transform, gpure
   {
     const auto & deformable = static_cast<const DeformableType &>(transform);
     const auto   bulk = deformable.GetBulkTransform();
-    if (!HasCoefficients(deformable) || (bulk && !bulk->IsLinear()))
+    if (!HasCoefficients(deformable) || (bulk && !GPURegistrationGeometry::IsLinear(*bulk)))
     {
       return false;
     }
@@ -226,7 +226,7 @@ Append(const Transform<TScalar, VDimension, VDimension> & transform, gpureg::Tra
     }
     return true;
   }
-  if (transform.IsLinear())
+  if (GPURegistrationGeometry::IsLinear(transform))
   {
     chain.Append(FitAffine<TScalar, VDimension>(transform));
     return true;

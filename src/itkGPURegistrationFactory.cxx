@@ -3,6 +3,7 @@
 
 #include "factories/FactoryTypes.h"
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 
@@ -28,12 +29,19 @@ GetFilters()
   return filters;
 }
 
-/** Those that RegisterFilter() has registered, by the filter's name. */
+/** Those that RegisterFilter() has registered, by the filter's name. ITK may have forgotten them since. */
 struct Registered
 {
   std::mutex                                             mutex;
   std::map<std::string, GPURegistrationFactory::Pointer> factories;
 };
+
+bool
+IsKnownToITK(const GPURegistrationFactory * factory)
+{
+  const auto known = ObjectFactoryBase::GetRegisteredFactories();
+  return std::find(known.begin(), known.end(), factory) != known.end();
+}
 
 Registered &
 GetRegistered()
@@ -90,11 +98,12 @@ GPURegistrationFactory::RegisterFilter(const std::string & filterName)
 {
   Registered &                      registered = GetRegistered();
   const std::lock_guard<std::mutex> lock(registered.mutex);
-  if (registered.factories.count(filterName) == 0)
+  const auto                        found = registered.factories.find(filterName);
+  if (found == registered.factories.end() || !IsKnownToITK(found->second))
   {
     const Pointer factory = Create(filterName);
     ObjectFactoryBase::RegisterFactory(factory, InsertionPositionEnum::INSERT_AT_FRONT);
-    registered.factories.emplace(filterName, factory);
+    registered.factories[filterName] = factory;
   }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What makes CudaMattesNMI a drop-in: it is used here as ITK's own registration methods and people's
 // programs use itk::MattesMutualInformationImageToImageMetricv4, beside which it stands.
+#include "BentTransform.h"
 #include "Listening.h"
 #include "RegistrationSetUp.h"
 #include "ReplacingFactory.h"
@@ -482,6 +483,28 @@ TEST_P(ContractTest, TransformClassesOfOthers)
   custom->SetCenter(MakeGrid().GetCentre());
   custom->SetParameters(MakeAffine(8)->GetParameters());
   ExpectEqualToItk([&](Itks & metric) { SetInput(metric, images, custom); });
+}
+
+TEST_P(ContractTest, OneThatIsNotLinearThoughItsParentClassIsIsComputedThroughItk)
+{
+  const auto images = MakeImages(8);
+  const auto bent = BentTransform<2>::New();
+  bent->SetCenter(MakeGrid().GetCentre());
+  bent->SetParameters(MakeAffine(8)->GetParameters());
+  const auto composite = CompositeType::New();
+  composite->AddTransform(bent);
+  const Listening listening;
+  for (Itks::MovingTransformType * transform :
+       { static_cast<Itks::MovingTransformType *>(bent), static_cast<Itks::MovingTransformType *>(composite) })
+  {
+    ExpectEqualToItk([&](Itks & metric) { SetInput(metric, images, transform); }, 1e-9, 1e-9);
+  }
+  EXPECT_EQ(listening.window->Count("computes it through ITK"), 2u);
+  // In the fixed transform's place it is asked at each point.
+  ExpectEqualToItk([&](Itks & metric) {
+    SetInput(metric, images, MakeAffine(8));
+    metric.SetFixedTransform(bent);
+  });
 }
 
 TEST_P(ContractTest, BSplineParametersAreRefusedByName)

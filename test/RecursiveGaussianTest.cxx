@@ -178,6 +178,30 @@ TEST_P(RecursiveGaussian, SmoothingAsITK)
   TestSmoothing<itk::Image<int, 2>, itk::Image<float, 2>>({ 31, 22 }, 2e-7);
 }
 
+/** As itk::ImageRegistrationMethodv4 sets it. */
+TEST_P(RecursiveGaussian, ASigmaForEachAxis)
+{
+  using ImageType = itk::Image<float, 3>;
+  using ReferenceType = itk::SmoothingRecursiveGaussianImageFilter<ImageType, ImageType>;
+  const auto input = MakeWaves<ImageType>(MakeOddGrid<3>({ 31, 22, 40 }), 1993);
+  const auto reference = ReferenceType::New();
+  const auto filter = itk::GPUSmoothingRecursiveGaussianImageFilter<ImageType, ImageType>::New();
+  filter->SetDevice(this->GetDevice());
+  ReferenceType::SigmaArrayType sigmas;
+  for (unsigned int d = 0; d < 3; ++d)
+  {
+    sigmas[d] = 0.6 + 2.1 * d;
+  }
+  for (ReferenceType * smoothing : { reference.GetPointer(), static_cast<ReferenceType *>(filter.GetPointer()) })
+  {
+    smoothing->SetInput(input);
+    smoothing->SetSigmaArray(sigmas);
+    smoothing->Update();
+  }
+  EXPECT_GT(filter->GetEvaluationStatistics().launches, 0);
+  EXPECT_LE(GetNrmse(*reference->GetOutput(), *filter->GetOutput(), false), 2e-7);
+}
+
 TEST_P(RecursiveGaussian, Vectors)
 {
   using VectorType = itk::Vector<float, 3>;

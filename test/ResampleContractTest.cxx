@@ -303,6 +303,62 @@ TEST_P(ResampleContract, TheEdgeIsExtrapolatedAsITKDoes)
   EXPECT_GT(std::count(values, values + unextrapolated->GetBufferedRegion().GetNumberOfPixels(), -5.0f), 100);
 }
 
+/** On the side that it went to. */
+TEST_P(ResampleContract, HoweverFarItIsTheEdgeIsExtrapolated)
+{
+  using FieldTransformType = itk::DisplacementFieldTransform<double, 3>;
+  auto field = FieldTransformType::DisplacementFieldType::New();
+  m_Grid.ApplyTo(*field);
+  field->Allocate(true);
+  const auto start = m_Grid.start;
+  for (const double sign : { -1.0, 1.0 })
+  {
+    for (unsigned int d = 0; d < 3; ++d)
+    {
+      auto index = start;
+      index[d] += sign > 0 ? 3 : 5;
+      field->GetPixel(index)[d] = sign * 1e10;
+    }
+  }
+  auto transform = FieldTransformType::New();
+  transform->SetDisplacementField(field);
+  m_Affine = transform.GetPointer();
+  const auto reference = ReferenceType::New();
+  Connect(*reference);
+  const auto filter = MakeFilter();
+  for (ReferenceType * resample : { reference.GetPointer(), static_cast<ReferenceType *>(filter.GetPointer()) })
+  {
+    resample->SetExtrapolator(itk::NearestNeighborExtrapolateImageFunction<ImageType, double>::New());
+  }
+  ExpectSameOutput(*filter, *reference);
+  auto last = start;
+  auto far = start;
+  last[0] += static_cast<itk::IndexValueType>(m_Grid.size[0]) - 1;
+  far[0] += 3;
+  EXPECT_EQ(reference->GetOutput()->GetPixel(far), m_Image->GetPixel(last));
+}
+
+/** As ITK's does: a program's interpolator would keep the input's memory. */
+TEST_P(ResampleContract, TheInterpolatorAndTheExtrapolatorAreLeftWithoutTheInput)
+{
+  for (const std::string interpolation : { "nearest", "linear", "bspline3" })
+  {
+    const auto interpolator = MakeInterpolator<ImageType>(interpolation);
+    const auto extrapolator = itk::NearestNeighborExtrapolateImageFunction<ImageType, double>::New();
+    const auto filter = MakeFilter();
+    filter->SetInterpolator(interpolator);
+    filter->SetExtrapolator(extrapolator);
+    for (int run = 0; run < 2; ++run)
+    {
+      filter->Modified();
+      filter->Update();
+      EXPECT_GT(filter->GetEvaluationStatistics().launches, 0);
+      EXPECT_EQ(interpolator->GetInputImage(), nullptr) << interpolation;
+      EXPECT_EQ(extrapolator->GetInputImage(), nullptr) << interpolation;
+    }
+  }
+}
+
 TEST_P(ResampleContract, AnotherExtrapolatorIsTheParentsAndThatIsSaidOnce)
 {
   using ExtrapolatorType = itk::ExtrapolateImageFunction<ImageType, double>;
@@ -405,6 +461,10 @@ TEST_P(ResampleContract, TheUpperEndOfASplinesRegionIsWhereITKHasIt)
   spline->SetParametersByValue(parameters);
   deformable->SetParametersByValue(parameters);
   const itk::Index<3> last{ { 16, 16, 16 } };
+  // The end alone: where a row begins on it, too.
+  ImageType::RegionType end;
+  end.SetIndex(0, 16);
+  end.SetSize({ { 1, 17, 17 } });
   // Moved by -0.7 voxels along each axis, or not at all.
   const auto expectLast = [&](const itk::Transform<double, 3, 3> * transform, float expected) {
     const auto reference = ReferenceType::New();
@@ -418,6 +478,11 @@ TEST_P(ResampleContract, TheUpperEndOfASplinesRegionIsWhereITKHasIt)
     }
     ExpectSameOutput(*filter, *reference);
     EXPECT_NEAR(reference->GetOutput()->GetPixel(last), expected, 1e-3);
+    filter->Modified();
+    filter->GetOutput()->SetRequestedRegion(end);
+    filter->Update();
+    ASSERT_EQ(filter->GetOutput()->GetBufferedRegion(), end);
+    ExpectSame(*filter->GetOutput(), *reference->GetOutput(), end);
   };
   expectLast(spline, 14 * 16 - 0.7f * 14);
   expectLast(deformable, 14 * 16);

@@ -546,6 +546,59 @@ TEST(ResampleCutTest, GroupsOfSmallLaunchesAreAsCounted)
   EXPECT_EQ(count(257, 5, 3, 9, ChainFollowsRows, 256), Counts(4, 1));
 }
 
+/** At the ends of a spline's valid region, too, where a position belongs to the cell before it. */
+TEST(ResampleCutTest, TheColumnsOfARowAreThoseThatItsVoxelsRead)
+{
+  // Of a control point: so that voxels lie on the ends exactly.
+  constexpr i64 eighth = i64{ 1 } << 29;
+  int           read = 0;
+  int           onTheEnd = 0;
+  const auto    expectColumns = [&](const ChainPart & part, int width) {
+    int       firstColumn = 0;
+    const int columnCount = FindColumnsOfRow(&part, 0, width - 1, 0, 0, &firstColumn);
+    ASSERT_TRUE(!FollowsRows(&part) || columnCount <= MaximumRowColumns);
+    for (int x = 0; x < width; ++x)
+    {
+      const i64 position = ApplyFixedRow(&part.toGrid, 0, x, 0, 0);
+      double    fraction = 0;
+      double    t = 0;
+      int       first = 0;
+      FindFraction(position, &fraction);
+      if (FindControlPoints(RowSplineOrder, &part, 0, CellOf(position), fraction, &first, &t))
+      {
+        ++read;
+        onTheEnd += t == 1.0;
+        ASSERT_GE(first, firstColumn) << "x " << x;
+        ASSERT_LT(first + RowSplineOrder, firstColumn + columnCount) << "x " << x;
+        ASSERT_LT(first + RowSplineOrder, part.size[0]) << "x " << x;
+      }
+    }
+  };
+  for (const int size : { 4, 5, 9 })
+  {
+    for (const int step : { -16, -8, -7, -4, -3, -1, 1, 3, 4, 7, 8, 16 })
+    {
+      for (int offset = -30; offset < 8 * size + 30; ++offset)
+      {
+        for (const int width : { 1, 2, 33, ResampleRowLanes * ResampleLaneSteps })
+        {
+          ChainPart part{};
+          part.order = RowSplineOrder;
+          part.isOpen = offset & 1;
+          part.size[0] = size;
+          part.toGrid.row[0] = step * eighth;
+          part.toGrid.row[3] = offset * eighth;
+          SCOPED_TRACE(std::to_string(size) + " control points, from " + std::to_string(offset) + " in steps of " +
+                       std::to_string(step) + " eighths, " + std::to_string(width) + " voxels");
+          expectColumns(part, width);
+        }
+      }
+    }
+  }
+  EXPECT_GT(read, 10000);
+  EXPECT_GT(onTheEnd, 500);
+}
+
 TEST(ResampleCutTest, PositionStepIsFromALanesVoxelToItsNext)
 {
   ForEachSeed(1, 100, [&](std::uint64_t seed) {

@@ -246,6 +246,35 @@ TEST_P(ResamplePixelType, FromFloatsToIntegersThatFloatsDoNotHold)
   EXPECT_EQ(expected->GetPixel({ { 0, 0 } }), 16777217);
 }
 
+/** In floats, one value in a thousand would be rounded up to a whole number. */
+TEST_P(ResamplePixelType, FromFloatsToShortsNothingIsRoundedUp)
+{
+  using InputType = itk::Image<float, 2>;
+  using OutputType = itk::Image<short, 2>;
+  Random  random(9);
+  Grid<2> grid;
+  grid.size = { { 301, 150 } };
+  const auto image = MakeImage<InputType>(grid, [&](const auto &) { return Uniform(random, -30000, 30000); });
+  // Of which a double rounds nothing.
+  auto                   transform = itk::TranslationTransform<double, 2>::New();
+  itk::Vector<double, 2> offset;
+  offset.Fill(0.3125);
+  transform->SetOffset(offset);
+  ExpectITKs<InputType, OutputType>(image, *transform);
+}
+
+/** Which have more digits than a device's doubles. */
+TEST_P(ResamplePixelType, LongDoublesAreITKs)
+{
+  using ImageType = itk::Image<long double, 2>;
+  const auto image =
+    MakeImage<ImageType>(Grid<2>(), [](const auto & point) { return 1.0L + std::ldexp(1.0L + point[0], -60); });
+  const Listening listening;
+  const auto      output = ExpectITKs<ImageType, ImageType>(image, *itk::IdentityTransform<double, 2>::New());
+  EXPECT_EQ(output->GetPixel({ { 3, 4 } }), 1.0L + std::ldexp(4.0L, -60));
+  EXPECT_EQ(listening.window->Count("Images of these types are not resampled on a device."), 1u);
+}
+
 TEST_P(ResamplePixelType, Vectors)
 {
   Random     random(12);

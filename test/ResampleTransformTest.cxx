@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What GPUResampleImageFilter makes of transforms: which go up as they are, which are sampled, and when again.
+#include "BentTransform.h"
 #include "Listening.h"
 #include "RandomTransform.h"
 #include "ResampleCase.h"
@@ -381,6 +382,38 @@ TEST_P(ResampleTransform, OneOfAClassThatIsNotKnownIsSampledEachTime)
     amplitude *= -1.0;
     wave->SetWave(m_Grid.GetCentre(), amplitude, 0.7 * GetReach(m_Grid));
     ExpectAsITK(true);
+  }
+}
+
+TEST_P(ResampleTransform, OneThatIsNotLinearThoughItsParentClassIsGoesPointByPoint)
+{
+  const auto bent = BentTransform<3>::New();
+  bent->SetCenter(m_Grid.GetCentre());
+  bent->Rotate(0, 1, 0.1);
+  const auto spline = MakeSpline<3, 3>(m_Grid, m_Random);
+  const auto deformable = itk::BSplineDeformableTransform<double, 3, 3>::New();
+  deformable->SetFixedParameters(spline->GetFixedParameters());
+  deformable->SetParametersByValue(spline->GetParameters());
+  deformable->SetBulkTransform(bent);
+  m_Filter->SetInterpolator(MakeInterpolator<ImageType>("bspline1"));
+  for (itk::Transform<double, 3, 3> * const transform :
+       { static_cast<itk::Transform<double, 3, 3> *>(bent), static_cast<itk::Transform<double, 3, 3> *>(deformable) })
+  {
+    SCOPED_TRACE(transform->GetNameOfClass());
+    m_Filter->SetTransform(transform);
+    ExpectAsITK();
+  }
+  // A composite of it says that it is linear: ITK's filter then goes straight from one end of a row to the other.
+  m_Filter->SetInterpolator(MakeInterpolator<ImageType>("linear"));
+  m_Filter->SetTransform(bent);
+  const auto expected = MakeExpected();
+  const auto composite = itk::CompositeTransform<double, 3>::New();
+  composite->AddTransform(bent);
+  m_Filter->SetTransform(composite);
+  m_Filter->Update();
+  for (std::int64_t i = 0; i < this->CountVoxels(); ++i)
+  {
+    ASSERT_NEAR(m_Filter->GetOutput()->GetBufferPointer()[i], expected->GetBufferPointer()[i], 2e-3f) << i;
   }
 }
 

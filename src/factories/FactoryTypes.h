@@ -62,7 +62,8 @@ struct TypeOf
   using Type = T;
 };
 
-/** Calls visit with the image types, input and output, that are smoothed, shrunk and made pyramids of. */
+/** Calls visit with the image types, input and output, that are smoothed, shrunk and made pyramids of. Not those of 64
+ * bits, whose digits the engine does not keep. */
 template <typename TVisitor>
 void
 ForEachFilteredImage(const TVisitor & visit)
@@ -71,14 +72,18 @@ ForEachFilteredImage(const TVisitor & visit)
     constexpr unsigned int D = decltype(dimension)::value;
     using FloatType = TypeOf<itk::Image<float, D>>;
     using DoubleType = TypeOf<itk::Image<double, D>>;
-    using ByteType = TypeOf<itk::Image<unsigned char, D>>;
-    using ShortType = TypeOf<itk::Image<short, D>>;
     visit(FloatType{}, FloatType{});
     visit(DoubleType{}, DoubleType{});
-    visit(ByteType{}, ByteType{});
-    visit(ByteType{}, FloatType{});
-    visit(ShortType{}, ShortType{});
-    visit(ShortType{}, FloatType{});
+    const auto visitIntegers = [&](auto pixel) {
+      using IntegerType = TypeOf<itk::Image<decltype(pixel), D>>;
+      visit(IntegerType{}, IntegerType{});
+      visit(IntegerType{}, FloatType{});
+    };
+    visitIntegers(static_cast<unsigned char>(0));
+    visitIntegers(static_cast<short>(0));
+    visitIntegers(static_cast<unsigned short>(0));
+    visitIntegers(static_cast<int>(0));
+    visitIntegers(static_cast<unsigned int>(0));
   });
 }
 

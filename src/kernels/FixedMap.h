@@ -34,9 +34,10 @@ FindFraction(i64 position, real * fraction)
   *fraction = (real)(u32)position * (real)2.3283064365386963e-10f;
 }
 
-/** A displacement of this size or beyond it, or NaN, leads nowhere: to this cell. */
+/** A displacement of this size or beyond it leads out of every image, to this cell or, if it is negative or NaN, to
+ *  that of the other sign. */
 #define GPUREG_FARTHEST_DISPLACEMENT 1073741824.0f
-#define GPUREG_NOWHERE (-2000000000)
+#define GPUREG_FARTHEST_CELL 2147483000
 
 /** cell + fraction += displacement. */
 GPUREG_REAL_FUNCTION void
@@ -51,7 +52,7 @@ MovePosition(real displacement, int * cell, real * fraction)
   }
   else
   {
-    *cell = GPUREG_NOWHERE;
+    *cell = whole > 0.0f ? GPUREG_FARTHEST_CELL : -GPUREG_FARTHEST_CELL;
     *fraction = 0.0f;
   }
 }

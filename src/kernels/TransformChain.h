@@ -281,7 +281,10 @@ FindColumnsOfRow(const ChainPart * part, int x, int lastX, int y, int z, int * f
 {
   const int one = CellOf(ApplyFixedRow(&part->toGrid, 0, x, y, z));
   const int other = CellOf(ApplyFixedRow(&part->toGrid, 0, lastX, y, z));
-  const int first = (one < other ? one : other) - RowSplineOrder / 2;
+  const int least = one < other ? one : other;
+  /* The upper end of the valid region belongs to the cell before it: FindControlPoints(). */
+  const int lastCell = part->size[0] - (RowSplineOrder + 1) / 2 - 1;
+  const int first = (least < lastCell ? least : lastCell) - RowSplineOrder / 2;
   const int last = (one < other ? other : one) + RowSplineOrder - RowSplineOrder / 2;
   *firstColumn = first < 0 ? 0 : first;
   return (last < part->size[0] ? last : part->size[0] - 1) - *firstColumn + 1;

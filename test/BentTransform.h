@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// A transform that is derived from a linear one, and is not linear.
+#ifndef BentTransform_h
+#define BentTransform_h
+
+#include "itkAffineTransform.h"
+
+#include <cmath>
+
+namespace gpuregtest
+{
+
+/** Affine, but for a wave; it says so in its category alone, as itk::AzimuthElevationToCartesianTransform does. */
+template <unsigned int VDimension>
+class BentTransform : public itk::AffineTransform<double, VDimension>
+{
+public:
+  using Self = BentTransform;
+  using Superclass = itk::AffineTransform<double, VDimension>;
+  using Pointer = itk::SmartPointer<Self>;
+  using typename Superclass::InputPointType;
+  using typename Superclass::OutputPointType;
+  using typename Superclass::TransformCategoryEnum;
+  itkNewMacro(Self);
+  itkTypeMacro(BentTransform, itk::AffineTransform);
+
+  OutputPointType
+  TransformPoint(const InputPointType & point) const override
+  {
+    OutputPointType moved = Superclass::TransformPoint(point);
+    moved[1] += 0.8 * std::sin(0.6 * point[0]);
+    return moved;
+  }
+  TransformCategoryEnum
+  GetTransformCategory() const override
+  {
+    return TransformCategoryEnum::UnknownTransformCategory;
+  }
+};
+
+} // namespace gpuregtest
+
+#endif
