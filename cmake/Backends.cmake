@@ -50,6 +50,7 @@ if(GPURegistration_HAS_OPENCL)
     ${_opencl_dir}/Prelude.cl
     ${_kernel_dir}/LineRecursion.h
     ${_kernel_dir}/LineConvolution.h
+    ${_kernel_dir}/GridInterpolation.h
     ${_kernel_dir}/LineKernels.h
     ${_opencl_dir}/LineKernels.cl)
   set(_opencl_sources

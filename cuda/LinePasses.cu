@@ -57,6 +57,21 @@ __launch_bounds__(ConvolutionLanes)
   }
 }
 
+template <typename real>
+__global__ void
+__launch_bounds__(ConvolutionLanes) InterpolateKernel(const __grid_constant__ GridInterpolationArguments a,
+                                                      const GridPlace *                                  places,
+                                                      const real *                                       input,
+                                                      real *                                             output,
+                                                      i64                                                count)
+{
+  const i64 element = i64{ blockIdx.x } * ConvolutionLanes + threadIdx.x;
+  if (element < count)
+  {
+    InterpolateElement(&a, places, input, output, element);
+  }
+}
+
 template <typename T>
 T *
 AddressIn(const Memory & memory)
@@ -110,6 +125,23 @@ public:
     }
   }
 
+  void
+  Interpolate(const GridInterpolationArguments & a,
+              Precision                          precision,
+              const Memory &                     places,
+              const Memory &                     input,
+              Memory &                           output) override
+  {
+    if (precision == Precision::Single)
+    {
+      InterpolateAs<float>(a, places, input, output);
+    }
+    else
+    {
+      InterpolateAs<double>(a, places, input, output);
+    }
+  }
+
 private:
   template <typename real>
   void
@@ -131,6 +163,23 @@ private:
   ChooseKernel(i64 inner)
   {
     return inner < NearLines ? RecurseTilesKernel<VKind, real> : RecurseLinesKernel<VKind, real>;
+  }
+
+  template <typename real>
+  void
+  InterpolateAs(const GridInterpolationArguments & a, const Memory & places, const Memory & input, Memory & output)
+  {
+    const i64 count = CountElements(a);
+    m_Queue.Launch("interpolating",
+                   InterpolateKernel<real>,
+                   CountGroups(count, ConvolutionLanes),
+                   ConvolutionLanes,
+                   0,
+                   a,
+                   AddressIn<const GridPlace>(places),
+                   AddressIn<const real>(input),
+                   AddressIn<real>(output),
+                   count);
   }
 
   template <typename real>

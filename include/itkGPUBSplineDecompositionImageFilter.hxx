@@ -67,6 +67,7 @@ GPUBSplineDecompositionImageFilter<TInputImage, TOutputImage>::GenerateDataOnDev
     filter.MakeSplineCoefficients(this->GetSplineOrder());
     GPURegistrationDetail::ReportProgress(*this, 0.6f);
     GPUVolume::WriteOutput(filter, Precision, output, region, threads);
+    GPURegistrationDetail::ReportProgress(*this, 1.0f);
   });
 }
 

@@ -2,6 +2,7 @@
 #ifndef itkGPUPyramidGenerator_h
 #define itkGPUPyramidGenerator_h
 
+#include "itkGPULevelPositions.h"
 #include "itkGPUShrinkGeometry.h"
 #include "itkGPUVolume.h"
 
@@ -38,7 +39,8 @@ public:
   /** Pyramids are made of what their output can hold: that is what the input is cast to first. */
   static constexpr bool IsOfKnownTypes =
     static_cast<unsigned int>(TInputImage::ImageDimension) == Dimension && (Dimension == 2 || Dimension == 3) &&
-    std::is_arithmetic<typename TInputImage::PixelType>::value && GPUVolume::FitsIntoDouble<PixelType>;
+    GPURegistrationDetail::KeepsPixels<TInputImage> && std::is_arithmetic<typename TInputImage::PixelType>::value &&
+    GPUVolume::FitsIntoDouble<PixelType>;
 
   static constexpr gpureg::Precision Precision =
     GPUVolume::FitsIntoFloat<PixelType> ? gpureg::Precision::Single : gpureg::Precision::Double;
@@ -131,6 +133,14 @@ private:
     });
   }
 
+  /** An axis of a level: its convolution, and the voxels' places in the input. */
+  struct LevelAxis
+  {
+    gpureg::LineConvolution      smooth;
+    GPULevelPositions::Positions positions;
+    bool                         isHalf = false;
+  };
+
   /** Smooths what the engine holds, of this geometry, and takes the level's voxels out of it.
    * \param smoothsAlways whether an axis that is not shrunk is smoothed too. */
   void
@@ -140,68 +150,119 @@ private:
             const Factors &        factors,
             bool                   smoothsAlways)
   {
-    std::array<gpureg::LineConvolution, Dimension> steps;
-    const bool                                     shrinks = m_Pyramid.GetUseShrinkImageFilter();
+    std::array<LevelAxis, Dimension> axes;
+    const bool                       shrinks = m_Pyramid.GetUseShrinkImageFilter();
     const auto offset = shrinks ? this->ShrinkGeometry(input, output, factors) : Offset<Dimension>();
-    bool       isBetween = false;
+    bool       isInterpolated = false;
     for (unsigned int d = 0; d < Dimension; ++d)
     {
       const int  factor = static_cast<int>(factors[d]);
       const auto from = input.GetLargestPossibleRegion();
       const auto to = output.GetLargestPossibleRegion();
       // Index of the first voxel in the input, from its own first one on; half a voxel beyond if it is between.
-      const auto first = to.GetIndex(d) * factor - from.GetIndex(d) + (shrinks ? offset[d] : (factor - 1) / 2);
-      const bool isHalf = !shrinks && factor % 2 == 0;
-      gpureg::LineConvolution & step = steps[d];
-      step.axis = static_cast<int>(d);
-      step.taps = smoothsAlways || factor > 1 ? this->MakeGaussian(d, factors[d]) : std::vector<double>{ 1.0 };
+      const auto  first = to.GetIndex(d) * factor - from.GetIndex(d) + (shrinks ? offset[d] : (factor - 1) / 2);
+      LevelAxis & axis = axes[d];
+      gpureg::LineConvolution & smooth = axis.smooth;
+      smooth.axis = static_cast<int>(d);
+      smooth.taps = smoothsAlways || factor > 1 ? this->MakeGaussian(d, factors[d]) : std::vector<double>{ 1.0 };
       // itk::DiscreteGaussianImageFilter keeps pixels of the output's type from axis to axis.
-      step.truncates = IsInteger;
-      step.left = static_cast<int>(step.taps.size() / 2);
-      step.first = static_cast<int>(first);
-      step.step = factor;
-      step.outputLength = static_cast<int>(to.GetSize(d));
-      step.end = shrinks ? step.outputLength : CountInside(input, output, d);
-      if (isHalf && !IsInteger)
+      smooth.truncates = IsInteger;
+      smooth.left = static_cast<int>(smooth.taps.size() / 2);
+      smooth.first = static_cast<int>(first);
+      smooth.step = factor;
+      smooth.outputLength = static_cast<int>(to.GetSize(d));
+      smooth.end = smooth.outputLength;
+      if (!shrinks)
       {
-        MoveByHalf(step);
+        axis.positions = GPULevelPositions::Find(input, output, d);
+        axis.isHalf = factor % 2 == 0;
+        smooth.end = axis.positions.inside;
+        isInterpolated = isInterpolated || this->IsInterpolated(axis, static_cast<int>(from.GetSize(d)));
       }
-      isBetween = isBetween || isHalf;
     }
-    if (IsInteger && isBetween)
+    if (isInterpolated)
     {
-      this->InterpolateIntegers(filter, steps, factors);
+      this->Interpolate(filter, axes);
       return;
     }
     // ITK's order: the last axis comes first.
     for (unsigned int d = Dimension; d-- > 0;)
     {
-      filter.Convolve(steps[d]);
+      if (axes[d].isHalf)
+      {
+        MoveByHalf(axes[d].smooth);
+      }
+      filter.Convolve(axes[d].smooth);
     }
   }
 
   static constexpr bool IsInteger = std::is_integral<PixelType>::value;
 
-  /** How many of a level's voxels along an axis, from its first one on, are inside of the input; beyond its last
-   * voxel's edge itk::ResampleImageFilter's output is 0. Asked as it asks, since a voxel may be on that very
-   * edge: in an image of one slice, say, of which two should make one. */
-  static int
-  CountInside(const GeometryType & input, const GeometryType & output, unsigned int axis)
+  /** Whether the level's voxels along an axis are not what one convolution gives. Integers are cut off before they are
+   * interpolated and after it, which shows what rounding has put just before a voxel; and beyond the last voxel there
+   * is nothing to interpolate with. */
+  static bool
+  IsInterpolated(const LevelAxis & axis, int length)
   {
-    const auto   region = input.GetLargestPossibleRegion();
-    const double end = static_cast<double>(region.GetIndex(axis)) + static_cast<double>(region.GetSize(axis)) - 0.5;
-    auto         index = output.GetLargestPossibleRegion().GetIndex();
-    int          inside = 0;
-    for (; inside < static_cast<int>(output.GetLargestPossibleRegion().GetSize(axis)); ++inside, ++index[axis])
+    for (int j = 0; j < axis.positions.inside; ++j)
     {
-      typename GeometryType::PointType point;
-      output.TransformIndexToPhysicalPoint(index, point);
-      if (!(input.template TransformPhysicalPointToContinuousIndex<double>(point)[axis] < end))
+      const auto n = static_cast<std::size_t>(j);
+      const int  nominal = axis.smooth.first + j * axis.smooth.step;
+      if (IsInteger ? axis.positions.fractions[n] > 0.0 || axis.positions.cells[n] != nominal
+                    : axis.isHalf && (nominal < 0 || nominal + 1 >= length))
       {
-        break;
+        return true;
       }
     }
-    return inside;
+    return false;
+  }
+
+  /** Makes the smoothed image at the neighbours of a level's voxels along each axis, and interpolates between them. */
+  void
+  Interpolate(gpureg::VolumeFilter & filter, const std::array<LevelAxis, Dimension> & axes) const
+  {
+    gpureg::GridInterpolation grid;
+    grid.truncates = IsInteger;
+    for (unsigned int d = 3; d-- > 0;)
+    {
+      if (d >= Dimension)
+      {
+        grid.cells[d] = { 0 };
+        grid.fractions[d] = { 0.0 };
+        continue;
+      }
+      gpureg::LineConvolution smooth = axes[d].smooth;
+      const auto &            positions = axes[d].positions;
+      const int               length = filter.GetSize()[d];
+      // Rounding may put a voxel that is none of two neighbours' between either of them and the next.
+      const int  before = axes[d].isHalf ? 0 : 1;
+      const int  run = axes[d].isHalf ? 2 : 3;
+      const bool isDense = smooth.step <= run;
+      if (isDense)
+      {
+        smooth.first = 0;
+        smooth.step = 1;
+        smooth.outputLength = smooth.end = length;
+      }
+      else
+      {
+        smooth.first -= before;
+        smooth.run = run;
+        smooth.outputLength *= run;
+        smooth.end *= run;
+      }
+      filter.Convolve(smooth);
+      for (int j = 0; j < axes[d].smooth.outputLength; ++j)
+      {
+        const auto n = static_cast<std::size_t>(j);
+        const bool isInside = j < positions.inside;
+        const int  cell = isInside ? positions.cells[n] : -1;
+        grid.fractions[d].push_back(isInside ? positions.fractions[n] : 0.0);
+        // Where it lies among what was made.
+        grid.cells[d].push_back(!isInside || isDense ? cell : j * run + cell - (smooth.first + j * smooth.step));
+      }
+    }
+    filter.Interpolate(grid);
   }
 
   /** itk::GaussianOperator's weights, as itk::DiscreteGaussianImageFilter has them made. */
@@ -234,42 +295,6 @@ private:
       taps[t + 1] += 0.5 * step.taps[t];
     }
     step.taps = std::move(taps);
-  }
-
-  /** Integers are cut off before they are interpolated: the smoothed image is made at both neighbours of a
-   * level's voxel. */
-  void
-  InterpolateIntegers(gpureg::VolumeFilter &                                 filter,
-                      const std::array<gpureg::LineConvolution, Dimension> & steps,
-                      const Factors &                                        factors) const
-  {
-    const auto isHalf = [&](unsigned int d) { return factors[d] % 2 == 0; };
-    for (unsigned int d = Dimension; d-- > 0;)
-    {
-      gpureg::LineConvolution smooth = steps[d];
-      smooth.run = isHalf(d) ? 2 : 1;
-      smooth.outputLength *= smooth.run;
-      smooth.end *= smooth.run;
-      filter.Convolve(smooth);
-    }
-    unsigned int last = 0;
-    while (!isHalf(last))
-    {
-      ++last;
-    }
-    for (unsigned int d = Dimension; d-- > 0;)
-    {
-      if (isHalf(d))
-      {
-        gpureg::LineConvolution mean = steps[d];
-        mean.taps = { 0.5, 0.5 };
-        mean.left = 0;
-        mean.first = 0;
-        mean.step = 2;
-        mean.truncates = d == last;
-        filter.Convolve(mean);
-      }
-    }
   }
 
   /** Gives the output the geometry that itk::ShrinkImageFilter has in the parent's pipeline; which voxels that

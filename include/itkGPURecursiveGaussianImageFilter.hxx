@@ -72,6 +72,7 @@ GPURecursiveGaussianImageFilter<TInputImage, TOutputImage>::GenerateDataOnDevice
                            { this->m_M1, this->m_M2, this->m_M3, this->m_M4 } });
     GPURegistrationDetail::ReportProgress(*this, 0.6f);
     GPUVolume::WriteOutput(filter, Precision, output, region, threads);
+    GPURegistrationDetail::ReportProgress(*this, 1.0f);
   });
 }
 

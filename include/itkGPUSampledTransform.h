@@ -28,9 +28,11 @@ AddPartsToKey(gpureg::Key & key, const Transform<TScalar, VDimension, VDimension
   if (IsExactly<CompositeType>(&transform))
   {
     const auto & composite = static_cast<const CompositeType &>(transform);
+    const GPURegistrationDetail::SetTogether<TScalar, VDimension> setTogether(composite);
     for (SizeValueType n = 0; n < composite.GetNumberOfTransforms(); ++n)
     {
-      if (!AddPartsToKey<TScalar, VDimension>(key, *composite.GetNthTransformConstPointer(n)))
+      if ((setTogether.MayChangeFieldOf(n) && !setTogether.IsTold()) ||
+          !AddPartsToKey<TScalar, VDimension>(key, *composite.GetNthTransformConstPointer(n)))
       {
         return false;
       }

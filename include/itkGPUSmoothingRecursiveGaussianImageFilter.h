@@ -83,11 +83,13 @@ private:
 
   using InternalComponentType = GPUVolume::ComponentType<typename Superclass::RealImageType>;
 
-  /** As the parent keeps the image between two axes; but not less than the input. */
-  static constexpr gpureg::Precision Precision =
-    GPUVolume::FitsIntoFloat<GPUVolume::ComponentType<TInputImage>> && std::is_same<InternalComponentType, float>::value
-      ? gpureg::Precision::Single
-      : gpureg::Precision::Double;
+  /** As the parent keeps the image between two axes; but not less than the input, unless it is cut off to integers in
+   * the end: what rounding has put just below one is that one to ITK's floats. */
+  static constexpr gpureg::Precision Precision = std::is_same<InternalComponentType, float>::value &&
+                                                     (GPUVolume::FitsIntoFloat<GPUVolume::ComponentType<TInputImage>> ||
+                                                      std::is_integral<GPUVolume::ComponentType<TOutputImage>>::value)
+                                                   ? gpureg::Precision::Single
+                                                   : gpureg::Precision::Double;
 
   /** Computes an axis' coefficients, as the filters that the parent is made of. */
   class Coefficients;

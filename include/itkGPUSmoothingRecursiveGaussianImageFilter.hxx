@@ -102,9 +102,11 @@ GPUSmoothingRecursiveGaussianImageFilter<TInputImage, TOutputImage>::GenerateDat
       coefficients->SetSigma(this->GetSigmaArray()[axis]);
       coefficients->SetNormalizeAcrossScale(this->GetNormalizeAcrossScale());
       filter.ApplyGaussian(static_cast<int>(axis), coefficients->Compute(input.GetSpacing()[axis]));
-      GPURegistrationDetail::ReportProgress(*this, 0.2f + 0.2f * static_cast<float>(n + 1));
+      GPURegistrationDetail::ReportProgress(*this,
+                                            0.2f + 0.6f * static_cast<float>(n + 1) / static_cast<float>(Dimension));
     }
     GPUVolume::WriteOutput(filter, Precision, output, region, threads);
+    GPURegistrationDetail::ReportProgress(*this, 1.0f);
   });
 }
 

@@ -217,11 +217,19 @@ Append(const Transform<TScalar, VDimension, VDimension> & transform, gpureg::Tra
   {
     // What was added last is applied first.
     const auto & composite = static_cast<const CompositeType &>(transform);
+    const GPURegistrationDetail::SetTogether<TScalar, VDimension> setTogether(composite);
     for (SizeValueType n = composite.GetNumberOfTransforms(); n > 0; --n)
     {
       if (!Append<TScalar, VDimension>(*composite.GetNthTransformConstPointer(n - 1), chain))
       {
         return false;
+      }
+      if (setTogether.MayChangeFieldOf(n - 1))
+      {
+        // Where nothing tells of a change, it is sent each time.
+        gpureg::Key & key = chain.steps.back().grid.key;
+        setTogether.IsTold() ? GPURegistrationDetail::AddTransformToKey<TScalar, VDimension>(key, &composite)
+                             : key.clear();
       }
     }
     return true;

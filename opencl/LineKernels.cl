@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Filters along lines in OpenCL C: the entry points. What a work-item does is in src/kernels/LineKernels.h and
-// LineConvolution.h; opencl/LinePasses.cpp launches them.
+// Filters along lines in OpenCL C: the entry points. What a work-item does is in src/kernels/LineKernels.h,
+// LineConvolution.h and GridInterpolation.h; opencl/LinePasses.cpp launches them.
 //
 // Whoever compiles defines GPUREG_RECURSION, a filter's kind, GPUREG_HAS_TILES, whether a tile fits into local
 // memory, and the host's sizes of the structures.
@@ -8,6 +8,8 @@
 // They are handed over as bytes: this does not compile where the two disagree.
 typedef char RecursionArgumentsAreLaidOutAlike[sizeof(RecursionArguments) == GPUREG_RECURSION_BYTES ? 1 : -1];
 typedef char ConvolutionArgumentsAreLaidOutAlike[sizeof(ConvolutionArguments) == GPUREG_CONVOLUTION_BYTES ? 1 : -1];
+typedef char InterpolationArgumentsAreLaidOutAlike
+  [sizeof(GridInterpolationArguments) + sizeof(GridPlace) == GPUREG_INTERPOLATION_BYTES ? 1 : -1];
 
 __kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
 RecurseLines(const RecursionArguments arguments, __global real * volume, __global double * states)
@@ -35,5 +37,19 @@ Convolve(const ConvolutionArguments arguments, __global const real * input, __gl
   if (element < arguments.inner * arguments.outputLength * arguments.outer)
   {
     ConvolveElement(&arguments, input, output, element);
+  }
+}
+
+__kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
+Interpolate(const GridInterpolationArguments arguments,
+            __global const GridPlace *       places,
+            __global const real *            input,
+            __global real *                  output,
+            const i64                        count)
+{
+  const i64 element = (i64)GroupIndex() * GPUREG_LANES + LaneIndex();
+  if (element < count)
+  {
+    InterpolateElement(&arguments, places, input, output, element);
   }
 }

@@ -20,7 +20,8 @@ namespace
 // The kernels get these as bytes: they and the host's compiler must lay them out alike. LineKernels.cl compares
 // the sizes.
 static_assert(std::is_trivially_copyable<RecursionArguments>::value &&
-                std::is_trivially_copyable<ConvolutionArguments>::value,
+                std::is_trivially_copyable<ConvolutionArguments>::value &&
+                std::is_trivially_copyable<GridInterpolationArguments>::value,
               "kernels get these as bytes");
 
 // Lines so close together are read through local memory.
@@ -67,6 +68,21 @@ public:
     });
   }
 
+  void
+  Interpolate(const GridInterpolationArguments & a,
+              Precision                          precision,
+              const Memory &                     places,
+              const Memory &                     input,
+              Memory &                           output) override
+  {
+    cl::Kernel & kernel = GetKernel("Interpolate", RecursionOfGaussian, precision);
+    CheckOpenCL(m_Queue.GetDeviceName(), [&] {
+      const cl_long count = CountElements(a);
+      SetKernelArguments(kernel, a, BufferOf(places), BufferOf(input), BufferOf(output), count);
+      m_Queue.Launch(kernel, CountGroups(count), 1);
+    });
+  }
+
 private:
   /** Whether a group's lines fit into local memory, a block of each and one sample more: LineKernels.h. */
   bool
@@ -92,11 +108,12 @@ private:
     {
       throw Error(m_Queue.GetDeviceName() + " cannot compute in double precision; use another device");
     }
-    const std::string options = std::string("-DGPUREG_REAL=") + (precision == Precision::Double ? "double" : "float") +
-                                " -DGPUREG_RECURSION=" + std::to_string(kind) +
-                                " -DGPUREG_HAS_TILES=" + (HasTiles(precision) ? "1" : "0") +
-                                " -DGPUREG_RECURSION_BYTES=" + std::to_string(sizeof(RecursionArguments)) +
-                                " -DGPUREG_CONVOLUTION_BYTES=" + std::to_string(sizeof(ConvolutionArguments));
+    const std::string options =
+      std::string("-DGPUREG_REAL=") + (precision == Precision::Double ? "double" : "float") +
+      " -DGPUREG_RECURSION=" + std::to_string(kind) + " -DGPUREG_HAS_TILES=" + (HasTiles(precision) ? "1" : "0") +
+      " -DGPUREG_RECURSION_BYTES=" + std::to_string(sizeof(RecursionArguments)) +
+      " -DGPUREG_CONVOLUTION_BYTES=" + std::to_string(sizeof(ConvolutionArguments)) +
+      " -DGPUREG_INTERPOLATION_BYTES=" + std::to_string(sizeof(GridInterpolationArguments) + sizeof(GridPlace));
     const auto found = m_Kernels.find(name + options);
     if (found != m_Kernels.end())
     {

@@ -20,6 +20,7 @@
 #include <cstring>
 #include <limits>
 #include <random>
+#include <thread>
 
 namespace gpuregtest
 {
@@ -280,6 +281,103 @@ TEST_P(ResampleContract, AnInputThatHasNotChangedIsNotSentAgain)
   filter->Update();
   EXPECT_EQ(filter->GetEvaluationStatistics().bytesUp >= inputBytes, copies);
   EXPECT_EQ(filter->GetOutput()->GetPixel(m_Image->GetBufferedRegion().GetIndex()), 1e4f);
+}
+
+/** A container may get other memory, which no time stamp of the image's tells. */
+TEST_P(ResampleContract, AnInputOfOtherMemoryIsSent)
+{
+  const auto filter = MakeFilter();
+  filter->Update();
+  const std::vector<float> other(m_Image->GetBufferPointer(),
+                                 m_Image->GetBufferPointer() + m_Image->GetBufferedRegion().GetNumberOfPixels());
+  std::vector<float>       reversed(other.rbegin(), other.rend());
+  m_Image->GetPixelContainer()->SetImportPointer(reversed.data(), reversed.size(), false);
+  filter->Modified();
+  filter->Update();
+  ExpectSame(*filter->GetOutput(), *MakeExpected(), filter->GetOutput()->GetBufferedRegion());
+}
+
+/** From the host to another one and back, and timed. */
+TEST_P(ResampleContract, AnotherDeviceDoesTheNextUpdate)
+{
+  const auto expected = MakeExpected();
+  const auto filter = MakeFilter();
+  for (const std::string & device : { std::string("host"), this->GetDevice().GetName(), std::string("host") })
+  {
+    SCOPED_TRACE(device);
+    // ITK's filter keeps its own to itself.
+    const itk::Object & object = *filter;
+    const auto          before = object.GetMTime();
+    const bool          isAnother = filter->GetDevice().GetName() != device;
+    filter->SetDevice(itk::GPUDevice::FromName(device));
+    EXPECT_EQ(object.GetMTime() > before, isAnother);
+    filter->Update();
+    EXPECT_EQ(filter->GetEvaluationStatistics().bytesUp > 0, device != "host");
+    ExpectSame(*filter->GetOutput(), *expected, expected->GetBufferedRegion());
+  }
+  filter->SetDevice(this->GetDevice());
+  for (const std::string interpolation : { "linear", "bspline3" })
+  {
+    filter->SetInterpolator(MakeInterpolator<ImageType>(interpolation));
+    filter->SetMeasuresKernelTime(false);
+    filter->Update();
+    EXPECT_EQ(filter->GetEvaluationStatistics().kernelMilliseconds, 0.0);
+    const ImageType::Pointer untimed = filter->GetOutput();
+    untimed->DisconnectPipeline();
+    filter->SetMeasuresKernelTime(true);
+    filter->Modified();
+    filter->Update();
+    EXPECT_GT(filter->GetEvaluationStatistics().kernelMilliseconds, 0.0);
+    ExpectSameBits(*filter->GetOutput(), *untimed);
+  }
+}
+
+/** Each thread a filter, an image and a transform of its own; all of them the same. */
+TEST_P(ResampleContract, SeveralThreadsAtOnce)
+{
+  std::vector<FilterType::Pointer> filters;
+  for (int n = 0; n < 4; ++n)
+  {
+    const auto image = ImageType::New();
+    m_Grid.ApplyTo(*image);
+    image->SetPixelContainer(m_Image->GetPixelContainer());
+    Random     random(5);
+    const auto filter = FilterType::New();
+    filter->SetDevice(this->GetDevice());
+    filter->SetInput(image);
+    filter->SetTransform(MakeTransform<3>("bspline3", m_Grid, random));
+    filter->SetInterpolator(MakeInterpolator<ImageType>("bspline3"));
+    filter->SetOutputParametersFromImage(image);
+    filter->SetNumberOfWorkUnits(1);
+    filters.push_back(filter);
+  }
+  std::vector<std::thread> threads;
+  for (FilterType * const filter : filters)
+  {
+    threads.emplace_back([filter] {
+      for (int run = 0; run < 5; ++run)
+      {
+        filter->Modified();
+        filter->Update();
+      }
+    });
+  }
+  for (std::thread & thread : threads)
+  {
+    thread.join();
+  }
+  for (const FilterType * const filter : filters)
+  {
+    ASSERT_GT(filter->GetEvaluationStatistics().launches, 0);
+    ExpectSameBits(*filter->GetOutput(), *filters.front()->GetOutput());
+  }
+  const auto reference = ReferenceType::New();
+  Connect(*reference);
+  reference->SetTransform(filters.front()->GetTransform());
+  reference->SetInterpolator(MakeInterpolator<ImageType>("bspline3"));
+  reference->SetDefaultPixelValue(0);
+  reference->Update();
+  ExpectSame(*filters.front()->GetOutput(), *reference->GetOutput(), reference->GetOutput()->GetBufferedRegion());
 }
 
 TEST_P(ResampleContract, TheEdgeIsExtrapolatedAsITKDoes)

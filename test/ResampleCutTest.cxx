@@ -599,6 +599,17 @@ TEST(ResampleCutTest, TheColumnsOfARowAreThoseThatItsVoxelsRead)
   EXPECT_GT(onTheEnd, 500);
 }
 
+TEST(ResampleCutTest, VectorsBeyondTwoToThe31)
+{
+  ChainPart part{};
+  part.firstVector = i64{ 5 } << 32;
+  part.size[0] = 2000;
+  part.size[1] = 2000;
+  part.size[2] = 2000;
+  EXPECT_EQ(VectorOffset(&part, 1999, 1999, 1999), part.firstVector + 7999999999);
+  EXPECT_EQ(VectorOffset(&part, 7, 3, 0), part.firstVector + 6007);
+}
+
 TEST(ResampleCutTest, PositionStepIsFromALanesVoxelToItsNext)
 {
   ForEachSeed(1, 100, [&](std::uint64_t seed) {

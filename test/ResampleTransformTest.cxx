@@ -226,6 +226,50 @@ TEST_P(ResampleTransform, AVelocityFieldIsWhatItWasIntegratedTo)
   ExpectAsITK();
 }
 
+/** CompositeTransform::SetParameters writes into a field's buffer, and marks neither field nor transform nor itself. */
+TEST_P(ResampleTransform, AFieldThatACompositeSetsIsSentAgain)
+{
+  const auto makeField = [this](double phase) {
+    const auto field = itk::DisplacementFieldTransform<double, 3>::New();
+    field->SetDisplacementField(this->MakeWaves(phase));
+    return field;
+  };
+  const auto affine = itk::AffineTransform<double, 3>::New();
+  affine->SetCenter(m_Grid.GetCentre());
+  affine->Rotate(0, 1, 0.05);
+  const std::vector<itk::Transform<double, 3, 3>::Pointer> others{ affine.GetPointer(),
+                                                                   makeField(1.0).GetPointer(),
+                                                                   MakeThinPlate<3>(m_Grid, m_Random).GetPointer() };
+  for (itk::Transform<double, 3, 3> * const other : others)
+  {
+    SCOPED_TRACE(other->GetNameOfClass());
+    const auto composite = itk::CompositeTransform<double, 3>::New();
+    composite->AddTransform(other);
+    composite->AddTransform(makeField(0.0));
+    m_Filter->SetTransform(composite);
+    m_Filter->SetInterpolator(MakeInterpolator<ImageType>("bspline1"));
+    ExpectAsITK();
+    auto parameters = composite->GetParameters();
+    for (unsigned int i = 0; i < composite->GetBackTransform()->GetNumberOfParameters(); ++i)
+    {
+      parameters[i] *= -1.0;
+    }
+    composite->SetParameters(parameters);
+    m_Filter->Modified();
+    ExpectAsITK();
+  }
+  // One that it does not set stays.
+  const auto composite = itk::CompositeTransform<double, 3>::New();
+  composite->AddTransform(affine);
+  composite->AddTransform(makeField(0.0));
+  composite->SetOnlyMostRecentTransformToOptimizeOn();
+  m_Filter->SetTransform(composite);
+  ExpectAsITK();
+  m_Filter->Modified();
+  ExpectAsITK();
+  EXPECT_LT(m_Filter->GetEvaluationStatistics().bytesUp, CountVoxels());
+}
+
 TEST_P(ResampleTransform, ASampledTransformIsKeptWhileNeitherItNorTheGridChanges)
 {
   using PointSetType = CountedThinPlate::PointSetType;

@@ -10,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 #include <string>
@@ -86,6 +87,21 @@ GetNrmse(const TImage & expected, const TImage & image, bool oneApartIsNone = fa
     squares += oneApartIsNone && apart == 1.0 ? 0.0 : apart * apart;
   }
   return std::sqrt(squares / static_cast<double>(count)) / (range > 0 ? range : std::max(high - low, 1e-30));
+}
+
+/** How many pixels of two images of the same size differ. */
+template <typename TImage>
+itk::SizeValueType
+CountDifferent(const TImage & a, const TImage & b)
+{
+  EXPECT_EQ(a.GetBufferedRegion(), b.GetBufferedRegion());
+  const auto count = std::min(a.GetBufferedRegion().GetNumberOfPixels(), b.GetBufferedRegion().GetNumberOfPixels());
+  itk::SizeValueType different = 0;
+  for (itk::SizeValueType i = 0; i < count; ++i)
+  {
+    different += a.GetBufferPointer()[i] != b.GetBufferPointer()[i];
+  }
+  return different;
 }
 
 /** Whether two images hold the same bits. */

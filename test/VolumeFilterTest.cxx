@@ -166,7 +166,8 @@ TEST_P(VolumeFilter, Convolves)
         double             expected = 0;
         for (int tap = 0; tap < 4 && j >= c.begin && j < c.end; ++tap)
         {
-          const int sample = std::clamp(c.first + j / run * c.step + j % run - c.left + tap, 0, length - 1);
+          const int position = std::clamp(c.first + j / run * c.step + j % run, 0, length - 1);
+          const int sample = std::clamp(position - c.left + tap, 0, length - 1);
           expected +=
             c.taps[static_cast<std::size_t>(tap)] * ValueAt((outer * length + sample) * stride + element % stride);
         }
@@ -174,6 +175,63 @@ TEST_P(VolumeFilter, Convolves)
       }
     }
   }
+}
+
+/** At the points of a grid, beside the definition; outside of it, and where there is no sample behind the last. */
+TEST_P(VolumeFilter, Interpolates)
+{
+  const gpureg::Size        size{ 6, 5, 4 };
+  const int                 components = 2;
+  gpureg::GridInterpolation grid;
+  grid.cells = { { { 5, 0, 3, 4, -1, 2, 2 }, { 4, 1, 3 }, { 0, 2, 3, -1 } } };
+  grid.fractions = { { { 0, 0.25, 1, 0.5, 0, 0, 0.125 }, { 0, 0.75, 0.5 }, { 0.5, 0.25, 0, 0 } } };
+  m_Filter->SetVolume(MakeVolume(size, components), RunInOrder);
+  m_Filter->Interpolate(grid);
+  ASSERT_EQ(m_Filter->GetSize(), (gpureg::Size{ 7, 3, 4 }));
+  const auto values = GetVolume(*m_Filter, components);
+  ASSERT_EQ(values.size(), 7u * 3 * 4 * components);
+  for (std::size_t n = 0; n < values.size(); ++n)
+  {
+    const std::size_t place[] = { n / components % 7, n / components / 7 % 3, n / components / 21 };
+    double            expected = 0;
+    for (int corner = 0; corner < 8; ++corner)
+    {
+      double weight = 1;
+      int    sample[3];
+      for (std::size_t d = 0; d < 3; ++d)
+      {
+        const int    cell = grid.cells[d][place[d]];
+        const double fraction = grid.fractions[d][place[d]];
+        const int    behind = corner >> d & 1;
+        sample[d] = std::clamp(cell + behind, 0, size[d] - 1);
+        weight *= cell < 0 ? 0 : behind ? fraction : 1 - fraction;
+      }
+      const int voxel = (sample[2] * size[1] + sample[1]) * size[0] + sample[0];
+      expected += weight * ValueAt(std::int64_t{ voxel } * components + static_cast<std::int64_t>(n % components));
+    }
+    ASSERT_NEAR(values[n], expected, 1e-12) << n;
+  }
+  // What is beyond the volume is told, and it goes on.
+  const auto good = grid;
+  const auto expectRefusal = [&] {
+    m_Filter->SetVolume(MakeVolume(size, components), RunInOrder);
+    EXPECT_THROW(m_Filter->Interpolate(grid), gpureg::Error);
+    grid = good;
+  };
+  grid.cells[0][1] = 6;
+  expectRefusal();
+  grid.fractions[1][0] = 0.5;
+  expectRefusal();
+  grid.fractions[2][0] = std::nan("");
+  expectRefusal();
+  grid.fractions[2].pop_back();
+  expectRefusal();
+  grid.cells[2].clear();
+  grid.fractions[2].clear();
+  expectRefusal();
+  m_Filter->SetVolume(MakeVolume(size, components), RunInOrder);
+  m_Filter->Interpolate(grid);
+  EXPECT_EQ(GetVolume(*m_Filter, components), values);
 }
 
 TEST_P(VolumeFilter, CutsOffToWholeNumbers)

@@ -10,6 +10,7 @@
 #include "gpureg/Precision.h"
 #include "gpureg/RecursiveGaussian.h"
 
+#include <array>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -30,8 +31,8 @@ struct VolumeInput
 };
 
 /** A convolution along one axis, only where it is asked for. Output j, from begin on, before end, is
- *  Σ taps[t] · x(p - left + t) at the position p = first + (j / run)·step + j % run; all other outputs are 0.
- *  Before and behind a line its ends continue. */
+ *  Σ taps[t] · x(p - left + t) at the position p = first + (j / run)·step + j % run, or at the line's end if that lies
+ *  beyond it; all other outputs are 0. Before and behind a line its ends continue. */
 struct LineConvolution
 {
   int                 axis = 0;
@@ -43,6 +44,17 @@ struct LineConvolution
   int                 run = 1;
   int                 begin = 0;
   int                 end = 0;
+  /** The output is cut off to whole numbers. */
+  bool truncates = false;
+};
+
+/** Linear interpolation at the points of a grid along the volume's axes: point j of an axis lies fractions[j], 0 to 1,
+ *  behind sample cells[j]. Where that is negative the output is 0; where the fraction is 0, the next sample, of which
+ *  there may be none, is not read. */
+struct GridInterpolation
+{
+  std::array<std::vector<int>, 3>    cells;
+  std::array<std::vector<double>, 3> fractions;
   /** The output is cut off to whole numbers. */
   bool truncates = false;
 };
@@ -91,6 +103,11 @@ public:
   /** \throws Error if there are no weights, or more than 66, or no outputs. */
   void
   Convolve(const LineConvolution & convolution);
+
+  /** In double precision, along x first.
+   *  \throws Error if an axis has no points, or not as many cells as fractions, or if a cell is beyond the volume. */
+  void
+  Interpolate(const GridInterpolation & grid);
 
   /** Of what is computed on. */
   const Size &

@@ -272,7 +272,8 @@ ChainOnDevice::GetReach() const
       for (std::size_t c = 0; c < 3; ++c)
       {
         const double carry = std::abs(static_cast<double>(m_Folded.parts[k].carry[3 * r + c]));
-        next[r] += carry > 0 ? carry * reach[c] : 0;
+        // Infinity times 0, which is what the kernels have then, may be anywhere.
+        next[r] += std::isinf(reach[c]) ? reach[c] : carry * reach[c];
       }
     }
     reach = next;

@@ -133,19 +133,22 @@ InputSlabs::SetInput(const ResampleInput & input, const ResamplePlan & plan)
   {
     m_Loaded = LoadedSlabs(plan.inputBuffers);
   }
-  m_Key = std::move(key);
+  // Not until there is room for what it says is loaded.
+  m_Key.clear();
   m_Cut = cut;
   m_Recursion.SetMaximumSize(plan.stateBytes);
   m_Wrapped = Wrap(input);
   if (m_Wrapped)
   {
     Release();
+    m_Key = std::move(key);
     return;
   }
   for (std::size_t buffer = 0; buffer < plan.inputBuffers; ++buffer)
   {
     Reserve(m_Queue, m_Buffers[buffer], plan.inputBytes);
   }
+  m_Key = std::move(key);
   // Not while slabs are loaded: both this and what is made of them go down through the same staging memory.
   if (cut.GetCount() > 1 && IsSpline(input) && m_Coefficients.empty())
   {

@@ -5,6 +5,7 @@
 #include "Prelude.h"
 #include "LineConvolution.h"
 #include "LineRecursion.h"
+#include "GridInterpolation.h"
 
 #include "Queue.h"
 #include "gpureg/Geometry.h"
@@ -13,7 +14,7 @@
 namespace gpureg
 {
 
-/** Filters along the lines of an array, on one device. src/host, cuda and opencl each have them in a file of this
+/** Filters along the lines of an array, and interpolation between them, on one device. src/host, cuda and opencl each have them in a file of this
  *  name. Every member throws Error where the device reports a failure, or cannot compute in doubles. */
 class LinePasses
 {
@@ -39,6 +40,14 @@ public:
   /** input: real [outer][length][inner]; output: real [outer][outputLength][inner]. */
   virtual void
   Convolve(const kernels::ConvolutionArguments & a, Precision precision, const Memory & input, Memory & output) = 0;
+
+  /** places: kernels::GridPlace, as many as outputSize[0] + outputSize[1] + outputSize[2]. */
+  virtual void
+  Interpolate(const kernels::GridInterpolationArguments & a,
+              Precision                                   precision,
+              const Memory &                              places,
+              const Memory &                              input,
+              Memory &                                    output) = 0;
 };
 
 /** Which line of a volume lies where: lines along an axis are [outer][length][inner]. */
@@ -58,6 +67,12 @@ ShapeOf(const Size & size, int components, int axis)
     (d < axis ? shape.inner : shape.outer) *= d == axis ? 1 : size[static_cast<std::size_t>(d)];
   }
   return shape;
+}
+
+inline std::int64_t
+CountElements(const kernels::GridInterpolationArguments & a)
+{
+  return std::int64_t{ a.components } * a.outputSize[0] * a.outputSize[1] * a.outputSize[2];
 }
 
 } // namespace gpureg

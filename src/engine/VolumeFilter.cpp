@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <vector>
 
 namespace gpureg
 {
@@ -116,6 +117,41 @@ public:
     m_Size = size;
   }
 
+  void
+  Interpolate(const GridInterpolation & grid)
+  {
+    CheckVolume();
+    kernels::GridInterpolationArguments a{};
+    a.components = m_Components;
+    a.truncates = grid.truncates;
+    std::vector<kernels::GridPlace> places;
+    for (std::size_t d = 0; d < 3; ++d)
+    {
+      CheckGridAxis(grid.cells[d], grid.fractions[d], m_Size[d]);
+      a.inputSize[d] = m_Size[d];
+      a.outputSize[d] = static_cast<int>(grid.cells[d].size());
+      for (std::size_t j = 0; j < grid.cells[d].size(); ++j)
+      {
+        places.push_back({ grid.fractions[d][j], grid.cells[d][j], 0 });
+      }
+    }
+    const Size      size{ a.outputSize[0], a.outputSize[1], a.outputSize[2] };
+    MemoryPointer & target = m_Current == &m_Work[0] ? m_Work[1] : m_Work[0];
+    MakeRoom(m_Places, places.size() * sizeof(kernels::GridPlace));
+    MakeRoom(target, GetBytes(size));
+    FillArray(*m_Queue,
+              *m_Places,
+              0,
+              sizeof(kernels::GridPlace),
+              static_cast<std::int64_t>(places.size()),
+              [&places](std::int64_t first, std::int64_t count, void * out) {
+                std::copy_n(places.data() + first, count, static_cast<kernels::GridPlace *>(out));
+              });
+    Run([&] { m_Passes->Interpolate(a, m_Precision, *m_Places, **m_Current, *target); });
+    m_Current = &target;
+    m_Size = size;
+  }
+
   const Size &
   GetSize() const
   {
@@ -139,6 +175,7 @@ public:
     m_Current = nullptr;
     m_Input.reset();
     m_Work = {};
+    m_Places.reset();
     m_Recursive.Release();
   }
 
@@ -167,6 +204,24 @@ private:
     return GetVoxelBytes() * static_cast<std::size_t>(CountOf(size));
   }
 
+  /** Whether each of an axis' cells is of the volume, and, where it is read, the sample behind it. */
+  static void
+  CheckGridAxis(const std::vector<int> & cells, const std::vector<double> & fractions, int length)
+  {
+    if (cells.empty() || cells.size() != fractions.size())
+    {
+      throw Error("a grid to interpolate at has points along each axis, and a fraction for each cell");
+    }
+    for (std::size_t j = 0; j < cells.size(); ++j)
+    {
+      if (cells[j] >= length - (fractions[j] > 0.0 ? 1 : 0) || !(fractions[j] >= 0.0 && fractions[j] <= 1.0))
+      {
+        throw Error("a grid to interpolate at has cell " + std::to_string(cells[j]) + " and fraction " +
+                    std::to_string(fractions[j]) + " along an axis of " + std::to_string(length) + " samples");
+      }
+    }
+  }
+
   void
   CheckVolume() const
   {
@@ -181,8 +236,8 @@ private:
   {
     Reserve(*m_Queue, memory, bytes);
     EvaluationStatistics & statistics = m_Queue->statistics;
-    statistics.deviceBytes =
-      static_cast<std::int64_t>(SizeOf(m_Input) + SizeOf(m_Work[0]) + SizeOf(m_Work[1]) + m_Recursive.GetSize());
+    statistics.deviceBytes = static_cast<std::int64_t>(SizeOf(m_Input) + SizeOf(m_Work[0]) + SizeOf(m_Work[1]) +
+                                                       SizeOf(m_Places) + m_Recursive.GetSize());
     statistics.largestArrayBytes =
       static_cast<std::int64_t>(std::max({ SizeOf(m_Input), SizeOf(m_Work[0]), SizeOf(m_Work[1]) }));
   }
@@ -223,9 +278,11 @@ private:
   Size                         m_Size{};
   MemoryPointer                m_Input;
   std::array<MemoryPointer, 2> m_Work;
-  MemoryPointer *              m_Current = nullptr;
-  bool                         m_HasInput = false;
-  bool                         m_IsTiming = false;
+  /** Of an interpolation's points. */
+  MemoryPointer   m_Places;
+  MemoryPointer * m_Current = nullptr;
+  bool            m_HasInput = false;
+  bool            m_IsTiming = false;
   /** Of the last SetVolume. */
   std::chrono::steady_clock::time_point m_Start;
 };
@@ -276,6 +333,12 @@ void
 VolumeFilter::Convolve(const LineConvolution & convolution)
 {
   m_Implementation->Convolve(convolution);
+}
+
+void
+VolumeFilter::Interpolate(const GridInterpolation & grid)
+{
+  m_Implementation->Interpolate(grid);
 }
 
 const Size &

@@ -194,13 +194,57 @@ public:
     }
   }
 
+  void
+  Interpolate(const GridInterpolationArguments & a,
+              Precision                          precision,
+              const Memory &                     places,
+              const Memory &                     input,
+              Memory &                           output) override
+  {
+    if (precision == Precision::Single)
+    {
+      InterpolateAs<float>(a, places, input, output);
+    }
+    else
+    {
+      InterpolateAs<double>(a, places, input, output);
+    }
+  }
+
 private:
+  template <typename T>
+  const T *
+  AddressIn(const Memory & memory)
+  {
+    return static_cast<const T *>(m_Queue.GetHostAddress(const_cast<Memory &>(memory)));
+  }
+
+  template <typename real>
+  void
+  InterpolateAs(const GridInterpolationArguments & a, const Memory & places, const Memory & input, Memory & output)
+  {
+    ++m_Queue.statistics.launches;
+    const GridPlace * const at = AddressIn<GridPlace>(places);
+    const real * const      in = AddressIn<real>(input);
+    real * const            out = static_cast<real *>(m_Queue.GetHostAddress(output));
+    const i64               rowElements = i64{ a.outputSize[0] } * a.components;
+    const i64               rows = i64{ a.outputSize[1] } * a.outputSize[2];
+    const i64               taskRows = std::max<i64>(1, TaskSamples / rowElements);
+    m_Queue.parallelFor((rows + taskRows - 1) / taskRows, [&](i64 task) {
+      const i64 end = std::min(rows, (task + 1) * taskRows) * rowElements;
+      for (i64 element = task * taskRows * rowElements; element < end; ++element)
+      {
+        InterpolateElement(&a, at, in, out, element);
+      }
+    });
+  }
+
   template <typename real>
   void
   ConvolveAs(const ConvolutionArguments & a, const Memory & input, Memory & output)
   {
     ++m_Queue.statistics.launches;
-    const real * const in = static_cast<const real *>(m_Queue.GetHostAddress(const_cast<Memory &>(input)));
+    const real * const in = AddressIn<real>(input);
     real * const       out = static_cast<real *>(m_Queue.GetHostAddress(output));
     // Rows of [outputLength][inner] where a sample's neighbours are near; else single j of them.
     const bool isAlong = a.inner == 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Affine maps of an integer index, exact at any size: 32 bits before the point and 32 behind it.
+// Affine maps of an integer index: 32 bits before the point and 32 behind it.
 // Shared by C++, CUDA C++ and OpenCL C.
 #ifndef gpureg_kernels_FixedMap_h
 #define gpureg_kernels_FixedMap_h
@@ -8,7 +8,8 @@ GPUREG_NAMESPACE_BEGIN
 
 /** position = M·index + t, in units of 2^-32 voxel, by rows: M00 M01 M02 t0, M10 … A float index of 500
  *  is known to 3e-5 voxel, which shows in an image; this one to 1e-7, on devices without doubles, too,
- *  and what lies in front of the point is a cell, without a conversion. */
+ *  and what lies in front of the point is a cell, without a conversion. M is rounded, by up to 2^-33: index n is off by
+ *  n times that, 1e-6 voxel for 10 000. */
 typedef struct FixedMap
 {
   i64 row[12];

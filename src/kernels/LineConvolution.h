@@ -15,7 +15,7 @@ enum
 };
 
 /** From an array [outer][length][inner] to one [outer][outputLength][inner]. Output j is that at the position
- *  first + (j / run)·step + j % run. */
+ *  first + (j / run)·step + j % run, or at the line's end if that lies beyond it. */
 typedef struct ConvolutionArguments
 {
   i64    inner;
@@ -36,7 +36,8 @@ typedef struct ConvolutionArguments
 GPUREG_FUNCTION int
 FindPosition(const ConvolutionArguments * a, int j)
 {
-  return a->first + j / a->run * a->step + j % a->run;
+  const int position = a->first + j / a->run * a->step + j % a->run;
+  return position < 0 ? 0 : (position < a->length ? position : a->length - 1);
 }
 
 /** The sample that a tap of the output at a position is for. */
