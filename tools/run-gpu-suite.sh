@@ -165,7 +165,7 @@ find_sanitizer() {
 sanitize() {
   local output=$scratch/$1-$2 options=(--tool "$1" --error-exitcode 99 --print-limit 20)
   [ "$1" = racecheck ] || options+=(--leak-check full)
-  GPUREG_TEST_CASES=8 limited 250 "$sanitizer" "${options[@]}" \
+  GPUREG_TEST_CASES=8 limited 400 "$sanitizer" "${options[@]}" \
     "$bundle/bin/$2" --gtest_color=no --gtest_filter="$3" > "$output" 2>&1
   echo $? > "$output.status"
 }
@@ -242,6 +242,7 @@ ResampleBadInputTest */cuda_0
 VolumeFilterTest */cuda_0
 VolumeFilterFuzzTest */cuda_0
 VolumeFilterBadInputTest */cuda_0
+VolumeFilterContractTest */cuda_0
 RecursiveGaussianTest */cuda_0
 PyramidTest */cuda_0
 ShrinkTest */cuda_0
