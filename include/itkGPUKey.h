@@ -7,7 +7,6 @@
 #include "itkCompositeTransform.h"
 #include "itkDisplacementFieldTransform.h"
 #include "itkMatrixOffsetTransformBase.h"
-#include "itkTimeStamp.h"
 
 namespace itk
 {
@@ -87,17 +86,9 @@ AddTransformToKey(gpureg::Key & key, const Transform<TScalar, VDimension, VDimen
   AddToKey(key, transform);
   if (const auto * const composite = dynamic_cast<const CompositeTransform<TScalar, VDimension> *>(transform))
   {
-    const SetTogether<TScalar, VDimension> setTogether(*composite);
     for (SizeValueType n = 0; n < composite->GetNumberOfTransforms(); ++n)
     {
       AddTransformToKey<TScalar, VDimension>(key, composite->GetNthTransformConstPointer(n));
-      if (setTogether.MayChangeFieldOf(n) && !setTogether.IsTold())
-      {
-        // Of a time of its own: equal to no other key.
-        TimeStamp now;
-        now.Modified();
-        key.push_back(static_cast<std::uintptr_t>(now.GetMTime()));
-      }
     }
   }
   else if (const auto * const field = dynamic_cast<const DisplacementFieldTransform<TScalar, VDimension> *>(transform))

@@ -22,7 +22,8 @@ namespace itk
  *
  * What ITK does in three filters, each over all voxels (itk::DiscreteGaussianImageFilter, then
  * itk::ResampleImageFilter or itk::ShrinkImageFilter), is one convolution along each axis here, computed only
- * where the level has voxels: linear interpolation, half-way between two voxels, is two more of its weights.
+ * where the level has voxels: linear interpolation, half-way between two voxels, is one more of its weights. Where
+ * that is not all (IsInterpolated()), it is computed at these voxels' neighbours, and interpolated between them.
  * The image goes up once, and stays there for all levels.
  *
  * \ingroup GPURegistration
@@ -198,9 +199,9 @@ private:
 
   static constexpr bool IsInteger = std::is_integral<PixelType>::value;
 
-  /** Whether the level's voxels along an axis are not what one convolution gives. Integers are cut off before they are
-   * interpolated and after it, which shows what rounding has put just before a voxel; and beyond the last voxel there
-   * is nothing to interpolate with. */
+  /** Whether the level's voxels along an axis are not what one convolution gives. Before the first voxel and behind the
+   * last one there is nothing to interpolate with. And integers are cut off before they are interpolated and after it,
+   * which shows what rounding has put just before a voxel. */
   static bool
   IsInterpolated(const LevelAxis & axis, int length)
   {
@@ -208,8 +209,8 @@ private:
     {
       const auto n = static_cast<std::size_t>(j);
       const int  nominal = axis.smooth.first + j * axis.smooth.step;
-      if (IsInteger ? axis.positions.fractions[n] > 0.0 || axis.positions.cells[n] != nominal
-                    : axis.isHalf && (nominal < 0 || nominal + 1 >= length))
+      const bool isOnEdge = axis.isHalf && (nominal < 0 || nominal + 1 >= length);
+      if (isOnEdge || (IsInteger && (axis.positions.fractions[n] > 0.0 || axis.positions.cells[n] != nominal)))
       {
         return true;
       }

@@ -87,6 +87,8 @@ TEST_F(Factory, EveryKindOfImageIsReplaced)
   EXPECT_TRUE((IsOursOf<unsigned char, 2>()));
   EXPECT_TRUE((IsOursOf<short, 3>()));
   EXPECT_TRUE((IsOursOf<unsigned long, 3>()));
+  EXPECT_TRUE((IsOursOf<long long, 2>()));
+  EXPECT_FALSE((IsOursOf<long double, 2>()));
   EXPECT_TRUE((IsOursOf<itk::Vector<double, 3>, 3>()));
   EXPECT_TRUE((IsOursOf<itk::RGBPixel<unsigned char>, 2>()));
   EXPECT_TRUE((IsOurs<itk::VectorImage<float, 2>>()));

@@ -85,7 +85,7 @@ public:
   void
   SetVolume(const VolumeInput & input, const ParallelFor & parallelFor);
 
-  /** The volume as it was set becomes what is computed on again. Only Convolve leaves it as it was.
+  /** The volume as it was set becomes what is computed on again. Only Convolve and Interpolate leave it as it was.
    *  \throws Error if it is no longer there. */
   void
   Restart();

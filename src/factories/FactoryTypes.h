@@ -28,7 +28,7 @@ AddShrinkImageFilter(itk::GPURegistrationFactory & factory);
 void
 AddSmoothingRecursiveGaussianImageFilter(itk::GPURegistrationFactory & factory);
 
-/** Calls visit with a value of each scalar pixel type. */
+/** Calls visit with a value of each scalar pixel type but long double, which is ITK's own. */
 template <typename TVisitor>
 void
 ForEachScalar(const TVisitor & visit)
@@ -42,6 +42,8 @@ ForEachScalar(const TVisitor & visit)
   visit(static_cast<int>(0));
   visit(static_cast<unsigned long>(0));
   visit(static_cast<long>(0));
+  visit(static_cast<unsigned long long>(0));
+  visit(static_cast<long long>(0));
   visit(0.0f);
   visit(0.0);
 }
