@@ -29,7 +29,7 @@ struct Work
   double flopsPerVoxel = 0;
 };
 
-/** Of a filter of floats, which reads its input and writes all of its outputs.
+/** Of a filter whose engine has floats, and which reads its input and writes all of its outputs.
  * \param spared how much of the input it need not read, or not write since it is an output as it is; 0 to 1. */
 template <typename TImage, typename TFilter>
 Work

@@ -21,10 +21,11 @@ namespace
 
 using namespace bench;
 using ImageType = itk::Image<float, 3>;
+using ShortImageType = itk::Image<short, 3>;
 
 const char * const Usage =
   R"(Usage: VolumeFilterBenchmark [options]
-Filters a float volume with ITK's classes and with ours on each device.
+Filters a volume of floats, or of shorts where a row says so, with ITK's classes and with ours on each device.
   --size N           voxels along each axis; default 256
   --device A,B,…     such as cuda:0,host; default: all there are
   --threads N        of ITK's filters and of the host device; default: ITK's
@@ -51,26 +52,28 @@ PrintHelp()
   benchmark::PrintDefaultHelp();
 }
 
-ImageType::Pointer
+template <typename TImage>
+typename TImage::Pointer
 MakeNoise(unsigned int size)
 {
-  auto image = ImageType::New();
+  auto image = TImage::New();
   image->SetRegions(itk::Size<3>{ { size, size, size } });
   image->Allocate();
   std::uint32_t state = 1;
   for (itk::SizeValueType i = 0; i < image->GetBufferedRegion().GetNumberOfPixels(); ++i)
   {
     state = state * 1664525u + 1013904223u;
-    image->GetBufferPointer()[i] = static_cast<float>(state >> 22);
+    image->GetBufferPointer()[i] = static_cast<typename TImage::PixelType>(state >> 22);
   }
   return image;
 }
 
-/** Registers rows for each filter. */
+/** Registers rows for each filter of one image. */
+template <typename TImage>
 class FilterRows
 {
 public:
-  FilterRows(SideBySide & table, Hardware hardware, ImageType::Pointer image)
+  FilterRows(SideBySide & table, Hardware hardware, typename TImage::Pointer image)
     : m_Table(table)
     , m_Hardware(std::move(hardware))
     , m_Image(std::move(image))
@@ -118,13 +121,13 @@ public:
   }
 
 private:
-  SideBySide &       m_Table;
-  Hardware           m_Hardware;
-  ImageType::Pointer m_Image;
+  SideBySide &             m_Table;
+  Hardware                 m_Hardware;
+  typename TImage::Pointer m_Image;
 };
 
 void
-RegisterAll(FilterRows & rows)
+RegisterAll(FilterRows<ImageType> & rows)
 {
   for (const unsigned int axis : { 0u, 1u, 2u })
   {
@@ -159,9 +162,14 @@ Run(const example::CommandLine & line)
   {
     throw std::invalid_argument("--size wants at least 8.");
   }
-  SideBySide table({}, {}, Footnote);
-  FilterRows rows(table, hardware, MakeNoise(size));
+  SideBySide            table({}, {}, Footnote);
+  FilterRows<ImageType> rows(table, hardware, MakeNoise<ImageType>(size));
   RegisterAll(rows);
+  // Cut off to whole numbers between the axes, and once more at the level's voxels.
+  FilterRows<ShortImageType> rowsOfShorts(table, hardware, MakeNoise<ShortImageType>(size));
+  rowsOfShorts.Register<itk::GPUMultiResolutionPyramidImageFilter<ShortImageType, ShortImageType>,
+                        itk::MultiResolutionPyramidImageFilter<ShortImageType, ShortImageType>>(
+    "pyramid4OfShorts", [](auto & filter) { filter.SetNumberOfLevels(4); });
   return table.Measure();
 }
 

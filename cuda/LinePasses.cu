@@ -102,27 +102,13 @@ public:
   void
   Recurse(int kind, const RecursionArguments & a, Precision precision, Memory & volume, Memory * states) override
   {
-    if (precision == Precision::Single)
-    {
-      RecurseAs<float>(kind, a, volume, *states);
-    }
-    else
-    {
-      RecurseAs<double>(kind, a, volume, *states);
-    }
+    WithReal(precision, [&](auto zero) { RecurseAs<decltype(zero)>(kind, a, volume, *states); });
   }
 
   void
   Convolve(const ConvolutionArguments & a, Precision precision, const Memory & input, Memory & output) override
   {
-    if (precision == Precision::Single)
-    {
-      ConvolveAs<float>(a, input, output);
-    }
-    else
-    {
-      ConvolveAs<double>(a, input, output);
-    }
+    WithReal(precision, [&](auto zero) { ConvolveAs<decltype(zero)>(a, input, output); });
   }
 
   void
@@ -132,14 +118,7 @@ public:
               const Memory &                     input,
               Memory &                           output) override
   {
-    if (precision == Precision::Single)
-    {
-      InterpolateAs<float>(a, places, input, output);
-    }
-    else
-    {
-      InterpolateAs<double>(a, places, input, output);
-    }
+    WithReal(precision, [&](auto zero) { InterpolateAs<decltype(zero)>(a, places, input, output); });
   }
 
 private:

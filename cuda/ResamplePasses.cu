@@ -73,14 +73,7 @@ public:
   {
     ResampleArguments a = arguments;
     CutIntoGroups(&a, Lanes);
-    if (precision == Precision::Single)
-    {
-      ResampleAs<float>(a, arrays, output);
-    }
-    else
-    {
-      ResampleAs<double>(a, arrays, output);
-    }
+    WithReal(precision, [&](auto zero) { ResampleAs<decltype(zero)>(a, arrays, output); });
   }
 
 private:

@@ -54,14 +54,13 @@ MakeInput(const TImage & image, const typename TImage::RegionType & region, gpur
   input.precision = precision;
   input.values = [=, &image](std::int64_t first, std::int64_t count, void * out) {
     ForEachRow(image, region, first, count, [&](std::int64_t row, std::int64_t begin, std::int64_t now) {
-      const auto copy = [&](auto * values) {
-        using RealType = std::remove_pointer_t<decltype(values)>;
+      gpureg::WithReal(precision, [&](auto zero) {
+        using RealType = decltype(zero);
         std::transform(pixels + row * components,
                        pixels + (row + now) * components,
-                       values + begin * components,
+                       static_cast<RealType *>(out) + begin * components,
                        [](const auto value) { return static_cast<RealType>(static_cast<TComponent>(value)); });
-      };
-      precision == gpureg::Precision::Single ? copy(static_cast<float *>(out)) : copy(static_cast<double *>(out));
+      });
     });
   };
   return input;
@@ -80,14 +79,13 @@ WriteOutput(gpureg::VolumeFilter &              filter,
   GPURegistrationDetail::PrepareForWriting(image, parallelFor);
   filter.GetVolume([&](std::int64_t first, std::int64_t count, const void * in) {
     ForEachRow(image, region, first, count, [&](std::int64_t row, std::int64_t begin, std::int64_t now) {
-      const auto copy = [&](const auto * values) {
+      gpureg::WithReal(precision, [&](auto zero) {
+        const auto * const values = static_cast<const decltype(zero) *>(in);
         std::transform(values + begin * components,
                        values + (begin + now) * components,
                        pixels + row * components,
                        [](const auto value) { return static_cast<ComponentType<TImage>>(value); });
-      };
-      precision == gpureg::Precision::Single ? copy(static_cast<const float *>(in))
-                                             : copy(static_cast<const double *>(in));
+      });
     });
   });
 }

@@ -88,9 +88,8 @@ private:
   bool
   HasTiles(Precision precision) const
   {
-    const std::size_t realBytes = precision == Precision::Single ? sizeof(float) : sizeof(double);
-    const auto        lanes = static_cast<std::size_t>(m_Queue.GetDevice().GetLanes());
-    return realBytes * (RecursionBlock + 1) * lanes <= m_Queue.GetDevice().GetLocalMemorySize();
+    const auto lanes = static_cast<std::size_t>(m_Queue.GetDevice().GetLanes());
+    return BytesOf(precision) * (RecursionBlock + 1) * lanes <= m_Queue.GetDevice().GetLocalMemorySize();
   }
 
   int

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // GPUResampleImageFilter within a bound of device memory: the same image, to the bit, whatever the bound.
+#include "ImageComparison.h"
 #include "ResampleCase.h"
 #include "TestDevices.h"
 
@@ -13,7 +14,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
 #include <limits>
 #include <stdexcept>
 
@@ -32,16 +32,6 @@ MakeDeepGrid(Random & random)
   grid.size[VDimension - 2] = 23;
   grid.size[VDimension - 1] = 97;
   return grid;
-}
-
-template <typename TImage>
-bool
-AreSameToTheBit(const TImage & a, const TImage & b)
-{
-  const std::size_t bytes = a.GetBufferedRegion().GetNumberOfPixels() * a.GetNumberOfComponentsPerPixel() *
-                            sizeof(typename itk::NumericTraits<typename TImage::PixelType>::ValueType);
-  return a.GetBufferedRegion() == b.GetBufferedRegion() &&
-         std::memcmp(a.GetBufferPointer(), b.GetBufferPointer(), bytes) == 0;
 }
 
 /** Resamples within a bound, and says what it took. */
@@ -115,9 +105,9 @@ protected:
         const auto whole = ResampleWithin(*filter, *image, 0);
         for (const std::size_t bound : bounds)
         {
-          EXPECT_TRUE(AreSameToTheBit(*whole, *ResampleWithin(*filter, *image, bound))) << bound << " bytes";
+          EXPECT_TRUE(HaveSameBits(*whole, *ResampleWithin(*filter, *image, bound))) << bound << " bytes";
         }
-        EXPECT_TRUE(AreSameToTheBit(*whole, *ResampleWithin(*filter, *image, 0)));
+        EXPECT_TRUE(HaveSameBits(*whole, *ResampleWithin(*filter, *image, 0)));
       }
     }
   }
@@ -182,7 +172,7 @@ TEST_P(ResampleMemory, AxesThatChangePlacesAndEdgesThatGoOnAreTheSameInSlabs)
       filter->SetExtrapolator(itk::NearestNeighborExtrapolateImageFunction<ImageType, double>::New());
     }
     const auto whole = ResampleWithin(*filter, *image, 0);
-    EXPECT_TRUE(AreSameToTheBit(*whole, *ResampleWithin(*filter, *image, 60000))) << extrapolates;
+    EXPECT_TRUE(HaveSameBits(*whole, *ResampleWithin(*filter, *image, 60000))) << extrapolates;
   }
 }
 
@@ -225,7 +215,7 @@ TEST_P(ResampleMemory, LargeSlabsThatOverlapKernelsAreTheSame)
     const auto whole = ResampleWithin(*filter, *image, 0);
     for (const std::size_t bound : { std::size_t{ 3 } << 20, std::size_t{ 9 } << 20 })
     {
-      EXPECT_TRUE(AreSameToTheBit(*whole, *ResampleWithin(*filter, *image, bound))) << interpolator << ", " << bound;
+      EXPECT_TRUE(HaveSameBits(*whole, *ResampleWithin(*filter, *image, bound))) << interpolator << ", " << bound;
     }
   }
 }
@@ -255,8 +245,8 @@ TEST_P(ResampleMemory, AnAbortHalfWayLeavesAFilterThatGoesOn)
   {
     const auto expected = ResampleWithin(*MakeFilter(next.GetPointer(), transform.GetPointer()), *next, 0);
     filter->SetInput(next);
-    EXPECT_TRUE(AreSameToTheBit(*expected, *ResampleWithin(*filter, *next, 60000)));
-    EXPECT_TRUE(AreSameToTheBit(*expected, *ResampleWithin(*filter, *next, 100000)));
+    EXPECT_TRUE(HaveSameBits(*expected, *ResampleWithin(*filter, *next, 60000)));
+    EXPECT_TRUE(HaveSameBits(*expected, *ResampleWithin(*filter, *next, 100000)));
   }
 }
 
@@ -328,11 +318,11 @@ TEST_P(ResampleMemory, AFieldThatMovesNothingIsTheSameInSlabs)
   // Grids, slabs and pieces of many sizes.
   for (std::size_t bound = 230000; bound < 330000; bound += 531)
   {
-    EXPECT_TRUE(AreSameToTheBit(*whole, *ResampleWithin(*filter, *image, bound))) << bound << " bytes";
+    EXPECT_TRUE(HaveSameBits(*whole, *ResampleWithin(*filter, *image, bound))) << bound << " bytes";
   }
   for (std::size_t bound = 14000; bound < 60000; bound += 173)
   {
-    EXPECT_TRUE(AreSameToTheBit(*whole, *ResampleWithin(*filter, *image, bound))) << bound << " bytes";
+    EXPECT_TRUE(HaveSameBits(*whole, *ResampleWithin(*filter, *image, bound))) << bound << " bytes";
   }
 }
 
@@ -365,7 +355,7 @@ TEST_P(ResampleMemory, AFieldLargerThanTheBoundIsTheSameInParts)
   const auto filter = MakeFilter(image.GetPointer(), composite.GetPointer());
   const auto whole = ResampleWithin(*filter, *image, 0);
   EXPECT_GT(filter->GetEvaluationStatistics().deviceBytes, 1100000);
-  EXPECT_TRUE(AreSameToTheBit(*whole, *ResampleWithin(*filter, *image, 500000)));
+  EXPECT_TRUE(HaveSameBits(*whole, *ResampleWithin(*filter, *image, 500000)));
 }
 
 TEST_P(ResampleMemory, AFieldThatLeadsNowhereIsTheSameInSlabs)
@@ -382,7 +372,7 @@ TEST_P(ResampleMemory, AFieldThatLeadsNowhereIsTheSameInSlabs)
   const auto filter = MakeFilter(image.GetPointer(), transform.GetPointer());
   filter->SetExtrapolator(itk::NearestNeighborExtrapolateImageFunction<ImageType, double>::New());
   const auto whole = ResampleWithin(*filter, *image, 0);
-  EXPECT_TRUE(AreSameToTheBit(*whole, *ResampleWithin(*filter, *image, 60000)));
+  EXPECT_TRUE(HaveSameBits(*whole, *ResampleWithin(*filter, *image, 60000)));
 }
 
 TEST_P(ResampleMemory, TooLittleForASlabSaysHowMuchItTakesAndThatIsEnough)
@@ -411,11 +401,11 @@ TEST_P(ResampleMemory, TooLittleForASlabSaysHowMuchItTakesAndThatIsEnough)
       ASSERT_NO_FATAL_FAILURE(ReadWanted(error, wanted));
     }
     ASSERT_GT(wanted, 2000u);
-    EXPECT_TRUE(AreSameToTheBit(*whole, *ResampleWithin(*filter, *image, wanted)));
+    EXPECT_TRUE(HaveSameBits(*whole, *ResampleWithin(*filter, *image, wanted)));
     filter->SetMaximumDeviceMemory(wanted - 1);
     filter->Modified();
     EXPECT_THROW(filter->Update(), itk::ExceptionObject);
-    EXPECT_TRUE(AreSameToTheBit(*whole, *ResampleWithin(*filter, *image, 0)));
+    EXPECT_TRUE(HaveSameBits(*whole, *ResampleWithin(*filter, *image, 0)));
   }
 }
 
@@ -436,7 +426,7 @@ TEST_P(ResampleMemory, WithoutABoundTheProcessLimitIsKept)
   const auto within = ResampleWithin(*filter, *image, 0);
   gpureg::SetMemoryLimit(GetParam(), 0);
   EXPECT_LE(filter->GetEvaluationStatistics().deviceBytes, 120000);
-  EXPECT_TRUE(AreSameToTheBit(*whole, *within));
+  EXPECT_TRUE(HaveSameBits(*whole, *within));
 }
 
 TEST_P(ResampleMemory, AFieldStaysOnTheDeviceUntilItIsModified)
@@ -449,7 +439,7 @@ TEST_P(ResampleMemory, AFieldStaysOnTheDeviceUntilItIsModified)
   const auto filter = MakeFilter(image.GetPointer(), transform.GetPointer());
   const auto first = ResampleWithin(*filter, *image, 0);
   const auto firstBytes = filter->GetEvaluationStatistics().bytesUp;
-  EXPECT_TRUE(AreSameToTheBit(*first, *ResampleWithin(*filter, *image, 0)));
+  EXPECT_TRUE(HaveSameBits(*first, *ResampleWithin(*filter, *image, 0)));
   if (GetParam() != "host")
   {
     EXPECT_LT(filter->GetEvaluationStatistics().bytesUp, firstBytes / 20);
@@ -462,9 +452,9 @@ TEST_P(ResampleMemory, AFieldStaysOnTheDeviceUntilItIsModified)
   }
   field.Modified();
   const auto moved = ResampleWithin(*filter, *image, 0);
-  EXPECT_FALSE(AreSameToTheBit(*first, *moved));
+  EXPECT_FALSE(HaveSameBits(*first, *moved));
   const auto fresh = MakeFilter(image.GetPointer(), transform.GetPointer());
-  EXPECT_TRUE(AreSameToTheBit(*ResampleWithin(*fresh, *image, 0), *moved));
+  EXPECT_TRUE(HaveSameBits(*ResampleWithin(*fresh, *image, 0), *moved));
 }
 
 TEST_P(ResampleMemory, AFieldThatIsGivenOtherParametersGoesUpAgain)
@@ -479,8 +469,8 @@ TEST_P(ResampleMemory, AFieldThatIsGivenOtherParametersGoesUpAgain)
   auto       before = ResampleWithin(*filter, *image, 0);
   const auto expectFresh = [&](const char * how) {
     const auto after = ResampleWithin(*filter, *image, 0);
-    EXPECT_FALSE(AreSameToTheBit(*before, *after)) << how;
-    EXPECT_TRUE(AreSameToTheBit(*ResampleWithin(*make(), *image, 0), *after)) << how;
+    EXPECT_FALSE(HaveSameBits(*before, *after)) << how;
+    EXPECT_TRUE(HaveSameBits(*ResampleWithin(*make(), *image, 0), *after)) << how;
     before = after;
   };
   auto parameters = transform->GetParameters();
@@ -522,7 +512,7 @@ TEST_P(ResampleMemory, AGridFinerThanTheOutputIsReadWhereItIs)
   const auto whole = ResampleWithin(*filter, *image, 0);
   for (const std::size_t bound : { 900000, 400000 })
   {
-    EXPECT_TRUE(AreSameToTheBit(*whole, *ResampleWithin(*filter, *image, bound))) << bound;
+    EXPECT_TRUE(HaveSameBits(*whole, *ResampleWithin(*filter, *image, bound))) << bound;
   }
 }
 
@@ -553,7 +543,7 @@ TEST_P(ResampleMemory, OneFilterKeepsWithinEachBoundInTurn)
     try
     {
       const auto bounded = ResampleWithin(*filter, *image, bound);
-      EXPECT_TRUE(AreSameToTheBit(*bounded, *ResampleWithin(*filter, *image, 0)));
+      EXPECT_TRUE(HaveSameBits(*bounded, *ResampleWithin(*filter, *image, 0)));
       ++enough;
     }
     catch (const itk::ExceptionObject & error)

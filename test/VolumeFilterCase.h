@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the filters of volumes are tested on, and how their images are compared with ITK's.
+// What the filters of volumes are tested on.
 #ifndef VolumeFilterCase_h
 #define VolumeFilterCase_h
 
+#include "ImageComparison.h"
 #include "TestDevices.h"
 #include "TestImages.h"
 
 #include "itkImageRegionConstIteratorWithIndex.h"
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
-#include <cstring>
 #include <limits>
-#include <string>
 #include <vector>
 
 namespace gpuregtest
@@ -58,61 +55,6 @@ MakeOddGrid(const std::vector<unsigned int> & size)
   }
   grid.direction = MakeRotation<VDimension>(0.3);
   return grid;
-}
-
-/** Root mean square of the difference of two images' components, over the range of the first, or over another if there
- *  is one. Where the pixels are integers, one apart is none if may be: a double may be about to become the next integer.
- */
-template <typename TImage>
-double
-GetNrmse(const TImage & expected, const TImage & image, bool oneApartIsNone = false, double range = 0)
-{
-  EXPECT_EQ(expected.GetBufferedRegion(), image.GetBufferedRegion());
-  EXPECT_EQ(expected.GetNumberOfComponentsPerPixel(), image.GetNumberOfComponentsPerPixel());
-  if (expected.GetBufferedRegion() != image.GetBufferedRegion())
-  {
-    return std::numeric_limits<double>::infinity();
-  }
-  using ComponentType = typename itk::NumericTraits<typename TImage::PixelType>::ValueType;
-  const auto   count = expected.GetBufferedRegion().GetNumberOfPixels() * expected.GetNumberOfComponentsPerPixel();
-  const auto * a = reinterpret_cast<const ComponentType *>(expected.GetBufferPointer());
-  const auto * b = reinterpret_cast<const ComponentType *>(image.GetBufferPointer());
-  double       low = std::numeric_limits<double>::max(), high = -low, squares = 0;
-  for (itk::SizeValueType i = 0; i < count; ++i)
-  {
-    const double wanted = static_cast<double>(a[i]);
-    const double apart = std::abs(static_cast<double>(b[i]) - wanted);
-    low = std::min(low, wanted);
-    high = std::max(high, wanted);
-    squares += oneApartIsNone && apart == 1.0 ? 0.0 : apart * apart;
-  }
-  return std::sqrt(squares / static_cast<double>(count)) / (range > 0 ? range : std::max(high - low, 1e-30));
-}
-
-/** How many pixels of two images of the same size differ. */
-template <typename TImage>
-itk::SizeValueType
-CountDifferent(const TImage & a, const TImage & b)
-{
-  EXPECT_EQ(a.GetBufferedRegion(), b.GetBufferedRegion());
-  const auto count = std::min(a.GetBufferedRegion().GetNumberOfPixels(), b.GetBufferedRegion().GetNumberOfPixels());
-  itk::SizeValueType different = 0;
-  for (itk::SizeValueType i = 0; i < count; ++i)
-  {
-    different += a.GetBufferPointer()[i] != b.GetBufferPointer()[i];
-  }
-  return different;
-}
-
-/** Whether two images hold the same bits. */
-template <typename TImage>
-bool
-AreTheSame(const TImage & a, const TImage & b)
-{
-  return a.GetBufferedRegion() == b.GetBufferedRegion() &&
-         std::memcmp(a.GetBufferPointer(),
-                     b.GetBufferPointer(),
-                     a.GetBufferedRegion().GetNumberOfPixels() * sizeof(typename TImage::PixelType)) == 0;
 }
 
 } // namespace gpuregtest

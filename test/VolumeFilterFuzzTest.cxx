@@ -20,6 +20,24 @@ namespace
 /** Of the waves that are filtered. */
 constexpr double InputRange = 1100.0;
 
+/** Whether a grid's axes are those of space, in any order and direction. */
+template <unsigned int VDimension>
+bool
+IsAlongAxes(const Grid<VDimension> & grid)
+{
+  for (unsigned int r = 0; r < VDimension; ++r)
+  {
+    for (unsigned int c = 0; c < VDimension; ++c)
+    {
+      if (grid.direction[r][c] != 0 && std::abs(grid.direction[r][c]) != 1)
+      {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
 class VolumeFilterFuzz : public DeviceTest
 {
 protected:
@@ -61,7 +79,7 @@ protected:
         }
         else
         {
-          EXPECT_TRUE(AreTheSame(*once[n], *output)) << filter->GetNameOfClass() << " on " << threads << " threads";
+          EXPECT_TRUE(HaveSameBits(*once[n], *output)) << filter->GetNameOfClass() << " on " << threads << " threads";
         }
       }
     }
@@ -176,8 +194,10 @@ protected:
       filter.SetUseShrinkImageFilter(shrinks);
       filter.SetMaximumError(error);
     };
-    // A level is made from integers that were cut off before.
-    const double tolerance = std::is_integral<typename TImage::PixelType>::value ? 2e-3 : 1e-5;
+    // Integers are cut off, and show the last bit of what they are made from: where the axes are those of space ours is
+    // ITK's, elsewhere a level is made from integers of which some are one apart.
+    const bool   isInteger = std::is_integral<typename TImage::PixelType>::value;
+    const double tolerance = isInteger ? (IsAlongAxes(grid) ? 0.0 : 2e-3) : 1e-5;
     m_Compared += this->Compare<itk::MultiResolutionPyramidImageFilter<TImage, TImage>,
                                 itk::GPUMultiResolutionPyramidImageFilter<TImage, TImage>>(
       *input, configure, tolerance, InputRange, true);
@@ -209,7 +229,7 @@ protected:
 TEST_P(VolumeFilterFuzz, RandomSetUps)
 {
   const std::uint64_t count = ForEachSeed(1993, 200, [&](std::uint64_t seed) {
-    switch (seed % 4)
+    switch (seed % 5)
     {
       case 0:
         this->Run<itk::Image<float, 2>>(seed);
@@ -219,6 +239,9 @@ TEST_P(VolumeFilterFuzz, RandomSetUps)
         break;
       case 2:
         this->Run<itk::Image<short, 2>>(seed);
+        break;
+      case 3:
+        this->Run<itk::Image<short, 3>>(seed);
         break;
       default:
         this->Run<itk::Image<double, 3>>(seed);

@@ -20,6 +20,21 @@ BytesOf(Precision precision)
   return precision == Precision::Single ? sizeof(float) : sizeof(double);
 }
 
+/** Calls work with a zero of the type that values are kept in. */
+template <typename TWork>
+void
+WithReal(Precision precision, const TWork & work)
+{
+  if (precision == Precision::Single)
+  {
+    work(float{});
+  }
+  else
+  {
+    work(double{});
+  }
+}
+
 } // namespace gpureg
 
 #endif

@@ -3,6 +3,7 @@
 #define gpureg_LinePasses_h
 
 #include "Prelude.h"
+#include "Arithmetic.h"
 #include "LineConvolution.h"
 #include "LineRecursion.h"
 #include "GridInterpolation.h"
@@ -14,8 +15,8 @@
 namespace gpureg
 {
 
-/** Filters along the lines of an array, and interpolation between them, on one device. src/host, cuda and opencl each have them in a file of this
- *  name. Every member throws Error where the device reports a failure, or cannot compute in doubles. */
+/** Filters along the lines of an array, and interpolation between them, on one device. src/host, cuda and opencl each
+ *  have them in a file of this name. Every member throws Error where the device reports a failure, or cannot compute in doubles. */
 class LinePasses
 {
 public:

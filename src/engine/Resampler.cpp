@@ -251,14 +251,9 @@ private:
                 {
                   const double value =
                     request.extrapolates ? 0.0 : request.outside.at(static_cast<std::size_t>(first + c));
-                  if (input.precision == Precision::Single)
-                  {
-                    static_cast<float *>(out)[c] = static_cast<float>(value);
-                  }
-                  else
-                  {
-                    static_cast<double *>(out)[c] = value;
-                  }
+                  WithReal(input.precision, [&](auto zero) {
+                    static_cast<decltype(zero) *>(out)[c] = static_cast<decltype(zero)>(value);
+                  });
                 }
               });
   }

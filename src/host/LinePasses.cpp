@@ -29,16 +29,7 @@ template <typename TWork>
 void
 WithVariant(int kind, Precision precision, const TWork & work)
 {
-  const auto withKind = [&](auto constant) {
-    if (precision == Precision::Single)
-    {
-      work(constant, float{});
-    }
-    else
-    {
-      work(constant, double{});
-    }
-  };
+  const auto withKind = [&](auto constant) { WithReal(precision, [&](auto zero) { work(constant, zero); }); };
   if (kind == RecursionOfGaussian)
   {
     withKind(std::integral_constant<int, RecursionOfGaussian>{});
@@ -184,14 +175,7 @@ public:
   void
   Convolve(const ConvolutionArguments & a, Precision precision, const Memory & input, Memory & output) override
   {
-    if (precision == Precision::Single)
-    {
-      ConvolveAs<float>(a, input, output);
-    }
-    else
-    {
-      ConvolveAs<double>(a, input, output);
-    }
+    WithReal(precision, [&](auto zero) { ConvolveAs<decltype(zero)>(a, input, output); });
   }
 
   void
@@ -201,14 +185,7 @@ public:
               const Memory &                     input,
               Memory &                           output) override
   {
-    if (precision == Precision::Single)
-    {
-      InterpolateAs<float>(a, places, input, output);
-    }
-    else
-    {
-      InterpolateAs<double>(a, places, input, output);
-    }
+    WithReal(precision, [&](auto zero) { InterpolateAs<decltype(zero)>(a, places, input, output); });
   }
 
 private:

@@ -44,14 +44,7 @@ WithVariant(const ResampleArguments & a, Precision precision, const TWork & work
 {
   WithInterpolation(a.interpolation, [&](auto interpolation) {
     const auto withChain = [&](auto chain) {
-      if (precision == Precision::Single)
-      {
-        work(interpolation, chain, float{});
-      }
-      else
-      {
-        work(interpolation, chain, double{});
-      }
+      WithReal(precision, [&](auto zero) { work(interpolation, chain, zero); });
     };
     switch (a.chain)
     {

@@ -54,15 +54,6 @@ FinishSum(const ConvolutionArguments * a, double sum)
   return a->truncates ? (double)(i64)sum : sum;
 }
 
-/** a·b, rounded before anything is added to it: a compiler may make one instruction of a product and a sum, but
- *  not of this. Sums are then ITK's to the bit on every device, and so are the integers that they are cut off
- *  to: a flat image of 100 becomes 99 on all of them, or on none. */
-GPUREG_FUNCTION double
-RoundedProduct(double a, double b)
-{
-  return MultiplyAdd(a, b, 0.0);
-}
-
 /** Output j of a line. */
 GPUREG_REAL_FUNCTION double
 ConvolveAt(const ConvolutionArguments * a, GPUREG_GLOBAL const real * line, int j)
@@ -104,24 +95,10 @@ ConvolveElement(const ConvolutionArguments * a,
                 GPUREG_GLOBAL real *         output,
                 i64                          element)
 {
-  const i64 row = a->inner * a->outputLength;
-  i64       outer, within;
-  int       j;
-  if (row * a->outer <= 0x7FFFFFFF)
-  {
-    /* Divisions of 64 bits would cost more than the rest. */
-    const u32 outer32 = (u32)element / (u32)row;
-    const u32 within32 = (u32)element - outer32 * (u32)row;
-    j = (int)(within32 / (u32)a->inner);
-    outer = outer32;
-    within = within32;
-  }
-  else
-  {
-    outer = element / row;
-    within = element - outer * row;
-    j = (int)(within / a->inner);
-  }
+  const i64                  row = a->inner * a->outputLength;
+  const i64                  outer = DivideIndex(element, row);
+  const i64                  within = element - outer * row;
+  const int                  j = (int)DivideIndex(within, a->inner);
   GPUREG_GLOBAL const real * line = input + (outer * a->inner * a->length + (within - j * a->inner));
   output[element] = (real)ConvolveAt(a, line, j);
 }

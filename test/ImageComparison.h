@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// How far images are from those that ITK makes, or from each other.
+#ifndef ImageComparison_h
+#define ImageComparison_h
+
+#include "itkImage.h"
+#include "itkNumericTraits.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+namespace gpuregtest
+{
+
+template <typename TImage>
+using ComponentOf = typename itk::NumericTraits<typename TImage::PixelType>::ValueType;
+
+/** Of all pixels in the buffer. */
+template <typename TImage>
+std::size_t
+CountComponents(const TImage & image)
+{
+  return image.GetBufferedRegion().GetNumberOfPixels() * image.GetNumberOfComponentsPerPixel();
+}
+
+/** As many as CountComponents() says. */
+template <typename TImage>
+const ComponentOf<TImage> *
+GetComponents(const TImage & image)
+{
+  return reinterpret_cast<const ComponentOf<TImage> *>(image.GetBufferPointer());
+}
+
+template <typename TImage>
+::testing::AssertionResult
+HaveSameSize(const TImage & a, const TImage & b)
+{
+  if (a.GetBufferedRegion() != b.GetBufferedRegion() ||
+      a.GetNumberOfComponentsPerPixel() != b.GetNumberOfComponentsPerPixel())
+  {
+    return ::testing::AssertionFailure() << a.GetNumberOfComponentsPerPixel() << " components of "
+                                         << a.GetBufferedRegion() << " beside " << b.GetNumberOfComponentsPerPixel()
+                                         << " of " << b.GetBufferedRegion();
+  }
+  return ::testing::AssertionSuccess();
+}
+
+/** Root mean square of the difference of two images' components, over the range of the first, or over another if there
+ *  is one. Where the pixels are integers, one apart is none if may be: a double may be about to become the next integer.
+ */
+template <typename TImage>
+double
+GetNrmse(const TImage & expected, const TImage & image, bool oneApartIsNone = false, double range = 0)
+{
+  const ::testing::AssertionResult haveSameSize = HaveSameSize(expected, image);
+  EXPECT_TRUE(haveSameSize);
+  if (!haveSameSize)
+  {
+    return std::numeric_limits<double>::infinity();
+  }
+  const std::size_t  count = CountComponents(expected);
+  const auto * const a = GetComponents(expected);
+  const auto * const b = GetComponents(image);
+  double             low = std::numeric_limits<double>::max(), high = -low, squares = 0;
+  for (std::size_t i = 0; i < count; ++i)
+  {
+    const double wanted = static_cast<double>(a[i]);
+    const double apart = std::abs(static_cast<double>(b[i]) - wanted);
+    low = std::min(low, wanted);
+    high = std::max(high, wanted);
+    squares += oneApartIsNone && apart == 1.0 ? 0.0 : apart * apart;
+  }
+  return std::sqrt(squares / static_cast<double>(count)) / (range > 0 ? range : std::max(high - low, 1e-30));
+}
+
+/** How many components of two images differ; all of them if the images' sizes do. */
+template <typename TImage>
+std::size_t
+CountDifferent(const TImage & a, const TImage & b)
+{
+  const std::size_t count = CountComponents(a);
+  if (!HaveSameSize(a, b))
+  {
+    return count;
+  }
+  std::size_t different = 0;
+  for (std::size_t i = 0; i < count; ++i)
+  {
+    different += GetComponents(a)[i] != GetComponents(b)[i];
+  }
+  return different;
+}
+
+/** Whether two images hold the same pixels, to the bit. */
+template <typename TImage>
+::testing::AssertionResult
+HaveSameBits(const TImage & a, const TImage & b)
+{
+  const ::testing::AssertionResult haveSameSize = HaveSameSize(a, b);
+  if (!haveSameSize)
+  {
+    return haveSameSize;
+  }
+  if (std::memcmp(GetComponents(a), GetComponents(b), CountComponents(a) * sizeof(ComponentOf<TImage>)) != 0)
+  {
+    return ::testing::AssertionFailure() << CountDifferent(a, b) << " of " << CountComponents(a)
+                                         << " components are not equal";
+  }
+  return ::testing::AssertionSuccess();
+}
+
+} // namespace gpuregtest
+
+#endif
