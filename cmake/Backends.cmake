@@ -49,7 +49,6 @@ if(GPURegistration_HAS_OPENCL)
     Line
     ${_opencl_dir}/Prelude.cl
     ${_kernel_dir}/LineRecursion.h
-    ${_kernel_dir}/Arithmetic.h
     ${_kernel_dir}/LineConvolution.h
     ${_kernel_dir}/GridInterpolation.h
     ${_kernel_dir}/LineKernels.h

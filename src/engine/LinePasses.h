@@ -3,7 +3,6 @@
 #define gpureg_LinePasses_h
 
 #include "Prelude.h"
-#include "Arithmetic.h"
 #include "LineConvolution.h"
 #include "LineRecursion.h"
 #include "GridInterpolation.h"

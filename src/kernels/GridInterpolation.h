@@ -59,10 +59,10 @@ InterpolateElement(const GridInterpolationArguments * a,
                    GPUREG_GLOBAL real *               output,
                    i64                                element)
 {
-  const i64       voxel = DivideIndex(element, a->components);
+  const i64       voxel = element / a->components;
   const int       component = (int)(element - voxel * a->components);
-  const i64       row = DivideIndex(voxel, a->outputSize[0]);
-  const int       z = (int)DivideIndex(row, a->outputSize[1]);
+  const i64       row = voxel / a->outputSize[0];
+  const int       z = (int)(row / a->outputSize[1]);
   const GridPlace px = places[voxel - row * a->outputSize[0]];
   const GridPlace py = places[a->outputSize[0] + (int)(row - (i64)z * a->outputSize[1])];
   const GridPlace pz = places[(i64)a->outputSize[0] + a->outputSize[1] + z];
