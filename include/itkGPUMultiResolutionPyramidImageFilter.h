@@ -19,9 +19,11 @@ namespace itk
  * to the last.
  *
  * All levels are made, whatever is requested of them, of all of the input. Between two axes
- * pixels are what ITK keeps there, the level's own type; sums are double.
+ * pixels are what ITK keeps there, the level's own type; sums are double. Where the axes are not those of space, ITK's
+ * rounding decides for each voxel on the very edge of the input whether it is still inside; here it does so once for
+ * all that have the same index along an axis.
  *
- * What the device does not do (dimensions other than 2 and 3, levels of 64-bit integers, a device without
+ * What the device does not do (dimensions other than 2 and 3, levels of 64-bit integers or bools, a device without
  * doubles) is computed by the parent class, and a warning says so once.
  *
  * Errors of a device, such as memory that is out, are itk::ExceptionObjects; the filter can be used again.

@@ -37,11 +37,12 @@ public:
 
   using PixelType = typename TOutputImage::PixelType;
 
-  /** Pyramids are made of what their output can hold: that is what the input is cast to first. */
+  /** Pyramids are made of what their output can hold: that is what the input is cast to first. To a bool all that is
+   * not 0 is true, where other integers are cut off. */
   static constexpr bool IsOfKnownTypes =
     static_cast<unsigned int>(TInputImage::ImageDimension) == Dimension && (Dimension == 2 || Dimension == 3) &&
     GPURegistrationDetail::KeepsPixels<TInputImage> && std::is_arithmetic<typename TInputImage::PixelType>::value &&
-    GPUVolume::FitsIntoDouble<PixelType>;
+    GPUVolume::FitsIntoDouble<PixelType> && !std::is_same<PixelType, bool>::value;
 
   static constexpr gpureg::Precision Precision =
     GPUVolume::FitsIntoFloat<PixelType> ? gpureg::Precision::Single : gpureg::Precision::Double;
@@ -111,10 +112,6 @@ private:
   {
     const TInputImage & input = *m_Pyramid.GetInput();
     const auto          region = input.GetLargestPossibleRegion();
-    if (!input.GetBufferedRegion().IsInside(region))
-    {
-      itkGenericExceptionMacro("A pyramid needs all of its input.");
-    }
     m_Pyramid.UpdateProgress(0.0f);
     const auto threads = GPURegistrationDetail::MakeParallelFor(m_Pyramid.GetNumberOfWorkUnits());
     m_Engine.Run([&](gpureg::VolumeFilter & filter) {
@@ -199,8 +196,8 @@ private:
 
   static constexpr bool IsInteger = std::is_integral<PixelType>::value;
 
-  /** Whether the level's voxels along an axis are not what one convolution gives. Before the first voxel and behind the
-   * last one there is nothing to interpolate with. And integers are cut off before they are interpolated and after it,
+  /** Whether the level's voxels along an axis are not what one convolution gives. Behind the last voxel there is nothing
+   * to interpolate with. And integers are cut off before they are interpolated and after it,
    * which shows what rounding has put just before a voxel. */
   static bool
   IsInterpolated(const LevelAxis & axis, int length)
@@ -209,7 +206,7 @@ private:
     {
       const auto n = static_cast<std::size_t>(j);
       const int  nominal = axis.smooth.first + j * axis.smooth.step;
-      const bool isOnEdge = axis.isHalf && (nominal < 0 || nominal + 1 >= length);
+      const bool isOnEdge = axis.isHalf && nominal + 1 >= length;
       if (isOnEdge || (IsInteger && (axis.positions.fractions[n] > 0.0 || axis.positions.cells[n] != nominal)))
       {
         return true;

@@ -14,12 +14,14 @@ namespace itk
  * host threads.
  *
  * A drop-in for itk::RecursiveMultiResolutionPyramidImageFilter, from which it is derived: same interface, same
- * result, to rounding, by itk::ShrinkImageFilter or by linear interpolation. Each level is made of the one before, which is still on the device.
+ * result, to rounding, by itk::ShrinkImageFilter or by linear interpolation. Each level is made of the one before,
+ * which is still on the device.
  *
  * All levels are made, whatever is requested of them, of all of the input. Between two axes
- * pixels are what ITK keeps there, the level's own type; sums are double.
+ * pixels are what ITK keeps there, the level's own type; sums are double. For voxels on the very edge of an oblique
+ * input see GPUMultiResolutionPyramidImageFilter.
  *
- * What the device does not do (dimensions other than 2 and 3, levels of 64-bit integers, a device without
+ * What the device does not do (dimensions other than 2 and 3, levels of 64-bit integers or bools, a device without
  * doubles) is computed by the parent class, and a warning says so once.
  *
  * Errors of a device, such as memory that is out, are itk::ExceptionObjects; the filter can be used again.

@@ -19,8 +19,7 @@
 #include "itkNearestNeighborInterpolateImageFunction.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
+#include <cstring>
 
 // One definition of a member of GPUResampleImageFilter; every one has the same four parameters.
 #define itkGPUResampleTemplate                   \
@@ -53,6 +52,23 @@ CastWithBoundsChecking(double value)
            : value >= static_cast<double>(most) ? most
                                                 : static_cast<TComponent>(value);
   }
+}
+
+/** A NaN with bits of its own, which no computation gives: a voxel that is outside. */
+inline double
+GetOutsideMark()
+{
+  constexpr std::uint64_t bits = 0x7FF84F5554534944;
+  double                  mark;
+  std::memcpy(&mark, &bits, sizeof(mark));
+  return mark;
+}
+
+inline bool
+IsOutsideMark(double value)
+{
+  const double mark = GetOutsideMark();
+  return std::memcmp(&value, &mark, sizeof(mark)) == 0;
 }
 } // namespace GPURegistrationDetail
 
@@ -272,17 +288,17 @@ itkGPUResampleClass::GenerateDataOnDevice()
   const auto   components = static_cast<std::int64_t>(output->GetNumberOfComponentsPerPixel());
   auto * const pixels = reinterpret_cast<OutputComponentType *>(output->GetBufferPointer());
   const std::vector<OutputComponentType> outside = this->GetOutside();
-  // Integers' default value may have more digits than a double has: what is outside is marked by NaN.
-  if (std::is_integral<OutputComponentType>::value)
+  using RealType = std::conditional_t<Precision == gpureg::Precision::Single, float, double>;
+  constexpr bool isCast = !std::is_same<OutputComponentType, RealType>::value;
+  // The default value is not cast: it may have more digits than a double, or be infinite.
+  if (isCast)
   {
-    request.outside.assign(outside.size(), std::numeric_limits<double>::quiet_NaN());
+    request.outside.assign(outside.size(), GPURegistrationDetail::GetOutsideMark());
   }
   else
   {
     request.outside.assign(outside.begin(), outside.end());
   }
-  using RealType = std::conditional_t<Precision == gpureg::Precision::Single, float, double>;
-  constexpr bool isCast = !std::is_same<OutputComponentType, RealType>::value;
   request.output = [=, &outside](std::int64_t first, std::int64_t count, const void * in) {
     const auto * const    values = static_cast<const RealType *>(in);
     OutputComponentType * out = pixels + first * components;
@@ -293,16 +309,10 @@ itkGPUResampleClass::GenerateDataOnDevice()
     }
     for (std::int64_t i = 0; i < count * components; ++i)
     {
-      if constexpr (std::is_integral<OutputComponentType>::value)
-      {
-        out[i] = std::isnan(values[i])
-                   ? outside[static_cast<std::size_t>(i % components)]
-                   : GPURegistrationDetail::CastWithBoundsChecking<OutputComponentType>(static_cast<double>(values[i]));
-      }
-      else
-      {
-        out[i] = GPURegistrationDetail::CastWithBoundsChecking<OutputComponentType>(static_cast<double>(values[i]));
-      }
+      const auto value = static_cast<double>(values[i]);
+      out[i] = GPURegistrationDetail::IsOutsideMark(value)
+                 ? outside[static_cast<std::size_t>(i % components)]
+                 : GPURegistrationDetail::CastWithBoundsChecking<OutputComponentType>(value);
     }
   };
   request.memory = isCast ? nullptr : pixels;

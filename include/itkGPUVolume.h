@@ -45,7 +45,8 @@ constexpr bool AreOfKnownTypes = static_cast<unsigned int>(TInputImage::ImageDim
                                  GPURegistrationDetail::HaveSameComponents<TInputImage, TOutputImage> && FitsIntoDouble<
                                    ComponentType<TInputImage>> && FitsIntoDouble<ComponentType<TOutputImage>>;
 
-/** What the engine gets of a region of an image, cast to TComponent on the way. */
+/** What the engine gets of a region of an image, cast to TComponent on the way.
+ * \throws itk::ExceptionObject if not all of it is in the image's buffer */
 template <typename TImage, typename TComponent = ComponentType<TImage>>
 gpureg::VolumeInput
 MakeInput(const TImage & image, const typename TImage::RegionType & region, gpureg::Precision precision);
@@ -126,6 +127,7 @@ public:
     try
     {
       work(filter);
+      filter.Release();
     }
     catch (...)
     {
@@ -133,7 +135,6 @@ public:
       m_Filter.reset();
       throw;
     }
-    filter.Release();
   }
 
 private:

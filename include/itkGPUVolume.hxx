@@ -46,6 +46,12 @@ template <typename TImage, typename TComponent>
 gpureg::VolumeInput
 MakeInput(const TImage & image, const typename TImage::RegionType & region, gpureg::Precision precision)
 {
+  // Not so where the image was released, or filtered in place, and has no source that would make it again.
+  if (!image.GetBufferedRegion().IsInside(region))
+  {
+    itkGenericExceptionMacro("Region " << region << " is outside of buffered region " << image.GetBufferedRegion()
+                                       << ": set an image that has its pixels.");
+  }
   const auto          components = static_cast<std::int64_t>(image.GetNumberOfComponentsPerPixel());
   const auto * const  pixels = reinterpret_cast<const ComponentType<TImage> *>(image.GetBufferPointer());
   gpureg::VolumeInput input;

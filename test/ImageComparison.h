@@ -12,7 +12,6 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <type_traits>
 
 namespace gpuregtest
 {
@@ -83,12 +82,12 @@ template <typename TImage>
 std::size_t
 CountDifferent(const TImage & a, const TImage & b)
 {
-  const std::size_t count = CountComponents(a);
   if (!HaveSameSize(a, b))
   {
-    return count;
+    return std::max<std::size_t>(1, CountComponents(a));
   }
-  std::size_t different = 0;
+  const std::size_t count = CountComponents(a);
+  std::size_t       different = 0;
   for (std::size_t i = 0; i < count; ++i)
   {
     different += GetComponents(a)[i] != GetComponents(b)[i];
@@ -109,7 +108,7 @@ HaveSameBits(const TImage & a, const TImage & b)
   if (std::memcmp(GetComponents(a), GetComponents(b), CountComponents(a) * sizeof(ComponentOf<TImage>)) != 0)
   {
     return ::testing::AssertionFailure() << CountDifferent(a, b) << " of " << CountComponents(a)
-                                         << " components are not equal";
+                                         << " components are not equal, or the sign of a 0";
   }
   return ::testing::AssertionSuccess();
 }

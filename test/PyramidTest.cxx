@@ -160,6 +160,16 @@ TEST_P(Pyramid, AsITKInFloat)
   TestImage<Image3, Image3>(*MakeWaves<Image3>(slice, 1), Schedules3, 5e-7);
 }
 
+/** Whatever is not 0 is true: a mask grows from level to level, where integers would be cut off. */
+TEST_P(Pyramid, BoolsAreLeftToITK)
+{
+  using ImageType = itk::Image<bool, 2>;
+  const auto image = MakeImage<ImageType>(MakePyramidGrid<2>({ 40, 30 }, true), [](const auto & point) {
+    return std::abs(point[0]) < 25 && std::abs(point[1]) < 12;
+  });
+  TestImage<ImageType, ImageType>(*image, Schedules2, 0);
+}
+
 TEST_P(Pyramid, AsITKInOtherTypes)
 {
   auto grid = MakePyramidGrid<3>({ 40, 25, 32 }, true);

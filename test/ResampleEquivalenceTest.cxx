@@ -14,22 +14,12 @@ class ResampleEquivalence : public DeviceTest
 
 TEST_P(ResampleEquivalence, Matrix2D)
 {
-  TestWholeMatrix<2>(this->GetDevice());
+  TestResampleMatrix<2>(this->GetDevice());
 }
 
 TEST_P(ResampleEquivalence, Matrix3D)
 {
-  TestWholeMatrix<3>(this->GetDevice());
-}
-
-TEST_P(ResampleEquivalence, PixelTypes2D)
-{
-  TestPixelTypes<2>(this->GetDevice());
-}
-
-TEST_P(ResampleEquivalence, PixelTypes3D)
-{
-  TestPixelTypes<3>(this->GetDevice());
+  TestResampleMatrix<3>(this->GetDevice());
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, ResampleEquivalence, ::testing::ValuesIn(GetDeviceNames()), GetTestName);

@@ -8,25 +8,15 @@
 namespace gpuregtest
 {
 
-/** Floats: every transform x geometry x interpolator. */
+/** Every pixel type x transform x geometry x interpolator. */
 template <unsigned int VDimension>
 void
-TestWholeMatrix(const itk::GPUDevice & device);
-
-/** Every other pixel type, in a part of that matrix in which each two of type, transform, geometry and interpolator
- *  meet. */
-template <unsigned int VDimension>
-void
-TestPixelTypes(const itk::GPUDevice & device);
+TestResampleMatrix(const itk::GPUDevice & device);
 
 extern template void
-TestWholeMatrix<2>(const itk::GPUDevice &);
+TestResampleMatrix<2>(const itk::GPUDevice &);
 extern template void
-TestWholeMatrix<3>(const itk::GPUDevice &);
-extern template void
-TestPixelTypes<2>(const itk::GPUDevice &);
-extern template void
-TestPixelTypes<3>(const itk::GPUDevice &);
+TestResampleMatrix<3>(const itk::GPUDevice &);
 
 } // namespace gpuregtest
 

@@ -2,6 +2,4 @@
 #include "ResampleMatrix.hxx"
 
 template void
-gpuregtest::TestWholeMatrix<2>(const itk::GPUDevice &);
-template void
-gpuregtest::TestPixelTypes<2>(const itk::GPUDevice &);
+gpuregtest::TestResampleMatrix<2>(const itk::GPUDevice &);

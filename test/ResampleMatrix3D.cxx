@@ -2,6 +2,4 @@
 #include "ResampleMatrix.hxx"
 
 template void
-gpuregtest::TestWholeMatrix<3>(const itk::GPUDevice &);
-template void
-gpuregtest::TestPixelTypes<3>(const itk::GPUDevice &);
+gpuregtest::TestResampleMatrix<3>(const itk::GPUDevice &);

@@ -470,6 +470,18 @@ TEST_P(ResampleTransform, OnTheHostWhatIsAllTheTransformsWorkIsITKsAndNothingIsS
   EXPECT_EQ(listening.window->said.size(), 0u);
 }
 
+/** Whatever there is in it, and in one go: Shamonin 2014 has a launch and a field for each part. */
+TEST_P(ResampleTransform, AChainIsOneLaunch)
+{
+  for (const char * name : { "affine", "bspline3", "field", "affineOfBSpline", "bsplineOfAffineOfField", "nested" })
+  {
+    SCOPED_TRACE(name);
+    m_Filter->SetTransform(MakeTransform<3>(name, m_Grid, m_Random));
+    m_Filter->Update();
+    EXPECT_EQ(m_Filter->GetEvaluationStatistics().launches, 1);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Devices, ResampleTransform, ::testing::ValuesIn(GetDeviceNames()), GetTestName);
 
 } // namespace

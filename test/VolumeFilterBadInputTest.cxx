@@ -47,7 +47,8 @@ MakeInput()
   return MakeWaves<ImageType>(grid, 7);
 }
 
-/** Both hold the same numbers, to rounding; or none, in the same places. */
+/** Both hold the same numbers, to rounding; or none, in the same places: whether infinities add up to one, or to a NaN,
+ *  hangs on the order. */
 bool
 AreAlike(const ImageType & a, const ImageType & b)
 {

@@ -99,6 +99,24 @@ protected:
     filter->Update();
     EXPECT_EQ(CountDifferent(*untimed, *filter->GetOutput()), 0u);
     EXPECT_GT(filter->GetEvaluationStatistics().kernelMilliseconds + IsShrinkingOnHost(*filter), 0.0);
+
+    // Aborted, and then not.
+    const auto abort =
+      filter->AddObserver(itk::ProgressEvent(), [&](const itk::EventObject &) { filter->AbortGenerateDataOn(); });
+    filter->Modified();
+    EXPECT_THROW(filter->Update(), itk::ProcessAborted);
+    filter->RemoveObserver(abort);
+    expectAsITK(*filter);
+
+    // An image without its pixels, and nothing that would make them again.
+    const auto released = MakeWaves<ImageType>(m_Grid, 4);
+    filter->SetInput(released);
+    expectAsITK(*filter);
+    released->ReleaseData();
+    filter->Modified();
+    EXPECT_THROW(filter->Update(), itk::ExceptionObject);
+    filter->SetInput(first);
+    expectAsITK(*filter);
   }
 
   /** Which is a copy, and nothing that an engine launches. */

@@ -150,7 +150,6 @@ TEST_P(VolumeFilter, Convolves)
       c.step = 3;
       c.run = run;
       c.outputLength = 5;
-      c.begin = 1;
       c.end = 4;
       m_Filter->SetVolume(MakeVolume(size, components), RunInOrder);
       m_Filter->Convolve(c);
@@ -164,7 +163,7 @@ TEST_P(VolumeFilter, Convolves)
         const int          j = static_cast<int>(element / stride % c.outputLength);
         const std::int64_t outer = element / stride / c.outputLength;
         double             expected = 0;
-        for (int tap = 0; tap < 4 && j >= c.begin && j < c.end; ++tap)
+        for (int tap = 0; tap < 4 && j < c.end; ++tap)
         {
           const int position = std::clamp(c.first + j / run * c.step + j % run, 0, length - 1);
           const int sample = std::clamp(position - c.left + tap, 0, length - 1);
@@ -282,7 +281,9 @@ TEST_P(VolumeFilter, GivesItsMemoryBack)
   const std::size_t before = gpureg::GetMemoryInUse(name);
   m_Filter->SetVolume(MakeVolume({ 30, 20, 10 }, 1), RunInOrder);
   m_Filter->MakeSplineCoefficients(3);
+  // A device's recursion keeps states of its lines beside the volume.
   EXPECT_GE(gpureg::GetMemoryInUse(name), before + 30 * 20 * 10 * sizeof(double));
+  EXPECT_EQ(gpureg::GetMemoryInUse(name), before + static_cast<std::size_t>(m_Filter->GetStatistics().deviceBytes));
   m_Filter->Release();
   EXPECT_EQ(gpureg::GetMemoryInUse(name), before);
   EXPECT_THROW(m_Filter->Restart(), gpureg::Error);

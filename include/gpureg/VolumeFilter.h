@@ -30,7 +30,7 @@ struct VolumeInput
   Filler values;
 };
 
-/** A convolution along one axis, only where it is asked for. Output j, from begin on, before end, is
+/** A convolution along one axis, only where it is asked for. Output j, before end, is
  *  Σ taps[t] · x(p - left + t) at the position p = first + (j / run)·step + j % run, or at the line's end if that lies
  *  beyond it; all other outputs are 0. Before and behind a line its ends continue. */
 struct LineConvolution
@@ -42,7 +42,6 @@ struct LineConvolution
   int                 first = 0;
   int                 step = 1;
   int                 run = 1;
-  int                 begin = 0;
   int                 end = 0;
   /** The output is cut off to whole numbers. */
   bool truncates = false;

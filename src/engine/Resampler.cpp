@@ -124,8 +124,8 @@ public:
 
     EvaluationStatistics & statistics = m_Queue->statistics;
     statistics.deviceBytes = static_cast<std::int64_t>(GetSize());
-    statistics.largestArrayBytes = static_cast<std::int64_t>(
-      std::max({ SizeOf(m_Input.GetBuffers()[0]), SizeOf(m_Chain.GetVectors()), SizeOf(m_Output[0]) }));
+    statistics.largestArrayBytes = static_cast<std::int64_t>(std::max(
+      { SizeOf(m_Input.GetBuffers()[0]), m_Input.GetStateSize(), SizeOf(m_Chain.GetVectors()), SizeOf(m_Output[0]) }));
     statistics.evaluateMilliseconds =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
     m_Statistics = statistics;

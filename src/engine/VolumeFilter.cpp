@@ -101,7 +101,6 @@ public:
     a.first = convolution.first;
     a.step = convolution.step;
     a.run = convolution.run;
-    a.begin = convolution.begin;
     a.end = convolution.end;
     a.left = convolution.left;
     a.tapCount = static_cast<int>(convolution.taps.size());
@@ -235,11 +234,17 @@ private:
   MakeRoom(MemoryPointer & memory, std::size_t bytes)
   {
     Reserve(*m_Queue, memory, bytes);
+    CountMemory();
+  }
+
+  void
+  CountMemory()
+  {
     EvaluationStatistics & statistics = m_Queue->statistics;
     statistics.deviceBytes = static_cast<std::int64_t>(SizeOf(m_Input) + SizeOf(m_Work[0]) + SizeOf(m_Work[1]) +
                                                        SizeOf(m_Places) + m_Recursive.GetSize());
-    statistics.largestArrayBytes =
-      static_cast<std::int64_t>(std::max({ SizeOf(m_Input), SizeOf(m_Work[0]), SizeOf(m_Work[1]) }));
+    statistics.largestArrayBytes = static_cast<std::int64_t>(
+      std::max({ SizeOf(m_Input), SizeOf(m_Work[0]), SizeOf(m_Work[1]), m_Recursive.GetSize() }));
   }
 
   template <typename TWork>
@@ -249,6 +254,7 @@ private:
     CheckVolume();
     m_HasInput = m_HasInput && m_Current != &m_Input;
     Run(work);
+    CountMemory();
   }
 
   /** Enqueues an operation; what is there after a failed one is not known. */

@@ -243,7 +243,7 @@ private:
         const i64 outer = row / a.outputLength;
         const int j = static_cast<int>(row % a.outputLength);
         real *    there = out + row * a.inner;
-        if (j < a.begin || j >= a.end)
+        if (j >= a.end)
         {
           std::fill(there, there + a.inner, real{ 0 });
           continue;

@@ -25,8 +25,7 @@ typedef struct ConvolutionArguments
   int    first;
   int    step;
   int    run;
-  int    begin; /* outputs before begin, or from end on, are 0 */
-  int    end;
+  int    end;  /* outputs from end on are 0 */
   int    left; /* the first tap is for the sample so far before the position */
   int    tapCount;
   int    truncates; /* the output is cut off to a whole number */
@@ -67,21 +66,21 @@ RoundedProduct(double a, double b)
 GPUREG_REAL_FUNCTION double
 ConvolveAt(const ConvolutionArguments * a, GPUREG_GLOBAL const real * line, int j)
 {
-  if (j < a->begin || j >= a->end)
+  if (j >= a->end)
   {
     return 0.0;
   }
   const int position = FindPosition(a, j);
-  const int begin = position - a->left;
+  const int first = position - a->left;
   if (a->tapCount == 1)
   {
     /* Keeps the sign of -0. */
     return FinishSum(a, a->taps[0] * (double)line[FindSample(a, position, 0) * a->inner]);
   }
   double sum = 0.0;
-  if (begin >= 0 && begin + a->tapCount <= a->length)
+  if (first >= 0 && first + a->tapCount <= a->length)
   {
-    GPUREG_GLOBAL const real * sample = line + begin * a->inner;
+    GPUREG_GLOBAL const real * sample = line + first * a->inner;
     for (int tap = 0; tap < a->tapCount; ++tap, sample += a->inner)
     {
       sum += RoundedProduct(a->taps[tap], (double)*sample);

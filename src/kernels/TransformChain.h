@@ -20,7 +20,8 @@ enum
  *  the output index, which is kept exactly, plus the displacement d that the parts before have added:
  *  p_k = A_k·index + d_k. All that is linear between two parts is in A_k and in the vectors, which are
  *  in the units of the next part's grid (behind the last one: of the input's). So large origins and
- *  oblique grids cost nothing here, and rounding is of the displacement's size, not of the index'. */
+ *  oblique grids cost nothing here, and rounding is of the displacement's size, not of the index': a float's, 3e-5 voxels
+ *  at 500. */
 typedef struct ChainPart
 {
   FixedMap toGrid;
