@@ -19,6 +19,7 @@
 #include "itkNearestNeighborInterpolateImageFunction.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 // One definition of a member of GPUResampleImageFilter; every one has the same four parameters.
@@ -35,7 +36,8 @@ namespace itk
 
 namespace GPURegistrationDetail
 {
-/** As itk::ResampleImageFilter::CastComponentWithBoundsChecking: clamped, then cut off. */
+/** As itk::ResampleImageFilter::CastComponentWithBoundsChecking: clamped, then cut off. No integer is a NaN: there its
+ * cast is undefined, here 0. */
 template <typename TComponent>
 TComponent
 CastWithBoundsChecking(double value)
@@ -46,6 +48,10 @@ CastWithBoundsChecking(double value)
   }
   else
   {
+    if (std::is_integral<TComponent>::value && std::isnan(value))
+    {
+      return TComponent();
+    }
     constexpr auto least = NumericTraits<TComponent>::NonpositiveMin();
     constexpr auto most = NumericTraits<TComponent>::max();
     return value <= static_cast<double>(least)  ? least
@@ -290,6 +296,7 @@ itkGPUResampleClass::GenerateDataOnDevice()
   const std::vector<OutputComponentType> outside = this->GetOutside();
   using RealType = std::conditional_t<Precision == gpureg::Precision::Single, float, double>;
   constexpr bool isCast = !std::is_same<OutputComponentType, RealType>::value;
+  static_assert(!isCast || Precision == gpureg::Precision::Double, "a float does not hold the mark");
   // The default value is not cast: it may have more digits than a double, or be infinite.
   if (isCast)
   {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // GPUMultiResolutionPyramidImageFilter and GPURecursiveMultiResolutionPyramidImageFilter beside ITK's, on every
 // device: each level's voxels and geometry.
+#include "Listening.h"
 #include "VolumeFilterCase.h"
 
 #include "itkGPUMultiResolutionPyramidImageFilter.h"
@@ -164,10 +165,12 @@ TEST_P(Pyramid, AsITKInFloat)
 TEST_P(Pyramid, BoolsAreLeftToITK)
 {
   using ImageType = itk::Image<bool, 2>;
-  const auto image = MakeImage<ImageType>(MakePyramidGrid<2>({ 40, 30 }, true), [](const auto & point) {
+  const auto      image = MakeImage<ImageType>(MakePyramidGrid<2>({ 40, 30 }, true), [](const auto & point) {
     return std::abs(point[0]) < 25 && std::abs(point[1]) < 12;
   });
+  const Listening listening;
   TestImage<ImageType, ImageType>(*image, Schedules2, 0);
+  EXPECT_GT(listening.window->Count("Pyramids of these images are not made on a device."), 0u);
 }
 
 TEST_P(Pyramid, AsITKInOtherTypes)

@@ -187,6 +187,14 @@ protected:
     Connect<TImage, TImage>(*reference, image, *transform);
     Connect<TImage, TImage>(*filter, image, *transform);
     filter->SetDevice(this->GetDevice());
+    typename TImage::PixelType outside;
+    itk::NumericTraits<typename TImage::PixelType>::SetLength(outside, image->GetNumberOfComponentsPerPixel());
+    for (unsigned int c = 0; c < image->GetNumberOfComponentsPerPixel(); ++c)
+    {
+      outside[c] = static_cast<typename itk::NumericTraits<typename TImage::PixelType>::ValueType>(7 + c);
+    }
+    reference->SetDefaultPixelValue(outside);
+    filter->SetDefaultPixelValue(outside);
     reference->Update();
     filter->Update();
     ASSERT_GT(filter->GetEvaluationStatistics().launches, 0);
@@ -327,15 +335,19 @@ TEST_P(ResamplePixelType, Vectors)
   });
   TestVectors(colours.GetPointer(), 0);
 
-  auto variable = itk::VectorImage<float, 2>::New();
-  Grid<2>().ApplyTo(*variable);
-  variable->SetNumberOfComponentsPerPixel(5);
-  variable->Allocate();
-  for (itk::SizeValueType i = 0; i < 5 * 256; ++i)
-  {
-    variable->GetBufferPointer()[i] = static_cast<float>(Uniform(random, -10, 10));
-  }
-  TestVectors(variable.GetPointer(), 1e-5);
+  const auto testVariable = [&](auto zero, double tolerance) {
+    auto variable = itk::VectorImage<decltype(zero), 2>::New();
+    Grid<2>().ApplyTo(*variable);
+    variable->SetNumberOfComponentsPerPixel(5);
+    variable->Allocate();
+    for (itk::SizeValueType i = 0; i < 5 * 256; ++i)
+    {
+      variable->GetBufferPointer()[i] = static_cast<decltype(zero)>(Uniform(random, -10, 10));
+    }
+    TestVectors(variable.GetPointer(), tolerance);
+  };
+  testVariable(float{}, 1e-5);
+  testVariable(short{}, 0);
 }
 
 /** A default value is not cast: neither clamped to what a type holds, nor to what a double does. */
@@ -382,20 +394,26 @@ TEST_P(ResamplePixelType, DefaultValuesAreITKs)
   }
 }
 
-/** Voxels that are no numbers are inside, and so is what is made of them; as far as a type holds that. */
+/** Voxels that are no numbers are inside, and so is what is made of them: of an integer 0. */
 TEST_P(ResamplePixelType, NoNumbersAreNotOutside)
 {
   using InputType = itk::Image<double, 2>;
-  using OutputType = itk::Image<float, 2>;
   const auto image = MakeImage<InputType>(Grid<2>(), [](const auto & point) { return 1.0 + point[0]; });
   image->SetPixel({ { 4, 5 } }, std::numeric_limits<double>::quiet_NaN());
-  auto filter = itk::GPUResampleImageFilter<InputType, OutputType>::New();
-  Connect<InputType, OutputType>(*filter, image, *itk::IdentityTransform<double, 2>::New());
-  filter->SetDevice(this->GetDevice());
-  filter->SetDefaultPixelValue(-7);
-  filter->Update();
-  EXPECT_TRUE(std::isnan(filter->GetOutput()->GetPixel({ { 4, 5 } })));
-  EXPECT_EQ(filter->GetOutput()->GetPixel({ { 6, 5 } }), 7.0f);
+  const auto resample = [&](auto zero) {
+    using OutputType = itk::Image<decltype(zero), 2>;
+    auto filter = itk::GPUResampleImageFilter<InputType, OutputType>::New();
+    Connect<InputType, OutputType>(*filter, image, *itk::IdentityTransform<double, 2>::New());
+    filter->SetDevice(this->GetDevice());
+    filter->SetDefaultPixelValue(77);
+    filter->Update();
+    EXPECT_EQ(filter->GetOutput()->GetPixel({ { 6, 5 } }), 7);
+    return filter->GetOutput()->GetPixel({ { 4, 5 } });
+  };
+  EXPECT_TRUE(std::isnan(resample(float{})));
+  EXPECT_EQ(resample(short{}), 0);
+  EXPECT_EQ(resample(int{}), 0);
+  EXPECT_EQ(resample(0ull), 0u);
 }
 
 /** Transforms and interpolators whose coordinates are floats. */

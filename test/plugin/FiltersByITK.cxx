@@ -33,7 +33,7 @@ Run(const ImageType * image)
     sum += it.Get();
   }
   std::cout << (typeid(*filter) == typeid(TFilter) ? "ITK's own " : "another ") << filter->GetNameOfClass() << ", sum "
-            << std::fixed << std::setprecision(1) << sum << std::endl;
+            << std::fixed << std::setprecision(0) << sum << std::endl;
 }
 
 } // namespace
