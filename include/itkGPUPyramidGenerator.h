@@ -196,9 +196,9 @@ private:
 
   static constexpr bool IsInteger = std::is_integral<PixelType>::value;
 
-  /** Whether the level's voxels along an axis are not what one convolution gives. Behind the last voxel there is nothing
-   * to interpolate with. And integers are cut off before they are interpolated and after it,
-   * which shows what rounding has put just before a voxel. */
+  /** Whether the level's voxels along an axis are not what one convolution gives. Behind the last voxel there is
+   * nothing to interpolate with. And integers are cut off before they are interpolated and after it, which shows what
+   * rounding has put just before a voxel. */
   static bool
   IsInterpolated(const LevelAxis & axis, int length)
   {

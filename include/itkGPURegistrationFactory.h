@@ -56,8 +56,8 @@ protected:
  * folder of GPURegistrationPlugin, in a program that is linked to ITK's shared libraries.
  *
  * A factory replaces one instance of a template at a time. These are, in two and three dimensions:
- * - of ResampleImageFilter, images of every scalar type but long double to the same, of unsigned char and short to float and back, of
- *   vectors of floats and doubles, of RGB pixels, and VectorImage of unsigned char and of float;
+ * - of ResampleImageFilter, images of every scalar type but long double to the same, of unsigned char and short to
+ *   float and back, of vectors of floats and doubles, of RGB pixels, and VectorImage of unsigned char and of float;
  * - of the others, images of float and double to the same, and of unsigned char, short, unsigned short, int and unsigned
  *   int to the same and to float; of BSplineDecompositionImageFilter, these to double, and float to float.
  *

@@ -95,6 +95,21 @@ CountDifferent(const TImage & a, const TImage & b)
   return different;
 }
 
+/** How many components of two images of the same size are further apart, or no numbers. */
+template <typename TImage>
+std::size_t
+CountFurtherApart(const TImage & a, const TImage & b, double tolerance)
+{
+  EXPECT_TRUE(HaveSameSize(a, b));
+  const std::size_t count = std::min(CountComponents(a), CountComponents(b));
+  std::size_t       apart = 0;
+  for (std::size_t i = 0; i < count; ++i)
+  {
+    apart += !(std::abs(static_cast<double>(GetComponents(a)[i]) - GetComponents(b)[i]) <= tolerance);
+  }
+  return apart;
+}
+
 /** Whether two images hold the same pixels, to the bit. */
 template <typename TImage>
 ::testing::AssertionResult

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // GPUResampleImageFilter over ITK's pixel types: its way of rounding and clamping, and every digit it keeps.
+#include "ImageComparison.h"
 #include "ResampleCase.h"
 #include "TestDevices.h"
 
@@ -23,18 +24,6 @@ namespace gpuregtest
 namespace
 {
 
-std::size_t
-CountFurtherApart(const itk::Image<float, 2> & a, const itk::Image<float, 2> & b, float tolerance)
-{
-  EXPECT_EQ(a.GetBufferedRegion(), b.GetBufferedRegion());
-  std::size_t apart = 0;
-  for (itk::SizeValueType i = 0; i < a.GetBufferedRegion().GetNumberOfPixels(); ++i)
-  {
-    apart += !(std::abs(a.GetBufferPointer()[i] - b.GetBufferPointer()[i]) <= tolerance);
-  }
-  return apart;
-}
-
 template <typename TInput, typename TOutput>
 void
 Connect(itk::ResampleImageFilter<TInput, TOutput> & filter,
@@ -46,9 +35,38 @@ Connect(itk::ResampleImageFilter<TInput, TOutput> & filter,
   filter.SetOutputParametersFromImage(input);
 }
 
+/** Of ITK's filter and of ours. */
+template <typename TOutput>
+struct BothOutputs
+{
+  typename TOutput::Pointer expected;
+  typename TOutput::Pointer output;
+  bool                      isOfDevice;
+};
+
 class ResamplePixelType : public DeviceTest
 {
 protected:
+  /** Both filters, given the same. */
+  template <typename TOutput, typename TInput>
+  BothOutputs<TOutput>
+  ResampleBoth(const TInput *                       image,
+               const itk::Transform<double, 2, 2> & transform,
+               const typename TOutput::PixelType &  outside) const
+  {
+    auto reference = itk::ResampleImageFilter<TInput, TOutput>::New();
+    auto filter = itk::GPUResampleImageFilter<TInput, TOutput>::New();
+    filter->SetDevice(this->GetDevice());
+    const auto update = [&](itk::ResampleImageFilter<TInput, TOutput> & each) {
+      Connect<TInput, TOutput>(each, image, transform);
+      each.SetDefaultPixelValue(outside);
+      each.Update();
+    };
+    update(*reference);
+    update(*filter);
+    return { reference->GetOutput(), filter->GetOutput(), filter->GetEvaluationStatistics().launches > 0 };
+  }
+
   /** Values over the type's whole range (of a wide one, ±1e6), moved by an affine transform: the same as ITK's,
    *  or one apart where ITK's own value, in double, is within 1e-4 of an integer, or 1e-8 of the range: by so much a
    *  place that is rounded may move it. */
@@ -65,28 +83,19 @@ protected:
     const auto image = MakeImage<ImageType>(grid, [&](const auto &) { return Uniform(random, low, high); });
     const auto transform = MakeAffine<2>(grid, random);
 
-    auto reference = itk::ResampleImageFilter<ImageType, ImageType>::New();
     auto exact = itk::ResampleImageFilter<ImageType, itk::Image<double, 2>>::New();
-    auto filter = itk::GPUResampleImageFilter<ImageType, ImageType>::New();
-    Connect<ImageType, ImageType>(*reference, image, *transform);
     Connect<ImageType, itk::Image<double, 2>>(*exact, image, *transform);
-    Connect<ImageType, ImageType>(*filter, image, *transform);
-    filter->SetDevice(this->GetDevice());
-    reference->SetDefaultPixelValue(std::numeric_limits<TPixel>::max());
-    filter->SetDefaultPixelValue(std::numeric_limits<TPixel>::max());
-    reference->Update();
     exact->Update();
-    filter->Update();
-    ASSERT_GT(filter->GetEvaluationStatistics().launches, 0);
+    const auto both = ResampleBoth<ImageType>(image.GetPointer(), *transform, std::numeric_limits<TPixel>::max());
+    ASSERT_TRUE(both.isOfDevice);
     int different = 0;
-    for (itk::ImageRegionConstIteratorWithIndex<ImageType> it(reference->GetOutput(),
-                                                              reference->GetOutput()->GetBufferedRegion());
+    for (itk::ImageRegionConstIteratorWithIndex<ImageType> it(both.expected, both.expected->GetBufferedRegion());
          !it.IsAtEnd();
          ++it)
     {
       const double value = exact->GetOutput()->GetPixel(it.GetIndex());
       const bool   isTie = std::abs(value - std::round(value)) < std::max(1e-4, 1e-8 * (high - low));
-      const double got = static_cast<double>(filter->GetOutput()->GetPixel(it.GetIndex()));
+      const double got = static_cast<double>(both.output->GetPixel(it.GetIndex()));
       different += std::abs(got - static_cast<double>(it.Get())) > (isTie ? 1.0 : 0.0);
     }
     EXPECT_EQ(different, 0);
@@ -133,21 +142,12 @@ protected:
       itk::Vector<double, 2> offset;
       offset.Fill(move);
       transform->SetOffset(offset);
-      auto reference = itk::ResampleImageFilter<ImageType, ImageType>::New();
-      auto filter = itk::GPUResampleImageFilter<ImageType, ImageType>::New();
-      Connect<ImageType, ImageType>(*reference, image, *transform);
-      Connect<ImageType, ImageType>(*filter, image, *transform);
-      filter->SetDevice(this->GetDevice());
-      filter->SetDefaultPixelValue(std::numeric_limits<TPixel>::max());
-      reference->SetDefaultPixelValue(std::numeric_limits<TPixel>::max());
-      reference->Update();
-      filter->Update();
-      for (itk::ImageRegionConstIteratorWithIndex<ImageType> it(reference->GetOutput(),
-                                                                reference->GetOutput()->GetBufferedRegion());
+      const auto both = ResampleBoth<ImageType>(image.GetPointer(), *transform, std::numeric_limits<TPixel>::max());
+      for (itk::ImageRegionConstIteratorWithIndex<ImageType> it(both.expected, both.expected->GetBufferedRegion());
            !it.IsAtEnd();
            ++it)
       {
-        const TPixel got = filter->GetOutput()->GetPixel(it.GetIndex());
+        const TPixel got = both.output->GetPixel(it.GetIndex());
         ASSERT_TRUE(got == it.Get() || (got != got && it.Get() != it.Get()))
           << it.GetIndex() << ", moved by " << move << ": " << got << " instead of " << it.Get();
       }
@@ -159,53 +159,38 @@ protected:
   typename TOutput::Pointer
   ExpectITKs(const TInput * image, const itk::Transform<double, 2, 2> & transform) const
   {
-    auto reference = itk::ResampleImageFilter<TInput, TOutput>::New();
-    auto filter = itk::GPUResampleImageFilter<TInput, TOutput>::New();
-    Connect<TInput, TOutput>(*reference, image, transform);
-    Connect<TInput, TOutput>(*filter, image, transform);
-    filter->SetDevice(this->GetDevice());
-    reference->Update();
-    filter->Update();
-    for (itk::ImageRegionConstIteratorWithIndex<TOutput> it(reference->GetOutput(),
-                                                            reference->GetOutput()->GetBufferedRegion());
+    const auto both =
+      ResampleBoth<TOutput>(image, transform, itk::NumericTraits<typename TOutput::PixelType>::ZeroValue());
+    for (itk::ImageRegionConstIteratorWithIndex<TOutput> it(both.expected, both.expected->GetBufferedRegion());
          !it.IsAtEnd();
          ++it)
     {
-      EXPECT_EQ(filter->GetOutput()->GetPixel(it.GetIndex()), it.Get()) << it.GetIndex();
+      EXPECT_EQ(both.output->GetPixel(it.GetIndex()), it.Get()) << it.GetIndex();
     }
-    return reference->GetOutput();
+    return both.expected;
   }
 
   template <typename TImage>
   void
   TestVectors(const TImage * image, double tolerance)
   {
-    Random     random(3);
-    const auto transform = MakeAffine<2>(Grid<2>(), random);
-    auto       reference = itk::ResampleImageFilter<TImage, TImage>::New();
-    auto       filter = itk::GPUResampleImageFilter<TImage, TImage>::New();
-    Connect<TImage, TImage>(*reference, image, *transform);
-    Connect<TImage, TImage>(*filter, image, *transform);
-    filter->SetDevice(this->GetDevice());
+    Random                     random(3);
+    const auto                 transform = MakeAffine<2>(Grid<2>(), random);
     typename TImage::PixelType outside;
     itk::NumericTraits<typename TImage::PixelType>::SetLength(outside, image->GetNumberOfComponentsPerPixel());
     for (unsigned int c = 0; c < image->GetNumberOfComponentsPerPixel(); ++c)
     {
       outside[c] = static_cast<typename itk::NumericTraits<typename TImage::PixelType>::ValueType>(7 + c);
     }
-    reference->SetDefaultPixelValue(outside);
-    filter->SetDefaultPixelValue(outside);
-    reference->Update();
-    filter->Update();
-    ASSERT_GT(filter->GetEvaluationStatistics().launches, 0);
+    const auto both = ResampleBoth<TImage>(image, *transform, outside);
+    ASSERT_TRUE(both.isOfDevice);
     int moved = 0;
-    for (itk::ImageRegionConstIteratorWithIndex<TImage> it(reference->GetOutput(),
-                                                           reference->GetOutput()->GetBufferedRegion());
+    for (itk::ImageRegionConstIteratorWithIndex<TImage> it(both.expected, both.expected->GetBufferedRegion());
          !it.IsAtEnd();
          ++it)
     {
       const auto wanted = it.Get();
-      const auto got = filter->GetOutput()->GetPixel(it.GetIndex());
+      const auto got = both.output->GetPixel(it.GetIndex());
       for (unsigned int c = 0; c < image->GetNumberOfComponentsPerPixel(); ++c)
       {
         EXPECT_NEAR(static_cast<double>(got[c]), static_cast<double>(wanted[c]), tolerance) << it.GetIndex();
@@ -362,23 +347,14 @@ TEST_P(ResamplePixelType, DefaultValuesAreITKs)
     using InputType = itk::Image<decltype(zero), 2>;
     using OutputType = itk::Image<float, 2>;
     const auto image = MakeImage<InputType>(grid, [&](const auto &) { return Uniform(random, 1, 100); });
-    auto       reference = itk::ResampleImageFilter<InputType, OutputType>::New();
-    auto       filter = itk::GPUResampleImageFilter<InputType, OutputType>::New();
-    Connect<InputType, OutputType>(*reference, image, *transform);
-    Connect<InputType, OutputType>(*filter, image, *transform);
-    filter->SetDevice(this->GetDevice());
-    reference->SetDefaultPixelValue(value);
-    filter->SetDefaultPixelValue(value);
-    reference->Update();
-    filter->Update();
-    ASSERT_GT(filter->GetEvaluationStatistics().launches, 0);
+    const auto both = this->ResampleBoth<OutputType>(image.GetPointer(), *transform, value);
+    ASSERT_TRUE(both.isOfDevice);
     int outside = 0;
-    for (itk::ImageRegionConstIteratorWithIndex<OutputType> it(reference->GetOutput(),
-                                                               reference->GetOutput()->GetBufferedRegion());
+    for (itk::ImageRegionConstIteratorWithIndex<OutputType> it(both.expected, both.expected->GetBufferedRegion());
          !it.IsAtEnd();
          ++it)
     {
-      const float got = filter->GetOutput()->GetPixel(it.GetIndex());
+      const float got = both.output->GetPixel(it.GetIndex());
       const bool  isOutside = std::isnan(value) ? std::isnan(it.Get()) : it.Get() == value;
       outside += isOutside;
       EXPECT_TRUE(isOutside ? std::memcmp(&got, &it.Value(), sizeof got) == 0 : std::abs(got - it.Get()) < 1e-3f)
@@ -470,7 +446,7 @@ TEST_P(ResamplePixelType, FloatCoordinates)
       configure(*filter);
       EXPECT_GT(filter->GetEvaluationStatistics().launches, 0);
       // ITK's own places are rounded to floats, too; at the edge that may decide.
-      const auto different = CountFurtherApart(*reference->GetOutput(), *filter->GetOutput(), 2e-3f);
+      const auto different = CountFurtherApart(*reference->GetOutput(), *filter->GetOutput(), 2e-3);
       EXPECT_LE(different, 2u);
     }
   }

@@ -15,7 +15,8 @@ namespace gpureg
 {
 
 /** Filters along the lines of an array, and interpolation between them, on one device. src/host, cuda and opencl each
- *  have them in a file of this name. Every member throws Error where the device reports a failure, or cannot compute in doubles. */
+ *  have them in a file of this name. Every member throws Error where the device reports a failure, or cannot compute in
+ *  doubles. */
 class LinePasses
 {
 public:

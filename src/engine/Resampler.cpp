@@ -247,14 +247,14 @@ private:
               BytesOf(input.precision),
               input.components,
               [&](std::int64_t first, std::int64_t count, void * out) {
-                for (std::int64_t c = 0; c < count; ++c)
-                {
-                  const double value =
-                    request.extrapolates ? 0.0 : request.outside.at(static_cast<std::size_t>(first + c));
-                  WithReal(input.precision, [&](auto zero) {
+                WithReal(input.precision, [&](auto zero) {
+                  for (std::int64_t c = 0; c < count; ++c)
+                  {
+                    const double value =
+                      request.extrapolates ? 0.0 : request.outside.at(static_cast<std::size_t>(first + c));
                     static_cast<decltype(zero) *>(out)[c] = static_cast<decltype(zero)>(value);
-                  });
-                }
+                  }
+                });
               });
   }
 

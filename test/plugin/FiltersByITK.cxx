@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // A program of ITK's alone, linked to nothing of this module: says of filters of volumes which class New() gives, and
 // what it makes.
+#include "WhoseAndSum.h"
+
 #include "itkImageRegionIteratorWithIndex.h"
 #include "itkMultiResolutionPyramidImageFilter.h"
 #include "itkRecursiveGaussianImageFilter.h"
 #include "itkRecursiveMultiResolutionPyramidImageFilter.h"
 #include "itkShrinkImageFilter.h"
 #include "itkSmoothingRecursiveGaussianImageFilter.h"
-
-#include <iomanip>
-#include <iostream>
-#include <typeinfo>
 
 namespace
 {
@@ -23,17 +21,7 @@ Run(const ImageType * image)
 {
   const auto filter = TFilter::New();
   filter->SetInput(image);
-  filter->Update();
-  double sum = 0;
-  for (itk::ImageRegionConstIteratorWithIndex<ImageType> it(filter->GetOutput(),
-                                                            filter->GetOutput()->GetBufferedRegion());
-       !it.IsAtEnd();
-       ++it)
-  {
-    sum += it.Get();
-  }
-  std::cout << (typeid(*filter) == typeid(TFilter) ? "ITK's own " : "another ") << filter->GetNameOfClass() << ", sum "
-            << std::fixed << std::setprecision(0) << sum << std::endl;
+  PrintWhoseAndSum(*filter, 0);
 }
 
 } // namespace

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // A program of ITK's alone, linked to nothing of this module: says which class New() gives, and what it makes.
 // With an argument it interpolates as no device does.
+#include "WhoseAndSum.h"
+
 #include "itkEuler2DTransform.h"
 #include "itkGaussianInterpolateImageFunction.h"
 #include "itkImageRegionIteratorWithIndex.h"
 #include "itkResampleImageFilter.h"
-
-#include <iomanip>
-#include <iostream>
-#include <typeinfo>
 
 int
 main(int argc, char **)
@@ -34,22 +32,12 @@ main(int argc, char **)
   }
   try
   {
-    filter->Update();
+    PrintWhoseAndSum(*filter, 1);
   }
   catch (const itk::ExceptionObject & error)
   {
     std::cerr << error << std::endl;
     return EXIT_FAILURE;
   }
-  double sum = 0;
-  for (itk::ImageRegionIteratorWithIndex<ImageType> it(filter->GetOutput(), filter->GetOutput()->GetBufferedRegion());
-       !it.IsAtEnd();
-       ++it)
-  {
-    sum += it.Get();
-  }
-  const bool isITKs = typeid(*filter) == typeid(itk::ResampleImageFilter<ImageType, ImageType>);
-  std::cout << (isITKs ? "ITK's own " : "another ") << filter->GetNameOfClass() << ", sum " << std::fixed
-            << std::setprecision(1) << sum << std::endl;
   return EXIT_SUCCESS;
 }
