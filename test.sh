@@ -128,20 +128,19 @@ case ${1-} in
     configure --preset sanitize
     build build-sanitize
     say "Testing"
-    ctest --preset sanitize
+    ctest --preset sanitize --parallel "$(nproc)"
     ;;
   '')
     install_packages "${packages[@]}"
     test_format
-    say "Building"
-    configure --preset release
+    say "Building, without warnings"
+    configure --preset release -DCMAKE_COMPILE_WARNING_AS_ERROR=ON
     build build
     say "Testing"
-    ctest --preset release
+    ctest --preset release --parallel "$(nproc)"
     say "The bundle for machines without ITK"
     tools/portable-bundle.sh build build/bundle
     build/bundle/run GPUDeviceTest --gtest_brief=1
-    register_with_itk debian "$(sed -n 's/^ITK_DIR:PATH=//p' build/CMakeCache.txt)"
     test_itk_suite
     test_other_itk_versions
     test_external_module

@@ -3,7 +3,7 @@
 
 #include "Stopwatch.h"
 
-#include "itkGPURegistrationThreads.h"
+#include "GPURegistrationDetail/itkGPURegistrationThreads.h"
 
 #include <cstring>
 #include <map>

@@ -4,7 +4,7 @@
 #ifndef TimedITK_h
 #define TimedITK_h
 
-#include "../test/ReplacingFactory.h"
+#include "../test/support/ReplacingFactory.h"
 #include "Stopwatch.h"
 
 namespace bench

@@ -5,9 +5,8 @@ set(_cuda_dir ${GPURegistration_SOURCE_DIR}/cuda)
 set(_opencl_dir ${GPURegistration_SOURCE_DIR}/opencl)
 
 if(GPURegistration_HAS_CUDA)
-  list(APPEND GPURegistration_SRCS ${_cuda_dir}/CudaBackend.cu ${_cuda_dir}/CudaDeviceScope.cu ${_cuda_dir}/CudaQueue.cu
-       ${_cuda_dir}/LinePasses.cu
-       ${_cuda_dir}/MattesPasses.cu ${_cuda_dir}/ResamplePasses.cu)
+  list(APPEND GPURegistration_SRCS ${_cuda_dir}/CudaBackend.cu ${_cuda_dir}/CudaDeviceScope.cu ${_cuda_dir}/CudaError.cu
+       ${_cuda_dir}/CudaQueue.cu ${_cuda_dir}/LinePasses.cu ${_cuda_dir}/MattesPasses.cu ${_cuda_dir}/ResamplePasses.cu)
 endif()
 if(GPURegistration_HAS_OPENCL)
   # The kernels' sources become part of the library, a text a program, in the order in which they build on
@@ -27,11 +26,13 @@ if(GPURegistration_HAS_OPENCL)
     Mattes
     ${_opencl_dir}/Prelude.cl
     ${_kernel_dir}/BSpline.h
+    ${_kernel_dir}/FixedMap.h
     ${_kernel_dir}/Geometry.h
     ${_kernel_dir}/Interpolation.h
+    ${_kernel_dir}/ForceSums.h
     ${_kernel_dir}/MattesSample.h
     ${_kernel_dir}/MattesPartition.h
-    ${_kernel_dir}/ForceSums.h
+    ${_kernel_dir}/MattesPrecise.h
     ${_kernel_dir}/MattesTable.h
     ${_kernel_dir}/MattesKernels.h
     ${_opencl_dir}/MattesKernels.cl)
@@ -63,6 +64,7 @@ if(GPURegistration_HAS_OPENCL)
       ${_opencl_dir}/OpenCLProgram.cpp
       ${_opencl_dir}/OpenCLProgramCache.cpp
       ${_opencl_dir}/OpenCLQueue.cpp
+      ${_opencl_dir}/PrivateFolder.cpp
       ${_opencl_dir}/ResamplePasses.cpp
       ${CMAKE_CURRENT_BINARY_DIR}/OpenCLLineSource.cpp
       ${CMAKE_CURRENT_BINARY_DIR}/OpenCLMattesSource.cpp

@@ -16,6 +16,12 @@ install(DIRECTORY include/ DESTINATION ${_include_dir} FILES_MATCHING PATTERN "*
 install(FILES ${PROJECT_BINARY_DIR}/include/GPURegistrationExport.h DESTINATION ${_include_dir})
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
+get_target_property(_type GPURegistration TYPE)
+set(_needs_cuda_runtime OFF)
+if(GPURegistration_HAS_CUDA AND _type STREQUAL "STATIC_LIBRARY")
+  set(_needs_cuda_runtime ON)
+endif()
+
 install(EXPORT GPURegistrationTargets NAMESPACE GPURegistration:: DESTINATION ${_package_dir})
 configure_package_config_file(cmake/GPURegistrationConfig.cmake.in ${PROJECT_BINARY_DIR}/GPURegistrationConfig.cmake
                               INSTALL_DESTINATION ${_package_dir} PATH_VARS _plugin_dir)

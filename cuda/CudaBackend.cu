@@ -48,6 +48,12 @@ public:
   }
 
 private:
+  StagingPointer
+  MakePinned(std::size_t bytes) override
+  {
+    return std::make_unique<CudaStaging>(m_Device, GetDescription().name, bytes);
+  }
+
   int m_Device;
 };
 } // namespace

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "CudaDeviceScope.h"
 
-#include "CudaQueue.h"
+#include "CudaError.h"
 
-#include <cuda.h>
+#include "gpureg/Error.h"
 
 #include <atomic>
 #include <string>
@@ -46,7 +46,7 @@ private:
     CheckCuda(status, name, "cuda");
     if (address == nullptr)
     {
-      throw Error(std::string("the CUDA driver has no function ") + name + "; install a newer one");
+      throw UnsupportedError(std::string("the CUDA driver has no function ") + name + "; install a newer one");
     }
     *function = reinterpret_cast<TFunction>(address);
   }
@@ -70,16 +70,6 @@ GetContext(int device)
     return new std::vector<std::atomic<CUcontext>>(static_cast<std::size_t>(count));
   }();
   return contexts.at(static_cast<std::size_t>(device));
-}
-
-/** The driver's errors have the runtime's numbers. */
-void
-CheckDriver(CUresult result, const char * what, int device)
-{
-  if (result != CUDA_SUCCESS)
-  {
-    CheckCuda(static_cast<cudaError_t>(result), what, "cuda:" + std::to_string(device));
-  }
 }
 } // namespace
 

@@ -28,26 +28,7 @@ WaitKernel()
     __nanosleep(1000);
   }
 }
-} // namespace
 
-void
-CheckCuda(cudaError_t status, const char * what, const std::string & deviceName)
-{
-  if (status == cudaSuccess)
-  {
-    return;
-  }
-  // Forget an error that does not stick, so that the next call is not blamed for it.
-  cudaGetLastError();
-  const bool sticks = cudaDeviceSynchronize() != cudaSuccess;
-  throw Error(deviceName + ": " + what + " failed: " + cudaGetErrorString(status) + " (" + cudaGetErrorName(status) +
-              ")" +
-              (sticks ? "; the device is gone for this process: choose another one, or start anew"
-                      : "; choose another device if it happens again"));
-}
-
-namespace
-{
 /** For destructors: does its best on a device that may be gone, and leaves no error behind. */
 template <typename TRelease>
 void
@@ -81,10 +62,10 @@ CudaMemory::CudaMemory(Backend & backend, int device, std::size_t bytes)
     std::size_t total = 0;
     if (status == cudaErrorMemoryAllocation && cudaMemGetInfo(&free, &total) == cudaSuccess)
     {
-      throw Error("out of memory on " + name + ": " + std::to_string(bytes) + " bytes asked for, " +
-                  std::to_string(free) + " of " + std::to_string(total) + " free, " +
-                  std::to_string(backend.GetMemoryAccount().inUse) +
-                  " held by this process; use smaller images or another device");
+      throw OutOfMemoryError("out of memory on " + name + ": " + std::to_string(bytes) + " bytes asked for, " +
+                             std::to_string(free) + " of " + std::to_string(total) + " free, " +
+                             std::to_string(backend.GetMemoryAccount().inUse) +
+                             " held by this process; use smaller images or another device");
     }
     CheckCuda(status, "allocating memory", name);
   }
@@ -96,8 +77,21 @@ CudaMemory::~CudaMemory()
   m_Backend.GetMemoryAccount().Release(GetSize());
 }
 
+CudaStaging::CudaStaging(int device, const std::string & deviceName, std::size_t bytes)
+  : Staging(bytes)
+  , m_Device(device)
+{
+  const CudaDeviceScope scope(device);
+  CheckCuda(cudaHostAlloc(&m_Address, bytes, cudaHostAllocDefault), "allocating pinned memory", deviceName);
+}
+
+CudaStaging::~CudaStaging()
+{
+  WithDevice(m_Device, [this] { cudaFreeHost(m_Address); });
+}
+
 CudaQueue::CudaQueue(Backend & backend, int device)
-  : m_Backend(backend)
+  : Queue(backend)
   , m_Device(device)
 {
   RetainCudaContext(device);
@@ -147,21 +141,13 @@ CudaQueue::Release() noexcept
         cudaEventDestroy(*event);
       }
     }
-    for (auto & slots : m_Staging)
-    {
-      for (Staging & staging : slots)
-      {
-        cudaFreeHost(staging.address);
-      }
-    }
   });
 }
 
 MemoryPointer
-CudaQueue::Allocate(std::size_t bytes)
+CudaQueue::DoAllocate(std::size_t bytes)
 {
-  ++statistics.allocations;
-  return std::make_unique<CudaMemory>(m_Backend, m_Device, bytes);
+  return std::make_unique<CudaMemory>(GetBackend(), m_Device, bytes);
 }
 
 std::size_t
@@ -171,29 +157,7 @@ CudaQueue::GetFreeMemory()
   std::size_t           free = 0;
   std::size_t           total = 0;
   CheckCuda(cudaMemGetInfo(&free, &total), "asking for free memory", GetDeviceName());
-  return std::min(free, m_Backend.GetMemoryAccount().GetRoom(total));
-}
-
-void *
-CudaQueue::GetStaging(Direction direction, int slot, std::size_t bytes)
-{
-  Staging & staging = StagingOf(direction, slot);
-  if (staging.size < bytes)
-  {
-    const CudaDeviceScope scope(m_Device);
-    if (staging.address)
-    {
-      Finish();
-      staging.size = 0;
-      CheckCuda(cudaFreeHost(std::exchange(staging.address, nullptr)), "freeing pinned memory", GetDeviceName());
-    }
-    ++statistics.allocations;
-    CheckCuda(cudaHostAlloc(&staging.address, bytes, cudaHostAllocDefault),
-              "allocating pinned memory",
-              GetDeviceName());
-    staging.size = bytes;
-  }
-  return staging.address;
+  return std::min(free, GetBackend().GetMemoryAccount().GetRoom(total));
 }
 
 void
@@ -219,22 +183,22 @@ void
 CudaQueue::MarkStaging(Direction direction, int slot)
 {
   const CudaDeviceScope scope(m_Device);
-  Staging &             staging = StagingOf(direction, slot);
-  CheckCuda(cudaEventRecord(staging.mark, m_LastCopy[static_cast<int>(direction)]),
+  Mark &                mark = MarkOf(direction, slot);
+  CheckCuda(cudaEventRecord(mark.event, m_LastCopy[static_cast<int>(direction)]),
             "recording an event",
             GetDeviceName());
-  staging.isMarked = true;
+  mark.isSet = true;
 }
 
 void
 CudaQueue::WaitForStaging(Direction direction, int slot)
 {
-  Staging & staging = StagingOf(direction, slot);
-  if (std::exchange(staging.isMarked, false))
+  Mark & mark = MarkOf(direction, slot);
+  if (std::exchange(mark.isSet, false))
   {
     const CudaDeviceScope scope(m_Device);
     ++statistics.synchronizations;
-    CheckCuda(cudaEventSynchronize(staging.mark), "waiting for a copy", GetDeviceName());
+    CheckCuda(cudaEventSynchronize(mark.event), "waiting for a copy", GetDeviceName());
   }
 }
 

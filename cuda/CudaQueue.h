@@ -3,6 +3,7 @@
 #define gpureg_CudaQueue_h
 
 #include "CudaDeviceScope.h"
+#include "CudaError.h"
 #include "CudaPrelude.h"
 
 #include "Backend.h"
@@ -14,10 +15,6 @@
 
 namespace gpureg
 {
-
-/** \throws Error that says what failed, where and why, unless status is cudaSuccess. */
-void
-CheckCuda(cudaError_t status, const char * what, const std::string & deviceName);
 
 class CudaMemory : public Memory
 {
@@ -37,6 +34,25 @@ private:
   void *    m_Address = nullptr;
 };
 
+/** Pinned host memory. */
+class CudaStaging : public Staging
+{
+public:
+  /** \throws Error if there is none. */
+  CudaStaging(int device, const std::string & deviceName, std::size_t bytes);
+  ~CudaStaging() override;
+
+  void *
+  GetAddress() const override
+  {
+    return m_Address;
+  }
+
+private:
+  int    m_Device;
+  void * m_Address = nullptr;
+};
+
 /** The array as the kernels see it; null if there is none. */
 template <typename T>
 T *
@@ -52,12 +68,8 @@ public:
   CudaQueue(Backend & backend, int device);
   ~CudaQueue() override;
 
-  MemoryPointer
-  Allocate(std::size_t bytes) override;
   std::size_t
   GetFreeMemory() override;
-  void *
-  GetStaging(Direction direction, int slot, std::size_t bytes) override;
   void
   Upload(Memory & target, std::size_t offset, const void * source, std::size_t bytes) override;
   void
@@ -100,7 +112,7 @@ public:
   const std::string &
   GetDeviceName() const
   {
-    return m_Backend.GetDescription().name;
+    return GetBackend().GetDescription().name;
   }
 
   /** Launches a kernel. Its own status is checked, not the thread's last error, which may be another's. */
@@ -126,37 +138,29 @@ public:
   }
 
 private:
-  /** Pinned host memory, and the copy that last read or wrote it. */
-  struct Staging
+  /** The copy that last read or wrote a slot of staging memory. */
+  struct Mark
   {
-    void *      address = nullptr;
-    std::size_t size = 0;
-    cudaEvent_t mark = nullptr;
-    bool        isMarked = false;
+    cudaEvent_t event = nullptr;
+    bool        isSet = false;
   };
 
-  Staging &
-  StagingOf(Direction direction, int slot)
+  Mark &
+  MarkOf(Direction direction, int slot)
   {
-    return m_Staging[static_cast<int>(direction)][slot];
+    return m_Marks[static_cast<int>(direction)][slot];
   }
 
   std::array<cudaEvent_t *, 11>
   GetEvents()
   {
-    return { &m_TimerStart,
-             &m_TimerStop,
-             &m_Uploaded,
-             &m_Read[0],
-             &m_Read[1],
-             &m_Made[0],
-             &m_Made[1],
-             &m_Staging[0][0].mark,
-             &m_Staging[0][1].mark,
-             &m_Staging[1][0].mark,
-             &m_Staging[1][1].mark };
+    return { &m_TimerStart,        &m_TimerStop,         &m_Uploaded,         &m_Read[0],
+             &m_Read[1],           &m_Made[0],           &m_Made[1],          &m_Marks[0][0].event,
+             &m_Marks[0][1].event, &m_Marks[1][0].event, &m_Marks[1][1].event };
   }
 
+  MemoryPointer
+  DoAllocate(std::size_t bytes) override;
   void
   Release() noexcept;
   void
@@ -168,7 +172,6 @@ private:
   void
   Order(cudaStream_t stream, cudaEvent_t after);
 
-  Backend &    m_Backend;
   int          m_Device;
   cudaStream_t m_Stream = nullptr;
   cudaStream_t m_UpStream = nullptr; // of StartUpload and of StartDownload, so that copies overlap other work
@@ -179,9 +182,9 @@ private:
   cudaEvent_t  m_TimerStart = nullptr;
   cudaEvent_t  m_TimerStop = nullptr;
   cudaEvent_t  m_Uploaded = nullptr;
-  cudaEvent_t  m_Read[2] = {};  // [buffer]: its slab was read, by the kernels before MarkRead
-  cudaEvent_t  m_Made[2] = {};  // [buffer]: its results were made, by those before MarkMade
-  Staging      m_Staging[2][2]; // [direction][slot]
+  cudaEvent_t  m_Read[2] = {}; // [buffer]: its slab was read, by the kernels before MarkRead
+  cudaEvent_t  m_Made[2] = {}; // [buffer]: its results were made, by those before MarkMade
+  Mark         m_Marks[2][2];  // [direction][slot]
 };
 
 } // namespace gpureg

@@ -8,6 +8,7 @@
 #include "MattesKernels.h"
 
 #include <algorithm>
+#include <type_traits>
 
 namespace gpureg
 {
@@ -22,64 +23,97 @@ namespace
 constexpr int Lanes = 512;
 constexpr int HistogramBlocks = 4;
 constexpr int ForceBlocks = 2;
+constexpr int PreciseBlocks = 2;
 constexpr int TargetChunks = 528;
 constexpr int SumLanes = 1024;
 constexpr int TableLanes = 1024;
 
-/** The plain case is compiled on its own; any other looks its variant up at run time. */
+/** The plain case is compiled on its own; so are those that are precise, whose integers take more registers, and those
+ *  that are not. Both look the rest of their variant up at run time. */
 constexpr int PlainVariant = MattesReadsQuads;
 constexpr int AnyVariant = -1;
+constexpr int PreciseVariant = -2;
 
 template <int VVariant>
 __device__ __forceinline__ int
 VariantOf(const MattesArguments & a)
 {
-  return VVariant == AnyVariant ? a.variant : VVariant;
+  return VVariant == PreciseVariant ? a.variant | MattesIsPrecise
+         : VVariant == AnyVariant   ? a.variant & ~(MattesIsPrecise | MattesSamplesArePoints)
+                                    : VVariant;
+}
+
+/** Calls work with the one of the three that a variant belongs to. */
+template <typename TWork>
+void
+WithVariant(int variant, const TWork & work)
+{
+  if (variant == PlainVariant)
+  {
+    work(std::integral_constant<int, PlainVariant>{});
+  }
+  else if (variant & MattesIsPrecise)
+  {
+    work(std::integral_constant<int, PreciseVariant>{});
+  }
+  else
+  {
+    work(std::integral_constant<int, AnyVariant>{});
+  }
 }
 
 extern __shared__ u64 localMemory[];
 
 template <int VVariant>
 __global__ void
-__launch_bounds__(Lanes, HistogramBlocks)
-  HistogramKernel(const __grid_constant__ MattesArguments a, const MattesVolumes v, int firstChunk, u32 * slabs)
+__launch_bounds__(Lanes, VVariant == PreciseVariant ? PreciseBlocks : HistogramBlocks)
+  HistogramKernel(const __grid_constant__ MattesArguments  a,
+                  const MattesVolumes                      v,
+                  int                                      firstChunk,
+                  u32 *                                    slabs,
+                  const __grid_constant__ PreciseArguments p)
 {
-  MattesHistogramGroup(VariantOf<VVariant>(a), &a, &v, firstChunk, reinterpret_cast<u32 *>(localMemory), slabs);
+  MattesHistogramGroup(VariantOf<VVariant>(a), &a, &p, &v, firstChunk, reinterpret_cast<u32 *>(localMemory), slabs);
 }
 
+template <bool VIsPrecise>
 __global__ void
 __launch_bounds__(SumLanes) SumSlabsKernel(int cells, int slabCount, int accumulate, const u32 * slabs, u64 * histogram)
 {
-  MattesSumSlabsGroup(cells, slabCount, accumulate, slabs, localMemory, histogram);
+  MattesSumSlabsGroup(VIsPrecise ? MattesIsPrecise : 0, cells, slabCount, accumulate, slabs, localMemory, histogram);
 }
 
+template <bool VIsPrecise>
 __global__ void
 __launch_bounds__(TableLanes)
-  TableKernel(const __grid_constant__ MattesArguments a, const u64 * histogram, float * table)
+  TableKernel(const __grid_constant__ MattesArguments a, const u64 * histogram, void * table)
 {
   float * const scratch = reinterpret_cast<float *>(localMemory);
-  MattesTableGroup(&a, histogram, scratch, scratch + TableLanes, table);
+  MattesTableGroup(VIsPrecise ? MattesIsPrecise : 0, &a, histogram, scratch, scratch + TableLanes, table);
 }
 
 template <int VVariant>
 __global__ void
-__launch_bounds__(Lanes, ForceBlocks) ForceKernel(const __grid_constant__ MattesArguments a,
-                                                  const MattesVolumes                     v,
-                                                  const float *                           table,
-                                                  float *                                 partials,
-                                                  float *                                 forces)
+__launch_bounds__(Lanes, ForceBlocks) ForceKernel(const __grid_constant__ MattesArguments  a,
+                                                  const MattesVolumes                      v,
+                                                  const void *                             table,
+                                                  float *                                  partials,
+                                                  float *                                  forces,
+                                                  const __grid_constant__ PreciseArguments p)
 {
-  MattesForceGroup(VariantOf<VVariant>(a), &a, &v, 0, table, reinterpret_cast<float *>(localMemory), partials, forces);
+  MattesForceGroup(
+    VariantOf<VVariant>(a), &a, &p, &v, 0, table, reinterpret_cast<float *>(localMemory), partials, forces);
 }
 
 MattesVolumes
 GetVolumes(const MattesArrays & arrays)
 {
   return {
-    AddressOf<u16>(arrays.fixedBins),      AddressOf<float>(arrays.points),
+    AddressOf<u16>(arrays.fixedBins),      AddressOf<i64>(arrays.points),
     AddressOf<float>(arrays.displacement), AddressOf<float>(arrays.moving),
     AddressOf<float4>(arrays.quads),       AddressOf<float>(arrays.coefficients ? arrays.coefficients : arrays.moving),
     AddressOf<float4>(arrays.gradient),    AddressOf<u8>(arrays.mask),
+    AddressOf<i64>(arrays.moving),         AddressOf<i64>(arrays.coefficients ? arrays.coefficients : arrays.moving),
   };
 }
 
@@ -93,11 +127,15 @@ public:
     CheckCuda(cudaDeviceGetAttribute(&m_LocalBytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, queue.GetDevice()),
               "asking for the size of shared memory",
               queue.GetDeviceName());
-    AllowLocalMemory(HistogramKernel<PlainVariant>);
-    AllowLocalMemory(HistogramKernel<AnyVariant>);
-    AllowLocalMemory(ForceKernel<PlainVariant>);
-    AllowLocalMemory(ForceKernel<AnyVariant>);
-    AllowLocalMemory(TableKernel);
+    for (const int variant : { PlainVariant, 0, int{ MattesIsPrecise } })
+    {
+      WithVariant(variant, [this](auto constant) {
+        AllowLocalMemory(HistogramKernel<constant.value>);
+        AllowLocalMemory(ForceKernel<constant.value>);
+      });
+    }
+    AllowLocalMemory(TableKernel<false>);
+    AllowLocalMemory(TableKernel<true>);
   }
 
   MattesGrain
@@ -111,17 +149,24 @@ public:
   {}
 
   void
-  Histogram(const MattesArguments & a, const MattesArrays & arrays, int firstChunk, int chunkCount) override
+  Histogram(const MattesArguments &  a,
+            const PreciseArguments & p,
+            const MattesArrays &     arrays,
+            int                      firstChunk,
+            int                      chunkCount) override
   {
-    m_Queue.Launch("counting the joint histogram",
-                   a.variant == PlainVariant ? HistogramKernel<PlainVariant> : HistogramKernel<AnyVariant>,
-                   GetGroups(a, chunkCount),
-                   Lanes,
-                   GetBandBytes(a) * a.histogramCopies,
-                   a,
-                   GetVolumes(arrays),
-                   firstChunk,
-                   AddressOf<u32>(arrays.slabs));
+    WithVariant(a.variant, [&](auto variant) {
+      m_Queue.Launch("counting the joint histogram",
+                     HistogramKernel<variant.value>,
+                     GetGroups(a, chunkCount),
+                     Lanes,
+                     GetBandBytes(a) * a.histogramCopies,
+                     a,
+                     GetVolumes(arrays),
+                     firstChunk,
+                     AddressOf<u32>(arrays.slabs),
+                     p);
+    });
   }
 
   void
@@ -129,7 +174,7 @@ public:
   {
     const int cells = a.bins * a.bins;
     m_Queue.Launch("summing the joint histogram",
-                   SumSlabsKernel,
+                   a.variant & MattesIsPrecise ? SumSlabsKernel<true> : SumSlabsKernel<false>,
                    dim3(static_cast<unsigned int>((cells + SlabCellsPerGroup - 1) / SlabCellsPerGroup)),
                    SumLanes,
                    SumLanes * sizeof(u64),
@@ -144,28 +189,31 @@ public:
   Table(const MattesArguments & a, const MattesArrays & arrays) override
   {
     m_Queue.Launch("making the derivative's table",
-                   TableKernel,
+                   a.variant & MattesIsPrecise ? TableKernel<true> : TableKernel<false>,
                    dim3(1),
                    TableLanes,
                    (TableLanes + 2 * a.bins) * sizeof(float),
                    a,
                    AddressOf<u64>(arrays.sums),
-                   AddressOf<float>(arrays.table));
+                   AddressOf<char>(arrays.table));
   }
 
   void
-  Forces(const MattesArguments & a, const MattesArrays & arrays) override
+  Forces(const MattesArguments & a, const PreciseArguments & p, const MattesArrays & arrays) override
   {
-    m_Queue.Launch("summing the derivative's forces",
-                   a.variant == PlainVariant ? ForceKernel<PlainVariant> : ForceKernel<AnyVariant>,
-                   GetGroups(a, ChunkCount(&a)),
-                   Lanes,
-                   std::max(GetBandBytes(a), ForceSumCount * Lanes * sizeof(float)),
-                   a,
-                   GetVolumes(arrays),
-                   AddressOf<float>(arrays.table),
-                   reinterpret_cast<float *>(AddressOf<u64>(arrays.sums) + i64{ a.bins } * a.bins),
-                   AddressOf<float>(arrays.forces));
+    WithVariant(a.variant, [&](auto variant) {
+      m_Queue.Launch("summing the derivative's forces",
+                     ForceKernel<variant.value>,
+                     GetGroups(a, ChunkCount(&a)),
+                     Lanes,
+                     std::max(GetBandBytes(a), PartialCount(a.variant) * Lanes * sizeof(float)),
+                     a,
+                     GetVolumes(arrays),
+                     AddressOf<char>(arrays.table),
+                     reinterpret_cast<float *>(AddressOf<u64>(arrays.sums) + i64{ a.bins } * a.bins),
+                     AddressOf<float>(arrays.forces),
+                     p);
+    });
   }
 
 private:
@@ -187,7 +235,7 @@ private:
   static std::size_t
   GetBandBytes(const MattesArguments & a)
   {
-    return static_cast<std::size_t>(a.bandRows) * a.bins * sizeof(float);
+    return static_cast<std::size_t>(a.bandRows) * a.bins * CellBytes(a.variant);
   }
 
   CudaQueue & m_Queue;

@@ -4,6 +4,7 @@
 #include "BrainPhantom.h"
 #include "CheckerboardPicture.h"
 #include "Head.h"
+#include "OutputCheck.h"
 #include "Registration.h"
 
 #include "itkMultiThreaderBase.h"
@@ -51,6 +52,13 @@ RegisterBrain(const example::CommandLine & commandLine)
   {
     throw std::runtime_error("The folder " + folder + " cannot be made. Name another: RegisterBrain output-folder");
   }
+  const std::string registeredName = folder + "/registered.nii.gz";
+  const std::string transformName = folder + "/transform.tfm";
+  const std::string pictureName = folder + "/checkerboard.png";
+  for (const auto & name : { registeredName, transformName, pictureName })
+  {
+    CheckFileCanBeWritten(name);
+  }
   const RegistrationSettings settings = commandLine.GetRegistrationSettings();
   const auto                 seed = commandLine.GetNumber("--seed", 1);
 
@@ -83,10 +91,9 @@ RegisterBrain(const example::CommandLine & commandLine)
             << "error in the head, after:  " << error << "\n\n";
 
   const auto registered = Resample(moving, fixed, result.transform);
-  WriteVolume(registered, folder + "/registered.nii.gz");
-  WriteTransform(result.transform, folder + "/transform.tfm");
-  WriteCheckerboardPicture(
-    fixed, Resample(moving, fixed, result.start), registered, centre, folder + "/checkerboard.png");
+  WriteVolume(registered, registeredName);
+  WriteTransform(result.transform, transformName);
+  WriteCheckerboardPicture(fixed, Resample(moving, fixed, result.start), registered, centre, pictureName);
   std::cout << "written: " << folder << "/registered.nii.gz, transform.tfm and checkerboard.png\n";
 
   if (!(error.mean <= largestMeanError))

@@ -2,6 +2,7 @@
 // Registers two image files: rigidly, then affinely.
 #include "CommandLine.h"
 #include "Head.h"
+#include "OutputCheck.h"
 #include "Registration.h"
 
 #include <itksys/SystemTools.hxx>
@@ -39,10 +40,15 @@ RegisterFiles(const example::CommandLine & commandLine)
   {
     throw std::invalid_argument("Three file names are wanted.");
   }
+  const std::string output = commandLine.GetWords()[2];
+  const std::string transformName = GetTransformName(output);
+  CheckVolumeCanBeWritten(output);
+  CheckTransformCanBeWritten(transformName);
+
   const RegistrationSettings settings = commandLine.GetRegistrationSettings();
-  const auto                 fixed = ReadVolume(commandLine.GetWords()[0]);
-  const auto                 moving = ReadVolume(commandLine.GetWords()[1]);
-  const std::string          output = commandLine.GetWords()[2];
+  const auto truth = commandLine.Has("--truth") ? ReadTransform(commandLine.Get("--truth", "")) : nullptr;
+  const auto fixed = ReadVolume(commandLine.GetWords()[0]);
+  const auto moving = ReadVolume(commandLine.GetWords()[1]);
 
   const Stopwatch registering;
   const auto      result = Register(fixed, moving, settings, std::cout);
@@ -52,12 +58,11 @@ RegisterFiles(const example::CommandLine & commandLine)
   std::cout << "registration " << seconds << " s\n";
 
   WriteVolume(Resample(moving, fixed, result.transform), output);
-  WriteTransform(result.transform, GetTransformName(output));
-  std::cout << "written: " << output << " and " << GetTransformName(output) << '\n';
+  WriteTransform(result.transform, transformName);
+  std::cout << "written: " << output << " and " << transformName << '\n';
 
-  if (commandLine.Has("--truth"))
+  if (truth != nullptr)
   {
-    const auto truth = ReadTransform(commandLine.Get("--truth", ""));
     const auto head = FindHead(fixed);
     std::cout << "error in the head, before: " << Compare(result.start, truth, head) << '\n'
               << "error in the head, after:  " << Compare(result.transform, truth, head) << '\n';

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "Registration.h"
 
+#include "BestPositionOptimizer.h"
+
 #include "itkCenteredTransformInitializer.h"
 #include "itkCudaMattesNMI.h"
 #include "itkImageRegistrationMethodv4.h"
 #include "itkRegistrationParameterScalesFromPhysicalShift.h"
-#include "itkRegularStepGradientDescentOptimizerv4.h"
 #include "itkVersorRigid3DTransform.h"
 
 #include <algorithm>
@@ -18,7 +19,7 @@ namespace
 {
 
 using Metric = itk::ImageToImageMetricv4<Volume, Volume>;
-using Optimizer = itk::RegularStepGradientDescentOptimizerv4<double>;
+using Optimizer = BestPositionOptimizer;
 using Rigid = itk::VersorRigid3DTransform<double>;
 using Affine = itk::AffineTransform<double, 3>;
 

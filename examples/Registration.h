@@ -51,7 +51,8 @@ struct RegistrationResult
 };
 
 /** Registers two images of the same head, of one contrast or of two, on three levels of an
- * itk::ImageRegistrationMethodv4, starting with the images' centres on each other.
+ * itk::ImageRegistrationMethodv4, starting with the images' centres on each other. Each level ends with the best
+ * parameters that its optimizer saw.
  * \param progress gets a line for every tenth of a second: level, iteration, value
  * \throws itk::ExceptionObject if they have no overlap, or if the device fails */
 RegistrationResult

@@ -2,17 +2,18 @@
 #ifndef itkCudaMattesNMI_h
 #define itkCudaMattesNMI_h
 
+#include "GPURegistrationDetail/itkGPUDeviceUse.h"
 #include "itkGPUDevice.h"
 
 #include "gpureg/JointDensity.h"
-#include "gpureg/Key.h"
 #include "gpureg/MattesMetric.h"
+#include "gpureg/Source.h"
 
 #include "itkMattesMutualInformationImageToImageMetricv4.h"
 
 #include <cstdint>
 #include <memory>
-#include <set>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -101,12 +102,32 @@ public:
   /** Where to compute. Default: GPUDevice::GetDefault(), asked when the metric is made.
    * Takes effect at the next evaluation. */
   void
-  SetDevice(const GPUDevice & device);
+  SetDevice(const GPUDevice & device)
+  {
+    m_Use.SetDevice(*this, device);
+  }
   const GPUDevice &
   GetDevice() const
   {
-    return m_Device;
+    return m_Use.GetDevice();
   }
+
+  /** Whether what lies on the device is taken to be what the host holds, for as long as no time stamp tells of a change:
+   * of the images, their masks, the fixed transform, and the coefficients of a B-spline interpolator. On, the default,
+   * whoever changes pixels in place calls Modified() on the image, and Initialize(). Off, their bytes are hashed at each
+   * evaluation, which then sees what ITK's metric sees: the new values, and the gradient of the old ones until
+   * Initialize() is called. */
+  void
+  SetTrustsTimeStamps(bool on)
+  {
+    m_Use.SetTrustsTimeStamps(on);
+  }
+  bool
+  GetTrustsTimeStamps() const
+  {
+    return m_Use.TrustsTimeStamps();
+  }
+  itkBooleanMacro(TrustsTimeStamps);
 
   void
   Initialize() override;
@@ -118,11 +139,14 @@ public:
 
   /** Kernel times are measured from the next evaluation on. */
   void
-  SetMeasuresKernelTime(bool on);
+  SetMeasuresKernelTime(bool on)
+  {
+    m_Use.SetMeasuresKernelTime(on);
+  }
 #endif
 
 protected:
-  CudaMattesNMI();
+  CudaMattesNMI() = default;
   ~CudaMattesNMI() override = default;
 
   void
@@ -134,9 +158,6 @@ protected:
 private:
   using ImageMetricType =
     ImageToImageMetricv4<TFixedImage, TMovingImage, TVirtualImage, TInternalComputationValueType, TMetricTraits>;
-
-  /** What the resident fixed or moving side was made from. */
-  using Key = gpureg::Key;
 
   /** How the moving transform is evaluated. */
   enum class Route
@@ -157,19 +178,23 @@ private:
   ComputeRange(const TImage * image, const TMask * mask) const;
   void
   CheckRange(const char * role, double minimum, double maximum) const;
-  Key
-  GetFixedKey() const;
-  Key
-  GetMovingKey() const;
+  gpureg::Source
+  GetFixedSource() const;
+  gpureg::Source
+  GetMovingSource() const;
   template <typename TVisitor>
   bool
   VisitSplineInterpolator(const TVisitor & visit) const;
   void
-  UpdateEngine() const;
+  UpdateEngine(bool isInitializing) const;
   void
   SendFixedSide() const;
   void
-  SendMovingSide() const;
+  SendMovingSide(bool mayLeaveRange) const;
+  void
+  SetGradient(gpureg::MattesMovingSide & side) const;
+  void
+  SetMask(gpureg::MattesMovingSide & side) const;
   bool
   FixedGridIsVirtualGrid() const;
   std::string
@@ -192,22 +217,20 @@ private:
                        double                        validPoints) const;
   gpureg::JointDensity
   MakeDensity(const gpureg::MattesResult & result) const;
-  void
-  SayOnce(const std::string & what) const;
 
   // itkCudaMattesNMIThroughITK.hxx: the same sums, sample by sample, by ITK's own classes.
+  class ThroughITK;
   void
   EvaluateThroughITK() const;
 
-  GPUDevice                                     m_Device;
+  GPURegistrationDetail::DeviceUse              m_Use;
   bool                                          m_Normalized{ true };
-  bool                                          m_MeasuresKernelTime{ false };
   bool                                          m_IsInitialized{ false };
   SizeValueType                                 m_InitializedBins{ 0 };
   mutable std::unique_ptr<gpureg::MattesMetric> m_Engine;
-  mutable Key                                   m_FixedKey;
-  mutable Key                                   m_MovingKey;
-  mutable std::set<std::string>                 m_Said;
+  mutable gpureg::ResidentSource                m_ResidentFixed;
+  mutable gpureg::ResidentSource                m_ResidentMoving;
+  mutable std::optional<std::uint64_t>          m_InitialMovingHash;
 };
 
 } // namespace itk

@@ -4,8 +4,8 @@
 
 #include "itkCudaMattesNMI.h"
 
-#include "itkGPURegistrationGeometry.h"
-#include "itkGPURegistrationThreads.h"
+#include "GPURegistrationDetail/itkGPURegistrationGeometry.h"
+#include "GPURegistrationDetail/itkGPURegistrationThreads.h"
 
 #include <new>
 #include <stdexcept>
@@ -24,22 +24,6 @@ namespace itk
 {
 
 itkCudaMattesNMITemplate
-itkCudaMattesNMIClass::CudaMattesNMI()
-  : m_Device(GPUDevice::GetDefault())
-{}
-
-itkCudaMattesNMITemplate
-void
-itkCudaMattesNMIClass::SetDevice(const GPUDevice & device)
-{
-  if (m_Device != device)
-  {
-    m_Device = device;
-    this->Modified();
-  }
-}
-
-itkCudaMattesNMITemplate
 gpureg::EvaluationStatistics
 itkCudaMattesNMIClass::GetEvaluationStatistics() const
 {
@@ -47,27 +31,10 @@ itkCudaMattesNMIClass::GetEvaluationStatistics() const
 }
 
 itkCudaMattesNMITemplate
-void
-itkCudaMattesNMIClass::SetMeasuresKernelTime(bool on)
-{
-  m_MeasuresKernelTime = on;
-}
-
-itkCudaMattesNMITemplate
 gpureg::ParallelFor
 itkCudaMattesNMIClass::GetParallelFor() const
 {
   return GPURegistrationDetail::MakeParallelFor(this->GetMaximumNumberOfWorkUnits());
-}
-
-itkCudaMattesNMITemplate
-void
-itkCudaMattesNMIClass::SayOnce(const std::string & what) const
-{
-  if (m_Said.insert(what).second)
-  {
-    itkWarningMacro(<< what);
-  }
 }
 
 itkCudaMattesNMITemplate
@@ -92,21 +59,22 @@ itkCudaMattesNMIClass::GetValueAndDerivativeExecute() const
   const std::string lacking = this->FindWhatTheDeviceLacks();
   if (route == Route::ThroughITK || !lacking.empty())
   {
-    this->SayOnce((lacking.empty()
-                     ? std::string(this->m_MovingTransform->GetNameOfClass()) + " with parts that are not linear"
-                     : lacking) +
-                  " is not computed on " + m_Device.GetName() +
-                  ": the host computes it through ITK's own classes, which is slower.");
+    m_Use.WarnOnce(*this,
+                   (lacking.empty()
+                      ? std::string(this->m_MovingTransform->GetNameOfClass()) + " with parts that are not linear"
+                      : lacking) +
+                     " is not computed on " + m_Use.GetDevice().GetName() +
+                     ": the host computes it through ITK's own classes, which is slower.");
     this->EvaluateThroughITK();
     return;
   }
   try
   {
-    this->UpdateEngine();
+    this->UpdateEngine(false);
     const auto derivative = !this->GetComputeDerivative()       ? gpureg::MattesDerivative::None
                             : route == Route::DisplacementField ? gpureg::MattesDerivative::Forces
                                                                 : gpureg::MattesDerivative::ForceSums;
-    m_Engine->SetTiming(m_MeasuresKernelTime);
+    m_Engine->SetTiming(m_Use.GetMeasuresKernelTime());
     const gpureg::MattesMapping mapping = this->MakeMapping(route);
     const gpureg::MattesResult  result = m_Engine->Evaluate(mapping, derivative, m_Normalized, this->GetParallelFor());
     const gpureg::JointDensity  density = this->MakeDensity(result);
@@ -123,11 +91,14 @@ itkCudaMattesNMIClass::GetValueAndDerivativeExecute() const
   }
   catch (const gpureg::Error & error)
   {
-    itkExceptionMacro(<< error.what());
+    GPURegistrationDetail::ThrowGPUError(error, GPURegistrationDetail::NameObject(*this) + error.what());
   }
   catch (const std::bad_alloc &)
   {
-    itkExceptionMacro("Out of host memory. Use smaller images, fewer histogram bins or a sampled point set.");
+    itkSpecializedMessageExceptionMacro(
+      GPUOutOfMemoryError,
+      << GPURegistrationDetail::NameObject(*this)
+      << "Out of host memory. Use smaller images, fewer histogram bins or a sampled point set.");
   }
 }
 
@@ -373,15 +344,15 @@ void
 itkCudaMattesNMIClass::PrintSelf(std::ostream & os, Indent indent) const
 {
   Superclass::PrintSelf(os, indent);
-  os << indent << "Device: " << m_Device << std::endl;
+  m_Use.Print(os, indent);
+  os << indent << "TrustsTimeStamps: " << (m_Use.TrustsTimeStamps() ? "On" : "Off") << std::endl;
   os << indent << "Normalized: " << (m_Normalized ? "On" : "Off") << std::endl;
-  os << indent << "MeasuresKernelTime: " << (m_MeasuresKernelTime ? "On" : "Off") << std::endl;
 }
 
 } // namespace itk
 
-#include "itkCudaMattesNMIInput.hxx"
-#include "itkCudaMattesNMIThroughITK.hxx"
+#include "GPURegistrationDetail/itkCudaMattesNMIInput.hxx"
+#include "GPURegistrationDetail/itkCudaMattesNMIThroughITK.hxx"
 
 #undef itkCudaMattesNMITemplate
 #undef itkCudaMattesNMIClass

@@ -2,7 +2,7 @@
 #ifndef itkGPUBSplineDecompositionImageFilter_h
 #define itkGPUBSplineDecompositionImageFilter_h
 
-#include "itkGPUVolume.h"
+#include "GPURegistrationDetail/itkGPUVolume.h"
 
 #include "itkBSplineDecompositionImageFilter.h"
 
@@ -44,7 +44,10 @@ public:
 
   /** Where to compute. Default: GPUDevice::GetDefault(), asked when the filter is made. */
   void
-  SetDevice(const GPUDevice & device);
+  SetDevice(const GPUDevice & device)
+  {
+    m_Engine.SetDevice(*this, device);
+  }
   const GPUDevice &
   GetDevice() const
   {
@@ -71,8 +74,19 @@ protected:
   GPUBSplineDecompositionImageFilter() = default;
   ~GPUBSplineDecompositionImageFilter() override = default;
 
+  /** See GPUStandIn. */
   void
-  PrintSelf(std::ostream & os, Indent indent) const override;
+  StandInForParent()
+  {
+    m_Engine.StandInForParent();
+  }
+
+  void
+  PrintSelf(std::ostream & os, Indent indent) const override
+  {
+    Superclass::PrintSelf(os, indent);
+    m_Engine.Print(os, indent);
+  }
 
   void
   GenerateData() override;
@@ -87,8 +101,6 @@ private:
                                                    ? gpureg::Precision::Single
                                                    : gpureg::Precision::Double;
 
-  std::string
-  FindWhatTheDeviceLacks();
   void
   GenerateDataOnDevice();
 

@@ -9,16 +9,6 @@ namespace itk
 
 template <typename TInputImage, typename TOutputImage>
 void
-GPUBSplineDecompositionImageFilter<TInputImage, TOutputImage>::SetDevice(const GPUDevice & device)
-{
-  if (m_Engine.SetDevice(device))
-  {
-    this->Modified();
-  }
-}
-
-template <typename TInputImage, typename TOutputImage>
-void
 GPUBSplineDecompositionImageFilter<TInputImage, TOutputImage>::GenerateData()
 {
   const auto onDevice = [this] {
@@ -27,24 +17,12 @@ GPUBSplineDecompositionImageFilter<TInputImage, TOutputImage>::GenerateData()
       this->GenerateDataOnDevice();
     }
   };
-  if (!GPURegistrationDetail::DoOnDevice(
-        *this,
-        m_Engine.GetSaid(),
-        "Filter a smaller image.",
-        [this] { return this->FindWhatTheDeviceLacks(); },
-        onDevice))
-  {
-    Superclass::GenerateData();
-  }
-}
-
-/** A sentence that says why the device cannot do it; empty if it can. */
-template <typename TInputImage, typename TOutputImage>
-std::string
-GPUBSplineDecompositionImageFilter<TInputImage, TOutputImage>::FindWhatTheDeviceLacks()
-{
-  return IsOfKnownTypes ? m_Engine.FindWhatTheDeviceLacks()
-                        : std::string("Images of these types are not decomposed on a device.");
+  m_Engine.Generate(*this,
+                    IsOfKnownTypes,
+                    "Images of these types are not decomposed on a device.",
+                    "Filter a smaller image.",
+                    onDevice,
+                    [this] { Superclass::GenerateData(); });
 }
 
 template <typename TInputImage, typename TOutputImage>
@@ -69,14 +47,6 @@ GPUBSplineDecompositionImageFilter<TInputImage, TOutputImage>::GenerateDataOnDev
     GPUVolume::WriteOutput(filter, Precision, output, region, threads);
     GPURegistrationDetail::ReportProgress(*this, 1.0f);
   });
-}
-
-template <typename TInputImage, typename TOutputImage>
-void
-GPUBSplineDecompositionImageFilter<TInputImage, TOutputImage>::PrintSelf(std::ostream & os, Indent indent) const
-{
-  Superclass::PrintSelf(os, indent);
-  m_Engine.Print(os, indent);
 }
 
 } // namespace itk

@@ -2,7 +2,7 @@
 #ifndef itkGPUMultiResolutionPyramidImageFilter_h
 #define itkGPUMultiResolutionPyramidImageFilter_h
 
-#include "itkGPUPyramidGenerator.h"
+#include "GPURegistrationDetail/itkGPUPyramidGenerator.h"
 
 #include "itkMultiResolutionPyramidImageFilter.h"
 
@@ -52,7 +52,10 @@ public:
 
   /** Where to compute. Default: GPUDevice::GetDefault(), asked when the filter is made. */
   void
-  SetDevice(const GPUDevice & device);
+  SetDevice(const GPUDevice & device)
+  {
+    m_Engine.SetDevice(*this, device);
+  }
   const GPUDevice &
   GetDevice() const
   {
@@ -79,8 +82,19 @@ protected:
   GPUMultiResolutionPyramidImageFilter() = default;
   ~GPUMultiResolutionPyramidImageFilter() override = default;
 
+  /** See GPUStandIn. */
   void
-  PrintSelf(std::ostream & os, Indent indent) const override;
+  StandInForParent()
+  {
+    m_Engine.StandInForParent();
+  }
+
+  void
+  PrintSelf(std::ostream & os, Indent indent) const override
+  {
+    Superclass::PrintSelf(os, indent);
+    m_Engine.Print(os, indent);
+  }
 
   void
   GenerateInputRequestedRegion() override;
@@ -90,9 +104,6 @@ protected:
 
 private:
   using GeneratorType = GPUPyramidGenerator<TInputImage, TOutputImage>;
-
-  std::string
-  FindWhatTheDeviceLacks();
 
   GPUVolume::Engine m_Engine;
 };

@@ -2,7 +2,7 @@
 #ifndef itkGPURecursiveGaussianImageFilter_h
 #define itkGPURecursiveGaussianImageFilter_h
 
-#include "itkGPUVolume.h"
+#include "GPURegistrationDetail/itkGPUVolume.h"
 
 #include "itkRecursiveGaussianImageFilter.h"
 
@@ -46,7 +46,10 @@ public:
 
   /** Where to compute. Default: GPUDevice::GetDefault(), asked when the filter is made. */
   void
-  SetDevice(const GPUDevice & device);
+  SetDevice(const GPUDevice & device)
+  {
+    m_Engine.SetDevice(*this, device);
+  }
   const GPUDevice &
   GetDevice() const
   {
@@ -73,8 +76,19 @@ protected:
   GPURecursiveGaussianImageFilter() = default;
   ~GPURecursiveGaussianImageFilter() override = default;
 
+  /** See GPUStandIn. */
   void
-  PrintSelf(std::ostream & os, Indent indent) const override;
+  StandInForParent()
+  {
+    m_Engine.StandInForParent();
+  }
+
+  void
+  PrintSelf(std::ostream & os, Indent indent) const override
+  {
+    Superclass::PrintSelf(os, indent);
+    m_Engine.Print(os, indent);
+  }
 
   void
   GenerateData() override;
@@ -88,8 +102,6 @@ private:
                                                    ? gpureg::Precision::Single
                                                    : gpureg::Precision::Double;
 
-  std::string
-  FindWhatTheDeviceLacks();
   void
   GenerateDataOnDevice();
 

@@ -9,16 +9,6 @@ namespace itk
 
 template <typename TInputImage, typename TOutputImage>
 void
-GPURecursiveGaussianImageFilter<TInputImage, TOutputImage>::SetDevice(const GPUDevice & device)
-{
-  if (m_Engine.SetDevice(device))
-  {
-    this->Modified();
-  }
-}
-
-template <typename TInputImage, typename TOutputImage>
-void
 GPURecursiveGaussianImageFilter<TInputImage, TOutputImage>::GenerateData()
 {
   const auto onDevice = [this] {
@@ -27,24 +17,12 @@ GPURecursiveGaussianImageFilter<TInputImage, TOutputImage>::GenerateData()
       this->GenerateDataOnDevice();
     }
   };
-  if (!GPURegistrationDetail::DoOnDevice(
-        *this,
-        m_Engine.GetSaid(),
-        "Filter a smaller region, or stream the output.",
-        [this] { return this->FindWhatTheDeviceLacks(); },
-        onDevice))
-  {
-    Superclass::GenerateData();
-  }
-}
-
-/** A sentence that says why the device cannot do it; empty if it can. */
-template <typename TInputImage, typename TOutputImage>
-std::string
-GPURecursiveGaussianImageFilter<TInputImage, TOutputImage>::FindWhatTheDeviceLacks()
-{
-  return IsOfKnownTypes ? m_Engine.FindWhatTheDeviceLacks()
-                        : std::string("Images of these types are not smoothed on a device.");
+  m_Engine.Generate(*this,
+                    IsOfKnownTypes,
+                    "Images of these types are not smoothed on a device.",
+                    "Filter a smaller region, or stream the output.",
+                    onDevice,
+                    [this] { Superclass::GenerateData(); });
 }
 
 template <typename TInputImage, typename TOutputImage>
@@ -71,17 +49,13 @@ GPURecursiveGaussianImageFilter<TInputImage, TOutputImage>::GenerateDataOnDevice
                            { this->m_D1, this->m_D2, this->m_D3, this->m_D4 },
                            { this->m_M1, this->m_M2, this->m_M3, this->m_M4 } });
     GPURegistrationDetail::ReportProgress(*this, 0.6f);
+    if (static_cast<const void *>(output.GetBufferPointer()) == input.GetBufferPointer())
+    {
+      m_Engine.NoteInputIsOverwritten();
+    }
     GPUVolume::WriteOutput(filter, Precision, output, region, threads);
     GPURegistrationDetail::ReportProgress(*this, 1.0f);
   });
-}
-
-template <typename TInputImage, typename TOutputImage>
-void
-GPURecursiveGaussianImageFilter<TInputImage, TOutputImage>::PrintSelf(std::ostream & os, Indent indent) const
-{
-  Superclass::PrintSelf(os, indent);
-  m_Engine.Print(os, indent);
 }
 
 } // namespace itk

@@ -2,7 +2,7 @@
 #ifndef itkGPURecursiveMultiResolutionPyramidImageFilter_h
 #define itkGPURecursiveMultiResolutionPyramidImageFilter_h
 
-#include "itkGPUPyramidGenerator.h"
+#include "GPURegistrationDetail/itkGPUPyramidGenerator.h"
 
 #include "itkRecursiveMultiResolutionPyramidImageFilter.h"
 
@@ -50,7 +50,10 @@ public:
 
   /** Where to compute. Default: GPUDevice::GetDefault(), asked when the filter is made. */
   void
-  SetDevice(const GPUDevice & device);
+  SetDevice(const GPUDevice & device)
+  {
+    m_Engine.SetDevice(*this, device);
+  }
   const GPUDevice &
   GetDevice() const
   {
@@ -77,8 +80,19 @@ protected:
   GPURecursiveMultiResolutionPyramidImageFilter() = default;
   ~GPURecursiveMultiResolutionPyramidImageFilter() override = default;
 
+  /** See GPUStandIn. */
   void
-  PrintSelf(std::ostream & os, Indent indent) const override;
+  StandInForParent()
+  {
+    m_Engine.StandInForParent();
+  }
+
+  void
+  PrintSelf(std::ostream & os, Indent indent) const override
+  {
+    Superclass::PrintSelf(os, indent);
+    m_Engine.Print(os, indent);
+  }
 
   void
   GenerateInputRequestedRegion() override;
@@ -88,9 +102,6 @@ protected:
 
 private:
   using GeneratorType = GPUPyramidGenerator<TInputImage, TOutputImage>;
-
-  std::string
-  FindWhatTheDeviceLacks();
 
   GPUVolume::Engine m_Engine;
 };

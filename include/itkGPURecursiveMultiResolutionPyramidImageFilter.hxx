@@ -7,16 +7,6 @@
 namespace itk
 {
 
-template <typename TInputImage, typename TOutputImage>
-void
-GPURecursiveMultiResolutionPyramidImageFilter<TInputImage, TOutputImage>::SetDevice(const GPUDevice & device)
-{
-  if (m_Engine.SetDevice(device))
-  {
-    this->Modified();
-  }
-}
-
 /** As the parent's; but all of the input where a device makes the levels, and makes them wholly. */
 template <typename TInputImage, typename TOutputImage>
 void
@@ -47,33 +37,12 @@ GPURecursiveMultiResolutionPyramidImageFilter<TInputImage, TOutputImage>::Genera
       }
     }
   };
-  if (!GPURegistrationDetail::DoOnDevice(
-        *this,
-        m_Engine.GetSaid(),
-        "Filter a smaller image.",
-        [this] { return this->FindWhatTheDeviceLacks(); },
-        onDevice))
-  {
-    Superclass::GenerateData();
-  }
-}
-
-/** A sentence that says why the device cannot do it; empty if it can. */
-template <typename TInputImage, typename TOutputImage>
-std::string
-GPURecursiveMultiResolutionPyramidImageFilter<TInputImage, TOutputImage>::FindWhatTheDeviceLacks()
-{
-  return GeneratorType::IsOfKnownTypes ? m_Engine.FindWhatTheDeviceLacks()
-                                       : std::string("Pyramids of these images are not made on a device.");
-}
-
-template <typename TInputImage, typename TOutputImage>
-void
-GPURecursiveMultiResolutionPyramidImageFilter<TInputImage, TOutputImage>::PrintSelf(std::ostream & os,
-                                                                                    Indent         indent) const
-{
-  Superclass::PrintSelf(os, indent);
-  m_Engine.Print(os, indent);
+  m_Engine.Generate(*this,
+                    GeneratorType::IsOfKnownTypes,
+                    "Pyramids of these images are not made on a device.",
+                    "Filter a smaller image.",
+                    onDevice,
+                    [this] { Superclass::GenerateData(); });
 }
 
 } // namespace itk

@@ -16,9 +16,11 @@ namespace itk
 
 #ifndef ITK_WRAPPING_PARSER
 /** \class GPUStandIn
- * \brief An override that goes by the name of what it stands in for.
+ * \brief An override that a program gets in the place of a class that it asked for.
  *
- * Programs, ITK's own tests among them, look at GetNameOfClass(). Print() tells the device.
+ * It goes by that class' name, which programs, ITK's own tests among them, look at; Print() tells the device. It does not
+ * fail where that class works: if a device fails, it warns once and has its parent class do the work. And it sees what
+ * that class sees: nothing on a device is taken for the host's without proof, see GPUResampleImageFilter.
  *
  * \ingroup GPURegistration
  */
@@ -42,7 +44,10 @@ public:
   }
 
 protected:
-  GPUStandIn() = default;
+  GPUStandIn()
+  {
+    this->StandInForParent();
+  }
   ~GPUStandIn() override = default;
 };
 #endif

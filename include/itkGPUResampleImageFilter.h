@@ -3,15 +3,14 @@
 #define itkGPUResampleImageFilter_h
 
 #include "itkGPUDevice.h"
-#include "itkGPUPixelComponents.h"
+#include "GPURegistrationDetail/itkGPUDeviceUse.h"
+#include "GPURegistrationDetail/itkGPUPixelComponents.h"
 
 #include "gpureg/Resampler.h"
 
 #include "itkResampleImageFilter.h"
 
 #include <cstdint>
-#include <memory>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -43,10 +42,11 @@ namespace itk
  * voxel, so that large images, large origins and oblique directions cost no precision. Integers are
  * clamped and cut off as ITK does.
  *
- * The input stays on the device until another one is set, it is modified, or the parent class has to do an update; so
- * do a B-spline's coefficients, a displacement field, and, if there is room for all of it, what a kernel transform
- * (such as the thin-plate spline) moves points by. Any other transform is asked for its points each time. What the
- * device has no room for is sent in slabs, see SetMaximumDeviceMemory.
+ * The input may stay on the device until another one is set, or it is modified; so may a B-spline's coefficients, a
+ * displacement field, and, if there is room for all of it, what a kernel transform (such as the thin-plate spline) moves
+ * points by. Any other transform is asked for its points each time. All filters of a process share a few engines a device,
+ * so that of many filters those that were updated last find their input there: gpureg::SetIdleMemoryLimit() bounds what
+ * stays. What the device has no room for is sent in slabs, see SetMaximumDeviceMemory.
  *
  * \code
  * auto resample = itk::GPUResampleImageFilter<ImageType, ImageType>::New();
@@ -89,12 +89,31 @@ public:
 
   /** Where to compute. Default: GPUDevice::GetDefault(), asked when the filter is made. */
   void
-  SetDevice(const GPUDevice & device);
+  SetDevice(const GPUDevice & device)
+  {
+    m_Use.SetDevice(*this, device);
+  }
   const GPUDevice &
   GetDevice() const
   {
-    return m_Device;
+    return m_Use.GetDevice();
   }
+
+  /** Whether what lies on the device is taken to be what the host holds, for as long as no time stamp tells of a change:
+   *  of the input, the transform, its field or its coefficients. On, the default, whoever changes pixels in place calls
+   *  Modified() on the image. Off, their bytes are hashed before what lies there is used again. A filter that stands in
+   *  for itk::ResampleImageFilter has it off. */
+  void
+  SetTrustsTimeStamps(bool on)
+  {
+    m_Use.SetTrustsTimeStamps(on);
+  }
+  bool
+  GetTrustsTimeStamps() const
+  {
+    return m_Use.TrustsTimeStamps();
+  }
+  itkBooleanMacro(TrustsTimeStamps);
 
   /** Bounds what the filter holds on its device, in bytes; 0, the default, for 9/10 of what is free there. Where the
    *  input, the output and the transform are more, the output is made in pieces, from slabs of the input. The result
@@ -113,16 +132,29 @@ public:
 #ifndef ITK_WRAPPING_PARSER
   /** Launches, copies and times of the last update; none if the parent class did it. */
   gpureg::EvaluationStatistics
-  GetEvaluationStatistics() const;
+  GetEvaluationStatistics() const
+  {
+    return m_Statistics;
+  }
 
   /** Kernel times are measured from the next update on. */
   void
-  SetMeasuresKernelTime(bool on);
+  SetMeasuresKernelTime(bool on)
+  {
+    m_Use.SetMeasuresKernelTime(on);
+  }
 #endif
 
 protected:
-  GPUResampleImageFilter();
+  GPUResampleImageFilter() = default;
   ~GPUResampleImageFilter() override = default;
+
+  /** See GPUStandIn. */
+  void
+  StandInForParent()
+  {
+    m_Use.StandInForParent();
+  }
 
   void
   PrintSelf(std::ostream & os, Indent indent) const override;
@@ -156,10 +188,10 @@ private:
   IsLeftToITKOnTheHost() const;
   std::string
   FindWhatTheDeviceLacks() const;
+  std::string
+  FindMissingDoubles() const;
   bool
   ChooseInterpolation(gpureg::ResampleRequest & request) const;
-  std::string
-  StartEngine();
   void
   GenerateDataOnDevice();
   gpureg::ResampleInput
@@ -170,11 +202,10 @@ private:
   std::vector<OutputComponentType>
   GetOutside() const;
 
-  GPUDevice                          m_Device;
-  bool                               m_MeasuresKernelTime{ false };
-  std::unique_ptr<gpureg::Resampler> m_Engine;
-  SizeValueType                      m_MaximumDeviceMemory{ 0 };
-  std::set<std::string>              m_Said;
+  GPURegistrationDetail::DeviceUse      m_Use;
+  gpureg::EngineUser<gpureg::Resampler> m_User;
+  gpureg::EvaluationStatistics          m_Statistics;
+  SizeValueType                         m_MaximumDeviceMemory{ 0 };
 };
 
 } // namespace itk

@@ -4,14 +4,13 @@
 
 #include "itkGPUResampleImageFilter.h"
 
-#include "itkGPUIsExactly.h"
-#include "itkGPUKey.h"
-#include "itkGPUOrParent.h"
-#include "itkGPUOutputMemory.h"
-#include "itkGPURegistrationGeometry.h"
-#include "itkGPURegistrationThreads.h"
-#include "itkGPUSampledTransform.h"
-#include "itkGPUTransformChain.h"
+#include "GPURegistrationDetail/itkGPUIsExactly.h"
+#include "GPURegistrationDetail/itkGPUKey.h"
+#include "GPURegistrationDetail/itkGPUOutputMemory.h"
+#include "GPURegistrationDetail/itkGPURegistrationGeometry.h"
+#include "GPURegistrationDetail/itkGPURegistrationThreads.h"
+#include "GPURegistrationDetail/itkGPUSampledTransform.h"
+#include "GPURegistrationDetail/itkGPUTransformChain.h"
 
 #include "itkBSplineInterpolateImageFunction.h"
 #include "itkImageAlgorithm.h"
@@ -78,36 +77,6 @@ IsOutsideMark(double value)
 }
 } // namespace GPURegistrationDetail
 
-itkGPUResampleTemplate
-itkGPUResampleClass::GPUResampleImageFilter()
-  : m_Device(GPUDevice::GetDefault())
-{}
-
-itkGPUResampleTemplate
-void
-itkGPUResampleClass::SetDevice(const GPUDevice & device)
-{
-  if (m_Device != device)
-  {
-    m_Device = device;
-    this->Modified();
-  }
-}
-
-itkGPUResampleTemplate
-gpureg::EvaluationStatistics
-itkGPUResampleClass::GetEvaluationStatistics() const
-{
-  return m_Engine ? m_Engine->GetStatistics() : gpureg::EvaluationStatistics();
-}
-
-itkGPUResampleTemplate
-void
-itkGPUResampleClass::SetMeasuresKernelTime(bool on)
-{
-  m_MeasuresKernelTime = on;
-}
-
 /** As the parent's, which would have a B-spline interpolator compute its coefficients to do so. */
 itkGPUResampleTemplate
 void
@@ -116,11 +85,11 @@ itkGPUResampleClass::GenerateInputRequestedRegion()
   // The parent would follow null pointers.
   if (!this->GetTransform())
   {
-    itkExceptionMacro("There is no transform. Set one.");
+    GPURegistrationDetail::ThrowBadInput(*this, "There is no transform. Set one.");
   }
   if (!this->GetInterpolator())
   {
-    itkExceptionMacro("There is no interpolator. Set one.");
+    GPURegistrationDetail::ThrowBadInput(*this, "There is no interpolator. Set one.");
   }
   gpureg::ResampleRequest request;
   if (!this->FindWhatTheDeviceLacks().empty() || !this->ChooseInterpolation(request) ||
@@ -139,28 +108,26 @@ itkGPUResampleTemplate
 void
 itkGPUResampleClass::GenerateData()
 {
-  const auto findLack = [this] {
-    std::string lack = this->FindWhatTheDeviceLacks();
-    if constexpr (IsOfKnownTypes)
-    {
-      lack = lack.empty() ? this->StartEngine() : lack;
-    }
-    return lack;
-  };
   const auto onDevice = [this] {
     if constexpr (IsOfKnownTypes)
     {
       this->GenerateDataOnDevice();
     }
   };
-  if (this->IsLeftToITKOnTheHost() ||
-      !GPURegistrationDetail::DoOnDevice(
-        *this, m_Said, "Resample a smaller region, or stream the output.", findLack, onDevice))
-  {
-    // With it goes what the last update has left on the device, and its statistics.
-    m_Engine.reset();
+  const auto findLack = [this] {
+    const std::string lack = this->FindWhatTheDeviceLacks();
+    return lack.empty() ? this->FindMissingDoubles() : lack;
+  };
+  const auto onParent = [this] {
+    m_Statistics = {};
     Superclass::GenerateData();
+  };
+  if (this->IsLeftToITKOnTheHost())
+  {
+    onParent();
+    return;
   }
+  m_Use.Compute(*this, "Resample a smaller region, or stream the output.", findLack, onDevice, onParent);
 }
 
 /** Whether nothing is lacking, but the transform would be sampled on the host, and interpolation costs next to nothing.
@@ -174,7 +141,7 @@ itkGPUResampleClass::IsLeftToITKOnTheHost() const
   {
     gpureg::ResampleRequest request;
     gpureg::TransformChain  chain;
-    return m_Device.IsHost() && this->FindWhatTheDeviceLacks().empty() && this->ChooseInterpolation(request) &&
+    return this->GetDevice().IsHost() && this->FindWhatTheDeviceLacks().empty() && this->ChooseInterpolation(request) &&
            request.interpolation != gpureg::Interpolation::BSpline &&
            this->GetTransform()->GetTransformCategory() != TransformBaseType::TransformCategoryEnum::Linear &&
            !GPUTransformChain::Append<TTransformPrecisionType, Dimension>(*this->GetTransform(), chain);
@@ -245,25 +212,20 @@ itkGPUResampleClass::ChooseInterpolation(gpureg::ResampleRequest & request) cons
   return false;
 }
 
-/** Makes the engine ready. A sentence that says why it cannot do it; empty if it can. */
+/** A sentence that says so if the device has no doubles, and they are wanted. */
 itkGPUResampleTemplate
 std::string
-itkGPUResampleClass::StartEngine()
+itkGPUResampleClass::FindMissingDoubles() const
 {
-  if (!m_Engine || m_Engine->GetDeviceName() != m_Device.GetName())
-  {
-    m_Engine.reset();
-    m_Engine = std::make_unique<gpureg::Resampler>(m_Device.GetName());
-  }
-  m_Engine->SetTiming(m_MeasuresKernelTime);
-  m_Engine->SetMaximumDeviceMemory(m_MaximumDeviceMemory);
   gpureg::ResampleRequest request;
   this->ChooseInterpolation(request);
   const bool wantsDoubles = Precision == gpureg::Precision::Double ||
                             (request.interpolation == gpureg::Interpolation::BSpline && request.splineOrder > 1);
-  return wantsDoubles && !m_Engine->HasDoubles()
-           ? m_Device.GetName() + " has no doubles, which this pixel type or interpolator wants."
-           : std::string();
+  if (wantsDoubles && !gpureg::HasDoubles(this->GetDevice().GetName()))
+  {
+    return this->GetDevice().GetName() + " has no doubles, which this pixel type or interpolator wants.";
+  }
+  return {};
 }
 
 itkGPUResampleTemplate
@@ -324,7 +286,13 @@ itkGPUResampleClass::GenerateDataOnDevice()
   };
   request.memory = isCast ? nullptr : pixels;
   request.progress = [this](double done) { GPURegistrationDetail::ReportProgress(*this, static_cast<float>(done)); };
-  m_Engine->Resample(this->MakeInput(request), request, threads);
+  const gpureg::ResampleInput input = this->MakeInput(request);
+  m_User.Run(this->GetDevice().GetName(), input.source.key, [&](gpureg::Resampler & resampler) {
+    resampler.SetTiming(m_Use.GetMeasuresKernelTime());
+    resampler.SetMaximumDeviceMemory(m_MaximumDeviceMemory);
+    resampler.Resample(input, request, threads);
+    m_Statistics = resampler.GetStatistics();
+  });
   // The parent's takes the input from the interpolator and the extrapolator, which would keep it.
   this->AfterThreadedGenerateData();
 }
@@ -340,7 +308,8 @@ itkGPUResampleClass::MakeInput(const gpureg::ResampleRequest & request) const
   input.components = static_cast<int>(image->GetNumberOfComponentsPerPixel());
   input.precision = Precision;
   input.splineOrder = request.interpolation == gpureg::Interpolation::BSpline ? request.splineOrder : 0;
-  GPURegistrationDetail::AddVoxelsToKey(input.key, *image);
+  input.source = GPURegistrationDetail::MakeSource(*image);
+  input.source.isKeyTrusted = m_Use.TrustsTimeStamps();
   input.isOfIntegers = std::is_integral<InputComponentType>::value;
   const auto * const values = reinterpret_cast<const InputComponentType *>(image->GetBufferPointer());
   input.memory = std::is_same<InputComponentType, RealType>::value ? values : nullptr;
@@ -361,12 +330,16 @@ itkGPUResampleClass::MakeChain() const
   const auto &           transform = *this->GetTransform();
   gpureg::TransformChain chain;
   chain.dimension = static_cast<int>(Dimension);
-  if (GPUTransformChain::Append<TTransformPrecisionType, Dimension>(transform, chain))
+  if (!GPUTransformChain::Append<TTransformPrecisionType, Dimension>(transform, chain))
   {
-    return chain;
+    itkDebugMacro("The transform " << transform.GetNameOfClass() << " is sampled on the output's grid.");
+    chain = GPUTransformChain::Sample<TTransformPrecisionType>(transform, *this->GetOutput());
   }
-  itkDebugMacro("The transform " << transform.GetNameOfClass() << " is sampled on the output's grid.");
-  return GPUTransformChain::Sample<TTransformPrecisionType>(transform, *this->GetOutput());
+  for (gpureg::ChainStep & step : chain.steps)
+  {
+    step.grid.source.isKeyTrusted = m_Use.TrustsTimeStamps();
+  }
+  return chain;
 }
 
 itkGPUResampleTemplate
@@ -390,9 +363,9 @@ void
 itkGPUResampleClass::PrintSelf(std::ostream & os, Indent indent) const
 {
   Superclass::PrintSelf(os, indent);
-  os << indent << "Device: " << m_Device << std::endl;
+  m_Use.Print(os, indent);
+  os << indent << "TrustsTimeStamps: " << (m_Use.TrustsTimeStamps() ? "On" : "Off") << std::endl;
   os << indent << "MaximumDeviceMemory: " << m_MaximumDeviceMemory << std::endl;
-  os << indent << "MeasuresKernelTime: " << (m_MeasuresKernelTime ? "On" : "Off") << std::endl;
 }
 
 } // namespace itk

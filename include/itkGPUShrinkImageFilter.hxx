@@ -4,23 +4,13 @@
 
 #include "itkGPUShrinkImageFilter.h"
 
-#include "itkGPUOutputMemory.h"
-#include "itkGPUShrinkGeometry.h"
+#include "GPURegistrationDetail/itkGPUOutputMemory.h"
+#include "GPURegistrationDetail/itkGPUShrinkGeometry.h"
 
 #include <algorithm>
 
 namespace itk
 {
-
-template <typename TInputImage, typename TOutputImage>
-void
-GPUShrinkImageFilter<TInputImage, TOutputImage>::SetDevice(const GPUDevice & device)
-{
-  if (m_Engine.SetDevice(device))
-  {
-    this->Modified();
-  }
-}
 
 template <typename TInputImage, typename TOutputImage>
 void
@@ -32,24 +22,12 @@ GPUShrinkImageFilter<TInputImage, TOutputImage>::GenerateData()
       this->GenerateDataOnDevice();
     }
   };
-  if (!GPURegistrationDetail::DoOnDevice(
-        *this,
-        m_Engine.GetSaid(),
-        "Shrink a smaller region, or stream the output.",
-        [this] { return this->FindWhatTheDeviceLacks(); },
-        onDevice))
-  {
-    Superclass::GenerateData();
-  }
-}
-
-/** A sentence that says why the device cannot do it; empty if it can. */
-template <typename TInputImage, typename TOutputImage>
-std::string
-GPUShrinkImageFilter<TInputImage, TOutputImage>::FindWhatTheDeviceLacks()
-{
-  return IsOfKnownTypes ? m_Engine.FindWhatTheDeviceLacks()
-                        : std::string("Images of these types are not shrunk on a device.");
+  m_Engine.Generate(*this,
+                    IsOfKnownTypes,
+                    "Images of these types are not shrunk on a device.",
+                    "Shrink a smaller region, or stream the output.",
+                    onDevice,
+                    [this] { Superclass::GenerateData(); });
 }
 
 template <typename TInputImage, typename TOutputImage>
@@ -76,8 +54,10 @@ GPUShrinkImageFilter<TInputImage, TOutputImage>::GenerateDataOnDevice()
   // The parent's rule, with its rounding, may point out of the image where the start index is not 0.
   if (!input.GetBufferedRegion().IsInside(first) || !input.GetBufferedRegion().IsInside(last))
   {
-    itkExceptionMacro("The pixels to keep, from " << first << " to " << last << ", are not all in the input's buffer, "
-                                                  << input.GetBufferedRegion());
+    itkSpecializedMessageExceptionMacro(GPUBadInputError,
+                                        << GPURegistrationDetail::NameObject(*this) << "The pixels to keep, from "
+                                        << first << " to " << last << ", are not all in the input's buffer, "
+                                        << input.GetBufferedRegion());
   }
   if (m_Engine.GetDevice().IsHost())
   {
@@ -196,14 +176,6 @@ GPUShrinkImageFilter<TInputImage, TOutputImage>::MakeInputOfKeptRows(
     }
   };
   return volume;
-}
-
-template <typename TInputImage, typename TOutputImage>
-void
-GPUShrinkImageFilter<TInputImage, TOutputImage>::PrintSelf(std::ostream & os, Indent indent) const
-{
-  Superclass::PrintSelf(os, indent);
-  m_Engine.Print(os, indent);
 }
 
 } // namespace itk

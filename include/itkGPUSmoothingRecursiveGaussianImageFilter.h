@@ -2,7 +2,7 @@
 #ifndef itkGPUSmoothingRecursiveGaussianImageFilter_h
 #define itkGPUSmoothingRecursiveGaussianImageFilter_h
 
-#include "itkGPUVolume.h"
+#include "GPURegistrationDetail/itkGPUVolume.h"
 
 #include "itkSmoothingRecursiveGaussianImageFilter.h"
 
@@ -45,7 +45,10 @@ public:
 
   /** Where to compute. Default: GPUDevice::GetDefault(), asked when the filter is made. */
   void
-  SetDevice(const GPUDevice & device);
+  SetDevice(const GPUDevice & device)
+  {
+    m_Engine.SetDevice(*this, device);
+  }
   const GPUDevice &
   GetDevice() const
   {
@@ -72,8 +75,19 @@ protected:
   GPUSmoothingRecursiveGaussianImageFilter() = default;
   ~GPUSmoothingRecursiveGaussianImageFilter() override = default;
 
+  /** See GPUStandIn. */
   void
-  PrintSelf(std::ostream & os, Indent indent) const override;
+  StandInForParent()
+  {
+    m_Engine.StandInForParent();
+  }
+
+  void
+  PrintSelf(std::ostream & os, Indent indent) const override
+  {
+    Superclass::PrintSelf(os, indent);
+    m_Engine.Print(os, indent);
+  }
 
   void
   GenerateData() override;
@@ -94,8 +108,6 @@ private:
   /** Computes an axis' coefficients, as the filters that the parent is made of. */
   class Coefficients;
 
-  std::string
-  FindWhatTheDeviceLacks();
   void
   GenerateDataOnDevice();
 

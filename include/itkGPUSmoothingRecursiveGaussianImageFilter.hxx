@@ -28,16 +28,6 @@ public:
 
 template <typename TInputImage, typename TOutputImage>
 void
-GPUSmoothingRecursiveGaussianImageFilter<TInputImage, TOutputImage>::SetDevice(const GPUDevice & device)
-{
-  if (m_Engine.SetDevice(device))
-  {
-    this->Modified();
-  }
-}
-
-template <typename TInputImage, typename TOutputImage>
-void
 GPUSmoothingRecursiveGaussianImageFilter<TInputImage, TOutputImage>::GenerateData()
 {
   const auto onDevice = [this] {
@@ -46,24 +36,12 @@ GPUSmoothingRecursiveGaussianImageFilter<TInputImage, TOutputImage>::GenerateDat
       this->GenerateDataOnDevice();
     }
   };
-  if (!GPURegistrationDetail::DoOnDevice(
-        *this,
-        m_Engine.GetSaid(),
-        "Filter a smaller image.",
-        [this] { return this->FindWhatTheDeviceLacks(); },
-        onDevice))
-  {
-    Superclass::GenerateData();
-  }
-}
-
-/** A sentence that says why the device cannot do it; empty if it can. */
-template <typename TInputImage, typename TOutputImage>
-std::string
-GPUSmoothingRecursiveGaussianImageFilter<TInputImage, TOutputImage>::FindWhatTheDeviceLacks()
-{
-  return IsOfKnownTypes ? m_Engine.FindWhatTheDeviceLacks()
-                        : std::string("Images of these types are not smoothed on a device.");
+  m_Engine.Generate(*this,
+                    IsOfKnownTypes,
+                    "Images of these types are not smoothed on a device.",
+                    "Filter a smaller image.",
+                    onDevice,
+                    [this] { Superclass::GenerateData(); });
 }
 
 template <typename TInputImage, typename TOutputImage>
@@ -77,13 +55,14 @@ GPUSmoothingRecursiveGaussianImageFilter<TInputImage, TOutputImage>::GenerateDat
   {
     if (input.GetRequestedRegion().GetSize(d) < 4)
     {
-      itkExceptionMacro(
-        "The number of pixels along dimension "
-        << d << " is less than 4. This filter requires a minimum of four pixels along the dimension to be processed.");
+      GPURegistrationDetail::ThrowBadInput(*this,
+                                           "The number of pixels along dimension " + std::to_string(d) +
+                                             " is less than 4. This filter requires a minimum of four pixels along the "
+                                             "dimension to be processed.");
     }
     if (this->GetSigmaArray()[d] <= 0.0)
     {
-      itkExceptionMacro("Sigma must be greater than zero.");
+      GPURegistrationDetail::ThrowBadInput(*this, "Sigma must be greater than zero.");
     }
   }
   this->UpdateProgress(0.0f);
@@ -105,17 +84,13 @@ GPUSmoothingRecursiveGaussianImageFilter<TInputImage, TOutputImage>::GenerateDat
       GPURegistrationDetail::ReportProgress(*this,
                                             0.2f + 0.6f * static_cast<float>(n + 1) / static_cast<float>(Dimension));
     }
+    if (static_cast<const void *>(output.GetBufferPointer()) == input.GetBufferPointer())
+    {
+      m_Engine.NoteInputIsOverwritten();
+    }
     GPUVolume::WriteOutput(filter, Precision, output, region, threads);
     GPURegistrationDetail::ReportProgress(*this, 1.0f);
   });
-}
-
-template <typename TInputImage, typename TOutputImage>
-void
-GPUSmoothingRecursiveGaussianImageFilter<TInputImage, TOutputImage>::PrintSelf(std::ostream & os, Indent indent) const
-{
-  Superclass::PrintSelf(os, indent);
-  m_Engine.Print(os, indent);
 }
 
 } // namespace itk

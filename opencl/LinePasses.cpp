@@ -34,12 +34,6 @@ public:
     : m_Queue(queue)
   {}
 
-  bool
-  HasDoubles() const override
-  {
-    return m_Queue.GetDevice().HasDoubles();
-  }
-
   std::size_t
   GetStateBytes(int kind, int length, std::int64_t lines) const override
   {
@@ -105,7 +99,7 @@ private:
   {
     if (!m_Queue.GetDevice().HasDoubles())
     {
-      throw Error(m_Queue.GetDeviceName() + " cannot compute in double precision; use another device");
+      throw UnsupportedError(m_Queue.GetDeviceName() + " cannot compute in double precision; use another device");
     }
     const std::string options =
       std::string("-DGPUREG_REAL=") + (precision == Precision::Double ? "double" : "float") +

@@ -2,12 +2,15 @@
 // The two passes of the Mattes histogram in OpenCL C: entry points. What a group does is in
 // src/kernels/MattesKernels.h; opencl/MattesPasses.cpp launches them.
 
+// Whoever compiles defines GPUREG_VARIANT: a variant's number, or variant, for kernels that do all of them.
+
 // The host hands MattesArguments over as bytes: this does not compile where the two disagree on its size.
 typedef char MattesArgumentsAreLaidOutAlike[sizeof(MattesArguments) == GPUREG_ARGUMENT_BYTES ? 1 : -1];
+typedef char PreciseArgumentsAreLaidOutAlike[sizeof(PreciseArguments) == GPUREG_PRECISE_BYTES ? 1 : -1];
 
 // The volumes that both passes read. One that the variant does not have is never touched.
 #define GPUREG_VOLUME_PARAMETERS                                                                    \
-  __global const u16 *fixedBins, __global const float *points, __global const float *displacement,  \
+  __global const u16 *fixedBins, __global const i64 *points, __global const float *displacement,    \
     __global const float *moving, __global const float4 *quads, __global const float *coefficients, \
     __global const float4 *gradient, __global const u8 *mask
 
@@ -23,49 +26,62 @@ MakeMattesVolumes(GPUREG_VOLUME_PARAMETERS)
   volumes.coefficients = coefficients;
   volumes.gradient = gradient;
   volumes.mask = mask;
+  volumes.preciseMoving = (__global const i64 *)moving;
+  volumes.preciseCoefficients = (__global const i64 *)coefficients;
   return volumes;
 }
 
 __kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
-MattesHistogram(const MattesArguments arguments,
+MattesHistogram(const MattesArguments  arguments,
+                const PreciseArguments precise,
                 GPUREG_VOLUME_PARAMETERS,
                 int            firstChunk,
                 __local u32 *  histogram,
                 __global u32 * slabs)
 {
+  const int           variant = arguments.variant;
   const MattesVolumes volumes =
     MakeMattesVolumes(fixedBins, points, displacement, moving, quads, coefficients, gradient, mask);
-  MattesHistogramGroup(GPUREG_VARIANT, &arguments, &volumes, firstChunk, histogram, slabs);
+  MattesHistogramGroup(GPUREG_VARIANT, &arguments, &precise, &volumes, firstChunk, histogram, slabs);
 }
 
 __kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
-MattesSumSlabs(
-  int cells, int slabCount, int accumulate, __global const u32 * slabs, __local u64 * partial, __global u64 * histogram)
+MattesSumSlabs(int                  variant,
+               int                  cells,
+               int                  slabCount,
+               int                  accumulate,
+               __global const u32 * slabs,
+               __local u64 *        partial,
+               __global u64 *       histogram)
 {
-  MattesSumSlabsGroup(cells, slabCount, accumulate, slabs, partial, histogram);
+  MattesSumSlabsGroup(GPUREG_VARIANT, cells, slabCount, accumulate, slabs, partial, histogram);
 }
 
 __kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
 MattesTable(const MattesArguments arguments,
             __global const u64 *  histogram,
             __local float *       scratch,
-            __local float *       marginals,
-            __global float *      table)
+            __local u64 *         marginals,
+            __global void *       table)
 {
-  MattesTableGroup(&arguments, histogram, scratch, marginals, table);
+  const int variant = arguments.variant;
+  MattesTableGroup(GPUREG_VARIANT, &arguments, histogram, scratch, (__local float *)marginals, table);
 }
 
 /** sums: the joint histogram as 64-bit counts, and behind it the partial sums of the forces. */
 __kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
-MattesForces(const MattesArguments arguments,
+MattesForces(const MattesArguments  arguments,
+             const PreciseArguments precise,
              GPUREG_VOLUME_PARAMETERS,
-             __global const float * table,
-             __local float *        scratch,
-             __global u64 *         sums,
-             __global float *       forces)
+             __global const void * table,
+             __local u64 *         scratch,
+             __global u64 *        sums,
+             __global float *      forces)
 {
+  const int           variant = arguments.variant;
   const MattesVolumes volumes =
     MakeMattesVolumes(fixedBins, points, displacement, moving, quads, coefficients, gradient, mask);
   __global float * partials = (__global float *)(sums + (i64)arguments.bins * arguments.bins);
-  MattesForceGroup(GPUREG_VARIANT, &arguments, &volumes, 0, table, scratch, partials, forces);
+  MattesForceGroup(
+    GPUREG_VARIANT, &arguments, &precise, &volumes, 0, table, (__local float *)scratch, partials, forces);
 }

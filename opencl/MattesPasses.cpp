@@ -23,6 +23,7 @@ namespace
 // compares the size; that its members are 32 bits wide, without a gap, follows from this.
 static_assert(std::is_trivially_copyable<MattesArguments>::value && alignof(MattesArguments) == 4,
               "MattesArguments is made of 32-bit members");
+static_assert(std::is_trivially_copyable<PreciseArguments>::value, "kernels get it as bytes, too");
 
 // What every OpenCL device of the full profile has. More would leave room for fewer groups at once.
 constexpr std::size_t MaximumLocalBytes = std::size_t{ 32 } << 10;
@@ -47,14 +48,16 @@ struct MattesKernelSet
  *  variant does not have stands one that is there. */
 template <typename... TArguments>
 void
-SetSampleKernelArguments(cl::Kernel &            kernel,
-                         const MattesArguments & a,
-                         const MattesArrays &    arrays,
+SetSampleKernelArguments(cl::Kernel &             kernel,
+                         const MattesArguments &  a,
+                         const PreciseArguments & p,
+                         const MattesArrays &     arrays,
                          const TArguments &... others)
 {
   const auto orAny = [&arrays](const MemoryPointer & array) { return BufferOf(array ? *array : *arrays.fixedBins); };
   SetKernelArguments(kernel,
                      a,
+                     p,
                      orAny(arrays.fixedBins),
                      orAny(arrays.points),
                      orAny(arrays.displacement),
@@ -85,24 +88,35 @@ public:
   void
   Prepare(int variant) override
   {
-    if (m_Kernels.count(variant) == 0)
+    // A GPU gets kernels for each variant. On a CPU, where these take longer to compile than they ever save, one set
+    // finds its way by the arguments.
+    const bool isGpu = m_Queue.GetDevice().IsGpu();
+    m_CompiledVariant = isGpu ? variant : AnyVariant;
+    if (m_Kernels.count(m_CompiledVariant) == 0)
     {
       const cl::Program program =
         m_Queue.GetDevice().GetProgram(OpenCLMattesSource,
-                                       "-DGPUREG_REAL=float -DGPUREG_VARIANT=" + std::to_string(variant) +
-                                         " -DGPUREG_ARGUMENT_BYTES=" + std::to_string(sizeof(MattesArguments)));
-      CheckOpenCL(m_Queue.GetDeviceName(), [&] { m_Kernels.emplace(variant, MattesKernelSet(program)); });
+                                       "-DGPUREG_REAL=float -DGPUREG_VARIANT=" +
+                                         (isGpu ? std::to_string(variant) : std::string("variant")) +
+                                         " -DGPUREG_ARGUMENT_BYTES=" + std::to_string(sizeof(MattesArguments)) +
+                                         " -DGPUREG_PRECISE_BYTES=" + std::to_string(sizeof(PreciseArguments)));
+      CheckOpenCL(m_Queue.GetDeviceName(), [&] { m_Kernels.emplace(m_CompiledVariant, MattesKernelSet(program)); });
     }
   }
 
   void
-  Histogram(const MattesArguments & a, const MattesArrays & arrays, int firstChunk, int chunkCount) override
+  Histogram(const MattesArguments &  a,
+            const PreciseArguments & p,
+            const MattesArrays &     arrays,
+            int                      firstChunk,
+            int                      chunkCount) override
   {
     CheckBins(a);
     CheckOpenCL(m_Queue.GetDeviceName(), [&] {
-      cl::Kernel & kernel = m_Kernels.at(a.variant).histogram;
+      cl::Kernel & kernel = m_Kernels.at(m_CompiledVariant).histogram;
       SetSampleKernelArguments(kernel,
                                a,
+                               p,
                                arrays,
                                cl_int{ firstChunk },
                                cl::Local(GetBandBytes(a) * a.histogramCopies),
@@ -115,9 +129,10 @@ public:
   SumSlabs(const MattesArguments & a, const MattesArrays & arrays, int slabCount, bool accumulate) override
   {
     CheckOpenCL(m_Queue.GetDeviceName(), [&] {
-      cl::Kernel & kernel = m_Kernels.at(a.variant).sumSlabs;
+      cl::Kernel & kernel = m_Kernels.at(m_CompiledVariant).sumSlabs;
       const cl_int cells = a.bins * a.bins;
       SetKernelArguments(kernel,
+                         cl_int{ a.variant },
                          cells,
                          cl_int{ slabCount },
                          cl_int{ accumulate },
@@ -132,7 +147,7 @@ public:
   Table(const MattesArguments & a, const MattesArrays & arrays) override
   {
     CheckOpenCL(m_Queue.GetDeviceName(), [&] {
-      cl::Kernel & kernel = m_Kernels.at(a.variant).table;
+      cl::Kernel & kernel = m_Kernels.at(m_CompiledVariant).table;
       SetKernelArguments(kernel,
                          a,
                          BufferOf(*arrays.sums),
@@ -144,13 +159,15 @@ public:
   }
 
   void
-  Forces(const MattesArguments & a, const MattesArrays & arrays) override
+  Forces(const MattesArguments & a, const PreciseArguments & p, const MattesArrays & arrays) override
   {
     CheckOpenCL(m_Queue.GetDeviceName(), [&] {
-      cl::Kernel &      kernel = m_Kernels.at(a.variant).forces;
-      const std::size_t scratchBytes = std::max(GetBandBytes(a), ForceSumCount * GetLaneCount() * sizeof(float));
+      cl::Kernel &      kernel = m_Kernels.at(m_CompiledVariant).forces;
+      const std::size_t scratchBytes =
+        std::max(GetBandBytes(a), PartialCount(a.variant) * GetLaneCount() * sizeof(float));
       SetSampleKernelArguments(kernel,
                                a,
+                               p,
                                arrays,
                                BufferOf(*arrays.table),
                                cl::Local(scratchBytes),
@@ -170,7 +187,7 @@ private:
   static std::size_t
   GetBandBytes(const MattesArguments & a)
   {
-    return static_cast<std::size_t>(a.bandRows) * a.bins * sizeof(u32);
+    return static_cast<std::size_t>(a.bandRows) * a.bins * CellBytes(a.variant);
   }
 
   static int
@@ -194,14 +211,19 @@ private:
     if (needed > available)
     {
       const std::size_t most = (available - GetLaneCount() * sizeof(float)) / GetMarginalBytes(1);
-      throw Error(m_Queue.GetDeviceName() + ": a joint histogram of " + std::to_string(a.bins) + " bins needs " +
-                  std::to_string(needed) + " bytes of local memory, and there are " + std::to_string(available) +
-                  "; use at most " + std::to_string(most) + " bins, or another device");
+      throw UnsupportedError(m_Queue.GetDeviceName() + ": a joint histogram of " + std::to_string(a.bins) +
+                             " bins needs " + std::to_string(needed) + " bytes of local memory, and there are " +
+                             std::to_string(available) + "; use at most " + std::to_string(most) +
+                             " bins, or another device");
     }
   }
 
+  /** In the place of a variant: kernels for all of them. */
+  static constexpr int AnyVariant = -1;
+
   OpenCLQueue &                  m_Queue;
   std::map<int, MattesKernelSet> m_Kernels;
+  int                            m_CompiledVariant = AnyVariant; // that Prepare has chosen
 };
 } // namespace
 

@@ -88,6 +88,12 @@ OpenCLBackend::CreateQueue()
   return std::make_unique<OpenCLQueue>(*this);
 }
 
+StagingPointer
+OpenCLBackend::MakePinned(std::size_t bytes)
+{
+  return CheckOpenCL(m_Device.GetName(), [&] { return std::make_unique<OpenCLStaging>(m_Device, bytes); });
+}
+
 BackendList
 FindOpenCLBackends()
 {

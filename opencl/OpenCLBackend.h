@@ -24,7 +24,16 @@ public:
   std::unique_ptr<Queue>
   CreateQueue() override;
 
+  bool
+  HasDoubles() const override
+  {
+    return m_Device.HasDoubles();
+  }
+
 private:
+  StagingPointer
+  MakePinned(std::size_t bytes) override;
+
   OpenCLDevice & m_Device;
 };
 

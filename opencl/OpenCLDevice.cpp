@@ -31,8 +31,8 @@ ChooseLanes(std::size_t largestGroup, std::size_t localMemory)
   }
   if (lanes < kernels::TileWidth)
   {
-    throw Error("its work-groups hold " + std::to_string(largestGroup) + " work-items and " +
-                std::to_string(localMemory) + " bytes of local memory, too few for the kernels");
+    throw UnsupportedError("its work-groups hold " + std::to_string(largestGroup) + " work-items and " +
+                           std::to_string(localMemory) + " bytes of local memory, too few for the kernels");
   }
   return static_cast<int>(lanes);
 }
@@ -51,7 +51,7 @@ OpenCLDevice::OpenCLDevice(const cl::Device & device)
 {
   if (!device.getInfo<CL_DEVICE_AVAILABLE>() || !device.getInfo<CL_DEVICE_COMPILER_AVAILABLE>())
   {
-    throw Error("the device, or its compiler, is not available");
+    throw UnsupportedError("the device, or its compiler, is not available");
   }
   const cl::Platform platform(device.getInfo<CL_DEVICE_PLATFORM>());
   m_Name = device.getInfo<CL_DEVICE_NAME>();

@@ -78,6 +78,30 @@ NameOpenCLStatus(cl_int status)
   return name + " (" + std::to_string(status) + ")";
 }
 
+bool
+MeansOutOfMemory(cl_int status)
+{
+  return status == CL_MEM_OBJECT_ALLOCATION_FAILURE || status == CL_OUT_OF_RESOURCES ||
+         status == CL_OUT_OF_HOST_MEMORY || status == CL_INVALID_BUFFER_SIZE;
+}
+
+void
+ThrowOpenCLError(const std::string & deviceName, const cl::Error & error)
+{
+  const std::string text = deviceName + ": " + DescribeOpenCLError(error);
+  if (MeansOutOfMemory(error.err()))
+  {
+    throw OutOfMemoryError(text + "; use smaller images or another device");
+  }
+  // What drivers answer to every call after a kernel's fault, or once the device was taken away.
+  if (error.err() == CL_DEVICE_NOT_AVAILABLE || error.err() == CL_INVALID_COMMAND_QUEUE ||
+      error.err() == CL_INVALID_CONTEXT)
+  {
+    throw DeviceLostError(text + "; choose another device, or start anew");
+  }
+  throw Error(text + "; choose another device if it happens again");
+}
+
 std::string
 DescribeOpenCLError(const cl::Error & error)
 {

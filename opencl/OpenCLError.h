@@ -19,8 +19,15 @@ NameOpenCLStatus(cl_int status);
 std::string
 DescribeOpenCLError(const cl::Error & error);
 
-/** Returns what work() returns. What OpenCL reports becomes an Error that says on which device which call
- *  failed, and why. */
+/** Whether a device had no room for what was asked. */
+bool
+MeansOutOfMemory(cl_int status);
+
+/** \throws Error that says on which device which call failed, and why: of the kind that the status tells. */
+[[noreturn]] void
+ThrowOpenCLError(const std::string & deviceName, const cl::Error & error);
+
+/** Returns what work() returns; what OpenCL reports is thrown as an Error. */
 template <typename TWork>
 auto
 CheckOpenCL(const std::string & deviceName, const TWork & work)
@@ -31,7 +38,7 @@ CheckOpenCL(const std::string & deviceName, const TWork & work)
   }
   catch (const cl::Error & error)
   {
-    throw Error(deviceName + ": " + DescribeOpenCLError(error) + "; choose another device if it happens again");
+    ThrowOpenCLError(deviceName, error);
   }
 }
 

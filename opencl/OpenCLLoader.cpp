@@ -35,7 +35,7 @@ Find(const char * name)
   void * const function = GetLibrary().handle ? dlsym(GetLibrary().handle, name) : nullptr;
   if (!function)
   {
-    throw gpureg::Error(std::string("libOpenCL.so.1 has no function ") + name);
+    throw gpureg::UnsupportedError(std::string("libOpenCL.so.1 has no function ") + name);
   }
   return reinterpret_cast<TFunction>(function);
 }

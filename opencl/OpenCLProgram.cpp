@@ -37,8 +37,8 @@ Compile(const cl::Context & context,
   }
   catch (const cl::Error & error)
   {
-    throw Error(deviceName + ": the kernels do not compile with \"" + options + "\": " + DescribeOpenCLError(error) +
-                "\n" + program.getBuildInfo<CL_PROGRAM_BUILD_LOG>(device));
+    throw UnsupportedError(deviceName + ": the kernels do not compile with \"" + options + "\": " +
+                           DescribeOpenCLError(error) + "\n" + program.getBuildInfo<CL_PROGRAM_BUILD_LOG>(device));
   }
   return program;
 }

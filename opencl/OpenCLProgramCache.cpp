@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "OpenCLProgramCache.h"
 
+#include "PrivateFolder.h"
+
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <system_error>
-
-#include <unistd.h>
 
 namespace gpureg
 {
@@ -64,63 +61,12 @@ GetEnvironment(const char * name)
   return value ? value : "";
 }
 
-/** A file of its own name in a folder, removed with the object unless it was moved away. */
-class TemporaryFile
+/** The name of the file of a key's entry. */
+std::string
+MakeFileName(const std::string & key)
 {
-public:
-  explicit TemporaryFile(const std::string & folder)
-    : m_Path(folder + "/.new-XXXXXX")
-    , m_Descriptor(mkstemp(m_Path.data()))
-  {}
-
-  ~TemporaryFile()
-  {
-    if (m_Descriptor >= 0)
-    {
-      close(m_Descriptor);
-      unlink(m_Path.c_str());
-    }
-  }
-
-  TemporaryFile(const TemporaryFile &) = delete;
-  TemporaryFile &
-  operator=(const TemporaryFile &) = delete;
-
-  bool
-  Write(const void * data, std::size_t bytes)
-  {
-    const char * from = static_cast<const char *>(data);
-    while (m_Descriptor >= 0 && bytes > 0)
-    {
-      const ssize_t written = write(m_Descriptor, from, bytes);
-      if (written <= 0)
-      {
-        return false;
-      }
-      from += written;
-      bytes -= static_cast<std::size_t>(written);
-    }
-    return m_Descriptor >= 0;
-  }
-
-  /** Puts the file in the place of target, at once. */
-  bool
-  MoveTo(const std::string & target)
-  {
-    const bool isWritten = close(m_Descriptor) == 0;
-    m_Descriptor = -1;
-    if (isWritten && std::rename(m_Path.c_str(), target.c_str()) == 0)
-    {
-      return true;
-    }
-    unlink(m_Path.c_str());
-    return false;
-  }
-
-private:
-  std::string m_Path;
-  int         m_Descriptor;
-};
+  return HashOf(key) + ".bin";
+}
 } // namespace
 
 std::string
@@ -144,7 +90,7 @@ OpenCLProgramCache::FindFolder()
 std::string
 OpenCLProgramCache::GetPath(const std::string & key) const
 {
-  return m_Folder + "/" + HashOf(key) + ".bin";
+  return m_Folder + "/" + MakeFileName(key);
 }
 
 std::vector<unsigned char>
@@ -154,8 +100,7 @@ OpenCLProgramCache::Load(const std::string & key) const
   {
     return {};
   }
-  std::ifstream     file(GetPath(key), std::ios::binary);
-  const std::string content{ std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>() };
+  const std::string content = PrivateFolder(m_Folder).Read(MakeFileName(key)).value_or("");
   const std::string keyHeader = MakeKeyHeader(key);
   if (content.compare(0, keyHeader.size(), keyHeader) != 0)
   {
@@ -178,12 +123,9 @@ OpenCLProgramCache::Store(const std::string & key, const std::vector<unsigned ch
   {
     return false;
   }
-  std::error_code ignored; // a folder that could not be made is noticed when the file is
-  std::filesystem::create_directories(m_Folder, ignored);
-  const std::string header = MakeKeyHeader(key) + MakeBinaryHeader(binary);
-  TemporaryFile     file(m_Folder);
-  return file.Write(header.data(), header.size()) && file.Write(binary.data(), binary.size()) &&
-         file.MoveTo(GetPath(key));
+  PrivateFolder::Make(m_Folder);
+  const std::string content = MakeKeyHeader(key) + MakeBinaryHeader(binary) + std::string(binary.begin(), binary.end());
+  return PrivateFolder(m_Folder).Write(MakeFileName(key), content);
 }
 
 } // namespace gpureg

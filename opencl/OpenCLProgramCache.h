@@ -13,6 +13,9 @@ namespace gpureg
  *  A file's name is a hash of that key; the file repeats the key in full and carries a checksum of the
  *  binary, so an entry that belongs to something else, is cut off or was damaged counts as absent.
  *  Entries appear under their name only when complete: several processes may write the same one at once.
+ *  On a CPU a binary is native code that this process runs. So the folder is made for this process's user alone (0700),
+ *  and nothing is read from or stored in a folder, nor read from a file, that belongs to somebody else or that the group
+ *  or others may write to (PrivateFolder). That holds for a folder that GPUREG_OPENCL_CACHE names, too.
  *  No function throws on account of the disk: without a usable folder there simply are no entries. */
 class OpenCLProgramCache
 {

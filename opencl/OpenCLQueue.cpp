@@ -15,22 +15,15 @@ namespace gpureg
 
 namespace
 {
-bool
-MeansOutOfMemory(cl_int status)
-{
-  return status == CL_MEM_OBJECT_ALLOCATION_FAILURE || status == CL_OUT_OF_RESOURCES ||
-         status == CL_OUT_OF_HOST_MEMORY || status == CL_INVALID_BUFFER_SIZE;
-}
-
-Error
+OutOfMemoryError
 MakeMemoryError(OpenCLBackend & backend, std::size_t bytes, const std::string & why)
 {
   const OpenCLDevice & device = backend.GetDevice();
-  return Error("out of memory on " + device.GetName() + ": " + std::to_string(bytes) + " bytes asked for, " +
-               std::to_string(backend.GetMemoryAccount().inUse - bytes) + " held by this process, " +
-               std::to_string(device.GetMemorySize()) + " there in all and " +
-               std::to_string(device.GetMaximumAllocation()) + " at most in one piece (" + why +
-               "); use smaller images or another device");
+  return OutOfMemoryError("out of memory on " + device.GetName() + ": " + std::to_string(bytes) + " bytes asked for, " +
+                          std::to_string(backend.GetMemoryAccount().inUse - bytes) + " held by this process, " +
+                          std::to_string(device.GetMemorySize()) + " there in all and " +
+                          std::to_string(device.GetMaximumAllocation()) + " at most in one piece (" + why +
+                          "); use smaller images or another device");
 }
 
 /** A buffer whose bytes are charged already, and that is there: drivers may put the allocation itself off until
@@ -69,19 +62,17 @@ OpenCLMemory::OpenCLMemory(OpenCLBackend &          backend,
   , m_Buffer(CheckOpenCL(backend.GetDevice().GetName(), [&] { return MakeBuffer(backend, context, queue, bytes); }))
 {}
 
-OpenCLStaging::OpenCLStaging(const cl::Context & context, const cl::CommandQueue & queue, std::size_t bytes)
-  : m_Queue(queue)
-  , m_Buffer(context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, bytes)
-  , m_Address(queue.enqueueMapBuffer(m_Buffer, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, bytes))
-  , m_Size(bytes)
+OpenCLStaging::OpenCLStaging(OpenCLDevice & device, std::size_t bytes)
+  : Staging(bytes)
+  , m_Queue(device.GetContext(), device.GetHandle())
+  , m_Buffer(device.GetContext(), CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, bytes)
+  , m_Address(m_Queue.enqueueMapBuffer(m_Buffer, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, bytes))
 {}
 
 OpenCLStaging::~OpenCLStaging()
 {
   try
   {
-    // Copies that read it may still be under way.
-    m_Queue.finish();
     m_Queue.enqueueUnmapMemObject(m_Buffer, m_Address);
     m_Queue.finish();
   }
@@ -92,7 +83,7 @@ OpenCLStaging::~OpenCLStaging()
 }
 
 OpenCLQueue::OpenCLQueue(OpenCLBackend & backend)
-  : m_Backend(backend)
+  : Queue(backend)
 {
   CheckOpenCL(GetDeviceName(), [this] {
     m_Context = GetDevice().GetContext();
@@ -117,39 +108,21 @@ OpenCLQueue::~OpenCLQueue()
 }
 
 MemoryPointer
-OpenCLQueue::Allocate(std::size_t bytes)
+OpenCLQueue::DoAllocate(std::size_t bytes)
 {
-  ++statistics.allocations;
-  return std::make_unique<OpenCLMemory>(m_Backend, m_Context, m_Queue, bytes);
+  return std::make_unique<OpenCLMemory>(static_cast<OpenCLBackend &>(GetBackend()), m_Context, m_Queue, bytes);
 }
 
 std::size_t
 OpenCLQueue::GetFreeMemory()
 {
-  return m_Backend.GetMemoryAccount().GetRoom(GetDevice().GetMemorySize());
+  return GetBackend().GetMemoryAccount().GetRoom(GetDevice().GetMemorySize());
 }
 
 std::size_t
 OpenCLQueue::GetLargestAllocation()
 {
   return GetDevice().GetMaximumAllocation();
-}
-
-void *
-OpenCLQueue::GetStaging(Direction direction, int slot, std::size_t bytes)
-{
-  std::unique_ptr<OpenCLStaging> & staging = m_Slots[static_cast<int>(direction)][slot].staging;
-  if (!staging || staging->GetSize() < bytes)
-  {
-    if (staging)
-    {
-      Finish();
-      staging.reset();
-    }
-    ++statistics.allocations;
-    staging = CheckOpenCL(GetDeviceName(), [&] { return std::make_unique<OpenCLStaging>(m_Context, m_Queue, bytes); });
-  }
-  return staging->GetAddress();
 }
 
 void
@@ -178,13 +151,13 @@ OpenCLQueue::Upload(Memory & target, std::size_t offset, const void * source, st
 void
 OpenCLQueue::MarkStaging(Direction direction, int slot)
 {
-  m_Slots[static_cast<int>(direction)][slot].mark = m_LastCopy[static_cast<int>(direction)];
+  m_Marks[static_cast<int>(direction)][slot] = m_LastCopy[static_cast<int>(direction)];
 }
 
 void
 OpenCLQueue::WaitForStaging(Direction direction, int slot)
 {
-  const cl::Event mark = std::exchange(m_Slots[static_cast<int>(direction)][slot].mark, cl::Event());
+  const cl::Event mark = std::exchange(m_Marks[static_cast<int>(direction)][slot], cl::Event());
   if (mark())
   {
     ++statistics.synchronizations;

@@ -66,32 +66,23 @@ SetKernelArguments(cl::Kernel & kernel, const TArguments &... values)
 }
 
 /** Pinned host memory, mapped for as long as the object lives. */
-class OpenCLStaging
+class OpenCLStaging : public Staging
 {
 public:
-  OpenCLStaging(const cl::Context & context, const cl::CommandQueue & queue, std::size_t bytes);
-  ~OpenCLStaging();
-  OpenCLStaging(const OpenCLStaging &) = delete;
-  OpenCLStaging &
-  operator=(const OpenCLStaging &) = delete;
+  /** \throws cl::Error */
+  OpenCLStaging(OpenCLDevice & device, std::size_t bytes);
+  ~OpenCLStaging() override;
 
   void *
-  GetAddress() const
+  GetAddress() const override
   {
     return m_Address;
-  }
-
-  std::size_t
-  GetSize() const
-  {
-    return m_Size;
   }
 
 private:
   cl::CommandQueue m_Queue;
   cl::Buffer       m_Buffer;
   void *           m_Address;
-  std::size_t      m_Size;
 };
 
 /** An in-order command queue of its own, in the context that all queues on a device share. */
@@ -101,14 +92,10 @@ public:
   explicit OpenCLQueue(OpenCLBackend & backend);
   ~OpenCLQueue() override;
 
-  MemoryPointer
-  Allocate(std::size_t bytes) override;
   std::size_t
   GetFreeMemory() override;
   std::size_t
   GetLargestAllocation() override;
-  void *
-  GetStaging(Direction direction, int slot, std::size_t bytes) override;
   void
   Upload(Memory & target, std::size_t offset, const void * source, std::size_t bytes) override;
   void
@@ -145,13 +132,13 @@ public:
   OpenCLDevice &
   GetDevice() const
   {
-    return m_Backend.GetDevice();
+    return static_cast<OpenCLBackend &>(GetBackend()).GetDevice();
   }
 
   const std::string &
   GetDeviceName() const
   {
-    return m_Backend.GetDevice().GetName();
+    return GetDevice().GetName();
   }
 
   /** Enqueues groups × bands work-groups of the device's lanes. \throws cl::Error */
@@ -159,6 +146,8 @@ public:
   Launch(const cl::Kernel & kernel, std::int64_t groups, int bands);
 
 private:
+  MemoryPointer
+  DoAllocate(std::size_t bytes) override;
   /** Enqueues a marker, of which there is a wait list then. */
   void
   Mark(std::vector<cl::Event> & mark);
@@ -170,19 +159,11 @@ private:
          const void *                   source,
          std::size_t                    bytes);
 
-  /** Pinned host memory, and the copy that last read or wrote it. */
-  struct Slot
-  {
-    std::unique_ptr<OpenCLStaging> staging;
-    cl::Event                      mark;
-  };
-
-  OpenCLBackend &        m_Backend;
   cl::Context            m_Context;
   cl::CommandQueue       m_Queue;
   cl::CommandQueue       m_UpQueue; // of StartUpload and of StartDownload, so that copies overlap other work
   cl::CommandQueue       m_DownQueue;
-  Slot                   m_Slots[2][2]; // [direction][slot]
+  cl::Event              m_Marks[2][2]; // [direction][slot]: the copy that last read or wrote its staging memory
   cl::Event              m_LastCopy[2]; // [direction]
   std::vector<cl::Event> m_Read[2];     // [buffer]: a wait list of one, or none
   std::vector<cl::Event> m_Made[2];

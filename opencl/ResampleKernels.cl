@@ -2,7 +2,17 @@
 // The resampler in OpenCL C: the entry point. What a group does is in src/kernels/ResampleKernels.h;
 // opencl/ResamplePasses.cpp launches it.
 //
-// Whoever compiles defines GPUREG_INTERPOLATION, GPUREG_CHAIN, GPUREG_IS_SCALAR, and the host's sizes of the structures.
+// Whoever compiles defines GPUREG_INTERPOLATION, GPUREG_CHAIN and GPUREG_IS_SCALAR, or GPUREG_IS_GENERAL for a kernel that
+// does all of them; and the host's sizes of the structures.
+
+#ifdef GPUREG_IS_GENERAL
+#  define GPUREG_INTERPOLATION arguments.interpolation
+#  define GPUREG_CHAIN arguments.chain
+#  define GPUREG_IS_SCALAR (arguments.components == 1)
+#  define GPUREG_MAY_FOLLOW_ROWS 1
+#else
+#  define GPUREG_MAY_FOLLOW_ROWS (GPUREG_CHAIN == ChainFollowsRows)
+#endif
 
 // They are handed over as bytes: this does not compile where the two disagree.
 typedef char ResampleArgumentsAreLaidOutAlike[sizeof(ResampleArguments) == GPUREG_ARGUMENT_BYTES ? 1 : -1];
@@ -16,8 +26,7 @@ Resample(const ResampleArguments    arguments,
          __global const real *      outside,
          __global real *            output)
 {
-  __local real
-    columns[GPUREG_CHAIN == ChainFollowsRows ? 3 * MaximumRowColumns * (GPUREG_LANES / ResampleRowLanes) : 1];
+  __local real columns[GPUREG_MAY_FOLLOW_ROWS ? 3 * MaximumRowColumns * (GPUREG_LANES / ResampleRowLanes) : 1];
   ResampleGroup(GPUREG_INTERPOLATION,
                 GPUREG_CHAIN,
                 GPUREG_IS_SCALAR ? 1 : arguments.components,

@@ -53,6 +53,17 @@ public:
   }
 
 private:
+  /** A GPU gets a kernel for each way of resampling. On a CPU, where that takes longer to compile than it ever saves, one
+   *  finds its way by the arguments. */
+  std::string
+  GetVariant(const ResampleArguments & a) const
+  {
+    return !m_Queue.GetDevice().IsGpu() ? std::string(" -DGPUREG_IS_GENERAL")
+                                        : " -DGPUREG_INTERPOLATION=" + std::to_string(a.interpolation) +
+                                            " -DGPUREG_CHAIN=" + std::to_string(a.chain) +
+                                            " -DGPUREG_IS_SCALAR=" + (a.components == 1 ? "1" : "0");
+  }
+
   /** Compiled or loaded at the first call. \throws Error if the device cannot compute in that precision. */
   cl::Kernel &
   GetKernel(const ResampleArguments & a, Precision precision)
@@ -60,12 +71,9 @@ private:
     const bool isDouble = precision == Precision::Double;
     if (isDouble && !m_Queue.GetDevice().HasDoubles())
     {
-      throw Error(m_Queue.GetDeviceName() + " cannot compute in double precision; use another device");
+      throw UnsupportedError(m_Queue.GetDeviceName() + " cannot compute in double precision; use another device");
     }
-    const std::string options = std::string("-DGPUREG_REAL=") + (isDouble ? "double" : "float") +
-                                " -DGPUREG_INTERPOLATION=" + std::to_string(a.interpolation) +
-                                " -DGPUREG_CHAIN=" + std::to_string(a.chain) +
-                                " -DGPUREG_IS_SCALAR=" + (a.components == 1 ? "1" : "0") +
+    const std::string options = std::string("-DGPUREG_REAL=") + (isDouble ? "double" : "float") + GetVariant(a) +
                                 " -DGPUREG_ARGUMENT_BYTES=" + std::to_string(sizeof(ResampleArguments)) +
                                 " -DGPUREG_PART_BYTES=" + std::to_string(sizeof(ChainPart));
     const auto found = m_Kernels.find(options);

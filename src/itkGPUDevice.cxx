@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkGPUDevice.h"
 
+#include "itkGPUError.h"
+
+#include "Fork.h"
+
 #include "gpureg/Device.h"
 #include "itkMacro.h"
 
@@ -13,7 +17,7 @@ namespace itk
 
 namespace
 {
-std::mutex                 defaultMutex;
+gpureg::ForkSafeMutex      defaultMutex;
 std::unique_ptr<GPUDevice> chosenDefault;
 } // namespace
 
@@ -55,14 +59,15 @@ GPUDevice::FromName(const std::string & name)
   {
     complaints += "\n  " + complaint;
   }
-  itkGenericExceptionMacro("There is no device \"" << name << "\" on this machine. There are: " << names << '.'
-                                                   << complaints);
+  itkSpecializedMessageExceptionMacro(GPUBadInputError,
+                                      "There is no device \"" << name << "\" on this machine. There are: " << names
+                                                              << '.' << complaints);
 }
 
 void
 GPUDevice::SetDefault(const GPUDevice & device)
 {
-  const std::lock_guard<std::mutex> lock(defaultMutex);
+  const std::lock_guard<gpureg::ForkSafeMutex> lock(defaultMutex);
   chosenDefault = std::make_unique<GPUDevice>(device);
 }
 
@@ -70,7 +75,7 @@ GPUDevice
 GPUDevice::GetDefault()
 {
   {
-    const std::lock_guard<std::mutex> lock(defaultMutex);
+    const std::lock_guard<gpureg::ForkSafeMutex> lock(defaultMutex);
     if (chosenDefault)
     {
       return *chosenDefault;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkGPURegistrationFactory.h"
 
-#include "factories/FactoryTypes.h"
+#include "itkGPUError.h"
+
+#include "factories/FilterOverrides.h"
 
 #include <algorithm>
 #include <map>
@@ -12,19 +14,41 @@ namespace itk
 
 namespace
 {
-using gpuregfactories::AddOverrides;
+/** Adds a filter's overrides. */
+using AddOverrides = void (*)(GPURegistrationFactory &);
+
+/** Calls add with a factory and the overrides of each pixel type and dimension. */
+template <typename TAdd>
+void
+AddEach(GPURegistrationFactory & factory, const TAdd & add)
+{
+  gpuregfactories::ForEachFilterOverrides([&](const auto & overrides) { add(factory, overrides); });
+}
 
 const std::map<std::string, AddOverrides> &
 GetFilters()
 {
+  using Factory = GPURegistrationFactory;
   static const std::map<std::string, AddOverrides> filters{
-    { "BSplineDecompositionImageFilter", gpuregfactories::AddBSplineDecompositionImageFilter },
-    { "MultiResolutionPyramidImageFilter", gpuregfactories::AddMultiResolutionPyramidImageFilter },
-    { "RecursiveGaussianImageFilter", gpuregfactories::AddRecursiveGaussianImageFilter },
-    { "RecursiveMultiResolutionPyramidImageFilter", gpuregfactories::AddRecursiveMultiResolutionPyramidImageFilter },
-    { "ResampleImageFilter", gpuregfactories::AddResampleImageFilter },
-    { "ShrinkImageFilter", gpuregfactories::AddShrinkImageFilter },
-    { "SmoothingRecursiveGaussianImageFilter", gpuregfactories::AddSmoothingRecursiveGaussianImageFilter },
+    { "BSplineDecompositionImageFilter",
+      [](Factory & factory) { AddEach(factory, [](Factory & f, auto of) { of.AddBSplineDecomposition(f); }); } },
+    { "MultiResolutionPyramidImageFilter",
+      [](Factory & factory) { AddEach(factory, [](Factory & f, auto of) { of.AddMultiResolutionPyramid(f); }); } },
+    { "RecursiveGaussianImageFilter",
+      [](Factory & factory) { AddEach(factory, [](Factory & f, auto of) { of.AddRecursiveGaussian(f); }); } },
+    { "RecursiveMultiResolutionPyramidImageFilter",
+      [](Factory & factory) {
+        AddEach(factory, [](Factory & f, auto of) { of.AddRecursiveMultiResolutionPyramid(f); });
+      } },
+    { "ResampleImageFilter",
+      [](Factory & factory) {
+        AddEach(factory, [](Factory & f, auto of) { of.AddResample(f); });
+        gpuregfactories::OtherResampleOverrides<2>::Add(factory);
+        gpuregfactories::OtherResampleOverrides<3>::Add(factory);
+      } },
+    { "ShrinkImageFilter", [](Factory & factory) { AddEach(factory, [](Factory & f, auto of) { of.AddShrink(f); }); } },
+    { "SmoothingRecursiveGaussianImageFilter",
+      [](Factory & factory) { AddEach(factory, [](Factory & f, auto of) { of.AddSmoothingRecursiveGaussian(f); }); } },
   };
   return filters;
 }
@@ -81,7 +105,9 @@ GPURegistrationFactory::Create(const std::string & filterName)
     {
       names += (names.empty() ? "" : ", ") + filter.first;
     }
-    itkGenericExceptionMacro("GPURegistrationFactory has no \"" << filterName << "\"; it has " << names << '.');
+    itkSpecializedMessageExceptionMacro(GPUBadInputError,
+                                        "GPURegistrationFactory has no \"" << filterName << "\"; it has " << names
+                                                                           << '.');
   }
   for (const auto & filter : GetFilters())
   {

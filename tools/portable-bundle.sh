@@ -5,6 +5,7 @@
 #   tools/portable-bundle.sh BUILD_DIR OUT_DIR
 # makes OUT_DIR and, packed, OUT_DIR.tar.xz, which must stay below 50 MB. On the other machine:
 #   tar -xJf OUT_DIR.tar.xz && OUT_DIR/run-gpu-suite.sh OUT_DIR LOG_DIR       everything
+#   OUT_DIR/run-fuzz.sh OUT_DIR LOG_DIR --seconds 28800                       random cases, through the night
 #   OUT_DIR/run MattesBenchmark --benchmark_filter=/full/                     one program
 set -Eeuo pipefail
 shopt -s nullglob
@@ -39,7 +40,7 @@ copy_libraries "$build/lib" "$out/lib" "${programs[@]}"
 
 copy_opencl_loader "$out/lib"
 
-cp "$tools/run-gpu-suite.sh" "$out/"
+cp "$tools/run-gpu-suite.sh" "$tools/run-fuzz.sh" "$tools/find-opencl.sh" "$out/"
 cat > "$out/run" << 'EOF'
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
@@ -48,7 +49,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 export LD_LIBRARY_PATH=$here/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 exec "$here/bin/$1" "${@:2}"
 EOF
-chmod +x "$out/run" "$out/run-gpu-suite.sh"
+chmod +x "$out/run" "$out/run-gpu-suite.sh" "$out/run-fuzz.sh"
 
 libraries=("$out"/lib/*)
 printf '%s: %d programs, %d libraries, ' "$out" "${#programs[@]}" "${#libraries[@]}"

@@ -8,6 +8,7 @@
 # Reads the GPU's settings, and changes none.
 set -uo pipefail
 shopt -s nullglob
+. "$(dirname "$0")/find-opencl.sh"
 
 fail() { echo "$0: $*" >&2; exit 1; }
 
@@ -81,25 +82,6 @@ keep_small() {
     { head -c $((limit / 2)) "$1"; printf '\n… cut …\n'; tail -c $((limit / 2)) "$1"; } > "$scratch/small"
     mv "$scratch/small" "$1"
   fi
-}
-
-# An NVIDIA driver in a container often comes without the file that tells the OpenCL loader of it. What the system
-# lists stays listed.
-find_opencl() {
-  local library vendors=$scratch/vendors
-  [ ! -e /etc/OpenCL/vendors/nvidia.icd ] || return 0
-  library=$(PATH=$PATH:/sbin:/usr/sbin ldconfig -p 2> /dev/null | awk '$1 == "libnvidia-opencl.so.1" { print $NF; exit }')
-  [ -n "$library" ] ||
-    library=$(find /usr/lib /usr/lib64 /usr/local/nvidia /usr/local/cuda -name 'libnvidia-opencl.so.1' 2> /dev/null | head -n 1)
-  if [ -z "$library" ]; then
-    echo "no libnvidia-opencl.so.1: no OpenCL on the GPU"
-    return 0
-  fi
-  mkdir -p "$vendors"
-  cp /etc/OpenCL/vendors/*.icd "$vendors/" 2> /dev/null
-  echo "$library" > "$vendors/nvidia.icd"
-  export OCL_ICD_VENDORS=$vendors
-  echo "OpenCL through $library"
 }
 
 # From GoogleTest's output: name, device, result of each test. A device is told by its place in the test's name.
@@ -234,6 +216,8 @@ DeterminismTest */cuda_0
 ContractTest */cuda_0
 BadInputTest */cuda_0
 FloatMetricTest */cuda_0
+ResidentImagesTest */cuda_0
+StandInTest *Sees*/cuda_0:*Without*/cuda_0:*Named*/cuda_0
 ResamplePixelTypeTest */cuda_0
 ResampleContractTest */cuda_0
 ResampleFuzzTest */cuda_0
@@ -292,6 +276,7 @@ run_benchmarks() {
   # Without the tables, what it said on the way: each row's time as called.
   [ $status -eq 0 ] || { failed=1; tell "$(tail -n 20 "$scratch/output")"; }
   measure ResampleBenchmark 200 '/^Times in ms/,/^$/p' --benchmark_filter=/256/ --benchmark_out="$logs/resample.json"
+  measure ResidencyBenchmark 60 '/^hash\|^resample/p'
   measure VolumeFilterBenchmark 100 '/^Times in ms/,/^$/p' --benchmark_out="$logs/filter.json"
   # All sizes take four minutes, those up to 256³ half a minute.
   [ $((part_end - SECONDS)) -ge 300 ] || options=(--sizes 100,128,192,256)
@@ -309,7 +294,7 @@ say "Machine"
   nvidia-smi --query-gpu=name,driver_version,compute_cap,memory.total,clocks.sm,clocks.max.sm,power.limit \
     --format=csv,noheader 2> /dev/null || echo "no NVIDIA GPU (nvidia-smi does not answer)"
 } | tee -a "$summary"
-find_opencl > "$scratch/opencl"
+find_opencl "$scratch" > "$scratch/opencl"
 tee -a "$summary" < "$scratch/opencl"
 for part in "${parts[@]}"; do
   case $part in

@@ -49,6 +49,45 @@ GPURegistration_EXPORT
 std::size_t
 GetMemoryInUse(const std::string & deviceName);
 
+/** Bounds the pinned host memory that this process holds to copy to and from a device, in bytes; 256 MiB unless it is set.
+ *  What goes beyond is copied from ordinary memory, which takes longer.
+ *  \throws Error if there is no such device. */
+GPURegistration_EXPORT
+void
+SetPinnedMemoryLimit(const std::string & deviceName, std::size_t bytes);
+
+/** Bytes of pinned host memory that the engine holds now for a device.
+ *  \throws Error if there is no such device. */
+GPURegistration_EXPORT
+std::size_t
+GetPinnedMemoryInUse(const std::string & deviceName);
+
+/** Bounds what the engines that wait for work (EngineUser) keep of their last inputs, in bytes: of a device, and of the
+ *  host for it. Unless it is set, a quarter of a GPU's memory, and a sixteenth of the host's for what computes there.
+ *  0: an input is sent anew each time.
+ *  \throws Error if there is no such device. */
+GPURegistration_EXPORT
+void
+SetIdleMemoryLimit(const std::string & deviceName, std::size_t bytes);
+
+/** What they keep now.
+ *  \throws Error if there is no such device. */
+GPURegistration_EXPORT
+std::size_t
+GetIdleMemoryInUse(const std::string & deviceName);
+
+/** Gives back what they keep, and the pinned memory that no engine uses now.
+ *  \throws Error if there is no such device. */
+GPURegistration_EXPORT
+void
+ReleaseIdleMemory(const std::string & deviceName);
+
+/** Whether a device computes in double precision.
+ *  \throws Error if there is no such device. */
+GPURegistration_EXPORT
+bool
+HasDoubles(const std::string & deviceName);
+
 } // namespace gpureg
 
 #endif

@@ -11,7 +11,7 @@
 namespace gpureg
 {
 
-/** Has memory ready that many threads write next, and that has not been touched yet: in large pages, each of which one
+/** Prepares memory that has not been touched yet for being written by many threads: in large pages, each of which one
  *  thread has brought in. Otherwise they spend most of their time waiting for each other's pages. It is a wish: where
  *  the system knows of no large pages (any but Linux), or the memory has room for a few at most, nothing happens. What
  *  the memory holds stays; nobody else may write to it meanwhile. */

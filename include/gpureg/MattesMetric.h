@@ -7,6 +7,7 @@
 #include "gpureg/EvaluationStatistics.h"
 #include "gpureg/Geometry.h"
 #include "gpureg/ParallelFor.h"
+#include "gpureg/Precision.h"
 
 #include <array>
 #include <cstddef>
@@ -22,19 +23,24 @@ namespace gpureg
  *  grid's first voxel. */
 struct MattesFixedSide
 {
-  Size virtualSize{};
+  /** Double: positions and values are computed in 64-bit integers, by which derivatives of few samples come closer than
+   *  by floats, on any device; for points always. The moving side is to be of the same. */
+  Precision precision = Precision::Single;
+  Size      virtualSize{};
   /** Number of points; 0 samples every voxel. At most 2^31 - 1. */
   std::int64_t pointCount = 0;
   /** uint16, one a sample: its fixed bin, or 0xFFFF where it is not valid. */
   Filler bins;
-  /** float[3], one a point: its continuous virtual index. Empty for voxels. */
+  /** double[3], one a point: its continuous virtual index. Empty for voxels. */
   Filler points;
 };
 
-/** The moving image, in bin units above its minimum: (v - min)/binSize, in [0, bins - 4]. */
+/** The moving image. In single precision in bin units above its minimum, (v - min)/binSize, in [0, bins - 4]; in double
+ *  precision above its minimum, v - min, in [0, range]. */
 struct MattesMovingSide
 {
-  Size size{};
+  Precision precision = Precision::Single;
+  Size      size{};
   /** 1 linear, 0 nearest, 2 to 5 B-spline. */
   int splineOrder = 1;
   /** Values outside of the histogram's range, beyond the slack at either end (in bin units), make a sample
@@ -42,10 +48,17 @@ struct MattesMovingSide
   bool   checksRange = false;
   double slackBelow = 0;
   double slackAbove = 0;
-  /** float, one a voxel. */
+  /** float, or double, one a voxel. */
   Filler values;
-  /** float, one a voxel: B-spline coefficients, for orders of 2 and more. */
+  /** The same: B-spline coefficients, for orders of 2 and more. */
   Filler coefficients;
+  /** For double precision: the histogram's range, what values are counted from, and the largest distance of a voxel's
+   *  value from there. */
+  double range = 0;
+  double minimum = 0;
+  double largest = 0;
+  /** An interpolated value is rounded to float, the pixels' type, before it is used. */
+  bool roundsToFloat = false;
   /** float[3], one a voxel, along physical axes. Empty: central differences of the values. */
   Filler gradient;
   /** For central differences: half a spacing along physical axis d in index units, column d of rows;
@@ -113,6 +126,10 @@ public:
 
   int
   GetNumberOfBins() const;
+
+  /** The fixed side's. */
+  Precision
+  GetPrecision() const;
 
   /** Copies the samples' fixed bins to the device. */
   void

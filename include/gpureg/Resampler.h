@@ -3,11 +3,12 @@
 #define gpureg_Resampler_h
 
 #include "GPURegistrationExport.h"
+#include "gpureg/EngineUser.h"
 #include "gpureg/Error.h"
 #include "gpureg/EvaluationStatistics.h"
-#include "gpureg/Key.h"
 #include "gpureg/ParallelFor.h"
 #include "gpureg/Precision.h"
+#include "gpureg/Source.h"
 #include "gpureg/TransformChain.h"
 
 #include <cstddef>
@@ -39,7 +40,7 @@ struct ResampleInput
   /** Of the B-spline that is to be interpolated; its coefficients are made on the device. 0 for none. */
   int splineOrder = 0;
   /** Of the values. */
-  Key key;
+  Source source;
   /** Whether all values are whole numbers. */
   bool isOfIntegers = false;
 };
@@ -76,27 +77,31 @@ struct ResampleRequest
 /** Resamples images on one device: y = input(pointToInput(T(outputToPoint(x)))), in one launch a piece of
  *  the output, whatever the transform (Shamonin 2014, section 3.2, which has a launch and a field a part).
  *
- *  What has a key, the input and the grids' vectors, stays on the device between calls. Where the device has no room
+ *  What has a source, the input and the grids' vectors, stays on the device between calls. Where the device has no room
  *  for everything at once, the output is made in pieces, each of them from the slabs of the input that it needs, and
  *  from those planes of the chain's first grid: the result is the same to the bit. One object serves one thread at a
  *  time. Every function throws gpureg::Error, and the object can be used again. */
-class GPURegistration_EXPORT Resampler
+class GPURegistration_EXPORT Resampler : public Engine
 {
 public:
   /** \throws Error if there is no such device; the message lists those there are. */
   explicit Resampler(const std::string & deviceName);
-  ~Resampler();
+  ~Resampler() override;
   Resampler(const Resampler &) = delete;
   Resampler &
   operator=(const Resampler &) = delete;
 
   const std::string &
-  GetDeviceName() const;
+  GetDeviceName() const override;
 
-  /** Without doubles a device resamples in single precision only, and no B-splines of order 2 and more. */
+  std::size_t
+  GetHeldBytes() const override;
+
+  /** Whether the input is there that had this key. */
   bool
-  HasDoubles() const;
+  Holds(const Key & key) const override;
 
+  /** On a device without doubles (HasDoubles()) in single precision only, and no B-splines of order 2 and more. */
   void
   Resample(const ResampleInput & input, const ResampleRequest & request, const ParallelFor & parallelFor);
 

@@ -4,7 +4,7 @@
 
 #include "GPURegistrationExport.h"
 #include "gpureg/Geometry.h"
-#include "gpureg/Key.h"
+#include "gpureg/Source.h"
 
 #include <cstdint>
 #include <functional>
@@ -30,7 +30,7 @@ struct DisplacementGrid
   Size         size{};
   IndexMap     toGrid; // point → continuous index of the grid
   VectorFiller vectors;
-  Key          key; // of the vectors
+  Source       source; // of the vectors
   /** Of a B-spline, whether the upper end of its valid region is outside, as itk::BSplineDeformableTransform has it. */
   bool isOpen = false;
 };

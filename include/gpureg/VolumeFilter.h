@@ -3,6 +3,7 @@
 #define gpureg_VolumeFilter_h
 
 #include "GPURegistrationExport.h"
+#include "gpureg/EngineUser.h"
 #include "gpureg/Error.h"
 #include "gpureg/EvaluationStatistics.h"
 #include "gpureg/Geometry.h"
@@ -61,24 +62,30 @@ struct GridInterpolation
 /** Filters a volume along its axes, on one device, where it stays between two operations. Values are kept as
  *  float or double, and computed in double.
  *
- *  One object serves one thread at a time. Every function throws gpureg::Error where memory is out or the
- *  device fails; after that a volume must be set again. */
-class GPURegistration_EXPORT VolumeFilter
+ *  One object serves one thread at a time. Every function throws gpureg::Error where memory is out, the device fails, or
+ *  has no doubles (HasDoubles()); after that a volume must be set again. */
+class GPURegistration_EXPORT VolumeFilter : public Engine
 {
 public:
   /** \throws Error if there is no such device; the message lists those there are. */
   explicit VolumeFilter(const std::string & deviceName);
-  ~VolumeFilter();
+  ~VolumeFilter() override;
   VolumeFilter(const VolumeFilter &) = delete;
   VolumeFilter &
   operator=(const VolumeFilter &) = delete;
 
   const std::string &
-  GetDeviceName() const;
+  GetDeviceName() const override;
 
-  /** Without doubles the device can do none of what follows. */
+  std::size_t
+  GetHeldBytes() const override;
+
+  /** None: volumes do not stay. */
   bool
-  HasDoubles() const;
+  Holds(const Key &) const override
+  {
+    return false;
+  }
 
   /** Copies a volume to the device; what is computed on from here. */
   void

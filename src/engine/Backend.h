@@ -2,7 +2,9 @@
 #ifndef gpureg_Backend_h
 #define gpureg_Backend_h
 
+#include "IdleEngines.h"
 #include "Queue.h"
+#include "StagingPool.h"
 
 #include <atomic>
 #include <memory>
@@ -43,10 +45,7 @@ enum class DeviceRank
 class Backend
 {
 public:
-  Backend(DeviceDescription description, DeviceRank rank)
-    : m_Description(std::move(description))
-    , m_Rank(rank)
-  {}
+  Backend(DeviceDescription description, DeviceRank rank);
   virtual ~Backend() = default;
 
   const DeviceDescription &
@@ -67,20 +66,66 @@ public:
     return m_MemoryAccount;
   }
 
+  StagingPool &
+  GetStagingPool()
+  {
+    return m_StagingPool;
+  }
+
+  IdleEngines &
+  GetIdleEngines()
+  {
+    return m_IdleEngines;
+  }
+
   virtual std::unique_ptr<Queue>
   CreateQueue() = 0;
 
+  /** Whether it computes in double precision. */
+  virtual bool
+  HasDoubles() const
+  {
+    return true;
+  }
+
+  /** Not so of a GPU, or of OpenCL, once the process that found it was forked. */
+  bool
+  IsUsable() const;
+  /** \throws DeviceLostError */
+  void
+  CheckIsUsable() const;
+
 private:
+  /** Pinned host memory. \throws Error if there is none. */
+  virtual StagingPointer
+  MakePinned(std::size_t bytes) = 0;
+
   DeviceDescription m_Description;
   DeviceRank        m_Rank;
+  unsigned int      m_ForkCount;
   MemoryAccount     m_MemoryAccount;
+  StagingPool       m_StagingPool;
+  IdleEngines       m_IdleEngines;
 };
+
+/** For destructors of engines: in a forked process, what the parent's device has is not touched. */
+template <typename TImplementation>
+void
+FreeUnlessForked(std::unique_ptr<TImplementation> & implementation)
+{
+  if (!implementation->GetBackend().IsUsable())
+  {
+    static_cast<void>(implementation.release());
+  }
+}
 
 /** A kind's devices, and why there are none. */
 struct BackendList
 {
   std::vector<std::shared_ptr<Backend>> backends;
   std::vector<std::string>              complaints;
+  /** Whether this process was forked from one that had found others. */
+  bool isOfChild = false;
 };
 
 BackendList
@@ -90,7 +135,11 @@ FindCudaBackends();
 BackendList
 FindOpenCLBackends();
 
-/** \throws Error if there is no such device; the message lists those there are. */
+/** Of all devices, best first. */
+const std::vector<std::shared_ptr<Backend>> &
+GetBackends();
+
+/** \throws BadInputError if there is no such device; the message lists those there are. */
 std::shared_ptr<Backend>
 GetBackend(const std::string & deviceName);
 

@@ -72,30 +72,39 @@ ChainOnDevice::SetChain(const ResampleRequest & request)
   m_Folded = FoldChain(request);
   m_HasParts = false;
 
-  const auto & steps = request.transform.steps;
-  Key          key;
+  const Source                     source = GetSource();
+  const ResidentSource::Comparison compared = m_Resident.Compare(source, m_Queue.parallelFor);
+  if (!compared.isSame)
+  {
+    m_HasVectors = false;
+    m_Largest.assign(request.transform.steps.size(), {});
+  }
+  m_Resident.Remember(source, compared);
+}
+
+Source
+ChainOnDevice::GetSource() const
+{
+  const auto & steps = m_Request->transform.steps;
+  Source       source;
   for (std::size_t k = 0; k < steps.size(); ++k)
   {
     const DisplacementGrid & grid = steps[k].grid;
-    if (grid.key.empty())
+    if (grid.source.key.empty())
     {
-      key.clear();
-      break;
+      return {};
     }
-    key.push_back(grid.key.size());
-    key.insert(key.end(), grid.key.begin(), grid.key.end());
-    key.insert(key.end(), grid.size.begin(), grid.size.end());
+    source.isKeyTrusted = source.isKeyTrusted && grid.source.isKeyTrusted;
+    source.memory.insert(source.memory.end(), grid.source.memory.begin(), grid.source.memory.end());
+    source.key.push_back(grid.source.key.size());
+    source.key.insert(source.key.end(), grid.source.key.begin(), grid.source.key.end());
+    source.key.insert(source.key.end(), grid.size.begin(), grid.size.end());
     for (const double value : m_Folded.vectorMatrices[k])
     {
-      AddToKey(key, value);
+      AddToKey(source.key, value);
     }
   }
-  if (key.empty() || key != m_Key)
-  {
-    m_HasVectors = false;
-    m_Largest.assign(steps.size(), {});
-  }
-  m_Key = std::move(key);
+  return source;
 }
 
 int

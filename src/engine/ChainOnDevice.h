@@ -84,6 +84,9 @@ public:
   Release();
 
 private:
+  /** Of all grids' vectors; without a key if that of one is not known. */
+  Source
+  GetSource() const;
   int
   GetPlaneAxis() const;
   std::int64_t
@@ -96,11 +99,10 @@ private:
   void
   SendVectors(std::size_t part, std::int64_t target, std::int64_t first, std::int64_t count);
 
-  Queue &                 m_Queue;
-  const ResampleRequest * m_Request = nullptr;
-  FoldedChain             m_Folded;
-  /** What the vectors on the device were made from; empty if that is not known. */
-  Key                                m_Key;
+  Queue &                            m_Queue;
+  const ResampleRequest *            m_Request = nullptr;
+  FoldedChain                        m_Folded;
+  ResidentSource                     m_Resident; // of the vectors
   bool                               m_HasVectors = false;
   bool                               m_HasParts = false;
   bool                               m_WantsReach = false;

@@ -2,39 +2,65 @@
 #include "gpureg/Device.h"
 
 #include "Backend.h"
+#include "Fork.h"
 
 #include <algorithm>
+#include <initializer_list>
+#include <mutex>
+#include <utility>
 
 namespace gpureg
 {
 
 namespace
 {
-/** Found once: the kinds of device that this build knows, best first. */
+BackendList
+MakeList(std::initializer_list<BackendList (*)()> finders)
+{
+  BackendList list;
+  for (const auto find : finders)
+  {
+    BackendList more = find();
+    list.backends.insert(list.backends.end(), more.backends.begin(), more.backends.end());
+    list.complaints.insert(list.complaints.end(), more.complaints.begin(), more.complaints.end());
+  }
+  std::stable_sort(list.backends.begin(), list.backends.end(), [](const auto & a, const auto & b) {
+    return a->GetRank() < b->GetRank();
+  });
+  return list;
+}
+
+/** Found once: the kinds of device that this build knows, best first. In a child of the process that found them: the
+ *  host. Never deleted, for what a device's driver holds goes with the process; in a child it must not be touched. */
 const BackendList &
 FindBackends()
 {
-  static const BackendList found = [] {
-    BackendList list;
-    for (auto find : {
+  static auto &              mutex = *new ForkSafeMutex;
+  static const BackendList * found = nullptr;
+  static unsigned int        forkCount = 0;
+
+  const std::lock_guard<ForkSafeMutex> lock(mutex);
+  if (!found)
+  {
+    forkCount = GetForkCount();
+    found = new BackendList(MakeList({
 #ifdef GPUREG_USE_CUDA
-           &FindCudaBackends,
+      &FindCudaBackends,
 #endif
 #ifdef GPUREG_USE_OPENCL
-           &FindOpenCLBackends,
+      &FindOpenCLBackends,
 #endif
-           &FindHostBackends })
-    {
-      BackendList more = find();
-      list.backends.insert(list.backends.end(), more.backends.begin(), more.backends.end());
-      list.complaints.insert(list.complaints.end(), more.complaints.begin(), more.complaints.end());
-    }
-    std::stable_sort(list.backends.begin(), list.backends.end(), [](const auto & a, const auto & b) {
-      return a->GetRank() < b->GetRank();
-    });
-    return list;
-  }();
-  return found;
+      &FindHostBackends }));
+  }
+  else if (forkCount != GetForkCount())
+  {
+    forkCount = GetForkCount();
+    BackendList host = MakeList({ &FindHostBackends });
+    host.complaints.push_back(WhyNotInAChild);
+    host.isOfChild = true;
+    found = new BackendList(std::move(host));
+  }
+  return *found;
 }
 
 std::string
@@ -66,6 +92,12 @@ GetDeviceComplaints()
   return FindBackends().complaints;
 }
 
+const std::vector<std::shared_ptr<Backend>> &
+GetBackends()
+{
+  return FindBackends().backends;
+}
+
 std::shared_ptr<Backend>
 GetBackend(const std::string & deviceName)
 {
@@ -78,12 +110,16 @@ GetBackend(const std::string & deviceName)
     }
     names.push_back(backend->GetDescription().name);
   }
+  if (FindBackends().isOfChild)
+  {
+    throw DeviceLostError(deviceName + ": " + WhyNotInAChild);
+  }
   std::string message = "there is no device \"" + deviceName + "\"; there are: " + Join(names, ", ");
   if (!FindBackends().complaints.empty())
   {
     message += " (" + Join(FindBackends().complaints, "; ") + ")";
   }
-  throw Error(message);
+  throw BadInputError(message);
 }
 
 void
@@ -99,31 +135,40 @@ GetMemoryInUse(const std::string & deviceName)
 }
 
 void
-MemoryAccount::Charge(std::size_t bytes, const std::string & deviceName)
+SetPinnedMemoryLimit(const std::string & deviceName, std::size_t bytes)
 {
-  const std::size_t held = inUse.fetch_add(bytes);
-  const std::size_t allowed = limit;
-  if (allowed != 0 && held + bytes > allowed)
-  {
-    inUse -= bytes;
-    throw Error("out of memory on " + deviceName + ": " + std::to_string(bytes) + " bytes asked for, " +
-                std::to_string(held) + " held, and the limit set is " + std::to_string(allowed) +
-                "; raise the limit, use smaller images or another device");
-  }
-}
-
-void
-MemoryAccount::Release(std::size_t bytes)
-{
-  inUse -= bytes;
+  GetBackend(deviceName)->GetStagingPool().SetLimit(bytes);
 }
 
 std::size_t
-MemoryAccount::GetRoom(std::size_t bytes) const
+GetPinnedMemoryInUse(const std::string & deviceName)
 {
-  const std::size_t allowed = limit != 0 ? std::min<std::size_t>(limit, bytes) : bytes;
-  const std::size_t held = inUse;
-  return allowed > held ? allowed - held : 0;
+  return GetBackend(deviceName)->GetStagingPool().GetPinnedBytes();
+}
+
+void
+SetIdleMemoryLimit(const std::string & deviceName, std::size_t bytes)
+{
+  GetBackend(deviceName)->GetIdleEngines().SetLimit(bytes);
+}
+
+std::size_t
+GetIdleMemoryInUse(const std::string & deviceName)
+{
+  return GetBackend(deviceName)->GetIdleEngines().GetHeldBytes();
+}
+
+void
+ReleaseIdleMemory(const std::string & deviceName)
+{
+  GetBackend(deviceName)->GetIdleEngines().DropAll();
+  GetBackend(deviceName)->GetStagingPool().Drop();
+}
+
+bool
+HasDoubles(const std::string & deviceName)
+{
+  return GetBackend(deviceName)->HasDoubles();
 }
 
 } // namespace gpureg

@@ -35,9 +35,10 @@ ToFixedMap(const IndexMap & map, const ResampleRequest & request, const std::arr
     }
     if (!(reach < FarthestIndex))
     {
-      throw Error("the transform maps the output " + std::to_string(reach) +
-                  " voxels away from an image; it must stay within 2^30 of them. Look for a wrong scale, origin or "
-                  "spacing, or for parameters that are not numbers");
+      throw BadInputError(
+        "the transform maps the output " + std::to_string(reach) +
+        " voxels away from an image; it must stay within 2^30 of them. Look for a wrong scale, origin or "
+        "spacing, or for parameters that are not numbers");
     }
     for (std::size_t c = 0; c < 3; ++c)
     {

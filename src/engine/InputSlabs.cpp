@@ -22,6 +22,22 @@ IsSpline(const ResampleInput & input)
   return input.splineOrder > 1;
 }
 
+/** Of the values, and what becomes of them. */
+Source
+GetSource(const ResampleInput & input)
+{
+  Source source = input.source;
+  if (!source.key.empty())
+  {
+    source.key.insert(source.key.end(), input.size.begin(), input.size.end());
+    for (const int more : { input.components, static_cast<int>(input.precision), input.splineOrder })
+    {
+      source.key.push_back(static_cast<std::uintptr_t>(more));
+    }
+  }
+  return source;
+}
+
 /** The volume's axes as they are while some planes along one of them are on the device. */
 Size
 GetPartSize(const ResampleInput & input, int axis, const PlaneRange & planes)
@@ -115,16 +131,9 @@ InputSlabs::SetInput(const ResampleInput & input, const ResamplePlan & plan)
 {
   const SlabCut & cut = plan.slabs;
   m_Input = &input;
-  Key key = input.key;
-  if (!key.empty())
-  {
-    key.insert(key.end(), input.size.begin(), input.size.end());
-    for (const int more : { input.components, static_cast<int>(input.precision), input.splineOrder })
-    {
-      key.push_back(static_cast<std::uintptr_t>(more));
-    }
-  }
-  const bool isSame = !key.empty() && key == m_Key;
+  const Source source = GetSource(input);
+  const auto   compared = m_Resident.Compare(source, m_Queue.parallelFor);
+  const bool   isSame = compared.isSame;
   if (!isSame || cut.GetCount() == 1)
   {
     m_Coefficients = {};
@@ -134,21 +143,21 @@ InputSlabs::SetInput(const ResampleInput & input, const ResamplePlan & plan)
     m_Loaded = LoadedSlabs(plan.inputBuffers);
   }
   // Not until there is room for what it says is loaded.
-  m_Key.clear();
+  m_Resident.Forget();
   m_Cut = cut;
   m_Recursion.SetMaximumSize(plan.stateBytes);
   m_Wrapped = Wrap(input);
   if (m_Wrapped)
   {
     Release();
-    m_Key = std::move(key);
+    m_Resident.Remember(source, compared);
     return;
   }
   for (std::size_t buffer = 0; buffer < plan.inputBuffers; ++buffer)
   {
     Reserve(m_Queue, m_Buffers[buffer], plan.inputBytes);
   }
-  m_Key = std::move(key);
+  m_Resident.Remember(source, compared);
   // Not while slabs are loaded: both this and what is made of them go down through the same staging memory.
   if (cut.GetCount() > 1 && IsSpline(input) && m_Coefficients.empty())
   {
@@ -160,6 +169,13 @@ InputSlabs::SetInput(const ResampleInput & input, const ResamplePlan & plan)
   {
     m_Queue.MarkRead(static_cast<int>(buffer));
   }
+}
+
+bool
+InputSlabs::Holds(const Key & key) const
+{
+  const Key & held = m_Resident.GetKey();
+  return !key.empty() && key.size() <= held.size() && std::equal(key.begin(), key.end(), held.begin());
 }
 
 void

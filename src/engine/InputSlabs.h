@@ -81,10 +81,15 @@ public:
   void
   Release();
 
+  /** Whether the values that SetInput was given last had this key. */
   bool
-  HasDoubles() const
+  Holds(const Key & key) const;
+
+  /** Bytes of the host that are kept beside the device's. */
+  std::size_t
+  GetHostSize() const
   {
-    return m_Recursion.HasDoubles();
+    return m_Coefficients.size();
   }
 
 private:
@@ -100,7 +105,7 @@ private:
   Queue &                      m_Queue;
   RecursiveFilter              m_Recursion;
   const ResampleInput *        m_Input = nullptr;
-  Key                          m_Key;
+  ResidentSource               m_Resident;
   SlabCut                      m_Cut;
   LoadedSlabs                  m_Loaded;
   std::array<MemoryPointer, 2> m_Buffers;

@@ -22,13 +22,6 @@ class LinePasses
 public:
   virtual ~LinePasses() = default;
 
-  /** Without, the device can do nothing of this. */
-  virtual bool
-  HasDoubles() const
-  {
-    return true;
-  }
-
   /** Bytes that Recurse needs for so many lines at a time; 0 if none. */
   virtual std::size_t
   GetStateBytes(int kind, int length, std::int64_t lines) const = 0;

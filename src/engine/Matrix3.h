@@ -46,7 +46,8 @@ Invert(const Matrix3 & m)
   const double  determinant = m[0] * cofactors[0] + m[1] * cofactors[3] + m[2] * cofactors[6];
   if (!(determinant < 0 || determinant > 0))
   {
-    throw Error("a grid's directions are not linearly independent; give it a direction matrix that has an inverse");
+    throw BadInputError(
+      "a grid's directions are not linearly independent; give it a direction matrix that has an inverse");
   }
   Matrix3 inverse;
   for (std::size_t i = 0; i < 9; ++i)

@@ -8,7 +8,9 @@
 #include <chrono>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <limits>
+#include <mutex>
 #include <utility>
 
 namespace gpureg
@@ -35,8 +37,8 @@ CheckedBins(int bins)
 {
   if (bins <= 2 * kernels::HistogramPadding || bins > MaximumBins)
   {
-    throw Error("a joint histogram has 5 to " + std::to_string(MaximumBins) + " bins, not " + std::to_string(bins) +
-                "; set another number of bins");
+    throw BadInputError("a joint histogram has 5 to " + std::to_string(MaximumBins) + " bins, not " +
+                        std::to_string(bins) + "; set another number of bins");
   }
   return bins;
 }
@@ -57,9 +59,9 @@ CheckSize(const Size & size, const char * what)
   const std::int64_t most = std::numeric_limits<int>::max();
   if (static_cast<std::int64_t>(size[0]) * size[1] > most || static_cast<std::int64_t>(size[1]) * size[2] > most)
   {
-    throw Error(std::string(what) + " of " + std::to_string(size[0]) + " x " + std::to_string(size[1]) + " x " +
-                std::to_string(size[2]) + " voxels has more rows, or more voxels in a slice, than " +
-                std::to_string(most) + "; register a part of it, or a smaller image");
+    throw UnsupportedError(std::string(what) + " of " + std::to_string(size[0]) + " x " + std::to_string(size[1]) +
+                           " x " + std::to_string(size[2]) + " voxels has more rows, or more voxels in a slice, than " +
+                           std::to_string(most) + "; register a part of it, or a smaller image");
   }
 }
 
@@ -67,6 +69,124 @@ kernels::VolumeShape
 MakeShape(const Size & size)
 {
   return kernels::MakeVolumeShape(size[0], size[1], size[2]);
+}
+
+// A map that leads no further keeps a position's 64 bits from overflowing, with a displacement of 2^30 voxels.
+constexpr double FarthestVoxel = 1 << 29;
+
+kernels::i64
+ToFixedPoint(double value, int bits)
+{
+  return static_cast<kernels::i64>(std::llround(std::ldexp(value, bits)));
+}
+
+/** How far a map leads, at most, from indices up to reach. */
+double
+FindFarthest(const IndexMap & map, double reach)
+{
+  double farthest = 1;
+  for (std::size_t r = 0; r < 3; ++r)
+  {
+    farthest += std::abs(map.offset[r]);
+    for (std::size_t c = 0; c < 3; ++c)
+    {
+      farthest += std::abs(map.matrix[3 * r + c]) * reach;
+    }
+  }
+  return farthest;
+}
+
+/** The same map in fixed point, with so many bits behind the point. One that leads further than FarthestVoxel, or is not
+ *  a number, leads out of the volume. */
+kernels::FixedMap
+ToFixedMap(const IndexMap & map, double farthest, int bits)
+{
+  kernels::FixedMap result{};
+  if (!(farthest < FarthestVoxel))
+  {
+    result.row[3] = ToFixedPoint(-FarthestVoxel, bits);
+    return result;
+  }
+  for (std::size_t r = 0; r < 3; ++r)
+  {
+    for (std::size_t c = 0; c < 3; ++c)
+    {
+      result.row[4 * r + c] = ToFixedPoint(map.matrix[3 * r + c], bits);
+    }
+    result.row[4 * r + 3] = ToFixedPoint(map.offset[r], bits);
+  }
+  return result;
+}
+
+/** Points in fixed point. One that is further away than FarthestVoxel, or not a number, is moved out there. */
+class PointFiller
+{
+public:
+  explicit PointFiller(const Filler & points)
+    : m_Points(points)
+  {}
+
+  void
+  operator()(std::int64_t first, std::int64_t count, void * out)
+  {
+    std::vector<double> indices(3 * static_cast<std::size_t>(count));
+    m_Points(first, count, indices.data());
+    double farthest = 0;
+    auto * result = static_cast<kernels::i64 *>(out);
+    for (double index : indices)
+    {
+      index = std::abs(index) < FarthestVoxel ? index : -FarthestVoxel;
+      farthest = std::max(farthest, std::abs(index));
+      *result++ = ToFixedPoint(index, 32);
+    }
+    const std::lock_guard<std::mutex> lock(m_Mutex);
+    m_Farthest = std::max(m_Farthest, farthest);
+  }
+
+  /** The largest index of any of them. */
+  double
+  GetFarthest() const
+  {
+    return m_Farthest;
+  }
+
+private:
+  const Filler & m_Points;
+  std::mutex     m_Mutex;
+  double         m_Farthest = 0;
+};
+
+// B-spline coefficients are up to 2^9 times the values; so large they may be without overflowing in their sums.
+constexpr int CoefficientBits = 9;
+constexpr int MostValueBits = 60;
+
+/** Values are integers in units of 2^-exponent. The range has 46 bits, but fewer, 31 at least, where values or coefficients
+ *  lie far outside of it; or where values are rounded to float and it lies far from 0. */
+int
+FindValueExponent(const MattesMovingSide & side)
+{
+  const int rangeExponent = std::ilogb(side.range);
+  int       exponent =
+    std::min(46 - rangeExponent, MostValueBits - CoefficientBits - std::ilogb(std::max(side.largest, side.range)));
+  if (side.roundsToFloat && side.minimum != 0)
+  {
+    exponent = std::min(exponent, MostValueBits - std::ilogb(side.minimum));
+  }
+  return std::max(exponent, 31 - rangeExponent);
+}
+
+/** A filler of values as such integers. */
+Filler
+MakeIntegerFiller(const Filler & values, int exponent)
+{
+  return [&values, exponent](std::int64_t first, std::int64_t count, void * out) {
+    std::vector<double> numbers(static_cast<std::size_t>(count));
+    values(first, count, numbers.data());
+    const double most = std::ldexp(1.0, MostValueBits);
+    std::transform(numbers.begin(), numbers.end(), static_cast<kernels::i64 *>(out), [=](double value) {
+      return static_cast<kernels::i64>(std::llround(std::clamp(std::ldexp(value, exponent), -most, most)));
+    });
+  };
 }
 
 /** Each voxel with its neighbours along x, y and both: see kernels::InterpolateQuads. */
@@ -98,7 +218,7 @@ DividedUp(std::int64_t a, std::int64_t b)
 /** Folds a grid of one slice into slices as high as a tile, which lanes can walk along. The fold's height is a
  *  power of two: the map is not rounded. */
 void
-FoldSlice(kernels::MattesArguments & a, const MattesGrain & grain)
+FoldSlice(kernels::MattesArguments & a, kernels::PreciseArguments & p, const MattesGrain & grain)
 {
   const int rows = a.virtualShape.size[1];
   const int height = grain.lanes / kernels::TileWidth;
@@ -113,6 +233,7 @@ FoldSlice(kernels::MattesArguments & a, const MattesGrain & grain)
   for (int r = 0; r < 3; ++r)
   {
     a.toMoving.m[3 * r + 2] = static_cast<float>(height) * a.toMoving.m[3 * r + 1];
+    p.toMoving.row[4 * r + 2] = height * p.toMoving.row[4 * r + 1];
   }
   a.centre[2] = std::floor(a.centre[1] / static_cast<float>(height));
   a.centre[1] -= static_cast<float>(height) * a.centre[2];
@@ -158,6 +279,11 @@ Partition(kernels::MattesArguments & a, const MattesGrain & grain)
   a.tileCount[2] = DividedUp(depth, a.tileDepth);
 
   // As fine as a chunk's 32-bit counts allow; beyond 2^22 a float's own rounding is coarser.
+  if (a.variant & kernels::MattesIsPrecise)
+  {
+    a.countUnit = GPUREG_PRECISE_COUNT_UNIT;
+    return;
+  }
   a.countUnit = 1 << 18;
   for (int samples = grain.lanes * a.tileDepth; 2 * samples <= kernels::MaximumSamplesPerChunk && a.countUnit < 1 << 22;
        samples *= 2)
@@ -171,11 +297,17 @@ class MattesMetric::Implementation
 {
 public:
   Implementation(const std::string & deviceName, int bins)
-    : backend(GetBackend(deviceName))
+    : backend(gpureg::GetBackend(deviceName))
     , queue(backend->CreateQueue())
     , passes(queue->CreateMattesPasses())
   {
     arguments.bins = bins;
+  }
+
+  const Backend &
+  GetBackend() const
+  {
+    return *backend;
   }
 
   /** The array with room for so many bytes: the one there is, if it has the size. */
@@ -203,16 +335,62 @@ public:
     }
   }
 
+  void
+  FillMovingSide(const MattesMovingSide & side)
+  {
+    const std::int64_t count = CountOf(side.size);
+    // Nearest-voxel interpolation reads the values themselves; linear interpolation quads, where the device
+    // wants them; a spline only its coefficients, but for central differences.
+    const bool interpolates = side.splineOrder == 1 || !side.gradient;
+    const bool isPrecise = side.precision == Precision::Double;
+    const bool readsQuads = interpolates && !isPrecise && passes->GetGrain().readsQuads;
+    const bool readsValues = (interpolates && !readsQuads) || side.splineOrder == 0;
+    const auto kept = [&](const Filler & filler) {
+      return isPrecise && filler ? MakeIntegerFiller(filler, FindValueExponent(side)) : filler;
+    };
+    Fill(arrays.moving, BytesOf(side.precision), count, readsValues ? kept(side.values) : Filler());
+    Fill(arrays.quads, sizeof(kernels::float4), count, readsQuads ? MakeQuadFiller(side) : Filler());
+    Fill(arrays.coefficients, BytesOf(side.precision), count, kept(side.coefficients));
+    Fill(arrays.mask, 1, CountOf(side.maskSize), side.mask);
+    Filler packed;
+    if (side.gradient)
+    {
+      // Gradient and value side by side: the second pass then reads both with eight 16-byte loads.
+      packed = [&side, isPrecise](std::int64_t first, std::int64_t number, void * out) {
+        auto *             voxels = static_cast<kernels::float4 *>(out);
+        std::vector<float> gradient(3 * static_cast<std::size_t>(number));
+        std::vector<float> values(static_cast<std::size_t>(number));
+        side.gradient(first, number, gradient.data());
+        if (!isPrecise)
+        {
+          side.values(first, number, values.data());
+        }
+        for (std::size_t i = 0; i < values.size(); ++i)
+        {
+          voxels[i] = { gradient[3 * i], gradient[3 * i + 1], gradient[3 * i + 2], values[i] };
+        }
+      };
+    }
+    Fill(arrays.gradient, sizeof(kernels::float4), count, packed);
+  }
+
   std::int64_t
   GetSampleCount() const
   {
     return fixedSide.pointCount > 0 ? fixedSide.pointCount : CountOf(fixedSide.virtualSize);
   }
 
+  bool
+  IsPrecise() const
+  {
+    return fixedSide.precision == Precision::Double;
+  }
+
   int
   GetVariant(const MattesMapping & mapping, MattesDerivative derivative) const
   {
-    return (fixedSide.pointCount > 0 ? kernels::MattesSamplesArePoints : 0) |
+    return (IsPrecise() ? kernels::MattesIsPrecise : 0) |
+           (fixedSide.pointCount > 0 ? kernels::MattesSamplesArePoints : 0) |
            (mapping.displacement ? kernels::MattesHasDisplacement : 0) |
            (movingSide.mask ? kernels::MattesHasMovingMask : 0) |
            (movingSide.gradient ? 0 : kernels::MattesGradientByDifferences) |
@@ -246,16 +424,45 @@ public:
     a.splineOrder = movingSide.splineOrder;
     a.variant = GetVariant(mapping, derivative);
     a.normalized = normalized;
+    if (IsPrecise())
+    {
+      SetPreciseArguments(mapping);
+    }
     const MattesGrain grain = passes->GetGrain();
-    a.bandRows = static_cast<int>(std::clamp<std::size_t>(grain.localBytes / (sizeof(float) * a.bins), 1, a.bins));
+    const std::size_t rowBytes = static_cast<std::size_t>(a.bins) * kernels::CellBytes(a.variant);
+    a.bandRows = static_cast<int>(std::clamp<std::size_t>(grain.localBytes / rowBytes, 1, a.bins));
     a.histogramCopies = MaximumHistogramCopies;
-    while (a.histogramCopies > 1 &&
-           sizeof(kernels::u32) * a.histogramCopies * a.bandRows * a.bins > std::min(grain.localBytes, CopiesBytes))
+    while (a.histogramCopies > 1 && rowBytes * a.histogramCopies * a.bandRows > std::min(grain.localBytes, CopiesBytes))
     {
       a.histogramCopies /= 2;
     }
-    FoldSlice(a, grain);
+    FoldSlice(a, precise, grain);
     Partition(a, grain);
+  }
+
+  void
+  SetPreciseArguments(const MattesMapping & mapping)
+  {
+    kernels::PreciseArguments & a = precise;
+    const Size &                size = fixedSide.virtualSize;
+    const double                reach = std::max<double>(farthestPoint, *std::max_element(size.begin(), size.end()));
+    const double                farthest = FindFarthest(mapping.toMoving, reach);
+    a.guardBits = farthest < FarthestVoxel ? 29 - std::ilogb(farthest) : 0;
+    a.toMoving = ToFixedMap(mapping.toMoving, farthest, 32 + a.guardBits);
+    const Size & movingSize = movingSide.size;
+    const double movingReach = *std::max_element(movingSize.begin(), movingSize.end());
+    a.toMask = ToFixedMap(movingSide.toMask, FindFarthest(movingSide.toMask, movingReach), 32);
+    std::transform(movingSide.differenceStep.begin(),
+                   movingSide.differenceStep.end(),
+                   a.differenceStep,
+                   [](double step) { return ToFixedPoint(step, 32); });
+    const int exponent = FindValueExponent(movingSide);
+    a.range = std::llround(std::ldexp(movingSide.range, exponent));
+    a.minimum = movingSide.roundsToFloat ? std::llround(std::ldexp(movingSide.minimum, exponent)) : 0;
+    a.roundsToFloat = movingSide.roundsToFloat;
+    const double bins = arguments.bins - 2 * kernels::HistogramPadding;
+    a.unitsToBins = static_cast<float>(bins / static_cast<double>(a.range));
+    a.binsPerUnit = std::llround(std::ldexp(bins / static_cast<double>(a.range), 80));
   }
 
   int
@@ -268,18 +475,23 @@ public:
   std::unique_ptr<Queue>        queue;
   std::unique_ptr<MattesPasses> passes;
   // Their fillers are not called again, they only say what there is.
-  MattesFixedSide          fixedSide;
-  MattesMovingSide         movingSide;
-  MattesArrays             arrays;
-  kernels::MattesArguments arguments{};
-  bool                     timing = false;
+  MattesFixedSide           fixedSide;
+  MattesMovingSide          movingSide;
+  MattesArrays              arrays;
+  double                    farthestPoint = 0;
+  kernels::MattesArguments  arguments{};
+  kernels::PreciseArguments precise{};
+  bool                      timing = false;
 };
 
 MattesMetric::MattesMetric(const std::string & deviceName, int bins)
   : m_Implementation(std::make_unique<Implementation>(deviceName, CheckedBins(bins)))
 {}
 
-MattesMetric::~MattesMetric() = default;
+MattesMetric::~MattesMetric()
+{
+  FreeUnlessForked(m_Implementation);
+}
 
 const std::string &
 MattesMetric::GetDeviceName() const
@@ -293,22 +505,38 @@ MattesMetric::GetNumberOfBins() const
   return m_Implementation->arguments.bins;
 }
 
+Precision
+MattesMetric::GetPrecision() const
+{
+  return m_Implementation->fixedSide.precision;
+}
+
 void
 MattesMetric::SetFixedSide(const MattesFixedSide & side, const ParallelFor & parallelFor)
 {
   Implementation & self = *m_Implementation;
   if (side.pointCount > std::numeric_limits<int>::max())
   {
-    throw Error("a sampled point set may hold 2147483647 points, not " + std::to_string(side.pointCount) +
-                "; sample every voxel instead");
+    throw UnsupportedError("a sampled point set may hold 2147483647 points, not " + std::to_string(side.pointCount) +
+                           "; sample every voxel instead");
   }
   CheckSize(side.virtualSize, "a virtual domain");
-  self.queue->parallelFor = parallelFor;
   self.fixedSide = {};
-  const std::int64_t count = side.pointCount > 0 ? side.pointCount : CountOf(side.virtualSize);
-  self.Fill(self.arrays.fixedBins, sizeof(kernels::u16), count, side.bins);
-  self.Fill(self.arrays.points, 3 * sizeof(float), side.pointCount, side.points);
+  Operate(*self.queue, parallelFor, [&] {
+    const std::int64_t count = side.pointCount > 0 ? side.pointCount : CountOf(side.virtualSize);
+    self.Fill(self.arrays.fixedBins, sizeof(kernels::u16), count, side.bins);
+    PointFiller points(side.points);
+    self.Fill(self.arrays.points,
+              3 * sizeof(kernels::i64),
+              side.pointCount,
+              side.points ? Filler(std::ref(points)) : Filler());
+    self.farthestPoint = points.GetFarthest();
+  });
   self.fixedSide = side;
+  if (side.pointCount > 0)
+  {
+    self.fixedSide.precision = Precision::Double;
+  }
 }
 
 void
@@ -317,36 +545,8 @@ MattesMetric::SetMovingSide(const MattesMovingSide & side, const ParallelFor & p
   Implementation & self = *m_Implementation;
   CheckSize(side.size, "a moving image");
   CheckSize(side.maskSize, "a moving mask");
-  self.queue->parallelFor = parallelFor;
   self.movingSide = {};
-  const std::int64_t count = CountOf(side.size);
-  MattesArrays &     arrays = self.arrays;
-  // Nearest-voxel interpolation reads the values themselves; linear interpolation quads, where the device
-  // wants them; a spline only its coefficients, but for central differences.
-  const bool interpolates = side.splineOrder == 1 || !side.gradient;
-  const bool readsQuads = interpolates && self.passes->GetGrain().readsQuads;
-  const bool readsValues = (interpolates && !readsQuads) || side.splineOrder == 0;
-  self.Fill(arrays.moving, sizeof(float), count, readsValues ? side.values : Filler());
-  self.Fill(arrays.quads, sizeof(kernels::float4), count, readsQuads ? MakeQuadFiller(side) : Filler());
-  self.Fill(arrays.coefficients, sizeof(float), count, side.coefficients);
-  self.Fill(arrays.mask, 1, CountOf(side.maskSize), side.mask);
-  Filler packed;
-  if (side.gradient)
-  {
-    // Gradient and value side by side: the second pass then reads both with eight 16-byte loads.
-    packed = [&side](std::int64_t first, std::int64_t number, void * out) {
-      auto *             voxels = static_cast<kernels::float4 *>(out);
-      std::vector<float> gradient(3 * static_cast<std::size_t>(number));
-      std::vector<float> values(static_cast<std::size_t>(number));
-      side.gradient(first, number, gradient.data());
-      side.values(first, number, values.data());
-      for (std::size_t i = 0; i < values.size(); ++i)
-      {
-        voxels[i] = { gradient[3 * i], gradient[3 * i + 1], gradient[3 * i + 2], values[i] };
-      }
-    };
-  }
-  self.Fill(arrays.gradient, sizeof(kernels::float4), count, packed);
+  Operate(*self.queue, parallelFor, [&] { self.FillMovingSide(side); });
   self.movingSide = side;
 }
 
@@ -360,10 +560,15 @@ MattesMetric::Evaluate(const MattesMapping & mapping,
   Implementation & self = *m_Implementation;
   if (!self.arrays.fixedBins || !self.fixedSide.bins || !self.movingSide.values)
   {
-    throw Error("an image is missing: set the fixed and the moving side first");
+    throw BadInputError("an image is missing: set the fixed and the moving side first");
+  }
+  if (self.fixedSide.precision != self.movingSide.precision)
+  {
+    throw BadInputError("the fixed and the moving side are of different precision: set the moving side again");
   }
   Queue &        queue = *self.queue;
   MattesArrays & arrays = self.arrays;
+  queue.CheckIsUsable();
   queue.parallelFor = parallelFor;
   queue.statistics = {};
   self.SetArguments(mapping, derivative, normalized);
@@ -371,11 +576,11 @@ MattesMetric::Evaluate(const MattesMapping & mapping,
   const std::int64_t               samples = self.GetSampleCount();
   const int                        chunks = kernels::ChunkCount(&a);
   const std::size_t                cells = static_cast<std::size_t>(a.bins) * a.bins;
-  const int                        chunksPerLaunch =
-    static_cast<int>(std::clamp<std::size_t>(MaximumSlabBytes / (cells * sizeof(kernels::u32)), 1, chunks));
-  const bool        sumsForces = derivative == MattesDerivative::ForceSums;
+  const std::size_t                slabBytes = cells * kernels::CellBytes(a.variant);
+  const int  chunksPerLaunch = static_cast<int>(std::clamp<std::size_t>(MaximumSlabBytes / slabBytes, 1, chunks));
+  const bool sumsForces = derivative == MattesDerivative::ForceSums;
   const std::size_t partialCount =
-    sumsForces ? static_cast<std::size_t>(chunks) * self.GetBandCount() * kernels::ForceSumCount : 0;
+    sumsForces ? static_cast<std::size_t>(chunks) * self.GetBandCount() * kernels::PartialCount(a.variant) : 0;
   const std::size_t sumBytes = cells * sizeof(kernels::u64) + partialCount * sizeof(float);
 
   self.passes->Prepare(a.variant);
@@ -383,14 +588,14 @@ MattesMetric::Evaluate(const MattesMapping & mapping,
   {
     self.Fill(arrays.displacement, 3 * sizeof(float), CountOf(self.fixedSide.virtualSize), mapping.displacement);
   }
-  self.Reserve(arrays.slabs, static_cast<std::size_t>(chunksPerLaunch) * cells * sizeof(kernels::u32));
+  self.Reserve(arrays.slabs, static_cast<std::size_t>(chunksPerLaunch) * slabBytes);
   if (!arrays.sums || arrays.sums->GetSize() < sumBytes)
   {
     self.Reserve(arrays.sums, sumBytes);
   }
   if (derivative != MattesDerivative::None)
   {
-    self.Reserve(arrays.table, cells * sizeof(float));
+    self.Reserve(arrays.table, cells * kernels::CellBytes(a.variant));
   }
   if (derivative == MattesDerivative::Forces)
   {
@@ -404,13 +609,13 @@ MattesMetric::Evaluate(const MattesMapping & mapping,
   for (int first = 0; first < chunks; first += chunksPerLaunch)
   {
     const int now = std::min(chunksPerLaunch, chunks - first);
-    self.passes->Histogram(a, arrays, first, now);
+    self.passes->Histogram(a, self.precise, arrays, first, now);
     self.passes->SumSlabs(a, arrays, now, first > 0);
   }
   if (derivative != MattesDerivative::None)
   {
     self.passes->Table(a, arrays);
-    self.passes->Forces(a, arrays);
+    self.passes->Forces(a, self.precise, arrays);
   }
   if (self.timing)
   {
@@ -443,6 +648,10 @@ MattesMetric::Evaluate(const MattesMapping & mapping,
       queue.Download(direct, *arrays.forces, bytes);
     }
     result.forces = static_cast<const float *>(direct);
+  }
+  if (!result.forces)
+  {
+    queue.GiveStagingBack();
   }
   if (self.timing)
   {

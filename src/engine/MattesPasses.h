@@ -4,11 +4,13 @@
 
 #include "Prelude.h"
 #include "BSpline.h"
+#include "FixedMap.h"
 #include "Geometry.h"
 #include "Interpolation.h"
+#include "ForceSums.h"
 #include "MattesSample.h"
 #include "MattesPartition.h"
-#include "ForceSums.h"
+#include "MattesPrecise.h"
 #include "MattesTable.h"
 
 #include "Queue.h"
@@ -28,11 +30,11 @@ struct MattesArrays
   MemoryPointer coefficients;
   MemoryPointer gradient;
   MemoryPointer mask;
-  /** u32 [slabs][bins][bins]. */
+  /** u32 [slabs][CountersPerCell][bins][bins]. */
   MemoryPointer slabs;
-  /** u64 [bins][bins], and behind it the float partials [chunks][bands][12]: one copy brings both. */
+  /** u64 [bins][bins], and behind it the float partials [chunks][bands][PartialCount]: one copy brings both. */
   MemoryPointer sums;
-  /** float [bins][bins]. */
+  /** float, or i64 where the variant is precise, [bins][bins]. */
   MemoryPointer table;
   /** float[3], one a sample. */
   MemoryPointer forces;
@@ -51,7 +53,7 @@ struct MattesGrain
   bool readsQuads;
 };
 
-/** The operations of the two passes on one device. src/host, cuda and opencl each have them, by
+/** The operations of the two passes on one device. The precise arguments count where the variant is precise. src/host, cuda and opencl each have them, by
  *  these names, in a file of this name. */
 class MattesPasses
 {
@@ -67,7 +69,11 @@ public:
 
   /** Pass 1 over the chunks firstChunk … + chunkCount - 1: slabs[chunk - firstChunk]. */
   virtual void
-  Histogram(const kernels::MattesArguments & a, const MattesArrays & arrays, int firstChunk, int chunkCount) = 0;
+  Histogram(const kernels::MattesArguments &  a,
+            const kernels::PreciseArguments & p,
+            const MattesArrays &              arrays,
+            int                               firstChunk,
+            int                               chunkCount) = 0;
 
   /** sums (+)= the slabs. */
   virtual void
@@ -79,7 +85,7 @@ public:
 
   /** Pass 2 over every chunk: partials behind the sums, or forces. */
   virtual void
-  Forces(const kernels::MattesArguments & a, const MattesArrays & arrays) = 0;
+  Forces(const kernels::MattesArguments & a, const kernels::PreciseArguments & p, const MattesArrays & arrays) = 0;
 };
 
 } // namespace gpureg

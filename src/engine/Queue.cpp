@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "Queue.h"
 
+#include "Backend.h"
+
 #include <algorithm>
+#include <utility>
 
 namespace gpureg
 {
@@ -232,6 +235,79 @@ Drain(Queue & queue, std::array<const Memory *, 2> buffers, const ArrayInPieces 
   }
 }
 } // namespace
+
+Queue::Queue(Backend & backend)
+  : m_Backend(backend)
+{}
+
+Queue::~Queue()
+{
+  for (auto & slots : m_Staging)
+  {
+    for (StagingPointer & staging : slots)
+    {
+      m_Backend.GetStagingPool().Discard(std::move(staging));
+    }
+  }
+}
+
+MemoryPointer
+Queue::Allocate(std::size_t bytes)
+{
+  ++statistics.allocations;
+  try
+  {
+    return DoAllocate(bytes);
+  }
+  catch (const OutOfMemoryError &)
+  {
+    if (!m_Backend.GetIdleEngines().DropAll())
+    {
+      throw;
+    }
+  }
+  return DoAllocate(bytes);
+}
+
+void *
+Queue::GetStaging(Direction direction, int slot, std::size_t bytes)
+{
+  StagingPointer & staging = m_Staging[static_cast<int>(direction)][slot];
+  if (staging && staging->GetSize() < bytes)
+  {
+    Finish();
+    m_Backend.GetStagingPool().GiveBack(std::move(staging));
+  }
+  if (!staging)
+  {
+    StagingPool::Taken taken = m_Backend.GetStagingPool().Take(bytes);
+    statistics.allocations += taken.isNew ? 1 : 0;
+    staging = std::move(taken.memory);
+  }
+  return staging->GetAddress();
+}
+
+void
+Queue::GiveStagingBack()
+{
+  for (const Direction direction : { Direction::Up, Direction::Down })
+  {
+    for (const int slot : { 0, 1 })
+    {
+      if (StagingPointer & staging = m_Staging[static_cast<int>(direction)][slot])
+      {
+        WaitForStaging(direction, slot);
+        m_Backend.GetStagingPool().GiveBack(std::move(staging));
+      }
+    }
+  }
+}
+
+void
+Queue::CheckIsUsable() const
+{
+  m_Backend.CheckIsUsable();
+}
 
 void
 Reserve(Queue & queue, MemoryPointer & memory, std::size_t bytes)

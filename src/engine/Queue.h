@@ -6,6 +6,8 @@
 #include "gpureg/EvaluationStatistics.h"
 #include "gpureg/ParallelFor.h"
 
+#include "StagingPool.h"
+
 #include <array>
 #include <cstddef>
 #include <functional>
@@ -48,6 +50,7 @@ enum class Direction
   Down
 };
 
+class Backend;
 class LinePasses;
 class MattesPasses;
 class ResamplePasses;
@@ -58,11 +61,16 @@ class ResamplePasses;
 class Queue
 {
 public:
-  virtual ~Queue() = default;
+  explicit Queue(Backend & backend);
+  virtual ~Queue();
+  Queue(const Queue &) = delete;
+  Queue &
+  operator=(const Queue &) = delete;
 
-  /** \throws Error with what was asked for, held and free, where memory is out. */
-  virtual MemoryPointer
-  Allocate(std::size_t bytes) = 0;
+  /** Where there is no room, idle engines give up theirs.
+   *  \throws OutOfMemoryError with what was asked for, held and free. */
+  MemoryPointer
+  Allocate(std::size_t bytes);
 
   /** Bytes that may still be allocated, as far as the device says, within this process' limit; and in one piece. */
   virtual std::size_t
@@ -73,45 +81,56 @@ public:
     return std::numeric_limits<std::size_t>::max();
   }
 
-  /** Host memory of at least so many bytes from which, or to which, copies are fast: two slots each way. It stays
-   *  the same until it must grow. */
-  virtual void *
-  GetStaging(Direction direction, int slot, std::size_t bytes) = 0;
+  /** Host memory of at least so many bytes to copy from or to, pinned if the device's StagingPool has some: two slots
+   *  each way. It stays the same until it must grow, or is given back. */
+  void *
+  GetStaging(Direction direction, int slot, std::size_t bytes);
+
+  /** At the end of an operation: for the next one, of this queue or another of the device. Waits for the slots'
+   *  marks. */
+  void
+  GiveStagingBack();
 
   /** Enqueues a copy to the device. source must stay as it is until Finish, or until WaitForStaging of a mark behind
    *  it. */
   virtual void
   Upload(Memory & target, std::size_t offset, const void * source, std::size_t bytes) = 0;
 
-  /** What was enqueued so far reads what is in an input buffer (0 or 1): StartUpload to it waits for that. */
+  /** Says that the work enqueued so far is the last to read an input buffer (0 or 1): StartUpload to it waits for that
+   *  work. */
   virtual void
   MarkRead(int buffer) = 0;
 
-  /** Upload, to an input buffer that what was enqueued behind its last MarkRead does not use: it may run at the same
-   *  time. */
+  /** As Upload, to an input buffer. It waits for MarkRead of that buffer, and for nothing that was enqueued after it:
+   *  the copy and that work may run at the same time, so that work must not use the buffer. */
   virtual void
   StartUpload(Memory & target, std::size_t offset, const void * source, std::size_t bytes, int buffer) = 0;
 
-  /** What is enqueued from now on waits for StartUpload's copies so far. */
+  /** Work that is enqueued from now on waits for the copies that StartUpload has begun so far. */
   virtual void
   OrderAfterUploads() = 0;
 
-  /** What was enqueued so far makes what is in an output buffer (0 or 1): StartDownload from it waits for that. */
+  /** Says that the work enqueued so far writes an output buffer (0 or 1): StartDownload from it waits for that work. */
   virtual void
   MarkMade(int buffer) = 0;
 
-  /** Enqueues a copy to the host of what was made before the buffer's last MarkMade, to staging memory if it is to be
-   *  fast. target is valid after Finish, or after WaitForStaging of a mark behind it; until then source must stay as
-   *  it is, since work that is enqueued next may run at the same time. */
+  /** Enqueues a copy to the host from an output buffer, as it is at its last MarkMade. target is valid after Finish, or
+   *  after WaitForStaging of a later mark; until then nothing may write the buffer, for work that is enqueued next may
+   *  run at the same time. To staging memory the copy is fast. */
   virtual void
   StartDownload(void * target, const Memory & source, std::size_t bytes, std::size_t offset, int buffer) = 0;
 
-  /** Marks the last copy that way as staging slot 0's or 1's, and waits until a slot's last mark is reached, if there is
-   *  one: so that staging memory is used again only after it was read or written. */
+  /** Marks the last copy that way as the one that uses staging slot 0 or 1. */
   virtual void
   MarkStaging(Direction direction, int slot) = 0;
+
+  /** Waits for the copy that a slot was marked for last, if there is one: then its memory may be used again. */
   virtual void
   WaitForStaging(Direction direction, int slot) = 0;
+
+  /** \throws DeviceLostError if the process was forked since the queue was made. */
+  void
+  CheckIsUsable() const;
 
   /** Copies to the host and waits for it: the queue's one synchronisation an evaluation. */
   virtual void
@@ -134,7 +153,7 @@ public:
     return nullptr;
   }
 
-  /** Host memory as the device's own, where the host computes itself; null elsewhere. What it is of stays its owner's. */
+  /** Host memory as the device's own, where the host is the device; null elsewhere. It is not freed with the Memory. */
   virtual MemoryPointer
   Wrap(void *, std::size_t)
   {
@@ -162,7 +181,35 @@ public:
   EvaluationStatistics statistics;
   /** The slot of staging memory that the next piece goes up through. */
   int nextUpSlot = 0;
+
+protected:
+  Backend &
+  GetBackend() const
+  {
+    return m_Backend;
+  }
+
+private:
+  virtual MemoryPointer
+  DoAllocate(std::size_t bytes) = 0;
+
+  Backend &      m_Backend;
+  StagingPointer m_Staging[2][2]; // [direction][slot]
 };
+
+/** Runs an operation on a queue: its statistics begin anew, and at the end its staging memory goes back. An operation that
+ *  fails leaves that with the queue.
+ *  \throws DeviceLostError if the process was forked since the queue was made; and what work throws. */
+template <typename TWork>
+void
+Operate(Queue & queue, const ParallelFor & parallelFor, const TWork & work)
+{
+  queue.CheckIsUsable();
+  queue.parallelFor = parallelFor;
+  queue.statistics = {};
+  work();
+  queue.GiveStagingBack();
+}
 
 inline std::size_t
 SizeOf(const MemoryPointer & memory)
@@ -210,8 +257,8 @@ FillArray(Queue &        queue,
           std::int64_t   count,
           const Filler & filler);
 
-/** Fills an input buffer (0 or 1) from its first element on, while what was enqueued behind its last MarkRead still
- *  runs. What is enqueued from now on waits for it. */
+/** Fills an input buffer (0 or 1) from its first element on, while work that was enqueued after its last MarkRead still
+ *  runs. Work that is enqueued from now on waits for it. */
 void
 FillBuffer(
   Queue & queue, Memory & target, int buffer, std::size_t elementSize, std::int64_t count, const Filler & filler);
@@ -242,8 +289,8 @@ struct ArrayInPieces
   std::function<void(std::int64_t)> progress;
 };
 
-/** Makes such an array in its buffers and hands it out in order, while the next piece is made. What it calls must hand
- *  nothing out through the same queue itself. */
+/** Makes such an array piece by piece, and hands each piece out while the next one is made. array.make and array.take
+ *  must not call this for the same queue. */
 void
 DrainPieces(Queue & queue, std::array<MemoryPointer, 2> & buffers, const ArrayInPieces & array);
 

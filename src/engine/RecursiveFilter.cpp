@@ -35,7 +35,7 @@ FindPoles(int order)
       return { std::sqrt(135.0 / 2.0 - std::sqrt(17745.0 / 4.0)) + std::sqrt(105.0 / 4.0) - 13.0 / 2.0,
                std::sqrt(135.0 / 2.0 + std::sqrt(17745.0 / 4.0)) - std::sqrt(105.0 / 4.0) - 13.0 / 2.0 };
     default:
-      throw Error("a B-spline has an order of 0 to 5, not " + std::to_string(order));
+      throw BadInputError("a B-spline has an order of 0 to 5, not " + std::to_string(order));
   }
 }
 } // namespace

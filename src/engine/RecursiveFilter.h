@@ -28,13 +28,6 @@ public:
   explicit RecursiveFilter(Queue & queue);
   ~RecursiveFilter();
 
-  /** Without doubles the device can do none of what follows. */
-  bool
-  HasDoubles() const
-  {
-    return m_Passes->HasDoubles();
-  }
-
   /** Along one axis. */
   void
   ApplyGaussian(Memory &                  volume,

@@ -32,13 +32,14 @@ CheckSize(const Size & size, const std::string & what)
     what + " of " + std::to_string(size[0]) + " x " + std::to_string(size[1]) + " x " + std::to_string(size[2]);
   if (std::min({ size[0], size[1], size[2] }) < 1)
   {
-    throw Error(which + " is empty; there is nothing to resample");
+    throw BadInputError(which + " is empty; there is nothing to resample");
   }
   if (static_cast<std::int64_t>(size[0]) * size[1] > MostElements ||
       static_cast<std::int64_t>(size[1]) * size[2] > MostRows)
   {
-    throw Error(which + " has more than " + std::to_string(MostElements) + " elements in a slice, or more than " +
-                std::to_string(MostRows) + " rows; resample a part of it, or with a coarser grid");
+    throw UnsupportedError(which + " has more than " + std::to_string(MostElements) +
+                           " elements in a slice, or more than " + std::to_string(MostRows) +
+                           " rows; resample a part of it, or with a coarser grid");
   }
 }
 
@@ -54,7 +55,7 @@ ToKernel(Interpolation interpolation, int splineOrder)
     default:
       if (splineOrder < 0 || splineOrder > kernels::MaximumSplineOrder)
       {
-        throw Error("a B-spline interpolator has an order of 0 to 5, not " + std::to_string(splineOrder));
+        throw BadInputError("a B-spline interpolator has an order of 0 to 5, not " + std::to_string(splineOrder));
       }
       return kernels::ResampleBSpline + splineOrder;
   }
@@ -72,23 +73,29 @@ class Resampler::Implementation
 {
 public:
   explicit Implementation(const std::string & deviceName)
-    : m_Backend(GetBackend(deviceName))
+    : m_Backend(gpureg::GetBackend(deviceName))
     , m_Queue(m_Backend->CreateQueue())
     , m_Passes(m_Queue->CreateResamplePasses())
     , m_Input(*m_Queue)
     , m_Chain(*m_Queue)
   {}
 
-  const std::string &
-  GetDeviceName() const
+  const Backend &
+  GetBackend() const
   {
-    return m_Backend->GetDescription().name;
+    return *m_Backend;
+  }
+
+  std::size_t
+  GetHeldBytes() const
+  {
+    return GetSize() + m_Input.GetHostSize();
   }
 
   bool
-  HasDoubles() const
+  Holds(const Key & key) const
   {
-    return m_Input.HasDoubles();
+    return m_Input.Holds(key);
   }
 
   void
@@ -108,19 +115,19 @@ public:
       const bool isFirst = &step == &request.transform.steps.front();
       if (step.grid.order == DisplacementGrid::OfOutput && !(isFirst && step.grid.size == request.size))
       {
-        throw Error("a grid of a vector for each voxel of the output is not the transform's first, or of another size");
+        throw BadInputError(
+          "a grid of a vector for each voxel of the output is not the transform's first, or of another size");
       }
     }
     const auto start = std::chrono::steady_clock::now();
-    m_Queue->statistics = {};
-    m_Queue->parallelFor = parallelFor;
-
-    m_Chain.SetChain(request);
-    const ResamplePlan plan = MakePlan(input, request);
-    m_Chain.SetPlanes(plan.gridPlanes, plan.slabs.GetCount() > 1);
-    m_Input.SetInput(input, plan);
-    SendOutside(input, request);
-    MakeOutput(input, request, plan);
+    Operate(*m_Queue, parallelFor, [&] {
+      m_Chain.SetChain(request);
+      const ResamplePlan plan = MakePlan(input, request);
+      m_Chain.SetPlanes(plan.gridPlanes, plan.slabs.GetCount() > 1);
+      m_Input.SetInput(input, plan);
+      SendOutside(input, request);
+      MakeOutput(input, request, plan);
+    });
 
     EvaluationStatistics & statistics = m_Queue->statistics;
     statistics.deviceBytes = static_cast<std::int64_t>(GetSize());
@@ -184,19 +191,28 @@ private:
           return *plan;
         }
       }
-      throw Error("there is too little device memory to resample in: " + std::to_string(bytes) + " bytes are allowed" +
-                  (largest < bytes ? ", " + std::to_string(largest) + " in one array" : "") + ", and " +
-                  std::to_string(GetLeastBytes(sizes)) +
-                  " are wanted, with one slice of the input and one row of the output at a time. Allow more "
-                         "(SetMaximumDeviceMemory), or use another device");
+      throw OutOfMemoryError("there is too little device memory to resample in: " + std::to_string(bytes) +
+                             " bytes are allowed" +
+                             (largest < bytes ? ", " + std::to_string(largest) + " in one array" : "") + ", and " +
+                             std::to_string(GetLeastBytes(sizes)) +
+                             " are wanted, with one slice of the input and one row of the output at a time. Allow more "
+                                    "(SetMaximumDeviceMemory), or use another device");
     };
 
-    std::size_t  most = m_MaximumDeviceMemory > 0 ? m_MaximumDeviceMemory : std::numeric_limits<std::size_t>::max();
+    const std::size_t bound =
+      m_MaximumDeviceMemory > 0 ? m_MaximumDeviceMemory : std::numeric_limits<std::size_t>::max();
+    std::size_t  most = bound;
     ResamplePlan plan = planWithin(most);
     // What the device has left is only asked for where more is wanted than is held: it takes as long as a small image.
     if (!IsHeld(plan))
     {
-      most = std::min(most, (m_Queue->GetFreeMemory() + GetSize()) / 10 * 9);
+      const auto findRoom = [&] { return std::min(bound, (m_Queue->GetFreeMemory() + GetSize()) / 10 * 9); };
+      most = findRoom();
+      // Before an image is cut for it, idle engines give up theirs.
+      if (CountHeldWith(plan) > most && m_Backend->GetIdleEngines().DropAll())
+      {
+        most = findRoom();
+      }
       plan = planWithin(most);
     }
     // An array that is larger than it need be may be in the way of another.
@@ -388,18 +404,27 @@ Resampler::Resampler(const std::string & deviceName)
   : m_Implementation(std::make_unique<Implementation>(deviceName))
 {}
 
-Resampler::~Resampler() = default;
+Resampler::~Resampler()
+{
+  FreeUnlessForked(m_Implementation);
+}
 
 const std::string &
 Resampler::GetDeviceName() const
 {
-  return m_Implementation->GetDeviceName();
+  return m_Implementation->GetBackend().GetDescription().name;
+}
+
+std::size_t
+Resampler::GetHeldBytes() const
+{
+  return m_Implementation->GetHeldBytes();
 }
 
 bool
-Resampler::HasDoubles() const
+Resampler::Holds(const Key & key) const
 {
-  return m_Implementation->HasDoubles();
+  return m_Implementation->Holds(key);
 }
 
 void

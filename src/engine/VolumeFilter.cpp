@@ -17,22 +17,22 @@ class VolumeFilter::Implementation
 {
 public:
   explicit Implementation(const std::string & deviceName)
-    : m_Backend(GetBackend(deviceName))
+    : m_Backend(gpureg::GetBackend(deviceName))
     , m_Queue(m_Backend->CreateQueue())
     , m_Passes(m_Queue->CreateLinePasses())
     , m_Recursive(*m_Queue)
   {}
 
-  const std::string &
-  GetDeviceName() const
+  const Backend &
+  GetBackend() const
   {
-    return m_Backend->GetDescription().name;
+    return *m_Backend;
   }
 
-  bool
-  HasDoubles() const
+  std::size_t
+  GetHeldBytes() const
   {
-    return m_Passes->HasDoubles();
+    return SizeOf(m_Input) + SizeOf(m_Work[0]) + SizeOf(m_Work[1]) + SizeOf(m_Places) + m_Recursive.GetSize();
   }
 
   void
@@ -40,8 +40,9 @@ public:
   {
     if (std::min({ input.size[0], input.size[1], input.size[2], input.components }) < 1)
     {
-      throw Error("a volume to filter has no voxels");
+      throw BadInputError("a volume to filter has no voxels");
     }
+    m_Queue->CheckIsUsable();
     m_Start = std::chrono::steady_clock::now();
     m_Queue->statistics = {};
     m_Queue->parallelFor = parallelFor;
@@ -61,7 +62,7 @@ public:
   {
     if (!m_HasInput)
     {
-      throw Error("the volume is no longer there; set it again");
+      throw BadInputError("the volume is no longer there; set it again");
     }
     m_Current = &m_Input;
     m_Size = m_InputSize;
@@ -85,12 +86,12 @@ public:
     CheckVolume();
     if (convolution.taps.empty() || convolution.taps.size() > static_cast<std::size_t>(kernels::MaximumTaps))
     {
-      throw Error("a convolution has 1 to " + std::to_string(kernels::MaximumTaps) + " weights, not " +
-                  std::to_string(convolution.taps.size()));
+      throw BadInputError("a convolution has 1 to " + std::to_string(kernels::MaximumTaps) + " weights, not " +
+                          std::to_string(convolution.taps.size()));
     }
     if (convolution.axis < 0 || convolution.axis > 2 || convolution.outputLength < 1 || convolution.run < 1)
     {
-      throw Error("a convolution is along axis 0, 1 or 2, has outputs, and runs of them, not of length 0");
+      throw BadInputError("a convolution is along axis 0, 1 or 2, has outputs, and runs of them, not of length 0");
     }
     const LineShape               shape = ShapeOf(m_Size, m_Components, convolution.axis);
     kernels::ConvolutionArguments a{};
@@ -176,6 +177,7 @@ public:
     m_Work = {};
     m_Places.reset();
     m_Recursive.Release();
+    m_Queue->GiveStagingBack();
   }
 
   void
@@ -209,14 +211,14 @@ private:
   {
     if (cells.empty() || cells.size() != fractions.size())
     {
-      throw Error("a grid to interpolate at has points along each axis, and a fraction for each cell");
+      throw BadInputError("a grid to interpolate at has points along each axis, and a fraction for each cell");
     }
     for (std::size_t j = 0; j < cells.size(); ++j)
     {
       if (cells[j] >= length - (fractions[j] > 0.0 ? 1 : 0) || !(fractions[j] >= 0.0 && fractions[j] <= 1.0))
       {
-        throw Error("a grid to interpolate at has cell " + std::to_string(cells[j]) + " and fraction " +
-                    std::to_string(fractions[j]) + " along an axis of " + std::to_string(length) + " samples");
+        throw BadInputError("a grid to interpolate at has cell " + std::to_string(cells[j]) + " and fraction " +
+                            std::to_string(fractions[j]) + " along an axis of " + std::to_string(length) + " samples");
       }
     }
   }
@@ -226,7 +228,7 @@ private:
   {
     if (!m_Current)
     {
-      throw Error("there is no volume to filter; set one first");
+      throw BadInputError("there is no volume to filter; set one first");
     }
   }
 
@@ -241,8 +243,7 @@ private:
   CountMemory()
   {
     EvaluationStatistics & statistics = m_Queue->statistics;
-    statistics.deviceBytes = static_cast<std::int64_t>(SizeOf(m_Input) + SizeOf(m_Work[0]) + SizeOf(m_Work[1]) +
-                                                       SizeOf(m_Places) + m_Recursive.GetSize());
+    statistics.deviceBytes = static_cast<std::int64_t>(GetHeldBytes());
     statistics.largestArrayBytes = static_cast<std::int64_t>(
       std::max({ SizeOf(m_Input), SizeOf(m_Work[0]), SizeOf(m_Work[1]), m_Recursive.GetSize() }));
   }
@@ -297,18 +298,21 @@ VolumeFilter::VolumeFilter(const std::string & deviceName)
   : m_Implementation(std::make_unique<Implementation>(deviceName))
 {}
 
-VolumeFilter::~VolumeFilter() = default;
+VolumeFilter::~VolumeFilter()
+{
+  FreeUnlessForked(m_Implementation);
+}
 
 const std::string &
 VolumeFilter::GetDeviceName() const
 {
-  return m_Implementation->GetDeviceName();
+  return m_Implementation->GetBackend().GetDescription().name;
 }
 
-bool
-VolumeFilter::HasDoubles() const
+std::size_t
+VolumeFilter::GetHeldBytes() const
 {
-  return m_Implementation->HasDoubles();
+  return m_Implementation->GetHeldBytes();
 }
 
 void

@@ -31,6 +31,14 @@ public:
   {
     return std::make_unique<HostQueue>(*this);
   }
+
+private:
+  /** Nothing is copied there: what is small is handed out through ordinary memory. */
+  StagingPointer
+  MakePinned(std::size_t bytes) override
+  {
+    return std::make_unique<OrdinaryStaging>(bytes);
+  }
 };
 } // namespace
 

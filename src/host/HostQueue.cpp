@@ -29,7 +29,7 @@ HostMemory::HostMemory(Backend & backend, std::size_t bytes)
   if (!m_Address)
   {
     backend.GetMemoryAccount().Release(bytes);
-    throw Error("out of memory on " + name + ": " + std::to_string(bytes) + " bytes asked for");
+    throw OutOfMemoryError("out of memory on " + name + ": " + std::to_string(bytes) + " bytes asked for");
   }
 }
 
@@ -43,10 +43,9 @@ HostMemory::~HostMemory()
 }
 
 MemoryPointer
-HostQueue::Allocate(std::size_t bytes)
+HostQueue::DoAllocate(std::size_t bytes)
 {
-  ++statistics.allocations;
-  auto memory = std::make_unique<HostMemory>(m_Backend, bytes);
+  auto memory = std::make_unique<HostMemory>(GetBackend(), bytes);
   if (parallelFor)
   {
     PrepareForWriting(memory->GetAddress(), bytes, parallelFor);
@@ -57,18 +56,7 @@ HostQueue::Allocate(std::size_t bytes)
 std::size_t
 HostQueue::GetFreeMemory()
 {
-  return m_Backend.GetMemoryAccount().GetRoom(m_Backend.GetDescription().memorySize);
-}
-
-void *
-HostQueue::GetStaging(Direction direction, int slot, std::size_t bytes)
-{
-  std::vector<char> & staging = m_Staging[static_cast<int>(direction)][slot];
-  if (staging.size() < bytes)
-  {
-    staging.resize(bytes);
-  }
-  return staging.data();
+  return GetBackend().GetMemoryAccount().GetRoom(GetBackend().GetDescription().memorySize);
 }
 
 void

@@ -7,8 +7,6 @@
 #include "MattesPasses.h"
 #include "ResamplePasses.h"
 
-#include <vector>
-
 namespace gpureg
 {
 
@@ -46,16 +44,10 @@ AddressOf(const MemoryPointer & memory)
 class HostQueue : public Queue
 {
 public:
-  explicit HostQueue(Backend & backend)
-    : m_Backend(backend)
-  {}
+  using Queue::Queue;
 
-  MemoryPointer
-  Allocate(std::size_t bytes) override;
   std::size_t
   GetFreeMemory() override;
-  void *
-  GetStaging(Direction direction, int slot, std::size_t bytes) override;
   void
   Upload(Memory & target, std::size_t offset, const void * source, std::size_t bytes) override;
   void
@@ -106,10 +98,11 @@ public:
   {}
 
 private:
-  Backend &         m_Backend;
-  std::vector<char> m_Staging[2][2]; // [direction][slot]
-  double            m_Started = 0;
-  double            m_Stopped = 0;
+  MemoryPointer
+  DoAllocate(std::size_t bytes) override;
+
+  double m_Started = 0;
+  double m_Stopped = 0;
 };
 
 } // namespace gpureg

@@ -18,13 +18,15 @@ MattesVolumes
 GetVolumes(const MattesArrays & arrays)
 {
   return { AddressOf<u16>(arrays.fixedBins),
-           AddressOf<float>(arrays.points),
+           AddressOf<i64>(arrays.points),
            AddressOf<float>(arrays.displacement),
            AddressOf<float>(arrays.moving),
            nullptr,
            AddressOf<float>(arrays.coefficients ? arrays.coefficients : arrays.moving),
            AddressOf<float4>(arrays.gradient),
-           AddressOf<u8>(arrays.mask) };
+           AddressOf<u8>(arrays.mask),
+           AddressOf<i64>(arrays.moving),
+           AddressOf<i64>(arrays.coefficients ? arrays.coefficients : arrays.moving) };
 }
 
 // Samples side by side in a chunk: a tile 32 voxels wide and 8 high.
@@ -49,6 +51,15 @@ ForEachSample(int variant, const MattesArguments & a, int chunk, const TVisitor 
         visit(walk, step, walk.sample + step * walk.stride);
       }
     }
+  }
+}
+
+void
+AddWindow(u32 * window, const u32 * weights)
+{
+  for (int k = 0; k < 4; ++k)
+  {
+    window[k] += weights[k];
   }
 }
 
@@ -85,15 +96,20 @@ public:
   {}
 
   void
-  Histogram(const MattesArguments & a, const MattesArrays & arrays, int firstChunk, int chunkCount) override
+  Histogram(const MattesArguments &  a,
+            const PreciseArguments & p,
+            const MattesArrays &     arrays,
+            int                      firstChunk,
+            int                      chunkCount) override
   {
     const MattesVolumes v = GetVolumes(arrays);
     const i64           cells = i64{ a.bins } * a.bins;
+    const i64           counters = cells * CountersPerCell(a.variant);
     u32 *               slabs = AddressOf<u32>(arrays.slabs);
     ++m_Queue.statistics.launches;
     m_Queue.parallelFor(chunkCount, [&](i64 slab) {
-      u32 * histogram = slabs + slab * cells;
-      std::fill(histogram, histogram + cells, 0u);
+      u32 * histogram = slabs + slab * counters;
+      std::fill(histogram, histogram + counters, 0u);
       WithVariant(a.variant, [&](auto variant) {
         ForEachSample(variant,
                       a,
@@ -101,20 +117,27 @@ public:
                       [&](const LaneWalk & walk, int step, i64 sample) {
                         const int row = v.fixedBins[sample];
                         float     x[3], y[3], t, u = 0;
+                        u32       weights[4], low[4];
+                        int       first = 0;
                         if (row == InvalidBin)
                         {
+                          return;
+                        }
+                        if (MattesHas(variant, MattesIsPrecise))
+                        {
+                          if (FindPreciseWindow(variant, &a, &p, &v, &walk, step, sample, &first, weights, low))
+                          {
+                            AddWindow(histogram + row * a.bins + first, weights);
+                            AddWindow(histogram + cells + row * a.bins + first, low);
+                          }
                           return;
                         }
                         MapSample(variant, &a, &v, &walk, step, sample, x, y);
                         if (SampleMovingValue(variant, &a, &v, y, &u))
                         {
-                          u32   weights[4];
-                          u32 * window = histogram + row * a.bins + FirstParzenBin(a.lastWhole, u, &t);
+                          first = FirstParzenBin(a.lastWhole, u, &t);
                           FixedPointParzenWeights(t, a.countUnit, weights);
-                          for (int k = 0; k < 4; ++k)
-                          {
-                            window[k] += weights[k];
-                          }
+                          AddWindow(histogram + row * a.bins + first, weights);
                         }
                       });
       });
@@ -124,7 +147,7 @@ public:
   void
   SumSlabs(const MattesArguments & a, const MattesArrays & arrays, int slabCount, bool accumulate) override
   {
-    const i64   cells = i64{ a.bins } * a.bins;
+    const int   cells = a.bins * a.bins;
     const u32 * slabs = AddressOf<u32>(arrays.slabs);
     u64 *       histogram = AddressOf<u64>(arrays.sums);
     ++m_Queue.statistics.launches;
@@ -136,10 +159,9 @@ public:
       }
       for (int slab = 0; slab < slabCount; ++slab)
       {
-        const u32 * counts = slabs + slab * cells + row * a.bins;
         for (int k = 0; k < a.bins; ++k)
         {
-          sums[k] += counts[k];
+          sums[k] += CountInSlab(a.variant, slabs, slab, cells, static_cast<int>(row) * a.bins + k);
         }
       }
     });
@@ -152,6 +174,7 @@ public:
     float *            table = AddressOf<float>(arrays.table);
     const int          bins = a.bins;
     std::vector<float> fixedMarginal(bins), movingMarginal(bins);
+    std::vector<u64>   columns(bins);
     float              count = 0;
     ++m_Queue.statistics.launches;
     for (int bin = 0; bin < bins; ++bin)
@@ -164,6 +187,7 @@ public:
       }
       fixedMarginal[bin] = static_cast<float>(row);
       movingMarginal[bin] = static_cast<float>(column);
+      columns[bin] = column;
       count += static_cast<float>(row);
     }
     const float scale = 1.0f / count;
@@ -177,6 +201,21 @@ public:
       jointEntropy += EntropyTerm(static_cast<float>(histogram[cell]) * scale);
     }
     const float inverseJointEntropy = jointEntropy > 0 ? 1.0f / jointEntropy : 0.0f;
+    if (MattesHas(a.variant, MattesIsPrecise))
+    {
+      i64 * const      preciseTable = AddressOf<i64>(arrays.table);
+      std::vector<i64> logarithms(bins);
+      std::transform(columns.begin(), columns.end(), logarithms.begin(), LogOfCount);
+      for (int cell = 0; cell < bins * bins; ++cell)
+      {
+        preciseTable[cell] = PreciseTableEntry(a.normalized,
+                                               LogOfCount(histogram[cell]),
+                                               logarithms[cell % bins],
+                                               marginalEntropies * inverseJointEntropy,
+                                               inverseJointEntropy);
+      }
+      return;
+    }
     for (int cell = 0; cell < bins * bins; ++cell)
     {
       table[cell] = TableEntry(a.normalized,
@@ -189,10 +228,11 @@ public:
   }
 
   void
-  Forces(const MattesArguments & a, const MattesArrays & arrays) override
+  Forces(const MattesArguments & a, const PreciseArguments & p, const MattesArrays & arrays) override
   {
     const MattesVolumes v = GetVolumes(arrays);
     const float *       table = AddressOf<float>(arrays.table);
+    const i64 *         preciseTable = AddressOf<i64>(arrays.table);
     float *             partials = reinterpret_cast<float *>(AddressOf<u64>(arrays.sums) + i64{ a.bins } * a.bins);
     float *             forces = AddressOf<float>(arrays.forces);
     ++m_Queue.statistics.launches;
@@ -206,18 +246,23 @@ public:
           float     force[3] = { 0, 0, 0 };
           float     x[3], y[3], gradient[3], t, u = 0;
           bool      valid = row != InvalidBin;
-          if (valid)
+          if (valid && MattesHas(variant, MattesIsPrecise))
+          {
+            const i64 * const tableRow = preciseTable + row * a.bins;
+            valid = FindPreciseForce(variant, &a, &p, &v, &walk, step, sample, tableRow, force, x);
+          }
+          else if (valid)
           {
             MapSample(variant, &a, &v, &walk, step, sample, x, y);
             valid = SampleMovingValueAndGradient(variant, &a, &v, y, &u, gradient);
-          }
-          if (valid)
-          {
-            const float * window = table + row * a.bins + FirstParzenBin(a.lastWhole, u, &t);
-            const float   weight = ParzenForce(t, window[0], window[1], window[2], window[3]);
-            for (int c = 0; c < 3; ++c)
+            if (valid)
             {
-              force[c] = weight * gradient[c];
+              const float * window = table + row * a.bins + FirstParzenBin(a.lastWhole, u, &t);
+              const float   weight = ParzenForce(t, window[0], window[1], window[2], window[3]);
+              for (int c = 0; c < 3; ++c)
+              {
+                force[c] = weight * gradient[c];
+              }
             }
           }
           if (MattesHas(variant, MattesWritesForces))
@@ -229,7 +274,7 @@ public:
             const float fromCentre[3] = { x[0] - a.centre[0], x[1] - a.centre[1], x[2] - a.centre[2] };
             AddForce(rowSums, force, fromCentre);
           }
-          if (++pending == TileWidth)
+          if (++pending == (MattesHas(variant, MattesIsPrecise) ? 1 : TileWidth))
           {
             pending = 0;
             for (int s = 0; s < ForceSumCount; ++s)
@@ -246,7 +291,12 @@ public:
       });
       if (!MattesHas(a.variant, MattesWritesForces))
       {
-        std::copy(sums, sums + ForceSumCount, partials + chunk * ForceSumCount);
+        float * const partial = partials + chunk * PartialCount(a.variant);
+        std::copy(sums, sums + ForceSumCount, partial);
+        for (int s = ForceSumCount; s < PartialCount(a.variant); ++s)
+        {
+          partial[s] = static_cast<float>(sums[s - ForceSumCount] - partial[s - ForceSumCount]);
+        }
       }
     });
   }

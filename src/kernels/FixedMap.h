@@ -21,6 +21,55 @@ ApplyFixedRow(const FixedMap * map, int r, int x, int y, int z)
   return map->row[4 * r] * x + map->row[4 * r + 1] * y + map->row[4 * r + 2] * z + map->row[4 * r + 3];
 }
 
+/** a·b, of two numbers in units of 2^-32, rounded down; by halves, since no language that this is for has 128 bits. */
+GPUREG_FUNCTION i64
+MultiplyFixed(i64 a, i64 b)
+{
+  const u64 lowA = (u32)a;
+  const u64 lowB = (u32)b;
+  return (a >> 32) * b + (b >> 32) * (i64)lowA + (i64)((lowA * lowB) >> 32);
+}
+
+/** ln n of n > 0, in units of 2^-32, to a few of them: of a float, where it is 30, no more than 1e-6 is known. With n =
+ *  m·2^e and m between 1/2^(1/2) and 2^(1/2), it is e ln 2 + 2 atanh((m - 1)/(m + 1)). */
+GPUREG_FUNCTION i64
+FixedLogOf(u64 n)
+{
+  const i64 one = (i64)1 << 32;
+  int       exponent = 63;
+  for (int shift = 32; shift > 0; shift /= 2)
+  {
+    if (n >> (64 - shift) == 0)
+    {
+      n <<= shift;
+      exponent -= shift;
+    }
+  }
+  i64 m = (i64)(n >> 31);
+  if (m > 6074001000) /* 2^(1/2) */
+  {
+    m = (i64)(n >> 32);
+    ++exponent;
+  }
+  const i64 z = (m - one) * one / (m + one);
+  const i64 square = MultiplyFixed(z, z);
+  i64       series = 0;
+  for (int odd = 13; odd > 0; odd -= 2)
+  {
+    series = one / odd + MultiplyFixed(series, square);
+  }
+  /* 2^40 ln 2 */
+  return (exponent * 762123384786) / 256 + 2 * MultiplyFixed(series, z);
+}
+
+/** The same map of a position between voxels, itself in units of 2^-32. */
+GPUREG_FUNCTION i64
+ApplyFixedRowAt(const FixedMap * map, int r, const i64 * position)
+{
+  return MultiplyFixed(map->row[4 * r], position[0]) + MultiplyFixed(map->row[4 * r + 1], position[1]) +
+         MultiplyFixed(map->row[4 * r + 2], position[2]) + map->row[4 * r + 3];
+}
+
 /** The whole part of a fixed-point position, … */
 GPUREG_FUNCTION int
 CellOf(i64 position)
@@ -56,6 +105,18 @@ MovePosition(real displacement, int * cell, real * fraction)
     *cell = whole > 0.0f ? GPUREG_FARTHEST_CELL : -GPUREG_FARTHEST_CELL;
     *fraction = 0.0f;
   }
+}
+
+/** A displacement in units of 2^-32. One of that size or beyond it, or a NaN, leads out of every image, too. */
+GPUREG_FUNCTION i64
+ToFixed(float displacement)
+{
+  if (displacement > -GPUREG_FARTHEST_DISPLACEMENT && displacement < GPUREG_FARTHEST_DISPLACEMENT)
+  {
+    return (i64)(displacement * 4294967296.0f);
+  }
+  return (displacement > 0.0f ? (i64)GPUREG_FARTHEST_DISPLACEMENT : -(i64)GPUREG_FARTHEST_DISPLACEMENT) *
+         ((i64)1 << 32);
 }
 
 GPUREG_NAMESPACE_END

@@ -26,6 +26,28 @@ AddForce(float * sums, const float * force, const float * x)
   }
 }
 
+/** sum + rest += value, where rest keeps what a float cannot (Knuth's two-sum). */
+GPUREG_FUNCTION void
+AddExactly(float value, float * sum, float * rest)
+{
+  const float before = *sum;
+  const float after = before + value;
+  const float added = after - before;
+  *sum = after;
+  *rest += (before - (after - added)) + (value - added);
+}
+
+/** AddForce for a few samples, whose forces may cancel but for a thousandth: 2·ForceSumCount floats, the rests last. */
+GPUREG_FUNCTION void
+AddForceExactly(float * sums, const float * force, const float * x)
+{
+  for (int s = 0; s < ForceSumCount; ++s)
+  {
+    const float value = s < 3 ? force[s] : force[s % 3] * x[s / 3 - 1];
+    AddExactly(value, sums + s, sums + ForceSumCount + s);
+  }
+}
+
 /** The same for a lane whose samples share x and y: the moment along z only, … */
 GPUREG_FUNCTION void
 AddForceAlongZ(float * sums, const float * force, float z)

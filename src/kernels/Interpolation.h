@@ -92,9 +92,8 @@ InterpolateQuads(GPUREG_GLOBAL const float4 * volume, const VolumeShape * shape,
 /** Trilinear interpolation of a volume of four components, with the scalar's order of operations,
  *  so that a component that repeats a scalar volume gives the scalar's value to the bit. */
 GPUREG_FUNCTION float4
-InterpolateLinear4(GPUREG_GLOBAL const float4 * volume, const VolumeShape * shape, const float * index)
+InterpolateCell4(GPUREG_GLOBAL const float4 * volume, const VolumeShape * shape, LinearCell cell)
 {
-  const LinearCell             cell = FindLinearCell(shape, index);
   GPUREG_GLOBAL const float4 * p = volume + cell.offset;
   GPUREG_GLOBAL const float4 * q = p + shape->stride[2];
   const int                    x = shape->stride[0];
@@ -104,6 +103,12 @@ InterpolateLinear4(GPUREG_GLOBAL const float4 * volume, const VolumeShape * shap
   const float4                 c = Mix4(q[0], q[x], cell.fx);
   const float4                 d = Mix4(q[y], q[y + x], cell.fx);
   return Mix4(Mix4(a, b, cell.fy), Mix4(c, d, cell.fy), cell.fz);
+}
+
+GPUREG_FUNCTION float4
+InterpolateLinear4(GPUREG_GLOBAL const float4 * volume, const VolumeShape * shape, const float * index)
+{
+  return InterpolateCell4(volume, shape, FindLinearCell(shape, index));
 }
 
 /** Orders 0 and 1 repeat the edge voxel; higher ones mirror about it, as the prefilter that made

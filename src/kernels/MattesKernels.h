@@ -17,22 +17,24 @@ RowsOfBand(const MattesArguments * a, int firstRow)
 }
 
 /** Pass 1. One group counts one chunk into a histogram in local memory, then writes it to a slab of
- *  its own: slabs[group][fixed bin][moving bin], in units of 1/countUnit.
+ *  its own: slabs[group][counter][fixed bin][moving bin], in units of 1/countUnit.
  *  Where bins² cells do not fit into local memory, the groups of band b count the fixed bins from
  *  b·bandRows on. */
 GPUREG_GROUP_FUNCTION void
-MattesHistogramGroup(int                     variant,
-                     const MattesArguments * a,
-                     const MattesVolumes *   v,
-                     int                     firstChunk,
-                     GPUREG_LOCAL u32 *      histogram,
-                     GPUREG_GLOBAL u32 *     slabs)
+MattesHistogramGroup(int                      variant,
+                     const MattesArguments *  a,
+                     const PreciseArguments * p,
+                     const MattesVolumes *    v,
+                     int                      firstChunk,
+                     GPUREG_LOCAL u32 *       histogram,
+                     GPUREG_GLOBAL u32 *      slabs)
 {
   const int          lane = LaneIndex();
   const int          lanes = LaneCount();
   const int          firstRow = BandIndex() * a->bandRows;
   const int          rows = RowsOfBand(a, firstRow);
-  const int          cells = rows * a->bins;
+  const int          bandCells = rows * a->bins;
+  const int          cells = bandCells * CountersPerCell(variant);
   const int          copies = a->histogramCopies;
   GPUREG_LOCAL u32 * ownHistogram = histogram + (lane & (copies - 1));
   for (int cell = lane; cell < cells * copies; cell += lanes)
@@ -51,6 +53,17 @@ MattesHistogramGroup(int                     variant,
     {
       continue;
     }
+    if (MattesHas(variant, MattesIsPrecise))
+    {
+      int first;
+      u32 high[4], low[4];
+      if (FindPreciseWindow(variant, a, p, v, &walk, step, sample, &first, high, low))
+      {
+        AddParzenWindow(ownHistogram, row * a->bins + first, copies, high);
+        AddParzenWindow(ownHistogram, bandCells + row * a->bins + first, copies, low);
+      }
+      continue;
+    }
     MapSample(variant, a, v, &walk, step, sample, x, y);
     if (SampleMovingValue(variant, a, v, y, &u))
     {
@@ -63,7 +76,8 @@ MattesHistogramGroup(int                     variant,
   }
   LocalBarrier();
 
-  GPUREG_GLOBAL u32 * slab = slabs + ((i64)GroupIndex() * a->bins + firstRow) * a->bins;
+  const int           slabRows = a->bins * CountersPerCell(variant);
+  GPUREG_GLOBAL u32 * slab = slabs + ((i64)GroupIndex() * slabRows + firstRow) * a->bins;
   for (int cell = lane; cell < cells; cell += lanes)
   {
     // Each lane begins with another copy, so that together they read from all banks of local memory.
@@ -73,14 +87,17 @@ MattesHistogramGroup(int                     variant,
     {
       sum += histogram[cell * copies + ((firstCopy + copy) & (copies - 1))];
     }
-    slab[cell] = sum;
+    // Behind the band's first counters come, of all cells, the second ones.
+    const int isSecond = MattesHas(variant, MattesIsPrecise) && cell >= bandCells;
+    slab[isSecond ? cell - bandCells + a->bins * a->bins : cell] = sum;
   }
 }
 
-/** Adds the slabs up: histogram[cell] (+)= Σ over groups of slabs[group][cell]. A group sums
+/** Adds the slabs up: histogram[cell] (+)= Σ over groups of what their slabs have counted in it. A group sums
  *  SlabCellsPerGroup cells, its lanes sharing the slabs out among them. */
 GPUREG_GROUP_FUNCTION void
-MattesSumSlabsGroup(int                       cells,
+MattesSumSlabsGroup(int                       variant,
+                    int                       cells,
                     int                       slabCount,
                     int                       accumulate,
                     GPUREG_GLOBAL const u32 * slabs,
@@ -96,7 +113,7 @@ MattesSumSlabsGroup(int                       cells,
     GPUREG_UNROLL_8
     for (int slab = lane / SlabCellsPerGroup; slab < slabCount; slab += shares)
     {
-      sum += slabs[(i64)slab * cells + cell];
+      sum += CountInSlab(variant, slabs, slab, cells, cell);
     }
   }
   partial[lane] = sum;
@@ -136,14 +153,44 @@ SumOverLanes(float value, GPUREG_LOCAL float * scratch)
 }
 #endif
 
-/** One group makes the table of the second pass from the histogram. scratch: LaneCount() floats;
- *  marginals: 2·bins floats. */
+/** The same table in units of 2^-32, see PreciseTableEntry. logarithms: bins 64-bit integers. */
 GPUREG_GROUP_FUNCTION void
-MattesTableGroup(const MattesArguments *   a,
+FillPreciseTable(const MattesArguments *   a,
+                 GPUREG_GLOBAL const u64 * histogram,
+                 float                     nmi,
+                 float                     inverseJointEntropy,
+                 GPUREG_LOCAL i64 *        logarithms,
+                 GPUREG_GLOBAL i64 *       table)
+{
+  const int bins = a->bins;
+  LocalBarrier();
+  for (int bin = LaneIndex(); bin < bins; bin += LaneCount())
+  {
+    u64 sum = 0;
+    GPUREG_UNROLL_8
+    for (int other = 0; other < bins; ++other)
+    {
+      sum += histogram[bin + other * bins];
+    }
+    logarithms[bin] = LogOfCount(sum);
+  }
+  LocalBarrier();
+  for (int cell = LaneIndex(); cell < bins * bins; cell += LaneCount())
+  {
+    table[cell] =
+      PreciseTableEntry(a->normalized, LogOfCount(histogram[cell]), logarithms[cell % bins], nmi, inverseJointEntropy);
+  }
+}
+
+/** One group makes the table of the second pass from the histogram: floats, or 64-bit integers where the variant is
+ *  precise. scratch: LaneCount() floats; marginals: 2·bins floats, and room for bins 64-bit integers. */
+GPUREG_GROUP_FUNCTION void
+MattesTableGroup(int                       variant,
+                 const MattesArguments *   a,
                  GPUREG_GLOBAL const u64 * histogram,
                  GPUREG_LOCAL float *      scratch,
                  GPUREG_LOCAL float *      marginals,
-                 GPUREG_GLOBAL float *     table)
+                 GPUREG_GLOBAL void *      table)
 {
   const int            lane = LaneIndex();
   const int            lanes = LaneCount();
@@ -187,41 +234,57 @@ MattesTableGroup(const MattesArguments *   a,
     inverseJointEntropy = jointEntropy > 0.0f ? 1.0f / jointEntropy : 0.0f;
     nmi = marginalEntropies * inverseJointEntropy;
   }
+  if (MattesHas(variant, MattesIsPrecise))
+  {
+    FillPreciseTable(a, histogram, nmi, inverseJointEntropy, (GPUREG_LOCAL i64 *)marginals, (GPUREG_GLOBAL i64 *)table);
+    return;
+  }
+  GPUREG_GLOBAL float * entries = (GPUREG_GLOBAL float *)table;
   for (int cell = lane; cell < bins * bins; cell += lanes)
   {
-    table[cell] = TableEntry(a->normalized,
-                             (float)histogram[cell] * scale,
-                             movingMarginal[cell % bins] * scale,
-                             scale,
-                             nmi,
-                             inverseJointEntropy);
+    entries[cell] = TableEntry(a->normalized,
+                               (float)histogram[cell] * scale,
+                               movingMarginal[cell % bins] * scale,
+                               scale,
+                               nmi,
+                               inverseJointEntropy);
   }
 }
 
-/** Pass 2. One group sums the forces of one chunk: partials[(chunk·bands + band)·12 + …], or writes
- *  each sample's force. scratch: the larger of bandRows·bins and ForceSumCount·LaneCount() floats. */
+/** Pass 2. One group sums the forces of one chunk: partials[(chunk·bands + band)·PartialCount + …], or writes
+ *  each sample's force. scratch: the larger of bandRows·bins table entries and PartialCount·LaneCount() floats. */
 GPUREG_GROUP_FUNCTION void
-MattesForceGroup(int                         variant,
-                 const MattesArguments *     a,
-                 const MattesVolumes *       v,
-                 int                         firstChunk,
-                 GPUREG_GLOBAL const float * table,
-                 GPUREG_LOCAL float *        scratch,
-                 GPUREG_GLOBAL float *       partials,
-                 GPUREG_GLOBAL float *       forces)
+MattesForceGroup(int                        variant,
+                 const MattesArguments *    a,
+                 const PreciseArguments *   p,
+                 const MattesVolumes *      v,
+                 int                        firstChunk,
+                 GPUREG_GLOBAL const void * table,
+                 GPUREG_LOCAL float *       scratch,
+                 GPUREG_GLOBAL float *      partials,
+                 GPUREG_GLOBAL float *      forces)
 {
-  const int lane = LaneIndex();
-  const int lanes = LaneCount();
-  const int firstRow = BandIndex() * a->bandRows;
-  const int rows = RowsOfBand(a, firstRow);
+  const int          lane = LaneIndex();
+  const int          lanes = LaneCount();
+  const int          firstRow = BandIndex() * a->bandRows;
+  const int          rows = RowsOfBand(a, firstRow);
+  GPUREG_LOCAL i64 * preciseTable = (GPUREG_LOCAL i64 *)scratch;
   for (int cell = lane; cell < rows * a->bins; cell += lanes)
   {
-    scratch[cell] = table[firstRow * a->bins + cell];
+    if (MattesHas(variant, MattesIsPrecise))
+    {
+      preciseTable[cell] = ((GPUREG_GLOBAL const i64 *)table)[firstRow * a->bins + cell];
+    }
+    else
+    {
+      scratch[cell] = ((GPUREG_GLOBAL const float *)table)[firstRow * a->bins + cell];
+    }
   }
   LocalBarrier();
 
-  float sums[ForceSumCount];
-  for (int s = 0; s < ForceSumCount; ++s)
+  const int sumCount = PartialCount(variant);
+  float     sums[2 * ForceSumCount];
+  for (int s = 0; s < sumCount; ++s)
   {
     sums[s] = 0.0f;
   }
@@ -236,7 +299,11 @@ MattesForceGroup(int                         variant,
     const int bin = v->fixedBins[sample];
     const int row = bin - firstRow;
     const int isMine = row >= 0 && row < rows;
-    if (isMine)
+    if (isMine && MattesHas(variant, MattesIsPrecise))
+    {
+      isValid = FindPreciseForce(variant, a, p, v, &walk, step, sample, preciseTable + row * a->bins, force, x);
+    }
+    else if (isMine)
     {
       float gradient[3];
       MapSample(variant, a, v, &walk, step, sample, x, y);
@@ -262,14 +329,14 @@ MattesForceGroup(int                         variant,
         out[2] = force[2];
       }
     }
-    else if (MattesHas(variant, MattesSamplesArePoints))
+    else if (MattesHas(variant, MattesIsPrecise))
     {
       if (isValid)
       {
         x[0] -= a->centre[0];
         x[1] -= a->centre[1];
         x[2] -= a->centre[2];
-        AddForce(sums, force, x);
+        AddForceExactly(sums, force, x);
       }
     }
     else if (isValid)
@@ -281,13 +348,13 @@ MattesForceGroup(int                         variant,
   {
     return;
   }
-  if (!MattesHas(variant, MattesSamplesArePoints))
+  if (!MattesHas(variant, MattesIsPrecise))
   {
     FinishForceAlongZ(sums, walk.x[0] - a->centre[0], walk.x[1] - a->centre[1]);
   }
 
   LocalBarrier();
-  for (int s = 0; s < ForceSumCount; ++s)
+  for (int s = 0; s < sumCount; ++s)
   {
     scratch[s * lanes + lane] = sums[s];
   }
@@ -298,13 +365,25 @@ MattesForceGroup(int                         variant,
     {
       const int s = item / width;
       const int place = s * lanes + item % width;
-      scratch[place] += scratch[place + width];
+      if (MattesHas(variant, MattesIsPrecise))
+      {
+        GPUREG_LOCAL float * rests = scratch + ForceSumCount * lanes;
+        float                sum = scratch[place];
+        float                rest = rests[place] + rests[place + width];
+        AddExactly(scratch[place + width], &sum, &rest);
+        scratch[place] = sum;
+        rests[place] = rest;
+      }
+      else
+      {
+        scratch[place] += scratch[place + width];
+      }
     }
     LocalBarrier();
   }
-  if (lane < ForceSumCount)
+  if (lane < sumCount)
   {
-    partials[((i64)chunk * BandCount() + BandIndex()) * ForceSumCount + lane] = scratch[lane * lanes];
+    partials[((i64)chunk * BandCount() + BandIndex()) * sumCount + lane] = scratch[lane * lanes];
   }
 }
 

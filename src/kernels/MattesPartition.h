@@ -71,12 +71,8 @@ StartLaneWalk(int variant, const MattesArguments * a, int chunk, int lanes, int 
   return walk;
 }
 
-/** The walk's step-th sample: its virtual index x, and the index y in the moving buffer that it maps to.
- *  Points are float indices, off by up to 2^-24 of themselves. That bounds how near a point set's derivative comes to
- *  ITK's: where most samples lie in a flat background, so that few forces remain and nearly cancel, and there are 100
- *  bins, one set-up in a hundred is off by 1e-4 to 1e-3 of it. With all else in double and points in float it is as
- *  much; with points in double, too, 1e-9 as a rule, and up to 7e-5 for float pixels, to which ITK itself rounds
- *  values. */
+/** The walk's step-th sample: the virtual index x of a grid's voxel, and the index y in the moving buffer that it maps
+ *  to. */
 GPUREG_FUNCTION void
 MapSample(int                     variant,
           const MattesArguments * a,
@@ -87,27 +83,18 @@ MapSample(int                     variant,
           float *                 x,
           float *                 y)
 {
-  if (MattesHas(variant, MattesSamplesArePoints))
+  x[0] = walk->x[0];
+  x[1] = walk->x[1];
+  x[2] = walk->x[2] + (float)step;
+  for (int r = 0; r < 3; ++r)
   {
-    GPUREG_GLOBAL const float * point = v->points + 3 * sample;
-    x[0] = point[0];
-    x[1] = point[1];
-    x[2] = point[2];
-    ApplyAffine(&a->toMoving, x[0], x[1], x[2], y);
-  }
-  else
-  {
-    x[0] = walk->x[0];
-    x[1] = walk->x[1];
-    x[2] = walk->x[2] + (float)step;
-    for (int r = 0; r < 3; ++r)
-    {
-      y[r] = MultiplyAdd(a->toMoving.m[3 * r + 2], x[2], walk->base[r]);
-    }
+    y[r] = MultiplyAdd(a->toMoving.m[3 * r + 2], x[2], walk->base[r]);
   }
   if (MattesHas(variant, MattesHasDisplacement))
   {
-    Displace(variant, a, v, x, sample, y);
+    float u[3];
+    ReadDisplacement(v, sample, u);
+    Displace(a, u, y);
   }
 }
 

@@ -28,7 +28,8 @@ enum
   MattesInterpolatesSpline = 16,   /* B-spline interpolation of order splineOrder, 0 for nearest */
   MattesChecksRange = 32,          /* values outside of the histogram's range make a sample invalid */
   MattesWritesForces = 64,         /* keep each sample's force, for transforms of local support */
-  MattesReadsQuads = 128           /* the moving values are kept as quads, see InterpolateQuads */
+  MattesReadsQuads = 128,          /* the moving values are kept as quads, see InterpolateQuads */
+  MattesIsPrecise = 256            /* positions and values are 64-bit integers, see MattesPrecise.h */
 };
 
 /** All that an evaluation depends on besides the volumes. Passed by value to every kernel, so its
@@ -68,13 +69,15 @@ typedef struct MattesArguments
 typedef struct MattesVolumes
 {
   GPUREG_GLOBAL const u16 *    fixedBins;    /* one a sample, or InvalidBin */
-  GPUREG_GLOBAL const float *  points;       /* 3 a sample: continuous virtual index */
+  GPUREG_GLOBAL const i64 *    points;       /* 3 a sample: continuous virtual index, in units of 2^-32 */
   GPUREG_GLOBAL const float *  displacement; /* 3 a virtual voxel, mm */
   GPUREG_GLOBAL const float *  moving;       /* values in bin units, … */
   GPUREG_GLOBAL const float4 * quads;        /* … or the same as quads */
   GPUREG_GLOBAL const float *  coefficients; /* B-spline coefficients of the same */
   GPUREG_GLOBAL const float4 * gradient;     /* x, y, z: gradient per mm along physical axes; w: value */
   GPUREG_GLOBAL const u8 *     mask;
+  GPUREG_GLOBAL const i64 *    preciseMoving; /* instead of moving and quads, where the variant is precise */
+  GPUREG_GLOBAL const i64 *    preciseCoefficients;
 } MattesVolumes;
 
 GPUREG_FUNCTION int
@@ -83,37 +86,43 @@ MattesHas(int variant, int flag)
   return (variant & flag) != 0;
 }
 
-/** Adds D·u(x) to y, the displacement of a sample: read at a voxel, interpolated at a point. */
+/** y += D·u, by what a vector of the displacement field moves a sample. */
 GPUREG_FUNCTION void
-Displace(int variant, const MattesArguments * a, const MattesVolumes * v, const float * x, i64 sample, float * y)
+Displace(const MattesArguments * a, const float * u, float * y)
 {
-  float u[3] = { 0.0f, 0.0f, 0.0f };
-  if (!MattesHas(variant, MattesSamplesArePoints))
-  {
-    GPUREG_GLOBAL const float * node = v->displacement + 3 * sample;
-    u[0] = node[0];
-    u[1] = node[1];
-    u[2] = node[2];
-  }
-  else if (IsInsideBuffer(&a->virtualShape, x))
-  {
-    const LinearCell cell = FindLinearCell(&a->virtualShape, x);
-    for (int corner = 0; corner < 8; ++corner)
-    {
-      const float weight = ((corner & 1) ? cell.fx : 1.0f - cell.fx) * ((corner & 2) ? cell.fy : 1.0f - cell.fy) *
-                           ((corner & 4) ? cell.fz : 1.0f - cell.fz);
-      const i64 node = cell.offset + ((corner & 1) ? a->virtualShape.stride[0] : 0) +
-                       ((corner & 2) ? a->virtualShape.stride[1] : 0) + ((corner & 4) ? a->virtualShape.stride[2] : 0);
-      for (int c = 0; c < 3; ++c)
-      {
-        u[c] = MultiplyAdd(weight, v->displacement[3 * node + c], u[c]);
-      }
-    }
-  }
   for (int r = 0; r < 3; ++r)
   {
     y[r] += a->displacementToIndex[3 * r] * u[0] + a->displacementToIndex[3 * r + 1] * u[1] +
             a->displacementToIndex[3 * r + 2] * u[2];
+  }
+}
+
+/** The displacement field at a voxel, … */
+GPUREG_FUNCTION void
+ReadDisplacement(const MattesVolumes * v, i64 voxel, float * u)
+{
+  u[0] = v->displacement[3 * voxel];
+  u[1] = v->displacement[3 * voxel + 1];
+  u[2] = v->displacement[3 * voxel + 2];
+}
+
+/** … and between voxels. */
+GPUREG_FUNCTION void
+InterpolateDisplacement(const MattesArguments * a, const MattesVolumes * v, LinearCell cell, float * u)
+{
+  u[0] = 0.0f;
+  u[1] = 0.0f;
+  u[2] = 0.0f;
+  for (int corner = 0; corner < 8; ++corner)
+  {
+    const float weight = ((corner & 1) ? cell.fx : 1.0f - cell.fx) * ((corner & 2) ? cell.fy : 1.0f - cell.fy) *
+                         ((corner & 4) ? cell.fz : 1.0f - cell.fz);
+    const i64 node = cell.offset + ((corner & 1) ? a->virtualShape.stride[0] : 0) +
+                     ((corner & 2) ? a->virtualShape.stride[1] : 0) + ((corner & 4) ? a->virtualShape.stride[2] : 0);
+    for (int c = 0; c < 3; ++c)
+    {
+      u[c] = MultiplyAdd(weight, v->displacement[3 * node + c], u[c]);
+    }
   }
 }
 
@@ -129,6 +138,40 @@ IsInsideMask(const MattesArguments * a, const MattesVolumes * v, const float * y
   }
   return v->mask[VoxelOffset(
            &a->maskShape, (int)FloorOf(m[0] + 0.5f), (int)FloorOf(m[1] + 0.5f), (int)FloorOf(m[2] + 0.5f))] != 0;
+}
+
+/** A cell of a chunk's histogram has one counter, or the precise variants' two: first those of the high halves of all
+ *  cells, then those of the low halves, see PreciseParzenWeights. */
+GPUREG_FUNCTION int
+CountersPerCell(int variant)
+{
+  return MattesHas(variant, MattesIsPrecise) ? 2 : 1;
+}
+
+/** Bytes of a cell of a chunk's histogram, and of the table: there, a float, or a 64-bit integer. */
+GPUREG_FUNCTION int
+CellBytes(int variant)
+{
+  return 4 * CountersPerCell(variant);
+}
+
+/** What a slab, a chunk's histogram, has counted in a cell. */
+GPUREG_FUNCTION u64
+CountInSlab(int variant, GPUREG_GLOBAL const u32 * slabs, int slab, int cells, int cell)
+{
+  if (MattesHas(variant, MattesIsPrecise))
+  {
+    GPUREG_GLOBAL const u32 * counters = slabs + (i64)slab * 2 * cells + cell;
+    return ((u64)counters[0] << 16) + counters[cells];
+  }
+  return slabs[(i64)slab * cells + cell];
+}
+
+/** The floats that a chunk's sums of forces take: the precise variants' have a second one for what rounding leaves. */
+GPUREG_FUNCTION int
+PartialCount(int variant)
+{
+  return MattesHas(variant, MattesIsPrecise) ? 2 * ForceSumCount : ForceSumCount;
 }
 
 /** Puts a value into the histogram's range [0, bins - 4], or says that the sample is not valid.

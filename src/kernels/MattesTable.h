@@ -34,6 +34,27 @@ TableEntry(int normalized, float joint, float movingMarginal, float unit, float 
   return normalized ? MultiplyAdd(nmi, LogOf(p), -LogOf(q)) * inverseJointEntropy : LogOf(p / q);
 }
 
+/** The logarithm of a cell's or a marginal's count, as TableEntry has it, in units of 2^-32. */
+GPUREG_FUNCTION i64
+LogOfCount(u64 count)
+{
+  return count > 0 ? FixedLogOf(count) : -FixedLogOf(LeastCountInverse);
+}
+
+/** TableEntry in units of 2^-32, from such logarithms: that of the density's unit is the same in all of the table, and
+ *  forces, whose weights add up to 0, do not show it. */
+GPUREG_FUNCTION i64
+PreciseTableEntry(int normalized, i64 joint, i64 movingMarginal, float nmi, float inverseJointEntropy)
+{
+  if (!normalized)
+  {
+    return joint - movingMarginal;
+  }
+  /* So that 64 bits hold it, were there next to no entropy. */
+  const float inverse = SmallerOf(inverseJointEntropy, 65536.0f);
+  return MultiplyFixed(MultiplyFixed(joint, ToFixed(nmi)) - movingMarginal, ToFixed(inverse));
+}
+
 GPUREG_NAMESPACE_END
 
 #endif

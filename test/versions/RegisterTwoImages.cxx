@@ -2,7 +2,7 @@
 // Registers two small images of different contrast, rigidly, with itk::CudaMattesNMI in an unmodified
 // itk::ImageRegistrationMethodv4, and fails unless the transform that moved one of them is recovered.
 // RegisterTwoImages [device]: fails if it computes on another one, or if this machine has any but that one.
-#include "../RegistrationSetUp.h"
+#include "RegistrationSetUp.h"
 
 #include "itkCudaMattesNMI.h"
 

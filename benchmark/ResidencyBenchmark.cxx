@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// What it takes to prove that an image on a device is still the host's: a hash of its bytes, beside sending it anew.
+//   ResidencyBenchmark [--benchmark_…]      on the default device (ITK_GPU_DEVICE)
+#include "itkGPUResampleImageFilter.h"
+
+#include "GPURegistrationDetail/itkGPURegistrationThreads.h"
+
+#include "gpureg/Source.h"
+
+#include "itkAffineTransform.h"
+
+#include <benchmark/benchmark.h>
+
+#include <cstdint>
+#include <vector>
+
+namespace
+{
+using ImageType = itk::Image<float, 3>;
+using FilterType = itk::GPUResampleImageFilter<ImageType, ImageType>;
+
+ImageType::Pointer
+MakeImage(itk::SizeValueType edge)
+{
+  const auto            image = ImageType::New();
+  ImageType::RegionType region;
+  region.SetSize({ { edge, edge, edge } });
+  image->SetRegions(region);
+  image->Allocate();
+  for (itk::SizeValueType i = 0; i < region.GetNumberOfPixels(); ++i)
+  {
+    image->GetBufferPointer()[i] = static_cast<float>(i % 1009);
+  }
+  return image;
+}
+
+/** \param state range 0: mebibytes. */
+void
+Hash(benchmark::State & state)
+{
+  const auto                             bytes = static_cast<std::size_t>(state.range(0)) << 20;
+  const std::vector<std::uint64_t>       memory(bytes / sizeof(std::uint64_t), 0x0123456789abcdef);
+  const std::vector<gpureg::MemoryRange> ranges{ { memory.data(), bytes } };
+  const auto                             threads =
+    itk::GPURegistrationDetail::MakeParallelFor(itk::MultiThreaderBase::GetGlobalDefaultNumberOfThreads());
+  for (auto _ : state)
+  {
+    benchmark::DoNotOptimize(gpureg::HashContent(ranges, threads));
+  }
+  state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations()) * static_cast<std::int64_t>(bytes));
+}
+
+/** How the filter knows what is on the device. */
+enum class Knowledge
+{
+  TimeStamps,
+  Hash,
+  None
+};
+
+/** Updates of one filter, as called. \param state range 0: voxels along an edge. */
+void
+Resample(benchmark::State & state, Knowledge knowledge)
+{
+  const auto image = MakeImage(static_cast<itk::SizeValueType>(state.range(0)));
+  const auto filter = FilterType::New();
+  const auto transform = itk::AffineTransform<double, 3>::New();
+  transform->Rotate(0, 1, 0.1);
+  filter->SetInput(image);
+  filter->SetReferenceImage(image);
+  filter->UseReferenceImageOn();
+  filter->SetTransform(transform);
+  filter->SetTrustsTimeStamps(knowledge == Knowledge::TimeStamps);
+  const auto update = [&] {
+    if (knowledge == Knowledge::None)
+    {
+      image->Modified();
+    }
+    filter->Modified();
+    filter->Update();
+  };
+  // From the third time on, a hash tells.
+  for (int n = 0; n < 3; ++n)
+  {
+    update();
+  }
+  for (auto _ : state)
+  {
+    update();
+  }
+  state.counters["MB_up"] = static_cast<double>(filter->GetEvaluationStatistics().bytesUp) * 1e-6;
+  state.SetLabel(filter->GetDevice().GetName());
+}
+
+const int registered = [] {
+  for (const int mebibytes : { 1, 4, 16, 64, 256 })
+  {
+    benchmark::RegisterBenchmark("hash, MiB", &Hash)->Arg(mebibytes)->UseRealTime()->Unit(benchmark::kMillisecond);
+  }
+  for (const int edge : { 64, 96, 128, 256 })
+  {
+    const auto add = [edge](const char * name, Knowledge knowledge) {
+      benchmark::RegisterBenchmark(name, [knowledge](benchmark::State & state) { Resample(state, knowledge); })
+        ->Arg(edge)
+        ->UseRealTime()
+        ->Unit(benchmark::kMillisecond);
+    };
+    add("resample, time stamps trusted", Knowledge::TimeStamps);
+    add("resample, proved by a hash", Knowledge::Hash);
+    add("resample, sent anew", Knowledge::None);
+  }
+  return 0;
+}();
+} // namespace
+
+BENCHMARK_MAIN();

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "OutputCheck.h"
+
+#include "Volume.h"
+
+#include <itksys/SystemTools.hxx>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <stdexcept>
+
+namespace example
+{
+namespace
+{
+
+/** A folder for a trial, removed with what is in it. */
+class TrialFolder
+{
+public:
+  TrialFolder()
+  {
+    std::string name = (std::filesystem::temp_directory_path() / "output-check-XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr)
+    {
+      throw std::runtime_error("No folder can be made like " + name + ": " + std::strerror(errno) +
+                               ". Name another folder for temporary files with TMPDIR.");
+    }
+    m_Path = name;
+  }
+
+  ~TrialFolder()
+  {
+    std::error_code ignored;
+    std::filesystem::remove_all(m_Path, ignored);
+  }
+
+  TrialFolder(const TrialFolder &) = delete;
+  TrialFolder &
+  operator=(const TrialFolder &) = delete;
+
+  const std::filesystem::path &
+  GetPath() const
+  {
+    return m_Path;
+  }
+
+private:
+  std::filesystem::path m_Path;
+};
+
+/** Only ITK knows what it writes to which files: so it writes a small one, of the same name in another folder. */
+void
+CheckITKWrites(const std::string &                              what,
+               const std::string &                              fileName,
+               const std::string &                              example,
+               const std::function<void(const std::string &)> & write)
+{
+  const TrialFolder folder;
+  try
+  {
+    write((folder.GetPath() / std::filesystem::path(fileName).filename()).string());
+  }
+  catch (const itk::ExceptionObject & error)
+  {
+    throw std::runtime_error("ITK writes no " + what + " to " + fileName + ". Give it another extension, such as " +
+                             example + ". ITK says: " + error.GetDescription());
+  }
+}
+
+} // namespace
+
+void
+CheckFileCanBeWritten(const std::string & fileName)
+{
+  namespace fs = std::filesystem;
+  const fs::path path(fileName);
+  const fs::path folder = path.has_parent_path() ? path.parent_path() : ".";
+  if (!fs::is_directory(folder))
+  {
+    throw std::runtime_error("There is no folder " + folder.string() + " for " + fileName +
+                             ". Make it, or name another.");
+  }
+  if (fs::is_directory(path))
+  {
+    throw std::runtime_error(fileName + " is a folder. Name a file.");
+  }
+  // Opened at its end, where nothing is written, a file stays as it is; one that is made by that is removed.
+  const bool isNew = !fs::exists(path);
+  if (!std::ofstream(path, std::ios::app))
+  {
+    throw std::runtime_error("The file " + fileName + " cannot be opened for writing: " + std::strerror(errno) +
+                             ". Name another, or see to the permissions.");
+  }
+  if (isNew)
+  {
+    fs::remove(fs::canonical(path));
+  }
+}
+
+void
+CheckVolumeCanBeWritten(const std::string & fileName)
+{
+  CheckFileCanBeWritten(fileName);
+  CheckITKWrites("three-dimensional image", fileName, ".nii.gz", [](const std::string & trial) {
+    const auto volume = Volume::New();
+    volume->SetRegions(Volume::SizeType{ { 2, 2, 2 } });
+    volume->Allocate(true);
+    WriteVolume(volume, trial);
+  });
+}
+
+void
+CheckTransformCanBeWritten(const std::string & fileName)
+{
+  CheckFileCanBeWritten(fileName);
+  CheckITKWrites("transform", fileName, ".tfm", [](const std::string & trial) {
+    WriteTransform(itk::AffineTransform<double, 3>::New(), trial);
+  });
+}
+
+} // namespace example

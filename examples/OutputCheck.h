@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef OutputCheck_h
+#define OutputCheck_h
+
+#include <string>
+
+namespace example
+{
+
+// Called before a long computation, so that its result isn't lost at its end. An existing file stays as it is, and no
+// new one is left behind. Each throws a std::runtime_error that says what is wrong, where, and what to do.
+
+/** The folder is there, and a file of this name can be opened for writing. */
+void
+CheckFileCanBeWritten(const std::string & fileName);
+
+/** The same, and ITK writes three-dimensional images to files of this extension. */
+void
+CheckVolumeCanBeWritten(const std::string & fileName);
+
+/** The same, and ITK writes transforms to files of this extension. */
+void
+CheckTransformCanBeWritten(const std::string & fileName);
+
+} // namespace example
+
+#endif

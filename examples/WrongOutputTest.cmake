@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+# Each program tells of an output that cannot be written before it does anything else: it is told of that, not of the
+# images, which aren't there either. What is in the output's folder stays as it is.
+set(folder ${WORK_DIR}/output)
+file(REMOVE_RECURSE ${WORK_DIR})
+file(MAKE_DIRECTORY ${folder}/registered.nii.gz ${folder}/taken.tfm ${folder}/with-a-folder/checkerboard.png)
+file(WRITE ${folder}/kept.nii.gz "kept")
+file(CREATE_LINK /there-is-none/linked.nii.gz ${folder}/linked.nii.gz SYMBOLIC)
+file(GLOB_RECURSE before LIST_DIRECTORIES TRUE ${folder}/*)
+
+# expect_failure(SAYS COMMAND…): it fails in the time of a look, and its first line of error is like SAYS.
+function(expect_failure says)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE error TIMEOUT 5)
+  if(NOT result EQUAL 1 OR NOT output STREQUAL "" OR NOT error MATCHES "^${says}")
+    message(SEND_ERROR "${ARGN}\nexpected: ${says}\nresult ${result}\noutput ${output}\nerror ${error}")
+  endif()
+endfunction()
+
+set(files ${REGISTER_FILES} no-fixed.nii.gz no-moving.nii.gz)
+expect_failure("There is no folder .*/none for .*/none/a.nii.gz. Make it" ${files} ${folder}/none/a.nii.gz)
+expect_failure(".*/registered.nii.gz is a folder. Name a file" ${files} ${folder}/registered.nii.gz)
+expect_failure("ITK writes no .* image to .*/a.doc. Give it another extension, such as .nii.gz" ${files} ${folder}/a.doc)
+expect_failure("ITK writes no .* image to .*/a.png. Give it another extension, such as .nii.gz" ${files} ${folder}/a.png)
+expect_failure("The file .*/linked.nii.gz cannot be opened for writing: No such file" ${files} ${folder}/linked.nii.gz)
+expect_failure(".*/taken.tfm is a folder. Name a file" ${files} ${folder}/taken.nii.gz)
+# What can be written is not written by the look at it.
+expect_failure("There is no file no-fixed.nii.gz" ${files} ${folder}/a.nii.gz)
+expect_failure("There is no file no-fixed.nii.gz" ${files} ${folder}/kept.nii.gz)
+
+set(brain ${REGISTER_BRAIN} --device no-device)
+expect_failure("The folder .*/kept.nii.gz cannot be made. Name another" ${brain} ${folder}/kept.nii.gz no-head.nii.gz)
+expect_failure(".*/checkerboard.png is a folder. Name a file" ${brain} ${folder}/with-a-folder no-head.nii.gz)
+
+set(swap ${SWAP_THE_METRIC} no-fixed.nii.gz no-moving.nii.gz)
+expect_failure("There is no folder .*/none for .*/none/a.tfm. Make it" ${swap} ${folder}/none/a.tfm)
+expect_failure("ITK writes no transform to .*/a.doc. Give it another extension, such as .tfm" ${swap} ${folder}/a.doc)
+
+file(GLOB_RECURSE after LIST_DIRECTORIES TRUE ${folder}/*)
+file(READ ${folder}/kept.nii.gz kept)
+if(NOT after STREQUAL before OR NOT kept STREQUAL "kept")
+  message(SEND_ERROR "before: ${before}\nafter: ${after}\nkept: ${kept}")
+endif()

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkGPUVolume_h
+#define itkGPUVolume_h
+
+#include "GPURegistrationDetail/itkGPUDeviceUse.h"
+#include "GPURegistrationDetail/itkGPUPixelComponents.h"
+#include "GPURegistrationDetail/itkGPURegistrationGeometry.h"
+#include "GPURegistrationDetail/itkGPURegistrationThreads.h"
+
+#include "gpureg/Device.h"
+#include "gpureg/VolumeFilter.h"
+
+#include "itkImageBase.h"
+#include "itkNumericTraits.h"
+
+#include <limits>
+#include <string>
+#include <type_traits>
+
+namespace itk
+{
+/** What the filters that work on a volume on a device have in common: images to the device and back, and the
+ * device with its engine. */
+namespace GPUVolume
+{
+
+template <typename TImage>
+using ComponentType = typename NumericTraits<typename TImage::PixelType>::ValueType;
+
+/** Whether a double keeps all of a number's digits. */
+template <typename T>
+constexpr bool FitsIntoDouble = std::is_arithmetic<T>::value && std::numeric_limits<T>::digits <= 53;
+
+/** Whether a float does. */
+template <typename T>
+constexpr bool FitsIntoFloat = std::is_arithmetic<T>::value && std::numeric_limits<T>::digits <= 24;
+
+/** Whether images of these two types can be the engine's. */
+template <typename TInputImage, typename TOutputImage>
+constexpr bool AreOfKnownTypes = static_cast<unsigned int>(TInputImage::ImageDimension) ==
+                                   static_cast<unsigned int>(TOutputImage::ImageDimension) &&
+                                 (TOutputImage::ImageDimension == 2 || TOutputImage::ImageDimension == 3) &&
+                                 GPURegistrationDetail::HaveSameComponents<TInputImage, TOutputImage> && FitsIntoDouble<
+                                   ComponentType<TInputImage>> && FitsIntoDouble<ComponentType<TOutputImage>>;
+
+/** What the engine gets of a region of an image, cast to TComponent on the way.
+ * \throws itk::ExceptionObject if not all of it is in the image's buffer */
+template <typename TImage, typename TComponent = ComponentType<TImage>>
+gpureg::VolumeInput
+MakeInput(const TImage & image, const typename TImage::RegionType & region, gpureg::Precision precision);
+
+/** Writes the engine's volume to a region of an image that was just allocated, as static_cast does. */
+template <typename TImage>
+void
+WriteOutput(gpureg::VolumeFilter &              filter,
+            gpureg::Precision                   precision,
+            TImage &                            image,
+            const typename TImage::RegionType & region,
+            const gpureg::ParallelFor &         parallelFor);
+
+/** A filter's device, and its work there. */
+class Engine : public GPURegistrationDetail::DeviceUse
+{
+public:
+  /** Of the last Run. */
+  const gpureg::EvaluationStatistics &
+  GetStatistics() const
+  {
+    return m_Statistics;
+  }
+
+  /** Has a filter's work done, see DeviceUse::Compute.
+   *  \param isOfKnownTypes whether the engine knows its images' types; if not, whyNot is a sentence that says so. */
+  template <typename TFilter, typename TOnDevice, typename TOnParent>
+  void
+  Generate(const TFilter &   filter,
+           bool              isOfKnownTypes,
+           const char *      whyNot,
+           const char *      advice,
+           const TOnDevice & onDevice,
+           const TOnParent & onParent)
+  {
+    const auto findLack = [&] {
+      if (!isOfKnownTypes)
+      {
+        return std::string(whyNot);
+      }
+      const std::string & device = this->GetDevice().GetName();
+      return gpureg::HasDoubles(device) ? std::string() : "The device " + device + " does not compute in doubles.";
+    };
+    this->Compute(filter, advice, findLack, onDevice, onParent);
+  }
+
+  /** Calls work with an engine on the device, whose memory is given back then. */
+  template <typename TWork>
+  void
+  Run(const TWork & work)
+  {
+    m_User.Run(this->GetDevice().GetName(), {}, [&](gpureg::VolumeFilter & filter) {
+      filter.SetTiming(this->GetMeasuresKernelTime());
+      work(filter);
+      filter.Release();
+      m_Statistics = filter.GetStatistics();
+    });
+  }
+
+private:
+  gpureg::EngineUser<gpureg::VolumeFilter> m_User;
+  gpureg::EvaluationStatistics             m_Statistics;
+};
+
+} // namespace GPUVolume
+} // namespace itk
+
+#ifndef ITK_MANUAL_INSTANTIATION
+#  include "GPURegistrationDetail/itkGPUVolume.hxx"
+#endif
+
+#endif

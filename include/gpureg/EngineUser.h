@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef gpureg_EngineUser_h
+#define gpureg_EngineUser_h
+
+#include "GPURegistrationExport.h"
+#include "gpureg/Key.h"
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <typeinfo>
+#include <utility>
+
+namespace gpureg
+{
+
+/** What works on one device, and keeps some of its memory between operations. */
+class GPURegistration_EXPORT Engine
+{
+public:
+  virtual ~Engine();
+
+  virtual const std::string &
+  GetDeviceName() const = 0;
+
+  /** Bytes of the device, and of the host for it, that are kept until the next operation. */
+  virtual std::size_t
+  GetHeldBytes() const = 0;
+
+  /** Whether the next operation finds what was made from this. */
+  virtual bool
+  Holds(const Key & key) const = 0;
+};
+
+/** The idle engine of a type that serves a user best: one that holds what has this key, or the one that it used last; or,
+ *  where as many are idle as are kept, the one that has been idle the longest. Null: there is to be another one. */
+GPURegistration_EXPORT
+std::unique_ptr<Engine>
+TakeIdleEngine(const std::string & deviceName, const std::type_info & type, const Key & key, const void * user);
+
+/** Keeps an engine for the next user, in the place of those that have been idle the longest if they are too many, or
+ *  hold too much (SetIdleMemoryLimit). */
+GPURegistration_EXPORT
+void
+KeepIdleEngine(std::unique_ptr<Engine> engine, const void * user);
+
+/** Frees the idle engines that a user used last. */
+GPURegistration_EXPORT
+void
+DropIdleEngines(const void * user) noexcept;
+
+/** Who has something computed now and then. All users in a process share the engines of a device: there are as many as
+ *  threads compute at the same time, and a few that are idle. */
+template <typename TEngine>
+class EngineUser
+{
+public:
+  EngineUser() = default;
+  ~EngineUser()
+  {
+    DropIdleEngines(this);
+  }
+  EngineUser(const EngineUser &) = delete;
+  EngineUser &
+  operator=(const EngineUser &) = delete;
+
+  /** Calls work with an engine. One whose work throws is not used again.
+   *  \param key of what the work wants to find there; may be empty.
+   *  \throws Error if there is no such device, and what work throws. */
+  template <typename TWork>
+  void
+  Run(const std::string & deviceName, const Key & key, const TWork & work)
+  {
+    std::unique_ptr<Engine> engine = TakeIdleEngine(deviceName, typeid(TEngine), key, this);
+    if (!engine)
+    {
+      engine = std::make_unique<TEngine>(deviceName);
+    }
+    work(static_cast<TEngine &>(*engine));
+    KeepIdleEngine(std::move(engine), this);
+  }
+};
+
+} // namespace gpureg
+
+#endif

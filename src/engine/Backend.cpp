@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "Backend.h"
+
+#include "Fork.h"
+
+#include <utility>
+
+namespace gpureg
+{
+
+Backend::Backend(DeviceDescription description, DeviceRank rank)
+  : m_Description(std::move(description))
+  , m_Rank(rank)
+  , m_ForkCount(GetForkCount())
+  , m_StagingPool([this](std::size_t bytes) { return MakePinned(bytes); })
+  , m_IdleEngines(m_Description.memorySize / (rank == DeviceRank::Cuda || rank == DeviceRank::OpenCLOnGpu ? 4 : 16))
+{}
+
+bool
+Backend::IsUsable() const
+{
+  return m_Rank == DeviceRank::Host || m_ForkCount == GetForkCount();
+}
+
+void
+Backend::CheckIsUsable() const
+{
+  if (!IsUsable())
+  {
+    throw DeviceLostError(m_Description.name + ": " + WhyNotInAChild);
+  }
+}
+
+} // namespace gpureg

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gpureg/EngineUser.h"
+
+#include "Backend.h"
+
+#include <utility>
+
+namespace gpureg
+{
+
+Engine::~Engine() = default;
+
+std::unique_ptr<Engine>
+TakeIdleEngine(const std::string & deviceName, const std::type_info & type, const Key & key, const void * user)
+{
+  return GetBackend(deviceName)->GetIdleEngines().Take(type, key, user);
+}
+
+void
+KeepIdleEngine(std::unique_ptr<Engine> engine, const void * user)
+{
+  IdleEngines & idle = GetBackend(engine->GetDeviceName())->GetIdleEngines();
+  idle.Keep(std::move(engine), user);
+}
+
+void
+DropIdleEngines(const void * user) noexcept
+{
+  for (const auto & backend : GetBackends())
+  {
+    backend->GetIdleEngines().Drop(user);
+  }
+}
+
+} // namespace gpureg

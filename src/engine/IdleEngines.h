@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef gpureg_IdleEngines_h
+#define gpureg_IdleEngines_h
+
+#include "Fork.h"
+
+#include "gpureg/EngineUser.h"
+
+#include <list>
+
+namespace gpureg
+{
+
+/** The engines of one device that wait for work, those of all types. Safe to use from several threads. */
+class IdleEngines
+{
+public:
+  /** Of all types together. */
+  static constexpr std::size_t MostEngines = 8;
+
+  /** \param limit bytes that they may hold together */
+  explicit IdleEngines(std::size_t limit)
+    : m_Limit(limit)
+  {}
+
+  /** See TakeIdleEngine. */
+  std::unique_ptr<Engine>
+  Take(const std::type_info & type, const Key & key, const void * user);
+
+  /** See KeepIdleEngine. */
+  void
+  Keep(std::unique_ptr<Engine> engine, const void * user);
+
+  /** Frees those that this user used last, … */
+  void
+  Drop(const void * user);
+
+  /** … or all of them. Returns whether any held memory. */
+  bool
+  DropAll();
+
+  void
+  SetLimit(std::size_t bytes);
+
+  std::size_t
+  GetHeldBytes() const;
+
+private:
+  struct Idle
+  {
+    std::unique_ptr<Engine> engine;
+    const void *            user;
+  };
+  using List = std::list<Idle>;
+
+  /** Moves those that are too many, or hold too much, to another list. */
+  void
+  TakeSurplus(List & surplus);
+  std::size_t
+  CountHeldBytes() const;
+
+  mutable ForkSafeMutex m_Mutex;
+  std::size_t           m_Limit;
+  List                  m_Engines; // the one used last comes first
+};
+
+} // namespace gpureg
+
+#endif

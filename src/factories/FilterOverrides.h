@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which types the factory stands in for. What is made of one type of pixel is compiled in one file, for ITK's filters are
+// made of each other: Floats2D.cxx and so on.
+#ifndef FilterOverrides_h
+#define FilterOverrides_h
+
+#include "itkGPURegistrationFactory.h"
+
+namespace gpuregfactories
+{
+
+/** The overrides of images of a pixel type, to the same type and, of integers, to float. */
+template <typename TPixel, unsigned int VDimension>
+struct FilterOverrides
+{
+  /** To the same type alone. */
+  static void
+  AddResample(itk::GPURegistrationFactory & factory);
+  static void
+  AddRecursiveGaussian(itk::GPURegistrationFactory & factory);
+  static void
+  AddSmoothingRecursiveGaussian(itk::GPURegistrationFactory & factory);
+  static void
+  AddShrink(itk::GPURegistrationFactory & factory);
+  static void
+  AddMultiResolutionPyramid(itk::GPURegistrationFactory & factory);
+  static void
+  AddRecursiveMultiResolutionPyramid(itk::GPURegistrationFactory & factory);
+  /** To double, and of float to float. */
+  static void
+  AddBSplineDecomposition(itk::GPURegistrationFactory & factory);
+};
+
+/** Those of ResampleImageFilter that remain: of scalars of 8 and 64 bits that the other filters leave to ITK, to another
+ *  type, of vectors and of colours. */
+template <unsigned int VDimension>
+struct OtherResampleOverrides
+{
+  static void
+  Add(itk::GPURegistrationFactory & factory);
+};
+
+/** Calls visit with a FilterOverrides of each pixel type and dimension. Not of 64-bit integers, whose digits the engine
+ *  does not keep. */
+template <typename TVisitor>
+void
+ForEachFilterOverrides(const TVisitor & visit)
+{
+  visit(FilterOverrides<float, 2>{});
+  visit(FilterOverrides<double, 2>{});
+  visit(FilterOverrides<unsigned char, 2>{});
+  visit(FilterOverrides<short, 2>{});
+  visit(FilterOverrides<unsigned short, 2>{});
+  visit(FilterOverrides<int, 2>{});
+  visit(FilterOverrides<unsigned int, 2>{});
+  visit(FilterOverrides<float, 3>{});
+  visit(FilterOverrides<double, 3>{});
+  visit(FilterOverrides<unsigned char, 3>{});
+  visit(FilterOverrides<short, 3>{});
+  visit(FilterOverrides<unsigned short, 3>{});
+  visit(FilterOverrides<int, 3>{});
+  visit(FilterOverrides<unsigned int, 3>{});
+}
+
+} // namespace gpuregfactories
+
+#endif

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef OtherResampling_hxx
+#define OtherResampling_hxx
+
+#include "FilterOverrides.h"
+
+#include "itkGPUResampleImageFilter.h"
+
+#include "itkImage.h"
+#include "itkRGBPixel.h"
+#include "itkVector.h"
+#include "itkVectorImage.h"
+
+namespace gpuregfactories
+{
+
+template <typename TInput, typename TOutput = TInput>
+void
+AddResampling(itk::GPURegistrationFactory & factory)
+{
+  factory.Override<itk::ResampleImageFilter<TInput, TOutput, double, double>,
+                   itk::GPUResampleImageFilter<TInput, TOutput, double, double>>();
+}
+
+template <unsigned int D>
+void
+OtherResampleOverrides<D>::Add(itk::GPURegistrationFactory & factory)
+{
+  AddResampling<itk::Image<signed char, D>>(factory);
+  AddResampling<itk::Image<char, D>>(factory);
+  AddResampling<itk::Image<unsigned long, D>>(factory);
+  AddResampling<itk::Image<long, D>>(factory);
+  AddResampling<itk::Image<unsigned long long, D>>(factory);
+  AddResampling<itk::Image<long long, D>>(factory);
+  AddResampling<itk::Image<unsigned char, D>, itk::Image<float, D>>(factory);
+  AddResampling<itk::Image<short, D>, itk::Image<float, D>>(factory);
+  AddResampling<itk::Image<float, D>, itk::Image<unsigned char, D>>(factory);
+  AddResampling<itk::Image<float, D>, itk::Image<short, D>>(factory);
+  AddResampling<itk::Image<itk::Vector<float, D>, D>>(factory);
+  AddResampling<itk::Image<itk::Vector<double, D>, D>>(factory);
+  AddResampling<itk::Image<itk::RGBPixel<unsigned char>, D>>(factory);
+  AddResampling<itk::VectorImage<unsigned char, D>>(factory);
+  AddResampling<itk::VectorImage<float, D>>(factory);
+}
+
+} // namespace gpuregfactories
+
+#endif

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+// A process that has computed on a device and then forks: the child computes on the host, or is told, and never hangs.
+#include "itkGPUDevice.h"
+#include "itkGPUError.h"
+#include "itkGPURegistrationFactory.h"
+#include "itkGPUResampleImageFilter.h"
+
+#include "TestDevices.h"
+#include "TestMetrics.h"
+
+#include "itkAffineTransform.h"
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <functional>
+#include <string>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace gpuregtest
+{
+namespace
+{
+using ImageType = itk::Image<float, 3>;
+using FilterType = itk::GPUResampleImageFilter<ImageType, ImageType>;
+
+/** What a child that does some work says at its end; how it ended if it says nothing. */
+std::string
+RunInChild(const std::function<std::string()> & work)
+{
+  int ends[2] = {};
+  EXPECT_EQ(pipe(ends), 0);
+  const pid_t child = fork();
+  if (child == 0)
+  {
+    // Should it hang, this ends it.
+    alarm(60);
+    std::string said;
+    try
+    {
+      said = work();
+    }
+    catch (const std::exception & error)
+    {
+      said = std::string("threw ") + error.what();
+    }
+    const ssize_t written = write(ends[1], said.data(), said.size());
+    _exit(written == static_cast<ssize_t>(said.size()) ? 0 : 1);
+  }
+  close(ends[1]);
+  std::string said;
+  char        part[256];
+  for (ssize_t count = 0; (count = read(ends[0], part, sizeof(part))) > 0;)
+  {
+    said.append(part, static_cast<std::size_t>(count));
+  }
+  close(ends[0]);
+  int status = 0;
+  EXPECT_EQ(waitpid(child, &status, 0), child);
+  if (WIFSIGNALED(status))
+  {
+    said += WTERMSIG(status) == SIGALRM ? " and hung" : " and died of signal " + std::to_string(WTERMSIG(status));
+  }
+  return said;
+}
+
+ImageType::Pointer
+MakeImage()
+{
+  const auto            image = ImageType::New();
+  ImageType::RegionType region;
+  region.SetSize({ { 20, 18, 16 } });
+  image->SetRegions(region);
+  image->Allocate();
+  for (itk::SizeValueType i = 0; i < region.GetNumberOfPixels(); ++i)
+  {
+    image->GetBufferPointer()[i] = static_cast<float>(i % 37);
+  }
+  return image;
+}
+
+template <typename TFilter>
+void
+SetUp(TFilter & filter, double shift)
+{
+  const auto                                        transform = itk::AffineTransform<double, 3>::New();
+  itk::AffineTransform<double, 3>::OutputVectorType by;
+  by.Fill(shift);
+  transform->Translate(by);
+  filter.SetTransform(transform);
+  if (!filter.GetInput())
+  {
+    filter.SetInput(MakeImage());
+  }
+  filter.SetReferenceImage(filter.GetInput());
+  filter.UseReferenceImageOn();
+}
+
+/** The sum of what a filter makes, as text. */
+template <typename TFilter>
+std::string
+Update(TFilter & filter, double shift)
+{
+  SetUp(filter, shift);
+  filter.Update();
+  double       sum = 0;
+  const auto & output = *filter.GetOutput();
+  for (itk::SizeValueType i = 0; i < output.GetBufferedRegion().GetNumberOfPixels(); ++i)
+  {
+    sum += output.GetBufferPointer()[i];
+  }
+  return std::to_string(static_cast<long>(sum + 0.5));
+}
+
+class Fork : public DeviceTest
+{
+protected:
+  ~Fork() override
+  {
+    itk::GPURegistrationFactory::UnRegisterAll();
+    itk::GPUDevice::SetDefault(itk::GPUDevice::GetAvailable().front());
+  }
+
+  /** What work on the parent's device leads to in a child. */
+  std::string
+  Outcome(const std::function<std::string()> & work) const
+  {
+    try
+    {
+      return work();
+    }
+    catch (const itk::GPUDeviceLostError & error)
+    {
+      const std::string text = error.GetDescription();
+      return text.find("forked") != std::string::npos && text.find("spawn") != std::string::npos ? "told" : text;
+    }
+  }
+};
+
+TEST_P(Fork, AChildsNewFilterComputesOnTheHost)
+{
+  const auto parents = FilterType::New();
+  parents->SetDevice(this->GetDevice());
+  const std::string wanted = Update(*parents, 0.5);
+  EXPECT_EQ(RunInChild([&] {
+              const auto devices = itk::GPUDevice::GetAvailable();
+              if (devices.size() != 1 || !devices.front().IsHost())
+              {
+                return std::string("sees other devices");
+              }
+              const auto filter = FilterType::New();
+              filter->SetDevice(itk::GPUDevice::FromName("host"));
+              return Update(*filter, 0.5);
+            }),
+            wanted);
+  EXPECT_EQ(Update(*parents, 0.5), wanted) << "the parent goes on";
+}
+
+TEST_P(Fork, AParentsFilterIsToldOf)
+{
+  const auto        filter = FilterType::New();
+  const std::string onHost = this->GetDevice().IsHost() ? Update(*filter, 0.25) : "told";
+  filter->SetDevice(this->GetDevice());
+  Update(*filter, 0.5);
+  EXPECT_EQ(RunInChild([&] { return this->Outcome([&] { return Update(*filter, 0.25); }); }), onHost);
+}
+
+TEST_P(Fork, AStandInDoesTheWork)
+{
+  itk::GPUDevice::SetDefault(this->GetDevice());
+  itk::GPURegistrationFactory::RegisterAll();
+  const auto filter = itk::ResampleImageFilter<ImageType, ImageType>::New();
+  Update(*filter, 0.5);
+  const std::string wanted = Update(*filter, 0.25);
+  EXPECT_EQ(RunInChild([&] { return Update(*filter, 0.25); }), wanted);
+  EXPECT_EQ(RunInChild([&] {
+              const auto childs = itk::ResampleImageFilter<ImageType, ImageType>::New();
+              return Update(*childs, 0.25);
+            }),
+            wanted)
+    << "of a default device that is lost";
+}
+
+TEST_P(Fork, AMetricIsToldOfAndFreed)
+{
+  using TransformType = itk::AffineTransform<double, 3>;
+  auto metric = OurMetric<float, 3>::New();
+  metric->SetFixedImage(MakeImage());
+  metric->SetMovingImage(MakeImage());
+  metric->SetMovingTransform(TransformType::New());
+  metric->SetDevice(this->GetDevice());
+  metric->Initialize();
+  const double value = metric->GetValue();
+  EXPECT_EQ(RunInChild([&] {
+              const std::string outcome = this->Outcome([&] { return std::to_string(metric->GetValue()); });
+              metric = nullptr;
+              return outcome;
+            }),
+            this->GetDevice().IsHost() ? std::to_string(value) : "told");
+}
+
+TEST_P(Fork, AChildOfAChildComputesToo)
+{
+  const auto parents = FilterType::New();
+  parents->SetDevice(this->GetDevice());
+  const std::string wanted = Update(*parents, 0.5);
+  EXPECT_EQ(RunInChild([&] {
+              return RunInChild([&] {
+                const auto filter = FilterType::New();
+                filter->SetDevice(itk::GPUDevice::FromName("host"));
+                return Update(*filter, 0.5);
+              });
+            }),
+            wanted);
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, Fork, ::testing::ValuesIn(GetDeviceNames()), GetTestName);
+
+} // namespace
+} // namespace gpuregtest

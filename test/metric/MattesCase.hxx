@@ -1,0 +1,821 @@
+// SPDX-License-Identifier: Apache-2.0
+// Makes a MattesCase and gives it to both metrics.
+#ifndef MattesCase_hxx
+#define MattesCase_hxx
+
+#include "MattesCase.h"
+
+#include "TestImages.h"
+#include "TestMetrics.h"
+
+#include "itkAffineTransform.h"
+#include "itkBSplineInterpolateImageFunction.h"
+#include "itkCompositeTransform.h"
+#include "itkDisplacementFieldTransform.h"
+#include "itkEuler2DTransform.h"
+#include "itkEuler3DTransform.h"
+#include "itkImageMaskSpatialObject.h"
+#include "itkImageRegionConstIteratorWithIndex.h"
+#include "itkNearestNeighborInterpolateImageFunction.h"
+#include "itkScaleTransform.h"
+#include "itkSimilarity2DTransform.h"
+#include "itkSimilarity3DTransform.h"
+#include "itkTranslationTransform.h"
+#include "itkVersorRigid3DTransform.h"
+
+#include <cmath>
+#include <limits>
+#include <tuple>
+
+namespace gpuregtest
+{
+
+/** A mapped sample so close to where a decision falls that rounding to float may turn it: voxels. */
+constexpr double EdgeDistance = 3e-5;
+/** The same for which voxel is the nearest: half-way planes are everywhere, not at the edge alone. */
+constexpr double NearestDistance = 2e-5;
+/** The same for the ends of the histogram's range: bins. */
+constexpr double RangeDistance = 3e-5;
+
+/** Draws linear transforms about a centre. */
+template <unsigned int VDimension>
+class TransformMaker
+{
+public:
+  using TransformType = itk::Transform<double, VDimension, VDimension>;
+  using PointType = itk::Point<double, VDimension>;
+  using VectorType = itk::Vector<double, VDimension>;
+
+  /** \param amount 1 for rotations, scales and shears of up to 0.08; \param reach of translations, mm. */
+  TransformMaker(Random & random, const PointType & centre, double amount, const VectorType & reach)
+    : m_Random(random)
+    , m_Centre(centre)
+    , m_Amount(0.08 * amount)
+    , m_Reach(reach)
+  {}
+
+  typename TransformType::Pointer
+  Make(Motion motion)
+  {
+    switch (motion)
+    {
+      case Motion::Translation:
+      {
+        const auto transform = itk::TranslationTransform<double, VDimension>::New();
+        transform->Translate(MakeTranslation());
+        return transform.GetPointer();
+      }
+      case Motion::Rigid:
+      case Motion::Versor:
+        return MakeRigid(motion == Motion::Versor);
+      case Motion::Similarity:
+        return MakeSimilarity();
+      case Motion::Scale:
+      {
+        const auto transform = itk::ScaleTransform<double, VDimension>::New();
+        transform->SetCenter(m_Centre);
+        auto scale = transform->GetScale();
+        for (unsigned int d = 0; d < VDimension; ++d)
+        {
+          scale[d] = 1.0 + Draw();
+        }
+        transform->SetScale(scale);
+        return transform.GetPointer();
+      }
+      default:
+        return MakeAffine();
+    }
+  }
+
+  typename TransformType::Pointer
+  MakeAffine()
+  {
+    const auto transform = itk::AffineTransform<double, VDimension>::New();
+    transform->SetCenter(m_Centre);
+    auto matrix = transform->GetMatrix();
+    for (unsigned int r = 0; r < VDimension; ++r)
+    {
+      for (unsigned int c = 0; c < VDimension; ++c)
+      {
+        matrix[r][c] += Draw();
+      }
+    }
+    transform->SetMatrix(matrix);
+    transform->SetTranslation(MakeTranslation());
+    return transform.GetPointer();
+  }
+
+private:
+  double
+  Draw()
+  {
+    return Uniform(m_Random, -m_Amount, m_Amount);
+  }
+
+  VectorType
+  MakeTranslation()
+  {
+    VectorType translation;
+    for (unsigned int d = 0; d < VDimension; ++d)
+    {
+      translation[d] = Uniform(m_Random, -m_Reach[d], m_Reach[d]);
+    }
+    return translation;
+  }
+
+  typename TransformType::Pointer
+  MakeRigid(bool versor)
+  {
+    if constexpr (VDimension == 2)
+    {
+      const auto transform = itk::Euler2DTransform<double>::New();
+      transform->SetCenter(m_Centre);
+      transform->SetAngle(Draw());
+      transform->SetTranslation(MakeTranslation());
+      return transform.GetPointer();
+    }
+    else if (versor)
+    {
+      const auto transform = itk::VersorRigid3DTransform<double>::New();
+      SetVersor(*transform);
+      return transform.GetPointer();
+    }
+    else
+    {
+      const auto transform = itk::Euler3DTransform<double>::New();
+      transform->SetCenter(m_Centre);
+      const double x = Draw(), y = Draw(), z = Draw();
+      transform->SetRotation(x, y, z);
+      transform->SetTranslation(MakeTranslation());
+      return transform.GetPointer();
+    }
+  }
+
+  typename TransformType::Pointer
+  MakeSimilarity()
+  {
+    if constexpr (VDimension == 2)
+    {
+      const auto transform = itk::Similarity2DTransform<double>::New();
+      transform->SetCenter(m_Centre);
+      transform->SetAngle(Draw());
+      transform->SetScale(1.0 + Draw());
+      transform->SetTranslation(MakeTranslation());
+      return transform.GetPointer();
+    }
+    else
+    {
+      const auto transform = itk::Similarity3DTransform<double>::New();
+      SetVersor(*transform);
+      transform->SetScale(1.0 + Draw());
+      return transform.GetPointer();
+    }
+  }
+
+  template <typename TVersorTransform>
+  void
+  SetVersor(TVersorTransform & transform)
+  {
+    transform.SetCenter(m_Centre);
+    itk::Versor<double>    versor;
+    itk::Vector<double, 3> axis;
+    axis[0] = 0.6;
+    axis[1] = -0.3;
+    axis[2] = 0.7;
+    versor.Set(axis, Draw());
+    transform.SetRotation(versor);
+    transform.SetTranslation(MakeTranslation());
+  }
+
+  Random &   m_Random;
+  PointType  m_Centre;
+  double     m_Amount;
+  VectorType m_Reach;
+};
+
+/** A MattesCase in ITK's objects. */
+template <typename TPixel, unsigned int VDimension>
+class MattesSetUp
+{
+public:
+  using ImageType = TestImage<TPixel, VDimension>;
+  using MetricType = ItkMetric<TPixel, VDimension>;
+  using GridType = Grid<VDimension>;
+  using PointType = itk::Point<double, VDimension>;
+  using VectorType = itk::Vector<double, VDimension>;
+  using TransformType = itk::Transform<double, VDimension, VDimension>;
+  using CompositeType = itk::CompositeTransform<double, VDimension>;
+  using FieldTransformType = itk::DisplacementFieldTransform<double, VDimension>;
+  using FieldType = typename FieldTransformType::DisplacementFieldType;
+  using MaskType = itk::ImageMaskSpatialObject<VDimension>;
+  using MaskImageType = typename MaskType::ImageType;
+  using InterpolatorType = itk::InterpolateImageFunction<ImageType, double>;
+
+  explicit MattesSetUp(const MattesCase & c)
+    : m_Case(c)
+    , m_Random(c.seed)
+  {
+    MakeGrids();
+    MakeImages();
+    if (c.masks == Masks::Fixed || c.masks == Masks::Both)
+    {
+      m_FixedMask = MakeMask(m_FixedGrid);
+    }
+    if (c.masks == Masks::Moving || c.masks == Masks::Both)
+    {
+      m_MovingMask = MakeMask(m_MovingGrid);
+    }
+    m_FixedTransform = itk::IdentityTransform<double, VDimension>::New().GetPointer();
+    if (c.motion == Motion::FixedInitial)
+    {
+      m_FixedTransform = MakeTransformMaker(0.5).MakeAffine();
+    }
+    if (c.sampling != Sampling::Dense)
+    {
+      MakePoints();
+    }
+    if (!IsFlat())
+    {
+      DrawTransform();
+    }
+  }
+
+  /** Gives the case to a metric and asks it. */
+  Answer
+  Evaluate(MetricType & metric) const
+  {
+    metric.SetFixedImage(m_Fixed);
+    metric.SetMovingImage(m_Moving);
+    metric.SetFixedImageMask(m_FixedMask);
+    metric.SetMovingImageMask(m_MovingMask);
+    metric.SetFixedTransform(m_FixedTransform);
+    metric.SetMovingTransform(m_Transform);
+    metric.SetFixedInterpolator(MakeInterpolator());
+    metric.SetMovingInterpolator(MakeInterpolator());
+    metric.SetUseMovingImageGradientFilter(m_Case.gradientFilter);
+    metric.SetNumberOfHistogramBins(m_Case.bins);
+    if (m_Case.geometry == Geometry::OtherVirtualDomain)
+    {
+      metric.SetVirtualDomain(m_VirtualGrid.spacing,
+                              m_VirtualGrid.origin,
+                              m_VirtualGrid.direction,
+                              typename ImageType::RegionType(m_VirtualGrid.start, m_VirtualGrid.size));
+    }
+    if (m_Case.sampling != Sampling::Dense)
+    {
+      metric.SetUseSampledPointSet(true);
+      metric.SetUseVirtualSampledPointSet(m_Case.sampling == Sampling::VirtualPoints);
+      if (m_Case.sampling == Sampling::VirtualPoints)
+      {
+        metric.SetVirtualSampledPointSet(MakePointSet<typename MetricType::VirtualPointSetType>());
+      }
+      else
+      {
+        metric.SetFixedSampledPointSet(MakePointSet<typename MetricType::FixedSampledPointSetType>());
+      }
+    }
+    return InitializeAndAsk(metric);
+  }
+
+  std::size_t
+  GetNumberOfSamples() const
+  {
+    return GetVirtualPoints().size();
+  }
+
+  bool
+  IsNearEdge() const
+  {
+    return m_IsNearEdge;
+  }
+
+  /** Whether a mask leaves hardly anything of an image but its background. Where that is all the same, ITK's metric takes
+   * no such image: its bins would have no width. */
+  bool
+  IsFlat() const
+  {
+    return FindRanges(*m_Fixed, m_FixedMask).IsFlat() || FindRanges(*m_Moving, m_MovingMask).IsFlat();
+  }
+
+private:
+  TransformMaker<VDimension>
+  MakeTransformMaker(double amount)
+  {
+    // A slice must stay in the slice: within half of its thickness.
+    const bool slice = m_Case.geometry == Geometry::OneSlice;
+    VectorType reach;
+    for (unsigned int d = 0; d < VDimension; ++d)
+    {
+      reach[d] = amount * (slice && d == 2 ? 0.15 * m_FixedGrid.spacing[d] : 0.07 * m_FixedGrid.GetExtent(d));
+    }
+    // Not about a voxel: a scale or a rotation would leave that one where it is, half-way between others.
+    VectorType aside;
+    for (unsigned int d = 0; d < VDimension; ++d)
+    {
+      aside[d] = 0.3 * reach[d];
+    }
+    return { m_Random, m_FixedGrid.GetCentre() + aside, slice ? 0.1 * amount : amount, reach };
+  }
+
+  void
+  MakeGrids()
+  {
+    GridType & grid = m_FixedGrid;
+    const bool threeD = VDimension == 3;
+    grid.size.Fill(threeD ? 25 : 113);
+    for (unsigned int d = 0; d < VDimension; ++d)
+    {
+      grid.origin[d] = Uniform(m_Random, -5.0, 5.0);
+    }
+    switch (m_Case.geometry)
+    {
+      case Geometry::Plain:
+        grid.origin.Fill(0.0);
+        break;
+      case Geometry::Anisotropic:
+      case Geometry::OtherVirtualDomain:
+        for (unsigned int d = 0; d < VDimension; ++d)
+        {
+          grid.spacing[d] = 0.7 + 0.9 * d;
+        }
+        break;
+      case Geometry::Oblique:
+        grid.direction = MakeRotation<VDimension>(0.5);
+        grid.spacing[0] = 1.6;
+        break;
+      case Geometry::StartIndex:
+        for (unsigned int d = 0; d < VDimension; ++d)
+        {
+          grid.start[d] = d == 1 ? -9 : 7 + static_cast<int>(d);
+        }
+        break;
+      case Geometry::FarOrigin:
+        for (unsigned int d = 0; d < VDimension; ++d)
+        {
+          grid.origin[d] = d == 1 ? -1e4 : 1e4;
+        }
+        grid.spacing.Fill(0.8);
+        break;
+      case Geometry::OddSizes:
+        grid.size[0] = threeD ? 37 : 151;
+        grid.size[1] = threeD ? 23 : 83;
+        grid.size[VDimension - 1] = threeD ? 17 : 83;
+        break;
+      case Geometry::OneSlice:
+        grid.size.Fill(113);
+        grid.size[0] = 119;
+        grid.size[VDimension - 1] = threeD ? 1 : 113;
+        grid.spacing[VDimension - 1] = 3.0;
+        break;
+    }
+
+    if (m_Case.many)
+    {
+      // As large, in more voxels: 35 000 and more.
+      const bool   isFlat = VDimension == 2 || m_Case.geometry == Geometry::OneSlice;
+      const double factor = isFlat ? 1.75 : 1.5;
+      for (unsigned int d = 0; d < VDimension; ++d)
+      {
+        if (grid.size[d] > 1)
+        {
+          grid.size[d] = static_cast<itk::SizeValueType>(factor * static_cast<double>(grid.size[d]));
+          grid.spacing[d] /= factor;
+        }
+      }
+    }
+
+    // The moving image: another grid, about the same place.
+    m_MovingGrid = grid;
+    for (unsigned int d = 0; d < VDimension; ++d)
+    {
+      if (grid.size[d] > 1)
+      {
+        m_MovingGrid.size[d] += 2 + d;
+        m_MovingGrid.spacing[d] *= 0.93 - 0.05 * d;
+      }
+    }
+    if (m_Case.geometry == Geometry::Oblique)
+    {
+      m_MovingGrid.direction = MakeRotation<VDimension>(-0.3);
+    }
+    if (m_Case.geometry == Geometry::StartIndex)
+    {
+      m_MovingGrid.start.Fill(-4);
+    }
+    m_MovingGrid.SetCentre(grid.GetCentre());
+
+    m_VirtualGrid = grid;
+    if (m_Case.geometry == Geometry::OtherVirtualDomain)
+    {
+      // Coarser, turned, and reaching out of the fixed image.
+      for (unsigned int d = 0; d < VDimension; ++d)
+      {
+        m_VirtualGrid.size[d] = grid.size[d] - 1 - d;
+        m_VirtualGrid.spacing[d] *= 1.13;
+        m_VirtualGrid.start[d] = 3 - static_cast<int>(d);
+      }
+      m_VirtualGrid.direction = MakeRotation<VDimension>(0.1);
+      m_VirtualGrid.SetCentre(grid.GetCentre());
+    }
+  }
+
+  void
+  MakeImages()
+  {
+    std::tie(m_Fixed, m_Moving) = MakeImagePair<ImageType>(m_FixedGrid, m_MovingGrid, m_Random());
+    if (m_Case.flatBackground)
+    {
+      // Half of the space is flat, with a soft border: a step as sharp as a voxel would turn a rounding of
+      // the position, 7e-6 voxel, into 100 bins times that. At the least value; but with splines, whose
+      // ripples would put those samples at the very end of the range where rounding decides, in its middle.
+      const SmoothFunction where(m_Random, 0.6 * m_FixedGrid.GetExtent(0), 1.5 * m_FixedGrid.GetExtent(0));
+      const bool           inTheMiddle = m_Case.interpolation == Interpolation::BSpline;
+      const auto           flatten = [&](ImageType & image, double least, double middle) {
+        const double flat = inTheMiddle ? middle : least;
+        for (itk::ImageRegionIteratorWithIndex<ImageType> it(&image, image.GetBufferedRegion()); !it.IsAtEnd(); ++it)
+        {
+          PointType point;
+          image.TransformIndexToPhysicalPoint(it.GetIndex(), point);
+          const double inside = std::min(1.0, std::max(0.0, 3.0 * where(point - m_FixedGrid.GetCentre())));
+          it.Set(static_cast<TPixel>(inside > 0 ? flat + inside * (it.Get() - flat) : flat));
+        }
+      };
+      flatten(*m_Fixed, 0.0, 101.3);
+      flatten(*m_Moving, -45.0, 21.7);
+    }
+  }
+
+  /** A soft-edged blob, in a grid of the mask's own, in an object that is moved as well. */
+  typename MaskType::Pointer
+  MakeMask(const GridType & about)
+  {
+    GridType grid = about;
+    for (unsigned int d = 0; d < VDimension; ++d)
+    {
+      grid.start[d] = static_cast<int>(d) - 2;
+      if (about.size[d] > 1)
+      {
+        grid.size[d] += 3;
+        grid.spacing[d] *= 0.87;
+      }
+    }
+    if (m_Case.geometry != Geometry::OneSlice)
+    {
+      grid.direction = MakeRotation<VDimension>(Uniform(m_Random, -0.2, 0.2));
+    }
+    grid.SetCentre(about.GetCentre());
+    const SmoothFunction shape(m_Random, 0.5 * about.GetExtent(0), 1.2 * about.GetExtent(0));
+    const auto           image =
+      MakeImage<MaskImageType>(grid, [&](const PointType & p) { return shape(p - about.GetCentre()) > -0.35 ? 3 : 0; });
+    const auto mask = MaskType::New();
+    mask->SetImage(image);
+    const auto move = MaskType::TransformType::New();
+    VectorType offset;
+    offset.Fill(0.0);
+    offset[0] = 0.31 * grid.spacing[0];
+    move->SetOffset(offset);
+    mask->SetObjectToParentTransform(move);
+    mask->Update();
+    return mask;
+  }
+
+  /** Three in five of the virtual domain's voxels have a point, somewhere in the voxel. No voxel has two:
+   * for a displacement field, ITK's Mattes metric then weighs all of them by the last one's bins, which
+   * is nothing to be equal to (ContractTest holds what this module's gives). */
+  void
+  MakePoints()
+  {
+    const typename ImageType::RegionType region(m_VirtualGrid.start, m_VirtualGrid.size);
+    const auto                           voxels = ImageType::New();
+    voxels->SetRegions(region);
+    for (itk::SizeValueType n = 0; n < region.GetNumberOfPixels(); ++n)
+    {
+      if (Uniform(m_Random, 0.0, 1.0) > 0.6)
+      {
+        continue;
+      }
+      const auto voxel = voxels->ComputeIndex(n);
+      VectorType index;
+      for (unsigned int d = 0; d < VDimension; ++d)
+      {
+        index[d] = static_cast<double>(voxel[d] - m_VirtualGrid.start[d]) + Uniform(m_Random, -0.49, 0.49);
+      }
+      m_Points.push_back(RoundPoint(m_VirtualGrid.GetPoint(index)));
+    }
+  }
+
+  /** ITK's point sets hold their coordinates in float, which at 10^4 mm is good to 0.5 µm: the point that
+   * comes out of one. */
+  PointType
+  RoundPoint(const PointType & point) const
+  {
+    typename MetricType::VirtualPointSetType::PointType rounded;
+    if (m_Case.sampling == Sampling::FixedPoints)
+    {
+      rounded.CastFrom(m_FixedTransform->TransformPoint(point));
+      PointType fixedPoint;
+      fixedPoint.CastFrom(rounded);
+      rounded.CastFrom(m_FixedTransform->GetInverseTransform()->TransformPoint(fixedPoint));
+    }
+    else
+    {
+      rounded.CastFrom(point);
+    }
+    PointType result;
+    result.CastFrom(rounded);
+    return result;
+  }
+
+  template <typename TPointSet>
+  typename TPointSet::Pointer
+  MakePointSet() const
+  {
+    const auto set = TPointSet::New();
+    for (std::size_t n = 0; n < m_Points.size(); ++n)
+    {
+      typename TPointSet::PointType point;
+      const bool                    isFixed = m_Case.sampling == Sampling::FixedPoints;
+      point.CastFrom(isFixed ? m_FixedTransform->TransformPoint(m_Points[n]) : m_Points[n]);
+      set->SetPoint(n, point);
+    }
+    return set;
+  }
+
+  typename InterpolatorType::Pointer
+  MakeInterpolator() const
+  {
+    switch (m_Case.interpolation)
+    {
+      case Interpolation::Nearest:
+        return itk::NearestNeighborInterpolateImageFunction<ImageType, double>::New().GetPointer();
+      case Interpolation::BSpline:
+        return itk::BSplineInterpolateImageFunction<ImageType, double, double>::New().GetPointer();
+      default:
+        return itk::LinearInterpolateImageFunction<ImageType, double>::New().GetPointer();
+    }
+  }
+
+  typename TransformType::Pointer
+  MakeField()
+  {
+    using VectorPixel = typename FieldType::PixelType;
+    std::vector<SmoothFunction> components;
+    for (unsigned int d = 0; d < VDimension; ++d)
+    {
+      components.emplace_back(m_Random, 0.4 * m_VirtualGrid.GetExtent(0), m_VirtualGrid.GetExtent(0));
+    }
+    const auto field = FieldType::New();
+    m_VirtualGrid.ApplyTo(*field);
+    field->Allocate();
+    for (itk::ImageRegionIteratorWithIndex<FieldType> it(field, field->GetBufferedRegion()); !it.IsAtEnd(); ++it)
+    {
+      PointType point;
+      field->TransformIndexToPhysicalPoint(it.GetIndex(), point);
+      VectorPixel u;
+      for (unsigned int d = 0; d < VDimension; ++d)
+      {
+        const double amplitude = m_Case.geometry == Geometry::OneSlice && d == 2 ? 0.1 * m_FixedGrid.spacing[d]
+                                                                                 : 0.04 * m_FixedGrid.GetExtent(d);
+        u[d] = amplitude * components[d](point - m_FixedGrid.GetCentre());
+      }
+      it.Set(u);
+    }
+    const auto transform = FieldTransformType::New();
+    transform->SetDisplacementField(field);
+    return transform.GetPointer();
+  }
+
+  typename TransformType::Pointer
+  MakeTransform()
+  {
+    auto       maker = MakeTransformMaker(1.0);
+    const auto composite = CompositeType::New();
+    switch (m_Case.motion)
+    {
+      case Motion::CompositeOfTwo: // both are optimised
+        composite->AddTransform(maker.Make(Motion::Rigid));
+        composite->AddTransform(maker.Make(Motion::Affine));
+        return composite.GetPointer();
+      case Motion::MovingInitial: // as ImageRegistrationMethodv4 has it
+        composite->AddTransform(maker.Make(Motion::Affine));
+        composite->AddTransform(maker.Make(Motion::Rigid));
+        composite->SetOnlyMostRecentTransformToOptimizeOn();
+        return composite.GetPointer();
+      case Motion::Field:
+        return MakeField();
+      case Motion::FieldInComposite:
+        composite->AddTransform(MakeField());
+        return composite.GetPointer();
+      case Motion::AffineThenField:
+        composite->AddTransform(maker.Make(Motion::Affine));
+        composite->AddTransform(MakeField());
+        composite->SetOnlyMostRecentTransformToOptimizeOn();
+        return composite.GetPointer();
+      default:
+        return maker.Make(m_Case.motion);
+    }
+  }
+
+  /** Draws transforms until no sample is where float and double may decide differently. */
+  void
+  DrawTransform()
+  {
+    for (int attempt = 0; attempt < 400; ++attempt)
+    {
+      m_Transform = MakeTransform();
+      m_IsNearEdge = FindSampleNearEdge();
+      if (!m_IsNearEdge)
+      {
+        return;
+      }
+    }
+  }
+
+  std::vector<PointType>
+  GetVirtualPoints() const
+  {
+    if (m_Case.sampling != Sampling::Dense)
+    {
+      return m_Points;
+    }
+    const auto grid = ImageType::New();
+    m_VirtualGrid.ApplyTo(*grid);
+    std::vector<PointType> points(grid->GetLargestPossibleRegion().GetNumberOfPixels());
+    for (std::size_t n = 0; n < points.size(); ++n)
+    {
+      grid->TransformIndexToPhysicalPoint(grid->ComputeIndex(n), points[n]);
+    }
+    return points;
+  }
+
+  /** The smallest and the largest value where the mask is, which the histogram's range is, and of the whole image. */
+  struct Ranges
+  {
+    double low = std::numeric_limits<double>::infinity();
+    double high = -std::numeric_limits<double>::infinity();
+    double least = low;
+    double greatest = high;
+
+    bool
+    IsFlat() const
+    {
+      return !(high - low >= 0.1 * (greatest - least));
+    }
+  };
+
+  static Ranges
+  FindRanges(const ImageType & image, const MaskType * mask)
+  {
+    Ranges ranges;
+    for (itk::ImageRegionConstIteratorWithIndex<ImageType> it(&image, image.GetBufferedRegion()); !it.IsAtEnd(); ++it)
+    {
+      PointType point;
+      image.TransformIndexToPhysicalPoint(it.GetIndex(), point);
+      ranges.least = std::min<double>(ranges.least, it.Get());
+      ranges.greatest = std::max<double>(ranges.greatest, it.Get());
+      if (!mask || mask->IsInsideInWorldSpace(point))
+      {
+        ranges.low = std::min<double>(ranges.low, it.Get());
+        ranges.high = std::max<double>(ranges.high, it.Get());
+      }
+    }
+    return ranges;
+  }
+
+  /** Whether there is a sample for which a step of EdgeDistance changes whether they are valid, or whether their
+   * gradient is; of NearestDistance, which voxel is nearest; of RangeDistance, whether the value is in
+   * the histogram's range. All in double precision, by ITK's own objects. */
+  bool
+  FindSampleNearEdge() const
+  {
+    const auto interpolator = MakeInterpolator();
+    interpolator->SetInputImage(m_Moving);
+    const Ranges range = FindRanges(*m_Moving, m_MovingMask);
+    const double distance = RangeDistance * (range.high - range.low) / (m_Case.bins - 4);
+
+    // Where the range is the whole image's, only a spline leaves it.
+    const bool overshoots = m_Case.interpolation == Interpolation::BSpline;
+    const bool lowMatters = overshoots || range.low > range.least;
+    const bool highMatters = overshoots || range.high < range.greatest;
+
+    for (const PointType & virtualPoint : GetVirtualPoints())
+    {
+      const PointType point = m_Transform->TransformPoint(virtualPoint);
+      const unsigned  decisions = Decide(point);
+      bool            isNear = false;
+      for (unsigned int d = 0; d < VDimension; ++d)
+      {
+        isNear = isNear || Decide(Step(point, d, EdgeDistance)) != decisions ||
+                 Decide(Step(point, d, -EdgeDistance)) != decisions;
+        if (m_Case.interpolation == Interpolation::Nearest)
+        {
+          isNear =
+            isNear || GetNearest(Step(point, d, NearestDistance)) != GetNearest(Step(point, d, -NearestDistance));
+        }
+      }
+      if ((lowMatters || highMatters) && !isNear && (decisions & 1u))
+      {
+        const double value = interpolator->Evaluate(point);
+        const bool   isExact = !overshoots && (value == range.low || value == range.high); // a voxel's own value
+        isNear = !isExact && ((lowMatters && std::abs(value - range.low) < distance) ||
+                              (highMatters && std::abs(value - range.high) < distance));
+      }
+      if (isNear)
+      {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  PointType
+  Step(const PointType & point, unsigned int axis, double voxels) const
+  {
+    auto index = m_Moving->template TransformPhysicalPointToContinuousIndex<double>(point);
+    index[axis] += voxels;
+    return m_Moving->template TransformContinuousIndexToPhysicalPoint<double>(index);
+  }
+
+  typename ImageType::IndexType
+  GetNearest(const PointType & point) const
+  {
+    return m_Moving->TransformPhysicalPointToIndex(point);
+  }
+
+  bool
+  IsInBuffer(const PointType & point) const
+  {
+    typename ImageType::IndexType index;
+    return m_Moving->TransformPhysicalPointToIndex(point, index);
+  }
+
+  /** Bit 0: the sample is valid; bit 1 + d: so is component d of its central difference. */
+  unsigned
+  Decide(const PointType & point) const
+  {
+    if (!IsInBuffer(point) || (m_MovingMask && !m_MovingMask->IsInsideInWorldSpace(point)))
+    {
+      return 0;
+    }
+    unsigned decisions = 1;
+    if (!m_Case.gradientFilter)
+    {
+      for (unsigned int d = 0; d < VDimension; ++d)
+      {
+        VectorType step;
+        step.Fill(0.0);
+        step[d] = 0.5 * m_Moving->GetSpacing()[d];
+        decisions |= IsInBuffer(point + step) && IsInBuffer(point - step) ? 2u << d : 0u;
+      }
+    }
+    return decisions;
+  }
+
+  MattesCase                      m_Case;
+  Random                          m_Random;
+  GridType                        m_FixedGrid;
+  GridType                        m_MovingGrid;
+  GridType                        m_VirtualGrid;
+  typename ImageType::Pointer     m_Fixed;
+  typename ImageType::Pointer     m_Moving;
+  typename MaskType::Pointer      m_FixedMask;
+  typename MaskType::Pointer      m_MovingMask;
+  typename TransformType::Pointer m_FixedTransform;
+  typename TransformType::Pointer m_Transform;
+  std::vector<PointType>          m_Points;
+  bool                            m_IsNearEdge = false;
+};
+
+template <typename TPixel, unsigned int VDimension>
+MattesComparison
+CompareImages(const MattesCase & c, const std::string & deviceName)
+{
+  const MattesSetUp<TPixel, VDimension> setUp(c);
+  const auto                            ours = OurMetric<TPixel, VDimension>::New();
+  ours->NormalizedOff();
+  ours->SetDevice(itk::GPUDevice::FromName(deviceName));
+  const auto       itks = ItkMetric<TPixel, VDimension>::New();
+  MattesComparison comparison;
+  comparison.isFlat = setUp.IsFlat();
+  comparison.isNearEdge = setUp.IsNearEdge();
+  if (comparison.isFlat || comparison.isNearEdge)
+  {
+    return comparison;
+  }
+  comparison.itk = setUp.Evaluate(*itks);
+  comparison.ours = setUp.Evaluate(*ours);
+  comparison.samples = setUp.GetNumberOfSamples();
+  return comparison;
+}
+
+template <unsigned int VDimension>
+MattesComparison
+Compare(const MattesCase & c, const std::string & deviceName)
+{
+  return c.doublePixels ? CompareImages<double, VDimension>(c, deviceName)
+                        : CompareImages<float, VDimension>(c, deviceName);
+}
+
+} // namespace gpuregtest
+
+#endif

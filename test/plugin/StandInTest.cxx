@@ -1,0 +1,423 @@
+// SPDX-License-Identifier: Apache-2.0
+// Classes that stand in for ITK's in a program that knows nothing of them: they see what ITK's see, and work where ITK's
+// work.
+#include "itkGPURegistrationFactory.h"
+
+#include "itkGPUResampleImageFilter.h"
+
+#include "itkAffineTransform.h"
+#include "itkBSplineInterpolateImageFunction.h"
+#include "itkBSplineDecompositionImageFilter.h"
+#include "itkBSplineTransform.h"
+#include "itkDisplacementFieldTransform.h"
+#include "itkImageRegionIteratorWithIndex.h"
+#include "itkRecursiveMultiResolutionPyramidImageFilter.h"
+#include "itkShrinkImageFilter.h"
+#include "itkSmoothingRecursiveGaussianImageFilter.h"
+#include "itkThinPlateSplineKernelTransform.h"
+
+#include "ImageComparison.h"
+#include "Listening.h"
+#include "TestDevices.h"
+
+#include "gpureg/Device.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <string>
+#include <type_traits>
+#include <typeinfo>
+#include <vector>
+
+namespace gpuregtest
+{
+namespace
+{
+using ImageType = itk::Image<float, 3>;
+using ResampleType = itk::ResampleImageFilter<ImageType, ImageType>;
+using OursType = itk::GPUResampleImageFilter<ImageType, ImageType>;
+using TransformType = itk::Transform<double, 3, 3>;
+
+/** Fills an image in place, as programs do that do not know of Modified(). */
+void
+Refill(ImageType & image, float value)
+{
+  // Without GetBufferPointer() and the like, some of which tell of a change.
+  for (itk::ImageRegionIteratorWithIndex<ImageType> it(&image, image.GetBufferedRegion()); !it.IsAtEnd(); ++it)
+  {
+    const auto index = it.GetIndex();
+    it.Value() = value + 0.25f * static_cast<float>(index[0] % 3) + 0.5f * static_cast<float>(index[1] % 2);
+  }
+}
+
+ImageType::Pointer
+MakeImage(float value)
+{
+  const auto            image = ImageType::New();
+  ImageType::RegionType region;
+  region.SetSize({ { 40, 31, 20 } });
+  region.SetIndex({ { 3, -2, 5 } });
+  image->SetRegions(region);
+  image->Allocate();
+  const double spacing[] = { 1.0, 0.9, 1.5 };
+  image->SetSpacing(spacing);
+  Refill(*image, value);
+  return image;
+}
+
+itk::AffineTransform<double, 3>::Pointer
+MakeShift(double shift)
+{
+  const auto transform = itk::AffineTransform<double, 3>::New();
+  transform->Rotate(0, 1, 0.1);
+  itk::AffineTransform<double, 3>::OutputVectorType by;
+  by.Fill(shift);
+  transform->Translate(by);
+  return transform;
+}
+
+/** One of ITK's resamplers, as New() gives it. */
+ResampleType::Pointer
+MakeResampler(ImageType & image, const TransformType & transform)
+{
+  const auto filter = ResampleType::New();
+  filter->SetInput(&image);
+  filter->SetTransform(&transform);
+  filter->SetReferenceImage(&image);
+  filter->UseReferenceImageOn();
+  return filter;
+}
+
+/** Makes filters by New() of ITK's classes that are ITK's own. */
+template <typename TMake>
+auto
+MakeITKs(const TMake & make)
+{
+  itk::GPURegistrationFactory::UnRegisterAll();
+  auto filter = make();
+  itk::GPURegistrationFactory::RegisterAll();
+  return filter;
+}
+
+/** Whether an update of a stand-in, which something else has made necessary, makes what ITK's own class makes. */
+void
+ExpectAsITK(ResampleType & filter, ImageType & image, const TransformType & transform)
+{
+  ASSERT_NE(dynamic_cast<const OursType *>(&filter), nullptr);
+  const auto itks = MakeITKs([&] { return MakeResampler(image, transform); });
+  ASSERT_EQ(dynamic_cast<const OursType *>(itks.GetPointer()), nullptr);
+  itks->Update();
+  filter.SetTransform(&transform);
+  filter.Modified();
+  filter.Update();
+  EXPECT_EQ(CountFurtherApart(*itks->GetOutput(), *filter.GetOutput(), 1e-4), 0u);
+}
+
+gpureg::EvaluationStatistics
+GetStatistics(const ResampleType & filter)
+{
+  return dynamic_cast<const OursType &>(filter).GetEvaluationStatistics();
+}
+
+class StandIn : public DeviceTest
+{
+protected:
+  StandIn()
+  {
+    itk::GPUDevice::SetDefault(this->GetDevice());
+    itk::GPURegistrationFactory::RegisterAll();
+  }
+  ~StandIn() override
+  {
+    gpureg::SetMemoryLimit(GetParam(), 0);
+    itk::GPURegistrationFactory::UnRegisterAll();
+    itk::GPUDevice::SetDefault(itk::GPUDevice::GetAvailable().front());
+  }
+};
+
+TEST_P(StandIn, SeesAnInputThatIsRefilledInPlace)
+{
+  const auto image = MakeImage(1);
+  const auto filter = MakeResampler(*image, *MakeShift(0));
+  ExpectAsITK(*filter, *image, *MakeShift(0.1));
+  Refill(*image, 7);
+  ExpectAsITK(*filter, *image, *MakeShift(0.2));
+  // Long enough as it was for the device to keep it.
+  for (int n = 0; n < 4; ++n)
+  {
+    ExpectAsITK(*filter, *image, *MakeShift(0.3 * n));
+  }
+  if (!this->GetDevice().IsHost())
+  {
+    EXPECT_LT(GetStatistics(*filter).bytesUp, 1000) << "what is proved to be there is not sent again";
+  }
+  Refill(*image, -3);
+  ExpectAsITK(*filter, *image, *MakeShift(0.2));
+  ExpectAsITK(*filter, *image, *MakeShift(0.1));
+  // One voxel.
+  image->GetPixelContainer()->GetImportPointer()[12345] = 100;
+  ExpectAsITK(*filter, *image, *MakeShift(0.3));
+}
+
+TEST_P(StandIn, SeesCoefficientsOfAnInputThatIsRefilledInPlace)
+{
+  const auto image = MakeImage(1);
+  const auto make = [&] {
+    const auto filter = MakeResampler(*image, *MakeShift(0));
+    filter->SetInterpolator(itk::BSplineInterpolateImageFunction<ImageType, double>::New());
+    return filter;
+  };
+  const auto filter = make();
+  for (const double value : { 1.0, 1.0, 1.0, 1.0, 5.0, 5.0, 5.0, 2.0 })
+  {
+    Refill(*image, static_cast<float>(value));
+    const auto itks = MakeITKs(make);
+    itks->Update();
+    filter->Modified();
+    filter->Update();
+    EXPECT_EQ(CountFurtherApart(*itks->GetOutput(), *filter->GetOutput(), 1e-4), 0u);
+  }
+}
+
+TEST_P(StandIn, SeesAFieldThatIsRefilledInPlace)
+{
+  using FieldTransformType = itk::DisplacementFieldTransform<double, 3>;
+  const auto image = MakeImage(1);
+  const auto field = FieldTransformType::DisplacementFieldType::New();
+  field->CopyInformation(image);
+  field->SetRegions(image->GetBufferedRegion());
+  field->Allocate();
+  const auto transform = FieldTransformType::New();
+  transform->SetDisplacementField(field);
+  const auto filter = MakeResampler(*image, *transform);
+  for (const double shift : { 0.3, 0.3, 0.3, 0.3, -1.2, -1.2, -1.2, 0.7 })
+  {
+    using IteratorType = itk::ImageRegionIteratorWithIndex<FieldTransformType::DisplacementFieldType>;
+    for (IteratorType it(field, field->GetBufferedRegion()); !it.IsAtEnd(); ++it)
+    {
+      it.Value()[0] = shift + 0.01 * static_cast<double>(it.GetIndex()[1]);
+      it.Value()[1] = -0.5 * shift;
+      it.Value()[2] = 0.25;
+    }
+    ExpectAsITK(*filter, *image, *transform);
+  }
+}
+
+TEST_P(StandIn, SeesASplinesCoefficientsThatAreChangedInPlace)
+{
+  using SplineType = itk::BSplineTransform<double, 3, 3>;
+  const auto                         image = MakeImage(1);
+  const auto                         transform = SplineType::New();
+  SplineType::PhysicalDimensionsType extent;
+  for (unsigned int d = 0; d < 3; ++d)
+  {
+    extent[d] = image->GetSpacing()[d] * static_cast<double>(image->GetBufferedRegion().GetSize(d));
+  }
+  SplineType::OriginType origin;
+  image->TransformIndexToPhysicalPoint(image->GetBufferedRegion().GetIndex(), origin);
+  transform->SetTransformDomainOrigin(origin);
+  transform->SetTransformDomainPhysicalDimensions(extent);
+  SplineType::MeshSizeType mesh;
+  mesh.Fill(4);
+  transform->SetTransformDomainMeshSize(mesh);
+  const auto filter = MakeResampler(*image, *transform);
+  for (const double size : { 0.5, 0.5, 0.5, 0.5, -1.0, -1.0, 2.0 })
+  {
+    for (unsigned int d = 0; d < 3; ++d)
+    {
+      auto &     coefficients = *transform->GetCoefficientImages()[d];
+      const auto count = coefficients.GetBufferedRegion().GetNumberOfPixels();
+      for (itk::SizeValueType i = 0; i < count; ++i)
+      {
+        coefficients.GetPixelContainer()->GetImportPointer()[i] =
+          size * std::sin(0.1 * static_cast<double>(i * (d + 1)));
+      }
+    }
+    ExpectAsITK(*filter, *image, *transform);
+  }
+}
+
+TEST_P(StandIn, SeesLandmarksThatAreMovedInPlace)
+{
+  using SplineType = itk::ThinPlateSplineKernelTransform<double, 3>;
+  const auto image = MakeImage(1);
+  const auto transform = SplineType::New();
+  const auto sources = SplineType::PointSetType::New();
+  const auto targets = SplineType::PointSetType::New();
+  for (unsigned int n = 0; n < 8; ++n)
+  {
+    SplineType::InputPointType point;
+    point[0] = (n & 1) != 0 ? 40 : 4;
+    point[1] = (n & 2) != 0 ? 25 : -1;
+    point[2] = (n & 4) != 0 ? 35 : 8;
+    sources->GetPoints()->InsertElement(n, point);
+    targets->GetPoints()->InsertElement(n, point);
+  }
+  transform->SetSourceLandmarks(sources);
+  transform->SetTargetLandmarks(targets);
+  const auto filter = MakeResampler(*image, *transform);
+  for (const double shift : { 0.5, 0.5, 0.5, -1.0, 2.0 })
+  {
+    targets->GetPoints()->ElementAt(3)[1] = 25 + shift;
+    transform->ComputeWMatrix();
+    ExpectAsITK(*filter, *image, *transform);
+  }
+}
+
+TEST_P(StandIn, AClassThatIsNamedTrustsTimeStampsUnlessItIsTold)
+{
+  const auto image = MakeImage(1);
+  const auto filter = OursType::New();
+  filter->SetInput(image);
+  filter->SetReferenceImage(image);
+  filter->UseReferenceImageOn();
+  const auto isUpToDate = [&] {
+    filter->SetTransform(MakeShift(0));
+    filter->Modified();
+    filter->Update();
+    const auto itks = MakeITKs([&] { return MakeResampler(*image, *MakeShift(0)); });
+    itks->Update();
+    return CountFurtherApart(*itks->GetOutput(), *filter->GetOutput(), 1e-4) == 0;
+  };
+  EXPECT_TRUE(filter->GetTrustsTimeStamps());
+  EXPECT_TRUE(isUpToDate());
+  Refill(*image, 4);
+  image->Modified();
+  EXPECT_TRUE(isUpToDate()) << "the change was told";
+  filter->TrustsTimeStampsOff();
+  for (const float value : { 5.0f, 5.0f, 5.0f, 6.0f })
+  {
+    Refill(*image, value);
+    EXPECT_TRUE(isUpToDate());
+  }
+}
+
+/** Without device memory a stand-in has its parent do the work, and says so once; later it is on the device again. */
+template <typename TFilter>
+void
+ExpectWorksWithoutMemory(const std::string & device, const std::function<void(TFilter &)> & setUp = {})
+{
+  using OutputType = std::decay_t<decltype(*TFilter::New()->GetOutput())>;
+  const auto make = [&setUp] {
+    // Filters in place take their input's memory: one each.
+    const auto image = MakeImage(1);
+    const auto filter = TFilter::New();
+    filter->SetInput(image);
+    if (setUp)
+    {
+      setUp(*filter);
+    }
+    return filter;
+  };
+  const auto itks = MakeITKs(make);
+  itks->Update();
+  const auto filter = make();
+  ASSERT_STRNE(typeid(*filter).name(), typeid(*itks).name());
+  const auto expectRight = [&] {
+    const OutputType & output = *filter->GetOutput();
+    EXPECT_EQ(CountFurtherApart(*itks->GetOutput(), output, 1e-4), 0u) << filter->GetNameOfClass();
+  };
+  Listening listening;
+  gpureg::SetMemoryLimit(device, 1);
+  for (int n = 0; n < 3; ++n)
+  {
+    filter->SetInput(MakeImage(1));
+    filter->Update();
+    expectRight();
+  }
+  EXPECT_EQ(listening.window->Count("memory"), 1u) << filter->GetNameOfClass();
+  EXPECT_EQ(listening.window->said.size(), 1u);
+  gpureg::SetMemoryLimit(device, 0);
+  filter->SetInput(MakeImage(1));
+  filter->Update();
+  expectRight();
+  EXPECT_EQ(listening.window->said.size(), 1u);
+  EXPECT_EQ(gpureg::GetMemoryInUse(device), gpureg::GetIdleMemoryInUse(device));
+}
+
+TEST_P(StandIn, WorksWithoutDeviceMemory)
+{
+  ExpectWorksWithoutMemory<ResampleType>(GetParam(), [](ResampleType & filter) {
+    filter.SetReferenceImage(filter.GetInput());
+    filter.UseReferenceImageOn();
+    filter.SetTransform(MakeShift(0.4));
+  });
+  ExpectWorksWithoutMemory<itk::RecursiveGaussianImageFilter<ImageType, ImageType>>(GetParam());
+  ExpectWorksWithoutMemory<itk::SmoothingRecursiveGaussianImageFilter<ImageType, ImageType>>(GetParam());
+  using SmoothingType = itk::SmoothingRecursiveGaussianImageFilter<ImageType, ImageType>;
+  ExpectWorksWithoutMemory<SmoothingType>(GetParam(), [](SmoothingType & filter) { filter.InPlaceOn(); });
+  ExpectWorksWithoutMemory<itk::MultiResolutionPyramidImageFilter<ImageType, ImageType>>(GetParam());
+  ExpectWorksWithoutMemory<itk::RecursiveMultiResolutionPyramidImageFilter<ImageType, ImageType>>(GetParam());
+  ExpectWorksWithoutMemory<itk::BSplineDecompositionImageFilter<ImageType, itk::Image<double, 3>>>(GetParam());
+  if (!this->GetDevice().IsHost())
+  {
+    // On the host it has nothing to be without.
+    using ShrinkType = itk::ShrinkImageFilter<ImageType, ImageType>;
+    ExpectWorksWithoutMemory<ShrinkType>(GetParam(), [](ShrinkType & filter) { filter.SetShrinkFactors(2); });
+  }
+}
+
+TEST_P(StandIn, ManyLiveFiltersHoldWhatTheBoundsAllow)
+{
+  constexpr std::size_t idleLimit = std::size_t{ 3 } << 20;
+  constexpr std::size_t pinnedLimit = std::size_t{ 1 } << 20;
+  const std::size_t     idleBefore = gpureg::GetIdleMemoryInUse(GetParam());
+  EXPECT_EQ(idleBefore, 0u) << "what filters held goes with them";
+  gpureg::ReleaseIdleMemory(GetParam());
+  gpureg::SetIdleMemoryLimit(GetParam(), idleLimit);
+  gpureg::SetPinnedMemoryLimit(GetParam(), pinnedLimit);
+  const auto                         transform = MakeShift(0.4);
+  std::vector<ResampleType::Pointer> filters;
+  for (int n = 0; n < 500; ++n)
+  {
+    const auto image = MakeImage(static_cast<float>(n));
+    filters.push_back(MakeResampler(*image, *transform));
+  }
+  const auto updateAll = [&] {
+    for (const auto & filter : filters)
+    {
+      filter->Modified();
+      filter->Update();
+      ASSERT_LE(gpureg::GetIdleMemoryInUse(GetParam()), idleLimit);
+      ASSERT_LE(gpureg::GetPinnedMemoryInUse(GetParam()), pinnedLimit);
+      ASSERT_EQ(gpureg::GetMemoryInUse(GetParam()), gpureg::GetIdleMemoryInUse(GetParam()));
+    }
+  };
+  updateAll();
+  updateAll();
+  const auto first = MakeITKs([&] { return MakeResampler(*MakeImage(0), *transform); });
+  first->Update();
+  for (int n = 0; n < 500; n += 83)
+  {
+    // Where the shifted image is inside, each is the first one's plus a number.
+    const ImageType::IndexType index{ { 20, 10, 12 } };
+    EXPECT_NEAR(filters[n]->GetOutput()->GetPixel(index), first->GetOutput()->GetPixel(index) + n, 1e-4 * (1 + n));
+  }
+  filters.clear();
+  EXPECT_EQ(gpureg::GetMemoryInUse(GetParam()), 0u);
+  gpureg::SetIdleMemoryLimit(GetParam(), this->GetDevice().GetMemorySize() / 4);
+  gpureg::SetPinnedMemoryLimit(GetParam(), std::size_t{ 256 } << 20);
+}
+
+TEST_P(StandIn, AClassThatIsNamedThrowsAnErrorOfItsKind)
+{
+  const auto image = MakeImage(1);
+  const auto filter = OursType::New();
+  filter->SetInput(image);
+  filter->SetReferenceImage(image);
+  filter->UseReferenceImageOn();
+  gpureg::SetMemoryLimit(GetParam(), 1);
+  EXPECT_THROW(filter->Update(), itk::GPUOutOfMemoryError);
+  gpureg::SetMemoryLimit(GetParam(), 0);
+  filter->Update();
+  filter->SetTransform(nullptr);
+  EXPECT_THROW(filter->Update(), itk::GPUBadInputError);
+  EXPECT_THROW(itk::GPUDevice::FromName("cuda:99"), itk::GPUBadInputError);
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, StandIn, ::testing::ValuesIn(GetDeviceNames()), GetTestName);
+
+} // namespace
+} // namespace gpuregtest

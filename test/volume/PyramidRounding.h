@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// How far rounding may put two pyramids of one image apart, from the image and its place in space.
+#ifndef PyramidRounding_h
+#define PyramidRounding_h
+
+#include "itkContinuousIndex.h"
+#include "itkImageBase.h"
+#include "itkImageRegionConstIteratorWithIndex.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <type_traits>
+
+namespace gpuregtest
+{
+
+/** How many voxels of an image lie between two of a level made from it, along each axis. */
+template <unsigned int VDimension>
+using PyramidFactors = std::array<unsigned int, VDimension>;
+
+/** Calls work(index) for both ends of each row of a region: its first voxel, and what comes behind its last one. */
+template <unsigned int VDimension, typename TWork>
+void
+ForEachEndOfARow(const itk::ImageRegion<VDimension> & region, const TWork & work)
+{
+  const auto rows = region.GetNumberOfPixels() / region.GetSize(0);
+  for (itk::SizeValueType row = 0; row < rows; ++row)
+  {
+    auto index = region.GetIndex();
+    auto rest = row;
+    for (unsigned int d = 1; d < VDimension; ++d)
+    {
+      index[d] += static_cast<itk::IndexValueType>(rest % region.GetSize(d));
+      rest /= region.GetSize(d);
+    }
+    work(index);
+    index[0] += static_cast<itk::IndexValueType>(region.GetSize(0));
+    work(index);
+  }
+}
+
+/** Where ITK puts a voxel of a level in the image that the level is made from: to a point, and the point to a
+ *  continuous index. */
+template <unsigned int VDimension>
+itk::ContinuousIndex<double, VDimension>
+FindContinuousIndex(const itk::ImageBase<VDimension> & image,
+                    const itk::ImageBase<VDimension> & level,
+                    const itk::Index<VDimension> &     index)
+{
+  typename itk::ImageBase<VDimension>::PointType point;
+  level.TransformIndexToPhysicalPoint(index, point);
+  return image.template TransformPhysicalPointToContinuousIndex<double>(point);
+}
+
+/** Whether ITK's rounding puts the voxels of all of a level's rows alike: where each lies along an axis depends on its
+ *  index along that axis alone. Of axes that are those of space in another order it does not always, for the inverse of
+ *  their matrix is rounded. */
+template <unsigned int VDimension>
+bool
+AreRowsAlike(const itk::ImageBase<VDimension> & image, const itk::ImageBase<VDimension> & level)
+{
+  const auto region = level.GetLargestPossibleRegion();
+  bool       areAlike = true;
+  ForEachEndOfARow(region, [&](const itk::Index<VDimension> & index) {
+    const auto there = FindContinuousIndex(image, level, index);
+    for (unsigned int d = 0; d < VDimension; ++d)
+    {
+      auto onAxis = region.GetIndex();
+      onAxis[d] = index[d];
+      areAlike = areAlike && there[d] == FindContinuousIndex(image, level, onAxis)[d];
+    }
+  });
+  return areAlike;
+}
+
+/** How far itk::ResampleImageFilter's rounding moves a level's voxels, along each axis, in voxels of the image that the
+ *  level is made from. Voxel j belongs at the index factor·j + (factor - 1)/2. On ITK's way through a point, as many
+ *  digits are lost as the origin is voxels away. It goes that way with both ends of each row, and mixes the two:
+ *  begin + alpha·(end - begin) is moved no further than the ends, but for the rounding of its four operations. */
+template <unsigned int VDimension>
+std::array<double, VDimension>
+FindDisplacement(const itk::ImageBase<VDimension> & image,
+                 const itk::ImageBase<VDimension> & level,
+                 const PyramidFactors<VDimension> & factors)
+{
+  std::array<double, VDimension> displacement{};
+  std::array<double, VDimension> largestIndex{};
+  ForEachEndOfARow(level.GetLargestPossibleRegion(), [&](const itk::Index<VDimension> & index) {
+    const auto there = FindContinuousIndex(image, level, index);
+    for (unsigned int d = 0; d < VDimension; ++d)
+    {
+      const double exact = static_cast<double>(factors[d]) * static_cast<double>(index[d]) + 0.5 * (factors[d] - 1.0);
+      displacement[d] = std::max(displacement[d], std::abs(there[d] - exact));
+      largestIndex[d] = std::max(largestIndex[d], std::abs(exact));
+    }
+  });
+  for (unsigned int d = 0; d < VDimension; ++d)
+  {
+    displacement[d] += 4 * std::numeric_limits<double>::epsilon() * largestIndex[d];
+  }
+  return displacement;
+}
+
+/** The largest difference between neighbours along an axis. */
+template <typename TImage>
+double
+FindLargestStep(const TImage & image, unsigned int axis)
+{
+  const auto region = image.GetBufferedRegion();
+  double     largest = 0;
+  for (itk::ImageRegionConstIteratorWithIndex<TImage> it(&image, region); !it.IsAtEnd(); ++it)
+  {
+    auto next = it.GetIndex();
+    ++next[axis];
+    if (region.IsInside(next))
+    {
+      largest = std::max(largest, std::abs(static_cast<double>(image.GetPixel(next)) - static_cast<double>(it.Get())));
+    }
+  }
+  return largest;
+}
+
+/** How far a level of real numbers that ITK makes may be from ours, made from the same image. Smoothing makes no value
+ *  larger and no step steeper, and interpolation between voxels goes no steeper than from one to the next. With M the
+ *  largest value, D axes, and the weights' sum 1:
+ *  - Each side adds up T weighted values along each axis, T·M·epsilon/2, and interpolates, 5·M·epsilon/2. Half a voxel
+ *    further is one weight more, of weights rounded once more: T + 3 instead of T. T is at most 65.
+ *  - Each side rounds to the pixel type after each axis and after interpolation: (D + 1)·M/2 of that type's epsilon.
+ *  - Where ITK interpolates, it does so off the place by the displacement, which times the step is what it is off in
+ *    value.
+ */
+template <typename TImage>
+double
+FindLevelTolerance(const TImage &                                 image,
+                   const TImage &                                 level,
+                   const PyramidFactors<TImage::ImageDimension> & factors,
+                   bool                                           interpolates)
+{
+  using PixelType = typename TImage::PixelType;
+  static_assert(std::is_floating_point<PixelType>::value, "integers are cut off");
+  constexpr double MostTaps = 65;
+  double           largestValue = 0;
+  for (itk::ImageRegionConstIteratorWithIndex<TImage> it(&image, image.GetBufferedRegion()); !it.IsAtEnd(); ++it)
+  {
+    largestValue = std::max(largestValue, std::abs(static_cast<double>(it.Get())));
+  }
+  const double ofSums = TImage::ImageDimension * (MostTaps + 4) * std::numeric_limits<double>::epsilon();
+  const double ofPixels = (TImage::ImageDimension + 1) * static_cast<double>(std::numeric_limits<PixelType>::epsilon());
+  double       tolerance = (ofSums + ofPixels) * largestValue;
+  if (interpolates)
+  {
+    const auto displacement = FindDisplacement<TImage::ImageDimension>(image, level, factors);
+    for (unsigned int d = 0; d < TImage::ImageDimension; ++d)
+    {
+      tolerance += displacement[d] * FindLargestStep(image, d);
+    }
+  }
+  return tolerance;
+}
+
+} // namespace gpuregtest
+
+#endif

@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: Apache-2.0
+// The filters of volumes beside ITK's, in random set-ups: sizes, spacings, sigmas, orders, factors, schedules.
+// GPUREG_TEST_SEED=(that of a case) GPUREG_TEST_CASES=1 makes one again.
+#include "PyramidRounding.h"
+#include "RandomGrid.h"
+#include "TestSeeds.h"
+#include "VolumeFilterCase.h"
+
+#include "itkGPUBSplineDecompositionImageFilter.h"
+#include "itkGPUMultiResolutionPyramidImageFilter.h"
+#include "itkGPURecursiveGaussianImageFilter.h"
+#include "itkGPURecursiveMultiResolutionPyramidImageFilter.h"
+#include "itkGPUShrinkImageFilter.h"
+#include "itkGPUSmoothingRecursiveGaussianImageFilter.h"
+
+namespace gpuregtest
+{
+namespace
+{
+
+/** Of the waves that are filtered. */
+constexpr double InputRange = 1100.0;
+
+/** The same voxels where geometry costs nothing: every point is a whole index. */
+template <typename TImage>
+typename TImage::Pointer
+MoveToTheOrigin(const TImage & image)
+{
+  auto moved = TImage::New();
+  moved->SetRegions(image.GetBufferedRegion());
+  moved->Allocate();
+  std::copy_n(image.GetBufferPointer(), image.GetBufferedRegion().GetNumberOfPixels(), moved->GetBufferPointer());
+  return moved;
+}
+
+class VolumeFilterFuzz : public DeviceTest
+{
+protected:
+  /** Configures both filters alike, and has their outputs checked; what ITK refuses, ours is to refuse, too, unless it
+   *  may do more. The same bits on any number of threads. Returns whether there was something to compare. */
+  template <typename TReference, typename TFilter, typename TConfigure, typename TCheck>
+  bool
+  Compare(const typename TFilter::InputImageType & input,
+          const TConfigure &                       configure,
+          const TCheck &                           check,
+          bool                                     mayDoMore = false)
+  {
+    using ImageType = typename TFilter::OutputImageType;
+    auto reference = TReference::New();
+    configure(*reference);
+    reference->SetInput(&input);
+    const bool isRefused = this->IsRefused(*reference);
+
+    std::vector<typename ImageType::Pointer> once;
+    for (const unsigned int threads : { 2u, 1u, 7u })
+    {
+      auto filter = TFilter::New();
+      filter->SetDevice(this->GetDevice());
+      configure(*filter);
+      filter->SetInput(&input);
+      filter->SetNumberOfWorkUnits(threads);
+      const bool isRefusedToo = this->IsRefused(*filter);
+      EXPECT_TRUE(isRefusedToo == isRefused || (isRefused && mayDoMore)) << filter->GetNameOfClass();
+      if (isRefused || isRefusedToo)
+      {
+        continue;
+      }
+      if (once.empty())
+      {
+        SCOPED_TRACE(filter->GetNameOfClass());
+        check(*reference, *filter);
+      }
+      for (unsigned int n = 0; n < filter->GetNumberOfIndexedOutputs(); ++n)
+      {
+        if (n == once.size())
+        {
+          once.push_back(filter->GetOutput(n));
+        }
+        EXPECT_TRUE(HaveSameBits(*once[n], *filter->GetOutput(n)))
+          << filter->GetNameOfClass() << " on " << threads << " threads";
+      }
+    }
+    return !isRefused;
+  }
+
+  /** A check of one output: nRMSE up to this. Integers may be one apart, if anything may. */
+  static auto
+  MakeNrmseCheck(double tolerance, double range = InputRange)
+  {
+    return [=](auto & reference, auto & filter) {
+      const auto & expected = *reference.GetOutput();
+      const bool   isInteger = std::is_integral<std::decay_t<decltype(expected.GetPixel({}))>>::value;
+      EXPECT_LE(GetNrmse(expected, *filter.GetOutput(), isInteger && tolerance > 0, range), tolerance);
+    };
+  }
+
+  /** What a pyramid's levels are made with. */
+  struct PyramidSetUp
+  {
+    itk::Array2D<unsigned int> schedule;
+    bool                       shrinks;
+    double                     error;
+  };
+
+  /** Every level beside ITK's, within what rounding explains. A recursive pyramid's level is made from the one before,
+   *  with its errors: smoothing and interpolation make them no larger. */
+  template <typename TPyramid, typename TFilter>
+  static void
+  CheckLevels(TPyramid &                                reference,
+              TFilter &                                 filter,
+              const typename TPyramid::InputImageType & input,
+              const PyramidSetUp &                      setUp)
+  {
+    using ImageType = typename TPyramid::OutputImageType;
+    constexpr unsigned int Dimension = ImageType::ImageDimension;
+    using RecursiveType = itk::RecursiveMultiResolutionPyramidImageFilter<ImageType, ImageType>;
+    constexpr bool IsRecursive = std::is_same<TPyramid, RecursiveType>::value;
+    const auto     levels = static_cast<unsigned int>(setUp.schedule.rows());
+    double         tolerance = 0;
+    for (unsigned int level = levels; level-- > 0;)
+    {
+      const bool                isFromBefore = IsRecursive && level + 1 < levels;
+      const ImageType &         image = isFromBefore ? *reference.GetOutput(level + 1) : input;
+      const ImageType &         expected = *reference.GetOutput(level);
+      PyramidFactors<Dimension> factors;
+      bool                      isCopy = IsRecursive;
+      for (unsigned int d = 0; d < Dimension; ++d)
+      {
+        factors[d] = setUp.schedule[level][d] / (isFromBefore ? setUp.schedule[level + 1][d] : 1);
+        isCopy = isCopy && factors[d] == 1;
+      }
+      tolerance = isFromBefore ? tolerance : 0;
+      if constexpr (std::is_integral<typename ImageType::PixelType>::value)
+      {
+        // Cut off, integers show the last bit of what they are made from. Ours is ITK's, unless its rounding puts each
+        // row elsewhere: then a level may put one more between them.
+        tolerance += isCopy || setUp.shrinks || AreRowsAlike<Dimension>(image, expected) ? 0 : 1;
+      }
+      else
+      {
+        tolerance += isCopy ? 0 : FindLevelTolerance(image, expected, factors, !setUp.shrinks);
+      }
+      EXPECT_EQ(CountFurtherApart(expected, *filter.GetOutput(level), tolerance), 0u)
+        << "further apart than " << tolerance << ", level " << level;
+    }
+  }
+
+  template <typename TFilter>
+  static bool
+  IsRefused(TFilter & filter)
+  {
+    try
+    {
+      filter.Update();
+      return false;
+    }
+    catch (const itk::ExceptionObject &)
+    {
+      return true;
+    }
+  }
+
+  template <typename TImage>
+  void
+  CompareGaussian(const TImage & input, Random & random)
+  {
+    const bool isInteger = std::is_integral<typename TImage::PixelType>::value;
+    // From a fraction of a voxel to most of the image.
+    const unsigned int axis = Draw(random, TImage::ImageDimension);
+    const double       sigma = input.GetSpacing()[axis] * std::pow(10.0, Uniform(random, -0.4, 1.4));
+    // A derivative's sign, cut off to an unsigned integer, means nothing.
+    const auto order = static_cast<itk::GaussianOrderEnum>(isInteger ? 0 : Draw(random, 3));
+    const bool normalizes = Chance(random, 2);
+    SCOPED_TRACE("sigma " + std::to_string(sigma) + ", axis " + std::to_string(axis) + ", order " +
+                 std::to_string(static_cast<int>(order)) + (normalizes ? ", normalised" : ""));
+    m_Compared += this->Compare<itk::RecursiveGaussianImageFilter<TImage, TImage>,
+                                itk::GPURecursiveGaussianImageFilter<TImage, TImage>>(
+      input,
+      [&](auto & filter) {
+        filter.SetSigma(sigma);
+        filter.SetDirection(axis);
+        filter.SetOrder(order);
+        filter.SetNormalizeAcrossScale(normalizes);
+      },
+      // A derivative is measured by itself.
+      MakeNrmseCheck(1e-5, order == itk::GaussianOrderEnum::ZeroOrder ? InputRange : 0));
+    m_Compared += this->Compare<itk::SmoothingRecursiveGaussianImageFilter<TImage, TImage>,
+                                itk::GPUSmoothingRecursiveGaussianImageFilter<TImage, TImage>>(
+      input,
+      [&](auto & filter) {
+        filter.SetSigma(sigma);
+        filter.SetNormalizeAcrossScale(normalizes);
+      },
+      MakeNrmseCheck(1e-5));
+  }
+
+  template <typename TImage>
+  void
+  CompareDecomposition(const TImage & input, Random & random)
+  {
+    const unsigned int order = Draw(random, 6);
+    SCOPED_TRACE("B-spline order " + std::to_string(order));
+    m_Compared += this->Compare<itk::BSplineDecompositionImageFilter<TImage, TImage>,
+                                itk::GPUBSplineDecompositionImageFilter<TImage, TImage>>(
+      input, [&](auto & filter) { filter.SetSplineOrder(order); }, MakeNrmseCheck(1e-5));
+  }
+
+  template <typename TImage>
+  void
+  CompareShrink(const TImage & input, Random & random)
+  {
+    typename itk::ShrinkImageFilter<TImage, TImage>::ShrinkFactorsType factors;
+    for (auto & factor : factors)
+    {
+      factor = 1 + Draw(random, 7);
+    }
+    SCOPED_TRACE("factors " + ::testing::PrintToString(factors));
+    m_Compared += this->Compare<itk::ShrinkImageFilter<TImage, TImage>, itk::GPUShrinkImageFilter<TImage, TImage>>(
+      input, [&](auto & filter) { filter.SetShrinkFactors(factors); }, MakeNrmseCheck(0.0));
+  }
+
+  /** ITK's pyramids interpolate where its rounding puts a voxel: start indices and factors are such that none is put on
+   *  the very edge of the image. What ITK's own filters cannot agree about, ours may do. */
+  template <typename TImage>
+  void
+  ComparePyramids(Grid<TImage::ImageDimension> grid, std::uint64_t seed, Random & random)
+  {
+    for (unsigned int d = 0; d < TImage::ImageDimension; ++d)
+    {
+      grid.start[d] = 48 * (static_cast<int>(Draw(random, 5)) - 2);
+    }
+    const auto                 input = MakeWaves<TImage>(grid, seed);
+    itk::Array2D<unsigned int> schedule(1 + Draw(random, 4), TImage::ImageDimension);
+    for (unsigned int d = 0; d < schedule.cols(); ++d)
+    {
+      const auto   most = static_cast<unsigned int>(grid.size[d]);
+      unsigned int factor = std::min(1 + Draw(random, 3), most);
+      for (unsigned int level = schedule.rows(); level-- > 0; factor *= 2 * factor <= most ? 1 + Draw(random, 2) : 1)
+      {
+        schedule[level][d] = factor;
+      }
+    }
+    PyramidSetUp setUp;
+    setUp.schedule = schedule;
+    setUp.shrinks = Chance(random, 2);
+    setUp.error = Chance(random, 2) ? 0.1 : 0.003;
+    std::ostringstream words;
+    words << (setUp.shrinks ? "shrinks, " : "interpolates, ") << "error " << setUp.error << ", schedule\n"
+          << schedule << Describe(grid);
+    SCOPED_TRACE(words.str());
+    this->ComparePyramid<itk::MultiResolutionPyramidImageFilter<TImage, TImage>,
+                         itk::GPUMultiResolutionPyramidImageFilter<TImage, TImage>>(*input, setUp);
+    this->ComparePyramid<itk::RecursiveMultiResolutionPyramidImageFilter<TImage, TImage>,
+                         itk::GPURecursiveMultiResolutionPyramidImageFilter<TImage, TImage>>(*input, setUp);
+  }
+
+  /** Levels of real numbers are compared with those of the same voxels at the origin, too: ITK's rounding of points is
+   *  none of ours. */
+  template <typename TReference, typename TFilter>
+  void
+  ComparePyramid(const typename TReference::InputImageType & input, const PyramidSetUp & setUp)
+  {
+    using PixelType = typename TReference::InputImageType::PixelType;
+    const auto configure = [&](auto & filter) {
+      filter.SetNumberOfLevels(static_cast<unsigned int>(setUp.schedule.rows()));
+      filter.SetSchedule(setUp.schedule);
+      filter.SetUseShrinkImageFilter(setUp.shrinks);
+      filter.SetMaximumError(setUp.error);
+    };
+    const auto check = [&](TReference & reference, TFilter & filter) {
+      CheckLevels(reference, filter, input, setUp);
+      if (std::is_floating_point<PixelType>::value && !setUp.shrinks)
+      {
+        SCOPED_TRACE("at the origin");
+        const auto moved = MoveToTheOrigin(input);
+        auto       there = TReference::New();
+        configure(*there);
+        there->SetInput(moved);
+        there->Update();
+        CheckLevels(*there, filter, *moved, setUp);
+      }
+    };
+    m_Compared += this->Compare<TReference, TFilter>(input, configure, check, true);
+  }
+
+  template <typename TImage>
+  void
+  Run(std::uint64_t seed)
+  {
+    Random random(seed);
+    auto   grid = DrawGrid<TImage::ImageDimension>(random, 4000);
+    SCOPED_TRACE(std::string(typeid(TImage).name()) + " " + Describe(grid));
+    const auto input = MakeWaves<TImage>(grid, seed);
+    this->CompareGaussian(*input, random);
+    this->CompareShrink(*input, random);
+    if constexpr (std::is_floating_point<typename TImage::PixelType>::value)
+    {
+      this->CompareDecomposition(*input, random);
+    }
+    this->ComparePyramids<TImage>(grid, seed, random);
+  }
+
+  std::uint64_t m_Compared = 0;
+};
+
+TEST_P(VolumeFilterFuzz, RandomSetUps)
+{
+  const std::uint64_t count = ForEachSeed(1993, 200, [&](std::uint64_t seed) {
+    switch (seed % 5)
+    {
+      case 0:
+        this->Run<itk::Image<float, 2>>(seed);
+        break;
+      case 1:
+        this->Run<itk::Image<float, 3>>(seed);
+        break;
+      case 2:
+        this->Run<itk::Image<short, 2>>(seed);
+        break;
+      case 3:
+        this->Run<itk::Image<short, 3>>(seed);
+        break;
+      default:
+        this->Run<itk::Image<double, 3>>(seed);
+    }
+  });
+  std::cout << m_Compared << " comparisons" << std::endl;
+  // Of a few cases, it may be all.
+  if (count >= 20)
+  {
+    EXPECT_GE(m_Compared, 3 * count) << "too much of what was drawn is refused";
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, VolumeFilterFuzz, ::testing::ValuesIn(GetDeviceNames()), GetTestName);
+
+} // namespace
+} // namespace gpuregtest
