@@ -28,6 +28,7 @@ if(GPURegistration_HAS_OPENCL)
     ${_kernel_dir}/BSpline.h
     ${_kernel_dir}/FixedMap.h
     ${_kernel_dir}/Geometry.h
+    ${_kernel_dir}/Position.h
     ${_kernel_dir}/Interpolation.h
     ${_kernel_dir}/ForceSums.h
     ${_kernel_dir}/MattesSample.h

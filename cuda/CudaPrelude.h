@@ -107,20 +107,6 @@ LargerOf(float a, float b)
 #define GPUREG_TWO_TO_23 8388608.0f
 
 GPUREG_FUNCTION float
-WholeOf(float x, int * index)
-{
-#ifdef __CUDA_ARCH__
-  const float shifted = __fadd_rd(x, GPUREG_TWO_TO_23);
-  *index = __float_as_int(shifted) - __float_as_int(GPUREG_TWO_TO_23);
-  return shifted - GPUREG_TWO_TO_23;
-#else
-  const float whole = floorf(x);
-  *index = static_cast<int>(whole);
-  return whole;
-#endif
-}
-
-GPUREG_FUNCTION float
 WholeBelow(float x, float last, int * index)
 {
 #ifdef __CUDA_ARCH__
@@ -170,13 +156,13 @@ GroupIndex()
 }
 
 static __device__ __forceinline__ int
-BandIndex()
+GroupIndexY()
 {
   return static_cast<int>(blockIdx.y);
 }
 
 static __device__ __forceinline__ int
-BandCount()
+GroupCountY()
 {
   return static_cast<int>(gridDim.y);
 }

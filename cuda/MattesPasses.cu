@@ -28,9 +28,10 @@ constexpr int TargetChunks = 528;
 constexpr int SumLanes = 1024;
 constexpr int TableLanes = 1024;
 
-/** The plain case is compiled on its own; so are those that are precise, whose integers take more registers, and those
- *  that are not. Both look the rest of their variant up at run time. */
+/** The plain case is compiled on its own, over a grid and over points; so are those that are precise, whose integers take
+ *  more registers, and those that are not. Both look the rest of their variant up at run time. */
 constexpr int PlainVariant = MattesReadsQuads;
+constexpr int PlainPointsVariant = MattesIsPrecise | MattesSamplesArePoints;
 constexpr int AnyVariant = -1;
 constexpr int PreciseVariant = -2;
 
@@ -43,7 +44,7 @@ VariantOf(const MattesArguments & a)
                                     : VVariant;
 }
 
-/** Calls work with the one of the three that a variant belongs to. */
+/** Calls work with the one of the four that a variant belongs to. */
 template <typename TWork>
 void
 WithVariant(int variant, const TWork & work)
@@ -51,6 +52,10 @@ WithVariant(int variant, const TWork & work)
   if (variant == PlainVariant)
   {
     work(std::integral_constant<int, PlainVariant>{});
+  }
+  else if (variant == PlainPointsVariant)
+  {
+    work(std::integral_constant<int, PlainPointsVariant>{});
   }
   else if (variant & MattesIsPrecise)
   {
@@ -62,25 +67,33 @@ WithVariant(int variant, const TWork & work)
   }
 }
 
+constexpr int
+BlocksOfHistogram(int variant)
+{
+  return variant == PreciseVariant || variant == PlainPointsVariant ? PreciseBlocks : HistogramBlocks;
+}
+
 extern __shared__ u64 localMemory[];
 
 template <int VVariant>
 __global__ void
-__launch_bounds__(Lanes, VVariant == PreciseVariant ? PreciseBlocks : HistogramBlocks)
-  HistogramKernel(const __grid_constant__ MattesArguments  a,
-                  const MattesVolumes                      v,
-                  int                                      firstChunk,
-                  u32 *                                    slabs,
-                  const __grid_constant__ PreciseArguments p)
+__launch_bounds__(Lanes, BlocksOfHistogram(VVariant)) HistogramKernel(const __grid_constant__ MattesArguments a,
+                                                                      const MattesVolumes                     v,
+                                                                      int   firstChunk,
+                                                                      u32 * chunkHistograms,
+                                                                      const __grid_constant__ MattesMaps maps)
 {
-  MattesHistogramGroup(VariantOf<VVariant>(a), &a, &p, &v, firstChunk, reinterpret_cast<u32 *>(localMemory), slabs);
+  MattesHistogramGroup(
+    VariantOf<VVariant>(a), &a, &maps, &v, firstChunk, reinterpret_cast<u32 *>(localMemory), chunkHistograms);
 }
 
 template <bool VIsPrecise>
 __global__ void
-__launch_bounds__(SumLanes) SumSlabsKernel(int cells, int slabCount, int accumulate, const u32 * slabs, u64 * histogram)
+__launch_bounds__(SumLanes)
+  SumHistogramsKernel(int cells, int chunkCount, int accumulate, const u32 * chunkHistograms, u64 * histogram)
 {
-  MattesSumSlabsGroup(VIsPrecise ? MattesIsPrecise : 0, cells, slabCount, accumulate, slabs, localMemory, histogram);
+  MattesSumHistogramsGroup(
+    VIsPrecise ? MattesIsPrecise : 0, cells, chunkCount, accumulate, chunkHistograms, localMemory, histogram);
 }
 
 template <bool VIsPrecise>
@@ -94,15 +107,15 @@ __launch_bounds__(TableLanes)
 
 template <int VVariant>
 __global__ void
-__launch_bounds__(Lanes, ForceBlocks) ForceKernel(const __grid_constant__ MattesArguments  a,
-                                                  const MattesVolumes                      v,
-                                                  const void *                             table,
-                                                  float *                                  partials,
-                                                  float *                                  forces,
-                                                  const __grid_constant__ PreciseArguments p)
+__launch_bounds__(Lanes, ForceBlocks) ForceKernel(const __grid_constant__ MattesArguments a,
+                                                  const MattesVolumes                     v,
+                                                  const void *                            table,
+                                                  float *                                 partials,
+                                                  float *                                 forces,
+                                                  const __grid_constant__ MattesMaps      maps)
 {
   MattesForceGroup(
-    VariantOf<VVariant>(a), &a, &p, &v, 0, table, reinterpret_cast<float *>(localMemory), partials, forces);
+    VariantOf<VVariant>(a), &a, &maps, &v, 0, table, reinterpret_cast<float *>(localMemory), partials, forces);
 }
 
 MattesVolumes
@@ -127,7 +140,7 @@ public:
     CheckCuda(cudaDeviceGetAttribute(&m_LocalBytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, queue.GetDevice()),
               "asking for the size of shared memory",
               queue.GetDeviceName());
-    for (const int variant : { PlainVariant, 0, int{ MattesIsPrecise } })
+    for (const int variant : { PlainVariant, PlainPointsVariant, 0, int{ MattesIsPrecise } })
     {
       WithVariant(variant, [this](auto constant) {
         AllowLocalMemory(HistogramKernel<constant.value>);
@@ -149,11 +162,11 @@ public:
   {}
 
   void
-  Histogram(const MattesArguments &  a,
-            const PreciseArguments & p,
-            const MattesArrays &     arrays,
-            int                      firstChunk,
-            int                      chunkCount) override
+  Histogram(const MattesArguments & a,
+            const MattesMaps &      maps,
+            const MattesArrays &    arrays,
+            int                     firstChunk,
+            int                     chunkCount) override
   {
     WithVariant(a.variant, [&](auto variant) {
       m_Queue.Launch("counting the joint histogram",
@@ -164,24 +177,24 @@ public:
                      a,
                      GetVolumes(arrays),
                      firstChunk,
-                     AddressOf<u32>(arrays.slabs),
-                     p);
+                     AddressOf<u32>(arrays.chunkHistograms),
+                     maps);
     });
   }
 
   void
-  SumSlabs(const MattesArguments & a, const MattesArrays & arrays, int slabCount, bool accumulate) override
+  SumHistograms(const MattesArguments & a, const MattesArrays & arrays, int chunkCount, bool accumulate) override
   {
     const int cells = a.bins * a.bins;
     m_Queue.Launch("summing the joint histogram",
-                   a.variant & MattesIsPrecise ? SumSlabsKernel<true> : SumSlabsKernel<false>,
-                   dim3(static_cast<unsigned int>((cells + SlabCellsPerGroup - 1) / SlabCellsPerGroup)),
+                   a.variant & MattesIsPrecise ? SumHistogramsKernel<true> : SumHistogramsKernel<false>,
+                   dim3(static_cast<unsigned int>((cells + SumCellsPerGroup - 1) / SumCellsPerGroup)),
                    SumLanes,
                    SumLanes * sizeof(u64),
                    cells,
-                   slabCount,
+                   chunkCount,
                    static_cast<int>(accumulate),
-                   AddressOf<u32>(arrays.slabs),
+                   AddressOf<u32>(arrays.chunkHistograms),
                    AddressOf<u64>(arrays.sums));
   }
 
@@ -199,7 +212,7 @@ public:
   }
 
   void
-  Forces(const MattesArguments & a, const PreciseArguments & p, const MattesArrays & arrays) override
+  Forces(const MattesArguments & a, const MattesMaps & maps, const MattesArrays & arrays) override
   {
     WithVariant(a.variant, [&](auto variant) {
       m_Queue.Launch("summing the derivative's forces",
@@ -212,7 +225,7 @@ public:
                      AddressOf<char>(arrays.table),
                      reinterpret_cast<float *>(AddressOf<u64>(arrays.sums) + i64{ a.bins } * a.bins),
                      AddressOf<float>(arrays.forces),
-                     p);
+                     maps);
     });
   }
 

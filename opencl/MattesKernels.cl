@@ -6,7 +6,7 @@
 
 // The host hands MattesArguments over as bytes: this does not compile where the two disagree on its size.
 typedef char MattesArgumentsAreLaidOutAlike[sizeof(MattesArguments) == GPUREG_ARGUMENT_BYTES ? 1 : -1];
-typedef char PreciseArgumentsAreLaidOutAlike[sizeof(PreciseArguments) == GPUREG_PRECISE_BYTES ? 1 : -1];
+typedef char MattesMapsAreLaidOutAlike[sizeof(MattesMaps) == GPUREG_MAPS_BYTES ? 1 : -1];
 
 // The volumes that both passes read. One that the variant does not have is never touched.
 #define GPUREG_VOLUME_PARAMETERS                                                                    \
@@ -32,29 +32,29 @@ MakeMattesVolumes(GPUREG_VOLUME_PARAMETERS)
 }
 
 __kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
-MattesHistogram(const MattesArguments  arguments,
-                const PreciseArguments precise,
+MattesHistogram(const MattesArguments arguments,
+                const MattesMaps      maps,
                 GPUREG_VOLUME_PARAMETERS,
                 int            firstChunk,
                 __local u32 *  histogram,
-                __global u32 * slabs)
+                __global u32 * chunkHistograms)
 {
   const int           variant = arguments.variant;
   const MattesVolumes volumes =
     MakeMattesVolumes(fixedBins, points, displacement, moving, quads, coefficients, gradient, mask);
-  MattesHistogramGroup(GPUREG_VARIANT, &arguments, &precise, &volumes, firstChunk, histogram, slabs);
+  MattesHistogramGroup(GPUREG_VARIANT, &arguments, &maps, &volumes, firstChunk, histogram, chunkHistograms);
 }
 
 __kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
-MattesSumSlabs(int                  variant,
-               int                  cells,
-               int                  slabCount,
-               int                  accumulate,
-               __global const u32 * slabs,
-               __local u64 *        partial,
-               __global u64 *       histogram)
+MattesSumHistograms(int                  variant,
+                    int                  cells,
+                    int                  chunkCount,
+                    int                  accumulate,
+                    __global const u32 * chunkHistograms,
+                    __local u64 *        shareSums,
+                    __global u64 *       histogram)
 {
-  MattesSumSlabsGroup(GPUREG_VARIANT, cells, slabCount, accumulate, slabs, partial, histogram);
+  MattesSumHistogramsGroup(GPUREG_VARIANT, cells, chunkCount, accumulate, chunkHistograms, shareSums, histogram);
 }
 
 __kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
@@ -70,8 +70,8 @@ MattesTable(const MattesArguments arguments,
 
 /** sums: the joint histogram as 64-bit counts, and behind it the partial sums of the forces. */
 __kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
-MattesForces(const MattesArguments  arguments,
-             const PreciseArguments precise,
+MattesForces(const MattesArguments arguments,
+             const MattesMaps      maps,
              GPUREG_VOLUME_PARAMETERS,
              __global const void * table,
              __local u64 *         scratch,
@@ -82,6 +82,5 @@ MattesForces(const MattesArguments  arguments,
   const MattesVolumes volumes =
     MakeMattesVolumes(fixedBins, points, displacement, moving, quads, coefficients, gradient, mask);
   __global float * partials = (__global float *)(sums + (i64)arguments.bins * arguments.bins);
-  MattesForceGroup(
-    GPUREG_VARIANT, &arguments, &precise, &volumes, 0, table, (__local float *)scratch, partials, forces);
+  MattesForceGroup(GPUREG_VARIANT, &arguments, &maps, &volumes, 0, table, (__local float *)scratch, partials, forces);
 }

@@ -23,7 +23,7 @@ namespace
 // compares the size; that its members are 32 bits wide, without a gap, follows from this.
 static_assert(std::is_trivially_copyable<MattesArguments>::value && alignof(MattesArguments) == 4,
               "MattesArguments is made of 32-bit members");
-static_assert(std::is_trivially_copyable<PreciseArguments>::value, "kernels get it as bytes, too");
+static_assert(std::is_trivially_copyable<MattesMaps>::value, "kernels get it as bytes, too");
 
 // What every OpenCL device of the full profile has. More would leave room for fewer groups at once.
 constexpr std::size_t MaximumLocalBytes = std::size_t{ 32 } << 10;
@@ -33,13 +33,13 @@ struct MattesKernelSet
 {
   explicit MattesKernelSet(const cl::Program & program)
     : histogram(program, "MattesHistogram")
-    , sumSlabs(program, "MattesSumSlabs")
+    , sumHistograms(program, "MattesSumHistograms")
     , table(program, "MattesTable")
     , forces(program, "MattesForces")
   {}
 
   cl::Kernel histogram;
-  cl::Kernel sumSlabs;
+  cl::Kernel sumHistograms;
   cl::Kernel table;
   cl::Kernel forces;
 };
@@ -48,16 +48,16 @@ struct MattesKernelSet
  *  variant does not have stands one that is there. */
 template <typename... TArguments>
 void
-SetSampleKernelArguments(cl::Kernel &             kernel,
-                         const MattesArguments &  a,
-                         const PreciseArguments & p,
-                         const MattesArrays &     arrays,
+SetSampleKernelArguments(cl::Kernel &            kernel,
+                         const MattesArguments & a,
+                         const MattesMaps &      maps,
+                         const MattesArrays &    arrays,
                          const TArguments &... others)
 {
   const auto orAny = [&arrays](const MemoryPointer & array) { return BufferOf(array ? *array : *arrays.fixedBins); };
   SetKernelArguments(kernel,
                      a,
-                     p,
+                     maps,
                      orAny(arrays.fixedBins),
                      orAny(arrays.points),
                      orAny(arrays.displacement),
@@ -99,47 +99,47 @@ public:
                                        "-DGPUREG_REAL=float -DGPUREG_VARIANT=" +
                                          (isGpu ? std::to_string(variant) : std::string("variant")) +
                                          " -DGPUREG_ARGUMENT_BYTES=" + std::to_string(sizeof(MattesArguments)) +
-                                         " -DGPUREG_PRECISE_BYTES=" + std::to_string(sizeof(PreciseArguments)));
+                                         " -DGPUREG_MAPS_BYTES=" + std::to_string(sizeof(MattesMaps)));
       CheckOpenCL(m_Queue.GetDeviceName(), [&] { m_Kernels.emplace(m_CompiledVariant, MattesKernelSet(program)); });
     }
   }
 
   void
-  Histogram(const MattesArguments &  a,
-            const PreciseArguments & p,
-            const MattesArrays &     arrays,
-            int                      firstChunk,
-            int                      chunkCount) override
+  Histogram(const MattesArguments & a,
+            const MattesMaps &      maps,
+            const MattesArrays &    arrays,
+            int                     firstChunk,
+            int                     chunkCount) override
   {
     CheckBins(a);
     CheckOpenCL(m_Queue.GetDeviceName(), [&] {
       cl::Kernel & kernel = m_Kernels.at(m_CompiledVariant).histogram;
       SetSampleKernelArguments(kernel,
                                a,
-                               p,
+                               maps,
                                arrays,
                                cl_int{ firstChunk },
                                cl::Local(GetBandBytes(a) * a.histogramCopies),
-                               BufferOf(*arrays.slabs));
+                               BufferOf(*arrays.chunkHistograms));
       m_Queue.Launch(kernel, chunkCount, GetBandCount(a));
     });
   }
 
   void
-  SumSlabs(const MattesArguments & a, const MattesArrays & arrays, int slabCount, bool accumulate) override
+  SumHistograms(const MattesArguments & a, const MattesArrays & arrays, int chunkCount, bool accumulate) override
   {
     CheckOpenCL(m_Queue.GetDeviceName(), [&] {
-      cl::Kernel & kernel = m_Kernels.at(m_CompiledVariant).sumSlabs;
+      cl::Kernel & kernel = m_Kernels.at(m_CompiledVariant).sumHistograms;
       const cl_int cells = a.bins * a.bins;
       SetKernelArguments(kernel,
                          cl_int{ a.variant },
                          cells,
-                         cl_int{ slabCount },
+                         cl_int{ chunkCount },
                          cl_int{ accumulate },
-                         BufferOf(*arrays.slabs),
+                         BufferOf(*arrays.chunkHistograms),
                          cl::Local(GetLaneCount() * sizeof(u64)),
                          BufferOf(*arrays.sums));
-      m_Queue.Launch(kernel, (cells + SlabCellsPerGroup - 1) / SlabCellsPerGroup, 1);
+      m_Queue.Launch(kernel, (cells + SumCellsPerGroup - 1) / SumCellsPerGroup, 1);
     });
   }
 
@@ -159,7 +159,7 @@ public:
   }
 
   void
-  Forces(const MattesArguments & a, const PreciseArguments & p, const MattesArrays & arrays) override
+  Forces(const MattesArguments & a, const MattesMaps & maps, const MattesArrays & arrays) override
   {
     CheckOpenCL(m_Queue.GetDeviceName(), [&] {
       cl::Kernel &      kernel = m_Kernels.at(m_CompiledVariant).forces;
@@ -167,7 +167,7 @@ public:
         std::max(GetBandBytes(a), PartialCount(a.variant) * GetLaneCount() * sizeof(float));
       SetSampleKernelArguments(kernel,
                                a,
-                               p,
+                               maps,
                                arrays,
                                BufferOf(*arrays.table),
                                cl::Local(scratchBytes),

@@ -268,10 +268,10 @@ OpenCLQueue::ReadTimer()
 }
 
 void
-OpenCLQueue::Launch(const cl::Kernel & kernel, std::int64_t groups, int bands)
+OpenCLQueue::Launch(const cl::Kernel & kernel, std::int64_t groups, int groupsY)
 {
   const auto        lanes = static_cast<std::size_t>(GetDevice().GetLanes());
-  const cl::NDRange items(static_cast<std::size_t>(groups) * lanes, static_cast<std::size_t>(bands));
+  const cl::NDRange items(static_cast<std::size_t>(groups) * lanes, static_cast<std::size_t>(groupsY));
   m_Queue.enqueueNDRangeKernel(
     kernel, cl::NullRange, items, cl::NDRange(lanes, 1), nullptr, m_IsTiming ? &m_LastTimed : nullptr);
   ++statistics.launches;

@@ -141,9 +141,9 @@ public:
     return GetDevice().GetName();
   }
 
-  /** Enqueues groups × bands work-groups of the device's lanes. \throws cl::Error */
+  /** Enqueues groups × groupsY work-groups of the device's lanes. \throws cl::Error */
   void
-  Launch(const cl::Kernel & kernel, std::int64_t groups, int bands);
+  Launch(const cl::Kernel & kernel, std::int64_t groups, int groupsY);
 
 private:
   MemoryPointer

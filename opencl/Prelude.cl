@@ -65,14 +65,6 @@ LargerOf(float a, float b)
 }
 
 GPUREG_FUNCTION float
-WholeOf(float x, int * index)
-{
-  const float whole = floor(x);
-  *index = (int)whole;
-  return whole;
-}
-
-GPUREG_FUNCTION float
 WholeBelow(float x, float last, int * index)
 {
   const float whole = SmallerOf(floor(x), last);
@@ -112,13 +104,13 @@ GroupIndex(void)
 }
 
 GPUREG_FUNCTION int
-BandIndex(void)
+GroupIndexY(void)
 {
   return (int)get_group_id(1);
 }
 
 GPUREG_FUNCTION int
-BandCount(void)
+GroupCountY(void)
 {
   return (int)get_num_groups(1);
 }

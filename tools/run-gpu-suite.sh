@@ -104,28 +104,42 @@ count_results() {
     }' | sort
 }
 
+# start_test PROGRAM: four at once, for most of their time is one processor's. Output, exit status and seconds go to files.
+start_test() {
+  local output=$scratch/$(basename "$1")
+  while [ "$(jobs -rp | wc -l)" -ge 4 ]; do wait -n; done
+  {
+    local begin=$SECONDS
+    limited 300 "$1" --gtest_color=no > "$output" 2>&1
+    echo $? $((SECONDS - begin)) > "$output.status"
+  } &
+}
+
+tell_test() {
+  local name=$1 output=$scratch/$1 status seconds
+  read -r status seconds < "$output.status" || status=1
+  { say "$name"; cat "$output"; } >> "$log"
+  echo "$name: $(describe_status "$status"), ${seconds:-?} s"
+  grep -a -E '^\[ +FAILED +\].*ms\)' "$output"
+  tell "$(count_results "$output" "$name")"
+  if [ "$status" -eq 0 ] && ! list_results "$output" | grep -q .; then
+    failed=1
+    tell "$name: ran no test"
+  elif [ "$status" -ne 0 ]; then
+    failed=1
+    tell "$name: $(describe_status "$status"); last: $(grep -a -E '^\[ +RUN ' "$output" | tail -n 1)"
+  fi
+}
+
 run_tests() {
-  local log=$logs/tests.log program name status
+  local log=$logs/tests.log program programs=("$bundle"/bin/*Test)
   : > "$log"
   begin_part tests
   tell "$(printf '\n%-26s %-9s %6s %6s %7s' test device passed failed skipped)"
-  for program in "$bundle"/bin/*Test; do
-    name=$(basename "$program")
-    say "$name" | tee -a "$log"
-    limited 150 "$program" --gtest_color=no > "$scratch/output" 2>&1
-    status=$?
-    cat "$scratch/output" >> "$log"
-    grep -a -E '^\[ +FAILED +\].*ms\)' "$scratch/output"
-    tell "$(count_results "$scratch/output" "$name")"
-    if [ $status -eq 0 ] && ! list_results "$scratch/output" | grep -q .; then
-      failed=1
-      tell "$name: ran no test"
-    elif [ $status -ne 0 ]; then
-      failed=1
-      tell "$name: $(describe_status $status); last: $(grep -a -E '^\[ +RUN ' "$scratch/output" | tail -n 1)"
-    fi
-    describe_status $status
-  done
+  say "Tests"
+  for program in "${programs[@]}"; do start_test "$program"; done
+  wait
+  for program in "${programs[@]}"; do tell_test "$(basename "$program")"; done
   grep -a -E '^\[ +SKIPPED +\].*ms\)' -B 3 "$log" | grep -a -v '^\[\|^--\|: Skipped$' | sort | uniq -c | sort -rn | head -n 10 \
     > "$scratch/skipped"
   [ ! -s "$scratch/skipped" ] || tell "why skipped:" "$(cat "$scratch/skipped")"

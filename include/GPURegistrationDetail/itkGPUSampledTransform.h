@@ -126,7 +126,7 @@ Sample(const Transform<TScalar, TImage::ImageDimension, TImage::ImageDimension> 
   }
 
   gpureg::DisplacementGrid grid;
-  grid.order = gpureg::DisplacementGrid::OfOutput;
+  grid.kind = gpureg::GridKind::OfOutput;
   grid.size = GPURegistrationGeometry::SizeOf(image.GetBufferedRegion().GetSize());
   grid.toGrid = GPURegistrationGeometry::GetPointToIndexMap(image, image.GetBufferedRegion());
   grid.vectors = [=, &image, &transform](std::int64_t first, std::int64_t count, double * out) {

@@ -109,7 +109,7 @@ MakeFieldGrid(const TField & field)
 {
   constexpr unsigned int   dimension = TField::ImageDimension;
   gpureg::DisplacementGrid grid;
-  grid.order = gpureg::DisplacementGrid::Field;
+  grid.kind = gpureg::GridKind::Field;
   grid.size = GPURegistrationGeometry::SizeOf(field.GetBufferedRegion().GetSize());
   grid.toGrid = GPURegistrationGeometry::GetPointToIndexMap(field, field.GetBufferedRegion());
   grid.source = GPURegistrationDetail::MakeSource(field);

@@ -17,18 +17,21 @@ namespace gpureg
  *  ranges, from several threads at once. */
 using VectorFiller = std::function<void(std::int64_t first, std::int64_t count, double * out)>;
 
-/** Displacement vectors on a grid: the coefficients of a B-spline, or a field. */
+/** What the vectors of a grid are. */
+enum class GridKind
+{
+  BSpline, // coefficients
+  Field,   // displacements, interpolated linearly
+  OfOutput // a displacement for each voxel of the output that is made: for the chain's first step alone
+};
+
+/** Displacement vectors on a grid. */
 struct DisplacementGrid
 {
-  /** In the place of an order: a field, interpolated linearly; or a vector for each voxel of the output that is made,
-   *  good for the chain's first alone: toGrid is not looked at. */
-  static constexpr int Field = -1;
-  static constexpr int OfOutput = -2;
-
-  /** Of the B-spline, 0 to 3; or Field, or OfOutput. */
-  int          order = 3;
+  GridKind     kind = GridKind::BSpline;
+  int          order = 3; // of a B-spline, 0 to 3
   Size         size{};
-  IndexMap     toGrid; // point → continuous index of the grid
+  IndexMap     toGrid; // point → continuous index of the grid; not looked at where it is the output's
   VectorFiller vectors;
   Source       source; // of the vectors
   /** Of a B-spline, whether the upper end of its valid region is outside, as itk::BSplineDeformableTransform has it. */

@@ -80,13 +80,13 @@ FoldChain(const ResampleRequest & request)
     const IndexMap &  next = k + 1 < steps.size() ? steps[k + 1].grid.toGrid : request.pointToInput;
 
     kernels::ChainPart part{};
-    const bool         isOfOutput = step.grid.order == DisplacementGrid::OfOutput;
+    const bool         isOfOutput = step.grid.kind == GridKind::OfOutput;
     part.toGrid = isOfOutput ? MakeIdentity() : ToFixedMap(Compose(step.grid.toGrid, toPoint), request, {});
     part.firstVector = firstVector;
     part.dimension = request.transform.dimension;
-    part.order = isOfOutput                                   ? kernels::ChainPartIsOfOutput
-                 : step.grid.order == DisplacementGrid::Field ? kernels::ChainPartIsField
-                                                              : step.grid.order;
+    part.order = isOfOutput                          ? kernels::ChainPartIsOfOutput
+                 : step.grid.kind == GridKind::Field ? kernels::ChainPartIsField
+                                                     : step.grid.order;
     part.isOpen = step.grid.isOpen;
     for (std::size_t axis = 0; axis < 3; ++axis)
     {

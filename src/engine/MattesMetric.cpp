@@ -18,14 +18,14 @@ namespace gpureg
 
 namespace
 {
-// What the slabs of one launch may take; larger problems are launched in several goes.
-constexpr std::size_t MaximumSlabBytes = std::size_t{ 64 } << 20;
+// What the chunks' histograms of one launch may take; larger problems are launched in several goes.
+constexpr std::size_t MaximumHistogramBytes = std::size_t{ 64 } << 20;
 
 // So many copies of a group's histogram, as long as they leave local memory for other groups.
 constexpr int         MaximumHistogramCopies = 4;
 constexpr std::size_t CopiesBytes = std::size_t{ 48 } << 10;
 
-// With fewer, a chunk's slab costs more to clear, keep and sum than its samples to count. No more, since up to here
+// With fewer, a chunk's histogram costs more to clear, keep and sum than its samples to count. No more, since up to here
 // the histogram's unit is the finest: in units of 2^-20, sparse histograms miss ITK's derivative by more than 1e-4.
 constexpr int LeastSamplesPerChunk = 1024;
 
@@ -41,15 +41,6 @@ CheckedBins(int bins)
                         std::to_string(bins) + "; set another number of bins");
   }
   return bins;
-}
-
-kernels::AffineMap
-ToKernel(const IndexMap & map)
-{
-  kernels::AffineMap result;
-  std::copy(map.matrix.begin(), map.matrix.end(), result.m);
-  std::copy(map.offset.begin(), map.offset.end(), result.t);
-  return result;
 }
 
 /** \throws Error if a volume has more rows, or more voxels in a slice, than 32 bits count. */
@@ -215,10 +206,10 @@ DividedUp(std::int64_t a, std::int64_t b)
   return static_cast<int>((a + b - 1) / b);
 }
 
-/** Folds a grid of one slice into slices as high as a tile, which lanes can walk along. The fold's height is a
- *  power of two: the map is not rounded. */
+/** Takes a grid of one slice for a stack of slices as high as a tile, which lanes can walk along. The height is a power of
+ *  two: the map is not rounded. */
 void
-FoldSlice(kernels::MattesArguments & a, kernels::PreciseArguments & p, const MattesGrain & grain)
+StackSlice(kernels::MattesArguments & a, kernels::MattesMaps & maps, const MattesGrain & grain)
 {
   const int rows = a.virtualShape.size[1];
   const int height = grain.lanes / kernels::TileWidth;
@@ -232,16 +223,15 @@ FoldSlice(kernels::MattesArguments & a, kernels::PreciseArguments & p, const Mat
   a.missingRows = slices * height - rows;
   for (int r = 0; r < 3; ++r)
   {
-    a.toMoving.m[3 * r + 2] = static_cast<float>(height) * a.toMoving.m[3 * r + 1];
-    p.toMoving.row[4 * r + 2] = height * p.toMoving.row[4 * r + 1];
+    maps.toMoving.row[4 * r + 2] = height * maps.toMoving.row[4 * r + 1];
   }
   a.centre[2] = std::floor(a.centre[1] / static_cast<float>(height));
   a.centre[1] -= static_cast<float>(height) * a.centre[2];
 }
 
-/** Sums over a folded slice in terms of its own rows: y = y' + height·z'. */
+/** Sums over a stacked slice in terms of its own rows: y = y' + height·z'. */
 void
-UnfoldSums(const kernels::MattesArguments & a, const Size & virtualSize, MattesResult & result)
+UnstackSums(const kernels::MattesArguments & a, const Size & virtualSize, MattesResult & result)
 {
   if (a.virtualShape.size[2] == virtualSize[2])
   {
@@ -258,7 +248,7 @@ UnfoldSums(const kernels::MattesArguments & a, const Size & virtualSize, MattesR
 }
 
 /** Cuts the samples into chunks: enough of them to fill the device, none larger than the histogram's
- *  32-bit counts allow, few smaller than what pays for a slab of its own, and of even depth. Chooses the
+ *  32-bit counts allow, few smaller than what pays for a histogram of its own, and of even depth. Chooses the
  *  histogram's unit to match. */
 void
 Partition(kernels::MattesArguments & a, const MattesGrain & grain)
@@ -291,6 +281,23 @@ Partition(kernels::MattesArguments & a, const MattesGrain & grain)
     a.countUnit *= 2;
   }
 }
+
+/** How large an evaluation's arrays are, and how many launches pass 1 takes. */
+struct Extent
+{
+  int         chunks = 0;
+  int         chunksPerLaunch = 0;
+  std::size_t cells = 0;
+  std::size_t histogramBytes = 0; // of a chunk
+  std::size_t partials = 0;       // floats: the chunks' sums of forces
+  std::size_t forceBytes = 0;     // of all samples
+
+  std::size_t
+  GetSumBytes() const
+  {
+    return cells * sizeof(kernels::u64) + partials * sizeof(float);
+  }
+};
 } // namespace
 
 class MattesMetric::Implementation
@@ -404,10 +411,7 @@ public:
   SetArguments(const MattesMapping & mapping, MattesDerivative derivative, bool normalized)
   {
     kernels::MattesArguments & a = arguments;
-    a.toMoving = ToKernel(mapping.toMoving);
-    a.toMask = ToKernel(movingSide.toMask);
     std::copy(mapping.displacementToIndex.begin(), mapping.displacementToIndex.end(), a.displacementToIndex);
-    std::copy(movingSide.differenceStep.begin(), movingSide.differenceStep.end(), a.differenceStep);
     std::copy(movingSide.inverseSpacing.begin(), movingSide.inverseSpacing.end(), a.inverseSpacing);
     a.virtualShape = MakeShape(fixedSide.virtualSize);
     a.movingShape = MakeShape(movingSide.size);
@@ -424,10 +428,7 @@ public:
     a.splineOrder = movingSide.splineOrder;
     a.variant = GetVariant(mapping, derivative);
     a.normalized = normalized;
-    if (IsPrecise())
-    {
-      SetPreciseArguments(mapping);
-    }
+    SetMaps(mapping);
     const MattesGrain grain = passes->GetGrain();
     const std::size_t rowBytes = static_cast<std::size_t>(a.bins) * kernels::CellBytes(a.variant);
     a.bandRows = static_cast<int>(std::clamp<std::size_t>(grain.localBytes / rowBytes, 1, a.bins));
@@ -436,52 +437,173 @@ public:
     {
       a.histogramCopies /= 2;
     }
-    FoldSlice(a, precise, grain);
+    StackSlice(a, maps, grain);
     Partition(a, grain);
   }
 
   void
-  SetPreciseArguments(const MattesMapping & mapping)
+  SetMaps(const MattesMapping & mapping)
   {
-    kernels::PreciseArguments & a = precise;
-    const Size &                size = fixedSide.virtualSize;
-    const double                reach = std::max<double>(farthestPoint, *std::max_element(size.begin(), size.end()));
-    const double                farthest = FindFarthest(mapping.toMoving, reach);
-    a.guardBits = farthest < FarthestVoxel ? 29 - std::ilogb(farthest) : 0;
-    a.toMoving = ToFixedMap(mapping.toMoving, farthest, 32 + a.guardBits);
+    const Size & size = fixedSide.virtualSize;
+    const double reach = std::max<double>(farthestPoint, *std::max_element(size.begin(), size.end()));
+    const double farthest = FindFarthest(mapping.toMoving, reach);
+    maps = {};
+    maps.guardBits = IsPrecise() && farthest < FarthestVoxel ? 29 - std::ilogb(farthest) : 0;
+    maps.toMoving = ToFixedMap(mapping.toMoving, farthest, 32 + maps.guardBits);
     const Size & movingSize = movingSide.size;
     const double movingReach = *std::max_element(movingSize.begin(), movingSize.end());
-    a.toMask = ToFixedMap(movingSide.toMask, FindFarthest(movingSide.toMask, movingReach), 32);
+    maps.toMask = ToFixedMap(movingSide.toMask, FindFarthest(movingSide.toMask, movingReach), 32);
     std::transform(movingSide.differenceStep.begin(),
                    movingSide.differenceStep.end(),
-                   a.differenceStep,
+                   maps.differenceStep,
                    [](double step) { return ToFixedPoint(step, 32); });
-    const int exponent = FindValueExponent(movingSide);
-    a.range = std::llround(std::ldexp(movingSide.range, exponent));
-    a.minimum = movingSide.roundsToFloat ? std::llround(std::ldexp(movingSide.minimum, exponent)) : 0;
-    a.roundsToFloat = movingSide.roundsToFloat;
-    const double bins = arguments.bins - 2 * kernels::HistogramPadding;
-    a.unitsToBins = static_cast<float>(bins / static_cast<double>(a.range));
-    a.binsPerUnit = std::llround(std::ldexp(bins / static_cast<double>(a.range), 80));
+    if (IsPrecise())
+    {
+      SetPreciseValues();
+    }
   }
 
-  int
-  GetBandCount() const
+  void
+  SetPreciseValues()
   {
-    return DividedUp(arguments.bins, arguments.bandRows);
+    const int exponent = FindValueExponent(movingSide);
+    maps.range = std::llround(std::ldexp(movingSide.range, exponent));
+    maps.minimum = movingSide.roundsToFloat ? std::llround(std::ldexp(movingSide.minimum, exponent)) : 0;
+    maps.roundsToFloat = movingSide.roundsToFloat;
+    const double bins = arguments.bins - 2 * kernels::HistogramPadding;
+    maps.unitsToBins = static_cast<float>(bins / static_cast<double>(maps.range));
+    maps.binsPerUnit = std::llround(std::ldexp(bins / static_cast<double>(maps.range), 80));
+  }
+
+  /** \throws Error unless both sides are there, in one precision. */
+  void
+  CheckSides() const
+  {
+    if (!arrays.fixedBins || !fixedSide.bins || !movingSide.values)
+    {
+      throw BadInputError("an image is missing: set the fixed and the moving side first");
+    }
+    if (fixedSide.precision != movingSide.precision)
+    {
+      throw BadInputError("the fixed and the moving side are of different precision: set the moving side again");
+    }
+  }
+
+  Extent
+  FindExtent(MattesDerivative derivative) const
+  {
+    const kernels::MattesArguments & a = arguments;
+    Extent                           extent;
+    extent.chunks = kernels::ChunkCount(&a);
+    extent.cells = static_cast<std::size_t>(a.bins) * a.bins;
+    extent.histogramBytes = extent.cells * kernels::CellBytes(a.variant);
+    extent.chunksPerLaunch =
+      static_cast<int>(std::clamp<std::size_t>(MaximumHistogramBytes / extent.histogramBytes, 1, extent.chunks));
+    if (derivative == MattesDerivative::ForceSums)
+    {
+      extent.partials =
+        static_cast<std::size_t>(extent.chunks) * DividedUp(a.bins, a.bandRows) * kernels::PartialCount(a.variant);
+    }
+    else if (derivative == MattesDerivative::Forces)
+    {
+      extent.forceBytes = 3 * sizeof(float) * static_cast<std::size_t>(GetSampleCount());
+    }
+    return extent;
+  }
+
+  void
+  ReserveArrays(const MattesMapping & mapping, MattesDerivative derivative, const Extent & extent)
+  {
+    if (mapping.displacement)
+    {
+      Fill(arrays.displacement, 3 * sizeof(float), CountOf(fixedSide.virtualSize), mapping.displacement);
+    }
+    Reserve(arrays.chunkHistograms, static_cast<std::size_t>(extent.chunksPerLaunch) * extent.histogramBytes);
+    if (!arrays.sums || arrays.sums->GetSize() < extent.GetSumBytes())
+    {
+      Reserve(arrays.sums, extent.GetSumBytes());
+    }
+    if (derivative != MattesDerivative::None)
+    {
+      Reserve(arrays.table, extent.histogramBytes);
+    }
+    if (derivative == MattesDerivative::Forces)
+    {
+      Reserve(arrays.forces, extent.forceBytes);
+    }
+  }
+
+  void
+  EnqueuePasses(MattesDerivative derivative, const Extent & extent)
+  {
+    for (int first = 0; first < extent.chunks; first += extent.chunksPerLaunch)
+    {
+      const int now = std::min(extent.chunksPerLaunch, extent.chunks - first);
+      passes->Histogram(arguments, maps, arrays, first, now);
+      passes->SumHistograms(arguments, arrays, now, first > 0);
+    }
+    if (derivative != MattesDerivative::None)
+    {
+      passes->Table(arguments, arrays);
+      passes->Forces(arguments, maps, arrays);
+    }
+  }
+
+  MattesResult
+  BringResult(MattesDerivative derivative, const Extent & extent)
+  {
+    MattesResult      result;
+    const std::size_t histogramBytes = extent.cells * sizeof(kernels::u64);
+    char * const      staging = static_cast<char *>(queue->GetStaging(Direction::Down, 0, extent.GetSumBytes()));
+    queue->Download(staging, *arrays.sums, extent.GetSumBytes());
+    result.histogram.resize(extent.cells);
+    std::memcpy(result.histogram.data(), staging, histogramBytes);
+    result.countUnit = arguments.countUnit;
+    if (derivative == MattesDerivative::ForceSums)
+    {
+      const auto * partials = reinterpret_cast<const float *>(staging + histogramBytes);
+      for (std::size_t i = 0; i < extent.partials; ++i)
+      {
+        result.forceSums[i % kernels::ForceSumCount] += partials[i];
+      }
+      std::copy(arguments.centre, arguments.centre + 3, result.centre.begin());
+      UnstackSums(arguments, fixedSide.virtualSize, result);
+    }
+    if (derivative == MattesDerivative::Forces)
+    {
+      result.forces = BringForces(extent.forceBytes);
+    }
+    else
+    {
+      queue->GiveStagingBack();
+    }
+    return result;
+  }
+
+  /** Where they lie, if the host reads that; else in staging memory. */
+  const float *
+  BringForces(std::size_t bytes)
+  {
+    void * forces = queue->GetHostAddress(*arrays.forces);
+    if (!forces)
+    {
+      forces = queue->GetStaging(Direction::Down, 0, bytes);
+      queue->Download(forces, *arrays.forces, bytes);
+    }
+    return static_cast<const float *>(forces);
   }
 
   std::shared_ptr<Backend>      backend;
   std::unique_ptr<Queue>        queue;
   std::unique_ptr<MattesPasses> passes;
   // Their fillers are not called again, they only say what there is.
-  MattesFixedSide           fixedSide;
-  MattesMovingSide          movingSide;
-  MattesArrays              arrays;
-  double                    farthestPoint = 0;
-  kernels::MattesArguments  arguments{};
-  kernels::PreciseArguments precise{};
-  bool                      timing = false;
+  MattesFixedSide          fixedSide;
+  MattesMovingSide         movingSide;
+  MattesArrays             arrays;
+  double                   farthestPoint = 0;
+  kernels::MattesArguments arguments{};
+  kernels::MattesMaps      maps{};
+  bool                     timing = false;
 };
 
 MattesMetric::MattesMetric(const std::string & deviceName, int bins)
@@ -558,101 +680,25 @@ MattesMetric::Evaluate(const MattesMapping & mapping,
 {
   const auto       started = std::chrono::steady_clock::now();
   Implementation & self = *m_Implementation;
-  if (!self.arrays.fixedBins || !self.fixedSide.bins || !self.movingSide.values)
-  {
-    throw BadInputError("an image is missing: set the fixed and the moving side first");
-  }
-  if (self.fixedSide.precision != self.movingSide.precision)
-  {
-    throw BadInputError("the fixed and the moving side are of different precision: set the moving side again");
-  }
-  Queue &        queue = *self.queue;
-  MattesArrays & arrays = self.arrays;
+  Queue &          queue = *self.queue;
+  self.CheckSides();
   queue.CheckIsUsable();
   queue.parallelFor = parallelFor;
   queue.statistics = {};
   self.SetArguments(mapping, derivative, normalized);
-  const kernels::MattesArguments & a = self.arguments;
-  const std::int64_t               samples = self.GetSampleCount();
-  const int                        chunks = kernels::ChunkCount(&a);
-  const std::size_t                cells = static_cast<std::size_t>(a.bins) * a.bins;
-  const std::size_t                slabBytes = cells * kernels::CellBytes(a.variant);
-  const int  chunksPerLaunch = static_cast<int>(std::clamp<std::size_t>(MaximumSlabBytes / slabBytes, 1, chunks));
-  const bool sumsForces = derivative == MattesDerivative::ForceSums;
-  const std::size_t partialCount =
-    sumsForces ? static_cast<std::size_t>(chunks) * self.GetBandCount() * kernels::PartialCount(a.variant) : 0;
-  const std::size_t sumBytes = cells * sizeof(kernels::u64) + partialCount * sizeof(float);
-
-  self.passes->Prepare(a.variant);
-  if (mapping.displacement)
-  {
-    self.Fill(arrays.displacement, 3 * sizeof(float), CountOf(self.fixedSide.virtualSize), mapping.displacement);
-  }
-  self.Reserve(arrays.slabs, static_cast<std::size_t>(chunksPerLaunch) * slabBytes);
-  if (!arrays.sums || arrays.sums->GetSize() < sumBytes)
-  {
-    self.Reserve(arrays.sums, sumBytes);
-  }
-  if (derivative != MattesDerivative::None)
-  {
-    self.Reserve(arrays.table, cells * kernels::CellBytes(a.variant));
-  }
-  if (derivative == MattesDerivative::Forces)
-  {
-    self.Reserve(arrays.forces, 3 * sizeof(float) * static_cast<std::size_t>(samples));
-  }
-
+  self.passes->Prepare(self.arguments.variant);
+  const Extent extent = self.FindExtent(derivative);
+  self.ReserveArrays(mapping, derivative, extent);
   if (self.timing)
   {
     queue.StartTimer();
   }
-  for (int first = 0; first < chunks; first += chunksPerLaunch)
-  {
-    const int now = std::min(chunksPerLaunch, chunks - first);
-    self.passes->Histogram(a, self.precise, arrays, first, now);
-    self.passes->SumSlabs(a, arrays, now, first > 0);
-  }
-  if (derivative != MattesDerivative::None)
-  {
-    self.passes->Table(a, arrays);
-    self.passes->Forces(a, self.precise, arrays);
-  }
+  self.EnqueuePasses(derivative, extent);
   if (self.timing)
   {
     queue.StopTimer();
   }
-
-  MattesResult result;
-  char *       staging = static_cast<char *>(queue.GetStaging(Direction::Down, 0, sumBytes));
-  queue.Download(staging, *arrays.sums, sumBytes);
-  result.histogram.resize(cells);
-  std::memcpy(result.histogram.data(), staging, cells * sizeof(kernels::u64));
-  result.countUnit = a.countUnit;
-  if (sumsForces)
-  {
-    const auto * partials = reinterpret_cast<const float *>(staging + cells * sizeof(kernels::u64));
-    for (std::size_t i = 0; i < partialCount; ++i)
-    {
-      result.forceSums[i % kernels::ForceSumCount] += partials[i];
-    }
-    std::copy(a.centre, a.centre + 3, result.centre.begin());
-    UnfoldSums(a, self.fixedSide.virtualSize, result);
-  }
-  else if (derivative == MattesDerivative::Forces)
-  {
-    const std::size_t bytes = 3 * sizeof(float) * static_cast<std::size_t>(samples);
-    void *            direct = queue.GetHostAddress(*arrays.forces);
-    if (!direct)
-    {
-      direct = queue.GetStaging(Direction::Down, 0, bytes);
-      queue.Download(direct, *arrays.forces, bytes);
-    }
-    result.forces = static_cast<const float *>(direct);
-  }
-  if (!result.forces)
-  {
-    queue.GiveStagingBack();
-  }
+  const MattesResult result = self.BringResult(derivative, extent);
   if (self.timing)
   {
     queue.statistics.kernelMilliseconds = queue.ReadTimer();
@@ -681,7 +727,7 @@ MattesMetric::GetStatistics() const
                                        &arrays.coefficients,
                                        &arrays.gradient,
                                        &arrays.mask,
-                                       &arrays.slabs,
+                                       &arrays.chunkHistograms,
                                        &arrays.sums,
                                        &arrays.table,
                                        &arrays.forces })

@@ -6,6 +6,7 @@
 #include "BSpline.h"
 #include "FixedMap.h"
 #include "Geometry.h"
+#include "Position.h"
 #include "Interpolation.h"
 #include "ForceSums.h"
 #include "MattesSample.h"
@@ -30,8 +31,8 @@ struct MattesArrays
   MemoryPointer coefficients;
   MemoryPointer gradient;
   MemoryPointer mask;
-  /** u32 [slabs][CountersPerCell][bins][bins]. */
-  MemoryPointer slabs;
+  /** u32 [chunks of a launch][CountersPerCell][bins][bins]. */
+  MemoryPointer chunkHistograms;
   /** u64 [bins][bins], and behind it the float partials [chunks][bands][PartialCount]: one copy brings both. */
   MemoryPointer sums;
   /** float, or i64 where the variant is precise, [bins][bins]. */
@@ -53,8 +54,8 @@ struct MattesGrain
   bool readsQuads;
 };
 
-/** The operations of the two passes on one device. The precise arguments count where the variant is precise. src/host, cuda and opencl each have them, by
- *  these names, in a file of this name. */
+/** The operations of the two passes on one device. src/host, cuda and opencl each have them, by these names, in a file of
+ *  this name. */
 class MattesPasses
 {
 public:
@@ -67,17 +68,17 @@ public:
   virtual void
   Prepare(int variant) = 0;
 
-  /** Pass 1 over the chunks firstChunk … + chunkCount - 1: slabs[chunk - firstChunk]. */
+  /** Pass 1 over the chunks firstChunk … + chunkCount - 1: chunkHistograms[chunk - firstChunk]. */
   virtual void
-  Histogram(const kernels::MattesArguments &  a,
-            const kernels::PreciseArguments & p,
-            const MattesArrays &              arrays,
-            int                               firstChunk,
-            int                               chunkCount) = 0;
+  Histogram(const kernels::MattesArguments & a,
+            const kernels::MattesMaps &      maps,
+            const MattesArrays &             arrays,
+            int                              firstChunk,
+            int                              chunkCount) = 0;
 
-  /** sums (+)= the slabs. */
+  /** sums (+)= the histograms of so many chunks. */
   virtual void
-  SumSlabs(const kernels::MattesArguments & a, const MattesArrays & arrays, int slabCount, bool accumulate) = 0;
+  SumHistograms(const kernels::MattesArguments & a, const MattesArrays & arrays, int chunkCount, bool accumulate) = 0;
 
   /** sums → table. */
   virtual void
@@ -85,7 +86,7 @@ public:
 
   /** Pass 2 over every chunk: partials behind the sums, or forces. */
   virtual void
-  Forces(const kernels::MattesArguments & a, const kernels::PreciseArguments & p, const MattesArrays & arrays) = 0;
+  Forces(const kernels::MattesArguments & a, const kernels::MattesMaps & maps, const MattesArrays & arrays) = 0;
 };
 
 } // namespace gpureg

@@ -113,7 +113,7 @@ public:
     {
       CheckSize(step.grid.size, "a transform's grid");
       const bool isFirst = &step == &request.transform.steps.front();
-      if (step.grid.order == DisplacementGrid::OfOutput && !(isFirst && step.grid.size == request.size))
+      if (step.grid.kind == GridKind::OfOutput && !(isFirst && step.grid.size == request.size))
       {
         throw BadInputError(
           "a grid of a vector for each voxel of the output is not the transform's first, or of another size");

@@ -35,12 +35,12 @@ constexpr int Lanes = 256;
 /** Calls visit(walk, step, sample) for each sample of a chunk, row by row. */
 template <typename TVisitor>
 void
-ForEachSample(int variant, const MattesArguments & a, int chunk, const TVisitor & visit)
+ForEachSample(int variant, const MattesArguments & a, const MattesMaps & maps, int chunk, const TVisitor & visit)
 {
   std::array<LaneWalk, Lanes> walks;
   for (int lane = 0; lane < Lanes; ++lane)
   {
-    walks[lane] = StartLaneWalk(variant, &a, chunk, Lanes, lane);
+    walks[lane] = StartLaneWalk(variant, &a, &maps, chunk, Lanes, lane);
   }
   for (int step = 0; step < a.tileDepth; ++step)
   {
@@ -96,59 +96,57 @@ public:
   {}
 
   void
-  Histogram(const MattesArguments &  a,
-            const PreciseArguments & p,
-            const MattesArrays &     arrays,
-            int                      firstChunk,
-            int                      chunkCount) override
+  Histogram(const MattesArguments & a,
+            const MattesMaps &      maps,
+            const MattesArrays &    arrays,
+            int                     firstChunk,
+            int                     chunkCount) override
   {
     const MattesVolumes v = GetVolumes(arrays);
     const i64           cells = i64{ a.bins } * a.bins;
     const i64           counters = cells * CountersPerCell(a.variant);
-    u32 *               slabs = AddressOf<u32>(arrays.slabs);
+    u32 *               chunkHistograms = AddressOf<u32>(arrays.chunkHistograms);
     ++m_Queue.statistics.launches;
-    m_Queue.parallelFor(chunkCount, [&](i64 slab) {
-      u32 * histogram = slabs + slab * counters;
+    m_Queue.parallelFor(chunkCount, [&](i64 counted) {
+      u32 * histogram = chunkHistograms + counted * counters;
       std::fill(histogram, histogram + counters, 0u);
       WithVariant(a.variant, [&](auto variant) {
-        ForEachSample(variant,
-                      a,
-                      firstChunk + static_cast<int>(slab),
-                      [&](const LaneWalk & walk, int step, i64 sample) {
-                        const int row = v.fixedBins[sample];
-                        float     x[3], y[3], t, u = 0;
-                        u32       weights[4], low[4];
-                        int       first = 0;
-                        if (row == InvalidBin)
-                        {
-                          return;
-                        }
-                        if (MattesHas(variant, MattesIsPrecise))
-                        {
-                          if (FindPreciseWindow(variant, &a, &p, &v, &walk, step, sample, &first, weights, low))
-                          {
-                            AddWindow(histogram + row * a.bins + first, weights);
-                            AddWindow(histogram + cells + row * a.bins + first, low);
-                          }
-                          return;
-                        }
-                        MapSample(variant, &a, &v, &walk, step, sample, x, y);
-                        if (SampleMovingValue(variant, &a, &v, y, &u))
-                        {
-                          first = FirstParzenBin(a.lastWhole, u, &t);
-                          FixedPointParzenWeights(t, a.countUnit, weights);
-                          AddWindow(histogram + row * a.bins + first, weights);
-                        }
-                      });
+        const int chunk = firstChunk + static_cast<int>(counted);
+        ForEachSample(variant, a, maps, chunk, [&](const LaneWalk & walk, int step, i64 sample) {
+          const int row = v.fixedBins[sample];
+          float     x[3], t, u = 0;
+          i64       position[3];
+          u32       weights[4], low[4];
+          int       first = 0;
+          if (row == InvalidBin)
+          {
+            return;
+          }
+          MapSample(variant, &a, &maps, &v, &walk, step, sample, x, position);
+          if (MattesHas(variant, MattesIsPrecise))
+          {
+            if (FindPreciseWindow(variant, &a, &maps, &v, position, &first, weights, low))
+            {
+              AddWindow(histogram + row * a.bins + first, weights);
+              AddWindow(histogram + cells + row * a.bins + first, low);
+            }
+          }
+          else if (SampleMovingValue(variant, &a, &maps, &v, position, &u))
+          {
+            first = FirstParzenBin(a.lastWhole, u, &t);
+            FixedPointParzenWeights(t, a.countUnit, weights);
+            AddWindow(histogram + row * a.bins + first, weights);
+          }
+        });
       });
     });
   }
 
   void
-  SumSlabs(const MattesArguments & a, const MattesArrays & arrays, int slabCount, bool accumulate) override
+  SumHistograms(const MattesArguments & a, const MattesArrays & arrays, int chunkCount, bool accumulate) override
   {
     const int   cells = a.bins * a.bins;
-    const u32 * slabs = AddressOf<u32>(arrays.slabs);
+    const u32 * chunkHistograms = AddressOf<u32>(arrays.chunkHistograms);
     u64 *       histogram = AddressOf<u64>(arrays.sums);
     ++m_Queue.statistics.launches;
     m_Queue.parallelFor(a.bins, [&](i64 row) {
@@ -157,11 +155,11 @@ public:
       {
         std::fill(sums, sums + a.bins, 0u);
       }
-      for (int slab = 0; slab < slabCount; ++slab)
+      for (int chunk = 0; chunk < chunkCount; ++chunk)
       {
         for (int k = 0; k < a.bins; ++k)
         {
-          sums[k] += CountInSlab(a.variant, slabs, slab, cells, static_cast<int>(row) * a.bins + k);
+          sums[k] += CountInChunk(a.variant, chunkHistograms, chunk, cells, static_cast<int>(row) * a.bins + k);
         }
       }
     });
@@ -228,7 +226,7 @@ public:
   }
 
   void
-  Forces(const MattesArguments & a, const PreciseArguments & p, const MattesArrays & arrays) override
+  Forces(const MattesArguments & a, const MattesMaps & maps, const MattesArrays & arrays) override
   {
     const MattesVolumes v = GetVolumes(arrays);
     const float *       table = AddressOf<float>(arrays.table);
@@ -241,29 +239,18 @@ public:
       WithVariant(a.variant, [&](auto variant) {
         float rowSums[ForceSumCount] = {};
         int   pending = 0;
-        ForEachSample(variant, a, static_cast<int>(chunk), [&](const LaneWalk & walk, int step, i64 sample) {
+        ForEachSample(variant, a, maps, static_cast<int>(chunk), [&](const LaneWalk & walk, int step, i64 sample) {
           const int row = v.fixedBins[sample];
           float     force[3] = { 0, 0, 0 };
-          float     x[3], y[3], gradient[3], t, u = 0;
+          float     x[3];
+          i64       position[3];
           bool      valid = row != InvalidBin;
-          if (valid && MattesHas(variant, MattesIsPrecise))
+          if (valid)
           {
-            const i64 * const tableRow = preciseTable + row * a.bins;
-            valid = FindPreciseForce(variant, &a, &p, &v, &walk, step, sample, tableRow, force, x);
-          }
-          else if (valid)
-          {
-            MapSample(variant, &a, &v, &walk, step, sample, x, y);
-            valid = SampleMovingValueAndGradient(variant, &a, &v, y, &u, gradient);
-            if (valid)
-            {
-              const float * window = table + row * a.bins + FirstParzenBin(a.lastWhole, u, &t);
-              const float   weight = ParzenForce(t, window[0], window[1], window[2], window[3]);
-              for (int c = 0; c < 3; ++c)
-              {
-                force[c] = weight * gradient[c];
-              }
-            }
+            MapSample(variant, &a, &maps, &v, &walk, step, sample, x, position);
+            valid = MattesHas(variant, MattesIsPrecise)
+                      ? FindPreciseForce(variant, &a, &maps, &v, position, preciseTable + row * a.bins, force)
+                      : FindForce(variant, &a, &maps, &v, position, table + row * a.bins, force);
           }
           if (MattesHas(variant, MattesWritesForces))
           {

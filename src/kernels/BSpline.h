@@ -49,17 +49,6 @@ SplineWeights(int order, real t, real * weights)
   }
 }
 
-/** The weights at x. Splines are centred on the samples, so an even order has its knots half-way between
- *  them. Returns the index of the sample that the first weight belongs to. */
-GPUREG_FUNCTION int
-BSplineWeights(int order, float x, float * weights)
-{
-  const float shifted = (order & 1) ? x : x + 0.5f;
-  const float knot = FloorOf(shifted);
-  SplineWeights(order, shifted - knot, weights);
-  return (int)knot - order / 2;
-}
-
 /** B3'(k - 1 - t) for k = 0..3: the spline's own derivative at the distance (sample - position). */
 GPUREG_FUNCTION void
 CubicBSplineDerivatives(float t, float * derivatives)

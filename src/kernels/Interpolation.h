@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Interpolation of a volume at a continuous index, as ITK's interpolators define it.
+// Interpolation of a volume at a position, as ITK's interpolators define it.
 // The software's own arithmetic, not the texture unit's, whose 8-bit fractions miss 1e-5.
 // Shared by C++, CUDA C++ and OpenCL C.
 #ifndef gpureg_kernels_Interpolation_h
@@ -7,8 +7,8 @@
 
 GPUREG_NAMESPACE_BEGIN
 
-/** The eight neighbours of a continuous index: the offset of the first, and the fractions between them;
- *  VolumeShape::stride leads to the others. An index in the half voxel around the volume is moved to its
+/** The eight neighbours of a position: the offset of the first, and the fractions between them;
+ *  VolumeShape::stride leads to the others. A position in the half voxel around the volume is moved to its
  *  edge, as itk::LinearInterpolateImageFunction does. On the last voxel the fraction is 1 instead of 0,
  *  so that every neighbour is inside. */
 typedef struct LinearCell
@@ -17,24 +17,22 @@ typedef struct LinearCell
   float fx, fy, fz;
 } LinearCell;
 
-/** The first of the two voxels around x, and the fraction between them. */
+/** The first of the two voxels around a position, and the fraction between them. */
 GPUREG_FUNCTION int
-FindLinearNeighbour(float x, float lastCell, float * fraction)
+FindLinearNeighbour(i64 position, int lastCell, float * fraction)
 {
-  int         index;
-  const float inside = LargerOf(x, 0.0f);
-  const float whole = WholeBelow(inside, lastCell, &index);
-  *fraction = SmallerOf(inside - whole, 1.0f);
-  return index;
+  const int cell = CellOf(position);
+  *fraction = cell < 0 ? 0.0f : (cell > lastCell ? 1.0f : FractionOf(position));
+  return cell < 0 ? 0 : (cell > lastCell ? lastCell : cell);
 }
 
 GPUREG_FUNCTION LinearCell
-FindLinearCell(const VolumeShape * shape, const float * index)
+FindLinearCell(const VolumeShape * shape, const i64 * position)
 {
   LinearCell cell;
-  const int  x = FindLinearNeighbour(index[0], shape->lastCell[0], &cell.fx);
-  const int  y = FindLinearNeighbour(index[1], shape->lastCell[1], &cell.fy);
-  const int  z = FindLinearNeighbour(index[2], shape->lastCell[2], &cell.fz);
+  const int  x = FindLinearNeighbour(position[0], shape->lastCell[0], &cell.fx);
+  const int  y = FindLinearNeighbour(position[1], shape->lastCell[1], &cell.fy);
+  const int  z = FindLinearNeighbour(position[2], shape->lastCell[2], &cell.fz);
   cell.offset = VoxelOffset(shape, x, y, z);
   return cell;
 }
@@ -53,9 +51,9 @@ Mix4(float4 a, float4 b, float fraction)
 
 /** Trilinear interpolation of a scalar volume. */
 GPUREG_FUNCTION float
-InterpolateLinear(GPUREG_GLOBAL const float * volume, const VolumeShape * shape, const float * index)
+InterpolateLinear(GPUREG_GLOBAL const float * volume, const VolumeShape * shape, const i64 * position)
 {
-  const LinearCell            cell = FindLinearCell(shape, index);
+  const LinearCell            cell = FindLinearCell(shape, position);
   GPUREG_GLOBAL const float * p = volume + cell.offset;
   GPUREG_GLOBAL const float * q = p + shape->stride[2];
   const int                   x = shape->stride[0];
@@ -71,15 +69,12 @@ InterpolateLinear(GPUREG_GLOBAL const float * volume, const VolumeShape * shape,
  *  v(x, y+1), v(x+1, y+1), the edge repeated. Four times the memory, but two 16-byte loads do the work
  *  of eight, where the number of loads is what holds a device up. */
 GPUREG_FUNCTION float
-InterpolateQuads(GPUREG_GLOBAL const float4 * volume, const VolumeShape * shape, const float * index)
+InterpolateQuads(GPUREG_GLOBAL const float4 * volume, const VolumeShape * shape, const i64 * position)
 {
-  int         x, y;
-  float       fz;
-  const float insideX = LargerOf(index[0], 0.0f);
-  const float insideY = LargerOf(index[1], 0.0f);
-  const float fx = insideX - WholeOf(insideX, &x);
-  const float fy = insideY - WholeOf(insideY, &y);
-  const int   z = FindLinearNeighbour(index[2], shape->lastCell[2], &fz);
+  float     fx, fy, fz;
+  const int x = FindLinearNeighbour(position[0], shape->size[0], &fx);
+  const int y = FindLinearNeighbour(position[1], shape->size[1], &fy);
+  const int z = FindLinearNeighbour(position[2], shape->lastCell[2], &fz);
 
   GPUREG_GLOBAL const float4 * p = volume + VoxelOffset(shape, x, y, z);
   const float4                 near = p[0];
@@ -92,8 +87,9 @@ InterpolateQuads(GPUREG_GLOBAL const float4 * volume, const VolumeShape * shape,
 /** Trilinear interpolation of a volume of four components, with the scalar's order of operations,
  *  so that a component that repeats a scalar volume gives the scalar's value to the bit. */
 GPUREG_FUNCTION float4
-InterpolateCell4(GPUREG_GLOBAL const float4 * volume, const VolumeShape * shape, LinearCell cell)
+InterpolateLinear4(GPUREG_GLOBAL const float4 * volume, const VolumeShape * shape, const i64 * position)
 {
+  const LinearCell             cell = FindLinearCell(shape, position);
   GPUREG_GLOBAL const float4 * p = volume + cell.offset;
   GPUREG_GLOBAL const float4 * q = p + shape->stride[2];
   const int                    x = shape->stride[0];
@@ -103,12 +99,6 @@ InterpolateCell4(GPUREG_GLOBAL const float4 * volume, const VolumeShape * shape,
   const float4                 c = Mix4(q[0], q[x], cell.fx);
   const float4                 d = Mix4(q[y], q[y + x], cell.fx);
   return Mix4(Mix4(a, b, cell.fy), Mix4(c, d, cell.fy), cell.fz);
-}
-
-GPUREG_FUNCTION float4
-InterpolateLinear4(GPUREG_GLOBAL const float4 * volume, const VolumeShape * shape, const float * index)
-{
-  return InterpolateCell4(volume, shape, FindLinearCell(shape, index));
 }
 
 /** Orders 0 and 1 repeat the edge voxel; higher ones mirror about it, as the prefilter that made
@@ -130,10 +120,11 @@ SplineNeighbour(int order, int index, int size)
   return wrapped < size ? wrapped : period - wrapped;
 }
 
-/** The weights along one axis, and the first sample that they belong to. Along an axis of one voxel, as
- *  z is for an image of two dimensions, all of them would fall on that voxel: one, of weight 1, does. */
+/** The weights along one axis, and the first sample that they belong to. Splines are centred on the samples, so an even
+ *  order has its knots half-way between them. Along an axis of one voxel, as z is for an image of two dimensions, all of
+ *  them would fall on that voxel: one, of weight 1, does. */
 GPUREG_FUNCTION int
-FindSplineSupport(int order, int size, float x, int * first, float * weights)
+FindSplineSupport(int order, int size, i64 position, int * first, float * weights)
 {
   if (size == 1)
   {
@@ -141,7 +132,9 @@ FindSplineSupport(int order, int size, float x, int * first, float * weights)
     weights[0] = 1.0f;
     return 1;
   }
-  *first = BSplineWeights(order, x, weights);
+  const i64 shifted = (order & 1) ? position : position + GPUREG_FIXED_HALF;
+  SplineWeights(order, FractionOf(shifted), weights);
+  *first = CellOf(shifted) - order / 2;
   return order + 1;
 }
 
@@ -151,18 +144,20 @@ FindSplineSupport(int order, int size, float x, int * first, float * weights)
 GPUREG_FUNCTION int
 InterpolateCubicInside(GPUREG_GLOBAL const float * coefficients,
                        const VolumeShape *         shape,
-                       const float *               index,
+                       const i64 *                 position,
                        float *                     value)
 {
   float     wx[4], wy[4], wz[4];
   int       z;
-  const int x = BSplineWeights(3, index[0], wx);
-  const int y = BSplineWeights(3, index[1], wy);
-  const int planes = FindSplineSupport(3, shape->size[2], index[2], &z, wz);
+  const int x = CellOf(position[0]) - 1;
+  const int y = CellOf(position[1]) - 1;
+  const int planes = FindSplineSupport(3, shape->size[2], position[2], &z, wz);
   if (x < 0 || y < 0 || z < 0 || x + 4 > shape->size[0] || y + 4 > shape->size[1] || z + planes > shape->size[2])
   {
     return 0;
   }
+  CubicBSplineWeights(FractionOf(position[0]), wx);
+  CubicBSplineWeights(FractionOf(position[1]), wy);
   GPUREG_GLOBAL const float * corner = coefficients + VoxelOffset(shape, x, y, z);
   float4                      sum = MakeFloat4(0.0f, 0.0f, 0.0f, 0.0f);
   // Loops of constant length, which are unrolled, keep the weights in registers.
@@ -182,19 +177,19 @@ InterpolateCubicInside(GPUREG_GLOBAL const float * coefficients,
 
 /** B-spline interpolation of order 0 (nearest voxel) to 5, from coefficients. */
 GPUREG_FUNCTION float
-InterpolateBSpline(GPUREG_GLOBAL const float * coefficients, const VolumeShape * shape, int order, const float * index)
+InterpolateBSpline(GPUREG_GLOBAL const float * coefficients, const VolumeShape * shape, int order, const i64 * position)
 {
   float sum = 0.0f;
-  if (order == 3 && InterpolateCubicInside(coefficients, shape, index, &sum))
+  if (order == 3 && InterpolateCubicInside(coefficients, shape, position, &sum))
   {
     return sum;
   }
   float     wx[MaximumSplineOrder + 1], wy[MaximumSplineOrder + 1], wz[MaximumSplineOrder + 1];
   int       x0, y0, z0;
   int       x[MaximumSplineOrder + 1];
-  const int columns = FindSplineSupport(order, shape->size[0], index[0], &x0, wx);
-  const int rows = FindSplineSupport(order, shape->size[1], index[1], &y0, wy);
-  const int planes = FindSplineSupport(order, shape->size[2], index[2], &z0, wz);
+  const int columns = FindSplineSupport(order, shape->size[0], position[0], &x0, wx);
+  const int rows = FindSplineSupport(order, shape->size[1], position[1], &y0, wy);
+  const int planes = FindSplineSupport(order, shape->size[2], position[2], &z0, wz);
   for (int a = 0; a < columns; ++a)
   {
     x[a] = SplineNeighbour(order, x0 + a, shape->size[0]);

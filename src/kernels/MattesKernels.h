@@ -2,8 +2,8 @@
 // The work-groups of the two passes, for the devices that have work-groups: CUDA and OpenCL.
 // src/host/MattesPasses.cpp says the same in plain loops and is what these are tested against.
 //
-// A prelude for these adds: GPUREG_LOCAL, GPUREG_GROUP_FUNCTION, LaneIndex(), LaneCount(), GroupIndex(), BandIndex(),
-// BandCount(), LocalBarrier(), AddParzenWindow().
+// A prelude for these adds: GPUREG_LOCAL, GPUREG_GROUP_FUNCTION, LaneIndex(), LaneCount(), GroupIndex(), GroupIndexY(),
+// GroupCountY(), LocalBarrier(), AddParzenWindow().
 #ifndef gpureg_kernels_MattesKernels_h
 #define gpureg_kernels_MattesKernels_h
 
@@ -16,22 +16,22 @@ RowsOfBand(const MattesArguments * a, int firstRow)
   return a->bins - firstRow < a->bandRows ? a->bins - firstRow : a->bandRows;
 }
 
-/** Pass 1. One group counts one chunk into a histogram in local memory, then writes it to a slab of
- *  its own: slabs[group][counter][fixed bin][moving bin], in units of 1/countUnit.
+/** Pass 1. One group counts one chunk into a histogram in local memory, then writes it to
+ *  chunkHistograms[group][counter][fixed bin][moving bin], in units of 1/countUnit.
  *  Where bins² cells do not fit into local memory, the groups of band b count the fixed bins from
  *  b·bandRows on. */
 GPUREG_GROUP_FUNCTION void
-MattesHistogramGroup(int                      variant,
-                     const MattesArguments *  a,
-                     const PreciseArguments * p,
-                     const MattesVolumes *    v,
-                     int                      firstChunk,
-                     GPUREG_LOCAL u32 *       histogram,
-                     GPUREG_GLOBAL u32 *      slabs)
+MattesHistogramGroup(int                     variant,
+                     const MattesArguments * a,
+                     const MattesMaps *      maps,
+                     const MattesVolumes *   v,
+                     int                     firstChunk,
+                     GPUREG_LOCAL u32 *      histogram,
+                     GPUREG_GLOBAL u32 *     chunkHistograms)
 {
   const int          lane = LaneIndex();
   const int          lanes = LaneCount();
-  const int          firstRow = BandIndex() * a->bandRows;
+  const int          firstRow = GroupIndexY() * a->bandRows;
   const int          rows = RowsOfBand(a, firstRow);
   const int          bandCells = rows * a->bins;
   const int          cells = bandCells * CountersPerCell(variant);
@@ -43,29 +43,29 @@ MattesHistogramGroup(int                      variant,
   }
   LocalBarrier();
 
-  const LaneWalk walk = StartLaneWalk(variant, a, firstChunk + GroupIndex(), lanes, lane);
+  const LaneWalk walk = StartLaneWalk(variant, a, maps, firstChunk + GroupIndex(), lanes, lane);
   i64            sample = walk.sample;
   for (int step = 0; step < walk.count; ++step, sample += walk.stride)
   {
-    float     x[3], y[3], u;
+    float     x[3], u;
+    i64       position[3];
     const int row = (int)v->fixedBins[sample] - firstRow;
     if (row < 0 || row >= rows)
     {
       continue;
     }
+    MapSample(variant, a, maps, v, &walk, step, sample, x, position);
     if (MattesHas(variant, MattesIsPrecise))
     {
       int first;
       u32 high[4], low[4];
-      if (FindPreciseWindow(variant, a, p, v, &walk, step, sample, &first, high, low))
+      if (FindPreciseWindow(variant, a, maps, v, position, &first, high, low))
       {
         AddParzenWindow(ownHistogram, row * a->bins + first, copies, high);
         AddParzenWindow(ownHistogram, bandCells + row * a->bins + first, copies, low);
       }
-      continue;
     }
-    MapSample(variant, a, v, &walk, step, sample, x, y);
-    if (SampleMovingValue(variant, a, v, y, &u))
+    else if (SampleMovingValue(variant, a, maps, v, position, &u))
     {
       float     t;
       u32       weights[4];
@@ -76,8 +76,8 @@ MattesHistogramGroup(int                      variant,
   }
   LocalBarrier();
 
-  const int           slabRows = a->bins * CountersPerCell(variant);
-  GPUREG_GLOBAL u32 * slab = slabs + ((i64)GroupIndex() * slabRows + firstRow) * a->bins;
+  const int           allRows = a->bins * CountersPerCell(variant);
+  GPUREG_GLOBAL u32 * out = chunkHistograms + ((i64)GroupIndex() * allRows + firstRow) * a->bins;
   for (int cell = lane; cell < cells; cell += lanes)
   {
     // Each lane begins with another copy, so that together they read from all banks of local memory.
@@ -89,46 +89,46 @@ MattesHistogramGroup(int                      variant,
     }
     // Behind the band's first counters come, of all cells, the second ones.
     const int isSecond = MattesHas(variant, MattesIsPrecise) && cell >= bandCells;
-    slab[isSecond ? cell - bandCells + a->bins * a->bins : cell] = sum;
+    out[isSecond ? cell - bandCells + a->bins * a->bins : cell] = sum;
   }
 }
 
-/** Adds the slabs up: histogram[cell] (+)= Σ over groups of what their slabs have counted in it. A group sums
- *  SlabCellsPerGroup cells, its lanes sharing the slabs out among them. */
+/** Adds the chunks' histograms up: histogram[cell] (+)= Σ over chunks of what they have counted in it. A group sums
+ *  SumCellsPerGroup cells, its lanes sharing the chunks out among them. */
 GPUREG_GROUP_FUNCTION void
-MattesSumSlabsGroup(int                       variant,
-                    int                       cells,
-                    int                       slabCount,
-                    int                       accumulate,
-                    GPUREG_GLOBAL const u32 * slabs,
-                    GPUREG_LOCAL u64 *        partial,
-                    GPUREG_GLOBAL u64 *       histogram)
+MattesSumHistogramsGroup(int                       variant,
+                         int                       cells,
+                         int                       chunkCount,
+                         int                       accumulate,
+                         GPUREG_GLOBAL const u32 * chunkHistograms,
+                         GPUREG_LOCAL u64 *        shareSums,
+                         GPUREG_GLOBAL u64 *       histogram)
 {
   const int lane = LaneIndex();
-  const int shares = LaneCount() / SlabCellsPerGroup;
-  const int cell = GroupIndex() * SlabCellsPerGroup + lane % SlabCellsPerGroup;
+  const int shares = LaneCount() / SumCellsPerGroup;
+  const int cell = GroupIndex() * SumCellsPerGroup + lane % SumCellsPerGroup;
   u64       sum = 0;
   if (cell < cells)
   {
     GPUREG_UNROLL_8
-    for (int slab = lane / SlabCellsPerGroup; slab < slabCount; slab += shares)
+    for (int chunk = lane / SumCellsPerGroup; chunk < chunkCount; chunk += shares)
     {
-      sum += CountInSlab(variant, slabs, slab, cells, cell);
+      sum += CountInChunk(variant, chunkHistograms, chunk, cells, cell);
     }
   }
-  partial[lane] = sum;
+  shareSums[lane] = sum;
   LocalBarrier();
-  for (int width = LaneCount() / 2; width >= SlabCellsPerGroup; width /= 2)
+  for (int width = LaneCount() / 2; width >= SumCellsPerGroup; width /= 2)
   {
     if (lane < width)
     {
-      partial[lane] += partial[lane + width];
+      shareSums[lane] += shareSums[lane + width];
     }
     LocalBarrier();
   }
-  if (lane < SlabCellsPerGroup && cell < cells)
+  if (lane < SumCellsPerGroup && cell < cells)
   {
-    histogram[cell] = accumulate ? histogram[cell] + partial[lane] : partial[lane];
+    histogram[cell] = accumulate ? histogram[cell] + shareSums[lane] : shareSums[lane];
   }
 }
 
@@ -251,29 +251,21 @@ MattesTableGroup(int                       variant,
   }
 }
 
-/** Pass 2. One group sums the forces of one chunk: partials[(chunk·bands + band)·PartialCount + …], or writes
- *  each sample's force. scratch: the larger of bandRows·bins table entries and PartialCount·LaneCount() floats. */
+/** A band's rows of the table, from a device's memory to a group's. */
 GPUREG_GROUP_FUNCTION void
-MattesForceGroup(int                        variant,
-                 const MattesArguments *    a,
-                 const PreciseArguments *   p,
-                 const MattesVolumes *      v,
-                 int                        firstChunk,
-                 GPUREG_GLOBAL const void * table,
-                 GPUREG_LOCAL float *       scratch,
-                 GPUREG_GLOBAL float *      partials,
-                 GPUREG_GLOBAL float *      forces)
+CopyTableRows(int                        variant,
+              const MattesArguments *    a,
+              int                        firstRow,
+              int                        rows,
+              GPUREG_GLOBAL const void * table,
+              GPUREG_LOCAL float *       scratch)
 {
-  const int          lane = LaneIndex();
-  const int          lanes = LaneCount();
-  const int          firstRow = BandIndex() * a->bandRows;
-  const int          rows = RowsOfBand(a, firstRow);
-  GPUREG_LOCAL i64 * preciseTable = (GPUREG_LOCAL i64 *)scratch;
-  for (int cell = lane; cell < rows * a->bins; cell += lanes)
+  GPUREG_LOCAL i64 * preciseRows = (GPUREG_LOCAL i64 *)scratch;
+  for (int cell = LaneIndex(); cell < rows * a->bins; cell += LaneCount())
   {
     if (MattesHas(variant, MattesIsPrecise))
     {
-      preciseTable[cell] = ((GPUREG_GLOBAL const i64 *)table)[firstRow * a->bins + cell];
+      preciseRows[cell] = ((GPUREG_GLOBAL const i64 *)table)[firstRow * a->bins + cell];
     }
     else
     {
@@ -281,80 +273,35 @@ MattesForceGroup(int                        variant,
     }
   }
   LocalBarrier();
+}
 
-  const int sumCount = PartialCount(variant);
-  float     sums[2 * ForceSumCount];
-  for (int s = 0; s < sumCount; ++s)
+/** Adds a sample's force at the virtual index x to its lane's sums; FinishForceAlongZ is yet to come where the variant is
+ *  not precise. */
+GPUREG_FUNCTION void
+AddForceOfSample(int variant, const MattesArguments * a, const float * force, float * x, float * sums)
+{
+  if (MattesHas(variant, MattesIsPrecise))
   {
-    sums[s] = 0.0f;
+    x[0] -= a->centre[0];
+    x[1] -= a->centre[1];
+    x[2] -= a->centre[2];
+    AddForceExactly(sums, force, x);
   }
-  const int      chunk = firstChunk + GroupIndex();
-  const LaneWalk walk = StartLaneWalk(variant, a, chunk, lanes, lane);
-  i64            sample = walk.sample;
-  for (int step = 0; step < walk.count; ++step, sample += walk.stride)
+  else
   {
-    float     x[3], y[3], u;
-    float     force[3] = { 0.0f, 0.0f, 0.0f };
-    int       isValid = 0;
-    const int bin = v->fixedBins[sample];
-    const int row = bin - firstRow;
-    const int isMine = row >= 0 && row < rows;
-    if (isMine && MattesHas(variant, MattesIsPrecise))
-    {
-      isValid = FindPreciseForce(variant, a, p, v, &walk, step, sample, preciseTable + row * a->bins, force, x);
-    }
-    else if (isMine)
-    {
-      float gradient[3];
-      MapSample(variant, a, v, &walk, step, sample, x, y);
-      isValid = SampleMovingValueAndGradient(variant, a, v, y, &u, gradient);
-      if (isValid)
-      {
-        float                t;
-        GPUREG_LOCAL float * window = scratch + row * a->bins + FirstParzenBin(a->lastWhole, u, &t);
-        const float          weight = ParzenForce(t, window[0], window[1], window[2], window[3]);
-        force[0] = weight * gradient[0];
-        force[1] = weight * gradient[1];
-        force[2] = weight * gradient[2];
-      }
-    }
-    if (MattesHas(variant, MattesWritesForces))
-    {
-      // Every sample's force is written once, by the band of its bin; an invalid one's by the first.
-      if (isMine || (bin == InvalidBin && firstRow == 0))
-      {
-        GPUREG_GLOBAL float * out = forces + 3 * sample;
-        out[0] = force[0];
-        out[1] = force[1];
-        out[2] = force[2];
-      }
-    }
-    else if (MattesHas(variant, MattesIsPrecise))
-    {
-      if (isValid)
-      {
-        x[0] -= a->centre[0];
-        x[1] -= a->centre[1];
-        x[2] -= a->centre[2];
-        AddForceExactly(sums, force, x);
-      }
-    }
-    else if (isValid)
-    {
-      AddForceAlongZ(sums, force, x[2] - a->centre[2]);
-    }
+    AddForceAlongZ(sums, force, x[2] - a->centre[2]);
   }
-  if (MattesHas(variant, MattesWritesForces))
-  {
-    return;
-  }
-  if (!MattesHas(variant, MattesIsPrecise))
-  {
-    FinishForceAlongZ(sums, walk.x[0] - a->centre[0], walk.x[1] - a->centre[1]);
-  }
+}
 
+/** Adds each lane's sums up: s's total is then scratch[s·LaneCount()]. */
+GPUREG_GROUP_FUNCTION void
+SumForcesOverLanes(int variant, const float * sums, GPUREG_LOCAL float * scratch)
+{
+  const int            lane = LaneIndex();
+  const int            lanes = LaneCount();
+  GPUREG_LOCAL float * rests = scratch + ForceSumCount * lanes;
   LocalBarrier();
-  for (int s = 0; s < sumCount; ++s)
+  for (int s = 0; s < PartialCount(variant); ++s)
   {
     scratch[s * lanes + lane] = sums[s];
   }
@@ -367,9 +314,8 @@ MattesForceGroup(int                        variant,
       const int place = s * lanes + item % width;
       if (MattesHas(variant, MattesIsPrecise))
       {
-        GPUREG_LOCAL float * rests = scratch + ForceSumCount * lanes;
-        float                sum = scratch[place];
-        float                rest = rests[place] + rests[place + width];
+        float sum = scratch[place];
+        float rest = rests[place] + rests[place + width];
         AddExactly(scratch[place + width], &sum, &rest);
         scratch[place] = sum;
         rests[place] = rest;
@@ -381,9 +327,80 @@ MattesForceGroup(int                        variant,
     }
     LocalBarrier();
   }
-  if (lane < sumCount)
+}
+
+/** Pass 2. One group sums the forces of one chunk: partials[(chunk·bands + band)·PartialCount + …], or writes
+ *  each sample's force. scratch: the larger of bandRows·bins table entries and PartialCount·LaneCount() floats. */
+GPUREG_GROUP_FUNCTION void
+MattesForceGroup(int                        variant,
+                 const MattesArguments *    a,
+                 const MattesMaps *         maps,
+                 const MattesVolumes *      v,
+                 int                        firstChunk,
+                 GPUREG_GLOBAL const void * table,
+                 GPUREG_LOCAL float *       scratch,
+                 GPUREG_GLOBAL float *      partials,
+                 GPUREG_GLOBAL float *      forces)
+{
+  const int lane = LaneIndex();
+  const int lanes = LaneCount();
+  const int firstRow = GroupIndexY() * a->bandRows;
+  const int rows = RowsOfBand(a, firstRow);
+  CopyTableRows(variant, a, firstRow, rows, table, scratch);
+
+  GPUREG_LOCAL const i64 * preciseRows = (GPUREG_LOCAL const i64 *)scratch;
+  float                    sums[2 * ForceSumCount];
+  for (int s = 0; s < PartialCount(variant); ++s)
   {
-    partials[((i64)chunk * BandCount() + BandIndex()) * sumCount + lane] = scratch[lane * lanes];
+    sums[s] = 0.0f;
+  }
+  const int      chunk = firstChunk + GroupIndex();
+  const LaneWalk walk = StartLaneWalk(variant, a, maps, chunk, lanes, lane);
+  i64            sample = walk.sample;
+  for (int step = 0; step < walk.count; ++step, sample += walk.stride)
+  {
+    float     x[3];
+    float     force[3] = { 0.0f, 0.0f, 0.0f };
+    i64       position[3];
+    int       isValid = 0;
+    const int bin = v->fixedBins[sample];
+    const int row = bin - firstRow;
+    const int isMine = row >= 0 && row < rows;
+    if (isMine)
+    {
+      MapSample(variant, a, maps, v, &walk, step, sample, x, position);
+      isValid = MattesHas(variant, MattesIsPrecise)
+                  ? FindPreciseForce(variant, a, maps, v, position, preciseRows + row * a->bins, force)
+                  : FindForce(variant, a, maps, v, position, scratch + row * a->bins, force);
+    }
+    if (MattesHas(variant, MattesWritesForces))
+    {
+      // Every sample's force is written once, by the band of its bin; an invalid one's by the first.
+      if (isMine || (bin == InvalidBin && firstRow == 0))
+      {
+        GPUREG_GLOBAL float * out = forces + 3 * sample;
+        out[0] = force[0];
+        out[1] = force[1];
+        out[2] = force[2];
+      }
+    }
+    else if (isValid)
+    {
+      AddForceOfSample(variant, a, force, x, sums);
+    }
+  }
+  if (MattesHas(variant, MattesWritesForces))
+  {
+    return;
+  }
+  if (!MattesHas(variant, MattesIsPrecise))
+  {
+    FinishForceAlongZ(sums, walk.x[0] - a->centre[0], walk.x[1] - a->centre[1]);
+  }
+  SumForcesOverLanes(variant, sums, scratch);
+  if (lane < PartialCount(variant))
+  {
+    partials[((i64)chunk * GroupCountY() + GroupIndexY()) * PartialCount(variant) + lane] = scratch[lane * lanes];
   }
 }
 

@@ -3,7 +3,7 @@
 // threads, so that ordered sums come out the same everywhere on one kind of device.
 // A chunk of a grid is a tile TileWidth voxels wide, (lanes / TileWidth) high and tileDepth deep,
 // so that neighbouring rows meet in the cache; a chunk of points is lanes · tileDepth in a row.
-// A grid of one slice has no depth to walk along. It is folded: virtualShape then stands for slices as high as a
+// A grid of one slice has no depth to walk along. It is stacked: virtualShape then stands for slices as high as a
 // tile, one behind the other as they are in memory, and the last one may miss rows.
 // Shared by C++, CUDA C++ and OpenCL C.
 #ifndef gpureg_kernels_MattesPartition_h
@@ -15,7 +15,7 @@ enum
 {
   TileWidth = 32,
   /** Cells of the histogram that one group adds up over the chunks. */
-  SlabCellsPerGroup = 16
+  SumCellsPerGroup = 16
 };
 
 GPUREG_FUNCTION int
@@ -25,18 +25,18 @@ ChunkCount(const MattesArguments * a)
 }
 
 /** What one lane of a chunk goes through: `count` samples, `stride` apart. Over a grid it walks along z,
- *  and base is what its samples' mapped indices have in common. */
+ *  and first is where its first sample maps to, in toMoving's units. */
 typedef struct LaneWalk
 {
   i64   sample;
   i64   stride;
   int   count;
   float x[3]; /* virtual index of the first sample of a grid */
-  float base[3];
+  i64   first[3];
 } LaneWalk;
 
 GPUREG_FUNCTION LaneWalk
-StartLaneWalk(int variant, const MattesArguments * a, int chunk, int lanes, int lane)
+StartLaneWalk(int variant, const MattesArguments * a, const MattesMaps * maps, int chunk, int lanes, int lane)
 {
   LaneWalk walk;
   i64      remaining;
@@ -64,37 +64,50 @@ StartLaneWalk(int variant, const MattesArguments * a, int chunk, int lanes, int 
     walk.x[2] = (float)k;
     for (int r = 0; r < 3; ++r)
     {
-      walk.base[r] = AffineRowBeforeZ(&a->toMoving, r, walk.x[0], walk.x[1]);
+      walk.first[r] = ApplyFixedRow(&maps->toMoving, r, i, j, k);
     }
   }
   walk.count = remaining < 0 ? 0 : (remaining < a->tileDepth ? (int)remaining : a->tileDepth);
   return walk;
 }
 
-/** The walk's step-th sample: the virtual index x of a grid's voxel, and the index y in the moving buffer that it maps
- *  to. */
+/** The walk's step-th sample: its virtual index x, and the position in the moving buffer that it maps to. */
 GPUREG_FUNCTION void
 MapSample(int                     variant,
           const MattesArguments * a,
+          const MattesMaps *      maps,
           const MattesVolumes *   v,
           const LaneWalk *        walk,
           int                     step,
           i64                     sample,
           float *                 x,
-          float *                 y)
+          i64 *                   position)
 {
-  x[0] = walk->x[0];
-  x[1] = walk->x[1];
-  x[2] = walk->x[2] + (float)step;
+  const int isPoint = MattesHas(variant, MattesSamplesArePoints);
+  i64       point[3];
   for (int r = 0; r < 3; ++r)
   {
-    y[r] = MultiplyAdd(a->toMoving.m[3 * r + 2], x[2], walk->base[r]);
+    point[r] = isPoint ? v->points[3 * sample + r] : 0;
+    x[r] = isPoint ? (float)point[r] * GPUREG_FIXED_UNIT : walk->x[r] + (r == 2 ? (float)step : 0.0f);
+  }
+  for (int r = 0; r < 3; ++r)
+  {
+    const i64 mapped =
+      isPoint ? ApplyFixedRowAt(&maps->toMoving, r, point) : walk->first[r] + maps->toMoving.row[4 * r + 2] * step;
+    position[r] = MattesHas(variant, MattesIsPrecise) ? mapped >> maps->guardBits : mapped;
   }
   if (MattesHas(variant, MattesHasDisplacement))
   {
-    float u[3];
-    ReadDisplacement(v, sample, u);
-    Displace(a, u, y);
+    float u[3] = { 0.0f, 0.0f, 0.0f };
+    if (!isPoint)
+    {
+      ReadDisplacement(v, sample, u);
+    }
+    else if (IsPositionInside(&a->virtualShape, point))
+    {
+      InterpolateDisplacement(a, v, FindLinearCell(&a->virtualShape, point), u);
+    }
+    Displace(a, u, position);
   }
 }
 

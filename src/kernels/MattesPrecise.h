@@ -1,52 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// A sample where there are few of them: what rounding to float takes from each then shows in the derivative, above all
-// where most lie in a flat background, so that few forces remain and nearly cancel. So a position is an integer in units
-// of 2^-32 voxel, and a moving value one in units far below a bin, on devices with doubles and without: the same bits on
-// all of them. The formulas are MattesSample.h's.
+// A sample where there are few of them: what rounding its value to float takes from each then shows in the derivative,
+// above all where most lie in a flat background, so that few forces remain and nearly cancel. So a moving value, as every
+// position, is an integer, in units far below a bin, on devices with doubles and without: the same bits on all of them. The
+// formulas are MattesSample.h's.
 // Shared by C++, CUDA C++ and OpenCL C.
 #ifndef gpureg_kernels_MattesPrecise_h
 #define gpureg_kernels_MattesPrecise_h
 
 GPUREG_NAMESPACE_BEGIN
 
-/** 1 and 1/2 in units of 2^-32. */
-#define GPUREG_FIXED_ONE ((i64)1 << 32)
-#define GPUREG_FIXED_HALF ((i64)1 << 31)
-
-/** 2^-32, what such numbers are multiplied by to become floats. */
-#define GPUREG_FIXED_UNIT 2.3283064365386963e-10f
-
 /** 2^32: MattesArguments::countUnit of the precise variants. */
 #define GPUREG_PRECISE_COUNT_UNIT 4294967296.0f
-
-/** What takes the place of floats in MattesArguments. Passed by value to every kernel: each member lies at a multiple of
- *  its size. */
-typedef struct PreciseArguments
-{
-  FixedMap toMoving; /* virtual voxel (or point) -> position in the moving buffer */
-  FixedMap toMask;   /* position in the moving buffer -> in the mask's */
-  i64      differenceStep[9];
-  i64      minimum;       /* what values are counted from, in their own units */
-  i64      range;         /* the histogram's, in the same */
-  i64      binsPerUnit;   /* in units of 2^-80 */
-  float    unitsToBins;   /* the same as a number */
-  int      roundsToFloat; /* as ITK does where that is the pixels' type */
-  int      guardBits;     /* toMoving is in units of 2^-(32 + guardBits) */
-  int      unused;
-} PreciseArguments;
-
-/** ITK's half-open box [-0.5, size - 0.5). */
-GPUREG_FUNCTION int
-IsPositionInside(const VolumeShape * shape, const i64 * position)
-{
-  int isInside = 1;
-  for (int d = 0; d < 3; ++d)
-  {
-    const int nearest = CellOf(position[d] + GPUREG_FIXED_HALF);
-    isInside &= nearest >= 0 && nearest < shape->size[d];
-  }
-  return isInside;
-}
 
 /** LinearCell with fractions in units of 2^-32, from 0 to 1. */
 typedef struct PreciseCell
@@ -70,17 +34,6 @@ FindPreciseCell(const VolumeShape * shape, const i64 * position)
   }
   cell.offset = VoxelOffset(shape, voxel[0], voxel[1], voxel[2]);
   return cell;
-}
-
-GPUREG_FUNCTION LinearCell
-ToLinearCell(const PreciseCell * cell)
-{
-  LinearCell linear;
-  linear.offset = cell->offset;
-  linear.fx = (float)cell->fraction[0] * GPUREG_FIXED_UNIT;
-  linear.fy = (float)cell->fraction[1] * GPUREG_FIXED_UNIT;
-  linear.fz = (float)cell->fraction[2] * GPUREG_FIXED_UNIT;
-  return linear;
 }
 
 GPUREG_FUNCTION i64
@@ -183,140 +136,64 @@ InterpolateFixedBSpline(GPUREG_GLOBAL const i64 * coefficients,
   return sum;
 }
 
-/** A sample's virtual index, a voxel of the grid or a point, and where it comes to lie in the moving buffer. */
-GPUREG_FUNCTION void
-PlaceSample(int                      variant,
-            const MattesArguments *  a,
-            const PreciseArguments * p,
-            const MattesVolumes *    v,
-            const LaneWalk *         walk,
-            int                      step,
-            i64                      sample,
-            i64 *                    index,
-            i64 *                    position)
-{
-  if (MattesHas(variant, MattesSamplesArePoints))
-  {
-    index[0] = v->points[3 * sample];
-    index[1] = v->points[3 * sample + 1];
-    index[2] = v->points[3 * sample + 2];
-  }
-  else
-  {
-    index[0] = (i64)walk->x[0] << 32;
-    index[1] = (i64)walk->x[1] << 32;
-    index[2] = ((i64)walk->x[2] + step) << 32;
-  }
-  for (int r = 0; r < 3; ++r)
-  {
-    position[r] = ApplyFixedRowAt(&p->toMoving, r, index) >> p->guardBits;
-  }
-  if (MattesHas(variant, MattesHasDisplacement))
-  {
-    float u[3] = { 0.0f, 0.0f, 0.0f };
-    float d[3] = { 0.0f, 0.0f, 0.0f };
-    if (!MattesHas(variant, MattesSamplesArePoints))
-    {
-      ReadDisplacement(v, sample, u);
-    }
-    else if (IsPositionInside(&a->virtualShape, index))
-    {
-      const PreciseCell cell = FindPreciseCell(&a->virtualShape, index);
-      InterpolateDisplacement(a, v, ToLinearCell(&cell), u);
-    }
-    Displace(a, u, d);
-    for (int r = 0; r < 3; ++r)
-    {
-      position[r] += ToFixed(d[r]);
-    }
-  }
-}
-
-/** IsInsideMask. */
-GPUREG_FUNCTION int
-IsPositionInsideMask(const MattesArguments *  a,
-                     const PreciseArguments * p,
-                     const MattesVolumes *    v,
-                     const i64 *              position)
-{
-  i64 m[3];
-  for (int r = 0; r < 3; ++r)
-  {
-    m[r] = ApplyFixedRowAt(&p->toMask, r, position);
-  }
-  return IsPositionInside(&a->maskShape, m) && v->mask[VoxelOffset(&a->maskShape,
-                                                                   CellOf(m[0] + GPUREG_FIXED_HALF),
-                                                                   CellOf(m[1] + GPUREG_FIXED_HALF),
-                                                                   CellOf(m[2] + GPUREG_FIXED_HALF))] != 0;
-}
-
 /** SampleMovingValue: above the range's minimum, in units of a value. As ITK has it, rounded to the pixel's type before
  *  it is compared with the range: a float's digits are those of the value itself. */
 GPUREG_FUNCTION int
-SamplePreciseValue(int                      variant,
-                   const MattesArguments *  a,
-                   const PreciseArguments * p,
-                   const MattesVolumes *    v,
-                   const i64 *              position,
-                   i64 *                    value)
+SamplePreciseValue(int                     variant,
+                   const MattesArguments * a,
+                   const MattesMaps *      maps,
+                   const MattesVolumes *   v,
+                   const i64 *             position,
+                   i64 *                   value)
 {
-  if (!IsPositionInside(&a->movingShape, position) ||
-      (MattesHas(variant, MattesHasMovingMask) && !IsPositionInsideMask(a, p, v, position)))
+  if (!IsSampleValid(variant, a, maps, v, position))
   {
     return 0;
   }
   i64 exact = MattesHas(variant, MattesInterpolatesSpline)
                 ? InterpolateFixedBSpline(v->preciseCoefficients, &a->movingShape, a->splineOrder, position)
                 : InterpolateFixed(v->preciseMoving, &a->movingShape, position);
-  if (p->roundsToFloat)
+  if (maps->roundsToFloat)
   {
-    exact = (i64)(float)(exact + p->minimum) - p->minimum;
+    exact = (i64)(float)(exact + maps->minimum) - maps->minimum;
   }
-  *value = exact < 0 ? 0 : (exact < p->range ? exact : p->range);
+  *value = exact < 0 ? 0 : (exact < maps->range ? exact : maps->range);
   return !MattesHas(variant, MattesChecksRange) || *value == exact;
 }
 
 /** CentralDifference. */
 GPUREG_FUNCTION float
 PreciseDifference(
-  const MattesArguments * a, const PreciseArguments * p, const MattesVolumes * v, const i64 * position, int axis)
+  const MattesArguments * a, const MattesMaps * maps, const MattesVolumes * v, const i64 * position, int axis)
 {
   i64 before[3], behind[3];
-  for (int r = 0; r < 3; ++r)
-  {
-    const i64 step = p->differenceStep[3 * r + axis];
-    before[r] = position[r] - step;
-    behind[r] = position[r] + step;
-  }
-  if (a->inverseSpacing[axis] == 0.0f || !IsPositionInside(&a->movingShape, before) ||
-      !IsPositionInside(&a->movingShape, behind))
+  if (!FindDifferencePositions(a, maps, position, axis, before, behind))
   {
     return 0.0f;
   }
   return (float)(InterpolateFixed(v->preciseMoving, &a->movingShape, behind) -
                  InterpolateFixed(v->preciseMoving, &a->movingShape, before)) *
-         (p->unitsToBins * a->inverseSpacing[axis]);
+         (maps->unitsToBins * a->inverseSpacing[axis]);
 }
 
 /** In bins per mm. */
 GPUREG_FUNCTION void
-SamplePreciseGradient(int                      variant,
-                      const MattesArguments *  a,
-                      const PreciseArguments * p,
-                      const MattesVolumes *    v,
-                      const i64 *              position,
-                      float *                  gradient)
+SamplePreciseGradient(int                     variant,
+                      const MattesArguments * a,
+                      const MattesMaps *      maps,
+                      const MattesVolumes *   v,
+                      const i64 *             position,
+                      float *                 gradient)
 {
   if (MattesHas(variant, MattesGradientByDifferences))
   {
     for (int axis = 0; axis < 3; ++axis)
     {
-      gradient[axis] = PreciseDifference(a, p, v, position, axis);
+      gradient[axis] = PreciseDifference(a, maps, v, position, axis);
     }
     return;
   }
-  const PreciseCell cell = FindPreciseCell(&a->movingShape, position);
-  const float4      both = InterpolateCell4(v->gradient, &a->movingShape, ToLinearCell(&cell));
+  const float4 both = InterpolateLinear4(v->gradient, &a->movingShape, position);
   gradient[0] = both.x;
   gradient[1] = both.y;
   gradient[2] = both.z;
@@ -324,9 +201,9 @@ SamplePreciseGradient(int                      variant,
 
 /** FirstParzenBin; t in units of 2^-32. */
 GPUREG_FUNCTION int
-FirstPreciseParzenBin(const MattesArguments * a, const PreciseArguments * p, i64 value, i64 * t)
+FirstPreciseParzenBin(const MattesArguments * a, const MattesMaps * maps, i64 value, i64 * t)
 {
-  const i64 u = MultiplyFixed(value, p->binsPerUnit) >> 16;
+  const i64 u = MultiplyFixed(value, maps->binsPerUnit) >> 16;
   const int last = (int)a->lastWhole;
   const int whole = CellOf(u) < last ? CellOf(u) : last;
   *t = u - ((i64)whole << 32);
@@ -347,53 +224,46 @@ PreciseParzenWeights(i64 t, u32 * high, u32 * low)
   }
 }
 
-/** Pass 1: the first bin of the sample's Parzen window, and its weights; 0 if the sample is not valid. */
+/** Pass 1: the first bin of the Parzen window of the sample at a position, and its weights; 0 if it is not valid. */
 GPUREG_FUNCTION int
-FindPreciseWindow(int                      variant,
-                  const MattesArguments *  a,
-                  const PreciseArguments * p,
-                  const MattesVolumes *    v,
-                  const LaneWalk *         walk,
-                  int                      step,
-                  i64                      sample,
-                  int *                    first,
-                  u32 *                    high,
-                  u32 *                    low)
+FindPreciseWindow(int                     variant,
+                  const MattesArguments * a,
+                  const MattesMaps *      maps,
+                  const MattesVolumes *   v,
+                  const i64 *             position,
+                  int *                   first,
+                  u32 *                   high,
+                  u32 *                   low)
 {
-  i64 index[3], position[3], value, t;
-  PlaceSample(variant, a, p, v, walk, step, sample, index, position);
-  if (!SamplePreciseValue(variant, a, p, v, position, &value))
+  i64 value, t;
+  if (!SamplePreciseValue(variant, a, maps, v, position, &value))
   {
     return 0;
   }
-  *first = FirstPreciseParzenBin(a, p, value, &t);
+  *first = FirstPreciseParzenBin(a, maps, value, &t);
   PreciseParzenWeights(t, high, low);
   return 1;
 }
 
-/** Pass 2: the sample's force, from its fixed bin's row of PreciseTableEntry, and its virtual index x; 0 if the sample is
- *  not valid. The weights of ParzenForce add up to 0, so differences in the row do. */
+/** Pass 2: the force of the sample at a position, from its fixed bin's row of PreciseTableEntry; 0 if it is not valid. The
+ *  weights of ParzenForce add up to 0, so differences in the row do. */
 GPUREG_FUNCTION int
 FindPreciseForce(int                      variant,
                  const MattesArguments *  a,
-                 const PreciseArguments * p,
+                 const MattesMaps *       maps,
                  const MattesVolumes *    v,
-                 const LaneWalk *         walk,
-                 int                      step,
-                 i64                      sample,
+                 const i64 *              position,
                  GPUREG_LOCAL const i64 * tableRow,
-                 float *                  force,
-                 float *                  x)
+                 float *                  force)
 {
-  i64   index[3], position[3], value, t;
+  i64   value, t;
   float gradient[3];
-  PlaceSample(variant, a, p, v, walk, step, sample, index, position);
-  if (!SamplePreciseValue(variant, a, p, v, position, &value))
+  if (!SamplePreciseValue(variant, a, maps, v, position, &value))
   {
     return 0;
   }
-  SamplePreciseGradient(variant, a, p, v, position, gradient);
-  GPUREG_LOCAL const i64 * window = tableRow + FirstPreciseParzenBin(a, p, value, &t);
+  SamplePreciseGradient(variant, a, maps, v, position, gradient);
+  GPUREG_LOCAL const i64 * window = tableRow + FirstPreciseParzenBin(a, maps, value, &t);
   const float              weight = ParzenForce((float)t * GPUREG_FIXED_UNIT,
                                    (float)(window[0] - window[1]),
                                    0.0f,
@@ -403,7 +273,6 @@ FindPreciseForce(int                      variant,
   for (int r = 0; r < 3; ++r)
   {
     force[r] = weight * gradient[r];
-    x[r] = (float)index[r] * GPUREG_FIXED_UNIT;
   }
   return 1;
 }

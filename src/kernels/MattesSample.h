@@ -32,14 +32,11 @@ enum
   MattesIsPrecise = 256            /* positions and values are 64-bit integers, see MattesPrecise.h */
 };
 
-/** All that an evaluation depends on besides the volumes. Passed by value to every kernel, so its
+/** All that an evaluation depends on besides the volumes and MattesMaps. Passed by value to every kernel, so its
  *  layout is the same for every compiler: 32-bit members only. */
 typedef struct MattesArguments
 {
-  AffineMap   toMoving;               /* virtual voxel (or point) -> index in the moving buffer */
-  AffineMap   toMask;                 /* index in the moving buffer -> index in the mask's buffer */
   float       displacementToIndex[9]; /* displacement in mm -> moving index, by rows */
-  float       differenceStep[9];      /* half a spacing along physical axis d, in moving index: column d */
   float       inverseSpacing[3];      /* 1 / moving spacing along physical axis d, 1/mm */
   float       centre[3];              /* virtual index that the first moments of the forces refer to */
   VolumeShape virtualShape;
@@ -57,12 +54,29 @@ typedef struct MattesArguments
   int         variant;      /* or-ed Mattes… flags */
   int         tileCount[3]; /* the domain's cut into chunks, see MattesPartition.h */
   int         tileDepth;
-  int         missingRows;     /* from the last slice of a folded grid, see MattesPartition.h */
+  int         missingRows;     /* from the last slice of a stacked grid, see MattesPartition.h */
   int         bandRows;        /* fixed bins whose histogram rows fit into local memory at once */
   int         histogramCopies; /* of a group's histogram, a power of two, interleaved: neighbours, which often
                                      meet in a bin, count in different ones */
   int         normalized;      /* 1: Studholme's normalised MI; 0: Mattes' MI */
 } MattesArguments;
+
+/** The rest of it, for which 32 bits are too few. Each member lies at a multiple of its size. */
+typedef struct MattesMaps
+{
+  FixedMap toMoving;          /* virtual voxel (or point) -> position in the moving buffer */
+  FixedMap toMask;            /* position in the moving buffer -> in the mask's */
+  i64      differenceStep[9]; /* half a spacing along physical axis d, as a position: column d */
+
+  /* Where the variant is precise, see MattesPrecise.h: */
+  i64   minimum;       /* what values are counted from, in their own units */
+  i64   range;         /* the histogram's, in the same */
+  i64   binsPerUnit;   /* in units of 2^-80 */
+  float unitsToBins;   /* the same as a number */
+  int   roundsToFloat; /* as ITK does where that is the pixels' type */
+  int   guardBits;     /* toMoving is in units of 2^-(32 + guardBits) */
+  int   unused;
+} MattesMaps;
 
 /** The resident volumes. The moving image is kept in bin units above its minimum,
  *  u = (v - min) / binSize in [0, bins - 4]. */
@@ -86,14 +100,14 @@ MattesHas(int variant, int flag)
   return (variant & flag) != 0;
 }
 
-/** y += D·u, by what a vector of the displacement field moves a sample. */
+/** position += D·u, by what a vector of the displacement field moves a sample. */
 GPUREG_FUNCTION void
-Displace(const MattesArguments * a, const float * u, float * y)
+Displace(const MattesArguments * a, const float * u, i64 * position)
 {
   for (int r = 0; r < 3; ++r)
   {
-    y[r] += a->displacementToIndex[3 * r] * u[0] + a->displacementToIndex[3 * r + 1] * u[1] +
-            a->displacementToIndex[3 * r + 2] * u[2];
+    position[r] += ToFixed(a->displacementToIndex[3 * r] * u[0] + a->displacementToIndex[3 * r + 1] * u[1] +
+                           a->displacementToIndex[3 * r + 2] * u[2]);
   }
 }
 
@@ -128,16 +142,39 @@ InterpolateDisplacement(const MattesArguments * a, const MattesVolumes * v, Line
 
 /** itk::ImageMaskSpatialObject: the nearest mask voxel is in its buffer and is not 0. */
 GPUREG_FUNCTION int
-IsInsideMask(const MattesArguments * a, const MattesVolumes * v, const float * y)
+IsInsideMask(const MattesArguments * a, const MattesMaps * maps, const MattesVolumes * v, const i64 * position)
 {
-  float m[3];
-  ApplyAffine(&a->toMask, y[0], y[1], y[2], m);
-  if (!IsInsideBuffer(&a->maskShape, m))
+  i64 inMask[3];
+  for (int r = 0; r < 3; ++r)
   {
-    return 0;
+    inMask[r] = ApplyFixedRowAt(&maps->toMask, r, position);
   }
-  return v->mask[VoxelOffset(
-           &a->maskShape, (int)FloorOf(m[0] + 0.5f), (int)FloorOf(m[1] + 0.5f), (int)FloorOf(m[2] + 0.5f))] != 0;
+  return IsPositionInside(&a->maskShape, inMask) && v->mask[NearestVoxelOffset(&a->maskShape, inMask)] != 0;
+}
+
+/** Whether there is a moving value at a position. */
+GPUREG_FUNCTION int
+IsSampleValid(
+  int variant, const MattesArguments * a, const MattesMaps * maps, const MattesVolumes * v, const i64 * position)
+{
+  return IsPositionInside(&a->movingShape, position) &&
+         (!MattesHas(variant, MattesHasMovingMask) || IsInsideMask(a, maps, v, position));
+}
+
+/** The positions half a spacing to each side along a physical axis, which a central difference is made between; 0 where
+ *  either is outside of the buffer, and the difference 0 (itk::CentralDifferenceImageFunction). */
+GPUREG_FUNCTION int
+FindDifferencePositions(
+  const MattesArguments * a, const MattesMaps * maps, const i64 * position, int axis, i64 * before, i64 * behind)
+{
+  for (int r = 0; r < 3; ++r)
+  {
+    const i64 step = maps->differenceStep[3 * r + axis];
+    before[r] = position[r] - step;
+    behind[r] = position[r] + step;
+  }
+  return a->inverseSpacing[axis] != 0.0f && IsPositionInside(&a->movingShape, before) &&
+         IsPositionInside(&a->movingShape, behind);
 }
 
 /** A cell of a chunk's histogram has one counter, or the precise variants' two: first those of the high halves of all
@@ -155,16 +192,16 @@ CellBytes(int variant)
   return 4 * CountersPerCell(variant);
 }
 
-/** What a slab, a chunk's histogram, has counted in a cell. */
+/** What a chunk's histogram has counted in a cell. */
 GPUREG_FUNCTION u64
-CountInSlab(int variant, GPUREG_GLOBAL const u32 * slabs, int slab, int cells, int cell)
+CountInChunk(int variant, GPUREG_GLOBAL const u32 * chunkHistograms, int chunk, int cells, int cell)
 {
   if (MattesHas(variant, MattesIsPrecise))
   {
-    GPUREG_GLOBAL const u32 * counters = slabs + (i64)slab * 2 * cells + cell;
+    GPUREG_GLOBAL const u32 * counters = chunkHistograms + (i64)chunk * 2 * cells + cell;
     return ((u64)counters[0] << 16) + counters[cells];
   }
-  return slabs[(i64)slab * cells + cell];
+  return chunkHistograms[(i64)chunk * cells + cell];
 }
 
 /** The floats that a chunk's sums of forces take: the precise variants' have a second one for what rounding leaves. */
@@ -186,44 +223,42 @@ FitIntoRange(int variant, const MattesArguments * a, float * u)
 }
 
 GPUREG_FUNCTION float
-InterpolateMoving(int variant, const MattesArguments * a, const MattesVolumes * v, const float * y)
+InterpolateMoving(int variant, const MattesArguments * a, const MattesVolumes * v, const i64 * position)
 {
-  return MattesHas(variant, MattesReadsQuads) ? InterpolateQuads(v->quads, &a->movingShape, y)
-                                              : InterpolateLinear(v->moving, &a->movingShape, y);
+  return MattesHas(variant, MattesReadsQuads) ? InterpolateQuads(v->quads, &a->movingShape, position)
+                                              : InterpolateLinear(v->moving, &a->movingShape, position);
 }
 
-/** The moving value at y, in bin units; 0 if the sample is not valid. */
+/** The moving value at a position, in bin units; 0 if the sample is not valid. */
 GPUREG_FUNCTION int
-SampleMovingValue(int variant, const MattesArguments * a, const MattesVolumes * v, const float * y, float * u)
+SampleMovingValue(int                     variant,
+                  const MattesArguments * a,
+                  const MattesMaps *      maps,
+                  const MattesVolumes *   v,
+                  const i64 *             position,
+                  float *                 u)
 {
-  if (!IsInsideBuffer(&a->movingShape, y))
-  {
-    return 0;
-  }
-  if (MattesHas(variant, MattesHasMovingMask) && !IsInsideMask(a, v, y))
+  if (!IsSampleValid(variant, a, maps, v, position))
   {
     return 0;
   }
   *u = MattesHas(variant, MattesInterpolatesSpline)
-         ? InterpolateBSpline(v->coefficients, &a->movingShape, a->splineOrder, y)
-         : InterpolateMoving(variant, a, v, y);
+         ? InterpolateBSpline(v->coefficients, &a->movingShape, a->splineOrder, position)
+         : InterpolateMoving(variant, a, v, position);
   return FitIntoRange(variant, a, u);
 }
 
-/** itk::CentralDifferenceImageFunction at a point: half a spacing to each side along a physical axis,
- *  linear interpolation, 0 where either side is outside of the buffer. In bins per mm. */
+/** In bins per mm. */
 GPUREG_FUNCTION float
-CentralDifference(int variant, const MattesArguments * a, const MattesVolumes * v, const float * y, int axis)
+CentralDifference(int                     variant,
+                  const MattesArguments * a,
+                  const MattesMaps *      maps,
+                  const MattesVolumes *   v,
+                  const i64 *             position,
+                  int                     axis)
 {
-  float before[3], behind[3];
-  for (int r = 0; r < 3; ++r)
-  {
-    const float step = a->differenceStep[3 * r + axis];
-    before[r] = y[r] - step;
-    behind[r] = y[r] + step;
-  }
-  if (a->inverseSpacing[axis] == 0.0f || !IsInsideBuffer(&a->movingShape, before) ||
-      !IsInsideBuffer(&a->movingShape, behind))
+  i64 before[3], behind[3];
+  if (!FindDifferencePositions(a, maps, position, axis, before, behind))
   {
     return 0.0f;
   }
@@ -231,30 +266,35 @@ CentralDifference(int variant, const MattesArguments * a, const MattesVolumes * 
          a->inverseSpacing[axis];
 }
 
-/** Value and gradient at y; 0 if the sample is not valid. */
+/** Value and gradient at a position; 0 if the sample is not valid. */
 GPUREG_FUNCTION int
-SampleMovingValueAndGradient(
-  int variant, const MattesArguments * a, const MattesVolumes * v, const float * y, float * u, float * gradient)
+SampleMovingValueAndGradient(int                     variant,
+                             const MattesArguments * a,
+                             const MattesMaps *      maps,
+                             const MattesVolumes *   v,
+                             const i64 *             position,
+                             float *                 u,
+                             float *                 gradient)
 {
   if (MattesHas(variant, MattesHasMovingMask | MattesGradientByDifferences | MattesInterpolatesSpline))
   {
-    if (!SampleMovingValue(variant, a, v, y, u))
+    if (!SampleMovingValue(variant, a, maps, v, position, u))
     {
       return 0;
     }
     if (MattesHas(variant, MattesGradientByDifferences))
     {
-      gradient[0] = CentralDifference(variant, a, v, y, 0);
-      gradient[1] = CentralDifference(variant, a, v, y, 1);
-      gradient[2] = CentralDifference(variant, a, v, y, 2);
+      gradient[0] = CentralDifference(variant, a, maps, v, position, 0);
+      gradient[1] = CentralDifference(variant, a, maps, v, position, 1);
+      gradient[2] = CentralDifference(variant, a, maps, v, position, 2);
       return 1;
     }
   }
-  else if (!IsInsideBuffer(&a->movingShape, y))
+  else if (!IsPositionInside(&a->movingShape, position))
   {
     return 0;
   }
-  const float4 both = InterpolateLinear4(v->gradient, &a->movingShape, y);
+  const float4 both = InterpolateLinear4(v->gradient, &a->movingShape, position);
   gradient[0] = both.x;
   gradient[1] = both.y;
   gradient[2] = both.z;
@@ -298,6 +338,30 @@ ParzenForce(float t, float r0, float r1, float r2, float r3)
   float d[4];
   CubicBSplineDerivatives(t, d);
   return d[0] * r0 + d[1] * r1 + d[2] * r2 + d[3] * r3;
+}
+
+/** Pass 2: the force of the sample at a position, from its fixed bin's row of the table; 0 if it is not valid. */
+GPUREG_FUNCTION int
+FindForce(int                        variant,
+          const MattesArguments *    a,
+          const MattesMaps *         maps,
+          const MattesVolumes *      v,
+          const i64 *                position,
+          GPUREG_LOCAL const float * tableRow,
+          float *                    force)
+{
+  float gradient[3], t, u = 0.0f;
+  if (!SampleMovingValueAndGradient(variant, a, maps, v, position, &u, gradient))
+  {
+    return 0;
+  }
+  GPUREG_LOCAL const float * window = tableRow + FirstParzenBin(a->lastWhole, u, &t);
+  const float                weight = ParzenForce(t, window[0], window[1], window[2], window[3]);
+  for (int r = 0; r < 3; ++r)
+  {
+    force[r] = weight * gradient[r];
+  }
+  return 1;
 }
 
 GPUREG_NAMESPACE_END

@@ -140,14 +140,6 @@ LargerOf(float a, float b)
   return a > b ? a : b;
 }
 
-/** The largest whole number not above x, for 0 <= x < 2^22. */
-inline float
-WholeOf(float x, int * index)
-{
-  *index = static_cast<int>(x);
-  return static_cast<float>(*index);
-}
-
 /** The largest whole number that is neither above x nor above last, for 0 <= x < 2^22. */
 inline float
 WholeBelow(float x, float last, int * index)

@@ -27,7 +27,7 @@ enum
   ResampleLaneSteps = 8,
   /** Columns of control points that those meet at most where a part follows rows. */
   MaximumRowColumns = ResampleRowLanes * ResampleLaneSteps / RowSplineSpacing + RowSplineOrder + 2,
-  /** So many groups every device counts in BandIndex()'s direction. */
+  /** So many groups every device counts in GroupIndexY()'s direction. */
   ResampleMostPlaneGroups = 65535,
   /** Of a volume; the rows that a lane steps over behind the last one have a number yet. */
   ResampleMostRows = 1073741824
@@ -49,12 +49,12 @@ typedef struct ResampleCut
   int rowCount;
 
   /* What CutIntoGroups works out: */
-  int bands;     /* groups side by side along a row */
-  int firstY;    /* rows of a plane from this one on, … */
-  int blockRows; /* … so many to a group, … */
-  int firstZ;    /* … in planes from this one on, … */
-  int steps;     /* … so many to a group */
-  int stepY;     /* from one of a lane's voxels to its next, … */
+  int groupsPerRow; /* groups side by side along a row */
+  int firstY;       /* rows of a plane from this one on, … */
+  int blockRows;    /* … so many to a group, … */
+  int firstZ;       /* … in planes from this one on, … */
+  int steps;        /* … so many to a group */
+  int stepY;        /* from one of a lane's voxels to its next, … */
   int stepZ;
   int rowStep; /* … rows, … */
   int rowSpan; /* … and all of its rows together, at most */

@@ -39,7 +39,8 @@ CutIntoGroups(ResampleArguments * a, int lanes)
   const int           alongPlanes = planes > 1 && !followsRows;
   const int           rows = lanes / (followsRows ? ResampleRowLanes : ResampleTileLanes);
   const int           leastSteps = alongPlanes ? CountParts(planes, ResampleMostPlaneGroups) : 1;
-  cut->bands = CountParts(a->outputSize[0], followsRows ? ResampleRowLanes * ResampleLaneSteps : ResampleTileLanes);
+  cut->groupsPerRow =
+    CountParts(a->outputSize[0], followsRows ? ResampleRowLanes * ResampleLaneSteps : ResampleTileLanes);
   cut->steps = leastSteps > ResampleLaneSteps ? leastSteps : ResampleLaneSteps;
   cut->firstZ = a->cut.firstRow / a->outputSize[1];
   cut->firstY = alongPlanes ? 0 : cut->firstRow - cut->firstZ * a->outputSize[1];
@@ -59,10 +60,10 @@ CutIntoGroups(ResampleArguments * a, int lanes)
 GPUREG_FUNCTION i64
 CountGroups(const ResampleArguments * a)
 {
-  return (i64)CountParts(a->cut.stepZ ? a->outputSize[1] : a->cut.rowCount, a->cut.blockRows) * a->cut.bands;
+  return (i64)CountParts(a->cut.stepZ ? a->outputSize[1] : a->cut.rowCount, a->cut.blockRows) * a->cut.groupsPerRow;
 }
 
-/** … for each one that BandIndex() counts. */
+/** … for each one that GroupIndexY() counts. */
 GPUREG_FUNCTION int
 CountPlaneGroups(const ResampleArguments * a)
 {

@@ -2,7 +2,7 @@
 // The work-group of the resampler, for the devices that have work-groups: CUDA and OpenCL.
 // src/host/ResamplePasses.cpp says the same in plain loops.
 //
-// A prelude for this adds: GPUREG_REAL_GROUP_FUNCTION, LaneIndex(), GroupIndex(), BandIndex(), RowBarrier().
+// A prelude for this adds: GPUREG_REAL_GROUP_FUNCTION, LaneIndex(), GroupIndex(), GroupIndexY(), RowBarrier().
 #ifndef gpureg_kernels_ResampleKernels_h
 #define gpureg_kernels_ResampleKernels_h
 
@@ -20,10 +20,10 @@ ResampleTile(int                             interpolation,
              GPUREG_GLOBAL const real *      outside,
              GPUREG_GLOBAL real *            output)
 {
-  const int block = GroupIndex() / a->cut.bands;
-  const int x = (GroupIndex() - block * a->cut.bands) * ResampleTileLanes + LaneIndex() % ResampleTileLanes;
+  const int block = GroupIndex() / a->cut.groupsPerRow;
+  const int x = (GroupIndex() - block * a->cut.groupsPerRow) * ResampleTileLanes + LaneIndex() % ResampleTileLanes;
   int       y = a->cut.firstY + block * a->cut.blockRows + LaneIndex() / ResampleTileLanes;
-  int       z = a->cut.firstZ + BandIndex() * a->cut.steps;
+  int       z = a->cut.firstZ + GroupIndexY() * a->cut.steps;
   if (x >= a->outputSize[0] || y >= a->outputSize[1])
   {
     return;
@@ -73,13 +73,13 @@ ResampleRows(int                             interpolation,
 {
   const int lane = LaneIndex() % ResampleRowLanes;
   const int rowOfGroup = LaneIndex() / ResampleRowLanes;
-  const int block = GroupIndex() / a->cut.bands;
+  const int block = GroupIndex() / a->cut.groupsPerRow;
   const int row = block * a->cut.blockRows + rowOfGroup;
   /* Lanes behind the last row help with its columns: of rows behind it, there may be no control points. */
   const int madeRow = a->cut.firstRow + (row < a->cut.rowCount ? row : a->cut.rowCount - 1);
   const int z = madeRow / a->outputSize[1];
   const int y = madeRow - z * a->outputSize[1];
-  const int firstX = (GroupIndex() - block * a->cut.bands) * (ResampleRowLanes * ResampleLaneSteps);
+  const int firstX = (GroupIndex() - block * a->cut.groupsPerRow) * (ResampleRowLanes * ResampleLaneSteps);
   const int endX = a->outputSize[0] - firstX < ResampleRowLanes * ResampleLaneSteps
                      ? a->outputSize[0]
                      : firstX + ResampleRowLanes * ResampleLaneSteps;

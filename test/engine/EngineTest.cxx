@@ -5,6 +5,7 @@
 #include "BSpline.h"
 #include "FixedMap.h"
 #include "Geometry.h"
+#include "Position.h"
 #include "Interpolation.h"
 #include "ForceSums.h"
 #include "MattesSample.h"
@@ -41,6 +42,13 @@ BSpline(int order, double x)
   }
   const double half = 0.5 * (order + 1);
   return ((half + x) * BSpline(order - 1, x + 0.5) + (half - x) * BSpline(order - 1, x - 0.5)) / order;
+}
+
+/** An index along an axis in units of 2^-32. */
+i64
+ToPosition(double index)
+{
+  return std::llround(std::ldexp(index, 32));
 }
 
 const gpureg::ParallelFor OneAfterTheOther = [](std::int64_t count, const std::function<void(std::int64_t)> & body) {
@@ -86,6 +94,7 @@ protected:
 };
 } // namespace
 
+/** Along an axis of many voxels. */
 TEST(BSplineTest, WeightsAreTheRecursion)
 {
   Random random(1);
@@ -93,15 +102,14 @@ TEST(BSplineTest, WeightsAreTheRecursion)
   {
     for (int n = 0; n < 500; ++n)
     {
-      const float x = n < 21 ? static_cast<float>(n - 10) * 0.5f : static_cast<float>(Uniform(random, -6.0, 60.0));
-      float       weights[MaximumSplineOrder + 1];
-      const int   first = BSplineWeights(order, x, weights);
-      double      sum = 0;
+      const double x = n < 21 ? (n - 10) * 0.5 : Uniform(random, -6.0, 60.0);
+      float        weights[MaximumSplineOrder + 1];
+      int          first = 0;
+      EXPECT_EQ(FindSplineSupport(order, 100, ToPosition(x), &first, weights), order + 1);
+      double sum = 0;
       for (int k = 0; k <= order; ++k)
       {
-        // Half-way knots, of even orders, cost the position a rounding.
-        EXPECT_NEAR(weights[k], BSpline(order, static_cast<double>(x) - (first + k)), 1e-6 + 6e-8 * std::abs(x))
-          << order << ' ' << x;
+        EXPECT_NEAR(weights[k], BSpline(order, x - (first + k)), 1e-6) << order << ' ' << x;
         EXPECT_GE(weights[k], 0.0f);
         sum += weights[k];
       }
@@ -269,17 +277,19 @@ TEST(GeometryTest, OffsetsBeyondTwoToThe31)
 TEST(GeometryTest, BufferIsHalfOpenAsItks)
 {
   const VolumeShape shape = MakeVolumeShape(4, 5, 1);
-  const auto        isInside = [&](float x, float y, float z) {
-    const float index[] = { x, y, z };
-    return IsInsideBuffer(&shape, index) != 0;
+  const double      unit = std::ldexp(1.0, -32);
+  const auto        isInside = [&](double x, double y, double z) {
+    const i64 position[] = { ToPosition(x), ToPosition(y), ToPosition(z) };
+    return IsPositionInside(&shape, position) != 0;
   };
-  EXPECT_TRUE(isInside(-0.5f, -0.5f, -0.5f));
-  EXPECT_FALSE(isInside(std::nextafter(-0.5f, -1.0f), 0.0f, 0.0f));
-  EXPECT_TRUE(isInside(std::nextafter(3.5f, 0.0f), 4.4f, 0.4f));
-  EXPECT_FALSE(isInside(3.5f, 0.0f, 0.0f));
-  EXPECT_FALSE(isInside(0.0f, 4.5f, 0.0f));
-  EXPECT_FALSE(isInside(0.0f, 0.0f, 0.5f));
-  EXPECT_FALSE(isInside(std::nanf(""), 0.0f, 0.0f));
+  EXPECT_TRUE(isInside(-0.5, -0.5, -0.5));
+  EXPECT_FALSE(isInside(-0.5 - unit, 0.0, 0.0));
+  EXPECT_TRUE(isInside(3.5 - unit, 4.4, 0.4));
+  EXPECT_FALSE(isInside(3.5, 0.0, 0.0));
+  EXPECT_FALSE(isInside(0.0, 4.5, 0.0));
+  EXPECT_FALSE(isInside(0.0, 0.0, 0.5));
+  EXPECT_FALSE(isInside(0.0, 1e9, 0.0));
+  EXPECT_FALSE(isInside(-1e9, 0.0, 0.0));
 }
 
 /** Each of ITK's interpolators, inside, on the border and in the half voxel outside of it. */
@@ -322,8 +332,8 @@ TEST(InterpolationTest, IsItks)
     }
     for (const auto & index : indices)
     {
-      const float at[] = { static_cast<float>(index[0]), static_cast<float>(index[1]), static_cast<float>(index[2]) };
-      ASSERT_TRUE(IsInsideBuffer(&shape, at));
+      const i64 at[] = { ToPosition(index[0]), ToPosition(index[1]), ToPosition(index[2]) };
+      ASSERT_TRUE(IsPositionInside(&shape, at));
       const float value = InterpolateLinear(values, &shape, at);
       EXPECT_NEAR(value, linear->EvaluateAtContinuousIndex(index), 2e-6) << index;
       const float4 both = InterpolateLinear4(packed.data(), &shape, at);
@@ -350,7 +360,7 @@ TEST(InterpolationTest, IsItks)
       const std::vector<float> coefficients(exact, exact + packed.size());
       for (const auto & index : indices)
       {
-        const float at[] = { static_cast<float>(index[0]), static_cast<float>(index[1]), static_cast<float>(index[2]) };
+        const i64 at[] = { ToPosition(index[0]), ToPosition(index[1]), ToPosition(index[2]) };
         EXPECT_NEAR(InterpolateBSpline(coefficients.data(), &shape, static_cast<int>(order), at),
                     spline->EvaluateAtContinuousIndex(index),
                     2e-5)

@@ -134,7 +134,8 @@ TEST(FoldedChain, GridsAreThePartsThatAreLeft)
     const auto              before = DrawMap(random), between = DrawMap(random), alsoBetween = DrawMap(random);
     const auto              behind = DrawMap(random);
     const auto              spline = DrawGridOfOrder(3, random);
-    const auto              field = DrawGridOfOrder(gpureg::DisplacementGrid::Field, random);
+    auto                    field = DrawGridOfOrder(1, random);
+    field.kind = gpureg::GridKind::Field;
     request.transform.Append(before);
     request.transform.Append(spline);
     request.transform.Append(between);

@@ -32,7 +32,7 @@ struct RunningLane
 {
   int  lane = 0;
   int  group = 0;
-  int  band = 0;
+  int  groupY = 0;
   bool stopsAtBarrier = false;
 };
 
@@ -55,9 +55,9 @@ GroupIndex()
 }
 
 inline int
-BandIndex()
+GroupIndexY()
 {
-  return running.band;
+  return running.groupY;
 }
 
 inline void
@@ -140,11 +140,11 @@ Launch(const ResampleArguments & a, int lanes, Arrays & arrays, Order order, con
   {
     for (int n = 0; n < groups; ++n)
     {
-      running.band = Nth(m, planeGroups, order);
+      running.groupY = Nth(m, planeGroups, order);
       running.group = Nth(n, groups, order);
       const auto runLane = [&](int lane) {
         running.lane = lane;
-        beforeLane((std::int64_t{ running.band } * groups + running.group) * lanes + lane);
+        beforeLane((std::int64_t{ running.groupY } * groups + running.group) * lanes + lane);
         ResampleGroup(a.interpolation,
                       a.chain,
                       a.components,

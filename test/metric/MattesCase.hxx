@@ -30,11 +30,10 @@
 namespace gpuregtest
 {
 
-/** A mapped sample so close to where a decision falls that rounding to float may turn it: voxels. */
-constexpr double EdgeDistance = 3e-5;
-/** The same for which voxel is the nearest: half-way planes are everywhere, not at the edge alone. */
-constexpr double NearestDistance = 2e-5;
-/** The same for the ends of the histogram's range: bins. */
+/** A mapped sample so close to where a decision falls that rounding may turn it: voxels. Positions are within 1e-7, but
+ * displacements of up to 5 voxels are floats. */
+constexpr double EdgeDistance = 1e-6;
+/** The same for the ends of the histogram's range: bins. Values among 100 are floats, too. */
 constexpr double RangeDistance = 3e-5;
 
 /** Draws linear transforms about a centre. */
@@ -659,7 +658,7 @@ private:
     bool
     IsFlat() const
     {
-      return !(high - low >= 0.1 * (greatest - least));
+      return !(high - low > 0.1 * (greatest - least));
     }
   };
 
@@ -683,7 +682,7 @@ private:
   }
 
   /** Whether there is a sample for which a step of EdgeDistance changes whether they are valid, or whether their
-   * gradient is; of NearestDistance, which voxel is nearest; of RangeDistance, whether the value is in
+   * gradient is; which voxel is nearest; of RangeDistance, whether the value is in
    * the histogram's range. All in double precision, by ITK's own objects. */
   bool
   FindSampleNearEdge() const
@@ -709,8 +708,7 @@ private:
                  Decide(Step(point, d, -EdgeDistance)) != decisions;
         if (m_Case.interpolation == Interpolation::Nearest)
         {
-          isNear =
-            isNear || GetNearest(Step(point, d, NearestDistance)) != GetNearest(Step(point, d, -NearestDistance));
+          isNear = isNear || GetNearest(Step(point, d, EdgeDistance)) != GetNearest(Step(point, d, -EdgeDistance));
         }
       }
       if ((lowMatters || highMatters) && !isNear && (decisions & 1u))

@@ -445,10 +445,10 @@ TEST_P(ResampleBadInput, VolumesOfNoSizeAndGridsThatAreTooLargeAreTold)
   expectError("a transform's grid of 65536 x 65536 x 1 has more than");
   grid.size = { 2, 2, 2 };
   grid.vectors = [](std::int64_t, std::int64_t count, double * out) { std::fill_n(out, 3 * count, 0.0); };
-  grid.order = gpureg::DisplacementGrid::Field;
+  grid.kind = gpureg::GridKind::Field;
   request.transform = {};
   request.transform.Append(grid);
-  grid.order = gpureg::DisplacementGrid::OfOutput;
+  grid.kind = gpureg::GridKind::OfOutput;
   request.transform.Append(grid);
   expectError("a vector for each voxel of the output is not the transform's first");
   grid.size[0] = 3;
