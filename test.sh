@@ -7,11 +7,15 @@ cd "$(dirname "$0")"
 . tools/setup.sh
 shared=../shared
 
-# One program, with the library, built without a warning against the ITK in $2 and run. $1 names it.
+# Beside the first build, which is what users get: its warnings in half of the time.
+quick_build=(-DCMAKE_BUILD_TYPE=Release "-DCMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG")
+
+# One program, with the library, built without a warning against the ITK in $2 and run. $1 names it. No CUDA, whose sources
+# know no ITK.
 register_with_itk() {
   say "ITK $1: without warnings"
-  configure -G Ninja -S . -B "build/versions/$1" -DITK_DIR="$2" -DCMAKE_BUILD_TYPE=Release -DBUILD_EXAMPLES=OFF \
-            -DCMAKE_COMPILE_WARNING_AS_ERROR=ON
+  configure -G Ninja -S . -B "build/versions/$1" -DITK_DIR="$2" "${quick_build[@]}" -DBUILD_EXAMPLES=OFF \
+            -DGPURegistration_USE_CUDA=OFF -DCMAKE_COMPILE_WARNING_AS_ERROR=ON
   build "build/versions/$1" RegisterTwoImages
   LD_LIBRARY_PATH=${2%/cmake/*}${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} "build/versions/$1/bin/RegisterTwoImages"
 }
@@ -57,7 +61,7 @@ test_external_module() {
   install_packages castxml swig python3-dev python3-numpy ocl-icd-opencl-dev
   unpack_itk_tree build/python
   tree=$(cat build/python/tree)
-  configure -G Ninja -S . -B build/python -DITK_DIR="$tree" -DCMAKE_BUILD_TYPE=Release \
+  configure -G Ninja -S . -B build/python -DITK_DIR="$tree" "${quick_build[@]}" \
             -DCMAKE_RUNTIME_OUTPUT_DIRECTORY="$PWD/build/python/bin" -DPython3_EXECUTABLE=/usr/bin/python3 \
             -DITK_USE_SYSTEM_CASTXML=ON -DITK_USE_SYSTEM_SWIG=ON -DITK_USE_KWSTYLE=OFF -DITK_USE_CLANG_FORMAT=OFF
   build build/python GPURegistrationPython GPURegistrationHeaderTest1 RegisterTwoImages GPUDeviceTest

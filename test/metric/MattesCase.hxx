@@ -33,8 +33,8 @@ namespace gpuregtest
 /** A mapped sample so close to where a decision falls that rounding may turn it: voxels. Positions are within 1e-7, but
  * displacements of up to 5 voxels are floats. */
 constexpr double EdgeDistance = 1e-6;
-/** The same for the ends of the histogram's range: bins. Values among 100 are floats, too. */
-constexpr double RangeDistance = 3e-5;
+/** The same for the ends of the histogram's range, as a part of it: values are floats, too. */
+constexpr double RangeDistance = 5e-7;
 
 /** Draws linear transforms about a centre. */
 template <unsigned int VDimension>
@@ -681,16 +681,16 @@ private:
     return ranges;
   }
 
-  /** Whether there is a sample for which a step of EdgeDistance changes whether they are valid, or whether their
-   * gradient is; which voxel is nearest; of RangeDistance, whether the value is in
-   * the histogram's range. All in double precision, by ITK's own objects. */
+  /** Whether there is a sample for which a step of EdgeDistance changes whether it is valid, whether its gradient is, or
+   * which voxel is nearest; or one of RangeDistance, whether its value is in the histogram's range. All in double
+   * precision, by ITK's own objects. */
   bool
   FindSampleNearEdge() const
   {
     const auto interpolator = MakeInterpolator();
     interpolator->SetInputImage(m_Moving);
     const Ranges range = FindRanges(*m_Moving, m_MovingMask);
-    const double distance = RangeDistance * (range.high - range.low) / (m_Case.bins - 4);
+    const double distance = RangeDistance * (range.high - range.low);
 
     // Where the range is the whole image's, only a spline leaves it.
     const bool overshoots = m_Case.interpolation == Interpolation::BSpline;
