@@ -7,6 +7,7 @@
 #include "itkObjectFactoryBase.h"
 #include "itkVersion.h"
 
+#include <atomic>
 #include <string>
 #include <typeinfo>
 #include <vector>
@@ -57,8 +58,9 @@ protected:
  *
  * After RegisterAll(), New() of itk::ResampleImageFilter and of the others in GetFilterNames() gives this module's
  * class, on the default device (GPUDevice::GetDefault(), the environment variable ITK_GPU_DEVICE). It goes by the name
- * of ITK's class. The same through a plugin, without a line of code: the environment variable ITK_AUTOLOAD_PATH with the
- * folder of GPURegistrationPlugin, in a program that is linked to ITK's shared libraries.
+ * of ITK's class. If there is no such device, New() warns once for each filter, and gives ITK's own class. The same
+ * through a plugin, without a line of code: the environment variable ITK_AUTOLOAD_PATH with the folder of
+ * GPURegistrationPlugin, in a program that is linked to ITK's shared libraries.
  *
  * A factory replaces one instance of a template at a time. These are, in two and three dimensions:
  * - of ResampleImageFilter, images of every scalar type but long double to the same, of unsigned char and short to
@@ -139,6 +141,13 @@ public:
 protected:
   GPURegistrationFactory() = default;
   ~GPURegistrationFactory() override = default;
+
+  /** Null, after a warning, where ITK_GPU_DEVICE names a device that is not there: the program gets ITK's own class. */
+  LightObject::Pointer
+  CreateObject(const char * itkclassname) override;
+
+private:
+  std::atomic<bool> m_HasWarned{ false };
 };
 
 } // namespace itk

@@ -154,4 +154,21 @@ GPURegistrationFactory::UnRegisterAll()
   registered.factories.clear();
 }
 
+LightObject::Pointer
+GPURegistrationFactory::CreateObject(const char * itkclassname)
+{
+  try
+  {
+    return Superclass::CreateObject(itkclassname);
+  }
+  catch (const GPUBadInputError & error)
+  {
+    if (!m_HasWarned.exchange(true))
+    {
+      itkWarningMacro(<< error.GetDescription() << " ITK's own class does the work. This is said once.");
+    }
+    return nullptr;
+  }
+}
+
 } // namespace itk
