@@ -43,17 +43,21 @@ itkCudaMattesNMIClass::GetValueAndDerivativeExecute() const
 {
   if (!m_IsInitialized)
   {
-    itkExceptionMacro("Initialize() has not been called, or it failed. Call it before asking for a value.");
+    GPURegistrationDetail::ThrowBadInput(
+      *this, "Initialize() has not been called, or it failed. Call it before asking for a value.");
   }
   if (this->GetNumberOfHistogramBins() != m_InitializedBins)
   {
-    itkExceptionMacro("The number of histogram bins is " << this->GetNumberOfHistogramBins() << ", and was "
-                                                         << m_InitializedBins
-                                                         << " when Initialize() was called. Call it again.");
+    GPURegistrationDetail::ThrowBadInput(*this,
+                                         "The number of histogram bins is ",
+                                         this->GetNumberOfHistogramBins(),
+                                         ", and was ",
+                                         m_InitializedBins,
+                                         " when Initialize() was called. Call it again.");
   }
   if (this->m_UseSampledPointSet && this->GetNumberOfDomainPoints() < 1)
   {
-    itkExceptionMacro("VirtualSampledPointSet must have 1 or more points.");
+    GPURegistrationDetail::ThrowBadInput(*this, "VirtualSampledPointSet must have 1 or more points.");
   }
   const Route       route = this->ChooseRoute();
   const std::string lacking = this->FindWhatTheDeviceLacks();
@@ -157,9 +161,12 @@ itkCudaMattesNMIClass::MakeMapping(Route route) const
     const auto * const displacements = field->GetDisplacementField();
     if (displacements->GetBufferedRegion().GetSize() != this->GetVirtualRegion().GetSize())
     {
-      itkExceptionMacro("The displacement field has size "
-                        << displacements->GetBufferedRegion().GetSize() << " but the virtual domain has "
-                        << this->GetVirtualRegion().GetSize() << ". Call Initialize() after changing either.");
+      GPURegistrationDetail::ThrowBadInput(*this,
+                                           "The displacement field has size ",
+                                           displacements->GetBufferedRegion().GetSize(),
+                                           " but the virtual domain has ",
+                                           this->GetVirtualRegion().GetSize(),
+                                           ". Call Initialize() after changing either.");
     }
     const auto * const buffer = displacements->GetBufferPointer();
     mapping.displacement = [buffer](std::int64_t first, std::int64_t count, void * out) {
@@ -194,9 +201,11 @@ itkCudaMattesNMIClass::StoreValue(const gpureg::JointDensity & density, SizeValu
   self->m_NumberOfValidPoints = validPoints;
   if (validPoints == 0)
   {
-    itkExceptionMacro("All samples map outside moving image buffer. The images do not sufficiently overlap, or a mask "
-                      "leaves nothing of the overlap. Initialize the transform so that they do, for instance with "
-                      "itk::CenteredTransformInitializer.");
+    GPURegistrationDetail::ThrowBadInput(
+      *this,
+      "All samples map outside moving image buffer. The images do not sufficiently overlap, or a mask "
+      "leaves nothing of the overlap. Initialize the transform so that they do, for instance with "
+      "itk::CenteredTransformInitializer.");
   }
   self->m_Value = static_cast<typename Superclass::MeasureType>(m_Normalized ? -density.GetNormalizedMutualInformation()
                                                                              : -density.GetMutualInformation());

@@ -52,15 +52,18 @@ itkCudaMattesNMIClass::Initialize()
   }
   if (this->GetGradientSourceIncludesFixed() || !this->GetGradientSourceIncludesMoving())
   {
-    itkExceptionMacro("The gradient source is to be the moving image only. Call "
-                      "SetGradientSource(GRADIENT_SOURCE_MOVING), the default.");
+    GPURegistrationDetail::ThrowBadInput(*this,
+                                         "The gradient source is to be the moving image only. Call "
+                                         "SetGradientSource(GRADIENT_SOURCE_MOVING), the default.");
   }
   if (this->m_UseSampledPointSet && (this->m_UseVirtualSampledPointSet ? this->m_VirtualSampledPointSet.IsNull()
                                                                        : this->m_FixedSampledPointSet.IsNull()))
   {
-    itkExceptionMacro("UseSampledPointSet is on but there is no "
-                      << (this->m_UseVirtualSampledPointSet ? "virtual" : "fixed")
-                      << " sampled point set. Set one, or turn UseSampledPointSet off to sample every voxel.");
+    GPURegistrationDetail::ThrowBadInput(
+      *this,
+      "UseSampledPointSet is on but there is no ",
+      this->m_UseVirtualSampledPointSet ? "virtual" : "fixed",
+      " sampled point set. Set one, or turn UseSampledPointSet off to sample every voxel.");
   }
   // Not the Mattes metric's own Initialize(): that one looks for the intensity ranges on one thread.
   ImageMetricType::Initialize();
@@ -99,7 +102,8 @@ itkCudaMattesNMIClass::CheckIsFinite(const TImage * image, const char * role) co
   const auto * const buffer = image->GetBufferPointer();
   if (count == 0 || buffer == nullptr)
   {
-    itkExceptionMacro("The " << role << " image is empty: its buffered region is " << image->GetBufferedRegion());
+    GPURegistrationDetail::ThrowBadInput(
+      *this, "The ", role, " image is empty: its buffered region is ", image->GetBufferedRegion());
   }
   const std::int64_t        perTask = std::int64_t{ 1 } << 18;
   const std::int64_t        tasks = (count + perTask - 1) / perTask;
@@ -125,10 +129,17 @@ itkCudaMattesNMIClass::CheckIsFinite(const TImage * image, const char * role) co
     {
       ++first;
     }
-    itkExceptionMacro(
-      "The " << role << " image has " << bad << " of " << count
-             << " values that are NaN or infinite, the first at index " << image->ComputeIndex(first)
-             << ". Replace them before registering, for instance by 0, and leave them out with a mask.");
+    GPURegistrationDetail::ThrowBadInput(
+      *this,
+      "The ",
+      role,
+      " image has ",
+      bad,
+      " of ",
+      count,
+      " values that are NaN or infinite, the first at index ",
+      image->ComputeIndex(first),
+      ". Replace them before registering, for instance by 0, and leave them out with a mask.");
   }
 }
 
@@ -183,15 +194,20 @@ itkCudaMattesNMIClass::CheckRange(const char * role, double minimum, double maxi
 {
   if (minimum > maximum)
   {
-    itkExceptionMacro(
-      "Nothing of the " << role
-                        << " image is sampled: its mask or its sampled point set selects no voxel of it. "
-                           "Check that they lie in the same physical space.");
+    GPURegistrationDetail::ThrowBadInput(*this,
+                                         "Nothing of the ",
+                                         role,
+                                         " image is sampled: its mask or its sampled point set selects no voxel of it. "
+                                         "Check that they lie in the same physical space.");
   }
   if (minimum == maximum)
   {
-    itkExceptionMacro("The " << role << " image is constant where it is sampled: every value is " << minimum
-                             << ". Mutual information needs an image that varies.");
+    GPURegistrationDetail::ThrowBadInput(*this,
+                                         "The ",
+                                         role,
+                                         " image is constant where it is sampled: every value is ",
+                                         minimum,
+                                         ". Mutual information needs an image that varies.");
   }
 }
 
@@ -755,10 +771,12 @@ itkCudaMattesNMIClass::ChooseRoute() const
     const bool         isOptimized = composite == nullptr || composite->GetNthTransformToOptimize(n);
     if (isOptimized && part->GetTransformCategory() == MovingTransformType::TransformCategoryEnum::BSpline)
     {
-      itkExceptionMacro("The moving transform "
-                        << part->GetNameOfClass()
-                        << " has B-spline parameters, which CudaMattesNMI does not optimise yet. Use "
-                           "itk::MattesMutualInformationImageToImageMetricv4 for it, or a displacement field.");
+      GPURegistrationDetail::ThrowUnsupported(
+        *this,
+        "The moving transform ",
+        part->GetNameOfClass(),
+        " has B-spline parameters, which CudaMattesNMI does not optimise yet. Use "
+        "itk::MattesMutualInformationImageToImageMetricv4 for it, or a displacement field.");
     }
     restIsLinear = restIsLinear && (n + 1 == count || GPURegistrationGeometry::IsLinear(*part));
   }

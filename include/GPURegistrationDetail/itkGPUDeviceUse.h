@@ -14,6 +14,7 @@
 #include <new>
 #include <ostream>
 #include <set>
+#include <sstream>
 #include <string>
 
 namespace itk
@@ -31,11 +32,24 @@ GPURegistration_EXPORT
 std::string
 NameObject(const Object & object);
 
-/** \throws GPUBadInputError */
-[[noreturn]] inline void
-ThrowBadInput(const Object & object, const std::string & text)
+/** \throws GPUBadInputError of a text: the object's name, and the parts, one after the other. */
+template <typename... TParts>
+[[noreturn]] void
+ThrowBadInput(const Object & object, const TParts &... parts)
 {
-  ThrowGPUError(gpureg::BadInputError(text), NameObject(object) + text);
+  std::ostringstream text;
+  ((text << NameObject(object)) << ... << parts);
+  ThrowGPUError(gpureg::BadInputError(""), text.str());
+}
+
+/** \throws GPUUnsupportedError of the same. */
+template <typename... TParts>
+[[noreturn]] void
+ThrowUnsupported(const Object & object, const TParts &... parts)
+{
+  std::ostringstream text;
+  ((text << NameObject(object)) << ... << parts);
+  ThrowGPUError(gpureg::UnsupportedError(""), text.str());
 }
 
 /** While it lives, stand-ins that this thread updates have their parent classes do the work. */
