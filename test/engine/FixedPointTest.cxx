@@ -1,0 +1,667 @@
+// SPDX-License-Identifier: Apache-2.0
+// The fixed-point formulas of src/kernels, each against its definition in long double, at edges and at random values.
+// A unit is 2^-32, the last digit of a fixed-point number. Tolerances are in units, and follow from what is rounded where.
+#include "Prelude.h"
+#include "BSpline.h"
+#include "FixedMap.h"
+#include "Geometry.h"
+#include "Position.h"
+#include "Interpolation.h"
+#include "ForceSums.h"
+#include "MattesSample.h"
+#include "MattesPrecise.h"
+#include "MattesTable.h"
+
+#include "TestSeeds.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <random>
+#include <vector>
+
+namespace gpuregtest
+{
+
+namespace
+{
+using namespace gpureg::kernels;
+using Random = std::mt19937_64;
+
+constexpr i64         One = GPUREG_FIXED_ONE;
+constexpr i64         Half = GPUREG_FIXED_HALF;
+constexpr long double Units = 4294967296.0L;
+
+const VolumeShape Shapes[] = { MakeVolumeShape(1, 1, 1), MakeVolumeShape(2, 1, 1), MakeVolumeShape(1, 2, 3),
+                               MakeVolumeShape(2, 2, 2), MakeVolumeShape(7, 5, 3), MakeVolumeShape(9, 1, 4) };
+
+/** Printed once. */
+const Seeds &
+GetPrintedSeeds()
+{
+  static const Seeds seeds = GetSeeds(31, 1);
+  return seeds;
+}
+
+/** Calls work(random) so many times, or GPUREG_TEST_CASES times as often. */
+template <typename TWork>
+void
+Repeat(std::uint64_t count, const TWork & work)
+{
+  const Seeds & seeds = GetPrintedSeeds();
+  Random        random(seeds.first);
+  for (std::uint64_t n = 0; n < count * seeds.count; ++n)
+  {
+    work(random);
+  }
+}
+
+i64
+DrawBetween(Random & random, i64 first, i64 last)
+{
+  return std::uniform_int_distribution<i64>(first, last)(random);
+}
+
+/** Of so many bits at most, and a sign: of every magnitude alike. */
+i64
+DrawOfBits(Random & random, int bits)
+{
+  const i64 end = i64{ 1 } << DrawBetween(random, 0, bits);
+  return DrawBetween(random, -end, end);
+}
+
+float
+DrawFloat(Random & random, float low, float high)
+{
+  return std::uniform_real_distribution<float>(low, high)(random);
+}
+
+/** Where an interpolator may be asked, [-1/2, size - 1/2), and each edge of it. */
+i64
+DrawIndex(Random & random, int size)
+{
+  const i64              last = (size - 1) * One;
+  const std::vector<i64> edges{ -Half, -1, 0, 1, Half - 1, last - 1, last, last + 1, last + Half - 1 };
+  const i64              n = DrawBetween(random, 0, 2 * static_cast<i64>(edges.size()) - 1);
+  return n < static_cast<i64>(edges.size()) ? std::max(edges[n], -Half) : DrawBetween(random, -Half, last + Half - 1);
+}
+
+std::vector<i64>
+DrawVolume(Random & random, const VolumeShape & shape, i64 largest)
+{
+  std::vector<i64> volume(static_cast<std::size_t>(shape.size[0]) * shape.size[1] * shape.size[2]);
+  for (i64 & value : volume)
+  {
+    const i64 n = DrawBetween(random, 0, 5);
+    value = n == 0 ? largest : (n == 1 ? -largest : DrawBetween(random, -largest, largest));
+  }
+  return volume;
+}
+
+/** The centred B-spline of an order, as a sum of truncated powers. */
+long double
+BSpline(int order, long double x)
+{
+  const long double half = 0.5L * (order + 1);
+  if (std::abs(x) > half)
+  {
+    return 0;
+  }
+  long double sum = 0;
+  long double factor = 1;
+  for (int k = 0; k <= order + 1; ++k)
+  {
+    const long double y = x + half - k;
+    sum += y >= 0 ? factor * std::pow(y, order) : 0;
+    factor *= -static_cast<long double>(order + 1 - k) / (k + 1);
+  }
+  return sum / std::tgamma(order + 1.0L);
+}
+
+/** Where the samples of an axis continue beyond its ends: repeated for orders 0 and 1, else mirrored. */
+int
+Fold(int order, int k, int size)
+{
+  if (order <= 1 || size == 1)
+  {
+    return std::clamp(k, 0, size - 1);
+  }
+  while (k < 0 || k >= size)
+  {
+    k = k < 0 ? -k : 2 * (size - 1) - k;
+  }
+  return k;
+}
+
+/** What each sample of an axis weighs at an index. */
+std::vector<long double>
+SplineWeightsOfSamples(int order, int size, i64 index)
+{
+  std::vector<long double> weights(size, 0.0L);
+  for (int k = -8; k < size + 8; ++k)
+  {
+    weights[Fold(order, k, size)] += BSpline(order, index / Units - k);
+  }
+  return weights;
+}
+
+/** The sum over a volume of its values, weighted along each axis. */
+long double
+SumWeighted(const std::vector<i64> & volume, const VolumeShape & shape, const std::vector<long double> (&weights)[3])
+{
+  long double sum = 0;
+  for (std::size_t n = 0; n < volume.size(); ++n)
+  {
+    const auto x = n % shape.size[0];
+    const auto y = n / shape.size[0] % shape.size[1];
+    const auto z = n / shape.size[0] / shape.size[1];
+    sum += weights[0][x] * weights[1][y] * weights[2][z] * volume[n];
+  }
+  return sum;
+}
+
+/** FixedSplineWeights loses of all weights together at most so much, by degree d: each of d shares, which is divided by d,
+ *  up to (d - 1)/d, of which the weights then take d times, and each of 2 d products up to 1. */
+constexpr int MostLost[] = { 0, 0, 6, 18, 38, 68 };
+
+/** … and of a single weight so much: E(d) = (d + 1) (E(d - 1) + d - 1)/d + 2, rounded up. */
+constexpr int MostLostOfOne[] = { 0, 0, 4, 10, 18, 28 };
+
+/** A weight is the spline's, or below it by what is rounded down; but the one in the middle has all that the others lost.
+ *  The spline itself is known here to far less than a hundredth of a unit. */
+void
+ExpectIsSpline(int order, i64 t, const i64 * weights)
+{
+  i64 sum = 0;
+  for (int r = 0; r <= order; ++r)
+  {
+    const long double exact = Units * BSpline(order, t / Units + 0.5L * (order - 1) - r);
+    const auto        excess = static_cast<double>(weights[r] - exact);
+    const bool        isMiddle = r == order / 2;
+    EXPECT_GE(excess, -0.01 - (isMiddle ? 0 : MostLostOfOne[order])) << "order " << order << " t " << t << " r " << r;
+    EXPECT_LE(excess, 0.01 + (isMiddle ? MostLost[order] : 0)) << "order " << order << " t " << t << " r " << r;
+    EXPECT_GE(weights[r], 0) << "order " << order << " t " << t << " r " << r;
+    sum += weights[r];
+  }
+  EXPECT_EQ(sum, One) << "order " << order << " t " << t;
+}
+} // namespace
+
+/** r is a·b/2^32 rounded down if what it leaves of a·b is at least 0 and below 2^32. Numbers of 64 bits give that modulo
+ *  2^64, and floating point, which is good to 2^10 here, rules out another r that leaves the same. */
+TEST(FixedMapTest, ProductsAreRoundedDown)
+{
+  const auto check = [](i64 a, i64 b) {
+    const i64 product = MultiplyFixed(a, b);
+    const u64 left = static_cast<u64>(a) * static_cast<u64>(b) - (static_cast<u64>(product) << 32);
+    EXPECT_LT(left, u64{ 1 } << 32) << a << " * " << b;
+    EXPECT_NEAR(static_cast<double>(product), static_cast<double>(a) * static_cast<double>(b) / 4294967296.0, 1e9)
+      << a << " * " << b;
+  };
+  const i64 edges[] = { 0, 1, 2, Half, One - 1, One, One + 1, (One << 29) - 1, One << 30 };
+  for (const i64 a : edges)
+  {
+    for (const i64 b : edges)
+    {
+      // Beyond that, a product does not fit.
+      if (static_cast<double>(a) * static_cast<double>(b) <= std::ldexp(1.0, 94))
+      {
+        check(a, b);
+        check(-a, b);
+        check(a, -b);
+        check(-a, -b);
+      }
+    }
+  }
+  Repeat(20000, [&](Random & random) {
+    const i64 bits = DrawBetween(random, 0, 62);
+    check(DrawOfBits(random, static_cast<int>(bits)),
+          DrawOfBits(random, static_cast<int>(std::min<i64>(62, 94 - bits))));
+  });
+}
+
+/** Each of three products is rounded down. The sum's 79 bits may round by a tenth of a unit here. */
+TEST(FixedMapTest, PositionsAreMapped)
+{
+  Repeat(5000, [](Random & random) {
+    FixedMap map;
+    for (int n = 0; n < 12; ++n)
+    {
+      map.row[n] = DrawOfBits(random, n % 4 == 3 ? 46 : 33);
+    }
+    const i64 position[] = { DrawOfBits(random, 46), DrawOfBits(random, 46), DrawOfBits(random, 46) };
+    const int voxel[] = { static_cast<int>(DrawOfBits(random, 14)),
+                          static_cast<int>(DrawOfBits(random, 14)),
+                          static_cast<int>(DrawOfBits(random, 14)) };
+    const i64 ofVoxel[] = { voxel[0] * One, voxel[1] * One, voxel[2] * One };
+    for (int r = 0; r < 3; ++r)
+    {
+      long double exact = map.row[4 * r + 3];
+      for (int c = 0; c < 3; ++c)
+      {
+        exact += static_cast<long double>(map.row[4 * r + c]) * position[c] / Units;
+      }
+      const auto excess = static_cast<double>(ApplyFixedRowAt(&map, r, position) - exact);
+      EXPECT_LE(excess, 0.1);
+      EXPECT_GT(excess, -3.1);
+      EXPECT_EQ(ApplyFixedRowAt(&map, r, ofVoxel), ApplyFixedRow(&map, r, voxel[0], voxel[1], voxel[2]));
+    }
+  });
+}
+
+/** In units: m misses up to 1, or 2^(1/2) where it is below 1; z 1, z^2 1.4, the series 1.6, and so their product 2.3, which
+ *  counts twice; e ln 2 1.2. That is 7.3. */
+TEST(FixedLogTest, IsTheLogarithm)
+{
+  const auto check = [](u64 n) {
+    EXPECT_NEAR(static_cast<double>(FixedLogOf(n) - Units * std::log(static_cast<long double>(n))), 0.0, 7.5) << n;
+  };
+  EXPECT_EQ(FixedLogOf(1), 0);
+  for (int e = 0; e < 64; ++e)
+  {
+    // Nothing but e ln 2 is rounded.
+    const u64 power = u64{ 1 } << e;
+    EXPECT_NEAR(static_cast<double>(FixedLogOf(power) - Units * e * std::log(2.0L)), 0.0, 1.2) << e;
+    check(power);
+    check(power + 1);
+    check(power + (power - 1));
+    // On both sides of 2^(1/2), where the series is longest.
+    const auto middle = static_cast<u64>(std::ldexp(std::sqrt(2.0L), e));
+    check(middle);
+    check(middle + 1);
+  }
+  check(std::numeric_limits<u64>::max());
+  Repeat(20000, [&](Random & random) { check(std::max<u64>(1, random() >> DrawBetween(random, 0, 63))); });
+}
+
+TEST(FixedMapTest, CellsAreRoundedDown)
+{
+  EXPECT_EQ(CellOf(0), 0);
+  EXPECT_EQ(CellOf(-1), -1);
+  EXPECT_EQ(CellOf(One - 1), 0);
+  EXPECT_EQ(CellOf(One), 1);
+  EXPECT_EQ(CellOf(-One), -1);
+  EXPECT_EQ(CellOf(-One - 1), -2);
+  EXPECT_EQ(CellOf(std::numeric_limits<i64>::max()), std::numeric_limits<int>::max());
+  EXPECT_EQ(CellOf(std::numeric_limits<i64>::min()), std::numeric_limits<int>::min());
+  Repeat(20000, [](Random & random) {
+    const i64 position = DrawOfBits(random, 62);
+    const i64 inside = position - CellOf(position) * One;
+    EXPECT_GE(inside, 0) << position;
+    EXPECT_LT(inside, One) << position;
+    // A float of 24 bits.
+    EXPECT_NEAR(FractionOf(position), std::ldexp(static_cast<double>(inside), -32), std::ldexp(1.0, -25)) << position;
+  });
+}
+
+/** A float times 2^32 is exact: what is behind the last unit is cut off. */
+TEST(FixedMapTest, DisplacementsBecomeFixed)
+{
+  const auto check = [](float u) {
+    EXPECT_EQ(ToFixed(u), static_cast<i64>(std::ldexp(static_cast<double>(u), 32))) << u;
+  };
+  const float farthest = GPUREG_FARTHEST_DISPLACEMENT;
+  const i64   end = i64{ 1 } << 62;
+  const float infinity = std::numeric_limits<float>::infinity();
+  EXPECT_EQ(ToFixed(1.0f), One);
+  EXPECT_EQ(ToFixed(-0.5f), -Half);
+  for (const float u : { 0.0f,
+                         1.0f / 3.0f,
+                         2.5f,
+                         std::numeric_limits<float>::denorm_min(),
+                         std::ldexp(1.0f, -32),
+                         std::ldexp(1.75f, -32),
+                         std::nextafter(farthest, 0.0f) })
+  {
+    check(u);
+    check(-u);
+  }
+  for (const float u : { farthest, std::nextafter(farthest, infinity), std::numeric_limits<float>::max(), infinity })
+  {
+    EXPECT_EQ(ToFixed(u), end) << u;
+    EXPECT_EQ(ToFixed(-u), -end) << u;
+  }
+  EXPECT_EQ(std::abs(ToFixed(std::numeric_limits<float>::quiet_NaN())), end);
+  Repeat(20000, [&](Random & random) {
+    check(std::ldexp(DrawFloat(random, -1.0f, 1.0f), static_cast<int>(DrawBetween(random, -34, 30))));
+  });
+}
+
+TEST(FixedSplineTest, WeightsAreTheSplineAndSumToOne)
+{
+  const auto check = [](int order, i64 t) {
+    i64 weights[MaximumSplineOrder + 1];
+    FixedSplineWeights(order, t, weights);
+    ExpectIsSpline(order, t, weights);
+  };
+  for (int order = 0; order <= MaximumSplineOrder; ++order)
+  {
+    for (const i64 t : { i64{ 0 }, i64{ 1 }, Half - 1, Half, Half + 1, One - 1 })
+    {
+      check(order, t);
+    }
+    Repeat(5000, [&](Random & random) { check(order, DrawBetween(random, 0, One - 1)); });
+  }
+  // A Parzen window's last value.
+  check(3, One);
+}
+
+/** The cell and the fraction are the position, moved to the edge; and the cell's neighbours are voxels. */
+TEST(PreciseInterpolationTest, CellsArePositions)
+{
+  for (const VolumeShape & shape : Shapes)
+  {
+    Repeat(2000, [&](Random & random) {
+      i64 position[3];
+      for (int d = 0; d < 3; ++d)
+      {
+        position[d] = DrawIndex(random, shape.size[d]);
+      }
+      const PreciseCell cell = FindPreciseCell(&shape, position);
+      const i64         voxel[] = { cell.offset % shape.size[0],
+                                    cell.offset / shape.size[0] % shape.size[1],
+                                    cell.offset / shape.size[0] / shape.size[1] };
+      EXPECT_GE(cell.offset, 0);
+      for (int d = 0; d < 3; ++d)
+      {
+        EXPECT_EQ(voxel[d] * One + cell.fraction[d], std::clamp<i64>(position[d], 0, (shape.size[d] - 1) * One));
+        EXPECT_GE(cell.fraction[d], 0);
+        EXPECT_LE(cell.fraction[d], One);
+        EXPECT_LE(voxel[d], shape.lastCell[d]);
+      }
+    });
+  }
+}
+
+/** Along each axis, what is added to the first value is rounded down: 3 units at most, and never beyond the values. The sum
+ *  that it is compared with is off by fewer than 100 times the last digit of a long double. */
+TEST(PreciseInterpolationTest, LinearIsTrilinear)
+{
+  for (const i64 largest : { i64{ 1 }, One, i64{ 1 } << 46, i64{ 1 } << 60 })
+  {
+    for (const VolumeShape & shape : Shapes)
+    {
+      Repeat(300, [&](Random & random) {
+        const std::vector<i64>   volume = DrawVolume(random, shape, largest);
+        i64                      position[3];
+        std::vector<long double> weights[3];
+        for (int d = 0; d < 3; ++d)
+        {
+          position[d] = DrawIndex(random, shape.size[d]);
+          const long double x = std::clamp<i64>(position[d], 0, (shape.size[d] - 1) * One) / Units;
+          for (int k = 0; k < shape.size[d]; ++k)
+          {
+            weights[d].push_back(std::max(0.0L, 1 - std::abs(x - k)));
+          }
+        }
+        const long double exact = SumWeighted(volume, shape, weights);
+        const double      rounded =
+          0.01 + 100.0 * static_cast<double>(largest * std::numeric_limits<long double>::epsilon());
+        const i64 value = InterpolateFixed(volume.data(), &shape, position);
+        EXPECT_LE(static_cast<double>(value - exact), rounded);
+        EXPECT_GE(static_cast<double>(value - exact), -3 - rounded);
+        EXPECT_LE(std::abs(value), largest);
+      });
+    }
+  }
+}
+
+TEST(PreciseInterpolationTest, VoxelsAreTheirValues)
+{
+  for (const VolumeShape & shape : Shapes)
+  {
+    Repeat(10, [&](Random & random) {
+      const std::vector<i64> volume = DrawVolume(random, shape, i64{ 1 } << 60);
+      for (std::size_t n = 0; n < volume.size(); ++n)
+      {
+        const auto columns = static_cast<std::size_t>(shape.size[0]);
+        const auto rows = static_cast<std::size_t>(shape.size[1]);
+        const i64  position[] = { static_cast<i64>(n % columns) * One,
+                                  static_cast<i64>(n / columns % rows) * One,
+                                  static_cast<i64>(n / columns / rows) * One };
+        EXPECT_EQ(InterpolateFixed(volume.data(), &shape, position), volume[n]);
+        EXPECT_EQ(InterpolateFixedBSpline(volume.data(), &shape, 0, position), volume[n]);
+        EXPECT_EQ(InterpolateFixedBSpline(volume.data(), &shape, 1, position), volume[n]);
+        EXPECT_EQ(NearestVoxelOffset(&shape, position), static_cast<i64>(n));
+      }
+    });
+  }
+}
+
+/** Along each axis, order + 1 products are rounded down, and the weights are off by what they lose and by what the one in
+ *  the middle gains for it, see ExpectIsSpline, times the largest value. */
+TEST(PreciseInterpolationTest, SplineIsTheSpline)
+{
+  for (const i64 largest : { i64{ 1 }, One, i64{ 1 } << 46, i64{ 1 } << 60 })
+  {
+    for (const VolumeShape & shape : Shapes)
+    {
+      for (int order = 0; order <= MaximumSplineOrder; ++order)
+      {
+        Repeat(50, [&](Random & random) {
+          const std::vector<i64>   volume = DrawVolume(random, shape, largest);
+          i64                      position[3];
+          std::vector<long double> weights[3];
+          for (int d = 0; d < 3; ++d)
+          {
+            position[d] = DrawIndex(random, shape.size[d]);
+            weights[d] = SplineWeightsOfSamples(order, shape.size[d], position[d]);
+          }
+          const auto   exact = SumWeighted(volume, shape, weights);
+          const double size = static_cast<double>(largest);
+          const double tolerance = 3 * (order + 1) + 3 * 2 * MostLost[order] * std::ldexp(size, -32) + 1e-13 * size;
+          const i64    value = InterpolateFixedBSpline(volume.data(), &shape, order, position);
+          EXPECT_NEAR(static_cast<double>(value - exact), 0.0, tolerance) << "order " << order << " of " << largest;
+        });
+      }
+    }
+  }
+}
+
+TEST(PreciseParzenTest, HalvesAreTheCubicSplineAndSumToOne)
+{
+  const auto check = [](i64 t) {
+    u32 high[4], low[4];
+    i64 weights[4];
+    PreciseParzenWeights(t, high, low);
+    for (int k = 0; k < 4; ++k)
+    {
+      EXPECT_LE(low[k], 0xFFFFu) << t;
+      weights[k] = static_cast<i64>(high[k]) * 65536 + low[k];
+    }
+    ExpectIsSpline(3, t, weights);
+  };
+  for (const i64 t : { i64{ 0 }, i64{ 1 }, Half, One - 1, One })
+  {
+    check(t);
+  }
+  Repeat(20000, [&](Random & random) { check(DrawBetween(random, 0, One)); });
+}
+
+/** The range's 2^47 units, times half a unit of binsPerUnit, are 1/4 of one here; what is rounded down is 1 and hardly more.
+ *  So the range's end is the last bin's, and t no more than 1. */
+TEST(PreciseParzenTest, BinsAreTheValues)
+{
+  for (const int bins : { 5, 20, 100, 4096 })
+  {
+    Repeat(2000, [&](Random & random) {
+      const i64       range = DrawBetween(random, 0, 15) + (i64{ 1 } << DrawBetween(random, 31, 46)) * 3 / 2;
+      MattesArguments a{};
+      MattesMaps      maps{};
+      const int       whole = bins - 2 * HistogramPadding;
+      a.lastWhole = static_cast<float>(whole - 1);
+      maps.binsPerUnit = std::llround(std::ldexp(whole / static_cast<double>(range), 80));
+      for (const i64 value : { i64{ 0 }, i64{ 1 }, range / 2, range - 1, range, DrawBetween(random, 0, range) })
+      {
+        i64               t = -1;
+        const int         first = FirstPreciseParzenBin(&a, &maps, value, &t);
+        const long double exact = static_cast<long double>(whole) * value / range * Units;
+        const i64         found = (first - (HistogramPadding - 1)) * One + t;
+        EXPECT_NEAR(static_cast<double>(found - exact), -0.5, 0.8) << value << " of " << range;
+        EXPECT_GE(t, 0) << value << " of " << range;
+        EXPECT_LE(t, One) << value << " of " << range;
+        EXPECT_GE(first, HistogramPadding - 1);
+        EXPECT_LE(first + 3, bins - 1);
+      }
+    });
+  }
+}
+
+/** A count of 0 stands for a quarter of the histogram's unit. */
+TEST(PreciseTableTest, LogarithmsOfCounts)
+{
+  EXPECT_EQ(LogOfCount(1), 0);
+  EXPECT_NEAR(static_cast<double>(LogOfCount(0) + Units * std::log(4.0L)), 0.0, 1.2);
+  Repeat(1000, [](Random & random) {
+    const u64 count = std::max<u64>(1, random() >> DrawBetween(random, 0, 63));
+    EXPECT_EQ(LogOfCount(count), FixedLogOf(count));
+  });
+}
+
+/** The first product is rounded down, by up to 1, which the second multiplies and is rounded down, too. */
+TEST(PreciseTableTest, EntriesAreTheDerivative)
+{
+  Repeat(20000, [](Random & random) {
+    const i64   joint = LogOfCount(random() >> DrawBetween(random, 0, 63));
+    const i64   marginal = LogOfCount(random() >> DrawBetween(random, 0, 63));
+    const float nmi = DrawFloat(random, 1.0f, 2.0f);
+    EXPECT_EQ(PreciseTableEntry(0, joint, marginal, nmi, 0.3f), joint - marginal);
+    for (const float inverse : { DrawFloat(random, 0.05f, 3.0f),
+                                 DrawFloat(random, 3.0f, 65536.0f),
+                                 65536.0f,
+                                 1e9f,
+                                 std::numeric_limits<float>::infinity() })
+    {
+      const long double used = std::min(inverse, 65536.0f);
+      const long double exact = (static_cast<long double>(joint) * nmi - marginal) * used;
+      const auto        excess = static_cast<double>(PreciseTableEntry(1, joint, marginal, nmi, inverse) - exact);
+      EXPECT_LE(excess, 0.01 + 1e-15 * std::abs(static_cast<double>(exact)));
+      EXPECT_GT(excess, -1.01 - static_cast<double>(used) - 1e-15 * std::abs(static_cast<double>(exact)));
+    }
+    // Where there is no entropy, there is no derivative.
+    EXPECT_EQ(PreciseTableEntry(1, joint, marginal, nmi, 0.0f), 0);
+  });
+}
+
+/** Numbers of 2^-20, large ones of which cancel. Sums stay below 2^11 and so round by up to 2^-14 a time, and by less than 1
+ *  in all: that a float has room for, so that nothing at all is lost. */
+TEST(ForceSumsTest, NothingIsLostOfSumsThatNearlyCancel)
+{
+  int misses = 0;
+  Repeat(200, [&](Random & random) {
+    float  sum = 0, rest = 0, plain = 0;
+    double exact = 0;
+    for (int n = 0; n < 1000; ++n)
+    {
+      const float large = std::ldexp(static_cast<float>(DrawBetween(random, -(1 << 24), 1 << 24)), -14);
+      const float small = std::ldexp(static_cast<float>(DrawBetween(random, -(1 << 10), 1 << 10)), -20);
+      for (const float value : { large, small, -large })
+      {
+        AddExactly(value, &sum, &rest);
+        plain += value;
+        exact += value;
+      }
+    }
+    EXPECT_EQ(static_cast<double>(sum) + rest, exact);
+    misses += static_cast<double>(plain) != exact;
+  });
+  // Or the test would show nothing.
+  EXPECT_GT(misses, 0);
+}
+
+/** Products of 2^-13 whose sums, below 2^17, round by up to 2^-7 a time, and by less than 2^3 in all. */
+TEST(ForceSumsTest, NothingIsLostOfMoments)
+{
+  Repeat(200, [](Random & random) {
+    float  sums[2 * ForceSumCount] = {};
+    double exact[ForceSumCount] = {};
+    for (int n = 0; n < 1000; ++n)
+    {
+      float force[3], x[3];
+      for (int c = 0; c < 3; ++c)
+      {
+        force[c] = std::ldexp(static_cast<float>(DrawBetween(random, -(1 << 10), 1 << 10)), -10);
+        x[c] = std::ldexp(static_cast<float>(DrawBetween(random, -(1 << 10), 1 << 10)), -3);
+      }
+      AddForceExactly(sums, force, x);
+      for (int c = 0; c < 3; ++c)
+      {
+        exact[c] += force[c];
+        for (int d = 0; d < 3; ++d)
+        {
+          exact[3 + 3 * d + c] += static_cast<double>(force[c]) * x[d];
+        }
+      }
+    }
+    for (int s = 0; s < ForceSumCount; ++s)
+    {
+      EXPECT_EQ(static_cast<double>(sums[s]) + sums[ForceSumCount + s], exact[s]) << s;
+    }
+  });
+}
+
+/** A unit on each side of each edge, and where displacements beyond all images lead. */
+TEST(PositionTest, EdgesAreHalfOpen)
+{
+  for (const VolumeShape & shape : Shapes)
+  {
+    for (int d = 0; d < 3; ++d)
+    {
+      const auto isInside = [&](i64 along) {
+        i64 position[] = { 0, 0, 0 };
+        position[d] = along;
+        return IsPositionInside(&shape, position);
+      };
+      const i64 end = shape.size[d] * One - Half;
+      EXPECT_EQ(isInside(-Half), 1);
+      EXPECT_EQ(isInside(-Half - 1), 0);
+      EXPECT_EQ(isInside(0), 1);
+      EXPECT_EQ(isInside(end - 1), 1);
+      EXPECT_EQ(isInside(end), 0);
+      EXPECT_EQ(isInside(ToFixed(GPUREG_FARTHEST_DISPLACEMENT)), 0);
+      EXPECT_EQ(isInside(ToFixed(-GPUREG_FARTHEST_DISPLACEMENT)), 0);
+      EXPECT_EQ(isInside(ToFixed(std::numeric_limits<float>::quiet_NaN())), 0);
+    }
+  }
+}
+
+/** A fraction is a float of 24 bits, and so is its distance to the position's own up to 2^-25. */
+TEST(PositionTest, LinearNeighboursAreThePosition)
+{
+  for (const int size : { 1, 2, 3, 9 })
+  {
+    const int  lastCell = std::max(0, size - 2);
+    const auto check = [&](i64 position) {
+      float     fraction = -1.0f;
+      const int cell = FindLinearNeighbour(position, lastCell, &fraction);
+      EXPECT_GE(cell, 0) << position;
+      EXPECT_LE(cell, lastCell) << position;
+      EXPECT_GE(fraction, 0.0f) << position;
+      EXPECT_LE(fraction, 1.0f) << position;
+      // A volume of one voxel repeats it, whatever the fraction.
+      const i64 moved = std::clamp<i64>(position, 0, (lastCell + 1) * One);
+      EXPECT_NEAR(cell + static_cast<double>(fraction),
+                  std::ldexp(static_cast<double>(moved), -32),
+                  std::ldexp(1.0, -25))
+        << position << " of " << size;
+    };
+    const i64 last = (size - 1) * One;
+    for (const i64 position : { -Half, i64{ -1 }, i64{ 0 }, i64{ 1 }, One - 1, One, last - 1, last, last + Half - 1 })
+    {
+      check(position);
+    }
+    Repeat(2000, [&](Random & random) { check(DrawIndex(random, size)); });
+  }
+  float fraction = -1.0f;
+  EXPECT_EQ(FindLinearNeighbour(-1, 7, &fraction), 0);
+  EXPECT_EQ(fraction, 0.0f);
+  EXPECT_EQ(FindLinearNeighbour(8 * One, 7, &fraction), 7);
+  EXPECT_EQ(fraction, 1.0f);
+  EXPECT_EQ(FindLinearNeighbour(8 * One - 1, 7, &fraction), 7);
+  EXPECT_EQ(fraction, 1.0f);
+}
+
+} // namespace gpuregtest
