@@ -102,6 +102,16 @@ LargerOf(float a, float b)
   return fmaxf(a, b);
 }
 
+GPUREG_FUNCTION float
+SaturateOf(float x)
+{
+#ifdef __CUDA_ARCH__
+  return __saturatef(x);
+#else
+  return fminf(fmaxf(x, 0.0f), 1.0f);
+#endif
+}
+
 // Conversions run at an eighth of the rate of additions. Added to 2^23, a float below 2^22 shows its
 // integer part in the last bits of the sum.
 #define GPUREG_TWO_TO_23 8388608.0f
@@ -121,7 +131,7 @@ WholeBelow(float x, float last, int * index)
 }
 
 GPUREG_FUNCTION u32
-ToFixedPoint(float x, float one)
+ToCount(float x, float one)
 {
 #ifdef __CUDA_ARCH__
   return __float_as_uint(fmaf(x, one, GPUREG_TWO_TO_23)) - __float_as_uint(GPUREG_TWO_TO_23);

@@ -28,11 +28,13 @@ constexpr int TargetChunks = 528;
 constexpr int SumLanes = 1024;
 constexpr int TableLanes = 1024;
 
-/** The plain case is compiled on its own, over a grid and over points; so are those that are precise, whose integers take
- *  more registers, and those that are not. Both look the rest of their variant up at run time. */
+// Kernels are compiled for the plain case over a grid, …
 constexpr int PlainVariant = MattesReadsQuads;
+// … over points, …
 constexpr int PlainPointsVariant = MattesIsPrecise | MattesSamplesArePoints;
+// … and, looking the rest of their variant up at run time, for all that are not precise (points always are), …
 constexpr int AnyVariant = -1;
+// … and all that are, whose integers take more registers.
 constexpr int PreciseVariant = -2;
 
 template <int VVariant>

@@ -44,8 +44,8 @@ struct MattesKernelSet
   cl::Kernel forces;
 };
 
-/** The same for the kernels that begin with the arguments and the volumes. In the place of a volume that the
- *  variant does not have stands one that is there. */
+/** Sets the arguments of a kernel that begins with MattesArguments, MattesMaps and the volumes. In the place of a volume
+ *  that the variant does not have stands one that is there. */
 template <typename... TArguments>
 void
 SetSampleKernelArguments(cl::Kernel &            kernel,

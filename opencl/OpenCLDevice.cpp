@@ -19,13 +19,16 @@ constexpr int GroupsPerComputeUnit = 4;
 // A CPU needs no more than a few a thread; fixed, so that sums are cut alike on all of them.
 constexpr int GroupsOnCpu = 64;
 
+// Floats that a lane's sums of forces take, the second ones of few samples included.
+constexpr std::size_t SumsOfLane = 2 * kernels::ForceSumCount;
+
 /** The largest power of two up to PreferredLanes whose group the device can hold, sums of forces included.
  *  \throws Error if that is less than a tile's row. */
 int
 ChooseLanes(std::size_t largestGroup, std::size_t localMemory)
 {
   std::size_t lanes = PreferredLanes;
-  while (lanes > largestGroup || lanes * kernels::ForceSumCount * sizeof(float) > localMemory)
+  while (lanes > largestGroup || lanes * SumsOfLane * sizeof(float) > localMemory)
   {
     lanes /= 2;
   }

@@ -65,6 +65,12 @@ LargerOf(float a, float b)
 }
 
 GPUREG_FUNCTION float
+SaturateOf(float x)
+{
+  return clamp(x, 0.0f, 1.0f);
+}
+
+GPUREG_FUNCTION float
 WholeBelow(float x, float last, int * index)
 {
   const float whole = SmallerOf(floor(x), last);
@@ -73,7 +79,7 @@ WholeBelow(float x, float last, int * index)
 }
 
 GPUREG_FUNCTION u32
-ToFixedPoint(float x, float one)
+ToCount(float x, float one)
 {
   return (u32)fma(x, one, 0.5f);
 }

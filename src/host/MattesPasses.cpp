@@ -32,7 +32,7 @@ GetVolumes(const MattesArrays & arrays)
 // Samples side by side in a chunk: a tile 32 voxels wide and 8 high.
 constexpr int Lanes = 256;
 
-/** Calls visit(walk, step, sample) for each sample of a chunk, row by row. */
+/** Calls visit(walk) at each sample of a chunk, row by row. */
 template <typename TVisitor>
 void
 ForEachSample(int variant, const MattesArguments & a, const MattesMaps & maps, int chunk, const TVisitor & visit)
@@ -44,11 +44,12 @@ ForEachSample(int variant, const MattesArguments & a, const MattesMaps & maps, i
   }
   for (int step = 0; step < a.tileDepth; ++step)
   {
-    for (const LaneWalk & walk : walks)
+    for (LaneWalk & walk : walks)
     {
       if (step < walk.count)
       {
-        visit(walk, step, walk.sample + step * walk.stride);
+        visit(walk);
+        AdvanceLaneWalk(variant, &maps, &walk);
       }
     }
   }
@@ -112,8 +113,8 @@ public:
       std::fill(histogram, histogram + counters, 0u);
       WithVariant(a.variant, [&](auto variant) {
         const int chunk = firstChunk + static_cast<int>(counted);
-        ForEachSample(variant, a, maps, chunk, [&](const LaneWalk & walk, int step, i64 sample) {
-          const int row = v.fixedBins[sample];
+        ForEachSample(variant, a, maps, chunk, [&](const LaneWalk & walk) {
+          const int row = v.fixedBins[walk.sample];
           float     x[3], t, u = 0;
           i64       position[3];
           u32       weights[4], low[4];
@@ -122,7 +123,7 @@ public:
           {
             return;
           }
-          MapSample(variant, &a, &maps, &v, &walk, step, sample, x, position);
+          MapSample(variant, &a, &maps, &v, &walk, x, position);
           if (MattesHas(variant, MattesIsPrecise))
           {
             if (FindPreciseWindow(variant, &a, &maps, &v, position, &first, weights, low))
@@ -239,22 +240,22 @@ public:
       WithVariant(a.variant, [&](auto variant) {
         float rowSums[ForceSumCount] = {};
         int   pending = 0;
-        ForEachSample(variant, a, maps, static_cast<int>(chunk), [&](const LaneWalk & walk, int step, i64 sample) {
-          const int row = v.fixedBins[sample];
+        ForEachSample(variant, a, maps, static_cast<int>(chunk), [&](const LaneWalk & walk) {
+          const int row = v.fixedBins[walk.sample];
           float     force[3] = { 0, 0, 0 };
           float     x[3];
           i64       position[3];
           bool      valid = row != InvalidBin;
           if (valid)
           {
-            MapSample(variant, &a, &maps, &v, &walk, step, sample, x, position);
+            MapSample(variant, &a, &maps, &v, &walk, x, position);
             valid = MattesHas(variant, MattesIsPrecise)
                       ? FindPreciseForce(variant, &a, &maps, &v, position, preciseTable + row * a.bins, force)
                       : FindForce(variant, &a, &maps, &v, position, table + row * a.bins, force);
           }
           if (MattesHas(variant, MattesWritesForces))
           {
-            std::copy(force, force + 3, forces + 3 * sample);
+            std::copy(force, force + 3, forces + 3 * walk.sample);
           }
           else if (valid)
           {

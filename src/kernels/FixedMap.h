@@ -6,6 +6,14 @@
 
 GPUREG_NAMESPACE_BEGIN
 
+/** 1 and 1/2 in units of 2^-32. */
+#define GPUREG_FIXED_ONE ((i64)1 << 32)
+#define GPUREG_FIXED_HALF ((i64)1 << 31)
+
+/** 2^-32 and 2^32, what such numbers are multiplied by to become floats, and the other way round. */
+#define GPUREG_FIXED_UNIT 2.3283064365386963e-10f
+#define GPUREG_FIXED_UNITS 4294967296.0f
+
 /** position = M·index + t, in units of 2^-32 voxel, by rows: M00 M01 M02 t0, M10 … A float index of 500
  *  is known to 3e-5 voxel, which shows in an image; this one to 1e-7, on devices without doubles, too,
  *  and what lies in front of the point is a cell, without a conversion. M is rounded, by up to 2^-33: index n is off by
@@ -35,7 +43,7 @@ MultiplyFixed(i64 a, i64 b)
 GPUREG_FUNCTION i64
 FixedLogOf(u64 n)
 {
-  const i64 one = (i64)1 << 32;
+  const i64 one = GPUREG_FIXED_ONE;
   int       exponent = 63;
   for (int shift = 32; shift > 0; shift /= 2)
   {
@@ -81,7 +89,7 @@ CellOf(i64 position)
 GPUREG_REAL_FUNCTION void
 FindFraction(i64 position, real * fraction)
 {
-  *fraction = (real)(u32)position * (real)2.3283064365386963e-10f;
+  *fraction = (real)(u32)position * (real)GPUREG_FIXED_UNIT;
 }
 
 /** A displacement of this size or beyond it leads out of every image, to this cell or, if it is negative or NaN, to
@@ -113,7 +121,7 @@ ToFixed(float displacement)
 {
   if (displacement > -GPUREG_FARTHEST_DISPLACEMENT && displacement < GPUREG_FARTHEST_DISPLACEMENT)
   {
-    return (i64)(displacement * 4294967296.0f);
+    return (i64)(displacement * GPUREG_FIXED_UNITS);
   }
   return (displacement > 0.0f ? (i64)GPUREG_FARTHEST_DISPLACEMENT : -(i64)GPUREG_FARTHEST_DISPLACEMENT) *
          ((i64)1 << 32);

@@ -48,7 +48,7 @@ AddForceExactly(float * sums, const float * force, const float * x)
   }
 }
 
-/** The same for a lane whose samples share x and y: the moment along z only, … */
+/** AddForce for a lane whose samples share x and y: the moment along z only, … */
 GPUREG_FUNCTION void
 AddForceAlongZ(float * sums, const float * force, float z)
 {

@@ -17,13 +17,16 @@ typedef struct LinearCell
   float fx, fy, fz;
 } LinearCell;
 
-/** The first of the two voxels around a position, and the fraction between them. */
+/** The first of the two voxels around a position, and the fraction between them. Without a branch: where the position is
+ *  moved to the edge, so is the fraction, to 0 or 1. */
 GPUREG_FUNCTION int
 FindLinearNeighbour(i64 position, int lastCell, float * fraction)
 {
   const int cell = CellOf(position);
-  *fraction = cell < 0 ? 0.0f : (cell > lastCell ? 1.0f : FractionOf(position));
-  return cell < 0 ? 0 : (cell > lastCell ? lastCell : cell);
+  const int notBefore = cell > 0 ? cell : 0;
+  const int inside = notBefore < lastCell ? notBefore : lastCell;
+  *fraction = SaturateOf(MultiplyAdd((float)(u32)position, GPUREG_FIXED_UNIT, (float)(cell - inside)));
+  return inside;
 }
 
 GPUREG_FUNCTION LinearCell
@@ -71,9 +74,10 @@ InterpolateLinear(GPUREG_GLOBAL const float * volume, const VolumeShape * shape,
 GPUREG_FUNCTION float
 InterpolateQuads(GPUREG_GLOBAL const float4 * volume, const VolumeShape * shape, const i64 * position)
 {
-  float     fx, fy, fz;
-  const int x = FindLinearNeighbour(position[0], shape->size[0], &fx);
-  const int y = FindLinearNeighbour(position[1], shape->size[1], &fy);
+  float fx, fy, fz;
+  // No cell is the last along x and y, since the edge is repeated.
+  const int x = FindLinearNeighbour(position[0], 0x7FFFFFFF, &fx);
+  const int y = FindLinearNeighbour(position[1], 0x7FFFFFFF, &fy);
   const int z = FindLinearNeighbour(position[2], shape->lastCell[2], &fz);
 
   GPUREG_GLOBAL const float4 * p = volume + VoxelOffset(shape, x, y, z);

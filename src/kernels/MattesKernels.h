@@ -34,27 +34,26 @@ MattesHistogramGroup(int                     variant,
   const int          firstRow = GroupIndexY() * a->bandRows;
   const int          rows = RowsOfBand(a, firstRow);
   const int          bandCells = rows * a->bins;
-  const int          cells = bandCells * CountersPerCell(variant);
+  const int          counters = bandCells * CountersPerCell(variant);
   const int          copies = a->histogramCopies;
   GPUREG_LOCAL u32 * ownHistogram = histogram + (lane & (copies - 1));
-  for (int cell = lane; cell < cells * copies; cell += lanes)
+  for (int counter = lane; counter < counters * copies; counter += lanes)
   {
-    histogram[cell] = 0;
+    histogram[counter] = 0;
   }
   LocalBarrier();
 
-  const LaneWalk walk = StartLaneWalk(variant, a, maps, firstChunk + GroupIndex(), lanes, lane);
-  i64            sample = walk.sample;
-  for (int step = 0; step < walk.count; ++step, sample += walk.stride)
+  LaneWalk walk = StartLaneWalk(variant, a, maps, firstChunk + GroupIndex(), lanes, lane);
+  for (int step = 0; step < walk.count; ++step, AdvanceLaneWalk(variant, maps, &walk))
   {
     float     x[3], u;
     i64       position[3];
-    const int row = (int)v->fixedBins[sample] - firstRow;
+    const int row = (int)v->fixedBins[walk.sample] - firstRow;
     if (row < 0 || row >= rows)
     {
       continue;
     }
-    MapSample(variant, a, maps, v, &walk, step, sample, x, position);
+    MapSample(variant, a, maps, v, &walk, x, position);
     if (MattesHas(variant, MattesIsPrecise))
     {
       int first;
@@ -78,18 +77,18 @@ MattesHistogramGroup(int                     variant,
 
   const int           allRows = a->bins * CountersPerCell(variant);
   GPUREG_GLOBAL u32 * out = chunkHistograms + ((i64)GroupIndex() * allRows + firstRow) * a->bins;
-  for (int cell = lane; cell < cells; cell += lanes)
+  for (int counter = lane; counter < counters; counter += lanes)
   {
     // Each lane begins with another copy, so that together they read from all banks of local memory.
     const int firstCopy = lane * copies / TileWidth;
     u32       sum = 0;
     for (int copy = 0; copy < copies; ++copy)
     {
-      sum += histogram[cell * copies + ((firstCopy + copy) & (copies - 1))];
+      sum += histogram[counter * copies + ((firstCopy + copy) & (copies - 1))];
     }
-    // Behind the band's first counters come, of all cells, the second ones.
-    const int isSecond = MattesHas(variant, MattesIsPrecise) && cell >= bandCells;
-    out[isSecond ? cell - bandCells + a->bins * a->bins : cell] = sum;
+    // Low halves lie behind the high ones: here of the band's cells, there of all of them.
+    const int isLow = MattesHas(variant, MattesIsPrecise) && counter >= bandCells;
+    out[isLow ? counter - bandCells + a->bins * a->bins : counter] = sum;
   }
 }
 
@@ -153,7 +152,7 @@ SumOverLanes(float value, GPUREG_LOCAL float * scratch)
 }
 #endif
 
-/** The same table in units of 2^-32, see PreciseTableEntry. logarithms: bins 64-bit integers. */
+/** The table of the second pass in units of 2^-32, see PreciseTableEntry. logarithms: bins 64-bit integers. */
 GPUREG_GROUP_FUNCTION void
 FillPreciseTable(const MattesArguments *   a,
                  GPUREG_GLOBAL const u64 * histogram,
@@ -354,21 +353,20 @@ MattesForceGroup(int                        variant,
   {
     sums[s] = 0.0f;
   }
-  const int      chunk = firstChunk + GroupIndex();
-  const LaneWalk walk = StartLaneWalk(variant, a, maps, chunk, lanes, lane);
-  i64            sample = walk.sample;
-  for (int step = 0; step < walk.count; ++step, sample += walk.stride)
+  const int chunk = firstChunk + GroupIndex();
+  LaneWalk  walk = StartLaneWalk(variant, a, maps, chunk, lanes, lane);
+  for (int step = 0; step < walk.count; ++step, AdvanceLaneWalk(variant, maps, &walk))
   {
     float     x[3];
     float     force[3] = { 0.0f, 0.0f, 0.0f };
     i64       position[3];
     int       isValid = 0;
-    const int bin = v->fixedBins[sample];
+    const int bin = v->fixedBins[walk.sample];
     const int row = bin - firstRow;
     const int isMine = row >= 0 && row < rows;
     if (isMine)
     {
-      MapSample(variant, a, maps, v, &walk, step, sample, x, position);
+      MapSample(variant, a, maps, v, &walk, x, position);
       isValid = MattesHas(variant, MattesIsPrecise)
                   ? FindPreciseForce(variant, a, maps, v, position, preciseRows + row * a->bins, force)
                   : FindForce(variant, a, maps, v, position, scratch + row * a->bins, force);
@@ -378,7 +376,7 @@ MattesForceGroup(int                        variant,
       // Every sample's force is written once, by the band of its bin; an invalid one's by the first.
       if (isMine || (bin == InvalidBin && firstRow == 0))
       {
-        GPUREG_GLOBAL float * out = forces + 3 * sample;
+        GPUREG_GLOBAL float * out = forces + 3 * walk.sample;
         out[0] = force[0];
         out[1] = force[1];
         out[2] = force[2];

@@ -24,15 +24,15 @@ ChunkCount(const MattesArguments * a)
   return a->tileCount[0] * a->tileCount[1] * a->tileCount[2];
 }
 
-/** What one lane of a chunk goes through: `count` samples, `stride` apart. Over a grid it walks along z,
- *  and first is where its first sample maps to, in toMoving's units. */
+/** What one lane of a chunk goes through: `count` samples, `stride` apart, of which it is at one. Over a grid it walks
+ *  along z. */
 typedef struct LaneWalk
 {
   i64   sample;
   i64   stride;
   int   count;
-  float x[3]; /* virtual index of the first sample of a grid */
-  i64   first[3];
+  float x[3];      /* virtual index of a grid's sample, … */
+  i64   mapped[3]; /* … and where it maps to, in toMoving's units */
 } LaneWalk;
 
 GPUREG_FUNCTION LaneWalk
@@ -64,22 +64,35 @@ StartLaneWalk(int variant, const MattesArguments * a, const MattesMaps * maps, i
     walk.x[2] = (float)k;
     for (int r = 0; r < 3; ++r)
     {
-      walk.first[r] = ApplyFixedRow(&maps->toMoving, r, i, j, k);
+      walk.mapped[r] = ApplyFixedRow(&maps->toMoving, r, i, j, k);
     }
   }
   walk.count = remaining < 0 ? 0 : (remaining < a->tileDepth ? (int)remaining : a->tileDepth);
   return walk;
 }
 
-/** The walk's step-th sample: its virtual index x, and the position in the moving buffer that it maps to. */
+/** To the next sample. */
+GPUREG_FUNCTION void
+AdvanceLaneWalk(int variant, const MattesMaps * maps, LaneWalk * walk)
+{
+  walk->sample += walk->stride;
+  if (!MattesHas(variant, MattesSamplesArePoints))
+  {
+    walk->x[2] += 1.0f;
+    for (int r = 0; r < 3; ++r)
+    {
+      walk->mapped[r] += maps->toMoving.row[4 * r + 2];
+    }
+  }
+}
+
+/** Of the sample that a walk is at: its virtual index x, and the position in the moving buffer that it maps to. */
 GPUREG_FUNCTION void
 MapSample(int                     variant,
           const MattesArguments * a,
           const MattesMaps *      maps,
           const MattesVolumes *   v,
           const LaneWalk *        walk,
-          int                     step,
-          i64                     sample,
           float *                 x,
           i64 *                   position)
 {
@@ -87,13 +100,12 @@ MapSample(int                     variant,
   i64       point[3];
   for (int r = 0; r < 3; ++r)
   {
-    point[r] = isPoint ? v->points[3 * sample + r] : 0;
-    x[r] = isPoint ? (float)point[r] * GPUREG_FIXED_UNIT : walk->x[r] + (r == 2 ? (float)step : 0.0f);
+    point[r] = isPoint ? v->points[3 * walk->sample + r] : 0;
+    x[r] = isPoint ? (float)point[r] * GPUREG_FIXED_UNIT : walk->x[r];
   }
   for (int r = 0; r < 3; ++r)
   {
-    const i64 mapped =
-      isPoint ? ApplyFixedRowAt(&maps->toMoving, r, point) : walk->first[r] + maps->toMoving.row[4 * r + 2] * step;
+    const i64 mapped = isPoint ? ApplyFixedRowAt(&maps->toMoving, r, point) : walk->mapped[r];
     position[r] = MattesHas(variant, MattesIsPrecise) ? mapped >> maps->guardBits : mapped;
   }
   if (MattesHas(variant, MattesHasDisplacement))
@@ -101,7 +113,7 @@ MapSample(int                     variant,
     float u[3] = { 0.0f, 0.0f, 0.0f };
     if (!isPoint)
     {
-      ReadDisplacement(v, sample, u);
+      ReadDisplacement(v, walk->sample, u);
     }
     else if (IsPositionInside(&a->virtualShape, point))
     {

@@ -10,7 +10,7 @@
 GPUREG_NAMESPACE_BEGIN
 
 /** 2^32: MattesArguments::countUnit of the precise variants. */
-#define GPUREG_PRECISE_COUNT_UNIT 4294967296.0f
+#define GPUREG_PRECISE_COUNT_UNIT GPUREG_FIXED_UNITS
 
 /** LinearCell with fractions in units of 2^-32, from 0 to 1. */
 typedef struct PreciseCell
@@ -210,8 +210,8 @@ FirstPreciseParzenBin(const MattesArguments * a, const MattesMaps * maps, i64 va
   return whole + HistogramPadding - 1;
 }
 
-/** FixedPointParzenWeights in units of 2^-32, in halves of 16 bits: each half's sums fit into 32 bits. A bin that few
- *  windows reach, and those only just, has a derivative that is not as small as its weight, see TableEntry. */
+/** FixedPointParzenWeights, in units of 2^-32: a bin that few windows reach, and those only just, has a small weight, but a
+ *  derivative that is not small, see TableEntry. In halves of 16 bits, so that each half's sums fit into 32 bits. */
 GPUREG_FUNCTION void
 PreciseParzenWeights(i64 t, u32 * high, u32 * low)
 {

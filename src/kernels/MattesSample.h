@@ -29,7 +29,7 @@ enum
   MattesChecksRange = 32,          /* values outside of the histogram's range make a sample invalid */
   MattesWritesForces = 64,         /* keep each sample's force, for transforms of local support */
   MattesReadsQuads = 128,          /* the moving values are kept as quads, see InterpolateQuads */
-  MattesIsPrecise = 256            /* positions and values are 64-bit integers, see MattesPrecise.h */
+  MattesIsPrecise = 256            /* values are 64-bit integers, as positions always are: MattesPrecise.h */
 };
 
 /** All that an evaluation depends on besides the volumes and MattesMaps. Passed by value to every kernel, so its
@@ -229,7 +229,7 @@ InterpolateMoving(int variant, const MattesArguments * a, const MattesVolumes * 
                                               : InterpolateLinear(v->moving, &a->movingShape, position);
 }
 
-/** The moving value at a position, in bin units; 0 if the sample is not valid. */
+/** Finds the moving value at a position, in bin units. Returns 0 if the sample is not valid. */
 GPUREG_FUNCTION int
 SampleMovingValue(int                     variant,
                   const MattesArguments * a,
@@ -266,7 +266,7 @@ CentralDifference(int                     variant,
          a->inverseSpacing[axis];
 }
 
-/** Value and gradient at a position; 0 if the sample is not valid. */
+/** Finds value and gradient at a position. Returns 0 if the sample is not valid. */
 GPUREG_FUNCTION int
 SampleMovingValueAndGradient(int                     variant,
                              const MattesArguments * a,
@@ -324,9 +324,9 @@ FixedPointParzenWeights(float t, float countUnit, u32 * weights)
 {
   float w[4];
   CubicBSplineWeights(t, w);
-  weights[0] = ToFixedPoint(w[0], countUnit);
-  weights[2] = ToFixedPoint(w[2], countUnit);
-  weights[3] = ToFixedPoint(w[3], countUnit);
+  weights[0] = ToCount(w[0], countUnit);
+  weights[2] = ToCount(w[2], countUnit);
+  weights[3] = ToCount(w[3], countUnit);
   weights[1] = (u32)countUnit - weights[0] - weights[2] - weights[3];
 }
 

@@ -140,6 +140,13 @@ LargerOf(float a, float b)
   return a > b ? a : b;
 }
 
+/** x put into [0, 1]. */
+inline float
+SaturateOf(float x)
+{
+  return SmallerOf(LargerOf(x, 0.0f), 1.0f);
+}
+
 /** The largest whole number that is neither above x nor above last, for 0 <= x < 2^22. */
 inline float
 WholeBelow(float x, float last, int * index)
@@ -152,7 +159,7 @@ WholeBelow(float x, float last, int * index)
 
 /** x >= 0 in units of 1/one, to the nearest; x * one < 2^22. */
 inline u32
-ToFixedPoint(float x, float one)
+ToCount(float x, float one)
 {
   return static_cast<u32>(MultiplyAdd(x, one, 0.5f));
 }
