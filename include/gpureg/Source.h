@@ -32,8 +32,8 @@ struct Source
   bool isKeyTrusted = true;
 };
 
-/** A hash of the bytes in some memory, each range's with its length. A change within eight bytes of it that begin at a
- *  multiple of eight always shows; any other all but 2^-64 of the time. */
+/** A hash of the bytes in some memory, each range's with its length. A change that nobody made to deceive it is missed
+ *  once in some 2^64 times. */
 GPURegistration_EXPORT
 std::uint64_t
 HashContent(const std::vector<MemoryRange> & memory, const ParallelFor & parallelFor);

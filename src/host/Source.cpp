@@ -11,15 +11,21 @@ namespace gpureg
 namespace
 {
 constexpr std::size_t Lanes = 8;
+// The digits of pi: each lane multiplies by other ones, all odd.
+constexpr std::array<std::uint64_t, Lanes> Multipliers{ 0x243f6a8885a308d3u, 0x13198a2e03707345u, 0xa4093822299f31d1u,
+                                                        0x082efa98ec4e6c89u, 0x452821e638d01377u, 0xbe5466cf34e90c6du,
+                                                        0xc0ac29b7c97c50ddu, 0x3f84d5b5b5470917u };
 // What a thread hashes at a time; less is not worth a second thread.
 constexpr std::size_t TaskBytes = std::size_t{ 256 } << 10;
 
-/** A word's part in a lane: for any word another state, for any state another one, so that no change is lost. */
+/** Takes a word into a state: both halves of a product of 128 bits, so that every bit of the one depends on every bit of
+ *  the other. */
 std::uint64_t
-Mix(std::uint64_t state, std::uint64_t word)
+Mix(std::uint64_t state, std::uint64_t word, std::uint64_t multiplier = Multipliers[0])
 {
-  const std::uint64_t mixed = (state ^ word) * 0x9e3779b97f4a7c15u; // odd
-  return mixed << 29 | mixed >> 35;
+  __extension__ using Product = unsigned __int128;
+  const Product product = static_cast<Product>(state ^ word) * multiplier;
+  return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
 }
 
 /** Independent lanes, since a multiplication takes a few cycles. */
@@ -29,13 +35,13 @@ HashBytes(const char * bytes, std::size_t count)
   std::array<std::uint64_t, Lanes> states;
   for (std::size_t lane = 0; lane < Lanes; ++lane)
   {
-    states[lane] = lane;
+    states[lane] = lane + 1;
   }
   std::array<std::uint64_t, Lanes> words;
   const auto                       mixWords = [&] {
     for (std::size_t lane = 0; lane < Lanes; ++lane)
     {
-      states[lane] = Mix(states[lane], words[lane]);
+      states[lane] = Mix(states[lane], words[lane], Multipliers[lane]);
     }
   };
   std::size_t done = 0;
