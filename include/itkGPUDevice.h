@@ -46,7 +46,7 @@ public:
   SetDefault(const GPUDevice & device);
 
   /** What SetDefault() set; else the device that the environment variable ITK_GPU_DEVICE names; else
-   * the best there is.
+   * the best there is. In a child that was forked after devices were looked for: the host.
    * \throws itk::ExceptionObject if ITK_GPU_DEVICE names no device of this machine. */
   static GPUDevice
   GetDefault();

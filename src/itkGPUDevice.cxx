@@ -74,6 +74,10 @@ GPUDevice::SetDefault(const GPUDevice & device)
 GPUDevice
 GPUDevice::GetDefault()
 {
+  if (gpureg::IsChildWithoutDevices())
+  {
+    return GetAvailable().front();
+  }
   {
     const std::lock_guard<gpureg::ForkSafeMutex> lock(defaultMutex);
     if (chosenDefault)

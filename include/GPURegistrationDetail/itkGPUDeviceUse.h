@@ -11,6 +11,7 @@
 #include "itkOutputWindow.h"
 #include "itkProcessObject.h"
 
+#include <atomic>
 #include <new>
 #include <ostream>
 #include <set>
@@ -136,8 +137,8 @@ public:
     }
   }
 
-  /** To be called within Compute before a filter that runs in place writes: nothing is left that its parent class could
-   *  work on. */
+  /** To be called within Compute when a filter that runs in place begins to write, by any thread: nothing is left that its
+   *  parent class could work on. */
   void
   NoteInputIsOverwritten()
   {
@@ -218,7 +219,7 @@ private:
   bool                          m_StandsIn{ false };
   bool                          m_TrustsTimeStamps{ true };
   bool                          m_HasFailed{ false };
-  bool                          m_IsInputOverwritten{ false };
+  std::atomic<bool>             m_IsInputOverwritten{ false };
   mutable std::set<std::string> m_Warnings;
 };
 

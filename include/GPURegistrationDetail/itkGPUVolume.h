@@ -13,6 +13,7 @@
 #include "itkImageBase.h"
 #include "itkNumericTraits.h"
 
+#include <functional>
 #include <limits>
 #include <string>
 #include <type_traits>
@@ -49,14 +50,16 @@ template <typename TImage, typename TComponent = ComponentType<TImage>>
 gpureg::VolumeInput
 MakeInput(const TImage & image, const typename TImage::RegionType & region, gpureg::Precision precision);
 
-/** Writes the engine's volume to a region of an image that was just allocated, as static_cast does. */
+/** Writes the engine's volume to a region of an image that was just allocated, as static_cast does. Each thread calls
+ *  beforeWriting, if it is there, before each part that it writes. */
 template <typename TImage>
 void
 WriteOutput(gpureg::VolumeFilter &              filter,
             gpureg::Precision                   precision,
             TImage &                            image,
             const typename TImage::RegionType & region,
-            const gpureg::ParallelFor &         parallelFor);
+            const gpureg::ParallelFor &         parallelFor,
+            const std::function<void()> &       beforeWriting = {});
 
 /** A filter's device, and its work there. */
 class Engine : public GPURegistrationDetail::DeviceUse

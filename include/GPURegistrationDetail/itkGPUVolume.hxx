@@ -80,12 +80,17 @@ WriteOutput(gpureg::VolumeFilter &              filter,
             gpureg::Precision                   precision,
             TImage &                            image,
             const typename TImage::RegionType & region,
-            const gpureg::ParallelFor &         parallelFor)
+            const gpureg::ParallelFor &         parallelFor,
+            const std::function<void()> &       beforeWriting)
 {
   const auto   components = static_cast<std::int64_t>(image.GetNumberOfComponentsPerPixel());
   auto * const pixels = reinterpret_cast<ComponentType<TImage> *>(image.GetBufferPointer());
   GPURegistrationDetail::PrepareForWriting(image, parallelFor);
   filter.GetVolume([&](std::int64_t first, std::int64_t count, const void * in) {
+    if (beforeWriting)
+    {
+      beforeWriting();
+    }
     ForEachRow(image, region, first, count, [&](std::int64_t row, std::int64_t begin, std::int64_t now) {
       gpureg::WithReal(precision, [&](auto zero) {
         const auto * const values = static_cast<const decltype(zero) *>(in);

@@ -35,6 +35,11 @@ GPURegistration_EXPORT
 std::vector<std::string>
 GetDeviceComplaints();
 
+/** Whether this process was forked from one that had looked for devices: then it has the host alone. */
+GPURegistration_EXPORT
+bool
+IsChildWithoutDevices();
+
 /** Bounds what this process may allocate on a device, in bytes; 0 (the default) for no bound but the
  *  device's own. What is allocated already stays.
  *  \throws Error if there is no such device. */

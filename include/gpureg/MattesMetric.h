@@ -23,8 +23,8 @@ namespace gpureg
  *  grid's first voxel. */
 struct MattesFixedSide
 {
-  /** Double: positions and values are computed in 64-bit integers, by which derivatives of few samples come closer than
-   *  by floats, on any device; for points always. The moving side is to be of the same. */
+  /** Double: values are computed in 64-bit integers, as positions always are, by which derivatives of few samples come
+   *  closer than by floats, on any device; for points always. The moving side is to be of the same. */
   Precision precision = Precision::Single;
   Size      virtualSize{};
   /** Number of points; 0 samples every voxel. At most 2^31 - 1. */

@@ -92,6 +92,12 @@ GetDeviceComplaints()
   return FindBackends().complaints;
 }
 
+bool
+IsChildWithoutDevices()
+{
+  return FindBackends().isOfChild;
+}
+
 const std::vector<std::shared_ptr<Backend>> &
 GetBackends()
 {

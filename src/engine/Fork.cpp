@@ -20,6 +20,7 @@ struct MutexList
 {
   std::mutex                   mutex;
   std::vector<ForkSafeMutex *> members;
+  std::vector<ForkSafeMutex *> lockedForFork;
 };
 
 MutexList &
@@ -29,13 +30,34 @@ GetList()
   return list;
 }
 
-void
-UnlockFirst(std::size_t count)
+/** Locks all that this thread does not hold, or says that another thread holds one. */
+bool
+TryToLock(MutexList & list)
 {
-  auto & members = GetList().members;
-  std::for_each(members.begin(), members.begin() + static_cast<std::ptrdiff_t>(count), [](ForkSafeMutex * member) {
+  for (ForkSafeMutex * const member : list.members)
+  {
+    if (!member->IsHeldByThisThread())
+    {
+      if (!member->try_lock())
+      {
+        return false;
+      }
+      list.lockedForFork.push_back(member);
+    }
+  }
+  return true;
+}
+
+void
+UnlockAll()
+{
+  MutexList & list = GetList();
+  for (ForkSafeMutex * const member : list.lockedForFork)
+  {
     member->unlock();
-  });
+  }
+  list.lockedForFork.clear();
+  list.mutex.unlock();
 }
 
 /** All or none at a time: a thread that holds one of them may be about to make another. */
@@ -45,24 +67,13 @@ LockAll()
   for (;;)
   {
     GetList().mutex.lock();
-    auto &     members = GetList().members;
-    const auto held =
-      std::find_if(members.begin(), members.end(), [](ForkSafeMutex * member) { return !member->try_lock(); });
-    if (held == members.end())
+    if (TryToLock(GetList()))
     {
       return;
     }
-    UnlockFirst(static_cast<std::size_t>(held - members.begin()));
-    GetList().mutex.unlock();
+    UnlockAll();
     std::this_thread::yield();
   }
-}
-
-void
-UnlockAll()
-{
-  UnlockFirst(GetList().members.size());
-  GetList().mutex.unlock();
 }
 
 void

@@ -2,7 +2,9 @@
 #ifndef gpureg_Fork_h
 #define gpureg_Fork_h
 
+#include <atomic>
 #include <mutex>
+#include <thread>
 
 namespace gpureg
 {
@@ -18,7 +20,8 @@ constexpr char WhyNotInAChild[] = "this process was forked from one that had loo
                                   "OpenCL goes on after that; compute "
                                   "on the host, or start processes anew (in Python: multiprocessing's \"spawn\")";
 
-/** A mutex that no other thread holds while the process is forked, so that the child does not find it locked. */
+/** A mutex that no other thread holds while the process is forked, so that the child does not find it locked. The thread
+ *  that forks may hold it, as where a driver that it looks for forks to start a program. */
 class ForkSafeMutex
 {
 public:
@@ -32,22 +35,36 @@ public:
   lock()
   {
     m_Mutex.lock();
+    m_Holder = std::this_thread::get_id();
   }
 
   bool
   try_lock()
   {
-    return m_Mutex.try_lock();
+    const bool isLocked = m_Mutex.try_lock();
+    if (isLocked)
+    {
+      m_Holder = std::this_thread::get_id();
+    }
+    return isLocked;
   }
 
   void
   unlock()
   {
+    m_Holder = std::thread::id();
     m_Mutex.unlock();
   }
 
+  bool
+  IsHeldByThisThread() const
+  {
+    return m_Holder == std::this_thread::get_id();
+  }
+
 private:
-  std::mutex m_Mutex;
+  std::mutex                   m_Mutex;
+  std::atomic<std::thread::id> m_Holder{};
 };
 
 } // namespace gpureg

@@ -131,9 +131,11 @@ InputSlabs::SetInput(const ResampleInput & input, const ResamplePlan & plan)
 {
   const SlabCut & cut = plan.slabs;
   m_Input = &input;
+  m_Wrapped = Wrap(input);
   const Source source = GetSource(input);
-  const auto   compared = m_Resident.Compare(source, m_Queue.parallelFor);
-  const bool   isSame = compared.isSame;
+  // What is read where it is needs no proof.
+  const auto compared = m_Wrapped ? ResidentSource::Comparison() : m_Resident.Compare(source, m_Queue.parallelFor);
+  const bool isSame = compared.isSame;
   if (!isSame || cut.GetCount() == 1)
   {
     m_Coefficients = {};
@@ -146,7 +148,6 @@ InputSlabs::SetInput(const ResampleInput & input, const ResamplePlan & plan)
   m_Resident.Forget();
   m_Cut = cut;
   m_Recursion.SetMaximumSize(plan.stateBytes);
-  m_Wrapped = Wrap(input);
   if (m_Wrapped)
   {
     Release();

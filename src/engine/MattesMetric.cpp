@@ -109,7 +109,36 @@ ToFixedMap(const IndexMap & map, double farthest, int bits)
   return result;
 }
 
-/** Points in fixed point. One that is further away than FarthestVoxel, or not a number, is moved out there. */
+/** Whether a point's index fits into fixed point. */
+bool
+IsNearEnough(const double * index)
+{
+  return std::all_of(index, index + 3, [](double i) { return std::abs(i) < FarthestVoxel; });
+}
+
+/** Fixed bins, but none of points that are further away than FarthestVoxel, or not a number: they are in no image. */
+Filler
+MakeBinFiller(const MattesFixedSide & side)
+{
+  if (side.pointCount == 0 || !side.bins)
+  {
+    return side.bins;
+  }
+  return [&side](std::int64_t first, std::int64_t count, void * out) {
+    side.bins(first, count, out);
+    std::vector<double> indices(3 * static_cast<std::size_t>(count));
+    side.points(first, count, indices.data());
+    for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i)
+    {
+      if (!IsNearEnough(&indices[3 * i]))
+      {
+        static_cast<kernels::u16 *>(out)[i] = kernels::InvalidBin;
+      }
+    }
+  };
+}
+
+/** Points in fixed point; 0 for those that MakeBinFiller leaves out. */
 class PointFiller
 {
 public:
@@ -124,9 +153,9 @@ public:
     m_Points(first, count, indices.data());
     double farthest = 0;
     auto * result = static_cast<kernels::i64 *>(out);
-    for (double index : indices)
+    for (std::size_t i = 0; i < indices.size(); ++i)
     {
-      index = std::abs(index) < FarthestVoxel ? index : -FarthestVoxel;
+      const double index = IsNearEnough(&indices[i / 3 * 3]) ? indices[i] : 0;
       farthest = std::max(farthest, std::abs(index));
       *result++ = ToFixedPoint(index, 32);
     }
@@ -166,7 +195,7 @@ FindValueExponent(const MattesMovingSide & side)
   return std::max(exponent, 31 - rangeExponent);
 }
 
-/** A filler of values as such integers. */
+/** A filler of values as such integers; a NaN is as the least. */
 Filler
 MakeIntegerFiller(const Filler & values, int exponent)
 {
@@ -175,7 +204,8 @@ MakeIntegerFiller(const Filler & values, int exponent)
     values(first, count, numbers.data());
     const double most = std::ldexp(1.0, MostValueBits);
     std::transform(numbers.begin(), numbers.end(), static_cast<kernels::i64 *>(out), [=](double value) {
-      return static_cast<kernels::i64>(std::llround(std::clamp(std::ldexp(value, exponent), -most, most)));
+      const double scaled = std::ldexp(value, exponent);
+      return static_cast<kernels::i64>(std::llround(scaled > -most ? std::min(scaled, most) : -most));
     });
   };
 }
@@ -646,7 +676,7 @@ MattesMetric::SetFixedSide(const MattesFixedSide & side, const ParallelFor & par
   self.fixedSide = {};
   Operate(*self.queue, parallelFor, [&] {
     const std::int64_t count = side.pointCount > 0 ? side.pointCount : CountOf(side.virtualSize);
-    self.Fill(self.arrays.fixedBins, sizeof(kernels::u16), count, side.bins);
+    self.Fill(self.arrays.fixedBins, sizeof(kernels::u16), count, MakeBinFiller(side));
     PointFiller points(side.points);
     self.Fill(self.arrays.points,
               3 * sizeof(kernels::i64),

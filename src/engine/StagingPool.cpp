@@ -32,6 +32,13 @@ RoundUp(std::size_t bytes)
 }
 } // namespace
 
+void
+StagingPool::Uncount(std::size_t bytes)
+{
+  const std::lock_guard<ForkSafeMutex> lock(m_Mutex);
+  m_PinnedBytes -= bytes;
+}
+
 StagingPool::Taken
 StagingPool::Take(std::size_t bytes)
 {
@@ -49,7 +56,10 @@ StagingPool::Take(std::size_t bytes)
       m_Waiting.erase(std::next(waiting).base());
       return { std::move(staging), false };
     }
-    dropped = MakeRoom(size);
+    if (size <= m_Limit)
+    {
+      dropped = MakeRoom(size);
+    }
     if (m_PinnedBytes + size > m_Limit)
     {
       return { std::make_unique<OrdinaryStaging>(size), true };
@@ -65,8 +75,12 @@ StagingPool::Take(std::size_t bytes)
   }
   catch (const Error &)
   {
-    const std::lock_guard<ForkSafeMutex> lock(m_Mutex);
-    m_PinnedBytes -= size;
+    this->Uncount(size);
+  }
+  catch (...)
+  {
+    this->Uncount(size);
+    throw;
   }
   return { std::make_unique<OrdinaryStaging>(size), true };
 }

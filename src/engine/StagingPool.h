@@ -109,6 +109,10 @@ private:
   std::vector<StagingPointer>
   MakeRoom(std::size_t bytes);
 
+  /** What was counted before it was pinned, and was not. */
+  void
+  Uncount(std::size_t bytes);
+
   std::function<StagingPointer(std::size_t)> m_MakePinned;
   mutable ForkSafeMutex                      m_Mutex;
   std::size_t                                m_Limit = DefaultLimit;

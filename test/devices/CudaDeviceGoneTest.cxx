@@ -1,26 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
-// A metric whose GPU is lost says so as ITK's objects do, and goes on with another device.
+// A metric whose GPU is lost says so as ITK's objects do, and goes on with another device; stand-ins have ITK's own classes
+// do their work.
 #include "CudaTrap.h"
 #include "TestAnswer.h"
 #include "TestDevices.h"
 #include "TestImages.h"
 #include "TestMetrics.h"
 
-#include "itkAffineTransform.h"
+#include "itkGPURegistrationFactory.h"
 
+#include "itkAffineTransform.h"
+#include "itkBSplineDecompositionImageFilter.h"
+#include "itkMultiResolutionPyramidImageFilter.h"
+#include "itkRecursiveGaussianImageFilter.h"
+#include "itkRecursiveMultiResolutionPyramidImageFilter.h"
+#include "itkResampleImageFilter.h"
+#include "itkShrinkImageFilter.h"
+#include "itkSmoothingRecursiveGaussianImageFilter.h"
+
+#include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <tuple>
+#include <type_traits>
+#include <typeinfo>
 
 namespace gpuregtest
 {
 namespace
 {
 
+using ImageType = itk::Image<float, 3>;
+
 /** Exits with 0 if all is as it should be. */
 void
 LoseTheMetricsDevice()
 {
-  using ImageType = itk::Image<float, 3>;
   const auto images = MakeImagePair<ImageType>(Grid<3>(), Grid<3>(), 7);
   const auto metric = itk::CudaMattesNMI<ImageType, ImageType>::New();
   metric->SetFixedImage(images.first);
@@ -49,6 +65,91 @@ LoseTheMetricsDevice()
   std::_Exit(told && metric->GetValue() == expected ? 0 : 1);
 }
 
+ImageType::Pointer
+MakeInput()
+{
+  Grid<3> grid;
+  grid.size.Fill(24);
+  return MakeImagePair<ImageType>(grid, grid, 8).first;
+}
+
+/** A filter of whatever class New() gives, on an input of its own, for it may run in place. */
+template <typename TFilter>
+typename TFilter::Pointer
+MakeFilter()
+{
+  const auto filter = TFilter::New();
+  filter->SetInput(MakeInput());
+  if constexpr (std::is_same<TFilter, itk::ResampleImageFilter<ImageType, ImageType>>::value)
+  {
+    filter->SetReferenceImage(filter->GetInput());
+    filter->UseReferenceImageOn();
+  }
+  return filter;
+}
+
+template <typename TFilter>
+bool
+GivesAsMuch(TFilter & filter, const TFilter & itks)
+{
+  filter.SetInput(MakeInput());
+  filter.Update();
+  const auto & output = *filter.GetOutput();
+  const auto & expected = *itks.GetOutput();
+  const auto   count = expected.GetBufferedRegion().GetNumberOfPixels();
+  return output.GetBufferedRegion() == expected.GetBufferedRegion() &&
+         std::equal(output.GetBufferPointer(),
+                    output.GetBufferPointer() + count,
+                    expected.GetBufferPointer(),
+                    [](double a, double b) { return std::abs(a - b) <= 1e-3; });
+}
+
+/** Filters of a class: ITK's own, one that stood in before the device was lost, and one that does so afterwards. */
+template <typename TFilter>
+struct Witnesses
+{
+  typename TFilter::Pointer itks = MakeFilter<TFilter>();
+  typename TFilter::Pointer before;
+
+  void
+  Begin()
+  {
+    itks->Update();
+    itk::GPURegistrationFactory::RegisterAll();
+    before = MakeFilter<TFilter>();
+    before->Update();
+    itk::GPURegistrationFactory::UnRegisterAll();
+  }
+
+  bool
+  AgreeAfterwards()
+  {
+    itk::GPURegistrationFactory::RegisterAll();
+    const auto after = MakeFilter<TFilter>();
+    itk::GPURegistrationFactory::UnRegisterAll();
+    return typeid(*before) != typeid(*itks) && typeid(*after) != typeid(*itks) && GivesAsMuch(*before, *itks) &&
+           GivesAsMuch(*before, *itks) && GivesAsMuch(*after, *itks);
+  }
+};
+
+void
+LoseTheStandInsDevice()
+{
+  itk::GPUDevice::SetDefault(itk::GPUDevice::FromName("cuda:0"));
+  std::tuple<Witnesses<itk::ResampleImageFilter<ImageType, ImageType>>,
+             Witnesses<itk::RecursiveGaussianImageFilter<ImageType, ImageType>>,
+             Witnesses<itk::SmoothingRecursiveGaussianImageFilter<ImageType, ImageType>>,
+             Witnesses<itk::ShrinkImageFilter<ImageType, ImageType>>,
+             Witnesses<itk::MultiResolutionPyramidImageFilter<ImageType, ImageType>>,
+             Witnesses<itk::RecursiveMultiResolutionPyramidImageFilter<ImageType, ImageType>>,
+             Witnesses<itk::BSplineDecompositionImageFilter<ImageType, ImageType>>>
+    witnesses;
+  std::apply([](auto &... each) { (each.Begin(), ...); }, witnesses);
+  LoseCudaDevice();
+  const int wrong = std::apply([](auto &... each) { return (0 + ... + (each.AgreeAfterwards() ? 0 : 1)); }, witnesses);
+  std::_Exit(wrong);
+}
+
 TEST(CudaDeviceGoneDeathTest, TheMetricTellsItAndGoesOnOnTheHost)
 {
   const auto devices = GetDeviceNames();
@@ -58,6 +159,18 @@ TEST(CudaDeviceGoneDeathTest, TheMetricTellsItAndGoesOnOnTheHost)
   }
   testing::FLAGS_gtest_death_test_style = "threadsafe";
   EXPECT_EXIT(LoseTheMetricsDevice(), testing::ExitedWithCode(0), "the device is gone for this process");
+}
+
+/** Each says so once. The child exits with the number of classes that gave something else than ITK's. */
+TEST(CudaDeviceGoneDeathTest, StandInsLeaveTheWorkToITK)
+{
+  const auto devices = GetDeviceNames();
+  if (std::find(devices.begin(), devices.end(), "cuda:0") == devices.end())
+  {
+    GTEST_SKIP() << "there is no CUDA device here";
+  }
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  EXPECT_EXIT(LoseTheStandInsDevice(), testing::ExitedWithCode(0), "This is said once");
 }
 
 } // namespace

@@ -13,6 +13,7 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <cstdlib>
 #include <functional>
 #include <string>
 
@@ -150,12 +151,26 @@ TEST_P(Fork, AChildsNewFilterComputesOnTheHost)
               {
                 return std::string("sees other devices");
               }
-              const auto filter = FilterType::New();
-              filter->SetDevice(itk::GPUDevice::FromName("host"));
-              return Update(*filter, 0.5);
+              return Update(*FilterType::New(), 0.5);
             }),
             wanted);
   EXPECT_EQ(Update(*parents, 0.5), wanted) << "the parent goes on";
+}
+
+/** Whatever the parent's default was. */
+TEST_P(Fork, AChildsDefaultIsTheHost)
+{
+  const auto parents = FilterType::New();
+  parents->SetDevice(this->GetDevice());
+  const std::string wanted = Update(*parents, 0.5);
+  const auto        useNewFilter = [] { return Update(*FilterType::New(), 0.5); };
+  EXPECT_EQ(RunInChild([&] {
+              setenv("ITK_GPU_DEVICE", GetParam().c_str(), 1);
+              return this->Outcome(useNewFilter);
+            }),
+            wanted);
+  itk::GPUDevice::SetDefault(this->GetDevice());
+  EXPECT_EQ(RunInChild([&] { return this->Outcome(useNewFilter); }), wanted);
 }
 
 TEST_P(Fork, AParentsFilterIsToldOf)
@@ -206,14 +221,7 @@ TEST_P(Fork, AChildOfAChildComputesToo)
   const auto parents = FilterType::New();
   parents->SetDevice(this->GetDevice());
   const std::string wanted = Update(*parents, 0.5);
-  EXPECT_EQ(RunInChild([&] {
-              return RunInChild([&] {
-                const auto filter = FilterType::New();
-                filter->SetDevice(itk::GPUDevice::FromName("host"));
-                return Update(*filter, 0.5);
-              });
-            }),
-            wanted);
+  EXPECT_EQ(RunInChild([&] { return RunInChild([&] { return Update(*FilterType::New(), 0.5); }); }), wanted);
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, Fork, ::testing::ValuesIn(GetDeviceNames()), GetTestName);

@@ -644,6 +644,36 @@ TEST_P(ContractTest, PointsThatShareAVoxelOfAField)
   EXPECT_LE(GetRelativeError(answers[1].derivative, answers[0].derivative), 1e-4);
 }
 
+/** One that is nowhere near the images, or not a number, is in neither, and the others do not suffer. */
+TEST_P(ContractTest, APointThatIsFarAwayIsLeftOut)
+{
+  const auto images = MakeImages(11);
+  const auto affine = MakeAffine(11);
+  for (const double far : { 1e7, -1e7, 1e12, std::numeric_limits<double>::quiet_NaN() })
+  {
+    const auto points = Ours::VirtualPointSetType::New();
+    for (unsigned int n = 0; n < 900; ++n)
+    {
+      itk::Vector<double, 2> index;
+      index[0] = 8.0 + n % 45;
+      index[1] = n == 450 ? far : 8.0 + n / 45;
+      Ours::VirtualPointSetType::PointType point;
+      point.CastFrom(MakeGrid().GetPoint(index));
+      points->SetPoint(n, point);
+    }
+    SCOPED_TRACE(far);
+    ExpectEqualToItk(
+      [&](Itks & metric) {
+        SetInput(metric, images, affine);
+        metric.SetVirtualSampledPointSet(points);
+        metric.UseSampledPointSetOn();
+        metric.UseVirtualSampledPointSetOn();
+      },
+      1e-5,
+      1e-5);
+  }
+}
+
 /** A spline's ripples end in rounding: flat voxels at the least value count as ITK's rounding to the pixel
  * type makes them count, also where that value is not 0. */
 TEST_P(ContractTest, ASplineOverAFlatBackground)

@@ -424,8 +424,8 @@ private:
     std::tie(m_Fixed, m_Moving) = MakeImagePair<ImageType>(m_FixedGrid, m_MovingGrid, m_Random());
     if (m_Case.flatBackground)
     {
-      // Half of the space is flat, with a soft border: a step as sharp as a voxel would turn a rounding of
-      // the position, 7e-6 voxel, into 100 bins times that. At the least value; but with splines, whose
+      // Half of the space is flat, with a soft border: a step as sharp as a voxel would turn what displacements are
+      // rounded by, 5e-7 voxel, into 100 bins times that. At the least value; but with splines, whose
       // ripples would put those samples at the very end of the range where rounding decides, in its middle.
       const SmoothFunction where(m_Random, 0.6 * m_FixedGrid.GetExtent(0), 1.5 * m_FixedGrid.GetExtent(0));
       const bool           inTheMiddle = m_Case.interpolation == Interpolation::BSpline;
@@ -615,7 +615,7 @@ private:
     }
   }
 
-  /** Draws transforms until no sample is where float and double may decide differently. */
+  /** Draws transforms until there is no sample of which rounding may decide. */
   void
   DrawTransform()
   {
