@@ -12,11 +12,11 @@ namespace gpureg
 namespace
 {
 // Large enough to keep a bus busy, small enough to be pinned without harm.
-constexpr std::int64_t PieceBytes = std::int64_t{ 16 } << 20;
+constexpr std::int64_t PortionBytes = std::int64_t{ 16 } << 20;
 // What one thread fills at a time.
 constexpr std::int64_t TaskElements = std::int64_t{ 1 } << 14;
 
-/** Calls work(begin, count) for the parts of so many elements that one thread does at a time. */
+/** Calls work(begin, count) for the portions of so many elements that one thread does at a time. */
 template <typename TWork>
 void
 ForEachTask(const ParallelFor & parallelFor, std::int64_t count, const TWork & work)
@@ -28,20 +28,20 @@ ForEachTask(const ParallelFor & parallelFor, std::int64_t count, const TWork & w
 }
 
 void
-FillPiece(const ParallelFor & parallelFor,
-          const Filler &      filler,
-          std::size_t         elementSize,
-          std::int64_t        first,
-          std::int64_t        count,
-          char *              out)
+FillPortion(const ParallelFor & parallelFor,
+            const Filler &      filler,
+            std::size_t         elementSize,
+            std::int64_t        first,
+            std::int64_t        count,
+            char *              out)
 {
   ForEachTask(parallelFor, count, [&](std::int64_t begin, std::int64_t now) {
     filler(first + begin, now, out + begin * static_cast<std::int64_t>(elementSize));
   });
 }
 
-/** Fills an array where it is, if the host can. Otherwise calls upload(byte offset, staging memory, bytes) for piece by
- *  piece of it: one slot of staging memory is filled while the other is copied. */
+/** Fills an array where it is, if the host can. Otherwise calls upload(byte offset, staging memory, bytes) for portion by
+ *  portion of it: one slot of staging memory is filled while the other is copied. */
 template <typename TUpload>
 void
 Fill(Queue &         queue,
@@ -54,31 +54,31 @@ Fill(Queue &         queue,
 {
   if (void * direct = queue.GetHostAddress(target))
   {
-    FillPiece(queue.parallelFor, filler, elementSize, 0, count, static_cast<char *>(direct) + offset);
+    FillPortion(queue.parallelFor, filler, elementSize, 0, count, static_cast<char *>(direct) + offset);
     return;
   }
-  const std::int64_t piece = std::max<std::int64_t>(1, PieceBytes / static_cast<std::int64_t>(elementSize));
-  for (std::int64_t first = 0; first < count; first += piece)
+  const std::int64_t portion = std::max<std::int64_t>(1, PortionBytes / static_cast<std::int64_t>(elementSize));
+  for (std::int64_t first = 0; first < count; first += portion)
   {
-    const std::int64_t now = std::min(piece, count - first);
+    const std::int64_t now = std::min(portion, count - first);
     const std::size_t  bytes = static_cast<std::size_t>(now) * elementSize;
     const int          slot = queue.nextUpSlot;
     queue.nextUpSlot = 1 - slot;
     queue.WaitForStaging(Direction::Up, slot);
     char * const staging = static_cast<char *>(queue.GetStaging(Direction::Up, slot, bytes));
-    FillPiece(queue.parallelFor, filler, elementSize, first, now, staging);
+    FillPortion(queue.parallelFor, filler, elementSize, first, now, staging);
     upload(offset + static_cast<std::size_t>(first) * elementSize, staging, bytes);
     queue.MarkStaging(Direction::Up, slot);
   }
 }
 
-/** The pieces of an array, and the parts of a piece that staging memory takes at a time. */
+/** The pieces of an array, and the portions of a piece that staging memory takes at a time. */
 struct Drainage
 {
   explicit Drainage(const ArrayInPieces & a)
     : array(a)
-    , partCount(std::clamp<std::int64_t>(PieceBytes / static_cast<std::int64_t>(a.elementSize), 1, a.pieceCount))
-    , partsOfPiece((a.pieceCount + partCount - 1) / partCount)
+    , portionCount(std::clamp<std::int64_t>(PortionBytes / static_cast<std::int64_t>(a.elementSize), 1, a.pieceCount))
+    , portionsOfPiece((a.pieceCount + portionCount - 1) / portionCount)
     , pieces((a.count + a.pieceCount - 1) / a.pieceCount)
   {}
 
@@ -95,19 +95,20 @@ struct Drainage
   }
 
   std::int64_t
-  CountParts() const
+  CountPortions() const
   {
-    return (pieces - 1) * partsOfPiece + (CountElements(pieces - 1) + partCount - 1) / partCount;
+    return (pieces - 1) * portionsOfPiece + (CountElements(pieces - 1) + portionCount - 1) / portionCount;
   }
 
   const ArrayInPieces & array;
-  std::int64_t          partCount; // elements
-  std::int64_t          partsOfPiece;
+  std::int64_t          portionCount; // elements
+  std::int64_t          portionsOfPiece;
   std::int64_t          pieces;
 };
 
 void
-TakePart(const Queue & queue, const ArrayInPieces & array, std::int64_t first, std::int64_t count, const char * values)
+TakePortion(
+  const Queue & queue, const ArrayInPieces & array, std::int64_t first, std::int64_t count, const char * values)
 {
   ForEachTask(queue.parallelFor, count, [&](std::int64_t begin, std::int64_t now) {
     array.take(first + begin, now, values + begin * static_cast<std::int64_t>(array.elementSize));
@@ -129,48 +130,48 @@ MakePiece(Queue & queue, const Drainage & d, std::array<const Memory *, 2> buffe
   queue.MarkMade(static_cast<int>(buffer));
 }
 
-/** Part by part, through two slots of staging memory: while one is copied, the one before is taken. */
+/** Portion by portion, through two slots of staging memory: while one is copied, the one before is taken. */
 void
 DrainThroughStaging(Queue & queue, const Drainage & d, std::array<const Memory *, 2> buffers)
 {
-  const auto stagingOf = [&](std::int64_t part) {
-    const std::size_t bytes = static_cast<std::size_t>(d.partCount) * d.array.elementSize;
-    return static_cast<char *>(queue.GetStaging(Direction::Down, static_cast<int>(part % 2), bytes));
+  const auto stagingOf = [&](std::int64_t portion) {
+    const std::size_t bytes = static_cast<std::size_t>(d.portionCount) * d.array.elementSize;
+    return static_cast<char *>(queue.GetStaging(Direction::Down, static_cast<int>(portion % 2), bytes));
   };
-  const auto firstOf = [&](std::int64_t part) { return part % d.partsOfPiece * d.partCount; };
-  const auto countOf = [&](std::int64_t part) {
-    return std::min(d.partCount, d.CountElements(part / d.partsOfPiece) - firstOf(part));
+  const auto firstOf = [&](std::int64_t portion) { return portion % d.portionsOfPiece * d.portionCount; };
+  const auto countOf = [&](std::int64_t portion) {
+    return std::min(d.portionCount, d.CountElements(portion / d.portionsOfPiece) - firstOf(portion));
   };
-  const auto start = [&](std::int64_t part) {
-    const std::size_t buffer = d.BufferOf(part / d.partsOfPiece);
-    queue.StartDownload(stagingOf(part),
+  const auto start = [&](std::int64_t portion) {
+    const std::size_t buffer = d.BufferOf(portion / d.portionsOfPiece);
+    queue.StartDownload(stagingOf(portion),
                         *buffers[buffer],
-                        static_cast<std::size_t>(countOf(part)) * d.array.elementSize,
-                        static_cast<std::size_t>(firstOf(part)) * d.array.elementSize,
+                        static_cast<std::size_t>(countOf(portion)) * d.array.elementSize,
+                        static_cast<std::size_t>(firstOf(portion)) * d.array.elementSize,
                         static_cast<int>(buffer));
-    queue.MarkStaging(Direction::Down, static_cast<int>(part % 2));
+    queue.MarkStaging(Direction::Down, static_cast<int>(portion % 2));
   };
-  const std::int64_t parts = d.CountParts();
+  const std::int64_t portions = d.CountPortions();
   std::int64_t       made = 0;
   std::int64_t       started = 0;
-  // A piece is made once its buffer has been copied; a part is copied once its piece is made and its slot was taken.
-  const auto goOn = [&](std::int64_t copiedPieces, std::int64_t takenParts) {
+  // A piece is made once its buffer has been copied; a portion is copied once its piece is made and its slot was taken.
+  const auto goOn = [&](std::int64_t copiedPieces, std::int64_t takenPortions) {
     for (; made < std::min(d.pieces, copiedPieces + static_cast<std::int64_t>(d.array.bufferCount)); ++made)
     {
       MakePiece(queue, d, buffers, made);
     }
-    for (; started < std::min({ parts, takenParts + 2, made * d.partsOfPiece }); ++started)
+    for (; started < std::min({ portions, takenPortions + 2, made * d.portionsOfPiece }); ++started)
     {
       start(started);
     }
   };
-  for (std::int64_t part = 0; part < parts; ++part)
+  for (std::int64_t portion = 0; portion < portions; ++portion)
   {
-    goOn(part / d.partsOfPiece, part);
-    queue.WaitForStaging(Direction::Down, static_cast<int>(part % 2));
-    goOn((part + 1) / d.partsOfPiece, part);
-    const std::int64_t first = part / d.partsOfPiece * d.array.pieceCount + firstOf(part);
-    TakePart(queue, d.array, first, countOf(part), stagingOf(part));
+    goOn(portion / d.portionsOfPiece, portion);
+    queue.WaitForStaging(Direction::Down, static_cast<int>(portion % 2));
+    goOn((portion + 1) / d.portionsOfPiece, portion);
+    const std::int64_t first = portion / d.portionsOfPiece * d.array.pieceCount + firstOf(portion);
+    TakePortion(queue, d.array, first, countOf(portion), stagingOf(portion));
   }
 }
 
@@ -208,11 +209,11 @@ Drain(Queue & queue, std::array<const Memory *, 2> buffers, const ArrayInPieces 
     for (std::int64_t piece = 0; piece < d.pieces; ++piece)
     {
       MakePiece(queue, d, { buffers[0], buffers[0] }, piece);
-      TakePart(queue,
-               array,
-               piece * array.pieceCount,
-               d.CountElements(piece),
-               static_cast<const char *>(queue.GetHostAddress(const_cast<Memory &>(*buffers[0]))));
+      TakePortion(queue,
+                  array,
+                  piece * array.pieceCount,
+                  d.CountElements(piece),
+                  static_cast<const char *>(queue.GetHostAddress(const_cast<Memory &>(*buffers[0]))));
     }
     return;
   }

@@ -72,7 +72,8 @@ public:
   MemoryPointer
   Allocate(std::size_t bytes);
 
-  /** Bytes that may still be allocated, as far as the device says, within this process' limit; and in one piece. */
+  /** Bytes that may still be allocated, as far as the device says, within this process' limit; and in one
+   *  array. */
   virtual std::size_t
   GetFreeMemory() = 0;
   virtual std::size_t
@@ -179,7 +180,7 @@ public:
   /** The host threads to work on; its caller's, set before each call. */
   ParallelFor          parallelFor;
   EvaluationStatistics statistics;
-  /** The slot of staging memory that the next piece goes up through. */
+  /** The slot of staging memory that the next portion goes up through. */
   int nextUpSlot = 0;
 
 protected:
@@ -247,7 +248,7 @@ Enqueue(Queue & queue, bool isTimed, const TWork & work)
   }
 }
 
-/** Fills an array of the device, from a byte offset on, with count elements, in pieces, through staging
+/** Fills an array of the device, from a byte offset on, with count elements, in portions, through staging
  *  memory. The last copies may still be under way when it returns. */
 void
 FillArray(Queue &        queue,
@@ -267,7 +268,7 @@ FillBuffer(
  *  once. */
 using Taker = std::function<void(std::int64_t first, std::int64_t count, const void * in)>;
 
-/** Hands an array of the device out, count elements from its first on, in pieces, through staging memory: while
+/** Hands an array of the device out, count elements from its first on, in portions, through staging memory: while
  *  one is copied, the one before is handed out. */
 void
 DrainArray(Queue & queue, const Memory & source, std::size_t elementSize, std::int64_t count, const Taker & take);

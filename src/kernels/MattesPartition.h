@@ -64,7 +64,8 @@ StartLaneWalk(int variant, const MattesArguments * a, const MattesMaps * maps, i
     walk.x[2] = (float)k;
     for (int r = 0; r < 3; ++r)
     {
-      walk.mapped[r] = ApplyFixedRow(&maps->toMoving, r, i, j, k);
+      // Lanes beside the grid might be mapped too far for 64 bits.
+      walk.mapped[r] = isInside ? ApplyFixedRow(&maps->toMoving, r, i, j, k) : 0;
     }
   }
   walk.count = remaining < 0 ? 0 : (remaining < a->tileDepth ? (int)remaining : a->tileDepth);
