@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Apart from the header, since CastXML, which reads that for Python, is told by ITK 5.2 to read C++11.
+// Templates' definitions, apart from the header as ITK's are.
 #ifndef itkGPUVolume_hxx
 #define itkGPUVolume_hxx
 
