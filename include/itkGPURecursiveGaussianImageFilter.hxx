@@ -49,13 +49,7 @@ GPURecursiveGaussianImageFilter<TInputImage, TOutputImage>::GenerateDataOnDevice
                            { this->m_D1, this->m_D2, this->m_D3, this->m_D4 },
                            { this->m_M1, this->m_M2, this->m_M3, this->m_M4 } });
     GPURegistrationDetail::ReportProgress(*this, 0.6f);
-    const bool isInPlace = static_cast<const void *>(output.GetBufferPointer()) == input.GetBufferPointer();
-    GPUVolume::WriteOutput(filter, Precision, output, region, threads, [this, isInPlace] {
-      if (isInPlace)
-      {
-        m_Engine.NoteInputIsOverwritten();
-      }
-    });
+    m_Engine.WriteOutputInPlace(filter, Precision, input, output, threads);
     GPURegistrationDetail::ReportProgress(*this, 1.0f);
   });
 }

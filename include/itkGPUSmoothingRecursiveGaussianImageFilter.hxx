@@ -84,13 +84,7 @@ GPUSmoothingRecursiveGaussianImageFilter<TInputImage, TOutputImage>::GenerateDat
       GPURegistrationDetail::ReportProgress(*this,
                                             0.2f + 0.6f * static_cast<float>(n + 1) / static_cast<float>(Dimension));
     }
-    const bool isInPlace = static_cast<const void *>(output.GetBufferPointer()) == input.GetBufferPointer();
-    GPUVolume::WriteOutput(filter, Precision, output, region, threads, [this, isInPlace] {
-      if (isInPlace)
-      {
-        m_Engine.NoteInputIsOverwritten();
-      }
-    });
+    m_Engine.WriteOutputInPlace(filter, Precision, input, output, threads);
     GPURegistrationDetail::ReportProgress(*this, 1.0f);
   });
 }

@@ -47,6 +47,9 @@ done
 [ ${#programs[@]} -gt 0 ] || programs=(ResampleFuzzTest VolumeFilterFuzzTest MattesEquivalenceTest)
 
 export LD_LIBRARY_PATH=$libraries${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+# Runs side by side share the processors: with all of them for each, a case takes a third longer.
+threads=$(($(nproc) / processes))
+export ITK_GLOBAL_DEFAULT_NUMBER_OF_THREADS=${ITK_GLOBAL_DEFAULT_NUMBER_OF_THREADS:-$((threads > 0 ? threads : 1))}
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 find_opencl "$scratch"

@@ -107,6 +107,24 @@ public:
     });
   }
 
+  /** WriteOutput to the requested region of a filter's output that may be its input: the parent class cannot make it
+   *  any more once something was written there. */
+  template <typename TInputImage, typename TOutputImage>
+  void
+  WriteOutputInPlace(gpureg::VolumeFilter &      filter,
+                     gpureg::Precision           precision,
+                     const TInputImage &         input,
+                     TOutputImage &              output,
+                     const gpureg::ParallelFor & parallelFor)
+  {
+    std::function<void()> beforeWriting;
+    if (static_cast<const void *>(output.GetBufferPointer()) == input.GetBufferPointer())
+    {
+      beforeWriting = [this] { this->NoteInputIsOverwritten(); };
+    }
+    WriteOutput(filter, precision, output, output.GetRequestedRegion(), parallelFor, beforeWriting);
+  }
+
 private:
   gpureg::EngineUser<gpureg::VolumeFilter> m_User;
   gpureg::EvaluationStatistics             m_Statistics;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "FoldedChain.h"
 
+#include "FixedPoint.h"
+
 #include <cmath>
 #include <string>
 
@@ -10,21 +12,13 @@ namespace gpureg
 namespace
 {
 // 2^30 voxels: displacements have the rest of 32 bits.
-constexpr double       FarthestIndex = 1073741824.0;
-constexpr kernels::i64 FixedPointUnit = kernels::i64{ 1 } << 32;
-
-kernels::i64
-ToFixedPoint(double value)
-{
-  return static_cast<kernels::i64>(std::llround(value * static_cast<double>(FixedPointUnit)));
-}
+constexpr double FarthestIndex = 1073741824.0;
 
 /** The map of an index of the output region to one relative to the voxel firstInput.
  *  \throws Error if a corner of the output, or a step between its voxels, is further away than FarthestIndex. */
 kernels::FixedMap
-ToFixedMap(const IndexMap & map, const ResampleRequest & request, const std::array<std::int64_t, 3> & firstInput)
+MakeMap(const IndexMap & map, const ResampleRequest & request, const std::array<std::int64_t, 3> & firstInput)
 {
-  kernels::FixedMap fixed;
   for (std::size_t r = 0; r < 3; ++r)
   {
     double reach = std::abs(map.offset[r]);
@@ -40,12 +34,12 @@ ToFixedMap(const IndexMap & map, const ResampleRequest & request, const std::arr
         " voxels away from an image; it must stay within 2^30 of them. Look for a wrong scale, origin or "
         "spacing, or for parameters that are not numbers");
     }
-    for (std::size_t c = 0; c < 3; ++c)
-    {
-      fixed.row[4 * r + c] = ToFixedPoint(map.matrix[3 * r + c]);
-    }
+  }
+  kernels::FixedMap fixed = ToFixedMap(map);
+  for (std::size_t r = 0; r < 3; ++r)
+  {
     // Whole voxels, exactly.
-    fixed.row[4 * r + 3] = ToFixedPoint(map.offset[r]) - (static_cast<kernels::i64>(firstInput[r]) * FixedPointUnit);
+    fixed.row[4 * r + 3] -= ToFixedPoint(static_cast<double>(firstInput[r]));
     for (std::size_t c = 0; c < 3; ++c)
     {
       fixed.row[4 * r + 3] += fixed.row[4 * r + c] * request.firstOutput[c];
@@ -54,17 +48,6 @@ ToFixedMap(const IndexMap & map, const ResampleRequest & request, const std::arr
   return fixed;
 }
 
-/** An index of the output region is one of the grid. */
-kernels::FixedMap
-MakeIdentity()
-{
-  kernels::FixedMap fixed{};
-  for (std::size_t r = 0; r < 3; ++r)
-  {
-    fixed.row[5 * r] = FixedPointUnit;
-  }
-  return fixed;
-}
 } // namespace
 
 FoldedChain
@@ -81,7 +64,7 @@ FoldChain(const ResampleRequest & request)
 
     kernels::ChainPart part{};
     const bool         isOfOutput = step.grid.kind == GridKind::OfOutput;
-    part.toGrid = isOfOutput ? MakeIdentity() : ToFixedMap(Compose(step.grid.toGrid, toPoint), request, {});
+    part.toGrid = isOfOutput ? ToFixedMap({}) : MakeMap(Compose(step.grid.toGrid, toPoint), request, {});
     part.firstVector = firstVector;
     part.dimension = request.transform.dimension;
     part.order = isOfOutput                          ? kernels::ChainPartIsOfOutput
@@ -106,7 +89,7 @@ FoldChain(const ResampleRequest & request)
     folded.vectorMatrices.push_back(Multiply(next.matrix, step.vectorMatrix));
     toPoint = Compose(step.map, toPoint);
   }
-  folded.toInput = ToFixedMap(Compose(request.pointToInput, toPoint), request, request.firstInput);
+  folded.toInput = MakeMap(Compose(request.pointToInput, toPoint), request, request.firstInput);
   return folded;
 }
 

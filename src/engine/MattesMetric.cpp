@@ -2,6 +2,7 @@
 #include "gpureg/MattesMetric.h"
 
 #include "Backend.h"
+#include "FixedPoint.h"
 #include "MattesPasses.h"
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 #include <functional>
 #include <limits>
 #include <mutex>
+#include <set>
 #include <utility>
 
 namespace gpureg
@@ -65,12 +67,6 @@ MakeShape(const Size & size)
 // A map that leads no further keeps a position's 64 bits from overflowing, with a displacement of 2^30 voxels.
 constexpr double FarthestVoxel = 1 << 29;
 
-kernels::i64
-ToFixedPoint(double value, int bits)
-{
-  return static_cast<kernels::i64>(std::llround(std::ldexp(value, bits)));
-}
-
 /** How far a map leads, at most, from indices up to reach. */
 double
 FindFarthest(const IndexMap & map, double reach)
@@ -87,58 +83,22 @@ FindFarthest(const IndexMap & map, double reach)
   return farthest;
 }
 
-/** The same map in fixed point, with so many bits behind the point. One that leads further than FarthestVoxel, or is not
- *  a number, leads out of the volume. */
+/** ToFixedMap, but of a map that leads further than FarthestVoxel, or is not a number, one that leads out of the volume. */
 kernels::FixedMap
-ToFixedMap(const IndexMap & map, double farthest, int bits)
+ToFixedMapWithin(const IndexMap & map, double farthest, int bits)
 {
-  kernels::FixedMap result{};
-  if (!(farthest < FarthestVoxel))
+  if (farthest < FarthestVoxel)
   {
-    result.row[3] = ToFixedPoint(-FarthestVoxel, bits);
-    return result;
+    return ToFixedMap(map, bits);
   }
-  for (std::size_t r = 0; r < 3; ++r)
-  {
-    for (std::size_t c = 0; c < 3; ++c)
-    {
-      result.row[4 * r + c] = ToFixedPoint(map.matrix[3 * r + c], bits);
-    }
-    result.row[4 * r + 3] = ToFixedPoint(map.offset[r], bits);
-  }
-  return result;
+  IndexMap out;
+  out.matrix = {};
+  out.offset = { -FarthestVoxel, 0, 0 };
+  return ToFixedMap(out, bits);
 }
 
-/** Whether a point's index fits into fixed point. */
-bool
-IsNearEnough(const double * index)
-{
-  return std::all_of(index, index + 3, [](double i) { return std::abs(i) < FarthestVoxel; });
-}
-
-/** Fixed bins, but none of points that are further away than FarthestVoxel, or not a number: they are in no image. */
-Filler
-MakeBinFiller(const MattesFixedSide & side)
-{
-  if (side.pointCount == 0 || !side.bins)
-  {
-    return side.bins;
-  }
-  return [&side](std::int64_t first, std::int64_t count, void * out) {
-    side.bins(first, count, out);
-    std::vector<double> indices(3 * static_cast<std::size_t>(count));
-    side.points(first, count, indices.data());
-    for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i)
-    {
-      if (!IsNearEnough(&indices[3 * i]))
-      {
-        static_cast<kernels::u16 *>(out)[i] = kernels::InvalidBin;
-      }
-    }
-  };
-}
-
-/** Points in fixed point; 0 for those that MakeBinFiller leaves out. */
+/** Points in fixed point. Those that are further away than FarthestVoxel, or not a number, are in no image: they are
+ *  written as 0, and left out. */
 class PointFiller
 {
 public:
@@ -151,16 +111,26 @@ public:
   {
     std::vector<double> indices(3 * static_cast<std::size_t>(count));
     m_Points(first, count, indices.data());
-    double farthest = 0;
-    auto * result = static_cast<kernels::i64 *>(out);
-    for (std::size_t i = 0; i < indices.size(); ++i)
+    double                    farthest = 0;
+    std::vector<std::int64_t> leftOut;
+    auto *                    result = static_cast<kernels::i64 *>(out);
+    for (std::int64_t i = 0; i < count; ++i, result += 3)
     {
-      const double index = IsNearEnough(&indices[i / 3 * 3]) ? indices[i] : 0;
-      farthest = std::max(farthest, std::abs(index));
-      *result++ = ToFixedPoint(index, 32);
+      const double * const index = &indices[3 * i];
+      const bool isNearEnough = std::all_of(index, index + 3, [](double x) { return std::abs(x) < FarthestVoxel; });
+      for (int d = 0; d < 3; ++d)
+      {
+        result[d] = isNearEnough ? ToFixedPoint(index[d]) : 0;
+        farthest = isNearEnough ? std::max(farthest, std::abs(index[d])) : farthest;
+      }
+      if (!isNearEnough)
+      {
+        leftOut.push_back(first + i);
+      }
     }
     const std::lock_guard<std::mutex> lock(m_Mutex);
     m_Farthest = std::max(m_Farthest, farthest);
+    m_LeftOut.insert(leftOut.begin(), leftOut.end());
   }
 
   /** The largest index of any of them. */
@@ -170,10 +140,24 @@ public:
     return m_Farthest;
   }
 
+  /** The points' fixed bins, but none of those that were left out. */
+  Filler
+  MakeBinFiller(const Filler & bins) const
+  {
+    return [this, &bins](std::int64_t first, std::int64_t count, void * out) {
+      bins(first, count, out);
+      for (auto it = m_LeftOut.lower_bound(first); it != m_LeftOut.end() && *it < first + count; ++it)
+      {
+        static_cast<kernels::u16 *>(out)[*it - first] = kernels::InvalidBin;
+      }
+    };
+  }
+
 private:
-  const Filler & m_Points;
-  std::mutex     m_Mutex;
-  double         m_Farthest = 0;
+  const Filler &         m_Points;
+  std::mutex             m_Mutex;
+  double                 m_Farthest = 0;
+  std::set<std::int64_t> m_LeftOut;
 };
 
 // B-spline coefficients are up to 2^9 times the values; so large they may be without overflowing in their sums.
@@ -479,14 +463,14 @@ public:
     const double farthest = FindFarthest(mapping.toMoving, reach);
     maps = {};
     maps.guardBits = IsPrecise() && farthest < FarthestVoxel ? 29 - std::ilogb(farthest) : 0;
-    maps.toMoving = ToFixedMap(mapping.toMoving, farthest, 32 + maps.guardBits);
+    maps.toMoving = ToFixedMapWithin(mapping.toMoving, farthest, 32 + maps.guardBits);
     const Size & movingSize = movingSide.size;
     const double movingReach = *std::max_element(movingSize.begin(), movingSize.end());
-    maps.toMask = ToFixedMap(movingSide.toMask, FindFarthest(movingSide.toMask, movingReach), 32);
+    maps.toMask = ToFixedMapWithin(movingSide.toMask, FindFarthest(movingSide.toMask, movingReach), 32);
     std::transform(movingSide.differenceStep.begin(),
                    movingSide.differenceStep.end(),
                    maps.differenceStep,
-                   [](double step) { return ToFixedPoint(step, 32); });
+                   [](double step) { return ToFixedPoint(step); });
     if (IsPrecise())
     {
       SetPreciseValues();
@@ -676,13 +660,16 @@ MattesMetric::SetFixedSide(const MattesFixedSide & side, const ParallelFor & par
   self.fixedSide = {};
   Operate(*self.queue, parallelFor, [&] {
     const std::int64_t count = side.pointCount > 0 ? side.pointCount : CountOf(side.virtualSize);
-    self.Fill(self.arrays.fixedBins, sizeof(kernels::u16), count, MakeBinFiller(side));
-    PointFiller points(side.points);
+    PointFiller        points(side.points);
     self.Fill(self.arrays.points,
               3 * sizeof(kernels::i64),
               side.pointCount,
               side.points ? Filler(std::ref(points)) : Filler());
     self.farthestPoint = points.GetFarthest();
+    self.Fill(self.arrays.fixedBins,
+              sizeof(kernels::u16),
+              count,
+              side.bins ? points.MakeBinFiller(side.bins) : Filler());
   });
   self.fixedSide = side;
   if (side.pointCount > 0)

@@ -102,8 +102,7 @@ StagingPool::Discard(StagingPointer staging)
 {
   if (IsCounted(staging))
   {
-    const std::lock_guard<ForkSafeMutex> lock(m_Mutex);
-    m_PinnedBytes -= staging->GetSize();
+    this->Uncount(staging->GetSize());
   }
 }
 

@@ -19,23 +19,21 @@
 namespace gpuregfactories
 {
 
-/** A type as a value. */
-template <typename T>
-struct TypeOf
-{
-  using Type = T;
-};
-
-/** Calls visit with the image types, input and output, of a pixel type. */
-template <typename TPixel, unsigned int VDimension, typename TVisitor>
+/** Puts TOurs into the place of TTheirs, for images of a pixel type: to the same type, and of integers to float, too. */
+template <template <typename, typename> class TTheirs,
+          template <typename, typename>
+          class TOurs,
+          typename TPixel,
+          unsigned int VDimension>
 void
-ForEachFilteredImage(const TVisitor & visit)
+OverrideFilter(itk::GPURegistrationFactory & factory)
 {
-  using InputType = TypeOf<itk::Image<TPixel, VDimension>>;
-  visit(InputType{}, InputType{});
+  using ImageType = itk::Image<TPixel, VDimension>;
+  factory.Override<TTheirs<ImageType, ImageType>, TOurs<ImageType, ImageType>>();
   if constexpr (std::is_integral<TPixel>::value)
   {
-    visit(InputType{}, TypeOf<itk::Image<float, VDimension>>{});
+    using FloatType = itk::Image<float, VDimension>;
+    factory.Override<TTheirs<ImageType, FloatType>, TOurs<ImageType, FloatType>>();
   }
 }
 
@@ -52,59 +50,42 @@ template <typename TPixel, unsigned int VDimension>
 void
 FilterOverrides<TPixel, VDimension>::AddRecursiveGaussian(itk::GPURegistrationFactory & factory)
 {
-  ForEachFilteredImage<TPixel, VDimension>([&](auto input, auto output) {
-    using InputType = typename decltype(input)::Type;
-    using OutputType = typename decltype(output)::Type;
-    factory.Override<itk::RecursiveGaussianImageFilter<InputType, OutputType>,
-                     itk::GPURecursiveGaussianImageFilter<InputType, OutputType>>();
-  });
+  OverrideFilter<itk::RecursiveGaussianImageFilter, itk::GPURecursiveGaussianImageFilter, TPixel, VDimension>(factory);
 }
 
 template <typename TPixel, unsigned int VDimension>
 void
 FilterOverrides<TPixel, VDimension>::AddSmoothingRecursiveGaussian(itk::GPURegistrationFactory & factory)
 {
-  ForEachFilteredImage<TPixel, VDimension>([&](auto input, auto output) {
-    using InputType = typename decltype(input)::Type;
-    using OutputType = typename decltype(output)::Type;
-    factory.Override<itk::SmoothingRecursiveGaussianImageFilter<InputType, OutputType>,
-                     itk::GPUSmoothingRecursiveGaussianImageFilter<InputType, OutputType>>();
-  });
+  OverrideFilter<itk::SmoothingRecursiveGaussianImageFilter,
+                 itk::GPUSmoothingRecursiveGaussianImageFilter,
+                 TPixel,
+                 VDimension>(factory);
 }
 
 template <typename TPixel, unsigned int VDimension>
 void
 FilterOverrides<TPixel, VDimension>::AddShrink(itk::GPURegistrationFactory & factory)
 {
-  ForEachFilteredImage<TPixel, VDimension>([&](auto input, auto output) {
-    using InputType = typename decltype(input)::Type;
-    using OutputType = typename decltype(output)::Type;
-    factory.Override<itk::ShrinkImageFilter<InputType, OutputType>, itk::GPUShrinkImageFilter<InputType, OutputType>>();
-  });
+  OverrideFilter<itk::ShrinkImageFilter, itk::GPUShrinkImageFilter, TPixel, VDimension>(factory);
 }
 
 template <typename TPixel, unsigned int VDimension>
 void
 FilterOverrides<TPixel, VDimension>::AddMultiResolutionPyramid(itk::GPURegistrationFactory & factory)
 {
-  ForEachFilteredImage<TPixel, VDimension>([&](auto input, auto output) {
-    using InputType = typename decltype(input)::Type;
-    using OutputType = typename decltype(output)::Type;
-    factory.Override<itk::MultiResolutionPyramidImageFilter<InputType, OutputType>,
-                     itk::GPUMultiResolutionPyramidImageFilter<InputType, OutputType>>();
-  });
+  OverrideFilter<itk::MultiResolutionPyramidImageFilter, itk::GPUMultiResolutionPyramidImageFilter, TPixel, VDimension>(
+    factory);
 }
 
 template <typename TPixel, unsigned int VDimension>
 void
 FilterOverrides<TPixel, VDimension>::AddRecursiveMultiResolutionPyramid(itk::GPURegistrationFactory & factory)
 {
-  ForEachFilteredImage<TPixel, VDimension>([&](auto input, auto output) {
-    using InputType = typename decltype(input)::Type;
-    using OutputType = typename decltype(output)::Type;
-    factory.Override<itk::RecursiveMultiResolutionPyramidImageFilter<InputType, OutputType>,
-                     itk::GPURecursiveMultiResolutionPyramidImageFilter<InputType, OutputType>>();
-  });
+  OverrideFilter<itk::RecursiveMultiResolutionPyramidImageFilter,
+                 itk::GPURecursiveMultiResolutionPyramidImageFilter,
+                 TPixel,
+                 VDimension>(factory);
 }
 
 template <typename TPixel, unsigned int VDimension>

@@ -7,7 +7,12 @@
 #include "TestDevices.h"
 #include "TestImages.h"
 
-#include "itkImageRegionConstIteratorWithIndex.h"
+#include "gpureg/Device.h"
+
+#include "itkGPUError.h"
+#include "itkImageRegionIteratorWithIndex.h"
+
+#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <limits>
@@ -55,6 +60,21 @@ MakeOddGrid(const std::vector<unsigned int> & size)
   }
   grid.direction = MakeRotation<VDimension>(0.3);
   return grid;
+}
+
+/** A filter whose input is set throws where its device has room for 20 000 bytes only, works once there is more again, and
+ *  then holds nothing. */
+template <typename TFilter>
+void
+ExpectUsableAfterMemoryWasOut(TFilter & filter)
+{
+  const std::string device = filter.GetDevice().GetName();
+  const std::size_t before = gpureg::GetMemoryInUse(device);
+  gpureg::SetMemoryLimit(device, before + 20000);
+  EXPECT_THROW(filter.Update(), itk::GPUOutOfMemoryError);
+  gpureg::SetMemoryLimit(device, 0);
+  filter.Update();
+  EXPECT_EQ(gpureg::GetMemoryInUse(device), before) << "nothing is held between two updates";
 }
 
 } // namespace gpuregtest
