@@ -18,6 +18,10 @@ Throw(cudaError_t status, const char * what, const std::string & deviceName)
   {
     throw DeviceLostError(message + "; the device is gone for this process: choose another one, or start anew");
   }
+  if (status == cudaErrorDevicesUnavailable || status == cudaErrorNoDevice)
+  {
+    throw DeviceLostError(message + "; another process has the device, or it was taken away: choose another one");
+  }
   if (status == cudaErrorMemoryAllocation)
   {
     throw OutOfMemoryError(message + "; use smaller images or another device");

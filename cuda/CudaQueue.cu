@@ -52,23 +52,20 @@ CudaMemory::CudaMemory(Backend & backend, int device, std::size_t bytes)
 {
   const std::string &   name = backend.GetDescription().name;
   const CudaDeviceScope scope(device);
-  backend.GetMemoryAccount().Charge(bytes, name);
-  const cudaError_t status = cudaMalloc(&m_Address, bytes);
-  if (status != cudaSuccess)
-  {
-    backend.GetMemoryAccount().Release(bytes);
-    cudaGetLastError();
-    std::size_t free = 0;
-    std::size_t total = 0;
+  backend.GetMemoryAccount().Allocate(bytes, name, [&] {
+    const cudaError_t status = cudaMalloc(&m_Address, bytes);
+    std::size_t       free = 0;
+    std::size_t       total = 0;
     if (status == cudaErrorMemoryAllocation && cudaMemGetInfo(&free, &total) == cudaSuccess)
     {
+      cudaGetLastError();
       throw OutOfMemoryError("out of memory on " + name + ": " + std::to_string(bytes) + " bytes asked for, " +
                              std::to_string(free) + " of " + std::to_string(total) + " free, " +
                              std::to_string(backend.GetMemoryAccount().inUse) +
                              " held by this process; use smaller images or another device");
     }
     CheckCuda(status, "allocating memory", name);
-  }
+  });
 }
 
 CudaMemory::~CudaMemory()

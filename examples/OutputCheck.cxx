@@ -18,19 +18,25 @@ namespace example
 namespace
 {
 
-/** A folder for a trial, removed with what is in it. */
+/** A folder for a trial, where temporary files are or, failing that, beside the output; removed with what is in it. */
 class TrialFolder
 {
 public:
-  TrialFolder()
+  explicit TrialFolder(const std::filesystem::path & output)
   {
-    std::string name = (std::filesystem::temp_directory_path() / "output-check-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr)
+    std::error_code ignored;
+    const auto      beside = output.has_parent_path() ? output.parent_path() : std::filesystem::path(".");
+    for (const auto & folder : { std::filesystem::temp_directory_path(ignored), beside })
     {
-      throw std::runtime_error("No folder can be made like " + name + ": " + std::strerror(errno) +
-                               ". Name another folder for temporary files with TMPDIR.");
+      std::string name = (folder / "output-check-XXXXXX").string();
+      if (mkdtemp(name.data()) != nullptr)
+      {
+        m_Path = name;
+        return;
+      }
     }
-    m_Path = name;
+    throw std::runtime_error("No folder for temporary files can be made: " + std::string(std::strerror(errno)) +
+                             ". Name one with TMPDIR.");
   }
 
   ~TrialFolder()
@@ -60,7 +66,7 @@ CheckITKWrites(const std::string &                              what,
                const std::string &                              example,
                const std::function<void(const std::string &)> & write)
 {
-  const TrialFolder folder;
+  const TrialFolder folder(fileName);
   try
   {
     write((folder.GetPath() / std::filesystem::path(fileName).filename()).string());

@@ -91,8 +91,8 @@ RegisterBrain(const example::CommandLine & commandLine)
             << "error in the head, after:  " << error << "\n\n";
 
   const auto registered = Resample(moving, fixed, result.transform);
-  WriteVolume(registered, registeredName);
   WriteTransform(result.transform, transformName);
+  WriteVolume(registered, registeredName);
   WriteCheckerboardPicture(fixed, Resample(moving, fixed, result.start), registered, centre, pictureName);
   std::cout << "written: " << folder << "/registered.nii.gz, transform.tfm and checkerboard.png\n";
 

@@ -57,8 +57,9 @@ RegisterFiles(const example::CommandLine & commandLine)
   PrintTimes(result.stages, std::cout);
   std::cout << "registration " << seconds << " s\n";
 
-  WriteVolume(Resample(moving, fixed, result.transform), output);
+  // The transform first: it is the result, and the image follows from it.
   WriteTransform(result.transform, transformName);
+  WriteVolume(Resample(moving, fixed, result.transform), output);
   std::cout << "written: " << output << " and " << transformName << '\n';
 
   if (truth != nullptr)

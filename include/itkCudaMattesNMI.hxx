@@ -91,6 +91,7 @@ itkCudaMattesNMIClass::GetValueAndDerivativeExecute() const
     else if (derivative == gpureg::MattesDerivative::Forces)
     {
       this->StoreLocalDerivative(result, mapping, validPoints);
+      m_Engine->ReleaseForces();
     }
   }
   catch (const gpureg::Error & error)

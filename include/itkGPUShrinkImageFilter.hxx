@@ -8,6 +8,7 @@
 #include "GPURegistrationDetail/itkGPUShrinkGeometry.h"
 
 #include <algorithm>
+#include <sstream>
 
 namespace itk
 {
@@ -54,10 +55,10 @@ GPUShrinkImageFilter<TInputImage, TOutputImage>::GenerateDataOnDevice()
   // The parent's rule, with its rounding, may point out of the image where the start index is not 0.
   if (!input.GetBufferedRegion().IsInside(first) || !input.GetBufferedRegion().IsInside(last))
   {
-    itkSpecializedMessageExceptionMacro(GPUBadInputError,
-                                        << GPURegistrationDetail::NameObject(*this) << "The pixels to keep, from "
-                                        << first << " to " << last << ", are not all in the input's buffer, "
-                                        << input.GetBufferedRegion());
+    std::ostringstream message;
+    message << "The pixels to keep, from " << first << " to " << last << ", are not all in the input's buffer, "
+            << input.GetBufferedRegion();
+    throw gpureg::BadInputError(message.str());
   }
   if (m_Engine.GetDevice().IsHost())
   {

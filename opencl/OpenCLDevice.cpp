@@ -78,11 +78,25 @@ OpenCLDevice::GetProgram(const char * source, const std::string & options)
 {
   const cl::Context                 context = CheckOpenCL(m_Name, [this] { return GetContext(); });
   const std::lock_guard<std::mutex> lock(m_Mutex);
-  cl::Program &                     program = m_Programs[{ source, options }];
+  const auto                        key = std::make_pair(source, options);
+  const auto                        refused = m_RefusedPrograms.find(key);
+  if (refused != m_RefusedPrograms.end())
+  {
+    throw UnsupportedError(refused->second);
+  }
+  cl::Program & program = m_Programs[key];
   if (!program())
   {
     const std::string all = "-cl-std=CL1.2 -DGPUREG_LANES=" + std::to_string(m_Lanes) + " " + options;
-    program = BuildOpenCLProgram(context, m_Device, m_Name, source, all);
+    try
+    {
+      program = BuildOpenCLProgram(context, m_Device, m_Name, source, all);
+    }
+    catch (const UnsupportedError & error)
+    {
+      m_RefusedPrograms[key] = error.what();
+      throw;
+    }
   }
   return program;
 }

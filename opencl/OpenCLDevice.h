@@ -115,6 +115,8 @@ private:
   cl::Context m_Context;
   /** By source and options. */
   std::map<std::pair<const char *, std::string>, cl::Program> m_Programs;
+  /** Those that do not compile, and why: nobody waits for that twice. */
+  std::map<std::pair<const char *, std::string>, std::string> m_RefusedPrograms;
 };
 
 } // namespace gpureg

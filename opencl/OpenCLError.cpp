@@ -85,6 +85,12 @@ MeansOutOfMemory(cl_int status)
          status == CL_OUT_OF_HOST_MEMORY || status == CL_INVALID_BUFFER_SIZE;
 }
 
+bool
+MeansDeviceLost(cl_int status)
+{
+  return status == CL_DEVICE_NOT_AVAILABLE || status == CL_INVALID_COMMAND_QUEUE || status == CL_INVALID_CONTEXT;
+}
+
 void
 ThrowOpenCLError(const std::string & deviceName, const cl::Error & error)
 {
@@ -93,9 +99,7 @@ ThrowOpenCLError(const std::string & deviceName, const cl::Error & error)
   {
     throw OutOfMemoryError(text + "; use smaller images or another device");
   }
-  // What drivers answer to every call after a kernel's fault, or once the device was taken away.
-  if (error.err() == CL_DEVICE_NOT_AVAILABLE || error.err() == CL_INVALID_COMMAND_QUEUE ||
-      error.err() == CL_INVALID_CONTEXT)
+  if (MeansDeviceLost(error.err()))
   {
     throw DeviceLostError(text + "; choose another device, or start anew");
   }

@@ -23,6 +23,10 @@ DescribeOpenCLError(const cl::Error & error);
 bool
 MeansOutOfMemory(cl_int status);
 
+/** Whether the device was lost: what drivers answer to every call after a kernel's fault, or once it was taken away. */
+bool
+MeansDeviceLost(cl_int status);
+
 /** \throws Error that says on which device which call failed, and why: of the kind that the status tells. */
 [[noreturn]] void
 ThrowOpenCLError(const std::string & deviceName, const cl::Error & error);

@@ -37,6 +37,10 @@ Compile(const cl::Context & context,
   }
   catch (const cl::Error & error)
   {
+    if (MeansOutOfMemory(error.err()) || MeansDeviceLost(error.err()))
+    {
+      throw;
+    }
     throw UnsupportedError(deviceName + ": the kernels do not compile with \"" + options + "\": " +
                            DescribeOpenCLError(error) + "\n" + program.getBuildInfo<CL_PROGRAM_BUILD_LOG>(device));
   }

@@ -20,19 +20,18 @@ MakeMemoryError(OpenCLBackend & backend, std::size_t bytes, const std::string & 
 {
   const OpenCLDevice & device = backend.GetDevice();
   return OutOfMemoryError("out of memory on " + device.GetName() + ": " + std::to_string(bytes) + " bytes asked for, " +
-                          std::to_string(backend.GetMemoryAccount().inUse - bytes) + " held by this process, " +
+                          std::to_string(backend.GetMemoryAccount().inUse) + " held by this process, " +
                           std::to_string(device.GetMemorySize()) + " there in all and " +
                           std::to_string(device.GetMaximumAllocation()) + " at most in one piece (" + why +
                           "); use smaller images or another device");
 }
 
-/** A buffer whose bytes are charged already, and that is there: drivers may put the allocation itself off until
- *  a command needs it, so one does. */
+/** A buffer that is there: drivers may put the allocation itself off until a command needs it, so one does. */
 cl::Buffer
 MakeBuffer(OpenCLBackend & backend, const cl::Context & context, const cl::CommandQueue & queue, std::size_t bytes)
 {
   const OpenCLDevice & device = backend.GetDevice();
-  if (bytes > device.GetMaximumAllocation() || backend.GetMemoryAccount().inUse > device.GetMemorySize())
+  if (bytes > device.GetMaximumAllocation() || backend.GetMemoryAccount().inUse + bytes > device.GetMemorySize())
   {
     throw MakeMemoryError(backend, bytes, "too much to ask of it");
   }
@@ -58,9 +57,19 @@ OpenCLMemory::OpenCLMemory(OpenCLBackend &          backend,
                            const cl::CommandQueue & queue,
                            std::size_t              bytes)
   : Memory(bytes)
-  , m_Charge(backend, bytes)
-  , m_Buffer(CheckOpenCL(backend.GetDevice().GetName(), [&] { return MakeBuffer(backend, context, queue, bytes); }))
-{}
+  , m_Account(backend.GetMemoryAccount())
+{
+  const std::string & name = backend.GetDevice().GetName();
+  m_Account.Allocate(bytes, name, [&] {
+    m_Buffer = CheckOpenCL(name, [&] { return MakeBuffer(backend, context, queue, bytes); });
+  });
+}
+
+OpenCLMemory::~OpenCLMemory()
+{
+  m_Buffer = cl::Buffer();
+  m_Account.Release(GetSize());
+}
 
 OpenCLStaging::OpenCLStaging(OpenCLDevice & device, std::size_t bytes)
   : Staging(bytes)

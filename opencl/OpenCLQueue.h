@@ -7,36 +7,11 @@
 namespace gpureg
 {
 
-/** So much of a device's memory, charged to this process for as long as the object lives. */
-class OpenCLMemoryCharge
-{
-public:
-  /** \throws Error if the limit would be passed. */
-  OpenCLMemoryCharge(OpenCLBackend & backend, std::size_t bytes)
-    : m_Account(backend.GetMemoryAccount())
-    , m_Size(bytes)
-  {
-    m_Account.Charge(bytes, backend.GetDevice().GetName());
-  }
-
-  ~OpenCLMemoryCharge()
-  {
-    m_Account.Release(m_Size);
-  }
-
-  OpenCLMemoryCharge(const OpenCLMemoryCharge &) = delete;
-  OpenCLMemoryCharge &
-  operator=(const OpenCLMemoryCharge &) = delete;
-
-private:
-  MemoryAccount & m_Account;
-  std::size_t     m_Size;
-};
-
 class OpenCLMemory : public Memory
 {
 public:
   OpenCLMemory(OpenCLBackend & backend, const cl::Context & context, const cl::CommandQueue & queue, std::size_t bytes);
+  ~OpenCLMemory() override;
 
   const cl::Buffer &
   GetBuffer() const
@@ -45,8 +20,8 @@ public:
   }
 
 private:
-  OpenCLMemoryCharge m_Charge;
-  cl::Buffer         m_Buffer;
+  MemoryAccount & m_Account;
+  cl::Buffer      m_Buffer;
 };
 
 /** The array as the kernels get it. */

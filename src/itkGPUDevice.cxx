@@ -59,6 +59,10 @@ GPUDevice::FromName(const std::string & name)
   {
     complaints += "\n  " + complaint;
   }
+  if (gpureg::IsChildWithoutDevices())
+  {
+    itkSpecializedMessageExceptionMacro(GPUDeviceLostError, "The device \"" << name << "\" is not here:" << complaints);
+  }
   itkSpecializedMessageExceptionMacro(GPUBadInputError,
                                       "There is no device \"" << name << "\" on this machine. There are: " << names
                                                               << '.' << complaints);

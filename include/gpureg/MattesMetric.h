@@ -90,7 +90,7 @@ struct MattesResult
    *  For a transform of global support. */
   std::array<double, 12> forceSums{};
   std::array<double, 3>  centre{};
-  /** float[3] a sample, 0 where it is not valid; for a transform of local support. Valid until the
+  /** float[3] a sample, 0 where it is not valid; for a transform of local support. Valid until ReleaseForces(), or the
    *  next call to the object. */
   const float * forces = nullptr;
 };
@@ -145,6 +145,10 @@ public:
            MattesDerivative      derivative,
            bool                  normalized,
            const ParallelFor &   parallelFor);
+
+  /** Gives back the memory in which the last result's forces are, which is shared by all that use the device. */
+  void
+  ReleaseForces();
 
   /** Measures kernel times from now on. */
   void

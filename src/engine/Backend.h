@@ -2,12 +2,14 @@
 #ifndef gpureg_Backend_h
 #define gpureg_Backend_h
 
+#include "Fork.h"
 #include "IdleEngines.h"
 #include "Queue.h"
 #include "StagingPool.h"
 
 #include <atomic>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -18,9 +20,20 @@ namespace gpureg
 class MemoryAccount
 {
 public:
-  /** \throws Error with the numbers if the limit would be passed. */
+  /** Has so many bytes allocated by allocate(), and counts them. One request at a time: one that is being refused takes
+   *  nothing from the others.
+   *  \throws OutOfMemoryError with the numbers if the limit would be passed, and what allocate throws. */
+  template <typename TAllocate>
   void
-  Charge(std::size_t bytes, const std::string & deviceName);
+  Allocate(std::size_t bytes, const std::string & deviceName, const TAllocate & allocate)
+  {
+    const std::lock_guard<ForkSafeMutex> lock(m_Allocating);
+    CheckLimit(bytes, deviceName);
+    allocate();
+    inUse += bytes;
+  }
+
+  /** So many bytes were freed. */
   void
   Release(std::size_t bytes);
 
@@ -30,6 +43,12 @@ public:
 
   std::atomic<std::size_t> limit{ 0 };
   std::atomic<std::size_t> inUse{ 0 };
+
+private:
+  void
+  CheckLimit(std::size_t bytes, const std::string & deviceName) const;
+
+  ForkSafeMutex m_Allocating;
 };
 
 /** Best first. OpenCL on a CPU runs the GPU's kernels, but not faster than the host's own code. */

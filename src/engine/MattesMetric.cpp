@@ -726,6 +726,12 @@ MattesMetric::Evaluate(const MattesMapping & mapping,
 }
 
 void
+MattesMetric::ReleaseForces()
+{
+  m_Implementation->queue->GiveStagingBack();
+}
+
+void
 MattesMetric::SetTiming(bool on)
 {
   m_Implementation->timing = on;

@@ -7,20 +7,16 @@ namespace gpureg
 {
 
 void
-MemoryAccount::Charge(std::size_t bytes, const std::string & deviceName)
+MemoryAccount::CheckLimit(std::size_t bytes, const std::string & deviceName) const
 {
-  // Only what is granted is counted: what a refused request was not given, another one may have.
-  std::size_t held = inUse;
-  do
+  const std::size_t held = inUse;
+  const std::size_t allowed = limit;
+  if (allowed != 0 && (held > allowed || bytes > allowed - held))
   {
-    const std::size_t allowed = limit;
-    if (allowed != 0 && (held > allowed || bytes > allowed - held))
-    {
-      throw OutOfMemoryError("out of memory on " + deviceName + ": " + std::to_string(bytes) + " bytes asked for, " +
-                             std::to_string(held) + " held, and the limit set is " + std::to_string(allowed) +
-                             "; raise the limit, use smaller images or another device");
-    }
-  } while (!inUse.compare_exchange_weak(held, held + bytes));
+    throw OutOfMemoryError("out of memory on " + deviceName + ": " + std::to_string(bytes) + " bytes asked for, " +
+                           std::to_string(held) + " held, and the limit set is " + std::to_string(allowed) +
+                           "; raise the limit, use smaller images or another device");
+  }
 }
 
 void

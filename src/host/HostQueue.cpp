@@ -24,13 +24,13 @@ HostMemory::HostMemory(Backend & backend, std::size_t bytes)
   , m_Backend(&backend)
 {
   const std::string & name = backend.GetDescription().name;
-  backend.GetMemoryAccount().Charge(bytes, name);
-  m_Address = std::malloc(bytes);
-  if (!m_Address)
-  {
-    backend.GetMemoryAccount().Release(bytes);
-    throw OutOfMemoryError("out of memory on " + name + ": " + std::to_string(bytes) + " bytes asked for");
-  }
+  backend.GetMemoryAccount().Allocate(bytes, name, [&] {
+    m_Address = std::malloc(bytes);
+    if (!m_Address)
+    {
+      throw OutOfMemoryError("out of memory on " + name + ": " + std::to_string(bytes) + " bytes asked for");
+    }
+  });
 }
 
 HostMemory::~HostMemory()

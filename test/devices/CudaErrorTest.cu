@@ -81,5 +81,7 @@ TEST(CudaErrorTest, IsOfAKind)
 {
   EXPECT_THROW(CheckCuda(cudaErrorMemoryAllocation, "copying", "cuda:3"), OutOfMemoryError);
   EXPECT_THROW(CheckCuda(cudaErrorLaunchFailure, "copying", "cuda:3"), DeviceLostError);
+  EXPECT_THROW(CheckCuda(cudaErrorDevicesUnavailable, "copying", "cuda:3"), DeviceLostError);
+  EXPECT_THROW(CheckCuda(cudaErrorNoDevice, "copying", "cuda:3"), DeviceLostError);
 }
 } // namespace

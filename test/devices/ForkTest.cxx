@@ -4,6 +4,7 @@
 #include "itkGPUError.h"
 #include "itkGPURegistrationFactory.h"
 #include "itkGPUResampleImageFilter.h"
+#include "itkGPUSmoothingRecursiveGaussianImageFilter.h"
 
 #include "TestDevices.h"
 #include "TestMetrics.h"
@@ -12,10 +13,13 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <csignal>
 #include <cstdlib>
 #include <functional>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -27,9 +31,15 @@ namespace
 using ImageType = itk::Image<float, 3>;
 using FilterType = itk::GPUResampleImageFilter<ImageType, ImageType>;
 
-/** What a child that does some work says at its end; how it ended if it says nothing. */
+enum class ChildsEnd
+{
+  AtOnce,
+  ByExit // static objects go, and drivers say good-bye
+};
+
+/** What a child that does some work says at its end; how it ended if it says nothing, or does not end well. */
 std::string
-RunInChild(const std::function<std::string()> & work)
+RunInChild(const std::function<std::string()> & work, ChildsEnd childsEnd = ChildsEnd::AtOnce)
 {
   int ends[2] = {};
   EXPECT_EQ(pipe(ends), 0);
@@ -48,7 +58,12 @@ RunInChild(const std::function<std::string()> & work)
       said = std::string("threw ") + error.what();
     }
     const ssize_t written = write(ends[1], said.data(), said.size());
-    _exit(written == static_cast<ssize_t>(said.size()) ? 0 : 1);
+    const int     status = written == static_cast<ssize_t>(said.size()) ? 0 : 1;
+    if (childsEnd == ChildsEnd::ByExit)
+    {
+      std::exit(status);
+    }
+    _exit(status);
   }
   close(ends[1]);
   std::string said;
@@ -214,6 +229,67 @@ TEST_P(Fork, AMetricIsToldOfAndFreed)
               return outcome;
             }),
             this->GetDevice().IsHost() ? std::to_string(value) : "told");
+}
+
+TEST_P(Fork, AChildFreesItsParentsFiltersAndExits)
+{
+  auto filter = FilterType::New();
+  filter->SetDevice(this->GetDevice());
+  const std::string wanted = Update(*filter, 0.5);
+  auto              smoothing = itk::GPUSmoothingRecursiveGaussianImageFilter<ImageType, ImageType>::New();
+  smoothing->SetDevice(this->GetDevice());
+  smoothing->SetInput(MakeImage());
+  smoothing->Update();
+  EXPECT_EQ(RunInChild(
+              [&] {
+                filter = nullptr;
+                smoothing = nullptr;
+                return Update(*FilterType::New(), 0.5);
+              },
+              ChildsEnd::ByExit),
+            wanted);
+}
+
+/** No lock of this module's is found locked by a thread that the child does not have. */
+TEST_P(Fork, BesideThreadsThatCompute)
+{
+  std::atomic<bool>        goesOn{ true };
+  std::vector<std::thread> threads;
+  for (int n = 0; n < 2; ++n)
+  {
+    threads.emplace_back([&] {
+      while (goesOn)
+      {
+        const auto filter = FilterType::New();
+        filter->SetDevice(this->GetDevice());
+        // In the calling thread: a child has none of ITK's.
+        filter->SetNumberOfWorkUnits(1);
+        Update(*filter, 0.5);
+      }
+    });
+  }
+  const auto computeInChild = [&] {
+    const auto filter = FilterType::New();
+    filter->SetNumberOfWorkUnits(1);
+    return Update(*filter, 0.5);
+  };
+  const std::string wanted = computeInChild();
+  for (int n = 0; n < 20; ++n)
+  {
+    EXPECT_EQ(RunInChild(computeInChild), wanted);
+  }
+  goesOn = false;
+  for (std::thread & thread : threads)
+  {
+    thread.join();
+  }
+}
+
+TEST_P(Fork, AChildThatAsksForTheParentsDeviceIsTold)
+{
+  FilterType::New()->SetDevice(this->GetDevice());
+  EXPECT_EQ(RunInChild([&] { return this->Outcome([&] { return itk::GPUDevice::FromName(GetParam()).GetName(); }); }),
+            this->GetDevice().IsHost() ? "host" : "told");
 }
 
 TEST_P(Fork, AChildOfAChildComputesToo)

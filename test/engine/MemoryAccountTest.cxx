@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <functional>
 #include <limits>
 #include <thread>
 #include <vector>
@@ -15,11 +16,12 @@ using namespace gpureg;
 
 /** Whether a request was granted. */
 bool
-Charge(MemoryAccount & account, std::size_t bytes)
+Charge(
+  MemoryAccount & account, std::size_t bytes, const std::function<void()> & allocate = [] {})
 {
   try
   {
-    account.Charge(bytes, "device");
+    account.Allocate(bytes, "device", allocate);
     return true;
   }
   catch (const Error &)
@@ -83,6 +85,34 @@ TEST(MemoryAccountTest, ASmallRequestIsGrantedWhileLargeOnesAreRefused)
   EXPECT_EQ(refused, 0);
   EXPECT_EQ(granted, 0);
   EXPECT_EQ(account.inUse, 0u);
+}
+
+/** Without a limit, too: what the driver refuses was never counted, whatever others see meanwhile. */
+TEST(MemoryAccountTest, WhatADriverRefusesIsNotCounted)
+{
+  MemoryAccount     account;
+  const std::size_t size = 1000; // the device's
+  std::atomic<bool> isRefusing{ false };
+  std::atomic<bool> isSeen{ false };
+  std::thread       large([&] {
+    EXPECT_FALSE(Charge(account, 5000, [&] {
+      isRefusing = true;
+      while (!isSeen)
+      {
+        std::this_thread::yield();
+      }
+      throw OutOfMemoryError("refused");
+    }));
+  });
+  while (!isRefusing)
+  {
+    std::this_thread::yield();
+  }
+  EXPECT_EQ(account.GetRoom(size), size);
+  isSeen = true;
+  EXPECT_TRUE(Charge(account, 10));
+  large.join();
+  EXPECT_EQ(account.GetRoom(size), size - 10);
 }
 
 TEST(MemoryAccountTest, ThreadsTogetherStayWithinTheLimit)

@@ -424,6 +424,22 @@ TEST_P(ContractTest, FieldChangedBehindTheMetric)
   EXPECT_NEAR(Evaluate(*metric).value, before.value, 1e-7);
 }
 
+/** Between evaluations the pinned memory in which forces come is for whoever uses the device next. */
+TEST_P(ContractTest, ForcesGiveTheirMemoryBack)
+{
+  std::vector<Ours::Pointer> alive;
+  std::vector<std::size_t>   pinned;
+  for (std::uint64_t seed = 1; seed <= 3; ++seed)
+  {
+    alive.push_back(MakeOurs());
+    SetInput(*alive.back(), MakeImages(seed), MakeField());
+    InitializeAndEvaluate(*alive.back());
+    pinned.push_back(gpureg::GetPinnedMemoryInUse(GetParam()));
+  }
+  EXPECT_EQ(pinned[1], pinned[0]) << "the second metric takes what the first one gave back";
+  EXPECT_EQ(pinned[2], pinned[0]);
+}
+
 /** An evaluation changes nothing that others watch: a scales estimator would sample anew. */
 TEST_P(ContractTest, EvaluatingModifiesNothing)
 {

@@ -6,6 +6,7 @@
 #include "TestSeeds.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <random>
 
@@ -93,7 +94,29 @@ protected:
     EXPECT_LE(GetRelativeError(result.ours.derivative, result.itk.derivative), c.many ? 1e-4 : 1e-5);
   }
 
-  std::uint64_t m_Redrawn = 0;
+  void
+  CheckRandomCase(std::uint64_t seed)
+  {
+    std::mt19937_64    random(seed);
+    const auto         draw = [&random](std::uint64_t n) { return static_cast<int>(random() % n); };
+    const unsigned int bins[] = { 5, 20, 50, 100 };
+    MattesCase         c;
+    c.dimension = 2 + draw(2);
+    c.doublePixels = draw(2) == 1;
+    c.masks = static_cast<gpuregtest::Masks>(draw(4));
+    c.sampling = static_cast<Sampling>(draw(3));
+    c.geometry = static_cast<Geometry>(draw(8));
+    c.motion = static_cast<Motion>(draw(12));
+    c.interpolation = static_cast<Interpolation>(draw(3));
+    c.gradientFilter = draw(2) == 1;
+    c.flatBackground = draw(4) == 0;
+    c.bins = bins[draw(4)];
+    c.seed = random() % 1000000;
+    c.many = c.sampling == Sampling::Dense && c.seed % 4 == 0;
+    Check(c);
+  }
+
+  std::atomic<std::uint64_t> m_Redrawn{ 0 };
 
   /** In 2D and in 3D, with pixels of either type. */
   void
@@ -297,25 +320,8 @@ TEST_P(MattesEquivalenceTest, ManySamples)
 
 TEST_P(MattesEquivalenceTest, RandomSetUps)
 {
-  const std::uint64_t count = ForEachSeed(20240229, 150, [this](std::uint64_t seed) {
-    std::mt19937_64    random(seed);
-    const auto         draw = [&random](std::uint64_t n) { return static_cast<int>(random() % n); };
-    const unsigned int bins[] = { 5, 20, 50, 100 };
-    MattesCase         c;
-    c.dimension = 2 + draw(2);
-    c.doublePixels = draw(2) == 1;
-    c.masks = static_cast<gpuregtest::Masks>(draw(4));
-    c.sampling = static_cast<Sampling>(draw(3));
-    c.geometry = static_cast<Geometry>(draw(8));
-    c.motion = static_cast<Motion>(draw(12));
-    c.interpolation = static_cast<Interpolation>(draw(3));
-    c.gradientFilter = draw(2) == 1;
-    c.flatBackground = draw(4) == 0;
-    c.bins = bins[draw(4)];
-    c.seed = random() % 1000000;
-    c.many = c.sampling == Sampling::Dense && c.seed % 4 == 0;
-    Check(c);
-  });
+  const std::uint64_t count = ForEachSeed(
+    20240229, 150, [this](std::uint64_t seed) { CheckRandomCase(seed); }, GetCaseThreads());
   EXPECT_LE(m_Redrawn, std::max<std::uint64_t>(1, count / 20))
     << "too few of the set-ups that were drawn were compared";
 }

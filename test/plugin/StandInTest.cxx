@@ -15,6 +15,8 @@
 #include "itkShrinkImageFilter.h"
 #include "itkSmoothingRecursiveGaussianImageFilter.h"
 #include "itkThinPlateSplineKernelTransform.h"
+#include "itkVector.h"
+#include "itkVectorImage.h"
 
 #include "ImageComparison.h"
 #include "Listening.h"
@@ -24,6 +26,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <string>
@@ -159,6 +162,64 @@ TEST_P(StandIn, SeesAnInputThatIsRefilledInPlace)
   // One voxel.
   image->GetPixelContainer()->GetImportPointer()[12345] = 100;
   ExpectAsITK(*filter, *image, *MakeShift(0.3));
+}
+
+/** Of images of other pixels and dimensions, whose components are in [0, 9). */
+template <typename TImage>
+void
+ExpectRefilledInputIsSeen()
+{
+  constexpr unsigned int Dimension = TImage::ImageDimension;
+  using FilterType = itk::ResampleImageFilter<TImage, TImage>;
+  const auto                  image = TImage::New();
+  typename TImage::RegionType region;
+  region.SetSize(0, 33);
+  region.SetSize(1, 21);
+  if (Dimension > 2)
+  {
+    region.SetSize(Dimension - 1, 9);
+  }
+  image->SetRegions(region);
+  image->SetNumberOfComponentsPerPixel(3); // where that is not fixed
+  image->Allocate();
+  const auto components = region.GetNumberOfPixels() * image->GetNumberOfComponentsPerPixel();
+  using ComponentType = typename itk::NumericTraits<typename TImage::PixelType>::ValueType;
+  auto * const values = reinterpret_cast<ComponentType *>(image->GetPixelContainer()->GetImportPointer());
+  const auto   refill = [&](itk::SizeValueType step) {
+    for (itk::SizeValueType n = 0; n < components; ++n)
+    {
+      values[n] = static_cast<ComponentType>(n * step % 9);
+    }
+  };
+  const auto make = [&] {
+    const auto filter = FilterType::New();
+    filter->SetInput(image);
+    filter->SetReferenceImage(image);
+    filter->UseReferenceImageOn();
+    return filter;
+  };
+  const auto filter = make();
+  ASSERT_NE((dynamic_cast<const itk::GPUResampleImageFilter<TImage, TImage> *>(filter.GetPointer())), nullptr);
+  for (const itk::SizeValueType step : { 1, 1, 1, 2, 2, 4 })
+  {
+    refill(step);
+    const auto itks = MakeITKs(make);
+    itks->Update();
+    filter->Modified();
+    filter->Update();
+    const auto * const ours =
+      reinterpret_cast<const ComponentType *>(filter->GetOutput()->GetPixelContainer()->GetImportPointer());
+    const auto * const theirs =
+      reinterpret_cast<const ComponentType *>(itks->GetOutput()->GetPixelContainer()->GetImportPointer());
+    EXPECT_TRUE(std::equal(ours, ours + components, theirs)) << "step " << step;
+  }
+}
+
+TEST_P(StandIn, SeesInputsOfOtherTypesThatAreRefilledInPlace)
+{
+  ExpectRefilledInputIsSeen<itk::Image<short, 2>>();
+  ExpectRefilledInputIsSeen<itk::Image<itk::Vector<float, 3>, 3>>();
+  ExpectRefilledInputIsSeen<itk::VectorImage<unsigned char, 2>>();
 }
 
 TEST_P(StandIn, SeesCoefficientsOfAnInputThatIsRefilledInPlace)

@@ -3,12 +3,16 @@
 #ifndef TestSeeds_h
 #define TestSeeds_h
 
+#include <gtest/gtest-spi.h>
 #include <gtest/gtest.h>
 
 #include <cstdint>
 #include <cstdlib>
+#include <exception>
 #include <iostream>
+#include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace gpuregtest
@@ -38,46 +42,89 @@ GetSeeds(std::uint64_t first, std::uint64_t count)
   return seeds;
 }
 
-/** What the running test has shown to be wrong so far. */
-inline int
-CountFailures()
+/** Calls work(), and says in its failures how the seed is made again. What they were. */
+template <typename TWork>
+std::vector<::testing::TestPartResult>
+FindFailures(std::uint64_t seed, const TWork & work)
 {
-  const ::testing::TestResult & result = *::testing::UnitTest::GetInstance()->current_test_info()->result();
-  int                           failures = 0;
-  for (int part = 0; part < result.total_part_count(); ++part)
+  ::testing::TestPartResultArray results;
   {
-    failures += result.GetTestPartResult(part).failed();
+    using Reporter = ::testing::ScopedFakeTestPartResultReporter;
+    const Reporter reporter(Reporter::INTERCEPT_ONLY_CURRENT_THREAD, &results);
+    SCOPED_TRACE("GPUREG_TEST_SEED=" + std::to_string(seed) + " GPUREG_TEST_CASES=1");
+    try
+    {
+      work(seed);
+    }
+    catch (const std::exception & error)
+    {
+      ADD_FAILURE() << error.what();
+    }
+  }
+  std::vector<::testing::TestPartResult> failures;
+  for (int part = 0; part < results.size(); ++part)
+  {
+    if (results.GetTestPartResult(part).failed())
+    {
+      failures.push_back(results.GetTestPartResult(part));
+    }
   }
   return failures;
 }
 
-/** Calls work(seed) for each of GetSeeds', until a failure is fatal. Says how many cases it ran and which failed:
- *  tools/run-fuzz.sh reads that. Returns how many. */
+/** Calls work(seed) for each of GetSeeds', until a failure is fatal, on so many threads at once. Says how many cases it
+ *  ran and which failed: tools/run-fuzz.sh reads that. Returns how many. */
 template <typename TWork>
 std::uint64_t
-ForEachSeed(std::uint64_t first, std::uint64_t count, const TWork & work)
+ForEachSeed(std::uint64_t first, std::uint64_t count, const TWork & work, std::uint64_t threadCount = 1)
 {
   const Seeds                seeds = GetSeeds(first, count);
+  std::mutex                 mutex;
   std::vector<std::uint64_t> failed;
-  std::uint64_t              n = 0;
-  for (; n < seeds.count && !::testing::Test::HasFatalFailure(); ++n)
-  {
-    const std::uint64_t seed = seeds.first + n;
-    SCOPED_TRACE("GPUREG_TEST_SEED=" + std::to_string(seed) + " GPUREG_TEST_CASES=1");
-    const int before = CountFailures();
-    work(seed);
-    if (CountFailures() > before)
+  std::uint64_t              begun = 0;
+  bool                       goesOn = true;
+  const auto                 runCases = [&] {
+    for (std::unique_lock<std::mutex> lock(mutex); begun < seeds.count && goesOn;)
     {
-      failed.push_back(seed);
+      const std::uint64_t seed = seeds.first + begun++;
+      lock.unlock();
+      const auto failures = FindFailures(seed, work);
+      lock.lock();
+      for (const ::testing::TestPartResult & failure : failures)
+      {
+        goesOn = goesOn && !failure.fatally_failed();
+        ADD_FAILURE_AT(failure.file_name(), failure.line_number()) << failure.message();
+      }
+      if (!failures.empty())
+      {
+        failed.push_back(seed);
+      }
     }
+  };
+  std::vector<std::thread> others;
+  for (std::uint64_t n = 1; n < threadCount; ++n)
+  {
+    others.emplace_back(runCases);
   }
-  std::cout << "ran " << n << " cases, " << failed.size() << " failed:";
+  runCases();
+  for (std::thread & other : others)
+  {
+    other.join();
+  }
+  std::cout << "ran " << begun << " cases, " << failed.size() << " failed:";
   for (const std::uint64_t seed : failed)
   {
     std::cout << ' ' << seed;
   }
   std::cout << std::endl;
-  return n;
+  return begun;
+}
+
+/** For cases that leave alone what belongs to the whole process: how many GPUREG_TEST_THREADS wants at once. */
+inline std::uint64_t
+GetCaseThreads()
+{
+  return GetNumberFromEnvironment("GPUREG_TEST_THREADS", 1);
 }
 
 } // namespace gpuregtest

@@ -13,6 +13,8 @@
 #include "itkGPUShrinkImageFilter.h"
 #include "itkGPUSmoothingRecursiveGaussianImageFilter.h"
 
+#include <atomic>
+
 namespace gpuregtest
 {
 namespace
@@ -300,12 +302,9 @@ protected:
     this->ComparePyramids<TImage>(grid, seed, random);
   }
 
-  std::uint64_t m_Compared = 0;
-};
-
-TEST_P(VolumeFilterFuzz, RandomSetUps)
-{
-  const std::uint64_t count = ForEachSeed(1993, 200, [&](std::uint64_t seed) {
+  void
+  RunRandomCase(std::uint64_t seed)
+  {
     switch (seed % 5)
     {
       case 0:
@@ -323,7 +322,15 @@ TEST_P(VolumeFilterFuzz, RandomSetUps)
       default:
         this->Run<itk::Image<double, 3>>(seed);
     }
-  });
+  }
+
+  std::atomic<std::uint64_t> m_Compared{ 0 };
+};
+
+TEST_P(VolumeFilterFuzz, RandomSetUps)
+{
+  const std::uint64_t count = ForEachSeed(
+    1993, 200, [this](std::uint64_t seed) { this->RunRandomCase(seed); }, GetCaseThreads());
   std::cout << m_Compared << " comparisons" << std::endl;
   // Of a few cases, it may be all.
   if (count >= 20)
