@@ -148,6 +148,16 @@ protected:
       GTEST_SKIP() << "no CUDA device on this machine";
     }
   }
+
+  /** The pinned memory that waits, which would be a leak to a sanitizer. */
+  void
+  TearDown() override
+  {
+    for (const DeviceDescription & device : GetAvailableDevices())
+    {
+      ReleaseIdleMemory(device.name);
+    }
+  }
 };
 
 __global__ void
