@@ -2,7 +2,7 @@
 #ifndef itkCudaMattesNMI_h
 #define itkCudaMattesNMI_h
 
-#include "GPURegistrationDetail/itkGPUDeviceUse.h"
+#include "GPURegistrationDetail/itkGPUMembers.h"
 #include "itkGPUDevice.h"
 
 #include "gpureg/JointDensity.h"
@@ -99,51 +99,15 @@ public:
   itkGetConstMacro(Normalized, bool);
   itkBooleanMacro(Normalized);
 
-  /** Where to compute. Default: GPUDevice::GetDefault(), asked when the metric is made.
-   * Takes effect at the next evaluation. */
-  void
-  SetDevice(const GPUDevice & device)
-  {
-    m_Use.SetDevice(*this, device);
-  }
-  const GPUDevice &
-  GetDevice() const
-  {
-    return m_Use.GetDevice();
-  }
+  itkGPUDeviceMembersMacro(m_Use, m_Engine ? m_Engine->GetStatistics() : gpureg::EvaluationStatistics());
 
-  /** Whether what lies on the device is taken to be what the host holds, for as long as no time stamp tells of a change:
-   * of the images, their masks, the fixed transform, and the coefficients of a B-spline interpolator. On, the default,
-   * whoever changes pixels in place calls Modified() on the image, and Initialize(). Off, their bytes are hashed at each
-   * evaluation, which then sees what ITK's metric sees: the new values, and the gradient of the old ones until
-   * Initialize() is called. */
-  void
-  SetTrustsTimeStamps(bool on)
-  {
-    m_Use.SetTrustsTimeStamps(on);
-  }
-  bool
-  GetTrustsTimeStamps() const
-  {
-    return m_Use.TrustsTimeStamps();
-  }
-  itkBooleanMacro(TrustsTimeStamps);
+  /** Of the images, their masks, the fixed transform, and the coefficients of a B-spline interpolator. After a change call
+   * Initialize(), too. Off, each evaluation sees what ITK's metric sees: the new values, and the gradient of the old ones
+   * until Initialize() is called. */
+  itkGPUTimeStampMembersMacro(m_Use);
 
   void
   Initialize() override;
-
-#ifndef ITK_WRAPPING_PARSER
-  /** Launches, copies, allocations and kernel time of the last evaluation on the device. */
-  gpureg::EvaluationStatistics
-  GetEvaluationStatistics() const;
-
-  /** Kernel times are measured from the next evaluation on. */
-  void
-  SetMeasuresKernelTime(bool on)
-  {
-    m_Use.SetMeasuresKernelTime(on);
-  }
-#endif
 
 protected:
   CudaMattesNMI() = default;

@@ -24,13 +24,6 @@ namespace itk
 {
 
 itkCudaMattesNMITemplate
-gpureg::EvaluationStatistics
-itkCudaMattesNMIClass::GetEvaluationStatistics() const
-{
-  return m_Engine ? m_Engine->GetStatistics() : gpureg::EvaluationStatistics();
-}
-
-itkCudaMattesNMITemplate
 gpureg::ParallelFor
 itkCudaMattesNMIClass::GetParallelFor() const
 {

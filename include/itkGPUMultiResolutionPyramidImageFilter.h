@@ -2,6 +2,7 @@
 #ifndef itkGPUMultiResolutionPyramidImageFilter_h
 #define itkGPUMultiResolutionPyramidImageFilter_h
 
+#include "GPURegistrationDetail/itkGPUMembers.h"
 #include "GPURegistrationDetail/itkGPUPyramidGenerator.h"
 
 #include "itkMultiResolutionPyramidImageFilter.h"
@@ -50,57 +51,14 @@ public:
     return "GPUMultiResolutionPyramidImageFilter";
   }
 
-  /** Where to compute. Default: GPUDevice::GetDefault(), asked when the filter is made. */
-  void
-  SetDevice(const GPUDevice & device)
-  {
-    m_Engine.SetDevice(*this, device);
-  }
-  const GPUDevice &
-  GetDevice() const
-  {
-    return m_Engine.GetDevice();
-  }
-
-#ifndef ITK_WRAPPING_PARSER
-  /** Launches, copies and times of the last update on the device. */
-  gpureg::EvaluationStatistics
-  GetEvaluationStatistics() const
-  {
-    return m_Engine.GetStatistics();
-  }
-
-  /** Kernel times are measured from the next update on. */
-  void
-  SetMeasuresKernelTime(bool on)
-  {
-    m_Engine.SetMeasuresKernelTime(on);
-  }
-#endif
+  itkGPUVolumeFilterMembersMacro(m_Engine);
 
 protected:
   GPUMultiResolutionPyramidImageFilter() = default;
   ~GPUMultiResolutionPyramidImageFilter() override = default;
 
-  /** See GPUStandIn. */
-  void
-  StandInForParent()
-  {
-    m_Engine.StandInForParent();
-  }
-
-  void
-  PrintSelf(std::ostream & os, Indent indent) const override
-  {
-    Superclass::PrintSelf(os, indent);
-    m_Engine.Print(os, indent);
-  }
-
   void
   GenerateInputRequestedRegion() override;
-
-  void
-  GenerateData() override;
 
 private:
   using GeneratorType = GPUPyramidGenerator<TInputImage, TOutputImage>;

@@ -3,7 +3,7 @@
 #define itkGPUResampleImageFilter_h
 
 #include "itkGPUDevice.h"
-#include "GPURegistrationDetail/itkGPUDeviceUse.h"
+#include "GPURegistrationDetail/itkGPUMembers.h"
 #include "GPURegistrationDetail/itkGPUPixelComponents.h"
 
 #include "gpureg/Resampler.h"
@@ -87,33 +87,10 @@ public:
 
   static constexpr unsigned int Dimension = TOutputImage::ImageDimension;
 
-  /** Where to compute. Default: GPUDevice::GetDefault(), asked when the filter is made. */
-  void
-  SetDevice(const GPUDevice & device)
-  {
-    m_Use.SetDevice(*this, device);
-  }
-  const GPUDevice &
-  GetDevice() const
-  {
-    return m_Use.GetDevice();
-  }
+  itkGPUDeviceMembersMacro(m_Use, m_Statistics);
 
-  /** Whether what lies on the device is taken to be what the host holds, for as long as no time stamp tells of a change:
-   *  of the input, the transform, its field or its coefficients. On, the default, whoever changes pixels in place calls
-   *  Modified() on the image. Off, their bytes are hashed before what lies there is used again. A filter that stands in
-   *  for itk::ResampleImageFilter has it off. */
-  void
-  SetTrustsTimeStamps(bool on)
-  {
-    m_Use.SetTrustsTimeStamps(on);
-  }
-  bool
-  GetTrustsTimeStamps() const
-  {
-    return m_Use.TrustsTimeStamps();
-  }
-  itkBooleanMacro(TrustsTimeStamps);
+  /** Of the input, the transform, its field and its coefficients. */
+  itkGPUTimeStampMembersMacro(m_Use);
 
   /** Bounds what the filter holds on its device, in bytes; 0, the default, for 9/10 of what is free there. Where the
    *  input, the output and the transform are more, the output is made in pieces, from slabs of the input. The result
@@ -128,22 +105,6 @@ public:
   {
     return m_MaximumDeviceMemory;
   }
-
-#ifndef ITK_WRAPPING_PARSER
-  /** Launches, copies and times of the last update; none if the parent class did it. */
-  gpureg::EvaluationStatistics
-  GetEvaluationStatistics() const
-  {
-    return m_Statistics;
-  }
-
-  /** Kernel times are measured from the next update on. */
-  void
-  SetMeasuresKernelTime(bool on)
-  {
-    m_Use.SetMeasuresKernelTime(on);
-  }
-#endif
 
 protected:
   GPUResampleImageFilter() = default;

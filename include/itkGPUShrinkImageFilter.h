@@ -2,6 +2,7 @@
 #ifndef itkGPUShrinkImageFilter_h
 #define itkGPUShrinkImageFilter_h
 
+#include "GPURegistrationDetail/itkGPUMembers.h"
 #include "GPURegistrationDetail/itkGPUVolume.h"
 
 #include "itkShrinkImageFilter.h"
@@ -44,54 +45,11 @@ public:
     return "GPUShrinkImageFilter";
   }
 
-  /** Where to compute. Default: GPUDevice::GetDefault(), asked when the filter is made. */
-  void
-  SetDevice(const GPUDevice & device)
-  {
-    m_Engine.SetDevice(*this, device);
-  }
-  const GPUDevice &
-  GetDevice() const
-  {
-    return m_Engine.GetDevice();
-  }
-
-#ifndef ITK_WRAPPING_PARSER
-  /** Launches, copies and times of the last update on a GPU; zeros on the host, which nothing is sent to. */
-  gpureg::EvaluationStatistics
-  GetEvaluationStatistics() const
-  {
-    return m_Engine.GetStatistics();
-  }
-
-  /** Kernel times are measured from the next update on. */
-  void
-  SetMeasuresKernelTime(bool on)
-  {
-    m_Engine.SetMeasuresKernelTime(on);
-  }
-#endif
+  itkGPUVolumeFilterMembersMacro(m_Engine);
 
 protected:
   GPUShrinkImageFilter() = default;
   ~GPUShrinkImageFilter() override = default;
-
-  /** See GPUStandIn. */
-  void
-  StandInForParent()
-  {
-    m_Engine.StandInForParent();
-  }
-
-  void
-  PrintSelf(std::ostream & os, Indent indent) const override
-  {
-    Superclass::PrintSelf(os, indent);
-    m_Engine.Print(os, indent);
-  }
-
-  void
-  GenerateData() override;
 
 private:
   static constexpr bool IsOfKnownTypes = GPUVolume::AreOfKnownTypes<TInputImage, TOutputImage>;

@@ -2,6 +2,7 @@
 #ifndef itkGPUSmoothingRecursiveGaussianImageFilter_h
 #define itkGPUSmoothingRecursiveGaussianImageFilter_h
 
+#include "GPURegistrationDetail/itkGPUMembers.h"
 #include "GPURegistrationDetail/itkGPUVolume.h"
 
 #include "itkSmoothingRecursiveGaussianImageFilter.h"
@@ -43,54 +44,11 @@ public:
     return "GPUSmoothingRecursiveGaussianImageFilter";
   }
 
-  /** Where to compute. Default: GPUDevice::GetDefault(), asked when the filter is made. */
-  void
-  SetDevice(const GPUDevice & device)
-  {
-    m_Engine.SetDevice(*this, device);
-  }
-  const GPUDevice &
-  GetDevice() const
-  {
-    return m_Engine.GetDevice();
-  }
-
-#ifndef ITK_WRAPPING_PARSER
-  /** Launches, copies and times of the last update on the device. */
-  gpureg::EvaluationStatistics
-  GetEvaluationStatistics() const
-  {
-    return m_Engine.GetStatistics();
-  }
-
-  /** Kernel times are measured from the next update on. */
-  void
-  SetMeasuresKernelTime(bool on)
-  {
-    m_Engine.SetMeasuresKernelTime(on);
-  }
-#endif
+  itkGPUVolumeFilterMembersMacro(m_Engine);
 
 protected:
   GPUSmoothingRecursiveGaussianImageFilter() = default;
   ~GPUSmoothingRecursiveGaussianImageFilter() override = default;
-
-  /** See GPUStandIn. */
-  void
-  StandInForParent()
-  {
-    m_Engine.StandInForParent();
-  }
-
-  void
-  PrintSelf(std::ostream & os, Indent indent) const override
-  {
-    Superclass::PrintSelf(os, indent);
-    m_Engine.Print(os, indent);
-  }
-
-  void
-  GenerateData() override;
 
 private:
   static constexpr bool IsOfKnownTypes = GPUVolume::AreOfKnownTypes<TInputImage, TOutputImage>;

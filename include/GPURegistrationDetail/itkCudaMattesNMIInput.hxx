@@ -449,7 +449,7 @@ itkCudaMattesNMIClass::UpdateEngine(bool isInitializing) const
   }
   const auto compare = [&](const gpureg::ResidentSource & resident, const gpureg::Source & source) {
     auto compared = resident.Compare(source, this->GetParallelFor());
-    // What is used once is not all there is, as in a filter: the next evaluation asks.
+    // Here also where the key is new, for the next evaluation is sure to compare with it.
     if (!source.isKeyTrusted && !compared.hash)
     {
       compared.hash = gpureg::HashContent(source.memory, this->GetParallelFor());

@@ -38,17 +38,17 @@ GetSource(const ResampleInput & input)
   return source;
 }
 
-/** The volume's axes as they are while some planes along one of them are on the device. */
+/** The size of what is on the device while it holds some planes of the volume along an axis. */
 Size
-GetPartSize(const ResampleInput & input, int axis, const PlaneRange & planes)
+GetSizeOfPlanes(const ResampleInput & input, int axis, const PlaneRange & planes)
 {
   Size size = input.size;
   size[static_cast<std::size_t>(axis)] = planes.GetCount();
   return size;
 }
 
-/** Calls work(offset in the part, offset in the volume, count) for the runs of consecutive voxels of a part that
- *  holds some planes along an axis of a volume: those of the part's voxels first … + count - 1. */
+/** Calls work(offset in the planes, offset in the volume, count) for the runs of consecutive voxels that some planes of a
+ *  volume along an axis have in it: those of the planes' voxels first … + count - 1. */
 template <typename TWork>
 void
 ForEachRun(
@@ -122,7 +122,7 @@ InputSlabs::GetLeastSlabBytes(const ResampleInput & input)
   const SlabCut cut = MakeWholeCut(input);
   // Along the cut axis, lines are filtered in planes of the axis before.
   return IsSpline(input)
-           ? GetVoxelBytes(input) * static_cast<std::size_t>(CountOf(GetPartSize(input, cut.axis - 1, { 0, 1 })))
+           ? GetVoxelBytes(input) * static_cast<std::size_t>(CountOf(GetSizeOfPlanes(input, cut.axis - 1, { 0, 1 })))
            : 0;
 }
 
@@ -144,7 +144,7 @@ InputSlabs::SetInput(const ResampleInput & input, const ResamplePlan & plan)
   {
     m_Loaded = LoadedSlabs(plan.inputBuffers);
   }
-  // Not until there is room for what it says is loaded.
+  // Remembered again once there is memory for it, of which there may be too little.
   m_Resident.Forget();
   m_Cut = cut;
   m_Recursion.SetMaximumSize(plan.stateBytes);
@@ -198,7 +198,7 @@ InputSlabs::Load(int slab)
   Memory &           memory = *m_Buffers[buffer];
   const bool         isCut = m_Cut.GetCount() > 1;
   const PlaneRange   held = m_Cut.GetHeld(slab);
-  const std::int64_t planeVoxels = CountOf(GetPartSize(*m_Input, m_Cut.axis, { 0, 1 }));
+  const std::int64_t planeVoxels = CountOf(GetSizeOfPlanes(*m_Input, m_Cut.axis, { 0, 1 }));
   const std::int64_t firstVoxel = held.first * planeVoxels;
   const std::size_t  voxelBytes = GetVoxelBytes(*m_Input);
   const Filler       fromImage = [&](std::int64_t first, std::int64_t count, void * out) {
@@ -236,9 +236,10 @@ InputSlabs::MakeCoefficients()
     {
       filtered[static_cast<std::size_t>(axis)] = axis;
     }
-    const auto eachPart = [&](int axis, const std::vector<int> & along, const Filler & values) {
-      const auto planeBytes = static_cast<std::int64_t>(voxelBytes) * CountOf(GetPartSize(*m_Input, axis, { 0, 1 }));
-      const int  planes = m_Input->size[static_cast<std::size_t>(axis)];
+    const auto filterAll = [&](int axis, const std::vector<int> & along, const Filler & values) {
+      const auto planeBytes =
+        static_cast<std::int64_t>(voxelBytes) * CountOf(GetSizeOfPlanes(*m_Input, axis, { 0, 1 }));
+      const int          planes = m_Input->size[static_cast<std::size_t>(axis)];
       const std::int64_t fitting =
         std::clamp<std::int64_t>(static_cast<std::int64_t>(m_Buffers[0]->GetSize()) / planeBytes, 1, planes);
       for (int first = 0; first < planes; first += static_cast<int>(fitting))
@@ -246,8 +247,8 @@ InputSlabs::MakeCoefficients()
         FilterPlanes(axis, { first, static_cast<int>(std::min<std::int64_t>(planes, first + fitting)) }, along, values);
       }
     };
-    eachPart(m_Cut.axis, filtered, m_Input->values);
-    eachPart(m_Cut.axis - 1, { m_Cut.axis }, [&](std::int64_t first, std::int64_t count, void * out) {
+    filterAll(m_Cut.axis, filtered, m_Input->values);
+    filterAll(m_Cut.axis - 1, { m_Cut.axis }, [&](std::int64_t first, std::int64_t count, void * out) {
       std::memcpy(out,
                   m_Coefficients.data() + static_cast<std::size_t>(first) * voxelBytes,
                   static_cast<std::size_t>(count) * voxelBytes);
@@ -263,13 +264,13 @@ InputSlabs::MakeCoefficients()
 void
 InputSlabs::FilterPlanes(int axis, const PlaneRange & planes, const std::vector<int> & filtered, const Filler & values)
 {
-  const Size        size = GetPartSize(*m_Input, axis, planes);
+  const Size        size = GetSizeOfPlanes(*m_Input, axis, planes);
   const std::size_t voxelBytes = GetVoxelBytes(*m_Input);
   Memory &          memory = *m_Buffers[0];
   FillArray(m_Queue, memory, 0, voxelBytes, CountOf(size), [&](std::int64_t first, std::int64_t count, void * out) {
     ForEachRun(
-      m_Input->size, axis, planes, first, count, [&](std::int64_t part, std::int64_t volume, std::int64_t now) {
-        values(volume, now, static_cast<char *>(out) + static_cast<std::size_t>(part) * voxelBytes);
+      m_Input->size, axis, planes, first, count, [&](std::int64_t inPlanes, std::int64_t volume, std::int64_t now) {
+        values(volume, now, static_cast<char *>(out) + static_cast<std::size_t>(inPlanes) * voxelBytes);
       });
   });
   for (const int along : filtered)
@@ -279,9 +280,9 @@ InputSlabs::FilterPlanes(int axis, const PlaneRange & planes, const std::vector<
   }
   DrainArray(m_Queue, memory, voxelBytes, CountOf(size), [&](std::int64_t first, std::int64_t count, const void * in) {
     ForEachRun(
-      m_Input->size, axis, planes, first, count, [&](std::int64_t part, std::int64_t volume, std::int64_t now) {
+      m_Input->size, axis, planes, first, count, [&](std::int64_t inPlanes, std::int64_t volume, std::int64_t now) {
         std::memcpy(m_Coefficients.data() + static_cast<std::size_t>(volume) * voxelBytes,
-                    static_cast<const char *>(in) + static_cast<std::size_t>(part) * voxelBytes,
+                    static_cast<const char *>(in) + static_cast<std::size_t>(inPlanes) * voxelBytes,
                     static_cast<std::size_t>(now) * voxelBytes);
       });
   });

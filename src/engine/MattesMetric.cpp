@@ -610,7 +610,7 @@ public:
   std::shared_ptr<Backend>      backend;
   std::unique_ptr<Queue>        queue;
   std::unique_ptr<MattesPasses> passes;
-  // Their fillers are not called again, they only say what there is.
+  // Of their fillers it is only asked from now on whether they are there.
   MattesFixedSide          fixedSide;
   MattesMovingSide         movingSide;
   MattesArrays             arrays;
