@@ -18,6 +18,12 @@ namespace example
 namespace
 {
 
+std::filesystem::path
+GetFolderOf(const std::filesystem::path & file)
+{
+  return file.has_parent_path() ? file.parent_path() : ".";
+}
+
 /** A folder for a trial, where temporary files are or, failing that, beside the output; removed with what is in it. */
 class TrialFolder
 {
@@ -25,8 +31,7 @@ public:
   explicit TrialFolder(const std::filesystem::path & output)
   {
     std::error_code ignored;
-    const auto      beside = output.has_parent_path() ? output.parent_path() : std::filesystem::path(".");
-    for (const auto & folder : { std::filesystem::temp_directory_path(ignored), beside })
+    for (const auto & folder : { std::filesystem::temp_directory_path(ignored), GetFolderOf(output) })
     {
       std::string name = (folder / "output-check-XXXXXX").string();
       if (mkdtemp(name.data()) != nullptr)
@@ -85,7 +90,7 @@ CheckFileCanBeWritten(const std::string & fileName)
 {
   namespace fs = std::filesystem;
   const fs::path path(fileName);
-  const fs::path folder = path.has_parent_path() ? path.parent_path() : ".";
+  const fs::path folder = GetFolderOf(path);
   if (!fs::is_directory(folder))
   {
     throw std::runtime_error("There is no folder " + folder.string() + " for " + fileName +

@@ -54,16 +54,20 @@
 
 /** Of a filter that works on volumes, whose engine is its GPUVolume::Engine: the public members above, and the protected
  *  StandInForParent() (see GPUStandIn), PrintSelf() and GenerateData(), which is declared. Ends as protected. */
-#define itkGPUVolumeFilterMembersMacro(engine)                                                 \
-  itkGPUDeviceMembersMacro(engine, engine.GetStatistics()) protected : void StandInForParent() \
-  {                                                                                            \
-    engine.StandInForParent();                                                                 \
-  }                                                                                            \
-  void PrintSelf(std::ostream & os, Indent indent) const override                              \
-  {                                                                                            \
-    Superclass::PrintSelf(os, indent);                                                         \
-    engine.Print(os, indent);                                                                  \
-  }                                                                                            \
+// clang-format off
+#define itkGPUVolumeFilterMembersMacro(engine)                    \
+  itkGPUDeviceMembersMacro(engine, engine.GetStatistics())        \
+protected:                                                        \
+  void StandInForParent()                                         \
+  {                                                               \
+    engine.StandInForParent();                                    \
+  }                                                               \
+  void PrintSelf(std::ostream & os, Indent indent) const override \
+  {                                                               \
+    Superclass::PrintSelf(os, indent);                            \
+    engine.Print(os, indent);                                     \
+  }                                                               \
   void GenerateData() override
+// clang-format on
 
 #endif
