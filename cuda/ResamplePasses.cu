@@ -120,8 +120,8 @@ private:
         return ChooseKernel<ResampleNearest, VChain, real>(a);
       case ResampleLinear:
         return ChooseKernel<ResampleLinear, VChain, real>(a);
-      case ResampleBSpline + 3:
-        return ResampleKernel<ResampleBSpline + 3, VChain, true, real>;
+      case ResampleBSpline3:
+        return ResampleKernel<ResampleBSpline3, VChain, true, real>;
       default:
         return ResampleKernel<AnyInterpolation, VChain, true, real>;
     }

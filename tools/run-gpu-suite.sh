@@ -177,9 +177,9 @@ for_each_sanitized() {
   done <<< "$sanitized_tests"
 }
 
-# Most of their time is the host's: six at once.
+# Most of their time is the host's: twelve at once.
 start_sanitizing() {
-  while [ "$(jobs -rp | wc -l)" -ge 6 ]; do wait -n; done
+  while [ "$(jobs -rp | wc -l)" -ge 12 ]; do wait -n; done
   sanitize "$@" &
 }
 

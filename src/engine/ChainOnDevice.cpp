@@ -155,7 +155,7 @@ ChainOnDevice::FindPlanesOf(const RowRange & rows) const
 {
   const kernels::ChainPart & part = m_Folded.parts.front();
   // A voxel of the output has its own vector, and needs no other one.
-  const int margin = part.order == kernels::ChainPartIsOfOutput ? 0 : GridMargin;
+  const int margin = part.kind == kernels::ChainPartIsOfOutput ? 0 : GridMargin;
   return FindPlanes(part.toGrid, GetPlaneAxis(), m_Request->size, rows, 0, margin, CountPlanes());
 }
 

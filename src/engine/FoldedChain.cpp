@@ -48,6 +48,20 @@ MakeMap(const IndexMap & map, const ResampleRequest & request, const std::array<
   return fixed;
 }
 
+int
+ToKernel(GridKind kind)
+{
+  switch (kind)
+  {
+    case GridKind::Field:
+      return kernels::ChainPartIsField;
+    case GridKind::OfOutput:
+      return kernels::ChainPartIsOfOutput;
+    default:
+      return kernels::ChainPartIsSpline;
+  }
+}
+
 } // namespace
 
 FoldedChain
@@ -67,9 +81,8 @@ FoldChain(const ResampleRequest & request)
     part.toGrid = isOfOutput ? ToFixedMap({}) : MakeMap(Compose(step.grid.toGrid, toPoint), request, {});
     part.firstVector = firstVector;
     part.dimension = request.transform.dimension;
-    part.order = isOfOutput                          ? kernels::ChainPartIsOfOutput
-                 : step.grid.kind == GridKind::Field ? kernels::ChainPartIsField
-                                                     : step.grid.order;
+    part.kind = ToKernel(step.grid.kind);
+    part.order = step.grid.order;
     part.isOpen = step.grid.isOpen;
     for (std::size_t axis = 0; axis < 3; ++axis)
     {

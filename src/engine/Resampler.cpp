@@ -57,7 +57,7 @@ ToKernel(Interpolation interpolation, int splineOrder)
       {
         throw BadInputError("a B-spline interpolator has an order of 0 to 5, not " + std::to_string(splineOrder));
       }
-      return kernels::ResampleBSpline + splineOrder;
+      return kernels::BSplineOfOrder(splineOrder);
   }
 }
 

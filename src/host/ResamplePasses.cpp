@@ -30,10 +30,10 @@ WithInterpolation(int interpolation, const TWork & work)
       return work(std::integral_constant<int, ResampleNearest>{});
     case ResampleLinear:
       return work(std::integral_constant<int, ResampleLinear>{});
-    case ResampleBSpline + 3:
-      return work(std::integral_constant<int, ResampleBSpline + 3>{});
+    case ResampleBSpline3:
+      return work(std::integral_constant<int, ResampleBSpline3>{});
     default:
-      return work(std::max<int>(interpolation, ResampleBSpline));
+      return work(std::max<int>(interpolation, ResampleBSpline0));
   }
 }
 

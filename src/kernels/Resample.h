@@ -7,13 +7,30 @@
 
 GPUREG_NAMESPACE_BEGIN
 
-/** How values are interpolated. A B-spline's order is added to ResampleBSpline. */
+/** How values are interpolated. */
 enum
 {
   ResampleNearest = 0,
   ResampleLinear = 1,
-  ResampleBSpline = 2
+  ResampleBSpline0 = 2,
+  ResampleBSpline1 = 3,
+  ResampleBSpline2 = 4,
+  ResampleBSpline3 = 5,
+  ResampleBSpline4 = 6,
+  ResampleBSpline5 = 7
 };
+
+GPUREG_FUNCTION int
+BSplineOfOrder(int order)
+{
+  return ResampleBSpline0 + order;
+}
+
+GPUREG_FUNCTION int
+OrderOfBSpline(int interpolation)
+{
+  return interpolation - ResampleBSpline0;
+}
 
 /** How the output is cut for the devices that have work-groups. */
 enum
@@ -429,9 +446,9 @@ ResampleAt(int                        interpolation,
   {
     return;
   }
-  else if (!isInside && interpolation > ResampleBSpline + 1)
+  else if (!isInside && interpolation > ResampleBSpline1)
   {
-    ResampleNearestBySpline(interpolation - ResampleBSpline, a, slab, cell, fraction, out);
+    ResampleNearestBySpline(OrderOfBSpline(interpolation), a, slab, cell, fraction, out);
   }
   else if (!isInside || interpolation == ResampleNearest)
   {
@@ -446,7 +463,7 @@ ResampleAt(int                        interpolation,
   }
   else
   {
-    ResampleBySpline(interpolation - ResampleBSpline, a, slab, cell, fraction, out);
+    ResampleBySpline(OrderOfBSpline(interpolation), a, slab, cell, fraction, out);
   }
 }
 

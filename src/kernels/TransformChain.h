@@ -9,11 +9,18 @@ GPUREG_NAMESPACE_BEGIN
 
 enum
 {
-  MaximumTransformSplineOrder = 3,
-  /** In the place of an order: a displacement field, interpolated linearly. */
-  ChainPartIsField = -1,
-  /** Or a vector for each voxel of the output. */
-  ChainPartIsOfOutput = -2
+  MaximumTransformSplineOrder = 3
+};
+
+/** What a part's vectors are. */
+enum
+{
+  /** The coefficients of a B-spline. */
+  ChainPartIsSpline = 0,
+  /** A displacement field, interpolated linearly. */
+  ChainPartIsField = 1,
+  /** One for each voxel of the output; of the first part only. */
+  ChainPartIsOfOutput = 2
 };
 
 /** A part that is not linear: a grid of displacement vectors. The position in its grid is an affine map of
@@ -28,7 +35,8 @@ typedef struct ChainPart
   i64      firstVector; /* in the array of all parts' vectors */
   int      size[3];
   int      dimension;
-  int      order;    /* of a B-spline, 0 to 3; or ChainPartIsField, or, of the first part, ChainPartIsOfOutput */
+  int      kind;     /* ChainPartIsSpline, ChainPartIsField or ChainPartIsOfOutput */
+  int      order;    /* of a B-spline, 0 to 3 */
   int      isOpen;   /* the upper end of a B-spline's valid region is outside */
   float    carry[9]; /* d in the units of the next grid, by rows */
 } ChainPart;
@@ -233,7 +241,7 @@ DisplaceByChain(int                             partCount,
     const ChainPart part = parts[k];
     int             cell[3];
     real            fraction[3];
-    if (part.order == ChainPartIsOfOutput)
+    if (part.kind == ChainPartIsOfOutput)
     {
       /* Nothing is displaced before the first part. */
       AddScaledVector((real)1.0f, vectors[VectorOffset(&part, x, y, z)], d);
@@ -241,7 +249,7 @@ DisplaceByChain(int                             partCount,
     }
     LocateMoved(&part.toGrid, x, y, z, d, cell, fraction);
     CarryDisplacement(&part, d);
-    if (part.order == ChainPartIsField)
+    if (part.kind == ChainPartIsField)
     {
       AddFieldDisplacement(&part, vectors, cell, fraction, d);
     }
@@ -271,8 +279,8 @@ GPUREG_FUNCTION int
 FollowsRows(const ChainPart * part)
 {
   const i64 step = part->toGrid.row[0] < 0 ? -part->toGrid.row[0] : part->toGrid.row[0];
-  return part->order == RowSplineOrder && part->toGrid.row[4] == 0 && part->toGrid.row[8] == 0 &&
-         step * RowSplineSpacing <= (i64)1 << 32;
+  return part->kind == ChainPartIsSpline && part->order == RowSplineOrder && part->toGrid.row[4] == 0 &&
+         part->toGrid.row[8] == 0 && step * RowSplineSpacing <= (i64)1 << 32;
 }
 
 /** The columns of control points that may count between x and lastX in a row of such a part. Returns how many

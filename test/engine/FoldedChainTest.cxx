@@ -144,8 +144,9 @@ TEST(FoldedChain, GridsAreThePartsThatAreLeft)
     request.transform.Append(behind);
     const FoldedChain folded = gpureg::FoldChain(request);
     ASSERT_EQ(folded.parts.size(), 2u);
+    EXPECT_EQ(folded.parts[0].kind, gpureg::kernels::ChainPartIsSpline);
     EXPECT_EQ(folded.parts[0].order, 3);
-    EXPECT_EQ(folded.parts[1].order, gpureg::kernels::ChainPartIsField);
+    EXPECT_EQ(folded.parts[1].kind, gpureg::kernels::ChainPartIsField);
     EXPECT_EQ(folded.parts[0].firstVector, 0);
     EXPECT_EQ(folded.parts[1].firstVector, 7 * 6 * 5);
     const Vector3 u{ 0.7, -1.3, 0.4 };

@@ -287,11 +287,12 @@ DrawMap(Random & random, const int * outputSize, int depth, const int * inputSiz
 
 /** A grid of vectors of up to a voxel, behind those that are there. */
 ChainPart
-AddPart(Random & random, Arrays & arrays, int order, const int * size)
+AddPart(Random & random, Arrays & arrays, int kind, const int * size)
 {
   ChainPart part{};
   part.firstVector = static_cast<i64>(arrays.vectors.size());
-  part.order = order;
+  part.kind = kind;
+  part.order = RowSplineOrder;
   part.dimension = 3;
   std::copy_n(size, 3, part.size);
   for (float & carry : part.carry)
@@ -315,7 +316,7 @@ AddRowSpline(Random & random, Arrays & arrays, const int * outputSize, int depth
   const i64 length = std::abs(step) * outputSize[0];
   // Of some, the first or the last columns are outside.
   const int size[3] = { std::max(4, static_cast<int>(length / one) + 2 + static_cast<int>(Draw(random, 5))), 5, 6 };
-  ChainPart part = AddPart(random, arrays, RowSplineOrder, size);
+  ChainPart part = AddPart(random, arrays, ChainPartIsSpline, size);
   part.toGrid = DrawMap(random, outputSize, depth, size);
   const bool isBackwards = Chance(random, 2);
   part.toGrid.row[0] = isBackwards ? -std::abs(step) : std::abs(step);
@@ -404,9 +405,9 @@ ExpectWhatPlainLoopsMake(ResampleArguments a, int lanes, int depth, Random & ran
   else if (a.chain == ChainHasParts)
   {
     const int size[3] = { 6, 5, 7 };
-    for (const int order : { 3, static_cast<int>(ChainPartIsField) })
+    for (const int kind : { static_cast<int>(ChainPartIsSpline), static_cast<int>(ChainPartIsField) })
     {
-      ChainPart part = AddPart(random, arrays, order, size);
+      ChainPart part = AddPart(random, arrays, kind, size);
       part.toGrid = DrawMap(random, a.outputSize, depth, size);
       arrays.parts.push_back(part);
     }
