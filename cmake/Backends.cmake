@@ -31,8 +31,11 @@ if(GPURegistration_HAS_OPENCL)
     ${_kernel_dir}/Position.h
     ${_kernel_dir}/Interpolation.h
     ${_kernel_dir}/ForceSums.h
+    ${_kernel_dir}/Samples.h
+    ${_kernel_dir}/SamplePartition.h
+    ${_kernel_dir}/PreciseSamples.h
+    ${_kernel_dir}/ForceKernels.h
     ${_kernel_dir}/MattesSample.h
-    ${_kernel_dir}/MattesPartition.h
     ${_kernel_dir}/MattesPrecise.h
     ${_kernel_dir}/MattesTable.h
     ${_kernel_dir}/MattesKernels.h

@@ -5,6 +5,7 @@
 
 #include "MattesPasses.h"
 
+#include "ForceKernels.h"
 #include "MattesKernels.h"
 
 #include <algorithm>
@@ -29,9 +30,9 @@ constexpr int SumLanes = 1024;
 constexpr int TableLanes = 1024;
 
 // Kernels are compiled for the plain case over a grid, …
-constexpr int PlainVariant = MattesReadsQuads;
+constexpr int PlainVariant = ReadsQuads;
 // … over points, …
-constexpr int PlainPointsVariant = MattesIsPrecise | MattesSamplesArePoints;
+constexpr int PlainPointsVariant = SamplesArePrecise | SamplesArePoints;
 // … and, looking the rest of their variant up at run time, for all that are not precise (points always are), …
 constexpr int AnyVariant = -1;
 // … and all that are, whose integers take more registers.
@@ -41,8 +42,8 @@ template <int VVariant>
 __device__ __forceinline__ int
 VariantOf(const MattesArguments & a)
 {
-  return VVariant == PreciseVariant ? a.variant | MattesIsPrecise
-         : VVariant == AnyVariant   ? a.variant & ~(MattesIsPrecise | MattesSamplesArePoints)
+  return VVariant == PreciseVariant ? a.samples.variant | SamplesArePrecise
+         : VVariant == AnyVariant   ? a.samples.variant & ~(SamplesArePrecise | SamplesArePoints)
                                     : VVariant;
 }
 
@@ -59,7 +60,7 @@ WithVariant(int variant, const TWork & work)
   {
     work(std::integral_constant<int, PlainPointsVariant>{});
   }
-  else if (variant & MattesIsPrecise)
+  else if (variant & SamplesArePrecise)
   {
     work(std::integral_constant<int, PreciseVariant>{});
   }
@@ -80,10 +81,10 @@ extern __shared__ u64 localMemory[];
 template <int VVariant>
 __global__ void
 __launch_bounds__(Lanes, BlocksOfHistogram(VVariant)) HistogramKernel(const __grid_constant__ MattesArguments a,
-                                                                      const MattesVolumes                     v,
+                                                                      const SampleVolumes                     v,
                                                                       int   firstChunk,
                                                                       u32 * chunkHistograms,
-                                                                      const __grid_constant__ MattesMaps maps)
+                                                                      const __grid_constant__ SampleMaps maps)
 {
   MattesHistogramGroup(
     VariantOf<VVariant>(a), &a, &maps, &v, firstChunk, reinterpret_cast<u32 *>(localMemory), chunkHistograms);
@@ -95,7 +96,7 @@ __launch_bounds__(SumLanes)
   SumHistogramsKernel(int cells, int chunkCount, int accumulate, const u32 * chunkHistograms, u64 * histogram)
 {
   MattesSumHistogramsGroup(
-    VIsPrecise ? MattesIsPrecise : 0, cells, chunkCount, accumulate, chunkHistograms, localMemory, histogram);
+    VIsPrecise ? SamplesArePrecise : 0, cells, chunkCount, accumulate, chunkHistograms, localMemory, histogram);
 }
 
 template <bool VIsPrecise>
@@ -104,32 +105,26 @@ __launch_bounds__(TableLanes)
   TableKernel(const __grid_constant__ MattesArguments a, const u64 * histogram, void * table)
 {
   float * const scratch = reinterpret_cast<float *>(localMemory);
-  MattesTableGroup(VIsPrecise ? MattesIsPrecise : 0, &a, histogram, scratch, scratch + TableLanes, table);
+  MattesTableGroup(VIsPrecise ? SamplesArePrecise : 0, &a, histogram, scratch, scratch + TableLanes, table);
 }
 
 template <int VVariant>
 __global__ void
 __launch_bounds__(Lanes, ForceBlocks) ForceKernel(const __grid_constant__ MattesArguments a,
-                                                  const MattesVolumes                     v,
+                                                  const SampleVolumes                     v,
                                                   const void *                            table,
                                                   float *                                 partials,
                                                   float *                                 forces,
-                                                  const __grid_constant__ MattesMaps      maps)
+                                                  const __grid_constant__ SampleMaps      maps)
 {
   MattesForceGroup(
     VariantOf<VVariant>(a), &a, &maps, &v, 0, table, reinterpret_cast<float *>(localMemory), partials, forces);
 }
 
-MattesVolumes
+SampleVolumes
 GetVolumes(const MattesArrays & arrays)
 {
-  return {
-    AddressOf<u16>(arrays.fixedBins),      AddressOf<i64>(arrays.points),
-    AddressOf<float>(arrays.displacement), AddressOf<float>(arrays.moving),
-    AddressOf<float4>(arrays.quads),       AddressOf<float>(arrays.coefficients ? arrays.coefficients : arrays.moving),
-    AddressOf<float4>(arrays.gradient),    AddressOf<u8>(arrays.mask),
-    AddressOf<i64>(arrays.moving),         AddressOf<i64>(arrays.coefficients ? arrays.coefficients : arrays.moving),
-  };
+  return MakeSampleVolumes(*arrays.samples, [](const MemoryPointer & memory) { return AddressOf<void>(memory); });
 }
 
 class CudaMattesPasses : public MattesPasses
@@ -142,7 +137,7 @@ public:
     CheckCuda(cudaDeviceGetAttribute(&m_LocalBytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, queue.GetDevice()),
               "asking for the size of shared memory",
               queue.GetDeviceName());
-    for (const int variant : { PlainVariant, PlainPointsVariant, 0, int{ MattesIsPrecise } })
+    for (const int variant : { PlainVariant, PlainPointsVariant, 0, int{ SamplesArePrecise } })
     {
       WithVariant(variant, [this](auto constant) {
         AllowLocalMemory(HistogramKernel<constant.value>);
@@ -153,7 +148,7 @@ public:
     AllowLocalMemory(TableKernel<true>);
   }
 
-  MattesGrain
+  SampleGrain
   GetGrain() const override
   {
     return { Lanes, TargetChunks, static_cast<std::size_t>(m_LocalBytes), true };
@@ -165,12 +160,12 @@ public:
 
   void
   Histogram(const MattesArguments & a,
-            const MattesMaps &      maps,
+            const SampleMaps &      maps,
             const MattesArrays &    arrays,
             int                     firstChunk,
             int                     chunkCount) override
   {
-    WithVariant(a.variant, [&](auto variant) {
+    WithVariant(a.samples.variant, [&](auto variant) {
       m_Queue.Launch("counting the joint histogram",
                      HistogramKernel<variant.value>,
                      GetGroups(a, chunkCount),
@@ -189,7 +184,7 @@ public:
   {
     const int cells = a.bins * a.bins;
     m_Queue.Launch("summing the joint histogram",
-                   a.variant & MattesIsPrecise ? SumHistogramsKernel<true> : SumHistogramsKernel<false>,
+                   a.samples.variant & SamplesArePrecise ? SumHistogramsKernel<true> : SumHistogramsKernel<false>,
                    dim3(static_cast<unsigned int>((cells + SumCellsPerGroup - 1) / SumCellsPerGroup)),
                    SumLanes,
                    SumLanes * sizeof(u64),
@@ -204,7 +199,7 @@ public:
   Table(const MattesArguments & a, const MattesArrays & arrays) override
   {
     m_Queue.Launch("making the derivative's table",
-                   a.variant & MattesIsPrecise ? TableKernel<true> : TableKernel<false>,
+                   a.samples.variant & SamplesArePrecise ? TableKernel<true> : TableKernel<false>,
                    dim3(1),
                    TableLanes,
                    (TableLanes + 2 * a.bins) * sizeof(float),
@@ -214,14 +209,14 @@ public:
   }
 
   void
-  Forces(const MattesArguments & a, const MattesMaps & maps, const MattesArrays & arrays) override
+  FindForces(const MattesArguments & a, const SampleMaps & maps, const MattesArrays & arrays) override
   {
-    WithVariant(a.variant, [&](auto variant) {
+    WithVariant(a.samples.variant, [&](auto variant) {
       m_Queue.Launch("summing the derivative's forces",
                      ForceKernel<variant.value>,
-                     GetGroups(a, ChunkCount(&a)),
+                     GetGroups(a, ChunkCount(&a.samples)),
                      Lanes,
-                     std::max(GetBandBytes(a), PartialCount(a.variant) * Lanes * sizeof(float)),
+                     std::max(GetBandBytes(a), PartialCount(a.samples.variant) * Lanes * sizeof(float)),
                      a,
                      GetVolumes(arrays),
                      AddressOf<char>(arrays.table),
@@ -250,7 +245,7 @@ private:
   static std::size_t
   GetBandBytes(const MattesArguments & a)
   {
-    return static_cast<std::size_t>(a.bandRows) * a.bins * CellBytes(a.variant);
+    return static_cast<std::size_t>(a.bandRows) * a.bins * CellBytes(a.samples.variant);
   }
 
   CudaQueue & m_Queue;

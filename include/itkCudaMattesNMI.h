@@ -3,20 +3,13 @@
 #define itkCudaMattesNMI_h
 
 #include "GPURegistrationDetail/itkGPUMembers.h"
+#include "GPURegistrationDetail/itkGPUMetricFace.h"
 #include "itkGPUDevice.h"
 
 #include "gpureg/JointDensity.h"
 #include "gpureg/MattesMetric.h"
-#include "gpureg/Source.h"
 
 #include "itkMattesMutualInformationImageToImageMetricv4.h"
-
-#include <cstdint>
-#include <memory>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
 
 namespace itk
 {
@@ -99,7 +92,7 @@ public:
   itkGetConstMacro(Normalized, bool);
   itkBooleanMacro(Normalized);
 
-  itkGPUDeviceMembersMacro(m_Use, m_Engine ? m_Engine->GetStatistics() : gpureg::EvaluationStatistics());
+  itkGPUDeviceMembersMacro(m_Use, m_Face.GetStatistics());
 
   /** Of the images, their masks, the fixed transform, and the coefficients of a B-spline interpolator. After a change call
    * Initialize(), too. Off, each evaluation sees what ITK's metric sees: the new values, and the gradient of the old ones
@@ -123,78 +116,28 @@ private:
   using ImageMetricType =
     ImageToImageMetricv4<TFixedImage, TMovingImage, TVirtualImage, TInternalComputationValueType, TMetricTraits>;
 
-  /** How the moving transform is evaluated. */
-  enum class Route
-  {
-    Linear,
-    DisplacementField,
-    ThroughITK
-  };
+  itkGPUMetricFriendsMacro(gpureg::MattesMetric);
 
-  // itkCudaMattesNMIInput.hxx: what ITK holds, checked and handed to the engine.
-  template <typename TImage>
-  void
-  CheckIsFinite(const TImage * image, const char * role) const;
   void
   ComputeIntensityRanges();
-  template <typename TImage, typename TMask>
-  std::pair<double, double>
-  ComputeRange(const TImage * image, const TMask * mask) const;
-  void
-  CheckRange(const char * role, double minimum, double maximum) const;
-  gpureg::Source
-  GetFixedSource() const;
-  gpureg::Source
-  GetMovingSource() const;
-  template <typename TVisitor>
-  bool
-  VisitSplineInterpolator(const TVisitor & visit) const;
   void
   UpdateEngine(bool isInitializing) const;
   void
-  SendFixedSide() const;
-  void
-  SendMovingSide(bool mayLeaveRange) const;
-  void
-  SetGradient(gpureg::MattesMovingSide & side) const;
-  void
-  SetMask(gpureg::MattesMovingSide & side) const;
-  bool
-  FixedGridIsVirtualGrid() const;
-  std::string
-  FindWhatTheDeviceLacks() const;
-  Route
-  ChooseRoute() const;
-
-  // itkCudaMattesNMI.hxx: an evaluation on the device.
-  gpureg::ParallelFor
-  GetParallelFor() const;
-  gpureg::MattesMapping
-  MakeMapping(Route route) const;
-  void
-  StoreValue(const gpureg::JointDensity & density, SizeValueType validPoints) const;
-  void
-  StoreGlobalDerivative(const gpureg::MattesResult & result, double validPoints) const;
-  void
-  StoreLocalDerivative(const gpureg::MattesResult &  result,
-                       const gpureg::MattesMapping & mapping,
-                       double                        validPoints) const;
+  EvaluateOnDevice(GPURegistrationDetail::MetricRoute route) const;
   gpureg::JointDensity
   MakeDensity(const gpureg::MattesResult & result) const;
+  void
+  StoreValue(const gpureg::JointDensity & density, SizeValueType validPoints) const;
 
   // itkCudaMattesNMIThroughITK.hxx: the same sums, sample by sample, by ITK's own classes.
   class ThroughITK;
   void
   EvaluateThroughITK() const;
 
-  GPURegistrationDetail::DeviceUse              m_Use;
-  bool                                          m_Normalized{ true };
-  bool                                          m_IsInitialized{ false };
-  SizeValueType                                 m_InitializedBins{ 0 };
-  mutable std::unique_ptr<gpureg::MattesMetric> m_Engine;
-  mutable gpureg::ResidentSource                m_ResidentFixed;
-  mutable gpureg::ResidentSource                m_ResidentMoving;
-  mutable std::optional<std::uint64_t>          m_InitialMovingHash;
+  GPURegistrationDetail::DeviceUse                                      m_Use;
+  mutable GPURegistrationDetail::MetricFace<Self, gpureg::MattesMetric> m_Face{ *this };
+  bool                                                                  m_Normalized{ true };
+  SizeValueType                                                         m_InitializedBins{ 0 };
 };
 
 } // namespace itk

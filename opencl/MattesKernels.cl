@@ -6,7 +6,7 @@
 
 // The host hands MattesArguments over as bytes: this does not compile where the two disagree on its size.
 typedef char MattesArgumentsAreLaidOutAlike[sizeof(MattesArguments) == GPUREG_ARGUMENT_BYTES ? 1 : -1];
-typedef char MattesMapsAreLaidOutAlike[sizeof(MattesMaps) == GPUREG_MAPS_BYTES ? 1 : -1];
+typedef char SampleMapsAreLaidOutAlike[sizeof(SampleMaps) == GPUREG_MAPS_BYTES ? 1 : -1];
 
 // The volumes that both passes read. One that the variant does not have is never touched.
 #define GPUREG_VOLUME_PARAMETERS                                                                    \
@@ -14,10 +14,10 @@ typedef char MattesMapsAreLaidOutAlike[sizeof(MattesMaps) == GPUREG_MAPS_BYTES ?
     __global const float *moving, __global const float4 *quads, __global const float *coefficients, \
     __global const float4 *gradient, __global const u8 *mask
 
-GPUREG_FUNCTION MattesVolumes
-MakeMattesVolumes(GPUREG_VOLUME_PARAMETERS)
+GPUREG_FUNCTION SampleVolumes
+MakeSampleVolumes(GPUREG_VOLUME_PARAMETERS)
 {
-  MattesVolumes volumes;
+  SampleVolumes volumes;
   volumes.fixedBins = fixedBins;
   volumes.points = points;
   volumes.displacement = displacement;
@@ -33,15 +33,15 @@ MakeMattesVolumes(GPUREG_VOLUME_PARAMETERS)
 
 __kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
 MattesHistogram(const MattesArguments arguments,
-                const MattesMaps      maps,
+                const SampleMaps      maps,
                 GPUREG_VOLUME_PARAMETERS,
                 int            firstChunk,
                 __local u32 *  histogram,
                 __global u32 * chunkHistograms)
 {
-  const int           variant = arguments.variant;
-  const MattesVolumes volumes =
-    MakeMattesVolumes(fixedBins, points, displacement, moving, quads, coefficients, gradient, mask);
+  const int           variant = arguments.samples.variant;
+  const SampleVolumes volumes =
+    MakeSampleVolumes(fixedBins, points, displacement, moving, quads, coefficients, gradient, mask);
   MattesHistogramGroup(GPUREG_VARIANT, &arguments, &maps, &volumes, firstChunk, histogram, chunkHistograms);
 }
 
@@ -64,23 +64,23 @@ MattesTable(const MattesArguments arguments,
             __local u64 *         marginals,
             __global void *       table)
 {
-  const int variant = arguments.variant;
+  const int variant = arguments.samples.variant;
   MattesTableGroup(GPUREG_VARIANT, &arguments, histogram, scratch, (__local float *)marginals, table);
 }
 
 /** sums: the joint histogram as 64-bit counts, and behind it the partial sums of the forces. */
 __kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
 MattesForces(const MattesArguments arguments,
-             const MattesMaps      maps,
+             const SampleMaps      maps,
              GPUREG_VOLUME_PARAMETERS,
              __global const void * table,
              __local u64 *         scratch,
              __global u64 *        sums,
              __global float *      forces)
 {
-  const int           variant = arguments.variant;
-  const MattesVolumes volumes =
-    MakeMattesVolumes(fixedBins, points, displacement, moving, quads, coefficients, gradient, mask);
+  const int           variant = arguments.samples.variant;
+  const SampleVolumes volumes =
+    MakeSampleVolumes(fixedBins, points, displacement, moving, quads, coefficients, gradient, mask);
   __global float * partials = (__global float *)(sums + (i64)arguments.bins * arguments.bins);
   MattesForceGroup(GPUREG_VARIANT, &arguments, &maps, &volumes, 0, table, (__local float *)scratch, partials, forces);
 }

@@ -23,7 +23,7 @@ namespace
 // compares the size; that its members are 32 bits wide, without a gap, follows from this.
 static_assert(std::is_trivially_copyable<MattesArguments>::value && alignof(MattesArguments) == 4,
               "MattesArguments is made of 32-bit members");
-static_assert(std::is_trivially_copyable<MattesMaps>::value, "kernels get it as bytes, too");
+static_assert(std::is_trivially_copyable<SampleMaps>::value, "kernels get it as bytes, too");
 
 // What every OpenCL device of the full profile has. More would leave room for fewer groups at once.
 constexpr std::size_t MaximumLocalBytes = std::size_t{ 32 } << 10;
@@ -44,28 +44,29 @@ struct MattesKernelSet
   cl::Kernel forces;
 };
 
-/** Sets the arguments of a kernel that begins with MattesArguments, MattesMaps and the volumes. In the place of a volume
+/** Sets the arguments of a kernel that begins with MattesArguments, SampleMaps and the volumes. In the place of a volume
  *  that the variant does not have stands one that is there. */
 template <typename... TArguments>
 void
 SetSampleKernelArguments(cl::Kernel &            kernel,
                          const MattesArguments & a,
-                         const MattesMaps &      maps,
+                         const SampleMaps &      maps,
                          const MattesArrays &    arrays,
                          const TArguments &... others)
 {
-  const auto orAny = [&arrays](const MemoryPointer & array) { return BufferOf(array ? *array : *arrays.fixedBins); };
+  const SampleArrays & samples = *arrays.samples;
+  const auto orAny = [&samples](const MemoryPointer & array) { return BufferOf(array ? *array : *samples.fixedBins); };
   SetKernelArguments(kernel,
                      a,
                      maps,
-                     orAny(arrays.fixedBins),
-                     orAny(arrays.points),
-                     orAny(arrays.displacement),
-                     orAny(arrays.moving),
-                     orAny(arrays.quads),
-                     orAny(arrays.coefficients ? arrays.coefficients : arrays.moving),
-                     orAny(arrays.gradient),
-                     orAny(arrays.mask),
+                     orAny(samples.fixedBins),
+                     orAny(samples.points),
+                     orAny(samples.displacement),
+                     orAny(samples.moving),
+                     orAny(samples.quads),
+                     orAny(samples.coefficients ? samples.coefficients : samples.moving),
+                     orAny(samples.gradient),
+                     orAny(samples.mask),
                      others...);
 }
 
@@ -76,7 +77,7 @@ public:
     : m_Queue(queue)
   {}
 
-  MattesGrain
+  SampleGrain
   GetGrain() const override
   {
     return { m_Queue.GetDevice().GetLanes(),
@@ -99,14 +100,14 @@ public:
                                        "-DGPUREG_REAL=float -DGPUREG_VARIANT=" +
                                          (isGpu ? std::to_string(variant) : std::string("variant")) +
                                          " -DGPUREG_ARGUMENT_BYTES=" + std::to_string(sizeof(MattesArguments)) +
-                                         " -DGPUREG_MAPS_BYTES=" + std::to_string(sizeof(MattesMaps)));
+                                         " -DGPUREG_MAPS_BYTES=" + std::to_string(sizeof(SampleMaps)));
       CheckOpenCL(m_Queue.GetDeviceName(), [&] { m_Kernels.emplace(m_CompiledVariant, MattesKernelSet(program)); });
     }
   }
 
   void
   Histogram(const MattesArguments & a,
-            const MattesMaps &      maps,
+            const SampleMaps &      maps,
             const MattesArrays &    arrays,
             int                     firstChunk,
             int                     chunkCount) override
@@ -132,7 +133,7 @@ public:
       cl::Kernel & kernel = m_Kernels.at(m_CompiledVariant).sumHistograms;
       const cl_int cells = a.bins * a.bins;
       SetKernelArguments(kernel,
-                         cl_int{ a.variant },
+                         cl_int{ a.samples.variant },
                          cells,
                          cl_int{ chunkCount },
                          cl_int{ accumulate },
@@ -159,12 +160,12 @@ public:
   }
 
   void
-  Forces(const MattesArguments & a, const MattesMaps & maps, const MattesArrays & arrays) override
+  FindForces(const MattesArguments & a, const SampleMaps & maps, const MattesArrays & arrays) override
   {
     CheckOpenCL(m_Queue.GetDeviceName(), [&] {
       cl::Kernel &      kernel = m_Kernels.at(m_CompiledVariant).forces;
       const std::size_t scratchBytes =
-        std::max(GetBandBytes(a), PartialCount(a.variant) * GetLaneCount() * sizeof(float));
+        std::max(GetBandBytes(a), PartialCount(a.samples.variant) * GetLaneCount() * sizeof(float));
       SetSampleKernelArguments(kernel,
                                a,
                                maps,
@@ -173,7 +174,7 @@ public:
                                cl::Local(scratchBytes),
                                BufferOf(*arrays.sums),
                                BufferOf(arrays.forces ? *arrays.forces : *arrays.sums));
-      m_Queue.Launch(kernel, ChunkCount(&a), GetBandCount(a));
+      m_Queue.Launch(kernel, ChunkCount(&a.samples), GetBandCount(a));
     });
   }
 
@@ -187,7 +188,7 @@ private:
   static std::size_t
   GetBandBytes(const MattesArguments & a)
   {
-    return static_cast<std::size_t>(a.bandRows) * a.bins * CellBytes(a.variant);
+    return static_cast<std::size_t>(a.bandRows) * a.bins * CellBytes(a.samples.variant);
   }
 
   static int

@@ -118,7 +118,7 @@ private:
     const auto                       window = BSplineKernelFunction<3, double>::New();
     std::vector<std::vector<double>> histograms(m_Tasks);
     std::vector<SizeValueType>       valid(m_Tasks, 0);
-    m_Metric.GetParallelFor()(m_Tasks, [&](std::int64_t task) {
+    m_Metric.m_Face.GetParallelFor()(m_Tasks, [&](std::int64_t task) {
       auto & histogram = histograms[task];
       histogram.assign(m_Bins * m_Bins, 0.0);
       this->ForEachSample(task, [&](const Sample & sample) {
@@ -159,7 +159,7 @@ private:
     }
     else
     {
-      m_Metric.GetParallelFor()(m_Tasks, differentiate);
+      m_Metric.m_Face.GetParallelFor()(m_Tasks, differentiate);
     }
     auto & derivative = *m_Metric.m_DerivativeResult;
     for (const std::vector<double> & part : sums)

@@ -2,35 +2,19 @@
 #ifndef gpureg_MattesPasses_h
 #define gpureg_MattesPasses_h
 
-#include "Prelude.h"
-#include "BSpline.h"
-#include "FixedMap.h"
-#include "Geometry.h"
-#include "Position.h"
-#include "Interpolation.h"
-#include "ForceSums.h"
+#include "SampleArrays.h"
+
 #include "MattesSample.h"
-#include "MattesPartition.h"
 #include "MattesPrecise.h"
 #include "MattesTable.h"
-
-#include "Queue.h"
 
 namespace gpureg
 {
 
-/** The arrays of an evaluation; null where the variant has none. kernels::MattesVolumes says what
- *  they hold. */
+/** The arrays of an evaluation; null where the variant has none. */
 struct MattesArrays
 {
-  MemoryPointer fixedBins;
-  MemoryPointer points;
-  MemoryPointer displacement;
-  MemoryPointer moving;
-  MemoryPointer quads;
-  MemoryPointer coefficients;
-  MemoryPointer gradient;
-  MemoryPointer mask;
+  const SampleArrays * samples = nullptr;
   /** u32 [chunks of a launch][CountersPerCell][bins][bins]. */
   MemoryPointer chunkHistograms;
   /** u64 [bins][bins], and behind it the float partials [chunks][bands][PartialCount]: one copy brings both. */
@@ -41,19 +25,6 @@ struct MattesArrays
   MemoryPointer forces;
 };
 
-/** How a device wants its chunks. */
-struct MattesGrain
-{
-  /** Samples side by side, a multiple of kernels::TileWidth and a power of two. */
-  int lanes;
-  /** So many chunks keep the device busy. */
-  int targetChunks;
-  /** Bytes of local memory a group may use. */
-  std::size_t localBytes;
-  /** Keep the moving values as quads. */
-  bool readsQuads;
-};
-
 /** The operations of the two passes on one device. src/host, cuda and opencl each have them, by these names, in a file of
  *  this name. */
 class MattesPasses
@@ -61,7 +32,7 @@ class MattesPasses
 public:
   virtual ~MattesPasses() = default;
 
-  virtual MattesGrain
+  virtual SampleGrain
   GetGrain() const = 0;
 
   /** Compiles or loads what the variant needs, so that no evaluation does. */
@@ -71,7 +42,7 @@ public:
   /** Pass 1 over the chunks firstChunk … + chunkCount - 1: chunkHistograms[chunk - firstChunk]. */
   virtual void
   Histogram(const kernels::MattesArguments & a,
-            const kernels::MattesMaps &      maps,
+            const kernels::SampleMaps &      maps,
             const MattesArrays &             arrays,
             int                              firstChunk,
             int                              chunkCount) = 0;
@@ -86,7 +57,7 @@ public:
 
   /** Pass 2 over every chunk: partials behind the sums, or forces. */
   virtual void
-  Forces(const kernels::MattesArguments & a, const kernels::MattesMaps & maps, const MattesArrays & arrays) = 0;
+  FindForces(const kernels::MattesArguments & a, const kernels::SampleMaps & maps, const MattesArrays & arrays) = 0;
 };
 
 } // namespace gpureg

@@ -321,6 +321,16 @@ Reserve(Queue & queue, MemoryPointer & memory, std::size_t bytes)
 }
 
 void
+ReserveExactly(Queue & queue, MemoryPointer & memory, std::size_t bytes)
+{
+  if (SizeOf(memory) != bytes)
+  {
+    memory.reset();
+    memory = bytes > 0 ? queue.Allocate(bytes) : nullptr;
+  }
+}
+
+void
 FillArray(Queue &        queue,
           Memory &       target,
           std::size_t    offset,

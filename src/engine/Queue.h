@@ -229,6 +229,10 @@ AreThere(const std::array<MemoryPointer, 2> & buffers, std::size_t count, std::s
 void
 Reserve(Queue & queue, MemoryPointer & memory, std::size_t bytes);
 
+/** Makes an array just so large, or none of 0 bytes. */
+void
+ReserveExactly(Queue & queue, MemoryPointer & memory, std::size_t bytes);
+
 /** Enqueues work; if it is to be timed, waits for it and adds its time to the statistics. */
 template <typename TWork>
 void

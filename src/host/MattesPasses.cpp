@@ -14,19 +14,10 @@ using namespace kernels;
 
 namespace
 {
-MattesVolumes
+SampleVolumes
 GetVolumes(const MattesArrays & arrays)
 {
-  return { AddressOf<u16>(arrays.fixedBins),
-           AddressOf<i64>(arrays.points),
-           AddressOf<float>(arrays.displacement),
-           AddressOf<float>(arrays.moving),
-           nullptr,
-           AddressOf<float>(arrays.coefficients ? arrays.coefficients : arrays.moving),
-           AddressOf<float4>(arrays.gradient),
-           AddressOf<u8>(arrays.mask),
-           AddressOf<i64>(arrays.moving),
-           AddressOf<i64>(arrays.coefficients ? arrays.coefficients : arrays.moving) };
+  return MakeSampleVolumes(*arrays.samples, [](const MemoryPointer & memory) { return AddressOf<void>(memory); });
 }
 
 // Samples side by side in a chunk: a tile 32 voxels wide and 8 high.
@@ -35,7 +26,7 @@ constexpr int Lanes = 256;
 /** Calls visit(walk) at each sample of a chunk, row by row. */
 template <typename TVisitor>
 void
-ForEachSample(int variant, const MattesArguments & a, const MattesMaps & maps, int chunk, const TVisitor & visit)
+ForEachSample(int variant, const SampleArguments & a, const SampleMaps & maps, int chunk, const TVisitor & visit)
 {
   std::array<LaneWalk, Lanes> walks;
   for (int lane = 0; lane < Lanes; ++lane)
@@ -86,7 +77,7 @@ public:
     : m_Queue(queue)
   {}
 
-  MattesGrain
+  SampleGrain
   GetGrain() const override
   {
     return { Lanes, 512, std::size_t{ 1 } << 30, false };
@@ -98,22 +89,22 @@ public:
 
   void
   Histogram(const MattesArguments & a,
-            const MattesMaps &      maps,
+            const SampleMaps &      maps,
             const MattesArrays &    arrays,
             int                     firstChunk,
             int                     chunkCount) override
   {
-    const MattesVolumes v = GetVolumes(arrays);
+    const SampleVolumes v = GetVolumes(arrays);
     const i64           cells = i64{ a.bins } * a.bins;
-    const i64           counters = cells * CountersPerCell(a.variant);
+    const i64           counters = cells * CountersPerCell(a.samples.variant);
     u32 *               chunkHistograms = AddressOf<u32>(arrays.chunkHistograms);
     ++m_Queue.statistics.launches;
     m_Queue.parallelFor(chunkCount, [&](i64 counted) {
       u32 * histogram = chunkHistograms + counted * counters;
       std::fill(histogram, histogram + counters, 0u);
-      WithVariant(a.variant, [&](auto variant) {
+      WithVariant(a.samples.variant, [&](auto variant) {
         const int chunk = firstChunk + static_cast<int>(counted);
-        ForEachSample(variant, a, maps, chunk, [&](const LaneWalk & walk) {
+        ForEachSample(variant, a.samples, maps, chunk, [&](const LaneWalk & walk) {
           const int row = v.fixedBins[walk.sample];
           float     x[3], t, u = 0;
           i64       position[3];
@@ -123,8 +114,8 @@ public:
           {
             return;
           }
-          MapSample(variant, &a, &maps, &v, &walk, x, position);
-          if (MattesHas(variant, MattesIsPrecise))
+          MapSample(variant, &a.samples, &maps, &v, &walk, x, position);
+          if (VariantHas(variant, SamplesArePrecise))
           {
             if (FindPreciseWindow(variant, &a, &maps, &v, position, &first, weights, low))
             {
@@ -132,7 +123,7 @@ public:
               AddWindow(histogram + cells + row * a.bins + first, low);
             }
           }
-          else if (SampleMovingValue(variant, &a, &maps, &v, position, &u))
+          else if (FindMattesValue(variant, &a, &maps, &v, position, &u))
           {
             first = FirstParzenBin(a.lastWhole, u, &t);
             FixedPointParzenWeights(t, a.countUnit, weights);
@@ -160,7 +151,7 @@ public:
       {
         for (int k = 0; k < a.bins; ++k)
         {
-          sums[k] += CountInChunk(a.variant, chunkHistograms, chunk, cells, static_cast<int>(row) * a.bins + k);
+          sums[k] += CountInChunk(a.samples.variant, chunkHistograms, chunk, cells, static_cast<int>(row) * a.bins + k);
         }
       }
     });
@@ -200,7 +191,7 @@ public:
       jointEntropy += EntropyTerm(static_cast<float>(histogram[cell]) * scale);
     }
     const float inverseJointEntropy = jointEntropy > 0 ? 1.0f / jointEntropy : 0.0f;
-    if (MattesHas(a.variant, MattesIsPrecise))
+    if (VariantHas(a.samples.variant, SamplesArePrecise))
     {
       i64 * const      preciseTable = AddressOf<i64>(arrays.table);
       std::vector<i64> logarithms(bins);
@@ -227,20 +218,20 @@ public:
   }
 
   void
-  Forces(const MattesArguments & a, const MattesMaps & maps, const MattesArrays & arrays) override
+  FindForces(const MattesArguments & a, const SampleMaps & maps, const MattesArrays & arrays) override
   {
-    const MattesVolumes v = GetVolumes(arrays);
+    const SampleVolumes v = GetVolumes(arrays);
     const float *       table = AddressOf<float>(arrays.table);
     const i64 *         preciseTable = AddressOf<i64>(arrays.table);
     float *             partials = reinterpret_cast<float *>(AddressOf<u64>(arrays.sums) + i64{ a.bins } * a.bins);
     float *             forces = AddressOf<float>(arrays.forces);
     ++m_Queue.statistics.launches;
-    m_Queue.parallelFor(ChunkCount(&a), [&](i64 chunk) {
+    m_Queue.parallelFor(ChunkCount(&a.samples), [&](i64 chunk) {
       double sums[ForceSumCount] = {};
-      WithVariant(a.variant, [&](auto variant) {
+      WithVariant(a.samples.variant, [&](auto variant) {
         float rowSums[ForceSumCount] = {};
         int   pending = 0;
-        ForEachSample(variant, a, maps, static_cast<int>(chunk), [&](const LaneWalk & walk) {
+        ForEachSample(variant, a.samples, maps, static_cast<int>(chunk), [&](const LaneWalk & walk) {
           const int row = v.fixedBins[walk.sample];
           float     force[3] = { 0, 0, 0 };
           float     x[3];
@@ -248,21 +239,23 @@ public:
           bool      valid = row != InvalidBin;
           if (valid)
           {
-            MapSample(variant, &a, &maps, &v, &walk, x, position);
-            valid = MattesHas(variant, MattesIsPrecise)
+            MapSample(variant, &a.samples, &maps, &v, &walk, x, position);
+            valid = VariantHas(variant, SamplesArePrecise)
                       ? FindPreciseForce(variant, &a, &maps, &v, position, preciseTable + row * a.bins, force)
                       : FindForce(variant, &a, &maps, &v, position, table + row * a.bins, force);
           }
-          if (MattesHas(variant, MattesWritesForces))
+          if (VariantHas(variant, WritesForces))
           {
             std::copy(force, force + 3, forces + 3 * walk.sample);
           }
           else if (valid)
           {
-            const float fromCentre[3] = { x[0] - a.centre[0], x[1] - a.centre[1], x[2] - a.centre[2] };
+            const float fromCentre[3] = { x[0] - a.samples.centre[0],
+                                          x[1] - a.samples.centre[1],
+                                          x[2] - a.samples.centre[2] };
             AddForce(rowSums, force, fromCentre);
           }
-          if (++pending == (MattesHas(variant, MattesIsPrecise) ? 1 : TileWidth))
+          if (++pending == (VariantHas(variant, SamplesArePrecise) ? 1 : TileWidth))
           {
             pending = 0;
             for (int s = 0; s < ForceSumCount; ++s)
@@ -277,11 +270,11 @@ public:
           sums[s] += rowSums[s];
         }
       });
-      if (!MattesHas(a.variant, MattesWritesForces))
+      if (!VariantHas(a.samples.variant, WritesForces))
       {
-        float * const partial = partials + chunk * PartialCount(a.variant);
+        float * const partial = partials + chunk * PartialCount(a.samples.variant);
         std::copy(sums, sums + ForceSumCount, partial);
-        for (int s = ForceSumCount; s < PartialCount(a.variant); ++s)
+        for (int s = ForceSumCount; s < PartialCount(a.samples.variant); ++s)
         {
           partial[s] = static_cast<float>(sums[s - ForceSumCount] - partial[s - ForceSumCount]);
         }

@@ -23,8 +23,8 @@ RowsOfBand(const MattesArguments * a, int firstRow)
 GPUREG_GROUP_FUNCTION void
 MattesHistogramGroup(int                     variant,
                      const MattesArguments * a,
-                     const MattesMaps *      maps,
-                     const MattesVolumes *   v,
+                     const SampleMaps *      maps,
+                     const SampleVolumes *   v,
                      int                     firstChunk,
                      GPUREG_LOCAL u32 *      histogram,
                      GPUREG_GLOBAL u32 *     chunkHistograms)
@@ -43,7 +43,7 @@ MattesHistogramGroup(int                     variant,
   }
   LocalBarrier();
 
-  LaneWalk walk = StartLaneWalk(variant, a, maps, firstChunk + GroupIndex(), lanes, lane);
+  LaneWalk walk = StartLaneWalk(variant, &a->samples, maps, firstChunk + GroupIndex(), lanes, lane);
   for (int step = 0; step < walk.count; ++step, AdvanceLaneWalk(variant, maps, &walk))
   {
     float     x[3], u;
@@ -53,8 +53,8 @@ MattesHistogramGroup(int                     variant,
     {
       continue;
     }
-    MapSample(variant, a, maps, v, &walk, x, position);
-    if (MattesHas(variant, MattesIsPrecise))
+    MapSample(variant, &a->samples, maps, v, &walk, x, position);
+    if (VariantHas(variant, SamplesArePrecise))
     {
       int first;
       u32 high[4], low[4];
@@ -64,7 +64,7 @@ MattesHistogramGroup(int                     variant,
         AddParzenWindow(ownHistogram, bandCells + row * a->bins + first, copies, low);
       }
     }
-    else if (SampleMovingValue(variant, a, maps, v, position, &u))
+    else if (FindMattesValue(variant, a, maps, v, position, &u))
     {
       float     t;
       u32       weights[4];
@@ -87,7 +87,7 @@ MattesHistogramGroup(int                     variant,
       sum += histogram[counter * copies + ((firstCopy + copy) & (copies - 1))];
     }
     // Low halves lie behind the high ones: here of the band's cells, there of all of them.
-    const int isLow = MattesHas(variant, MattesIsPrecise) && counter >= bandCells;
+    const int isLow = VariantHas(variant, SamplesArePrecise) && counter >= bandCells;
     out[isLow ? counter - bandCells + a->bins * a->bins : counter] = sum;
   }
 }
@@ -130,27 +130,6 @@ MattesSumHistogramsGroup(int                       variant,
     histogram[cell] = accumulate ? histogram[cell] + shareSums[lane] : shareSums[lane];
   }
 }
-
-#ifndef GPUREG_HAS_SUM_OVER_LANES
-/** The sum of each lane's value, in an order that does not depend on timing; the same in all lanes. */
-GPUREG_GROUP_FUNCTION float
-SumOverLanes(float value, GPUREG_LOCAL float * scratch)
-{
-  const int lane = LaneIndex();
-  LocalBarrier();
-  scratch[lane] = value;
-  LocalBarrier();
-  for (int width = LaneCount() / 2; width > 0; width /= 2)
-  {
-    if (lane < width)
-    {
-      scratch[lane] += scratch[lane + width];
-    }
-    LocalBarrier();
-  }
-  return scratch[0];
-}
-#endif
 
 /** The table of the second pass in units of 2^-32, see PreciseTableEntry. logarithms: bins 64-bit integers. */
 GPUREG_GROUP_FUNCTION void
@@ -233,7 +212,7 @@ MattesTableGroup(int                       variant,
     inverseJointEntropy = jointEntropy > 0.0f ? 1.0f / jointEntropy : 0.0f;
     nmi = marginalEntropies * inverseJointEntropy;
   }
-  if (MattesHas(variant, MattesIsPrecise))
+  if (VariantHas(variant, SamplesArePrecise))
   {
     FillPreciseTable(a, histogram, nmi, inverseJointEntropy, (GPUREG_LOCAL i64 *)marginals, (GPUREG_GLOBAL i64 *)table);
     return;
@@ -262,7 +241,7 @@ CopyTableRows(int                        variant,
   GPUREG_LOCAL i64 * preciseRows = (GPUREG_LOCAL i64 *)scratch;
   for (int cell = LaneIndex(); cell < rows * a->bins; cell += LaneCount())
   {
-    if (MattesHas(variant, MattesIsPrecise))
+    if (VariantHas(variant, SamplesArePrecise))
     {
       preciseRows[cell] = ((GPUREG_GLOBAL const i64 *)table)[firstRow * a->bins + cell];
     }
@@ -274,67 +253,13 @@ CopyTableRows(int                        variant,
   LocalBarrier();
 }
 
-/** Adds a sample's force at the virtual index x to its lane's sums; FinishForceAlongZ is yet to come where the variant is
- *  not precise. */
-GPUREG_FUNCTION void
-AddForceOfSample(int variant, const MattesArguments * a, const float * force, float * x, float * sums)
-{
-  if (MattesHas(variant, MattesIsPrecise))
-  {
-    x[0] -= a->centre[0];
-    x[1] -= a->centre[1];
-    x[2] -= a->centre[2];
-    AddForceExactly(sums, force, x);
-  }
-  else
-  {
-    AddForceAlongZ(sums, force, x[2] - a->centre[2]);
-  }
-}
-
-/** Adds each lane's sums up: s's total is then scratch[s·LaneCount()]. */
-GPUREG_GROUP_FUNCTION void
-SumForcesOverLanes(int variant, const float * sums, GPUREG_LOCAL float * scratch)
-{
-  const int            lane = LaneIndex();
-  const int            lanes = LaneCount();
-  GPUREG_LOCAL float * rests = scratch + ForceSumCount * lanes;
-  LocalBarrier();
-  for (int s = 0; s < PartialCount(variant); ++s)
-  {
-    scratch[s * lanes + lane] = sums[s];
-  }
-  LocalBarrier();
-  for (int width = lanes / 2; width > 0; width /= 2)
-  {
-    for (int item = lane; item < width * ForceSumCount; item += lanes)
-    {
-      const int s = item / width;
-      const int place = s * lanes + item % width;
-      if (MattesHas(variant, MattesIsPrecise))
-      {
-        float sum = scratch[place];
-        float rest = rests[place] + rests[place + width];
-        AddExactly(scratch[place + width], &sum, &rest);
-        scratch[place] = sum;
-        rests[place] = rest;
-      }
-      else
-      {
-        scratch[place] += scratch[place + width];
-      }
-    }
-    LocalBarrier();
-  }
-}
-
 /** Pass 2. One group sums the forces of one chunk: partials[(chunk·bands + band)·PartialCount + …], or writes
  *  each sample's force. scratch: the larger of bandRows·bins table entries and PartialCount·LaneCount() floats. */
 GPUREG_GROUP_FUNCTION void
 MattesForceGroup(int                        variant,
                  const MattesArguments *    a,
-                 const MattesMaps *         maps,
-                 const MattesVolumes *      v,
+                 const SampleMaps *         maps,
+                 const SampleVolumes *      v,
                  int                        firstChunk,
                  GPUREG_GLOBAL const void * table,
                  GPUREG_LOCAL float *       scratch,
@@ -354,7 +279,7 @@ MattesForceGroup(int                        variant,
     sums[s] = 0.0f;
   }
   const int chunk = firstChunk + GroupIndex();
-  LaneWalk  walk = StartLaneWalk(variant, a, maps, chunk, lanes, lane);
+  LaneWalk  walk = StartLaneWalk(variant, &a->samples, maps, chunk, lanes, lane);
   for (int step = 0; step < walk.count; ++step, AdvanceLaneWalk(variant, maps, &walk))
   {
     float     x[3];
@@ -366,12 +291,12 @@ MattesForceGroup(int                        variant,
     const int isMine = row >= 0 && row < rows;
     if (isMine)
     {
-      MapSample(variant, a, maps, v, &walk, x, position);
-      isValid = MattesHas(variant, MattesIsPrecise)
+      MapSample(variant, &a->samples, maps, v, &walk, x, position);
+      isValid = VariantHas(variant, SamplesArePrecise)
                   ? FindPreciseForce(variant, a, maps, v, position, preciseRows + row * a->bins, force)
                   : FindForce(variant, a, maps, v, position, scratch + row * a->bins, force);
     }
-    if (MattesHas(variant, MattesWritesForces))
+    if (VariantHas(variant, WritesForces))
     {
       // Every sample's force is written once, by the band of its bin; an invalid one's by the first.
       if (isMine || (bin == InvalidBin && firstRow == 0))
@@ -384,16 +309,16 @@ MattesForceGroup(int                        variant,
     }
     else if (isValid)
     {
-      AddForceOfSample(variant, a, force, x, sums);
+      AddForceOfSample(variant, &a->samples, force, x, sums);
     }
   }
-  if (MattesHas(variant, MattesWritesForces))
+  if (VariantHas(variant, WritesForces))
   {
     return;
   }
-  if (!MattesHas(variant, MattesIsPrecise))
+  if (!VariantHas(variant, SamplesArePrecise))
   {
-    FinishForceAlongZ(sums, walk.x[0] - a->centre[0], walk.x[1] - a->centre[1]);
+    FinishForceAlongZ(sums, walk.x[0] - a->samples.centre[0], walk.x[1] - a->samples.centre[1]);
   }
   SumForcesOverLanes(variant, sums, scratch);
   if (lane < PartialCount(variant))

@@ -53,10 +53,10 @@ ValueAt(std::int64_t voxel)
   return static_cast<float>(voxel % 1009) * (static_cast<float>(Bins - 4) / 1008.0f);
 }
 
-MattesMovingSide
+MovingImage
 MakeMovingSide(const Size & size)
 {
-  MattesMovingSide side;
+  MovingImage side;
   side.size = size;
   side.values = [](std::int64_t first, std::int64_t count, void * out) {
     for (std::int64_t i = 0; i < count; ++i)
@@ -69,10 +69,10 @@ MakeMovingSide(const Size & size)
   return side;
 }
 
-MattesFixedSide
+FixedSamples
 MakeFixedSide(const Size & size)
 {
-  MattesFixedSide side;
+  FixedSamples side;
   side.virtualSize = size;
   side.bins = [](std::int64_t first, std::int64_t count, void * out) {
     for (std::int64_t i = 0; i < count; ++i)
@@ -87,12 +87,12 @@ MakeFixedSide(const Size & size)
 std::vector<std::uint64_t>
 EvaluateFarEnd(MattesMetric & metric, const Size & movingSize, const Size & virtualSize)
 {
-  MattesMapping mapping;
+  SampleMapping mapping;
   for (int d = 0; d < 3; ++d)
   {
     mapping.toMoving.offset[d] = movingSize[d] - virtualSize[d];
   }
-  return metric.Evaluate(mapping, MattesDerivative::None, false, RunOnThreads).histogram;
+  return metric.Evaluate(mapping, Forces::None, false, RunOnThreads).histogram;
 }
 
 /** Makes a metric on a device, asks it once, and deletes it. */
@@ -101,8 +101,8 @@ EvaluateOn(const std::string & deviceName)
 {
   const Size   size{ 32, 32, 32 };
   MattesMetric metric(deviceName, Bins);
-  metric.SetFixedSide(MakeFixedSide(size), RunOnThreads);
-  metric.SetMovingSide(MakeMovingSide(size), RunOnThreads);
+  metric.SetFixedSamples(MakeFixedSide(size), RunOnThreads);
+  metric.SetMovingImage(MakeMovingSide(size), RunOnThreads);
   return EvaluateFarEnd(metric, size, size);
 }
 
@@ -170,7 +170,7 @@ TEST_F(CudaBackendTest, OutOfDeviceMemoryIsToldWithNumbersAndTheObjectGoesOn)
 {
   const Size   size{ 256, 256, 256 }; // quads of 256 MiB
   MattesMetric metric("cuda:0", Bins);
-  metric.SetFixedSide(MakeFixedSide({ 32, 32, 32 }), RunOnThreads);
+  metric.SetFixedSamples(MakeFixedSide({ 32, 32, 32 }), RunOnThreads);
 
   std::size_t free = 0;
   std::size_t total = 0;
@@ -180,7 +180,7 @@ TEST_F(CudaBackendTest, OutOfDeviceMemoryIsToldWithNumbersAndTheObjectGoesOn)
   const std::size_t before = GetMemoryInUse("cuda:0");
   try
   {
-    metric.SetMovingSide(MakeMovingSide(size), RunOnThreads);
+    metric.SetMovingImage(MakeMovingSide(size), RunOnThreads);
     cudaFree(hog);
     FAIL() << "256 MiB were found where 128 MiB were left";
   }
@@ -193,7 +193,7 @@ TEST_F(CudaBackendTest, OutOfDeviceMemoryIsToldWithNumbersAndTheObjectGoesOn)
   EXPECT_THROW(EvaluateFarEnd(metric, size, { 32, 32, 32 }), Error) << "half an object gave an answer";
 
   ASSERT_EQ(cudaFree(hog), cudaSuccess);
-  metric.SetMovingSide(MakeMovingSide(size), RunOnThreads);
+  metric.SetMovingImage(MakeMovingSide(size), RunOnThreads);
   const std::vector<std::uint64_t> histogram = EvaluateFarEnd(metric, size, { 32, 32, 32 });
   EXPECT_GT(*std::max_element(histogram.begin(), histogram.end()), 0u);
 }
@@ -207,8 +207,8 @@ TEST_F(CudaBackendTest, ACallersCurrentDeviceStaysCurrent)
   const CUcontext context = GetCurrentContext();
   {
     MattesMetric metric("cuda:0", Bins);
-    metric.SetFixedSide(MakeFixedSide({ 32, 32, 32 }), RunOnThreads);
-    metric.SetMovingSide(MakeMovingSide({ 32, 32, 32 }), RunOnThreads);
+    metric.SetFixedSamples(MakeFixedSide({ 32, 32, 32 }), RunOnThreads);
+    metric.SetMovingImage(MakeMovingSide({ 32, 32, 32 }), RunOnThreads);
     EvaluateFarEnd(metric, { 32, 32, 32 }, { 32, 32, 32 });
     int current = -1;
     ASSERT_EQ(cudaGetDevice(&current), cudaSuccess);
@@ -275,8 +275,8 @@ LoseTheDevice()
   bool told = false;
   {
     MattesMetric metric("cuda:0", Bins);
-    metric.SetFixedSide(MakeFixedSide({ 32, 32, 32 }), RunOnThreads);
-    metric.SetMovingSide(MakeMovingSide({ 32, 32, 32 }), RunOnThreads);
+    metric.SetFixedSamples(MakeFixedSide({ 32, 32, 32 }), RunOnThreads);
+    metric.SetMovingImage(MakeMovingSide({ 32, 32, 32 }), RunOnThreads);
     EvaluateFarEnd(metric, { 32, 32, 32 }, { 32, 32, 32 });
     Trap<<<1, 1>>>();
     cudaDeviceSynchronize();
@@ -401,12 +401,12 @@ TEST_F(CudaBackendTest, AVolumeOfMoreThanTwoToThe31VoxelsIsReadAtItsFarEnd)
   }
   const Size   corner{ 33, 31, 29 };
   MattesMetric metric("cuda:0", Bins);
-  metric.SetFixedSide(MakeFixedSide(corner), RunOnThreads);
-  metric.SetMovingSide(MakeMovingSide(size), RunOnThreads);
+  metric.SetFixedSamples(MakeFixedSide(corner), RunOnThreads);
+  metric.SetMovingImage(MakeMovingSide(size), RunOnThreads);
   const std::vector<std::uint64_t> histogram = EvaluateFarEnd(metric, size, corner);
 
   // The same corner as a volume of its own.
-  MattesMovingSide small = MakeMovingSide(corner);
+  MovingImage small = MakeMovingSide(corner);
   small.values = [&](std::int64_t first, std::int64_t count, void * out) {
     for (std::int64_t i = 0; i < count; ++i)
     {
@@ -416,7 +416,7 @@ TEST_F(CudaBackendTest, AVolumeOfMoreThanTwoToThe31VoxelsIsReadAtItsFarEnd)
       static_cast<float *>(out)[i] = ValueAt((z * size[1] + y) * size[0] + x);
     }
   };
-  metric.SetMovingSide(small, RunOnThreads);
+  metric.SetMovingImage(small, RunOnThreads);
   const std::vector<std::uint64_t> expected = EvaluateFarEnd(metric, corner, corner);
   EXPECT_EQ(histogram, expected);
 }

@@ -72,19 +72,19 @@ IndexOf(const Size & size, std::int64_t voxel)
 /** One problem: what is sampled, how, and what is asked for. */
 struct Problem
 {
-  const char *     name;
-  int              bins = 32;
-  Size             virtualSize{ 61, 47, 39 };
-  Size             movingSize{ 57, 53, 41 };
-  std::int64_t     pointCount = 0;
-  bool             isPrecise = false; // points are
-  bool             hasDisplacement = false;
-  bool             hasMask = false;
-  bool             hasGradient = true;
-  bool             checksRange = false;
-  int              splineOrder = 1;
-  MattesDerivative derivative = MattesDerivative::ForceSums;
-  bool             isNormalized = true;
+  const char * name;
+  int          bins = 32;
+  Size         virtualSize{ 61, 47, 39 };
+  Size         movingSize{ 57, 53, 41 };
+  std::int64_t pointCount = 0;
+  bool         isPrecise = false; // points are
+  bool         hasDisplacement = false;
+  bool         hasMask = false;
+  bool         hasGradient = true;
+  bool         checksRange = false;
+  int          splineOrder = 1;
+  Forces       derivative = Forces::Summed;
+  bool         isNormalized = true;
 
   Precision
   GetPrecision() const
@@ -131,12 +131,12 @@ PointOf(const Size & size, std::int64_t i)
   return point;
 }
 
-MattesFixedSide
+FixedSamples
 MakeFixedSide(const Problem & problem)
 {
-  const Size      size = problem.virtualSize;
-  const bool      arePoints = problem.pointCount > 0;
-  MattesFixedSide side;
+  const Size   size = problem.virtualSize;
+  const bool   arePoints = problem.pointCount > 0;
+  FixedSamples side;
   side.precision = problem.GetPrecision();
   side.virtualSize = size;
   side.pointCount = problem.pointCount;
@@ -152,11 +152,11 @@ MakeFixedSide(const Problem & problem)
   return side;
 }
 
-MattesMovingSide
+MovingImage
 MakeMovingSide(const Problem & problem)
 {
-  const Size       size = problem.movingSize;
-  MattesMovingSide side;
+  const Size  size = problem.movingSize;
+  MovingImage side;
   side.size = size;
   side.splineOrder = problem.splineOrder;
   side.checksRange = problem.checksRange;
@@ -201,10 +201,10 @@ MakeMovingSide(const Problem & problem)
   return side;
 }
 
-MattesMapping
+SampleMapping
 MakeMapping(const Problem & problem)
 {
-  MattesMapping mapping;
+  SampleMapping mapping;
   // Crooked numbers: no sample maps to the very edge of the buffer, where rounding decides.
   mapping.toMoving.matrix = {
     0.931717, 0.061313, 0.021101, -0.072939, 1.043737, 0.033331, 0.011907, -0.023173, 1.027919
@@ -255,8 +255,8 @@ CountSamples(const Answer & answer)
 void
 SetSides(MattesMetric & metric, const Problem & problem)
 {
-  metric.SetFixedSide(MakeFixedSide(problem), RunInOrder);
-  metric.SetMovingSide(MakeMovingSide(problem), RunInOrder);
+  metric.SetFixedSamples(MakeFixedSide(problem), RunInOrder);
+  metric.SetMovingImage(MakeMovingSide(problem), RunInOrder);
 }
 
 Answer
@@ -356,7 +356,7 @@ TEST_P(OpenCLEquivalenceTest, AgreesWithTheHostAndRepeats)
   RecordProperty("UnitsPerSample", std::to_string(perSample));
   EXPECT_LT(perSample, 1.0 + 0.03 * problem.bins);
 
-  if (problem.derivative == MattesDerivative::ForceSums)
+  if (problem.derivative == Forces::Summed)
   {
     const double sums =
       RelativeDifference(device.forceSums.begin(), device.forceSums.begin() + 3, host.forceSums.begin());
@@ -367,7 +367,7 @@ TEST_P(OpenCLEquivalenceTest, AgreesWithTheHostAndRepeats)
     EXPECT_LT(sums, 1e-5);
     EXPECT_LT(moments, 1e-5);
   }
-  if (problem.derivative == MattesDerivative::Forces)
+  if (problem.derivative == Forces::OfEachSample)
   {
     ASSERT_EQ(device.forces.size(), host.forces.size());
     const double forces = RelativeDifference(device.forces.begin(), device.forces.end(), host.forces.begin());
@@ -391,24 +391,24 @@ MakeProblems()
   return {
     MakeProblem("Plain", [](Problem &) {}),
     MakeProblem("MattesTable", [](Problem & p) { p.isNormalized = false; }),
-    MakeProblem("ValueOnly", [](Problem & p) { p.derivative = MattesDerivative::None; }),
-    MakeProblem("Forces", [](Problem & p) { p.derivative = MattesDerivative::Forces; }),
+    MakeProblem("ValueOnly", [](Problem & p) { p.derivative = Forces::None; }),
+    MakeProblem("Forces", [](Problem & p) { p.derivative = Forces::OfEachSample; }),
     MakeProblem("Points", [](Problem & p) { p.pointCount = 40003; }),
     MakeProblem("FewPoints",
                 [](Problem & p) {
                   p.pointCount = 5;
-                  p.derivative = MattesDerivative::None;
+                  p.derivative = Forces::None;
                 }),
     MakeProblem("PointForces",
                 [](Problem & p) {
                   p.pointCount = 40003;
-                  p.derivative = MattesDerivative::Forces;
+                  p.derivative = Forces::OfEachSample;
                 }),
     MakeProblem("Displacement", [](Problem & p) { p.hasDisplacement = true; }),
     MakeProblem("DisplacementForces",
                 [](Problem & p) {
                   p.hasDisplacement = true;
-                  p.derivative = MattesDerivative::Forces;
+                  p.derivative = Forces::OfEachSample;
                 }),
     MakeProblem("PointsAndDisplacement",
                 [](Problem & p) {
@@ -448,7 +448,7 @@ MakeProblems()
                   p.isPrecise = true;
                   p.hasDisplacement = true;
                   p.hasGradient = false;
-                  p.derivative = MattesDerivative::Forces;
+                  p.derivative = Forces::OfEachSample;
                 }),
     MakeProblem("PreciseSlice",
                 [](Problem & p) {
@@ -478,7 +478,7 @@ MakeProblems()
                   p.checksRange = true;
                   p.hasGradient = false;
                   p.splineOrder = 3;
-                  p.derivative = MattesDerivative::Forces;
+                  p.derivative = Forces::OfEachSample;
                 }),
     MakeProblem("Deep",
                 [](Problem & p) {
@@ -494,7 +494,7 @@ MakeProblems()
     MakeProblem("Bins5",
                 [](Problem & p) {
                   p.bins = 5;
-                  p.derivative = MattesDerivative::None;
+                  p.derivative = Forces::None;
                 }),
     MakeProblem("Bins7", [](Problem & p) { p.bins = 7; }),
     MakeProblem("Bins50", [](Problem & p) { p.bins = 50; }),
@@ -508,14 +508,14 @@ MakeProblems()
                 [](Problem & p) {
                   p.bins = 1500;
                   p.virtualSize = { 21, 13, 5 };
-                  p.derivative = MattesDerivative::None;
+                  p.derivative = Forces::None;
                 }),
     MakeProblem("Bins256Forces",
                 [](Problem & p) {
                   p.bins = 256;
                   p.virtualSize = { 97, 83, 71 };
                   p.movingSize = { 101, 79, 75 };
-                  p.derivative = MattesDerivative::Forces;
+                  p.derivative = Forces::OfEachSample;
                 }),
   };
 }
@@ -600,12 +600,12 @@ TEST_F(OpenCLBackendTest, SaysSoWhenMemoryIsOutAndWorksAgainAfterwards)
   const Answer      expected = EvaluateOn(DeviceName, problem);
   const std::size_t before = GetMemoryInUse(DeviceName);
   MattesMetric      metric(DeviceName, problem.bins);
-  metric.SetFixedSide(MakeFixedSide(problem), RunInOrder);
+  metric.SetFixedSamples(MakeFixedSide(problem), RunInOrder);
   {
     const MemoryLimitScope limit(GetMemoryInUse(DeviceName) + 1000);
     try
     {
-      metric.SetMovingSide(MakeMovingSide(problem), RunInOrder);
+      metric.SetMovingImage(MakeMovingSide(problem), RunInOrder);
       FAIL() << "the limit was passed";
     }
     catch (const Error & error)
@@ -619,7 +619,7 @@ TEST_F(OpenCLBackendTest, SaysSoWhenMemoryIsOutAndWorksAgainAfterwards)
   {
     // The images are there, but there is no room for the derivative of each sample.
     Problem more = problem;
-    more.derivative = MattesDerivative::Forces;
+    more.derivative = Forces::OfEachSample;
     const MemoryLimitScope limit(GetMemoryInUse(DeviceName) + 1000);
     EXPECT_THROW(Evaluate(metric, more), Error);
   }
@@ -632,9 +632,9 @@ TEST_F(OpenCLBackendTest, RefusesAnArrayLargerThanTheDevice)
   const Problem     problem = MakeProblem("Plain", [](Problem &) {});
   const std::size_t before = GetMemoryInUse(DeviceName);
   MattesMetric      metric(DeviceName, problem.bins);
-  MattesFixedSide   huge = MakeFixedSide(problem);
+  FixedSamples      huge = MakeFixedSide(problem);
   huge.virtualSize = { 16384, 16384, 8192 };
-  EXPECT_THROW(metric.SetFixedSide(huge, RunInOrder), Error);
+  EXPECT_THROW(metric.SetFixedSamples(huge, RunInOrder), Error);
   EXPECT_EQ(GetMemoryInUse(DeviceName), before);
   SetSides(metric, problem);
   EXPECT_TRUE(Evaluate(metric, problem) == EvaluateOn(DeviceName, problem));

@@ -8,6 +8,7 @@
 #include "Position.h"
 #include "Interpolation.h"
 #include "ForceSums.h"
+#include "Samples.h"
 #include "MattesSample.h"
 #include "MattesTable.h"
 
@@ -73,16 +74,16 @@ class EngineTest : public DeviceTest
 protected:
   /** Evaluates where every sample falls inside: the histogram's rows are the samples of each fixed bin. */
   void
-  ExpectCounts(const gpureg::MattesFixedSide &    fixedSide,
-               const gpureg::MattesMovingSide &   movingSide,
+  ExpectCounts(const gpureg::FixedSamples &       fixedSide,
+               const gpureg::MovingImage &        movingSide,
                const std::vector<std::uint64_t> & expected)
   {
     const auto           bins = static_cast<int>(expected.size());
     gpureg::MattesMetric engine(GetParam(), bins);
-    engine.SetFixedSide(fixedSide, OneAfterTheOther);
-    engine.SetMovingSide(movingSide, OneAfterTheOther);
+    engine.SetFixedSamples(fixedSide, OneAfterTheOther);
+    engine.SetMovingImage(movingSide, OneAfterTheOther);
     const gpureg::MattesResult result =
-      engine.Evaluate(gpureg::MattesMapping(), gpureg::MattesDerivative::None, true, OneAfterTheOther);
+      engine.Evaluate(gpureg::SampleMapping(), gpureg::Forces::None, true, OneAfterTheOther);
     ASSERT_EQ(result.histogram.size(), static_cast<std::size_t>(bins) * bins);
     for (int row = 0; row < bins; ++row)
     {
@@ -396,10 +397,10 @@ TEST_P(EngineTest, CountsEachSampleOnce)
       {
         value = static_cast<float>(Uniform(random, 0.0, bins - 4.0));
       }
-      gpureg::MattesFixedSide fixedSide;
+      gpureg::FixedSamples fixedSide;
       fixedSide.virtualSize = size;
       fixedSide.bins = CopyFrom(fixedBins);
-      gpureg::MattesMovingSide movingSide;
+      gpureg::MovingImage movingSide;
       movingSide.size = size;
       movingSide.values = CopyFrom(values);
       ExpectCounts(fixedSide, movingSide, expected);
@@ -424,12 +425,12 @@ TEST_P(EngineTest, CountsEachPointOnce)
       }
     }
     const std::vector<double> values(1000, 3.25);
-    gpureg::MattesFixedSide   fixedSide;
+    gpureg::FixedSamples      fixedSide;
     fixedSide.virtualSize = { 10, 10, 10 };
     fixedSide.pointCount = static_cast<std::int64_t>(count);
     fixedSide.bins = CopyFrom(fixedBins);
     fixedSide.points = CopyFrom(points, 3);
-    gpureg::MattesMovingSide movingSide;
+    gpureg::MovingImage movingSide;
     movingSide.precision = gpureg::Precision::Double;
     movingSide.range = 16;
     movingSide.largest = 16;
@@ -449,8 +450,7 @@ TEST_P(EngineTest, SidesThatAreMissing)
   gpureg::MattesMetric engine(GetParam(), 20);
   EXPECT_EQ(engine.GetDeviceName(), GetParam());
   EXPECT_EQ(engine.GetNumberOfBins(), 20);
-  EXPECT_THROW(engine.Evaluate(gpureg::MattesMapping(), gpureg::MattesDerivative::None, true, OneAfterTheOther),
-               gpureg::Error);
+  EXPECT_THROW(engine.Evaluate(gpureg::SampleMapping(), gpureg::Forces::None, true, OneAfterTheOther), gpureg::Error);
   EXPECT_THROW(gpureg::MattesMetric(GetParam(), 4), gpureg::Error);
   EXPECT_THROW(gpureg::MattesMetric(GetParam(), 65535), gpureg::Error);
   EXPECT_THROW(gpureg::MattesMetric("abacus:0", 20), gpureg::Error);
@@ -467,20 +467,20 @@ TEST_P(EngineTest, EvaluationsAllocateNothing)
   {
     values[n] = static_cast<float>(n % 28);
   }
-  gpureg::MattesFixedSide fixedSide;
+  gpureg::FixedSamples fixedSide;
   fixedSide.virtualSize = { 50, 40, 30 };
   fixedSide.bins = CopyFrom(fixedBins);
-  gpureg::MattesMovingSide movingSide;
+  gpureg::MovingImage movingSide;
   movingSide.size = fixedSide.virtualSize;
   movingSide.values = CopyFrom(values);
   movingSide.inverseSpacing = { 1.0, 1.0, 1.0 };
   movingSide.differenceStep = { 0.5, 0, 0, 0, 0.5, 0, 0, 0, 0.5 };
   gpureg::MattesMetric engine(GetParam(), bins);
-  engine.SetFixedSide(fixedSide, OneAfterTheOther);
-  engine.SetMovingSide(movingSide, OneAfterTheOther);
-  const gpureg::MattesMapping mapping;
-  engine.Evaluate(mapping, gpureg::MattesDerivative::ForceSums, true, OneAfterTheOther);
-  engine.Evaluate(mapping, gpureg::MattesDerivative::ForceSums, true, OneAfterTheOther);
+  engine.SetFixedSamples(fixedSide, OneAfterTheOther);
+  engine.SetMovingImage(movingSide, OneAfterTheOther);
+  const gpureg::SampleMapping mapping;
+  engine.Evaluate(mapping, gpureg::Forces::Summed, true, OneAfterTheOther);
+  engine.Evaluate(mapping, gpureg::Forces::Summed, true, OneAfterTheOther);
   const gpureg::EvaluationStatistics statistics = engine.GetStatistics();
   EXPECT_EQ(statistics.allocations, 0);
   EXPECT_LE(statistics.copiesUp, 1);

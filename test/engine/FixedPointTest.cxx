@@ -8,6 +8,8 @@
 #include "Position.h"
 #include "Interpolation.h"
 #include "ForceSums.h"
+#include "Samples.h"
+#include "PreciseSamples.h"
 #include "MattesSample.h"
 #include "MattesPrecise.h"
 #include "MattesTable.h"
@@ -481,7 +483,7 @@ TEST(PreciseParzenTest, HalvesAreTheCubicSplineAndSumToOne)
   Repeat(20000, [&](Random & random) { check(DrawBetween(random, 0, One)); });
 }
 
-/** The range's 2^47 units, times half a unit of binsPerUnit, are 1/4 of one here; what is rounded down is 1 and hardly more.
+/** The range's 2^47 units, times half a unit of valuesPerUnit, are 1/4 of one here; what is rounded down is 1 and hardly more.
  *  So the range's end is the last bin's, and t no more than 1. */
 TEST(PreciseParzenTest, BinsAreTheValues)
 {
@@ -490,10 +492,10 @@ TEST(PreciseParzenTest, BinsAreTheValues)
     Repeat(2000, [&](Random & random) {
       const i64       range = DrawBetween(random, 0, 15) + (i64{ 1 } << DrawBetween(random, 31, 46)) * 3 / 2;
       MattesArguments a{};
-      MattesMaps      maps{};
+      SampleMaps      maps{};
       const int       whole = bins - 2 * HistogramPadding;
       a.lastWhole = static_cast<float>(whole - 1);
-      maps.binsPerUnit = std::llround(std::ldexp(whole / static_cast<double>(range), 80));
+      maps.valuesPerUnit = std::llround(std::ldexp(whole / static_cast<double>(range), 80));
       for (const i64 value : { i64{ 0 }, i64{ 1 }, range / 2, range - 1, range, DrawBetween(random, 0, range) })
       {
         i64               t = -1;

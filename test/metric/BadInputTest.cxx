@@ -446,8 +446,8 @@ TEST_P(BadInputTest, GradientOfTheFixedImage)
 /** 2^31 points and more are refused by their number, before anything is read or allocated. */
 TEST_P(BadInputTest, TooManyPoints)
 {
-  gpureg::MattesMetric    engine(GetParam(), 20);
-  gpureg::MattesFixedSide side;
+  gpureg::MattesMetric engine(GetParam(), 20);
+  gpureg::FixedSamples side;
   side.virtualSize = { 10, 10, 10 };
   side.pointCount = std::int64_t{ 1 } << 31;
   bool       wasRead = false;
@@ -456,7 +456,7 @@ TEST_P(BadInputTest, TooManyPoints)
   side.points = reader;
   try
   {
-    engine.SetFixedSide(side, [](std::int64_t, const std::function<void(std::int64_t)> &) {});
+    engine.SetFixedSamples(side, [](std::int64_t, const std::function<void(std::int64_t)> &) {});
     ADD_FAILURE() << "nothing was thrown";
   }
   catch (const gpureg::UnsupportedError & e)

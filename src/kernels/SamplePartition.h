@@ -6,20 +6,18 @@
 // A grid of one slice has no depth to walk along. It is stacked: virtualShape then stands for slices as high as a
 // tile, one behind the other as they are in memory, and the last one may miss rows.
 // Shared by C++, CUDA C++ and OpenCL C.
-#ifndef gpureg_kernels_MattesPartition_h
-#define gpureg_kernels_MattesPartition_h
+#ifndef gpureg_kernels_SamplePartition_h
+#define gpureg_kernels_SamplePartition_h
 
 GPUREG_NAMESPACE_BEGIN
 
 enum
 {
-  TileWidth = 32,
-  /** Cells of the histogram that one group adds up over the chunks. */
-  SumCellsPerGroup = 16
+  TileWidth = 32
 };
 
 GPUREG_FUNCTION int
-ChunkCount(const MattesArguments * a)
+ChunkCount(const SampleArguments * a)
 {
   return a->tileCount[0] * a->tileCount[1] * a->tileCount[2];
 }
@@ -36,11 +34,11 @@ typedef struct LaneWalk
 } LaneWalk;
 
 GPUREG_FUNCTION LaneWalk
-StartLaneWalk(int variant, const MattesArguments * a, const MattesMaps * maps, int chunk, int lanes, int lane)
+StartLaneWalk(int variant, const SampleArguments * a, const SampleMaps * maps, int chunk, int lanes, int lane)
 {
   LaneWalk walk;
   i64      remaining;
-  if (MattesHas(variant, MattesSamplesArePoints))
+  if (VariantHas(variant, SamplesArePoints))
   {
     walk.sample = (i64)chunk * a->tileDepth * lanes + lane;
     walk.stride = lanes;
@@ -74,10 +72,10 @@ StartLaneWalk(int variant, const MattesArguments * a, const MattesMaps * maps, i
 
 /** To the next sample. */
 GPUREG_FUNCTION void
-AdvanceLaneWalk(int variant, const MattesMaps * maps, LaneWalk * walk)
+AdvanceLaneWalk(int variant, const SampleMaps * maps, LaneWalk * walk)
 {
   walk->sample += walk->stride;
-  if (!MattesHas(variant, MattesSamplesArePoints))
+  if (!VariantHas(variant, SamplesArePoints))
   {
     walk->x[2] += 1.0f;
     for (int r = 0; r < 3; ++r)
@@ -90,14 +88,14 @@ AdvanceLaneWalk(int variant, const MattesMaps * maps, LaneWalk * walk)
 /** Of the sample that a walk is at: its virtual index x, and the position in the moving buffer that it maps to. */
 GPUREG_FUNCTION void
 MapSample(int                     variant,
-          const MattesArguments * a,
-          const MattesMaps *      maps,
-          const MattesVolumes *   v,
+          const SampleArguments * a,
+          const SampleMaps *      maps,
+          const SampleVolumes *   v,
           const LaneWalk *        walk,
           float *                 x,
           i64 *                   position)
 {
-  const int isPoint = MattesHas(variant, MattesSamplesArePoints);
+  const int isPoint = VariantHas(variant, SamplesArePoints);
   i64       point[3];
   for (int r = 0; r < 3; ++r)
   {
@@ -107,9 +105,9 @@ MapSample(int                     variant,
   for (int r = 0; r < 3; ++r)
   {
     const i64 mapped = isPoint ? ApplyFixedRowAt(&maps->toMoving, r, point) : walk->mapped[r];
-    position[r] = MattesHas(variant, MattesIsPrecise) ? mapped >> maps->guardBits : mapped;
+    position[r] = VariantHas(variant, SamplesArePrecise) ? mapped >> maps->guardBits : mapped;
   }
-  if (MattesHas(variant, MattesHasDisplacement))
+  if (VariantHas(variant, SamplesAreDisplaced))
   {
     float u[3] = { 0.0f, 0.0f, 0.0f };
     if (!isPoint)

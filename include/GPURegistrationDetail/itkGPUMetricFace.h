@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a metric's face does around its own part: Initialize(), and the choice of who evaluates.
+#ifndef itkGPUMetricFace_h
+#define itkGPUMetricFace_h
+
+#include "GPURegistrationDetail/itkGPUDeviceUse.h"
+#include "GPURegistrationDetail/itkGPUMetricDerivative.h"
+#include "GPURegistrationDetail/itkGPUMetricImages.h"
+#include "GPURegistrationDetail/itkGPUMetricInput.h"
+#include "GPURegistrationDetail/itkGPUMetricMapping.h"
+#include "GPURegistrationDetail/itkGPURegistrationThreads.h"
+
+#include "gpureg/Metric.h"
+
+#include <memory>
+#include <new>
+#include <string>
+
+namespace itk
+{
+namespace GPURegistrationDetail
+{
+
+/** A member of a metric that names it, and the other classes of these headers, friends: see itkGPUMetricFriendsMacro. The
+ *  metric's m_Use is its DeviceUse.
+ *  \tparam TEngine its gpureg::Metric. */
+template <typename TMetric, typename TEngine>
+class MetricFace
+{
+public:
+  explicit MetricFace(const TMetric & metric)
+    : m_Metric(metric)
+    , m_Input(metric)
+  {}
+
+  /** \param initialize the parent's Initialize(), and what is the metric's own to find out from the images.
+   *  \param update sends the engine what initialize() has found: see UpdateEngine.
+   *  \throws GPUBadInputError for images, gradient source or points that cannot be used. */
+  template <typename TInitialize, typename TUpdate>
+  void
+  Initialize(const TInitialize & initialize, const TUpdate & update)
+  {
+    m_IsInitialized = false;
+    MetricImages<TMetric>(m_Metric).UpdateAndCheckAreFinite();
+    this->CheckSettings();
+    initialize();
+    m_Input.ForgetFixed();
+    if (m_Input.FindWhatTheDeviceLacks().empty())
+    {
+      this->OnDevice(update);
+    }
+    m_IsInitialized = true;
+  }
+
+  /** Calls onDevice(route), or, where the device lacks something, warns of that once and calls throughITK(). */
+  template <typename TOnDevice, typename TThroughITK>
+  void
+  Evaluate(const TOnDevice & onDevice, const TThroughITK & throughITK) const
+  {
+    if (!m_IsInitialized)
+    {
+      ThrowBadInput(m_Metric, "Initialize() has not been called, or it failed. Call it before asking for a value.");
+    }
+    if (m_Metric.m_UseSampledPointSet && m_Metric.GetNumberOfDomainPoints() < 1)
+    {
+      ThrowBadInput(m_Metric, "VirtualSampledPointSet must have 1 or more points.");
+    }
+    const MetricRoute route = MetricMapping<TMetric>(m_Metric).ChooseRoute();
+    const std::string lacking = m_Input.FindWhatTheDeviceLacks();
+    if (route == MetricRoute::ThroughITK || !lacking.empty())
+    {
+      const std::string what =
+        lacking.empty() ? std::string(m_Metric.m_MovingTransform->GetNameOfClass()) + " with parts that are not linear"
+                        : lacking;
+      m_Metric.m_Use.WarnOnce(m_Metric,
+                              what + " is not computed on " + m_Metric.m_Use.GetDevice().GetName() +
+                                ": the host computes it through ITK's own classes, which is slower.");
+      throughITK();
+      return;
+    }
+    this->OnDevice([&] { onDevice(route); });
+  }
+
+  /** Makes the engine by makeEngine(name of the device) if the device has changed, or isOther(engine); and sends it what has
+   *  changed since the last time: see MetricInput::Update. */
+  template <typename TIsOther, typename TMakeEngine, typename TBinOf>
+  void
+  UpdateEngine(const TIsOther &     isOther,
+               const TMakeEngine &  makeEngine,
+               const MetricScales & scales,
+               const TBinOf &       binOf,
+               bool                 isInitializing)
+  {
+    const std::string & device = m_Metric.m_Use.GetDevice().GetName();
+    if (!m_Engine || m_Engine->GetDeviceName() != device || isOther(*m_Engine))
+    {
+      m_Engine.reset();
+      m_Input.Forget();
+      m_Engine = makeEngine(device);
+    }
+    m_Input.Update(*m_Engine, scales, binOf, isInitializing);
+    m_Engine->SetTiming(m_Metric.m_Use.GetMeasuresKernelTime());
+  }
+
+  /** Adds -1/divisor times the derivative, from the forces that an evaluation has brought. */
+  void
+  StoreDerivative(gpureg::Forces                forces,
+                  const gpureg::ForceResult &   result,
+                  const gpureg::SampleMapping & mapping,
+                  double                        divisor)
+  {
+    if (forces == gpureg::Forces::Summed)
+    {
+      MetricDerivative<TMetric>(m_Metric).StoreGlobal(result, divisor);
+    }
+    else if (forces == gpureg::Forces::OfEachSample)
+    {
+      MetricDerivative<TMetric>(m_Metric).StoreLocal(result, mapping, divisor);
+      m_Engine->ReleaseForces();
+    }
+  }
+
+  /** Which forces an evaluation is to bring. */
+  gpureg::Forces
+  ChooseForces(MetricRoute route) const
+  {
+    return !m_Metric.GetComputeDerivative()          ? gpureg::Forces::None
+           : route == MetricRoute::DisplacementField ? gpureg::Forces::OfEachSample
+                                                     : gpureg::Forces::Summed;
+  }
+
+  gpureg::ParallelFor
+  GetParallelFor() const
+  {
+    return MakeParallelFor(m_Metric.GetMaximumNumberOfWorkUnits());
+  }
+
+  TEngine &
+  GetEngine()
+  {
+    return *m_Engine;
+  }
+
+  gpureg::EvaluationStatistics
+  GetStatistics() const
+  {
+    return m_Engine ? m_Engine->GetStatistics() : gpureg::EvaluationStatistics();
+  }
+
+  /** For PrintSelf. */
+  void
+  Print(std::ostream & os, Indent indent) const
+  {
+    m_Metric.m_Use.Print(os, indent);
+    os << indent << "TrustsTimeStamps: " << (m_Metric.m_Use.TrustsTimeStamps() ? "On" : "Off") << std::endl;
+  }
+
+private:
+  void
+  CheckSettings() const
+  {
+    if (m_Metric.GetGradientSourceIncludesFixed() || !m_Metric.GetGradientSourceIncludesMoving())
+    {
+      ThrowBadInput(m_Metric,
+                    "The gradient source is to be the moving image only. Call "
+                    "SetGradientSource(GRADIENT_SOURCE_MOVING), the default.");
+    }
+    if (m_Metric.m_UseSampledPointSet &&
+        (m_Metric.m_UseVirtualSampledPointSet ? m_Metric.m_VirtualSampledPointSet.IsNull()
+                                              : m_Metric.m_FixedSampledPointSet.IsNull()))
+    {
+      ThrowBadInput(m_Metric,
+                    "UseSampledPointSet is on but there is no ",
+                    m_Metric.m_UseVirtualSampledPointSet ? "virtual" : "fixed",
+                    " sampled point set. Set one, or turn UseSampledPointSet off to sample every voxel.");
+    }
+  }
+
+  /** \throws the itk::GPUError of what work throws. */
+  template <typename TWork>
+  void
+  OnDevice(const TWork & work) const
+  {
+    try
+    {
+      work();
+    }
+    catch (const gpureg::Error & error)
+    {
+      ThrowGPUError(error, NameObject(m_Metric) + error.what());
+    }
+    catch (const std::bad_alloc &)
+    {
+      ThrowGPUError(gpureg::OutOfMemoryError(""),
+                    NameObject(m_Metric) +
+                      "Out of host memory. Use smaller images, fewer bins or a sampled point set.");
+    }
+  }
+
+  const TMetric &          m_Metric;
+  MetricInput<TMetric>     m_Input;
+  std::unique_ptr<TEngine> m_Engine;
+  bool                     m_IsInitialized{ false };
+};
+
+} // namespace GPURegistrationDetail
+} // namespace itk
+
+/** In a metric that has a MetricFace. */
+#define itkGPUMetricFriendsMacro(engine)                        \
+  friend class GPURegistrationDetail::MetricFace<Self, engine>; \
+  friend class GPURegistrationDetail::MetricDerivative<Self>;   \
+  friend class GPURegistrationDetail::MetricImages<Self>;       \
+  friend class GPURegistrationDetail::MetricInput<Self>;        \
+  friend class GPURegistrationDetail::MetricMapping<Self>;      \
+  friend class GPURegistrationDetail::MetricSources<Self>
+
+#endif

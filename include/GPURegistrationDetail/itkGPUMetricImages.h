@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every metric asks of its two images before it samples them.
+#ifndef itkGPUMetricImages_h
+#define itkGPUMetricImages_h
+
+#include "GPURegistrationDetail/itkGPURegistrationThreads.h"
+#include "GPURegistrationDetail/itkGPUDeviceUse.h"
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <utility>
+#include <vector>
+
+namespace itk
+{
+namespace GPURegistrationDetail
+{
+
+/** Of a metric that names it a friend. */
+template <typename TMetric>
+class MetricImages
+{
+public:
+  using Range = std::pair<double, double>;
+
+  explicit MetricImages(const TMetric & metric)
+    : m_Metric(metric)
+  {}
+
+  /** Before ITK's own Initialize(), whose gradient filter an infinity would end the process in.
+   *  \throws GPUBadInputError if an image is empty, or has values that are not finite. */
+  void
+  UpdateAndCheckAreFinite() const
+  {
+    if (m_Metric.m_FixedImage.IsNull() || m_Metric.m_MovingImage.IsNull())
+    {
+      return;
+    }
+    if (m_Metric.m_FixedImage->GetSource())
+    {
+      m_Metric.m_FixedImage->GetSource()->Update();
+    }
+    if (m_Metric.m_MovingImage->GetSource())
+    {
+      m_Metric.m_MovingImage->GetSource()->Update();
+    }
+    this->CheckIsFinite(m_Metric.m_FixedImage.GetPointer(), "fixed");
+    this->CheckIsFinite(m_Metric.m_MovingImage.GetPointer(), "moving");
+  }
+
+  /** Of the fixed values that the metric samples: over the mask, or over the voxels nearest to the sampled points, masks
+   *  aside. */
+  Range
+  ComputeFixedRange() const
+  {
+    Range fixed{ std::numeric_limits<double>::max(), std::numeric_limits<double>::lowest() };
+    if (m_Metric.m_UseSampledPointSet)
+    {
+      const auto include = [&](const typename TMetric::FixedImageType::PointType & point) {
+        typename TMetric::FixedImageType::IndexType index;
+        if (m_Metric.m_FixedImage->TransformPhysicalPointToIndex(point, index))
+        {
+          const double value = m_Metric.m_FixedImage->GetPixel(index);
+          fixed.first = std::min(fixed.first, value);
+          fixed.second = std::max(fixed.second, value);
+        }
+      };
+      if (m_Metric.m_UseVirtualSampledPointSet)
+      {
+        for (const auto & point : m_Metric.m_VirtualSampledPointSet->GetPoints()->CastToSTLConstContainer())
+        {
+          typename TMetric::FixedTransformType::InputPointType virtualPoint;
+          virtualPoint.CastFrom(point);
+          typename TMetric::FixedImageType::PointType fixedPoint;
+          fixedPoint.CastFrom(m_Metric.m_FixedTransform->TransformPoint(virtualPoint));
+          include(fixedPoint);
+        }
+      }
+      else
+      {
+        for (const auto & point : m_Metric.m_FixedSampledPointSet->GetPoints()->CastToSTLConstContainer())
+        {
+          include(point);
+        }
+      }
+    }
+    else
+    {
+      fixed = this->ComputeRange(m_Metric.m_FixedImage.GetPointer(), m_Metric.m_FixedImageMask.GetPointer());
+    }
+    return fixed;
+  }
+
+  /** Of the moving values, over the mask. */
+  Range
+  ComputeMovingRange() const
+  {
+    return this->ComputeRange(m_Metric.m_MovingImage.GetPointer(), m_Metric.m_MovingImageMask.GetPointer());
+  }
+
+  /** Of all moving values. */
+  Range
+  ComputeWholeMovingRange() const
+  {
+    return this->ComputeRange(m_Metric.m_MovingImage.GetPointer(), decltype(m_Metric.m_MovingImageMask.GetPointer()){});
+  }
+
+  /** \throws GPUBadInputError unless there are values in it, and they vary. */
+  void
+  CheckRange(const char * role, const Range & range) const
+  {
+    if (range.first > range.second)
+    {
+      ThrowBadInput(m_Metric,
+                    "Nothing of the ",
+                    role,
+                    " image is sampled: its mask or its sampled point set selects no voxel of it. "
+                    "Check that they lie in the same physical space.");
+    }
+    if (range.first == range.second)
+    {
+      ThrowBadInput(m_Metric,
+                    "The ",
+                    role,
+                    " image is constant where it is sampled: every value is ",
+                    range.first,
+                    ". This metric needs an image that varies.");
+    }
+  }
+
+private:
+  template <typename TImage>
+  void
+  CheckIsFinite(const TImage * image, const char * role) const
+  {
+    const auto         count = static_cast<std::int64_t>(image->GetBufferedRegion().GetNumberOfPixels());
+    const auto * const buffer = image->GetBufferPointer();
+    if (count == 0 || buffer == nullptr)
+    {
+      ThrowBadInput(m_Metric, "The ", role, " image is empty: its buffered region is ", image->GetBufferedRegion());
+    }
+    const std::int64_t        perTask = std::int64_t{ 1 } << 18;
+    const std::int64_t        tasks = (count + perTask - 1) / perTask;
+    std::vector<std::int64_t> found(tasks, 0);
+    MakeParallelFor(m_Metric.GetMaximumNumberOfWorkUnits())(tasks, [&](std::int64_t task) {
+      const std::int64_t end = std::min(count, (task + 1) * perTask);
+      std::int64_t       bad = 0;
+      for (std::int64_t i = task * perTask; i < end; ++i)
+      {
+        bad += !std::isfinite(buffer[i]);
+      }
+      found[task] = bad;
+    });
+    std::int64_t bad = 0;
+    for (const std::int64_t part : found)
+    {
+      bad += part;
+    }
+    if (bad != 0)
+    {
+      std::int64_t first = 0;
+      while (std::isfinite(buffer[first]))
+      {
+        ++first;
+      }
+      ThrowBadInput(m_Metric,
+                    "The ",
+                    role,
+                    " image has ",
+                    bad,
+                    " of ",
+                    count,
+                    " values that are NaN or infinite, the first at index ",
+                    image->ComputeIndex(first),
+                    ". Replace them before registering, for instance by 0, and leave them out with a mask.");
+    }
+  }
+
+  /** Smallest and largest value in the buffer, where the mask is if there is one. */
+  template <typename TImage, typename TMask>
+  Range
+  ComputeRange(const TImage * image, const TMask * mask) const
+  {
+    const auto         count = static_cast<std::int64_t>(image->GetBufferedRegion().GetNumberOfPixels());
+    const auto * const buffer = image->GetBufferPointer();
+    const std::int64_t perTask = std::int64_t{ 1 } << 16;
+    const std::int64_t tasks = (count + perTask - 1) / perTask;
+    Range              range{ std::numeric_limits<double>::max(), std::numeric_limits<double>::lowest() };
+    std::vector<Range> ranges(tasks, range);
+    MakeParallelFor(m_Metric.GetMaximumNumberOfWorkUnits())(tasks, [&](std::int64_t task) {
+      auto               minimum = std::numeric_limits<typename TImage::PixelType>::max();
+      auto               maximum = std::numeric_limits<typename TImage::PixelType>::lowest();
+      bool               any = false;
+      const std::int64_t end = std::min(count, (task + 1) * perTask);
+      for (std::int64_t i = task * perTask; i < end; ++i)
+      {
+        if (mask != nullptr)
+        {
+          typename TImage::PointType point;
+          image->TransformIndexToPhysicalPoint(image->ComputeIndex(i), point);
+          if (!mask->IsInsideInWorldSpace(point))
+          {
+            continue;
+          }
+        }
+        any = true;
+        minimum = std::min(minimum, buffer[i]);
+        maximum = std::max(maximum, buffer[i]);
+      }
+      if (any)
+      {
+        ranges[task] = { minimum, maximum };
+      }
+    });
+    for (const auto & part : ranges)
+    {
+      range.first = std::min(range.first, part.first);
+      range.second = std::max(range.second, part.second);
+    }
+    return range;
+  }
+
+
+  const TMetric & m_Metric;
+};
+
+} // namespace GPURegistrationDetail
+} // namespace itk
+
+#endif

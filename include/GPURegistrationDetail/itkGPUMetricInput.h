@@ -1,0 +1,433 @@
+// SPDX-License-Identifier: Apache-2.0
+// A metric's input: what ITK's objects hold, handed to the engine.
+#ifndef itkGPUMetricInput_h
+#define itkGPUMetricInput_h
+
+#include "GPURegistrationDetail/itkGPUDeviceUse.h"
+#include "GPURegistrationDetail/itkGPUMetricImages.h"
+#include "GPURegistrationDetail/itkGPUMetricSources.h"
+#include "GPURegistrationDetail/itkGPURegistrationGeometry.h"
+#include "GPURegistrationDetail/itkGPURegistrationThreads.h"
+
+#include "gpureg/Metric.h"
+#include "gpureg/Source.h"
+
+#include "itkCentralDifferenceImageFunction.h"
+#include "itkLinearInterpolateImageFunction.h"
+#include "itkNearestNeighborInterpolateImageFunction.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <type_traits>
+
+namespace itk
+{
+namespace GPURegistrationDetail
+{
+
+/** So many voxels are few enough to be computed precisely; points always are. */
+constexpr SizeValueType FewSamples = 32768;
+
+/** How a metric wants its values. */
+struct MetricScales
+{
+  /** What fixed bins depend on besides the image. */
+  gpureg::Key fixed;
+  /** Moving values between these two become (v - minimum)/unit, in [0, end]. */
+  double minimum;
+  double maximum;
+  double unit;
+  double end;
+};
+
+/** Copies a scalar image as the engine wants it: (v - minimum)/unit, or v - minimum in double precision. */
+template <typename TImage>
+gpureg::Filler
+MakeValueFiller(const TImage * image, gpureg::Precision precision, double minimum, double unit)
+{
+  const auto * const buffer = image->GetBufferPointer();
+  if (precision == gpureg::Precision::Double)
+  {
+    return [buffer, minimum](std::int64_t first, std::int64_t count, void * out) {
+      std::transform(buffer + first, buffer + first + count, static_cast<double *>(out), [minimum](auto value) {
+        return static_cast<double>(value) - minimum;
+      });
+    };
+  }
+  return [buffer, minimum, unit](std::int64_t first, std::int64_t count, void * out) {
+    auto * const values = static_cast<float *>(out);
+    for (std::int64_t i = 0; i < count; ++i)
+    {
+      values[i] = static_cast<float>((buffer[first + i] - minimum) / unit);
+    }
+  };
+}
+
+/** Of a metric that names it a friend. */
+template <typename TMetric>
+class MetricInput
+{
+public:
+  explicit MetricInput(const TMetric & metric)
+    : m_Metric(metric)
+  {}
+
+  /** The engine is another one. */
+  void
+  Forget()
+  {
+    m_ResidentFixed.Forget();
+    m_ResidentMoving.Forget();
+  }
+
+  /** The samples are made anew: they are soon made, and what they depend on has many places to change in. */
+  void
+  ForgetFixed()
+  {
+    m_ResidentFixed.Forget();
+  }
+
+  /** Sends the engine what has changed since the last time.
+   *  \param binOf from a fixed value to its bin.
+   *  \param isInitializing whether the moving image's range and gradient are those of its voxels now. */
+  template <typename TBinOf>
+  void
+  Update(gpureg::Metric & engine, const MetricScales & scales, const TBinOf & binOf, bool isInitializing)
+  {
+    const MetricSources<TMetric> sources(m_Metric);
+    gpureg::Source               fixed = sources.GetFixedSource();
+    if (!fixed.key.empty())
+    {
+      fixed.key.insert(fixed.key.end(), scales.fixed.begin(), scales.fixed.end());
+    }
+    if (const auto compared = this->Compare(m_ResidentFixed, fixed); !compared.isSame)
+    {
+      m_ResidentFixed.Forget();
+      engine.SetFixedSamples(this->MakeFixedSamples(binOf), this->GetParallelFor());
+      m_ResidentFixed.Remember(fixed, compared);
+    }
+    gpureg::Source moving = sources.GetMovingSource();
+    AddToKey(moving.key, static_cast<double>(engine.GetPrecision() == gpureg::Precision::Double));
+    AddToKey(moving.key, scales.minimum);
+    AddToKey(moving.key, scales.unit);
+    const auto compared = this->Compare(m_ResidentMoving, moving);
+    if (isInitializing)
+    {
+      m_InitialMovingHash = compared.hash;
+    }
+    if (!compared.isSame)
+    {
+      m_ResidentMoving.Forget();
+      engine.SetMovingImage(this->MakeMovingImage(scales, engine.GetPrecision(), compared.hash != m_InitialMovingHash),
+                            this->GetParallelFor());
+      m_ResidentMoving.Remember(moving, compared);
+    }
+  }
+
+  /** Names what of the input has no counterpart on the device; empty if there is nothing. */
+  std::string
+  FindWhatTheDeviceLacks() const
+  {
+    const auto * const interpolator = m_Metric.m_MovingInterpolator.GetPointer();
+    unsigned int       order = 0;
+    const bool         isSpline =
+      VisitSplineInterpolator(interpolator, [&order](const auto & spline) { order = spline.GetSplineOrder(); });
+    if (isSpline && order == 1)
+    {
+      // It mirrors at the edge, where linear interpolation repeats the last voxel.
+      return std::string("The moving interpolator ") + interpolator->GetNameOfClass() + " of order 1";
+    }
+    if (!isSpline && !IsExactly<LinearInterpolateImageFunction<MovingImageType, CoordinateType>>(interpolator) &&
+        !IsExactly<NearestNeighborInterpolateImageFunction<MovingImageType, CoordinateType>>(interpolator))
+    {
+      return std::string("The moving interpolator ") + interpolator->GetNameOfClass();
+    }
+    if (m_Metric.m_MovingImageMask.IsNotNull() &&
+        !IsExactly<ImageMaskSpatialObject<ImageDimension>>(m_Metric.m_MovingImageMask))
+    {
+      return std::string("The moving mask ") + m_Metric.m_MovingImageMask->GetNameOfClass();
+    }
+    if (m_Metric.m_UseMovingImageGradientFilter)
+    {
+      if (m_Metric.m_MovingImageGradientImage.IsNull() ||
+          m_Metric.m_MovingImageGradientImage->GetBufferedRegion() != m_Metric.m_MovingImage->GetBufferedRegion())
+      {
+        return "A moving gradient image of another region than the moving image";
+      }
+    }
+    else if (!IsExactly<typename Superclass::DefaultMovingImageGradientCalculator>(
+               m_Metric.m_MovingImageGradientCalculator) ||
+             !m_Metric.m_DefaultMovingImageGradientCalculator->GetUseImageDirection() ||
+             m_Metric.m_MovingImageGradientCalculator.GetPointer() !=
+               m_Metric.m_DefaultMovingImageGradientCalculator.GetPointer())
+    {
+      return std::string("The moving gradient calculator ") +
+             m_Metric.m_MovingImageGradientCalculator->GetNameOfClass();
+    }
+    return "";
+  }
+
+private:
+  static constexpr unsigned int ImageDimension = TMetric::ImageDimension;
+  using Superclass = typename TMetric::Superclass;
+  using CoordinateType = typename Superclass::CoordinateRepresentationType;
+  using FixedImageType = typename TMetric::FixedImageType;
+  using MovingImageType = typename TMetric::MovingImageType;
+  using VirtualImageType = typename TMetric::VirtualImageType;
+  using VirtualPointType = typename TMetric::VirtualPointType;
+
+  gpureg::ParallelFor
+  GetParallelFor() const
+  {
+    return MakeParallelFor(m_Metric.GetMaximumNumberOfWorkUnits());
+  }
+
+  gpureg::ResidentSource::Comparison
+  Compare(const gpureg::ResidentSource & resident, const gpureg::Source & source) const
+  {
+    auto compared = resident.Compare(source, this->GetParallelFor());
+    // Here also where the key is new, for the next evaluation is sure to compare with it.
+    if (!source.isKeyTrusted && !compared.hash)
+    {
+      compared.hash = gpureg::HashContent(source.memory, this->GetParallelFor());
+    }
+    return compared;
+  }
+
+  /** Whether every virtual voxel is a voxel of the fixed image, so that no interpolation is needed. Only
+   *  for float: in double, ITK's own rounding of the point decides which side of a bin's edge a value is. */
+  bool
+  FixedGridIsVirtualGrid() const
+  {
+    namespace Geometry = GPURegistrationGeometry;
+    using CoordinateType = typename Superclass::CoordinateRepresentationType;
+    if (!std::is_same<typename FixedImageType::PixelType, float>::value || m_Metric.m_UseSampledPointSet ||
+        m_Metric.m_FixedImageMask.IsNotNull() || !Geometry::IsLinear(*m_Metric.m_FixedTransform) ||
+        !(IsExactly<LinearInterpolateImageFunction<FixedImageType, CoordinateType>>(m_Metric.m_FixedInterpolator) ||
+          IsExactly<NearestNeighborInterpolateImageFunction<FixedImageType, CoordinateType>>(
+            m_Metric.m_FixedInterpolator)))
+    {
+      return false;
+    }
+    const VirtualImageType & virtualImage = *m_Metric.GetVirtualImage();
+    const gpureg::IndexMap   map =
+      Geometry::FitIndexMap<ImageDimension>(virtualImage, [&](const Geometry::IndexArray & index) {
+        typename Superclass::FixedTransformType::InputPointType point;
+        point.CastFrom(Geometry::IndexToPoint<ImageDimension>(virtualImage, index));
+        Point<double, ImageDimension> moved;
+        moved.CastFrom(m_Metric.m_FixedTransform->TransformPoint(point));
+        return Geometry::PointToIndex<ImageDimension>(*m_Metric.m_FixedImage, moved);
+      });
+    double error = 0;
+    for (unsigned int r = 0; r < ImageDimension; ++r)
+    {
+      error = std::max(error, std::abs(map.offset[r]));
+      for (unsigned int c = 0; c < ImageDimension; ++c)
+      {
+        error = std::max(error,
+                         std::abs(map.matrix[3 * r + c] - (r == c ? 1.0 : 0.0)) *
+                           static_cast<double>(m_Metric.GetVirtualRegion().GetSize(c)));
+      }
+    }
+    return error < 1e-9 &&
+           m_Metric.GetVirtualRegion().GetSize() == m_Metric.m_FixedImage->GetBufferedRegion().GetSize();
+  }
+
+  template <typename TBinOf>
+  gpureg::FixedSamples
+  MakeFixedSamples(const TBinOf & binOfValue) const
+  {
+    namespace Geometry = GPURegistrationGeometry;
+    constexpr std::uint16_t  invalid = 0xFFFF;
+    const VirtualImageType & virtualImage = *m_Metric.GetVirtualImage();
+    gpureg::FixedSamples     side;
+    side.virtualSize = Geometry::SizeOf<ImageDimension>(m_Metric.GetVirtualRegion().GetSize());
+    if (m_Metric.m_UseSampledPointSet || m_Metric.GetVirtualRegion().GetNumberOfPixels() <= FewSamples)
+    {
+      side.precision = gpureg::Precision::Double;
+    }
+
+    const auto binOf = [this, binOfValue](const VirtualPointType & virtualPoint) {
+      typename Superclass::FixedImagePointType fixedPoint;
+      typename Superclass::FixedImagePixelType value;
+      return m_Metric.TransformAndEvaluateFixedPoint(virtualPoint, fixedPoint, value)
+               ? static_cast<std::uint16_t>(binOfValue(value))
+               : invalid;
+    };
+    if (m_Metric.m_UseSampledPointSet)
+    {
+      const auto * const points = m_Metric.m_VirtualSampledPointSet->GetPoints();
+      side.pointCount = static_cast<std::int64_t>(points->Size());
+      side.bins = [points, binOf](std::int64_t first, std::int64_t count, void * out) {
+        for (std::int64_t i = 0; i < count; ++i)
+        {
+          static_cast<std::uint16_t *>(out)[i] = binOf(points->ElementAt(first + i));
+        }
+      };
+      side.points = [points, &virtualImage](std::int64_t first, std::int64_t count, void * out) {
+        for (std::int64_t i = 0; i < count; ++i)
+        {
+          Point<double, ImageDimension> point;
+          point.CastFrom(points->ElementAt(first + i));
+          const auto index = Geometry::PointToIndex<ImageDimension>(virtualImage, point);
+          std::copy(index.begin(), index.end(), static_cast<double *>(out) + 3 * i);
+        }
+      };
+    }
+    else if (this->FixedGridIsVirtualGrid())
+    {
+      const auto * const buffer = m_Metric.m_FixedImage->GetBufferPointer();
+      side.bins = [binOfValue, buffer](std::int64_t first, std::int64_t count, void * out) {
+        for (std::int64_t i = 0; i < count; ++i)
+        {
+          static_cast<std::uint16_t *>(out)[i] = static_cast<std::uint16_t>(binOfValue(buffer[first + i]));
+        }
+      };
+    }
+    else
+    {
+      side.bins = [&virtualImage, binOf](std::int64_t first, std::int64_t count, void * out) {
+        for (std::int64_t i = 0; i < count; ++i)
+        {
+          VirtualPointType point;
+          virtualImage.TransformIndexToPhysicalPoint(virtualImage.ComputeIndex(first + i), point);
+          static_cast<std::uint16_t *>(out)[i] = binOf(point);
+        }
+      };
+    }
+    return side;
+  }
+
+  /** \param mayLeaveRange whether the voxels are no longer those that the range is of. */
+  gpureg::MovingImage
+  MakeMovingImage(const MetricScales & scales, gpureg::Precision precision, bool mayLeaveRange) const
+  {
+    namespace Geometry = GPURegistrationGeometry;
+    const MovingImageType & image = *m_Metric.m_MovingImage;
+    const double            minimum = scales.minimum;
+    const double            maximum = scales.maximum;
+    const double            unit = scales.unit;
+    gpureg::MovingImage     side;
+    side.size = Geometry::SizeOf<ImageDimension>(image.GetBufferedRegion().GetSize());
+    side.precision = precision;
+    side.values = MakeValueFiller(&image, side.precision, minimum, unit);
+    side.checksRange = mayLeaveRange;
+
+    if (IsExactly<NearestNeighborInterpolateImageFunction<MovingImageType, CoordinateType>>(
+          m_Metric.m_MovingInterpolator))
+    {
+      side.splineOrder = 0;
+    }
+    VisitSplineInterpolator(m_Metric.m_MovingInterpolator.GetPointer(), [&](const auto & interpolator) {
+      using InterpolatorType = std::decay_t<decltype(interpolator)>;
+      side.splineOrder = static_cast<int>(interpolator.GetSplineOrder());
+      if (side.splineOrder > 1)
+      {
+        side.coefficients = MakeValueFiller(BSplineAccess<InterpolatorType>::GetCoefficients(interpolator),
+                                            side.precision,
+                                            minimum,
+                                            unit);
+        side.checksRange = true;
+      }
+    });
+    // ITK rounds a value to the pixel type before it asks whether it is in the range.
+    using PixelType = typename MovingImageType::PixelType;
+    const auto halfDigit = [](double value) {
+      const auto pixel = static_cast<PixelType>(value);
+      return 0.5 * (static_cast<double>(std::nextafter(std::abs(pixel), std::numeric_limits<PixelType>::max())) -
+                    static_cast<double>(std::abs(pixel)));
+    };
+    side.minimum = minimum;
+    side.range = maximum - minimum;
+    side.largest = side.range;
+    if (m_Metric.m_MovingImageMask.IsNotNull() || mayLeaveRange)
+    {
+      const auto all = MetricImages<TMetric>(m_Metric).ComputeWholeMovingRange();
+      side.largest = std::max(all.second - minimum, minimum - all.first);
+    }
+    side.roundsToFloat = std::is_same<PixelType, float>::value;
+    side.slackBelow = halfDigit(minimum) / unit;
+    side.slackAbove = (maximum + halfDigit(maximum) - minimum) / unit - scales.end;
+
+    this->SetGradient(side, unit);
+    this->SetMask(side);
+    return side;
+  }
+
+  /** The gradient image, or what central differences need. */
+  void
+  SetGradient(gpureg::MovingImage & side, double unit) const
+  {
+    if (m_Metric.m_UseMovingImageGradientFilter)
+    {
+      const auto * const gradient = m_Metric.m_MovingImageGradientImage->GetBufferPointer();
+      side.gradient = [gradient, unit](std::int64_t first, std::int64_t count, void * out) {
+        auto * const vectors = static_cast<float *>(out);
+        for (std::int64_t i = 0; i < count; ++i)
+        {
+          for (unsigned int d = 0; d < 3; ++d)
+          {
+            // Far from any edge a recursive Gaussian leaves denormal numbers, which processors compute slowly.
+            const double component = d < ImageDimension ? gradient[first + i][d] / unit : 0.0;
+            vectors[3 * i + d] = std::abs(component) > 1e-20 ? static_cast<float>(component) : 0.0f;
+          }
+        }
+      };
+    }
+    else
+    {
+      const MovingImageType &     image = *m_Metric.m_MovingImage;
+      const std::array<double, 9> toIndex = GPURegistrationGeometry::GetVectorToIndexMatrix<ImageDimension>(image);
+      for (unsigned int d = 0; d < ImageDimension; ++d)
+      {
+        const double spacing = image.GetSpacing()[d];
+        side.inverseSpacing[d] = 1.0 / spacing;
+        for (unsigned int r = 0; r < ImageDimension; ++r)
+        {
+          side.differenceStep[3 * r + d] = 0.5 * spacing * toIndex[3 * r + d];
+        }
+      }
+    }
+  }
+
+  void
+  SetMask(gpureg::MovingImage & side) const
+  {
+    namespace Geometry = GPURegistrationGeometry;
+    using MaskType = ImageMaskSpatialObject<ImageDimension>;
+    if (const auto * const mask = dynamic_cast<const MaskType *>(m_Metric.m_MovingImageMask.GetPointer()))
+    {
+      const auto & maskImage = *mask->GetImage();
+      side.checksRange = true;
+      side.maskSize = Geometry::SizeOf<ImageDimension>(maskImage.GetBufferedRegion().GetSize());
+      side.mask = [mask, &maskImage](std::int64_t first, std::int64_t count, void * out) {
+        for (std::int64_t i = 0; i < count; ++i)
+        {
+          typename MaskType::PointType point;
+          maskImage.TransformIndexToPhysicalPoint(maskImage.ComputeIndex(first + i), point);
+          static_cast<std::uint8_t *>(out)[i] = mask->IsInsideInObjectSpace(point) ? 1 : 0;
+        }
+      };
+      const MovingImageType & image = *m_Metric.m_MovingImage;
+      side.toMask = Geometry::FitIndexMap<ImageDimension>(image, [&](const Geometry::IndexArray & index) {
+        return Geometry::PointToIndex<ImageDimension>(maskImage,
+                                                      mask->GetObjectToWorldTransformInverse()->TransformPoint(
+                                                        Geometry::IndexToPoint<ImageDimension>(image, index)));
+      });
+    }
+  }
+
+  const TMetric &              m_Metric;
+  gpureg::ResidentSource       m_ResidentFixed;
+  gpureg::ResidentSource       m_ResidentMoving;
+  std::optional<std::uint64_t> m_InitialMovingHash;
+};
+
+} // namespace GPURegistrationDetail
+} // namespace itk
+
+#endif

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a metric's moving transform leads from its samples to the moving image.
+#ifndef itkGPUMetricMapping_h
+#define itkGPUMetricMapping_h
+
+#include "GPURegistrationDetail/itkGPUDeviceUse.h"
+#include "GPURegistrationDetail/itkGPURegistrationGeometry.h"
+
+#include "gpureg/Samples.h"
+
+#include "itkCompositeTransform.h"
+#include "itkVectorInterpolateImageFunction.h"
+#include "itkVectorLinearInterpolateImageFunction.h"
+
+#include <array>
+#include <cstdint>
+#include <type_traits>
+#include <typeinfo>
+
+namespace itk
+{
+namespace GPURegistrationDetail
+{
+
+/** How a moving transform is evaluated. */
+enum class MetricRoute
+{
+  Linear,
+  DisplacementField,
+  ThroughITK
+};
+
+/** Of a metric that names it a friend. */
+template <typename TMetric>
+class MetricMapping
+{
+public:
+  explicit MetricMapping(const TMetric & metric)
+    : m_Metric(metric)
+  {}
+
+  /** \throws GPUUnsupportedError for a B-spline that is being optimised. */
+  MetricRoute
+  ChooseRoute() const
+  {
+    using CompositeType = CompositeTransform<typename Superclass::CoordinateRepresentationType, ImageDimension>;
+    const MovingTransformType * const transform = m_Metric.m_MovingTransform.GetPointer();
+    const auto * const                composite = dynamic_cast<const CompositeType *>(transform);
+    const auto                        count = composite != nullptr ? composite->GetNumberOfTransforms() : 1;
+    if (GPURegistrationGeometry::IsLinear(*transform))
+    {
+      return MetricRoute::Linear;
+    }
+    bool restIsLinear = true;
+    for (SizeValueType n = 0; n < count; ++n)
+    {
+      const auto * const part = composite != nullptr ? composite->GetNthTransformConstPointer(n) : transform;
+      const bool         isOptimized = composite == nullptr || composite->GetNthTransformToOptimize(n);
+      if (isOptimized && part->GetTransformCategory() == MovingTransformType::TransformCategoryEnum::BSpline)
+      {
+        ThrowUnsupported(m_Metric,
+                         "The moving transform ",
+                         part->GetNameOfClass(),
+                         " has B-spline parameters, which ",
+                         m_Metric.GetNameOfClass(),
+                         " does not optimise yet. Use itk::",
+                         m_Metric.Superclass::GetNameOfClass(),
+                         " for it, or a displacement field.");
+      }
+      restIsLinear = restIsLinear && (n + 1 == count || GPURegistrationGeometry::IsLinear(*part));
+    }
+    const auto * const field = m_Metric.GetMovingDisplacementFieldTransform();
+    if (m_Metric.HasLocalSupport() && restIsLinear && field != nullptr)
+    {
+      using FieldType = typename std::decay_t<decltype(*field)>::DisplacementFieldType;
+      using ScalarType = typename Superclass::CoordinateRepresentationType;
+      const auto * const interpolator = field->GetInterpolator();
+      if (interpolator != nullptr &&
+          typeid(*interpolator) == typeid(VectorLinearInterpolateImageFunction<FieldType, ScalarType>))
+      {
+        return MetricRoute::DisplacementField;
+      }
+    }
+    return MetricRoute::ThroughITK;
+  }
+
+  /** Along the first two of these. */
+  gpureg::SampleMapping
+  MakeMapping(MetricRoute route) const
+  {
+    namespace Geometry = GPURegistrationGeometry;
+    using PointType = Point<double, ImageDimension>;
+    const typename TMetric::VirtualImageType & virtualImage = *m_Metric.GetVirtualImage();
+    const typename TMetric::MovingImageType &  movingImage = *m_Metric.m_MovingImage;
+    gpureg::SampleMapping                      mapping;
+    const auto *                               field = m_Metric.GetMovingDisplacementFieldTransform();
+    const auto * const                         composite =
+      dynamic_cast<const CompositeTransform<typename Superclass::CoordinateRepresentationType, ImageDimension> *>(
+        m_Metric.m_MovingTransform.GetPointer());
+
+    // All of the transform, or what follows the displacement field.
+    const auto apply = [&](const PointType & point) {
+      typename MovingTransformType::InputPointType moved;
+      moved.CastFrom(point);
+      if (route == MetricRoute::Linear)
+      {
+        moved = m_Metric.m_MovingTransform->TransformPoint(moved);
+      }
+      else if (composite != nullptr)
+      {
+        for (auto n = static_cast<OffsetValueType>(composite->GetNumberOfTransforms()) - 2; n >= 0; --n)
+        {
+          moved = composite->GetNthTransformConstPointer(n)->TransformPoint(moved);
+        }
+      }
+      PointType result;
+      result.CastFrom(moved);
+      return result;
+    };
+    mapping.toMoving = Geometry::FitIndexMap<ImageDimension>(virtualImage, [&](const Geometry::IndexArray & index) {
+      return Geometry::PointToIndex<ImageDimension>(movingImage,
+                                                    apply(Geometry::IndexToPoint<ImageDimension>(virtualImage, index)));
+    });
+
+    if (route == MetricRoute::DisplacementField)
+    {
+      // M maps virtual index to moving index, V a vector to virtual index: M·V maps a vector to moving index.
+      const std::array<double, 9> toVirtual = Geometry::GetVectorToIndexMatrix<ImageDimension>(virtualImage);
+      for (unsigned int r = 0; r < 3; ++r)
+      {
+        for (unsigned int c = 0; c < 3; ++c)
+        {
+          for (unsigned int k = 0; k < ImageDimension; ++k)
+          {
+            mapping.displacementToIndex[3 * r + c] += mapping.toMoving.matrix[3 * r + k] * toVirtual[3 * k + c];
+          }
+        }
+      }
+      const auto * const displacements = field->GetDisplacementField();
+      if (displacements->GetBufferedRegion().GetSize() != m_Metric.GetVirtualRegion().GetSize())
+      {
+        ThrowBadInput(m_Metric,
+                      "The displacement field has size ",
+                      displacements->GetBufferedRegion().GetSize(),
+                      " but the virtual domain has ",
+                      m_Metric.GetVirtualRegion().GetSize(),
+                      ". Call Initialize() after changing either.");
+      }
+      const auto * const buffer = displacements->GetBufferPointer();
+      mapping.displacement = [buffer](std::int64_t first, std::int64_t count, void * out) {
+        auto * vectors = static_cast<float *>(out);
+        for (std::int64_t i = 0; i < count; ++i)
+        {
+          for (unsigned int d = 0; d < 3; ++d)
+          {
+            vectors[3 * i + d] = d < ImageDimension ? static_cast<float>(buffer[first + i][d]) : 0.0f;
+          }
+        }
+      };
+    }
+    return mapping;
+  }
+
+private:
+  static constexpr unsigned int ImageDimension = TMetric::ImageDimension;
+  using Superclass = typename TMetric::Superclass;
+  using MovingTransformType = typename TMetric::MovingTransformType;
+
+  const TMetric & m_Metric;
+};
+
+} // namespace GPURegistrationDetail
+} // namespace itk
+
+#endif

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef gpureg_Metric_h
+#define gpureg_Metric_h
+
+#include "GPURegistrationExport.h"
+#include "gpureg/EvaluationStatistics.h"
+#include "gpureg/Samples.h"
+
+#include <memory>
+#include <string>
+
+namespace gpureg
+{
+
+/** What all metrics are on one device: the samples and the moving image, which stay there between evaluations. A map goes
+ *  up, sums come down.
+ *
+ *  Objects are independent of each other and may run on several host threads at once; one object
+ *  serves one thread at a time. Every function throws gpureg::Error. After a failed SetFixedSamples or SetMovingImage
+ *  that one is missing, an evaluation says so, and the object can be given it again. */
+class GPURegistration_EXPORT Metric
+{
+public:
+  Metric(const Metric &) = delete;
+  Metric &
+  operator=(const Metric &) = delete;
+
+  const std::string &
+  GetDeviceName() const;
+
+  /** The fixed samples'. */
+  Precision
+  GetPrecision() const;
+
+  /** Copies what the fixed image says of the samples to the device. */
+  void
+  SetFixedSamples(const FixedSamples & samples, const ParallelFor & parallelFor);
+
+  /** Copies the moving image to the device. */
+  void
+  SetMovingImage(const MovingImage & image, const ParallelFor & parallelFor);
+
+  /** Gives back the memory in which the last result's forces are, which is shared by all that use the device. */
+  void
+  ReleaseForces();
+
+  /** Measures kernel times from now on. */
+  void
+  SetTiming(bool on);
+
+  /** Of the last evaluation. */
+  EvaluationStatistics
+  GetStatistics() const;
+
+protected:
+  class Core;
+
+  explicit Metric(std::unique_ptr<Core> core);
+  ~Metric();
+
+  Core &
+  GetCore()
+  {
+    return *m_Core;
+  }
+
+private:
+  std::unique_ptr<Core> m_Core;
+};
+
+} // namespace gpureg
+
+#endif

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a metric is given: the samples with what the fixed image says of them, the moving image, and the map from one to
+// the other.
+#ifndef gpureg_Samples_h
+#define gpureg_Samples_h
+
+#include "gpureg/Geometry.h"
+#include "gpureg/ParallelFor.h"
+#include "gpureg/Precision.h"
+
+#include <array>
+#include <cstdint>
+
+namespace gpureg
+{
+
+/** The samples: every voxel of a virtual grid, or a list of points in it. Indices are relative to the
+ *  grid's first voxel. */
+struct FixedSamples
+{
+  /** Double: values are computed in 64-bit integers, as positions always are, by which derivatives of few samples come
+   *  closer than by floats, on any device; for points always. The moving image is to be of the same. */
+  Precision precision = Precision::Single;
+  Size      virtualSize{};
+  /** Number of points; 0 samples every voxel. At most 2^31 - 1. */
+  std::int64_t pointCount = 0;
+  /** uint16, one a sample: its fixed bin, or 0xFFFF where it is not valid. */
+  Filler bins;
+  /** double[3], one a point: its continuous virtual index. Empty for voxels. */
+  Filler points;
+};
+
+/** The moving image. Its values are counted from a minimum, and in single precision scaled, as the metric wants them:
+ *  (v - minimum)·scale; in double precision v - minimum. */
+struct MovingImage
+{
+  Precision precision = Precision::Single;
+  Size      size{};
+  /** 1 linear, 0 nearest, 2 to 5 B-spline. */
+  int splineOrder = 1;
+  /** Values outside of the range, beyond the slack at either end (scaled), make a sample invalid. Without, all are clamped
+   *  into the range. */
+  bool   checksRange = false;
+  double slackBelow = 0;
+  double slackAbove = 0;
+  /** float, or double, one a voxel. */
+  Filler values;
+  /** The same: B-spline coefficients, for orders of 2 and more. */
+  Filler coefficients;
+  /** For double precision: the range, what values are counted from, and the largest distance of a voxel's value from
+   *  there. */
+  double range = 0;
+  double minimum = 0;
+  double largest = 0;
+  /** An interpolated value is rounded to float, the pixels' type, before it is used. */
+  bool roundsToFloat = false;
+  /** float[3], one a voxel, along physical axes, scaled. Empty: central differences of the values. */
+  Filler gradient;
+  /** For central differences: half a spacing along physical axis d in index units, column d of rows;
+   *  and 1/spacing, 0 for an axis that is not there. */
+  std::array<double, 9> differenceStep{};
+  std::array<double, 3> inverseSpacing{};
+  /** uint8, one a mask voxel; empty without a mask. */
+  Filler   mask;
+  Size     maskSize{};
+  IndexMap toMask; // moving index → mask index
+};
+
+/** Where the samples map to: y = toMoving(x) + displacementToIndex·u(x). */
+struct SampleMapping
+{
+  IndexMap toMoving;
+  /** float[3], one a virtual voxel, in mm; empty for a linear map. */
+  Filler                displacement;
+  std::array<double, 9> displacementToIndex{};
+};
+
+/** What an evaluation does with the samples' forces. */
+enum class Forces
+{
+  /** There are none: the value alone. */
+  None,
+  /** Sums, for a transform of global support. */
+  Summed,
+  /** Keeps each, for a transform of local support. */
+  OfEachSample
+};
+
+/** The forces f of an evaluation: the derivative of the metric's value by where a sample maps to, up to the factor that the
+ *  metric names. */
+struct ForceResult
+{
+  /** Σ f and Σ f ⊗ (x - centre): sums[c], sums[3 + 3 d + c]. */
+  std::array<double, 12> forceSums{};
+  std::array<double, 3>  centre{};
+  /** float[3] a sample, 0 where it is not valid. Valid until ReleaseForces(), or the next call to the object. */
+  const float * forces = nullptr;
+};
+
+} // namespace gpureg
+
+#endif

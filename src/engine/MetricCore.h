@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every metric has on its device, and how an evaluation runs.
+#ifndef gpureg_MetricCore_h
+#define gpureg_MetricCore_h
+
+#include "gpureg/Metric.h"
+
+#include "Backend.h"
+#include "SampleSet.h"
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace gpureg
+{
+
+class Metric::Core
+{
+public:
+  explicit Core(const std::string & deviceName)
+    : backend(gpureg::GetBackend(deviceName))
+    , queue(backend->CreateQueue())
+    , samples(*queue)
+  {}
+
+  const Backend &
+  GetBackend() const
+  {
+    return *backend;
+  }
+
+  /** Runs an evaluation: prepare() finds out what it takes, and makes room; enqueue() is what is timed; bring() gives the
+   *  result. */
+  template <typename TPrepare, typename TEnqueue, typename TBring>
+  auto
+  Evaluate(const ParallelFor & parallelFor, const TPrepare & prepare, const TEnqueue & enqueue, const TBring & bring)
+  {
+    const auto started = std::chrono::steady_clock::now();
+    samples.CheckIsComplete();
+    queue->CheckIsUsable();
+    queue->parallelFor = parallelFor;
+    queue->statistics = {};
+    prepare();
+    if (isTimed)
+    {
+      queue->StartTimer();
+    }
+    enqueue();
+    if (isTimed)
+    {
+      queue->StopTimer();
+    }
+    const auto result = bring();
+    if (isTimed)
+    {
+      queue->statistics.kernelMilliseconds = queue->ReadTimer();
+    }
+    queue->statistics.evaluateMilliseconds =
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - started).count();
+    return result;
+  }
+
+  /** Forces of all samples: where they lie, if the host reads that; else in staging memory. */
+  const float *
+  BringForces(Memory & forces)
+  {
+    void * host = queue->GetHostAddress(forces);
+    if (!host)
+    {
+      host = queue->GetStaging(Direction::Down, 0, forces.GetSize());
+      queue->Download(host, forces, forces.GetSize());
+    }
+    return static_cast<const float *>(host);
+  }
+
+  std::shared_ptr<Backend> backend;
+  std::unique_ptr<Queue>   queue;
+  SampleSet                samples;
+  bool                     readsQuads = false;
+  bool                     isTimed = false;
+  /** What the metric itself has on the device, for the statistics. */
+  std::vector<const MemoryPointer *> ownArrays;
+};
+
+} // namespace gpureg
+
+#endif

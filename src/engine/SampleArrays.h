@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a metric's kernels read on a device.
+#ifndef gpureg_SampleArrays_h
+#define gpureg_SampleArrays_h
+
+#include "Prelude.h"
+#include "BSpline.h"
+#include "FixedMap.h"
+#include "Geometry.h"
+#include "Position.h"
+#include "Interpolation.h"
+#include "ForceSums.h"
+#include "Samples.h"
+#include "SamplePartition.h"
+#include "PreciseSamples.h"
+
+#include "Queue.h"
+
+#include <cstddef>
+
+namespace gpureg
+{
+
+/** Null where the variant has none. kernels::SampleVolumes says what they hold. */
+struct SampleArrays
+{
+  MemoryPointer fixedBins;
+  MemoryPointer points;
+  MemoryPointer displacement;
+  MemoryPointer moving;
+  MemoryPointer quads;
+  MemoryPointer coefficients;
+  MemoryPointer gradient;
+  MemoryPointer mask;
+};
+
+/** They as kernels see them. \param addressOf from a MemoryPointer to its address, null if there is none. */
+template <typename TAddressOf>
+kernels::SampleVolumes
+MakeSampleVolumes(const SampleArrays & arrays, const TAddressOf & addressOf)
+{
+  const auto get = [&addressOf](auto type, const MemoryPointer & memory) {
+    return static_cast<const decltype(type) *>(addressOf(memory));
+  };
+  const MemoryPointer & coefficients = arrays.coefficients ? arrays.coefficients : arrays.moving;
+  return { get(kernels::u16{}, arrays.fixedBins),   get(kernels::i64{}, arrays.points),
+           get(float{}, arrays.displacement),       get(float{}, arrays.moving),
+           get(kernels::float4{}, arrays.quads),    get(float{}, coefficients),
+           get(kernels::float4{}, arrays.gradient), get(kernels::u8{}, arrays.mask),
+           get(kernels::i64{}, arrays.moving),      get(kernels::i64{}, coefficients) };
+}
+
+/** How a device wants its samples. */
+struct SampleGrain
+{
+  /** Samples side by side, a multiple of kernels::TileWidth and a power of two. */
+  int lanes;
+  /** So many chunks keep the device busy. */
+  int targetChunks;
+  /** Bytes of local memory a group may use. */
+  std::size_t localBytes;
+  /** Keep the moving values as quads. */
+  bool readsQuads;
+};
+
+} // namespace gpureg
+
+#endif

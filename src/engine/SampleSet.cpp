@@ -1,0 +1,476 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "SampleSet.h"
+
+#include "gpureg/Error.h"
+
+#include "FixedPoint.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace gpureg
+{
+
+namespace
+{
+/** \throws Error if a volume has more rows, or more voxels in a slice, than 32 bits count. */
+void
+CheckSize(const Size & size, const char * what)
+{
+  const std::int64_t most = std::numeric_limits<int>::max();
+  if (static_cast<std::int64_t>(size[0]) * size[1] > most || static_cast<std::int64_t>(size[1]) * size[2] > most)
+  {
+    throw UnsupportedError(std::string(what) + " of " + std::to_string(size[0]) + " x " + std::to_string(size[1]) +
+                           " x " + std::to_string(size[2]) + " voxels has more rows, or more voxels in a slice, than " +
+                           std::to_string(most) + "; register a part of it, or a smaller image");
+  }
+}
+
+kernels::VolumeShape
+MakeShape(const Size & size)
+{
+  return kernels::MakeVolumeShape(size[0], size[1], size[2]);
+}
+
+// A map that leads no further keeps a position's 64 bits from overflowing, with a displacement of 2^30 voxels.
+constexpr double FarthestVoxel = 1 << 29;
+
+/** How far a map leads, at most, from indices up to reach. */
+double
+FindFarthest(const IndexMap & map, double reach)
+{
+  double farthest = 1;
+  for (std::size_t r = 0; r < 3; ++r)
+  {
+    farthest += std::abs(map.offset[r]);
+    for (std::size_t c = 0; c < 3; ++c)
+    {
+      farthest += std::abs(map.matrix[3 * r + c]) * reach;
+    }
+  }
+  return farthest;
+}
+
+/** ToFixedMap, but of a map that leads further than FarthestVoxel, or is not a number, one that leads out of the volume. */
+kernels::FixedMap
+ToFixedMapWithin(const IndexMap & map, double farthest, int bits)
+{
+  if (farthest < FarthestVoxel)
+  {
+    return ToFixedMap(map, bits);
+  }
+  IndexMap out;
+  out.matrix = {};
+  out.offset = { -FarthestVoxel, 0, 0 };
+  return ToFixedMap(out, bits);
+}
+
+/** Points in fixed point. Those that are further away than FarthestVoxel, or not a number, are in no image: they are
+ *  written as 0, and left out. */
+class PointFiller
+{
+public:
+  explicit PointFiller(const Filler & points)
+    : m_Points(points)
+  {}
+
+  void
+  operator()(std::int64_t first, std::int64_t count, void * out)
+  {
+    std::vector<double> indices(3 * static_cast<std::size_t>(count));
+    m_Points(first, count, indices.data());
+    double                    farthest = 0;
+    std::vector<std::int64_t> leftOut;
+    auto *                    result = static_cast<kernels::i64 *>(out);
+    for (std::int64_t i = 0; i < count; ++i, result += 3)
+    {
+      const double * const index = &indices[3 * i];
+      const bool isNearEnough = std::all_of(index, index + 3, [](double x) { return std::abs(x) < FarthestVoxel; });
+      for (int d = 0; d < 3; ++d)
+      {
+        result[d] = isNearEnough ? ToFixedPoint(index[d]) : 0;
+        farthest = isNearEnough ? std::max(farthest, std::abs(index[d])) : farthest;
+      }
+      if (!isNearEnough)
+      {
+        leftOut.push_back(first + i);
+      }
+    }
+    const std::lock_guard<std::mutex> lock(m_Mutex);
+    m_Farthest = std::max(m_Farthest, farthest);
+    m_LeftOut.insert(leftOut.begin(), leftOut.end());
+  }
+
+  /** The largest index of any of them. */
+  double
+  GetFarthest() const
+  {
+    return m_Farthest;
+  }
+
+  /** The points' fixed bins, but none of those that were left out. */
+  Filler
+  MakeBinFiller(const Filler & bins) const
+  {
+    return [this, &bins](std::int64_t first, std::int64_t count, void * out) {
+      bins(first, count, out);
+      for (auto it = m_LeftOut.lower_bound(first); it != m_LeftOut.end() && *it < first + count; ++it)
+      {
+        static_cast<kernels::u16 *>(out)[*it - first] = kernels::InvalidBin;
+      }
+    };
+  }
+
+private:
+  const Filler &         m_Points;
+  std::mutex             m_Mutex;
+  double                 m_Farthest = 0;
+  std::set<std::int64_t> m_LeftOut;
+};
+
+// B-spline coefficients are up to 2^9 times the values; so large they may be without overflowing in their sums.
+constexpr int CoefficientBits = 9;
+constexpr int MostValueBits = 60;
+
+/** Values are integers in units of 2^-exponent. The range has 46 bits, but fewer, 31 at least, where values or coefficients
+ *  lie far outside of it; or where values are rounded to float and it lies far from 0. */
+int
+FindValueExponent(const MovingImage & image)
+{
+  const int rangeExponent = std::ilogb(image.range);
+  int       exponent =
+    std::min(46 - rangeExponent, MostValueBits - CoefficientBits - std::ilogb(std::max(image.largest, image.range)));
+  if (image.roundsToFloat && image.minimum != 0)
+  {
+    exponent = std::min(exponent, MostValueBits - std::ilogb(image.minimum));
+  }
+  return std::max(exponent, 31 - rangeExponent);
+}
+
+/** A filler of values as such integers; a NaN is as the least. */
+Filler
+MakeIntegerFiller(const Filler & values, int exponent)
+{
+  return [&values, exponent](std::int64_t first, std::int64_t count, void * out) {
+    std::vector<double> numbers(static_cast<std::size_t>(count));
+    values(first, count, numbers.data());
+    const double most = std::ldexp(1.0, MostValueBits);
+    std::transform(numbers.begin(), numbers.end(), static_cast<kernels::i64 *>(out), [=](double value) {
+      const double scaled = std::ldexp(value, exponent);
+      return static_cast<kernels::i64>(std::llround(scaled > -most ? std::min(scaled, most) : -most));
+    });
+  };
+}
+
+/** Each voxel with its neighbours along x, y and both: see kernels::InterpolateQuads. */
+Filler
+MakeQuadFiller(const MovingImage & image)
+{
+  return [&image](std::int64_t first, std::int64_t count, void * out) {
+    const std::int64_t sizeX = image.size[0];
+    const std::int64_t sizeY = image.size[1];
+    const std::int64_t end = std::min(CountOf(image.size), first + count + sizeX + 1);
+    std::vector<float> values(static_cast<std::size_t>(end - first));
+    image.values(first, end - first, values.data());
+    auto * const quads = static_cast<kernels::float4 *>(out);
+    for (std::int64_t i = 0; i < count; ++i)
+    {
+      const std::int64_t x = (first + i) % sizeX + 1 < sizeX ? 1 : 0;
+      const std::int64_t y = (first + i) / sizeX % sizeY + 1 < sizeY ? sizeX : 0;
+      quads[i] = { values[i], values[i + x], values[i + y], values[i + y + x] };
+    }
+  };
+}
+
+int
+DividedUp(std::int64_t a, std::int64_t b)
+{
+  return static_cast<int>((a + b - 1) / b);
+}
+
+/** Takes a grid of one slice for a stack of slices as high as a tile, which lanes can walk along. The height is a power of
+ *  two: the map is not rounded. */
+void
+StackSlice(SampleProblem & problem, int lanes)
+{
+  kernels::SampleArguments & a = problem.arguments;
+  const int                  rows = a.virtualShape.size[1];
+  const int                  height = lanes / kernels::TileWidth;
+  a.missingRows = 0;
+  if ((a.variant & kernels::SamplesArePoints) || a.virtualShape.size[2] > 1 || rows <= height)
+  {
+    return;
+  }
+  const int slices = DividedUp(rows, height);
+  a.virtualShape = kernels::MakeVolumeShape(a.virtualShape.size[0], height, slices);
+  a.missingRows = slices * height - rows;
+  for (int r = 0; r < 3; ++r)
+  {
+    problem.maps.toMoving.row[4 * r + 2] = height * problem.maps.toMoving.row[4 * r + 1];
+  }
+  a.centre[2] = std::floor(a.centre[1] / static_cast<float>(height));
+  a.centre[1] -= static_cast<float>(height) * a.centre[2];
+}
+
+/** Sums over a stacked slice in terms of its own rows: y = y' + height·z'. */
+void
+UnstackSums(const kernels::SampleArguments & a, const Size & virtualSize, ForceResult & result)
+{
+  if (a.virtualShape.size[2] == virtualSize[2])
+  {
+    return;
+  }
+  const int height = a.virtualShape.size[1];
+  for (int c = 0; c < 3; ++c)
+  {
+    result.forceSums[6 + c] += height * result.forceSums[9 + c];
+    result.forceSums[9 + c] = 0;
+  }
+  result.centre[1] += height * result.centre[2];
+  result.centre[2] = 0;
+}
+
+/** Cuts the samples into chunks: enough of them to fill the device, none larger than the metric's sums allow, few smaller
+ *  than what pays for sums of its own, and of even depth. */
+void
+Partition(kernels::SampleArguments & a, const SampleGrain & grain, const SampleNeeds & needs)
+{
+  const int          deepest = needs.mostOfChunk / grain.lanes;
+  const int          least = std::clamp(needs.leastOfChunk / grain.lanes, 1, deepest);
+  const bool         points = a.variant & kernels::SamplesArePoints;
+  const int          tilesX = points ? 1 : DividedUp(a.virtualShape.size[0], kernels::TileWidth);
+  const int          tilesY = points ? 1 : DividedUp(a.virtualShape.size[1], grain.lanes / kernels::TileWidth);
+  const std::int64_t depth = points ? DividedUp(a.pointCount, grain.lanes) : a.virtualShape.size[2];
+  const std::int64_t tiles = static_cast<std::int64_t>(tilesX) * tilesY;
+  const std::int64_t wanted =
+    std::max<std::int64_t>(DividedUp(depth, deepest),
+                           std::min<std::int64_t>(DividedUp(depth, least), grain.targetChunks / tiles));
+  a.tileDepth = std::max(1, DividedUp(depth, std::max<std::int64_t>(1, wanted)));
+  a.tileCount[0] = tilesX;
+  a.tileCount[1] = tilesY;
+  a.tileCount[2] = DividedUp(depth, a.tileDepth);
+}
+} // namespace
+
+void
+SampleSet::SetFixed(const FixedSamples & samples, const ParallelFor & parallelFor)
+{
+  if (samples.pointCount > std::numeric_limits<int>::max())
+  {
+    throw UnsupportedError("a sampled point set may hold 2147483647 points, not " + std::to_string(samples.pointCount) +
+                           "; sample every voxel instead");
+  }
+  CheckSize(samples.virtualSize, "a virtual domain");
+  m_Fixed = {};
+  Operate(m_Queue, parallelFor, [&] {
+    const std::int64_t count = samples.pointCount > 0 ? samples.pointCount : CountOf(samples.virtualSize);
+    PointFiller        points(samples.points);
+    Fill(m_Arrays.points,
+         3 * sizeof(kernels::i64),
+         samples.pointCount,
+         samples.points ? Filler(std::ref(points)) : Filler());
+    m_FarthestPoint = points.GetFarthest();
+    Fill(m_Arrays.fixedBins, sizeof(kernels::u16), count, samples.bins ? points.MakeBinFiller(samples.bins) : Filler());
+  });
+  m_Fixed = samples;
+  if (samples.pointCount > 0)
+  {
+    m_Fixed.precision = Precision::Double;
+  }
+}
+
+void
+SampleSet::SetMoving(const MovingImage & image, bool readsQuads, const ParallelFor & parallelFor)
+{
+  CheckSize(image.size, "a moving image");
+  CheckSize(image.maskSize, "a moving mask");
+  m_Moving = {};
+  Operate(m_Queue, parallelFor, [&] { FillMoving(image, readsQuads); });
+  m_Moving = image;
+}
+
+void
+SampleSet::FillMoving(const MovingImage & image, bool deviceReadsQuads)
+{
+  const std::int64_t count = CountOf(image.size);
+  // Nearest-voxel interpolation reads the values themselves; linear interpolation quads, where the device
+  // wants them; a spline only its coefficients, but for central differences.
+  const bool interpolates = image.splineOrder == 1 || !image.gradient;
+  const bool isPrecise = image.precision == Precision::Double;
+  const bool readsQuads = interpolates && !isPrecise && deviceReadsQuads;
+  const bool readsValues = (interpolates && !readsQuads) || image.splineOrder == 0;
+  const auto kept = [&](const Filler & filler) {
+    return isPrecise && filler ? MakeIntegerFiller(filler, FindValueExponent(image)) : filler;
+  };
+  Fill(m_Arrays.moving, BytesOf(image.precision), count, readsValues ? kept(image.values) : Filler());
+  Fill(m_Arrays.quads, sizeof(kernels::float4), count, readsQuads ? MakeQuadFiller(image) : Filler());
+  Fill(m_Arrays.coefficients, BytesOf(image.precision), count, kept(image.coefficients));
+  Fill(m_Arrays.mask, 1, CountOf(image.maskSize), image.mask);
+  Filler packed;
+  if (image.gradient)
+  {
+    // Gradient and value side by side: the second pass then reads both with eight 16-byte loads.
+    packed = [&image, isPrecise](std::int64_t first, std::int64_t number, void * out) {
+      auto *             voxels = static_cast<kernels::float4 *>(out);
+      std::vector<float> gradient(3 * static_cast<std::size_t>(number));
+      std::vector<float> values(static_cast<std::size_t>(number));
+      image.gradient(first, number, gradient.data());
+      if (!isPrecise)
+      {
+        image.values(first, number, values.data());
+      }
+      for (std::size_t i = 0; i < values.size(); ++i)
+      {
+        voxels[i] = { gradient[3 * i], gradient[3 * i + 1], gradient[3 * i + 2], values[i] };
+      }
+    };
+  }
+  Fill(m_Arrays.gradient, sizeof(kernels::float4), count, packed);
+}
+
+void
+SampleSet::CheckIsComplete() const
+{
+  if (!m_Arrays.fixedBins || !m_Fixed.bins || !m_Moving.values)
+  {
+    throw BadInputError("an image is missing: set the fixed samples and the moving image first");
+  }
+  if (m_Fixed.precision != m_Moving.precision)
+  {
+    throw BadInputError(
+      "the fixed samples and the moving image are of different precision: set the moving image again");
+  }
+}
+
+std::int64_t
+SampleSet::GetCount() const
+{
+  return m_Fixed.pointCount > 0 ? m_Fixed.pointCount : CountOf(m_Fixed.virtualSize);
+}
+
+void
+SampleSet::SendMapping(const SampleMapping & mapping)
+{
+  if (mapping.displacement)
+  {
+    Fill(m_Arrays.displacement, 3 * sizeof(float), CountOf(m_Fixed.virtualSize), mapping.displacement);
+  }
+}
+
+SampleProblem
+SampleSet::MakeProblem(const SampleMapping & mapping,
+                       Forces                forces,
+                       const SampleGrain &   grain,
+                       const SampleNeeds &   needs) const
+{
+  SampleProblem              problem;
+  kernels::SampleArguments & a = problem.arguments;
+  std::copy(mapping.displacementToIndex.begin(), mapping.displacementToIndex.end(), a.displacementToIndex);
+  std::copy(m_Moving.inverseSpacing.begin(), m_Moving.inverseSpacing.end(), a.inverseSpacing);
+  a.virtualShape = MakeShape(m_Fixed.virtualSize);
+  a.movingShape = MakeShape(m_Moving.size);
+  a.maskShape = MakeShape(m_Moving.maskSize);
+  for (int d = 0; d < 3; ++d)
+  {
+    a.centre[d] = static_cast<float>(m_Fixed.virtualSize[d] / 2);
+  }
+  a.pointCount = static_cast<int>(m_Fixed.pointCount);
+  a.splineOrder = m_Moving.splineOrder;
+  a.variant = FindVariant(mapping, forces);
+  problem.maps = MakeMaps(mapping, needs.scaledRange);
+  StackSlice(problem, grain.lanes);
+  Partition(a, grain, needs);
+  return problem;
+}
+
+int
+SampleSet::FindVariant(const SampleMapping & mapping, Forces forces) const
+{
+  return (IsPrecise() ? kernels::SamplesArePrecise : 0) | (m_Fixed.pointCount > 0 ? kernels::SamplesArePoints : 0) |
+         (mapping.displacement ? kernels::SamplesAreDisplaced : 0) | (m_Moving.mask ? kernels::MovingHasMask : 0) |
+         (m_Moving.gradient ? 0 : kernels::GradientByDifferences) |
+         (m_Moving.splineOrder != 1 ? kernels::InterpolatesSpline : 0) |
+         (m_Moving.checksRange ? kernels::ChecksRange : 0) |
+         (forces == Forces::OfEachSample ? kernels::WritesForces : 0) | (m_Arrays.quads ? kernels::ReadsQuads : 0);
+}
+
+kernels::SampleMaps
+SampleSet::MakeMaps(const SampleMapping & mapping, double scaledRange) const
+{
+  const Size & size = m_Fixed.virtualSize;
+  const double reach = std::max<double>(m_FarthestPoint, *std::max_element(size.begin(), size.end()));
+  const double farthest = FindFarthest(mapping.toMoving, reach);
+  const double movingReach = *std::max_element(m_Moving.size.begin(), m_Moving.size.end());
+
+  kernels::SampleMaps maps{};
+  maps.guardBits = IsPrecise() && farthest < FarthestVoxel ? 29 - std::ilogb(farthest) : 0;
+  maps.toMoving = ToFixedMapWithin(mapping.toMoving, farthest, 32 + maps.guardBits);
+  maps.toMask = ToFixedMapWithin(m_Moving.toMask, FindFarthest(m_Moving.toMask, movingReach), 32);
+  std::transform(m_Moving.differenceStep.begin(), m_Moving.differenceStep.end(), maps.differenceStep, [](double step) {
+    return ToFixedPoint(step);
+  });
+  if (IsPrecise())
+  {
+    const int exponent = FindValueExponent(m_Moving);
+    maps.range = std::llround(std::ldexp(m_Moving.range, exponent));
+    maps.minimum = m_Moving.roundsToFloat ? std::llround(std::ldexp(m_Moving.minimum, exponent)) : 0;
+    maps.roundsToFloat = m_Moving.roundsToFloat;
+    maps.unitsToValues = static_cast<float>(scaledRange / static_cast<double>(maps.range));
+    maps.valuesPerUnit = std::llround(std::ldexp(scaledRange / static_cast<double>(maps.range), 80));
+  }
+  return maps;
+}
+
+std::size_t
+SampleSet::CountPartials(const kernels::SampleArguments & arguments, int parts)
+{
+  return static_cast<std::size_t>(kernels::ChunkCount(&arguments)) * parts * kernels::PartialCount(arguments.variant);
+}
+
+ForceResult
+SampleSet::SumPartials(const kernels::SampleArguments & arguments, const float * partials, std::size_t count) const
+{
+  ForceResult result;
+  for (std::size_t i = 0; i < count; ++i)
+  {
+    result.forceSums[i % kernels::ForceSumCount] += partials[i];
+  }
+  std::copy(arguments.centre, arguments.centre + 3, result.centre.begin());
+  UnstackSums(arguments, m_Fixed.virtualSize, result);
+  return result;
+}
+
+std::int64_t
+SampleSet::GetDeviceBytes() const
+{
+  std::int64_t bytes = 0;
+  for (const MemoryPointer * array : { &m_Arrays.fixedBins,
+                                       &m_Arrays.points,
+                                       &m_Arrays.displacement,
+                                       &m_Arrays.moving,
+                                       &m_Arrays.quads,
+                                       &m_Arrays.coefficients,
+                                       &m_Arrays.gradient,
+                                       &m_Arrays.mask })
+  {
+    bytes += static_cast<std::int64_t>(SizeOf(*array));
+  }
+  return bytes;
+}
+
+void
+SampleSet::Fill(MemoryPointer & array, std::size_t elementSize, std::int64_t count, const Filler & filler)
+{
+  ReserveExactly(m_Queue, array, filler ? elementSize * static_cast<std::size_t>(count) : 0);
+  if (filler)
+  {
+    FillArray(m_Queue, *array, 0, elementSize, count, filler);
+  }
+}
+
+} // namespace gpureg

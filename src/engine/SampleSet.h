@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// A metric's samples on a device, the moving image that they read, and how a device goes through them.
+#ifndef gpureg_SampleSet_h
+#define gpureg_SampleSet_h
+
+#include "gpureg/Samples.h"
+
+#include "SampleArrays.h"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace gpureg
+{
+
+/** What a metric wants of them. */
+struct SampleNeeds
+{
+  /** Samples of a chunk: what pays for its sums, and what they can hold. */
+  int leastOfChunk;
+  int mostOfChunk;
+  /** What the moving image's range is scaled to. */
+  double scaledRange;
+};
+
+/** All that kernels are told of the samples, but for the arrays. */
+struct SampleProblem
+{
+  kernels::SampleArguments arguments{};
+  kernels::SampleMaps      maps{};
+};
+
+class SampleSet
+{
+public:
+  explicit SampleSet(Queue & queue)
+    : m_Queue(queue)
+  {}
+
+  /** \throws Error if there are more than 32 bits count. */
+  void
+  SetFixed(const FixedSamples & samples, const ParallelFor & parallelFor);
+
+  /** \throws Error if it has more rows, or more voxels in a slice, than 32 bits count. */
+  void
+  SetMoving(const MovingImage & image, bool readsQuads, const ParallelFor & parallelFor);
+
+  /** \throws Error unless both are there, in one precision. */
+  void
+  CheckIsComplete() const;
+
+  const FixedSamples &
+  GetFixed() const
+  {
+    return m_Fixed;
+  }
+
+  const MovingImage &
+  GetMoving() const
+  {
+    return m_Moving;
+  }
+
+  bool
+  IsPrecise() const
+  {
+    return m_Fixed.precision == Precision::Double;
+  }
+
+  std::int64_t
+  GetCount() const;
+
+  /** Sends the displacement field, if there is one. */
+  void
+  SendMapping(const SampleMapping & mapping);
+
+  SampleProblem
+  MakeProblem(const SampleMapping & mapping, Forces forces, const SampleGrain & grain, const SampleNeeds & needs) const;
+
+  /** The floats in which the chunks' forces are summed, if each chunk has so many parts. */
+  static std::size_t
+  CountPartials(const kernels::SampleArguments & arguments, int parts);
+
+  /** Adds them up. */
+  ForceResult
+  SumPartials(const kernels::SampleArguments & arguments, const float * partials, std::size_t count) const;
+
+  const SampleArrays &
+  GetArrays() const
+  {
+    return m_Arrays;
+  }
+
+  std::int64_t
+  GetDeviceBytes() const;
+
+private:
+  int
+  FindVariant(const SampleMapping & mapping, Forces forces) const;
+  kernels::SampleMaps
+  MakeMaps(const SampleMapping & mapping, double scaledRange) const;
+  void
+  Fill(MemoryPointer & array, std::size_t elementSize, std::int64_t count, const Filler & filler);
+  void
+  FillMoving(const MovingImage & image, bool readsQuads);
+
+  Queue & m_Queue;
+  // Of their fillers it is only asked from now on whether they are there.
+  FixedSamples m_Fixed;
+  MovingImage  m_Moving;
+  double       m_FarthestPoint = 0;
+  SampleArrays m_Arrays;
+};
+
+} // namespace gpureg
+
+#endif

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// A sample where there are few of them: what rounding its value to float takes from each then shows in the derivative,
+// above all where most lie in a flat background, so that few forces remain and nearly cancel. So a moving value, as every
+// position, is an integer, in units far below what a metric tells apart, on devices with doubles and without: the same bits
+// on all of them. The formulas are Samples.h's.
+// Shared by C++, CUDA C++ and OpenCL C.
+#ifndef gpureg_kernels_PreciseSamples_h
+#define gpureg_kernels_PreciseSamples_h
+
+GPUREG_NAMESPACE_BEGIN
+
+/** LinearCell with fractions in units of 2^-32, from 0 to 1. */
+typedef struct PreciseCell
+{
+  i64 offset;
+  i64 fraction[3];
+} PreciseCell;
+
+GPUREG_FUNCTION PreciseCell
+FindPreciseCell(const VolumeShape * shape, const i64 * position)
+{
+  PreciseCell cell;
+  int         voxel[3];
+  for (int d = 0; d < 3; ++d)
+  {
+    const i64 end = (i64)(shape->size[d] - 1) << 32;
+    const i64 inside = position[d] < 0 ? 0 : (position[d] < end ? position[d] : end);
+    const int last = shape->size[d] > 1 ? shape->size[d] - 2 : 0;
+    voxel[d] = CellOf(inside) < last ? CellOf(inside) : last;
+    cell.fraction[d] = inside - ((i64)voxel[d] << 32);
+  }
+  cell.offset = VoxelOffset(shape, voxel[0], voxel[1], voxel[2]);
+  return cell;
+}
+
+GPUREG_FUNCTION i64
+MixFixed(i64 a, i64 b, i64 fraction)
+{
+  return a + MultiplyFixed(b - a, fraction);
+}
+
+/** Trilinear interpolation. */
+GPUREG_FUNCTION i64
+InterpolateFixed(GPUREG_GLOBAL const i64 * volume, const VolumeShape * shape, const i64 * position)
+{
+  const PreciseCell         cell = FindPreciseCell(shape, position);
+  GPUREG_GLOBAL const i64 * p = volume + cell.offset;
+  GPUREG_GLOBAL const i64 * q = p + shape->stride[2];
+  const int                 x = shape->stride[0];
+  const int                 y = shape->stride[1];
+  const i64                 a = MixFixed(p[0], p[x], cell.fraction[0]);
+  const i64                 b = MixFixed(p[y], p[y + x], cell.fraction[0]);
+  const i64                 c = MixFixed(q[0], q[x], cell.fraction[0]);
+  const i64                 d = MixFixed(q[y], q[y + x], cell.fraction[0]);
+  return MixFixed(MixFixed(a, b, cell.fraction[1]), MixFixed(c, d, cell.fraction[1]), cell.fraction[2]);
+}
+
+/** SplineWeights in units of 2^-32. One of the largest takes what rounding leaves, so that they sum to 1. */
+GPUREG_FUNCTION void
+FixedSplineWeights(int order, i64 t, i64 * weights)
+{
+  i64 others = 0;
+  weights[0] = GPUREG_FIXED_ONE;
+  for (int degree = 1; degree <= order; ++degree)
+  {
+    i64 carried = 0;
+    for (int r = 0; r < degree; ++r)
+    {
+      const i64 share = weights[r] / degree;
+      weights[r] = carried + MultiplyFixed(((i64)(r + 1) << 32) - t, share);
+      carried = MultiplyFixed(t + ((i64)(degree - 1 - r) << 32), share);
+    }
+    weights[degree] = carried;
+  }
+  for (int r = 0; r <= order; ++r)
+  {
+    others += r != order / 2 ? weights[r] : 0;
+  }
+  weights[order / 2] = GPUREG_FIXED_ONE - others;
+}
+
+/** The weights along one axis, and the first sample that they belong to: see FindSplineSupport. */
+GPUREG_FUNCTION int
+FindFixedSplineSupport(int order, int size, i64 position, int * first, i64 * weights)
+{
+  if (size == 1)
+  {
+    *first = 0;
+    weights[0] = GPUREG_FIXED_ONE;
+    return 1;
+  }
+  const i64 shifted = (order & 1) ? position : position + GPUREG_FIXED_HALF;
+  FixedSplineWeights(order, (i64)(u32)shifted, weights);
+  *first = CellOf(shifted) - order / 2;
+  return order + 1;
+}
+
+/** B-spline interpolation of order 0 (nearest voxel) to 5, from coefficients. */
+GPUREG_FUNCTION i64
+InterpolateFixedBSpline(GPUREG_GLOBAL const i64 * coefficients,
+                        const VolumeShape *       shape,
+                        int                       order,
+                        const i64 *               position)
+{
+  i64       wx[MaximumSplineOrder + 1], wy[MaximumSplineOrder + 1], wz[MaximumSplineOrder + 1];
+  int       x0, y0, z0;
+  int       x[MaximumSplineOrder + 1];
+  i64       sum = 0;
+  const int columns = FindFixedSplineSupport(order, shape->size[0], position[0], &x0, wx);
+  const int rows = FindFixedSplineSupport(order, shape->size[1], position[1], &y0, wy);
+  const int planes = FindFixedSplineSupport(order, shape->size[2], position[2], &z0, wz);
+  for (int a = 0; a < columns; ++a)
+  {
+    x[a] = SplineNeighbour(order, x0 + a, shape->size[0]);
+  }
+  for (int c = 0; c < planes; ++c)
+  {
+    const int z = SplineNeighbour(order, z0 + c, shape->size[2]);
+    i64       plane = 0;
+    for (int b = 0; b < rows; ++b)
+    {
+      const int                 y = SplineNeighbour(order, y0 + b, shape->size[1]);
+      GPUREG_GLOBAL const i64 * row = coefficients + VoxelOffset(shape, 0, y, z);
+      i64                       line = 0;
+      for (int a = 0; a < columns; ++a)
+      {
+        line += MultiplyFixed(row[x[a]], wx[a]);
+      }
+      plane += MultiplyFixed(line, wy[b]);
+    }
+    sum += MultiplyFixed(plane, wz[c]);
+  }
+  return sum;
+}
+
+/** SampleMovingValue, in units of a value: as ITK has it, rounded to the pixel's type, a float's digits being those of the
+ *  value itself. */
+GPUREG_FUNCTION int
+SamplePreciseValue(int                     variant,
+                   const SampleArguments * a,
+                   const SampleMaps *      maps,
+                   const SampleVolumes *   v,
+                   const i64 *             position,
+                   i64 *                   value)
+{
+  if (!IsSampleValid(variant, a, maps, v, position))
+  {
+    return 0;
+  }
+  *value = VariantHas(variant, InterpolatesSpline)
+             ? InterpolateFixedBSpline(v->preciseCoefficients, &a->movingShape, a->splineOrder, position)
+             : InterpolateFixed(v->preciseMoving, &a->movingShape, position);
+  if (maps->roundsToFloat)
+  {
+    *value = (i64)(float)(*value + maps->minimum) - maps->minimum;
+  }
+  return 1;
+}
+
+/** CentralDifference. */
+GPUREG_FUNCTION float
+PreciseDifference(
+  const SampleArguments * a, const SampleMaps * maps, const SampleVolumes * v, const i64 * position, int axis)
+{
+  i64 before[3], behind[3];
+  if (!FindDifferencePositions(a, maps, position, axis, before, behind))
+  {
+    return 0.0f;
+  }
+  return (float)(InterpolateFixed(v->preciseMoving, &a->movingShape, behind) -
+                 InterpolateFixed(v->preciseMoving, &a->movingShape, before)) *
+         (maps->unitsToValues * a->inverseSpacing[axis]);
+}
+
+/** Scaled, per mm. */
+GPUREG_FUNCTION void
+SamplePreciseGradient(int                     variant,
+                      const SampleArguments * a,
+                      const SampleMaps *      maps,
+                      const SampleVolumes *   v,
+                      const i64 *             position,
+                      float *                 gradient)
+{
+  if (VariantHas(variant, GradientByDifferences))
+  {
+    for (int axis = 0; axis < 3; ++axis)
+    {
+      gradient[axis] = PreciseDifference(a, maps, v, position, axis);
+    }
+    return;
+  }
+  const float4 both = InterpolateLinear4(v->gradient, &a->movingShape, position);
+  gradient[0] = both.x;
+  gradient[1] = both.y;
+  gradient[2] = both.z;
+}
+
+GPUREG_NAMESPACE_END
+
+#endif

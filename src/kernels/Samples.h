@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+// The samples of a metric: where each maps to, and the moving image's value and gradient there, as
+// itk::ImageToImageMetricv4 defines them. What a metric makes of them is its own.
+// Shared by C++, CUDA C++ and OpenCL C.
+#ifndef gpureg_kernels_Samples_h
+#define gpureg_kernels_Samples_h
+
+GPUREG_NAMESPACE_BEGIN
+
+enum
+{
+  /** The fixed bin of a sample that is not valid: outside the fixed image or its mask. */
+  InvalidBin = 0xFFFF
+};
+
+/** What a problem needs beyond the plain case: every voxel of a grid, a linear transform, linear
+ *  interpolation, a gradient image, no mask. A kernel compiled for one set leaves the rest out. */
+enum
+{
+  SamplesArePoints = 1,    /* a list of points instead of the virtual grid's voxels */
+  SamplesAreDisplaced = 2, /* a displacement field is applied first */
+  MovingHasMask = 4,
+  GradientByDifferences = 8, /* central differences instead of a gradient image */
+  InterpolatesSpline = 16,   /* B-spline interpolation of order splineOrder, 0 for nearest */
+  ChecksRange = 32,          /* moving values outside of their range make a sample invalid */
+  WritesForces = 64,         /* keep each sample's force, for transforms of local support */
+  ReadsQuads = 128,          /* the moving values are kept as quads, see InterpolateQuads */
+  SamplesArePrecise = 256    /* values are 64-bit integers, as positions always are: PreciseSamples.h */
+};
+
+/** What the samples depend on besides the volumes and SampleMaps. Passed by value to every kernel, so its
+ *  layout is the same for every compiler: 32-bit members only. */
+typedef struct SampleArguments
+{
+  float       displacementToIndex[9]; /* displacement in mm -> moving index, by rows */
+  float       inverseSpacing[3];      /* 1 / moving spacing along physical axis d, 1/mm */
+  float       centre[3];              /* virtual index that the first moments of the forces refer to */
+  VolumeShape virtualShape;
+  VolumeShape movingShape;
+  VolumeShape maskShape;
+  int         pointCount;
+  int         splineOrder;
+  int         variant;      /* or-ed flags of the above */
+  int         tileCount[3]; /* the domain's cut into chunks, see SamplePartition.h */
+  int         tileDepth;
+  int         missingRows; /* from the last slice of a stacked grid, see SamplePartition.h */
+} SampleArguments;
+
+/** The rest of it, for which 32 bits are too few. Each member lies at a multiple of its size. */
+typedef struct SampleMaps
+{
+  FixedMap toMoving;          /* virtual voxel (or point) -> position in the moving buffer */
+  FixedMap toMask;            /* position in the moving buffer -> in the mask's */
+  i64      differenceStep[9]; /* half a spacing along physical axis d, as a position: column d */
+
+  /* Where the variant is precise, see PreciseSamples.h: */
+  i64   minimum;       /* what values are counted from, in their own units */
+  i64   range;         /* the largest of them, in the same */
+  i64   valuesPerUnit; /* scaled values, as the others are, in units of 2^-80 */
+  float unitsToValues; /* the same as a number */
+  int   roundsToFloat; /* as ITK does where that is the pixels' type */
+  int   guardBits;     /* toMoving is in units of 2^-(32 + guardBits) */
+  int   unused;
+} SampleMaps;
+
+/** The resident volumes. The moving image is kept above its minimum, and scaled as its metric wants it: v = (value -
+ *  minimum)·scale. */
+typedef struct SampleVolumes
+{
+  GPUREG_GLOBAL const u16 *    fixedBins;    /* one a sample, or InvalidBin */
+  GPUREG_GLOBAL const i64 *    points;       /* 3 a sample: continuous virtual index, in units of 2^-32 */
+  GPUREG_GLOBAL const float *  displacement; /* 3 a virtual voxel, mm */
+  GPUREG_GLOBAL const float *  moving;       /* scaled values, … */
+  GPUREG_GLOBAL const float4 * quads;        /* … or the same as quads */
+  GPUREG_GLOBAL const float *  coefficients; /* B-spline coefficients of the same */
+  GPUREG_GLOBAL const float4 * gradient;     /* x, y, z: scaled gradient per mm along physical axes; w: scaled value */
+  GPUREG_GLOBAL const u8 *     mask;
+  GPUREG_GLOBAL const i64 *    preciseMoving; /* instead of moving and quads, where the variant is precise */
+  GPUREG_GLOBAL const i64 *    preciseCoefficients;
+} SampleVolumes;
+
+GPUREG_FUNCTION int
+VariantHas(int variant, int flag)
+{
+  return (variant & flag) != 0;
+}
+
+/** position += D·u, by what a vector of the displacement field moves a sample. */
+GPUREG_FUNCTION void
+Displace(const SampleArguments * a, const float * u, i64 * position)
+{
+  for (int r = 0; r < 3; ++r)
+  {
+    position[r] += ToFixed(a->displacementToIndex[3 * r] * u[0] + a->displacementToIndex[3 * r + 1] * u[1] +
+                           a->displacementToIndex[3 * r + 2] * u[2]);
+  }
+}
+
+/** The displacement field at a voxel, … */
+GPUREG_FUNCTION void
+ReadDisplacement(const SampleVolumes * v, i64 voxel, float * u)
+{
+  u[0] = v->displacement[3 * voxel];
+  u[1] = v->displacement[3 * voxel + 1];
+  u[2] = v->displacement[3 * voxel + 2];
+}
+
+/** … and between voxels. */
+GPUREG_FUNCTION void
+InterpolateDisplacement(const SampleArguments * a, const SampleVolumes * v, LinearCell cell, float * u)
+{
+  u[0] = 0.0f;
+  u[1] = 0.0f;
+  u[2] = 0.0f;
+  for (int corner = 0; corner < 8; ++corner)
+  {
+    const float weight = ((corner & 1) ? cell.fx : 1.0f - cell.fx) * ((corner & 2) ? cell.fy : 1.0f - cell.fy) *
+                         ((corner & 4) ? cell.fz : 1.0f - cell.fz);
+    const i64 node = cell.offset + ((corner & 1) ? a->virtualShape.stride[0] : 0) +
+                     ((corner & 2) ? a->virtualShape.stride[1] : 0) + ((corner & 4) ? a->virtualShape.stride[2] : 0);
+    for (int c = 0; c < 3; ++c)
+    {
+      u[c] = MultiplyAdd(weight, v->displacement[3 * node + c], u[c]);
+    }
+  }
+}
+
+/** itk::ImageMaskSpatialObject: the nearest mask voxel is in its buffer and is not 0. */
+GPUREG_FUNCTION int
+IsInsideMask(const SampleArguments * a, const SampleMaps * maps, const SampleVolumes * v, const i64 * position)
+{
+  i64 inMask[3];
+  for (int r = 0; r < 3; ++r)
+  {
+    inMask[r] = ApplyFixedRowAt(&maps->toMask, r, position);
+  }
+  return IsPositionInside(&a->maskShape, inMask) && v->mask[NearestVoxelOffset(&a->maskShape, inMask)] != 0;
+}
+
+/** Whether there is a moving value at a position. */
+GPUREG_FUNCTION int
+IsSampleValid(
+  int variant, const SampleArguments * a, const SampleMaps * maps, const SampleVolumes * v, const i64 * position)
+{
+  return IsPositionInside(&a->movingShape, position) &&
+         (!VariantHas(variant, MovingHasMask) || IsInsideMask(a, maps, v, position));
+}
+
+/** The positions half a spacing to each side along a physical axis, which a central difference is made between; 0 where
+ *  either is outside of the buffer, and the difference 0 (itk::CentralDifferenceImageFunction). */
+GPUREG_FUNCTION int
+FindDifferencePositions(
+  const SampleArguments * a, const SampleMaps * maps, const i64 * position, int axis, i64 * before, i64 * behind)
+{
+  for (int r = 0; r < 3; ++r)
+  {
+    const i64 step = maps->differenceStep[3 * r + axis];
+    before[r] = position[r] - step;
+    behind[r] = position[r] + step;
+  }
+  return a->inverseSpacing[axis] != 0.0f && IsPositionInside(&a->movingShape, before) &&
+         IsPositionInside(&a->movingShape, behind);
+}
+
+/** The floats that a chunk's sums of forces take: the precise variants' have a second one for what rounding leaves. */
+GPUREG_FUNCTION int
+PartialCount(int variant)
+{
+  return VariantHas(variant, SamplesArePrecise) ? 2 * ForceSumCount : ForceSumCount;
+}
+
+GPUREG_FUNCTION float
+InterpolateMoving(int variant, const SampleArguments * a, const SampleVolumes * v, const i64 * position)
+{
+  return VariantHas(variant, ReadsQuads) ? InterpolateQuads(v->quads, &a->movingShape, position)
+                                         : InterpolateLinear(v->moving, &a->movingShape, position);
+}
+
+/** Finds the moving value at a position, scaled. Returns 0 if the sample is not valid. */
+GPUREG_FUNCTION int
+SampleMovingValue(int                     variant,
+                  const SampleArguments * a,
+                  const SampleMaps *      maps,
+                  const SampleVolumes *   v,
+                  const i64 *             position,
+                  float *                 u)
+{
+  if (!IsSampleValid(variant, a, maps, v, position))
+  {
+    return 0;
+  }
+  *u = VariantHas(variant, InterpolatesSpline)
+         ? InterpolateBSpline(v->coefficients, &a->movingShape, a->splineOrder, position)
+         : InterpolateMoving(variant, a, v, position);
+  return 1;
+}
+
+/** Of scaled values, per mm. */
+GPUREG_FUNCTION float
+CentralDifference(int                     variant,
+                  const SampleArguments * a,
+                  const SampleMaps *      maps,
+                  const SampleVolumes *   v,
+                  const i64 *             position,
+                  int                     axis)
+{
+  i64 before[3], behind[3];
+  if (!FindDifferencePositions(a, maps, position, axis, before, behind))
+  {
+    return 0.0f;
+  }
+  return (InterpolateMoving(variant, a, v, behind) - InterpolateMoving(variant, a, v, before)) *
+         a->inverseSpacing[axis];
+}
+
+/** Finds value and gradient at a position. Returns 0 if the sample is not valid. */
+GPUREG_FUNCTION int
+SampleMovingValueAndGradient(int                     variant,
+                             const SampleArguments * a,
+                             const SampleMaps *      maps,
+                             const SampleVolumes *   v,
+                             const i64 *             position,
+                             float *                 u,
+                             float *                 gradient)
+{
+  if (VariantHas(variant, MovingHasMask | GradientByDifferences | InterpolatesSpline))
+  {
+    if (!SampleMovingValue(variant, a, maps, v, position, u))
+    {
+      return 0;
+    }
+    if (VariantHas(variant, GradientByDifferences))
+    {
+      gradient[0] = CentralDifference(variant, a, maps, v, position, 0);
+      gradient[1] = CentralDifference(variant, a, maps, v, position, 1);
+      gradient[2] = CentralDifference(variant, a, maps, v, position, 2);
+      return 1;
+    }
+  }
+  else if (!IsPositionInside(&a->movingShape, position))
+  {
+    return 0;
+  }
+  const float4 both = InterpolateLinear4(v->gradient, &a->movingShape, position);
+  gradient[0] = both.x;
+  gradient[1] = both.y;
+  gradient[2] = both.z;
+  if (!VariantHas(variant, MovingHasMask | InterpolatesSpline))
+  {
+    *u = both.w;
+  }
+  return 1;
+}
+
+GPUREG_NAMESPACE_END
+
+#endif
