@@ -5,7 +5,7 @@ set(_cuda_dir ${GPURegistration_SOURCE_DIR}/cuda)
 set(_opencl_dir ${GPURegistration_SOURCE_DIR}/opencl)
 
 if(GPURegistration_HAS_CUDA)
-  list(APPEND GPURegistration_SRCS ${_cuda_dir}/CudaBackend.cu ${_cuda_dir}/CudaDeviceScope.cu ${_cuda_dir}/CudaError.cu
+  list(APPEND GPURegistration_SRCS ${_cuda_dir}/CorrelationRatioPasses.cu ${_cuda_dir}/CudaBackend.cu ${_cuda_dir}/CudaDeviceScope.cu ${_cuda_dir}/CudaError.cu
        ${_cuda_dir}/CudaQueue.cu ${_cuda_dir}/LinePasses.cu ${_cuda_dir}/MattesPasses.cu ${_cuda_dir}/ResamplePasses.cu)
 endif()
 if(GPURegistration_HAS_OPENCL)
@@ -35,11 +35,33 @@ if(GPURegistration_HAS_OPENCL)
     ${_kernel_dir}/SamplePartition.h
     ${_kernel_dir}/PreciseSamples.h
     ${_kernel_dir}/ForceKernels.h
+    ${_kernel_dir}/Histogram.h
     ${_kernel_dir}/MattesSample.h
     ${_kernel_dir}/MattesPrecise.h
     ${_kernel_dir}/MattesTable.h
     ${_kernel_dir}/MattesKernels.h
-    ${_opencl_dir}/MattesKernels.cl)
+    ${_opencl_dir}/MattesMetric.cl
+    ${_kernel_dir}/HistogramKernels.h
+    ${_opencl_dir}/HistogramKernels.cl)
+  gpuregistration_embed_kernels(
+    CorrelationRatio
+    ${_opencl_dir}/Prelude.cl
+    ${_kernel_dir}/BSpline.h
+    ${_kernel_dir}/FixedMap.h
+    ${_kernel_dir}/Geometry.h
+    ${_kernel_dir}/Position.h
+    ${_kernel_dir}/Interpolation.h
+    ${_kernel_dir}/ForceSums.h
+    ${_kernel_dir}/Samples.h
+    ${_kernel_dir}/SamplePartition.h
+    ${_kernel_dir}/PreciseSamples.h
+    ${_kernel_dir}/ForceKernels.h
+    ${_kernel_dir}/Histogram.h
+    ${_kernel_dir}/CorrelationRatio.h
+    ${_kernel_dir}/CorrelationRatioKernels.h
+    ${_opencl_dir}/CorrelationRatioMetric.cl
+    ${_kernel_dir}/HistogramKernels.h
+    ${_opencl_dir}/HistogramKernels.cl)
   gpuregistration_embed_kernels(
     Resample
     ${_opencl_dir}/Prelude.cl
@@ -59,6 +81,7 @@ if(GPURegistration_HAS_OPENCL)
     ${_kernel_dir}/LineKernels.h
     ${_opencl_dir}/LineKernels.cl)
   set(_opencl_sources
+      ${_opencl_dir}/CorrelationRatioPasses.cpp
       ${_opencl_dir}/LinePasses.cpp
       ${_opencl_dir}/MattesPasses.cpp
       ${_opencl_dir}/OpenCLBackend.cpp
@@ -70,6 +93,7 @@ if(GPURegistration_HAS_OPENCL)
       ${_opencl_dir}/OpenCLQueue.cpp
       ${_opencl_dir}/PrivateFolder.cpp
       ${_opencl_dir}/ResamplePasses.cpp
+      ${CMAKE_CURRENT_BINARY_DIR}/OpenCLCorrelationRatioSource.cpp
       ${CMAKE_CURRENT_BINARY_DIR}/OpenCLLineSource.cpp
       ${CMAKE_CURRENT_BINARY_DIR}/OpenCLMattesSource.cpp
       ${CMAKE_CURRENT_BINARY_DIR}/OpenCLResampleSource.cpp)

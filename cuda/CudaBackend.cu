@@ -2,6 +2,7 @@
 #include "CudaArchitectures.h"
 #include "CudaQueue.h"
 
+#include "CorrelationRatioPasses.h"
 #include "MattesPasses.h"
 
 namespace gpureg

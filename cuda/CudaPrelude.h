@@ -25,6 +25,10 @@
   template <typename real>   \
   GPUREG_FUNCTION
 #define GPUREG_GROUP_FUNCTION static __device__ __forceinline__
+// A group's function over a metric's arguments: a template here; in OpenCL C the program is compiled for one metric.
+#define GPUREG_METRIC_GROUP_FUNCTION  \
+  template <typename MetricArguments> \
+  GPUREG_GROUP_FUNCTION
 #define GPUREG_REAL_GROUP_FUNCTION \
   template <typename real>         \
   GPUREG_GROUP_FUNCTION
@@ -193,7 +197,7 @@ RowBarrier()
 /** histogram[(cell + k)·stride] += weights[k]. Where a whole warp is in one window, as in the background of
  *  a skull-stripped head, one lane adds the warp's sum: 32 atomics on one address would wait in line. */
 static __device__ __forceinline__ void
-AddParzenWindow(u32 * histogram, int cell, int stride, const u32 * weights)
+AddWindow(u32 * histogram, int cell, int stride, const u32 * weights)
 {
   u32 * const window = histogram + cell * stride;
 #  if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800

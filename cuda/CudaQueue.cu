@@ -2,6 +2,7 @@
 #include "CudaQueue.h"
 
 #include "LinePasses.h"
+#include "CorrelationRatioPasses.h"
 #include "MattesPasses.h"
 #include "ResamplePasses.h"
 

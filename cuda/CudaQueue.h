@@ -96,6 +96,8 @@ public:
   StopTimer() override;
   double
   ReadTimer() override;
+  std::unique_ptr<CorrelationRatioPasses>
+  CreateCorrelationRatioPasses() override;
   std::unique_ptr<LinePasses>
   CreateLinePasses() override;
   std::unique_ptr<MattesPasses>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "OpenCLDevice.h"
 
+#include "CorrelationRatioPasses.h"
 #include "MattesPasses.h"
 #include "OpenCLError.h"
 #include "OpenCLProgram.h"

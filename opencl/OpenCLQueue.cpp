@@ -2,6 +2,7 @@
 #include "OpenCLQueue.h"
 
 #include "LinePasses.h"
+#include "CorrelationRatioPasses.h"
 #include "MattesPasses.h"
 #include "OpenCLError.h"
 #include "ResamplePasses.h"

@@ -12,6 +12,7 @@
 #define GPUREG_REAL_FUNCTION static inline
 #define GPUREG_GROUP_FUNCTION static inline
 #define GPUREG_REAL_GROUP_FUNCTION static inline
+#define GPUREG_METRIC_GROUP_FUNCTION static inline
 #define GPUREG_UNROLL_8
 #define GPUREG_GLOBAL __global
 #define GPUREG_LOCAL __local
@@ -136,7 +137,7 @@ RowBarrier(void)
 
 /** histogram[(cell + k)·stride] += weights[k]. */
 GPUREG_FUNCTION void
-AddParzenWindow(__local u32 * histogram, int cell, int stride, const u32 * weights)
+AddWindow(__local u32 * histogram, int cell, int stride, const u32 * weights)
 {
   for (int k = 0; k < 4; ++k)
   {

@@ -8,6 +8,7 @@
 #include "GPURegistrationDetail/itkGPUMetricImages.h"
 #include "GPURegistrationDetail/itkGPUMetricInput.h"
 #include "GPURegistrationDetail/itkGPUMetricMapping.h"
+#include "GPURegistrationDetail/itkGPUMetricThroughITK.h"
 #include "GPURegistrationDetail/itkGPURegistrationThreads.h"
 
 #include "gpureg/Metric.h"
@@ -213,6 +214,7 @@ private:
   friend class GPURegistrationDetail::MetricImages<Self>;       \
   friend class GPURegistrationDetail::MetricInput<Self>;        \
   friend class GPURegistrationDetail::MetricMapping<Self>;      \
-  friend class GPURegistrationDetail::MetricSources<Self>
+  friend class GPURegistrationDetail::MetricSources<Self>;      \
+  friend class GPURegistrationDetail::MetricThroughITK<Self>
 
 #endif

@@ -87,9 +87,16 @@ public:
     }
     else
     {
-      fixed = this->ComputeRange(m_Metric.m_FixedImage.GetPointer(), m_Metric.m_FixedImageMask.GetPointer());
+      fixed = this->ComputeMaskedFixedRange();
     }
     return fixed;
+  }
+
+  /** Of the fixed values, over the mask. */
+  Range
+  ComputeMaskedFixedRange() const
+  {
+    return this->ComputeRange(m_Metric.m_FixedImage.GetPointer(), m_Metric.m_FixedImageMask.GetPointer());
   }
 
   /** Of the moving values, over the mask. */
@@ -104,6 +111,13 @@ public:
   ComputeWholeMovingRange() const
   {
     return this->ComputeRange(m_Metric.m_MovingImage.GetPointer(), decltype(m_Metric.m_MovingImageMask.GetPointer()){});
+  }
+
+  template <typename TImage>
+  Range
+  ComputeRangeOf(const TImage & image) const
+  {
+    return this->ComputeRange(&image, decltype(m_Metric.m_MovingImageMask.GetPointer()){});
   }
 
   /** \throws GPUBadInputError unless there are values in it, and they vary. */
@@ -220,7 +234,6 @@ private:
     }
     return range;
   }
-
 
   const TMetric & m_Metric;
 };

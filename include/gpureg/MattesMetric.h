@@ -32,7 +32,10 @@ public:
   ~MattesMetric();
 
   int
-  GetNumberOfBins() const;
+  GetNumberOfBins() const
+  {
+    return m_Bins;
+  }
 
   /** \param normalized which table weighs the forces: normalised MI or Mattes' MI. */
   MattesResult
@@ -40,6 +43,7 @@ public:
 
 private:
   class Implementation;
+  int                             m_Bins;
   std::unique_ptr<Implementation> m_Implementation;
 };
 

@@ -12,6 +12,8 @@
 namespace gpureg
 {
 
+class MetricCore;
+
 /** What all metrics are on one device: the samples and the moving image, which stay there between evaluations. A map goes
  *  up, sums come down.
  *
@@ -53,19 +55,18 @@ public:
   GetStatistics() const;
 
 protected:
-  class Core;
-
-  explicit Metric(std::unique_ptr<Core> core);
+  /** \throws Error if there is no such device; the message lists those there are. */
+  explicit Metric(const std::string & deviceName);
   ~Metric();
 
-  Core &
+  MetricCore &
   GetCore()
   {
     return *m_Core;
   }
 
 private:
-  std::unique_ptr<Core> m_Core;
+  std::unique_ptr<MetricCore> m_Core;
 };
 
 } // namespace gpureg

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "MetricCore.h"
 
-#include <utility>
-
 namespace gpureg
 {
 
-Metric::Metric(std::unique_ptr<Core> core)
-  : m_Core(std::move(core))
+Metric::Metric(const std::string & deviceName)
+  : m_Core(std::make_unique<MetricCore>(deviceName))
 {}
 
 Metric::~Metric()

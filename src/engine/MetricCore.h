@@ -16,10 +16,10 @@
 namespace gpureg
 {
 
-class Metric::Core
+class MetricCore
 {
 public:
-  explicit Core(const std::string & deviceName)
+  explicit MetricCore(const std::string & deviceName)
     : backend(gpureg::GetBackend(deviceName))
     , queue(backend->CreateQueue())
     , samples(*queue)

@@ -52,8 +52,17 @@ enum class Direction
 
 class Backend;
 class LinePasses;
-class MattesPasses;
 class ResamplePasses;
+template <typename TArguments>
+class HistogramPasses;
+
+namespace kernels
+{
+struct CorrelationRatioArguments;
+struct MattesArguments;
+} // namespace kernels
+using CorrelationRatioPasses = HistogramPasses<kernels::CorrelationRatioArguments>;
+using MattesPasses = HistogramPasses<kernels::MattesArguments>;
 
 /** An ordered stream of work on one device. What is enqueued runs after what was enqueued before, but for copies from
  *  and to buffers that change hands, so that they overlap other work: StartUpload's and StartDownload's. One thread at
@@ -170,6 +179,8 @@ public:
   virtual double
   ReadTimer() = 0;
 
+  virtual std::unique_ptr<CorrelationRatioPasses>
+  CreateCorrelationRatioPasses() = 0;
   virtual std::unique_ptr<LinePasses>
   CreateLinePasses() = 0;
   virtual std::unique_ptr<MattesPasses>

@@ -3,6 +3,7 @@
 #define gpureg_HostQueue_h
 
 #include "Backend.h"
+#include "CorrelationRatioPasses.h"
 #include "LinePasses.h"
 #include "MattesPasses.h"
 #include "ResamplePasses.h"
@@ -65,6 +66,8 @@ public:
   GetHostAddress(Memory & memory) override;
   MemoryPointer
   Wrap(void * address, std::size_t bytes) override;
+  std::unique_ptr<CorrelationRatioPasses>
+  CreateCorrelationRatioPasses() override;
   std::unique_ptr<LinePasses>
   CreateLinePasses() override;
   std::unique_ptr<MattesPasses>

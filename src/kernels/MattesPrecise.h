@@ -19,7 +19,7 @@ FindPreciseMattesValue(int                     variant,
                        i64 *                   value)
 {
   i64 exact;
-  if (!SamplePreciseValue(variant, &a->samples, maps, v, position, &exact))
+  if (!SamplePreciseValue(variant, &a->histogram.samples, maps, v, position, &exact))
   {
     return 0;
   }
@@ -39,17 +39,13 @@ FirstPreciseParzenBin(const MattesArguments * a, const SampleMaps * maps, i64 va
 }
 
 /** FixedPointParzenWeights, in units of 2^-32: a bin that few windows reach, and those only just, has a small weight, but a
- *  derivative that is not small, see TableEntry. In halves of 16 bits, so that each half's sums fit into 32 bits. */
+ *  derivative that is not small, see TableEntry. */
 GPUREG_FUNCTION void
 PreciseParzenWeights(i64 t, u32 * high, u32 * low)
 {
   i64 weights[4];
   FixedSplineWeights(3, t, weights);
-  for (int k = 0; k < 4; ++k)
-  {
-    high[k] = (u32)(weights[k] >> 16);
-    low[k] = (u32)weights[k] & 0xFFFFu;
-  }
+  SplitWeights(weights, high, low);
 }
 
 /** Pass 1: the first bin of the Parzen window of the sample at a position, and its weights; 0 if it is not valid. */
@@ -90,7 +86,7 @@ FindPreciseForce(int                      variant,
   {
     return 0;
   }
-  SamplePreciseGradient(variant, &a->samples, maps, v, position, gradient);
+  SamplePreciseGradient(variant, &a->histogram.samples, maps, v, position, gradient);
   GPUREG_LOCAL const i64 * window = tableRow + FirstPreciseParzenBin(a, maps, value, &t);
   const float              weight = ParzenForce((float)t * GPUREG_FIXED_UNIT,
                                    (float)(window[0] - window[1]),

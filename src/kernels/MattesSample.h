@@ -13,54 +13,19 @@ enum
   /** Bins left free at each end, so that the cubic window never leaves the histogram. */
   HistogramPadding = 2,
   /** So many samples of weight 2/3, the largest there is, still fit into 32 bits in units of 2^-18. */
-  MaximumSamplesPerChunk = 16384,
-  /** Cells of the histogram that one group adds up over the chunks. */
-  SumCellsPerGroup = 16
+  MaximumSamplesPerChunk = 16384
 };
 
 /** All that an evaluation depends on besides the volumes and SampleMaps. 32-bit members only. */
 typedef struct MattesArguments
 {
-  SampleArguments samples;
-  int             bins;
-  float           rangeEnd;        /* bins - 4: the largest value */
-  float           acceptBegin;     /* what still rounds to the smallest or the largest value: 0 and rangeEnd, … */
-  float           acceptEnd;       /* … widened by half of the pixel type's last digit */
-  float           countUnit;       /* one count of the joint histogram in fixed point, a power of two: integers
-                                     add up to the same sum in any order */
-  float           lastWhole;       /* bins - 5: the last bin that a value is counted from */
-  int             bandRows;        /* fixed bins whose histogram rows fit into local memory at once */
-  int             histogramCopies; /* of a group's histogram, a power of two, interleaved: neighbours, which often
-                                     meet in a bin, count in different ones */
-  int             normalized;      /* 1: Studholme's normalised MI; 0: Mattes' MI */
+  HistogramArguments histogram;
+  float              rangeEnd;    /* bins - 4: the largest value */
+  float              acceptBegin; /* what still rounds to the smallest or the largest value: 0 and rangeEnd, … */
+  float              acceptEnd;   /* … widened by half of the pixel type's last digit */
+  float              lastWhole;   /* bins - 5: the last bin that a value is counted from */
+  int                normalized;  /* 1: Studholme's normalised MI; 0: Mattes' MI */
 } MattesArguments;
-
-/** A cell of a chunk's histogram has one counter, or the precise variants' two: first those of the high halves of all
- *  cells, then those of the low halves, see PreciseParzenWeights. */
-GPUREG_FUNCTION int
-CountersPerCell(int variant)
-{
-  return VariantHas(variant, SamplesArePrecise) ? 2 : 1;
-}
-
-/** Bytes of a cell of a chunk's histogram, and of the table: there, a float, or a 64-bit integer. */
-GPUREG_FUNCTION int
-CellBytes(int variant)
-{
-  return 4 * CountersPerCell(variant);
-}
-
-/** What a chunk's histogram has counted in a cell. */
-GPUREG_FUNCTION u64
-CountInChunk(int variant, GPUREG_GLOBAL const u32 * chunkHistograms, int chunk, int cells, int cell)
-{
-  if (VariantHas(variant, SamplesArePrecise))
-  {
-    GPUREG_GLOBAL const u32 * counters = chunkHistograms + (i64)chunk * 2 * cells + cell;
-    return ((u64)counters[0] << 16) + counters[cells];
-  }
-  return chunkHistograms[(i64)chunk * cells + cell];
-}
 
 /** Puts a value into the histogram's range [0, bins - 4], or says that the sample is not valid.
  *  Linear interpolation cannot leave the range but by rounding; with a mask, which narrows the range,
@@ -82,7 +47,7 @@ FindMattesValue(int                     variant,
                 const i64 *             position,
                 float *                 u)
 {
-  return SampleMovingValue(variant, &a->samples, maps, v, position, u) && FitIntoRange(variant, a, u);
+  return SampleMovingValue(variant, &a->histogram.samples, maps, v, position, u) && FitIntoRange(variant, a, u);
 }
 
 /** The Parzen window over the moving bins: first + 0..3 are touched, t is the value's place between
@@ -109,6 +74,33 @@ FixedPointParzenWeights(float t, float countUnit, u32 * weights)
   weights[1] = (u32)countUnit - weights[0] - weights[2] - weights[3];
 }
 
+/** Pass 1: the first bin of the Parzen window of the sample at a position, and its weights; 0 if it is not valid. */
+GPUREG_FUNCTION int
+FindWindow(int                     variant,
+           const MattesArguments * a,
+           const SampleMaps *      maps,
+           const SampleVolumes *   v,
+           const i64 *             position,
+           int *                   first,
+           u32 *                   weights)
+{
+  float t, u = 0.0f;
+  if (!FindMattesValue(variant, a, maps, v, position, &u))
+  {
+    return 0;
+  }
+  *first = FirstParzenBin(a->lastWhole, u, &t);
+  FixedPointParzenWeights(t, a->histogram.countUnit, weights);
+  return 1;
+}
+
+/** Of a chunk's cell, in the histogram's unit. */
+GPUREG_FUNCTION u64
+ReadChunk(int variant, const MattesArguments * a, GPUREG_GLOBAL const u32 * chunkHistograms, int chunk, int cell)
+{
+  return CountInChunk(variant, chunkHistograms, chunk, a->histogram.rows * a->histogram.columns, cell);
+}
+
 /** Second pass: the scalar that turns a sample's gradient into its force, sum over k of
  *  B3'(arg_k)·table[k], where row is the fixed bin's row of the table at the first Parzen bin. */
 GPUREG_FUNCTION float
@@ -130,7 +122,7 @@ FindForce(int                        variant,
           float *                    force)
 {
   float gradient[3], t, u = 0.0f;
-  if (!SampleMovingValueAndGradient(variant, &a->samples, maps, v, position, &u, gradient) ||
+  if (!SampleMovingValueAndGradient(variant, &a->histogram.samples, maps, v, position, &u, gradient) ||
       !FitIntoRange(variant, a, &u))
   {
     return 0;

@@ -9,6 +9,7 @@
 #include "Interpolation.h"
 #include "ForceSums.h"
 #include "Samples.h"
+#include "Histogram.h"
 #include "MattesSample.h"
 #include "MattesTable.h"
 

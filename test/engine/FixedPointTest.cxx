@@ -10,6 +10,7 @@
 #include "ForceSums.h"
 #include "Samples.h"
 #include "PreciseSamples.h"
+#include "Histogram.h"
 #include "MattesSample.h"
 #include "MattesPrecise.h"
 #include "MattesTable.h"

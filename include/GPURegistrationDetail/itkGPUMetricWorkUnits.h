@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkGPUMetricWorkUnits_h
+#define itkGPUMetricWorkUnits_h
+
+#include "itkImageToImageMetricv4GetValueAndDerivativeThreader.h"
+
+namespace itk
+{
+namespace GPURegistrationDetail
+{
+
+/** itk::ImageToImageMetricv4 keeps its number of work units in its threaders. A metric that has no parent with threaders of
+ *  its own gets these two. They go through no samples: the metric's own GetValueAndDerivativeExecute() does. */
+template <typename TDomainPartitioner, typename TMetric>
+class MetricWorkUnits : public ImageToImageMetricv4GetValueAndDerivativeThreader<TDomainPartitioner, TMetric>
+{
+public:
+  ITK_DISALLOW_COPY_AND_MOVE(MetricWorkUnits);
+
+  using Self = MetricWorkUnits;
+  using Superclass = ImageToImageMetricv4GetValueAndDerivativeThreader<TDomainPartitioner, TMetric>;
+  using Pointer = SmartPointer<Self>;
+  using ConstPointer = SmartPointer<const Self>;
+
+  itkTypeMacro(MetricWorkUnits, ImageToImageMetricv4GetValueAndDerivativeThreader);
+  itkNewMacro(Self);
+
+protected:
+  MetricWorkUnits() = default;
+  ~MetricWorkUnits() override = default;
+
+  bool
+  ProcessPoint(const typename Superclass::VirtualIndexType &,
+               const typename Superclass::VirtualPointType &,
+               const typename Superclass::FixedImagePointType &,
+               const typename Superclass::FixedImagePixelType &,
+               const typename Superclass::FixedImageGradientType &,
+               const typename Superclass::MovingImagePointType &,
+               const typename Superclass::MovingImagePixelType &,
+               const typename Superclass::MovingImageGradientType &,
+               typename Superclass::MeasureType &,
+               typename Superclass::DerivativeType &,
+               const ThreadIdType) const override
+  {
+    itkExceptionMacro("A metric of this module goes through its samples itself.");
+  }
+};
+
+} // namespace GPURegistrationDetail
+} // namespace itk
+
+#endif

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef gpureg_CorrelationRatioMetric_h
+#define gpureg_CorrelationRatioMetric_h
+
+#include "gpureg/Error.h"
+#include "gpureg/Metric.h"
+
+#include <memory>
+#include <string>
+
+namespace gpureg
+{
+
+/** What an evaluation gives, of moving values scaled to [0, 1]. */
+struct CorrelationRatioResult : ForceResult
+{
+  /** Of valid samples. */
+  double count = 0;
+  /** A = Σ_i Σ (Y - m_i)², of the deviations from their bins' means, … */
+  double within = 0;
+  /** … and B = Σ (Y - m)², from the mean of all. The value is A/B; and the derivative (2/B)·forces. */
+  double all = 0;
+};
+
+/** 1 - η(moving | fixed): how little of the moving values' variance their fixed bins explain (Roche 1998; Li 2015). A force
+ *  is f = gradient·[(Y - m_i) - (A/B)(Y - m)].
+ *
+ *  Two passes, as gpureg::MattesMetric's: N, Σ Y and Σ Y² of each fixed bin, in fixed point; then the forces. */
+class GPURegistration_EXPORT CorrelationRatioMetric : public Metric
+{
+public:
+  /** \throws Error if there is no such device, or if there are less than 2 bins, or more than 4096. */
+  CorrelationRatioMetric(const std::string & deviceName, int bins);
+  ~CorrelationRatioMetric();
+
+  int
+  GetNumberOfBins() const
+  {
+    return m_Bins;
+  }
+
+  CorrelationRatioResult
+  Evaluate(const SampleMapping & mapping, Forces forces, const ParallelFor & parallelFor);
+
+private:
+  class Implementation;
+  int                             m_Bins;
+  std::unique_ptr<Implementation> m_Implementation;
+};
+
+} // namespace gpureg
+
+#endif

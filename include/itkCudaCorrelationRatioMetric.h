@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaCorrelationRatioMetric_h
+#define itkCudaCorrelationRatioMetric_h
+
+#include "GPURegistrationDetail/itkGPUMembers.h"
+#include "GPURegistrationDetail/itkGPUMetricFace.h"
+#include "itkGPUDevice.h"
+
+#include "gpureg/CorrelationRatioMetric.h"
+
+#include "itkDefaultImageToImageMetricTraitsv4.h"
+#include "itkImageToImageMetricv4.h"
+
+namespace itk
+{
+
+/** \class CudaCorrelationRatioMetric
+ * \brief The correlation ratio of the moving image by the fixed image's bins, on a GPU or on host threads.
+ *
+ * For an itk::ImageRegistrationMethodv4 and everything else that takes an itk::ImageToImageMetricv4. The value is
+ * 1 - η(moving | fixed) (Roche 1998; Li 2015, equations 1 to 3): the part of the moving values' variance that the fixed
+ * values do not explain, from 0 (the moving values are a function of the fixed bins) to 1. It falls as the images align,
+ * whatever their contrasts. With A = Σ_i Σ (Y - m_i)² of the moving values Y from their bins' means, and B = Σ (Y - m)²
+ * from the mean of all, the value is A/B, and the derivative that of -value by the moving transform's parameters:
+ * ∂(A/B)/∂Y = (2/B)·[(Y - m_i) - (A/B)(Y - m)].
+ *
+ * A fixed value f is in bin min(bins - 1, floor(bins·(f - min)/(max - min))), the range being that of the fixed image's
+ * buffered region inside of its mask.
+ *
+ * Which transforms, interpolators, masks and samplings are computed on the device, and what else CudaMattesNMI says of
+ * residency, repeatability and errors, holds here, too.
+ *
+ * \tparam TFixedImage, TMovingImage images of float or double, of 2 or 3 dimensions.
+ *
+ * \sa CudaMattesNMI, GPUDevice
+ * \ingroup GPURegistration
+ */
+template <typename TFixedImage,
+          typename TMovingImage,
+          typename TVirtualImage = TFixedImage,
+          typename TInternalComputationValueType = double,
+          typename TMetricTraits =
+            DefaultImageToImageMetricTraitsv4<TFixedImage, TMovingImage, TVirtualImage, TInternalComputationValueType>>
+class ITK_TEMPLATE_EXPORT CudaCorrelationRatioMetric
+  : public ImageToImageMetricv4<TFixedImage, TMovingImage, TVirtualImage, TInternalComputationValueType, TMetricTraits>
+{
+public:
+  ITK_DISALLOW_COPY_AND_MOVE(CudaCorrelationRatioMetric);
+
+  using Self = CudaCorrelationRatioMetric;
+  using Superclass =
+    ImageToImageMetricv4<TFixedImage, TMovingImage, TVirtualImage, TInternalComputationValueType, TMetricTraits>;
+  using Pointer = SmartPointer<Self>;
+  using ConstPointer = SmartPointer<const Self>;
+
+  itkNewMacro(Self);
+
+  const char *
+  GetNameOfClass() const override
+  {
+    return "CudaCorrelationRatioMetric";
+  }
+
+  static constexpr unsigned int ImageDimension = TFixedImage::ImageDimension;
+  static_assert(ImageDimension == 2 || ImageDimension == 3,
+                "CudaCorrelationRatioMetric: images have 2 or 3 dimensions");
+  static_assert(TMovingImage::ImageDimension == ImageDimension && TVirtualImage::ImageDimension == ImageDimension,
+                "CudaCorrelationRatioMetric: fixed, moving and virtual image have the same dimension");
+
+  /** Of the fixed image: 2 to 4096, 256 by default. Call Initialize() after a change. */
+  itkSetMacro(NumberOfHistogramBins, SizeValueType);
+  itkGetConstMacro(NumberOfHistogramBins, SizeValueType);
+
+  itkGPUDeviceMembersMacro(m_Use, m_Face.GetStatistics());
+
+  /** As CudaMattesNMI's. */
+  itkGPUTimeStampMembersMacro(m_Use);
+
+  void
+  Initialize() override;
+
+protected:
+  CudaCorrelationRatioMetric();
+  ~CudaCorrelationRatioMetric() override = default;
+
+  void
+  PrintSelf(std::ostream & os, Indent indent) const override;
+
+  void
+  GetValueAndDerivativeExecute() const override;
+
+private:
+  itkGPUMetricFriendsMacro(gpureg::CorrelationRatioMetric);
+
+  SizeValueType
+  FindBin(double fixedValue) const;
+  void
+  FindRanges();
+  void
+  UpdateEngine(bool isInitializing) const;
+  void
+  EvaluateOnDevice(GPURegistrationDetail::MetricRoute route) const;
+  void
+  EvaluateThroughITK() const;
+  void
+  StoreValue(double within, double all, double count) const;
+
+  GPURegistrationDetail::DeviceUse                                                m_Use;
+  mutable GPURegistrationDetail::MetricFace<Self, gpureg::CorrelationRatioMetric> m_Face{ *this };
+  SizeValueType                                                                   m_NumberOfHistogramBins{ 256 };
+  SizeValueType                                                                   m_InitializedBins{ 0 };
+  double                                                                          m_FixedMinimum{ 0 };
+  double                                                                          m_FixedRange{ 1 };
+  double                                                                          m_MovingMinimum{ 0 };
+  double                                                                          m_MovingRange{ 1 };
+};
+
+} // namespace itk
+
+#ifndef ITK_MANUAL_INSTANTIATION
+#  include "itkCudaCorrelationRatioMetric.hxx"
+#endif
+
+#endif

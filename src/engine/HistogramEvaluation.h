@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+// An evaluation of a metric that has a histogram: the arrays, the passes in their order, and what they bring.
+#ifndef gpureg_HistogramEvaluation_h
+#define gpureg_HistogramEvaluation_h
+
+#include "HistogramPasses.h"
+#include "MetricCore.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace gpureg
+{
+
+/** How large an evaluation's arrays are, and how many launches pass 1 takes. */
+struct HistogramExtent
+{
+  int         chunks = 0;
+  int         chunksPerLaunch = 0;
+  std::size_t cells = 0;
+  std::size_t histogramBytes = 0; // of a chunk
+  std::size_t partials = 0;       // floats: the chunks' sums of forces
+  std::size_t forceBytes = 0;     // of all samples
+
+  std::size_t
+  GetSumBytes() const
+  {
+    return cells * sizeof(kernels::u64) + partials * sizeof(float);
+  }
+};
+
+/** The sums, as they come from a device. */
+struct HistogramResult : ForceResult
+{
+  /** [rows][columns], in units of 1/countUnit. */
+  std::vector<std::uint64_t> histogram;
+  double                     countUnit = 1;
+};
+
+/** \tparam TArguments the metric's, kernels::…Arguments. */
+template <typename TArguments>
+class HistogramEvaluation
+{
+public:
+  HistogramEvaluation(MetricCore & core, std::unique_ptr<HistogramPasses<TArguments>> passes)
+    : m_Core(core)
+    , m_Passes(std::move(passes))
+  {
+    m_Arrays.samples = &core.samples.GetArrays();
+    core.readsQuads = m_Passes->GetGrain().readsQuads;
+    core.ownArrays = { &m_Arrays.chunkHistograms, &m_Arrays.sums, &m_Arrays.table, &m_Arrays.forces };
+  }
+
+  const Backend &
+  GetBackend() const
+  {
+    return m_Core.GetBackend();
+  }
+
+  /** \param arguments sets what is the metric's own: rows, columns and table columns, and the unit by CountIn.
+   *  \param needs the metric's, see SampleSet. */
+  template <typename TSetArguments>
+  HistogramResult
+  Evaluate(const SampleMapping & mapping,
+           Forces                forces,
+           const SampleNeeds &   needs,
+           const ParallelFor &   parallelFor,
+           const TSetArguments & setArguments)
+  {
+    return m_Core.Evaluate(
+      parallelFor,
+      [&] {
+        const SampleProblem problem = m_Core.samples.MakeProblem(mapping, forces, m_Passes->GetGrain(), needs);
+        m_Maps = problem.maps;
+        m_Arguments = {};
+        m_Arguments.histogram.samples = problem.arguments;
+        setArguments(m_Arguments, m_Passes->GetGrain());
+        this->SetBands();
+        m_Passes->Prepare(problem.arguments.variant);
+        this->SetExtent(forces);
+        this->ReserveArrays(mapping, forces);
+      },
+      [&] { this->EnqueuePasses(forces); },
+      [&] { return this->BringResult(forces); });
+  }
+
+private:
+  // So many copies of a group's histogram, as long as they leave local memory for other groups.
+  static constexpr int         MaximumCopies = 4;
+  static constexpr std::size_t CopiesBytes = std::size_t{ 48 } << 10;
+  // What the chunks' histograms of one launch may take; larger problems are launched in several goes.
+  static constexpr std::size_t MaximumHistogramBytes = std::size_t{ 64 } << 20;
+
+  void
+  SetBands()
+  {
+    kernels::HistogramArguments & a = m_Arguments.histogram;
+    const SampleGrain             grain = m_Passes->GetGrain();
+    const auto                    cellBytes = static_cast<std::size_t>(kernels::CellBytes(a.samples.variant));
+    const std::size_t             rowBytes = static_cast<std::size_t>(a.columns) * cellBytes;
+    const std::size_t             tableBytes = static_cast<std::size_t>(a.tableColumns) * cellBytes;
+    a.bandRows =
+      static_cast<int>(std::clamp<std::size_t>(grain.localBytes / std::max(rowBytes, tableBytes), 1, a.rows));
+    a.histogramCopies = MaximumCopies;
+    while (a.histogramCopies > 1 && rowBytes * a.histogramCopies * a.bandRows > std::min(grain.localBytes, CopiesBytes))
+    {
+      a.histogramCopies /= 2;
+    }
+  }
+
+  void
+  SetExtent(Forces forces)
+  {
+    const kernels::HistogramArguments & a = m_Arguments.histogram;
+    m_Extent = {};
+    m_Extent.chunks = kernels::ChunkCount(&a.samples);
+    m_Extent.cells = CountCells(a);
+    m_Extent.histogramBytes = m_Extent.cells * kernels::CellBytes(a.samples.variant);
+    m_Extent.chunksPerLaunch =
+      static_cast<int>(std::clamp<std::size_t>(MaximumHistogramBytes / m_Extent.histogramBytes, 1, m_Extent.chunks));
+    if (forces == Forces::Summed)
+    {
+      m_Extent.partials = SampleSet::CountPartials(a.samples, CountBands(a));
+    }
+    else if (forces == Forces::OfEachSample)
+    {
+      m_Extent.forceBytes = 3 * sizeof(float) * static_cast<std::size_t>(m_Core.samples.GetCount());
+    }
+  }
+
+  void
+  ReserveArrays(const SampleMapping & mapping, Forces forces)
+  {
+    Queue &                             queue = *m_Core.queue;
+    const kernels::HistogramArguments & a = m_Arguments.histogram;
+    m_Core.samples.SendMapping(mapping);
+    ReserveExactly(queue,
+                   m_Arrays.chunkHistograms,
+                   static_cast<std::size_t>(m_Extent.chunksPerLaunch) * m_Extent.histogramBytes);
+    Reserve(queue, m_Arrays.sums, m_Extent.GetSumBytes());
+    if (forces != Forces::None)
+    {
+      ReserveExactly(queue,
+                     m_Arrays.table,
+                     static_cast<std::size_t>(a.rows) * a.tableColumns * kernels::CellBytes(a.samples.variant));
+    }
+    if (forces == Forces::OfEachSample)
+    {
+      ReserveExactly(queue, m_Arrays.forces, m_Extent.forceBytes);
+    }
+  }
+
+  void
+  EnqueuePasses(Forces forces)
+  {
+    for (int first = 0; first < m_Extent.chunks; first += m_Extent.chunksPerLaunch)
+    {
+      const int now = std::min(m_Extent.chunksPerLaunch, m_Extent.chunks - first);
+      m_Passes->Histogram(m_Arguments, m_Maps, m_Arrays, first, now);
+      m_Passes->SumHistograms(m_Arguments, m_Arrays, now, first > 0);
+    }
+    if (forces != Forces::None)
+    {
+      m_Passes->Table(m_Arguments, m_Arrays);
+      m_Passes->FindForces(m_Arguments, m_Maps, m_Arrays);
+    }
+  }
+
+  HistogramResult
+  BringResult(Forces forces)
+  {
+    Queue &           queue = *m_Core.queue;
+    HistogramResult   result;
+    const std::size_t histogramBytes = m_Extent.cells * sizeof(kernels::u64);
+    char * const      staging = static_cast<char *>(queue.GetStaging(Direction::Down, 0, m_Extent.GetSumBytes()));
+    queue.Download(staging, *m_Arrays.sums, m_Extent.GetSumBytes());
+    if (forces == Forces::Summed)
+    {
+      const auto * partials = reinterpret_cast<const float *>(staging + histogramBytes);
+      static_cast<ForceResult &>(result) =
+        m_Core.samples.SumPartials(m_Arguments.histogram.samples, partials, m_Extent.partials);
+    }
+    result.histogram.resize(m_Extent.cells);
+    std::memcpy(result.histogram.data(), staging, histogramBytes);
+    result.countUnit = m_Arguments.histogram.countUnit;
+    if (forces == Forces::OfEachSample)
+    {
+      result.forces = m_Core.BringForces(*m_Arrays.forces);
+    }
+    else
+    {
+      queue.GiveStagingBack();
+    }
+    return result;
+  }
+
+  MetricCore &                                 m_Core;
+  std::unique_ptr<HistogramPasses<TArguments>> m_Passes;
+  HistogramArrays                              m_Arrays;
+  TArguments                                   m_Arguments{};
+  kernels::SampleMaps                          m_Maps{};
+  HistogramExtent                              m_Extent;
+};
+
+} // namespace gpureg
+
+#endif

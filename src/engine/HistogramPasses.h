@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef gpureg_HistogramPasses_h
+#define gpureg_HistogramPasses_h
+
+#include "SampleArrays.h"
+
+#include "Histogram.h"
+
+namespace gpureg
+{
+
+/** The arrays of an evaluation; null where the variant has none. */
+struct HistogramArrays
+{
+  const SampleArrays * samples = nullptr;
+  /** u32 [chunks of a launch][CountersPerCell][rows][columns]. */
+  MemoryPointer chunkHistograms;
+  /** u64 [rows][columns], and behind it the float partials [chunks][bands][PartialCount]: one copy brings both. */
+  MemoryPointer sums;
+  /** float, or i64 where the variant is precise, [rows][tableColumns]. */
+  MemoryPointer table;
+  /** float[3], one a sample. */
+  MemoryPointer forces;
+};
+
+/** Cells of the histogram. */
+inline std::size_t
+CountCells(const kernels::HistogramArguments & a)
+{
+  return static_cast<std::size_t>(a.rows) * static_cast<std::size_t>(a.columns);
+}
+
+/** Bytes of a band's rows, of the histogram or of the table. */
+inline std::size_t
+GetBandBytes(const kernels::HistogramArguments & a, int columns)
+{
+  return static_cast<std::size_t>(a.bandRows) * static_cast<std::size_t>(columns) *
+         static_cast<std::size_t>(kernels::CellBytes(a.samples.variant));
+}
+
+inline int
+CountBands(const kernels::HistogramArguments & a)
+{
+  return (a.rows + a.bandRows - 1) / a.bandRows;
+}
+
+/** The operations of the two passes on one device, for a metric's kernels::…Arguments. src/host, cuda and opencl each have
+ *  them, by these names, in a file of this name; what is a metric's own there, in …Passes. */
+template <typename TArguments>
+class HistogramPasses
+{
+public:
+  virtual ~HistogramPasses() = default;
+
+  virtual SampleGrain
+  GetGrain() const = 0;
+
+  /** Compiles or loads what the variant needs, so that no evaluation does. */
+  virtual void
+  Prepare(int variant) = 0;
+
+  /** Pass 1 over the chunks firstChunk … + chunkCount - 1: chunkHistograms[chunk - firstChunk]. */
+  virtual void
+  Histogram(const TArguments &          a,
+            const kernels::SampleMaps & maps,
+            const HistogramArrays &     arrays,
+            int                         firstChunk,
+            int                         chunkCount) = 0;
+
+  /** sums (+)= the histograms of so many chunks. */
+  virtual void
+  SumHistograms(const TArguments & a, const HistogramArrays & arrays, int chunkCount, bool accumulate) = 0;
+
+  /** sums → table. */
+  virtual void
+  Table(const TArguments & a, const HistogramArrays & arrays) = 0;
+
+  /** Pass 2 over every chunk: partials behind the sums, or forces. */
+  virtual void
+  FindForces(const TArguments & a, const kernels::SampleMaps & maps, const HistogramArrays & arrays) = 0;
+};
+
+} // namespace gpureg
+
+#endif

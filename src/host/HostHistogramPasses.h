@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+// The two passes of every metric that has a histogram in plain loops: the reference that every device is tested against,
+// and what runs where there is none. src/kernels/HistogramKernels.h holds the twins for CUDA and OpenCL.
+#ifndef gpureg_HostHistogramPasses_h
+#define gpureg_HostHistogramPasses_h
+
+#include "HostQueue.h"
+
+#include "HistogramPasses.h"
+
+#include <algorithm>
+#include <array>
+#include <type_traits>
+
+namespace gpureg
+{
+
+using namespace kernels;
+
+inline SampleVolumes
+GetVolumes(const HistogramArrays & arrays)
+{
+  return MakeSampleVolumes(*arrays.samples, [](const MemoryPointer & memory) { return AddressOf<void>(memory); });
+}
+
+// Samples side by side in a chunk: a tile 32 voxels wide and 8 high.
+constexpr int HostLanes = 256;
+
+/** Calls visit(walk) at each sample of a chunk, row by row. */
+template <typename TVisitor>
+void
+ForEachSample(int variant, const SampleArguments & a, const SampleMaps & maps, int chunk, const TVisitor & visit)
+{
+  std::array<LaneWalk, HostLanes> walks;
+  for (int lane = 0; lane < HostLanes; ++lane)
+  {
+    walks[lane] = StartLaneWalk(variant, &a, &maps, chunk, HostLanes, lane);
+  }
+  for (int step = 0; step < a.tileDepth; ++step)
+  {
+    for (LaneWalk & walk : walks)
+    {
+      if (step < walk.count)
+      {
+        visit(walk);
+        AdvanceLaneWalk(variant, &maps, &walk);
+      }
+    }
+  }
+}
+
+inline void
+AddWindow(u32 * window, const u32 * weights)
+{
+  for (int k = 0; k < 4; ++k)
+  {
+    window[k] += weights[k];
+  }
+}
+
+/** Compiles work for the plain case on its own, so that it pays for no other. */
+template <typename TWork>
+void
+WithVariant(int variant, const TWork & work)
+{
+  if (variant == 0)
+  {
+    work(std::integral_constant<int, 0>{});
+  }
+  else
+  {
+    work(variant);
+  }
+}
+
+template <typename TArguments>
+class HostHistogramPasses : public HistogramPasses<TArguments>
+{
+public:
+  explicit HostHistogramPasses(HostQueue & queue)
+    : m_Queue(queue)
+  {}
+
+  SampleGrain
+  GetGrain() const override
+  {
+    return { HostLanes, 512, std::size_t{ 1 } << 30, false };
+  }
+
+  void
+  Prepare(int) override
+  {}
+
+  void
+  Histogram(const TArguments &      a,
+            const SampleMaps &      maps,
+            const HistogramArrays & arrays,
+            int                     firstChunk,
+            int                     chunkCount) override
+  {
+    const HistogramArguments & h = a.histogram;
+    const SampleVolumes        v = GetVolumes(arrays);
+    const i64                  cells = static_cast<i64>(CountCells(h));
+    const i64                  counters = cells * CountersPerCell(h.samples.variant);
+    u32 *                      chunkHistograms = AddressOf<u32>(arrays.chunkHistograms);
+    ++m_Queue.statistics.launches;
+    m_Queue.parallelFor(chunkCount, [&](i64 counted) {
+      u32 * histogram = chunkHistograms + counted * counters;
+      std::fill(histogram, histogram + counters, 0u);
+      WithVariant(h.samples.variant, [&](auto variant) {
+        const int chunk = firstChunk + static_cast<int>(counted);
+        ForEachSample(variant, h.samples, maps, chunk, [&](const LaneWalk & walk) {
+          const int row = v.fixedBins[walk.sample];
+          float     x[3];
+          i64       position[3];
+          u32       weights[WindowCells], low[WindowCells];
+          int       first = 0;
+          if (row == InvalidBin)
+          {
+            return;
+          }
+          MapSample(variant, &h.samples, &maps, &v, &walk, x, position);
+          if (VariantHas(variant, SamplesArePrecise))
+          {
+            if (FindPreciseWindow(variant, &a, &maps, &v, position, &first, weights, low))
+            {
+              AddWindow(histogram + row * h.columns + first, weights);
+              AddWindow(histogram + cells + row * h.columns + first, low);
+            }
+          }
+          else if (FindWindow(variant, &a, &maps, &v, position, &first, weights))
+          {
+            AddWindow(histogram + row * h.columns + first, weights);
+          }
+        });
+      });
+    });
+  }
+
+  void
+  SumHistograms(const TArguments & a, const HistogramArrays & arrays, int chunkCount, bool accumulate) override
+  {
+    const HistogramArguments & h = a.histogram;
+    const u32 *                chunkHistograms = AddressOf<u32>(arrays.chunkHistograms);
+    u64 *                      histogram = AddressOf<u64>(arrays.sums);
+    ++m_Queue.statistics.launches;
+    m_Queue.parallelFor(h.rows, [&](i64 row) {
+      u64 * sums = histogram + row * h.columns;
+      if (!accumulate)
+      {
+        std::fill(sums, sums + h.columns, 0u);
+      }
+      for (int chunk = 0; chunk < chunkCount; ++chunk)
+      {
+        for (int k = 0; k < h.columns; ++k)
+        {
+          sums[k] += ReadChunk(h.samples.variant, &a, chunkHistograms, chunk, static_cast<int>(row) * h.columns + k);
+        }
+      }
+    });
+  }
+
+  void
+  FindForces(const TArguments & a, const SampleMaps & maps, const HistogramArrays & arrays) override
+  {
+    const HistogramArguments & h = a.histogram;
+    const SampleVolumes        v = GetVolumes(arrays);
+    const float *              table = AddressOf<float>(arrays.table);
+    const i64 *                preciseTable = AddressOf<i64>(arrays.table);
+    float * partials = reinterpret_cast<float *>(AddressOf<u64>(arrays.sums) + static_cast<i64>(CountCells(h)));
+    float * forces = AddressOf<float>(arrays.forces);
+    ++m_Queue.statistics.launches;
+    m_Queue.parallelFor(ChunkCount(&h.samples), [&](i64 chunk) {
+      double sums[ForceSumCount] = {};
+      WithVariant(h.samples.variant, [&](auto variant) {
+        float rowSums[ForceSumCount] = {};
+        int   pending = 0;
+        ForEachSample(variant, h.samples, maps, static_cast<int>(chunk), [&](const LaneWalk & walk) {
+          const int row = v.fixedBins[walk.sample];
+          float     force[3] = { 0, 0, 0 };
+          float     x[3];
+          i64       position[3];
+          bool      valid = row != InvalidBin;
+          if (valid)
+          {
+            MapSample(variant, &h.samples, &maps, &v, &walk, x, position);
+            valid = VariantHas(variant, SamplesArePrecise)
+                      ? FindPreciseForce(variant, &a, &maps, &v, position, preciseTable + row * h.tableColumns, force)
+                      : FindForce(variant, &a, &maps, &v, position, table + row * h.tableColumns, force);
+          }
+          if (VariantHas(variant, WritesForces))
+          {
+            std::copy(force, force + 3, forces + 3 * walk.sample);
+          }
+          else if (valid)
+          {
+            const float fromCentre[3] = { x[0] - h.samples.centre[0],
+                                          x[1] - h.samples.centre[1],
+                                          x[2] - h.samples.centre[2] };
+            AddForce(rowSums, force, fromCentre);
+          }
+          if (++pending == (VariantHas(variant, SamplesArePrecise) ? 1 : TileWidth))
+          {
+            pending = 0;
+            for (int s = 0; s < ForceSumCount; ++s)
+            {
+              sums[s] += rowSums[s];
+              rowSums[s] = 0;
+            }
+          }
+        });
+        for (int s = 0; s < ForceSumCount; ++s)
+        {
+          sums[s] += rowSums[s];
+        }
+      });
+      if (!VariantHas(h.samples.variant, WritesForces))
+      {
+        float * const partial = partials + chunk * PartialCount(h.samples.variant);
+        std::copy(sums, sums + ForceSumCount, partial);
+        for (int s = ForceSumCount; s < PartialCount(h.samples.variant); ++s)
+        {
+          partial[s] = static_cast<float>(sums[s - ForceSumCount] - partial[s - ForceSumCount]);
+        }
+      }
+    });
+  }
+
+protected:
+  HostQueue &
+  GetQueue()
+  {
+    return m_Queue;
+  }
+
+private:
+  HostQueue & m_Queue;
+};
+
+} // namespace gpureg
+
+#endif

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+// The correlation ratio of the moving image by the fixed image's bins (Roche 1998; Li 2015, equations 1 to 3). Of a fixed
+// bin i: N_i, S_i = Σ Y and Q_i = Σ Y² of the moving values Y of its samples, scaled to [0, 1]; over all of them N, S, Q.
+//   A = Σ_i (Q_i - S_i²/N_i),  B = Q - S²/N,  value = A/B = 1 - η.
+// With the means m_i and m: ∂(A/B)/∂Y = (2/B)·[(Y - m_i) - (A/B)(Y - m)], so a sample's weight is linear in its value.
+// Shared by C++, CUDA C++ and OpenCL C.
+#ifndef gpureg_kernels_CorrelationRatio_h
+#define gpureg_kernels_CorrelationRatio_h
+
+GPUREG_NAMESPACE_BEGIN
+
+/** The cells of a fixed bin; … */
+enum
+{
+  CorrelationRatioCount = 0,
+  CorrelationRatioSum = 1,
+  CorrelationRatioSquares = 2,
+  /** Of a chunk alone, see ReadChunk. */
+  CorrelationRatioRest = 3,
+  CorrelationRatioColumns = 4
+};
+
+/** In a chunk's 32 bits, Σ Y and Σ Y² are known to 2^-18. That shows in the derivative where the moving values nearly follow
+ *  from the fixed bins. So what each value has below the histogram's unit is counted, too, in 2^-CorrelationRatioRestBits of
+ *  it: that of Y in a cell of its own, that of Y² below the count, which leaves room for it. */
+enum
+{
+  CorrelationRatioRestBits = 5,
+  CorrelationRatioCountShift = 18,
+  /** So many samples of weight 1 fit into 32 bits in units of 2^-18, and so many rests into 18 bits. */
+  MostSamplesOfCorrelationRatio = 8192
+};
+
+/** … and its entries in the table, see WeighValue. */
+enum
+{
+  CorrelationRatioMeanOfBin = 0,
+  CorrelationRatioMeanRest = 1,
+  CorrelationRatioMean = 2,
+  CorrelationRatioRatio = 3,
+  CorrelationRatioTableColumns = 4
+};
+
+/** All that an evaluation depends on besides the volumes and SampleMaps. 32-bit members only. */
+typedef struct CorrelationRatioArguments
+{
+  HistogramArguments histogram;
+} CorrelationRatioArguments;
+
+/** Pass 1: what the sample at a position counts as; 0 if it is not valid. A spline that leaves the values' range by more
+ *  than the scale has room for is cut off there. */
+GPUREG_FUNCTION int
+FindWindow(int                               variant,
+           const CorrelationRatioArguments * a,
+           const SampleMaps *                maps,
+           const SampleVolumes *             v,
+           const i64 *                       position,
+           int *                             first,
+           u32 *                             weights)
+{
+  float y = 0.0f;
+  if (!SampleMovingValue(variant, &a->histogram.samples, maps, v, position, &y))
+  {
+    return 0;
+  }
+  y = SaturateOf(y);
+  *first = CorrelationRatioCount;
+  const float units = y * a->histogram.countUnit;
+  const float squares = y * units;
+  const float restUnits = (float)(1 << CorrelationRatioRestBits);
+  weights[CorrelationRatioSum] = (u32)units;
+  weights[CorrelationRatioRest] = (u32)((units - (float)weights[CorrelationRatioSum]) * restUnits);
+  weights[CorrelationRatioSquares] = (u32)squares;
+  weights[CorrelationRatioCount] =
+    ((u32)1 << CorrelationRatioCountShift) + (u32)((squares - (float)weights[CorrelationRatioSquares]) * restUnits);
+  return 1;
+}
+
+/** SampleMovingValue, precise, scaled to [0, 1] in units of 2^-32. */
+GPUREG_FUNCTION int
+FindPreciseScaledValue(int                               variant,
+                       const CorrelationRatioArguments * a,
+                       const SampleMaps *                maps,
+                       const SampleVolumes *             v,
+                       const i64 *                       position,
+                       i64 *                             y)
+{
+  i64 value;
+  if (!SamplePreciseValue(variant, &a->histogram.samples, maps, v, position, &value))
+  {
+    return 0;
+  }
+  value = value < 0 ? 0 : (value < maps->range ? value : maps->range);
+  *y = MultiplyFixed(value, maps->valuesPerUnit) >> 16;
+  return 1;
+}
+
+/** FindWindow, in units of 2^-32. */
+GPUREG_FUNCTION int
+FindPreciseWindow(int                               variant,
+                  const CorrelationRatioArguments * a,
+                  const SampleMaps *                maps,
+                  const SampleVolumes *             v,
+                  const i64 *                       position,
+                  int *                             first,
+                  u32 *                             high,
+                  u32 *                             low)
+{
+  i64 y, weights[WindowCells];
+  if (!FindPreciseScaledValue(variant, a, maps, v, position, &y))
+  {
+    return 0;
+  }
+  *first = CorrelationRatioCount;
+  weights[CorrelationRatioCount] = GPUREG_FIXED_ONE;
+  weights[CorrelationRatioSum] = y;
+  weights[CorrelationRatioSquares] = MultiplyFixed(y, y);
+  weights[CorrelationRatioRest] = 0;
+  SplitWeights(weights, high, low);
+  return 1;
+}
+
+/** (Y - m_i) - (A/B)(Y - m). A bin's weights add up to nearly 0, so what a float leaves of its mean would show: it is in a
+ *  second one. */
+GPUREG_FUNCTION float
+WeighValue(GPUREG_LOCAL const float * tableRow, float y)
+{
+  const float fromBin = (y - tableRow[CorrelationRatioMeanOfBin]) - tableRow[CorrelationRatioMeanRest];
+  return MultiplyAdd(-tableRow[CorrelationRatioRatio], y - tableRow[CorrelationRatioMean], fromBin);
+}
+
+/** Pass 2: the force of the sample at a position, from its fixed bin's row of the table; 0 if it is not valid. */
+GPUREG_FUNCTION int
+FindForce(int                               variant,
+          const CorrelationRatioArguments * a,
+          const SampleMaps *                maps,
+          const SampleVolumes *             v,
+          const i64 *                       position,
+          GPUREG_LOCAL const float *        tableRow,
+          float *                           force)
+{
+  float gradient[3], y = 0.0f;
+  if (!SampleMovingValueAndGradient(variant, &a->histogram.samples, maps, v, position, &y, gradient))
+  {
+    return 0;
+  }
+  const float weight = WeighValue(tableRow, SaturateOf(y));
+  for (int r = 0; r < 3; ++r)
+  {
+    force[r] = weight * gradient[r];
+  }
+  return 1;
+}
+
+/** FindForce from a table in units of 2^-32. */
+GPUREG_FUNCTION int
+FindPreciseForce(int                               variant,
+                 const CorrelationRatioArguments * a,
+                 const SampleMaps *                maps,
+                 const SampleVolumes *             v,
+                 const i64 *                       position,
+                 GPUREG_LOCAL const i64 *          tableRow,
+                 float *                           force)
+{
+  i64   y;
+  float gradient[3];
+  if (!FindPreciseScaledValue(variant, a, maps, v, position, &y))
+  {
+    return 0;
+  }
+  SamplePreciseGradient(variant, &a->histogram.samples, maps, v, position, gradient);
+  const i64   fromMean = MultiplyFixed(tableRow[CorrelationRatioRatio], y - tableRow[CorrelationRatioMean]);
+  const float weight = (float)(y - tableRow[CorrelationRatioMeanOfBin] - fromMean) * GPUREG_FIXED_UNIT;
+  for (int r = 0; r < 3; ++r)
+  {
+    force[r] = weight * gradient[r];
+  }
+  return 1;
+}
+
+/** a/b of 0 <= a <= b in units of 2^-32; 0 if b is 0. */
+GPUREG_FUNCTION i64
+DivideFixed(u64 a, u64 b)
+{
+  for (; b >> 32 != 0; b >>= 1)
+  {
+    a >>= 1;
+  }
+  return b > 0 ? (i64)((a << 31) / b * 2) : 0;
+}
+
+/** Of a chunk's cell, in 2^-CorrelationRatioRestBits of the histogram's unit; where the variant is precise, in that unit. */
+GPUREG_FUNCTION u64
+ReadChunk(
+  int variant, const CorrelationRatioArguments * a, GPUREG_GLOBAL const u32 * chunkHistograms, int chunk, int cell)
+{
+  const int cells = a->histogram.rows * a->histogram.columns;
+  if (VariantHas(variant, SamplesArePrecise))
+  {
+    return CountInChunk(variant, chunkHistograms, chunk, cells, cell);
+  }
+  const int                 column = cell % CorrelationRatioColumns;
+  GPUREG_GLOBAL const u32 * row = chunkHistograms + (i64)chunk * cells + cell - column;
+  const u32                 count = row[CorrelationRatioCount];
+  if (column == CorrelationRatioCount)
+  {
+    return (u64)(count >> CorrelationRatioCountShift) * ((u64)a->histogram.countUnit << CorrelationRatioRestBits);
+  }
+  if (column == CorrelationRatioRest)
+  {
+    return 0;
+  }
+  return ((u64)row[column] << CorrelationRatioRestBits) + (column == CorrelationRatioSum
+                                                             ? row[CorrelationRatioRest]
+                                                             : count & (((u32)1 << CorrelationRatioCountShift) - 1));
+}
+
+/** N, Σ Y and Σ Y² of some samples, in one unit. */
+typedef struct CorrelationRatioSums
+{
+  u64 count;
+  u64 sum;
+  u64 squares;
+} CorrelationRatioSums;
+
+/** Adds those of a fixed bin. */
+GPUREG_FUNCTION void
+AddSums(GPUREG_GLOBAL const u64 * cells, CorrelationRatioSums * sums)
+{
+  sums->count += cells[CorrelationRatioCount];
+  sums->sum += cells[CorrelationRatioSum];
+  sums->squares += cells[CorrelationRatioSquares];
+}
+
+/** Of a fixed bin. */
+GPUREG_FUNCTION CorrelationRatioSums
+ReadSums(GPUREG_GLOBAL const u64 * cells)
+{
+  CorrelationRatioSums sums = { 0, 0, 0 };
+  AddSums(cells, &sums);
+  return sums;
+}
+
+/** Σ Y/N, in units of 2^-32. */
+GPUREG_FUNCTION i64
+FindMean(const CorrelationRatioSums * sums)
+{
+  return DivideFixed(sums->sum, sums->count);
+}
+
+/** Σ Y² - (Σ Y)²/N, in the sums' unit. */
+GPUREG_FUNCTION i64
+SumOfDeviations(const CorrelationRatioSums * sums)
+{
+  return (i64)sums->squares - MultiplyFixed(FindMean(sums), (i64)sums->sum);
+}
+
+/** A/B, in [0, 1], in units of 2^-32. */
+GPUREG_FUNCTION i64
+RatioOfDeviations(i64 within, i64 all)
+{
+  const i64 a = within < 0 ? 0 : within;
+  return all > 0 ? DivideFixed((u64)(a < all ? a : all), (u64)all) : 0;
+}
+
+/** A fixed bin's row of the table: floats, or, where the variant is precise, integers in units of 2^-32, as all of these
+ *  are. */
+GPUREG_FUNCTION void
+WriteTableRow(int variant, int row, i64 meanOfBin, i64 mean, i64 ratio, GPUREG_GLOBAL void * table)
+{
+  if (VariantHas(variant, SamplesArePrecise))
+  {
+    GPUREG_GLOBAL i64 * entries = (GPUREG_GLOBAL i64 *)table + row * CorrelationRatioTableColumns;
+    entries[CorrelationRatioMeanOfBin] = meanOfBin;
+    entries[CorrelationRatioMeanRest] = 0;
+    entries[CorrelationRatioMean] = mean;
+    entries[CorrelationRatioRatio] = ratio;
+  }
+  else
+  {
+    /* 24 bits are a float's. */
+    const i64             coarse = meanOfBin & ~(i64)0xFF;
+    GPUREG_GLOBAL float * entries = (GPUREG_GLOBAL float *)table + row * CorrelationRatioTableColumns;
+    entries[CorrelationRatioMeanOfBin] = (float)coarse * GPUREG_FIXED_UNIT;
+    entries[CorrelationRatioMeanRest] = (float)(meanOfBin - coarse) * GPUREG_FIXED_UNIT;
+    entries[CorrelationRatioMean] = (float)mean * GPUREG_FIXED_UNIT;
+    entries[CorrelationRatioRatio] = (float)ratio * GPUREG_FIXED_UNIT;
+  }
+}
+
+GPUREG_NAMESPACE_END
+
+#endif

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sums over the samples of each fixed bin, in fixed point: integers add up to the same sum in any order. A fixed bin has a
+// row of cells (moving bins of a joint histogram, or sums of powers of moving values), of which a sample counts in four
+// neighbours, its window; and a row of a table, by which its samples' forces are weighed.
+// A metric says which by FindWindow(), ReadChunk() and FindForce(), and their precise twins.
+// Shared by C++, CUDA C++ and OpenCL C.
+#ifndef gpureg_kernels_Histogram_h
+#define gpureg_kernels_Histogram_h
+
+GPUREG_NAMESPACE_BEGIN
+
+enum
+{
+  /** Cells of the histogram that one group adds up over the chunks. */
+  SumCellsPerGroup = 16,
+  /** Cells that a sample counts in. */
+  WindowCells = 4
+};
+
+/** What an evaluation depends on besides the volumes and SampleMaps: the first member of each metric's arguments. 32-bit
+ *  members only. */
+typedef struct HistogramArguments
+{
+  SampleArguments samples;
+  int             rows;            /* fixed bins */
+  int             columns;         /* cells of each */
+  int             tableColumns;    /* entries of each in the table */
+  float           countUnit;       /* a weight of 1 in fixed point, a power of two */
+  int             bandRows;        /* fixed bins whose rows fit into local memory at once */
+  int             histogramCopies; /* of a group's histogram, a power of two, interleaved: neighbours, which often
+                                     meet in a cell, count in different ones */
+} HistogramArguments;
+
+/** A cell of a chunk's histogram has one counter, or the precise variants' two: first those of the high halves of all
+ *  cells, then those of the low halves, see SplitWeights. */
+GPUREG_FUNCTION int
+CountersPerCell(int variant)
+{
+  return VariantHas(variant, SamplesArePrecise) ? 2 : 1;
+}
+
+/** Bytes of a cell of a chunk's histogram, and of the table: there, a float, or a 64-bit integer. */
+GPUREG_FUNCTION int
+CellBytes(int variant)
+{
+  return 4 * CountersPerCell(variant);
+}
+
+/** What a chunk's histogram has counted in a cell. */
+GPUREG_FUNCTION u64
+CountInChunk(int variant, GPUREG_GLOBAL const u32 * chunkHistograms, int chunk, int cells, int cell)
+{
+  if (VariantHas(variant, SamplesArePrecise))
+  {
+    GPUREG_GLOBAL const u32 * counters = chunkHistograms + (i64)chunk * 2 * cells + cell;
+    return ((u64)counters[0] << 16) + counters[cells];
+  }
+  return chunkHistograms[(i64)chunk * cells + cell];
+}
+
+/** Weights in units of 2^-32 as halves of 16 bits, so that each half's sums fit into 32 bits. */
+GPUREG_FUNCTION void
+SplitWeights(const i64 * weights, u32 * high, u32 * low)
+{
+  for (int k = 0; k < WindowCells; ++k)
+  {
+    high[k] = (u32)(weights[k] >> 16);
+    low[k] = (u32)weights[k] & 0xFFFFu;
+  }
+}
+
+GPUREG_NAMESPACE_END
+
+#endif

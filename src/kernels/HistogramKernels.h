@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+// The work-groups of the two passes of every metric that has a histogram, for the devices that have work-groups: CUDA and
+// OpenCL. MetricArguments is the metric's own; its FindWindow(), ReadChunk(), FindForce() and their precise twins come
+// before this. src/host/HostHistogramPasses.h says the same in plain loops and is what these are tested against.
+//
+// A prelude for these adds: GPUREG_LOCAL, GPUREG_GROUP_FUNCTION, GPUREG_METRIC_GROUP_FUNCTION, LaneIndex(), LaneCount(),
+// GroupIndex(), GroupIndexY(), GroupCountY(), LocalBarrier(), AddWindow().
+#ifndef gpureg_kernels_HistogramKernels_h
+#define gpureg_kernels_HistogramKernels_h
+
+GPUREG_NAMESPACE_BEGIN
+
+/** The fixed bins, counted from firstRow, that a band's groups deal with. */
+GPUREG_FUNCTION int
+RowsOfBand(const HistogramArguments * a, int firstRow)
+{
+  return a->rows - firstRow < a->bandRows ? a->rows - firstRow : a->bandRows;
+}
+
+/** Pass 1. One group counts one chunk into a histogram in local memory, then writes it to
+ *  chunkHistograms[group][counter][fixed bin][cell], in units of 1/countUnit.
+ *  Where the cells do not fit into local memory, the groups of band b count the fixed bins from
+ *  b·bandRows on. */
+GPUREG_METRIC_GROUP_FUNCTION void
+HistogramGroup(int                     variant,
+               const MetricArguments * a,
+               const SampleMaps *      maps,
+               const SampleVolumes *   v,
+               int                     firstChunk,
+               GPUREG_LOCAL u32 *      histogram,
+               GPUREG_GLOBAL u32 *     chunkHistograms)
+{
+  const HistogramArguments * h = &a->histogram;
+  const int                  lane = LaneIndex();
+  const int                  lanes = LaneCount();
+  const int                  firstRow = GroupIndexY() * h->bandRows;
+  const int                  rows = RowsOfBand(h, firstRow);
+  const int                  bandCells = rows * h->columns;
+  const int                  counters = bandCells * CountersPerCell(variant);
+  const int                  copies = h->histogramCopies;
+  GPUREG_LOCAL u32 *         ownHistogram = histogram + (lane & (copies - 1));
+  for (int counter = lane; counter < counters * copies; counter += lanes)
+  {
+    histogram[counter] = 0;
+  }
+  LocalBarrier();
+
+  LaneWalk walk = StartLaneWalk(variant, &h->samples, maps, firstChunk + GroupIndex(), lanes, lane);
+  for (int step = 0; step < walk.count; ++step, AdvanceLaneWalk(variant, maps, &walk))
+  {
+    float     x[3];
+    i64       position[3];
+    const int row = (int)v->fixedBins[walk.sample] - firstRow;
+    if (row < 0 || row >= rows)
+    {
+      continue;
+    }
+    MapSample(variant, &h->samples, maps, v, &walk, x, position);
+    int first;
+    u32 weights[WindowCells], low[WindowCells];
+    if (VariantHas(variant, SamplesArePrecise))
+    {
+      if (FindPreciseWindow(variant, a, maps, v, position, &first, weights, low))
+      {
+        AddWindow(ownHistogram, row * h->columns + first, copies, weights);
+        AddWindow(ownHistogram, bandCells + row * h->columns + first, copies, low);
+      }
+    }
+    else if (FindWindow(variant, a, maps, v, position, &first, weights))
+    {
+      AddWindow(ownHistogram, row * h->columns + first, copies, weights);
+    }
+  }
+  LocalBarrier();
+
+  const int           allRows = h->rows * CountersPerCell(variant);
+  GPUREG_GLOBAL u32 * out = chunkHistograms + ((i64)GroupIndex() * allRows + firstRow) * h->columns;
+  for (int counter = lane; counter < counters; counter += lanes)
+  {
+    // Each lane begins with another copy, so that together they read from all banks of local memory.
+    const int firstCopy = lane * copies / TileWidth;
+    u32       sum = 0;
+    for (int copy = 0; copy < copies; ++copy)
+    {
+      sum += histogram[counter * copies + ((firstCopy + copy) & (copies - 1))];
+    }
+    // Low halves lie behind the high ones: here of the band's cells, there of all of them.
+    const int isLow = VariantHas(variant, SamplesArePrecise) && counter >= bandCells;
+    out[isLow ? counter - bandCells + h->rows * h->columns : counter] = sum;
+  }
+}
+
+/** Adds the chunks' histograms up: histogram[cell] (+)= Σ over chunks of what they have counted in it. A group sums
+ *  SumCellsPerGroup cells, its lanes sharing the chunks out among them. */
+GPUREG_METRIC_GROUP_FUNCTION void
+SumHistogramsGroup(int                       variant,
+                   const MetricArguments *   a,
+                   int                       chunkCount,
+                   int                       accumulate,
+                   GPUREG_GLOBAL const u32 * chunkHistograms,
+                   GPUREG_LOCAL u64 *        shareSums,
+                   GPUREG_GLOBAL u64 *       histogram)
+{
+  const int cells = a->histogram.rows * a->histogram.columns;
+  const int lane = LaneIndex();
+  const int shares = LaneCount() / SumCellsPerGroup;
+  const int cell = GroupIndex() * SumCellsPerGroup + lane % SumCellsPerGroup;
+  u64       sum = 0;
+  if (cell < cells)
+  {
+    GPUREG_UNROLL_8
+    for (int chunk = lane / SumCellsPerGroup; chunk < chunkCount; chunk += shares)
+    {
+      sum += ReadChunk(variant, a, chunkHistograms, chunk, cell);
+    }
+  }
+  shareSums[lane] = sum;
+  LocalBarrier();
+  for (int width = LaneCount() / 2; width >= SumCellsPerGroup; width /= 2)
+  {
+    if (lane < width)
+    {
+      shareSums[lane] += shareSums[lane + width];
+    }
+    LocalBarrier();
+  }
+  if (lane < SumCellsPerGroup && cell < cells)
+  {
+    histogram[cell] = accumulate ? histogram[cell] + shareSums[lane] : shareSums[lane];
+  }
+}
+
+/** A band's rows of the table, from a device's memory to a group's. */
+GPUREG_GROUP_FUNCTION void
+CopyTableRows(int                        variant,
+              const HistogramArguments * a,
+              int                        firstRow,
+              int                        rows,
+              GPUREG_GLOBAL const void * table,
+              GPUREG_LOCAL float *       scratch)
+{
+  GPUREG_LOCAL i64 * preciseRows = (GPUREG_LOCAL i64 *)scratch;
+  for (int cell = LaneIndex(); cell < rows * a->tableColumns; cell += LaneCount())
+  {
+    if (VariantHas(variant, SamplesArePrecise))
+    {
+      preciseRows[cell] = ((GPUREG_GLOBAL const i64 *)table)[firstRow * a->tableColumns + cell];
+    }
+    else
+    {
+      scratch[cell] = ((GPUREG_GLOBAL const float *)table)[firstRow * a->tableColumns + cell];
+    }
+  }
+  LocalBarrier();
+}
+
+/** Pass 2. One group sums the forces of one chunk: partials[(chunk·bands + band)·PartialCount + …], or writes
+ *  each sample's force. scratch: the larger of bandRows·tableColumns table entries and PartialCount·LaneCount() floats. */
+GPUREG_METRIC_GROUP_FUNCTION void
+ForceGroup(int                        variant,
+           const MetricArguments *    a,
+           const SampleMaps *         maps,
+           const SampleVolumes *      v,
+           int                        firstChunk,
+           GPUREG_GLOBAL const void * table,
+           GPUREG_LOCAL float *       scratch,
+           GPUREG_GLOBAL float *      partials,
+           GPUREG_GLOBAL float *      forces)
+{
+  const HistogramArguments * h = &a->histogram;
+  const int                  lane = LaneIndex();
+  const int                  lanes = LaneCount();
+  const int                  firstRow = GroupIndexY() * h->bandRows;
+  const int                  rows = RowsOfBand(h, firstRow);
+  CopyTableRows(variant, h, firstRow, rows, table, scratch);
+
+  GPUREG_LOCAL const i64 * preciseRows = (GPUREG_LOCAL const i64 *)scratch;
+  float                    sums[2 * ForceSumCount];
+  for (int s = 0; s < PartialCount(variant); ++s)
+  {
+    sums[s] = 0.0f;
+  }
+  const int chunk = firstChunk + GroupIndex();
+  LaneWalk  walk = StartLaneWalk(variant, &h->samples, maps, chunk, lanes, lane);
+  for (int step = 0; step < walk.count; ++step, AdvanceLaneWalk(variant, maps, &walk))
+  {
+    float     x[3];
+    float     force[3] = { 0.0f, 0.0f, 0.0f };
+    i64       position[3];
+    int       isValid = 0;
+    const int bin = v->fixedBins[walk.sample];
+    const int row = bin - firstRow;
+    const int isMine = row >= 0 && row < rows;
+    if (isMine)
+    {
+      MapSample(variant, &h->samples, maps, v, &walk, x, position);
+      isValid = VariantHas(variant, SamplesArePrecise)
+                  ? FindPreciseForce(variant, a, maps, v, position, preciseRows + row * h->tableColumns, force)
+                  : FindForce(variant, a, maps, v, position, scratch + row * h->tableColumns, force);
+    }
+    if (VariantHas(variant, WritesForces))
+    {
+      // Every sample's force is written once, by the band of its bin; an invalid one's by the first.
+      if (isMine || (bin == InvalidBin && firstRow == 0))
+      {
+        GPUREG_GLOBAL float * out = forces + 3 * walk.sample;
+        out[0] = force[0];
+        out[1] = force[1];
+        out[2] = force[2];
+      }
+    }
+    else if (isValid)
+    {
+      AddForceOfSample(variant, &h->samples, force, x, sums);
+    }
+  }
+  if (VariantHas(variant, WritesForces))
+  {
+    return;
+  }
+  if (!VariantHas(variant, SamplesArePrecise))
+  {
+    FinishForceAlongZ(sums, walk.x[0] - h->samples.centre[0], walk.x[1] - h->samples.centre[1]);
+  }
+  SumForcesOverLanes(variant, sums, scratch);
+  if (lane < PartialCount(variant))
+  {
+    partials[((i64)chunk * GroupCountY() + GroupIndexY()) * PartialCount(variant) + lane] = scratch[lane * lanes];
+  }
+}
+
+GPUREG_NAMESPACE_END
+
+#endif

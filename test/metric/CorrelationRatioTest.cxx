@@ -1,0 +1,665 @@
+// SPDX-License-Identifier: Apache-2.0
+// CudaCorrelationRatioMetric against its definition in double precision, from ITK's interpolators and transforms.
+#include "RandomGrid.h"
+#include "TestAnswer.h"
+#include "TestDevices.h"
+#include "TestImages.h"
+
+#include "itkCudaCorrelationRatioMetric.h"
+
+#include "itkAffineTransform.h"
+#include "itkBSplineInterpolateImageFunction.h"
+#include "itkCentralDifferenceImageFunction.h"
+#include "itkDisplacementFieldTransform.h"
+#include "itkGradientRecursiveGaussianImageFilter.h"
+#include "itkImageMaskSpatialObject.h"
+#include "itkImageRegistrationMethodv4.h"
+#include "itkLinearInterpolateImageFunction.h"
+#include "itkRegularStepGradientDescentOptimizerv4.h"
+#include "itkTranslationTransform.h"
+#include "itkVectorLinearInterpolateImageFunction.h"
+
+#include <array>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <vector>
+
+namespace gpuregtest
+{
+
+namespace
+{
+
+/** A problem, and everything in it that a case may change. */
+template <typename TPixel, unsigned int VDimension>
+struct Problem
+{
+  using ImageType = itk::Image<TPixel, VDimension>;
+  using MetricType = itk::CudaCorrelationRatioMetric<ImageType, ImageType>;
+  using TransformType = itk::Transform<double, VDimension, VDimension>;
+  using InterpolatorType = itk::InterpolateImageFunction<ImageType, double>;
+  using MaskType = itk::ImageMaskSpatialObject<VDimension>;
+  using PointType = typename ImageType::PointType;
+
+  explicit Problem(std::uint64_t seed)
+  {
+    Grid<VDimension> grid;
+    grid.size.Fill(VDimension == 3 ? 37 : 230);
+    grid.size[1] -= 5;
+    grid.spacing[0] = 1.7;
+    grid.origin.Fill(-31.0);
+    grid.direction = MakeRotation<VDimension>(0.3);
+    Grid<VDimension> movingGrid = grid;
+    movingGrid.direction = MakeRotation<VDimension>(-0.2);
+    movingGrid.spacing[1] = 0.9;
+    movingGrid.start.Fill(3);
+    movingGrid.SetCentre(grid.GetCentre());
+    std::tie(fixed, moving) = MakeImagePair<ImageType>(grid, movingGrid, seed);
+    const auto affine = itk::AffineTransform<double, VDimension>::New();
+    affine->SetCenter(grid.GetCentre());
+    auto   parameters = affine->GetParameters();
+    Random random(seed + 1);
+    for (unsigned int p = 0; p < parameters.size(); ++p)
+    {
+      parameters[p] += Uniform(random, -0.06, 0.06) * (p < VDimension * VDimension ? 1.0 : 20.0);
+    }
+    affine->SetParameters(parameters);
+    transform = affine;
+    interpolator = itk::LinearInterpolateImageFunction<ImageType, double>::New();
+  }
+
+  typename MetricType::Pointer
+  MakeMetric(const itk::GPUDevice & device) const
+  {
+    const auto metric = MetricType::New();
+    metric->SetDevice(device);
+    metric->SetFixedImage(fixed);
+    metric->SetMovingImage(moving);
+    metric->SetMovingTransform(transform);
+    metric->SetMovingInterpolator(interpolator);
+    metric->SetFixedImageMask(fixedMask);
+    metric->SetMovingImageMask(movingMask);
+    metric->SetNumberOfHistogramBins(bins);
+    metric->SetUseMovingImageGradientFilter(usesGradientFilter);
+    if (!points.empty())
+    {
+      const auto set = MetricType::FixedSampledPointSetType::New();
+      for (std::size_t n = 0; n < points.size(); ++n)
+      {
+        set->SetPoint(static_cast<itk::IdentifierType>(n), points[n]);
+      }
+      metric->SetFixedSampledPointSet(set);
+      metric->SetUseSampledPointSet(true);
+    }
+    return metric;
+  }
+
+  typename ImageType::Pointer        fixed;
+  typename ImageType::Pointer        moving;
+  typename TransformType::Pointer    transform;
+  typename InterpolatorType::Pointer interpolator;
+  typename MaskType::Pointer         fixedMask;
+  typename MaskType::Pointer         movingMask;
+  std::vector<PointType>             points;
+  unsigned int                       bins = 64;
+  bool                               usesGradientFilter = true;
+};
+
+/** The metric's definition. */
+template <typename TPixel, unsigned int VDimension>
+class Definition
+{
+public:
+  using ProblemType = Problem<TPixel, VDimension>;
+  using ImageType = typename ProblemType::ImageType;
+  using PointType = typename ProblemType::PointType;
+
+  explicit Definition(const ProblemType & problem)
+    : m_Problem(problem)
+    , m_Fixed(itk::LinearInterpolateImageFunction<ImageType, double>::New())
+  {
+    m_Fixed->SetInputImage(problem.fixed);
+    problem.interpolator->SetInputImage(problem.moving);
+    FindRange();
+    MakeGradient();
+    const auto region = problem.fixed->GetBufferedRegion();
+    if (problem.points.empty())
+    {
+      for (itk::ImageRegionIteratorWithIndex<ImageType> it(problem.fixed, region); !it.IsAtEnd(); ++it)
+      {
+        PointType point;
+        problem.fixed->TransformIndexToPhysicalPoint(it.GetIndex(), point);
+        Add(point);
+      }
+    }
+    for (const PointType & point : problem.points)
+    {
+      Add(point);
+    }
+  }
+
+  Answer
+  Evaluate() const
+  {
+    struct Sums
+    {
+      double count = 0, mean = 0, squares = 0;
+    };
+    std::vector<Sums> bins(m_Problem.bins);
+    Sums              all;
+    for (const Sample & s : m_Samples)
+    {
+      for (Sums * sums : { &bins[s.bin], &all })
+      {
+        sums->count += 1;
+        sums->mean += s.value;
+      }
+    }
+    for (Sums & sums : bins)
+    {
+      sums.mean /= std::max(1.0, sums.count);
+    }
+    all.mean /= all.count;
+    double within = 0;
+    for (const Sample & s : m_Samples)
+    {
+      within += std::pow(s.value - bins[s.bin].mean, 2);
+      all.squares += std::pow(s.value - all.mean, 2);
+    }
+    Answer answer;
+    answer.validPoints = m_Samples.size();
+    answer.value = within / all.squares;
+    const bool isLocal = m_Problem.transform->GetTransformCategory() ==
+                         ProblemType::TransformType::TransformCategoryEnum::DisplacementField;
+    answer.derivative.assign(m_Problem.transform->GetNumberOfParameters(), 0.0);
+    for (const Sample & s : m_Samples)
+    {
+      typename ProblemType::TransformType::JacobianType jacobian;
+      m_Problem.transform->ComputeJacobianWithRespectToParameters(s.point, jacobian);
+      const double weight = -2.0 / all.squares * ((s.value - bins[s.bin].mean) - answer.value * (s.value - all.mean));
+      for (unsigned int p = 0; p < jacobian.cols(); ++p)
+      {
+        for (unsigned int d = 0; d < VDimension; ++d)
+        {
+          answer.derivative[p + (isLocal ? s.voxel * VDimension : 0)] += weight * jacobian[d][p] * s.gradient[d];
+        }
+      }
+    }
+    return answer;
+  }
+
+private:
+  using VectorType = itk::CovariantVector<double, VDimension>;
+
+  struct Sample
+  {
+    PointType    point;
+    std::size_t  voxel;
+    unsigned int bin;
+    double       value;
+    VectorType   gradient;
+  };
+
+  void
+  FindRange()
+  {
+    m_Minimum = std::numeric_limits<double>::max();
+    m_Maximum = std::numeric_limits<double>::lowest();
+    const auto region = m_Problem.fixed->GetBufferedRegion();
+    for (itk::ImageRegionIteratorWithIndex<ImageType> it(m_Problem.fixed, region); !it.IsAtEnd(); ++it)
+    {
+      PointType point;
+      m_Problem.fixed->TransformIndexToPhysicalPoint(it.GetIndex(), point);
+      if (!m_Problem.fixedMask || m_Problem.fixedMask->IsInsideInWorldSpace(point))
+      {
+        m_Minimum = std::min<double>(m_Minimum, it.Get());
+        m_Maximum = std::max<double>(m_Maximum, it.Get());
+      }
+    }
+  }
+
+  void
+  MakeGradient()
+  {
+    if (!m_Problem.usesGradientFilter)
+    {
+      m_Differences = itk::CentralDifferenceImageFunction<ImageType, double>::New();
+      m_Differences->UseImageDirectionOn();
+      m_Differences->SetInputImage(m_Problem.moving);
+      return;
+    }
+    // As itk::ImageToImageMetricv4 sets it up.
+    const auto filter = itk::GradientRecursiveGaussianImageFilter<ImageType>::New();
+    filter->SetInput(m_Problem.moving);
+    filter->SetSigma(m_Problem.moving->GetSpacing().GetVnlVector().max_value());
+    filter->SetNormalizeAcrossScale(true);
+    filter->SetUseImageDirection(true);
+    filter->Update();
+    m_Gradient = filter->GetOutput();
+    m_GradientAt = itk::VectorLinearInterpolateImageFunction<GradientImageType, double>::New();
+    m_GradientAt->SetInputImage(m_Gradient);
+  }
+
+  void
+  Add(const PointType & point)
+  {
+    const PointType moved = m_Problem.transform->TransformPoint(point);
+    if (!m_Fixed->IsInsideBuffer(point) || !m_Problem.interpolator->IsInsideBuffer(moved) ||
+        (m_Problem.fixedMask && !m_Problem.fixedMask->IsInsideInWorldSpace(point)) ||
+        (m_Problem.movingMask && !m_Problem.movingMask->IsInsideInWorldSpace(moved)))
+    {
+      return;
+    }
+    Sample sample;
+    sample.point = point;
+    sample.voxel = m_Problem.fixed->ComputeOffset(m_Problem.fixed->TransformPhysicalPointToIndex(point));
+    // Both are pixels to the metric, as to all of ITK's.
+    const auto fixedValue = static_cast<TPixel>(m_Fixed->Evaluate(point));
+    sample.bin = std::min(m_Problem.bins - 1,
+                          static_cast<unsigned int>(
+                            std::max(0.0, m_Problem.bins * (fixedValue - m_Minimum) / (m_Maximum - m_Minimum))));
+    sample.value = static_cast<TPixel>(m_Problem.interpolator->Evaluate(moved));
+    if (m_Problem.usesGradientFilter)
+    {
+      const auto gradient = m_GradientAt->Evaluate(moved);
+      for (unsigned int d = 0; d < VDimension; ++d)
+      {
+        sample.gradient[d] = gradient[d];
+      }
+    }
+    else
+    {
+      sample.gradient = m_Differences->Evaluate(moved);
+    }
+    m_Samples.push_back(sample);
+  }
+
+  using GradientImageType = typename itk::GradientRecursiveGaussianImageFilter<ImageType>::OutputImageType;
+
+  const ProblemType &                                                                    m_Problem;
+  typename itk::LinearInterpolateImageFunction<ImageType, double>::Pointer               m_Fixed;
+  typename GradientImageType::Pointer                                                    m_Gradient;
+  typename itk::VectorLinearInterpolateImageFunction<GradientImageType, double>::Pointer m_GradientAt;
+  typename itk::CentralDifferenceImageFunction<ImageType, double>::Pointer               m_Differences;
+  double                                                                                 m_Minimum = 0;
+  double                                                                                 m_Maximum = 0;
+  std::vector<Sample>                                                                    m_Samples;
+};
+
+template <unsigned int VDimension>
+typename itk::ImageMaskSpatialObject<VDimension>::Pointer
+MakeMask(const itk::ImageBase<VDimension> & like)
+{
+  using MaskType = itk::ImageMaskSpatialObject<VDimension>;
+  const auto image = MaskType::ImageType::New();
+  image->CopyInformation(&like);
+  image->SetRegions(like.GetLargestPossibleRegion());
+  image->Allocate();
+  const auto start = like.GetLargestPossibleRegion().GetIndex();
+  for (itk::ImageRegionIteratorWithIndex<typename MaskType::ImageType> it(image, image->GetBufferedRegion());
+       !it.IsAtEnd();
+       ++it)
+  {
+    it.Set(it.GetIndex()[0] - start[0] > 7 && it.GetIndex()[1] - start[1] < 25);
+  }
+  const auto mask = MaskType::New();
+  mask->SetImage(image);
+  mask->Update();
+  return mask;
+}
+
+template <unsigned int VDimension>
+typename itk::DisplacementFieldTransform<double, VDimension>::Pointer
+MakeField(const itk::ImageBase<VDimension> & like)
+{
+  using FieldTransformType = itk::DisplacementFieldTransform<double, VDimension>;
+  using FieldType = typename FieldTransformType::DisplacementFieldType;
+  const auto field = FieldType::New();
+  field->CopyInformation(&like);
+  field->SetRegions(like.GetLargestPossibleRegion());
+  field->Allocate();
+  for (itk::ImageRegionIteratorWithIndex<FieldType> it(field, field->GetBufferedRegion()); !it.IsAtEnd(); ++it)
+  {
+    typename FieldType::PixelType vector;
+    for (unsigned int d = 0; d < VDimension; ++d)
+    {
+      vector[d] = 1.3 * std::sin(0.11 * static_cast<double>(it.GetIndex()[d]) + d);
+    }
+    it.Set(vector);
+  }
+  const auto transform = FieldTransformType::New();
+  transform->SetDisplacementField(field);
+  return transform;
+}
+
+class CorrelationRatioTest : public DeviceTest
+{
+protected:
+  template <typename TPixel, unsigned int VDimension>
+  void
+  ExpectTheDefinition(const Problem<TPixel, VDimension> & problem) const
+  {
+    const auto   metric = problem.MakeMetric(this->GetDevice());
+    const Answer answer = InitializeAndAsk(*metric);
+    const Answer expected = Definition<TPixel, VDimension>(problem).Evaluate();
+    EXPECT_EQ(answer.validPoints, expected.validPoints);
+    EXPECT_GT(answer.validPoints, 100u);
+    EXPECT_NEAR(answer.value, expected.value, 1e-6);
+    EXPECT_EQ(answer.value, answer.valueAlone);
+    EXPECT_GT(answer.value, 0.002);
+    EXPECT_LT(answer.value, 0.99);
+    ASSERT_EQ(answer.derivative.size(), expected.derivative.size());
+    EXPECT_LT(GetRelativeError(answer.derivative, expected.derivative), 1e-5);
+  }
+
+  template <typename TPixel, unsigned int VDimension>
+  void
+  ExpectTheDefinitionWith(const std::function<void(Problem<TPixel, VDimension> &)> & change) const
+  {
+    Problem<TPixel, VDimension> problem(17 + VDimension);
+    change(problem);
+    this->ExpectTheDefinition(problem);
+  }
+
+  /** In both dimensions, of floats and of doubles. */
+  template <typename TChange>
+  void
+  ExpectTheDefinitionEverywhere(const TChange & change) const
+  {
+    {
+      SCOPED_TRACE("2D, float");
+      this->ExpectTheDefinitionWith<float, 2>(change);
+    }
+    {
+      SCOPED_TRACE("2D, double");
+      this->ExpectTheDefinitionWith<double, 2>(change);
+    }
+    {
+      SCOPED_TRACE("3D, float");
+      this->ExpectTheDefinitionWith<float, 3>(change);
+    }
+    {
+      SCOPED_TRACE("3D, double");
+      this->ExpectTheDefinitionWith<double, 3>(change);
+    }
+  }
+};
+
+TEST_P(CorrelationRatioTest, IsItsDefinition)
+{
+  this->ExpectTheDefinitionEverywhere([](auto &) {});
+}
+
+TEST_P(CorrelationRatioTest, OfAnyNumberOfBins)
+{
+  for (const unsigned int bins : { 2u, 3u, 256u, 1000u })
+  {
+    SCOPED_TRACE(bins);
+    this->ExpectTheDefinitionWith<float, 3>([bins](auto & problem) { problem.bins = bins; });
+  }
+}
+
+TEST_P(CorrelationRatioTest, ByCentralDifferences)
+{
+  this->ExpectTheDefinitionEverywhere([](auto & problem) { problem.usesGradientFilter = false; });
+}
+
+TEST_P(CorrelationRatioTest, InMasks)
+{
+  this->ExpectTheDefinitionEverywhere([](auto & problem) { problem.fixedMask = MakeMask(*problem.fixed); });
+  this->ExpectTheDefinitionEverywhere([](auto & problem) { problem.movingMask = MakeMask(*problem.moving); });
+}
+
+TEST_P(CorrelationRatioTest, OfPoints)
+{
+  this->ExpectTheDefinitionEverywhere([](auto & problem) {
+    Random random(5);
+    for (int n = 0; n < 700; ++n)
+    {
+      auto index = problem.fixed->GetBufferedRegion().GetIndex();
+      for (unsigned int d = 0; d < index.Dimension; ++d)
+      {
+        index[d] += Draw(random, static_cast<unsigned int>(problem.fixed->GetBufferedRegion().GetSize(d)));
+      }
+      typename std::decay_t<decltype(problem)>::PointType point;
+      problem.fixed->TransformIndexToPhysicalPoint(index, point);
+      problem.points.push_back(point);
+    }
+  });
+}
+
+TEST_P(CorrelationRatioTest, WithBSplineInterpolation)
+{
+  const auto change = [](auto & problem) {
+    using ImageType = typename std::decay_t<decltype(problem)>::ImageType;
+    const auto interpolator = itk::BSplineInterpolateImageFunction<ImageType, double, double>::New();
+    interpolator->SetSplineOrder(3);
+    problem.interpolator = interpolator;
+  };
+  this->ExpectTheDefinitionEverywhere(change);
+}
+
+TEST_P(CorrelationRatioTest, OfADisplacementField)
+{
+  this->ExpectTheDefinitionEverywhere([](auto & problem) {
+    problem.transform = MakeField<std::decay_t<decltype(problem)>::ImageType::ImageDimension>(*problem.fixed);
+  });
+}
+
+/** An interpolator that no device has. */
+TEST_P(CorrelationRatioTest, ThroughITK)
+{
+  this->ExpectTheDefinitionEverywhere([](auto & problem) {
+    using ImageType = typename std::decay_t<decltype(problem)>::ImageType;
+    const auto interpolator = itk::BSplineInterpolateImageFunction<ImageType, double, double>::New();
+    interpolator->SetSplineOrder(1);
+    problem.interpolator = interpolator;
+  });
+}
+
+/** η is 1 where the moving value follows from the fixed bin. */
+TEST_P(CorrelationRatioTest, ADeterministicRelationLeavesNothing)
+{
+  Problem<float, 3>     problem(3);
+  Grid<3>               grid;
+  Random                random(4);
+  std::array<float, 16> table{};
+  for (float & value : table)
+  {
+    value = static_cast<float>(Uniform(random, -500.0, 900.0));
+  }
+  grid.size.Fill(40);
+  problem.bins = 16;
+  problem.fixed = MakeImage<itk::Image<float, 3>>(grid, [&random](const auto &) { return Draw(random, 16); });
+  problem.moving = itk::Image<float, 3>::New();
+  grid.ApplyTo(*problem.moving);
+  problem.moving->Allocate();
+  for (itk::ImageRegionIteratorWithIndex<itk::Image<float, 3>> it(problem.moving, problem.moving->GetBufferedRegion());
+       !it.IsAtEnd();
+       ++it)
+  {
+    it.Set(table[static_cast<std::size_t>(problem.fixed->GetPixel(it.GetIndex()))]);
+  }
+  problem.transform = itk::TranslationTransform<double, 3>::New();
+  const auto metric = problem.MakeMetric(this->GetDevice());
+  metric->Initialize();
+  EXPECT_NEAR(metric->GetValue(), 0.0, 1e-6);
+}
+
+TEST_P(CorrelationRatioTest, AffineChangesOfTheMovingValuesChangeNothing)
+{
+  Problem<float, 3> problem(8);
+  const Answer      before = InitializeAndAsk(*problem.MakeMetric(this->GetDevice()));
+  for (itk::ImageRegionIteratorWithIndex<itk::Image<float, 3>> it(problem.moving, problem.moving->GetBufferedRegion());
+       !it.IsAtEnd();
+       ++it)
+  {
+    it.Set(-4.0f * it.Get() + 512.0f);
+  }
+  problem.moving->Modified();
+  const Answer after = InitializeAndAsk(*problem.MakeMetric(this->GetDevice()));
+  EXPECT_NEAR(after.value, before.value, 1e-6);
+  EXPECT_LT(GetRelativeError(after.derivative, before.derivative), 1e-5);
+}
+
+/** Where waves are much longer than voxels: central differences over a voxel are then their slope to (2π·1.4/60)²/6. And
+ *  where no sample leaves the moving image, as the value jumps there. */
+TEST_P(CorrelationRatioTest, TheDerivativeIsTheValuesSlope)
+{
+  Problem<double, 3>   problem(11);
+  const auto           centre = problem.fixed->GetOrigin();
+  const SmoothFunction waves = [] {
+    Random random(12);
+    return SmoothFunction(random, 60.0, 90.0);
+  }();
+  for (itk::Image<double, 3> * image : { problem.fixed.GetPointer(), problem.moving.GetPointer() })
+  {
+    for (itk::ImageRegionIteratorWithIndex<itk::Image<double, 3>> it(image, image->GetBufferedRegion()); !it.IsAtEnd();
+         ++it)
+    {
+      itk::Point<double, 3> point;
+      image->TransformIndexToPhysicalPoint(it.GetIndex(), point);
+      it.Set(waves(point - centre));
+    }
+  }
+  Random     random(13);
+  const auto region = problem.fixed->GetBufferedRegion();
+  for (int n = 0; n < 4000; ++n)
+  {
+    itk::ContinuousIndex<double, 3> index;
+    for (unsigned int d = 0; d < 3; ++d)
+    {
+      index[d] = Uniform(random, 0.3, 0.7) * static_cast<double>(region.GetSize(d));
+    }
+    itk::Point<double, 3> point;
+    problem.fixed->TransformContinuousIndexToPhysicalPoint(index, point);
+    problem.points.push_back(point);
+  }
+  problem.bins = 16;
+  problem.usesGradientFilter = false;
+  const auto   metric = problem.MakeMetric(this->GetDevice());
+  const Answer answer = InitializeAndAsk(*metric);
+  ASSERT_EQ(answer.validPoints, problem.points.size());
+  const auto   parameters = problem.transform->GetParameters();
+  const double norm = GetNorm({ answer.derivative[9], answer.derivative[10], answer.derivative[11] });
+  for (unsigned int p = 9; p < 12; ++p)
+  {
+    const double step = 0.05;
+    double       values[2];
+    for (int side = 0; side < 2; ++side)
+    {
+      auto changed = parameters;
+      changed[p] += side == 0 ? -step : step;
+      problem.transform->SetParameters(changed);
+      values[side] = metric->GetValue();
+    }
+    problem.transform->SetParameters(parameters);
+    EXPECT_NEAR(-(values[1] - values[0]) / (2 * step), answer.derivative[p], 0.02 * norm);
+  }
+}
+
+TEST_P(CorrelationRatioTest, RepeatsToTheBitOnAnyNumberOfThreads)
+{
+  const Problem<float, 3> problem(21);
+  std::vector<Answer>     answers;
+  for (const unsigned int threads : { 1u, 2u, 7u, 7u })
+  {
+    const auto metric = problem.MakeMetric(this->GetDevice());
+    metric->SetMaximumNumberOfWorkUnits(threads);
+    answers.push_back(InitializeAndAsk(*metric));
+    EXPECT_EQ(answers.back().value, answers.front().value);
+    EXPECT_EQ(answers.back().derivative, answers.front().derivative);
+  }
+}
+
+TEST_P(CorrelationRatioTest, RefusesBadInputAndGoesOn)
+{
+  Problem<float, 3> problem(6);
+  const auto        metric = problem.MakeMetric(this->GetDevice());
+  EXPECT_THROW(metric->GetValue(), itk::GPUBadInputError);
+  for (const unsigned int bins : { 0u, 1u, 4097u })
+  {
+    metric->SetNumberOfHistogramBins(bins);
+    EXPECT_THROW(metric->Initialize(), itk::GPUBadInputError) << bins;
+  }
+  metric->SetNumberOfHistogramBins(32);
+  metric->Initialize();
+  const double value = metric->GetValue();
+  metric->SetNumberOfHistogramBins(33);
+  EXPECT_THROW(metric->GetValue(), itk::GPUBadInputError);
+  metric->SetNumberOfHistogramBins(32);
+  EXPECT_EQ(metric->GetValue(), value);
+
+  auto far = problem.transform->GetParameters();
+  far[9] += 1e5;
+  const auto near = problem.transform->GetParameters();
+  problem.transform->SetParameters(far);
+  EXPECT_THROW(metric->GetValue(), itk::GPUBadInputError);
+  problem.transform->SetParameters(near);
+  EXPECT_EQ(metric->GetValue(), value);
+
+  const auto  index = problem.moving->GetBufferedRegion().GetIndex();
+  const float kept = problem.moving->GetPixel(index);
+  problem.moving->SetPixel(index, std::numeric_limits<float>::quiet_NaN());
+  EXPECT_THROW(metric->Initialize(), itk::GPUBadInputError);
+  problem.moving->SetPixel(index, kept);
+  metric->Initialize();
+  EXPECT_EQ(metric->GetValue(), value);
+
+  problem.moving->FillBuffer(3.0f);
+  problem.moving->Modified();
+  EXPECT_THROW(metric->Initialize(), itk::GPUBadInputError);
+}
+
+/** Of another contrast, by ITK's own registration. */
+TEST_P(CorrelationRatioTest, RegistersTwoContrasts)
+{
+  using ImageType = itk::Image<float, 2>;
+  using TransformType = itk::TranslationTransform<double, 2>;
+  Problem<float, 2>    problem(2);
+  const SmoothFunction function = [] {
+    Random random(9);
+    return SmoothFunction(random, 40.0, 120.0);
+  }();
+  Grid<2> grid;
+  grid.size.Fill(120);
+  grid.spacing.Fill(1.0);
+  grid.origin.Fill(0.0);
+  problem.fixed = MakeImage<ImageType>(grid, function);
+  problem.moving = MakeImage<ImageType>(grid, [&function](auto p) {
+    p[0] -= 4.0;
+    p[1] += 3.0;
+    return 1000.0 - 300.0 * function(p);
+  });
+  const auto start = TransformType::New();
+  problem.transform = start;
+  const auto metric = problem.MakeMetric(this->GetDevice());
+  const auto optimizer = itk::RegularStepGradientDescentOptimizerv4<double>::New();
+  optimizer->SetLearningRate(1.0);
+  optimizer->SetMinimumStepLength(1e-3);
+  optimizer->SetNumberOfIterations(100);
+  using MethodType = itk::ImageRegistrationMethodv4<ImageType, ImageType, TransformType>;
+  const auto method = MethodType::New();
+  method->SetFixedImage(problem.fixed);
+  method->SetMovingImage(problem.moving);
+  method->SetMetric(metric);
+  method->SetOptimizer(optimizer);
+  method->SetInitialTransform(start);
+  method->SetNumberOfLevels(1);
+  typename MethodType::ShrinkFactorsArrayType factors(1);
+  factors.Fill(1);
+  method->SetShrinkFactorsPerLevel(factors);
+  typename MethodType::SmoothingSigmasArrayType sigmas(1);
+  sigmas.Fill(0);
+  method->SetSmoothingSigmasPerLevel(sigmas);
+  method->Update();
+  const auto found = method->GetTransform()->GetParameters();
+  EXPECT_NEAR(found[0], 4.0, 0.1);
+  EXPECT_NEAR(found[1], -3.0, 0.1);
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, CorrelationRatioTest, ::testing::ValuesIn(GetDeviceNames()), GetTestName);
+
+} // namespace
+} // namespace gpuregtest
