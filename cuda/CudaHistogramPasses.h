@@ -166,7 +166,7 @@ public:
             int                     chunkCount) override
   {
     WithVariant(a.histogram.samples.variant, [&](auto variant) {
-      m_Queue.Launch("counting the joint histogram",
+      m_Queue.Launch("counting the histogram",
                      HistogramKernel<variant.value, TArguments>,
                      GetGroups(a, chunkCount),
                      Lanes,
@@ -183,7 +183,7 @@ public:
   SumHistograms(const TArguments & a, const HistogramArrays & arrays, int chunkCount, bool accumulate) override
   {
     const int cells = static_cast<int>(CountCells(a.histogram));
-    m_Queue.Launch("summing the joint histogram",
+    m_Queue.Launch("summing the histogram",
                    a.histogram.samples.variant & SamplesArePrecise ? SumHistogramsKernel<true, TArguments>
                                                                    : SumHistogramsKernel<false, TArguments>,
                    dim3(static_cast<unsigned int>((cells + SumCellsPerGroup - 1) / SumCellsPerGroup)),

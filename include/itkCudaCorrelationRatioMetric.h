@@ -28,7 +28,9 @@ namespace itk
  * buffered region inside of its mask.
  *
  * Which transforms, interpolators, masks and samplings are computed on the device, and what else CudaMattesNMI says of
- * residency, repeatability and errors, holds here, too.
+ * residency, repeatability and errors, holds here, too. Sums on a device are in fixed point: where the sampled moving
+ * values vary by less than some hundredths of the whole image's range (some thousandths, of a whole head), so that the value
+ * would not be known to 1e-6, the host computes it through ITK's classes, and a warning says so once.
  *
  * \tparam TFixedImage, TMovingImage images of float or double, of 2 or 3 dimensions.
  *
@@ -67,6 +69,9 @@ public:
   static_assert(TMovingImage::ImageDimension == ImageDimension && TVirtualImage::ImageDimension == ImageDimension,
                 "CudaCorrelationRatioMetric: fixed, moving and virtual image have the same dimension");
 
+  static constexpr SizeValueType LeastBins = 2;
+  static constexpr SizeValueType MostBins = 4096;
+
   /** Of the fixed image: 2 to 4096, 256 by default. Call Initialize() after a change. */
   itkSetMacro(NumberOfHistogramBins, SizeValueType);
   itkGetConstMacro(NumberOfHistogramBins, SizeValueType);
@@ -95,7 +100,7 @@ private:
   SizeValueType
   FindBin(double fixedValue) const;
   void
-  FindRanges();
+  FindFixedRange();
   void
   UpdateEngine(bool isInitializing) const;
   void
@@ -111,8 +116,6 @@ private:
   SizeValueType                                                                   m_InitializedBins{ 0 };
   double                                                                          m_FixedMinimum{ 0 };
   double                                                                          m_FixedRange{ 1 };
-  double                                                                          m_MovingMinimum{ 0 };
-  double                                                                          m_MovingRange{ 1 };
 };
 
 } // namespace itk

@@ -10,23 +10,15 @@
 #include <array>
 #include <memory>
 #include <string>
-#include <type_traits>
 #include <vector>
 
-// One definition of a member of CudaCorrelationRatioMetric; every one has the same five parameters.
-#define itkCudaCorrelationRatioTemplate             \
-  template <typename TFixedImage,                   \
-            typename TMovingImage,                  \
-            typename TVirtualImage,                 \
-            typename TInternalComputationValueType, \
-            typename TMetricTraits>
 #define itkCudaCorrelationRatioClass \
   CudaCorrelationRatioMetric<TFixedImage, TMovingImage, TVirtualImage, TInternalComputationValueType, TMetricTraits>
 
 namespace itk
 {
 
-itkCudaCorrelationRatioTemplate
+itkGPUMetricTemplate
 itkCudaCorrelationRatioClass::CudaCorrelationRatioMetric()
 {
   using GPURegistrationDetail::MetricWorkUnits;
@@ -35,63 +27,63 @@ itkCudaCorrelationRatioClass::CudaCorrelationRatioMetric()
   this->m_SparseGetValueAndDerivativeThreader = MetricWorkUnits<ThreadedIndexedContainerPartitioner, Superclass>::New();
 }
 
-itkCudaCorrelationRatioTemplate void
+itkGPUMetricTemplate
+void
 itkCudaCorrelationRatioClass::Initialize()
 {
   m_Face.Initialize(
     [this] {
       Superclass::Initialize();
-      this->FindRanges();
+      this->FindFixedRange();
       m_InitializedBins = m_NumberOfHistogramBins;
     },
     [this] { this->UpdateEngine(true); });
 }
 
-itkCudaCorrelationRatioTemplate void
-itkCudaCorrelationRatioClass::FindRanges()
+itkGPUMetricTemplate
+void
+itkCudaCorrelationRatioClass::FindFixedRange()
 {
+  if (m_NumberOfHistogramBins < LeastBins || m_NumberOfHistogramBins > MostBins)
+  {
+    GPURegistrationDetail::ThrowBadInput(*this,
+                                         "The number of histogram bins is ",
+                                         m_NumberOfHistogramBins,
+                                         ". Set one from ",
+                                         LeastBins,
+                                         " to ",
+                                         MostBins,
+                                         ".");
+  }
   const GPURegistrationDetail::MetricImages<Self> images(*this);
   const auto                                      fixed = images.ComputeMaskedFixedRange();
-  auto                                            moving = images.ComputeWholeMovingRange();
+  images.CheckRange("fixed", images.ComputeFixedRange());
   images.CheckRange("fixed", fixed);
-  images.CheckRange("moving", moving);
-  // A spline's values lie between its coefficients.
-  GPURegistrationDetail::VisitSplineInterpolator(
-    this->m_MovingInterpolator.GetPointer(), [&](const auto & interpolator) {
-      using InterpolatorType = std::decay_t<decltype(interpolator)>;
-      const auto * const coefficients =
-        GPURegistrationDetail::BSplineAccess<InterpolatorType>::GetCoefficients(interpolator);
-      if (interpolator.GetSplineOrder() > 1 && coefficients != nullptr)
-      {
-        const auto all = images.ComputeRangeOf(*coefficients);
-        moving = { std::min(moving.first, all.first), std::max(moving.second, all.second) };
-      }
-    });
+  images.CheckRange("moving", images.ComputeWholeMovingRange());
   m_FixedMinimum = fixed.first;
   m_FixedRange = fixed.second - fixed.first;
-  m_MovingMinimum = moving.first;
-  m_MovingRange = moving.second - moving.first;
 }
 
-itkCudaCorrelationRatioTemplate SizeValueType
+itkGPUMetricTemplate
+SizeValueType
 itkCudaCorrelationRatioClass::FindBin(double fixedValue) const
 {
   // Interpolation may leave the range of the voxels by rounding, a spline by more.
+  const auto   last = static_cast<double>(m_InitializedBins - 1);
   const double place = static_cast<double>(m_InitializedBins) * (fixedValue - m_FixedMinimum) / m_FixedRange;
-  return std::min(m_InitializedBins - 1, static_cast<SizeValueType>(std::max(place, 0.0)));
+  // What is not a number is in the first.
+  return place > 0.0 ? static_cast<SizeValueType>(std::min(place, last)) : 0;
 }
 
-itkCudaCorrelationRatioTemplate void
+itkGPUMetricTemplate
+void
 itkCudaCorrelationRatioClass::UpdateEngine(bool isInitializing) const
 {
   const auto bins = static_cast<int>(std::min<SizeValueType>(m_InitializedBins, NumericTraits<int>::max()));
   GPURegistrationDetail::MetricScales scales;
   GPURegistrationDetail::AddToKey(scales.fixed, m_FixedMinimum);
   GPURegistrationDetail::AddToKey(scales.fixed, m_FixedRange);
-  scales.minimum = m_MovingMinimum;
-  scales.maximum = m_MovingMinimum + m_MovingRange;
-  scales.unit = m_MovingRange;
-  scales.end = 1.0;
+  scales.isOfMovingImage = true;
   m_Face.UpdateEngine(
     [bins](const gpureg::CorrelationRatioMetric & engine) { return engine.GetNumberOfBins() != bins; },
     [bins](const std::string & device) { return std::make_unique<gpureg::CorrelationRatioMetric>(device, bins); },
@@ -100,7 +92,8 @@ itkCudaCorrelationRatioClass::UpdateEngine(bool isInitializing) const
     isInitializing);
 }
 
-itkCudaCorrelationRatioTemplate void
+itkGPUMetricTemplate
+void
 itkCudaCorrelationRatioClass::GetValueAndDerivativeExecute() const
 {
   if (m_InitializedBins != 0 && m_NumberOfHistogramBins != m_InitializedBins)
@@ -116,29 +109,45 @@ itkCudaCorrelationRatioClass::GetValueAndDerivativeExecute() const
                   [this] { this->EvaluateThroughITK(); });
 }
 
-itkCudaCorrelationRatioTemplate void
+itkGPUMetricTemplate
+void
 itkCudaCorrelationRatioClass::EvaluateOnDevice(GPURegistrationDetail::MetricRoute route) const
 {
   this->UpdateEngine(false);
   const gpureg::Forces                 forces = m_Face.ChooseForces(route);
   const gpureg::SampleMapping          mapping = GPURegistrationDetail::MetricMapping<Self>(*this).MakeMapping(route);
   const gpureg::CorrelationRatioResult result = m_Face.GetEngine().Evaluate(mapping, forces, m_Face.GetParallelFor());
+  if (result.count > 0 && !result.isResolved)
+  {
+    m_Face.GetEngine().ReleaseForces();
+    m_Use.WarnOnce(
+      *this,
+      "The moving values of the samples hardly vary against the range of the whole image, which is too much "
+      "for the sums on " +
+        m_Use.GetDevice().GetName() +
+        ": the host computes them through ITK's own classes, which is slower. Cut off what lies far outside.");
+    this->EvaluateThroughITK();
+    return;
+  }
   this->StoreValue(result.within, result.all, result.count);
   m_Face.StoreDerivative(forces, result, mapping, 0.5 * result.all);
 }
 
 /** The same, from double-precision sums of ITK's own samples. */
-itkCudaCorrelationRatioTemplate void
+itkGPUMetricTemplate
+void
 itkCudaCorrelationRatioClass::EvaluateThroughITK() const
 {
   using SamplesType = GPURegistrationDetail::MetricThroughITK<Self>;
   using SumsType = std::vector<std::array<double, 3>>; // N, Σ Y, Σ Y² of each bin
-  const SamplesType     samples(*this, 64);
+  const SamplesType samples(*this, 64);
+  // So that squares lose nothing to a large offset.
+  const double          offset = this->m_MovingImage->GetPixel(this->m_MovingImage->GetBufferedRegion().GetIndex());
   std::vector<SumsType> parts(samples.GetNumberOfTasks());
   samples.ForEachTask([&](std::int64_t task) {
     parts[task].assign(m_InitializedBins, {});
     samples.ForEachSample(task, [&](const typename SamplesType::Sample & sample) {
-      const double y = sample.movingValue - m_MovingMinimum;
+      const double y = sample.movingValue - offset;
       auto &       sums = parts[task][this->FindBin(sample.fixedValue)];
       sums[0] += 1.0;
       sums[1] += y;
@@ -166,21 +175,23 @@ itkCudaCorrelationRatioClass::EvaluateThroughITK() const
   {
     within += deviations(sums);
   }
-  const double all = deviations(whole);
+  // A constant's sum of deviations is what rounding leaves.
+  const double all = deviations(whole) > 1e-13 * whole[2] ? deviations(whole) : 0.0;
   this->StoreValue(within, all, whole[0]);
   if (this->GetComputeDerivative())
   {
     samples.Differentiate(
       [&](const typename SamplesType::Sample & sample) {
         const auto & sums = bins[this->FindBin(sample.fixedValue)];
-        const double y = sample.movingValue - m_MovingMinimum;
+        const double y = sample.movingValue - offset;
         return y - sums[1] / sums[0] - within / all * (y - whole[1] / whole[0]);
       },
       -2.0 / all);
   }
 }
 
-itkCudaCorrelationRatioTemplate void
+itkGPUMetricTemplate
+void
 itkCudaCorrelationRatioClass::StoreValue(double within, double all, double count) const
 {
   // ITK's own threaders write to these through a const_cast: an evaluation is const, its results are not.
@@ -204,7 +215,8 @@ itkCudaCorrelationRatioClass::StoreValue(double within, double all, double count
   self->m_Value = static_cast<typename Superclass::MeasureType>(std::min(1.0, std::max(0.0, within / all)));
 }
 
-itkCudaCorrelationRatioTemplate void
+itkGPUMetricTemplate
+void
 itkCudaCorrelationRatioClass::PrintSelf(std::ostream & os, Indent indent) const
 {
   Superclass::PrintSelf(os, indent);
@@ -214,7 +226,6 @@ itkCudaCorrelationRatioClass::PrintSelf(std::ostream & os, Indent indent) const
 
 } // namespace itk
 
-#undef itkCudaCorrelationRatioTemplate
 #undef itkCudaCorrelationRatioClass
 
 #endif

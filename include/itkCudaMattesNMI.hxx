@@ -10,13 +10,6 @@
 #include <utility>
 #include <vector>
 
-// One definition of a member of CudaMattesNMI; every one has the same five parameters.
-#define itkCudaMattesNMITemplate                    \
-  template <typename TFixedImage,                   \
-            typename TMovingImage,                  \
-            typename TVirtualImage,                 \
-            typename TInternalComputationValueType, \
-            typename TMetricTraits>
 #define itkCudaMattesNMIClass \
   CudaMattesNMI<TFixedImage, TMovingImage, TVirtualImage, TInternalComputationValueType, TMetricTraits>
 
@@ -29,7 +22,7 @@ namespace GPURegistrationDetail
 constexpr int BinPadding = 2;
 } // namespace GPURegistrationDetail
 
-itkCudaMattesNMITemplate
+itkGPUMetricTemplate
 void
 itkCudaMattesNMIClass::Initialize()
 {
@@ -44,7 +37,7 @@ itkCudaMattesNMIClass::Initialize()
 }
 
 /** Where the joint histogram begins and how wide its bins are, as the Mattes metric has it. */
-itkCudaMattesNMITemplate
+itkGPUMetricTemplate
 void
 itkCudaMattesNMIClass::ComputeIntensityRanges()
 {
@@ -69,7 +62,7 @@ itkCudaMattesNMIClass::ComputeIntensityRanges()
     this->m_MovingImageTrueMin / this->m_MovingImageBinSize - PDFValueType{ BinPadding };
 }
 
-itkCudaMattesNMITemplate
+itkGPUMetricTemplate
 void
 itkCudaMattesNMIClass::UpdateEngine(bool isInitializing) const
 {
@@ -91,7 +84,7 @@ itkCudaMattesNMIClass::UpdateEngine(bool isInitializing) const
                       isInitializing);
 }
 
-itkCudaMattesNMITemplate
+itkGPUMetricTemplate
 void
 itkCudaMattesNMIClass::GetValueAndDerivativeExecute() const
 {
@@ -108,7 +101,7 @@ itkCudaMattesNMIClass::GetValueAndDerivativeExecute() const
                   [this] { this->EvaluateThroughITK(); });
 }
 
-itkCudaMattesNMITemplate
+itkGPUMetricTemplate
 void
 itkCudaMattesNMIClass::EvaluateOnDevice(GPURegistrationDetail::MetricRoute route) const
 {
@@ -123,7 +116,7 @@ itkCudaMattesNMIClass::EvaluateOnDevice(GPURegistrationDetail::MetricRoute route
   m_Face.StoreDerivative(forces, result, mapping, validPoints);
 }
 
-itkCudaMattesNMITemplate
+itkGPUMetricTemplate
 gpureg::JointDensity
 itkCudaMattesNMIClass::MakeDensity(const gpureg::MattesResult & result) const
 {
@@ -132,7 +125,7 @@ itkCudaMattesNMIClass::MakeDensity(const gpureg::MattesResult & result) const
 }
 
 /** Leaves value, histogram and marginals where ITK's metric leaves them. */
-itkCudaMattesNMITemplate
+itkGPUMetricTemplate
 void
 itkCudaMattesNMIClass::StoreValue(const gpureg::JointDensity & density, SizeValueType validPoints) const
 {
@@ -177,7 +170,7 @@ itkCudaMattesNMIClass::StoreValue(const gpureg::JointDensity & density, SizeValu
   self->m_MovingImageMarginalPDF.assign(density.GetMovingMarginal().begin(), density.GetMovingMarginal().end());
 }
 
-itkCudaMattesNMITemplate
+itkGPUMetricTemplate
 void
 itkCudaMattesNMIClass::PrintSelf(std::ostream & os, Indent indent) const
 {
@@ -190,7 +183,6 @@ itkCudaMattesNMIClass::PrintSelf(std::ostream & os, Indent indent) const
 
 #include "GPURegistrationDetail/itkCudaMattesNMIThroughITK.hxx"
 
-#undef itkCudaMattesNMITemplate
 #undef itkCudaMattesNMIClass
 
 #endif

@@ -227,6 +227,7 @@ EngineTest */cuda_0
 CudaBackendTest *ACallersCurrentDevice*:*AThreadWithoutAContext*
 MattesEquivalenceTest */cuda_0
 NmiTest */cuda_0
+CorrelationRatioTest *Is*/cuda_0:*By*/cuda_0:*In*/cuda_0:*Of?o*/cuda_0:*OfADisp*/cuda_0:*Repeats*/cuda_0
 DeterminismTest */cuda_0
 ContractTest */cuda_0
 BadInputTest */cuda_0

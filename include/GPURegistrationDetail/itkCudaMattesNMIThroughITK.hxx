@@ -12,7 +12,7 @@
 namespace itk
 {
 
-itkCudaMattesNMITemplate
+itkGPUMetricTemplate
 class itkCudaMattesNMIClass::ThroughITK
 {
 public:
@@ -121,7 +121,7 @@ private:
   SamplesType  m_Samples;
 };
 
-itkCudaMattesNMITemplate
+itkGPUMetricTemplate
 void
 itkCudaMattesNMIClass::EvaluateThroughITK() const
 {

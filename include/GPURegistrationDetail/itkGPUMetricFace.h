@@ -79,7 +79,16 @@ public:
       throughITK();
       return;
     }
-    this->OnDevice([&] { onDevice(route); });
+    try
+    {
+      this->OnDevice([&] { onDevice(route); });
+    }
+    catch (const GPUBadInputError &)
+    {
+      // No samples are valid, say: the forces of all of them have been brought already.
+      m_Engine->ReleaseForces();
+      throw;
+    }
   }
 
   /** Makes the engine by makeEngine(name of the device) if the device has changed, or isOther(engine); and sends it what has
@@ -206,6 +215,14 @@ private:
 
 } // namespace GPURegistrationDetail
 } // namespace itk
+
+/** Before one definition of a member of a metric: all of them have the same five parameters. */
+#define itkGPUMetricTemplate                        \
+  template <typename TFixedImage,                   \
+            typename TMovingImage,                  \
+            typename TVirtualImage,                 \
+            typename TInternalComputationValueType, \
+            typename TMetricTraits>
 
 /** In a metric that has a MetricFace. */
 #define itkGPUMetricFriendsMacro(engine)                        \

@@ -5,10 +5,13 @@
 
 #include "GPURegistrationDetail/itkGPURegistrationThreads.h"
 #include "GPURegistrationDetail/itkGPUDeviceUse.h"
+#include "GPURegistrationDetail/itkGPUMetricSources.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -113,11 +116,21 @@ public:
     return this->ComputeRange(m_Metric.m_MovingImage.GetPointer(), decltype(m_Metric.m_MovingImageMask.GetPointer()){});
   }
 
-  template <typename TImage>
+  /** Of all that the moving interpolator may give: a spline's values lie between its coefficients. */
   Range
-  ComputeRangeOf(const TImage & image) const
+  ComputeReachOfMovingValues() const
   {
-    return this->ComputeRange(&image, decltype(m_Metric.m_MovingImageMask.GetPointer()){});
+    Range reach = this->ComputeWholeMovingRange();
+    VisitSplineInterpolator(m_Metric.m_MovingInterpolator.GetPointer(), [&](const auto & interpolator) {
+      using InterpolatorType = std::decay_t<decltype(interpolator)>;
+      const auto * const coefficients = BSplineAccess<InterpolatorType>::GetCoefficients(interpolator);
+      if (interpolator.GetSplineOrder() > 1 && coefficients != nullptr)
+      {
+        const Range all = this->ComputeRange(coefficients, decltype(m_Metric.m_MovingImageMask.GetPointer()){});
+        reach = { std::min(reach.first, all.first), std::max(reach.second, all.second) };
+      }
+    });
+    return reach;
   }
 
   /** \throws GPUBadInputError unless there are values in it, and they vary. */

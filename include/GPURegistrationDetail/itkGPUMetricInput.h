@@ -22,6 +22,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <type_traits>
 
 namespace itk
@@ -38,10 +39,12 @@ struct MetricScales
   /** What fixed bins depend on besides the image. */
   gpureg::Key fixed;
   /** Moving values between these two become (v - minimum)/unit, in [0, end]. */
-  double minimum;
-  double maximum;
-  double unit;
-  double end;
+  double minimum = 0;
+  double maximum = 0;
+  double unit = 0;
+  double end = 1;
+  /** Or, whatever these three are: all values that the moving image has when it is sent become [0, 1]. */
+  bool isOfMovingImage = false;
 };
 
 /** Copies a scalar image as the engine wants it: (v - minimum)/unit, or v - minimum in double precision. */
@@ -304,18 +307,17 @@ private:
 
   /** \param mayLeaveRange whether the voxels are no longer those that the range is of. */
   gpureg::MovingImage
-  MakeMovingImage(const MetricScales & scales, gpureg::Precision precision, bool mayLeaveRange) const
+  MakeMovingImage(const MetricScales & wanted, gpureg::Precision precision, bool mayLeaveRange) const
   {
     namespace Geometry = GPURegistrationGeometry;
     const MovingImageType & image = *m_Metric.m_MovingImage;
+    const MetricScales      scales = this->FindScales(wanted);
     const double            minimum = scales.minimum;
-    const double            maximum = scales.maximum;
     const double            unit = scales.unit;
     gpureg::MovingImage     side;
     side.size = Geometry::SizeOf<ImageDimension>(image.GetBufferedRegion().GetSize());
     side.precision = precision;
     side.values = MakeValueFiller(&image, side.precision, minimum, unit);
-    side.checksRange = mayLeaveRange;
 
     if (IsExactly<NearestNeighborInterpolateImageFunction<MovingImageType, CoordinateType>>(
           m_Metric.m_MovingInterpolator))
@@ -331,31 +333,59 @@ private:
                                             side.precision,
                                             minimum,
                                             unit);
-        side.checksRange = true;
       }
     });
-    // ITK rounds a value to the pixel type before it asks whether it is in the range.
+    side.minimum = minimum;
+    side.range = scales.maximum - minimum;
+    side.largest = side.range;
+    side.roundsToFloat = std::is_same<typename MovingImageType::PixelType, float>::value;
+    this->SetGradient(side, unit);
+    this->SetMask(side);
+    if (!wanted.isOfMovingImage)
+    {
+      this->SetRangeCheck(side, scales, mayLeaveRange);
+    }
+    return side;
+  }
+
+  /** With those of the moving image, if they are to be its own. */
+  MetricScales
+  FindScales(MetricScales scales) const
+  {
+    if (scales.isOfMovingImage)
+    {
+      std::tie(scales.minimum, scales.maximum) = MetricImages<TMetric>(m_Metric).ComputeReachOfMovingValues();
+      if (scales.maximum <= scales.minimum)
+      {
+        // All of a constant image is 0, in any scale.
+        scales.maximum = scales.minimum + 1.0;
+      }
+      scales.unit = scales.maximum - scales.minimum;
+      scales.end = 1.0;
+    }
+    return scales;
+  }
+
+  /** What makes a sample invalid, if its value may leave the range. */
+  void
+  SetRangeCheck(gpureg::MovingImage & side, const MetricScales & scales, bool mayLeaveRange) const
+  {
     using PixelType = typename MovingImageType::PixelType;
+    const bool hasMask = m_Metric.m_MovingImageMask.IsNotNull();
+    side.checksRange = mayLeaveRange || side.mask || side.coefficients;
+    if (hasMask || mayLeaveRange)
+    {
+      const auto all = MetricImages<TMetric>(m_Metric).ComputeWholeMovingRange();
+      side.largest = std::max(all.second - scales.minimum, scales.minimum - all.first);
+    }
+    // ITK rounds a value to the pixel type before it asks whether it is in the range.
     const auto halfDigit = [](double value) {
       const auto pixel = static_cast<PixelType>(value);
       return 0.5 * (static_cast<double>(std::nextafter(std::abs(pixel), std::numeric_limits<PixelType>::max())) -
                     static_cast<double>(std::abs(pixel)));
     };
-    side.minimum = minimum;
-    side.range = maximum - minimum;
-    side.largest = side.range;
-    if (m_Metric.m_MovingImageMask.IsNotNull() || mayLeaveRange)
-    {
-      const auto all = MetricImages<TMetric>(m_Metric).ComputeWholeMovingRange();
-      side.largest = std::max(all.second - minimum, minimum - all.first);
-    }
-    side.roundsToFloat = std::is_same<PixelType, float>::value;
-    side.slackBelow = halfDigit(minimum) / unit;
-    side.slackAbove = (maximum + halfDigit(maximum) - minimum) / unit - scales.end;
-
-    this->SetGradient(side, unit);
-    this->SetMask(side);
-    return side;
+    side.slackBelow = halfDigit(scales.minimum) / scales.unit;
+    side.slackAbove = (scales.maximum + halfDigit(scales.maximum) - scales.minimum) / scales.unit - scales.end;
   }
 
   /** The gradient image, or what central differences need. */
@@ -402,7 +432,6 @@ private:
     if (const auto * const mask = dynamic_cast<const MaskType *>(m_Metric.m_MovingImageMask.GetPointer()))
     {
       const auto & maskImage = *mask->GetImage();
-      side.checksRange = true;
       side.maskSize = Geometry::SizeOf<ImageDimension>(maskImage.GetBufferedRegion().GetSize());
       side.mask = [mask, &maskImage](std::int64_t first, std::int64_t count, void * out) {
         for (std::int64_t i = 0; i < count; ++i)

@@ -63,9 +63,7 @@ public:
                          part->GetNameOfClass(),
                          " has B-spline parameters, which ",
                          m_Metric.GetNameOfClass(),
-                         " does not optimise yet. Use itk::",
-                         m_Metric.Superclass::GetNameOfClass(),
-                         " for it, or a displacement field.");
+                         " does not optimise yet. Use one of ITK's own metrics for it, or a displacement field.");
       }
       restIsLinear = restIsLinear && (n + 1 == count || GPURegistrationGeometry::IsLinear(*part));
     }

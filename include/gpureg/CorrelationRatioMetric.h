@@ -20,6 +20,8 @@ struct CorrelationRatioResult : ForceResult
   double within = 0;
   /** … and B = Σ (Y - m)², from the mean of all. The value is A/B; and the derivative (2/B)·forces. */
   double all = 0;
+  /** Whether A/B is known to 1e-6: not where the values hardly vary against their range, for the sums are in fixed point. */
+  bool isResolved = true;
 };
 
 /** 1 - η(moving | fixed): how little of the moving values' variance their fixed bins explain (Roche 1998; Li 2015). A force

@@ -62,7 +62,7 @@ public:
     return m_Core.GetBackend();
   }
 
-  /** \param arguments sets what is the metric's own: rows, columns and table columns, and the unit by CountIn.
+  /** \param setArguments sets what is the metric's own: rows, columns, table columns and the unit.
    *  \param needs the metric's, see SampleSet. */
   template <typename TSetArguments>
   HistogramResult

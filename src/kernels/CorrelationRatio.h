@@ -28,7 +28,7 @@ enum
   CorrelationRatioRestBits = 5,
   CorrelationRatioCountShift = 18,
   /** So many samples of weight 1 fit into 32 bits in units of 2^-18, and so many rests into 18 bits. */
-  MostSamplesOfCorrelationRatio = 8192
+  MostSamplesOfCorrelationRatio = 8191
 };
 
 /** … and its entries in the table, see WeighValue. */
@@ -47,8 +47,14 @@ typedef struct CorrelationRatioArguments
   HistogramArguments histogram;
 } CorrelationRatioArguments;
 
-/** Pass 1: what the sample at a position counts as; 0 if it is not valid. A spline that leaves the values' range by more
- *  than the scale has room for is cut off there. */
+/** What is below the unit, in [0, 1), in 2^-CorrelationRatioRestBits of it, to the nearest: it may be a whole unit. */
+GPUREG_FUNCTION u32
+ToRest(float fraction)
+{
+  return ToCount(fraction, (float)(1 << CorrelationRatioRestBits));
+}
+
+/** Pass 1: what the sample at a position counts as; 0 if it is not valid. Values are in [0, 1] but for rounding. */
 GPUREG_FUNCTION int
 FindWindow(int                               variant,
            const CorrelationRatioArguments * a,
@@ -67,12 +73,11 @@ FindWindow(int                               variant,
   *first = CorrelationRatioCount;
   const float units = y * a->histogram.countUnit;
   const float squares = y * units;
-  const float restUnits = (float)(1 << CorrelationRatioRestBits);
   weights[CorrelationRatioSum] = (u32)units;
-  weights[CorrelationRatioRest] = (u32)((units - (float)weights[CorrelationRatioSum]) * restUnits);
+  weights[CorrelationRatioRest] = ToRest(units - (float)weights[CorrelationRatioSum]);
   weights[CorrelationRatioSquares] = (u32)squares;
   weights[CorrelationRatioCount] =
-    ((u32)1 << CorrelationRatioCountShift) + (u32)((squares - (float)weights[CorrelationRatioSquares]) * restUnits);
+    ((u32)1 << CorrelationRatioCountShift) + ToRest(squares - (float)weights[CorrelationRatioSquares]);
   return 1;
 }
 

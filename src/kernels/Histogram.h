@@ -9,6 +9,9 @@
 
 GPUREG_NAMESPACE_BEGIN
 
+/** 2^32: HistogramArguments::countUnit of the precise variants. */
+#define GPUREG_PRECISE_COUNT_UNIT GPUREG_FIXED_UNITS
+
 enum
 {
   /** Cells of the histogram that one group adds up over the chunks. */

@@ -6,9 +6,6 @@
 
 GPUREG_NAMESPACE_BEGIN
 
-/** 2^32: MattesArguments::countUnit of the precise variants. */
-#define GPUREG_PRECISE_COUNT_UNIT GPUREG_FIXED_UNITS
-
 /** FindMattesValue, in units of a value. */
 GPUREG_FUNCTION int
 FindPreciseMattesValue(int                     variant,

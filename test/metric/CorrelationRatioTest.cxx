@@ -487,6 +487,37 @@ TEST_P(CorrelationRatioTest, ADeterministicRelationLeavesNothing)
   EXPECT_NEAR(metric->GetValue(), 0.0, 1e-6);
 }
 
+/** One voxel far outside widens the range: a little, which the sums stand, and so much that the host computes. */
+TEST_P(CorrelationRatioTest, OneVoxelFarOutside)
+{
+  for (const float far : { 1e3f, 3e4f, 1e6f })
+  {
+    SCOPED_TRACE(far);
+    const auto change = [far](auto & problem) {
+      problem.moving->SetPixel(problem.moving->GetBufferedRegion().GetIndex(), far);
+    };
+    this->ExpectTheDefinitionWith<float, 2>(change);
+    this->ExpectTheDefinitionWith<double, 3>(change);
+  }
+}
+
+/** Chunks as full as they may be, whose unit is the coarsest. */
+TEST_P(CorrelationRatioTest, OfAWholeHeadsSize)
+{
+  this->ExpectTheDefinitionWith<float, 3>([](auto & problem) {
+    using ImageType = typename std::decay_t<decltype(problem)>::ImageType;
+    Grid<3> grid;
+    grid.size = { { 150, 170, 160 } };
+    grid.spacing.Fill(1.0);
+    const auto images = MakeImagePair<ImageType>(grid, grid, 31);
+    problem.fixed = images.first;
+    problem.moving = images.second;
+    const auto affine = itk::AffineTransform<double, 3>::New();
+    affine->Rotate3D(itk::Vector<double, 3>(1.0), 0.05);
+    problem.transform = affine;
+  });
+}
+
 TEST_P(CorrelationRatioTest, AffineChangesOfTheMovingValuesChangeNothing)
 {
   Problem<float, 3> problem(8);
@@ -501,6 +532,31 @@ TEST_P(CorrelationRatioTest, AffineChangesOfTheMovingValuesChangeNothing)
   const Answer after = InitializeAndAsk(*problem.MakeMetric(this->GetDevice()));
   EXPECT_NEAR(after.value, before.value, 1e-6);
   EXPECT_LT(GetRelativeError(after.derivative, before.derivative), 1e-5);
+}
+
+/** Without Initialize(), and beyond the range that the voxels had there. */
+TEST_P(CorrelationRatioTest, SeesVoxelsThatHaveChanged)
+{
+  Problem<float, 3> problem(9);
+  const auto        metric = problem.MakeMetric(this->GetDevice());
+  metric->TrustsTimeStampsOff();
+  metric->Initialize();
+  const double before = metric->GetValue();
+  const auto   scale = [&problem](float factor) {
+    for (itk::ImageRegionIteratorWithIndex<itk::Image<float, 3>> it(problem.moving,
+                                                                    problem.moving->GetBufferedRegion());
+         !it.IsAtEnd();
+         ++it)
+    {
+      it.Set(factor * it.Get());
+    }
+  };
+  scale(10.0f);
+  EXPECT_NEAR(metric->GetValue(), before, 1e-6);
+  metric->TrustsTimeStampsOn();
+  scale(-7.0f);
+  problem.moving->Modified();
+  EXPECT_NEAR(metric->GetValue(), before, 1e-6);
 }
 
 /** Where waves are much longer than voxels: central differences over a voxel are then their slope to (2π·1.4/60)²/6. And
@@ -607,9 +663,42 @@ TEST_P(CorrelationRatioTest, RefusesBadInputAndGoesOn)
   metric->Initialize();
   EXPECT_EQ(metric->GetValue(), value);
 
+  // All but a voxel in a corner, which no sample comes near.
+  problem.moving->FillBuffer(100.0f);
+  problem.moving->SetPixel(index, 255.0f);
+  problem.moving->Modified();
+  metric->SetUseMovingImageGradientFilter(false);
+  problem.transform->SetParameters(near);
+  metric->Initialize();
+  EXPECT_THROW(metric->GetValue(), itk::GPUBadInputError);
   problem.moving->FillBuffer(3.0f);
   problem.moving->Modified();
   EXPECT_THROW(metric->Initialize(), itk::GPUBadInputError);
+}
+
+/** By ITK's classes, too. */
+TEST_P(CorrelationRatioTest, RefusesBinsWithAnyInterpolator)
+{
+  Problem<float, 3> problem(6);
+  const auto        interpolator = itk::BSplineInterpolateImageFunction<itk::Image<float, 3>, double, double>::New();
+  interpolator->SetSplineOrder(1);
+  problem.interpolator = interpolator;
+  const auto metric = problem.MakeMetric(this->GetDevice());
+  for (const unsigned int bins : { 0u, 1u, 4097u, 1000000000u })
+  {
+    metric->SetNumberOfHistogramBins(bins);
+    EXPECT_THROW(metric->Initialize(), itk::GPUBadInputError) << bins;
+  }
+}
+
+TEST_P(CorrelationRatioTest, RefusesPointsThatAllLieInOneFixedValue)
+{
+  Problem<float, 3> problem(6);
+  problem.points.assign(500, problem.fixed->GetOrigin());
+  const auto index = problem.fixed->GetBufferedRegion().GetIndex();
+  problem.fixed->TransformIndexToPhysicalPoint(index, problem.points[0]);
+  problem.points.assign(500, problem.points[0]);
+  EXPECT_THROW(problem.MakeMetric(this->GetDevice())->Initialize(), itk::GPUBadInputError);
 }
 
 /** Of another contrast, by ITK's own registration. */
