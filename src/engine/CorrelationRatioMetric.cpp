@@ -16,37 +16,6 @@ namespace
 constexpr int LeastBins = 2;
 constexpr int MostBins = 4096;
 
-// What pays for a chunk's sums.
-constexpr int LeastSamplesPerChunk = 1024;
-
-int
-CheckedBins(int bins)
-{
-  if (bins < LeastBins || bins > MostBins)
-  {
-    throw BadInputError("a correlation ratio has " + std::to_string(LeastBins) + " to " + std::to_string(MostBins) +
-                        " bins, not " + std::to_string(bins) + "; set another number of bins");
-  }
-  return bins;
-}
-
-/** As fine as the 32-bit sums of a chunk of values up to 1 allow; beyond 2^22 a float's own rounding is coarser. */
-float
-FindCountUnit(const kernels::SampleArguments & a, int lanes)
-{
-  if (a.variant & kernels::SamplesArePrecise)
-  {
-    return GPUREG_PRECISE_COUNT_UNIT;
-  }
-  float unit = 1 << 18;
-  for (int samples = lanes * a.tileDepth; 2 * samples <= kernels::MostSamplesOfCorrelationRatio + 1 && unit < 1 << 22;
-       samples *= 2)
-  {
-    unit *= 2;
-  }
-  return unit;
-}
-
 /** Σ Y² - (Σ Y)²/N. */
 double
 SumDeviations(double count, double sum, double squares)
@@ -63,7 +32,7 @@ public:
 
 CorrelationRatioMetric::CorrelationRatioMetric(const std::string & deviceName, int bins)
   : Metric(deviceName)
-  , m_Bins(CheckedBins(bins))
+  , m_Bins(CheckedBins("a correlation ratio", bins, LeastBins, MostBins))
   , m_Implementation(std::make_unique<Implementation>(GetCore(), GetCore().queue->CreateCorrelationRatioPasses()))
 {}
 
@@ -75,17 +44,16 @@ CorrelationRatioMetric::~CorrelationRatioMetric()
 CorrelationRatioResult
 CorrelationRatioMetric::Evaluate(const SampleMapping & mapping, Forces forces, const ParallelFor & parallelFor)
 {
-  const HistogramResult sums =
-    m_Implementation->Evaluate(mapping,
-                               forces,
-                               { LeastSamplesPerChunk, kernels::MostSamplesOfCorrelationRatio, 1.0 },
-                               parallelFor,
-                               [&](kernels::CorrelationRatioArguments & a, const SampleGrain & grain) {
-                                 a.histogram.rows = m_Bins;
-                                 a.histogram.columns = kernels::CorrelationRatioColumns;
-                                 a.histogram.tableColumns = kernels::CorrelationRatioTableColumns;
-                                 a.histogram.countUnit = FindCountUnit(a.histogram.samples, grain.lanes);
-                               });
+  const HistogramResult  sums = m_Implementation->Evaluate(mapping,
+                                                          forces,
+                                                          { kernels::MostSamplesOfCorrelationRatio, 1.0 },
+                                                          parallelFor,
+                                                          [&](kernels::CorrelationRatioArguments & a) {
+                                                            a.histogram.rows = m_Bins;
+                                                            a.histogram.columns = kernels::CorrelationRatioColumns;
+                                                            a.histogram.tableColumns =
+                                                              kernels::CorrelationRatioTableColumns;
+                                                          });
   CorrelationRatioResult result;
   static_cast<ForceResult &>(result) = sums;
   // Of a chunk's cells: see kernels::ReadChunk.

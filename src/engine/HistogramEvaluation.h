@@ -3,6 +3,8 @@
 #ifndef gpureg_HistogramEvaluation_h
 #define gpureg_HistogramEvaluation_h
 
+#include "gpureg/Error.h"
+
 #include "HistogramPasses.h"
 #include "MetricCore.h"
 
@@ -11,6 +13,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -33,6 +36,26 @@ struct HistogramExtent
     return cells * sizeof(kernels::u64) + partials * sizeof(float);
   }
 };
+
+/** What a metric wants of them. */
+struct HistogramNeeds
+{
+  int mostSamplesOfChunk;
+  /** What the moving image's range is scaled to. */
+  double scaledRange;
+};
+
+/** \throws Error unless a metric of this name may have so many bins. */
+inline int
+CheckedBins(const char * metric, int bins, int least, int most)
+{
+  if (bins < least || bins > most)
+  {
+    throw BadInputError(std::string(metric) + " has " + std::to_string(least) + " to " + std::to_string(most) +
+                        " bins, not " + std::to_string(bins) + "; set another number of bins");
+  }
+  return bins;
+}
 
 /** The sums, as they come from a device. */
 struct HistogramResult : ForceResult
@@ -62,24 +85,27 @@ public:
     return m_Core.GetBackend();
   }
 
-  /** \param setArguments sets what is the metric's own: rows, columns, table columns and the unit.
-   *  \param needs the metric's, see SampleSet. */
+  /** \param needs the metric's. So many samples of a chunk, each of the largest weight, fit into 32 bits in units of 2^-18.
+   *  \param setArguments sets what is the metric's own: rows, columns and table columns of the histogram, and the rest. */
   template <typename TSetArguments>
   HistogramResult
-  Evaluate(const SampleMapping & mapping,
-           Forces                forces,
-           const SampleNeeds &   needs,
-           const ParallelFor &   parallelFor,
-           const TSetArguments & setArguments)
+  Evaluate(const SampleMapping &  mapping,
+           Forces                 forces,
+           const HistogramNeeds & needs,
+           const ParallelFor &    parallelFor,
+           const TSetArguments &  setArguments)
   {
     return m_Core.Evaluate(
       parallelFor,
       [&] {
-        const SampleProblem problem = m_Core.samples.MakeProblem(mapping, forces, m_Passes->GetGrain(), needs);
+        const SampleGrain   grain = m_Passes->GetGrain();
+        const SampleProblem problem = m_Core.samples.MakeProblem(
+          mapping, forces, grain, { LeastSamplesOfChunk, needs.mostSamplesOfChunk, needs.scaledRange });
         m_Maps = problem.maps;
         m_Arguments = {};
         m_Arguments.histogram.samples = problem.arguments;
-        setArguments(m_Arguments, m_Passes->GetGrain());
+        m_Arguments.histogram.countUnit = FindCountUnit(problem.arguments, grain.lanes, needs.mostSamplesOfChunk);
+        setArguments(m_Arguments);
         this->SetBands();
         m_Passes->Prepare(problem.arguments.variant);
         this->SetExtent(forces);
@@ -90,11 +116,30 @@ public:
   }
 
 private:
+  // With fewer, a chunk's histogram costs more to clear, keep and sum than its samples to count. No more, since up to here
+  // the histogram's unit is the finest: in units of 2^-20, sparse histograms miss ITK's derivative by more than 1e-4.
+  static constexpr int LeastSamplesOfChunk = 1024;
   // So many copies of a group's histogram, as long as they leave local memory for other groups.
   static constexpr int         MaximumCopies = 4;
   static constexpr std::size_t CopiesBytes = std::size_t{ 48 } << 10;
   // What the chunks' histograms of one launch may take; larger problems are launched in several goes.
   static constexpr std::size_t MaximumHistogramBytes = std::size_t{ 64 } << 20;
+
+  /** A weight of 1: as fine as a chunk's 32-bit sums allow; beyond 2^22 a float's own rounding is coarser. */
+  static float
+  FindCountUnit(const kernels::SampleArguments & a, int lanes, int mostSamples)
+  {
+    if (a.variant & kernels::SamplesArePrecise)
+    {
+      return GPUREG_PRECISE_COUNT_UNIT;
+    }
+    float unit = 1 << 18;
+    for (int samples = lanes * a.tileDepth; 2 * samples <= mostSamples + 1 && unit < 1 << 22; samples *= 2)
+    {
+      unit *= 2;
+    }
+    return unit;
+  }
 
   void
   SetBands()
