@@ -5,8 +5,9 @@ set(_cuda_dir ${GPURegistration_SOURCE_DIR}/cuda)
 set(_opencl_dir ${GPURegistration_SOURCE_DIR}/opencl)
 
 if(GPURegistration_HAS_CUDA)
-  list(APPEND GPURegistration_SRCS ${_cuda_dir}/CorrelationRatioPasses.cu ${_cuda_dir}/CudaBackend.cu ${_cuda_dir}/CudaDeviceScope.cu ${_cuda_dir}/CudaError.cu
-       ${_cuda_dir}/CudaQueue.cu ${_cuda_dir}/LinePasses.cu ${_cuda_dir}/MattesPasses.cu ${_cuda_dir}/ResamplePasses.cu)
+  list(APPEND GPURegistration_SRCS ${_cuda_dir}/CorrelationRatioPasses.cu ${_cuda_dir}/CudaBackend.cu
+       ${_cuda_dir}/CudaDeviceScope.cu ${_cuda_dir}/CudaError.cu ${_cuda_dir}/CudaQueue.cu ${_cuda_dir}/LinePasses.cu
+       ${_cuda_dir}/MattesPasses.cu ${_cuda_dir}/ResamplePasses.cu)
 endif()
 if(GPURegistration_HAS_OPENCL)
   # The kernels' sources become part of the library, a text a program, in the order in which they build on
@@ -22,46 +23,31 @@ if(GPURegistration_HAS_OPENCL)
       COMMENT "Embedding the OpenCL kernels of ${name}"
       VERBATIM)
   endfunction()
-  gpuregistration_embed_kernels(
-    Mattes
-    ${_opencl_dir}/Prelude.cl
-    ${_kernel_dir}/BSpline.h
-    ${_kernel_dir}/FixedMap.h
-    ${_kernel_dir}/Geometry.h
-    ${_kernel_dir}/Position.h
-    ${_kernel_dir}/Interpolation.h
-    ${_kernel_dir}/ForceSums.h
-    ${_kernel_dir}/Samples.h
-    ${_kernel_dir}/SamplePartition.h
-    ${_kernel_dir}/PreciseSamples.h
-    ${_kernel_dir}/ForceKernels.h
-    ${_kernel_dir}/Histogram.h
-    ${_kernel_dir}/MattesSample.h
-    ${_kernel_dir}/MattesPrecise.h
-    ${_kernel_dir}/MattesTable.h
-    ${_kernel_dir}/MattesKernels.h
-    ${_opencl_dir}/MattesMetric.cl
-    ${_kernel_dir}/HistogramKernels.h
-    ${_opencl_dir}/HistogramKernels.cl)
-  gpuregistration_embed_kernels(
-    CorrelationRatio
-    ${_opencl_dir}/Prelude.cl
-    ${_kernel_dir}/BSpline.h
-    ${_kernel_dir}/FixedMap.h
-    ${_kernel_dir}/Geometry.h
-    ${_kernel_dir}/Position.h
-    ${_kernel_dir}/Interpolation.h
-    ${_kernel_dir}/ForceSums.h
-    ${_kernel_dir}/Samples.h
-    ${_kernel_dir}/SamplePartition.h
-    ${_kernel_dir}/PreciseSamples.h
-    ${_kernel_dir}/ForceKernels.h
-    ${_kernel_dir}/Histogram.h
-    ${_kernel_dir}/CorrelationRatio.h
-    ${_kernel_dir}/CorrelationRatioKernels.h
-    ${_opencl_dir}/CorrelationRatioMetric.cl
-    ${_kernel_dir}/HistogramKernels.h
-    ${_opencl_dir}/HistogramKernels.cl)
+  # A metric that has a histogram: its own formulas stand between what its samples are and what its groups do.
+  function(gpuregistration_embed_histogram_kernels name)
+    gpuregistration_embed_kernels(
+      ${name}
+      ${_opencl_dir}/Prelude.cl
+      ${_kernel_dir}/BSpline.h
+      ${_kernel_dir}/FixedMap.h
+      ${_kernel_dir}/Geometry.h
+      ${_kernel_dir}/Position.h
+      ${_kernel_dir}/Interpolation.h
+      ${_kernel_dir}/ForceSums.h
+      ${_kernel_dir}/Samples.h
+      ${_kernel_dir}/SamplePartition.h
+      ${_kernel_dir}/PreciseSamples.h
+      ${_kernel_dir}/ForceKernels.h
+      ${_kernel_dir}/Histogram.h
+      ${ARGN}
+      ${_opencl_dir}/${name}Metric.cl
+      ${_kernel_dir}/HistogramKernels.h
+      ${_opencl_dir}/HistogramKernels.cl)
+  endfunction()
+  gpuregistration_embed_histogram_kernels(Mattes ${_kernel_dir}/MattesSample.h ${_kernel_dir}/MattesPrecise.h
+                                          ${_kernel_dir}/MattesTable.h ${_kernel_dir}/MattesKernels.h)
+  gpuregistration_embed_histogram_kernels(CorrelationRatio ${_kernel_dir}/CorrelationRatio.h
+                                          ${_kernel_dir}/CorrelationRatioKernels.h)
   gpuregistration_embed_kernels(
     Resample
     ${_opencl_dir}/Prelude.cl

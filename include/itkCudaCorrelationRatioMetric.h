@@ -69,8 +69,8 @@ public:
   static_assert(TMovingImage::ImageDimension == ImageDimension && TVirtualImage::ImageDimension == ImageDimension,
                 "CudaCorrelationRatioMetric: fixed, moving and virtual image have the same dimension");
 
-  static constexpr SizeValueType LeastBins = 2;
-  static constexpr SizeValueType MostBins = 4096;
+  static constexpr SizeValueType LeastBins = gpureg::CorrelationRatioMetric::LeastBins;
+  static constexpr SizeValueType MostBins = gpureg::CorrelationRatioMetric::MostBins;
 
   /** Of the fixed image: 2 to 4096, 256 by default. Call Initialize() after a change. */
   itkSetMacro(NumberOfHistogramBins, SizeValueType);

@@ -57,8 +57,11 @@ itkCudaCorrelationRatioClass::FindFixedRange()
   }
   const GPURegistrationDetail::MetricImages<Self> images(*this);
   const auto                                      fixed = images.ComputeMaskedFixedRange();
-  images.CheckRange("fixed", images.ComputeFixedRange());
   images.CheckRange("fixed", fixed);
+  if (this->m_UseSampledPointSet)
+  {
+    images.CheckRange("fixed", images.ComputeFixedRange());
+  }
   images.CheckRange("moving", images.ComputeWholeMovingRange());
   m_FixedMinimum = fixed.first;
   m_FixedRange = fixed.second - fixed.first;
@@ -79,7 +82,7 @@ itkGPUMetricTemplate
 void
 itkCudaCorrelationRatioClass::UpdateEngine(bool isInitializing) const
 {
-  const auto bins = static_cast<int>(std::min<SizeValueType>(m_InitializedBins, NumericTraits<int>::max()));
+  const auto                          bins = static_cast<int>(m_InitializedBins);
   GPURegistrationDetail::MetricScales scales;
   GPURegistrationDetail::AddToKey(scales.fixed, m_FixedMinimum);
   GPURegistrationDetail::AddToKey(scales.fixed, m_FixedRange);
@@ -96,15 +99,7 @@ itkGPUMetricTemplate
 void
 itkCudaCorrelationRatioClass::GetValueAndDerivativeExecute() const
 {
-  if (m_InitializedBins != 0 && m_NumberOfHistogramBins != m_InitializedBins)
-  {
-    GPURegistrationDetail::ThrowBadInput(*this,
-                                         "The number of histogram bins is ",
-                                         m_NumberOfHistogramBins,
-                                         ", and was ",
-                                         m_InitializedBins,
-                                         " when Initialize() was called. Call it again.");
-  }
+  m_Face.CheckBins(m_NumberOfHistogramBins, m_InitializedBins);
   m_Face.Evaluate([this](GPURegistrationDetail::MetricRoute route) { this->EvaluateOnDevice(route); },
                   [this] { this->EvaluateThroughITK(); });
 }
@@ -197,14 +192,7 @@ itkCudaCorrelationRatioClass::StoreValue(double within, double all, double count
   // ITK's own threaders write to these through a const_cast: an evaluation is const, its results are not.
   auto * const self = const_cast<Self *>(this);
   self->m_NumberOfValidPoints = static_cast<SizeValueType>(count + 0.5);
-  if (this->m_NumberOfValidPoints == 0)
-  {
-    GPURegistrationDetail::ThrowBadInput(
-      *this,
-      "All samples map outside moving image buffer. The images do not sufficiently overlap, or a mask "
-      "leaves nothing of the overlap. Initialize the transform so that they do, for instance with "
-      "itk::CenteredTransformInitializer.");
-  }
+  m_Face.CheckHasValidPoints(this->m_NumberOfValidPoints);
   if (!(all > 0))
   {
     GPURegistrationDetail::ThrowBadInput(

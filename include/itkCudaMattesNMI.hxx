@@ -88,15 +88,7 @@ itkGPUMetricTemplate
 void
 itkCudaMattesNMIClass::GetValueAndDerivativeExecute() const
 {
-  if (m_InitializedBins != 0 && this->GetNumberOfHistogramBins() != m_InitializedBins)
-  {
-    GPURegistrationDetail::ThrowBadInput(*this,
-                                         "The number of histogram bins is ",
-                                         this->GetNumberOfHistogramBins(),
-                                         ", and was ",
-                                         m_InitializedBins,
-                                         " when Initialize() was called. Call it again.");
-  }
+  m_Face.CheckBins(this->GetNumberOfHistogramBins(), m_InitializedBins);
   m_Face.Evaluate([this](GPURegistrationDetail::MetricRoute route) { this->EvaluateOnDevice(route); },
                   [this] { this->EvaluateThroughITK(); });
 }
@@ -132,14 +124,7 @@ itkCudaMattesNMIClass::StoreValue(const gpureg::JointDensity & density, SizeValu
   // ITK's own threaders write to these through a const_cast: an evaluation is const, its results are not.
   auto * const self = const_cast<Self *>(this);
   self->m_NumberOfValidPoints = validPoints;
-  if (validPoints == 0)
-  {
-    GPURegistrationDetail::ThrowBadInput(
-      *this,
-      "All samples map outside moving image buffer. The images do not sufficiently overlap, or a mask "
-      "leaves nothing of the overlap. Initialize the transform so that they do, for instance with "
-      "itk::CenteredTransformInitializer.");
-  }
+  m_Face.CheckHasValidPoints(validPoints);
   self->m_Value = static_cast<typename Superclass::MeasureType>(m_Normalized ? -density.GetNormalizedMutualInformation()
                                                                              : -density.GetMutualInformation());
   self->m_JointPDFSum = static_cast<typename Superclass::PDFValueType>(validPoints);

@@ -86,8 +86,40 @@ public:
     catch (const GPUBadInputError &)
     {
       // No samples are valid, say: the forces of all of them have been brought already.
-      m_Engine->ReleaseForces();
+      if (m_Engine)
+      {
+        m_Engine->ReleaseForces();
+      }
       throw;
+    }
+  }
+
+  /** Of a metric with bins, before Evaluate.
+   *  \throws GPUBadInputError if they are not those of Initialize(). */
+  void
+  CheckBins(SizeValueType bins, SizeValueType initializedBins) const
+  {
+    if (m_IsInitialized && bins != initializedBins)
+    {
+      ThrowBadInput(m_Metric,
+                    "The number of histogram bins is ",
+                    bins,
+                    ", and was ",
+                    initializedBins,
+                    " when Initialize() was called. Call it again.");
+    }
+  }
+
+  /** \throws GPUBadInputError if no sample is valid. */
+  void
+  CheckHasValidPoints(SizeValueType validPoints) const
+  {
+    if (validPoints == 0)
+    {
+      ThrowBadInput(m_Metric,
+                    "All samples map outside moving image buffer. The images do not sufficiently overlap, or a mask "
+                    "leaves nothing of the overlap. Initialize the transform so that they do, for instance with "
+                    "itk::CenteredTransformInitializer.");
     }
   }
 

@@ -31,7 +31,10 @@ struct CorrelationRatioResult : ForceResult
 class GPURegistration_EXPORT CorrelationRatioMetric : public Metric
 {
 public:
-  /** \throws Error if there is no such device, or if there are less than 2 bins, or more than 4096. */
+  static constexpr int LeastBins = 2;
+  static constexpr int MostBins = 4096;
+
+  /** \throws Error if there is no such device, or if there are less bins, or more. */
   CorrelationRatioMetric(const std::string & deviceName, int bins);
   ~CorrelationRatioMetric();
 

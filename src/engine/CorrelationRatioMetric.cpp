@@ -13,9 +13,6 @@ namespace gpureg
 
 namespace
 {
-constexpr int LeastBins = 2;
-constexpr int MostBins = 4096;
-
 /** Σ Y² - (Σ Y)²/N. */
 double
 SumDeviations(double count, double sum, double squares)
