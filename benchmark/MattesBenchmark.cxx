@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // ITK's Mattes metric and CudaMattesNMI on every device, on the same input, in one run, side by side.
 #include "BenchmarkOptions.h"
-#include "LoadedMattesCase.h"
+#include "MetricRows.h"
 #include "OneAtATime.h"
 #include "SideBySide.h"
-#include "Stopwatch.h"
 #include "Table.h"
 
 #include <iostream>
@@ -52,88 +51,6 @@ PrintHelp()
   benchmark::PrintDefaultHelp();
 }
 
-/** A new metric's first steps. */
-template <typename TMetric>
-void
-MeasureInitialize(benchmark::State & state, TMetric & metric)
-{
-  const auto time = [](const auto & step) {
-    const example::Stopwatch watch;
-    step();
-    return 1000 * watch.GetSeconds();
-  };
-  for (auto _ : state)
-  {
-    metric.Initialize();
-  }
-  MattesResult result;
-  state.counters["first_evaluation_ms"] = time([&] { result.Evaluate(metric, Quantity::ValueAndDerivative); });
-  state.counters["initialize_again_ms"] = time([&] { metric.Initialize(); });
-}
-
-template <unsigned int VDimension>
-void
-MeasureITK(benchmark::State & state, LoadedMattesCase<VDimension> & loaded, Quantity quantity)
-{
-  const auto & metric = loaded.GetITK();
-  for (auto _ : state)
-  {
-    loaded.result.Evaluate(metric, quantity);
-  }
-}
-
-template <unsigned int VDimension>
-void
-MeasureOurs(benchmark::State &             state,
-            LoadedMattesCase<VDimension> & loaded,
-            Quantity                       quantity,
-            bool                           normalized,
-            const itk::GPUDevice &         device)
-{
-  auto &         metric = loaded.GetOurs(device);
-  MattesResult & result = loaded.result;
-  metric.SetNormalized(normalized);
-  metric.SetMeasuresKernelTime(false);
-  double withTransfers = 0;
-  for (auto _ : state)
-  {
-    result.Evaluate(metric, quantity);
-    withTransfers += metric.GetEvaluationStatistics().evaluateMilliseconds;
-  }
-  const gpureg::EvaluationStatistics counts = metric.GetEvaluationStatistics();
-  // Apart, so that the events are in no other figure.
-  metric.SetMeasuresKernelTime(true);
-  const auto kernelCalls = std::min<benchmark::IterationCount>(state.iterations(), 10);
-  double     kernels = 0;
-  for (benchmark::IterationCount n = 0; n < kernelCalls; ++n)
-  {
-    result.Evaluate(metric, quantity);
-    kernels += metric.GetEvaluationStatistics().kernelMilliseconds / static_cast<double>(kernelCalls);
-  }
-
-  state.counters["kernels_ms"] = kernels;
-  state.counters["with_transfers_ms"] = withTransfers / static_cast<double>(state.iterations());
-  state.counters["GB/s"] = loaded.input.GetLeastTraffic(quantity == Quantity::ValueAndDerivative) / kernels * 1e-6;
-  state.counters["launches"] = counts.launches;
-  state.counters["copies_up"] = counts.copiesUp;
-  state.counters["copies_down"] = counts.copiesDown;
-  state.counters["allocations"] = counts.allocations;
-  state.counters["synchronisations"] = counts.synchronizations;
-  state.counters["bytes_up"] = static_cast<double>(counts.bytesUp);
-  state.counters["bytes_down"] = static_cast<double>(counts.bytesDown);
-  state.counters["device_MB"] = static_cast<double>(counts.deviceBytes) * 1e-6;
-  state.counters["x_two_volumes"] = static_cast<double>(counts.deviceBytes) / loaded.input.GetVolumeBytes();
-  if (!normalized)
-  {
-    const MattesResult & reference = loaded.GetReference();
-    state.counters["value_difference"] = std::abs(result.value - reference.value) / std::abs(reference.value);
-    if (quantity == Quantity::ValueAndDerivative)
-    {
-      state.counters["derivative_difference"] = result.GetDerivativeDifference(reference);
-    }
-  }
-}
-
 /** Registers rows on each case. */
 class MattesRows
 {
@@ -148,12 +65,12 @@ public:
   void
   Register(const std::string & name, const std::function<MattesCase<VDimension>()> & make)
   {
-    const auto load = [=]() -> LoadedMattesCase<VDimension> & {
+    const auto load = [=]() -> LoadedMattesMetrics<VDimension> & {
       return m_Case.Get(name, [&] {
         const MattesCase<VDimension> input = make();
         std::cout << "case " << name << ": " << input.description << ", "
                   << input.fixed->GetLargestPossibleRegion().GetSize() << ", " << input.bins << " bins" << std::endl;
-        return LoadedMattesCase<VDimension>(input, m_Hardware.threads);
+        return LoadedMattesMetrics<VDimension>(input, m_Hardware.threads);
       });
     };
     const std::string                       folder = "Mattes/" + name;
@@ -176,7 +93,11 @@ public:
         {
           m_Table.Register(folder + text + (normalized ? "/NMI/" : "/MI/") + device.GetName(),
                            [=, quantity = quantity](auto & state) {
-                             MeasureOurs(state, load(), quantity, normalized, device);
+                             auto & loaded = load();
+                             loaded.GetOurs(device).SetNormalized(normalized);
+                             const double traffic =
+                               loaded.input.GetLeastTraffic(quantity == Quantity::ValueAndDerivative);
+                             MeasureOurs(state, loaded, quantity, device, traffic, !normalized);
                            });
         }
       }
@@ -249,16 +170,7 @@ int
 Run(const example::CommandLine & line)
 {
   SideBySide table({ { "value_difference", 1e-5 }, { "derivative_difference", 1e-4 } },
-                   { { "Counted, one evaluation",
-                       { "launches",
-                         "copies_up",
-                         "copies_down",
-                         "allocations",
-                         "synchronisations",
-                         "bytes_up",
-                         "bytes_down",
-                         "device_MB",
-                         "x_two_volumes" } },
+                   { { "Counted, one evaluation", MetricCounts },
                      { "After the first Initialize", { "first_evaluation_ms", "initialize_again_ms" } } },
                    Footnote);
   MattesRows rows(table, ChooseHardware(line));

@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <type_traits>
 
 namespace bench
 {
@@ -39,14 +40,18 @@ struct MattesCase
   unsigned int                    splineOrder = 1;
   unsigned int                    bins = 50;
 
-  /** Sets a metric up, ITK's or one derived from it, for everything but Initialize(). */
+  /** Sets a metric up for everything but Initialize(). */
+  template <typename TMetric>
   void
-  Configure(MetricType & metric, unsigned int threads) const
+  Configure(TMetric & metric, unsigned int threads) const
   {
     metric.SetFixedImage(fixed);
     metric.SetMovingImage(moving);
     metric.SetMovingTransform(transform);
-    metric.SetNumberOfHistogramBins(bins);
+    if constexpr (std::is_base_of<MetricType, TMetric>::value)
+    {
+      metric.SetNumberOfHistogramBins(bins);
+    }
     metric.SetMaximumNumberOfWorkUnits(threads);
     if (movingMask.IsNotNull())
     {

@@ -7,7 +7,7 @@ set(_opencl_dir ${GPURegistration_SOURCE_DIR}/opencl)
 if(GPURegistration_HAS_CUDA)
   list(APPEND GPURegistration_SRCS ${_cuda_dir}/CorrelationRatioPasses.cu ${_cuda_dir}/CudaBackend.cu
        ${_cuda_dir}/CudaDeviceScope.cu ${_cuda_dir}/CudaError.cu ${_cuda_dir}/CudaQueue.cu ${_cuda_dir}/LinePasses.cu
-       ${_cuda_dir}/MattesPasses.cu ${_cuda_dir}/ResamplePasses.cu)
+       ${_cuda_dir}/MattesPasses.cu ${_cuda_dir}/PairPasses.cu ${_cuda_dir}/ResamplePasses.cu)
 endif()
 if(GPURegistration_HAS_OPENCL)
   # The kernels' sources become part of the library, a text a program, in the order in which they build on
@@ -23,8 +23,8 @@ if(GPURegistration_HAS_OPENCL)
       COMMENT "Embedding the OpenCL kernels of ${name}"
       VERBATIM)
   endfunction()
-  # A metric that has a histogram: its own formulas stand between what its samples are and what its groups do.
-  function(gpuregistration_embed_histogram_kernels name)
+  # A metric: its own formulas stand between what its samples are and what its groups do.
+  function(gpuregistration_embed_metric_kernels name)
     gpuregistration_embed_kernels(
       ${name}
       ${_opencl_dir}/Prelude.cl
@@ -38,9 +38,16 @@ if(GPURegistration_HAS_OPENCL)
       ${_kernel_dir}/SamplePartition.h
       ${_kernel_dir}/PreciseSamples.h
       ${_kernel_dir}/ForceKernels.h
+      ${ARGN})
+  endfunction()
+  # One that has a histogram.
+  function(gpuregistration_embed_histogram_kernels name)
+    gpuregistration_embed_metric_kernels(
+      ${name}
       ${_kernel_dir}/Histogram.h
       ${ARGN}
       ${_opencl_dir}/${name}Metric.cl
+      ${_opencl_dir}/SampleKernels.cl
       ${_kernel_dir}/HistogramKernels.h
       ${_opencl_dir}/HistogramKernels.cl)
   endfunction()
@@ -48,6 +55,9 @@ if(GPURegistration_HAS_OPENCL)
                                           ${_kernel_dir}/MattesTable.h ${_kernel_dir}/MattesKernels.h)
   gpuregistration_embed_histogram_kernels(CorrelationRatio ${_kernel_dir}/CorrelationRatio.h
                                           ${_kernel_dir}/CorrelationRatioKernels.h)
+  gpuregistration_embed_metric_kernels(
+    Pair ${_kernel_dir}/ValuePairs.h ${_kernel_dir}/ValuePairKernels.h ${_opencl_dir}/PairMetric.cl
+    ${_opencl_dir}/SampleKernels.cl ${_opencl_dir}/PairKernels.cl)
   gpuregistration_embed_kernels(
     Resample
     ${_opencl_dir}/Prelude.cl
@@ -77,11 +87,13 @@ if(GPURegistration_HAS_OPENCL)
       ${_opencl_dir}/OpenCLProgram.cpp
       ${_opencl_dir}/OpenCLProgramCache.cpp
       ${_opencl_dir}/OpenCLQueue.cpp
+      ${_opencl_dir}/PairPasses.cpp
       ${_opencl_dir}/PrivateFolder.cpp
       ${_opencl_dir}/ResamplePasses.cpp
       ${CMAKE_CURRENT_BINARY_DIR}/OpenCLCorrelationRatioSource.cpp
       ${CMAKE_CURRENT_BINARY_DIR}/OpenCLLineSource.cpp
       ${CMAKE_CURRENT_BINARY_DIR}/OpenCLMattesSource.cpp
+      ${CMAKE_CURRENT_BINARY_DIR}/OpenCLPairSource.cpp
       ${CMAKE_CURRENT_BINARY_DIR}/OpenCLResampleSource.cpp)
   # The cl... functions of OpenCLLoader.cpp must not get in the way of a program that links OpenCL itself.
   set_source_files_properties(${_opencl_sources} PROPERTIES COMPILE_OPTIONS

@@ -5,15 +5,13 @@
 #ifndef gpureg_CudaHistogramPasses_h
 #define gpureg_CudaHistogramPasses_h
 
-#include "CudaQueue.h"
+#include "CudaSamples.h"
 
 #include "HistogramPasses.h"
 
-#include "ForceKernels.h"
 #include "HistogramKernels.h"
 
 #include <algorithm>
-#include <type_traits>
 
 namespace gpureg
 {
@@ -22,64 +20,13 @@ using namespace kernels;
 
 namespace
 {
-// Measured on an H200 over 181×217×181 voxels: 4 blocks of 512 a multiprocessor for the histogram, which
-// waits for memory; 2 for the forces, whose eight 16-byte loads want registers. As many chunks as the
-// histogram has blocks at once.
-constexpr int Lanes = 512;
-constexpr int HistogramBlocks = 4;
-constexpr int ForceBlocks = 2;
-constexpr int PreciseBlocks = 2;
-constexpr int TargetChunks = 528;
 constexpr int SumLanes = 1024;
-
-// Kernels are compiled for the plain case over a grid, …
-constexpr int PlainVariant = ReadsQuads;
-// … over points, …
-constexpr int PlainPointsVariant = SamplesArePrecise | SamplesArePoints;
-// … and, looking the rest of their variant up at run time, for all that are not precise (points always are), …
-constexpr int AnyVariant = -1;
-// … and all that are, whose integers take more registers.
-constexpr int PreciseVariant = -2;
-
-template <int VVariant>
-__device__ __forceinline__ int
-VariantOf(const HistogramArguments & a)
-{
-  return VVariant == PreciseVariant ? a.samples.variant | SamplesArePrecise
-         : VVariant == AnyVariant   ? a.samples.variant & ~(SamplesArePrecise | SamplesArePoints)
-                                    : VVariant;
-}
-
-/** Calls work with the one of the four that a variant belongs to. */
-template <typename TWork>
-void
-WithVariant(int variant, const TWork & work)
-{
-  if (variant == PlainVariant)
-  {
-    work(std::integral_constant<int, PlainVariant>{});
-  }
-  else if (variant == PlainPointsVariant)
-  {
-    work(std::integral_constant<int, PlainPointsVariant>{});
-  }
-  else if (variant & SamplesArePrecise)
-  {
-    work(std::integral_constant<int, PreciseVariant>{});
-  }
-  else
-  {
-    work(std::integral_constant<int, AnyVariant>{});
-  }
-}
 
 constexpr int
 BlocksOfHistogram(int variant)
 {
-  return variant == PreciseVariant || variant == PlainPointsVariant ? PreciseBlocks : HistogramBlocks;
+  return IsPrecise(variant) ? PreciseBlocks : ValueBlocks;
 }
-
-extern __shared__ u64 localMemory[];
 
 template <int VVariant, typename TArguments>
 __global__ void
@@ -89,8 +36,13 @@ __launch_bounds__(Lanes, BlocksOfHistogram(VVariant)) HistogramKernel(const __gr
                                                                       u32 * chunkHistograms,
                                                                       const __grid_constant__ SampleMaps maps)
 {
-  HistogramGroup(
-    VariantOf<VVariant>(a.histogram), &a, &maps, &v, firstChunk, reinterpret_cast<u32 *>(localMemory), chunkHistograms);
+  HistogramGroup(VariantOf<VVariant>(a.histogram.samples),
+                 &a,
+                 &maps,
+                 &v,
+                 firstChunk,
+                 reinterpret_cast<u32 *>(localMemory),
+                 chunkHistograms);
 }
 
 template <bool VIsPrecise, typename TArguments>
@@ -111,7 +63,7 @@ __launch_bounds__(Lanes, ForceBlocks) ForceKernel(const __grid_constant__ TArgum
                                                   float *                            forces,
                                                   const __grid_constant__ SampleMaps maps)
 {
-  ForceGroup(VariantOf<VVariant>(a.histogram),
+  ForceGroup(VariantOf<VVariant>(a.histogram.samples),
              &a,
              &maps,
              &v,
@@ -120,12 +72,6 @@ __launch_bounds__(Lanes, ForceBlocks) ForceKernel(const __grid_constant__ TArgum
              reinterpret_cast<float *>(localMemory),
              partials,
              forces);
-}
-
-inline SampleVolumes
-GetVolumes(const HistogramArrays & arrays)
-{
-  return MakeSampleVolumes(*arrays.samples, [](const MemoryPointer & memory) { return AddressOf<void>(memory); });
 }
 
 template <typename TArguments>
@@ -172,7 +118,7 @@ public:
                      Lanes,
                      GetBandBytes(a.histogram, a.histogram.columns) * a.histogram.histogramCopies,
                      a,
-                     GetVolumes(arrays),
+                     GetVolumes(*arrays.samples),
                      firstChunk,
                      AddressOf<u32>(arrays.chunkHistograms),
                      maps);
@@ -207,7 +153,7 @@ public:
                      std::max(GetBandBytes(a.histogram, a.histogram.tableColumns),
                               PartialCount(a.histogram.samples.variant) * Lanes * sizeof(float)),
                      a,
-                     GetVolumes(arrays),
+                     GetVolumes(*arrays.samples),
                      AddressOf<char>(arrays.table),
                      reinterpret_cast<float *>(AddressOf<u64>(arrays.sums) + CountCells(a.histogram)),
                      AddressOf<float>(arrays.forces),

@@ -82,16 +82,12 @@ itkGPUMetricTemplate
 void
 itkCudaCorrelationRatioClass::UpdateEngine(bool isInitializing) const
 {
-  const auto                          bins = static_cast<int>(m_InitializedBins);
-  GPURegistrationDetail::MetricScales scales;
-  GPURegistrationDetail::AddToKey(scales.fixed, m_FixedMinimum);
-  GPURegistrationDetail::AddToKey(scales.fixed, m_FixedRange);
-  scales.isOfMovingImage = true;
+  const auto bins = static_cast<int>(m_InitializedBins);
   m_Face.UpdateEngine(
     [bins](const gpureg::CorrelationRatioMetric & engine) { return engine.GetNumberOfBins() != bins; },
     [bins](const std::string & device) { return std::make_unique<gpureg::CorrelationRatioMetric>(device, bins); },
-    scales,
-    [this](auto value) { return this->FindBin(static_cast<double>(value)); },
+    [this] { return GPURegistrationDetail::MetricImages<Self>(*this).ComputeMovingScales(); },
+    GPURegistrationDetail::DescribeByBins([this](auto value) { return this->FindBin(static_cast<double>(value)); }),
     isInitializing);
 }
 

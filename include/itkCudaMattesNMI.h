@@ -106,6 +106,14 @@ protected:
   CudaMattesNMI() = default;
   ~CudaMattesNMI() override = default;
 
+  /** In the place of Mattes' mutual information: see GPUStandIn. */
+  void
+  StandInForParent()
+  {
+    m_Use.StandInForParent();
+    m_Normalized = false;
+  }
+
   void
   PrintSelf(std::ostream & os, Indent indent) const override;
 

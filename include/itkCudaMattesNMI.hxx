@@ -68,19 +68,22 @@ itkCudaMattesNMIClass::UpdateEngine(bool isInitializing) const
 {
   const auto bins =
     static_cast<int>(std::min<SizeValueType>(this->GetNumberOfHistogramBins(), NumericTraits<int>::max()));
-  GPURegistrationDetail::MetricScales scales;
-  GPURegistrationDetail::AddToKey(scales.fixed, static_cast<double>(this->m_FixedImageTrueMin));
-  GPURegistrationDetail::AddToKey(scales.fixed, static_cast<double>(this->m_FixedImageBinSize));
-  scales.minimum = this->m_MovingImageTrueMin;
-  scales.maximum = this->m_MovingImageTrueMax;
-  scales.unit = this->m_MovingImageBinSize;
-  scales.end = static_cast<double>(this->GetNumberOfHistogramBins() - 2 * GPURegistrationDetail::BinPadding);
+  const auto findScales = [this] {
+    GPURegistrationDetail::MetricScales scales;
+    scales.minimum = this->m_MovingImageTrueMin;
+    scales.maximum = this->m_MovingImageTrueMax;
+    scales.unit = this->m_MovingImageBinSize;
+    scales.end = static_cast<double>(this->GetNumberOfHistogramBins() - 2 * GPURegistrationDetail::BinPadding);
+    scales.checksRange = true;
+    return scales;
+  };
   m_Face.UpdateEngine([bins](const gpureg::MattesMetric & engine) { return engine.GetNumberOfBins() != bins; },
                       [bins](const std::string & device) {
                         return std::make_unique<gpureg::MattesMetric>(device, bins);
                       },
-                      scales,
-                      [this](auto value) { return this->ComputeSingleFixedImageParzenWindowIndex(value); },
+                      findScales,
+                      GPURegistrationDetail::DescribeByBins(
+                        [this](auto value) { return this->ComputeSingleFixedImageParzenWindowIndex(value); }),
                       isInitializing);
 }
 

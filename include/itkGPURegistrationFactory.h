@@ -54,11 +54,11 @@ protected:
 #endif
 
 /** \class GPURegistrationFactory
- * \brief Puts this module's filters in the place of ITK's in a program that knows nothing of them.
+ * \brief Puts this module's filters and metrics in the place of ITK's in a program that knows nothing of them.
  *
- * After RegisterAll(), New() of itk::ResampleImageFilter and of the others in GetFilterNames() gives this module's
+ * After RegisterAll(), New() of itk::ResampleImageFilter and of the others in GetClassNames() gives this module's
  * class, on the default device (GPUDevice::GetDefault(), the environment variable ITK_GPU_DEVICE). It goes by the name
- * of ITK's class. If there is no such device, New() warns once for each filter, and gives ITK's own class. The same
+ * of ITK's class. If there is no such device, New() warns once for each class, and gives ITK's own class. The same
  * through a plugin, without a line of code: the environment variable ITK_AUTOLOAD_PATH with the folder of
  * GPURegistrationPlugin, in a program that is linked to ITK's shared libraries.
  *
@@ -72,7 +72,7 @@ protected:
  *
  * \code
  * itk::GPURegistrationFactory::RegisterAll();
- * itk::GPURegistrationFactory::RegisterFilter("ResampleImageFilter"); // or one of them alone
+ * itk::GPURegistrationFactory::RegisterClass("ResampleImageFilter"); // or one of them alone
  * \endcode
  *
  * \ingroup GPURegistration
@@ -102,25 +102,25 @@ public:
   const char *
   GetDescription() const override;
 
-  /** A factory of the filters of this name; of all of them if it is empty. Not registered.
-   * \throws itk::ExceptionObject if there is no such filter; the message lists those there are. */
+  /** A factory of the class of this name; of all classes if it is empty. Not registered.
+   * \throws itk::ExceptionObject if there is no such class; the message lists those there are. */
   static Pointer
-  Create(const std::string & filterName);
+  Create(const std::string & className);
 
   /** "ResampleImageFilter", … */
   static std::vector<std::string>
-  GetFilterNames();
+  GetClassNames();
 
-  /** Registers the factories of all filters, those before the ones that are registered already. A filter that is
+  /** Registers the factories of all classes, before those that are registered already. A class that is
    * registered stays so. */
   static void
   RegisterAll();
 
-  /** \throws itk::ExceptionObject if there is no such filter; the message lists those there are. */
+  /** \throws itk::ExceptionObject if there is no such class; the message lists those there are. */
   static void
-  RegisterFilter(const std::string & filterName);
+  RegisterClass(const std::string & className);
 
-  /** Takes back what RegisterAll() and RegisterFilter() did. Objects that exist stay what they are. */
+  /** Takes back what RegisterAll() and RegisterClass() did. Objects that exist stay what they are. */
   static void
   UnRegisterAll();
 

@@ -7,9 +7,7 @@
 
 #include "HistogramPasses.h"
 
-#include "OpenCLError.h"
-#include "OpenCLProgram.h"
-#include "OpenCLQueue.h"
+#include "OpenCLSamples.h"
 
 #include <algorithm>
 #include <map>
@@ -20,9 +18,6 @@ namespace gpureg
 {
 
 using namespace kernels;
-
-// What every OpenCL device of the full profile has. More would leave room for fewer groups at once.
-constexpr std::size_t MaximumLocalBytes = std::size_t{ 32 } << 10;
 
 /** A variant's kernels. One object's own, since setting an argument of a kernel is not thread-safe. */
 struct HistogramKernelSet
@@ -40,40 +35,9 @@ struct HistogramKernelSet
   cl::Kernel forces;
 };
 
-/** Sets the arguments of a kernel that begins with the metric's arguments, SampleMaps and the volumes. In the place of a volume
- *  that the variant does not have stands one that is there. */
-template <typename TArguments, typename... TOthers>
-void
-SetSampleKernelArguments(cl::Kernel &            kernel,
-                         const TArguments &      a,
-                         const SampleMaps &      maps,
-                         const HistogramArrays & arrays,
-                         const TOthers &... others)
-{
-  const SampleArrays & samples = *arrays.samples;
-  const auto orAny = [&samples](const MemoryPointer & array) { return BufferOf(array ? *array : *samples.fixedBins); };
-  SetKernelArguments(kernel,
-                     a,
-                     maps,
-                     orAny(samples.fixedBins),
-                     orAny(samples.points),
-                     orAny(samples.displacement),
-                     orAny(samples.moving),
-                     orAny(samples.quads),
-                     orAny(samples.coefficients ? samples.coefficients : samples.moving),
-                     orAny(samples.gradient),
-                     orAny(samples.mask),
-                     others...);
-}
-
-/** TArguments and SampleMaps go to the kernels as bytes: they and the host's compiler must lay them out alike.
- *  HistogramKernels.cl compares the sizes; that members are 32 bits wide, without a gap, follows from this. */
 template <typename TArguments>
 class OpenCLHistogramPasses : public HistogramPasses<TArguments>
 {
-  static_assert(std::is_trivially_copyable<TArguments>::value && alignof(TArguments) == 4, "made of 32-bit members");
-  static_assert(std::is_trivially_copyable<SampleMaps>::value, "kernels get it as bytes, too");
-
 public:
   /** \param source the metric's kernels, with their entry points. */
   OpenCLHistogramPasses(OpenCLQueue & queue, const char * source)
@@ -84,10 +48,7 @@ public:
   SampleGrain
   GetGrain() const override
   {
-    return { m_Queue.GetDevice().GetLanes(),
-             m_Queue.GetDevice().GetTargetGroups(),
-             std::min(m_Queue.GetDevice().GetLocalMemorySize(), MaximumLocalBytes),
-             true };
+    return GetSampleGrain(m_Queue.GetDevice());
   }
 
   void
@@ -101,10 +62,7 @@ public:
     {
       const cl::Program program =
         m_Queue.GetDevice().GetProgram(m_Source,
-                                       "-DGPUREG_REAL=float -DGPUREG_VARIANT=" +
-                                         (isGpu ? std::to_string(variant) : std::string("variant")) +
-                                         " -DGPUREG_ARGUMENT_BYTES=" + std::to_string(sizeof(TArguments)) +
-                                         " -DGPUREG_MAPS_BYTES=" + std::to_string(sizeof(SampleMaps)));
+                                       GetSampleOptions<TArguments>(isGpu ? std::to_string(variant) : "variant"));
       CheckOpenCL(m_Queue.GetDeviceName(), [&] { m_Kernels.emplace(m_CompiledVariant, HistogramKernelSet(program)); });
     }
   }
@@ -122,7 +80,7 @@ public:
       SetSampleKernelArguments(kernel,
                                a,
                                maps,
-                               arrays,
+                               *arrays.samples,
                                cl_int{ firstChunk },
                                cl::Local(GetBandBytes(a.histogram, a.histogram.columns) * a.histogram.histogramCopies),
                                BufferOf(*arrays.chunkHistograms));
@@ -158,7 +116,7 @@ public:
       SetSampleKernelArguments(kernel,
                                a,
                                maps,
-                               arrays,
+                               *arrays.samples,
                                BufferOf(*arrays.table),
                                cl::Local(scratchBytes),
                                BufferOf(*arrays.sums),

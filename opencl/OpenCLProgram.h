@@ -14,6 +14,7 @@ namespace gpureg
 extern const char * const OpenCLCorrelationRatioSource;
 extern const char * const OpenCLLineSource;
 extern const char * const OpenCLMattesSource;
+extern const char * const OpenCLPairSource;
 extern const char * const OpenCLResampleSource;
 
 /** A source's kernels compiled with these options for a device, from the cache on disk (OpenCLProgramCache) where

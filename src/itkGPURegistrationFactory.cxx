@@ -4,6 +4,7 @@
 #include "itkGPUError.h"
 
 #include "factories/FilterOverrides.h"
+#include "factories/MetricOverrides.h"
 
 #include <algorithm>
 #include <map>
@@ -14,10 +15,19 @@ namespace itk
 
 namespace
 {
-/** Adds a filter's overrides. */
+/** Adds a class' overrides. */
 using AddOverrides = void (*)(GPURegistrationFactory &);
 
-/** Calls add with a factory and the overrides of each pixel type and dimension. */
+/** Calls add with a factory and the metrics' overrides of each dimension. */
+template <typename TAdd>
+void
+AddEachDimension(GPURegistrationFactory & factory, const TAdd & add)
+{
+  add(factory, gpuregfactories::MetricOverrides<2>{});
+  add(factory, gpuregfactories::MetricOverrides<3>{});
+}
+
+/** Calls add with a factory and the filters' overrides of each pixel type and dimension. */
 template <typename TAdd>
 void
 AddEach(GPURegistrationFactory & factory, const TAdd & add)
@@ -26,12 +36,20 @@ AddEach(GPURegistrationFactory & factory, const TAdd & add)
 }
 
 const std::map<std::string, AddOverrides> &
-GetFilters()
+GetClasses()
 {
   using Factory = GPURegistrationFactory;
-  static const std::map<std::string, AddOverrides> filters{
+  static const std::map<std::string, AddOverrides> classes{
     { "BSplineDecompositionImageFilter",
       [](Factory & factory) { AddEach(factory, [](Factory & f, auto of) { of.AddBSplineDecomposition(f); }); } },
+    { "CorrelationImageToImageMetricv4",
+      [](Factory & factory) { AddEachDimension(factory, [](Factory & f, auto of) { of.AddCorrelation(f); }); } },
+    { "DemonsImageToImageMetricv4",
+      [](Factory & factory) { AddEachDimension(factory, [](Factory & f, auto of) { of.AddDemons(f); }); } },
+    { "MattesMutualInformationImageToImageMetricv4",
+      [](Factory & factory) { AddEachDimension(factory, [](Factory & f, auto of) { of.AddMattes(f); }); } },
+    { "MeanSquaresImageToImageMetricv4",
+      [](Factory & factory) { AddEachDimension(factory, [](Factory & f, auto of) { of.AddMeanSquares(f); }); } },
     { "MultiResolutionPyramidImageFilter",
       [](Factory & factory) { AddEach(factory, [](Factory & f, auto of) { of.AddMultiResolutionPyramid(f); }); } },
     { "RecursiveGaussianImageFilter",
@@ -50,10 +68,10 @@ GetFilters()
     { "SmoothingRecursiveGaussianImageFilter",
       [](Factory & factory) { AddEach(factory, [](Factory & f, auto of) { of.AddSmoothingRecursiveGaussian(f); }); } },
   };
-  return filters;
+  return classes;
 }
 
-/** Those that RegisterFilter() has registered, by the filter's name. ITK may have forgotten them since. */
+/** Those that RegisterClass() has registered, by the class' name. ITK may have forgotten them since. */
 struct Registered
 {
   std::mutex                                             mutex;
@@ -78,67 +96,67 @@ GetRegistered()
 const char *
 GPURegistrationFactory::GetDescription() const
 {
-  return "ITK's filters on GPUs and host threads, by GPURegistration";
+  return "ITK's filters and metrics on GPUs and host threads, by GPURegistration";
 }
 
 std::vector<std::string>
-GPURegistrationFactory::GetFilterNames()
+GPURegistrationFactory::GetClassNames()
 {
   std::vector<std::string> names;
-  for (const auto & filter : GetFilters())
+  for (const auto & replaced : GetClasses())
   {
-    names.push_back(filter.first);
+    names.push_back(replaced.first);
   }
   return names;
 }
 
 GPURegistrationFactory::Pointer
-GPURegistrationFactory::Create(const std::string & filterName)
+GPURegistrationFactory::Create(const std::string & className)
 {
   // Not by a factory's New(), which would ask the factories.
   Pointer factory = new Self;
   factory->UnRegister();
-  if (!filterName.empty() && GetFilters().count(filterName) == 0)
+  if (!className.empty() && GetClasses().count(className) == 0)
   {
     std::string names;
-    for (const auto & filter : GetFilters())
+    for (const auto & replaced : GetClasses())
     {
-      names += (names.empty() ? "" : ", ") + filter.first;
+      names += (names.empty() ? "" : ", ") + replaced.first;
     }
     itkSpecializedMessageExceptionMacro(GPUBadInputError,
-                                        "GPURegistrationFactory has no \"" << filterName << "\"; it has " << names
+                                        "GPURegistrationFactory has no \"" << className << "\"; it has " << names
                                                                            << '.');
   }
-  for (const auto & filter : GetFilters())
+  for (const auto & replaced : GetClasses())
   {
-    if (filterName.empty() || filter.first == filterName)
+    if (className.empty() || replaced.first == className)
     {
-      filter.second(*factory);
+      replaced.second(*factory);
     }
   }
   return factory;
 }
 
 void
-GPURegistrationFactory::RegisterFilter(const std::string & filterName)
+GPURegistrationFactory::RegisterClass(const std::string & className)
 {
   Registered &                      registered = GetRegistered();
   const std::lock_guard<std::mutex> lock(registered.mutex);
-  const auto                        found = registered.factories.find(filterName);
+  const auto                        found = registered.factories.find(className);
   if (found == registered.factories.end() || !IsKnownToITK(found->second))
   {
-    const Pointer factory = Create(filterName);
+    const Pointer factory = Create(className);
     ObjectFactoryBase::RegisterFactory(factory, InsertionPositionEnum::INSERT_AT_FRONT);
-    registered.factories[filterName] = factory;
+    registered.factories[className] = factory;
   }
 }
 
 void
 GPURegistrationFactory::RegisterAll()
 {
-  for (const std::string & name : GetFilterNames())
+  for (const std::string & name : GetClassNames())
   {
-    RegisterFilter(name);
+    RegisterClass(name);
   }
 }
 

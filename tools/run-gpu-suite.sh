@@ -227,6 +227,8 @@ EngineTest */cuda_0
 CudaBackendTest *ACallersCurrentDevice*:*AThreadWithoutAContext*
 MattesEquivalenceTest */cuda_0
 NmiTest */cuda_0
+PairEquivalenceTest *Random*/cuda_0:*Masks/cuda_0:*Samplings/cuda_0
+MetricStandInTest *Gives*/cuda_0:*Sees*/cuda_0
 CorrelationRatioTest *Is*/cuda_0:*By*/cuda_0:*In*/cuda_0:*Of?o*/cuda_0:*OfADisp*/cuda_0:*Repeats*/cuda_0
 DeterminismTest */cuda_0
 ContractTest */cuda_0
@@ -291,6 +293,7 @@ run_benchmarks() {
     "$(grep '^FAILED' "$scratch/output")"
   # Without the tables, what it said on the way: each row's time as called.
   [ $status -eq 0 ] || { failed=1; tell "$(tail -n 20 "$scratch/output")"; }
+  measure PairBenchmark 60 '/^Times in ms/,/^$/p' --benchmark_out="$logs/pairs.json"
   measure ResampleBenchmark 200 '/^Times in ms/,/^$/p' --benchmark_filter=/256/ --benchmark_out="$logs/resample.json"
   measure ResidencyBenchmark 60 '/^hash\|^resample/p'
   measure VolumeFilterBenchmark 100 '/^Times in ms/,/^$/p' --benchmark_out="$logs/filter.json"

@@ -28,7 +28,7 @@ public:
   {}
 
   /** Σ J(x)ᵀ f(x) from Σ f and Σ f ⊗ x, see src/kernels/ForceSums.h: the transform's own Jacobian at the
- * domain's centre and one step from it along each axis. */
+   *  domain's centre and one step from it along each axis. */
   void
   StoreGlobal(const gpureg::ForceResult & result, double divisor) const
   {
@@ -72,14 +72,11 @@ public:
     }
   }
 
-  /** A displacement's derivative is its sample's force, by the Jacobian of what follows the field. */
-  void
-  StoreLocal(const gpureg::ForceResult & result, const gpureg::SampleMapping & mapping, double divisor) const
+  /** By rows, of what follows the displacement field. */
+  std::array<double, 9>
+  FindJacobianBehindField(const gpureg::SampleMapping & mapping) const
   {
     namespace Geometry = GPURegistrationGeometry;
-    const typename TMetric::VirtualImageType & virtualImage = *m_Metric.GetVirtualImage();
-    auto &                                     derivative = *m_Metric.m_DerivativeResult;
-
     // The map u ↦ moving point is affine: index map, back to physical space.
     std::array<double, 9> jacobian{};
     const auto            origin = Geometry::IndexToPoint<ImageDimension>(*m_Metric.m_MovingImage, { 0, 0, 0 });
@@ -96,6 +93,15 @@ public:
         }
       }
     }
+    return jacobian;
+  }
+
+  /** A displacement's derivative is its sample's force, by the Jacobian of what follows the field. */
+  void
+  StoreLocal(const gpureg::ForceResult & result, const std::array<double, 9> & jacobian, double divisor) const
+  {
+    const typename TMetric::VirtualImageType & virtualImage = *m_Metric.GetVirtualImage();
+    auto &                                     derivative = *m_Metric.m_DerivativeResult;
 
     const auto store = [&](SizeValueType sample, SizeValueType offset) {
       for (unsigned int d = 0; d < ImageDimension; ++d)
@@ -133,7 +139,6 @@ public:
       }
     });
   }
-
 
 private:
   static constexpr unsigned int ImageDimension = TMetric::ImageDimension;

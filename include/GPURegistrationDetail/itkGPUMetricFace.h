@@ -29,24 +29,35 @@ template <typename TMetric, typename TEngine>
 class MetricFace
 {
 public:
-  explicit MetricFace(const TMetric & metric)
+  /** \param usesFixedGradient whether its forces may go along the fixed image's gradient instead of the moving image's. */
+  explicit MetricFace(const TMetric & metric, bool usesFixedGradient = false)
     : m_Metric(metric)
+    , m_UsesFixedGradient(usesFixedGradient)
     , m_Input(metric)
   {}
 
   /** \param initialize the parent's Initialize(), and what is the metric's own to find out from the images.
    *  \param update sends the engine what initialize() has found: see UpdateEngine.
-   *  \throws GPUBadInputError for images, gradient source or points that cannot be used. */
+   *  \throws GPUBadInputError for images, gradient source or points that cannot be used, but not from a stand-in, for which
+   *  its parent class deals with them. */
   template <typename TInitialize, typename TUpdate>
   void
   Initialize(const TInitialize & initialize, const TUpdate & update)
   {
     m_IsInitialized = false;
-    MetricImages<TMetric>(m_Metric).UpdateAndCheckAreFinite();
-    this->CheckSettings();
+    m_LeftToParent.clear();
+    try
+    {
+      MetricImages<TMetric>(m_Metric).UpdateAndCheckAreFinite();
+      this->CheckSettings();
+    }
+    catch (const GPUBadInputError & error)
+    {
+      this->LeaveToParent(error);
+    }
     initialize();
     m_Input.ForgetFixed();
-    if (m_Input.FindWhatTheDeviceLacks().empty())
+    if (this->FindLack().empty())
     {
       this->OnDevice(update);
     }
@@ -56,7 +67,7 @@ public:
   /** Calls onDevice(route), or, where the device lacks something, warns of that once and calls throughITK(). */
   template <typename TOnDevice, typename TThroughITK>
   void
-  Evaluate(const TOnDevice & onDevice, const TThroughITK & throughITK) const
+  Evaluate(const TOnDevice & onDevice, const TThroughITK & throughITK)
   {
     if (!m_IsInitialized)
     {
@@ -67,30 +78,30 @@ public:
       ThrowBadInput(m_Metric, "VirtualSampledPointSet must have 1 or more points.");
     }
     const MetricRoute route = MetricMapping<TMetric>(m_Metric).ChooseRoute();
-    const std::string lacking = m_Input.FindWhatTheDeviceLacks();
-    if (route == MetricRoute::ThroughITK || !lacking.empty())
+    std::string       lack = this->FindLack();
+    if (lack.empty() && route == MetricRoute::ThroughITK)
     {
-      const std::string what =
-        lacking.empty() ? std::string(m_Metric.m_MovingTransform->GetNameOfClass()) + " with parts that are not linear"
-                        : lacking;
-      m_Metric.m_Use.WarnOnce(m_Metric,
-                              what + " is not computed on " + m_Metric.m_Use.GetDevice().GetName() +
-                                ": the host computes it through ITK's own classes, which is slower.");
-      throughITK();
-      return;
+      lack = std::string(m_Metric.m_MovingTransform->GetNameOfClass()) + " with parts that are not linear";
     }
-    try
+    if (lack.empty())
     {
       this->OnDevice([&] { onDevice(route); });
+      lack = m_LeftToParent;
     }
-    catch (const GPUBadInputError &)
+    else if (m_LeftToParent.empty())
     {
-      // No samples are valid, say: the forces of all of them have been brought already.
-      if (m_Engine)
-      {
-        m_Engine->ReleaseForces();
-      }
-      throw;
+      m_Metric.m_Use.WarnOnce(m_Metric,
+                              lack + " is not computed on " + m_Metric.m_Use.GetDevice().GetName() +
+                                ": the host computes it through ITK's own classes, which is slower.");
+    }
+    if (!m_LeftToParent.empty())
+    {
+      const WithoutDevices scope;
+      throughITK();
+    }
+    else if (!lack.empty())
+    {
+      throughITK();
     }
   }
 
@@ -125,13 +136,13 @@ public:
 
   /** Makes the engine by makeEngine(name of the device) if the device has changed, or isOther(engine); and sends it what has
    *  changed since the last time: see MetricInput::Update. */
-  template <typename TIsOther, typename TMakeEngine, typename TBinOf>
+  template <typename TIsOther, typename TMakeEngine, typename TFindScales, typename TDescribe>
   void
-  UpdateEngine(const TIsOther &     isOther,
-               const TMakeEngine &  makeEngine,
-               const MetricScales & scales,
-               const TBinOf &       binOf,
-               bool                 isInitializing)
+  UpdateEngine(const TIsOther &    isOther,
+               const TMakeEngine & makeEngine,
+               const TFindScales & findScales,
+               const TDescribe &   describe,
+               bool                isInitializing)
   {
     const std::string & device = m_Metric.m_Use.GetDevice().GetName();
     if (!m_Engine || m_Engine->GetDeviceName() != device || isOther(*m_Engine))
@@ -140,8 +151,15 @@ public:
       m_Input.Forget();
       m_Engine = makeEngine(device);
     }
-    m_Input.Update(*m_Engine, scales, binOf, isInitializing);
+    m_Input.Update(*m_Engine, findScales, describe, isInitializing);
     m_Engine->SetTiming(m_Metric.m_Use.GetMeasuresKernelTime());
+  }
+
+  /** The scales of the values that the engine has. */
+  const MetricScales &
+  GetScales() const
+  {
+    return m_Input.GetScales();
   }
 
   /** Adds -1/divisor times the derivative, from the forces that an evaluation has brought. */
@@ -157,7 +175,19 @@ public:
     }
     else if (forces == gpureg::Forces::OfEachSample)
     {
-      MetricDerivative<TMetric>(m_Metric).StoreLocal(result, mapping, divisor);
+      const MetricDerivative<TMetric> store(m_Metric);
+      store.StoreLocal(result, store.FindJacobianBehindField(mapping), divisor);
+      m_Engine->ReleaseForces();
+    }
+  }
+
+  /** The same of a metric whose forces are its derivative by a displacement, whatever follows the field. */
+  void
+  StoreForces(gpureg::Forces forces, const gpureg::ForceResult & result, double divisor)
+  {
+    if (forces == gpureg::Forces::OfEachSample)
+    {
+      MetricDerivative<TMetric>(m_Metric).StoreLocal(result, { 1, 0, 0, 0, 1, 0, 0, 0, 1 }, divisor);
       m_Engine->ReleaseForces();
     }
   }
@@ -198,14 +228,46 @@ public:
   }
 
 private:
+  /** What the device does not compute; empty if there is nothing. */
+  std::string
+  FindLack() const
+  {
+    if (!m_LeftToParent.empty())
+    {
+      return m_LeftToParent;
+    }
+    return m_Metric.m_Use.StandsIn() && IsWithoutDevices() ? "A metric within one that is left to ITK's class"
+                                                           : m_Input.FindWhatTheDeviceLacks();
+  }
+
+  /** Until the next Initialize(), after a warning. To be called where the error is caught.
+   *  \throws it again unless the metric stands in. */
+  void
+  LeaveToParent(const GPUError & error)
+  {
+    if (!m_Metric.m_Use.StandsIn())
+    {
+      throw;
+    }
+    m_LeftToParent = error.GetDescription();
+    m_Engine.reset();
+    m_Input.Forget();
+    m_Metric.m_Use.WarnOnce(m_Metric,
+                            m_LeftToParent + " Computed by itk::" + m_Metric.GetNameOfClass() +
+                              " on the host. This is said once.");
+  }
+
   void
   CheckSettings() const
   {
-    if (m_Metric.GetGradientSourceIncludesFixed() || !m_Metric.GetGradientSourceIncludesMoving())
+    const bool isFixed = m_Metric.GetGradientSourceIncludesFixed();
+    const bool isMoving = m_Metric.GetGradientSourceIncludesMoving();
+    if (m_UsesFixedGradient ? isFixed == isMoving : isFixed || !isMoving)
     {
       ThrowBadInput(m_Metric,
-                    "The gradient source is to be the moving image only. Call "
-                    "SetGradientSource(GRADIENT_SOURCE_MOVING), the default.");
+                    m_UsesFixedGradient ? "The gradient source is to be the fixed image or the moving image, not both."
+                                        : "The gradient source is to be the moving image only. Call "
+                                          "SetGradientSource(GRADIENT_SOURCE_MOVING), the default.");
     }
     if (m_Metric.m_UseSampledPointSet &&
         (m_Metric.m_UseVirtualSampledPointSet ? m_Metric.m_VirtualSampledPointSet.IsNull()
@@ -218,31 +280,49 @@ private:
     }
   }
 
-  /** \throws the itk::GPUError of what work throws. */
+  /** \throws the itk::GPUError of what work throws, but of a stand-in's device: see LeaveToParent. */
   template <typename TWork>
   void
-  OnDevice(const TWork & work) const
+  OnDevice(const TWork & work)
   {
     try
     {
-      work();
+      try
+      {
+        work();
+      }
+      catch (const gpureg::Error & error)
+      {
+        ThrowGPUError(error, NameObject(m_Metric) + error.what());
+      }
+      catch (const std::bad_alloc &)
+      {
+        ThrowGPUError(gpureg::OutOfMemoryError(""),
+                      NameObject(m_Metric) +
+                        "Out of host memory. Use smaller images, fewer bins or a sampled point set.");
+      }
     }
-    catch (const gpureg::Error & error)
+    catch (const GPUBadInputError &)
     {
-      ThrowGPUError(error, NameObject(m_Metric) + error.what());
+      // No samples are valid, say: the forces of all of them have been brought already.
+      if (m_Engine)
+      {
+        m_Engine->ReleaseForces();
+      }
+      throw;
     }
-    catch (const std::bad_alloc &)
+    catch (const GPUError & error)
     {
-      ThrowGPUError(gpureg::OutOfMemoryError(""),
-                    NameObject(m_Metric) +
-                      "Out of host memory. Use smaller images, fewer bins or a sampled point set.");
+      this->LeaveToParent(error);
     }
   }
 
   const TMetric &          m_Metric;
+  const bool               m_UsesFixedGradient;
   MetricInput<TMetric>     m_Input;
   std::unique_ptr<TEngine> m_Engine;
   bool                     m_IsInitialized{ false };
+  std::string              m_LeftToParent; // why; empty where the device computes
 };
 
 } // namespace GPURegistrationDetail

@@ -5,12 +5,14 @@
 
 #include "GPURegistrationDetail/itkGPURegistrationThreads.h"
 #include "GPURegistrationDetail/itkGPUDeviceUse.h"
+#include "GPURegistrationDetail/itkGPUMetricScales.h"
 #include "GPURegistrationDetail/itkGPUMetricSources.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -113,24 +115,53 @@ public:
   Range
   ComputeWholeMovingRange() const
   {
-    return this->ComputeRange(m_Metric.m_MovingImage.GetPointer(), decltype(m_Metric.m_MovingImageMask.GetPointer()){});
+    return this->ComputeWholeRange(m_Metric.m_MovingImage.GetPointer());
   }
 
-  /** Of all that the moving interpolator may give: a spline's values lie between its coefficients. */
+  /** Of all that the moving interpolator may give. */
   Range
   ComputeReachOfMovingValues() const
   {
-    Range reach = this->ComputeWholeMovingRange();
-    VisitSplineInterpolator(m_Metric.m_MovingInterpolator.GetPointer(), [&](const auto & interpolator) {
-      using InterpolatorType = std::decay_t<decltype(interpolator)>;
-      const auto * const coefficients = BSplineAccess<InterpolatorType>::GetCoefficients(interpolator);
-      if (interpolator.GetSplineOrder() > 1 && coefficients != nullptr)
-      {
-        const Range all = this->ComputeRange(coefficients, decltype(m_Metric.m_MovingImageMask.GetPointer()){});
-        reach = { std::min(reach.first, all.first), std::max(reach.second, all.second) };
-      }
-    });
-    return reach;
+    return this->ComputeReachOf(m_Metric.m_MovingImage.GetPointer(), m_Metric.m_MovingInterpolator);
+  }
+
+  /** So that all values that the moving interpolator may give become [0, 1]. */
+  MetricScales
+  ComputeMovingScales() const
+  {
+    const Range  reach = this->ComputeReachOfMovingValues();
+    MetricScales scales;
+    scales.minimum = reach.first;
+    scales.unit = WidthOf(reach);
+    scales.maximum = scales.minimum + scales.unit;
+    return scales;
+  }
+
+  /** So that all fixed and moving values, which are in one unit, become [0, 1] together. */
+  MetricScales
+  ComputeCommonScales() const
+  {
+    const Range  moving = this->ComputeReachOfMovingValues();
+    const Range  fixed = this->ComputeReachOf(m_Metric.m_FixedImage.GetPointer(), m_Metric.m_FixedInterpolator);
+    const Range  both{ std::min(fixed.first, moving.first), std::max(fixed.second, moving.second) };
+    MetricScales scales;
+    scales.minimum = scales.fixedMinimum = both.first;
+    scales.unit = scales.fixedUnit = WidthOf(both);
+    scales.maximum = scales.minimum + scales.unit;
+    return scales;
+  }
+
+  /** Fixed and moving values as fractions of their own ranges, from their own means: sums of their squares lose least. */
+  MetricScales
+  ComputeSeparateScales() const
+  {
+    MetricScales scales;
+    scales.fixedMinimum = this->ComputeMean(m_Metric.m_FixedImage.GetPointer());
+    scales.fixedUnit = WidthOf(this->ComputeReachOf(m_Metric.m_FixedImage.GetPointer(), m_Metric.m_FixedInterpolator));
+    scales.minimum = this->ComputeMean(m_Metric.m_MovingImage.GetPointer());
+    scales.unit = WidthOf(this->ComputeReachOfMovingValues());
+    scales.maximum = scales.minimum + scales.unit;
+    return scales;
   }
 
   /** \throws GPUBadInputError unless there are values in it, and they vary. */
@@ -157,6 +188,55 @@ public:
   }
 
 private:
+  using MaskType = SpatialObject<TMetric::ImageDimension>;
+
+  /** All of a constant image is 0, in any scale. */
+  static double
+  WidthOf(const Range & range)
+  {
+    return range.second > range.first ? range.second - range.first : 1.0;
+  }
+
+  template <typename TImage>
+  Range
+  ComputeWholeRange(const TImage * image) const
+  {
+    return this->ComputeRange(image, static_cast<const MaskType *>(nullptr));
+  }
+
+  /** Of all that an interpolator of the image may give: a spline's values lie between its coefficients. */
+  template <typename TImage, typename TInterpolatorPointer>
+  Range
+  ComputeReachOf(const TImage * image, const TInterpolatorPointer & interpolator) const
+  {
+    Range reach = this->ComputeWholeRange(image);
+    VisitSplineInterpolator(interpolator.GetPointer(), [&](const auto & spline) {
+      using InterpolatorType = std::decay_t<decltype(spline)>;
+      const auto * const coefficients = BSplineAccess<InterpolatorType>::GetCoefficients(spline);
+      if (spline.GetSplineOrder() > 1 && coefficients != nullptr)
+      {
+        const Range all = this->ComputeWholeRange(coefficients);
+        reach = { std::min(reach.first, all.first), std::max(reach.second, all.second) };
+      }
+    });
+    return reach;
+  }
+
+  template <typename TImage>
+  double
+  ComputeMean(const TImage * image) const
+  {
+    const auto          count = static_cast<std::int64_t>(image->GetBufferedRegion().GetNumberOfPixels());
+    const auto * const  buffer = image->GetBufferPointer();
+    const std::int64_t  perTask = std::int64_t{ 1 } << 16;
+    const std::int64_t  tasks = (count + perTask - 1) / perTask;
+    std::vector<double> sums(tasks);
+    MakeParallelFor(m_Metric.GetMaximumNumberOfWorkUnits())(tasks, [&](std::int64_t task) {
+      sums[task] = std::accumulate(buffer + task * perTask, buffer + std::min(count, (task + 1) * perTask), 0.0);
+    });
+    return std::accumulate(sums.begin(), sums.end(), 0.0) / static_cast<double>(count);
+  }
+
   template <typename TImage>
   void
   CheckIsFinite(const TImage * image, const char * role) const

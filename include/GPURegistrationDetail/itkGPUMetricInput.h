@@ -5,6 +5,7 @@
 
 #include "GPURegistrationDetail/itkGPUDeviceUse.h"
 #include "GPURegistrationDetail/itkGPUMetricImages.h"
+#include "GPURegistrationDetail/itkGPUMetricScales.h"
 #include "GPURegistrationDetail/itkGPUMetricSources.h"
 #include "GPURegistrationDetail/itkGPURegistrationGeometry.h"
 #include "GPURegistrationDetail/itkGPURegistrationThreads.h"
@@ -22,7 +23,6 @@
 #include <limits>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <type_traits>
 
 namespace itk
@@ -33,19 +33,32 @@ namespace GPURegistrationDetail
 /** So many voxels are few enough to be computed precisely; points always are. */
 constexpr SizeValueType FewSamples = 32768;
 
-/** How a metric wants its values. */
-struct MetricScales
+/** What a metric wants of its fixed samples: their bins. For MetricInput::Update.
+ *  \param binOf from a fixed value to its bin. */
+template <typename TBinOf>
+auto
+DescribeByBins(const TBinOf & binOf)
 {
-  /** What fixed bins depend on besides the image. */
-  gpureg::Key fixed;
-  /** Moving values between these two become (v - minimum)/unit, in [0, end]. */
-  double minimum = 0;
-  double maximum = 0;
-  double unit = 0;
-  double end = 1;
-  /** Or, whatever these three are: all values that the moving image has when it is sent become [0, 1]. */
-  bool isOfMovingImage = false;
-};
+  return [binOf](gpureg::FixedSamples & side, const MetricScales &, const auto & makeFiller) {
+    side.bins = makeFiller(std::uint16_t{ 0xFFFF }, binOf);
+  };
+}
+
+/** Their values. */
+inline auto
+DescribeByValues()
+{
+  return [](gpureg::FixedSamples & side, const MetricScales & scales, const auto & makeFiller) {
+    const double minimum = scales.fixedMinimum;
+    const double unit = scales.fixedUnit;
+    side.scale.minimum = minimum;
+    side.scale.range = side.scale.largest = unit;
+    side.values =
+      side.precision == gpureg::Precision::Double
+        ? makeFiller(gpureg::NoFixedValue, [=](auto value) { return value - minimum; })
+        : makeFiller(static_cast<float>(gpureg::NoFixedValue), [=](auto value) { return (value - minimum) / unit; });
+  };
+}
 
 /** Copies a scalar image as the engine wants it: (v - minimum)/unit, or v - minimum in double precision. */
 template <typename TImage>
@@ -95,40 +108,52 @@ public:
   }
 
   /** Sends the engine what has changed since the last time.
-   *  \param binOf from a fixed value to its bin.
+   *  \param findScales gives the metric's scales of the voxels that there are now.
+   *  \param describe sets what the metric wants of the fixed samples: see DescribeByBins.
    *  \param isInitializing whether the moving image's range and gradient are those of its voxels now. */
-  template <typename TBinOf>
+  template <typename TFindScales, typename TDescribe>
   void
-  Update(gpureg::Metric & engine, const MetricScales & scales, const TBinOf & binOf, bool isInitializing)
+  Update(gpureg::Metric & engine, const TFindScales & findScales, const TDescribe & describe, bool isInitializing)
   {
-    const MetricSources<TMetric> sources(m_Metric);
-    gpureg::Source               fixed = sources.GetFixedSource();
-    if (!fixed.key.empty())
-    {
-      fixed.key.insert(fixed.key.end(), scales.fixed.begin(), scales.fixed.end());
-    }
-    if (const auto compared = this->Compare(m_ResidentFixed, fixed); !compared.isSame)
-    {
-      m_ResidentFixed.Forget();
-      engine.SetFixedSamples(this->MakeFixedSamples(binOf), this->GetParallelFor());
-      m_ResidentFixed.Remember(fixed, compared);
-    }
-    gpureg::Source moving = sources.GetMovingSource();
-    AddToKey(moving.key, static_cast<double>(engine.GetPrecision() == gpureg::Precision::Double));
-    AddToKey(moving.key, scales.minimum);
-    AddToKey(moving.key, scales.unit);
-    const auto compared = this->Compare(m_ResidentMoving, moving);
     if (isInitializing)
     {
-      m_InitialMovingHash = compared.hash;
+      m_Scales = findScales();
     }
-    if (!compared.isSame)
+    const MetricSources<TMetric> sources(m_Metric);
+    const gpureg::Source         fixed = sources.GetFixedSource();
+    auto                         comparedFixed = this->Compare(m_ResidentFixed, fixed);
+    gpureg::Source               moving = this->GetMovingSource();
+    auto                         comparedMoving = this->Compare(m_ResidentMoving, moving);
+    if (isInitializing)
+    {
+      m_InitialMovingHash = comparedMoving.hash;
+    }
+    else if (!m_Scales.checksRange && !(comparedFixed.isSame && comparedMoving.isSame))
+    {
+      m_Scales = findScales();
+      comparedFixed.isSame = false;
+      moving = this->GetMovingSource();
+      comparedMoving = this->Compare(m_ResidentMoving, moving);
+    }
+    if (!comparedFixed.isSame)
+    {
+      m_ResidentFixed.Forget();
+      engine.SetFixedSamples(this->MakeFixedSamples(describe), this->GetParallelFor());
+      m_ResidentFixed.Remember(fixed, comparedFixed);
+    }
+    if (!comparedMoving.isSame)
     {
       m_ResidentMoving.Forget();
-      engine.SetMovingImage(this->MakeMovingImage(scales, engine.GetPrecision(), compared.hash != m_InitialMovingHash),
-                            this->GetParallelFor());
-      m_ResidentMoving.Remember(moving, compared);
+      engine.SetMovingImage(this->MakeMovingImage(comparedMoving.hash != m_InitialMovingHash), this->GetParallelFor());
+      m_ResidentMoving.Remember(moving, comparedMoving);
     }
+  }
+
+  /** Of the last Update. */
+  const MetricScales &
+  GetScales() const
+  {
+    return m_Scales;
   }
 
   /** Names what of the input has no counterpart on the device; empty if there is nothing. */
@@ -153,6 +178,10 @@ public:
         !IsExactly<ImageMaskSpatialObject<ImageDimension>>(m_Metric.m_MovingImageMask))
     {
       return std::string("The moving mask ") + m_Metric.m_MovingImageMask->GetNameOfClass();
+    }
+    if (!m_Metric.GetGradientSourceIncludesMoving())
+    {
+      return "";
     }
     if (m_Metric.m_UseMovingImageGradientFilter)
     {
@@ -183,10 +212,32 @@ private:
   using VirtualImageType = typename TMetric::VirtualImageType;
   using VirtualPointType = typename TMetric::VirtualPointType;
 
+  static constexpr bool RoundsToFloat = std::is_same<typename MovingImageType::PixelType, float>::value;
+
   gpureg::ParallelFor
   GetParallelFor() const
   {
     return MakeParallelFor(m_Metric.GetMaximumNumberOfWorkUnits());
+  }
+
+  /** What values are kept in: the samples', and so the moving image's. */
+  gpureg::Precision
+  ChoosePrecision() const
+  {
+    return m_Metric.m_UseSampledPointSet || m_Metric.GetVirtualRegion().GetNumberOfPixels() <= FewSamples
+             ? gpureg::Precision::Double
+             : gpureg::Precision::Single;
+  }
+
+  /** With what its voxels become on the device. */
+  gpureg::Source
+  GetMovingSource() const
+  {
+    gpureg::Source moving = MetricSources<TMetric>(m_Metric).GetMovingSource();
+    AddToKey(moving.key, static_cast<double>(this->ChoosePrecision() == gpureg::Precision::Double));
+    AddToKey(moving.key, m_Scales.minimum);
+    AddToKey(moving.key, m_Scales.unit);
+    return moving;
   }
 
   gpureg::ResidentSource::Comparison
@@ -240,37 +291,20 @@ private:
            m_Metric.GetVirtualRegion().GetSize() == m_Metric.m_FixedImage->GetBufferedRegion().GetSize();
   }
 
-  template <typename TBinOf>
+  template <typename TDescribe>
   gpureg::FixedSamples
-  MakeFixedSamples(const TBinOf & binOfValue) const
+  MakeFixedSamples(const TDescribe & describe) const
   {
     namespace Geometry = GPURegistrationGeometry;
-    constexpr std::uint16_t  invalid = 0xFFFF;
     const VirtualImageType & virtualImage = *m_Metric.GetVirtualImage();
     gpureg::FixedSamples     side;
     side.virtualSize = Geometry::SizeOf<ImageDimension>(m_Metric.GetVirtualRegion().GetSize());
-    if (m_Metric.m_UseSampledPointSet || m_Metric.GetVirtualRegion().GetNumberOfPixels() <= FewSamples)
-    {
-      side.precision = gpureg::Precision::Double;
-    }
-
-    const auto binOf = [this, binOfValue](const VirtualPointType & virtualPoint) {
-      typename Superclass::FixedImagePointType fixedPoint;
-      typename Superclass::FixedImagePixelType value;
-      return m_Metric.TransformAndEvaluateFixedPoint(virtualPoint, fixedPoint, value)
-               ? static_cast<std::uint16_t>(binOfValue(value))
-               : invalid;
-    };
+    side.precision = this->ChoosePrecision();
+    side.scale.roundsToFloat = RoundsToFloat;
     if (m_Metric.m_UseSampledPointSet)
     {
       const auto * const points = m_Metric.m_VirtualSampledPointSet->GetPoints();
       side.pointCount = static_cast<std::int64_t>(points->Size());
-      side.bins = [points, binOf](std::int64_t first, std::int64_t count, void * out) {
-        for (std::int64_t i = 0; i < count; ++i)
-        {
-          static_cast<std::uint16_t *>(out)[i] = binOf(points->ElementAt(first + i));
-        }
-      };
       side.points = [points, &virtualImage](std::int64_t first, std::int64_t count, void * out) {
         for (std::int64_t i = 0; i < count; ++i)
         {
@@ -281,42 +315,113 @@ private:
         }
       };
     }
-    else if (this->FixedGridIsVirtualGrid())
+    const bool isOneGrid = this->FixedGridIsVirtualGrid();
+    describe(side, m_Scales, [&](auto invalid, const auto & ofValue) {
+      return this->MakeSampleFiller(isOneGrid, invalid, ofValue);
+    });
+    if (m_Metric.GetGradientSourceIncludesFixed())
     {
-      const auto * const buffer = m_Metric.m_FixedImage->GetBufferPointer();
-      side.bins = [binOfValue, buffer](std::int64_t first, std::int64_t count, void * out) {
-        for (std::int64_t i = 0; i < count; ++i)
-        {
-          static_cast<std::uint16_t *>(out)[i] = static_cast<std::uint16_t>(binOfValue(buffer[first + i]));
-        }
-      };
-    }
-    else
-    {
-      side.bins = [&virtualImage, binOf](std::int64_t first, std::int64_t count, void * out) {
-        for (std::int64_t i = 0; i < count; ++i)
-        {
-          VirtualPointType point;
-          virtualImage.TransformIndexToPhysicalPoint(virtualImage.ComputeIndex(first + i), point);
-          static_cast<std::uint16_t *>(out)[i] = binOf(point);
-        }
-      };
+      side.gradients = this->MakeGradientFiller(isOneGrid);
     }
     return side;
   }
 
+  /** Calls visit(i, virtual point) with the samples first … + count - 1, counted from there. */
+  template <typename TVisit>
+  void
+  ForEachSamplePoint(std::int64_t first, std::int64_t count, const TVisit & visit) const
+  {
+    const VirtualImageType & virtualImage = *m_Metric.GetVirtualImage();
+    for (std::int64_t i = 0; i < count; ++i)
+    {
+      VirtualPointType point;
+      if (m_Metric.m_UseSampledPointSet)
+      {
+        point = m_Metric.m_VirtualSampledPointSet->GetPoints()->ElementAt(first + i);
+      }
+      else
+      {
+        virtualImage.TransformIndexToPhysicalPoint(virtualImage.ComputeIndex(first + i), point);
+      }
+      visit(i, point);
+    }
+  }
+
+  /** What is kept of each sample: ofValue(its fixed value), or invalid, of the same type.
+   *  \param isOneGrid whether the samples are the fixed image's voxels. */
+  template <typename TValue, typename TOfValue>
+  gpureg::Filler
+  MakeSampleFiller(bool isOneGrid, TValue invalid, const TOfValue & ofValue) const
+  {
+    if (isOneGrid)
+    {
+      const auto * const buffer = m_Metric.m_FixedImage->GetBufferPointer();
+      return [buffer, ofValue](std::int64_t first, std::int64_t count, void * out) {
+        std::transform(buffer + first, buffer + first + count, static_cast<TValue *>(out), [&ofValue](auto value) {
+          return static_cast<TValue>(ofValue(value));
+        });
+      };
+    }
+    return [this, invalid, ofValue](std::int64_t first, std::int64_t count, void * out) {
+      this->ForEachSamplePoint(first, count, [&](std::int64_t i, const VirtualPointType & virtualPoint) {
+        typename Superclass::FixedImagePointType fixedPoint;
+        typename Superclass::FixedImagePixelType value;
+        static_cast<TValue *>(out)[i] = m_Metric.TransformAndEvaluateFixedPoint(virtualPoint, fixedPoint, value)
+                                          ? static_cast<TValue>(ofValue(value))
+                                          : invalid;
+      });
+    };
+  }
+
+  /** The fixed image's gradient at each sample, 0 where it has none, scaled as fixed values are. */
+  gpureg::Filler
+  MakeGradientFiller(bool isOneGrid) const
+  {
+    const double unit = m_Scales.fixedUnit;
+    const auto   write = [unit](const auto & gradient, float * out) {
+      for (unsigned int d = 0; d < 3; ++d)
+      {
+        out[d] = d < ImageDimension ? static_cast<float>(gradient[d] / unit) : 0.0f;
+      }
+    };
+    const auto * const image = m_Metric.m_FixedImageGradientImage.GetPointer();
+    if (isOneGrid && m_Metric.m_UseFixedImageGradientFilter && image != nullptr &&
+        image->GetBufferedRegion() == m_Metric.m_FixedImage->GetBufferedRegion())
+    {
+      const auto * const buffer = image->GetBufferPointer();
+      return [buffer, write](std::int64_t first, std::int64_t count, void * out) {
+        for (std::int64_t i = 0; i < count; ++i)
+        {
+          write(buffer[first + i], static_cast<float *>(out) + 3 * i);
+        }
+      };
+    }
+    return [this, write](std::int64_t first, std::int64_t count, void * out) {
+      this->ForEachSamplePoint(first, count, [&](std::int64_t i, const VirtualPointType & virtualPoint) {
+        typename Superclass::FixedImagePointType    fixedPoint;
+        typename Superclass::FixedImagePixelType    value;
+        typename Superclass::FixedImageGradientType gradient;
+        gradient.Fill(0);
+        if (m_Metric.TransformAndEvaluateFixedPoint(virtualPoint, fixedPoint, value))
+        {
+          m_Metric.ComputeFixedImageGradientAtPoint(fixedPoint, gradient);
+        }
+        write(gradient, static_cast<float *>(out) + 3 * i);
+      });
+    };
+  }
+
   /** \param mayLeaveRange whether the voxels are no longer those that the range is of. */
   gpureg::MovingImage
-  MakeMovingImage(const MetricScales & wanted, gpureg::Precision precision, bool mayLeaveRange) const
+  MakeMovingImage(bool mayLeaveRange) const
   {
     namespace Geometry = GPURegistrationGeometry;
     const MovingImageType & image = *m_Metric.m_MovingImage;
-    const MetricScales      scales = this->FindScales(wanted);
-    const double            minimum = scales.minimum;
-    const double            unit = scales.unit;
+    const double            minimum = m_Scales.minimum;
+    const double            unit = m_Scales.unit;
     gpureg::MovingImage     side;
     side.size = Geometry::SizeOf<ImageDimension>(image.GetBufferedRegion().GetSize());
-    side.precision = precision;
+    side.precision = this->ChoosePrecision();
     side.values = MakeValueFiller(&image, side.precision, minimum, unit);
 
     if (IsExactly<NearestNeighborInterpolateImageFunction<MovingImageType, CoordinateType>>(
@@ -335,40 +440,24 @@ private:
                                             unit);
       }
     });
-    side.minimum = minimum;
-    side.range = scales.maximum - minimum;
-    side.largest = side.range;
-    side.roundsToFloat = std::is_same<typename MovingImageType::PixelType, float>::value;
-    this->SetGradient(side, unit);
-    this->SetMask(side);
-    if (!wanted.isOfMovingImage)
+    side.scale.minimum = minimum;
+    side.scale.range = side.scale.largest = m_Scales.maximum - minimum;
+    side.scale.roundsToFloat = RoundsToFloat;
+    if (m_Metric.GetGradientSourceIncludesMoving())
     {
-      this->SetRangeCheck(side, scales, mayLeaveRange);
+      this->SetGradient(side, unit);
+    }
+    this->SetMask(side);
+    if (m_Scales.checksRange)
+    {
+      this->SetRangeCheck(side, mayLeaveRange);
     }
     return side;
   }
 
-  /** With those of the moving image, if they are to be its own. */
-  MetricScales
-  FindScales(MetricScales scales) const
-  {
-    if (scales.isOfMovingImage)
-    {
-      std::tie(scales.minimum, scales.maximum) = MetricImages<TMetric>(m_Metric).ComputeReachOfMovingValues();
-      if (scales.maximum <= scales.minimum)
-      {
-        // All of a constant image is 0, in any scale.
-        scales.maximum = scales.minimum + 1.0;
-      }
-      scales.unit = scales.maximum - scales.minimum;
-      scales.end = 1.0;
-    }
-    return scales;
-  }
-
   /** What makes a sample invalid, if its value may leave the range. */
   void
-  SetRangeCheck(gpureg::MovingImage & side, const MetricScales & scales, bool mayLeaveRange) const
+  SetRangeCheck(gpureg::MovingImage & side, bool mayLeaveRange) const
   {
     using PixelType = typename MovingImageType::PixelType;
     const bool hasMask = m_Metric.m_MovingImageMask.IsNotNull();
@@ -376,7 +465,7 @@ private:
     if (hasMask || mayLeaveRange)
     {
       const auto all = MetricImages<TMetric>(m_Metric).ComputeWholeMovingRange();
-      side.largest = std::max(all.second - scales.minimum, scales.minimum - all.first);
+      side.scale.largest = std::max(all.second - m_Scales.minimum, m_Scales.minimum - all.first);
     }
     // ITK rounds a value to the pixel type before it asks whether it is in the range.
     const auto halfDigit = [](double value) {
@@ -384,8 +473,9 @@ private:
       return 0.5 * (static_cast<double>(std::nextafter(std::abs(pixel), std::numeric_limits<PixelType>::max())) -
                     static_cast<double>(std::abs(pixel)));
     };
-    side.slackBelow = halfDigit(scales.minimum) / scales.unit;
-    side.slackAbove = (scales.maximum + halfDigit(scales.maximum) - scales.minimum) / scales.unit - scales.end;
+    side.slackBelow = halfDigit(m_Scales.minimum) / m_Scales.unit;
+    side.slackAbove =
+      (m_Scales.maximum + halfDigit(m_Scales.maximum) - m_Scales.minimum) / m_Scales.unit - m_Scales.end;
   }
 
   /** The gradient image, or what central differences need. */
@@ -453,6 +543,7 @@ private:
   const TMetric &              m_Metric;
   gpureg::ResidentSource       m_ResidentFixed;
   gpureg::ResidentSource       m_ResidentMoving;
+  MetricScales                 m_Scales;
   std::optional<std::uint64_t> m_InitialMovingHash;
 };
 

@@ -39,7 +39,7 @@ public:
     : m_Metric(metric)
   {}
 
-  /** \throws GPUUnsupportedError for a B-spline that is being optimised. */
+  /** \throws GPUUnsupportedError for a B-spline that is being optimised, unless the metric stands in. */
   MetricRoute
   ChooseRoute() const
   {
@@ -56,7 +56,8 @@ public:
     {
       const auto * const part = composite != nullptr ? composite->GetNthTransformConstPointer(n) : transform;
       const bool         isOptimized = composite == nullptr || composite->GetNthTransformToOptimize(n);
-      if (isOptimized && part->GetTransformCategory() == MovingTransformType::TransformCategoryEnum::BSpline)
+      if (!m_Metric.m_Use.StandsIn() && isOptimized &&
+          part->GetTransformCategory() == MovingTransformType::TransformCategoryEnum::BSpline)
       {
         ThrowUnsupported(m_Metric,
                          "The moving transform ",

@@ -103,6 +103,7 @@ public:
     AddToKey(source.key, m_Metric.m_FixedImage.GetPointer());
     AddToKey(source.key, m_Metric.m_FixedInterpolator.GetPointer());
     AddToKey(source.key, m_Metric.GetVirtualImage());
+    AddToKey(source.key, m_Metric.m_FixedImageGradientImage.GetPointer());
     source.memory.push_back(GetBuffer(*m_Metric.m_FixedImage));
     bool isKnown = AddMaskToSource<ImageDimension>(source, m_Metric.m_FixedImageMask.GetPointer());
     AddTransformToKey(source.key, m_Metric.m_FixedTransform.GetPointer());

@@ -14,6 +14,20 @@
 namespace gpureg
 {
 
+/** How values are counted: from the minimum, in terms of their range. */
+struct ValueScale
+{
+  double minimum = 0;
+  double range = 1;
+  /** The largest distance of a voxel's value from the minimum. */
+  double largest = 1;
+  /** An interpolated value is rounded to float, the pixels' type, before it is used. */
+  bool roundsToFloat = false;
+};
+
+/** The fixed value of a sample that is not valid. */
+constexpr double NoFixedValue = -1e30;
+
 /** The samples: every voxel of a virtual grid, or a list of points in it. Indices are relative to the
  *  grid's first voxel. */
 struct FixedSamples
@@ -24,8 +38,15 @@ struct FixedSamples
   Size      virtualSize{};
   /** Number of points; 0 samples every voxel. At most 2^31 - 1. */
   std::int64_t pointCount = 0;
-  /** uint16, one a sample: its fixed bin, or 0xFFFF where it is not valid. */
+  /** uint16, one a sample: its fixed bin, or 0xFFFF where it is not valid; … */
   Filler bins;
+  /** … or, for metrics that want that, its value, or NoFixedValue: float, (v - minimum)/range; or double, v - minimum. */
+  Filler values;
+  /** Of the values. */
+  ValueScale scale;
+  /** float[3], one a sample: the fixed image's gradient there, along physical axes, scaled. Forces then go along it. Empty:
+   *  along the moving image's. */
+  Filler gradients;
   /** double[3], one a point: its continuous virtual index. Empty for voxels. */
   Filler points;
 };
@@ -46,14 +67,8 @@ struct MovingImage
   /** float, or double, one a voxel. */
   Filler values;
   /** The same: B-spline coefficients, for orders of 2 and more. */
-  Filler coefficients;
-  /** For double precision: the range, what values are counted from, and the largest distance of a voxel's value from
-   *  there. */
-  double range = 0;
-  double minimum = 0;
-  double largest = 0;
-  /** An interpolated value is rounded to float, the pixels' type, before it is used. */
-  bool roundsToFloat = false;
+  Filler     coefficients;
+  ValueScale scale;
   /** float[3], one a voxel, along physical axes, scaled. Empty: central differences of the values. */
   Filler gradient;
   /** For central differences: half a spacing along physical axis d in index units, column d of rows;

@@ -38,7 +38,7 @@ public:
   Evaluate(const ParallelFor & parallelFor, const TPrepare & prepare, const TEnqueue & enqueue, const TBring & bring)
   {
     const auto started = std::chrono::steady_clock::now();
-    samples.CheckIsComplete();
+    samples.CheckIsComplete(readsFixedValues);
     queue->CheckIsUsable();
     queue->parallelFor = parallelFor;
     queue->statistics = {};
@@ -79,6 +79,7 @@ public:
   std::unique_ptr<Queue>   queue;
   SampleSet                samples;
   bool                     readsQuads = false;
+  bool                     readsFixedValues = false;
   bool                     isTimed = false;
   /** What the metric itself has on the device, for the statistics. */
   std::vector<const MemoryPointer *> ownArrays;

@@ -52,6 +52,7 @@ enum class Direction
 
 class Backend;
 class LinePasses;
+class PairPasses;
 class ResamplePasses;
 template <typename TArguments>
 class HistogramPasses;
@@ -185,6 +186,8 @@ public:
   CreateLinePasses() = 0;
   virtual std::unique_ptr<MattesPasses>
   CreateMattesPasses() = 0;
+  virtual std::unique_ptr<PairPasses>
+  CreatePairPasses() = 0;
   virtual std::unique_ptr<ResamplePasses>
   CreateResamplePasses() = 0;
 

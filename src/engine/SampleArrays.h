@@ -25,6 +25,8 @@ namespace gpureg
 struct SampleArrays
 {
   MemoryPointer fixedBins;
+  MemoryPointer fixedValues;
+  MemoryPointer fixedGradients;
   MemoryPointer points;
   MemoryPointer displacement;
   MemoryPointer moving;
@@ -43,11 +45,19 @@ MakeSampleVolumes(const SampleArrays & arrays, const TAddressOf & addressOf)
     return static_cast<const decltype(type) *>(addressOf(memory));
   };
   const MemoryPointer & coefficients = arrays.coefficients ? arrays.coefficients : arrays.moving;
-  return { get(kernels::u16{}, arrays.fixedBins),   get(kernels::i64{}, arrays.points),
-           get(float{}, arrays.displacement),       get(float{}, arrays.moving),
-           get(kernels::float4{}, arrays.quads),    get(float{}, coefficients),
-           get(kernels::float4{}, arrays.gradient), get(kernels::u8{}, arrays.mask),
-           get(kernels::i64{}, arrays.moving),      get(kernels::i64{}, coefficients) };
+  return { get(kernels::u16{}, arrays.fixedBins),
+           get(float{}, arrays.fixedValues),
+           get(kernels::i64{}, arrays.points),
+           get(float{}, arrays.displacement),
+           get(float{}, arrays.moving),
+           get(kernels::float4{}, arrays.quads),
+           get(float{}, coefficients),
+           get(kernels::float4{}, arrays.gradient),
+           get(kernels::u8{}, arrays.mask),
+           get(float{}, arrays.fixedGradients),
+           get(kernels::i64{}, arrays.moving),
+           get(kernels::i64{}, coefficients),
+           get(kernels::i64{}, arrays.fixedValues) };
 }
 
 /** How a device wants its samples. */

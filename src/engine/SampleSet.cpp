@@ -113,15 +113,16 @@ public:
     return m_Farthest;
   }
 
-  /** The points' fixed bins, but none of those that were left out. */
+  /** What the fixed image says of the points, but of those that were left out that they are not valid. */
+  template <typename TValue>
   Filler
-  MakeBinFiller(const Filler & bins) const
+  LeaveOut(const Filler & values, TValue invalid) const
   {
-    return [this, &bins](std::int64_t first, std::int64_t count, void * out) {
-      bins(first, count, out);
+    return [this, values, invalid](std::int64_t first, std::int64_t count, void * out) {
+      values(first, count, out);
       for (auto it = m_LeftOut.lower_bound(first); it != m_LeftOut.end() && *it < first + count; ++it)
       {
-        static_cast<kernels::u16 *>(out)[*it - first] = kernels::InvalidBin;
+        static_cast<TValue *>(out)[*it - first] = invalid;
       }
     };
   }
@@ -140,14 +141,14 @@ constexpr int MostValueBits = 60;
 /** Values are integers in units of 2^-exponent. The range has 46 bits, but fewer, 31 at least, where values or coefficients
  *  lie far outside of it; or where values are rounded to float and it lies far from 0. */
 int
-FindValueExponent(const MovingImage & image)
+FindValueExponent(const ValueScale & scale)
 {
-  const int rangeExponent = std::ilogb(image.range);
+  const int rangeExponent = std::ilogb(scale.range);
   int       exponent =
-    std::min(46 - rangeExponent, MostValueBits - CoefficientBits - std::ilogb(std::max(image.largest, image.range)));
-  if (image.roundsToFloat && image.minimum != 0)
+    std::min(46 - rangeExponent, MostValueBits - CoefficientBits - std::ilogb(std::max(scale.largest, scale.range)));
+  if (scale.roundsToFloat && scale.minimum != 0)
   {
-    exponent = std::min(exponent, MostValueBits - std::ilogb(image.minimum));
+    exponent = std::min(exponent, MostValueBits - std::ilogb(scale.minimum));
   }
   return std::max(exponent, 31 - rangeExponent);
 }
@@ -156,7 +157,7 @@ FindValueExponent(const MovingImage & image)
 Filler
 MakeIntegerFiller(const Filler & values, int exponent)
 {
-  return [&values, exponent](std::int64_t first, std::int64_t count, void * out) {
+  return [values, exponent](std::int64_t first, std::int64_t count, void * out) {
     std::vector<double> numbers(static_cast<std::size_t>(count));
     values(first, count, numbers.data());
     const double most = std::ldexp(1.0, MostValueBits);
@@ -275,13 +276,39 @@ SampleSet::SetFixed(const FixedSamples & samples, const ParallelFor & parallelFo
          samples.pointCount,
          samples.points ? Filler(std::ref(points)) : Filler());
     m_FarthestPoint = points.GetFarthest();
-    Fill(m_Arrays.fixedBins, sizeof(kernels::u16), count, samples.bins ? points.MakeBinFiller(samples.bins) : Filler());
+    Fill(m_Arrays.fixedBins,
+         sizeof(kernels::u16),
+         count,
+         samples.bins ? points.LeaveOut(samples.bins, kernels::u16{ kernels::InvalidBin }) : Filler());
+    FillFixedValues(samples, count, [&points](const Filler & values, auto invalid) {
+      return points.LeaveOut(values, invalid);
+    });
+    Fill(m_Arrays.fixedGradients, 3 * sizeof(float), count, samples.gradients);
   });
   m_Fixed = samples;
-  if (samples.pointCount > 0)
+  m_Fixed.precision = GetPrecision(samples);
+}
+
+Precision
+SampleSet::GetPrecision(const FixedSamples & samples)
+{
+  return samples.pointCount > 0 ? Precision::Double : samples.precision;
+}
+
+template <typename TLeaveOut>
+void
+SampleSet::FillFixedValues(const FixedSamples & samples, std::int64_t count, const TLeaveOut & leaveOut)
+{
+  Filler filler;
+  if (samples.values && GetPrecision(samples) == Precision::Double)
   {
-    m_Fixed.precision = Precision::Double;
+    filler = MakeIntegerFiller(leaveOut(samples.values, NoFixedValue), FindValueExponent(samples.scale));
   }
+  else if (samples.values)
+  {
+    filler = leaveOut(samples.values, static_cast<float>(NoFixedValue));
+  }
+  Fill(m_Arrays.fixedValues, BytesOf(GetPrecision(samples)), count, filler);
 }
 
 void
@@ -305,7 +332,7 @@ SampleSet::FillMoving(const MovingImage & image, bool deviceReadsQuads)
   const bool readsQuads = interpolates && !isPrecise && deviceReadsQuads;
   const bool readsValues = (interpolates && !readsQuads) || image.splineOrder == 0;
   const auto kept = [&](const Filler & filler) {
-    return isPrecise && filler ? MakeIntegerFiller(filler, FindValueExponent(image)) : filler;
+    return isPrecise && filler ? MakeIntegerFiller(filler, FindValueExponent(image.scale)) : filler;
   };
   Fill(m_Arrays.moving, BytesOf(image.precision), count, readsValues ? kept(image.values) : Filler());
   Fill(m_Arrays.quads, sizeof(kernels::float4), count, readsQuads ? MakeQuadFiller(image) : Filler());
@@ -334,9 +361,9 @@ SampleSet::FillMoving(const MovingImage & image, bool deviceReadsQuads)
 }
 
 void
-SampleSet::CheckIsComplete() const
+SampleSet::CheckIsComplete(bool readsFixedValues) const
 {
-  if (!m_Arrays.fixedBins || !m_Fixed.bins || !m_Moving.values)
+  if (!(readsFixedValues ? m_Fixed.values : m_Fixed.bins) || !m_Moving.values)
   {
     throw BadInputError("an image is missing: set the fixed samples and the moving image first");
   }
@@ -345,6 +372,13 @@ SampleSet::CheckIsComplete() const
     throw BadInputError(
       "the fixed samples and the moving image are of different precision: set the moving image again");
   }
+}
+
+bool
+SampleSet::AreCountedAlike() const
+{
+  return m_Fixed.scale.minimum == m_Moving.scale.minimum && m_Fixed.scale.range == m_Moving.scale.range &&
+         FindValueExponent(m_Fixed.scale) == FindValueExponent(m_Moving.scale);
 }
 
 std::int64_t
@@ -395,7 +429,7 @@ SampleSet::FindVariant(const SampleMapping & mapping, Forces forces) const
          (mapping.displacement ? kernels::SamplesAreDisplaced : 0) | (m_Moving.mask ? kernels::MovingHasMask : 0) |
          (m_Moving.gradient ? 0 : kernels::GradientByDifferences) |
          (m_Moving.splineOrder != 1 ? kernels::InterpolatesSpline : 0) |
-         (m_Moving.checksRange ? kernels::ChecksRange : 0) |
+         (m_Moving.checksRange ? kernels::ChecksRange : 0) | (m_Fixed.gradients ? kernels::GradientOfFixed : 0) |
          (forces == Forces::OfEachSample ? kernels::WritesForces : 0) | (m_Arrays.quads ? kernels::ReadsQuads : 0);
 }
 
@@ -416,12 +450,15 @@ SampleSet::MakeMaps(const SampleMapping & mapping, double scaledRange) const
   });
   if (IsPrecise())
   {
-    const int exponent = FindValueExponent(m_Moving);
-    maps.range = std::llround(std::ldexp(m_Moving.range, exponent));
-    maps.minimum = m_Moving.roundsToFloat ? std::llround(std::ldexp(m_Moving.minimum, exponent)) : 0;
-    maps.roundsToFloat = m_Moving.roundsToFloat;
+    const ValueScale & scale = m_Moving.scale;
+    const int          exponent = FindValueExponent(scale);
+    maps.range = std::llround(std::ldexp(scale.range, exponent));
+    maps.minimum = scale.roundsToFloat ? std::llround(std::ldexp(scale.minimum, exponent)) : 0;
+    maps.roundsToFloat = scale.roundsToFloat;
     maps.unitsToValues = static_cast<float>(scaledRange / static_cast<double>(maps.range));
     maps.valuesPerUnit = std::llround(std::ldexp(scaledRange / static_cast<double>(maps.range), 80));
+    maps.unitsToFixedValues =
+      static_cast<float>(std::ldexp(scaledRange / m_Fixed.scale.range, -FindValueExponent(m_Fixed.scale)));
   }
   return maps;
 }
@@ -435,11 +472,20 @@ SampleSet::CountPartials(const kernels::SampleArguments & arguments, int parts)
 ForceResult
 SampleSet::SumPartials(const kernels::SampleArguments & arguments, const float * partials, std::size_t count) const
 {
-  ForceResult result;
+  std::array<double, kernels::ForceSumCount> sums{};
   for (std::size_t i = 0; i < count; ++i)
   {
-    result.forceSums[i % kernels::ForceSumCount] += partials[i];
+    sums[i % kernels::ForceSumCount] += partials[i];
   }
+  return this->MakeForceResult(arguments, sums);
+}
+
+ForceResult
+SampleSet::MakeForceResult(const kernels::SampleArguments &                   arguments,
+                           const std::array<double, kernels::ForceSumCount> & sums) const
+{
+  ForceResult result;
+  result.forceSums = sums;
   std::copy(arguments.centre, arguments.centre + 3, result.centre.begin());
   UnstackSums(arguments, m_Fixed.virtualSize, result);
   return result;
@@ -450,6 +496,8 @@ SampleSet::GetDeviceBytes() const
 {
   std::int64_t bytes = 0;
   for (const MemoryPointer * array : { &m_Arrays.fixedBins,
+                                       &m_Arrays.fixedValues,
+                                       &m_Arrays.fixedGradients,
                                        &m_Arrays.points,
                                        &m_Arrays.displacement,
                                        &m_Arrays.moving,

@@ -7,6 +7,7 @@
 
 #include "SampleArrays.h"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -45,9 +46,13 @@ public:
   void
   SetMoving(const MovingImage & image, bool readsQuads, const ParallelFor & parallelFor);
 
-  /** \throws Error unless both are there, in one precision. */
+  /** \throws Error unless both are there, in one precision, the samples with their values, or with their bins. */
   void
-  CheckIsComplete() const;
+  CheckIsComplete(bool readsFixedValues) const;
+
+  /** Whether fixed and moving values are in one unit, from one minimum. */
+  bool
+  AreCountedAlike() const;
 
   const FixedSamples &
   GetFixed() const
@@ -85,6 +90,11 @@ public:
   ForceResult
   SumPartials(const kernels::SampleArguments & arguments, const float * partials, std::size_t count) const;
 
+  /** Sums of forces of all chunks, in terms of the virtual grid. */
+  ForceResult
+  MakeForceResult(const kernels::SampleArguments &                   arguments,
+                  const std::array<double, kernels::ForceSumCount> & sums) const;
+
   const SampleArrays &
   GetArrays() const
   {
@@ -101,6 +111,12 @@ private:
   MakeMaps(const SampleMapping & mapping, double scaledRange) const;
   void
   Fill(MemoryPointer & array, std::size_t elementSize, std::int64_t count, const Filler & filler);
+  static Precision
+  GetPrecision(const FixedSamples & samples);
+  /** \param leaveOut from the samples' values and one that is not valid to those that are kept. */
+  template <typename TLeaveOut>
+  void
+  FillFixedValues(const FixedSamples & samples, std::int64_t count, const TLeaveOut & leaveOut);
   void
   FillMoving(const MovingImage & image, bool readsQuads);
 

@@ -4,50 +4,16 @@
 #ifndef gpureg_HostHistogramPasses_h
 #define gpureg_HostHistogramPasses_h
 
-#include "HostQueue.h"
+#include "HostSamples.h"
 
 #include "HistogramPasses.h"
 
 #include <algorithm>
-#include <array>
-#include <type_traits>
 
 namespace gpureg
 {
 
 using namespace kernels;
-
-inline SampleVolumes
-GetVolumes(const HistogramArrays & arrays)
-{
-  return MakeSampleVolumes(*arrays.samples, [](const MemoryPointer & memory) { return AddressOf<void>(memory); });
-}
-
-// Samples side by side in a chunk: a tile 32 voxels wide and 8 high.
-constexpr int HostLanes = 256;
-
-/** Calls visit(walk) at each sample of a chunk, row by row. */
-template <typename TVisitor>
-void
-ForEachSample(int variant, const SampleArguments & a, const SampleMaps & maps, int chunk, const TVisitor & visit)
-{
-  std::array<LaneWalk, HostLanes> walks;
-  for (int lane = 0; lane < HostLanes; ++lane)
-  {
-    walks[lane] = StartLaneWalk(variant, &a, &maps, chunk, HostLanes, lane);
-  }
-  for (int step = 0; step < a.tileDepth; ++step)
-  {
-    for (LaneWalk & walk : walks)
-    {
-      if (step < walk.count)
-      {
-        visit(walk);
-        AdvanceLaneWalk(variant, &maps, &walk);
-      }
-    }
-  }
-}
 
 inline void
 AddWindow(u32 * window, const u32 * weights)
@@ -55,21 +21,6 @@ AddWindow(u32 * window, const u32 * weights)
   for (int k = 0; k < 4; ++k)
   {
     window[k] += weights[k];
-  }
-}
-
-/** Compiles work for the plain case on its own, so that it pays for no other. */
-template <typename TWork>
-void
-WithVariant(int variant, const TWork & work)
-{
-  if (variant == 0)
-  {
-    work(std::integral_constant<int, 0>{});
-  }
-  else
-  {
-    work(variant);
   }
 }
 
@@ -99,7 +50,7 @@ public:
             int                     chunkCount) override
   {
     const HistogramArguments & h = a.histogram;
-    const SampleVolumes        v = GetVolumes(arrays);
+    const SampleVolumes        v = GetVolumes(*arrays.samples);
     const i64                  cells = static_cast<i64>(CountCells(h));
     const i64                  counters = cells * CountersPerCell(h.samples.variant);
     u32 *                      chunkHistograms = AddressOf<u32>(arrays.chunkHistograms);
@@ -164,7 +115,7 @@ public:
   FindForces(const TArguments & a, const SampleMaps & maps, const HistogramArrays & arrays) override
   {
     const HistogramArguments & h = a.histogram;
-    const SampleVolumes        v = GetVolumes(arrays);
+    const SampleVolumes        v = GetVolumes(*arrays.samples);
     const float *              table = AddressOf<float>(arrays.table);
     const i64 *                preciseTable = AddressOf<i64>(arrays.table);
     float * partials = reinterpret_cast<float *>(AddressOf<u64>(arrays.sums) + static_cast<i64>(CountCells(h)));

@@ -72,6 +72,8 @@ public:
   CreateLinePasses() override;
   std::unique_ptr<MattesPasses>
   CreateMattesPasses() override;
+  std::unique_ptr<PairPasses>
+  CreatePairPasses() override;
   std::unique_ptr<ResamplePasses>
   CreateResamplePasses() override;
   void

@@ -31,14 +31,12 @@ SumOverLanes(float value, GPUREG_LOCAL float * scratch)
 /** Adds a sample's force at the virtual index x to its lane's sums; FinishForceAlongZ is yet to come where the variant is
  *  not precise. */
 GPUREG_FUNCTION void
-AddForceOfSample(int variant, const SampleArguments * a, const float * force, float * x, float * sums)
+AddForceOfSample(int variant, const SampleArguments * a, const float * force, const float * x, float * sums)
 {
   if (VariantHas(variant, SamplesArePrecise))
   {
-    x[0] -= a->centre[0];
-    x[1] -= a->centre[1];
-    x[2] -= a->centre[2];
-    AddForceExactly(sums, force, x);
+    const float fromCentre[3] = { x[0] - a->centre[0], x[1] - a->centre[1], x[2] - a->centre[2] };
+    AddForceExactly(sums, force, fromCentre);
   }
   else
   {
@@ -46,22 +44,24 @@ AddForceOfSample(int variant, const SampleArguments * a, const float * force, fl
   }
 }
 
-/** Adds each lane's sums up: s's total is then scratch[s·LaneCount()]. */
+/** Adds up count sums of each lane's, and, where the variant is precise, the rests behind them: s's total is then
+ *  scratch[s·LaneCount()]. */
 GPUREG_GROUP_FUNCTION void
-SumForcesOverLanes(int variant, const float * sums, GPUREG_LOCAL float * scratch)
+SumEachOverLanes(int variant, int count, const float * sums, GPUREG_LOCAL float * scratch)
 {
   const int            lane = LaneIndex();
   const int            lanes = LaneCount();
-  GPUREG_LOCAL float * rests = scratch + ForceSumCount * lanes;
+  const int            parts = VariantHas(variant, SamplesArePrecise) ? 2 * count : count;
+  GPUREG_LOCAL float * rests = scratch + count * lanes;
   LocalBarrier();
-  for (int s = 0; s < PartialCount(variant); ++s)
+  for (int s = 0; s < parts; ++s)
   {
     scratch[s * lanes + lane] = sums[s];
   }
   LocalBarrier();
   for (int width = lanes / 2; width > 0; width /= 2)
   {
-    for (int item = lane; item < width * ForceSumCount; item += lanes)
+    for (int item = lane; item < width * count; item += lanes)
     {
       const int s = item / width;
       const int place = s * lanes + item % width;

@@ -222,7 +222,7 @@ ForceGroup(int                        variant,
   {
     FinishForceAlongZ(sums, walk.x[0] - h->samples.centre[0], walk.x[1] - h->samples.centre[1]);
   }
-  SumForcesOverLanes(variant, sums, scratch);
+  SumEachOverLanes(variant, ForceSumCount, sums, scratch);
   if (lane < PartialCount(variant))
   {
     partials[((i64)chunk * GroupCountY() + GroupIndexY()) * PartialCount(variant) + lane] = scratch[lane * lanes];

@@ -25,7 +25,8 @@ enum
   ChecksRange = 32,          /* moving values outside of their range make a sample invalid */
   WritesForces = 64,         /* keep each sample's force, for transforms of local support */
   ReadsQuads = 128,          /* the moving values are kept as quads, see InterpolateQuads */
-  SamplesArePrecise = 256    /* values are 64-bit integers, as positions always are: PreciseSamples.h */
+  SamplesArePrecise = 256,   /* values are 64-bit integers, as positions always are: PreciseSamples.h */
+  GradientOfFixed = 512      /* forces go along the fixed image's gradient, one a sample */
 };
 
 /** What the samples depend on besides the volumes and SampleMaps. Passed by value to every kernel, so its
@@ -60,14 +61,15 @@ typedef struct SampleMaps
   float unitsToValues; /* the same as a number */
   int   roundsToFloat; /* as ITK does where that is the pixels' type */
   int   guardBits;     /* toMoving is in units of 2^-(32 + guardBits) */
-  int   unused;
+  float unitsToFixedValues;
 } SampleMaps;
 
 /** The resident volumes. The moving image is kept above its minimum, and scaled as its metric wants it: v = (value -
  *  minimum)·scale. */
 typedef struct SampleVolumes
 {
-  GPUREG_GLOBAL const u16 *    fixedBins;    /* one a sample, or InvalidBin */
+  GPUREG_GLOBAL const u16 *    fixedBins;    /* one a sample, or InvalidBin; … */
+  GPUREG_GLOBAL const float *  fixedValues;  /* … or its fixed value, scaled, or less than any */
   GPUREG_GLOBAL const i64 *    points;       /* 3 a sample: continuous virtual index, in units of 2^-32 */
   GPUREG_GLOBAL const float *  displacement; /* 3 a virtual voxel, mm */
   GPUREG_GLOBAL const float *  moving;       /* scaled values, … */
@@ -75,8 +77,10 @@ typedef struct SampleVolumes
   GPUREG_GLOBAL const float *  coefficients; /* B-spline coefficients of the same */
   GPUREG_GLOBAL const float4 * gradient;     /* x, y, z: scaled gradient per mm along physical axes; w: scaled value */
   GPUREG_GLOBAL const u8 *     mask;
-  GPUREG_GLOBAL const i64 *    preciseMoving; /* instead of moving and quads, where the variant is precise */
+  GPUREG_GLOBAL const float *  fixedGradients; /* 3 a sample, scaled, per mm along physical axes */
+  GPUREG_GLOBAL const i64 *    preciseMoving;  /* instead of moving and quads, where the variant is precise */
   GPUREG_GLOBAL const i64 *    preciseCoefficients;
+  GPUREG_GLOBAL const i64 *    preciseFixedValues;
 } SampleVolumes;
 
 GPUREG_FUNCTION int

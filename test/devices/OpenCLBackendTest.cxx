@@ -161,8 +161,8 @@ MakeMovingSide(const Problem & problem)
   side.splineOrder = problem.splineOrder;
   side.checksRange = problem.checksRange;
   side.precision = problem.GetPrecision();
-  side.range = problem.bins - 4;
-  side.largest = side.range;
+  side.scale.range = problem.bins - 4;
+  side.scale.largest = side.scale.range;
   const auto fill = [&side](const auto & function) {
     return side.precision == Precision::Double ? FillWith<double>(function) : FillWith<float>(function);
   };

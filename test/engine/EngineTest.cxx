@@ -433,8 +433,8 @@ TEST_P(EngineTest, CountsEachPointOnce)
     fixedSide.points = CopyFrom(points, 3);
     gpureg::MovingImage movingSide;
     movingSide.precision = gpureg::Precision::Double;
-    movingSide.range = 16;
-    movingSide.largest = 16;
+    movingSide.scale.range = 16;
+    movingSide.scale.largest = 16;
     movingSide.size = { 10, 10, 10 };
     movingSide.values = CopyFrom(values);
     std::vector<std::uint64_t> expected(bins, 0);

@@ -4,6 +4,10 @@
 #define TestMetrics_h
 
 #include "itkCudaMattesNMI.h"
+#include "itkCudaMeanAbsoluteDifferencesImageToImageMetricv4.h"
+#include "itkGPUCorrelationImageToImageMetricv4.h"
+#include "itkGPUDemonsImageToImageMetricv4.h"
+#include "itkGPUMeanSquaresImageToImageMetricv4.h"
 #include "itkImage.h"
 
 namespace gpuregtest

@@ -5,6 +5,10 @@
 #include "itkGPUResampleImageFilter.h"
 
 #include "itkBSplineDecompositionImageFilter.h"
+#include "itkCorrelationImageToImageMetricv4.h"
+#include "itkDemonsImageToImageMetricv4.h"
+#include "itkMattesMutualInformationImageToImageMetricv4.h"
+#include "itkMeanSquaresImageToImageMetricv4.h"
 #include "itkRGBPixel.h"
 #include "itkRecursiveMultiResolutionPyramidImageFilter.h"
 #include "itkShrinkImageFilter.h"
@@ -14,7 +18,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <iterator>
 #include <string>
+#include <type_traits>
 #include <typeinfo>
 #include <vector>
 
@@ -40,7 +46,7 @@ IsOursOf()
   return IsOurs<itk::Image<TPixel, VDimension>>();
 }
 
-/** The names of ITK's filters in whose places New() gives ours. */
+/** The names of ITK's classes in whose places New() gives ours: of metrics where images are of floats. */
 template <typename TInput, typename TOutput>
 std::vector<std::string>
 FindReplaced()
@@ -50,12 +56,19 @@ FindReplaced()
     const itk::LightObject & object = *filter;
     const std::string        name = object.GetNameOfClass();
     // The class's own name is what a program may not be told by.
-    if (std::string(typeid(object).name()).find("GPU" + name) != std::string::npos)
+    if (std::string(typeid(object).name()).find("GPUStandIn") != std::string::npos)
     {
       names.push_back(name);
     }
   };
   add(itk::BSplineDecompositionImageFilter<TInput, itk::Image<double, TInput::ImageDimension>>::New());
+  if constexpr (std::is_floating_point<typename TInput::PixelType>::value)
+  {
+    add(itk::CorrelationImageToImageMetricv4<TInput, TOutput>::New());
+    add(itk::DemonsImageToImageMetricv4<TInput, TOutput>::New());
+    add(itk::MattesMutualInformationImageToImageMetricv4<TInput, TOutput>::New());
+    add(itk::MeanSquaresImageToImageMetricv4<TInput, TOutput>::New());
+  }
   add(itk::MultiResolutionPyramidImageFilter<TInput, TOutput>::New());
   add(itk::RecursiveGaussianImageFilter<TInput, TOutput>::New());
   add(itk::RecursiveMultiResolutionPyramidImageFilter<TInput, TOutput>::New());
@@ -95,20 +108,24 @@ TEST_F(Factory, EveryKindOfImageIsReplaced)
   EXPECT_TRUE((IsOurs<itk::VectorImage<unsigned char, 2>>()));
 }
 
-TEST_F(Factory, EveryFilterIsReplacedTogetherAndAlone)
+TEST_F(Factory, EveryClassIsReplacedTogetherAndAlone)
 {
   using FloatType = itk::Image<float, 3>;
   using ShortType = itk::Image<unsigned short, 2>;
-  const std::vector<std::string> all = itk::GPURegistrationFactory::GetFilterNames();
-  ASSERT_EQ(all.size(), 7u);
+  const std::vector<std::string> all = itk::GPURegistrationFactory::GetClassNames();
+  ASSERT_EQ(all.size(), 11u);
   EXPECT_EQ((FindReplaced<FloatType, FloatType>()), std::vector<std::string>());
   itk::GPURegistrationFactory::RegisterAll();
   EXPECT_EQ((FindReplaced<FloatType, FloatType>()), all);
-  EXPECT_EQ((FindReplaced<ShortType, ShortType>()), all);
+  std::vector<std::string> filters;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(filters), [](const std::string & name) {
+    return name.find("Metric") == std::string::npos;
+  });
+  EXPECT_EQ((FindReplaced<ShortType, ShortType>()), filters);
   for (const std::string & name : all)
   {
     itk::GPURegistrationFactory::UnRegisterAll();
-    itk::GPURegistrationFactory::RegisterFilter(name);
+    itk::GPURegistrationFactory::RegisterClass(name);
     EXPECT_EQ((FindReplaced<FloatType, FloatType>()), std::vector<std::string>{ name });
   }
 }
@@ -128,8 +145,8 @@ TEST_F(Factory, ForgottenByITKItIsRegisteredAgain)
 TEST_F(Factory, OneAloneAndTwiceIsOnce)
 {
   const auto count = itk::ObjectFactoryBase::GetRegisteredFactories().size();
-  itk::GPURegistrationFactory::RegisterFilter("ResampleImageFilter");
-  itk::GPURegistrationFactory::RegisterFilter("ResampleImageFilter");
+  itk::GPURegistrationFactory::RegisterClass("ResampleImageFilter");
+  itk::GPURegistrationFactory::RegisterClass("ResampleImageFilter");
   EXPECT_EQ(itk::ObjectFactoryBase::GetRegisteredFactories().size(), count + 1);
   EXPECT_TRUE((IsOursOf<float, 3>()));
 }
@@ -147,7 +164,7 @@ TEST_F(Factory, AnUnknownNameIsToldWithThoseThereAre)
 {
   try
   {
-    itk::GPURegistrationFactory::RegisterFilter("ResampleImage");
+    itk::GPURegistrationFactory::RegisterClass("ResampleImage");
     FAIL() << "no exception";
   }
   catch (const itk::ExceptionObject & error)

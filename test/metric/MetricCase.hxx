@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes a MattesCase and gives it to both metrics.
-#ifndef MattesCase_hxx
-#define MattesCase_hxx
+// Makes a MetricCase and gives it to the metric of this module and to the one that it is compared with.
+#ifndef MetricCase_hxx
+#define MetricCase_hxx
 
-#include "MattesCase.h"
+#include "MetricCase.h"
 
+#include "ReferenceMeanAbsoluteDifferences.h"
 #include "TestImages.h"
 #include "TestMetrics.h"
 
@@ -26,6 +27,7 @@
 #include <cmath>
 #include <limits>
 #include <tuple>
+#include <type_traits>
 
 namespace gpuregtest
 {
@@ -192,13 +194,13 @@ private:
   VectorType m_Reach;
 };
 
-/** A MattesCase in ITK's objects. */
+/** A MetricCase in ITK's objects. */
 template <typename TPixel, unsigned int VDimension>
-class MattesSetUp
+class MetricSetUp
 {
 public:
   using ImageType = TestImage<TPixel, VDimension>;
-  using MetricType = ItkMetric<TPixel, VDimension>;
+  using MetricType = itk::ImageToImageMetricv4<ImageType, ImageType>;
   using GridType = Grid<VDimension>;
   using PointType = itk::Point<double, VDimension>;
   using VectorType = itk::Vector<double, VDimension>;
@@ -210,7 +212,7 @@ public:
   using MaskImageType = typename MaskType::ImageType;
   using InterpolatorType = itk::InterpolateImageFunction<ImageType, double>;
 
-  explicit MattesSetUp(const MattesCase & c)
+  explicit MetricSetUp(const MetricCase & c)
     : m_Case(c)
     , m_Random(c.seed)
   {
@@ -240,8 +242,9 @@ public:
   }
 
   /** Gives the case to a metric and asks it. */
+  template <typename TMetric>
   Answer
-  Evaluate(MetricType & metric) const
+  Evaluate(TMetric & metric) const
   {
     metric.SetFixedImage(m_Fixed);
     metric.SetMovingImage(m_Moving);
@@ -252,7 +255,14 @@ public:
     metric.SetFixedInterpolator(MakeInterpolator());
     metric.SetMovingInterpolator(MakeInterpolator());
     metric.SetUseMovingImageGradientFilter(m_Case.gradientFilter);
-    metric.SetNumberOfHistogramBins(m_Case.bins);
+    metric.SetUseFixedImageGradientFilter(m_Case.gradientFilter);
+    metric.SetGradientSource(m_Case.fixedGradient
+                               ? itk::ObjectToObjectMetricBaseTemplateEnums::GradientSource::GRADIENT_SOURCE_FIXED
+                               : itk::ObjectToObjectMetricBaseTemplateEnums::GradientSource::GRADIENT_SOURCE_MOVING);
+    if constexpr (std::is_base_of<ItkMetric<TPixel, VDimension>, TMetric>::value)
+    {
+      metric.SetNumberOfHistogramBins(m_Case.bins);
+    }
     if (m_Case.geometry == Geometry::OtherVirtualDomain)
     {
       metric.SetVirtualDomain(m_VirtualGrid.spacing,
@@ -769,7 +779,7 @@ private:
     return decisions;
   }
 
-  MattesCase                      m_Case;
+  MetricCase                      m_Case;
   Random                          m_Random;
   GridType                        m_FixedGrid;
   GridType                        m_MovingGrid;
@@ -784,31 +794,62 @@ private:
   bool                            m_IsNearEdge = false;
 };
 
-template <typename TPixel, unsigned int VDimension>
-MattesComparison
-CompareImages(const MattesCase & c, const std::string & deviceName)
+/** Asks TOurs and TTheirs. */
+template <typename TOurs, typename TTheirs, typename TSetUp>
+MetricComparison
+CompareMetrics(const TSetUp & setUp, const std::string & deviceName)
 {
-  const MattesSetUp<TPixel, VDimension> setUp(c);
-  const auto                            ours = OurMetric<TPixel, VDimension>::New();
-  ours->NormalizedOff();
+  const auto ours = TOurs::New();
+  if constexpr (std::is_base_of<itk::MattesMutualInformationImageToImageMetricv4<typename TOurs::FixedImageType,
+                                                                                 typename TOurs::MovingImageType>,
+                                TOurs>::value)
+  {
+    ours->NormalizedOff();
+  }
   ours->SetDevice(itk::GPUDevice::FromName(deviceName));
-  const auto       itks = ItkMetric<TPixel, VDimension>::New();
-  MattesComparison comparison;
+  const auto       theirs = TTheirs::New();
+  MetricComparison comparison;
   comparison.isFlat = setUp.IsFlat();
   comparison.isNearEdge = setUp.IsNearEdge();
   if (comparison.isFlat || comparison.isNearEdge)
   {
     return comparison;
   }
-  comparison.itk = setUp.Evaluate(*itks);
+  comparison.itk = setUp.Evaluate(*theirs);
   comparison.ours = setUp.Evaluate(*ours);
   comparison.samples = setUp.GetNumberOfSamples();
+  comparison.isOnDevice = ours->GetEvaluationStatistics().launches > 0;
   return comparison;
 }
 
+template <typename TPixel, unsigned int VDimension>
+MetricComparison
+CompareImages(const MetricCase & c, const std::string & deviceName)
+{
+  using ImageType = TestImage<TPixel, VDimension>;
+  const MetricSetUp<TPixel, VDimension> setUp(c);
+  switch (c.measure)
+  {
+    case Measure::MeanSquares:
+      return CompareMetrics<itk::GPUMeanSquaresImageToImageMetricv4<ImageType, ImageType>,
+                            itk::MeanSquaresImageToImageMetricv4<ImageType, ImageType>>(setUp, deviceName);
+    case Measure::Correlation:
+      return CompareMetrics<itk::GPUCorrelationImageToImageMetricv4<ImageType, ImageType>,
+                            itk::CorrelationImageToImageMetricv4<ImageType, ImageType>>(setUp, deviceName);
+    case Measure::Demons:
+      return CompareMetrics<itk::GPUDemonsImageToImageMetricv4<ImageType, ImageType>,
+                            itk::DemonsImageToImageMetricv4<ImageType, ImageType>>(setUp, deviceName);
+    case Measure::MeanAbsoluteDifferences:
+      return CompareMetrics<itk::CudaMeanAbsoluteDifferencesImageToImageMetricv4<ImageType, ImageType>,
+                            ReferenceMeanAbsoluteDifferences<ImageType>>(setUp, deviceName);
+    default:
+      return CompareMetrics<OurMetric<TPixel, VDimension>, ItkMetric<TPixel, VDimension>>(setUp, deviceName);
+  }
+}
+
 template <unsigned int VDimension>
-MattesComparison
-Compare(const MattesCase & c, const std::string & deviceName)
+MetricComparison
+Compare(const MetricCase & c, const std::string & deviceName)
 {
   return c.doublePixels ? CompareImages<double, VDimension>(c, deviceName)
                         : CompareImages<float, VDimension>(c, deviceName);

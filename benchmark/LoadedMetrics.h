@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef LoadedMattesCase_h
-#define LoadedMattesCase_h
+#ifndef LoadedMetrics_h
+#define LoadedMetrics_h
 
 #include "MattesCases.h"
 
@@ -19,7 +19,7 @@ enum class Quantity
 };
 
 /** Kept from one evaluation to the next: a displacement field's derivative is as large as the field. */
-struct MattesResult
+struct MetricResult
 {
   double             value = 0;
   itk::Array<double> derivative;
@@ -40,7 +40,7 @@ struct MattesResult
 
   /** Relative, in norm. */
   double
-  GetDerivativeDifference(const MattesResult & reference) const
+  GetDerivativeDifference(const MetricResult & reference) const
   {
     return derivative.size() == reference.derivative.size()
              ? (derivative - reference.derivative).two_norm() / reference.derivative.two_norm()
@@ -48,16 +48,15 @@ struct MattesResult
   }
 };
 
-/** A case whose images are in memory: what its rows share. */
-template <unsigned int VDimension>
-class LoadedMattesCase
+/** ITK's metric and ours of a case whose images are in memory: what its rows share. */
+template <unsigned int VDimension, typename TITK, typename TOurs>
+class LoadedMetrics
 {
 public:
-  using ImageType = typename MattesCase<VDimension>::ImageType;
-  using ITKMetricType = typename MattesCase<VDimension>::MetricType;
-  using OurMetricType = itk::CudaMattesNMI<ImageType, ImageType>;
+  using ITKMetricType = TITK;
+  using OurMetricType = TOurs;
 
-  LoadedMattesCase(const MattesCase<VDimension> & itsInput, unsigned int threads)
+  LoadedMetrics(const MattesCase<VDimension> & itsInput, unsigned int threads)
     : input(itsInput)
     , m_Threads(threads)
   {}
@@ -77,7 +76,10 @@ public:
   {
     const auto metric = OurMetricType::New();
     metric->SetDevice(device);
-    metric->NormalizedOff();
+    if constexpr (std::is_base_of<typename MattesCase<VDimension>::MetricType, TOurs>::value)
+    {
+      metric->NormalizedOff();
+    }
     input.Configure(*metric, m_Threads);
     return metric;
   }
@@ -97,7 +99,7 @@ public:
   }
 
   /** What ITK computes. */
-  const MattesResult &
+  const MetricResult &
   GetReference()
   {
     this->GetITK();
@@ -120,14 +122,20 @@ public:
   }
 
   const MattesCase<VDimension> input;
-  MattesResult                 result;
+  MetricResult                 result;
 
 private:
   unsigned int                    m_Threads;
   typename ITKMetricType::Pointer m_ITK;
-  MattesResult                    m_Reference;
+  MetricResult                    m_Reference;
   typename OurMetricType::Pointer m_Ours;
 };
+
+template <unsigned int VDimension>
+using LoadedMattesMetrics =
+  LoadedMetrics<VDimension,
+                typename MattesCase<VDimension>::MetricType,
+                itk::CudaMattesNMI<itk::Image<float, VDimension>, itk::Image<float, VDimension>>>;
 
 } // namespace bench
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// One set-up of a metric: what to register, how it is sampled, by which transform. Both metrics are
-// given the same one.
-#ifndef MattesCase_h
-#define MattesCase_h
+// One set-up of a metric: what to register, how it is sampled, by which transform. The metric of this module and the one
+// that it is compared with are given the same one.
+#ifndef MetricCase_h
+#define MetricCase_h
 
 #include "TestAnswer.h"
 
@@ -13,6 +13,15 @@
 
 namespace gpuregtest
 {
+
+enum class Measure
+{
+  Mattes,
+  MeanSquares,
+  Correlation,
+  Demons,
+  MeanAbsoluteDifferences
+};
 
 enum class Masks
 {
@@ -64,8 +73,9 @@ enum class Interpolation
   BSpline
 };
 
-struct MattesCase
+struct MetricCase
 {
+  Measure       measure = Measure::Mattes;
   unsigned int  dimension = 3;
   bool          doublePixels = false;
   Masks         masks = Masks::None;
@@ -74,36 +84,38 @@ struct MattesCase
   Motion        motion = Motion::Affine;
   Interpolation interpolation = Interpolation::Linear;
   bool          gradientFilter = true;
+  bool          fixedGradient = false; // of demons
   bool          flatBackground = false;
   bool          many = false; // more samples than are computed precisely
-  unsigned int  bins = 50;
+  unsigned int  bins = 50;    // of Mattes
   std::uint64_t seed = 1;
 };
 
 /** One line, enough to make the case again. */
 std::ostream &
-operator<<(std::ostream & os, const MattesCase & c);
+operator<<(std::ostream & os, const MetricCase & c);
 
 /** What both metrics gave, and what the case is like; they are not asked where nothing would follow from it. */
-struct MattesComparison
+struct MetricComparison
 {
   Answer      itk;
   Answer      ours;
   std::size_t samples = 0;
-  /** Whether rounding may turn a sample: see MattesCase.hxx. The transform is drawn so that it may not. */
+  bool        isOnDevice = false;
+  /** Whether rounding may turn a sample: see MetricCase.hxx. The transform is drawn so that it may not. */
   bool isNearEdge = false;
   /** Whether a mask leaves little but the background. */
   bool isFlat = false;
 };
 
 template <unsigned int VDimension>
-MattesComparison
-Compare(const MattesCase & c, const std::string & deviceName);
+MetricComparison
+Compare(const MetricCase & c, const std::string & deviceName);
 
-extern template MattesComparison
-Compare<2>(const MattesCase &, const std::string &);
-extern template MattesComparison
-Compare<3>(const MattesCase &, const std::string &);
+extern template MetricComparison
+Compare<2>(const MetricCase &, const std::string &);
+extern template MetricComparison
+Compare<3>(const MetricCase &, const std::string &);
 
 } // namespace gpuregtest
 

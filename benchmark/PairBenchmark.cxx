@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// The metrics that are sums over pairs of values, ITK's and ours on every device, on the same input, in one run, side by
+// side.
+#include "BenchmarkOptions.h"
+#include "MetricRows.h"
+#include "OneAtATime.h"
+#include "SideBySide.h"
+
+#include "itkCudaMeanAbsoluteDifferencesImageToImageMetricv4.h"
+#include "itkGPUCorrelationImageToImageMetricv4.h"
+#include "itkGPUDemonsImageToImageMetricv4.h"
+#include "itkGPUMeanSquaresImageToImageMetricv4.h"
+
+#include <iostream>
+
+namespace
+{
+
+using namespace bench;
+
+using ImageType = itk::Image<float, 3>;
+
+const char * const Usage =
+  R"(Usage: PairBenchmark [options]
+Measures mean squares, correlation, mean absolute differences and demons on each device beside ITK's metrics.
+  --device A,B,…     such as cuda:0,host; default: all there are
+  --threads N        of ITK's metrics and of the host device; default: ITK's
+Rows are Pairs/CASE/METRIC/QUANTITY/DEVICE and Pairs/CASE/METRIC/QUANTITY/ITK. Google Benchmark's options choose among
+them and say how often they are repeated; the defaults here are --benchmark_repetitions=5 --benchmark_min_time=0.05.
+)";
+
+const char * const Footnote =
+  R"(Every figure is the median over the repetitions. ITK and all devices run in this process, with the same input and
+number of threads. ITK has no mean of absolute differences: beside it stand ITK's mean squares.
+  kernels         from the first kernel's start to the last one's end, by the device's own events
+  with transfers  the engine's evaluation: parameters up, kernels, sums down, the wait for them
+  as called       GetValue() or GetValueAndDerivative() through ITK's interface
+  GB/s            least traffic / kernels. Value: 4 bytes of fixed and 4 of moving value; derivative: 4, and 16 of gradient
+                  and value; of a field's 12 a displacement and 12 a force, of demons 12 a fixed gradient, but 4 a moving
+                  value
+  difference      from ITK's value, relative, and from its derivative, in norm; ! where it fails (1e-5, 1e-4)
+)";
+
+void
+PrintHelp()
+{
+  std::cout << Usage << '\n' << Footnote << '\n';
+  benchmark::PrintDefaultHelp();
+}
+
+/** Registers a metric's rows on each case. */
+class PairRows
+{
+public:
+  PairRows(SideBySide & table, Hardware hardware)
+    : m_Table(table)
+    , m_Hardware(std::move(hardware))
+  {}
+
+  /** \param folder of the rows.
+   *  \param make gives the case.
+   *  \param traffic least bytes a sample, of the value, and with the derivative.
+   *  \param isITKs whether TITK computes the same. */
+  template <typename TITK, typename TOurs>
+  void
+  Register(const std::string &                    folder,
+           const std::function<MattesCase<3>()> & make,
+           const std::pair<double, double> &      traffic,
+           bool                                   isITKs)
+  {
+    using LoadedType = LoadedMetrics<3, TITK, TOurs>;
+    const auto load = [=]() -> LoadedType & {
+      return m_Case.Get(folder, [&] { return LoadedType(make(), m_Hardware.threads); });
+    };
+    const std::pair<const char *, Quantity> quantities[] = { { "/value", Quantity::Value },
+                                                             { "/value+derivative", Quantity::ValueAndDerivative } };
+    for (const auto & [text, quantity] : quantities)
+    {
+      m_Table.Register(folder + text + "/ITK",
+                       [=, quantity = quantity](auto & state) { MeasureITK(state, load(), quantity); });
+      for (const itk::GPUDevice & device : m_Hardware.devices)
+      {
+        m_Table.Register(folder + text + "/" + device.GetName(), [=, quantity = quantity](auto & state) {
+          auto &     loaded = load();
+          const auto samples = static_cast<double>(loaded.input.fixed->GetLargestPossibleRegion().GetNumberOfPixels());
+          const double bytes = quantity == Quantity::Value ? traffic.first : traffic.second;
+          MeasureOurs(state, loaded, quantity, device, samples * bytes, isITKs);
+        });
+      }
+    }
+  }
+
+private:
+  SideBySide & m_Table;
+  Hardware     m_Hardware;
+  OneAtATime   m_Case;
+};
+
+int
+Run(const example::CommandLine & line)
+{
+  using MeanSquares = itk::MeanSquaresImageToImageMetricv4<ImageType, ImageType>;
+  const itk::Size<3> headSize{ { 181, 217, 181 } };
+  const auto         heads = [=] { return MakeHeadCase<3>(headSize, false); };
+  const auto         headsByField = [=] {
+    MattesCase<3> input = MakeHeadCase<3>(headSize, false);
+    input.transform = MakeField<3>(*input.fixed);
+    return input;
+  };
+  SideBySide table({ { "value_difference", 1e-5 }, { "derivative_difference", 1e-4 } },
+                   { { "Counted, one evaluation", MetricCounts } },
+                   Footnote);
+  PairRows   rows(table, ChooseHardware(line));
+  rows.Register<MeanSquares, itk::GPUMeanSquaresImageToImageMetricv4<ImageType, ImageType>>("Pairs/full/MeanSquares",
+                                                                                            heads,
+                                                                                            { 8, 20 },
+                                                                                            true);
+  rows.Register<itk::CorrelationImageToImageMetricv4<ImageType, ImageType>,
+                itk::GPUCorrelationImageToImageMetricv4<ImageType, ImageType>>("Pairs/full/Correlation",
+                                                                               heads,
+                                                                               { 8, 20 },
+                                                                               true);
+  rows.Register<MeanSquares, itk::CudaMeanAbsoluteDifferencesImageToImageMetricv4<ImageType, ImageType>>(
+    "Pairs/full/MeanAbsoluteDifferences", heads, { 8, 20 }, false);
+  rows.Register<MeanSquares, itk::GPUMeanSquaresImageToImageMetricv4<ImageType, ImageType>>("Pairs/field/MeanSquares",
+                                                                                            headsByField,
+                                                                                            { 20, 44 },
+                                                                                            true);
+  rows.Register<itk::DemonsImageToImageMetricv4<ImageType, ImageType>,
+                itk::GPUDemonsImageToImageMetricv4<ImageType, ImageType>>("Pairs/field/Demons",
+                                                                          headsByField,
+                                                                          { 20, 44 },
+                                                                          true);
+  return table.Measure();
+}
+
+} // namespace
+
+int
+main(int argc, char * argv[])
+{
+  const auto body = [=] {
+    return Run(ReadOptions(argc,
+                           argv,
+                           { "--benchmark_repetitions=5", "--benchmark_min_time=0.05" },
+                           PrintHelp,
+                           { "--device", "--threads" }));
+  };
+  return example::RunProgram(body, Usage);
+}

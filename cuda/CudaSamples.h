@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// How CUDA's kernels go through a metric's samples. To be included by .cu files, each of which is compiled for its metric.
+#ifndef gpureg_CudaSamples_h
+#define gpureg_CudaSamples_h
+
+#include "CudaQueue.h"
+
+#include "SampleArrays.h"
+
+#include "ForceKernels.h"
+
+#include <type_traits>
+
+namespace gpureg
+{
+
+using namespace kernels;
+
+namespace
+{
+// Measured on an H200 over 181×217×181 voxels: 4 blocks of 512 a multiprocessor for values, which wait for memory; 2 for
+// forces, whose eight 16-byte loads want registers. As many chunks as the first have blocks at once.
+constexpr int Lanes = 512;
+constexpr int ValueBlocks = 4;
+constexpr int ForceBlocks = 2;
+constexpr int PreciseBlocks = 2;
+constexpr int TargetChunks = 528;
+
+// Kernels are compiled for the plain case over a grid, …
+constexpr int PlainVariant = ReadsQuads;
+// … over points, …
+constexpr int PlainPointsVariant = SamplesArePrecise | SamplesArePoints;
+// … and, looking the rest of their variant up at run time, for all that are not precise (points always are), …
+constexpr int AnyVariant = -1;
+// … and all that are, whose integers take more registers.
+constexpr int PreciseVariant = -2;
+
+template <int VVariant>
+__device__ __forceinline__ int
+VariantOf(const SampleArguments & a)
+{
+  return VVariant == PreciseVariant ? a.variant | SamplesArePrecise
+         : VVariant == AnyVariant   ? a.variant & ~(SamplesArePrecise | SamplesArePoints)
+                                    : VVariant;
+}
+
+constexpr bool
+IsPrecise(int variant)
+{
+  return variant == PreciseVariant || variant == PlainPointsVariant;
+}
+
+/** Calls work with the one of the four that a variant belongs to. */
+template <typename TWork>
+void
+WithVariant(int variant, const TWork & work)
+{
+  if (variant == PlainVariant)
+  {
+    work(std::integral_constant<int, PlainVariant>{});
+  }
+  else if (variant == PlainPointsVariant)
+  {
+    work(std::integral_constant<int, PlainPointsVariant>{});
+  }
+  else if (variant & SamplesArePrecise)
+  {
+    work(std::integral_constant<int, PreciseVariant>{});
+  }
+  else
+  {
+    work(std::integral_constant<int, AnyVariant>{});
+  }
+}
+
+extern __shared__ u64 localMemory[];
+
+inline SampleVolumes
+GetVolumes(const SampleArrays & arrays)
+{
+  return MakeSampleVolumes(arrays, [](const MemoryPointer & memory) { return AddressOf<void>(memory); });
+}
+} // namespace
+
+} // namespace gpureg
+
+#endif

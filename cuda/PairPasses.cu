@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// The metrics that are sums over pairs of values in CUDA: entry points and launches. What a group does is in
+// src/kernels/ValuePairKernels.h; the plain version is src/host/PairPasses.cpp.
+#include "CudaSamples.h"
+
+#include "PairPasses.h"
+
+#include "ValuePairKernels.h"
+
+namespace gpureg
+{
+
+namespace
+{
+/** Blocks a multiprocessor: as CudaSamples.h says, but three sums of forces want more registers, and rests twice as many. */
+constexpr int
+BlocksOf(int variant, int task)
+{
+  if (!(task & PairsFindForces))
+  {
+    return IsPrecise(variant) ? PreciseBlocks : ValueBlocks;
+  }
+  return IsPrecise(variant) ? 1 : ForceBlocks;
+}
+
+template <int VVariant, int VTask>
+__global__ void
+__launch_bounds__(Lanes, BlocksOf(VVariant, VTask)) PairKernel(const __grid_constant__ PairArguments a,
+                                                               const SampleVolumes                   v,
+                                                               float *                               partials,
+                                                               float *                               forces,
+                                                               const __grid_constant__ SampleMaps    maps)
+{
+  PairGroup(
+    VariantOf<VVariant>(a.samples), VTask, &a, &maps, &v, reinterpret_cast<float *>(localMemory), partials, forces);
+}
+
+/** Calls work with a task's constant. */
+template <int VTask = 0, typename TWork>
+void
+WithTask(int task, const TWork & work)
+{
+  if (task == VTask)
+  {
+    work(std::integral_constant<int, VTask>{});
+  }
+  else if constexpr (VTask < (PairsMeasureBits | PairsFindForces))
+  {
+    WithTask<VTask + 1>(task, work);
+  }
+}
+
+std::size_t
+GetLocalBytes(int variant)
+{
+  return FloatsOfSum(variant) * ForceSumCount * Lanes * sizeof(float);
+}
+
+class CudaPairPasses : public PairPasses
+{
+public:
+  explicit CudaPairPasses(CudaQueue & queue)
+    : m_Queue(queue)
+  {}
+
+  SampleGrain
+  GetGrain() const override
+  {
+    return { Lanes, TargetChunks, 0, true };
+  }
+
+  /** More than 48 KiB of shared memory are to be asked for. */
+  void
+  Prepare(int variant, int task) override
+  {
+    const CudaDeviceScope scope(m_Queue.GetDevice());
+    WithVariant(variant, [&](auto variantConstant) {
+      WithTask(task, [&](auto taskConstant) {
+        CheckCuda(cudaFuncSetAttribute(PairKernel<variantConstant.value, taskConstant.value>,
+                                       cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                       static_cast<int>(GetLocalBytes(variant))),
+                  "asking for shared memory",
+                  m_Queue.GetDeviceName());
+      });
+    });
+  }
+
+  void
+  SumPairs(const PairArguments & a, const SampleMaps & maps, const PairArrays & arrays) override
+  {
+    WithVariant(a.samples.variant, [&](auto variant) {
+      WithTask(a.task, [&](auto task) {
+        m_Queue.Launch("summing pairs of values",
+                       PairKernel<variant.value, task.value>,
+                       dim3(static_cast<unsigned int>(ChunkCount(&a.samples))),
+                       Lanes,
+                       GetLocalBytes(a.samples.variant),
+                       a,
+                       GetVolumes(*arrays.samples),
+                       AddressOf<float>(arrays.partials),
+                       AddressOf<float>(arrays.forces),
+                       maps);
+      });
+    });
+  }
+
+private:
+  CudaQueue & m_Queue;
+};
+} // namespace
+
+std::unique_ptr<PairPasses>
+CudaQueue::CreatePairPasses()
+{
+  return std::make_unique<CudaPairPasses>(*this);
+}
+
+} // namespace gpureg

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaMeanAbsoluteDifferencesImageToImageMetricv4_h
+#define itkCudaMeanAbsoluteDifferencesImageToImageMetricv4_h
+
+#include "GPURegistrationDetail/itkGPUMembers.h"
+#include "GPURegistrationDetail/itkGPUPairFace.h"
+#include "itkGPUDevice.h"
+
+#include "itkDefaultImageToImageMetricTraitsv4.h"
+#include "itkImageToImageMetricv4.h"
+
+namespace itk
+{
+
+/** \class CudaMeanAbsoluteDifferencesImageToImageMetricv4
+ * \brief The mean of absolute differences (SAD), which ITK has no v4 metric of, on a GPU or on host threads.
+ *
+ * For an itk::ImageRegistrationMethodv4 and everything else that takes an itk::ImageToImageMetricv4. The value is the mean of
+ * |f - m| over the valid samples (Ansorge 2008), and the derivative that of -value: the mean of sign(f - m)·Jᵀ∇m, and where
+ * f = m, 0.
+ *
+ * Which transforms, interpolators, masks and samplings are computed on the device, and what else CudaMattesNMI says of
+ * residency and repeatability, holds here, too. The rest is computed through ITK's classes, after
+ * a warning. The gradient source is the moving image. Where no sample is valid, the value is the largest there is, the
+ * derivative 0, and a warning says so, as ITK's own metrics have it.
+ *
+ * \tparam TFixedImage, TMovingImage images of float or double, of 2 or 3 dimensions.
+ *
+ * \sa CudaMattesNMI, GPUDevice
+ * \ingroup GPURegistration
+ */
+template <typename TFixedImage,
+          typename TMovingImage,
+          typename TVirtualImage = TFixedImage,
+          typename TInternalComputationValueType = double,
+          typename TMetricTraits =
+            DefaultImageToImageMetricTraitsv4<TFixedImage, TMovingImage, TVirtualImage, TInternalComputationValueType>>
+class ITK_TEMPLATE_EXPORT CudaMeanAbsoluteDifferencesImageToImageMetricv4
+  : public ImageToImageMetricv4<TFixedImage, TMovingImage, TVirtualImage, TInternalComputationValueType, TMetricTraits>
+{
+public:
+  ITK_DISALLOW_COPY_AND_MOVE(CudaMeanAbsoluteDifferencesImageToImageMetricv4);
+
+  using Self = CudaMeanAbsoluteDifferencesImageToImageMetricv4;
+  using Superclass =
+    ImageToImageMetricv4<TFixedImage, TMovingImage, TVirtualImage, TInternalComputationValueType, TMetricTraits>;
+  using Pointer = SmartPointer<Self>;
+  using ConstPointer = SmartPointer<const Self>;
+
+  itkNewMacro(Self);
+
+  const char *
+  GetNameOfClass() const override
+  {
+    return "CudaMeanAbsoluteDifferencesImageToImageMetricv4";
+  }
+
+  static constexpr unsigned int ImageDimension = TFixedImage::ImageDimension;
+  static_assert(ImageDimension == 2 || ImageDimension == 3,
+                "CudaMeanAbsoluteDifferencesImageToImageMetricv4: images have 2 or 3 dimensions");
+  static_assert(
+    TMovingImage::ImageDimension == ImageDimension && TVirtualImage::ImageDimension == ImageDimension,
+    "CudaMeanAbsoluteDifferencesImageToImageMetricv4: fixed, moving and virtual image have the same dimension");
+
+  itkGPUDeviceMembersMacro(m_Use, m_Face.GetStatistics());
+
+  /** As CudaMattesNMI's. */
+  itkGPUTimeStampMembersMacro(m_Use);
+
+  void
+  Initialize() override;
+
+protected:
+  CudaMeanAbsoluteDifferencesImageToImageMetricv4();
+  ~CudaMeanAbsoluteDifferencesImageToImageMetricv4() override = default;
+
+  void
+  PrintSelf(std::ostream & os, Indent indent) const override;
+
+  void
+  GetValueAndDerivativeExecute() const override;
+
+private:
+  itkGPUPairFriendsMacro();
+
+  void
+  EvaluateThroughITK() const;
+
+  GPURegistrationDetail::DeviceUse              m_Use;
+  mutable GPURegistrationDetail::PairFace<Self> m_Face{ *this, gpureg::PairMeasure::MeanAbsoluteDifferences };
+};
+
+} // namespace itk
+
+#ifndef ITK_MANUAL_INSTANTIATION
+#  include "itkCudaMeanAbsoluteDifferencesImageToImageMetricv4.hxx"
+#endif
+
+#endif

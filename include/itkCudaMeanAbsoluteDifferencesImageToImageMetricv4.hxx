@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaMeanAbsoluteDifferencesImageToImageMetricv4_hxx
+#define itkCudaMeanAbsoluteDifferencesImageToImageMetricv4_hxx
+
+#include "itkCudaMeanAbsoluteDifferencesImageToImageMetricv4.h"
+
+#include "GPURegistrationDetail/itkGPUMetricWorkUnits.h"
+
+#include <cmath>
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+#define itkCudaMeanAbsoluteDifferencesClass                                      \
+  CudaMeanAbsoluteDifferencesImageToImageMetricv4<TFixedImage,                   \
+                                                  TMovingImage,                  \
+                                                  TVirtualImage,                 \
+                                                  TInternalComputationValueType, \
+                                                  TMetricTraits>
+
+namespace itk
+{
+
+itkGPUMetricTemplate
+itkCudaMeanAbsoluteDifferencesClass::CudaMeanAbsoluteDifferencesImageToImageMetricv4()
+{
+  using GPURegistrationDetail::MetricWorkUnits;
+  this->m_DenseGetValueAndDerivativeThreader =
+    MetricWorkUnits<ThreadedImageRegionPartitioner<ImageDimension>, Superclass>::New();
+  this->m_SparseGetValueAndDerivativeThreader = MetricWorkUnits<ThreadedIndexedContainerPartitioner, Superclass>::New();
+}
+
+itkGPUMetricTemplate
+void
+itkCudaMeanAbsoluteDifferencesClass::Initialize()
+{
+  m_Face.Initialize([this] { Superclass::Initialize(); });
+}
+
+/** The same, from double-precision sums of ITK's own samples. */
+itkGPUMetricTemplate
+void
+itkCudaMeanAbsoluteDifferencesClass::EvaluateThroughITK() const
+{
+  using SamplesType = GPURegistrationDetail::MetricThroughITK<Self>;
+  const SamplesType          samples(*this, 64);
+  std::vector<double>        sums(samples.GetNumberOfTasks());
+  std::vector<SizeValueType> counts(samples.GetNumberOfTasks());
+  const auto                 difference = [](const typename SamplesType::Sample & sample) {
+    return static_cast<double>(sample.fixedValue) - static_cast<double>(sample.movingValue);
+  };
+  samples.ForEachTask([&](std::int64_t task) {
+    samples.ForEachSample(task, [&](const typename SamplesType::Sample & sample) {
+      sums[task] += std::abs(difference(sample));
+      ++counts[task];
+    });
+  });
+  // ITK's own threaders write to these through a const_cast: an evaluation is const, its results are not.
+  auto * const self = const_cast<Self *>(this);
+  self->m_NumberOfValidPoints = std::accumulate(counts.begin(), counts.end(), SizeValueType{ 0 });
+  if (!this->VerifyNumberOfValidPoints(self->m_Value, *this->m_DerivativeResult))
+  {
+    return;
+  }
+  const auto valid = static_cast<double>(this->m_NumberOfValidPoints);
+  self->m_Value = static_cast<typename Superclass::MeasureType>(std::accumulate(sums.begin(), sums.end(), 0.0) / valid);
+  if (this->GetComputeDerivative())
+  {
+    samples.Differentiate(
+      [&](const typename SamplesType::Sample & sample) {
+        const double d = difference(sample);
+        return static_cast<double>((d > 0) - (d < 0));
+      },
+      this->HasLocalSupport() ? 1.0 : 1.0 / valid);
+  }
+}
+
+itkGPUMetricTemplate
+void
+itkCudaMeanAbsoluteDifferencesClass::GetValueAndDerivativeExecute() const
+{
+  m_Face.Evaluate(
+    [this](const gpureg::PairResult & result, const GPURegistrationDetail::MetricScales & scales) {
+      const double unit = scales.unit;
+      const_cast<Self *>(this)->m_Value =
+        static_cast<typename Superclass::MeasureType>(result.differences / result.count * unit);
+      return -m_Face.GetMeanDivisor(result) / unit;
+    },
+    [this] { this->EvaluateThroughITK(); });
+}
+
+itkGPUMetricTemplate
+void
+itkCudaMeanAbsoluteDifferencesClass::PrintSelf(std::ostream & os, Indent indent) const
+{
+  Superclass::PrintSelf(os, indent);
+  m_Face.Print(os, indent);
+}
+
+} // namespace itk
+
+#undef itkCudaMeanAbsoluteDifferencesClass
+
+#endif

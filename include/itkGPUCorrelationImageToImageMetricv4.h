@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkGPUCorrelationImageToImageMetricv4_h
+#define itkGPUCorrelationImageToImageMetricv4_h
+
+#include "GPURegistrationDetail/itkGPUMembers.h"
+#include "GPURegistrationDetail/itkGPUPairFace.h"
+#include "itkGPUDevice.h"
+
+#include "itkCorrelationImageToImageMetricv4.h"
+
+namespace itk
+{
+
+/** \class GPUCorrelationImageToImageMetricv4
+ * \brief itk::CorrelationImageToImageMetricv4 on a GPU or on host threads.
+ *
+ * With the sums ff, mm and fm of the products of f₁ = f - f̄ and m₁ = m - m̄ over the valid samples, the value is
+ * -fm²/(ff·mm), and the derivative that of -value, 2 fm/(ff·mm)·Σ (f₁ - fm/mm·m₁)·Jᵀ∇m, as ITK's. One pass over the samples
+ * gives both: see src/kernels/ValuePairs.h.
+ *
+ * Which transforms, interpolators, masks and samplings are computed on the device, and what else CudaMattesNMI says of
+ * residency and repeatability, holds here, too. What is not is computed by ITK's class, after a
+ * warning: a displacement field is among that, and the gradient source is the moving image. Images are of scalars.
+ *
+ * \tparam TFixedImage, TMovingImage images of float or double, of 2 or 3 dimensions.
+ *
+ * \sa CudaMattesNMI, GPUDevice
+ * \ingroup GPURegistration
+ */
+template <typename TFixedImage,
+          typename TMovingImage,
+          typename TVirtualImage = TFixedImage,
+          typename TInternalComputationValueType = double,
+          typename TMetricTraits =
+            DefaultImageToImageMetricTraitsv4<TFixedImage, TMovingImage, TVirtualImage, TInternalComputationValueType>>
+class ITK_TEMPLATE_EXPORT GPUCorrelationImageToImageMetricv4
+  : public CorrelationImageToImageMetricv4<TFixedImage,
+                                           TMovingImage,
+                                           TVirtualImage,
+                                           TInternalComputationValueType,
+                                           TMetricTraits>
+{
+public:
+  ITK_DISALLOW_COPY_AND_MOVE(GPUCorrelationImageToImageMetricv4);
+
+  using Self = GPUCorrelationImageToImageMetricv4;
+  using Superclass = CorrelationImageToImageMetricv4<TFixedImage,
+                                                     TMovingImage,
+                                                     TVirtualImage,
+                                                     TInternalComputationValueType,
+                                                     TMetricTraits>;
+  using Pointer = SmartPointer<Self>;
+  using ConstPointer = SmartPointer<const Self>;
+
+  itkNewMacro(Self);
+
+  const char *
+  GetNameOfClass() const override
+  {
+    return "GPUCorrelationImageToImageMetricv4";
+  }
+
+  static constexpr unsigned int ImageDimension = TFixedImage::ImageDimension;
+  static_assert(ImageDimension == 2 || ImageDimension == 3,
+                "GPUCorrelationImageToImageMetricv4: images have 2 or 3 dimensions");
+  static_assert(TMovingImage::ImageDimension == ImageDimension && TVirtualImage::ImageDimension == ImageDimension,
+                "GPUCorrelationImageToImageMetricv4: fixed, moving and virtual image have the same dimension");
+
+  itkGPUDeviceMembersMacro(m_Use, m_Face.GetStatistics());
+
+  /** As CudaMattesNMI's. */
+  itkGPUTimeStampMembersMacro(m_Use);
+
+  void
+  Initialize() override;
+
+protected:
+  GPUCorrelationImageToImageMetricv4() = default;
+  ~GPUCorrelationImageToImageMetricv4() override = default;
+
+  /** See GPUStandIn. */
+  void
+  StandInForParent()
+  {
+    m_Use.StandInForParent();
+  }
+
+  void
+  PrintSelf(std::ostream & os, Indent indent) const override;
+
+  /** ITK's finds the means in a pass of its own; the device's sums need none. */
+  void
+  InitializeForIteration() const override;
+
+  void
+  GetValueAndDerivativeExecute() const override;
+
+private:
+  itkGPUPairFriendsMacro();
+
+  using ImageMetricType =
+    ImageToImageMetricv4<TFixedImage, TMovingImage, TVirtualImage, TInternalComputationValueType, TMetricTraits>;
+
+  GPURegistrationDetail::DeviceUse              m_Use;
+  mutable GPURegistrationDetail::PairFace<Self> m_Face{ *this, gpureg::PairMeasure::Correlation };
+};
+
+} // namespace itk
+
+#ifndef ITK_MANUAL_INSTANTIATION
+#  include "itkGPUCorrelationImageToImageMetricv4.hxx"
+#endif
+
+#endif

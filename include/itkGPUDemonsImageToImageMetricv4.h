@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkGPUDemonsImageToImageMetricv4_h
+#define itkGPUDemonsImageToImageMetricv4_h
+
+#include "GPURegistrationDetail/itkGPUMembers.h"
+#include "GPURegistrationDetail/itkGPUPairFace.h"
+#include "itkGPUDevice.h"
+
+#include "itkDemonsImageToImageMetricv4.h"
+
+namespace itk
+{
+
+/** \class GPUDemonsImageToImageMetricv4
+ * \brief itk::DemonsImageToImageMetricv4 on a GPU or on host threads.
+ *
+ * The value is the mean of (f - m)² over the valid samples, and the derivative, as ITK's, (f - m)·∇/((f - m)²/K + |∇|²) with
+ * the gradient ∇ of the fixed image, the default, or of the moving image, and K the mean square of its spacing; 0 where
+ * |f - m| is below IntensityDifferenceThreshold, or the denominator below DenominatorThreshold. The moving transform is a
+ * displacement field (Thirion 1998).
+ *
+ * Which transforms, interpolators, masks and samplings are computed on the device, and what else CudaMattesNMI says of
+ * residency and repeatability, holds here, too. What is not is computed by ITK's class, after a
+ * warning. Images are of scalars.
+ *
+ * \tparam TFixedImage, TMovingImage images of float or double, of 2 or 3 dimensions.
+ *
+ * \sa CudaMattesNMI, GPUDevice
+ * \ingroup GPURegistration
+ */
+template <typename TFixedImage,
+          typename TMovingImage,
+          typename TVirtualImage = TFixedImage,
+          typename TInternalComputationValueType = double,
+          typename TMetricTraits =
+            DefaultImageToImageMetricTraitsv4<TFixedImage, TMovingImage, TVirtualImage, TInternalComputationValueType>>
+class ITK_TEMPLATE_EXPORT GPUDemonsImageToImageMetricv4
+  : public DemonsImageToImageMetricv4<TFixedImage,
+                                      TMovingImage,
+                                      TVirtualImage,
+                                      TInternalComputationValueType,
+                                      TMetricTraits>
+{
+public:
+  ITK_DISALLOW_COPY_AND_MOVE(GPUDemonsImageToImageMetricv4);
+
+  using Self = GPUDemonsImageToImageMetricv4;
+  using Superclass =
+    DemonsImageToImageMetricv4<TFixedImage, TMovingImage, TVirtualImage, TInternalComputationValueType, TMetricTraits>;
+  using Pointer = SmartPointer<Self>;
+  using ConstPointer = SmartPointer<const Self>;
+
+  itkNewMacro(Self);
+
+  const char *
+  GetNameOfClass() const override
+  {
+    return "GPUDemonsImageToImageMetricv4";
+  }
+
+  static constexpr unsigned int ImageDimension = TFixedImage::ImageDimension;
+  static_assert(ImageDimension == 2 || ImageDimension == 3,
+                "GPUDemonsImageToImageMetricv4: images have 2 or 3 dimensions");
+  static_assert(TMovingImage::ImageDimension == ImageDimension && TVirtualImage::ImageDimension == ImageDimension,
+                "GPUDemonsImageToImageMetricv4: fixed, moving and virtual image have the same dimension");
+
+  itkGPUDeviceMembersMacro(m_Use, m_Face.GetStatistics());
+
+  /** As CudaMattesNMI's. */
+  itkGPUTimeStampMembersMacro(m_Use);
+
+  void
+  Initialize() override;
+
+protected:
+  GPUDemonsImageToImageMetricv4() = default;
+  ~GPUDemonsImageToImageMetricv4() override = default;
+
+  /** See GPUStandIn. */
+  void
+  StandInForParent()
+  {
+    m_Use.StandInForParent();
+  }
+
+  void
+  PrintSelf(std::ostream & os, Indent indent) const override;
+
+  void
+  GetValueAndDerivativeExecute() const override;
+
+private:
+  itkGPUPairFriendsMacro();
+
+  gpureg::DemonsTerms
+  FindDemonsTerms(const GPURegistrationDetail::MetricScales & scales) const;
+
+  GPURegistrationDetail::DeviceUse              m_Use;
+  mutable GPURegistrationDetail::PairFace<Self> m_Face{ *this, gpureg::PairMeasure::Demons };
+};
+
+} // namespace itk
+
+#ifndef ITK_MANUAL_INSTANTIATION
+#  include "itkGPUDemonsImageToImageMetricv4.hxx"
+#endif
+
+#endif

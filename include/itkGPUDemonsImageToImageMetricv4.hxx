@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkGPUDemonsImageToImageMetricv4_hxx
+#define itkGPUDemonsImageToImageMetricv4_hxx
+
+#include "itkGPUDemonsImageToImageMetricv4.h"
+
+#define itkGPUDemonsClass \
+  GPUDemonsImageToImageMetricv4<TFixedImage, TMovingImage, TVirtualImage, TInternalComputationValueType, TMetricTraits>
+
+namespace itk
+{
+
+itkGPUMetricTemplate
+void
+itkGPUDemonsClass::Initialize()
+{
+  m_Face.Initialize([this] { Superclass::Initialize(); });
+}
+
+itkGPUMetricTemplate
+gpureg::DemonsTerms
+itkGPUDemonsClass::FindDemonsTerms(const GPURegistrationDetail::MetricScales & scales) const
+{
+  gpureg::DemonsTerms terms;
+  terms.normalizer = static_cast<double>(this->GetNormalizer());
+  terms.leastDifference = static_cast<double>(this->GetIntensityDifferenceThreshold()) / scales.unit;
+  terms.leastDenominator = static_cast<double>(this->GetDenominatorThreshold()) / (scales.unit * scales.unit);
+  return terms;
+}
+
+itkGPUMetricTemplate
+void
+itkGPUDemonsClass::GetValueAndDerivativeExecute() const
+{
+  m_Face.Evaluate(
+    [this](gpureg::PairMetric & engine, const GPURegistrationDetail::MetricScales & scales) {
+      engine.SetDemonsTerms(this->FindDemonsTerms(scales));
+    },
+    [this](const gpureg::PairResult & result, const GPURegistrationDetail::MetricScales & scales) {
+      const double unit = scales.unit;
+      const_cast<Self *>(this)->m_Value =
+        static_cast<typename Superclass::MeasureType>(result.differences / result.count * unit * unit);
+      return -1.0;
+    },
+    [this] { Superclass::GetValueAndDerivativeExecute(); });
+}
+
+itkGPUMetricTemplate
+void
+itkGPUDemonsClass::PrintSelf(std::ostream & os, Indent indent) const
+{
+  Superclass::PrintSelf(os, indent);
+  m_Face.Print(os, indent);
+}
+
+} // namespace itk
+
+#undef itkGPUDemonsClass
+
+#endif

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkGPUMeanSquaresImageToImageMetricv4_h
+#define itkGPUMeanSquaresImageToImageMetricv4_h
+
+#include "GPURegistrationDetail/itkGPUMembers.h"
+#include "GPURegistrationDetail/itkGPUPairFace.h"
+#include "itkGPUDevice.h"
+
+#include "itkMeanSquaresImageToImageMetricv4.h"
+
+namespace itk
+{
+
+/** \class GPUMeanSquaresImageToImageMetricv4
+ * \brief itk::MeanSquaresImageToImageMetricv4 on a GPU or on host threads.
+ *
+ * The value is the mean of (f - m)² over the valid samples, and the derivative that of -value: 2 (f - m)·Jᵀ∇m, as ITK's. One
+ * pass over the samples gives both.
+ *
+ * Which transforms, interpolators, masks and samplings are computed on the device, and what else CudaMattesNMI says of
+ * residency and repeatability, holds here, too. What is not is computed by ITK's class, after a
+ * warning: the gradient source is the moving image. Images are of scalars.
+ *
+ * \tparam TFixedImage, TMovingImage images of float or double, of 2 or 3 dimensions.
+ *
+ * \sa CudaMattesNMI, GPUDevice
+ * \ingroup GPURegistration
+ */
+template <typename TFixedImage,
+          typename TMovingImage,
+          typename TVirtualImage = TFixedImage,
+          typename TInternalComputationValueType = double,
+          typename TMetricTraits =
+            DefaultImageToImageMetricTraitsv4<TFixedImage, TMovingImage, TVirtualImage, TInternalComputationValueType>>
+class ITK_TEMPLATE_EXPORT GPUMeanSquaresImageToImageMetricv4
+  : public MeanSquaresImageToImageMetricv4<TFixedImage,
+                                           TMovingImage,
+                                           TVirtualImage,
+                                           TInternalComputationValueType,
+                                           TMetricTraits>
+{
+public:
+  ITK_DISALLOW_COPY_AND_MOVE(GPUMeanSquaresImageToImageMetricv4);
+
+  using Self = GPUMeanSquaresImageToImageMetricv4;
+  using Superclass = MeanSquaresImageToImageMetricv4<TFixedImage,
+                                                     TMovingImage,
+                                                     TVirtualImage,
+                                                     TInternalComputationValueType,
+                                                     TMetricTraits>;
+  using Pointer = SmartPointer<Self>;
+  using ConstPointer = SmartPointer<const Self>;
+
+  itkNewMacro(Self);
+
+  const char *
+  GetNameOfClass() const override
+  {
+    return "GPUMeanSquaresImageToImageMetricv4";
+  }
+
+  static constexpr unsigned int ImageDimension = TFixedImage::ImageDimension;
+  static_assert(ImageDimension == 2 || ImageDimension == 3,
+                "GPUMeanSquaresImageToImageMetricv4: images have 2 or 3 dimensions");
+  static_assert(TMovingImage::ImageDimension == ImageDimension && TVirtualImage::ImageDimension == ImageDimension,
+                "GPUMeanSquaresImageToImageMetricv4: fixed, moving and virtual image have the same dimension");
+
+  itkGPUDeviceMembersMacro(m_Use, m_Face.GetStatistics());
+
+  /** As CudaMattesNMI's. */
+  itkGPUTimeStampMembersMacro(m_Use);
+
+  void
+  Initialize() override;
+
+protected:
+  GPUMeanSquaresImageToImageMetricv4() = default;
+  ~GPUMeanSquaresImageToImageMetricv4() override = default;
+
+  /** See GPUStandIn. */
+  void
+  StandInForParent()
+  {
+    m_Use.StandInForParent();
+  }
+
+  void
+  PrintSelf(std::ostream & os, Indent indent) const override;
+
+  void
+  GetValueAndDerivativeExecute() const override;
+
+private:
+  itkGPUPairFriendsMacro();
+
+  GPURegistrationDetail::DeviceUse              m_Use;
+  mutable GPURegistrationDetail::PairFace<Self> m_Face{ *this, gpureg::PairMeasure::MeanSquares };
+};
+
+} // namespace itk
+
+#ifndef ITK_MANUAL_INSTANTIATION
+#  include "itkGPUMeanSquaresImageToImageMetricv4.hxx"
+#endif
+
+#endif

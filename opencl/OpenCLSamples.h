@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// How OpenCL's kernels are handed a metric's samples; opencl/SampleKernels.cl takes them.
+#ifndef gpureg_OpenCLSamples_h
+#define gpureg_OpenCLSamples_h
+
+#include "OpenCLError.h"
+#include "OpenCLProgram.h"
+#include "OpenCLQueue.h"
+
+#include "SampleArrays.h"
+
+#include <algorithm>
+#include <string>
+#include <type_traits>
+
+namespace gpureg
+{
+
+using namespace kernels;
+
+// SampleMaps, and a metric's arguments, go to the kernels as bytes: they and the host's compiler must lay them out alike.
+// SampleKernels.cl compares the sizes; that members are 32 bits wide, without a gap, follows from this.
+static_assert(std::is_trivially_copyable<SampleMaps>::value, "kernels get it as bytes");
+template <typename TArguments>
+constexpr bool IsMadeOf32Bits = std::is_trivially_copyable<TArguments>::value && alignof(TArguments) == 4;
+
+// What every OpenCL device of the full profile has. More would leave room for fewer groups at once.
+constexpr std::size_t MaximumLocalBytes = std::size_t{ 32 } << 10;
+
+inline SampleGrain
+GetSampleGrain(const OpenCLDevice & device)
+{
+  return {
+    device.GetLanes(), device.GetTargetGroups(), std::min(device.GetLocalMemorySize(), MaximumLocalBytes), true
+  };
+}
+
+/** What SampleKernels.cl wants to know, for one variant, or for all of them. */
+template <typename TArguments>
+std::string
+GetSampleOptions(const std::string & variant)
+{
+  return "-DGPUREG_REAL=float -DGPUREG_VARIANT=" + variant +
+         " -DGPUREG_ARGUMENT_BYTES=" + std::to_string(sizeof(TArguments)) +
+         " -DGPUREG_MAPS_BYTES=" + std::to_string(sizeof(SampleMaps));
+}
+
+/** Sets the arguments of a kernel that begins with the metric's arguments, SampleMaps and the volumes. In the place of a
+ *  volume that the variant does not have stands one that is there. */
+template <typename TArguments, typename... TOthers>
+void
+SetSampleKernelArguments(cl::Kernel &         kernel,
+                         const TArguments &   a,
+                         const SampleMaps &   maps,
+                         const SampleArrays & samples,
+                         const TOthers &... others)
+{
+  static_assert(IsMadeOf32Bits<TArguments>, "kernels get it as bytes");
+  const MemoryPointer & any = samples.fixedBins ? samples.fixedBins : samples.fixedValues;
+  const auto            orAny = [&any](const MemoryPointer & array) { return BufferOf(array ? *array : *any); };
+  SetKernelArguments(kernel,
+                     a,
+                     maps,
+                     orAny(samples.fixedBins),
+                     orAny(samples.fixedValues),
+                     orAny(samples.fixedGradients),
+                     orAny(samples.points),
+                     orAny(samples.displacement),
+                     orAny(samples.moving),
+                     orAny(samples.quads),
+                     orAny(samples.coefficients ? samples.coefficients : samples.moving),
+                     orAny(samples.gradient),
+                     orAny(samples.mask),
+                     others...);
+}
+
+} // namespace gpureg
+
+#endif

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// The metrics that are sums over pairs of values in OpenCL C: the entry point. What a group does is in
+// src/kernels/ValuePairKernels.h; opencl/PairPasses.cpp launches it.
+
+// Whoever compiles defines GPUREG_TASK: a task's number, or task, for a kernel that does all of them.
+__kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
+SumPairs(const MetricArguments arguments,
+         const SampleMaps      maps,
+         GPUREG_VOLUME_PARAMETERS,
+         __local float *  scratch,
+         __global float * partials,
+         __global float * forces)
+{
+  const int           variant = arguments.samples.variant;
+  const int           task = arguments.task;
+  const SampleVolumes volumes = MakeSampleVolumes(GPUREG_VOLUMES);
+  PairGroup(GPUREG_VARIANT, GPUREG_TASK, &arguments, &maps, &volumes, scratch, partials, forces);
+}

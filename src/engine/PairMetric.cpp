@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gpureg/PairMetric.h"
+
+#include "gpureg/Error.h"
+
+#include "MetricCore.h"
+#include "PairPasses.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <utility>
+
+namespace gpureg
+{
+
+namespace
+{
+// With fewer, a chunk's sums cost more than its samples.
+constexpr int LeastSamplesOfChunk = 1024;
+// So many can be counted in a float.
+constexpr int MostSamplesOfChunk = 1 << 20;
+
+int
+GetTask(PairMeasure measure, Forces forces)
+{
+  const int task = measure == PairMeasure::Correlation               ? kernels::PairsCorrelation
+                   : measure == PairMeasure::MeanAbsoluteDifferences ? kernels::PairsMeanAbsoluteDifferences
+                   : measure == PairMeasure::Demons                  ? kernels::PairsDemons
+                                                                     : kernels::PairsMeanSquares;
+  return forces == Forces::None ? task : task | kernels::PairsFindForces;
+}
+
+using ForceSums = std::array<double, kernels::ForceSumCount>;
+
+/** All chunks' sums. */
+struct SumsOfPairs
+{
+  std::array<double, kernels::MostMoments>        moments{};
+  std::array<ForceSums, kernels::MostPairWeights> forces{};
+};
+
+SumsOfPairs
+AddChunksUp(const kernels::PairArguments & a, const float * partials)
+{
+  const int   variant = a.samples.variant;
+  const int   moments = kernels::MomentCount(a.task);
+  SumsOfPairs sums;
+  for (int chunk = 0; chunk < kernels::ChunkCount(&a.samples); ++chunk)
+  {
+    for (int part = 0; part < kernels::FloatsOfSum(variant) * moments; ++part)
+    {
+      sums.moments[part % moments] += *partials++;
+    }
+    for (int k = 0; k < kernels::PairForceSums(variant, a.task); ++k)
+    {
+      for (int part = 0; part < kernels::PartialCount(variant); ++part)
+      {
+        sums.forces[k][part % kernels::ForceSumCount] += *partials++;
+      }
+    }
+  }
+  return sums;
+}
+
+/** A correlation's forces: see kernels/ValuePairs.h. */
+ForceSums
+CombineForces(const SumsOfPairs & sums, double fixedMean, double movingMean, double slope)
+{
+  ForceSums combined{};
+  for (std::size_t s = 0; s < combined.size(); ++s)
+  {
+    combined[s] =
+      sums.forces[1][s] - fixedMean * sums.forces[0][s] - slope * (sums.forces[2][s] - movingMean * sums.forces[0][s]);
+  }
+  return combined;
+}
+} // namespace
+
+class PairMetric::Implementation
+{
+public:
+  Implementation(MetricCore & core, PairMeasure measure)
+    : m_Core(core)
+    , m_Measure(measure)
+    , m_Passes(core.queue->CreatePairPasses())
+  {
+    m_Arrays.samples = &core.samples.GetArrays();
+    core.readsQuads = m_Passes->GetGrain().readsQuads;
+    core.readsFixedValues = true;
+    core.ownArrays = { &m_Arrays.partials, &m_Arrays.forces };
+  }
+
+  const Backend &
+  GetBackend() const
+  {
+    return m_Core.GetBackend();
+  }
+
+  PairResult
+  Evaluate(const SampleMapping & mapping, Forces forces, const DemonsTerms & terms, const ParallelFor & parallelFor)
+  {
+    this->CheckHas(forces);
+    return m_Core.Evaluate(
+      parallelFor,
+      [&] { this->Prepare(mapping, forces, terms); },
+      [&] { m_Passes->SumPairs(m_Arguments, m_Maps, m_Arrays); },
+      [&] { return this->BringResult(forces); });
+  }
+
+private:
+  void
+  CheckHas(Forces forces) const
+  {
+    if (m_Measure == PairMeasure::Correlation && forces == Forces::OfEachSample)
+    {
+      throw UnsupportedError("a correlation has no forces of each sample; use a transform of global support");
+    }
+    if (m_Measure == PairMeasure::Demons && forces == Forces::Summed)
+    {
+      throw UnsupportedError("the demons' forces have no sum; use a displacement field");
+    }
+    if (m_Measure != PairMeasure::Correlation && !m_Core.samples.AreCountedAlike())
+    {
+      throw BadInputError("the fixed and the moving values are not in one unit: set both with the same scale");
+    }
+  }
+
+  void
+  Prepare(const SampleMapping & mapping, Forces forces, const DemonsTerms & terms)
+  {
+    const SampleProblem problem = m_Core.samples.MakeProblem(mapping,
+                                                             forces,
+                                                             m_Passes->GetGrain(),
+                                                             { LeastSamplesOfChunk, MostSamplesOfChunk, 1.0 });
+    m_Maps = problem.maps;
+    m_Arguments.samples = problem.arguments;
+    m_Arguments.task = GetTask(m_Measure, forces);
+    m_Arguments.inverseNormalizer = static_cast<float>(1.0 / terms.normalizer);
+    m_Arguments.leastDifference = static_cast<float>(terms.leastDifference);
+    m_Arguments.leastDenominator = static_cast<float>(terms.leastDenominator);
+    m_Passes->Prepare(problem.arguments.variant, m_Arguments.task);
+    m_Core.samples.SendMapping(mapping);
+    Reserve(*m_Core.queue, m_Arrays.partials, this->GetPartialBytes());
+    if (forces == Forces::OfEachSample)
+    {
+      ReserveExactly(*m_Core.queue,
+                     m_Arrays.forces,
+                     3 * sizeof(float) * static_cast<std::size_t>(m_Core.samples.GetCount()));
+    }
+  }
+
+  std::size_t
+  GetPartialBytes() const
+  {
+    return sizeof(float) * static_cast<std::size_t>(kernels::ChunkCount(&m_Arguments.samples)) *
+           static_cast<std::size_t>(kernels::PairPartialCount(m_Arguments.samples.variant, m_Arguments.task));
+  }
+
+  PairResult
+  BringResult(Forces forces)
+  {
+    Queue &      queue = *m_Core.queue;
+    void * const staging = queue.GetStaging(Direction::Down, 0, this->GetPartialBytes());
+    queue.Download(staging, *m_Arrays.partials, this->GetPartialBytes());
+    const SumsOfPairs sums = AddChunksUp(m_Arguments, static_cast<const float *>(staging));
+    PairResult        result = this->MakeResult(sums);
+    if (forces == Forces::OfEachSample)
+    {
+      result.forces = m_Core.BringForces(*m_Arrays.forces);
+    }
+    else
+    {
+      queue.GiveStagingBack();
+    }
+    return result;
+  }
+
+  PairResult
+  MakeResult(const SumsOfPairs & sums) const
+  {
+    PairResult result;
+    ForceSums  forces = sums.forces[0];
+    result.count = sums.moments[kernels::MomentOfCount];
+    if (m_Measure == PairMeasure::Correlation)
+    {
+      const double count = std::max(1.0, result.count);
+      const double fixedMean = sums.moments[kernels::MomentOfFixed] / count;
+      const double movingMean = sums.moments[kernels::MomentOfMoving] / count;
+      result.fixedSquares = sums.moments[kernels::MomentOfFixedSquares] - count * fixedMean * fixedMean;
+      result.movingSquares = sums.moments[kernels::MomentOfMovingSquares] - count * movingMean * movingMean;
+      result.products = sums.moments[kernels::MomentOfProducts] - count * fixedMean * movingMean;
+      const double slope = result.movingSquares > 0 ? result.products / result.movingSquares : 0.0;
+      forces = CombineForces(sums, fixedMean, movingMean, slope);
+    }
+    else
+    {
+      result.differences = sums.moments[kernels::MomentOfDifferences];
+    }
+    static_cast<ForceResult &>(result) = m_Core.samples.MakeForceResult(m_Arguments.samples, forces);
+    return result;
+  }
+
+  MetricCore &                m_Core;
+  PairMeasure                 m_Measure;
+  std::unique_ptr<PairPasses> m_Passes;
+  PairArrays                  m_Arrays;
+  kernels::PairArguments      m_Arguments{};
+  kernels::SampleMaps         m_Maps{};
+};
+
+PairMetric::PairMetric(const std::string & deviceName, PairMeasure measure)
+  : Metric(deviceName)
+  , m_Implementation(std::make_unique<Implementation>(GetCore(), measure))
+{}
+
+PairMetric::~PairMetric()
+{
+  FreeUnlessForked(m_Implementation);
+}
+
+PairResult
+PairMetric::Evaluate(const SampleMapping & mapping, Forces forces, const ParallelFor & parallelFor)
+{
+  return m_Implementation->Evaluate(mapping, forces, m_DemonsTerms, parallelFor);
+}
+
+} // namespace gpureg

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MetricOverrides_hxx
+#define MetricOverrides_hxx
+
+#include "MetricOverrides.h"
+
+#include "itkCudaMattesNMI.h"
+#include "itkGPUCorrelationImageToImageMetricv4.h"
+#include "itkGPUDemonsImageToImageMetricv4.h"
+#include "itkGPUMeanSquaresImageToImageMetricv4.h"
+
+#include "itkImage.h"
+
+namespace gpuregfactories
+{
+
+/** Puts TOurs into the place of TTheirs, for images of a pixel type, computed in TReal. */
+template <template <typename, typename, typename, typename, typename> class TTheirs,
+          template <typename, typename, typename, typename, typename>
+          class TOurs,
+          typename TPixel,
+          typename TReal,
+          unsigned int VDimension>
+void
+OverrideMetricOf(itk::GPURegistrationFactory & factory)
+{
+  using ImageType = itk::Image<TPixel, VDimension>;
+  using TraitsType = itk::DefaultImageToImageMetricTraitsv4<ImageType, ImageType, ImageType, TReal>;
+  factory.Override<TTheirs<ImageType, ImageType, ImageType, TReal, TraitsType>,
+                   TOurs<ImageType, ImageType, ImageType, TReal, TraitsType>>();
+}
+
+template <template <typename, typename, typename, typename, typename> class TTheirs,
+          template <typename, typename, typename, typename, typename>
+          class TOurs,
+          unsigned int VDimension>
+void
+OverrideMetric(itk::GPURegistrationFactory & factory)
+{
+  OverrideMetricOf<TTheirs, TOurs, float, double, VDimension>(factory);
+  OverrideMetricOf<TTheirs, TOurs, double, double, VDimension>(factory);
+  OverrideMetricOf<TTheirs, TOurs, float, float, VDimension>(factory);
+  OverrideMetricOf<TTheirs, TOurs, double, float, VDimension>(factory);
+}
+
+template <unsigned int VDimension>
+void
+MetricOverrides<VDimension>::AddCorrelation(itk::GPURegistrationFactory & factory)
+{
+  OverrideMetric<itk::CorrelationImageToImageMetricv4, itk::GPUCorrelationImageToImageMetricv4, VDimension>(factory);
+}
+
+template <unsigned int VDimension>
+void
+MetricOverrides<VDimension>::AddDemons(itk::GPURegistrationFactory & factory)
+{
+  OverrideMetric<itk::DemonsImageToImageMetricv4, itk::GPUDemonsImageToImageMetricv4, VDimension>(factory);
+}
+
+template <unsigned int VDimension>
+void
+MetricOverrides<VDimension>::AddMattes(itk::GPURegistrationFactory & factory)
+{
+  OverrideMetric<itk::MattesMutualInformationImageToImageMetricv4, itk::CudaMattesNMI, VDimension>(factory);
+}
+
+template <unsigned int VDimension>
+void
+MetricOverrides<VDimension>::AddMeanSquares(itk::GPURegistrationFactory & factory)
+{
+  OverrideMetric<itk::MeanSquaresImageToImageMetricv4, itk::GPUMeanSquaresImageToImageMetricv4, VDimension>(factory);
+}
+
+} // namespace gpuregfactories
+
+#endif

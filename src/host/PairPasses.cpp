@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+// The metrics that are sums over pairs of values in plain loops: the reference that every device is tested against.
+// src/kernels/ValuePairKernels.h holds the twin for CUDA and OpenCL.
+#include "PairPasses.h"
+
+#include "HostSamples.h"
+
+#include <algorithm>
+#include <array>
+
+namespace gpureg
+{
+
+namespace
+{
+constexpr int MostForceSums = MostPairWeights * ForceSumCount;
+
+/** What a chunk's samples add up to: floats for a row of samples, doubles for all of them. */
+struct PairSums
+{
+  std::array<float, MostMoments>    rowMoments{};
+  std::array<float, MostForceSums>  rowForces{};
+  std::array<double, MostMoments>   moments{};
+  std::array<double, MostForceSums> forces{};
+
+  void
+  FinishRow()
+  {
+    for (int s = 0; s < MostMoments; ++s)
+    {
+      moments[s] += rowMoments[s];
+    }
+    for (int s = 0; s < MostForceSums; ++s)
+    {
+      forces[s] += rowForces[s];
+    }
+    rowMoments = {};
+    rowForces = {};
+  }
+};
+
+/** Writes sums as floats, and, if there is room for them, what these leave behind them. */
+float *
+WriteSums(const double * sums, int count, int floatsOfSum, float * out)
+{
+  std::copy(sums, sums + count, out);
+  for (int s = 0; floatsOfSum > 1 && s < count; ++s)
+  {
+    out[count + s] = static_cast<float>(sums[s] - out[s]);
+  }
+  return out + count * floatsOfSum;
+}
+
+class HostPairPasses : public PairPasses
+{
+public:
+  explicit HostPairPasses(HostQueue & queue)
+    : m_Queue(queue)
+  {}
+
+  SampleGrain
+  GetGrain() const override
+  {
+    return { HostLanes, 512, std::size_t{ 1 } << 30, false };
+  }
+
+  void
+  Prepare(int, int) override
+  {}
+
+  void
+  SumPairs(const PairArguments & a, const SampleMaps & maps, const PairArrays & arrays) override
+  {
+    const SampleVolumes v = GetVolumes(*arrays.samples);
+    float * const       partials = AddressOf<float>(arrays.partials);
+    float * const       forces = AddressOf<float>(arrays.forces);
+    ++m_Queue.statistics.launches;
+    m_Queue.parallelFor(ChunkCount(&a.samples), [&](i64 chunk) {
+      PairSums sums;
+      WithVariant(a.samples.variant, [&](auto variant) {
+        WithTask(a.task,
+                 [&](auto task) { SumChunk(variant, task, a, maps, v, static_cast<int>(chunk), forces, sums); });
+      });
+      const int variant = a.samples.variant;
+      float *   out = partials + chunk * PairPartialCount(variant, a.task);
+      out = WriteSums(sums.moments.data(), MomentCount(a.task), FloatsOfSum(variant), out);
+      for (int k = 0; k < PairForceSums(variant, a.task); ++k)
+      {
+        out = WriteSums(sums.forces.data() + k * ForceSumCount, ForceSumCount, FloatsOfSum(variant), out);
+      }
+    });
+  }
+
+private:
+  /** Compiles work for each task on its own. */
+  template <typename TWork>
+  static void
+  WithTask(int task, const TWork & work)
+  {
+    switch (task)
+    {
+      case PairsMeanSquares:
+        return work(std::integral_constant<int, PairsMeanSquares>{});
+      case PairsMeanSquares | PairsFindForces:
+        return work(std::integral_constant<int, PairsMeanSquares | PairsFindForces>{});
+      case PairsCorrelation:
+        return work(std::integral_constant<int, PairsCorrelation>{});
+      case PairsCorrelation | PairsFindForces:
+        return work(std::integral_constant<int, PairsCorrelation | PairsFindForces>{});
+      default:
+        return work(task);
+    }
+  }
+
+  template <typename TVariant, typename TTask>
+  static void
+  SumChunk(TVariant              variant,
+           TTask                 task,
+           const PairArguments & a,
+           const SampleMaps &    maps,
+           const SampleVolumes & v,
+           int                   chunk,
+           float *               forces,
+           PairSums &            sums)
+  {
+    int pending = 0;
+    ForEachSample(variant, a.samples, maps, chunk, [&](const LaneWalk & walk) {
+      float     x[3], gradient[3], weights[MostPairWeights] = {};
+      i64       position[3];
+      ValuePair pair;
+      bool      isValid = HasFixedValue(variant, &v, walk.sample);
+      if (isValid)
+      {
+        MapSample(variant, &a.samples, &maps, &v, &walk, x, position);
+        isValid = FindPair(variant, &a, task, &maps, &v, walk.sample, position, &pair, gradient);
+      }
+      if (isValid)
+      {
+        AddMoments(task, pair, sums);
+        if (TaskFindsForces(task))
+        {
+          FindPairWeights(&a, task, &pair, gradient, weights);
+        }
+        for (int k = 0; k < PairForceSums(variant, task); ++k)
+        {
+          const float force[3] = { weights[k] * gradient[0], weights[k] * gradient[1], weights[k] * gradient[2] };
+          const float fromCentre[3] = { x[0] - a.samples.centre[0],
+                                        x[1] - a.samples.centre[1],
+                                        x[2] - a.samples.centre[2] };
+          AddForce(sums.rowForces.data() + k * ForceSumCount, force, fromCentre);
+        }
+      }
+      if (VariantHas(variant, WritesForces))
+      {
+        for (int r = 0; r < 3; ++r)
+        {
+          forces[3 * walk.sample + r] = isValid ? weights[0] * gradient[r] : 0.0f;
+        }
+      }
+      if (++pending == (VariantHas(variant, SamplesArePrecise) ? 1 : TileWidth))
+      {
+        pending = 0;
+        sums.FinishRow();
+      }
+    });
+    sums.FinishRow();
+  }
+
+  template <typename TTask>
+  static void
+  AddMoments(TTask task, const ValuePair & pair, PairSums & sums)
+  {
+    float moments[MostMoments];
+    FindMoments(task, &pair, moments);
+    for (int s = 0; s < MomentCount(task); ++s)
+    {
+      sums.rowMoments[s] += moments[s];
+    }
+  }
+
+  HostQueue & m_Queue;
+};
+} // namespace
+
+std::unique_ptr<PairPasses>
+HostQueue::CreatePairPasses()
+{
+  return std::make_unique<HostPairPasses>(*this);
+}
+
+} // namespace gpureg

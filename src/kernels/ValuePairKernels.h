@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// The work-group of the metrics that are sums over pairs of values, for the devices that have work-groups: CUDA and OpenCL.
+// src/host/PairPasses.cpp says the same in plain loops and is what this is tested against.
+#ifndef gpureg_kernels_ValuePairKernels_h
+#define gpureg_kernels_ValuePairKernels_h
+
+GPUREG_NAMESPACE_BEGIN
+
+/** Adds a pair to its lane's moments: first the sums, then, where the variant is precise, their rests. */
+GPUREG_FUNCTION void
+AddMoments(int variant, int task, const ValuePair * pair, float * sums)
+{
+  float moments[MostMoments];
+  FindMoments(task, pair, moments);
+  for (int s = 0; s < MomentCount(task); ++s)
+  {
+    if (VariantHas(variant, SamplesArePrecise))
+    {
+      AddExactly(moments[s], sums + s, sums + MomentCount(task) + s);
+    }
+    else
+    {
+      sums[s] += moments[s];
+    }
+  }
+}
+
+/** One group sums one chunk: partials[chunk·PairPartialCount + …], or writes each sample's force.
+ *  scratch: FloatsOfSum·ForceSumCount·LaneCount() floats. */
+GPUREG_GROUP_FUNCTION void
+PairGroup(int                   variant,
+          int                   task,
+          const PairArguments * a,
+          const SampleMaps *    maps,
+          const SampleVolumes * v,
+          GPUREG_LOCAL float *  scratch,
+          GPUREG_GLOBAL float * partials,
+          GPUREG_GLOBAL float * forces)
+{
+  const int lane = LaneIndex();
+  const int lanes = LaneCount();
+  const int chunk = GroupIndex();
+  const int forceSums = PairForceSums(variant, task);
+  float     moments[2 * MostMoments];
+  float     sums[MostPairWeights * 2 * ForceSumCount];
+  for (int s = 0; s < FloatsOfSum(variant) * MomentCount(task); ++s)
+  {
+    moments[s] = 0.0f;
+  }
+  for (int s = 0; s < forceSums * PartialCount(variant); ++s)
+  {
+    sums[s] = 0.0f;
+  }
+  LaneWalk walk = StartLaneWalk(variant, &a->samples, maps, chunk, lanes, lane);
+  for (int step = 0; step < walk.count; ++step, AdvanceLaneWalk(variant, maps, &walk))
+  {
+    float     x[3], gradient[3], weights[MostPairWeights];
+    i64       position[3];
+    ValuePair pair;
+    int       isValid = HasFixedValue(variant, v, walk.sample);
+    if (isValid)
+    {
+      MapSample(variant, &a->samples, maps, v, &walk, x, position);
+      isValid = FindPair(variant, a, task, maps, v, walk.sample, position, &pair, gradient);
+    }
+    if (isValid)
+    {
+      AddMoments(variant, task, &pair, moments);
+      if (TaskFindsForces(task))
+      {
+        FindPairWeights(a, task, &pair, gradient, weights);
+      }
+      for (int k = 0; k < forceSums; ++k)
+      {
+        const float force[3] = { weights[k] * gradient[0], weights[k] * gradient[1], weights[k] * gradient[2] };
+        AddForceOfSample(variant, &a->samples, force, x, sums + k * PartialCount(variant));
+      }
+    }
+    if (VariantHas(variant, WritesForces))
+    {
+      for (int r = 0; r < 3; ++r)
+      {
+        forces[3 * walk.sample + r] = isValid ? weights[0] * gradient[r] : 0.0f;
+      }
+    }
+  }
+
+  GPUREG_GLOBAL float * out = partials + (i64)chunk * PairPartialCount(variant, task);
+  SumEachOverLanes(variant, MomentCount(task), moments, scratch);
+  if (lane < FloatsOfSum(variant) * MomentCount(task))
+  {
+    out[lane] = scratch[lane * lanes];
+  }
+  out += FloatsOfSum(variant) * MomentCount(task);
+  for (int k = 0; k < forceSums; ++k, out += PartialCount(variant))
+  {
+    float * ofWeight = sums + k * PartialCount(variant);
+    if (!VariantHas(variant, SamplesArePrecise))
+    {
+      FinishForceAlongZ(ofWeight, walk.x[0] - a->samples.centre[0], walk.x[1] - a->samples.centre[1]);
+    }
+    SumEachOverLanes(variant, ForceSumCount, ofWeight, scratch);
+    if (lane < PartialCount(variant))
+    {
+      out[lane] = scratch[lane * lanes];
+    }
+  }
+}
+
+GPUREG_NAMESPACE_END
+
+#endif

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "MetricCase.h"
+
+namespace gpuregtest
+{
+
+namespace
+{
+const char * const MeasureNames[] = { "Mattes", "mean squares", "correlation", "demons", "mean absolute differences" };
+const char * const MasksNames[] = { "none", "fixed", "moving", "both" };
+const char * const SamplingNames[] = { "dense", "fixed points", "virtual points" };
+const char * const GeometryNames[] = { "plain",      "anisotropic", "oblique",   "start index",
+                                       "far origin", "odd sizes",   "one slice", "other virtual domain" };
+const char * const MotionNames[] = {
+  "translation",    "rigid",         "versor", "similarity",         "affine",           "scale", "two linear",
+  "moving initial", "fixed initial", "field",  "field in composite", "affine then field"
+};
+const char * const InterpolationNames[] = { "linear", "nearest", "B-spline" };
+} // namespace
+
+std::ostream &
+operator<<(std::ostream & os, const MetricCase & c)
+{
+  return os << MeasureNames[static_cast<int>(c.measure)] << ", " << c.dimension << "D "
+            << (c.doublePixels ? "double" : "float") << ", " << GeometryNames[static_cast<int>(c.geometry)] << ", "
+            << MotionNames[static_cast<int>(c.motion)] << ", " << InterpolationNames[static_cast<int>(c.interpolation)]
+            << ", gradient filter " << (c.gradientFilter ? "on" : "off")
+            << (c.fixedGradient ? ", of the fixed image" : "") << ", masks " << MasksNames[static_cast<int>(c.masks)]
+            << ", " << SamplingNames[static_cast<int>(c.sampling)] << (c.flatBackground ? ", flat background" : "")
+            << (c.many ? ", many samples, " : ", ") << c.bins << " bins, seed " << c.seed;
+}
+
+} // namespace gpuregtest

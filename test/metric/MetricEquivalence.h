@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// A test that compares metrics of this module with ITK's over set-ups.
+#ifndef MetricEquivalence_h
+#define MetricEquivalence_h
+
+#include "MetricCase.h"
+#include "TestDevices.h"
+#include "TestSeeds.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <random>
+
+namespace gpuregtest
+{
+
+template <typename TEnum>
+std::vector<TEnum>
+AllUpTo(TEnum last)
+{
+  std::vector<TEnum> all;
+  for (int i = 0; i <= static_cast<int>(last); ++i)
+  {
+    all.push_back(static_cast<TEnum>(i));
+  }
+  return all;
+}
+
+/** ITK's recursive Gaussian wants four voxels along every axis. */
+inline void
+MakePossible(MetricCase & c)
+{
+  if (c.geometry == Geometry::OneSlice && c.dimension == 3)
+  {
+    c.gradientFilter = false;
+  }
+}
+
+class MetricEquivalence : public DeviceTest
+{
+protected:
+  /** A comparison from which nothing follows: rounding decides about a sample, hardly anything overlaps,
+   * or the masks leave little but the background. */
+  static bool
+  IsEmpty(const MetricCase & c, const MetricComparison & result)
+  {
+    return result.isFlat || result.isNearEdge || result.itk.validPoints <= result.samples / 8 ||
+           (c.measure == Measure::Mattes && c.bins > 5 && std::abs(result.itk.value) < 1e-2);
+  }
+
+  /** Makes the case and compares; once more, with other images, where that says nothing. */
+  void
+  Check(MetricCase c)
+  {
+    MakePossible(c);
+    MetricComparison result;
+    for (int attempt = 0; attempt == 0 || (attempt < 4 && IsEmpty(c, result)); ++attempt)
+    {
+      c.seed += attempt * 1000000;
+      m_Redrawn += attempt > 0;
+      SCOPED_TRACE(::testing::PrintToString(c));
+      ASSERT_NO_THROW(result = c.dimension == 2 ? Compare<2>(c, GetParam()) : Compare<3>(c, GetParam()));
+    }
+    SCOPED_TRACE(::testing::PrintToString(c));
+    ASSERT_FALSE(IsEmpty(c, result)) << "four times, a comparison that would say nothing";
+    EXPECT_TRUE(result.isOnDevice);
+    EXPECT_EQ(result.ours.validPoints, result.itk.validPoints);
+    if (c.measure == Measure::Mattes && c.bins == 5)
+    {
+      // All but one bin is padding: every sample has the same fixed bin, and there is no information.
+      EXPECT_NEAR(result.ours.value, 0.0, 1e-12);
+      EXPECT_NEAR(result.itk.value, 0.0, 1e-12);
+      EXPECT_NEAR(GetNorm(result.ours.derivative), 0.0, 1e-6);
+      EXPECT_NEAR(GetNorm(result.itk.derivative), 0.0, 1e-12);
+      return;
+    }
+    // What is left to rounding: of displacements, 2e-7 voxel at 4 voxels; of many samples' values, 4e-6 bin at 100 bins.
+    // Forces that nearly cancel show it: one case in 500 with many samples is beyond 1e-5, of 1600 the worst was 2.6e-5.
+    EXPECT_NEAR(result.ours.value, result.itk.value, 1e-5 * std::abs(result.itk.value));
+    EXPECT_NEAR(result.ours.valueAlone, result.itk.valueAlone, 1e-5 * std::abs(result.itk.valueAlone));
+
+    ASSERT_EQ(result.ours.derivative.size(), result.itk.derivative.size());
+    ASSERT_GT(GetNorm(result.itk.derivative), 0.0);
+    EXPECT_LE(GetRelativeError(result.ours.derivative, result.itk.derivative), c.many ? 1e-4 : 1e-5);
+  }
+
+  std::atomic<std::uint64_t> m_Redrawn{ 0 };
+
+  /** In 2D and in 3D, with pixels of either type. */
+  void
+  CheckAllTypes(MetricCase c)
+  {
+    for (const unsigned int dimension : { 2u, 3u })
+    {
+      for (const bool doublePixels : { false, true })
+      {
+        c.dimension = dimension;
+        c.doublePixels = doublePixels;
+        ++c.seed;
+        Check(c);
+      }
+    }
+  }
+};
+
+} // namespace gpuregtest
+
+#endif

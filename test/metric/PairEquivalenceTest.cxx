@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// The metrics that are sums over pairs of values give ITK's numbers: value within 1e-5, derivative within 1e-5 in relative
+// norm (1e-4 where samples are many), the same number of valid points; over a grid of set-ups, and random ones from it. Of
+// the mean of absolute differences, which ITK does not have, those of a metric of ITK's make.
+#include "MetricEquivalence.h"
+
+namespace gpuregtest
+{
+
+namespace
+{
+class PairEquivalenceTest : public MetricEquivalence
+{
+protected:
+  static constexpr Measure Measures[] = {
+    Measure::MeanSquares, Measure::Correlation, Measure::Demons, Measure::MeanAbsoluteDifferences
+  };
+
+  static bool
+  IsField(Motion motion)
+  {
+    return motion == Motion::Field || motion == Motion::FieldInComposite || motion == Motion::AffineThenField;
+  }
+
+  /** Demons need a displacement field, and their parent class that it stands alone; of a correlation by a field ITK gives no
+   *  derivative. */
+  static void
+  MakeFit(MetricCase & c)
+  {
+    if (c.measure == Measure::Demons)
+    {
+      c.motion = IsField(c.motion) ? c.motion : Motion::Field;
+    }
+    else
+    {
+      c.fixedGradient = false;
+    }
+    if (c.measure == Measure::Correlation && IsField(c.motion))
+    {
+      c.motion = Motion::Affine;
+    }
+  }
+
+  /** Each metric, in 2D and in 3D, with pixels of either type. */
+  void
+  CheckAll(MetricCase c)
+  {
+    for (const Measure measure : Measures)
+    {
+      c.measure = measure;
+      MetricCase fit = c;
+      MakeFit(fit);
+      CheckAllTypes(fit);
+    }
+  }
+
+  void
+  CheckRandomCase(std::uint64_t seed)
+  {
+    std::mt19937_64 random(seed);
+    const auto      draw = [&random](std::uint64_t n) { return static_cast<int>(random() % n); };
+    MetricCase      c;
+    c.measure = Measures[draw(4)];
+    c.dimension = 2 + draw(2);
+    c.doublePixels = draw(2) == 1;
+    c.masks = static_cast<gpuregtest::Masks>(draw(4));
+    c.sampling = static_cast<Sampling>(draw(3));
+    c.geometry = static_cast<Geometry>(draw(8));
+    c.motion = static_cast<Motion>(draw(12));
+    c.interpolation = static_cast<Interpolation>(draw(3));
+    c.gradientFilter = draw(2) == 1;
+    c.fixedGradient = draw(2) == 1;
+    c.flatBackground = draw(4) == 0;
+    c.seed = random() % 1000000;
+    c.many = c.sampling == Sampling::Dense && c.seed % 4 == 0;
+    MakeFit(c);
+    Check(c);
+  }
+};
+} // namespace
+
+TEST_P(PairEquivalenceTest, Motions)
+{
+  for (const Motion motion : AllUpTo(Motion::AffineThenField))
+  {
+    MetricCase c;
+    c.motion = motion;
+    CheckAll(c);
+  }
+}
+
+TEST_P(PairEquivalenceTest, Geometries)
+{
+  for (const Geometry geometry : AllUpTo(Geometry::OtherVirtualDomain))
+  {
+    MetricCase c;
+    c.geometry = geometry;
+    CheckAll(c);
+    c.gradientFilter = false;
+    c.fixedGradient = true;
+    CheckAll(c);
+  }
+}
+
+TEST_P(PairEquivalenceTest, Masks)
+{
+  for (const Masks masks : AllUpTo(Masks::Both))
+  {
+    MetricCase c;
+    c.masks = masks;
+    c.geometry = Geometry::Oblique;
+    c.fixedGradient = true;
+    CheckAll(c);
+  }
+}
+
+TEST_P(PairEquivalenceTest, Samplings)
+{
+  for (const Sampling sampling : AllUpTo(Sampling::VirtualPoints))
+  {
+    for (const Motion motion : { Motion::FixedInitial, Motion::Field })
+    {
+      MetricCase c;
+      c.sampling = sampling;
+      c.motion = motion;
+      c.fixedGradient = true;
+      CheckAll(c);
+    }
+  }
+}
+
+TEST_P(PairEquivalenceTest, Interpolations)
+{
+  for (const Interpolation interpolation : AllUpTo(Interpolation::BSpline))
+  {
+    for (const bool flat : { false, true })
+    {
+      MetricCase c;
+      c.interpolation = interpolation;
+      c.geometry = Geometry::Anisotropic;
+      c.flatBackground = flat;
+      c.gradientFilter = flat;
+      CheckAll(c);
+    }
+  }
+}
+
+/** More samples than are computed precisely. */
+TEST_P(PairEquivalenceTest, ManySamples)
+{
+  for (const Motion motion : { Motion::Rigid, Motion::Affine, Motion::Field, Motion::AffineThenField })
+  {
+    for (const bool fixedGradient : { false, true })
+    {
+      MetricCase c;
+      c.many = true;
+      c.motion = motion;
+      c.fixedGradient = fixedGradient;
+      CheckAll(c);
+    }
+  }
+}
+
+TEST_P(PairEquivalenceTest, RandomSetUps)
+{
+  const std::uint64_t count = ForEachSeed(
+    20261123, 150, [this](std::uint64_t seed) { CheckRandomCase(seed); }, GetCaseThreads());
+  EXPECT_LE(m_Redrawn, std::max<std::uint64_t>(1, count / 20))
+    << "too few of the set-ups that were drawn were compared";
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, PairEquivalenceTest, ::testing::ValuesIn(GetDeviceNames()), GetTestName);
+
+} // namespace gpuregtest

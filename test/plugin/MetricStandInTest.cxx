@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: Apache-2.0
+// Metrics that stand in for ITK's in a program that knows nothing of them: they give ITK's numbers, see what ITK's see, and
+// work where ITK's work.
+#include "itkGPURegistrationFactory.h"
+
+#include "itkBSplineTransform.h"
+#include "itkBSplineTransformInitializer.h"
+#include "itkCorrelationImageToImageMetricv4.h"
+#include "itkDemonsImageToImageMetricv4.h"
+#include "itkDisplacementFieldTransform.h"
+#include "itkEuler3DTransform.h"
+#include "itkImageRegionIterator.h"
+#include "itkImageRegistrationMethodv4.h"
+#include "itkMattesMutualInformationImageToImageMetricv4.h"
+#include "itkMeanSquaresImageToImageMetricv4.h"
+#include "itkRegularStepGradientDescentOptimizerv4.h"
+#include "itkTranslationTransform.h"
+
+#include "Listening.h"
+#include "RegistrationSetUp.h"
+#include "TestAnswer.h"
+#include "TestDevices.h"
+#include "TestImages.h"
+
+#include "gpureg/Device.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <string>
+#include <typeinfo>
+
+namespace gpuregtest
+{
+namespace
+{
+using ImageType = itk::Image<float, 3>;
+using MetricType = itk::ImageToImageMetricv4<ImageType, ImageType>;
+using TransformType = itk::Transform<double, 3, 3>;
+
+enum class Kind
+{
+  MeanSquares,
+  Correlation,
+  Mattes,
+  Demons
+};
+
+/** As a program's New() gives it. */
+MetricType::Pointer
+MakeMetric(Kind kind)
+{
+  switch (kind)
+  {
+    case Kind::MeanSquares:
+      return itk::MeanSquaresImageToImageMetricv4<ImageType, ImageType>::New().GetPointer();
+    case Kind::Correlation:
+      return itk::CorrelationImageToImageMetricv4<ImageType, ImageType>::New().GetPointer();
+    case Kind::Demons:
+      return itk::DemonsImageToImageMetricv4<ImageType, ImageType>::New().GetPointer();
+    default:
+      return itk::MattesMutualInformationImageToImageMetricv4<ImageType, ImageType>::New().GetPointer();
+  }
+}
+
+bool
+IsOurs(const MetricType & metric)
+{
+  return std::string(typeid(metric).name()).find("GPUStandIn") != std::string::npos;
+}
+
+TransformType::Pointer
+MakeRigid(double angle)
+{
+  const auto transform = itk::Euler3DTransform<double>::New();
+  transform->SetRotation(angle, -0.02, 0.03);
+  itk::Vector<double, 3> shift;
+  shift.Fill(0.7);
+  transform->SetTranslation(shift);
+  return transform.GetPointer();
+}
+
+TransformType::Pointer
+MakeField(const ImageType & image)
+{
+  using FieldTransformType = itk::DisplacementFieldTransform<double, 3>;
+  const auto field = FieldTransformType::DisplacementFieldType::New();
+  field->CopyInformation(&image);
+  field->SetRegions(image.GetBufferedRegion());
+  field->Allocate();
+  itk::Vector<double, 3> shift;
+  shift.Fill(0.4);
+  field->FillBuffer(shift);
+  const auto transform = FieldTransformType::New();
+  transform->SetDisplacementField(field);
+  return transform.GetPointer();
+}
+
+class MetricStandIn : public DeviceTest
+{
+protected:
+  MetricStandIn()
+  {
+    Random random(7);
+    m_Grid.size.Fill(33);
+    m_Grid.spacing.Fill(1.1);
+    std::tie(m_Fixed, m_Moving) = MakeImagePair<ImageType>(m_Grid, m_Grid, random());
+    itk::GPUDevice::SetDefault(this->GetDevice());
+    itk::GPURegistrationFactory::RegisterAll();
+  }
+  ~MetricStandIn() override
+  {
+    gpureg::SetMemoryLimit(GetParam(), 0);
+    itk::GPURegistrationFactory::UnRegisterAll();
+    itk::GPUDevice::SetDefault(itk::GPUDevice::GetAvailable().front());
+  }
+
+  /** ITK's own, in a program with stand-ins. */
+  static MetricType::Pointer
+  MakeITKs(Kind kind)
+  {
+    itk::GPURegistrationFactory::UnRegisterAll();
+    auto metric = MakeMetric(kind);
+    itk::GPURegistrationFactory::RegisterAll();
+    EXPECT_FALSE(IsOurs(*metric));
+    return metric;
+  }
+
+  void
+  SetUp(MetricType & metric, TransformType & transform) const
+  {
+    metric.SetFixedImage(m_Fixed);
+    metric.SetMovingImage(m_Moving);
+    metric.SetMovingTransform(&transform);
+  }
+
+  /** A stand-in and ITK's own, both set up. */
+  struct Pair
+  {
+    MetricType::Pointer ours;
+    MetricType::Pointer itks;
+  };
+
+  Pair
+  MakePair(Kind kind, TransformType & transform) const
+  {
+    const Pair pair{ MakeMetric(kind), MakeITKs(kind) };
+    EXPECT_TRUE(IsOurs(*pair.ours));
+    EXPECT_STREQ(pair.ours->GetNameOfClass(), pair.itks->GetNameOfClass());
+    SetUp(*pair.ours, transform);
+    SetUp(*pair.itks, transform);
+    return pair;
+  }
+
+  static void
+  ExpectSame(const Answer & ours, const Answer & itks)
+  {
+    EXPECT_EQ(ours.validPoints, itks.validPoints);
+    EXPECT_NEAR(ours.value, itks.value, 1e-5 * std::abs(itks.value));
+    ASSERT_EQ(ours.derivative.size(), itks.derivative.size());
+    if (GetNorm(itks.derivative) > 0)
+    {
+      EXPECT_LE(GetRelativeError(ours.derivative, itks.derivative), 1e-4);
+    }
+    else
+    {
+      EXPECT_EQ(GetNorm(ours.derivative), 0.0);
+    }
+  }
+
+  static void
+  ExpectInitializedSame(const Pair & pair)
+  {
+    pair.itks->Initialize();
+    ASSERT_NO_THROW(pair.ours->Initialize());
+    ASSERT_NO_THROW(ExpectSame(Evaluate(*pair.ours), Evaluate(*pair.itks)));
+  }
+
+  Grid<3>            m_Grid;
+  ImageType::Pointer m_Fixed;
+  ImageType::Pointer m_Moving;
+};
+
+constexpr Kind ForLinear[] = { Kind::MeanSquares, Kind::Correlation, Kind::Mattes };
+
+TEST_P(MetricStandIn, GivesITKsNumbers)
+{
+  Listening listening;
+  for (const Kind kind : ForLinear)
+  {
+    ExpectInitializedSame(MakePair(kind, *MakeRigid(0.05)));
+  }
+  for (const Kind kind : { Kind::MeanSquares, Kind::Mattes, Kind::Demons })
+  {
+    ExpectInitializedSame(MakePair(kind, *MakeField(*m_Fixed)));
+  }
+  EXPECT_EQ(listening.window->said.size(), 0u) << listening.window->said.front();
+}
+
+TEST_P(MetricStandIn, SeesImagesThatAreRefilledInPlace)
+{
+  for (const Kind kind : { Kind::MeanSquares, Kind::Correlation })
+  {
+    const Pair pair = MakePair(kind, *MakeRigid(0.05));
+    ExpectInitializedSame(pair);
+    for (ImageType * const image : { m_Moving.GetPointer(), m_Fixed.GetPointer() })
+    {
+      // By more than the range that the values had before.
+      for (itk::ImageRegionIterator<ImageType> it(image, image->GetBufferedRegion()); !it.IsAtEnd(); ++it)
+      {
+        it.Value() = 40000.0f + 300.0f * it.Value() + 5.0f * static_cast<float>(it.GetIndex()[0] % 3);
+      }
+      ExpectSame(Evaluate(*pair.ours), Evaluate(*pair.itks));
+    }
+  }
+}
+
+TEST_P(MetricStandIn, LeavesWhatADeviceDoesNotComputeToITK)
+{
+  Listening listening;
+  // B-splines.
+  using SplineType = itk::BSplineTransform<double, 3, 3>;
+  const auto spline = SplineType::New();
+  const auto initializer = itk::BSplineTransformInitializer<SplineType, ImageType>::New();
+  initializer->SetTransform(spline);
+  initializer->SetImage(m_Fixed);
+  SplineType::MeshSizeType mesh;
+  mesh.Fill(2);
+  initializer->SetTransformDomainMeshSize(mesh);
+  initializer->InitializeTransform();
+  for (const Kind kind : ForLinear)
+  {
+    ExpectInitializedSame(MakePair(kind, *spline));
+  }
+  EXPECT_EQ(listening.window->Count("BSplineTransform"), 3u);
+
+  // Gradients of both images, of which ITK's mean squares take the moving one's.
+  const Pair both = MakePair(Kind::MeanSquares, *MakeRigid(0.05));
+  for (MetricType * const metric : { both.ours.GetPointer(), both.itks.GetPointer() })
+  {
+    metric->SetGradientSource(itk::ObjectToObjectMetricBaseTemplateEnums::GradientSource::GRADIENT_SOURCE_BOTH);
+  }
+  ExpectInitializedSame(both);
+  EXPECT_EQ(listening.window->Count("The gradient source"), 1u);
+
+  // A value that is not finite, where the mean squares do not meet it.
+  m_Moving->SetPixel({ { 0, 0, 0 } }, std::numeric_limits<float>::quiet_NaN());
+  const auto             away = itk::TranslationTransform<double, 3>::New();
+  itk::Vector<double, 3> shift;
+  shift.Fill(15.0);
+  away->Translate(shift);
+  const Pair finite = MakePair(Kind::MeanSquares, *away);
+  for (MetricType * const metric : { finite.ours.GetPointer(), finite.itks.GetPointer() })
+  {
+    metric->SetUseMovingImageGradientFilter(false);
+  }
+  ExpectInitializedSame(finite);
+  EXPECT_EQ(listening.window->Count("NaN"), 1u);
+}
+
+/** ITK warns, and gives the largest value and no derivative. */
+TEST_P(MetricStandIn, WithoutOverlapGivesWhatITKGives)
+{
+  Listening              listening;
+  const auto             away = itk::TranslationTransform<double, 3>::New();
+  itk::Vector<double, 3> shift;
+  shift.Fill(1000.0);
+  away->Translate(shift);
+  for (const Kind kind : { Kind::MeanSquares, Kind::Correlation })
+  {
+    const Pair pair = MakePair(kind, *away);
+    pair.ours->Initialize();
+    const Answer ours = Evaluate(*pair.ours);
+    EXPECT_EQ(ours.validPoints, 0u);
+    EXPECT_EQ(ours.value, std::numeric_limits<double>::max());
+    EXPECT_EQ(GetNorm(ours.derivative), 0.0);
+    ASSERT_EQ(listening.window->said.size(), 1u);
+    listening.window->said.clear();
+    pair.itks->Initialize();
+    ExpectSame(ours, Evaluate(*pair.itks));
+    listening.window->said.clear();
+  }
+}
+
+TEST_P(MetricStandIn, WorksWithoutDeviceMemory)
+{
+  if (this->GetDevice().IsHost())
+  {
+    GTEST_SKIP() << "the host's memory is not bounded by this";
+  }
+  for (const Kind kind : ForLinear)
+  {
+    Listening listening;
+    gpureg::SetMemoryLimit(GetParam(), 1);
+    const Pair pair = MakePair(kind, *MakeRigid(0.05));
+    ExpectInitializedSame(pair);
+    ExpectSame(Evaluate(*pair.ours), Evaluate(*pair.itks));
+    EXPECT_EQ(listening.window->Count("Metricv4 on the host. This is said once"), 1u);
+    gpureg::SetMemoryLimit(GetParam(), 0);
+    listening.window->said.clear();
+    ExpectInitializedSame(pair);
+    EXPECT_EQ(listening.window->said.size(), 0u);
+  }
+}
+
+/** A whole registration of a program that names none of this module's classes ends where ITK's ends. */
+TEST_P(MetricStandIn, RegistersAsITKDoes)
+{
+  using RegistrationType = itk::ImageRegistrationMethodv4<ImageType, ImageType, itk::TranslationTransform<double, 3>>;
+  // The same image, elsewhere.
+  const auto moving = ImageType::New();
+  moving->Graft(m_Fixed);
+  ImageType::PointType origin = m_Fixed->GetOrigin();
+  origin[0] += 1.3;
+  origin[1] -= 0.8;
+  origin[2] += 0.6;
+  moving->SetOrigin(origin);
+  for (const Kind kind : ForLinear)
+  {
+    const auto run = [&](bool byITK) {
+      const auto metric = byITK ? MakeITKs(kind) : MakeMetric(kind);
+      const auto registration = RegistrationType::New();
+      const auto transform = itk::TranslationTransform<double, 3>::New();
+      SetUpRegistration(*registration, m_Fixed, moving, transform, metric, { { 2, 1.0 }, { 1, 0.0 } });
+      const auto optimizer = itk::RegularStepGradientDescentOptimizerv4<double>::New();
+      optimizer->SetLearningRate(0.5);
+      optimizer->SetMinimumStepLength(1e-4);
+      optimizer->SetGradientMagnitudeTolerance(1e-12);
+      optimizer->SetNumberOfIterations(60);
+      registration->SetOptimizer(optimizer);
+      registration->Update();
+      return transform->GetParameters();
+    };
+    const auto ours = run(false);
+    const auto itks = run(true);
+    for (unsigned int d = 0; d < 3; ++d)
+    {
+      EXPECT_NEAR(ours[d], itks[d], 1e-3);
+      EXPECT_NEAR(ours[d], origin[d] - m_Fixed->GetOrigin()[d], 0.1);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, MetricStandIn, ::testing::ValuesIn(GetDeviceNames()), GetTestName);
+
+} // namespace
+} // namespace gpuregtest
