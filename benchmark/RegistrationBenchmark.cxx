@@ -184,9 +184,9 @@ Run(const example::CommandLine & line)
     const auto measure = [&task, settings](auto & state) { MeasureRegistration(state, task, settings); };
     return table.Register("Registration/" + name, measure)->Iterations(1);
   };
-  settings.usesITKMetric = true;
+  settings.measure = example::Measure::ITKMattes;
   add("ITK");
-  settings.usesITKMetric = false;
+  settings.measure = example::Measure::NormalizedMutualInformation;
   for (const itk::GPUDevice & device : hardware.devices)
   {
     settings.device = device;

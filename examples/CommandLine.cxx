@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iostream>
+#include <map>
 #include <stdexcept>
 
 namespace example
@@ -60,14 +61,21 @@ CommandLine::GetNumber(const std::string & option, std::uint32_t otherwise) cons
 RegistrationSettings
 CommandLine::GetRegistrationSettings() const
 {
-  const std::string metric = this->Get("--metric", "ours");
-  if (metric != "ours" && metric != "itk")
+  static const std::map<std::string, Measure> measures{ { "ours", Measure::NormalizedMutualInformation },
+                                                        { "itk", Measure::ITKMattes },
+                                                        { "mean-squares", Measure::MeanSquares },
+                                                        { "correlation", Measure::Correlation },
+                                                        { "sad", Measure::MeanAbsoluteDifferences } };
+  const std::string                           metric = this->Get("--metric", "ours");
+  const auto                                  measure = measures.find(metric);
+  if (measure == measures.end())
   {
-    throw std::invalid_argument("--metric is ours or itk, not " + metric + '.');
+    throw std::invalid_argument("--metric is ours, itk, mean-squares, correlation or sad, not " + metric + '.');
   }
   RegistrationSettings settings;
   settings.model = this->Has("--rigid") ? Model::Rigid : Model::Affine;
-  settings.usesITKMetric = metric == "itk";
+  settings.measure = measure->second;
+  settings.search = this->Has("--simplex") ? Search::Simplex : Search::Gradient;
   if (this->Has("--device"))
   {
     settings.device = itk::GPUDevice::FromName(this->Get("--device", ""));

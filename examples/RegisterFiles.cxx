@@ -13,12 +13,15 @@ namespace
 {
 
 const char * const usage =
-  "Usage: RegisterFiles fixed moving output.nii.gz [--rigid | --affine] [--device NAME] [--metric ours|itk]\n"
+  "Usage: RegisterFiles fixed moving output.nii.gz [--rigid | --affine] [--device NAME] [--metric NAME] [--simplex]\n"
   "                     [--truth transform.tfm]\n"
   "  output    gets the moving image on the fixed image's grid; the transform is written beside it, as output.tfm\n"
   "  --rigid   rigid alone; --affine, the default: rigid, then affine\n"
   "  --device  cuda:0, opencl:0, …, or host; default: the best there is, or what ITK_GPU_DEVICE names\n"
-  "  --metric  itk::CudaMattesNMI, or ITK's own Mattes metric to compare with\n"
+  "  --metric  ours, the default: itk::CudaMattesNMI; itk: ITK's own Mattes metric, to compare with; for two images "
+  "of\n"
+  "            one contrast: mean-squares, correlation, or sad, the mean of absolute differences\n"
+  "  --simplex the search of Ansorge 2008: the downhill simplex, without a pyramid\n"
   "  --truth   the true transform from fixed to moving points, where it is known: prints the error in mm\n";
 
 /** The output's name with .tfm in the place of its extension, or of both where it is compressed. */
@@ -78,7 +81,7 @@ main(int argc, char * argv[])
 {
   const auto body = [=] {
     return RegisterFiles(
-      example::CommandLine(argc, argv, { "--rigid", "--affine" }, { "--device", "--metric", "--truth" }));
+      example::CommandLine(argc, argv, { "--rigid", "--affine", "--simplex" }, { "--device", "--metric", "--truth" }));
   };
   return example::RunProgram(body, usage);
 }

@@ -3,8 +3,12 @@
 
 #include "BestPositionOptimizer.h"
 
+#include "itkAmoebaOptimizerv4.h"
 #include "itkCenteredTransformInitializer.h"
 #include "itkCudaMattesNMI.h"
+#include "itkCudaMeanAbsoluteDifferencesImageToImageMetricv4.h"
+#include "itkGPUCorrelationImageToImageMetricv4.h"
+#include "itkGPUMeanSquaresImageToImageMetricv4.h"
 #include "itkImageRegistrationMethodv4.h"
 #include "itkRegistrationParameterScalesFromPhysicalShift.h"
 #include "itkVersorRigid3DTransform.h"
@@ -12,6 +16,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iomanip>
+#include <limits>
 
 namespace example
 {
@@ -52,19 +57,37 @@ GetShortestEdge(const Volume * image)
   return *std::min_element(spacing.begin(), spacing.end());
 }
 
+/** A metric of this module. */
+template <typename TMetric>
+Metric::Pointer
+MakeOurs(const RegistrationSettings & settings, MetricTimes * times)
+{
+  const auto metric = TimedMetric<TMetric>::New();
+  metric->SetDevice(settings.device);
+  metric->SetTimes(times);
+  return metric.GetPointer();
+}
+
 Metric::Pointer
 MakeMetric(const RegistrationSettings & settings, MetricTimes * times)
 {
-  if (settings.usesITKMetric)
+  switch (settings.measure)
   {
-    const auto metric = TimedMetric<itk::MattesMutualInformationImageToImageMetricv4<Volume, Volume>>::New();
-    metric->SetTimes(times);
-    return metric;
+    case Measure::MeanSquares:
+      return MakeOurs<itk::GPUMeanSquaresImageToImageMetricv4<Volume, Volume>>(settings, times);
+    case Measure::Correlation:
+      return MakeOurs<itk::GPUCorrelationImageToImageMetricv4<Volume, Volume>>(settings, times);
+    case Measure::MeanAbsoluteDifferences:
+      return MakeOurs<itk::CudaMeanAbsoluteDifferencesImageToImageMetricv4<Volume, Volume>>(settings, times);
+    case Measure::ITKMattes:
+    {
+      const auto metric = TimedMetric<itk::MattesMutualInformationImageToImageMetricv4<Volume, Volume>>::New();
+      metric->SetTimes(times);
+      return metric.GetPointer();
+    }
+    default:
+      return MakeOurs<itk::CudaMattesNMI<Volume, Volume>>(settings, times);
   }
-  const auto metric = TimedMetric<itk::CudaMattesNMI<Volume, Volume>>::New();
-  metric->SetDevice(settings.device);
-  metric->SetTimes(times);
-  return metric;
 }
 
 Optimizer::Pointer
@@ -127,7 +150,10 @@ SetSteps(TRegistration * registration, Optimizer * optimizer, const std::vector<
 /** Prints level, iteration and value. */
 template <typename TRegistration>
 void
-ShowProgress(TRegistration * registration, Optimizer * optimizer, const std::string & stage, std::ostream & os)
+ShowProgress(TRegistration *                    registration,
+             itk::ObjectToObjectOptimizerBase * optimizer,
+             const std::string &                stage,
+             std::ostream &                     os)
 {
   const auto print = [=, &os](const std::string & end) {
     os << std::left << std::setw(8) << stage << "level " << registration->GetCurrentLevel() + 1 << " of "
@@ -143,6 +169,39 @@ ShowProgress(TRegistration * registration, Optimizer * optimizer, const std::str
     }
   });
   optimizer->AddObserver(itk::EndEvent(), [=](const itk::EventObject &) { print("  done"); });
+}
+
+/** The downhill simplex: its corners are a step away from the beginning, each along one parameter, and it ends when they are
+ * nearer to each other than its tolerance. Both in mm, half-way between the image's centre and its corners, where a matrix'
+ * elements move points by that distance, and versors, which are half an angle, by twice that. */
+itk::AmoebaOptimizerv4::Pointer
+MakeSimplex(const Volume * fixed, unsigned int parameters)
+{
+  double squares = 0;
+  for (unsigned int d = 0; d < 3; ++d)
+  {
+    squares += std::pow(fixed->GetSpacing()[d] * static_cast<double>(fixed->GetLargestPossibleRegion().GetSize(d)), 2);
+  }
+  const double radius = std::sqrt(squares) / 4;
+  const double firstStep = radius / 16;
+  const double tolerance = firstStep / 500;
+  const bool   isVersor = parameters == 6;
+
+  itk::AmoebaOptimizerv4::ScalesType     scales(parameters);
+  itk::AmoebaOptimizerv4::ParametersType steps(parameters);
+  for (unsigned int p = 0; p < parameters; ++p)
+  {
+    scales[p] = p + 3 >= parameters ? 1.0 : isVersor ? 2 * radius : radius;
+    steps[p] = firstStep; // of a scaled parameter
+  }
+  const auto optimizer = itk::AmoebaOptimizerv4::New();
+  optimizer->SetScales(scales);
+  optimizer->SetInitialSimplexDelta(steps);
+  optimizer->SetParametersConvergenceTolerance(tolerance);
+  // However little the value changes.
+  optimizer->SetFunctionConvergenceTolerance(std::numeric_limits<double>::max());
+  optimizer->SetNumberOfIterations(3000);
+  return optimizer;
 }
 
 /** Optimises a transform in place. */
@@ -161,7 +220,6 @@ RunStage(const std::string &          name,
   const auto      metric = MakeMetric(settings, &report.metric);
   // Gradients by central differences where they are wanted, rather than an image of them.
   metric->SetUseMovingImageGradientFilter(false);
-  const auto optimizer = MakeOptimizer(metric);
 
   const auto registration = itk::ImageRegistrationMethodv4<Volume, Volume, TTransform>::New();
   registration->SetFixedImage(fixed);
@@ -169,10 +227,21 @@ RunStage(const std::string &          name,
   registration->SetInitialTransform(transform);
   registration->InPlaceOn();
   registration->SetMetric(metric);
-  registration->SetOptimizer(optimizer);
-  SetPyramid(registration.GetPointer(), fixed, levels);
-  ShowProgress(registration.GetPointer(), optimizer.GetPointer(), name, progress);
-  SetSteps(registration.GetPointer(), optimizer.GetPointer(), levels, GetShortestEdge(fixed));
+  if (settings.search == Search::Simplex)
+  {
+    const auto optimizer = MakeSimplex(fixed, transform->GetNumberOfParameters());
+    registration->SetOptimizer(optimizer);
+    SetPyramid(registration.GetPointer(), fixed, { { 1, 0, 0, 0, 0 } });
+    ShowProgress(registration.GetPointer(), optimizer.GetPointer(), name, progress);
+  }
+  else
+  {
+    const auto optimizer = MakeOptimizer(metric);
+    registration->SetOptimizer(optimizer);
+    SetPyramid(registration.GetPointer(), fixed, levels);
+    ShowProgress(registration.GetPointer(), optimizer.GetPointer(), name, progress);
+    SetSteps(registration.GetPointer(), optimizer.GetPointer(), levels, GetShortestEdge(fixed));
+  }
   registration->Update();
 
   report.seconds = watch.GetSeconds();
@@ -184,9 +253,22 @@ RunStage(const std::string &          name,
 std::string
 Describe(const RegistrationSettings & settings)
 {
-  return settings.usesITKMetric
-           ? std::string("ITK's own Mattes metric, on the host's threads")
-           : "itk::CudaMattesNMI on " + settings.device.GetName() + " (" + settings.device.GetDescription() + ')';
+  const auto onDevice = [&settings](const std::string & name) {
+    return name + " on " + settings.device.GetName() + " (" + settings.device.GetDescription() + ')';
+  };
+  switch (settings.measure)
+  {
+    case Measure::MeanSquares:
+      return onDevice("itk::GPUMeanSquaresImageToImageMetricv4");
+    case Measure::Correlation:
+      return onDevice("itk::GPUCorrelationImageToImageMetricv4");
+    case Measure::MeanAbsoluteDifferences:
+      return onDevice("itk::CudaMeanAbsoluteDifferencesImageToImageMetricv4");
+    case Measure::ITKMattes:
+      return "ITK's own Mattes metric, on the host's threads";
+    default:
+      return onDevice("itk::CudaMattesNMI");
+  }
 }
 
 RegistrationResult

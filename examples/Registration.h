@@ -20,14 +20,35 @@ enum class Model
   Affine
 };
 
+/** What says how well the images match. */
+enum class Measure
+{
+  /** itk::CudaMattesNMI. */
+  NormalizedMutualInformation,
+  /** ITK's own Mattes metric in its place, to compare with. */
+  ITKMattes,
+  MeanSquares,
+  Correlation,
+  MeanAbsoluteDifferences
+};
+
+/** How its best is looked for. */
+enum class Search
+{
+  /** Along its gradient, on three levels of a pyramid. */
+  Gradient,
+  /** By the downhill simplex on the images as they are: Ansorge 2008. */
+  Simplex
+};
+
 struct RegistrationSettings
 {
   /** Rigid alone, or rigid and then affine. */
   Model model = Model::Affine;
-  /** Where itk::CudaMattesNMI computes. */
+  /** Where the metric computes. */
   itk::GPUDevice device;
-  /** ITK's own Mattes metric in the place of itk::CudaMattesNMI, to compare with. */
-  bool usesITKMetric = false;
+  Measure        measure = Measure::NormalizedMutualInformation;
+  Search         search = Search::Gradient;
 };
 
 /** Names the metric and the device. */
@@ -50,8 +71,8 @@ struct RegistrationResult
   std::vector<StageReport> stages;
 };
 
-/** Registers two images of the same head, of one contrast or of two, on three levels of an
- * itk::ImageRegistrationMethodv4, starting with the images' centres on each other. Each level ends with the best
+/** Registers two images of the same head by an itk::ImageRegistrationMethodv4, starting with the images' centres on each
+ * other. They are of one contrast or of two, which only mutual information can compare. Each level ends with the best
  * parameters that its optimizer saw.
  * \param progress gets a line for every tenth of a second: level, iteration, value
  * \throws itk::ExceptionObject if they have no overlap, or if the device fails */

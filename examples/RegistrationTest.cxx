@@ -172,7 +172,7 @@ TEST(Register, TheValueThatItShowsLastIsThatOfItsTransform)
   const auto           moving = MakeBlob(4);
   RegistrationSettings settings;
   settings.model = Model::Rigid;
-  settings.usesITKMetric = true;
+  settings.measure = Measure::ITKMattes;
   std::ostringstream progress;
   const auto         result = Register(fixed, moving, settings, progress);
 
@@ -184,6 +184,49 @@ TEST(Register, TheValueThatItShowsLastIsThatOfItsTransform)
   metric->SetMovingTransform(result.transform);
   metric->Initialize();
   EXPECT_NEAR(metric->GetValue(), value, 6e-7) << shown; // six digits are shown
+}
+
+/** Ansorge 2008, by each of its metrics: a blob that is not round, so that its turn shows. */
+TEST(Register, TheSimplexFindsAShiftAndATurn)
+{
+  const auto makeBlob = [](double shift, double turn) {
+    const auto image = Volume::New();
+    image->SetRegions(Volume::SizeType{ { 32, 32, 32 } });
+    image->Allocate();
+    for (itk::ImageRegionIteratorWithIndex<Volume> voxel(image, image->GetBufferedRegion()); !voxel.IsAtEnd(); ++voxel)
+    {
+      const double x = voxel.GetIndex()[0] - 15.5 - shift;
+      const double y = voxel.GetIndex()[1] - 15.5;
+      const double z = voxel.GetIndex()[2] - 15.5;
+      const double along = std::cos(turn) * x + std::sin(turn) * y;
+      const double across = std::cos(turn) * y - std::sin(turn) * x;
+      voxel.Set(static_cast<float>(100 * std::exp(-along * along / 120 - across * across / 40 - z * z / 70)));
+    }
+    return image;
+  };
+  const auto fixed = makeBlob(0, 0);
+  const auto moving = makeBlob(3, 0.1);
+  for (const Measure measure : { Measure::MeanSquares, Measure::MeanAbsoluteDifferences, Measure::Correlation })
+  {
+    for (const Model model : { Model::Rigid, Model::Affine })
+    {
+      RegistrationSettings settings;
+      settings.model = model;
+      settings.measure = measure;
+      settings.search = Search::Simplex;
+      settings.device = itk::GPUDevice::FromName("host");
+      std::ostringstream progress;
+      const auto         result = Register(fixed, moving, settings, progress);
+      ASSERT_EQ(result.stages.size(), model == Model::Rigid ? 1u : 2u);
+      itk::Point<double, 3> point;
+      point.Fill(15.5);
+      point[0] += 5;
+      const auto moved = result.transform->TransformPoint(point);
+      EXPECT_NEAR(moved[0], 18.5 + 5 * std::cos(0.1), 0.05) << progress.str();
+      EXPECT_NEAR(moved[1], 15.5 + 5 * std::sin(0.1), 0.05) << progress.str();
+      EXPECT_NEAR(moved[2], 15.5, 0.05) << progress.str();
+    }
+  }
 }
 
 } // namespace
