@@ -98,12 +98,20 @@ public:
   ReadTimer() override;
   std::unique_ptr<CorrelationRatioPasses>
   CreateCorrelationRatioPasses() override;
+  std::unique_ptr<CorrelationRatioSchemePasses>
+  CreateCorrelationRatioSchemePasses() override;
   std::unique_ptr<LinePasses>
   CreateLinePasses() override;
   std::unique_ptr<MattesPasses>
   CreateMattesPasses() override;
   std::unique_ptr<ResamplePasses>
   CreateResamplePasses() override;
+
+  cudaStream_t
+  GetStream() const
+  {
+    return m_Stream;
+  }
 
   int
   GetDevice() const

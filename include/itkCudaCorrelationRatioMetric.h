@@ -76,6 +76,18 @@ public:
   itkSetMacro(NumberOfHistogramBins, SizeValueType);
   itkGetConstMacro(NumberOfHistogramBins, SizeValueType);
 
+#ifndef ITK_WRAPPING_PARSER
+  /** How a device sums N, Σ Y and Σ Y² of each bin (Li 2015, table 1): GlobalAtomic, GlobalMerge, SharedAtomic, SharedMerge,
+   * SharedWarp or ConflictFree. SharedMerge by default. The value is the same to the bit of all of them; they differ in time.
+   * ConflictFree sorts the samples by their bins, and keeps that until fixed image, mask, bins or domain change. On the host
+   * there is one plain loop, whatever is set.
+   * \throws GPUBadInputError for a value that is none of them. */
+  using SchemeEnum = gpureg::CorrelationRatioScheme;
+  void
+  SetScheme(SchemeEnum scheme);
+  itkGetConstMacro(Scheme, SchemeEnum);
+#endif
+
   itkGPUDeviceMembersMacro(m_Use, m_Face.GetStatistics());
 
   /** As CudaMattesNMI's. */
@@ -114,8 +126,9 @@ private:
   mutable GPURegistrationDetail::MetricFace<Self, gpureg::CorrelationRatioMetric> m_Face{ *this };
   SizeValueType                                                                   m_NumberOfHistogramBins{ 256 };
   SizeValueType                                                                   m_InitializedBins{ 0 };
-  double                                                                          m_FixedMinimum{ 0 };
-  double                                                                          m_FixedRange{ 1 };
+  gpureg::CorrelationRatioScheme m_Scheme{ gpureg::CorrelationRatioScheme::SharedMerge };
+  double                         m_FixedMinimum{ 0 };
+  double                         m_FixedRange{ 1 };
 };
 
 } // namespace itk

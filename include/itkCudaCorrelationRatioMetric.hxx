@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,25 @@ itkCudaCorrelationRatioClass::CudaCorrelationRatioMetric()
   this->m_DenseGetValueAndDerivativeThreader =
     MetricWorkUnits<ThreadedImageRegionPartitioner<ImageDimension>, Superclass>::New();
   this->m_SparseGetValueAndDerivativeThreader = MetricWorkUnits<ThreadedIndexedContainerPartitioner, Superclass>::New();
+}
+
+itkGPUMetricTemplate
+void
+itkCudaCorrelationRatioClass::SetScheme(SchemeEnum scheme)
+{
+  if (!gpureg::IsCorrelationRatioScheme(scheme))
+  {
+    GPURegistrationDetail::ThrowBadInput(*this,
+                                         "There is no scheme ",
+                                         static_cast<int>(scheme),
+                                         ". Set GlobalAtomic, GlobalMerge, SharedAtomic, SharedMerge, SharedWarp or "
+                                         "ConflictFree.");
+  }
+  if (m_Scheme != scheme)
+  {
+    m_Scheme = scheme;
+    this->Modified();
+  }
 }
 
 itkGPUMetricTemplate
@@ -93,6 +113,7 @@ itkCudaCorrelationRatioClass::UpdateEngine(bool isInitializing) const
     scales,
     [this](auto value) { return this->FindBin(static_cast<double>(value)); },
     isInitializing);
+  m_Face.GetEngine().SetScheme(m_Scheme);
 }
 
 itkGPUMetricTemplate
@@ -210,6 +231,7 @@ itkCudaCorrelationRatioClass::PrintSelf(std::ostream & os, Indent indent) const
   Superclass::PrintSelf(os, indent);
   m_Face.Print(os, indent);
   os << indent << "NumberOfHistogramBins: " << m_NumberOfHistogramBins << std::endl;
+  os << indent << "Scheme: " << m_Scheme << std::endl;
 }
 
 } // namespace itk

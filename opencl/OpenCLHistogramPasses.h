@@ -66,19 +66,67 @@ SetSampleKernelArguments(cl::Kernel &            kernel,
                      others...);
 }
 
-/** TArguments and SampleMaps go to the kernels as bytes: they and the host's compiler must lay them out alike.
- *  HistogramKernels.cl compares the sizes; that members are 32 bits wide, without a gap, follows from this. */
-template <typename TArguments>
-class OpenCLHistogramPasses : public HistogramPasses<TArguments>
+/** The kernels of a source that reads samples, by their variant.
+ *  TArguments and SampleMaps go to the kernels as bytes: they and the host's compiler must lay them out alike.
+ *  SampleVolumes.cl compares the sizes; that members are 32 bits wide, without a gap, follows from this.
+ *  \tparam TKernelSet made from a program. */
+template <typename TKernelSet, typename TArguments>
+class OpenCLSampleKernels
 {
   static_assert(std::is_trivially_copyable<TArguments>::value && alignof(TArguments) == 4, "made of 32-bit members");
   static_assert(std::is_trivially_copyable<SampleMaps>::value, "kernels get it as bytes, too");
 
 public:
+  OpenCLSampleKernels(OpenCLQueue & queue, const char * source)
+    : m_Queue(queue)
+    , m_Source(source)
+  {}
+
+  /** Compiles or loads those of a variant. */
+  void
+  Prepare(int variant)
+  {
+    // A GPU gets kernels for each variant. On a CPU, where these take longer to compile than they ever save, one set
+    // finds its way by the arguments.
+    const bool isGpu = m_Queue.GetDevice().IsGpu();
+    m_CompiledVariant = isGpu ? variant : AnyVariant;
+    if (m_Kernels.count(m_CompiledVariant) == 0)
+    {
+      const cl::Program program =
+        m_Queue.GetDevice().GetProgram(m_Source,
+                                       "-DGPUREG_REAL=float -DGPUREG_VARIANT=" +
+                                         (isGpu ? std::to_string(variant) : std::string("variant")) +
+                                         " -DGPUREG_ARGUMENT_BYTES=" + std::to_string(sizeof(TArguments)) +
+                                         " -DGPUREG_MAPS_BYTES=" + std::to_string(sizeof(SampleMaps)));
+      CheckOpenCL(m_Queue.GetDeviceName(), [&] { m_Kernels.emplace(m_CompiledVariant, TKernelSet(program)); });
+    }
+  }
+
+  /** Of the variant that Prepare has chosen. */
+  TKernelSet &
+  Get()
+  {
+    return m_Kernels.at(m_CompiledVariant);
+  }
+
+private:
+  /** In the place of a variant: kernels for all of them. */
+  static constexpr int AnyVariant = -1;
+
+  OpenCLQueue &             m_Queue;
+  const char *              m_Source;
+  std::map<int, TKernelSet> m_Kernels;
+  int                       m_CompiledVariant = AnyVariant; // that Prepare has chosen
+};
+
+template <typename TArguments>
+class OpenCLHistogramPasses : public HistogramPasses<TArguments>
+{
+public:
   /** \param source the metric's kernels, with their entry points. */
   OpenCLHistogramPasses(OpenCLQueue & queue, const char * source)
     : m_Queue(queue)
-    , m_Source(source)
+    , m_Kernels(queue, source)
   {}
 
   SampleGrain
@@ -93,20 +141,7 @@ public:
   void
   Prepare(int variant) override
   {
-    // A GPU gets kernels for each variant. On a CPU, where these take longer to compile than they ever save, one set
-    // finds its way by the arguments.
-    const bool isGpu = m_Queue.GetDevice().IsGpu();
-    m_CompiledVariant = isGpu ? variant : AnyVariant;
-    if (m_Kernels.count(m_CompiledVariant) == 0)
-    {
-      const cl::Program program =
-        m_Queue.GetDevice().GetProgram(m_Source,
-                                       "-DGPUREG_REAL=float -DGPUREG_VARIANT=" +
-                                         (isGpu ? std::to_string(variant) : std::string("variant")) +
-                                         " -DGPUREG_ARGUMENT_BYTES=" + std::to_string(sizeof(TArguments)) +
-                                         " -DGPUREG_MAPS_BYTES=" + std::to_string(sizeof(SampleMaps)));
-      CheckOpenCL(m_Queue.GetDeviceName(), [&] { m_Kernels.emplace(m_CompiledVariant, HistogramKernelSet(program)); });
-    }
+    m_Kernels.Prepare(variant);
   }
 
   void
@@ -118,7 +153,7 @@ public:
   {
     CheckRows(a);
     CheckOpenCL(m_Queue.GetDeviceName(), [&] {
-      cl::Kernel & kernel = m_Kernels.at(m_CompiledVariant).histogram;
+      cl::Kernel & kernel = m_Kernels.Get().histogram;
       SetSampleKernelArguments(kernel,
                                a,
                                maps,
@@ -134,7 +169,7 @@ public:
   SumHistograms(const TArguments & a, const HistogramArrays & arrays, int chunkCount, bool accumulate) override
   {
     CheckOpenCL(m_Queue.GetDeviceName(), [&] {
-      cl::Kernel & kernel = m_Kernels.at(m_CompiledVariant).sumHistograms;
+      cl::Kernel & kernel = m_Kernels.Get().sumHistograms;
       const cl_int cells = static_cast<cl_int>(CountCells(a.histogram));
       SetKernelArguments(kernel,
                          a,
@@ -151,7 +186,7 @@ public:
   FindForces(const TArguments & a, const SampleMaps & maps, const HistogramArrays & arrays) override
   {
     CheckOpenCL(m_Queue.GetDeviceName(), [&] {
-      cl::Kernel &      kernel = m_Kernels.at(m_CompiledVariant).forces;
+      cl::Kernel &      kernel = m_Kernels.Get().forces;
       const std::size_t scratchBytes =
         std::max(GetBandBytes(a.histogram, a.histogram.tableColumns),
                  PartialCount(a.histogram.samples.variant) * GetLaneCount() * sizeof(float));
@@ -178,7 +213,7 @@ protected:
   HistogramKernelSet &
   GetKernels()
   {
-    return m_Kernels.at(m_CompiledVariant);
+    return m_Kernels.Get();
   }
 
   std::size_t
@@ -192,13 +227,8 @@ private:
   virtual void
   CheckRows(const TArguments & a) const = 0;
 
-  /** In the place of a variant: kernels for all of them. */
-  static constexpr int AnyVariant = -1;
-
-  OpenCLQueue &                     m_Queue;
-  const char *                      m_Source;
-  std::map<int, HistogramKernelSet> m_Kernels;
-  int                               m_CompiledVariant = AnyVariant; // that Prepare has chosen
+  OpenCLQueue &                                       m_Queue;
+  OpenCLSampleKernels<HistogramKernelSet, TArguments> m_Kernels;
 };
 
 } // namespace gpureg

@@ -2,6 +2,7 @@
 #ifndef gpureg_CorrelationRatioMetric_h
 #define gpureg_CorrelationRatioMetric_h
 
+#include "gpureg/CorrelationRatioScheme.h"
 #include "gpureg/Error.h"
 #include "gpureg/Metric.h"
 
@@ -27,7 +28,7 @@ struct CorrelationRatioResult : ForceResult
 /** 1 - η(moving | fixed): how little of the moving values' variance their fixed bins explain (Roche 1998; Li 2015). A force
  *  is f = gradient·[(Y - m_i) - (A/B)(Y - m)].
  *
- *  Two passes, as gpureg::MattesMetric's: N, Σ Y and Σ Y² of each fixed bin, in fixed point; then the forces. */
+ *  Two passes, as gpureg::MattesMetric's: N, Σ Y and Σ Y² of each fixed bin, in fixed point, by a scheme; then the forces. */
 class GPURegistration_EXPORT CorrelationRatioMetric : public Metric
 {
 public:
@@ -43,6 +44,18 @@ public:
   {
     return m_Bins;
   }
+
+  /** How a device does the first pass, from the next evaluation on; SharedMerge unless it is set.
+   *  \throws Error if it is none of the schemes. */
+  void
+  SetScheme(CorrelationRatioScheme scheme);
+  CorrelationRatioScheme
+  GetScheme() const;
+
+  /** Of ConflictFree: so many samples of one bin are one group's at most (Li 2015, section 5.1).
+   *  \throws Error if it is less than 1. */
+  void
+  SetWorkloadLimit(int samples);
 
   CorrelationRatioResult
   Evaluate(const SampleMapping & mapping, Forces forces, const ParallelFor & parallelFor);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gpureg/CorrelationRatioMetric.h"
 
-#include "CorrelationRatioPasses.h"
-#include "HistogramEvaluation.h"
+#include "CorrelationRatioEvaluation.h"
 
 #include <cmath>
 #include <memory>
@@ -21,21 +20,39 @@ SumDeviations(double count, double sum, double squares)
 }
 } // namespace
 
-class CorrelationRatioMetric::Implementation : public HistogramEvaluation<kernels::CorrelationRatioArguments>
+class CorrelationRatioMetric::Implementation : public CorrelationRatioEvaluation
 {
 public:
-  using HistogramEvaluation::HistogramEvaluation;
+  using CorrelationRatioEvaluation::CorrelationRatioEvaluation;
 };
 
 CorrelationRatioMetric::CorrelationRatioMetric(const std::string & deviceName, int bins)
   : Metric(deviceName)
   , m_Bins(CheckedBins("a correlation ratio", bins, LeastBins, MostBins))
-  , m_Implementation(std::make_unique<Implementation>(GetCore(), GetCore().queue->CreateCorrelationRatioPasses()))
+  , m_Implementation(std::make_unique<Implementation>(GetCore()))
 {}
 
 CorrelationRatioMetric::~CorrelationRatioMetric()
 {
   FreeUnlessForked(m_Implementation);
+}
+
+void
+CorrelationRatioMetric::SetScheme(CorrelationRatioScheme scheme)
+{
+  m_Implementation->SetScheme(scheme);
+}
+
+CorrelationRatioScheme
+CorrelationRatioMetric::GetScheme() const
+{
+  return m_Implementation->GetScheme();
+}
+
+void
+CorrelationRatioMetric::SetWorkloadLimit(int samples)
+{
+  m_Implementation->SetWorkloadLimit(samples);
 }
 
 CorrelationRatioResult

@@ -79,6 +79,8 @@ public:
     core.ownArrays = { &m_Arrays.chunkHistograms, &m_Arrays.sums, &m_Arrays.table, &m_Arrays.forces };
   }
 
+  virtual ~HistogramEvaluation() = default;
+
   const Backend &
   GetBackend() const
   {
@@ -98,7 +100,7 @@ public:
     return m_Core.Evaluate(
       parallelFor,
       [&] {
-        const SampleGrain   grain = m_Passes->GetGrain();
+        const SampleGrain   grain = this->GetGrain();
         const SampleProblem problem = m_Core.samples.MakeProblem(
           mapping, forces, grain, { LeastSamplesOfChunk, needs.mostSamplesOfChunk, needs.scaledRange });
         m_Maps = problem.maps;
@@ -110,9 +112,75 @@ public:
         m_Passes->Prepare(problem.arguments.variant);
         this->SetExtent(forces);
         this->ReserveArrays(mapping, forces);
+        this->PrepareFirstPass();
       },
       [&] { this->EnqueuePasses(forces); },
       [&] { return this->BringResult(forces); });
+  }
+
+protected:
+  /** What a metric's own first pass needs besides; the arguments and the arrays are there. */
+  virtual void
+  PrepareFirstPass()
+  {}
+
+  /** Enqueues what makes the histogram. */
+  virtual void
+  EnqueueFirstPass()
+  {
+    this->EnqueueChunks(
+      [this](int first, int count) { m_Passes->Histogram(m_Arguments, m_Maps, m_Arrays, first, count); });
+  }
+
+  /** Whether it keeps one of each chunk. */
+  virtual bool
+  KeepsChunkHistograms() const
+  {
+    return true;
+  }
+
+  /** Calls count(first, number), which is to enqueue what makes the histograms of these chunks, for as many as are kept at
+   *  once; and adds them up. */
+  template <typename TCount>
+  void
+  EnqueueChunks(const TCount & count)
+  {
+    for (int first = 0; first < m_Extent.chunks; first += m_Extent.chunksPerLaunch)
+    {
+      const int now = std::min(m_Extent.chunksPerLaunch, m_Extent.chunks - first);
+      count(first, now);
+      m_Passes->SumHistograms(m_Arguments, m_Arrays, now, first > 0);
+    }
+  }
+
+  MetricCore &
+  GetCore() const
+  {
+    return m_Core;
+  }
+
+  SampleGrain
+  GetGrain() const
+  {
+    return m_Passes->GetGrain();
+  }
+
+  const TArguments &
+  GetArguments() const
+  {
+    return m_Arguments;
+  }
+
+  const kernels::SampleMaps &
+  GetMaps() const
+  {
+    return m_Maps;
+  }
+
+  const HistogramArrays &
+  GetArrays() const
+  {
+    return m_Arrays;
   }
 
 private:
@@ -186,7 +254,9 @@ private:
     m_Core.samples.SendMapping(mapping);
     ReserveExactly(queue,
                    m_Arrays.chunkHistograms,
-                   static_cast<std::size_t>(m_Extent.chunksPerLaunch) * m_Extent.histogramBytes);
+                   this->KeepsChunkHistograms()
+                     ? static_cast<std::size_t>(m_Extent.chunksPerLaunch) * m_Extent.histogramBytes
+                     : 0);
     Reserve(queue, m_Arrays.sums, m_Extent.GetSumBytes());
     if (forces != Forces::None)
     {
@@ -203,12 +273,7 @@ private:
   void
   EnqueuePasses(Forces forces)
   {
-    for (int first = 0; first < m_Extent.chunks; first += m_Extent.chunksPerLaunch)
-    {
-      const int now = std::min(m_Extent.chunksPerLaunch, m_Extent.chunks - first);
-      m_Passes->Histogram(m_Arguments, m_Maps, m_Arrays, first, now);
-      m_Passes->SumHistograms(m_Arguments, m_Arrays, now, first > 0);
-    }
+    this->EnqueueFirstPass();
     if (forces != Forces::None)
     {
       m_Passes->Table(m_Arguments, m_Arrays);

@@ -47,6 +47,14 @@ typedef struct CorrelationRatioArguments
   HistogramArguments histogram;
 } CorrelationRatioArguments;
 
+/** Samples of one fixed bin, among those that were sorted by it: what a group of the scheme ConflictFree goes through. 32-bit members
+ *  only. */
+typedef struct SortedPart
+{
+  u32 first;
+  u32 count;
+} SortedPart;
+
 /** What is below the unit, in [0, 1), in 2^-CorrelationRatioRestBits of it, to the nearest: it may be a whole unit. */
 GPUREG_FUNCTION u32
 ToRest(float fraction)
@@ -194,6 +202,23 @@ DivideFixed(u64 a, u64 b)
   return b > 0 ? (i64)((a << 31) / b * 2) : 0;
 }
 
+/** What was counted in a cell, with what was counted beneath the count and in the rest, in 2^-CorrelationRatioRestBits of the
+ *  histogram's unit. */
+GPUREG_FUNCTION u64
+JoinCounters(const CorrelationRatioArguments * a, int column, u32 counted, u32 count, u32 rest)
+{
+  if (column == CorrelationRatioCount)
+  {
+    return (u64)(count >> CorrelationRatioCountShift) * ((u64)a->histogram.countUnit << CorrelationRatioRestBits);
+  }
+  if (column == CorrelationRatioRest)
+  {
+    return 0;
+  }
+  return ((u64)counted << CorrelationRatioRestBits) +
+         (column == CorrelationRatioSum ? rest : count & (((u32)1 << CorrelationRatioCountShift) - 1));
+}
+
 /** Of a chunk's cell, in 2^-CorrelationRatioRestBits of the histogram's unit; where the variant is precise, in that unit. */
 GPUREG_FUNCTION u64
 ReadChunk(
@@ -206,18 +231,41 @@ ReadChunk(
   }
   const int                 column = cell % CorrelationRatioColumns;
   GPUREG_GLOBAL const u32 * row = chunkHistograms + (i64)chunk * cells + cell - column;
-  const u32                 count = row[CorrelationRatioCount];
-  if (column == CorrelationRatioCount)
+  return JoinCounters(a, column, row[column], row[CorrelationRatioCount], row[CorrelationRatioRest]);
+}
+
+/** What some samples of one fixed bin have counted in its cells, in the unit of ReadChunk: counters, or the precise
+ *  variants' high halves, and their low halves. */
+GPUREG_FUNCTION void
+JoinRow(int variant, const CorrelationRatioArguments * a, const u32 * counters, const u32 * low, u64 * cells)
+{
+  for (int k = 0; k < CorrelationRatioColumns; ++k)
   {
-    return (u64)(count >> CorrelationRatioCountShift) * ((u64)a->histogram.countUnit << CorrelationRatioRestBits);
+    cells[k] = VariantHas(variant, SamplesArePrecise)
+                 ? ((u64)counters[k] << 16) + low[k]
+                 : JoinCounters(a, k, counters[k], counters[CorrelationRatioCount], counters[CorrelationRatioRest]);
   }
-  if (column == CorrelationRatioRest)
+}
+
+/** What the sample at a position adds to its fixed bin's cells, in the unit of ReadChunk; 0 if it is not valid. */
+GPUREG_FUNCTION int
+FindCells(int                               variant,
+          const CorrelationRatioArguments * a,
+          const SampleMaps *                maps,
+          const SampleVolumes *             v,
+          const i64 *                       position,
+          u64 *                             cells)
+{
+  int       first;
+  u32       weights[WindowCells], low[WindowCells];
+  const int isValid = VariantHas(variant, SamplesArePrecise)
+                        ? FindPreciseWindow(variant, a, maps, v, position, &first, weights, low)
+                        : FindWindow(variant, a, maps, v, position, &first, weights);
+  if (isValid)
   {
-    return 0;
+    JoinRow(variant, a, weights, low, cells);
   }
-  return ((u64)row[column] << CorrelationRatioRestBits) + (column == CorrelationRatioSum
-                                                             ? row[CorrelationRatioRest]
-                                                             : count & (((u32)1 << CorrelationRatioCountShift) - 1));
+  return isValid;
 }
 
 /** N, Σ Y and Σ Y² of some samples, in one unit. */
