@@ -4,7 +4,9 @@
 #include "TestDevices.h"
 
 #include "itkBSplineInterpolateImageFunction.h"
+#include "itkCompositeTransform.h"
 #include "itkImageRegistrationMethodv4.h"
+#include "itkNearestNeighborInterpolateImageFunction.h"
 #include "itkRegularStepGradientDescentOptimizerv4.h"
 #include "itkTranslationTransform.h"
 
@@ -119,6 +121,38 @@ TEST_P(CorrelationRatioTest, OfADisplacementField)
   this->ExpectTheDefinitionEverywhere([](auto & problem) {
     problem.transform = MakeField<std::decay_t<decltype(problem)>::ImageType::ImageDimension>(*problem.fixed);
   });
+}
+
+TEST_P(CorrelationRatioTest, WithTheNearestVoxel)
+{
+  this->ExpectTheDefinitionEverywhere([](auto & problem) {
+    using ImageType = typename std::decay_t<decltype(problem)>::ImageType;
+    problem.interpolator = itk::NearestNeighborInterpolateImageFunction<ImageType, double>::New();
+  });
+}
+
+/** Of linear transforms, of which the second one, or both, are optimised. */
+TEST_P(CorrelationRatioTest, OfAComposite)
+{
+  for (const bool onlyLast : { true, false })
+  {
+    SCOPED_TRACE(onlyLast);
+    this->ExpectTheDefinitionEverywhere([onlyLast](auto & problem) {
+      constexpr unsigned int Dimension = std::decay_t<decltype(problem)>::ImageType::ImageDimension;
+      const auto             composite = itk::CompositeTransform<double, Dimension>::New();
+      const auto             translation = itk::TranslationTransform<double, Dimension>::New();
+      auto                   offset = translation->GetParameters();
+      offset.fill(0.8);
+      translation->SetParameters(offset);
+      composite->AddTransform(translation);
+      composite->AddTransform(problem.transform);
+      if (onlyLast)
+      {
+        composite->SetOnlyMostRecentTransformToOptimizeOn();
+      }
+      problem.transform = composite;
+    });
+  }
 }
 
 /** An interpolator that no device has. */
@@ -348,6 +382,51 @@ TEST_P(CorrelationRatioTest, RefusesBadInputAndGoesOn)
   problem.moving->FillBuffer(3.0f);
   problem.moving->Modified();
   EXPECT_THROW(metric->Initialize(), itk::GPUBadInputError);
+}
+
+TEST_P(CorrelationRatioTest, RefusesMasksThatLeaveNothing)
+{
+  Problem<float, 3> problem(6);
+  const auto        metric = problem.MakeMetric(this->GetDevice());
+  metric->Initialize();
+  const double value = metric->GetValue();
+  const auto   empty = [](const itk::ImageBase<3> & like) {
+    const auto mask = MakeMask(like);
+    const auto image = itk::Image<unsigned char, 3>::New();
+    image->CopyInformation(&like);
+    image->SetRegions(like.GetLargestPossibleRegion());
+    image->Allocate(true);
+    mask->SetImage(image);
+    mask->Update();
+    return mask;
+  };
+  metric->SetFixedImageMask(empty(*problem.fixed));
+  EXPECT_THROW(metric->Initialize(), itk::GPUBadInputError);
+  metric->SetFixedImageMask(problem.fixedMask);
+  metric->SetMovingImageMask(empty(*problem.moving));
+  metric->Initialize();
+  EXPECT_THROW(metric->GetValue(), itk::GPUBadInputError);
+  metric->SetMovingImageMask(problem.movingMask);
+  metric->Initialize();
+  EXPECT_EQ(metric->GetValue(), value);
+}
+
+TEST_P(CorrelationRatioTest, RefusesWhatIsNotANumberInTheFixedImage)
+{
+  Problem<float, 3> problem(6);
+  const auto        metric = problem.MakeMetric(this->GetDevice());
+  const auto        index = problem.fixed->GetBufferedRegion().GetIndex();
+  const float       kept = problem.fixed->GetPixel(index);
+  for (const float bad : { std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity() })
+  {
+    problem.fixed->SetPixel(index, bad);
+    problem.fixed->Modified();
+    EXPECT_THROW(metric->Initialize(), itk::GPUBadInputError);
+  }
+  problem.fixed->SetPixel(index, kept);
+  problem.fixed->Modified();
+  metric->Initialize();
+  EXPECT_GT(metric->GetValue(), 0.0);
 }
 
 /** By ITK's classes, too. */
