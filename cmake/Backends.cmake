@@ -53,10 +53,10 @@ if(GPURegistration_HAS_OPENCL)
     Mattes Mattes HistogramKernels FORMULAS ${_kernel_dir}/MattesSample.h ${_kernel_dir}/MattesPrecise.h
     ${_kernel_dir}/MattesTable.h ${_kernel_dir}/MattesKernels.h)
   gpuregistration_embed_histogram_kernels(
-    CorrelationRatio CorrelationRatio HistogramKernels FORMULAS ${_kernel_dir}/CorrelationRatio.h
+    CorrelationRatio CorrelationRatio HistogramKernels FORMULAS ${_kernel_dir}/BorderWeight.h ${_kernel_dir}/CorrelationRatio.h
     ${_kernel_dir}/CorrelationRatioKernels.h)
   gpuregistration_embed_histogram_kernels(
-    CorrelationRatioSchemes CorrelationRatio CorrelationRatioSchemes FORMULAS ${_kernel_dir}/CorrelationRatio.h
+    CorrelationRatioSchemes CorrelationRatio CorrelationRatioSchemes FORMULAS ${_kernel_dir}/BorderWeight.h ${_kernel_dir}/CorrelationRatio.h
     GROUPS ${_kernel_dir}/CorrelationRatioSchemes.h)
   gpuregistration_embed_kernels(
     Resample

@@ -131,13 +131,10 @@ public:
                 "asking for shared memory",
                 queue.GetDeviceName());
     };
-    for (const int variant : { PlainVariant, PlainPointsVariant, 0, int{ SamplesArePrecise } })
-    {
-      WithVariant(variant, [&](auto constant) {
-        allow(SharedAtomicKernel<constant.value>);
-        allow(SharedWarpKernel<constant.value>);
-      });
-    }
+    WithEachVariant<Arguments>([&](auto constant) {
+      allow(SharedAtomicKernel<constant.value>);
+      allow(SharedWarpKernel<constant.value>);
+    });
   }
 
   void
@@ -186,11 +183,10 @@ public:
         int                     firstChunk,
         int                     chunkCount) override
   {
-    WithVariant(a.histogram.samples.variant, [&](auto variant) {
+    WithVariant<Arguments>(a.histogram.samples.variant, [&](auto variant) {
       const auto        bands = static_cast<unsigned int>(CountBands(a.histogram));
-      const std::size_t localBytes =
-        GetBandBytes(a.histogram, a.histogram.columns) * static_cast<std::size_t>(a.histogram.histogramCopies);
-      const auto launch = [&](auto kernel, unsigned int groupsY, std::size_t bytes, auto * out) {
+      const std::size_t localBytes = GetBandBytes(a.histogram) * static_cast<std::size_t>(a.histogram.histogramCopies);
+      const auto        launch = [&](auto kernel, unsigned int groupsY, std::size_t bytes, auto * out) {
         m_Queue.Launch("counting the histogram",
                        kernel,
                        dim3(static_cast<unsigned int>(chunkCount), groupsY),
@@ -233,7 +229,7 @@ public:
   {
     if (schemes.partCount > 0)
     {
-      WithVariant(a.histogram.samples.variant, [&](auto variant) {
+      WithVariant<Arguments>(a.histogram.samples.variant, [&](auto variant) {
         m_Queue.Launch("counting the sorted samples",
                        ConflictFreeKernel<variant.value>,
                        dim3(static_cast<unsigned int>(schemes.partCount)),

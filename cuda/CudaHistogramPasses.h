@@ -38,23 +38,43 @@ constexpr int PlainVariant = ReadsQuads;
 constexpr int PlainPointsVariant = SamplesArePrecise | SamplesArePoints;
 // … and, looking the rest of their variant up at run time, for all that are not precise (points always are), …
 constexpr int AnyVariant = -1;
-// … and all that are, whose integers take more registers.
+// … and all that are, whose integers take more registers. …
 constexpr int PreciseVariant = -2;
+// … A metric that weighs the border has two more: the plain case with that, and all that are not precise.
+constexpr int PlainBorderVariant = ReadsQuads | WeighsBorder;
+constexpr int BorderVariant = -3;
+
+template <typename TArguments>
+constexpr bool HasBorderWeights = std::is_same<TArguments, CorrelationRatioArguments>::value;
 
 template <int VVariant>
 __device__ __forceinline__ int
 VariantOf(const HistogramArguments & a)
 {
-  return VVariant == PreciseVariant ? a.samples.variant | SamplesArePrecise
-         : VVariant == AnyVariant   ? a.samples.variant & ~(SamplesArePrecise | SamplesArePoints)
-                                    : VVariant;
+  return VVariant == PreciseVariant  ? a.samples.variant | SamplesArePrecise
+         : VVariant == AnyVariant    ? a.samples.variant & ~(SamplesArePrecise | SamplesArePoints | WeighsBorder)
+         : VVariant == BorderVariant ? (a.samples.variant & ~(SamplesArePrecise | SamplesArePoints)) | WeighsBorder
+                                     : VVariant;
 }
 
-/** Calls work with the one of the four that a variant belongs to. */
-template <typename TWork>
+/** Calls work with the one of them that a variant belongs to. */
+template <typename TArguments, typename TWork>
 void
 WithVariant(int variant, const TWork & work)
 {
+  if constexpr (HasBorderWeights<TArguments>)
+  {
+    if (variant == PlainBorderVariant)
+    {
+      work(std::integral_constant<int, PlainBorderVariant>{});
+      return;
+    }
+    if ((variant & WeighsBorder) && !(variant & SamplesArePrecise))
+    {
+      work(std::integral_constant<int, BorderVariant>{});
+      return;
+    }
+  }
   if (variant == PlainVariant)
   {
     work(std::integral_constant<int, PlainVariant>{});
@@ -70,6 +90,22 @@ WithVariant(int variant, const TWork & work)
   else
   {
     work(std::integral_constant<int, AnyVariant>{});
+  }
+}
+
+/** Calls work with each of them. */
+template <typename TArguments, typename TWork>
+void
+WithEachVariant(const TWork & work)
+{
+  for (const int variant : { PlainVariant, PlainPointsVariant, 0, int{ SamplesArePrecise } })
+  {
+    WithVariant<TArguments>(variant, work);
+  }
+  if constexpr (HasBorderWeights<TArguments>)
+  {
+    WithVariant<TArguments>(PlainBorderVariant, work);
+    WithVariant<TArguments>(WeighsBorder, work);
   }
 }
 
@@ -93,13 +129,13 @@ __launch_bounds__(Lanes, BlocksOfHistogram(VVariant)) HistogramKernel(const __gr
     VariantOf<VVariant>(a.histogram), &a, &maps, &v, firstChunk, reinterpret_cast<u32 *>(localMemory), chunkHistograms);
 }
 
-template <bool VIsPrecise, typename TArguments>
+template <bool VCountsHalves, typename TArguments>
 __global__ void
 __launch_bounds__(SumLanes) SumHistogramsKernel(
   const __grid_constant__ TArguments a, int chunkCount, int accumulate, const u32 * chunkHistograms, u64 * histogram)
 {
   SumHistogramsGroup(
-    VIsPrecise ? SamplesArePrecise : 0, &a, chunkCount, accumulate, chunkHistograms, localMemory, histogram);
+    VCountsHalves ? SamplesArePrecise : 0, &a, chunkCount, accumulate, chunkHistograms, localMemory, histogram);
 }
 
 template <int VVariant, typename TArguments>
@@ -139,13 +175,10 @@ public:
     CheckCuda(cudaDeviceGetAttribute(&m_LocalBytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, queue.GetDevice()),
               "asking for the size of shared memory",
               queue.GetDeviceName());
-    for (const int variant : { PlainVariant, PlainPointsVariant, 0, int{ SamplesArePrecise } })
-    {
-      WithVariant(variant, [this](auto constant) {
-        AllowLocalMemory(HistogramKernel<constant.value, TArguments>);
-        AllowLocalMemory(ForceKernel<constant.value, TArguments>);
-      });
-    }
+    WithEachVariant<TArguments>([this](auto constant) {
+      AllowLocalMemory(HistogramKernel<constant.value, TArguments>);
+      AllowLocalMemory(ForceKernel<constant.value, TArguments>);
+    });
   }
 
   SampleGrain
@@ -165,12 +198,12 @@ public:
             int                     firstChunk,
             int                     chunkCount) override
   {
-    WithVariant(a.histogram.samples.variant, [&](auto variant) {
+    WithVariant<TArguments>(a.histogram.samples.variant, [&](auto variant) {
       m_Queue.Launch("counting the histogram",
                      HistogramKernel<variant.value, TArguments>,
                      GetGroups(a, chunkCount),
                      Lanes,
-                     GetBandBytes(a.histogram, a.histogram.columns) * a.histogram.histogramCopies,
+                     GetBandBytes(a.histogram) * a.histogram.histogramCopies,
                      a,
                      GetVolumes(arrays),
                      firstChunk,
@@ -184,8 +217,8 @@ public:
   {
     const int cells = static_cast<int>(CountCells(a.histogram));
     m_Queue.Launch("summing the histogram",
-                   a.histogram.samples.variant & SamplesArePrecise ? SumHistogramsKernel<true, TArguments>
-                                                                   : SumHistogramsKernel<false, TArguments>,
+                   CountsHalves(a.histogram.samples.variant) ? SumHistogramsKernel<true, TArguments>
+                                                             : SumHistogramsKernel<false, TArguments>,
                    dim3(static_cast<unsigned int>((cells + SumCellsPerGroup - 1) / SumCellsPerGroup)),
                    SumLanes,
                    SumLanes * sizeof(u64),
@@ -199,12 +232,12 @@ public:
   void
   FindForces(const TArguments & a, const SampleMaps & maps, const HistogramArrays & arrays) override
   {
-    WithVariant(a.histogram.samples.variant, [&](auto variant) {
+    WithVariant<TArguments>(a.histogram.samples.variant, [&](auto variant) {
       m_Queue.Launch("summing the derivative's forces",
                      ForceKernel<variant.value, TArguments>,
                      GetGroups(a, ChunkCount(&a.histogram.samples)),
                      Lanes,
-                     std::max(GetBandBytes(a.histogram, a.histogram.tableColumns),
+                     std::max(GetTableBandBytes(a.histogram),
                               PartialCount(a.histogram.samples.variant) * Lanes * sizeof(float)),
                      a,
                      GetVolumes(arrays),

@@ -2,6 +2,7 @@
 #ifndef itkCudaCorrelationRatioMetric_h
 #define itkCudaCorrelationRatioMetric_h
 
+#include "GPURegistrationDetail/itkGPUBorderWeight.h"
 #include "GPURegistrationDetail/itkGPUMembers.h"
 #include "GPURegistrationDetail/itkGPUMetricFace.h"
 #include "itkGPUDevice.h"
@@ -23,6 +24,10 @@ namespace itk
  * whatever their contrasts. With A = Σ_i Σ (Y - m_i)² of the moving values Y from their bins' means, and B = Σ (Y - m)²
  * from the mean of all, the value is A/B, and the derivative that of -value by the moving transform's parameters:
  * ∂(A/B)/∂Y = (2/B)·[(Y - m_i) - (A/B)(Y - m)].
+ *
+ * With a border weight distance each sample weighs w <= 1 in these sums and means, near the edge of the moving image's buffer
+ * (FLIRT; Li 2015, section 5.3), so that the value does not jump where samples leave it. The derivative has the weight's own
+ * then, too: ∂(A/B)/∂Y is w times the above, and ∂(A/B)/∂w = (1/B)·[(Y - m_i)² - (A/B)(Y - m)²].
  *
  * A fixed value f is in bin min(bins - 1, floor(bins·(f - min)/(max - min))), the range being that of the fixed image's
  * buffered region inside of its mask.
@@ -76,6 +81,14 @@ public:
   itkSetMacro(NumberOfHistogramBins, SizeValueType);
   itkGetConstMacro(NumberOfHistogramBins, SizeValueType);
 
+  /** In mm: within it of the edge of the moving image's buffer, along each of its axes, a sample weighs linearly less, from 1
+   * down to 0 at the edge; the product over the axes. 0, the default: every sample weighs 1. The number of valid points counts
+   * samples, whatever they weigh.
+   * \throws GPUBadInputError if it is negative or not finite. */
+  void
+  SetBorderWeightDistance(double millimetres);
+  itkGetConstMacro(BorderWeightDistance, double);
+
 #ifndef ITK_WRAPPING_PARSER
   /** How a device sums N, Σ Y and Σ Y² of each bin (Li 2015, table 1): GlobalAtomic, GlobalMerge, SharedAtomic, SharedMerge,
    * SharedWarp or ConflictFree. SharedMerge by default. The value is the same to the bit of all of them; they differ in time.
@@ -108,6 +121,7 @@ protected:
 
 private:
   itkGPUMetricFriendsMacro(gpureg::CorrelationRatioMetric);
+  using BorderWeightType = GPURegistrationDetail::BorderWeight<ImageDimension>;
 
   SizeValueType
   FindBin(double fixedValue) const;
@@ -126,6 +140,7 @@ private:
   mutable GPURegistrationDetail::MetricFace<Self, gpureg::CorrelationRatioMetric> m_Face{ *this };
   SizeValueType                                                                   m_NumberOfHistogramBins{ 256 };
   SizeValueType                                                                   m_InitializedBins{ 0 };
+  double                                                                          m_BorderWeightDistance{ 0 };
   gpureg::CorrelationRatioScheme m_Scheme{ gpureg::CorrelationRatioScheme::SharedMerge };
   double                         m_FixedMinimum{ 0 };
   double                         m_FixedRange{ 1 };

@@ -77,7 +77,7 @@ public:
         int                     chunkCount) override
   {
     const cl::LocalSpaceArg local =
-      cl::Local(GetBandBytes(a.histogram, a.histogram.columns) * static_cast<std::size_t>(a.histogram.histogramCopies));
+      cl::Local(GetBandBytes(a.histogram) * static_cast<std::size_t>(a.histogram.histogramCopies));
     CheckOpenCL(m_Queue.GetDeviceName(), [&] {
       const auto launch = [&](cl::Kernel & kernel, int bands, const auto &... others) {
         SetSampleKernelArguments(kernel, a, maps, arrays, cl_int{ firstChunk }, others...);

@@ -159,7 +159,7 @@ public:
                                maps,
                                arrays,
                                cl_int{ firstChunk },
-                               cl::Local(GetBandBytes(a.histogram, a.histogram.columns) * a.histogram.histogramCopies),
+                               cl::Local(GetBandBytes(a.histogram) * a.histogram.histogramCopies),
                                BufferOf(*arrays.chunkHistograms));
       m_Queue.Launch(kernel, chunkCount, CountBands(a.histogram));
     });
@@ -188,7 +188,7 @@ public:
     CheckOpenCL(m_Queue.GetDeviceName(), [&] {
       cl::Kernel &      kernel = m_Kernels.Get().forces;
       const std::size_t scratchBytes =
-        std::max(GetBandBytes(a.histogram, a.histogram.tableColumns),
+        std::max(GetTableBandBytes(a.histogram),
                  PartialCount(a.histogram.samples.variant) * GetLaneCount() * sizeof(float));
       SetSampleKernelArguments(kernel,
                                a,

@@ -6,16 +6,33 @@
 #include "gpureg/Error.h"
 #include "gpureg/Metric.h"
 
+#include <array>
 #include <memory>
 #include <string>
 
 namespace gpureg
 {
 
+/** How much less a sample weighs near the edge of the moving image's buffer (FLIRT; Li 2015, section 5.3): along each axis its
+ *  distance from the edge in voxels times perVoxel, but no more than 1; the product of these. All 0: it weighs 1. */
+struct BorderWeight
+{
+  /** 1/(the distance in voxels) along each of the moving image's axes; 0 for an axis that does not matter. */
+  std::array<double, 3> perVoxel{};
+  /** By rows: the gradient of the weight along each of these axes, along the physical ones, 1/mm. */
+  std::array<double, 9> perMillimetre{};
+
+  bool
+  IsOn() const
+  {
+    return perVoxel[0] > 0 || perVoxel[1] > 0 || perVoxel[2] > 0;
+  }
+};
+
 /** What an evaluation gives, of moving values scaled to [0, 1]. */
 struct CorrelationRatioResult : ForceResult
 {
-  /** Of valid samples. */
+  /** Of valid samples, whatever they weigh. */
   double count = 0;
   /** A = Σ_i Σ (Y - m_i)², of the deviations from their bins' means, … */
   double within = 0;
@@ -24,6 +41,8 @@ struct CorrelationRatioResult : ForceResult
   /** Whether A/B is known to 1e-6: not where the values hardly vary against their range, for the sums are in fixed point. */
   bool isResolved = true;
 };
+
+struct HistogramResult;
 
 /** 1 - η(moving | fixed): how little of the moving values' variance their fixed bins explain (Roche 1998; Li 2015). A force
  *  is f = gradient·[(Y - m_i) - (A/B)(Y - m)].
@@ -52,6 +71,13 @@ public:
   CorrelationRatioScheme
   GetScheme() const;
 
+  /** From the next evaluation on; off unless it is set. */
+  void
+  SetBorderWeight(const BorderWeight & weight)
+  {
+    m_BorderWeight = weight;
+  }
+
   /** Of ConflictFree: so many samples of one bin are one group's at most (Li 2015, section 5.1).
    *  \throws Error if it is less than 1. */
   void
@@ -62,7 +88,12 @@ public:
 
 private:
   class Implementation;
+
+  CorrelationRatioResult
+  MakeResult(const HistogramResult & sums) const;
+
   int                             m_Bins;
+  BorderWeight                    m_BorderWeight;
   std::unique_ptr<Implementation> m_Implementation;
 };
 

@@ -88,7 +88,8 @@ public:
   }
 
   /** \param needs the metric's. So many samples of a chunk, each of the largest weight, fit into 32 bits in units of 2^-18.
-   *  \param setArguments sets what is the metric's own: rows, columns and table columns of the histogram, and the rest. */
+   *  \param setArguments sets what is the metric's own: rows, columns and table columns of the histogram, and the rest; and
+   *  adds to the variant what is the metric's. */
   template <typename TSetArguments>
   HistogramResult
   Evaluate(const SampleMapping &  mapping,
@@ -106,10 +107,11 @@ public:
         m_Maps = problem.maps;
         m_Arguments = {};
         m_Arguments.histogram.samples = problem.arguments;
-        m_Arguments.histogram.countUnit = FindCountUnit(problem.arguments, grain.lanes, needs.mostSamplesOfChunk);
         setArguments(m_Arguments);
+        m_Arguments.histogram.countUnit =
+          FindCountUnit(m_Arguments.histogram.samples, grain.lanes, needs.mostSamplesOfChunk);
         this->SetBands();
-        m_Passes->Prepare(problem.arguments.variant);
+        m_Passes->Prepare(m_Arguments.histogram.samples.variant);
         this->SetExtent(forces);
         this->ReserveArrays(mapping, forces);
         this->PrepareFirstPass();
@@ -197,7 +199,7 @@ private:
   static float
   FindCountUnit(const kernels::SampleArguments & a, int lanes, int mostSamples)
   {
-    if (a.variant & kernels::SamplesArePrecise)
+    if (kernels::CountsHalves(a.variant))
     {
       return GPUREG_PRECISE_COUNT_UNIT;
     }
@@ -214,9 +216,9 @@ private:
   {
     kernels::HistogramArguments & a = m_Arguments.histogram;
     const SampleGrain             grain = m_Passes->GetGrain();
-    const auto                    cellBytes = static_cast<std::size_t>(kernels::CellBytes(a.samples.variant));
-    const std::size_t             rowBytes = static_cast<std::size_t>(a.columns) * cellBytes;
-    const std::size_t             tableBytes = static_cast<std::size_t>(a.tableColumns) * cellBytes;
+    const std::size_t rowBytes = static_cast<std::size_t>(a.columns) * kernels::CellBytes(a.samples.variant);
+    const std::size_t tableBytes =
+      static_cast<std::size_t>(a.tableColumns) * kernels::TableEntryBytes(a.samples.variant);
     a.bandRows =
       static_cast<int>(std::clamp<std::size_t>(grain.localBytes / std::max(rowBytes, tableBytes), 1, a.rows));
     a.histogramCopies = MaximumCopies;
@@ -262,7 +264,7 @@ private:
     {
       ReserveExactly(queue,
                      m_Arrays.table,
-                     static_cast<std::size_t>(a.rows) * a.tableColumns * kernels::CellBytes(a.samples.variant));
+                     static_cast<std::size_t>(a.rows) * a.tableColumns * kernels::TableEntryBytes(a.samples.variant));
     }
     if (forces == Forces::OfEachSample)
     {

@@ -94,7 +94,7 @@ GlobalMergeGroup(int                               variant,
       continue;
     }
     MapSample(variant, samples, maps, v, &walk, x, position);
-    if (VariantHas(variant, SamplesArePrecise))
+    if (CountsHalves(variant))
     {
       if (FindPreciseWindow(variant, a, maps, v, position, &first, weights, low))
       {
@@ -140,7 +140,7 @@ SharedAtomicGroup(int                               variant,
       for (int copy = 0; copy < copies; ++copy)
       {
         counters[k] += counted[cell * copies + copy];
-        low[k] += VariantHas(variant, SamplesArePrecise) ? counted[(bandCells + cell) * copies + copy] : 0;
+        low[k] += CountsHalves(variant) ? counted[(bandCells + cell) * copies + copy] : 0;
       }
     }
     JoinRow(variant, a, counters, low, cells);

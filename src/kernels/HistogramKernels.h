@@ -45,7 +45,7 @@ CountLane(int                     variant,
     MapSample(variant, &h->samples, maps, v, &walk, x, position);
     int first;
     u32 weights[WindowCells], low[WindowCells];
-    if (VariantHas(variant, SamplesArePrecise))
+    if (CountsHalves(variant))
     {
       if (FindPreciseWindow(variant, a, maps, v, position, &first, weights, low))
       {
@@ -76,7 +76,7 @@ ClearCounters(GPUREG_LOCAL u32 * counters, int count)
 GPUREG_FUNCTION int
 CounterInChunk(int variant, const HistogramArguments * a, int bandCells, int counter)
 {
-  const int isLow = VariantHas(variant, SamplesArePrecise) && counter >= bandCells;
+  const int isLow = CountsHalves(variant) && counter >= bandCells;
   return isLow ? counter - bandCells + a->rows * a->columns : counter;
 }
 

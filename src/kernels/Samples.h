@@ -25,7 +25,8 @@ enum
   ChecksRange = 32,          /* moving values outside of their range make a sample invalid */
   WritesForces = 64,         /* keep each sample's force, for transforms of local support */
   ReadsQuads = 128,          /* the moving values are kept as quads, see InterpolateQuads */
-  SamplesArePrecise = 256    /* values are 64-bit integers, as positions always are: PreciseSamples.h */
+  SamplesArePrecise = 256,   /* values are 64-bit integers, as positions always are: PreciseSamples.h */
+  WeighsBorder = 512         /* samples weigh less near the moving image's edge: BorderWeight.h */
 };
 
 /** What the samples depend on besides the volumes and SampleMaps. Passed by value to every kernel, so its

@@ -15,6 +15,7 @@
 #include "MattesSample.h"
 #include "MattesPrecise.h"
 #include "MattesTable.h"
+#include "BorderWeight.h"
 #include "CorrelationRatio.h"
 
 #include "TestSeeds.h"
@@ -790,6 +791,43 @@ TEST(CorrelationRatioTableTest, APreciseChunkIsReadAsItWasCounted)
       JoinRow(SamplesArePrecise, &a, high - column, high - column + cells, joined);
       EXPECT_EQ(ReadChunk(SamplesArePrecise, &a, counters.data(), chunk, cell), expected);
       EXPECT_EQ(joined[column], expected);
+    }
+  }
+}
+
+/** 0 at the edges, 1 from the distance on, linear in between, on both sides; and its gradient the slope of that. */
+TEST(BorderWeightTest, RisesFromTheEdges)
+{
+  const VolumeShape shape = MakeVolumeShape(40, 10, 1);
+  BorderArguments   border{};
+  border.perVoxel[0] = 0.25f; // 4 voxels
+  border.perVoxel[1] = 0.1f;  // 10 voxels: the ramps meet
+  // The third axis has none. Physical axes are the image's, turned: x' = y, y' = -x; voxels of 2 mm and 1 mm.
+  border.perMillimetre[0 * 3 + 1] = -0.25f / 2;
+  border.perMillimetre[1 * 3 + 0] = 0.1f;
+  const auto weigh = [&](double x, double y) {
+    const i64 position[3] = { std::llround(std::ldexp(x, 32)), std::llround(std::ldexp(y, 32)), 0 };
+    return FindBorderWeight(&border, &shape, position);
+  };
+  EXPECT_EQ(weigh(-0.5, 4.5), 0.0f);
+  EXPECT_EQ(weigh(20, -0.5), 0.0f);
+  EXPECT_NEAR(weigh(39.5 - 1e-6, 4.5), 0.0f, 1e-6);
+  EXPECT_FLOAT_EQ(weigh(0.5, 4.5), 0.25f * 0.5f);
+  EXPECT_FLOAT_EQ(weigh(38.5, 4.5), 0.25f * 0.5f);
+  EXPECT_FLOAT_EQ(weigh(20, 4.5), 0.5f);
+  EXPECT_FLOAT_EQ(weigh(3.5, 1.5), 0.2f);
+  EXPECT_FLOAT_EQ(weigh(20, 8.5), 0.1f);
+  for (const double x : { 0.3, 1.9, 7.0, 38.0 })
+  {
+    for (const double y : { 0.4, 3.0, 7.7 })
+    {
+      const double step = 1e-3;
+      const i64    position[3] = { std::llround(std::ldexp(x, 32)), std::llround(std::ldexp(y, 32)), 0 };
+      float        gradient[3];
+      EXPECT_EQ(FindBorderWeightAndGradient(&border, &shape, position, gradient), weigh(x, y));
+      EXPECT_NEAR(gradient[0], (weigh(x, y + step) - weigh(x, y - step)) / (2 * step), 2e-4);
+      EXPECT_NEAR(gradient[1], -(weigh(x + step, y) - weigh(x - step, y)) / (2 * step) / 2, 2e-4);
+      EXPECT_EQ(gradient[2], 0.0f);
     }
   }
 }

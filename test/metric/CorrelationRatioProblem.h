@@ -80,6 +80,7 @@ struct Problem
     metric->SetNumberOfHistogramBins(bins);
     metric->SetUseMovingImageGradientFilter(usesGradientFilter);
     metric->SetScheme(scheme);
+    metric->SetBorderWeightDistance(borderDistance);
     if (!points.empty())
     {
       const auto set = MetricType::FixedSampledPointSetType::New();
@@ -103,6 +104,7 @@ struct Problem
   unsigned int                       bins = 64;
   bool                               usesGradientFilter = true;
   gpureg::CorrelationRatioScheme     scheme = gpureg::CorrelationRatioScheme::SharedMerge;
+  double                             borderDistance = 0; // mm
 };
 
 /** So many voxels of the fixed image, some of them several times. */
@@ -163,7 +165,7 @@ public:
   {
     struct Sums
     {
-      double count = 0, mean = 0, squares = 0;
+      double weight = 0, mean = 0;
     };
     std::vector<Sums> bins(m_Problem.bins);
     Sums              all;
@@ -171,24 +173,24 @@ public:
     {
       for (Sums * sums : { &bins[s.bin], &all })
       {
-        sums->count += 1;
-        sums->mean += s.value;
+        sums->weight += s.weight;
+        sums->mean += s.weight * s.value;
       }
     }
     for (Sums & sums : bins)
     {
-      sums.mean /= std::max(1.0, sums.count);
+      sums.mean /= sums.weight > 0 ? sums.weight : 1.0;
     }
-    all.mean /= all.count;
-    double within = 0;
+    all.mean /= all.weight;
+    double within = 0, deviations = 0;
     for (const Sample & s : m_Samples)
     {
-      within += std::pow(s.value - bins[s.bin].mean, 2);
-      all.squares += std::pow(s.value - all.mean, 2);
+      within += s.weight * std::pow(s.value - bins[s.bin].mean, 2);
+      deviations += s.weight * std::pow(s.value - all.mean, 2);
     }
     Answer answer;
     answer.validPoints = m_Samples.size();
-    answer.value = within / all.squares;
+    answer.value = within / deviations;
     const bool isLocal = m_Problem.transform->GetTransformCategory() ==
                          ProblemType::TransformType::TransformCategoryEnum::DisplacementField;
     answer.derivative.assign(m_Problem.transform->GetNumberOfParameters(), 0.0);
@@ -196,12 +198,15 @@ public:
     {
       typename ProblemType::TransformType::JacobianType jacobian;
       m_Problem.transform->ComputeJacobianWithRespectToParameters(s.point, jacobian);
-      const double weight = -2.0 / all.squares * ((s.value - bins[s.bin].mean) - answer.value * (s.value - all.mean));
+      const double fromBin = s.value - bins[s.bin].mean;
+      const double fromMean = s.value - all.mean;
+      const auto   force = s.gradient * (-2.0 / deviations * s.weight * (fromBin - answer.value * fromMean)) +
+                         s.slope * (-1.0 / deviations * (fromBin * fromBin - answer.value * fromMean * fromMean));
       for (unsigned int p = 0; p < jacobian.cols(); ++p)
       {
         for (unsigned int d = 0; d < VDimension; ++d)
         {
-          answer.derivative[p + (isLocal ? s.voxel * VDimension : 0)] += weight * jacobian[d][p] * s.gradient[d];
+          answer.derivative[p + (isLocal ? s.voxel * VDimension : 0)] += jacobian[d][p] * force[d];
         }
       }
     }
@@ -218,7 +223,27 @@ private:
     unsigned int bin;
     double       value;
     VectorType   gradient;
+    double       weight;
+    VectorType   slope; // of the weight
   };
+
+  /** What a sample weighs near the border. */
+  double
+  WeighPoint(const PointType & moved) const
+  {
+    const auto & moving = *m_Problem.moving;
+    const auto   region = moving.GetBufferedRegion();
+    const auto   index = moving.template TransformPhysicalPointToContinuousIndex<double>(moved);
+    double       weight = 1.0;
+    for (unsigned int d = 0; d < VDimension && m_Problem.borderDistance > 0; ++d)
+    {
+      const double begin = static_cast<double>(region.GetIndex(d)) - 0.5;
+      const double end = begin + static_cast<double>(region.GetSize(d));
+      const double millimetres = std::min(index[d] - begin, end - index[d]) * moving.GetSpacing()[d];
+      weight *= std::min(1.0, millimetres / m_Problem.borderDistance);
+    }
+    return weight;
+  }
 
   void
   FindRange()
@@ -290,6 +315,17 @@ private:
     else
     {
       sample.gradient = m_Differences->Evaluate(moved);
+    }
+    sample.weight = WeighPoint(moved);
+    for (unsigned int d = 0; d < VDimension; ++d)
+    {
+      // So near that hardly a sample has a kink of the weight in between.
+      const double step = 1e-6;
+      PointType    before = moved;
+      PointType    behind = moved;
+      before[d] -= step;
+      behind[d] += step;
+      sample.slope[d] = (WeighPoint(behind) - WeighPoint(before)) / (2 * step);
     }
     m_Samples.push_back(sample);
   }
