@@ -101,6 +101,12 @@ public:
   itkGetConstMacro(Scheme, SchemeEnum);
 #endif
 
+  /** Of ConflictFree: a group goes through so many samples of one bin at most (Li 2015, section 5.1). 8192 by default.
+   * \throws GPUBadInputError if it is less than 1. */
+  void
+  SetWorkloadLimit(int samples);
+  itkGetConstMacro(WorkloadLimit, int);
+
   itkGPUDeviceMembersMacro(m_Use, m_Face.GetStatistics());
 
   /** As CudaMattesNMI's. */
@@ -141,6 +147,7 @@ private:
   SizeValueType                                                                   m_NumberOfHistogramBins{ 256 };
   SizeValueType                                                                   m_InitializedBins{ 0 };
   double                                                                          m_BorderWeightDistance{ 0 };
+  int                            m_WorkloadLimit{ gpureg::CorrelationRatioMetric::DefaultWorkloadLimit };
   gpureg::CorrelationRatioScheme m_Scheme{ gpureg::CorrelationRatioScheme::SharedMerge };
   double                         m_FixedMinimum{ 0 };
   double                         m_FixedRange{ 1 };

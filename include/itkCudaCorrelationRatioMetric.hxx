@@ -50,6 +50,21 @@ itkCudaCorrelationRatioClass::SetBorderWeightDistance(double millimetres)
 
 itkGPUMetricTemplate
 void
+itkCudaCorrelationRatioClass::SetWorkloadLimit(int samples)
+{
+  if (samples < 1)
+  {
+    GPURegistrationDetail::ThrowBadInput(*this, "The workload limit is ", samples, " samples. Set a positive number.");
+  }
+  if (m_WorkloadLimit != samples)
+  {
+    m_WorkloadLimit = samples;
+    this->Modified();
+  }
+}
+
+itkGPUMetricTemplate
+void
 itkCudaCorrelationRatioClass::SetScheme(SchemeEnum scheme)
 {
   if (!gpureg::IsCorrelationRatioScheme(scheme))
@@ -134,6 +149,7 @@ itkCudaCorrelationRatioClass::UpdateEngine(bool isInitializing) const
     [this](auto value) { return this->FindBin(static_cast<double>(value)); },
     isInitializing);
   m_Face.GetEngine().SetScheme(m_Scheme);
+  m_Face.GetEngine().SetWorkloadLimit(m_WorkloadLimit);
   m_Face.GetEngine().SetBorderWeight(BorderWeightType(*this->m_MovingImage, m_BorderWeightDistance).MakeForDevice());
 }
 
@@ -268,6 +284,7 @@ itkCudaCorrelationRatioClass::PrintSelf(std::ostream & os, Indent indent) const
   os << indent << "NumberOfHistogramBins: " << m_NumberOfHistogramBins << std::endl;
   os << indent << "BorderWeightDistance: " << m_BorderWeightDistance << std::endl;
   os << indent << "Scheme: " << m_Scheme << std::endl;
+  os << indent << "WorkloadLimit: " << m_WorkloadLimit << std::endl;
 }
 
 } // namespace itk

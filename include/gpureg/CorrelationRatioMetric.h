@@ -53,6 +53,7 @@ class GPURegistration_EXPORT CorrelationRatioMetric : public Metric
 public:
   static constexpr int LeastBins = 2;
   static constexpr int MostBins = 4096;
+  static constexpr int DefaultWorkloadLimit = 8192;
 
   /** \throws Error if there is no such device, or if there are less bins, or more. */
   CorrelationRatioMetric(const std::string & deviceName, int bins);

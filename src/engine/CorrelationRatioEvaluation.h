@@ -3,7 +3,7 @@
 #ifndef gpureg_CorrelationRatioEvaluation_h
 #define gpureg_CorrelationRatioEvaluation_h
 
-#include "gpureg/CorrelationRatioScheme.h"
+#include "gpureg/CorrelationRatioMetric.h"
 
 #include "CorrelationRatioPasses.h"
 #include "CorrelationRatioSchemePasses.h"
@@ -52,7 +52,7 @@ private:
   CorrelationRatioScheme                        m_Scheme = CorrelationRatioScheme::SharedMerge;
   SchemeArrays                                  m_SchemeArrays;
   std::uint64_t m_SortedSamples = 0; // SampleSet::GetFixedStamp() of those sorted; 0: none
-  kernels::u32  m_WorkloadLimit = 8192;
+  kernels::u32  m_WorkloadLimit = CorrelationRatioMetric::DefaultWorkloadLimit;
 };
 
 } // namespace gpureg

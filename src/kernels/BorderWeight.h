@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a sample weighs near the edge of the overlap (Jenkinson 2001, FLIRT; Li 2015, section 5.3): within a distance of the
+// What a sample weighs near the edge of the overlap (FLIRT, Jenkinson 2002; Li 2015, section 5.3): within a distance of the
 // edge of the moving image's buffer along an axis, linearly less, down to 0 at the edge itself, where samples cease to be
 // valid; the product over the axes. So the value does not jump when samples leave the image.
 // Shared by C++, CUDA C++ and OpenCL C.

@@ -198,6 +198,11 @@ TEST_P(CorrelationRatioSchemesTest, ConflictFreeKeepsItsSort)
   metric->GetValue();
   expectSorted(false);
 
+  // Another workload limit cuts the same sort into other parts.
+  metric->SetWorkloadLimit(100);
+  expectSorted(true);
+  expectSorted(false);
+
   // Another scheme in between gives the memory back.
   const std::int64_t sortedBytes = metric->GetEvaluationStatistics().deviceBytes;
   metric->SetScheme(CorrelationRatioScheme::GlobalAtomic);
@@ -225,6 +230,8 @@ TEST_P(CorrelationRatioSchemesTest, RefusesWhatIsNoScheme)
     EXPECT_NE(std::string(error.what()).find("ConflictFree"), std::string::npos) << error.what();
   }
   EXPECT_EQ(metric->GetScheme(), CorrelationRatioScheme::SharedWarp);
+  EXPECT_THROW(metric->SetWorkloadLimit(0), itk::GPUBadInputError);
+  EXPECT_EQ(metric->GetWorkloadLimit(), 8192);
   metric->Initialize();
   EXPECT_GT(metric->GetValue(), 0.0);
 
