@@ -174,7 +174,7 @@ public:
     }
     for (const std::string & interpolator : Interpolators)
     {
-      SpeedupFigure::Panel panel{ GetPanelTitle(figure.panels.size()), {} };
+      SpeedupFigure::Panel panel{ GetPanelTitle(figure.panels.size()), {}, {} };
       for (const NamedTransform & transform : Transforms)
       {
         panel.speedups.emplace_back();

@@ -12,7 +12,7 @@
 namespace bench
 {
 
-/** Speedups by size: panels beside each other, the same lines in each. */
+/** Speedups by size, or other positive numbers by something else: panels beside each other, the same lines in each. */
 struct SpeedupFigure
 {
   struct Panel
@@ -20,6 +20,8 @@ struct SpeedupFigure
     std::string title;
     /** For each line and size; 0 where there is none. */
     std::vector<std::vector<double>> speedups;
+    /** In the place of the figure's, if there are any. */
+    std::vector<std::string> sizes;
   };
 
   std::vector<std::string> sizes;
@@ -58,25 +60,26 @@ SpeedupFigure::Write(std::ostream & os) const
   double left = 50;
   for (const Panel & panel : panels)
   {
-    const auto getX = [&](std::size_t size) {
-      return left + width * (static_cast<double>(size) + 0.5) / static_cast<double>(sizes.size());
+    const std::vector<std::string> & labels = panel.sizes.empty() ? sizes : panel.sizes;
+    const auto                       getX = [&](std::size_t size) {
+      return left + width * (static_cast<double>(size) + 0.5) / static_cast<double>(labels.size());
     };
     writeText(left + width / 2, 18, "middle", panel.title);
     for (double power = low; power <= high; ++power)
     {
-      // As fast as ITK is a black line.
+      // 1, as fast as ITK, is a black line.
       os << "<path d='M" << left << ' ' << getY(power) << 'h' << width << "' stroke='"
          << (power == 0 ? "black" : "#ccc") << "'/>\n";
       writeText(left - 6, getY(power) + 4, "end", std::pow(10, power));
     }
-    for (std::size_t size = 0; size < sizes.size(); ++size)
+    for (std::size_t size = 0; size < labels.size(); ++size)
     {
-      writeText(getX(size), top + height + 18, "middle", sizes[size]);
+      writeText(getX(size), top + height + 18, "middle", labels[size]);
     }
     for (std::size_t line = 0; line < panel.speedups.size(); ++line)
     {
       os << "<polyline fill='none' stroke-width='2' stroke='" << colours[line % std::size(colours)] << "' points='";
-      for (std::size_t size = 0; size < sizes.size(); ++size)
+      for (std::size_t size = 0; size < panel.speedups[line].size(); ++size)
       {
         if (const double speedup = panel.speedups[line][size]; speedup > 0)
         {

@@ -5,8 +5,9 @@ set(_cuda_dir ${GPURegistration_SOURCE_DIR}/cuda)
 set(_opencl_dir ${GPURegistration_SOURCE_DIR}/opencl)
 
 if(GPURegistration_HAS_CUDA)
-  list(APPEND GPURegistration_SRCS ${_cuda_dir}/CorrelationRatioPasses.cu ${_cuda_dir}/CudaBackend.cu
-       ${_cuda_dir}/CudaDeviceScope.cu ${_cuda_dir}/CudaError.cu ${_cuda_dir}/CudaQueue.cu ${_cuda_dir}/LinePasses.cu
+  list(APPEND GPURegistration_SRCS ${_cuda_dir}/CorrelationRatioPasses.cu
+       ${_cuda_dir}/CorrelationRatioSchemePasses.cu ${_cuda_dir}/CudaBackend.cu ${_cuda_dir}/CudaDeviceScope.cu
+       ${_cuda_dir}/CudaError.cu ${_cuda_dir}/CudaQueue.cu ${_cuda_dir}/CudaSort.cu ${_cuda_dir}/LinePasses.cu
        ${_cuda_dir}/MattesPasses.cu ${_cuda_dir}/PairPasses.cu ${_cuda_dir}/ResamplePasses.cu)
 endif()
 if(GPURegistration_HAS_OPENCL)
@@ -40,24 +41,31 @@ if(GPURegistration_HAS_OPENCL)
       ${_kernel_dir}/ForceKernels.h
       ${ARGN})
   endfunction()
-  # One that has a histogram.
-  function(gpuregistration_embed_histogram_kernels name)
+  # One that has a histogram: its formulas (FORMULAS), what its groups do besides (GROUPS), and the entry points.
+  function(gpuregistration_embed_histogram_kernels name metric entries)
+    cmake_parse_arguments(PARSE_ARGV 3 _embed "" "" "FORMULAS;GROUPS")
     gpuregistration_embed_metric_kernels(
       ${name}
       ${_kernel_dir}/Histogram.h
-      ${ARGN}
-      ${_opencl_dir}/${name}Metric.cl
-      ${_opencl_dir}/SampleKernels.cl
+      ${_embed_FORMULAS}
+      ${_opencl_dir}/${metric}Metric.cl
       ${_kernel_dir}/HistogramKernels.h
-      ${_opencl_dir}/HistogramKernels.cl)
+      ${_embed_GROUPS}
+      ${_opencl_dir}/SampleVolumes.cl
+      ${_opencl_dir}/${entries}.cl)
   endfunction()
-  gpuregistration_embed_histogram_kernels(Mattes ${_kernel_dir}/MattesSample.h ${_kernel_dir}/MattesPrecise.h
-                                          ${_kernel_dir}/MattesTable.h ${_kernel_dir}/MattesKernels.h)
-  gpuregistration_embed_histogram_kernels(CorrelationRatio ${_kernel_dir}/CorrelationRatio.h
-                                          ${_kernel_dir}/CorrelationRatioKernels.h)
+  gpuregistration_embed_histogram_kernels(
+    Mattes Mattes HistogramKernels FORMULAS ${_kernel_dir}/MattesSample.h ${_kernel_dir}/MattesPrecise.h
+    ${_kernel_dir}/MattesTable.h ${_kernel_dir}/MattesKernels.h)
+  gpuregistration_embed_histogram_kernels(
+    CorrelationRatio CorrelationRatio HistogramKernels FORMULAS ${_kernel_dir}/BorderWeight.h
+    ${_kernel_dir}/CorrelationRatio.h ${_kernel_dir}/CorrelationRatioKernels.h)
+  gpuregistration_embed_histogram_kernels(
+    CorrelationRatioSchemes CorrelationRatio CorrelationRatioSchemes FORMULAS ${_kernel_dir}/BorderWeight.h
+    ${_kernel_dir}/CorrelationRatio.h GROUPS ${_kernel_dir}/CorrelationRatioSchemes.h)
   gpuregistration_embed_metric_kernels(
     Pair ${_kernel_dir}/ValuePairs.h ${_kernel_dir}/ValuePairKernels.h ${_opencl_dir}/PairMetric.cl
-    ${_opencl_dir}/SampleKernels.cl ${_opencl_dir}/PairKernels.cl)
+    ${_opencl_dir}/SampleVolumes.cl ${_opencl_dir}/PairKernels.cl)
   gpuregistration_embed_kernels(
     Resample
     ${_opencl_dir}/Prelude.cl
@@ -78,6 +86,7 @@ if(GPURegistration_HAS_OPENCL)
     ${_opencl_dir}/LineKernels.cl)
   set(_opencl_sources
       ${_opencl_dir}/CorrelationRatioPasses.cpp
+      ${_opencl_dir}/CorrelationRatioSchemePasses.cpp
       ${_opencl_dir}/LinePasses.cpp
       ${_opencl_dir}/MattesPasses.cpp
       ${_opencl_dir}/OpenCLBackend.cpp
@@ -91,6 +100,7 @@ if(GPURegistration_HAS_OPENCL)
       ${_opencl_dir}/PrivateFolder.cpp
       ${_opencl_dir}/ResamplePasses.cpp
       ${CMAKE_CURRENT_BINARY_DIR}/OpenCLCorrelationRatioSource.cpp
+      ${CMAKE_CURRENT_BINARY_DIR}/OpenCLCorrelationRatioSchemesSource.cpp
       ${CMAKE_CURRENT_BINARY_DIR}/OpenCLLineSource.cpp
       ${CMAKE_CURRENT_BINARY_DIR}/OpenCLMattesSource.cpp
       ${CMAKE_CURRENT_BINARY_DIR}/OpenCLPairSource.cpp

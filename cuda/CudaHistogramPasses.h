@@ -45,13 +45,13 @@ __launch_bounds__(Lanes, BlocksOfHistogram(VVariant)) HistogramKernel(const __gr
                  chunkHistograms);
 }
 
-template <bool VIsPrecise, typename TArguments>
+template <bool VCountsHalves, typename TArguments>
 __global__ void
 __launch_bounds__(SumLanes) SumHistogramsKernel(
   const __grid_constant__ TArguments a, int chunkCount, int accumulate, const u32 * chunkHistograms, u64 * histogram)
 {
   SumHistogramsGroup(
-    VIsPrecise ? SamplesArePrecise : 0, &a, chunkCount, accumulate, chunkHistograms, localMemory, histogram);
+    VCountsHalves ? SamplesArePrecise : 0, &a, chunkCount, accumulate, chunkHistograms, localMemory, histogram);
 }
 
 template <int VVariant, typename TArguments>
@@ -85,13 +85,10 @@ public:
     CheckCuda(cudaDeviceGetAttribute(&m_LocalBytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, queue.GetDevice()),
               "asking for the size of shared memory",
               queue.GetDeviceName());
-    for (const int variant : { PlainVariant, PlainPointsVariant, 0, int{ SamplesArePrecise } })
-    {
-      WithVariant(variant, [this](auto constant) {
-        AllowLocalMemory(HistogramKernel<constant.value, TArguments>);
-        AllowLocalMemory(ForceKernel<constant.value, TArguments>);
-      });
-    }
+    WithEachVariant<TArguments>([this](auto constant) {
+      AllowLocalMemory(HistogramKernel<constant.value, TArguments>);
+      AllowLocalMemory(ForceKernel<constant.value, TArguments>);
+    });
   }
 
   SampleGrain
@@ -111,12 +108,12 @@ public:
             int                     firstChunk,
             int                     chunkCount) override
   {
-    WithVariant(a.histogram.samples.variant, [&](auto variant) {
+    WithVariant<TArguments>(a.histogram.samples.variant, [&](auto variant) {
       m_Queue.Launch("counting the histogram",
                      HistogramKernel<variant.value, TArguments>,
                      GetGroups(a, chunkCount),
                      Lanes,
-                     GetBandBytes(a.histogram, a.histogram.columns) * a.histogram.histogramCopies,
+                     GetBandBytes(a.histogram) * a.histogram.histogramCopies,
                      a,
                      GetVolumes(*arrays.samples),
                      firstChunk,
@@ -130,8 +127,8 @@ public:
   {
     const int cells = static_cast<int>(CountCells(a.histogram));
     m_Queue.Launch("summing the histogram",
-                   a.histogram.samples.variant & SamplesArePrecise ? SumHistogramsKernel<true, TArguments>
-                                                                   : SumHistogramsKernel<false, TArguments>,
+                   CountsHalves(a.histogram.samples.variant) ? SumHistogramsKernel<true, TArguments>
+                                                             : SumHistogramsKernel<false, TArguments>,
                    dim3(static_cast<unsigned int>((cells + SumCellsPerGroup - 1) / SumCellsPerGroup)),
                    SumLanes,
                    SumLanes * sizeof(u64),
@@ -145,12 +142,12 @@ public:
   void
   FindForces(const TArguments & a, const SampleMaps & maps, const HistogramArrays & arrays) override
   {
-    WithVariant(a.histogram.samples.variant, [&](auto variant) {
+    WithVariant<TArguments>(a.histogram.samples.variant, [&](auto variant) {
       m_Queue.Launch("summing the derivative's forces",
                      ForceKernel<variant.value, TArguments>,
                      GetGroups(a, ChunkCount(&a.histogram.samples)),
                      Lanes,
-                     std::max(GetBandBytes(a.histogram, a.histogram.tableColumns),
+                     std::max(GetTableBandBytes(a.histogram),
                               PartialCount(a.histogram.samples.variant) * Lanes * sizeof(float)),
                      a,
                      GetVolumes(*arrays.samples),

@@ -226,6 +226,30 @@ AddWindow(u32 * histogram, int cell, int stride, const u32 * weights)
   }
 }
 
+/** For all lanes of a group, of what they wrote to global memory, too. */
+static __device__ __forceinline__ void
+GlobalBarrier()
+{
+  __syncthreads();
+}
+
+/** window[k] += weights[k], in global memory. */
+static __device__ __forceinline__ void
+AddWindowGlobally(u32 * window, const u32 * weights)
+{
+  for (int k = 0; k < 4; ++k)
+  {
+    atomicAdd(window + k, weights[k]);
+  }
+}
+
+/** *sum += value, in global memory. */
+static __device__ __forceinline__ void
+AddGlobally(u64 * sum, u64 value)
+{
+  atomicAdd(reinterpret_cast<unsigned long long *>(sum), static_cast<unsigned long long>(value));
+}
+
 #  define GPUREG_HAS_SUM_OVER_LANES
 /** The sum of each lane's value, the same in all lanes: by shuffles within a warp, then among the warps. */
 static __device__ __forceinline__ float

@@ -3,6 +3,7 @@
 
 #include "LinePasses.h"
 #include "CorrelationRatioPasses.h"
+#include "CorrelationRatioSchemePasses.h"
 #include "MattesPasses.h"
 #include "ResamplePasses.h"
 

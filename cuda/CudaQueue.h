@@ -98,6 +98,8 @@ public:
   ReadTimer() override;
   std::unique_ptr<CorrelationRatioPasses>
   CreateCorrelationRatioPasses() override;
+  std::unique_ptr<CorrelationRatioSchemePasses>
+  CreateCorrelationRatioSchemePasses() override;
   std::unique_ptr<LinePasses>
   CreateLinePasses() override;
   std::unique_ptr<MattesPasses>
@@ -106,6 +108,12 @@ public:
   CreatePairPasses() override;
   std::unique_ptr<ResamplePasses>
   CreateResamplePasses() override;
+
+  cudaStream_t
+  GetStream() const
+  {
+    return m_Stream;
+  }
 
   int
   GetDevice() const

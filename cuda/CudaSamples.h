@@ -32,16 +32,23 @@ constexpr int PlainVariant = ReadsQuads;
 constexpr int PlainPointsVariant = SamplesArePrecise | SamplesArePoints;
 // … and, looking the rest of their variant up at run time, for all that are not precise (points always are), …
 constexpr int AnyVariant = -1;
-// … and all that are, whose integers take more registers.
+// … and all that are, whose integers take more registers. …
 constexpr int PreciseVariant = -2;
+// … A metric that weighs the border has two more: the plain case with that, and all that are not precise.
+constexpr int PlainBorderVariant = ReadsQuads | WeighsBorder;
+constexpr int BorderVariant = -3;
+
+template <typename TArguments>
+constexpr bool HasBorderWeights = std::is_same<TArguments, CorrelationRatioArguments>::value;
 
 template <int VVariant>
 __device__ __forceinline__ int
 VariantOf(const SampleArguments & a)
 {
-  return VVariant == PreciseVariant ? a.variant | SamplesArePrecise
-         : VVariant == AnyVariant   ? a.variant & ~(SamplesArePrecise | SamplesArePoints)
-                                    : VVariant;
+  return VVariant == PreciseVariant  ? a.variant | SamplesArePrecise
+         : VVariant == AnyVariant    ? a.variant & ~(SamplesArePrecise | SamplesArePoints | WeighsBorder)
+         : VVariant == BorderVariant ? (a.variant & ~(SamplesArePrecise | SamplesArePoints)) | WeighsBorder
+                                     : VVariant;
 }
 
 constexpr bool
@@ -50,11 +57,24 @@ IsPrecise(int variant)
   return variant == PreciseVariant || variant == PlainPointsVariant;
 }
 
-/** Calls work with the one of the four that a variant belongs to. */
-template <typename TWork>
+/** Calls work with the one of them that a variant belongs to. */
+template <typename TArguments, typename TWork>
 void
 WithVariant(int variant, const TWork & work)
 {
+  if constexpr (HasBorderWeights<TArguments>)
+  {
+    if (variant == PlainBorderVariant)
+    {
+      work(std::integral_constant<int, PlainBorderVariant>{});
+      return;
+    }
+    if ((variant & WeighsBorder) && !(variant & SamplesArePrecise))
+    {
+      work(std::integral_constant<int, BorderVariant>{});
+      return;
+    }
+  }
   if (variant == PlainVariant)
   {
     work(std::integral_constant<int, PlainVariant>{});
@@ -70,6 +90,22 @@ WithVariant(int variant, const TWork & work)
   else
   {
     work(std::integral_constant<int, AnyVariant>{});
+  }
+}
+
+/** Calls work with each of them. */
+template <typename TArguments, typename TWork>
+void
+WithEachVariant(const TWork & work)
+{
+  for (const int variant : { PlainVariant, PlainPointsVariant, 0, int{ SamplesArePrecise } })
+  {
+    WithVariant<TArguments>(variant, work);
+  }
+  if constexpr (HasBorderWeights<TArguments>)
+  {
+    WithVariant<TArguments>(PlainBorderVariant, work);
+    WithVariant<TArguments>(WeighsBorder, work);
   }
 }
 

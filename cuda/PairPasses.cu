@@ -74,7 +74,7 @@ public:
   Prepare(int variant, int task) override
   {
     const CudaDeviceScope scope(m_Queue.GetDevice());
-    WithVariant(variant, [&](auto variantConstant) {
+    WithVariant<PairArguments>(variant, [&](auto variantConstant) {
       WithTask(task, [&](auto taskConstant) {
         CheckCuda(cudaFuncSetAttribute(PairKernel<variantConstant.value, taskConstant.value>,
                                        cudaFuncAttributeMaxDynamicSharedMemorySize,
@@ -88,7 +88,7 @@ public:
   void
   SumPairs(const PairArguments & a, const SampleMaps & maps, const PairArrays & arrays) override
   {
-    WithVariant(a.samples.variant, [&](auto variant) {
+    WithVariant<PairArguments>(a.samples.variant, [&](auto variant) {
       WithTask(a.task, [&](auto task) {
         m_Queue.Launch("summing pairs of values",
                        PairKernel<variant.value, task.value>,

@@ -2,6 +2,7 @@
 #ifndef itkCudaCorrelationRatioMetric_h
 #define itkCudaCorrelationRatioMetric_h
 
+#include "GPURegistrationDetail/itkGPUBorderWeight.h"
 #include "GPURegistrationDetail/itkGPUMembers.h"
 #include "GPURegistrationDetail/itkGPUMetricFace.h"
 #include "itkGPUDevice.h"
@@ -23,6 +24,10 @@ namespace itk
  * whatever their contrasts. With A = Σ_i Σ (Y - m_i)² of the moving values Y from their bins' means, and B = Σ (Y - m)²
  * from the mean of all, the value is A/B, and the derivative that of -value by the moving transform's parameters:
  * ∂(A/B)/∂Y = (2/B)·[(Y - m_i) - (A/B)(Y - m)].
+ *
+ * With a border weight distance each sample weighs w <= 1 in these sums and means, near the edge of the moving image's buffer
+ * (FLIRT; Li 2015, section 5.3), so that the value does not jump where samples leave it. The derivative has the weight's own
+ * then, too: ∂(A/B)/∂Y is w times the above, and ∂(A/B)/∂w = (1/B)·[(Y - m_i)² - (A/B)(Y - m)²].
  *
  * A fixed value f is in bin min(bins - 1, floor(bins·(f - min)/(max - min))), the range being that of the fixed image's
  * buffered region inside of its mask.
@@ -76,6 +81,32 @@ public:
   itkSetMacro(NumberOfHistogramBins, SizeValueType);
   itkGetConstMacro(NumberOfHistogramBins, SizeValueType);
 
+  /** In mm: within it of the edge of the moving image's buffer, along each of its axes, a sample weighs linearly less, from 1
+   * down to 0 at the edge; the product over the axes. 0, the default: every sample weighs 1. The number of valid points counts
+   * samples, whatever they weigh.
+   * \throws GPUBadInputError if it is negative or not finite. */
+  void
+  SetBorderWeightDistance(double millimetres);
+  itkGetConstMacro(BorderWeightDistance, double);
+
+#ifndef ITK_WRAPPING_PARSER
+  /** How a device sums N, Σ Y and Σ Y² of each bin (Li 2015, table 1): GlobalAtomic, GlobalMerge, SharedAtomic, SharedMerge,
+   * SharedWarp or ConflictFree. SharedMerge by default. The value is the same to the bit of all of them; they differ in time.
+   * ConflictFree sorts the samples by their bins, and keeps that until fixed image, mask, bins or domain change. On the host
+   * there is one plain loop, whatever is set.
+   * \throws GPUBadInputError for a value that is none of them. */
+  using SchemeEnum = gpureg::CorrelationRatioScheme;
+  void
+  SetScheme(SchemeEnum scheme);
+  itkGetConstMacro(Scheme, SchemeEnum);
+#endif
+
+  /** Of ConflictFree: a group goes through so many samples of one bin at most (Li 2015, section 5.1). 8192 by default.
+   * \throws GPUBadInputError if it is less than 1. */
+  void
+  SetWorkloadLimit(int samples);
+  itkGetConstMacro(WorkloadLimit, int);
+
   itkGPUDeviceMembersMacro(m_Use, m_Face.GetStatistics());
 
   /** As CudaMattesNMI's. */
@@ -96,6 +127,7 @@ protected:
 
 private:
   itkGPUMetricFriendsMacro(gpureg::CorrelationRatioMetric);
+  using BorderWeightType = GPURegistrationDetail::BorderWeight<ImageDimension>;
 
   SizeValueType
   FindBin(double fixedValue) const;
@@ -114,8 +146,11 @@ private:
   mutable GPURegistrationDetail::MetricFace<Self, gpureg::CorrelationRatioMetric> m_Face{ *this };
   SizeValueType                                                                   m_NumberOfHistogramBins{ 256 };
   SizeValueType                                                                   m_InitializedBins{ 0 };
-  double                                                                          m_FixedMinimum{ 0 };
-  double                                                                          m_FixedRange{ 1 };
+  double                                                                          m_BorderWeightDistance{ 0 };
+  int                            m_WorkloadLimit{ gpureg::CorrelationRatioMetric::DefaultWorkloadLimit };
+  gpureg::CorrelationRatioScheme m_Scheme{ gpureg::CorrelationRatioScheme::SharedMerge };
+  double                         m_FixedMinimum{ 0 };
+  double                         m_FixedRange{ 1 };
 };
 
 } // namespace itk

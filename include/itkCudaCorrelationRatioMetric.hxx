@@ -8,7 +8,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <memory>
+#include <numeric>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -25,6 +28,58 @@ itkCudaCorrelationRatioClass::CudaCorrelationRatioMetric()
   this->m_DenseGetValueAndDerivativeThreader =
     MetricWorkUnits<ThreadedImageRegionPartitioner<ImageDimension>, Superclass>::New();
   this->m_SparseGetValueAndDerivativeThreader = MetricWorkUnits<ThreadedIndexedContainerPartitioner, Superclass>::New();
+}
+
+itkGPUMetricTemplate
+void
+itkCudaCorrelationRatioClass::SetBorderWeightDistance(double millimetres)
+{
+  if (!(millimetres >= 0.0) || !std::isfinite(millimetres))
+  {
+    GPURegistrationDetail::ThrowBadInput(*this,
+                                         "The border weight distance is ",
+                                         millimetres,
+                                         " mm. Set 0, for none, or a positive number of them.");
+  }
+  if (m_BorderWeightDistance != millimetres)
+  {
+    m_BorderWeightDistance = millimetres;
+    this->Modified();
+  }
+}
+
+itkGPUMetricTemplate
+void
+itkCudaCorrelationRatioClass::SetWorkloadLimit(int samples)
+{
+  if (samples < 1)
+  {
+    GPURegistrationDetail::ThrowBadInput(*this, "The workload limit is ", samples, " samples. Set a positive number.");
+  }
+  if (m_WorkloadLimit != samples)
+  {
+    m_WorkloadLimit = samples;
+    this->Modified();
+  }
+}
+
+itkGPUMetricTemplate
+void
+itkCudaCorrelationRatioClass::SetScheme(SchemeEnum scheme)
+{
+  if (!gpureg::IsCorrelationRatioScheme(scheme))
+  {
+    GPURegistrationDetail::ThrowBadInput(*this,
+                                         "There is no scheme ",
+                                         static_cast<int>(scheme),
+                                         ". Set GlobalAtomic, GlobalMerge, SharedAtomic, SharedMerge, SharedWarp or "
+                                         "ConflictFree.");
+  }
+  if (m_Scheme != scheme)
+  {
+    m_Scheme = scheme;
+    this->Modified();
+  }
 }
 
 itkGPUMetricTemplate
@@ -89,6 +144,9 @@ itkCudaCorrelationRatioClass::UpdateEngine(bool isInitializing) const
     [this] { return GPURegistrationDetail::MetricImages<Self>(*this).ComputeMovingScales(); },
     GPURegistrationDetail::DescribeByBins([this](auto value) { return this->FindBin(static_cast<double>(value)); }),
     isInitializing);
+  m_Face.GetEngine().SetScheme(m_Scheme);
+  m_Face.GetEngine().SetWorkloadLimit(m_WorkloadLimit);
+  m_Face.GetEngine().SetBorderWeight(BorderWeightType(*this->m_MovingImage, m_BorderWeightDistance).MakeForDevice());
 }
 
 itkGPUMetricTemplate
@@ -130,19 +188,25 @@ void
 itkCudaCorrelationRatioClass::EvaluateThroughITK() const
 {
   using SamplesType = GPURegistrationDetail::MetricThroughITK<Self>;
-  using SumsType = std::vector<std::array<double, 3>>; // N, Σ Y, Σ Y² of each bin
+  using VectorType = typename SamplesType::VectorType;
+  using SumsType = std::vector<std::array<double, 3>>; // Σ w, Σ wY, Σ wY² of each bin
   const SamplesType samples(*this, 64);
   // So that squares lose nothing to a large offset.
-  const double          offset = this->m_MovingImage->GetPixel(this->m_MovingImage->GetBufferedRegion().GetIndex());
-  std::vector<SumsType> parts(samples.GetNumberOfTasks());
+  const double           offset = this->m_MovingImage->GetPixel(this->m_MovingImage->GetBufferedRegion().GetIndex());
+  const BorderWeightType weightAt(*this->m_MovingImage, m_BorderWeightDistance);
+  std::vector<SumsType>  parts(samples.GetNumberOfTasks());
+  std::vector<SizeValueType> counts(samples.GetNumberOfTasks());
   samples.ForEachTask([&](std::int64_t task) {
     parts[task].assign(m_InitializedBins, {});
     samples.ForEachSample(task, [&](const typename SamplesType::Sample & sample) {
+      VectorType   slope;
+      const double weight = weightAt.Evaluate(sample.movingPoint, slope);
       const double y = sample.movingValue - offset;
       auto &       sums = parts[task][this->FindBin(sample.fixedValue)];
-      sums[0] += 1.0;
-      sums[1] += y;
-      sums[2] += y * y;
+      sums[0] += weight;
+      sums[1] += weight * y;
+      sums[2] += weight * y * y;
+      ++counts[task];
     });
   });
   SumsType              bins(m_InitializedBins);
@@ -168,14 +232,22 @@ itkCudaCorrelationRatioClass::EvaluateThroughITK() const
   }
   // A constant's sum of deviations is what rounding leaves.
   const double all = deviations(whole) > 1e-13 * whole[2] ? deviations(whole) : 0.0;
-  this->StoreValue(within, all, whole[0]);
+  this->StoreValue(within, all, static_cast<double>(std::accumulate(counts.begin(), counts.end(), SizeValueType{ 0 })));
   if (this->GetComputeDerivative())
   {
-    samples.Differentiate(
-      [&](const typename SamplesType::Sample & sample) {
+    samples.DifferentiateForces(
+      [&](const typename SamplesType::Sample & sample, VectorType & force) {
         const auto & sums = bins[this->FindBin(sample.fixedValue)];
         const double y = sample.movingValue - offset;
-        return y - sums[1] / sums[0] - within / all * (y - whole[1] / whole[0]);
+        // Those that weigh nothing may be a bin's only ones.
+        const double fromBin = sums[0] > 0 ? y - sums[1] / sums[0] : 0.0;
+        const double fromMean = y - whole[1] / whole[0];
+        const double ratio = within / all;
+        VectorType   slope;
+        const double weight = weightAt.Evaluate(sample.movingPoint, slope);
+        force = samples.ComputeGradient(sample) * (weight * (fromBin - ratio * fromMean)) +
+                slope * (0.5 * (fromBin * fromBin - ratio * fromMean * fromMean));
+        return 1.0;
       },
       -2.0 / all);
   }
@@ -206,6 +278,9 @@ itkCudaCorrelationRatioClass::PrintSelf(std::ostream & os, Indent indent) const
   Superclass::PrintSelf(os, indent);
   m_Face.Print(os, indent);
   os << indent << "NumberOfHistogramBins: " << m_NumberOfHistogramBins << std::endl;
+  os << indent << "BorderWeightDistance: " << m_BorderWeightDistance << std::endl;
+  os << indent << "Scheme: " << m_Scheme << std::endl;
+  os << indent << "WorkloadLimit: " << m_WorkloadLimit << std::endl;
 }
 
 } // namespace itk

@@ -43,8 +43,8 @@ private:
   CheckRows(const MattesArguments & a) const override
   {
     const std::size_t available = GetQueue().GetDevice().GetLocalMemorySize();
-    const std::size_t needed = std::max(GetBandBytes(a.histogram, a.histogram.columns),
-                                        GetLaneCount() * sizeof(float) + GetMarginalBytes(a.histogram.rows));
+    const std::size_t needed =
+      std::max(GetBandBytes(a.histogram), GetLaneCount() * sizeof(float) + GetMarginalBytes(a.histogram.rows));
     if (needed > available)
     {
       const std::size_t most = (available - GetLaneCount() * sizeof(float)) / GetMarginalBytes(1);

@@ -10,9 +10,6 @@
 #include "OpenCLSamples.h"
 
 #include <algorithm>
-#include <map>
-#include <string>
-#include <type_traits>
 
 namespace gpureg
 {
@@ -42,7 +39,7 @@ public:
   /** \param source the metric's kernels, with their entry points. */
   OpenCLHistogramPasses(OpenCLQueue & queue, const char * source)
     : m_Queue(queue)
-    , m_Source(source)
+    , m_Kernels(queue, source)
   {}
 
   SampleGrain
@@ -54,17 +51,7 @@ public:
   void
   Prepare(int variant) override
   {
-    // A GPU gets kernels for each variant. On a CPU, where these take longer to compile than they ever save, one set
-    // finds its way by the arguments.
-    const bool isGpu = m_Queue.GetDevice().IsGpu();
-    m_CompiledVariant = isGpu ? variant : AnyVariant;
-    if (m_Kernels.count(m_CompiledVariant) == 0)
-    {
-      const cl::Program program =
-        m_Queue.GetDevice().GetProgram(m_Source,
-                                       GetSampleOptions<TArguments>(isGpu ? std::to_string(variant) : "variant"));
-      CheckOpenCL(m_Queue.GetDeviceName(), [&] { m_Kernels.emplace(m_CompiledVariant, HistogramKernelSet(program)); });
-    }
+    m_Kernels.Prepare(variant);
   }
 
   void
@@ -76,13 +63,13 @@ public:
   {
     CheckRows(a);
     CheckOpenCL(m_Queue.GetDeviceName(), [&] {
-      cl::Kernel & kernel = m_Kernels.at(m_CompiledVariant).histogram;
+      cl::Kernel & kernel = m_Kernels.Get().histogram;
       SetSampleKernelArguments(kernel,
                                a,
                                maps,
                                *arrays.samples,
                                cl_int{ firstChunk },
-                               cl::Local(GetBandBytes(a.histogram, a.histogram.columns) * a.histogram.histogramCopies),
+                               cl::Local(GetBandBytes(a.histogram) * a.histogram.histogramCopies),
                                BufferOf(*arrays.chunkHistograms));
       m_Queue.Launch(kernel, chunkCount, CountBands(a.histogram));
     });
@@ -92,7 +79,7 @@ public:
   SumHistograms(const TArguments & a, const HistogramArrays & arrays, int chunkCount, bool accumulate) override
   {
     CheckOpenCL(m_Queue.GetDeviceName(), [&] {
-      cl::Kernel & kernel = m_Kernels.at(m_CompiledVariant).sumHistograms;
+      cl::Kernel & kernel = m_Kernels.Get().sumHistograms;
       const cl_int cells = static_cast<cl_int>(CountCells(a.histogram));
       SetKernelArguments(kernel,
                          a,
@@ -109,9 +96,9 @@ public:
   FindForces(const TArguments & a, const SampleMaps & maps, const HistogramArrays & arrays) override
   {
     CheckOpenCL(m_Queue.GetDeviceName(), [&] {
-      cl::Kernel &      kernel = m_Kernels.at(m_CompiledVariant).forces;
+      cl::Kernel &      kernel = m_Kernels.Get().forces;
       const std::size_t scratchBytes =
-        std::max(GetBandBytes(a.histogram, a.histogram.tableColumns),
+        std::max(GetTableBandBytes(a.histogram),
                  PartialCount(a.histogram.samples.variant) * GetLaneCount() * sizeof(float));
       SetSampleKernelArguments(kernel,
                                a,
@@ -136,7 +123,7 @@ protected:
   HistogramKernelSet &
   GetKernels()
   {
-    return m_Kernels.at(m_CompiledVariant);
+    return m_Kernels.Get();
   }
 
   std::size_t
@@ -150,13 +137,8 @@ private:
   virtual void
   CheckRows(const TArguments & a) const = 0;
 
-  /** In the place of a variant: kernels for all of them. */
-  static constexpr int AnyVariant = -1;
-
-  OpenCLQueue &                     m_Queue;
-  const char *                      m_Source;
-  std::map<int, HistogramKernelSet> m_Kernels;
-  int                               m_CompiledVariant = AnyVariant; // that Prepare has chosen
+  OpenCLQueue &                                       m_Queue;
+  OpenCLSampleKernels<HistogramKernelSet, TArguments> m_Kernels;
 };
 
 } // namespace gpureg

@@ -12,6 +12,7 @@ namespace gpureg
 /** The programs' sources, each Prelude.cl, headers of src/kernels and the entry points in one text: see
  *  EmbedKernels.cmake. */
 extern const char * const OpenCLCorrelationRatioSource;
+extern const char * const OpenCLCorrelationRatioSchemesSource;
 extern const char * const OpenCLLineSource;
 extern const char * const OpenCLMattesSource;
 extern const char * const OpenCLPairSource;

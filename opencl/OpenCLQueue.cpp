@@ -3,6 +3,7 @@
 
 #include "LinePasses.h"
 #include "CorrelationRatioPasses.h"
+#include "CorrelationRatioSchemePasses.h"
 #include "MattesPasses.h"
 #include "OpenCLError.h"
 #include "ResamplePasses.h"
@@ -282,9 +283,21 @@ OpenCLQueue::Launch(const cl::Kernel & kernel, std::int64_t groups, int groupsY)
 {
   const auto        lanes = static_cast<std::size_t>(GetDevice().GetLanes());
   const cl::NDRange items(static_cast<std::size_t>(groups) * lanes, static_cast<std::size_t>(groupsY));
-  m_Queue.enqueueNDRangeKernel(
-    kernel, cl::NullRange, items, cl::NDRange(lanes, 1), nullptr, m_IsTiming ? &m_LastTimed : nullptr);
+  m_Queue.enqueueNDRangeKernel(kernel, cl::NullRange, items, cl::NDRange(lanes, 1), nullptr, GetTimedEvent());
   ++statistics.launches;
+  KeepFirstTimed();
+}
+
+void
+OpenCLQueue::Clear(Memory & memory, std::size_t bytes)
+{
+  m_Queue.enqueueFillBuffer(BufferOf(memory), cl_uchar{ 0 }, 0, bytes, nullptr, GetTimedEvent());
+  KeepFirstTimed();
+}
+
+void
+OpenCLQueue::KeepFirstTimed()
+{
   if (m_IsTiming && !m_FirstTimed())
   {
     m_FirstTimed = m_LastTimed;

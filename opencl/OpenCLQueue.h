@@ -99,6 +99,8 @@ public:
   ReadTimer() override;
   std::unique_ptr<CorrelationRatioPasses>
   CreateCorrelationRatioPasses() override;
+  std::unique_ptr<CorrelationRatioSchemePasses>
+  CreateCorrelationRatioSchemePasses() override;
   std::unique_ptr<LinePasses>
   CreateLinePasses() override;
   std::unique_ptr<MattesPasses>
@@ -124,9 +126,22 @@ public:
   void
   Launch(const cl::Kernel & kernel, std::int64_t groups, int groupsY);
 
+  /** Enqueues that so many bytes become 0. \throws cl::Error */
+  void
+  Clear(Memory & memory, std::size_t bytes);
+
 private:
   MemoryPointer
   DoAllocate(std::size_t bytes) override;
+  /** For the command that is enqueued next, if it is timed; … */
+  cl::Event *
+  GetTimedEvent()
+  {
+    return m_IsTiming ? &m_LastTimed : nullptr;
+  }
+  /** … and behind it. */
+  void
+  KeepFirstTimed();
   /** Enqueues a marker, of which there is a wait list then. */
   void
   Mark(std::vector<cl::Event> & mark);

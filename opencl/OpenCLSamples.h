@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How OpenCL's kernels are handed a metric's samples; opencl/SampleKernels.cl takes them.
+// How OpenCL's kernels are handed a metric's samples; opencl/SampleVolumes.cl takes them.
 #ifndef gpureg_OpenCLSamples_h
 #define gpureg_OpenCLSamples_h
 
@@ -10,6 +10,7 @@
 #include "SampleArrays.h"
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <type_traits>
 
@@ -19,7 +20,7 @@ namespace gpureg
 using namespace kernels;
 
 // SampleMaps, and a metric's arguments, go to the kernels as bytes: they and the host's compiler must lay them out alike.
-// SampleKernels.cl compares the sizes; that members are 32 bits wide, without a gap, follows from this.
+// SampleVolumes.cl compares the sizes; that members are 32 bits wide, without a gap, follows from this.
 static_assert(std::is_trivially_copyable<SampleMaps>::value, "kernels get it as bytes");
 template <typename TArguments>
 constexpr bool IsMadeOf32Bits = std::is_trivially_copyable<TArguments>::value && alignof(TArguments) == 4;
@@ -35,7 +36,7 @@ GetSampleGrain(const OpenCLDevice & device)
   };
 }
 
-/** What SampleKernels.cl wants to know, for one variant, or for all of them. */
+/** What SampleVolumes.cl wants to know, for one variant, or for all of them. */
 template <typename TArguments>
 std::string
 GetSampleOptions(const std::string & variant)
@@ -73,6 +74,51 @@ SetSampleKernelArguments(cl::Kernel &         kernel,
                      orAny(samples.mask),
                      others...);
 }
+
+/** The kernels of a source that reads samples, by their variant.
+ *  \tparam TKernelSet made from a program. */
+template <typename TKernelSet, typename TArguments>
+class OpenCLSampleKernels
+{
+public:
+  OpenCLSampleKernels(OpenCLQueue & queue, const char * source)
+    : m_Queue(queue)
+    , m_Source(source)
+  {}
+
+  /** Compiles or loads those of a variant. */
+  void
+  Prepare(int variant)
+  {
+    // A GPU gets kernels for each variant. On a CPU, where these take longer to compile than they ever save, one set
+    // finds its way by the arguments.
+    const bool isGpu = m_Queue.GetDevice().IsGpu();
+    m_CompiledVariant = isGpu ? variant : AnyVariant;
+    if (m_Kernels.count(m_CompiledVariant) == 0)
+    {
+      const cl::Program program =
+        m_Queue.GetDevice().GetProgram(m_Source,
+                                       GetSampleOptions<TArguments>(isGpu ? std::to_string(variant) : "variant"));
+      CheckOpenCL(m_Queue.GetDeviceName(), [&] { m_Kernels.emplace(m_CompiledVariant, TKernelSet(program)); });
+    }
+  }
+
+  /** Of the variant that Prepare has chosen. */
+  TKernelSet &
+  Get()
+  {
+    return m_Kernels.at(m_CompiledVariant);
+  }
+
+private:
+  /** In the place of a variant: kernels for all of them. */
+  static constexpr int AnyVariant = -1;
+
+  OpenCLQueue &             m_Queue;
+  const char *              m_Source;
+  std::map<int, TKernelSet> m_Kernels;
+  int                       m_CompiledVariant = AnyVariant; // that Prepare has chosen
+};
 
 } // namespace gpureg
 

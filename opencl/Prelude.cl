@@ -144,3 +144,38 @@ AddWindow(__local u32 * histogram, int cell, int stride, const u32 * weights)
     atomic_add(histogram + (cell + k) * stride, weights[k]);
   }
 }
+
+/** For all lanes of a group, of what they wrote to global memory, too. */
+GPUREG_FUNCTION void
+GlobalBarrier(void)
+{
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+}
+
+/** window[k] += weights[k], in global memory. */
+GPUREG_FUNCTION void
+AddWindowGlobally(__global u32 * window, const u32 * weights)
+{
+  for (int k = 0; k < 4; ++k)
+  {
+    atomic_add(window + k, weights[k]);
+  }
+}
+
+/** *sum += value, in global memory: by halves, the lower one's carry counted in the upper one. What a sample adds has hardly
+ *  more than 32 bits, so this is one atomic as a rule, as many as a device with 64-bit atomics takes. */
+GPUREG_FUNCTION void
+AddGlobally(__global u64 * sum, u64 value)
+{
+  __global u32 * halves = (__global u32 *)sum;
+  const u32      low = (u32)value;
+  u32            high = (u32)(value >> 32);
+  if (low != 0)
+  {
+    high += atomic_add(halves, low) > 0xFFFFFFFFu - low ? 1 : 0;
+  }
+  if (high != 0)
+  {
+    atomic_add(halves + 1, high);
+  }
+}

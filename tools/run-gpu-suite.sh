@@ -297,6 +297,7 @@ run_benchmarks() {
   measure ResampleBenchmark 200 '/^Times in ms/,/^$/p' --benchmark_filter=/256/ --benchmark_out="$logs/resample.json"
   measure ResidencyBenchmark 60 '/^hash\|^resample/p'
   measure VolumeFilterBenchmark 100 '/^Times in ms/,/^$/p' --benchmark_out="$logs/filter.json"
+  measure Li2015Tables 200 '/^Table 1/,/^Two noisy heads/{/^Two noisy heads/!p}'
   # All sizes take four minutes, those up to 256³ half a minute.
   [ $((part_end - SECONDS)) -ge 300 ] || options=(--sizes 100,128,192,256)
   # Beside the other parts these would be more than eight files.

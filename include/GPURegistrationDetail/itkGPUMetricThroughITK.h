@@ -74,11 +74,29 @@ public:
   void
   Differentiate(const TWeightOf & weightOf, double factor) const
   {
+    this->DifferentiateForces(
+      [&](const Sample & sample, VectorType & force) {
+        const double weight = weightOf(sample);
+        if (weight == 0.0)
+        {
+          return 0.0;
+        }
+        force = this->ComputeGradient(sample);
+        return weight;
+      },
+      factor);
+  }
+
+  /** The same of weight·force, where weight = forceOf(sample, force), which sets the force unless the weight is 0. */
+  template <typename TForceOf>
+  void
+  DifferentiateForces(const TForceOf & forceOf, double factor) const
+  {
     const bool                       isLocal = m_Metric.HasLocalSupport();
     std::vector<std::vector<double>> sums(m_Tasks);
     const auto                       differentiate = [&](std::int64_t task) {
       sums[task].assign(isLocal ? 0 : m_Metric.GetNumberOfLocalParameters(), 0.0);
-      this->AddForces(task, weightOf, factor, sums[task]);
+      this->AddForces(task, forceOf, factor, sums[task]);
     };
     if (isLocal && m_Metric.m_UseSampledPointSet)
     {
@@ -100,6 +118,17 @@ public:
         derivative[p] += static_cast<DerivativeValueType>(factor * part[p]);
       }
     }
+  }
+
+  using VectorType = typename TMetric::MovingImageGradientType;
+
+  /** The moving image's gradient where a sample maps to. */
+  VectorType
+  ComputeGradient(const Sample & sample) const
+  {
+    VectorType gradient;
+    m_Metric.ComputeMovingImageGradientAtPoint(sample.movingPoint, gradient);
+    return gradient;
   }
 
 private:
@@ -126,21 +155,20 @@ private:
   }
 
   /** Adds the forces of a task's samples to its sums, or, of a transform of local support, to the derivative itself. */
-  template <typename TWeightOf>
+  template <typename TForceOf>
   void
-  AddForces(std::int64_t task, const TWeightOf & weightOf, double factor, std::vector<double> & sums) const
+  AddForces(std::int64_t task, const TForceOf & forceOf, double factor, std::vector<double> & sums) const
   {
     const auto   parameters = m_Metric.GetNumberOfLocalParameters();
     JacobianType jacobian(ImageDimension, parameters);
     JacobianType cache;
     this->ForEachSample(task, [&](const Sample & sample) {
-      const double weight = weightOf(sample);
+      VectorType   force;
+      const double weight = forceOf(sample, force);
       if (weight == 0.0)
       {
         return;
       }
-      typename TMetric::MovingImageGradientType gradient;
-      m_Metric.ComputeMovingImageGradientAtPoint(sample.movingPoint, gradient);
       typename TMetric::MovingTransformType::InputPointType point;
       point.CastFrom(sample.virtualPoint);
       m_Metric.m_MovingTransform->ComputeJacobianWithRespectToParametersCachedTemporaries(point, jacobian, cache);
@@ -148,7 +176,7 @@ private:
         double product = 0;
         for (unsigned int d = 0; d < ImageDimension; ++d)
         {
-          product += jacobian[d][p] * gradient[d];
+          product += jacobian[d][p] * force[d];
         }
         return product;
       };

@@ -2,19 +2,37 @@
 #ifndef gpureg_CorrelationRatioMetric_h
 #define gpureg_CorrelationRatioMetric_h
 
+#include "gpureg/CorrelationRatioScheme.h"
 #include "gpureg/Error.h"
 #include "gpureg/Metric.h"
 
+#include <array>
 #include <memory>
 #include <string>
 
 namespace gpureg
 {
 
+/** How much less a sample weighs near the edge of the moving image's buffer (FLIRT; Li 2015, section 5.3): along each axis its
+ *  distance from the edge in voxels times perVoxel, but no more than 1; the product of these. All 0: it weighs 1. */
+struct BorderWeight
+{
+  /** 1/(the distance in voxels) along each of the moving image's axes; 0 for an axis that does not matter. */
+  std::array<double, 3> perVoxel{};
+  /** By rows: the gradient of the weight along each of these axes, along the physical ones, 1/mm. */
+  std::array<double, 9> perMillimetre{};
+
+  bool
+  IsOn() const
+  {
+    return perVoxel[0] > 0 || perVoxel[1] > 0 || perVoxel[2] > 0;
+  }
+};
+
 /** What an evaluation gives, of moving values scaled to [0, 1]. */
 struct CorrelationRatioResult : ForceResult
 {
-  /** Of valid samples. */
+  /** Of valid samples, whatever they weigh. */
   double count = 0;
   /** A = Σ_i Σ (Y - m_i)², of the deviations from their bins' means, … */
   double within = 0;
@@ -24,15 +42,18 @@ struct CorrelationRatioResult : ForceResult
   bool isResolved = true;
 };
 
+struct HistogramResult;
+
 /** 1 - η(moving | fixed): how little of the moving values' variance their fixed bins explain (Roche 1998; Li 2015). A force
  *  is f = gradient·[(Y - m_i) - (A/B)(Y - m)].
  *
- *  Two passes, as gpureg::MattesMetric's: N, Σ Y and Σ Y² of each fixed bin, in fixed point; then the forces. */
+ *  Two passes, as gpureg::MattesMetric's: N, Σ Y and Σ Y² of each fixed bin, in fixed point, by a scheme; then the forces. */
 class GPURegistration_EXPORT CorrelationRatioMetric : public Metric
 {
 public:
   static constexpr int LeastBins = 2;
   static constexpr int MostBins = 4096;
+  static constexpr int DefaultWorkloadLimit = 8192;
 
   /** \throws Error if there is no such device, or if there are less bins, or more. */
   CorrelationRatioMetric(const std::string & deviceName, int bins);
@@ -44,12 +65,36 @@ public:
     return m_Bins;
   }
 
+  /** How a device does the first pass, from the next evaluation on; SharedMerge unless it is set.
+   *  \throws Error if it is none of the schemes. */
+  void
+  SetScheme(CorrelationRatioScheme scheme);
+  CorrelationRatioScheme
+  GetScheme() const;
+
+  /** From the next evaluation on; off unless it is set. */
+  void
+  SetBorderWeight(const BorderWeight & weight)
+  {
+    m_BorderWeight = weight;
+  }
+
+  /** Of ConflictFree: so many samples of one bin are one group's at most (Li 2015, section 5.1).
+   *  \throws Error if it is less than 1. */
+  void
+  SetWorkloadLimit(int samples);
+
   CorrelationRatioResult
   Evaluate(const SampleMapping & mapping, Forces forces, const ParallelFor & parallelFor);
 
 private:
   class Implementation;
+
+  CorrelationRatioResult
+  MakeResult(const HistogramResult & sums) const;
+
   int                             m_Bins;
+  BorderWeight                    m_BorderWeight;
   std::unique_ptr<Implementation> m_Implementation;
 };
 

@@ -60,7 +60,7 @@ protected:
   ~Metric();
 
   MetricCore &
-  GetCore()
+  GetCore() const
   {
     return *m_Core;
   }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gpureg/CorrelationRatioMetric.h"
 
-#include "CorrelationRatioPasses.h"
-#include "HistogramEvaluation.h"
+#include "CorrelationRatioEvaluation.h"
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <string>
@@ -13,6 +13,9 @@ namespace gpureg
 
 namespace
 {
+/** What is known of a value in [0, 1] that is a float. */
+constexpr double MostOfFloat = 1 << 27;
+
 /** Σ Y² - (Σ Y)²/N. */
 double
 SumDeviations(double count, double sum, double squares)
@@ -21,16 +24,16 @@ SumDeviations(double count, double sum, double squares)
 }
 } // namespace
 
-class CorrelationRatioMetric::Implementation : public HistogramEvaluation<kernels::CorrelationRatioArguments>
+class CorrelationRatioMetric::Implementation : public CorrelationRatioEvaluation
 {
 public:
-  using HistogramEvaluation::HistogramEvaluation;
+  using CorrelationRatioEvaluation::CorrelationRatioEvaluation;
 };
 
 CorrelationRatioMetric::CorrelationRatioMetric(const std::string & deviceName, int bins)
   : Metric(deviceName)
   , m_Bins(CheckedBins("a correlation ratio", bins, LeastBins, MostBins))
-  , m_Implementation(std::make_unique<Implementation>(GetCore(), GetCore().queue->CreateCorrelationRatioPasses()))
+  , m_Implementation(std::make_unique<Implementation>(GetCore()))
 {}
 
 CorrelationRatioMetric::~CorrelationRatioMetric()
@@ -38,40 +41,72 @@ CorrelationRatioMetric::~CorrelationRatioMetric()
   FreeUnlessForked(m_Implementation);
 }
 
+void
+CorrelationRatioMetric::SetScheme(CorrelationRatioScheme scheme)
+{
+  m_Implementation->SetScheme(scheme);
+}
+
+CorrelationRatioScheme
+CorrelationRatioMetric::GetScheme() const
+{
+  return m_Implementation->GetScheme();
+}
+
+void
+CorrelationRatioMetric::SetWorkloadLimit(int samples)
+{
+  m_Implementation->SetWorkloadLimit(samples);
+}
+
 CorrelationRatioResult
 CorrelationRatioMetric::Evaluate(const SampleMapping & mapping, Forces forces, const ParallelFor & parallelFor)
 {
-  const HistogramResult  sums = m_Implementation->Evaluate(mapping,
-                                                          forces,
-                                                          { kernels::MostSamplesOfCorrelationRatio, 1.0 },
-                                                          parallelFor,
-                                                          [&](kernels::CorrelationRatioArguments & a) {
-                                                            a.histogram.rows = m_Bins;
-                                                            a.histogram.columns = kernels::CorrelationRatioColumns;
-                                                            a.histogram.tableColumns =
-                                                              kernels::CorrelationRatioTableColumns;
-                                                          });
+  const auto setArguments = [this](kernels::CorrelationRatioArguments & a) {
+    a.histogram.rows = m_Bins;
+    a.histogram.columns = kernels::CorrelationRatioColumns;
+    a.histogram.tableColumns = kernels::CorrelationRatioTableColumns;
+    if (m_BorderWeight.IsOn())
+    {
+      a.histogram.samples.variant |= kernels::WeighsBorder;
+      std::copy(m_BorderWeight.perVoxel.begin(), m_BorderWeight.perVoxel.end(), a.border.perVoxel);
+      std::copy(m_BorderWeight.perMillimetre.begin(), m_BorderWeight.perMillimetre.end(), a.border.perMillimetre);
+    }
+  };
+  const HistogramResult sums = m_Implementation->Evaluate(
+    mapping, forces, { kernels::MostSamplesOfCorrelationRatio, 1.0 }, parallelFor, setArguments);
+  return MakeResult(sums);
+}
+
+CorrelationRatioResult
+CorrelationRatioMetric::MakeResult(const HistogramResult & sums) const
+{
   CorrelationRatioResult result;
   static_cast<ForceResult &>(result) = sums;
+  const bool isPrecise = GetCore().samples.IsPrecise();
+  const bool isWeighted = m_BorderWeight.IsOn();
   // Of a chunk's cells: see kernels::ReadChunk.
   const double unit =
-    sums.countUnit * (GetCore().samples.IsPrecise() ? 1.0 : double{ 1 << kernels::CorrelationRatioRestBits });
-  double sum = 0, squares = 0;
+    sums.countUnit * (isPrecise || isWeighted ? 1.0 : double{ 1 << kernels::CorrelationRatioRestBits });
+  double weights = 0, sum = 0, squares = 0;
   for (int bin = 0; bin < m_Bins; ++bin)
   {
     const auto * const cells = &sums.histogram[static_cast<std::size_t>(bin) * kernels::CorrelationRatioColumns];
-    const double       count = static_cast<double>(cells[kernels::CorrelationRatioCount]) / unit;
-    const double       sumOfBin = static_cast<double>(cells[kernels::CorrelationRatioSum]) / unit;
-    const double       squaresOfBin = static_cast<double>(cells[kernels::CorrelationRatioSquares]) / unit;
-    result.within += SumDeviations(count, sumOfBin, squaresOfBin);
-    result.count += count;
+    const auto         get = [cells, unit](int column) { return static_cast<double>(cells[column]) / unit; };
+    const double       weightsOfBin = get(kernels::CorrelationRatioCount);
+    const double       sumOfBin = get(kernels::CorrelationRatioSum);
+    const double       squaresOfBin = get(kernels::CorrelationRatioSquares);
+    result.within += SumDeviations(weightsOfBin, sumOfBin, squaresOfBin);
+    result.count += isWeighted ? get(kernels::CorrelationRatioPoints) : weightsOfBin;
+    weights += weightsOfBin;
     sum += sumOfBin;
     squares += squaresOfBin;
   }
-  result.all = SumDeviations(result.count, sum, squares);
-  // Each sample's square is rounded by half a unit at most: together by half a unit times the root of their number, hardly
-  // more than once in three times. Three times that is hardly ever exceeded.
-  result.isResolved = 1e-6 * result.all > 1.5 / unit * std::sqrt(result.count);
+  result.all = SumDeviations(weights, sum, squares);
+  // Each sample's square is rounded by half a unit at most, and a float's by 2^-24 of 1: together by that times the root of
+  // their number, hardly more than once in three times. Three times that is hardly ever exceeded.
+  const double known = isPrecise ? unit : std::min(unit, MostOfFloat);
+  result.isResolved = 1e-6 * result.all > 1.5 / known * std::sqrt(result.count);
   return result;
 }
 

@@ -4,6 +4,7 @@
 
 #include "HistogramPasses.h"
 
+#include "BorderWeight.h"
 #include "CorrelationRatio.h"
 
 namespace gpureg

@@ -79,6 +79,8 @@ public:
     core.ownArrays = { &m_Arrays.chunkHistograms, &m_Arrays.sums, &m_Arrays.table, &m_Arrays.forces };
   }
 
+  virtual ~HistogramEvaluation() = default;
+
   const Backend &
   GetBackend() const
   {
@@ -86,7 +88,8 @@ public:
   }
 
   /** \param needs the metric's. So many samples of a chunk, each of the largest weight, fit into 32 bits in units of 2^-18.
-   *  \param setArguments sets what is the metric's own: rows, columns and table columns of the histogram, and the rest. */
+   *  \param setArguments sets what is the metric's own: rows, columns and table columns of the histogram, and the rest; and
+   *  adds to the variant what is the metric's. */
   template <typename TSetArguments>
   HistogramResult
   Evaluate(const SampleMapping &  mapping,
@@ -98,21 +101,88 @@ public:
     return m_Core.Evaluate(
       parallelFor,
       [&] {
-        const SampleGrain   grain = m_Passes->GetGrain();
+        const SampleGrain   grain = this->GetGrain();
         const SampleProblem problem = m_Core.samples.MakeProblem(
           mapping, forces, grain, { LeastSamplesOfChunk, needs.mostSamplesOfChunk, needs.scaledRange });
         m_Maps = problem.maps;
         m_Arguments = {};
         m_Arguments.histogram.samples = problem.arguments;
-        m_Arguments.histogram.countUnit = FindCountUnit(problem.arguments, grain.lanes, needs.mostSamplesOfChunk);
         setArguments(m_Arguments);
+        m_Arguments.histogram.countUnit =
+          FindCountUnit(m_Arguments.histogram.samples, grain.lanes, needs.mostSamplesOfChunk);
         this->SetBands();
-        m_Passes->Prepare(problem.arguments.variant);
+        m_Passes->Prepare(m_Arguments.histogram.samples.variant);
         this->SetExtent(forces);
         this->ReserveArrays(mapping, forces);
+        this->PrepareFirstPass();
       },
       [&] { this->EnqueuePasses(forces); },
       [&] { return this->BringResult(forces); });
+  }
+
+protected:
+  /** What a metric's own first pass needs besides; the arguments and the arrays are there. */
+  virtual void
+  PrepareFirstPass()
+  {}
+
+  /** Enqueues what makes the histogram. */
+  virtual void
+  EnqueueFirstPass()
+  {
+    this->EnqueueChunks(
+      [this](int first, int count) { m_Passes->Histogram(m_Arguments, m_Maps, m_Arrays, first, count); });
+  }
+
+  /** Whether it keeps one of each chunk. */
+  virtual bool
+  KeepsChunkHistograms() const
+  {
+    return true;
+  }
+
+  /** Calls count(first, number), which is to enqueue what makes the histograms of these chunks, for as many as are kept at
+   *  once; and adds them up. */
+  template <typename TCount>
+  void
+  EnqueueChunks(const TCount & count)
+  {
+    for (int first = 0; first < m_Extent.chunks; first += m_Extent.chunksPerLaunch)
+    {
+      const int now = std::min(m_Extent.chunksPerLaunch, m_Extent.chunks - first);
+      count(first, now);
+      m_Passes->SumHistograms(m_Arguments, m_Arrays, now, first > 0);
+    }
+  }
+
+  MetricCore &
+  GetCore() const
+  {
+    return m_Core;
+  }
+
+  SampleGrain
+  GetGrain() const
+  {
+    return m_Passes->GetGrain();
+  }
+
+  const TArguments &
+  GetArguments() const
+  {
+    return m_Arguments;
+  }
+
+  const kernels::SampleMaps &
+  GetMaps() const
+  {
+    return m_Maps;
+  }
+
+  const HistogramArrays &
+  GetArrays() const
+  {
+    return m_Arrays;
   }
 
 private:
@@ -129,7 +199,7 @@ private:
   static float
   FindCountUnit(const kernels::SampleArguments & a, int lanes, int mostSamples)
   {
-    if (a.variant & kernels::SamplesArePrecise)
+    if (kernels::CountsHalves(a.variant))
     {
       return GPUREG_PRECISE_COUNT_UNIT;
     }
@@ -146,9 +216,9 @@ private:
   {
     kernels::HistogramArguments & a = m_Arguments.histogram;
     const SampleGrain             grain = m_Passes->GetGrain();
-    const auto                    cellBytes = static_cast<std::size_t>(kernels::CellBytes(a.samples.variant));
-    const std::size_t             rowBytes = static_cast<std::size_t>(a.columns) * cellBytes;
-    const std::size_t             tableBytes = static_cast<std::size_t>(a.tableColumns) * cellBytes;
+    const std::size_t rowBytes = static_cast<std::size_t>(a.columns) * kernels::CellBytes(a.samples.variant);
+    const std::size_t tableBytes =
+      static_cast<std::size_t>(a.tableColumns) * kernels::TableEntryBytes(a.samples.variant);
     a.bandRows =
       static_cast<int>(std::clamp<std::size_t>(grain.localBytes / std::max(rowBytes, tableBytes), 1, a.rows));
     a.histogramCopies = MaximumCopies;
@@ -186,13 +256,15 @@ private:
     m_Core.samples.SendMapping(mapping);
     ReserveExactly(queue,
                    m_Arrays.chunkHistograms,
-                   static_cast<std::size_t>(m_Extent.chunksPerLaunch) * m_Extent.histogramBytes);
+                   this->KeepsChunkHistograms()
+                     ? static_cast<std::size_t>(m_Extent.chunksPerLaunch) * m_Extent.histogramBytes
+                     : 0);
     Reserve(queue, m_Arrays.sums, m_Extent.GetSumBytes());
     if (forces != Forces::None)
     {
       ReserveExactly(queue,
                      m_Arrays.table,
-                     static_cast<std::size_t>(a.rows) * a.tableColumns * kernels::CellBytes(a.samples.variant));
+                     static_cast<std::size_t>(a.rows) * a.tableColumns * kernels::TableEntryBytes(a.samples.variant));
     }
     if (forces == Forces::OfEachSample)
     {
@@ -203,12 +275,7 @@ private:
   void
   EnqueuePasses(Forces forces)
   {
-    for (int first = 0; first < m_Extent.chunks; first += m_Extent.chunksPerLaunch)
-    {
-      const int now = std::min(m_Extent.chunksPerLaunch, m_Extent.chunks - first);
-      m_Passes->Histogram(m_Arguments, m_Maps, m_Arrays, first, now);
-      m_Passes->SumHistograms(m_Arguments, m_Arrays, now, first > 0);
-    }
+    this->EnqueueFirstPass();
     if (forces != Forces::None)
     {
       m_Passes->Table(m_Arguments, m_Arrays);

@@ -30,12 +30,20 @@ CountCells(const kernels::HistogramArguments & a)
   return static_cast<std::size_t>(a.rows) * static_cast<std::size_t>(a.columns);
 }
 
-/** Bytes of a band's rows, of the histogram or of the table. */
+/** Bytes of a band's rows of the histogram, … */
 inline std::size_t
-GetBandBytes(const kernels::HistogramArguments & a, int columns)
+GetBandBytes(const kernels::HistogramArguments & a)
 {
-  return static_cast<std::size_t>(a.bandRows) * static_cast<std::size_t>(columns) *
+  return static_cast<std::size_t>(a.bandRows) * static_cast<std::size_t>(a.columns) *
          static_cast<std::size_t>(kernels::CellBytes(a.samples.variant));
+}
+
+/** … and of the table. */
+inline std::size_t
+GetTableBandBytes(const kernels::HistogramArguments & a)
+{
+  return static_cast<std::size_t>(a.bandRows) * static_cast<std::size_t>(a.tableColumns) *
+         static_cast<std::size_t>(kernels::TableEntryBytes(a.samples.variant));
 }
 
 inline int

@@ -51,6 +51,7 @@ enum class Direction
 };
 
 class Backend;
+class CorrelationRatioSchemePasses;
 class LinePasses;
 class PairPasses;
 class ResamplePasses;
@@ -182,6 +183,9 @@ public:
 
   virtual std::unique_ptr<CorrelationRatioPasses>
   CreateCorrelationRatioPasses() = 0;
+  /** Null where one loop does for all schemes: on the host. */
+  virtual std::unique_ptr<CorrelationRatioSchemePasses>
+  CreateCorrelationRatioSchemePasses() = 0;
   virtual std::unique_ptr<LinePasses>
   CreateLinePasses() = 0;
   virtual std::unique_ptr<MattesPasses>

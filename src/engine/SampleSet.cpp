@@ -268,6 +268,7 @@ SampleSet::SetFixed(const FixedSamples & samples, const ParallelFor & parallelFo
   }
   CheckSize(samples.virtualSize, "a virtual domain");
   m_Fixed = {};
+  ++m_FixedStamp;
   Operate(m_Queue, parallelFor, [&] {
     const std::int64_t count = samples.pointCount > 0 ? samples.pointCount : CountOf(samples.virtualSize);
     PointFiller        points(samples.points);

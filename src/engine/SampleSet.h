@@ -60,6 +60,13 @@ public:
     return m_Fixed;
   }
 
+  /** Another number after each SetFixed(); 0 before the first. */
+  std::uint64_t
+  GetFixedStamp() const
+  {
+    return m_FixedStamp;
+  }
+
   const MovingImage &
   GetMoving() const
   {
@@ -122,10 +129,11 @@ private:
 
   Queue & m_Queue;
   // Of their fillers it is only asked from now on whether they are there.
-  FixedSamples m_Fixed;
-  MovingImage  m_Moving;
-  double       m_FarthestPoint = 0;
-  SampleArrays m_Arrays;
+  FixedSamples  m_Fixed;
+  std::uint64_t m_FixedStamp = 0;
+  MovingImage   m_Moving;
+  double        m_FarthestPoint = 0;
+  SampleArrays  m_Arrays;
 };
 
 } // namespace gpureg

@@ -45,4 +45,10 @@ HostQueue::CreateCorrelationRatioPasses()
   return std::make_unique<HostCorrelationRatioPasses>(*this);
 }
 
+std::unique_ptr<CorrelationRatioSchemePasses>
+HostQueue::CreateCorrelationRatioSchemePasses()
+{
+  return nullptr;
+}
+
 } // namespace gpureg

@@ -71,7 +71,7 @@ public:
             return;
           }
           MapSample(variant, &h.samples, &maps, &v, &walk, x, position);
-          if (VariantHas(variant, SamplesArePrecise))
+          if (CountsHalves(variant))
           {
             if (FindPreciseWindow(variant, &a, &maps, &v, position, &first, weights, low))
             {

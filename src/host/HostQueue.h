@@ -4,6 +4,7 @@
 
 #include "Backend.h"
 #include "CorrelationRatioPasses.h"
+#include "CorrelationRatioSchemePasses.h"
 #include "LinePasses.h"
 #include "MattesPasses.h"
 #include "ResamplePasses.h"
@@ -68,6 +69,8 @@ public:
   Wrap(void * address, std::size_t bytes) override;
   std::unique_ptr<CorrelationRatioPasses>
   CreateCorrelationRatioPasses() override;
+  std::unique_ptr<CorrelationRatioSchemePasses>
+  CreateCorrelationRatioSchemePasses() override;
   std::unique_ptr<LinePasses>
   CreateLinePasses() override;
   std::unique_ptr<MattesPasses>

@@ -3,6 +3,8 @@
 // bin i: N_i, S_i = Σ Y and Q_i = Σ Y² of the moving values Y of its samples, scaled to [0, 1]; over all of them N, S, Q.
 //   A = Σ_i (Q_i - S_i²/N_i),  B = Q - S²/N,  value = A/B = 1 - η.
 // With the means m_i and m: ∂(A/B)/∂Y = (2/B)·[(Y - m_i) - (A/B)(Y - m)], so a sample's weight is linear in its value.
+// Where samples weigh w near the border (BorderWeight.h), N_i is Σ w, S_i Σ wY, Q_i Σ wY²; the derivative by Y is w times that,
+// and ∂(A/B)/∂w = (1/B)·[(Y - m_i)² - (A/B)(Y - m)²].
 // Shared by C++, CUDA C++ and OpenCL C.
 #ifndef gpureg_kernels_CorrelationRatio_h
 #define gpureg_kernels_CorrelationRatio_h
@@ -15,8 +17,9 @@ enum
   CorrelationRatioCount = 0,
   CorrelationRatioSum = 1,
   CorrelationRatioSquares = 2,
-  /** Of a chunk alone, see ReadChunk. */
+  /** Of a chunk alone, see ReadChunk; where samples weigh less near the border, how many there are. */
   CorrelationRatioRest = 3,
+  CorrelationRatioPoints = 3,
   CorrelationRatioColumns = 4
 };
 
@@ -45,7 +48,16 @@ enum
 typedef struct CorrelationRatioArguments
 {
   HistogramArguments histogram;
+  BorderArguments    border;
 } CorrelationRatioArguments;
+
+/** Samples of one fixed bin, among those that were sorted by it: what a group of the scheme ConflictFree goes through. 32-bit members
+ *  only. */
+typedef struct SortedPart
+{
+  u32 first;
+  u32 count;
+} SortedPart;
 
 /** What is below the unit, in [0, 1), in 2^-CorrelationRatioRestBits of it, to the nearest: it may be a whole unit. */
 GPUREG_FUNCTION u32
@@ -100,7 +112,29 @@ FindPreciseScaledValue(int                               variant,
   return 1;
 }
 
-/** FindWindow, in units of 2^-32. */
+/** The scaled value of the sample at a position in units of 2^-32, known to a float's digits unless the variant is precise. */
+GPUREG_FUNCTION int
+FindFixedValue(int                               variant,
+               const CorrelationRatioArguments * a,
+               const SampleMaps *                maps,
+               const SampleVolumes *             v,
+               const i64 *                       position,
+               i64 *                             y)
+{
+  if (VariantHas(variant, SamplesArePrecise))
+  {
+    return FindPreciseScaledValue(variant, a, maps, v, position, y);
+  }
+  float value = 0.0f;
+  if (!SampleMovingValue(variant, &a->histogram.samples, maps, v, position, &value))
+  {
+    return 0;
+  }
+  *y = (i64)(SaturateOf(value) * GPUREG_FIXED_UNITS);
+  return 1;
+}
+
+/** FindWindow, in units of 2^-32, where weights are counted by halves. */
 GPUREG_FUNCTION int
 FindPreciseWindow(int                               variant,
                   const CorrelationRatioArguments * a,
@@ -112,15 +146,22 @@ FindPreciseWindow(int                               variant,
                   u32 *                             low)
 {
   i64 y, weights[WindowCells];
-  if (!FindPreciseScaledValue(variant, a, maps, v, position, &y))
+  if (!FindFixedValue(variant, a, maps, v, position, &y))
   {
     return 0;
   }
   *first = CorrelationRatioCount;
   weights[CorrelationRatioCount] = GPUREG_FIXED_ONE;
   weights[CorrelationRatioSum] = y;
-  weights[CorrelationRatioSquares] = MultiplyFixed(y, y);
-  weights[CorrelationRatioRest] = 0;
+  weights[CorrelationRatioPoints] = 0;
+  if (VariantHas(variant, WeighsBorder))
+  {
+    const float weight = FindBorderWeight(&a->border, &a->histogram.samples.movingShape, position);
+    weights[CorrelationRatioCount] = (i64)(weight * GPUREG_FIXED_UNITS);
+    weights[CorrelationRatioSum] = MultiplyFixed(weights[CorrelationRatioCount], y);
+    weights[CorrelationRatioPoints] = GPUREG_FIXED_ONE;
+  }
+  weights[CorrelationRatioSquares] = MultiplyFixed(weights[CorrelationRatioSum], y);
   SplitWeights(weights, high, low);
   return 1;
 }
@@ -132,6 +173,20 @@ WeighValue(GPUREG_LOCAL const float * tableRow, float y)
 {
   const float fromBin = (y - tableRow[CorrelationRatioMeanOfBin]) - tableRow[CorrelationRatioMeanRest];
   return MultiplyAdd(-tableRow[CorrelationRatioRatio], y - tableRow[CorrelationRatioMean], fromBin);
+}
+
+/** Makes the force of a sample that weighs 1 that of one near the border: w times it, and ½[(Y - m_i)² - (A/B)(Y - m)²] ∂w/∂x. */
+GPUREG_FUNCTION void
+AddBorderForce(
+  const CorrelationRatioArguments * a, const i64 * position, float fromBin, float fromMean, float ratio, float * force)
+{
+  float       gradient[3];
+  const float weight = FindBorderWeightAndGradient(&a->border, &a->histogram.samples.movingShape, position, gradient);
+  const float ofWeight = 0.5f * MultiplyAdd(-ratio * fromMean, fromMean, fromBin * fromBin);
+  for (int r = 0; r < 3; ++r)
+  {
+    force[r] = MultiplyAdd(weight, force[r], ofWeight * gradient[r]);
+  }
 }
 
 /** Pass 2: the force of the sample at a position, from its fixed bin's row of the table; 0 if it is not valid. */
@@ -149,10 +204,17 @@ FindForce(int                               variant,
   {
     return 0;
   }
-  const float weight = WeighValue(tableRow, SaturateOf(y));
+  y = SaturateOf(y);
+  const float weight = WeighValue(tableRow, y);
   for (int r = 0; r < 3; ++r)
   {
     force[r] = weight * gradient[r];
+  }
+  if (VariantHas(variant, WeighsBorder))
+  {
+    const float fromBin = (y - tableRow[CorrelationRatioMeanOfBin]) - tableRow[CorrelationRatioMeanRest];
+    const float fromMean = y - tableRow[CorrelationRatioMean];
+    AddBorderForce(a, position, fromBin, fromMean, tableRow[CorrelationRatioRatio], force);
   }
   return 1;
 }
@@ -180,6 +242,15 @@ FindPreciseForce(int                               variant,
   {
     force[r] = weight * gradient[r];
   }
+  if (VariantHas(variant, WeighsBorder))
+  {
+    AddBorderForce(a,
+                   position,
+                   (float)(y - tableRow[CorrelationRatioMeanOfBin]) * GPUREG_FIXED_UNIT,
+                   (float)(y - tableRow[CorrelationRatioMean]) * GPUREG_FIXED_UNIT,
+                   (float)tableRow[CorrelationRatioRatio] * GPUREG_FIXED_UNIT,
+                   force);
+  }
   return 1;
 }
 
@@ -194,19 +265,11 @@ DivideFixed(u64 a, u64 b)
   return b > 0 ? (i64)((a << 31) / b * 2) : 0;
 }
 
-/** Of a chunk's cell, in 2^-CorrelationRatioRestBits of the histogram's unit; where the variant is precise, in that unit. */
+/** What was counted in a cell, with what was counted beneath the count and in the rest, in 2^-CorrelationRatioRestBits of the
+ *  histogram's unit. */
 GPUREG_FUNCTION u64
-ReadChunk(
-  int variant, const CorrelationRatioArguments * a, GPUREG_GLOBAL const u32 * chunkHistograms, int chunk, int cell)
+JoinCounters(const CorrelationRatioArguments * a, int column, u32 counted, u32 count, u32 rest)
 {
-  const int cells = a->histogram.rows * a->histogram.columns;
-  if (VariantHas(variant, SamplesArePrecise))
-  {
-    return CountInChunk(variant, chunkHistograms, chunk, cells, cell);
-  }
-  const int                 column = cell % CorrelationRatioColumns;
-  GPUREG_GLOBAL const u32 * row = chunkHistograms + (i64)chunk * cells + cell - column;
-  const u32                 count = row[CorrelationRatioCount];
   if (column == CorrelationRatioCount)
   {
     return (u64)(count >> CorrelationRatioCountShift) * ((u64)a->histogram.countUnit << CorrelationRatioRestBits);
@@ -215,9 +278,57 @@ ReadChunk(
   {
     return 0;
   }
-  return ((u64)row[column] << CorrelationRatioRestBits) + (column == CorrelationRatioSum
-                                                             ? row[CorrelationRatioRest]
-                                                             : count & (((u32)1 << CorrelationRatioCountShift) - 1));
+  return ((u64)counted << CorrelationRatioRestBits) +
+         (column == CorrelationRatioSum ? rest : count & (((u32)1 << CorrelationRatioCountShift) - 1));
+}
+
+/** Of a chunk's cell, in 2^-CorrelationRatioRestBits of the histogram's unit; where weights are counted by halves, in that
+ *  unit. */
+GPUREG_FUNCTION u64
+ReadChunk(
+  int variant, const CorrelationRatioArguments * a, GPUREG_GLOBAL const u32 * chunkHistograms, int chunk, int cell)
+{
+  const int cells = a->histogram.rows * a->histogram.columns;
+  if (CountsHalves(variant))
+  {
+    return CountInChunk(variant, chunkHistograms, chunk, cells, cell);
+  }
+  const int                 column = cell % CorrelationRatioColumns;
+  GPUREG_GLOBAL const u32 * row = chunkHistograms + (i64)chunk * cells + cell - column;
+  return JoinCounters(a, column, row[column], row[CorrelationRatioCount], row[CorrelationRatioRest]);
+}
+
+/** What some samples of one fixed bin have counted in its cells, in the unit of ReadChunk: counters, or high halves, and the
+ *  low ones. */
+GPUREG_FUNCTION void
+JoinRow(int variant, const CorrelationRatioArguments * a, const u32 * counters, const u32 * low, u64 * cells)
+{
+  for (int k = 0; k < CorrelationRatioColumns; ++k)
+  {
+    cells[k] = CountsHalves(variant)
+                 ? ((u64)counters[k] << 16) + low[k]
+                 : JoinCounters(a, k, counters[k], counters[CorrelationRatioCount], counters[CorrelationRatioRest]);
+  }
+}
+
+/** What the sample at a position adds to its fixed bin's cells, in the unit of ReadChunk; 0 if it is not valid. */
+GPUREG_FUNCTION int
+FindCells(int                               variant,
+          const CorrelationRatioArguments * a,
+          const SampleMaps *                maps,
+          const SampleVolumes *             v,
+          const i64 *                       position,
+          u64 *                             cells)
+{
+  int       first;
+  u32       weights[WindowCells], low[WindowCells];
+  const int isValid = CountsHalves(variant) ? FindPreciseWindow(variant, a, maps, v, position, &first, weights, low)
+                                            : FindWindow(variant, a, maps, v, position, &first, weights);
+  if (isValid)
+  {
+    JoinRow(variant, a, weights, low, cells);
+  }
+  return isValid;
 }
 
 /** N, Σ Y and Σ Y² of some samples, in one unit. */

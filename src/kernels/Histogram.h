@@ -9,7 +9,7 @@
 
 GPUREG_NAMESPACE_BEGIN
 
-/** 2^32: HistogramArguments::countUnit of the precise variants. */
+/** 2^32: HistogramArguments::countUnit where weights are counted by halves. */
 #define GPUREG_PRECISE_COUNT_UNIT GPUREG_FIXED_UNITS
 
 enum
@@ -34,26 +34,40 @@ typedef struct HistogramArguments
                                      meet in a cell, count in different ones */
 } HistogramArguments;
 
-/** A cell of a chunk's histogram has one counter, or the precise variants' two: first those of the high halves of all
- *  cells, then those of the low halves, see SplitWeights. */
+/** Whether weights are counted by halves: the precise variants', and those of samples that do not all weigh the same. */
+GPUREG_FUNCTION int
+CountsHalves(int variant)
+{
+  return VariantHas(variant, SamplesArePrecise | WeighsBorder);
+}
+
+/** A cell of a chunk's histogram has one counter, or, where weights are counted by halves, two: first those of the high halves
+ *  of all cells, then those of the low halves, see SplitWeights. */
 GPUREG_FUNCTION int
 CountersPerCell(int variant)
 {
-  return VariantHas(variant, SamplesArePrecise) ? 2 : 1;
+  return CountsHalves(variant) ? 2 : 1;
 }
 
-/** Bytes of a cell of a chunk's histogram, and of the table: there, a float, or a 64-bit integer. */
+/** Bytes of a cell of a chunk's histogram. */
 GPUREG_FUNCTION int
 CellBytes(int variant)
 {
   return 4 * CountersPerCell(variant);
 }
 
+/** Bytes of an entry of the table: a float, or a 64-bit integer. */
+GPUREG_FUNCTION int
+TableEntryBytes(int variant)
+{
+  return VariantHas(variant, SamplesArePrecise) ? 8 : 4;
+}
+
 /** What a chunk's histogram has counted in a cell. */
 GPUREG_FUNCTION u64
 CountInChunk(int variant, GPUREG_GLOBAL const u32 * chunkHistograms, int chunk, int cells, int cell)
 {
-  if (VariantHas(variant, SamplesArePrecise))
+  if (CountsHalves(variant))
   {
     GPUREG_GLOBAL const u32 * counters = chunkHistograms + (i64)chunk * 2 * cells + cell;
     return ((u64)counters[0] << 16) + counters[cells];

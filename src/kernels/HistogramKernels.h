@@ -17,6 +17,76 @@ RowsOfBand(const HistogramArguments * a, int firstRow)
   return a->rows - firstRow < a->bandRows ? a->rows - firstRow : a->bandRows;
 }
 
+/** Counts the samples that a lane of a chunk goes through, those whose fixed bin is one of a band's rows, in a histogram of
+ *  the band's cells, which lie `stride` apart. */
+GPUREG_METRIC_GROUP_FUNCTION void
+CountLane(int                     variant,
+          const MetricArguments * a,
+          const SampleMaps *      maps,
+          const SampleVolumes *   v,
+          int                     chunk,
+          int                     firstRow,
+          int                     rows,
+          GPUREG_LOCAL u32 *      histogram,
+          int                     stride)
+{
+  const HistogramArguments * h = &a->histogram;
+  const int                  bandCells = rows * h->columns;
+  LaneWalk                   walk = StartLaneWalk(variant, &h->samples, maps, chunk, LaneCount(), LaneIndex());
+  for (int step = 0; step < walk.count; ++step, AdvanceLaneWalk(variant, maps, &walk))
+  {
+    float     x[3];
+    i64       position[3];
+    const int row = (int)v->fixedBins[walk.sample] - firstRow;
+    if (row < 0 || row >= rows)
+    {
+      continue;
+    }
+    MapSample(variant, &h->samples, maps, v, &walk, x, position);
+    int first;
+    u32 weights[WindowCells], low[WindowCells];
+    if (CountsHalves(variant))
+    {
+      if (FindPreciseWindow(variant, a, maps, v, position, &first, weights, low))
+      {
+        AddWindow(histogram, row * h->columns + first, stride, weights);
+        AddWindow(histogram, bandCells + row * h->columns + first, stride, low);
+      }
+    }
+    else if (FindWindow(variant, a, maps, v, position, &first, weights))
+    {
+      AddWindow(histogram, row * h->columns + first, stride, weights);
+    }
+  }
+}
+
+/** Clears a group's memory for counters. */
+GPUREG_GROUP_FUNCTION void
+ClearCounters(GPUREG_LOCAL u32 * counters, int count)
+{
+  for (int counter = LaneIndex(); counter < count; counter += LaneCount())
+  {
+    counters[counter] = 0;
+  }
+  LocalBarrier();
+}
+
+/** Where a band's counter is in a chunk's histogram, from the band's first row on: low halves lie behind the high ones, there
+ *  of all cells, in the band's counters of its own. */
+GPUREG_FUNCTION int
+CounterInChunk(int variant, const HistogramArguments * a, int bandCells, int counter)
+{
+  const int isLow = CountsHalves(variant) && counter >= bandCells;
+  return isLow ? counter - bandCells + a->rows * a->columns : counter;
+}
+
+/** A band's first row in the histogram of a group's chunk. */
+GPUREG_FUNCTION i64
+BandInChunk(int variant, const HistogramArguments * a, int group, int firstRow)
+{
+  return ((i64)group * (a->rows * CountersPerCell(variant)) + firstRow) * a->columns;
+}
+
 /** Pass 1. One group counts one chunk into a histogram in local memory, then writes it to
  *  chunkHistograms[group][counter][fixed bin][cell], in units of 1/countUnit.
  *  Where the cells do not fit into local memory, the groups of band b count the fixed bins from
@@ -32,50 +102,17 @@ HistogramGroup(int                     variant,
 {
   const HistogramArguments * h = &a->histogram;
   const int                  lane = LaneIndex();
-  const int                  lanes = LaneCount();
   const int                  firstRow = GroupIndexY() * h->bandRows;
   const int                  rows = RowsOfBand(h, firstRow);
   const int                  bandCells = rows * h->columns;
   const int                  counters = bandCells * CountersPerCell(variant);
   const int                  copies = h->histogramCopies;
-  GPUREG_LOCAL u32 *         ownHistogram = histogram + (lane & (copies - 1));
-  for (int counter = lane; counter < counters * copies; counter += lanes)
-  {
-    histogram[counter] = 0;
-  }
+  ClearCounters(histogram, counters * copies);
+  CountLane(variant, a, maps, v, firstChunk + GroupIndex(), firstRow, rows, histogram + (lane & (copies - 1)), copies);
   LocalBarrier();
 
-  LaneWalk walk = StartLaneWalk(variant, &h->samples, maps, firstChunk + GroupIndex(), lanes, lane);
-  for (int step = 0; step < walk.count; ++step, AdvanceLaneWalk(variant, maps, &walk))
-  {
-    float     x[3];
-    i64       position[3];
-    const int row = (int)v->fixedBins[walk.sample] - firstRow;
-    if (row < 0 || row >= rows)
-    {
-      continue;
-    }
-    MapSample(variant, &h->samples, maps, v, &walk, x, position);
-    int first;
-    u32 weights[WindowCells], low[WindowCells];
-    if (VariantHas(variant, SamplesArePrecise))
-    {
-      if (FindPreciseWindow(variant, a, maps, v, position, &first, weights, low))
-      {
-        AddWindow(ownHistogram, row * h->columns + first, copies, weights);
-        AddWindow(ownHistogram, bandCells + row * h->columns + first, copies, low);
-      }
-    }
-    else if (FindWindow(variant, a, maps, v, position, &first, weights))
-    {
-      AddWindow(ownHistogram, row * h->columns + first, copies, weights);
-    }
-  }
-  LocalBarrier();
-
-  const int           allRows = h->rows * CountersPerCell(variant);
-  GPUREG_GLOBAL u32 * out = chunkHistograms + ((i64)GroupIndex() * allRows + firstRow) * h->columns;
-  for (int counter = lane; counter < counters; counter += lanes)
+  GPUREG_GLOBAL u32 * out = chunkHistograms + BandInChunk(variant, h, GroupIndex(), firstRow);
+  for (int counter = lane; counter < counters; counter += LaneCount())
   {
     // Each lane begins with another copy, so that together they read from all banks of local memory.
     const int firstCopy = lane * copies / TileWidth;
@@ -84,9 +121,7 @@ HistogramGroup(int                     variant,
     {
       sum += histogram[counter * copies + ((firstCopy + copy) & (copies - 1))];
     }
-    // Low halves lie behind the high ones: here of the band's cells, there of all of them.
-    const int isLow = VariantHas(variant, SamplesArePrecise) && counter >= bandCells;
-    out[isLow ? counter - bandCells + h->rows * h->columns : counter] = sum;
+    out[CounterInChunk(variant, h, bandCells, counter)] = sum;
   }
 }
 

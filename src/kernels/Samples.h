@@ -26,7 +26,8 @@ enum
   WritesForces = 64,         /* keep each sample's force, for transforms of local support */
   ReadsQuads = 128,          /* the moving values are kept as quads, see InterpolateQuads */
   SamplesArePrecise = 256,   /* values are 64-bit integers, as positions always are: PreciseSamples.h */
-  GradientOfFixed = 512      /* forces go along the fixed image's gradient, one a sample */
+  WeighsBorder = 512,        /* samples weigh less near the moving image's edge: BorderWeight.h */
+  GradientOfFixed = 1024     /* forces go along the fixed image's gradient, one a sample */
 };
 
 /** What the samples depend on besides the volumes and SampleMaps. Passed by value to every kernel, so its

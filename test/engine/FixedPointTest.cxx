@@ -9,11 +9,14 @@
 #include "Interpolation.h"
 #include "ForceSums.h"
 #include "Samples.h"
+#include "SamplePartition.h"
 #include "PreciseSamples.h"
 #include "Histogram.h"
 #include "MattesSample.h"
 #include "MattesPrecise.h"
 #include "MattesTable.h"
+#include "BorderWeight.h"
+#include "CorrelationRatio.h"
 
 #include "TestSeeds.h"
 
@@ -665,6 +668,206 @@ TEST(PositionTest, LinearNeighboursAreThePosition)
   EXPECT_EQ(fraction, 1.0f);
   EXPECT_EQ(FindLinearNeighbour(8 * One - 1, 7, &fraction), 7);
   EXPECT_EQ(fraction, 1.0f);
+}
+
+/** A quotient of 64 bits loses up to 2 units to each of the places that are cut off dividend and divisor. */
+TEST(CorrelationRatioTableTest, QuotientsAreExactToAFewUnits)
+{
+  EXPECT_EQ(DivideFixed(0, 0), 0);
+  EXPECT_EQ(DivideFixed(0, 7), 0);
+  for (int bits = 0; bits < 64; ++bits)
+  {
+    const u64 b = u64{ 1 } << bits;
+    EXPECT_EQ(DivideFixed(b, b), One);
+    EXPECT_EQ(DivideFixed(2 * b - 1, 2 * b - 1), One);
+    EXPECT_EQ(DivideFixed(b / 2, b), bits > 0 ? Half : 0);
+  }
+  Repeat(20000, [](Random & random) {
+    const u64         b = static_cast<u64>(std::abs(DrawOfBits(random, 62))) + 1;
+    const u64         a = std::uniform_int_distribution<u64>(0, b)(random);
+    const long double exact = static_cast<long double>(a) / static_cast<long double>(b) * Units;
+    EXPECT_NEAR(static_cast<double>(static_cast<long double>(DivideFixed(a, b)) - exact), 0.0, 4.0) << a << '/' << b;
+  });
+}
+
+TEST(CorrelationRatioTableTest, TheRatioIsBetween0And1)
+{
+  EXPECT_EQ(RatioOfDeviations(0, 0), 0);
+  EXPECT_EQ(RatioOfDeviations(5, 0), 0);
+  EXPECT_EQ(RatioOfDeviations(5, -1), 0);
+  EXPECT_EQ(RatioOfDeviations(-5, 7), 0);
+  EXPECT_EQ(RatioOfDeviations(7, 7), One);
+  EXPECT_EQ(RatioOfDeviations(8, 7), One);
+  EXPECT_EQ(RatioOfDeviations(i64{ 1 } << 61, i64{ 1 } << 62), Half);
+  EXPECT_EQ(RatioOfDeviations(std::numeric_limits<i64>::max(), std::numeric_limits<i64>::max()), One);
+}
+
+/** In floats a bin's mean is two of them, which give all of its 32 bits back. */
+TEST(CorrelationRatioTableTest, RowsKeepAllOfTheBinsMean)
+{
+  Repeat(5000, [](Random & random) {
+    constexpr int Row = 3;
+    const i64     meanOfBin = DrawBetween(random, 0, One);
+    const i64     mean = DrawBetween(random, 0, One);
+    const i64     ratio = DrawBetween(random, 0, One);
+    float         floats[(Row + 2) * CorrelationRatioTableColumns] = {};
+    WriteTableRow(0, Row, meanOfBin, mean, ratio, floats);
+    const float * row = floats + Row * CorrelationRatioTableColumns;
+    EXPECT_EQ((static_cast<double>(row[CorrelationRatioMeanOfBin]) + row[CorrelationRatioMeanRest]) * 4294967296.0,
+              static_cast<double>(meanOfBin));
+    EXPECT_LT(std::abs(row[CorrelationRatioMeanRest]), 256 * GPUREG_FIXED_UNIT);
+    EXPECT_FLOAT_EQ(row[CorrelationRatioMean], static_cast<float>(mean) * GPUREG_FIXED_UNIT);
+    EXPECT_FLOAT_EQ(row[CorrelationRatioRatio], static_cast<float>(ratio) * GPUREG_FIXED_UNIT);
+    EXPECT_EQ(row[-1], 0.0f);
+    EXPECT_EQ(row[CorrelationRatioTableColumns], 0.0f);
+
+    i64 integers[(Row + 2) * CorrelationRatioTableColumns] = {};
+    WriteTableRow(SamplesArePrecise, Row, meanOfBin, mean, ratio, integers);
+    const i64 * preciseRow = integers + Row * CorrelationRatioTableColumns;
+    EXPECT_EQ(preciseRow[CorrelationRatioMeanOfBin], meanOfBin);
+    EXPECT_EQ(preciseRow[CorrelationRatioMeanRest], 0);
+    EXPECT_EQ(preciseRow[CorrelationRatioMean], mean);
+    EXPECT_EQ(preciseRow[CorrelationRatioRatio], ratio);
+    EXPECT_EQ(preciseRow[-1], 0);
+    EXPECT_EQ(preciseRow[CorrelationRatioTableColumns], 0);
+  });
+}
+
+/** Of a chunk as full as it may be, every sample's value and rests the largest there are: no counter runs over into another. */
+TEST(CorrelationRatioTableTest, AFullChunkIsReadAsItWasCounted)
+{
+  constexpr u32             Most = MostSamplesOfCorrelationRatio;
+  constexpr u32             Rest = 1 << CorrelationRatioRestBits;
+  constexpr u32             Unit = 1 << 18;
+  CorrelationRatioArguments a{};
+  a.histogram.rows = 2;
+  a.histogram.columns = CorrelationRatioColumns;
+  a.histogram.countUnit = Unit;
+  // Two chunks of two bins; the second bin of the second chunk is full.
+  std::vector<u32> counters(2 * 2 * CorrelationRatioColumns, 77);
+  u32 * const      row = counters.data() + 3 * CorrelationRatioColumns;
+  std::fill(row, row + CorrelationRatioColumns, 0u);
+  for (u32 n = 0; n < Most; ++n)
+  {
+    row[CorrelationRatioCount] += (u32{ 1 } << CorrelationRatioCountShift) + Rest;
+    row[CorrelationRatioSum] += Unit;
+    row[CorrelationRatioSquares] += Unit;
+    row[CorrelationRatioRest] += Rest;
+  }
+  const u64 expected[CorrelationRatioColumns] = {
+    u64{ Most } * Unit * Rest, u64{ Most } * (u64{ Unit } * Rest + Rest), u64{ Most } * (u64{ Unit } * Rest + Rest), 0
+  };
+  u64 joined[CorrelationRatioColumns];
+  JoinRow(0, &a, row, nullptr, joined);
+  for (int k = 0; k < CorrelationRatioColumns; ++k)
+  {
+    EXPECT_EQ(ReadChunk(0, &a, counters.data(), 1, CorrelationRatioColumns + k), expected[k]) << k;
+    EXPECT_EQ(joined[k], expected[k]) << k;
+  }
+}
+
+/** The precise variants' counters: halves, the low ones behind all of the high ones. */
+TEST(CorrelationRatioTableTest, APreciseChunkIsReadAsItWasCounted)
+{
+  CorrelationRatioArguments a{};
+  a.histogram.rows = 3;
+  a.histogram.columns = CorrelationRatioColumns;
+  a.histogram.countUnit = GPUREG_PRECISE_COUNT_UNIT;
+  const int        cells = a.histogram.rows * CorrelationRatioColumns;
+  std::vector<u32> counters(4 * static_cast<std::size_t>(cells));
+  Random           random(5);
+  for (u32 & counter : counters)
+  {
+    counter = static_cast<u32>(random());
+  }
+  for (int chunk = 0; chunk < 2; ++chunk)
+  {
+    for (int cell = 0; cell < cells; ++cell)
+    {
+      const u32 * high = counters.data() + chunk * 2 * cells + cell;
+      const u64   expected = (u64{ high[0] } << 16) + high[cells];
+      const int   column = cell % CorrelationRatioColumns;
+      u64         joined[CorrelationRatioColumns];
+      JoinRow(SamplesArePrecise, &a, high - column, high - column + cells, joined);
+      EXPECT_EQ(ReadChunk(SamplesArePrecise, &a, counters.data(), chunk, cell), expected);
+      EXPECT_EQ(joined[column], expected);
+    }
+  }
+}
+
+/** 0 at the edges, 1 from the distance on, linear in between, on both sides; and its gradient the slope of that. */
+TEST(BorderWeightTest, RisesFromTheEdges)
+{
+  const VolumeShape shape = MakeVolumeShape(40, 10, 1);
+  BorderArguments   border{};
+  border.perVoxel[0] = 0.25f; // 4 voxels
+  border.perVoxel[1] = 0.1f;  // 10 voxels: the ramps meet
+  // The third axis has none. Physical axes are the image's, turned: x' = y, y' = -x; voxels of 2 mm and 1 mm.
+  border.perMillimetre[0 * 3 + 1] = -0.25f / 2;
+  border.perMillimetre[1 * 3 + 0] = 0.1f;
+  const auto weigh = [&](double x, double y) {
+    const i64 position[3] = { std::llround(std::ldexp(x, 32)), std::llround(std::ldexp(y, 32)), 0 };
+    return FindBorderWeight(&border, &shape, position);
+  };
+  EXPECT_EQ(weigh(-0.5, 4.5), 0.0f);
+  EXPECT_EQ(weigh(20, -0.5), 0.0f);
+  EXPECT_NEAR(weigh(39.5 - 1e-6, 4.5), 0.0f, 1e-6);
+  EXPECT_FLOAT_EQ(weigh(0.5, 4.5), 0.25f * 0.5f);
+  EXPECT_FLOAT_EQ(weigh(38.5, 4.5), 0.25f * 0.5f);
+  EXPECT_FLOAT_EQ(weigh(20, 4.5), 0.5f);
+  EXPECT_FLOAT_EQ(weigh(3.5, 1.5), 0.2f);
+  EXPECT_FLOAT_EQ(weigh(20, 8.5), 0.1f);
+  for (const double x : { 0.3, 1.9, 7.0, 38.0 })
+  {
+    for (const double y : { 0.4, 3.0, 7.7 })
+    {
+      const double step = 1e-3;
+      const i64    position[3] = { std::llround(std::ldexp(x, 32)), std::llround(std::ldexp(y, 32)), 0 };
+      float        gradient[3];
+      EXPECT_EQ(FindBorderWeightAndGradient(&border, &shape, position, gradient), weigh(x, y));
+      EXPECT_NEAR(gradient[0], (weigh(x, y + step) - weigh(x, y - step)) / (2 * step), 2e-4);
+      EXPECT_NEAR(gradient[1], -(weigh(x + step, y) - weigh(x - step, y)) / (2 * step) / 2, 2e-4);
+      EXPECT_EQ(gradient[2], 0.0f);
+    }
+  }
+}
+
+/** A sample wherever it is, and the same one on a lane's walk. */
+TEST(SamplePartitionTest, ASampleByItselfIsWhereAWalkComesTo)
+{
+  Random          random(6);
+  SampleArguments a{};
+  SampleMaps      maps{};
+  for (i64 & entry : maps.toMoving.row)
+  {
+    entry = DrawOfBits(random, 40);
+  }
+  a.virtualShape = MakeVolumeShape(37, 11, 9);
+  a.tileDepth = 4;
+  a.tileCount[0] = 2;
+  a.tileCount[1] = 6;
+  a.tileCount[2] = 3;
+  int visited = 0;
+  for (int chunk = 0; chunk < ChunkCount(&a); ++chunk)
+  {
+    for (int lane = 0; lane < 64; ++lane)
+    {
+      LaneWalk walk = StartLaneWalk(0, &a, &maps, chunk, 64, lane);
+      for (int step = 0; step < walk.count; ++step, AdvanceLaneWalk(0, &maps, &walk))
+      {
+        const LaneWalk alone = StartWalkAt(0, &a, &maps, static_cast<u32>(walk.sample));
+        EXPECT_EQ(alone.sample, walk.sample);
+        for (int d = 0; d < 3; ++d)
+        {
+          EXPECT_EQ(alone.x[d], walk.x[d]);
+          EXPECT_EQ(alone.mapped[d], walk.mapped[d]);
+        }
+        ++visited;
+      }
+    }
+  }
+  EXPECT_EQ(visited, 37 * 11 * 9);
+  EXPECT_EQ(StartWalkAt(SamplesArePoints, &a, &maps, 4294967295u).sample, i64{ 4294967295 });
 }
 
 } // namespace gpuregtest

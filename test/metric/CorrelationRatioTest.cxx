@@ -1,23 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // CudaCorrelationRatioMetric against its definition in double precision, from ITK's interpolators and transforms.
-#include "RandomGrid.h"
-#include "TestAnswer.h"
+#include "CorrelationRatioProblem.h"
 #include "TestDevices.h"
-#include "TestImages.h"
 
-#include "itkCudaCorrelationRatioMetric.h"
-
-#include "itkAffineTransform.h"
 #include "itkBSplineInterpolateImageFunction.h"
-#include "itkCentralDifferenceImageFunction.h"
-#include "itkDisplacementFieldTransform.h"
-#include "itkGradientRecursiveGaussianImageFilter.h"
-#include "itkImageMaskSpatialObject.h"
+#include "itkCompositeTransform.h"
 #include "itkImageRegistrationMethodv4.h"
-#include "itkLinearInterpolateImageFunction.h"
+#include "itkNearestNeighborInterpolateImageFunction.h"
 #include "itkRegularStepGradientDescentOptimizerv4.h"
 #include "itkTranslationTransform.h"
-#include "itkVectorLinearInterpolateImageFunction.h"
 
 #include <array>
 #include <cmath>
@@ -30,308 +21,6 @@ namespace gpuregtest
 
 namespace
 {
-
-/** A problem, and everything in it that a case may change. */
-template <typename TPixel, unsigned int VDimension>
-struct Problem
-{
-  using ImageType = itk::Image<TPixel, VDimension>;
-  using MetricType = itk::CudaCorrelationRatioMetric<ImageType, ImageType>;
-  using TransformType = itk::Transform<double, VDimension, VDimension>;
-  using InterpolatorType = itk::InterpolateImageFunction<ImageType, double>;
-  using MaskType = itk::ImageMaskSpatialObject<VDimension>;
-  using PointType = typename ImageType::PointType;
-
-  explicit Problem(std::uint64_t seed)
-  {
-    Grid<VDimension> grid;
-    grid.size.Fill(VDimension == 3 ? 37 : 230);
-    grid.size[1] -= 5;
-    grid.spacing[0] = 1.7;
-    grid.origin.Fill(-31.0);
-    grid.direction = MakeRotation<VDimension>(0.3);
-    Grid<VDimension> movingGrid = grid;
-    movingGrid.direction = MakeRotation<VDimension>(-0.2);
-    movingGrid.spacing[1] = 0.9;
-    movingGrid.start.Fill(3);
-    movingGrid.SetCentre(grid.GetCentre());
-    std::tie(fixed, moving) = MakeImagePair<ImageType>(grid, movingGrid, seed);
-    const auto affine = itk::AffineTransform<double, VDimension>::New();
-    affine->SetCenter(grid.GetCentre());
-    auto   parameters = affine->GetParameters();
-    Random random(seed + 1);
-    for (unsigned int p = 0; p < parameters.size(); ++p)
-    {
-      parameters[p] += Uniform(random, -0.06, 0.06) * (p < VDimension * VDimension ? 1.0 : 20.0);
-    }
-    affine->SetParameters(parameters);
-    transform = affine;
-    interpolator = itk::LinearInterpolateImageFunction<ImageType, double>::New();
-  }
-
-  typename MetricType::Pointer
-  MakeMetric(const itk::GPUDevice & device) const
-  {
-    const auto metric = MetricType::New();
-    metric->SetDevice(device);
-    metric->SetFixedImage(fixed);
-    metric->SetMovingImage(moving);
-    metric->SetMovingTransform(transform);
-    metric->SetMovingInterpolator(interpolator);
-    metric->SetFixedImageMask(fixedMask);
-    metric->SetMovingImageMask(movingMask);
-    metric->SetNumberOfHistogramBins(bins);
-    metric->SetUseMovingImageGradientFilter(usesGradientFilter);
-    if (!points.empty())
-    {
-      const auto set = MetricType::FixedSampledPointSetType::New();
-      for (std::size_t n = 0; n < points.size(); ++n)
-      {
-        set->SetPoint(static_cast<itk::IdentifierType>(n), points[n]);
-      }
-      metric->SetFixedSampledPointSet(set);
-      metric->SetUseSampledPointSet(true);
-    }
-    return metric;
-  }
-
-  typename ImageType::Pointer        fixed;
-  typename ImageType::Pointer        moving;
-  typename TransformType::Pointer    transform;
-  typename InterpolatorType::Pointer interpolator;
-  typename MaskType::Pointer         fixedMask;
-  typename MaskType::Pointer         movingMask;
-  std::vector<PointType>             points;
-  unsigned int                       bins = 64;
-  bool                               usesGradientFilter = true;
-};
-
-/** The metric's definition. */
-template <typename TPixel, unsigned int VDimension>
-class Definition
-{
-public:
-  using ProblemType = Problem<TPixel, VDimension>;
-  using ImageType = typename ProblemType::ImageType;
-  using PointType = typename ProblemType::PointType;
-
-  explicit Definition(const ProblemType & problem)
-    : m_Problem(problem)
-    , m_Fixed(itk::LinearInterpolateImageFunction<ImageType, double>::New())
-  {
-    m_Fixed->SetInputImage(problem.fixed);
-    problem.interpolator->SetInputImage(problem.moving);
-    FindRange();
-    MakeGradient();
-    const auto region = problem.fixed->GetBufferedRegion();
-    if (problem.points.empty())
-    {
-      for (itk::ImageRegionIteratorWithIndex<ImageType> it(problem.fixed, region); !it.IsAtEnd(); ++it)
-      {
-        PointType point;
-        problem.fixed->TransformIndexToPhysicalPoint(it.GetIndex(), point);
-        Add(point);
-      }
-    }
-    for (const PointType & point : problem.points)
-    {
-      Add(point);
-    }
-  }
-
-  Answer
-  Evaluate() const
-  {
-    struct Sums
-    {
-      double count = 0, mean = 0, squares = 0;
-    };
-    std::vector<Sums> bins(m_Problem.bins);
-    Sums              all;
-    for (const Sample & s : m_Samples)
-    {
-      for (Sums * sums : { &bins[s.bin], &all })
-      {
-        sums->count += 1;
-        sums->mean += s.value;
-      }
-    }
-    for (Sums & sums : bins)
-    {
-      sums.mean /= std::max(1.0, sums.count);
-    }
-    all.mean /= all.count;
-    double within = 0;
-    for (const Sample & s : m_Samples)
-    {
-      within += std::pow(s.value - bins[s.bin].mean, 2);
-      all.squares += std::pow(s.value - all.mean, 2);
-    }
-    Answer answer;
-    answer.validPoints = m_Samples.size();
-    answer.value = within / all.squares;
-    const bool isLocal = m_Problem.transform->GetTransformCategory() ==
-                         ProblemType::TransformType::TransformCategoryEnum::DisplacementField;
-    answer.derivative.assign(m_Problem.transform->GetNumberOfParameters(), 0.0);
-    for (const Sample & s : m_Samples)
-    {
-      typename ProblemType::TransformType::JacobianType jacobian;
-      m_Problem.transform->ComputeJacobianWithRespectToParameters(s.point, jacobian);
-      const double weight = -2.0 / all.squares * ((s.value - bins[s.bin].mean) - answer.value * (s.value - all.mean));
-      for (unsigned int p = 0; p < jacobian.cols(); ++p)
-      {
-        for (unsigned int d = 0; d < VDimension; ++d)
-        {
-          answer.derivative[p + (isLocal ? s.voxel * VDimension : 0)] += weight * jacobian[d][p] * s.gradient[d];
-        }
-      }
-    }
-    return answer;
-  }
-
-private:
-  using VectorType = itk::CovariantVector<double, VDimension>;
-
-  struct Sample
-  {
-    PointType    point;
-    std::size_t  voxel;
-    unsigned int bin;
-    double       value;
-    VectorType   gradient;
-  };
-
-  void
-  FindRange()
-  {
-    m_Minimum = std::numeric_limits<double>::max();
-    m_Maximum = std::numeric_limits<double>::lowest();
-    const auto region = m_Problem.fixed->GetBufferedRegion();
-    for (itk::ImageRegionIteratorWithIndex<ImageType> it(m_Problem.fixed, region); !it.IsAtEnd(); ++it)
-    {
-      PointType point;
-      m_Problem.fixed->TransformIndexToPhysicalPoint(it.GetIndex(), point);
-      if (!m_Problem.fixedMask || m_Problem.fixedMask->IsInsideInWorldSpace(point))
-      {
-        m_Minimum = std::min<double>(m_Minimum, it.Get());
-        m_Maximum = std::max<double>(m_Maximum, it.Get());
-      }
-    }
-  }
-
-  void
-  MakeGradient()
-  {
-    if (!m_Problem.usesGradientFilter)
-    {
-      m_Differences = itk::CentralDifferenceImageFunction<ImageType, double>::New();
-      m_Differences->UseImageDirectionOn();
-      m_Differences->SetInputImage(m_Problem.moving);
-      return;
-    }
-    // As itk::ImageToImageMetricv4 sets it up.
-    const auto filter = itk::GradientRecursiveGaussianImageFilter<ImageType>::New();
-    filter->SetInput(m_Problem.moving);
-    filter->SetSigma(m_Problem.moving->GetSpacing().GetVnlVector().max_value());
-    filter->SetNormalizeAcrossScale(true);
-    filter->SetUseImageDirection(true);
-    filter->Update();
-    m_Gradient = filter->GetOutput();
-    m_GradientAt = itk::VectorLinearInterpolateImageFunction<GradientImageType, double>::New();
-    m_GradientAt->SetInputImage(m_Gradient);
-  }
-
-  void
-  Add(const PointType & point)
-  {
-    const PointType moved = m_Problem.transform->TransformPoint(point);
-    if (!m_Fixed->IsInsideBuffer(point) || !m_Problem.interpolator->IsInsideBuffer(moved) ||
-        (m_Problem.fixedMask && !m_Problem.fixedMask->IsInsideInWorldSpace(point)) ||
-        (m_Problem.movingMask && !m_Problem.movingMask->IsInsideInWorldSpace(moved)))
-    {
-      return;
-    }
-    Sample sample;
-    sample.point = point;
-    sample.voxel = m_Problem.fixed->ComputeOffset(m_Problem.fixed->TransformPhysicalPointToIndex(point));
-    // Both are pixels to the metric, as to all of ITK's.
-    const auto fixedValue = static_cast<TPixel>(m_Fixed->Evaluate(point));
-    sample.bin = std::min(m_Problem.bins - 1,
-                          static_cast<unsigned int>(
-                            std::max(0.0, m_Problem.bins * (fixedValue - m_Minimum) / (m_Maximum - m_Minimum))));
-    sample.value = static_cast<TPixel>(m_Problem.interpolator->Evaluate(moved));
-    if (m_Problem.usesGradientFilter)
-    {
-      const auto gradient = m_GradientAt->Evaluate(moved);
-      for (unsigned int d = 0; d < VDimension; ++d)
-      {
-        sample.gradient[d] = gradient[d];
-      }
-    }
-    else
-    {
-      sample.gradient = m_Differences->Evaluate(moved);
-    }
-    m_Samples.push_back(sample);
-  }
-
-  using GradientImageType = typename itk::GradientRecursiveGaussianImageFilter<ImageType>::OutputImageType;
-
-  const ProblemType &                                                                    m_Problem;
-  typename itk::LinearInterpolateImageFunction<ImageType, double>::Pointer               m_Fixed;
-  typename GradientImageType::Pointer                                                    m_Gradient;
-  typename itk::VectorLinearInterpolateImageFunction<GradientImageType, double>::Pointer m_GradientAt;
-  typename itk::CentralDifferenceImageFunction<ImageType, double>::Pointer               m_Differences;
-  double                                                                                 m_Minimum = 0;
-  double                                                                                 m_Maximum = 0;
-  std::vector<Sample>                                                                    m_Samples;
-};
-
-template <unsigned int VDimension>
-typename itk::ImageMaskSpatialObject<VDimension>::Pointer
-MakeMask(const itk::ImageBase<VDimension> & like)
-{
-  using MaskType = itk::ImageMaskSpatialObject<VDimension>;
-  const auto image = MaskType::ImageType::New();
-  image->CopyInformation(&like);
-  image->SetRegions(like.GetLargestPossibleRegion());
-  image->Allocate();
-  const auto start = like.GetLargestPossibleRegion().GetIndex();
-  for (itk::ImageRegionIteratorWithIndex<typename MaskType::ImageType> it(image, image->GetBufferedRegion());
-       !it.IsAtEnd();
-       ++it)
-  {
-    it.Set(it.GetIndex()[0] - start[0] > 7 && it.GetIndex()[1] - start[1] < 25);
-  }
-  const auto mask = MaskType::New();
-  mask->SetImage(image);
-  mask->Update();
-  return mask;
-}
-
-template <unsigned int VDimension>
-typename itk::DisplacementFieldTransform<double, VDimension>::Pointer
-MakeField(const itk::ImageBase<VDimension> & like)
-{
-  using FieldTransformType = itk::DisplacementFieldTransform<double, VDimension>;
-  using FieldType = typename FieldTransformType::DisplacementFieldType;
-  const auto field = FieldType::New();
-  field->CopyInformation(&like);
-  field->SetRegions(like.GetLargestPossibleRegion());
-  field->Allocate();
-  for (itk::ImageRegionIteratorWithIndex<FieldType> it(field, field->GetBufferedRegion()); !it.IsAtEnd(); ++it)
-  {
-    typename FieldType::PixelType vector;
-    for (unsigned int d = 0; d < VDimension; ++d)
-    {
-      vector[d] = 1.3 * std::sin(0.11 * static_cast<double>(it.GetIndex()[d]) + d);
-    }
-    it.Set(vector);
-  }
-  const auto transform = FieldTransformType::New();
-  transform->SetDisplacementField(field);
-  return transform;
-}
 
 class CorrelationRatioTest : public DeviceTest
 {
@@ -413,20 +102,7 @@ TEST_P(CorrelationRatioTest, InMasks)
 
 TEST_P(CorrelationRatioTest, OfPoints)
 {
-  this->ExpectTheDefinitionEverywhere([](auto & problem) {
-    Random random(5);
-    for (int n = 0; n < 700; ++n)
-    {
-      auto index = problem.fixed->GetBufferedRegion().GetIndex();
-      for (unsigned int d = 0; d < index.Dimension; ++d)
-      {
-        index[d] += Draw(random, static_cast<unsigned int>(problem.fixed->GetBufferedRegion().GetSize(d)));
-      }
-      typename std::decay_t<decltype(problem)>::PointType point;
-      problem.fixed->TransformIndexToPhysicalPoint(index, point);
-      problem.points.push_back(point);
-    }
-  });
+  this->ExpectTheDefinitionEverywhere([](auto & problem) { AddRandomPoints(problem, 700, 5); });
 }
 
 TEST_P(CorrelationRatioTest, WithBSplineInterpolation)
@@ -445,6 +121,38 @@ TEST_P(CorrelationRatioTest, OfADisplacementField)
   this->ExpectTheDefinitionEverywhere([](auto & problem) {
     problem.transform = MakeField<std::decay_t<decltype(problem)>::ImageType::ImageDimension>(*problem.fixed);
   });
+}
+
+TEST_P(CorrelationRatioTest, WithTheNearestVoxel)
+{
+  this->ExpectTheDefinitionEverywhere([](auto & problem) {
+    using ImageType = typename std::decay_t<decltype(problem)>::ImageType;
+    problem.interpolator = itk::NearestNeighborInterpolateImageFunction<ImageType, double>::New();
+  });
+}
+
+/** Of linear transforms, of which the second one, or both, are optimised. */
+TEST_P(CorrelationRatioTest, OfAComposite)
+{
+  for (const bool onlyLast : { true, false })
+  {
+    SCOPED_TRACE(onlyLast);
+    this->ExpectTheDefinitionEverywhere([onlyLast](auto & problem) {
+      constexpr unsigned int Dimension = std::decay_t<decltype(problem)>::ImageType::ImageDimension;
+      const auto             composite = itk::CompositeTransform<double, Dimension>::New();
+      const auto             translation = itk::TranslationTransform<double, Dimension>::New();
+      auto                   offset = translation->GetParameters();
+      offset.fill(0.8);
+      translation->SetParameters(offset);
+      composite->AddTransform(translation);
+      composite->AddTransform(problem.transform);
+      if (onlyLast)
+      {
+        composite->SetOnlyMostRecentTransformToOptimizeOn();
+      }
+      problem.transform = composite;
+    });
+  }
 }
 
 /** An interpolator that no device has. */
@@ -674,6 +382,51 @@ TEST_P(CorrelationRatioTest, RefusesBadInputAndGoesOn)
   problem.moving->FillBuffer(3.0f);
   problem.moving->Modified();
   EXPECT_THROW(metric->Initialize(), itk::GPUBadInputError);
+}
+
+TEST_P(CorrelationRatioTest, RefusesMasksThatLeaveNothing)
+{
+  Problem<float, 3> problem(6);
+  const auto        metric = problem.MakeMetric(this->GetDevice());
+  metric->Initialize();
+  const double value = metric->GetValue();
+  const auto   empty = [](const itk::ImageBase<3> & like) {
+    const auto mask = MakeMask(like);
+    const auto image = itk::Image<unsigned char, 3>::New();
+    image->CopyInformation(&like);
+    image->SetRegions(like.GetLargestPossibleRegion());
+    image->Allocate(true);
+    mask->SetImage(image);
+    mask->Update();
+    return mask;
+  };
+  metric->SetFixedImageMask(empty(*problem.fixed));
+  EXPECT_THROW(metric->Initialize(), itk::GPUBadInputError);
+  metric->SetFixedImageMask(problem.fixedMask);
+  metric->SetMovingImageMask(empty(*problem.moving));
+  metric->Initialize();
+  EXPECT_THROW(metric->GetValue(), itk::GPUBadInputError);
+  metric->SetMovingImageMask(problem.movingMask);
+  metric->Initialize();
+  EXPECT_EQ(metric->GetValue(), value);
+}
+
+TEST_P(CorrelationRatioTest, RefusesWhatIsNotANumberInTheFixedImage)
+{
+  Problem<float, 3> problem(6);
+  const auto        metric = problem.MakeMetric(this->GetDevice());
+  const auto        index = problem.fixed->GetBufferedRegion().GetIndex();
+  const float       kept = problem.fixed->GetPixel(index);
+  for (const float bad : { std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity() })
+  {
+    problem.fixed->SetPixel(index, bad);
+    problem.fixed->Modified();
+    EXPECT_THROW(metric->Initialize(), itk::GPUBadInputError);
+  }
+  problem.fixed->SetPixel(index, kept);
+  problem.fixed->Modified();
+  metric->Initialize();
+  EXPECT_GT(metric->GetValue(), 0.0);
 }
 
 /** By ITK's classes, too. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every kernel that goes through a metric's samples begins with; opencl/OpenCLSamples.h hands it over.
+// What every entry point that goes through a metric's samples begins with; opencl/OpenCLSamples.h hands it over.
 
 // Whoever compiles defines GPUREG_VARIANT: a variant's number, or variant, for kernels that do all of them. The text before
 // this defines MetricArguments, the metric's own.

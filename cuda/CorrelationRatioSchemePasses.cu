@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+// The schemes of the correlation ratio's first pass in CUDA: entry points and launches. What a group does is in
+// src/kernels/CorrelationRatioSchemes.h.
+#include "CudaHistogramPasses.h"
+
+#include "CorrelationRatioSchemePasses.h"
+#include "CudaSort.h"
+
+#include "CorrelationRatioSchemes.h"
+
+#include <cstdint>
+
+namespace gpureg
+{
+
+namespace
+{
+// Of ConflictFree; the others' are Lanes, as their chunks are cut.
+constexpr int PartLanes = 256;
+constexpr int PartBlocks = 6;
+constexpr int JoinLanes = 128;
+constexpr int SearchLanes = 128;
+
+template <int VVariant>
+__global__ void
+__launch_bounds__(Lanes, BlocksOfHistogram(VVariant))
+  GlobalAtomicKernel(const __grid_constant__ CorrelationRatioArguments a,
+                     const SampleVolumes                               v,
+                     int                                               firstChunk,
+                     u64 *                                             histogram,
+                     const __grid_constant__ SampleMaps                maps)
+{
+  GlobalAtomicGroup(VariantOf<VVariant>(a.histogram.samples), &a, &maps, &v, firstChunk, histogram);
+}
+
+template <int VVariant>
+__global__ void
+__launch_bounds__(Lanes, BlocksOfHistogram(VVariant))
+  GlobalMergeKernel(const __grid_constant__ CorrelationRatioArguments a,
+                    const SampleVolumes                               v,
+                    int                                               firstChunk,
+                    u32 *                                             chunkHistograms,
+                    const __grid_constant__ SampleMaps                maps)
+{
+  GlobalMergeGroup(VariantOf<VVariant>(a.histogram.samples), &a, &maps, &v, firstChunk, chunkHistograms);
+}
+
+template <int VVariant>
+__global__ void
+__launch_bounds__(Lanes, BlocksOfHistogram(VVariant))
+  SharedAtomicKernel(const __grid_constant__ CorrelationRatioArguments a,
+                     const SampleVolumes                               v,
+                     int                                               firstChunk,
+                     u64 *                                             histogram,
+                     const __grid_constant__ SampleMaps                maps)
+{
+  SharedAtomicGroup(VariantOf<VVariant>(a.histogram.samples),
+                    &a,
+                    &maps,
+                    &v,
+                    firstChunk,
+                    reinterpret_cast<u32 *>(localMemory),
+                    histogram);
+}
+
+template <int VVariant>
+__global__ void
+__launch_bounds__(Lanes, BlocksOfHistogram(VVariant))
+  SharedWarpKernel(const __grid_constant__ CorrelationRatioArguments a,
+                   const SampleVolumes                               v,
+                   int                                               firstChunk,
+                   u32 *                                             chunkHistograms,
+                   const __grid_constant__ SampleMaps                maps)
+{
+  SharedWarpGroup(VariantOf<VVariant>(a.histogram.samples),
+                  &a,
+                  &maps,
+                  &v,
+                  firstChunk,
+                  reinterpret_cast<u32 *>(localMemory),
+                  chunkHistograms);
+}
+
+template <int VVariant>
+__global__ void
+__launch_bounds__(PartLanes, PartBlocks) ConflictFreeKernel(const __grid_constant__ CorrelationRatioArguments a,
+                                                            const SampleVolumes                               v,
+                                                            const u32 *                                       sorted,
+                                                            const SortedPart *                                parts,
+                                                            u64 *                              sumsOfParts,
+                                                            const __grid_constant__ SampleMaps maps)
+{
+  ConflictFreeGroup(VariantOf<VVariant>(a.histogram.samples), &a, &maps, &v, sorted, parts, localMemory, sumsOfParts);
+}
+
+__global__ void
+__launch_bounds__(JoinLanes) JoinPartsKernel(const u32 * firstParts, const u64 * sumsOfParts, u64 * histogram)
+{
+  JoinPartsGroup(firstParts, sumsOfParts, localMemory, histogram);
+}
+
+/** firstOfBin[bin]: how many keys are less, for 0 <= bin <= bins. */
+__global__ void
+__launch_bounds__(SearchLanes) FindBinsKernel(const u16 * sortedKeys, u32 count, int bins, u32 * firstOfBin)
+{
+  const int bin = static_cast<int>(blockIdx.x * SearchLanes + threadIdx.x);
+  if (bin > bins)
+  {
+    return;
+  }
+  u32 first = 0;
+  u32 end = count;
+  while (first < end)
+  {
+    const u32 middle = first + (end - first) / 2;
+    if (static_cast<int>(sortedKeys[middle]) < bin)
+    {
+      first = middle + 1;
+    }
+    else
+    {
+      end = middle;
+    }
+  }
+  firstOfBin[bin] = first;
+}
+
+class CudaCorrelationRatioSchemePasses : public CorrelationRatioSchemePasses
+{
+public:
+  explicit CudaCorrelationRatioSchemePasses(CudaQueue & queue)
+    : m_Queue(queue)
+  {
+    const CudaDeviceScope scope(queue.GetDevice());
+    int                   localBytes = 0;
+    CheckCuda(cudaDeviceGetAttribute(&localBytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, queue.GetDevice()),
+              "asking for the size of shared memory",
+              queue.GetDeviceName());
+    const auto allow = [&](auto kernel) {
+      CheckCuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, localBytes),
+                "asking for shared memory",
+                queue.GetDeviceName());
+    };
+    WithEachVariant<Arguments>([&](auto constant) {
+      allow(SharedAtomicKernel<constant.value>);
+      allow(SharedWarpKernel<constant.value>);
+    });
+  }
+
+  void
+  Prepare(int) override
+  {}
+
+  void
+  Sort(const MemoryPointer & fixedBins, std::int64_t count, int bins, SortedSamples & sorted) override
+  {
+    const auto    samples = static_cast<std::uint32_t>(count);
+    const auto    ends = static_cast<std::size_t>(bins) + 1;
+    MemoryPointer sortedKeys = m_Queue.Allocate(samples * sizeof(u16));
+    MemoryPointer firstOfBin = m_Queue.Allocate(ends * sizeof(u32));
+    MemoryPointer scratch;
+    ReserveExactly(m_Queue, sorted.indices, samples * sizeof(u32));
+    SortIndices(
+      m_Queue, AddressOf<u16>(fixedBins), samples, AddressOf<u16>(sortedKeys), AddressOf<u32>(sorted.indices), scratch);
+    m_Queue.Launch("finding the bins' samples",
+                   FindBinsKernel,
+                   dim3(static_cast<unsigned int>((ends + SearchLanes - 1) / SearchLanes)),
+                   SearchLanes,
+                   0,
+                   AddressOf<u16>(sortedKeys),
+                   samples,
+                   bins,
+                   AddressOf<u32>(firstOfBin));
+    sorted.firstOfBin.resize(ends);
+    m_Queue.Download(sorted.firstOfBin.data(), *firstOfBin, ends * sizeof(u32));
+  }
+
+  void
+  Clear(const Arguments & a, const HistogramArrays & arrays) override
+  {
+    const CudaDeviceScope scope(m_Queue.GetDevice());
+    CheckCuda(
+      cudaMemsetAsync(AddressOf<u64>(arrays.sums), 0, CountCells(a.histogram) * sizeof(u64), m_Queue.GetStream()),
+      "clearing the histogram",
+      m_Queue.GetDeviceName());
+  }
+
+  void
+  Count(CorrelationRatioScheme  scheme,
+        const Arguments &       a,
+        const SampleMaps &      maps,
+        const HistogramArrays & arrays,
+        int                     firstChunk,
+        int                     chunkCount) override
+  {
+    WithVariant<Arguments>(a.histogram.samples.variant, [&](auto variant) {
+      const auto        bands = static_cast<unsigned int>(CountBands(a.histogram));
+      const std::size_t localBytes = GetBandBytes(a.histogram) * static_cast<std::size_t>(a.histogram.histogramCopies);
+      const auto        launch = [&](auto kernel, unsigned int groupsY, std::size_t bytes, auto * out) {
+        m_Queue.Launch("counting the histogram",
+                       kernel,
+                       dim3(static_cast<unsigned int>(chunkCount), groupsY),
+                       Lanes,
+                       bytes,
+                       a,
+                       GetVolumes(*arrays.samples),
+                       firstChunk,
+                       out,
+                       maps);
+      };
+      u64 * const sums = AddressOf<u64>(arrays.sums);
+      u32 * const chunkHistograms = AddressOf<u32>(arrays.chunkHistograms);
+      switch (scheme)
+      {
+        case CorrelationRatioScheme::GlobalAtomic:
+          launch(GlobalAtomicKernel<variant.value>, 1, 0, sums);
+          break;
+        case CorrelationRatioScheme::GlobalMerge:
+          launch(GlobalMergeKernel<variant.value>, 1, 0, chunkHistograms);
+          break;
+        case CorrelationRatioScheme::SharedAtomic:
+          launch(SharedAtomicKernel<variant.value>, bands, localBytes, sums);
+          break;
+        case CorrelationRatioScheme::SharedWarp:
+          launch(SharedWarpKernel<variant.value>, bands, localBytes, chunkHistograms);
+          break;
+        case CorrelationRatioScheme::SharedMerge:
+        case CorrelationRatioScheme::ConflictFree:
+          break; // HistogramPasses', and CountParts
+      }
+    });
+  }
+
+  void
+  CountParts(const Arguments &       a,
+             const SampleMaps &      maps,
+             const HistogramArrays & arrays,
+             const SchemeArrays &    schemes) override
+  {
+    if (schemes.partCount > 0)
+    {
+      WithVariant<Arguments>(a.histogram.samples.variant, [&](auto variant) {
+        m_Queue.Launch("counting the sorted samples",
+                       ConflictFreeKernel<variant.value>,
+                       dim3(static_cast<unsigned int>(schemes.partCount)),
+                       PartLanes,
+                       PartLanes * CorrelationRatioColumns * sizeof(u64),
+                       a,
+                       GetVolumes(*arrays.samples),
+                       AddressOf<u32>(schemes.sorted.indices),
+                       AddressOf<SortedPart>(schemes.parts),
+                       AddressOf<u64>(schemes.sumsOfParts),
+                       maps);
+      });
+    }
+    m_Queue.Launch("joining the sorted samples' sums",
+                   JoinPartsKernel,
+                   dim3(static_cast<unsigned int>(a.histogram.rows)),
+                   JoinLanes,
+                   JoinLanes * CorrelationRatioColumns * sizeof(u64),
+                   AddressOf<u32>(schemes.firstParts),
+                   AddressOf<u64>(schemes.sumsOfParts),
+                   AddressOf<u64>(arrays.sums));
+  }
+
+private:
+  CudaQueue & m_Queue;
+};
+} // namespace
+
+std::unique_ptr<CorrelationRatioSchemePasses>
+CudaQueue::CreateCorrelationRatioSchemePasses()
+{
+  return std::make_unique<CudaCorrelationRatioSchemePasses>(*this);
+}
+
+} // namespace gpureg

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef gpureg_CorrelationRatioSchemePasses_h
+#define gpureg_CorrelationRatioSchemePasses_h
+
+#include "CorrelationRatioPasses.h"
+#include "SortedSamples.h"
+
+#include "gpureg/CorrelationRatioScheme.h"
+
+namespace gpureg
+{
+
+/** What the schemes of the correlation ratio's first pass read and write besides HistogramArrays. */
+struct SchemeArrays
+{
+  SortedSamples sorted;
+  /** kernels::SortedPart, one a group. */
+  MemoryPointer parts;
+  int           partCount = 0;
+  /** u32 [bins + 1]: each bin's first part. */
+  MemoryPointer firstParts;
+  /** u64 [parts][columns]. */
+  MemoryPointer sumsOfParts;
+};
+
+/** The first pass of the correlation ratio by the schemes other than SharedMerge, on one device. cuda and opencl each have
+ *  them, in a file of this name; the host, whose one loop is HistogramPasses', has not. */
+class CorrelationRatioSchemePasses
+{
+public:
+  using Arguments = kernels::CorrelationRatioArguments;
+
+  virtual ~CorrelationRatioSchemePasses() = default;
+
+  /** Compiles or loads what the variant needs, so that no evaluation does. */
+  virtual void
+  Prepare(int variant) = 0;
+
+  /** Sorts so many samples by their fixed bins; fewer than 2^32. Waits for the device. */
+  virtual void
+  Sort(const MemoryPointer & fixedBins, std::int64_t count, int bins, SortedSamples & sorted) = 0;
+
+  /** sums = 0, for the schemes that add to it. */
+  virtual void
+  Clear(const Arguments & a, const HistogramArrays & arrays) = 0;
+
+  /** Over the chunks firstChunk … + chunkCount - 1. GlobalAtomic, SharedAtomic: sums += what they count. GlobalMerge,
+   *  SharedWarp: chunkHistograms[chunk - firstChunk]. */
+  virtual void
+  Count(CorrelationRatioScheme      scheme,
+        const Arguments &           a,
+        const kernels::SampleMaps & maps,
+        const HistogramArrays &     arrays,
+        int                         firstChunk,
+        int                         chunkCount) = 0;
+
+  /** ConflictFree: sums, from the parts. */
+  virtual void
+  CountParts(const Arguments &           a,
+             const kernels::SampleMaps & maps,
+             const HistogramArrays &     arrays,
+             const SchemeArrays &        schemes) = 0;
+};
+
+} // namespace gpureg
+
+#endif

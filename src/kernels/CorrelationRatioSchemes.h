@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+// The work-groups of the other schemes by which Li 2015 (table 1, section 3) sums N, Σ Y and Σ Y² of each fixed bin, for the
+// devices that have work-groups: CUDA and OpenCL. SharedMerge is HistogramGroup and SumHistogramsGroup themselves. A sample
+// counts the same integers in all of them, so their sums are the same to the bit.
+//
+// A prelude for these adds: AddGlobally(), AddWindowGlobally(), GlobalBarrier().
+#ifndef gpureg_kernels_CorrelationRatioSchemes_h
+#define gpureg_kernels_CorrelationRatioSchemes_h
+
+GPUREG_NAMESPACE_BEGIN
+
+/** cells += others. */
+GPUREG_FUNCTION void
+AddCells(const u64 * others, u64 * cells)
+{
+  for (int k = 0; k < CorrelationRatioColumns; ++k)
+  {
+    cells[k] += others[k];
+  }
+}
+
+/** The same, of cells that other groups add to as well. Most of a background's values are 0, of which there is nothing to add
+ *  (Li 2015, listing 2, line 16). */
+GPUREG_GROUP_FUNCTION void
+AddCellsGlobally(const u64 * others, GPUREG_GLOBAL u64 * cells)
+{
+  for (int k = 0; k < CorrelationRatioColumns; ++k)
+  {
+    if (others[k] != 0)
+    {
+      AddGlobally(cells + k, others[k]);
+    }
+  }
+}
+
+/** GlobalAtomic (Li 2015, section 3.2): every sample adds to the one histogram, which was cleared. A group does a chunk. */
+GPUREG_GROUP_FUNCTION void
+GlobalAtomicGroup(int                               variant,
+                  const CorrelationRatioArguments * a,
+                  const SampleMaps *                maps,
+                  const SampleVolumes *             v,
+                  int                               firstChunk,
+                  GPUREG_GLOBAL u64 *               histogram)
+{
+  const SampleArguments * samples = &a->histogram.samples;
+  LaneWalk walk = StartLaneWalk(variant, samples, maps, firstChunk + GroupIndex(), LaneCount(), LaneIndex());
+  for (int step = 0; step < walk.count; ++step, AdvanceLaneWalk(variant, maps, &walk))
+  {
+    float     x[3];
+    i64       position[3];
+    u64       cells[CorrelationRatioColumns];
+    const int row = v->fixedBins[walk.sample];
+    if (row == InvalidBin)
+    {
+      continue;
+    }
+    MapSample(variant, samples, maps, v, &walk, x, position);
+    if (FindCells(variant, a, maps, v, position, cells))
+    {
+      AddCellsGlobally(cells, histogram + row * CorrelationRatioColumns);
+    }
+  }
+}
+
+/** GlobalMerge (Li 2015, section 3.3): a group counts its chunk's histogram where it is to lie, in global memory. In the paper
+ *  each thread has one of its own. SumHistogramsGroup then adds them up. */
+GPUREG_GROUP_FUNCTION void
+GlobalMergeGroup(int                               variant,
+                 const CorrelationRatioArguments * a,
+                 const SampleMaps *                maps,
+                 const SampleVolumes *             v,
+                 int                               firstChunk,
+                 GPUREG_GLOBAL u32 *               chunkHistograms)
+{
+  const SampleArguments * samples = &a->histogram.samples;
+  const int               cells = a->histogram.rows * CorrelationRatioColumns;
+  const int               counters = cells * CountersPerCell(variant);
+  GPUREG_GLOBAL u32 *     histogram = chunkHistograms + (i64)GroupIndex() * counters;
+  for (int counter = LaneIndex(); counter < counters; counter += LaneCount())
+  {
+    histogram[counter] = 0;
+  }
+  GlobalBarrier();
+  LaneWalk walk = StartLaneWalk(variant, samples, maps, firstChunk + GroupIndex(), LaneCount(), LaneIndex());
+  for (int step = 0; step < walk.count; ++step, AdvanceLaneWalk(variant, maps, &walk))
+  {
+    float     x[3];
+    i64       position[3];
+    int       first;
+    u32       weights[WindowCells], low[WindowCells];
+    const int row = v->fixedBins[walk.sample];
+    if (row == InvalidBin)
+    {
+      continue;
+    }
+    MapSample(variant, samples, maps, v, &walk, x, position);
+    if (CountsHalves(variant))
+    {
+      if (FindPreciseWindow(variant, a, maps, v, position, &first, weights, low))
+      {
+        AddWindowGlobally(histogram + row * CorrelationRatioColumns, weights);
+        AddWindowGlobally(histogram + cells + row * CorrelationRatioColumns, low);
+      }
+    }
+    else if (FindWindow(variant, a, maps, v, position, &first, weights))
+    {
+      AddWindowGlobally(histogram + row * CorrelationRatioColumns, weights);
+    }
+  }
+}
+
+/** SharedAtomic (Li 2015, section 3.4): a group counts a chunk in local memory, as HistogramGroup does, and adds that to the
+ *  one histogram, which was cleared. */
+GPUREG_GROUP_FUNCTION void
+SharedAtomicGroup(int                               variant,
+                  const CorrelationRatioArguments * a,
+                  const SampleMaps *                maps,
+                  const SampleVolumes *             v,
+                  int                               firstChunk,
+                  GPUREG_LOCAL u32 *                counted,
+                  GPUREG_GLOBAL u64 *               histogram)
+{
+  const int copies = a->histogram.histogramCopies;
+  const int firstRow = GroupIndexY() * a->histogram.bandRows;
+  const int rows = RowsOfBand(&a->histogram, firstRow);
+  const int bandCells = rows * CorrelationRatioColumns;
+  ClearCounters(counted, bandCells * CountersPerCell(variant) * copies);
+  CountLane(
+    variant, a, maps, v, firstChunk + GroupIndex(), firstRow, rows, counted + (LaneIndex() & (copies - 1)), copies);
+  LocalBarrier();
+  for (int row = LaneIndex(); row < rows; row += LaneCount())
+  {
+    u32 counters[CorrelationRatioColumns], low[CorrelationRatioColumns];
+    u64 cells[CorrelationRatioColumns];
+    for (int k = 0; k < CorrelationRatioColumns; ++k)
+    {
+      const int cell = row * CorrelationRatioColumns + k;
+      counters[k] = 0;
+      low[k] = 0;
+      for (int copy = 0; copy < copies; ++copy)
+      {
+        counters[k] += counted[cell * copies + copy];
+        low[k] += CountsHalves(variant) ? counted[(bandCells + cell) * copies + copy] : 0;
+      }
+    }
+    JoinRow(variant, a, counters, low, cells);
+    AddCellsGlobally(cells, histogram + (firstRow + row) * CorrelationRatioColumns);
+  }
+}
+
+/** SharedWarp (Li 2015, section 3.5): each row of 32 lanes counts in a histogram of its own, one behind the other in local
+ *  memory; the group adds them up to its chunk's. SumHistogramsGroup then adds the chunks' up. */
+GPUREG_GROUP_FUNCTION void
+SharedWarpGroup(int                               variant,
+                const CorrelationRatioArguments * a,
+                const SampleMaps *                maps,
+                const SampleVolumes *             v,
+                int                               firstChunk,
+                GPUREG_LOCAL u32 *                counted,
+                GPUREG_GLOBAL u32 *               chunkHistograms)
+{
+  const HistogramArguments * h = &a->histogram;
+  const int                  warps = LaneCount() / TileWidth;
+  const int                  firstRow = GroupIndexY() * h->bandRows;
+  const int                  rows = RowsOfBand(h, firstRow);
+  const int                  bandCells = rows * CorrelationRatioColumns;
+  const int                  counters = bandCells * CountersPerCell(variant);
+  ClearCounters(counted, counters * warps);
+  CountLane(
+    variant, a, maps, v, firstChunk + GroupIndex(), firstRow, rows, counted + LaneIndex() / TileWidth * counters, 1);
+  LocalBarrier();
+  GPUREG_GLOBAL u32 * out = chunkHistograms + BandInChunk(variant, h, GroupIndex(), firstRow);
+  for (int counter = LaneIndex(); counter < counters; counter += LaneCount())
+  {
+    u32 sum = 0;
+    for (int warp = 0; warp < warps; ++warp)
+    {
+      sum += counted[warp * counters + counter];
+    }
+    out[CounterInChunk(variant, h, bandCells, counter)] = sum;
+  }
+}
+
+/** Writes the sum of each lane's cells. scratch: CorrelationRatioColumns·LaneCount() 64-bit integers. */
+GPUREG_GROUP_FUNCTION void
+WriteSumOfCells(const u64 * cells, GPUREG_LOCAL u64 * scratch, GPUREG_GLOBAL u64 * out)
+{
+  const int lane = LaneIndex();
+  const int lanes = LaneCount();
+  for (int k = 0; k < CorrelationRatioColumns; ++k)
+  {
+    scratch[k * lanes + lane] = cells[k];
+  }
+  LocalBarrier();
+  for (int width = lanes / 2; width > 0; width /= 2)
+  {
+    for (int item = lane; item < width * CorrelationRatioColumns; item += lanes)
+    {
+      const int place = item / width * lanes + item % width;
+      scratch[place] += scratch[place + width];
+    }
+    LocalBarrier();
+  }
+  if (lane < CorrelationRatioColumns)
+  {
+    out[lane] = scratch[lane * lanes];
+  }
+}
+
+/** ConflictFree (Li 2015, section 3.6, listing 3): all of a part's samples are of one bin, so a lane counts its share in
+ *  registers, and the group joins the lanes' without atomics. sorted: the samples' indices. */
+GPUREG_GROUP_FUNCTION void
+ConflictFreeGroup(int                               variant,
+                  const CorrelationRatioArguments * a,
+                  const SampleMaps *                maps,
+                  const SampleVolumes *             v,
+                  GPUREG_GLOBAL const u32 *         sorted,
+                  GPUREG_GLOBAL const SortedPart *  parts,
+                  GPUREG_LOCAL u64 *                scratch,
+                  GPUREG_GLOBAL u64 *               sumsOfParts)
+{
+  const SampleArguments * samples = &a->histogram.samples;
+  const SortedPart        part = parts[GroupIndex()];
+  u64                     sums[CorrelationRatioColumns] = { 0, 0, 0, 0 };
+  for (u32 n = (u32)LaneIndex(); n < part.count; n += (u32)LaneCount())
+  {
+    const LaneWalk walk = StartWalkAt(variant, samples, maps, sorted[part.first + n]);
+    float          x[3];
+    i64            position[3];
+    u64            cells[CorrelationRatioColumns];
+    MapSample(variant, samples, maps, v, &walk, x, position);
+    if (FindCells(variant, a, maps, v, position, cells))
+    {
+      AddCells(cells, sums);
+    }
+  }
+  WriteSumOfCells(sums, scratch, sumsOfParts + (i64)GroupIndex() * CorrelationRatioColumns);
+}
+
+/** The parts of a fixed bin, its group's, added up: they lie from firstParts[bin] to firstParts[bin + 1]. */
+GPUREG_GROUP_FUNCTION void
+JoinPartsGroup(GPUREG_GLOBAL const u32 * firstParts,
+               GPUREG_GLOBAL const u64 * sumsOfParts,
+               GPUREG_LOCAL u64 *        scratch,
+               GPUREG_GLOBAL u64 *       histogram)
+{
+  const int bin = GroupIndex();
+  u64       sums[CorrelationRatioColumns] = { 0, 0, 0, 0 };
+  for (u32 part = firstParts[bin] + (u32)LaneIndex(); part < firstParts[bin + 1]; part += (u32)LaneCount())
+  {
+    for (int k = 0; k < CorrelationRatioColumns; ++k)
+    {
+      sums[k] += sumsOfParts[(i64)part * CorrelationRatioColumns + k];
+    }
+  }
+  WriteSumOfCells(sums, scratch, histogram + bin * CorrelationRatioColumns);
+}
+
+GPUREG_NAMESPACE_END
+
+#endif

@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: Apache-2.0
+// The schemes of CudaCorrelationRatioMetric's first pass (Li 2015, table 1): the same numbers of all of them, on every
+// device, for everything that samples may be; and what ConflictFree keeps.
+#include "CorrelationRatioProblem.h"
+#include "TestDevices.h"
+
+#include "itkBSplineInterpolateImageFunction.h"
+#include "itkNearestNeighborInterpolateImageFunction.h"
+
+#include "gpureg/CorrelationRatioMetric.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <sstream>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace gpuregtest
+{
+
+namespace
+{
+using gpureg::CorrelationRatioScheme;
+
+constexpr CorrelationRatioScheme Schemes[] = {
+  CorrelationRatioScheme::GlobalAtomic, CorrelationRatioScheme::GlobalMerge, CorrelationRatioScheme::SharedAtomic,
+  CorrelationRatioScheme::SharedMerge,  CorrelationRatioScheme::SharedWarp,  CorrelationRatioScheme::ConflictFree
+};
+
+const gpureg::ParallelFor OneAfterTheOther = [](std::int64_t count, const std::function<void(std::int64_t)> & body) {
+  for (std::int64_t n = 0; n < count; ++n)
+  {
+    body(n);
+  }
+};
+
+class CorrelationRatioSchemesTest : public DeviceTest
+{
+protected:
+  /** Of every scheme the definition's value, and SharedMerge's value and derivative to the bit. */
+  template <typename TPixel, unsigned int VDimension>
+  void
+  ExpectTheSame(const std::function<void(Problem<TPixel, VDimension> &)> & change) const
+  {
+    Problem<TPixel, VDimension> problem(40 + VDimension);
+    change(problem);
+    const Answer expected = Definition<TPixel, VDimension>(problem).Evaluate();
+    problem.scheme = CorrelationRatioScheme::SharedMerge;
+    const Answer merged = InitializeAndAsk(*problem.MakeMetric(this->GetDevice()));
+    ASSERT_GT(merged.validPoints, 100u);
+    for (const CorrelationRatioScheme scheme : Schemes)
+    {
+      SCOPED_TRACE(scheme);
+      problem.scheme = scheme;
+      const Answer answer = InitializeAndAsk(*problem.MakeMetric(this->GetDevice()));
+      EXPECT_EQ(answer.validPoints, expected.validPoints);
+      EXPECT_NEAR(answer.value, expected.value, 1e-6);
+      EXPECT_LT(GetRelativeError(answer.derivative, expected.derivative), 1e-5);
+      EXPECT_EQ(answer.value, merged.value);
+      EXPECT_EQ(answer.valueAlone, merged.valueAlone);
+      EXPECT_EQ(answer.derivative, merged.derivative);
+    }
+  }
+
+  /** In both dimensions: precise, of a slice and of doubles; and of enough voxels not to be. */
+  template <typename TChange>
+  void
+  ExpectTheSameEverywhere(const TChange & change) const
+  {
+    {
+      SCOPED_TRACE("2D, float");
+      this->ExpectTheSame<float, 2>(change);
+    }
+    {
+      SCOPED_TRACE("3D, float");
+      this->ExpectTheSame<float, 3>(change);
+    }
+    {
+      SCOPED_TRACE("3D, double");
+      this->ExpectTheSame<double, 3>(change);
+    }
+  }
+};
+
+TEST_P(CorrelationRatioSchemesTest, OfVoxels)
+{
+  this->ExpectTheSameEverywhere([](auto &) {});
+}
+
+/** More than local memory holds: in bands. */
+TEST_P(CorrelationRatioSchemesTest, OfManyBins)
+{
+  for (const unsigned int bins : { 2u, 1000u, 4096u })
+  {
+    SCOPED_TRACE(bins);
+    this->ExpectTheSame<float, 3>([bins](auto & problem) { problem.bins = bins; });
+  }
+  this->ExpectTheSame<float, 2>([](auto & problem) { problem.bins = 1500; });
+}
+
+TEST_P(CorrelationRatioSchemesTest, InMasks)
+{
+  this->ExpectTheSameEverywhere([](auto & problem) {
+    problem.fixedMask = MakeMask(*problem.fixed);
+    problem.movingMask = MakeMask(*problem.moving);
+  });
+}
+
+TEST_P(CorrelationRatioSchemesTest, ByCentralDifferences)
+{
+  this->ExpectTheSameEverywhere([](auto & problem) { problem.usesGradientFilter = false; });
+}
+
+TEST_P(CorrelationRatioSchemesTest, OfPoints)
+{
+  this->ExpectTheSameEverywhere([](auto & problem) { AddRandomPoints(problem, 700, 5); });
+}
+
+TEST_P(CorrelationRatioSchemesTest, WithBSplineInterpolation)
+{
+  this->ExpectTheSameEverywhere([](auto & problem) {
+    using ImageType = typename std::decay_t<decltype(problem)>::ImageType;
+    const auto interpolator = itk::BSplineInterpolateImageFunction<ImageType, double, double>::New();
+    interpolator->SetSplineOrder(3);
+    problem.interpolator = interpolator;
+  });
+}
+
+TEST_P(CorrelationRatioSchemesTest, WithTheNearestVoxel)
+{
+  this->ExpectTheSameEverywhere([](auto & problem) {
+    using ImageType = typename std::decay_t<decltype(problem)>::ImageType;
+    problem.interpolator = itk::NearestNeighborInterpolateImageFunction<ImageType, double>::New();
+  });
+}
+
+TEST_P(CorrelationRatioSchemesTest, OfADisplacementField)
+{
+  this->ExpectTheSameEverywhere([](auto & problem) {
+    problem.transform = MakeField<std::decay_t<decltype(problem)>::ImageType::ImageDimension>(*problem.fixed);
+  });
+}
+
+/** What is sorted is copied to the device; an evaluation that does not sort copies nothing there. */
+TEST_P(CorrelationRatioSchemesTest, ConflictFreeKeepsItsSort)
+{
+  Problem<float, 3> problem(50);
+  problem.scheme = CorrelationRatioScheme::ConflictFree;
+  const auto metric = problem.MakeMetric(this->GetDevice());
+  const bool isHost = this->GetDevice().GetName() == "host";
+  const auto expectSorted = [&](bool isSorted) {
+    const double                       value = metric->GetValue();
+    const gpureg::EvaluationStatistics statistics = metric->GetEvaluationStatistics();
+    EXPECT_EQ(statistics.copiesUp > 0, isSorted && !isHost);
+    problem.scheme = CorrelationRatioScheme::SharedMerge;
+    const auto merged = problem.MakeMetric(this->GetDevice());
+    merged->Initialize();
+    EXPECT_EQ(value, merged->GetValue());
+    problem.scheme = CorrelationRatioScheme::ConflictFree;
+  };
+  metric->Initialize();
+  expectSorted(true);
+  expectSorted(false);
+  auto parameters = problem.transform->GetParameters();
+  parameters[9] += 0.7;
+  problem.transform->SetParameters(parameters);
+  expectSorted(false);
+
+  // Bins, mask, the fixed image's voxels.
+  problem.bins = 31;
+  metric->SetNumberOfHistogramBins(31);
+  metric->Initialize();
+  expectSorted(true);
+  expectSorted(false);
+  problem.fixedMask = MakeMask(*problem.fixed);
+  metric->SetFixedImageMask(problem.fixedMask);
+  metric->Initialize();
+  expectSorted(true);
+  expectSorted(false);
+  for (itk::ImageRegionIteratorWithIndex<itk::Image<float, 3>> it(problem.fixed, problem.fixed->GetBufferedRegion());
+       !it.IsAtEnd();
+       ++it)
+  {
+    it.Set(it.Get() * it.Get());
+  }
+  problem.fixed->Modified();
+  metric->Initialize();
+  expectSorted(true);
+  expectSorted(false);
+
+  // Not another moving image.
+  problem.moving->SetPixel(problem.moving->GetBufferedRegion().GetIndex(), 1.5f);
+  problem.moving->Modified();
+  metric->Initialize();
+  metric->GetValue();
+  expectSorted(false);
+
+  // Another workload limit cuts the same sort into other parts.
+  metric->SetWorkloadLimit(100);
+  expectSorted(true);
+  expectSorted(false);
+
+  // Another scheme in between gives the memory back.
+  const std::int64_t sortedBytes = metric->GetEvaluationStatistics().deviceBytes;
+  metric->SetScheme(CorrelationRatioScheme::GlobalAtomic);
+  metric->GetValue();
+  if (!isHost)
+  {
+    EXPECT_LT(metric->GetEvaluationStatistics().deviceBytes, sortedBytes);
+  }
+  metric->SetScheme(CorrelationRatioScheme::ConflictFree);
+  expectSorted(true);
+}
+
+TEST_P(CorrelationRatioSchemesTest, RefusesWhatIsNoScheme)
+{
+  Problem<float, 3> problem(6);
+  const auto        metric = problem.MakeMetric(this->GetDevice());
+  metric->SetScheme(CorrelationRatioScheme::SharedWarp);
+  try
+  {
+    metric->SetScheme(static_cast<CorrelationRatioScheme>(6));
+    FAIL();
+  }
+  catch (const itk::GPUBadInputError & error)
+  {
+    EXPECT_NE(std::string(error.what()).find("ConflictFree"), std::string::npos) << error.what();
+  }
+  EXPECT_EQ(metric->GetScheme(), CorrelationRatioScheme::SharedWarp);
+  EXPECT_THROW(metric->SetWorkloadLimit(0), itk::GPUBadInputError);
+  EXPECT_EQ(metric->GetWorkloadLimit(), 8192);
+  metric->Initialize();
+  EXPECT_GT(metric->GetValue(), 0.0);
+
+  gpureg::CorrelationRatioMetric engine(GetParam(), 8);
+  EXPECT_EQ(engine.GetScheme(), CorrelationRatioScheme::SharedMerge);
+  EXPECT_THROW(engine.SetScheme(static_cast<CorrelationRatioScheme>(255)), gpureg::BadInputError);
+  EXPECT_THROW(engine.SetWorkloadLimit(0), gpureg::BadInputError);
+}
+
+/** Parts of one sample, of some, and of a whole bin; and fixed bins that no sample is in, or no valid one at all. */
+TEST_P(CorrelationRatioSchemesTest, AnyWorkloadLimit)
+{
+  constexpr int              Bins = 9;
+  const gpureg::Size         size = { 13, 11, 7 };
+  Random                     random(8);
+  std::vector<std::uint16_t> bins(13 * 11 * 7);
+  std::vector<float>         values(bins.size());
+  for (std::size_t n = 0; n < bins.size(); ++n)
+  {
+    bins[n] = Draw(random, 5) == 0 ? std::uint16_t{ 0xFFFF } : static_cast<std::uint16_t>(2 + Draw(random, Bins - 3));
+    values[n] = static_cast<float>(Uniform(random, 0.0, 1.0));
+  }
+  const auto copy = [](const auto & array) {
+    return [&array](std::int64_t first, std::int64_t count, void * out) {
+      std::memcpy(out, array.data() + first, static_cast<std::size_t>(count) * sizeof(array[0]));
+    };
+  };
+  gpureg::FixedSamples fixed;
+  fixed.virtualSize = size;
+  fixed.bins = copy(bins);
+  gpureg::MovingImage moving;
+  moving.size = size;
+  moving.values = copy(values);
+
+  gpureg::CorrelationRatioMetric engine(GetParam(), Bins);
+  engine.SetFixedSamples(fixed, OneAfterTheOther);
+  engine.SetMovingImage(moving, OneAfterTheOther);
+  const auto evaluate = [&] {
+    return engine.Evaluate(gpureg::SampleMapping(), gpureg::Forces::None, OneAfterTheOther);
+  };
+  const gpureg::CorrelationRatioResult merged = evaluate();
+  EXPECT_EQ(merged.count,
+            static_cast<double>(bins.size()) -
+              static_cast<double>(std::count(bins.begin(), bins.end(), std::uint16_t{ 0xFFFF })));
+  engine.SetScheme(CorrelationRatioScheme::ConflictFree);
+  for (const int limit : { 1, 3, 100, 1000000 })
+  {
+    SCOPED_TRACE(limit);
+    engine.SetWorkloadLimit(limit);
+    const gpureg::CorrelationRatioResult result = evaluate();
+    EXPECT_EQ(result.count, merged.count);
+    EXPECT_EQ(result.within, merged.within);
+    EXPECT_EQ(result.all, merged.all);
+  }
+  std::fill(bins.begin(), bins.end(), std::uint16_t{ 0xFFFF });
+  engine.SetFixedSamples(fixed, OneAfterTheOther);
+  for (const CorrelationRatioScheme scheme : Schemes)
+  {
+    engine.SetScheme(scheme);
+    EXPECT_EQ(evaluate().count, 0.0) << scheme;
+  }
+}
+
+TEST_P(CorrelationRatioSchemesTest, RepeatsToTheBitOnAnyNumberOfThreads)
+{
+  Problem<float, 3> problem(21);
+  for (const CorrelationRatioScheme scheme : Schemes)
+  {
+    SCOPED_TRACE(scheme);
+    problem.scheme = scheme;
+    std::vector<Answer> answers;
+    for (const unsigned int threads : { 1u, 2u, 7u })
+    {
+      const auto metric = problem.MakeMetric(this->GetDevice());
+      metric->SetMaximumNumberOfWorkUnits(threads);
+      answers.push_back(InitializeAndAsk(*metric));
+      EXPECT_EQ(answers.back().value, answers.front().value);
+      EXPECT_EQ(answers.back().derivative, answers.front().derivative);
+    }
+  }
+}
+
+TEST(CorrelationRatioSchemeTest, HasAName)
+{
+  std::ostringstream text;
+  text << CorrelationRatioScheme::GlobalAtomic << ' ' << CorrelationRatioScheme::ConflictFree << ' '
+       << static_cast<CorrelationRatioScheme>(6);
+  EXPECT_EQ(
+    text.str(),
+    "gpureg::CorrelationRatioScheme::GlobalAtomic gpureg::CorrelationRatioScheme::ConflictFree INVALID VALUE FOR "
+    "gpureg::CorrelationRatioScheme");
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, CorrelationRatioSchemesTest, ::testing::ValuesIn(GetDeviceNames()), GetTestName);
+
+} // namespace
+} // namespace gpuregtest
