@@ -50,8 +50,15 @@ public:
   {
     m_Face.Evaluate(
       [&](MetricRoute route) {
+        const gpureg::Forces forces = m_Face.ChooseForces(route);
+        if (m_Measure == gpureg::PairMeasure::Correlation && forces == gpureg::Forces::OfEachSample)
+        {
+          m_Metric.m_Use.WarnOnce(
+            m_Metric, "The derivative of a correlation by a displacement field is computed by ITK's own class.");
+          throughITK();
+          return;
+        }
         this->UpdateEngine(false);
-        const gpureg::Forces        forces = m_Face.ChooseForces(route);
         const gpureg::SampleMapping mapping = MetricMapping<TMetric>(m_Metric).MakeMapping(route);
         prepare(m_Face.GetEngine(), m_Face.GetScales());
         const gpureg::PairResult result = m_Face.GetEngine().Evaluate(mapping, forces, m_Face.GetParallelFor());

@@ -258,6 +258,15 @@ TEST_P(MetricStandIn, LeavesWhatADeviceDoesNotComputeToITK)
   EXPECT_EQ(listening.window->Count("NaN"), 1u);
 }
 
+TEST_P(MetricStandIn, ACorrelationByADisplacementFieldIsITKs)
+{
+  Listening  listening;
+  const Pair pair = MakePair(Kind::Correlation, *MakeField(*m_Fixed));
+  ExpectInitializedSame(pair);
+  EXPECT_EQ(listening.window->Count("displacement field"), 1u);
+  EXPECT_NEAR(pair.ours->GetValue(), pair.itks->GetValue(), 1e-5);
+}
+
 /** ITK warns, and gives the largest value and no derivative. */
 TEST_P(MetricStandIn, WithoutOverlapGivesWhatITKGives)
 {
