@@ -34,13 +34,19 @@ public:
   MakeForDevice() const
   {
     gpureg::BorderWeight weight;
+    const auto           clamp = [](double x) { return std::max(-1e18, std::min(1e18, x)); };
     for (unsigned int axis = 0; axis < VDimension && m_Distance > 0; ++axis)
     {
+      // Where the ramps meet in the middle, their largest weight is made 1, so that fixed point loses nothing: the value is a
+      // ratio of sums of weights, which a common factor leaves as it is.
+      const double spacing = m_Image.GetSpacing()[axis];
+      const double middle = 0.5 * spacing * static_cast<double>(m_Image.GetBufferedRegion().GetSize(axis));
+      const double distance = std::min(m_Distance, middle);
       // Finite in float, and multiplied by an index.
-      weight.perVoxel[axis] = std::min(1e18, m_Image.GetSpacing()[axis] / m_Distance);
+      weight.perVoxel[axis] = clamp(spacing / distance);
       for (unsigned int d = 0; d < VDimension; ++d)
       {
-        weight.perMillimetre[3 * axis + d] = std::max(-1e18, std::min(1e18, this->GetSlope(axis, d)));
+        weight.perMillimetre[3 * axis + d] = clamp(m_Image.GetInverseDirection()[axis][d] / distance);
       }
     }
     return weight;

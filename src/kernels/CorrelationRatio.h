@@ -158,10 +158,10 @@ FindPreciseWindow(int                               variant,
   {
     const float weight = FindBorderWeight(&a->border, &a->histogram.samples.movingShape, position);
     weights[CorrelationRatioCount] = (i64)(weight * GPUREG_FIXED_UNITS);
-    weights[CorrelationRatioSum] = MultiplyFixed(weights[CorrelationRatioCount], y);
+    weights[CorrelationRatioSum] = MultiplyFixedToNearest(weights[CorrelationRatioCount], y);
     weights[CorrelationRatioPoints] = GPUREG_FIXED_ONE;
   }
-  weights[CorrelationRatioSquares] = MultiplyFixed(weights[CorrelationRatioSum], y);
+  weights[CorrelationRatioSquares] = MultiplyFixedToNearest(weights[CorrelationRatioSum], y);
   SplitWeights(weights, high, low);
   return 1;
 }

@@ -38,6 +38,15 @@ MultiplyFixed(i64 a, i64 b)
   return (a >> 32) * b + (b >> 32) * (i64)lowA + (i64)((lowA * lowB) >> 32);
 }
 
+/** The same, rounded to the nearest: over many products, rounding down would add up. */
+GPUREG_FUNCTION i64
+MultiplyFixedToNearest(i64 a, i64 b)
+{
+  const u64 lowA = (u32)a;
+  const u64 lowB = (u32)b;
+  return (a >> 32) * b + (b >> 32) * (i64)lowA + (i64)((lowA * lowB + ((u64)1 << 31)) >> 32);
+}
+
 /** ln n of n > 0, in units of 2^-32, to a few of them: of a float, where it is 30, no more than 1e-6 is known. With n =
  *  m·2^e and m between 1/2^(1/2) and 2^(1/2), it is e ln 2 + 2 atanh((m - 1)/(m + 1)). */
 GPUREG_FUNCTION i64

@@ -204,6 +204,7 @@ TEST(FixedMapTest, ProductsAreRoundedDown)
     const i64 product = MultiplyFixed(a, b);
     const u64 left = static_cast<u64>(a) * static_cast<u64>(b) - (static_cast<u64>(product) << 32);
     EXPECT_LT(left, u64{ 1 } << 32) << a << " * " << b;
+    EXPECT_EQ(MultiplyFixedToNearest(a, b), product + static_cast<i64>(left >> 31)) << a << " * " << b;
     EXPECT_NEAR(static_cast<double>(product), static_cast<double>(a) * static_cast<double>(b) / 4294967296.0, 1e9)
       << a << " * " << b;
   };

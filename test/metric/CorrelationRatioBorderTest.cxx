@@ -73,7 +73,7 @@ protected:
 TEST_P(CorrelationRatioBorderTest, IsItsDefinition)
 {
   // A voxel, some, and more than the image's half: the ramps meet in the middle.
-  for (const double distance : { 1.0, 9.0, 34.0, 1000.0 })
+  for (const double distance : { 1.0, 9.0, 34.0, 1000.0, 1e9 })
   {
     SCOPED_TRACE(distance);
     this->ExpectTheDefinitionEverywhere([distance](auto & problem) { problem.borderDistance = distance; });
@@ -98,7 +98,14 @@ TEST_P(CorrelationRatioBorderTest, InMasks)
 
 TEST_P(CorrelationRatioBorderTest, OfPoints)
 {
-  this->ExpectTheDefinitionEverywhere([](auto & problem) { AddRandomPoints(problem, 700, 5); });
+  for (const double distance : { 9.0, 150.0 })
+  {
+    SCOPED_TRACE(distance);
+    this->ExpectTheDefinitionEverywhere([distance](auto & problem) {
+      problem.borderDistance = distance;
+      AddRandomPoints(problem, 700, 5);
+    });
+  }
 }
 
 TEST_P(CorrelationRatioBorderTest, WithBSplineInterpolation)
