@@ -15,6 +15,7 @@
 #include <functional>
 #include <sstream>
 #include <string>
+#include <tuple>
 #include <type_traits>
 #include <vector>
 
@@ -142,6 +143,36 @@ TEST_P(CorrelationRatioSchemesTest, OfADisplacementField)
   this->ExpectTheSameEverywhere([](auto & problem) {
     problem.transform = MakeField<std::decay_t<decltype(problem)>::ImageType::ImageDimension>(*problem.fixed);
   });
+}
+
+/** Chunks as full as they may be, whose unit is the coarsest; and the same with weights. */
+TEST_P(CorrelationRatioSchemesTest, OfAWholeHeadsSize)
+{
+  Problem<float, 3> problem(31);
+  Grid<3>           grid;
+  grid.size = { { 150, 170, 160 } };
+  grid.spacing.Fill(1.0);
+  std::tie(problem.fixed, problem.moving) = MakeImagePair<itk::Image<float, 3>>(grid, grid, 31);
+  const auto affine = itk::AffineTransform<double, 3>::New();
+  affine->Rotate3D(itk::Vector<double, 3>(1.0), 0.05);
+  problem.transform = affine;
+  problem.usesGradientFilter = false;
+  const auto metric = problem.MakeMetric(this->GetDevice());
+  metric->Initialize();
+  for (const double distance : { 0.0, 20.0 })
+  {
+    metric->SetBorderWeightDistance(distance);
+    problem.borderDistance = distance;
+    const double expected = Definition<float, 3>(problem).Evaluate().value;
+    metric->SetScheme(CorrelationRatioScheme::SharedMerge);
+    const double merged = metric->GetValue();
+    EXPECT_NEAR(merged, expected, 1e-6);
+    for (const CorrelationRatioScheme scheme : Schemes)
+    {
+      metric->SetScheme(scheme);
+      EXPECT_EQ(metric->GetValue(), merged) << scheme << ", " << distance << " mm";
+    }
+  }
 }
 
 /** What is sorted is copied to the device; an evaluation that does not sort copies nothing there. */
