@@ -108,7 +108,8 @@ public:
             int                     firstChunk,
             int                     chunkCount) override
   {
-    WithVariant<TArguments>(a.histogram.samples.variant, [&](auto variant) {
+    // Gradients are the second pass' alone: the plain kernel counts for them, too.
+    WithVariant<TArguments>(a.histogram.samples.variant & ~(GradientByDifferences | WritesForces), [&](auto variant) {
       m_Queue.Launch("counting the histogram",
                      HistogramKernel<variant.value, TArguments>,
                      GetGroups(a, chunkCount),

@@ -23,6 +23,43 @@ BlocksOf(int variant, int task)
   return IsPrecise(variant) ? 1 : ForceBlocks;
 }
 
+// Besides CudaSamples.h's variants, displacement fields over a grid: of values, …
+constexpr int FieldValueVariant = ReadsQuads | SamplesAreDisplaced;
+// … and of forces, along the moving image's gradient, or the fixed one's.
+constexpr int FieldForceVariant = FieldValueVariant | WritesForces;
+constexpr int FixedFieldForceVariant = FieldForceVariant | GradientOfFixed;
+
+/** Calls work with the one of them that a variant belongs to. */
+template <typename TWork>
+void
+WithPairVariant(int variant, const TWork & work)
+{
+  switch (variant)
+  {
+    case FieldValueVariant:
+      return work(std::integral_constant<int, FieldValueVariant>{});
+    case FieldForceVariant:
+      return work(std::integral_constant<int, FieldForceVariant>{});
+    case FixedFieldForceVariant:
+      return work(std::integral_constant<int, FixedFieldForceVariant>{});
+    default:
+      return WithVariant<PairArguments>(variant, work);
+  }
+}
+
+/** Whether there is such an evaluation. */
+constexpr bool
+IsPossible(int variant, int task)
+{
+  const bool findsForces = (task & PairsFindForces) != 0;
+  const int  measure = task & PairsMeasureBits;
+  const bool isField = variant == FieldForceVariant || variant == FixedFieldForceVariant;
+  // Demons' values are mean squares', and their forces, as a field's, are written one by one; a correlation's never are.
+  return variant == FieldValueVariant ? !findsForces && measure != PairsDemons
+         : isField                    ? findsForces && measure != PairsCorrelation
+                                      : findsForces || measure != PairsDemons;
+}
+
 template <int VVariant, int VTask>
 __global__ void
 __launch_bounds__(Lanes, BlocksOf(VVariant, VTask)) PairKernel(const __grid_constant__ PairArguments a,
@@ -35,18 +72,22 @@ __launch_bounds__(Lanes, BlocksOf(VVariant, VTask)) PairKernel(const __grid_cons
     VariantOf<VVariant>(a.samples), VTask, &a, &maps, &v, reinterpret_cast<float *>(localMemory), partials, forces);
 }
 
-/** Calls work with a task's constant. */
-template <int VTask = 0, typename TWork>
+/** Calls work with a task's constant, of those that are possible with a variant. */
+template <int VVariant, int VTask = 0, typename TWork>
 void
 WithTask(int task, const TWork & work)
 {
-  if (task == VTask)
+  if constexpr (IsPossible(VVariant, VTask))
   {
-    work(std::integral_constant<int, VTask>{});
+    if (task == VTask)
+    {
+      work(std::integral_constant<int, VTask>{});
+      return;
+    }
   }
-  else if constexpr (VTask < (PairsMeasureBits | PairsFindForces))
+  if constexpr (VTask < (PairsMeasureBits | PairsFindForces))
   {
-    WithTask<VTask + 1>(task, work);
+    WithTask<VVariant, VTask + 1>(task, work);
   }
 }
 
@@ -74,8 +115,8 @@ public:
   Prepare(int variant, int task) override
   {
     const CudaDeviceScope scope(m_Queue.GetDevice());
-    WithVariant<PairArguments>(variant, [&](auto variantConstant) {
-      WithTask(task, [&](auto taskConstant) {
+    WithPairVariant(variant, [&](auto variantConstant) {
+      WithTask<variantConstant.value>(task, [&](auto taskConstant) {
         CheckCuda(cudaFuncSetAttribute(PairKernel<variantConstant.value, taskConstant.value>,
                                        cudaFuncAttributeMaxDynamicSharedMemorySize,
                                        static_cast<int>(GetLocalBytes(variant))),
@@ -88,8 +129,8 @@ public:
   void
   SumPairs(const PairArguments & a, const SampleMaps & maps, const PairArrays & arrays) override
   {
-    WithVariant<PairArguments>(a.samples.variant, [&](auto variant) {
-      WithTask(a.task, [&](auto task) {
+    WithPairVariant(a.samples.variant, [&](auto variant) {
+      WithTask<variant.value>(a.task, [&](auto task) {
         m_Queue.Launch("summing pairs of values",
                        PairKernel<variant.value, task.value>,
                        dim3(static_cast<unsigned int>(ChunkCount(&a.samples))),

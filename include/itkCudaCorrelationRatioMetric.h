@@ -101,7 +101,7 @@ public:
   itkGetConstMacro(Scheme, SchemeEnum);
 #endif
 
-  /** Of ConflictFree: a group goes through so many samples of one bin at most (Li 2015, section 5.1). 8192 by default.
+  /** Of ConflictFree: a group goes through so many samples of one bin at most (Li 2015, section 5.1). 768 by default.
    * \throws GPUBadInputError if it is less than 1. */
   void
   SetWorkloadLimit(int samples);

@@ -25,13 +25,13 @@ public:
     return GetSampleGrain(m_Queue.GetDevice());
   }
 
-  /** A GPU gets a kernel for each variant and task. On a CPU, where these take longer to compile than they ever save, one
-   *  finds its way by the arguments. */
+  /** A GPU gets a kernel for each task in the plain cases, and one for all others, in floats and in integers. On a CPU, where
+   *  these take longer to compile than they ever save, one finds its way by the arguments. */
   void
   Prepare(int variant, int task) override
   {
     const bool isGpu = m_Queue.GetDevice().IsGpu();
-    m_Options = GetSampleOptions<PairArguments>(isGpu ? std::to_string(variant) : "variant") +
+    m_Options = GetSampleOptions<PairArguments>(isGpu ? GetCompiledVariant(variant) : "variant") +
                 " -DGPUREG_TASK=" + (isGpu ? std::to_string(task) : "task");
     if (m_Kernels.count(m_Options) == 0)
     {
@@ -58,6 +58,17 @@ public:
   }
 
 private:
+  /** Each kernel takes the driver a second. */
+  static std::string
+  GetCompiledVariant(int variant)
+  {
+    const bool        isPlain = variant == ReadsQuads || variant == (SamplesArePrecise | SamplesArePoints);
+    const std::string precise = std::to_string(int{ SamplesArePrecise });
+    return isPlain                       ? std::to_string(variant)
+           : variant & SamplesArePrecise ? "(variant|" + precise + ")"
+                                         : "(variant&~" + precise + ")";
+  }
+
   OpenCLQueue & m_Queue;
   /** By options. One object's own, since setting an argument of a kernel is not thread-safe. */
   std::map<std::string, cl::Kernel> m_Kernels;

@@ -24,11 +24,12 @@ constexpr int MostSamplesOfChunk = 1 << 20;
 int
 GetTask(PairMeasure measure, Forces forces)
 {
-  const int task = measure == PairMeasure::Correlation               ? kernels::PairsCorrelation
-                   : measure == PairMeasure::MeanAbsoluteDifferences ? kernels::PairsMeanAbsoluteDifferences
-                   : measure == PairMeasure::Demons                  ? kernels::PairsDemons
-                                                                     : kernels::PairsMeanSquares;
-  return forces == Forces::None ? task : task | kernels::PairsFindForces;
+  const bool isValue = forces == Forces::None;
+  const int  task = measure == PairMeasure::Correlation               ? kernels::PairsCorrelation
+                    : measure == PairMeasure::MeanAbsoluteDifferences ? kernels::PairsMeanAbsoluteDifferences
+                    : measure == PairMeasure::Demons && !isValue      ? kernels::PairsDemons
+                                                                      : kernels::PairsMeanSquares;
+  return isValue ? task : task | kernels::PairsFindForces;
 }
 
 using ForceSums = std::array<double, kernels::ForceSumCount>;

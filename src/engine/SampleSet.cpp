@@ -426,12 +426,20 @@ SampleSet::MakeProblem(const SampleMapping & mapping,
 int
 SampleSet::FindVariant(const SampleMapping & mapping, Forces forces) const
 {
-  return (IsPrecise() ? kernels::SamplesArePrecise : 0) | (m_Fixed.pointCount > 0 ? kernels::SamplesArePoints : 0) |
+  // What only forces ask for would have a value computed by a more general kernel than it needs.
+  int ofForces = 0;
+  if (forces != Forces::None)
+  {
+    ofForces = (forces == Forces::OfEachSample ? kernels::WritesForces : 0) |
+               (m_Fixed.gradients   ? kernels::GradientOfFixed
+                : m_Moving.gradient ? 0
+                                    : kernels::GradientByDifferences);
+  }
+  return ofForces | (IsPrecise() ? kernels::SamplesArePrecise : 0) |
+         (m_Fixed.pointCount > 0 ? kernels::SamplesArePoints : 0) |
          (mapping.displacement ? kernels::SamplesAreDisplaced : 0) | (m_Moving.mask ? kernels::MovingHasMask : 0) |
-         (m_Moving.gradient ? 0 : kernels::GradientByDifferences) |
          (m_Moving.splineOrder != 1 ? kernels::InterpolatesSpline : 0) |
-         (m_Moving.checksRange ? kernels::ChecksRange : 0) | (m_Fixed.gradients ? kernels::GradientOfFixed : 0) |
-         (forces == Forces::OfEachSample ? kernels::WritesForces : 0) | (m_Arrays.quads ? kernels::ReadsQuads : 0);
+         (m_Moving.checksRange ? kernels::ChecksRange : 0) | (m_Arrays.quads ? kernels::ReadsQuads : 0);
 }
 
 kernels::SampleMaps
