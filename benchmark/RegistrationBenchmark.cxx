@@ -25,8 +25,8 @@ using example::Volume;
 
 const char * const Usage =
   R"(Usage: RegistrationBenchmark [fixed moving] [options]
-Registers rigidly on three levels, every voxel of each, with ITK's Mattes metric and with itk::CudaMattesNMI on each
-device. Without files: a synthetic head of 181 x 217 x 181 voxels in two contrasts, turned and shifted.
+Registers rigidly on three levels, every voxel of each, with ITK's Mattes metric and with itk::CudaMattesNMI, not
+normalised, on each device: the same mutual information. Without files: a synthetic head of 181 x 217 x 181 voxels in two contrasts, turned and shifted.
   --truth AX,AY,AZ,TX,TY,TZ   true map from fixed to moving points: p -> Rz Ry Rx p + T about the origin, degrees and mm
   --device A,B,…              such as cuda:0,host; default: all there are
   --threads N                 default: ITK's
@@ -186,7 +186,7 @@ Run(const example::CommandLine & line)
   };
   settings.measure = example::Measure::ITKMattes;
   add("ITK");
-  settings.measure = example::Measure::NormalizedMutualInformation;
+  settings.measure = example::Measure::MutualInformation;
   for (const itk::GPUDevice & device : hardware.devices)
   {
     settings.device = device;

@@ -62,6 +62,7 @@ RegistrationSettings
 CommandLine::GetRegistrationSettings() const
 {
   static const std::map<std::string, Measure> measures{ { "ours", Measure::NormalizedMutualInformation },
+                                                        { "mi", Measure::MutualInformation },
                                                         { "itk", Measure::ITKMattes },
                                                         { "mean-squares", Measure::MeanSquares },
                                                         { "correlation", Measure::Correlation },
@@ -70,7 +71,7 @@ CommandLine::GetRegistrationSettings() const
   const auto                                  measure = measures.find(metric);
   if (measure == measures.end())
   {
-    throw std::invalid_argument("--metric is ours, itk, mean-squares, correlation or sad, not " + metric + '.');
+    throw std::invalid_argument("--metric is ours, mi, itk, mean-squares, correlation or sad, not " + metric + '.');
   }
   RegistrationSettings settings;
   settings.model = this->Has("--rigid") ? Model::Rigid : Model::Affine;

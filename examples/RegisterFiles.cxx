@@ -18,9 +18,9 @@ const char * const usage =
   "  output    gets the moving image on the fixed image's grid; the transform is written beside it, as output.tfm\n"
   "  --rigid   rigid alone; --affine, the default: rigid, then affine\n"
   "  --device  cuda:0, opencl:0, …, or host; default: the best there is, or what ITK_GPU_DEVICE names\n"
-  "  --metric  ours, the default: itk::CudaMattesNMI; itk: ITK's own Mattes metric, to compare with; for two images "
-  "of\n"
-  "            one contrast: mean-squares, correlation, or sad, the mean of absolute differences\n"
+  "  --metric  ours, the default: itk::CudaMattesNMI; mi: the same, not normalised; itk: ITK's own Mattes metric, to\n"
+  "            compare with; for two images of one contrast: mean-squares, correlation, or sad, the mean of absolute\n"
+  "            differences\n"
   "  --simplex the search of Ansorge 2008: the downhill simplex, without a pyramid\n"
   "  --truth   the true transform from fixed to moving points, where it is known: prints the error in mm\n";
 

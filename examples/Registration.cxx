@@ -59,13 +59,13 @@ GetShortestEdge(const Volume * image)
 
 /** A metric of this module. */
 template <typename TMetric>
-Metric::Pointer
+typename TimedMetric<TMetric>::Pointer
 MakeOurs(const RegistrationSettings & settings, MetricTimes * times)
 {
   const auto metric = TimedMetric<TMetric>::New();
   metric->SetDevice(settings.device);
   metric->SetTimes(times);
-  return metric.GetPointer();
+  return metric;
 }
 
 Metric::Pointer
@@ -74,11 +74,12 @@ MakeMetric(const RegistrationSettings & settings, MetricTimes * times)
   switch (settings.measure)
   {
     case Measure::MeanSquares:
-      return MakeOurs<itk::GPUMeanSquaresImageToImageMetricv4<Volume, Volume>>(settings, times);
+      return MakeOurs<itk::GPUMeanSquaresImageToImageMetricv4<Volume, Volume>>(settings, times).GetPointer();
     case Measure::Correlation:
-      return MakeOurs<itk::GPUCorrelationImageToImageMetricv4<Volume, Volume>>(settings, times);
+      return MakeOurs<itk::GPUCorrelationImageToImageMetricv4<Volume, Volume>>(settings, times).GetPointer();
     case Measure::MeanAbsoluteDifferences:
-      return MakeOurs<itk::CudaMeanAbsoluteDifferencesImageToImageMetricv4<Volume, Volume>>(settings, times);
+      return MakeOurs<itk::CudaMeanAbsoluteDifferencesImageToImageMetricv4<Volume, Volume>>(settings, times)
+        .GetPointer();
     case Measure::ITKMattes:
     {
       const auto metric = TimedMetric<itk::MattesMutualInformationImageToImageMetricv4<Volume, Volume>>::New();
@@ -86,7 +87,11 @@ MakeMetric(const RegistrationSettings & settings, MetricTimes * times)
       return metric.GetPointer();
     }
     default:
-      return MakeOurs<itk::CudaMattesNMI<Volume, Volume>>(settings, times);
+    {
+      const auto metric = MakeOurs<itk::CudaMattesNMI<Volume, Volume>>(settings, times);
+      metric->SetNormalized(settings.measure == Measure::NormalizedMutualInformation);
+      return metric.GetPointer();
+    }
   }
 }
 
@@ -266,6 +271,8 @@ Describe(const RegistrationSettings & settings)
       return onDevice("itk::CudaMeanAbsoluteDifferencesImageToImageMetricv4");
     case Measure::ITKMattes:
       return "ITK's own Mattes metric, on the host's threads";
+    case Measure::MutualInformation:
+      return onDevice("itk::CudaMattesNMI with NormalizedOff()");
     default:
       return onDevice("itk::CudaMattesNMI");
   }

@@ -23,8 +23,10 @@ enum class Model
 /** What says how well the images match. */
 enum class Measure
 {
-  /** itk::CudaMattesNMI. */
+  /** itk::CudaMattesNMI, … */
   NormalizedMutualInformation,
+  /** … and the same with NormalizedOff(). */
+  MutualInformation,
   /** ITK's own Mattes metric in its place, to compare with. */
   ITKMattes,
   MeanSquares,
