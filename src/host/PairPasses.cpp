@@ -125,7 +125,7 @@ private:
   {
     int pending = 0;
     ForEachSample(variant, a.samples, maps, chunk, [&](const LaneWalk & walk) {
-      float     x[3], gradient[3], weights[MostPairWeights] = {};
+      float     x[3], gradient[3] = {}, weights[MostPairWeights] = {};
       i64       position[3];
       ValuePair pair;
       bool      isValid = HasFixedValue(variant, &v, walk.sample);

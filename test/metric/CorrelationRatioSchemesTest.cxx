@@ -262,7 +262,7 @@ TEST_P(CorrelationRatioSchemesTest, RefusesWhatIsNoScheme)
   }
   EXPECT_EQ(metric->GetScheme(), CorrelationRatioScheme::SharedWarp);
   EXPECT_THROW(metric->SetWorkloadLimit(0), itk::GPUBadInputError);
-  EXPECT_EQ(metric->GetWorkloadLimit(), 8192);
+  EXPECT_EQ(metric->GetWorkloadLimit(), gpureg::CorrelationRatioMetric::DefaultWorkloadLimit);
   metric->Initialize();
   EXPECT_GT(metric->GetValue(), 0.0);
 
