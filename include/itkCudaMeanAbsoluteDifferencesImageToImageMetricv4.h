@@ -20,9 +20,9 @@ namespace itk
  * f = m, 0.
  *
  * Which transforms, interpolators, masks and samplings are computed on the device, and what else CudaMattesNMI says of
- * residency and repeatability, holds here, too. The rest is computed through ITK's classes, after
- * a warning. The gradient source is the moving image. Where no sample is valid, the value is the largest there is, the
- * derivative 0, and a warning says so, as ITK's own metrics have it.
+ * residency and repeatability, holds here, too. The rest is computed through ITK's classes, after a warning. The gradient
+ * source is the moving image. Where no sample is valid, the value is the largest there is, the derivative 0, and a warning says
+ * so, as ITK's own metrics have it.
  *
  * \tparam TFixedImage, TMovingImage images of float or double, of 2 or 3 dimensions.
  *

@@ -19,8 +19,8 @@ namespace itk
  * gives both: see src/kernels/ValuePairs.h.
  *
  * Which transforms, interpolators, masks and samplings are computed on the device, and what else CudaMattesNMI says of
- * residency and repeatability, holds here, too. What is not is computed by ITK's class, after a
- * warning: a displacement field is among that, and the gradient source is the moving image. Images are of scalars.
+ * residency and repeatability, holds here, too. The rest, and derivatives by displacement fields, are computed by ITK's class,
+ * after a warning. The gradient source is the moving image. Images are of scalars.
  *
  * \tparam TFixedImage, TMovingImage images of float or double, of 2 or 3 dimensions.
  *

@@ -20,8 +20,7 @@ namespace itk
  * displacement field (Thirion 1998).
  *
  * Which transforms, interpolators, masks and samplings are computed on the device, and what else CudaMattesNMI says of
- * residency and repeatability, holds here, too. What is not is computed by ITK's class, after a
- * warning. Images are of scalars.
+ * residency and repeatability, holds here, too. The rest is computed by ITK's class, after a warning. Images are of scalars.
  *
  * \tparam TFixedImage, TMovingImage images of float or double, of 2 or 3 dimensions.
  *

@@ -18,8 +18,8 @@ namespace itk
  * pass over the samples gives both.
  *
  * Which transforms, interpolators, masks and samplings are computed on the device, and what else CudaMattesNMI says of
- * residency and repeatability, holds here, too. What is not is computed by ITK's class, after a
- * warning: the gradient source is the moving image. Images are of scalars.
+ * residency and repeatability, holds here, too. The rest is computed by ITK's class, after a warning. The gradient source is
+ * the moving image. Images are of scalars.
  *
  * \tparam TFixedImage, TMovingImage images of float or double, of 2 or 3 dimensions.
  *
