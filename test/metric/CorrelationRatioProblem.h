@@ -22,7 +22,9 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <string>
 #include <tuple>
+#include <type_traits>
 #include <vector>
 
 namespace gpuregtest
@@ -386,6 +388,26 @@ MakeField(const itk::ImageBase<VDimension> & like)
   const auto transform = FieldTransformType::New();
   transform->SetDisplacementField(field);
   return transform;
+}
+
+/** Calls check(a pixel, the dimension) for images of floats and of doubles, in two and in three dimensions. */
+template <typename TCheck>
+void
+ForEachImageType(const TCheck & check)
+{
+  const auto inDimension = [&check](auto dimension) {
+    const std::string name = std::to_string(dimension) + "D, ";
+    {
+      SCOPED_TRACE(name + "float");
+      check(float{}, dimension);
+    }
+    {
+      SCOPED_TRACE(name + "double");
+      check(double{}, dimension);
+    }
+  };
+  inDimension(std::integral_constant<unsigned int, 2>{});
+  inDimension(std::integral_constant<unsigned int, 3>{});
 }
 
 } // namespace gpuregtest

@@ -56,22 +56,8 @@ protected:
   void
   ExpectTheDefinitionEverywhere(const TChange & change) const
   {
-    {
-      SCOPED_TRACE("2D, float");
-      this->ExpectTheDefinitionWith<float, 2>(change);
-    }
-    {
-      SCOPED_TRACE("2D, double");
-      this->ExpectTheDefinitionWith<double, 2>(change);
-    }
-    {
-      SCOPED_TRACE("3D, float");
-      this->ExpectTheDefinitionWith<float, 3>(change);
-    }
-    {
-      SCOPED_TRACE("3D, double");
-      this->ExpectTheDefinitionWith<double, 3>(change);
-    }
+    ForEachImageType(
+      [&](auto pixel, auto dimension) { this->template ExpectTheDefinitionWith<decltype(pixel), dimension>(change); });
   }
 };
 

@@ -18,14 +18,7 @@ protected:
     const auto         draw = [&random](std::uint64_t n) { return static_cast<int>(random() % n); };
     const unsigned int bins[] = { 5, 20, 50, 100 };
     MetricCase         c;
-    c.dimension = 2 + draw(2);
-    c.doublePixels = draw(2) == 1;
-    c.masks = static_cast<gpuregtest::Masks>(draw(4));
-    c.sampling = static_cast<Sampling>(draw(3));
-    c.geometry = static_cast<Geometry>(draw(8));
-    c.motion = static_cast<Motion>(draw(12));
-    c.interpolation = static_cast<Interpolation>(draw(3));
-    c.gradientFilter = draw(2) == 1;
+    DrawSetUp(c, draw);
     c.flatBackground = draw(4) == 0;
     c.bins = bins[draw(4)];
     c.seed = random() % 1000000;
@@ -208,10 +201,7 @@ TEST_P(MattesEquivalenceTest, ManySamples)
 
 TEST_P(MattesEquivalenceTest, RandomSetUps)
 {
-  const std::uint64_t count = ForEachSeed(
-    20240229, 150, [this](std::uint64_t seed) { CheckRandomCase(seed); }, GetCaseThreads());
-  EXPECT_LE(m_Redrawn, std::max<std::uint64_t>(1, count / 20))
-    << "too few of the set-ups that were drawn were compared";
+  CheckRandomCases(20240229, [this](std::uint64_t seed) { CheckRandomCase(seed); });
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, MattesEquivalenceTest, ::testing::ValuesIn(GetDeviceNames()), GetTestName);

@@ -85,6 +85,31 @@ protected:
     EXPECT_LE(GetRelativeError(result.ours.derivative, result.itk.derivative), c.many ? 1e-4 : 1e-5);
   }
 
+  /** Draws what every metric's set-ups differ in: draw(n) gives one of 0 … n - 1. */
+  template <typename TDraw>
+  static void
+  DrawSetUp(MetricCase & c, const TDraw & draw)
+  {
+    c.dimension = 2 + draw(2);
+    c.doublePixels = draw(2) == 1;
+    c.masks = static_cast<gpuregtest::Masks>(draw(4));
+    c.sampling = static_cast<Sampling>(draw(3));
+    c.geometry = static_cast<Geometry>(draw(8));
+    c.motion = static_cast<Motion>(draw(12));
+    c.interpolation = static_cast<Interpolation>(draw(3));
+    c.gradientFilter = draw(2) == 1;
+  }
+
+  /** Checks 150 cases by their seeds, from the first one on, or as many as the environment says. */
+  template <typename TCheckSeed>
+  void
+  CheckRandomCases(std::uint64_t firstSeed, const TCheckSeed & checkSeed)
+  {
+    const std::uint64_t count = ForEachSeed(firstSeed, 150, checkSeed, GetCaseThreads());
+    EXPECT_LE(m_Redrawn, std::max<std::uint64_t>(1, count / 20))
+      << "too few of the set-ups that were drawn were compared";
+  }
+
   std::atomic<std::uint64_t> m_Redrawn{ 0 };
 
   /** In 2D and in 3D, with pixels of either type. */

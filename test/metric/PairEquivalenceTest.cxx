@@ -61,14 +61,7 @@ protected:
     const auto      draw = [&random](std::uint64_t n) { return static_cast<int>(random() % n); };
     MetricCase      c;
     c.measure = Measures[draw(4)];
-    c.dimension = 2 + draw(2);
-    c.doublePixels = draw(2) == 1;
-    c.masks = static_cast<gpuregtest::Masks>(draw(4));
-    c.sampling = static_cast<Sampling>(draw(3));
-    c.geometry = static_cast<Geometry>(draw(8));
-    c.motion = static_cast<Motion>(draw(12));
-    c.interpolation = static_cast<Interpolation>(draw(3));
-    c.gradientFilter = draw(2) == 1;
+    DrawSetUp(c, draw);
     c.fixedGradient = draw(2) == 1;
     c.flatBackground = draw(4) == 0;
     c.seed = random() % 1000000;
@@ -163,10 +156,7 @@ TEST_P(PairEquivalenceTest, ManySamples)
 
 TEST_P(PairEquivalenceTest, RandomSetUps)
 {
-  const std::uint64_t count = ForEachSeed(
-    20261123, 150, [this](std::uint64_t seed) { CheckRandomCase(seed); }, GetCaseThreads());
-  EXPECT_LE(m_Redrawn, std::max<std::uint64_t>(1, count / 20))
-    << "too few of the set-ups that were drawn were compared";
+  CheckRandomCases(20261123, [this](std::uint64_t seed) { CheckRandomCase(seed); });
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, PairEquivalenceTest, ::testing::ValuesIn(GetDeviceNames()), GetTestName);
