@@ -9,6 +9,9 @@
 #include "TimedITK.h"
 
 #include "itkEuler3DTransform.h"
+#include "itkGPURegistrationFactory.h"
+#include "itkGPUShrinkImageFilter.h"
+#include "itkGPUSmoothingRecursiveGaussianImageFilter.h"
 #include "itkImageToImageMetricv4.h"
 #include "itkRegistrationParameterScalesFromPhysicalShift.h"
 #include "itkShrinkImageFilter.h"
@@ -16,6 +19,9 @@
 
 #include <iostream>
 #include <sstream>
+#include <stdexcept>
+#include <utility>
+#include <vector>
 
 namespace
 {
@@ -30,16 +36,18 @@ normalised, on each device: the same mutual information. Without files: a synthe
   --truth AX,AY,AZ,TX,TY,TZ   true map from fixed to moving points: p -> Rz Ry Rx p + T about the origin, degrees and mm
   --device A,B,…              such as cuda:0,host; default: all there are
   --threads N                 default: ITK's
-Rows are Registration/ITK, Registration/DEVICE and, where the device has yet to start, Registration/DEVICE/first.
+Rows are Registration/ITK, Registration/DEVICE and, where the device has yet to start, Registration/DEVICE/first; and
+Registration/DEVICE/all, where the module's filters stand in for ITK's, too, as after RegisterAll().
 Google Benchmark's options choose among them (--benchmark_filter=-ITK leaves ITK out), say how often each is repeated
 (--benchmark_repetitions=3) and write every figure as JSON (--benchmark_out=FILE).
 )";
 
 const char * const Footnote =
   R"(Medians of wall time, from loaded images to the transform. The whole = the metric's Initialize() + evaluations + what
-ITK does itself on the host: smoothing (recursive Gaussian of both images, each level), shrinking (the virtual domain),
+ITK does itself: smoothing (recursive Gaussian of both images, each level), shrinking (the virtual domain),
 scales (of parameters and steps, by corner shifts), and the rest (optimizer, transform, copies of images between the
-levels). The error is the distance between where the transform and the truth take the fixed image's head.
+levels). These are the host's work, but with all of the module's classes (first, all), where smoothing and shrinking are done
+on the device. The error is the distance between where the transform and the truth take the fixed image's head.
 )";
 
 void
@@ -49,10 +57,66 @@ PrintHelp()
   benchmark::PrintDefaultHelp();
 }
 
-using Smoothing = TimedFilter<itk::SmoothingRecursiveGaussianImageFilter<Volume, Volume>>;
-using Shrinking = TimedFilter<itk::ShrinkImageFilter<Volume, Volume>>;
-using Scales =
+using Smoothing = itk::SmoothingRecursiveGaussianImageFilter<Volume, Volume>;
+using Shrinking = itk::ShrinkImageFilter<Volume, Volume>;
+using TimedSmoothing = TimedFilter<Smoothing>;
+using TimedShrinking = TimedFilter<Shrinking>;
+using DeviceSmoothing =
+  TimedFilter<itk::GPUStandIn<Smoothing, itk::GPUSmoothingRecursiveGaussianImageFilter<Volume, Volume>>>;
+using DeviceShrinking = TimedFilter<itk::GPUStandIn<Shrinking, itk::GPUShrinkImageFilter<Volume, Volume>>>;
+using TimedScales =
   TimedEstimator<itk::RegistrationParameterScalesFromPhysicalShift<itk::ImageToImageMetricv4<Volume, Volume>>>;
+
+/** Filters with clocks in the place of ITK's, in one row. */
+class TimedFilters
+{
+public:
+  /** \param onDevice this module's, on the default device. */
+  explicit TimedFilters(bool onDevice)
+    : m_Smoothing(onDevice ? DeviceSmoothing::times : TimedSmoothing::times)
+    , m_Shrinking(onDevice ? DeviceShrinking::times : TimedShrinking::times)
+  {
+    if (onDevice)
+    {
+      m_Factory->Replace<DeviceSmoothing, Smoothing>();
+      m_Factory->Replace<DeviceShrinking, Shrinking>();
+    }
+    else
+    {
+      m_Factory->Replace<TimedSmoothing>();
+      m_Factory->Replace<TimedShrinking>();
+    }
+    m_Factory->Replace<TimedScales>();
+    itk::ObjectFactoryBase::RegisterFactory(m_Factory);
+    m_Smoothing = m_Shrinking = TimedScales::times = {};
+  }
+  ~TimedFilters()
+  {
+    itk::ObjectFactoryBase::UnRegisterFactory(m_Factory);
+  }
+  TimedFilters(const TimedFilters &) = delete;
+  TimedFilters &
+  operator=(const TimedFilters &) = delete;
+
+  /** What took how long.
+   *  \throws std::runtime_error if one of them was not called. */
+  std::vector<std::pair<const char *, double>>
+  GetSeconds() const
+  {
+    if (m_Smoothing.calls == 0 || m_Shrinking.calls == 0 || TimedScales::times.calls == 0)
+    {
+      throw std::runtime_error("The pipeline does not use the classes that are timed: its shares cannot be told.");
+    }
+    return { { "smoothing_ms", m_Smoothing.seconds },
+             { "shrinking_ms", m_Shrinking.seconds },
+             { "scales_ms", TimedScales::times.seconds } };
+  }
+
+private:
+  const TimingFactory::Pointer m_Factory = TimingFactory::New();
+  CallTimes &                  m_Smoothing;
+  CallTimes &                  m_Shrinking;
+};
 
 struct Task
 {
@@ -118,11 +182,13 @@ MakeTask(const example::CommandLine & line)
 }
 
 void
-MeasureRegistration(benchmark::State & state, const Task & task, const example::RegistrationSettings & settings)
+MeasureRegistration(benchmark::State &                    state,
+                    const Task &                          task,
+                    const example::RegistrationSettings & settings,
+                    bool                                  filtersOnDevice)
 {
-  Smoothing::times = {};
-  Shrinking::times = {};
-  Scales::times = {};
+  itk::GPUDevice::SetDefault(settings.device);
+  const TimedFilters          filters(filtersOnDevice);
   std::ostringstream          progress;
   example::RegistrationResult result;
   double                      whole = 0;
@@ -132,18 +198,12 @@ MeasureRegistration(benchmark::State & state, const Task & task, const example::
     result = example::Register(task.fixed, task.moving, settings, progress);
     whole += watch.GetSeconds();
   }
-  if (Smoothing::times.calls == 0 || Shrinking::times.calls == 0 || Scales::times.calls == 0)
-  {
-    throw std::runtime_error("The pipeline does not use the classes that are timed: its shares cannot be told.");
-  }
   const example::MetricTimes & metric = result.stages.front().metric;
 
-  const std::pair<const char *, double> stages[] = { { "initialize_ms", metric.initialization },
-                                                     { "evaluations_ms", metric.evaluation },
-                                                     { "smoothing_ms", Smoothing::times.seconds },
-                                                     { "shrinking_ms", Shrinking::times.seconds },
-                                                     { "scales_ms", Scales::times.seconds } };
-  double                                rest = whole;
+  auto stages = filters.GetSeconds();
+  stages.insert(stages.begin(),
+                { { "initialize_ms", metric.initialization }, { "evaluations_ms", metric.evaluation } });
+  double rest = whole;
   for (const auto & [name, seconds] : stages)
   {
     state.counters[name] = 1000 * seconds;
@@ -166,11 +226,6 @@ Run(const example::CommandLine & line)
 {
   const Hardware hardware = ChooseHardware(line);
   const Task     task = MakeTask(line);
-  const auto     factory = TimingFactory::New();
-  factory->Replace<Smoothing>();
-  factory->Replace<Shrinking>();
-  factory->Replace<Scales>();
-  itk::ObjectFactoryBase::RegisterFactory(factory);
 
   SideBySide table(
     { { "mean_mm", 0.1 } },
@@ -180,8 +235,10 @@ Run(const example::CommandLine & line)
     Footnote);
   example::RegistrationSettings settings;
   settings.model = example::Model::Rigid;
-  const auto add = [&](const std::string & name) {
-    const auto measure = [&task, settings](auto & state) { MeasureRegistration(state, task, settings); };
+  const auto add = [&](const std::string & name, bool filtersOnDevice = false) {
+    const auto measure = [&task, settings, filtersOnDevice](auto & state) {
+      MeasureRegistration(state, task, settings, filtersOnDevice);
+    };
     return table.Register("Registration/" + name, measure)->Iterations(1);
   };
   settings.measure = example::Measure::ITKMattes;
@@ -190,8 +247,9 @@ Run(const example::CommandLine & line)
   for (const itk::GPUDevice & device : hardware.devices)
   {
     settings.device = device;
-    add(device.GetName() + "/first")->Repetitions(1);
+    add(device.GetName() + "/first", true)->Repetitions(1);
     add(device.GetName());
+    add(device.GetName() + "/all", true);
   }
   return table.Measure();
 }

@@ -8,7 +8,7 @@ if(GPURegistration_HAS_CUDA)
   list(APPEND GPURegistration_SRCS ${_cuda_dir}/CorrelationRatioPasses.cu
        ${_cuda_dir}/CorrelationRatioSchemePasses.cu ${_cuda_dir}/CudaBackend.cu ${_cuda_dir}/CudaDeviceScope.cu
        ${_cuda_dir}/CudaError.cu ${_cuda_dir}/CudaQueue.cu ${_cuda_dir}/CudaSort.cu ${_cuda_dir}/LinePasses.cu
-       ${_cuda_dir}/MattesPasses.cu ${_cuda_dir}/PairPasses.cu ${_cuda_dir}/ResamplePasses.cu)
+       ${_cuda_dir}/MattesPasses.cu ${_cuda_dir}/MovingImagePasses.cu ${_cuda_dir}/PairPasses.cu ${_cuda_dir}/ResamplePasses.cu)
 endif()
 if(GPURegistration_HAS_OPENCL)
   # The kernels' sources become part of the library, a text a program, in the order in which they build on
@@ -84,11 +84,15 @@ if(GPURegistration_HAS_OPENCL)
     ${_kernel_dir}/GridInterpolation.h
     ${_kernel_dir}/LineKernels.h
     ${_opencl_dir}/LineKernels.cl)
+  gpuregistration_embed_kernels(
+    MovingImage ${_opencl_dir}/Prelude.cl ${_kernel_dir}/Geometry.h ${_kernel_dir}/MovingVoxels.h
+    ${_opencl_dir}/MovingImageKernels.cl)
   set(_opencl_sources
       ${_opencl_dir}/CorrelationRatioPasses.cpp
       ${_opencl_dir}/CorrelationRatioSchemePasses.cpp
       ${_opencl_dir}/LinePasses.cpp
       ${_opencl_dir}/MattesPasses.cpp
+      ${_opencl_dir}/MovingImagePasses.cpp
       ${_opencl_dir}/OpenCLBackend.cpp
       ${_opencl_dir}/OpenCLDevice.cpp
       ${_opencl_dir}/OpenCLError.cpp
@@ -103,6 +107,7 @@ if(GPURegistration_HAS_OPENCL)
       ${CMAKE_CURRENT_BINARY_DIR}/OpenCLCorrelationRatioSchemesSource.cpp
       ${CMAKE_CURRENT_BINARY_DIR}/OpenCLLineSource.cpp
       ${CMAKE_CURRENT_BINARY_DIR}/OpenCLMattesSource.cpp
+      ${CMAKE_CURRENT_BINARY_DIR}/OpenCLMovingImageSource.cpp
       ${CMAKE_CURRENT_BINARY_DIR}/OpenCLPairSource.cpp
       ${CMAKE_CURRENT_BINARY_DIR}/OpenCLResampleSource.cpp)
   # The cl... functions of OpenCLLoader.cpp must not get in the way of a program that links OpenCL itself.

@@ -21,6 +21,8 @@ using namespace kernels;
 namespace
 {
 constexpr int SumLanes = 1024;
+// Of a batch, whose candidates have few chunks each.
+constexpr int BatchLanes = 128;
 
 constexpr int
 BlocksOfHistogram(int variant)
@@ -40,7 +42,8 @@ __launch_bounds__(Lanes, BlocksOfHistogram(VVariant)) HistogramKernel(const __gr
                  &a,
                  &maps,
                  &v,
-                 firstChunk,
+                 firstChunk + GroupIndex(),
+                 GroupIndex(),
                  reinterpret_cast<u32 *>(localMemory),
                  chunkHistograms);
 }
@@ -50,8 +53,47 @@ __global__ void
 __launch_bounds__(SumLanes) SumHistogramsKernel(
   const __grid_constant__ TArguments a, int chunkCount, int accumulate, const u32 * chunkHistograms, u64 * histogram)
 {
-  SumHistogramsGroup(
-    VCountsHalves ? SamplesArePrecise : 0, &a, chunkCount, accumulate, chunkHistograms, localMemory, histogram);
+  SumHistogramsGroup(VCountsHalves ? SamplesArePrecise : 0,
+                     &a,
+                     GroupIndex(),
+                     chunkCount,
+                     accumulate,
+                     chunkHistograms,
+                     localMemory,
+                     histogram);
+}
+
+template <int VVariant, typename TArguments>
+__global__ void
+__launch_bounds__(Lanes, BlocksOfHistogram(VVariant)) BatchHistogramKernel(const __grid_constant__ TArguments a,
+                                                                           const SampleVolumes                v,
+                                                                           const SampleMaps *                 batch,
+                                                                           int   firstCandidate,
+                                                                           u32 * chunkHistograms)
+{
+  BatchHistogramGroup(VariantOf<VVariant>(a.histogram.samples),
+                      &a,
+                      batch,
+                      firstCandidate,
+                      &v,
+                      reinterpret_cast<u32 *>(localMemory),
+                      chunkHistograms);
+}
+
+template <bool VCountsHalves, typename TArguments>
+__global__ void
+__launch_bounds__(BatchLanes)
+  BatchSumKernel(const __grid_constant__ TArguments a, const u32 * chunkHistograms, u64 * histograms)
+{
+  BatchSumGroup(VCountsHalves ? SamplesArePrecise : 0, &a, chunkHistograms, localMemory, histograms);
+}
+
+template <typename TArguments>
+__global__ void
+__launch_bounds__(BatchLanes)
+  BatchSummaryKernel(const __grid_constant__ TArguments a, int firstCandidate, const u64 * histograms, i64 * summaries)
+{
+  BatchSummaryGroup(0, &a, firstCandidate, histograms, localMemory, summaries);
 }
 
 template <int VVariant, typename TArguments>
@@ -87,6 +129,7 @@ public:
               queue.GetDeviceName());
     WithEachVariant<TArguments>([this](auto constant) {
       AllowLocalMemory(HistogramKernel<constant.value, TArguments>);
+      AllowLocalMemory(BatchHistogramKernel<constant.value, TArguments>);
       AllowLocalMemory(ForceKernel<constant.value, TArguments>);
     });
   }
@@ -126,11 +169,10 @@ public:
   void
   SumHistograms(const TArguments & a, const HistogramArrays & arrays, int chunkCount, bool accumulate) override
   {
-    const int cells = static_cast<int>(CountCells(a.histogram));
     m_Queue.Launch("summing the histogram",
                    CountsHalves(a.histogram.samples.variant) ? SumHistogramsKernel<true, TArguments>
                                                              : SumHistogramsKernel<false, TArguments>,
-                   dim3(static_cast<unsigned int>((cells + SumCellsPerGroup - 1) / SumCellsPerGroup)),
+                   dim3(static_cast<unsigned int>(CountSumGroups(&a.histogram))),
                    SumLanes,
                    SumLanes * sizeof(u64),
                    a,
@@ -157,6 +199,47 @@ public:
                      AddressOf<float>(arrays.forces),
                      maps);
     });
+  }
+
+  bool
+  HasBatches() const override
+  {
+    return true;
+  }
+
+  void
+  Summarize(const TArguments & a, BatchRange range, const HistogramArrays & arrays, const BatchArrays & batch) override
+  {
+    const int variant = a.histogram.samples.variant;
+    WithVariant<TArguments>(variant, [&](auto constant) {
+      m_Queue.Launch("counting the histograms of a batch",
+                     BatchHistogramKernel<constant.value, TArguments>,
+                     GetGroups(a, range.count * ChunkCount(&a.histogram.samples)),
+                     Lanes,
+                     GetBandBytes(a.histogram) * a.histogram.histogramCopies,
+                     a,
+                     GetVolumes(*arrays.samples),
+                     AddressOf<SampleMaps>(batch.maps),
+                     range.first,
+                     AddressOf<u32>(arrays.chunkHistograms));
+    });
+    m_Queue.Launch("summing the histograms of a batch",
+                   CountsHalves(variant) ? BatchSumKernel<true, TArguments> : BatchSumKernel<false, TArguments>,
+                   dim3(static_cast<unsigned int>(range.count * CountSumGroups(&a.histogram))),
+                   BatchLanes,
+                   BatchLanes * sizeof(u64),
+                   a,
+                   AddressOf<u32>(arrays.chunkHistograms),
+                   AddressOf<u64>(batch.histograms));
+    m_Queue.Launch("summing a batch up",
+                   BatchSummaryKernel<TArguments>,
+                   dim3(static_cast<unsigned int>(range.count)),
+                   BatchLanes,
+                   BatchLanes * sizeof(u64),
+                   a,
+                   range.first,
+                   AddressOf<u64>(batch.histograms),
+                   AddressOf<i64>(batch.summaries));
   }
 
 protected:

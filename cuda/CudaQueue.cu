@@ -31,19 +31,24 @@ WaitKernel()
   }
 }
 
-/** For destructors: does its best on a device that may be gone, and leaves no error behind. */
+/** For destructors: does its best on a device that may be gone, and leaves no error of its own behind; a stranger's stays.
+ *  \param release called with a function that takes the status of each of its calls. */
 template <typename TRelease>
 void
 WithDevice(int device, const TRelease & release) noexcept
 {
+  bool hasFailed = false;
   try
   {
     const CudaDeviceScope scope(device);
-    release();
+    release([&hasFailed](cudaError_t status) { hasFailed = hasFailed || status != cudaSuccess; });
   }
   catch (...)
   {}
-  cudaGetLastError();
+  if (hasFailed)
+  {
+    cudaGetLastError();
+  }
 }
 } // namespace
 
@@ -72,7 +77,7 @@ CudaMemory::CudaMemory(Backend & backend, int device, std::size_t bytes)
 
 CudaMemory::~CudaMemory()
 {
-  WithDevice(m_Device, [this] { cudaFree(m_Address); });
+  WithDevice(m_Device, [this](const auto & note) { note(cudaFree(m_Address)); });
   m_Backend.GetMemoryAccount().Release(GetSize());
 }
 
@@ -86,7 +91,7 @@ CudaStaging::CudaStaging(int device, const std::string & deviceName, std::size_t
 
 CudaStaging::~CudaStaging()
 {
-  WithDevice(m_Device, [this] { cudaFreeHost(m_Address); });
+  WithDevice(m_Device, [this](const auto & note) { note(cudaFreeHost(m_Address)); });
 }
 
 CudaQueue::CudaQueue(Backend & backend, int device)
@@ -124,20 +129,20 @@ CudaQueue::~CudaQueue()
 void
 CudaQueue::Release() noexcept
 {
-  WithDevice(m_Device, [this] {
+  WithDevice(m_Device, [this](const auto & note) {
     for (cudaStream_t stream : { m_Stream, m_UpStream, m_DownStream })
     {
       if (stream)
       {
-        cudaStreamSynchronize(stream);
-        cudaStreamDestroy(stream);
+        note(cudaStreamSynchronize(stream));
+        note(cudaStreamDestroy(stream));
       }
     }
     for (const cudaEvent_t * event : GetEvents())
     {
       if (*event)
       {
-        cudaEventDestroy(*event);
+        note(cudaEventDestroy(*event));
       }
     }
   });
@@ -268,6 +273,19 @@ CudaQueue::Download(void * target, const Memory & source, std::size_t bytes)
 {
   CopyDown(target, source, bytes, 0, m_Stream);
   Finish();
+}
+
+void
+CudaQueue::Copy(Memory & target, const Memory & source, std::size_t bytes)
+{
+  const CudaDeviceScope scope(m_Device);
+  CheckCuda(cudaMemcpyAsync(static_cast<CudaMemory &>(target).GetAddress(),
+                            static_cast<const CudaMemory &>(source).GetAddress(),
+                            bytes,
+                            cudaMemcpyDeviceToDevice,
+                            m_Stream),
+            "copying on the device",
+            GetDeviceName());
 }
 
 void

@@ -68,8 +68,35 @@ __launch_bounds__(Lanes, BlocksOf(VVariant, VTask)) PairKernel(const __grid_cons
                                                                float *                               forces,
                                                                const __grid_constant__ SampleMaps    maps)
 {
-  PairGroup(
-    VariantOf<VVariant>(a.samples), VTask, &a, &maps, &v, reinterpret_cast<float *>(localMemory), partials, forces);
+  PairGroup(VariantOf<VVariant>(a.samples),
+            VTask,
+            &a,
+            &maps,
+            &v,
+            GroupIndex(),
+            GroupIndex(),
+            reinterpret_cast<float *>(localMemory),
+            partials,
+            forces);
+}
+
+/** Of values alone. */
+template <int VVariant, int VTask>
+__global__ void
+__launch_bounds__(Lanes, BlocksOf(VVariant, VTask)) BatchPairKernel(const __grid_constant__ PairArguments a,
+                                                                    const SampleVolumes                   v,
+                                                                    const SampleMaps *                    batch,
+                                                                    int     firstCandidate,
+                                                                    float * partials)
+{
+  BatchPairGroup(VariantOf<VVariant>(a.samples),
+                 VTask,
+                 &a,
+                 batch,
+                 firstCandidate,
+                 &v,
+                 reinterpret_cast<float *>(localMemory),
+                 partials);
 }
 
 /** Calls work with a task's constant, of those that are possible with a variant. */
@@ -91,6 +118,9 @@ WithTask(int task, const TWork & work)
   }
 }
 
+// What a launch may have without asking.
+static_assert(2 * ForceSumCount * Lanes * sizeof(float) <= 48 << 10, "so much shared memory there is");
+
 std::size_t
 GetLocalBytes(int variant)
 {
@@ -110,21 +140,9 @@ public:
     return { Lanes, TargetChunks, 0, true };
   }
 
-  /** More than 48 KiB of shared memory are to be asked for. */
   void
-  Prepare(int variant, int task) override
-  {
-    const CudaDeviceScope scope(m_Queue.GetDevice());
-    WithPairVariant(variant, [&](auto variantConstant) {
-      WithTask<variantConstant.value>(task, [&](auto taskConstant) {
-        CheckCuda(cudaFuncSetAttribute(PairKernel<variantConstant.value, taskConstant.value>,
-                                       cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                       static_cast<int>(GetLocalBytes(variant))),
-                  "asking for shared memory",
-                  m_Queue.GetDeviceName());
-      });
-    });
-  }
+  Prepare(int, int) override
+  {}
 
   void
   SumPairs(const PairArguments & a, const SampleMaps & maps, const PairArrays & arrays) override
@@ -141,6 +159,34 @@ public:
                        AddressOf<float>(arrays.partials),
                        AddressOf<float>(arrays.forces),
                        maps);
+      });
+    });
+  }
+
+  bool
+  HasBatches() const override
+  {
+    return true;
+  }
+
+  void
+  SumBatch(const PairArguments & a, BatchRange range, const PairArrays & arrays, const BatchArrays & batch) override
+  {
+    WithVariant<PairArguments>(a.samples.variant, [&](auto variant) {
+      WithTask<variant.value>(a.task, [&](auto task) {
+        if constexpr (!(task.value & PairsFindForces))
+        {
+          m_Queue.Launch("summing pairs of values of a batch",
+                         BatchPairKernel<variant.value, task.value>,
+                         dim3(static_cast<unsigned int>(range.count * ChunkCount(&a.samples))),
+                         Lanes,
+                         GetLocalBytes(a.samples.variant),
+                         a,
+                         GetVolumes(*arrays.samples),
+                         AddressOf<SampleMaps>(batch.maps),
+                         range.first,
+                         AddressOf<float>(arrays.partials));
+        }
       });
     });
   }

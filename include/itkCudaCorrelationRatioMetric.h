@@ -60,6 +60,9 @@ public:
   using Pointer = SmartPointer<Self>;
   using ConstPointer = SmartPointer<const Self>;
 
+  using MeasureType = typename Superclass::MeasureType;
+  using MovingTransformType = typename Superclass::MovingTransformType;
+
   itkNewMacro(Self);
 
   const char *
@@ -107,10 +110,8 @@ public:
   SetWorkloadLimit(int samples);
   itkGetConstMacro(WorkloadLimit, int);
 
-  itkGPUDeviceMembersMacro(m_Use, m_Face.GetStatistics());
-
-  /** As CudaMattesNMI's. */
-  itkGPUTimeStampMembersMacro(m_Use);
+  /** See CudaMattesNMI. */
+  itkGPUMetricMembersMacro(m_Use, m_Face);
 
   void
   Initialize() override;

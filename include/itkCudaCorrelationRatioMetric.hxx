@@ -7,6 +7,7 @@
 #include "GPURegistrationDetail/itkGPUMetricWorkUnits.h"
 
 #include <algorithm>
+#include <limits>
 #include <array>
 #include <cmath>
 #include <memory>
@@ -269,6 +270,23 @@ itkCudaCorrelationRatioClass::StoreValue(double within, double all, double count
       "transform so that the images overlap more.");
   }
   self->m_Value = static_cast<typename Superclass::MeasureType>(std::min(1.0, std::max(0.0, within / all)));
+}
+
+itkGPUMetricGetValuesMacro(itkCudaCorrelationRatioClass)
+{
+  m_Face.CheckBins(m_NumberOfHistogramBins, m_InitializedBins);
+  return m_Face.EvaluateCandidates(candidates, [this](const std::vector<gpureg::SampleMapping> & mappings) {
+    this->UpdateEngine(false);
+    std::vector<MeasureType> values;
+    for (const auto & of : m_Face.GetEngine().EvaluateBatch(mappings, m_Face.GetParallelFor()))
+    {
+      const double value = std::min(1.0, std::max(0.0, of.within / of.all));
+      values.push_back(of.count < 0.5  ? GPURegistrationDetail::MetricCandidates<Self>::GetWorst()
+                       : of.isResolved ? static_cast<MeasureType>(value)
+                                       : std::numeric_limits<MeasureType>::quiet_NaN());
+    }
+    return values;
+  });
 }
 
 itkGPUMetricTemplate

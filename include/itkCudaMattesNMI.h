@@ -74,6 +74,8 @@ public:
   using MovingTransformType = typename Superclass::MovingTransformType;
   using VirtualPointType = typename Superclass::VirtualPointType;
 
+  using MeasureType = typename Superclass::MeasureType;
+
   itkNewMacro(Self);
 
   const char *
@@ -92,12 +94,10 @@ public:
   itkGetConstMacro(Normalized, bool);
   itkBooleanMacro(Normalized);
 
-  itkGPUDeviceMembersMacro(m_Use, m_Face.GetStatistics());
-
-  /** Of the images, their masks, the fixed transform, and the coefficients of a B-spline interpolator. After a change call
-   * Initialize(), too. Off, each evaluation sees what ITK's metric sees: the new values, and the gradient of the old ones
-   * until Initialize() is called. */
-  itkGPUTimeStampMembersMacro(m_Use);
+  /** What SetTrustsTimeStamps() trusts: those of the images, their masks, the fixed transform, and the coefficients of a
+   * B-spline interpolator. After a change call Initialize(), too. Off, each evaluation sees what ITK's metric sees: the new
+   * values, and the gradient of the old ones until Initialize() is called. */
+  itkGPUMetricMembersMacro(m_Use, m_Face);
 
   void
   Initialize() override;
@@ -136,6 +136,8 @@ private:
   MakeDensity(const gpureg::MattesResult & result) const;
   void
   StoreValue(const gpureg::JointDensity & density, SizeValueType validPoints) const;
+  void
+  ForgetDensities() const;
 
   // itkCudaMattesNMIThroughITK.hxx: the same sums, sample by sample, by ITK's own classes.
   class ThroughITK;

@@ -28,9 +28,16 @@ itkCudaMattesNMIClass::Initialize()
 {
   m_Face.Initialize(
     [this] {
-      // Not the Mattes metric's own Initialize(): that one looks for the intensity ranges on one thread.
-      ImageMetricType::Initialize();
-      this->ComputeIntensityRanges();
+      if (m_Face.IsLeftToParent())
+      {
+        Superclass::Initialize();
+      }
+      else
+      {
+        // Not the Mattes metric's own Initialize(): that one looks for the intensity ranges on one thread.
+        ImageMetricType::Initialize();
+        this->ComputeIntensityRanges();
+      }
       m_InitializedBins = this->GetNumberOfHistogramBins();
     },
     [this] { this->UpdateEngine(true); });
@@ -93,7 +100,17 @@ itkCudaMattesNMIClass::GetValueAndDerivativeExecute() const
 {
   m_Face.CheckBins(this->GetNumberOfHistogramBins(), m_InitializedBins);
   m_Face.Evaluate([this](GPURegistrationDetail::MetricRoute route) { this->EvaluateOnDevice(route); },
-                  [this] { this->EvaluateThroughITK(); });
+                  [this] {
+                    if (m_Face.IsLeftToParent())
+                    {
+                      this->ForgetDensities();
+                      Superclass::GetValueAndDerivativeExecute();
+                    }
+                    else
+                    {
+                      this->EvaluateThroughITK();
+                    }
+                  });
 }
 
 itkGPUMetricTemplate
@@ -156,6 +173,32 @@ itkCudaMattesNMIClass::StoreValue(const gpureg::JointDensity & density, SizeValu
   self->m_ThreaderFixedImageMarginalPDF.resize(1);
   self->m_ThreaderFixedImageMarginalPDF[0].assign(density.GetFixedMarginal().begin(), density.GetFixedMarginal().end());
   self->m_MovingImageMarginalPDF.assign(density.GetMovingMarginal().begin(), density.GetMovingMarginal().end());
+}
+
+/** What StoreValue has left would be part of ITK's next sums, for it resizes what it does not clear. */
+itkGPUMetricTemplate
+void
+itkCudaMattesNMIClass::ForgetDensities() const
+{
+  auto * const self = const_cast<Self *>(this);
+  self->m_ThreaderJointPDF.clear();
+  self->m_ThreaderFixedImageMarginalPDF.clear();
+}
+
+itkGPUMetricGetValuesMacro(itkCudaMattesNMIClass)
+{
+  m_Face.CheckBins(this->GetNumberOfHistogramBins(), m_InitializedBins);
+  return m_Face.EvaluateCandidates(candidates, [this](const std::vector<gpureg::SampleMapping> & mappings) {
+    this->UpdateEngine(false);
+    std::vector<MeasureType> values;
+    for (const gpureg::MutualInformation & of : m_Face.GetEngine().EvaluateBatch(mappings, m_Face.GetParallelFor()))
+    {
+      const double value = m_Normalized ? of.normalized : of.mutualInformation;
+      values.push_back(of.count < 0.5 ? GPURegistrationDetail::MetricCandidates<Self>::GetWorst()
+                                      : static_cast<MeasureType>(-value));
+    }
+    return values;
+  });
 }
 
 itkGPUMetricTemplate

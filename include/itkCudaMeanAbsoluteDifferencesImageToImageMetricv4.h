@@ -47,6 +47,9 @@ public:
   using Pointer = SmartPointer<Self>;
   using ConstPointer = SmartPointer<const Self>;
 
+  using MeasureType = typename Superclass::MeasureType;
+  using MovingTransformType = typename Superclass::MovingTransformType;
+
   itkNewMacro(Self);
 
   const char *
@@ -62,10 +65,8 @@ public:
     TMovingImage::ImageDimension == ImageDimension && TVirtualImage::ImageDimension == ImageDimension,
     "CudaMeanAbsoluteDifferencesImageToImageMetricv4: fixed, moving and virtual image have the same dimension");
 
-  itkGPUDeviceMembersMacro(m_Use, m_Face.GetStatistics());
-
-  /** As CudaMattesNMI's. */
-  itkGPUTimeStampMembersMacro(m_Use);
+  /** See CudaMattesNMI. */
+  itkGPUMetricMembersMacro(m_Use, m_Face);
 
   void
   Initialize() override;
@@ -82,6 +83,9 @@ protected:
 
 private:
   itkGPUPairFriendsMacro();
+
+  MeasureType
+  MakeValue(const gpureg::PairResult & result, const GPURegistrationDetail::MetricScales & scales) const;
 
   void
   EvaluateThroughITK() const;

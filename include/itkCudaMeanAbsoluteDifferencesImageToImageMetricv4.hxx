@@ -76,17 +76,30 @@ itkCudaMeanAbsoluteDifferencesClass::EvaluateThroughITK() const
 }
 
 itkGPUMetricTemplate
+auto
+itkCudaMeanAbsoluteDifferencesClass::MakeValue(const gpureg::PairResult &                  result,
+                                               const GPURegistrationDetail::MetricScales & scales) const -> MeasureType
+{
+  return static_cast<MeasureType>(result.differences / result.count * scales.unit);
+}
+
+itkGPUMetricTemplate
 void
 itkCudaMeanAbsoluteDifferencesClass::GetValueAndDerivativeExecute() const
 {
   m_Face.Evaluate(
     [this](const gpureg::PairResult & result, const GPURegistrationDetail::MetricScales & scales) {
-      const double unit = scales.unit;
-      const_cast<Self *>(this)->m_Value =
-        static_cast<typename Superclass::MeasureType>(result.differences / result.count * unit);
-      return -m_Face.GetMeanDivisor(result) / unit;
+      const_cast<Self *>(this)->m_Value = this->MakeValue(result, scales);
+      return -m_Face.GetMeanDivisor(result) / scales.unit;
     },
     [this] { this->EvaluateThroughITK(); });
+}
+
+itkGPUMetricGetValuesMacro(itkCudaMeanAbsoluteDifferencesClass)
+{
+  return m_Face.EvaluateCandidates(candidates, [this](const auto & result, const auto & scales) {
+    return this->MakeValue(result, scales);
+  });
 }
 
 itkGPUMetricTemplate

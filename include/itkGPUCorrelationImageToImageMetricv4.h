@@ -52,6 +52,9 @@ public:
   using Pointer = SmartPointer<Self>;
   using ConstPointer = SmartPointer<const Self>;
 
+  using MeasureType = typename Superclass::MeasureType;
+  using MovingTransformType = typename Superclass::MovingTransformType;
+
   itkNewMacro(Self);
 
   const char *
@@ -66,10 +69,8 @@ public:
   static_assert(TMovingImage::ImageDimension == ImageDimension && TVirtualImage::ImageDimension == ImageDimension,
                 "GPUCorrelationImageToImageMetricv4: fixed, moving and virtual image have the same dimension");
 
-  itkGPUDeviceMembersMacro(m_Use, m_Face.GetStatistics());
-
-  /** As CudaMattesNMI's. */
-  itkGPUTimeStampMembersMacro(m_Use);
+  /** See CudaMattesNMI. */
+  itkGPUMetricMembersMacro(m_Use, m_Face);
 
   void
   Initialize() override;
@@ -97,6 +98,11 @@ protected:
 
 private:
   itkGPUPairFriendsMacro();
+
+  bool
+  Varies(const gpureg::PairResult & result, const GPURegistrationDetail::MetricScales & scales) const;
+  MeasureType
+  MakeValue(const gpureg::PairResult & result, const GPURegistrationDetail::MetricScales & scales) const;
 
   using ImageMetricType =
     ImageToImageMetricv4<TFixedImage, TMovingImage, TVirtualImage, TInternalComputationValueType, TMetricTraits>;

@@ -30,29 +30,48 @@ itkGPUCorrelationClass::InitializeForIteration() const
   ImageMetricType::InitializeForIteration();
 }
 
+/** Not where ITK takes one of the two for constant. */
+itkGPUMetricTemplate
+bool
+itkGPUCorrelationClass::Varies(const gpureg::PairResult &                  result,
+                               const GPURegistrationDetail::MetricScales & scales) const
+{
+  const double fixedSquares = result.fixedSquares * scales.fixedUnit * scales.fixedUnit;
+  const double movingSquares = result.movingSquares * scales.unit * scales.unit;
+  return fixedSquares * movingSquares > NumericTraits<TInternalComputationValueType>::epsilon();
+}
+
+itkGPUMetricTemplate
+auto
+itkGPUCorrelationClass::MakeValue(const gpureg::PairResult &                  result,
+                                  const GPURegistrationDetail::MetricScales & scales) const -> MeasureType
+{
+  const double both = result.fixedSquares * result.movingSquares;
+  return this->Varies(result, scales) ? static_cast<MeasureType>(-result.products * result.products / both) : 0;
+}
+
 itkGPUMetricTemplate
 void
 itkGPUCorrelationClass::GetValueAndDerivativeExecute() const
 {
   m_Face.Evaluate(
     [this](const gpureg::PairResult & result, const GPURegistrationDetail::MetricScales & scales) {
-      const double fixedSquares = result.fixedSquares * scales.fixedUnit * scales.fixedUnit;
-      const double movingSquares = result.movingSquares * scales.unit * scales.unit;
-      auto &       value = const_cast<Self *>(this)->m_Value;
-      // As ITK has it where one of the two does not vary.
-      if (!(fixedSquares * movingSquares > NumericTraits<TInternalComputationValueType>::epsilon()))
-      {
-        value = 0;
-        return std::numeric_limits<double>::infinity();
-      }
+      const_cast<Self *>(this)->m_Value = this->MakeValue(result, scales);
       const double both = result.fixedSquares * result.movingSquares;
-      value = static_cast<typename Superclass::MeasureType>(-result.products * result.products / both);
-      return result.products != 0.0 ? -0.5 * both / result.products : std::numeric_limits<double>::infinity();
+      return this->Varies(result, scales) && result.products != 0.0 ? -0.5 * both / result.products
+                                                                    : std::numeric_limits<double>::infinity();
     },
     [this] {
       Superclass::InitializeForIteration();
       Superclass::GetValueAndDerivativeExecute();
     });
+}
+
+itkGPUMetricGetValuesMacro(itkGPUCorrelationClass)
+{
+  return m_Face.EvaluateCandidates(candidates, [this](const auto & result, const auto & scales) {
+    return this->MakeValue(result, scales);
+  });
 }
 
 itkGPUMetricTemplate

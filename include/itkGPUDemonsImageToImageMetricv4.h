@@ -49,6 +49,9 @@ public:
   using Pointer = SmartPointer<Self>;
   using ConstPointer = SmartPointer<const Self>;
 
+  using MeasureType = typename Superclass::MeasureType;
+  using MovingTransformType = typename Superclass::MovingTransformType;
+
   itkNewMacro(Self);
 
   const char *
@@ -63,10 +66,8 @@ public:
   static_assert(TMovingImage::ImageDimension == ImageDimension && TVirtualImage::ImageDimension == ImageDimension,
                 "GPUDemonsImageToImageMetricv4: fixed, moving and virtual image have the same dimension");
 
-  itkGPUDeviceMembersMacro(m_Use, m_Face.GetStatistics());
-
-  /** As CudaMattesNMI's. */
-  itkGPUTimeStampMembersMacro(m_Use);
+  /** See CudaMattesNMI. */
+  itkGPUMetricMembersMacro(m_Use, m_Face);
 
   void
   Initialize() override;
@@ -90,6 +91,9 @@ protected:
 
 private:
   itkGPUPairFriendsMacro();
+
+  MeasureType
+  MakeValue(const gpureg::PairResult & result, const GPURegistrationDetail::MetricScales & scales) const;
 
   gpureg::DemonsTerms
   FindDemonsTerms(const GPURegistrationDetail::MetricScales & scales) const;

@@ -29,6 +29,14 @@ itkGPUDemonsClass::FindDemonsTerms(const GPURegistrationDetail::MetricScales & s
 }
 
 itkGPUMetricTemplate
+auto
+itkGPUDemonsClass::MakeValue(const gpureg::PairResult &                  result,
+                             const GPURegistrationDetail::MetricScales & scales) const -> MeasureType
+{
+  return static_cast<MeasureType>(result.differences / result.count * scales.unit * scales.unit);
+}
+
+itkGPUMetricTemplate
 void
 itkGPUDemonsClass::GetValueAndDerivativeExecute() const
 {
@@ -37,12 +45,17 @@ itkGPUDemonsClass::GetValueAndDerivativeExecute() const
       engine.SetDemonsTerms(this->FindDemonsTerms(scales));
     },
     [this](const gpureg::PairResult & result, const GPURegistrationDetail::MetricScales & scales) {
-      const double unit = scales.unit;
-      const_cast<Self *>(this)->m_Value =
-        static_cast<typename Superclass::MeasureType>(result.differences / result.count * unit * unit);
+      const_cast<Self *>(this)->m_Value = this->MakeValue(result, scales);
       return -1.0;
     },
     [this] { Superclass::GetValueAndDerivativeExecute(); });
+}
+
+itkGPUMetricGetValuesMacro(itkGPUDemonsClass)
+{
+  return m_Face.EvaluateCandidates(candidates, [this](const auto & result, const auto & scales) {
+    return this->MakeValue(result, scales);
+  });
 }
 
 itkGPUMetricTemplate

@@ -51,6 +51,9 @@ public:
   using Pointer = SmartPointer<Self>;
   using ConstPointer = SmartPointer<const Self>;
 
+  using MeasureType = typename Superclass::MeasureType;
+  using MovingTransformType = typename Superclass::MovingTransformType;
+
   itkNewMacro(Self);
 
   const char *
@@ -65,10 +68,8 @@ public:
   static_assert(TMovingImage::ImageDimension == ImageDimension && TVirtualImage::ImageDimension == ImageDimension,
                 "GPUMeanSquaresImageToImageMetricv4: fixed, moving and virtual image have the same dimension");
 
-  itkGPUDeviceMembersMacro(m_Use, m_Face.GetStatistics());
-
-  /** As CudaMattesNMI's. */
-  itkGPUTimeStampMembersMacro(m_Use);
+  /** See CudaMattesNMI. */
+  itkGPUMetricMembersMacro(m_Use, m_Face);
 
   void
   Initialize() override;
@@ -92,6 +93,9 @@ protected:
 
 private:
   itkGPUPairFriendsMacro();
+
+  MeasureType
+  MakeValue(const gpureg::PairResult & result, const GPURegistrationDetail::MetricScales & scales) const;
 
   GPURegistrationDetail::DeviceUse              m_Use;
   mutable GPURegistrationDetail::PairFace<Self> m_Face{ *this, gpureg::PairMeasure::MeanSquares };

@@ -22,17 +22,30 @@ itkGPUMeanSquaresClass::Initialize()
 }
 
 itkGPUMetricTemplate
+auto
+itkGPUMeanSquaresClass::MakeValue(const gpureg::PairResult &                  result,
+                                  const GPURegistrationDetail::MetricScales & scales) const -> MeasureType
+{
+  return static_cast<MeasureType>(result.differences / result.count * scales.unit * scales.unit);
+}
+
+itkGPUMetricTemplate
 void
 itkGPUMeanSquaresClass::GetValueAndDerivativeExecute() const
 {
   m_Face.Evaluate(
     [this](const gpureg::PairResult & result, const GPURegistrationDetail::MetricScales & scales) {
-      const double unit = scales.unit;
-      const_cast<Self *>(this)->m_Value =
-        static_cast<typename Superclass::MeasureType>(result.differences / result.count * unit * unit);
-      return -0.5 * m_Face.GetMeanDivisor(result) / (unit * unit);
+      const_cast<Self *>(this)->m_Value = this->MakeValue(result, scales);
+      return -0.5 * m_Face.GetMeanDivisor(result) / (scales.unit * scales.unit);
     },
     [this] { Superclass::GetValueAndDerivativeExecute(); });
+}
+
+itkGPUMetricGetValuesMacro(itkGPUMeanSquaresClass)
+{
+  return m_Face.EvaluateCandidates(candidates, [this](const auto & result, const auto & scales) {
+    return this->MakeValue(result, scales);
+  });
 }
 
 itkGPUMetricTemplate

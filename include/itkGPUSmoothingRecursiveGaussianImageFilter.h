@@ -63,9 +63,6 @@ private:
                                                    ? gpureg::Precision::Single
                                                    : gpureg::Precision::Double;
 
-  /** Computes an axis' coefficients, as the filters that the parent is made of. */
-  class Coefficients;
-
   void
   GenerateDataOnDevice();
 

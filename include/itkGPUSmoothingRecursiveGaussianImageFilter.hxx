@@ -4,27 +4,10 @@
 
 #include "itkGPUSmoothingRecursiveGaussianImageFilter.h"
 
+#include "GPURegistrationDetail/itkGPUGaussianWeights.h"
+
 namespace itk
 {
-
-template <typename TInputImage, typename TOutputImage>
-class GPUSmoothingRecursiveGaussianImageFilter<TInputImage, TOutputImage>::Coefficients
-  : public RecursiveGaussianImageFilter<TInputImage, typename Superclass::RealImageType>
-{
-public:
-  using Self = Coefficients;
-  using Pointer = SmartPointer<Self>;
-  itkNewMacro(Self);
-
-  gpureg::RecursiveGaussian
-  Compute(double spacing)
-  {
-    this->SetUp(spacing);
-    return { { this->m_N0, this->m_N1, this->m_N2, this->m_N3 },
-             { this->m_D1, this->m_D2, this->m_D3, this->m_D4 },
-             { this->m_M1, this->m_M2, this->m_M3, this->m_M4 } };
-  }
-};
 
 template <typename TInputImage, typename TOutputImage>
 void
@@ -73,14 +56,15 @@ GPUSmoothingRecursiveGaussianImageFilter<TInputImage, TOutputImage>::GenerateDat
   m_Engine.Run([&](gpureg::VolumeFilter & filter) {
     filter.SetVolume(GPUVolume::MakeInput(input, region, Precision), threads);
     GPURegistrationDetail::ReportProgress(*this, 0.2f);
-    const auto coefficients = Coefficients::New();
     for (unsigned int n = 0; n < Dimension; ++n)
     {
       // The parent's order: the last axis comes first.
       const unsigned int axis = n == 0 ? Dimension - 1 : n - 1;
-      coefficients->SetSigma(this->GetSigmaArray()[axis]);
-      coefficients->SetNormalizeAcrossScale(this->GetNormalizeAcrossScale());
-      filter.ApplyGaussian(static_cast<int>(axis), coefficients->Compute(input.GetSpacing()[axis]));
+      filter.ApplyGaussian(static_cast<int>(axis),
+                           GPURegistrationDetail::GaussianWeights::Compute(GaussianOrderEnum::ZeroOrder,
+                                                                           this->GetSigmaArray()[axis],
+                                                                           this->GetNormalizeAcrossScale(),
+                                                                           input.GetSpacing()[axis]));
       GPURegistrationDetail::ReportProgress(*this,
                                             0.2f + 0.6f * static_cast<float>(n + 1) / static_cast<float>(Dimension));
     }

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The two passes of a metric that has a histogram in OpenCL C: entry points. What a group does is in
 // src/kernels/HistogramKernels.h; opencl/OpenCLHistogramPasses.h launches them.
+//
+// Whoever compiles defines GPUREG_BATCH for those of batches, which are a program of their own.
+
+#ifndef GPUREG_BATCH
 
 __kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
 Histogram(const MetricArguments arguments,
@@ -12,7 +16,8 @@ Histogram(const MetricArguments arguments,
 {
   const int           variant = arguments.histogram.samples.variant;
   const SampleVolumes volumes = MakeSampleVolumes(GPUREG_VOLUMES);
-  HistogramGroup(GPUREG_VARIANT, &arguments, &maps, &volumes, firstChunk, histogram, chunkHistograms);
+  HistogramGroup(
+    GPUREG_VARIANT, &arguments, &maps, &volumes, firstChunk + GroupIndex(), GroupIndex(), histogram, chunkHistograms);
 }
 
 __kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
@@ -24,7 +29,8 @@ SumHistograms(const MetricArguments arguments,
               __global u64 *        histogram)
 {
   const int variant = arguments.histogram.samples.variant;
-  SumHistogramsGroup(GPUREG_VARIANT, &arguments, chunkCount, accumulate, chunkHistograms, shareSums, histogram);
+  SumHistogramsGroup(
+    GPUREG_VARIANT, &arguments, GroupIndex(), chunkCount, accumulate, chunkHistograms, shareSums, histogram);
 }
 
 __kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
@@ -53,3 +59,41 @@ Forces(const MetricArguments arguments,
   __global float *    partials = (__global float *)(sums + (i64)arguments.histogram.rows * arguments.histogram.columns);
   ForceGroup(GPUREG_VARIANT, &arguments, &maps, &volumes, 0, table, (__local float *)scratch, partials, forces);
 }
+
+#else
+
+__kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
+BatchHistograms(const MetricArguments       arguments,
+                __global const SampleMaps * batch,
+                GPUREG_VOLUME_PARAMETERS,
+                int            firstCandidate,
+                __local u32 *  histogram,
+                __global u32 * chunkHistograms)
+{
+  const int           variant = arguments.histogram.samples.variant;
+  const SampleVolumes volumes = MakeSampleVolumes(GPUREG_VOLUMES);
+  BatchHistogramGroup(GPUREG_VARIANT, &arguments, batch, firstCandidate, &volumes, histogram, chunkHistograms);
+}
+
+__kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
+BatchSums(const MetricArguments arguments,
+          __global const u32 *  chunkHistograms,
+          __local u64 *         shareSums,
+          __global u64 *        histograms)
+{
+  const int variant = arguments.histogram.samples.variant;
+  BatchSumGroup(GPUREG_VARIANT, &arguments, chunkHistograms, shareSums, histograms);
+}
+
+__kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
+BatchSummaries(const MetricArguments arguments,
+               int                   firstCandidate,
+               __global const u64 *  histograms,
+               __local u64 *         scratch,
+               __global i64 *        summaries)
+{
+  const int variant = arguments.histogram.samples.variant;
+  BatchSummaryGroup(GPUREG_VARIANT, &arguments, firstCandidate, histograms, scratch, summaries);
+}
+
+#endif

@@ -32,6 +32,20 @@ struct HistogramKernelSet
   cl::Kernel forces;
 };
 
+/** The same of batches. */
+struct BatchKernelSet
+{
+  explicit BatchKernelSet(const cl::Program & program)
+    : histograms(program, "BatchHistograms")
+    , sums(program, "BatchSums")
+    , summaries(program, "BatchSummaries")
+  {}
+
+  cl::Kernel histograms;
+  cl::Kernel sums;
+  cl::Kernel summaries;
+};
+
 template <typename TArguments>
 class OpenCLHistogramPasses : public HistogramPasses<TArguments>
 {
@@ -40,6 +54,7 @@ public:
   OpenCLHistogramPasses(OpenCLQueue & queue, const char * source)
     : m_Queue(queue)
     , m_Kernels(queue, source)
+    , m_BatchKernels(queue, source, " -DGPUREG_BATCH")
   {}
 
   SampleGrain
@@ -112,6 +127,45 @@ public:
     });
   }
 
+  bool
+  HasBatches() const override
+  {
+    return true;
+  }
+
+  void
+  Summarize(const TArguments & a, BatchRange range, const HistogramArrays & arrays, const BatchArrays & batch) override
+  {
+    CheckRows(a);
+    m_BatchKernels.Prepare(a.histogram.samples.variant);
+    BatchKernelSet & kernels = m_BatchKernels.Get();
+    CheckOpenCL(m_Queue.GetDeviceName(), [&] {
+      SetSampleKernelArguments(kernels.histograms,
+                               a,
+                               BufferOf(*batch.maps),
+                               *arrays.samples,
+                               cl_int{ range.first },
+                               cl::Local(GetBandBytes(a.histogram) * a.histogram.histogramCopies),
+                               BufferOf(*arrays.chunkHistograms));
+      m_Queue.Launch(kernels.histograms,
+                     std::int64_t{ range.count } * ChunkCount(&a.histogram.samples),
+                     CountBands(a.histogram));
+      SetKernelArguments(kernels.sums,
+                         a,
+                         BufferOf(*arrays.chunkHistograms),
+                         cl::Local(GetLaneCount() * sizeof(u64)),
+                         BufferOf(*batch.histograms));
+      m_Queue.Launch(kernels.sums, std::int64_t{ range.count } * CountSumGroups(&a.histogram), 1);
+      SetKernelArguments(kernels.summaries,
+                         a,
+                         cl_int{ range.first },
+                         BufferOf(*batch.histograms),
+                         cl::Local(GetLaneCount() * sizeof(u64)),
+                         BufferOf(*batch.summaries));
+      m_Queue.Launch(kernels.summaries, range.count, 1);
+    });
+  }
+
 protected:
   OpenCLQueue &
   GetQueue() const
@@ -139,6 +193,7 @@ private:
 
   OpenCLQueue &                                       m_Queue;
   OpenCLSampleKernels<HistogramKernelSet, TArguments> m_Kernels;
+  OpenCLSampleKernels<BatchKernelSet, TArguments>     m_BatchKernels;
 };
 
 } // namespace gpureg

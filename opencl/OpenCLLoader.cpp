@@ -176,6 +176,21 @@ clEnqueueBarrierWithWaitList(cl_command_queue queue, cl_uint waitCount, const cl
 }
 
 cl_int CL_API_CALL
+clEnqueueCopyBuffer(cl_command_queue queue,
+                    cl_mem           source,
+                    cl_mem           target,
+                    size_t           sourceOffset,
+                    size_t           targetOffset,
+                    size_t           size,
+                    cl_uint          waitCount,
+                    const cl_event * waitList,
+                    cl_event *       event)
+{
+  return Forward<clEnqueueCopyBuffer>(
+    __func__, queue, source, target, sourceOffset, targetOffset, size, waitCount, waitList, event);
+}
+
+cl_int CL_API_CALL
 clEnqueueFillBuffer(cl_command_queue queue,
                     cl_mem           buffer,
                     const void *     pattern,

@@ -106,15 +106,16 @@ OpenCLQueue::OpenCLQueue(OpenCLBackend & backend)
 
 OpenCLQueue::~OpenCLQueue()
 {
-  try
+  for (cl::CommandQueue * queue : { &m_Queue, &m_UpQueue, &m_DownQueue })
   {
-    m_Queue.finish();
-    m_UpQueue.finish();
-    m_DownQueue.finish();
-  }
-  catch (const cl::Error &)
-  {
-    // The device has gone: there is nothing to wait for.
+    try
+    {
+      queue->finish();
+    }
+    catch (const cl::Error &)
+    {
+      // The device has gone: there is nothing to wait for.
+    }
   }
 }
 
@@ -237,6 +238,15 @@ OpenCLQueue::Download(void * target, const Memory & source, std::size_t bytes)
   ++statistics.copiesDown;
   ++statistics.synchronizations;
   statistics.bytesDown += static_cast<std::int64_t>(bytes);
+}
+
+void
+OpenCLQueue::Copy(Memory & target, const Memory & source, std::size_t bytes)
+{
+  CheckOpenCL(GetDeviceName(), [&] {
+    m_Queue.enqueueCopyBuffer(BufferOf(source), BufferOf(target), 0, 0, bytes, nullptr, GetTimedEvent());
+    KeepFirstTimed();
+  });
 }
 
 void

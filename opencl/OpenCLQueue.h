@@ -90,6 +90,8 @@ public:
   void
   StartDownload(void * target, const Memory & source, std::size_t bytes, std::size_t offset, int buffer) override;
   void
+  Copy(Memory & target, const Memory & source, std::size_t bytes) override;
+  void
   Finish() override;
   void
   StartTimer() override;
@@ -105,6 +107,8 @@ public:
   CreateLinePasses() override;
   std::unique_ptr<MattesPasses>
   CreateMattesPasses() override;
+  std::unique_ptr<MovingImagePasses>
+  CreateMovingImagePasses() override;
   std::unique_ptr<PairPasses>
   CreatePairPasses() override;
   std::unique_ptr<ResamplePasses>

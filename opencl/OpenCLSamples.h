@@ -13,6 +13,7 @@
 #include <map>
 #include <string>
 #include <type_traits>
+#include <utility>
 
 namespace gpureg
 {
@@ -46,13 +47,13 @@ GetSampleOptions(const std::string & variant)
          " -DGPUREG_MAPS_BYTES=" + std::to_string(sizeof(SampleMaps));
 }
 
-/** Sets the arguments of a kernel that begins with the metric's arguments, SampleMaps and the volumes. In the place of a
- *  volume that the variant does not have stands one that is there. */
-template <typename TArguments, typename... TOthers>
+/** Sets the arguments of a kernel that begins with the metric's arguments, SampleMaps, or a buffer of a batch's, and the
+ *  volumes. In the place of a volume that the variant does not have stands one that is there. */
+template <typename TArguments, typename TMaps, typename... TOthers>
 void
 SetSampleKernelArguments(cl::Kernel &         kernel,
                          const TArguments &   a,
-                         const SampleMaps &   maps,
+                         const TMaps &        maps,
                          const SampleArrays & samples,
                          const TOthers &... others)
 {
@@ -81,9 +82,11 @@ template <typename TKernelSet, typename TArguments>
 class OpenCLSampleKernels
 {
 public:
-  OpenCLSampleKernels(OpenCLQueue & queue, const char * source)
+  /** \param options to compile with, besides those of samples. */
+  OpenCLSampleKernels(OpenCLQueue & queue, const char * source, std::string options = "")
     : m_Queue(queue)
     , m_Source(source)
+    , m_Options(std::move(options))
   {}
 
   /** Compiles or loads those of a variant. */
@@ -96,9 +99,8 @@ public:
     m_CompiledVariant = isGpu ? variant : AnyVariant;
     if (m_Kernels.count(m_CompiledVariant) == 0)
     {
-      const cl::Program program =
-        m_Queue.GetDevice().GetProgram(m_Source,
-                                       GetSampleOptions<TArguments>(isGpu ? std::to_string(variant) : "variant"));
+      const cl::Program program = m_Queue.GetDevice().GetProgram(
+        m_Source, GetSampleOptions<TArguments>(isGpu ? std::to_string(variant) : "variant") + m_Options);
       CheckOpenCL(m_Queue.GetDeviceName(), [&] { m_Kernels.emplace(m_CompiledVariant, TKernelSet(program)); });
     }
   }
@@ -116,6 +118,7 @@ private:
 
   OpenCLQueue &             m_Queue;
   const char *              m_Source;
+  std::string               m_Options;
   std::map<int, TKernelSet> m_Kernels;
   int                       m_CompiledVariant = AnyVariant; // that Prepare has chosen
 };

@@ -2,7 +2,10 @@
 // The metrics that are sums over pairs of values in OpenCL C: the entry point. What a group does is in
 // src/kernels/ValuePairKernels.h; opencl/PairPasses.cpp launches it.
 
-// Whoever compiles defines GPUREG_TASK: a task's number, or task, for a kernel that does all of them.
+// Whoever compiles defines GPUREG_TASK: a task's number, or task, for a kernel that does all of them; and GPUREG_BATCH for
+// that of batches, which is a program of its own.
+
+#ifndef GPUREG_BATCH
 __kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
 SumPairs(const MetricArguments arguments,
          const SampleMaps      maps,
@@ -14,5 +17,24 @@ SumPairs(const MetricArguments arguments,
   const int           variant = arguments.samples.variant;
   const int           task = arguments.task;
   const SampleVolumes volumes = MakeSampleVolumes(GPUREG_VOLUMES);
-  PairGroup(GPUREG_VARIANT, GPUREG_TASK, &arguments, &maps, &volumes, scratch, partials, forces);
+  PairGroup(
+    GPUREG_VARIANT, GPUREG_TASK, &arguments, &maps, &volumes, GroupIndex(), GroupIndex(), scratch, partials, forces);
 }
+
+#else
+
+__kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
+SumBatch(const MetricArguments       arguments,
+         __global const SampleMaps * batch,
+         GPUREG_VOLUME_PARAMETERS,
+         int              firstCandidate,
+         __local float *  scratch,
+         __global float * partials)
+{
+  const int           variant = arguments.samples.variant;
+  const int           task = arguments.task;
+  const SampleVolumes volumes = MakeSampleVolumes(GPUREG_VOLUMES);
+  BatchPairGroup(GPUREG_VARIANT, GPUREG_TASK, &arguments, batch, firstCandidate, &volumes, scratch, partials);
+}
+
+#endif

@@ -30,30 +30,43 @@ public:
   void
   Prepare(int variant, int task) override
   {
-    const bool isGpu = m_Queue.GetDevice().IsGpu();
-    m_Options = GetSampleOptions<PairArguments>(isGpu ? GetCompiledVariant(variant) : "variant") +
-                " -DGPUREG_TASK=" + (isGpu ? std::to_string(task) : "task");
-    if (m_Kernels.count(m_Options) == 0)
-    {
-      const cl::Program program = m_Queue.GetDevice().GetProgram(OpenCLPairSource, m_Options);
-      CheckOpenCL(m_Queue.GetDeviceName(), [&] { m_Kernels.emplace(m_Options, cl::Kernel(program, "SumPairs")); });
-    }
+    m_Kernel = &this->GetKernel("SumPairs", this->GetOptions(variant, task));
   }
 
   void
   SumPairs(const PairArguments & a, const SampleMaps & maps, const PairArrays & arrays) override
   {
     CheckOpenCL(m_Queue.GetDeviceName(), [&] {
-      cl::Kernel & kernel = m_Kernels.at(m_Options);
-      const auto   lanes = static_cast<std::size_t>(m_Queue.GetDevice().GetLanes());
-      SetSampleKernelArguments(kernel,
+      SetSampleKernelArguments(*m_Kernel,
                                a,
                                maps,
                                *arrays.samples,
-                               cl::Local(FloatsOfSum(a.samples.variant) * ForceSumCount * lanes * sizeof(float)),
+                               cl::Local(this->GetScratchBytes(a)),
                                BufferOf(*arrays.partials),
                                BufferOf(arrays.forces ? *arrays.forces : *arrays.partials));
-      m_Queue.Launch(kernel, ChunkCount(&a.samples), 1);
+      m_Queue.Launch(*m_Kernel, ChunkCount(&a.samples), 1);
+    });
+  }
+
+  bool
+  HasBatches() const override
+  {
+    return true;
+  }
+
+  void
+  SumBatch(const PairArguments & a, BatchRange range, const PairArrays & arrays, const BatchArrays & batch) override
+  {
+    cl::Kernel & kernel = this->GetKernel("SumBatch", this->GetOptions(a.samples.variant, a.task) + " -DGPUREG_BATCH");
+    CheckOpenCL(m_Queue.GetDeviceName(), [&] {
+      SetSampleKernelArguments(kernel,
+                               a,
+                               BufferOf(*batch.maps),
+                               *arrays.samples,
+                               cl_int{ range.first },
+                               cl::Local(this->GetScratchBytes(a)),
+                               BufferOf(*arrays.partials));
+      m_Queue.Launch(kernel, std::int64_t{ range.count } * ChunkCount(&a.samples), 1);
     });
   }
 
@@ -69,10 +82,39 @@ private:
                                          : "(variant&~" + precise + ")";
   }
 
+  std::string
+  GetOptions(int variant, int task) const
+  {
+    const bool isGpu = m_Queue.GetDevice().IsGpu();
+    return GetSampleOptions<PairArguments>(isGpu ? GetCompiledVariant(variant) : "variant") +
+           " -DGPUREG_TASK=" + (isGpu ? std::to_string(task) : "task");
+  }
+
+  /** Compiled or loaded at the first call. */
+  cl::Kernel &
+  GetKernel(const char * name, const std::string & options)
+  {
+    const auto found = m_Kernels.find(options);
+    if (found != m_Kernels.end())
+    {
+      return found->second;
+    }
+    const cl::Program program = m_Queue.GetDevice().GetProgram(OpenCLPairSource, options);
+    const cl::Kernel  kernel = CheckOpenCL(m_Queue.GetDeviceName(), [&] { return cl::Kernel(program, name); });
+    return m_Kernels.emplace(options, kernel).first->second;
+  }
+
+  std::size_t
+  GetScratchBytes(const PairArguments & a) const
+  {
+    return FloatsOfSum(a.samples.variant) * ForceSumCount * static_cast<std::size_t>(m_Queue.GetDevice().GetLanes()) *
+           sizeof(float);
+  }
+
   OpenCLQueue & m_Queue;
   /** By options. One object's own, since setting an argument of a kernel is not thread-safe. */
   std::map<std::string, cl::Kernel> m_Kernels;
-  std::string                       m_Options; // that Prepare has chosen
+  cl::Kernel *                      m_Kernel = nullptr; // that Prepare has chosen
 };
 } // namespace
 

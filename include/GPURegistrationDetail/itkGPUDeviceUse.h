@@ -137,6 +137,17 @@ public:
     }
   }
 
+  /** The same, once an object, of a failure that its parent class makes up for. */
+  void
+  WarnOfFailure(const Object & object, const std::string & text)
+  {
+    if (!m_HasFailed)
+    {
+      m_HasFailed = true;
+      this->WarnOnce(object, text + " This is said once.");
+    }
+  }
+
   /** To be called within Compute when a filter that runs in place begins to write, by any thread: nothing is left that its
    *  parent class could work on. */
   void
@@ -204,11 +215,7 @@ public:
       onParent();
       return;
     }
-    if (!m_HasFailed)
-    {
-      m_HasFailed = true;
-      this->WarnOnce(filter, failure + "." + byParent + " This is said once.");
-    }
+    this->WarnOfFailure(filter, failure + "." + byParent);
     const WithoutDevices scope;
     onParent();
   }

@@ -4,7 +4,10 @@
 #define itkGPUMetricFace_h
 
 #include "GPURegistrationDetail/itkGPUDeviceUse.h"
+#include "GPURegistrationDetail/itkGPUMembers.h"
+#include "GPURegistrationDetail/itkGPUMetricCandidates.h"
 #include "GPURegistrationDetail/itkGPUMetricDerivative.h"
+#include "GPURegistrationDetail/itkGPUMetricGradient.h"
 #include "GPURegistrationDetail/itkGPUMetricImages.h"
 #include "GPURegistrationDetail/itkGPUMetricInput.h"
 #include "GPURegistrationDetail/itkGPUMetricMapping.h"
@@ -13,9 +16,11 @@
 
 #include "gpureg/Metric.h"
 
+#include <limits>
 #include <memory>
 #include <new>
 #include <string>
+#include <vector>
 
 namespace itk
 {
@@ -55,13 +60,22 @@ public:
     {
       this->LeaveToParent(error);
     }
-    initialize();
+    const MetricGradient<TMetric> gradient(m_Metric);
+    m_Input.SetMakesGradient(m_LeftToParent.empty() && gradient.CanBeMadeOn(m_Metric.m_Use.GetDevice().GetName()));
+    {
+      const WithoutGradientFilter<TMetric> scope(m_Metric, m_Input.MakesGradient());
+      initialize();
+    }
     m_Input.ForgetFixed();
     if (this->FindLack().empty())
     {
       this->OnDevice(update);
     }
     m_IsInitialized = true;
+    if (!this->FindLack().empty())
+    {
+      this->MakeGradientImage();
+    }
   }
 
   /** Calls onDevice(route), or, where the device lacks something, warns of that once and calls throughITK(). */
@@ -69,14 +83,7 @@ public:
   void
   Evaluate(const TOnDevice & onDevice, const TThroughITK & throughITK)
   {
-    if (!m_IsInitialized)
-    {
-      ThrowBadInput(m_Metric, "Initialize() has not been called, or it failed. Call it before asking for a value.");
-    }
-    if (m_Metric.m_UseSampledPointSet && m_Metric.GetNumberOfDomainPoints() < 1)
-    {
-      ThrowBadInput(m_Metric, "VirtualSampledPointSet must have 1 or more points.");
-    }
+    this->CheckIsInitialized();
     const MetricRoute route = MetricMapping<TMetric>(m_Metric).ChooseRoute();
     std::string       lack = this->FindLack();
     if (lack.empty() && route == MetricRoute::ThroughITK)
@@ -97,11 +104,59 @@ public:
     if (!m_LeftToParent.empty())
     {
       const WithoutDevices scope;
-      throughITK();
+      this->CallITK(throughITK);
     }
     else if (!lack.empty())
     {
-      throughITK();
+      this->CallITK(throughITK);
+    }
+  }
+
+  using ParametersType = typename TMetric::MovingTransformType::ParametersType;
+  using MeasureType = typename TMetric::MeasureType;
+
+  /** The values of candidates, those of linear transforms together. Transform and value stay as they are.
+   *  \param onDevice gives a value for each of some mappings; NaN for one that is to be evaluated by itself. */
+  template <typename TOnDevice>
+  std::vector<MeasureType>
+  EvaluateCandidates(const std::vector<ParametersType> & candidates, const TOnDevice & onDevice)
+  {
+    this->CheckIsInitialized();
+    const MetricCandidates<TMetric> batch(m_Metric, candidates);
+    batch.Check();
+    std::vector<MeasureType> values(candidates.size(), std::numeric_limits<MeasureType>::quiet_NaN());
+    if (this->FindLack().empty() && MetricMapping<TMetric>(m_Metric).ChooseRoute() == MetricRoute::Linear)
+    {
+      this->OnDevice([&] { values = onDevice(batch.MakeMappings()); });
+    }
+    batch.EvaluateRest(values);
+    return values;
+  }
+
+  /** Calls throughITK() with the images that ITK's classes want. */
+  template <typename TThroughITK>
+  void
+  CallITK(const TThroughITK & throughITK)
+  {
+    this->MakeGradientImage();
+    throughITK();
+  }
+
+  /** Whether a stand-in's parent class computes, until the next Initialize(). */
+  bool
+  IsLeftToParent() const
+  {
+    return !m_LeftToParent.empty();
+  }
+
+  /** Makes the moving image's gradient image if a device has made its own instead: of the
+   *  voxels that there are now. */
+  void
+  MakeGradientImage() const
+  {
+    if (m_IsInitialized && m_Input.MakesGradient() && m_Metric.m_MovingImageGradientImage.IsNull())
+    {
+      MetricGradient<TMetric>(m_Metric).MakeImage();
     }
   }
 
@@ -228,6 +283,19 @@ public:
   }
 
 private:
+  void
+  CheckIsInitialized() const
+  {
+    if (!m_IsInitialized)
+    {
+      ThrowBadInput(m_Metric, "Initialize() has not been called, or it failed. Call it before asking for a value.");
+    }
+    if (m_Metric.m_UseSampledPointSet && m_Metric.GetNumberOfDomainPoints() < 1)
+    {
+      ThrowBadInput(m_Metric, "VirtualSampledPointSet must have 1 or more points.");
+    }
+  }
+
   /** What the device does not compute; empty if there is nothing. */
   std::string
   FindLack() const
@@ -252,9 +320,8 @@ private:
     m_LeftToParent = error.GetDescription();
     m_Engine.reset();
     m_Input.Forget();
-    m_Metric.m_Use.WarnOnce(m_Metric,
-                            m_LeftToParent + " Computed by itk::" + m_Metric.GetNameOfClass() +
-                              " on the host. This is said once.");
+    const_cast<TMetric &>(m_Metric).m_Use.WarnOfFailure(
+      m_Metric, m_LeftToParent + " Computed by itk::" + m_Metric.GetNameOfClass() + " on the host.");
   }
 
   void
@@ -328,6 +395,12 @@ private:
 } // namespace GPURegistrationDetail
 } // namespace itk
 
+/** The head of a metric's GetValues(). */
+#define itkGPUMetricGetValuesMacro(metric)                     \
+  itkGPUMetricTemplate                                         \
+  std::vector<typename metric::MeasureType> metric::GetValues( \
+    const std::vector<typename metric::MovingTransformType::ParametersType> & candidates) const
+
 /** Before one definition of a member of a metric: all of them have the same five parameters. */
 #define itkGPUMetricTemplate                        \
   template <typename TFixedImage,                   \
@@ -336,14 +409,62 @@ private:
             typename TInternalComputationValueType, \
             typename TMetricTraits>
 
+/** Values of many candidates are not for Python: their type is not wrapped. */
+#ifdef ITK_WRAPPING_PARSER
+#  define itkGPUMetricCandidatesMacro()
+#else
+#  define itkGPUMetricCandidatesMacro()                                                                                      \
+    /** The value of each of many parameters of the moving transform, those of a linear one in one go on the device: as    \
+     * GetValue() gives them, to 1e-6. One that leaves no sample valid has the largest value there is. The transform and   \
+     * GetCurrentValue() stay as they are. To be called after Initialize().                                                \
+     * \throws GPUBadInputError for parameters of another number than the transform's. */ \
+    std::vector<typename Superclass::MeasureType> GetValues(                                                                 \
+      const std::vector<typename Superclass::MovingTransformType::ParametersType> & candidates) const;
+#endif
+
+/** The getter of the same name that ITK has where it keeps what it had before. */
+#ifdef ITK_FUTURE_LEGACY_REMOVE
+#  define itkGPUMetricOldGetterMacro(face)
+#else
+#  define itkGPUMetricOldGetterMacro(face)                                                     \
+    typename Superclass::MovingImageGradientImageType * GetMovingImageGradientImage() override \
+    {                                                                                          \
+      face.MakeGradientImage();                                                                \
+      return Superclass::GetMovingImageGradientImage();                                        \
+    }
+#endif
+
+/** Public members of a metric whose face is a MetricFace or a PairFace. */
+// clang-format off
+#define itkGPUMetricMembersMacro(use, face)                                                                       \
+  itkGPUDeviceMembersMacro(use, face.GetStatistics())                                                             \
+  itkGPUTimeStampMembersMacro(use)                                                                                \
+  itkGPUMetricCandidatesMacro()                                                                                \
+  /** ITK's metrics make it at Initialize(). A device makes its own, so here it is made when it is asked for. */ \
+  typename Superclass::MovingImageGradientImageType * GetModifiableMovingImageGradientImage() override            \
+  {                                                                                                               \
+    face.MakeGradientImage();                                                                                     \
+    return Superclass::GetModifiableMovingImageGradientImage();                                                   \
+  }                                                                                                               \
+  const typename Superclass::MovingImageGradientImageType * GetMovingImageGradientImage() const override          \
+  {                                                                                                               \
+    face.MakeGradientImage();                                                                                     \
+    return Superclass::GetMovingImageGradientImage();                                                             \
+  }                                                                                                               \
+  itkGPUMetricOldGetterMacro(face)
+// clang-format on
+
 /** In a metric that has a MetricFace. */
-#define itkGPUMetricFriendsMacro(engine)                        \
-  friend class GPURegistrationDetail::MetricFace<Self, engine>; \
-  friend class GPURegistrationDetail::MetricDerivative<Self>;   \
-  friend class GPURegistrationDetail::MetricImages<Self>;       \
-  friend class GPURegistrationDetail::MetricInput<Self>;        \
-  friend class GPURegistrationDetail::MetricMapping<Self>;      \
-  friend class GPURegistrationDetail::MetricSources<Self>;      \
+#define itkGPUMetricFriendsMacro(engine)                           \
+  friend class GPURegistrationDetail::MetricFace<Self, engine>;    \
+  friend class GPURegistrationDetail::MetricGradient<Self>;        \
+  friend class GPURegistrationDetail::WithoutGradientFilter<Self>; \
+  friend class GPURegistrationDetail::MetricCandidates<Self>;      \
+  friend class GPURegistrationDetail::MetricDerivative<Self>;      \
+  friend class GPURegistrationDetail::MetricImages<Self>;          \
+  friend class GPURegistrationDetail::MetricInput<Self>;           \
+  friend class GPURegistrationDetail::MetricMapping<Self>;         \
+  friend class GPURegistrationDetail::MetricSources<Self>;         \
   friend class GPURegistrationDetail::MetricThroughITK<Self>
 
 #endif

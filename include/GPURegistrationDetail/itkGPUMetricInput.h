@@ -4,6 +4,7 @@
 #define itkGPUMetricInput_h
 
 #include "GPURegistrationDetail/itkGPUDeviceUse.h"
+#include "GPURegistrationDetail/itkGPUMetricGradient.h"
 #include "GPURegistrationDetail/itkGPUMetricImages.h"
 #include "GPURegistrationDetail/itkGPUMetricScales.h"
 #include "GPURegistrationDetail/itkGPUMetricSources.h"
@@ -107,6 +108,19 @@ public:
     m_ResidentFixed.Forget();
   }
 
+  /** Whether the device makes the moving image's gradient itself: see MetricGradient. */
+  void
+  SetMakesGradient(bool makesGradient)
+  {
+    m_MakesGradient = makesGradient;
+  }
+
+  bool
+  MakesGradient() const
+  {
+    return m_MakesGradient;
+  }
+
   /** Sends the engine what has changed since the last time.
    *  \param findScales gives the metric's scales of the voxels that there are now.
    *  \param describe sets what the metric wants of the fixed samples: see DescribeByBins.
@@ -127,6 +141,7 @@ public:
     if (isInitializing)
     {
       m_InitialMovingHash = comparedMoving.hash;
+      comparedMoving.isSame = comparedMoving.isSame && !m_IsGradientOfOldValues;
     }
     else if (!m_Scales.checksRange && !(comparedFixed.isSame && comparedMoving.isSame))
     {
@@ -144,7 +159,11 @@ public:
     if (!comparedMoving.isSame)
     {
       m_ResidentMoving.Forget();
-      engine.SetMovingImage(this->MakeMovingImage(comparedMoving.hash != m_InitialMovingHash), this->GetParallelFor());
+      // Between two Initialize(), ITK's metrics keep the gradient.
+      m_IsGradientOfOldValues = !isInitializing;
+      const bool mayLeaveRange =
+        !isInitializing && (!comparedMoving.hash || comparedMoving.hash != m_InitialMovingHash);
+      engine.SetMovingImage(this->MakeMovingImage(mayLeaveRange), this->GetParallelFor());
       m_ResidentMoving.Remember(moving, comparedMoving);
     }
   }
@@ -185,8 +204,9 @@ public:
     }
     if (m_Metric.m_UseMovingImageGradientFilter)
     {
-      if (m_Metric.m_MovingImageGradientImage.IsNull() ||
-          m_Metric.m_MovingImageGradientImage->GetBufferedRegion() != m_Metric.m_MovingImage->GetBufferedRegion())
+      if (!m_MakesGradient &&
+          (m_Metric.m_MovingImageGradientImage.IsNull() ||
+           m_Metric.m_MovingImageGradientImage->GetBufferedRegion() != m_Metric.m_MovingImage->GetBufferedRegion()))
       {
         return "A moving gradient image of another region than the moving image";
       }
@@ -233,7 +253,8 @@ private:
   gpureg::Source
   GetMovingSource() const
   {
-    gpureg::Source moving = MetricSources<TMetric>(m_Metric).GetMovingSource();
+    gpureg::Source moving = MetricSources<TMetric>(m_Metric).GetMovingSource(!m_MakesGradient);
+    AddToKey(moving.key, static_cast<double>(m_MakesGradient));
     AddToKey(moving.key, static_cast<double>(this->ChoosePrecision() == gpureg::Precision::Double));
     AddToKey(moving.key, m_Scales.minimum);
     AddToKey(moving.key, m_Scales.unit);
@@ -411,7 +432,7 @@ private:
     };
   }
 
-  /** \param mayLeaveRange whether the voxels are no longer those that the range is of. */
+  /** \param mayLeaveRange whether the voxels may no longer be those that the range is of. */
   gpureg::MovingImage
   MakeMovingImage(bool mayLeaveRange) const
   {
@@ -440,6 +461,7 @@ private:
                                             unit);
       }
     });
+    side.unit = unit;
     side.scale.minimum = minimum;
     side.scale.range = side.scale.largest = m_Scales.maximum - minimum;
     side.scale.roundsToFloat = RoundsToFloat;
@@ -478,11 +500,15 @@ private:
       (m_Scales.maximum + halfDigit(m_Scales.maximum) - m_Scales.minimum) / m_Scales.unit - m_Scales.end;
   }
 
-  /** The gradient image, or what central differences need. */
+  /** How the device makes it, the gradient image, or what central differences need. */
   void
   SetGradient(gpureg::MovingImage & side, double unit) const
   {
-    if (m_Metric.m_UseMovingImageGradientFilter)
+    if (m_Metric.m_UseMovingImageGradientFilter && m_MakesGradient)
+    {
+      side.gaussianGradient = MetricGradient<TMetric>(m_Metric).Describe(m_IsGradientOfOldValues);
+    }
+    else if (m_Metric.m_UseMovingImageGradientFilter)
     {
       const auto * const gradient = m_Metric.m_MovingImageGradientImage->GetBufferPointer();
       side.gradient = [gradient, unit](std::int64_t first, std::int64_t count, void * out) {
@@ -545,6 +571,8 @@ private:
   gpureg::ResidentSource       m_ResidentMoving;
   MetricScales                 m_Scales;
   std::optional<std::uint64_t> m_InitialMovingHash;
+  bool                         m_MakesGradient{ false };
+  bool                         m_IsGradientOfOldValues{ false };
 };
 
 } // namespace GPURegistrationDetail

@@ -34,6 +34,10 @@ enum class MetricRoute
 template <typename TMetric>
 class MetricMapping
 {
+  static constexpr unsigned int ImageDimension = TMetric::ImageDimension;
+  using Superclass = typename TMetric::Superclass;
+  using MovingTransformType = typename TMetric::MovingTransformType;
+
 public:
   explicit MetricMapping(const TMetric & metric)
     : m_Metric(metric)
@@ -87,83 +91,96 @@ public:
   gpureg::SampleMapping
   MakeMapping(MetricRoute route) const
   {
+    return route == MetricRoute::Linear ? this->MakeLinearMapping(*m_Metric.m_MovingTransform)
+                                        : this->MakeFieldMapping();
+  }
+
+  /** Along a linear transform. */
+  gpureg::SampleMapping
+  MakeLinearMapping(const MovingTransformType & transform) const
+  {
+    gpureg::SampleMapping mapping;
+    mapping.toMoving = this->FitToMoving([&transform](const typename MovingTransformType::InputPointType & point) {
+      return transform.TransformPoint(point);
+    });
+    return mapping;
+  }
+
+private:
+  /** From virtual indices to moving ones, by way of an affine map of points. */
+  template <typename TApply>
+  gpureg::IndexMap
+  FitToMoving(const TApply & apply) const
+  {
     namespace Geometry = GPURegistrationGeometry;
-    using PointType = Point<double, ImageDimension>;
     const typename TMetric::VirtualImageType & virtualImage = *m_Metric.GetVirtualImage();
-    const typename TMetric::MovingImageType &  movingImage = *m_Metric.m_MovingImage;
+    return Geometry::FitIndexMap<ImageDimension>(virtualImage, [&](const Geometry::IndexArray & index) {
+      typename MovingTransformType::InputPointType point;
+      point.CastFrom(Geometry::IndexToPoint<ImageDimension>(virtualImage, index));
+      Point<double, ImageDimension> moved;
+      moved.CastFrom(apply(point));
+      return Geometry::PointToIndex<ImageDimension>(*m_Metric.m_MovingImage, moved);
+    });
+  }
+
+  /** Along a displacement field and the linear transforms that follow it. */
+  gpureg::SampleMapping
+  MakeFieldMapping() const
+  {
+    namespace Geometry = GPURegistrationGeometry;
+    const typename TMetric::VirtualImageType & virtualImage = *m_Metric.GetVirtualImage();
     gpureg::SampleMapping                      mapping;
     const auto *                               field = m_Metric.GetMovingDisplacementFieldTransform();
     const auto * const                         composite =
       dynamic_cast<const CompositeTransform<typename Superclass::CoordinateRepresentationType, ImageDimension> *>(
         m_Metric.m_MovingTransform.GetPointer());
 
-    // All of the transform, or what follows the displacement field.
-    const auto apply = [&](const PointType & point) {
-      typename MovingTransformType::InputPointType moved;
-      moved.CastFrom(point);
-      if (route == MetricRoute::Linear)
-      {
-        moved = m_Metric.m_MovingTransform->TransformPoint(moved);
-      }
-      else if (composite != nullptr)
+    // What follows the displacement field.
+    mapping.toMoving = this->FitToMoving([composite](typename MovingTransformType::InputPointType point) {
+      if (composite != nullptr)
       {
         for (auto n = static_cast<OffsetValueType>(composite->GetNumberOfTransforms()) - 2; n >= 0; --n)
         {
-          moved = composite->GetNthTransformConstPointer(n)->TransformPoint(moved);
+          point = composite->GetNthTransformConstPointer(n)->TransformPoint(point);
         }
       }
-      PointType result;
-      result.CastFrom(moved);
-      return result;
-    };
-    mapping.toMoving = Geometry::FitIndexMap<ImageDimension>(virtualImage, [&](const Geometry::IndexArray & index) {
-      return Geometry::PointToIndex<ImageDimension>(movingImage,
-                                                    apply(Geometry::IndexToPoint<ImageDimension>(virtualImage, index)));
+      return point;
     });
-
-    if (route == MetricRoute::DisplacementField)
+    // M maps virtual index to moving index, V a vector to virtual index: M·V maps a vector to moving index.
+    const std::array<double, 9> toVirtual = Geometry::GetVectorToIndexMatrix<ImageDimension>(virtualImage);
+    for (unsigned int r = 0; r < 3; ++r)
     {
-      // M maps virtual index to moving index, V a vector to virtual index: M·V maps a vector to moving index.
-      const std::array<double, 9> toVirtual = Geometry::GetVectorToIndexMatrix<ImageDimension>(virtualImage);
-      for (unsigned int r = 0; r < 3; ++r)
+      for (unsigned int c = 0; c < 3; ++c)
       {
-        for (unsigned int c = 0; c < 3; ++c)
+        for (unsigned int k = 0; k < ImageDimension; ++k)
         {
-          for (unsigned int k = 0; k < ImageDimension; ++k)
-          {
-            mapping.displacementToIndex[3 * r + c] += mapping.toMoving.matrix[3 * r + k] * toVirtual[3 * k + c];
-          }
+          mapping.displacementToIndex[3 * r + c] += mapping.toMoving.matrix[3 * r + k] * toVirtual[3 * k + c];
         }
       }
-      const auto * const displacements = field->GetDisplacementField();
-      if (displacements->GetBufferedRegion().GetSize() != m_Metric.GetVirtualRegion().GetSize())
-      {
-        ThrowBadInput(m_Metric,
-                      "The displacement field has size ",
-                      displacements->GetBufferedRegion().GetSize(),
-                      " but the virtual domain has ",
-                      m_Metric.GetVirtualRegion().GetSize(),
-                      ". Call Initialize() after changing either.");
-      }
-      const auto * const buffer = displacements->GetBufferPointer();
-      mapping.displacement = [buffer](std::int64_t first, std::int64_t count, void * out) {
-        auto * vectors = static_cast<float *>(out);
-        for (std::int64_t i = 0; i < count; ++i)
-        {
-          for (unsigned int d = 0; d < 3; ++d)
-          {
-            vectors[3 * i + d] = d < ImageDimension ? static_cast<float>(buffer[first + i][d]) : 0.0f;
-          }
-        }
-      };
     }
+    const auto * const displacements = field->GetDisplacementField();
+    if (displacements->GetBufferedRegion().GetSize() != m_Metric.GetVirtualRegion().GetSize())
+    {
+      ThrowBadInput(m_Metric,
+                    "The displacement field has size ",
+                    displacements->GetBufferedRegion().GetSize(),
+                    " but the virtual domain has ",
+                    m_Metric.GetVirtualRegion().GetSize(),
+                    ". Call Initialize() after changing either.");
+    }
+    const auto * const buffer = displacements->GetBufferPointer();
+    mapping.displacement = [buffer](std::int64_t first, std::int64_t count, void * out) {
+      auto * vectors = static_cast<float *>(out);
+      for (std::int64_t i = 0; i < count; ++i)
+      {
+        for (unsigned int d = 0; d < 3; ++d)
+        {
+          vectors[3 * i + d] = d < ImageDimension ? static_cast<float>(buffer[first + i][d]) : 0.0f;
+        }
+      }
+    };
     return mapping;
   }
-
-private:
-  static constexpr unsigned int ImageDimension = TMetric::ImageDimension;
-  using Superclass = typename TMetric::Superclass;
-  using MovingTransformType = typename TMetric::MovingTransformType;
 
   const TMetric & m_Metric;
 };

@@ -19,7 +19,7 @@ namespace itk
 namespace GPURegistrationDetail
 {
 
-/** Adds a mask, whose voxels count; false if it is of another kind, of which it is not known where it lies. */
+/** Adds a mask, whose voxels count; false if it is of another class, of which it is not known where it lies. */
 template <unsigned int VDimension>
 bool
 AddMaskToSource(gpureg::Source & source, const SpatialObject<VDimension> * mask)
@@ -30,7 +30,7 @@ AddMaskToSource(gpureg::Source & source, const SpatialObject<VDimension> * mask)
     AddToKey(source.key, imageMask->GetImage());
     AddToKey(source.key, imageMask->GetObjectToWorldTransform());
     source.memory.push_back(GetBuffer(*imageMask->GetImage()));
-    return true;
+    return IsExactly<ImageMaskSpatialObject<VDimension>>(mask);
   }
   return mask == nullptr;
 }
@@ -125,9 +125,9 @@ public:
     return source;
   }
 
-  /** Of the moving image, its mask, interpolator and gradient. */
+  /** Of the moving image, its mask and interpolator, and of its gradient image if that is sent. */
   gpureg::Source
-  GetMovingSource() const
+  GetMovingSource(bool sendsGradient) const
   {
     gpureg::Source source;
     source.isKeyTrusted = m_Metric.m_Use.TrustsTimeStamps();
@@ -146,7 +146,8 @@ public:
       }
     });
     AddToKey(source.key,
-             m_Metric.m_UseMovingImageGradientFilter ? m_Metric.m_MovingImageGradientImage.GetPointer() : nullptr);
+             m_Metric.m_UseMovingImageGradientFilter && sendsGradient ? m_Metric.m_MovingImageGradientImage.GetPointer()
+                                                                      : nullptr);
     return source;
   }
 

@@ -9,6 +9,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace itk
 {
@@ -55,7 +56,7 @@ public:
         {
           m_Metric.m_Use.WarnOnce(
             m_Metric, "The derivative of a correlation by a displacement field is computed by ITK's own class.");
-          throughITK();
+          m_Face.CallITK(throughITK);
           return;
         }
         this->UpdateEngine(false);
@@ -83,11 +84,36 @@ public:
       throughITK);
   }
 
+  /** The values of candidates: see MetricFace. \param valueOf(result, scales) gives one's. */
+  template <typename TValueOf>
+  auto
+  EvaluateCandidates(const std::vector<typename TMetric::MovingTransformType::ParametersType> & candidates,
+                     const TValueOf &                                                           valueOf)
+  {
+    return m_Face.EvaluateCandidates(candidates, [&](const std::vector<gpureg::SampleMapping> & mappings) {
+      this->UpdateEngine(false);
+      std::vector<typename TMetric::MeasureType> values;
+      for (const gpureg::PairResult & result : m_Face.GetEngine().EvaluateBatch(mappings, m_Face.GetParallelFor()))
+      {
+        values.push_back(result.count > 0 ? valueOf(result, m_Face.GetScales())
+                                          : MetricCandidates<TMetric>::GetWorst());
+      }
+      return values;
+    });
+  }
+
   /** What a derivative is divided by, of a mean over so many samples: one by a displacement is not. */
   double
   GetMeanDivisor(const gpureg::PairResult & result) const
   {
     return m_Metric.HasLocalSupport() ? 1.0 : result.count;
+  }
+
+  /** See MetricFace. */
+  void
+  MakeGradientImage() const
+  {
+    m_Face.MakeGradientImage();
   }
 
   gpureg::EvaluationStatistics

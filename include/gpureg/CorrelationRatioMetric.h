@@ -9,6 +9,7 @@
 #include <array>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace gpureg
 {
@@ -43,6 +44,11 @@ struct CorrelationRatioResult : ForceResult
 };
 
 struct HistogramResult;
+
+namespace kernels
+{
+struct CorrelationRatioArguments;
+}
 
 /** 1 - η(moving | fixed): how little of the moving values' variance their fixed bins explain (Roche 1998; Li 2015). A force
  *  is f = gradient·[(Y - m_i) - (A/B)(Y - m)].
@@ -88,11 +94,23 @@ public:
   CorrelationRatioResult
   Evaluate(const SampleMapping & mapping, Forces forces, const ParallelFor & parallelFor);
 
+  /** Of many candidates together, without forces, by the scheme SharedMerge; known to 1e-6 where they are resolved.
+   *  \param mappings of linear maps. */
+  std::vector<CorrelationRatioResult>
+  EvaluateBatch(const std::vector<SampleMapping> & mappings, const ParallelFor & parallelFor);
+
 private:
   class Implementation;
 
+  void
+  SetArguments(kernels::CorrelationRatioArguments & arguments) const;
   CorrelationRatioResult
   MakeResult(const HistogramResult & sums) const;
+  /** What a count of 1 is in the sums' unit. */
+  double
+  GetSumUnit(double countUnit) const;
+  bool
+  IsResolved(const CorrelationRatioResult & result, double unit) const;
 
   int                             m_Bins;
   BorderWeight                    m_BorderWeight;

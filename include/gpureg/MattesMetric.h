@@ -12,11 +12,25 @@
 namespace gpureg
 {
 
+namespace kernels
+{
+struct MattesArguments;
+}
+
 struct MattesResult : ForceResult
 {
   /** Joint histogram, fixed bins × moving bins, moving fastest, in units of 1/countUnit. */
   std::vector<std::uint64_t> histogram;
   double                     countUnit = 1;
+};
+
+/** What a joint histogram says, of one of many candidates. */
+struct MutualInformation
+{
+  /** Of valid samples. */
+  double count = 0;
+  double mutualInformation = 0;
+  double normalized = 0;
 };
 
 /** Entropy-based similarity of two images. Moving values are scaled to bins above the minimum, in [0, bins - 4]. A force is
@@ -41,8 +55,16 @@ public:
   MattesResult
   Evaluate(const SampleMapping & mapping, Forces forces, bool normalized, const ParallelFor & parallelFor);
 
+  /** Of many candidates together, known to 1e-6.
+   *  \param mappings of linear maps. */
+  std::vector<MutualInformation>
+  EvaluateBatch(const std::vector<SampleMapping> & mappings, const ParallelFor & parallelFor);
+
 private:
   class Implementation;
+  void
+  SetArguments(kernels::MattesArguments & arguments) const;
+
   int                             m_Bins;
   std::unique_ptr<Implementation> m_Implementation;
 };

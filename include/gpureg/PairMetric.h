@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace gpureg
 {
@@ -64,6 +65,11 @@ public:
   /** \throws Error for forces that the measure does not have. */
   PairResult
   Evaluate(const SampleMapping & mapping, Forces forces, const ParallelFor & parallelFor);
+
+  /** Of many candidates together, without forces.
+   *  \param mappings of linear maps. */
+  std::vector<PairResult>
+  EvaluateBatch(const std::vector<SampleMapping> & mappings, const ParallelFor & parallelFor);
 
 private:
   class Implementation;

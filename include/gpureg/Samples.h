@@ -7,9 +7,11 @@
 #include "gpureg/Geometry.h"
 #include "gpureg/ParallelFor.h"
 #include "gpureg/Precision.h"
+#include "gpureg/RecursiveGaussian.h"
 
 #include <array>
 #include <cstdint>
+#include <optional>
 
 namespace gpureg
 {
@@ -51,8 +53,23 @@ struct FixedSamples
   Filler points;
 };
 
+/** An image's gradient by recursive Gaussians (Deriche 1993), which the device makes of the values, in doubles
+ *  (HasDoubles()): along each axis their derivative, then smoothed along the others, as
+ *  itk::GradientRecursiveGaussianImageFilter. */
+struct GaussianGradient
+{
+  int                              dimension = 3;
+  std::array<RecursiveGaussian, 3> smoothing{};
+  std::array<RecursiveGaussian, 3> derivative{};
+  /** Columns: from the derivative along an axis of the image to the gradient along physical axes. */
+  std::array<double, 9> toPhysical{};
+  /** Instead, the gradient of the image that was set before stays, if it was made so, and had as many voxels: only values
+   *  change. */
+  bool keepsLast = false;
+};
+
 /** The moving image. Its values are counted from a minimum, and in single precision scaled, as the metric wants them:
- *  (v - minimum)·scale; in double precision v - minimum. */
+ *  (v - minimum)/unit; in double precision v - minimum. */
 struct MovingImage
 {
   Precision precision = Precision::Single;
@@ -69,8 +86,11 @@ struct MovingImage
   /** The same: B-spline coefficients, for orders of 2 and more. */
   Filler     coefficients;
   ValueScale scale;
-  /** float[3], one a voxel, along physical axes, scaled. Empty: central differences of the values. */
+  double     unit = 1;
+  /** float[3], one a voxel, along physical axes, scaled; … */
   Filler gradient;
+  /** … or how to make it. Neither: central differences of the values. */
+  std::optional<GaussianGradient> gaussianGradient;
   /** For central differences: half a spacing along physical axis d in index units, column d of rows;
    *  and 1/spacing, 0 for an axis that is not there. */
   std::array<double, 9> differenceStep{};

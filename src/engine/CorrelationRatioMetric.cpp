@@ -7,6 +7,7 @@
 #include <cmath>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace gpureg
 {
@@ -15,6 +16,8 @@ namespace
 {
 /** What is known of a value in [0, 1] that is a float. */
 constexpr double MostOfFloat = 1 << 27;
+
+constexpr HistogramNeeds Needs{ kernels::MostSamplesOfCorrelationRatio, 1.0 };
 
 /** Σ Y² - (Σ Y)²/N. */
 double
@@ -59,23 +62,75 @@ CorrelationRatioMetric::SetWorkloadLimit(int samples)
   m_Implementation->SetWorkloadLimit(samples);
 }
 
+void
+CorrelationRatioMetric::SetArguments(kernels::CorrelationRatioArguments & a) const
+{
+  a.histogram.rows = m_Bins;
+  a.histogram.columns = kernels::CorrelationRatioColumns;
+  a.histogram.tableColumns = kernels::CorrelationRatioTableColumns;
+  if (m_BorderWeight.IsOn())
+  {
+    a.histogram.samples.variant |= kernels::WeighsBorder;
+    std::copy(m_BorderWeight.perVoxel.begin(), m_BorderWeight.perVoxel.end(), a.border.perVoxel);
+    std::copy(m_BorderWeight.perMillimetre.begin(), m_BorderWeight.perMillimetre.end(), a.border.perMillimetre);
+  }
+}
+
 CorrelationRatioResult
 CorrelationRatioMetric::Evaluate(const SampleMapping & mapping, Forces forces, const ParallelFor & parallelFor)
 {
-  const auto setArguments = [this](kernels::CorrelationRatioArguments & a) {
-    a.histogram.rows = m_Bins;
-    a.histogram.columns = kernels::CorrelationRatioColumns;
-    a.histogram.tableColumns = kernels::CorrelationRatioTableColumns;
-    if (m_BorderWeight.IsOn())
+  return MakeResult(
+    m_Implementation->Evaluate(mapping, forces, Needs, parallelFor, [this](kernels::CorrelationRatioArguments & a) {
+      this->SetArguments(a);
+    }));
+}
+
+std::vector<CorrelationRatioResult>
+CorrelationRatioMetric::EvaluateBatch(const std::vector<SampleMapping> & mappings, const ParallelFor & parallelFor)
+{
+  std::vector<CorrelationRatioResult> results;
+  const auto                          summaries =
+    m_Implementation->Summarize(mappings, Needs, parallelFor, [this](kernels::CorrelationRatioArguments & a) {
+      this->SetArguments(a);
+    });
+  if (!summaries)
+  {
+    for (const SampleMapping & mapping : mappings)
     {
-      a.histogram.samples.variant |= kernels::WeighsBorder;
-      std::copy(m_BorderWeight.perVoxel.begin(), m_BorderWeight.perVoxel.end(), a.border.perVoxel);
-      std::copy(m_BorderWeight.perMillimetre.begin(), m_BorderWeight.perMillimetre.end(), a.border.perMillimetre);
+      results.push_back(this->Evaluate(mapping, Forces::None, parallelFor));
     }
-  };
-  const HistogramResult sums = m_Implementation->Evaluate(
-    mapping, forces, { kernels::MostSamplesOfCorrelationRatio, 1.0 }, parallelFor, setArguments);
-  return MakeResult(sums);
+    return results;
+  }
+  const double unit = GetSumUnit(summaries->countUnit);
+  for (const auto & sums : summaries->sums)
+  {
+    // As kernels/CorrelationRatioKernels.h sums them up.
+    CorrelationRatioResult result;
+    result.within = static_cast<double>(sums[0]) / unit;
+    result.all = static_cast<double>(sums[1]) / unit;
+    result.count = static_cast<double>(sums[m_BorderWeight.IsOn() ? 3 : 2]) / unit;
+    result.isResolved = IsResolved(result, unit);
+    results.push_back(result);
+  }
+  return results;
+}
+
+double
+CorrelationRatioMetric::GetSumUnit(double countUnit) const
+{
+  // See kernels::ReadChunk.
+  return countUnit * (GetCore().samples.IsPrecise() || m_BorderWeight.IsOn()
+                        ? 1.0
+                        : double{ 1 << kernels::CorrelationRatioRestBits });
+}
+
+bool
+CorrelationRatioMetric::IsResolved(const CorrelationRatioResult & result, double unit) const
+{
+  // Each sample's square is rounded by half a unit at most, and a float's by 2^-24 of 1: together by that times the root of
+  // their number, hardly more than once in three times. Three times that is hardly ever exceeded.
+  const double known = GetCore().samples.IsPrecise() ? unit : std::min(unit, MostOfFloat);
+  return 1e-6 * result.all > 1.5 / known * std::sqrt(result.count);
 }
 
 CorrelationRatioResult
@@ -83,12 +138,9 @@ CorrelationRatioMetric::MakeResult(const HistogramResult & sums) const
 {
   CorrelationRatioResult result;
   static_cast<ForceResult &>(result) = sums;
-  const bool isPrecise = GetCore().samples.IsPrecise();
-  const bool isWeighted = m_BorderWeight.IsOn();
-  // Of a chunk's cells: see kernels::ReadChunk.
-  const double unit =
-    sums.countUnit * (isPrecise || isWeighted ? 1.0 : double{ 1 << kernels::CorrelationRatioRestBits });
-  double weights = 0, sum = 0, squares = 0;
+  const bool   isWeighted = m_BorderWeight.IsOn();
+  const double unit = GetSumUnit(sums.countUnit);
+  double       weights = 0, sum = 0, squares = 0;
   for (int bin = 0; bin < m_Bins; ++bin)
   {
     const auto * const cells = &sums.histogram[static_cast<std::size_t>(bin) * kernels::CorrelationRatioColumns];
@@ -103,10 +155,7 @@ CorrelationRatioMetric::MakeResult(const HistogramResult & sums) const
     squares += squaresOfBin;
   }
   result.all = SumDeviations(weights, sum, squares);
-  // Each sample's square is rounded by half a unit at most, and a float's by 2^-24 of 1: together by that times the root of
-  // their number, hardly more than once in three times. Three times that is hardly ever exceeded.
-  const double known = isPrecise ? unit : std::min(unit, MostOfFloat);
-  result.isResolved = 1e-6 * result.all > 1.5 / known * std::sqrt(result.count);
+  result.isResolved = IsResolved(result, unit);
   return result;
 }
 

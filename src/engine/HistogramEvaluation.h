@@ -5,14 +5,17 @@
 
 #include "gpureg/Error.h"
 
+#include "Batch.h"
 #include "HistogramPasses.h"
 #include "MetricCore.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -65,6 +68,14 @@ struct HistogramResult : ForceResult
   double                     countUnit = 1;
 };
 
+/** What the values of a batch's candidates follow from: see a metric's SummaryGroup(). */
+struct HistogramSummaries
+{
+  std::vector<std::array<std::int64_t, kernels::SummaryCount>> sums;
+  /** Of the histogram. */
+  double countUnit = 1;
+};
+
 /** \tparam TArguments the metric's, kernels::…Arguments. */
 template <typename TArguments>
 class HistogramEvaluation
@@ -76,7 +87,8 @@ public:
   {
     m_Arrays.samples = &core.samples.GetArrays();
     core.readsQuads = m_Passes->GetGrain().readsQuads;
-    core.ownArrays = { &m_Arrays.chunkHistograms, &m_Arrays.sums, &m_Arrays.table, &m_Arrays.forces };
+    core.ownArrays = { &m_Arrays.chunkHistograms, &m_Arrays.sums,    &m_Arrays.table, &m_Arrays.forces, &m_Batch.maps,
+                       &m_Batch.histograms,       &m_Batch.summaries };
   }
 
   virtual ~HistogramEvaluation() = default;
@@ -101,16 +113,9 @@ public:
     return m_Core.Evaluate(
       parallelFor,
       [&] {
-        const SampleGrain   grain = this->GetGrain();
-        const SampleProblem problem = m_Core.samples.MakeProblem(
-          mapping, forces, grain, { LeastSamplesOfChunk, needs.mostSamplesOfChunk, needs.scaledRange });
-        m_Maps = problem.maps;
-        m_Arguments = {};
-        m_Arguments.histogram.samples = problem.arguments;
-        setArguments(m_Arguments);
-        m_Arguments.histogram.countUnit =
-          FindCountUnit(m_Arguments.histogram.samples, grain.lanes, needs.mostSamplesOfChunk);
-        this->SetBands();
+        this->SetProblem(m_Core.samples.MakeProblem(mapping, forces, this->GetGrain(), GetSampleNeeds(needs)),
+                         needs,
+                         setArguments);
         m_Passes->Prepare(m_Arguments.histogram.samples.variant);
         this->SetExtent(forces);
         this->ReserveArrays(mapping, forces);
@@ -118,6 +123,39 @@ public:
       },
       [&] { this->EnqueuePasses(forces); },
       [&] { return this->BringResult(forces); });
+  }
+
+  /** Sums candidates up together, by the scheme of all metrics; nothing where the device does not, or their histograms take
+   *  too much memory.
+   *  \param mappings of linear maps. */
+  template <typename TSetArguments>
+  std::optional<HistogramSummaries>
+  Summarize(const std::vector<SampleMapping> & mappings,
+            const HistogramNeeds &             needs,
+            const ParallelFor &                parallelFor,
+            const TSetArguments &              setArguments)
+  {
+    if (mappings.empty() || !m_Passes->HasBatches())
+    {
+      return std::nullopt;
+    }
+    std::size_t atOnce = 0;
+    return m_Core.Evaluate(
+      parallelFor,
+      [&] {
+        const SampleGrain grain = MakeBatchGrain(this->GetGrain(), mappings.size());
+        this->SetProblem(SendBatch(m_Core, mappings, grain, GetSampleNeeds(needs), m_Batch), needs, setArguments);
+        atOnce = this->ReserveBatch(mappings.size());
+      },
+      [&] {
+        if (atOnce > 0)
+        {
+          ForEachRange(mappings.size(), atOnce, [this](const BatchRange & range) {
+            m_Passes->Summarize(m_Arguments, range, m_Arrays, m_Batch);
+          });
+        }
+      },
+      [&] { return atOnce > 0 ? this->BringSummaries(mappings.size()) : std::nullopt; });
   }
 
 protected:
@@ -209,6 +247,59 @@ private:
       unit *= 2;
     }
     return unit;
+  }
+
+  static SampleNeeds
+  GetSampleNeeds(const HistogramNeeds & needs)
+  {
+    return { LeastSamplesOfChunk, needs.mostSamplesOfChunk, needs.scaledRange };
+  }
+
+  template <typename TSetArguments>
+  void
+  SetProblem(const SampleProblem & problem, const HistogramNeeds & needs, const TSetArguments & setArguments)
+  {
+    m_Maps = problem.maps;
+    m_Arguments = {};
+    m_Arguments.histogram.samples = problem.arguments;
+    setArguments(m_Arguments);
+    m_Arguments.histogram.countUnit =
+      FindCountUnit(m_Arguments.histogram.samples, this->GetGrain().lanes, needs.mostSamplesOfChunk);
+    this->SetBands();
+  }
+
+  /** Makes room for as many of so many candidates as can be dealt with at once, and returns how many they are. */
+  std::size_t
+  ReserveBatch(std::size_t candidates)
+  {
+    const kernels::HistogramArguments & a = m_Arguments.histogram;
+    Queue &                             queue = *m_Core.queue;
+    const std::size_t chunkBytes = static_cast<std::size_t>(kernels::ChunkCount(&a.samples)) * CountCells(a) *
+                                   static_cast<std::size_t>(kernels::CellBytes(a.samples.variant));
+    const std::size_t sumBytes = CountCells(a) * sizeof(kernels::u64);
+    const std::size_t atOnce = std::min(candidates, MostBatchBytes / (chunkBytes + sumBytes));
+    if (atOnce > 0)
+    {
+      Reserve(queue, m_Arrays.chunkHistograms, atOnce * chunkBytes);
+      Reserve(queue, m_Batch.histograms, atOnce * sumBytes);
+      Reserve(queue, m_Batch.summaries, candidates * kernels::SummaryCount * sizeof(std::int64_t));
+    }
+    return atOnce;
+  }
+
+  std::optional<HistogramSummaries>
+  BringSummaries(std::size_t candidates)
+  {
+    Queue &            queue = *m_Core.queue;
+    HistogramSummaries result;
+    result.sums.resize(candidates);
+    const std::size_t bytes = candidates * sizeof(result.sums.front());
+    void * const      staging = queue.GetStaging(Direction::Down, 0, bytes);
+    queue.Download(staging, *m_Batch.summaries, bytes);
+    std::memcpy(result.sums.data(), staging, bytes);
+    result.countUnit = m_Arguments.histogram.countUnit;
+    queue.GiveStagingBack();
+    return result;
   }
 
   void
@@ -314,6 +405,7 @@ private:
   MetricCore &                                 m_Core;
   std::unique_ptr<HistogramPasses<TArguments>> m_Passes;
   HistogramArrays                              m_Arrays;
+  BatchArrays                                  m_Batch;
   TArguments                                   m_Arguments{};
   kernels::SampleMaps                          m_Maps{};
   HistogramExtent                              m_Extent;

@@ -2,6 +2,7 @@
 #ifndef gpureg_HistogramPasses_h
 #define gpureg_HistogramPasses_h
 
+#include "Batch.h"
 #include "SampleArrays.h"
 
 #include "Histogram.h"
@@ -82,6 +83,19 @@ public:
   /** sums → table. */
   virtual void
   Table(const TArguments & a, const HistogramArrays & arrays) = 0;
+
+  /** Whether there is Summarize. */
+  virtual bool
+  HasBatches() const
+  {
+    return false;
+  }
+
+  /** Sums some of a batch's candidates up: their chunks' histograms, batch.histograms, and batch.summaries.
+   *  \param a what they have in common. */
+  virtual void
+  Summarize(const TArguments &, BatchRange, const HistogramArrays &, const BatchArrays &)
+  {}
 
   /** Pass 2 over every chunk: partials behind the sums, or forces. */
   virtual void

@@ -17,8 +17,6 @@ IsOfType(const Engine & engine, const std::type_info & type)
 }
 } // namespace
 
-// What is freed is freed after the mutex: the driver may take its time.
-
 std::unique_ptr<Engine>
 IdleEngines::Take(const std::type_info & type, const Key & key, const void * user)
 {
@@ -52,47 +50,64 @@ IdleEngines::Take(const std::type_info & type, const Key & key, const void * use
 void
 IdleEngines::Keep(std::unique_ptr<Engine> engine, const void * user)
 {
+  const std::lock_guard<ForkSafeMutex> freeing(m_FreeingMutex);
   List                                 surplus;
-  const std::lock_guard<ForkSafeMutex> lock(m_Mutex);
-  // One that cannot be kept takes nobody's place.
-  List & where = engine->GetHeldBytes() > m_Limit ? surplus : m_Engines;
-  where.push_front({ std::move(engine), user });
-  TakeSurplus(surplus);
+  {
+    const std::lock_guard<ForkSafeMutex> lock(m_Mutex);
+    // One that cannot be kept takes nobody's place.
+    List & where = engine->GetHeldBytes() > m_Limit ? surplus : m_Engines;
+    where.push_front({ std::move(engine), user });
+    TakeSurplus(surplus);
+  }
+  Free(surplus);
 }
 
 void
 IdleEngines::Drop(const void * user)
 {
+  const std::lock_guard<ForkSafeMutex> freeing(m_FreeingMutex);
   List                                 dropped;
-  const std::lock_guard<ForkSafeMutex> lock(m_Mutex);
-  for (auto idle = m_Engines.begin(); idle != m_Engines.end();)
   {
-    const auto next = std::next(idle);
-    if (idle->user == user)
+    const std::lock_guard<ForkSafeMutex> lock(m_Mutex);
+    for (auto idle = m_Engines.begin(); idle != m_Engines.end();)
     {
-      dropped.splice(dropped.end(), m_Engines, idle);
+      const auto next = std::next(idle);
+      if (idle->user == user)
+      {
+        dropped.splice(dropped.end(), m_Engines, idle);
+      }
+      idle = next;
     }
-    idle = next;
   }
+  Free(dropped);
 }
 
 bool
 IdleEngines::DropAll()
 {
+  const std::lock_guard<ForkSafeMutex> freeing(m_FreeingMutex);
   List                                 dropped;
-  const std::lock_guard<ForkSafeMutex> lock(m_Mutex);
-  const bool                           heldMemory = CountHeldBytes() > 0;
-  dropped.swap(m_Engines);
+  bool                                 heldMemory = false;
+  {
+    const std::lock_guard<ForkSafeMutex> lock(m_Mutex);
+    heldMemory = CountHeldBytes() > 0;
+    dropped.swap(m_Engines);
+  }
+  Free(dropped);
   return heldMemory;
 }
 
 void
 IdleEngines::SetLimit(std::size_t bytes)
 {
+  const std::lock_guard<ForkSafeMutex> freeing(m_FreeingMutex);
   List                                 surplus;
-  const std::lock_guard<ForkSafeMutex> lock(m_Mutex);
-  m_Limit = bytes;
-  TakeSurplus(surplus);
+  {
+    const std::lock_guard<ForkSafeMutex> lock(m_Mutex);
+    m_Limit = bytes;
+    TakeSurplus(surplus);
+  }
+  Free(surplus);
 }
 
 std::size_t
@@ -119,6 +134,17 @@ IdleEngines::TakeSurplus(List & surplus)
   while (m_Engines.size() > MostEngines || CountHeldBytes() > m_Limit)
   {
     surplus.splice(surplus.end(), m_Engines, std::prev(m_Engines.end()));
+  }
+}
+
+/** Called with the mutex of freeing. */
+void
+IdleEngines::Free(List & list)
+{
+  if (!list.empty())
+  {
+    list.clear();
+    ++m_Frees;
   }
 }
 

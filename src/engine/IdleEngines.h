@@ -6,6 +6,8 @@
 
 #include "gpureg/EngineUser.h"
 
+#include <atomic>
+#include <cstdint>
 #include <list>
 
 namespace gpureg
@@ -35,9 +37,16 @@ public:
   void
   Drop(const void * user);
 
-  /** … or all of them. Returns whether any held memory. */
+  /** … or all of them. Returns whether any held memory. Waits for what another thread is freeing. */
   bool
   DropAll();
+
+  /** Another number after some have been freed. */
+  std::uint64_t
+  CountFrees() const
+  {
+    return m_Frees;
+  }
 
   void
   SetLimit(std::size_t bytes);
@@ -58,6 +67,13 @@ private:
   TakeSurplus(List & surplus);
   std::size_t
   CountHeldBytes() const;
+  void
+  Free(List & list);
+
+  // Of who takes engines out to free them: taken before the other one. The driver may take its time, and meanwhile the
+  // others' engines can be had.
+  ForkSafeMutex              m_FreeingMutex;
+  std::atomic<std::uint64_t> m_Frees{ 0 };
 
   mutable ForkSafeMutex m_Mutex;
   std::size_t           m_Limit;

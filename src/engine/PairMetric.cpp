@@ -3,6 +3,7 @@
 
 #include "gpureg/Error.h"
 
+#include "Batch.h"
 #include "MetricCore.h"
 #include "PairPasses.h"
 
@@ -10,6 +11,7 @@
 #include <array>
 #include <cstddef>
 #include <utility>
+#include <vector>
 
 namespace gpureg
 {
@@ -89,7 +91,7 @@ public:
     m_Arrays.samples = &core.samples.GetArrays();
     core.readsQuads = m_Passes->GetGrain().readsQuads;
     core.readsFixedValues = true;
-    core.ownArrays = { &m_Arrays.partials, &m_Arrays.forces };
+    core.ownArrays = { &m_Arrays.partials, &m_Arrays.forces, &m_Batch.maps };
   }
 
   const Backend &
@@ -107,6 +109,31 @@ public:
       [&] { this->Prepare(mapping, forces, terms); },
       [&] { m_Passes->SumPairs(m_Arguments, m_Maps, m_Arrays); },
       [&] { return this->BringResult(forces); });
+  }
+
+  std::vector<PairResult>
+  EvaluateBatch(const std::vector<SampleMapping> & mappings, const ParallelFor & parallelFor)
+  {
+    this->CheckHas(Forces::None);
+    std::vector<PairResult> results;
+    if (!m_Passes->HasBatches())
+    {
+      for (const SampleMapping & mapping : mappings)
+      {
+        results.push_back(this->Evaluate(mapping, Forces::None, {}, parallelFor));
+      }
+      return results;
+    }
+    // As many at once as the sums of take little memory.
+    constexpr std::size_t MostAtOnce = 16384;
+    for (std::size_t first = 0; first < mappings.size(); first += MostAtOnce)
+    {
+      this->AddBatch({ mappings.begin() + static_cast<std::ptrdiff_t>(first),
+                       mappings.begin() + static_cast<std::ptrdiff_t>(std::min(mappings.size(), first + MostAtOnce)) },
+                     parallelFor,
+                     results);
+    }
+    return results;
   }
 
 private:
@@ -130,10 +157,7 @@ private:
   void
   Prepare(const SampleMapping & mapping, Forces forces, const DemonsTerms & terms)
   {
-    const SampleProblem problem = m_Core.samples.MakeProblem(mapping,
-                                                             forces,
-                                                             m_Passes->GetGrain(),
-                                                             { LeastSamplesOfChunk, MostSamplesOfChunk, 1.0 });
+    const SampleProblem problem = m_Core.samples.MakeProblem(mapping, forces, m_Passes->GetGrain(), GetNeeds());
     m_Maps = problem.maps;
     m_Arguments.samples = problem.arguments;
     m_Arguments.task = GetTask(m_Measure, forces);
@@ -149,6 +173,46 @@ private:
                      m_Arrays.forces,
                      3 * sizeof(float) * static_cast<std::size_t>(m_Core.samples.GetCount()));
     }
+  }
+
+  /** Adds the results of candidates that are dealt with at once. */
+  void
+  AddBatch(const std::vector<SampleMapping> & mappings,
+           const ParallelFor &                parallelFor,
+           std::vector<PairResult> &          results)
+  {
+    std::size_t bytes = 0;
+    m_Core.Evaluate(
+      parallelFor,
+      [&] {
+        const SampleGrain grain = MakeBatchGrain(m_Passes->GetGrain(), mappings.size());
+        m_Arguments = {};
+        m_Arguments.samples = SendBatch(m_Core, mappings, grain, GetNeeds(), m_Batch).arguments;
+        m_Arguments.task = GetTask(m_Measure, Forces::None);
+        bytes = mappings.size() * this->GetPartialBytes();
+        Reserve(*m_Core.queue, m_Arrays.partials, bytes);
+      },
+      [&] {
+        m_Passes->SumBatch(m_Arguments, { 0, static_cast<int>(mappings.size()) }, m_Arrays, m_Batch);
+      },
+      [&] {
+        Queue &      queue = *m_Core.queue;
+        char * const staging = static_cast<char *>(queue.GetStaging(Direction::Down, 0, bytes));
+        queue.Download(staging, *m_Arrays.partials, bytes);
+        for (std::size_t n = 0; n < mappings.size(); ++n)
+        {
+          const char * const ofCandidate = staging + n * this->GetPartialBytes();
+          results.push_back(this->MakeResult(AddChunksUp(m_Arguments, reinterpret_cast<const float *>(ofCandidate))));
+        }
+        queue.GiveStagingBack();
+        return 0;
+      });
+  }
+
+  static SampleNeeds
+  GetNeeds()
+  {
+    return { LeastSamplesOfChunk, MostSamplesOfChunk, 1.0 };
   }
 
   std::size_t
@@ -206,6 +270,7 @@ private:
   PairMeasure                 m_Measure;
   std::unique_ptr<PairPasses> m_Passes;
   PairArrays                  m_Arrays;
+  BatchArrays                 m_Batch;
   kernels::PairArguments      m_Arguments{};
   kernels::SampleMaps         m_Maps{};
 };
@@ -218,6 +283,12 @@ PairMetric::PairMetric(const std::string & deviceName, PairMeasure measure)
 PairMetric::~PairMetric()
 {
   FreeUnlessForked(m_Implementation);
+}
+
+std::vector<PairResult>
+PairMetric::EvaluateBatch(const std::vector<SampleMapping> & mappings, const ParallelFor & parallelFor)
+{
+  return m_Implementation->EvaluateBatch(mappings, parallelFor);
 }
 
 PairResult

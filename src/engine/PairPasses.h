@@ -2,6 +2,7 @@
 #ifndef gpureg_PairPasses_h
 #define gpureg_PairPasses_h
 
+#include "Batch.h"
 #include "SampleArrays.h"
 
 #include "ValuePairs.h"
@@ -36,6 +37,18 @@ public:
   /** Over every chunk: partials, and forces. */
   virtual void
   SumPairs(const kernels::PairArguments & a, const kernels::SampleMaps & maps, const PairArrays & arrays) = 0;
+
+  /** Whether there is SumBatch. */
+  virtual bool
+  HasBatches() const
+  {
+    return false;
+  }
+
+  /** The sums of some of a batch's candidates, without forces: partials of one after the other. */
+  virtual void
+  SumBatch(const kernels::PairArguments &, BatchRange, const PairArrays &, const BatchArrays &)
+  {}
 };
 
 } // namespace gpureg

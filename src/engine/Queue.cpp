@@ -256,18 +256,23 @@ MemoryPointer
 Queue::Allocate(std::size_t bytes)
 {
   ++statistics.allocations;
-  try
+  IdleEngines & idle = m_Backend.GetIdleEngines();
+  for (;;)
   {
-    return DoAllocate(bytes);
-  }
-  catch (const OutOfMemoryError &)
-  {
-    if (!m_Backend.GetIdleEngines().DropAll())
+    const std::uint64_t frees = idle.CountFrees();
+    try
     {
-      throw;
+      return DoAllocate(bytes);
+    }
+    catch (const OutOfMemoryError &)
+    {
+      // What another thread has freed since is as good as what this one frees.
+      if (!idle.DropAll() && idle.CountFrees() == frees)
+      {
+        throw;
+      }
     }
   }
-  return DoAllocate(bytes);
 }
 
 void *
@@ -341,6 +346,16 @@ FillArray(Queue &        queue,
   Fill(queue, target, offset, elementSize, count, filler, [&](std::size_t at, const void * staging, std::size_t bytes) {
     queue.Upload(target, at, staging, bytes);
   });
+}
+
+void
+FillExactly(Queue & queue, MemoryPointer & memory, std::size_t elementSize, std::int64_t count, const Filler & filler)
+{
+  ReserveExactly(queue, memory, filler ? elementSize * static_cast<std::size_t>(count) : 0);
+  if (filler)
+  {
+    FillArray(queue, *memory, 0, elementSize, count, filler);
+  }
 }
 
 void

@@ -53,6 +53,7 @@ enum class Direction
 class Backend;
 class CorrelationRatioSchemePasses;
 class LinePasses;
+class MovingImagePasses;
 class PairPasses;
 class ResamplePasses;
 template <typename TArguments>
@@ -148,6 +149,10 @@ public:
   virtual void
   Download(void * target, const Memory & source, std::size_t bytes) = 0;
 
+  /** Enqueues a copy of the first bytes of one array to another. */
+  virtual void
+  Copy(Memory & target, const Memory & source, std::size_t bytes) = 0;
+
   virtual void
   Finish() = 0;
 
@@ -190,6 +195,8 @@ public:
   CreateLinePasses() = 0;
   virtual std::unique_ptr<MattesPasses>
   CreateMattesPasses() = 0;
+  virtual std::unique_ptr<MovingImagePasses>
+  CreateMovingImagePasses() = 0;
   virtual std::unique_ptr<PairPasses>
   CreatePairPasses() = 0;
   virtual std::unique_ptr<ResamplePasses>
@@ -279,6 +286,10 @@ FillArray(Queue &        queue,
           std::size_t    elementSize,
           std::int64_t   count,
           const Filler & filler);
+
+/** Makes an array just so large, and fills it; of an empty filler, none. */
+void
+FillExactly(Queue & queue, MemoryPointer & memory, std::size_t elementSize, std::int64_t count, const Filler & filler);
 
 /** Fills an input buffer (0 or 1) from its first element on, while work that was enqueued after its last MarkRead still
  *  runs. Work that is enqueued from now on waits for it. */

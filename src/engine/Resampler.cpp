@@ -209,7 +209,7 @@ private:
       const auto findRoom = [&] { return std::min(bound, (m_Queue->GetFreeMemory() + GetSize()) / 10 * 9); };
       most = findRoom();
       // Before an image is cut for it, idle engines give up theirs.
-      if (CountHeldWith(plan) > most && m_Backend->GetIdleEngines().DropAll())
+      if (most < bound && CountHeldWith(plan) > most && m_Backend->GetIdleEngines().DropAll())
       {
         most = findRoom();
       }

@@ -4,6 +4,7 @@
 #include "gpureg/Error.h"
 
 #include "FixedPoint.h"
+#include "IntegerValues.h"
 
 #include <algorithm>
 #include <cmath>
@@ -134,60 +135,6 @@ private:
   std::set<std::int64_t> m_LeftOut;
 };
 
-// B-spline coefficients are up to 2^9 times the values; so large they may be without overflowing in their sums.
-constexpr int CoefficientBits = 9;
-constexpr int MostValueBits = 60;
-
-/** Values are integers in units of 2^-exponent. The range has 46 bits, but fewer, 31 at least, where values or coefficients
- *  lie far outside of it; or where values are rounded to float and it lies far from 0. */
-int
-FindValueExponent(const ValueScale & scale)
-{
-  const int rangeExponent = std::ilogb(scale.range);
-  int       exponent =
-    std::min(46 - rangeExponent, MostValueBits - CoefficientBits - std::ilogb(std::max(scale.largest, scale.range)));
-  if (scale.roundsToFloat && scale.minimum != 0)
-  {
-    exponent = std::min(exponent, MostValueBits - std::ilogb(scale.minimum));
-  }
-  return std::max(exponent, 31 - rangeExponent);
-}
-
-/** A filler of values as such integers; a NaN is as the least. */
-Filler
-MakeIntegerFiller(const Filler & values, int exponent)
-{
-  return [values, exponent](std::int64_t first, std::int64_t count, void * out) {
-    std::vector<double> numbers(static_cast<std::size_t>(count));
-    values(first, count, numbers.data());
-    const double most = std::ldexp(1.0, MostValueBits);
-    std::transform(numbers.begin(), numbers.end(), static_cast<kernels::i64 *>(out), [=](double value) {
-      const double scaled = std::ldexp(value, exponent);
-      return static_cast<kernels::i64>(std::llround(scaled > -most ? std::min(scaled, most) : -most));
-    });
-  };
-}
-
-/** Each voxel with its neighbours along x, y and both: see kernels::InterpolateQuads. */
-Filler
-MakeQuadFiller(const MovingImage & image)
-{
-  return [&image](std::int64_t first, std::int64_t count, void * out) {
-    const std::int64_t sizeX = image.size[0];
-    const std::int64_t sizeY = image.size[1];
-    const std::int64_t end = std::min(CountOf(image.size), first + count + sizeX + 1);
-    std::vector<float> values(static_cast<std::size_t>(end - first));
-    image.values(first, end - first, values.data());
-    auto * const quads = static_cast<kernels::float4 *>(out);
-    for (std::int64_t i = 0; i < count; ++i)
-    {
-      const std::int64_t x = (first + i) % sizeX + 1 < sizeX ? 1 : 0;
-      const std::int64_t y = (first + i) / sizeX % sizeY + 1 < sizeY ? sizeX : 0;
-      quads[i] = { values[i], values[i + x], values[i + y], values[i + y + x] };
-    }
-  };
-}
-
 int
 DividedUp(std::int64_t a, std::int64_t b)
 {
@@ -272,19 +219,21 @@ SampleSet::SetFixed(const FixedSamples & samples, const ParallelFor & parallelFo
   Operate(m_Queue, parallelFor, [&] {
     const std::int64_t count = samples.pointCount > 0 ? samples.pointCount : CountOf(samples.virtualSize);
     PointFiller        points(samples.points);
-    Fill(m_Arrays.points,
-         3 * sizeof(kernels::i64),
-         samples.pointCount,
-         samples.points ? Filler(std::ref(points)) : Filler());
+    FillExactly(m_Queue,
+                m_Arrays.points,
+                3 * sizeof(kernels::i64),
+                samples.pointCount,
+                samples.points ? Filler(std::ref(points)) : Filler());
     m_FarthestPoint = points.GetFarthest();
-    Fill(m_Arrays.fixedBins,
-         sizeof(kernels::u16),
-         count,
-         samples.bins ? points.LeaveOut(samples.bins, kernels::u16{ kernels::InvalidBin }) : Filler());
+    FillExactly(m_Queue,
+                m_Arrays.fixedBins,
+                sizeof(kernels::u16),
+                count,
+                samples.bins ? points.LeaveOut(samples.bins, kernels::u16{ kernels::InvalidBin }) : Filler());
     FillFixedValues(samples, count, [&points](const Filler & values, auto invalid) {
       return points.LeaveOut(values, invalid);
     });
-    Fill(m_Arrays.fixedGradients, 3 * sizeof(float), count, samples.gradients);
+    FillExactly(m_Queue, m_Arrays.fixedGradients, 3 * sizeof(float), count, samples.gradients);
   });
   m_Fixed = samples;
   m_Fixed.precision = GetPrecision(samples);
@@ -309,7 +258,7 @@ SampleSet::FillFixedValues(const FixedSamples & samples, std::int64_t count, con
   {
     filler = leaveOut(samples.values, static_cast<float>(NoFixedValue));
   }
-  Fill(m_Arrays.fixedValues, BytesOf(GetPrecision(samples)), count, filler);
+  FillExactly(m_Queue, m_Arrays.fixedValues, BytesOf(GetPrecision(samples)), count, filler);
 }
 
 void
@@ -318,47 +267,8 @@ SampleSet::SetMoving(const MovingImage & image, bool readsQuads, const ParallelF
   CheckSize(image.size, "a moving image");
   CheckSize(image.maskSize, "a moving mask");
   m_Moving = {};
-  Operate(m_Queue, parallelFor, [&] { FillMoving(image, readsQuads); });
+  Operate(m_Queue, parallelFor, [&] { m_MovingVolumes.Fill(image, readsQuads, m_Arrays); });
   m_Moving = image;
-}
-
-void
-SampleSet::FillMoving(const MovingImage & image, bool deviceReadsQuads)
-{
-  const std::int64_t count = CountOf(image.size);
-  // Nearest-voxel interpolation reads the values themselves; linear interpolation quads, where the device
-  // wants them; a spline only its coefficients, but for central differences.
-  const bool interpolates = image.splineOrder == 1 || !image.gradient;
-  const bool isPrecise = image.precision == Precision::Double;
-  const bool readsQuads = interpolates && !isPrecise && deviceReadsQuads;
-  const bool readsValues = (interpolates && !readsQuads) || image.splineOrder == 0;
-  const auto kept = [&](const Filler & filler) {
-    return isPrecise && filler ? MakeIntegerFiller(filler, FindValueExponent(image.scale)) : filler;
-  };
-  Fill(m_Arrays.moving, BytesOf(image.precision), count, readsValues ? kept(image.values) : Filler());
-  Fill(m_Arrays.quads, sizeof(kernels::float4), count, readsQuads ? MakeQuadFiller(image) : Filler());
-  Fill(m_Arrays.coefficients, BytesOf(image.precision), count, kept(image.coefficients));
-  Fill(m_Arrays.mask, 1, CountOf(image.maskSize), image.mask);
-  Filler packed;
-  if (image.gradient)
-  {
-    // Gradient and value side by side: the second pass then reads both with eight 16-byte loads.
-    packed = [&image, isPrecise](std::int64_t first, std::int64_t number, void * out) {
-      auto *             voxels = static_cast<kernels::float4 *>(out);
-      std::vector<float> gradient(3 * static_cast<std::size_t>(number));
-      std::vector<float> values(static_cast<std::size_t>(number));
-      image.gradient(first, number, gradient.data());
-      if (!isPrecise)
-      {
-        image.values(first, number, values.data());
-      }
-      for (std::size_t i = 0; i < values.size(); ++i)
-      {
-        voxels[i] = { gradient[3 * i], gradient[3 * i + 1], gradient[3 * i + 2], values[i] };
-      }
-    };
-  }
-  Fill(m_Arrays.gradient, sizeof(kernels::float4), count, packed);
 }
 
 void
@@ -393,7 +303,7 @@ SampleSet::SendMapping(const SampleMapping & mapping)
 {
   if (mapping.displacement)
   {
-    Fill(m_Arrays.displacement, 3 * sizeof(float), CountOf(m_Fixed.virtualSize), mapping.displacement);
+    FillExactly(m_Queue, m_Arrays.displacement, 3 * sizeof(float), CountOf(m_Fixed.virtualSize), mapping.displacement);
   }
 }
 
@@ -431,9 +341,9 @@ SampleSet::FindVariant(const SampleMapping & mapping, Forces forces) const
   if (forces != Forces::None)
   {
     ofForces = (forces == Forces::OfEachSample ? kernels::WritesForces : 0) |
-               (m_Fixed.gradients   ? kernels::GradientOfFixed
-                : m_Moving.gradient ? 0
-                                    : kernels::GradientByDifferences);
+               (m_Fixed.gradients       ? kernels::GradientOfFixed
+                : HasGradient(m_Moving) ? 0
+                                        : kernels::GradientByDifferences);
   }
   return ofForces | (IsPrecise() ? kernels::SamplesArePrecise : 0) |
          (m_Fixed.pointCount > 0 ? kernels::SamplesArePoints : 0) |
@@ -518,16 +428,6 @@ SampleSet::GetDeviceBytes() const
     bytes += static_cast<std::int64_t>(SizeOf(*array));
   }
   return bytes;
-}
-
-void
-SampleSet::Fill(MemoryPointer & array, std::size_t elementSize, std::int64_t count, const Filler & filler)
-{
-  ReserveExactly(m_Queue, array, filler ? elementSize * static_cast<std::size_t>(count) : 0);
-  if (filler)
-  {
-    FillArray(m_Queue, *array, 0, elementSize, count, filler);
-  }
 }
 
 } // namespace gpureg

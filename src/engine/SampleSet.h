@@ -5,6 +5,7 @@
 
 #include "gpureg/Samples.h"
 
+#include "MovingVolumes.h"
 #include "SampleArrays.h"
 
 #include <array>
@@ -36,6 +37,7 @@ class SampleSet
 public:
   explicit SampleSet(Queue & queue)
     : m_Queue(queue)
+    , m_MovingVolumes(queue)
   {}
 
   /** \throws Error if there are more than 32 bits count. */
@@ -116,18 +118,15 @@ private:
   FindVariant(const SampleMapping & mapping, Forces forces) const;
   kernels::SampleMaps
   MakeMaps(const SampleMapping & mapping, double scaledRange) const;
-  void
-  Fill(MemoryPointer & array, std::size_t elementSize, std::int64_t count, const Filler & filler);
   static Precision
   GetPrecision(const FixedSamples & samples);
   /** \param leaveOut from the samples' values and one that is not valid to those that are kept. */
   template <typename TLeaveOut>
   void
   FillFixedValues(const FixedSamples & samples, std::int64_t count, const TLeaveOut & leaveOut);
-  void
-  FillMoving(const MovingImage & image, bool readsQuads);
 
-  Queue & m_Queue;
+  Queue &       m_Queue;
+  MovingVolumes m_MovingVolumes;
   // Of their fillers it is only asked from now on whether they are there.
   FixedSamples  m_Fixed;
   std::uint64_t m_FixedStamp = 0;

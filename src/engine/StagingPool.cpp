@@ -32,6 +32,46 @@ RoundUp(std::size_t bytes)
 }
 } // namespace
 
+/** Memory that is taken out of the pool under its mutex, and freed without. It counts until then. */
+class StagingPool::Dropped
+{
+public:
+  explicit Dropped(StagingPool & pool)
+    : m_Pool(pool)
+  {}
+  ~Dropped()
+  {
+    this->Free(0);
+  }
+
+  void
+  Add(StagingPointer staging)
+  {
+    m_Bytes += staging->GetSize();
+    m_Staging.push_back(std::move(staging));
+  }
+
+  std::size_t
+  GetBytes() const
+  {
+    return m_Bytes;
+  }
+
+  /** \param reused so many of its bytes go on counting, for others. */
+  void
+  Free(std::size_t reused)
+  {
+    m_Staging.clear();
+    m_Pool.Uncount(m_Bytes - std::min(reused, m_Bytes));
+    m_Bytes = 0;
+  }
+
+private:
+  StagingPool &               m_Pool;
+  std::vector<StagingPointer> m_Staging;
+  std::size_t                 m_Bytes = 0;
+};
+
 void
 StagingPool::Uncount(std::size_t bytes)
 {
@@ -42,8 +82,8 @@ StagingPool::Uncount(std::size_t bytes)
 StagingPool::Taken
 StagingPool::Take(std::size_t bytes)
 {
-  const std::size_t           size = RoundUp(bytes);
-  std::vector<StagingPointer> dropped;
+  const std::size_t size = RoundUp(bytes);
+  Dropped           dropped(*this);
   {
     const std::lock_guard<ForkSafeMutex> lock(m_Mutex);
     // The one used last is in the cache.
@@ -56,17 +96,15 @@ StagingPool::Take(std::size_t bytes)
       m_Waiting.erase(std::next(waiting).base());
       return { std::move(staging), false };
     }
-    if (size <= m_Limit)
-    {
-      dropped = MakeRoom(size);
-    }
-    if (m_PinnedBytes + size > m_Limit)
+    // What is taken does not make room, whatever is dropped.
+    if (m_PinnedBytes - this->CountWaitingBytes() + size > m_Limit)
     {
       return { std::make_unique<OrdinaryStaging>(size), true };
     }
-    m_PinnedBytes += size;
+    this->MakeRoom(size, dropped);
+    m_PinnedBytes += size - std::min(size, dropped.GetBytes());
   }
-  dropped.clear();
+  dropped.Free(size);
   try
   {
     StagingPointer staging = m_MakePinned(size);
@@ -88,43 +126,44 @@ StagingPool::Take(std::size_t bytes)
 void
 StagingPool::GiveBack(StagingPointer staging)
 {
-  std::vector<StagingPointer> dropped;
+  Dropped dropped(*this);
   if (IsCounted(staging))
   {
     const std::lock_guard<ForkSafeMutex> lock(m_Mutex);
     m_Waiting.push_back(std::move(staging));
-    dropped = MakeRoom(0);
+    this->MakeRoom(0, dropped);
   }
 }
 
 void
 StagingPool::Discard(StagingPointer staging)
 {
+  Dropped dropped(*this);
   if (IsCounted(staging))
   {
-    this->Uncount(staging->GetSize());
+    dropped.Add(std::move(staging));
   }
 }
 
 void
 StagingPool::Drop()
 {
-  std::vector<StagingPointer>          dropped;
+  Dropped                              dropped(*this);
   const std::lock_guard<ForkSafeMutex> lock(m_Mutex);
-  for (const StagingPointer & staging : m_Waiting)
+  for (StagingPointer & staging : m_Waiting)
   {
-    m_PinnedBytes -= staging->GetSize();
+    dropped.Add(std::move(staging));
   }
-  dropped.swap(m_Waiting);
+  m_Waiting.clear();
 }
 
 void
 StagingPool::SetLimit(std::size_t bytes)
 {
-  std::vector<StagingPointer>          dropped;
+  Dropped                              dropped(*this);
   const std::lock_guard<ForkSafeMutex> lock(m_Mutex);
   m_Limit = bytes;
-  dropped = MakeRoom(0);
+  this->MakeRoom(0, dropped);
 }
 
 std::size_t
@@ -134,18 +173,26 @@ StagingPool::GetPinnedBytes() const
   return m_PinnedBytes;
 }
 
-std::vector<StagingPointer>
-StagingPool::MakeRoom(std::size_t bytes)
+std::size_t
+StagingPool::CountWaitingBytes() const
 {
-  std::vector<StagingPointer> dropped;
-  auto                        oldest = m_Waiting.begin();
-  for (; oldest != m_Waiting.end() && m_PinnedBytes + bytes > m_Limit; ++oldest)
+  std::size_t bytes = 0;
+  for (const StagingPointer & staging : m_Waiting)
   {
-    m_PinnedBytes -= (*oldest)->GetSize();
-    dropped.push_back(std::move(*oldest));
+    bytes += staging->GetSize();
+  }
+  return bytes;
+}
+
+void
+StagingPool::MakeRoom(std::size_t bytes, Dropped & dropped)
+{
+  auto oldest = m_Waiting.begin();
+  for (; oldest != m_Waiting.end() && m_PinnedBytes - dropped.GetBytes() + bytes > m_Limit; ++oldest)
+  {
+    dropped.Add(std::move(*oldest));
   }
   m_Waiting.erase(m_Waiting.begin(), oldest);
-  return dropped;
 }
 
 } // namespace gpureg

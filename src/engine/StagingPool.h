@@ -100,16 +100,22 @@ public:
   void
   SetLimit(std::size_t bytes);
 
-  /** Pinned bytes, taken and waiting. */
+  /** Pinned bytes, taken and waiting; never fewer than there are, for they count from before they are pinned until they are
+   *  freed. */
   std::size_t
   GetPinnedBytes() const;
 
 private:
-  /** Takes waiting memory out until so many more bytes are within the limit, or none waits: the oldest first. */
-  std::vector<StagingPointer>
-  MakeRoom(std::size_t bytes);
+  class Dropped;
 
-  /** What was counted before it was pinned, and was not. */
+  std::size_t
+  CountWaitingBytes() const;
+
+  /** Takes waiting memory out until so many more bytes are within the limit, or none waits: the oldest first. */
+  void
+  MakeRoom(std::size_t bytes, Dropped & dropped);
+
+  /** What is no longer pinned, or was counted before it was pinned, and was not. */
   void
   Uncount(std::size_t bytes);
 

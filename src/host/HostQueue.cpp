@@ -3,6 +3,7 @@
 
 #include "gpureg/LargePages.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -81,6 +82,18 @@ void
 HostQueue::StartDownload(void * target, const Memory & source, std::size_t bytes, std::size_t offset, int)
 {
   std::memcpy(target, static_cast<char *>(GetHostAddress(const_cast<Memory &>(source))) + offset, bytes);
+}
+
+void
+HostQueue::Copy(Memory & target, const Memory & source, std::size_t bytes)
+{
+  constexpr std::size_t portion = std::size_t{ 1 } << 20;
+  char * const          to = static_cast<char *>(GetHostAddress(target));
+  const char * const    from = static_cast<const char *>(GetHostAddress(const_cast<Memory &>(source)));
+  parallelFor(static_cast<std::int64_t>((bytes + portion - 1) / portion), [=](std::int64_t task) {
+    const std::size_t first = static_cast<std::size_t>(task) * portion;
+    std::memcpy(to + first, from + first, std::min(portion, bytes - first));
+  });
 }
 
 void *

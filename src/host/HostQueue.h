@@ -58,6 +58,8 @@ public:
   Download(void * target, const Memory & source, std::size_t bytes) override;
   void
   StartDownload(void * target, const Memory & source, std::size_t bytes, std::size_t offset, int buffer) override;
+  void
+  Copy(Memory & target, const Memory & source, std::size_t bytes) override;
   bool
   IsHost() const override
   {
@@ -75,6 +77,8 @@ public:
   CreateLinePasses() override;
   std::unique_ptr<MattesPasses>
   CreateMattesPasses() override;
+  std::unique_ptr<MovingImagePasses>
+  CreateMovingImagePasses() override;
   std::unique_ptr<PairPasses>
   CreatePairPasses() override;
   std::unique_ptr<ResamplePasses>

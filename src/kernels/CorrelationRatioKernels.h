@@ -6,23 +6,25 @@
 
 GPUREG_NAMESPACE_BEGIN
 
-/** The sum of each lane's value, the same in all lanes. scratch: LaneCount() 64-bit integers. */
-GPUREG_GROUP_FUNCTION u64
-SumIntegersOverLanes(u64 value, GPUREG_LOCAL u64 * scratch)
+/** The sums of all fixed bins, and, as the result, A, the same in all lanes. scratch: LaneCount() 64-bit integers. */
+GPUREG_GROUP_FUNCTION i64
+SumDeviationsOverLanes(int                       rows,
+                       GPUREG_GLOBAL const u64 * histogram,
+                       GPUREG_LOCAL u64 *        scratch,
+                       CorrelationRatioSums *    all)
 {
-  const int lane = LaneIndex();
-  LocalBarrier();
-  scratch[lane] = value;
-  LocalBarrier();
-  for (int width = LaneCount() / 2; width > 0; width /= 2)
+  CorrelationRatioSums ofLane = { 0, 0, 0 };
+  u64                  within = 0;
+  for (int row = LaneIndex(); row < rows; row += LaneCount())
   {
-    if (lane < width)
-    {
-      scratch[lane] += scratch[lane + width];
-    }
-    LocalBarrier();
+    const CorrelationRatioSums ofBin = ReadSums(histogram + row * CorrelationRatioColumns);
+    AddSums(histogram + row * CorrelationRatioColumns, &ofLane);
+    within += (u64)SumOfDeviations(&ofBin);
   }
-  return scratch[0];
+  all->count = SumIntegersOverLanes(ofLane.count, scratch);
+  all->sum = SumIntegersOverLanes(ofLane.sum, scratch);
+  all->squares = SumIntegersOverLanes(ofLane.squares, scratch);
+  return (i64)SumIntegersOverLanes(within, scratch);
 }
 
 /** One group makes the table of the second pass: floats, or 64-bit integers where the variant is precise. integers:
@@ -35,28 +37,45 @@ TableGroup(int                               variant,
            GPUREG_LOCAL float *              integers,
            GPUREG_GLOBAL void *              table)
 {
-  GPUREG_LOCAL u64 *   exchange = (GPUREG_LOCAL u64 *)integers;
   const int            rows = a->histogram.rows;
-  CorrelationRatioSums all = { 0, 0, 0 };
-  u64                  within = 0;
-  for (int row = LaneIndex(); row < rows; row += LaneCount())
-  {
-    const CorrelationRatioSums ofBin = ReadSums(histogram + row * CorrelationRatioColumns);
-    AddSums(histogram + row * CorrelationRatioColumns, &all);
-    within += (u64)SumOfDeviations(&ofBin);
-  }
-  all.count = SumIntegersOverLanes(all.count, exchange);
-  all.sum = SumIntegersOverLanes(all.sum, exchange);
-  all.squares = SumIntegersOverLanes(all.squares, exchange);
-  within = SumIntegersOverLanes(within, exchange);
-  const i64 mean = FindMean(&all);
-  const i64 ratio = RatioOfDeviations((i64)within, SumOfDeviations(&all));
+  CorrelationRatioSums all;
+  const i64            within = SumDeviationsOverLanes(rows, histogram, (GPUREG_LOCAL u64 *)integers, &all);
+  const i64            mean = FindMean(&all);
+  const i64            ratio = RatioOfDeviations(within, SumOfDeviations(&all));
   for (int row = LaneIndex(); row < rows; row += LaneCount())
   {
     const CorrelationRatioSums ofBin = ReadSums(histogram + row * CorrelationRatioColumns);
     WriteTableRow(variant, row, FindMean(&ofBin), mean, ratio, table);
   }
   (void)scratch;
+}
+
+/** One group sums a candidate up: A, B, N and, where samples weigh less near the border, how many there are, in the unit of
+ *  ReadChunk. scratch: LaneCount() 64-bit integers. */
+GPUREG_GROUP_FUNCTION void
+SummaryGroup(int                               variant,
+             const CorrelationRatioArguments * a,
+             GPUREG_GLOBAL const u64 *         histogram,
+             GPUREG_LOCAL u64 *                scratch,
+             GPUREG_GLOBAL i64 *               summary)
+{
+  const int            rows = a->histogram.rows;
+  CorrelationRatioSums all;
+  const i64            within = SumDeviationsOverLanes(rows, histogram, scratch, &all);
+  u64                  points = 0;
+  for (int row = LaneIndex(); row < rows; row += LaneCount())
+  {
+    points += histogram[row * CorrelationRatioColumns + CorrelationRatioPoints];
+  }
+  points = SumIntegersOverLanes(points, scratch);
+  if (LaneIndex() == 0)
+  {
+    summary[0] = within;
+    summary[1] = SumOfDeviations(&all);
+    summary[2] = (i64)all.count;
+    summary[3] = (i64)points;
+  }
+  (void)variant;
 }
 
 GPUREG_NAMESPACE_END

@@ -28,6 +28,25 @@ SumOverLanes(float value, GPUREG_LOCAL float * scratch)
 }
 #endif
 
+/** The sum of each lane's value, the same in all lanes. scratch: LaneCount() 64-bit integers. */
+GPUREG_GROUP_FUNCTION u64
+SumIntegersOverLanes(u64 value, GPUREG_LOCAL u64 * scratch)
+{
+  const int lane = LaneIndex();
+  LocalBarrier();
+  scratch[lane] = value;
+  LocalBarrier();
+  for (int width = LaneCount() / 2; width > 0; width /= 2)
+  {
+    if (lane < width)
+    {
+      scratch[lane] += scratch[lane + width];
+    }
+    LocalBarrier();
+  }
+  return scratch[0];
+}
+
 /** Adds a sample's force at the virtual index x to its lane's sums; FinishForceAlongZ is yet to come where the variant is
  *  not precise. */
 GPUREG_FUNCTION void

@@ -17,7 +17,9 @@ enum
   /** Cells of the histogram that one group adds up over the chunks. */
   SumCellsPerGroup = 16,
   /** Cells that a sample counts in. */
-  WindowCells = 4
+  WindowCells = 4,
+  /** 64-bit integers from which a candidate's value follows: see a metric's SummaryGroup(). */
+  SummaryCount = 4
 };
 
 /** What an evaluation depends on besides the volumes and SampleMaps: the first member of each metric's arguments. 32-bit
@@ -33,6 +35,13 @@ typedef struct HistogramArguments
   int             histogramCopies; /* of a group's histogram, a power of two, interleaved: neighbours, which often
                                      meet in a cell, count in different ones */
 } HistogramArguments;
+
+/** Groups that sum the chunks' histograms up. */
+GPUREG_FUNCTION int
+CountSumGroups(const HistogramArguments * a)
+{
+  return (a->rows * a->columns + SumCellsPerGroup - 1) / SumCellsPerGroup;
+}
 
 /** Whether weights are counted by halves: the precise variants', and those of samples that do not all weigh the same. */
 GPUREG_FUNCTION int

@@ -80,15 +80,15 @@ CounterInChunk(int variant, const HistogramArguments * a, int bandCells, int cou
   return isLow ? counter - bandCells + a->rows * a->columns : counter;
 }
 
-/** A band's first row in the histogram of a group's chunk. */
+/** A band's first row in the histogram of a slot. */
 GPUREG_FUNCTION i64
-BandInChunk(int variant, const HistogramArguments * a, int group, int firstRow)
+BandInChunk(int variant, const HistogramArguments * a, int slot, int firstRow)
 {
-  return ((i64)group * (a->rows * CountersPerCell(variant)) + firstRow) * a->columns;
+  return ((i64)slot * (a->rows * CountersPerCell(variant)) + firstRow) * a->columns;
 }
 
 /** Pass 1. One group counts one chunk into a histogram in local memory, then writes it to
- *  chunkHistograms[group][counter][fixed bin][cell], in units of 1/countUnit.
+ *  chunkHistograms[slot][counter][fixed bin][cell], in units of 1/countUnit.
  *  Where the cells do not fit into local memory, the groups of band b count the fixed bins from
  *  b·bandRows on. */
 GPUREG_METRIC_GROUP_FUNCTION void
@@ -96,7 +96,8 @@ HistogramGroup(int                     variant,
                const MetricArguments * a,
                const SampleMaps *      maps,
                const SampleVolumes *   v,
-               int                     firstChunk,
+               int                     chunk,
+               int                     slot,
                GPUREG_LOCAL u32 *      histogram,
                GPUREG_GLOBAL u32 *     chunkHistograms)
 {
@@ -108,10 +109,10 @@ HistogramGroup(int                     variant,
   const int                  counters = bandCells * CountersPerCell(variant);
   const int                  copies = h->histogramCopies;
   ClearCounters(histogram, counters * copies);
-  CountLane(variant, a, maps, v, firstChunk + GroupIndex(), firstRow, rows, histogram + (lane & (copies - 1)), copies);
+  CountLane(variant, a, maps, v, chunk, firstRow, rows, histogram + (lane & (copies - 1)), copies);
   LocalBarrier();
 
-  GPUREG_GLOBAL u32 * out = chunkHistograms + BandInChunk(variant, h, GroupIndex(), firstRow);
+  GPUREG_GLOBAL u32 * out = chunkHistograms + BandInChunk(variant, h, slot, firstRow);
   for (int counter = lane; counter < counters; counter += LaneCount())
   {
     // Each lane begins with another copy, so that together they read from all banks of local memory.
@@ -125,11 +126,12 @@ HistogramGroup(int                     variant,
   }
 }
 
-/** Adds the chunks' histograms up: histogram[cell] (+)= Σ over chunks of what they have counted in it. A group sums
+/** Adds the chunks' histograms up: histogram[cell] (+)= Σ over chunks of what they have counted in it. Group 0, 1, … sums
  *  SumCellsPerGroup cells, its lanes sharing the chunks out among them. */
 GPUREG_METRIC_GROUP_FUNCTION void
 SumHistogramsGroup(int                       variant,
                    const MetricArguments *   a,
+                   int                       group,
                    int                       chunkCount,
                    int                       accumulate,
                    GPUREG_GLOBAL const u32 * chunkHistograms,
@@ -139,7 +141,7 @@ SumHistogramsGroup(int                       variant,
   const int cells = a->histogram.rows * a->histogram.columns;
   const int lane = LaneIndex();
   const int shares = LaneCount() / SumCellsPerGroup;
-  const int cell = GroupIndex() * SumCellsPerGroup + lane % SumCellsPerGroup;
+  const int cell = group * SumCellsPerGroup + lane % SumCellsPerGroup;
   u64       sum = 0;
   if (cell < cells)
   {
@@ -262,6 +264,61 @@ ForceGroup(int                        variant,
   {
     partials[((i64)chunk * GroupCountY() + GroupIndexY()) * PartialCount(variant) + lane] = scratch[lane * lanes];
   }
+}
+
+/** Pass 1 of a batch of candidates: HistogramGroup, where candidates' chunks follow each other, batch[candidate] says where
+ *  its samples map to, and slots are numbered as groups are. */
+GPUREG_METRIC_GROUP_FUNCTION void
+BatchHistogramGroup(int                              variant,
+                    const MetricArguments *          a,
+                    GPUREG_GLOBAL const SampleMaps * batch,
+                    int                              firstCandidate,
+                    const SampleVolumes *            v,
+                    GPUREG_LOCAL u32 *               histogram,
+                    GPUREG_GLOBAL u32 *              chunkHistograms)
+{
+  const int        chunks = ChunkCount(&a->histogram.samples);
+  const SampleMaps maps = batch[firstCandidate + GroupIndex() / chunks];
+  HistogramGroup(variant, a, &maps, v, GroupIndex() % chunks, GroupIndex(), histogram, chunkHistograms);
+}
+
+/** SumHistogramsGroup of each candidate: histograms[candidate][cell]. */
+GPUREG_METRIC_GROUP_FUNCTION void
+BatchSumGroup(int                       variant,
+              const MetricArguments *   a,
+              GPUREG_GLOBAL const u32 * chunkHistograms,
+              GPUREG_LOCAL u64 *        shareSums,
+              GPUREG_GLOBAL u64 *       histograms)
+{
+  const HistogramArguments * h = &a->histogram;
+  const int                  chunks = ChunkCount(&h->samples);
+  const int                  groups = CountSumGroups(h);
+  const int                  candidate = GroupIndex() / groups;
+  SumHistogramsGroup(variant,
+                     a,
+                     GroupIndex() % groups,
+                     chunks,
+                     0,
+                     chunkHistograms + BandInChunk(variant, h, candidate * chunks, 0),
+                     shareSums,
+                     histograms + (i64)candidate * h->rows * h->columns);
+}
+
+/** The metric's SummaryGroup of each candidate: summaries[firstCandidate + candidate][SummaryCount]. */
+GPUREG_METRIC_GROUP_FUNCTION void
+BatchSummaryGroup(int                       variant,
+                  const MetricArguments *   a,
+                  int                       firstCandidate,
+                  GPUREG_GLOBAL const u64 * histograms,
+                  GPUREG_LOCAL u64 *        scratch,
+                  GPUREG_GLOBAL i64 *       summaries)
+{
+  const i64 candidate = GroupIndex();
+  SummaryGroup(variant,
+               a,
+               histograms + candidate * a->histogram.rows * a->histogram.columns,
+               scratch,
+               summaries + (firstCandidate + candidate) * SummaryCount);
 }
 
 GPUREG_NAMESPACE_END

@@ -105,6 +105,50 @@ TableGroup(int                       variant,
   }
 }
 
+/** One group sums a candidate up, in the histogram's unit: the count N, and Σ n ln n over the joint histogram and over its
+ *  fixed and its moving marginal, from which the entropies follow: H = ln N - Σ n ln n/N.
+ *  scratch: LaneCount() 64-bit integers. */
+GPUREG_GROUP_FUNCTION void
+SummaryGroup(int                       variant,
+             const MattesArguments *   a,
+             GPUREG_GLOBAL const u64 * histogram,
+             GPUREG_LOCAL u64 *        scratch,
+             GPUREG_GLOBAL i64 *       summary)
+{
+  const int bins = a->histogram.rows;
+  u64       sums[4] = { 0, 0, 0, 0 };
+  for (int cell = LaneIndex(); cell < bins * bins; cell += LaneCount())
+  {
+    sums[0] += histogram[cell];
+    sums[1] += (u64)CountTimesLog(histogram[cell]);
+  }
+  for (int line = LaneIndex(); line < 2 * bins; line += LaneCount())
+  {
+    const int isRow = line < bins;
+    const int first = isRow ? line * bins : line - bins;
+    const int stride = isRow ? 1 : bins;
+    u64       sum = 0;
+    GPUREG_UNROLL_8
+    for (int other = 0; other < bins; ++other)
+    {
+      sum += histogram[first + other * stride];
+    }
+    sums[isRow ? 2 : 3] += (u64)CountTimesLog(sum);
+  }
+  for (int s = 0; s < 4; ++s)
+  {
+    sums[s] = SumIntegersOverLanes(sums[s], scratch);
+  }
+  if (LaneIndex() == 0)
+  {
+    for (int s = 0; s < 4; ++s)
+    {
+      summary[s] = (i64)sums[s];
+    }
+  }
+  (void)variant;
+}
+
 GPUREG_NAMESPACE_END
 
 #endif

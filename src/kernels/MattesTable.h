@@ -41,6 +41,13 @@ LogOfCount(u64 count)
   return count > 0 ? FixedLogOf(count) : -FixedLogOf(LeastCountInverse);
 }
 
+/** n ln n of a cell's or a marginal's count n, in the unit of n. */
+GPUREG_FUNCTION i64
+CountTimesLog(u64 count)
+{
+  return count > 0 ? MultiplyFixed(FixedLogOf(count), (i64)count) : 0;
+}
+
 /** TableEntry in units of 2^-32, from such logarithms: that of the density's unit is the same in all of the table, and
  *  forces, whose weights add up to 0, do not show it. */
 GPUREG_FUNCTION i64

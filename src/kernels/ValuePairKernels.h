@@ -25,7 +25,7 @@ AddMoments(int variant, int task, const ValuePair * pair, float * sums)
   }
 }
 
-/** One group sums one chunk: partials[chunk·PairPartialCount + …], or writes each sample's force.
+/** One group sums one chunk: partials[slot·PairPartialCount + …], or writes each sample's force.
  *  scratch: FloatsOfSum·ForceSumCount·LaneCount() floats. */
 GPUREG_GROUP_FUNCTION void
 PairGroup(int                   variant,
@@ -33,13 +33,14 @@ PairGroup(int                   variant,
           const PairArguments * a,
           const SampleMaps *    maps,
           const SampleVolumes * v,
+          int                   chunk,
+          int                   slot,
           GPUREG_LOCAL float *  scratch,
           GPUREG_GLOBAL float * partials,
           GPUREG_GLOBAL float * forces)
 {
   const int lane = LaneIndex();
   const int lanes = LaneCount();
-  const int chunk = GroupIndex();
   const int forceSums = PairForceSums(variant, task);
   float     moments[2 * MostMoments];
   float     sums[MostPairWeights * 2 * ForceSumCount];
@@ -85,7 +86,7 @@ PairGroup(int                   variant,
     }
   }
 
-  GPUREG_GLOBAL float * out = partials + (i64)chunk * PairPartialCount(variant, task);
+  GPUREG_GLOBAL float * out = partials + (i64)slot * PairPartialCount(variant, task);
   SumEachOverLanes(variant, MomentCount(task), moments, scratch);
   if (lane < FloatsOfSum(variant) * MomentCount(task))
   {
@@ -105,6 +106,22 @@ PairGroup(int                   variant,
       out[lane] = scratch[lane * lanes];
     }
   }
+}
+
+/** PairGroup of the values of a batch of candidates: see BatchHistogramGroup in HistogramKernels.h. */
+GPUREG_GROUP_FUNCTION void
+BatchPairGroup(int                              variant,
+               int                              task,
+               const PairArguments *            a,
+               GPUREG_GLOBAL const SampleMaps * batch,
+               int                              firstCandidate,
+               const SampleVolumes *            v,
+               GPUREG_LOCAL float *             scratch,
+               GPUREG_GLOBAL float *            partials)
+{
+  const int        chunks = ChunkCount(&a->samples);
+  const SampleMaps maps = batch[firstCandidate + GroupIndex() / chunks];
+  PairGroup(variant, task, a, &maps, v, GroupIndex() % chunks, GroupIndex(), scratch, partials, 0);
 }
 
 GPUREG_NAMESPACE_END

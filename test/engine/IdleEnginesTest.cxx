@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
@@ -147,8 +148,11 @@ TEST(IdleEngines, AreFewOfAllTypesTogether)
     idle.Keep(std::make_unique<FilterType>(Key{ n }, 1), &users[n]);
   }
   EXPECT_EQ(ResamplerType::alive + FilterType::alive, static_cast<int>(IdleEngines::MostEngines));
+  const std::uint64_t frees = idle.CountFrees();
   EXPECT_TRUE(idle.DropAll());
+  EXPECT_EQ(idle.CountFrees(), frees + 1);
   EXPECT_FALSE(idle.DropAll());
+  EXPECT_EQ(idle.CountFrees(), frees + 1);
   EXPECT_EQ(ResamplerType::alive + FilterType::alive, 0);
 }
 

@@ -153,9 +153,26 @@ TEST_F(StagingPoolTest, WhatIsDiscardedIsFreed)
   EXPECT_EQ(pool.GetPinnedBytes(), 0u);
 }
 
+/** Counts what is there. */
+class TotalledStaging : public gpureg::OrdinaryStaging
+{
+public:
+  explicit TotalledStaging(std::size_t size)
+    : OrdinaryStaging(size)
+  {
+    bytes += size;
+  }
+  ~TotalledStaging() override
+  {
+    bytes -= GetSize();
+  }
+
+  inline static std::atomic<std::size_t> bytes{ 0 };
+};
+
 TEST(StagingPoolThreads, StayWithinTheLimitTogether)
 {
-  StagingPool              pool([](std::size_t size) { return std::make_unique<gpureg::OrdinaryStaging>(size); });
+  StagingPool              pool([](std::size_t size) { return std::make_unique<TotalledStaging>(size); });
   std::vector<std::thread> threads;
   std::atomic<bool>        isWithin{ true };
   pool.SetLimit(3 * MiB);
@@ -166,7 +183,7 @@ TEST(StagingPoolThreads, StayWithinTheLimitTogether)
       {
         StagingPointer staging = pool.Take(n % 5 * MiB / 2 + 1).memory;
         static_cast<char *>(staging->GetAddress())[0] = 1;
-        isWithin = isWithin && pool.GetPinnedBytes() <= 3 * MiB;
+        isWithin = isWithin && pool.GetPinnedBytes() <= 3 * MiB && TotalledStaging::bytes <= 3 * MiB;
         pool.GiveBack(std::move(staging));
       }
     });
@@ -176,6 +193,7 @@ TEST(StagingPoolThreads, StayWithinTheLimitTogether)
     thread.join();
   }
   EXPECT_TRUE(isWithin);
+  EXPECT_EQ(pool.GetPinnedBytes(), TotalledStaging::bytes);
 }
 
 } // namespace

@@ -6,10 +6,13 @@
 #include "TestMetrics.h"
 
 #include "itkAffineTransform.h"
+#include "itkBSplineInterpolateImageFunction.h"
+#include "itkDisplacementFieldTransform.h"
 #include "itkImageMaskSpatialObject.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace gpuregtest
@@ -134,6 +137,84 @@ TEST_P(ResidentImages, AMovingImageThatIsRefilledIsSeen)
   Refill(*moving, [](double x, double y, double z) { return 1.5 * OtherWaves(x, y, z) - 20; });
   ExpectAlike(*ours, *itks);
   Refill(*moving, [](double x, double y, double z) { return 90 - Waves(x + 0.7, y - 0.4, z + 0.3); });
+  ExpectAlike(*ours, *itks);
+  // Until now the gradient was the first image's.
+  Refill(*moving, OtherWaves);
+  ExpectAlike(*ours, *itks);
+  ours->Initialize();
+  itks->Initialize();
+  ExpectAlike(*ours, *itks);
+}
+
+/** Whoever trusts time stamps, and tells of the change, but does not initialise again. */
+TEST_P(ResidentImages, AMovingImageThatLeavesTheRangeIsSeenWhenItIsTold)
+{
+  const auto ours = this->MakeOurs(false);
+  const auto itks = this->MakeMetric<ItkMetric<float, 3>>(false);
+  ours->TrustsTimeStampsOn();
+  ours->Initialize();
+  itks->Initialize();
+  Refill(*moving, [](double x, double y, double z) { return 1.5 * OtherWaves(x, y, z) - 20; });
+  moving->Modified();
+  ExpectAlike(*ours, *itks);
+}
+
+TEST_P(ResidentImages, FieldsThatAreRefilledAreSeen)
+{
+  using FieldTransformType = itk::DisplacementFieldTransform<double, 3>;
+  using FieldType = FieldTransformType::DisplacementFieldType;
+  const auto makeField = [this] {
+    const auto field = FieldType::New();
+    field->CopyInformation(fixed);
+    field->SetRegions(fixed->GetBufferedRegion());
+    field->Allocate(true);
+    return field;
+  };
+  const auto refill = [](FieldType & field, double shift) {
+    FieldType::PixelType vector;
+    vector.Fill(shift);
+    std::fill_n(field.GetBufferPointer(), field.GetBufferedRegion().GetNumberOfPixels(), vector);
+  };
+  const auto fixedField = makeField();
+  const auto movingField = makeField();
+  const auto fixedTransform = FieldTransformType::New();
+  const auto movingTransform = FieldTransformType::New();
+  fixedTransform->SetDisplacementField(fixedField);
+  movingTransform->SetDisplacementField(movingField);
+  const auto ours = this->MakeOurs(false);
+  const auto itks = this->MakeMetric<ItkMetric<float, 3>>(false);
+  const auto initialize = [&](auto & metric) {
+    metric.SetFixedTransform(fixedTransform);
+    metric.SetMovingTransform(movingTransform);
+    metric.Initialize();
+  };
+  initialize(*ours);
+  initialize(*itks);
+  ExpectAlike(*ours, *itks);
+  refill(*movingField, 0.6);
+  ExpectAlike(*ours, *itks);
+  refill(*fixedField, -0.3);
+  ExpectAlike(*ours, *itks);
+}
+
+TEST_P(ResidentImages, CoefficientsThatAreRefilledAreSeen)
+{
+  using SplineType = itk::BSplineInterpolateImageFunction<ImageType, double>;
+  const auto ours = this->MakeOurs(false);
+  const auto itks = this->MakeMetric<ItkMetric<float, 3>>(false);
+  const auto oursSpline = SplineType::New();
+  const auto itksSpline = SplineType::New();
+  ours->SetMovingInterpolator(oursSpline);
+  itks->SetMovingInterpolator(itksSpline);
+  ours->Initialize();
+  itks->Initialize();
+  ExpectAlike(*ours, *itks);
+  for (const SplineType * const spline : { oursSpline.GetPointer(), itksSpline.GetPointer() })
+  {
+    const auto * const coefficients = itk::GPURegistrationDetail::BSplineAccess<SplineType>::GetCoefficients(*spline);
+    Refill(const_cast<SplineType::CoefficientImageType &>(*coefficients),
+           [](double x, double y, double z) { return 70 - 0.5 * Waves(x + 0.5, y, z); });
+  }
   ExpectAlike(*ours, *itks);
 }
 

@@ -197,6 +197,26 @@ TEST_P(MetricStandIn, GivesITKsNumbers)
   EXPECT_EQ(listening.window->said.size(), 0u) << listening.window->said.front();
 }
 
+/** Within the range of the values, beyond which Mattes' metric leaves them out; and demons, of a field. */
+TEST_P(MetricStandIn, SeesValuesThatAreHalvedInPlace)
+{
+  for (const Kind kind : { Kind::Mattes, Kind::Demons })
+  {
+    const Pair pair = MakePair(kind, kind == Kind::Demons ? *MakeField(*m_Fixed) : *MakeRigid(0.05));
+    ExpectInitializedSame(pair);
+    for (ImageType * const image : { m_Moving.GetPointer(), m_Fixed.GetPointer() })
+    {
+      const float middle = image->GetPixel({ { 16, 16, 16 } });
+      for (itk::ImageRegionIterator<ImageType> it(image, image->GetBufferedRegion()); !it.IsAtEnd(); ++it)
+      {
+        it.Value() = 0.5f * (it.Value() + middle);
+      }
+      ExpectSame(Evaluate(*pair.ours), Evaluate(*pair.itks));
+    }
+    ExpectInitializedSame(pair);
+  }
+}
+
 TEST_P(MetricStandIn, SeesImagesThatAreRefilledInPlace)
 {
   for (const Kind kind : { Kind::MeanSquares, Kind::Correlation })
@@ -242,6 +262,13 @@ TEST_P(MetricStandIn, LeavesWhatADeviceDoesNotComputeToITK)
   }
   ExpectInitializedSame(both);
   EXPECT_EQ(listening.window->Count("The gradient source"), 1u);
+  // ITK's Mattes metric refuses them.
+  const Pair refused = MakePair(Kind::Mattes, *MakeRigid(0.05));
+  for (MetricType * const metric : { refused.ours.GetPointer(), refused.itks.GetPointer() })
+  {
+    metric->SetGradientSource(itk::ObjectToObjectMetricBaseTemplateEnums::GradientSource::GRADIENT_SOURCE_BOTH);
+    EXPECT_THROW(metric->Initialize(), itk::ExceptionObject);
+  }
 
   // A value that is not finite, where the mean squares do not meet it.
   m_Moving->SetPixel({ { 0, 0, 0 } }, std::numeric_limits<float>::quiet_NaN());
@@ -249,13 +276,16 @@ TEST_P(MetricStandIn, LeavesWhatADeviceDoesNotComputeToITK)
   itk::Vector<double, 3> shift;
   shift.Fill(15.0);
   away->Translate(shift);
-  const Pair finite = MakePair(Kind::MeanSquares, *away);
-  for (MetricType * const metric : { finite.ours.GetPointer(), finite.itks.GetPointer() })
+  for (const Kind kind : { Kind::MeanSquares, Kind::Mattes })
   {
-    metric->SetUseMovingImageGradientFilter(false);
+    const Pair finite = MakePair(kind, *away);
+    for (MetricType * const metric : { finite.ours.GetPointer(), finite.itks.GetPointer() })
+    {
+      metric->SetUseMovingImageGradientFilter(false);
+    }
+    ExpectInitializedSame(finite);
   }
-  ExpectInitializedSame(finite);
-  EXPECT_EQ(listening.window->Count("NaN"), 1u);
+  EXPECT_EQ(listening.window->Count("NaN"), 2u);
 }
 
 TEST_P(MetricStandIn, ACorrelationByADisplacementFieldIsITKs)
@@ -309,6 +339,56 @@ TEST_P(MetricStandIn, WorksWithoutDeviceMemory)
     listening.window->said.clear();
     ExpectInitializedSame(pair);
     EXPECT_EQ(listening.window->said.size(), 0u);
+  }
+}
+
+/** Of a device that fails between Initialize() and an evaluation. */
+TEST_P(MetricStandIn, WorksWhereMemoryRunsOutLater)
+{
+  if (this->GetDevice().IsHost())
+  {
+    GTEST_SKIP() << "the host's memory is not bounded by this";
+  }
+  for (const Kind kind : ForLinear)
+  {
+    Listening  listening;
+    const Pair pair = MakePair(kind, *MakeRigid(0.05));
+    for (MetricType * const metric : { pair.ours.GetPointer(), pair.itks.GetPointer() })
+    {
+      metric->SetUseMovingImageGradientFilter(false);
+    }
+    ExpectInitializedSame(pair);
+    EXPECT_EQ(listening.window->said.size(), 0u);
+    gpureg::SetMemoryLimit(GetParam(), 1);
+    for (int n = 0; n < 2; ++n)
+    {
+      // What is to be sent again finds no room.
+      m_Moving->SetPixel({ { 16, 16, 16 } }, m_Moving->GetPixel({ { 15 + n, 14, 16 } }));
+      ExpectSame(Evaluate(*pair.ours), Evaluate(*pair.itks));
+    }
+    EXPECT_EQ(listening.window->Count("This is said once"), 1u);
+    gpureg::SetMemoryLimit(GetParam(), 0);
+  }
+}
+
+/** The gradient's image that ITK's metrics make at Initialize(), and programs may ask for. */
+TEST_P(MetricStandIn, HasITKsGradientImage)
+{
+  for (const Kind kind : ForLinear)
+  {
+    const Pair pair = MakePair(kind, *MakeRigid(0.05));
+    pair.itks->Initialize();
+    pair.ours->Initialize();
+    const auto * const ours = pair.ours->GetMovingImageGradientImage();
+    const auto * const itks = pair.itks->GetMovingImageGradientImage();
+    ASSERT_NE(ours, nullptr);
+    ASSERT_EQ(ours->GetBufferedRegion(), itks->GetBufferedRegion());
+    for (const ImageType::IndexType index :
+         { ImageType::IndexType{ { 3, 5, 7 } }, ImageType::IndexType{ { 20, 32, 0 } } })
+    {
+      EXPECT_EQ(ours->GetPixel(index), itks->GetPixel(index));
+    }
+    ExpectSame(Evaluate(*pair.ours), Evaluate(*pair.itks));
   }
 }
 

@@ -30,16 +30,13 @@ public:
     return "Classes in the place of those that they are derived from";
   }
 
-  /** A class in the place of its superclass. */
-  template <typename TClass>
+  /** A class in the place of its superclass, or of another one that it is derived from. */
+  template <typename TClass, typename TReplaced = typename TClass::Superclass>
   void
   Replace()
   {
-    this->RegisterOverride(typeid(typename TClass::Superclass).name(),
-                           typeid(TClass).name(),
-                           "replacement",
-                           true,
-                           itk::CreateObjectFunction<TClass>::New());
+    this->RegisterOverride(
+      typeid(TReplaced).name(), typeid(TClass).name(), "replacement", true, itk::CreateObjectFunction<TClass>::New());
   }
 };
 

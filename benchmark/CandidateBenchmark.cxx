@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+// The values of thousands of rotations of a head at 8 mm, as a global search begins with (Li 2015, section 2.2): in one call,
+// and one by one, on every device.
+#include "BenchmarkOptions.h"
+#include "HeadPhantom.h"
+#include "SideBySide.h"
+#include "Stopwatch.h"
+
+#include "itkCudaCorrelationRatioMetric.h"
+#include "itkCudaMattesNMI.h"
+#include "itkEuler3DTransform.h"
+#include "itkGPUCorrelationImageToImageMetricv4.h"
+#include "itkGPUMeanSquaresImageToImageMetricv4.h"
+#include "itkShrinkImageFilter.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace
+{
+
+using namespace bench;
+
+using ImageType = itk::Image<float, 3>;
+using TransformType = itk::Euler3DTransform<double>;
+using Candidates = std::vector<TransformType::ParametersType>;
+
+const char * const Usage =
+  R"(Usage: CandidateBenchmark [options]
+Measures the values of 8000 rotations of a head of 256 x 256 x 160 mm in voxels of 8 mm, every one of its 20480 voxels a
+sample, by each metric, in one call of GetValues() and by one GetValue() for each, on each device.
+  --device A,B,…     such as cuda:0,host; default: all there are
+  --threads N        of the host; default: ITK's
+Rows are Candidates/METRIC/together/DEVICE and Candidates/METRIC/one by one/DEVICE. Google Benchmark's options choose among
+them and say how often they are repeated; the default here is --benchmark_repetitions=5.
+)";
+
+const char * const Footnote =
+  R"(Medians over the repetitions, of all candidates. One by one, the first 400 are evaluated, and their time is taken 20 times.
+  kernels            by the device's own events, of the whole batch
+  with transfers     the engine's evaluation of it: maps up, kernels, sums down, the wait for them
+  as called          GetValues(), or GetValue() for each
+  samples/s          of the kernels
+  difference         the largest from GetValue(), relative, of the first 400; ! where it is above 1e-6
+)";
+
+void
+PrintHelp()
+{
+  std::cout << Usage << '\n' << Footnote << '\n';
+  benchmark::PrintDefaultHelp();
+}
+
+/** A head of 1 mm voxels at 8 mm. */
+ImageType::Pointer
+MakeSmallHead(Contrast contrast, std::uint64_t seed)
+{
+  HeadScan<3> scan;
+  scan.size = { { 256, 256, 160 } };
+  scan.contrast = contrast;
+  scan.seed = seed;
+  const auto shrink = itk::ShrinkImageFilter<ImageType, ImageType>::New();
+  shrink->SetInput(MakeHead(scan));
+  shrink->SetShrinkFactors(8);
+  shrink->Update();
+  return shrink->GetOutput();
+}
+
+/** About each axis 20 angles, 18 degrees from each other. */
+Candidates
+MakeRotations()
+{
+  constexpr int  steps = 20;
+  constexpr auto step = 2 * itk::Math::pi / steps;
+  Candidates     candidates;
+  for (int n = 0; n < steps * steps * steps; ++n)
+  {
+    TransformType::ParametersType parameters(6);
+    parameters.Fill(0);
+    parameters[0] = step * (n % steps);
+    parameters[1] = step * (n / steps % steps);
+    parameters[2] = step * (n / steps / steps);
+    candidates.push_back(parameters);
+  }
+  return candidates;
+}
+
+constexpr std::size_t FewCandidates = 400;
+
+template <typename TMetric>
+class CandidateRows
+{
+public:
+  explicit CandidateRows(const Hardware & hardware)
+    : m_Threads(hardware.threads)
+    , m_Fixed(MakeSmallHead(Contrast::T2, 1))
+    , m_Moving(MakeSmallHead(Contrast::T1, 2))
+    , m_Candidates(MakeRotations())
+  {}
+
+  typename TMetric::Pointer
+  MakeMetric(const itk::GPUDevice & device) const
+  {
+    const auto metric = TMetric::New();
+    metric->SetDevice(device);
+    metric->SetMaximumNumberOfWorkUnits(m_Threads);
+    metric->SetFixedImage(m_Fixed);
+    metric->SetMovingImage(m_Moving);
+    metric->SetMovingTransform(TransformType::New());
+    metric->Initialize();
+    return metric;
+  }
+
+  void
+  MeasureTogether(benchmark::State & state, const itk::GPUDevice & device) const
+  {
+    const auto          metric = this->MakeMetric(device);
+    std::vector<double> values = metric->GetValues(m_Candidates);
+    double              withTransfers = 0;
+    for (auto _ : state)
+    {
+      values = metric->GetValues(m_Candidates);
+      withTransfers += metric->GetEvaluationStatistics().evaluateMilliseconds;
+    }
+    metric->SetMeasuresKernelTime(true);
+    metric->GetValues(m_Candidates);
+    const double kernels = metric->GetEvaluationStatistics().kernelMilliseconds;
+    const auto   samples = static_cast<double>(m_Fixed->GetBufferedRegion().GetNumberOfPixels() * m_Candidates.size());
+    state.counters["with_transfers_ms"] = withTransfers / static_cast<double>(state.iterations());
+    state.counters["kernels_ms"] = kernels;
+    state.counters["Gsamples/s"] = samples / kernels * 1e-6;
+
+    const std::vector<double> oneByOne = this->EvaluateOneByOne(*metric);
+    double                    difference = 0;
+    for (std::size_t n = 0; n < oneByOne.size(); ++n)
+    {
+      difference = std::max(difference, std::abs(values[n] - oneByOne[n]) / std::abs(oneByOne[n]));
+    }
+    state.counters["value_difference"] = difference;
+  }
+
+  void
+  MeasureOneByOne(benchmark::State & state, const itk::GPUDevice & device) const
+  {
+    const auto metric = this->MakeMetric(device);
+    for (auto _ : state)
+    {
+      const example::Stopwatch watch;
+      this->EvaluateOneByOne(*metric);
+      state.SetIterationTime(watch.GetSeconds() * static_cast<double>(m_Candidates.size() / FewCandidates));
+    }
+  }
+
+private:
+  std::vector<double>
+  EvaluateOneByOne(TMetric & metric) const
+  {
+    std::vector<double> values;
+    for (std::size_t n = 0; n < FewCandidates; ++n)
+    {
+      metric.GetModifiableMovingTransform()->SetParameters(m_Candidates[n]);
+      values.push_back(metric.GetValue());
+    }
+    return values;
+  }
+
+  unsigned int             m_Threads;
+  const ImageType::Pointer m_Fixed;
+  const ImageType::Pointer m_Moving;
+  const Candidates         m_Candidates;
+};
+
+template <typename TMetric>
+void
+Register(SideBySide & table, const Hardware & hardware, const std::string & name)
+{
+  const auto rows = std::make_shared<const CandidateRows<TMetric>>(hardware);
+  for (const itk::GPUDevice & device : hardware.devices)
+  {
+    table.Register("Candidates/" + name + "/together/" + device.GetName(),
+                   [=](auto & state) { rows->MeasureTogether(state, device); });
+    table
+      .Register("Candidates/" + name + "/one by one/" + device.GetName(),
+                [=](auto & state) { rows->MeasureOneByOne(state, device); })
+      ->UseManualTime()
+      ->Iterations(1);
+  }
+}
+
+int
+Run(const example::CommandLine & line)
+{
+  const Hardware hardware = ChooseHardware(line);
+  SideBySide     table({ { "value_difference", 1e-6 } }, { { "Kernels", { "Gsamples/s" } } }, Footnote);
+  Register<itk::CudaCorrelationRatioMetric<ImageType, ImageType>>(table, hardware, "CorrelationRatio");
+  Register<itk::CudaMattesNMI<ImageType, ImageType>>(table, hardware, "NMI");
+  Register<itk::GPUMeanSquaresImageToImageMetricv4<ImageType, ImageType>>(table, hardware, "MeanSquares");
+  Register<itk::GPUCorrelationImageToImageMetricv4<ImageType, ImageType>>(table, hardware, "Correlation");
+  return table.Measure();
+}
+
+} // namespace
+
+int
+main(int argc, char * argv[])
+{
+  const auto body = [=] {
+    return Run(ReadOptions(argc, argv, { "--benchmark_repetitions=5" }, PrintHelp, { "--device", "--threads" }));
+  };
+  return example::RunProgram(body, Usage);
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// What metrics read of a moving image, made in CUDA: entry points and launches. The formulas are in
+// src/kernels/MovingVoxels.h; the plain version is src/host/MovingImagePasses.cpp.
+#include "CudaQueue.h"
+
+#include "MovingImagePasses.h"
+
+namespace gpureg
+{
+
+using namespace kernels;
+
+namespace
+{
+constexpr int VoxelLanes = 256;
+
+/** The work-item's voxel; as many as there are, or more. */
+__device__ i64
+FindVoxel()
+{
+  return i64{ blockIdx.x } * VoxelLanes + threadIdx.x;
+}
+
+__global__ void
+__launch_bounds__(VoxelLanes)
+  MakeQuadsKernel(const __grid_constant__ VolumeShape shape, const float * values, float4 * quads, i64 count)
+{
+  const i64 voxel = FindVoxel();
+  if (voxel < count)
+  {
+    quads[voxel] = FindQuad(values, &shape, voxel);
+  }
+}
+
+__global__ void
+__launch_bounds__(VoxelLanes)
+  ReplaceValuesKernel(const float * values, float gradientFactor, float4 * packed, i64 count)
+{
+  const i64 voxel = FindVoxel();
+  if (voxel < count)
+  {
+    packed[voxel] = ReplaceValue(packed[voxel], gradientFactor, values ? values[voxel] : 0.0f);
+  }
+}
+
+__global__ void
+__launch_bounds__(VoxelLanes)
+  AddDerivativesKernel(const __grid_constant__ float3 column, const float * derivative, float4 * packed, i64 count)
+{
+  const i64 voxel = FindVoxel();
+  if (voxel < count)
+  {
+    const float components[3] = { column.x, column.y, column.z };
+    packed[voxel] = AddDerivative(packed[voxel], derivative[voxel], components);
+  }
+}
+
+template <typename T>
+T *
+AddressIn(const Memory & memory)
+{
+  return static_cast<T *>(static_cast<const CudaMemory &>(memory).GetAddress());
+}
+
+class CudaMovingImagePasses : public MovingImagePasses
+{
+public:
+  explicit CudaMovingImagePasses(CudaQueue & queue)
+    : m_Queue(queue)
+  {}
+
+  void
+  MakeQuads(const VolumeShape & shape, const Memory & values, Memory & quads) override
+  {
+    const i64 count = VoxelOffset(&shape, 0, 0, shape.size[2]);
+    m_Queue.Launch("making quads",
+                   MakeQuadsKernel,
+                   CountGroups(count),
+                   VoxelLanes,
+                   0,
+                   shape,
+                   AddressIn<const float>(values),
+                   AddressIn<float4>(quads),
+                   count);
+  }
+
+  void
+  ReplaceValues(std::int64_t count, const Memory * values, float gradientFactor, Memory & packed) override
+  {
+    m_Queue.Launch("packing values",
+                   ReplaceValuesKernel,
+                   CountGroups(count),
+                   VoxelLanes,
+                   0,
+                   values ? AddressIn<const float>(*values) : nullptr,
+                   gradientFactor,
+                   AddressIn<float4>(packed),
+                   count);
+  }
+
+  void
+  AddDerivatives(std::int64_t                 count,
+                 const std::array<float, 3> & column,
+                 const Memory &               derivative,
+                 Memory &                     packed) override
+  {
+    m_Queue.Launch("packing derivatives",
+                   AddDerivativesKernel,
+                   CountGroups(count),
+                   VoxelLanes,
+                   0,
+                   make_float3(column[0], column[1], column[2]),
+                   AddressIn<const float>(derivative),
+                   AddressIn<float4>(packed),
+                   count);
+  }
+
+private:
+  static dim3
+  CountGroups(i64 voxels)
+  {
+    return dim3(static_cast<unsigned int>((voxels + VoxelLanes - 1) / VoxelLanes));
+  }
+
+  CudaQueue & m_Queue;
+};
+} // namespace
+
+std::unique_ptr<MovingImagePasses>
+CudaQueue::CreateMovingImagePasses()
+{
+  return std::make_unique<CudaMovingImagePasses>(*this);
+}
+
+} // namespace gpureg

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// The values of many candidates, parameters of a metric's moving transform, in one call.
+#ifndef itkGPUMetricCandidates_h
+#define itkGPUMetricCandidates_h
+
+#include "GPURegistrationDetail/itkGPUDeviceUse.h"
+#include "GPURegistrationDetail/itkGPUMetricMapping.h"
+#include "GPURegistrationDetail/itkGPURegistrationThreads.h"
+
+#include "itkGPUError.h"
+
+#include "gpureg/Samples.h"
+
+#include "itkNumericTraits.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace itk
+{
+namespace GPURegistrationDetail
+{
+
+/** Of a metric that names it a friend. */
+template <typename TMetric>
+class MetricCandidates
+{
+public:
+  using ParametersType = typename TMetric::MovingTransformType::ParametersType;
+  using MeasureType = typename TMetric::MeasureType;
+
+  /** The value of a candidate that has none: no sample is valid, or they do not vary. */
+  static constexpr MeasureType
+  GetWorst()
+  {
+    return NumericTraits<MeasureType>::max();
+  }
+
+  MetricCandidates(const TMetric & metric, const std::vector<ParametersType> & candidates)
+    : m_Metric(metric)
+    , m_Candidates(candidates)
+  {}
+
+  /** \throws GPUBadInputError unless each has as many parameters as the transform. */
+  void
+  Check() const
+  {
+    const SizeValueType wanted = m_Metric.m_MovingTransform->GetNumberOfParameters();
+    for (std::size_t n = 0; n < m_Candidates.size(); ++n)
+    {
+      if (m_Candidates[n].GetSize() != wanted)
+      {
+        ThrowBadInput(m_Metric,
+                      "Candidate ",
+                      n,
+                      " has ",
+                      m_Candidates[n].GetSize(),
+                      " parameters, and the moving transform has ",
+                      wanted,
+                      ".");
+      }
+    }
+  }
+
+  /** Where their samples map to, by linear transforms. */
+  std::vector<gpureg::SampleMapping>
+  MakeMappings() const
+  {
+    const auto                         count = static_cast<std::int64_t>(m_Candidates.size());
+    std::vector<gpureg::SampleMapping> mappings(m_Candidates.size());
+    // Each task has a transform of its own, which costs as much as some candidates.
+    const std::int64_t perTask = 256;
+    MakeParallelFor(m_Metric.GetMaximumNumberOfWorkUnits())((count + perTask - 1) / perTask, [&](std::int64_t task) {
+      const auto transform = m_Metric.m_MovingTransform->Clone();
+      for (std::int64_t n = task * perTask; n < std::min(count, (task + 1) * perTask); ++n)
+      {
+        transform->SetParameters(m_Candidates[n]);
+        mappings[n] = MetricMapping<TMetric>(m_Metric).MakeLinearMapping(*transform);
+      }
+    });
+    return mappings;
+  }
+
+  /** One by one, as GetValue() gives them; those that have a value already stay.
+   *  \param values as many as candidates; NaN where there is none yet. */
+  void
+  EvaluateRest(std::vector<MeasureType> & values) const
+  {
+    auto &      transform = *m_Metric.m_MovingTransform;
+    const State state(const_cast<TMetric &>(m_Metric));
+    for (std::size_t n = 0; n < m_Candidates.size(); ++n)
+    {
+      if (values[n] != values[n])
+      {
+        transform.SetParameters(m_Candidates[n]);
+        values[n] = this->EvaluateOne();
+      }
+    }
+  }
+
+private:
+  /** What an evaluation leaves behind, put back at the end. */
+  class State
+  {
+  public:
+    explicit State(TMetric & metric)
+      : m_Metric(metric)
+      , m_Parameters(metric.m_MovingTransform->GetParameters())
+      , m_Value(metric.m_Value)
+      , m_ValidPoints(metric.m_NumberOfValidPoints)
+    {}
+    ~State()
+    {
+      m_Metric.m_MovingTransform->SetParameters(m_Parameters);
+      m_Metric.m_Value = m_Value;
+      m_Metric.m_NumberOfValidPoints = m_ValidPoints;
+    }
+    State(const State &) = delete;
+    State &
+    operator=(const State &) = delete;
+
+  private:
+    TMetric &            m_Metric;
+    const ParametersType m_Parameters;
+    const MeasureType    m_Value;
+    const SizeValueType  m_ValidPoints;
+  };
+
+  MeasureType
+  EvaluateOne() const
+  {
+    try
+    {
+      return m_Metric.GetValue();
+    }
+    catch (const GPUBadInputError &)
+    {
+      return GetWorst();
+    }
+    catch (const ExceptionObject &)
+    {
+      // ITK's own class says so of samples that are all outside.
+      if (m_Metric.m_NumberOfValidPoints > 0)
+      {
+        throw;
+      }
+      return GetWorst();
+    }
+  }
+
+  const TMetric &                     m_Metric;
+  const std::vector<ParametersType> & m_Candidates;
+};
+
+} // namespace GPURegistrationDetail
+} // namespace itk
+
+#endif

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef gpureg_MovingImagePasses_h
+#define gpureg_MovingImagePasses_h
+
+#include "Prelude.h"
+#include "Geometry.h"
+#include "MovingVoxels.h"
+
+#include "Queue.h"
+
+#include <array>
+#include <cstdint>
+
+namespace gpureg
+{
+
+/** Makes on one device what metrics read of a moving image. src/host, cuda and opencl each have it in a file of this name.
+ *  Packed arrays hold x, y, z of a gradient and a value for each voxel. Every member throws Error where the device reports
+ *  a failure. */
+class MovingImagePasses
+{
+public:
+  virtual ~MovingImagePasses() = default;
+
+  /** values: float, one a voxel; quads: float4. */
+  virtual void
+  MakeQuads(const kernels::VolumeShape & shape, const Memory & values, Memory & quads) = 0;
+
+  /** Gives packed voxels other values, 0 where there are none, and multiplies their gradients: see kernels::ReplaceValue. */
+  virtual void
+  ReplaceValues(std::int64_t count, const Memory * values, float gradientFactor, Memory & packed) = 0;
+
+  /** Adds a derivative along one axis, float, to packed gradients: see kernels::AddDerivative. */
+  virtual void
+  AddDerivatives(std::int64_t                 count,
+                 const std::array<float, 3> & column,
+                 const Memory &               derivative,
+                 Memory &                     packed) = 0;
+};
+
+} // namespace gpureg
+
+#endif

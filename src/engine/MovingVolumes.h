@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef gpureg_MovingVolumes_h
+#define gpureg_MovingVolumes_h
+
+#include "gpureg/Samples.h"
+
+#include "SampleArrays.h"
+
+#include <memory>
+
+namespace gpureg
+{
+
+class MovingImagePasses;
+class RecursiveFilter;
+
+/** Whether it is not by differences. */
+bool
+HasGradient(const MovingImage & image);
+
+/** Brings a moving image to a device, and makes there what metrics read of it. */
+class MovingVolumes
+{
+public:
+  /** queue must outlive it. */
+  explicit MovingVolumes(Queue & queue);
+  ~MovingVolumes();
+
+  /** Fills the moving image's arrays.
+   *  \param readsQuads whether the device wants values to be interpolated as quads. */
+  void
+  Fill(const MovingImage & image, bool readsQuads, SampleArrays & arrays);
+
+private:
+  void
+  FillGradient(const MovingImage & image, const MemoryPointer & values, MemoryPointer & packed);
+  void
+  AddGradient(const MovingImage & image, const Memory & values, Memory & packed);
+
+  Queue &                            m_Queue;
+  std::unique_ptr<MovingImagePasses> m_Passes;
+  std::unique_ptr<RecursiveFilter>   m_Recursive;
+  /** The unit of the values whose Gaussian gradient is on the device; 0 if there is none. */
+  double m_GradientUnit = 0;
+};
+
+} // namespace gpureg
+
+#endif

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// What metrics read of a moving image, made in plain loops.
+#include "HostQueue.h"
+
+#include "MovingImagePasses.h"
+
+#include <algorithm>
+
+namespace gpureg
+{
+
+using namespace kernels;
+
+namespace
+{
+constexpr i64 TaskVoxels = i64{ 1 } << 16;
+
+class HostMovingImagePasses : public MovingImagePasses
+{
+public:
+  explicit HostMovingImagePasses(HostQueue & queue)
+    : m_Queue(queue)
+  {}
+
+  void
+  MakeQuads(const VolumeShape & shape, const Memory & values, Memory & quads) override
+  {
+    const float * const in = AddressIn<const float>(&values);
+    float4 * const      out = AddressIn<float4>(&quads);
+    const i64           count = VoxelOffset(&shape, 0, 0, shape.size[2]);
+    ForEachVoxel(count, [&](i64 i) { out[i] = FindQuad(in, &shape, i); });
+  }
+
+  void
+  ReplaceValues(std::int64_t count, const Memory * values, float gradientFactor, Memory & packed) override
+  {
+    const float * const in = values ? AddressIn<const float>(values) : nullptr;
+    float4 * const      out = AddressIn<float4>(&packed);
+    ForEachVoxel(count, [&](i64 i) { out[i] = ReplaceValue(out[i], gradientFactor, in ? in[i] : 0.0f); });
+  }
+
+  void
+  AddDerivatives(std::int64_t                 count,
+                 const std::array<float, 3> & column,
+                 const Memory &               derivative,
+                 Memory &                     packed) override
+  {
+    const float * const in = AddressIn<const float>(&derivative);
+    float4 * const      out = AddressIn<float4>(&packed);
+    ForEachVoxel(count, [&](i64 i) { out[i] = AddDerivative(out[i], in[i], column.data()); });
+  }
+
+private:
+  template <typename T>
+  T *
+  AddressIn(const Memory * memory)
+  {
+    return static_cast<T *>(m_Queue.GetHostAddress(const_cast<Memory &>(*memory)));
+  }
+
+  template <typename TWork>
+  void
+  ForEachVoxel(i64 count, const TWork & work)
+  {
+    ++m_Queue.statistics.launches;
+    m_Queue.parallelFor((count + TaskVoxels - 1) / TaskVoxels, [&](i64 task) {
+      const i64 end = std::min(count, (task + 1) * TaskVoxels);
+      for (i64 i = task * TaskVoxels; i < end; ++i)
+      {
+        work(i);
+      }
+    });
+  }
+
+  HostQueue & m_Queue;
+};
+} // namespace
+
+std::unique_ptr<MovingImagePasses>
+HostQueue::CreateMovingImagePasses()
+{
+  return std::make_unique<HostMovingImagePasses>(*this);
+}
+
+} // namespace gpureg

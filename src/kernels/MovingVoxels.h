@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is made of a moving image's values before metrics read them: quads, and values packed with their gradient.
+// Shared by C++, CUDA C++ and OpenCL C.
+#ifndef gpureg_kernels_MovingVoxels_h
+#define gpureg_kernels_MovingVoxels_h
+
+GPUREG_NAMESPACE_BEGIN
+
+/** A voxel's value with its neighbours' along x, y and both, the edge repeated: see InterpolateQuads. */
+GPUREG_FUNCTION float4
+FindQuad(GPUREG_GLOBAL const float * values, const VolumeShape * shape, i64 voxel)
+{
+  const i64                   row = voxel / shape->size[0];
+  const int                   x = (int)(voxel - row * shape->size[0]);
+  const int                   y = (int)(row % shape->size[1]);
+  const int                   right = x + 1 < shape->size[0] ? shape->stride[0] : 0;
+  const int                   down = y + 1 < shape->size[1] ? shape->stride[1] : 0;
+  GPUREG_GLOBAL const float * p = values + voxel;
+  return MakeFloat4(p[0], p[right], p[down], p[down + right]);
+}
+
+/** A voxel's gradient, times a factor, with another value; 0 leaves nothing of it, whatever it was. */
+GPUREG_FUNCTION float4
+ReplaceValue(float4 packed, float gradientFactor, float value)
+{
+  return gradientFactor == 0.0f
+           ? MakeFloat4(0.0f, 0.0f, 0.0f, value)
+           : MakeFloat4(gradientFactor * packed.x, gradientFactor * packed.y, gradientFactor * packed.z, value);
+}
+
+/** Adds an image's derivative along one of its axes to the gradient along physical axes: column tells how. Far from any
+ *  edge a recursive Gaussian leaves denormal numbers, which processors compute slowly: they become 0. */
+GPUREG_FUNCTION float4
+AddDerivative(float4 packed, float derivative, const float * column)
+{
+  const float d = LargerOf(derivative, -derivative) > 1e-20f ? derivative : 0.0f;
+  return MakeFloat4(MultiplyAdd(column[0], d, packed.x),
+                    MultiplyAdd(column[1], d, packed.y),
+                    MultiplyAdd(column[2], d, packed.z),
+                    packed.w);
+}
+
+GPUREG_NAMESPACE_END
+
+#endif
