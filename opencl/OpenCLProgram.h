@@ -15,6 +15,7 @@ extern const char * const OpenCLCorrelationRatioSource;
 extern const char * const OpenCLCorrelationRatioSchemesSource;
 extern const char * const OpenCLLineSource;
 extern const char * const OpenCLMattesSource;
+extern const char * const OpenCLNeighborhoodSource;
 extern const char * const OpenCLPairSource;
 extern const char * const OpenCLResampleSource;
 

@@ -53,6 +53,7 @@ enum class Direction
 class Backend;
 class CorrelationRatioSchemePasses;
 class LinePasses;
+class NeighborhoodPasses;
 class PairPasses;
 class ResamplePasses;
 template <typename TArguments>
@@ -190,6 +191,8 @@ public:
   CreateLinePasses() = 0;
   virtual std::unique_ptr<MattesPasses>
   CreateMattesPasses() = 0;
+  virtual std::unique_ptr<NeighborhoodPasses>
+  CreateNeighborhoodPasses() = 0;
   virtual std::unique_ptr<PairPasses>
   CreatePairPasses() = 0;
   virtual std::unique_ptr<ResamplePasses>

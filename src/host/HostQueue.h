@@ -75,6 +75,8 @@ public:
   CreateLinePasses() override;
   std::unique_ptr<MattesPasses>
   CreateMattesPasses() override;
+  std::unique_ptr<NeighborhoodPasses>
+  CreateNeighborhoodPasses() override;
   std::unique_ptr<PairPasses>
   CreatePairPasses() override;
   std::unique_ptr<ResamplePasses>

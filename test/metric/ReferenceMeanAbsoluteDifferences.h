@@ -4,6 +4,7 @@
 #ifndef ReferenceMeanAbsoluteDifferences_h
 #define ReferenceMeanAbsoluteDifferences_h
 
+#include "itkImageToImageMetricv4.h"
 #include "itkImageToImageMetricv4GetValueAndDerivativeThreader.h"
 
 #include <cmath>

@@ -4,6 +4,7 @@
 
 #include "itkGPUResampleImageFilter.h"
 
+#include "itkANTSNeighborhoodCorrelationImageToImageMetricv4.h"
 #include "itkBSplineDecompositionImageFilter.h"
 #include "itkCorrelationImageToImageMetricv4.h"
 #include "itkDemonsImageToImageMetricv4.h"
@@ -61,6 +62,10 @@ FindReplaced()
       names.push_back(name);
     }
   };
+  if constexpr (std::is_floating_point<typename TInput::PixelType>::value)
+  {
+    add(itk::ANTSNeighborhoodCorrelationImageToImageMetricv4<TInput, TOutput>::New());
+  }
   add(itk::BSplineDecompositionImageFilter<TInput, itk::Image<double, TInput::ImageDimension>>::New());
   if constexpr (std::is_floating_point<typename TInput::PixelType>::value)
   {
@@ -113,7 +118,7 @@ TEST_F(Factory, EveryClassIsReplacedTogetherAndAlone)
   using FloatType = itk::Image<float, 3>;
   using ShortType = itk::Image<unsigned short, 2>;
   const std::vector<std::string> all = itk::GPURegistrationFactory::GetClassNames();
-  ASSERT_EQ(all.size(), 11u);
+  ASSERT_EQ(all.size(), 12u);
   EXPECT_EQ((FindReplaced<FloatType, FloatType>()), std::vector<std::string>());
   itk::GPURegistrationFactory::RegisterAll();
   EXPECT_EQ((FindReplaced<FloatType, FloatType>()), all);
