@@ -15,16 +15,15 @@ MovePlanesGroup(int                           variant,
                 GPUREG_GLOBAL i64 *           moved)
 {
   const i64 inPlane = (i64)GroupIndex() * LaneCount() + LaneIndex();
-  if (inPlane >= VoxelsOfPlane(a))
-  {
-    return;
-  }
-  const int i = (int)inPlane % a->samples.virtualShape.size[0];
-  const int j = (int)inPlane / a->samples.virtualShape.size[0];
+  const int i = (int)(inPlane % a->samples.virtualShape.size[0]);
+  const int j = (int)(inPlane / a->samples.virtualShape.size[0]);
   for (int plane = GroupIndexY(); plane < a->keptPlanes; plane += GroupCountY())
   {
-    const LaneWalk at = StartWalkAtVoxel(&a->samples, maps, i, j, a->firstKept + plane);
-    moved[plane * VoxelsOfPlane(a) + inPlane] = FindMovedValue(variant, a, maps, v, &at);
+    if (inPlane < VoxelsOfPlane(a))
+    {
+      const LaneWalk at = StartWalkAtVoxel(&a->samples, maps, i, j, a->firstKept + plane);
+      moved[plane * VoxelsOfPlane(a) + inPlane] = FindMovedValue(variant, a, maps, v, &at);
+    }
   }
 }
 
@@ -46,17 +45,20 @@ SumAlongGroup(int                           axis,
 {
   const i64 lines = CountNeighborhoodLines(a, axis);
   const i64 step = (i64)a->groupCount * LaneCount();
-  for (i64 line = (i64)GroupIndex() * LaneCount() + LaneIndex(); line < lines; line += step)
+  for (i64 first = (i64)GroupIndex() * LaneCount(); first < lines; first += step)
   {
-    SumWalk walk = StartSumWalk(axis, a, line);
-    for (int i = 0; i < CountSumSteps(a, axis); ++i)
+    const i64 line = first + LaneIndex();
+    const int steps = line < lines ? CountSumSteps(a, axis) : 0;
+    SumWalk   walk = StartSumWalk(axis, a, line);
+    for (int i = 0; i < steps; ++i)
     {
       StepSumWalk(axis, a, maps, v, n, i, ring, LaneCount(), &walk);
     }
   }
 }
 
-/** Adds the lanes' sums up and writes the group's. scratch: 2·ForceSumCount·LaneCount() floats. */
+/** Adds the lanes' sums up and writes the group's. scratch: 2·ForceSumCount·LaneCount() floats, of 2·ForceSumCount lanes at
+ *  least. */
 GPUREG_GROUP_FUNCTION void
 WriteCentreSums(const NeighborhoodArguments * a,
                 const CentreSums *            sums,
@@ -68,16 +70,17 @@ WriteCentreSums(const NeighborhoodArguments * a,
   const int             count = NeighborhoodPartialCount(a);
   GPUREG_GLOBAL float * out = partials + (i64)(a->firstPartial + GroupIndex()) * count;
   SumEachOverLanes(SamplesArePrecise, CentreMoments, sums->moments, scratch);
-  for (int s = lane; s < 2 * CentreMoments; s += lanes)
+  // No loop from the lane's number on: PoCL 3.1 wrote beyond the end there.
+  if (lane < 2 * CentreMoments)
   {
-    out[s] = scratch[s * lanes];
+    out[lane] = scratch[lane * lanes];
   }
   if (count > 2 * CentreMoments)
   {
     SumEachOverLanes(SamplesArePrecise, ForceSumCount, sums->forces, scratch);
-    for (int s = lane; s < 2 * ForceSumCount; s += lanes)
+    if (lane < 2 * ForceSumCount)
     {
-      out[2 * CentreMoments + s] = scratch[s * lanes];
+      out[2 * CentreMoments + lane] = scratch[lane * lanes];
     }
   }
 }
@@ -97,10 +100,11 @@ CorrelatePlanesGroup(int                           variant,
   const i64  step = (i64)a->groupCount * LaneCount();
   CentreSums sums;
   ClearCentreSums(&sums);
-  for (i64 line = (i64)GroupIndex() * LaneCount() + LaneIndex(); line < lines; line += step)
+  for (i64 first = (i64)GroupIndex() * LaneCount(); first < lines; first += step)
   {
+    const i64  line = first + LaneIndex();
     CentreWalk walk = StartCentreWalk(a, line);
-    while (!IsCentreWalkAtEnd(a, &walk))
+    while (line < lines && !IsCentreWalkAtEnd(a, &walk))
     {
       StepCentreWalk(variant, a, maps, v, n, ring, LaneCount(), &walk, &sums);
     }
@@ -121,9 +125,12 @@ CorrelateListGroup(int                           variant,
   const i64  step = (i64)a->groupCount * LaneCount();
   CentreSums sums;
   ClearCentreSums(&sums);
-  for (i64 place = (i64)GroupIndex() * LaneCount() + LaneIndex(); place < a->centreCount; place += step)
+  for (i64 first = (i64)GroupIndex() * LaneCount(); first < a->centreCount; first += step)
   {
-    CorrelateListedCentre(variant, a, maps, v, n, place, &sums);
+    if (first + LaneIndex() < a->centreCount)
+    {
+      CorrelateListedCentre(variant, a, maps, v, n, first + LaneIndex(), &sums);
+    }
   }
   WriteCentreSums(a, &sums, scratch, partials);
 }
