@@ -59,7 +59,8 @@ FindReplaced()
     // The class's own name is what a program may not be told by.
     if (std::string(typeid(object).name()).find("GPUStandIn") != std::string::npos)
     {
-      names.push_back(name);
+      // What ITK's neighborhood correlation calls itself.
+      names.push_back(name == "Self" ? "ANTSNeighborhoodCorrelationImageToImageMetricv4" : name);
     }
   };
   if constexpr (std::is_floating_point<typename TInput::PixelType>::value)

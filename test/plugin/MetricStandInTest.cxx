@@ -308,7 +308,7 @@ TEST_P(MetricStandIn, WorksWithoutDeviceMemory)
     const Pair pair = MakePair(kind, *MakeRigid(0.05));
     ExpectInitializedSame(pair);
     ExpectSame(Evaluate(*pair.ours), Evaluate(*pair.itks));
-    EXPECT_EQ(listening.window->Count("Metricv4 on the host. This is said once"), 1u);
+    EXPECT_EQ(listening.window->Count(" on the host. This is said once"), 1u);
     gpureg::SetMemoryLimit(GetParam(), 0);
     listening.window->said.clear();
     ExpectInitializedSame(pair);
