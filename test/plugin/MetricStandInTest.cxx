@@ -308,7 +308,8 @@ TEST_P(MetricStandIn, WorksWithoutDeviceMemory)
     const Pair pair = MakePair(kind, *MakeRigid(0.05));
     ExpectInitializedSame(pair);
     ExpectSame(Evaluate(*pair.ours), Evaluate(*pair.itks));
-    EXPECT_EQ(listening.window->Count(" on the host. This is said once"), 1u);
+    const std::string name = pair.itks->GetNameOfClass(); // "Self" of ITK's neighborhood correlation
+    EXPECT_EQ(listening.window->Count("itk::" + name + " on the host. This is said once"), 1u);
     gpureg::SetMemoryLimit(GetParam(), 0);
     listening.window->said.clear();
     ExpectInitializedSame(pair);
