@@ -8,6 +8,7 @@
 #include "HeadPhantom.h"
 #include "Volume.h"
 
+#include "itkANTSNeighborhoodCorrelationImageToImageMetricv4.h"
 #include "itkAffineTransform.h"
 #include "itkBSplineInterpolateImageFunction.h"
 #include "itkDisplacementFieldTransform.h"
@@ -39,6 +40,7 @@ struct MattesCase
   typename PointSetType::Pointer  points;
   unsigned int                    splineOrder = 1;
   unsigned int                    bins = 50;
+  unsigned int                    radius = 2; // of a neighborhood correlation
 
   /** Sets a metric up for everything but Initialize(). */
   template <typename TMetric>
@@ -51,6 +53,13 @@ struct MattesCase
     if constexpr (std::is_base_of<MetricType, TMetric>::value)
     {
       metric.SetNumberOfHistogramBins(bins);
+    }
+    if constexpr (std::is_base_of<itk::ANTSNeighborhoodCorrelationImageToImageMetricv4<ImageType, ImageType>,
+                                  TMetric>::value)
+    {
+      typename TMetric::RadiusType size;
+      size.Fill(radius);
+      metric.SetRadius(size);
     }
     metric.SetMaximumNumberOfWorkUnits(threads);
     if (movingMask.IsNotNull())

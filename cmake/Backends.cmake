@@ -8,7 +8,9 @@ if(GPURegistration_HAS_CUDA)
   list(APPEND GPURegistration_SRCS ${_cuda_dir}/CorrelationRatioPasses.cu
        ${_cuda_dir}/CorrelationRatioSchemePasses.cu ${_cuda_dir}/CudaBackend.cu ${_cuda_dir}/CudaDeviceScope.cu
        ${_cuda_dir}/CudaError.cu ${_cuda_dir}/CudaQueue.cu ${_cuda_dir}/CudaSort.cu ${_cuda_dir}/LinePasses.cu
-       ${_cuda_dir}/MattesPasses.cu ${_cuda_dir}/MovingImagePasses.cu ${_cuda_dir}/PairPasses.cu ${_cuda_dir}/ResamplePasses.cu)
+       ${_cuda_dir}/MattesPasses.cu ${_cuda_dir}/MovingImagePasses.cu ${_cuda_dir}/NeighborhoodPasses.cu
+       ${_cuda_dir}/PairPasses.cu
+       ${_cuda_dir}/ResamplePasses.cu)
 endif()
 if(GPURegistration_HAS_OPENCL)
   # The kernels' sources become part of the library, a text a program, in the order in which they build on
@@ -66,6 +68,10 @@ if(GPURegistration_HAS_OPENCL)
   gpuregistration_embed_metric_kernels(
     Pair ${_kernel_dir}/ValuePairs.h ${_kernel_dir}/ValuePairKernels.h ${_opencl_dir}/PairMetric.cl
     ${_opencl_dir}/SampleVolumes.cl ${_opencl_dir}/PairKernels.cl)
+  gpuregistration_embed_metric_kernels(
+    Neighborhood ${_kernel_dir}/ValuePairs.h ${_kernel_dir}/NeighborhoodCorrelation.h
+    ${_kernel_dir}/NeighborhoodWalks.h ${_kernel_dir}/NeighborhoodKernels.h ${_opencl_dir}/NeighborhoodMetric.cl
+    ${_opencl_dir}/SampleVolumes.cl ${_opencl_dir}/NeighborhoodKernels.cl)
   gpuregistration_embed_kernels(
     Resample
     ${_opencl_dir}/Prelude.cl
@@ -93,6 +99,7 @@ if(GPURegistration_HAS_OPENCL)
       ${_opencl_dir}/LinePasses.cpp
       ${_opencl_dir}/MattesPasses.cpp
       ${_opencl_dir}/MovingImagePasses.cpp
+      ${_opencl_dir}/NeighborhoodPasses.cpp
       ${_opencl_dir}/OpenCLBackend.cpp
       ${_opencl_dir}/OpenCLDevice.cpp
       ${_opencl_dir}/OpenCLError.cpp
@@ -108,6 +115,7 @@ if(GPURegistration_HAS_OPENCL)
       ${CMAKE_CURRENT_BINARY_DIR}/OpenCLLineSource.cpp
       ${CMAKE_CURRENT_BINARY_DIR}/OpenCLMattesSource.cpp
       ${CMAKE_CURRENT_BINARY_DIR}/OpenCLMovingImageSource.cpp
+      ${CMAKE_CURRENT_BINARY_DIR}/OpenCLNeighborhoodSource.cpp
       ${CMAKE_CURRENT_BINARY_DIR}/OpenCLPairSource.cpp
       ${CMAKE_CURRENT_BINARY_DIR}/OpenCLResampleSource.cpp)
   # The cl... functions of OpenCLLoader.cpp must not get in the way of a program that links OpenCL itself.

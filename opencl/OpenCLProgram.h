@@ -16,6 +16,7 @@ extern const char * const OpenCLCorrelationRatioSchemesSource;
 extern const char * const OpenCLLineSource;
 extern const char * const OpenCLMattesSource;
 extern const char * const OpenCLMovingImageSource;
+extern const char * const OpenCLNeighborhoodSource;
 extern const char * const OpenCLPairSource;
 extern const char * const OpenCLResampleSource;
 

@@ -40,6 +40,10 @@ GetClasses()
 {
   using Factory = GPURegistrationFactory;
   static const std::map<std::string, AddOverrides> classes{
+    { "ANTSNeighborhoodCorrelationImageToImageMetricv4",
+      [](Factory & factory) {
+        AddEachDimension(factory, [](Factory & f, auto of) { of.AddANTSNeighborhoodCorrelation(f); });
+      } },
     { "BSplineDecompositionImageFilter",
       [](Factory & factory) { AddEach(factory, [](Factory & f, auto of) { of.AddBSplineDecomposition(f); }); } },
     { "CorrelationImageToImageMetricv4",

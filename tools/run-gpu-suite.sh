@@ -294,6 +294,7 @@ run_benchmarks() {
   # Without the tables, what it said on the way: each row's time as called.
   [ $status -eq 0 ] || { failed=1; tell "$(tail -n 20 "$scratch/output")"; }
   measure PairBenchmark 60 '/^Times in ms/,/^$/p' --benchmark_out="$logs/pairs.json"
+  measure NeighborhoodBenchmark 60 '/^Times in ms/,/^$/p'
   measure ResampleBenchmark 200 '/^Times in ms/,/^$/p' --benchmark_filter=/256/ --benchmark_out="$logs/resample.json"
   measure ResidencyBenchmark 60 '/^hash\|^resample/p'
   measure VolumeFilterBenchmark 100 '/^Times in ms/,/^$/p' --benchmark_out="$logs/filter.json"

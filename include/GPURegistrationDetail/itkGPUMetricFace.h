@@ -78,14 +78,19 @@ public:
     }
   }
 
-  /** Calls onDevice(route), or, where the device lacks something, warns of that once and calls throughITK(). */
+  /** Calls onDevice(route), or, where the device lacks something, warns of that once and calls throughITK().
+   *  \param ownLack what the device lacks for this metric alone; empty if there is nothing. */
   template <typename TOnDevice, typename TThroughITK>
   void
-  Evaluate(const TOnDevice & onDevice, const TThroughITK & throughITK)
+  Evaluate(const TOnDevice & onDevice, const TThroughITK & throughITK, const std::string & ownLack = std::string())
   {
     this->CheckIsInitialized();
     const MetricRoute route = MetricMapping<TMetric>(m_Metric).ChooseRoute();
     std::string       lack = this->FindLack();
+    if (lack.empty())
+    {
+      lack = ownLack;
+    }
     if (lack.empty() && route == MetricRoute::ThroughITK)
     {
       lack = std::string(m_Metric.m_MovingTransform->GetNameOfClass()) + " with parts that are not linear";

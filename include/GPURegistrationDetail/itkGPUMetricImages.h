@@ -151,6 +151,20 @@ public:
     return scales;
   }
 
+  /** Fixed and moving values, each scaled by a power of two, which rounds nothing, into [-1, 1]. */
+  MetricScales
+  ComputeScalesOfTwo() const
+  {
+    const auto unitOf = [](const Range & reach) {
+      const double largest = std::max(std::abs(reach.first), std::abs(reach.second));
+      return largest > 0 ? std::ldexp(1.0, std::ilogb(largest) + 1) : 1.0;
+    };
+    MetricScales scales;
+    scales.unit = scales.maximum = unitOf(this->ComputeReachOfMovingValues());
+    scales.fixedUnit = unitOf(this->ComputeReachOf(m_Metric.m_FixedImage.GetPointer(), m_Metric.m_FixedInterpolator));
+    return scales;
+  }
+
   /** Fixed and moving values as fractions of their own ranges, from their own means: sums of their squares lose least. */
   MetricScales
   ComputeSeparateScales() const

@@ -240,11 +240,17 @@ private:
     return MakeParallelFor(m_Metric.GetMaximumNumberOfWorkUnits());
   }
 
+  bool
+  SamplesPoints() const
+  {
+    return m_Metric.m_UseSampledPointSet && !m_Scales.samplesEveryVoxel;
+  }
+
   /** What values are kept in: the samples', and so the moving image's. */
   gpureg::Precision
   ChoosePrecision() const
   {
-    return m_Metric.m_UseSampledPointSet || m_Metric.GetVirtualRegion().GetNumberOfPixels() <= FewSamples
+    return this->SamplesPoints() || m_Scales.isPrecise || m_Metric.GetVirtualRegion().GetNumberOfPixels() <= FewSamples
              ? gpureg::Precision::Double
              : gpureg::Precision::Single;
   }
@@ -280,7 +286,7 @@ private:
   {
     namespace Geometry = GPURegistrationGeometry;
     using CoordinateType = typename Superclass::CoordinateRepresentationType;
-    if (!std::is_same<typename FixedImageType::PixelType, float>::value || m_Metric.m_UseSampledPointSet ||
+    if (!std::is_same<typename FixedImageType::PixelType, float>::value || this->SamplesPoints() ||
         m_Metric.m_FixedImageMask.IsNotNull() || !Geometry::IsLinear(*m_Metric.m_FixedTransform) ||
         !(IsExactly<LinearInterpolateImageFunction<FixedImageType, CoordinateType>>(m_Metric.m_FixedInterpolator) ||
           IsExactly<NearestNeighborInterpolateImageFunction<FixedImageType, CoordinateType>>(
@@ -322,7 +328,7 @@ private:
     side.virtualSize = Geometry::SizeOf<ImageDimension>(m_Metric.GetVirtualRegion().GetSize());
     side.precision = this->ChoosePrecision();
     side.scale.roundsToFloat = RoundsToFloat;
-    if (m_Metric.m_UseSampledPointSet)
+    if (this->SamplesPoints())
     {
       const auto * const points = m_Metric.m_VirtualSampledPointSet->GetPoints();
       side.pointCount = static_cast<std::int64_t>(points->Size());
@@ -356,7 +362,7 @@ private:
     for (std::int64_t i = 0; i < count; ++i)
     {
       VirtualPointType point;
-      if (m_Metric.m_UseSampledPointSet)
+      if (this->SamplesPoints())
       {
         point = m_Metric.m_VirtualSampledPointSet->GetPoints()->ElementAt(first + i);
       }

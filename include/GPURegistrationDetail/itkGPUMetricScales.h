@@ -20,6 +20,10 @@ struct MetricScales
   double fixedUnit = 1;
   /** Values outside of the range make a sample invalid. Else there are none: the scales follow the voxels. */
   bool checksRange = false;
+  /** Values are precise, however many samples there are. */
+  bool isPrecise = false;
+  /** Every voxel is a sample, whatever points are sampled. */
+  bool samplesEveryVoxel = false;
 };
 
 } // namespace GPURegistrationDetail

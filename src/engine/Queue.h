@@ -54,6 +54,7 @@ class Backend;
 class CorrelationRatioSchemePasses;
 class LinePasses;
 class MovingImagePasses;
+class NeighborhoodPasses;
 class PairPasses;
 class ResamplePasses;
 template <typename TArguments>
@@ -197,6 +198,8 @@ public:
   CreateMattesPasses() = 0;
   virtual std::unique_ptr<MovingImagePasses>
   CreateMovingImagePasses() = 0;
+  virtual std::unique_ptr<NeighborhoodPasses>
+  CreateNeighborhoodPasses() = 0;
   virtual std::unique_ptr<PairPasses>
   CreatePairPasses() = 0;
   virtual std::unique_ptr<ResamplePasses>

@@ -313,6 +313,15 @@ SampleSet::MakeProblem(const SampleMapping & mapping,
                        const SampleGrain &   grain,
                        const SampleNeeds &   needs) const
 {
+  SampleProblem problem = this->MakeProblem(mapping, forces, needs.scaledRange);
+  StackSlice(problem, grain.lanes);
+  Partition(problem.arguments, grain, needs);
+  return problem;
+}
+
+SampleProblem
+SampleSet::MakeProblem(const SampleMapping & mapping, Forces forces, double scaledRange) const
+{
   SampleProblem              problem;
   kernels::SampleArguments & a = problem.arguments;
   std::copy(mapping.displacementToIndex.begin(), mapping.displacementToIndex.end(), a.displacementToIndex);
@@ -327,9 +336,7 @@ SampleSet::MakeProblem(const SampleMapping & mapping,
   a.pointCount = static_cast<int>(m_Fixed.pointCount);
   a.splineOrder = m_Moving.splineOrder;
   a.variant = FindVariant(mapping, forces);
-  problem.maps = MakeMaps(mapping, needs.scaledRange);
-  StackSlice(problem, grain.lanes);
-  Partition(a, grain, needs);
+  problem.maps = MakeMaps(mapping, scaledRange);
   return problem;
 }
 

@@ -91,6 +91,10 @@ public:
   SampleProblem
   MakeProblem(const SampleMapping & mapping, Forces forces, const SampleGrain & grain, const SampleNeeds & needs) const;
 
+  /** The same, of samples that are not cut into chunks. */
+  SampleProblem
+  MakeProblem(const SampleMapping & mapping, Forces forces, double scaledRange) const;
+
   /** The floats in which the chunks' forces are summed, if each chunk has so many parts. */
   static std::size_t
   CountPartials(const kernels::SampleArguments & arguments, int parts);

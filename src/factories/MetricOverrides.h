@@ -13,6 +13,8 @@ template <unsigned int VDimension>
 struct MetricOverrides
 {
   static void
+  AddANTSNeighborhoodCorrelation(itk::GPURegistrationFactory & factory);
+  static void
   AddCorrelation(itk::GPURegistrationFactory & factory);
   static void
   AddDemons(itk::GPURegistrationFactory & factory);

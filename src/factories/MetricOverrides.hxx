@@ -5,6 +5,7 @@
 #include "MetricOverrides.h"
 
 #include "itkCudaMattesNMI.h"
+#include "itkGPUANTSNeighborhoodCorrelationImageToImageMetricv4.h"
 #include "itkGPUCorrelationImageToImageMetricv4.h"
 #include "itkGPUDemonsImageToImageMetricv4.h"
 #include "itkGPUMeanSquaresImageToImageMetricv4.h"
@@ -41,6 +42,15 @@ OverrideMetric(itk::GPURegistrationFactory & factory)
   OverrideMetricOf<TTheirs, TOurs, double, double, VDimension>(factory);
   OverrideMetricOf<TTheirs, TOurs, float, float, VDimension>(factory);
   OverrideMetricOf<TTheirs, TOurs, double, float, VDimension>(factory);
+}
+
+template <unsigned int VDimension>
+void
+MetricOverrides<VDimension>::AddANTSNeighborhoodCorrelation(itk::GPURegistrationFactory & factory)
+{
+  OverrideMetric<itk::ANTSNeighborhoodCorrelationImageToImageMetricv4,
+                 itk::GPUANTSNeighborhoodCorrelationImageToImageMetricv4,
+                 VDimension>(factory);
 }
 
 template <unsigned int VDimension>

@@ -79,6 +79,8 @@ public:
   CreateMattesPasses() override;
   std::unique_ptr<MovingImagePasses>
   CreateMovingImagePasses() override;
+  std::unique_ptr<NeighborhoodPasses>
+  CreateNeighborhoodPasses() override;
   std::unique_ptr<PairPasses>
   CreatePairPasses() override;
   std::unique_ptr<ResamplePasses>

@@ -70,27 +70,43 @@ StartLaneWalk(int variant, const SampleArguments * a, const SampleMaps * maps, i
   return walk;
 }
 
+/** A walk of one voxel. */
+GPUREG_FUNCTION LaneWalk
+StartWalkAtVoxel(const SampleArguments * a, const SampleMaps * maps, int i, int j, int k)
+{
+  LaneWalk walk;
+  walk.sample = VoxelOffset(&a->virtualShape, i, j, k);
+  walk.stride = 0;
+  walk.count = 1;
+  walk.x[0] = (float)i;
+  walk.x[1] = (float)j;
+  walk.x[2] = (float)k;
+  for (int r = 0; r < 3; ++r)
+  {
+    walk.mapped[r] = ApplyFixedRow(&maps->toMoving, r, i, j, k);
+  }
+  return walk;
+}
+
 /** A walk of one sample, wherever it is. Fewer than 2^32: they are divided by 32 bits. */
 GPUREG_FUNCTION LaneWalk
 StartWalkAt(int variant, const SampleArguments * a, const SampleMaps * maps, u32 sample)
 {
   LaneWalk walk;
-  walk.sample = sample;
-  walk.stride = 0;
-  walk.count = 1;
-  if (!VariantHas(variant, SamplesArePoints))
+  if (VariantHas(variant, SamplesArePoints))
+  {
+    walk.sample = sample;
+    walk.stride = 0;
+    walk.count = 1;
+  }
+  else
   {
     const u32 row = sample / (u32)a->virtualShape.size[0];
-    const int i = (int)(sample % (u32)a->virtualShape.size[0]);
-    const int j = (int)(row % (u32)a->virtualShape.size[1]);
-    const int k = (int)(row / (u32)a->virtualShape.size[1]);
-    walk.x[0] = (float)i;
-    walk.x[1] = (float)j;
-    walk.x[2] = (float)k;
-    for (int r = 0; r < 3; ++r)
-    {
-      walk.mapped[r] = ApplyFixedRow(&maps->toMoving, r, i, j, k);
-    }
+    walk = StartWalkAtVoxel(a,
+                            maps,
+                            (int)(sample % (u32)a->virtualShape.size[0]),
+                            (int)(row % (u32)a->virtualShape.size[1]),
+                            (int)(row / (u32)a->virtualShape.size[1]));
   }
   return walk;
 }

@@ -6,6 +6,7 @@
 
 #include "TestAnswer.h"
 
+#include <array>
 #include <cstdint>
 #include <ostream>
 #include <string>
@@ -20,7 +21,8 @@ enum class Measure
   MeanSquares,
   Correlation,
   Demons,
-  MeanAbsoluteDifferences
+  MeanAbsoluteDifferences,
+  NeighborhoodCorrelation
 };
 
 enum class Masks
@@ -88,7 +90,9 @@ struct MetricCase
   bool          flatBackground = false;
   bool          many = false; // more samples than are computed precisely
   unsigned int  bins = 50;    // of Mattes
-  std::uint64_t seed = 1;
+  // Of the neighborhood correlation, along x, y and z.
+  std::array<unsigned int, 3> radius{ 2, 2, 2 };
+  std::uint64_t               seed = 1;
 };
 
 /** One line, enough to make the case again. */

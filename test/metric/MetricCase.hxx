@@ -263,6 +263,16 @@ public:
     {
       metric.SetNumberOfHistogramBins(m_Case.bins);
     }
+    if constexpr (std::is_base_of<itk::ANTSNeighborhoodCorrelationImageToImageMetricv4<ImageType, ImageType>,
+                                  TMetric>::value)
+    {
+      typename TMetric::RadiusType radius;
+      for (unsigned int d = 0; d < VDimension; ++d)
+      {
+        radius[d] = m_Case.radius[d];
+      }
+      metric.SetRadius(radius);
+    }
     if (m_Case.geometry == Geometry::OtherVirtualDomain)
     {
       metric.SetVirtualDomain(m_VirtualGrid.spacing,
@@ -842,6 +852,10 @@ CompareImages(const MetricCase & c, const std::string & deviceName)
     case Measure::MeanAbsoluteDifferences:
       return CompareMetrics<itk::CudaMeanAbsoluteDifferencesImageToImageMetricv4<ImageType, ImageType>,
                             ReferenceMeanAbsoluteDifferences<ImageType>>(setUp, deviceName);
+    case Measure::NeighborhoodCorrelation:
+      return CompareMetrics<itk::GPUANTSNeighborhoodCorrelationImageToImageMetricv4<ImageType, ImageType>,
+                            itk::ANTSNeighborhoodCorrelationImageToImageMetricv4<ImageType, ImageType>>(setUp,
+                                                                                                        deviceName);
     default:
       return CompareMetrics<OurMetric<TPixel, VDimension>, ItkMetric<TPixel, VDimension>>(setUp, deviceName);
   }

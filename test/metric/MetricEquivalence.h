@@ -80,9 +80,12 @@ protected:
     EXPECT_NEAR(result.ours.value, result.itk.value, 1e-5 * std::abs(result.itk.value));
     EXPECT_NEAR(result.ours.valueAlone, result.itk.valueAlone, 1e-5 * std::abs(result.itk.valueAlone));
 
+    // A force of the neighborhood correlation is the larger the flatter its neighborhood is, and what displacements are
+    // rounded by with it.
+    const bool isCoarse = c.many || c.measure == Measure::NeighborhoodCorrelation;
     ASSERT_EQ(result.ours.derivative.size(), result.itk.derivative.size());
     ASSERT_GT(GetNorm(result.itk.derivative), 0.0);
-    EXPECT_LE(GetRelativeError(result.ours.derivative, result.itk.derivative), c.many ? 1e-4 : 1e-5);
+    EXPECT_LE(GetRelativeError(result.ours.derivative, result.itk.derivative), isCoarse ? 1e-4 : 1e-5);
   }
 
   /** Draws what every metric's set-ups differ in: draw(n) gives one of 0 … n - 1. */

@@ -5,6 +5,7 @@
 
 #include "itkCudaMattesNMI.h"
 #include "itkCudaMeanAbsoluteDifferencesImageToImageMetricv4.h"
+#include "itkGPUANTSNeighborhoodCorrelationImageToImageMetricv4.h"
 #include "itkGPUCorrelationImageToImageMetricv4.h"
 #include "itkGPUDemonsImageToImageMetricv4.h"
 #include "itkGPUMeanSquaresImageToImageMetricv4.h"

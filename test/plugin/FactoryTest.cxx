@@ -4,6 +4,7 @@
 
 #include "itkGPUResampleImageFilter.h"
 
+#include "itkANTSNeighborhoodCorrelationImageToImageMetricv4.h"
 #include "itkBSplineDecompositionImageFilter.h"
 #include "itkCorrelationImageToImageMetricv4.h"
 #include "itkDemonsImageToImageMetricv4.h"
@@ -58,9 +59,14 @@ FindReplaced()
     // The class's own name is what a program may not be told by.
     if (std::string(typeid(object).name()).find("GPUStandIn") != std::string::npos)
     {
-      names.push_back(name);
+      // What ITK's neighborhood correlation calls itself.
+      names.push_back(name == "Self" ? "ANTSNeighborhoodCorrelationImageToImageMetricv4" : name);
     }
   };
+  if constexpr (std::is_floating_point<typename TInput::PixelType>::value)
+  {
+    add(itk::ANTSNeighborhoodCorrelationImageToImageMetricv4<TInput, TOutput>::New());
+  }
   add(itk::BSplineDecompositionImageFilter<TInput, itk::Image<double, TInput::ImageDimension>>::New());
   if constexpr (std::is_floating_point<typename TInput::PixelType>::value)
   {
@@ -113,7 +119,7 @@ TEST_F(Factory, EveryClassIsReplacedTogetherAndAlone)
   using FloatType = itk::Image<float, 3>;
   using ShortType = itk::Image<unsigned short, 2>;
   const std::vector<std::string> all = itk::GPURegistrationFactory::GetClassNames();
-  ASSERT_EQ(all.size(), 11u);
+  ASSERT_EQ(all.size(), 12u);
   EXPECT_EQ((FindReplaced<FloatType, FloatType>()), std::vector<std::string>());
   itk::GPURegistrationFactory::RegisterAll();
   EXPECT_EQ((FindReplaced<FloatType, FloatType>()), all);

@@ -5,6 +5,7 @@
 
 #include "itkBSplineTransform.h"
 #include "itkBSplineTransformInitializer.h"
+#include "itkANTSNeighborhoodCorrelationImageToImageMetricv4.h"
 #include "itkCorrelationImageToImageMetricv4.h"
 #include "itkDemonsImageToImageMetricv4.h"
 #include "itkDisplacementFieldTransform.h"
@@ -43,7 +44,8 @@ enum class Kind
   MeanSquares,
   Correlation,
   Mattes,
-  Demons
+  Demons,
+  NeighborhoodCorrelation
 };
 
 /** As a program's New() gives it. */
@@ -58,6 +60,8 @@ MakeMetric(Kind kind)
       return itk::CorrelationImageToImageMetricv4<ImageType, ImageType>::New().GetPointer();
     case Kind::Demons:
       return itk::DemonsImageToImageMetricv4<ImageType, ImageType>::New().GetPointer();
+    case Kind::NeighborhoodCorrelation:
+      return itk::ANTSNeighborhoodCorrelationImageToImageMetricv4<ImageType, ImageType>::New().GetPointer();
     default:
       return itk::MattesMutualInformationImageToImageMetricv4<ImageType, ImageType>::New().GetPointer();
   }
@@ -181,7 +185,7 @@ protected:
   ImageType::Pointer m_Moving;
 };
 
-constexpr Kind ForLinear[] = { Kind::MeanSquares, Kind::Correlation, Kind::Mattes };
+constexpr Kind ForLinear[] = { Kind::MeanSquares, Kind::Correlation, Kind::Mattes, Kind::NeighborhoodCorrelation };
 
 TEST_P(MetricStandIn, GivesITKsNumbers)
 {
@@ -190,7 +194,7 @@ TEST_P(MetricStandIn, GivesITKsNumbers)
   {
     ExpectInitializedSame(MakePair(kind, *MakeRigid(0.05)));
   }
-  for (const Kind kind : { Kind::MeanSquares, Kind::Mattes, Kind::Demons })
+  for (const Kind kind : { Kind::MeanSquares, Kind::Mattes, Kind::Demons, Kind::NeighborhoodCorrelation })
   {
     ExpectInitializedSame(MakePair(kind, *MakeField(*m_Fixed)));
   }
@@ -219,7 +223,7 @@ TEST_P(MetricStandIn, SeesValuesThatAreHalvedInPlace)
 
 TEST_P(MetricStandIn, SeesImagesThatAreRefilledInPlace)
 {
-  for (const Kind kind : { Kind::MeanSquares, Kind::Correlation })
+  for (const Kind kind : { Kind::MeanSquares, Kind::Correlation, Kind::NeighborhoodCorrelation })
   {
     const Pair pair = MakePair(kind, *MakeRigid(0.05));
     ExpectInitializedSame(pair);
@@ -252,7 +256,7 @@ TEST_P(MetricStandIn, LeavesWhatADeviceDoesNotComputeToITK)
   {
     ExpectInitializedSame(MakePair(kind, *spline));
   }
-  EXPECT_EQ(listening.window->Count("BSplineTransform"), 3u);
+  EXPECT_EQ(listening.window->Count("BSplineTransform"), 4u);
 
   // Gradients of both images, of which ITK's mean squares take the moving one's.
   const Pair both = MakePair(Kind::MeanSquares, *MakeRigid(0.05));
@@ -305,7 +309,7 @@ TEST_P(MetricStandIn, WithoutOverlapGivesWhatITKGives)
   itk::Vector<double, 3> shift;
   shift.Fill(1000.0);
   away->Translate(shift);
-  for (const Kind kind : { Kind::MeanSquares, Kind::Correlation })
+  for (const Kind kind : { Kind::MeanSquares, Kind::Correlation, Kind::NeighborhoodCorrelation })
   {
     const Pair pair = MakePair(kind, *away);
     pair.ours->Initialize();
@@ -334,7 +338,8 @@ TEST_P(MetricStandIn, WorksWithoutDeviceMemory)
     const Pair pair = MakePair(kind, *MakeRigid(0.05));
     ExpectInitializedSame(pair);
     ExpectSame(Evaluate(*pair.ours), Evaluate(*pair.itks));
-    EXPECT_EQ(listening.window->Count("Metricv4 on the host. This is said once"), 1u);
+    const std::string name = pair.itks->GetNameOfClass(); // "Self" of ITK's neighborhood correlation
+    EXPECT_EQ(listening.window->Count("itk::" + name + " on the host. This is said once"), 1u);
     gpureg::SetMemoryLimit(GetParam(), 0);
     listening.window->said.clear();
     ExpectInitializedSame(pair);

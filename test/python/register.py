@@ -68,6 +68,7 @@ for metric_class, contrast in (
     (itk.CudaMattesNMI, other_contrast),
     (itk.CudaCorrelationRatioMetric, other_contrast),
     (itk.GPUCorrelationImageToImageMetricv4, linear_contrast),
+    (itk.GPUANTSNeighborhoodCorrelationImageToImageMetricv4, linear_contrast),
     (itk.GPUMeanSquaresImageToImageMetricv4, same_contrast),
     (itk.CudaMeanAbsoluteDifferencesImageToImageMetricv4, same_contrast),
 ):

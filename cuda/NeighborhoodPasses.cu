@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+// The neighborhood correlation in CUDA: entry points and launches. What a group does is in
+// src/kernels/NeighborhoodKernels.h; the plain version is src/host/NeighborhoodPasses.cpp.
+#include "CudaSamples.h"
+
+#include "NeighborhoodPasses.h"
+
+#include "NeighborhoodKernels.h"
+
+#include <algorithm>
+
+namespace gpureg
+{
+
+namespace
+{
+// Lines side by side. 181×217 lines make 614 groups, which 132 multiprocessors share out evenly, and the rings of a radius of
+// 4, 27 KiB, leave room for 8 groups on each.
+constexpr int LineLanes = 64;
+constexpr int MostGroups = 4096;
+constexpr int PlaneLanes = 256;
+constexpr int MostGroupsY = 1024;
+
+// More is asked for by nobody: a GPU of compute capability 7.5 has 64 KiB.
+constexpr std::size_t MostRingInLocalMemory = std::size_t{ 48 } << 10;
+constexpr std::size_t ScratchBytes = 2 * ForceSumCount * LineLanes * sizeof(float);
+
+/** Kernels are compiled for a linear transform, a displacement field, and, looking it up at run time, all other variants. */
+constexpr int LinearVariant = SamplesArePrecise;
+constexpr int FieldVariant = SamplesArePrecise | SamplesAreDisplaced;
+constexpr int FieldForceVariant = FieldVariant | WritesForces;
+
+template <typename TWork>
+void
+WithPreciseVariant(int variant, const TWork & work)
+{
+  switch (variant)
+  {
+    case LinearVariant:
+      return work(std::integral_constant<int, LinearVariant>{});
+    case FieldVariant:
+      return work(std::integral_constant<int, FieldVariant>{});
+    case FieldForceVariant:
+      return work(std::integral_constant<int, FieldForceVariant>{});
+    default:
+      return work(std::integral_constant<int, PreciseVariant>{});
+  }
+}
+
+std::size_t
+GetRingBytes(int length)
+{
+  return sizeof(double) * NeighborhoodSumCount * LineLanes * static_cast<std::size_t>(length);
+}
+
+/** This lane's ring: in local memory, behind the scratch, where there is none in global memory. */
+__device__ __forceinline__ double *
+FindRing(const NeighborhoodArguments & a, int axis, double * rings)
+{
+  return rings ? rings + OffsetOfRing(&a, axis, GroupIndex(), LaneCount(), LaneIndex())
+               : reinterpret_cast<double *>(localMemory) + ScratchBytes / sizeof(double) + LaneIndex();
+}
+
+template <int VVariant>
+__global__ void
+__launch_bounds__(PlaneLanes) MovePlanesKernel(const __grid_constant__ NeighborhoodArguments a,
+                                               const SampleVolumes                           v,
+                                               const NeighborhoodVolumes                     n,
+                                               const __grid_constant__ SampleMaps            maps)
+{
+  MovePlanesGroup(VariantOf<VVariant>(a.samples), &a, &maps, &v, n.moved);
+}
+
+template <int VAxis>
+__global__ void
+__launch_bounds__(LineLanes) SumAlongKernel(const __grid_constant__ NeighborhoodArguments a,
+                                            const SampleVolumes                           v,
+                                            const NeighborhoodVolumes                     n,
+                                            double *                                      rings,
+                                            const __grid_constant__ SampleMaps            maps)
+{
+  SumAlongGroup(VAxis, &a, &maps, &v, &n, FindRing(a, VAxis, rings));
+}
+
+template <int VVariant>
+__global__ void
+__launch_bounds__(LineLanes) CorrelatePlanesKernel(const __grid_constant__ NeighborhoodArguments a,
+                                                   const SampleVolumes                           v,
+                                                   const NeighborhoodVolumes                     n,
+                                                   double *                                      rings,
+                                                   float *                                       partials,
+                                                   const __grid_constant__ SampleMaps            maps)
+{
+  CorrelatePlanesGroup(VariantOf<VVariant>(a.samples),
+                       &a,
+                       &maps,
+                       &v,
+                       &n,
+                       FindRing(a, 2, rings),
+                       reinterpret_cast<float *>(localMemory),
+                       partials);
+}
+
+template <int VVariant>
+__global__ void
+__launch_bounds__(LineLanes) CorrelateListKernel(const __grid_constant__ NeighborhoodArguments a,
+                                                 const SampleVolumes                           v,
+                                                 const NeighborhoodVolumes                     n,
+                                                 float *                                       partials,
+                                                 const __grid_constant__ SampleMaps            maps)
+{
+  CorrelateListGroup(
+    VariantOf<VVariant>(a.samples), &a, &maps, &v, &n, reinterpret_cast<float *>(localMemory), partials);
+}
+
+NeighborhoodVolumes
+GetNeighborhoodVolumes(const NeighborhoodArrays & arrays)
+{
+  return MakeNeighborhoodVolumes(arrays, [](const MemoryPointer & memory) { return AddressOf<void>(memory); });
+}
+
+class CudaNeighborhoodPasses : public NeighborhoodPasses
+{
+public:
+  explicit CudaNeighborhoodPasses(CudaQueue & queue)
+    : m_Queue(queue)
+  {}
+
+  NeighborhoodGrain
+  GetGrain() const override
+  {
+    return { LineLanes, MostGroups };
+  }
+
+  bool
+  NeedsRings(int length) const override
+  {
+    return ScratchBytes + GetRingBytes(length) > MostRingInLocalMemory;
+  }
+
+  void
+  Prepare(int) override
+  {}
+
+  void
+  MovePlanes(const NeighborhoodArguments & a, const SampleMaps & maps, const NeighborhoodArrays & arrays) override
+  {
+    const i64  groups = (VoxelsOfPlane(&a) + PlaneLanes - 1) / PlaneLanes;
+    const dim3 grid(static_cast<unsigned int>(groups), static_cast<unsigned int>(std::min(a.keptPlanes, MostGroupsY)));
+    WithPreciseVariant(a.samples.variant & ~(WritesForces | GradientByDifferences), [&](auto variant) {
+      m_Queue.Launch("moving planes",
+                     MovePlanesKernel<variant.value>,
+                     grid,
+                     PlaneLanes,
+                     0,
+                     a,
+                     GetVolumes(*arrays.samples),
+                     GetNeighborhoodVolumes(arrays),
+                     maps);
+    });
+  }
+
+  void
+  SumAlong(int                           axis,
+           const NeighborhoodArguments & a,
+           const SampleMaps &            maps,
+           const NeighborhoodArrays &    arrays) override
+  {
+    NeighborhoodArguments ofAxis = a;
+    ofAxis.groupCount = CountNeighborhoodGroups(a, axis, GetGrain());
+    m_Queue.Launch("summing over neighborhoods",
+                   axis == 0 ? SumAlongKernel<0> : SumAlongKernel<1>,
+                   dim3(static_cast<unsigned int>(ofAxis.groupCount)),
+                   LineLanes,
+                   GetLocalBytes(a, axis),
+                   ofAxis,
+                   GetVolumes(*arrays.samples),
+                   GetNeighborhoodVolumes(arrays),
+                   GetRings(a, axis, arrays),
+                   maps);
+  }
+
+  void
+  CorrelatePlanes(const NeighborhoodArguments & a, const SampleMaps & maps, const NeighborhoodArrays & arrays) override
+  {
+    WithPreciseVariant(a.samples.variant, [&](auto variant) {
+      m_Queue.Launch("correlating planes",
+                     CorrelatePlanesKernel<variant.value>,
+                     dim3(static_cast<unsigned int>(a.groupCount)),
+                     LineLanes,
+                     GetLocalBytes(a, 2),
+                     a,
+                     GetVolumes(*arrays.samples),
+                     GetNeighborhoodVolumes(arrays),
+                     GetRings(a, 2, arrays),
+                     AddressOf<float>(arrays.partials),
+                     maps);
+    });
+  }
+
+  void
+  CorrelateList(const NeighborhoodArguments & a, const SampleMaps & maps, const NeighborhoodArrays & arrays) override
+  {
+    WithPreciseVariant(a.samples.variant, [&](auto variant) {
+      m_Queue.Launch("correlating centres",
+                     CorrelateListKernel<variant.value>,
+                     dim3(static_cast<unsigned int>(a.groupCount)),
+                     LineLanes,
+                     ScratchBytes,
+                     a,
+                     GetVolumes(*arrays.samples),
+                     GetNeighborhoodVolumes(arrays),
+                     AddressOf<float>(arrays.partials),
+                     maps);
+    });
+  }
+
+private:
+  std::size_t
+  GetLocalBytes(const NeighborhoodArguments & a, int axis) const
+  {
+    const int length = LengthOfSlidingSums(&a, axis);
+    return ScratchBytes + (NeedsRings(length) ? 0 : GetRingBytes(length));
+  }
+
+  double *
+  GetRings(const NeighborhoodArguments & a, int axis, const NeighborhoodArrays & arrays) const
+  {
+    return NeedsRings(LengthOfSlidingSums(&a, axis)) ? AddressOf<double>(arrays.rings) : nullptr;
+  }
+
+  CudaQueue & m_Queue;
+};
+} // namespace
+
+std::unique_ptr<NeighborhoodPasses>
+CudaQueue::CreateNeighborhoodPasses()
+{
+  return std::make_unique<CudaNeighborhoodPasses>(*this);
+}
+
+} // namespace gpureg

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkGPUANTSNeighborhoodCorrelationImageToImageMetricv4_hxx
+#define itkGPUANTSNeighborhoodCorrelationImageToImageMetricv4_hxx
+
+#include "itkGPUANTSNeighborhoodCorrelationImageToImageMetricv4.h"
+
+#include "gpureg/Device.h"
+
+#include <limits>
+#include <memory>
+#include <type_traits>
+#include <vector>
+
+#define itkGPUNeighborhoodCorrelationClass                                          \
+  GPUANTSNeighborhoodCorrelationImageToImageMetricv4<TFixedImage,                   \
+                                                     TMovingImage,                  \
+                                                     TVirtualImage,                 \
+                                                     TInternalComputationValueType, \
+                                                     TMetricTraits>
+
+namespace itk
+{
+
+itkGPUMetricTemplate
+void
+itkGPUNeighborhoodCorrelationClass::Initialize()
+{
+  m_Face.Initialize(
+    [this] {
+      Superclass::Initialize();
+      m_HasPointOutside = this->HasPointOutside();
+    },
+    [this] {
+      if (this->FindWhatTheDeviceLacks().empty())
+      {
+        this->UpdateEngine(true);
+      }
+    });
+}
+
+itkGPUMetricTemplate
+bool
+itkGPUNeighborhoodCorrelationClass::HasPointOutside() const
+{
+  if (this->m_UseSampledPointSet)
+  {
+    for (const auto & point : this->m_VirtualSampledPointSet->GetPoints()->CastToSTLConstContainer())
+    {
+      if (!this->GetVirtualRegion().IsInside(this->GetVirtualImage()->TransformPhysicalPointToIndex(point)))
+      {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+itkGPUMetricTemplate
+std::string
+itkGPUNeighborhoodCorrelationClass::FindWhatTheDeviceLacks() const
+{
+  return !gpureg::HasDoubles(m_Use.GetDevice().GetName()) ? "A neighborhood correlation, whose sums are doubles,"
+         : m_HasPointOutside                              ? "A sampled point outside of the virtual domain"
+                                                          : "";
+}
+
+itkGPUMetricTemplate
+void
+itkGPUNeighborhoodCorrelationClass::UpdateEngine(bool isInitializing) const
+{
+  const auto describeByValues = GPURegistrationDetail::DescribeByValues();
+  bool       isSent = false;
+  m_Face.UpdateEngine([](const gpureg::NeighborhoodCorrelationMetric &) { return false; },
+                      [](const std::string & device) {
+                        return std::make_unique<gpureg::NeighborhoodCorrelationMetric>(device);
+                      },
+                      [this] {
+                        // Neighborhoods are of all voxels, and ITK's own values, to the bit where that can be.
+                        auto scales = GPURegistrationDetail::MetricImages<Self>(*this).ComputeScalesOfTwo();
+                        scales.isPrecise = true;
+                        scales.samplesEveryVoxel = true;
+                        return scales;
+                      },
+                      [&](auto & side, const auto & scales, const auto & makeFiller) {
+                        describeByValues(side, scales, makeFiller);
+                        isSent = true;
+                      },
+                      isInitializing);
+  if (isSent)
+  {
+    this->SendCentres();
+  }
+}
+
+/** The voxels that are nearest to the sampled points. */
+itkGPUMetricTemplate
+void
+itkGPUNeighborhoodCorrelationClass::SendCentres() const
+{
+  const auto * const points =
+    this->m_UseSampledPointSet ? &this->m_VirtualSampledPointSet->GetPoints()->CastToSTLConstContainer() : nullptr;
+  const auto & virtualImage = *this->GetVirtualImage();
+  m_Face.GetEngine().SetCentres(
+    points != nullptr ? static_cast<std::int64_t>(points->size()) : 0,
+    [points, &virtualImage](std::int64_t first, std::int64_t count, void * out) {
+      for (std::int64_t i = 0; i < count; ++i)
+      {
+        static_cast<std::int64_t *>(out)[i] =
+          virtualImage.ComputeOffset(virtualImage.TransformPhysicalPointToIndex((*points)[first + i]));
+      }
+    },
+    m_Face.GetParallelFor());
+}
+
+itkGPUMetricTemplate
+gpureg::NeighborhoodTerms
+itkGPUNeighborhoodCorrelationClass::MakeTerms() const
+{
+  gpureg::NeighborhoodTerms terms;
+  terms.radius = {};
+  for (unsigned int d = 0; d < ImageDimension; ++d)
+  {
+    terms.radius[d] = this->GetRadius()[d];
+  }
+  terms.fixedIsFloat = std::is_same<typename TFixedImage::PixelType, float>::value;
+  terms.movingIsFloat = std::is_same<typename TMovingImage::PixelType, float>::value;
+  terms.epsilon = static_cast<double>(NumericTraits<TInternalComputationValueType>::epsilon());
+  return terms;
+}
+
+itkGPUMetricTemplate
+void
+itkGPUNeighborhoodCorrelationClass::GetValueAndDerivativeExecute() const
+{
+  m_Face.Evaluate([this](GPURegistrationDetail::MetricRoute route) { this->EvaluateOnDevice(route); },
+                  [this] { Superclass::GetValueAndDerivativeExecute(); },
+                  this->FindWhatTheDeviceLacks());
+}
+
+itkGPUMetricTemplate
+void
+itkGPUNeighborhoodCorrelationClass::EvaluateOnDevice(GPURegistrationDetail::MetricRoute route) const
+{
+  this->UpdateEngine(false);
+  const gpureg::Forces             forces = m_Face.ChooseForces(route);
+  const gpureg::SampleMapping      mapping = GPURegistrationDetail::MetricMapping<Self>(*this).MakeMapping(route);
+  const gpureg::NeighborhoodResult result =
+    m_Face.GetEngine().Evaluate(mapping, this->MakeTerms(), forces, m_Face.GetParallelFor());
+  // ITK's own threaders write to these through a const_cast: an evaluation is const, its results are not.
+  auto & self = const_cast<Self &>(*this);
+  self.m_NumberOfValidPoints = static_cast<SizeValueType>(result.count + 0.5);
+  if (!self.VerifyNumberOfValidPoints(self.m_Value, *self.m_DerivativeResult))
+  {
+    m_Face.GetEngine().ReleaseForces();
+    return;
+  }
+  self.m_Value = static_cast<typename Superclass::MeasureType>(-result.correlations / result.count);
+  m_Face.StoreDerivative(forces, result, mapping, this->HasLocalSupport() ? -1.0 : -result.count);
+}
+
+itkGPUMetricGetValuesMacro(itkGPUNeighborhoodCorrelationClass)
+{
+  return m_Face.EvaluateCandidates(candidates, [](const std::vector<gpureg::SampleMapping> & mappings) {
+    return std::vector<MeasureType>(mappings.size(), std::numeric_limits<MeasureType>::quiet_NaN());
+  });
+}
+
+itkGPUMetricTemplate
+void
+itkGPUNeighborhoodCorrelationClass::PrintSelf(std::ostream & os, Indent indent) const
+{
+  Superclass::PrintSelf(os, indent);
+  m_Face.Print(os, indent);
+}
+
+} // namespace itk
+
+#undef itkGPUNeighborhoodCorrelationClass
+
+#endif

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// The neighborhood correlation in OpenCL C: the entry points. What a group does is in src/kernels/NeighborhoodKernels.h;
+// opencl/NeighborhoodPasses.cpp launches it.
+
+// What all of them take after the samples' volumes. An array that a pass does not have is never touched.
+#define GPUREG_NEIGHBORHOOD_PARAMETERS                                                             \
+  __global i64 *moved, __global double *sums, __global const i64 *centres, __global float *forces, \
+    __global double *rings, __global float *partials
+
+#define GPUREG_NEIGHBORHOOD_BEGINNING                                    \
+  const int                 variant = arguments.samples.variant;         \
+  const SampleVolumes       volumes = MakeSampleVolumes(GPUREG_VOLUMES); \
+  const NeighborhoodVolumes kept = MakeNeighborhoodVolumes(moved, sums, centres, forces)
+
+GPUREG_FUNCTION NeighborhoodVolumes
+MakeNeighborhoodVolumes(__global i64 *       moved,
+                        __global double *    sums,
+                        __global const i64 * centres,
+                        __global float *     forces)
+{
+  NeighborhoodVolumes volumes;
+  volumes.moved = moved;
+  volumes.sums = sums;
+  volumes.centres = centres;
+  volumes.forces = forces;
+  return volumes;
+}
+
+__kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
+MovePlanes(const MetricArguments arguments,
+           const SampleMaps      maps,
+           GPUREG_VOLUME_PARAMETERS,
+           GPUREG_NEIGHBORHOOD_PARAMETERS)
+{
+  GPUREG_NEIGHBORHOOD_BEGINNING;
+  MovePlanesGroup(GPUREG_VARIANT, &arguments, &maps, &volumes, kept.moved);
+}
+
+__kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
+SumAlongX(const MetricArguments arguments,
+          const SampleMaps      maps,
+          GPUREG_VOLUME_PARAMETERS,
+          GPUREG_NEIGHBORHOOD_PARAMETERS)
+{
+  GPUREG_NEIGHBORHOOD_BEGINNING;
+  SumAlongGroup(
+    0, &arguments, &maps, &volumes, &kept, rings + OffsetOfRing(&arguments, 0, GroupIndex(), LaneCount(), LaneIndex()));
+}
+
+__kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
+SumAlongY(const MetricArguments arguments,
+          const SampleMaps      maps,
+          GPUREG_VOLUME_PARAMETERS,
+          GPUREG_NEIGHBORHOOD_PARAMETERS)
+{
+  GPUREG_NEIGHBORHOOD_BEGINNING;
+  SumAlongGroup(
+    1, &arguments, &maps, &volumes, &kept, rings + OffsetOfRing(&arguments, 1, GroupIndex(), LaneCount(), LaneIndex()));
+}
+
+__kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
+CorrelatePlanes(const MetricArguments arguments,
+                const SampleMaps      maps,
+                GPUREG_VOLUME_PARAMETERS,
+                GPUREG_NEIGHBORHOOD_PARAMETERS,
+                __local float * scratch)
+{
+  GPUREG_NEIGHBORHOOD_BEGINNING;
+  CorrelatePlanesGroup(GPUREG_VARIANT,
+                       &arguments,
+                       &maps,
+                       &volumes,
+                       &kept,
+                       rings + OffsetOfRing(&arguments, 2, GroupIndex(), LaneCount(), LaneIndex()),
+                       scratch,
+                       partials);
+}
+
+__kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
+CorrelateList(const MetricArguments arguments,
+              const SampleMaps      maps,
+              GPUREG_VOLUME_PARAMETERS,
+              GPUREG_NEIGHBORHOOD_PARAMETERS,
+              __local float * scratch)
+{
+  GPUREG_NEIGHBORHOOD_BEGINNING;
+  CorrelateListGroup(GPUREG_VARIANT, &arguments, &maps, &volumes, &kept, scratch, partials);
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// The neighborhood correlation in OpenCL: launches. The entry points are in opencl/NeighborhoodKernels.cl.
+#include "NeighborhoodPasses.h"
+
+#include "OpenCLSamples.h"
+
+#include <map>
+#include <string>
+
+namespace gpureg
+{
+
+namespace
+{
+class OpenCLNeighborhoodPasses : public NeighborhoodPasses
+{
+public:
+  explicit OpenCLNeighborhoodPasses(OpenCLQueue & queue)
+    : m_Queue(queue)
+  {}
+
+  NeighborhoodGrain
+  GetGrain() const override
+  {
+    return { m_Queue.GetDevice().GetLanes(), MostGroups };
+  }
+
+  /** Local memory is too small on most devices, and their caches hold the rings. */
+  bool
+  NeedsRings(int) const override
+  {
+    return true;
+  }
+
+  /** A GPU gets kernels for each variant; on a CPU, where these take longer to compile than they ever save, one set finds its
+   *  way by the arguments. */
+  void
+  Prepare(int variant) override
+  {
+    const bool isGpu = m_Queue.GetDevice().IsGpu();
+    m_Options = GetSampleOptions<NeighborhoodArguments>(isGpu ? std::to_string(variant) : "variant");
+    if (m_Kernels.count(m_Options) == 0)
+    {
+      const cl::Program program = m_Queue.GetDevice().GetProgram(OpenCLNeighborhoodSource, m_Options);
+      CheckOpenCL(m_Queue.GetDeviceName(), [&] {
+        KernelSet kernels;
+        for (const char * name : { "MovePlanes", "SumAlongX", "SumAlongY", "CorrelatePlanes", "CorrelateList" })
+        {
+          kernels.emplace(name, cl::Kernel(program, name));
+        }
+        m_Kernels.emplace(m_Options, kernels);
+      });
+    }
+  }
+
+  void
+  MovePlanes(const NeighborhoodArguments & a, const SampleMaps & maps, const NeighborhoodArrays & arrays) override
+  {
+    const int lanes = m_Queue.GetDevice().GetLanes();
+    this->Launch("MovePlanes", a, maps, arrays, (VoxelsOfPlane(&a) + lanes - 1) / lanes, a.keptPlanes);
+  }
+
+  void
+  SumAlong(int                           axis,
+           const NeighborhoodArguments & a,
+           const SampleMaps &            maps,
+           const NeighborhoodArrays &    arrays) override
+  {
+    NeighborhoodArguments ofAxis = a;
+    ofAxis.groupCount = CountNeighborhoodGroups(a, axis, GetGrain());
+    this->Launch(axis == 0 ? "SumAlongX" : "SumAlongY", ofAxis, maps, arrays, ofAxis.groupCount, 1);
+  }
+
+  void
+  CorrelatePlanes(const NeighborhoodArguments & a, const SampleMaps & maps, const NeighborhoodArrays & arrays) override
+  {
+    this->Launch("CorrelatePlanes", a, maps, arrays, a.groupCount, 1, this->GetScratch());
+  }
+
+  void
+  CorrelateList(const NeighborhoodArguments & a, const SampleMaps & maps, const NeighborhoodArrays & arrays) override
+  {
+    this->Launch("CorrelateList", a, maps, arrays, a.groupCount, 1, this->GetScratch());
+  }
+
+private:
+  using KernelSet = std::map<std::string, cl::Kernel>;
+
+  static constexpr int MostGroups = 1024;
+
+  cl::LocalSpaceArg
+  GetScratch() const
+  {
+    return cl::Local(2 * ForceSumCount * static_cast<std::size_t>(m_Queue.GetDevice().GetLanes()) * sizeof(float));
+  }
+
+  template <typename... TOthers>
+  void
+  Launch(const char *                  name,
+         const NeighborhoodArguments & a,
+         const SampleMaps &            maps,
+         const NeighborhoodArrays &    arrays,
+         std::int64_t                  groups,
+         int                           groupsY,
+         const TOthers &... others)
+  {
+    CheckOpenCL(m_Queue.GetDeviceName(), [&] {
+      cl::Kernel & kernel = m_Kernels.at(m_Options).at(name);
+      const auto orAny = [&arrays](const MemoryPointer & array) { return BufferOf(array ? *array : *arrays.partials); };
+      SetSampleKernelArguments(kernel,
+                               a,
+                               maps,
+                               *arrays.samples,
+                               orAny(arrays.moved),
+                               orAny(arrays.sums),
+                               orAny(arrays.centres),
+                               orAny(arrays.forces),
+                               orAny(arrays.rings),
+                               BufferOf(*arrays.partials),
+                               others...);
+      m_Queue.Launch(kernel, groups, groupsY);
+    });
+  }
+
+  OpenCLQueue & m_Queue;
+  /** By options. One object's own, since setting an argument of a kernel is not thread-safe. */
+  std::map<std::string, KernelSet> m_Kernels;
+  std::string                      m_Options; // that Prepare has chosen
+};
+} // namespace
+
+std::unique_ptr<NeighborhoodPasses>
+OpenCLQueue::CreateNeighborhoodPasses()
+{
+  return std::make_unique<OpenCLNeighborhoodPasses>(*this);
+}
+
+} // namespace gpureg

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gpureg/NeighborhoodCorrelationMetric.h"
+
+#include "gpureg/Error.h"
+
+#include "MetricCore.h"
+#include "NeighborhoodPasses.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <vector>
+
+namespace gpureg
+{
+
+namespace
+{
+using ForceSums = std::array<double, kernels::ForceSumCount>;
+
+/** Of each kept voxel its moving value and the sums. */
+constexpr std::size_t KeptBytes = sizeof(kernels::i64) + kernels::NeighborhoodSumCount * sizeof(double);
+
+constexpr std::size_t SlidingBytes = kernels::NeighborhoodSumCount * sizeof(double);
+
+// Segments along z of so many neighborhoods' lengths at least: each begins with one less a voxel, for nothing.
+constexpr int LeastLengthsOfSegment = 3;
+} // namespace
+
+class NeighborhoodCorrelationMetric::Implementation
+{
+public:
+  explicit Implementation(MetricCore & core)
+    : m_Core(core)
+    , m_Passes(core.queue->CreateNeighborhoodPasses())
+  {
+    m_Arrays.samples = &core.samples.GetArrays();
+    core.readsFixedValues = true;
+    core.ownArrays = { &m_Arrays.moved,  &m_Arrays.sums,  &m_Arrays.centres,
+                       &m_Arrays.forces, &m_Arrays.rings, &m_Arrays.partials };
+  }
+
+  const Backend &
+  GetBackend() const
+  {
+    return m_Core.GetBackend();
+  }
+
+  void
+  SetCentres(std::int64_t count, const Filler & offsets, const ParallelFor & parallelFor)
+  {
+    if (count > std::numeric_limits<int>::max())
+    {
+      throw UnsupportedError("a list of centres may hold 2147483647 of them, not " + std::to_string(count) +
+                             "; take every voxel instead");
+    }
+    m_CentreCount = 0;
+    Operate(*m_Core.queue, parallelFor, [&] {
+      ReserveExactly(*m_Core.queue, m_Arrays.centres, sizeof(kernels::i64) * static_cast<std::size_t>(count));
+      if (count > 0)
+      {
+        FillArray(*m_Core.queue, *m_Arrays.centres, 0, sizeof(kernels::i64), count, offsets);
+      }
+    });
+    m_CentreCount = static_cast<int>(count);
+  }
+
+  NeighborhoodResult
+  Evaluate(const SampleMapping &     mapping,
+           const NeighborhoodTerms & terms,
+           Forces                    forces,
+           std::size_t               slabBytes,
+           const ParallelFor &       parallelFor)
+  {
+    this->CheckIsPossible();
+    return m_Core.Evaluate(
+      parallelFor,
+      [&] { this->Prepare(mapping, terms, forces, slabBytes); },
+      [&] { this->Enqueue(); },
+      [&] { return this->BringResult(forces); });
+  }
+
+private:
+  void
+  CheckIsPossible() const
+  {
+    if (!m_Core.GetBackend().HasDoubles())
+    {
+      throw UnsupportedError("the device does not compute in doubles, which the sums over neighborhoods are");
+    }
+    if (!m_Core.samples.IsPrecise() || m_Core.samples.GetFixed().pointCount > 0)
+    {
+      throw BadInputError("neighborhoods are of all voxels of a grid, in double precision");
+    }
+  }
+
+  void
+  Prepare(const SampleMapping & mapping, const NeighborhoodTerms & terms, Forces forces, std::size_t slabBytes)
+  {
+    const SampleProblem problem = m_Core.samples.MakeProblem(mapping, forces, 1.0);
+    m_Maps = problem.maps;
+    m_Arguments = {};
+    m_Arguments.samples = problem.arguments;
+    for (int d = 0; d < 3; ++d)
+    {
+      const int size = m_Arguments.samples.virtualShape.size[d];
+      m_Arguments.radius[d] = static_cast<int>(std::min<std::uint64_t>(terms.radius[d], size > 0 ? size - 1 : 0));
+    }
+    m_Arguments.findsForces = forces != Forces::None;
+    m_Arguments.fixedIsFloat = terms.fixedIsFloat;
+    m_Arguments.movingIsFloat = terms.movingIsFloat;
+    m_Arguments.fixedUnit = static_cast<float>(m_Core.samples.GetFixed().scale.range);
+    m_Arguments.movingUnit = static_cast<float>(m_Core.samples.GetMoving().scale.range);
+    m_Arguments.epsilon = static_cast<float>(terms.epsilon);
+    m_Arguments.centreCount = m_CentreCount;
+    this->CutIntoSlabs(slabBytes);
+    m_Passes->Prepare(m_Arguments.samples.variant);
+    m_Core.samples.SendMapping(mapping);
+    this->ReserveArrays(forces);
+  }
+
+  /** Of one slab, or of the list. */
+  kernels::NeighborhoodArguments
+  MakeSlab(int firstCentre, int centrePlanes, int firstPartial) const
+  {
+    kernels::NeighborhoodArguments a = m_Arguments;
+    const int                      radius = a.radius[2];
+    const int                      size = a.samples.virtualShape.size[2];
+    const NeighborhoodGrain        grain = m_Passes->GetGrain();
+    a.firstCentre = firstCentre;
+    a.centrePlanes = centrePlanes;
+    a.firstKept = std::max(0, firstCentre - radius);
+    a.keptPlanes = std::min<int>(size - a.firstKept, firstCentre - a.firstKept + centrePlanes + radius);
+    const std::int64_t wanted =
+      std::int64_t{ grain.lanes } * grain.mostGroups / std::max<std::int64_t>(1, VoxelsOfPlane(&a));
+    const int most = std::max(1, centrePlanes / (LeastLengthsOfSegment * LengthOfSlidingSums(&a, 2)));
+    const int segments = static_cast<int>(std::clamp<std::int64_t>(wanted, 1, most));
+    a.segmentPlanes = (centrePlanes + segments - 1) / segments;
+    a.segmentCount = (centrePlanes + a.segmentPlanes - 1) / a.segmentPlanes;
+    a.firstPartial = firstPartial;
+    a.groupCount = CountNeighborhoodGroups(a, 2, grain);
+    return a;
+  }
+
+  void
+  CutIntoSlabs(std::size_t slabBytes)
+  {
+    m_Slabs.clear();
+    m_PartialGroups = 0;
+    if (m_CentreCount > 0)
+    {
+      m_Slabs.push_back(this->MakeSlab(0, 1, 0));
+      m_Slabs[0].groupCount = CountGroups(m_CentreCount, m_Passes->GetGrain());
+      m_PartialGroups = m_Slabs[0].groupCount;
+      return;
+    }
+    const int          size = m_Arguments.samples.virtualShape.size[2];
+    const int          around = 2 * m_Arguments.radius[2];
+    const std::int64_t room =
+      static_cast<std::int64_t>(slabBytes / KeptBytes) / std::max<std::int64_t>(1, VoxelsOfPlane(&m_Arguments));
+    const int planes =
+      static_cast<int>(std::min<std::int64_t>(size, std::max<std::int64_t>(room - around, around + 1)));
+    for (int first = 0; first < size; first += planes)
+    {
+      m_Slabs.push_back(this->MakeSlab(first, std::min(planes, size - first), m_PartialGroups));
+      m_PartialGroups += m_Slabs.back().groupCount;
+    }
+  }
+
+  void
+  ReserveArrays(Forces forces)
+  {
+    Queue & queue = *m_Core.queue;
+    Reserve(queue, m_Arrays.partials, this->GetPartialBytes());
+    if (forces == Forces::OfEachSample)
+    {
+      const std::int64_t places = m_CentreCount > 0 ? m_CentreCount : m_Core.samples.GetCount();
+      ReserveExactly(queue, m_Arrays.forces, 3 * sizeof(float) * static_cast<std::size_t>(places));
+    }
+    if (m_CentreCount > 0)
+    {
+      return;
+    }
+    std::size_t kept = 0;
+    std::size_t ring = 0;
+    for (const kernels::NeighborhoodArguments & a : m_Slabs)
+    {
+      kept = std::max(kept, static_cast<std::size_t>(KeptVoxels(&a)));
+      for (int axis = 0; axis < 3; ++axis)
+      {
+        const int length = LengthOfSlidingSums(&a, axis);
+        if (m_Passes->NeedsRings(length))
+        {
+          const NeighborhoodGrain grain = m_Passes->GetGrain();
+          ring = std::max(ring,
+                          SlidingBytes * static_cast<std::size_t>(CountNeighborhoodGroups(a, axis, grain)) *
+                            grain.lanes * length);
+        }
+      }
+    }
+    Reserve(queue, m_Arrays.moved, kept * sizeof(kernels::i64));
+    Reserve(queue, m_Arrays.sums, kept * SlidingBytes);
+    Reserve(queue, m_Arrays.rings, ring);
+  }
+
+  std::size_t
+  GetPartialBytes() const
+  {
+    return sizeof(float) * static_cast<std::size_t>(m_PartialGroups) *
+           static_cast<std::size_t>(NeighborhoodPartialCount(&m_Arguments));
+  }
+
+  void
+  Enqueue()
+  {
+    for (const kernels::NeighborhoodArguments & a : m_Slabs)
+    {
+      if (m_CentreCount > 0)
+      {
+        m_Passes->CorrelateList(a, m_Maps, m_Arrays);
+        continue;
+      }
+      m_Passes->MovePlanes(a, m_Maps, m_Arrays);
+      m_Passes->SumAlong(0, a, m_Maps, m_Arrays);
+      if (a.radius[1] > 0)
+      {
+        m_Passes->SumAlong(1, a, m_Maps, m_Arrays);
+      }
+      m_Passes->CorrelatePlanes(a, m_Maps, m_Arrays);
+    }
+  }
+
+  NeighborhoodResult
+  BringResult(Forces forces)
+  {
+    Queue &      queue = *m_Core.queue;
+    void * const staging = queue.GetStaging(Direction::Down, 0, this->GetPartialBytes());
+    queue.Download(staging, *m_Arrays.partials, this->GetPartialBytes());
+    NeighborhoodResult result = this->AddUp(static_cast<const float *>(staging));
+    if (forces == Forces::OfEachSample)
+    {
+      result.forces = m_Core.BringForces(*m_Arrays.forces);
+    }
+    else
+    {
+      queue.GiveStagingBack();
+    }
+    return result;
+  }
+
+  NeighborhoodResult
+  AddUp(const float * partials) const
+  {
+    std::array<double, kernels::CentreMoments> moments{};
+    ForceSums                                  forces{};
+    const int                                  count = NeighborhoodPartialCount(&m_Arguments);
+    for (int group = 0; group < m_PartialGroups; ++group)
+    {
+      for (int part = 0; part < count; ++part, ++partials)
+      {
+        const int ofForces = part - 2 * kernels::CentreMoments;
+        (ofForces < 0 ? moments[part % kernels::CentreMoments] : forces[ofForces % kernels::ForceSumCount]) +=
+          *partials;
+      }
+    }
+    NeighborhoodResult result;
+    result.count = moments[kernels::MomentOfCentres];
+    result.correlations = moments[kernels::MomentOfCorrelations];
+    static_cast<ForceResult &>(result) = m_Core.samples.MakeForceResult(m_Arguments.samples, forces);
+    return result;
+  }
+
+  MetricCore &                                m_Core;
+  std::unique_ptr<NeighborhoodPasses>         m_Passes;
+  NeighborhoodArrays                          m_Arrays;
+  kernels::NeighborhoodArguments              m_Arguments{};
+  kernels::SampleMaps                         m_Maps{};
+  std::vector<kernels::NeighborhoodArguments> m_Slabs;
+  int                                         m_PartialGroups = 0;
+  int                                         m_CentreCount = 0;
+};
+
+NeighborhoodCorrelationMetric::NeighborhoodCorrelationMetric(const std::string & deviceName)
+  : Metric(deviceName)
+  , m_Implementation(std::make_unique<Implementation>(GetCore()))
+{}
+
+NeighborhoodCorrelationMetric::~NeighborhoodCorrelationMetric()
+{
+  FreeUnlessForked(m_Implementation);
+}
+
+void
+NeighborhoodCorrelationMetric::SetCentres(std::int64_t count, const Filler & offsets, const ParallelFor & parallelFor)
+{
+  m_Implementation->SetCentres(count, offsets, parallelFor);
+}
+
+NeighborhoodResult
+NeighborhoodCorrelationMetric::Evaluate(const SampleMapping &     mapping,
+                                        const NeighborhoodTerms & terms,
+                                        Forces                    forces,
+                                        const ParallelFor &       parallelFor)
+{
+  return m_Implementation->Evaluate(mapping, terms, forces, m_SlabBytes, parallelFor);
+}
+
+} // namespace gpureg

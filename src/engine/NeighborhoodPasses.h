@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef gpureg_NeighborhoodPasses_h
+#define gpureg_NeighborhoodPasses_h
+
+#include "SampleArrays.h"
+
+#include "ValuePairs.h"
+#include "NeighborhoodCorrelation.h"
+#include "NeighborhoodWalks.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+namespace gpureg
+{
+
+/** The arrays of an evaluation; null where there are none. kernels::NeighborhoodVolumes says what they hold. */
+struct NeighborhoodArrays
+{
+  const SampleArrays * samples = nullptr;
+  MemoryPointer        moved;
+  MemoryPointer        sums;
+  MemoryPointer        centres;
+  MemoryPointer        forces;
+  /** double [groups][length][NeighborhoodSumCount][lanes], for the longest sliding sums. */
+  MemoryPointer rings;
+  /** float [groups of all slabs][NeighborhoodPartialCount]. */
+  MemoryPointer partials;
+};
+
+/** They as kernels see them. \param addressOf from a MemoryPointer to its address, null if there is none. */
+template <typename TAddressOf>
+kernels::NeighborhoodVolumes
+MakeNeighborhoodVolumes(const NeighborhoodArrays & arrays, const TAddressOf & addressOf)
+{
+  return { static_cast<kernels::i64 *>(addressOf(arrays.moved)),
+           static_cast<double *>(addressOf(arrays.sums)),
+           static_cast<const kernels::i64 *>(addressOf(arrays.centres)),
+           static_cast<float *>(addressOf(arrays.forces)) };
+}
+
+/** How a device wants its lines. */
+struct NeighborhoodGrain
+{
+  /** Lines side by side. */
+  int lanes;
+  /** So many groups keep the device busy; more go through several lines, one after the other. */
+  int mostGroups;
+};
+
+/** What the rings of all groups take, at most. */
+constexpr std::size_t MostRingBytes = std::size_t{ 256 } << 20;
+
+/** Groups that go through so many lines, or centres. */
+inline int
+CountGroups(std::int64_t lines, const NeighborhoodGrain & grain)
+{
+  return static_cast<int>(std::clamp<std::int64_t>((lines + grain.lanes - 1) / grain.lanes, 1, grain.mostGroups));
+}
+
+/** The same of the lines along an axis. */
+inline int
+CountNeighborhoodGroups(const kernels::NeighborhoodArguments & a, int axis, const NeighborhoodGrain & grain)
+{
+  const std::size_t ring = sizeof(double) * kernels::NeighborhoodSumCount * LengthOfSlidingSums(&a, axis) *
+                           static_cast<std::size_t>(grain.lanes);
+  const auto most = static_cast<int>(std::max<std::size_t>(1, MostRingBytes / ring));
+  return std::min(most, CountGroups(CountNeighborhoodLines(&a, axis), grain));
+}
+
+/** The passes of the neighborhood correlation on one device. src/host, cuda and opencl each have them in a file of this
+ *  name. */
+class NeighborhoodPasses
+{
+public:
+  virtual ~NeighborhoodPasses() = default;
+
+  virtual NeighborhoodGrain
+  GetGrain() const = 0;
+
+  /** Whether sliding sums of so many elements need Arrays::rings: not where local memory holds them. */
+  virtual bool
+  NeedsRings(int length) const = 0;
+
+  /** Compiles or loads what a variant needs, so that no evaluation does. */
+  virtual void
+  Prepare(int variant) = 0;
+
+  /** The moving values of the kept planes. */
+  virtual void
+  MovePlanes(const kernels::NeighborhoodArguments & a,
+             const kernels::SampleMaps &            maps,
+             const NeighborhoodArrays &             arrays) = 0;
+
+  /** Sums along x, of voxels, or y, of those sums. */
+  virtual void
+  SumAlong(int                                    axis,
+           const kernels::NeighborhoodArguments & a,
+           const kernels::SampleMaps &            maps,
+           const NeighborhoodArrays &             arrays) = 0;
+
+  /** Sums along z, and what the centres give: partials, and forces. */
+  virtual void
+  CorrelatePlanes(const kernels::NeighborhoodArguments & a,
+                  const kernels::SampleMaps &            maps,
+                  const NeighborhoodArrays &             arrays) = 0;
+
+  /** The same of the centres in a list, without sums that are kept. */
+  virtual void
+  CorrelateList(const kernels::NeighborhoodArguments & a,
+                const kernels::SampleMaps &            maps,
+                const NeighborhoodArrays &             arrays) = 0;
+};
+
+} // namespace gpureg
+
+#endif

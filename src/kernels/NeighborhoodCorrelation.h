@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: Apache-2.0
+// The mean correlation of two images over the neighborhoods of all voxels (Avants 2011), as
+// itk::ANTSNeighborhoodCorrelationImageToImageMetricv4 has it. With n, Σ f, Σ m, Σ f², Σ m² and Σ fm over the samples within
+// the radius of a voxel, along each axis of the virtual grid, that are valid, f̄ = Σ f/n and m̄ = Σ m/n:
+//   sFF = Σ f² - 2 f̄ Σ f + n f̄²,   sMM, sFM alike,
+//   correlation = sFM²/(sFF·sMM),
+//   force = 2 sFM/(sFF·sMM)·((f - f̄) - sFM/sMM·(m - m̄))·∇m, with f, m and ∇m of the voxel itself.
+// The sums are doubles, of ITK's own values, and the formulas in ITK's order: where a neighborhood is nearly flat, sFF is what
+// rounding leaves, and ITK asks whether it is more than 2^-52. Values and their squares are scaled by powers of two, which
+// rounds nothing.
+// Shared by C++, CUDA C++ and OpenCL C.
+#ifndef gpureg_kernels_NeighborhoodCorrelation_h
+#define gpureg_kernels_NeighborhoodCorrelation_h
+
+GPUREG_NAMESPACE_BEGIN
+
+/** The sums over a neighborhood. */
+enum
+{
+  SumOfCount = 0,
+  SumOfFixed = 1,
+  SumOfMoving = 2,
+  SumOfFixedSquares = 3,
+  SumOfMovingSquares = 4,
+  SumOfProducts = 5,
+  NeighborhoodSumCount = 6
+};
+
+/** What all centres add up to, besides forces. */
+enum
+{
+  MomentOfCentres = 0,
+  MomentOfCorrelations = 1,
+  CentreMoments = 2
+};
+
+/** A moving value below this is that of no valid sample. */
+#define GPUREG_LEAST_MOVED_VALUE (-((i64)1 << 61))
+
+/** All that an evaluation depends on besides the volumes and SampleMaps. 32-bit members only. */
+typedef struct NeighborhoodArguments
+{
+  SampleArguments samples;
+  int             radius[3];
+  int             findsForces;
+  int             fixedIsFloat; /* ITK squares a value in its pixel's type, … */
+  int             movingIsFloat;
+  float           fixedUnit; /* … and its threshold is of such values: what scaled ones are multiplied by */
+  float           movingUnit;
+  float           epsilon;
+  int             firstKept; /* planes of which moving values and sums are kept now */
+  int             keptPlanes;
+  int             firstCentre; /* planes whose voxels are centres now */
+  int             centrePlanes;
+  int             segmentPlanes; /* centres that a lane goes through along z */
+  int             segmentCount;
+  int             groupCount;
+  int             firstPartial; /* where the first group's sums go */
+  int             centreCount;  /* of centres in a list */
+} NeighborhoodArguments;
+
+typedef struct NeighborhoodSums
+{
+  double sum[NeighborhoodSumCount];
+} NeighborhoodSums;
+
+GPUREG_FUNCTION i64
+VoxelsOfPlane(const NeighborhoodArguments * a)
+{
+  return (i64)a->samples.virtualShape.size[0] * a->samples.virtualShape.size[1];
+}
+
+/** The voxels of which moving values and sums are kept now, … */
+GPUREG_FUNCTION i64
+KeptVoxels(const NeighborhoodArguments * a)
+{
+  return VoxelsOfPlane(a) * a->keptPlanes;
+}
+
+/** … of which this is the first. */
+GPUREG_FUNCTION i64
+FirstKeptVoxel(const NeighborhoodArguments * a)
+{
+  return VoxelsOfPlane(a) * a->firstKept;
+}
+
+/** The floats that a group's sums take: moments, their rests, and the sums of forces. */
+GPUREG_FUNCTION int
+NeighborhoodPartialCount(const NeighborhoodArguments * a)
+{
+  const int hasForceSums = a->findsForces && !VariantHas(a->samples.variant, WritesForces);
+  return 2 * CentreMoments + (hasForceSums ? PartialCount(a->samples.variant) : 0);
+}
+
+/** The moving value that a voxel maps to, or one that says that the voxel is not valid. */
+GPUREG_FUNCTION i64
+FindMovedValue(
+  int variant, const NeighborhoodArguments * a, const SampleMaps * maps, const SampleVolumes * v, const LaneWalk * walk)
+{
+  float x[3];
+  i64   position[3];
+  i64   value = 2 * GPUREG_LEAST_MOVED_VALUE;
+  if (HasFixedValue(variant, v, walk->sample))
+  {
+    MapSample(variant, &a->samples, maps, v, walk, x, position);
+    if (!SamplePreciseValue(variant, &a->samples, maps, v, position, &value))
+    {
+      value = 2 * GPUREG_LEAST_MOVED_VALUE;
+    }
+  }
+  return value;
+}
+
+GPUREG_FUNCTION double
+ScaledFixedValue(const SampleMaps * maps, i64 fixed)
+{
+  return (double)fixed * (double)maps->unitsToFixedValues;
+}
+
+GPUREG_FUNCTION double
+ScaledMovingValue(const SampleMaps * maps, i64 moving)
+{
+  return (double)moving * (double)maps->unitsToValues;
+}
+
+/** a·b, rounded to float where both are. */
+GPUREG_FUNCTION double
+MultiplyAsPixels(double a, double b, int areFloats)
+{
+  return areFloats ? (double)((float)a * (float)b) : a * b;
+}
+
+/** What one voxel adds to the sums. */
+GPUREG_FUNCTION NeighborhoodSums
+FindSumsOfVoxel(const NeighborhoodArguments * a, const SampleMaps * maps, i64 fixed, i64 moved)
+{
+  NeighborhoodSums one;
+  const int        isValid = moved > GPUREG_LEAST_MOVED_VALUE;
+  const double     f = isValid ? ScaledFixedValue(maps, fixed) : 0.0;
+  const double     m = isValid ? ScaledMovingValue(maps, moved) : 0.0;
+  one.sum[SumOfCount] = isValid;
+  one.sum[SumOfFixed] = f;
+  one.sum[SumOfMoving] = m;
+  one.sum[SumOfFixedSquares] = MultiplyAsPixels(f, f, a->fixedIsFloat);
+  one.sum[SumOfMovingSquares] = MultiplyAsPixels(m, m, a->movingIsFloat);
+  one.sum[SumOfProducts] = MultiplyAsPixels(f, m, a->fixedIsFloat && a->movingIsFloat);
+  return one;
+}
+
+GPUREG_FUNCTION void
+ClearNeighborhoodSums(NeighborhoodSums * sums)
+{
+  for (int s = 0; s < NeighborhoodSumCount; ++s)
+  {
+    sums->sum[s] = 0.0;
+  }
+}
+
+/** Sum s of element e is at sums[s·stride + e]: lanes read side by side. */
+GPUREG_FUNCTION NeighborhoodSums
+LoadNeighborhoodSums(GPUREG_GLOBAL const double * sums, i64 stride)
+{
+  NeighborhoodSums loaded;
+  for (int s = 0; s < NeighborhoodSumCount; ++s)
+  {
+    loaded.sum[s] = sums[s * stride];
+  }
+  return loaded;
+}
+
+GPUREG_FUNCTION void
+StoreNeighborhoodSums(const NeighborhoodSums * stored, GPUREG_GLOBAL double * sums, i64 stride)
+{
+  for (int s = 0; s < NeighborhoodSumCount; ++s)
+  {
+    sums[s * stride] = stored->sum[s];
+  }
+}
+
+GPUREG_FUNCTION void
+AddNeighborhoodSums(const NeighborhoodSums * one, NeighborhoodSums * sums)
+{
+  for (int s = 0; s < NeighborhoodSumCount; ++s)
+  {
+    sums->sum[s] += one->sum[s];
+  }
+}
+
+/** Sums of the last `length` elements of a line, at three additions an element, whatever the length, and without a
+ *  subtraction: a bright element that has left would leave its rounding behind, where a flat neighborhood must be exactly
+ *  flat. The line is cut into blocks of that length (van Herk 1992): the sums are those of the last elements of the block
+ *  before, and of the first ones of the one that is being gone through. */
+typedef struct SlidingSums
+{
+  NeighborhoodSums started; /* of the block that is being gone through */
+  int              slot;    /* of the next element in its block */
+  int              hasBlockBefore;
+} SlidingSums;
+
+GPUREG_FUNCTION void
+StartSlidingSums(SlidingSums * sliding)
+{
+  ClearNeighborhoodSums(&sliding->started);
+  sliding->slot = 0;
+  sliding->hasBlockBefore = 0;
+}
+
+/** From the next element of the line to the sums of the last `length` of them.
+ *  ring: length·NeighborhoodSumCount doubles, `stride` apart: what is yet to come of the block before, and the elements of
+ *  this one. */
+GPUREG_FUNCTION void
+SlideNeighborhoodSums(
+  int length, GPUREG_GLOBAL double * ring, int stride, SlidingSums * sliding, NeighborhoodSums * element)
+{
+  if (length == 1)
+  {
+    return;
+  }
+  const i64 step = (i64)NeighborhoodSumCount * stride;
+  const int slot = sliding->slot;
+  StoreNeighborhoodSums(element, ring + slot * step, stride);
+  AddNeighborhoodSums(element, &sliding->started);
+  *element = sliding->started;
+  sliding->slot = slot + 1;
+  if (sliding->slot < length)
+  {
+    if (sliding->hasBlockBefore)
+    {
+      const NeighborhoodSums rest = LoadNeighborhoodSums(ring + (slot + 1) * step, stride);
+      AddNeighborhoodSums(&rest, element);
+    }
+    return;
+  }
+  NeighborhoodSums last;
+  ClearNeighborhoodSums(&last);
+  for (int s = length - 1; s >= 0; --s)
+  {
+    const NeighborhoodSums one = LoadNeighborhoodSums(ring + s * step, stride);
+    AddNeighborhoodSums(&one, &last);
+    StoreNeighborhoodSums(&last, ring + s * step, stride);
+  }
+  StartSlidingSums(sliding);
+  sliding->hasBlockBefore = 1;
+}
+
+/** Of one centre. */
+typedef struct LocalCorrelation
+{
+  double correlation;
+  double weight; /* its force is weight·∇m */
+} LocalCorrelation;
+
+GPUREG_FUNCTION LocalCorrelation
+FindLocalCorrelation(const NeighborhoodArguments * a, const NeighborhoodSums * sums, double fixed, double moving)
+{
+  LocalCorrelation found;
+  const double     count = sums->sum[SumOfCount];
+  const double     sumF = sums->sum[SumOfFixed];
+  const double     sumM = sums->sum[SumOfMoving];
+  const double     meanF = sumF / count;
+  const double     meanM = sumM / count;
+  const double     ff = sums->sum[SumOfFixedSquares] - meanF * sumF - meanF * sumF + count * meanF * meanF;
+  const double     mm = sums->sum[SumOfMovingSquares] - meanM * sumM - meanM * sumM + count * meanM * meanM;
+  const double     fm = sums->sum[SumOfProducts] - meanM * sumF - meanF * sumM + count * meanM * meanF;
+  const double     both = ff * mm;
+  const double     unscaledFF = ff * a->fixedUnit * a->fixedUnit;
+  const double     unscaledMM = mm * a->movingUnit * a->movingUnit;
+  const double     unscaledBoth = unscaledFF * unscaledMM;
+  found.correlation = 1.0;
+  found.weight = 0.0;
+  if (unscaledBoth > a->epsilon || -unscaledBoth > a->epsilon)
+  {
+    found.correlation = fm * fm / both;
+  }
+  if (unscaledFF > a->epsilon && unscaledMM > a->epsilon)
+  {
+    found.weight = 2.0 * fm / both * ((fixed - meanF) - fm / mm * (moving - meanM));
+  }
+  return found;
+}
+
+/** What the centres of a lane add up to: sums, and behind them their rests. */
+typedef struct CentreSums
+{
+  float moments[2 * CentreMoments];
+  float forces[2 * ForceSumCount];
+} CentreSums;
+
+GPUREG_FUNCTION void
+ClearCentreSums(CentreSums * sums)
+{
+  for (int s = 0; s < 2 * CentreMoments; ++s)
+  {
+    sums->moments[s] = 0.0f;
+  }
+  for (int s = 0; s < 2 * ForceSumCount; ++s)
+  {
+    sums->forces[s] = 0.0f;
+  }
+}
+
+/** Adds a valid centre, which the walk is at, to its lane's sums, and finds its force if forces are asked for. */
+GPUREG_FUNCTION void
+AddCentre(int                           variant,
+          const NeighborhoodArguments * a,
+          const SampleMaps *            maps,
+          const SampleVolumes *         v,
+          const LaneWalk *              walk,
+          i64                           moved,
+          const NeighborhoodSums *      neighborhood,
+          CentreSums *                  sums,
+          float *                       force)
+{
+  const double           fixed = ScaledFixedValue(maps, v->preciseFixedValues[walk->sample]);
+  const LocalCorrelation found = FindLocalCorrelation(a, neighborhood, fixed, ScaledMovingValue(maps, moved));
+  const float            correlation = (float)found.correlation;
+  AddExactly(1.0f, sums->moments + MomentOfCentres, sums->moments + CentreMoments + MomentOfCentres);
+  AddExactly(correlation, sums->moments + MomentOfCorrelations, sums->moments + CentreMoments + MomentOfCorrelations);
+  sums->moments[CentreMoments + MomentOfCorrelations] += (float)(found.correlation - correlation);
+  if (!a->findsForces || found.weight == 0.0)
+  {
+    return;
+  }
+  float x[3], gradient[3];
+  i64   position[3];
+  MapSample(variant, &a->samples, maps, v, walk, x, position);
+  SamplePreciseGradient(variant, &a->samples, maps, v, position, gradient);
+  for (int r = 0; r < 3; ++r)
+  {
+    force[r] = (float)(found.weight * gradient[r]);
+  }
+  if (!VariantHas(variant, WritesForces))
+  {
+    const float fromCentre[3] = { x[0] - a->samples.centre[0],
+                                  x[1] - a->samples.centre[1],
+                                  x[2] - a->samples.centre[2] };
+    AddForceExactly(sums->forces, force, fromCentre);
+  }
+}
+
+GPUREG_NAMESPACE_END
+
+#endif

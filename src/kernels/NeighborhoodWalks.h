@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the sums over all neighborhoods are made: along x of single voxels, along y of these sums, in place, and along z of
+// those, where a neighborhood is complete and its centre is dealt with at once. A lane goes along a line with SlidingSums, so
+// a sum costs three additions an axis, whatever the radius. Of centres in a list, few of which are near each other, each lane
+// goes through one's neighborhood voxel by voxel.
+// Shared by C++, CUDA C++ and OpenCL C.
+#ifndef gpureg_kernels_NeighborhoodWalks_h
+#define gpureg_kernels_NeighborhoodWalks_h
+
+GPUREG_NAMESPACE_BEGIN
+
+/** What a device keeps of the planes that it is at. */
+typedef struct NeighborhoodVolumes
+{
+  GPUREG_GLOBAL i64 *       moved;   /* one a kept voxel: FindMovedValue */
+  GPUREG_GLOBAL double *    sums;    /* NeighborhoodSumCount arrays of one a kept voxel */
+  GPUREG_GLOBAL const i64 * centres; /* offsets of voxels, where the centres are a list */
+  GPUREG_GLOBAL float *     forces;  /* 3 a virtual voxel, or a centre in the list */
+} NeighborhoodVolumes;
+
+/** The lines along an axis of the kept planes; along z one for each segment. */
+GPUREG_FUNCTION i64
+CountNeighborhoodLines(const NeighborhoodArguments * a, int axis)
+{
+  const int * size = a->samples.virtualShape.size;
+  return axis == 0 ? (i64)size[1] * a->keptPlanes
+                   : (axis == 1 ? (i64)size[0] * a->keptPlanes : VoxelsOfPlane(a) * a->segmentCount);
+}
+
+GPUREG_FUNCTION int
+LengthOfSlidingSums(const NeighborhoodArguments * a, int axis)
+{
+  return 2 * a->radius[axis] + 1;
+}
+
+/** Along x or y. */
+typedef struct SumWalk
+{
+  i64         first; /* kept voxel */
+  i64         step;
+  int         size;
+  SlidingSums sliding;
+} SumWalk;
+
+GPUREG_FUNCTION SumWalk
+StartSumWalk(int axis, const NeighborhoodArguments * a, i64 line)
+{
+  const int sizeX = a->samples.virtualShape.size[0];
+  SumWalk   walk;
+  walk.first = axis == 0 ? line * sizeX : line / sizeX * VoxelsOfPlane(a) + line % sizeX;
+  walk.step = axis == 0 ? 1 : sizeX;
+  walk.size = a->samples.virtualShape.size[axis];
+  StartSlidingSums(&walk.sliding);
+  return walk;
+}
+
+/** The steps of such a walk: the last voxels of a line are followed by a radius of nothing. */
+GPUREG_FUNCTION int
+CountSumSteps(const NeighborhoodArguments * a, int axis)
+{
+  return a->samples.virtualShape.size[axis] + a->radius[axis];
+}
+
+/** Takes element i of the line, and writes the sums about the one a radius before. */
+GPUREG_FUNCTION void
+StepSumWalk(int                           axis,
+            const NeighborhoodArguments * a,
+            const SampleMaps *            maps,
+            const SampleVolumes *         v,
+            const NeighborhoodVolumes *   n,
+            int                           i,
+            GPUREG_GLOBAL double *        ring,
+            int                           ringStride,
+            SumWalk *                     walk)
+{
+  const i64        stride = KeptVoxels(a);
+  const int        radius = a->radius[axis];
+  const i64        voxel = walk->first + i * walk->step;
+  NeighborhoodSums sums;
+  if (i >= walk->size)
+  {
+    ClearNeighborhoodSums(&sums);
+  }
+  else if (axis == 0)
+  {
+    sums = FindSumsOfVoxel(a, maps, v->preciseFixedValues[FirstKeptVoxel(a) + voxel], n->moved[voxel]);
+  }
+  else
+  {
+    sums = LoadNeighborhoodSums(n->sums + voxel, stride);
+  }
+  SlideNeighborhoodSums(LengthOfSlidingSums(a, axis), ring, ringStride, &walk->sliding, &sums);
+  if (i >= radius)
+  {
+    StoreNeighborhoodSums(&sums, n->sums + voxel - radius * walk->step, stride);
+  }
+}
+
+/** Along z, to the centres of one segment. */
+typedef struct CentreWalk
+{
+  int         i;
+  int         j;
+  int         plane; /* that is taken next */
+  int         firstCentre;
+  int         endCentre;
+  SlidingSums sliding;
+} CentreWalk;
+
+GPUREG_FUNCTION CentreWalk
+StartCentreWalk(const NeighborhoodArguments * a, i64 line)
+{
+  const int  segment = (int)(line / VoxelsOfPlane(a));
+  const int  inPlane = (int)(line % VoxelsOfPlane(a));
+  const int  end = a->firstCentre + a->centrePlanes;
+  CentreWalk walk;
+  walk.i = inPlane % a->samples.virtualShape.size[0];
+  walk.j = inPlane / a->samples.virtualShape.size[0];
+  walk.firstCentre = a->firstCentre + segment * a->segmentPlanes;
+  walk.endCentre = end - walk.firstCentre < a->segmentPlanes ? end : walk.firstCentre + a->segmentPlanes;
+  walk.plane = walk.firstCentre - a->radius[2] > a->firstKept ? walk.firstCentre - a->radius[2] : a->firstKept;
+  StartSlidingSums(&walk.sliding);
+  return walk;
+}
+
+GPUREG_FUNCTION int
+IsCentreWalkAtEnd(const NeighborhoodArguments * a, const CentreWalk * walk)
+{
+  return walk->plane - a->radius[2] >= walk->endCentre;
+}
+
+/** Writes a centre's force, if it has a place of its own. */
+GPUREG_FUNCTION void
+WriteForce(int variant, const NeighborhoodVolumes * n, i64 place, const float * force)
+{
+  for (int r = 0; VariantHas(variant, WritesForces) && r < 3; ++r)
+  {
+    n->forces[3 * place + r] = force[r];
+  }
+}
+
+/** Takes the next plane, and deals with the centre a radius before. */
+GPUREG_FUNCTION void
+StepCentreWalk(int                           variant,
+               const NeighborhoodArguments * a,
+               const SampleMaps *            maps,
+               const SampleVolumes *         v,
+               const NeighborhoodVolumes *   n,
+               GPUREG_GLOBAL double *        ring,
+               int                           ringStride,
+               CentreWalk *                  walk,
+               CentreSums *                  sums)
+{
+  const int        centre = walk->plane - a->radius[2];
+  NeighborhoodSums neighborhood;
+  if (walk->plane < a->firstKept + a->keptPlanes)
+  {
+    const i64 voxel = VoxelOffset(&a->samples.virtualShape, walk->i, walk->j, walk->plane) - FirstKeptVoxel(a);
+    neighborhood = LoadNeighborhoodSums(n->sums + voxel, KeptVoxels(a));
+  }
+  else
+  {
+    ClearNeighborhoodSums(&neighborhood);
+  }
+  SlideNeighborhoodSums(LengthOfSlidingSums(a, 2), ring, ringStride, &walk->sliding, &neighborhood);
+  ++walk->plane;
+  if (centre < walk->firstCentre)
+  {
+    return;
+  }
+  const i64 voxel = VoxelOffset(&a->samples.virtualShape, walk->i, walk->j, centre);
+  const i64 moved = n->moved[voxel - FirstKeptVoxel(a)];
+  float     force[3] = { 0.0f, 0.0f, 0.0f };
+  if (moved > GPUREG_LEAST_MOVED_VALUE)
+  {
+    const LaneWalk at = StartWalkAtVoxel(&a->samples, maps, walk->i, walk->j, centre);
+    AddCentre(variant, a, maps, v, &at, moved, &neighborhood, sums, force);
+  }
+  WriteForce(variant, n, voxel, force);
+}
+
+GPUREG_FUNCTION int
+FirstWithin(int centre, int radius)
+{
+  return centre > radius ? centre - radius : 0;
+}
+
+GPUREG_FUNCTION int
+EndWithin(int centre, int radius, int size)
+{
+  return size - centre > radius ? centre + radius + 1 : size;
+}
+
+/** The sums over one neighborhood, voxel by voxel. */
+GPUREG_FUNCTION NeighborhoodSums
+SumNeighborhood(
+  int variant, const NeighborhoodArguments * a, const SampleMaps * maps, const SampleVolumes * v, int i, int j, int k)
+{
+  const int *      size = a->samples.virtualShape.size;
+  NeighborhoodSums sums;
+  ClearNeighborhoodSums(&sums);
+  for (int z = FirstWithin(k, a->radius[2]); z < EndWithin(k, a->radius[2], size[2]); ++z)
+  {
+    for (int y = FirstWithin(j, a->radius[1]); y < EndWithin(j, a->radius[1], size[1]); ++y)
+    {
+      for (int x = FirstWithin(i, a->radius[0]); x < EndWithin(i, a->radius[0], size[0]); ++x)
+      {
+        const LaneWalk         at = StartWalkAtVoxel(&a->samples, maps, x, y, z);
+        const i64              moved = FindMovedValue(variant, a, maps, v, &at);
+        const NeighborhoodSums one = FindSumsOfVoxel(a, maps, v->preciseFixedValues[at.sample], moved);
+        AddNeighborhoodSums(&one, &sums);
+      }
+    }
+  }
+  return sums;
+}
+
+/** Deals with a centre of the list. */
+GPUREG_FUNCTION void
+CorrelateListedCentre(int                           variant,
+                      const NeighborhoodArguments * a,
+                      const SampleMaps *            maps,
+                      const SampleVolumes *         v,
+                      const NeighborhoodVolumes *   n,
+                      i64                           place,
+                      CentreSums *                  sums)
+{
+  const int *    size = a->samples.virtualShape.size;
+  const i64      voxel = n->centres[place];
+  const int      i = (int)(voxel % size[0]);
+  const int      j = (int)(voxel / size[0] % size[1]);
+  const int      k = (int)(voxel / VoxelsOfPlane(a));
+  const LaneWalk at = StartWalkAtVoxel(&a->samples, maps, i, j, k);
+  const i64      moved = FindMovedValue(variant, a, maps, v, &at);
+  float          force[3] = { 0.0f, 0.0f, 0.0f };
+  if (moved > GPUREG_LEAST_MOVED_VALUE)
+  {
+    const NeighborhoodSums neighborhood = SumNeighborhood(variant, a, maps, v, i, j, k);
+    AddCentre(variant, a, maps, v, &at, moved, &neighborhood, sums, force);
+  }
+  WriteForce(variant, n, place, force);
+}
+
+GPUREG_NAMESPACE_END
+
+#endif

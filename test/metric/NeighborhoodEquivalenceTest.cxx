@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// The neighborhood correlation gives ITK's numbers: value within 1e-5, derivative within 1e-4 in relative norm, the same number
+// of valid points; over a grid of set-ups, and random ones from it.
+#include "MetricEquivalence.h"
+
+namespace gpuregtest
+{
+
+namespace
+{
+class NeighborhoodEquivalenceTest : public MetricEquivalence
+{
+protected:
+  static MetricCase
+  MakeCase()
+  {
+    MetricCase c;
+    c.measure = Measure::NeighborhoodCorrelation;
+    return c;
+  }
+
+  void
+  CheckRandomCase(std::uint64_t seed)
+  {
+    std::mt19937_64 random(seed);
+    const auto      draw = [&random](std::uint64_t n) { return static_cast<int>(random() % n); };
+    MetricCase      c = MakeCase();
+    DrawSetUp(c, draw);
+    for (unsigned int & radius : c.radius)
+    {
+      radius = 1 + draw(4);
+    }
+    c.seed = random() % 1000000;
+    Check(c);
+  }
+};
+} // namespace
+
+TEST_P(NeighborhoodEquivalenceTest, Motions)
+{
+  for (const Motion motion : AllUpTo(Motion::AffineThenField))
+  {
+    MetricCase c = MakeCase();
+    c.motion = motion;
+    CheckAllTypes(c);
+  }
+}
+
+TEST_P(NeighborhoodEquivalenceTest, Geometries)
+{
+  for (const Geometry geometry : AllUpTo(Geometry::OtherVirtualDomain))
+  {
+    MetricCase c = MakeCase();
+    c.geometry = geometry;
+    CheckAllTypes(c);
+    c.gradientFilter = false;
+    c.motion = Motion::Field;
+    CheckAllTypes(c);
+  }
+}
+
+TEST_P(NeighborhoodEquivalenceTest, Masks)
+{
+  for (const Masks masks : AllUpTo(Masks::Both))
+  {
+    MetricCase c = MakeCase();
+    c.masks = masks;
+    c.geometry = Geometry::Oblique;
+    CheckAllTypes(c);
+  }
+}
+
+TEST_P(NeighborhoodEquivalenceTest, Samplings)
+{
+  for (const Sampling sampling : AllUpTo(Sampling::VirtualPoints))
+  {
+    for (const Motion motion : { Motion::FixedInitial, Motion::Field })
+    {
+      MetricCase c = MakeCase();
+      c.sampling = sampling;
+      c.motion = motion;
+      CheckAllTypes(c);
+    }
+  }
+}
+
+TEST_P(NeighborhoodEquivalenceTest, Interpolations)
+{
+  for (const Interpolation interpolation : AllUpTo(Interpolation::BSpline))
+  {
+    MetricCase c = MakeCase();
+    c.interpolation = interpolation;
+    c.geometry = Geometry::Anisotropic;
+    CheckAllTypes(c);
+  }
+}
+
+/** One along each axis, and more than there are voxels along some. */
+TEST_P(NeighborhoodEquivalenceTest, Radii)
+{
+  for (const auto & radius :
+       std::vector<std::array<unsigned int, 3>>{ { 1, 1, 1 }, { 4, 4, 4 }, { 3, 1, 2 }, { 13, 1, 60 } })
+  {
+    for (const Motion motion : { Motion::Affine, Motion::Field })
+    {
+      MetricCase c = MakeCase();
+      c.radius = radius;
+      c.motion = motion;
+      CheckAllTypes(c);
+    }
+  }
+}
+
+/** None along some axes. A line of few voxels is so flat that ITK's correlation of floats, whose squares it rounds, is what a
+ *  displacement's last digit makes of it: there pixels are of double. */
+TEST_P(NeighborhoodEquivalenceTest, RadiiOfNone)
+{
+  for (const auto & radius : std::vector<std::array<unsigned int, 3>>{ { 0, 2, 3 }, { 2, 0, 0 }, { 5, 7, 0 } })
+  {
+    MetricCase c = MakeCase();
+    c.radius = radius;
+    CheckAllTypes(c);
+    c.motion = Motion::Field;
+    c.doublePixels = true;
+    for (const unsigned int dimension : { 2u, 3u })
+    {
+      c.dimension = dimension;
+      Check(c);
+    }
+  }
+}
+
+/** Where nothing varies ITK's correlation is 1, and its derivative 0. */
+TEST_P(NeighborhoodEquivalenceTest, FlatBackground)
+{
+  for (const Motion motion : { Motion::Affine, Motion::Field })
+  {
+    MetricCase c = MakeCase();
+    c.flatBackground = true;
+    c.motion = motion;
+    CheckAllTypes(c);
+  }
+}
+
+TEST_P(NeighborhoodEquivalenceTest, ManySamples)
+{
+  for (const Motion motion : { Motion::Affine, Motion::Field })
+  {
+    MetricCase c = MakeCase();
+    c.many = true;
+    c.motion = motion;
+    CheckAllTypes(c);
+  }
+}
+
+TEST_P(NeighborhoodEquivalenceTest, RandomSetUps)
+{
+  CheckRandomCases(20261124, [this](std::uint64_t seed) { CheckRandomCase(seed); });
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, NeighborhoodEquivalenceTest, ::testing::ValuesIn(GetDeviceNames()), GetTestName);
+
+} // namespace gpuregtest
