@@ -9,6 +9,7 @@
 
 #include "HistogramPasses.h"
 
+#include "WindowCount.h"
 #include "HistogramKernels.h"
 
 #include <algorithm>

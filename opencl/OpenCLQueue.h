@@ -101,6 +101,8 @@ public:
   CreateCorrelationRatioPasses() override;
   std::unique_ptr<CorrelationRatioSchemePasses>
   CreateCorrelationRatioSchemePasses() override;
+  std::unique_ptr<JointHistogramPasses>
+  CreateJointHistogramPasses() override;
   std::unique_ptr<LinePasses>
   CreateLinePasses() override;
   std::unique_ptr<MattesPasses>

@@ -145,6 +145,13 @@ AddWindow(__local u32 * histogram, int cell, int stride, const u32 * weights)
   }
 }
 
+/** histogram[cell·stride] += weight. */
+GPUREG_FUNCTION void
+AddToCell(__local u32 * histogram, int cell, int stride, u32 weight)
+{
+  atomic_add(histogram + cell * stride, weight);
+}
+
 /** For all lanes of a group, of what they wrote to global memory, too. */
 GPUREG_FUNCTION void
 GlobalBarrier(void)

@@ -60,6 +60,20 @@ DescribeByValues()
   };
 }
 
+/** Their bins, and their places between a bin and the next, from -1/2 to 1/2. */
+template <typename TBinOf, typename TPlaceOf>
+auto
+DescribeByBinsAndPlaces(const TBinOf & binOf, const TPlaceOf & placeOf)
+{
+  return [binOf, placeOf](gpureg::FixedSamples & side, const MetricScales & scales, const auto & makeFiller) {
+    side.bins = makeFiller(std::uint16_t{ 0xFFFF }, binOf);
+    side.scale.range = side.scale.largest = scales.end;
+    side.values = side.precision == gpureg::Precision::Double
+                    ? makeFiller(gpureg::NoFixedValue, placeOf)
+                    : makeFiller(static_cast<float>(gpureg::NoFixedValue), placeOf);
+  };
+}
+
 /** Copies a scalar image as the engine wants it: (v - minimum)/unit, or v - minimum in double precision. */
 template <typename TImage>
 gpureg::Filler

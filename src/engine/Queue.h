@@ -61,9 +61,11 @@ class HistogramPasses;
 namespace kernels
 {
 struct CorrelationRatioArguments;
+struct JointHistogramArguments;
 struct MattesArguments;
 } // namespace kernels
 using CorrelationRatioPasses = HistogramPasses<kernels::CorrelationRatioArguments>;
+using JointHistogramPasses = HistogramPasses<kernels::JointHistogramArguments>;
 using MattesPasses = HistogramPasses<kernels::MattesArguments>;
 
 /** An ordered stream of work on one device. What is enqueued runs after what was enqueued before, but for copies from
@@ -186,6 +188,8 @@ public:
   /** Null where one loop does for all schemes: on the host. */
   virtual std::unique_ptr<CorrelationRatioSchemePasses>
   CreateCorrelationRatioSchemePasses() = 0;
+  virtual std::unique_ptr<JointHistogramPasses>
+  CreateJointHistogramPasses() = 0;
   virtual std::unique_ptr<LinePasses>
   CreateLinePasses() = 0;
   virtual std::unique_ptr<MattesPasses>

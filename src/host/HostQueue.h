@@ -5,6 +5,7 @@
 #include "Backend.h"
 #include "CorrelationRatioPasses.h"
 #include "CorrelationRatioSchemePasses.h"
+#include "JointHistogramPasses.h"
 #include "LinePasses.h"
 #include "MattesPasses.h"
 #include "ResamplePasses.h"
@@ -71,6 +72,8 @@ public:
   CreateCorrelationRatioPasses() override;
   std::unique_ptr<CorrelationRatioSchemePasses>
   CreateCorrelationRatioSchemePasses() override;
+  std::unique_ptr<JointHistogramPasses>
+  CreateJointHistogramPasses() override;
   std::unique_ptr<LinePasses>
   CreateLinePasses() override;
   std::unique_ptr<MattesPasses>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The work-groups of the two passes of every metric that has a histogram, for the devices that have work-groups: CUDA and
-// OpenCL. MetricArguments is the metric's own; its FindWindow(), ReadChunk(), FindForce() and their precise twins come
-// before this. src/host/HostHistogramPasses.h says the same in plain loops and is what these are tested against.
+// OpenCL. MetricArguments is the metric's own; its CountSample(), ReadChunk(), FindForce() and FindPreciseForce() come before
+// this. src/host/HostHistogramPasses.h says the same in plain loops and is what these are tested against.
 //
 // A prelude for these adds: GPUREG_LOCAL, GPUREG_GROUP_FUNCTION, GPUREG_METRIC_GROUP_FUNCTION, LaneIndex(), LaneCount(),
 // GroupIndex(), GroupIndexY(), GroupCountY(), LocalBarrier(), AddWindow().
@@ -43,20 +43,7 @@ CountLane(int                     variant,
       continue;
     }
     MapSample(variant, &h->samples, maps, v, &walk, x, position);
-    int first;
-    u32 weights[WindowCells], low[WindowCells];
-    if (CountsHalves(variant))
-    {
-      if (FindPreciseWindow(variant, a, maps, v, position, &first, weights, low))
-      {
-        AddWindow(histogram, row * h->columns + first, stride, weights);
-        AddWindow(histogram, bandCells + row * h->columns + first, stride, low);
-      }
-    }
-    else if (FindWindow(variant, a, maps, v, position, &first, weights))
-    {
-      AddWindow(histogram, row * h->columns + first, stride, weights);
-    }
+    CountSample(variant, a, maps, v, position, histogram, row * h->columns, bandCells, stride);
   }
 }
 
@@ -229,9 +216,10 @@ ForceGroup(int                        variant,
     if (isMine)
     {
       MapSample(variant, &h->samples, maps, v, &walk, x, position);
-      isValid = VariantHas(variant, SamplesArePrecise)
-                  ? FindPreciseForce(variant, a, maps, v, position, preciseRows + row * h->tableColumns, force)
-                  : FindForce(variant, a, maps, v, position, scratch + row * h->tableColumns, force);
+      isValid =
+        VariantHas(variant, SamplesArePrecise)
+          ? FindPreciseForce(variant, a, maps, v, walk.sample, position, preciseRows + row * h->tableColumns, force)
+          : FindForce(variant, a, maps, v, walk.sample, position, scratch + row * h->tableColumns, force);
     }
     if (VariantHas(variant, WritesForces))
     {

@@ -6,7 +6,9 @@ namespace gpuregtest
 
 namespace
 {
-const char * const MeasureNames[] = { "Mattes", "mean squares", "correlation", "demons", "mean absolute differences" };
+const char * const MeasureNames[] = {
+  "Mattes", "mean squares", "correlation", "demons", "mean absolute differences", "joint histogram"
+};
 const char * const MasksNames[] = { "none", "fixed", "moving", "both" };
 const char * const SamplingNames[] = { "dense", "fixed points", "virtual points" };
 const char * const GeometryNames[] = { "plain",      "anisotropic", "oblique",   "start index",
@@ -27,7 +29,8 @@ operator<<(std::ostream & os, const MetricCase & c)
             << ", gradient filter " << (c.gradientFilter ? "on" : "off")
             << (c.fixedGradient ? ", of the fixed image" : "") << ", masks " << MasksNames[static_cast<int>(c.masks)]
             << ", " << SamplingNames[static_cast<int>(c.sampling)] << (c.flatBackground ? ", flat background" : "")
-            << (c.many ? ", many samples, " : ", ") << c.bins << " bins, seed " << c.seed;
+            << (c.many ? ", many samples, " : ", ") << c.bins << " bins, variance " << c.variance << ", seed "
+            << c.seed;
 }
 
 } // namespace gpuregtest

@@ -20,7 +20,8 @@ enum class Measure
   MeanSquares,
   Correlation,
   Demons,
-  MeanAbsoluteDifferences
+  MeanAbsoluteDifferences,
+  JointHistogram
 };
 
 enum class Masks
@@ -86,8 +87,9 @@ struct MetricCase
   bool          gradientFilter = true;
   bool          fixedGradient = false; // of demons
   bool          flatBackground = false;
-  bool          many = false; // more samples than are computed precisely
-  unsigned int  bins = 50;    // of Mattes
+  bool          many = false;   // more samples than are computed precisely
+  unsigned int  bins = 50;      // of Mattes, and of the joint histogram
+  double        variance = 1.5; // of the joint histogram's smoothing
   std::uint64_t seed = 1;
 };
 

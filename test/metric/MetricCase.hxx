@@ -263,6 +263,12 @@ public:
     {
       metric.SetNumberOfHistogramBins(m_Case.bins);
     }
+    if constexpr (std::is_base_of<itk::JointHistogramMutualInformationImageToImageMetricv4<ImageType, ImageType>,
+                                  TMetric>::value)
+    {
+      metric.SetNumberOfHistogramBins(m_Case.bins);
+      metric.SetVarianceForJointPDFSmoothing(m_Case.variance);
+    }
     if (m_Case.geometry == Geometry::OtherVirtualDomain)
     {
       metric.SetVirtualDomain(m_VirtualGrid.spacing,
@@ -842,6 +848,10 @@ CompareImages(const MetricCase & c, const std::string & deviceName)
     case Measure::MeanAbsoluteDifferences:
       return CompareMetrics<itk::CudaMeanAbsoluteDifferencesImageToImageMetricv4<ImageType, ImageType>,
                             ReferenceMeanAbsoluteDifferences<ImageType>>(setUp, deviceName);
+    case Measure::JointHistogram:
+      return CompareMetrics<itk::GPUJointHistogramMutualInformationImageToImageMetricv4<ImageType, ImageType>,
+                            itk::JointHistogramMutualInformationImageToImageMetricv4<ImageType, ImageType>>(setUp,
+                                                                                                            deviceName);
     default:
       return CompareMetrics<OurMetric<TPixel, VDimension>, ItkMetric<TPixel, VDimension>>(setUp, deviceName);
   }

@@ -81,6 +81,13 @@ protected:
     EXPECT_NEAR(result.ours.valueAlone, result.itk.valueAlone, 1e-5 * std::abs(result.itk.valueAlone));
 
     ASSERT_EQ(result.ours.derivative.size(), result.itk.derivative.size());
+    if (c.measure == Measure::JointHistogram && c.bins == 6)
+    {
+      // Values lie in two bins, and ITK takes no slope in the first and the last half of either.
+      EXPECT_EQ(GetNorm(result.ours.derivative), 0.0);
+      EXPECT_EQ(GetNorm(result.itk.derivative), 0.0);
+      return;
+    }
     ASSERT_GT(GetNorm(result.itk.derivative), 0.0);
     EXPECT_LE(GetRelativeError(result.ours.derivative, result.itk.derivative), c.many ? 1e-4 : 1e-5);
   }

@@ -7,6 +7,7 @@
 #include "itkCudaMeanAbsoluteDifferencesImageToImageMetricv4.h"
 #include "itkGPUCorrelationImageToImageMetricv4.h"
 #include "itkGPUDemonsImageToImageMetricv4.h"
+#include "itkGPUJointHistogramMutualInformationImageToImageMetricv4.h"
 #include "itkGPUMeanSquaresImageToImageMetricv4.h"
 #include "itkImage.h"
 
