@@ -9,7 +9,8 @@ if(GPURegistration_HAS_CUDA)
        ${_cuda_dir}/CorrelationRatioSchemePasses.cu ${_cuda_dir}/CudaBackend.cu ${_cuda_dir}/CudaDeviceScope.cu
        ${_cuda_dir}/CudaError.cu ${_cuda_dir}/CudaQueue.cu ${_cuda_dir}/CudaSort.cu
        ${_cuda_dir}/JointHistogramPasses.cu ${_cuda_dir}/LinePasses.cu
-       ${_cuda_dir}/MattesPasses.cu ${_cuda_dir}/PairPasses.cu ${_cuda_dir}/ResamplePasses.cu)
+       ${_cuda_dir}/MattesPasses.cu ${_cuda_dir}/PairPasses.cu ${_cuda_dir}/PartialVolumePasses.cu
+       ${_cuda_dir}/ResamplePasses.cu)
 endif()
 if(GPURegistration_HAS_OPENCL)
   # The kernels' sources become part of the library, a text a program, in the order in which they build on
@@ -59,7 +60,10 @@ if(GPURegistration_HAS_OPENCL)
   endfunction()
   gpuregistration_embed_histogram_kernels(
     Mattes Mattes HistogramKernels FORMULAS ${_kernel_dir}/MattesSample.h ${_kernel_dir}/MattesPrecise.h
-    ${_kernel_dir}/MattesTable.h ${_kernel_dir}/MattesKernels.h COUNTING ${_kernel_dir}/WindowCount.h)
+    ${_kernel_dir}/EntropyTable.h COUNTING ${_kernel_dir}/WindowCount.h GROUPS ${_kernel_dir}/EntropyTableKernels.h)
+  gpuregistration_embed_histogram_kernels(
+    PartialVolume PartialVolume HistogramKernels FORMULAS ${_kernel_dir}/PartialVolumeSample.h
+    ${_kernel_dir}/PartialVolumePrecise.h ${_kernel_dir}/EntropyTable.h GROUPS ${_kernel_dir}/EntropyTableKernels.h)
   gpuregistration_embed_histogram_kernels(
     JointHistogram JointHistogram HistogramKernels FORMULAS ${_kernel_dir}/JointHistogramSample.h
     ${_kernel_dir}/JointHistogramPrecise.h ${_kernel_dir}/JointHistogramTable.h ${_kernel_dir}/JointHistogramKernels.h)
@@ -104,6 +108,7 @@ if(GPURegistration_HAS_OPENCL)
       ${_opencl_dir}/OpenCLProgramCache.cpp
       ${_opencl_dir}/OpenCLQueue.cpp
       ${_opencl_dir}/PairPasses.cpp
+      ${_opencl_dir}/PartialVolumePasses.cpp
       ${_opencl_dir}/PrivateFolder.cpp
       ${_opencl_dir}/ResamplePasses.cpp
       ${CMAKE_CURRENT_BINARY_DIR}/OpenCLCorrelationRatioSource.cpp
@@ -112,6 +117,7 @@ if(GPURegistration_HAS_OPENCL)
       ${CMAKE_CURRENT_BINARY_DIR}/OpenCLLineSource.cpp
       ${CMAKE_CURRENT_BINARY_DIR}/OpenCLMattesSource.cpp
       ${CMAKE_CURRENT_BINARY_DIR}/OpenCLPairSource.cpp
+      ${CMAKE_CURRENT_BINARY_DIR}/OpenCLPartialVolumeSource.cpp
       ${CMAKE_CURRENT_BINARY_DIR}/OpenCLResampleSource.cpp)
   # The cl... functions of OpenCLLoader.cpp must not get in the way of a program that links OpenCL itself.
   set_source_files_properties(${_opencl_sources} PROPERTIES COMPILE_OPTIONS

@@ -226,9 +226,16 @@ AddWindow(u32 * histogram, int cell, int stride, const u32 * weights)
   }
 }
 
-/** histogram[cell·stride] += weight; the warp's sum by one lane, as there. */
+/** histogram[cell·stride] += weight. */
 static __device__ __forceinline__ void
 AddToCell(u32 * histogram, int cell, int stride, u32 weight)
+{
+  atomicAdd(histogram + cell * stride, weight);
+}
+
+/** The same of a cell that neighbours often have in common: then one lane adds the warp's sum, as there. */
+static __device__ __forceinline__ void
+AddToSharedCell(u32 * histogram, int cell, int stride, u32 weight)
 {
 #  if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   const unsigned int active = __activemask();

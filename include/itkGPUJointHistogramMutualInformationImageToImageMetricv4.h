@@ -63,6 +63,18 @@ public:
   using Pointer = SmartPointer<Self>;
   using ConstPointer = SmartPointer<const Self>;
 
+  // As the base class has them: the parent's, computed in float, are of another type.
+  using FixedImageGradientType = typename ImageToImageMetricv4<TFixedImage,
+                                                               TMovingImage,
+                                                               TVirtualImage,
+                                                               TInternalComputationValueType,
+                                                               TMetricTraits>::FixedImageGradientType;
+  using MovingImageGradientType = typename ImageToImageMetricv4<TFixedImage,
+                                                                TMovingImage,
+                                                                TVirtualImage,
+                                                                TInternalComputationValueType,
+                                                                TMetricTraits>::MovingImageGradientType;
+
   using JacobianType = typename Superclass::JacobianType;
   using MovingTransformType = typename Superclass::MovingTransformType;
   using VirtualPointType = typename Superclass::VirtualPointType;

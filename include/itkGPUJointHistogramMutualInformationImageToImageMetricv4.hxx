@@ -48,7 +48,12 @@ itkGPUJointHistogramClass::Initialize()
                       m_InitializedBins = this->GetNumberOfHistogramBins();
                       this->ShapeJointPDF();
                     },
-                    [this] { this->UpdateEngine(true); });
+                    [this] {
+                      if (m_InitializedBins <= gpureg::JointHistogramMetric::MostBins)
+                      {
+                        this->UpdateEngine(true);
+                      }
+                    });
 }
 
 itkGPUMetricTemplate
@@ -159,7 +164,7 @@ itkGPUJointHistogramClass::MakeSmoothing() const
   {
     return { 1.0 };
   }
-  GaussianOperator<double, 2> gaussian;
+  GaussianOperator<double, 1> gaussian;
   gaussian.SetDirection(0);
   gaussian.SetVariance(variance);
   gaussian.SetMaximumError(static_cast<double>(.01f));
@@ -228,6 +233,14 @@ itkGPUMetricTemplate
 void
 itkGPUJointHistogramClass::EvaluateOnDevice(GPURegistrationDetail::MetricRoute route) const
 {
+  if (m_InitializedBins > gpureg::JointHistogramMetric::MostBins)
+  {
+    m_Use.WarnOnce(*this,
+                   "A joint histogram of more than " + std::to_string(gpureg::JointHistogramMetric::MostBins) +
+                     " bins is computed by ITK's own class, on the host.");
+    this->EvaluateThroughITK();
+    return;
+  }
   this->UpdateEngine(false);
   gpureg::JointHistogramOptions options;
   options.smoothing = this->MakeSmoothing();

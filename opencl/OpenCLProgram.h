@@ -17,6 +17,7 @@ extern const char * const OpenCLJointHistogramSource;
 extern const char * const OpenCLLineSource;
 extern const char * const OpenCLMattesSource;
 extern const char * const OpenCLPairSource;
+extern const char * const OpenCLPartialVolumeSource;
 extern const char * const OpenCLResampleSource;
 
 /** A source's kernels compiled with these options for a device, from the cache on disk (OpenCLProgramCache) where

@@ -109,6 +109,8 @@ public:
   CreateMattesPasses() override;
   std::unique_ptr<PairPasses>
   CreatePairPasses() override;
+  std::unique_ptr<PartialVolumePasses>
+  CreatePartialVolumePasses() override;
   std::unique_ptr<ResamplePasses>
   CreateResamplePasses() override;
 

@@ -97,6 +97,29 @@ MakeValueFiller(const TImage * image, gpureg::Precision precision, double minimu
   };
 }
 
+/** Of bins between a minimum and a maximum the one that a value is in; what lies beyond, or is not a number, is in the first
+ *  or the last. */
+inline SizeValueType
+FindBinBetween(double value, double minimum, double maximum, SizeValueType bins)
+{
+  const double place = static_cast<double>(bins) * (value - minimum) / (maximum - minimum);
+  return place > 0.0 ? static_cast<SizeValueType>(std::min(place, static_cast<double>(bins - 1))) : 0;
+}
+
+/** Each voxel's bin. */
+template <typename TImage>
+gpureg::Filler
+MakeBinFiller(const TImage * image, const MetricScales & scales)
+{
+  const auto * const buffer = image->GetBufferPointer();
+  return [buffer, scales](std::int64_t first, std::int64_t count, void * out) {
+    std::transform(buffer + first, buffer + first + count, static_cast<std::uint8_t *>(out), [&scales](auto value) {
+      return static_cast<std::uint8_t>(
+        FindBinBetween(static_cast<double>(value), scales.minimum, scales.maximum, scales.bins));
+    });
+  };
+}
+
 /** Of a metric that names it a friend. */
 template <typename TMetric>
 class MetricInput
@@ -412,9 +435,9 @@ private:
     }
     return [this, write](std::int64_t first, std::int64_t count, void * out) {
       this->ForEachSamplePoint(first, count, [&](std::int64_t i, const VirtualPointType & virtualPoint) {
-        typename Superclass::FixedImagePointType    fixedPoint;
-        typename Superclass::FixedImagePixelType    value;
-        typename Superclass::FixedImageGradientType gradient;
+        typename Superclass::FixedImagePointType fixedPoint;
+        typename Superclass::FixedImagePixelType value;
+        typename TMetric::FixedImageGradientType gradient;
         gradient.Fill(0);
         if (m_Metric.TransformAndEvaluateFixedPoint(virtualPoint, fixedPoint, value))
         {
@@ -437,6 +460,10 @@ private:
     side.size = Geometry::SizeOf<ImageDimension>(image.GetBufferedRegion().GetSize());
     side.precision = this->ChoosePrecision();
     side.values = MakeValueFiller(&image, side.precision, minimum, unit);
+    if (m_Scales.bins > 0)
+    {
+      side.bins = MakeBinFiller(&image, m_Scales);
+    }
 
     if (IsExactly<NearestNeighborInterpolateImageFunction<MovingImageType, CoordinateType>>(
           m_Metric.m_MovingInterpolator))

@@ -69,6 +69,8 @@ struct MovingImage
   /** The same: B-spline coefficients, for orders of 2 and more. */
   Filler     coefficients;
   ValueScale scale;
+  /** uint8, one a voxel: its bin, for a metric that reads nothing else of the image. */
+  Filler bins;
   /** float[3], one a voxel, along physical axes, scaled. Empty: central differences of the values. */
   Filler gradient;
   /** For central differences: half a spacing along physical axis d in index units, column d of rows;

@@ -63,10 +63,12 @@ namespace kernels
 struct CorrelationRatioArguments;
 struct JointHistogramArguments;
 struct MattesArguments;
+struct PartialVolumeArguments;
 } // namespace kernels
 using CorrelationRatioPasses = HistogramPasses<kernels::CorrelationRatioArguments>;
 using JointHistogramPasses = HistogramPasses<kernels::JointHistogramArguments>;
 using MattesPasses = HistogramPasses<kernels::MattesArguments>;
+using PartialVolumePasses = HistogramPasses<kernels::PartialVolumeArguments>;
 
 /** An ordered stream of work on one device. What is enqueued runs after what was enqueued before, but for copies from
  *  and to buffers that change hands, so that they overlap other work: StartUpload's and StartDownload's. One thread at
@@ -196,6 +198,8 @@ public:
   CreateMattesPasses() = 0;
   virtual std::unique_ptr<PairPasses>
   CreatePairPasses() = 0;
+  virtual std::unique_ptr<PartialVolumePasses>
+  CreatePartialVolumePasses() = 0;
   virtual std::unique_ptr<ResamplePasses>
   CreateResamplePasses() = 0;
 

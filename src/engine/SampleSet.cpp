@@ -188,6 +188,35 @@ MakeQuadFiller(const MovingImage & image)
   };
 }
 
+/** Each voxel's bin with those of its next ones along x, y and z, a byte each, x first; an edge's repeated beyond it. */
+Filler
+MakeBinCellFiller(const MovingImage & image)
+{
+  return [&image](std::int64_t first, std::int64_t count, void * out) {
+    const std::int64_t       row = image.size[0];
+    const std::int64_t       slice = row * image.size[1];
+    const std::int64_t       end = std::min(CountOf(image.size), first + count + slice + row + 1);
+    std::vector<kernels::u8> bins(static_cast<std::size_t>(end - first));
+    image.bins(first, end - first, bins.data());
+    auto * const cells = static_cast<kernels::u64 *>(out);
+    for (std::int64_t i = 0; i < count; ++i)
+    {
+      const std::int64_t voxel = first + i;
+      const std::int64_t steps[3] = { voxel % row + 1 < row ? 1 : 0,
+                                      voxel / row % image.size[1] + 1 < image.size[1] ? row : 0,
+                                      voxel / slice + 1 < image.size[2] ? slice : 0 };
+      kernels::u64 cell = 0;
+      for (int corner = 0; corner < 8; ++corner)
+      {
+        const std::int64_t next =
+          i + (corner & 1 ? steps[0] : 0) + (corner & 2 ? steps[1] : 0) + (corner & 4 ? steps[2] : 0);
+        cell |= kernels::u64{ bins[static_cast<std::size_t>(next)] } << (8 * corner);
+      }
+      cells[i] = cell;
+    }
+  };
+}
+
 int
 DividedUp(std::int64_t a, std::int64_t b)
 {
@@ -318,6 +347,7 @@ SampleSet::SetMoving(const MovingImage & image, bool readsQuads, const ParallelF
   CheckSize(image.size, "a moving image");
   CheckSize(image.maskSize, "a moving mask");
   m_Moving = {};
+  m_ReadsQuads = readsQuads;
   Operate(m_Queue, parallelFor, [&] { FillMoving(image, readsQuads); });
   m_Moving = image;
 }
@@ -328,19 +358,20 @@ SampleSet::FillMoving(const MovingImage & image, bool deviceReadsQuads)
   const std::int64_t count = CountOf(image.size);
   // Nearest-voxel interpolation reads the values themselves; linear interpolation quads, where the device
   // wants them; a spline only its coefficients, but for central differences.
-  const bool interpolates = image.splineOrder == 1 || !image.gradient;
+  const bool interpolates = !image.bins && (image.splineOrder == 1 || !image.gradient);
   const bool isPrecise = image.precision == Precision::Double;
   const bool readsQuads = interpolates && !isPrecise && deviceReadsQuads;
-  const bool readsValues = (interpolates && !readsQuads) || image.splineOrder == 0;
+  const bool readsValues = !image.bins && ((interpolates && !readsQuads) || image.splineOrder == 0);
   const auto kept = [&](const Filler & filler) {
     return isPrecise && filler ? MakeIntegerFiller(filler, FindValueExponent(image.scale)) : filler;
   };
+  Fill(m_Arrays.movingBins, sizeof(kernels::u64), count, image.bins ? MakeBinCellFiller(image) : Filler());
   Fill(m_Arrays.moving, BytesOf(image.precision), count, readsValues ? kept(image.values) : Filler());
   Fill(m_Arrays.quads, sizeof(kernels::float4), count, readsQuads ? MakeQuadFiller(image) : Filler());
-  Fill(m_Arrays.coefficients, BytesOf(image.precision), count, kept(image.coefficients));
+  Fill(m_Arrays.coefficients, BytesOf(image.precision), count, image.bins ? Filler() : kept(image.coefficients));
   Fill(m_Arrays.mask, 1, CountOf(image.maskSize), image.mask);
   Filler packed;
-  if (image.gradient)
+  if (image.gradient && !image.bins)
   {
     // Gradient and value side by side: the second pass then reads both with eight 16-byte loads.
     packed = [&image, isPrecise](std::int64_t first, std::int64_t number, void * out) {
@@ -426,6 +457,15 @@ SampleSet::MakeProblem(const SampleMapping & mapping,
 int
 SampleSet::FindVariant(const SampleMapping & mapping, Forces forces) const
 {
+  const int ofBoth =
+    (IsPrecise() ? kernels::SamplesArePrecise : 0) | (m_Fixed.pointCount > 0 ? kernels::SamplesArePoints : 0) |
+    (mapping.displacement ? kernels::SamplesAreDisplaced : 0) | (m_Moving.mask ? kernels::MovingHasMask : 0);
+  if (m_Moving.bins)
+  {
+    // Cells of bins are read at once, as quads are, wherever there are no 64-bit integers in their places.
+    return ofBoth | (forces == Forces::OfEachSample ? kernels::WritesForces : 0) |
+           (m_ReadsQuads && !IsPrecise() ? kernels::ReadsQuads : 0);
+  }
   // What only forces ask for would have a value computed by a more general kernel than it needs.
   int ofForces = 0;
   if (forces != Forces::None)
@@ -435,10 +475,7 @@ SampleSet::FindVariant(const SampleMapping & mapping, Forces forces) const
                 : m_Moving.gradient ? 0
                                     : kernels::GradientByDifferences);
   }
-  return ofForces | (IsPrecise() ? kernels::SamplesArePrecise : 0) |
-         (m_Fixed.pointCount > 0 ? kernels::SamplesArePoints : 0) |
-         (mapping.displacement ? kernels::SamplesAreDisplaced : 0) | (m_Moving.mask ? kernels::MovingHasMask : 0) |
-         (m_Moving.splineOrder != 1 ? kernels::InterpolatesSpline : 0) |
+  return ofForces | ofBoth | (m_Moving.splineOrder != 1 ? kernels::InterpolatesSpline : 0) |
          (m_Moving.checksRange ? kernels::ChecksRange : 0) | (m_Arrays.quads ? kernels::ReadsQuads : 0);
 }
 
@@ -513,7 +550,8 @@ SampleSet::GetDeviceBytes() const
                                        &m_Arrays.quads,
                                        &m_Arrays.coefficients,
                                        &m_Arrays.gradient,
-                                       &m_Arrays.mask })
+                                       &m_Arrays.mask,
+                                       &m_Arrays.movingBins })
   {
     bytes += static_cast<std::int64_t>(SizeOf(*array));
   }

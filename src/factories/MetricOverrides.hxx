@@ -7,6 +7,7 @@
 #include "itkCudaMattesNMI.h"
 #include "itkGPUCorrelationImageToImageMetricv4.h"
 #include "itkGPUDemonsImageToImageMetricv4.h"
+#include "itkGPUJointHistogramMutualInformationImageToImageMetricv4.h"
 #include "itkGPUMeanSquaresImageToImageMetricv4.h"
 
 #include "itkImage.h"
@@ -55,6 +56,15 @@ void
 MetricOverrides<VDimension>::AddDemons(itk::GPURegistrationFactory & factory)
 {
   OverrideMetric<itk::DemonsImageToImageMetricv4, itk::GPUDemonsImageToImageMetricv4, VDimension>(factory);
+}
+
+template <unsigned int VDimension>
+void
+MetricOverrides<VDimension>::AddJointHistogram(itk::GPURegistrationFactory & factory)
+{
+  OverrideMetric<itk::JointHistogramMutualInformationImageToImageMetricv4,
+                 itk::GPUJointHistogramMutualInformationImageToImageMetricv4,
+                 VDimension>(factory);
 }
 
 template <unsigned int VDimension>

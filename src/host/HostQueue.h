@@ -8,6 +8,7 @@
 #include "JointHistogramPasses.h"
 #include "LinePasses.h"
 #include "MattesPasses.h"
+#include "PartialVolumePasses.h"
 #include "ResamplePasses.h"
 
 namespace gpureg
@@ -80,6 +81,8 @@ public:
   CreateMattesPasses() override;
   std::unique_ptr<PairPasses>
   CreatePairPasses() override;
+  std::unique_ptr<PartialVolumePasses>
+  CreatePartialVolumePasses() override;
   std::unique_ptr<ResamplePasses>
   CreateResamplePasses() override;
   void

@@ -62,10 +62,10 @@ CountSample(int                             variant,
   {
     return;
   }
-  AddToCell(histogram, rowCell + bin, stride, 1);
+  AddToSharedCell(histogram, rowCell + bin, stride, 1);
   if (VariantHas(variant, ChecksRange) && hasForce)
   {
-    AddToCell(histogram, rowCell + bins, stride, 1);
+    AddToSharedCell(histogram, rowCell + bins, stride, 1);
   }
 }
 

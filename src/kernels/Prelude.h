@@ -182,6 +182,13 @@ AddToCell(u32 * histogram, int cell, int stride, u32 weight)
   histogram[cell * stride] += weight;
 }
 
+/** The same of a cell that a device's neighbouring lanes often have in common. */
+inline void
+AddToSharedCell(u32 * histogram, int cell, int stride, u32 weight)
+{
+  AddToCell(histogram, cell, stride, weight);
+}
+
 /** histogram[(cell + k)·stride] += weights[k]. */
 inline void
 AddWindow(u32 * histogram, int cell, int stride, const u32 * weights)
