@@ -7,8 +7,10 @@
 #include "SideBySide.h"
 
 #include "itkCudaMeanAbsoluteDifferencesImageToImageMetricv4.h"
+#include "itkCudaPartialVolumeMutualInformationImageToImageMetricv4.h"
 #include "itkGPUCorrelationImageToImageMetricv4.h"
 #include "itkGPUDemonsImageToImageMetricv4.h"
+#include "itkGPUJointHistogramMutualInformationImageToImageMetricv4.h"
 #include "itkGPUMeanSquaresImageToImageMetricv4.h"
 
 #include <iostream>
@@ -83,6 +85,12 @@ Run(const example::CommandLine & line)
                                                                           headsByField,
                                                                           { 20, 44 },
                                                                           true);
+  using JointHistogram = itk::JointHistogramMutualInformationImageToImageMetricv4<ImageType, ImageType>;
+  rows.Register<JointHistogram, itk::GPUJointHistogramMutualInformationImageToImageMetricv4<ImageType, ImageType>>(
+    "Pairs/full/JointHistogram", heads, { 6, 28 }, true);
+  // ITK has none: its joint histogram's stands beside.
+  rows.Register<JointHistogram, itk::CudaPartialVolumeMutualInformationImageToImageMetricv4<ImageType, ImageType>>(
+    "Pairs/full/PartialVolume", heads, { 3, 6 }, false);
   return table.Measure();
 }
 

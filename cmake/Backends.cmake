@@ -7,9 +7,10 @@ set(_opencl_dir ${GPURegistration_SOURCE_DIR}/opencl)
 if(GPURegistration_HAS_CUDA)
   list(APPEND GPURegistration_SRCS ${_cuda_dir}/CorrelationRatioPasses.cu
        ${_cuda_dir}/CorrelationRatioSchemePasses.cu ${_cuda_dir}/CudaBackend.cu ${_cuda_dir}/CudaDeviceScope.cu
-       ${_cuda_dir}/CudaError.cu ${_cuda_dir}/CudaQueue.cu ${_cuda_dir}/CudaSort.cu ${_cuda_dir}/LinePasses.cu
-       ${_cuda_dir}/MattesPasses.cu ${_cuda_dir}/MovingImagePasses.cu ${_cuda_dir}/NeighborhoodPasses.cu
-       ${_cuda_dir}/PairPasses.cu
+       ${_cuda_dir}/CudaError.cu ${_cuda_dir}/CudaQueue.cu ${_cuda_dir}/CudaSort.cu
+       ${_cuda_dir}/JointHistogramPasses.cu ${_cuda_dir}/LinePasses.cu ${_cuda_dir}/MattesPasses.cu
+       ${_cuda_dir}/MovingImagePasses.cu ${_cuda_dir}/NeighborhoodPasses.cu ${_cuda_dir}/PairPasses.cu
+       ${_cuda_dir}/PartialVolumePasses.cu
        ${_cuda_dir}/ResamplePasses.cu)
 endif()
 if(GPURegistration_HAS_OPENCL)
@@ -43,14 +44,16 @@ if(GPURegistration_HAS_OPENCL)
       ${_kernel_dir}/ForceKernels.h
       ${ARGN})
   endfunction()
-  # One that has a histogram: its formulas (FORMULAS), what its groups do besides (GROUPS), and the entry points.
+  # One that has a histogram: its formulas (FORMULAS), how samples are counted that have a window (COUNTING), what its groups
+  # do besides (GROUPS), and the entry points.
   function(gpuregistration_embed_histogram_kernels name metric entries)
-    cmake_parse_arguments(PARSE_ARGV 3 _embed "" "" "FORMULAS;GROUPS")
+    cmake_parse_arguments(PARSE_ARGV 3 _embed "" "" "FORMULAS;COUNTING;GROUPS")
     gpuregistration_embed_metric_kernels(
       ${name}
       ${_kernel_dir}/Histogram.h
       ${_embed_FORMULAS}
       ${_opencl_dir}/${metric}Metric.cl
+      ${_embed_COUNTING}
       ${_kernel_dir}/HistogramKernels.h
       ${_embed_GROUPS}
       ${_opencl_dir}/SampleVolumes.cl
@@ -58,13 +61,22 @@ if(GPURegistration_HAS_OPENCL)
   endfunction()
   gpuregistration_embed_histogram_kernels(
     Mattes Mattes HistogramKernels FORMULAS ${_kernel_dir}/MattesSample.h ${_kernel_dir}/MattesPrecise.h
-    ${_kernel_dir}/MattesTable.h ${_kernel_dir}/MattesKernels.h)
+    ${_kernel_dir}/EntropyTable.h COUNTING ${_kernel_dir}/WindowCount.h GROUPS ${_kernel_dir}/EntropyTableKernels.h
+    ${_kernel_dir}/HistogramBatchKernels.h)
+  gpuregistration_embed_histogram_kernels(
+    PartialVolume PartialVolume HistogramKernels FORMULAS ${_kernel_dir}/PartialVolumeSample.h
+    ${_kernel_dir}/PartialVolumePrecise.h ${_kernel_dir}/EntropyTable.h GROUPS ${_kernel_dir}/EntropyTableKernels.h
+    ${_kernel_dir}/HistogramBatchKernels.h)
+  gpuregistration_embed_histogram_kernels(
+    JointHistogram JointHistogram HistogramKernels FORMULAS ${_kernel_dir}/JointHistogramSample.h
+    ${_kernel_dir}/JointHistogramPrecise.h ${_kernel_dir}/JointHistogramTable.h ${_kernel_dir}/JointHistogramKernels.h)
   gpuregistration_embed_histogram_kernels(
     CorrelationRatio CorrelationRatio HistogramKernels FORMULAS ${_kernel_dir}/BorderWeight.h
-    ${_kernel_dir}/CorrelationRatio.h ${_kernel_dir}/CorrelationRatioKernels.h)
+    ${_kernel_dir}/CorrelationRatio.h ${_kernel_dir}/CorrelationRatioKernels.h COUNTING ${_kernel_dir}/WindowCount.h
+    GROUPS ${_kernel_dir}/HistogramBatchKernels.h)
   gpuregistration_embed_histogram_kernels(
     CorrelationRatioSchemes CorrelationRatio CorrelationRatioSchemes FORMULAS ${_kernel_dir}/BorderWeight.h
-    ${_kernel_dir}/CorrelationRatio.h GROUPS ${_kernel_dir}/CorrelationRatioSchemes.h)
+    ${_kernel_dir}/CorrelationRatio.h COUNTING ${_kernel_dir}/WindowCount.h GROUPS ${_kernel_dir}/CorrelationRatioSchemes.h)
   gpuregistration_embed_metric_kernels(
     Pair ${_kernel_dir}/ValuePairs.h ${_kernel_dir}/ValuePairKernels.h ${_opencl_dir}/PairMetric.cl
     ${_opencl_dir}/SampleVolumes.cl ${_opencl_dir}/PairKernels.cl)
@@ -96,6 +108,7 @@ if(GPURegistration_HAS_OPENCL)
   set(_opencl_sources
       ${_opencl_dir}/CorrelationRatioPasses.cpp
       ${_opencl_dir}/CorrelationRatioSchemePasses.cpp
+      ${_opencl_dir}/JointHistogramPasses.cpp
       ${_opencl_dir}/LinePasses.cpp
       ${_opencl_dir}/MattesPasses.cpp
       ${_opencl_dir}/MovingImagePasses.cpp
@@ -108,15 +121,18 @@ if(GPURegistration_HAS_OPENCL)
       ${_opencl_dir}/OpenCLProgramCache.cpp
       ${_opencl_dir}/OpenCLQueue.cpp
       ${_opencl_dir}/PairPasses.cpp
+      ${_opencl_dir}/PartialVolumePasses.cpp
       ${_opencl_dir}/PrivateFolder.cpp
       ${_opencl_dir}/ResamplePasses.cpp
       ${CMAKE_CURRENT_BINARY_DIR}/OpenCLCorrelationRatioSource.cpp
       ${CMAKE_CURRENT_BINARY_DIR}/OpenCLCorrelationRatioSchemesSource.cpp
+      ${CMAKE_CURRENT_BINARY_DIR}/OpenCLJointHistogramSource.cpp
       ${CMAKE_CURRENT_BINARY_DIR}/OpenCLLineSource.cpp
       ${CMAKE_CURRENT_BINARY_DIR}/OpenCLMattesSource.cpp
       ${CMAKE_CURRENT_BINARY_DIR}/OpenCLMovingImageSource.cpp
       ${CMAKE_CURRENT_BINARY_DIR}/OpenCLNeighborhoodSource.cpp
       ${CMAKE_CURRENT_BINARY_DIR}/OpenCLPairSource.cpp
+      ${CMAKE_CURRENT_BINARY_DIR}/OpenCLPartialVolumeSource.cpp
       ${CMAKE_CURRENT_BINARY_DIR}/OpenCLResampleSource.cpp)
   # The cl... functions of OpenCLLoader.cpp must not get in the way of a program that links OpenCL itself.
   set_source_files_properties(${_opencl_sources} PROPERTIES COMPILE_OPTIONS

@@ -9,7 +9,9 @@
 
 #include "HistogramPasses.h"
 
+#include "WindowCount.h"
 #include "HistogramKernels.h"
+#include "HistogramBatchKernels.h"
 
 #include <algorithm>
 
@@ -116,7 +118,8 @@ __launch_bounds__(Lanes, ForceBlocks) ForceKernel(const __grid_constant__ TArgum
              forces);
 }
 
-template <typename TArguments>
+/** \tparam VHasBatches whether the metric has a SummaryGroup(). */
+template <typename TArguments, bool VHasBatches = true>
 class CudaHistogramPasses : public HistogramPasses<TArguments>
 {
 public:
@@ -129,7 +132,10 @@ public:
               queue.GetDeviceName());
     WithEachVariant<TArguments>([this](auto constant) {
       AllowLocalMemory(HistogramKernel<constant.value, TArguments>);
-      AllowLocalMemory(BatchHistogramKernel<constant.value, TArguments>);
+      if constexpr (VHasBatches)
+      {
+        AllowLocalMemory(BatchHistogramKernel<constant.value, TArguments>);
+      }
       AllowLocalMemory(ForceKernel<constant.value, TArguments>);
     });
   }
@@ -204,42 +210,45 @@ public:
   bool
   HasBatches() const override
   {
-    return true;
+    return VHasBatches;
   }
 
   void
   Summarize(const TArguments & a, BatchRange range, const HistogramArrays & arrays, const BatchArrays & batch) override
   {
-    const int variant = a.histogram.samples.variant;
-    WithVariant<TArguments>(variant, [&](auto constant) {
-      m_Queue.Launch("counting the histograms of a batch",
-                     BatchHistogramKernel<constant.value, TArguments>,
-                     GetGroups(a, range.count * ChunkCount(&a.histogram.samples)),
-                     Lanes,
-                     GetBandBytes(a.histogram) * a.histogram.histogramCopies,
+    if constexpr (VHasBatches)
+    {
+      const int variant = a.histogram.samples.variant;
+      WithVariant<TArguments>(variant, [&](auto constant) {
+        m_Queue.Launch("counting the histograms of a batch",
+                       BatchHistogramKernel<constant.value, TArguments>,
+                       GetGroups(a, range.count * ChunkCount(&a.histogram.samples)),
+                       Lanes,
+                       GetBandBytes(a.histogram) * a.histogram.histogramCopies,
+                       a,
+                       GetVolumes(*arrays.samples),
+                       AddressOf<SampleMaps>(batch.maps),
+                       range.first,
+                       AddressOf<u32>(arrays.chunkHistograms));
+      });
+      m_Queue.Launch("summing the histograms of a batch",
+                     CountsHalves(variant) ? BatchSumKernel<true, TArguments> : BatchSumKernel<false, TArguments>,
+                     dim3(static_cast<unsigned int>(range.count * CountSumGroups(&a.histogram))),
+                     BatchLanes,
+                     BatchLanes * sizeof(u64),
                      a,
-                     GetVolumes(*arrays.samples),
-                     AddressOf<SampleMaps>(batch.maps),
+                     AddressOf<u32>(arrays.chunkHistograms),
+                     AddressOf<u64>(batch.histograms));
+      m_Queue.Launch("summing a batch up",
+                     BatchSummaryKernel<TArguments>,
+                     dim3(static_cast<unsigned int>(range.count)),
+                     BatchLanes,
+                     BatchLanes * sizeof(u64),
+                     a,
                      range.first,
-                     AddressOf<u32>(arrays.chunkHistograms));
-    });
-    m_Queue.Launch("summing the histograms of a batch",
-                   CountsHalves(variant) ? BatchSumKernel<true, TArguments> : BatchSumKernel<false, TArguments>,
-                   dim3(static_cast<unsigned int>(range.count * CountSumGroups(&a.histogram))),
-                   BatchLanes,
-                   BatchLanes * sizeof(u64),
-                   a,
-                   AddressOf<u32>(arrays.chunkHistograms),
-                   AddressOf<u64>(batch.histograms));
-    m_Queue.Launch("summing a batch up",
-                   BatchSummaryKernel<TArguments>,
-                   dim3(static_cast<unsigned int>(range.count)),
-                   BatchLanes,
-                   BatchLanes * sizeof(u64),
-                   a,
-                   range.first,
-                   AddressOf<u64>(batch.histograms),
-                   AddressOf<i64>(batch.summaries));
+                     AddressOf<u64>(batch.histograms),
+                     AddressOf<i64>(batch.summaries));
+    }
   }
 
 protected:

@@ -226,6 +226,34 @@ AddWindow(u32 * histogram, int cell, int stride, const u32 * weights)
   }
 }
 
+/** histogram[cell·stride] += weight. */
+static __device__ __forceinline__ void
+AddToCell(u32 * histogram, int cell, int stride, u32 weight)
+{
+  atomicAdd(histogram + cell * stride, weight);
+}
+
+/** The same of a cell that neighbours often have in common: then one lane adds the warp's sum, as there. */
+static __device__ __forceinline__ void
+AddToSharedCell(u32 * histogram, int cell, int stride, u32 weight)
+{
+#  if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  const unsigned int active = __activemask();
+  int                isOneCell;
+  __match_all_sync(active, cell, &isOneCell);
+  if (isOneCell)
+  {
+    const u32 sum = __reduce_add_sync(active, weight);
+    if (static_cast<int>(threadIdx.x & 31u) == __ffs(static_cast<int>(active)) - 1)
+    {
+      atomicAdd(histogram + cell * stride, sum);
+    }
+    return;
+  }
+#  endif
+  atomicAdd(histogram + cell * stride, weight);
+}
+
 /** For all lanes of a group, of what they wrote to global memory, too. */
 static __device__ __forceinline__ void
 GlobalBarrier()

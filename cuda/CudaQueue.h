@@ -102,6 +102,8 @@ public:
   CreateCorrelationRatioPasses() override;
   std::unique_ptr<CorrelationRatioSchemePasses>
   CreateCorrelationRatioSchemePasses() override;
+  std::unique_ptr<JointHistogramPasses>
+  CreateJointHistogramPasses() override;
   std::unique_ptr<LinePasses>
   CreateLinePasses() override;
   std::unique_ptr<MattesPasses>
@@ -112,6 +114,8 @@ public:
   CreateNeighborhoodPasses() override;
   std::unique_ptr<PairPasses>
   CreatePairPasses() override;
+  std::unique_ptr<PartialVolumePasses>
+  CreatePartialVolumePasses() override;
   std::unique_ptr<ResamplePasses>
   CreateResamplePasses() override;
 

@@ -13,11 +13,13 @@ namespace gpureg
  *  EmbedKernels.cmake. */
 extern const char * const OpenCLCorrelationRatioSource;
 extern const char * const OpenCLCorrelationRatioSchemesSource;
+extern const char * const OpenCLJointHistogramSource;
 extern const char * const OpenCLLineSource;
 extern const char * const OpenCLMattesSource;
 extern const char * const OpenCLMovingImageSource;
 extern const char * const OpenCLNeighborhoodSource;
 extern const char * const OpenCLPairSource;
+extern const char * const OpenCLPartialVolumeSource;
 extern const char * const OpenCLResampleSource;
 
 /** A source's kernels compiled with these options for a device, from the cache on disk (OpenCLProgramCache) where

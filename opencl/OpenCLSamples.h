@@ -73,6 +73,7 @@ SetSampleKernelArguments(cl::Kernel &         kernel,
                      orAny(samples.coefficients ? samples.coefficients : samples.moving),
                      orAny(samples.gradient),
                      orAny(samples.mask),
+                     orAny(samples.movingBins),
                      others...);
 }
 

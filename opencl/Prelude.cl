@@ -145,6 +145,20 @@ AddWindow(__local u32 * histogram, int cell, int stride, const u32 * weights)
   }
 }
 
+/** histogram[cell·stride] += weight. */
+GPUREG_FUNCTION void
+AddToCell(__local u32 * histogram, int cell, int stride, u32 weight)
+{
+  atomic_add(histogram + cell * stride, weight);
+}
+
+/** The same of a cell that neighbours often have in common. */
+GPUREG_FUNCTION void
+AddToSharedCell(__local u32 * histogram, int cell, int stride, u32 weight)
+{
+  AddToCell(histogram, cell, stride, weight);
+}
+
 /** For all lanes of a group, of what they wrote to global memory, too. */
 GPUREG_FUNCTION void
 GlobalBarrier(void)

@@ -13,10 +13,11 @@ typedef char SampleMapsAreLaidOutAlike[sizeof(SampleMaps) == GPUREG_MAPS_BYTES ?
   __global const u16 *fixedBins, __global const float *fixedValues, __global const float *fixedGradients, \
     __global const i64 *points, __global const float *displacement, __global const float *moving,         \
     __global const float4 *quads, __global const float *coefficients, __global const float4 *gradient,    \
-    __global const u8 *mask
+    __global const u8 *mask, __global const u64 *movingBins
 
 #define GPUREG_VOLUMES \
-  fixedBins, fixedValues, fixedGradients, points, displacement, moving, quads, coefficients, gradient, mask
+  fixedBins, fixedValues, fixedGradients, points, displacement, moving, quads, coefficients, gradient, mask, \
+    movingBins
 
 GPUREG_FUNCTION SampleVolumes
 MakeSampleVolumes(GPUREG_VOLUME_PARAMETERS)
@@ -33,6 +34,7 @@ MakeSampleVolumes(GPUREG_VOLUME_PARAMETERS)
   volumes.coefficients = coefficients;
   volumes.gradient = gradient;
   volumes.mask = mask;
+  volumes.movingBins = movingBins;
   volumes.preciseMoving = (__global const i64 *)moving;
   volumes.preciseCoefficients = (__global const i64 *)coefficients;
   return volumes;

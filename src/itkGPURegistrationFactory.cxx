@@ -50,6 +50,8 @@ GetClasses()
       [](Factory & factory) { AddEachDimension(factory, [](Factory & f, auto of) { of.AddCorrelation(f); }); } },
     { "DemonsImageToImageMetricv4",
       [](Factory & factory) { AddEachDimension(factory, [](Factory & f, auto of) { of.AddDemons(f); }); } },
+    { "JointHistogramMutualInformationImageToImageMetricv4",
+      [](Factory & factory) { AddEachDimension(factory, [](Factory & f, auto of) { of.AddJointHistogram(f); }); } },
     { "MattesMutualInformationImageToImageMetricv4",
       [](Factory & factory) { AddEachDimension(factory, [](Factory & f, auto of) { of.AddMattes(f); }); } },
     { "MeanSquaresImageToImageMetricv4",

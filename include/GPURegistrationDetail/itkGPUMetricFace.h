@@ -49,12 +49,21 @@ public:
   void
   Initialize(const TInitialize & initialize, const TUpdate & update)
   {
+    this->Initialize([] {}, initialize, update);
+  }
+
+  /** The same; before, check() throws for what else cannot be used. */
+  template <typename TCheck, typename TInitialize, typename TUpdate>
+  void
+  Initialize(const TCheck & check, const TInitialize & initialize, const TUpdate & update)
+  {
     m_IsInitialized = false;
     m_LeftToParent.clear();
     try
     {
       MetricImages<TMetric>(m_Metric).UpdateAndCheckAreFinite();
       this->CheckSettings();
+      check();
     }
     catch (const GPUBadInputError & error)
     {

@@ -61,6 +61,20 @@ DescribeByValues()
   };
 }
 
+/** Their bins, and their places between a bin and the next, from -1/2 to 1/2. */
+template <typename TBinOf, typename TPlaceOf>
+auto
+DescribeByBinsAndPlaces(const TBinOf & binOf, const TPlaceOf & placeOf)
+{
+  return [binOf, placeOf](gpureg::FixedSamples & side, const MetricScales & scales, const auto & makeFiller) {
+    side.bins = makeFiller(std::uint16_t{ 0xFFFF }, binOf);
+    side.scale.range = side.scale.largest = scales.end;
+    side.values = side.precision == gpureg::Precision::Double
+                    ? makeFiller(gpureg::NoFixedValue, placeOf)
+                    : makeFiller(static_cast<float>(gpureg::NoFixedValue), placeOf);
+  };
+}
+
 /** Copies a scalar image as the engine wants it: (v - minimum)/unit, or v - minimum in double precision. */
 template <typename TImage>
 gpureg::Filler
@@ -81,6 +95,29 @@ MakeValueFiller(const TImage * image, gpureg::Precision precision, double minimu
     {
       values[i] = static_cast<float>((buffer[first + i] - minimum) / unit);
     }
+  };
+}
+
+/** Of bins between a minimum and a maximum the one that a value is in; what lies beyond, or is not a number, is in the first
+ *  or the last. */
+inline SizeValueType
+FindBinBetween(double value, double minimum, double maximum, SizeValueType bins)
+{
+  const double place = static_cast<double>(bins) * (value - minimum) / (maximum - minimum);
+  return place > 0.0 ? static_cast<SizeValueType>(std::min(place, static_cast<double>(bins - 1))) : 0;
+}
+
+/** Each voxel's bin. */
+template <typename TImage>
+gpureg::Filler
+MakeBinFiller(const TImage * image, const MetricScales & scales)
+{
+  const auto * const buffer = image->GetBufferPointer();
+  return [buffer, scales](std::int64_t first, std::int64_t count, void * out) {
+    std::transform(buffer + first, buffer + first + count, static_cast<std::uint8_t *>(out), [&scales](auto value) {
+      return static_cast<std::uint8_t>(
+        FindBinBetween(static_cast<double>(value), scales.minimum, scales.maximum, scales.bins));
+    });
   };
 }
 
@@ -425,9 +462,9 @@ private:
     }
     return [this, write](std::int64_t first, std::int64_t count, void * out) {
       this->ForEachSamplePoint(first, count, [&](std::int64_t i, const VirtualPointType & virtualPoint) {
-        typename Superclass::FixedImagePointType    fixedPoint;
-        typename Superclass::FixedImagePixelType    value;
-        typename Superclass::FixedImageGradientType gradient;
+        typename Superclass::FixedImagePointType fixedPoint;
+        typename Superclass::FixedImagePixelType value;
+        typename TMetric::FixedImageGradientType gradient;
         gradient.Fill(0);
         if (m_Metric.TransformAndEvaluateFixedPoint(virtualPoint, fixedPoint, value))
         {
@@ -450,6 +487,10 @@ private:
     side.size = Geometry::SizeOf<ImageDimension>(image.GetBufferedRegion().GetSize());
     side.precision = this->ChoosePrecision();
     side.values = MakeValueFiller(&image, side.precision, minimum, unit);
+    if (m_Scales.bins > 0)
+    {
+      side.bins = MakeBinFiller(&image, m_Scales);
+    }
 
     if (IsExactly<NearestNeighborInterpolateImageFunction<MovingImageType, CoordinateType>>(
           m_Metric.m_MovingInterpolator))

@@ -18,6 +18,9 @@ struct MetricScales
   /** Fixed values, where the metric samples them, become (v - fixedMinimum)/fixedUnit. */
   double fixedMinimum = 0;
   double fixedUnit = 1;
+  /** Where a metric reads nothing but the moving voxels' bins: so many between minimum and maximum; what lies beyond is in
+   *  the first and the last. */
+  unsigned int bins = 0;
   /** Values outside of the range make a sample invalid. Else there are none: the scales follow the voxels. */
   bool checksRange = false;
   /** Values are precise, however many samples there are. */

@@ -10,6 +10,15 @@
 namespace gpureg
 {
 
+/** What a joint histogram says, of one of many candidates. */
+struct MutualInformation
+{
+  /** Of valid samples. */
+  double count = 0;
+  double mutualInformation = 0;
+  double normalized = 0;
+};
+
 /** The joint density p(i, k) of fixed bin i and moving bin k, its marginals, and the similarities that
  *  follow from it, in double precision. */
 class GPURegistration_EXPORT JointDensity

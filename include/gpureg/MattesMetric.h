@@ -3,6 +3,7 @@
 #define gpureg_MattesMetric_h
 
 #include "gpureg/Error.h"
+#include "gpureg/JointDensity.h"
 #include "gpureg/Metric.h"
 
 #include <cstdint>
@@ -22,15 +23,6 @@ struct MattesResult : ForceResult
   /** Joint histogram, fixed bins × moving bins, moving fastest, in units of 1/countUnit. */
   std::vector<std::uint64_t> histogram;
   double                     countUnit = 1;
-};
-
-/** What a joint histogram says, of one of many candidates. */
-struct MutualInformation
-{
-  /** Of valid samples. */
-  double count = 0;
-  double mutualInformation = 0;
-  double normalized = 0;
 };
 
 /** Entropy-based similarity of two images. Moving values are scaled to bins above the minimum, in [0, bins - 4]. A force is

@@ -87,6 +87,8 @@ struct MovingImage
   Filler     coefficients;
   ValueScale scale;
   double     unit = 1;
+  /** uint8, one a voxel: its bin, for a metric that reads nothing else of the image. */
+  Filler bins;
   /** float[3], one a voxel, along physical axes, scaled; … */
   Filler gradient;
   /** … or how to make it. Neither: central differences of the values. */

@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gpureg/MattesMetric.h"
 
-#include "gpureg/JointDensity.h"
-
+#include "EntropySums.h"
 #include "HistogramEvaluation.h"
 #include "MattesPasses.h"
 
-#include <array>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
@@ -34,39 +29,6 @@ HistogramNeeds
 GetNeeds(int bins)
 {
   return { kernels::MaximumSamplesPerChunk, GetRangeEnd(bins) };
-}
-
-/** From what kernels/MattesKernels.h sums up: N, and Σ n ln n over the cells, the fixed bins and the moving ones. */
-MutualInformation
-FindFromSums(const std::array<std::int64_t, kernels::SummaryCount> & sums, double countUnit)
-{
-  MutualInformation value;
-  if (sums[0] > 0)
-  {
-    const auto   count = static_cast<double>(sums[0]);
-    const auto   entropyOf = [count](std::int64_t sum) { return std::log(count) - static_cast<double>(sum) / count; };
-    const double joint = entropyOf(sums[1]);
-    const double marginal = entropyOf(sums[2]) + entropyOf(sums[3]);
-    value.count = count / countUnit;
-    value.mutualInformation = marginal - joint;
-    value.normalized = marginal / joint;
-  }
-  return value;
-}
-
-MutualInformation
-FindFromHistogram(const MattesResult & result, int bins)
-{
-  MutualInformation  value;
-  const JointDensity density(std::vector<double>(result.histogram.begin(), result.histogram.end()),
-                             static_cast<std::size_t>(bins));
-  if (density.GetCountSum() > 0)
-  {
-    value.count = density.GetCountSum() / result.countUnit;
-    value.mutualInformation = density.GetMutualInformation();
-    value.normalized = density.GetNormalizedMutualInformation();
-  }
-  return value;
 }
 } // namespace
 
@@ -126,13 +88,13 @@ MattesMetric::EvaluateBatch(const std::vector<SampleMapping> & mappings, const P
   {
     for (const auto & sums : summaries->sums)
     {
-      values.push_back(FindFromSums(sums, summaries->countUnit));
+      values.push_back(FindMutualInformation(sums, summaries->countUnit));
     }
     return values;
   }
   for (const SampleMapping & mapping : mappings)
   {
-    values.push_back(FindFromHistogram(this->Evaluate(mapping, Forces::None, false, parallelFor), m_Bins));
+    values.push_back(FindMutualInformation(this->Evaluate(mapping, Forces::None, false, parallelFor), m_Bins));
   }
   return values;
 }

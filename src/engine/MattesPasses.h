@@ -6,7 +6,7 @@
 
 #include "MattesSample.h"
 #include "MattesPrecise.h"
-#include "MattesTable.h"
+#include "EntropyTable.h"
 
 namespace gpureg
 {

@@ -39,6 +39,35 @@ MakeScaledFiller(const MovingImage & image)
   };
 }
 
+/** Each voxel's bin with those of its next ones along x, y and z, a byte each, x first; an edge's repeated beyond it. */
+Filler
+MakeBinCellFiller(const MovingImage & image)
+{
+  return [&image](std::int64_t first, std::int64_t count, void * out) {
+    const std::int64_t       row = image.size[0];
+    const std::int64_t       slice = row * image.size[1];
+    const std::int64_t       end = std::min(CountOf(image.size), first + count + slice + row + 1);
+    std::vector<kernels::u8> bins(static_cast<std::size_t>(end - first));
+    image.bins(first, end - first, bins.data());
+    auto * const cells = static_cast<kernels::u64 *>(out);
+    for (std::int64_t i = 0; i < count; ++i)
+    {
+      const std::int64_t voxel = first + i;
+      const std::int64_t steps[3] = { voxel % row + 1 < row ? 1 : 0,
+                                      voxel / row % image.size[1] + 1 < image.size[1] ? row : 0,
+                                      voxel / slice + 1 < image.size[2] ? slice : 0 };
+      kernels::u64 cell = 0;
+      for (int corner = 0; corner < 8; ++corner)
+      {
+        const std::int64_t next =
+          i + (corner & 1 ? steps[0] : 0) + (corner & 2 ? steps[1] : 0) + (corner & 4 ? steps[2] : 0);
+        cell |= kernels::u64{ bins[static_cast<std::size_t>(next)] } << (8 * corner);
+      }
+      cells[i] = cell;
+    }
+  };
+}
+
 /** A gradient that was made on the host and, where they are read, the values: the second pass reads both side by side with
  *  eight 16-byte loads. */
 Filler
@@ -79,6 +108,17 @@ void
 MovingVolumes::Fill(const MovingImage & image, bool deviceReadsQuads, SampleArrays & arrays)
 {
   const std::int64_t count = CountOf(image.size);
+  FillExactly(
+    m_Queue, arrays.movingBins, sizeof(kernels::u64), count, image.bins ? MakeBinCellFiller(image) : Filler());
+  if (image.bins)
+  {
+    FillExactly(m_Queue, arrays.mask, 1, CountOf(image.maskSize), image.mask);
+    arrays.moving.reset();
+    arrays.quads.reset();
+    arrays.coefficients.reset();
+    arrays.gradient.reset();
+    return;
+  }
   // Nearest-voxel interpolation reads the values themselves; linear interpolation quads, where the device
   // wants them; a spline only its coefficients, but for central differences.
   const bool interpolates = image.splineOrder == 1 || !HasGradient(image);

@@ -63,10 +63,14 @@ class HistogramPasses;
 namespace kernels
 {
 struct CorrelationRatioArguments;
+struct JointHistogramArguments;
 struct MattesArguments;
+struct PartialVolumeArguments;
 } // namespace kernels
 using CorrelationRatioPasses = HistogramPasses<kernels::CorrelationRatioArguments>;
+using JointHistogramPasses = HistogramPasses<kernels::JointHistogramArguments>;
 using MattesPasses = HistogramPasses<kernels::MattesArguments>;
+using PartialVolumePasses = HistogramPasses<kernels::PartialVolumeArguments>;
 
 /** An ordered stream of work on one device. What is enqueued runs after what was enqueued before, but for copies from
  *  and to buffers that change hands, so that they overlap other work: StartUpload's and StartDownload's. One thread at
@@ -192,6 +196,8 @@ public:
   /** Null where one loop does for all schemes: on the host. */
   virtual std::unique_ptr<CorrelationRatioSchemePasses>
   CreateCorrelationRatioSchemePasses() = 0;
+  virtual std::unique_ptr<JointHistogramPasses>
+  CreateJointHistogramPasses() = 0;
   virtual std::unique_ptr<LinePasses>
   CreateLinePasses() = 0;
   virtual std::unique_ptr<MattesPasses>
@@ -202,6 +208,8 @@ public:
   CreateNeighborhoodPasses() = 0;
   virtual std::unique_ptr<PairPasses>
   CreatePairPasses() = 0;
+  virtual std::unique_ptr<PartialVolumePasses>
+  CreatePartialVolumePasses() = 0;
   virtual std::unique_ptr<ResamplePasses>
   CreateResamplePasses() = 0;
 

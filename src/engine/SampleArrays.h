@@ -34,6 +34,7 @@ struct SampleArrays
   MemoryPointer coefficients;
   MemoryPointer gradient;
   MemoryPointer mask;
+  MemoryPointer movingBins;
 };
 
 /** They as kernels see them. \param addressOf from a MemoryPointer to its address, null if there is none. */
@@ -57,7 +58,8 @@ MakeSampleVolumes(const SampleArrays & arrays, const TAddressOf & addressOf)
            get(float{}, arrays.fixedGradients),
            get(kernels::i64{}, arrays.moving),
            get(kernels::i64{}, coefficients),
-           get(kernels::i64{}, arrays.fixedValues) };
+           get(kernels::i64{}, arrays.fixedValues),
+           get(kernels::u64{}, arrays.movingBins) };
 }
 
 /** How a device wants its samples. */

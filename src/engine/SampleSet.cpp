@@ -267,6 +267,7 @@ SampleSet::SetMoving(const MovingImage & image, bool readsQuads, const ParallelF
   CheckSize(image.size, "a moving image");
   CheckSize(image.maskSize, "a moving mask");
   m_Moving = {};
+  m_ReadsQuads = readsQuads;
   Operate(m_Queue, parallelFor, [&] { m_MovingVolumes.Fill(image, readsQuads, m_Arrays); });
   m_Moving = image;
 }
@@ -343,6 +344,15 @@ SampleSet::MakeProblem(const SampleMapping & mapping, Forces forces, double scal
 int
 SampleSet::FindVariant(const SampleMapping & mapping, Forces forces) const
 {
+  const int ofBoth =
+    (IsPrecise() ? kernels::SamplesArePrecise : 0) | (m_Fixed.pointCount > 0 ? kernels::SamplesArePoints : 0) |
+    (mapping.displacement ? kernels::SamplesAreDisplaced : 0) | (m_Moving.mask ? kernels::MovingHasMask : 0);
+  if (m_Moving.bins)
+  {
+    // Cells of bins are read at once, as quads are, wherever there are no 64-bit integers in their places.
+    return ofBoth | (forces == Forces::OfEachSample ? kernels::WritesForces : 0) |
+           (m_ReadsQuads && !IsPrecise() ? kernels::ReadsQuads : 0);
+  }
   // What only forces ask for would have a value computed by a more general kernel than it needs.
   int ofForces = 0;
   if (forces != Forces::None)
@@ -352,10 +362,7 @@ SampleSet::FindVariant(const SampleMapping & mapping, Forces forces) const
                 : HasGradient(m_Moving) ? 0
                                         : kernels::GradientByDifferences);
   }
-  return ofForces | (IsPrecise() ? kernels::SamplesArePrecise : 0) |
-         (m_Fixed.pointCount > 0 ? kernels::SamplesArePoints : 0) |
-         (mapping.displacement ? kernels::SamplesAreDisplaced : 0) | (m_Moving.mask ? kernels::MovingHasMask : 0) |
-         (m_Moving.splineOrder != 1 ? kernels::InterpolatesSpline : 0) |
+  return ofForces | ofBoth | (m_Moving.splineOrder != 1 ? kernels::InterpolatesSpline : 0) |
          (m_Moving.checksRange ? kernels::ChecksRange : 0) | (m_Arrays.quads ? kernels::ReadsQuads : 0);
 }
 
@@ -430,7 +437,8 @@ SampleSet::GetDeviceBytes() const
                                        &m_Arrays.quads,
                                        &m_Arrays.coefficients,
                                        &m_Arrays.gradient,
-                                       &m_Arrays.mask })
+                                       &m_Arrays.mask,
+                                       &m_Arrays.movingBins })
   {
     bytes += static_cast<std::int64_t>(SizeOf(*array));
   }

@@ -135,6 +135,7 @@ private:
   FixedSamples  m_Fixed;
   std::uint64_t m_FixedStamp = 0;
   MovingImage   m_Moving;
+  bool          m_ReadsQuads = false;
   double        m_FarthestPoint = 0;
   SampleArrays  m_Arrays;
 };

@@ -19,6 +19,8 @@ struct MetricOverrides
   static void
   AddDemons(itk::GPURegistrationFactory & factory);
   static void
+  AddJointHistogram(itk::GPURegistrationFactory & factory);
+  static void
   AddMattes(itk::GPURegistrationFactory & factory);
   static void
   AddMeanSquares(itk::GPURegistrationFactory & factory);

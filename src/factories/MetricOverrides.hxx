@@ -8,6 +8,7 @@
 #include "itkGPUANTSNeighborhoodCorrelationImageToImageMetricv4.h"
 #include "itkGPUCorrelationImageToImageMetricv4.h"
 #include "itkGPUDemonsImageToImageMetricv4.h"
+#include "itkGPUJointHistogramMutualInformationImageToImageMetricv4.h"
 #include "itkGPUMeanSquaresImageToImageMetricv4.h"
 
 #include "itkImage.h"
@@ -65,6 +66,15 @@ void
 MetricOverrides<VDimension>::AddDemons(itk::GPURegistrationFactory & factory)
 {
   OverrideMetric<itk::DemonsImageToImageMetricv4, itk::GPUDemonsImageToImageMetricv4, VDimension>(factory);
+}
+
+template <unsigned int VDimension>
+void
+MetricOverrides<VDimension>::AddJointHistogram(itk::GPURegistrationFactory & factory)
+{
+  OverrideMetric<itk::JointHistogramMutualInformationImageToImageMetricv4,
+                 itk::GPUJointHistogramMutualInformationImageToImageMetricv4,
+                 VDimension>(factory);
 }
 
 template <unsigned int VDimension>

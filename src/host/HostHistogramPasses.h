@@ -8,21 +8,14 @@
 
 #include "HistogramPasses.h"
 
+#include "WindowCount.h"
+
 #include <algorithm>
 
 namespace gpureg
 {
 
 using namespace kernels;
-
-inline void
-AddWindow(u32 * window, const u32 * weights)
-{
-  for (int k = 0; k < 4; ++k)
-  {
-    window[k] += weights[k];
-  }
-}
 
 template <typename TArguments>
 class HostHistogramPasses : public HistogramPasses<TArguments>
@@ -64,25 +57,12 @@ public:
           const int row = v.fixedBins[walk.sample];
           float     x[3];
           i64       position[3];
-          u32       weights[WindowCells], low[WindowCells];
-          int       first = 0;
           if (row == InvalidBin)
           {
             return;
           }
           MapSample(variant, &h.samples, &maps, &v, &walk, x, position);
-          if (CountsHalves(variant))
-          {
-            if (FindPreciseWindow(variant, &a, &maps, &v, position, &first, weights, low))
-            {
-              AddWindow(histogram + row * h.columns + first, weights);
-              AddWindow(histogram + cells + row * h.columns + first, low);
-            }
-          }
-          else if (FindWindow(variant, &a, &maps, &v, position, &first, weights))
-          {
-            AddWindow(histogram + row * h.columns + first, weights);
-          }
+          CountSample(variant, &a, &maps, &v, position, histogram, row * h.columns, static_cast<int>(cells), 1);
         });
       });
     });
@@ -136,8 +116,9 @@ public:
           {
             MapSample(variant, &h.samples, &maps, &v, &walk, x, position);
             valid = VariantHas(variant, SamplesArePrecise)
-                      ? FindPreciseForce(variant, &a, &maps, &v, position, preciseTable + row * h.tableColumns, force)
-                      : FindForce(variant, &a, &maps, &v, position, table + row * h.tableColumns, force);
+                      ? FindPreciseForce(
+                          variant, &a, &maps, &v, walk.sample, position, preciseTable + row * h.tableColumns, force)
+                      : FindForce(variant, &a, &maps, &v, walk.sample, position, table + row * h.tableColumns, force);
           }
           if (VariantHas(variant, WritesForces))
           {

@@ -5,8 +5,10 @@
 #include "Backend.h"
 #include "CorrelationRatioPasses.h"
 #include "CorrelationRatioSchemePasses.h"
+#include "JointHistogramPasses.h"
 #include "LinePasses.h"
 #include "MattesPasses.h"
+#include "PartialVolumePasses.h"
 #include "ResamplePasses.h"
 
 namespace gpureg
@@ -73,6 +75,8 @@ public:
   CreateCorrelationRatioPasses() override;
   std::unique_ptr<CorrelationRatioSchemePasses>
   CreateCorrelationRatioSchemePasses() override;
+  std::unique_ptr<JointHistogramPasses>
+  CreateJointHistogramPasses() override;
   std::unique_ptr<LinePasses>
   CreateLinePasses() override;
   std::unique_ptr<MattesPasses>
@@ -83,6 +87,8 @@ public:
   CreateNeighborhoodPasses() override;
   std::unique_ptr<PairPasses>
   CreatePairPasses() override;
+  std::unique_ptr<PartialVolumePasses>
+  CreatePartialVolumePasses() override;
   std::unique_ptr<ResamplePasses>
   CreateResamplePasses() override;
   void

@@ -1,89 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the Mattes metric's passes on the host have of their own. src/kernels/MattesKernels.h holds the twin for CUDA and
-// OpenCL.
-#include "HostHistogramPasses.h"
+// The Mattes metric's passes on the host.
+#include "HostEntropyPasses.h"
 
 #include "MattesPasses.h"
-
-#include <algorithm>
-#include <vector>
 
 namespace gpureg
 {
 
-namespace
-{
-class HostMattesPasses : public HostHistogramPasses<MattesArguments>
-{
-public:
-  using HostHistogramPasses::HostHistogramPasses;
-
-  void
-  Table(const MattesArguments & a, const HistogramArrays & arrays) override
-  {
-    const u64 *        histogram = AddressOf<u64>(arrays.sums);
-    float *            table = AddressOf<float>(arrays.table);
-    const int          bins = a.histogram.rows;
-    std::vector<float> fixedMarginal(bins), movingMarginal(bins);
-    std::vector<u64>   columns(bins);
-    float              count = 0;
-    ++GetQueue().statistics.launches;
-    for (int bin = 0; bin < bins; ++bin)
-    {
-      u64 row = 0, column = 0;
-      for (int other = 0; other < bins; ++other)
-      {
-        row += histogram[bin * bins + other];
-        column += histogram[other * bins + bin];
-      }
-      fixedMarginal[bin] = static_cast<float>(row);
-      movingMarginal[bin] = static_cast<float>(column);
-      columns[bin] = column;
-      count += static_cast<float>(row);
-    }
-    const float scale = 1.0f / count;
-    float       marginalEntropies = 0, jointEntropy = 0;
-    for (int bin = 0; bin < bins; ++bin)
-    {
-      marginalEntropies += EntropyTerm(fixedMarginal[bin] * scale) + EntropyTerm(movingMarginal[bin] * scale);
-    }
-    for (int cell = 0; cell < bins * bins; ++cell)
-    {
-      jointEntropy += EntropyTerm(static_cast<float>(histogram[cell]) * scale);
-    }
-    const float inverseJointEntropy = jointEntropy > 0 ? 1.0f / jointEntropy : 0.0f;
-    if (VariantHas(a.histogram.samples.variant, SamplesArePrecise))
-    {
-      i64 * const      preciseTable = AddressOf<i64>(arrays.table);
-      std::vector<i64> logarithms(bins);
-      std::transform(columns.begin(), columns.end(), logarithms.begin(), LogOfCount);
-      for (int cell = 0; cell < bins * bins; ++cell)
-      {
-        preciseTable[cell] = PreciseTableEntry(a.normalized,
-                                               LogOfCount(histogram[cell]),
-                                               logarithms[cell % bins],
-                                               marginalEntropies * inverseJointEntropy,
-                                               inverseJointEntropy);
-      }
-      return;
-    }
-    for (int cell = 0; cell < bins * bins; ++cell)
-    {
-      table[cell] = TableEntry(a.normalized,
-                               static_cast<float>(histogram[cell]) * scale,
-                               movingMarginal[cell % bins] * scale,
-                               scale,
-                               marginalEntropies * inverseJointEntropy,
-                               inverseJointEntropy);
-    }
-  }
-};
-} // namespace
-
 std::unique_ptr<MattesPasses>
 HostQueue::CreateMattesPasses()
 {
-  return std::make_unique<HostMattesPasses>(*this);
+  return std::make_unique<HostEntropyPasses<MattesArguments>>(*this);
 }
 
 } // namespace gpureg

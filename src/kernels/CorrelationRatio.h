@@ -195,10 +195,12 @@ FindForce(int                               variant,
           const CorrelationRatioArguments * a,
           const SampleMaps *                maps,
           const SampleVolumes *             v,
+          i64                               sample,
           const i64 *                       position,
           GPUREG_LOCAL const float *        tableRow,
           float *                           force)
 {
+  (void)sample;
   float gradient[3], y = 0.0f;
   if (!SampleMovingValueAndGradient(variant, &a->histogram.samples, maps, v, position, &y, gradient))
   {
@@ -225,10 +227,12 @@ FindPreciseForce(int                               variant,
                  const CorrelationRatioArguments * a,
                  const SampleMaps *                maps,
                  const SampleVolumes *             v,
+                 i64                               sample,
                  const i64 *                       position,
                  GPUREG_LOCAL const i64 *          tableRow,
                  float *                           force)
 {
+  (void)sample;
   i64   y;
   float gradient[3];
   if (!FindPreciseScaledValue(variant, a, maps, v, position, &y))

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sums over the samples of each fixed bin, in fixed point: integers add up to the same sum in any order. A fixed bin has a
-// row of cells (moving bins of a joint histogram, or sums of powers of moving values), of which a sample counts in four
-// neighbours, its window; and a row of a table, by which its samples' forces are weighed.
-// A metric says which by FindWindow(), ReadChunk() and FindForce(), and their precise twins.
+// row of cells (moving bins of a joint histogram, or sums of powers of moving values), of which a sample counts in some, as
+// a rule in four neighbours, its window; and a row of a table, by which its samples' forces are weighed.
+// A metric says which by CountSample(), or FindWindow() and WindowCount.h; ReadChunk() and FindForce(); and precise twins.
 // Shared by C++, CUDA C++ and OpenCL C.
 #ifndef gpureg_kernels_Histogram_h
 #define gpureg_kernels_Histogram_h

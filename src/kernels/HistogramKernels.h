@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The work-groups of the two passes of every metric that has a histogram, for the devices that have work-groups: CUDA and
-// OpenCL. MetricArguments is the metric's own; its FindWindow(), ReadChunk(), FindForce() and their precise twins come
-// before this. src/host/HostHistogramPasses.h says the same in plain loops and is what these are tested against.
+// OpenCL. MetricArguments is the metric's own; its CountSample(), ReadChunk(), FindForce() and FindPreciseForce() come before
+// this. src/host/HostHistogramPasses.h says the same in plain loops and is what these are tested against.
 //
 // A prelude for these adds: GPUREG_LOCAL, GPUREG_GROUP_FUNCTION, GPUREG_METRIC_GROUP_FUNCTION, LaneIndex(), LaneCount(),
 // GroupIndex(), GroupIndexY(), GroupCountY(), LocalBarrier(), AddWindow().
@@ -43,20 +43,7 @@ CountLane(int                     variant,
       continue;
     }
     MapSample(variant, &h->samples, maps, v, &walk, x, position);
-    int first;
-    u32 weights[WindowCells], low[WindowCells];
-    if (CountsHalves(variant))
-    {
-      if (FindPreciseWindow(variant, a, maps, v, position, &first, weights, low))
-      {
-        AddWindow(histogram, row * h->columns + first, stride, weights);
-        AddWindow(histogram, bandCells + row * h->columns + first, stride, low);
-      }
-    }
-    else if (FindWindow(variant, a, maps, v, position, &first, weights))
-    {
-      AddWindow(histogram, row * h->columns + first, stride, weights);
-    }
+    CountSample(variant, a, maps, v, position, histogram, row * h->columns, bandCells, stride);
   }
 }
 
@@ -231,9 +218,10 @@ ForceGroup(int                        variant,
     if (isMine)
     {
       MapSample(variant, &h->samples, maps, v, &walk, x, position);
-      isValid = VariantHas(variant, SamplesArePrecise)
-                  ? FindPreciseForce(variant, a, maps, v, position, preciseRows + row * h->tableColumns, force)
-                  : FindForce(variant, a, maps, v, position, scratch + row * h->tableColumns, force);
+      isValid =
+        VariantHas(variant, SamplesArePrecise)
+          ? FindPreciseForce(variant, a, maps, v, walk.sample, position, preciseRows + row * h->tableColumns, force)
+          : FindForce(variant, a, maps, v, walk.sample, position, scratch + row * h->tableColumns, force);
     }
     if (VariantHas(variant, WritesForces))
     {
@@ -264,61 +252,6 @@ ForceGroup(int                        variant,
   {
     partials[((i64)chunk * GroupCountY() + GroupIndexY()) * PartialCount(variant) + lane] = scratch[lane * lanes];
   }
-}
-
-/** Pass 1 of a batch of candidates: HistogramGroup, where candidates' chunks follow each other, batch[candidate] says where
- *  its samples map to, and slots are numbered as groups are. */
-GPUREG_METRIC_GROUP_FUNCTION void
-BatchHistogramGroup(int                              variant,
-                    const MetricArguments *          a,
-                    GPUREG_GLOBAL const SampleMaps * batch,
-                    int                              firstCandidate,
-                    const SampleVolumes *            v,
-                    GPUREG_LOCAL u32 *               histogram,
-                    GPUREG_GLOBAL u32 *              chunkHistograms)
-{
-  const int        chunks = ChunkCount(&a->histogram.samples);
-  const SampleMaps maps = batch[firstCandidate + GroupIndex() / chunks];
-  HistogramGroup(variant, a, &maps, v, GroupIndex() % chunks, GroupIndex(), histogram, chunkHistograms);
-}
-
-/** SumHistogramsGroup of each candidate: histograms[candidate][cell]. */
-GPUREG_METRIC_GROUP_FUNCTION void
-BatchSumGroup(int                       variant,
-              const MetricArguments *   a,
-              GPUREG_GLOBAL const u32 * chunkHistograms,
-              GPUREG_LOCAL u64 *        shareSums,
-              GPUREG_GLOBAL u64 *       histograms)
-{
-  const HistogramArguments * h = &a->histogram;
-  const int                  chunks = ChunkCount(&h->samples);
-  const int                  groups = CountSumGroups(h);
-  const int                  candidate = GroupIndex() / groups;
-  SumHistogramsGroup(variant,
-                     a,
-                     GroupIndex() % groups,
-                     chunks,
-                     0,
-                     chunkHistograms + BandInChunk(variant, h, candidate * chunks, 0),
-                     shareSums,
-                     histograms + (i64)candidate * h->rows * h->columns);
-}
-
-/** The metric's SummaryGroup of each candidate: summaries[firstCandidate + candidate][SummaryCount]. */
-GPUREG_METRIC_GROUP_FUNCTION void
-BatchSummaryGroup(int                       variant,
-                  const MetricArguments *   a,
-                  int                       firstCandidate,
-                  GPUREG_GLOBAL const u64 * histograms,
-                  GPUREG_LOCAL u64 *        scratch,
-                  GPUREG_GLOBAL i64 *       summaries)
-{
-  const i64 candidate = GroupIndex();
-  SummaryGroup(variant,
-               a,
-               histograms + candidate * a->histogram.rows * a->histogram.columns,
-               scratch,
-               summaries + (firstCandidate + candidate) * SummaryCount);
 }
 
 GPUREG_NAMESPACE_END

@@ -73,10 +73,12 @@ FindPreciseForce(int                      variant,
                  const MattesArguments *  a,
                  const SampleMaps *       maps,
                  const SampleVolumes *    v,
+                 i64                      sample,
                  const i64 *              position,
                  GPUREG_LOCAL const i64 * tableRow,
                  float *                  force)
 {
+  (void)sample;
   i64   value, t;
   float gradient[3];
   if (!FindPreciseMattesValue(variant, a, maps, v, position, &value))

@@ -117,10 +117,12 @@ FindForce(int                        variant,
           const MattesArguments *    a,
           const SampleMaps *         maps,
           const SampleVolumes *      v,
+          i64                        sample,
           const i64 *                position,
           GPUREG_LOCAL const float * tableRow,
           float *                    force)
 {
+  (void)sample;
   float gradient[3], t, u = 0.0f;
   if (!SampleMovingValueAndGradient(variant, &a->histogram.samples, maps, v, position, &u, gradient) ||
       !FitIntoRange(variant, a, &u))

@@ -24,6 +24,11 @@
 #define GPUREG_REAL_FUNCTION \
   template <typename real>   \
   inline
+// What a group's lanes call on a device, over a metric's arguments.
+#define GPUREG_GROUP_FUNCTION inline
+#define GPUREG_METRIC_GROUP_FUNCTION  \
+  template <typename MetricArguments> \
+  inline
 #define GPUREG_GLOBAL
 #define GPUREG_LOCAL
 
@@ -168,6 +173,30 @@ inline float
 LogOf(float x)
 {
   return std::log(x);
+}
+
+/** histogram[cell·stride] += weight. */
+inline void
+AddToCell(u32 * histogram, int cell, int stride, u32 weight)
+{
+  histogram[cell * stride] += weight;
+}
+
+/** The same of a cell that a device's neighbouring lanes often have in common. */
+inline void
+AddToSharedCell(u32 * histogram, int cell, int stride, u32 weight)
+{
+  AddToCell(histogram, cell, stride, weight);
+}
+
+/** histogram[(cell + k)·stride] += weights[k]. */
+inline void
+AddWindow(u32 * histogram, int cell, int stride, const u32 * weights)
+{
+  for (int k = 0; k < 4; ++k)
+  {
+    histogram[(cell + k) * stride] += weights[k];
+  }
 }
 
 GPUREG_NAMESPACE_END

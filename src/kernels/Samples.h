@@ -82,6 +82,7 @@ typedef struct SampleVolumes
   GPUREG_GLOBAL const i64 *    preciseMoving;  /* instead of moving and quads, where the variant is precise */
   GPUREG_GLOBAL const i64 *    preciseCoefficients;
   GPUREG_GLOBAL const i64 *    preciseFixedValues;
+  GPUREG_GLOBAL const u64 *    movingBins; /* of each voxel: its bin and those of its 7 next ones, a byte each */
 } SampleVolumes;
 
 GPUREG_FUNCTION int

@@ -11,7 +11,7 @@
 #include "Samples.h"
 #include "Histogram.h"
 #include "MattesSample.h"
-#include "MattesTable.h"
+#include "EntropyTable.h"
 
 #include "TestDevices.h"
 #include "TestImages.h"

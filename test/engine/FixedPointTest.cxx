@@ -14,7 +14,7 @@
 #include "Histogram.h"
 #include "MattesSample.h"
 #include "MattesPrecise.h"
-#include "MattesTable.h"
+#include "EntropyTable.h"
 #include "BorderWeight.h"
 #include "CorrelationRatio.h"
 

@@ -6,6 +6,7 @@
 #include "TestMetrics.h"
 
 #include "itkCudaCorrelationRatioMetric.h"
+#include "itkCudaPartialVolumeMutualInformationImageToImageMetricv4.h"
 #include "itkGPUError.h"
 
 #include "itkAffineTransform.h"
@@ -41,9 +42,13 @@ ForEachMetric(const TWork & work)
   mattes->NormalizedOff();
   work(mattes, "CudaMattesNMI, not normalised");
   work(itk::CudaCorrelationRatioMetric<ImageType, ImageType>::New(), "CudaCorrelationRatioMetric");
+  work(itk::CudaPartialVolumeMutualInformationImageToImageMetricv4<ImageType, ImageType>::New(), "partial volume");
+  work(itk::GPUJointHistogramMutualInformationImageToImageMetricv4<ImageType, ImageType>::New(), "joint histogram");
   work(itk::GPUMeanSquaresImageToImageMetricv4<ImageType, ImageType>::New(), "mean squares");
   work(itk::GPUCorrelationImageToImageMetricv4<ImageType, ImageType>::New(), "correlation");
   work(itk::CudaMeanAbsoluteDifferencesImageToImageMetricv4<ImageType, ImageType>::New(), "absolute differences");
+  work(itk::GPUANTSNeighborhoodCorrelationImageToImageMetricv4<ImageType, ImageType>::New(),
+       "neighborhood correlation");
 }
 
 class Candidates : public DeviceTest

@@ -4,17 +4,12 @@
 #ifndef CorrelationRatioProblem_h
 #define CorrelationRatioProblem_h
 
-#include "RandomGrid.h"
-#include "TestAnswer.h"
-#include "TestImages.h"
+#include "MetricProblem.h"
 
 #include "itkCudaCorrelationRatioMetric.h"
 
-#include "itkAffineTransform.h"
 #include "itkCentralDifferenceImageFunction.h"
-#include "itkDisplacementFieldTransform.h"
 #include "itkGradientRecursiveGaussianImageFilter.h"
-#include "itkImageMaskSpatialObject.h"
 #include "itkLinearInterpolateImageFunction.h"
 #include "itkVectorLinearInterpolateImageFunction.h"
 
@@ -22,9 +17,6 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <string>
-#include <tuple>
-#include <type_traits>
 #include <vector>
 
 namespace gpuregtest
@@ -32,102 +24,31 @@ namespace gpuregtest
 
 /** A problem, and everything in it that a case may change. */
 template <typename TPixel, unsigned int VDimension>
-struct Problem
+struct Problem : MetricProblem<TPixel, VDimension>
 {
-  using ImageType = itk::Image<TPixel, VDimension>;
+  using ImageType = typename MetricProblem<TPixel, VDimension>::ImageType;
   using MetricType = itk::CudaCorrelationRatioMetric<ImageType, ImageType>;
-  using TransformType = itk::Transform<double, VDimension, VDimension>;
-  using InterpolatorType = itk::InterpolateImageFunction<ImageType, double>;
-  using MaskType = itk::ImageMaskSpatialObject<VDimension>;
-  using PointType = typename ImageType::PointType;
 
-  explicit Problem(std::uint64_t seed)
-  {
-    Grid<VDimension> grid;
-    grid.size.Fill(VDimension == 3 ? 37 : 230);
-    grid.size[1] -= 5;
-    grid.spacing[0] = 1.7;
-    grid.origin.Fill(-31.0);
-    grid.direction = MakeRotation<VDimension>(0.3);
-    Grid<VDimension> movingGrid = grid;
-    movingGrid.direction = MakeRotation<VDimension>(-0.2);
-    movingGrid.spacing[1] = 0.9;
-    movingGrid.start.Fill(3);
-    movingGrid.SetCentre(grid.GetCentre());
-    std::tie(fixed, moving) = MakeImagePair<ImageType>(grid, movingGrid, seed);
-    const auto affine = itk::AffineTransform<double, VDimension>::New();
-    affine->SetCenter(grid.GetCentre());
-    auto   parameters = affine->GetParameters();
-    Random random(seed + 1);
-    for (unsigned int p = 0; p < parameters.size(); ++p)
-    {
-      parameters[p] += Uniform(random, -0.06, 0.06) * (p < VDimension * VDimension ? 1.0 : 20.0);
-    }
-    affine->SetParameters(parameters);
-    transform = affine;
-    interpolator = itk::LinearInterpolateImageFunction<ImageType, double>::New();
-  }
+  using MetricProblem<TPixel, VDimension>::MetricProblem;
 
   typename MetricType::Pointer
   MakeMetric(const itk::GPUDevice & device) const
   {
     const auto metric = MetricType::New();
     metric->SetDevice(device);
-    metric->SetFixedImage(fixed);
-    metric->SetMovingImage(moving);
-    metric->SetMovingTransform(transform);
-    metric->SetMovingInterpolator(interpolator);
-    metric->SetFixedImageMask(fixedMask);
-    metric->SetMovingImageMask(movingMask);
+    this->GiveTo(*metric);
     metric->SetNumberOfHistogramBins(bins);
     metric->SetUseMovingImageGradientFilter(usesGradientFilter);
     metric->SetScheme(scheme);
     metric->SetBorderWeightDistance(borderDistance);
-    if (!points.empty())
-    {
-      const auto set = MetricType::FixedSampledPointSetType::New();
-      for (std::size_t n = 0; n < points.size(); ++n)
-      {
-        set->SetPoint(static_cast<itk::IdentifierType>(n), points[n]);
-      }
-      metric->SetFixedSampledPointSet(set);
-      metric->SetUseSampledPointSet(true);
-    }
     return metric;
   }
 
-  typename ImageType::Pointer        fixed;
-  typename ImageType::Pointer        moving;
-  typename TransformType::Pointer    transform;
-  typename InterpolatorType::Pointer interpolator;
-  typename MaskType::Pointer         fixedMask;
-  typename MaskType::Pointer         movingMask;
-  std::vector<PointType>             points;
-  unsigned int                       bins = 64;
-  bool                               usesGradientFilter = true;
-  gpureg::CorrelationRatioScheme     scheme = gpureg::CorrelationRatioScheme::SharedMerge;
-  double                             borderDistance = 0; // mm
+  unsigned int                   bins = 64;
+  bool                           usesGradientFilter = true;
+  gpureg::CorrelationRatioScheme scheme = gpureg::CorrelationRatioScheme::SharedMerge;
+  double                         borderDistance = 0; // mm
 };
-
-/** So many voxels of the fixed image, some of them several times. */
-template <typename TPixel, unsigned int VDimension>
-void
-AddRandomPoints(Problem<TPixel, VDimension> & problem, int count, std::uint64_t seed)
-{
-  Random     random(seed);
-  const auto region = problem.fixed->GetBufferedRegion();
-  for (int n = 0; n < count; ++n)
-  {
-    auto index = region.GetIndex();
-    for (unsigned int d = 0; d < VDimension; ++d)
-    {
-      index[d] += Draw(random, static_cast<unsigned int>(region.GetSize(d)));
-    }
-    typename Problem<TPixel, VDimension>::PointType point;
-    problem.fixed->TransformIndexToPhysicalPoint(index, point);
-    problem.points.push_back(point);
-  }
-}
 
 /** The metric's definition. */
 template <typename TPixel, unsigned int VDimension>
@@ -146,20 +67,7 @@ public:
     problem.interpolator->SetInputImage(problem.moving);
     FindRange();
     MakeGradient();
-    const auto region = problem.fixed->GetBufferedRegion();
-    if (problem.points.empty())
-    {
-      for (itk::ImageRegionIteratorWithIndex<ImageType> it(problem.fixed, region); !it.IsAtEnd(); ++it)
-      {
-        PointType point;
-        problem.fixed->TransformIndexToPhysicalPoint(it.GetIndex(), point);
-        Add(point);
-      }
-    }
-    for (const PointType & point : problem.points)
-    {
-      Add(point);
-    }
+    problem.ForEachPoint([this](const PointType & point) { this->Add(point); });
   }
 
   Answer
@@ -343,72 +251,6 @@ private:
   double                                                                                 m_Maximum = 0;
   std::vector<Sample>                                                                    m_Samples;
 };
-
-template <unsigned int VDimension>
-typename itk::ImageMaskSpatialObject<VDimension>::Pointer
-MakeMask(const itk::ImageBase<VDimension> & like)
-{
-  using MaskType = itk::ImageMaskSpatialObject<VDimension>;
-  const auto image = MaskType::ImageType::New();
-  image->CopyInformation(&like);
-  image->SetRegions(like.GetLargestPossibleRegion());
-  image->Allocate();
-  const auto start = like.GetLargestPossibleRegion().GetIndex();
-  for (itk::ImageRegionIteratorWithIndex<typename MaskType::ImageType> it(image, image->GetBufferedRegion());
-       !it.IsAtEnd();
-       ++it)
-  {
-    it.Set(it.GetIndex()[0] - start[0] > 7 && it.GetIndex()[1] - start[1] < 25);
-  }
-  const auto mask = MaskType::New();
-  mask->SetImage(image);
-  mask->Update();
-  return mask;
-}
-
-template <unsigned int VDimension>
-typename itk::DisplacementFieldTransform<double, VDimension>::Pointer
-MakeField(const itk::ImageBase<VDimension> & like)
-{
-  using FieldTransformType = itk::DisplacementFieldTransform<double, VDimension>;
-  using FieldType = typename FieldTransformType::DisplacementFieldType;
-  const auto field = FieldType::New();
-  field->CopyInformation(&like);
-  field->SetRegions(like.GetLargestPossibleRegion());
-  field->Allocate();
-  for (itk::ImageRegionIteratorWithIndex<FieldType> it(field, field->GetBufferedRegion()); !it.IsAtEnd(); ++it)
-  {
-    typename FieldType::PixelType vector;
-    for (unsigned int d = 0; d < VDimension; ++d)
-    {
-      vector[d] = 1.3 * std::sin(0.11 * static_cast<double>(it.GetIndex()[d]) + d);
-    }
-    it.Set(vector);
-  }
-  const auto transform = FieldTransformType::New();
-  transform->SetDisplacementField(field);
-  return transform;
-}
-
-/** Calls check(a pixel, the dimension) for images of floats and of doubles, in two and in three dimensions. */
-template <typename TCheck>
-void
-ForEachImageType(const TCheck & check)
-{
-  const auto inDimension = [&check](auto dimension) {
-    const std::string name = std::to_string(dimension) + "D, ";
-    {
-      SCOPED_TRACE(name + "float");
-      check(float{}, dimension);
-    }
-    {
-      SCOPED_TRACE(name + "double");
-      check(double{}, dimension);
-    }
-  };
-  inDimension(std::integral_constant<unsigned int, 2>{});
-  inDimension(std::integral_constant<unsigned int, 3>{});
-}
 
 } // namespace gpuregtest
 

@@ -7,7 +7,8 @@ namespace gpuregtest
 namespace
 {
 const char * const MeasureNames[] = {
-  "Mattes", "mean squares", "correlation", "demons", "mean absolute differences", "neighborhood correlation"
+  "Mattes",         "mean squares", "correlation", "demons", "mean absolute differences", "neighborhood correlation",
+  "joint histogram"
 };
 const char * const MasksNames[] = { "none", "fixed", "moving", "both" };
 const char * const SamplingNames[] = { "dense", "fixed points", "virtual points" };
@@ -29,8 +30,8 @@ operator<<(std::ostream & os, const MetricCase & c)
             << ", gradient filter " << (c.gradientFilter ? "on" : "off")
             << (c.fixedGradient ? ", of the fixed image" : "") << ", masks " << MasksNames[static_cast<int>(c.masks)]
             << ", " << SamplingNames[static_cast<int>(c.sampling)] << (c.flatBackground ? ", flat background" : "")
-            << (c.many ? ", many samples, " : ", ") << c.bins << " bins, radius " << c.radius[0] << ' ' << c.radius[1]
-            << ' ' << c.radius[2] << ", seed " << c.seed;
+            << (c.many ? ", many samples, " : ", ") << c.bins << " bins, variance " << c.variance << ", radius "
+            << c.radius[0] << ' ' << c.radius[1] << ' ' << c.radius[2] << ", seed " << c.seed;
 }
 
 } // namespace gpuregtest

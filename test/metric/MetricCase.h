@@ -22,7 +22,8 @@ enum class Measure
   Correlation,
   Demons,
   MeanAbsoluteDifferences,
-  NeighborhoodCorrelation
+  NeighborhoodCorrelation,
+  JointHistogram
 };
 
 enum class Masks
@@ -88,8 +89,9 @@ struct MetricCase
   bool          gradientFilter = true;
   bool          fixedGradient = false; // of demons
   bool          flatBackground = false;
-  bool          many = false; // more samples than are computed precisely
-  unsigned int  bins = 50;    // of Mattes
+  bool          many = false;   // more samples than are computed precisely
+  unsigned int  bins = 50;      // of Mattes, and of the joint histogram
+  double        variance = 1.5; // of the joint histogram's smoothing
   // Of the neighborhood correlation, along x, y and z.
   std::array<unsigned int, 3> radius{ 2, 2, 2 };
   std::uint64_t               seed = 1;

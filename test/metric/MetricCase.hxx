@@ -273,6 +273,12 @@ public:
       }
       metric.SetRadius(radius);
     }
+    if constexpr (std::is_base_of<itk::JointHistogramMutualInformationImageToImageMetricv4<ImageType, ImageType>,
+                                  TMetric>::value)
+    {
+      metric.SetNumberOfHistogramBins(m_Case.bins);
+      metric.SetVarianceForJointPDFSmoothing(m_Case.variance);
+    }
     if (m_Case.geometry == Geometry::OtherVirtualDomain)
     {
       metric.SetVirtualDomain(m_VirtualGrid.spacing,
@@ -856,6 +862,10 @@ CompareImages(const MetricCase & c, const std::string & deviceName)
       return CompareMetrics<itk::GPUANTSNeighborhoodCorrelationImageToImageMetricv4<ImageType, ImageType>,
                             itk::ANTSNeighborhoodCorrelationImageToImageMetricv4<ImageType, ImageType>>(setUp,
                                                                                                         deviceName);
+    case Measure::JointHistogram:
+      return CompareMetrics<itk::GPUJointHistogramMutualInformationImageToImageMetricv4<ImageType, ImageType>,
+                            itk::JointHistogramMutualInformationImageToImageMetricv4<ImageType, ImageType>>(setUp,
+                                                                                                            deviceName);
     default:
       return CompareMetrics<OurMetric<TPixel, VDimension>, ItkMetric<TPixel, VDimension>>(setUp, deviceName);
   }

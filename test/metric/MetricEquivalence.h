@@ -84,6 +84,13 @@ protected:
     // rounded by with it.
     const bool isCoarse = c.many || c.measure == Measure::NeighborhoodCorrelation;
     ASSERT_EQ(result.ours.derivative.size(), result.itk.derivative.size());
+    if (c.measure == Measure::JointHistogram && c.bins == 6)
+    {
+      // Values lie in two bins, and ITK takes no slope in the first and the last half of either.
+      EXPECT_EQ(GetNorm(result.ours.derivative), 0.0);
+      EXPECT_EQ(GetNorm(result.itk.derivative), 0.0);
+      return;
+    }
     ASSERT_GT(GetNorm(result.itk.derivative), 0.0);
     EXPECT_LE(GetRelativeError(result.ours.derivative, result.itk.derivative), isCoarse ? 1e-4 : 1e-5);
   }

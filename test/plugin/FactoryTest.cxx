@@ -8,6 +8,7 @@
 #include "itkBSplineDecompositionImageFilter.h"
 #include "itkCorrelationImageToImageMetricv4.h"
 #include "itkDemonsImageToImageMetricv4.h"
+#include "itkJointHistogramMutualInformationImageToImageMetricv4.h"
 #include "itkMattesMutualInformationImageToImageMetricv4.h"
 #include "itkMeanSquaresImageToImageMetricv4.h"
 #include "itkRGBPixel.h"
@@ -72,6 +73,7 @@ FindReplaced()
   {
     add(itk::CorrelationImageToImageMetricv4<TInput, TOutput>::New());
     add(itk::DemonsImageToImageMetricv4<TInput, TOutput>::New());
+    add(itk::JointHistogramMutualInformationImageToImageMetricv4<TInput, TOutput>::New());
     add(itk::MattesMutualInformationImageToImageMetricv4<TInput, TOutput>::New());
     add(itk::MeanSquaresImageToImageMetricv4<TInput, TOutput>::New());
   }

@@ -67,6 +67,8 @@ def same_contrast(values):
 for metric_class, contrast in (
     (itk.CudaMattesNMI, other_contrast),
     (itk.CudaCorrelationRatioMetric, other_contrast),
+    (itk.CudaPartialVolumeMutualInformationImageToImageMetricv4, other_contrast),
+    (itk.GPUJointHistogramMutualInformationImageToImageMetricv4, other_contrast),
     (itk.GPUCorrelationImageToImageMetricv4, linear_contrast),
     (itk.GPUANTSNeighborhoodCorrelationImageToImageMetricv4, linear_contrast),
     (itk.GPUMeanSquaresImageToImageMetricv4, same_contrast),

@@ -2,8 +2,8 @@
 // From the joint histogram to the table that the second pass looks up: dM/dp(i,k), the metric's
 // derivative by each entry of the joint density, up to terms that cancel because densities sum to 1.
 // Shared by C++, CUDA C++ and OpenCL C.
-#ifndef gpureg_kernels_MattesTable_h
-#define gpureg_kernels_MattesTable_h
+#ifndef gpureg_kernels_EntropyTable_h
+#define gpureg_kernels_EntropyTable_h
 
 GPUREG_NAMESPACE_BEGIN
 
@@ -60,6 +60,25 @@ PreciseTableEntry(int normalized, i64 joint, i64 movingMarginal, float nmi, floa
   /* So that 64 bits hold it, were there next to no entropy. */
   const float inverse = SmallerOf(inverseJointEntropy, 65536.0f);
   return MultiplyFixed(MultiplyFixed(joint, ToFixed(nmi)) - movingMarginal, ToFixed(inverse));
+}
+
+/** Whether a table of floats has two for each entry, in blocks of the moving bins: the second is what the first cannot hold. So
+ *  partial volume has it, whose forces are differences of entries that nearly cancel in their sum: of one float each, its
+ *  derivative was up to 2.5e-4 wrong. */
+GPUREG_FUNCTION int
+HasSplitEntries(const HistogramArguments * a)
+{
+  return a->tableColumns == 2 * a->columns;
+}
+
+/** Puts an entry in units of 2^-32 into such a table. */
+GPUREG_FUNCTION void
+PutSplitEntry(const HistogramArguments * a, int cell, i64 entry, GPUREG_GLOBAL float * table)
+{
+  GPUREG_GLOBAL float * place = table + (cell / a->columns) * a->tableColumns + cell % a->columns;
+  const float           first = (float)entry;
+  place[0] = first * GPUREG_FIXED_UNIT;
+  place[a->columns] = (float)(entry - (i64)first) * GPUREG_FIXED_UNIT;
 }
 
 GPUREG_NAMESPACE_END

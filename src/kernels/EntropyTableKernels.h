@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// The work-group that makes the table of Mattes' metric from its joint histogram, for the devices that have work-groups:
-// CUDA and OpenCL. src/host/MattesPasses.cpp says the same in plain loops and is what this is tested against.
-#ifndef gpureg_kernels_MattesKernels_h
-#define gpureg_kernels_MattesKernels_h
+// The work-group that makes the table of a metric that is a mutual information, Mattes' or partial volume's, from its joint
+// histogram, for the devices that have work-groups: CUDA and OpenCL. src/host/HostEntropyPasses.h says the same in plain loops
+// and is what this is tested against.
+#ifndef gpureg_kernels_EntropyTableKernels_h
+#define gpureg_kernels_EntropyTableKernels_h
 
 GPUREG_NAMESPACE_BEGIN
 
-/** The table of the second pass in units of 2^-32, see PreciseTableEntry. logarithms: bins 64-bit integers. */
-GPUREG_GROUP_FUNCTION void
-FillPreciseMattesTable(const MattesArguments *   a,
-                       GPUREG_GLOBAL const u64 * histogram,
-                       float                     nmi,
-                       float                     inverseJointEntropy,
-                       GPUREG_LOCAL i64 *        logarithms,
-                       GPUREG_GLOBAL i64 *       table)
+/** The table of the second pass from entries in units of 2^-32, see PreciseTableEntry. logarithms: bins 64-bit integers. */
+GPUREG_METRIC_GROUP_FUNCTION void
+FillPreciseEntropyTable(int                       variant,
+                        const MetricArguments *   a,
+                        GPUREG_GLOBAL const u64 * histogram,
+                        float                     nmi,
+                        float                     inverseJointEntropy,
+                        GPUREG_LOCAL i64 *        logarithms,
+                        GPUREG_GLOBAL void *      table)
 {
   const int bins = a->histogram.rows;
   LocalBarrier();
@@ -30,16 +32,24 @@ FillPreciseMattesTable(const MattesArguments *   a,
   LocalBarrier();
   for (int cell = LaneIndex(); cell < bins * bins; cell += LaneCount())
   {
-    table[cell] =
+    const i64 entry =
       PreciseTableEntry(a->normalized, LogOfCount(histogram[cell]), logarithms[cell % bins], nmi, inverseJointEntropy);
+    if (VariantHas(variant, SamplesArePrecise))
+    {
+      ((GPUREG_GLOBAL i64 *)table)[cell] = entry;
+    }
+    else
+    {
+      PutSplitEntry(&a->histogram, cell, entry, (GPUREG_GLOBAL float *)table);
+    }
   }
 }
 
 /** One group makes the table of the second pass from the histogram: floats, or 64-bit integers where the variant is
  *  precise. scratch: LaneCount() floats; marginals: 2·bins floats, and room for bins 64-bit integers. */
-GPUREG_GROUP_FUNCTION void
+GPUREG_METRIC_GROUP_FUNCTION void
 TableGroup(int                       variant,
-           const MattesArguments *   a,
+           const MetricArguments *   a,
            GPUREG_GLOBAL const u64 * histogram,
            GPUREG_LOCAL float *      scratch,
            GPUREG_LOCAL float *      marginals,
@@ -87,10 +97,9 @@ TableGroup(int                       variant,
     inverseJointEntropy = jointEntropy > 0.0f ? 1.0f / jointEntropy : 0.0f;
     nmi = marginalEntropies * inverseJointEntropy;
   }
-  if (VariantHas(variant, SamplesArePrecise))
+  if (VariantHas(variant, SamplesArePrecise) || HasSplitEntries(&a->histogram))
   {
-    FillPreciseMattesTable(
-      a, histogram, nmi, inverseJointEntropy, (GPUREG_LOCAL i64 *)marginals, (GPUREG_GLOBAL i64 *)table);
+    FillPreciseEntropyTable(variant, a, histogram, nmi, inverseJointEntropy, (GPUREG_LOCAL i64 *)marginals, table);
     return;
   }
   GPUREG_GLOBAL float * entries = (GPUREG_GLOBAL float *)table;
@@ -108,9 +117,9 @@ TableGroup(int                       variant,
 /** One group sums a candidate up, in the histogram's unit: the count N, and Σ n ln n over the joint histogram and over its
  *  fixed and its moving marginal, from which the entropies follow: H = ln N - Σ n ln n/N.
  *  scratch: LaneCount() 64-bit integers. */
-GPUREG_GROUP_FUNCTION void
+GPUREG_METRIC_GROUP_FUNCTION void
 SummaryGroup(int                       variant,
-             const MattesArguments *   a,
+             const MetricArguments *   a,
              GPUREG_GLOBAL const u64 * histogram,
              GPUREG_LOCAL u64 *        scratch,
              GPUREG_GLOBAL i64 *       summary)

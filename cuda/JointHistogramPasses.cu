@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// The passes of the joint histogram's mutual information in CUDA.
+#include "CudaHistogramPasses.h"
+
+#include "JointHistogramPasses.h"
+
+#include "JointHistogramKernels.h"
+
+namespace gpureg
+{
+
+namespace
+{
+constexpr int TableLanes = 512;
+
+template <bool VIsPrecise>
+__global__ void
+__launch_bounds__(TableLanes)
+  TableKernel(const __grid_constant__ JointHistogramArguments a, const u64 * histogram, void * table)
+{
+  float * const marginals = reinterpret_cast<float *>(localMemory);
+  TableGroup(VIsPrecise ? SamplesArePrecise : 0, &a, histogram, nullptr, marginals, table);
+}
+
+class CudaJointHistogramPasses : public CudaHistogramPasses<JointHistogramArguments, false>
+{
+public:
+  using CudaHistogramPasses::CudaHistogramPasses;
+
+  void
+  Table(const JointHistogramArguments & a, const HistogramArrays & arrays) override
+  {
+    GetQueue().Launch("making the derivative's table",
+                      a.histogram.samples.variant & SamplesArePrecise ? TableKernel<true> : TableKernel<false>,
+                      dim3(1),
+                      TableLanes,
+                      (a.histogram.rows + 1) * sizeof(i64),
+                      a,
+                      AddressOf<u64>(arrays.sums),
+                      AddressOf<char>(arrays.table));
+  }
+};
+} // namespace
+
+std::unique_ptr<JointHistogramPasses>
+CudaQueue::CreateJointHistogramPasses()
+{
+  return std::make_unique<CudaJointHistogramPasses>(*this);
+}
+
+} // namespace gpureg

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaPartialVolumeMutualInformationImageToImageMetricv4_h
+#define itkCudaPartialVolumeMutualInformationImageToImageMetricv4_h
+
+#include "GPURegistrationDetail/itkGPUMembers.h"
+#include "GPURegistrationDetail/itkGPUMetricFace.h"
+#include "itkGPUDevice.h"
+
+#include "gpureg/JointDensity.h"
+#include "gpureg/PartialVolumeMetric.h"
+
+#include "itkDefaultImageToImageMetricTraitsv4.h"
+#include "itkImageToImageMetricv4.h"
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+namespace itk
+{
+
+/** \class CudaPartialVolumeMutualInformationImageToImageMetricv4
+ * \brief Mutual information of two images by partial volume, on a GPU or on host threads.
+ *
+ * For an itk::ImageRegistrationMethodv4 and everything else that takes an itk::ImageToImageMetricv4. The moving image is not
+ * interpolated: a sample adds the weights w_c of the 8 voxels (of 4 in two dimensions) around the position that it maps to, those
+ * of linear interpolation, to the joint histogram, in the row of its fixed bin and the columns of their moving bins (Maes 1997;
+ * Sun 2010, section 3.2). A bin is min(B - 1, floor(B·(v - min)/(max - min))), of either image over its range in its buffered
+ * region, inside its mask; what lies outside of the range is in the first bin or the last.
+ *
+ * With NormalizedOn() (the default) the value is -(H_f + H_m)/H_j (Studholme 1999); with NormalizedOff() it is the mutual
+ * information -Σ p ln(p/(p_f p_m)). Either falls as the images align. The derivative is that of -value by the moving transform's
+ * parameters: the mean over the samples of Σ_c ∂w_c/∂y·ln(p/p_m)·J, with the entries of p at the sample's fixed bin and the
+ * corners' moving bins (Maes 1999); of the normalised one, [NMI·ln p - ln p_m]/H_j in the place of ln(p/p_m).
+ *
+ * Where a position lies in the half voxel around the moving image's buffer, the edge is repeated, and weights have no slope across
+ * it. The moving interpolator and the gradients of the images are not used; so the gradient filters are off when an object is made,
+ * and the gradient source is to stay the moving image.
+ *
+ * Which transforms, masks and samplings are computed on the device, and what else CudaMattesNMI says of residency, repeatability and
+ * bad input, holds here, too.
+ *
+ * \tparam TFixedImage, TMovingImage images of float or double, of 2 or 3 dimensions.
+ *
+ * \sa CudaMattesNMI, GPUDevice
+ * \ingroup GPURegistration
+ */
+template <typename TFixedImage,
+          typename TMovingImage,
+          typename TVirtualImage = TFixedImage,
+          typename TInternalComputationValueType = double,
+          typename TMetricTraits =
+            DefaultImageToImageMetricTraitsv4<TFixedImage, TMovingImage, TVirtualImage, TInternalComputationValueType>>
+class ITK_TEMPLATE_EXPORT CudaPartialVolumeMutualInformationImageToImageMetricv4
+  : public ImageToImageMetricv4<TFixedImage, TMovingImage, TVirtualImage, TInternalComputationValueType, TMetricTraits>
+{
+public:
+  ITK_DISALLOW_COPY_AND_MOVE(CudaPartialVolumeMutualInformationImageToImageMetricv4);
+
+  using Self = CudaPartialVolumeMutualInformationImageToImageMetricv4;
+  using Superclass =
+    ImageToImageMetricv4<TFixedImage, TMovingImage, TVirtualImage, TInternalComputationValueType, TMetricTraits>;
+  using Pointer = SmartPointer<Self>;
+  using ConstPointer = SmartPointer<const Self>;
+
+  using MeasureType = typename Superclass::MeasureType;
+  using MovingTransformType = typename Superclass::MovingTransformType;
+
+  itkNewMacro(Self);
+
+  const char *
+  GetNameOfClass() const override
+  {
+    return "CudaPartialVolumeMutualInformationImageToImageMetricv4";
+  }
+
+  static constexpr unsigned int ImageDimension = TFixedImage::ImageDimension;
+  static_assert(ImageDimension == 2 || ImageDimension == 3,
+                "CudaPartialVolumeMutualInformationImageToImageMetricv4: images have 2 or 3 dimensions");
+  static_assert(TMovingImage::ImageDimension == ImageDimension && TVirtualImage::ImageDimension == ImageDimension,
+                "CudaPartialVolumeMutualInformationImageToImageMetricv4: fixed, moving and virtual image have the same "
+                "dimension");
+
+  static constexpr SizeValueType LeastBins = gpureg::PartialVolumeMetric::LeastBins;
+  static constexpr SizeValueType MostBins = gpureg::PartialVolumeMetric::MostBins;
+
+  /** Of either image: 2 to 256, 32 by default. Call Initialize() after a change. */
+  itkSetMacro(NumberOfHistogramBins, SizeValueType);
+  itkGetConstMacro(NumberOfHistogramBins, SizeValueType);
+
+  /** Normalised mutual information (on, the default), or mutual information. */
+  itkSetMacro(Normalized, bool);
+  itkGetConstMacro(Normalized, bool);
+  itkBooleanMacro(Normalized);
+
+  /** See CudaMattesNMI. */
+  itkGPUMetricMembersMacro(m_Use, m_Face);
+
+  void
+  Initialize() override;
+
+protected:
+  CudaPartialVolumeMutualInformationImageToImageMetricv4();
+  ~CudaPartialVolumeMutualInformationImageToImageMetricv4() override = default;
+
+  void
+  PrintSelf(std::ostream & os, Indent indent) const override;
+
+  void
+  GetValueAndDerivativeExecute() const override;
+
+private:
+  itkGPUMetricFriendsMacro(gpureg::PartialVolumeMetric);
+  using Range = std::pair<double, double>;
+  using DensityType = gpureg::JointDensity;
+
+  // A sample's corners, with what they weigh, and the slopes of the weights by where the sample is in space.
+  struct Corners;
+
+  void
+  FindRanges();
+  std::array<double, 9>
+  GetIndexByMm() const;
+  Corners
+  FindCorners(const typename Superclass::MovingImagePointType & point) const;
+  void
+  UpdateEngine(bool isInitializing) const;
+  void
+  EvaluateOnDevice(GPURegistrationDetail::MetricRoute route) const;
+  void
+  EvaluateThroughITK() const;
+  void
+  StoreValue(const DensityType & density, double count) const;
+
+  GPURegistrationDetail::DeviceUse                                             m_Use;
+  mutable GPURegistrationDetail::MetricFace<Self, gpureg::PartialVolumeMetric> m_Face{ *this };
+  SizeValueType                                                                m_NumberOfHistogramBins{ 32 };
+  SizeValueType                                                                m_InitializedBins{ 0 };
+  bool                                                                         m_Normalized{ true };
+  Range                                                                        m_FixedRange{ 0, 1 };
+  Range                                                                        m_MovingRange{ 0, 1 };
+};
+
+} // namespace itk
+
+#ifndef ITK_MANUAL_INSTANTIATION
+#  include "itkCudaPartialVolumeMutualInformationImageToImageMetricv4.hxx"
+#endif
+
+#endif

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaPartialVolumeMutualInformationImageToImageMetricv4_hxx
+#define itkCudaPartialVolumeMutualInformationImageToImageMetricv4_hxx
+
+#include "itkCudaPartialVolumeMutualInformationImageToImageMetricv4.h"
+
+#include "GPURegistrationDetail/itkGPUMetricWorkUnits.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <ostream>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#define itkCudaPartialVolumeClass                                                       \
+  CudaPartialVolumeMutualInformationImageToImageMetricv4<TFixedImage,                   \
+                                                         TMovingImage,                  \
+                                                         TVirtualImage,                 \
+                                                         TInternalComputationValueType, \
+                                                         TMetricTraits>
+
+namespace itk
+{
+
+itkGPUMetricTemplate
+struct itkCudaPartialVolumeClass::Corners
+{
+  static constexpr unsigned int                                   Count = 1u << ImageDimension;
+  std::array<SizeValueType, Count>                                bins{};
+  std::array<double, Count>                                       weights{};
+  std::array<typename Superclass::MovingImageGradientType, Count> slopes{};
+};
+
+itkGPUMetricTemplate
+itkCudaPartialVolumeClass::CudaPartialVolumeMutualInformationImageToImageMetricv4()
+{
+  using GPURegistrationDetail::MetricWorkUnits;
+  this->m_DenseGetValueAndDerivativeThreader =
+    MetricWorkUnits<ThreadedImageRegionPartitioner<ImageDimension>, Superclass>::New();
+  this->m_SparseGetValueAndDerivativeThreader = MetricWorkUnits<ThreadedIndexedContainerPartitioner, Superclass>::New();
+  // They would take most of the time of Initialize(), for nothing.
+  this->m_UseFixedImageGradientFilter = false;
+  this->m_UseMovingImageGradientFilter = false;
+}
+
+itkGPUMetricTemplate
+void
+itkCudaPartialVolumeClass::Initialize()
+{
+  m_Face.Initialize(
+    [this] {
+      Superclass::Initialize();
+      this->FindRanges();
+      m_InitializedBins = m_NumberOfHistogramBins;
+    },
+    [this] { this->UpdateEngine(true); });
+}
+
+itkGPUMetricTemplate
+void
+itkCudaPartialVolumeClass::FindRanges()
+{
+  if (m_NumberOfHistogramBins < LeastBins || m_NumberOfHistogramBins > MostBins)
+  {
+    GPURegistrationDetail::ThrowBadInput(*this,
+                                         "The number of histogram bins is ",
+                                         m_NumberOfHistogramBins,
+                                         ". Set one from ",
+                                         LeastBins,
+                                         " to ",
+                                         MostBins,
+                                         ".");
+  }
+  const GPURegistrationDetail::MetricImages<Self> images(*this);
+  m_FixedRange = images.ComputeMaskedFixedRange();
+  m_MovingRange = images.ComputeMovingRange();
+  images.CheckRange("fixed", m_FixedRange);
+  images.CheckRange("moving", m_MovingRange);
+  if (this->m_UseSampledPointSet)
+  {
+    images.CheckRange("fixed", images.ComputeFixedRange());
+  }
+}
+
+/** The derivative of a moving index by where it is in space, by rows. */
+itkGPUMetricTemplate
+std::array<double, 9>
+itkCudaPartialVolumeClass::GetIndexByMm() const
+{
+  return GPURegistrationGeometry::GetVectorToIndexMatrix<ImageDimension>(*this->m_MovingImage);
+}
+
+itkGPUMetricTemplate
+void
+itkCudaPartialVolumeClass::UpdateEngine(bool isInitializing) const
+{
+  const auto bins = static_cast<int>(m_InitializedBins);
+  const auto findScales = [this] {
+    GPURegistrationDetail::MetricScales scales;
+    scales.minimum = m_MovingRange.first;
+    scales.maximum = m_MovingRange.second;
+    scales.unit = scales.maximum - scales.minimum;
+    scales.bins = static_cast<unsigned int>(m_InitializedBins);
+    // The ranges are those of Initialize().
+    scales.checksRange = true;
+    return scales;
+  };
+  const auto binOf = [this](auto value) {
+    return GPURegistrationDetail::FindBinBetween(static_cast<double>(value),
+                                                 m_FixedRange.first,
+                                                 m_FixedRange.second,
+                                                 m_InitializedBins);
+  };
+  m_Face.UpdateEngine([bins](const gpureg::PartialVolumeMetric & engine) { return engine.GetNumberOfBins() != bins; },
+                      [bins](const std::string & device) {
+                        return std::make_unique<gpureg::PartialVolumeMetric>(device, bins);
+                      },
+                      findScales,
+                      GPURegistrationDetail::DescribeByBins(binOf),
+                      isInitializing);
+}
+
+itkGPUMetricTemplate
+void
+itkCudaPartialVolumeClass::GetValueAndDerivativeExecute() const
+{
+  m_Face.CheckBins(m_NumberOfHistogramBins, m_InitializedBins);
+  m_Face.Evaluate([this](GPURegistrationDetail::MetricRoute route) { this->EvaluateOnDevice(route); },
+                  [this] { this->EvaluateThroughITK(); });
+}
+
+itkGPUMetricTemplate
+void
+itkCudaPartialVolumeClass::EvaluateOnDevice(GPURegistrationDetail::MetricRoute route) const
+{
+  this->UpdateEngine(false);
+  const gpureg::Forces              forces = m_Face.ChooseForces(route);
+  const gpureg::SampleMapping       mapping = GPURegistrationDetail::MetricMapping<Self>(*this).MakeMapping(route);
+  const gpureg::PartialVolumeResult result =
+    m_Face.GetEngine().Evaluate(mapping, forces, m_Normalized, this->GetIndexByMm(), m_Face.GetParallelFor());
+  const DensityType density(std::vector<double>(result.histogram.begin(), result.histogram.end()), m_InitializedBins);
+  const double      count = density.GetCountSum() / result.countUnit;
+  this->StoreValue(density, count);
+  // The derivative stored is that of the mutual information, which is -value.
+  m_Face.StoreDerivative(forces, result, mapping, -count);
+}
+
+itkGPUMetricTemplate
+typename itkCudaPartialVolumeClass::Corners
+itkCudaPartialVolumeClass::FindCorners(const typename Superclass::MovingImagePointType & point) const
+{
+  const auto &                       image = *this->m_MovingImage;
+  const auto                         region = image.GetBufferedRegion();
+  const auto                         position = image.template TransformPhysicalPointToContinuousIndex<double>(point);
+  typename TMovingImage::IndexType   first;
+  std::array<double, ImageDimension> fractions;
+  std::array<bool, ImageDimension>   haveSlope;
+  for (unsigned int d = 0; d < ImageDimension; ++d)
+  {
+    const double begin = static_cast<double>(region.GetIndex(d));
+    const double end = begin + static_cast<double>(region.GetSize(d)) - 1.0;
+    const double inside = std::min(std::max(position[d], begin), end);
+    first[d] = static_cast<IndexValueType>(std::max(begin, std::min(std::floor(inside), end - 1.0)));
+    fractions[d] = inside - static_cast<double>(first[d]);
+    haveSlope[d] = position[d] == inside && region.GetSize(d) > 1;
+  }
+  const std::array<double, 9> indexByMm = this->GetIndexByMm();
+  Corners                     corners;
+  for (unsigned int corner = 0; corner < Corners::Count; ++corner)
+  {
+    auto                               index = first;
+    std::array<double, ImageDimension> factors;
+    corners.weights[corner] = 1.0;
+    for (unsigned int d = 0; d < ImageDimension; ++d)
+    {
+      const bool isFar = ((corner >> d) & 1u) != 0;
+      factors[d] = isFar ? fractions[d] : 1.0 - fractions[d];
+      corners.weights[corner] *= factors[d];
+      index[d] += isFar && region.GetSize(d) > 1 ? 1 : 0;
+    }
+    corners.bins[corner] = GPURegistrationDetail::FindBinBetween(static_cast<double>(image.GetPixel(index)),
+                                                                 m_MovingRange.first,
+                                                                 m_MovingRange.second,
+                                                                 m_InitializedBins);
+    corners.slopes[corner].Fill(0);
+    for (unsigned int d = 0; d < ImageDimension; ++d)
+    {
+      double slope = haveSlope[d] ? (((corner >> d) & 1u) != 0 ? 1.0 : -1.0) : 0.0;
+      for (unsigned int other = 0; other < ImageDimension; ++other)
+      {
+        slope *= other != d ? factors[other] : 1.0;
+      }
+      for (unsigned int r = 0; r < ImageDimension; ++r)
+      {
+        corners.slopes[corner][r] += slope * indexByMm[3 * d + r];
+      }
+    }
+  }
+  return corners;
+}
+
+/** The same, from double-precision sums over ITK's own samples. */
+itkGPUMetricTemplate
+void
+itkCudaPartialVolumeClass::EvaluateThroughITK() const
+{
+  using SamplesType = GPURegistrationDetail::MetricThroughITK<Self>;
+  using SampleType = typename SamplesType::Sample;
+  const SamplesType samples(*this, 64);
+  const auto        rowOf = [this](const SampleType & sample) {
+    return m_InitializedBins * GPURegistrationDetail::FindBinBetween(static_cast<double>(sample.fixedValue),
+                                                                     m_FixedRange.first,
+                                                                     m_FixedRange.second,
+                                                                     m_InitializedBins);
+  };
+  std::vector<std::vector<double>> parts(samples.GetNumberOfTasks());
+  std::vector<SizeValueType>       counts(samples.GetNumberOfTasks());
+  samples.ForEachTask([&](std::int64_t task) {
+    parts[task].assign(m_InitializedBins * m_InitializedBins, 0.0);
+    samples.ForEachSample(task, [&](const SampleType & sample) {
+      const Corners       corners = this->FindCorners(sample.movingPoint);
+      const SizeValueType row = rowOf(sample);
+      for (unsigned int corner = 0; corner < Corners::Count; ++corner)
+      {
+        parts[task][row + corners.bins[corner]] += corners.weights[corner];
+      }
+      ++counts[task];
+    });
+  });
+  std::vector<double> sums(m_InitializedBins * m_InitializedBins);
+  SizeValueType       count = 0;
+  for (std::size_t task = 0; task < parts.size(); ++task)
+  {
+    std::transform(sums.begin(), sums.end(), parts[task].begin(), sums.begin(), std::plus<>());
+    count += counts[task];
+  }
+  const DensityType density(std::move(sums), m_InitializedBins);
+  this->StoreValue(density, static_cast<double>(count));
+  if (this->GetComputeDerivative())
+  {
+    const std::vector<double> table = density.GetDerivativeTable(m_Normalized);
+    samples.DifferentiateForces(
+      [&](const SampleType & sample, typename SamplesType::VectorType & force) {
+        const Corners       corners = this->FindCorners(sample.movingPoint);
+        const SizeValueType row = rowOf(sample);
+        force.Fill(0);
+        for (unsigned int corner = 0; corner < Corners::Count; ++corner)
+        {
+          force += corners.slopes[corner] * table[row + corners.bins[corner]];
+        }
+        return 1.0;
+      },
+      1.0 / static_cast<double>(count));
+  }
+}
+
+itkGPUMetricTemplate
+void
+itkCudaPartialVolumeClass::StoreValue(const DensityType & density, double count) const
+{
+  // ITK's own threaders write to these through a const_cast: an evaluation is const, its results are not.
+  auto * const self = const_cast<Self *>(this);
+  self->m_NumberOfValidPoints = static_cast<SizeValueType>(count + 0.5);
+  m_Face.CheckHasValidPoints(this->m_NumberOfValidPoints);
+  const double value = m_Normalized ? density.GetNormalizedMutualInformation() : density.GetMutualInformation();
+  if (!std::isfinite(value))
+  {
+    GPURegistrationDetail::ThrowBadInput(
+      *this,
+      "Both images are constant where the samples are: normalised mutual information is not defined. Initialize the "
+      "transform so that the images overlap more, or use NormalizedOff().");
+  }
+  self->m_Value = static_cast<typename Superclass::MeasureType>(-value);
+}
+
+itkGPUMetricGetValuesMacro(itkCudaPartialVolumeClass)
+{
+  m_Face.CheckBins(m_NumberOfHistogramBins, m_InitializedBins);
+  return m_Face.EvaluateCandidates(candidates, [this](const std::vector<gpureg::SampleMapping> & mappings) {
+    this->UpdateEngine(false);
+    std::vector<MeasureType> values;
+    for (const gpureg::MutualInformation & of : m_Face.GetEngine().EvaluateBatch(mappings, m_Face.GetParallelFor()))
+    {
+      const double value = m_Normalized ? of.normalized : of.mutualInformation;
+      values.push_back(of.count < 0.5 ? GPURegistrationDetail::MetricCandidates<Self>::GetWorst()
+                                      : static_cast<MeasureType>(-value));
+    }
+    return values;
+  });
+}
+
+itkGPUMetricTemplate
+void
+itkCudaPartialVolumeClass::PrintSelf(std::ostream & os, Indent indent) const
+{
+  Superclass::PrintSelf(os, indent);
+  m_Face.Print(os, indent);
+  os << indent << "NumberOfHistogramBins: " << m_NumberOfHistogramBins << std::endl;
+  os << indent << "Normalized: " << (m_Normalized ? "On" : "Off") << std::endl;
+  os << indent << "FixedRange: " << m_FixedRange.first << " to " << m_FixedRange.second << std::endl;
+  os << indent << "MovingRange: " << m_MovingRange.first << " to " << m_MovingRange.second << std::endl;
+}
+
+} // namespace itk
+
+#undef itkCudaPartialVolumeClass
+
+#endif

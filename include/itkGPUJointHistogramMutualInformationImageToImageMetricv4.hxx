@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkGPUJointHistogramMutualInformationImageToImageMetricv4_hxx
+#define itkGPUJointHistogramMutualInformationImageToImageMetricv4_hxx
+
+#include "itkGPUJointHistogramMutualInformationImageToImageMetricv4.h"
+
+#include "GPURegistrationDetail/itkGPUJointHistogramMarginals.h"
+
+#include "gpureg/SmoothedDensity.h"
+
+#include "itkGaussianOperator.h"
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#define itkGPUJointHistogramClass                                                       \
+  GPUJointHistogramMutualInformationImageToImageMetricv4<TFixedImage,                   \
+                                                         TMovingImage,                  \
+                                                         TVirtualImage,                 \
+                                                         TInternalComputationValueType, \
+                                                         TMetricTraits>
+
+namespace itk
+{
+
+namespace GPURegistrationDetail
+{
+/** Bins at each end that values do not reach, as ITK has it. */
+constexpr int JointHistogramPadding = 2;
+} // namespace GPURegistrationDetail
+
+itkGPUMetricTemplate
+void
+itkGPUJointHistogramClass::Initialize()
+{
+  m_ParentIsInitialized = false;
+  m_Face.Initialize([this] { this->CheckHistogram(); },
+                    [this] {
+                      // Not the parent's own Initialize(): that one looks for the ranges on one thread.
+                      ImageMetricType::Initialize();
+                      const GPURegistrationDetail::MetricImages<Self> images(*this);
+                      m_FixedRange = images.ComputeMaskedFixedRange();
+                      m_MovingRange = images.ComputeMovingRange();
+                      m_InitializedBins = this->GetNumberOfHistogramBins();
+                      this->ShapeJointPDF();
+                    },
+                    [this] {
+                      if (m_InitializedBins <= gpureg::JointHistogramMetric::MostBins)
+                      {
+                        this->UpdateEngine(true);
+                      }
+                    });
+}
+
+itkGPUMetricTemplate
+void
+itkGPUJointHistogramClass::CheckHistogram() const
+{
+  const SizeValueType bins = this->GetNumberOfHistogramBins();
+  if (bins < gpureg::JointHistogramMetric::LeastBins)
+  {
+    GPURegistrationDetail::ThrowBadInput(*this,
+                                         "The number of histogram bins is ",
+                                         bins,
+                                         ", of which 4 are left free and one is for the ends of the range. Set ",
+                                         gpureg::JointHistogramMetric::LeastBins,
+                                         " or more.");
+  }
+  const double variance = const_cast<Self *>(this)->GetVarianceForJointPDFSmoothing();
+  if (!std::isfinite(variance))
+  {
+    GPURegistrationDetail::ThrowBadInput(*this,
+                                         "The variance for the smoothing of the joint PDF is ",
+                                         variance,
+                                         ". Set 0, for none, or a finite number.");
+  }
+  // Whether they are there is the parent's to say.
+  if (this->m_FixedImage.IsNotNull() && this->m_MovingImage.IsNotNull())
+  {
+    const GPURegistrationDetail::MetricImages<Self> images(*this);
+    images.CheckRange("fixed", images.ComputeMaskedFixedRange());
+    images.CheckRange("moving", images.ComputeMovingRange());
+  }
+}
+
+/** As ITK's Initialize() leaves it, whose rounding decides on which side of a bin's edge a value is. */
+itkGPUMetricTemplate
+void
+itkGPUJointHistogramClass::ShapeJointPDF()
+{
+  using ValueType = TInternalComputationValueType;
+  auto &     joint = *this->GetModifiableJointPDF();
+  const auto padding = static_cast<ValueType>(GPURegistrationDetail::JointHistogramPadding);
+  typename Superclass::JointPDFRegionType      region;
+  typename Superclass::JointPDFSpacingType     spacing;
+  typename Superclass::JointPDFType::PointType origin;
+  region.SetSize(0, m_InitializedBins);
+  region.SetSize(1, m_InitializedBins);
+  spacing.Fill(1 / static_cast<ValueType>(static_cast<ValueType>(m_InitializedBins) - padding * 2 - 1));
+  joint.SetRegions(region);
+  joint.SetSpacing(spacing);
+  origin.Fill(joint.GetSpacing()[0] * padding * (-1.0));
+  joint.SetOrigin(origin);
+  joint.Allocate(true);
+}
+
+/** Where a value is among its image's bins. */
+itkGPUMetricTemplate
+double
+itkGPUJointHistogramClass::FindPlace(double value, const Range & range) const
+{
+  using ValueType = TInternalComputationValueType;
+  const auto                             minimum = static_cast<ValueType>(range.first);
+  const auto                             maximum = static_cast<ValueType>(range.second);
+  typename Superclass::JointPDFPointType point;
+  point.Fill(static_cast<ValueType>((static_cast<ValueType>(value) - minimum) / (maximum - minimum)));
+  return this->GetJointPDF()->template TransformPhysicalPointToContinuousIndex<double>(point)[0];
+}
+
+itkGPUMetricTemplate
+SizeValueType
+itkGPUJointHistogramClass::FindBin(double value, const Range & range) const
+{
+  const double place = this->FindPlace(value, range);
+  // Outside of the histogram, or not a number.
+  if (!(place >= -0.5 && place < static_cast<double>(m_InitializedBins) - 0.5))
+  {
+    return NumericTraits<std::uint16_t>::max();
+  }
+  return static_cast<SizeValueType>(Math::RoundHalfIntegerUp<OffsetValueType>(place));
+}
+
+/** Images of whole numbers may have values half-way between two bins: which one ITK's rounding leads to. */
+itkGPUMetricTemplate
+std::vector<bool>
+itkGPUJointHistogramClass::FindTies() const
+{
+  using PixelType = typename TMovingImage::PixelType;
+  constexpr int     padding = GPURegistrationDetail::JointHistogramPadding;
+  const auto        bins = static_cast<int>(m_InitializedBins);
+  const double      inner = bins - 2 * padding - 1;
+  std::vector<bool> goDown(m_InitializedBins, false);
+  for (int bin = padding + 1; bin < bins - padding; ++bin)
+  {
+    const double between = (bin - padding - 0.5) / inner;
+    const auto   value =
+      static_cast<PixelType>(m_MovingRange.first + between * (m_MovingRange.second - m_MovingRange.first));
+    goDown[bin] = this->FindBin(value, m_MovingRange) < static_cast<SizeValueType>(bin);
+  }
+  return goDown;
+}
+
+/** The weights of the Gaussian that ITK smooths by, from the centre on. */
+itkGPUMetricTemplate
+std::vector<double>
+itkGPUJointHistogramClass::MakeSmoothing() const
+{
+  const double variance = const_cast<Self *>(this)->GetVarianceForJointPDFSmoothing();
+  if (!(variance > 0))
+  {
+    return { 1.0 };
+  }
+  GaussianOperator<double, 1> gaussian;
+  gaussian.SetDirection(0);
+  gaussian.SetVariance(variance);
+  gaussian.SetMaximumError(static_cast<double>(.01f));
+  gaussian.SetMaximumKernelWidth(32);
+  gaussian.CreateDirectional();
+  std::vector<double> weights;
+  for (auto place = gaussian.Size() / 2; place < gaussian.Size(); ++place)
+  {
+    weights.push_back(gaussian[place]);
+  }
+  return weights;
+}
+
+itkGPUMetricTemplate
+void
+itkGPUJointHistogramClass::UpdateEngine(bool isInitializing) const
+{
+  const auto bins = static_cast<int>(m_InitializedBins);
+  const auto findScales = [this] {
+    GPURegistrationDetail::MetricScales scales;
+    scales.end = static_cast<double>(m_InitializedBins) - 2 * GPURegistrationDetail::JointHistogramPadding - 1;
+    scales.minimum = m_MovingRange.first;
+    scales.maximum = m_MovingRange.second;
+    scales.unit = (scales.maximum - scales.minimum) / scales.end;
+    scales.checksRange = true;
+    return scales;
+  };
+  const auto binOf = [this](auto value) { return this->FindBin(static_cast<double>(value), m_FixedRange); };
+  const auto placeOf = [this](auto value) {
+    const double place = this->FindPlace(static_cast<double>(value), m_FixedRange);
+    return place - std::floor(place + 0.5);
+  };
+  m_Face.UpdateEngine([bins](const gpureg::JointHistogramMetric & engine) { return engine.GetNumberOfBins() != bins; },
+                      [bins](const std::string & device) {
+                        return std::make_unique<gpureg::JointHistogramMetric>(device, bins);
+                      },
+                      findScales,
+                      GPURegistrationDetail::DescribeByBinsAndPlaces(binOf, placeOf),
+                      isInitializing);
+}
+
+itkGPUMetricTemplate
+void
+itkGPUJointHistogramClass::InitializeForIteration() const
+{
+  ImageMetricType::InitializeForIteration();
+}
+
+itkGPUMetricTemplate
+typename itkGPUJointHistogramClass::Superclass::MeasureType
+itkGPUJointHistogramClass::GetValue() const
+{
+  return ImageMetricType::GetValue();
+}
+
+itkGPUMetricTemplate
+void
+itkGPUJointHistogramClass::GetValueAndDerivativeExecute() const
+{
+  m_Face.CheckBins(this->GetNumberOfHistogramBins(), m_InitializedBins);
+  m_Face.Evaluate([this](GPURegistrationDetail::MetricRoute route) { this->EvaluateOnDevice(route); },
+                  [this] { this->EvaluateThroughITK(); });
+}
+
+itkGPUMetricTemplate
+void
+itkGPUJointHistogramClass::EvaluateOnDevice(GPURegistrationDetail::MetricRoute route) const
+{
+  if (m_InitializedBins > gpureg::JointHistogramMetric::MostBins)
+  {
+    m_Use.WarnOnce(*this,
+                   "A joint histogram of more than " + std::to_string(gpureg::JointHistogramMetric::MostBins) +
+                     " bins is computed by ITK's own class, on the host.");
+    this->EvaluateThroughITK();
+    return;
+  }
+  this->UpdateEngine(false);
+  gpureg::JointHistogramOptions options;
+  options.smoothing = this->MakeSmoothing();
+  options.usesMarginalOfFixed = GPURegistrationDetail::SwapsMarginals<Superclass>();
+  options.tiesGoDown = this->FindTies();
+  const gpureg::Forces               forces = m_Face.ChooseForces(route);
+  const gpureg::SampleMapping        mapping = GPURegistrationDetail::MetricMapping<Self>(*this).MakeMapping(route);
+  const gpureg::JointHistogramResult result =
+    m_Face.GetEngine().Evaluate(mapping, forces, options, m_Face.GetParallelFor());
+  // ITK's own threaders write to these through a const_cast: an evaluation is const, its results are not.
+  auto * const self = const_cast<Self *>(this);
+  self->m_JointHistogramTotalCount = result.count;
+  self->m_NumberOfValidPoints = forces == gpureg::Forces::None ? result.count : result.countOfForces;
+  if (!this->VerifyNumberOfValidPoints(self->m_Value, *this->m_DerivativeResult))
+  {
+    m_Face.GetEngine().ReleaseForces();
+    return;
+  }
+  this->StoreValue(result, options.smoothing);
+  const double samples = this->HasLocalSupport() ? 1.0 : static_cast<double>(result.countOfForces);
+  m_Face.StoreDerivative(forces, result, mapping, samples * result.divisor / m_Face.GetScales().unit);
+}
+
+/** Leaves value and joint density where ITK's metric leaves them. */
+itkGPUMetricTemplate
+void
+itkGPUJointHistogramClass::StoreValue(const gpureg::JointHistogramResult & result,
+                                      const std::vector<double> &          smoothing) const
+{
+  auto * const                  self = const_cast<Self *>(this);
+  const gpureg::SmoothedDensity density(result.histogram, m_InitializedBins, smoothing);
+  self->m_Value = static_cast<typename Superclass::MeasureType>(
+    -density.GetMutualInformation(GPURegistrationDetail::SwapsMarginals<Superclass>(),
+                                  NumericTraits<TInternalComputationValueType>::epsilon()));
+  auto & joint = *self->GetModifiableJointPDF();
+  for (SizeValueType cell = 0; cell < density.GetJoint().size(); ++cell)
+  {
+    // ITK's fixed bins are side by side.
+    joint.GetBufferPointer()[cell / m_InitializedBins + cell % m_InitializedBins * m_InitializedBins] =
+      static_cast<typename Superclass::JointPDFValueType>(density.GetJoint()[cell]);
+  }
+}
+
+itkGPUMetricTemplate
+void
+itkGPUJointHistogramClass::EvaluateThroughITK() const
+{
+  auto * const self = const_cast<Self *>(this);
+  if (!m_ParentIsInitialized)
+  {
+    self->Superclass::Initialize();
+    m_ParentIsInitialized = true;
+  }
+  Superclass::InitializeForIteration();
+  if (this->GetComputeDerivative())
+  {
+    Superclass::GetValueAndDerivativeExecute();
+    return;
+  }
+  self->m_NumberOfValidPoints = this->m_JointHistogramTotalCount;
+  if (this->VerifyNumberOfValidPoints(self->m_Value, *this->m_DerivativeResult))
+  {
+    self->m_Value = this->ComputeValue();
+  }
+}
+
+itkGPUMetricGetValuesMacro(itkGPUJointHistogramClass)
+{
+  return m_Face.EvaluateCandidates(candidates, [](const std::vector<gpureg::SampleMapping> & mappings) {
+    return std::vector<MeasureType>(mappings.size(), std::numeric_limits<MeasureType>::quiet_NaN());
+  });
+}
+
+itkGPUMetricTemplate
+void
+itkGPUJointHistogramClass::PrintSelf(std::ostream & os, Indent indent) const
+{
+  Superclass::PrintSelf(os, indent);
+  m_Face.Print(os, indent);
+  os << indent << "FixedRange: " << m_FixedRange.first << " to " << m_FixedRange.second << std::endl;
+  os << indent << "MovingRange: " << m_MovingRange.first << " to " << m_MovingRange.second << std::endl;
+  os << indent << "VarianceForJointPDFSmoothing: " << const_cast<Self *>(this)->GetVarianceForJointPDFSmoothing()
+     << std::endl;
+}
+
+} // namespace itk
+
+#undef itkGPUJointHistogramClass
+
+#endif

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef gpureg_JointHistogramPasses_h
+#define gpureg_JointHistogramPasses_h
+
+#include "HistogramPasses.h"
+
+#include "JointHistogramSample.h"
+#include "JointHistogramPrecise.h"
+#include "JointHistogramTable.h"
+
+namespace gpureg
+{
+
+using JointHistogramPasses = HistogramPasses<kernels::JointHistogramArguments>;
+
+} // namespace gpureg
+
+#endif

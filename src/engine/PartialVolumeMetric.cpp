@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gpureg/PartialVolumeMetric.h"
+
+#include "EntropySums.h"
+#include "HistogramEvaluation.h"
+#include "PartialVolumePasses.h"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace gpureg
+{
+
+static_assert(PartialVolumeMetric::MostBins == kernels::MostPartialVolumeBins, "a byte tells them apart");
+
+namespace
+{
+constexpr HistogramNeeds Needs{ kernels::MostPartialVolumeSamplesPerChunk, 1.0 };
+} // namespace
+
+class PartialVolumeMetric::Implementation : public HistogramEvaluation<kernels::PartialVolumeArguments>
+{
+public:
+  using HistogramEvaluation::HistogramEvaluation;
+};
+
+PartialVolumeMetric::PartialVolumeMetric(const std::string & deviceName, int bins)
+  : Metric(deviceName)
+  , m_Bins(CheckedBins("a joint histogram by partial volume", bins, LeastBins, MostBins))
+  , m_Implementation(std::make_unique<Implementation>(GetCore(), GetCore().queue->CreatePartialVolumePasses()))
+{}
+
+PartialVolumeMetric::~PartialVolumeMetric()
+{
+  FreeUnlessForked(m_Implementation);
+}
+
+void
+PartialVolumeMetric::CheckHasBins() const
+{
+  if (!GetCore().samples.GetMoving().bins)
+  {
+    throw BadInputError("partial volume reads the moving voxels' bins: set a moving image that has them");
+  }
+}
+
+void
+PartialVolumeMetric::SetArguments(kernels::PartialVolumeArguments & a) const
+{
+  const bool isPrecise = kernels::VariantHas(a.histogram.samples.variant, kernels::SamplesArePrecise);
+  a.histogram.rows = m_Bins;
+  a.histogram.columns = m_Bins;
+  a.histogram.tableColumns = isPrecise ? m_Bins : 2 * m_Bins;
+}
+
+PartialVolumeResult
+PartialVolumeMetric::Evaluate(const SampleMapping &         mapping,
+                              Forces                        forces,
+                              bool                          normalized,
+                              const std::array<double, 9> & indexByMm,
+                              const ParallelFor &           parallelFor)
+{
+  this->CheckHasBins();
+  HistogramResult sums =
+    m_Implementation->Evaluate(mapping, forces, Needs, parallelFor, [&](kernels::PartialVolumeArguments & a) {
+      this->SetArguments(a);
+      std::copy(indexByMm.begin(), indexByMm.end(), a.indexByMm);
+      a.normalized = normalized;
+    });
+  PartialVolumeResult result;
+  static_cast<ForceResult &>(result) = sums;
+  result.histogram = std::move(sums.histogram);
+  result.countUnit = sums.countUnit;
+  return result;
+}
+
+std::vector<MutualInformation>
+PartialVolumeMetric::EvaluateBatch(const std::vector<SampleMapping> & mappings, const ParallelFor & parallelFor)
+{
+  this->CheckHasBins();
+  std::vector<MutualInformation> values;
+  const auto                     summaries =
+    m_Implementation->Summarize(mappings, Needs, parallelFor, [this](kernels::PartialVolumeArguments & a) {
+      this->SetArguments(a);
+    });
+  if (summaries)
+  {
+    for (const auto & sums : summaries->sums)
+    {
+      values.push_back(FindMutualInformation(sums, summaries->countUnit));
+    }
+    return values;
+  }
+  for (const SampleMapping & mapping : mappings)
+  {
+    values.push_back(FindMutualInformation(this->Evaluate(mapping, Forces::None, false, {}, parallelFor), m_Bins));
+  }
+  return values;
+}
+
+} // namespace gpureg

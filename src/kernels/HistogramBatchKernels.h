@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// The work-groups that sum a batch of candidates up, of a metric that has a histogram and a SummaryGroup(), for the devices
+// that have work-groups: CUDA and OpenCL. The host evaluates one candidate after the other.
+#ifndef gpureg_kernels_HistogramBatchKernels_h
+#define gpureg_kernels_HistogramBatchKernels_h
+
+GPUREG_NAMESPACE_BEGIN
+
+/** Pass 1 of a batch of candidates: HistogramGroup, where candidates' chunks follow each other, batch[candidate] says where
+ *  its samples map to, and slots are numbered as groups are. */
+GPUREG_METRIC_GROUP_FUNCTION void
+BatchHistogramGroup(int                              variant,
+                    const MetricArguments *          a,
+                    GPUREG_GLOBAL const SampleMaps * batch,
+                    int                              firstCandidate,
+                    const SampleVolumes *            v,
+                    GPUREG_LOCAL u32 *               histogram,
+                    GPUREG_GLOBAL u32 *              chunkHistograms)
+{
+  const int        chunks = ChunkCount(&a->histogram.samples);
+  const SampleMaps maps = batch[firstCandidate + GroupIndex() / chunks];
+  HistogramGroup(variant, a, &maps, v, GroupIndex() % chunks, GroupIndex(), histogram, chunkHistograms);
+}
+
+/** SumHistogramsGroup of each candidate: histograms[candidate][cell]. */
+GPUREG_METRIC_GROUP_FUNCTION void
+BatchSumGroup(int                       variant,
+              const MetricArguments *   a,
+              GPUREG_GLOBAL const u32 * chunkHistograms,
+              GPUREG_LOCAL u64 *        shareSums,
+              GPUREG_GLOBAL u64 *       histograms)
+{
+  const HistogramArguments * h = &a->histogram;
+  const int                  chunks = ChunkCount(&h->samples);
+  const int                  groups = CountSumGroups(h);
+  const int                  candidate = GroupIndex() / groups;
+  SumHistogramsGroup(variant,
+                     a,
+                     GroupIndex() % groups,
+                     chunks,
+                     0,
+                     chunkHistograms + BandInChunk(variant, h, candidate * chunks, 0),
+                     shareSums,
+                     histograms + (i64)candidate * h->rows * h->columns);
+}
+
+/** The metric's SummaryGroup of each candidate: summaries[firstCandidate + candidate][SummaryCount]. */
+GPUREG_METRIC_GROUP_FUNCTION void
+BatchSummaryGroup(int                       variant,
+                  const MetricArguments *   a,
+                  int                       firstCandidate,
+                  GPUREG_GLOBAL const u64 * histograms,
+                  GPUREG_LOCAL u64 *        scratch,
+                  GPUREG_GLOBAL i64 *       summaries)
+{
+  const i64 candidate = GroupIndex();
+  SummaryGroup(variant,
+               a,
+               histograms + candidate * a->histogram.rows * a->histogram.columns,
+               scratch,
+               summaries + (firstCandidate + candidate) * SummaryCount);
+}
+
+GPUREG_NAMESPACE_END
+
+#endif

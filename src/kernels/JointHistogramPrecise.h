@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// JointHistogramSample.h where samples are few: from precise values, see PreciseSamples.h.
+// Shared by C++, CUDA C++ and OpenCL C.
+#ifndef gpureg_kernels_JointHistogramPrecise_h
+#define gpureg_kernels_JointHistogramPrecise_h
+
+GPUREG_NAMESPACE_BEGIN
+
+/** A value's place among the bins, and half a bin more, in units of 2^-32. */
+GPUREG_FUNCTION i64
+FindPrecisePlace(const SampleMaps * maps, i64 value)
+{
+  return (MultiplyFixed(value, maps->valuesPerUnit) >> 16) + ((i64)JointHistogramPadding << 32) + GPUREG_FIXED_HALF;
+}
+
+GPUREG_FUNCTION int
+IsInPreciseRange(int variant, const SampleMaps * maps, i64 value)
+{
+  return !VariantHas(variant, ChecksRange) || (value >= 0 && value <= maps->range);
+}
+
+/** FindMovingBin. A value is half-way between two bins if it is so but for the last digits of the place. */
+GPUREG_FUNCTION int
+FindPreciseMovingBin(int                             variant,
+                     const JointHistogramArguments * a,
+                     const SampleMaps *              maps,
+                     const SampleVolumes *           v,
+                     const i64 *                     position,
+                     int *                           bin,
+                     int *                           hasForce)
+{
+  i64 value;
+  if (!SamplePreciseValue(variant, &a->histogram.samples, maps, v, position, &value))
+  {
+    return 0;
+  }
+  const i64 place = FindPrecisePlace(maps, value);
+  const int isTie = (u32)(place + 2) <= 4u;
+  *bin = isTie ? CellOf(place + 2) - TieGoesDown(a, CellOf(place + 2)) : CellOf(place);
+  *hasForce = IsInPreciseRange(variant, maps, value);
+  return 1;
+}
+
+/** Pass 1: counts the sample at a position, if it is valid, in its bin: see WindowCount.h. */
+GPUREG_GROUP_FUNCTION void
+CountSample(int                             variant,
+            const JointHistogramArguments * a,
+            const SampleMaps *              maps,
+            const SampleVolumes *           v,
+            const i64 *                     position,
+            GPUREG_LOCAL u32 *              histogram,
+            int                             rowCell,
+            int                             lowCells,
+            int                             stride)
+{
+  (void)lowCells;
+  const int bins = a->histogram.rows;
+  int       bin, hasForce;
+  const int isValid = CountsHalves(variant) ? FindPreciseMovingBin(variant, a, maps, v, position, &bin, &hasForce)
+                                            : FindMovingBin(variant, a, maps, v, position, &bin, &hasForce);
+  if (!isValid || bin < 0 || bin >= bins)
+  {
+    return;
+  }
+  AddToSharedCell(histogram, rowCell + bin, stride, 1);
+  if (VariantHas(variant, ChecksRange) && hasForce)
+  {
+    AddToSharedCell(histogram, rowCell + bins, stride, 1);
+  }
+}
+
+/** FindForce. Differences of the table's entries are taken before they become floats. */
+GPUREG_FUNCTION int
+FindPreciseForce(int                             variant,
+                 const JointHistogramArguments * a,
+                 const SampleMaps *              maps,
+                 const SampleVolumes *           v,
+                 i64                             sample,
+                 const i64 *                     position,
+                 GPUREG_LOCAL const i64 *        tableRow,
+                 float *                         force)
+{
+  i64       value;
+  float     gradient[3];
+  const int bins = a->histogram.rows;
+  if (!SamplePreciseValue(variant, &a->histogram.samples, maps, v, position, &value) ||
+      !IsInPreciseRange(variant, maps, value))
+  {
+    return 0;
+  }
+  SamplePreciseGradient(variant, &a->histogram.samples, maps, v, position, gradient);
+  const i64 inRange = value < 0 ? 0 : (value < maps->range ? value : maps->range);
+  const i64 place = FindPrecisePlace(maps, inRange);
+  const int bin = CellOf(place);
+  const i64 t = (i64)(u32)place - GPUREG_FIXED_HALF;
+  float     below, above;
+  FindSlopeWeights(bins, bin, (float)(u32)place * GPUREG_FIXED_UNIT, &below, &above);
+
+  // In units of 2^-32 of a bin.
+  const i64                fixedPlace = ToFixed((float)v->preciseFixedValues[sample] * maps->unitsToFixedValues);
+  const i64                s = fixedPlace < 0 ? -fixedPlace : fixedPlace;
+  GPUREG_LOCAL const i64 * own = tableRow + BlockOwn * bins + bin;
+  GPUREG_LOCAL const i64 * next = tableRow + (fixedPlace < 0 ? BlockBelow : BlockAbove) * bins + bin;
+  GPUREG_LOCAL const i64 * marginals = tableRow + BlockMarginal * bins + bin;
+  const i64                before = MixFixed(own[-1], next[-1], s);
+  const i64                middle = MixFixed(own[0], next[0], s);
+  const i64                behind = MixFixed(own[1], next[1], s);
+  const i64                joint = middle + MultiplyFixed(t >= 0 ? behind - middle : middle - before, t);
+  const i64                marginal =
+    marginals[0] + MultiplyFixed(t >= 0 ? marginals[1] - marginals[0] : marginals[0] - marginals[-1], t);
+  const float jointSlope = below * (float)(middle - before) + above * (float)(behind - middle);
+  const float marginalSlope =
+    below * (float)(marginals[0] - marginals[-1]) + above * (float)(marginals[1] - marginals[0]);
+  const float weight = JointForce((float)joint, jointSlope, (float)marginal, marginalSlope);
+  for (int r = 0; r < 3; ++r)
+  {
+    force[r] = weight * gradient[r];
+  }
+  return 1;
+}
+
+GPUREG_NAMESPACE_END
+
+#endif

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// One sample of the joint histogram of nearest bins, and the force it exerts: the formulas of
+// itk::JointHistogramMutualInformationImageToImageMetricv4. Moving values are in bins above the minimum,
+// K·(v - min)/(max - min) in [0, K], K = bins - 5; the place of a value among the bins is that + 2, and its bin the nearest.
+// The device counts whole samples. A table follows from the counts: smoothed by a Gaussian, and with the marginal that the
+// derivative divides by, see JointHistogramTable.h.
+// Shared by C++, CUDA C++ and OpenCL C.
+#ifndef gpureg_kernels_JointHistogramSample_h
+#define gpureg_kernels_JointHistogramSample_h
+
+GPUREG_NAMESPACE_BEGIN
+
+enum
+{
+  /** Bins left free at each end. */
+  JointHistogramPadding = 2,
+  /** Bins that are not between the smallest and the largest value's: those, and one, since values lie on bins. */
+  JointHistogramExtraBins = 2 * JointHistogramPadding + 1,
+  MostJointHistogramBins = 1024,
+  TieWords = MostJointHistogramBins / 32,
+  /** Of the Gaussian: itk::DiscreteGaussianImageFilter's kernels have no more weights on either side. */
+  MostSmoothingWeights = 33
+};
+
+/** Blocks of a table's row, of one entry for each moving bin: the smoothed counts of the fixed bin below, of its own and of the
+ *  one above, between which a fixed value lies, and the marginal. */
+enum
+{
+  BlockBelow,
+  BlockOwn,
+  BlockAbove,
+  BlockMarginal,
+  JointTableBlocks
+};
+
+/** All that an evaluation depends on besides the volumes and SampleMaps. 32-bit members only. A row of the histogram has a
+ *  cell more than moving bins: where the variant checks the range, samples are counted in it that have a force. */
+typedef struct JointHistogramArguments
+{
+  HistogramArguments histogram;
+  float              rangeEnd;    /* K: the largest value */
+  float              acceptBegin; /* what still rounds to the smallest or the largest value: as in MattesArguments */
+  float              acceptEnd;
+  int                marginalOfFixed;                 /* which marginal the derivative divides by; see the engine */
+  int                smoothingRadius;                 /* of the Gaussian, along each axis of the histogram */
+  int                smoothing[MostSmoothingWeights]; /* its weights from the centre on, in units of 2^-30 */
+  u32                ties[TieWords]; /* bit n: a value half-way between bin n - 1 and n is counted in n - 1 */
+} JointHistogramArguments;
+
+GPUREG_FUNCTION int
+TieGoesDown(const JointHistogramArguments * a, int bin)
+{
+  return bin >= 0 && bin < a->histogram.rows && ((a->ties[bin / 32] >> (bin % 32)) & 1u);
+}
+
+/** The bin that is nearest to a value, which may lie beside the histogram. Half-way between two, which values of few digits
+ *  may be, it is the one that ITK's rounding leads to. */
+GPUREG_FUNCTION int
+FindJointBin(const JointHistogramArguments * a, float u, float * t)
+{
+  const float place = u + ((float)JointHistogramPadding + 0.5f);
+  const float below = FloorOf(place);
+  const int   bin = (int)below;
+  *t = place - below;
+  return *t == 0.0f && TieGoesDown(a, bin) ? bin - 1 : bin;
+}
+
+/** Whether a value is one that ITK gives a force. */
+GPUREG_FUNCTION int
+IsInJointRange(int variant, const JointHistogramArguments * a, float u)
+{
+  return !VariantHas(variant, ChecksRange) || (u >= a->acceptBegin && u <= a->acceptEnd);
+}
+
+/** Finds the moving bin of the sample at a position, which may lie beside the histogram, and whether it has a force; 0 if it is not valid. */
+GPUREG_FUNCTION int
+FindMovingBin(int                             variant,
+              const JointHistogramArguments * a,
+              const SampleMaps *              maps,
+              const SampleVolumes *           v,
+              const i64 *                     position,
+              int *                           bin,
+              int *                           hasForce)
+{
+  float t, u = 0.0f;
+  if (!SampleMovingValue(variant, &a->histogram.samples, maps, v, position, &u))
+  {
+    return 0;
+  }
+  *bin = FindJointBin(a, u, &t);
+  *hasForce = IsInJointRange(variant, a, u);
+  return 1;
+}
+
+/** Of a chunk's cell: whole samples. */
+GPUREG_FUNCTION u64
+ReadChunk(
+  int variant, const JointHistogramArguments * a, GPUREG_GLOBAL const u32 * chunkHistograms, int chunk, int cell)
+{
+  return chunkHistograms[(i64)chunk * CountersPerCell(variant) * a->histogram.rows * a->histogram.columns + cell];
+}
+
+/** What a slope's two neighbours weigh: ITK takes the difference over a bin's width around the value, the ends of which are
+ *  kept within the range of values but for its first bin; half of the first bin is left without a slope. */
+GPUREG_FUNCTION void
+FindSlopeWeights(int bins, int bin, float t, float * below, float * above)
+{
+  const int first = JointHistogramPadding + 1;
+  const int last = bins - first;
+  *above = bin >= first && bin < last ? t : 0.0f;
+  *below = bin > first ? 1.0f - t : 0.0f;
+  const float both = *above + *below;
+  *above = both > 0.0f ? *above / both : 0.0f;
+  *below = both > 0.0f ? *below / both : 0.0f;
+}
+
+/** What turns a sample's gradient into its force, of the smoothed count joint and the marginal there and their slopes along the
+ *  moving bins. ITK's own: its derivative is not quite that of its value. */
+GPUREG_FUNCTION float
+JointForce(float joint, float jointSlope, float marginal, float marginalSlope)
+{
+  const float ln2 = 0.693147180559945f;
+  return joint > 0.0f && marginal > 0.0f
+           ? jointSlope * LogOf(joint / marginal) - ln2 * marginalSlope * (joint / marginal)
+           : 0.0f;
+}
+
+/** Three neighbours' value at a fraction t of the middle one, t = 1/2 being its own place, and slope. */
+GPUREG_FUNCTION float
+InterpolateBins(float before, float middle, float behind, float t, float below, float above, float * slope)
+{
+  *slope = below * (middle - before) + above * (behind - middle);
+  return MultiplyAdd(t - 0.5f, t >= 0.5f ? behind - middle : middle - before, middle);
+}
+
+/** Pass 2: the force of the sample at a position, from its fixed bin's row of the table; 0 if it has none. */
+GPUREG_FUNCTION int
+FindForce(int                             variant,
+          const JointHistogramArguments * a,
+          const SampleMaps *              maps,
+          const SampleVolumes *           v,
+          i64                             sample,
+          const i64 *                     position,
+          GPUREG_LOCAL const float *      tableRow,
+          float *                         force)
+{
+  float gradient[3], t, u = 0.0f;
+  if (!SampleMovingValueAndGradient(variant, &a->histogram.samples, maps, v, position, &u, gradient) ||
+      !IsInJointRange(variant, a, u))
+  {
+    return 0;
+  }
+  const int bins = a->histogram.rows;
+  u = SmallerOf(LargerOf(u, 0.0f), a->rangeEnd);
+  const float place = u + ((float)JointHistogramPadding + 0.5f);
+  const int   bin = (int)place;
+  t = place - (float)bin;
+  float below, above;
+  FindSlopeWeights(bins, bin, t, &below, &above);
+
+  // The fixed value's place between its bin and the next one.
+  const float                fixedPlace = v->fixedValues[sample];
+  const float                s = fixedPlace < 0.0f ? -fixedPlace : fixedPlace;
+  GPUREG_LOCAL const float * own = tableRow + BlockOwn * bins + bin;
+  GPUREG_LOCAL const float * next = tableRow + (fixedPlace < 0.0f ? BlockBelow : BlockAbove) * bins + bin;
+  GPUREG_LOCAL const float * marginals = tableRow + BlockMarginal * bins + bin;
+  float                      jointSlope, marginalSlope;
+  const float                joint = InterpolateBins(
+    Mix(own[-1], next[-1], s), Mix(own[0], next[0], s), Mix(own[1], next[1], s), t, below, above, &jointSlope);
+  const float marginal = InterpolateBins(marginals[-1], marginals[0], marginals[1], t, below, above, &marginalSlope);
+  const float weight = JointForce(joint, jointSlope, marginal, marginalSlope);
+  for (int r = 0; r < 3; ++r)
+  {
+    force[r] = weight * gradient[r];
+  }
+  return 1;
+}
+
+GPUREG_NAMESPACE_END
+
+#endif

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// From the counts of a joint histogram to the table that the second pass looks up: the counts smoothed by a Gaussian along
+// both axes, an edge's repeated beyond it, as itk::DiscreteGaussianImageFilter does, and a marginal of them. Each step is
+// told for one cell; between steps a device's group waits. The derivative is the same in whatever unit counts are.
+// Shared by C++, CUDA C++ and OpenCL C.
+#ifndef gpureg_kernels_JointHistogramTable_h
+#define gpureg_kernels_JointHistogramTable_h
+
+GPUREG_NAMESPACE_BEGIN
+
+/** Where a cell, of the fixed bin cell / bins, is in a block of its table's row. */
+GPUREG_FUNCTION i64
+JointTableEntry(const JointHistogramArguments * a, int block, int cell)
+{
+  const int bins = a->histogram.rows;
+  return (i64)(cell / bins) * a->histogram.tableColumns + block * bins + cell % bins;
+}
+
+/** Where it is in the histogram, whose rows have a cell more. */
+GPUREG_FUNCTION i64
+CellOfHistogram(const JointHistogramArguments * a, int cell)
+{
+  const int bins = a->histogram.rows;
+  return (i64)(cell / bins) * a->histogram.columns + cell % bins;
+}
+
+/** The Gaussian's sum along a line of bins, `stride` apart, at one of them. */
+GPUREG_FUNCTION float
+SmoothLine(const JointHistogramArguments * a, GPUREG_GLOBAL const float * line, int stride, int place)
+{
+  const float unit = 1.0f / 1073741824.0f;
+  const int   last = a->histogram.rows - 1;
+  float       sum = (float)a->smoothing[0] * unit * line[(i64)place * stride];
+  for (int r = 1; r <= a->smoothingRadius; ++r)
+  {
+    const int before = place > r ? place - r : 0;
+    const int behind = place + r < last ? place + r : last;
+    sum = MultiplyAdd((float)a->smoothing[r] * unit, line[(i64)before * stride] + line[(i64)behind * stride], sum);
+  }
+  return sum;
+}
+
+/** Step 1: a count, in the place of its own. */
+GPUREG_FUNCTION void
+PutJointCount(const JointHistogramArguments * a,
+              GPUREG_GLOBAL const u64 *       histogram,
+              int                             cell,
+              GPUREG_GLOBAL float *           table)
+{
+  table[JointTableEntry(a, BlockOwn, cell)] = (float)histogram[CellOfHistogram(a, cell)];
+}
+
+/** Step 2: it smoothed along the moving bins, in the place of the marginal. */
+GPUREG_FUNCTION void
+SmoothAlongMoving(const JointHistogramArguments * a, int cell, GPUREG_GLOBAL float * table)
+{
+  const int bins = a->histogram.rows;
+  table[JointTableEntry(a, BlockMarginal, cell)] =
+    SmoothLine(a, table + JointTableEntry(a, BlockOwn, cell - cell % bins), 1, cell % bins);
+}
+
+/** Step 3: and along the fixed bins, in the place of its own. */
+GPUREG_FUNCTION void
+SmoothAlongFixed(const JointHistogramArguments * a, int cell, GPUREG_GLOBAL float * table)
+{
+  const int bins = a->histogram.rows;
+  table[JointTableEntry(a, BlockOwn, cell)] =
+    SmoothLine(a, table + JointTableEntry(a, BlockMarginal, cell % bins), a->histogram.tableColumns, cell / bins);
+}
+
+/** Step 4: a bin's marginal. */
+GPUREG_FUNCTION float
+SumMarginal(const JointHistogramArguments * a, int bin, GPUREG_GLOBAL const float * table)
+{
+  const int bins = a->histogram.rows;
+  float     sum = 0.0f;
+  for (int other = 0; other < bins; ++other)
+  {
+    sum += table[JointTableEntry(a, BlockOwn, a->marginalOfFixed ? bin * bins + other : other * bins + bin)];
+  }
+  return sum;
+}
+
+/** Step 5: the rest of a cell's entries. */
+GPUREG_FUNCTION void
+FinishJointEntries(const JointHistogramArguments * a, int cell, float marginal, GPUREG_GLOBAL float * table)
+{
+  const int bins = a->histogram.rows;
+  const int row = cell / bins;
+  table[JointTableEntry(a, BlockBelow, cell)] = table[JointTableEntry(a, BlockOwn, row > 0 ? cell - bins : cell)];
+  table[JointTableEntry(a, BlockAbove, cell)] =
+    table[JointTableEntry(a, BlockOwn, row < bins - 1 ? cell + bins : cell)];
+  table[JointTableEntry(a, BlockMarginal, cell)] = marginal;
+}
+
+/** The same where the variant is precise. Counts are in units of 2^-bits, so that all of them have some 60 bits. */
+GPUREG_FUNCTION int
+FindCountBits(u64 sum)
+{
+  int bits = 60;
+  while (bits > 0 && (sum >> (60 - bits)) > 0)
+  {
+    --bits;
+  }
+  return bits;
+}
+
+GPUREG_FUNCTION i64
+SmoothPreciseLine(const JointHistogramArguments * a, GPUREG_GLOBAL const i64 * line, int stride, int place)
+{
+  const int last = a->histogram.rows - 1;
+  i64       sum = MultiplyFixedToNearest(line[(i64)place * stride], (i64)a->smoothing[0] << 2);
+  for (int r = 1; r <= a->smoothingRadius; ++r)
+  {
+    const int before = place > r ? place - r : 0;
+    const int behind = place + r < last ? place + r : last;
+    sum += MultiplyFixedToNearest(line[(i64)before * stride], (i64)a->smoothing[r] << 2) +
+           MultiplyFixedToNearest(line[(i64)behind * stride], (i64)a->smoothing[r] << 2);
+  }
+  return sum;
+}
+
+GPUREG_FUNCTION void
+PutPreciseJointCount(
+  const JointHistogramArguments * a, GPUREG_GLOBAL const u64 * histogram, int cell, int bits, GPUREG_GLOBAL i64 * table)
+{
+  table[JointTableEntry(a, BlockOwn, cell)] = (i64)(histogram[CellOfHistogram(a, cell)] << bits);
+}
+
+GPUREG_FUNCTION void
+SmoothPreciselyAlongMoving(const JointHistogramArguments * a, int cell, GPUREG_GLOBAL i64 * table)
+{
+  const int bins = a->histogram.rows;
+  table[JointTableEntry(a, BlockMarginal, cell)] =
+    SmoothPreciseLine(a, table + JointTableEntry(a, BlockOwn, cell - cell % bins), 1, cell % bins);
+}
+
+GPUREG_FUNCTION void
+SmoothPreciselyAlongFixed(const JointHistogramArguments * a, int cell, GPUREG_GLOBAL i64 * table)
+{
+  const int bins = a->histogram.rows;
+  table[JointTableEntry(a, BlockOwn, cell)] = SmoothPreciseLine(a,
+                                                                table + JointTableEntry(a, BlockMarginal, cell % bins),
+                                                                a->histogram.tableColumns,
+                                                                cell / bins);
+}
+
+GPUREG_FUNCTION i64
+SumPreciseMarginal(const JointHistogramArguments * a, int bin, GPUREG_GLOBAL const i64 * table)
+{
+  const int bins = a->histogram.rows;
+  i64       sum = 0;
+  for (int other = 0; other < bins; ++other)
+  {
+    sum += table[JointTableEntry(a, BlockOwn, a->marginalOfFixed ? bin * bins + other : other * bins + bin)];
+  }
+  return sum;
+}
+
+GPUREG_FUNCTION void
+FinishPreciseJointEntries(const JointHistogramArguments * a, int cell, i64 marginal, GPUREG_GLOBAL i64 * table)
+{
+  const int bins = a->histogram.rows;
+  const int row = cell / bins;
+  table[JointTableEntry(a, BlockBelow, cell)] = table[JointTableEntry(a, BlockOwn, row > 0 ? cell - bins : cell)];
+  table[JointTableEntry(a, BlockAbove, cell)] =
+    table[JointTableEntry(a, BlockOwn, row < bins - 1 ? cell + bins : cell)];
+  table[JointTableEntry(a, BlockMarginal, cell)] = marginal;
+}
+
+GPUREG_NAMESPACE_END
+
+#endif

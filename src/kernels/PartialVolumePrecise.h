@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// PartialVolumeSample.h where samples are few: weights in units of 2^-32, see PreciseSamples.h. And how either is counted.
+// Shared by C++, CUDA C++ and OpenCL C.
+#ifndef gpureg_kernels_PartialVolumePrecise_h
+#define gpureg_kernels_PartialVolumePrecise_h
+
+GPUREG_NAMESPACE_BEGIN
+
+/** FindCornerWeights. */
+GPUREG_FUNCTION void
+FindPreciseCornerWeights(const PreciseCell * cell, i64 * weights)
+{
+  const i64 far = cell->fraction[2];
+  for (int z = 0; z < 2; ++z)
+  {
+    const i64 slice = z ? far : GPUREG_FIXED_ONE - far;
+    const i64 behind = MultiplyFixedToNearest(slice, cell->fraction[1]);
+    for (int y = 0; y < 2; ++y)
+    {
+      const i64 row = y ? behind : slice - behind;
+      const i64 right = MultiplyFixedToNearest(row, cell->fraction[0]);
+      weights[4 * z + 2 * y] = row - right;
+      weights[4 * z + 2 * y + 1] = right;
+    }
+  }
+}
+
+/** Pass 1: counts the sample at a position, if it is valid: see WindowCount.h. */
+GPUREG_GROUP_FUNCTION void
+CountSample(int                            variant,
+            const PartialVolumeArguments * a,
+            const SampleMaps *             maps,
+            const SampleVolumes *          v,
+            const i64 *                    position,
+            GPUREG_LOCAL u32 *             histogram,
+            int                            rowCell,
+            int                            lowCells,
+            int                            stride)
+{
+  const VolumeShape * shape = &a->histogram.samples.movingShape;
+  if (!IsSampleValid(variant, &a->histogram.samples, maps, v, position))
+  {
+    return;
+  }
+  if (CountsHalves(variant))
+  {
+    i64               weights[CellCorners];
+    const PreciseCell cell = FindPreciseCell(shape, position);
+    const u64         bins = v->movingBins[cell.offset];
+    FindPreciseCornerWeights(&cell, weights);
+    for (int corner = 0; corner < CellCorners; ++corner)
+    {
+      const int at = rowCell + BinOfCorner(bins, corner);
+      AddToCell(histogram, at, stride, (u32)(weights[corner] >> 16));
+      AddToCell(histogram, lowCells + at, stride, (u32)weights[corner] & 0xFFFFu);
+    }
+    return;
+  }
+  const LinearCell cell = FindLinearCell(shape, position);
+  const u64        bins = v->movingBins[cell.offset];
+  if (IsOneBin(bins))
+  {
+    AddToSharedCell(histogram, rowCell + BinOfCorner(bins, 0), stride, (u32)a->histogram.countUnit);
+    return;
+  }
+  u32 weights[CellCorners];
+  FindCornerWeights(cell, a->histogram.countUnit, weights);
+  for (int corner = 0; corner < CellCorners; ++corner)
+  {
+    // Of an image of one slice, four weigh nothing.
+    if (weights[corner] != 0)
+    {
+      AddToCell(histogram, rowCell + BinOfCorner(bins, corner), stride, weights[corner]);
+    }
+  }
+}
+
+/** FindForce from a table in units of 2^-32. Differences of its entries are taken before they become floats. */
+GPUREG_FUNCTION int
+FindPreciseForce(int                            variant,
+                 const PartialVolumeArguments * a,
+                 const SampleMaps *             maps,
+                 const SampleVolumes *          v,
+                 i64                            sample,
+                 const i64 *                    position,
+                 GPUREG_LOCAL const i64 *       tableRow,
+                 float *                        force)
+{
+  (void)sample;
+  if (!IsSampleValid(variant, &a->histogram.samples, maps, v, position))
+  {
+    return 0;
+  }
+  const PreciseCell cell = FindPreciseCell(&a->histogram.samples.movingShape, position);
+  const u64         bins = v->movingBins[cell.offset];
+  const i64         first = tableRow[BinOfCorner(bins, 0)];
+  float             entries[CellCorners];
+  for (int corner = 0; corner < CellCorners; ++corner)
+  {
+    entries[corner] = (float)(tableRow[BinOfCorner(bins, corner)] - first) * GPUREG_FIXED_UNIT;
+  }
+  FindCornerForce(a,
+                  position,
+                  entries,
+                  (float)cell.fraction[0] * GPUREG_FIXED_UNIT,
+                  (float)cell.fraction[1] * GPUREG_FIXED_UNIT,
+                  (float)cell.fraction[2] * GPUREG_FIXED_UNIT,
+                  force);
+  return 1;
+}
+
+GPUREG_NAMESPACE_END
+
+#endif

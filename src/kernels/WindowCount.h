@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a sample is counted in the histogram of a metric whose samples have a window of four neighbouring cells: see
+// Histogram.h. A metric whose samples count in other cells has a CountSample() of its own instead.
+#ifndef gpureg_kernels_WindowCount_h
+#define gpureg_kernels_WindowCount_h
+
+GPUREG_NAMESPACE_BEGIN
+
+/** Counts the sample at a position, if it is valid. The histogram's cells lie `stride` apart; the sample's fixed bin begins at
+ *  rowCell, and low halves lie lowCells behind high ones. */
+GPUREG_METRIC_GROUP_FUNCTION void
+CountSample(int                     variant,
+            const MetricArguments * a,
+            const SampleMaps *      maps,
+            const SampleVolumes *   v,
+            const i64 *             position,
+            GPUREG_LOCAL u32 *      histogram,
+            int                     rowCell,
+            int                     lowCells,
+            int                     stride)
+{
+  int first;
+  u32 weights[WindowCells], low[WindowCells];
+  if (CountsHalves(variant))
+  {
+    if (FindPreciseWindow(variant, a, maps, v, position, &first, weights, low))
+    {
+      AddWindow(histogram, rowCell + first, stride, weights);
+      AddWindow(histogram, lowCells + rowCell + first, stride, low);
+    }
+  }
+  else if (FindWindow(variant, a, maps, v, position, &first, weights))
+  {
+    AddWindow(histogram, rowCell + first, stride, weights);
+  }
+}
+
+GPUREG_NAMESPACE_END
+
+#endif

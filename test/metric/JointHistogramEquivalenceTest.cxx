@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// The joint histogram's mutual information gives the numbers of ITK's class: value within 1e-5, derivative within 1e-5 in
+// relative norm (1e-4 where samples are many), the same number of valid points; over a grid of set-ups, and random ones from
+// it.
+#include "MetricEquivalence.h"
+
+namespace gpuregtest
+{
+
+namespace
+{
+class JointHistogramEquivalenceTest : public MetricEquivalence
+{
+protected:
+  static MetricCase
+  MakeCase()
+  {
+    MetricCase c;
+    c.measure = Measure::JointHistogram;
+    c.bins = 20;
+    return c;
+  }
+
+  void
+  CheckRandomCase(std::uint64_t seed)
+  {
+    std::mt19937_64    random(seed);
+    const auto         draw = [&random](std::uint64_t n) { return static_cast<int>(random() % n); };
+    const unsigned int bins[] = { 8, 20, 50, 128 };
+    // Not smoothed at all, ITK's derivative has logarithms of what interpolation leaves beside empty cells: rounding shows
+    // in one set-up of 75, up to 2e-4.
+    const double variances[] = { 0.3, 1.5, 4.0, 40.0 };
+    MetricCase   c = MakeCase();
+    DrawSetUp(c, draw);
+    c.flatBackground = draw(4) == 0;
+    c.bins = bins[draw(4)];
+    c.variance = variances[draw(4)];
+    c.seed = random() % 1000000;
+    c.many = c.sampling == Sampling::Dense && c.seed % 4 == 0;
+    Check(c);
+  }
+};
+} // namespace
+
+TEST_P(JointHistogramEquivalenceTest, Motions)
+{
+  for (const Motion motion : AllUpTo(Motion::AffineThenField))
+  {
+    MetricCase c = MakeCase();
+    c.motion = motion;
+    CheckAllTypes(c);
+  }
+}
+
+TEST_P(JointHistogramEquivalenceTest, Geometries)
+{
+  for (const Geometry geometry : AllUpTo(Geometry::OtherVirtualDomain))
+  {
+    MetricCase c = MakeCase();
+    c.geometry = geometry;
+    CheckAllTypes(c);
+    c.gradientFilter = false;
+    c.motion = Motion::Field;
+    CheckAllTypes(c);
+  }
+}
+
+TEST_P(JointHistogramEquivalenceTest, Masks)
+{
+  for (const Masks masks : AllUpTo(Masks::Both))
+  {
+    for (const Interpolation interpolation : { Interpolation::Linear, Interpolation::BSpline })
+    {
+      MetricCase c = MakeCase();
+      c.masks = masks;
+      c.geometry = Geometry::Oblique;
+      c.interpolation = interpolation;
+      CheckAllTypes(c);
+    }
+  }
+}
+
+TEST_P(JointHistogramEquivalenceTest, Samplings)
+{
+  for (const Sampling sampling : AllUpTo(Sampling::VirtualPoints))
+  {
+    for (const Motion motion : { Motion::Rigid, Motion::FixedInitial, Motion::Field })
+    {
+      MetricCase c = MakeCase();
+      c.sampling = sampling;
+      c.motion = motion;
+      CheckAllTypes(c);
+    }
+  }
+}
+
+TEST_P(JointHistogramEquivalenceTest, Interpolations)
+{
+  for (const Interpolation interpolation : AllUpTo(Interpolation::BSpline))
+  {
+    for (const bool flat : { false, true })
+    {
+      MetricCase c = MakeCase();
+      c.interpolation = interpolation;
+      c.geometry = Geometry::Anisotropic;
+      c.flatBackground = flat;
+      c.gradientFilter = flat;
+      CheckAllTypes(c);
+    }
+  }
+}
+
+/** Down to the fewest, and up to so many that a work-group's memory holds some of a table's rows only. */
+TEST_P(JointHistogramEquivalenceTest, Bins)
+{
+  for (const unsigned int bins : { 6u, 7u, 33u, 128u, 256u })
+  {
+    for (const double variance : { 0.0, 1.5, 9.0 })
+    {
+      MetricCase c = MakeCase();
+      c.bins = bins;
+      c.variance = variance;
+      c.many = bins == 33;
+      CheckAllTypes(c);
+    }
+  }
+}
+
+/** More samples than are computed precisely. */
+TEST_P(JointHistogramEquivalenceTest, ManySamples)
+{
+  for (const Motion motion : { Motion::Rigid, Motion::Affine, Motion::Field, Motion::AffineThenField })
+  {
+    MetricCase c = MakeCase();
+    c.many = true;
+    c.motion = motion;
+    CheckAllTypes(c);
+  }
+}
+
+TEST_P(JointHistogramEquivalenceTest, RandomSetUps)
+{
+  CheckRandomCases(20261124, [this](std::uint64_t seed) { CheckRandomCase(seed); });
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, JointHistogramEquivalenceTest, ::testing::ValuesIn(GetDeviceNames()), GetTestName);
+
+} // namespace gpuregtest
