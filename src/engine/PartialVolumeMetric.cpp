@@ -42,21 +42,17 @@ PartialVolumeMetric::Evaluate(const SampleMapping &         mapping,
   {
     throw BadInputError("partial volume reads the moving voxels' bins: set a moving image that has them");
   }
-  HistogramResult sums =
-    m_Implementation->Evaluate(mapping,
-                               forces,
-                               { kernels::MostPartialVolumeSamplesPerChunk, 1.0 },
-                               parallelFor,
-                               [&](kernels::PartialVolumeArguments & a) {
-                                 a.histogram.rows = m_Bins;
-                                 a.histogram.columns = m_Bins;
-                                 a.histogram.tableColumns =
-                                   kernels::VariantHas(a.histogram.samples.variant, kernels::SamplesArePrecise)
-                                     ? m_Bins
-                                     : 2 * m_Bins;
-                                 std::copy(indexByMm.begin(), indexByMm.end(), a.indexByMm);
-                                 a.normalized = normalized;
-                               });
+  HistogramResult     sums = m_Implementation->Evaluate(mapping,
+                                                    forces,
+                                                    { kernels::MostPartialVolumeSamplesPerChunk, 1.0 },
+                                                    parallelFor,
+                                                    [&](kernels::PartialVolumeArguments & a) {
+                                                      a.histogram.rows = m_Bins;
+                                                      a.histogram.columns = m_Bins;
+                                                      a.histogram.tableColumns = m_Bins;
+                                                      std::copy(indexByMm.begin(), indexByMm.end(), a.indexByMm);
+                                                      a.normalized = normalized;
+                                                    });
   PartialVolumeResult result;
   static_cast<ForceResult &>(result) = sums;
   result.histogram = std::move(sums.histogram);
