@@ -5,7 +5,7 @@
 
 #include "gpureg/JointDensity.h"
 
-#include "Histogram.h"
+#include "HistogramPasses.h"
 
 #include <array>
 #include <cmath>

@@ -50,10 +50,7 @@ PartialVolumeMetric::CheckHasBins() const
 void
 PartialVolumeMetric::SetArguments(kernels::PartialVolumeArguments & a) const
 {
-  const bool isPrecise = kernels::VariantHas(a.histogram.samples.variant, kernels::SamplesArePrecise);
-  a.histogram.rows = m_Bins;
-  a.histogram.columns = m_Bins;
-  a.histogram.tableColumns = isPrecise ? m_Bins : 2 * m_Bins;
+  a.histogram.rows = a.histogram.columns = a.histogram.tableColumns = m_Bins;
 }
 
 PartialVolumeResult

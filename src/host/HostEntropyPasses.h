@@ -55,26 +55,18 @@ public:
       jointEntropy += EntropyTerm(static_cast<float>(histogram[cell]) * scale);
     }
     const float inverseJointEntropy = jointEntropy > 0 ? 1.0f / jointEntropy : 0.0f;
-    const bool  isPrecise = VariantHas(a.histogram.samples.variant, SamplesArePrecise);
-    if (isPrecise || HasSplitEntries(&a.histogram))
+    if (VariantHas(a.histogram.samples.variant, SamplesArePrecise))
     {
+      i64 * const      preciseTable = AddressOf<i64>(arrays.table);
       std::vector<i64> logarithms(bins);
       std::transform(columns.begin(), columns.end(), logarithms.begin(), LogOfCount);
       for (int cell = 0; cell < bins * bins; ++cell)
       {
-        const i64 entry = PreciseTableEntry(a.normalized,
-                                            LogOfCount(histogram[cell]),
-                                            logarithms[cell % bins],
-                                            marginalEntropies * inverseJointEntropy,
-                                            inverseJointEntropy);
-        if (isPrecise)
-        {
-          AddressOf<i64>(arrays.table)[cell] = entry;
-        }
-        else
-        {
-          PutSplitEntry(&a.histogram, cell, entry, table);
-        }
+        preciseTable[cell] = PreciseTableEntry(a.normalized,
+                                               LogOfCount(histogram[cell]),
+                                               logarithms[cell % bins],
+                                               marginalEntropies * inverseJointEntropy,
+                                               inverseJointEntropy);
       }
       return;
     }

@@ -62,25 +62,6 @@ PreciseTableEntry(int normalized, i64 joint, i64 movingMarginal, float nmi, floa
   return MultiplyFixed(MultiplyFixed(joint, ToFixed(nmi)) - movingMarginal, ToFixed(inverse));
 }
 
-/** Whether a table of floats has two for each entry, in blocks of the moving bins: the second is what the first cannot hold. So
- *  partial volume has it, whose forces are differences of entries that nearly cancel in their sum: of one float each, its
- *  derivative was up to 2.5e-4 wrong. */
-GPUREG_FUNCTION int
-HasSplitEntries(const HistogramArguments * a)
-{
-  return a->tableColumns == 2 * a->columns;
-}
-
-/** Puts an entry in units of 2^-32 into such a table. */
-GPUREG_FUNCTION void
-PutSplitEntry(const HistogramArguments * a, int cell, i64 entry, GPUREG_GLOBAL float * table)
-{
-  GPUREG_GLOBAL float * place = table + (cell / a->columns) * a->tableColumns + cell % a->columns;
-  const float           first = (float)entry;
-  place[0] = first * GPUREG_FIXED_UNIT;
-  place[a->columns] = (float)(entry - (i64)first) * GPUREG_FIXED_UNIT;
-}
-
 GPUREG_NAMESPACE_END
 
 #endif

@@ -7,15 +7,14 @@
 
 GPUREG_NAMESPACE_BEGIN
 
-/** The table of the second pass from entries in units of 2^-32, see PreciseTableEntry. logarithms: bins 64-bit integers. */
+/** The table of the second pass in units of 2^-32, see PreciseTableEntry. logarithms: bins 64-bit integers. */
 GPUREG_METRIC_GROUP_FUNCTION void
-FillPreciseEntropyTable(int                       variant,
-                        const MetricArguments *   a,
+FillPreciseEntropyTable(const MetricArguments *   a,
                         GPUREG_GLOBAL const u64 * histogram,
                         float                     nmi,
                         float                     inverseJointEntropy,
                         GPUREG_LOCAL i64 *        logarithms,
-                        GPUREG_GLOBAL void *      table)
+                        GPUREG_GLOBAL i64 *       table)
 {
   const int bins = a->histogram.rows;
   LocalBarrier();
@@ -32,16 +31,8 @@ FillPreciseEntropyTable(int                       variant,
   LocalBarrier();
   for (int cell = LaneIndex(); cell < bins * bins; cell += LaneCount())
   {
-    const i64 entry =
+    table[cell] =
       PreciseTableEntry(a->normalized, LogOfCount(histogram[cell]), logarithms[cell % bins], nmi, inverseJointEntropy);
-    if (VariantHas(variant, SamplesArePrecise))
-    {
-      ((GPUREG_GLOBAL i64 *)table)[cell] = entry;
-    }
-    else
-    {
-      PutSplitEntry(&a->histogram, cell, entry, (GPUREG_GLOBAL float *)table);
-    }
   }
 }
 
@@ -97,9 +88,10 @@ TableGroup(int                       variant,
     inverseJointEntropy = jointEntropy > 0.0f ? 1.0f / jointEntropy : 0.0f;
     nmi = marginalEntropies * inverseJointEntropy;
   }
-  if (VariantHas(variant, SamplesArePrecise) || HasSplitEntries(&a->histogram))
+  if (VariantHas(variant, SamplesArePrecise))
   {
-    FillPreciseEntropyTable(variant, a, histogram, nmi, inverseJointEntropy, (GPUREG_LOCAL i64 *)marginals, table);
+    FillPreciseEntropyTable(
+      a, histogram, nmi, inverseJointEntropy, (GPUREG_LOCAL i64 *)marginals, (GPUREG_GLOBAL i64 *)table);
     return;
   }
   GPUREG_GLOBAL float * entries = (GPUREG_GLOBAL float *)table;

@@ -127,15 +127,11 @@ FindForce(int                            variant,
     force[0] = force[1] = force[2] = 0.0f;
     return 1;
   }
-  // Of two floats each: see HasSplitEntries.
-  const int   columns = a->histogram.columns;
   float       entries[CellCorners];
   const float first = tableRow[BinOfCorner(bins, 0)];
-  const float rest = tableRow[columns + BinOfCorner(bins, 0)];
   for (int corner = 0; corner < CellCorners; ++corner)
   {
-    const int bin = BinOfCorner(bins, corner);
-    entries[corner] = (tableRow[bin] - first) + (tableRow[columns + bin] - rest);
+    entries[corner] = tableRow[BinOfCorner(bins, corner)] - first;
   }
   FindCornerForce(a, position, entries, cell.fx, cell.fy, cell.fz, force);
   return 1;

@@ -449,10 +449,13 @@ TEST_P(MetricStandIn, RegistersAsITKDoes)
     };
     const auto ours = run(false);
     const auto itks = run(true);
+    // ITK's derivative of the joint histogram's mutual information is not quite that of its value: it ends a third of a voxel
+    // away.
+    const double fromTruth = kind == Kind::JointHistogram ? 0.4 : 0.1;
     for (unsigned int d = 0; d < 3; ++d)
     {
       EXPECT_NEAR(ours[d], itks[d], 1e-3);
-      EXPECT_NEAR(ours[d], origin[d] - m_Fixed->GetOrigin()[d], 0.1);
+      EXPECT_NEAR(ours[d], origin[d] - m_Fixed->GetOrigin()[d], fromTruth);
     }
   }
 }
