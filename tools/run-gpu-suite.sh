@@ -229,6 +229,9 @@ MattesEquivalenceTest */cuda_0
 NmiTest */cuda_0
 PairEquivalenceTest *Random*/cuda_0:*Masks/cuda_0:*Samplings/cuda_0
 MetricStandInTest *Gives*/cuda_0:*Sees*/cuda_0
+CandidatesTest */cuda_0
+JointHistogramTest */cuda_0
+PartialVolumeTest */cuda_0
 CorrelationRatioTest *Is*/cuda_0:*By*/cuda_0:*In*/cuda_0:*Of?o*/cuda_0:*OfADisp*/cuda_0:*Repeats*/cuda_0
 DeterminismTest */cuda_0
 ContractTest */cuda_0
@@ -294,10 +297,12 @@ run_benchmarks() {
   # Without the tables, what it said on the way: each row's time as called.
   [ $status -eq 0 ] || { failed=1; tell "$(tail -n 20 "$scratch/output")"; }
   measure PairBenchmark 60 '/^Times in ms/,/^$/p' --benchmark_out="$logs/pairs.json"
-  measure NeighborhoodBenchmark 60 '/^Times in ms/,/^$/p'
+  measure CandidateBenchmark 40 '/^Times in ms/,/^$/p'
+  measure NeighborhoodBenchmark 60 '/^Times in ms/,/^$/p' --benchmark_filter=-ITK
   measure ResampleBenchmark 200 '/^Times in ms/,/^$/p' --benchmark_filter=/256/ --benchmark_out="$logs/resample.json"
-  measure ResidencyBenchmark 60 '/^hash\|^resample/p'
+  measure ResidencyBenchmark 60 '/^hash\|^resample\|^evaluate/p'
   measure VolumeFilterBenchmark 100 '/^Times in ms/,/^$/p' --benchmark_out="$logs/filter.json"
+  measure Sun2010Tables 60 '1,/^$/p'
   measure Li2015Tables 200 '/^Table 1/,/^Two noisy heads/{/^Two noisy heads/!p}'
   # All sizes take four minutes, those up to 256³ half a minute.
   [ $((part_end - SECONDS)) -ge 300 ] || options=(--sizes 100,128,192,256)
