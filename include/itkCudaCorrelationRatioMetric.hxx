@@ -176,7 +176,7 @@ itkCudaCorrelationRatioClass::EvaluateOnDevice(GPURegistrationDetail::MetricRout
       "for the sums on " +
         m_Use.GetDevice().GetName() +
         ": the host computes them through ITK's own classes, which is slower. Cut off what lies far outside.");
-    this->EvaluateThroughITK();
+    m_Face.CallITK([this] { this->EvaluateThroughITK(); });
     return;
   }
   this->StoreValue(result.within, result.all, result.count);

@@ -238,7 +238,7 @@ itkGPUJointHistogramClass::EvaluateOnDevice(GPURegistrationDetail::MetricRoute r
     m_Use.WarnOnce(*this,
                    "A joint histogram of more than " + std::to_string(gpureg::JointHistogramMetric::MostBins) +
                      " bins is computed by ITK's own class, on the host.");
-    this->EvaluateThroughITK();
+    m_Face.CallITK([this] { this->EvaluateThroughITK(); });
     return;
   }
   this->UpdateEngine(false);

@@ -692,13 +692,17 @@ protected:
     return ReadFile(answer);
   }
 
-  /** The cache's only entry, after checking that there is one. */
+  /** The entry of the metric's program, the larger of two, after checking that there are two; the other is of what makes the
+   *  moving image's layout. */
   std::filesystem::path
   GetEntry() const
   {
     const auto files = ListFiles(m_Cache);
-    EXPECT_EQ(files.size(), 1u);
-    return files.empty() ? std::filesystem::path() : files.front();
+    EXPECT_EQ(files.size(), 2u);
+    const auto larger = std::max_element(files.begin(), files.end(), [](const auto & a, const auto & b) {
+      return std::filesystem::file_size(a) < std::filesystem::file_size(b);
+    });
+    return files.empty() ? std::filesystem::path() : std::filesystem::path(*larger);
   }
 
   TemporaryFolder             m_Folder;

@@ -121,7 +121,7 @@ TEST_F(Factory, EveryClassIsReplacedTogetherAndAlone)
   using FloatType = itk::Image<float, 3>;
   using ShortType = itk::Image<unsigned short, 2>;
   const std::vector<std::string> all = itk::GPURegistrationFactory::GetClassNames();
-  ASSERT_EQ(all.size(), 12u);
+  ASSERT_EQ(all.size(), 13u);
   EXPECT_EQ((FindReplaced<FloatType, FloatType>()), std::vector<std::string>());
   itk::GPURegistrationFactory::RegisterAll();
   EXPECT_EQ((FindReplaced<FloatType, FloatType>()), all);

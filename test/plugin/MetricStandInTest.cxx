@@ -29,6 +29,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <string>
 #include <typeinfo>
@@ -264,7 +265,7 @@ TEST_P(MetricStandIn, LeavesWhatADeviceDoesNotComputeToITK)
   {
     ExpectInitializedSame(MakePair(kind, *spline));
   }
-  EXPECT_EQ(listening.window->Count("BSplineTransform"), 4u);
+  EXPECT_EQ(listening.window->Count("BSplineTransform"), std::size(ForLinear));
 
   // Gradients of both images, of which ITK's mean squares take the moving one's.
   const Pair both = MakePair(Kind::MeanSquares, *MakeRigid(0.05));
@@ -376,7 +377,8 @@ TEST_P(MetricStandIn, WorksWhereMemoryRunsOutLater)
   {
     GTEST_SKIP() << "the host's memory is not bounded by this";
   }
-  for (const Kind kind : ForLinear)
+  // What the neighborhood correlation sends again has its place already.
+  for (const Kind kind : { Kind::MeanSquares, Kind::Correlation, Kind::JointHistogram, Kind::Mattes })
   {
     Listening  listening;
     const Pair pair = MakePair(kind, *MakeRigid(0.05));
