@@ -4,7 +4,6 @@
 #include "BenchmarkOptions.h"
 #include "HeadPhantom.h"
 #include "SideBySide.h"
-#include "Stopwatch.h"
 
 #include "itkCudaCorrelationRatioMetric.h"
 #include "itkCudaMattesNMI.h"
@@ -40,7 +39,7 @@ them and say how often they are repeated; the default here is --benchmark_repeti
 )";
 
 const char * const Footnote =
-  R"(Medians over the repetitions, of all candidates. One by one, the first 400 are evaluated, and their time is taken 20 times.
+  R"(Medians over the repetitions, of all candidates; one by one, one run.
   kernels            by the device's own events, of the whole batch
   with transfers     the engine's evaluation of it: maps up, kernels, sums down, the wait for them
   as called          GetValues(), or GetValue() for each
@@ -134,7 +133,7 @@ public:
     state.counters["kernels_ms"] = kernels;
     state.counters["Gsamples/s"] = samples / kernels * 1e-6;
 
-    const std::vector<double> oneByOne = this->EvaluateOneByOne(*metric);
+    const std::vector<double> oneByOne = this->EvaluateOneByOne(*metric, FewCandidates);
     double                    difference = 0;
     for (std::size_t n = 0; n < oneByOne.size(); ++n)
     {
@@ -149,18 +148,16 @@ public:
     const auto metric = this->MakeMetric(device);
     for (auto _ : state)
     {
-      const example::Stopwatch watch;
-      this->EvaluateOneByOne(*metric);
-      state.SetIterationTime(watch.GetSeconds() * static_cast<double>(m_Candidates.size() / FewCandidates));
+      this->EvaluateOneByOne(*metric, m_Candidates.size());
     }
   }
 
 private:
   std::vector<double>
-  EvaluateOneByOne(TMetric & metric) const
+  EvaluateOneByOne(TMetric & metric, std::size_t count) const
   {
     std::vector<double> values;
-    for (std::size_t n = 0; n < FewCandidates; ++n)
+    for (std::size_t n = 0; n < count; ++n)
     {
       metric.GetModifiableMovingTransform()->SetParameters(m_Candidates[n]);
       values.push_back(metric.GetValue());
@@ -186,8 +183,8 @@ Register(SideBySide & table, const Hardware & hardware, const std::string & name
     table
       .Register("Candidates/" + name + "/one by one/" + device.GetName(),
                 [=](auto & state) { rows->MeasureOneByOne(state, device); })
-      ->UseManualTime()
-      ->Iterations(1);
+      ->Iterations(1)
+      ->Repetitions(1);
   }
 }
 
