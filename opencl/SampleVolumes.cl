@@ -16,8 +16,7 @@ typedef char SampleMapsAreLaidOutAlike[sizeof(SampleMaps) == GPUREG_MAPS_BYTES ?
     __global const u8 *mask, __global const u64 *movingBins
 
 #define GPUREG_VOLUMES \
-  fixedBins, fixedValues, fixedGradients, points, displacement, moving, quads, coefficients, gradient, mask, \
-    movingBins
+  fixedBins, fixedValues, fixedGradients, points, displacement, moving, quads, coefficients, gradient, mask, movingBins
 
 GPUREG_FUNCTION SampleVolumes
 MakeSampleVolumes(GPUREG_VOLUME_PARAMETERS)
