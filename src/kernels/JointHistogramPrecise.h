@@ -55,7 +55,7 @@ CountSample(int                             variant,
 {
   (void)lowCells;
   const int bins = a->histogram.rows;
-  int       bin, hasForce;
+  int       bin = 0, hasForce = 0;
   const int isValid = CountsHalves(variant) ? FindPreciseMovingBin(variant, a, maps, v, position, &bin, &hasForce)
                                             : FindMovingBin(variant, a, maps, v, position, &bin, &hasForce);
   if (!isValid || bin < 0 || bin >= bins)
