@@ -55,7 +55,7 @@ while read -r number name; do
   without=$(run "$number" "$files/without/$name")
   : > "$scratch/trace"
   with=$(ITK_AUTOLOAD_PATH=$tracer:$plugin GPUREG_FACTORY_TRACE=$scratch/trace run "$number" "$files/with/$name")
-  made=$(list "$scratch/trace" '^itk::GPUStandIn<.*itk::((GPU|Cuda)[A-Za-z]+)<.*')
+  made=$(list "$scratch/trace" '^itk::GPUStandIn<.*itk::((GPU|Cuda)[A-Za-z0-9]+)<.*')
   # The warning of a filter whose work the device cannot do.
   left=$(list "$scratch/output" '.* Computed by itk::([A-Za-z]+) on the host\..*')
   if [ "$without" != Passed ] && [ "$without" = "$with" ] && [ -z "$made" ]; then

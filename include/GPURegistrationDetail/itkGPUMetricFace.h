@@ -318,8 +318,13 @@ private:
     {
       return m_LeftToParent;
     }
-    return m_Metric.m_Use.StandsIn() && IsWithoutDevices() ? "A metric within one that is left to ITK's class"
-                                                           : m_Input.FindWhatTheDeviceLacks();
+    if (m_Metric.m_Use.StandsIn() && IsWithoutDevices())
+    {
+      return "A metric within one that is left to ITK's class";
+    }
+    // Sums here depend on no number of threads: there is nothing to correct. But ITK's numbers are then rounded ones.
+    return m_Metric.m_Use.StandsIn() && m_Metric.GetUseFloatingPointCorrection() ? "Floating-point correction"
+                                                                                 : m_Input.FindWhatTheDeviceLacks();
   }
 
   /** Until the next Initialize(), after a warning. To be called where the error is caught.
@@ -452,7 +457,7 @@ private:
 // clang-format off
 #define itkGPUMetricMembersMacro(use, face)                                                                       \
   itkGPUDeviceMembersMacro(use, face.GetStatistics())                                                             \
-  itkGPUTimeStampMembersMacro(use)                                                                                \
+  itkGPUTimeStampMembersMacro(use);                                                                                \
   itkGPUMetricCandidatesMacro()                                                                                \
   /** ITK's metrics make it at Initialize(). A device makes its own, so here it is made when it is asked for. */ \
   typename Superclass::MovingImageGradientImageType * GetModifiableMovingImageGradientImage() override            \

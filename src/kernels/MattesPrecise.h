@@ -21,7 +21,9 @@ FindPreciseMattesValue(int                     variant,
     return 0;
   }
   *value = exact < 0 ? 0 : (exact < maps->range ? exact : maps->range);
-  return !VariantHas(variant, ChecksRange) || *value == exact;
+  /* A spline through a flat background overshoots by what rounding leaves: along each axis, products rounded down. */
+  const i64 slack = VariantHas(variant, InterpolatesSpline) ? 3 * (MaximumSplineOrder + 1) : 0;
+  return !VariantHas(variant, ChecksRange) || (exact >= -slack && exact <= maps->range + slack);
 }
 
 /** FirstParzenBin; t in units of 2^-32. */
