@@ -283,6 +283,16 @@ TEST_P(MetricStandIn, LeavesWhatADeviceDoesNotComputeToITK)
     EXPECT_THROW(metric->Initialize(), itk::ExceptionObject);
   }
 
+  // Derivatives that are rounded on purpose.
+  const Pair rounded = MakePair(Kind::MeanSquares, *MakeRigid(0.05));
+  for (MetricType * const metric : { rounded.ours.GetPointer(), rounded.itks.GetPointer() })
+  {
+    metric->SetUseFloatingPointCorrection(true);
+    metric->SetFloatingPointCorrectionResolution(10.0);
+  }
+  ExpectInitializedSame(rounded);
+  EXPECT_EQ(listening.window->Count("Floating-point correction"), 1u);
+
   // A value that is not finite, where the mean squares do not meet it.
   m_Moving->SetPixel({ { 0, 0, 0 } }, std::numeric_limits<float>::quiet_NaN());
   const auto             away = itk::TranslationTransform<double, 3>::New();
