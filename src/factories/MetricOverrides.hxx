@@ -16,20 +16,19 @@
 namespace gpuregfactories
 {
 
-/** Puts TOurs into the place of TTheirs, for images of a pixel type, computed in TReal. */
+/** Puts TOurs into the place of TTheirs, for images of a pixel type, computed in double. */
 template <template <typename, typename, typename, typename, typename> class TTheirs,
           template <typename, typename, typename, typename, typename>
           class TOurs,
           typename TPixel,
-          typename TReal,
           unsigned int VDimension>
 void
 OverrideMetricOf(itk::GPURegistrationFactory & factory)
 {
   using ImageType = itk::Image<TPixel, VDimension>;
-  using TraitsType = itk::DefaultImageToImageMetricTraitsv4<ImageType, ImageType, ImageType, TReal>;
-  factory.Override<TTheirs<ImageType, ImageType, ImageType, TReal, TraitsType>,
-                   TOurs<ImageType, ImageType, ImageType, TReal, TraitsType>>();
+  using TraitsType = itk::DefaultImageToImageMetricTraitsv4<ImageType, ImageType, ImageType, double>;
+  factory.Override<TTheirs<ImageType, ImageType, ImageType, double, TraitsType>,
+                   TOurs<ImageType, ImageType, ImageType, double, TraitsType>>();
 }
 
 template <template <typename, typename, typename, typename, typename> class TTheirs,
@@ -39,10 +38,8 @@ template <template <typename, typename, typename, typename, typename> class TThe
 void
 OverrideMetric(itk::GPURegistrationFactory & factory)
 {
-  OverrideMetricOf<TTheirs, TOurs, float, double, VDimension>(factory);
-  OverrideMetricOf<TTheirs, TOurs, double, double, VDimension>(factory);
-  OverrideMetricOf<TTheirs, TOurs, float, float, VDimension>(factory);
-  OverrideMetricOf<TTheirs, TOurs, double, float, VDimension>(factory);
+  OverrideMetricOf<TTheirs, TOurs, float, VDimension>(factory);
+  OverrideMetricOf<TTheirs, TOurs, double, VDimension>(factory);
 }
 
 template <unsigned int VDimension>

@@ -21,8 +21,9 @@ FindPreciseMattesValue(int                     variant,
     return 0;
   }
   *value = exact < 0 ? 0 : (exact < maps->range ? exact : maps->range);
-  /* A spline through a flat background overshoots by what rounding leaves: along each axis, products rounded down. */
-  const i64 slack = VariantHas(variant, InterpolatesSpline) ? 3 * (MaximumSplineOrder + 1) : 0;
+  /* A spline's weights are multiples of 2^-32: at a voxel of the smallest or the largest value it may miss that by a few of
+     them times the range. */
+  const i64 slack = VariantHas(variant, InterpolatesSpline) ? maps->range >> 30 : 0;
   return !VariantHas(variant, ChecksRange) || (exact >= -slack && exact <= maps->range + slack);
 }
 

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Registrations of slices in double precision, with every way of sampling: step by step where ITK's metric leads.
 #include "RegistrationSetUp.h"
+#include "TestAnswer.h"
 #include "TestDevices.h"
 #include "TestImages.h"
 #include "TestMetrics.h"
 
 #include "itkAffineTransform.h"
+#include "itkBSplineInterpolateImageFunction.h"
 #include "itkImageRegistrationMethodv4.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace gpuregtest
 {
@@ -115,6 +118,46 @@ TEST_P(SliceRegistrationTest, LeadsWhereItkLeads)
       EXPECT_LE(GetDistance(*here, *there), 1e-6 + GetDistance(*aside, *there));
       EXPECT_GT((there->TransformPoint(grid.origin) - grid.origin).GetNorm(), 1e-3);
     }
+  }
+}
+
+/** A spline at the very voxels that have the smallest or the largest value: rounding leads none of them out of the range. */
+TEST_P(SliceRegistrationTest, SplinesStayInRangeAtTheirVoxels)
+{
+  Grid<2> grid;
+  grid.size.Fill(100);
+  const auto makeBlob = [&grid](double x, double y) {
+    return MakeImage<ImageType>(grid, [=](const ImageType::PointType & p) {
+      return std::floor(200 * std::exp(-((p[0] - x) * (p[0] - x) + (p[1] - y) * (p[1] - y)) / 2500));
+    });
+  };
+  const auto fixed = makeBlob(50, 50);
+  const auto moving = makeBlob(45, 45);
+  const auto transform = TransformType::New();
+  const auto setUp = [&](auto & metric) {
+    metric.SetFixedImage(fixed);
+    metric.SetMovingImage(moving);
+    metric.SetMovingTransform(transform);
+    metric.SetMovingInterpolator(itk::BSplineInterpolateImageFunction<ImageType, double>::New());
+    metric.SetUseMovingImageGradientFilter(false);
+    metric.Initialize();
+  };
+  const auto ours = Ours::New();
+  ours->SetDevice(GetDevice());
+  ours->NormalizedOff();
+  setUp(*ours);
+  const auto itks = Itks::New();
+  setUp(*itks);
+  for (const double shift : { 0.0, 1e-4, 2.0, 3.0, 3.5 })
+  {
+    TransformType::OutputVectorType translation;
+    translation.Fill(shift);
+    transform->SetTranslation(translation);
+    const Answer here = Evaluate(*ours);
+    const Answer there = Evaluate(*itks);
+    EXPECT_EQ(here.validPoints, there.validPoints) << shift;
+    EXPECT_NEAR(here.value, there.value, 1e-5 * std::abs(there.value)) << shift;
+    EXPECT_LE(GetRelativeError(here.derivative, there.derivative), 1e-5) << shift;
   }
 }
 
