@@ -70,7 +70,6 @@ for metric_class, contrast in (
     (itk.CudaPartialVolumeMutualInformationImageToImageMetricv4, other_contrast),
     (itk.GPUJointHistogramMutualInformationImageToImageMetricv4, other_contrast),
     (itk.GPUCorrelationImageToImageMetricv4, linear_contrast),
-    (itk.GPUANTSNeighborhoodCorrelationImageToImageMetricv4, linear_contrast),
     (itk.GPUMeanSquaresImageToImageMetricv4, same_contrast),
     (itk.CudaMeanAbsoluteDifferencesImageToImageMetricv4, same_contrast),
 ):
