@@ -4,6 +4,7 @@
 #include "BenchmarkOptions.h"
 #include "Head.h"
 #include "HeadPhantom.h"
+#include "Median.h"
 #include "Registration.h"
 #include "Table.h"
 
@@ -84,13 +85,6 @@ MakeTask()
   task.moving = MakeHead(scan);
   task.truth = truth;
   return task;
-}
-
-double
-GetMedian(std::vector<double> values)
-{
-  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), values.end());
-  return values[values.size() / 2];
 }
 
 void

@@ -2,8 +2,9 @@
 #ifndef KernelTime_h
 #define KernelTime_h
 
-#include <algorithm>
-#include <array>
+#include "Median.h"
+
+#include <vector>
 
 namespace bench
 {
@@ -14,7 +15,7 @@ double
 MeasureKernels(TFilter & filter)
 {
   filter.SetMeasuresKernelTime(true);
-  std::array<double, 5> times;
+  std::vector<double> times(5);
   for (double & time : times)
   {
     filter.Modified();
@@ -22,8 +23,7 @@ MeasureKernels(TFilter & filter)
     time = filter.GetEvaluationStatistics().kernelMilliseconds;
   }
   filter.SetMeasuresKernelTime(false);
-  std::sort(times.begin(), times.end());
-  return times[times.size() / 2];
+  return GetMedian(times);
 }
 
 } // namespace bench

@@ -21,11 +21,11 @@ using ImageType = itk::Image<float, 3>;
 using FilterType = itk::GPUResampleImageFilter<ImageType, ImageType>;
 
 ImageType::Pointer
-MakeImage(itk::SizeValueType edge)
+MakeImage(const ImageType::SizeType & size)
 {
   const auto            image = ImageType::New();
   ImageType::RegionType region;
-  region.SetSize({ { edge, edge, edge } });
+  region.SetSize(size);
   image->SetRegions(region);
   image->Allocate();
   for (itk::SizeValueType i = 0; i < region.GetNumberOfPixels(); ++i)
@@ -63,7 +63,7 @@ enum class Knowledge
 void
 Resample(benchmark::State & state, Knowledge knowledge)
 {
-  const auto image = MakeImage(static_cast<itk::SizeValueType>(state.range(0)));
+  const auto image = MakeImage(ImageType::SizeType::Filled(static_cast<itk::SizeValueType>(state.range(0))));
   const auto filter = FilterType::New();
   const auto transform = itk::AffineTransform<double, 3>::New();
   transform->Rotate(0, 1, 0.1);
@@ -98,15 +98,7 @@ Resample(benchmark::State & state, Knowledge knowledge)
 void
 Evaluate(benchmark::State & state, Knowledge knowledge)
 {
-  const auto            image = ImageType::New();
-  ImageType::RegionType region;
-  region.SetSize({ { 181, 217, 181 } });
-  image->SetRegions(region);
-  image->Allocate();
-  for (itk::SizeValueType i = 0; i < region.GetNumberOfPixels(); ++i)
-  {
-    image->GetBufferPointer()[i] = static_cast<float>(i % 1009);
-  }
+  const auto image = MakeImage({ { 181, 217, 181 } });
   const auto metric = itk::GPUMeanSquaresImageToImageMetricv4<ImageType, ImageType>::New();
   metric->SetFixedImage(image);
   metric->SetMovingImage(image);

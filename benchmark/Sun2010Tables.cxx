@@ -3,6 +3,7 @@
 // interpolation and by partial volume, in 2D and in 3D; and beside it what the paper says.
 #include "BenchmarkOptions.h"
 #include "MattesCases.h"
+#include "Median.h"
 #include "Stopwatch.h"
 #include "Sun2010.h"
 #include "Table.h"
@@ -44,13 +45,6 @@ void
 PrintHelp()
 {
   std::cout << Usage << '\n' << Footnote << '\n';
-}
-
-double
-GetMedian(std::vector<double> values)
-{
-  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), values.end());
-  return values[values.size() / 2];
 }
 
 /** Milliseconds of a value: as called, and of the kernels. */

@@ -12,6 +12,8 @@
 #include "itkDefaultImageToImageMetricTraitsv4.h"
 #include "itkImageToImageMetricv4.h"
 
+#include <utility>
+
 namespace itk
 {
 
@@ -150,8 +152,7 @@ private:
   double                                                                          m_BorderWeightDistance{ 0 };
   int                            m_WorkloadLimit{ gpureg::CorrelationRatioMetric::DefaultWorkloadLimit };
   gpureg::CorrelationRatioScheme m_Scheme{ gpureg::CorrelationRatioScheme::SharedMerge };
-  double                         m_FixedMinimum{ 0 };
-  double                         m_FixedRange{ 1 };
+  std::pair<double, double>      m_FixedRange{ 0.0, 1.0 };
 };
 
 } // namespace itk

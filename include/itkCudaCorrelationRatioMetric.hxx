@@ -119,8 +119,7 @@ itkCudaCorrelationRatioClass::FindFixedRange()
     images.CheckRange("fixed", images.ComputeFixedRange());
   }
   images.CheckRange("moving", images.ComputeWholeMovingRange());
-  m_FixedMinimum = fixed.first;
-  m_FixedRange = fixed.second - fixed.first;
+  m_FixedRange = fixed;
 }
 
 itkGPUMetricTemplate
@@ -128,10 +127,7 @@ SizeValueType
 itkCudaCorrelationRatioClass::FindBin(double fixedValue) const
 {
   // Interpolation may leave the range of the voxels by rounding, a spline by more.
-  const auto   last = static_cast<double>(m_InitializedBins - 1);
-  const double place = static_cast<double>(m_InitializedBins) * (fixedValue - m_FixedMinimum) / m_FixedRange;
-  // What is not a number is in the first.
-  return place > 0.0 ? static_cast<SizeValueType>(std::min(place, last)) : 0;
+  return GPURegistrationDetail::FindBinBetween(fixedValue, m_FixedRange.first, m_FixedRange.second, m_InitializedBins);
 }
 
 itkGPUMetricTemplate

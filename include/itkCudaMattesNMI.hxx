@@ -188,17 +188,7 @@ itkCudaMattesNMIClass::ForgetDensities() const
 itkGPUMetricGetValuesMacro(itkCudaMattesNMIClass)
 {
   m_Face.CheckBins(this->GetNumberOfHistogramBins(), m_InitializedBins);
-  return m_Face.EvaluateCandidates(candidates, [this](const std::vector<gpureg::SampleMapping> & mappings) {
-    this->UpdateEngine(false);
-    std::vector<MeasureType> values;
-    for (const gpureg::MutualInformation & of : m_Face.GetEngine().EvaluateBatch(mappings, m_Face.GetParallelFor()))
-    {
-      const double value = m_Normalized ? of.normalized : of.mutualInformation;
-      values.push_back(of.count < 0.5 ? GPURegistrationDetail::MetricCandidates<Self>::GetWorst()
-                                      : static_cast<MeasureType>(-value));
-    }
-    return values;
-  });
+  return m_Face.EvaluateInformation(candidates, m_Normalized, [this] { this->UpdateEngine(false); });
 }
 
 itkGPUMetricTemplate

@@ -10,7 +10,6 @@
 #include <cmath>
 #include <memory>
 #include <ostream>
-#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -279,17 +278,7 @@ itkCudaPartialVolumeClass::StoreValue(const DensityType & density, double count)
 itkGPUMetricGetValuesMacro(itkCudaPartialVolumeClass)
 {
   m_Face.CheckBins(m_NumberOfHistogramBins, m_InitializedBins);
-  return m_Face.EvaluateCandidates(candidates, [this](const std::vector<gpureg::SampleMapping> & mappings) {
-    this->UpdateEngine(false);
-    std::vector<MeasureType> values;
-    for (const gpureg::MutualInformation & of : m_Face.GetEngine().EvaluateBatch(mappings, m_Face.GetParallelFor()))
-    {
-      const double value = m_Normalized ? of.normalized : of.mutualInformation;
-      values.push_back(of.count < 0.5 ? GPURegistrationDetail::MetricCandidates<Self>::GetWorst()
-                                      : static_cast<MeasureType>(-value));
-    }
-    return values;
-  });
+  return m_Face.EvaluateInformation(candidates, m_Normalized, [this] { this->UpdateEngine(false); });
 }
 
 itkGPUMetricTemplate

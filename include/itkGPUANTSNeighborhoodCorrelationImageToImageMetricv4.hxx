@@ -6,7 +6,6 @@
 
 #include "gpureg/Device.h"
 
-#include <limits>
 #include <memory>
 #include <type_traits>
 #include <vector>
@@ -160,9 +159,7 @@ itkGPUNeighborhoodCorrelationClass::EvaluateOnDevice(GPURegistrationDetail::Metr
 
 itkGPUMetricGetValuesMacro(itkGPUNeighborhoodCorrelationClass)
 {
-  return m_Face.EvaluateCandidates(candidates, [](const std::vector<gpureg::SampleMapping> & mappings) {
-    return std::vector<MeasureType>(mappings.size(), std::numeric_limits<MeasureType>::quiet_NaN());
-  });
+  return m_Face.EvaluateEach(candidates);
 }
 
 itkGPUMetricTemplate

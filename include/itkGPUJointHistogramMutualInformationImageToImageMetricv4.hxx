@@ -12,7 +12,6 @@
 
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -309,9 +308,7 @@ itkGPUJointHistogramClass::EvaluateThroughITK() const
 
 itkGPUMetricGetValuesMacro(itkGPUJointHistogramClass)
 {
-  return m_Face.EvaluateCandidates(candidates, [](const std::vector<gpureg::SampleMapping> & mappings) {
-    return std::vector<MeasureType>(mappings.size(), std::numeric_limits<MeasureType>::quiet_NaN());
-  });
+  return m_Face.EvaluateEach(candidates);
 }
 
 itkGPUMetricTemplate

@@ -14,6 +14,7 @@
 #include "itkNumericTraits.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
@@ -87,11 +88,16 @@ public:
   void
   EvaluateRest(std::vector<MeasureType> & values) const
   {
+    const auto hasNone = [](MeasureType value) { return std::isnan(value); };
+    if (std::none_of(values.begin(), values.end(), hasNone))
+    {
+      return;
+    }
     auto &      transform = *m_Metric.m_MovingTransform;
     const State state(const_cast<TMetric &>(m_Metric));
     for (std::size_t n = 0; n < m_Candidates.size(); ++n)
     {
-      if (values[n] != values[n])
+      if (hasNone(values[n]))
       {
         transform.SetParameters(m_Candidates[n]);
         values[n] = this->EvaluateOne();

@@ -147,6 +147,36 @@ public:
     return values;
   }
 
+  /** The same of a metric whose engine gives the mutual information of each.
+   *  \param updateEngine sends the engine what has changed. */
+  template <typename TUpdateEngine>
+  std::vector<MeasureType>
+  EvaluateInformation(const std::vector<ParametersType> & candidates,
+                      bool                                normalized,
+                      const TUpdateEngine &               updateEngine)
+  {
+    return this->EvaluateCandidates(candidates, [&](const std::vector<gpureg::SampleMapping> & mappings) {
+      updateEngine();
+      std::vector<MeasureType> values;
+      for (const auto & information : m_Engine->EvaluateBatch(mappings, this->GetParallelFor()))
+      {
+        const double value = normalized ? information.normalized : information.mutualInformation;
+        values.push_back(information.count < 0.5 ? MetricCandidates<TMetric>::GetWorst()
+                                                 : static_cast<MeasureType>(-value));
+      }
+      return values;
+    });
+  }
+
+  /** The same, one after the other. */
+  std::vector<MeasureType>
+  EvaluateEach(const std::vector<ParametersType> & candidates)
+  {
+    return this->EvaluateCandidates(candidates, [](const std::vector<gpureg::SampleMapping> & mappings) {
+      return std::vector<MeasureType>(mappings.size(), std::numeric_limits<MeasureType>::quiet_NaN());
+    });
+  }
+
   /** Calls throughITK() with the images that ITK's classes want. */
   template <typename TThroughITK>
   void

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <mutex>
 #include <utility>
 
@@ -232,16 +231,7 @@ ChainOnDevice::Load(const RowRange & rows)
 void
 ChainOnDevice::SendParts()
 {
-  FillArray(m_Queue,
-            *m_Parts,
-            0,
-            sizeof(kernels::ChainPart),
-            static_cast<std::int64_t>(m_Folded.parts.size()),
-            [&](std::int64_t first, std::int64_t count, void * out) {
-              std::memcpy(out,
-                          m_Folded.parts.data() + first,
-                          static_cast<std::size_t>(count) * sizeof(kernels::ChainPart));
-            });
+  FillArray(m_Queue, *m_Parts, m_Folded.parts);
 }
 
 void

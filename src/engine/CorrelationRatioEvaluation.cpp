@@ -4,7 +4,6 @@
 #include "gpureg/Error.h"
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
 #include <ostream>
 #include <string>
@@ -26,14 +25,7 @@ Send(Queue & queue, MemoryPointer & target, const std::vector<T> & elements)
   ReserveExactly(queue, target, elements.size() * sizeof(T));
   if (!elements.empty())
   {
-    FillArray(queue,
-              *target,
-              0,
-              sizeof(T),
-              static_cast<std::int64_t>(elements.size()),
-              [&elements](std::int64_t first, std::int64_t count, void * out) {
-                std::memcpy(out, elements.data() + first, static_cast<std::size_t>(count) * sizeof(T));
-              });
+    FillArray(queue, *target, elements);
   }
 }
 } // namespace

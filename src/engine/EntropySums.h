@@ -5,12 +5,13 @@
 
 #include "gpureg/JointDensity.h"
 
-#include "HistogramPasses.h"
+#include "HistogramEvaluation.h"
 
 #include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace gpureg
@@ -49,6 +50,31 @@ FindMutualInformation(const TResult & result, int bins)
     value.normalized = density.GetNormalizedMutualInformation();
   }
   return value;
+}
+
+/** Of candidates: from what the device has summed up of them together; where it has not, evaluate(mapping) brings each
+ *  one's histogram. */
+template <typename TEvaluate>
+std::vector<MutualInformation>
+FindMutualInformation(const std::optional<HistogramSummaries> & summaries,
+                      const std::vector<SampleMapping> &        mappings,
+                      int                                       bins,
+                      const TEvaluate &                         evaluate)
+{
+  std::vector<MutualInformation> values;
+  if (summaries)
+  {
+    for (const auto & sums : summaries->sums)
+    {
+      values.push_back(FindMutualInformation(sums, summaries->countUnit));
+    }
+    return values;
+  }
+  for (const SampleMapping & mapping : mappings)
+  {
+    values.push_back(FindMutualInformation(evaluate(mapping), bins));
+  }
+  return values;
 }
 
 } // namespace gpureg

@@ -79,24 +79,13 @@ MattesMetric::Evaluate(const SampleMapping & mapping, Forces forces, bool normal
 std::vector<MutualInformation>
 MattesMetric::EvaluateBatch(const std::vector<SampleMapping> & mappings, const ParallelFor & parallelFor)
 {
-  std::vector<MutualInformation> values;
-  const auto                     summaries =
+  const auto summaries =
     m_Implementation->Summarize(mappings, GetNeeds(m_Bins), parallelFor, [this](kernels::MattesArguments & a) {
       this->SetArguments(a);
     });
-  if (summaries)
-  {
-    for (const auto & sums : summaries->sums)
-    {
-      values.push_back(FindMutualInformation(sums, summaries->countUnit));
-    }
-    return values;
-  }
-  for (const SampleMapping & mapping : mappings)
-  {
-    values.push_back(FindMutualInformation(this->Evaluate(mapping, Forces::None, false, parallelFor), m_Bins));
-  }
-  return values;
+  return FindMutualInformation(summaries, mappings, m_Bins, [&](const SampleMapping & mapping) {
+    return this->Evaluate(mapping, Forces::None, false, parallelFor);
+  });
 }
 
 } // namespace gpureg

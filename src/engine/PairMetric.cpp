@@ -124,7 +124,7 @@ public:
       }
       return results;
     }
-    // As many at once as the sums of take little memory.
+    // So many that their sums take little memory.
     constexpr std::size_t MostAtOnce = 16384;
     for (std::size_t first = 0; first < mappings.size(); first += MostAtOnce)
     {

@@ -78,24 +78,13 @@ std::vector<MutualInformation>
 PartialVolumeMetric::EvaluateBatch(const std::vector<SampleMapping> & mappings, const ParallelFor & parallelFor)
 {
   this->CheckHasBins();
-  std::vector<MutualInformation> values;
-  const auto                     summaries =
+  const auto summaries =
     m_Implementation->Summarize(mappings, Needs, parallelFor, [this](kernels::PartialVolumeArguments & a) {
       this->SetArguments(a);
     });
-  if (summaries)
-  {
-    for (const auto & sums : summaries->sums)
-    {
-      values.push_back(FindMutualInformation(sums, summaries->countUnit));
-    }
-    return values;
-  }
-  for (const SampleMapping & mapping : mappings)
-  {
-    values.push_back(FindMutualInformation(this->Evaluate(mapping, Forces::None, false, {}, parallelFor), m_Bins));
-  }
-  return values;
+  return FindMutualInformation(summaries, mappings, m_Bins, [&](const SampleMapping & mapping) {
+    return this->Evaluate(mapping, Forces::None, false, {}, parallelFor);
+  });
 }
 
 } // namespace gpureg

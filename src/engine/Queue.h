@@ -8,11 +8,13 @@
 
 #include "StagingPool.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <functional>
 #include <limits>
 #include <memory>
+#include <vector>
 
 namespace gpureg
 {
@@ -297,6 +299,21 @@ FillArray(Queue &        queue,
           std::size_t    elementSize,
           std::int64_t   count,
           const Filler & filler);
+
+/** The same, from its first element on, with these. */
+template <typename T>
+void
+FillArray(Queue & queue, Memory & target, const std::vector<T> & elements)
+{
+  FillArray(queue,
+            target,
+            0,
+            sizeof(T),
+            static_cast<std::int64_t>(elements.size()),
+            [&elements](std::int64_t first, std::int64_t count, void * out) {
+              std::copy_n(elements.data() + first, count, static_cast<T *>(out));
+            });
+}
 
 /** Makes an array just so large, and fills it; of an empty filler, none. */
 void

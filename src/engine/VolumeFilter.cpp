@@ -139,14 +139,7 @@ public:
     MemoryPointer & target = m_Current == &m_Work[0] ? m_Work[1] : m_Work[0];
     MakeRoom(m_Places, places.size() * sizeof(kernels::GridPlace));
     MakeRoom(target, GetBytes(size));
-    FillArray(*m_Queue,
-              *m_Places,
-              0,
-              sizeof(kernels::GridPlace),
-              static_cast<std::int64_t>(places.size()),
-              [&places](std::int64_t first, std::int64_t count, void * out) {
-                std::copy_n(places.data() + first, count, static_cast<kernels::GridPlace *>(out));
-              });
+    FillArray(*m_Queue, *m_Places, places);
     Run([&] { m_Passes->Interpolate(a, m_Precision, *m_Places, **m_Current, *target); });
     m_Current = &target;
     m_Size = size;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A problem for a metric that ITK has no class for, and what its definition in double precision is made from.
+// A problem for a metric, in which a test changes what it is about, and what a definition in double precision is made from.
 #ifndef MetricProblem_h
 #define MetricProblem_h
 
