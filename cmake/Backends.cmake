@@ -37,8 +37,10 @@ if(GPURegistration_HAS_OPENCL)
       ${_kernel_dir}/Geometry.h
       ${_kernel_dir}/Position.h
       ${_kernel_dir}/Interpolation.h
+      ${_kernel_dir}/TransformChain.h
       ${_kernel_dir}/ForceSums.h
       ${_kernel_dir}/Samples.h
+      ${_kernel_dir}/SampleChain.h
       ${_kernel_dir}/SamplePartition.h
       ${_kernel_dir}/PreciseSamples.h
       ${_kernel_dir}/ForceKernels.h

@@ -132,7 +132,7 @@ public:
               queue.GetDeviceName());
     WithEachVariant<TArguments>([this](auto constant) {
       AllowLocalMemory(HistogramKernel<constant.value, TArguments>);
-      if constexpr (VHasBatches)
+      if constexpr (VHasBatches && CanBeBatched(constant.value))
       {
         AllowLocalMemory(BatchHistogramKernel<constant.value, TArguments>);
       }
@@ -220,16 +220,19 @@ public:
     {
       const int variant = a.histogram.samples.variant;
       WithVariant<TArguments>(variant, [&](auto constant) {
-        m_Queue.Launch("counting the histograms of a batch",
-                       BatchHistogramKernel<constant.value, TArguments>,
-                       GetGroups(a, range.count * ChunkCount(&a.histogram.samples)),
-                       Lanes,
-                       GetBandBytes(a.histogram) * a.histogram.histogramCopies,
-                       a,
-                       GetVolumes(*arrays.samples),
-                       AddressOf<SampleMaps>(batch.maps),
-                       range.first,
-                       AddressOf<u32>(arrays.chunkHistograms));
+        if constexpr (CanBeBatched(constant.value))
+        {
+          m_Queue.Launch("counting the histograms of a batch",
+                         BatchHistogramKernel<constant.value, TArguments>,
+                         GetGroups(a, range.count * ChunkCount(&a.histogram.samples)),
+                         Lanes,
+                         GetBandBytes(a.histogram) * a.histogram.histogramCopies,
+                         a,
+                         GetVolumes(*arrays.samples),
+                         AddressOf<SampleMaps>(batch.maps),
+                         range.first,
+                         AddressOf<u32>(arrays.chunkHistograms));
+        }
       });
       m_Queue.Launch("summing the histograms of a batch",
                      CountsHalves(variant) ? BatchSumKernel<true, TArguments> : BatchSumKernel<false, TArguments>,

@@ -34,6 +34,8 @@ constexpr int PlainPointsVariant = SamplesArePrecise | SamplesArePoints;
 constexpr int AnyVariant = -1;
 // … and all that are, whose integers take more registers. …
 constexpr int PreciseVariant = -2;
+// … Those of chains are by themselves: their arrays would take others' registers. …
+constexpr int ChainedVariant = -4;
 // … A metric that weighs the border has two more: the plain case with that, and all that are not precise.
 constexpr int PlainBorderVariant = ReadsQuads | WeighsBorder;
 constexpr int BorderVariant = -3;
@@ -45,10 +47,20 @@ template <int VVariant>
 __device__ __forceinline__ int
 VariantOf(const SampleArguments & a)
 {
-  return VVariant == PreciseVariant  ? a.variant | SamplesArePrecise
-         : VVariant == AnyVariant    ? a.variant & ~(SamplesArePrecise | SamplesArePoints | WeighsBorder)
+  return VVariant == PreciseVariant ? a.variant | SamplesArePrecise
+         : VVariant == AnyVariant
+           ? a.variant & ~(SamplesArePrecise | SamplesArePoints | WeighsBorder | SamplesAreChained)
+         : VVariant == ChainedVariant
+           ? (a.variant & ~(SamplesArePrecise | SamplesArePoints | WeighsBorder)) | SamplesAreChained
          : VVariant == BorderVariant ? (a.variant & ~(SamplesArePrecise | SamplesArePoints)) | WeighsBorder
                                      : VVariant;
+}
+
+/** Batches are of linear maps. */
+constexpr bool
+CanBeBatched(int variant)
+{
+  return variant != ChainedVariant;
 }
 
 constexpr bool
@@ -87,6 +99,10 @@ WithVariant(int variant, const TWork & work)
   {
     work(std::integral_constant<int, PreciseVariant>{});
   }
+  else if (variant & SamplesAreChained)
+  {
+    work(std::integral_constant<int, ChainedVariant>{});
+  }
   else
   {
     work(std::integral_constant<int, AnyVariant>{});
@@ -98,7 +114,7 @@ template <typename TArguments, typename TWork>
 void
 WithEachVariant(const TWork & work)
 {
-  for (const int variant : { PlainVariant, PlainPointsVariant, 0, int{ SamplesArePrecise } })
+  for (const int variant : { PlainVariant, PlainPointsVariant, 0, int{ SamplesArePrecise }, int{ SamplesAreChained } })
   {
     WithVariant<TArguments>(variant, work);
   }

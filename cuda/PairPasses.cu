@@ -174,7 +174,7 @@ public:
   {
     WithVariant<PairArguments>(a.samples.variant, [&](auto variant) {
       WithTask<variant.value>(a.task, [&](auto task) {
-        if constexpr (!(task.value & PairsFindForces))
+        if constexpr (CanBeBatched(variant.value) && !(task.value & PairsFindForces))
         {
           m_Queue.Launch("summing pairs of values of a batch",
                          BatchPairKernel<variant.value, task.value>,

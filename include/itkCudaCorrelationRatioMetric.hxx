@@ -165,7 +165,6 @@ itkCudaCorrelationRatioClass::EvaluateOnDevice(GPURegistrationDetail::MetricRout
   const gpureg::CorrelationRatioResult result = m_Face.GetEngine().Evaluate(mapping, forces, m_Face.GetParallelFor());
   if (result.count > 0 && !result.isResolved)
   {
-    m_Face.GetEngine().ReleaseForces();
     m_Use.WarnOnce(
       *this,
       "The moving values of the samples hardly vary against the range of the whole image, which is too much "
@@ -271,10 +270,10 @@ itkCudaCorrelationRatioClass::StoreValue(double within, double all, double count
 itkGPUMetricGetValuesMacro(itkCudaCorrelationRatioClass)
 {
   m_Face.CheckBins(m_NumberOfHistogramBins, m_InitializedBins);
-  return m_Face.EvaluateCandidates(candidates, [this](const std::vector<gpureg::SampleMapping> & mappings) {
+  return m_Face.EvaluateCandidates(candidates, [this](const std::vector<gpureg::IndexMap> & maps) {
     this->UpdateEngine(false);
     std::vector<MeasureType> values;
-    for (const auto & of : m_Face.GetEngine().EvaluateBatch(mappings, m_Face.GetParallelFor()))
+    for (const auto & of : m_Face.GetEngine().EvaluateBatch(maps, m_Face.GetParallelFor()))
     {
       const double value = std::min(1.0, std::max(0.0, of.within / of.all));
       values.push_back(of.count < 0.5  ? GPURegistrationDetail::MetricCandidates<Self>::GetWorst()

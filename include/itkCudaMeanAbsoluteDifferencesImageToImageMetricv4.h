@@ -78,6 +78,8 @@ protected:
   void
   PrintSelf(std::ostream & os, Indent indent) const override;
 
+  itkGPUMetricIterationMacro(m_Face);
+
   void
   GetValueAndDerivativeExecute() const override;
 

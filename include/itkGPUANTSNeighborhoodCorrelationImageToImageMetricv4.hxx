@@ -150,7 +150,6 @@ itkGPUNeighborhoodCorrelationClass::EvaluateOnDevice(GPURegistrationDetail::Metr
   self.m_NumberOfValidPoints = static_cast<SizeValueType>(result.count + 0.5);
   if (!self.VerifyNumberOfValidPoints(self.m_Value, *self.m_DerivativeResult))
   {
-    m_Face.GetEngine().ReleaseForces();
     return;
   }
   self.m_Value = static_cast<typename Superclass::MeasureType>(-result.correlations / result.count);

@@ -27,7 +27,7 @@ itkGPUMetricTemplate
 void
 itkGPUCorrelationClass::InitializeForIteration() const
 {
-  ImageMetricType::InitializeForIteration();
+  m_Face.InitializeForIteration();
 }
 
 /** Not where ITK takes one of the two for constant. */

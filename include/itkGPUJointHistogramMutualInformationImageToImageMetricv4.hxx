@@ -209,7 +209,7 @@ itkGPUMetricTemplate
 void
 itkGPUJointHistogramClass::InitializeForIteration() const
 {
-  ImageMetricType::InitializeForIteration();
+  m_Face.InitializeForIteration();
 }
 
 itkGPUMetricTemplate
@@ -255,7 +255,6 @@ itkGPUJointHistogramClass::EvaluateOnDevice(GPURegistrationDetail::MetricRoute r
   self->m_NumberOfValidPoints = forces == gpureg::Forces::None ? result.count : result.countOfForces;
   if (!this->VerifyNumberOfValidPoints(self->m_Value, *this->m_DerivativeResult))
   {
-    m_Face.GetEngine().ReleaseForces();
     return;
   }
   this->StoreValue(result, options.smoothing);

@@ -74,6 +74,9 @@ SetSampleKernelArguments(cl::Kernel &         kernel,
                      orAny(samples.gradient),
                      orAny(samples.mask),
                      orAny(samples.movingBins),
+                     orAny(samples.chain.parts),
+                     orAny(samples.chain.vectors),
+                     orAny(samples.chain.jacobians),
                      others...);
 }
 

@@ -13,10 +13,12 @@ typedef char SampleMapsAreLaidOutAlike[sizeof(SampleMaps) == GPUREG_MAPS_BYTES ?
   __global const u16 *fixedBins, __global const float *fixedValues, __global const float *fixedGradients, \
     __global const i64 *points, __global const float *displacement, __global const float *moving,         \
     __global const float4 *quads, __global const float *coefficients, __global const float4 *gradient,    \
-    __global const u8 *mask, __global const u64 *movingBins
+    __global const u8 *mask, __global const u64 *movingBins, __global const ChainPart *chainParts,        \
+    __global const float4 *chainVectors, __global const float *chainJacobians
 
-#define GPUREG_VOLUMES \
-  fixedBins, fixedValues, fixedGradients, points, displacement, moving, quads, coefficients, gradient, mask, movingBins
+#define GPUREG_VOLUMES                                                                                       \
+  fixedBins, fixedValues, fixedGradients, points, displacement, moving, quads, coefficients, gradient, mask, \
+    movingBins, chainParts, chainVectors, chainJacobians
 
 GPUREG_FUNCTION SampleVolumes
 MakeSampleVolumes(GPUREG_VOLUME_PARAMETERS)
@@ -34,6 +36,9 @@ MakeSampleVolumes(GPUREG_VOLUME_PARAMETERS)
   volumes.gradient = gradient;
   volumes.mask = mask;
   volumes.movingBins = movingBins;
+  volumes.chainParts = chainParts;
+  volumes.chainVectors = chainVectors;
+  volumes.chainJacobians = chainJacobians;
   volumes.preciseMoving = (__global const i64 *)moving;
   volumes.preciseCoefficients = (__global const i64 *)coefficients;
   return volumes;

@@ -65,11 +65,13 @@ public:
   }
 
   /** Where their samples map to, by linear transforms. */
-  std::vector<gpureg::SampleMapping>
-  MakeMappings() const
+  std::vector<gpureg::IndexMap>
+  MakeMaps() const
   {
-    const auto                         count = static_cast<std::int64_t>(m_Candidates.size());
-    std::vector<gpureg::SampleMapping> mappings(m_Candidates.size());
+    const auto                    count = static_cast<std::int64_t>(m_Candidates.size());
+    std::vector<gpureg::IndexMap> maps(m_Candidates.size());
+    const MetricMapping<TMetric>  mapping(m_Metric);
+    const auto                    points = mapping.GetFitPoints();
     // Each task has a transform of its own, which costs as much as some candidates.
     const std::int64_t perTask = 256;
     MakeParallelFor(m_Metric.GetMaximumNumberOfWorkUnits())((count + perTask - 1) / perTask, [&](std::int64_t task) {
@@ -77,10 +79,10 @@ public:
       for (std::int64_t n = task * perTask; n < std::min(count, (task + 1) * perTask); ++n)
       {
         transform->SetParameters(m_Candidates[n]);
-        mappings[n] = MetricMapping<TMetric>(m_Metric).MakeLinearMapping(*transform);
+        maps[n] = mapping.FitLinearMap(points, *transform);
       }
     });
-    return mappings;
+    return maps;
   }
 
   /** One by one, as GetValue() gives them; those that have a value already stay.

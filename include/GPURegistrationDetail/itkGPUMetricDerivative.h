@@ -6,7 +6,8 @@
 #include "GPURegistrationDetail/itkGPURegistrationThreads.h"
 #include "GPURegistrationDetail/itkGPURegistrationGeometry.h"
 
-#include "gpureg/Samples.h"
+#include "gpureg/LargePages.h"
+#include "gpureg/Metric.h"
 
 #include <algorithm>
 #include <array>
@@ -22,15 +23,21 @@ namespace GPURegistrationDetail
 template <typename TMetric>
 class MetricDerivative
 {
+  static constexpr unsigned int ImageDimension = TMetric::ImageDimension;
+  using JacobianType = typename TMetric::JacobianType;
+  using DerivativeValueType = typename TMetric::DerivativeValueType;
+
 public:
+  using MovingTransformType = typename TMetric::MovingTransformType;
+
   explicit MetricDerivative(const TMetric & metric)
     : m_Metric(metric)
   {}
 
-  /** Σ J(x)ᵀ f(x) from Σ f and Σ f ⊗ x, see src/kernels/ForceSums.h: the transform's own Jacobian at the
-   *  domain's centre and one step from it along each axis. */
+  /** Σ J(x)ᵀ f(x) from Σ f and Σ f ⊗ x, see src/kernels/ForceSums.h: the Jacobian of the transform that is optimised, its
+   *  own, at the domain's centre and one step from it along each axis. */
   void
-  StoreGlobal(const gpureg::ForceResult & result, double divisor) const
+  StoreGlobal(const MovingTransformType & optimized, const gpureg::ForceResult & result, double divisor) const
   {
     namespace Geometry = GPURegistrationGeometry;
     const typename TMetric::VirtualImageType & virtualImage = *m_Metric.GetVirtualImage();
@@ -40,7 +47,7 @@ public:
       JacobianType                                 jacobian;
       typename MovingTransformType::InputPointType point;
       point.CastFrom(Geometry::IndexToPoint<ImageDimension>(virtualImage, index));
-      m_Metric.m_MovingTransform->ComputeJacobianWithRespectToParameters(point, jacobian);
+      optimized.ComputeJacobianWithRespectToParameters(point, jacobian);
       return jacobian;
     };
     const JacobianType  middle = jacobianAt(result.centre);
@@ -72,10 +79,34 @@ public:
     }
   }
 
-  /** By rows, of what follows the displacement field. */
+  /** The sums of forces that have followed a chain back to its first grid, as derivatives by points behind what is
+   *  optimised. */
+  static gpureg::ForceResult
+  SumsByPoints(const gpureg::ForceResult & result, const gpureg::SampleMapping & mapping)
+  {
+    gpureg::ForceResult byPoints = result;
+    for (unsigned int sum = 0; sum < 12; sum += 3)
+    {
+      for (unsigned int c = 0; c < 3; ++c)
+      {
+        byPoints.forceSums[sum + c] = 0;
+        for (unsigned int r = 0; r < 3; ++r)
+        {
+          byPoints.forceSums[sum + c] += mapping.displacementToIndex[3 * r + c] * result.forceSums[sum + r];
+        }
+      }
+    }
+    return byPoints;
+  }
+
+  /** By rows, of what forces are derivatives by, by the displacement. */
   std::array<double, 9>
   FindJacobianBehindField(const gpureg::SampleMapping & mapping) const
   {
+    if (!mapping.chain.transform.steps.empty())
+    {
+      return mapping.displacementToIndex;
+    }
     namespace Geometry = GPURegistrationGeometry;
     // The map u ↦ moving point is affine: index map, back to physical space.
     std::array<double, 9> jacobian{};
@@ -96,56 +127,74 @@ public:
     return jacobian;
   }
 
-  /** A displacement's derivative is its sample's force, by the Jacobian of what follows the field. */
+  /** All parameters' derivatives 0, on many threads. */
   void
-  StoreLocal(const gpureg::ForceResult & result, const std::array<double, 9> & jacobian, double divisor) const
+  Clear() const
   {
-    const typename TMetric::VirtualImageType & virtualImage = *m_Metric.GetVirtualImage();
-    auto &                                     derivative = *m_Metric.m_DerivativeResult;
+    auto &     derivative = *m_Metric.m_DerivativeResult;
+    const auto count = m_Metric.GetNumberOfParameters();
+    const auto parallelFor = MakeParallelFor(m_Metric.GetMaximumNumberOfWorkUnits());
+    if (derivative.GetSize() != count)
+    {
+      derivative.SetSize(count);
+      gpureg::PrepareForWriting(derivative.data_block(), count * sizeof(DerivativeValueType), parallelFor);
+    }
+    const std::int64_t perTask = 1 << 16;
+    const auto         size = static_cast<std::int64_t>(count);
+    parallelFor((size + perTask - 1) / perTask, [&](std::int64_t task) {
+      const std::int64_t first = task * perTask;
+      std::fill_n(derivative.data_block() + first, std::min(perTask, size - first), DerivativeValueType{ 0 });
+    });
+  }
 
-    const auto store = [&](SizeValueType sample, SizeValueType offset) {
+  /** A displacement's derivative is its sample's force, which the engine has kept, by the Jacobian of what follows the field. */
+  void
+  StoreLocal(gpureg::Metric & engine, const std::array<double, 9> & jacobian, double divisor) const
+  {
+    auto &     derivative = *m_Metric.m_DerivativeResult;
+    const auto parallelFor = MakeParallelFor(m_Metric.GetMaximumNumberOfWorkUnits());
+    const auto add = [&](const float * force, SizeValueType offset) {
       for (unsigned int d = 0; d < ImageDimension; ++d)
       {
         double sum = 0;
         for (unsigned int r = 0; r < ImageDimension; ++r)
         {
-          sum += jacobian[3 * r + d] * result.forces[3 * sample + r];
+          sum += jacobian[3 * r + d] * force[r];
         }
         derivative[offset + d] += static_cast<DerivativeValueType>(-sum / divisor);
       }
     };
-    if (m_Metric.m_UseSampledPointSet)
+    if (!m_Metric.m_UseSampledPointSet)
     {
-      // Points may share a voxel: one after the other.
-      for (SizeValueType sample = 0; sample < m_Metric.GetNumberOfDomainPoints(); ++sample)
-      {
-        const auto index =
-          virtualImage.TransformPhysicalPointToIndex(m_Metric.GetVirtualSampledPointSet()->GetPoint(sample));
-        // A point outside of the virtual domain has no place in the derivative.
-        if (m_Metric.GetVirtualRegion().IsInside(index))
-        {
-          store(sample, m_Metric.ComputeParameterOffsetFromVirtualIndex(index, ImageDimension));
-        }
-      }
+      engine.TakeForces(
+        [&add](std::int64_t first, std::int64_t count, const float * forces) {
+          for (std::int64_t n = 0; n < count; ++n)
+          {
+            add(forces + 3 * n, static_cast<SizeValueType>(first + n) * ImageDimension);
+          }
+        },
+        parallelFor);
       return;
     }
-    const auto         samples = static_cast<std::int64_t>(m_Metric.GetVirtualRegion().GetNumberOfPixels());
-    const std::int64_t perTask = 65536;
-    MakeParallelFor(m_Metric.GetMaximumNumberOfWorkUnits())((samples + perTask - 1) / perTask, [&](std::int64_t task) {
-      const std::int64_t end = std::min(samples, (task + 1) * perTask);
-      for (std::int64_t sample = task * perTask; sample < end; ++sample)
+    // Points may share a voxel: one after the other.
+    std::vector<float> all(3 * m_Metric.GetNumberOfDomainPoints());
+    engine.TakeForces([&all](std::int64_t  first,
+                             std::int64_t  count,
+                             const float * forces) { std::copy_n(forces, 3 * count, all.data() + 3 * first); },
+                      parallelFor);
+    for (SizeValueType sample = 0; sample < m_Metric.GetNumberOfDomainPoints(); ++sample)
+    {
+      const auto index = m_Metric.GetVirtualImage()->TransformPhysicalPointToIndex(
+        m_Metric.GetVirtualSampledPointSet()->GetPoint(sample));
+      // A point outside of the virtual domain has no place in the derivative.
+      if (m_Metric.GetVirtualRegion().IsInside(index))
       {
-        store(sample, sample * ImageDimension);
+        add(&all[3 * sample], m_Metric.ComputeParameterOffsetFromVirtualIndex(index, ImageDimension));
       }
-    });
+    }
   }
 
 private:
-  static constexpr unsigned int ImageDimension = TMetric::ImageDimension;
-  using JacobianType = typename TMetric::JacobianType;
-  using MovingTransformType = typename TMetric::MovingTransformType;
-  using DerivativeValueType = typename TMetric::DerivativeValueType;
-
   const TMetric & m_Metric;
 };
 

@@ -102,7 +102,7 @@ public:
     }
     if (lack.empty() && route == MetricRoute::ThroughITK)
     {
-      lack = std::string(m_Metric.m_MovingTransform->GetNameOfClass()) + " with parts that are not linear";
+      lack = std::string(m_Metric.m_MovingTransform->GetNameOfClass()) + " with such parts, or optimised there,";
     }
     if (lack.empty())
     {
@@ -126,11 +126,22 @@ public:
     }
   }
 
+  /** What ImageToImageMetricv4 does before each evaluation. It clears the derivative on one thread: by a field of a whole head,
+   *  for longer than all else takes. */
+  void
+  InitializeForIteration() const
+  {
+    if (m_Metric.GetComputeDerivative())
+    {
+      MetricDerivative<TMetric>(m_Metric).Clear();
+    }
+  }
+
   using ParametersType = typename TMetric::MovingTransformType::ParametersType;
   using MeasureType = typename TMetric::MeasureType;
 
   /** The values of candidates, those of linear transforms together. Transform and value stay as they are.
-   *  \param onDevice gives a value for each of some mappings; NaN for one that is to be evaluated by itself. */
+   *  \param onDevice gives a value for each of some maps; NaN for one that is to be evaluated by itself. */
   template <typename TOnDevice>
   std::vector<MeasureType>
   EvaluateCandidates(const std::vector<ParametersType> & candidates, const TOnDevice & onDevice)
@@ -139,9 +150,9 @@ public:
     const MetricCandidates<TMetric> batch(m_Metric, candidates);
     batch.Check();
     std::vector<MeasureType> values(candidates.size(), std::numeric_limits<MeasureType>::quiet_NaN());
-    if (this->FindLack().empty() && MetricMapping<TMetric>(m_Metric).ChooseRoute() == MetricRoute::Linear)
+    if (this->FindLack().empty() && GPURegistrationGeometry::IsLinear(*m_Metric.m_MovingTransform))
     {
-      this->OnDevice([&] { values = onDevice(batch.MakeMappings()); });
+      this->OnDevice([&] { values = onDevice(batch.MakeMaps()); });
     }
     batch.EvaluateRest(values);
     return values;
@@ -155,10 +166,10 @@ public:
                       bool                                normalized,
                       const TUpdateEngine &               updateEngine)
   {
-    return this->EvaluateCandidates(candidates, [&](const std::vector<gpureg::SampleMapping> & mappings) {
+    return this->EvaluateCandidates(candidates, [&](const std::vector<gpureg::IndexMap> & maps) {
       updateEngine();
       std::vector<MeasureType> values;
-      for (const auto & information : m_Engine->EvaluateBatch(mappings, this->GetParallelFor()))
+      for (const auto & information : m_Engine->EvaluateBatch(maps, this->GetParallelFor()))
       {
         const double value = normalized ? information.normalized : information.mutualInformation;
         values.push_back(information.count < 0.5 ? MetricCandidates<TMetric>::GetWorst()
@@ -172,8 +183,8 @@ public:
   std::vector<MeasureType>
   EvaluateEach(const std::vector<ParametersType> & candidates)
   {
-    return this->EvaluateCandidates(candidates, [](const std::vector<gpureg::SampleMapping> & mappings) {
-      return std::vector<MeasureType>(mappings.size(), std::numeric_limits<MeasureType>::quiet_NaN());
+    return this->EvaluateCandidates(candidates, [](const std::vector<gpureg::IndexMap> & maps) {
+      return std::vector<MeasureType>(maps.size(), std::numeric_limits<MeasureType>::quiet_NaN());
     });
   }
 
@@ -270,24 +281,32 @@ public:
   {
     if (forces == gpureg::Forces::Summed)
     {
-      MetricDerivative<TMetric>(m_Metric).StoreGlobal(result, divisor);
+      const MetricDerivative<TMetric> store(m_Metric);
+      if (mapping.chain.transform.steps.empty())
+      {
+        store.StoreGlobal(*m_Metric.m_MovingTransform, result, divisor);
+      }
+      else
+      {
+        store.StoreGlobal(MetricMapping<TMetric>(m_Metric).GetFirstPart(),
+                          store.SumsByPoints(result, mapping),
+                          divisor);
+      }
     }
     else if (forces == gpureg::Forces::OfEachSample)
     {
       const MetricDerivative<TMetric> store(m_Metric);
-      store.StoreLocal(result, store.FindJacobianBehindField(mapping), divisor);
-      m_Engine->ReleaseForces();
+      store.StoreLocal(*m_Engine, store.FindJacobianBehindField(mapping), divisor);
     }
   }
 
   /** The same of a metric whose forces are its derivative by a displacement, whatever follows the field. */
   void
-  StoreForces(gpureg::Forces forces, const gpureg::ForceResult & result, double divisor)
+  StoreForces(gpureg::Forces forces, double divisor)
   {
     if (forces == gpureg::Forces::OfEachSample)
     {
-      MetricDerivative<TMetric>(m_Metric).StoreLocal(result, { 1, 0, 0, 0, 1, 0, 0, 0, 1 }, divisor);
-      m_Engine->ReleaseForces();
+      MetricDerivative<TMetric>(m_Metric).StoreLocal(*m_Engine, { 1, 0, 0, 0, 1, 0, 0, 0, 1 }, divisor);
     }
   }
 
@@ -420,11 +439,6 @@ private:
     }
     catch (const GPUBadInputError &)
     {
-      // No samples are valid, say: the forces of all of them have been brought already.
-      if (m_Engine)
-      {
-        m_Engine->ReleaseForces();
-      }
       throw;
     }
     catch (const GPUError & error)
@@ -502,6 +516,14 @@ private:
   }                                                                                                               \
   itkGPUMetricOldGetterMacro(face)
 // clang-format on
+
+/** A protected member of a metric whose parent's own does no more than ImageToImageMetricv4's. */
+#define itkGPUMetricIterationMacro(face)       \
+  void InitializeForIteration() const override \
+  {                                            \
+    face.InitializeForIteration();             \
+  }                                            \
+  ITK_MACROEND_NOOP_STATEMENT
 
 /** In a metric that has a MetricFace. */
 #define itkGPUMetricFriendsMacro(engine)                           \

@@ -5,6 +5,7 @@
 
 #include "GPURegistrationDetail/itkGPUDeviceUse.h"
 #include "GPURegistrationDetail/itkGPURegistrationGeometry.h"
+#include "GPURegistrationDetail/itkGPUTransformChain.h"
 
 #include "gpureg/Samples.h"
 
@@ -12,10 +13,12 @@
 #include "itkVectorInterpolateImageFunction.h"
 #include "itkVectorLinearInterpolateImageFunction.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <type_traits>
 #include <typeinfo>
+#include <vector>
 
 namespace itk
 {
@@ -25,8 +28,12 @@ namespace GPURegistrationDetail
 /** How a moving transform is evaluated. */
 enum class MetricRoute
 {
+  /** It is affine. */
   Linear,
+  /** Its first part is the displacement field that is optimised; grids may follow. */
   DisplacementField,
+  /** Grids, and at most linear parameters to optimise, which come first. */
+  Chain,
   ThroughITK
 };
 
@@ -36,129 +43,238 @@ class MetricMapping
 {
   static constexpr unsigned int ImageDimension = TMetric::ImageDimension;
   using Superclass = typename TMetric::Superclass;
-  using MovingTransformType = typename TMetric::MovingTransformType;
+  using ScalarType = typename Superclass::CoordinateRepresentationType;
 
 public:
+  using MovingTransformType = typename TMetric::MovingTransformType;
+  using PointType = typename MovingTransformType::InputPointType;
+
   explicit MetricMapping(const TMetric & metric)
     : m_Metric(metric)
+    , m_Parts(FindParts(*metric.m_MovingTransform))
   {}
 
-  /** \throws GPUUnsupportedError for a B-spline that is being optimised, unless the metric stands in. */
+  /** \throws GPUUnsupportedError for the derivative by a B-spline, unless the metric stands in. */
   MetricRoute
   ChooseRoute() const
   {
-    using CompositeType = CompositeTransform<typename Superclass::CoordinateRepresentationType, ImageDimension>;
-    const MovingTransformType * const transform = m_Metric.m_MovingTransform.GetPointer();
-    const auto * const                composite = dynamic_cast<const CompositeType *>(transform);
-    const auto                        count = composite != nullptr ? composite->GetNumberOfTransforms() : 1;
-    if (GPURegistrationGeometry::IsLinear(*transform))
+    if (GPURegistrationGeometry::IsLinear(*m_Metric.m_MovingTransform))
     {
       return MetricRoute::Linear;
     }
-    bool restIsLinear = true;
-    for (SizeValueType n = 0; n < count; ++n)
+    const bool wantsDerivative = m_Metric.GetComputeDerivative();
+    if (wantsDerivative)
     {
-      const auto * const part = composite != nullptr ? composite->GetNthTransformConstPointer(n) : transform;
-      const bool         isOptimized = composite == nullptr || composite->GetNthTransformToOptimize(n);
-      if (!m_Metric.m_Use.StandsIn() && isOptimized &&
-          part->GetTransformCategory() == MovingTransformType::TransformCategoryEnum::BSpline)
+      this->CheckOptimizesNoSpline();
+    }
+    gpureg::TransformChain rest;
+    if (this->FindOptimizedField() != nullptr && this->AppendFrom(1, rest))
+    {
+      return !wantsDerivative || CanFollowBack(rest) ? MetricRoute::DisplacementField : MetricRoute::ThroughITK;
+    }
+    if (wantsDerivative)
+    {
+      const bool optimizesFirst =
+        this->OptimizesFirstPartOnly() && GPURegistrationGeometry::IsLinear(*m_Parts[0].transform);
+      return optimizesFirst && this->AppendFrom(1, rest) && CanFollowBack(rest) ? MetricRoute::Chain
+                                                                                : MetricRoute::ThroughITK;
+    }
+    return this->AppendFrom(0, rest) ? MetricRoute::Chain : MetricRoute::ThroughITK;
+  }
+
+  /** Along one of them that is not ThroughITK. */
+  gpureg::SampleMapping
+  MakeMapping(MetricRoute route) const
+  {
+    switch (route)
+    {
+      case MetricRoute::DisplacementField:
+        return this->MakeFieldMapping();
+      case MetricRoute::Chain:
+        return this->MakeChainMapping();
+      default:
+        return gpureg::MakeLinearMapping(this->FitLinearMap(this->GetFitPoints(), *m_Metric.m_MovingTransform));
+    }
+  }
+
+  /** Virtual points that tell a linear transform. */
+  std::array<PointType, ImageDimension + 1>
+  GetFitPoints() const
+  {
+    namespace Geometry = GPURegistrationGeometry;
+    const auto indices = Geometry::GetFitIndices<ImageDimension>(*m_Metric.GetVirtualImage());
+    std::array<PointType, ImageDimension + 1> points;
+    std::transform(indices.begin(), indices.end(), points.begin(), [&](const Geometry::IndexArray & index) {
+      PointType point;
+      point.CastFrom(Geometry::IndexToPoint<ImageDimension>(*m_Metric.GetVirtualImage(), index));
+      return point;
+    });
+    return points;
+  }
+
+  /** From virtual indices to moving ones, along a linear transform. */
+  gpureg::IndexMap
+  FitLinearMap(const std::array<PointType, ImageDimension + 1> & points, const MovingTransformType & transform) const
+  {
+    namespace Geometry = GPURegistrationGeometry;
+    std::array<Geometry::IndexArray, ImageDimension + 1> moved;
+    std::transform(points.begin(), points.end(), moved.begin(), [&](const PointType & point) {
+      Point<double, ImageDimension> movedPoint;
+      movedPoint.CastFrom(transform.TransformPoint(point));
+      return Geometry::PointToIndex<ImageDimension>(*m_Metric.m_MovingImage, movedPoint);
+    });
+    return Geometry::FitMovedIndices<ImageDimension>(*m_Metric.GetVirtualImage(), moved);
+  }
+
+  /** The part that is applied first, which is what is optimised along MetricRoute::Chain. */
+  const MovingTransformType &
+  GetFirstPart() const
+  {
+    return *m_Parts[0].transform;
+  }
+
+private:
+  struct Part
+  {
+    const MovingTransformType * transform;
+    bool                        isOptimized;
+  };
+
+  /** In the order in which they are applied. */
+  static std::vector<Part>
+  FindParts(const MovingTransformType & transform)
+  {
+    const auto * const composite = dynamic_cast<const CompositeTransform<ScalarType, ImageDimension> *>(&transform);
+    if (composite == nullptr)
+    {
+      return { { &transform, true } };
+    }
+    std::vector<Part> parts;
+    for (SizeValueType n = composite->GetNumberOfTransforms(); n > 0; --n)
+    {
+      parts.push_back({ composite->GetNthTransformConstPointer(n - 1), composite->GetNthTransformToOptimize(n - 1) });
+    }
+    return parts;
+  }
+
+  bool
+  OptimizesFirstPartOnly() const
+  {
+    return !m_Parts.empty() && m_Parts[0].isOptimized &&
+           std::none_of(m_Parts.begin() + 1, m_Parts.end(), [](const Part & part) { return part.isOptimized; });
+  }
+
+  void
+  CheckOptimizesNoSpline() const
+  {
+    for (const Part & part : m_Parts)
+    {
+      if (!m_Metric.m_Use.StandsIn() && part.isOptimized &&
+          part.transform->GetTransformCategory() == MovingTransformType::TransformCategoryEnum::BSpline)
       {
         ThrowUnsupported(m_Metric,
                          "The moving transform ",
-                         part->GetNameOfClass(),
+                         part.transform->GetNameOfClass(),
                          " has B-spline parameters, which ",
                          m_Metric.GetNameOfClass(),
                          " does not optimise yet. Use one of ITK's own metrics for it, or a displacement field.");
       }
-      restIsLinear = restIsLinear && (n + 1 == count || GPURegistrationGeometry::IsLinear(*part));
     }
+  }
+
+  /** The displacement field's transform if that is all that is optimised, is applied first, and is interpolated linearly. */
+  auto
+  FindOptimizedField() const
+  {
     const auto * const field = m_Metric.GetMovingDisplacementFieldTransform();
-    if (m_Metric.HasLocalSupport() && restIsLinear && field != nullptr)
+    if (field != nullptr && m_Metric.HasLocalSupport() && this->OptimizesFirstPartOnly())
     {
       using FieldType = typename std::decay_t<decltype(*field)>::DisplacementFieldType;
-      using ScalarType = typename Superclass::CoordinateRepresentationType;
       const auto * const interpolator = field->GetInterpolator();
       if (interpolator != nullptr &&
           typeid(*interpolator) == typeid(VectorLinearInterpolateImageFunction<FieldType, ScalarType>))
       {
-        return MetricRoute::DisplacementField;
+        return field;
       }
     }
-    return MetricRoute::ThroughITK;
+    return decltype(field)(nullptr);
   }
 
-  /** Along the first two of these. */
-  gpureg::SampleMapping
-  MakeMapping(MetricRoute route) const
+  /** Appends the parts from this one on; false if a device knows one of them not. */
+  bool
+  AppendFrom(std::size_t first, gpureg::TransformChain & chain) const
   {
-    return route == MetricRoute::Linear ? this->MakeLinearMapping(*m_Metric.m_MovingTransform)
-                                        : this->MakeFieldMapping();
+    chain.dimension = static_cast<int>(ImageDimension);
+    for (std::size_t n = first; n < m_Parts.size(); ++n)
+    {
+      if (!GPUTransformChain::Append<ScalarType, ImageDimension>(*m_Parts[n].transform, chain))
+      {
+        return false;
+      }
+    }
+    for (gpureg::ChainStep & step : chain.steps)
+    {
+      step.grid.source.isKeyTrusted = m_Metric.m_Use.TrustsTimeStamps();
+    }
+    return true;
   }
 
-  /** Along a linear transform. */
-  gpureg::SampleMapping
-  MakeLinearMapping(const MovingTransformType & transform) const
+  /** Whether forces can follow a chain: ITK has no spatial derivative of a B-spline, and says so itself. */
+  static bool
+  CanFollowBack(const gpureg::TransformChain & chain)
   {
-    gpureg::SampleMapping mapping;
-    mapping.toMoving = this->FitToMoving([&transform](const typename MovingTransformType::InputPointType & point) {
-      return transform.TransformPoint(point);
+    return std::all_of(chain.steps.begin(), chain.steps.end(), [](const gpureg::ChainStep & step) {
+      return static_cast<bool>(step.grid.jacobians);
     });
+  }
+
+  /** A map of the grids behind what is optimised, whose affine part comes first. */
+  gpureg::SampleMapping
+  MakeMappingBehind(const gpureg::IndexMap & optimized, gpureg::TransformChain rest) const
+  {
+    namespace Geometry = GPURegistrationGeometry;
+    const typename TMetric::VirtualImageType & virtualImage = *m_Metric.GetVirtualImage();
+    const auto &                               moving = *m_Metric.m_MovingImage;
+    gpureg::SampleMapping                      mapping;
+    gpureg::ChainedGrid &                      grid = mapping.chain;
+    grid.size = Geometry::SizeOf<ImageDimension>(virtualImage.GetBufferedRegion().GetSize());
+    grid.outputToPoint = Geometry::GetIndexToPointMap<ImageDimension>(virtualImage, virtualImage.GetBufferedRegion());
+    grid.pointToInput = Geometry::GetPointToIndexMap<ImageDimension>(moving, moving.GetBufferedRegion());
+    const gpureg::IndexMap & next = rest.steps.empty() ? grid.pointToInput : rest.steps.front().grid.toGrid;
+    mapping.displacementToIndex = gpureg::Compose(next, rest.first).matrix;
+    mapping.movingIndexToPoint =
+      Geometry::GetIndexToPointMap<ImageDimension>(moving, moving.GetBufferedRegion()).matrix;
+    mapping.forcesFollowChain = CanFollowBack(rest);
+    rest.first = gpureg::Compose(rest.first, optimized);
+    gpureg::IndexMap affine = gpureg::Compose(rest.first, grid.outputToPoint);
+    for (const gpureg::ChainStep & step : rest.steps)
+    {
+      affine = gpureg::Compose(step.map, affine);
+    }
+    mapping.toMoving = gpureg::Compose(grid.pointToInput, affine);
+    grid.transform = std::move(rest);
     return mapping;
   }
 
-private:
-  /** From virtual indices to moving ones, by way of an affine map of points. */
-  template <typename TApply>
-  gpureg::IndexMap
-  FitToMoving(const TApply & apply) const
+  gpureg::SampleMapping
+  MakeChainMapping() const
   {
-    namespace Geometry = GPURegistrationGeometry;
-    const typename TMetric::VirtualImageType & virtualImage = *m_Metric.GetVirtualImage();
-    return Geometry::FitIndexMap<ImageDimension>(virtualImage, [&](const Geometry::IndexArray & index) {
-      typename MovingTransformType::InputPointType point;
-      point.CastFrom(Geometry::IndexToPoint<ImageDimension>(virtualImage, index));
-      Point<double, ImageDimension> moved;
-      moved.CastFrom(apply(point));
-      return Geometry::PointToIndex<ImageDimension>(*m_Metric.m_MovingImage, moved);
-    });
+    const bool             beginsLinear = GPURegistrationGeometry::IsLinear(*m_Parts[0].transform);
+    gpureg::TransformChain rest;
+    this->AppendFrom(beginsLinear ? 1 : 0, rest);
+    return this->MakeMappingBehind(beginsLinear
+                                     ? GPUTransformChain::FitAffine<ScalarType, ImageDimension>(*m_Parts[0].transform)
+                                     : gpureg::IndexMap(),
+                                   std::move(rest));
   }
 
-  /** Along a displacement field and the linear transforms that follow it. */
   gpureg::SampleMapping
   MakeFieldMapping() const
   {
-    namespace Geometry = GPURegistrationGeometry;
-    const typename TMetric::VirtualImageType & virtualImage = *m_Metric.GetVirtualImage();
-    gpureg::SampleMapping                      mapping;
-    const auto *                               field = m_Metric.GetMovingDisplacementFieldTransform();
-    const auto * const                         composite =
-      dynamic_cast<const CompositeTransform<typename Superclass::CoordinateRepresentationType, ImageDimension> *>(
-        m_Metric.m_MovingTransform.GetPointer());
-
-    // What follows the displacement field.
-    mapping.toMoving = this->FitToMoving([composite](typename MovingTransformType::InputPointType point) {
-      if (composite != nullptr)
-      {
-        for (auto n = static_cast<OffsetValueType>(composite->GetNumberOfTransforms()) - 2; n >= 0; --n)
-        {
-          point = composite->GetNthTransformConstPointer(n)->TransformPoint(point);
-        }
-      }
-      return point;
-    });
-    // M maps virtual index to moving index, V a vector to virtual index: M·V maps a vector to moving index.
-    const std::array<double, 9> toVirtual = Geometry::GetVectorToIndexMatrix<ImageDimension>(virtualImage);
-    for (unsigned int r = 0; r < 3; ++r)
-    {
-      for (unsigned int c = 0; c < 3; ++c)
-      {
-        for (unsigned int k = 0; k < ImageDimension; ++k)
-        {
-          mapping.displacementToIndex[3 * r + c] += mapping.toMoving.matrix[3 * r + k] * toVirtual[3 * k + c];
-        }
-      }
-    }
-    const auto * const displacements = field->GetDisplacementField();
+    gpureg::TransformChain rest;
+    this->AppendFrom(1, rest);
+    gpureg::SampleMapping mapping = this->MakeMappingBehind({}, std::move(rest));
+    const auto * const    displacements = this->FindOptimizedField()->GetDisplacementField();
     if (displacements->GetBufferedRegion().GetSize() != m_Metric.GetVirtualRegion().GetSize())
     {
       ThrowBadInput(m_Metric,
@@ -182,7 +298,8 @@ private:
     return mapping;
   }
 
-  const TMetric & m_Metric;
+  const TMetric &         m_Metric;
+  const std::vector<Part> m_Parts;
 };
 
 } // namespace GPURegistrationDetail

@@ -60,7 +60,9 @@ public:
           return;
         }
         this->UpdateEngine(false);
-        const gpureg::SampleMapping mapping = MetricMapping<TMetric>(m_Metric).MakeMapping(route);
+        gpureg::SampleMapping mapping = MetricMapping<TMetric>(m_Metric).MakeMapping(route);
+        // ITK's demons' forces are along the moving image's gradient, whatever follows the field.
+        mapping.forcesFollowChain = mapping.forcesFollowChain && m_Measure != gpureg::PairMeasure::Demons;
         prepare(m_Face.GetEngine(), m_Face.GetScales());
         const gpureg::PairResult result = m_Face.GetEngine().Evaluate(mapping, forces, m_Face.GetParallelFor());
         // ITK's own threaders write to these through a const_cast: an evaluation is const, its results are not.
@@ -68,13 +70,12 @@ public:
         self.m_NumberOfValidPoints = static_cast<SizeValueType>(result.count + 0.5);
         if (!self.VerifyNumberOfValidPoints(self.m_Value, *self.m_DerivativeResult))
         {
-          m_Face.GetEngine().ReleaseForces();
           return;
         }
         const double divisor = store(result, m_Face.GetScales());
         if (m_Measure == gpureg::PairMeasure::Demons)
         {
-          m_Face.StoreForces(forces, result, divisor);
+          m_Face.StoreForces(forces, divisor);
         }
         else
         {
@@ -90,10 +91,10 @@ public:
   EvaluateCandidates(const std::vector<typename TMetric::MovingTransformType::ParametersType> & candidates,
                      const TValueOf &                                                           valueOf)
   {
-    return m_Face.EvaluateCandidates(candidates, [&](const std::vector<gpureg::SampleMapping> & mappings) {
+    return m_Face.EvaluateCandidates(candidates, [&](const std::vector<gpureg::IndexMap> & maps) {
       this->UpdateEngine(false);
       std::vector<typename TMetric::MeasureType> values;
-      for (const gpureg::PairResult & result : m_Face.GetEngine().EvaluateBatch(mappings, m_Face.GetParallelFor()))
+      for (const gpureg::PairResult & result : m_Face.GetEngine().EvaluateBatch(maps, m_Face.GetParallelFor()))
       {
         values.push_back(result.count > 0 ? valueOf(result, m_Face.GetScales())
                                           : MetricCandidates<TMetric>::GetWorst());
@@ -107,6 +108,13 @@ public:
   GetMeanDivisor(const gpureg::PairResult & result) const
   {
     return m_Metric.HasLocalSupport() ? 1.0 : result.count;
+  }
+
+  /** See MetricFace. */
+  void
+  InitializeForIteration() const
+  {
+    m_Face.InitializeForIteration();
   }
 
   /** See MetricFace. */

@@ -100,30 +100,49 @@ IsLinear(const Transform<TScalar, VDimension, VDimension> & transform)
   return true;
 }
 
-/** The map x ↦ function(x), known to be affine, from its values at centre and size[d] beyond it along
- * each axis: whatever class the transforms in it are of. */
+/** The indices by whose images an affine map is told: the centre, and size[d] beyond it along each axis. */
+template <unsigned int VDimension>
+std::array<IndexArray, VDimension + 1>
+GetFitIndices(const ImageBase<VDimension> & image)
+{
+  std::array<IndexArray, VDimension + 1> indices;
+  indices.fill(GetCentre(image));
+  for (unsigned int d = 0; d < VDimension; ++d)
+  {
+    indices[d + 1][d] += std::max<double>(1.0, static_cast<double>(image.GetBufferedRegion().GetSize(d)));
+  }
+  return indices;
+}
+
+/** The affine map by which these have moved: whatever class the transforms in it are of. */
+template <unsigned int VDimension>
+gpureg::IndexMap
+FitMovedIndices(const ImageBase<VDimension> & image, const std::array<IndexArray, VDimension + 1> & moved)
+{
+  const auto       indices = GetFitIndices(image);
+  gpureg::IndexMap map;
+  map.offset = moved[0];
+  for (unsigned int d = 0; d < VDimension; ++d)
+  {
+    const double reach = indices[d + 1][d] - indices[0][d];
+    for (unsigned int r = 0; r < VDimension; ++r)
+    {
+      map.matrix[3 * r + d] = (moved[d + 1][r] - moved[0][r]) / reach;
+      map.offset[r] -= map.matrix[3 * r + d] * indices[0][d];
+    }
+  }
+  return map;
+}
+
+/** The map x ↦ function(x), known to be affine. */
 template <unsigned int VDimension, typename TFunction>
 gpureg::IndexMap
 FitIndexMap(const ImageBase<VDimension> & image, const TFunction & function)
 {
-  const auto &     size = image.GetBufferedRegion().GetSize();
-  const IndexArray centre = GetCentre(image);
-  const IndexArray middle = function(centre);
-  gpureg::IndexMap map;
-  map.offset = middle;
-  for (unsigned int d = 0; d < VDimension; ++d)
-  {
-    const double reach = std::max<double>(1.0, static_cast<double>(size[d]));
-    IndexArray   there = centre;
-    there[d] += reach;
-    const IndexArray moved = function(there);
-    for (unsigned int r = 0; r < VDimension; ++r)
-    {
-      map.matrix[3 * r + d] = (moved[r] - middle[r]) / reach;
-      map.offset[r] -= map.matrix[3 * r + d] * centre[d];
-    }
-  }
-  return map;
+  const auto                             indices = GetFitIndices(image);
+  std::array<IndexArray, VDimension + 1> moved;
+  std::transform(indices.begin(), indices.end(), moved.begin(), function);
+  return FitMovedIndices<VDimension>(image, moved);
 }
 
 /** Physical vector → index vector of an image, by rows. */

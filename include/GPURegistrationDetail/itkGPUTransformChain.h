@@ -127,6 +127,37 @@ MakeFieldGrid(const TField & field)
   return grid;
 }
 
+/** What ITK's own transform says of its field's voxels. Where the field's first voxel is not that of index 0, ITK reads beside
+ *  the buffer: none. */
+template <typename TScalar, unsigned int VDimension>
+gpureg::MatrixFiller
+MakeJacobians(const DisplacementFieldTransform<TScalar, VDimension> & transform)
+{
+  using TransformType = DisplacementFieldTransform<TScalar, VDimension>;
+  const auto & region = transform.GetDisplacementField()->GetBufferedRegion();
+  if (region.GetIndex() != ImageRegion<VDimension>().GetIndex() ||
+      region != transform.GetDisplacementField()->GetLargestPossibleRegion())
+  {
+    return {};
+  }
+  const typename TransformType::ConstPointer keep = &transform;
+  return [keep](std::int64_t begin, std::int64_t count, double * out) {
+    const auto &                                 field = *keep->GetDisplacementField();
+    typename TransformType::JacobianPositionType jacobian;
+    for (std::int64_t i = 0; i < count; ++i, out += 9)
+    {
+      keep->ComputeJacobianWithRespectToPosition(field.ComputeIndex(begin + i), jacobian);
+      for (unsigned int r = 0; r < 3; ++r)
+      {
+        for (unsigned int c = 0; c < 3; ++c)
+        {
+          out[3 * r + c] = r < VDimension && c < VDimension ? static_cast<double>(jacobian(r, c)) : r == c;
+        }
+      }
+    }
+  };
+}
+
 template <typename TScalar, unsigned int VDimension, unsigned int VOrder>
 bool
 AppendSpline(const Transform<TScalar, VDimension, VDimension> & transform, gpureg::TransformChain & chain)
@@ -204,6 +235,7 @@ AppendField(const Transform<TScalar, VDimension, VDimension> & transform, gpureg
   gpureg::DisplacementGrid grid = MakeFieldGrid(*field);
   // Parameters are set in the field's buffer, of which only the transform is told.
   GPURegistrationDetail::AddToKey(grid.source.key, &transform);
+  grid.jacobians = MakeJacobians(fieldTransform);
   chain.Append(std::move(grid));
   return true;
 }

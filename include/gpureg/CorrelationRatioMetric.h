@@ -95,9 +95,9 @@ public:
   Evaluate(const SampleMapping & mapping, Forces forces, const ParallelFor & parallelFor);
 
   /** Of many candidates together, without forces, by the scheme SharedMerge; known to 1e-6 where they are resolved.
-   *  \param mappings of linear maps. */
+   *  \param maps from virtual indices to moving ones, one a candidate. */
   std::vector<CorrelationRatioResult>
-  EvaluateBatch(const std::vector<SampleMapping> & mappings, const ParallelFor & parallelFor);
+  EvaluateBatch(const std::vector<IndexMap> & maps, const ParallelFor & parallelFor);
 
 private:
   class Implementation;

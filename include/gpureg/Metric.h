@@ -6,6 +6,8 @@
 #include "gpureg/EvaluationStatistics.h"
 #include "gpureg/Samples.h"
 
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -42,9 +44,12 @@ public:
   void
   SetMovingImage(const MovingImage & image, const ParallelFor & parallelFor);
 
-  /** Gives back the memory in which the last result's forces are, which is shared by all that use the device. */
+  /** Hands out the forces of the last evaluation, if it was of Forces::OfEachSample: float[3] a sample, 0 where it is not
+   *  valid, in portions from several threads at once.
+   *  \param take (first sample, their number, their forces). */
   void
-  ReleaseForces();
+  TakeForces(const std::function<void(std::int64_t, std::int64_t, const float *)> & take,
+             const ParallelFor &                                                    parallelFor);
 
   /** Measures kernel times from now on. */
   void

@@ -67,9 +67,9 @@ public:
   Evaluate(const SampleMapping & mapping, Forces forces, const ParallelFor & parallelFor);
 
   /** Of many candidates together, without forces.
-   *  \param mappings of linear maps. */
+   *  \param maps from virtual indices to moving ones, one a candidate. */
   std::vector<PairResult>
-  EvaluateBatch(const std::vector<SampleMapping> & mappings, const ParallelFor & parallelFor);
+  EvaluateBatch(const std::vector<IndexMap> & maps, const ParallelFor & parallelFor);
 
 private:
   class Implementation;

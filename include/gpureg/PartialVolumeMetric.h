@@ -54,9 +54,9 @@ public:
            const ParallelFor &           parallelFor);
 
   /** Of many candidates together, known to 1e-6.
-   *  \param mappings of linear maps. */
+   *  \param maps from virtual indices to moving ones, one a candidate. */
   std::vector<MutualInformation>
-  EvaluateBatch(const std::vector<SampleMapping> & mappings, const ParallelFor & parallelFor);
+  EvaluateBatch(const std::vector<IndexMap> & maps, const ParallelFor & parallelFor);
 
 private:
   class Implementation;

@@ -45,21 +45,12 @@ struct ResampleInput
   bool isOfIntegers = false;
 };
 
-/** What is to be made of it. */
-struct ResampleRequest
+/** What is to be made of it: a grid's voxels are the output's. */
+struct ResampleRequest : ChainedGrid
 {
   Interpolation interpolation = Interpolation::Linear;
   /** 0 to 5. */
   int splineOrder = 3;
-  /** Voxels of the output region that is made. */
-  Size           size{};
-  IndexMap       outputToPoint; // index of the output → point
-  TransformChain transform;     // point of the output's space → point of the input's
-  IndexMap       pointToInput;  // point → index of the input
-  /** The region's first voxel, and the first one that the input holds, as indices of those maps: so that an image
-   *  made region by region is the same, to the bit, as one made whole. */
-  std::array<std::int64_t, 3> firstOutput{};
-  std::array<std::int64_t, 3> firstInput{};
   /** One value a component, for what lies outside of the input. Not read where it extrapolates. */
   std::vector<double> outside;
   /** Outside of the input its nearest voxel continues (itk::NearestNeighborExtrapolateImageFunction). */

@@ -8,6 +8,7 @@
 #include "gpureg/ParallelFor.h"
 #include "gpureg/Precision.h"
 #include "gpureg/RecursiveGaussian.h"
+#include "gpureg/TransformChain.h"
 
 #include <array>
 #include <cstdint>
@@ -103,14 +104,31 @@ struct MovingImage
   IndexMap toMask; // moving index → mask index
 };
 
-/** Where the samples map to: y = toMoving(x) + displacementToIndex·u(x). */
+/** Where the samples map to: by a chain's grids, if it has any, and by what is affine of the whole, which toMoving is. The
+ *  displacement field comes first: y = chain(x + u(x)), for points; without grids y = toMoving(x) + displacementToIndex·u(x). */
 struct SampleMapping
 {
   IndexMap toMoving;
-  /** float[3], one a virtual voxel, in mm; empty for a linear map. */
-  Filler                displacement;
+  /** float[3], one a virtual voxel, in mm; empty where there is none. */
+  Filler displacement;
+  /** From a displacement to an index of the moving image, or of the chain's first grid. */
   std::array<double, 9> displacementToIndex{};
+  /** From indices of the virtual grid to those of the moving image. Only looked at if it has grids. */
+  ChainedGrid chain;
+  /** Forces are not derivatives by the moving point, but by the index in the chain's first grid, whose grids have jacobians. */
+  bool forcesFollowChain = false;
+  /** From the moving image's indices to points, by rows: where forces do. */
+  std::array<double, 9> movingIndexToPoint{};
 };
+
+/** Along an affine map. */
+inline SampleMapping
+MakeLinearMapping(const IndexMap & toMoving)
+{
+  SampleMapping mapping;
+  mapping.toMoving = toMoving;
+  return mapping;
+}
 
 /** What an evaluation does with the samples' forces. */
 enum class Forces
@@ -119,7 +137,7 @@ enum class Forces
   None,
   /** Sums, for a transform of global support. */
   Summed,
-  /** Keeps each, for a transform of local support. */
+  /** Keeps each, for a transform of local support: see Metric::TakeForces(). */
   OfEachSample
 };
 
@@ -130,8 +148,6 @@ struct ForceResult
   /** Σ f and Σ f ⊗ (x - centre): sums[c], sums[3 + 3 d + c]. */
   std::array<double, 12> forceSums{};
   std::array<double, 3>  centre{};
-  /** float[3] a sample, 0 where it is not valid. Valid until ReleaseForces(), or the next call to the object. */
-  const float * forces = nullptr;
 };
 
 } // namespace gpureg

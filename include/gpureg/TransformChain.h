@@ -6,6 +6,7 @@
 #include "gpureg/Geometry.h"
 #include "gpureg/Source.h"
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <vector>
@@ -16,6 +17,9 @@ namespace gpureg
 /** Writes vectors first … first + count - 1 of a grid, double[3] each, x fastest. Called for disjoint
  *  ranges, from several threads at once. */
 using VectorFiller = std::function<void(std::int64_t first, std::int64_t count, double * out)>;
+
+/** The same of matrices, double[9] each, by rows. */
+using MatrixFiller = VectorFiller;
 
 /** What the vectors of a grid are. */
 enum class GridKind
@@ -36,6 +40,8 @@ struct DisplacementGrid
   Source       source; // of the vectors
   /** Of a B-spline, whether the upper end of its valid region is outside, as itk::BSplineDeformableTransform has it. */
   bool isOpen = false;
+  /** Of a field, the derivative of x + u(x) by x at each of its voxels, of points. Empty where that is not known. */
+  MatrixFiller jacobians;
 };
 
 /** One step of a chain: out = map·in + vectorMatrix·u(toGrid·in), of points. Outside of the grid u is 0. */
@@ -62,6 +68,20 @@ struct GPURegistration_EXPORT TransformChain
   /** Applies a grid's displacement after all that is there. */
   void
   Append(DisplacementGrid grid);
+};
+
+/** A grid whose indices a chain leads to those of an image. */
+struct ChainedGrid
+{
+  /** Voxels of the grid's region, e.g. that of an output. */
+  Size           size{};
+  IndexMap       outputToPoint; // index of the grid → point
+  TransformChain transform;     // point of the grid's space → point of the image's
+  IndexMap       pointToInput;  // point → index of the image
+  /** The region's first voxel, and the first one that the image holds, as indices of those maps: so that an output
+   *  made region by region is the same, to the bit, as one made whole. */
+  std::array<std::int64_t, 3> firstOutput{};
+  std::array<std::int64_t, 3> firstInput{};
 };
 
 /** x ↦ outer(inner(x)). */

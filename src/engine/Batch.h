@@ -43,28 +43,28 @@ MakeBatchGrain(SampleGrain grain, std::size_t candidates)
 }
 
 /** Sends where the candidates' samples map to, and gives what they have in common.
- *  \param mappings of linear maps, one or more. */
+ *  \param maps one or more. */
 inline SampleProblem
-SendBatch(MetricCore &                       core,
-          const std::vector<SampleMapping> & mappings,
-          const SampleGrain &                grain,
-          const SampleNeeds &                needs,
-          BatchArrays &                      batch)
+SendBatch(MetricCore &                  core,
+          const std::vector<IndexMap> & maps,
+          const SampleGrain &           grain,
+          const SampleNeeds &           needs,
+          BatchArrays &                 batch)
 {
-  const auto makeProblem = [&](const SampleMapping & mapping) {
-    return core.samples.MakeProblem(mapping, Forces::None, grain, needs);
-  };
+  const SampleProblem problem = core.samples.MakeProblem(MakeLinearMapping(maps.front()), Forces::None, grain, needs);
   FillExactly(*core.queue,
               batch.maps,
               sizeof(kernels::SampleMaps),
-              static_cast<std::int64_t>(mappings.size()),
+              static_cast<std::int64_t>(maps.size()),
               [&](std::int64_t first, std::int64_t count, void * out) {
-                std::transform(mappings.begin() + first,
-                               mappings.begin() + first + count,
+                std::transform(maps.begin() + first,
+                               maps.begin() + first + count,
                                static_cast<kernels::SampleMaps *>(out),
-                               [&](const SampleMapping & mapping) { return makeProblem(mapping).maps; });
+                               [&](const IndexMap & map) {
+                                 return core.samples.MakeMaps(map, problem.arguments, needs.scaledRange);
+                               });
               });
-  return makeProblem(mappings.front());
+  return problem;
 }
 
 /** Calls work(range) with ranges of at most so many. */

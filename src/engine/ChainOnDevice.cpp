@@ -39,6 +39,24 @@ MakeVectorFiller(const VectorFiller & vectors, const Matrix3 & matrix)
   };
 }
 
+/** From a field's Jacobians, of points, to those of the position in the next grid by the one in its own. */
+Filler
+MakeJacobianFiller(const MatrixFiller & jacobians, const Matrix3 & behind, const Matrix3 & fromGrid)
+{
+  return [&](std::int64_t first, std::int64_t count, void * out) {
+    auto * packed = static_cast<float *>(out);
+    for (std::int64_t i = 0; i < count; ++i)
+    {
+      Matrix3 jacobian;
+      jacobians(first + i, 1, jacobian.data());
+      for (const double entry : Multiply(behind, Multiply(jacobian, fromGrid)))
+      {
+        *packed++ = static_cast<float>(entry);
+      }
+    }
+  };
+}
+
 /** The largest of some vectors by component: infinite where one is not a number. */
 std::array<double, 3>
 FindLargest(const kernels::float4 * vectors, std::int64_t count)
@@ -58,17 +76,17 @@ FindLargest(const kernels::float4 * vectors, std::int64_t count)
 }
 
 std::int64_t
-CountRows(const ResampleRequest & request)
+CountRows(const ChainedGrid & grid)
 {
-  return static_cast<std::int64_t>(request.size[1]) * request.size[2];
+  return static_cast<std::int64_t>(grid.size[1]) * grid.size[2];
 }
 } // namespace
 
 void
-ChainOnDevice::SetChain(const ResampleRequest & request)
+ChainOnDevice::SetChain(const ChainedGrid & grid)
 {
-  m_Request = &request;
-  m_Folded = FoldChain(request);
+  m_Grid = &grid;
+  m_Folded = FoldChain(grid);
   m_HasParts = false;
 
   const Source                     source = GetSource();
@@ -76,7 +94,7 @@ ChainOnDevice::SetChain(const ResampleRequest & request)
   if (!compared.isSame)
   {
     m_HasVectors = false;
-    m_Largest.assign(request.transform.steps.size(), {});
+    m_Largest.assign(grid.transform.steps.size(), {});
   }
   m_Resident.Remember(source, compared);
 }
@@ -84,7 +102,7 @@ ChainOnDevice::SetChain(const ResampleRequest & request)
 Source
 ChainOnDevice::GetSource() const
 {
-  const auto & steps = m_Request->transform.steps;
+  const auto & steps = m_Grid->transform.steps;
   Source       source;
   for (std::size_t k = 0; k < steps.size(); ++k)
   {
@@ -109,21 +127,20 @@ ChainOnDevice::GetSource() const
 int
 ChainOnDevice::GetPlaneAxis() const
 {
-  return m_Request->transform.steps.front().grid.size[2] > 1 ? 2 : 1;
+  return m_Grid->transform.steps.front().grid.size[2] > 1 ? 2 : 1;
 }
 
 int
 ChainOnDevice::CountPlanes() const
 {
-  return m_Folded.parts.empty()
-           ? 0
-           : m_Request->transform.steps.front().grid.size[static_cast<std::size_t>(GetPlaneAxis())];
+  return m_Folded.parts.empty() ? 0
+                                : m_Grid->transform.steps.front().grid.size[static_cast<std::size_t>(GetPlaneAxis())];
 }
 
 std::int64_t
 ChainOnDevice::CountVectorsOfPlane() const
 {
-  return m_Folded.parts.empty() ? 0 : CountOf(m_Request->transform.steps.front().grid.size) / CountPlanes();
+  return m_Folded.parts.empty() ? 0 : CountOf(m_Grid->transform.steps.front().grid.size) / CountPlanes();
 }
 
 std::size_t
@@ -144,7 +161,7 @@ ChainOnDevice::GetOtherVectorBytes() const
   std::size_t bytes = 0;
   for (std::size_t k = 1; k < m_Folded.parts.size(); ++k)
   {
-    bytes += static_cast<std::size_t>(CountOf(m_Request->transform.steps[k].grid.size)) * sizeof(kernels::float4);
+    bytes += static_cast<std::size_t>(CountOf(m_Grid->transform.steps[k].grid.size)) * sizeof(kernels::float4);
   }
   return bytes;
 }
@@ -155,14 +172,14 @@ ChainOnDevice::FindPlanesOf(const RowRange & rows) const
   const kernels::ChainPart & part = m_Folded.parts.front();
   // A voxel of the output has its own vector, and needs no other one.
   const int margin = part.kind == kernels::ChainPartIsOfOutput ? 0 : GridMargin;
-  return FindPlanes(part.toGrid, GetPlaneAxis(), m_Request->size, rows, 0, margin, CountPlanes());
+  return FindPlanes(part.toGrid, GetPlaneAxis(), m_Grid->size, rows, 0, margin, CountPlanes());
 }
 
 int
 ChainOnDevice::CountPlanesForRows(std::int64_t rowCount) const
 {
   int                most = 0;
-  const std::int64_t rows = CountRows(*m_Request);
+  const std::int64_t rows = CountRows(*m_Grid);
   for (std::int64_t first = 0; first < rows && !m_Folded.parts.empty(); first += rowCount)
   {
     most = std::max(most, FindPlanesOf({ first, std::min(rowCount, rows - first) }).GetCount());
@@ -183,14 +200,14 @@ ChainOnDevice::SetPlanes(int planes, bool wantsReach)
   // A vector at least, so that there is an array.
   const std::size_t bytes =
     std::max(sizeof(kernels::float4), static_cast<std::size_t>(planes) * GetPlaneBytes() + GetOtherVectorBytes());
-  if (planes != m_Planes || SizeOf(m_Vectors) < bytes)
+  if (planes != m_Planes || SizeOf(m_Arrays.vectors) < bytes)
   {
     m_HasVectors = false;
-    Reserve(m_Queue, m_Vectors, bytes);
+    Reserve(m_Queue, m_Arrays.vectors, bytes);
     m_Planes = planes;
   }
-  Reserve(m_Queue, m_Parts, GetPartBytes());
-  const std::int64_t moved = m_Planes * CountVectorsOfPlane() - CountOf(m_Request->transform.steps.front().grid.size);
+  Reserve(m_Queue, m_Arrays.parts, GetPartBytes());
+  const std::int64_t moved = m_Planes * CountVectorsOfPlane() - CountOf(m_Grid->transform.steps.front().grid.size);
   for (std::size_t k = 1; k < m_Folded.parts.size(); ++k)
   {
     m_Folded.parts[k].firstVector += moved;
@@ -208,9 +225,10 @@ ChainOnDevice::Load(const RowRange & rows)
   const bool       hasVectors = std::exchange(m_HasVectors, false);
   if (!hasVectors)
   {
+    m_HasJacobians = false;
     for (std::size_t k = 1; k < m_Folded.parts.size(); ++k)
     {
-      SendVectors(k, m_Folded.parts[k].firstVector, 0, CountOf(m_Request->transform.steps[k].grid.size));
+      SendVectors(k, m_Folded.parts[k].firstVector, 0, CountOf(m_Grid->transform.steps[k].grid.size));
     }
   }
   if (!hasVectors || wanted.first < m_Loaded.first || wanted.end > m_Loaded.end)
@@ -229,9 +247,33 @@ ChainOnDevice::Load(const RowRange & rows)
 }
 
 void
+ChainOnDevice::LoadJacobians()
+{
+  if (m_HasJacobians)
+  {
+    return;
+  }
+  const auto & steps = m_Grid->transform.steps;
+  ReserveExactly(m_Queue, m_Arrays.jacobians, SizeOf(m_Arrays.vectors) / sizeof(kernels::float4) * 9 * sizeof(float));
+  for (std::size_t k = 0; k < steps.size(); ++k)
+  {
+    if (steps[k].grid.jacobians)
+    {
+      FillArray(m_Queue,
+                *m_Arrays.jacobians,
+                static_cast<std::size_t>(m_Folded.parts[k].firstVector) * 9 * sizeof(float),
+                9 * sizeof(float),
+                CountOf(steps[k].grid.size),
+                MakeJacobianFiller(steps[k].grid.jacobians, m_Folded.behind[k], m_Folded.fromGrid[k]));
+    }
+  }
+  m_HasJacobians = true;
+}
+
+void
 ChainOnDevice::SendParts()
 {
-  FillArray(m_Queue, *m_Parts, m_Folded.parts);
+  FillArray(m_Queue, *m_Arrays.parts, m_Folded.parts);
 }
 
 void
@@ -239,9 +281,9 @@ ChainOnDevice::SendVectors(std::size_t part, std::int64_t target, std::int64_t f
 {
   m_Largest[part] = {};
   std::mutex   mutex;
-  const Filler fill = MakeVectorFiller(m_Request->transform.steps[part].grid.vectors, m_Folded.vectorMatrices[part]);
+  const Filler fill = MakeVectorFiller(m_Grid->transform.steps[part].grid.vectors, m_Folded.vectorMatrices[part]);
   FillArray(m_Queue,
-            *m_Vectors,
+            *m_Arrays.vectors,
             static_cast<std::size_t>(target) * sizeof(kernels::float4),
             sizeof(kernels::float4),
             count,
@@ -286,8 +328,9 @@ ChainOnDevice::Release()
   m_HasVectors = false;
   m_HasParts = false;
   m_Planes = 0;
-  m_Parts.reset();
-  m_Vectors.reset();
+  m_Arrays.parts.reset();
+  m_Arrays.vectors.reset();
+  m_Arrays.jacobians.reset();
 }
 
 } // namespace gpureg

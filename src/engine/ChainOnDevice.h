@@ -2,6 +2,7 @@
 #ifndef gpureg_ChainOnDevice_h
 #define gpureg_ChainOnDevice_h
 
+#include "ChainArrays.h"
 #include "FoldedChain.h"
 #include "Queue.h"
 #include "ResamplePlan.h"
@@ -18,14 +19,15 @@ namespace gpureg
 class ChainOnDevice
 {
 public:
-  /** queue must outlive it. */
-  explicit ChainOnDevice(Queue & queue)
+  /** queue and arrays, which it fills, must outlive it. */
+  ChainOnDevice(Queue & queue, ChainArrays & arrays)
     : m_Queue(queue)
+    , m_Arrays(arrays)
   {}
 
-  /** request must stay as it is while rows are loaded. */
+  /** grid must stay as it is while rows are loaded. */
   void
-  SetChain(const ResampleRequest & request);
+  SetChain(const ChainedGrid & grid);
 
   const FoldedChain &
   GetFolded() const
@@ -56,28 +58,21 @@ public:
   void
   Load(const RowRange & rows);
 
+  /** Has on the device how the parts' fields change: DisplacementGrid::jacobians, from one grid's units to the next one's. To be
+   *  called after Load, of whole grids. */
+  void
+  LoadJacobians();
+
   /** The largest displacement of the loaded parts, by axis, in voxels of the input; infinite if a vector is not
    *  finite. */
   std::array<double, 3>
   GetReach() const;
 
-  const MemoryPointer &
-  GetParts() const
-  {
-    return m_Parts;
-  }
-
-  const MemoryPointer &
-  GetVectors() const
-  {
-    return m_Vectors;
-  }
-
   /** Bytes on the device. */
   std::size_t
   GetSize() const
   {
-    return SizeOf(m_Parts) + SizeOf(m_Vectors);
+    return SizeOf(m_Arrays.parts) + SizeOf(m_Arrays.vectors) + SizeOf(m_Arrays.jacobians);
   }
 
   void
@@ -100,17 +95,17 @@ private:
   SendVectors(std::size_t part, std::int64_t target, std::int64_t first, std::int64_t count);
 
   Queue &                            m_Queue;
-  const ResampleRequest *            m_Request = nullptr;
+  ChainArrays &                      m_Arrays;
+  const ChainedGrid *                m_Grid = nullptr;
   FoldedChain                        m_Folded;
   ResidentSource                     m_Resident; // of the vectors
   bool                               m_HasVectors = false;
   bool                               m_HasParts = false;
+  bool                               m_HasJacobians = false;
   bool                               m_WantsReach = false;
   int                                m_Planes = 0;
   PlaneRange                         m_Loaded;
   std::vector<std::array<double, 3>> m_Largest; // component of a part's vectors
-  MemoryPointer                      m_Parts;
-  MemoryPointer                      m_Vectors;
 };
 
 } // namespace gpureg

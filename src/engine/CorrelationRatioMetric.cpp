@@ -86,18 +86,18 @@ CorrelationRatioMetric::Evaluate(const SampleMapping & mapping, Forces forces, c
 }
 
 std::vector<CorrelationRatioResult>
-CorrelationRatioMetric::EvaluateBatch(const std::vector<SampleMapping> & mappings, const ParallelFor & parallelFor)
+CorrelationRatioMetric::EvaluateBatch(const std::vector<IndexMap> & maps, const ParallelFor & parallelFor)
 {
   std::vector<CorrelationRatioResult> results;
   const auto                          summaries =
-    m_Implementation->Summarize(mappings, Needs, parallelFor, [this](kernels::CorrelationRatioArguments & a) {
+    m_Implementation->Summarize(maps, Needs, parallelFor, [this](kernels::CorrelationRatioArguments & a) {
       this->SetArguments(a);
     });
   if (!summaries)
   {
-    for (const SampleMapping & mapping : mappings)
+    for (const IndexMap & map : maps)
     {
-      results.push_back(this->Evaluate(mapping, Forces::None, parallelFor));
+      results.push_back(this->Evaluate(MakeLinearMapping(map), Forces::None, parallelFor));
     }
     return results;
   }

@@ -57,7 +57,7 @@ FindMutualInformation(const TResult & result, int bins)
 template <typename TEvaluate>
 std::vector<MutualInformation>
 FindMutualInformation(const std::optional<HistogramSummaries> & summaries,
-                      const std::vector<SampleMapping> &        mappings,
+                      const std::vector<IndexMap> &             maps,
                       int                                       bins,
                       const TEvaluate &                         evaluate)
 {
@@ -70,9 +70,9 @@ FindMutualInformation(const std::optional<HistogramSummaries> & summaries,
     }
     return values;
   }
-  for (const SampleMapping & mapping : mappings)
+  for (const IndexMap & map : maps)
   {
-    values.push_back(FindMutualInformation(evaluate(mapping), bins));
+    values.push_back(FindMutualInformation(evaluate(MakeLinearMapping(map)), bins));
   }
   return values;
 }

@@ -17,15 +17,14 @@ constexpr double FarthestIndex = 1073741824.0;
 /** The map of an index of the output region to one relative to the voxel firstInput.
  *  \throws Error if a corner of the output, or a step between its voxels, is further away than FarthestIndex. */
 kernels::FixedMap
-MakeMap(const IndexMap & map, const ResampleRequest & request, const std::array<std::int64_t, 3> & firstInput)
+MakeMap(const IndexMap & map, const ChainedGrid & grid, const std::array<std::int64_t, 3> & firstInput)
 {
   for (std::size_t r = 0; r < 3; ++r)
   {
     double reach = std::abs(map.offset[r]);
     for (std::size_t c = 0; c < 3; ++c)
     {
-      reach +=
-        std::abs(map.matrix[3 * r + c]) * (std::abs(static_cast<double>(request.firstOutput[c])) + request.size[c]);
+      reach += std::abs(map.matrix[3 * r + c]) * (std::abs(static_cast<double>(grid.firstOutput[c])) + grid.size[c]);
     }
     if (!(reach < FarthestIndex))
     {
@@ -42,7 +41,7 @@ MakeMap(const IndexMap & map, const ResampleRequest & request, const std::array<
     fixed.row[4 * r + 3] -= ToFixedPoint(static_cast<double>(firstInput[r]));
     for (std::size_t c = 0; c < 3; ++c)
     {
-      fixed.row[4 * r + 3] += fixed.row[4 * r + c] * request.firstOutput[c];
+      fixed.row[4 * r + 3] += fixed.row[4 * r + c] * grid.firstOutput[c];
     }
   }
   return fixed;
@@ -65,22 +64,22 @@ ToKernel(GridKind kind)
 } // namespace
 
 FoldedChain
-FoldChain(const ResampleRequest & request)
+FoldChain(const ChainedGrid & grid)
 {
   FoldedChain  folded;
-  const auto & steps = request.transform.steps;
-  IndexMap     toPoint = Compose(request.transform.first, request.outputToPoint);
+  const auto & steps = grid.transform.steps;
+  IndexMap     toPoint = Compose(grid.transform.first, grid.outputToPoint);
   kernels::i64 firstVector = 0;
   for (std::size_t k = 0; k < steps.size(); ++k)
   {
     const ChainStep & step = steps[k];
-    const IndexMap &  next = k + 1 < steps.size() ? steps[k + 1].grid.toGrid : request.pointToInput;
+    const IndexMap &  next = k + 1 < steps.size() ? steps[k + 1].grid.toGrid : grid.pointToInput;
 
     kernels::ChainPart part{};
     const bool         isOfOutput = step.grid.kind == GridKind::OfOutput;
-    part.toGrid = isOfOutput ? ToFixedMap({}) : MakeMap(Compose(step.grid.toGrid, toPoint), request, {});
+    part.toGrid = isOfOutput ? ToFixedMap({}) : MakeMap(Compose(step.grid.toGrid, toPoint), grid, {});
     part.firstVector = firstVector;
-    part.dimension = request.transform.dimension;
+    part.dimension = grid.transform.dimension;
     part.kind = ToKernel(step.grid.kind);
     part.order = step.grid.order;
     part.isOpen = step.grid.isOpen;
@@ -88,21 +87,19 @@ FoldChain(const ResampleRequest & request)
     {
       part.size[axis] = step.grid.size[axis];
     }
-    // Nothing has been displaced before the first part.
-    if (k > 0)
+    folded.behind.push_back(Multiply(next.matrix, step.map.matrix));
+    folded.fromGrid.push_back(Invert(step.grid.toGrid.matrix));
+    const Matrix3 carry = Multiply(folded.behind.back(), folded.fromGrid.back());
+    for (std::size_t i = 0; i < 9; ++i)
     {
-      const Matrix3 carry = Multiply(next.matrix, Multiply(step.map.matrix, Invert(step.grid.toGrid.matrix)));
-      for (std::size_t i = 0; i < 9; ++i)
-      {
-        part.carry[i] = static_cast<float>(carry[i]);
-      }
+      part.carry[i] = static_cast<float>(carry[i]);
     }
     firstVector += CountOf(step.grid.size);
     folded.parts.push_back(part);
     folded.vectorMatrices.push_back(Multiply(next.matrix, step.vectorMatrix));
     toPoint = Compose(step.map, toPoint);
   }
-  folded.toInput = MakeMap(Compose(request.pointToInput, toPoint), request, request.firstInput);
+  folded.toInput = MakeMap(Compose(grid.pointToInput, toPoint), grid, grid.firstInput);
   return folded;
 }
 

@@ -9,7 +9,7 @@
 
 #include "Matrix3.h"
 
-#include "gpureg/Resampler.h"
+#include "gpureg/TransformChain.h"
 
 #include <vector>
 
@@ -25,11 +25,15 @@ struct FoldedChain
   std::vector<kernels::ChainPart> parts;
   /** A grid's own vectors to those that the kernels read, which are in the units of the next grid. */
   std::vector<Matrix3> vectorMatrices;
+  /** With J, the derivative of a grid's own transform of points, behind·J·fromGrid is that of the position in the next grid by
+   *  the one in this. */
+  std::vector<Matrix3> behind;
+  std::vector<Matrix3> fromGrid;
 };
 
 /** \throws Error if the output maps further away than fixed-point positions reach, or a grid is singular. */
 FoldedChain
-FoldChain(const ResampleRequest & request);
+FoldChain(const ChainedGrid & grid);
 
 } // namespace gpureg
 

@@ -127,15 +127,15 @@ public:
 
   /** Sums candidates up together, by the scheme of all metrics; nothing where the device does not, or their histograms take
    *  too much memory.
-   *  \param mappings of linear maps. */
+   *  \param maps of linear maps. */
   template <typename TSetArguments>
   std::optional<HistogramSummaries>
-  Summarize(const std::vector<SampleMapping> & mappings,
-            const HistogramNeeds &             needs,
-            const ParallelFor &                parallelFor,
-            const TSetArguments &              setArguments)
+  Summarize(const std::vector<IndexMap> & maps,
+            const HistogramNeeds &        needs,
+            const ParallelFor &           parallelFor,
+            const TSetArguments &         setArguments)
   {
-    if (mappings.empty() || !m_Passes->HasBatches())
+    if (maps.empty() || !m_Passes->HasBatches())
     {
       return std::nullopt;
     }
@@ -143,19 +143,19 @@ public:
     return m_Core.Evaluate(
       parallelFor,
       [&] {
-        const SampleGrain grain = MakeBatchGrain(this->GetGrain(), mappings.size());
-        this->SetProblem(SendBatch(m_Core, mappings, grain, GetSampleNeeds(needs), m_Batch), needs, setArguments);
-        atOnce = this->ReserveBatch(mappings.size());
+        const SampleGrain grain = MakeBatchGrain(this->GetGrain(), maps.size());
+        this->SetProblem(SendBatch(m_Core, maps, grain, GetSampleNeeds(needs), m_Batch), needs, setArguments);
+        atOnce = this->ReserveBatch(maps.size());
       },
       [&] {
         if (atOnce > 0)
         {
-          ForEachRange(mappings.size(), atOnce, [this](const BatchRange & range) {
+          ForEachRange(maps.size(), atOnce, [this](const BatchRange & range) {
             m_Passes->Summarize(m_Arguments, range, m_Arrays, m_Batch);
           });
         }
       },
-      [&] { return atOnce > 0 ? this->BringSummaries(mappings.size()) : std::nullopt; });
+      [&] { return atOnce > 0 ? this->BringSummaries(maps.size()) : std::nullopt; });
   }
 
 protected:
@@ -344,7 +344,7 @@ private:
   {
     Queue &                             queue = *m_Core.queue;
     const kernels::HistogramArguments & a = m_Arguments.histogram;
-    m_Core.samples.SendMapping(mapping);
+    m_Core.samples.SendMapping(mapping, forces);
     ReserveExactly(queue,
                    m_Arrays.chunkHistograms,
                    this->KeepsChunkHistograms()
@@ -391,14 +391,8 @@ private:
     result.histogram.resize(m_Extent.cells);
     std::memcpy(result.histogram.data(), staging, histogramBytes);
     result.countUnit = m_Arguments.histogram.countUnit;
-    if (forces == Forces::OfEachSample)
-    {
-      result.forces = m_Core.BringForces(*m_Arrays.forces);
-    }
-    else
-    {
-      queue.GiveStagingBack();
-    }
+    queue.GiveStagingBack();
+    m_Core.forces = forces == Forces::OfEachSample ? m_Arrays.forces.get() : nullptr;
     return result;
   }
 

@@ -77,13 +77,13 @@ MattesMetric::Evaluate(const SampleMapping & mapping, Forces forces, bool normal
 }
 
 std::vector<MutualInformation>
-MattesMetric::EvaluateBatch(const std::vector<SampleMapping> & mappings, const ParallelFor & parallelFor)
+MattesMetric::EvaluateBatch(const std::vector<IndexMap> & maps, const ParallelFor & parallelFor)
 {
   const auto summaries =
-    m_Implementation->Summarize(mappings, GetNeeds(m_Bins), parallelFor, [this](kernels::MattesArguments & a) {
+    m_Implementation->Summarize(maps, GetNeeds(m_Bins), parallelFor, [this](kernels::MattesArguments & a) {
       this->SetArguments(a);
     });
-  return FindMutualInformation(summaries, mappings, m_Bins, [&](const SampleMapping & mapping) {
+  return FindMutualInformation(summaries, maps, m_Bins, [&](const SampleMapping & mapping) {
     return this->Evaluate(mapping, Forces::None, false, parallelFor);
   });
 }

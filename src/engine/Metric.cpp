@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "MetricCore.h"
 
+#include "gpureg/Error.h"
+
 namespace gpureg
 {
 
@@ -38,9 +40,25 @@ Metric::SetMovingImage(const MovingImage & image, const ParallelFor & parallelFo
 }
 
 void
-Metric::ReleaseForces()
+Metric::TakeForces(const std::function<void(std::int64_t, std::int64_t, const float *)> & take,
+                   const ParallelFor &                                                    parallelFor)
 {
-  m_Core->queue->GiveStagingBack();
+  if (m_Core->forces == nullptr)
+  {
+    throw BadInputError("the last evaluation kept no forces: ask it for those of each sample");
+  }
+  Queue & queue = *m_Core->queue;
+  queue.CheckIsUsable();
+  queue.parallelFor = parallelFor;
+  constexpr std::size_t bytes = 3 * sizeof(float);
+  DrainArray(queue,
+             *m_Core->forces,
+             bytes,
+             static_cast<std::int64_t>(m_Core->forces->GetSize() / bytes),
+             [&take](std::int64_t first, std::int64_t count, const void * forces) {
+               take(first, count, static_cast<const float *>(forces));
+             });
+  queue.GiveStagingBack();
 }
 
 void

@@ -42,6 +42,7 @@ public:
     queue->CheckIsUsable();
     queue->parallelFor = parallelFor;
     queue->statistics = {};
+    forces = nullptr;
     prepare();
     if (isTimed)
     {
@@ -62,25 +63,14 @@ public:
     return result;
   }
 
-  /** Forces of all samples: where they lie, if the host reads that; else in staging memory. */
-  const float *
-  BringForces(Memory & forces)
-  {
-    void * host = queue->GetHostAddress(forces);
-    if (!host)
-    {
-      host = queue->GetStaging(Direction::Down, 0, forces.GetSize());
-      queue->Download(host, forces, forces.GetSize());
-    }
-    return static_cast<const float *>(host);
-  }
-
   std::shared_ptr<Backend> backend;
   std::unique_ptr<Queue>   queue;
   SampleSet                samples;
   bool                     readsQuads = false;
   bool                     readsFixedValues = false;
   bool                     isTimed = false;
+  /** Those of each sample that the last evaluation kept; null if none. */
+  const Memory * forces = nullptr;
   /** What the metric itself has on the device, for the statistics. */
   std::vector<const MemoryPointer *> ownArrays;
 };

@@ -115,7 +115,7 @@ private:
     m_Arguments.centreCount = m_CentreCount;
     this->CutIntoSlabs(slabBytes);
     m_Passes->Prepare(m_Arguments.samples.variant);
-    m_Core.samples.SendMapping(mapping);
+    m_Core.samples.SendMapping(mapping, forces);
     this->ReserveArrays(forces);
   }
 
@@ -237,14 +237,8 @@ private:
     void * const staging = queue.GetStaging(Direction::Down, 0, this->GetPartialBytes());
     queue.Download(staging, *m_Arrays.partials, this->GetPartialBytes());
     NeighborhoodResult result = this->AddUp(static_cast<const float *>(staging));
-    if (forces == Forces::OfEachSample)
-    {
-      result.forces = m_Core.BringForces(*m_Arrays.forces);
-    }
-    else
-    {
-      queue.GiveStagingBack();
-    }
+    queue.GiveStagingBack();
+    m_Core.forces = forces == Forces::OfEachSample ? m_Arrays.forces.get() : nullptr;
     return result;
   }
 

@@ -112,24 +112,24 @@ public:
   }
 
   std::vector<PairResult>
-  EvaluateBatch(const std::vector<SampleMapping> & mappings, const ParallelFor & parallelFor)
+  EvaluateBatch(const std::vector<IndexMap> & maps, const ParallelFor & parallelFor)
   {
     this->CheckHas(Forces::None);
     std::vector<PairResult> results;
     if (!m_Passes->HasBatches())
     {
-      for (const SampleMapping & mapping : mappings)
+      for (const IndexMap & map : maps)
       {
-        results.push_back(this->Evaluate(mapping, Forces::None, {}, parallelFor));
+        results.push_back(this->Evaluate(MakeLinearMapping(map), Forces::None, {}, parallelFor));
       }
       return results;
     }
     // So many that their sums take little memory.
     constexpr std::size_t MostAtOnce = 16384;
-    for (std::size_t first = 0; first < mappings.size(); first += MostAtOnce)
+    for (std::size_t first = 0; first < maps.size(); first += MostAtOnce)
     {
-      this->AddBatch({ mappings.begin() + static_cast<std::ptrdiff_t>(first),
-                       mappings.begin() + static_cast<std::ptrdiff_t>(std::min(mappings.size(), first + MostAtOnce)) },
+      this->AddBatch({ maps.begin() + static_cast<std::ptrdiff_t>(first),
+                       maps.begin() + static_cast<std::ptrdiff_t>(std::min(maps.size(), first + MostAtOnce)) },
                      parallelFor,
                      results);
     }
@@ -165,7 +165,7 @@ private:
     m_Arguments.leastDifference = static_cast<float>(terms.leastDifference);
     m_Arguments.leastDenominator = static_cast<float>(terms.leastDenominator);
     m_Passes->Prepare(problem.arguments.variant, m_Arguments.task);
-    m_Core.samples.SendMapping(mapping);
+    m_Core.samples.SendMapping(mapping, forces);
     Reserve(*m_Core.queue, m_Arrays.partials, this->GetPartialBytes());
     if (forces == Forces::OfEachSample)
     {
@@ -177,29 +177,27 @@ private:
 
   /** Adds the results of candidates that are dealt with at once. */
   void
-  AddBatch(const std::vector<SampleMapping> & mappings,
-           const ParallelFor &                parallelFor,
-           std::vector<PairResult> &          results)
+  AddBatch(const std::vector<IndexMap> & maps, const ParallelFor & parallelFor, std::vector<PairResult> & results)
   {
     std::size_t bytes = 0;
     m_Core.Evaluate(
       parallelFor,
       [&] {
-        const SampleGrain grain = MakeBatchGrain(m_Passes->GetGrain(), mappings.size());
+        const SampleGrain grain = MakeBatchGrain(m_Passes->GetGrain(), maps.size());
         m_Arguments = {};
-        m_Arguments.samples = SendBatch(m_Core, mappings, grain, GetNeeds(), m_Batch).arguments;
+        m_Arguments.samples = SendBatch(m_Core, maps, grain, GetNeeds(), m_Batch).arguments;
         m_Arguments.task = GetTask(m_Measure, Forces::None);
-        bytes = mappings.size() * this->GetPartialBytes();
+        bytes = maps.size() * this->GetPartialBytes();
         Reserve(*m_Core.queue, m_Arrays.partials, bytes);
       },
       [&] {
-        m_Passes->SumBatch(m_Arguments, { 0, static_cast<int>(mappings.size()) }, m_Arrays, m_Batch);
+        m_Passes->SumBatch(m_Arguments, { 0, static_cast<int>(maps.size()) }, m_Arrays, m_Batch);
       },
       [&] {
         Queue &      queue = *m_Core.queue;
         char * const staging = static_cast<char *>(queue.GetStaging(Direction::Down, 0, bytes));
         queue.Download(staging, *m_Arrays.partials, bytes);
-        for (std::size_t n = 0; n < mappings.size(); ++n)
+        for (std::size_t n = 0; n < maps.size(); ++n)
         {
           const char * const ofCandidate = staging + n * this->GetPartialBytes();
           results.push_back(this->MakeResult(AddChunksUp(m_Arguments, reinterpret_cast<const float *>(ofCandidate))));
@@ -230,14 +228,8 @@ private:
     queue.Download(staging, *m_Arrays.partials, this->GetPartialBytes());
     const SumsOfPairs sums = AddChunksUp(m_Arguments, static_cast<const float *>(staging));
     PairResult        result = this->MakeResult(sums);
-    if (forces == Forces::OfEachSample)
-    {
-      result.forces = m_Core.BringForces(*m_Arrays.forces);
-    }
-    else
-    {
-      queue.GiveStagingBack();
-    }
+    queue.GiveStagingBack();
+    m_Core.forces = forces == Forces::OfEachSample ? m_Arrays.forces.get() : nullptr;
     return result;
   }
 
@@ -286,9 +278,9 @@ PairMetric::~PairMetric()
 }
 
 std::vector<PairResult>
-PairMetric::EvaluateBatch(const std::vector<SampleMapping> & mappings, const ParallelFor & parallelFor)
+PairMetric::EvaluateBatch(const std::vector<IndexMap> & maps, const ParallelFor & parallelFor)
 {
-  return m_Implementation->EvaluateBatch(mappings, parallelFor);
+  return m_Implementation->EvaluateBatch(maps, parallelFor);
 }
 
 PairResult

@@ -75,14 +75,14 @@ PartialVolumeMetric::Evaluate(const SampleMapping &         mapping,
 }
 
 std::vector<MutualInformation>
-PartialVolumeMetric::EvaluateBatch(const std::vector<SampleMapping> & mappings, const ParallelFor & parallelFor)
+PartialVolumeMetric::EvaluateBatch(const std::vector<IndexMap> & maps, const ParallelFor & parallelFor)
 {
   this->CheckHasBins();
   const auto summaries =
-    m_Implementation->Summarize(mappings, Needs, parallelFor, [this](kernels::PartialVolumeArguments & a) {
+    m_Implementation->Summarize(maps, Needs, parallelFor, [this](kernels::PartialVolumeArguments & a) {
       this->SetArguments(a);
     });
-  return FindMutualInformation(summaries, mappings, m_Bins, [&](const SampleMapping & mapping) {
+  return FindMutualInformation(summaries, maps, m_Bins, [&](const SampleMapping & mapping) {
     return this->Evaluate(mapping, Forces::None, false, {}, parallelFor);
   });
 }

@@ -14,16 +14,17 @@ namespace
 // Large enough to keep a bus busy, small enough to be pinned without harm.
 constexpr std::int64_t PortionBytes = std::int64_t{ 16 } << 20;
 // What one thread fills at a time.
-constexpr std::int64_t TaskElements = std::int64_t{ 1 } << 14;
+constexpr std::int64_t TaskBytes = std::int64_t{ 64 } << 10;
 
 /** Calls work(begin, count) for the portions of so many elements that one thread does at a time. */
 template <typename TWork>
 void
-ForEachTask(const ParallelFor & parallelFor, std::int64_t count, const TWork & work)
+ForEachTask(const ParallelFor & parallelFor, std::size_t elementSize, std::int64_t count, const TWork & work)
 {
-  parallelFor((count + TaskElements - 1) / TaskElements, [&](std::int64_t task) {
-    const std::int64_t begin = task * TaskElements;
-    work(begin, std::min(TaskElements, count - begin));
+  const std::int64_t portion = std::max<std::int64_t>(1, TaskBytes / static_cast<std::int64_t>(elementSize));
+  parallelFor((count + portion - 1) / portion, [&](std::int64_t task) {
+    const std::int64_t begin = task * portion;
+    work(begin, std::min(portion, count - begin));
   });
 }
 
@@ -35,7 +36,7 @@ FillPortion(const ParallelFor & parallelFor,
             std::int64_t        count,
             char *              out)
 {
-  ForEachTask(parallelFor, count, [&](std::int64_t begin, std::int64_t now) {
+  ForEachTask(parallelFor, elementSize, count, [&](std::int64_t begin, std::int64_t now) {
     filler(first + begin, now, out + begin * static_cast<std::int64_t>(elementSize));
   });
 }
@@ -110,7 +111,7 @@ void
 TakePortion(
   const Queue & queue, const ArrayInPieces & array, std::int64_t first, std::int64_t count, const char * values)
 {
-  ForEachTask(queue.parallelFor, count, [&](std::int64_t begin, std::int64_t now) {
+  ForEachTask(queue.parallelFor, array.elementSize, count, [&](std::int64_t begin, std::int64_t now) {
     array.take(first + begin, now, values + begin * static_cast<std::int64_t>(array.elementSize));
   });
   if (array.progress)

@@ -77,7 +77,7 @@ public:
     , m_Queue(m_Backend->CreateQueue())
     , m_Passes(m_Queue->CreateResamplePasses())
     , m_Input(*m_Queue)
-    , m_Chain(*m_Queue)
+    , m_Chain(*m_Queue, m_ChainArrays)
   {}
 
   const Backend &
@@ -132,7 +132,7 @@ public:
     EvaluationStatistics & statistics = m_Queue->statistics;
     statistics.deviceBytes = static_cast<std::int64_t>(GetSize());
     statistics.largestArrayBytes = static_cast<std::int64_t>(std::max(
-      { SizeOf(m_Input.GetBuffers()[0]), m_Input.GetStateSize(), SizeOf(m_Chain.GetVectors()), SizeOf(m_Output[0]) }));
+      { SizeOf(m_Input.GetBuffers()[0]), m_Input.GetStateSize(), SizeOf(m_ChainArrays.vectors), SizeOf(m_Output[0]) }));
     statistics.evaluateMilliseconds =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
     m_Statistics = statistics;
@@ -228,8 +228,8 @@ private:
   {
     return AreThere(m_Input.GetBuffers(), plan.inputBuffers, plan.inputBytes) &&
            AreThere(m_Output, plan.outputBuffers, plan.pieceBytes) &&
-           SizeOf(m_Chain.GetVectors()) >= plan.gridBytes + m_Chain.GetOtherVectorBytes() &&
-           SizeOf(m_Chain.GetParts()) >= m_Chain.GetPartBytes();
+           SizeOf(m_ChainArrays.vectors) >= plan.gridBytes + m_Chain.GetOtherVectorBytes() &&
+           SizeOf(m_ChainArrays.parts) >= m_Chain.GetPartBytes();
   }
 
   /** What would be held with the arrays of a plan, none of which is made smaller. */
@@ -238,8 +238,8 @@ private:
   {
     return CountWith(m_Input.GetBuffers(), plan.inputBuffers, plan.inputBytes) +
            CountWith(m_Output, plan.outputBuffers, plan.pieceBytes) +
-           std::max(SizeOf(m_Chain.GetVectors()), plan.gridBytes + m_Chain.GetOtherVectorBytes()) +
-           std::max(SizeOf(m_Chain.GetParts()), m_Chain.GetPartBytes()) +
+           std::max(SizeOf(m_ChainArrays.vectors), plan.gridBytes + m_Chain.GetOtherVectorBytes()) +
+           std::max(SizeOf(m_ChainArrays.parts), m_Chain.GetPartBytes()) +
            std::max(m_Input.GetStateSize(), plan.stateBytes) + SizeOf(m_Outside);
   }
 
@@ -337,7 +337,7 @@ private:
       Enqueue(*m_Queue, m_IsTiming, [&] {
         m_Passes->Resample(a,
                            input.precision,
-                           { m_Input.GetMemory(), m_Chain.GetParts(), m_Chain.GetVectors(), m_Outside },
+                           { m_Input.GetMemory(), m_ChainArrays.parts, m_ChainArrays.vectors, m_Outside },
                            out);
       });
     };
@@ -392,6 +392,7 @@ private:
   std::unique_ptr<Queue>          m_Queue;
   std::unique_ptr<ResamplePasses> m_Passes;
   InputSlabs                      m_Input;
+  ChainArrays                     m_ChainArrays;
   ChainOnDevice                   m_Chain;
   MemoryPointer                   m_Outside;
   std::array<MemoryPointer, 2>    m_Output;

@@ -9,12 +9,14 @@
 #include "Geometry.h"
 #include "Position.h"
 #include "Interpolation.h"
+#include "TransformChain.h"
 #include "ForceSums.h"
 #include "Samples.h"
+#include "SampleChain.h"
 #include "SamplePartition.h"
 #include "PreciseSamples.h"
 
-#include "Queue.h"
+#include "ChainArrays.h"
 
 #include <cstddef>
 
@@ -35,6 +37,7 @@ struct SampleArrays
   MemoryPointer gradient;
   MemoryPointer mask;
   MemoryPointer movingBins;
+  ChainArrays   chain;
 };
 
 /** They as kernels see them. \param addressOf from a MemoryPointer to its address, null if there is none. */
@@ -59,7 +62,10 @@ MakeSampleVolumes(const SampleArrays & arrays, const TAddressOf & addressOf)
            get(kernels::i64{}, arrays.moving),
            get(kernels::i64{}, coefficients),
            get(kernels::i64{}, arrays.fixedValues),
-           get(kernels::u64{}, arrays.movingBins) };
+           get(kernels::u64{}, arrays.movingBins),
+           get(kernels::ChainPart{}, arrays.chain.parts),
+           get(kernels::float4{}, arrays.chain.vectors),
+           get(float{}, arrays.chain.jacobians) };
 }
 
 /** How a device wants its samples. */

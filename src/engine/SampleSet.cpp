@@ -141,6 +141,16 @@ DividedUp(std::int64_t a, std::int64_t b)
   return static_cast<int>((a + b - 1) / b);
 }
 
+/** Makes a map of a grid of one slice that of a stack of slices of so many rows; 0 for a grid that is not stacked. */
+void
+StackMap(int rows, kernels::SampleMaps & maps)
+{
+  for (int r = 0; rows > 0 && r < 3; ++r)
+  {
+    maps.toMoving.row[4 * r + 2] = rows * maps.toMoving.row[4 * r + 1];
+  }
+}
+
 /** Takes a grid of one slice for a stack of slices as high as a tile, which lanes can walk along. The height is a power of
  *  two: the map is not rounded. */
 void
@@ -150,6 +160,7 @@ StackSlice(SampleProblem & problem, int lanes)
   const int                  rows = a.virtualShape.size[1];
   const int                  height = lanes / kernels::TileWidth;
   a.missingRows = 0;
+  a.stackedRows = 0;
   if ((a.variant & kernels::SamplesArePoints) || a.virtualShape.size[2] > 1 || rows <= height)
   {
     return;
@@ -157,10 +168,8 @@ StackSlice(SampleProblem & problem, int lanes)
   const int slices = DividedUp(rows, height);
   a.virtualShape = kernels::MakeVolumeShape(a.virtualShape.size[0], height, slices);
   a.missingRows = slices * height - rows;
-  for (int r = 0; r < 3; ++r)
-  {
-    problem.maps.toMoving.row[4 * r + 2] = height * problem.maps.toMoving.row[4 * r + 1];
-  }
+  a.stackedRows = height;
+  StackMap(height, problem.maps);
   a.centre[2] = std::floor(a.centre[1] / static_cast<float>(height));
   a.centre[1] -= static_cast<float>(height) * a.centre[2];
 }
@@ -300,8 +309,24 @@ SampleSet::GetCount() const
 }
 
 void
-SampleSet::SendMapping(const SampleMapping & mapping)
+SampleSet::SendMapping(const SampleMapping & mapping, Forces forces)
 {
+  if (!mapping.chain.transform.steps.empty())
+  {
+    // Points may lie beside the grid, which is looked at for how far the chain may lead.
+    ChainedGrid grid = mapping.chain;
+    for (int & size : grid.size)
+    {
+      size = std::max(size, static_cast<int>(m_FarthestPoint) + 1);
+    }
+    m_Chain.SetChain(grid);
+    m_Chain.SetPlanes(m_Chain.CountPlanes(), false);
+    m_Chain.Load({});
+    if (mapping.forcesFollowChain && forces != Forces::None)
+    {
+      m_Chain.LoadJacobians();
+    }
+  }
   if (mapping.displacement)
   {
     FillExactly(m_Queue, m_Arrays.displacement, 3 * sizeof(float), CountOf(m_Fixed.virtualSize), mapping.displacement);
@@ -326,6 +351,9 @@ SampleSet::MakeProblem(const SampleMapping & mapping, Forces forces, double scal
   SampleProblem              problem;
   kernels::SampleArguments & a = problem.arguments;
   std::copy(mapping.displacementToIndex.begin(), mapping.displacementToIndex.end(), a.displacementToIndex);
+  std::copy(mapping.movingIndexToPoint.begin(), mapping.movingIndexToPoint.end(), a.movingIndexToPoint);
+  a.partCount = static_cast<int>(mapping.chain.transform.steps.size());
+  a.forcesFollowChain = mapping.forcesFollowChain;
   std::copy(m_Moving.inverseSpacing.begin(), m_Moving.inverseSpacing.end(), a.inverseSpacing);
   a.virtualShape = MakeShape(m_Fixed.virtualSize);
   a.movingShape = MakeShape(m_Moving.size);
@@ -337,7 +365,7 @@ SampleSet::MakeProblem(const SampleMapping & mapping, Forces forces, double scal
   a.pointCount = static_cast<int>(m_Fixed.pointCount);
   a.splineOrder = m_Moving.splineOrder;
   a.variant = FindVariant(mapping, forces);
-  problem.maps = MakeMaps(mapping, scaledRange);
+  problem.maps = MakeMaps(mapping.toMoving, scaledRange);
   return problem;
 }
 
@@ -346,7 +374,8 @@ SampleSet::FindVariant(const SampleMapping & mapping, Forces forces) const
 {
   const int ofBoth =
     (IsPrecise() ? kernels::SamplesArePrecise : 0) | (m_Fixed.pointCount > 0 ? kernels::SamplesArePoints : 0) |
-    (mapping.displacement ? kernels::SamplesAreDisplaced : 0) | (m_Moving.mask ? kernels::MovingHasMask : 0);
+    (mapping.displacement ? kernels::SamplesAreDisplaced : 0) | (m_Moving.mask ? kernels::MovingHasMask : 0) |
+    (mapping.chain.transform.steps.empty() ? 0 : kernels::SamplesAreChained);
   if (m_Moving.bins)
   {
     // Cells of bins are read at once, as quads are, wherever there are no 64-bit integers in their places.
@@ -367,16 +396,24 @@ SampleSet::FindVariant(const SampleMapping & mapping, Forces forces) const
 }
 
 kernels::SampleMaps
-SampleSet::MakeMaps(const SampleMapping & mapping, double scaledRange) const
+SampleSet::MakeMaps(const IndexMap & toMoving, const kernels::SampleArguments & arguments, double scaledRange) const
+{
+  kernels::SampleMaps maps = this->MakeMaps(toMoving, scaledRange);
+  StackMap(arguments.stackedRows, maps);
+  return maps;
+}
+
+kernels::SampleMaps
+SampleSet::MakeMaps(const IndexMap & toMoving, double scaledRange) const
 {
   const Size & size = m_Fixed.virtualSize;
   const double reach = std::max<double>(m_FarthestPoint, *std::max_element(size.begin(), size.end()));
-  const double farthest = FindFarthest(mapping.toMoving, reach);
+  const double farthest = FindFarthest(toMoving, reach);
   const double movingReach = *std::max_element(m_Moving.size.begin(), m_Moving.size.end());
 
   kernels::SampleMaps maps{};
   maps.guardBits = IsPrecise() && farthest < FarthestVoxel ? 29 - std::ilogb(farthest) : 0;
-  maps.toMoving = ToFixedMapWithin(mapping.toMoving, farthest, 32 + maps.guardBits);
+  maps.toMoving = ToFixedMapWithin(toMoving, farthest, 32 + maps.guardBits);
   maps.toMask = ToFixedMapWithin(m_Moving.toMask, FindFarthest(m_Moving.toMask, movingReach), 32);
   std::transform(m_Moving.differenceStep.begin(), m_Moving.differenceStep.end(), maps.differenceStep, [](double step) {
     return ToFixedPoint(step);
@@ -438,7 +475,10 @@ SampleSet::GetDeviceBytes() const
                                        &m_Arrays.coefficients,
                                        &m_Arrays.gradient,
                                        &m_Arrays.mask,
-                                       &m_Arrays.movingBins })
+                                       &m_Arrays.movingBins,
+                                       &m_Arrays.chain.parts,
+                                       &m_Arrays.chain.vectors,
+                                       &m_Arrays.chain.jacobians })
   {
     bytes += static_cast<std::int64_t>(SizeOf(*array));
   }

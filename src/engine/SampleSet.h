@@ -5,6 +5,7 @@
 
 #include "gpureg/Samples.h"
 
+#include "ChainOnDevice.h"
 #include "MovingVolumes.h"
 #include "SampleArrays.h"
 
@@ -38,6 +39,7 @@ public:
   explicit SampleSet(Queue & queue)
     : m_Queue(queue)
     , m_MovingVolumes(queue)
+    , m_Chain(queue, m_Arrays.chain)
   {}
 
   /** \throws Error if there are more than 32 bits count. */
@@ -84,9 +86,9 @@ public:
   std::int64_t
   GetCount() const;
 
-  /** Sends the displacement field, if there is one. */
+  /** Sends the displacement field, and the chain's grids, if there are any. \param forces what is asked for. */
   void
-  SendMapping(const SampleMapping & mapping);
+  SendMapping(const SampleMapping & mapping, Forces forces);
 
   SampleProblem
   MakeProblem(const SampleMapping & mapping, Forces forces, const SampleGrain & grain, const SampleNeeds & needs) const;
@@ -94,6 +96,10 @@ public:
   /** The same, of samples that are not cut into chunks. */
   SampleProblem
   MakeProblem(const SampleMapping & mapping, Forces forces, double scaledRange) const;
+
+  /** The maps of another linear mapping of the same samples as in a problem's arguments. */
+  kernels::SampleMaps
+  MakeMaps(const IndexMap & toMoving, const kernels::SampleArguments & arguments, double scaledRange) const;
 
   /** The floats in which the chunks' forces are summed, if each chunk has so many parts. */
   static std::size_t
@@ -121,7 +127,7 @@ private:
   int
   FindVariant(const SampleMapping & mapping, Forces forces) const;
   kernels::SampleMaps
-  MakeMaps(const SampleMapping & mapping, double scaledRange) const;
+  MakeMaps(const IndexMap & toMoving, double scaledRange) const;
   static Precision
   GetPrecision(const FixedSamples & samples);
   /** \param leaveOut from the samples' values and one that is not valid to those that are kept. */
@@ -138,6 +144,7 @@ private:
   bool          m_ReadsQuads = false;
   double        m_FarthestPoint = 0;
   SampleArrays  m_Arrays;
+  ChainOnDevice m_Chain;
 };
 
 } // namespace gpureg

@@ -119,6 +119,7 @@ public:
                       ? FindPreciseForce(
                           variant, &a, &maps, &v, walk.sample, position, preciseTable + row * h.tableColumns, force)
                       : FindForce(variant, &a, &maps, &v, walk.sample, position, table + row * h.tableColumns, force);
+            FollowForceBack(variant, &h.samples, &v, &walk, force);
           }
           if (VariantHas(variant, WritesForces))
           {

@@ -140,6 +140,7 @@ private:
         if (TaskFindsForces(task))
         {
           FindPairWeights(&a, task, &pair, gradient, weights);
+          FollowForceBack(variant, &a.samples, &v, &walk, gradient);
         }
         for (int k = 0; k < PairForceSums(variant, task); ++k)
         {

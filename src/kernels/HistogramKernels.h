@@ -222,6 +222,7 @@ ForceGroup(int                        variant,
         VariantHas(variant, SamplesArePrecise)
           ? FindPreciseForce(variant, a, maps, v, walk.sample, position, preciseRows + row * h->tableColumns, force)
           : FindForce(variant, a, maps, v, walk.sample, position, scratch + row * h->tableColumns, force);
+      FollowForceBack(variant, &h->samples, v, &walk, force);
     }
     if (VariantHas(variant, WritesForces))
     {

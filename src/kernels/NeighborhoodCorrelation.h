@@ -329,6 +329,7 @@ AddCentre(int                           variant,
   {
     force[r] = (float)(found.weight * gradient[r]);
   }
+  FollowForceBack(variant, &a->samples, v, walk, force);
   if (!VariantHas(variant, WritesForces))
   {
     const float fromCentre[3] = { x[0] - a->samples.centre[0],

@@ -22,17 +22,6 @@ ChunkCount(const SampleArguments * a)
   return a->tileCount[0] * a->tileCount[1] * a->tileCount[2];
 }
 
-/** What one lane of a chunk goes through: `count` samples, `stride` apart, of which it is at one. Over a grid it walks
- *  along z. */
-typedef struct LaneWalk
-{
-  i64   sample;
-  i64   stride;
-  int   count;
-  float x[3];      /* virtual index of a grid's sample, … */
-  i64   mapped[3]; /* … and where it maps to, in toMoving's units */
-} LaneWalk;
-
 GPUREG_FUNCTION LaneWalk
 StartLaneWalk(int variant, const SampleArguments * a, const SampleMaps * maps, int chunk, int lanes, int lane)
 {
@@ -148,18 +137,9 @@ MapSample(int                     variant,
     const i64 mapped = isPoint ? ApplyFixedRowAt(&maps->toMoving, r, point) : walk->mapped[r];
     position[r] = VariantHas(variant, SamplesArePrecise) ? mapped >> maps->guardBits : mapped;
   }
-  if (VariantHas(variant, SamplesAreDisplaced))
+  if (VariantHas(variant, SamplesAreDisplaced | SamplesAreChained))
   {
-    float u[3] = { 0.0f, 0.0f, 0.0f };
-    if (!isPoint)
-    {
-      ReadDisplacement(v, walk->sample, u);
-    }
-    else if (IsPositionInside(&a->virtualShape, point))
-    {
-      InterpolateDisplacement(a, v, FindLinearCell(&a->virtualShape, point), u);
-    }
-    Displace(a, u, position);
+    DisplaceSample(variant, a, v, walk, position);
   }
 }
 

@@ -27,16 +27,30 @@ enum
   ReadsQuads = 128,          /* the moving values are kept as quads, see InterpolateQuads */
   SamplesArePrecise = 256,   /* values are 64-bit integers, as positions always are: PreciseSamples.h */
   WeighsBorder = 512,        /* samples weigh less near the moving image's edge: BorderWeight.h */
-  GradientOfFixed = 1024     /* forces go along the fixed image's gradient, one a sample */
+  GradientOfFixed = 1024,    /* forces go along the fixed image's gradient, one a sample */
+  SamplesAreChained = 2048   /* grids of a chain of transforms lead samples on: SampleChain.h */
 };
+
+/** What one lane of a chunk goes through: `count` samples, `stride` apart, of which it is at one. Over a grid it walks
+ *  along z. */
+typedef struct LaneWalk
+{
+  i64   sample;
+  i64   stride;
+  int   count;
+  float x[3];      /* virtual index of a grid's sample, … */
+  i64   mapped[3]; /* … and where it maps to, in toMoving's units */
+} LaneWalk;
 
 /** What the samples depend on besides the volumes and SampleMaps. Passed by value to every kernel, so its
  *  layout is the same for every compiler: 32-bit members only. */
 typedef struct SampleArguments
 {
-  float       displacementToIndex[9]; /* displacement in mm -> moving index, by rows */
-  float       inverseSpacing[3];      /* 1 / moving spacing along physical axis d, 1/mm */
-  float       centre[3];              /* virtual index that the first moments of the forces refer to */
+  float displacementToIndex[9]; /* displacement in mm -> index of the chain's first grid, without one of the moving
+                                         image, by rows */
+  float movingIndexToPoint[9];  /* moving index -> mm, by rows */
+  float inverseSpacing[3];      /* 1 / moving spacing along physical axis d, 1/mm */
+  float centre[3];              /* virtual index that the first moments of the forces refer to */
   VolumeShape virtualShape;
   VolumeShape movingShape;
   VolumeShape maskShape;
@@ -45,7 +59,10 @@ typedef struct SampleArguments
   int         variant;      /* or-ed flags of the above */
   int         tileCount[3]; /* the domain's cut into chunks, see SamplePartition.h */
   int         tileDepth;
-  int         missingRows; /* from the last slice of a stacked grid, see SamplePartition.h */
+  int         missingRows; /* from the last slice of a stacked grid, see SamplePartition.h, … */
+  int         stackedRows; /* … and the rows of its slices; 0 for a grid that is not stacked */
+  int         partCount;   /* of the chain */
+  int forcesFollowChain;   /* forces are derivatives by where the chain's first grid is entered, not by moving points */
 } SampleArguments;
 
 /** The rest of it, for which 32 bits are too few. Each member lies at a multiple of its size. */
@@ -69,66 +86,29 @@ typedef struct SampleMaps
  *  minimum)·scale. */
 typedef struct SampleVolumes
 {
-  GPUREG_GLOBAL const u16 *    fixedBins;    /* one a sample, or InvalidBin; … */
-  GPUREG_GLOBAL const float *  fixedValues;  /* … or its fixed value, scaled, or less than any */
-  GPUREG_GLOBAL const i64 *    points;       /* 3 a sample: continuous virtual index, in units of 2^-32 */
-  GPUREG_GLOBAL const float *  displacement; /* 3 a virtual voxel, mm */
-  GPUREG_GLOBAL const float *  moving;       /* scaled values, … */
-  GPUREG_GLOBAL const float4 * quads;        /* … or the same as quads */
-  GPUREG_GLOBAL const float *  coefficients; /* B-spline coefficients of the same */
-  GPUREG_GLOBAL const float4 * gradient;     /* x, y, z: scaled gradient per mm along physical axes; w: scaled value */
-  GPUREG_GLOBAL const u8 *     mask;
-  GPUREG_GLOBAL const float *  fixedGradients; /* 3 a sample, scaled, per mm along physical axes */
-  GPUREG_GLOBAL const i64 *    preciseMoving;  /* instead of moving and quads, where the variant is precise */
-  GPUREG_GLOBAL const i64 *    preciseCoefficients;
-  GPUREG_GLOBAL const i64 *    preciseFixedValues;
-  GPUREG_GLOBAL const u64 *    movingBins; /* of each voxel: its bin and those of its 7 next ones, a byte each */
+  GPUREG_GLOBAL const u16 *       fixedBins;    /* one a sample, or InvalidBin; … */
+  GPUREG_GLOBAL const float *     fixedValues;  /* … or its fixed value, scaled, or less than any */
+  GPUREG_GLOBAL const i64 *       points;       /* 3 a sample: continuous virtual index, in units of 2^-32 */
+  GPUREG_GLOBAL const float *     displacement; /* 3 a virtual voxel, mm */
+  GPUREG_GLOBAL const float *     moving;       /* scaled values, … */
+  GPUREG_GLOBAL const float4 *    quads;        /* … or the same as quads */
+  GPUREG_GLOBAL const float *     coefficients; /* B-spline coefficients of the same */
+  GPUREG_GLOBAL const float4 *    gradient; /* x, y, z: scaled gradient per mm along physical axes; w: scaled value */
+  GPUREG_GLOBAL const u8 *        mask;
+  GPUREG_GLOBAL const float *     fixedGradients; /* 3 a sample, scaled, per mm along physical axes */
+  GPUREG_GLOBAL const i64 *       preciseMoving;  /* instead of moving and quads, where the variant is precise */
+  GPUREG_GLOBAL const i64 *       preciseCoefficients;
+  GPUREG_GLOBAL const i64 *       preciseFixedValues;
+  GPUREG_GLOBAL const u64 *       movingBins; /* of each voxel: its bin and those of its 7 next ones, a byte each */
+  GPUREG_GLOBAL const ChainPart * chainParts;
+  GPUREG_GLOBAL const float4 *    chainVectors;
+  GPUREG_GLOBAL const float *     chainJacobians; /* 9 a vector, by rows: see SampleChain.h */
 } SampleVolumes;
 
 GPUREG_FUNCTION int
 VariantHas(int variant, int flag)
 {
   return (variant & flag) != 0;
-}
-
-/** position += D·u, by what a vector of the displacement field moves a sample. */
-GPUREG_FUNCTION void
-Displace(const SampleArguments * a, const float * u, i64 * position)
-{
-  for (int r = 0; r < 3; ++r)
-  {
-    position[r] += ToFixed(a->displacementToIndex[3 * r] * u[0] + a->displacementToIndex[3 * r + 1] * u[1] +
-                           a->displacementToIndex[3 * r + 2] * u[2]);
-  }
-}
-
-/** The displacement field at a voxel, … */
-GPUREG_FUNCTION void
-ReadDisplacement(const SampleVolumes * v, i64 voxel, float * u)
-{
-  u[0] = v->displacement[3 * voxel];
-  u[1] = v->displacement[3 * voxel + 1];
-  u[2] = v->displacement[3 * voxel + 2];
-}
-
-/** … and between voxels. */
-GPUREG_FUNCTION void
-InterpolateDisplacement(const SampleArguments * a, const SampleVolumes * v, LinearCell cell, float * u)
-{
-  u[0] = 0.0f;
-  u[1] = 0.0f;
-  u[2] = 0.0f;
-  for (int corner = 0; corner < 8; ++corner)
-  {
-    const float weight = ((corner & 1) ? cell.fx : 1.0f - cell.fx) * ((corner & 2) ? cell.fy : 1.0f - cell.fy) *
-                         ((corner & 4) ? cell.fz : 1.0f - cell.fz);
-    const i64 node = cell.offset + ((corner & 1) ? a->virtualShape.stride[0] : 0) +
-                     ((corner & 2) ? a->virtualShape.stride[1] : 0) + ((corner & 4) ? a->virtualShape.stride[2] : 0);
-    for (int c = 0; c < 3; ++c)
-    {
-      u[c] = MultiplyAdd(weight, v->displacement[3 * node + c], u[c]);
-    }
-  }
 }
 
 /** itk::ImageMaskSpatialObject: the nearest mask voxel is in its buffer and is not 0. */

@@ -196,20 +196,19 @@ AddFieldDisplacement(
   }
 }
 
-/** The position in a grid: the affine map of the output index, moved by d. */
+/** A position in a grid, moved by d. */
 GPUREG_REAL_FUNCTION void
-LocateMoved(const FixedMap * map, int x, int y, int z, const real * d, int * cell, real * fraction)
+LocateMoved(const i64 * position, const real * d, int * cell, real * fraction)
 {
   for (int r = 0; r < 3; ++r)
   {
-    const i64 position = ApplyFixedRow(map, r, x, y, z);
-    cell[r] = CellOf(position);
-    FindFraction(position, fraction + r);
+    cell[r] = CellOf(position[r]);
+    FindFraction(position[r], fraction + r);
     MovePosition(d[r], cell + r, fraction + r);
   }
 }
 
-/** One part: d, in the units of its grid, becomes that in the units of the next. */
+/** d, in the units of a part's grid, becomes that in the units of the next. */
 GPUREG_REAL_FUNCTION void
 CarryDisplacement(const ChainPart * part, real * d)
 {
@@ -223,6 +222,27 @@ CarryDisplacement(const ChainPart * part, real * d)
   d[0] = moved[0];
   d[1] = moved[1];
   d[2] = moved[2];
+}
+
+/** One part, of a grid that is not the output's: d, in the units of its grid, becomes that in the units of the next, with the
+ *  part's own displacement at cell + fraction. */
+GPUREG_REAL_FUNCTION void
+DisplaceByPart(
+  const ChainPart * part, GPUREG_GLOBAL const float4 * vectors, const int * cell, const real * fraction, real * d)
+{
+  CarryDisplacement(part, d);
+  if (part->kind == ChainPartIsField)
+  {
+    AddFieldDisplacement(part, vectors, cell, fraction, d);
+  }
+  else if (part->order == 3)
+  {
+    AddSplineDisplacement(3, part, vectors, cell, fraction, d);
+  }
+  else
+  {
+    AddSplineDisplacement(part->order, part, vectors, cell, fraction, d);
+  }
 }
 
 /** Adds what all parts together move the affine map of an index of the output by, in the input's voxels, to d, which
@@ -239,6 +259,7 @@ DisplaceByChain(int                             partCount,
   for (int k = 0; k < partCount; ++k)
   {
     const ChainPart part = parts[k];
+    i64             position[3];
     int             cell[3];
     real            fraction[3];
     if (part.kind == ChainPartIsOfOutput)
@@ -247,20 +268,12 @@ DisplaceByChain(int                             partCount,
       AddScaledVector((real)1.0f, vectors[VectorOffset(&part, x, y, z)], d);
       continue;
     }
-    LocateMoved(&part.toGrid, x, y, z, d, cell, fraction);
-    CarryDisplacement(&part, d);
-    if (part.kind == ChainPartIsField)
+    for (int r = 0; r < 3; ++r)
     {
-      AddFieldDisplacement(&part, vectors, cell, fraction, d);
+      position[r] = ApplyFixedRow(&part.toGrid, r, x, y, z);
     }
-    else if (part.order == 3)
-    {
-      AddSplineDisplacement(3, &part, vectors, cell, fraction, d);
-    }
-    else
-    {
-      AddSplineDisplacement(part.order, &part, vectors, cell, fraction, d);
-    }
+    LocateMoved(position, d, cell, fraction);
+    DisplaceByPart(&part, vectors, cell, fraction, d);
   }
 }
 

@@ -70,6 +70,7 @@ PairGroup(int                   variant,
       if (TaskFindsForces(task))
       {
         FindPairWeights(a, task, &pair, gradient, weights);
+        FollowForceBack(variant, &a->samples, v, &walk, gradient);
       }
       for (int k = 0; k < forceSums; ++k)
       {

@@ -265,9 +265,14 @@ Evaluate(MattesMetric & metric, const Problem & problem)
   const MattesResult result =
     metric.Evaluate(MakeMapping(problem), problem.derivative, problem.isNormalized, RunInOrder);
   Answer answer{ result.histogram, result.forceSums, {}, result.countUnit };
-  if (result.forces)
+  if (problem.derivative == Forces::OfEachSample)
   {
-    answer.forces.assign(result.forces, result.forces + 3 * problem.GetSampleCount());
+    answer.forces.resize(3 * static_cast<std::size_t>(problem.GetSampleCount()));
+    metric.TakeForces(
+      [&answer](std::int64_t first, std::int64_t count, const float * forces) {
+        std::copy_n(forces, 3 * count, answer.forces.data() + 3 * first);
+      },
+      RunInOrder);
   }
   return answer;
 }

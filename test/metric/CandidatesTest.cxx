@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The values of many candidates in one call: those that GetValue() gives one by one.
+#include "EachMetric.h"
 #include "Listening.h"
 #include "TestDevices.h"
 #include "TestImages.h"
-#include "TestMetrics.h"
 
-#include "itkCudaCorrelationRatioMetric.h"
-#include "itkCudaPartialVolumeMutualInformationImageToImageMetricv4.h"
 #include "itkGPUError.h"
 
 #include "itkAffineTransform.h"
@@ -31,25 +29,6 @@ namespace
 using ImageType = TestImage<float, 3>;
 using TransformType = itk::AffineTransform<double, 3>;
 using ParametersType = TransformType::ParametersType;
-
-/** Devices are the test's parameter; each test goes through the metrics by this. */
-template <typename TWork>
-void
-ForEachMetric(const TWork & work)
-{
-  work(itk::CudaMattesNMI<ImageType, ImageType>::New(), "CudaMattesNMI");
-  const auto mattes = itk::CudaMattesNMI<ImageType, ImageType>::New();
-  mattes->NormalizedOff();
-  work(mattes, "CudaMattesNMI, not normalised");
-  work(itk::CudaCorrelationRatioMetric<ImageType, ImageType>::New(), "CudaCorrelationRatioMetric");
-  work(itk::CudaPartialVolumeMutualInformationImageToImageMetricv4<ImageType, ImageType>::New(), "partial volume");
-  work(itk::GPUJointHistogramMutualInformationImageToImageMetricv4<ImageType, ImageType>::New(), "joint histogram");
-  work(itk::GPUMeanSquaresImageToImageMetricv4<ImageType, ImageType>::New(), "mean squares");
-  work(itk::GPUCorrelationImageToImageMetricv4<ImageType, ImageType>::New(), "correlation");
-  work(itk::CudaMeanAbsoluteDifferencesImageToImageMetricv4<ImageType, ImageType>::New(), "absolute differences");
-  work(itk::GPUANTSNeighborhoodCorrelationImageToImageMetricv4<ImageType, ImageType>::New(),
-       "neighborhood correlation");
-}
 
 class Candidates : public DeviceTest
 {
@@ -130,7 +109,7 @@ protected:
 TEST_P(Candidates, HaveTheValuesThatEachHasByItself)
 {
   const auto candidates = this->MakeCandidates(40);
-  ForEachMetric([&](const auto & metric, const char * name) {
+  ForEachMetric<ImageType>([&](const auto & metric, const char * name) {
     SCOPED_TRACE(name);
     this->SetUp(*metric);
     metric->Initialize();
@@ -154,7 +133,7 @@ TEST_P(Candidates, OfPointsAndMasks)
   }
   mask->SetImage(maskImage);
   mask->Update();
-  ForEachMetric([&](const auto & metric, const char * name) {
+  ForEachMetric<ImageType>([&](const auto & metric, const char * name) {
     SCOPED_TRACE(name);
     using MetricType = std::decay_t<decltype(*metric)>;
     const auto points = MetricType::FixedSampledPointSetType::New();
@@ -219,7 +198,7 @@ TEST_P(Candidates, OfWhatADeviceDoesNotCompute)
 {
   Listening  listening;
   const auto candidates = this->MakeCandidates(3);
-  ForEachMetric([&](const auto & metric, const char * name) {
+  ForEachMetric<ImageType>([&](const auto & metric, const char * name) {
     SCOPED_TRACE(name);
     this->SetUp(*metric);
     metric->SetUseMovingImageGradientFilter(false);

@@ -30,7 +30,7 @@ protected:
 
 TEST_P(MattesEquivalenceTest, Motions)
 {
-  for (const Motion motion : AllUpTo(Motion::AffineThenField))
+  for (const Motion motion : AllUpTo(Motion::SeveralThenAffine))
   {
     MetricCase c;
     c.motion = motion;
@@ -173,7 +173,7 @@ TEST_P(MattesEquivalenceTest, ManySamples)
 {
   MetricCase many;
   many.many = true;
-  for (const Motion motion : AllUpTo(Motion::AffineThenField))
+  for (const Motion motion : AllUpTo(Motion::SeveralThenAffine))
   {
     MetricCase c = many;
     c.motion = motion;

@@ -14,10 +14,21 @@ const char * const MasksNames[] = { "none", "fixed", "moving", "both" };
 const char * const SamplingNames[] = { "dense", "fixed points", "virtual points" };
 const char * const GeometryNames[] = { "plain",      "anisotropic", "oblique",   "start index",
                                        "far origin", "odd sizes",   "one slice", "other virtual domain" };
-const char * const MotionNames[] = {
-  "translation",    "rigid",         "versor", "similarity",         "affine",           "scale", "two linear",
-  "moving initial", "fixed initial", "field",  "field in composite", "affine then field"
-};
+const char * const MotionNames[] = { "translation",
+                                     "rigid",
+                                     "versor",
+                                     "similarity",
+                                     "affine",
+                                     "scale",
+                                     "two linear",
+                                     "moving initial",
+                                     "fixed initial",
+                                     "field",
+                                     "field in composite",
+                                     "affine then field",
+                                     "field then affine",
+                                     "field then field",
+                                     "several then affine" };
 const char * const InterpolationNames[] = { "linear", "nearest", "B-spline" };
 } // namespace
 

@@ -66,7 +66,10 @@ enum class Motion
   FixedInitial,
   Field,
   FieldInComposite,
-  AffineThenField
+  AffineThenField, // as added: what was added last is applied first, and optimised
+  FieldThenAffine,
+  FieldThenField,
+  SeveralThenAffine // field, affine, field
 };
 
 enum class Interpolation

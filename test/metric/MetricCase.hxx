@@ -580,8 +580,38 @@ private:
     }
   }
 
+  /** A grid of its own for a field that is not optimised, around all that a transform may lead to. It begins with index 0, or
+   *  ITK's metric would read its field beside the buffer. */
+  GridType
+  MakeGridAround(double angle) const
+  {
+    GridType   grid = m_VirtualGrid;
+    const bool isSlice = m_Case.geometry == Geometry::OneSlice;
+    for (unsigned int d = 0; d < VDimension; ++d)
+    {
+      grid.start[d] = 0;
+      if (grid.size[d] > 1)
+      {
+        grid.size[d] = (3 * grid.size[d]) / 4 + d;
+        grid.spacing[d] *= 2.6;
+      }
+    }
+    if (!isSlice)
+    {
+      grid.direction = MakeRotation<VDimension>(angle);
+    }
+    grid.SetCentre(m_VirtualGrid.GetCentre());
+    return grid;
+  }
+
   typename TransformType::Pointer
   MakeField()
+  {
+    return MakeField(m_VirtualGrid);
+  }
+
+  typename TransformType::Pointer
+  MakeField(const GridType & grid)
   {
     using VectorPixel = typename FieldType::PixelType;
     std::vector<SmoothFunction> components;
@@ -590,7 +620,7 @@ private:
       components.emplace_back(m_Random, 0.4 * m_VirtualGrid.GetExtent(0), m_VirtualGrid.GetExtent(0));
     }
     const auto field = FieldType::New();
-    m_VirtualGrid.ApplyTo(*field);
+    grid.ApplyTo(*field);
     field->Allocate();
     for (itk::ImageRegionIteratorWithIndex<FieldType> it(field, field->GetBufferedRegion()); !it.IsAtEnd(); ++it)
     {
@@ -634,6 +664,23 @@ private:
       case Motion::AffineThenField:
         composite->AddTransform(maker.Make(Motion::Affine));
         composite->AddTransform(MakeField());
+        composite->SetOnlyMostRecentTransformToOptimizeOn();
+        return composite.GetPointer();
+      case Motion::FieldThenAffine:
+        composite->AddTransform(MakeField(MakeGridAround(0.2)));
+        composite->AddTransform(maker.Make(Motion::Affine));
+        composite->SetOnlyMostRecentTransformToOptimizeOn();
+        return composite.GetPointer();
+      case Motion::FieldThenField:
+        composite->AddTransform(MakeField(MakeGridAround(0.2)));
+        composite->AddTransform(MakeField());
+        composite->SetOnlyMostRecentTransformToOptimizeOn();
+        return composite.GetPointer();
+      case Motion::SeveralThenAffine:
+        composite->AddTransform(MakeField(MakeGridAround(-0.1)));
+        composite->AddTransform(MakeTransformMaker(0.4).MakeAffine());
+        composite->AddTransform(MakeField(MakeGridAround(0.2)));
+        composite->AddTransform(MakeTransformMaker(0.4).MakeAffine());
         composite->SetOnlyMostRecentTransformToOptimizeOn();
         return composite.GetPointer();
       default:

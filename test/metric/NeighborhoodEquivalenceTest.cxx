@@ -38,7 +38,7 @@ protected:
 
 TEST_P(NeighborhoodEquivalenceTest, Motions)
 {
-  for (const Motion motion : AllUpTo(Motion::AffineThenField))
+  for (const Motion motion : AllUpTo(Motion::SeveralThenAffine))
   {
     MetricCase c = MakeCase();
     c.motion = motion;

@@ -188,10 +188,13 @@ AskEngine(const std::string & device, std::size_t slabBytes, gpureg::Forces forc
   terms.radius = { 2, 1, 3 };
   terms.epsilon = std::numeric_limits<double>::epsilon();
   const gpureg::NeighborhoodResult result = engine.Evaluate(mapping, terms, forces, onOneThread);
-  if (result.forces != nullptr)
+  if (forces == gpureg::Forces::OfEachSample)
   {
-    kept.assign(result.forces, result.forces + 3 * size[0] * size[1] * size[2]);
-    engine.ReleaseForces();
+    kept.resize(3 * size[0] * size[1] * size[2]);
+    engine.TakeForces([&kept](std::int64_t  first,
+                              std::int64_t  count,
+                              const float * forces) { std::copy_n(forces, 3 * count, kept.data() + 3 * first); },
+                      onOneThread);
   }
   return result;
 }

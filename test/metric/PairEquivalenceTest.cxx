@@ -19,7 +19,8 @@ protected:
   static bool
   IsField(Motion motion)
   {
-    return motion == Motion::Field || motion == Motion::FieldInComposite || motion == Motion::AffineThenField;
+    return motion == Motion::Field || motion == Motion::FieldInComposite || motion == Motion::AffineThenField ||
+           motion == Motion::FieldThenField;
   }
 
   /** Demons need a displacement field, and their parent class that it stands alone; of a correlation by a field ITK gives no
@@ -74,7 +75,7 @@ protected:
 
 TEST_P(PairEquivalenceTest, Motions)
 {
-  for (const Motion motion : AllUpTo(Motion::AffineThenField))
+  for (const Motion motion : AllUpTo(Motion::SeveralThenAffine))
   {
     MetricCase c;
     c.motion = motion;

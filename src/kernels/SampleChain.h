@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where a metric's samples are led that are not moved by an affine map alone: by a displacement field over the virtual grid,
+// which is optimised, and by the grids of a chain (TransformChain.h) behind it; and how forces follow them back.
+//
+// A sample of virtual index x is at p_0 = A_0·x + d_0 in the chain's first grid, where d_0 is what the displacement field moves
+// it by, at p_k+1 = A_k+1·x + d_k+1 in the next one, and behind the last one at its position in the moving image. A force f is
+// a derivative by the moving point; with J_k = ∂p_k+1/∂p_k and M, which leads from the moving index to the moving point, that
+// by p_0 is (J_n-1 ⋯ J_0)ᵀ Mᵀ f. J_k is constant over a grid's voxel: the differences that itk::DisplacementFieldTransform
+// gives there, of which the host makes an array.
+// Shared by C++, CUDA C++ and OpenCL C.
+#ifndef gpureg_kernels_SampleChain_h
+#define gpureg_kernels_SampleChain_h
+
+GPUREG_NAMESPACE_BEGIN
+
+/** The displacement field at a voxel, … */
+GPUREG_FUNCTION void
+ReadDisplacement(const SampleVolumes * v, i64 voxel, float * u)
+{
+  u[0] = v->displacement[3 * voxel];
+  u[1] = v->displacement[3 * voxel + 1];
+  u[2] = v->displacement[3 * voxel + 2];
+}
+
+/** … and between voxels. */
+GPUREG_FUNCTION void
+InterpolateDisplacement(const SampleArguments * a, const SampleVolumes * v, LinearCell cell, float * u)
+{
+  u[0] = 0.0f;
+  u[1] = 0.0f;
+  u[2] = 0.0f;
+  for (int corner = 0; corner < 8; ++corner)
+  {
+    const float weight = ((corner & 1) ? cell.fx : 1.0f - cell.fx) * ((corner & 2) ? cell.fy : 1.0f - cell.fy) *
+                         ((corner & 4) ? cell.fz : 1.0f - cell.fz);
+    const i64 node = cell.offset + ((corner & 1) ? a->virtualShape.stride[0] : 0) +
+                     ((corner & 2) ? a->virtualShape.stride[1] : 0) + ((corner & 4) ? a->virtualShape.stride[2] : 0);
+    for (int c = 0; c < 3; ++c)
+    {
+      u[c] = MultiplyAdd(weight, v->displacement[3 * node + c], u[c]);
+    }
+  }
+}
+
+/** d_0 of the sample that a walk is at: what the displacement field moves it by, in the units of where that leads. */
+GPUREG_FUNCTION void
+FindFirstDisplacement(int                     variant,
+                      const SampleArguments * a,
+                      const SampleVolumes *   v,
+                      const LaneWalk *        walk,
+                      const i64 *             virtualPosition,
+                      float *                 d)
+{
+  float u[3] = { 0.0f, 0.0f, 0.0f };
+  if (!VariantHas(variant, SamplesArePoints))
+  {
+    ReadDisplacement(v, walk->sample, u);
+  }
+  else if (IsPositionInside(&a->virtualShape, virtualPosition))
+  {
+    InterpolateDisplacement(a, v, FindLinearCell(&a->virtualShape, virtualPosition), u);
+  }
+  for (int r = 0; r < 3; ++r)
+  {
+    d[r] = a->displacementToIndex[3 * r] * u[0] + a->displacementToIndex[3 * r + 1] * u[1] +
+           a->displacementToIndex[3 * r + 2] * u[2];
+  }
+}
+
+/** The virtual index of the sample that a walk is at, in units of 2^-32. */
+GPUREG_FUNCTION void
+FindVirtualPosition(
+  int variant, const SampleArguments * a, const SampleVolumes * v, const LaneWalk * walk, i64 * position)
+{
+  if (VariantHas(variant, SamplesArePoints))
+  {
+    position[0] = v->points[3 * walk->sample];
+    position[1] = v->points[3 * walk->sample + 1];
+    position[2] = v->points[3 * walk->sample + 2];
+    return;
+  }
+  const int z = (int)walk->x[2];
+  position[0] = (i64)(int)walk->x[0] << 32;
+  position[1] = (i64)((int)walk->x[1] + z * a->stackedRows) << 32;
+  position[2] = a->stackedRows > 0 ? 0 : (i64)z << 32;
+}
+
+/** jacobian = J·jacobian, with the J of a part at cell + fraction. */
+GPUREG_FUNCTION void
+CarryJacobian(
+  const ChainPart * part, const SampleVolumes * v, const int * cell, const float * fraction, float * jacobian)
+{
+  int nearest[3];
+  int isInside = part->kind == ChainPartIsField;
+  for (int r = 0; r < 3; ++r)
+  {
+    nearest[r] = cell[r] + (fraction[r] >= 0.5f);
+    isInside = isInside && nearest[r] >= 0 && nearest[r] < part->size[r];
+  }
+  GPUREG_GLOBAL const float * there =
+    v->chainJacobians + (isInside ? 9 * VectorOffset(part, nearest[0], nearest[1], nearest[2]) : 0);
+  for (int c = 0; c < 3; ++c)
+  {
+    const float before[3] = { jacobian[c], jacobian[3 + c], jacobian[6 + c] };
+    for (int r = 0; r < 3; ++r)
+    {
+      const int   row = 3 * r;
+      const float x = isInside ? there[row] : part->carry[row];
+      const float y = isInside ? there[row + 1] : part->carry[row + 1];
+      const float z = isInside ? there[row + 2] : part->carry[row + 2];
+      jacobian[row + c] = MultiplyAdd(z, before[2], MultiplyAdd(y, before[1], x * before[0]));
+    }
+  }
+}
+
+/** From d_0 to what all parts together move a sample by in the moving image's voxels; if it is asked for, jacobian becomes
+ *  J_n-1 ⋯ J_0·jacobian. */
+GPUREG_FUNCTION void
+FollowChain(const SampleArguments * a,
+            const SampleVolumes *   v,
+            const i64 *             virtualPosition,
+            int                     findsJacobian,
+            float *                 d,
+            float *                 jacobian)
+{
+  for (int k = 0; k < a->partCount; ++k)
+  {
+    const ChainPart part = v->chainParts[k];
+    i64             position[3];
+    int             cell[3];
+    float           fraction[3];
+    for (int r = 0; r < 3; ++r)
+    {
+      position[r] = ApplyFixedRowAt(&part.toGrid, r, virtualPosition);
+    }
+    LocateMoved(position, d, cell, fraction);
+    if (findsJacobian)
+    {
+      CarryJacobian(&part, v, cell, fraction, jacobian);
+    }
+    DisplaceByPart(&part, v->chainVectors, cell, fraction, d);
+  }
+}
+
+/** Adds to the position of the sample that a walk is at what is not affine in where it maps to. */
+GPUREG_FUNCTION void
+DisplaceSample(int variant, const SampleArguments * a, const SampleVolumes * v, const LaneWalk * walk, i64 * position)
+{
+  float d[3] = { 0.0f, 0.0f, 0.0f };
+  i64   virtualPosition[3];
+  FindVirtualPosition(variant, a, v, walk, virtualPosition);
+  if (VariantHas(variant, SamplesAreDisplaced))
+  {
+    FindFirstDisplacement(variant, a, v, walk, virtualPosition, d);
+  }
+  if (VariantHas(variant, SamplesAreChained))
+  {
+    FollowChain(a, v, virtualPosition, 0, d, d);
+  }
+  position[0] += ToFixed(d[0]);
+  position[1] += ToFixed(d[1]);
+  position[2] += ToFixed(d[2]);
+}
+
+/** Makes a derivative by the moving point that by p_0, of the sample that a walk is at; if forces are to follow the chain. */
+GPUREG_FUNCTION void
+FollowForceBack(int variant, const SampleArguments * a, const SampleVolumes * v, const LaneWalk * walk, float * force)
+{
+  if (!VariantHas(variant, SamplesAreChained) || !a->forcesFollowChain)
+  {
+    return;
+  }
+  float d[3] = { 0.0f, 0.0f, 0.0f };
+  float jacobian[9] = { 1.0f, 0.0f, 0.0f, 0.0f, 1.0f, 0.0f, 0.0f, 0.0f, 1.0f };
+  float byIndex[3];
+  i64   virtualPosition[3];
+  FindVirtualPosition(variant, a, v, walk, virtualPosition);
+  if (VariantHas(variant, SamplesAreDisplaced))
+  {
+    FindFirstDisplacement(variant, a, v, walk, virtualPosition, d);
+  }
+  FollowChain(a, v, virtualPosition, 1, d, jacobian);
+  for (int c = 0; c < 3; ++c)
+  {
+    byIndex[c] = a->movingIndexToPoint[c] * force[0] + a->movingIndexToPoint[3 + c] * force[1] +
+                 a->movingIndexToPoint[6 + c] * force[2];
+  }
+  for (int c = 0; c < 3; ++c)
+  {
+    force[c] = jacobian[c] * byIndex[0] + jacobian[3 + c] * byIndex[1] + jacobian[6 + c] * byIndex[2];
+  }
+}
+
+GPUREG_NAMESPACE_END
+
+#endif

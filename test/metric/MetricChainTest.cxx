@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: Apache-2.0
+// Metrics of composites with B-splines and displacement fields in any order. MetricCase.h's motions compare derivatives of those
+// with ITK's; here are the values of every metric, and what is refused.
+#include "EachMetric.h"
+#include "Listening.h"
+#include "TestDevices.h"
+#include "TestImages.h"
+
+#include "itkGPUError.h"
+
+#include "itkAffineTransform.h"
+#include "itkBSplineTransform.h"
+#include "itkCompositeTransform.h"
+#include "itkDisplacementFieldTransform.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace gpuregtest
+{
+namespace
+{
+template <unsigned int VDimension>
+class Images
+{
+public:
+  using ImageType = TestImage<float, VDimension>;
+  using TransformType = itk::Transform<double, VDimension, VDimension>;
+  using CompositeType = itk::CompositeTransform<double, VDimension>;
+  using AffineType = itk::AffineTransform<double, VDimension>;
+  using SplineType = itk::BSplineTransform<double, VDimension, 3>;
+  using FieldTransformType = itk::DisplacementFieldTransform<double, VDimension>;
+  using FieldType = typename FieldTransformType::DisplacementFieldType;
+
+  /** \param margin voxels of the moving image beside the fixed one. */
+  explicit Images(int margin = -1)
+  {
+    grid.size.Fill(VDimension == 2 ? 70 : 27);
+    grid.size[0] += 4;
+    grid.spacing[1] = 1.3;
+    grid.start.Fill(2);
+    grid.origin.Fill(-300);
+    grid.direction = MakeRotation<VDimension>(0.2);
+    Grid<VDimension> movingGrid = grid;
+    for (auto & size : movingGrid.size)
+    {
+      size += 2 * margin;
+    }
+    movingGrid.direction = MakeRotation<VDimension>(0.1);
+    movingGrid.SetCentre(grid.GetCentre());
+    std::tie(fixed, moving) = MakeImagePair<ImageType>(grid, movingGrid, 7);
+  }
+
+  typename AffineType::Pointer
+  MakeAffine(double amount) const
+  {
+    const auto affine = AffineType::New();
+    affine->SetCenter(grid.GetCentre());
+    affine->Rotate(0, 1, 0.3 * amount);
+    affine->Scale(1 + 0.2 * amount);
+    typename AffineType::OutputVectorType translation;
+    translation.Fill(6 * amount);
+    affine->Translate(translation);
+    return affine;
+  }
+
+  typename SplineType::Pointer
+  MakeSpline() const
+  {
+    const auto                                  spline = SplineType::New();
+    typename SplineType::MeshSizeType           mesh;
+    typename SplineType::PhysicalDimensionsType extent;
+    mesh.Fill(5);
+    for (unsigned int d = 0; d < VDimension; ++d)
+    {
+      extent[d] = grid.GetExtent(d) + 3;
+    }
+    // Voxels on the domain's very edge would be in it or not as rounding has it.
+    spline->SetTransformDomainOrigin(grid.GetPoint(itk::Vector<double, VDimension>(-0.7)));
+    spline->SetTransformDomainDirection(grid.direction);
+    spline->SetTransformDomainPhysicalDimensions(extent);
+    spline->SetTransformDomainMeshSize(mesh);
+    auto   parameters = spline->GetParameters();
+    Random random(3);
+    for (auto & parameter : parameters)
+    {
+      parameter = Uniform(random, -2, 2);
+    }
+    spline->SetParameters(parameters);
+    return spline;
+  }
+
+  /** A displacement at each voxel of a grid. */
+  template <typename TDisplacement>
+  static typename FieldTransformType::Pointer
+  MakeField(const Grid<VDimension> & of, const TDisplacement & displacement)
+  {
+    const auto field = FieldType::New();
+    of.ApplyTo(*field);
+    field->Allocate();
+    for (itk::ImageRegionIteratorWithIndex<FieldType> it(field, field->GetBufferedRegion()); !it.IsAtEnd(); ++it)
+    {
+      typename FieldType::PointType point;
+      field->TransformIndexToPhysicalPoint(it.GetIndex(), point);
+      it.Set(displacement(point));
+    }
+    const auto transform = FieldTransformType::New();
+    transform->SetDisplacementField(field);
+    return transform;
+  }
+
+  /** One that is smooth, on a coarser grid around all that there is. */
+  typename FieldTransformType::Pointer
+  MakeSmoothField() const
+  {
+    Grid<VDimension> around = grid;
+    for (unsigned int d = 0; d < VDimension; ++d)
+    {
+      around.start[d] = 0;
+      around.spacing[d] = 2;
+    }
+    // Of other grids ITK 5.2's Jacobian is another one than the field's.
+    around.direction.SetIdentity();
+    around.SetCentre(grid.GetCentre());
+    Random               random(5);
+    const SmoothFunction wave(random, 20, 40);
+    return MakeField(around, [&](const typename FieldType::PointType & point) {
+      typename FieldType::PixelType u;
+      for (unsigned int d = 0; d < VDimension; ++d)
+      {
+        u[d] = (d == 0 ? 1.5 : -1.0) * wave(point - grid.GetCentre());
+      }
+      return u;
+    });
+  }
+
+  /** The same transform, where voxels are sampled. */
+  typename FieldTransformType::Pointer
+  Sample(const TransformType & transform) const
+  {
+    return MakeField(grid, [&](const typename FieldType::PointType & point) {
+      return transform.TransformPoint(point) - point;
+    });
+  }
+
+  template <typename TMetric>
+  void
+  GiveTo(TMetric & metric, TransformType * transform) const
+  {
+    metric.SetFixedImage(fixed);
+    metric.SetMovingImage(moving);
+    metric.SetMovingTransform(transform);
+    metric.Initialize();
+  }
+
+  Grid<VDimension>            grid;
+  typename ImageType::Pointer fixed;
+  typename ImageType::Pointer moving;
+};
+
+class MetricChainTest : public DeviceTest
+{
+protected:
+  /** Whether every metric's value is what it is by a field that samples the composite. */
+  template <unsigned int VDimension>
+  void
+  CheckValues(const Images<VDimension> & images, typename Images<VDimension>::TransformType * composite) const
+  {
+    ForEachMetric<typename Images<VDimension>::ImageType>([&](const auto & metric, const std::string & name) {
+      SCOPED_TRACE(name + " in " + std::to_string(VDimension) + "D");
+      metric->SetDevice(this->GetDevice());
+      images.GiveTo(*metric, images.Sample(*composite));
+      const double wanted = metric->GetValue();
+      const auto   points = metric->GetNumberOfValidPoints();
+      EXPECT_GT(points, 3000u);
+      images.GiveTo(*metric, composite);
+      const Listening listening;
+      EXPECT_NEAR(metric->GetValue(), wanted, 2e-6 * std::abs(wanted));
+      EXPECT_EQ(metric->GetNumberOfValidPoints(), points);
+      EXPECT_EQ(listening.window->Count("computes it through ITK"), 0u);
+      EXPECT_GT(metric->GetEvaluationStatistics().launches, 0);
+    });
+  }
+
+  template <unsigned int VDimension>
+  void
+  CheckOrders() const
+  {
+    const Images<VDimension> images;
+    const auto               affine = images.MakeAffine(0.1);
+    const auto               spline = images.MakeSpline();
+    const auto               field = images.MakeSmoothField();
+    using TransformType = typename Images<VDimension>::TransformType;
+    // As added: the last one is applied first.
+    const std::vector<std::vector<TransformType *>> orders{
+      { spline }, { field, spline, affine }, { affine, spline, field }, { affine, field, affine, spline }
+    };
+    for (std::size_t n = 0; n < orders.size(); ++n)
+    {
+      SCOPED_TRACE("order " + std::to_string(n));
+      const auto composite = Images<VDimension>::CompositeType::New();
+      for (TransformType * transform : orders[n])
+      {
+        composite->AddTransform(transform);
+      }
+      // A field that is optimised would have to be on the virtual grid.
+      for (std::size_t part = 0; part < orders[n].size(); ++part)
+      {
+        composite->SetNthTransformToOptimize(part, orders[n][part] != field.GetPointer());
+      }
+      CheckValues<VDimension>(images, composite);
+    }
+  }
+};
+} // namespace
+
+TEST_P(MetricChainTest, ValuesInAnyOrder2D)
+{
+  CheckOrders<2>();
+}
+
+TEST_P(MetricChainTest, ValuesInAnyOrder3D)
+{
+  CheckOrders<3>();
+}
+
+/** Derivatives by differences of the values, but of the two whose derivative, as ITK has it, is not the value's. */
+TEST_P(MetricChainTest, DerivativeOfAnAffineTransformBeforeAField)
+{
+  // No sample leaves the moving image: the difference would see it, the derivative does not.
+  const Images<3> images(9);
+  ForEachMetric<Images<3>::ImageType>([&](const auto & metric, const std::string & name) {
+    SCOPED_TRACE(name);
+    if (name == "joint histogram" || name == "neighborhood correlation")
+    {
+      return;
+    }
+    const auto affine = images.MakeAffine(0.1);
+    const auto composite = Images<3>::CompositeType::New();
+    composite->AddTransform(images.MakeSmoothField());
+    composite->AddTransform(affine);
+    composite->SetOnlyMostRecentTransformToOptimizeOn();
+    metric->SetDevice(this->GetDevice());
+    metric->SetUseMovingImageGradientFilter(false);
+    images.GiveTo(*metric, composite);
+    typename std::decay_t<decltype(*metric)>::MeasureType    value;
+    typename std::decay_t<decltype(*metric)>::DerivativeType derivative;
+    metric->GetValueAndDerivative(value, derivative);
+    EXPECT_GT(metric->GetEvaluationStatistics().launches, 0);
+    ASSERT_EQ(derivative.GetSize(), affine->GetNumberOfParameters());
+    const auto parameters = affine->GetParameters();
+    double     squares = 0;
+    double     error = 0;
+    // Translations: matrices would want steps of their own.
+    for (unsigned int p = 9; p < 12; ++p)
+    {
+      const double step = 0.02;
+      const auto   valueAt = [&](double by) {
+        auto moved = parameters;
+        moved[p] += by;
+        affine->SetParameters(moved);
+        return metric->GetValue();
+      };
+      const double difference = (valueAt(step) - valueAt(-step)) / (2 * step);
+      affine->SetParameters(parameters);
+      squares += difference * difference;
+      error += (difference + derivative[p]) * (difference + derivative[p]);
+    }
+    // Neither the gradient nor the field's derivative, as ITK has them, is that of what is interpolated.
+    EXPECT_LE(std::sqrt(error), 0.12 * std::sqrt(squares));
+  });
+}
+
+/** ITK has no spatial derivative of a B-spline: it says so itself. */
+TEST_P(MetricChainTest, DerivativeBeforeABSplineIsNotThereInItkEither)
+{
+  const Images<2> images;
+  const auto      composite = Images<2>::CompositeType::New();
+  composite->AddTransform(images.MakeSpline());
+  composite->AddTransform(images.MakeAffine(0.1));
+  composite->SetOnlyMostRecentTransformToOptimizeOn();
+  const auto metric = itk::GPUMeanSquaresImageToImageMetricv4<Images<2>::ImageType, Images<2>::ImageType>::New();
+  metric->SetDevice(this->GetDevice());
+  images.GiveTo(*metric, composite);
+  EXPECT_NO_THROW(metric->GetValue());
+  double                                          value;
+  std::decay_t<decltype(*metric)>::DerivativeType derivative;
+  EXPECT_THROW(metric->GetValueAndDerivative(value, derivative), itk::ExceptionObject);
+  EXPECT_NO_THROW(metric->GetValue());
+}
+
+/** A field that is changed between evaluations, where ITK would see it. */
+TEST_P(MetricChainTest, AFieldThatIsChangedIsSentAgain)
+{
+  const Images<2> images;
+  const auto      field = images.MakeSmoothField();
+  const auto      composite = Images<2>::CompositeType::New();
+  composite->AddTransform(field);
+  composite->AddTransform(images.MakeAffine(0.1));
+  composite->SetOnlyMostRecentTransformToOptimizeOn();
+  const auto metric = itk::GPUMeanSquaresImageToImageMetricv4<Images<2>::ImageType, Images<2>::ImageType>::New();
+  metric->SetDevice(this->GetDevice());
+  images.GiveTo(*metric, composite);
+  const auto evaluate = [&] {
+    double                                          value;
+    std::decay_t<decltype(*metric)>::DerivativeType derivative;
+    metric->GetValueAndDerivative(value, derivative);
+    return std::make_pair(value, derivative);
+  };
+  const auto before = evaluate();
+  auto &     vectors = *field->GetModifiableDisplacementField();
+  for (std::size_t n = 0; n < vectors.GetBufferedRegion().GetNumberOfPixels(); ++n)
+  {
+    vectors.GetBufferPointer()[n] *= 0.5;
+  }
+  vectors.Modified();
+  const auto after = evaluate();
+  EXPECT_GT(std::abs(after.first - before.first), 1e-3 * std::abs(before.first));
+  const auto other = itk::GPUMeanSquaresImageToImageMetricv4<Images<2>::ImageType, Images<2>::ImageType>::New();
+  other->SetDevice(this->GetDevice());
+  images.GiveTo(*other, composite);
+  EXPECT_EQ(other->GetValue(), after.first);
+  double                                         value;
+  std::decay_t<decltype(*other)>::DerivativeType derivative;
+  other->GetValueAndDerivative(value, derivative);
+  EXPECT_EQ(derivative, after.second);
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, MetricChainTest, ::testing::ValuesIn(GetDeviceNames()), GetTestName);
+
+} // namespace gpuregtest
