@@ -20,7 +20,7 @@ namespace
 constexpr int LineLanes = 64;
 constexpr int MostGroups = 4096;
 constexpr int PlaneLanes = 256;
-// Three of the tiles of a radius of 4, 47 KiB, fit beside each other. With four, 64 registers, more is spilled.
+// Three of the tiles of a radius of 4, 46 KiB, fit beside each other. With four, 64 registers, more is spilled.
 constexpr int TileLanes = 256;
 constexpr int TileGroups = 3;
 constexpr int MostGroupsY = 1024;

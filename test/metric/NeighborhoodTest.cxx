@@ -298,7 +298,7 @@ TEST_P(NeighborhoodTest, LongRadii)
     SCOPED_TRACE(radius);
     const auto ours = MakeOurs(*MakeRigid(), radius);
     const auto hosts = MakeOurs(*MakeRigid(), radius);
-    hosts->SetDevice("host");
+    hosts->SetDevice(itk::GPUDevice::FromName("host"));
     ExpectSame(InitializeAndAsk(*ours), InitializeAndAsk(*hosts));
   }
 }
