@@ -84,8 +84,9 @@ if(GPURegistration_HAS_OPENCL)
     ${_opencl_dir}/SampleVolumes.cl ${_opencl_dir}/PairKernels.cl)
   gpuregistration_embed_metric_kernels(
     Neighborhood ${_kernel_dir}/ValuePairs.h ${_kernel_dir}/NeighborhoodCorrelation.h
-    ${_kernel_dir}/NeighborhoodWalks.h ${_kernel_dir}/NeighborhoodKernels.h ${_opencl_dir}/NeighborhoodMetric.cl
-    ${_opencl_dir}/SampleVolumes.cl ${_opencl_dir}/NeighborhoodKernels.cl)
+    ${_kernel_dir}/NeighborhoodWalks.h ${_kernel_dir}/NeighborhoodTiles.h ${_kernel_dir}/NeighborhoodKernels.h
+    ${_kernel_dir}/NeighborhoodTileKernels.h ${_opencl_dir}/NeighborhoodMetric.cl ${_opencl_dir}/SampleVolumes.cl
+    ${_opencl_dir}/NeighborhoodKernels.cl)
   gpuregistration_embed_kernels(
     Resample
     ${_opencl_dir}/Prelude.cl

@@ -6,6 +6,7 @@
 #include "NeighborhoodPasses.h"
 
 #include "NeighborhoodKernels.h"
+#include "NeighborhoodTileKernels.h"
 
 #include <algorithm>
 
@@ -19,6 +20,9 @@ namespace
 constexpr int LineLanes = 64;
 constexpr int MostGroups = 4096;
 constexpr int PlaneLanes = 256;
+// Three of the tiles of a radius of 4, 46 KiB, fit beside each other. With four, 64 registers, more is spilled.
+constexpr int TileLanes = 256;
+constexpr int TileGroups = 3;
 constexpr int MostGroupsY = 1024;
 
 // More is asked for by nobody: a GPU of compute capability 7.5 has 64 KiB.
@@ -101,6 +105,27 @@ __launch_bounds__(LineLanes) CorrelatePlanesKernel(const __grid_constant__ Neigh
                        partials);
 }
 
+__global__ void
+__launch_bounds__(PlaneLanes) SumAlongZKernel(const __grid_constant__ NeighborhoodArguments a,
+                                              const SampleVolumes                           v,
+                                              const NeighborhoodVolumes                     n,
+                                              const __grid_constant__ SampleMaps            maps)
+{
+  SumAlongZGroup(PlaneLanes, &a, &maps, &v, &n);
+}
+
+template <int VVariant>
+__global__ void
+__launch_bounds__(TileLanes, TileGroups) CorrelateTilesKernel(const __grid_constant__ NeighborhoodArguments a,
+                                                              const SampleVolumes                           v,
+                                                              const NeighborhoodVolumes                     n,
+                                                              float *                                       partials,
+                                                              const __grid_constant__ SampleMaps            maps)
+{
+  CorrelateTilesGroup(
+    VariantOf<VVariant>(a.samples), TileLanes, &a, &maps, &v, &n, reinterpret_cast<double *>(localMemory), partials);
+}
+
 template <int VVariant>
 __global__ void
 __launch_bounds__(LineLanes) CorrelateListKernel(const __grid_constant__ NeighborhoodArguments a,
@@ -124,12 +149,27 @@ class CudaNeighborhoodPasses : public NeighborhoodPasses
 public:
   explicit CudaNeighborhoodPasses(CudaQueue & queue)
     : m_Queue(queue)
-  {}
+  {
+    const CudaDeviceScope scope(queue.GetDevice());
+    CheckCuda(cudaDeviceGetAttribute(&m_LocalBytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, queue.GetDevice()),
+              "asking for the size of shared memory",
+              queue.GetDeviceName());
+    for (const int variant : { LinearVariant, FieldVariant, FieldForceVariant, PreciseVariant })
+    {
+      WithPreciseVariant(variant, [this](auto constant) {
+        CheckCuda(cudaFuncSetAttribute(CorrelateTilesKernel<constant.value>,
+                                       cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                       m_LocalBytes),
+                  "asking for shared memory",
+                  m_Queue.GetDeviceName());
+      });
+    }
+  }
 
   NeighborhoodGrain
   GetGrain() const override
   {
-    return { LineLanes, MostGroups };
+    return { LineLanes, MostGroups, TileLanes, static_cast<std::size_t>(m_LocalBytes) };
   }
 
   bool
@@ -199,6 +239,35 @@ public:
   }
 
   void
+  CorrelateTiles(const NeighborhoodArguments & a, const SampleMaps & maps, const NeighborhoodArrays & arrays) override
+  {
+    constexpr int width = PlaneLanes / ZBlocksOfGroup;
+    const i64     groups = (VoxelsOfPlane(&a) + width - 1) / width;
+    const int     blocks = (CountZBlocks(&a) + ZBlocksOfGroup - 1) / ZBlocksOfGroup;
+    m_Queue.Launch("summing over neighborhoods",
+                   SumAlongZKernel,
+                   dim3(static_cast<unsigned int>(groups), static_cast<unsigned int>(std::min(blocks, MostGroupsY))),
+                   PlaneLanes,
+                   0,
+                   a,
+                   GetVolumes(*arrays.samples),
+                   GetNeighborhoodVolumes(arrays),
+                   maps);
+    WithPreciseVariant(a.samples.variant, [&](auto variant) {
+      m_Queue.Launch("correlating tiles",
+                     CorrelateTilesKernel<variant.value>,
+                     dim3(static_cast<unsigned int>(a.groupCount)),
+                     TileLanes,
+                     GetTileBytes(a, a.tileRows, TileLanes),
+                     a,
+                     GetVolumes(*arrays.samples),
+                     GetNeighborhoodVolumes(arrays),
+                     AddressOf<float>(arrays.partials),
+                     maps);
+    });
+  }
+
+  void
   CorrelateList(const NeighborhoodArguments & a, const SampleMaps & maps, const NeighborhoodArrays & arrays) override
   {
     WithPreciseVariant(a.samples.variant, [&](auto variant) {
@@ -230,6 +299,7 @@ private:
   }
 
   CudaQueue & m_Queue;
+  int         m_LocalBytes = 0;
 };
 } // namespace
 

@@ -77,6 +77,27 @@ CorrelatePlanes(const MetricArguments arguments,
 }
 
 __kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
+SumAlongZ(const MetricArguments arguments,
+          const SampleMaps      maps,
+          GPUREG_VOLUME_PARAMETERS,
+          GPUREG_NEIGHBORHOOD_PARAMETERS)
+{
+  GPUREG_NEIGHBORHOOD_BEGINNING;
+  SumAlongZGroup(GPUREG_LANES, &arguments, &maps, &volumes, &kept);
+}
+
+__kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
+CorrelateTiles(const MetricArguments arguments,
+               const SampleMaps      maps,
+               GPUREG_VOLUME_PARAMETERS,
+               GPUREG_NEIGHBORHOOD_PARAMETERS,
+               __local double * tile)
+{
+  GPUREG_NEIGHBORHOOD_BEGINNING;
+  CorrelateTilesGroup(GPUREG_VARIANT, GPUREG_LANES, &arguments, &maps, &volumes, &kept, tile, partials);
+}
+
+__kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
 CorrelateList(const MetricArguments arguments,
               const SampleMaps      maps,
               GPUREG_VOLUME_PARAMETERS,

@@ -22,7 +22,8 @@ public:
   NeighborhoodGrain
   GetGrain() const override
   {
-    return { m_Queue.GetDevice().GetLanes(), MostGroups };
+    const OpenCLDevice & device = m_Queue.GetDevice();
+    return { device.GetLanes(), MostGroups, device.GetLanes(), device.GetLocalMemorySize() };
   }
 
   /** Local memory is too small on most devices, and their caches hold the rings. */
@@ -44,7 +45,13 @@ public:
       const cl::Program program = m_Queue.GetDevice().GetProgram(OpenCLNeighborhoodSource, m_Options);
       CheckOpenCL(m_Queue.GetDeviceName(), [&] {
         KernelSet kernels;
-        for (const char * name : { "MovePlanes", "SumAlongX", "SumAlongY", "CorrelatePlanes", "CorrelateList" })
+        for (const char * name : { "MovePlanes",
+                                   "SumAlongX",
+                                   "SumAlongY",
+                                   "CorrelatePlanes",
+                                   "SumAlongZ",
+                                   "CorrelateTiles",
+                                   "CorrelateList" })
         {
           kernels.emplace(name, cl::Kernel(program, name));
         }
@@ -75,6 +82,16 @@ public:
   CorrelatePlanes(const NeighborhoodArguments & a, const SampleMaps & maps, const NeighborhoodArrays & arrays) override
   {
     this->Launch("CorrelatePlanes", a, maps, arrays, a.groupCount, 1, this->GetScratch());
+  }
+
+  void
+  CorrelateTiles(const NeighborhoodArguments & a, const SampleMaps & maps, const NeighborhoodArrays & arrays) override
+  {
+    const int lanes = m_Queue.GetDevice().GetLanes();
+    const int width = lanes / ZBlocksOfGroup;
+    const int blocks = (CountZBlocks(&a) + ZBlocksOfGroup - 1) / ZBlocksOfGroup;
+    this->Launch("SumAlongZ", a, maps, arrays, (VoxelsOfPlane(&a) + width - 1) / width, blocks);
+    this->Launch("CorrelateTiles", a, maps, arrays, a.groupCount, 1, cl::Local(GetTileBytes(a, a.tileRows, lanes)));
   }
 
   void

@@ -25,6 +25,11 @@ constexpr std::size_t SlidingBytes = kernels::NeighborhoodSumCount * sizeof(doub
 
 // Segments along z of so many neighborhoods' lengths at least: each begins with one less a voxel, for nothing.
 constexpr int LeastLengthsOfSegment = 3;
+
+// Columns of tiles are cut along z into so many segments in all, a few times what any device has room for at once; and more
+// groups than that would have too many sums brought to the host.
+constexpr int WantedTileSegments = 2048;
+constexpr int MostTileGroups = 4096;
 } // namespace
 
 class NeighborhoodCorrelationMetric::Implementation
@@ -113,6 +118,7 @@ private:
     m_Arguments.movingUnit = static_cast<float>(m_Core.samples.GetMoving().scale.range);
     m_Arguments.epsilon = static_cast<float>(terms.epsilon);
     m_Arguments.centreCount = m_CentreCount;
+    m_Arguments.tileRows = m_CentreCount > 0 ? 0 : ChooseTileRows(m_Arguments, m_Passes->GetGrain());
     this->CutIntoSlabs(slabBytes);
     m_Passes->Prepare(m_Arguments.samples.variant);
     m_Core.samples.SendMapping(mapping, forces);
@@ -131,15 +137,27 @@ private:
     a.centrePlanes = centrePlanes;
     a.firstKept = std::max(0, firstCentre - radius);
     a.keptPlanes = std::min<int>(size - a.firstKept, firstCentre - a.firstKept + centrePlanes + radius);
+    a.firstPartial = firstPartial;
+    if (a.tileRows > 0)
+    {
+      const int columns = std::max(1, CountTilesAlongX(&a) * CountTilesAlongY(&a));
+      CutIntoSegments(a, WantedTileSegments / columns, centrePlanes);
+      a.groupCount = std::clamp(CountTileColumns(&a), 1, MostTileGroups);
+      return a;
+    }
     const std::int64_t wanted =
       std::int64_t{ grain.lanes } * grain.mostGroups / std::max<std::int64_t>(1, VoxelsOfPlane(&a));
-    const int most = std::max(1, centrePlanes / (LeastLengthsOfSegment * LengthOfSlidingSums(&a, 2)));
-    const int segments = static_cast<int>(std::clamp<std::int64_t>(wanted, 1, most));
-    a.segmentPlanes = (centrePlanes + segments - 1) / segments;
-    a.segmentCount = (centrePlanes + a.segmentPlanes - 1) / a.segmentPlanes;
-    a.firstPartial = firstPartial;
+    CutIntoSegments(a, wanted, centrePlanes / (LeastLengthsOfSegment * LengthOfSlidingSums(&a, 2)));
     a.groupCount = CountNeighborhoodGroups(a, 2, grain);
     return a;
+  }
+
+  static void
+  CutIntoSegments(kernels::NeighborhoodArguments & a, std::int64_t wanted, int most)
+  {
+    const int segments = static_cast<int>(std::clamp<std::int64_t>(wanted, 1, std::max(1, most)));
+    a.segmentPlanes = (a.centrePlanes + segments - 1) / segments;
+    a.segmentCount = (a.centrePlanes + a.segmentPlanes - 1) / a.segmentPlanes;
   }
 
   void
@@ -182,11 +200,13 @@ private:
       return;
     }
     std::size_t kept = 0;
+    std::size_t sums = 0;
     std::size_t ring = 0;
     for (const kernels::NeighborhoodArguments & a : m_Slabs)
     {
       kept = std::max(kept, static_cast<std::size_t>(KeptVoxels(&a)));
-      for (int axis = 0; axis < 3; ++axis)
+      sums = std::max(sums, static_cast<std::size_t>(a.tileRows > 0 ? CentreVoxels(&a) : KeptVoxels(&a)));
+      for (int axis = 0; a.tileRows == 0 && axis < 3; ++axis)
       {
         const int length = LengthOfSlidingSums(&a, axis);
         if (m_Passes->NeedsRings(length))
@@ -199,7 +219,7 @@ private:
       }
     }
     Reserve(queue, m_Arrays.moved, kept * sizeof(kernels::i64));
-    Reserve(queue, m_Arrays.sums, kept * SlidingBytes);
+    Reserve(queue, m_Arrays.sums, sums * SlidingBytes);
     Reserve(queue, m_Arrays.rings, ring);
   }
 
@@ -221,6 +241,11 @@ private:
         continue;
       }
       m_Passes->MovePlanes(a, m_Maps, m_Arrays);
+      if (a.tileRows > 0)
+      {
+        m_Passes->CorrelateTiles(a, m_Maps, m_Arrays);
+        continue;
+      }
       m_Passes->SumAlong(0, a, m_Maps, m_Arrays);
       if (a.radius[1] > 0)
       {

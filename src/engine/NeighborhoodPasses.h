@@ -7,6 +7,7 @@
 #include "ValuePairs.h"
 #include "NeighborhoodCorrelation.h"
 #include "NeighborhoodWalks.h"
+#include "NeighborhoodTiles.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -47,10 +48,47 @@ struct NeighborhoodGrain
   int lanes;
   /** So many groups keep the device busy; more go through several lines, one after the other. */
   int mostGroups;
+  /** Of a group that makes sums in a tile, and what local memory it may have; 0 where there is none. */
+  int         tileLanes;
+  std::size_t localBytes;
 };
 
 /** What the rings of all groups take, at most. */
 constexpr std::size_t MostRingBytes = std::size_t{ 256 } << 20;
+
+/** The local memory of a group that makes sums in a tile, and after that adds up what the centres gave. */
+inline std::size_t
+GetTileBytes(const kernels::NeighborhoodArguments & a, int tileRows, int lanes)
+{
+  const auto tile = static_cast<std::size_t>(SumStrideOfTile(&a, tileRows, lanes));
+  return std::max(sizeof(double) * kernels::NeighborhoodSumCount * tile,
+                  sizeof(float) * 2 * kernels::ForceSumCount * static_cast<std::size_t>(lanes));
+}
+
+/** A tile's sums cost the more the longer they are, sliding ones do not. */
+constexpr int LongestSumsInTiles = 33;
+
+/** The rows of the largest tile that there is room for: the more, the fewer neighbours are read for a centre. 0 if there is
+ *  none, or where sliding sums do better. */
+inline int
+ChooseTileRows(const kernels::NeighborhoodArguments & a, const NeighborhoodGrain & grain)
+{
+  for (int axis = 0; axis < 3; ++axis)
+  {
+    if (a.radius[axis] > LongestSumsInTiles / 2)
+    {
+      return 0;
+    }
+  }
+  for (int rows = kernels::LargestTileRows; rows >= kernels::SpanCount; rows /= 2)
+  {
+    if (rows * kernels::TileWidth >= grain.tileLanes && GetTileBytes(a, rows, grain.tileLanes) <= grain.localBytes)
+    {
+      return rows;
+    }
+  }
+  return 0;
+}
 
 /** Groups that go through so many lines, or centres. */
 inline int
@@ -105,6 +143,12 @@ public:
   CorrelatePlanes(const kernels::NeighborhoodArguments & a,
                   const kernels::SampleMaps &            maps,
                   const NeighborhoodArrays &             arrays) = 0;
+
+  /** What SumAlong() and CorrelatePlanes() do, where local memory has room for tiles: sums along z first, of voxels. */
+  virtual void
+  CorrelateTiles(const kernels::NeighborhoodArguments & a,
+                 const kernels::SampleMaps &            maps,
+                 const NeighborhoodArrays &             arrays) = 0;
 
   /** The same of the centres in a list, without sums that are kept. */
   virtual void

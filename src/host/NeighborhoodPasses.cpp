@@ -55,7 +55,7 @@ public:
   NeighborhoodGrain
   GetGrain() const override
   {
-    return { Bundle, MostGroups };
+    return { Bundle, MostGroups, Bundle, 0 };
   }
 
   bool
@@ -146,6 +146,11 @@ public:
     });
     WritePartials(a, sums, arrays);
   }
+
+  /** Without local memory there are no tiles. */
+  void
+  CorrelateTiles(const NeighborhoodArguments &, const SampleMaps &, const NeighborhoodArrays &) override
+  {}
 
   void
   CorrelateList(const NeighborhoodArguments & a, const SampleMaps & maps, const NeighborhoodArrays & arrays) override

@@ -54,6 +54,7 @@ typedef struct NeighborhoodArguments
   int             centrePlanes;
   int             segmentPlanes; /* centres that a lane goes through along z */
   int             segmentCount;
+  int             tileRows; /* of centres; 0 where there are no tiles, see NeighborhoodTiles.h */
   int             groupCount;
   int             firstPartial; /* where the first group's sums go */
   int             centreCount;  /* of centres in a list */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the sums over all neighborhoods are made: along x of single voxels, along y of these sums, in place, and along z of
-// those, where a neighborhood is complete and its centre is dealt with at once. A lane goes along a line with SlidingSums, so
-// a sum costs three additions an axis, whatever the radius. Of centres in a list, few of which are near each other, each lane
-// goes through one's neighborhood voxel by voxel.
+// How the sums over all neighborhoods are made where they are too large for tiles (NeighborhoodTiles.h), and on the host: along
+// x of single voxels, along y of these sums, in place, and along z of those, where a neighborhood is complete and its centre
+// is dealt with at once. A lane goes along a line with SlidingSums, so a sum costs three additions an axis, whatever the
+// radius. Of centres in a list, few of which are near each other, each lane goes through one's neighborhood voxel by voxel.
 // Shared by C++, CUDA C++ and OpenCL C.
 #ifndef gpureg_kernels_NeighborhoodWalks_h
 #define gpureg_kernels_NeighborhoodWalks_h
@@ -13,7 +13,7 @@ GPUREG_NAMESPACE_BEGIN
 typedef struct NeighborhoodVolumes
 {
   GPUREG_GLOBAL i64 *       moved;   /* one a kept voxel: FindMovedValue */
-  GPUREG_GLOBAL double *    sums;    /* NeighborhoodSumCount arrays of one a kept voxel */
+  GPUREG_GLOBAL double *    sums;    /* NeighborhoodSumCount arrays of one a kept voxel; for tiles, one a centre */
   GPUREG_GLOBAL const i64 * centres; /* offsets of voxels, where the centres are a list */
   GPUREG_GLOBAL float *     forces;  /* 3 a virtual voxel, or a centre in the list */
 } NeighborhoodVolumes;
@@ -139,6 +139,30 @@ WriteForce(int variant, const NeighborhoodVolumes * n, i64 place, const float * 
   }
 }
 
+/** Deals with a centre whose neighborhood is summed up. */
+GPUREG_FUNCTION void
+CorrelateCentre(int                           variant,
+                const NeighborhoodArguments * a,
+                const SampleMaps *            maps,
+                const SampleVolumes *         v,
+                const NeighborhoodVolumes *   n,
+                int                           i,
+                int                           j,
+                int                           k,
+                const NeighborhoodSums *      neighborhood,
+                CentreSums *                  sums)
+{
+  const i64 voxel = VoxelOffset(&a->samples.virtualShape, i, j, k);
+  const i64 moved = n->moved[voxel - FirstKeptVoxel(a)];
+  float     force[3] = { 0.0f, 0.0f, 0.0f };
+  if (moved > GPUREG_LEAST_MOVED_VALUE)
+  {
+    const LaneWalk at = StartWalkAtVoxel(&a->samples, maps, i, j, k);
+    AddCentre(variant, a, maps, v, &at, moved, neighborhood, sums, force);
+  }
+  WriteForce(variant, n, voxel, force);
+}
+
 /** Takes the next plane, and deals with the centre a radius before. */
 GPUREG_FUNCTION void
 StepCentreWalk(int                           variant,
@@ -164,19 +188,10 @@ StepCentreWalk(int                           variant,
   }
   SlideNeighborhoodSums(LengthOfSlidingSums(a, 2), ring, ringStride, &walk->sliding, &neighborhood);
   ++walk->plane;
-  if (centre < walk->firstCentre)
+  if (centre >= walk->firstCentre)
   {
-    return;
+    CorrelateCentre(variant, a, maps, v, n, walk->i, walk->j, centre, &neighborhood, sums);
   }
-  const i64 voxel = VoxelOffset(&a->samples.virtualShape, walk->i, walk->j, centre);
-  const i64 moved = n->moved[voxel - FirstKeptVoxel(a)];
-  float     force[3] = { 0.0f, 0.0f, 0.0f };
-  if (moved > GPUREG_LEAST_MOVED_VALUE)
-  {
-    const LaneWalk at = StartWalkAtVoxel(&a->samples, maps, walk->i, walk->j, centre);
-    AddCentre(variant, a, maps, v, &at, moved, &neighborhood, sums, force);
-  }
-  WriteForce(variant, n, voxel, force);
 }
 
 GPUREG_FUNCTION int

@@ -293,6 +293,19 @@ TEST_P(NeighborhoodTest, RadiiOutOfTheOrdinary)
   }
 }
 
+/** Sums of any length, in tiles and sliding, are the host's. ITK takes minutes. */
+TEST_P(NeighborhoodTest, LongRadii)
+{
+  for (const unsigned int radius : { 6u, 9u, 12u, 16u, 17u })
+  {
+    SCOPED_TRACE(radius);
+    const auto ours = MakeOurs(*MakeRigid(), radius);
+    const auto hosts = MakeOurs(*MakeRigid(), radius);
+    hosts->SetDevice(itk::GPUDevice::FromName("host"));
+    ExpectSame(InitializeAndAsk(*ours), InitializeAndAsk(*hosts));
+  }
+}
+
 TEST_P(NeighborhoodTest, FlatImagesCorrelate)
 {
   const auto metric = MakeOurs(*MakeRigid());

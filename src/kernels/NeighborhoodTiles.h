@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+// The sums over all neighborhoods where lanes are many and local memory is near: along z of single voxels, a lane for four
+// of a column; along y and x of a tile in local memory, where its centres are dealt with at once. NeighborhoodWalks.h has the
+// other way, for neighborhoods that no tile has room for.
+// Shared by C++, CUDA C++ and OpenCL C.
+#ifndef gpureg_kernels_NeighborhoodTiles_h
+#define gpureg_kernels_NeighborhoodTiles_h
+
+GPUREG_NAMESPACE_BEGIN
+
+enum
+{
+  SpanCount = 4,       /* of neighbouring elements, that a lane sums up at once */
+  ZBlocksOfGroup = 4,  /* a group's lanes share the planes that they read along z */
+  LargestTileRows = 16 /* of centres; a multiple of SpanCount */
+};
+
+/** Sums of neighbouring elements of a line, span w of those from w to w + length - 1, without a subtraction and with no
+ *  order but this one: what all spans have in common is added up once, what only the first or the last of them have beside
+ *  it. That is (length + 5)/4 additions a span, of (length + 3)/4 elements. A length is odd: 1 stands by itself. */
+typedef struct Spans
+{
+  double sum[SpanCount];
+  double common;
+  double behind;
+} Spans;
+
+GPUREG_FUNCTION void
+StartSpans(Spans * spans)
+{
+  for (int w = 0; w < SpanCount; ++w)
+  {
+    spans->sum[w] = 0.0;
+  }
+  spans->common = 0.0;
+  spans->behind = 0.0;
+}
+
+/** Takes element i < SpanCount - 1, the last one of what spans 0 to i begin with. */
+GPUREG_FUNCTION void
+AddToFirstSpans(int i, double element, Spans * spans)
+{
+  for (int w = 0; w <= i; ++w)
+  {
+    spans->sum[w] += element;
+  }
+}
+
+/** Takes one of the elements from SpanCount - 1 to length - 1, … */
+GPUREG_FUNCTION void
+AddToAllSpans(double element, Spans * spans)
+{
+  spans->common += element;
+}
+
+/** … and adds them up. */
+GPUREG_FUNCTION void
+FinishCommonOfSpans(Spans * spans)
+{
+  for (int w = 0; w < SpanCount; ++w)
+  {
+    spans->sum[w] += spans->common;
+  }
+}
+
+/** Takes element length - 1 + w, 0 < w < SpanCount, the last one of span w. */
+GPUREG_FUNCTION void
+FinishSpan(int w, double element, Spans * spans)
+{
+  spans->behind += element;
+  spans->sum[w] += spans->behind;
+}
+
+/** The spans of the elements at line, `step` apart. */
+GPUREG_FUNCTION Spans
+SumSpans(int length, GPUREG_LOCAL const double * line, int step)
+{
+  Spans spans;
+  StartSpans(&spans);
+  if (length == 1)
+  {
+    for (int w = 0; w < SpanCount; ++w)
+    {
+      spans.sum[w] = line[w * step];
+    }
+    return spans;
+  }
+  for (int i = 0; i < SpanCount - 1; ++i)
+  {
+    AddToFirstSpans(i, line[i * step], &spans);
+  }
+  line += (SpanCount - 1) * step;
+  for (int i = SpanCount - 1; i < length; ++i)
+  {
+    AddToAllSpans(*line, &spans);
+    line += step;
+  }
+  FinishCommonOfSpans(&spans);
+  for (int w = 1; w < SpanCount; ++w)
+  {
+    FinishSpan(w, line[(w - 1) * step], &spans);
+  }
+  return spans;
+}
+
+/** The voxels that there are sums along z of: those of the centres' planes. */
+GPUREG_FUNCTION i64
+CentreVoxels(const NeighborhoodArguments * a)
+{
+  return VoxelsOfPlane(a) * a->centrePlanes;
+}
+
+GPUREG_FUNCTION int
+CountZBlocks(const NeighborhoodArguments * a)
+{
+  return (a->centrePlanes + SpanCount - 1) / SpanCount;
+}
+
+/** What a voxel adds to the sums: nothing, beyond the kept planes. */
+GPUREG_FUNCTION NeighborhoodSums
+FindSumsInPlane(const NeighborhoodArguments * a,
+                const SampleMaps *            maps,
+                const SampleVolumes *         v,
+                const NeighborhoodVolumes *   n,
+                i64                           inPlane,
+                int                           plane)
+{
+  // Read in any case, so that reads need not wait for a branch.
+  const int last = a->keptPlanes - 1;
+  const int kept = plane - a->firstKept;
+  const int nearest = kept < 0 ? 0 : (kept < last ? kept : last);
+  const i64 voxel = nearest * VoxelsOfPlane(a) + inPlane;
+  const i64 fixed = v->preciseFixedValues[FirstKeptVoxel(a) + voxel];
+  const i64 moved = n->moved[voxel];
+  return FindSumsOfVoxel(a, maps, fixed, kept == nearest ? moved : 2 * GPUREG_LEAST_MOVED_VALUE);
+}
+
+/** The sums along z about SpanCount voxels of a column. */
+GPUREG_FUNCTION void
+SumZBlock(const NeighborhoodArguments * a,
+          const SampleMaps *            maps,
+          const SampleVolumes *         v,
+          const NeighborhoodVolumes *   n,
+          i64                           inPlane,
+          int                           block)
+{
+  const int length = LengthOfSlidingSums(a, 2);
+  const int firstCentre = block * SpanCount;
+  const int first = a->firstCentre + firstCentre - a->radius[2];
+  Spans     spans[NeighborhoodSumCount];
+  for (int s = 0; s < NeighborhoodSumCount; ++s)
+  {
+    StartSpans(spans + s);
+  }
+  if (length == 1)
+  {
+    for (int w = 0; w < SpanCount; ++w)
+    {
+      const NeighborhoodSums one = FindSumsInPlane(a, maps, v, n, inPlane, first + w);
+      for (int s = 0; s < NeighborhoodSumCount; ++s)
+      {
+        spans[s].sum[w] = one.sum[s];
+      }
+    }
+  }
+  else
+  {
+    for (int i = 0; i < SpanCount - 1; ++i)
+    {
+      const NeighborhoodSums one = FindSumsInPlane(a, maps, v, n, inPlane, first + i);
+      for (int s = 0; s < NeighborhoodSumCount; ++s)
+      {
+        AddToFirstSpans(i, one.sum[s], spans + s);
+      }
+    }
+    for (int i = SpanCount - 1; i < length; ++i)
+    {
+      const NeighborhoodSums one = FindSumsInPlane(a, maps, v, n, inPlane, first + i);
+      for (int s = 0; s < NeighborhoodSumCount; ++s)
+      {
+        AddToAllSpans(one.sum[s], spans + s);
+      }
+    }
+    for (int s = 0; s < NeighborhoodSumCount; ++s)
+    {
+      FinishCommonOfSpans(spans + s);
+    }
+    for (int w = 1; w < SpanCount; ++w)
+    {
+      const NeighborhoodSums one = FindSumsInPlane(a, maps, v, n, inPlane, first + length - 1 + w);
+      for (int s = 0; s < NeighborhoodSumCount; ++s)
+      {
+        FinishSpan(w, one.sum[s], spans + s);
+      }
+    }
+  }
+  for (int w = 0; w < SpanCount; ++w)
+  {
+    if (firstCentre + w < a->centrePlanes)
+    {
+      for (int s = 0; s < NeighborhoodSumCount; ++s)
+      {
+        n->sums[s * CentreVoxels(a) + (firstCentre + w) * VoxelsOfPlane(a) + inPlane] = spans[s].sum[w];
+      }
+    }
+  }
+}
+
+/** A tile in local memory: of each sum, rows of the centres and of their neighbours, and behind them, where those along y
+ *  were, the finished sums of a strip: so many rows as a group has lanes for. */
+typedef struct TileShape
+{
+  int width; /* centres and neighbours */
+  int height;
+  int pitch;     /* odd, so that lanes that are at the same place of several rows meet different banks, … */
+  int sumStride; /* … and those of two sums, too: 8 more than a multiple of 16 */
+} TileShape;
+
+/** The rows of a tile that hold something. */
+GPUREG_FUNCTION i64
+RowsOfTile(const NeighborhoodArguments * a, int tileRows, int lanes)
+{
+  const i64 around = 2 * (i64)a->radius[1];
+  const i64 strip = lanes / TileWidth;
+  return tileRows + (around > strip ? around : strip);
+}
+
+/** 64 bits: it may be far more than there is room for. */
+GPUREG_FUNCTION i64
+SumStrideOfTile(const NeighborhoodArguments * a, int tileRows, int lanes)
+{
+  const i64 elements = RowsOfTile(a, tileRows, lanes) * (TileWidth + 2 * (i64)a->radius[0] + 1);
+  return (elements + 7) / 16 * 16 + 8;
+}
+
+GPUREG_FUNCTION TileShape
+MakeTileShape(const NeighborhoodArguments * a, int lanes)
+{
+  TileShape tile;
+  tile.width = TileWidth + 2 * a->radius[0];
+  tile.height = a->tileRows + 2 * a->radius[1];
+  tile.pitch = tile.width + 1;
+  tile.sumStride = (int)SumStrideOfTile(a, a->tileRows, lanes);
+  return tile;
+}
+
+GPUREG_FUNCTION int
+CountTilesAlongX(const NeighborhoodArguments * a)
+{
+  return (a->samples.virtualShape.size[0] + TileWidth - 1) / TileWidth;
+}
+
+GPUREG_FUNCTION int
+CountTilesAlongY(const NeighborhoodArguments * a)
+{
+  return (a->samples.virtualShape.size[1] + a->tileRows - 1) / a->tileRows;
+}
+
+/** Columns of tiles, cut into segments along z. */
+GPUREG_FUNCTION int
+CountTileColumns(const NeighborhoodArguments * a)
+{
+  return CountTilesAlongX(a) * CountTilesAlongY(a) * a->segmentCount;
+}
+
+GPUREG_NAMESPACE_END
+
+#endif
