@@ -39,8 +39,8 @@ if(GPURegistration_HAS_OPENCL)
       ${_kernel_dir}/Interpolation.h
       ${_kernel_dir}/ForceSums.h
       ${_kernel_dir}/Samples.h
-      ${_kernel_dir}/SamplePartition.h
       ${_kernel_dir}/PreciseSamples.h
+      ${_kernel_dir}/SamplePartition.h
       ${_kernel_dir}/ForceKernels.h
       ${ARGN})
   endfunction()

@@ -108,7 +108,9 @@ struct SampleMapping
 {
   IndexMap toMoving;
   /** float[3], one a virtual voxel, in mm; empty for a linear map. */
-  Filler                displacement;
+  Filler displacement;
+  /** The same in double[3], which may be read instead where values are of double precision. Empty: it is not. */
+  Filler                preciseDisplacement;
   std::array<double, 9> displacementToIndex{};
 };
 

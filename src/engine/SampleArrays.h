@@ -11,8 +11,8 @@
 #include "Interpolation.h"
 #include "ForceSums.h"
 #include "Samples.h"
-#include "SamplePartition.h"
 #include "PreciseSamples.h"
+#include "SamplePartition.h"
 
 #include "Queue.h"
 
@@ -59,6 +59,7 @@ MakeSampleVolumes(const SampleArrays & arrays, const TAddressOf & addressOf)
            get(kernels::i64{}, arrays.moving),
            get(kernels::i64{}, coefficients),
            get(kernels::i64{}, arrays.fixedValues),
+           get(kernels::i64{}, arrays.displacement),
            get(kernels::u64{}, arrays.movingBins) };
 }
 

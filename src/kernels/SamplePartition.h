@@ -148,7 +148,18 @@ MapSample(int                     variant,
     const i64 mapped = isPoint ? ApplyFixedRowAt(&maps->toMoving, r, point) : walk->mapped[r];
     position[r] = VariantHas(variant, SamplesArePrecise) ? mapped >> maps->guardBits : mapped;
   }
-  if (VariantHas(variant, SamplesAreDisplaced))
+  if (VariantHas(variant, SamplesAreDisplaced) && VariantHas(variant, SamplesArePrecise) && a->movesPrecisely)
+  {
+    if (!isPoint)
+    {
+      MovePrecisely(v, walk->sample, position);
+    }
+    else if (IsPositionInside(&a->virtualShape, point))
+    {
+      MovePreciselyBetween(v, &a->virtualShape, point, position);
+    }
+  }
+  else if (VariantHas(variant, SamplesAreDisplaced))
   {
     float u[3] = { 0.0f, 0.0f, 0.0f };
     if (!isPoint)

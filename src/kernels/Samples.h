@@ -45,7 +45,8 @@ typedef struct SampleArguments
   int         variant;      /* or-ed flags of the above */
   int         tileCount[3]; /* the domain's cut into chunks, see SamplePartition.h */
   int         tileDepth;
-  int         missingRows; /* from the last slice of a stacked grid, see SamplePartition.h */
+  int         missingRows;    /* from the last slice of a stacked grid, see SamplePartition.h */
+  int         movesPrecisely; /* the displacement field is kept as preciseDisplacement */
 } SampleArguments;
 
 /** The rest of it, for which 32 bits are too few. Each member lies at a multiple of its size. */
@@ -82,6 +83,7 @@ typedef struct SampleVolumes
   GPUREG_GLOBAL const i64 *    preciseMoving;  /* instead of moving and quads, where the variant is precise */
   GPUREG_GLOBAL const i64 *    preciseCoefficients;
   GPUREG_GLOBAL const i64 *    preciseFixedValues;
+  GPUREG_GLOBAL const i64 *    preciseDisplacement; /* instead of displacement: 3 a virtual voxel, as positions */
   GPUREG_GLOBAL const u64 *    movingBins; /* of each voxel: its bin and those of its 7 next ones, a byte each */
 } SampleVolumes;
 

@@ -38,6 +38,12 @@ constexpr double EdgeDistance = 1e-6;
 /** The same for the ends of the histogram's range, as a part of it: values are floats, too. */
 constexpr double RangeDistance = 5e-7;
 
+/** The same for the edges of a joint histogram of nearest bins, where one sample that is counted elsewhere shows: what
+ * interpolation in floats, or an interpolated float, takes from a value, as a part of the range; and where values are of more
+ * digits what a position's 2^-32 voxel do. */
+constexpr double BinDistance = 2e-7;
+constexpr double PreciseBinDistance = 2e-9;
+
 /** Draws linear transforms about a centre. */
 template <unsigned int VDimension>
 class TransformMaker
@@ -707,9 +713,26 @@ private:
     return ranges;
   }
 
+  /** Whether a value is so close to the edge between two bins of a joint histogram that rounding may turn it. A voxel's own
+   * value is rounded once, and no transform leads away from it. */
+  bool
+  IsNearBinEdge(double value, const Ranges & range) const
+  {
+    if (m_Case.measure != Measure::JointHistogram)
+    {
+      return false;
+    }
+    const bool   isCoarse = m_Case.many || !m_Case.doublePixels;
+    const double inner = static_cast<double>(m_Case.bins) - 5;
+    const double place = inner * (value - range.low) / (range.high - range.low);
+    const double fromEdge = std::abs(place - std::floor(place) - 0.5);
+    return m_Case.interpolation != Interpolation::Nearest &&
+           fromEdge < inner * (isCoarse ? BinDistance : PreciseBinDistance);
+  }
+
   /** Whether there is a sample for which a step of EdgeDistance changes whether it is valid, whether its gradient is, or
-   * which voxel is nearest; or one of RangeDistance, whether its value is in the histogram's range. All in double
-   * precision, by ITK's own objects. */
+   * which voxel is nearest; or one of RangeDistance, whether its value is in the histogram's range; or one of BinDistance,
+   * which bin it is counted in. All in double precision, by ITK's own objects. */
   bool
   FindSampleNearEdge() const
   {
@@ -722,6 +745,7 @@ private:
     const bool overshoots = m_Case.interpolation == Interpolation::BSpline;
     const bool lowMatters = overshoots || range.low > range.least;
     const bool highMatters = overshoots || range.high < range.greatest;
+    const bool binMatters = m_Case.measure == Measure::JointHistogram;
 
     for (const PointType & virtualPoint : GetVirtualPoints())
     {
@@ -737,12 +761,13 @@ private:
           isNear = isNear || GetNearest(Step(point, d, EdgeDistance)) != GetNearest(Step(point, d, -EdgeDistance));
         }
       }
-      if ((lowMatters || highMatters) && !isNear && (decisions & 1u))
+      if ((lowMatters || highMatters || binMatters) && !isNear && (decisions & 1u))
       {
         const double value = interpolator->Evaluate(point);
         const bool   isExact = !overshoots && (value == range.low || value == range.high); // a voxel's own value
         isNear = !isExact && ((lowMatters && std::abs(value - range.low) < distance) ||
                               (highMatters && std::abs(value - range.high) < distance));
+        isNear = isNear || IsNearBinEdge(value, range);
       }
       if (isNear)
       {
