@@ -24,6 +24,7 @@
 #include "itkTranslationTransform.h"
 #include "itkVersorRigid3DTransform.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <tuple>
@@ -43,6 +44,8 @@ constexpr double RangeDistance = 5e-7;
  * digits what a position's 2^-32 voxel do. */
 constexpr double BinDistance = 2e-7;
 constexpr double PreciseBinDistance = 2e-9;
+/** The same of a voxel's own value, which is rounded once. */
+constexpr double VoxelBinDistance = 7e-8;
 
 /** Draws linear transforms about a centre. */
 template <unsigned int VDimension>
@@ -241,7 +244,8 @@ public:
     {
       MakePoints();
     }
-    if (!IsFlat())
+    m_IsNearEdge = HasVoxelNearBinEdge();
+    if (!IsFlat() && !m_IsNearEdge)
     {
       DrawTransform();
     }
@@ -713,21 +717,36 @@ private:
     return ranges;
   }
 
-  /** Whether a value is so close to the edge between two bins of a joint histogram that rounding may turn it. A voxel's own
-   * value is rounded once, and no transform leads away from it. */
+  /** Whether a value is closer than a part of the range to the edge between two bins of a joint histogram. */
   bool
-  IsNearBinEdge(double value, const Ranges & range) const
+  IsNearBinEdge(double value, const Ranges & range, double distance) const
   {
-    if (m_Case.measure != Measure::JointHistogram)
+    const double inner = static_cast<double>(m_Case.bins) - 5;
+    const double place = inner * (value - range.low) / (range.high - range.low);
+    return std::abs(place - std::floor(place) - 0.5) < inner * distance;
+  }
+
+  /** Whether values are what a joint histogram of floats rounds. */
+  bool
+  HasFloatBins() const
+  {
+    return m_Case.measure == Measure::JointHistogram && m_Case.many;
+  }
+
+  /** Whether there is a voxel whose own value, read without interpolation, rounding may turn: no transform leads away from
+   * it. */
+  bool
+  HasVoxelNearBinEdge() const
+  {
+    if (!HasFloatBins() || m_Case.interpolation != Interpolation::Nearest)
     {
       return false;
     }
-    const bool   isCoarse = m_Case.many || !m_Case.doublePixels;
-    const double inner = static_cast<double>(m_Case.bins) - 5;
-    const double place = inner * (value - range.low) / (range.high - range.low);
-    const double fromEdge = std::abs(place - std::floor(place) - 0.5);
-    return m_Case.interpolation != Interpolation::Nearest &&
-           fromEdge < inner * (isCoarse ? BinDistance : PreciseBinDistance);
+    const Ranges         range = FindRanges(*m_Moving, m_MovingMask);
+    const TPixel * const values = m_Moving->GetBufferPointer();
+    return std::any_of(values, values + m_Moving->GetBufferedRegion().GetNumberOfPixels(), [&](double value) {
+      return IsNearBinEdge(value, range, VoxelBinDistance);
+    });
   }
 
   /** Whether there is a sample for which a step of EdgeDistance changes whether it is valid, whether its gradient is, or
@@ -745,7 +764,8 @@ private:
     const bool overshoots = m_Case.interpolation == Interpolation::BSpline;
     const bool lowMatters = overshoots || range.low > range.least;
     const bool highMatters = overshoots || range.high < range.greatest;
-    const bool binMatters = m_Case.measure == Measure::JointHistogram;
+    const bool binMatters = m_Case.measure == Measure::JointHistogram && m_Case.interpolation != Interpolation::Nearest;
+    const double ofBin = HasFloatBins() || !m_Case.doublePixels ? BinDistance : PreciseBinDistance;
 
     for (const PointType & virtualPoint : GetVirtualPoints())
     {
@@ -767,7 +787,7 @@ private:
         const bool   isExact = !overshoots && (value == range.low || value == range.high); // a voxel's own value
         isNear = !isExact && ((lowMatters && std::abs(value - range.low) < distance) ||
                               (highMatters && std::abs(value - range.high) < distance));
-        isNear = isNear || IsNearBinEdge(value, range);
+        isNear = isNear || (binMatters && IsNearBinEdge(value, range, ofBin));
       }
       if (isNear)
       {

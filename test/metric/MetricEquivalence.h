@@ -56,7 +56,7 @@ protected:
   {
     MakePossible(c);
     MetricComparison result;
-    for (int attempt = 0; attempt == 0 || (attempt < 4 && IsEmpty(c, result)); ++attempt)
+    for (int attempt = 0; attempt == 0 || (attempt < 8 && IsEmpty(c, result)); ++attempt)
     {
       c.seed += attempt * 1000000;
       m_Redrawn += attempt > 0;
@@ -64,7 +64,7 @@ protected:
       ASSERT_NO_THROW(result = c.dimension == 2 ? Compare<2>(c, GetParam()) : Compare<3>(c, GetParam()));
     }
     SCOPED_TRACE(::testing::PrintToString(c));
-    ASSERT_FALSE(IsEmpty(c, result)) << "four times, a comparison that would say nothing";
+    ASSERT_FALSE(IsEmpty(c, result)) << "eight times, a comparison that would say nothing";
     EXPECT_TRUE(result.isOnDevice);
     EXPECT_EQ(result.ours.validPoints, result.itk.validPoints);
     if (c.measure == Measure::Mattes && c.bins == 5)
@@ -85,9 +85,10 @@ protected:
     // rounded by with it.
     const bool isCoarse = c.many || c.measure == Measure::NeighborhoodCorrelation;
     ASSERT_EQ(result.ours.derivative.size(), result.itk.derivative.size());
-    if (c.measure == Measure::JointHistogram && c.bins == 6)
+    if (c.measure == Measure::JointHistogram && (c.bins == 6 || GetNorm(result.itk.derivative) == 0.0))
     {
-      // Values lie in two bins, and ITK takes no slope in the first and the last half of either.
+      // Values lie in two bins, and ITK takes no slope in the first and the last half of either; or nothing but the
+      // background, of the first half bin, is sampled where there is a gradient.
       EXPECT_EQ(GetNorm(result.ours.derivative), 0.0);
       EXPECT_EQ(GetNorm(result.itk.derivative), 0.0);
       return;
