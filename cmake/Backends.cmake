@@ -40,9 +40,9 @@ if(GPURegistration_HAS_OPENCL)
       ${_kernel_dir}/TransformChain.h
       ${_kernel_dir}/ForceSums.h
       ${_kernel_dir}/Samples.h
+      ${_kernel_dir}/PreciseSamples.h
       ${_kernel_dir}/SampleChain.h
       ${_kernel_dir}/SamplePartition.h
-      ${_kernel_dir}/PreciseSamples.h
       ${_kernel_dir}/ForceKernels.h
       ${ARGN})
   endfunction()

@@ -64,6 +64,12 @@ MultiplyAdd(double a, double b, double c)
   return fma(a, b, c);
 }
 
+GPUREG_FUNCTION float
+MultiplyAddOnce(float a, float b, float c)
+{
+  return fmaf(a, b, c);
+}
+
 GPUREG_FUNCTION float4
 LoadFloat4(const float * p)
 {

@@ -32,6 +32,7 @@ MakeFloat4(float x, float y, float z, float w)
 
 // OpenCL C has no overloads but the built-in functions', so these are macros.
 #define MultiplyAdd(a, b, c) fma(a, b, c)
+#define MultiplyAddOnce(a, b, c) fma(a, b, c)
 #define FloorOf(x) floor(x)
 
 GPUREG_FUNCTION float4

@@ -30,6 +30,7 @@ MakeSampleVolumes(GPUREG_VOLUME_PARAMETERS)
   volumes.fixedGradients = fixedGradients;
   volumes.points = points;
   volumes.displacement = displacement;
+  volumes.preciseDisplacement = (__global const i64 *)displacement;
   volumes.moving = moving;
   volumes.quads = quads;
   volumes.coefficients = coefficients;

@@ -285,17 +285,26 @@ private:
                     ". Call Initialize() after changing either.");
     }
     const auto * const buffer = displacements->GetBufferPointer();
-    mapping.displacement = [buffer](std::int64_t first, std::int64_t count, void * out) {
-      auto * vectors = static_cast<float *>(out);
+    mapping.displacement = MakeVectorFiller<float>(buffer);
+    mapping.preciseDisplacement = MakeVectorFiller<double>(buffer);
+    return mapping;
+  }
+
+  /** Copies vectors, each with three components. */
+  template <typename TComponent, typename TVector>
+  static gpureg::Filler
+  MakeVectorFiller(const TVector * buffer)
+  {
+    return [buffer](std::int64_t first, std::int64_t count, void * out) {
+      auto * vectors = static_cast<TComponent *>(out);
       for (std::int64_t i = 0; i < count; ++i)
       {
         for (unsigned int d = 0; d < 3; ++d)
         {
-          vectors[3 * i + d] = d < ImageDimension ? static_cast<float>(buffer[first + i][d]) : 0.0f;
+          vectors[3 * i + d] = d < ImageDimension ? static_cast<TComponent>(buffer[first + i][d]) : TComponent{ 0 };
         }
       }
     };
-    return mapping;
   }
 
   const TMetric &         m_Metric;

@@ -111,6 +111,8 @@ struct SampleMapping
   IndexMap toMoving;
   /** float[3], one a virtual voxel, in mm; empty where there is none. */
   Filler displacement;
+  /** The same in double[3], which may be read instead where values are of double precision. Empty: it is not. */
+  Filler preciseDisplacement;
   /** From a displacement to an index of the moving image, or of the chain's first grid. */
   std::array<double, 9> displacementToIndex{};
   /** From indices of the virtual grid to those of the moving image. Only looked at if it has grids. */

@@ -4,11 +4,13 @@
 #include "gpureg/Error.h"
 
 #include "Batch.h"
+#include "IntegerValues.h"
 #include "MetricCore.h"
 #include "PairPasses.h"
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <utility>
 #include <vector>
@@ -233,11 +235,21 @@ private:
     return result;
   }
 
+  /** From the unit of an image's moments to its scaled values. */
+  double
+  GetUnitOfMoments(const ValueScale & scale) const
+  {
+    return m_Core.samples.IsPrecise() ? std::ldexp(1.0, GPUREG_BITS_OF_MOMENTS - FindValueExponent(scale)) / scale.range
+                                      : 1.0;
+  }
+
   PairResult
   MakeResult(const SumsOfPairs & sums) const
   {
-    PairResult result;
-    ForceSums  forces = sums.forces[0];
+    const double fixedUnit = this->GetUnitOfMoments(m_Core.samples.GetFixed().scale);
+    const double movingUnit = this->GetUnitOfMoments(m_Core.samples.GetMoving().scale);
+    PairResult   result;
+    ForceSums    forces = sums.forces[0];
     result.count = sums.moments[kernels::MomentOfCount];
     if (m_Measure == PairMeasure::Correlation)
     {
@@ -247,12 +259,16 @@ private:
       result.fixedSquares = sums.moments[kernels::MomentOfFixedSquares] - count * fixedMean * fixedMean;
       result.movingSquares = sums.moments[kernels::MomentOfMovingSquares] - count * movingMean * movingMean;
       result.products = sums.moments[kernels::MomentOfProducts] - count * fixedMean * movingMean;
+      result.fixedSquares *= fixedUnit * fixedUnit;
+      result.movingSquares *= movingUnit * movingUnit;
+      result.products *= fixedUnit * movingUnit;
       const double slope = result.movingSquares > 0 ? result.products / result.movingSquares : 0.0;
-      forces = CombineForces(sums, fixedMean, movingMean, slope);
+      forces = CombineForces(sums, fixedMean * fixedUnit, movingMean * movingUnit, slope);
     }
     else
     {
-      result.differences = sums.moments[kernels::MomentOfDifferences];
+      const bool isSquare = m_Measure != PairMeasure::MeanAbsoluteDifferences;
+      result.differences = sums.moments[kernels::MomentOfDifferences] * movingUnit * (isSquare ? movingUnit : 1.0);
     }
     static_cast<ForceResult &>(result) = m_Core.samples.MakeForceResult(m_Arguments.samples, forces);
     return result;

@@ -12,9 +12,9 @@
 #include "TransformChain.h"
 #include "ForceSums.h"
 #include "Samples.h"
+#include "PreciseSamples.h"
 #include "SampleChain.h"
 #include "SamplePartition.h"
-#include "PreciseSamples.h"
 
 #include "ChainArrays.h"
 
@@ -62,6 +62,7 @@ MakeSampleVolumes(const SampleArrays & arrays, const TAddressOf & addressOf)
            get(kernels::i64{}, arrays.moving),
            get(kernels::i64{}, coefficients),
            get(kernels::i64{}, arrays.fixedValues),
+           get(kernels::i64{}, arrays.displacement),
            get(kernels::u64{}, arrays.movingBins),
            get(kernels::ChainPart{}, arrays.chain.parts),
            get(kernels::float4{}, arrays.chain.vectors),

@@ -135,6 +135,30 @@ private:
   std::set<std::int64_t> m_LeftOut;
 };
 
+// Of so many voxels, at most, a displacement field is sent as precisely as values are: 24 bytes a vector instead of 12.
+constexpr std::int64_t MostVoxelsMovedPrecisely = 1 << 18;
+
+/** What a field's vectors move positions by, in fixed point. Those that are further than FarthestVoxel, or not a number, lead
+ *  out of every image. */
+Filler
+MakeMoveFiller(const SampleMapping & mapping)
+{
+  return [&mapping](std::int64_t first, std::int64_t count, void * out) {
+    const std::array<double, 9> & toIndex = mapping.displacementToIndex;
+    std::vector<double>           vectors(3 * static_cast<std::size_t>(count));
+    mapping.preciseDisplacement(first, count, vectors.data());
+    auto * moves = static_cast<kernels::i64 *>(out);
+    for (const double * u = vectors.data(); u != vectors.data() + vectors.size(); u += 3)
+    {
+      for (int r = 0; r < 3; ++r)
+      {
+        const double move = toIndex[3 * r] * u[0] + toIndex[3 * r + 1] * u[1] + toIndex[3 * r + 2] * u[2];
+        *moves++ = ToFixedPoint(move > -FarthestVoxel ? std::min(move, FarthestVoxel) : -FarthestVoxel);
+      }
+    }
+  };
+}
+
 int
 DividedUp(std::int64_t a, std::int64_t b)
 {
@@ -329,8 +353,19 @@ SampleSet::SendMapping(const SampleMapping & mapping, Forces forces)
   }
   if (mapping.displacement)
   {
-    FillExactly(m_Queue, m_Arrays.displacement, 3 * sizeof(float), CountOf(m_Fixed.virtualSize), mapping.displacement);
+    const bool isPrecise = this->MovesPrecisely(mapping);
+    FillExactly(m_Queue,
+                m_Arrays.displacement,
+                3 * (isPrecise ? sizeof(kernels::i64) : sizeof(float)),
+                CountOf(m_Fixed.virtualSize),
+                isPrecise ? MakeMoveFiller(mapping) : mapping.displacement);
   }
+}
+
+bool
+SampleSet::MovesPrecisely(const SampleMapping & mapping) const
+{
+  return this->IsPrecise() && mapping.preciseDisplacement && CountOf(m_Fixed.virtualSize) <= MostVoxelsMovedPrecisely;
 }
 
 SampleProblem
@@ -364,6 +399,7 @@ SampleSet::MakeProblem(const SampleMapping & mapping, Forces forces, double scal
   }
   a.pointCount = static_cast<int>(m_Fixed.pointCount);
   a.splineOrder = m_Moving.splineOrder;
+  a.movesPrecisely = this->MovesPrecisely(mapping);
   a.variant = FindVariant(mapping, forces);
   problem.maps = MakeMaps(mapping.toMoving, scaledRange);
   return problem;

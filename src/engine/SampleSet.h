@@ -124,6 +124,9 @@ public:
   GetDeviceBytes() const;
 
 private:
+  /** Whether vectors of a displacement field are kept in fixed point. */
+  bool
+  MovesPrecisely(const SampleMapping & mapping) const;
   int
   FindVariant(const SampleMapping & mapping, Forces forces) const;
   kernels::SampleMaps

@@ -136,7 +136,7 @@ private:
       }
       if (isValid)
       {
-        AddMoments(task, pair, sums);
+        AddMoments(variant, task, pair, sums);
         if (TaskFindsForces(task))
         {
           FindPairWeights(&a, task, &pair, gradient, weights);
@@ -167,10 +167,20 @@ private:
     sums.FinishRow();
   }
 
-  template <typename TTask>
+  template <typename TVariant, typename TTask>
   static void
-  AddMoments(TTask task, const ValuePair & pair, PairSums & sums)
+  AddMoments(TVariant variant, TTask task, const ValuePair & pair, PairSums & sums)
   {
+    if (VariantHas(variant, SamplesArePrecise))
+    {
+      FloatAndRest moments[MostMoments];
+      FindPreciseMoments(task, &pair, moments);
+      for (int s = 0; s < MomentCount(task); ++s)
+      {
+        sums.moments[s] += double{ moments[s].value } + moments[s].rest;
+      }
+      return;
+    }
     float moments[MostMoments];
     FindMoments(task, &pair, moments);
     for (int s = 0; s < MomentCount(task); ++s)

@@ -37,6 +37,43 @@ AddExactly(float value, float * sum, float * rest)
   *rest += (before - (after - added)) + (value - added);
 }
 
+/** A number of some 48 bits: what a float holds of it, and what that leaves. */
+typedef struct FloatAndRest
+{
+  float value;
+  float rest;
+} FloatAndRest;
+
+/** Of an integer, in a unit that is a power of two. */
+GPUREG_FUNCTION FloatAndRest
+SplitInteger(i64 number, float unit)
+{
+  FloatAndRest split;
+  const float  value = (float)number;
+  split.value = value * unit;
+  split.rest = (float)(number - (i64)value) * unit;
+  return split;
+}
+
+/** a·b but for the product of the rests. A sum with 0, not a product, is what its rest is found of: nothing a compiler may
+ *  merge with an addition that follows. */
+GPUREG_FUNCTION FloatAndRest
+MultiplyExactly(FloatAndRest a, FloatAndRest b)
+{
+  FloatAndRest product;
+  product.value = MultiplyAddOnce(a.value, b.value, 0.0f);
+  product.rest = MultiplyAddOnce(a.value, b.value, -product.value) + (a.value * b.rest + a.rest * b.value);
+  return product;
+}
+
+/** sum + rest += number, both of some 48 bits. */
+GPUREG_FUNCTION void
+AddWithRest(FloatAndRest number, float * sum, float * rest)
+{
+  AddExactly(number.value, sum, rest);
+  *rest += number.rest;
+}
+
 /** AddForce for a few samples, whose forces may cancel but for a thousandth: 2·ForceSumCount floats, the rests last. */
 GPUREG_FUNCTION void
 AddForceExactly(float * sums, const float * force, const float * x)

@@ -39,6 +39,41 @@ MixFixed(i64 a, i64 b, i64 fraction)
   return a + MultiplyFixed(b - a, fraction);
 }
 
+/** What a displacement field moves a position by, at a voxel, … */
+GPUREG_FUNCTION void
+MovePrecisely(const SampleVolumes * v, i64 voxel, i64 * position)
+{
+  for (int r = 0; r < 3; ++r)
+  {
+    position[r] += v->preciseDisplacement[3 * voxel + r];
+  }
+}
+
+/** … and between voxels. */
+GPUREG_FUNCTION void
+MovePreciselyBetween(const SampleVolumes * v, const VolumeShape * shape, const i64 * point, i64 * position)
+{
+  const PreciseCell cell = FindPreciseCell(shape, point);
+  for (int r = 0; r < 3; ++r)
+  {
+    i64 moves[8];
+    for (int corner = 0; corner < 8; ++corner)
+    {
+      const i64 node = cell.offset + ((corner & 1) ? shape->stride[0] : 0) + ((corner & 2) ? shape->stride[1] : 0) +
+                       ((corner & 4) ? shape->stride[2] : 0);
+      moves[corner] = v->preciseDisplacement[3 * node + r];
+    }
+    for (int axis = 0, count = 4; axis < 3; ++axis, count /= 2)
+    {
+      for (int pair = 0; pair < count; ++pair)
+      {
+        moves[pair] = MixFixed(moves[2 * pair], moves[2 * pair + 1], cell.fraction[axis]);
+      }
+    }
+    position[r] += moves[0];
+  }
+}
+
 /** Trilinear interpolation. */
 GPUREG_FUNCTION i64
 InterpolateFixed(GPUREG_GLOBAL const i64 * volume, const VolumeShape * shape, const i64 * position)

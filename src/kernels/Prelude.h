@@ -64,6 +64,13 @@ MultiplyAdd(double a, double b, double c)
   return a * b + c;
 }
 
+/** a·b + c, rounded once everywhere. */
+inline float
+MultiplyAddOnce(float a, float b, float c)
+{
+  return std::fma(a, b, c);
+}
+
 /** The four floats from p on, which need not be aligned. */
 inline float4
 LoadFloat4(const float * p)

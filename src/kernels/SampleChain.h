@@ -42,6 +42,32 @@ InterpolateDisplacement(const SampleArguments * a, const SampleVolumes * v, Line
   }
 }
 
+/** Whether the displacement field is kept as what it moves positions by. */
+GPUREG_FUNCTION int
+MovesPrecisely(int variant, const SampleArguments * a)
+{
+  return VariantHas(variant, SamplesArePrecise) && a->movesPrecisely;
+}
+
+/** Adds to a position what the displacement field moves the sample by that a walk is at, where that is so kept. */
+GPUREG_FUNCTION void
+MoveSamplePrecisely(int                     variant,
+                    const SampleArguments * a,
+                    const SampleVolumes *   v,
+                    const LaneWalk *        walk,
+                    const i64 *             virtualPosition,
+                    i64 *                   position)
+{
+  if (!VariantHas(variant, SamplesArePoints))
+  {
+    MovePrecisely(v, walk->sample, position);
+  }
+  else if (IsPositionInside(&a->virtualShape, virtualPosition))
+  {
+    MovePreciselyBetween(v, &a->virtualShape, virtualPosition, position);
+  }
+}
+
 /** d_0 of the sample that a walk is at: what the displacement field moves it by, in the units of where that leads. */
 GPUREG_FUNCTION void
 FindFirstDisplacement(int                     variant,
@@ -52,6 +78,16 @@ FindFirstDisplacement(int                     variant,
                       float *                 d)
 {
   float u[3] = { 0.0f, 0.0f, 0.0f };
+  if (MovesPrecisely(variant, a))
+  {
+    i64 move[3] = { 0, 0, 0 };
+    MoveSamplePrecisely(variant, a, v, walk, virtualPosition, move);
+    for (int r = 0; r < 3; ++r)
+    {
+      d[r] = (float)move[r] * GPUREG_FIXED_UNIT;
+    }
+    return;
+  }
   if (!VariantHas(variant, SamplesArePoints))
   {
     ReadDisplacement(v, walk->sample, u);
@@ -149,6 +185,11 @@ DisplaceSample(int variant, const SampleArguments * a, const SampleVolumes * v, 
   float d[3] = { 0.0f, 0.0f, 0.0f };
   i64   virtualPosition[3];
   FindVirtualPosition(variant, a, v, walk, virtualPosition);
+  if (MovesPrecisely(variant, a) && !VariantHas(variant, SamplesAreChained))
+  {
+    MoveSamplePrecisely(variant, a, v, walk, virtualPosition, position);
+    return;
+  }
   if (VariantHas(variant, SamplesAreDisplaced))
   {
     FindFirstDisplacement(variant, a, v, walk, virtualPosition, d);

@@ -59,10 +59,11 @@ typedef struct SampleArguments
   int         variant;      /* or-ed flags of the above */
   int         tileCount[3]; /* the domain's cut into chunks, see SamplePartition.h */
   int         tileDepth;
-  int         missingRows; /* from the last slice of a stacked grid, see SamplePartition.h, … */
-  int         stackedRows; /* … and the rows of its slices; 0 for a grid that is not stacked */
-  int         partCount;   /* of the chain */
-  int forcesFollowChain;   /* forces are derivatives by where the chain's first grid is entered, not by moving points */
+  int         missingRows;    /* from the last slice of a stacked grid, see SamplePartition.h, … */
+  int         stackedRows;    /* … and the rows of its slices; 0 for a grid that is not stacked */
+  int         movesPrecisely; /* the displacement field is kept as preciseDisplacement */
+  int         partCount;      /* of the chain */
+  int forcesFollowChain; /* forces are derivatives by where the chain's first grid is entered, not by moving points */
 } SampleArguments;
 
 /** The rest of it, for which 32 bits are too few. Each member lies at a multiple of its size. */
@@ -99,6 +100,7 @@ typedef struct SampleVolumes
   GPUREG_GLOBAL const i64 *       preciseMoving;  /* instead of moving and quads, where the variant is precise */
   GPUREG_GLOBAL const i64 *       preciseCoefficients;
   GPUREG_GLOBAL const i64 *       preciseFixedValues;
+  GPUREG_GLOBAL const i64 *       preciseDisplacement; /* instead of displacement: 3 a virtual voxel, as positions */
   GPUREG_GLOBAL const u64 *       movingBins; /* of each voxel: its bin and those of its 7 next ones, a byte each */
   GPUREG_GLOBAL const ChainPart * chainParts;
   GPUREG_GLOBAL const float4 *    chainVectors;

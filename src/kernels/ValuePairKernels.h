@@ -10,15 +10,20 @@ GPUREG_NAMESPACE_BEGIN
 GPUREG_FUNCTION void
 AddMoments(int variant, int task, const ValuePair * pair, float * sums)
 {
-  float moments[MostMoments];
-  FindMoments(task, pair, moments);
-  for (int s = 0; s < MomentCount(task); ++s)
+  if (VariantHas(variant, SamplesArePrecise))
   {
-    if (VariantHas(variant, SamplesArePrecise))
+    FloatAndRest moments[MostMoments];
+    FindPreciseMoments(task, pair, moments);
+    for (int s = 0; s < MomentCount(task); ++s)
     {
-      AddExactly(moments[s], sums + s, sums + MomentCount(task) + s);
+      AddWithRest(moments[s], sums + s, sums + MomentCount(task) + s);
     }
-    else
+  }
+  else
+  {
+    float moments[MostMoments];
+    FindMoments(task, pair, moments);
+    for (int s = 0; s < MomentCount(task); ++s)
     {
       sums[s] += moments[s];
     }

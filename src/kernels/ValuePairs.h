@@ -56,8 +56,15 @@ typedef struct ValuePair
 {
   float fixed;
   float moving;
-  float difference; /* fixed - moving, where both are in one unit */
+  float difference;   /* fixed - moving, where both are in one unit */
+  i64   preciseFixed; /* where the variant is precise: in the units of its integers */
+  i64   preciseMoving;
 } ValuePair;
+
+/** Where the variant is precise, moments are of such integers in units of 2^46: they lose nothing to a scale, and no float
+ *  overflows. */
+#define GPUREG_BITS_OF_MOMENTS 46
+#define GPUREG_UNIT_OF_MOMENTS 1.4210854715202004e-14f
 
 GPUREG_FUNCTION int
 MeasureOfTask(int task)
@@ -129,6 +136,8 @@ FindPair(int                   variant,
     {
       return 0;
     }
+    pair->preciseFixed = fixed;
+    pair->preciseMoving = moving;
     pair->fixed = (float)fixed * maps->unitsToFixedValues;
     pair->moving = (float)moving * maps->unitsToValues;
     pair->difference = (float)(fixed - moving) * maps->unitsToValues;
@@ -139,6 +148,8 @@ FindPair(int                   variant,
   }
   else
   {
+    pair->preciseFixed = 0;
+    pair->preciseMoving = 0;
     pair->fixed = v->fixedValues[sample];
     if (!(isAlongMoving ? SampleMovingValueAndGradient(variant, &a->samples, maps, v, position, &pair->moving, gradient)
                         : SampleMovingValue(variant, &a->samples, maps, v, position, &pair->moving)))
@@ -175,6 +186,32 @@ FindMoments(int task, const ValuePair * pair, float * moments)
   else
   {
     moments[MomentOfDifferences] = measure == PairsMeanAbsoluteDifferences ? LargerOf(d, -d) : d * d;
+  }
+}
+
+/** The same where the variant is precise. A float's square is known to 6e-8, and of few samples a sum shows that. */
+GPUREG_FUNCTION void
+FindPreciseMoments(int task, const ValuePair * pair, FloatAndRest * moments)
+{
+  const int measure = MeasureOfTask(task);
+  moments[MomentOfCount].value = 1.0f;
+  moments[MomentOfCount].rest = 0.0f;
+  if (measure == PairsCorrelation)
+  {
+    const FloatAndRest fixed = SplitInteger(pair->preciseFixed, GPUREG_UNIT_OF_MOMENTS);
+    const FloatAndRest moving = SplitInteger(pair->preciseMoving, GPUREG_UNIT_OF_MOMENTS);
+    moments[MomentOfFixed] = fixed;
+    moments[MomentOfMoving] = moving;
+    moments[MomentOfFixedSquares] = MultiplyExactly(fixed, fixed);
+    moments[MomentOfMovingSquares] = MultiplyExactly(moving, moving);
+    moments[MomentOfProducts] = MultiplyExactly(fixed, moving);
+  }
+  else
+  {
+    const i64          difference = pair->preciseFixed - pair->preciseMoving;
+    const i64          distance = difference < 0 ? -difference : difference;
+    const FloatAndRest d = SplitInteger(distance, GPUREG_UNIT_OF_MOMENTS);
+    moments[MomentOfDifferences] = measure == PairsMeanAbsoluteDifferences ? d : MultiplyExactly(d, d);
   }
 }
 

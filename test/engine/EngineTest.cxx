@@ -7,6 +7,7 @@
 #include "Geometry.h"
 #include "Position.h"
 #include "Interpolation.h"
+#include "TransformChain.h"
 #include "ForceSums.h"
 #include "Samples.h"
 #include "Histogram.h"

@@ -7,10 +7,12 @@
 #include "Geometry.h"
 #include "Position.h"
 #include "Interpolation.h"
+#include "TransformChain.h"
 #include "ForceSums.h"
 #include "Samples.h"
-#include "SamplePartition.h"
 #include "PreciseSamples.h"
+#include "SampleChain.h"
+#include "SamplePartition.h"
 #include "Histogram.h"
 #include "MattesSample.h"
 #include "MattesPrecise.h"
@@ -416,6 +418,47 @@ TEST(PreciseInterpolationTest, LinearIsTrilinear)
   }
 }
 
+/** A field's vectors are interpolated as values are. */
+TEST(PreciseInterpolationTest, DisplacementsAreTrilinear)
+{
+  for (const VolumeShape & shape : Shapes)
+  {
+    Repeat(100, [&](Random & random) {
+      std::vector<i64> components[3], field;
+      for (auto & component : components)
+      {
+        component = DrawVolume(random, shape, i64{ 1 } << 61);
+      }
+      for (std::size_t voxel = 0; voxel < components[0].size(); ++voxel)
+      {
+        for (const auto & component : components)
+        {
+          field.push_back(component[voxel]);
+        }
+      }
+      SampleVolumes volumes{};
+      volumes.preciseDisplacement = field.data();
+      i64 point[3];
+      for (int d = 0; d < 3; ++d)
+      {
+        point[d] = DrawIndex(random, shape.size[d]);
+      }
+      i64 position[3] = { One, -Half, 7 };
+      MovePreciselyBetween(&volumes, &shape, point, position);
+      EXPECT_EQ(position[0] - One, InterpolateFixed(components[0].data(), &shape, point));
+      EXPECT_EQ(position[1] + Half, InterpolateFixed(components[1].data(), &shape, point));
+      EXPECT_EQ(position[2] - 7, InterpolateFixed(components[2].data(), &shape, point));
+      const i64 voxel = DrawBetween(random, 0, static_cast<i64>(components[0].size()) - 1);
+      i64       moved[3] = { 0, 0, 0 };
+      MovePrecisely(&volumes, voxel, moved);
+      for (int d = 0; d < 3; ++d)
+      {
+        EXPECT_EQ(moved[d], components[d][voxel]);
+      }
+    });
+  }
+}
+
 TEST(PreciseInterpolationTest, VoxelsAreTheirValues)
 {
   for (const VolumeShape & shape : Shapes)
@@ -577,6 +620,26 @@ TEST(ForceSumsTest, NothingIsLostOfSumsThatNearlyCancel)
   });
   // Or the test would show nothing.
   EXPECT_GT(misses, 0);
+}
+
+/** Two floats hold 48 bits of each factor; of their product the rests' is left out, 2^-48 of it, and its rest rounds by as
+ *  much. */
+TEST(ForceSumsTest, ProductsKeepWhatAFloatCannotHold)
+{
+  const float unit = std::ldexp(1.0f, -46);
+  Repeat(1000, [unit](Random & random) {
+    const i64          a = DrawOfBits(random, 60);
+    const i64          b = DrawOfBits(random, 60);
+    const FloatAndRest splitA = SplitInteger(a, unit);
+    const FloatAndRest splitB = SplitInteger(b, unit);
+    const long double  exactA = std::ldexp(static_cast<long double>(a), -46);
+    const long double  exact = exactA * std::ldexp(static_cast<long double>(b), -46);
+    const FloatAndRest product = MultiplyExactly(splitA, splitB);
+    EXPECT_LE(std::abs(static_cast<double>(static_cast<long double>(splitA.value) + splitA.rest - exactA)),
+              std::ldexp(std::abs(static_cast<double>(exactA)), -47));
+    EXPECT_LE(std::abs(static_cast<double>(static_cast<long double>(product.value) + product.rest - exact)),
+              std::ldexp(std::abs(static_cast<double>(exact)), -45));
+  });
 }
 
 /** Products of 2^-13 whose sums, below 2^17, round by up to 2^-7 a time, and by less than 2^3 in all. */

@@ -56,17 +56,17 @@ DrawGridOfOrder(int order, Random & random)
   return grid;
 }
 
-/** A request of nothing but what is folded, of a region that does not begin at 0. */
-gpureg::ResampleRequest
-DrawRequest(Random & random)
+/** A grid without its chain, of a region that does not begin at 0. */
+gpureg::ChainedGrid
+DrawGrid(Random & random)
 {
-  gpureg::ResampleRequest request;
-  request.size = { 9, 8, 7 };
-  request.firstOutput = { 3, -2, 5 };
-  request.firstInput = { -4, 1, 2 };
-  request.outputToPoint = DrawMap(random);
-  request.pointToInput = DrawMap(random);
-  return request;
+  gpureg::ChainedGrid grid;
+  grid.size = { 9, 8, 7 };
+  grid.firstOutput = { 3, -2, 5 };
+  grid.firstInput = { -4, 1, 2 };
+  grid.outputToPoint = DrawMap(random);
+  grid.pointToInput = DrawMap(random);
+  return grid;
 }
 
 /** \param index of the region */
@@ -83,14 +83,14 @@ ExpectAt(const gpureg::kernels::FixedMap & map, const std::array<int, 3> & index
 
 /** The point of an index of the region. */
 Vector3
-GetPoint(const gpureg::ResampleRequest & request, const std::array<int, 3> & index)
+GetPoint(const gpureg::ChainedGrid & grid, const std::array<int, 3> & index)
 {
   Vector3 whole;
   for (std::size_t d = 0; d < 3; ++d)
   {
-    whole[d] = static_cast<double>(request.firstOutput[d] + index[d]);
+    whole[d] = static_cast<double>(grid.firstOutput[d] + index[d]);
   }
-  return Apply(request.outputToPoint, whole);
+  return Apply(grid.outputToPoint, whole);
 }
 
 Vector3
@@ -105,22 +105,22 @@ TEST(FoldedChain, LinearPartsAreOneMap)
 {
   ForEachSeed(11, 20, [&](std::uint64_t seed) {
     Random                      random(seed);
-    gpureg::ResampleRequest     request = DrawRequest(random);
+    gpureg::ChainedGrid         grid = DrawGrid(random);
     const std::vector<IndexMap> maps{ DrawMap(random), DrawMap(random), DrawMap(random) };
     for (const IndexMap & map : maps)
     {
-      request.transform.Append(map);
+      grid.transform.Append(map);
     }
-    const FoldedChain folded = gpureg::FoldChain(request);
+    const FoldedChain folded = gpureg::FoldChain(grid);
     EXPECT_TRUE(folded.parts.empty());
     for (const auto & index : Indices)
     {
-      Vector3 point = GetPoint(request, index);
+      Vector3 point = GetPoint(grid, index);
       for (const IndexMap & map : maps)
       {
         point = Apply(map, point);
       }
-      ExpectAt(folded.toInput, index, Subtract(Apply(request.pointToInput, point), request.firstInput));
+      ExpectAt(folded.toInput, index, Subtract(Apply(grid.pointToInput, point), grid.firstInput));
     }
   });
 }
@@ -129,20 +129,20 @@ TEST(FoldedChain, LinearPartsAreOneMap)
 TEST(FoldedChain, GridsAreThePartsThatAreLeft)
 {
   ForEachSeed(12, 20, [&](std::uint64_t seed) {
-    Random                  random(seed);
-    gpureg::ResampleRequest request = DrawRequest(random);
-    const auto              before = DrawMap(random), between = DrawMap(random), alsoBetween = DrawMap(random);
-    const auto              behind = DrawMap(random);
-    const auto              spline = DrawGridOfOrder(3, random);
-    auto                    field = DrawGridOfOrder(1, random);
+    Random              random(seed);
+    gpureg::ChainedGrid grid = DrawGrid(random);
+    const auto          before = DrawMap(random), between = DrawMap(random), alsoBetween = DrawMap(random);
+    const auto          behind = DrawMap(random);
+    const auto          spline = DrawGridOfOrder(3, random);
+    auto                field = DrawGridOfOrder(1, random);
     field.kind = gpureg::GridKind::Field;
-    request.transform.Append(before);
-    request.transform.Append(spline);
-    request.transform.Append(between);
-    request.transform.Append(alsoBetween);
-    request.transform.Append(field);
-    request.transform.Append(behind);
-    const FoldedChain folded = gpureg::FoldChain(request);
+    grid.transform.Append(before);
+    grid.transform.Append(spline);
+    grid.transform.Append(between);
+    grid.transform.Append(alsoBetween);
+    grid.transform.Append(field);
+    grid.transform.Append(behind);
+    const FoldedChain folded = gpureg::FoldChain(grid);
     ASSERT_EQ(folded.parts.size(), 2u);
     EXPECT_EQ(folded.parts[0].kind, gpureg::kernels::ChainPartIsSpline);
     EXPECT_EQ(folded.parts[0].order, 3);
@@ -154,19 +154,19 @@ TEST(FoldedChain, GridsAreThePartsThatAreLeft)
     for (const auto & index : Indices)
     {
       // Undisplaced, by the affine maps alone.
-      const Vector3 atSpline = Apply(before, GetPoint(request, index));
+      const Vector3 atSpline = Apply(before, GetPoint(grid, index));
       const Vector3 atField = Apply(alsoBetween, Apply(between, atSpline));
       ExpectAt(folded.parts[0].toGrid, index, Apply(spline.toGrid, atSpline));
       ExpectAt(folded.parts[1].toGrid, index, Apply(field.toGrid, atField));
-      const Vector3 atEnd = Apply(request.pointToInput, Apply(behind, atField));
-      ExpectAt(folded.toInput, index, Subtract(atEnd, request.firstInput));
+      const Vector3 atEnd = Apply(grid.pointToInput, Apply(behind, atField));
+      ExpectAt(folded.toInput, index, Subtract(atEnd, grid.firstInput));
 
       // Displaced by u at the first grid and by v at the second.
       const auto displaced = [](const Vector3 & point, const Vector3 & by) {
         return Vector3{ point[0] + by[0], point[1] + by[1], point[2] + by[2] };
       };
       const Vector3   moved = Apply(alsoBetween, Apply(between, displaced(atSpline, u)));
-      const Vector3   movedEnd = Apply(request.pointToInput, Apply(behind, displaced(moved, v)));
+      const Vector3   movedEnd = Apply(grid.pointToInput, Apply(behind, displaced(moved, v)));
       const Vector3   d = gpureg::Multiply(folded.vectorMatrices[0], u);
       const Vector3   movedInGrid = Apply(field.toGrid, moved);
       const Vector3   inGrid = Apply(field.toGrid, atField);

@@ -24,6 +24,7 @@
 #include "itkTranslationTransform.h"
 #include "itkVersorRigid3DTransform.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <tuple>
@@ -37,6 +38,14 @@ namespace gpuregtest
 constexpr double EdgeDistance = 1e-6;
 /** The same for the ends of the histogram's range, as a part of it: values are floats, too. */
 constexpr double RangeDistance = 5e-7;
+
+/** The same for the edges of a joint histogram of nearest bins, where one sample that is counted elsewhere shows: what
+ * interpolation in floats, or an interpolated float, takes from a value, as a part of the range; and where values are of more
+ * digits what a position's 2^-32 voxel do. */
+constexpr double BinDistance = 2e-7;
+constexpr double PreciseBinDistance = 2e-9;
+/** The same of a voxel's own value, which is rounded once. */
+constexpr double VoxelBinDistance = 7e-8;
 
 /** Draws linear transforms about a centre. */
 template <unsigned int VDimension>
@@ -235,7 +244,8 @@ public:
     {
       MakePoints();
     }
-    if (!IsFlat())
+    m_IsNearEdge = HasVoxelNearBinEdge();
+    if (!IsFlat() && !m_IsNearEdge)
     {
       DrawTransform();
     }
@@ -754,9 +764,41 @@ private:
     return ranges;
   }
 
+  /** Whether a value is closer than a part of the range to the edge between two bins of a joint histogram. */
+  bool
+  IsNearBinEdge(double value, const Ranges & range, double distance) const
+  {
+    const double inner = static_cast<double>(m_Case.bins) - 5;
+    const double place = inner * (value - range.low) / (range.high - range.low);
+    return std::abs(place - std::floor(place) - 0.5) < inner * distance;
+  }
+
+  /** Whether values are what a joint histogram of floats rounds. */
+  bool
+  HasFloatBins() const
+  {
+    return m_Case.measure == Measure::JointHistogram && m_Case.many;
+  }
+
+  /** Whether there is a voxel whose own value, read without interpolation, rounding may turn: no transform leads away from
+   * it. */
+  bool
+  HasVoxelNearBinEdge() const
+  {
+    if (!HasFloatBins() || m_Case.interpolation != Interpolation::Nearest)
+    {
+      return false;
+    }
+    const Ranges         range = FindRanges(*m_Moving, m_MovingMask);
+    const TPixel * const values = m_Moving->GetBufferPointer();
+    return std::any_of(values, values + m_Moving->GetBufferedRegion().GetNumberOfPixels(), [&](double value) {
+      return IsNearBinEdge(value, range, VoxelBinDistance);
+    });
+  }
+
   /** Whether there is a sample for which a step of EdgeDistance changes whether it is valid, whether its gradient is, or
-   * which voxel is nearest; or one of RangeDistance, whether its value is in the histogram's range. All in double
-   * precision, by ITK's own objects. */
+   * which voxel is nearest; or one of RangeDistance, whether its value is in the histogram's range; or one of BinDistance,
+   * which bin it is counted in. All in double precision, by ITK's own objects. */
   bool
   FindSampleNearEdge() const
   {
@@ -769,6 +811,8 @@ private:
     const bool overshoots = m_Case.interpolation == Interpolation::BSpline;
     const bool lowMatters = overshoots || range.low > range.least;
     const bool highMatters = overshoots || range.high < range.greatest;
+    const bool binMatters = m_Case.measure == Measure::JointHistogram && m_Case.interpolation != Interpolation::Nearest;
+    const double ofBin = HasFloatBins() || !m_Case.doublePixels ? BinDistance : PreciseBinDistance;
 
     for (const PointType & virtualPoint : GetVirtualPoints())
     {
@@ -784,12 +828,13 @@ private:
           isNear = isNear || GetNearest(Step(point, d, EdgeDistance)) != GetNearest(Step(point, d, -EdgeDistance));
         }
       }
-      if ((lowMatters || highMatters) && !isNear && (decisions & 1u))
+      if ((lowMatters || highMatters || binMatters) && !isNear && (decisions & 1u))
       {
         const double value = interpolator->Evaluate(point);
         const bool   isExact = !overshoots && (value == range.low || value == range.high); // a voxel's own value
         isNear = !isExact && ((lowMatters && std::abs(value - range.low) < distance) ||
                               (highMatters && std::abs(value - range.high) < distance));
+        isNear = isNear || (binMatters && IsNearBinEdge(value, range, ofBin));
       }
       if (isNear)
       {

@@ -49,13 +49,14 @@ protected:
            (c.measure == Measure::Mattes && c.bins > 5 && std::abs(result.itk.value) < 1e-2);
   }
 
-  /** Makes the case and compares; once more, with other images, where that says nothing. */
+  /** Makes the case and compares; once more, with other images, where that says nothing.
+   *  \param ofValue how far values may be apart, relatively. */
   void
-  Check(MetricCase c)
+  Check(MetricCase c, double ofValue = 1e-5)
   {
     MakePossible(c);
     MetricComparison result;
-    for (int attempt = 0; attempt == 0 || (attempt < 4 && IsEmpty(c, result)); ++attempt)
+    for (int attempt = 0; attempt == 0 || (attempt < 8 && IsEmpty(c, result)); ++attempt)
     {
       c.seed += attempt * 1000000;
       m_Redrawn += attempt > 0;
@@ -63,7 +64,7 @@ protected:
       ASSERT_NO_THROW(result = c.dimension == 2 ? Compare<2>(c, GetParam()) : Compare<3>(c, GetParam()));
     }
     SCOPED_TRACE(::testing::PrintToString(c));
-    ASSERT_FALSE(IsEmpty(c, result)) << "four times, a comparison that would say nothing";
+    ASSERT_FALSE(IsEmpty(c, result)) << "eight times, a comparison that would say nothing";
     EXPECT_TRUE(result.isOnDevice);
     EXPECT_EQ(result.ours.validPoints, result.itk.validPoints);
     if (c.measure == Measure::Mattes && c.bins == 5)
@@ -75,18 +76,19 @@ protected:
       EXPECT_NEAR(GetNorm(result.itk.derivative), 0.0, 1e-12);
       return;
     }
-    // What is left to rounding: of displacements, 2e-7 voxel at 4 voxels; of many samples' values, 4e-6 bin at 100 bins.
+    // What is left to rounding: of many samples' displacements, 2e-7 voxel at 4 voxels; of their values, 4e-6 bin at 100 bins.
     // Forces that nearly cancel show it: one case in 500 with many samples is beyond 1e-5, of 1600 the worst was 2.6e-5.
-    EXPECT_NEAR(result.ours.value, result.itk.value, 1e-5 * std::abs(result.itk.value));
-    EXPECT_NEAR(result.ours.valueAlone, result.itk.valueAlone, 1e-5 * std::abs(result.itk.valueAlone));
+    EXPECT_NEAR(result.ours.value, result.itk.value, ofValue * std::abs(result.itk.value));
+    EXPECT_NEAR(result.ours.valueAlone, result.itk.valueAlone, ofValue * std::abs(result.itk.valueAlone));
 
     // A force of the neighborhood correlation is the larger the flatter its neighborhood is, and what displacements are
     // rounded by with it.
     const bool isCoarse = c.many || c.measure == Measure::NeighborhoodCorrelation;
     ASSERT_EQ(result.ours.derivative.size(), result.itk.derivative.size());
-    if (c.measure == Measure::JointHistogram && c.bins == 6)
+    if (c.measure == Measure::JointHistogram && (c.bins == 6 || GetNorm(result.itk.derivative) == 0.0))
     {
-      // Values lie in two bins, and ITK takes no slope in the first and the last half of either.
+      // Values lie in two bins, and ITK takes no slope in the first and the last half of either; or nothing but the
+      // background, of the first half bin, is sampled where there is a gradient.
       EXPECT_EQ(GetNorm(result.ours.derivative), 0.0);
       EXPECT_EQ(GetNorm(result.itk.derivative), 0.0);
       return;

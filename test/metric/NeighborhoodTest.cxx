@@ -148,9 +148,29 @@ protected:
   }
 };
 
-/** A volume of the engine's own, without ITK: fixed and moving values are functions of the voxel. */
+/** A displacement of about a voxel. */
+template <typename TComponent>
+gpureg::Filler
+MakeDisplacements()
+{
+  return [](std::int64_t first, std::int64_t count, void * out) {
+    for (std::int64_t i = 0; i < 3 * count; ++i)
+    {
+      static_cast<TComponent *>(out)[i] =
+        static_cast<TComponent>(static_cast<float>(std::sin(0.01 * static_cast<double>(3 * first + i))));
+    }
+  };
+}
+
+/** A volume of the engine's own, without ITK: fixed and moving values are functions of the voxel.
+ *  \param change makes of the mapping what it is. */
+template <typename TChange>
 gpureg::NeighborhoodResult
-AskEngine(const std::string & device, std::size_t slabBytes, gpureg::Forces forces, std::vector<float> & kept)
+AskEngine(const std::string &  device,
+          std::size_t          slabBytes,
+          gpureg::Forces       forces,
+          std::vector<float> & kept,
+          const TChange &      change)
 {
   const gpureg::Size                    size{ 17, 13, 41 };
   gpureg::NeighborhoodCorrelationMetric engine(device);
@@ -184,6 +204,8 @@ AskEngine(const std::string & device, std::size_t slabBytes, gpureg::Forces forc
   gpureg::SampleMapping mapping;
   mapping.toMoving.matrix = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
   mapping.toMoving.offset = { 0.3, -0.7, 1.2 };
+  mapping.displacementToIndex = { 0.9, 0.1, 0, -0.1, 0.9, 0, 0, 0, 0.7 };
+  change(mapping);
   gpureg::NeighborhoodTerms terms;
   terms.radius = { 2, 1, 3 };
   terms.epsilon = std::numeric_limits<double>::epsilon();
@@ -197,6 +219,12 @@ AskEngine(const std::string & device, std::size_t slabBytes, gpureg::Forces forc
                       onOneThread);
   }
   return result;
+}
+
+gpureg::NeighborhoodResult
+AskEngine(const std::string & device, std::size_t slabBytes, gpureg::Forces forces, std::vector<float> & kept)
+{
+  return AskEngine(device, slabBytes, forces, kept, [](const gpureg::SampleMapping &) {});
 }
 } // namespace
 
@@ -254,6 +282,28 @@ TEST_P(NeighborhoodTest, SlabsGiveWhatOneGives)
                                std::vector<double>(forces[0].begin(), forces[0].end())),
               1e-6);
   }
+}
+
+/** As a field is sent that is too large for the other way, or of which nobody knows more digits. */
+TEST_P(NeighborhoodTest, DisplacementsInFloatGiveTheSame)
+{
+  std::vector<float>               forces[2];
+  const gpureg::NeighborhoodResult inFloat =
+    AskEngine(GetParam(), 1 << 30, gpureg::Forces::OfEachSample, forces[0], [](gpureg::SampleMapping & mapping) {
+      mapping.displacement = MakeDisplacements<float>();
+    });
+  const gpureg::NeighborhoodResult inFixedPoint =
+    AskEngine(GetParam(), 1 << 30, gpureg::Forces::OfEachSample, forces[1], [](gpureg::SampleMapping & mapping) {
+      mapping.displacement = MakeDisplacements<float>();
+      mapping.preciseDisplacement = MakeDisplacements<double>();
+    });
+  EXPECT_GT(inFloat.count, 6000.0);
+  EXPECT_EQ(inFloat.count, inFixedPoint.count);
+  EXPECT_NE(forces[0], forces[1]);
+  EXPECT_NEAR(inFloat.correlations, inFixedPoint.correlations, 1e-6 * inFixedPoint.correlations);
+  EXPECT_LE(GetRelativeError(std::vector<double>(forces[0].begin(), forces[0].end()),
+                             std::vector<double>(forces[1].begin(), forces[1].end())),
+            1e-5);
 }
 
 /** Without neighbours everything is flat, and what is larger than the grid is as large as it. */

@@ -155,6 +155,28 @@ TEST_P(PairEquivalenceTest, ManySamples)
   }
 }
 
+/** Of few samples a value is ITK's but for what rounding leaves of positions, 2^-32 voxel. */
+TEST_P(PairEquivalenceTest, PreciseValues)
+{
+  for (const Motion motion : { Motion::Translation, Motion::Affine, Motion::MovingInitial, Motion::Field })
+  {
+    for (const Measure measure : Measures)
+    {
+      for (const unsigned int dimension : { 2u, 3u })
+      {
+        MetricCase c;
+        c.measure = measure;
+        c.motion = motion;
+        c.dimension = dimension;
+        c.doublePixels = true;
+        c.sampling = motion == Motion::MovingInitial ? Sampling::FixedPoints : Sampling::Dense;
+        MakeFit(c);
+        Check(c, 1e-9);
+      }
+    }
+  }
+}
+
 TEST_P(PairEquivalenceTest, RandomSetUps)
 {
   CheckRandomCases(20261123, [this](std::uint64_t seed) { CheckRandomCase(seed); });
