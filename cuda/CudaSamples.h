@@ -28,14 +28,17 @@ constexpr int TargetChunks = 528;
 
 // Kernels are compiled for the plain case over a grid, …
 constexpr int PlainVariant = ReadsQuads;
+// … over a small one, …
+constexpr int PlainPreciseVariant = SamplesArePrecise;
 // … over points, …
 constexpr int PlainPointsVariant = SamplesArePrecise | SamplesArePoints;
 // … and, looking the rest of their variant up at run time, for all that are not precise (points always are), …
 constexpr int AnyVariant = -1;
 // … and all that are, whose integers take more registers. …
 constexpr int PreciseVariant = -2;
-// … Those of chains are by themselves: their arrays would take others' registers. …
+// … Those of chains are by themselves, in floats and in integers: their arrays would take others' registers. …
 constexpr int ChainedVariant = -4;
+constexpr int PreciseChainedVariant = -5;
 // … A metric that weighs the border has two more: the plain case with that, and all that are not precise.
 constexpr int PlainBorderVariant = ReadsQuads | WeighsBorder;
 constexpr int BorderVariant = -3;
@@ -47,26 +50,36 @@ template <int VVariant>
 __device__ __forceinline__ int
 VariantOf(const SampleArguments & a)
 {
-  return VVariant == PreciseVariant ? a.variant | SamplesArePrecise
-         : VVariant == AnyVariant
-           ? a.variant & ~(SamplesArePrecise | SamplesArePoints | WeighsBorder | SamplesAreChained)
-         : VVariant == ChainedVariant
-           ? (a.variant & ~(SamplesArePrecise | SamplesArePoints | WeighsBorder)) | SamplesAreChained
-         : VVariant == BorderVariant ? (a.variant & ~(SamplesArePrecise | SamplesArePoints)) | WeighsBorder
-                                     : VVariant;
+  constexpr int special = SamplesArePrecise | SamplesArePoints | WeighsBorder | SamplesAreChained;
+  switch (VVariant)
+  {
+    case PreciseVariant:
+      return (a.variant & ~SamplesAreChained) | SamplesArePrecise;
+    case PreciseChainedVariant:
+      return a.variant | SamplesArePrecise | SamplesAreChained;
+    case AnyVariant:
+      return a.variant & ~special;
+    case ChainedVariant:
+      return (a.variant & ~special) | SamplesAreChained;
+    case BorderVariant:
+      return (a.variant & ~(SamplesArePrecise | SamplesArePoints)) | WeighsBorder;
+    default:
+      return VVariant;
+  }
 }
 
 /** Batches are of linear maps. */
 constexpr bool
 CanBeBatched(int variant)
 {
-  return variant != ChainedVariant;
+  return variant != ChainedVariant && variant != PreciseChainedVariant;
 }
 
 constexpr bool
 IsPrecise(int variant)
 {
-  return variant == PreciseVariant || variant == PlainPointsVariant;
+  return variant == PlainPreciseVariant || variant == PlainPointsVariant || variant == PreciseVariant ||
+         variant == PreciseChainedVariant;
 }
 
 /** Calls work with the one of them that a variant belongs to. */
@@ -91,13 +104,18 @@ WithVariant(int variant, const TWork & work)
   {
     work(std::integral_constant<int, PlainVariant>{});
   }
+  else if (variant == PlainPreciseVariant)
+  {
+    work(std::integral_constant<int, PlainPreciseVariant>{});
+  }
   else if (variant == PlainPointsVariant)
   {
     work(std::integral_constant<int, PlainPointsVariant>{});
   }
   else if (variant & SamplesArePrecise)
   {
-    work(std::integral_constant<int, PreciseVariant>{});
+    variant & SamplesAreChained ? work(std::integral_constant<int, PreciseChainedVariant>{})
+                                : work(std::integral_constant<int, PreciseVariant>{});
   }
   else if (variant & SamplesAreChained)
   {
@@ -114,7 +132,13 @@ template <typename TArguments, typename TWork>
 void
 WithEachVariant(const TWork & work)
 {
-  for (const int variant : { PlainVariant, PlainPointsVariant, 0, int{ SamplesArePrecise }, int{ SamplesAreChained } })
+  for (const int variant : { PlainVariant,
+                             PlainPreciseVariant,
+                             PlainPointsVariant,
+                             0,
+                             SamplesArePrecise | MovingHasMask,
+                             int{ SamplesAreChained },
+                             SamplesArePrecise | SamplesAreChained })
   {
     WithVariant<TArguments>(variant, work);
   }

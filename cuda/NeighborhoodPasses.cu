@@ -47,7 +47,8 @@ WithPreciseVariant(int variant, const TWork & work)
     case FieldForceVariant:
       return work(std::integral_constant<int, FieldForceVariant>{});
     default:
-      return work(std::integral_constant<int, PreciseVariant>{});
+      return variant & SamplesAreChained ? work(std::integral_constant<int, PreciseChainedVariant>{})
+                                         : work(std::integral_constant<int, PreciseVariant>{});
   }
 }
 
@@ -154,7 +155,11 @@ public:
     CheckCuda(cudaDeviceGetAttribute(&m_LocalBytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, queue.GetDevice()),
               "asking for the size of shared memory",
               queue.GetDeviceName());
-    for (const int variant : { LinearVariant, FieldVariant, FieldForceVariant, PreciseVariant })
+    for (const int variant : { LinearVariant,
+                               FieldVariant,
+                               FieldForceVariant,
+                               SamplesArePrecise | MovingHasMask,
+                               SamplesArePrecise | SamplesAreChained })
     {
       WithPreciseVariant(variant, [this](auto constant) {
         CheckCuda(cudaFuncSetAttribute(CorrelateTilesKernel<constant.value>,

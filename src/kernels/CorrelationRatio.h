@@ -20,9 +20,7 @@ enum
   /** Of a chunk alone, see ReadChunk; where samples weigh less near the border, how many there are. */
   CorrelationRatioRest = 3,
   CorrelationRatioPoints = 3,
-  /** Nothing: with an odd number of cells, the bins' counters are in all banks of local memory, not in every fourth. */
-  CorrelationRatioPadding = 4,
-  CorrelationRatioColumns = 5
+  CorrelationRatioColumns = 4
 };
 
 /** In a chunk's 32 bits, Σ Y and Σ Y² are known to 2^-18. That shows in the derivative where the moving values nearly follow
@@ -280,7 +278,7 @@ JoinCounters(const CorrelationRatioArguments * a, int column, u32 counted, u32 c
   {
     return (u64)(count >> CorrelationRatioCountShift) * ((u64)a->histogram.countUnit << CorrelationRatioRestBits);
   }
-  if (column == CorrelationRatioRest || column == CorrelationRatioPadding)
+  if (column == CorrelationRatioRest)
   {
     return 0;
   }
@@ -309,13 +307,12 @@ ReadChunk(
 GPUREG_FUNCTION void
 JoinRow(int variant, const CorrelationRatioArguments * a, const u32 * counters, const u32 * low, u64 * cells)
 {
-  for (int k = 0; k < WindowCells; ++k)
+  for (int k = 0; k < CorrelationRatioColumns; ++k)
   {
     cells[k] = CountsHalves(variant)
                  ? ((u64)counters[k] << 16) + low[k]
                  : JoinCounters(a, k, counters[k], counters[CorrelationRatioCount], counters[CorrelationRatioRest]);
   }
-  cells[CorrelationRatioPadding] = 0;
 }
 
 /** What the sample at a position adds to its fixed bin's cells, in the unit of ReadChunk; 0 if it is not valid. */

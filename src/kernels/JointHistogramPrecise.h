@@ -69,6 +69,17 @@ CountSample(int                             variant,
   }
 }
 
+/** Counts at a distance t, in units of 2^-32 of a bin, from the middle one's own place: none, where they are no more than what
+ *  a place's last digits make of them. A value at the very place of an empty bin, the largest for one, has none by ITK, too. */
+GPUREG_FUNCTION i64
+InterpolatePreciseBins(i64 before, i64 middle, i64 behind, i64 t)
+{
+  const i64 slope = t >= 0 ? behind - middle : middle - before;
+  const i64 count = middle + MultiplyFixed(slope, t);
+  const i64 unknown = ((slope < 0 ? -slope : slope) >> 29) + 1;
+  return count > unknown ? count : 0;
+}
+
 /** FindForce. Differences of the table's entries are taken before they become floats. */
 GPUREG_FUNCTION int
 FindPreciseForce(int                             variant,
@@ -105,11 +116,10 @@ FindPreciseForce(int                             variant,
   const i64                before = MixFixed(own[-1], next[-1], s);
   const i64                middle = MixFixed(own[0], next[0], s);
   const i64                behind = MixFixed(own[1], next[1], s);
-  const i64                joint = middle + MultiplyFixed(t >= 0 ? behind - middle : middle - before, t);
-  const i64                marginal =
-    marginals[0] + MultiplyFixed(t >= 0 ? marginals[1] - marginals[0] : marginals[0] - marginals[-1], t);
-  const float jointSlope = below * (float)(middle - before) + above * (float)(behind - middle);
-  const float marginalSlope =
+  const i64                joint = InterpolatePreciseBins(before, middle, behind, t);
+  const i64                marginal = InterpolatePreciseBins(marginals[-1], marginals[0], marginals[1], t);
+  const float              jointSlope = below * (float)(middle - before) + above * (float)(behind - middle);
+  const float              marginalSlope =
     below * (float)(marginals[0] - marginals[-1]) + above * (float)(marginals[1] - marginals[0]);
   const float weight = JointForce((float)joint, jointSlope, (float)marginal, marginalSlope);
   for (int r = 0; r < 3; ++r)

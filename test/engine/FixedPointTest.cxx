@@ -840,9 +840,9 @@ TEST(CorrelationRatioTableTest, APreciseChunkIsReadAsItWasCounted)
   const int        cells = a.histogram.rows * CorrelationRatioColumns;
   std::vector<u32> counters(4 * static_cast<std::size_t>(cells));
   Random           random(5);
-  for (std::size_t n = 0; n < counters.size(); ++n)
+  for (u32 & counter : counters)
   {
-    counters[n] = n % CorrelationRatioColumns == CorrelationRatioPadding ? 0 : static_cast<u32>(random());
+    counter = static_cast<u32>(random());
   }
   for (int chunk = 0; chunk < 2; ++chunk)
   {

@@ -600,11 +600,8 @@ private:
     for (unsigned int d = 0; d < VDimension; ++d)
     {
       grid.start[d] = 0;
-      if (grid.size[d] > 1)
-      {
-        grid.size[d] = (3 * grid.size[d]) / 4 + d;
-        grid.spacing[d] *= 2.6;
-      }
+      grid.spacing[d] *= 2.6;
+      grid.size[d] = grid.size[d] > 1 ? (3 * grid.size[d]) / 4 + d : 1;
     }
     if (!isSlice)
     {
