@@ -115,6 +115,9 @@ struct MetricComparison
   bool isNearEdge = false;
   /** Whether a mask leaves little but the background. */
   bool isFlat = false;
+  /** Of a joint histogram of many samples, whose values are floats: how far ITK's own derivative moves, relatively, where
+   * moving values change by what that takes from them. */
+  double sensitivity = 0;
 };
 
 template <unsigned int VDimension>

@@ -312,6 +312,43 @@ public:
     return InitializeAndAsk(metric);
   }
 
+  /** Whether values are what a joint histogram of floats rounds. */
+  bool
+  HasFloatBins() const
+  {
+    return m_Case.measure == Measure::JointHistogram && m_Case.many;
+  }
+
+  /** How far a metric's derivative moves, relatively, where each moving value, but for the ends of the range, changes by
+   * BinDistance. ITK divides by a marginal, which in some of its versions is the other image's: where that is empty but for
+   * what interpolation leaves of a neighbour, forces are as large as places' distance from the empty bin is small. */
+  template <typename TMetric>
+  double
+  FindSensitivity(const Answer & answer)
+  {
+    const Ranges                      range = FindRanges(*m_Moving, m_MovingMask);
+    const double                      step = BinDistance * (range.high - range.low);
+    const typename ImageType::Pointer unchanged = m_Moving;
+    double                            most = 0;
+    for (int draw = 0; draw < 4; ++draw)
+    {
+      m_Moving = ImageType::New();
+      m_Moving->CopyInformation(unchanged);
+      m_Moving->SetRegions(unchanged->GetBufferedRegion());
+      m_Moving->Allocate();
+      std::transform(unchanged->GetBufferPointer(),
+                     unchanged->GetBufferPointer() + unchanged->GetBufferedRegion().GetNumberOfPixels(),
+                     m_Moving->GetBufferPointer(),
+                     [&](double value) {
+                       const bool isEnd = value == range.low || value == range.high;
+                       return static_cast<TPixel>(isEnd ? value : value + (m_Random() % 2 == 0 ? step : -step));
+                     });
+      most = std::max(most, GetRelativeError(Evaluate(*TMetric::New()).derivative, answer.derivative));
+    }
+    m_Moving = unchanged;
+    return most;
+  }
+
   std::size_t
   GetNumberOfSamples() const
   {
@@ -770,13 +807,6 @@ private:
     return std::abs(place - std::floor(place) - 0.5) < inner * distance;
   }
 
-  /** Whether values are what a joint histogram of floats rounds. */
-  bool
-  HasFloatBins() const
-  {
-    return m_Case.measure == Measure::JointHistogram && m_Case.many;
-  }
-
   /** Whether there is a voxel whose own value, read without interpolation, rounding may turn: no transform leads away from
    * it. */
   bool
@@ -902,7 +932,7 @@ private:
 /** Asks TOurs and TTheirs. */
 template <typename TOurs, typename TTheirs, typename TSetUp>
 MetricComparison
-CompareMetrics(const TSetUp & setUp, const std::string & deviceName)
+CompareMetrics(TSetUp & setUp, const std::string & deviceName)
 {
   const auto ours = TOurs::New();
   if constexpr (std::is_base_of<itk::MattesMutualInformationImageToImageMetricv4<typename TOurs::FixedImageType,
@@ -922,6 +952,10 @@ CompareMetrics(const TSetUp & setUp, const std::string & deviceName)
   }
   comparison.itk = setUp.Evaluate(*theirs);
   comparison.ours = setUp.Evaluate(*ours);
+  if (setUp.HasFloatBins())
+  {
+    comparison.sensitivity = setUp.template FindSensitivity<TTheirs>(comparison.itk);
+  }
   comparison.samples = setUp.GetNumberOfSamples();
   comparison.isOnDevice = ours->GetEvaluationStatistics().launches > 0;
   return comparison;
@@ -932,7 +966,7 @@ MetricComparison
 CompareImages(const MetricCase & c, const std::string & deviceName)
 {
   using ImageType = TestImage<TPixel, VDimension>;
-  const MetricSetUp<TPixel, VDimension> setUp(c);
+  MetricSetUp<TPixel, VDimension> setUp(c);
   switch (c.measure)
   {
     case Measure::MeanSquares:
