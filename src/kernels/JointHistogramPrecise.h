@@ -6,11 +6,13 @@
 
 GPUREG_NAMESPACE_BEGIN
 
-/** A value's place among the bins, and half a bin more, in units of 2^-32. */
+/** A value's place among the bins, and half a bin more, in units of 2^-32. To the nearest: the largest value is on the last
+ *  bin, and just before it there would be a little of its neighbour's marginal where its own is 0. */
 GPUREG_FUNCTION i64
 FindPrecisePlace(const SampleMaps * maps, i64 value)
 {
-  return (MultiplyFixed(value, maps->valuesPerUnit) >> 16) + ((i64)JointHistogramPadding << 32) + GPUREG_FIXED_HALF;
+  const i64 fromFirst = (MultiplyFixed(value, maps->valuesPerUnit) + ((i64)1 << 15)) >> 16;
+  return fromFirst + ((i64)JointHistogramPadding << 32) + GPUREG_FIXED_HALF;
 }
 
 GPUREG_FUNCTION int
