@@ -125,12 +125,15 @@ JointForce(float joint, float jointSlope, float marginal, float marginalSlope)
            : 0.0f;
 }
 
-/** Three neighbours' value at a fraction t of the middle one, t = 1/2 being its own place, and slope. */
+/** Three neighbours' value at a fraction t of the middle one, t = 1/2 being its own place, and slope. None, where it is no more
+ *  than what a place's last digits make of it, up to 3e-5: a value at the very place of an empty bin has none by ITK, too. */
 GPUREG_FUNCTION float
 InterpolateBins(float before, float middle, float behind, float t, float below, float above, float * slope)
 {
+  const float rise = t >= 0.5f ? behind - middle : middle - before;
+  const float value = MultiplyAdd(t - 0.5f, rise, middle);
   *slope = below * (middle - before) + above * (behind - middle);
-  return MultiplyAdd(t - 0.5f, t >= 0.5f ? behind - middle : middle - before, middle);
+  return value > LargerOf(rise, -rise) * 3e-5f ? value : 0.0f;
 }
 
 /** Pass 2: the force of the sample at a position, from its fixed bin's row of the table; 0 if it has none. */

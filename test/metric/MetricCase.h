@@ -115,8 +115,8 @@ struct MetricComparison
   bool isNearEdge = false;
   /** Whether a mask leaves little but the background. */
   bool isFlat = false;
-  /** Of a joint histogram of many samples, whose values are floats: how far ITK's own derivative moves, relatively, where
-   * moving values change by what that takes from them. */
+  /** Where floats may show (MetricSetUp::IsSensitive): how far ITK's own derivative moves, relatively, where moving values
+   * change by what a float takes from them. */
   double sensitivity = 0;
 };
 

@@ -319,6 +319,15 @@ public:
     return m_Case.measure == Measure::JointHistogram && m_Case.many;
   }
 
+  /** Whether what is computed in floats may show more than a derivative's own tolerance: of such a joint histogram, and of a
+   * neighborhood correlation behind grids, whose vectors are floats, where neighborhoods are nearly flat. */
+  bool
+  IsSensitive() const
+  {
+    return HasFloatBins() ||
+           (m_Case.measure == Measure::NeighborhoodCorrelation && m_Case.motion >= Motion::FieldThenAffine);
+  }
+
   /** How far a metric's derivative moves, relatively, where each moving value, but for the ends of the range, changes by
    * BinDistance. ITK divides by a marginal, which in some of its versions is the other image's: where that is empty but for
    * what interpolation leaves of a neighbour, forces are as large as places' distance from the empty bin is small. */
@@ -952,7 +961,7 @@ CompareMetrics(TSetUp & setUp, const std::string & deviceName)
   }
   comparison.itk = setUp.Evaluate(*theirs);
   comparison.ours = setUp.Evaluate(*ours);
-  if (setUp.HasFloatBins())
+  if (setUp.IsSensitive())
   {
     comparison.sensitivity = setUp.template FindSensitivity<TTheirs>(comparison.itk);
   }
