@@ -102,7 +102,7 @@ public:
     }
     if (lack.empty() && route == MetricRoute::ThroughITK)
     {
-      lack = std::string(m_Metric.m_MovingTransform->GetNameOfClass()) + " with such parts, or optimised there,";
+      lack = std::string(m_Metric.m_MovingTransform->GetNameOfClass()) + " of such parts, or in such an order,";
     }
     if (lack.empty())
     {
