@@ -146,16 +146,12 @@ public:
   std::vector<MeasureType>
   EvaluateCandidates(const std::vector<ParametersType> & candidates, const TOnDevice & onDevice)
   {
-    this->CheckIsInitialized();
-    const MetricCandidates<TMetric> batch(m_Metric, candidates);
-    batch.Check();
-    std::vector<MeasureType> values(candidates.size(), std::numeric_limits<MeasureType>::quiet_NaN());
-    if (this->FindLack().empty() && GPURegistrationGeometry::IsLinear(*m_Metric.m_MovingTransform))
-    {
-      this->OnDevice([&] { values = onDevice(batch.MakeMaps()); });
-    }
-    batch.EvaluateRest(values);
-    return values;
+    return this->EvaluateAfter(candidates, [&](const auto & batch, auto & values) {
+      if (this->FindLack().empty() && GPURegistrationGeometry::IsLinear(*m_Metric.m_MovingTransform))
+      {
+        this->OnDevice([&] { values = onDevice(batch.MakeMaps()); });
+      }
+    });
   }
 
   /** The same of a metric whose engine gives the mutual information of each.
@@ -183,9 +179,7 @@ public:
   std::vector<MeasureType>
   EvaluateEach(const std::vector<ParametersType> & candidates)
   {
-    return this->EvaluateCandidates(candidates, [](const std::vector<gpureg::IndexMap> & maps) {
-      return std::vector<MeasureType>(maps.size(), std::numeric_limits<MeasureType>::quiet_NaN());
-    });
+    return this->EvaluateAfter(candidates, [](const auto &, auto &) {});
   }
 
   /** Calls throughITK() with the images that ITK's classes want. */
@@ -346,6 +340,20 @@ public:
   }
 
 private:
+  /** The values of candidates: those that begin(batch, values) has found, and then, one by one, those that are still NaN. */
+  template <typename TBegin>
+  std::vector<MeasureType>
+  EvaluateAfter(const std::vector<ParametersType> & candidates, const TBegin & begin)
+  {
+    this->CheckIsInitialized();
+    const MetricCandidates<TMetric> batch(m_Metric, candidates);
+    batch.Check();
+    std::vector<MeasureType> values(candidates.size(), std::numeric_limits<MeasureType>::quiet_NaN());
+    begin(batch, values);
+    batch.EvaluateRest(values);
+    return values;
+  }
+
   void
   CheckIsInitialized() const
   {
