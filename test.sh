@@ -7,15 +7,21 @@ cd "$(dirname "$0")"
 . tools/setup.sh
 shared=../shared
 
-# Beside the first build, which is what users get: its warnings in half of the time.
-quick_build=(-DCMAKE_BUILD_TYPE=Release "-DCMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG")
+# configure_quickly FOLDER [ARGUMENTS]: against another ITK than the first build, which is what users get: its warnings in a
+# part of the time. What knows no ITK is taken from the first build.
+configure_quickly() {
+  local folder=$1 launcher="$PWD/tools/take-object.sh;engine;$PWD/build;$PWD/$1"
+  shift
+  mkdir -p "$folder"
+  configure -G Ninja -S . -B "$folder" -DCMAKE_BUILD_TYPE=Release "-DCMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG" \
+            "-DCMAKE_CXX_COMPILER_LAUNCHER=$launcher" "-DCMAKE_CUDA_COMPILER_LAUNCHER=$launcher" \
+            -DGPURegistration_FEW_STAND_INS=ON "$@"
+}
 
-# One program, with the library, built without a warning against the ITK in $2 and run. $1 names it. No CUDA, whose sources
-# know no ITK.
+# One program, with the library, built without a warning against the ITK in $2 and run. $1 names it.
 register_with_itk() {
   say "ITK $1: without warnings"
-  configure -G Ninja -S . -B "build/versions/$1" -DITK_DIR="$2" "${quick_build[@]}" -DBUILD_EXAMPLES=OFF \
-            -DGPURegistration_USE_CUDA=OFF -DCMAKE_COMPILE_WARNING_AS_ERROR=ON
+  configure_quickly "build/versions/$1" -DITK_DIR="$2" -DBUILD_EXAMPLES=OFF -DCMAKE_COMPILE_WARNING_AS_ERROR=ON
   build "build/versions/$1" RegisterTwoImages
   LD_LIBRARY_PATH=${2%/cmake/*}${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} "build/versions/$1/bin/RegisterTwoImages"
 }
@@ -61,7 +67,7 @@ test_external_module() {
   install_packages castxml swig python3-dev python3-numpy ocl-icd-opencl-dev
   unpack_itk_tree build/python
   tree=$(cat build/python/tree)
-  configure -G Ninja -S . -B build/python -DITK_DIR="$tree" "${quick_build[@]}" \
+  configure_quickly build/python -DITK_DIR="$tree" \
             -DCMAKE_RUNTIME_OUTPUT_DIRECTORY="$PWD/build/python/bin" -DPython3_EXECUTABLE=/usr/bin/python3 \
             -DITK_USE_SYSTEM_CASTXML=ON -DITK_USE_SYSTEM_SWIG=ON -DITK_USE_KWSTYLE=OFF -DITK_USE_CLANG_FORMAT=OFF
   build build/python GPURegistrationPython GPURegistrationHeaderTest1 RegisterTwoImages GPUDeviceTest

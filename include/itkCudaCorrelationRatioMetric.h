@@ -105,6 +105,12 @@ public:
   SetScheme(SchemeEnum scheme);
   itkGetConstMacro(Scheme, SchemeEnum);
 #endif
+  /** The same by its name, such as "ConflictFree".
+   * \throws GPUBadInputError for a name that is none of these. */
+  void
+  SetScheme(const std::string & name);
+  std::string
+  GetSchemeName() const;
 
   /** Of ConflictFree: a group goes through so many samples of one bin at most (Li 2015, section 5.1). 768 by default.
    * \throws GPUBadInputError if it is less than 1. */

@@ -85,6 +85,33 @@ itkCudaCorrelationRatioClass::SetScheme(SchemeEnum scheme)
 
 itkGPUMetricTemplate
 void
+itkCudaCorrelationRatioClass::SetScheme(const std::string & name)
+{
+  for (int n = 0; n < gpureg::NumberOfCorrelationRatioSchemes; ++n)
+  {
+    const auto scheme = static_cast<SchemeEnum>(n);
+    if (name == gpureg::GetName(scheme))
+    {
+      this->SetScheme(scheme);
+      return;
+    }
+  }
+  GPURegistrationDetail::ThrowBadInput(
+    *this,
+    "There is no scheme \"",
+    name,
+    "\". Set GlobalAtomic, GlobalMerge, SharedAtomic, SharedMerge, SharedWarp or ConflictFree.");
+}
+
+itkGPUMetricTemplate
+std::string
+itkCudaCorrelationRatioClass::GetSchemeName() const
+{
+  return gpureg::GetName(m_Scheme);
+}
+
+itkGPUMetricTemplate
+void
 itkCudaCorrelationRatioClass::Initialize()
 {
   m_Face.Initialize(

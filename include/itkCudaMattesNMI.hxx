@@ -26,21 +26,20 @@ itkGPUMetricTemplate
 void
 itkCudaMattesNMIClass::Initialize()
 {
-  m_Face.Initialize(
-    [this] {
-      if (m_Face.IsLeftToParent())
-      {
-        Superclass::Initialize();
-      }
-      else
-      {
-        // Not the Mattes metric's own Initialize(): that one looks for the intensity ranges on one thread.
-        ImageMetricType::Initialize();
-        this->ComputeIntensityRanges();
-      }
-      m_InitializedBins = this->GetNumberOfHistogramBins();
-    },
-    [this] { this->UpdateEngine(true); });
+  m_Face.Initialize([this] { this->ComputeIntensityRanges(); },
+                    [this] {
+                      if (m_Face.IsLeftToParent())
+                      {
+                        Superclass::Initialize();
+                      }
+                      else
+                      {
+                        // Not the Mattes metric's own Initialize(): that one looks for the intensity ranges on one thread.
+                        ImageMetricType::Initialize();
+                      }
+                      m_InitializedBins = this->GetNumberOfHistogramBins();
+                    },
+                    [this] { this->UpdateEngine(true); });
 }
 
 /** Where the joint histogram begins and how wide its bins are, as the Mattes metric has it. */
@@ -50,8 +49,12 @@ itkCudaMattesNMIClass::ComputeIntensityRanges()
 {
   using PDFValueType = typename Superclass::PDFValueType;
   const GPURegistrationDetail::MetricImages<Self> images(*this);
-  const auto                                      fixed = images.ComputeFixedRange();
-  const auto                                      moving = images.ComputeMovingRange();
+  if (!images.AreThere())
+  {
+    return;
+  }
+  const auto fixed = images.ComputeFixedRange();
+  const auto moving = images.ComputeMovingRange();
   const auto inBins = [](double value) { return static_cast<PDFValueType>(value); };
   images.CheckRange("fixed", { inBins(fixed.first), inBins(fixed.second) });
   images.CheckRange("moving", { inBins(moving.first), inBins(moving.second) });

@@ -133,7 +133,7 @@ itkGPUNeighborhoodCorrelationClass::GetValueAndDerivativeExecute() const
 {
   m_Face.Evaluate([this](GPURegistrationDetail::MetricRoute route) { this->EvaluateOnDevice(route); },
                   [this] { Superclass::GetValueAndDerivativeExecute(); },
-                  this->FindWhatTheDeviceLacks());
+                  [this] { return this->FindWhatTheDeviceLacks(); });
 }
 
 itkGPUMetricTemplate

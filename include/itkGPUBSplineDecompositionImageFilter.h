@@ -50,6 +50,7 @@ protected:
   ~GPUBSplineDecompositionImageFilter() override = default;
 
 private:
+  friend class GPUVolume::Engine;
   static constexpr bool IsOfKnownTypes = GPUVolume::AreOfKnownTypes<TInputImage, TOutputImage> &&
                                          std::is_floating_point<GPUVolume::ComponentType<TOutputImage>>::value;
 

@@ -11,18 +11,9 @@ template <typename TInputImage, typename TOutputImage>
 void
 GPUBSplineDecompositionImageFilter<TInputImage, TOutputImage>::GenerateData()
 {
-  const auto onDevice = [this] {
-    if constexpr (IsOfKnownTypes)
-    {
-      this->GenerateDataOnDevice();
-    }
-  };
-  m_Engine.Generate(*this,
-                    IsOfKnownTypes,
-                    "Images of these types are not decomposed on a device.",
-                    "Filter a smaller image.",
-                    onDevice,
-                    [this] { Superclass::GenerateData(); });
+  m_Engine.Generate(*this, "Images of these types are not decomposed on a device.", "Filter a smaller image.", [this] {
+    Superclass::GenerateData();
+  });
 }
 
 template <typename TInputImage, typename TOutputImage>

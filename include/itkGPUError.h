@@ -14,7 +14,8 @@ namespace itk
  *
  * - GPUOutOfMemoryError: a device, or a limit that was set for it, has no room;
  * - GPUDeviceLostError: the device computes nothing more for this process;
- * - GPUBadInputError: what was set is wrong, on every device;
+ * - GPUBadInputError: what was set is wrong, on every device; of which
+ *   - GPUNoOverlapError: a metric has no sample where the transform leads;
  * - GPUUnsupportedError: this device, or this module, cannot compute it.
  *
  * Whatever else a device fails in is a GPUError of no kind. ITK's own classes, from which this module's are derived,
@@ -85,6 +86,23 @@ public:
   GetNameOfClass() const override
   {
     return "GPUBadInputError";
+  }
+};
+
+/** \class GPUNoOverlapError
+ * \brief No sample of a metric is valid where the transform leads: the images do not overlap, or masks leave nothing of
+ * the overlap. Another position may do.
+ * \ingroup GPURegistration
+ */
+class GPURegistration_EXPORT GPUNoOverlapError : public GPUBadInputError
+{
+public:
+  using GPUBadInputError::GPUBadInputError;
+
+  const char *
+  GetNameOfClass() const override
+  {
+    return "GPUNoOverlapError";
   }
 };
 

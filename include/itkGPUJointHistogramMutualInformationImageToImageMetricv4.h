@@ -151,6 +151,9 @@ private:
   UpdateEngine(bool isInitializing) const;
   void
   EvaluateOnDevice(GPURegistrationDetail::MetricRoute route) const;
+  /** What ITK's class makes at Initialize(), for its own evaluations. */
+  void
+  InitializeParent() const;
   void
   EvaluateThroughITK() const;
   void

@@ -53,6 +53,21 @@ itkGPUJointHistogramClass::Initialize()
                         this->UpdateEngine(true);
                       }
                     });
+  if (m_Face.IsForITK() || m_InitializedBins > gpureg::JointHistogramMetric::MostBins)
+  {
+    this->InitializeParent();
+  }
+}
+
+itkGPUMetricTemplate
+void
+itkGPUJointHistogramClass::InitializeParent() const
+{
+  if (!m_ParentIsInitialized)
+  {
+    const_cast<Self *>(this)->Superclass::Initialize();
+    m_ParentIsInitialized = true;
+  }
 }
 
 itkGPUMetricTemplate
@@ -77,10 +92,9 @@ itkGPUJointHistogramClass::CheckHistogram() const
                                          variance,
                                          ". Set 0, for none, or a finite number.");
   }
-  // Whether they are there is the parent's to say.
-  if (this->m_FixedImage.IsNotNull() && this->m_MovingImage.IsNotNull())
+  const GPURegistrationDetail::MetricImages<Self> images(*this);
+  if (images.AreThere())
   {
-    const GPURegistrationDetail::MetricImages<Self> images(*this);
     images.CheckRange("fixed", images.ComputeMaskedFixedRange());
     images.CheckRange("moving", images.ComputeMovingRange());
   }
@@ -225,21 +239,18 @@ itkGPUJointHistogramClass::GetValueAndDerivativeExecute() const
 {
   m_Face.CheckBins(this->GetNumberOfHistogramBins(), m_InitializedBins);
   m_Face.Evaluate([this](GPURegistrationDetail::MetricRoute route) { this->EvaluateOnDevice(route); },
-                  [this] { this->EvaluateThroughITK(); });
+                  [this] { this->EvaluateThroughITK(); },
+                  [this] {
+                    constexpr auto most = gpureg::JointHistogramMetric::MostBins;
+                    return m_InitializedBins > most ? "A joint histogram of more than " + std::to_string(most) + " bins"
+                                                    : std::string();
+                  });
 }
 
 itkGPUMetricTemplate
 void
 itkGPUJointHistogramClass::EvaluateOnDevice(GPURegistrationDetail::MetricRoute route) const
 {
-  if (m_InitializedBins > gpureg::JointHistogramMetric::MostBins)
-  {
-    m_Use.WarnOnce(*this,
-                   "A joint histogram of more than " + std::to_string(gpureg::JointHistogramMetric::MostBins) +
-                     " bins is computed by ITK's own class, on the host.");
-    m_Face.CallITK([this] { this->EvaluateThroughITK(); });
-    return;
-  }
   this->UpdateEngine(false);
   gpureg::JointHistogramOptions options;
   options.smoothing = this->MakeSmoothing();
@@ -289,8 +300,8 @@ itkGPUJointHistogramClass::EvaluateThroughITK() const
   auto * const self = const_cast<Self *>(this);
   if (!m_ParentIsInitialized)
   {
-    self->Superclass::Initialize();
-    m_ParentIsInitialized = true;
+    m_Face.WarnIfRefilled("the range of values");
+    this->InitializeParent();
   }
   Superclass::InitializeForIteration();
   if (this->GetComputeDerivative())

@@ -23,18 +23,16 @@ template <typename TInputImage, typename TOutputImage>
 void
 GPUMultiResolutionPyramidImageFilter<TInputImage, TOutputImage>::GenerateData()
 {
-  const auto onDevice = [this] {
-    if constexpr (GeneratorType::IsOfKnownTypes)
-    {
-      GeneratorType(*this, m_Engine).Generate();
-    }
-  };
-  m_Engine.Generate(*this,
-                    GeneratorType::IsOfKnownTypes,
-                    "Pyramids of these images are not made on a device.",
-                    "Filter a smaller image.",
-                    onDevice,
-                    [this] { Superclass::GenerateData(); });
+  m_Engine.Generate(*this, "Pyramids of these images are not made on a device.", "Filter a smaller image.", [this] {
+    Superclass::GenerateData();
+  });
+}
+
+template <typename TInputImage, typename TOutputImage>
+void
+GPUMultiResolutionPyramidImageFilter<TInputImage, TOutputImage>::GenerateDataOnDevice()
+{
+  GeneratorType(*this, m_Engine).Generate();
 }
 
 } // namespace itk

@@ -52,6 +52,7 @@ protected:
   ~GPURecursiveGaussianImageFilter() override = default;
 
 private:
+  friend class GPUVolume::Engine;
   static constexpr bool IsOfKnownTypes = GPUVolume::AreOfKnownTypes<TInputImage, TOutputImage>;
 
   /** Float is enough where neither side keeps more, and where a double is not cut off to an integer. */

@@ -11,17 +11,9 @@ template <typename TInputImage, typename TOutputImage>
 void
 GPURecursiveGaussianImageFilter<TInputImage, TOutputImage>::GenerateData()
 {
-  const auto onDevice = [this] {
-    if constexpr (IsOfKnownTypes)
-    {
-      this->GenerateDataOnDevice();
-    }
-  };
   m_Engine.Generate(*this,
-                    IsOfKnownTypes,
                     "Images of these types are not smoothed on a device.",
                     "Filter a smaller region, or stream the output.",
-                    onDevice,
                     [this] { Superclass::GenerateData(); });
 }
 

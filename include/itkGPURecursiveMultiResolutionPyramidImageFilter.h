@@ -59,7 +59,12 @@ protected:
   GenerateInputRequestedRegion() override;
 
 private:
+  friend class GPUVolume::Engine;
   using GeneratorType = GPUPyramidGenerator<TInputImage, TOutputImage>;
+  static constexpr bool IsOfKnownTypes = GeneratorType::IsOfKnownTypes;
+
+  void
+  GenerateDataOnDevice();
 
   GPUVolume::Engine m_Engine;
 };

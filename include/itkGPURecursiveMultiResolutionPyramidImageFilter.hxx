@@ -23,26 +23,24 @@ template <typename TInputImage, typename TOutputImage>
 void
 GPURecursiveMultiResolutionPyramidImageFilter<TInputImage, TOutputImage>::GenerateData()
 {
-  const auto onDevice = [this] {
-    if constexpr (GeneratorType::IsOfKnownTypes)
-    {
-      GeneratorType generator(*this, m_Engine);
-      if (this->IsScheduleDownwardDivisible(this->GetSchedule()))
-      {
-        generator.GenerateRecursively();
-      }
-      else
-      {
-        generator.Generate();
-      }
-    }
-  };
-  m_Engine.Generate(*this,
-                    GeneratorType::IsOfKnownTypes,
-                    "Pyramids of these images are not made on a device.",
-                    "Filter a smaller image.",
-                    onDevice,
-                    [this] { Superclass::GenerateData(); });
+  m_Engine.Generate(*this, "Pyramids of these images are not made on a device.", "Filter a smaller image.", [this] {
+    Superclass::GenerateData();
+  });
+}
+
+template <typename TInputImage, typename TOutputImage>
+void
+GPURecursiveMultiResolutionPyramidImageFilter<TInputImage, TOutputImage>::GenerateDataOnDevice()
+{
+  GeneratorType generator(*this, m_Engine);
+  if (this->IsScheduleDownwardDivisible(this->GetSchedule()))
+  {
+    generator.GenerateRecursively();
+  }
+  else
+  {
+    generator.Generate();
+  }
 }
 
 } // namespace itk

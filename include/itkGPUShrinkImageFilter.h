@@ -52,6 +52,7 @@ protected:
   ~GPUShrinkImageFilter() override = default;
 
 private:
+  friend class GPUVolume::Engine;
   static constexpr bool IsOfKnownTypes = GPUVolume::AreOfKnownTypes<TInputImage, TOutputImage>;
 
   /** No digit is lost. */

@@ -17,17 +17,9 @@ template <typename TInputImage, typename TOutputImage>
 void
 GPUShrinkImageFilter<TInputImage, TOutputImage>::GenerateData()
 {
-  const auto onDevice = [this] {
-    if constexpr (IsOfKnownTypes)
-    {
-      this->GenerateDataOnDevice();
-    }
-  };
   m_Engine.Generate(*this,
-                    IsOfKnownTypes,
                     "Images of these types are not shrunk on a device.",
                     "Shrink a smaller region, or stream the output.",
-                    onDevice,
                     [this] { Superclass::GenerateData(); });
 }
 

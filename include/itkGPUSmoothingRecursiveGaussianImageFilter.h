@@ -51,6 +51,7 @@ protected:
   ~GPUSmoothingRecursiveGaussianImageFilter() override = default;
 
 private:
+  friend class GPUVolume::Engine;
   static constexpr bool IsOfKnownTypes = GPUVolume::AreOfKnownTypes<TInputImage, TOutputImage>;
 
   using InternalComponentType = GPUVolume::ComponentType<typename Superclass::RealImageType>;

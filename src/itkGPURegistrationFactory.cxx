@@ -23,8 +23,10 @@ template <typename TAdd>
 void
 AddEachDimension(GPURegistrationFactory & factory, const TAdd & add)
 {
-  add(factory, gpuregfactories::MetricOverrides<2>{});
   add(factory, gpuregfactories::MetricOverrides<3>{});
+#ifndef GPUREG_FEW_STAND_INS
+  add(factory, gpuregfactories::MetricOverrides<2>{});
+#endif
 }
 
 /** Calls add with a factory and the filters' overrides of each pixel type and dimension. */
@@ -67,8 +69,10 @@ GetClasses()
     { "ResampleImageFilter",
       [](Factory & factory) {
         AddEach(factory, [](Factory & f, auto of) { of.AddResample(f); });
-        gpuregfactories::OtherResampleOverrides<2>::Add(factory);
         gpuregfactories::OtherResampleOverrides<3>::Add(factory);
+#ifndef GPUREG_FEW_STAND_INS
+        gpuregfactories::OtherResampleOverrides<2>::Add(factory);
+#endif
       } },
     { "ShrinkImageFilter", [](Factory & factory) { AddEach(factory, [](Factory & f, auto of) { of.AddShrink(f); }); } },
     { "SmoothingRecursiveGaussianImageFilter",

@@ -43,6 +43,16 @@ ThrowBadInput(const Object & object, const TParts &... parts)
   ThrowGPUError(gpureg::BadInputError(""), text.str());
 }
 
+/** \throws GPUNoOverlapError of the same. */
+template <typename... TParts>
+[[noreturn]] void
+ThrowNoOverlap(const Object & object, const TParts &... parts)
+{
+  std::ostringstream text;
+  ((text << NameObject(object)) << ... << parts);
+  throw GPUNoOverlapError(__FILE__, __LINE__, text.str().c_str(), ITK_LOCATION);
+}
+
 /** \throws GPUUnsupportedError of the same. */
 template <typename... TParts>
 [[noreturn]] void

@@ -13,6 +13,9 @@
 
 #include "itkNumericTraits.h"
 
+#include "vnl/vnl_matrix.h"
+#include "vnl/vnl_vector.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -160,6 +163,25 @@ private:
   const TMetric &                     m_Metric;
   const std::vector<ParametersType> & m_Candidates;
 };
+
+/** A metric's GetValues() of the rows of a matrix. */
+template <typename TMetric>
+vnl_vector<double>
+EvaluateRows(const TMetric & metric, const vnl_matrix<double> & candidates)
+{
+  using ParametersType = typename TMetric::MovingTransformType::ParametersType;
+  std::vector<ParametersType> rows;
+  for (unsigned int n = 0; n < candidates.rows(); ++n)
+  {
+    ParametersType row(candidates.columns());
+    std::copy_n(candidates[n], candidates.columns(), row.begin());
+    rows.push_back(row);
+  }
+  const auto         values = metric.GetValues(rows);
+  vnl_vector<double> result(static_cast<unsigned int>(values.size()));
+  std::copy(values.begin(), values.end(), result.begin());
+  return result;
+}
 
 } // namespace GPURegistrationDetail
 } // namespace itk

@@ -69,52 +69,72 @@ public:
     {
       this->LeaveToParent(error);
     }
-    const MetricGradient<TMetric> gradient(m_Metric);
-    m_Input.SetMakesGradient(m_LeftToParent.empty() && gradient.CanBeMadeOn(m_Metric.m_Use.GetDevice().GetName()));
+    bool makesGradient = false;
+    this->OnDevice(
+      [&] { makesGradient = MetricGradient<TMetric>(m_Metric).CanBeMadeOn(m_Metric.m_Use.GetDevice().GetName()); });
+    m_Input.SetMakesGradient(makesGradient && m_LeftToParent.empty());
     {
       const WithoutGradientFilter<TMetric> scope(m_Metric, m_Input.MakesGradient());
       initialize();
     }
-    m_Input.ForgetFixed();
-    if (this->FindLack().empty())
+    m_Input.BeginInitialize();
+    m_IsForITK = !this->FindLack().empty();
+    if (!m_IsForITK)
     {
-      this->OnDevice(update);
+      this->OnDevice([&] {
+        update();
+        m_IsForITK =
+          m_Metric.m_Use.StandsIn() && MetricMapping<TMetric>(m_Metric).ChooseRoute(true) == MetricRoute::ThroughITK;
+      });
+      m_IsForITK = m_IsForITK || this->IsLeftToParent();
     }
     m_IsInitialized = true;
-    if (!this->FindLack().empty())
+    if (m_IsForITK)
     {
       this->MakeGradientImage();
     }
   }
 
-  /** Calls onDevice(route), or, where the device lacks something, warns of that once and calls throughITK().
-   *  \param ownLack what the device lacks for this metric alone; empty if there is nothing. */
+  /** Whether Initialize() has found that ITK's classes will compute derivatives, or all: then what they need is to be made at
+   *  once, of the voxels as they are. */
+  bool
+  IsForITK() const
+  {
+    return m_IsForITK;
+  }
+
+  /** Calls onDevice(route), or, where the device lacks something, warns of that once and calls throughITK(). */
   template <typename TOnDevice, typename TThroughITK>
   void
-  Evaluate(const TOnDevice & onDevice, const TThroughITK & throughITK, const std::string & ownLack = std::string())
+  Evaluate(const TOnDevice & onDevice, const TThroughITK & throughITK)
+  {
+    this->Evaluate(onDevice, throughITK, [] { return std::string(); });
+  }
+
+  /** \param findOwnLack names what the device lacks for this metric alone; empty if there is nothing. */
+  template <typename TOnDevice, typename TThroughITK, typename TFindOwnLack>
+  void
+  Evaluate(const TOnDevice & onDevice, const TThroughITK & throughITK, const TFindOwnLack & findOwnLack)
   {
     this->CheckIsInitialized();
-    const MetricRoute route = MetricMapping<TMetric>(m_Metric).ChooseRoute();
-    std::string       lack = this->FindLack();
-    if (lack.empty())
-    {
-      lack = ownLack;
-    }
-    if (lack.empty() && route == MetricRoute::ThroughITK)
-    {
-      lack = std::string(m_Metric.m_MovingTransform->GetNameOfClass()) + " of such parts, or in such an order,";
-    }
-    if (lack.empty())
-    {
-      this->OnDevice([&] { onDevice(route); });
-      lack = m_LeftToParent;
-    }
-    else if (m_LeftToParent.empty())
-    {
-      m_Metric.m_Use.WarnOnce(m_Metric,
-                              lack + " is not computed on " + m_Metric.m_Use.GetDevice().GetName() +
-                                ": the host computes it through ITK's own classes, which is slower.");
-    }
+    std::string lack;
+    this->OnDevice([&] {
+      const MetricRoute route = MetricMapping<TMetric>(m_Metric).ChooseRoute();
+      lack = this->FindLack();
+      if (lack.empty())
+      {
+        lack = findOwnLack();
+      }
+      if (lack.empty() && route == MetricRoute::ThroughITK)
+      {
+        lack = std::string("This metric by a ") + m_Metric.m_MovingTransform->GetNameOfClass() +
+               " of these parts, in this order,";
+      }
+      if (lack.empty())
+      {
+        onDevice(route);
+      }
+    });
     if (!m_LeftToParent.empty())
     {
       const WithoutDevices scope;
@@ -122,6 +142,12 @@ public:
     }
     else if (!lack.empty())
     {
+      if (!this->IsWithinITKs())
+      {
+        m_Metric.m_Use.WarnOnce(m_Metric,
+                                lack + " is not computed on " + m_Metric.m_Use.GetDevice().GetName() +
+                                  ": the host computes it through ITK's own classes, which is slower.");
+      }
       this->CallITK(throughITK);
     }
   }
@@ -198,23 +224,40 @@ public:
     return !m_LeftToParent.empty();
   }
 
-  /** Makes the moving image's gradient image if a device has made its own instead: of the
-   *  voxels that there are now. */
+  /** Makes the moving image's gradient image if a device has made its own instead: of the voxels that there are now. */
   void
   MakeGradientImage() const
   {
     if (m_IsInitialized && m_Input.MakesGradient() && m_Metric.m_MovingImageGradientImage.IsNull())
     {
+      this->WarnIfRefilled("the moving image's gradient");
       MetricGradient<TMetric>(m_Metric).MakeImage();
     }
   }
 
-  /** Of a metric with bins, before Evaluate.
-   *  \throws GPUBadInputError if they are not those of Initialize(). */
+  /** Before ITK's class makes what it would have made at Initialize(): warns if voxels have changed since, where that is known.
+   *  \param what is made. */
   void
-  CheckBins(SizeValueType bins, SizeValueType initializedBins) const
+  WarnIfRefilled(const std::string & what) const
   {
-    if (m_IsInitialized && bins != initializedBins)
+    if (!m_Input.HasVoxelsOfInitialize())
+    {
+      m_Metric.m_Use.WarnOnce(m_Metric,
+                              "An image was filled with other values after Initialize(): for ITK's own classes, " +
+                                what + " is made of them, where ITK would have made it of those before.");
+    }
+  }
+
+  /** Of a metric with bins, before Evaluate.
+   *  \throws GPUBadInputError if they are not those of Initialize(), but not from a stand-in: its parent class is asked. */
+  void
+  CheckBins(SizeValueType bins, SizeValueType initializedBins)
+  {
+    if (!m_IsInitialized || !m_LeftToParent.empty() || bins == initializedBins)
+    {
+      return;
+    }
+    try
     {
       ThrowBadInput(m_Metric,
                     "The number of histogram bins is ",
@@ -223,23 +266,27 @@ public:
                     initializedBins,
                     " when Initialize() was called. Call it again.");
     }
+    catch (const GPUBadInputError & error)
+    {
+      this->LeaveToParent(error);
+    }
   }
 
-  /** \throws GPUBadInputError if no sample is valid. */
+  /** \throws GPUNoOverlapError if no sample is valid. */
   void
   CheckHasValidPoints(SizeValueType validPoints) const
   {
     if (validPoints == 0)
     {
-      ThrowBadInput(m_Metric,
-                    "All samples map outside moving image buffer. The images do not sufficiently overlap, or a mask "
-                    "leaves nothing of the overlap. Initialize the transform so that they do, for instance with "
-                    "itk::CenteredTransformInitializer.");
+      ThrowNoOverlap(m_Metric,
+                     "All samples map outside moving image buffer. The images do not sufficiently overlap, or a mask "
+                     "leaves nothing of the overlap. Initialize the transform so that they do, for instance with "
+                     "itk::CenteredTransformInitializer.");
     }
   }
 
   /** Makes the engine by makeEngine(name of the device) if the device has changed, or isOther(engine); and sends it what has
-   *  changed since the last time: see MetricInput::Update. */
+   *  changed since the last time: see MetricInput. */
   template <typename TIsOther, typename TMakeEngine, typename TFindScales, typename TDescribe>
   void
   UpdateEngine(const TIsOther &    isOther,
@@ -255,7 +302,14 @@ public:
       m_Input.Forget();
       m_Engine = makeEngine(device);
     }
-    m_Input.Update(*m_Engine, findScales, describe, isInitializing);
+    if (isInitializing)
+    {
+      m_Input.Initialize(*m_Engine, findScales, describe);
+    }
+    else
+    {
+      m_Input.Refresh(*m_Engine, findScales, describe);
+    }
     m_Engine->SetTiming(m_Metric.m_Use.GetMeasuresKernelTime());
   }
 
@@ -282,7 +336,7 @@ public:
       }
       else
       {
-        store.StoreGlobal(MetricMapping<TMetric>(m_Metric).GetFirstPart(),
+        store.StoreGlobal(MetricMapping<TMetric>(m_Metric).GetFirstComponent(),
                           store.SumsByPoints(result, mapping),
                           divisor);
       }
@@ -367,6 +421,13 @@ private:
     }
   }
 
+  /** Whether a metric that it is a part of is left to ITK's class, and has warned of that. */
+  bool
+  IsWithinITKs() const
+  {
+    return m_Metric.m_Use.StandsIn() && IsWithoutDevices();
+  }
+
   /** What the device does not compute; empty if there is nothing. */
   std::string
   FindLack() const
@@ -375,9 +436,9 @@ private:
     {
       return m_LeftToParent;
     }
-    if (m_Metric.m_Use.StandsIn() && IsWithoutDevices())
+    if (this->IsWithinITKs())
     {
-      return "A metric within one that is left to ITK's class";
+      return "A metric that another one is made of, which is left to ITK's class,";
     }
     // Sums here depend on no number of threads: there is nothing to correct. But ITK's numbers are then rounded ones.
     return m_Metric.m_Use.StandsIn() && m_Metric.GetUseFloatingPointCorrection() ? "Floating-point correction"
@@ -423,11 +484,17 @@ private:
     }
   }
 
-  /** \throws the itk::GPUError of what work throws, but of a stand-in's device: see LeaveToParent. */
+  /** Calls work() unless a stand-in's parent class computes.
+   *  \throws the itk::GPUError of what work throws; but of a stand-in only that there is no overlap, which its parent class
+   *  would say, too: see LeaveToParent. */
   template <typename TWork>
   void
   OnDevice(const TWork & work)
   {
+    if (!m_LeftToParent.empty())
+    {
+      return;
+    }
     try
     {
       try
@@ -445,7 +512,7 @@ private:
                         "Out of host memory. Use smaller images, fewer bins or a sampled point set.");
       }
     }
-    catch (const GPUBadInputError &)
+    catch (const GPUNoOverlapError &)
     {
       throw;
     }
@@ -460,6 +527,7 @@ private:
   MetricInput<TMetric>     m_Input;
   std::unique_ptr<TEngine> m_Engine;
   bool                     m_IsInitialized{ false };
+  bool                     m_IsForITK{ false };
   std::string              m_LeftToParent; // why; empty where the device computes
 };
 
@@ -480,11 +548,11 @@ private:
             typename TInternalComputationValueType, \
             typename TMetricTraits>
 
-/** Values of many candidates are not for Python: their type is not wrapped. */
+/** Candidates in a std::vector are not for Python: their type is not wrapped. */
 #ifdef ITK_WRAPPING_PARSER
-#  define itkGPUMetricCandidatesMacro()
+#  define itkGPUMetricCandidateVectorsMacro()
 #else
-#  define itkGPUMetricCandidatesMacro()                                                                                      \
+#  define itkGPUMetricCandidateVectorsMacro()                                                                                \
     /** The value of each of many parameters of the moving transform, those of a linear one in one go on the device: as    \
      * GetValue() gives them, to 1e-6. One that leaves no sample valid has the largest value there is. The transform and   \
      * GetCurrentValue() stay as they are. To be called after Initialize().                                                \
@@ -492,6 +560,14 @@ private:
     std::vector<typename Superclass::MeasureType> GetValues(                                                                 \
       const std::vector<typename Superclass::MovingTransformType::ParametersType> & candidates) const;
 #endif
+
+#define itkGPUMetricCandidatesMacro()                                                                                      \
+  itkGPUMetricCandidateVectorsMacro() /** GetValues() of a matrix that has a candidate in each row, as Python has them. */ \
+    vnl_vector<double>                                                                                                     \
+    GetValuesOfRows(const vnl_matrix<double> & candidates) const                                                           \
+  {                                                                                                                        \
+    return GPURegistrationDetail::EvaluateRows(*this, candidates);                                                         \
+  }
 
 /** The getter of the same name that ITK has where it keeps what it had before. */
 #ifdef ITK_FUTURE_LEGACY_REMOVE

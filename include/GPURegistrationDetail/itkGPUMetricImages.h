@@ -33,12 +33,19 @@ public:
     : m_Metric(metric)
   {}
 
+  /** Whether both are set, without which ITK's own Initialize() throws. */
+  bool
+  AreThere() const
+  {
+    return m_Metric.m_FixedImage.IsNotNull() && m_Metric.m_MovingImage.IsNotNull();
+  }
+
   /** Before ITK's own Initialize(), whose gradient filter an infinity would end the process in.
-   *  \throws GPUBadInputError if an image is empty, or has values that are not finite. */
+   *  \throws as CheckAreFinite */
   void
   UpdateAndCheckAreFinite() const
   {
-    if (m_Metric.m_FixedImage.IsNull() || m_Metric.m_MovingImage.IsNull())
+    if (!this->AreThere())
     {
       return;
     }
@@ -50,6 +57,13 @@ public:
     {
       m_Metric.m_MovingImage->GetSource()->Update();
     }
+    this->CheckAreFinite();
+  }
+
+  /** \throws GPUBadInputError if an image is empty, or has values that are not finite. */
+  void
+  CheckAreFinite() const
+  {
     this->CheckIsFinite(m_Metric.m_FixedImage.GetPointer(), "fixed");
     this->CheckIsFinite(m_Metric.m_MovingImage.GetPointer(), "moving");
   }

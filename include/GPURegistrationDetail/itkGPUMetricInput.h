@@ -34,7 +34,7 @@ namespace GPURegistrationDetail
 /** So many voxels are few enough to be computed precisely; points always are. */
 constexpr SizeValueType FewSamples = 32768;
 
-/** What a metric wants of its fixed samples: their bins. For MetricInput::Update.
+/** What a metric wants of its fixed samples: their bins. For MetricInput.
  *  \param binOf from a fixed value to its bin. */
 template <typename TBinOf>
 auto
@@ -140,9 +140,11 @@ public:
 
   /** The samples are made anew: they are soon made, and what they depend on has many places to change in. */
   void
-  ForgetFixed()
+  BeginInitialize()
   {
     m_ResidentFixed.Forget();
+    m_InitialFixedHash.reset();
+    m_InitialMovingHash.reset();
   }
 
   /** Whether the device makes the moving image's gradient itself: see MetricGradient. */
@@ -158,54 +160,62 @@ public:
     return m_MakesGradient;
   }
 
-  /** Sends the engine what has changed since the last time.
+  /** At the metric's Initialize(): sends the engine what has changed since the last time.
    *  \param findScales gives the metric's scales of the voxels that there are now.
-   *  \param describe sets what the metric wants of the fixed samples: see DescribeByBins.
-   *  \param isInitializing whether the moving image's range and gradient are those of its voxels now. */
+   *  \param describe sets what the metric wants of the fixed samples: see DescribeByBins. */
   template <typename TFindScales, typename TDescribe>
   void
-  Update(gpureg::Metric & engine, const TFindScales & findScales, const TDescribe & describe, bool isInitializing)
+  Initialize(gpureg::Metric & engine, const TFindScales & findScales, const TDescribe & describe)
   {
-    if (isInitializing)
-    {
-      m_Scales = findScales();
-    }
-    const MetricSources<TMetric> sources(m_Metric);
-    const gpureg::Source         fixed = sources.GetFixedSource();
-    auto                         comparedFixed = this->Compare(m_ResidentFixed, fixed);
-    gpureg::Source               moving = this->GetMovingSource();
-    auto                         comparedMoving = this->Compare(m_ResidentMoving, moving);
-    if (isInitializing)
-    {
-      m_InitialMovingHash = comparedMoving.hash;
-      comparedMoving.isSame = comparedMoving.isSame && !m_IsGradientOfOldValues;
-    }
-    else if (!m_Scales.checksRange && !(comparedFixed.isSame && comparedMoving.isSame))
-    {
-      m_Scales = findScales();
-      comparedFixed.isSame = false;
-      moving = this->GetMovingSource();
-      comparedMoving = this->Compare(m_ResidentMoving, moving);
-    }
-    if (!comparedFixed.isSame)
-    {
-      m_ResidentFixed.Forget();
-      engine.SetFixedSamples(this->MakeFixedSamples(describe), this->GetParallelFor());
-      m_ResidentFixed.Remember(fixed, comparedFixed);
-    }
-    if (!comparedMoving.isSame)
-    {
-      m_ResidentMoving.Forget();
-      // Between two Initialize(), ITK's metrics keep the gradient.
-      m_IsGradientOfOldValues = !isInitializing;
-      const bool mayLeaveRange =
-        !isInitializing && (!comparedMoving.hash || comparedMoving.hash != m_InitialMovingHash);
-      engine.SetMovingImage(this->MakeMovingImage(mayLeaveRange), this->GetParallelFor());
-      m_ResidentMoving.Remember(moving, comparedMoving);
-    }
+    m_Scales = findScales();
+    const Compared fixed = this->CompareFixed();
+    Compared       moving = this->CompareMoving();
+    m_InitialFixedHash = fixed.found.hash;
+    m_InitialMovingHash = moving.found.hash;
+    moving.found.isSame = moving.found.isSame && !m_IsGradientOfOldValues;
+    m_IsGradientOfOldValues = false;
+    this->Send(engine, describe, fixed, moving, false);
   }
 
-  /** Of the last Update. */
+  /** The same between two of them. The moving image's range and gradient stay those of the voxels that there were then, as
+   *  ITK's metrics keep them.
+   *  \throws GPUBadInputError if values have become ones that are not finite */
+  template <typename TFindScales, typename TDescribe>
+  void
+  Refresh(gpureg::Metric & engine, const TFindScales & findScales, const TDescribe & describe)
+  {
+    Compared fixed = this->CompareFixed();
+    Compared moving = this->CompareMoving();
+    if (fixed.found.isSame && moving.found.isSame)
+    {
+      return;
+    }
+    MetricImages<TMetric>(m_Metric).CheckAreFinite();
+    if (!m_Scales.checksRange)
+    {
+      // What is there was made by other scales.
+      m_Scales = findScales();
+      fixed.found.isSame = false;
+      moving = this->CompareMoving();
+    }
+    m_IsGradientOfOldValues = m_IsGradientOfOldValues || !moving.found.isSame;
+    const bool mayLeaveRange = !moving.found.hash || moving.found.hash != m_InitialMovingHash;
+    this->Send(engine, describe, fixed, moving, mayLeaveRange);
+  }
+
+  /** Whether the images have the values of the last Initialize(), as far as is known: hashes tell. */
+  bool
+  HasVoxelsOfInitialize() const
+  {
+    const MetricSources<TMetric> sources(m_Metric);
+    const auto                   isSame = [this](const std::optional<std::uint64_t> & hash, const auto & getSource) {
+      return !hash || *hash == gpureg::HashContent(getSource().memory, this->GetParallelFor());
+    };
+    return isSame(m_InitialFixedHash, [&] { return sources.GetFixedSource(); }) &&
+           isSame(m_InitialMovingHash, [&] { return this->GetMovingSource(); });
+  }
+
+  /** Of what was sent last. */
   const MetricScales &
   GetScales() const
   {
@@ -302,6 +312,50 @@ private:
     AddToKey(moving.key, m_Scales.minimum);
     AddToKey(moving.key, m_Scales.unit);
     return moving;
+  }
+
+  /** What samples or a moving image are made from, and whether that is what the engine has. */
+  struct Compared
+  {
+    gpureg::Source                     source;
+    gpureg::ResidentSource::Comparison found;
+  };
+
+  Compared
+  CompareFixed() const
+  {
+    const gpureg::Source source = MetricSources<TMetric>(m_Metric).GetFixedSource();
+    return { source, this->Compare(m_ResidentFixed, source) };
+  }
+
+  Compared
+  CompareMoving() const
+  {
+    const gpureg::Source source = this->GetMovingSource();
+    return { source, this->Compare(m_ResidentMoving, source) };
+  }
+
+  /** Sends what is not the same. */
+  template <typename TDescribe>
+  void
+  Send(gpureg::Metric &  engine,
+       const TDescribe & describe,
+       const Compared &  fixed,
+       const Compared &  moving,
+       bool              mayLeaveRange)
+  {
+    if (!fixed.found.isSame)
+    {
+      m_ResidentFixed.Forget();
+      engine.SetFixedSamples(this->MakeFixedSamples(describe), this->GetParallelFor());
+      m_ResidentFixed.Remember(fixed.source, fixed.found);
+    }
+    if (!moving.found.isSame)
+    {
+      m_ResidentMoving.Forget();
+      engine.SetMovingImage(this->MakeMovingImage(mayLeaveRange), this->GetParallelFor());
+      m_ResidentMoving.Remember(moving.source, moving.found);
+    }
   }
 
   gpureg::ResidentSource::Comparison
@@ -617,6 +671,7 @@ private:
   gpureg::ResidentSource       m_ResidentFixed;
   gpureg::ResidentSource       m_ResidentMoving;
   MetricScales                 m_Scales;
+  std::optional<std::uint64_t> m_InitialFixedHash;
   std::optional<std::uint64_t> m_InitialMovingHash;
   bool                         m_MakesGradient{ false };
   bool                         m_IsGradientOfOldValues{ false };

@@ -4,6 +4,7 @@
 #define itkGPUMetricMapping_h
 
 #include "GPURegistrationDetail/itkGPUDeviceUse.h"
+#include "GPURegistrationDetail/itkGPUIsExactly.h"
 #include "GPURegistrationDetail/itkGPURegistrationGeometry.h"
 #include "GPURegistrationDetail/itkGPUTransformChain.h"
 
@@ -30,7 +31,7 @@ enum class MetricRoute
 {
   /** It is affine. */
   Linear,
-  /** Its first part is the displacement field that is optimised; grids may follow. */
+  /** Its first component is the displacement field that is optimised; grids may follow. */
   DisplacementField,
   /** Grids, and at most linear parameters to optimise, which come first. */
   Chain,
@@ -51,18 +52,25 @@ public:
 
   explicit MetricMapping(const TMetric & metric)
     : m_Metric(metric)
-    , m_Parts(FindParts(*metric.m_MovingTransform))
+    , m_Components(FindComponents(*metric.m_MovingTransform))
   {}
 
-  /** \throws GPUUnsupportedError for the derivative by a B-spline, unless the metric stands in. */
+  /** Of the evaluation that is asked for.
+   *  \throws GPUUnsupportedError for the derivative by a B-spline, unless the metric stands in. */
   MetricRoute
   ChooseRoute() const
+  {
+    return this->ChooseRoute(m_Metric.GetComputeDerivative());
+  }
+
+  /** Of one with a derivative, or without. */
+  MetricRoute
+  ChooseRoute(bool wantsDerivative) const
   {
     if (GPURegistrationGeometry::IsLinear(*m_Metric.m_MovingTransform))
     {
       return MetricRoute::Linear;
     }
-    const bool wantsDerivative = m_Metric.GetComputeDerivative();
     if (wantsDerivative)
     {
       this->CheckOptimizesNoSpline();
@@ -75,7 +83,7 @@ public:
     if (wantsDerivative)
     {
       const bool optimizesFirst =
-        this->OptimizesFirstPartOnly() && GPURegistrationGeometry::IsLinear(*m_Parts[0].transform);
+        this->OptimizesFirstOnly() && GPURegistrationGeometry::IsLinear(*m_Components[0].transform);
       return optimizesFirst && this->AppendFrom(1, rest) && CanFollowBack(rest) ? MetricRoute::Chain
                                                                                 : MetricRoute::ThroughITK;
     }
@@ -126,55 +134,59 @@ public:
     return Geometry::FitMovedIndices<ImageDimension>(*m_Metric.GetVirtualImage(), moved);
   }
 
-  /** The part that is applied first, which is what is optimised along MetricRoute::Chain. */
+  /** The component that is applied first, which is what is optimised along MetricRoute::Chain. */
   const MovingTransformType &
-  GetFirstPart() const
+  GetFirstComponent() const
   {
-    return *m_Parts[0].transform;
+    return *m_Components[0].transform;
   }
 
 private:
-  struct Part
+  struct Component
   {
     const MovingTransformType * transform;
     bool                        isOptimized;
   };
 
   /** In the order in which they are applied. */
-  static std::vector<Part>
-  FindParts(const MovingTransformType & transform)
+  static std::vector<Component>
+  FindComponents(const MovingTransformType & transform)
   {
-    const auto * const composite = dynamic_cast<const CompositeTransform<ScalarType, ImageDimension> *>(&transform);
-    if (composite == nullptr)
+    using CompositeType = CompositeTransform<ScalarType, ImageDimension>;
+    if (!IsExactly<CompositeType>(&transform))
     {
       return { { &transform, true } };
     }
-    std::vector<Part> parts;
-    for (SizeValueType n = composite->GetNumberOfTransforms(); n > 0; --n)
+    const auto &           composite = static_cast<const CompositeType &>(transform);
+    std::vector<Component> components;
+    for (SizeValueType n = composite.GetNumberOfTransforms(); n > 0; --n)
     {
-      parts.push_back({ composite->GetNthTransformConstPointer(n - 1), composite->GetNthTransformToOptimize(n - 1) });
+      components.push_back(
+        { composite.GetNthTransformConstPointer(n - 1), composite.GetNthTransformToOptimize(n - 1) });
     }
-    return parts;
+    return components;
   }
 
   bool
-  OptimizesFirstPartOnly() const
+  OptimizesFirstOnly() const
   {
-    return !m_Parts.empty() && m_Parts[0].isOptimized &&
-           std::none_of(m_Parts.begin() + 1, m_Parts.end(), [](const Part & part) { return part.isOptimized; });
+    return !m_Components.empty() && m_Components[0].isOptimized &&
+           std::none_of(m_Components.begin() + 1, m_Components.end(), [](const Component & component) {
+             return component.isOptimized;
+           });
   }
 
   void
   CheckOptimizesNoSpline() const
   {
-    for (const Part & part : m_Parts)
+    for (const Component & component : m_Components)
     {
-      if (!m_Metric.m_Use.StandsIn() && part.isOptimized &&
-          part.transform->GetTransformCategory() == MovingTransformType::TransformCategoryEnum::BSpline)
+      if (!m_Metric.m_Use.StandsIn() && component.isOptimized &&
+          component.transform->GetTransformCategory() == MovingTransformType::TransformCategoryEnum::BSpline)
       {
         ThrowUnsupported(m_Metric,
                          "The moving transform ",
-                         part.transform->GetNameOfClass(),
+                         component.transform->GetNameOfClass(),
                          " has B-spline parameters, which ",
                          m_Metric.GetNameOfClass(),
                          " does not optimise yet. Use one of ITK's own metrics for it, or a displacement field.");
@@ -187,7 +199,7 @@ private:
   FindOptimizedField() const
   {
     const auto * const field = m_Metric.GetMovingDisplacementFieldTransform();
-    if (field != nullptr && m_Metric.HasLocalSupport() && this->OptimizesFirstPartOnly())
+    if (field != nullptr && m_Metric.HasLocalSupport() && this->OptimizesFirstOnly())
     {
       using FieldType = typename std::decay_t<decltype(*field)>::DisplacementFieldType;
       const auto * const interpolator = field->GetInterpolator();
@@ -200,14 +212,14 @@ private:
     return decltype(field)(nullptr);
   }
 
-  /** Appends the parts from this one on; false if a device knows one of them not. */
+  /** Appends the components from this one on; false if a device knows one of them not. */
   bool
   AppendFrom(std::size_t first, gpureg::TransformChain & chain) const
   {
     chain.dimension = static_cast<int>(ImageDimension);
-    for (std::size_t n = first; n < m_Parts.size(); ++n)
+    for (std::size_t n = first; n < m_Components.size(); ++n)
     {
-      if (!GPUTransformChain::Append<ScalarType, ImageDimension>(*m_Parts[n].transform, chain))
+      if (!GPUTransformChain::Append<ScalarType, ImageDimension>(*m_Components[n].transform, chain))
       {
         return false;
       }
@@ -259,12 +271,12 @@ private:
   gpureg::SampleMapping
   MakeChainMapping() const
   {
-    const bool             beginsLinear = GPURegistrationGeometry::IsLinear(*m_Parts[0].transform);
+    const bool             beginsLinear = GPURegistrationGeometry::IsLinear(*m_Components[0].transform);
     gpureg::TransformChain rest;
     this->AppendFrom(beginsLinear ? 1 : 0, rest);
-    return this->MakeMappingBehind(beginsLinear
-                                     ? GPUTransformChain::FitAffine<ScalarType, ImageDimension>(*m_Parts[0].transform)
-                                     : gpureg::IndexMap(),
+    return this->MakeMappingBehind(beginsLinear ? GPUTransformChain::FitAffine<ScalarType, ImageDimension>(
+                                                    *m_Components[0].transform)
+                                                : gpureg::IndexMap(),
                                    std::move(rest));
   }
 
@@ -307,8 +319,8 @@ private:
     };
   }
 
-  const TMetric &         m_Metric;
-  const std::vector<Part> m_Parts;
+  const TMetric &              m_Metric;
+  const std::vector<Component> m_Components;
 };
 
 } // namespace GPURegistrationDetail

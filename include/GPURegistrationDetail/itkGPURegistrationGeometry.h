@@ -2,6 +2,8 @@
 #ifndef itkGPURegistrationGeometry_h
 #define itkGPURegistrationGeometry_h
 
+#include "GPURegistrationDetail/itkGPUIsExactly.h"
+
 #include "gpureg/Error.h"
 #include "gpureg/Geometry.h"
 
@@ -80,7 +82,7 @@ GetCentre(const ImageBase<VDimension> & image)
 
 /** Whether a transform is an affine map. IsLinear() is not asked: there are classes derived from linear ones that are
  * not, such as itk::AzimuthElevationToCartesianTransform, and do not say so there, but in their category; and a
- * composite's category is what IsLinear() of its parts says. */
+ * composite's category is what IsLinear() of its parts says. A class derived from composites may map otherwise. */
 template <typename TScalar, unsigned int VDimension>
 bool
 IsLinear(const Transform<TScalar, VDimension, VDimension> & transform)
@@ -89,6 +91,10 @@ IsLinear(const Transform<TScalar, VDimension, VDimension> & transform)
   if (composite == nullptr)
   {
     return transform.GetTransformCategory() == TransformBaseTemplateEnums::TransformCategory::Linear;
+  }
+  if (!GPURegistrationDetail::IsExactly<CompositeTransform<TScalar, VDimension>>(composite))
+  {
+    return false;
   }
   for (SizeValueType n = 0; n < composite->GetNumberOfTransforms(); ++n)
   {

@@ -72,19 +72,21 @@ public:
     return m_Statistics;
   }
 
-  /** Has a filter's work done, see DeviceUse::Compute.
-   *  \param isOfKnownTypes whether the engine knows its images' types; if not, whyNot is a sentence that says so. */
-  template <typename TFilter, typename TOnDevice, typename TOnParent>
+  /** GenerateData() of a filter, a friend of this, which has GenerateDataOnDevice() if IsOfKnownTypes: whether the engine knows
+   *  its images' types. See DeviceUse::Compute.
+   *  \param whyNot a sentence that says that it does not. */
+  template <typename TFilter, typename TOnParent>
   void
-  Generate(const TFilter &   filter,
-           bool              isOfKnownTypes,
-           const char *      whyNot,
-           const char *      advice,
-           const TOnDevice & onDevice,
-           const TOnParent & onParent)
+  Generate(TFilter & filter, const char * whyNot, const char * advice, const TOnParent & onParent)
   {
+    const auto onDevice = [&filter] {
+      if constexpr (TFilter::IsOfKnownTypes)
+      {
+        filter.GenerateDataOnDevice();
+      }
+    };
     const auto findLack = [&] {
-      if (!isOfKnownTypes)
+      if (!TFilter::IsOfKnownTypes)
       {
         return std::string(whyNot);
       }

@@ -38,7 +38,12 @@ IsCorrelationRatioScheme(CorrelationRatioScheme scheme)
   return static_cast<int>(scheme) < NumberOfCorrelationRatioSchemes;
 }
 
-/** Its name, or that it has none. */
+/** Such as "ConflictFree"; empty if it is none of them. */
+GPURegistration_EXPORT
+const char *
+GetName(CorrelationRatioScheme scheme);
+
+/** Its name with the enumeration's, or that it has none. */
 GPURegistration_EXPORT
 std::ostream &
 operator<<(std::ostream & out, CorrelationRatioScheme scheme);

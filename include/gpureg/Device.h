@@ -61,6 +61,12 @@ GPURegistration_EXPORT
 void
 SetPinnedMemoryLimit(const std::string & deviceName, std::size_t bytes);
 
+/** That bound.
+ *  \throws Error if there is no such device. */
+GPURegistration_EXPORT
+std::size_t
+GetPinnedMemoryLimit(const std::string & deviceName);
+
 /** Bytes of pinned host memory that the engine holds now for a device.
  *  \throws Error if there is no such device. */
 GPURegistration_EXPORT
@@ -74,6 +80,12 @@ GetPinnedMemoryInUse(const std::string & deviceName);
 GPURegistration_EXPORT
 void
 SetIdleMemoryLimit(const std::string & deviceName, std::size_t bytes);
+
+/** That bound.
+ *  \throws Error if there is no such device. */
+GPURegistration_EXPORT
+std::size_t
+GetIdleMemoryLimit(const std::string & deviceName);
 
 /** What they keep now.
  *  \throws Error if there is no such device. */

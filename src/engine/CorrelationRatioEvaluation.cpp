@@ -30,12 +30,18 @@ Send(Queue & queue, MemoryPointer & target, const std::vector<T> & elements)
 }
 } // namespace
 
+const char *
+GetName(CorrelationRatioScheme scheme)
+{
+  return IsCorrelationRatioScheme(scheme) ? SchemeNames[static_cast<int>(scheme)] : "";
+}
+
 std::ostream &
 operator<<(std::ostream & out, CorrelationRatioScheme scheme)
 {
   if (IsCorrelationRatioScheme(scheme))
   {
-    return out << "gpureg::CorrelationRatioScheme::" << SchemeNames[static_cast<int>(scheme)];
+    return out << "gpureg::CorrelationRatioScheme::" << GetName(scheme);
   }
   return out << "INVALID VALUE FOR gpureg::CorrelationRatioScheme";
 }

@@ -147,6 +147,12 @@ SetPinnedMemoryLimit(const std::string & deviceName, std::size_t bytes)
 }
 
 std::size_t
+GetPinnedMemoryLimit(const std::string & deviceName)
+{
+  return GetBackend(deviceName)->GetStagingPool().GetLimit();
+}
+
+std::size_t
 GetPinnedMemoryInUse(const std::string & deviceName)
 {
   return GetBackend(deviceName)->GetStagingPool().GetPinnedBytes();
@@ -156,6 +162,12 @@ void
 SetIdleMemoryLimit(const std::string & deviceName, std::size_t bytes)
 {
   GetBackend(deviceName)->GetIdleEngines().SetLimit(bytes);
+}
+
+std::size_t
+GetIdleMemoryLimit(const std::string & deviceName)
+{
+  return GetBackend(deviceName)->GetIdleEngines().GetLimit();
 }
 
 std::size_t

@@ -111,6 +111,13 @@ IdleEngines::SetLimit(std::size_t bytes)
 }
 
 std::size_t
+IdleEngines::GetLimit() const
+{
+  const std::lock_guard<ForkSafeMutex> lock(m_Mutex);
+  return m_Limit;
+}
+
+std::size_t
 IdleEngines::GetHeldBytes() const
 {
   const std::lock_guard<ForkSafeMutex> lock(m_Mutex);

@@ -52,6 +52,9 @@ public:
   SetLimit(std::size_t bytes);
 
   std::size_t
+  GetLimit() const;
+
+  std::size_t
   GetHeldBytes() const;
 
 private:

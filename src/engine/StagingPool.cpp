@@ -167,6 +167,13 @@ StagingPool::SetLimit(std::size_t bytes)
 }
 
 std::size_t
+StagingPool::GetLimit() const
+{
+  const std::lock_guard<ForkSafeMutex> lock(m_Mutex);
+  return m_Limit;
+}
+
+std::size_t
 StagingPool::GetPinnedBytes() const
 {
   const std::lock_guard<ForkSafeMutex> lock(m_Mutex);

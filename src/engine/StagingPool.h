@@ -99,6 +99,8 @@ public:
   /** In bytes. What is taken already stays. */
   void
   SetLimit(std::size_t bytes);
+  std::size_t
+  GetLimit() const;
 
   /** Pinned bytes, taken and waiting; never fewer than there are, for they count from before they are pinned until they are
    *  freed. */

@@ -41,11 +41,14 @@ struct OtherResampleOverrides
 };
 
 /** Calls visit with a FilterOverrides of each pixel type and dimension. Not of 64-bit integers, whose digits the engine
- *  does not keep. */
+ *  does not keep. See GPURegistration_FEW_STAND_INS, too. */
 template <typename TVisitor>
 void
 ForEachFilterOverrides(const TVisitor & visit)
 {
+  visit(FilterOverrides<float, 3>{});
+  visit(FilterOverrides<double, 3>{});
+#ifndef GPUREG_FEW_STAND_INS
   visit(FilterOverrides<float, 2>{});
   visit(FilterOverrides<double, 2>{});
   visit(FilterOverrides<unsigned char, 2>{});
@@ -53,13 +56,12 @@ ForEachFilterOverrides(const TVisitor & visit)
   visit(FilterOverrides<unsigned short, 2>{});
   visit(FilterOverrides<int, 2>{});
   visit(FilterOverrides<unsigned int, 2>{});
-  visit(FilterOverrides<float, 3>{});
-  visit(FilterOverrides<double, 3>{});
   visit(FilterOverrides<unsigned char, 3>{});
   visit(FilterOverrides<short, 3>{});
   visit(FilterOverrides<unsigned short, 3>{});
   visit(FilterOverrides<int, 3>{});
   visit(FilterOverrides<unsigned int, 3>{});
+#endif
 }
 
 } // namespace gpuregfactories

@@ -21,7 +21,7 @@ function(configure)
   if(_of_OBJECTS)
     foreach(_language IN ITEMS CXX CUDA)
       string(APPEND _initial "set(CMAKE_${_language}_COMPILER_LAUNCHER "
-                             "[[${CMAKE_CURRENT_LIST_DIR}/TakeObject.sh;${_of_OBJECTS};${_of_BINARY}]] "
+                             "[[${CMAKE_CURRENT_LIST_DIR}/../../tools/take-object.sh;all;${_of_OBJECTS};${_of_BINARY}]] "
                              "CACHE STRING \"\")\n")
     endforeach()
   endif()

@@ -2,6 +2,7 @@
 // A metric whose GPU is lost says so as ITK's objects do, and goes on with another device; stand-ins have ITK's own classes
 // do their work.
 #include "CudaTrap.h"
+#include "StandInMetrics.h"
 #include "TestAnswer.h"
 #include "TestDevices.h"
 #include "TestImages.h"
@@ -25,6 +26,7 @@
 #include <tuple>
 #include <type_traits>
 #include <typeinfo>
+#include <vector>
 
 namespace gpuregtest
 {
@@ -132,6 +134,26 @@ struct Witnesses
   }
 };
 
+/** Metrics that stand in: before the device is lost, initialised again, and new ones. */
+int
+CountWrongMetrics(const std::vector<standin::MetricType::Pointer> & before, const std::vector<Answer> & answers)
+{
+  int        wrong = 0;
+  const auto compare = [&wrong](standin::MetricType & metric, const Answer & wanted) {
+    const Answer answer = Evaluate(metric);
+    const bool   isSame = std::abs(answer.value - wanted.value) <= 1e-5 * std::abs(wanted.value) &&
+                        GetRelativeError(answer.derivative, wanted.derivative) <= 1e-4;
+    wrong += isSame ? 0 : 1;
+  };
+  for (std::size_t n = 0; n < before.size(); ++n)
+  {
+    compare(*before[n], answers[n]);
+    before[n]->Initialize();
+    compare(*before[n], answers[n]);
+  }
+  return wrong;
+}
+
 void
 LoseTheStandInsDevice()
 {
@@ -145,9 +167,23 @@ LoseTheStandInsDevice()
              Witnesses<itk::BSplineDecompositionImageFilter<ImageType, ImageType>>>
     witnesses;
   std::apply([](auto &... each) { (each.Begin(), ...); }, witnesses);
+  const auto                                images = MakeImagePair<ImageType>(Grid<3>(), Grid<3>(), 7);
+  std::vector<standin::MetricType::Pointer> metrics;
+  std::vector<Answer>                       answers;
+  itk::GPURegistrationFactory::RegisterAll();
+  for (const standin::Kind kind : standin::ForLinear)
+  {
+    metrics.push_back(standin::MakeMetric(kind));
+    metrics.back()->SetFixedImage(images.first);
+    metrics.back()->SetMovingImage(images.second);
+    metrics.back()->SetMovingTransform(standin::MakeRigid(0.05));
+    metrics.back()->Initialize();
+    answers.push_back(Evaluate(*metrics.back()));
+  }
+  itk::GPURegistrationFactory::UnRegisterAll();
   LoseCudaDevice();
   const int wrong = std::apply([](auto &... each) { return (0 + ... + (each.AgreeAfterwards() ? 0 : 1)); }, witnesses);
-  std::_Exit(wrong);
+  std::_Exit(wrong + CountWrongMetrics(metrics, answers));
 }
 
 TEST(CudaDeviceGoneDeathTest, TheMetricTellsItAndGoesOnOnTheHost)
@@ -161,7 +197,7 @@ TEST(CudaDeviceGoneDeathTest, TheMetricTellsItAndGoesOnOnTheHost)
   EXPECT_EXIT(LoseTheMetricsDevice(), testing::ExitedWithCode(0), "the device is gone for this process");
 }
 
-/** Each says so once. The child exits with the number of classes that gave something else than ITK's. */
+/** Each says so once. The child exits with the number of answers that are others than ITK's, or the device's before. */
 TEST(CudaDeviceGoneDeathTest, StandInsLeaveTheWorkToITK)
 {
   const auto devices = GetDeviceNames();

@@ -6,7 +6,10 @@
 #include "itkGPUResampleImageFilter.h"
 #include "itkGPUSmoothingRecursiveGaussianImageFilter.h"
 
+#include "StandInMetrics.h"
+#include "TestAnswer.h"
 #include "TestDevices.h"
+#include "TestImages.h"
 #include "TestMetrics.h"
 
 #include "itkAffineTransform.h"
@@ -14,6 +17,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cmath>
 #include <csignal>
 #include <cstdlib>
 #include <functional>
@@ -229,6 +233,60 @@ TEST_P(Fork, AMetricIsToldOfAndFreed)
               return outcome;
             }),
             this->GetDevice().IsHost() ? std::to_string(value) : "told");
+}
+
+/** A metric that stands in goes on in a child, initialised there again or not, and new ones work. */
+TEST_P(Fork, MetricsThatStandInDoTheWork)
+{
+  const auto images = MakeImagePair<ImageType>(Grid<3>(), Grid<3>(), 7);
+  itk::GPUDevice::SetDefault(this->GetDevice());
+  itk::GPURegistrationFactory::RegisterAll();
+  for (const standin::Kind kind : standin::ForLinear)
+  {
+    const auto makeMetric = [&] {
+      const auto metric = standin::MakeMetric(kind);
+      metric->SetFixedImage(images.first);
+      metric->SetMovingImage(images.second);
+      metric->SetMovingTransform(standin::MakeRigid(0.05));
+      metric->Initialize();
+      return metric;
+    };
+    const auto metric = makeMetric();
+    ASSERT_TRUE(standin::IsOurs(*metric));
+    const Answer wanted = Evaluate(*metric);
+    const auto   compare = [&](const standin::MetricType & one) -> std::string {
+      const Answer answer = Evaluate(one);
+      return std::abs(answer.value - wanted.value) <= 1e-5 * std::abs(wanted.value) &&
+                 GetRelativeError(answer.derivative, wanted.derivative) <= 1e-4
+                 ? "the same"
+                 : "not the same";
+    };
+    EXPECT_EQ(RunInChild([&] { return compare(*metric); }), "the same") << metric->GetNameOfClass();
+    EXPECT_EQ(RunInChild([&] {
+                metric->Initialize();
+                return compare(*metric);
+              }),
+              "the same")
+      << metric->GetNameOfClass() << ", initialised";
+    EXPECT_EQ(RunInChild([&] { return compare(*makeMetric()); }), "the same") << metric->GetNameOfClass() << ", new";
+  }
+}
+
+TEST_P(Fork, AMetricThatIsInitializedIsTold)
+{
+  auto metric = OurMetric<float, 3>::New();
+  metric->SetFixedImage(MakeImage());
+  metric->SetMovingImage(MakeImage());
+  metric->SetMovingTransform(itk::AffineTransform<double, 3>::New());
+  metric->SetDevice(this->GetDevice());
+  metric->Initialize();
+  EXPECT_EQ(RunInChild([&] {
+              return this->Outcome([&] {
+                metric->Initialize();
+                return std::string("initialised");
+              });
+            }),
+            this->GetDevice().IsHost() ? "initialised" : "told");
 }
 
 TEST_P(Fork, AChildFreesItsParentsFiltersAndExits)

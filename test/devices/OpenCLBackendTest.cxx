@@ -390,8 +390,9 @@ MakeProblem(const char * name, const std::function<void(Problem &)> & change)
   return problem;
 }
 
+/** What an evaluation is to bring, and of which samples. */
 std::vector<Problem>
-MakeProblems()
+MakeProblemsOfSamples()
 {
   return {
     MakeProblem("Plain", [](Problem &) {}),
@@ -420,6 +421,14 @@ MakeProblems()
                   p.pointCount = 40003;
                   p.hasDisplacement = true;
                 }),
+  };
+}
+
+/** How the moving image is read. */
+std::vector<Problem>
+MakeProblemsOfMovingImages()
+{
+  return {
     MakeProblem("Mask",
                 [](Problem & p) {
                   p.hasMask = true;
@@ -464,6 +473,14 @@ MakeProblems()
                   p.hasMask = true;
                   p.checksRange = true;
                 }),
+  };
+}
+
+/** Much at once, grids that are cut otherwise, and numbers of bins. */
+std::vector<Problem>
+MakeProblemsOfSizes()
+{
+  return {
     MakeProblem("Everything2D",
                 [](Problem & p) {
                   p.virtualSize = { 131, 67, 1 };
@@ -523,6 +540,17 @@ MakeProblems()
                   p.derivative = Forces::OfEachSample;
                 }),
   };
+}
+
+std::vector<Problem>
+MakeProblems()
+{
+  std::vector<Problem> all = MakeProblemsOfSamples();
+  for (const auto & more : { MakeProblemsOfMovingImages(), MakeProblemsOfSizes() })
+  {
+    all.insert(all.end(), more.begin(), more.end());
+  }
+  return all;
 }
 
 INSTANTIATE_TEST_SUITE_P(Problems,

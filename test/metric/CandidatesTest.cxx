@@ -15,6 +15,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -90,6 +91,13 @@ protected:
     EXPECT_EQ(metric.GetCurrentValue(), value);
     EXPECT_EQ(metric.GetNumberOfValidPoints(), points);
     EXPECT_EQ(values, metric.GetValues(candidates)) << "bit for bit";
+    vnl_matrix<double> rows(static_cast<unsigned int>(candidates.size()), candidates.front().GetSize());
+    for (unsigned int n = 0; n < rows.rows(); ++n)
+    {
+      rows.set_row(n, candidates[n]);
+    }
+    const vnl_vector<double> ofRows = metric.GetValuesOfRows(rows);
+    EXPECT_TRUE(std::equal(values.begin(), values.end(), ofRows.begin(), ofRows.end())) << "bit for bit";
     ASSERT_EQ(values.size(), candidates.size());
     EXPECT_EQ(values.back(), std::numeric_limits<double>::max());
     for (std::size_t n = 0; n + 1 < candidates.size(); ++n)

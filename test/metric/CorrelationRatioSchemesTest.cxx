@@ -356,6 +356,20 @@ TEST(CorrelationRatioSchemeTest, HasAName)
     "gpureg::CorrelationRatioScheme");
 }
 
+TEST(CorrelationRatioSchemeTest, IsSetByItsName)
+{
+  const auto metric = itk::CudaCorrelationRatioMetric<itk::Image<float, 2>, itk::Image<float, 2>>::New();
+  for (int n = 0; n < gpureg::NumberOfCorrelationRatioSchemes; ++n)
+  {
+    const auto scheme = static_cast<CorrelationRatioScheme>(n);
+    metric->SetScheme(std::string(gpureg::GetName(scheme)));
+    EXPECT_EQ(metric->GetScheme(), scheme);
+    EXPECT_EQ(metric->GetSchemeName(), gpureg::GetName(scheme));
+  }
+  EXPECT_THROW(metric->SetScheme("conflictfree"), itk::GPUBadInputError);
+  EXPECT_EQ(metric->GetSchemeName(), "ConflictFree");
+}
+
 INSTANTIATE_TEST_SUITE_P(Devices, CorrelationRatioSchemesTest, ::testing::ValuesIn(GetDeviceNames()), GetTestName);
 
 } // namespace

@@ -401,6 +401,18 @@ private:
   void
   MakeGrids()
   {
+    MakeFixedGrid();
+    if (m_Case.many)
+    {
+      RefineFixedGrid();
+    }
+    MakeMovingGrid();
+    MakeVirtualGrid();
+  }
+
+  void
+  MakeFixedGrid()
+  {
     GridType & grid = m_FixedGrid;
     const bool threeD = VDimension == 3;
     grid.size.Fill(threeD ? 25 : 113);
@@ -449,23 +461,30 @@ private:
         grid.spacing[VDimension - 1] = 3.0;
         break;
     }
+  }
 
-    if (m_Case.many)
+  /** As large, in more voxels: 35 000 and more. */
+  void
+  RefineFixedGrid()
+  {
+    GridType &   grid = m_FixedGrid;
+    const bool   isFlat = VDimension == 2 || m_Case.geometry == Geometry::OneSlice;
+    const double factor = isFlat ? 1.75 : 1.5;
+    for (unsigned int d = 0; d < VDimension; ++d)
     {
-      // As large, in more voxels: 35 000 and more.
-      const bool   isFlat = VDimension == 2 || m_Case.geometry == Geometry::OneSlice;
-      const double factor = isFlat ? 1.75 : 1.5;
-      for (unsigned int d = 0; d < VDimension; ++d)
+      if (grid.size[d] > 1)
       {
-        if (grid.size[d] > 1)
-        {
-          grid.size[d] = static_cast<itk::SizeValueType>(factor * static_cast<double>(grid.size[d]));
-          grid.spacing[d] /= factor;
-        }
+        grid.size[d] = static_cast<itk::SizeValueType>(factor * static_cast<double>(grid.size[d]));
+        grid.spacing[d] /= factor;
       }
     }
+  }
 
-    // The moving image: another grid, about the same place.
+  /** Another grid, about the same place. */
+  void
+  MakeMovingGrid()
+  {
+    const GridType & grid = m_FixedGrid;
     m_MovingGrid = grid;
     for (unsigned int d = 0; d < VDimension; ++d)
     {
@@ -484,7 +503,12 @@ private:
       m_MovingGrid.start.Fill(-4);
     }
     m_MovingGrid.SetCentre(grid.GetCentre());
+  }
 
+  void
+  MakeVirtualGrid()
+  {
+    const GridType & grid = m_FixedGrid;
     m_VirtualGrid = grid;
     if (m_Case.geometry == Geometry::OtherVirtualDomain)
     {
@@ -569,9 +593,11 @@ private:
     const typename ImageType::RegionType region(m_VirtualGrid.start, m_VirtualGrid.size);
     const auto                           voxels = ImageType::New();
     voxels->SetRegions(region);
+    // ITK's neighborhood correlation sums the neighborhood of each point by itself.
+    const double share = m_Case.measure == Measure::NeighborhoodCorrelation ? 0.1 : 0.6;
     for (itk::SizeValueType n = 0; n < region.GetNumberOfPixels(); ++n)
     {
-      if (Uniform(m_Random, 0.0, 1.0) > 0.6)
+      if (Uniform(m_Random, 0.0, 1.0) > share)
       {
         continue;
       }

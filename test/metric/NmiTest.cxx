@@ -140,10 +140,78 @@ struct Reference
   std::size_t         validPoints = 0;
 };
 
+double
+ComputeEntropy(const std::vector<double> & density)
+{
+  double sum = 0;
+  for (const double p : density)
+  {
+    sum -= p > 0 ? p * std::log(p) : 0.0;
+  }
+  return sum;
+}
+
+/** The joint counts, and what each parameter moves of which of them. */
+struct JointCounts
+{
+  struct Slope
+  {
+    std::size_t parameter, cell;
+    double      slope;
+  };
+
+  std::vector<double> joint;
+  std::vector<Slope>  slopes;
+  std::size_t         validPoints = 0;
+};
+
+/** \param map      (number of the sample, virtual point) → moving point
+ *  \param jacobian (number, virtual point, add) calls add(parameter, derivative of the moving point by it) */
+template <unsigned int VDimension, typename TMap, typename TJacobian>
+JointCounts
+CountJoint(const TestImage<float, VDimension> & fixed,
+           const TestImage<float, VDimension> & moving,
+           int                                  bins,
+           const TMap &                         map,
+           const TJacobian &                    jacobian)
+{
+  const ReferenceImage<VDimension> f(fixed);
+  const ReferenceImage<VDimension> m(moving);
+  const double                     fixedBin = (f.maximum - f.minimum) / (bins - 4);
+  const double                     movingBin = (m.maximum - m.minimum) / (bins - 4);
+  const std::size_t                count = fixed.GetBufferedRegion().GetNumberOfPixels();
+  JointCounts                      counts;
+  counts.joint.assign(static_cast<std::size_t>(bins) * bins, 0.0);
+  for (std::size_t n = 0; n < count; ++n)
+  {
+    itk::Point<double, VDimension> point;
+    fixed.TransformIndexToPhysicalPoint(fixed.ComputeIndex(n), point);
+    const auto moved = map(n, point);
+    if (!m.IsInside(moved))
+    {
+      continue;
+    }
+    ++counts.validPoints;
+    const double fixedPosition = (fixed.GetBufferPointer()[n] - f.minimum) / fixedBin + 2.0;
+    const int    row = std::min(std::max(static_cast<int>(fixedPosition), 2), bins - 3);
+    const double position = (static_cast<float>(m.Evaluate(moved)) - m.minimum) / movingBin + 2.0;
+    const int    first = std::min(std::max(static_cast<int>(position), 2), bins - 3) - 1;
+    const auto   gradient = m.GetGradient(moved);
+    for (int k = first; k < first + 4; ++k)
+    {
+      const std::size_t cell = static_cast<std::size_t>(row) * bins + k;
+      counts.joint[cell] += CubicBSpline(k - position);
+      jacobian(n, point, [&](std::size_t parameter, const auto & direction) {
+        counts.slopes.push_back(
+          { parameter, cell, -CubicBSplineSlope(k - position) * (gradient * direction) / movingBin });
+      });
+    }
+  }
+  return counts;
+}
+
 /** (H_f + H_m)/H_j or mutual information, and its derivative, straight from the definition: the joint
- * density, the derivative of each of its entries by each parameter, and the chain rule.
- * \param map      (number of the sample, virtual point) → moving point
- * \param jacobian (number, virtual point, add) calls add(parameter, derivative of the moving point by it) */
+ * density, the derivative of each of its entries by each parameter, and the chain rule. See CountJoint. */
 template <unsigned int VDimension, typename TMap, typename TJacobian>
 Reference
 ComputeReference(const TestImage<float, VDimension> & fixed,
@@ -154,75 +222,19 @@ ComputeReference(const TestImage<float, VDimension> & fixed,
                  const TMap &                         map,
                  const TJacobian &                    jacobian)
 {
-  const ReferenceImage<VDimension> f(fixed);
-  const ReferenceImage<VDimension> m(moving);
-  const double                     fixedBin = (f.maximum - f.minimum) / (bins - 4);
-  const double                     movingBin = (m.maximum - m.minimum) / (bins - 4);
-  const auto                       cells = static_cast<std::size_t>(bins) * bins;
-  std::vector<double>              joint(cells, 0.0);
-  std::vector<std::vector<double>> slopes(parameters, std::vector<double>()); // d joint / d parameter, where not 0
-  Reference                        reference;
-
-  const std::size_t count = fixed.GetBufferedRegion().GetNumberOfPixels();
-  for (auto & slope : slopes)
-  {
-    slope.assign(parameters > 100 ? 0 : cells, 0.0);
-  }
-  struct Part
-  {
-    std::size_t parameter, cell;
-    double      slope;
-  };
-  std::vector<Part> parts; // the same for very many parameters, each of which moves few entries
-  for (std::size_t n = 0; n < count; ++n)
-  {
-    itk::Point<double, VDimension> point;
-    fixed.TransformIndexToPhysicalPoint(fixed.ComputeIndex(n), point);
-    const auto moved = map(n, point);
-    if (!m.IsInside(moved))
-    {
-      continue;
-    }
-    ++reference.validPoints;
-    const double fixedPosition = (fixed.GetBufferPointer()[n] - f.minimum) / fixedBin + 2.0;
-    const int    row = std::min(std::max(static_cast<int>(fixedPosition), 2), bins - 3);
-    const double position = (static_cast<float>(m.Evaluate(moved)) - m.minimum) / movingBin + 2.0;
-    const int    first = std::min(std::max(static_cast<int>(position), 2), bins - 3) - 1;
-    const auto   gradient = m.GetGradient(moved);
-    for (int k = first; k < first + 4; ++k)
-    {
-      const std::size_t cell = static_cast<std::size_t>(row) * bins + k;
-      joint[cell] += CubicBSpline(k - position);
-      jacobian(n, point, [&](std::size_t parameter, const auto & direction) {
-        const double slope = -CubicBSplineSlope(k - position) * (gradient * direction) / movingBin;
-        if (parameters > 100)
-        {
-          parts.push_back({ parameter, cell, slope });
-        }
-        else
-        {
-          slopes[parameter][cell] += slope;
-        }
-      });
-    }
-  }
+  const JointCounts   counts = CountJoint(fixed, moving, bins, map, jacobian);
+  std::vector<double> joint = counts.joint;
+  Reference           reference;
+  reference.validPoints = counts.validPoints;
   std::vector<double> fixedMarginal(bins, 0.0), movingMarginal(bins, 0.0);
-  for (std::size_t cell = 0; cell < cells; ++cell)
+  for (std::size_t cell = 0; cell < joint.size(); ++cell)
   {
     joint[cell] /= static_cast<double>(reference.validPoints);
     fixedMarginal[cell / bins] += joint[cell];
     movingMarginal[cell % bins] += joint[cell];
   }
-  const auto entropy = [](const std::vector<double> & density) {
-    double sum = 0;
-    for (const double p : density)
-    {
-      sum -= p > 0 ? p * std::log(p) : 0.0;
-    }
-    return sum;
-  };
-  const double marginalEntropies = entropy(fixedMarginal) + entropy(movingMarginal);
-  const double jointEntropy = entropy(joint);
+  const double marginalEntropies = ComputeEntropy(fixedMarginal) + ComputeEntropy(movingMarginal);
+  const double jointEntropy = ComputeEntropy(joint);
   reference.value = normalized ? -marginalEntropies / jointEntropy : -(marginalEntropies - jointEntropy);
 
   // dH = -Σ dp (ln p + 1); the fixed marginal does not move.
@@ -232,16 +244,9 @@ ComputeReference(const TestImage<float, VDimension> & fixed,
     return normalized ? (dMarginals - marginalEntropies / jointEntropy * dJoint) / jointEntropy : dMarginals - dJoint;
   };
   reference.derivative.assign(parameters, 0.0);
-  for (std::size_t p = 0; p < parameters && parameters <= 100; ++p)
+  for (const JointCounts::Slope & of : counts.slopes)
   {
-    for (std::size_t cell = 0; cell < cells; ++cell)
-    {
-      reference.derivative[p] += joint[cell] > 0 ? slopes[p][cell] * derivativeByCell(cell) : 0.0;
-    }
-  }
-  for (const Part & part : parts)
-  {
-    reference.derivative[part.parameter] += joint[part.cell] > 0 ? part.slope * derivativeByCell(part.cell) : 0.0;
+    reference.derivative[of.parameter] += joint[of.cell] > 0 ? of.slope * derivativeByCell(of.cell) : 0.0;
   }
   for (double & d : reference.derivative)
   {

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Images, masks and points that are changed in place between two evaluations, without a time stamp that tells: a metric
 // that does not trust time stamps sees what ITK's metric sees.
+#include "itkGPURegistrationFactory.h"
+
+#include "StandInMetrics.h"
 #include "TestAnswer.h"
 #include "TestDevices.h"
 #include "TestMetrics.h"
 
 #include "itkAffineTransform.h"
 #include "itkBSplineInterpolateImageFunction.h"
+#include "itkCompositeTransform.h"
 #include "itkDisplacementFieldTransform.h"
 #include "itkImageMaskSpatialObject.h"
 
@@ -14,6 +18,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 
 namespace gpuregtest
 {
@@ -274,6 +279,101 @@ TEST_P(ResidentImages, PointsThatAreMovedAreSeen)
   move(*itks);
   ExpectAlike(*ours, *itks);
 }
+
+/** Every metric as a program makes it that knows nothing of this module, and ITK's own beside it. */
+class ResidentImagesOfStandIns : public ResidentImages
+{
+protected:
+  using MetricPointer = standin::MetricType::Pointer;
+
+  ~ResidentImagesOfStandIns() override
+  {
+    itk::GPURegistrationFactory::UnRegisterAll();
+    itk::GPUDevice::SetDefault(itk::GPUDevice::GetAvailable().front());
+  }
+
+  /** Calls work(ours, ITK's) with a pair of each kind, not initialised, with masks. */
+  template <typename TWork>
+  void
+  ForEachPair(const TWork & work) const
+  {
+    itk::GPUDevice::SetDefault(this->GetDevice());
+    for (const standin::Kind kind : standin::ForLinear)
+    {
+      itk::GPURegistrationFactory::RegisterAll();
+      const MetricPointer ours = standin::MakeMetric(kind);
+      itk::GPURegistrationFactory::UnRegisterAll();
+      const MetricPointer itks = standin::MakeMetric(kind);
+      ASSERT_TRUE(standin::IsOurs(*ours) && !standin::IsOurs(*itks));
+      const auto mask = MaskType::New();
+      mask->SetImage(maskImage);
+      mask->Update();
+      for (standin::MetricType * const metric : { ours.GetPointer(), itks.GetPointer() })
+      {
+        metric->SetFixedImage(fixed);
+        metric->SetMovingImage(moving);
+        metric->SetMovingTransform(transform);
+        metric->SetFixedImageMask(mask);
+        metric->SetMovingImageMask(mask);
+      }
+      SCOPED_TRACE(itks->GetNameOfClass() + std::to_string(static_cast<int>(kind)));
+      work(*ours, *itks);
+    }
+  }
+};
+
+TEST_P(ResidentImagesOfStandIns, ImagesAndMasksThatAreRefilledAreSeen)
+{
+  this->ForEachPair([this](standin::MetricType & ours, standin::MetricType & itks) {
+    Refill(*fixed, Waves);
+    Refill(*moving, [](double x, double y, double z) { return 90 - Waves(x + 0.7, y - 0.4, z + 0.3); });
+    Refill(*maskImage, [](double x, double, double) { return x > 4 ? 1 : 0; });
+    ours.Initialize();
+    itks.Initialize();
+    ExpectAlike(ours, itks);
+    // Within the range that a histogram was made for.
+    Refill(*moving, [](double x, double y, double z) { return 90 - Waves(x + 0.9, y - 0.2, z + 0.3) * 0.9 - 4; });
+    ExpectAlike(ours, itks);
+    Refill(*fixed, [](double x, double y, double z) { return 4 + 0.9 * Waves(x + 0.1, y, z); });
+    ExpectAlike(ours, itks);
+    Refill(*maskImage, [](double, double y, double z) { return y > 3 && z < 15 ? 1 : 0; });
+    ExpectAlike(ours, itks);
+  });
+}
+
+/** An affine map that is optimised, before a field. */
+TEST_P(ResidentImagesOfStandIns, FieldsBehindWhatIsOptimisedThatAreRefilledAreSeen)
+{
+  using FieldTransformType = itk::DisplacementFieldTransform<double, 3>;
+  using FieldType = FieldTransformType::DisplacementFieldType;
+  const auto field = FieldType::New();
+  field->CopyInformation(fixed);
+  field->SetRegions(fixed->GetBufferedRegion());
+  field->Allocate(true);
+  const auto fieldTransform = FieldTransformType::New();
+  fieldTransform->SetDisplacementField(field);
+  const auto composite = itk::CompositeTransform<double, 3>::New();
+  composite->AddTransform(fieldTransform);
+  composite->AddTransform(transform);
+  composite->SetOnlyMostRecentTransformToOptimizeOn();
+  this->ForEachPair([&](standin::MetricType & ours, standin::MetricType & itks) {
+    for (standin::MetricType * const metric : { &ours, &itks })
+    {
+      metric->SetMovingTransform(composite);
+      metric->Initialize();
+    }
+    ExpectAlike(ours, itks);
+    for (const double shift : { 0.6, -0.35 })
+    {
+      FieldType::PixelType vector;
+      vector.Fill(shift);
+      std::fill_n(field->GetBufferPointer(), field->GetBufferedRegion().GetNumberOfPixels(), vector);
+      ExpectAlike(ours, itks);
+    }
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, ResidentImagesOfStandIns, ::testing::ValuesIn(GetDeviceNames()), GetTestName);
 
 TEST_P(ResidentImages, WhatStaysIsNotSentAgain)
 {

@@ -5,21 +5,14 @@
 
 #include "itkBSplineTransform.h"
 #include "itkBSplineTransformInitializer.h"
-#include "itkANTSNeighborhoodCorrelationImageToImageMetricv4.h"
-#include "itkCorrelationImageToImageMetricv4.h"
-#include "itkDemonsImageToImageMetricv4.h"
-#include "itkDisplacementFieldTransform.h"
-#include "itkEuler3DTransform.h"
 #include "itkImageRegionIterator.h"
 #include "itkImageRegistrationMethodv4.h"
-#include "itkJointHistogramMutualInformationImageToImageMetricv4.h"
-#include "itkMattesMutualInformationImageToImageMetricv4.h"
-#include "itkMeanSquaresImageToImageMetricv4.h"
 #include "itkRegularStepGradientDescentOptimizerv4.h"
 #include "itkTranslationTransform.h"
 
 #include "Listening.h"
 #include "RegistrationSetUp.h"
+#include "StandInMetrics.h"
 #include "TestAnswer.h"
 #include "TestDevices.h"
 #include "TestImages.h"
@@ -32,79 +25,13 @@
 #include <iterator>
 #include <limits>
 #include <string>
-#include <typeinfo>
+#include <tuple>
 
 namespace gpuregtest
 {
 namespace
 {
-using ImageType = itk::Image<float, 3>;
-using MetricType = itk::ImageToImageMetricv4<ImageType, ImageType>;
-using TransformType = itk::Transform<double, 3, 3>;
-
-enum class Kind
-{
-  MeanSquares,
-  Correlation,
-  JointHistogram,
-  Mattes,
-  Demons,
-  NeighborhoodCorrelation
-};
-
-/** As a program's New() gives it. */
-MetricType::Pointer
-MakeMetric(Kind kind)
-{
-  switch (kind)
-  {
-    case Kind::MeanSquares:
-      return itk::MeanSquaresImageToImageMetricv4<ImageType, ImageType>::New().GetPointer();
-    case Kind::Correlation:
-      return itk::CorrelationImageToImageMetricv4<ImageType, ImageType>::New().GetPointer();
-    case Kind::JointHistogram:
-      return itk::JointHistogramMutualInformationImageToImageMetricv4<ImageType, ImageType>::New().GetPointer();
-    case Kind::Demons:
-      return itk::DemonsImageToImageMetricv4<ImageType, ImageType>::New().GetPointer();
-    case Kind::NeighborhoodCorrelation:
-      return itk::ANTSNeighborhoodCorrelationImageToImageMetricv4<ImageType, ImageType>::New().GetPointer();
-    default:
-      return itk::MattesMutualInformationImageToImageMetricv4<ImageType, ImageType>::New().GetPointer();
-  }
-}
-
-bool
-IsOurs(const MetricType & metric)
-{
-  return std::string(typeid(metric).name()).find("GPUStandIn") != std::string::npos;
-}
-
-TransformType::Pointer
-MakeRigid(double angle)
-{
-  const auto transform = itk::Euler3DTransform<double>::New();
-  transform->SetRotation(angle, -0.02, 0.03);
-  itk::Vector<double, 3> shift;
-  shift.Fill(0.7);
-  transform->SetTranslation(shift);
-  return transform.GetPointer();
-}
-
-TransformType::Pointer
-MakeField(const ImageType & image)
-{
-  using FieldTransformType = itk::DisplacementFieldTransform<double, 3>;
-  const auto field = FieldTransformType::DisplacementFieldType::New();
-  field->CopyInformation(&image);
-  field->SetRegions(image.GetBufferedRegion());
-  field->Allocate();
-  itk::Vector<double, 3> shift;
-  shift.Fill(0.4);
-  field->FillBuffer(shift);
-  const auto transform = FieldTransformType::New();
-  transform->SetDisplacementField(field);
-  return transform.GetPointer();
-}
+using namespace standin;
 
 class MetricStandIn : public DeviceTest
 {
@@ -162,6 +89,22 @@ protected:
     return pair;
   }
 
+  /** A B-spline, by which no device computes derivatives. */
+  TransformType::Pointer
+  MakeSpline() const
+  {
+    using SplineType = itk::BSplineTransform<double, 3, 3>;
+    const auto spline = SplineType::New();
+    const auto initializer = itk::BSplineTransformInitializer<SplineType, ImageType>::New();
+    initializer->SetTransform(spline);
+    initializer->SetImage(m_Fixed);
+    SplineType::MeshSizeType mesh;
+    mesh.Fill(2);
+    initializer->SetTransformDomainMeshSize(mesh);
+    initializer->InitializeTransform();
+    return spline.GetPointer();
+  }
+
   static void
   ExpectSame(const Answer & ours, const Answer & itks)
   {
@@ -189,10 +132,6 @@ protected:
   Grid<3>            m_Grid;
   ImageType::Pointer m_Fixed;
   ImageType::Pointer m_Moving;
-};
-
-constexpr Kind ForLinear[] = {
-  Kind::MeanSquares, Kind::Correlation, Kind::JointHistogram, Kind::Mattes, Kind::NeighborhoodCorrelation
 };
 
 TEST_P(MetricStandIn, GivesITKsNumbers)
@@ -250,17 +189,8 @@ TEST_P(MetricStandIn, SeesImagesThatAreRefilledInPlace)
 
 TEST_P(MetricStandIn, LeavesWhatADeviceDoesNotComputeToITK)
 {
-  Listening listening;
-  // B-splines.
-  using SplineType = itk::BSplineTransform<double, 3, 3>;
-  const auto spline = SplineType::New();
-  const auto initializer = itk::BSplineTransformInitializer<SplineType, ImageType>::New();
-  initializer->SetTransform(spline);
-  initializer->SetImage(m_Fixed);
-  SplineType::MeshSizeType mesh;
-  mesh.Fill(2);
-  initializer->SetTransformDomainMeshSize(mesh);
-  initializer->InitializeTransform();
+  Listening  listening;
+  const auto spline = this->MakeSpline();
   for (const Kind kind : ForLinear)
   {
     ExpectInitializedSame(MakePair(kind, *spline));
@@ -332,6 +262,103 @@ TEST_P(MetricStandIn, LeavesJointHistogramsThatAreNoneToITK)
   const auto itks = pair.itks->GetValue();
   EXPECT_TRUE(ours == itks || (std::isnan(ours) && std::isnan(itks))) << ours << ' ' << itks;
   EXPECT_EQ(listening.window->Count("is constant where it is sampled"), 1u);
+}
+
+/** Of a constant image ITK's Mattes metric gives no mutual information. */
+TEST_P(MetricStandIn, LeavesMattesOfAConstantImageToITK)
+{
+  for (const bool isFixed : { true, false })
+  {
+    Listening  listening;
+    const Pair pair = MakePair(Kind::Mattes, *MakeRigid(0.05));
+    (isFixed ? m_Fixed : m_Moving)->FillBuffer(3.0f);
+    ASSERT_NO_THROW(pair.ours->Initialize());
+    pair.itks->Initialize();
+    const auto valueOf = [](const MetricType & metric) {
+      try
+      {
+        return std::to_string(metric.GetValue());
+      }
+      catch (const itk::ExceptionObject &)
+      {
+        return std::string("an exception");
+      }
+    };
+    EXPECT_EQ(valueOf(*pair.ours), valueOf(*pair.itks));
+    EXPECT_EQ(listening.window->Count("is constant where it is sampled"), 1u);
+  }
+}
+
+/** More than a device holds; and another number than at Initialize(), which ITK takes its sums by, with the bins' widths that
+ *  it found before. */
+TEST_P(MetricStandIn, LeavesNumbersOfBinsToITK)
+{
+  using MattesType = itk::MattesMutualInformationImageToImageMetricv4<ImageType, ImageType>;
+  Listening  listening;
+  const Pair pair = MakePair(Kind::Mattes, *MakeRigid(0.05));
+  const auto setBins = [&pair](unsigned int bins) {
+    for (MetricType * const metric : { pair.ours.GetPointer(), pair.itks.GetPointer() })
+    {
+      dynamic_cast<MattesType &>(*metric).SetNumberOfHistogramBins(bins);
+    }
+  };
+  setBins(4200);
+  pair.ours->SetMaximumNumberOfWorkUnits(1);
+  pair.itks->SetMaximumNumberOfWorkUnits(1);
+  pair.itks->Initialize();
+  ASSERT_NO_THROW(pair.ours->Initialize());
+  EXPECT_NEAR(pair.ours->GetValue(), pair.itks->GetValue(), 1e-9);
+  EXPECT_EQ(listening.window->Count("This is said once"), 1u);
+
+  const Pair changed = MakePair(Kind::Mattes, *MakeRigid(0.05));
+  for (MetricType * const metric : { changed.ours.GetPointer(), changed.itks.GetPointer() })
+  {
+    dynamic_cast<MattesType &>(*metric).SetNumberOfHistogramBins(24);
+    ASSERT_NO_THROW(metric->Initialize());
+    dynamic_cast<MattesType &>(*metric).SetNumberOfHistogramBins(32);
+  }
+  ASSERT_NO_THROW(ExpectSame(Evaluate(*changed.ours), Evaluate(*changed.itks)));
+}
+
+/** Between Initialize() and an evaluation; where no sample is. */
+TEST_P(MetricStandIn, LeavesValuesThatAreFiniteNoMoreToITK)
+{
+  const auto             away = itk::TranslationTransform<double, 3>::New();
+  itk::Vector<double, 3> shift;
+  shift.Fill(15.0);
+  away->Translate(shift);
+  for (const Kind kind : ForLinear)
+  {
+    Listening  listening;
+    const Pair pair = MakePair(kind, *away);
+    ExpectInitializedSame(pair);
+    m_Moving->SetPixel({ { 0, 0, 0 } }, std::numeric_limits<float>::quiet_NaN());
+    // ITK's neighborhood correlation gives sums over neighbors that are no numbers.
+    ASSERT_NO_THROW(Evaluate(*pair.ours));
+    if (kind != Kind::NeighborhoodCorrelation)
+    {
+      EXPECT_NEAR(pair.ours->GetValue(), pair.itks->GetValue(), 1e-5 * std::abs(pair.itks->GetValue()));
+    }
+    EXPECT_EQ(listening.window->Count("NaN"), 1u);
+    m_Moving->SetPixel({ { 0, 0, 0 } }, 1.0f);
+  }
+}
+
+/** ITK's gradient and ranges are those of Initialize(), also where a device knows nothing of what is optimised. */
+TEST_P(MetricStandIn, KeepsWhatITKMakesAtInitialize)
+{
+  const auto spline = this->MakeSpline();
+  for (const Kind kind : ForLinear)
+  {
+    const Pair pair = MakePair(kind, *spline);
+    pair.itks->Initialize();
+    pair.ours->Initialize();
+    for (itk::ImageRegionIterator<ImageType> it(m_Moving, m_Moving->GetBufferedRegion()); !it.IsAtEnd(); ++it)
+    {
+      it.Value() = 0.5f * (it.Value() + m_Moving->GetPixel({ { 16, 16, 16 } }));
+    }
+    ExpectSame(Evaluate(*pair.ours), Evaluate(*pair.itks));
+  }
 }
 
 /** ITK warns, and gives the largest value and no derivative. */
@@ -408,6 +435,23 @@ TEST_P(MetricStandIn, WorksWhereMemoryRunsOutLater)
     EXPECT_EQ(listening.window->Count("This is said once"), 1u);
     gpureg::SetMemoryLimit(GetParam(), 0);
   }
+}
+
+/** The device that made the gradient has none for ITK's class, which makes it of the voxels that there are then. */
+TEST_P(MetricStandIn, TellsThatAGradientIsOfOtherVoxels)
+{
+  if (this->GetDevice().IsHost())
+  {
+    GTEST_SKIP() << "the host's memory is not bounded by this";
+  }
+  Listening  listening;
+  const Pair pair = MakePair(Kind::MeanSquares, *MakeRigid(0.05));
+  ExpectInitializedSame(pair);
+  gpureg::SetMemoryLimit(GetParam(), 1);
+  m_Moving->SetPixel({ { 16, 16, 16 } }, m_Moving->GetPixel({ { 15, 14, 16 } }));
+  EXPECT_NEAR(pair.ours->GetValue(), pair.itks->GetValue(), 1e-5 * std::abs(pair.itks->GetValue()));
+  EXPECT_EQ(listening.window->Count("was filled with other values after Initialize()"), 1u);
+  gpureg::SetMemoryLimit(GetParam(), 0);
 }
 
 /** The gradient's image that ITK's metrics make at Initialize(), and programs may ask for. */

@@ -427,6 +427,8 @@ TEST_P(StandIn, ManyLiveFiltersHoldWhatTheBoundsAllow)
   const std::size_t     idleBefore = gpureg::GetIdleMemoryInUse(GetParam());
   EXPECT_EQ(idleBefore, 0u) << "what filters held goes with them";
   gpureg::ReleaseIdleMemory(GetParam());
+  const std::size_t idleLimitBefore = gpureg::GetIdleMemoryLimit(GetParam());
+  const std::size_t pinnedLimitBefore = gpureg::GetPinnedMemoryLimit(GetParam());
   gpureg::SetIdleMemoryLimit(GetParam(), idleLimit);
   gpureg::SetPinnedMemoryLimit(GetParam(), pinnedLimit);
   const auto                         transform = MakeShift(0.4);
@@ -458,8 +460,8 @@ TEST_P(StandIn, ManyLiveFiltersHoldWhatTheBoundsAllow)
   }
   filters.clear();
   EXPECT_EQ(gpureg::GetMemoryInUse(GetParam()), 0u);
-  gpureg::SetIdleMemoryLimit(GetParam(), this->GetDevice().GetMemorySize() / 4);
-  gpureg::SetPinnedMemoryLimit(GetParam(), std::size_t{ 256 } << 20);
+  gpureg::SetIdleMemoryLimit(GetParam(), idleLimitBefore);
+  gpureg::SetPinnedMemoryLimit(GetParam(), pinnedLimitBefore);
 }
 
 TEST_P(StandIn, AClassThatIsNamedThrowsAnErrorOfItsKind)

@@ -72,6 +72,7 @@ for metric_class, contrast in (
     (itk.GPUCorrelationImageToImageMetricv4, linear_contrast),
     (itk.GPUMeanSquaresImageToImageMetricv4, same_contrast),
     (itk.CudaMeanAbsoluteDifferencesImageToImageMetricv4, same_contrast),
+    (itk.GPUANTSNeighborhoodCorrelationImageToImageMetricv4, linear_contrast),
 ):
     for shift in ((2.5, -1.5), (1.5, -2.0, 0.75)):
         found = register(metric_class, shift, contrast)
@@ -83,6 +84,30 @@ for metric_class, contrast in (
             itk.GPUJointHistogramMutualInformationImageToImageMetricv4: 0.15,
         }.get(metric_class, 0.05)
         assert numpy.abs(found - shift).max() < tolerance, "the translation was not recovered"
+
+# Many candidates in one call, a row each; and schemes by their names.
+image_type = itk.Image[itk.F, 2]
+for metric_class in (
+    itk.CudaCorrelationRatioMetric,
+    itk.CudaMattesNMI,
+    itk.GPUMeanSquaresImageToImageMetricv4,
+    itk.GPUANTSNeighborhoodCorrelationImageToImageMetricv4,
+):
+    metric = metric_class[image_type, image_type].New()
+    metric.SetDevice(itk.GPUDevice.FromName("host"))
+    metric.SetFixedImage(itk.image_from_array(blobs((0, 0)).astype(numpy.float32)))
+    metric.SetMovingImage(itk.image_from_array(blobs((2.5, -1.5)).astype(numpy.float32)))
+    transform = itk.TranslationTransform[itk.D, 2].New()
+    metric.SetMovingTransform(transform)
+    if metric_class is itk.CudaCorrelationRatioMetric:
+        metric.SetScheme("ConflictFree")
+        assert metric.GetSchemeName() == "ConflictFree"
+    metric.Initialize()
+    candidates = numpy.array([[x, y] for x in (0, 2.5, 5) for y in (-3, -1.5, 0)])
+    values = itk.array_from_vnl_vector(metric.GetValuesOfRows(itk.vnl_matrix_from_array(candidates)))
+    assert candidates[values.argmin()].tolist() == [2.5, -1.5], values
+    transform.SetParameters(candidates[0])
+    assert abs(metric.GetValue() - values[0]) <= 1e-6 * abs(values[0])
 
 demons = itk.GPUDemonsImageToImageMetricv4[itk.Image[itk.F, 3], itk.Image[itk.F, 3]].New()
 assert demons.GetGradientSource() == itk.DemonsImageToImageMetricv4[itk.Image[itk.F, 3], itk.Image[itk.F, 3]].New().GetGradientSource()

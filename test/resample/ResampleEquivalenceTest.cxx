@@ -9,20 +9,15 @@ namespace gpuregtest
 namespace
 {
 
-class ResampleEquivalence : public DeviceTest
-{};
-
-TEST_P(ResampleEquivalence, Matrix2D)
+TEST(ResampleEquivalence, Matrix2D)
 {
-  TestResampleMatrix<2>(this->GetDevice());
+  TestResampleMatrix<2>(itk::GPUDevice::GetAvailable());
 }
 
-TEST_P(ResampleEquivalence, Matrix3D)
+TEST(ResampleEquivalence, Matrix3D)
 {
-  TestResampleMatrix<3>(this->GetDevice());
+  TestResampleMatrix<3>(itk::GPUDevice::GetAvailable());
 }
-
-INSTANTIATE_TEST_SUITE_P(Devices, ResampleEquivalence, ::testing::ValuesIn(GetDeviceNames()), GetTestName);
 
 } // namespace
 } // namespace gpuregtest

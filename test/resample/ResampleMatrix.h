@@ -5,18 +5,20 @@
 
 #include "itkGPUDevice.h"
 
+#include <vector>
+
 namespace gpuregtest
 {
 
-/** Every pixel type x transform x geometry x interpolator. */
+/** Every pixel type x transform x geometry x interpolator, ITK's once for all devices. */
 template <unsigned int VDimension>
 void
-TestResampleMatrix(const itk::GPUDevice & device);
+TestResampleMatrix(const std::vector<itk::GPUDevice> & devices);
 
 extern template void
-TestResampleMatrix<2>(const itk::GPUDevice &);
+TestResampleMatrix<2>(const std::vector<itk::GPUDevice> &);
 extern template void
-TestResampleMatrix<3>(const itk::GPUDevice &);
+TestResampleMatrix<3>(const std::vector<itk::GPUDevice> &);
 
 } // namespace gpuregtest
 

@@ -54,8 +54,6 @@ struct ResampleDifference
 {
   double nrmse = 0;
   double largest = 0; // of the range
-  int    compared = 0;
-  int    inside = 0;
 };
 
 /** An image type in the matrix. */
@@ -67,9 +65,9 @@ public:
   using SceneType = ResampleScene<Dimension>;
 
   /** \param scenes must outlive it. */
-  ResampleMatrix(const std::vector<SceneType> & scenes, const itk::GPUDevice & device)
+  ResampleMatrix(const std::vector<SceneType> & scenes, const std::vector<itk::GPUDevice> & devices)
     : m_Scenes(scenes)
-    , m_Device(device)
+    , m_Devices(devices)
   {
     Random random(20142);
     for (const SceneType & scene : scenes)
@@ -82,11 +80,16 @@ public:
   Test(std::size_t geometry, std::size_t transform, const std::string & interpolation) const
   {
     SCOPED_TRACE(GetGeometryNames()[geometry] + ", " + GetTransformNames()[transform] + ", " + interpolation);
-    const ResampleDifference difference = this->CompareWithITK(geometry, transform, interpolation);
-    EXPECT_LE(difference.nrmse, interpolation == "nearest" ? 0.0 : 1e-5);
-    EXPECT_LE(difference.largest, interpolation == "nearest" ? 0.0 : 1e-4);
-    EXPECT_GT(difference.inside, 10);
-    EXPECT_GT(10 * difference.compared, 9 * difference.inside);
+    const Expectation expectation = this->MakeExpectation(geometry, transform, interpolation);
+    EXPECT_GT(expectation.inside, 10);
+    EXPECT_GT(10 * expectation.points.size(), 9 * expectation.inside);
+    for (const itk::GPUDevice & device : m_Devices)
+    {
+      SCOPED_TRACE(device.GetName());
+      const ResampleDifference difference = this->Compare(expectation, geometry, transform, interpolation, device);
+      EXPECT_LE(difference.nrmse, interpolation == "nearest" ? 0.0 : 1e-5);
+      EXPECT_LE(difference.largest, interpolation == "nearest" ? 0.0 : 1e-4);
+    }
   }
 
 private:
@@ -183,80 +186,112 @@ private:
     return filter.GetOutput();
   }
 
-  /** Runs both filters and compares them, where no tie is near. */
-  ResampleDifference
-  CompareWithITK(std::size_t geometry, std::size_t transform, const std::string & interpolation) const
+  /** What ITK's filter makes, and the voxels to compare: those that no tie is near. */
+  struct Expectation
   {
-    const auto interpolator = MakeInterpolator<TImage>(interpolation);
-    const auto reference = FilterType::New();
+    struct Point
+    {
+      typename TImage::IndexType index;
+      typename TImage::PointType there; // in the input
+      bool                       isInside;
+    };
+
+    typename TImage::Pointer           image;
+    typename InterpolatorType::Pointer interpolator;
+    std::vector<Point>                 points;
+    std::size_t                        inside = 0;
+    double                             range = 0;
+  };
+
+  Expectation
+  MakeExpectation(std::size_t geometry, std::size_t transform, const std::string & interpolation) const
+  {
+    Expectation expectation;
+    expectation.interpolator = MakeInterpolator<TImage>(interpolation);
+    expectation.image = this->Update(*FilterType::New(), geometry, transform, *expectation.interpolator);
+    // The filter has taken it away.
+    expectation.interpolator->SetInputImage(m_Images[geometry]);
+    const TImage & expected = *expectation.image;
+    double         low = std::numeric_limits<double>::max(), high = std::numeric_limits<double>::lowest();
+    for (itk::SizeValueType i = 0; i < expected.GetBufferedRegion().GetNumberOfPixels(); ++i)
+    {
+      for (unsigned int c = 0; c < Components; ++c)
+      {
+        low = std::min(low, static_cast<double>(GetComponent(expected.GetBufferPointer()[i], c)));
+        high = std::max(high, static_cast<double>(GetComponent(expected.GetBufferPointer()[i], c)));
+      }
+    }
+    expectation.range = std::max(high - low, 1e-30);
+    for (itk::ImageRegionConstIteratorWithIndex<TImage> it(expectation.image, expected.GetBufferedRegion());
+         !it.IsAtEnd();
+         ++it)
+    {
+      typename TImage::PointType point;
+      expected.TransformIndexToPhysicalPoint(it.GetIndex(), point);
+      const auto there = m_Scenes[geometry].transforms[transform]->TransformPoint(point);
+      const bool isInside = expectation.interpolator->IsInsideBuffer(there);
+      expectation.inside += isInside;
+      if (!IsNearATie(*m_Images[geometry], there, interpolation == "nearest"))
+      {
+        expectation.points.push_back({ it.GetIndex(), there, isInside });
+      }
+    }
+    return expectation;
+  }
+
+  /** What a device makes beside it. */
+  ResampleDifference
+  Compare(const Expectation &    expectation,
+          std::size_t            geometry,
+          std::size_t            transform,
+          const std::string &    interpolation,
+          const itk::GPUDevice & device) const
+  {
     const auto filter = itk::GPUResampleImageFilter<TImage, TImage>::New();
-    filter->SetDevice(m_Device);
-    const auto expected = this->Update(*reference, geometry, transform, *interpolator);
+    filter->SetDevice(device);
     const auto image = this->Update(*filter, geometry, transform, *MakeInterpolator<TImage>(interpolation));
     // Of these, which are sampled, the host leaves all but B-spline interpolation to the parent class.
     const std::string & name = GetTransformNames()[transform];
     const bool          isSampled = name == "thinPlate" || name == "bspline0";
     EXPECT_EQ(filter->GetEvaluationStatistics().launches == 0,
-              m_Device.IsHost() && isSampled && (interpolation == "nearest" || interpolation == "linear"));
-    // The filter has taken it away.
-    interpolator->SetInputImage(m_Images[geometry]);
-
-    double low = std::numeric_limits<double>::max(), high = std::numeric_limits<double>::lowest();
-    for (itk::SizeValueType i = 0; i < expected->GetBufferedRegion().GetNumberOfPixels(); ++i)
-    {
-      for (unsigned int c = 0; c < Components; ++c)
-      {
-        low = std::min(low, static_cast<double>(GetComponent(expected->GetBufferPointer()[i], c)));
-        high = std::max(high, static_cast<double>(GetComponent(expected->GetBufferPointer()[i], c)));
-      }
-    }
-    const double       range = std::max(high - low, 1e-30);
+              device.IsHost() && isSampled && (interpolation == "nearest" || interpolation == "linear"));
     double             squares = 0;
     ResampleDifference difference;
-    for (itk::ImageRegionConstIteratorWithIndex<TImage> it(expected, expected->GetBufferedRegion()); !it.IsAtEnd();
-         ++it)
+    for (const typename Expectation::Point & point : expectation.points)
     {
-      typename TImage::PointType point;
-      expected->TransformIndexToPhysicalPoint(it.GetIndex(), point);
-      const auto there = m_Scenes[geometry].transforms[transform]->TransformPoint(point);
-      const bool isInside = interpolator->IsInsideBuffer(there);
-      difference.inside += isInside;
-      if (IsNearATie(*m_Images[geometry], there, interpolation == "nearest"))
-      {
-        continue;
-      }
-      ++difference.compared;
       for (unsigned int c = 0; c < Components; ++c)
       {
-        const double wanted = static_cast<double>(GetComponent(it.Get(), c));
-        const double got = static_cast<double>(GetComponent(image->GetPixel(it.GetIndex()), c));
+        const double wanted = static_cast<double>(GetComponent(expectation.image->GetPixel(point.index), c));
+        const double got = static_cast<double>(GetComponent(image->GetPixel(point.index), c));
         double       apart = std::abs(wanted - got);
-        if (std::is_integral<ComponentType>::value && apart > 0 && isInside && interpolation != "nearest" &&
-            IsAboutToBeNext(GetComponent(interpolator->Evaluate(there), c), wanted, got, range))
+        if (std::is_integral<ComponentType>::value && apart > 0 && point.isInside && interpolation != "nearest" &&
+            IsAboutToBeNext(
+              GetComponent(expectation.interpolator->Evaluate(point.there), c), wanted, got, expectation.range))
         {
           apart = 0;
         }
         squares += apart * apart;
-        difference.largest = std::max(difference.largest, apart / range);
+        difference.largest = std::max(difference.largest, apart / expectation.range);
       }
     }
-    difference.nrmse = std::sqrt(squares / std::max<double>(difference.compared * Components, 1)) / range;
+    const double count = std::max<double>(static_cast<double>(expectation.points.size()) * Components, 1);
+    difference.nrmse = std::sqrt(squares / count) / expectation.range;
     return difference;
   }
 
   const std::vector<SceneType> &        m_Scenes;
-  itk::GPUDevice                        m_Device;
+  const std::vector<itk::GPUDevice>     m_Devices;
   std::vector<typename TImage::Pointer> m_Images;
 };
 
 template <unsigned int VDimension>
 void
-TestResampleMatrix(const itk::GPUDevice & device)
+TestResampleMatrix(const std::vector<itk::GPUDevice> & devices)
 {
   const auto scenes = MakeResampleScenes<VDimension>();
   const auto test = [&](auto pixel, std::size_t interpolators) {
     SCOPED_TRACE(typeid(pixel).name());
-    const ResampleMatrix<itk::Image<decltype(pixel), VDimension>> matrix(scenes, device);
+    const ResampleMatrix<itk::Image<decltype(pixel), VDimension>> matrix(scenes, devices);
     for (std::size_t geometry = 0; geometry < scenes.size(); ++geometry)
     {
       for (std::size_t transform = 0; transform < GetTransformNames().size(); ++transform)

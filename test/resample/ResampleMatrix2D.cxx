@@ -2,4 +2,4 @@
 #include "ResampleMatrix.hxx"
 
 template void
-gpuregtest::TestResampleMatrix<2>(const itk::GPUDevice &);
+gpuregtest::TestResampleMatrix<2>(const std::vector<itk::GPUDevice> &);

@@ -2,4 +2,4 @@
 #include "ResampleMatrix.hxx"
 
 template void
-gpuregtest::TestResampleMatrix<3>(const itk::GPUDevice &);
+gpuregtest::TestResampleMatrix<3>(const std::vector<itk::GPUDevice> &);

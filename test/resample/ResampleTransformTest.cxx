@@ -253,121 +253,142 @@ TEST_P(ResampleTransform, AFieldThatACompositeSetsIsSentAgain)
   EXPECT_LT(m_Filter->GetEvaluationStatistics().bytesUp, CountVoxels());
 }
 
-TEST_P(ResampleTransform, ASampledTransformIsKeptWhileNeitherItNorTheGridChanges)
+/** A thin plate spline, which is sampled, set in the filter and used once. */
+class SampledTransform : public ResampleTransform
 {
-  using PointSetType = CountedThinPlate::PointSetType;
-  const auto transform = CountedThinPlate::New();
-  const auto sources = PointSetType::New();
-  const auto setTargets = [&](double reach) {
+protected:
+  SampledTransform()
+  {
+    for (unsigned int n = 0; n < 6; ++n)
+    {
+      auto point = m_Grid.GetCentre();
+      for (unsigned int d = 0; d < 3; ++d)
+      {
+        point[d] += Uniform(m_Random, -0.4, 0.4) * GetReach(m_Grid);
+      }
+      m_Sources->SetPoint(n, point);
+    }
+    m_Transform->SetSourceLandmarks(m_Sources);
+    SetTargets(0.05);
+    // On the host, other interpolators leave it to ITK's class.
+    m_Filter->SetInterpolator(MakeInterpolator<ImageType>("bspline3"));
+    m_Filter->SetTransform(m_Transform);
+    EXPECT_GE(CountPoints(), CountVoxels());
+    ExpectAsITK();
+  }
+
+  void
+  SetTargets(double reach)
+  {
     const auto targets = PointSetType::New();
     for (unsigned int n = 0; n < 6; ++n)
     {
-      auto target = sources->GetPoint(n);
+      auto target = m_Sources->GetPoint(n);
       for (unsigned int d = 0; d < 3; ++d)
       {
         target[d] += Uniform(m_Random, -reach, reach) * GetReach(m_Grid);
       }
       targets->SetPoint(n, target);
     }
-    transform->SetTargetLandmarks(targets);
-    transform->ComputeWMatrix();
-  };
-  for (unsigned int n = 0; n < 6; ++n)
-  {
-    auto point = m_Grid.GetCentre();
-    for (unsigned int d = 0; d < 3; ++d)
-    {
-      point[d] += Uniform(m_Random, -0.4, 0.4) * GetReach(m_Grid);
-    }
-    sources->SetPoint(n, point);
+    m_Transform->SetTargetLandmarks(targets);
+    m_Transform->ComputeWMatrix();
   }
-  transform->SetSourceLandmarks(sources);
-  setTargets(0.05);
-  // How many points an update asks for; ITK's are not counted.
-  const auto countPoints = [&](bool isInputNew = false) {
+
+  /** How many points an update asks for; ITK's are not counted. */
+  std::int64_t
+  CountPoints(bool isInputNew = false)
+  {
     if (isInputNew)
     {
       m_Image->Modified();
     }
-    const std::int64_t before = transform->points;
+    const std::int64_t before = m_Transform->points;
     m_Filter->Update();
-    return transform->points - before;
-  };
+    return m_Transform->points - before;
+  }
 
-  // On the host, other interpolators leave it to ITK's class.
-  m_Filter->SetInterpolator(MakeInterpolator<ImageType>("bspline3"));
-  m_Filter->SetTransform(transform);
-  EXPECT_GE(countPoints(), CountVoxels());
-  ExpectAsITK();
-  // The middle and the corners alone, which tell that it has not changed.
-  EXPECT_EQ(countPoints(true), 9);
-  ExpectAsITK();
+  /** The middle and the corners alone, which tell that it has not changed. */
+  static constexpr std::int64_t ToSeeThatItStays = 9;
 
+  using PointSetType = CountedThinPlate::PointSetType;
+  const CountedThinPlate::Pointer m_Transform = CountedThinPlate::New();
+  const PointSetType::Pointer     m_Sources = PointSetType::New();
+};
+
+TEST_P(SampledTransform, IsKeptUntilItsLandmarksChange)
+{
+  EXPECT_EQ(CountPoints(true), ToSeeThatItStays);
+  ExpectAsITK();
   {
     SCOPED_TRACE("other landmarks");
-    setTargets(0.05);
-    EXPECT_GE(countPoints(), CountVoxels());
+    SetTargets(0.05);
+    EXPECT_GE(CountPoints(), CountVoxels());
     ExpectAsITK();
   }
   {
     SCOPED_TRACE("landmarks that are moved where they are: neither has a new time stamp");
-    auto target = transform->GetTargetLandmarks()->GetPoint(2);
+    auto target = m_Transform->GetTargetLandmarks()->GetPoint(2);
     target[1] += 0.04 * GetReach(m_Grid);
-    const auto before = transform->GetMTime();
-    transform->GetTargetLandmarks()->GetPoints()->SetElement(2, target);
-    transform->ComputeWMatrix();
-    EXPECT_EQ(transform->GetMTime(), before);
-    EXPECT_GE(countPoints(true), CountVoxels());
+    const auto before = m_Transform->GetMTime();
+    m_Transform->GetTargetLandmarks()->GetPoints()->SetElement(2, target);
+    m_Transform->ComputeWMatrix();
+    EXPECT_EQ(m_Transform->GetMTime(), before);
+    EXPECT_GE(CountPoints(true), CountVoxels());
     ExpectAsITK();
   }
+}
+
+TEST_P(SampledTransform, IsKeptInAComposite)
+{
+  const auto composite = itk::CompositeTransform<double, 3>::New();
+  composite->AddTransform(MakeAffine<3>(m_Grid, m_Random));
+  composite->AddTransform(m_Transform);
+  m_Filter->SetTransform(composite);
+  EXPECT_GE(CountPoints(), CountVoxels());
+  ExpectAsITK();
+  EXPECT_EQ(CountPoints(true), ToSeeThatItStays);
+  SetTargets(0.05);
+  composite->Modified();
+  EXPECT_GE(CountPoints(), CountVoxels());
+  ExpectAsITK();
+  m_Filter->SetTransform(m_Transform);
+  ExpectAsITK();
+}
+
+/** A spline beside it, of which one control point changes, and its image alone is told. */
+TEST_P(SampledTransform, IsSampledAgainWithASplineThatChanges)
+{
+  const auto spline = MakeSpline<3, 3>(m_Grid, m_Random);
+  const auto composite = itk::CompositeTransform<double, 3>::New();
+  composite->AddTransform(m_Transform);
+  composite->AddTransform(spline);
+  m_Filter->SetTransform(composite);
+  ExpectAsITK();
+  EXPECT_EQ(CountPoints(true), ToSeeThatItStays);
+  const auto coefficients = dynamic_cast<itk::BSplineTransform<double, 3, 3> &>(*spline).GetCoefficientImages()[1];
+  auto       middle = coefficients->GetBufferedRegion().GetIndex();
+  for (unsigned int d = 0; d < 3; ++d)
   {
-    SCOPED_TRACE("a part of a composite");
-    const auto composite = itk::CompositeTransform<double, 3>::New();
-    composite->AddTransform(MakeAffine<3>(m_Grid, m_Random));
-    composite->AddTransform(transform);
-    m_Filter->SetTransform(composite);
-    EXPECT_GE(countPoints(), CountVoxels());
-    ExpectAsITK();
-    EXPECT_EQ(countPoints(true), 9);
-    setTargets(0.05);
-    composite->Modified();
-    EXPECT_GE(countPoints(), CountVoxels());
-    ExpectAsITK();
-    m_Filter->SetTransform(transform);
-    ExpectAsITK();
+    middle[d] += static_cast<itk::IndexValueType>(coefficients->GetBufferedRegion().GetSize(d) / 2);
   }
-  {
-    SCOPED_TRACE("a spline in the same composite, of which one control point changes, and its image alone is told");
-    const auto spline = MakeSpline<3, 3>(m_Grid, m_Random);
-    const auto composite = itk::CompositeTransform<double, 3>::New();
-    composite->AddTransform(transform);
-    composite->AddTransform(spline);
-    m_Filter->SetTransform(composite);
-    ExpectAsITK();
-    EXPECT_EQ(countPoints(true), 9);
-    const auto coefficients = dynamic_cast<itk::BSplineTransform<double, 3, 3> &>(*spline).GetCoefficientImages()[1];
-    auto       middle = coefficients->GetBufferedRegion().GetIndex();
-    for (unsigned int d = 0; d < 3; ++d)
-    {
-      middle[d] += static_cast<itk::IndexValueType>(coefficients->GetBufferedRegion().GetSize(d) / 2);
-    }
-    coefficients->SetPixel(middle, coefficients->GetPixel(middle) + 0.1 * GetReach(m_Grid));
-    coefficients->Modified();
-    EXPECT_GE(countPoints(true), CountVoxels());
-    ExpectAsITK();
-    m_Filter->SetTransform(transform);
-    ExpectAsITK();
-  }
+  coefficients->SetPixel(middle, coefficients->GetPixel(middle) + 0.1 * GetReach(m_Grid));
+  coefficients->Modified();
+  EXPECT_GE(CountPoints(true), CountVoxels());
+  ExpectAsITK();
+}
+
+TEST_P(SampledTransform, IsSampledAgainForAnotherGrid)
+{
   {
     SCOPED_TRACE("another input: what is kept is in its voxels");
     const auto image = ImageType::New();
     image->Graft(m_Image);
     m_Image = image;
     m_Filter->SetInput(image);
-    EXPECT_EQ(countPoints(), 9);
+    EXPECT_EQ(CountPoints(), ToSeeThatItStays);
     ExpectAsITK();
     image->SetSpacing(1.1 * image->GetSpacing());
-    EXPECT_GE(countPoints(), CountVoxels());
+    EXPECT_GE(CountPoints(), CountVoxels());
     ExpectAsITK();
   }
   {
@@ -382,7 +403,7 @@ TEST_P(ResampleTransform, ASampledTransformIsKeptWhileNeitherItNorTheGridChanges
     auto origin = m_Image->GetOrigin();
     origin[0] += 0.7 * m_Grid.spacing[0];
     m_Filter->SetOutputOrigin(origin);
-    EXPECT_GE(countPoints(), CountVoxels());
+    EXPECT_GE(CountPoints(), CountVoxels());
     ExpectAsITK();
   }
 }
@@ -475,6 +496,7 @@ TEST_P(ResampleTransform, AChainIsOneLaunch)
   }
 }
 
+INSTANTIATE_TEST_SUITE_P(Devices, SampledTransform, ::testing::ValuesIn(GetDeviceNames()), GetTestName);
 INSTANTIATE_TEST_SUITE_P(Devices, ResampleTransform, ::testing::ValuesIn(GetDeviceNames()), GetTestName);
 
 } // namespace

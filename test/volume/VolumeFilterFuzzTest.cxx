@@ -185,7 +185,7 @@ protected:
         filter.SetNormalizeAcrossScale(normalizes);
       },
       // A derivative is measured by itself.
-      MakeNrmseCheck(1e-5, order == itk::GaussianOrderEnum::ZeroOrder ? InputRange : 0));
+      MakeNrmseCheck(1e-6, order == itk::GaussianOrderEnum::ZeroOrder ? InputRange : 0));
     m_Compared += this->Compare<itk::SmoothingRecursiveGaussianImageFilter<TImage, TImage>,
                                 itk::GPUSmoothingRecursiveGaussianImageFilter<TImage, TImage>>(
       input,
@@ -193,7 +193,7 @@ protected:
         filter.SetSigma(sigma);
         filter.SetNormalizeAcrossScale(normalizes);
       },
-      MakeNrmseCheck(1e-5));
+      MakeNrmseCheck(1e-6));
   }
 
   template <typename TImage>
@@ -204,7 +204,7 @@ protected:
     SCOPED_TRACE("B-spline order " + std::to_string(order));
     m_Compared += this->Compare<itk::BSplineDecompositionImageFilter<TImage, TImage>,
                                 itk::GPUBSplineDecompositionImageFilter<TImage, TImage>>(
-      input, [&](auto & filter) { filter.SetSplineOrder(order); }, MakeNrmseCheck(1e-5));
+      input, [&](auto & filter) { filter.SetSplineOrder(order); }, MakeNrmseCheck(1e-6));
   }
 
   template <typename TImage>

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// ITK's metrics that this module has stand-ins for, as a program that knows nothing of them makes them. ITK's headers alone.
+#ifndef StandInMetrics_h
+#define StandInMetrics_h
+
+#include "itkANTSNeighborhoodCorrelationImageToImageMetricv4.h"
+#include "itkCorrelationImageToImageMetricv4.h"
+#include "itkDemonsImageToImageMetricv4.h"
+#include "itkDisplacementFieldTransform.h"
+#include "itkEuler3DTransform.h"
+#include "itkJointHistogramMutualInformationImageToImageMetricv4.h"
+#include "itkMattesMutualInformationImageToImageMetricv4.h"
+#include "itkMeanSquaresImageToImageMetricv4.h"
+
+#include <string>
+#include <typeinfo>
+
+namespace gpuregtest
+{
+namespace standin
+{
+using ImageType = itk::Image<float, 3>;
+using MetricType = itk::ImageToImageMetricv4<ImageType, ImageType>;
+using TransformType = itk::Transform<double, 3, 3>;
+
+enum class Kind
+{
+  MeanSquares,
+  Correlation,
+  JointHistogram,
+  Mattes,
+  Demons,
+  NeighborhoodCorrelation
+};
+
+/** Those that take linear transforms. */
+constexpr Kind ForLinear[] = {
+  Kind::MeanSquares, Kind::Correlation, Kind::JointHistogram, Kind::Mattes, Kind::NeighborhoodCorrelation
+};
+
+/** As a program's New() gives it. */
+inline MetricType::Pointer
+MakeMetric(Kind kind)
+{
+  switch (kind)
+  {
+    case Kind::MeanSquares:
+      return itk::MeanSquaresImageToImageMetricv4<ImageType, ImageType>::New().GetPointer();
+    case Kind::Correlation:
+      return itk::CorrelationImageToImageMetricv4<ImageType, ImageType>::New().GetPointer();
+    case Kind::JointHistogram:
+      return itk::JointHistogramMutualInformationImageToImageMetricv4<ImageType, ImageType>::New().GetPointer();
+    case Kind::Demons:
+      return itk::DemonsImageToImageMetricv4<ImageType, ImageType>::New().GetPointer();
+    case Kind::NeighborhoodCorrelation:
+      return itk::ANTSNeighborhoodCorrelationImageToImageMetricv4<ImageType, ImageType>::New().GetPointer();
+    default:
+      return itk::MattesMutualInformationImageToImageMetricv4<ImageType, ImageType>::New().GetPointer();
+  }
+}
+
+inline bool
+IsOurs(const MetricType & metric)
+{
+  return std::string(typeid(metric).name()).find("GPUStandIn") != std::string::npos;
+}
+
+inline TransformType::Pointer
+MakeRigid(double angle)
+{
+  const auto transform = itk::Euler3DTransform<double>::New();
+  transform->SetRotation(angle, -0.02, 0.03);
+  itk::Vector<double, 3> shift;
+  shift.Fill(0.7);
+  transform->SetTranslation(shift);
+  return transform.GetPointer();
+}
+
+/** One displacement everywhere, a vector a voxel. */
+inline TransformType::Pointer
+MakeField(const ImageType & image)
+{
+  using FieldTransformType = itk::DisplacementFieldTransform<double, 3>;
+  const auto field = FieldTransformType::DisplacementFieldType::New();
+  field->CopyInformation(&image);
+  field->SetRegions(image.GetBufferedRegion());
+  field->Allocate();
+  itk::Vector<double, 3> shift;
+  shift.Fill(0.4);
+  field->FillBuffer(shift);
+  const auto transform = FieldTransformType::New();
+  transform->SetDisplacementField(field);
+  return transform.GetPointer();
+}
+
+} // namespace standin
+} // namespace gpuregtest
+
+#endif
