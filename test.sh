@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Installs what is missing (Debian 12, as root or with sudo), builds, and runs every test.
-#   ./test.sh               every test, then the other ITKs, Python and Modules/Remote where ../shared has them
+#   ./test.sh               every test, then the other ITKs, Python and Modules/Remote where their archives are:
+#                           in $GPUREG_TEST_ARCHIVES, or ../shared (CONTRIBUTING.md says how they are made)
 #   ./test.sh --sanitize    the tests of the host, built with AddressSanitizer and UndefinedBehaviorSanitizer
 cd "$(dirname "$0")"
 . tools/setup.sh
-shared=../shared
+shared=${GPUREG_TEST_ARCHIVES:-../shared}
 
 # configure_quickly FOLDER [ARGUMENTS]: against another ITK than the first build, which is what users get: its warnings in a
 # part of the time. What knows no ITK is taken from the first build.

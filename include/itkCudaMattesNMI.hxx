@@ -49,9 +49,9 @@ itkCudaMattesNMIClass::ComputeIntensityRanges()
 {
   using PDFValueType = typename Superclass::PDFValueType;
   const GPURegistrationDetail::MetricImages<Self> images(*this);
-  if (!images.AreThere())
+  if (!images.CanBeSampled())
   {
-    return;
+    return; // as the parent's Initialize() will say
   }
   const auto fixed = images.ComputeFixedRange();
   const auto moving = images.ComputeMovingRange();

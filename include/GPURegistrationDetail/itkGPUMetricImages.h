@@ -40,6 +40,15 @@ public:
     return m_Metric.m_FixedImage.IsNotNull() && m_Metric.m_MovingImage.IsNotNull();
   }
 
+  /** Whether all is set by which fixed values are sampled, without which ITK's own Initialize() throws, too. */
+  bool
+  CanBeSampled() const
+  {
+    const bool samplesFixedPoints = m_Metric.m_UseSampledPointSet && !m_Metric.m_UseVirtualSampledPointSet;
+    return this->AreThere() && m_Metric.m_FixedTransform.IsNotNull() &&
+           !(samplesFixedPoints && m_Metric.m_FixedSampledPointSet->GetNumberOfPoints() == 0);
+  }
+
   /** Before ITK's own Initialize(), whose gradient filter an infinity would end the process in.
    *  \throws as CheckAreFinite */
   void
@@ -85,7 +94,8 @@ public:
           fixed.second = std::max(fixed.second, value);
         }
       };
-      if (m_Metric.m_UseVirtualSampledPointSet)
+      // A set of no points may have no container.
+      if (m_Metric.m_UseVirtualSampledPointSet && m_Metric.m_VirtualSampledPointSet->GetNumberOfPoints() > 0)
       {
         for (const auto & point : m_Metric.m_VirtualSampledPointSet->GetPoints()->CastToSTLConstContainer())
         {
@@ -96,7 +106,7 @@ public:
           include(fixedPoint);
         }
       }
-      else
+      else if (!m_Metric.m_UseVirtualSampledPointSet)
       {
         for (const auto & point : m_Metric.m_FixedSampledPointSet->GetPoints()->CastToSTLConstContainer())
         {

@@ -221,8 +221,8 @@ TEST_P(BadInputTest, NoOverlap)
   offset.Fill(1000.0);
   far->SetOffset(offset);
   m_Metric->SetMovingTransform(far);
-  ExpectComplaint<itk::GPUBadInputError>([&] { Ask(*m_Metric); },
-                                         { "outside moving image buffer", "overlap", "Initialize the transform" });
+  ExpectComplaint<itk::GPUNoOverlapError>([&] { Ask(*m_Metric); },
+                                          { "outside moving image buffer", "overlap", "Initialize the transform" });
 }
 
 TEST_P(BadInputTest, TransformOfNaN)
@@ -232,7 +232,7 @@ TEST_P(BadInputTest, TransformOfNaN)
   offset[0] = std::numeric_limits<double>::quiet_NaN();
   nowhere->SetOffset(offset);
   m_Metric->SetMovingTransform(nowhere);
-  ExpectComplaint<itk::GPUBadInputError>([&] { Ask(*m_Metric); }, { "outside moving image buffer" });
+  ExpectComplaint<itk::GPUNoOverlapError>([&] { Ask(*m_Metric); }, { "outside moving image buffer" });
 }
 
 TEST_P(BadInputTest, ConstantImages)
@@ -280,7 +280,7 @@ TEST_P(BadInputTest, MasksThatLeaveNothingOfTheOverlap)
   };
   m_Metric->SetFixedImageMask(makeCorner(1.0));
   m_Metric->SetMovingImageMask(makeCorner(-1.0));
-  ExpectComplaint<itk::GPUBadInputError>([&] { Ask(*m_Metric); }, { "mask", "overlap" });
+  ExpectComplaint<itk::GPUNoOverlapError>([&] { Ask(*m_Metric); }, { "mask", "overlap" });
 }
 
 /** As ITK does: fewer than five bins are five. */
