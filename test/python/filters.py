@@ -97,7 +97,8 @@ assert numpy.abs(itk.array_from_image(smoothed) - itk.array_from_image(itks)).ma
 def is_ours(name):
     """Whether New() of ITK's class gives ours, which goes by the same name. Print() tells the C++ class."""
     instance = getattr(itk, name)[type(image), type(image)].New()
-    assert instance.GetNameOfClass() == name
+    # ITK's neighborhood correlation calls itself so.
+    assert instance.GetNameOfClass() == name or instance.GetNameOfClass() == "Self"
     return "GPUStandIn" in str(instance)
 
 

@@ -106,7 +106,7 @@ for metric_class in (
     candidates = numpy.array([[x, y] for x in (0, 2.5, 5) for y in (-3, -1.5, 0)])
     values = itk.array_from_vnl_vector(metric.GetValuesOfRows(itk.vnl_matrix_from_array(candidates)))
     assert candidates[values.argmin()].tolist() == [2.5, -1.5], values
-    transform.SetParameters(candidates[0])
+    transform.SetOffset(candidates[0].tolist())
     assert abs(metric.GetValue() - values[0]) <= 1e-6 * abs(values[0])
 
 demons = itk.GPUDemonsImageToImageMetricv4[itk.Image[itk.F, 3], itk.Image[itk.F, 3]].New()
