@@ -222,7 +222,7 @@ run_sanitizer() {
 # into a trap on purpose: errors to the sanitizer. The longest come first.
 sanitized_tests="\
 ResampleMemoryTest *AGrid*/cuda_0:*AField*/cuda_0:*Axes*/cuda_0:*ASlice*/cuda_0
-ResampleEquivalenceTest */cuda_0
+ResampleEquivalenceTest *
 EngineTest */cuda_0
 CudaBackendTest *ACallersCurrentDevice*:*AThreadWithoutAContext*
 MattesEquivalenceTest */cuda_0

@@ -375,6 +375,8 @@ TEST_P(SampledTransform, IsSampledAgainWithASplineThatChanges)
   coefficients->Modified();
   EXPECT_GE(CountPoints(true), CountVoxels());
   ExpectAsITK();
+  m_Filter->SetTransform(m_Transform);
+  ExpectAsITK();
 }
 
 TEST_P(SampledTransform, IsSampledAgainForAnotherGrid)
