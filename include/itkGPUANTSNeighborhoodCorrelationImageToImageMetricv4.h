@@ -135,7 +135,9 @@ private:
   EvaluateOnDevice(GPURegistrationDetail::MetricRoute route) const;
 
   GPURegistrationDetail::DeviceUse                                                       m_Use;
-  mutable GPURegistrationDetail::MetricFace<Self, gpureg::NeighborhoodCorrelationMetric> m_Face{ *this };
+  mutable GPURegistrationDetail::MetricFace<Self, gpureg::NeighborhoodCorrelationMetric> m_Face{
+    *this, false, [this] { return this->FindWhatTheDeviceLacks(); }
+  };
   bool m_HasPointOutside{ false }; // of the virtual domain
 };
 

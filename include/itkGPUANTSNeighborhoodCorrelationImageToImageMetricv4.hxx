@@ -29,12 +29,7 @@ itkGPUNeighborhoodCorrelationClass::Initialize()
       Superclass::Initialize();
       m_HasPointOutside = this->HasPointOutside();
     },
-    [this] {
-      if (this->FindWhatTheDeviceLacks().empty())
-      {
-        this->UpdateEngine(true);
-      }
-    });
+    [this] { this->UpdateEngine(true); });
 }
 
 itkGPUMetricTemplate
@@ -132,8 +127,7 @@ void
 itkGPUNeighborhoodCorrelationClass::GetValueAndDerivativeExecute() const
 {
   m_Face.Evaluate([this](GPURegistrationDetail::MetricRoute route) { this->EvaluateOnDevice(route); },
-                  [this] { Superclass::GetValueAndDerivativeExecute(); },
-                  [this] { return this->FindWhatTheDeviceLacks(); });
+                  [this] { Superclass::GetValueAndDerivativeExecute(); });
 }
 
 itkGPUMetricTemplate

@@ -151,6 +151,8 @@ private:
   UpdateEngine(bool isInitializing) const;
   void
   EvaluateOnDevice(GPURegistrationDetail::MetricRoute route) const;
+  std::string
+  FindWhatTheDeviceLacks() const;
   /** What ITK's class makes at Initialize(), for its own evaluations. */
   void
   InitializeParent() const;
@@ -160,11 +162,13 @@ private:
   StoreValue(const gpureg::JointHistogramResult & result, const std::vector<double> & smoothing) const;
 
   GPURegistrationDetail::DeviceUse                                              m_Use;
-  mutable GPURegistrationDetail::MetricFace<Self, gpureg::JointHistogramMetric> m_Face{ *this };
-  SizeValueType                                                                 m_InitializedBins{ 0 };
-  Range                                                                         m_FixedRange{ 0, 1 };
-  Range                                                                         m_MovingRange{ 0, 1 };
-  mutable bool                                                                  m_ParentIsInitialized{ false };
+  mutable GPURegistrationDetail::MetricFace<Self, gpureg::JointHistogramMetric> m_Face{
+    *this, false, [this] { return this->FindWhatTheDeviceLacks(); }
+  };
+  SizeValueType m_InitializedBins{ 0 };
+  Range         m_FixedRange{ 0, 1 };
+  Range         m_MovingRange{ 0, 1 };
+  mutable bool  m_ParentIsInitialized{ false };
 };
 
 } // namespace itk

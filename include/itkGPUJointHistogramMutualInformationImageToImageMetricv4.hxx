@@ -47,13 +47,8 @@ itkGPUJointHistogramClass::Initialize()
                       m_InitializedBins = this->GetNumberOfHistogramBins();
                       this->ShapeJointPDF();
                     },
-                    [this] {
-                      if (m_InitializedBins <= gpureg::JointHistogramMetric::MostBins)
-                      {
-                        this->UpdateEngine(true);
-                      }
-                    });
-  if (m_Face.IsForITK() || m_InitializedBins > gpureg::JointHistogramMetric::MostBins)
+                    [this] { this->UpdateEngine(true); });
+  if (m_Face.IsForITK())
   {
     this->InitializeParent();
   }
@@ -239,12 +234,15 @@ itkGPUJointHistogramClass::GetValueAndDerivativeExecute() const
 {
   m_Face.CheckBins(this->GetNumberOfHistogramBins(), m_InitializedBins);
   m_Face.Evaluate([this](GPURegistrationDetail::MetricRoute route) { this->EvaluateOnDevice(route); },
-                  [this] { this->EvaluateThroughITK(); },
-                  [this] {
-                    constexpr auto most = gpureg::JointHistogramMetric::MostBins;
-                    return m_InitializedBins > most ? "A joint histogram of more than " + std::to_string(most) + " bins"
-                                                    : std::string();
-                  });
+                  [this] { this->EvaluateThroughITK(); });
+}
+
+itkGPUMetricTemplate
+std::string
+itkGPUJointHistogramClass::FindWhatTheDeviceLacks() const
+{
+  constexpr auto most = gpureg::JointHistogramMetric::MostBins;
+  return m_InitializedBins > most ? "A joint histogram of more than " + std::to_string(most) + " bins" : std::string();
 }
 
 itkGPUMetricTemplate

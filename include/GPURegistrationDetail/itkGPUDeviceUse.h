@@ -33,14 +33,22 @@ GPURegistration_EXPORT
 std::string
 NameObject(const Object & object);
 
-/** \throws GPUBadInputError of a text: the object's name, and the parts, one after the other. */
+/** What an object says: its name, and the parts, one after the other. */
+template <typename... TParts>
+std::string
+JoinText(const Object & object, const TParts &... parts)
+{
+  std::ostringstream text;
+  ((text << NameObject(object)) << ... << parts);
+  return text.str();
+}
+
+/** \throws GPUBadInputError of what an object says: see JoinText. */
 template <typename... TParts>
 [[noreturn]] void
 ThrowBadInput(const Object & object, const TParts &... parts)
 {
-  std::ostringstream text;
-  ((text << NameObject(object)) << ... << parts);
-  ThrowGPUError(gpureg::BadInputError(""), text.str());
+  ThrowGPUError(gpureg::BadInputError(""), JoinText(object, parts...));
 }
 
 /** \throws GPUNoOverlapError of the same. */
@@ -48,9 +56,7 @@ template <typename... TParts>
 [[noreturn]] void
 ThrowNoOverlap(const Object & object, const TParts &... parts)
 {
-  std::ostringstream text;
-  ((text << NameObject(object)) << ... << parts);
-  throw GPUNoOverlapError(__FILE__, __LINE__, text.str().c_str(), ITK_LOCATION);
+  throw GPUNoOverlapError(__FILE__, __LINE__, JoinText(object, parts...).c_str(), ITK_LOCATION);
 }
 
 /** \throws GPUUnsupportedError of the same. */
@@ -58,9 +64,7 @@ template <typename... TParts>
 [[noreturn]] void
 ThrowUnsupported(const Object & object, const TParts &... parts)
 {
-  std::ostringstream text;
-  ((text << NameObject(object)) << ... << parts);
-  ThrowGPUError(gpureg::UnsupportedError(""), text.str());
+  ThrowGPUError(gpureg::UnsupportedError(""), JoinText(object, parts...));
 }
 
 /** While it lives, stand-ins that this thread updates have their parent classes do the work. */

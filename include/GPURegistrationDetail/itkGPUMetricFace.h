@@ -16,6 +16,7 @@
 
 #include "gpureg/Metric.h"
 
+#include <functional>
 #include <limits>
 #include <memory>
 #include <new>
@@ -34,10 +35,14 @@ template <typename TMetric, typename TEngine>
 class MetricFace
 {
 public:
-  /** \param usesFixedGradient whether its forces may go along the fixed image's gradient instead of the moving image's. */
-  explicit MetricFace(const TMetric & metric, bool usesFixedGradient = false)
+  /** \param usesFixedGradient whether its forces may go along the fixed image's gradient instead of the moving image's.
+   *  \param findOwnLack names what the device lacks for this metric alone, once it is initialised; empty if there is nothing. */
+  explicit MetricFace(const TMetric &                      metric,
+                      bool                                 usesFixedGradient = false,
+                      const std::function<std::string()> & findOwnLack = {})
     : m_Metric(metric)
     , m_UsesFixedGradient(usesFixedGradient)
+    , m_FindOwnLack(findOwnLack)
     , m_Input(metric)
   {}
 
@@ -59,35 +64,31 @@ public:
   {
     m_IsInitialized = false;
     m_LeftToParent.clear();
-    try
-    {
+    this->CheckInput([&] {
       MetricImages<TMetric>(m_Metric).UpdateAndCheckAreFinite();
       this->CheckSettings();
       check();
-    }
-    catch (const GPUBadInputError & error)
-    {
-      this->LeaveToParent(error);
-    }
+    });
     bool makesGradient = false;
     this->OnDevice(
       [&] { makesGradient = MetricGradient<TMetric>(m_Metric).CanBeMadeOn(m_Metric.m_Use.GetDevice().GetName()); });
-    m_Input.SetMakesGradient(makesGradient && m_LeftToParent.empty());
+    m_Input.SetMakesGradient(makesGradient);
     {
       const WithoutGradientFilter<TMetric> scope(m_Metric, m_Input.MakesGradient());
       initialize();
     }
     m_Input.BeginInitialize();
-    m_IsForITK = !this->FindLack().empty();
-    if (!m_IsForITK)
-    {
-      this->OnDevice([&] {
+    m_IsForITK = false;
+    this->OnDevice([&] {
+      m_IsForITK = !this->FindLack().empty();
+      if (!m_IsForITK)
+      {
         update();
         m_IsForITK =
           m_Metric.m_Use.StandsIn() && MetricMapping<TMetric>(m_Metric).ChooseRoute(true) == MetricRoute::ThroughITK;
-      });
-      m_IsForITK = m_IsForITK || this->IsLeftToParent();
-    }
+      }
+    });
+    m_IsForITK = m_IsForITK || this->IsLeftToParent();
     m_IsInitialized = true;
     if (m_IsForITK)
     {
@@ -108,23 +109,11 @@ public:
   void
   Evaluate(const TOnDevice & onDevice, const TThroughITK & throughITK)
   {
-    this->Evaluate(onDevice, throughITK, [] { return std::string(); });
-  }
-
-  /** \param findOwnLack names what the device lacks for this metric alone; empty if there is nothing. */
-  template <typename TOnDevice, typename TThroughITK, typename TFindOwnLack>
-  void
-  Evaluate(const TOnDevice & onDevice, const TThroughITK & throughITK, const TFindOwnLack & findOwnLack)
-  {
     this->CheckIsInitialized();
     std::string lack;
     this->OnDevice([&] {
       const MetricRoute route = MetricMapping<TMetric>(m_Metric).ChooseRoute();
       lack = this->FindLack();
-      if (lack.empty())
-      {
-        lack = findOwnLack();
-      }
       if (lack.empty() && route == MetricRoute::ThroughITK)
       {
         lack = std::string("This metric by a ") + m_Metric.m_MovingTransform->GetNameOfClass() +
@@ -173,10 +162,12 @@ public:
   EvaluateCandidates(const std::vector<ParametersType> & candidates, const TOnDevice & onDevice)
   {
     return this->EvaluateAfter(candidates, [&](const auto & batch, auto & values) {
-      if (this->FindLack().empty() && GPURegistrationGeometry::IsLinear(*m_Metric.m_MovingTransform))
-      {
-        this->OnDevice([&] { values = onDevice(batch.MakeMaps()); });
-      }
+      this->OnDevice([&] {
+        if (this->FindLack().empty() && GPURegistrationGeometry::IsLinear(*m_Metric.m_MovingTransform))
+        {
+          values = onDevice(batch.MakeMaps());
+        }
+      });
     });
   }
 
@@ -257,19 +248,14 @@ public:
     {
       return;
     }
-    try
-    {
+    this->CheckInput([&] {
       ThrowBadInput(m_Metric,
                     "The number of histogram bins is ",
                     bins,
                     ", and was ",
                     initializedBins,
                     " when Initialize() was called. Call it again.");
-    }
-    catch (const GPUBadInputError & error)
-    {
-      this->LeaveToParent(error);
-    }
+    });
   }
 
   /** \throws GPUNoOverlapError if no sample is valid. */
@@ -441,8 +427,27 @@ private:
       return "A metric that another one is made of, which is left to ITK's class,";
     }
     // Sums here depend on no number of threads: there is nothing to correct. But ITK's numbers are then rounded ones.
-    return m_Metric.m_Use.StandsIn() && m_Metric.GetUseFloatingPointCorrection() ? "Floating-point correction"
-                                                                                 : m_Input.FindWhatTheDeviceLacks();
+    if (m_Metric.m_Use.StandsIn() && m_Metric.GetUseFloatingPointCorrection())
+    {
+      return "Floating-point correction";
+    }
+    const std::string lack = m_Input.FindWhatTheDeviceLacks();
+    return lack.empty() && m_FindOwnLack ? m_FindOwnLack() : lack;
+  }
+
+  /** Calls check(). What it throws of bad input, a stand-in leaves to its parent class. */
+  template <typename TCheck>
+  void
+  CheckInput(const TCheck & check)
+  {
+    try
+    {
+      check();
+    }
+    catch (const GPUBadInputError & error)
+    {
+      this->LeaveToParent(error);
+    }
   }
 
   /** Until the next Initialize(), after a warning. To be called where the error is caught.
@@ -522,13 +527,14 @@ private:
     }
   }
 
-  const TMetric &          m_Metric;
-  const bool               m_UsesFixedGradient;
-  MetricInput<TMetric>     m_Input;
-  std::unique_ptr<TEngine> m_Engine;
-  bool                     m_IsInitialized{ false };
-  bool                     m_IsForITK{ false };
-  std::string              m_LeftToParent; // why; empty where the device computes
+  const TMetric &                    m_Metric;
+  const bool                         m_UsesFixedGradient;
+  const std::function<std::string()> m_FindOwnLack;
+  MetricInput<TMetric>               m_Input;
+  std::unique_ptr<TEngine>           m_Engine;
+  bool                               m_IsInitialized{ false };
+  bool                               m_IsForITK{ false };
+  std::string                        m_LeftToParent; // why; empty where the device computes
 };
 
 } // namespace GPURegistrationDetail

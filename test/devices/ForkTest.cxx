@@ -17,7 +17,6 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <cmath>
 #include <csignal>
 #include <cstdlib>
 #include <functional>
@@ -243,23 +242,12 @@ TEST_P(Fork, MetricsThatStandInDoTheWork)
   itk::GPURegistrationFactory::RegisterAll();
   for (const standin::Kind kind : standin::ForLinear)
   {
-    const auto makeMetric = [&] {
-      const auto metric = standin::MakeMetric(kind);
-      metric->SetFixedImage(images.first);
-      metric->SetMovingImage(images.second);
-      metric->SetMovingTransform(standin::MakeRigid(0.05));
-      metric->Initialize();
-      return metric;
-    };
+    const auto makeMetric = [&] { return standin::MakeInitialized(kind, images.first, images.second); };
     const auto metric = makeMetric();
     ASSERT_TRUE(standin::IsOurs(*metric));
     const Answer wanted = Evaluate(*metric);
     const auto   compare = [&](const standin::MetricType & one) -> std::string {
-      const Answer answer = Evaluate(one);
-      return std::abs(answer.value - wanted.value) <= 1e-5 * std::abs(wanted.value) &&
-                 GetRelativeError(answer.derivative, wanted.derivative) <= 1e-4
-                 ? "the same"
-                 : "not the same";
+      return AreAlike(Evaluate(one), wanted) ? "the same" : "not the same";
     };
     EXPECT_EQ(RunInChild([&] { return compare(*metric); }), "the same") << metric->GetNameOfClass();
     EXPECT_EQ(RunInChild([&] {

@@ -39,11 +39,7 @@ main()
   {
     try
     {
-      const auto metric = MakeMetric(kind);
-      metric->SetFixedImage(fixed);
-      metric->SetMovingImage(moving);
-      metric->SetMovingTransform(MakeRigid(0.05));
-      metric->Initialize();
+      const auto                 metric = MakeInitialized(kind, fixed, moving);
       MetricType::MeasureType    value;
       MetricType::DerivativeType derivative;
       metric->GetValueAndDerivative(value, derivative);

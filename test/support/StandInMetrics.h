@@ -93,6 +93,18 @@ MakeField(const ImageType & image)
   return transform.GetPointer();
 }
 
+/** One of a kind, initialised, by a rigid transform. */
+inline MetricType::Pointer
+MakeInitialized(Kind kind, ImageType * fixed, ImageType * moving)
+{
+  const auto metric = MakeMetric(kind);
+  metric->SetFixedImage(fixed);
+  metric->SetMovingImage(moving);
+  metric->SetMovingTransform(MakeRigid(0.05));
+  metric->Initialize();
+  return metric;
+}
+
 } // namespace standin
 } // namespace gpuregtest
 

@@ -67,6 +67,14 @@ GetRelativeError(const std::vector<double> & a, const std::vector<double> & b)
   return GetNorm(difference) / GetNorm(b);
 }
 
+/** Whether value and derivative are as near as ours are to ITK's. */
+inline bool
+AreAlike(const Answer & a, const Answer & b)
+{
+  return std::abs(a.value - b.value) <= 1e-5 * std::abs(b.value) &&
+         GetRelativeError(a.derivative, b.derivative) <= 1e-4;
+}
+
 } // namespace gpuregtest
 
 #endif
