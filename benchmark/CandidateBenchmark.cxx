@@ -4,9 +4,9 @@
 #include "BenchmarkOptions.h"
 #include "HeadPhantom.h"
 #include "SideBySide.h"
+#include "VolumeMetrics.h"
 
 #include "itkCudaCorrelationRatioMetric.h"
-#include "itkCudaMattesNMI.h"
 #include "itkEuler3DTransform.h"
 #include "itkGPUCorrelationImageToImageMetricv4.h"
 #include "itkGPUMeanSquaresImageToImageMetricv4.h"

@@ -4,8 +4,6 @@
 
 #include "MattesCases.h"
 
-#include "itkCudaMattesNMI.h"
-
 #include <limits>
 #include <string>
 

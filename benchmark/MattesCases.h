@@ -6,14 +6,13 @@
 #include "BrainPhantom.h"
 #include "Head.h"
 #include "HeadPhantom.h"
-#include "Volume.h"
+#include "VolumeMetrics.h"
 
 #include "itkANTSNeighborhoodCorrelationImageToImageMetricv4.h"
 #include "itkAffineTransform.h"
 #include "itkBSplineInterpolateImageFunction.h"
 #include "itkDisplacementFieldTransform.h"
 #include "itkImageMaskSpatialObject.h"
-#include "itkMattesMutualInformationImageToImageMetricv4.h"
 
 #include <algorithm>
 #include <cmath>

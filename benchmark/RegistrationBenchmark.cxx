@@ -7,12 +7,12 @@
 #include "Registration.h"
 #include "SideBySide.h"
 #include "TimedITK.h"
+#include "VolumeMetrics.h"
 
 #include "itkEuler3DTransform.h"
 #include "itkGPURegistrationFactory.h"
 #include "itkGPUShrinkImageFilter.h"
 #include "itkGPUSmoothingRecursiveGaussianImageFilter.h"
-#include "itkImageToImageMetricv4.h"
 #include "itkRegistrationParameterScalesFromPhysicalShift.h"
 #include "itkShrinkImageFilter.h"
 #include "itkSmoothingRecursiveGaussianImageFilter.h"

@@ -8,7 +8,6 @@
 #include "Sun2010.h"
 #include "Table.h"
 
-#include "itkCudaMattesNMI.h"
 #include "itkCudaPartialVolumeMutualInformationImageToImageMetricv4.h"
 
 #include <algorithm>

@@ -2,10 +2,10 @@
 #include "Registration.h"
 
 #include "BestPositionOptimizer.h"
+#include "VolumeMetrics.h"
 
 #include "itkAmoebaOptimizerv4.h"
 #include "itkCenteredTransformInitializer.h"
-#include "itkCudaMattesNMI.h"
 #include "itkCudaMeanAbsoluteDifferencesImageToImageMetricv4.h"
 #include "itkGPUCorrelationImageToImageMetricv4.h"
 #include "itkGPUMeanSquaresImageToImageMetricv4.h"

@@ -2,10 +2,10 @@
 // A registration ends at the best position that its optimizer evaluated.
 #include "BestPositionOptimizer.h"
 #include "Registration.h"
+#include "VolumeMetrics.h"
 
 #include "itkImageRegionIteratorWithIndex.h"
 #include "itkImageRegistrationMethodv4.h"
-#include "itkMattesMutualInformationImageToImageMetricv4.h"
 #include "itkMeanSquaresImageToImageMetricv4.h"
 #include "itkTranslationTransform.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The metrics under test, compiled once (TestMetrics2D.cxx, TestMetrics3D.cxx) for all the tests.
+// The metrics that most tests have, compiled once (TestMetrics2D.cxx, TestMetrics3D.cxx) for all the tests.
 #ifndef TestMetrics_h
 #define TestMetrics_h
 
@@ -30,6 +30,11 @@ using ItkMetric =
 } // namespace gpuregtest
 
 #ifndef GPUREG_TEST_INSTANTIATES_METRICS
+// What all metrics are derived from, and Mattes' and ours, which most of the tests have.
+extern template class itk::ImageToImageMetricv4<itk::Image<float, 2>, itk::Image<float, 2>>;
+extern template class itk::ImageToImageMetricv4<itk::Image<double, 2>, itk::Image<double, 2>>;
+extern template class itk::ImageToImageMetricv4<itk::Image<float, 3>, itk::Image<float, 3>>;
+extern template class itk::ImageToImageMetricv4<itk::Image<double, 3>, itk::Image<double, 3>>;
 extern template class itk::MattesMutualInformationImageToImageMetricv4<itk::Image<float, 2>, itk::Image<float, 2>>;
 extern template class itk::MattesMutualInformationImageToImageMetricv4<itk::Image<double, 2>, itk::Image<double, 2>>;
 extern template class itk::MattesMutualInformationImageToImageMetricv4<itk::Image<float, 3>, itk::Image<float, 3>>;
