@@ -80,7 +80,7 @@ const std::vector<unsigned int> Bins{ 16, 32, 64, 128, 256, 512, 1024 };
 const std::vector<int>          Workloads{ 256, 512, 768, 1280, 4096, 8192, 65536 };
 const std::vector<double>       Distances{ 0, 2, 4, 8, 16, 34, 64 };
 constexpr unsigned int          DefaultBins = 256;
-constexpr int                   DefaultWorkload = 8192;
+constexpr int                   DefaultWorkload = 768;
 
 using ImageType = itk::Image<float, 3>;
 using MetricType = itk::CudaCorrelationRatioMetric<ImageType, ImageType>;

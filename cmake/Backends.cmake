@@ -8,7 +8,7 @@ if(GPURegistration_HAS_CUDA)
   list(APPEND GPURegistration_SRCS ${_cuda_dir}/CorrelationRatioPasses.cu
        ${_cuda_dir}/CorrelationRatioSchemePasses.cu ${_cuda_dir}/CudaBackend.cu ${_cuda_dir}/CudaDeviceScope.cu
        ${_cuda_dir}/CudaError.cu ${_cuda_dir}/CudaQueue.cu ${_cuda_dir}/CudaSort.cu
-       ${_cuda_dir}/JointHistogramPasses.cu ${_cuda_dir}/LinePasses.cu ${_cuda_dir}/MattesPasses.cu
+       ${_cuda_dir}/ImagePasses.cu ${_cuda_dir}/JointHistogramPasses.cu ${_cuda_dir}/LinePasses.cu ${_cuda_dir}/MattesPasses.cu
        ${_cuda_dir}/MovingImagePasses.cu ${_cuda_dir}/NeighborhoodPasses.cu ${_cuda_dir}/PairPasses.cu
        ${_cuda_dir}/PartialVolumePasses.cu
        ${_cuda_dir}/ResamplePasses.cu)
@@ -101,16 +101,25 @@ if(GPURegistration_HAS_OPENCL)
     Line
     ${_opencl_dir}/Prelude.cl
     ${_kernel_dir}/LineRecursion.h
+    ${_kernel_dir}/RoundedProduct.h
     ${_kernel_dir}/LineConvolution.h
     ${_kernel_dir}/GridInterpolation.h
     ${_kernel_dir}/LineKernels.h
     ${_opencl_dir}/LineKernels.cl)
+  gpuregistration_embed_kernels(
+    Image
+    ${_opencl_dir}/Prelude.cl
+    ${_kernel_dir}/Geometry.h
+    ${_kernel_dir}/RoundedProduct.h
+    ${_kernel_dir}/ImageValues.h
+    ${_opencl_dir}/ImageKernels.cl)
   gpuregistration_embed_kernels(
     MovingImage ${_opencl_dir}/Prelude.cl ${_kernel_dir}/Geometry.h ${_kernel_dir}/MovingVoxels.h
     ${_opencl_dir}/MovingImageKernels.cl)
   set(_opencl_sources
       ${_opencl_dir}/CorrelationRatioPasses.cpp
       ${_opencl_dir}/CorrelationRatioSchemePasses.cpp
+      ${_opencl_dir}/ImagePasses.cpp
       ${_opencl_dir}/JointHistogramPasses.cpp
       ${_opencl_dir}/LinePasses.cpp
       ${_opencl_dir}/MattesPasses.cpp
@@ -129,6 +138,7 @@ if(GPURegistration_HAS_OPENCL)
       ${_opencl_dir}/ResamplePasses.cpp
       ${CMAKE_CURRENT_BINARY_DIR}/OpenCLCorrelationRatioSource.cpp
       ${CMAKE_CURRENT_BINARY_DIR}/OpenCLCorrelationRatioSchemesSource.cpp
+      ${CMAKE_CURRENT_BINARY_DIR}/OpenCLImageSource.cpp
       ${CMAKE_CURRENT_BINARY_DIR}/OpenCLJointHistogramSource.cpp
       ${CMAKE_CURRENT_BINARY_DIR}/OpenCLLineSource.cpp
       ${CMAKE_CURRENT_BINARY_DIR}/OpenCLMattesSource.cpp

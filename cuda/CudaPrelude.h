@@ -100,6 +100,12 @@ FloorOf(double x)
   return floor(x);
 }
 
+GPUREG_FUNCTION double
+RoundOf(double x)
+{
+  return round(x);
+}
+
 GPUREG_FUNCTION float
 SmallerOf(float a, float b)
 {

@@ -61,6 +61,20 @@ AddressOf(const MemoryPointer & memory)
   return memory ? static_cast<T *>(static_cast<const CudaMemory &>(*memory).GetAddress()) : nullptr;
 }
 
+template <typename T>
+T *
+AddressIn(const Memory & memory)
+{
+  return static_cast<T *>(static_cast<const CudaMemory &>(memory).GetAddress());
+}
+
+/** Groups of so many lanes that have a lane for each item. */
+inline dim3
+CountGroups(std::int64_t items, int lanes)
+{
+  return dim3(static_cast<unsigned int>((items + lanes - 1) / lanes));
+}
+
 /** A stream of its own, so that several queues on several host threads don't wait for each other. */
 class CudaQueue : public Queue
 {
@@ -102,6 +116,8 @@ public:
   CreateCorrelationRatioPasses() override;
   std::unique_ptr<CorrelationRatioSchemePasses>
   CreateCorrelationRatioSchemePasses() override;
+  std::unique_ptr<ImagePasses>
+  CreateImagePasses() override;
   std::unique_ptr<JointHistogramPasses>
   CreateJointHistogramPasses() override;
   std::unique_ptr<LinePasses>

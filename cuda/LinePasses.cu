@@ -72,19 +72,6 @@ __launch_bounds__(ConvolutionLanes) InterpolateKernel(const __grid_constant__ Gr
   }
 }
 
-template <typename T>
-T *
-AddressIn(const Memory & memory)
-{
-  return static_cast<T *>(static_cast<const CudaMemory &>(memory).GetAddress());
-}
-
-dim3
-CountGroups(i64 items, int lanes)
-{
-  return dim3(static_cast<unsigned int>((items + lanes - 1) / lanes));
-}
-
 class CudaLinePasses : public LinePasses
 {
 public:

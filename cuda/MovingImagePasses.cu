@@ -34,6 +34,17 @@ __launch_bounds__(VoxelLanes)
 
 __global__ void
 __launch_bounds__(VoxelLanes)
+  MakeBinCellsKernel(const __grid_constant__ VolumeShape shape, const u8 * bins, u64 * cells, i64 count)
+{
+  const i64 voxel = FindVoxel();
+  if (voxel < count)
+  {
+    cells[voxel] = FindBinCell(bins, &shape, voxel);
+  }
+}
+
+__global__ void
+__launch_bounds__(VoxelLanes)
   ReplaceValuesKernel(const float * values, float gradientFactor, float4 * packed, i64 count)
 {
   const i64 voxel = FindVoxel();
@@ -55,13 +66,6 @@ __launch_bounds__(VoxelLanes)
   }
 }
 
-template <typename T>
-T *
-AddressIn(const Memory & memory)
-{
-  return static_cast<T *>(static_cast<const CudaMemory &>(memory).GetAddress());
-}
-
 class CudaMovingImagePasses : public MovingImagePasses
 {
 public:
@@ -75,7 +79,7 @@ public:
     const i64 count = VoxelOffset(&shape, 0, 0, shape.size[2]);
     m_Queue.Launch("making quads",
                    MakeQuadsKernel,
-                   CountGroups(count),
+                   CountGroups(count, VoxelLanes),
                    VoxelLanes,
                    0,
                    shape,
@@ -85,11 +89,26 @@ public:
   }
 
   void
+  MakeBinCells(const VolumeShape & shape, const Memory & bins, Memory & cells) override
+  {
+    const i64 count = VoxelOffset(&shape, 0, 0, shape.size[2]);
+    m_Queue.Launch("making cells of bins",
+                   MakeBinCellsKernel,
+                   CountGroups(count, VoxelLanes),
+                   VoxelLanes,
+                   0,
+                   shape,
+                   AddressIn<const u8>(bins),
+                   AddressIn<u64>(cells),
+                   count);
+  }
+
+  void
   ReplaceValues(std::int64_t count, const Memory * values, float gradientFactor, Memory & packed) override
   {
     m_Queue.Launch("packing values",
                    ReplaceValuesKernel,
-                   CountGroups(count),
+                   CountGroups(count, VoxelLanes),
                    VoxelLanes,
                    0,
                    values ? AddressIn<const float>(*values) : nullptr,
@@ -106,7 +125,7 @@ public:
   {
     m_Queue.Launch("packing derivatives",
                    AddDerivativesKernel,
-                   CountGroups(count),
+                   CountGroups(count, VoxelLanes),
                    VoxelLanes,
                    0,
                    make_float3(column[0], column[1], column[2]),
@@ -116,12 +135,6 @@ public:
   }
 
 private:
-  static dim3
-  CountGroups(i64 voxels)
-  {
-    return dim3(static_cast<unsigned int>((voxels + VoxelLanes - 1) / VoxelLanes));
-  }
-
   CudaQueue & m_Queue;
 };
 } // namespace

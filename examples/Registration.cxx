@@ -64,6 +64,7 @@ MakeOurs(const RegistrationSettings & settings, MetricTimes * times)
 {
   const auto metric = TimedMetric<TMetric>::New();
   metric->SetDevice(settings.device);
+  metric->SetTrustsTimeStamps(settings.trustsTimeStamps);
   metric->SetTimes(times);
   return metric;
 }

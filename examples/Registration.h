@@ -51,6 +51,8 @@ struct RegistrationSettings
   itk::GPUDevice device;
   Measure        measure = Measure::NormalizedMutualInformation;
   Search         search = Search::Gradient;
+  /** See TrustsTimeStampsOn() of this module's metrics. */
+  bool trustsTimeStamps = true;
 };
 
 /** Names the metric and the device. */

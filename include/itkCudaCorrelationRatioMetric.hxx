@@ -138,14 +138,14 @@ itkCudaCorrelationRatioClass::FindFixedRange()
                                          MostBins,
                                          ".");
   }
-  const GPURegistrationDetail::MetricImages<Self> images(*this);
-  const auto                                      fixed = images.ComputeMaskedFixedRange();
+  const auto & images = m_Face.GetImages();
+  const auto   fixed = images.ComputeMaskedFixedRange();
   images.CheckRange("fixed", fixed);
   if (this->m_UseSampledPointSet)
   {
     images.CheckRange("fixed", images.ComputeFixedRange());
   }
-  images.CheckRange("moving", images.ComputeWholeMovingRange());
+  images.CheckRange("moving", images.GetWholeMovingRange());
   m_FixedRange = fixed;
 }
 
@@ -165,7 +165,7 @@ itkCudaCorrelationRatioClass::UpdateEngine(bool isInitializing) const
   m_Face.UpdateEngine(
     [bins](const gpureg::CorrelationRatioMetric & engine) { return engine.GetNumberOfBins() != bins; },
     [bins](const std::string & device) { return std::make_unique<gpureg::CorrelationRatioMetric>(device, bins); },
-    [this] { return GPURegistrationDetail::MetricImages<Self>(*this).ComputeMovingScales(); },
+    [this] { return m_Face.GetImages().ComputeMovingScales(); },
     GPURegistrationDetail::DescribeByBins([this](auto value) { return this->FindBin(static_cast<double>(value)); }),
     isInitializing);
   m_Face.GetEngine().SetScheme(m_Scheme);
@@ -297,7 +297,7 @@ itkCudaCorrelationRatioClass::StoreValue(double within, double all, double count
 itkGPUMetricGetValuesMacro(itkCudaCorrelationRatioClass)
 {
   m_Face.CheckBins(m_NumberOfHistogramBins, m_InitializedBins);
-  return m_Face.EvaluateCandidates(candidates, [this](const std::vector<gpureg::IndexMap> & maps) {
+  return m_Face.EvaluateCandidates(candidates, [this](const gpureg::CandidateMaps & maps) {
     this->UpdateEngine(false);
     std::vector<MeasureType> values;
     for (const auto & of : m_Face.GetEngine().EvaluateBatch(maps, m_Face.GetParallelFor()))

@@ -25,16 +25,16 @@ namespace itk
  * section 2.2); with NormalizedOff() it is ITK's own Mattes mutual information. Either falls as the
  * images align, and the derivative is that of -value by the moving transform's parameters.
  *
- * The images, the gradient and the fixed bins stay on the device from Initialize() on; an evaluation
+ * Initialize() sends the images up; what is made of them stays on the device; an evaluation
  * sends the transform and brings sums back. Results are bitwise the same from run to run, whatever the
  * number of threads; devices agree to rounding.
  *
- * What runs on the device: any transform that is linear (composites too); a displacement field that is
- * applied first, followed by linear ones; linear, nearest-neighbour and B-spline interpolation; an
- * itk::ImageMaskSpatialObject as moving mask; any fixed side. What does not (another interpolator,
- * another moving mask, another gradient calculator, another transform) is computed on the host through
- * ITK's own classes, and a warning says so once. A B-spline transform that is being optimised is an
- * exception.
+ * What runs on the device: any composite of linear transforms, displacement fields and B-splines, in any order; its
+ * derivative where what is optimised is one transform, linear or a displacement field, that is applied first, and no
+ * B-spline follows; linear, nearest-neighbour and B-spline interpolation; an itk::ImageMaskSpatialObject as moving mask;
+ * any fixed side. What does not (another interpolator, another moving mask, another gradient calculator, another
+ * transform) is computed on the host through ITK's own classes, and a warning says so once. A B-spline transform that
+ * is being optimised is an exception.
  *
  * Bad input is an itk::ExceptionObject: besides what ITK rejects, an image that is constant where it is
  * sampled, an empty mask, and an image with a NaN or an infinity (they are counted). The object can be

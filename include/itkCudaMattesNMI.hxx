@@ -48,7 +48,7 @@ void
 itkCudaMattesNMIClass::ComputeIntensityRanges()
 {
   using PDFValueType = typename Superclass::PDFValueType;
-  const GPURegistrationDetail::MetricImages<Self> images(*this);
+  const auto & images = m_Face.GetImages();
   if (!images.CanBeSampled())
   {
     return; // as the parent's Initialize() will say

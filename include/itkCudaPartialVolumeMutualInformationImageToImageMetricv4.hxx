@@ -73,7 +73,7 @@ itkCudaPartialVolumeClass::FindRanges()
                                          MostBins,
                                          ".");
   }
-  const GPURegistrationDetail::MetricImages<Self> images(*this);
+  const auto & images = m_Face.GetImages();
   m_FixedRange = images.ComputeMaskedFixedRange();
   m_MovingRange = images.ComputeMovingRange();
   images.CheckRange("fixed", m_FixedRange);

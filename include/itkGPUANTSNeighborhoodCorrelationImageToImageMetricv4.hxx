@@ -70,13 +70,13 @@ itkGPUNeighborhoodCorrelationClass::UpdateEngine(bool isInitializing) const
                       },
                       [this] {
                         // Neighborhoods are of all voxels, and ITK's own values, to the bit where that can be.
-                        auto scales = GPURegistrationDetail::MetricImages<Self>(*this).ComputeScalesOfTwo();
+                        auto scales = m_Face.GetImages().ComputeScalesOfTwo();
                         scales.isPrecise = true;
                         scales.samplesEveryVoxel = true;
                         return scales;
                       },
-                      [&](auto & side, const auto & scales, const auto & makeFiller) {
-                        describeByValues(side, scales, makeFiller);
+                      [&](auto & side, const auto & scales, const auto & maker) {
+                        describeByValues(side, scales, maker);
                         isSent = true;
                       },
                       isInitializing);

@@ -14,6 +14,8 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <optional>
+#include <type_traits>
 #include <vector>
 
 #define itkGPUJointHistogramClass                                                       \
@@ -41,7 +43,7 @@ itkGPUJointHistogramClass::Initialize()
                     [this] {
                       // Not the parent's own Initialize(): that one looks for the ranges on one thread.
                       ImageMetricType::Initialize();
-                      const GPURegistrationDetail::MetricImages<Self> images(*this);
+                      const auto & images = m_Face.GetImages();
                       m_FixedRange = images.ComputeMaskedFixedRange();
                       m_MovingRange = images.ComputeMovingRange();
                       m_InitializedBins = this->GetNumberOfHistogramBins();
@@ -87,7 +89,7 @@ itkGPUJointHistogramClass::CheckHistogram() const
                                          variance,
                                          ". Set 0, for none, or a finite number.");
   }
-  const GPURegistrationDetail::MetricImages<Self> images(*this);
+  const auto & images = m_Face.GetImages();
   if (images.AreThere())
   {
     images.CheckRange("fixed", images.ComputeMaskedFixedRange());
@@ -197,6 +199,8 @@ itkGPUJointHistogramClass::UpdateEngine(bool isInitializing) const
     scales.minimum = m_MovingRange.first;
     scales.maximum = m_MovingRange.second;
     scales.unit = (scales.maximum - scales.minimum) / scales.end;
+    scales.fixedMinimum = m_FixedRange.first;
+    scales.fixedUnit = (m_FixedRange.second - m_FixedRange.first) / scales.end;
     scales.checksRange = true;
     return scales;
   };
@@ -205,12 +209,17 @@ itkGPUJointHistogramClass::UpdateEngine(bool isInitializing) const
     const double place = this->FindPlace(static_cast<double>(value), m_FixedRange);
     return place - std::floor(place + 0.5);
   };
+  std::optional<double> placeOfMinimum;
+  if (std::is_same<TInternalComputationValueType, double>::value)
+  {
+    placeOfMinimum = GPURegistrationDetail::JointHistogramPadding;
+  }
   m_Face.UpdateEngine([bins](const gpureg::JointHistogramMetric & engine) { return engine.GetNumberOfBins() != bins; },
                       [bins](const std::string & device) {
                         return std::make_unique<gpureg::JointHistogramMetric>(device, bins);
                       },
                       findScales,
-                      GPURegistrationDetail::DescribeByBinsAndPlaces(binOf, placeOf),
+                      GPURegistrationDetail::DescribeByBinsAndPlaces(binOf, placeOf, placeOfMinimum),
                       isInitializing);
 }
 

@@ -21,6 +21,16 @@ MakeQuads(const VolumeShape shape, __global const float * values, __global float
 }
 
 GPUREG_VOXEL_KERNEL void
+MakeBinCells(const VolumeShape shape, __global const u8 * bins, __global u64 * cells, const i64 count)
+{
+  const i64 voxel = FindVoxel();
+  if (voxel < count)
+  {
+    cells[voxel] = FindBinCell(bins, &shape, voxel);
+  }
+}
+
+GPUREG_VOXEL_KERNEL void
 ReplaceValues(__global const float * values,
               const int              hasValues,
               const float            gradientFactor,

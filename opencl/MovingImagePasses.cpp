@@ -29,6 +29,13 @@ public:
   }
 
   void
+  MakeBinCells(const VolumeShape & shape, const Memory & bins, Memory & cells) override
+  {
+    const cl_long count = VoxelOffset(&shape, 0, 0, shape.size[2]);
+    Launch(m_MakeBinCells, "MakeBinCells", count, shape, BufferOf(bins), BufferOf(cells), count);
+  }
+
+  void
   ReplaceValues(std::int64_t count, const Memory * values, float gradientFactor, Memory & packed) override
   {
     Launch(m_ReplaceValues,
@@ -73,6 +80,7 @@ private:
   OpenCLQueue & m_Queue;
   // One object's own, since setting an argument of a kernel is not thread-safe.
   cl::Kernel m_MakeQuads;
+  cl::Kernel m_MakeBinCells;
   cl::Kernel m_ReplaceValues;
   cl::Kernel m_AddDerivatives;
 };

@@ -13,6 +13,7 @@ namespace gpureg
  *  EmbedKernels.cmake. */
 extern const char * const OpenCLCorrelationRatioSource;
 extern const char * const OpenCLCorrelationRatioSchemesSource;
+extern const char * const OpenCLImageSource;
 extern const char * const OpenCLJointHistogramSource;
 extern const char * const OpenCLLineSource;
 extern const char * const OpenCLMattesSource;

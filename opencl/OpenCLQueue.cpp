@@ -261,6 +261,12 @@ OpenCLQueue::Finish()
 }
 
 void
+OpenCLQueue::Flush()
+{
+  CheckOpenCL(GetDeviceName(), [this] { m_Queue.flush(); });
+}
+
+void
 OpenCLQueue::StartTimer()
 {
   m_IsTiming = true;

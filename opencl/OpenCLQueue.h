@@ -94,6 +94,8 @@ public:
   void
   Finish() override;
   void
+  Flush() override;
+  void
   StartTimer() override;
   void
   StopTimer() override;
@@ -103,6 +105,8 @@ public:
   CreateCorrelationRatioPasses() override;
   std::unique_ptr<CorrelationRatioSchemePasses>
   CreateCorrelationRatioSchemePasses() override;
+  std::unique_ptr<ImagePasses>
+  CreateImagePasses() override;
   std::unique_ptr<JointHistogramPasses>
   CreateJointHistogramPasses() override;
   std::unique_ptr<LinePasses>

@@ -34,6 +34,7 @@ MakeFloat4(float x, float y, float z, float w)
 #define MultiplyAdd(a, b, c) fma(a, b, c)
 #define MultiplyAddOnce(a, b, c) fma(a, b, c)
 #define FloorOf(x) floor(x)
+#define RoundOf(x) round(x)
 
 GPUREG_FUNCTION float4
 LoadFloat4(__global const float * p)

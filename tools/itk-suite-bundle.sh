@@ -36,7 +36,7 @@ here='${CMAKE_CURRENT_LIST_DIR}/..'
 echo 'subdirs(tests)' > "$out/CTestTestfile.cmake"
 listed=$(mktemp)
 trap 'rm -f "$listed"' EXIT
-awk -F ' *[|] *' '$5 ~ /^GPU/ { print "([=[" $2 "]=]" }' "$table" > "$listed"
+awk -F ' *[|] *' '$5 ~ /(GPU|Cuda)/ { print "([=[" $2 "]=]" }' "$table" > "$listed"
 grep -rhF -f "$listed" --include=CTestTestfile.cmake --include='*_tests.cmake' "$drivers" |
   sed -E 's/ _BACKTRACE_TRIPLES "[^"]*"//' > "$commands" || fail "$table names no test of $drivers"
 [ "$(grep -c '^add_test' "$commands")" -eq "$(wc -l < "$listed")" ] || fail "some of $table are not in $drivers, or twice"

@@ -230,9 +230,15 @@ NmiTest */cuda_0
 PairEquivalenceTest *Random*/cuda_0:*Masks/cuda_0:*Samplings/cuda_0
 MetricStandInTest *Gives*/cuda_0:*Sees*/cuda_0
 CandidatesTest */cuda_0
+EachMetricTest *Threads/cuda_0:*NaN*/cuda_0
+LoadedImageTest */cuda_0
+CorrelationRatioSchemesTest */cuda_0
+CorrelationRatioBorderTest */cuda_0
 MetricChainTest *Deriv*/cuda_0:*Changed*/cuda_0
 NeighborhoodTest */cuda_0
 JointHistogramTest */cuda_0
+JointHistogramEquivalenceTest *Random*/cuda_0
+NeighborhoodEquivalenceTest *Random*/cuda_0
 PartialVolumeTest */cuda_0
 CorrelationRatioTest *Is*/cuda_0:*By*/cuda_0:*In*/cuda_0:*Of?o*/cuda_0:*OfADisp*/cuda_0:*Repeats*/cuda_0
 DeterminismTest */cuda_0

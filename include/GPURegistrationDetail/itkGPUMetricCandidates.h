@@ -68,24 +68,22 @@ public:
   }
 
   /** Where their samples map to, by linear transforms. */
-  std::vector<gpureg::IndexMap>
+  gpureg::CandidateMaps
   MakeMaps() const
   {
-    const auto                    count = static_cast<std::int64_t>(m_Candidates.size());
-    std::vector<gpureg::IndexMap> maps(m_Candidates.size());
-    const MetricMapping<TMetric>  mapping(m_Metric);
-    const auto                    points = mapping.GetFitPoints();
-    // Each task has a transform of its own, which costs as much as some candidates.
-    const std::int64_t perTask = 256;
-    MakeParallelFor(m_Metric.GetMaximumNumberOfWorkUnits())((count + perTask - 1) / perTask, [&](std::int64_t task) {
-      const auto transform = m_Metric.m_MovingTransform->Clone();
-      for (std::int64_t n = task * perTask; n < std::min(count, (task + 1) * perTask); ++n)
-      {
-        transform->SetParameters(m_Candidates[n]);
-        maps[n] = mapping.FitLinearMap(points, *transform);
-      }
-    });
-    return maps;
+    const MetricMapping<TMetric> mapping(m_Metric);
+    return { static_cast<std::int64_t>(m_Candidates.size()),
+             [this, mapping, points = mapping.GetFitPoints()](std::int64_t       first,
+                                                              std::int64_t       number,
+                                                              gpureg::IndexMap * maps) {
+               // Each range has a transform of its own, which costs as much as some candidates.
+               const auto transform = m_Metric.m_MovingTransform->Clone();
+               for (std::int64_t n = 0; n < number; ++n)
+               {
+                 transform->SetParameters(m_Candidates[first + n]);
+                 maps[n] = mapping.FitLinearMap(points, *transform);
+               }
+             } };
   }
 
   /** One by one, as GetValue() gives them; those that have a value already stay.

@@ -7,6 +7,7 @@
 #include "GPURegistrationDetail/itkGPUMembers.h"
 #include "GPURegistrationDetail/itkGPUMetricCandidates.h"
 #include "GPURegistrationDetail/itkGPUMetricDerivative.h"
+#include "GPURegistrationDetail/itkGPUMetricFixedSamples.h"
 #include "GPURegistrationDetail/itkGPUMetricGradient.h"
 #include "GPURegistrationDetail/itkGPUMetricImages.h"
 #include "GPURegistrationDetail/itkGPUMetricInput.h"
@@ -21,6 +22,7 @@
 #include <memory>
 #include <new>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace itk
@@ -43,7 +45,8 @@ public:
     : m_Metric(metric)
     , m_UsesFixedGradient(usesFixedGradient)
     , m_FindOwnLack(findOwnLack)
-    , m_Input(metric)
+    , m_Images(metric)
+    , m_Input(metric, m_Images)
   {}
 
   /** \param initialize the parent's Initialize(), and what is the metric's own to find out from the images.
@@ -64,8 +67,10 @@ public:
   {
     m_IsInitialized = false;
     m_LeftToParent.clear();
+    this->CheckInput([this] { m_Images.Update(); });
+    const auto images = this->LookThroughImages();
     this->CheckInput([&] {
-      MetricImages<TMetric>(m_Metric).UpdateAndCheckAreFinite();
+      m_Images.CheckAreFinite();
       this->CheckSettings();
       check();
     });
@@ -102,6 +107,13 @@ public:
   IsForITK() const
   {
     return m_IsForITK;
+  }
+
+  /** As Initialize() or an evaluation after a change has looked through them. */
+  const MetricImages<TMetric> &
+  GetImages() const
+  {
+    return m_Images;
   }
 
   /** Calls onDevice(route), or, where the device lacks something, warns of that once and calls throughITK(). */
@@ -179,7 +191,7 @@ public:
                       bool                                normalized,
                       const TUpdateEngine &               updateEngine)
   {
-    return this->EvaluateCandidates(candidates, [&](const std::vector<gpureg::IndexMap> & maps) {
+    return this->EvaluateCandidates(candidates, [&](const gpureg::CandidateMaps & maps) {
       updateEngine();
       std::vector<MeasureType> values;
       for (const auto & information : m_Engine->EvaluateBatch(maps, this->GetParallelFor()))
@@ -407,6 +419,19 @@ private:
     }
   }
 
+  /** On the device, unless ITK's class is to compute. */
+  std::unique_ptr<ImagesOnDevice<TMetric>>
+  LookThroughImages()
+  {
+    std::unique_ptr<ImagesOnDevice<TMetric>> images;
+    if (!this->IsWithinITKs())
+    {
+      this->OnDevice(
+        [&] { images = std::make_unique<ImagesOnDevice<TMetric>>(m_Images, m_Metric.m_Use.GetDevice().GetName()); });
+    }
+    return images ? std::move(images) : std::make_unique<ImagesOnDevice<TMetric>>(m_Images, "");
+  }
+
   /** Whether a metric that it is a part of is left to ITK's class, and has warned of that. */
   bool
   IsWithinITKs() const
@@ -530,6 +555,7 @@ private:
   const TMetric &                    m_Metric;
   const bool                         m_UsesFixedGradient;
   const std::function<std::string()> m_FindOwnLack;
+  MetricImages<TMetric>              m_Images;
   MetricInput<TMetric>               m_Input;
   std::unique_ptr<TEngine>           m_Engine;
   bool                               m_IsInitialized{ false };
@@ -618,6 +644,7 @@ private:
 /** In a metric that has a MetricFace. */
 #define itkGPUMetricFriendsMacro(engine)                           \
   friend class GPURegistrationDetail::MetricFace<Self, engine>;    \
+  friend class GPURegistrationDetail::MetricFixedSamples<Self>;    \
   friend class GPURegistrationDetail::MetricGradient<Self>;        \
   friend class GPURegistrationDetail::WithoutGradientFilter<Self>; \
   friend class GPURegistrationDetail::MetricCandidates<Self>;      \

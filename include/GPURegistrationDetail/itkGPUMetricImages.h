@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every metric asks of its two images before it samples them.
+// What every metric asks of its two images before it samples them: on the device, or on the host's threads.
 #ifndef itkGPUMetricImages_h
 #define itkGPUMetricImages_h
 
 #include "GPURegistrationDetail/itkGPURegistrationThreads.h"
 #include "GPURegistrationDetail/itkGPUDeviceUse.h"
+#include "GPURegistrationDetail/itkGPULoadedImage.h"
 #include "GPURegistrationDetail/itkGPUMetricScales.h"
 #include "GPURegistrationDetail/itkGPUMetricSources.h"
 
@@ -12,7 +13,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <numeric>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -49,32 +50,67 @@ public:
            !(samplesFixedPoints && m_Metric.m_FixedSampledPointSet->GetNumberOfPoints() == 0);
   }
 
-  /** Before ITK's own Initialize(), whose gradient filter an infinity would end the process in.
-   *  \throws as CheckAreFinite */
+  /** By the images' sources.
+   *  \throws GPUBadInputError if an image is empty. */
   void
-  UpdateAndCheckAreFinite() const
+  Update() const
   {
     if (!this->AreThere())
     {
       return;
     }
-    if (m_Metric.m_FixedImage->GetSource())
-    {
-      m_Metric.m_FixedImage->GetSource()->Update();
-    }
-    if (m_Metric.m_MovingImage->GetSource())
-    {
-      m_Metric.m_MovingImage->GetSource()->Update();
-    }
-    this->CheckAreFinite();
+    Update(*m_Metric.m_FixedImage);
+    Update(*m_Metric.m_MovingImage);
+    this->CheckHasVoxels(*m_Metric.m_FixedImage, "fixed");
+    this->CheckHasVoxels(*m_Metric.m_MovingImage, "moving");
   }
 
-  /** \throws GPUBadInputError if an image is empty, or has values that are not finite. */
+  /** Looks through both as they are now, after which the rest can be asked. On a device they stay loaded until Release(), if
+   *  something can be made of them there.
+   *  \param device empty for the host's threads. */
+  void
+  LookThrough(const std::string & device)
+  {
+    if (this->AreThere() && HasVoxels(*m_Metric.m_FixedImage) && HasVoxels(*m_Metric.m_MovingImage))
+    {
+      // Elsewhere ITK's own classes sample it.
+      const bool canBeSampled = std::is_same<typename TMetric::FixedImageType::PixelType, float>::value &&
+                                m_Metric.m_FixedImageMask.IsNull() && !m_Metric.m_UseSampledPointSet;
+      m_Fixed.LookThrough(*m_Metric.m_FixedImage, canBeSampled ? device : std::string(), this->GetParallelFor());
+      m_Moving.LookThrough(*m_Metric.m_MovingImage, device, this->GetParallelFor());
+    }
+  }
+
+  /** Nothing more is made of what is on the device. */
+  void
+  Release()
+  {
+    m_Fixed.Release();
+    m_Moving.Release();
+  }
+
+  /** Null where an image is not on the device. */
+  const gpureg::LoadedImage *
+  GetLoadedFixed() const
+  {
+    return m_Fixed.Get();
+  }
+  const gpureg::LoadedImage *
+  GetLoadedMoving() const
+  {
+    return m_Moving.Get();
+  }
+
+  /** \throws GPUBadInputError if an image has values that are not finite: in infinities, ITK's gradient filter would end the
+   *  process. */
   void
   CheckAreFinite() const
   {
-    this->CheckIsFinite(m_Metric.m_FixedImage.GetPointer(), "fixed");
-    this->CheckIsFinite(m_Metric.m_MovingImage.GetPointer(), "moving");
+    if (this->AreThere())
+    {
+      this->CheckIsFinite(*m_Metric.m_FixedImage, m_Fixed.GetSummary(), "fixed");
+      this->CheckIsFinite(*m_Metric.m_MovingImage, m_Moving.GetSummary(), "moving");
+    }
   }
 
   /** Of the fixed values that the metric samples: over the mask, or over the voxels nearest to the sampled points, masks
@@ -125,28 +161,42 @@ public:
   Range
   ComputeMaskedFixedRange() const
   {
-    return this->ComputeRange(m_Metric.m_FixedImage.GetPointer(), m_Metric.m_FixedImageMask.GetPointer());
+    return m_Metric.m_FixedImageMask.IsNull()
+             ? this->GetWholeFixedRange()
+             : this->ComputeRange(*m_Metric.m_FixedImage, m_Metric.m_FixedImageMask.GetPointer());
   }
 
   /** Of the moving values, over the mask. */
   Range
   ComputeMovingRange() const
   {
-    return this->ComputeRange(m_Metric.m_MovingImage.GetPointer(), m_Metric.m_MovingImageMask.GetPointer());
+    return m_Metric.m_MovingImageMask.IsNull()
+             ? this->GetWholeMovingRange()
+             : this->ComputeRange(*m_Metric.m_MovingImage, m_Metric.m_MovingImageMask.GetPointer());
   }
 
-  /** Of all moving values. */
+  /** Of all fixed values, and of all moving ones. */
   Range
-  ComputeWholeMovingRange() const
+  GetWholeFixedRange() const
   {
-    return this->ComputeWholeRange(m_Metric.m_MovingImage.GetPointer());
+    return RangeOf(m_Fixed.GetSummary());
+  }
+  Range
+  GetWholeMovingRange() const
+  {
+    return RangeOf(m_Moving.GetSummary());
   }
 
-  /** Of all that the moving interpolator may give. */
+  /** Of all that the fixed interpolator may give, and the moving one. */
+  Range
+  ComputeReachOfFixedValues() const
+  {
+    return this->ComputeReach(this->GetWholeFixedRange(), m_Metric.m_FixedInterpolator);
+  }
   Range
   ComputeReachOfMovingValues() const
   {
-    return this->ComputeReachOf(m_Metric.m_MovingImage.GetPointer(), m_Metric.m_MovingInterpolator);
+    return this->ComputeReach(this->GetWholeMovingRange(), m_Metric.m_MovingInterpolator);
   }
 
   /** So that all values that the moving interpolator may give become [0, 1]. */
@@ -166,7 +216,7 @@ public:
   ComputeCommonScales() const
   {
     const Range  moving = this->ComputeReachOfMovingValues();
-    const Range  fixed = this->ComputeReachOf(m_Metric.m_FixedImage.GetPointer(), m_Metric.m_FixedInterpolator);
+    const Range  fixed = this->ComputeReachOfFixedValues();
     const Range  both{ std::min(fixed.first, moving.first), std::max(fixed.second, moving.second) };
     MetricScales scales;
     scales.minimum = scales.fixedMinimum = both.first;
@@ -185,7 +235,7 @@ public:
     };
     MetricScales scales;
     scales.unit = scales.maximum = unitOf(this->ComputeReachOfMovingValues());
-    scales.fixedUnit = unitOf(this->ComputeReachOf(m_Metric.m_FixedImage.GetPointer(), m_Metric.m_FixedInterpolator));
+    scales.fixedUnit = unitOf(this->ComputeReachOfFixedValues());
     return scales;
   }
 
@@ -194,9 +244,9 @@ public:
   ComputeSeparateScales() const
   {
     MetricScales scales;
-    scales.fixedMinimum = this->ComputeMean(m_Metric.m_FixedImage.GetPointer());
-    scales.fixedUnit = WidthOf(this->ComputeReachOf(m_Metric.m_FixedImage.GetPointer(), m_Metric.m_FixedInterpolator));
-    scales.minimum = this->ComputeMean(m_Metric.m_MovingImage.GetPointer());
+    scales.fixedMinimum = RoundToFloat(m_Fixed.GetSummary().mean);
+    scales.fixedUnit = WidthOf(this->ComputeReachOfFixedValues());
+    scales.minimum = RoundToFloat(m_Moving.GetSummary().mean);
     scales.unit = WidthOf(this->ComputeReachOfMovingValues());
     scales.maximum = scales.minimum + scales.unit;
     return scales;
@@ -226,7 +276,13 @@ public:
   }
 
 private:
-  using MaskType = SpatialObject<TMetric::ImageDimension>;
+  /** The digits that sums of another order have as well: values are counted from it. */
+  static double
+  RoundToFloat(double value)
+  {
+    int exponent = 0;
+    return std::ldexp(std::round(std::ldexp(std::frexp(value, &exponent), 24)), exponent - 24);
+  }
 
   /** All of a constant image is 0, in any scale. */
   static double
@@ -235,25 +291,31 @@ private:
     return range.second > range.first ? range.second - range.first : 1.0;
   }
 
-  template <typename TImage>
-  Range
-  ComputeWholeRange(const TImage * image) const
+  static Range
+  RangeOf(const gpureg::ImageSummary & summary)
   {
-    return this->ComputeRange(image, static_cast<const MaskType *>(nullptr));
+    return { summary.minimum, summary.maximum };
   }
 
-  /** Of all that an interpolator of the image may give: a spline's values lie between its coefficients. */
-  template <typename TImage, typename TInterpolatorPointer>
-  Range
-  ComputeReachOf(const TImage * image, const TInterpolatorPointer & interpolator) const
+  gpureg::ParallelFor
+  GetParallelFor() const
   {
-    Range reach = this->ComputeWholeRange(image);
+    return MakeParallelFor(m_Metric.GetMaximumNumberOfWorkUnits());
+  }
+
+  /** Of all that an interpolator may give of values of a range: a spline's lie between its coefficients. */
+  template <typename TInterpolatorPointer>
+  Range
+  ComputeReach(const Range & range, const TInterpolatorPointer & interpolator) const
+  {
+    Range reach = range;
     VisitSplineInterpolator(interpolator.GetPointer(), [&](const auto & spline) {
       using InterpolatorType = std::decay_t<decltype(spline)>;
       const auto * const coefficients = BSplineAccess<InterpolatorType>::GetCoefficients(spline);
       if (spline.GetSplineOrder() > 1 && coefficients != nullptr)
       {
-        const Range all = this->ComputeWholeRange(coefficients);
+        const auto  count = static_cast<std::int64_t>(coefficients->GetBufferedRegion().GetNumberOfPixels());
+        const Range all = RangeOf(Summarize(coefficients->GetBufferPointer(), count, this->GetParallelFor()));
         reach = { std::min(reach.first, all.first), std::max(reach.second, all.second) };
       }
     });
@@ -261,101 +323,81 @@ private:
   }
 
   template <typename TImage>
-  double
-  ComputeMean(const TImage * image) const
+  static void
+  Update(TImage & image)
   {
-    const auto          count = static_cast<std::int64_t>(image->GetBufferedRegion().GetNumberOfPixels());
-    const auto * const  buffer = image->GetBufferPointer();
-    const std::int64_t  perTask = std::int64_t{ 1 } << 16;
-    const std::int64_t  tasks = (count + perTask - 1) / perTask;
-    std::vector<double> sums(tasks);
-    MakeParallelFor(m_Metric.GetMaximumNumberOfWorkUnits())(tasks, [&](std::int64_t task) {
-      sums[task] = std::accumulate(buffer + task * perTask, buffer + std::min(count, (task + 1) * perTask), 0.0);
-    });
-    return std::accumulate(sums.begin(), sums.end(), 0.0) / static_cast<double>(count);
+    if (image.GetSource())
+    {
+      image.GetSource()->Update();
+    }
+  }
+
+  template <typename TImage>
+  static bool
+  HasVoxels(const TImage & image)
+  {
+    return image.GetBufferedRegion().GetNumberOfPixels() > 0 && image.GetBufferPointer() != nullptr;
   }
 
   template <typename TImage>
   void
-  CheckIsFinite(const TImage * image, const char * role) const
+  CheckHasVoxels(const TImage & image, const char * role) const
   {
-    const auto         count = static_cast<std::int64_t>(image->GetBufferedRegion().GetNumberOfPixels());
-    const auto * const buffer = image->GetBufferPointer();
-    if (count == 0 || buffer == nullptr)
+    if (!HasVoxels(image))
     {
-      ThrowBadInput(m_Metric, "The ", role, " image is empty: its buffered region is ", image->GetBufferedRegion());
-    }
-    const std::int64_t        perTask = std::int64_t{ 1 } << 18;
-    const std::int64_t        tasks = (count + perTask - 1) / perTask;
-    std::vector<std::int64_t> found(tasks, 0);
-    MakeParallelFor(m_Metric.GetMaximumNumberOfWorkUnits())(tasks, [&](std::int64_t task) {
-      const std::int64_t end = std::min(count, (task + 1) * perTask);
-      std::int64_t       bad = 0;
-      for (std::int64_t i = task * perTask; i < end; ++i)
-      {
-        bad += !std::isfinite(buffer[i]);
-      }
-      found[task] = bad;
-    });
-    std::int64_t bad = 0;
-    for (const std::int64_t part : found)
-    {
-      bad += part;
-    }
-    if (bad != 0)
-    {
-      std::int64_t first = 0;
-      while (std::isfinite(buffer[first]))
-      {
-        ++first;
-      }
-      ThrowBadInput(m_Metric,
-                    "The ",
-                    role,
-                    " image has ",
-                    bad,
-                    " of ",
-                    count,
-                    " values that are NaN or infinite, the first at index ",
-                    image->ComputeIndex(first),
-                    ". Replace them before registering, for instance by 0, and leave them out with a mask.");
+      ThrowBadInput(m_Metric, "The ", role, " image is empty: its buffered region is ", image.GetBufferedRegion());
     }
   }
 
-  /** Smallest and largest value in the buffer, where the mask is if there is one. */
+  template <typename TImage>
+  void
+  CheckIsFinite(const TImage & image, const gpureg::ImageSummary & summary, const char * role) const
+  {
+    if (summary.notFinite == 0)
+    {
+      return;
+    }
+    const auto * const  buffer = image.GetBufferPointer();
+    const SizeValueType count = image.GetBufferedRegion().GetNumberOfPixels();
+    SizeValueType       first = 0;
+    while (first + 1 < count && std::isfinite(static_cast<double>(buffer[first])))
+    {
+      ++first;
+    }
+    ThrowBadInput(m_Metric,
+                  "The ",
+                  role,
+                  " image has ",
+                  summary.notFinite,
+                  " of ",
+                  count,
+                  " values that are NaN or infinite, the first at index ",
+                  image.ComputeIndex(static_cast<OffsetValueType>(first)),
+                  ". Replace them before registering, for instance by 0, and leave them out with a mask.");
+  }
+
+  /** Smallest and largest value in the buffer, where the mask is. */
   template <typename TImage, typename TMask>
   Range
-  ComputeRange(const TImage * image, const TMask * mask) const
+  ComputeRange(const TImage & image, const TMask * mask) const
   {
-    const auto         count = static_cast<std::int64_t>(image->GetBufferedRegion().GetNumberOfPixels());
-    const auto * const buffer = image->GetBufferPointer();
+    const auto         count = static_cast<std::int64_t>(image.GetBufferedRegion().GetNumberOfPixels());
+    const auto * const buffer = image.GetBufferPointer();
     const std::int64_t perTask = std::int64_t{ 1 } << 16;
     const std::int64_t tasks = (count + perTask - 1) / perTask;
     Range              range{ std::numeric_limits<double>::max(), std::numeric_limits<double>::lowest() };
     std::vector<Range> ranges(tasks, range);
-    MakeParallelFor(m_Metric.GetMaximumNumberOfWorkUnits())(tasks, [&](std::int64_t task) {
-      auto               minimum = std::numeric_limits<typename TImage::PixelType>::max();
-      auto               maximum = std::numeric_limits<typename TImage::PixelType>::lowest();
-      bool               any = false;
-      const std::int64_t end = std::min(count, (task + 1) * perTask);
-      for (std::int64_t i = task * perTask; i < end; ++i)
+    this->GetParallelFor()(tasks, [&](std::int64_t task) {
+      Range & part = ranges[task];
+      for (std::int64_t i = task * perTask; i < std::min(count, (task + 1) * perTask); ++i)
       {
-        if (mask != nullptr)
+        typename TImage::PointType point;
+        image.TransformIndexToPhysicalPoint(image.ComputeIndex(i), point);
+        if (mask->IsInsideInWorldSpace(point))
         {
-          typename TImage::PointType point;
-          image->TransformIndexToPhysicalPoint(image->ComputeIndex(i), point);
-          if (!mask->IsInsideInWorldSpace(point))
-          {
-            continue;
-          }
+          part.first = std::min(part.first, static_cast<double>(buffer[i]));
+          part.second = std::max(part.second, static_cast<double>(buffer[i]));
         }
-        any = true;
-        minimum = std::min(minimum, buffer[i]);
-        maximum = std::max(maximum, buffer[i]);
-      }
-      if (any)
-      {
-        ranges[task] = { minimum, maximum };
       }
     });
     for (const auto & part : ranges)
@@ -366,7 +408,32 @@ private:
     return range;
   }
 
-  const TMetric & m_Metric;
+  const TMetric &                                m_Metric;
+  LoadedImage<typename TMetric::FixedImageType>  m_Fixed;
+  LoadedImage<typename TMetric::MovingImageType> m_Moving;
+};
+
+/** For as long as it lives, a metric's images are on a device, if they can be there. */
+template <typename TMetric>
+class ImagesOnDevice
+{
+public:
+  /** Looks through them. \param device empty for the host's threads. */
+  ImagesOnDevice(MetricImages<TMetric> & images, const std::string & device)
+    : m_Images(images)
+  {
+    m_Images.LookThrough(device);
+  }
+  ~ImagesOnDevice()
+  {
+    m_Images.Release();
+  }
+  ImagesOnDevice(const ImagesOnDevice &) = delete;
+  ImagesOnDevice &
+  operator=(const ImagesOnDevice &) = delete;
+
+private:
+  MetricImages<TMetric> & m_Images;
 };
 
 } // namespace GPURegistrationDetail

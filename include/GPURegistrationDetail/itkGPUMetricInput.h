@@ -3,7 +3,9 @@
 #ifndef itkGPUMetricInput_h
 #define itkGPUMetricInput_h
 
+#include "GPURegistrationDetail/itkGPUBinEdges.h"
 #include "GPURegistrationDetail/itkGPUDeviceUse.h"
+#include "GPURegistrationDetail/itkGPUMetricFixedSamples.h"
 #include "GPURegistrationDetail/itkGPUMetricGradient.h"
 #include "GPURegistrationDetail/itkGPUMetricImages.h"
 #include "GPURegistrationDetail/itkGPUMetricScales.h"
@@ -11,6 +13,7 @@
 #include "GPURegistrationDetail/itkGPURegistrationGeometry.h"
 #include "GPURegistrationDetail/itkGPURegistrationThreads.h"
 
+#include "gpureg/Error.h"
 #include "gpureg/Metric.h"
 #include "gpureg/Source.h"
 
@@ -30,50 +33,6 @@ namespace itk
 {
 namespace GPURegistrationDetail
 {
-
-/** So many voxels are few enough to be computed precisely; points always are. */
-constexpr SizeValueType FewSamples = 32768;
-
-/** What a metric wants of its fixed samples: their bins. For MetricInput.
- *  \param binOf from a fixed value to its bin. */
-template <typename TBinOf>
-auto
-DescribeByBins(const TBinOf & binOf)
-{
-  return [binOf](gpureg::FixedSamples & side, const MetricScales &, const auto & makeFiller) {
-    side.bins = makeFiller(std::uint16_t{ 0xFFFF }, binOf);
-  };
-}
-
-/** Their values. */
-inline auto
-DescribeByValues()
-{
-  return [](gpureg::FixedSamples & side, const MetricScales & scales, const auto & makeFiller) {
-    const double minimum = scales.fixedMinimum;
-    const double unit = scales.fixedUnit;
-    side.scale.minimum = minimum;
-    side.scale.range = side.scale.largest = unit;
-    side.values =
-      side.precision == gpureg::Precision::Double
-        ? makeFiller(gpureg::NoFixedValue, [=](auto value) { return value - minimum; })
-        : makeFiller(static_cast<float>(gpureg::NoFixedValue), [=](auto value) { return (value - minimum) / unit; });
-  };
-}
-
-/** Their bins, and their places between a bin and the next, from -1/2 to 1/2. */
-template <typename TBinOf, typename TPlaceOf>
-auto
-DescribeByBinsAndPlaces(const TBinOf & binOf, const TPlaceOf & placeOf)
-{
-  return [binOf, placeOf](gpureg::FixedSamples & side, const MetricScales & scales, const auto & makeFiller) {
-    side.bins = makeFiller(std::uint16_t{ 0xFFFF }, binOf);
-    side.scale.range = side.scale.largest = scales.end;
-    side.values = side.precision == gpureg::Precision::Double
-                    ? makeFiller(gpureg::NoFixedValue, placeOf)
-                    : makeFiller(static_cast<float>(gpureg::NoFixedValue), placeOf);
-  };
-}
 
 /** Copies a scalar image as the engine wants it: (v - minimum)/unit, or v - minimum in double precision. */
 template <typename TImage>
@@ -98,15 +57,6 @@ MakeValueFiller(const TImage * image, gpureg::Precision precision, double minimu
   };
 }
 
-/** Of bins between a minimum and a maximum the one that a value is in; what lies beyond, or is not a number, is in the first
- *  or the last. */
-inline SizeValueType
-FindBinBetween(double value, double minimum, double maximum, SizeValueType bins)
-{
-  const double place = static_cast<double>(bins) * (value - minimum) / (maximum - minimum);
-  return place > 0.0 ? static_cast<SizeValueType>(std::min(place, static_cast<double>(bins - 1))) : 0;
-}
-
 /** Each voxel's bin. */
 template <typename TImage>
 gpureg::Filler
@@ -126,8 +76,10 @@ template <typename TMetric>
 class MetricInput
 {
 public:
-  explicit MetricInput(const TMetric & metric)
+  /** \param images have been looked through before Initialize(). */
+  MetricInput(const TMetric & metric, MetricImages<TMetric> & images)
     : m_Metric(metric)
+    , m_Images(images)
   {}
 
   /** The engine is another one. */
@@ -190,7 +142,8 @@ public:
     {
       return;
     }
-    MetricImages<TMetric>(m_Metric).CheckAreFinite();
+    const ImagesOnDevice<TMetric> images(m_Images, engine.GetDeviceName());
+    m_Images.CheckAreFinite();
     if (!m_Scales.checksRange)
     {
       // What is there was made by other scales.
@@ -277,7 +230,6 @@ private:
   using FixedImageType = typename TMetric::FixedImageType;
   using MovingImageType = typename TMetric::MovingImageType;
   using VirtualImageType = typename TMetric::VirtualImageType;
-  using VirtualPointType = typename TMetric::VirtualPointType;
 
   static constexpr bool RoundsToFloat = std::is_same<typename MovingImageType::PixelType, float>::value;
 
@@ -287,19 +239,11 @@ private:
     return MakeParallelFor(m_Metric.GetMaximumNumberOfWorkUnits());
   }
 
-  bool
-  SamplesPoints() const
-  {
-    return m_Metric.m_UseSampledPointSet && !m_Scales.samplesEveryVoxel;
-  }
-
   /** What values are kept in: the samples', and so the moving image's. */
   gpureg::Precision
   ChoosePrecision() const
   {
-    return this->SamplesPoints() || m_Scales.isPrecise || m_Metric.GetVirtualRegion().GetNumberOfPixels() <= FewSamples
-             ? gpureg::Precision::Double
-             : gpureg::Precision::Single;
+    return MetricFixedSamples<TMetric>(m_Metric, m_Images, m_Scales).ChoosePrecision();
   }
 
   /** With what its voxels become on the device. */
@@ -335,6 +279,27 @@ private:
     return { source, this->Compare(m_ResidentMoving, source) };
   }
 
+  /** Calls make(image); if the device has no room for it and what is made of it, gives the images up first. */
+  template <typename TMake>
+  void
+  MakeOf(const gpureg::LoadedImage * image, const TMake & make)
+  {
+    try
+    {
+      make(image);
+      return;
+    }
+    catch (const gpureg::OutOfMemoryError &)
+    {
+      if (image == nullptr)
+      {
+        throw;
+      }
+    }
+    m_Images.Release();
+    make(static_cast<const gpureg::LoadedImage *>(nullptr));
+  }
+
   /** Sends what is not the same. */
   template <typename TDescribe>
   void
@@ -347,13 +312,18 @@ private:
     if (!fixed.found.isSame)
     {
       m_ResidentFixed.Forget();
-      engine.SetFixedSamples(this->MakeFixedSamples(describe), this->GetParallelFor());
+      this->MakeOf(m_Images.GetLoadedFixed(), [&](const gpureg::LoadedImage * image) {
+        MetricFixedSamples<TMetric> samples(m_Metric, m_Images, m_Scales);
+        engine.SetFixedSamples(samples.Make(describe, image), this->GetParallelFor());
+      });
       m_ResidentFixed.Remember(fixed.source, fixed.found);
     }
     if (!moving.found.isSame)
     {
       m_ResidentMoving.Forget();
-      engine.SetMovingImage(this->MakeMovingImage(mayLeaveRange), this->GetParallelFor());
+      this->MakeOf(m_Images.GetLoadedMoving(), [&](const gpureg::LoadedImage * image) {
+        engine.SetMovingImage(this->MakeMovingImage(image, mayLeaveRange), this->GetParallelFor());
+      });
       m_ResidentMoving.Remember(moving.source, moving.found);
     }
   }
@@ -370,168 +340,10 @@ private:
     return compared;
   }
 
-  /** Whether every virtual voxel is a voxel of the fixed image, so that no interpolation is needed. Only
-   *  for float: in double, ITK's own rounding of the point decides which side of a bin's edge a value is. */
-  bool
-  FixedGridIsVirtualGrid() const
-  {
-    namespace Geometry = GPURegistrationGeometry;
-    using CoordinateType = typename Superclass::CoordinateRepresentationType;
-    if (!std::is_same<typename FixedImageType::PixelType, float>::value || this->SamplesPoints() ||
-        m_Metric.m_FixedImageMask.IsNotNull() || !Geometry::IsLinear(*m_Metric.m_FixedTransform) ||
-        !(IsExactly<LinearInterpolateImageFunction<FixedImageType, CoordinateType>>(m_Metric.m_FixedInterpolator) ||
-          IsExactly<NearestNeighborInterpolateImageFunction<FixedImageType, CoordinateType>>(
-            m_Metric.m_FixedInterpolator)))
-    {
-      return false;
-    }
-    const VirtualImageType & virtualImage = *m_Metric.GetVirtualImage();
-    const gpureg::IndexMap   map =
-      Geometry::FitIndexMap<ImageDimension>(virtualImage, [&](const Geometry::IndexArray & index) {
-        typename Superclass::FixedTransformType::InputPointType point;
-        point.CastFrom(Geometry::IndexToPoint<ImageDimension>(virtualImage, index));
-        Point<double, ImageDimension> moved;
-        moved.CastFrom(m_Metric.m_FixedTransform->TransformPoint(point));
-        return Geometry::PointToIndex<ImageDimension>(*m_Metric.m_FixedImage, moved);
-      });
-    double error = 0;
-    for (unsigned int r = 0; r < ImageDimension; ++r)
-    {
-      error = std::max(error, std::abs(map.offset[r]));
-      for (unsigned int c = 0; c < ImageDimension; ++c)
-      {
-        error = std::max(error,
-                         std::abs(map.matrix[3 * r + c] - (r == c ? 1.0 : 0.0)) *
-                           static_cast<double>(m_Metric.GetVirtualRegion().GetSize(c)));
-      }
-    }
-    return error < 1e-9 &&
-           m_Metric.GetVirtualRegion().GetSize() == m_Metric.m_FixedImage->GetBufferedRegion().GetSize();
-  }
-
-  template <typename TDescribe>
-  gpureg::FixedSamples
-  MakeFixedSamples(const TDescribe & describe) const
-  {
-    namespace Geometry = GPURegistrationGeometry;
-    const VirtualImageType & virtualImage = *m_Metric.GetVirtualImage();
-    gpureg::FixedSamples     side;
-    side.virtualSize = Geometry::SizeOf<ImageDimension>(m_Metric.GetVirtualRegion().GetSize());
-    side.precision = this->ChoosePrecision();
-    side.scale.roundsToFloat = RoundsToFloat;
-    if (this->SamplesPoints())
-    {
-      const auto * const points = m_Metric.m_VirtualSampledPointSet->GetPoints();
-      side.pointCount = static_cast<std::int64_t>(points->Size());
-      side.points = [points, &virtualImage](std::int64_t first, std::int64_t count, void * out) {
-        for (std::int64_t i = 0; i < count; ++i)
-        {
-          Point<double, ImageDimension> point;
-          point.CastFrom(points->ElementAt(first + i));
-          const auto index = Geometry::PointToIndex<ImageDimension>(virtualImage, point);
-          std::copy(index.begin(), index.end(), static_cast<double *>(out) + 3 * i);
-        }
-      };
-    }
-    const bool isOneGrid = this->FixedGridIsVirtualGrid();
-    describe(side, m_Scales, [&](auto invalid, const auto & ofValue) {
-      return this->MakeSampleFiller(isOneGrid, invalid, ofValue);
-    });
-    if (m_Metric.GetGradientSourceIncludesFixed())
-    {
-      side.gradients = this->MakeGradientFiller(isOneGrid);
-    }
-    return side;
-  }
-
-  /** Calls visit(i, virtual point) with the samples first … + count - 1, counted from there. */
-  template <typename TVisit>
-  void
-  ForEachSamplePoint(std::int64_t first, std::int64_t count, const TVisit & visit) const
-  {
-    const VirtualImageType & virtualImage = *m_Metric.GetVirtualImage();
-    for (std::int64_t i = 0; i < count; ++i)
-    {
-      VirtualPointType point;
-      if (this->SamplesPoints())
-      {
-        point = m_Metric.m_VirtualSampledPointSet->GetPoints()->ElementAt(first + i);
-      }
-      else
-      {
-        virtualImage.TransformIndexToPhysicalPoint(virtualImage.ComputeIndex(first + i), point);
-      }
-      visit(i, point);
-    }
-  }
-
-  /** What is kept of each sample: ofValue(its fixed value), or invalid, of the same type.
-   *  \param isOneGrid whether the samples are the fixed image's voxels. */
-  template <typename TValue, typename TOfValue>
-  gpureg::Filler
-  MakeSampleFiller(bool isOneGrid, TValue invalid, const TOfValue & ofValue) const
-  {
-    if (isOneGrid)
-    {
-      const auto * const buffer = m_Metric.m_FixedImage->GetBufferPointer();
-      return [buffer, ofValue](std::int64_t first, std::int64_t count, void * out) {
-        std::transform(buffer + first, buffer + first + count, static_cast<TValue *>(out), [&ofValue](auto value) {
-          return static_cast<TValue>(ofValue(value));
-        });
-      };
-    }
-    return [this, invalid, ofValue](std::int64_t first, std::int64_t count, void * out) {
-      this->ForEachSamplePoint(first, count, [&](std::int64_t i, const VirtualPointType & virtualPoint) {
-        typename Superclass::FixedImagePointType fixedPoint;
-        typename Superclass::FixedImagePixelType value;
-        static_cast<TValue *>(out)[i] = m_Metric.TransformAndEvaluateFixedPoint(virtualPoint, fixedPoint, value)
-                                          ? static_cast<TValue>(ofValue(value))
-                                          : invalid;
-      });
-    };
-  }
-
-  /** The fixed image's gradient at each sample, 0 where it has none, scaled as fixed values are. */
-  gpureg::Filler
-  MakeGradientFiller(bool isOneGrid) const
-  {
-    const double unit = m_Scales.fixedUnit;
-    const auto   write = [unit](const auto & gradient, float * out) {
-      for (unsigned int d = 0; d < 3; ++d)
-      {
-        out[d] = d < ImageDimension ? static_cast<float>(gradient[d] / unit) : 0.0f;
-      }
-    };
-    const auto * const image = m_Metric.m_FixedImageGradientImage.GetPointer();
-    if (isOneGrid && m_Metric.m_UseFixedImageGradientFilter && image != nullptr &&
-        image->GetBufferedRegion() == m_Metric.m_FixedImage->GetBufferedRegion())
-    {
-      const auto * const buffer = image->GetBufferPointer();
-      return [buffer, write](std::int64_t first, std::int64_t count, void * out) {
-        for (std::int64_t i = 0; i < count; ++i)
-        {
-          write(buffer[first + i], static_cast<float *>(out) + 3 * i);
-        }
-      };
-    }
-    return [this, write](std::int64_t first, std::int64_t count, void * out) {
-      this->ForEachSamplePoint(first, count, [&](std::int64_t i, const VirtualPointType & virtualPoint) {
-        typename Superclass::FixedImagePointType fixedPoint;
-        typename Superclass::FixedImagePixelType value;
-        typename TMetric::FixedImageGradientType gradient;
-        gradient.Fill(0);
-        if (m_Metric.TransformAndEvaluateFixedPoint(virtualPoint, fixedPoint, value))
-        {
-          m_Metric.ComputeFixedImageGradientAtPoint(fixedPoint, gradient);
-        }
-        write(gradient, static_cast<float *>(out) + 3 * i);
-      });
-    };
-  }
-
-  /** \param mayLeaveRange whether the voxels may no longer be those that the range is of. */
+  /** \param loaded where its values may be taken from, or null.
+   *  \param mayLeaveRange whether the voxels may no longer be those that the range is of. */
   gpureg::MovingImage
-  MakeMovingImage(bool mayLeaveRange) const
+  MakeMovingImage(const gpureg::LoadedImage * loaded, bool mayLeaveRange) const
   {
     namespace Geometry = GPURegistrationGeometry;
     const MovingImageType & image = *m_Metric.m_MovingImage;
@@ -540,10 +352,14 @@ private:
     gpureg::MovingImage     side;
     side.size = Geometry::SizeOf<ImageDimension>(image.GetBufferedRegion().GetSize());
     side.precision = this->ChoosePrecision();
-    side.values = MakeValueFiller(&image, side.precision, minimum, unit);
+    side.image = loaded;
+    if (loaded == nullptr)
+    {
+      side.values = MakeValueFiller(&image, side.precision, minimum, unit);
+    }
     if (m_Scales.bins > 0)
     {
-      side.bins = MakeBinFiller(&image, m_Scales);
+      this->SetBins(side);
     }
 
     if (IsExactly<NearestNeighborInterpolateImageFunction<MovingImageType, CoordinateType>>(
@@ -578,6 +394,27 @@ private:
     return side;
   }
 
+  void
+  SetBins(gpureg::MovingImage & side) const
+  {
+    using PixelType = typename MovingImageType::PixelType;
+    if constexpr (LoadedImage<MovingImageType>::IsLoadable)
+    {
+      if (side.image != nullptr)
+      {
+        const auto range = m_Images.GetWholeMovingRange();
+        side.binEdges = FindBinEdges(
+          static_cast<PixelType>(range.first), static_cast<PixelType>(range.second), [this](PixelType value) {
+            return FindBinBetween(static_cast<double>(value), m_Scales.minimum, m_Scales.maximum, m_Scales.bins);
+          });
+      }
+    }
+    if (!side.binEdges)
+    {
+      side.bins = MakeBinFiller(m_Metric.m_MovingImage.GetPointer(), m_Scales);
+    }
+  }
+
   /** What makes a sample invalid, if its value may leave the range. */
   void
   SetRangeCheck(gpureg::MovingImage & side, bool mayLeaveRange) const
@@ -587,7 +424,7 @@ private:
     side.checksRange = mayLeaveRange || side.mask || side.coefficients;
     if (hasMask || mayLeaveRange)
     {
-      const auto all = MetricImages<TMetric>(m_Metric).ComputeWholeMovingRange();
+      const auto all = m_Images.GetWholeMovingRange();
       side.scale.largest = std::max(all.second - m_Scales.minimum, m_Scales.minimum - all.first);
     }
     // ITK rounds a value to the pixel type before it asks whether it is in the range.
@@ -668,6 +505,7 @@ private:
   }
 
   const TMetric &              m_Metric;
+  MetricImages<TMetric> &      m_Images;
   gpureg::ResidentSource       m_ResidentFixed;
   gpureg::ResidentSource       m_ResidentMoving;
   MetricScales                 m_Scales;

@@ -91,7 +91,7 @@ public:
   EvaluateCandidates(const std::vector<typename TMetric::MovingTransformType::ParametersType> & candidates,
                      const TValueOf &                                                           valueOf)
   {
-    return m_Face.EvaluateCandidates(candidates, [&](const std::vector<gpureg::IndexMap> & maps) {
+    return m_Face.EvaluateCandidates(candidates, [&](const gpureg::CandidateMaps & maps) {
       this->UpdateEngine(false);
       std::vector<typename TMetric::MeasureType> values;
       for (const gpureg::PairResult & result : m_Face.GetEngine().EvaluateBatch(maps, m_Face.GetParallelFor()))
@@ -146,7 +146,7 @@ private:
                           return std::make_unique<gpureg::PairMetric>(device, m_Measure);
                         },
                         [this] {
-                          const MetricImages<TMetric> images(m_Metric);
+                          const MetricImages<TMetric> & images = m_Face.GetImages();
                           return m_Measure == gpureg::PairMeasure::Correlation ? images.ComputeSeparateScales()
                                                                                : images.ComputeCommonScales();
                         },

@@ -94,10 +94,9 @@ public:
   CorrelationRatioResult
   Evaluate(const SampleMapping & mapping, Forces forces, const ParallelFor & parallelFor);
 
-  /** Of many candidates together, without forces, by the scheme SharedMerge; known to 1e-6 where they are resolved.
-   *  \param maps from virtual indices to moving ones, one a candidate. */
+  /** Of many candidates together, without forces, by the scheme SharedMerge; known to 1e-6 where they are resolved. */
   std::vector<CorrelationRatioResult>
-  EvaluateBatch(const std::vector<IndexMap> & maps, const ParallelFor & parallelFor);
+  EvaluateBatch(const CandidateMaps & candidates, const ParallelFor & parallelFor);
 
 private:
   class Implementation;

@@ -71,12 +71,22 @@ public:
   void
   Run(const std::string & deviceName, const Key & key, const TWork & work)
   {
+    std::unique_ptr<TEngine> engine = this->Take(deviceName, key);
+    work(*engine);
+    this->Keep(std::move(engine));
+  }
+
+  /** The same for work that ends elsewhere: an engine, and what gives it back, if its work has not failed. */
+  std::unique_ptr<TEngine>
+  Take(const std::string & deviceName, const Key & key)
+  {
     std::unique_ptr<Engine> engine = TakeIdleEngine(deviceName, typeid(TEngine), key, this);
-    if (!engine)
-    {
-      engine = std::make_unique<TEngine>(deviceName);
-    }
-    work(static_cast<TEngine &>(*engine));
+    return engine ? std::unique_ptr<TEngine>(static_cast<TEngine *>(engine.release()))
+                  : std::make_unique<TEngine>(deviceName);
+  }
+  void
+  Keep(std::unique_ptr<TEngine> engine)
+  {
     KeepIdleEngine(std::move(engine), this);
   }
 };

@@ -66,10 +66,9 @@ public:
   PairResult
   Evaluate(const SampleMapping & mapping, Forces forces, const ParallelFor & parallelFor);
 
-  /** Of many candidates together, without forces.
-   *  \param maps from virtual indices to moving ones, one a candidate. */
+  /** Of many candidates together, without forces. */
   std::vector<PairResult>
-  EvaluateBatch(const std::vector<IndexMap> & maps, const ParallelFor & parallelFor);
+  EvaluateBatch(const CandidateMaps & candidates, const ParallelFor & parallelFor);
 
 private:
   class Implementation;

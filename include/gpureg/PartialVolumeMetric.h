@@ -53,10 +53,9 @@ public:
            const std::array<double, 9> & indexByMm,
            const ParallelFor &           parallelFor);
 
-  /** Of many candidates together, known to 1e-6.
-   *  \param maps from virtual indices to moving ones, one a candidate. */
+  /** Of many candidates together, known to 1e-6. */
   std::vector<MutualInformation>
-  EvaluateBatch(const std::vector<IndexMap> & maps, const ParallelFor & parallelFor);
+  EvaluateBatch(const CandidateMaps & candidates, const ParallelFor & parallelFor);
 
 private:
   class Implementation;

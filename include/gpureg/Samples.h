@@ -12,7 +12,9 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <vector>
 
 namespace gpureg
 {
@@ -28,8 +30,39 @@ struct ValueScale
   bool roundsToFloat = false;
 };
 
+class LoadedImage;
+
+/** A value's bin: the first one and so many more as there are edges that are not above it. The edges are in order, and in the
+ *  image's own type, so that a value is on the side of an edge that it is on for the host. */
+struct BinEdges
+{
+  int                 first = 0;
+  std::vector<double> edges;
+};
+
 /** The fixed value of a sample that is not valid. */
 constexpr double NoFixedValue = -1e30;
+
+/** What fixed samples take from an image that is on the device already, each at its place: there they are made, in doubles,
+ *  as the host would make them. Its values are finite. */
+struct SampledImage
+{
+  /** On the samples' device. */
+  const LoadedImage * image = nullptr;
+  Size                size{};
+  /** Sample n is voxel n; … */
+  bool isOneGrid = false;
+  /** … or it lies between voxels, where this leads from its index, and has the linear interpolation of eight. */
+  IndexMap toImage;
+  /** Bins are wanted; … */
+  std::optional<BinEdges> bins;
+  /** … values are: (v - minimum)/unit, or, in double precision, v - minimum; and where there are bins as well, what of (v -
+   *  minimum)/unit + placeOfMinimum lies beyond the bin. */
+  bool   wantsValues = false;
+  double minimum = 0;
+  double unit = 1;
+  double placeOfMinimum = 0;
+};
 
 /** The samples: every voxel of a virtual grid, or a list of points in it. Indices are relative to the
  *  grid's first voxel. */
@@ -45,6 +78,8 @@ struct FixedSamples
   Filler bins;
   /** … or, for metrics that want that, its value, or NoFixedValue: float, (v - minimum)/range; or double, v - minimum. */
   Filler values;
+  /** Instead of both, where samples are voxels: where the device takes them from. */
+  std::optional<SampledImage> sampled;
   /** Of the values. */
   ValueScale scale;
   /** float[3], one a sample: the fixed image's gradient there, along physical axes, scaled. Forces then go along it. Empty:
@@ -82,14 +117,18 @@ struct MovingImage
   bool   checksRange = false;
   double slackBelow = 0;
   double slackAbove = 0;
-  /** float, or double, one a voxel. */
+  /** float, or double, one a voxel; … */
   Filler values;
+  /** … or the image, on the device, that it makes them of, by the minimum of the scale and the unit. */
+  const LoadedImage * image = nullptr;
   /** The same: B-spline coefficients, for orders of 2 and more. */
   Filler     coefficients;
   ValueScale scale;
   double     unit = 1;
-  /** uint8, one a voxel: its bin, for a metric that reads nothing else of the image. */
+  /** uint8, one a voxel: its bin, for a metric that reads nothing else of the image; … */
   Filler bins;
+  /** … or, of an image on the device, at most 256 of them. */
+  std::optional<BinEdges> binEdges;
   /** float[3], one a voxel, along physical axes, scaled; … */
   Filler gradient;
   /** … or how to make it. Neither: central differences of the values. */
@@ -103,6 +142,31 @@ struct MovingImage
   Size     maskSize{};
   IndexMap toMask; // moving index → mask index
 };
+
+/** Whether there is something to make bins, or values, of. */
+inline bool
+HasBins(const FixedSamples & samples)
+{
+  return samples.bins || (samples.sampled && samples.sampled->bins);
+}
+
+inline bool
+HasValues(const FixedSamples & samples)
+{
+  return samples.values || (samples.sampled && samples.sampled->wantsValues);
+}
+
+inline bool
+HasBins(const MovingImage & image)
+{
+  return image.bins || image.binEdges;
+}
+
+inline bool
+HasValues(const MovingImage & image)
+{
+  return image.values || image.image != nullptr;
+}
 
 /** Where the samples map to: by a chain's grids, if it has any, and by what is affine of the whole, which toMoving is. The
  *  displacement field comes first: y = chain(x + u(x)), for points; without grids y = toMoving(x) + displacementToIndex·u(x). */
@@ -131,6 +195,15 @@ MakeLinearMapping(const IndexMap & toMoving)
   mapping.toMoving = toMoving;
   return mapping;
 }
+
+/** Where the samples of many candidates map to, by a linear map each. */
+struct CandidateMaps
+{
+  std::int64_t count = 0;
+  /** Writes those of candidates first … first + number - 1, from virtual indices to moving ones; called for any ranges,
+   *  from several threads at once, while the device deals with those before. */
+  std::function<void(std::int64_t first, std::int64_t number, IndexMap * maps)> make;
+};
 
 /** What an evaluation does with the samples' forces. */
 enum class Forces

@@ -3,11 +3,15 @@
 #ifndef gpureg_Batch_h
 #define gpureg_Batch_h
 
+#include "gpureg/Error.h"
+
 #include "MetricCore.h"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <string>
 #include <vector>
 
 namespace gpureg
@@ -31,6 +35,17 @@ struct BatchRange
   int count;
 };
 
+/** \throws UnsupportedError if there are more than 32 bits count. */
+inline int
+CountCandidates(const CandidateMaps & candidates)
+{
+  if (candidates.count > std::numeric_limits<int>::max())
+  {
+    throw UnsupportedError("there may be 2147483647 candidates in a batch, not " + std::to_string(candidates.count));
+  }
+  return static_cast<int>(candidates.count);
+}
+
 // What the histograms of the candidates that are dealt with at once may take, or their sums.
 constexpr std::size_t MostBatchBytes = std::size_t{ 128 } << 20;
 
@@ -42,40 +57,93 @@ MakeBatchGrain(SampleGrain grain, std::size_t candidates)
   return grain;
 }
 
-/** Sends where the candidates' samples map to, and gives what they have in common.
- *  \param maps one or more. */
-inline SampleProblem
-SendBatch(MetricCore &                  core,
-          const std::vector<IndexMap> & maps,
-          const SampleGrain &           grain,
-          const SampleNeeds &           needs,
-          BatchArrays &                 batch)
+/** Where a candidate's samples map to. */
+inline SampleMapping
+MakeMapping(const CandidateMaps & candidates, std::int64_t candidate)
 {
-  const SampleProblem problem = core.samples.MakeProblem(MakeLinearMapping(maps.front()), Forces::None, grain, needs);
-  FillExactly(*core.queue,
-              batch.maps,
-              sizeof(kernels::SampleMaps),
-              static_cast<std::int64_t>(maps.size()),
-              [&](std::int64_t first, std::int64_t count, void * out) {
-                std::transform(maps.begin() + first,
-                               maps.begin() + first + count,
-                               static_cast<kernels::SampleMaps *>(out),
-                               [&](const IndexMap & map) {
-                                 return core.samples.MakeMaps(map, problem.arguments, needs.scaledRange);
-                               });
-              });
-  return problem;
+  IndexMap map;
+  candidates.make(candidate, 1, &map);
+  return MakeLinearMapping(map);
+}
+
+/** Makes room for where the candidates' samples map to, and gives what they have in common.
+ *  \param candidates one or more. */
+inline SampleProblem
+PrepareBatch(MetricCore &          core,
+             const CandidateMaps & candidates,
+             const SampleGrain &   grain,
+             const SampleNeeds &   needs,
+             BatchArrays &         batch)
+{
+  Reserve(*core.queue, batch.maps, sizeof(kernels::SampleMaps) * static_cast<std::size_t>(candidates.count));
+  return core.samples.MakeProblem(MakeMapping(candidates, 0), Forces::None, grain, needs);
+}
+
+/** Sends where the samples of some of them map to. */
+inline void
+SendMaps(MetricCore &                     core,
+         const CandidateMaps &            candidates,
+         const BatchRange &               range,
+         const kernels::SampleArguments & arguments,
+         double                           scaledRange,
+         const BatchArrays &              batch)
+{
+  constexpr std::size_t size = sizeof(kernels::SampleMaps);
+  FillArray(*core.queue,
+            *batch.maps,
+            size * static_cast<std::size_t>(range.first),
+            size,
+            range.count,
+            [&](std::int64_t first, std::int64_t count, void * out) {
+              std::vector<IndexMap> maps(static_cast<std::size_t>(count));
+              candidates.make(range.first + first, count, maps.data());
+              std::transform(maps.begin(),
+                             maps.end(),
+                             static_cast<kernels::SampleMaps *>(out),
+                             [&](const IndexMap & map) { return core.samples.MakeMaps(map, arguments, scaledRange); });
+            });
 }
 
 /** Calls work(range) with ranges of at most so many. */
 template <typename TWork>
 void
-ForEachRange(std::size_t candidates, std::size_t atOnce, const TWork & work)
+ForEachRange(const BatchRange & all, std::size_t atOnce, const TWork & work)
 {
-  for (std::size_t first = 0; first < candidates; first += atOnce)
+  const auto most = static_cast<int>(std::min<std::size_t>(atOnce, std::numeric_limits<int>::max()));
+  for (int first = 0; first < all.count; first += std::min(most, all.count - first))
   {
-    work(BatchRange{ static_cast<int>(first), static_cast<int>(std::min(atOnce, candidates - first)) });
+    work(BatchRange{ all.first + first, std::min(most, all.count - first) });
   }
+}
+
+// The device deals with one portion of the candidates while the host makes the next one's maps; few are one portion.
+constexpr std::int64_t BatchPortions = 4;
+constexpr std::int64_t LeastPortion = 256;
+
+/** Candidates of a portion. Where kernels are timed there is one, or the host's time would be counted. */
+inline std::size_t
+GetPortion(const MetricCore & core, std::int64_t candidates)
+{
+  const std::int64_t portion = std::max(LeastPortion, (candidates + BatchPortions - 1) / BatchPortions);
+  return static_cast<std::size_t>(core.isTimed ? candidates : std::min(candidates, portion));
+}
+
+/** Calls send(range) and then enqueue(range) for portion after portion; the first has been sent. */
+template <typename TSend, typename TEnqueue>
+void
+EnqueuePortions(Queue & queue, int candidates, std::size_t portion, const TSend & send, const TEnqueue & enqueue)
+{
+  BatchRange sent{ 0, 0 };
+  ForEachRange({ 0, candidates }, portion, [&](const BatchRange & range) {
+    if (sent.count > 0)
+    {
+      enqueue(sent);
+      queue.Flush();
+      send(range);
+    }
+    sent = range;
+  });
+  enqueue(sent);
 }
 
 } // namespace gpureg

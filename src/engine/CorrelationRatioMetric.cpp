@@ -86,18 +86,18 @@ CorrelationRatioMetric::Evaluate(const SampleMapping & mapping, Forces forces, c
 }
 
 std::vector<CorrelationRatioResult>
-CorrelationRatioMetric::EvaluateBatch(const std::vector<IndexMap> & maps, const ParallelFor & parallelFor)
+CorrelationRatioMetric::EvaluateBatch(const CandidateMaps & candidates, const ParallelFor & parallelFor)
 {
   std::vector<CorrelationRatioResult> results;
   const auto                          summaries =
-    m_Implementation->Summarize(maps, Needs, parallelFor, [this](kernels::CorrelationRatioArguments & a) {
+    m_Implementation->Summarize(candidates, Needs, parallelFor, [this](kernels::CorrelationRatioArguments & a) {
       this->SetArguments(a);
     });
   if (!summaries)
   {
-    for (const IndexMap & map : maps)
+    for (std::int64_t n = 0; n < candidates.count; ++n)
     {
-      results.push_back(this->Evaluate(MakeLinearMapping(map), Forces::None, parallelFor));
+      results.push_back(this->Evaluate(MakeMapping(candidates, n), Forces::None, parallelFor));
     }
     return results;
   }

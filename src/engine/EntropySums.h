@@ -57,7 +57,7 @@ FindMutualInformation(const TResult & result, int bins)
 template <typename TEvaluate>
 std::vector<MutualInformation>
 FindMutualInformation(const std::optional<HistogramSummaries> & summaries,
-                      const std::vector<IndexMap> &             maps,
+                      const CandidateMaps &                     candidates,
                       int                                       bins,
                       const TEvaluate &                         evaluate)
 {
@@ -70,9 +70,9 @@ FindMutualInformation(const std::optional<HistogramSummaries> & summaries,
     }
     return values;
   }
-  for (const IndexMap & map : maps)
+  for (std::int64_t n = 0; n < candidates.count; ++n)
   {
-    values.push_back(FindMutualInformation(evaluate(MakeLinearMapping(map)), bins));
+    values.push_back(FindMutualInformation(evaluate(MakeMapping(candidates, n)), bins));
   }
   return values;
 }

@@ -127,35 +127,46 @@ public:
 
   /** Sums candidates up together, by the scheme of all metrics; nothing where the device does not, or their histograms take
    *  too much memory.
-   *  \param maps of linear maps. */
+   *  \throws UnsupportedError if there are more than 32 bits count. */
   template <typename TSetArguments>
   std::optional<HistogramSummaries>
-  Summarize(const std::vector<IndexMap> & maps,
-            const HistogramNeeds &        needs,
-            const ParallelFor &           parallelFor,
-            const TSetArguments &         setArguments)
+  Summarize(const CandidateMaps &  candidates,
+            const HistogramNeeds & needs,
+            const ParallelFor &    parallelFor,
+            const TSetArguments &  setArguments)
   {
-    if (maps.empty() || !m_Passes->HasBatches())
+    if (candidates.count < 1 || !m_Passes->HasBatches())
     {
       return std::nullopt;
     }
+    const int   count = CountCandidates(candidates);
+    const auto  portion = GetPortion(m_Core, count);
     std::size_t atOnce = 0;
+    const auto  send = [&](const BatchRange & range) {
+      SendMaps(m_Core, candidates, range, m_Arguments.histogram.samples, needs.scaledRange, m_Batch);
+    };
     return m_Core.Evaluate(
       parallelFor,
       [&] {
-        const SampleGrain grain = MakeBatchGrain(this->GetGrain(), maps.size());
-        this->SetProblem(SendBatch(m_Core, maps, grain, GetSampleNeeds(needs), m_Batch), needs, setArguments);
-        atOnce = this->ReserveBatch(maps.size());
+        const SampleGrain grain = MakeBatchGrain(this->GetGrain(), static_cast<std::size_t>(count));
+        this->SetProblem(PrepareBatch(m_Core, candidates, grain, GetSampleNeeds(needs), m_Batch), needs, setArguments);
+        atOnce = this->ReserveBatch(static_cast<std::size_t>(count));
+        if (atOnce > 0)
+        {
+          send({ 0, static_cast<int>(portion) });
+        }
       },
       [&] {
         if (atOnce > 0)
         {
-          ForEachRange(maps.size(), atOnce, [this](const BatchRange & range) {
-            m_Passes->Summarize(m_Arguments, range, m_Arrays, m_Batch);
+          EnqueuePortions(*m_Core.queue, count, portion, send, [&](const BatchRange & portion) {
+            ForEachRange(portion, atOnce, [this](const BatchRange & range) {
+              m_Passes->Summarize(m_Arguments, range, m_Arrays, m_Batch);
+            });
           });
         }
       },
-      [&] { return atOnce > 0 ? this->BringSummaries(maps.size()) : std::nullopt; });
+      [&] { return atOnce > 0 ? this->BringSummaries(static_cast<std::size_t>(count)) : std::nullopt; });
   }
 
 protected:

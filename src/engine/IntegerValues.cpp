@@ -2,6 +2,9 @@
 #include "IntegerValues.h"
 
 #include "Prelude.h"
+#include "Geometry.h"
+#include "RoundedProduct.h"
+#include "ImageValues.h"
 
 #include <algorithm>
 #include <cmath>
@@ -14,7 +17,7 @@ namespace
 {
 // B-spline coefficients are up to 2^9 times the values; so large they may be without overflowing in their sums.
 constexpr int CoefficientBits = 9;
-constexpr int MostValueBits = 60;
+using kernels::MostValueBits;
 } // namespace
 
 int
@@ -36,10 +39,8 @@ MakeIntegerFiller(const Filler & values, int exponent)
   return [values, exponent](std::int64_t first, std::int64_t count, void * out) {
     std::vector<double> numbers(static_cast<std::size_t>(count));
     values(first, count, numbers.data());
-    const double most = std::ldexp(1.0, MostValueBits);
     std::transform(numbers.begin(), numbers.end(), static_cast<kernels::i64 *>(out), [=](double value) {
-      const double scaled = std::ldexp(value, exponent);
-      return static_cast<kernels::i64>(std::llround(scaled > -most ? std::min(scaled, most) : -most));
+      return kernels::ToIntegerValue(std::ldexp(value, exponent));
     });
   };
 }

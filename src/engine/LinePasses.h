@@ -3,6 +3,7 @@
 #define gpureg_LinePasses_h
 
 #include "Prelude.h"
+#include "RoundedProduct.h"
 #include "LineConvolution.h"
 #include "LineRecursion.h"
 #include "GridInterpolation.h"

@@ -77,13 +77,13 @@ MattesMetric::Evaluate(const SampleMapping & mapping, Forces forces, bool normal
 }
 
 std::vector<MutualInformation>
-MattesMetric::EvaluateBatch(const std::vector<IndexMap> & maps, const ParallelFor & parallelFor)
+MattesMetric::EvaluateBatch(const CandidateMaps & candidates, const ParallelFor & parallelFor)
 {
   const auto summaries =
-    m_Implementation->Summarize(maps, GetNeeds(m_Bins), parallelFor, [this](kernels::MattesArguments & a) {
+    m_Implementation->Summarize(candidates, GetNeeds(m_Bins), parallelFor, [this](kernels::MattesArguments & a) {
       this->SetArguments(a);
     });
-  return FindMutualInformation(summaries, maps, m_Bins, [&](const SampleMapping & mapping) {
+  return FindMutualInformation(summaries, candidates, m_Bins, [&](const SampleMapping & mapping) {
     return this->Evaluate(mapping, Forces::None, false, parallelFor);
   });
 }

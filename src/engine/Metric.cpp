@@ -2,9 +2,23 @@
 #include "MetricCore.h"
 
 #include "gpureg/Error.h"
+#include "gpureg/LoadedImage.h"
 
 namespace gpureg
 {
+
+namespace
+{
+/** \throws BadInputError unless the image, if there is one, is on the metric's device. */
+void
+CheckIsThere(const LoadedImage * image, const std::string & deviceName)
+{
+  if (image != nullptr && image->GetDeviceName() != deviceName)
+  {
+    throw BadInputError("the image is loaded on " + image->GetDeviceName() + ", and the metric is on " + deviceName);
+  }
+}
+} // namespace
 
 Metric::Metric(const std::string & deviceName)
   : m_Core(std::make_unique<MetricCore>(deviceName))
@@ -30,12 +44,14 @@ Metric::GetPrecision() const
 void
 Metric::SetFixedSamples(const FixedSamples & samples, const ParallelFor & parallelFor)
 {
+  CheckIsThere(samples.sampled ? samples.sampled->image : nullptr, this->GetDeviceName());
   m_Core->samples.SetFixed(samples, parallelFor);
 }
 
 void
 Metric::SetMovingImage(const MovingImage & image, const ParallelFor & parallelFor)
 {
+  CheckIsThere(image.image, this->GetDeviceName());
   m_Core->samples.SetMoving(image, m_Core->readsQuads, parallelFor);
 }
 

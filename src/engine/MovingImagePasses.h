@@ -26,6 +26,10 @@ public:
   virtual void
   MakeQuads(const kernels::VolumeShape & shape, const Memory & values, Memory & quads) = 0;
 
+  /** bins: u8, one a voxel; cells: u64. */
+  virtual void
+  MakeBinCells(const kernels::VolumeShape & shape, const Memory & bins, Memory & cells) = 0;
+
   /** Gives packed voxels other values, 0 where there are none, and multiplies their gradients: see kernels::ReplaceValue. */
   virtual void
   ReplaceValues(std::int64_t count, const Memory * values, float gradientFactor, Memory & packed) = 0;

@@ -22,6 +22,13 @@ IsPrecise(const MovingImage & image)
   return image.precision == Precision::Double;
 }
 
+/** Values, or coefficients, in the image's precision as they are kept. */
+Filler
+MakeKeptFiller(const MovingImage & image, const Filler & filler)
+{
+  return IsPrecise(image) && filler ? MakeIntegerFiller(filler, FindValueExponent(image.scale)) : filler;
+}
+
 /** Values in float, scaled, whatever precision the samples have. */
 Filler
 MakeScaledFiller(const MovingImage & image)
@@ -39,54 +46,26 @@ MakeScaledFiller(const MovingImage & image)
   };
 }
 
-/** Each voxel's bin with those of its next ones along x, y and z, a byte each, x first; an edge's repeated beyond it. */
-Filler
-MakeBinCellFiller(const MovingImage & image)
-{
-  return [&image](std::int64_t first, std::int64_t count, void * out) {
-    const std::int64_t       row = image.size[0];
-    const std::int64_t       slice = row * image.size[1];
-    const std::int64_t       end = std::min(CountOf(image.size), first + count + slice + row + 1);
-    std::vector<kernels::u8> bins(static_cast<std::size_t>(end - first));
-    image.bins(first, end - first, bins.data());
-    auto * const cells = static_cast<kernels::u64 *>(out);
-    for (std::int64_t i = 0; i < count; ++i)
-    {
-      const std::int64_t voxel = first + i;
-      const std::int64_t steps[3] = { voxel % row + 1 < row ? 1 : 0,
-                                      voxel / row % image.size[1] + 1 < image.size[1] ? row : 0,
-                                      voxel / slice + 1 < image.size[2] ? slice : 0 };
-      kernels::u64 cell = 0;
-      for (int corner = 0; corner < 8; ++corner)
-      {
-        const std::int64_t next =
-          i + (corner & 1 ? steps[0] : 0) + (corner & 2 ? steps[1] : 0) + (corner & 4 ? steps[2] : 0);
-        cell |= kernels::u64{ bins[static_cast<std::size_t>(next)] } << (8 * corner);
-      }
-      cells[i] = cell;
-    }
-  };
-}
-
-/** A gradient that was made on the host and, where they are read, the values: the second pass reads both side by side with
- *  eight 16-byte loads. */
+/** A gradient that was made on the host, with room for the values: the second pass reads both side by side with eight 16-byte
+ *  loads. */
 Filler
 MakePackedFiller(const MovingImage & image)
 {
   return [&image](std::int64_t first, std::int64_t count, void * out) {
     auto *             voxels = static_cast<kernels::float4 *>(out);
     std::vector<float> gradient(3 * static_cast<std::size_t>(count));
-    std::vector<float> values(static_cast<std::size_t>(count));
     image.gradient(first, count, gradient.data());
-    if (!IsPrecise(image))
+    for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i)
     {
-      image.values(first, count, values.data());
-    }
-    for (std::size_t i = 0; i < values.size(); ++i)
-    {
-      voxels[i] = { gradient[3 * i], gradient[3 * i + 1], gradient[3 * i + 2], values[i] };
+      voxels[i] = { gradient[3 * i], gradient[3 * i + 1], gradient[3 * i + 2], 0.0f };
     }
   };
+}
+
+kernels::VolumeShape
+ShapeOf(const MovingImage & image)
+{
+  return kernels::MakeVolumeShape(image.size[0], image.size[1], image.size[2]);
 }
 } // namespace
 
@@ -96,8 +75,9 @@ HasGradient(const MovingImage & image)
   return image.gradient || image.gaussianGradient;
 }
 
-MovingVolumes::MovingVolumes(Queue & queue)
+MovingVolumes::MovingVolumes(Queue & queue, ImageSampler & sampler)
   : m_Queue(queue)
+  , m_Sampler(sampler)
   , m_Passes(queue.CreateMovingImagePasses())
   , m_Recursive(std::make_unique<RecursiveFilter>(queue))
 {}
@@ -108,11 +88,10 @@ void
 MovingVolumes::Fill(const MovingImage & image, bool deviceReadsQuads, SampleArrays & arrays)
 {
   const std::int64_t count = CountOf(image.size);
-  FillExactly(
-    m_Queue, arrays.movingBins, sizeof(kernels::u64), count, image.bins ? MakeBinCellFiller(image) : Filler());
-  if (image.bins)
+  FillExactly(m_Queue, arrays.mask, 1, CountOf(image.maskSize), image.mask);
+  this->FillBins(image, arrays.movingBins);
+  if (arrays.movingBins)
   {
-    FillExactly(m_Queue, arrays.mask, 1, CountOf(image.maskSize), image.mask);
     arrays.moving.reset();
     arrays.quads.reset();
     arrays.coefficients.reset();
@@ -124,27 +103,92 @@ MovingVolumes::Fill(const MovingImage & image, bool deviceReadsQuads, SampleArra
   const bool interpolates = image.splineOrder == 1 || !HasGradient(image);
   const bool readsQuads = interpolates && !IsPrecise(image) && deviceReadsQuads;
   const bool readsValues = (interpolates && !readsQuads) || image.splineOrder == 0;
-  const auto kept = [&image](const Filler & filler) {
-    return IsPrecise(image) && filler ? MakeIntegerFiller(filler, FindValueExponent(image.scale)) : filler;
-  };
-  FillExactly(m_Queue, arrays.moving, BytesOf(image.precision), count, readsValues ? kept(image.values) : Filler());
-  FillExactly(m_Queue, arrays.coefficients, BytesOf(image.precision), count, kept(image.coefficients));
-  FillExactly(m_Queue, arrays.mask, 1, CountOf(image.maskSize), image.mask);
+  if (readsValues)
+  {
+    this->FillValues(image, arrays.moving);
+  }
+  else
+  {
+    arrays.moving.reset();
+  }
+  FillExactly(m_Queue, arrays.coefficients, BytesOf(image.precision), count, MakeKeptFiller(image, image.coefficients));
 
   // What is made of the values on the device needs them there only now.
   MemoryPointer own;
   const bool    hasScaled = readsValues && !IsPrecise(image);
-  if (!hasScaled && (readsQuads || image.gaussianGradient))
+  if (!hasScaled && (readsQuads || image.gaussianGradient || (image.gradient && !IsPrecise(image))))
   {
-    FillExactly(m_Queue, own, sizeof(float), count, MakeScaledFiller(image));
+    this->FillScaled(image, own);
   }
   const MemoryPointer & values = hasScaled ? arrays.moving : own;
   ReserveExactly(m_Queue, arrays.quads, readsQuads ? sizeof(kernels::float4) * static_cast<std::size_t>(count) : 0);
   if (readsQuads)
   {
-    m_Passes->MakeQuads(kernels::MakeVolumeShape(image.size[0], image.size[1], image.size[2]), *values, *arrays.quads);
+    m_Passes->MakeQuads(ShapeOf(image), *values, *arrays.quads);
   }
   this->FillGradient(image, values, arrays.gradient);
+}
+
+void
+MovingVolumes::FillBins(const MovingImage & image, MemoryPointer & cells)
+{
+  const std::int64_t count = CountOf(image.size);
+  ReserveExactly(m_Queue, cells, HasBins(image) ? sizeof(kernels::u64) * static_cast<std::size_t>(count) : 0);
+  if (!cells)
+  {
+    return;
+  }
+  MemoryPointer bins;
+  if (image.binEdges)
+  {
+    this->Keep(image, KeptAs::Byte, bins);
+  }
+  else
+  {
+    FillExactly(m_Queue, bins, 1, count, image.bins);
+  }
+  m_Passes->MakeBinCells(ShapeOf(image), *bins, *cells);
+}
+
+void
+MovingVolumes::FillValues(const MovingImage & image, MemoryPointer & values)
+{
+  if (!IsPrecise(image))
+  {
+    this->FillScaled(image, values);
+  }
+  else if (image.image != nullptr)
+  {
+    this->Keep(image, KeptAs::Integer, values);
+  }
+  else
+  {
+    FillExactly(m_Queue, values, sizeof(kernels::i64), CountOf(image.size), MakeKeptFiller(image, image.values));
+  }
+}
+
+void
+MovingVolumes::FillScaled(const MovingImage & image, MemoryPointer & values)
+{
+  if (image.image != nullptr)
+  {
+    this->Keep(image, KeptAs::Scaled, values);
+  }
+  else
+  {
+    FillExactly(m_Queue, values, sizeof(float), CountOf(image.size), MakeScaledFiller(image));
+  }
+}
+
+void
+MovingVolumes::Keep(const MovingImage & image, KeptAs form, MemoryPointer & values)
+{
+  ImageSamples places;
+  places.sampleSize = places.imageSize = image.size;
+  places.minimum = image.scale.minimum;
+  places.unit = image.unit;
+  places.exponent = FindValueExponent(image.scale);
+  m_Sampler.Fill(*image.image, places, image.binEdges ? &*image.binEdges : nullptr, form, values);
 }
 
 void
@@ -155,6 +199,10 @@ MovingVolumes::FillGradient(const MovingImage & image, const MemoryPointer & val
   if (!image.gaussianGradient)
   {
     FillExactly(m_Queue, packed, sizeof(kernels::float4), count, image.gradient ? MakePackedFiller(image) : Filler());
+    if (packed && !IsPrecise(image))
+    {
+      m_Passes->ReplaceValues(count, values.get(), 1.0f, *packed);
+    }
     return;
   }
   const std::size_t bytes = sizeof(kernels::float4) * static_cast<std::size_t>(count);

@@ -4,6 +4,7 @@
 
 #include "gpureg/Samples.h"
 
+#include "ImageSampler.h"
 #include "SampleArrays.h"
 
 #include <memory>
@@ -22,8 +23,8 @@ HasGradient(const MovingImage & image);
 class MovingVolumes
 {
 public:
-  /** queue must outlive it. */
-  explicit MovingVolumes(Queue & queue);
+  /** Both must outlive it; the sampler is the queue's. */
+  MovingVolumes(Queue & queue, ImageSampler & sampler);
   ~MovingVolumes();
 
   /** Fills the moving image's arrays.
@@ -33,11 +34,22 @@ public:
 
 private:
   void
+  FillBins(const MovingImage & image, MemoryPointer & cells);
+  void
+  FillValues(const MovingImage & image, MemoryPointer & values);
+  /** In float, whatever precision the samples have. */
+  void
+  FillScaled(const MovingImage & image, MemoryPointer & values);
+  /** Of the image on the device. */
+  void
+  Keep(const MovingImage & image, KeptAs form, MemoryPointer & values);
+  void
   FillGradient(const MovingImage & image, const MemoryPointer & values, MemoryPointer & packed);
   void
   AddGradient(const MovingImage & image, const Memory & values, Memory & packed);
 
   Queue &                            m_Queue;
+  ImageSampler &                     m_Sampler;
   std::unique_ptr<MovingImagePasses> m_Passes;
   std::unique_ptr<RecursiveFilter>   m_Recursive;
   /** The unit of the values whose Gaussian gradient is on the device; 0 if there is none. */

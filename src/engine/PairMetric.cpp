@@ -80,6 +80,20 @@ CombineForces(const SumsOfPairs & sums, double fixedMean, double movingMean, dou
   }
   return combined;
 }
+
+/** Calls work(n) for all n below count, some at a time on each thread. */
+template <typename TWork>
+void
+ForEachOf(const ParallelFor & parallelFor, std::int64_t count, const TWork & work)
+{
+  constexpr std::int64_t perTask = 256;
+  parallelFor((count + perTask - 1) / perTask, [&](std::int64_t task) {
+    for (std::int64_t n = task * perTask; n < std::min(count, (task + 1) * perTask); ++n)
+    {
+      work(n);
+    }
+  });
+}
 } // namespace
 
 class PairMetric::Implementation
@@ -114,26 +128,28 @@ public:
   }
 
   std::vector<PairResult>
-  EvaluateBatch(const std::vector<IndexMap> & maps, const ParallelFor & parallelFor)
+  EvaluateBatch(const CandidateMaps & candidates, const ParallelFor & parallelFor)
   {
     this->CheckHas(Forces::None);
-    std::vector<PairResult> results;
+    std::vector<PairResult> results(static_cast<std::size_t>(candidates.count));
     if (!m_Passes->HasBatches())
     {
-      for (const IndexMap & map : maps)
+      for (std::int64_t n = 0; n < candidates.count; ++n)
       {
-        results.push_back(this->Evaluate(MakeLinearMapping(map), Forces::None, {}, parallelFor));
+        results[static_cast<std::size_t>(n)] =
+          this->Evaluate(MakeMapping(candidates, n), Forces::None, {}, parallelFor);
       }
       return results;
     }
     // So many that their sums take little memory.
-    constexpr std::size_t MostAtOnce = 16384;
-    for (std::size_t first = 0; first < maps.size(); first += MostAtOnce)
+    constexpr std::int64_t MostAtOnce = 16384;
+    for (std::int64_t first = 0; first < candidates.count; first += MostAtOnce)
     {
-      this->AddBatch({ maps.begin() + static_cast<std::ptrdiff_t>(first),
-                       maps.begin() + static_cast<std::ptrdiff_t>(std::min(maps.size(), first + MostAtOnce)) },
-                     parallelFor,
-                     results);
+      const CandidateMaps some{ std::min(MostAtOnce, candidates.count - first),
+                                [&candidates, first](std::int64_t begin, std::int64_t number, IndexMap * maps) {
+                                  candidates.make(first + begin, number, maps);
+                                } };
+      this->EvaluateTogether(some, parallelFor, &results[static_cast<std::size_t>(first)]);
     }
     return results;
   }
@@ -177,33 +193,40 @@ private:
     }
   }
 
-  /** Adds the results of candidates that are dealt with at once. */
+  /** Of candidates that are dealt with at once. */
   void
-  AddBatch(const std::vector<IndexMap> & maps, const ParallelFor & parallelFor, std::vector<PairResult> & results)
+  EvaluateTogether(const CandidateMaps & candidates, const ParallelFor & parallelFor, PairResult * results)
   {
+    const int   count = CountCandidates(candidates);
+    const auto  portion = GetPortion(m_Core, count);
     std::size_t bytes = 0;
+    const auto  send = [&](const BatchRange & range) {
+      SendMaps(m_Core, candidates, range, m_Arguments.samples, GetNeeds().scaledRange, m_Batch);
+    };
     m_Core.Evaluate(
       parallelFor,
       [&] {
-        const SampleGrain grain = MakeBatchGrain(m_Passes->GetGrain(), maps.size());
+        const SampleGrain grain = MakeBatchGrain(m_Passes->GetGrain(), static_cast<std::size_t>(count));
         m_Arguments = {};
-        m_Arguments.samples = SendBatch(m_Core, maps, grain, GetNeeds(), m_Batch).arguments;
+        m_Arguments.samples = PrepareBatch(m_Core, candidates, grain, GetNeeds(), m_Batch).arguments;
         m_Arguments.task = GetTask(m_Measure, Forces::None);
-        bytes = maps.size() * this->GetPartialBytes();
+        bytes = static_cast<std::size_t>(count) * this->GetPartialBytes();
         Reserve(*m_Core.queue, m_Arrays.partials, bytes);
+        send({ 0, static_cast<int>(portion) });
       },
       [&] {
-        m_Passes->SumBatch(m_Arguments, { 0, static_cast<int>(maps.size()) }, m_Arrays, m_Batch);
+        EnqueuePortions(*m_Core.queue, count, portion, send, [this](const BatchRange & range) {
+          m_Passes->SumBatch(m_Arguments, range, m_Arrays, m_Batch);
+        });
       },
       [&] {
         Queue &      queue = *m_Core.queue;
         char * const staging = static_cast<char *>(queue.GetStaging(Direction::Down, 0, bytes));
         queue.Download(staging, *m_Arrays.partials, bytes);
-        for (std::size_t n = 0; n < maps.size(); ++n)
-        {
-          const char * const ofCandidate = staging + n * this->GetPartialBytes();
-          results.push_back(this->MakeResult(AddChunksUp(m_Arguments, reinterpret_cast<const float *>(ofCandidate))));
-        }
+        ForEachOf(parallelFor, count, [&](std::int64_t n) {
+          const char * const ofCandidate = staging + static_cast<std::size_t>(n) * this->GetPartialBytes();
+          results[n] = this->MakeResult(AddChunksUp(m_Arguments, reinterpret_cast<const float *>(ofCandidate)));
+        });
         queue.GiveStagingBack();
         return 0;
       });
@@ -294,9 +317,9 @@ PairMetric::~PairMetric()
 }
 
 std::vector<PairResult>
-PairMetric::EvaluateBatch(const std::vector<IndexMap> & maps, const ParallelFor & parallelFor)
+PairMetric::EvaluateBatch(const CandidateMaps & candidates, const ParallelFor & parallelFor)
 {
-  return m_Implementation->EvaluateBatch(maps, parallelFor);
+  return m_Implementation->EvaluateBatch(candidates, parallelFor);
 }
 
 PairResult

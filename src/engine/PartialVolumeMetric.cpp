@@ -41,7 +41,7 @@ PartialVolumeMetric::~PartialVolumeMetric()
 void
 PartialVolumeMetric::CheckHasBins() const
 {
-  if (!GetCore().samples.GetMoving().bins)
+  if (!HasBins(GetCore().samples.GetMoving()))
   {
     throw BadInputError("partial volume reads the moving voxels' bins: set a moving image that has them");
   }
@@ -75,14 +75,14 @@ PartialVolumeMetric::Evaluate(const SampleMapping &         mapping,
 }
 
 std::vector<MutualInformation>
-PartialVolumeMetric::EvaluateBatch(const std::vector<IndexMap> & maps, const ParallelFor & parallelFor)
+PartialVolumeMetric::EvaluateBatch(const CandidateMaps & candidates, const ParallelFor & parallelFor)
 {
   this->CheckHasBins();
   const auto summaries =
-    m_Implementation->Summarize(maps, Needs, parallelFor, [this](kernels::PartialVolumeArguments & a) {
+    m_Implementation->Summarize(candidates, Needs, parallelFor, [this](kernels::PartialVolumeArguments & a) {
       this->SetArguments(a);
     });
-  return FindMutualInformation(summaries, maps, m_Bins, [&](const SampleMapping & mapping) {
+  return FindMutualInformation(summaries, candidates, m_Bins, [&](const SampleMapping & mapping) {
     return this->Evaluate(mapping, Forces::None, false, {}, parallelFor);
   });
 }

@@ -54,6 +54,7 @@ enum class Direction
 
 class Backend;
 class CorrelationRatioSchemePasses;
+class ImagePasses;
 class LinePasses;
 class MovingImagePasses;
 class NeighborhoodPasses;
@@ -163,6 +164,11 @@ public:
   virtual void
   Finish() = 0;
 
+  /** Has the device begin what was enqueued, where it might wait for more. */
+  virtual void
+  Flush()
+  {}
+
   /** Whether all of the device's memory is the host's: then nothing is copied, and nothing overlaps a copy. */
   virtual bool
   IsHost() const
@@ -198,6 +204,8 @@ public:
   /** Null where one loop does for all schemes: on the host. */
   virtual std::unique_ptr<CorrelationRatioSchemePasses>
   CreateCorrelationRatioSchemePasses() = 0;
+  virtual std::unique_ptr<ImagePasses>
+  CreateImagePasses() = 0;
   virtual std::unique_ptr<JointHistogramPasses>
   CreateJointHistogramPasses() = 0;
   virtual std::unique_ptr<LinePasses>

@@ -258,14 +258,21 @@ SampleSet::SetFixed(const FixedSamples & samples, const ParallelFor & parallelFo
                 samples.pointCount,
                 samples.points ? Filler(std::ref(points)) : Filler());
     m_FarthestPoint = points.GetFarthest();
-    FillExactly(m_Queue,
-                m_Arrays.fixedBins,
-                sizeof(kernels::u16),
-                count,
-                samples.bins ? points.LeaveOut(samples.bins, kernels::u16{ kernels::InvalidBin }) : Filler());
-    FillFixedValues(samples, count, [&points](const Filler & values, auto invalid) {
-      return points.LeaveOut(values, invalid);
-    });
+    if (samples.sampled)
+    {
+      TakeFixed(samples);
+    }
+    else
+    {
+      FillExactly(m_Queue,
+                  m_Arrays.fixedBins,
+                  sizeof(kernels::u16),
+                  count,
+                  samples.bins ? points.LeaveOut(samples.bins, kernels::u16{ kernels::InvalidBin }) : Filler());
+      FillFixedValues(samples, count, [&points](const Filler & values, auto invalid) {
+        return points.LeaveOut(values, invalid);
+      });
+    }
     FillExactly(m_Queue, m_Arrays.fixedGradients, 3 * sizeof(float), count, samples.gradients);
   });
   m_Fixed = samples;
@@ -276,6 +283,40 @@ Precision
 SampleSet::GetPrecision(const FixedSamples & samples)
 {
   return samples.pointCount > 0 ? Precision::Double : samples.precision;
+}
+
+void
+SampleSet::TakeFixed(const FixedSamples & samples)
+{
+  const SampledImage & sampled = *samples.sampled;
+  if (samples.pointCount > 0)
+  {
+    throw BadInputError("points cannot be sampled on the device: give their bins or values");
+  }
+  if (sampled.bins && sampled.wantsValues && GetPrecision(samples) == Precision::Double)
+  {
+    throw BadInputError("places beside bins are made in single precision: give those of precise samples");
+  }
+  CheckSize(sampled.size, "a fixed image");
+  ImageSamples places;
+  places.sampleSize = samples.virtualSize;
+  places.imageSize = sampled.size;
+  places.isOneGrid = sampled.isOneGrid;
+  places.toImage = sampled.toImage;
+  places.minimum = sampled.minimum;
+  places.unit = sampled.unit;
+  places.placeOfMinimum = sampled.placeOfMinimum;
+  places.exponent = FindValueExponent(samples.scale);
+  const BinEdges * const bins = sampled.bins ? &*sampled.bins : nullptr;
+  const auto             take = [&](KeptAs form, MemoryPointer & memory) {
+    m_Sampler.Fill(*sampled.image, places, bins, form, memory);
+  };
+  take(bins != nullptr ? KeptAs::Bin : KeptAs::Nothing, m_Arrays.fixedBins);
+  take(!sampled.wantsValues                         ? KeptAs::Nothing
+       : GetPrecision(samples) == Precision::Double ? KeptAs::Integer
+       : bins != nullptr                            ? KeptAs::Place
+                                                    : KeptAs::Scaled,
+       m_Arrays.fixedValues);
 }
 
 template <typename TLeaveOut>
@@ -308,7 +349,7 @@ SampleSet::SetMoving(const MovingImage & image, bool readsQuads, const ParallelF
 void
 SampleSet::CheckIsComplete(bool readsFixedValues) const
 {
-  if (!(readsFixedValues ? m_Fixed.values : m_Fixed.bins) || !m_Moving.values)
+  if (!(readsFixedValues ? HasValues(m_Fixed) : HasBins(m_Fixed)) || !HasValues(m_Moving))
   {
     throw BadInputError("an image is missing: set the fixed samples and the moving image first");
   }
@@ -412,7 +453,7 @@ SampleSet::FindVariant(const SampleMapping & mapping, Forces forces) const
     (IsPrecise() ? kernels::SamplesArePrecise : 0) | (m_Fixed.pointCount > 0 ? kernels::SamplesArePoints : 0) |
     (mapping.displacement ? kernels::SamplesAreDisplaced : 0) | (m_Moving.mask ? kernels::MovingHasMask : 0) |
     (mapping.chain.transform.steps.empty() ? 0 : kernels::SamplesAreChained);
-  if (m_Moving.bins)
+  if (HasBins(m_Moving))
   {
     // Cells of bins are read at once, as quads are, wherever there are no 64-bit integers in their places.
     return ofBoth | (forces == Forces::OfEachSample ? kernels::WritesForces : 0) |

@@ -6,6 +6,7 @@
 #include "gpureg/Samples.h"
 
 #include "ChainOnDevice.h"
+#include "ImageSampler.h"
 #include "MovingVolumes.h"
 #include "SampleArrays.h"
 
@@ -38,7 +39,8 @@ class SampleSet
 public:
   explicit SampleSet(Queue & queue)
     : m_Queue(queue)
-    , m_MovingVolumes(queue)
+    , m_Sampler(queue)
+    , m_MovingVolumes(queue, m_Sampler)
     , m_Chain(queue, m_Arrays.chain)
   {}
 
@@ -133,12 +135,16 @@ private:
   MakeMaps(const IndexMap & toMoving, double scaledRange) const;
   static Precision
   GetPrecision(const FixedSamples & samples);
+  /** What the samples keep of an image that is there. */
+  void
+  TakeFixed(const FixedSamples & samples);
   /** \param leaveOut from the samples' values and one that is not valid to those that are kept. */
   template <typename TLeaveOut>
   void
   FillFixedValues(const FixedSamples & samples, std::int64_t count, const TLeaveOut & leaveOut);
 
   Queue &       m_Queue;
+  ImageSampler  m_Sampler;
   MovingVolumes m_MovingVolumes;
   // Of their fillers it is only asked from now on whether they are there.
   FixedSamples  m_Fixed;

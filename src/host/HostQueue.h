@@ -75,6 +75,8 @@ public:
   CreateCorrelationRatioPasses() override;
   std::unique_ptr<CorrelationRatioSchemePasses>
   CreateCorrelationRatioSchemePasses() override;
+  std::unique_ptr<ImagePasses>
+  CreateImagePasses() override;
   std::unique_ptr<JointHistogramPasses>
   CreateJointHistogramPasses() override;
   std::unique_ptr<LinePasses>

@@ -32,6 +32,14 @@ public:
   }
 
   void
+  MakeBinCells(const VolumeShape & shape, const Memory & bins, Memory & cells) override
+  {
+    const u8 * const in = AddressIn<const u8>(&bins);
+    u64 * const      out = AddressIn<u64>(&cells);
+    ForEachVoxel(VoxelOffset(&shape, 0, 0, shape.size[2]), [&](i64 i) { out[i] = FindBinCell(in, &shape, i); });
+  }
+
+  void
   ReplaceValues(std::int64_t count, const Memory * values, float gradientFactor, Memory & packed) override
   {
     const float * const in = values ? AddressIn<const float>(values) : nullptr;

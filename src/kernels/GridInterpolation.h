@@ -24,13 +24,6 @@ typedef struct GridInterpolationArguments
   int truncates; /* the output is cut off to a whole number */
 } GridInterpolationArguments;
 
-/** Rounded as ITK's: see RoundedProduct(). */
-GPUREG_FUNCTION double
-MixSamples(double a, double b, double fraction)
-{
-  return fraction > 0.0 ? a + RoundedProduct(b - a, fraction) : a;
-}
-
 /** The voxel of the output at these places; sample is the input's, of their cells. */
 GPUREG_REAL_FUNCTION double
 InterpolateAtPlaces(

@@ -53,15 +53,6 @@ FinishSum(const ConvolutionArguments * a, double sum)
   return a->truncates ? (double)(i64)sum : sum;
 }
 
-/** a·b, rounded before anything is added to it: a compiler may make one instruction of a product and a sum, but
- *  not of this. Sums are then ITK's to the bit on every device, and so are the integers that they are cut off
- *  to: a flat image of 100 becomes 99 on all of them, or on none. */
-GPUREG_FUNCTION double
-RoundedProduct(double a, double b)
-{
-  return MultiplyAdd(a, b, 0.0);
-}
-
 /** Output j of a line. */
 GPUREG_REAL_FUNCTION double
 ConvolveAt(const ConvolutionArguments * a, GPUREG_GLOBAL const real * line, int j)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is made of a moving image's values before metrics read them: quads, and values packed with their gradient.
+// What is made of a moving image's values before metrics read them: quads, cells of bins, and values packed with their
+// gradient.
 // Shared by C++, CUDA C++ and OpenCL C.
 #ifndef gpureg_kernels_MovingVoxels_h
 #define gpureg_kernels_MovingVoxels_h
@@ -17,6 +18,25 @@ FindQuad(GPUREG_GLOBAL const float * values, const VolumeShape * shape, i64 voxe
   const int                   down = y + 1 < shape->size[1] ? shape->stride[1] : 0;
   GPUREG_GLOBAL const float * p = values + voxel;
   return MakeFloat4(p[0], p[right], p[down], p[down + right]);
+}
+
+/** A voxel's bin with those of its next ones along x, y and z, a byte each, x first; an edge's repeated beyond it. */
+GPUREG_FUNCTION u64
+FindBinCell(GPUREG_GLOBAL const u8 * bins, const VolumeShape * shape, i64 voxel)
+{
+  const i64                row = voxel / shape->size[0];
+  const i64                slice = row / shape->size[1];
+  const int                right = voxel - row * shape->size[0] + 1 < shape->size[0] ? shape->stride[0] : 0;
+  const int                down = row - slice * shape->size[1] + 1 < shape->size[1] ? shape->stride[1] : 0;
+  const int                behind = slice + 1 < shape->size[2] ? shape->stride[2] : 0;
+  GPUREG_GLOBAL const u8 * p = bins + voxel;
+  u64                      cell = 0;
+  for (int corner = 0; corner < 8; ++corner)
+  {
+    const i64 next = (i64)(corner & 1 ? right : 0) + (corner & 2 ? down : 0) + (corner & 4 ? behind : 0);
+    cell |= (u64)p[next] << (8 * corner);
+  }
+  return cell;
 }
 
 /** A voxel's gradient, times a factor, with another value; 0 leaves nothing of it, whatever it was. */

@@ -140,6 +140,13 @@ FloorOf(double x)
   return std::floor(x);
 }
 
+/** To the nearest whole number; half-way between two, away from 0. */
+inline double
+RoundOf(double x)
+{
+  return std::round(x);
+}
+
 inline float
 SmallerOf(float a, float b)
 {

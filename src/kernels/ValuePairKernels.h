@@ -127,7 +127,8 @@ BatchPairGroup(int                              variant,
 {
   const int        chunks = ChunkCount(&a->samples);
   const SampleMaps maps = batch[firstCandidate + GroupIndex() / chunks];
-  PairGroup(variant, task, a, &maps, v, GroupIndex() % chunks, GroupIndex(), scratch, partials, 0);
+  PairGroup(
+    variant, task, a, &maps, v, GroupIndex() % chunks, firstCandidate * chunks + GroupIndex(), scratch, partials, 0);
 }
 
 GPUREG_NAMESPACE_END

@@ -126,6 +126,29 @@ TEST_P(Candidates, HaveTheValuesThatEachHasByItself)
   });
 }
 
+/** Several portions, the last of which is short; by each way to sum a batch up. */
+TEST_P(Candidates, AreManyMoreThanOnePortion)
+{
+  const auto candidates = this->MakeCandidates(1101);
+  const auto check = [&](const auto & metric) {
+    SCOPED_TRACE(metric->GetNameOfClass());
+    this->SetUp(*metric);
+    metric->Initialize();
+    const auto values = metric->GetValues(candidates);
+    ASSERT_EQ(values.size(), candidates.size());
+    EXPECT_EQ(values.back(), std::numeric_limits<double>::max());
+    for (const std::size_t n : { 0, 1, 255, 256, 275, 276, 277, 551, 552, 827, 828, 829, 1099 })
+    {
+      metric->GetModifiableMovingTransform()->SetParameters(candidates[n]);
+      const double wanted = metric->GetValue();
+      EXPECT_NEAR(values[n], wanted, 1e-6 * std::abs(wanted) + 1e-9) << "candidate " << n;
+    }
+  };
+  check(itk::CudaMattesNMI<ImageType, ImageType>::New());
+  check(itk::CudaCorrelationRatioMetric<ImageType, ImageType>::New());
+  check(itk::GPUCorrelationImageToImageMetricv4<ImageType, ImageType>::New());
+}
+
 TEST_P(Candidates, OfPointsAndMasks)
 {
   const auto candidates = this->MakeCandidates(10);

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is made of a loaded image's values, in CUDA: entry points and launches. The formulas are in
+// src/kernels/ImageValues.h; the plain version is src/host/ImagePasses.cpp.
+#include "CudaQueue.h"
+
+#include "ImagePasses.h"
+
+namespace gpureg
+{
+
+using namespace kernels;
+
+namespace
+{
+constexpr int ImageLanes = 256;
+
+template <typename real>
+__global__ void
+__launch_bounds__(ImageLanes)
+  SummarizeKernel(const real * values, i64 count, int strips, double factor, double * summaries)
+{
+  const int strip = static_cast<int>(blockIdx.x) * ImageLanes + static_cast<int>(threadIdx.x);
+  if (strip < strips)
+  {
+    SummarizeStrip(values, i64{ strip }, i64{ strips }, count, factor, summaries + SummaryNumbers * strip);
+  }
+}
+
+template <typename real>
+__global__ void
+__launch_bounds__(ImageLanes)
+  KeepKernel(const __grid_constant__ ImageSampling a, i64 count, const real * values, const real * edges, void * kept)
+{
+  const i64 sample = i64{ blockIdx.x } * ImageLanes + threadIdx.x;
+  if (sample < count)
+  {
+    KeepImageValue(&a, values, edges, sample, kept);
+  }
+}
+
+class CudaImagePasses : public ImagePasses
+{
+public:
+  explicit CudaImagePasses(CudaQueue & queue)
+    : m_Queue(queue)
+  {}
+
+  void
+  Summarize(std::int64_t   count,
+            Precision      precision,
+            double         factor,
+            int            strips,
+            const Memory & values,
+            Memory &       summaries) override
+  {
+    WithReal(precision, [&](auto zero) {
+      using Real = decltype(zero);
+      m_Queue.Launch("summarising an image",
+                     SummarizeKernel<Real>,
+                     CountGroups(strips, ImageLanes),
+                     ImageLanes,
+                     0,
+                     AddressIn<const Real>(values),
+                     i64{ count },
+                     strips,
+                     factor,
+                     AddressIn<double>(summaries));
+    });
+  }
+
+  void
+  Keep(const ImageSampling & a,
+       std::int64_t          count,
+       Precision             precision,
+       const Memory &        values,
+       const Memory &        edges,
+       Memory &              kept) override
+  {
+    WithReal(precision, [&](auto zero) {
+      using Real = decltype(zero);
+      m_Queue.Launch("keeping an image's values",
+                     KeepKernel<Real>,
+                     CountGroups(count, ImageLanes),
+                     ImageLanes,
+                     0,
+                     a,
+                     i64{ count },
+                     AddressIn<const Real>(values),
+                     AddressIn<const Real>(edges),
+                     AddressIn<void>(kept));
+    });
+  }
+
+private:
+  CudaQueue & m_Queue;
+};
+} // namespace
+
+std::unique_ptr<ImagePasses>
+CudaQueue::CreateImagePasses()
+{
+  return std::make_unique<CudaImagePasses>(*this);
+}
+
+} // namespace gpureg

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is made of a loaded image's values, in OpenCL C: the entry points. The formulas are in src/kernels/ImageValues.h;
+// opencl/ImagePasses.cpp launches them.
+//
+// Whoever compiles defines GPUREG_SAMPLING_BYTES, the host's size of the structure.
+
+// It is handed over as bytes: this does not compile where the two disagree.
+typedef char ImageSamplingIsLaidOutAlike[sizeof(ImageSampling) == GPUREG_SAMPLING_BYTES ? 1 : -1];
+
+__kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
+Summarize(
+  __global const real * values, const i64 count, const int strips, const double factor, __global double * summaries)
+{
+  const int strip = GroupIndex() * GPUREG_LANES + LaneIndex();
+  if (strip < strips)
+  {
+    SummarizeStrip(values, strip, strips, count, factor, summaries + SummaryNumbers * strip);
+  }
+}
+
+__kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
+Keep(const ImageSampling   sampling,
+     const i64             count,
+     __global const real * values,
+     __global const real * edges,
+     __global char *       kept)
+{
+  const i64 sample = (i64)GroupIndex() * GPUREG_LANES + LaneIndex();
+  if (sample < count)
+  {
+    KeepImageValue(&sampling, values, edges, sample, kept);
+  }
+}

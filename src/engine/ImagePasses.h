@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef gpureg_ImagePasses_h
+#define gpureg_ImagePasses_h
+
+#include "Prelude.h"
+#include "Geometry.h"
+#include "RoundedProduct.h"
+#include "ImageValues.h"
+
+#include "Queue.h"
+#include "gpureg/Precision.h"
+
+#include <cstdint>
+
+namespace gpureg
+{
+
+/** Reads a loaded image on one device, which has doubles. src/host, cuda and opencl each have it in a file of this name.
+ *  Every member throws Error where the device reports a failure. */
+class ImagePasses
+{
+public:
+  virtual ~ImagePasses() = default;
+
+  /** Cuts values into strips. values: real, count of them; summaries: double, kernels::SummaryNumbers a strip. See
+   *  kernels::SummarizeStrip. */
+  virtual void
+  Summarize(
+    std::int64_t count, Precision precision, double factor, int strips, const Memory & values, Memory & summaries) = 0;
+
+  /** values: real; edges: real, looked at where bins are wanted; kept: count elements, as a.form says. See kernels::KeepImageValue. */
+  virtual void
+  Keep(const kernels::ImageSampling & a,
+       std::int64_t                   count,
+       Precision                      precision,
+       const Memory &                 values,
+       const Memory &                 edges,
+       Memory &                       kept) = 0;
+};
+
+} // namespace gpureg
+
+#endif

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ImageSampler.h"
+
+#include "gpureg/Error.h"
+#include "gpureg/LoadedImage.h"
+
+#include "ImagePasses.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+namespace gpureg
+{
+
+static_assert(GPUREG_NO_VALUE == NoFixedValue, "one value for all");
+
+namespace
+{
+std::size_t
+BytesOf(KeptAs form)
+{
+  switch (form)
+  {
+    case KeptAs::Bin:
+      return sizeof(kernels::u16);
+    case KeptAs::Byte:
+      return sizeof(kernels::u8);
+    case KeptAs::Integer:
+      return sizeof(kernels::i64);
+    default:
+      return sizeof(float);
+  }
+}
+
+int
+KernelsForm(KeptAs form)
+{
+  switch (form)
+  {
+    case KeptAs::Bin:
+      return kernels::ValueAsBin;
+    case KeptAs::Byte:
+      return kernels::ValueAsByte;
+    case KeptAs::Place:
+      return kernels::ValueAsPlace;
+    case KeptAs::Integer:
+      return kernels::ValueAsInteger;
+    default:
+      return kernels::ValueAsScaled;
+  }
+}
+
+kernels::ImageSampling
+MakeArguments(const ImageSamples & samples, const BinEdges * bins, KeptAs form)
+{
+  const Size &           size = samples.sampleSize;
+  kernels::ImageSampling a{};
+  for (std::size_t r = 0; r < 3; ++r)
+  {
+    std::copy_n(samples.toImage.matrix.begin() + static_cast<std::ptrdiff_t>(3 * r), 3, a.toImage + 4 * r);
+    a.toImage[4 * r + 3] = samples.toImage.offset[r];
+  }
+  a.minimum = samples.minimum;
+  a.unit = samples.unit;
+  a.placeOfMinimum = samples.placeOfMinimum;
+  a.unitsPerValue[0] = std::ldexp(1.0, samples.exponent / 2);
+  a.unitsPerValue[1] = std::ldexp(1.0, samples.exponent - samples.exponent / 2);
+  a.sampleShape = kernels::MakeVolumeShape(size[0], size[1], size[2]);
+  a.imageShape = kernels::MakeVolumeShape(samples.imageSize[0], samples.imageSize[1], samples.imageSize[2]);
+  a.form = KernelsForm(form);
+  a.edgeCount = bins != nullptr ? static_cast<int>(bins->edges.size()) : 0;
+  a.firstBin = bins != nullptr ? bins->first : 0;
+  a.isOneGrid = samples.isOneGrid;
+  return a;
+}
+
+void
+Check(const LoadedImage & image, const ImageSamples & samples)
+{
+  if (image.GetMemory() == nullptr || image.GetCount() != CountOf(samples.imageSize))
+  {
+    throw BadInputError("an image of " + std::to_string(CountOf(samples.imageSize)) +
+                        " voxels is to be sampled, and the one that is loaded has " + std::to_string(image.GetCount()));
+  }
+  if (samples.isOneGrid && samples.sampleSize != samples.imageSize)
+  {
+    throw BadInputError("samples are to be the voxels of an image of another size");
+  }
+}
+} // namespace
+
+ImageSampler::ImageSampler(Queue & queue)
+  : m_Queue(queue)
+  , m_Passes(queue.CreateImagePasses())
+{}
+
+ImageSampler::~ImageSampler() = default;
+
+void
+ImageSampler::Fill(
+  const LoadedImage & image, const ImageSamples & samples, const BinEdges * bins, KeptAs form, MemoryPointer & kept)
+{
+  if (form == KeptAs::Nothing)
+  {
+    kept.reset();
+    return;
+  }
+  Check(image, samples);
+  const std::int64_t count = CountOf(samples.sampleSize);
+  ReserveExactly(m_Queue, kept, BytesOf(form) * static_cast<std::size_t>(count));
+  const kernels::ImageSampling a = MakeArguments(samples, bins, form);
+  WithReal(image.GetPrecision(), [&](auto zero) {
+    using Real = decltype(zero);
+    if (bins != nullptr)
+    {
+      // One at least: memory of nothing cannot be had.
+      std::vector<Real> edges(bins->edges.begin(), bins->edges.end());
+      edges.resize(std::max<std::size_t>(1, edges.size()));
+      Reserve(m_Queue, m_Edges, sizeof(Real) * edges.size());
+      FillArray(m_Queue, *m_Edges, edges);
+    }
+  });
+  m_Passes->Keep(a, count, image.GetPrecision(), *image.GetMemory(), m_Edges ? *m_Edges : *image.GetMemory(), *kept);
+  // The image may then be loaded anew.
+  m_Queue.Finish();
+}
+
+} // namespace gpureg

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef gpureg_ImageSampler_h
+#define gpureg_ImageSampler_h
+
+#include "gpureg/Geometry.h"
+#include "gpureg/Samples.h"
+
+#include "Queue.h"
+
+#include <memory>
+
+namespace gpureg
+{
+
+class ImagePasses;
+
+/** Where samples lie in a loaded image, and how its values are counted: kernels::ImageSampling tells what of. */
+struct ImageSamples
+{
+  Size     sampleSize{};
+  Size     imageSize{};
+  bool     isOneGrid = true;
+  IndexMap toImage;
+  double   minimum = 0;
+  double   unit = 1;
+  double   placeOfMinimum = 0;
+  /** Of integers: they are in units of 2^-exponent. */
+  int exponent = 0;
+};
+
+/** What of a value is kept: kernels::ValueAs… */
+enum class KeptAs
+{
+  /** There is to be no such array. */
+  Nothing,
+  Bin,
+  Byte,
+  Scaled,
+  Place,
+  Integer
+};
+
+/** Makes arrays of what samples keep of a loaded image, on its device. */
+class ImageSampler
+{
+public:
+  /** queue must outlive it. */
+  explicit ImageSampler(Queue & queue);
+  ~ImageSampler();
+
+  /** Makes an array just so large, and waits until it is there.
+   *  \param bins where the form is one of bins.
+   *  \throws BadInputError if the image is not loaded, on another device, or of another size. */
+  void
+  Fill(
+    const LoadedImage & image, const ImageSamples & samples, const BinEdges * bins, KeptAs form, MemoryPointer & kept);
+
+private:
+  Queue &                      m_Queue;
+  std::unique_ptr<ImagePasses> m_Passes;
+  MemoryPointer                m_Edges; // of the bins last sought
+};
+
+} // namespace gpureg
+
+#endif

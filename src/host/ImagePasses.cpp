@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is made of a loaded image's values, in plain loops.
+#include "HostQueue.h"
+
+#include "ImagePasses.h"
+
+#include <algorithm>
+
+namespace gpureg
+{
+
+using namespace kernels;
+
+namespace
+{
+constexpr i64 TaskSamples = i64{ 1 } << 14;
+
+class HostImagePasses : public ImagePasses
+{
+public:
+  explicit HostImagePasses(HostQueue & queue)
+    : m_Queue(queue)
+  {}
+
+  void
+  Summarize(std::int64_t   count,
+            Precision      precision,
+            double         factor,
+            int            strips,
+            const Memory & values,
+            Memory &       summaries) override
+  {
+    ++m_Queue.statistics.launches;
+    WithReal(precision, [&](auto zero) {
+      using Real = decltype(zero);
+      const Real * const in = AddressIn<const Real>(values);
+      double * const     out = AddressIn<double>(summaries);
+      // Side by side, not interleaved: each strip is one thread's.
+      m_Queue.parallelFor(strips, [&](i64 strip) {
+        SummarizeStrip(
+          in, count * strip / strips, i64{ 1 }, count * (strip + 1) / strips, factor, out + SummaryNumbers * strip);
+      });
+    });
+  }
+
+  void
+  Keep(const ImageSampling & a,
+       std::int64_t          count,
+       Precision             precision,
+       const Memory &        values,
+       const Memory &        edges,
+       Memory &              kept) override
+  {
+    ++m_Queue.statistics.launches;
+    WithReal(precision, [&](auto zero) {
+      using Real = decltype(zero);
+      const Real * const in = AddressIn<const Real>(values);
+      const Real * const ofBins = AddressIn<const Real>(edges);
+      void * const       out = AddressIn<void>(kept);
+      m_Queue.parallelFor((count + TaskSamples - 1) / TaskSamples, [&](i64 task) {
+        const i64 end = std::min(count, (task + 1) * TaskSamples);
+        for (i64 sample = task * TaskSamples; sample < end; ++sample)
+        {
+          KeepImageValue(&a, in, ofBins, sample, out);
+        }
+      });
+    });
+  }
+
+private:
+  template <typename T>
+  T *
+  AddressIn(const Memory & memory)
+  {
+    return static_cast<T *>(m_Queue.GetHostAddress(const_cast<Memory &>(memory)));
+  }
+
+  HostQueue & m_Queue;
+};
+} // namespace
+
+std::unique_ptr<ImagePasses>
+HostQueue::CreateImagePasses()
+{
+  return std::make_unique<HostImagePasses>(*this);
+}
+
+} // namespace gpureg

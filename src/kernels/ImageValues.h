@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is made of an image's values where they are: their summary, and what metrics keep of them.
+// In doubles, as the host computes it, so that a value's bin, and its last digit, are the same on every device.
+// Shared by C++, CUDA C++ and OpenCL C.
+#ifndef gpureg_kernels_ImageValues_h
+#define gpureg_kernels_ImageValues_h
+
+GPUREG_NAMESPACE_BEGIN
+
+/** What a value is kept as. */
+enum
+{
+  ValueAsBin,     /* u16: its bin */
+  ValueAsByte,    /* u8: the same, of no more than 256 */
+  ValueAsScaled,  /* float: (v - minimum)/unit */
+  ValueAsPlace,   /* float: the same from its bin on: (v - minimum)/unit + placeOfMinimum - bin */
+  ValueAsInteger, /* i64: v - minimum, in units of 2^-exponent */
+};
+
+/** The fixed value of a sample that is not valid; its bin is InvalidImageBin. */
+#define GPUREG_NO_VALUE (-1e30)
+
+enum
+{
+  InvalidImageBin = 0xFFFF,
+  /** Bits of an integer value, but for its sign. */
+  MostValueBits = 60
+};
+
+/** Samples of a grid, and the image that they take their values from. 64-bit members come first. */
+typedef struct ImageSampling
+{
+  double      toImage[12]; /* sample's index -> position, by rows, the offset last */
+  double      minimum;
+  double      unit;
+  double      placeOfMinimum;
+  double      unitsPerValue[2]; /* their product is 2^exponent, for which one double might be too small */
+  VolumeShape sampleShape;
+  VolumeShape imageShape;
+  int         form;      /* one of the above */
+  int         edgeCount; /* of the bins, see FindImageBin */
+  int         firstBin;
+  int         isOneGrid; /* sample n is voxel n; toImage is not looked at */
+} ImageSampling;
+
+/** Numbers of a summary: smallest and largest value, their sum times a factor, and how many are not finite. Those are in none
+ *  of the others. */
+enum
+{
+  SummaryNumbers = 4
+};
+
+/** Summarises every step-th value from first to before end. Where none is finite, the smallest one is above the largest. */
+GPUREG_REAL_FUNCTION void
+SummarizeStrip(
+  GPUREG_GLOBAL const real * values, i64 first, i64 step, i64 end, double factor, GPUREG_GLOBAL double * summary)
+{
+  double minimum = 1;
+  double maximum = -1;
+  double sum = 0;
+  double notFinite = 0;
+  int    isFirst = 1;
+  for (i64 i = first; i < end; i += step)
+  {
+    const double value = values[i];
+    if (value - value != 0) /* infinite, or not a number */
+    {
+      notFinite += 1;
+      continue;
+    }
+    minimum = isFirst || value < minimum ? value : minimum;
+    maximum = isFirst || value > maximum ? value : maximum;
+    sum += value * factor;
+    isFirst = 0;
+  }
+  summary[0] = minimum;
+  summary[1] = maximum;
+  summary[2] = sum;
+  summary[3] = notFinite;
+}
+
+/** A value's bin: the first one and so many more as there are edges that are not above it. Edges are in order, and in the
+ *  image's own type: so a value is on the side of an edge that the host has found it to be on. */
+GPUREG_REAL_FUNCTION int
+FindImageBin(const ImageSampling * a, GPUREG_GLOBAL const real * edges, real value)
+{
+  int below = 0;
+  int count = a->edgeCount;
+  while (count > 0)
+  {
+    const int middle = count / 2;
+    if (edges[below + middle] <= value)
+    {
+      below += middle + 1;
+      count -= middle + 1;
+    }
+    else
+    {
+      count = middle;
+    }
+  }
+  return a->firstBin + below;
+}
+
+/** Of a number in units of 2^-exponent the nearest integer; what is beyond MostValueBits, or not a number, becomes their
+ *  largest, or the least. */
+GPUREG_FUNCTION i64
+ToIntegerValue(double value)
+{
+  const double most = (double)((i64)1 << MostValueBits);
+  return (i64)RoundOf(value > -most ? (value < most ? value : most) : -most);
+}
+
+/** The value at a position inside, in the order of itk::LinearInterpolateImageFunction, and rounded to the pixels' type, as
+ *  ITK's metrics have it. Beyond the outermost voxels' centres it is theirs. */
+GPUREG_REAL_FUNCTION real
+InterpolateValue(GPUREG_GLOBAL const real * values, const VolumeShape * shape, const double * position)
+{
+  int    cell[3];
+  i64    step[3];
+  double fraction[3];
+  i64    stride = 1;
+  for (int d = 0; d < 3; ++d)
+  {
+    const double last = shape->size[d] - 1;
+    const double within = position[d] > 0.0 ? (position[d] < last ? position[d] : last) : 0.0;
+    cell[d] = (int)within;
+    fraction[d] = within - cell[d];
+    step[d] = fraction[d] > 0.0 ? stride : 0;
+    stride *= shape->size[d];
+  }
+  GPUREG_GLOBAL const real * p = values + VoxelOffset(shape, cell[0], cell[1], cell[2]);
+  double                     planes[2];
+  for (int z = 0; z < 2; ++z)
+  {
+    GPUREG_GLOBAL const real * q = p + z * step[2];
+    planes[z] = MixSamples(MixSamples(q[0], q[step[0]], fraction[0]),
+                           MixSamples(q[step[1]], q[step[1] + step[0]], fraction[0]),
+                           fraction[1]);
+  }
+  return (real)MixSamples(planes[0], planes[1], fraction[2]);
+}
+
+/** A row of a map, at an index. */
+GPUREG_FUNCTION double
+ApplyRow(const double * row, int x, int y, int z)
+{
+  return RoundedProduct(row[0], x) + RoundedProduct(row[1], y) + RoundedProduct(row[2], z) + row[3];
+}
+
+/** Finds a sample's value. Returns 0 if it lies outside of the image: ITK's half-open box [-0.5, size - 0.5), where what is
+ *  within 2^-33 of its ends is at them, as elsewhere positions are. */
+GPUREG_REAL_FUNCTION int
+FindImageValue(const ImageSampling * a, GPUREG_GLOBAL const real * values, i64 sample, real * value)
+{
+  if (a->isOneGrid)
+  {
+    *value = values[sample];
+    return 1;
+  }
+  const double nearHalf = 0.5 + 1.0 / 8589934592.0;
+  const i64    row = sample / a->sampleShape.size[0];
+  const int    x = (int)(sample - row * a->sampleShape.size[0]);
+  const int    y = (int)(row % a->sampleShape.size[1]);
+  const int    z = (int)(row / a->sampleShape.size[1]);
+  double       position[3];
+  int          isInside = 1;
+  for (int r = 0; r < 3; ++r)
+  {
+    position[r] = ApplyRow(a->toImage + 4 * r, x, y, z);
+    isInside &= position[r] > -nearHalf && position[r] < a->imageShape.size[r] - nearHalf;
+  }
+  if (isInside)
+  {
+    *value = InterpolateValue(values, &a->imageShape, position);
+  }
+  return isInside;
+}
+
+/** Writes what one sample's value is kept as. edges: see FindImageBin. */
+GPUREG_REAL_FUNCTION void
+KeepImageValue(const ImageSampling *      a,
+               GPUREG_GLOBAL const real * values,
+               GPUREG_GLOBAL const real * edges,
+               i64                        sample,
+               GPUREG_GLOBAL void *       kept)
+{
+  real         value = 0;
+  const int    isValid = FindImageValue(a, values, sample, &value);
+  const double above = isValid ? (double)value - a->minimum : GPUREG_NO_VALUE;
+  switch (a->form)
+  {
+    case ValueAsBin:
+      ((GPUREG_GLOBAL u16 *)kept)[sample] = (u16)(isValid ? FindImageBin(a, edges, value) : InvalidImageBin);
+      break;
+    case ValueAsByte:
+      ((GPUREG_GLOBAL u8 *)kept)[sample] = (u8)FindImageBin(a, edges, value);
+      break;
+    case ValueAsScaled:
+      ((GPUREG_GLOBAL float *)kept)[sample] = isValid ? (float)(above / a->unit) : (float)GPUREG_NO_VALUE;
+      break;
+    case ValueAsPlace:
+      ((GPUREG_GLOBAL float *)kept)[sample] =
+        isValid ? (float)(above / a->unit + a->placeOfMinimum - FindImageBin(a, edges, value)) : (float)GPUREG_NO_VALUE;
+      break;
+    default:
+      ((GPUREG_GLOBAL i64 *)kept)[sample] = ToIntegerValue(above * a->unitsPerValue[0] * a->unitsPerValue[1]);
+  }
+}
+
+GPUREG_NAMESPACE_END
+
+#endif
