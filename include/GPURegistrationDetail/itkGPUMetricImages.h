@@ -244,9 +244,9 @@ public:
   ComputeSeparateScales() const
   {
     MetricScales scales;
-    scales.fixedMinimum = RoundToFloat(m_Fixed.GetSummary().mean);
+    scales.fixedMinimum = m_Fixed.GetSummary().mean;
     scales.fixedUnit = WidthOf(this->ComputeReachOfFixedValues());
-    scales.minimum = RoundToFloat(m_Moving.GetSummary().mean);
+    scales.minimum = m_Moving.GetSummary().mean;
     scales.unit = WidthOf(this->ComputeReachOfMovingValues());
     scales.maximum = scales.minimum + scales.unit;
     return scales;
@@ -276,14 +276,6 @@ public:
   }
 
 private:
-  /** The digits that sums of another order have as well: values are counted from it. */
-  static double
-  RoundToFloat(double value)
-  {
-    int exponent = 0;
-    return std::ldexp(std::round(std::ldexp(std::frexp(value, &exponent), 24)), exponent - 24);
-  }
-
   /** All of a constant image is 0, in any scale. */
   static double
   WidthOf(const Range & range)
