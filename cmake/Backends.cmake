@@ -5,13 +5,25 @@ set(_cuda_dir ${GPURegistration_SOURCE_DIR}/cuda)
 set(_opencl_dir ${GPURegistration_SOURCE_DIR}/opencl)
 
 if(GPURegistration_HAS_CUDA)
-  list(APPEND GPURegistration_SRCS ${_cuda_dir}/CorrelationRatioPasses.cu
-       ${_cuda_dir}/CorrelationRatioSchemePasses.cu ${_cuda_dir}/CudaBackend.cu ${_cuda_dir}/CudaDeviceScope.cu
-       ${_cuda_dir}/CudaError.cu ${_cuda_dir}/CudaQueue.cu ${_cuda_dir}/CudaSort.cu
-       ${_cuda_dir}/ImagePasses.cu ${_cuda_dir}/JointHistogramPasses.cu ${_cuda_dir}/LinePasses.cu ${_cuda_dir}/MattesPasses.cu
-       ${_cuda_dir}/MovingImagePasses.cu ${_cuda_dir}/NeighborhoodPasses.cu ${_cuda_dir}/PairPasses.cu
-       ${_cuda_dir}/PartialVolumePasses.cu
-       ${_cuda_dir}/ResamplePasses.cu)
+  list(
+    APPEND
+    GPURegistration_SRCS
+    ${_cuda_dir}/CorrelationRatioPasses.cu
+    ${_cuda_dir}/CorrelationRatioSchemePasses.cu
+    ${_cuda_dir}/CudaBackend.cu
+    ${_cuda_dir}/CudaDeviceScope.cu
+    ${_cuda_dir}/CudaError.cu
+    ${_cuda_dir}/CudaQueue.cu
+    ${_cuda_dir}/CudaSort.cu
+    ${_cuda_dir}/ImagePasses.cu
+    ${_cuda_dir}/JointHistogramPasses.cu
+    ${_cuda_dir}/LinePasses.cu
+    ${_cuda_dir}/MattesPasses.cu
+    ${_cuda_dir}/MovingImagePasses.cu
+    ${_cuda_dir}/NeighborhoodPasses.cu
+    ${_cuda_dir}/PairPasses.cu
+    ${_cuda_dir}/PartialVolumePasses.cu
+    ${_cuda_dir}/ResamplePasses.cu)
 endif()
 if(GPURegistration_HAS_OPENCL)
   # The kernels' sources become part of the library, a text a program, in the order in which they build on
@@ -39,6 +51,7 @@ if(GPURegistration_HAS_OPENCL)
       ${_kernel_dir}/Interpolation.h
       ${_kernel_dir}/TransformChain.h
       ${_kernel_dir}/ForceSums.h
+      ${_kernel_dir}/InvalidSample.h
       ${_kernel_dir}/Samples.h
       ${_kernel_dir}/PreciseSamples.h
       ${_kernel_dir}/SampleChain.h
@@ -111,6 +124,7 @@ if(GPURegistration_HAS_OPENCL)
     ${_opencl_dir}/Prelude.cl
     ${_kernel_dir}/Geometry.h
     ${_kernel_dir}/RoundedProduct.h
+    ${_kernel_dir}/InvalidSample.h
     ${_kernel_dir}/ImageValues.h
     ${_opencl_dir}/ImageKernels.cl)
   gpuregistration_embed_kernels(
@@ -128,6 +142,7 @@ if(GPURegistration_HAS_OPENCL)
       ${_opencl_dir}/OpenCLBackend.cpp
       ${_opencl_dir}/OpenCLDevice.cpp
       ${_opencl_dir}/OpenCLError.cpp
+      ${_opencl_dir}/OpenCLKernels.cpp
       ${_opencl_dir}/OpenCLLoader.cpp
       ${_opencl_dir}/OpenCLProgram.cpp
       ${_opencl_dir}/OpenCLProgramCache.cpp

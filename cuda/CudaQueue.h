@@ -175,6 +175,15 @@ public:
     ++statistics.launches;
   }
 
+  /** The same with a lane for each of so many items, in groups of so many lanes. */
+  template <typename... TParameters, typename... TArguments>
+  void
+  LaunchFor(
+    const char * what, void (*kernel)(TParameters...), std::int64_t items, int lanes, TArguments &&... arguments)
+  {
+    this->Launch(what, kernel, CountGroups(items, lanes), lanes, 0, std::forward<TArguments>(arguments)...);
+  }
+
 private:
   /** The copy that last read or wrote a slot of staging memory. */
   struct Mark

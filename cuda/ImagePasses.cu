@@ -55,16 +55,15 @@ public:
   {
     WithReal(precision, [&](auto zero) {
       using Real = decltype(zero);
-      m_Queue.Launch("summarising an image",
-                     SummarizeKernel<Real>,
-                     CountGroups(strips, ImageLanes),
-                     ImageLanes,
-                     0,
-                     AddressIn<const Real>(values),
-                     i64{ count },
-                     strips,
-                     factor,
-                     AddressIn<double>(summaries));
+      m_Queue.LaunchFor("summarising an image",
+                        SummarizeKernel<Real>,
+                        strips,
+                        ImageLanes,
+                        AddressIn<const Real>(values),
+                        i64{ count },
+                        strips,
+                        factor,
+                        AddressIn<double>(summaries));
     });
   }
 
@@ -78,16 +77,15 @@ public:
   {
     WithReal(precision, [&](auto zero) {
       using Real = decltype(zero);
-      m_Queue.Launch("keeping an image's values",
-                     KeepKernel<Real>,
-                     CountGroups(count, ImageLanes),
-                     ImageLanes,
-                     0,
-                     a,
-                     i64{ count },
-                     AddressIn<const Real>(values),
-                     AddressIn<const Real>(edges),
-                     AddressIn<void>(kept));
+      m_Queue.LaunchFor("keeping an image's values",
+                        KeepKernel<Real>,
+                        count,
+                        ImageLanes,
+                        a,
+                        i64{ count },
+                        AddressIn<const Real>(values),
+                        AddressIn<const Real>(edges),
+                        AddressIn<void>(kept));
     });
   }
 

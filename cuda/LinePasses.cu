@@ -136,30 +136,28 @@ private:
   InterpolateAs(const GridInterpolationArguments & a, const Memory & places, const Memory & input, Memory & output)
   {
     const i64 count = CountElements(a);
-    m_Queue.Launch("interpolating",
-                   InterpolateKernel<real>,
-                   CountGroups(count, ConvolutionLanes),
-                   ConvolutionLanes,
-                   0,
-                   a,
-                   AddressIn<const GridPlace>(places),
-                   AddressIn<const real>(input),
-                   AddressIn<real>(output),
-                   count);
+    m_Queue.LaunchFor("interpolating",
+                      InterpolateKernel<real>,
+                      count,
+                      ConvolutionLanes,
+                      a,
+                      AddressIn<const GridPlace>(places),
+                      AddressIn<const real>(input),
+                      AddressIn<real>(output),
+                      count);
   }
 
   template <typename real>
   void
   ConvolveAs(const ConvolutionArguments & a, const Memory & input, Memory & output)
   {
-    m_Queue.Launch("convolving",
-                   ConvolveKernel<real>,
-                   CountGroups(a.inner * a.outputLength * a.outer, ConvolutionLanes),
-                   ConvolutionLanes,
-                   0,
-                   a,
-                   AddressIn<const real>(input),
-                   AddressIn<real>(output));
+    m_Queue.LaunchFor("convolving",
+                      ConvolveKernel<real>,
+                      a.inner * a.outputLength * a.outer,
+                      ConvolutionLanes,
+                      a,
+                      AddressIn<const real>(input),
+                      AddressIn<real>(output));
   }
 
   CudaQueue & m_Queue;

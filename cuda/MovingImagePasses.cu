@@ -77,44 +77,41 @@ public:
   MakeQuads(const VolumeShape & shape, const Memory & values, Memory & quads) override
   {
     const i64 count = VoxelOffset(&shape, 0, 0, shape.size[2]);
-    m_Queue.Launch("making quads",
-                   MakeQuadsKernel,
-                   CountGroups(count, VoxelLanes),
-                   VoxelLanes,
-                   0,
-                   shape,
-                   AddressIn<const float>(values),
-                   AddressIn<float4>(quads),
-                   count);
+    m_Queue.LaunchFor("making quads",
+                      MakeQuadsKernel,
+                      count,
+                      VoxelLanes,
+                      shape,
+                      AddressIn<const float>(values),
+                      AddressIn<float4>(quads),
+                      count);
   }
 
   void
   MakeBinCells(const VolumeShape & shape, const Memory & bins, Memory & cells) override
   {
     const i64 count = VoxelOffset(&shape, 0, 0, shape.size[2]);
-    m_Queue.Launch("making cells of bins",
-                   MakeBinCellsKernel,
-                   CountGroups(count, VoxelLanes),
-                   VoxelLanes,
-                   0,
-                   shape,
-                   AddressIn<const u8>(bins),
-                   AddressIn<u64>(cells),
-                   count);
+    m_Queue.LaunchFor("making cells of bins",
+                      MakeBinCellsKernel,
+                      count,
+                      VoxelLanes,
+                      shape,
+                      AddressIn<const u8>(bins),
+                      AddressIn<u64>(cells),
+                      count);
   }
 
   void
   ReplaceValues(std::int64_t count, const Memory * values, float gradientFactor, Memory & packed) override
   {
-    m_Queue.Launch("packing values",
-                   ReplaceValuesKernel,
-                   CountGroups(count, VoxelLanes),
-                   VoxelLanes,
-                   0,
-                   values ? AddressIn<const float>(*values) : nullptr,
-                   gradientFactor,
-                   AddressIn<float4>(packed),
-                   count);
+    m_Queue.LaunchFor("packing values",
+                      ReplaceValuesKernel,
+                      count,
+                      VoxelLanes,
+                      values ? AddressIn<const float>(*values) : nullptr,
+                      gradientFactor,
+                      AddressIn<float4>(packed),
+                      count);
   }
 
   void
@@ -123,15 +120,14 @@ public:
                  const Memory &               derivative,
                  Memory &                     packed) override
   {
-    m_Queue.Launch("packing derivatives",
-                   AddDerivativesKernel,
-                   CountGroups(count, VoxelLanes),
-                   VoxelLanes,
-                   0,
-                   make_float3(column[0], column[1], column[2]),
-                   AddressIn<const float>(derivative),
-                   AddressIn<float4>(packed),
-                   count);
+    m_Queue.LaunchFor("packing derivatives",
+                      AddDerivativesKernel,
+                      count,
+                      VoxelLanes,
+                      make_float3(column[0], column[1], column[2]),
+                      AddressIn<const float>(derivative),
+                      AddressIn<float4>(packed),
+                      count);
   }
 
 private:

@@ -3,11 +3,8 @@
 // in src/kernels/ImageValues.h; the plain version is src/host/ImagePasses.cpp.
 #include "ImagePasses.h"
 
-#include "OpenCLError.h"
-#include "OpenCLProgram.h"
-#include "OpenCLQueue.h"
+#include "OpenCLKernels.h"
 
-#include <array>
 #include <string>
 #include <type_traits>
 
@@ -25,6 +22,7 @@ class OpenCLImagePasses : public ImagePasses
 public:
   explicit OpenCLImagePasses(OpenCLQueue & queue)
     : m_Queue(queue)
+    , m_Kernels(queue, OpenCLImageSource)
   {}
 
   void
@@ -35,15 +33,14 @@ public:
             const Memory & values,
             Memory &       summaries) override
   {
-    Launch(KernelsOf(precision).summarize,
-           "Summarize",
-           precision,
-           strips,
-           BufferOf(values),
-           cl_long{ count },
-           cl_int{ strips },
-           cl_double{ factor },
-           BufferOf(summaries));
+    m_Kernels.Launch("Summarize",
+                     GetOptions(precision),
+                     strips,
+                     BufferOf(values),
+                     cl_long{ count },
+                     cl_int{ strips },
+                     cl_double{ factor },
+                     BufferOf(summaries));
   }
 
   void
@@ -54,58 +51,21 @@ public:
        const Memory &        edges,
        Memory &              kept) override
   {
-    Launch(KernelsOf(precision).keep,
-           "Keep",
-           precision,
-           count,
-           a,
-           cl_long{ count },
-           BufferOf(values),
-           BufferOf(edges),
-           BufferOf(kept));
+    m_Kernels.Launch(
+      "Keep", GetOptions(precision), count, a, cl_long{ count }, BufferOf(values), BufferOf(edges), BufferOf(kept));
   }
 
 private:
-  struct Kernels
+  /** \throws Error if the device cannot compute in doubles. */
+  std::string
+  GetOptions(Precision precision) const
   {
-    cl::Kernel summarize;
-    cl::Kernel keep;
-  };
-
-  Kernels &
-  KernelsOf(Precision precision)
-  {
-    return m_Kernels[precision == Precision::Double ? 1 : 0];
-  }
-
-  /** The kernel is compiled or loaded at the first call. \throws Error if the device cannot compute in doubles. */
-  template <typename... TArguments>
-  void
-  Launch(
-    cl::Kernel & kernel, const char * name, Precision precision, std::int64_t items, const TArguments &... arguments)
-  {
-    OpenCLDevice & device = m_Queue.GetDevice();
-    if (!device.HasDoubles())
-    {
-      throw UnsupportedError(m_Queue.GetDeviceName() + " cannot compute in double precision; use another device");
-    }
-    if (!kernel())
-    {
-      const std::string options = std::string("-DGPUREG_REAL=") +
-                                  (precision == Precision::Double ? "double" : "float") +
-                                  " -DGPUREG_SAMPLING_BYTES=" + std::to_string(sizeof(ImageSampling));
-      const cl::Program program = device.GetProgram(OpenCLImageSource, options);
-      kernel = CheckOpenCL(m_Queue.GetDeviceName(), [&] { return cl::Kernel(program, name); });
-    }
-    CheckOpenCL(m_Queue.GetDeviceName(), [&] {
-      SetKernelArguments(kernel, arguments...);
-      m_Queue.Launch(kernel, (items + device.GetLanes() - 1) / device.GetLanes(), 1);
-    });
+    CheckHasDoubles(m_Queue.GetDevice());
+    return GetRealOption(precision) + " -DGPUREG_SAMPLING_BYTES=" + std::to_string(sizeof(ImageSampling));
   }
 
   OpenCLQueue & m_Queue;
-  // By precision. One object's own, since setting an argument of a kernel is not thread-safe.
-  std::array<Kernels, 2> m_Kernels;
+  OpenCLKernels m_Kernels;
 };
 } // namespace
 

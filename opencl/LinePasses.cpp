@@ -3,11 +3,8 @@
 // in src/kernels/LineKernels.h and LineConvolution.h; the plain version is src/host/LinePasses.cpp.
 #include "LinePasses.h"
 
-#include "OpenCLError.h"
-#include "OpenCLProgram.h"
-#include "OpenCLQueue.h"
+#include "OpenCLKernels.h"
 
-#include <map>
 #include <type_traits>
 
 namespace gpureg
@@ -32,6 +29,7 @@ class OpenCLLinePasses : public LinePasses
 public:
   explicit OpenCLLinePasses(OpenCLQueue & queue)
     : m_Queue(queue)
+    , m_Kernels(queue, OpenCLLineSource)
   {}
 
   std::size_t
@@ -44,22 +42,24 @@ public:
   void
   Recurse(int kind, const RecursionArguments & a, Precision precision, Memory & volume, Memory * states) override
   {
-    const bool   isTiled = a.inner < NearLines && HasTiles(precision);
-    cl::Kernel & kernel = GetKernel(isTiled ? "RecurseTiles" : "RecurseLines", kind, precision);
-    CheckOpenCL(m_Queue.GetDeviceName(), [&] {
-      SetKernelArguments(kernel, a, BufferOf(volume), BufferOf(*states));
-      m_Queue.Launch(kernel, CountGroups(a.lineCount), 1);
-    });
+    const bool isTiled = a.inner < NearLines && HasTiles(precision);
+    m_Kernels.Launch(isTiled ? "RecurseTiles" : "RecurseLines",
+                     GetOptions(kind, precision),
+                     a.lineCount,
+                     a,
+                     BufferOf(volume),
+                     BufferOf(*states));
   }
 
   void
   Convolve(const ConvolutionArguments & a, Precision precision, const Memory & input, Memory & output) override
   {
-    cl::Kernel & kernel = GetKernel("Convolve", RecursionOfGaussian, precision);
-    CheckOpenCL(m_Queue.GetDeviceName(), [&] {
-      SetKernelArguments(kernel, a, BufferOf(input), BufferOf(output));
-      m_Queue.Launch(kernel, CountGroups(a.inner * a.outputLength * a.outer), 1);
-    });
+    m_Kernels.Launch("Convolve",
+                     GetOptions(RecursionOfGaussian, precision),
+                     a.inner * a.outputLength * a.outer,
+                     a,
+                     BufferOf(input),
+                     BufferOf(output));
   }
 
   void
@@ -69,12 +69,15 @@ public:
               const Memory &                     input,
               Memory &                           output) override
   {
-    cl::Kernel & kernel = GetKernel("Interpolate", RecursionOfGaussian, precision);
-    CheckOpenCL(m_Queue.GetDeviceName(), [&] {
-      const cl_long count = CountElements(a);
-      SetKernelArguments(kernel, a, BufferOf(places), BufferOf(input), BufferOf(output), count);
-      m_Queue.Launch(kernel, CountGroups(count), 1);
-    });
+    const cl_long count = CountElements(a);
+    m_Kernels.Launch("Interpolate",
+                     GetOptions(RecursionOfGaussian, precision),
+                     count,
+                     a,
+                     BufferOf(places),
+                     BufferOf(input),
+                     BufferOf(output),
+                     count);
   }
 
 private:
@@ -86,40 +89,20 @@ private:
     return BytesOf(precision) * (RecursionBlock + 1) * lanes <= m_Queue.GetDevice().GetLocalMemorySize();
   }
 
-  int
-  CountGroups(i64 items) const
+  /** \throws Error if the device cannot compute in doubles. */
+  std::string
+  GetOptions(int kind, Precision precision) const
   {
-    const int lanes = m_Queue.GetDevice().GetLanes();
-    return static_cast<int>((items + lanes - 1) / lanes);
-  }
-
-  /** Compiled or loaded at the first call. \throws Error if the device cannot compute in doubles. */
-  cl::Kernel &
-  GetKernel(const char * name, int kind, Precision precision)
-  {
-    if (!m_Queue.GetDevice().HasDoubles())
-    {
-      throw UnsupportedError(m_Queue.GetDeviceName() + " cannot compute in double precision; use another device");
-    }
-    const std::string options =
-      std::string("-DGPUREG_REAL=") + (precision == Precision::Double ? "double" : "float") +
-      " -DGPUREG_RECURSION=" + std::to_string(kind) + " -DGPUREG_HAS_TILES=" + (HasTiles(precision) ? "1" : "0") +
-      " -DGPUREG_RECURSION_BYTES=" + std::to_string(sizeof(RecursionArguments)) +
-      " -DGPUREG_CONVOLUTION_BYTES=" + std::to_string(sizeof(ConvolutionArguments)) +
-      " -DGPUREG_INTERPOLATION_BYTES=" + std::to_string(sizeof(GridInterpolationArguments) + sizeof(GridPlace));
-    const auto found = m_Kernels.find(name + options);
-    if (found != m_Kernels.end())
-    {
-      return found->second;
-    }
-    const cl::Program program = m_Queue.GetDevice().GetProgram(OpenCLLineSource, options);
-    const cl::Kernel  kernel = CheckOpenCL(m_Queue.GetDeviceName(), [&] { return cl::Kernel(program, name); });
-    return m_Kernels.emplace(name + options, kernel).first->second;
+    CheckHasDoubles(m_Queue.GetDevice());
+    return GetRealOption(precision) + " -DGPUREG_RECURSION=" + std::to_string(kind) +
+           " -DGPUREG_HAS_TILES=" + (HasTiles(precision) ? "1" : "0") +
+           " -DGPUREG_RECURSION_BYTES=" + std::to_string(sizeof(RecursionArguments)) +
+           " -DGPUREG_CONVOLUTION_BYTES=" + std::to_string(sizeof(ConvolutionArguments)) +
+           " -DGPUREG_INTERPOLATION_BYTES=" + std::to_string(sizeof(GridInterpolationArguments) + sizeof(GridPlace));
   }
 
   OpenCLQueue & m_Queue;
-  /** By name and options. One object's own, since setting an argument of a kernel is not thread-safe. */
-  std::map<std::string, cl::Kernel> m_Kernels;
+  OpenCLKernels m_Kernels;
 };
 } // namespace
 

@@ -2,9 +2,9 @@
 // The neighborhood correlation in OpenCL: launches. The entry points are in opencl/NeighborhoodKernels.cl.
 #include "NeighborhoodPasses.h"
 
+#include "OpenCLKernels.h"
 #include "OpenCLSamples.h"
 
-#include <map>
 #include <string>
 
 namespace gpureg
@@ -17,6 +17,7 @@ class OpenCLNeighborhoodPasses : public NeighborhoodPasses
 public:
   explicit OpenCLNeighborhoodPasses(OpenCLQueue & queue)
     : m_Queue(queue)
+    , m_Kernels(queue, OpenCLNeighborhoodSource)
   {}
 
   NeighborhoodGrain
@@ -40,24 +41,7 @@ public:
   {
     const bool isGpu = m_Queue.GetDevice().IsGpu();
     m_Options = GetSampleOptions<NeighborhoodArguments>(isGpu ? std::to_string(variant) : "variant");
-    if (m_Kernels.count(m_Options) == 0)
-    {
-      const cl::Program program = m_Queue.GetDevice().GetProgram(OpenCLNeighborhoodSource, m_Options);
-      CheckOpenCL(m_Queue.GetDeviceName(), [&] {
-        KernelSet kernels;
-        for (const char * name : { "MovePlanes",
-                                   "SumAlongX",
-                                   "SumAlongY",
-                                   "CorrelatePlanes",
-                                   "SumAlongZ",
-                                   "CorrelateTiles",
-                                   "CorrelateList" })
-        {
-          kernels.emplace(name, cl::Kernel(program, name));
-        }
-        m_Kernels.emplace(m_Options, kernels);
-      });
-    }
+    m_Kernels.Get("MovePlanes", m_Options); // compiles all
   }
 
   void
@@ -101,8 +85,6 @@ public:
   }
 
 private:
-  using KernelSet = std::map<std::string, cl::Kernel>;
-
   static constexpr int MostGroups = 1024;
 
   cl::LocalSpaceArg
@@ -121,8 +103,8 @@ private:
          int                           groupsY,
          const TOthers &... others)
   {
+    cl::Kernel & kernel = m_Kernels.Get(name, m_Options);
     CheckOpenCL(m_Queue.GetDeviceName(), [&] {
-      cl::Kernel & kernel = m_Kernels.at(m_Options).at(name);
       const auto orAny = [&arrays](const MemoryPointer & array) { return BufferOf(array ? *array : *arrays.partials); };
       SetSampleKernelArguments(kernel,
                                a,
@@ -140,9 +122,8 @@ private:
   }
 
   OpenCLQueue & m_Queue;
-  /** By options. One object's own, since setting an argument of a kernel is not thread-safe. */
-  std::map<std::string, KernelSet> m_Kernels;
-  std::string                      m_Options; // that Prepare has chosen
+  OpenCLKernels m_Kernels;
+  std::string   m_Options; // that Prepare has chosen
 };
 } // namespace
 

@@ -2,9 +2,9 @@
 // The metrics that are sums over pairs of values in OpenCL: launches. The entry point is in opencl/PairKernels.cl.
 #include "PairPasses.h"
 
+#include "OpenCLKernels.h"
 #include "OpenCLSamples.h"
 
-#include <map>
 #include <string>
 
 namespace gpureg
@@ -17,6 +17,7 @@ class OpenCLPairPasses : public PairPasses
 public:
   explicit OpenCLPairPasses(OpenCLQueue & queue)
     : m_Queue(queue)
+    , m_Kernels(queue, OpenCLPairSource)
   {}
 
   SampleGrain
@@ -30,7 +31,7 @@ public:
   void
   Prepare(int variant, int task) override
   {
-    m_Kernel = &this->GetKernel("SumPairs", this->GetOptions(variant, task));
+    m_Kernel = &m_Kernels.Get("SumPairs", this->GetOptions(variant, task));
   }
 
   void
@@ -57,7 +58,7 @@ public:
   void
   SumBatch(const PairArguments & a, BatchRange range, const PairArrays & arrays, const BatchArrays & batch) override
   {
-    cl::Kernel & kernel = this->GetKernel("SumBatch", this->GetOptions(a.samples.variant, a.task) + " -DGPUREG_BATCH");
+    cl::Kernel & kernel = m_Kernels.Get("SumBatch", this->GetOptions(a.samples.variant, a.task) + " -DGPUREG_BATCH");
     CheckOpenCL(m_Queue.GetDeviceName(), [&] {
       SetSampleKernelArguments(kernel,
                                a,
@@ -90,20 +91,6 @@ private:
            " -DGPUREG_TASK=" + (isGpu ? std::to_string(task) : "task");
   }
 
-  /** Compiled or loaded at the first call. */
-  cl::Kernel &
-  GetKernel(const char * name, const std::string & options)
-  {
-    const auto found = m_Kernels.find(options);
-    if (found != m_Kernels.end())
-    {
-      return found->second;
-    }
-    const cl::Program program = m_Queue.GetDevice().GetProgram(OpenCLPairSource, options);
-    const cl::Kernel  kernel = CheckOpenCL(m_Queue.GetDeviceName(), [&] { return cl::Kernel(program, name); });
-    return m_Kernels.emplace(options, kernel).first->second;
-  }
-
   std::size_t
   GetScratchBytes(const PairArguments & a) const
   {
@@ -112,9 +99,8 @@ private:
   }
 
   OpenCLQueue & m_Queue;
-  /** By options. One object's own, since setting an argument of a kernel is not thread-safe. */
-  std::map<std::string, cl::Kernel> m_Kernels;
-  cl::Kernel *                      m_Kernel = nullptr; // that Prepare has chosen
+  OpenCLKernels m_Kernels;
+  cl::Kernel *  m_Kernel = nullptr; // that Prepare has chosen
 };
 } // namespace
 

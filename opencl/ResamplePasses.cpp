@@ -3,11 +3,9 @@
 // is in src/kernels/ResampleKernels.h; the plain version is src/host/ResamplePasses.cpp.
 #include "ResamplePasses.h"
 
-#include "OpenCLError.h"
-#include "OpenCLProgram.h"
-#include "OpenCLQueue.h"
+#include "OpenCLKernels.h"
 
-#include <map>
+#include <string>
 #include <type_traits>
 
 namespace gpureg
@@ -27,6 +25,7 @@ class OpenCLResamplePasses : public ResamplePasses
 public:
   explicit OpenCLResamplePasses(OpenCLQueue & queue)
     : m_Queue(queue)
+    , m_Kernels(queue, OpenCLResampleSource)
   {}
 
   void
@@ -37,7 +36,7 @@ public:
   {
     ResampleArguments a = arguments;
     CutIntoGroups(&a, m_Queue.GetDevice().GetLanes());
-    cl::Kernel & kernel = GetKernel(a, precision);
+    cl::Kernel & kernel = m_Kernels.Get("Resample", GetOptions(a, precision));
     CheckOpenCL(m_Queue.GetDeviceName(), [&] {
       // In the place of an array that is not there stands one that is.
       const auto orInput = [&arrays](const MemoryPointer & array) { return BufferOf(array ? *array : *arrays.input); };
@@ -64,31 +63,21 @@ private:
                                             " -DGPUREG_IS_SCALAR=" + (a.components == 1 ? "1" : "0");
   }
 
-  /** Compiled or loaded at the first call. \throws Error if the device cannot compute in that precision. */
-  cl::Kernel &
-  GetKernel(const ResampleArguments & a, Precision precision)
+  /** \throws Error if the device cannot compute in that precision. */
+  std::string
+  GetOptions(const ResampleArguments & a, Precision precision) const
   {
-    const bool isDouble = precision == Precision::Double;
-    if (isDouble && !m_Queue.GetDevice().HasDoubles())
+    if (precision == Precision::Double)
     {
-      throw UnsupportedError(m_Queue.GetDeviceName() + " cannot compute in double precision; use another device");
+      CheckHasDoubles(m_Queue.GetDevice());
     }
-    const std::string options = std::string("-DGPUREG_REAL=") + (isDouble ? "double" : "float") + GetVariant(a) +
-                                " -DGPUREG_ARGUMENT_BYTES=" + std::to_string(sizeof(ResampleArguments)) +
-                                " -DGPUREG_PART_BYTES=" + std::to_string(sizeof(ChainPart));
-    const auto found = m_Kernels.find(options);
-    if (found != m_Kernels.end())
-    {
-      return found->second;
-    }
-    const cl::Program program = m_Queue.GetDevice().GetProgram(OpenCLResampleSource, options);
-    const cl::Kernel  kernel = CheckOpenCL(m_Queue.GetDeviceName(), [&] { return cl::Kernel(program, "Resample"); });
-    return m_Kernels.emplace(options, kernel).first->second;
+    return GetRealOption(precision) + GetVariant(a) +
+           " -DGPUREG_ARGUMENT_BYTES=" + std::to_string(sizeof(ResampleArguments)) +
+           " -DGPUREG_PART_BYTES=" + std::to_string(sizeof(ChainPart));
   }
 
   OpenCLQueue & m_Queue;
-  /** By options. One object's own, since setting an argument of a kernel is not thread-safe. */
-  std::map<std::string, cl::Kernel> m_Kernels;
+  OpenCLKernels m_Kernels;
 };
 } // namespace
 

@@ -72,12 +72,6 @@ public:
     , m_Scales(scales)
   {}
 
-  bool
-  ArePoints() const
-  {
-    return m_Metric.m_UseSampledPointSet && !m_Scales.samplesEveryVoxel;
-  }
-
   /** What values are kept in. */
   gpureg::Precision
   ChoosePrecision() const
@@ -199,6 +193,12 @@ private:
   using FixedPixelType = typename FixedImageType::PixelType;
   using VirtualImageType = typename TMetric::VirtualImageType;
   using VirtualPointType = typename TMetric::VirtualPointType;
+
+  bool
+  ArePoints() const
+  {
+    return m_Metric.m_UseSampledPointSet && !m_Scales.samplesEveryVoxel;
+  }
 
   bool
   TakesNearest() const

@@ -28,6 +28,7 @@
 #include <optional>
 #include <string>
 #include <type_traits>
+#include <utility>
 
 namespace itk
 {
@@ -120,8 +121,7 @@ public:
   Initialize(gpureg::Metric & engine, const TFindScales & findScales, const TDescribe & describe)
   {
     m_Scales = findScales();
-    const Compared fixed = this->CompareFixed();
-    Compared       moving = this->CompareMoving();
+    auto [fixed, moving] = this->CompareImages();
     m_InitialFixedHash = fixed.found.hash;
     m_InitialMovingHash = moving.found.hash;
     moving.found.isSame = moving.found.isSame && !m_IsGradientOfOldValues;
@@ -136,8 +136,7 @@ public:
   void
   Refresh(gpureg::Metric & engine, const TFindScales & findScales, const TDescribe & describe)
   {
-    Compared fixed = this->CompareFixed();
-    Compared moving = this->CompareMoving();
+    auto [fixed, moving] = this->CompareImages();
     if (fixed.found.isSame && moving.found.isSame)
     {
       return;
@@ -149,7 +148,7 @@ public:
       // What is there was made by other scales.
       m_Scales = findScales();
       fixed.found.isSame = false;
-      moving = this->CompareMoving();
+      moving = this->CompareImages().second;
     }
     m_IsGradientOfOldValues = m_IsGradientOfOldValues || !moving.found.isSame;
     const bool mayLeaveRange = !moving.found.hash || moving.found.hash != m_InitialMovingHash;
@@ -265,18 +264,25 @@ private:
     gpureg::ResidentSource::Comparison found;
   };
 
-  Compared
-  CompareFixed() const
+  /** The samples, and the moving image. Where keys are not trusted both are hashed: also what is new, for the next evaluation
+   *  is sure to compare with it. */
+  std::pair<Compared, Compared>
+  CompareImages() const
   {
-    const gpureg::Source source = MetricSources<TMetric>(m_Metric).GetFixedSource();
-    return { source, this->Compare(m_ResidentFixed, source) };
-  }
-
-  Compared
-  CompareMoving() const
-  {
-    const gpureg::Source source = this->GetMovingSource();
-    return { source, this->Compare(m_ResidentMoving, source) };
+    Compared fixed{ MetricSources<TMetric>(m_Metric).GetFixedSource(), {} };
+    Compared moving{ this->GetMovingSource(), {} };
+    if (fixed.source.isKeyTrusted)
+    {
+      fixed.found = m_ResidentFixed.Compare(fixed.source, this->GetParallelFor());
+      moving.found = m_ResidentMoving.Compare(moving.source, this->GetParallelFor());
+    }
+    else
+    {
+      const auto hashes = gpureg::HashContents({ &fixed.source.memory, &moving.source.memory }, this->GetParallelFor());
+      fixed.found = m_ResidentFixed.Compare(fixed.source, hashes[0]);
+      moving.found = m_ResidentMoving.Compare(moving.source, hashes[1]);
+    }
+    return { fixed, moving };
   }
 
   /** Calls make(image); if the device has no room for it and what is made of it, gives the images up first. */
@@ -326,18 +332,6 @@ private:
       });
       m_ResidentMoving.Remember(moving.source, moving.found);
     }
-  }
-
-  gpureg::ResidentSource::Comparison
-  Compare(const gpureg::ResidentSource & resident, const gpureg::Source & source) const
-  {
-    auto compared = resident.Compare(source, this->GetParallelFor());
-    // Here also where the key is new, for the next evaluation is sure to compare with it.
-    if (!source.isKeyTrusted && !compared.hash)
-    {
-      compared.hash = gpureg::HashContent(source.memory, this->GetParallelFor());
-    }
-    return compared;
   }
 
   /** \param loaded where its values may be taken from, or null.

@@ -38,6 +38,11 @@ GPURegistration_EXPORT
 std::uint64_t
 HashContent(const std::vector<MemoryRange> & memory, const ParallelFor & parallelFor);
 
+/** The same of each of several memories, which threads hash side by side. */
+GPURegistration_EXPORT
+std::vector<std::uint64_t>
+HashContents(const std::vector<const std::vector<MemoryRange> *> & memories, const ParallelFor & parallelFor);
+
 /** Remembers the source of what is on a device, to tell whether another one is the same. */
 class GPURegistration_EXPORT ResidentSource
 {
@@ -53,6 +58,10 @@ public:
    *  never hashed, and what is used again is the same from the third time on. */
   Comparison
   Compare(const Source & source, const ParallelFor & parallelFor) const;
+
+  /** By the hash of the source's memory. */
+  Comparison
+  Compare(const Source & source, std::uint64_t hash) const;
 
   void
   Remember(const Source & source, const Comparison & comparison);

@@ -5,6 +5,7 @@
 #include "Prelude.h"
 #include "Geometry.h"
 #include "RoundedProduct.h"
+#include "InvalidSample.h"
 #include "ImageValues.h"
 
 #include "Queue.h"

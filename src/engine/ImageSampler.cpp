@@ -4,8 +4,6 @@
 #include "gpureg/Error.h"
 #include "gpureg/LoadedImage.h"
 
-#include "ImagePasses.h"
-
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -19,41 +17,23 @@ static_assert(GPUREG_NO_VALUE == NoFixedValue, "one value for all");
 namespace
 {
 std::size_t
-BytesOf(KeptAs form)
+BytesOf(kernels::KeptAs form)
 {
   switch (form)
   {
-    case KeptAs::Bin:
+    case kernels::KeptAsBin:
       return sizeof(kernels::u16);
-    case KeptAs::Byte:
+    case kernels::KeptAsByte:
       return sizeof(kernels::u8);
-    case KeptAs::Integer:
+    case kernels::KeptAsInteger:
       return sizeof(kernels::i64);
     default:
       return sizeof(float);
   }
 }
 
-int
-KernelsForm(KeptAs form)
-{
-  switch (form)
-  {
-    case KeptAs::Bin:
-      return kernels::ValueAsBin;
-    case KeptAs::Byte:
-      return kernels::ValueAsByte;
-    case KeptAs::Place:
-      return kernels::ValueAsPlace;
-    case KeptAs::Integer:
-      return kernels::ValueAsInteger;
-    default:
-      return kernels::ValueAsScaled;
-  }
-}
-
 kernels::ImageSampling
-MakeArguments(const ImageSamples & samples, const BinEdges * bins, KeptAs form)
+MakeArguments(const ImageSamples & samples, const BinEdges * bins, kernels::KeptAs form)
 {
   const Size &           size = samples.sampleSize;
   kernels::ImageSampling a{};
@@ -69,7 +49,7 @@ MakeArguments(const ImageSamples & samples, const BinEdges * bins, KeptAs form)
   a.unitsPerValue[1] = std::ldexp(1.0, samples.exponent - samples.exponent / 2);
   a.sampleShape = kernels::MakeVolumeShape(size[0], size[1], size[2]);
   a.imageShape = kernels::MakeVolumeShape(samples.imageSize[0], samples.imageSize[1], samples.imageSize[2]);
-  a.form = KernelsForm(form);
+  a.form = form;
   a.edgeCount = bins != nullptr ? static_cast<int>(bins->edges.size()) : 0;
   a.firstBin = bins != nullptr ? bins->first : 0;
   a.isOneGrid = samples.isOneGrid;
@@ -99,14 +79,12 @@ ImageSampler::ImageSampler(Queue & queue)
 ImageSampler::~ImageSampler() = default;
 
 void
-ImageSampler::Fill(
-  const LoadedImage & image, const ImageSamples & samples, const BinEdges * bins, KeptAs form, MemoryPointer & kept)
+ImageSampler::Fill(const LoadedImage &  image,
+                   const ImageSamples & samples,
+                   const BinEdges *     bins,
+                   kernels::KeptAs      form,
+                   MemoryPointer &      kept)
 {
-  if (form == KeptAs::Nothing)
-  {
-    kept.reset();
-    return;
-  }
   Check(image, samples);
   const std::int64_t count = CountOf(samples.sampleSize);
   ReserveExactly(m_Queue, kept, BytesOf(form) * static_cast<std::size_t>(count));

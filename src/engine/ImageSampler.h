@@ -5,6 +5,7 @@
 #include "gpureg/Geometry.h"
 #include "gpureg/Samples.h"
 
+#include "ImagePasses.h"
 #include "Queue.h"
 
 #include <memory>
@@ -12,9 +13,7 @@
 namespace gpureg
 {
 
-class ImagePasses;
-
-/** Where samples lie in a loaded image, and how its values are counted: kernels::ImageSampling tells what of. */
+/** Where samples lie in a loaded image, and how its values are counted: see kernels::ImageSampling. */
 struct ImageSamples
 {
   Size     sampleSize{};
@@ -28,18 +27,6 @@ struct ImageSamples
   int exponent = 0;
 };
 
-/** What of a value is kept: kernels::ValueAs… */
-enum class KeptAs
-{
-  /** There is to be no such array. */
-  Nothing,
-  Bin,
-  Byte,
-  Scaled,
-  Place,
-  Integer
-};
-
 /** Makes arrays of what samples keep of a loaded image, on its device. */
 class ImageSampler
 {
@@ -49,11 +36,14 @@ public:
   ~ImageSampler();
 
   /** Makes an array just so large, and waits until it is there.
-   *  \param bins where the form is one of bins.
+   *  \param bins where a value's bin is asked for.
    *  \throws BadInputError if the image is not loaded, on another device, or of another size. */
   void
-  Fill(
-    const LoadedImage & image, const ImageSamples & samples, const BinEdges * bins, KeptAs form, MemoryPointer & kept);
+  Fill(const LoadedImage &  image,
+       const ImageSamples & samples,
+       const BinEdges *     bins,
+       kernels::KeptAs      form,
+       MemoryPointer &      kept);
 
 private:
   Queue &                      m_Queue;

@@ -141,7 +141,7 @@ MovingVolumes::FillBins(const MovingImage & image, MemoryPointer & cells)
   MemoryPointer bins;
   if (image.binEdges)
   {
-    this->Keep(image, KeptAs::Byte, bins);
+    this->Keep(image, kernels::KeptAsByte, bins);
   }
   else
   {
@@ -159,7 +159,7 @@ MovingVolumes::FillValues(const MovingImage & image, MemoryPointer & values)
   }
   else if (image.image != nullptr)
   {
-    this->Keep(image, KeptAs::Integer, values);
+    this->Keep(image, kernels::KeptAsInteger, values);
   }
   else
   {
@@ -172,7 +172,7 @@ MovingVolumes::FillScaled(const MovingImage & image, MemoryPointer & values)
 {
   if (image.image != nullptr)
   {
-    this->Keep(image, KeptAs::Scaled, values);
+    this->Keep(image, kernels::KeptAsScaled, values);
   }
   else
   {
@@ -181,7 +181,7 @@ MovingVolumes::FillScaled(const MovingImage & image, MemoryPointer & values)
 }
 
 void
-MovingVolumes::Keep(const MovingImage & image, KeptAs form, MemoryPointer & values)
+MovingVolumes::Keep(const MovingImage & image, kernels::KeptAs form, MemoryPointer & values)
 {
   ImageSamples places;
   places.sampleSize = places.imageSize = image.size;

@@ -42,7 +42,7 @@ private:
   FillScaled(const MovingImage & image, MemoryPointer & values);
   /** Of the image on the device. */
   void
-  Keep(const MovingImage & image, KeptAs form, MemoryPointer & values);
+  Keep(const MovingImage & image, kernels::KeptAs form, MemoryPointer & values);
   void
   FillGradient(const MovingImage & image, const MemoryPointer & values, MemoryPointer & packed);
   void

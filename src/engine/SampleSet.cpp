@@ -308,15 +308,19 @@ SampleSet::TakeFixed(const FixedSamples & samples)
   places.placeOfMinimum = sampled.placeOfMinimum;
   places.exponent = FindValueExponent(samples.scale);
   const BinEdges * const bins = sampled.bins ? &*sampled.bins : nullptr;
-  const auto             take = [&](KeptAs form, MemoryPointer & memory) {
-    m_Sampler.Fill(*sampled.image, places, bins, form, memory);
-  };
-  take(bins != nullptr ? KeptAs::Bin : KeptAs::Nothing, m_Arrays.fixedBins);
-  take(!sampled.wantsValues                         ? KeptAs::Nothing
-       : GetPrecision(samples) == Precision::Double ? KeptAs::Integer
-       : bins != nullptr                            ? KeptAs::Place
-                                                    : KeptAs::Scaled,
-       m_Arrays.fixedValues);
+  m_Arrays.fixedBins.reset();
+  m_Arrays.fixedValues.reset();
+  if (bins != nullptr)
+  {
+    m_Sampler.Fill(*sampled.image, places, bins, kernels::KeptAsBin, m_Arrays.fixedBins);
+  }
+  if (sampled.wantsValues)
+  {
+    const kernels::KeptAs form = GetPrecision(samples) == Precision::Double ? kernels::KeptAsInteger
+                                 : bins != nullptr                          ? kernels::KeptAsPlace
+                                                                            : kernels::KeptAsScaled;
+    m_Sampler.Fill(*sampled.image, places, bins, form, m_Arrays.fixedValues);
+  }
 }
 
 template <typename TLeaveOut>

@@ -16,7 +16,15 @@ constexpr std::array<std::uint64_t, Lanes> Multipliers{ 0x243f6a8885a308d3u, 0x1
                                                         0x082efa98ec4e6c89u, 0x452821e638d01377u, 0xbe5466cf34e90c6du,
                                                         0xc0ac29b7c97c50ddu, 0x3f84d5b5b5470917u };
 // What a thread hashes at a time; less is not worth a second thread.
-constexpr std::size_t TaskBytes = std::size_t{ 256 } << 10;
+constexpr std::size_t TaskBytes = std::size_t{ 128 } << 10;
+
+/** What one thread hashes. */
+struct Part
+{
+  const char *  begin;
+  std::size_t   bytes;
+  std::uint64_t hash = 0;
+};
 
 /** Takes a word into a state: both halves of a product of 128 bits, so that every bit of the one depends on every bit of
  *  the other. */
@@ -65,53 +73,75 @@ HashBytes(const char * bytes, std::size_t count)
 }
 } // namespace
 
+std::vector<std::uint64_t>
+HashContents(const std::vector<const std::vector<MemoryRange> *> & memories, const ParallelFor & parallelFor)
+{
+  std::vector<Part> parts;
+  for (const auto * const memory : memories)
+  {
+    for (const MemoryRange & range : *memory)
+    {
+      for (std::size_t begin = 0; begin < range.bytes; begin += TaskBytes)
+      {
+        parts.push_back({ static_cast<const char *>(range.begin) + begin, std::min(TaskBytes, range.bytes - begin) });
+      }
+    }
+  }
+  const auto hashPart = [&parts](std::int64_t n) {
+    Part & part = parts[static_cast<std::size_t>(n)];
+    part.hash = HashBytes(part.begin, part.bytes);
+  };
+  if (parts.size() == 1)
+  {
+    hashPart(0);
+  }
+  else if (!parts.empty())
+  {
+    parallelFor(static_cast<std::int64_t>(parts.size()), hashPart);
+  }
+
+  std::vector<std::uint64_t> hashes;
+  auto                       part = parts.cbegin();
+  for (const auto * const memory : memories)
+  {
+    std::uint64_t hash = memory->size();
+    for (const MemoryRange & range : *memory)
+    {
+      hash = Mix(hash, range.bytes);
+      for (std::size_t begin = 0; begin < range.bytes; begin += TaskBytes)
+      {
+        hash = Mix(hash, part++->hash);
+      }
+    }
+    hashes.push_back(hash);
+  }
+  return hashes;
+}
+
 std::uint64_t
 HashContent(const std::vector<MemoryRange> & memory, const ParallelFor & parallelFor)
 {
-  std::uint64_t hash = memory.size();
-  for (const MemoryRange & range : memory)
-  {
-    const auto * const         bytes = static_cast<const char *>(range.begin);
-    const std::size_t          tasks = (range.bytes + TaskBytes - 1) / TaskBytes;
-    std::vector<std::uint64_t> hashes(tasks);
-    const auto                 hashTask = [&](std::int64_t task) {
-      const std::size_t begin = static_cast<std::size_t>(task) * TaskBytes;
-      hashes[static_cast<std::size_t>(task)] = HashBytes(bytes + begin, std::min(TaskBytes, range.bytes - begin));
-    };
-    if (tasks == 1)
-    {
-      hashTask(0);
-    }
-    else if (tasks > 1)
-    {
-      parallelFor(static_cast<std::int64_t>(tasks), hashTask);
-    }
-    hash = Mix(hash, range.bytes);
-    for (const std::uint64_t part : hashes)
-    {
-      hash = Mix(hash, part);
-    }
-  }
-  return hash;
+  return HashContents({ &memory }, parallelFor).front();
 }
 
 ResidentSource::Comparison
 ResidentSource::Compare(const Source & source, const ParallelFor & parallelFor) const
 {
+  if (!source.key.empty() && source.key == m_Key && !source.isKeyTrusted && !source.memory.empty())
+  {
+    return this->Compare(source, HashContent(source.memory, parallelFor));
+  }
   Comparison comparison;
-  if (source.key.empty() || source.key != m_Key)
-  {
-    return comparison;
-  }
-  if (source.isKeyTrusted)
-  {
-    comparison.isSame = true;
-  }
-  else if (!source.memory.empty())
-  {
-    comparison.hash = HashContent(source.memory, parallelFor);
-    comparison.isSame = comparison.hash == m_Hash;
-  }
+  comparison.isSame = !source.key.empty() && source.key == m_Key && source.isKeyTrusted;
+  return comparison;
+}
+
+ResidentSource::Comparison
+ResidentSource::Compare(const Source & source, std::uint64_t hash) const
+{
+  Comparison comparison;
+  comparison.hash = hash;
+  comparison.isSame = !source.key.empty() && source.key == m_Key && m_Hash == hash;
   return comparison;
 }
 

@@ -8,21 +8,17 @@
 GPUREG_NAMESPACE_BEGIN
 
 /** What a value is kept as. */
-enum
+typedef enum KeptAs
 {
-  ValueAsBin,     /* u16: its bin */
-  ValueAsByte,    /* u8: the same, of no more than 256 */
-  ValueAsScaled,  /* float: (v - minimum)/unit */
-  ValueAsPlace,   /* float: the same from its bin on: (v - minimum)/unit + placeOfMinimum - bin */
-  ValueAsInteger, /* i64: v - minimum, in units of 2^-exponent */
-};
-
-/** The fixed value of a sample that is not valid; its bin is InvalidImageBin. */
-#define GPUREG_NO_VALUE (-1e30)
+  KeptAsBin,    /* u16: its bin */
+  KeptAsByte,   /* u8: the same, of no more than 256 */
+  KeptAsScaled, /* float: (v - minimum)/unit */
+  KeptAsPlace,  /* float: the same from its bin on: (v - minimum)/unit + placeOfMinimum - bin */
+  KeptAsInteger /* i64: v - minimum, in units of 2^-exponent */
+} KeptAs;
 
 enum
 {
-  InvalidImageBin = 0xFFFF,
   /** Bits of an integer value, but for its sign. */
   MostValueBits = 60
 };
@@ -37,7 +33,7 @@ typedef struct ImageSampling
   double      unitsPerValue[2]; /* their product is 2^exponent, for which one double might be too small */
   VolumeShape sampleShape;
   VolumeShape imageShape;
-  int         form;      /* one of the above */
+  int         form;      /* a KeptAs */
   int         edgeCount; /* of the bins, see FindImageBin */
   int         firstBin;
   int         isOneGrid; /* sample n is voxel n; toImage is not looked at */
@@ -190,16 +186,16 @@ KeepImageValue(const ImageSampling *      a,
   const double above = isValid ? (double)value - a->minimum : GPUREG_NO_VALUE;
   switch (a->form)
   {
-    case ValueAsBin:
-      ((GPUREG_GLOBAL u16 *)kept)[sample] = (u16)(isValid ? FindImageBin(a, edges, value) : InvalidImageBin);
+    case KeptAsBin:
+      ((GPUREG_GLOBAL u16 *)kept)[sample] = (u16)(isValid ? FindImageBin(a, edges, value) : InvalidBin);
       break;
-    case ValueAsByte:
+    case KeptAsByte:
       ((GPUREG_GLOBAL u8 *)kept)[sample] = (u8)FindImageBin(a, edges, value);
       break;
-    case ValueAsScaled:
+    case KeptAsScaled:
       ((GPUREG_GLOBAL float *)kept)[sample] = isValid ? (float)(above / a->unit) : (float)GPUREG_NO_VALUE;
       break;
-    case ValueAsPlace:
+    case KeptAsPlace:
       ((GPUREG_GLOBAL float *)kept)[sample] =
         isValid ? (float)(above / a->unit + a->placeOfMinimum - FindImageBin(a, edges, value)) : (float)GPUREG_NO_VALUE;
       break;

@@ -7,12 +7,6 @@
 
 GPUREG_NAMESPACE_BEGIN
 
-enum
-{
-  /** The fixed bin of a sample that is not valid: outside the fixed image or its mask. */
-  InvalidBin = 0xFFFF
-};
-
 /** What a problem needs beyond the plain case: every voxel of a grid, a linear transform, linear
  *  interpolation, a gradient image, no mask. A kernel compiled for one set leaves the rest out. */
 enum
