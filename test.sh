@@ -14,7 +14,7 @@ configure_quickly() {
   local folder=$1 launcher="$PWD/tools/take-object.sh;engine;$PWD/build;$PWD/$1"
   shift
   mkdir -p "$folder"
-  configure -G Ninja -S . -B "$folder" -DCMAKE_BUILD_TYPE=Release "-DCMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG" \
+  configure -G Ninja -S . -B "$folder" -DCMAKE_BUILD_TYPE=Release "-DCMAKE_CXX_FLAGS_RELEASE=-O0 -DNDEBUG" \
             "-DCMAKE_CXX_COMPILER_LAUNCHER=$launcher" "-DCMAKE_CUDA_COMPILER_LAUNCHER=$launcher" \
             -DGPURegistration_FEW_STAND_INS=ON "$@"
 }

@@ -10,7 +10,8 @@
 # which --threads are made at once (1; the resampler's, which bound the device's memory, are not). On a GPU threads are
 # better than processes, which it serves in turns: 16 of them take 90 ms for a case of the resampler, which one makes in 4.
 # Each run prints its seed; LOG_DIR keeps the logs of runs that fail; a table comes last. To repeat one failing case:
-#   GPUREG_TEST_SEED=(its seed) GPUREG_TEST_CASES=1 DIR/bin/PROGRAM --gtest_filter='*RandomSetUps/host'
+#   GPUREG_TEST_DEVICES=(its device) GPUREG_TEST_SEED=(its seed) GPUREG_TEST_CASES=1 \
+#     DIR/bin/PROGRAM --gtest_filter='*RandomSetUps*'
 # (in a bundle, DIR/run PROGRAM). Exits with 1 if anything failed or no case ran.
 set -uo pipefail
 . "$(dirname "$0")/find-opencl.sh"
@@ -64,22 +65,31 @@ results=$scratch/results
 : > "$results"
 longest_run=3600 # seconds: what takes longer hangs
 
-# list_turns: program and device, one a line, as asked for.
+# list_random_cases PROGRAM: as GoogleTest lists them.
+list_random_cases() {
+  [ -x "$programs_folder/$1" ] || fail "there is no $programs_folder/$1"
+  "$programs_folder/$1" --gtest_list_tests --gtest_filter='*RandomSetUps*'
+}
+
+# list_turns: program and device, one a line, as asked for. A metric's program asks ITK once for all devices, and lists none:
+# the resampler's tells which there are.
 list_turns() {
-  local program device there
+  local program device listed there asked
+  listed=$(list_random_cases ResampleFuzzTest) || exit 1
+  there=$(sed -n 's/.*GetParam() = "\(.*\)".*/\1/p' <<< "$listed")
+  [ -n "$there" ] || fail "ResampleFuzzTest lists no devices"
+  if [ ${#devices[@]} -eq 0 ]; then
+    mapfile -t asked <<< "$there"
+  else
+    asked=("${devices[@]}")
+  fi
+  for device in "${asked[@]}"; do
+    grep -qxF -- "$device" <<< "$there" || fail "there is no device $device, but ${there//$'\n'/ }"
+  done
   for program in "${programs[@]}"; do
-    [ -x "$programs_folder/$program" ] || fail "there is no $programs_folder/$program"
-    there=$("$programs_folder/$program" --gtest_list_tests --gtest_filter='*RandomSetUps/*' |
-              sed -n 's/.*GetParam() = "\(.*\)".*/\1/p')
-    if [ ${#devices[@]} -eq 0 ]; then
-      [ -n "$there" ] || fail "$program has no random cases"
-      awk -v program="$program" '{ print program, $1 }' <<< "$there"
-    else
-      for device in "${devices[@]}"; do
-        grep -qxF -- "$device" <<< "$there" || fail "$program cannot run on $device, but on ${there//$'\n'/ }"
-        echo "$program $device"
-      done
-    fi
+    listed=$(list_random_cases "$program") || exit 1
+    [[ $listed == *RandomSetUps* ]] || fail "$program has no random cases"
+    for device in "${asked[@]}"; do echo "$program $device"; done
   done
 }
 
@@ -91,8 +101,8 @@ run_cases() {
   name=$program-${device/:/_}-$seed
   output=$scratch/$name
   begin=$(date +%s%N)
-  GPUREG_TEST_SEED=$seed GPUREG_TEST_CASES=$count timeout --kill-after=10 "$longest_run" "$programs_folder/$program" \
-    --gtest_color=no --gtest_filter="*RandomSetUps/${device/:/_}" > "$output" 2>&1
+  GPUREG_TEST_DEVICES=$device GPUREG_TEST_SEED=$seed GPUREG_TEST_CASES=$count timeout --kill-after=10 "$longest_run" \
+    "$programs_folder/$program" --gtest_color=no --gtest_filter='*RandomSetUps*' > "$output" 2>&1
   status=$?
   line=$(grep -a -E '^ran [0-9]+ cases, [0-9]+ failed:' "$output" | tail -n 1)
   if [ -n "$line" ]; then

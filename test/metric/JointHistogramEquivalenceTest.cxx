@@ -42,7 +42,7 @@ protected:
 };
 } // namespace
 
-TEST_P(JointHistogramEquivalenceTest, Motions)
+TEST_F(JointHistogramEquivalenceTest, Motions)
 {
   for (const Motion motion : AllUpTo(Motion::SeveralThenAffine))
   {
@@ -52,7 +52,7 @@ TEST_P(JointHistogramEquivalenceTest, Motions)
   }
 }
 
-TEST_P(JointHistogramEquivalenceTest, Geometries)
+TEST_F(JointHistogramEquivalenceTest, Geometries)
 {
   for (const Geometry geometry : AllUpTo(Geometry::OtherVirtualDomain))
   {
@@ -65,7 +65,7 @@ TEST_P(JointHistogramEquivalenceTest, Geometries)
   }
 }
 
-TEST_P(JointHistogramEquivalenceTest, Masks)
+TEST_F(JointHistogramEquivalenceTest, Masks)
 {
   for (const Masks masks : AllUpTo(Masks::Both))
   {
@@ -80,7 +80,7 @@ TEST_P(JointHistogramEquivalenceTest, Masks)
   }
 }
 
-TEST_P(JointHistogramEquivalenceTest, Samplings)
+TEST_F(JointHistogramEquivalenceTest, Samplings)
 {
   for (const Sampling sampling : AllUpTo(Sampling::VirtualPoints))
   {
@@ -94,7 +94,7 @@ TEST_P(JointHistogramEquivalenceTest, Samplings)
   }
 }
 
-TEST_P(JointHistogramEquivalenceTest, Interpolations)
+TEST_F(JointHistogramEquivalenceTest, Interpolations)
 {
   for (const Interpolation interpolation : AllUpTo(Interpolation::BSpline))
   {
@@ -111,7 +111,7 @@ TEST_P(JointHistogramEquivalenceTest, Interpolations)
 }
 
 /** Down to the fewest, and up to so many that a work-group's memory holds some of a table's rows only. */
-TEST_P(JointHistogramEquivalenceTest, Bins)
+TEST_F(JointHistogramEquivalenceTest, Bins)
 {
   for (const unsigned int bins : { 6u, 7u, 33u, 128u, 256u })
   {
@@ -127,7 +127,7 @@ TEST_P(JointHistogramEquivalenceTest, Bins)
 }
 
 /** More samples than are computed precisely. */
-TEST_P(JointHistogramEquivalenceTest, ManySamples)
+TEST_F(JointHistogramEquivalenceTest, ManySamples)
 {
   for (const Motion motion : { Motion::Rigid, Motion::Affine, Motion::Field, Motion::AffineThenField })
   {
@@ -140,17 +140,15 @@ TEST_P(JointHistogramEquivalenceTest, ManySamples)
 
 /** Just before it, where the other image has nothing on that bin, ITK's division by the marginal would give a force of 2^32
  *  times the others'. These seeds have such a sample. */
-TEST_P(JointHistogramEquivalenceTest, TheLargestValueIsOnTheLastBin)
+TEST_F(JointHistogramEquivalenceTest, TheLargestValueIsOnTheLastBin)
 {
   CheckRandomCase(237345061607112);
   CheckRandomCase(237345061607429);
 }
 
-TEST_P(JointHistogramEquivalenceTest, RandomSetUps)
+TEST_F(JointHistogramEquivalenceTest, RandomSetUps)
 {
   CheckRandomCases(20261124, [this](std::uint64_t seed) { CheckRandomCase(seed); });
 }
-
-INSTANTIATE_TEST_SUITE_P(Devices, JointHistogramEquivalenceTest, ::testing::ValuesIn(GetDeviceNames()), GetTestName);
 
 } // namespace gpuregtest

@@ -28,7 +28,7 @@ protected:
 };
 } // namespace
 
-TEST_P(MattesEquivalenceTest, Motions)
+TEST_F(MattesEquivalenceTest, Motions)
 {
   for (const Motion motion : AllUpTo(Motion::SeveralThenAffine))
   {
@@ -38,7 +38,7 @@ TEST_P(MattesEquivalenceTest, Motions)
   }
 }
 
-TEST_P(MattesEquivalenceTest, Geometries)
+TEST_F(MattesEquivalenceTest, Geometries)
 {
   for (const Geometry geometry : AllUpTo(Geometry::OtherVirtualDomain))
   {
@@ -50,7 +50,7 @@ TEST_P(MattesEquivalenceTest, Geometries)
   }
 }
 
-TEST_P(MattesEquivalenceTest, FieldsInEveryGeometry)
+TEST_F(MattesEquivalenceTest, FieldsInEveryGeometry)
 {
   for (const Geometry geometry : AllUpTo(Geometry::OtherVirtualDomain))
   {
@@ -64,7 +64,7 @@ TEST_P(MattesEquivalenceTest, FieldsInEveryGeometry)
   }
 }
 
-TEST_P(MattesEquivalenceTest, Masks)
+TEST_F(MattesEquivalenceTest, Masks)
 {
   for (const Masks masks : AllUpTo(Masks::Both))
   {
@@ -78,7 +78,7 @@ TEST_P(MattesEquivalenceTest, Masks)
   }
 }
 
-TEST_P(MattesEquivalenceTest, Samplings)
+TEST_F(MattesEquivalenceTest, Samplings)
 {
   for (const Sampling sampling : AllUpTo(Sampling::VirtualPoints))
   {
@@ -93,7 +93,7 @@ TEST_P(MattesEquivalenceTest, Samplings)
   }
 }
 
-TEST_P(MattesEquivalenceTest, Interpolations)
+TEST_F(MattesEquivalenceTest, Interpolations)
 {
   for (const Interpolation interpolation : AllUpTo(Interpolation::BSpline))
   {
@@ -108,7 +108,7 @@ TEST_P(MattesEquivalenceTest, Interpolations)
   }
 }
 
-TEST_P(MattesEquivalenceTest, Bins)
+TEST_F(MattesEquivalenceTest, Bins)
 {
   for (const unsigned int bins : { 5u, 6u, 20u, 50u, 100u })
   {
@@ -118,7 +118,7 @@ TEST_P(MattesEquivalenceTest, Bins)
   }
 }
 
-TEST_P(MattesEquivalenceTest, FlatBackground)
+TEST_F(MattesEquivalenceTest, FlatBackground)
 {
   for (const Interpolation interpolation : AllUpTo(Interpolation::BSpline))
   {
@@ -133,7 +133,7 @@ TEST_P(MattesEquivalenceTest, FlatBackground)
 
 /** Set-ups whose forces nearly cancel: rounding positions and values to float would leave derivatives 1e-4 and more away
  * from ITK's. On a slice, and at points in a flat background, among 100 bins. */
-TEST_P(MattesEquivalenceTest, FewForces)
+TEST_F(MattesEquivalenceTest, FewForces)
 {
   MetricCase slice;
   slice.geometry = Geometry::OneSlice;
@@ -169,7 +169,7 @@ TEST_P(MattesEquivalenceTest, FewForces)
 }
 
 /** More samples than are computed precisely. */
-TEST_P(MattesEquivalenceTest, ManySamples)
+TEST_F(MattesEquivalenceTest, ManySamples)
 {
   MetricCase many;
   many.many = true;
@@ -199,11 +199,9 @@ TEST_P(MattesEquivalenceTest, ManySamples)
   }
 }
 
-TEST_P(MattesEquivalenceTest, RandomSetUps)
+TEST_F(MattesEquivalenceTest, RandomSetUps)
 {
   CheckRandomCases(20240229, [this](std::uint64_t seed) { CheckRandomCase(seed); });
 }
-
-INSTANTIATE_TEST_SUITE_P(Devices, MattesEquivalenceTest, ::testing::ValuesIn(GetDeviceNames()), GetTestName);
 
 } // namespace gpuregtest

@@ -104,13 +104,21 @@ struct MetricCase
 std::ostream &
 operator<<(std::ostream & os, const MetricCase & c);
 
-/** What both metrics gave, and what the case is like; they are not asked where nothing would follow from it. */
+/** What the metric of this module gave on one device. */
+struct DeviceAnswer
+{
+  std::string device;
+  Answer      ours;
+  bool        isOnDevice = false;
+};
+
+/** What ITK's metric and ours on each device gave, and what the case is like; they are not asked where nothing would follow
+ * from it. */
 struct MetricComparison
 {
-  Answer      itk;
-  Answer      ours;
-  std::size_t samples = 0;
-  bool        isOnDevice = false;
+  Answer                    itk;
+  std::vector<DeviceAnswer> devices;
+  std::size_t               samples = 0;
   /** Whether rounding may turn a sample: see MetricCase.hxx. The transform is drawn so that it may not. */
   bool isNearEdge = false;
   /** Whether a mask leaves little but the background. */
@@ -120,14 +128,15 @@ struct MetricComparison
   double sensitivity = 0;
 };
 
+/** Makes the case and asks ITK's metric once, which takes the longest, and ours on each of the devices. */
 template <unsigned int VDimension>
 MetricComparison
-Compare(const MetricCase & c, const std::string & deviceName);
+Compare(const MetricCase & c, const std::vector<std::string> & deviceNames);
 
 extern template MetricComparison
-Compare<2>(const MetricCase &, const std::string &);
+Compare<2>(const MetricCase &, const std::vector<std::string> &);
 extern template MetricComparison
-Compare<3>(const MetricCase &, const std::string &);
+Compare<3>(const MetricCase &, const std::vector<std::string> &);
 
 } // namespace gpuregtest
 

@@ -26,7 +26,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
 #include <limits>
+#include <stdexcept>
 #include <tuple>
 #include <type_traits>
 
@@ -964,20 +966,38 @@ private:
   bool                            m_IsNearEdge = false;
 };
 
-/** Asks TOurs and TTheirs. */
+/** Asks TOurs. What fails names the device. */
+template <typename TOurs, typename TSetUp>
+DeviceAnswer
+AskOnDevice(const TSetUp & setUp, const std::string & deviceName)
+{
+  try
+  {
+    const auto ours = TOurs::New();
+    if constexpr (std::is_base_of<itk::MattesMutualInformationImageToImageMetricv4<typename TOurs::FixedImageType,
+                                                                                   typename TOurs::MovingImageType>,
+                                  TOurs>::value)
+    {
+      ours->NormalizedOff();
+    }
+    ours->SetDevice(itk::GPUDevice::FromName(deviceName));
+    DeviceAnswer answer;
+    answer.device = deviceName;
+    answer.ours = setUp.Evaluate(*ours);
+    answer.isOnDevice = ours->GetEvaluationStatistics().launches > 0;
+    return answer;
+  }
+  catch (const std::exception & error)
+  {
+    throw std::runtime_error("on " + deviceName + ": " + error.what());
+  }
+}
+
+/** Asks TTheirs, and TOurs on each device. */
 template <typename TOurs, typename TTheirs, typename TSetUp>
 MetricComparison
-CompareMetrics(TSetUp & setUp, const std::string & deviceName)
+CompareMetrics(TSetUp & setUp, const std::vector<std::string> & deviceNames)
 {
-  const auto ours = TOurs::New();
-  if constexpr (std::is_base_of<itk::MattesMutualInformationImageToImageMetricv4<typename TOurs::FixedImageType,
-                                                                                 typename TOurs::MovingImageType>,
-                                TOurs>::value)
-  {
-    ours->NormalizedOff();
-  }
-  ours->SetDevice(itk::GPUDevice::FromName(deviceName));
-  const auto       theirs = TTheirs::New();
   MetricComparison comparison;
   comparison.isFlat = setUp.IsFlat();
   comparison.isNearEdge = setUp.IsNearEdge();
@@ -985,21 +1005,26 @@ CompareMetrics(TSetUp & setUp, const std::string & deviceName)
   {
     return comparison;
   }
-  comparison.itk = setUp.Evaluate(*theirs);
-  comparison.ours = setUp.Evaluate(*ours);
-  // It takes four more of ITK's evaluations: where it may be asked for.
-  if (setUp.IsSensitive() && GetRelativeError(comparison.ours.derivative, comparison.itk.derivative) > 1e-5)
+  comparison.samples = setUp.GetNumberOfSamples();
+  comparison.itk = setUp.Evaluate(*TTheirs::New());
+  for (const std::string & name : deviceNames)
+  {
+    comparison.devices.push_back(AskOnDevice<TOurs>(setUp, name));
+  }
+  // It takes four more of ITK's evaluations: where one of the devices may ask for it.
+  const auto isAside = [&comparison](const DeviceAnswer & answer) {
+    return GetRelativeError(answer.ours.derivative, comparison.itk.derivative) > 1e-5;
+  };
+  if (setUp.IsSensitive() && std::any_of(comparison.devices.begin(), comparison.devices.end(), isAside))
   {
     comparison.sensitivity = setUp.template FindSensitivity<TTheirs>(comparison.itk);
   }
-  comparison.samples = setUp.GetNumberOfSamples();
-  comparison.isOnDevice = ours->GetEvaluationStatistics().launches > 0;
   return comparison;
 }
 
 template <typename TPixel, unsigned int VDimension>
 MetricComparison
-CompareImages(const MetricCase & c, const std::string & deviceName)
+CompareImages(const MetricCase & c, const std::vector<std::string> & deviceNames)
 {
   using ImageType = TestImage<TPixel, VDimension>;
   MetricSetUp<TPixel, VDimension> setUp(c);
@@ -1007,35 +1032,35 @@ CompareImages(const MetricCase & c, const std::string & deviceName)
   {
     case Measure::MeanSquares:
       return CompareMetrics<itk::GPUMeanSquaresImageToImageMetricv4<ImageType, ImageType>,
-                            itk::MeanSquaresImageToImageMetricv4<ImageType, ImageType>>(setUp, deviceName);
+                            itk::MeanSquaresImageToImageMetricv4<ImageType, ImageType>>(setUp, deviceNames);
     case Measure::Correlation:
       return CompareMetrics<itk::GPUCorrelationImageToImageMetricv4<ImageType, ImageType>,
-                            itk::CorrelationImageToImageMetricv4<ImageType, ImageType>>(setUp, deviceName);
+                            itk::CorrelationImageToImageMetricv4<ImageType, ImageType>>(setUp, deviceNames);
     case Measure::Demons:
       return CompareMetrics<itk::GPUDemonsImageToImageMetricv4<ImageType, ImageType>,
-                            itk::DemonsImageToImageMetricv4<ImageType, ImageType>>(setUp, deviceName);
+                            itk::DemonsImageToImageMetricv4<ImageType, ImageType>>(setUp, deviceNames);
     case Measure::MeanAbsoluteDifferences:
       return CompareMetrics<itk::CudaMeanAbsoluteDifferencesImageToImageMetricv4<ImageType, ImageType>,
-                            ReferenceMeanAbsoluteDifferences<ImageType>>(setUp, deviceName);
+                            ReferenceMeanAbsoluteDifferences<ImageType>>(setUp, deviceNames);
     case Measure::NeighborhoodCorrelation:
       return CompareMetrics<itk::GPUANTSNeighborhoodCorrelationImageToImageMetricv4<ImageType, ImageType>,
                             itk::ANTSNeighborhoodCorrelationImageToImageMetricv4<ImageType, ImageType>>(setUp,
-                                                                                                        deviceName);
+                                                                                                        deviceNames);
     case Measure::JointHistogram:
       return CompareMetrics<itk::GPUJointHistogramMutualInformationImageToImageMetricv4<ImageType, ImageType>,
-                            itk::JointHistogramMutualInformationImageToImageMetricv4<ImageType, ImageType>>(setUp,
-                                                                                                            deviceName);
+                            itk::JointHistogramMutualInformationImageToImageMetricv4<ImageType, ImageType>>(
+        setUp, deviceNames);
     default:
-      return CompareMetrics<OurMetric<TPixel, VDimension>, ItkMetric<TPixel, VDimension>>(setUp, deviceName);
+      return CompareMetrics<OurMetric<TPixel, VDimension>, ItkMetric<TPixel, VDimension>>(setUp, deviceNames);
   }
 }
 
 template <unsigned int VDimension>
 MetricComparison
-Compare(const MetricCase & c, const std::string & deviceName)
+Compare(const MetricCase & c, const std::vector<std::string> & deviceNames)
 {
-  return c.doublePixels ? CompareImages<double, VDimension>(c, deviceName)
-                        : CompareImages<float, VDimension>(c, deviceName);
+  return c.doublePixels ? CompareImages<double, VDimension>(c, deviceNames)
+                        : CompareImages<float, VDimension>(c, deviceNames);
 }
 
 } // namespace gpuregtest

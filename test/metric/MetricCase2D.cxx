@@ -2,4 +2,4 @@
 #include "MetricCase.hxx"
 
 template gpuregtest::MetricComparison
-gpuregtest::Compare<2>(const MetricCase &, const std::string &);
+gpuregtest::Compare<2>(const MetricCase &, const std::vector<std::string> &);

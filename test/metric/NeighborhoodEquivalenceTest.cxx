@@ -36,7 +36,7 @@ protected:
 };
 } // namespace
 
-TEST_P(NeighborhoodEquivalenceTest, Motions)
+TEST_F(NeighborhoodEquivalenceTest, Motions)
 {
   for (const Motion motion : AllUpTo(Motion::SeveralThenAffine))
   {
@@ -46,7 +46,7 @@ TEST_P(NeighborhoodEquivalenceTest, Motions)
   }
 }
 
-TEST_P(NeighborhoodEquivalenceTest, Geometries)
+TEST_F(NeighborhoodEquivalenceTest, Geometries)
 {
   for (const Geometry geometry : AllUpTo(Geometry::OtherVirtualDomain))
   {
@@ -59,7 +59,7 @@ TEST_P(NeighborhoodEquivalenceTest, Geometries)
   }
 }
 
-TEST_P(NeighborhoodEquivalenceTest, Masks)
+TEST_F(NeighborhoodEquivalenceTest, Masks)
 {
   for (const Masks masks : AllUpTo(Masks::Both))
   {
@@ -70,7 +70,7 @@ TEST_P(NeighborhoodEquivalenceTest, Masks)
   }
 }
 
-TEST_P(NeighborhoodEquivalenceTest, Samplings)
+TEST_F(NeighborhoodEquivalenceTest, Samplings)
 {
   for (const Sampling sampling : AllUpTo(Sampling::VirtualPoints))
   {
@@ -84,7 +84,7 @@ TEST_P(NeighborhoodEquivalenceTest, Samplings)
   }
 }
 
-TEST_P(NeighborhoodEquivalenceTest, Interpolations)
+TEST_F(NeighborhoodEquivalenceTest, Interpolations)
 {
   for (const Interpolation interpolation : AllUpTo(Interpolation::BSpline))
   {
@@ -96,7 +96,7 @@ TEST_P(NeighborhoodEquivalenceTest, Interpolations)
 }
 
 /** One along each axis, and more than there are voxels along some. */
-TEST_P(NeighborhoodEquivalenceTest, Radii)
+TEST_F(NeighborhoodEquivalenceTest, Radii)
 {
   for (const auto & radius :
        std::vector<std::array<unsigned int, 3>>{ { 1, 1, 1 }, { 4, 4, 4 }, { 3, 1, 2 }, { 13, 1, 60 } })
@@ -113,7 +113,7 @@ TEST_P(NeighborhoodEquivalenceTest, Radii)
 
 /** None along some axes. A line of few voxels is so flat that ITK's correlation of floats, whose squares it rounds, is what a
  *  displacement's last digit makes of it: there pixels are of double. */
-TEST_P(NeighborhoodEquivalenceTest, RadiiOfNone)
+TEST_F(NeighborhoodEquivalenceTest, RadiiOfNone)
 {
   for (const auto & radius : std::vector<std::array<unsigned int, 3>>{ { 0, 2, 3 }, { 2, 0, 0 }, { 5, 7, 0 } })
   {
@@ -131,7 +131,7 @@ TEST_P(NeighborhoodEquivalenceTest, RadiiOfNone)
 }
 
 /** Where nothing varies ITK's correlation is 1, and its derivative 0. */
-TEST_P(NeighborhoodEquivalenceTest, FlatBackground)
+TEST_F(NeighborhoodEquivalenceTest, FlatBackground)
 {
   for (const Motion motion : { Motion::Affine, Motion::Field })
   {
@@ -142,7 +142,7 @@ TEST_P(NeighborhoodEquivalenceTest, FlatBackground)
   }
 }
 
-TEST_P(NeighborhoodEquivalenceTest, ManySamples)
+TEST_F(NeighborhoodEquivalenceTest, ManySamples)
 {
   for (const Motion motion : { Motion::Affine, Motion::Field })
   {
@@ -153,11 +153,9 @@ TEST_P(NeighborhoodEquivalenceTest, ManySamples)
   }
 }
 
-TEST_P(NeighborhoodEquivalenceTest, RandomSetUps)
+TEST_F(NeighborhoodEquivalenceTest, RandomSetUps)
 {
   CheckRandomCases(20261124, [this](std::uint64_t seed) { CheckRandomCase(seed); });
 }
-
-INSTANTIATE_TEST_SUITE_P(Devices, NeighborhoodEquivalenceTest, ::testing::ValuesIn(GetDeviceNames()), GetTestName);
 
 } // namespace gpuregtest

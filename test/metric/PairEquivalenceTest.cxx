@@ -73,7 +73,7 @@ protected:
 };
 } // namespace
 
-TEST_P(PairEquivalenceTest, Motions)
+TEST_F(PairEquivalenceTest, Motions)
 {
   for (const Motion motion : AllUpTo(Motion::SeveralThenAffine))
   {
@@ -83,7 +83,7 @@ TEST_P(PairEquivalenceTest, Motions)
   }
 }
 
-TEST_P(PairEquivalenceTest, Geometries)
+TEST_F(PairEquivalenceTest, Geometries)
 {
   for (const Geometry geometry : AllUpTo(Geometry::OtherVirtualDomain))
   {
@@ -96,7 +96,7 @@ TEST_P(PairEquivalenceTest, Geometries)
   }
 }
 
-TEST_P(PairEquivalenceTest, Masks)
+TEST_F(PairEquivalenceTest, Masks)
 {
   for (const Masks masks : AllUpTo(Masks::Both))
   {
@@ -108,7 +108,7 @@ TEST_P(PairEquivalenceTest, Masks)
   }
 }
 
-TEST_P(PairEquivalenceTest, Samplings)
+TEST_F(PairEquivalenceTest, Samplings)
 {
   for (const Sampling sampling : AllUpTo(Sampling::VirtualPoints))
   {
@@ -123,7 +123,7 @@ TEST_P(PairEquivalenceTest, Samplings)
   }
 }
 
-TEST_P(PairEquivalenceTest, Interpolations)
+TEST_F(PairEquivalenceTest, Interpolations)
 {
   for (const Interpolation interpolation : AllUpTo(Interpolation::BSpline))
   {
@@ -140,7 +140,7 @@ TEST_P(PairEquivalenceTest, Interpolations)
 }
 
 /** More samples than are computed precisely. */
-TEST_P(PairEquivalenceTest, ManySamples)
+TEST_F(PairEquivalenceTest, ManySamples)
 {
   for (const Motion motion : { Motion::Rigid, Motion::Affine, Motion::Field, Motion::AffineThenField })
   {
@@ -156,7 +156,7 @@ TEST_P(PairEquivalenceTest, ManySamples)
 }
 
 /** Of few samples a value is ITK's but for what rounding leaves of positions, 2^-32 voxel. */
-TEST_P(PairEquivalenceTest, PreciseValues)
+TEST_F(PairEquivalenceTest, PreciseValues)
 {
   for (const Motion motion : { Motion::Translation, Motion::Affine, Motion::MovingInitial, Motion::Field })
   {
@@ -177,11 +177,9 @@ TEST_P(PairEquivalenceTest, PreciseValues)
   }
 }
 
-TEST_P(PairEquivalenceTest, RandomSetUps)
+TEST_F(PairEquivalenceTest, RandomSetUps)
 {
   CheckRandomCases(20261123, [this](std::uint64_t seed) { CheckRandomCase(seed); });
 }
-
-INSTANTIATE_TEST_SUITE_P(Devices, PairEquivalenceTest, ::testing::ValuesIn(GetDeviceNames()), GetTestName);
 
 } // namespace gpuregtest

@@ -113,7 +113,7 @@ protected:
       return "minutes without optimization or with a sanitizer: where GPUREG_TEST_LARGE=1 is set";
     }
     // OpenCL on the CPU is listed after the host.
-    const auto names = GetDeviceNames();
+    const auto names = GetAllDeviceNames();
     const bool isProcessor =
       std::find(names.begin(), names.end(), "host") <= std::find(names.begin(), names.end(), GetParam());
     const std::uint64_t wanted = hostBytes + (isProcessor ? deviceBytes : 0) + 4 * GiB;

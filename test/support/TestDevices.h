@@ -9,21 +9,59 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <sstream>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 namespace gpuregtest
 {
 
-/** Every device of this machine, found when the program starts. */
+/** Every device of this machine, best first. */
 inline std::vector<std::string>
-GetDeviceNames()
+GetAllDeviceNames()
 {
   std::vector<std::string> names;
   for (const itk::GPUDevice & device : itk::GPUDevice::GetAvailable())
   {
     names.push_back(device.GetName());
   }
+  return names;
+}
+
+/** The devices that tests run on, in the same order: those that GPUREG_TEST_DEVICES names, with commas between them, such as
+ *  "host,cuda:0"; every one of this machine where that is not set, or empty.
+ *  \throws std::runtime_error if it names one that this machine does not have. */
+inline std::vector<std::string>
+GetDeviceNames()
+{
+  std::vector<std::string> names = GetAllDeviceNames();
+  const char * const       text = std::getenv("GPUREG_TEST_DEVICES");
+  if (text == nullptr || *text == '\0')
+  {
+    return names;
+  }
+  const auto isIn = [](const std::vector<std::string> & list, const std::string & name) {
+    return std::find(list.begin(), list.end(), name) != list.end();
+  };
+  std::vector<std::string> wanted;
+  std::istringstream       stream(text);
+  for (std::string name; std::getline(stream, name, ',');)
+  {
+    if (!isIn(names, name))
+    {
+      std::string message = "GPUREG_TEST_DEVICES names \"" + name + "\", but the devices of this machine are:";
+      for (const std::string & other : names)
+      {
+        message += ' ' + other;
+      }
+      throw std::runtime_error(message);
+    }
+    wanted.push_back(name);
+  }
+  names.erase(std::remove_if(names.begin(), names.end(), [&](const std::string & name) { return !isIn(wanted, name); }),
+              names.end());
   return names;
 }
 
@@ -43,7 +81,7 @@ public:
   void
   TearDown() override
   {
-    for (const std::string & name : GetDeviceNames())
+    for (const std::string & name : GetAllDeviceNames())
     {
       gpureg::ReleaseIdleMemory(name);
     }
