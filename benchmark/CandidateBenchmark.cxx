@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The values of thousands of rotations of a head at 8 mm, as a global search begins with (Li 2015, section 2.2): in one call,
 // and one by one, on every device.
+#include "BenchmarkMetrics.h"
 #include "BenchmarkOptions.h"
 #include "HeadPhantom.h"
 #include "SideBySide.h"
-#include "VolumeMetrics.h"
 
-#include "itkCudaCorrelationRatioMetric.h"
 #include "itkEuler3DTransform.h"
-#include "itkGPUCorrelationImageToImageMetricv4.h"
-#include "itkGPUMeanSquaresImageToImageMetricv4.h"
 #include "itkShrinkImageFilter.h"
 
 #include <algorithm>
@@ -31,7 +28,8 @@ using Candidates = std::vector<TransformType::ParametersType>;
 const char * const Usage =
   R"(Usage: CandidateBenchmark [options]
 Measures the values of 8000 rotations of a head of 256 x 256 x 160 mm in voxels of 8 mm, every one of its 20480 voxels a
-sample, by each metric, in one call of GetValues() and by one GetValue() for each, on each device.
+sample, by each metric, in one call of GetValues() and by one GetValue() for each, on each device. The joint histogram's
+GetValues() evaluates one after the other, too: of it, the first 400 are measured, and its rows say so.
   --device A,B,…     such as cuda:0,host; default: all there are
   --threads N        of the host; default: ITK's
 Rows are Candidates/METRIC/together/DEVICE and Candidates/METRIC/one by one/DEVICE. Google Benchmark's options choose among
@@ -45,6 +43,7 @@ const char * const Footnote =
   as called          GetValues(), or GetValue() for each
   samples/s          of the kernels
   difference         the largest from GetValue(), relative, of the first 400; ! where it is above 1e-6
+JointHistogram-400 is of 400 candidates. It has no kernels for a batch, nor has the host: these rows are as called alone.
 )";
 
 void
@@ -69,36 +68,50 @@ MakeSmallHead(Contrast contrast, std::uint64_t seed)
   return shrink->GetOutput();
 }
 
-/** About each axis 20 angles, 18 degrees from each other. */
-Candidates
-MakeRotations()
+struct Heads
 {
-  constexpr int  steps = 20;
-  constexpr auto step = 2 * itk::Math::pi / steps;
+  ImageType::Pointer fixed;
+  ImageType::Pointer moving;
+};
+
+constexpr int         Steps = 20;
+constexpr std::size_t AllCandidates = Steps * Steps * Steps;
+constexpr std::size_t FewCandidates = 400;
+
+/** About each axis 20 angles, 18 degrees from each other. \param count how many of them all. */
+Candidates
+MakeRotations(std::size_t count)
+{
+  constexpr auto step = 2 * itk::Math::pi / Steps;
   Candidates     candidates;
-  for (int n = 0; n < steps * steps * steps; ++n)
+  for (std::size_t n = 0; n < count; ++n)
   {
     TransformType::ParametersType parameters(6);
     parameters.Fill(0);
-    parameters[0] = step * (n % steps);
-    parameters[1] = step * (n / steps % steps);
-    parameters[2] = step * (n / steps / steps);
+    parameters[0] = step * static_cast<double>(n % Steps);
+    parameters[1] = step * static_cast<double>(n / Steps % Steps);
+    parameters[2] = step * static_cast<double>(n / Steps / Steps);
     candidates.push_back(parameters);
   }
   return candidates;
 }
 
-constexpr std::size_t FewCandidates = 400;
+/** How GetValues() deals with candidates. */
+enum class Manner
+{
+  Batch,
+  Each
+};
 
 template <typename TMetric>
 class CandidateRows
 {
 public:
-  explicit CandidateRows(const Hardware & hardware)
-    : m_Threads(hardware.threads)
-    , m_Fixed(MakeSmallHead(Contrast::T2, 1))
-    , m_Moving(MakeSmallHead(Contrast::T1, 2))
-    , m_Candidates(MakeRotations())
+  CandidateRows(unsigned int threads, const Heads & heads, Manner manner)
+    : m_Threads(threads)
+    , m_Heads(heads)
+    , m_Manner(manner)
+    , m_Candidates(MakeRotations(manner == Manner::Batch ? AllCandidates : FewCandidates))
   {}
 
   typename TMetric::Pointer
@@ -107,8 +120,8 @@ public:
     const auto metric = TMetric::New();
     metric->SetDevice(device);
     metric->SetMaximumNumberOfWorkUnits(m_Threads);
-    metric->SetFixedImage(m_Fixed);
-    metric->SetMovingImage(m_Moving);
+    metric->SetFixedImage(m_Heads.fixed);
+    metric->SetMovingImage(m_Heads.moving);
     metric->SetMovingTransform(TransformType::New());
     metric->Initialize();
     return metric;
@@ -125,13 +138,18 @@ public:
       values = metric->GetValues(m_Candidates);
       withTransfers += metric->GetEvaluationStatistics().evaluateMilliseconds;
     }
-    metric->SetMeasuresKernelTime(true);
-    metric->GetValues(m_Candidates);
-    const double kernels = metric->GetEvaluationStatistics().kernelMilliseconds;
-    const auto   samples = static_cast<double>(m_Fixed->GetBufferedRegion().GetNumberOfPixels() * m_Candidates.size());
-    state.counters["with_transfers_ms"] = withTransfers / static_cast<double>(state.iterations());
-    state.counters["kernels_ms"] = kernels;
-    state.counters["Gsamples/s"] = samples / kernels * 1e-6;
+    // Else one follows the other, and the statistics are of the last.
+    if (m_Manner == Manner::Batch && device.GetName() != "host")
+    {
+      metric->SetMeasuresKernelTime(true);
+      metric->GetValues(m_Candidates);
+      const double kernels = metric->GetEvaluationStatistics().kernelMilliseconds;
+      const auto   voxels = m_Heads.fixed->GetBufferedRegion().GetNumberOfPixels();
+      const auto   samples = static_cast<double>(voxels * m_Candidates.size());
+      state.counters["with_transfers_ms"] = withTransfers / static_cast<double>(state.iterations());
+      state.counters["kernels_ms"] = kernels;
+      state.counters["Gsamples/s"] = samples / kernels * 1e-6;
+    }
 
     const std::vector<double> oneByOne = this->EvaluateOneByOne(*metric, FewCandidates);
     double                    difference = 0;
@@ -165,17 +183,22 @@ private:
     return values;
   }
 
-  unsigned int             m_Threads;
-  const ImageType::Pointer m_Fixed;
-  const ImageType::Pointer m_Moving;
-  const Candidates         m_Candidates;
+  unsigned int     m_Threads;
+  const Heads      m_Heads;
+  const Manner     m_Manner;
+  const Candidates m_Candidates;
 };
 
-template <typename TMetric>
+template <template <typename...> class TMetric>
 void
-Register(SideBySide & table, const Hardware & hardware, const std::string & name)
+Register(SideBySide &        table,
+         const Hardware &    hardware,
+         const Heads &       heads,
+         const std::string & name,
+         Manner              manner = Manner::Batch)
 {
-  const auto rows = std::make_shared<const CandidateRows<TMetric>>(hardware);
+  const auto rows =
+    std::make_shared<const CandidateRows<TMetric<ImageType, ImageType>>>(hardware.threads, heads, manner);
   for (const itk::GPUDevice & device : hardware.devices)
   {
     table.Register("Candidates/" + name + "/together/" + device.GetName(),
@@ -193,10 +216,16 @@ Run(const example::CommandLine & line)
 {
   const Hardware hardware = ChooseHardware(line);
   SideBySide     table({ { "value_difference", 1e-6 } }, { { "Kernels", { "Gsamples/s" } } }, Footnote);
-  Register<itk::CudaCorrelationRatioMetric<ImageType, ImageType>>(table, hardware, "CorrelationRatio");
-  Register<itk::CudaMattesNMI<ImageType, ImageType>>(table, hardware, "NMI");
-  Register<itk::GPUMeanSquaresImageToImageMetricv4<ImageType, ImageType>>(table, hardware, "MeanSquares");
-  Register<itk::GPUCorrelationImageToImageMetricv4<ImageType, ImageType>>(table, hardware, "Correlation");
+  const Heads    heads{ MakeSmallHead(Contrast::T2, 1), MakeSmallHead(Contrast::T1, 2) };
+  Register<itk::CudaCorrelationRatioMetric>(table, hardware, heads, "CorrelationRatio");
+  Register<itk::CudaMattesNMI>(table, hardware, heads, "NMI");
+  Register<itk::GPUMeanSquaresImageToImageMetricv4>(table, hardware, heads, "MeanSquares");
+  Register<itk::GPUCorrelationImageToImageMetricv4>(table, hardware, heads, "Correlation");
+  Register<itk::CudaMeanAbsoluteDifferencesImageToImageMetricv4>(table, hardware, heads, "MeanAbsoluteDifferences");
+  Register<itk::CudaPartialVolumeMutualInformationImageToImageMetricv4>(table, hardware, heads, "PartialVolume");
+  const std::string jointHistogram = "JointHistogram-" + std::to_string(FewCandidates);
+  Register<itk::GPUJointHistogramMutualInformationImageToImageMetricv4>(
+    table, hardware, heads, jointHistogram, Manner::Each);
   return table.Measure();
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The measurements of Li 2015, sections 4.2 and 5, made anew: its schemes, by the number of bins, the workload limit and the
 // border weight's distance, and what sorting costs; beside them what the paper says.
+#include "BenchmarkMetrics.h"
 #include "BenchmarkOptions.h"
 #include "HeadPhantom.h"
 #include "Li2015.h"
@@ -9,8 +10,6 @@
 #include "SideBySide.h"
 #include "SpeedupFigure.h"
 #include "Table.h"
-
-#include "itkCudaCorrelationRatioMetric.h"
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ITK's Mattes metric and CudaMattesNMI on every device, on the same input, in one run, side by side.
+#include "BenchmarkMetrics.h"
 #include "BenchmarkOptions.h"
 #include "MetricRows.h"
 #include "OneAtATime.h"

@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The metrics that are sums over pairs of values, ITK's and ours on every device, on the same input, in one run, side by
 // side.
+#include "BenchmarkMetrics.h"
 #include "BenchmarkOptions.h"
 #include "MetricRows.h"
 #include "PairRows.h"
 #include "SideBySide.h"
 
-#include "itkCudaMeanAbsoluteDifferencesImageToImageMetricv4.h"
-#include "itkCudaPartialVolumeMutualInformationImageToImageMetricv4.h"
-#include "itkGPUCorrelationImageToImageMetricv4.h"
 #include "itkGPUDemonsImageToImageMetricv4.h"
-#include "itkGPUJointHistogramMutualInformationImageToImageMetricv4.h"
-#include "itkGPUMeanSquaresImageToImageMetricv4.h"
 
 #include "itkCompositeTransform.h"
 

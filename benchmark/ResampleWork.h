@@ -6,6 +6,10 @@
 #include "Bounds.h"
 #include "ResampleCases.h"
 
+#include "itkBSplineTransform.h"
+#include "itkCompositeTransform.h"
+#include "itkDisplacementFieldTransform.h"
+
 #include <string>
 
 namespace bench
@@ -88,13 +92,6 @@ GetResampleWork(const ImageType & image, const TransformType & transform, const 
   AddTransformWork(transform, static_cast<unsigned int>(size[0]), work);
   return work;
 }
-
-/** What footnotes say of it. */
-inline const char * const ResampleWorkFootnote =
-  R"(Flops of resampling are counted in benchmark/ResampleWork.h, from the kernels, which for some of it have a shorter way
-than the formula written out: an affine map goes along a row by increments (3 a voxel, a matrix 18), and a B-spline
-transform shares sums of its columns along a row (some 65 a voxel; 3×64 multiply-adds and the weights would be 429).
-)";
 
 } // namespace bench
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What it takes to prove that an image on a device is still the host's: a hash of its bytes, beside sending it anew.
 //   ResidencyBenchmark [--benchmark_…]      on the default device (ITK_GPU_DEVICE)
-#include "itkGPUMeanSquaresImageToImageMetricv4.h"
+#include "VolumeMetrics.h"
+
 #include "itkGPUResampleImageFilter.h"
 
 #include "GPURegistrationDetail/itkGPURegistrationThreads.h"

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // What Sun 2010 measured, made anew: one evaluation of the mutual information of two heads of different contrast, by
 // interpolation and by partial volume, in 2D and in 3D; and beside it what the paper says.
+#include "BenchmarkMetrics.h"
 #include "BenchmarkOptions.h"
 #include "MattesCases.h"
 #include "Median.h"
 #include "Stopwatch.h"
 #include "Sun2010.h"
 #include "Table.h"
-
-#include "itkCudaPartialVolumeMutualInformationImageToImageMetricv4.h"
 
 #include <algorithm>
 #include <iostream>

@@ -48,7 +48,8 @@ WriteVolume(const Volume * volume, const std::string & fileName)
   const auto writer = itk::ImageFileWriter<Volume>::New();
   writer->SetFileName(fileName);
   writer->SetInput(volume);
-  writer->UseCompressionOn();
+  // It takes longer than a registration: where the name asks for it.
+  writer->SetUseCompression(itksys::SystemTools::GetFilenameLastExtension(fileName) == ".gz");
   writer->Update();
 }
 

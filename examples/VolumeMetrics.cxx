@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#define VolumeMetrics_instantiated
 #include "VolumeMetrics.h"
 
 template class itk::ImageToImageMetricv4<example::Volume, example::Volume>;

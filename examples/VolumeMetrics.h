@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// The metrics of volumes that most programs have, compiled once for all of them.
+// The metrics of volumes that most programs have, compiled once for all of them: ITK's, and ours.
 #ifndef VolumeMetrics_h
 #define VolumeMetrics_h
 
 #include "Volume.h"
 
 #include "itkCudaMattesNMI.h"
-#include "itkMattesMutualInformationImageToImageMetricv4.h"
+#include "itkCudaMeanAbsoluteDifferencesImageToImageMetricv4.h"
+#include "itkGPUCorrelationImageToImageMetricv4.h"
+#include "itkGPUMeanSquaresImageToImageMetricv4.h"
 
-#ifndef VolumeMetrics_instantiated
 extern template class itk::ImageToImageMetricv4<example::Volume, example::Volume>;
 extern template class itk::MattesMutualInformationImageToImageMetricv4<example::Volume, example::Volume>;
 extern template class itk::CudaMattesNMI<example::Volume, example::Volume>;
-#endif
+extern template class itk::MeanSquaresImageToImageMetricv4<example::Volume, example::Volume>;
+extern template class itk::GPUMeanSquaresImageToImageMetricv4<example::Volume, example::Volume>;
+extern template class itk::CorrelationImageToImageMetricv4<example::Volume, example::Volume>;
+extern template class itk::GPUCorrelationImageToImageMetricv4<example::Volume, example::Volume>;
+extern template class itk::CudaMeanAbsoluteDifferencesImageToImageMetricv4<example::Volume, example::Volume>;
 
 #endif

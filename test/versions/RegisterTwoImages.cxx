@@ -1,11 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// Registers two small images of different contrast, rigidly, with itk::CudaMattesNMI in an unmodified
-// itk::ImageRegistrationMethodv4, and fails unless the transform that moved one of them is recovered.
+// Evaluates every metric of the module, and fails unless each has a finite value and derivative. Then registers two small images
+// of different contrast, rigidly, with itk::CudaMattesNMI in an unmodified itk::ImageRegistrationMethodv4, and fails unless the
+// transform that moved one of them is recovered.
 // RegisterTwoImages [device]: fails if it computes on another one, or if this machine has any but that one.
 #include "RegistrationSetUp.h"
 
+#include "itkCudaCorrelationRatioMetric.h"
 #include "itkCudaMattesNMI.h"
+#include "itkCudaMeanAbsoluteDifferencesImageToImageMetricv4.h"
+#include "itkCudaPartialVolumeMutualInformationImageToImageMetricv4.h"
+#include "itkGPUANTSNeighborhoodCorrelationImageToImageMetricv4.h"
+#include "itkGPUCorrelationImageToImageMetricv4.h"
+#include "itkGPUDemonsImageToImageMetricv4.h"
+#include "itkGPUJointHistogramMutualInformationImageToImageMetricv4.h"
+#include "itkGPUMeanSquaresImageToImageMetricv4.h"
 
+#include "itkAffineTransform.h"
+#include "itkDisplacementFieldTransform.h"
 #include "itkEuler3DTransform.h"
 #include "itkImageRegionIteratorWithIndex.h"
 #include "itkImageRegistrationMethodv4.h"
@@ -17,6 +28,8 @@
 #include <cmath>
 #include <cstdlib>
 #include <iostream>
+#include <iterator>
+#include <string>
 
 namespace
 {
@@ -85,6 +98,86 @@ MaximumError(const TransformType & a, const TransformType & b)
   return error;
 }
 
+/** A blob, so many voxels beside the middle of a small image. */
+template <typename TImage>
+typename TImage::Pointer
+MakeBlob(double shift)
+{
+  auto image = TImage::New();
+  image->SetRegions(Filled<typename TImage::SizeType>(16));
+  image->Allocate();
+  for (itk::ImageRegionIteratorWithIndex<TImage> it(image, image->GetBufferedRegion()); !it.IsAtEnd(); ++it)
+  {
+    double squares = 0;
+    for (unsigned int d = 0; d < TImage::ImageDimension; ++d)
+    {
+      squares += std::pow((static_cast<double>(it.GetIndex()[d]) - 7.5 - shift) / (3 + d), 2);
+    }
+    it.Set(static_cast<float>(100 * std::exp(-squares)));
+  }
+  return image;
+}
+
+/** Initialises a metric of two blobs by a transform, and evaluates it on the default device.
+ * \returns whether that gave finite numbers, of which not all are 0; if not, it is said. */
+template <typename TMetric>
+bool
+Evaluate(TMetric & metric, typename TMetric::MovingTransformType & transform)
+{
+  const auto complain = [&](const auto & what) {
+    std::cerr << metric.GetNameOfClass() << " of " << TMetric::ImageDimension << " dimensions on " << metric.GetDevice()
+              << ": " << what << '\n';
+    return false;
+  };
+  try
+  {
+    metric.SetFixedImage(MakeBlob<typename TMetric::FixedImageType>(0));
+    metric.SetMovingImage(MakeBlob<typename TMetric::MovingImageType>(1));
+    metric.SetMovingTransform(&transform);
+    metric.Initialize();
+    typename TMetric::MeasureType    value;
+    typename TMetric::DerivativeType derivative;
+    metric.GetValueAndDerivative(value, derivative);
+    const double norm = derivative.two_norm();
+    return (std::isfinite(value) && std::isfinite(norm) && norm > 0) ||
+           complain("value " + std::to_string(value) + ", norm of the derivative " + std::to_string(norm));
+  }
+  catch (const itk::ExceptionObject & e)
+  {
+    return complain(e);
+  }
+}
+
+/** Every metric of the module. */
+template <unsigned int VDimension>
+bool
+EvaluateMetrics()
+{
+  using Image = itk::Image<float, VDimension>;
+  using FieldTransform = itk::DisplacementFieldTransform<double, VDimension>;
+  const auto affine = itk::AffineTransform<double, VDimension>::New();
+  const auto field = FieldTransform::DisplacementFieldType::New();
+  field->CopyInformation(MakeBlob<Image>(0));
+  field->SetRegions(Filled<typename Image::SizeType>(16));
+  field->Allocate();
+  field->FillBuffer(Filled<typename FieldTransform::OutputVectorType>(0.5));
+  const auto byField = FieldTransform::New();
+  byField->SetDisplacementField(field);
+
+  const bool each[] = {
+    Evaluate(*itk::CudaMattesNMI<Image, Image>::New(), *affine),
+    Evaluate(*itk::CudaCorrelationRatioMetric<Image, Image>::New(), *affine),
+    Evaluate(*itk::CudaMeanAbsoluteDifferencesImageToImageMetricv4<Image, Image>::New(), *affine),
+    Evaluate(*itk::CudaPartialVolumeMutualInformationImageToImageMetricv4<Image, Image>::New(), *affine),
+    Evaluate(*itk::GPUMeanSquaresImageToImageMetricv4<Image, Image>::New(), *affine),
+    Evaluate(*itk::GPUCorrelationImageToImageMetricv4<Image, Image>::New(), *affine),
+    Evaluate(*itk::GPUANTSNeighborhoodCorrelationImageToImageMetricv4<Image, Image>::New(), *affine),
+    Evaluate(*itk::GPUDemonsImageToImageMetricv4<Image, Image>::New(), *byField),
+    Evaluate(*itk::GPUJointHistogramMutualInformationImageToImageMetricv4<Image, Image>::New(), *affine),
+  };
+  return std::all_of(std::begin(each), std::end(each), [](bool isFine) { return isFine; });
+}
+
 } // namespace
 
 int
@@ -98,6 +191,13 @@ main(int argc, char * argv[])
       std::cerr << "There are other devices than " << argv[1] << ", such as " << devices.front() << ".\n";
       return EXIT_FAILURE;
     }
+  }
+  // Both, so that it says all that fails.
+  const bool isFineIn2D = EvaluateMetrics<2>();
+  const bool isFineIn3D = EvaluateMetrics<3>();
+  if (!isFineIn2D || !isFineIn3D)
+  {
+    return EXIT_FAILURE;
   }
   // The fixed image is the phantom itself. The moving image at T(x) is the phantom at x.
   auto truth = TransformType::New();
