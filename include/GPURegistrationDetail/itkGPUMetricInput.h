@@ -148,7 +148,7 @@ public:
       // What is there was made by other scales.
       m_Scales = findScales();
       fixed.found.isSame = false;
-      moving = this->CompareImages().second;
+      moving = this->Compare(m_ResidentMoving, this->GetMovingSource(), moving.found.hash);
     }
     m_IsGradientOfOldValues = m_IsGradientOfOldValues || !moving.found.isSame;
     const bool mayLeaveRange = !moving.found.hash || moving.found.hash != m_InitialMovingHash;
@@ -269,20 +269,25 @@ private:
   std::pair<Compared, Compared>
   CompareImages() const
   {
-    Compared fixed{ MetricSources<TMetric>(m_Metric).GetFixedSource(), {} };
-    Compared moving{ this->GetMovingSource(), {} };
-    if (fixed.source.isKeyTrusted)
+    const gpureg::Source         fixed = MetricSources<TMetric>(m_Metric).GetFixedSource();
+    const gpureg::Source         moving = this->GetMovingSource();
+    std::optional<std::uint64_t> fixedHash, movingHash;
+    if (!fixed.isKeyTrusted)
     {
-      fixed.found = m_ResidentFixed.Compare(fixed.source, this->GetParallelFor());
-      moving.found = m_ResidentMoving.Compare(moving.source, this->GetParallelFor());
+      const auto hashes = gpureg::HashContents({ &fixed.memory, &moving.memory }, this->GetParallelFor());
+      fixedHash = hashes[0];
+      movingHash = hashes[1];
     }
-    else
-    {
-      const auto hashes = gpureg::HashContents({ &fixed.source.memory, &moving.source.memory }, this->GetParallelFor());
-      fixed.found = m_ResidentFixed.Compare(fixed.source, hashes[0]);
-      moving.found = m_ResidentMoving.Compare(moving.source, hashes[1]);
-    }
-    return { fixed, moving };
+    return { this->Compare(m_ResidentFixed, fixed, fixedHash), this->Compare(m_ResidentMoving, moving, movingHash) };
+  }
+
+  /** \param hash of its memory; none where keys are trusted. */
+  Compared
+  Compare(const gpureg::ResidentSource &       resident,
+          const gpureg::Source &               source,
+          const std::optional<std::uint64_t> & hash) const
+  {
+    return { source, hash ? resident.Compare(source, *hash) : resident.Compare(source, this->GetParallelFor()) };
   }
 
   /** Calls make(image); if the device has no room for it and what is made of it, gives the images up first. */

@@ -127,12 +127,13 @@ HashContent(const std::vector<MemoryRange> & memory, const ParallelFor & paralle
 ResidentSource::Comparison
 ResidentSource::Compare(const Source & source, const ParallelFor & parallelFor) const
 {
-  if (!source.key.empty() && source.key == m_Key && !source.isKeyTrusted && !source.memory.empty())
+  const bool isKeySame = !source.key.empty() && source.key == m_Key;
+  if (isKeySame && !source.isKeyTrusted && !source.memory.empty())
   {
     return this->Compare(source, HashContent(source.memory, parallelFor));
   }
   Comparison comparison;
-  comparison.isSame = !source.key.empty() && source.key == m_Key && source.isKeyTrusted;
+  comparison.isSame = isKeySame && source.isKeyTrusted;
   return comparison;
 }
 

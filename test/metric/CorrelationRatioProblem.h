@@ -8,6 +8,7 @@
 
 #include "itkCudaCorrelationRatioMetric.h"
 
+#include "itkAffineTransform.h"
 #include "itkCentralDifferenceImageFunction.h"
 #include "itkGradientRecursiveGaussianImageFilter.h"
 #include "itkLinearInterpolateImageFunction.h"
@@ -17,6 +18,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <tuple>
 #include <vector>
 
 namespace gpuregtest
@@ -49,6 +51,21 @@ struct Problem : MetricProblem<TPixel, VDimension>
   gpureg::CorrelationRatioScheme scheme = gpureg::CorrelationRatioScheme::SharedMerge;
   double                         borderDistance = 0; // mm
 };
+
+/** Of a whole head's size: chunks are as full as they may be, and their unit is the coarsest. */
+inline Problem<float, 3>
+MakeProblemOfAWholeHeadsSize(std::uint64_t seed)
+{
+  Problem<float, 3> problem(seed);
+  Grid<3>           grid;
+  grid.size = { { 150, 170, 160 } };
+  grid.spacing.Fill(1.0);
+  std::tie(problem.fixed, problem.moving) = MakeImagePair<itk::Image<float, 3>>(grid, grid, 31);
+  const auto affine = itk::AffineTransform<double, 3>::New();
+  affine->Rotate3D(itk::Vector<double, 3>(1.0), 0.05);
+  problem.transform = affine;
+  return problem;
+}
 
 /** The metric's definition. */
 template <typename TPixel, unsigned int VDimension>

@@ -146,18 +146,10 @@ TEST_P(CorrelationRatioSchemesTest, OfADisplacementField)
   });
 }
 
-/** Chunks as full as they may be, whose unit is the coarsest; and the same with weights. The definition, which takes the
- *  longest, is computed once for all devices. */
+/** And the same with weights. The definition, which takes the longest, is computed once for all devices. */
 TEST(CorrelationRatioSchemesTest, OfAWholeHeadsSize)
 {
-  Problem<float, 3> problem(31);
-  Grid<3>           grid;
-  grid.size = { { 150, 170, 160 } };
-  grid.spacing.Fill(1.0);
-  std::tie(problem.fixed, problem.moving) = MakeImagePair<itk::Image<float, 3>>(grid, grid, 31);
-  const auto affine = itk::AffineTransform<double, 3>::New();
-  affine->Rotate3D(itk::Vector<double, 3>(1.0), 0.05);
-  problem.transform = affine;
+  auto problem = MakeProblemOfAWholeHeadsSize(31);
   problem.usesGradientFilter = false;
   std::map<double, double> expected; // of each distance
   for (const double distance : { 0.0, 20.0 })

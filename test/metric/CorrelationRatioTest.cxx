@@ -198,18 +198,10 @@ TEST_P(CorrelationRatioTest, OneVoxelFarOutside)
   }
 }
 
-/** Chunks as full as they may be, whose unit is the coarsest. The definition, which takes the longest, is computed once for all
- *  devices. */
+/** The definition, which takes the longest, is computed once for all devices. */
 TEST(CorrelationRatioTest, OfAWholeHeadsSize)
 {
-  Problem<float, 3> problem(20);
-  Grid<3>           grid;
-  grid.size = { { 150, 170, 160 } };
-  grid.spacing.Fill(1.0);
-  std::tie(problem.fixed, problem.moving) = MakeImagePair<itk::Image<float, 3>>(grid, grid, 31);
-  const auto affine = itk::AffineTransform<double, 3>::New();
-  affine->Rotate3D(itk::Vector<double, 3>(1.0), 0.05);
-  problem.transform = affine;
+  const auto   problem = MakeProblemOfAWholeHeadsSize(20);
   const Answer expected = Definition<float, 3>(problem).Evaluate();
   for (const std::string & device : GetDeviceNames())
   {
