@@ -28,8 +28,7 @@ using Candidates = std::vector<TransformType::ParametersType>;
 const char * const Usage =
   R"(Usage: CandidateBenchmark [options]
 Measures the values of 8000 rotations of a head of 256 x 256 x 160 mm in voxels of 8 mm, every one of its 20480 voxels a
-sample, by each metric, in one call of GetValues() and by one GetValue() for each, on each device. The joint histogram's
-GetValues() evaluates one after the other, too: of it, the first 400 are measured, and its rows say so.
+sample, by each metric, in one call of GetValues() and by one GetValue() for each, on each device.
   --device A,B,…     such as cuda:0,host; default: all there are
   --threads N        of the host; default: ITK's
 Rows are Candidates/METRIC/together/DEVICE and Candidates/METRIC/one by one/DEVICE. Google Benchmark's options choose among
@@ -39,11 +38,12 @@ them and say how often they are repeated; the default here is --benchmark_repeti
 const char * const Footnote =
   R"(Medians over the repetitions, of all candidates; one by one, one run.
   kernels            by the device's own events, of the whole batch
-  with transfers     the engine's evaluation of it: maps up, kernels, sums down, the wait for them
+  with transfers     the engine's evaluation of it: maps up, kernels, sums or joint histograms down, the wait for them; of
+                     joint histograms, the values, too
   as called          GetValues(), or GetValue() for each
   samples/s          of the kernels
   difference         the largest from GetValue(), relative, of the first 400; ! where it is above 1e-6
-JointHistogram-400 is of 400 candidates. It has no kernels for a batch, nor has the host: these rows are as called alone.
+The host has no kernels for a batch: its rows are as called alone.
 )";
 
 void
@@ -75,16 +75,15 @@ struct Heads
 };
 
 constexpr int         Steps = 20;
-constexpr std::size_t AllCandidates = Steps * Steps * Steps;
 constexpr std::size_t FewCandidates = 400;
 
-/** About each axis 20 angles, 18 degrees from each other. \param count how many of them all. */
+/** About each axis 20 angles, 18 degrees from each other. */
 Candidates
-MakeRotations(std::size_t count)
+MakeRotations()
 {
   constexpr auto step = 2 * itk::Math::pi / Steps;
   Candidates     candidates;
-  for (std::size_t n = 0; n < count; ++n)
+  for (std::size_t n = 0; n < Steps * Steps * Steps; ++n)
   {
     TransformType::ParametersType parameters(6);
     parameters.Fill(0);
@@ -96,22 +95,14 @@ MakeRotations(std::size_t count)
   return candidates;
 }
 
-/** How GetValues() deals with candidates. */
-enum class Manner
-{
-  Batch,
-  Each
-};
-
 template <typename TMetric>
 class CandidateRows
 {
 public:
-  CandidateRows(unsigned int threads, const Heads & heads, Manner manner)
+  CandidateRows(unsigned int threads, const Heads & heads)
     : m_Threads(threads)
     , m_Heads(heads)
-    , m_Manner(manner)
-    , m_Candidates(MakeRotations(manner == Manner::Batch ? AllCandidates : FewCandidates))
+    , m_Candidates(MakeRotations())
   {}
 
   typename TMetric::Pointer
@@ -138,8 +129,8 @@ public:
       values = metric->GetValues(m_Candidates);
       withTransfers += metric->GetEvaluationStatistics().evaluateMilliseconds;
     }
-    // Else one follows the other, and the statistics are of the last.
-    if (m_Manner == Manner::Batch && device.GetName() != "host")
+    // On the host one follows the other, and the statistics are of the last.
+    if (device.GetName() != "host")
     {
       metric->SetMeasuresKernelTime(true);
       metric->GetValues(m_Candidates);
@@ -185,20 +176,14 @@ private:
 
   unsigned int     m_Threads;
   const Heads      m_Heads;
-  const Manner     m_Manner;
   const Candidates m_Candidates;
 };
 
 template <template <typename...> class TMetric>
 void
-Register(SideBySide &        table,
-         const Hardware &    hardware,
-         const Heads &       heads,
-         const std::string & name,
-         Manner              manner = Manner::Batch)
+Register(SideBySide & table, const Hardware & hardware, const Heads & heads, const std::string & name)
 {
-  const auto rows =
-    std::make_shared<const CandidateRows<TMetric<ImageType, ImageType>>>(hardware.threads, heads, manner);
+  const auto rows = std::make_shared<const CandidateRows<TMetric<ImageType, ImageType>>>(hardware.threads, heads);
   for (const itk::GPUDevice & device : hardware.devices)
   {
     table.Register("Candidates/" + name + "/together/" + device.GetName(),
@@ -223,9 +208,7 @@ Run(const example::CommandLine & line)
   Register<itk::GPUCorrelationImageToImageMetricv4>(table, hardware, heads, "Correlation");
   Register<itk::CudaMeanAbsoluteDifferencesImageToImageMetricv4>(table, hardware, heads, "MeanAbsoluteDifferences");
   Register<itk::CudaPartialVolumeMutualInformationImageToImageMetricv4>(table, hardware, heads, "PartialVolume");
-  const std::string jointHistogram = "JointHistogram-" + std::to_string(FewCandidates);
-  Register<itk::GPUJointHistogramMutualInformationImageToImageMetricv4>(
-    table, hardware, heads, jointHistogram, Manner::Each);
+  Register<itk::GPUJointHistogramMutualInformationImageToImageMetricv4>(table, hardware, heads, "JointHistogram");
   return table.Measure();
 }
 

@@ -60,9 +60,9 @@ if(GPURegistration_HAS_OPENCL)
       ${ARGN})
   endfunction()
   # One that has a histogram: its formulas (FORMULAS), how samples are counted that have a window (COUNTING), what its groups
-  # do besides (GROUPS), and the entry points.
-  function(gpuregistration_embed_histogram_kernels name metric entries)
-    cmake_parse_arguments(PARSE_ARGV 3 _embed "" "" "FORMULAS;COUNTING;GROUPS")
+  # do besides (GROUPS), and the entry points (ENTRIES).
+  function(gpuregistration_embed_histogram_kernels name metric)
+    cmake_parse_arguments(PARSE_ARGV 2 _embed "" "" "FORMULAS;COUNTING;GROUPS;ENTRIES")
     gpuregistration_embed_metric_kernels(
       ${name}
       ${_kernel_dir}/Histogram.h
@@ -72,26 +72,33 @@ if(GPURegistration_HAS_OPENCL)
       ${_kernel_dir}/HistogramKernels.h
       ${_embed_GROUPS}
       ${_opencl_dir}/SampleVolumes.cl
-      ${_opencl_dir}/${entries}.cl)
+      ${_embed_ENTRIES})
   endfunction()
+  set(_batch_groups ${_kernel_dir}/HistogramBatchKernels.h)
+  set(_batch_entries ${_opencl_dir}/HistogramKernels.cl)
+  # Of those that have a SummaryGroup().
+  set(_summary_groups ${_batch_groups} ${_kernel_dir}/HistogramSummaryKernels.h)
+  set(_summary_entries ${_batch_entries} ${_opencl_dir}/HistogramSummaryKernels.cl)
   gpuregistration_embed_histogram_kernels(
-    Mattes Mattes HistogramKernels FORMULAS ${_kernel_dir}/MattesSample.h ${_kernel_dir}/MattesPrecise.h
-    ${_kernel_dir}/EntropyTable.h COUNTING ${_kernel_dir}/WindowCount.h GROUPS ${_kernel_dir}/EntropyTableKernels.h
-    ${_kernel_dir}/HistogramBatchKernels.h)
+    Mattes Mattes FORMULAS ${_kernel_dir}/MattesSample.h ${_kernel_dir}/MattesPrecise.h ${_kernel_dir}/EntropyTable.h
+    COUNTING ${_kernel_dir}/WindowCount.h GROUPS ${_kernel_dir}/EntropyTableKernels.h ${_summary_groups}
+    ENTRIES ${_summary_entries})
   gpuregistration_embed_histogram_kernels(
-    PartialVolume PartialVolume HistogramKernels FORMULAS ${_kernel_dir}/PartialVolumeSample.h
-    ${_kernel_dir}/PartialVolumePrecise.h ${_kernel_dir}/EntropyTable.h GROUPS ${_kernel_dir}/EntropyTableKernels.h
-    ${_kernel_dir}/HistogramBatchKernels.h)
+    PartialVolume PartialVolume FORMULAS ${_kernel_dir}/PartialVolumeSample.h ${_kernel_dir}/PartialVolumePrecise.h
+    ${_kernel_dir}/EntropyTable.h GROUPS ${_kernel_dir}/EntropyTableKernels.h ${_summary_groups}
+    ENTRIES ${_summary_entries})
   gpuregistration_embed_histogram_kernels(
-    JointHistogram JointHistogram HistogramKernels FORMULAS ${_kernel_dir}/JointHistogramSample.h
-    ${_kernel_dir}/JointHistogramPrecise.h ${_kernel_dir}/JointHistogramTable.h ${_kernel_dir}/JointHistogramKernels.h)
+    JointHistogram JointHistogram FORMULAS ${_kernel_dir}/JointHistogramSample.h ${_kernel_dir}/JointHistogramPrecise.h
+    ${_kernel_dir}/JointHistogramTable.h ${_kernel_dir}/JointHistogramKernels.h GROUPS ${_batch_groups}
+    ENTRIES ${_batch_entries})
   gpuregistration_embed_histogram_kernels(
-    CorrelationRatio CorrelationRatio HistogramKernels FORMULAS ${_kernel_dir}/BorderWeight.h
-    ${_kernel_dir}/CorrelationRatio.h ${_kernel_dir}/CorrelationRatioKernels.h COUNTING ${_kernel_dir}/WindowCount.h
-    GROUPS ${_kernel_dir}/HistogramBatchKernels.h)
+    CorrelationRatio CorrelationRatio FORMULAS ${_kernel_dir}/BorderWeight.h ${_kernel_dir}/CorrelationRatio.h
+    ${_kernel_dir}/CorrelationRatioKernels.h COUNTING ${_kernel_dir}/WindowCount.h GROUPS ${_summary_groups}
+    ENTRIES ${_summary_entries})
   gpuregistration_embed_histogram_kernels(
-    CorrelationRatioSchemes CorrelationRatio CorrelationRatioSchemes FORMULAS ${_kernel_dir}/BorderWeight.h
-    ${_kernel_dir}/CorrelationRatio.h COUNTING ${_kernel_dir}/WindowCount.h GROUPS ${_kernel_dir}/CorrelationRatioSchemes.h)
+    CorrelationRatioSchemes CorrelationRatio FORMULAS ${_kernel_dir}/BorderWeight.h ${_kernel_dir}/CorrelationRatio.h
+    COUNTING ${_kernel_dir}/WindowCount.h GROUPS ${_kernel_dir}/CorrelationRatioSchemes.h
+    ENTRIES ${_opencl_dir}/CorrelationRatioSchemes.cl)
   gpuregistration_embed_metric_kernels(
     Pair ${_kernel_dir}/ValuePairs.h ${_kernel_dir}/ValuePairKernels.h ${_opencl_dir}/PairMetric.cl
     ${_opencl_dir}/SampleVolumes.cl ${_opencl_dir}/PairKernels.cl)

@@ -12,6 +12,7 @@
 #include "WindowCount.h"
 #include "HistogramKernels.h"
 #include "HistogramBatchKernels.h"
+#include "HistogramSummaryKernels.h"
 
 #include <algorithm>
 
@@ -118,8 +119,8 @@ __launch_bounds__(Lanes, ForceBlocks) ForceKernel(const __grid_constant__ TArgum
              forces);
 }
 
-/** \tparam VHasBatches whether the metric has a SummaryGroup(). */
-template <typename TArguments, bool VHasBatches = true>
+/** \tparam VHasSummaries whether the metric has a SummaryGroup(). */
+template <typename TArguments, bool VHasSummaries = true>
 class CudaHistogramPasses : public HistogramPasses<TArguments>
 {
 public:
@@ -132,7 +133,7 @@ public:
               queue.GetDeviceName());
     WithEachVariant<TArguments>([this](auto constant) {
       AllowLocalMemory(HistogramKernel<constant.value, TArguments>);
-      if constexpr (VHasBatches && CanBeBatched(constant.value))
+      if constexpr (CanBeBatched(constant.value))
       {
         AllowLocalMemory(BatchHistogramKernel<constant.value, TArguments>);
       }
@@ -210,38 +211,47 @@ public:
   bool
   HasBatches() const override
   {
-    return VHasBatches;
+    return true;
   }
 
   void
-  Summarize(const TArguments & a, BatchRange range, const HistogramArrays & arrays, const BatchArrays & batch) override
+  SumBatch(const TArguments &      a,
+           BatchRange              range,
+           const HistogramArrays & arrays,
+           const Memory &          maps,
+           Memory &                histograms) override
   {
-    if constexpr (VHasBatches)
+    const int variant = a.histogram.samples.variant;
+    WithVariant<TArguments>(variant, [&](auto constant) {
+      if constexpr (CanBeBatched(constant.value))
+      {
+        m_Queue.Launch("counting the histograms of a batch",
+                       BatchHistogramKernel<constant.value, TArguments>,
+                       GetGroups(a, range.count * ChunkCount(&a.histogram.samples)),
+                       Lanes,
+                       GetBandBytes(a.histogram) * a.histogram.histogramCopies,
+                       a,
+                       GetVolumes(*arrays.samples),
+                       AddressIn<SampleMaps>(maps),
+                       range.first,
+                       AddressOf<u32>(arrays.chunkHistograms));
+      }
+    });
+    m_Queue.Launch("summing the histograms of a batch",
+                   CountsHalves(variant) ? BatchSumKernel<true, TArguments> : BatchSumKernel<false, TArguments>,
+                   dim3(static_cast<unsigned int>(range.count * CountSumGroups(&a.histogram))),
+                   BatchLanes,
+                   BatchLanes * sizeof(u64),
+                   a,
+                   AddressOf<u32>(arrays.chunkHistograms),
+                   AddressIn<u64>(histograms));
+  }
+
+  void
+  Summarize(const TArguments & a, BatchRange range, const Memory & histograms, Memory & summaries) override
+  {
+    if constexpr (VHasSummaries)
     {
-      const int variant = a.histogram.samples.variant;
-      WithVariant<TArguments>(variant, [&](auto constant) {
-        if constexpr (CanBeBatched(constant.value))
-        {
-          m_Queue.Launch("counting the histograms of a batch",
-                         BatchHistogramKernel<constant.value, TArguments>,
-                         GetGroups(a, range.count * ChunkCount(&a.histogram.samples)),
-                         Lanes,
-                         GetBandBytes(a.histogram) * a.histogram.histogramCopies,
-                         a,
-                         GetVolumes(*arrays.samples),
-                         AddressOf<SampleMaps>(batch.maps),
-                         range.first,
-                         AddressOf<u32>(arrays.chunkHistograms));
-        }
-      });
-      m_Queue.Launch("summing the histograms of a batch",
-                     CountsHalves(variant) ? BatchSumKernel<true, TArguments> : BatchSumKernel<false, TArguments>,
-                     dim3(static_cast<unsigned int>(range.count * CountSumGroups(&a.histogram))),
-                     BatchLanes,
-                     BatchLanes * sizeof(u64),
-                     a,
-                     AddressOf<u32>(arrays.chunkHistograms),
-                     AddressOf<u64>(batch.histograms));
       m_Queue.Launch("summing a batch up",
                      BatchSummaryKernel<TArguments>,
                      dim3(static_cast<unsigned int>(range.count)),
@@ -249,8 +259,8 @@ public:
                      BatchLanes * sizeof(u64),
                      a,
                      range.first,
-                     AddressOf<u64>(batch.histograms),
-                     AddressOf<i64>(batch.summaries));
+                     AddressIn<u64>(histograms),
+                     AddressIn<i64>(summaries));
     }
   }
 

@@ -7,6 +7,7 @@
 #include "itkGPUDevice.h"
 
 #include "gpureg/JointHistogramMetric.h"
+#include "gpureg/SmoothedDensity.h"
 
 #include "itkJointHistogramMutualInformationImageToImageMetricv4.h"
 
@@ -96,7 +97,8 @@ public:
                 "GPUJointHistogramMutualInformationImageToImageMetricv4: fixed, moving and virtual image have the same "
                 "dimension");
 
-  /** See CudaMattesNMI. GetValues() evaluates one after the other. */
+  /** See CudaMattesNMI. A device counts the histograms of GetValues() together, and the host finds the values from them: they
+   * are GetValue()'s to the bit. */
   itkGPUMetricMembersMacro(m_Use, m_Face);
 
   void
@@ -147,6 +149,8 @@ private:
   FindTies() const;
   std::vector<double>
   MakeSmoothing() const;
+  gpureg::JointHistogramOptions
+  MakeOptions() const;
   void
   UpdateEngine(bool isInitializing) const;
   void
@@ -158,8 +162,12 @@ private:
   InitializeParent() const;
   void
   EvaluateThroughITK() const;
+  gpureg::SmoothedDensity
+  MakeDensity(const gpureg::JointHistogramResult & result, const gpureg::JointHistogramOptions & options) const;
+  static MeasureType
+  FindValue(const gpureg::SmoothedDensity & density);
   void
-  StoreValue(const gpureg::JointHistogramResult & result, const std::vector<double> & smoothing) const;
+  StoreValue(const gpureg::SmoothedDensity & density) const;
 
   GPURegistrationDetail::DeviceUse                                              m_Use;
   mutable GPURegistrationDetail::MetricFace<Self, gpureg::JointHistogramMetric> m_Face{

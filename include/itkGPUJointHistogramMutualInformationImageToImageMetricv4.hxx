@@ -6,8 +6,6 @@
 
 #include "GPURegistrationDetail/itkGPUJointHistogramMarginals.h"
 
-#include "gpureg/SmoothedDensity.h"
-
 #include "itkGaussianOperator.h"
 
 #include <cmath>
@@ -189,6 +187,17 @@ itkGPUJointHistogramClass::MakeSmoothing() const
 }
 
 itkGPUMetricTemplate
+gpureg::JointHistogramOptions
+itkGPUJointHistogramClass::MakeOptions() const
+{
+  gpureg::JointHistogramOptions options;
+  options.smoothing = this->MakeSmoothing();
+  options.usesMarginalOfFixed = GPURegistrationDetail::SwapsMarginals<Superclass>();
+  options.tiesGoDown = this->FindTies();
+  return options;
+}
+
+itkGPUMetricTemplate
 void
 itkGPUJointHistogramClass::UpdateEngine(bool isInitializing) const
 {
@@ -259,13 +268,10 @@ void
 itkGPUJointHistogramClass::EvaluateOnDevice(GPURegistrationDetail::MetricRoute route) const
 {
   this->UpdateEngine(false);
-  gpureg::JointHistogramOptions options;
-  options.smoothing = this->MakeSmoothing();
-  options.usesMarginalOfFixed = GPURegistrationDetail::SwapsMarginals<Superclass>();
-  options.tiesGoDown = this->FindTies();
-  const gpureg::Forces               forces = m_Face.ChooseForces(route);
-  const gpureg::SampleMapping        mapping = GPURegistrationDetail::MetricMapping<Self>(*this).MakeMapping(route);
-  const gpureg::JointHistogramResult result =
+  const gpureg::JointHistogramOptions options = this->MakeOptions();
+  const gpureg::Forces                forces = m_Face.ChooseForces(route);
+  const gpureg::SampleMapping         mapping = GPURegistrationDetail::MetricMapping<Self>(*this).MakeMapping(route);
+  const gpureg::JointHistogramResult  result =
     m_Face.GetEngine().Evaluate(mapping, forces, options, m_Face.GetParallelFor());
   // ITK's own threaders write to these through a const_cast: an evaluation is const, its results are not.
   auto * const self = const_cast<Self *>(this);
@@ -275,22 +281,35 @@ itkGPUJointHistogramClass::EvaluateOnDevice(GPURegistrationDetail::MetricRoute r
   {
     return;
   }
-  this->StoreValue(result, options.smoothing);
+  this->StoreValue(this->MakeDensity(result, options));
   const double samples = this->HasLocalSupport() ? 1.0 : static_cast<double>(result.countOfForces);
   m_Face.StoreDerivative(forces, result, mapping, samples * result.divisor / m_Face.GetScales().unit);
+}
+
+itkGPUMetricTemplate
+gpureg::SmoothedDensity
+itkGPUJointHistogramClass::MakeDensity(const gpureg::JointHistogramResult &  result,
+                                       const gpureg::JointHistogramOptions & options) const
+{
+  return gpureg::SmoothedDensity(result.histogram, m_InitializedBins, options.smoothing);
+}
+
+itkGPUMetricTemplate
+typename itkGPUJointHistogramClass::MeasureType
+itkGPUJointHistogramClass::FindValue(const gpureg::SmoothedDensity & density)
+{
+  return static_cast<MeasureType>(
+    -density.GetMutualInformation(GPURegistrationDetail::SwapsMarginals<Superclass>(),
+                                  NumericTraits<TInternalComputationValueType>::epsilon()));
 }
 
 /** Leaves value and joint density where ITK's metric leaves them. */
 itkGPUMetricTemplate
 void
-itkGPUJointHistogramClass::StoreValue(const gpureg::JointHistogramResult & result,
-                                      const std::vector<double> &          smoothing) const
+itkGPUJointHistogramClass::StoreValue(const gpureg::SmoothedDensity & density) const
 {
-  auto * const                  self = const_cast<Self *>(this);
-  const gpureg::SmoothedDensity density(result.histogram, m_InitializedBins, smoothing);
-  self->m_Value = static_cast<typename Superclass::MeasureType>(
-    -density.GetMutualInformation(GPURegistrationDetail::SwapsMarginals<Superclass>(),
-                                  NumericTraits<TInternalComputationValueType>::epsilon()));
+  auto * const self = const_cast<Self *>(this);
+  self->m_Value = FindValue(density);
   auto & joint = *self->GetModifiableJointPDF();
   for (SizeValueType cell = 0; cell < density.GetJoint().size(); ++cell)
   {
@@ -325,7 +344,18 @@ itkGPUJointHistogramClass::EvaluateThroughITK() const
 
 itkGPUMetricGetValuesMacro(itkGPUJointHistogramClass)
 {
-  return m_Face.EvaluateEach(candidates);
+  m_Face.CheckBins(this->GetNumberOfHistogramBins(), m_InitializedBins);
+  return m_Face.EvaluateCandidates(candidates, [this](const gpureg::CandidateMaps & maps) {
+    this->UpdateEngine(false);
+    const gpureg::JointHistogramOptions options = this->MakeOptions();
+    std::vector<MeasureType>            values(static_cast<std::size_t>(maps.count));
+    m_Face.GetEngine().EvaluateBatch(
+      maps, options, m_Face.GetParallelFor(), [&](std::int64_t candidate, const gpureg::JointHistogramResult & result) {
+        values[candidate] = result.count > 0 ? FindValue(this->MakeDensity(result, options))
+                                             : GPURegistrationDetail::MetricCandidates<Self>::GetWorst();
+      });
+    return values;
+  });
 }
 
 itkGPUMetricTemplate

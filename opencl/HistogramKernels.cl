@@ -85,15 +85,4 @@ BatchSums(const MetricArguments arguments,
   BatchSumGroup(GPUREG_VARIANT, &arguments, chunkHistograms, shareSums, histograms);
 }
 
-__kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
-BatchSummaries(const MetricArguments arguments,
-               int                   firstCandidate,
-               __global const u64 *  histograms,
-               __local u64 *         scratch,
-               __global i64 *        summaries)
-{
-  const int variant = arguments.histogram.samples.variant;
-  BatchSummaryGroup(GPUREG_VARIANT, &arguments, firstCandidate, histograms, scratch, summaries);
-}
-
 #endif

@@ -9,18 +9,12 @@ namespace gpureg
 
 namespace
 {
-class OpenCLJointHistogramPasses : public OpenCLHistogramPasses<JointHistogramArguments>
+class OpenCLJointHistogramPasses : public OpenCLHistogramPasses<JointHistogramArguments, false>
 {
 public:
   explicit OpenCLJointHistogramPasses(OpenCLQueue & queue)
     : OpenCLHistogramPasses(queue, OpenCLJointHistogramSource)
   {}
-
-  bool
-  HasBatches() const override
-  {
-    return false;
-  }
 
   void
   Table(const JointHistogramArguments & a, const HistogramArrays & arrays) override

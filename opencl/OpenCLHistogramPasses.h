@@ -32,13 +32,15 @@ struct HistogramKernelSet
   cl::Kernel forces;
 };
 
-/** The same of batches. */
+/** The same of batches.
+ *  \tparam VHasSummaries whether the metric has a SummaryGroup(). */
+template <bool VHasSummaries>
 struct BatchKernelSet
 {
   explicit BatchKernelSet(const cl::Program & program)
     : histograms(program, "BatchHistograms")
     , sums(program, "BatchSums")
-    , summaries(program, "BatchSummaries")
+    , summaries(VHasSummaries ? cl::Kernel(program, "BatchSummaries") : cl::Kernel())
   {}
 
   cl::Kernel histograms;
@@ -46,7 +48,8 @@ struct BatchKernelSet
   cl::Kernel summaries;
 };
 
-template <typename TArguments>
+/** \tparam VHasSummaries whether the metric has a SummaryGroup(). */
+template <typename TArguments, bool VHasSummaries = true>
 class OpenCLHistogramPasses : public HistogramPasses<TArguments>
 {
 public:
@@ -134,15 +137,19 @@ public:
   }
 
   void
-  Summarize(const TArguments & a, BatchRange range, const HistogramArrays & arrays, const BatchArrays & batch) override
+  SumBatch(const TArguments &      a,
+           BatchRange              range,
+           const HistogramArrays & arrays,
+           const Memory &          maps,
+           Memory &                histograms) override
   {
     CheckRows(a);
     m_BatchKernels.Prepare(a.histogram.samples.variant);
-    BatchKernelSet & kernels = m_BatchKernels.Get();
     CheckOpenCL(m_Queue.GetDeviceName(), [&] {
+      auto & kernels = m_BatchKernels.Get();
       SetSampleKernelArguments(kernels.histograms,
                                a,
-                               BufferOf(*batch.maps),
+                               BufferOf(maps),
                                *arrays.samples,
                                cl_int{ range.first },
                                cl::Local(GetBandBytes(a.histogram) * a.histogram.histogramCopies),
@@ -154,15 +161,23 @@ public:
                          a,
                          BufferOf(*arrays.chunkHistograms),
                          cl::Local(GetLaneCount() * sizeof(u64)),
-                         BufferOf(*batch.histograms));
+                         BufferOf(histograms));
       m_Queue.Launch(kernels.sums, std::int64_t{ range.count } * CountSumGroups(&a.histogram), 1);
-      SetKernelArguments(kernels.summaries,
+    });
+  }
+
+  void
+  Summarize(const TArguments & a, BatchRange range, const Memory & histograms, Memory & summaries) override
+  {
+    CheckOpenCL(m_Queue.GetDeviceName(), [&] {
+      cl::Kernel & kernel = m_BatchKernels.Get().summaries;
+      SetKernelArguments(kernel,
                          a,
                          cl_int{ range.first },
-                         BufferOf(*batch.histograms),
+                         BufferOf(histograms),
                          cl::Local(GetLaneCount() * sizeof(u64)),
-                         BufferOf(*batch.summaries));
-      m_Queue.Launch(kernels.summaries, range.count, 1);
+                         BufferOf(summaries));
+      m_Queue.Launch(kernel, range.count, 1);
     });
   }
 
@@ -191,9 +206,9 @@ private:
   virtual void
   CheckRows(const TArguments & a) const = 0;
 
-  OpenCLQueue &                                       m_Queue;
-  OpenCLSampleKernels<HistogramKernelSet, TArguments> m_Kernels;
-  OpenCLSampleKernels<BatchKernelSet, TArguments>     m_BatchKernels;
+  OpenCLQueue &                                                  m_Queue;
+  OpenCLSampleKernels<HistogramKernelSet, TArguments>            m_Kernels;
+  OpenCLSampleKernels<BatchKernelSet<VHasSummaries>, TArguments> m_BatchKernels;
 };
 
 } // namespace gpureg

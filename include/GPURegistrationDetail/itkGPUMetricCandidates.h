@@ -139,6 +139,8 @@ private:
   MeasureType
   EvaluateOne() const
   {
+    // The evaluation counts them. Were it still 0 of the candidate before, any exception would be taken for a lack of overlap.
+    const_cast<TMetric &>(m_Metric).m_NumberOfValidPoints = 1;
     try
     {
       return m_Metric.GetValue();

@@ -5,11 +5,17 @@
 #include "gpureg/Metric.h"
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
 namespace gpureg
 {
+
+namespace kernels
+{
+struct JointHistogramArguments;
+}
 
 /** What a joint histogram's evaluation depends on besides the images. */
 struct JointHistogramOptions
@@ -61,8 +67,23 @@ public:
            const JointHistogramOptions & options,
            const ParallelFor &           parallelFor);
 
+  /** Takes what an evaluation of a candidate gives, but for forces; called for each, from several threads at once. */
+  using CandidateTaker = std::function<void(std::int64_t candidate, const JointHistogramResult & result)>;
+
+  /** Counts many candidates together, where the device does; hands some out while it counts others. */
+  void
+  EvaluateBatch(const CandidateMaps &         candidates,
+                const JointHistogramOptions & options,
+                const ParallelFor &           parallelFor,
+                const CandidateTaker &        take);
+
 private:
   class Implementation;
+  void
+  SetArguments(const JointHistogramOptions & options, kernels::JointHistogramArguments & arguments) const;
+  JointHistogramResult
+  ReadCounts(const std::uint64_t * counts) const;
+
   int                             m_Bins;
   std::unique_ptr<Implementation> m_Implementation;
 };

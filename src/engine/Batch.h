@@ -8,6 +8,7 @@
 #include "MetricCore.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -22,8 +23,8 @@ struct BatchArrays
 {
   /** kernels::SampleMaps, one a candidate. */
   MemoryPointer maps;
-  /** u64 [candidates at once][rows][columns]. */
-  MemoryPointer histograms;
+  /** u64 [candidates at once][rows][columns]. Two where they come down: one is copied while the other is made. */
+  std::array<MemoryPointer, 2> histograms;
   /** i64 [candidates][kernels::SummaryCount]. */
   MemoryPointer summaries;
 };

@@ -87,8 +87,9 @@ public:
   {
     m_Arrays.samples = &core.samples.GetArrays();
     core.readsQuads = m_Passes->GetGrain().readsQuads;
-    core.ownArrays = { &m_Arrays.chunkHistograms, &m_Arrays.sums,    &m_Arrays.table, &m_Arrays.forces, &m_Batch.maps,
-                       &m_Batch.histograms,       &m_Batch.summaries };
+    core.ownArrays = { &m_Arrays.chunkHistograms, &m_Arrays.sums,    &m_Arrays.table,
+                       &m_Arrays.forces,          &m_Batch.maps,     &m_Batch.histograms[0],
+                       &m_Batch.histograms[1],    &m_Batch.summaries };
   }
 
   virtual ~HistogramEvaluation() = default;
@@ -142,17 +143,16 @@ public:
     const int   count = CountCandidates(candidates);
     const auto  portion = GetPortion(m_Core, count);
     std::size_t atOnce = 0;
-    const auto  send = [&](const BatchRange & range) {
-      SendMaps(m_Core, candidates, range, m_Arguments.histogram.samples, needs.scaledRange, m_Batch);
-    };
+    const auto  send = [&](const BatchRange & range) { this->SendMapsOf(candidates, range, needs); };
     return m_Core.Evaluate(
       parallelFor,
       [&] {
-        const SampleGrain grain = MakeBatchGrain(this->GetGrain(), static_cast<std::size_t>(count));
-        this->SetProblem(PrepareBatch(m_Core, candidates, grain, GetSampleNeeds(needs), m_Batch), needs, setArguments);
-        atOnce = this->ReserveBatch(static_cast<std::size_t>(count));
+        atOnce = this->PrepareHistograms(candidates, needs, setArguments, static_cast<std::size_t>(count), 1);
         if (atOnce > 0)
         {
+          Reserve(*m_Core.queue,
+                  m_Batch.summaries,
+                  static_cast<std::size_t>(count) * kernels::SummaryCount * sizeof(std::int64_t));
           send({ 0, static_cast<int>(portion) });
         }
       },
@@ -161,12 +161,41 @@ public:
         {
           EnqueuePortions(*m_Core.queue, count, portion, send, [&](const BatchRange & portion) {
             ForEachRange(portion, atOnce, [this](const BatchRange & range) {
-              m_Passes->Summarize(m_Arguments, range, m_Arrays, m_Batch);
+              m_Passes->SumBatch(m_Arguments, range, m_Arrays, *m_Batch.maps, *m_Batch.histograms[0]);
+              m_Passes->Summarize(m_Arguments, range, *m_Batch.histograms[0], *m_Batch.summaries);
             });
           });
         }
       },
       [&] { return atOnce > 0 ? this->BringSummaries(static_cast<std::size_t>(count)) : std::nullopt; });
+  }
+
+  /** Counts candidates together, by the scheme of all metrics, and calls take(candidate, histogram) for each, u64
+   *  [rows][columns] in units of 1/countUnit; from several threads at once, while the device counts those behind.
+   *  \return false, and nothing is taken, where the device does not, or their histograms take too much memory.
+   *  \throws UnsupportedError if there are more than 32 bits count. */
+  template <typename TSetArguments, typename TTake>
+  bool
+  TakeHistograms(const CandidateMaps &  candidates,
+                 const HistogramNeeds & needs,
+                 const ParallelFor &    parallelFor,
+                 const TSetArguments &  setArguments,
+                 const TTake &          take)
+  {
+    if (candidates.count < 1 || !m_Passes->HasBatches())
+    {
+      return false;
+    }
+    const auto portion = GetPortion(m_Core, CountCandidates(candidates));
+    return m_Core.Run(parallelFor, [&] {
+      const std::size_t atOnce =
+        this->PrepareHistograms(candidates, needs, setArguments, portion, m_Batch.histograms.size());
+      if (atOnce > 0)
+      {
+        this->DrainHistograms(candidates, needs, static_cast<std::int64_t>(atOnce), take);
+      }
+      return atOnce > 0;
+    });
   }
 
 protected:
@@ -279,23 +308,69 @@ private:
     this->SetBands();
   }
 
-  /** Makes room for as many of so many candidates as can be dealt with at once, and returns how many they are. */
+  /** Finds out what the candidates have in common, and makes room for the histograms of as many of them as can be dealt with
+   *  at once, in so many buffers.
+   *  \return how many they are, at most `most`; 0 where one takes too much memory. */
+  template <typename TSetArguments>
   std::size_t
-  ReserveBatch(std::size_t candidates)
+  PrepareHistograms(const CandidateMaps &  candidates,
+                    const HistogramNeeds & needs,
+                    const TSetArguments &  setArguments,
+                    std::size_t            most,
+                    std::size_t            buffers)
   {
+    const SampleGrain grain = MakeBatchGrain(this->GetGrain(), static_cast<std::size_t>(candidates.count));
+    this->SetProblem(PrepareBatch(m_Core, candidates, grain, GetSampleNeeds(needs), m_Batch), needs, setArguments);
     const kernels::HistogramArguments & a = m_Arguments.histogram;
-    Queue &                             queue = *m_Core.queue;
     const std::size_t chunkBytes = static_cast<std::size_t>(kernels::ChunkCount(&a.samples)) * CountCells(a) *
                                    static_cast<std::size_t>(kernels::CellBytes(a.samples.variant));
     const std::size_t sumBytes = CountCells(a) * sizeof(kernels::u64);
-    const std::size_t atOnce = std::min(candidates, MostBatchBytes / (chunkBytes + sumBytes));
+    const std::size_t atOnce = std::min(most, MostBatchBytes / (chunkBytes + buffers * sumBytes));
     if (atOnce > 0)
     {
-      Reserve(queue, m_Arrays.chunkHistograms, atOnce * chunkBytes);
-      Reserve(queue, m_Batch.histograms, atOnce * sumBytes);
-      Reserve(queue, m_Batch.summaries, candidates * kernels::SummaryCount * sizeof(std::int64_t));
+      Reserve(*m_Core.queue, m_Arrays.chunkHistograms, atOnce * chunkBytes);
+      std::for_each_n(m_Batch.histograms.begin(), buffers, [&](MemoryPointer & histograms) {
+        Reserve(*m_Core.queue, histograms, atOnce * sumBytes);
+      });
     }
     return atOnce;
+  }
+
+  void
+  SendMapsOf(const CandidateMaps & candidates, const BatchRange & range, const HistogramNeeds & needs)
+  {
+    SendMaps(m_Core, candidates, range, m_Arguments.histogram.samples, needs.scaledRange, m_Batch);
+  }
+
+  /** Makes the histograms of so many candidates at a time, and hands them out. */
+  template <typename TTake>
+  void
+  DrainHistograms(const CandidateMaps &  candidates,
+                  const HistogramNeeds & needs,
+                  std::int64_t           atOnce,
+                  const TTake &          take)
+  {
+    Queue &           queue = *m_Core.queue;
+    const std::size_t cells = CountCells(m_Arguments.histogram);
+    ArrayInPieces     histograms;
+    histograms.elementSize = cells * sizeof(kernels::u64);
+    histograms.count = candidates.count;
+    histograms.pieceCount = atOnce;
+    histograms.bufferCount = m_Batch.histograms.size();
+    histograms.make = [&](std::int64_t first, std::int64_t count, Memory & out) {
+      const BatchRange range{ static_cast<int>(first), static_cast<int>(count) };
+      this->SendMapsOf(candidates, range, needs);
+      Enqueue(queue, m_Core.isTimed, [&] { m_Passes->SumBatch(m_Arguments, range, m_Arrays, *m_Batch.maps, out); });
+    };
+    histograms.take = [&](std::int64_t first, std::int64_t count, const void * in) {
+      const auto * histogram = static_cast<const kernels::u64 *>(in);
+      for (std::int64_t n = 0; n < count; ++n, histogram += cells)
+      {
+        take(first + n, histogram);
+      }
+    };
+    DrainPieces(queue, m_Batch.histograms, histograms);
+    queue.GiveStagingBack();
   }
 
   std::optional<HistogramSummaries>

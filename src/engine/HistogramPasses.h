@@ -84,17 +84,24 @@ public:
   virtual void
   Table(const TArguments & a, const HistogramArrays & arrays) = 0;
 
-  /** Whether there is Summarize. */
+  /** Whether there is SumBatch, and, of a metric that has a SummaryGroup(), Summarize. */
   virtual bool
   HasBatches() const
   {
     return false;
   }
 
-  /** Sums some of a batch's candidates up: their chunks' histograms, batch.histograms, and batch.summaries.
-   *  \param a what they have in common. */
+  /** Pass 1 of some of a batch's candidates: histograms[candidate - range.first], each the sum over its chunks.
+   *  \param a what they have in common.
+   *  \param maps those of all candidates. */
   virtual void
-  Summarize(const TArguments &, BatchRange, const HistogramArrays &, const BatchArrays &)
+  SumBatch(
+    const TArguments &, BatchRange, const HistogramArrays &, const Memory & /* maps */, Memory & /* histograms */)
+  {}
+
+  /** Sums their histograms up: summaries[candidate]. */
+  virtual void
+  Summarize(const TArguments &, BatchRange, const Memory & /* histograms */, Memory & /* summaries */)
   {}
 
   /** Pass 2 over every chunk: partials behind the sums, or forces. */

@@ -19,6 +19,19 @@ constexpr int MostSamplesOfChunk = 1 << 20;
 
 static_assert(JointHistogramMetric::MostBins == kernels::MostJointHistogramBins, "the ties are as many");
 
+/** What the moving image's range is scaled to. */
+double
+GetRangeEnd(int bins)
+{
+  return bins - kernels::JointHistogramExtraBins;
+}
+
+HistogramNeeds
+GetNeeds(int bins)
+{
+  return { MostSamplesOfChunk, GetRangeEnd(bins) };
+}
+
 /** The weights as integers that sum to 1: the centre's takes what rounding leaves. */
 void
 SetSmoothing(kernels::JointHistogramArguments & a, const std::vector<double> & weights)
@@ -65,44 +78,76 @@ JointHistogramMetric::~JointHistogramMetric()
   FreeUnlessForked(m_Implementation);
 }
 
+void
+JointHistogramMetric::SetArguments(const JointHistogramOptions & options, kernels::JointHistogramArguments & a) const
+{
+  const MovingImage & moving = GetCore().samples.GetMoving();
+  const double        rangeEnd = GetRangeEnd(m_Bins);
+  a.histogram.rows = m_Bins;
+  a.histogram.columns = m_Bins + 1;
+  a.histogram.tableColumns = kernels::JointTableBlocks * m_Bins;
+  a.rangeEnd = static_cast<float>(rangeEnd);
+  a.acceptBegin = static_cast<float>(-moving.slackBelow);
+  a.acceptEnd = static_cast<float>(rangeEnd + moving.slackAbove);
+  a.marginalOfFixed = options.usesMarginalOfFixed;
+  SetSmoothing(a, options.smoothing);
+  SetTies(a, options.tiesGoDown);
+}
+
+/** Of a histogram as it comes from a device: behind a row's bins stands how many of its samples have a force. */
+JointHistogramResult
+JointHistogramMetric::ReadCounts(const std::uint64_t * counts) const
+{
+  JointHistogramResult result;
+  std::uint64_t        inRange = 0;
+  const auto           bins = static_cast<std::size_t>(m_Bins);
+  result.histogram.reserve(bins * bins);
+  for (std::size_t row = 0; row < bins; ++row, counts += bins + 1)
+  {
+    result.histogram.insert(result.histogram.end(), counts, counts + bins);
+    result.count = std::accumulate(counts, counts + bins, result.count);
+    inRange += counts[bins];
+  }
+  result.countOfForces = GetCore().samples.GetMoving().checksRange ? inRange : result.count;
+  const int bits =
+    GetPrecision() == Precision::Double ? kernels::FindCountBits(static_cast<kernels::u64>(result.count)) : 0;
+  result.divisor = std::ldexp(static_cast<double>(result.count), bits) / GetRangeEnd(m_Bins);
+  return result;
+}
+
 JointHistogramResult
 JointHistogramMetric::Evaluate(const SampleMapping &         mapping,
                                Forces                        forces,
                                const JointHistogramOptions & options,
                                const ParallelFor &           parallelFor)
 {
-  const MovingImage & moving = GetCore().samples.GetMoving();
-  const double        rangeEnd = m_Bins - kernels::JointHistogramExtraBins;
-  HistogramResult     sums = m_Implementation->Evaluate(
-    mapping, forces, { MostSamplesOfChunk, rangeEnd }, parallelFor, [&](kernels::JointHistogramArguments & a) {
-      a.histogram.rows = m_Bins;
-      a.histogram.columns = m_Bins + 1;
-      a.histogram.tableColumns = kernels::JointTableBlocks * m_Bins;
-      a.rangeEnd = static_cast<float>(rangeEnd);
-      a.acceptBegin = static_cast<float>(-moving.slackBelow);
-      a.acceptEnd = static_cast<float>(rangeEnd + moving.slackAbove);
-      a.marginalOfFixed = options.usesMarginalOfFixed;
-      SetSmoothing(a, options.smoothing);
-      SetTies(a, options.tiesGoDown);
-    });
-  JointHistogramResult result;
+  const HistogramResult sums =
+    m_Implementation->Evaluate(mapping,
+                               forces,
+                               GetNeeds(m_Bins),
+                               parallelFor,
+                               [&](kernels::JointHistogramArguments & a) { this->SetArguments(options, a); });
+  JointHistogramResult result = this->ReadCounts(sums.histogram.data());
   static_cast<ForceResult &>(result) = sums;
-  std::uint64_t inRange = 0;
-  const auto    bins = static_cast<std::size_t>(m_Bins);
-  result.histogram.reserve(bins * bins);
-  for (std::size_t row = 0; row < bins; ++row)
-  {
-    const auto begin = sums.histogram.begin() + static_cast<std::ptrdiff_t>(row * (bins + 1));
-    const auto end = begin + static_cast<std::ptrdiff_t>(bins);
-    result.histogram.insert(result.histogram.end(), begin, end);
-    result.count = std::accumulate(begin, end, result.count);
-    inRange += *end;
-  }
-  result.countOfForces = moving.checksRange ? inRange : result.count;
-  const int bits =
-    GetPrecision() == Precision::Double ? kernels::FindCountBits(static_cast<kernels::u64>(result.count)) : 0;
-  result.divisor = std::ldexp(static_cast<double>(result.count), bits) / rangeEnd;
   return result;
+}
+
+void
+JointHistogramMetric::EvaluateBatch(const CandidateMaps &         candidates,
+                                    const JointHistogramOptions & options,
+                                    const ParallelFor &           parallelFor,
+                                    const CandidateTaker &        take)
+{
+  const bool areTaken = m_Implementation->TakeHistograms(
+    candidates,
+    GetNeeds(m_Bins),
+    parallelFor,
+    [&](kernels::JointHistogramArguments & a) { this->SetArguments(options, a); },
+    [&](std::int64_t candidate, const std::uint64_t * counts) { take(candidate, this->ReadCounts(counts)); });
+  for (std::int64_t n = 0; !areTaken && n < candidates.count; ++n)
+  {
+    take(n, this->Evaluate(MakeMapping(candidates, n), Forces::None, options, parallelFor));
+  }
 }
 
 } // namespace gpureg

@@ -37,27 +37,38 @@ public:
   auto
   Evaluate(const ParallelFor & parallelFor, const TPrepare & prepare, const TEnqueue & enqueue, const TBring & bring)
   {
+    return this->Run(parallelFor, [&] {
+      prepare();
+      if (isTimed)
+      {
+        queue->StartTimer();
+      }
+      enqueue();
+      if (isTimed)
+      {
+        queue->StopTimer();
+      }
+      const auto result = bring();
+      if (isTimed)
+      {
+        queue->statistics.kernelMilliseconds = queue->ReadTimer();
+      }
+      return result;
+    });
+  }
+
+  /** Runs one that times itself, if it is to be timed: work() gives the result. */
+  template <typename TWork>
+  auto
+  Run(const ParallelFor & parallelFor, const TWork & work)
+  {
     const auto started = std::chrono::steady_clock::now();
     samples.CheckIsComplete(readsFixedValues);
     queue->CheckIsUsable();
     queue->parallelFor = parallelFor;
     queue->statistics = {};
     forces = nullptr;
-    prepare();
-    if (isTimed)
-    {
-      queue->StartTimer();
-    }
-    enqueue();
-    if (isTimed)
-    {
-      queue->StopTimer();
-    }
-    const auto result = bring();
-    if (isTimed)
-    {
-      queue->statistics.kernelMilliseconds = queue->ReadTimer();
-    }
+    const auto result = work();
     queue->statistics.evaluateMilliseconds =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - started).count();
     return result;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The work-groups that sum a batch of candidates up, of a metric that has a histogram and a SummaryGroup(), for the devices
-// that have work-groups: CUDA and OpenCL. The host evaluates one candidate after the other.
+// The work-groups that count the histograms of a batch of candidates, for the devices that have work-groups: CUDA and OpenCL.
+// The host evaluates one candidate after the other.
 #ifndef gpureg_kernels_HistogramBatchKernels_h
 #define gpureg_kernels_HistogramBatchKernels_h
 
@@ -42,23 +42,6 @@ BatchSumGroup(int                       variant,
                      chunkHistograms + BandInChunk(variant, h, candidate * chunks, 0),
                      shareSums,
                      histograms + (i64)candidate * h->rows * h->columns);
-}
-
-/** The metric's SummaryGroup of each candidate: summaries[firstCandidate + candidate][SummaryCount]. */
-GPUREG_METRIC_GROUP_FUNCTION void
-BatchSummaryGroup(int                       variant,
-                  const MetricArguments *   a,
-                  int                       firstCandidate,
-                  GPUREG_GLOBAL const u64 * histograms,
-                  GPUREG_LOCAL u64 *        scratch,
-                  GPUREG_GLOBAL i64 *       summaries)
-{
-  const i64 candidate = GroupIndex();
-  SummaryGroup(variant,
-               a,
-               histograms + candidate * a->histogram.rows * a->histogram.columns,
-               scratch,
-               summaries + (firstCandidate + candidate) * SummaryCount);
 }
 
 GPUREG_NAMESPACE_END

@@ -31,13 +31,62 @@ using ImageType = TestImage<float, 3>;
 using TransformType = itk::AffineTransform<double, 3>;
 using ParametersType = TransformType::ParametersType;
 
+/** Affine, but it refuses some translations along x: to take them as parameters, or to map points by them. */
+class RefusingTransform : public TransformType
+{
+public:
+  using Self = RefusingTransform;
+  using Superclass = TransformType;
+  using Pointer = itk::SmartPointer<Self>;
+  using ParametersType = Superclass::ParametersType;
+  using InputPointType = Superclass::InputPointType;
+  using OutputPointType = Superclass::OutputPointType;
+  itkNewMacro(Self);
+  itkTypeMacro(RefusingTransform, itk::AffineTransform);
+
+  static constexpr double       RefusedAsParameter = 4096;
+  static constexpr double       RefusedForPoints = 8192;
+  static constexpr const char * Words = "not this translation";
+
+  void
+  SetParameters(const ParametersType & parameters) override
+  {
+    if (parameters[9] == RefusedAsParameter)
+    {
+      throw itk::ExceptionObject(__FILE__, __LINE__, Words);
+    }
+    Superclass::SetParameters(parameters);
+  }
+
+  OutputPointType
+  TransformPoint(const InputPointType & point) const override
+  {
+    if (this->GetTranslation()[0] == RefusedForPoints)
+    {
+      throw itk::ExceptionObject(__FILE__, __LINE__, Words);
+    }
+    return Superclass::TransformPoint(point);
+  }
+};
+
+/** Whether a metric's values are the same to the bit however candidates are dealt with: counts of whole samples are. */
+template <typename TMetric>
+constexpr bool HasTheSameBits =
+  std::is_same<TMetric, itk::GPUJointHistogramMutualInformationImageToImageMetricv4<ImageType, ImageType>>::value;
+
 class Candidates : public DeviceTest
 {
 protected:
   Candidates()
   {
+    this->MakeImages({ { 31, 26, 19 } });
+  }
+
+  void
+  MakeImages(const itk::Size<3> & size)
+  {
     Grid<3> grid;
-    grid.size = { { 31, 26, 19 } };
+    grid.size = size;
     grid.spacing[0] = 1.3;
     grid.origin.Fill(-500);
     Grid<3> movingGrid = grid;
@@ -100,13 +149,58 @@ protected:
     EXPECT_TRUE(std::equal(values.begin(), values.end(), ofRows.begin(), ofRows.end())) << "bit for bit";
     ASSERT_EQ(values.size(), candidates.size());
     EXPECT_EQ(values.back(), std::numeric_limits<double>::max());
-    for (std::size_t n = 0; n + 1 < candidates.size(); ++n)
+    for (std::size_t n = 0; n < candidates.size(); ++n)
     {
-      transform.SetParameters(candidates[n]);
+      ExpectAsByItself(metric, candidates, values, n);
+    }
+    transform.SetParameters(before);
+  }
+
+  /** Leaves the candidate's parameters with the transform. */
+  template <typename TMetric>
+  static void
+  ExpectAsByItself(TMetric &                           metric,
+                   const std::vector<ParametersType> & candidates,
+                   const std::vector<double> &         values,
+                   std::size_t                         n)
+  {
+    metric.GetModifiableMovingTransform()->SetParameters(candidates[n]);
+    if (HasTheSameBits<TMetric>)
+    {
+      EXPECT_EQ(values[n], metric.GetValue()) << "candidate " << n;
+    }
+    // Some metrics say in an exception that nothing overlaps.
+    else if (n + 1 < candidates.size())
+    {
       const double wanted = metric.GetValue();
       EXPECT_NEAR(values[n], wanted, 1e-6 * std::abs(wanted) + 1e-9) << "candidate " << n;
     }
-    transform.SetParameters(before);
+  }
+
+  /** Whether candidates that are dealt with in several goes have their own values, those at the beginning, at the end and about
+   *  these places. */
+  template <typename TMetric>
+  static void
+  ExpectAsSomeOneByOne(TMetric &                           metric,
+                       const std::vector<ParametersType> & candidates,
+                       const std::vector<std::size_t> &    places)
+  {
+    SCOPED_TRACE(metric.GetNameOfClass());
+    const ParametersType before = metric.GetModifiableMovingTransform()->GetParameters();
+    const auto           values = metric.GetValues(candidates);
+    ASSERT_EQ(values.size(), candidates.size());
+    EXPECT_EQ(std::count(values.begin(), values.end(), std::numeric_limits<double>::max()), 1) << "of the last";
+    EXPECT_EQ(values.back(), std::numeric_limits<double>::max());
+    ExpectAsByItself(metric, candidates, values, 0);
+    for (const std::size_t place : places)
+    {
+      ExpectAsByItself(metric, candidates, values, place - 1);
+      ExpectAsByItself(metric, candidates, values, place);
+      ExpectAsByItself(metric, candidates, values, place + 1);
+    }
+    ExpectAsByItself(metric, candidates, values, candidates.size() - 2);
+    ExpectAsByItself(metric, candidates, values, candidates.size() - 1);
+    metric.GetModifiableMovingTransform()->SetParameters(before);
   }
 
   ImageType::Pointer           m_Fixed;
@@ -131,22 +225,48 @@ TEST_P(Candidates, AreManyMoreThanOnePortion)
 {
   const auto candidates = this->MakeCandidates(1101);
   const auto check = [&](const auto & metric) {
-    SCOPED_TRACE(metric->GetNameOfClass());
     this->SetUp(*metric);
     metric->Initialize();
-    const auto values = metric->GetValues(candidates);
-    ASSERT_EQ(values.size(), candidates.size());
-    EXPECT_EQ(values.back(), std::numeric_limits<double>::max());
-    for (const std::size_t n : { 0, 1, 255, 256, 275, 276, 277, 551, 552, 827, 828, 829, 1099 })
-    {
-      metric->GetModifiableMovingTransform()->SetParameters(candidates[n]);
-      const double wanted = metric->GetValue();
-      EXPECT_NEAR(values[n], wanted, 1e-6 * std::abs(wanted) + 1e-9) << "candidate " << n;
-    }
+    ExpectAsSomeOneByOne(*metric, candidates, { 256, 276, 552, 828 });
   };
   check(itk::CudaMattesNMI<ImageType, ImageType>::New());
   check(itk::CudaCorrelationRatioMetric<ImageType, ImageType>::New());
+  check(itk::GPUJointHistogramMutualInformationImageToImageMetricv4<ImageType, ImageType>::New());
   check(itk::GPUCorrelationImageToImageMetricv4<ImageType, ImageType>::New());
+}
+
+/** Histograms that come down, of images whose values are integers on a device, and floats: in several copies of a portion, and
+ *  so few at a time as memory is bounded to. */
+TEST_P(Candidates, OfJointHistogramsInSeveralCopies)
+{
+  for (const itk::SizeValueType slices : { 19, 45 })
+  {
+    this->MakeImages({ { 31, 26, slices } });
+    const auto metric = itk::GPUJointHistogramMutualInformationImageToImageMetricv4<ImageType, ImageType>::New();
+    this->SetUp(*metric);
+    metric->SetNumberOfHistogramBins(100);
+    const auto many = this->MakeCandidates(300);
+    metric->Initialize();
+    ExpectAsSomeOneByOne(*metric, many, { 198, 256 });
+    metric->SetNumberOfHistogramBins(400);
+    metric->SetVarianceForJointPDFSmoothing(0);
+    const auto some = this->MakeCandidates(40);
+    EXPECT_THROW(metric->GetValues(some), itk::GPUBadInputError) << "not initialised with so many bins";
+    metric->Initialize();
+    ExpectAsSomeOneByOne(*metric, some, { 3, 9, 26 });
+  }
+}
+
+TEST_P(Candidates, OfMoreSamplesThanArePrecise)
+{
+  this->MakeImages({ { 37, 34, 27 } });
+  const auto candidates = this->MakeCandidates(30);
+  ForEachMetric<ImageType>([&](const auto & metric, const char * name) {
+    SCOPED_TRACE(name);
+    this->SetUp(*metric);
+    metric->Initialize();
+    ExpectAsSomeOneByOne(*metric, candidates, { 10, 20 });
+  });
 }
 
 TEST_P(Candidates, OfPointsAndMasks)
@@ -261,6 +381,48 @@ TEST_P(Candidates, OfAnotherNumberOfParametersAreRefused)
   }
   candidates.erase(candidates.begin() + 1);
   ExpectAsOneByOne(*metric, candidates);
+}
+
+/** What a transform throws, GetValues() does, wherever the candidate stands; and goes on. */
+TEST_P(Candidates, AreRefusedByTheTransform)
+{
+  this->MakeImages({ { 16, 14, 10 } });
+  const auto       good = this->MakeCandidates(20);
+  const auto       transform = RefusingTransform::New();
+  constexpr double refused[] = { RefusingTransform::RefusedAsParameter, RefusingTransform::RefusedForPoints };
+  transform->SetCenter(m_Transform->GetCenter());
+  const ParametersType before = transform->GetParameters();
+  const auto           check = [&](const auto & metric, std::size_t count) {
+    SCOPED_TRACE(metric->GetNameOfClass());
+    this->SetUp(*metric);
+    metric->SetMovingTransform(transform);
+    metric->Initialize();
+    for (const std::size_t bad : { std::size_t{ 0 }, count * 7 / 10 })
+    {
+      for (const double translation : refused)
+      {
+        auto candidates = this->MakeCandidates(count);
+        candidates[bad][9] = translation;
+        try
+        {
+          metric->GetValues(candidates);
+          ADD_FAILURE() << "no exception of candidate " << bad << " by " << translation;
+        }
+        catch (const itk::ExceptionObject & error)
+        {
+          EXPECT_STREQ(error.GetDescription(), RefusingTransform::Words);
+        }
+        EXPECT_EQ(transform->GetParameters(), before);
+      }
+    }
+    ExpectAsOneByOne(*metric, good);
+  };
+  check(itk::CudaMattesNMI<ImageType, ImageType>::New(), 1000);
+  check(itk::CudaCorrelationRatioMetric<ImageType, ImageType>::New(), 1000);
+  check(itk::GPUJointHistogramMutualInformationImageToImageMetricv4<ImageType, ImageType>::New(), 1000);
+  check(itk::GPUMeanSquaresImageToImageMetricv4<ImageType, ImageType>::New(), 1000);
+  // One by one on every device.
+  check(itk::GPUANTSNeighborhoodCorrelationImageToImageMetricv4<ImageType, ImageType>::New(), 10);
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, Candidates, ::testing::ValuesIn(GetDeviceNames()), GetTestName);

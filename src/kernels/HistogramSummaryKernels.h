@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// The work-groups that sum up what HistogramBatchKernels.h has counted, of a metric that has a SummaryGroup(), for the devices
+// that have work-groups: CUDA and OpenCL.
+#ifndef gpureg_kernels_HistogramSummaryKernels_h
+#define gpureg_kernels_HistogramSummaryKernels_h
+
+GPUREG_NAMESPACE_BEGIN
+
+/** The metric's SummaryGroup of each candidate: summaries[firstCandidate + candidate][SummaryCount]. */
+GPUREG_METRIC_GROUP_FUNCTION void
+BatchSummaryGroup(int                       variant,
+                  const MetricArguments *   a,
+                  int                       firstCandidate,
+                  GPUREG_GLOBAL const u64 * histograms,
+                  GPUREG_LOCAL u64 *        scratch,
+                  GPUREG_GLOBAL i64 *       summaries)
+{
+  const i64 candidate = GroupIndex();
+  SummaryGroup(variant,
+               a,
+               histograms + candidate * a->histogram.rows * a->histogram.columns,
+               scratch,
+               summaries + (firstCandidate + candidate) * SummaryCount);
+}
+
+GPUREG_NAMESPACE_END
+
+#endif
