@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The measurements of Li 2015, sections 4.2 and 5, made anew: its schemes, by the number of bins, the workload limit and the
-// border weight's distance, and what sorting costs; beside them what the paper says.
+// The measurements of Li 2015, sections 4.2 and 5, made anew: its schemes, by the number of blocks, their threads, the number of
+// bins, the workload limit and the border weight's distance, and what sorting costs; beside them what the paper says.
 #include "BenchmarkMetrics.h"
 #include "BenchmarkOptions.h"
 #include "HeadPhantom.h"
@@ -15,7 +15,9 @@
 #include <array>
 #include <cmath>
 #include <fstream>
+#include <functional>
 #include <iostream>
+#include <optional>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -34,9 +36,11 @@ Prints what Li 2015 measured of the correlation ratio's six schemes, made anew o
   --device A,B,…     such as cuda:0,host; default: all there are
   --threads N        of the host device; default: ITK's
   --divide N         images of an N-th of the paper's size along each axis, to try the program; default: 1
-  --figure FILE      the figures of the first device besides, as SVG
-Rows are Scheme/SCHEME/value|derivative/DEVICE, Bins/BINS/SCHEME/DEVICE, Workload/LIMIT/DEVICE,
-Border/DISTANCE/SCHEME/DEVICE and Sort/STAGE/DEVICE. Google Benchmark's options choose among them and say how often they are
+  --figure FILE      figures by bins, workload limit and distance besides, of the first device, as SVG
+  --figure-blocks FILE, --figure-threads FILE
+                     one by blocks, and one by threads, likewise
+Rows are Scheme/SCHEME/value|derivative/DEVICE, Blocks/BLOCKS/SCHEME/DEVICE, Threads/THREADS/SCHEME/DEVICE,
+Bins/BINS/SCHEME/DEVICE, Workload/LIMIT/DEVICE, Border/DISTANCE/SCHEME/DEVICE and Sort/STAGE/DEVICE. Google Benchmark's options choose among them and say how often they are
 repeated; the defaults here are --benchmark_repetitions=1 --benchmark_min_time=0.05. --benchmark_out=FILE writes every figure
 as JSON.
 )";
@@ -51,9 +55,12 @@ Times are of one evaluation, in ms; the paper's registrations evaluate thousands
                   what Li 2015 says, of a GTX 570, a GTX TITAN and a GTX 750 Ti: of an evaluation in its text, and the
                   speedup of a whole registration over 145.3 s on a core of an Intel Q8300, table 5;
                   - where it says nothing: its figures are not in the text that we have
-The host has one loop for all schemes, and does not sort. GlobalMerge has a histogram a group here, one a thread in the paper.
-The paper varies blocks and threads, too: here the problem is cut into chunks of up to 8191 samples, as many as the device has
-groups at once, and a group's threads are a constant of the kernels.
+The host has one loop for all schemes, no blocks, and does not sort; an OpenCL device has its own number of threads.
+GlobalMerge has a histogram a block here, one a thread in the paper. Of 1024 blocks of 256 threads those take 0.8 GB, and two of
+its GPUs run out of memory (figures 6, 9 and 11). Ours is a bound of what theirs could be, which has no conflicts, but as many
+histograms more to clear and to add up as a block has threads.
+A block goes through as many samples at a time as 32-bit counters hold, up to 8191, and through several such chunks where there
+are fewer blocks. (N) beside a time: there were N blocks. ConflictFree has as many as its bins and its workload limit make.
 )";
 
 void
@@ -75,11 +82,18 @@ const std::vector<NamedScheme> Schemes{
   { "SharedWarp", CorrelationRatioScheme::SharedWarp },     { "ConflictFree", CorrelationRatioScheme::ConflictFree }
 };
 
+const std::vector<int>          Blocks{ 64, 128, 256, 512, 1024, 2048 };
+const std::vector<int>          Threads{ 32, 64, 128, 256, 512, 1024 };
 const std::vector<unsigned int> Bins{ 16, 32, 64, 128, 256, 512, 1024 };
 const std::vector<int>          Workloads{ 256, 512, 768, 1280, 4096, 8192, 65536 };
 const std::vector<double>       Distances{ 0, 2, 4, 8, 16, 34, 64 };
 constexpr unsigned int          DefaultBins = 256;
 constexpr int                   DefaultWorkload = 768;
+// Of the rows that vary the other one.
+constexpr int DefaultBlocks = 1024;
+constexpr int DefaultThreads = 256;
+// Stands among Blocks for those that ConflictFree has.
+constexpr int OwnBlocks = 0;
 
 using ImageType = itk::Image<float, 3>;
 using MetricType = itk::CudaCorrelationRatioMetric<ImageType, ImageType>;
@@ -112,6 +126,8 @@ struct Setting
   int                    workload = DefaultWorkload;
   double                 distance = 0;
   bool                   withDerivative = false;
+  /** Of the rows that are about it. */
+  std::optional<gpureg::LaunchShape> shape;
 };
 
 /** The host has one loop for all schemes, and does not sort. */
@@ -121,6 +137,13 @@ HasSchemes(const itk::GPUDevice & device)
   return device.GetName() != "host";
 }
 
+/** An OpenCL device has its own. */
+bool
+HasThreads(const itk::GPUDevice & device)
+{
+  return device.GetName().compare(0, 4, "cuda") == 0;
+}
+
 /** Those that are one. */
 std::vector<NamedScheme>
 GetSchemes(const itk::GPUDevice & device)
@@ -128,10 +151,11 @@ GetSchemes(const itk::GPUDevice & device)
   return HasSchemes(device) ? Schemes : std::vector<NamedScheme>{ Schemes[3] };
 }
 
-std::string
-FormatDistance(double distance)
+/** Of ConflictFree blocks follow from the bins and the workload limit. */
+bool
+HasOwnBlocks(const NamedScheme & scheme)
 {
-  return Format(distance);
+  return scheme.scheme == CorrelationRatioScheme::ConflictFree;
 }
 
 /** The rows, and tables of them. */
@@ -162,8 +186,9 @@ public:
         Setting setting;
         setting.scheme = CorrelationRatioScheme::ConflictFree;
         setting.workload = workload;
-        this->RegisterSetting(GetWorkloadName(workload), setting, device);
+        this->RegisterSetting(NameWorkload(workload, Schemes.back()).second, setting, device);
       }
+      this->RegisterShapes(device);
       for (const double distance : Distances)
       {
         for (const NamedScheme & scheme : GetSchemes(device))
@@ -171,7 +196,7 @@ public:
           Setting setting;
           setting.scheme = scheme.scheme;
           setting.distance = distance;
-          this->RegisterSetting(GetBorderName(distance, scheme), setting, device);
+          this->RegisterSetting(NameBorder(distance, scheme).second, setting, device);
         }
       }
       for (const unsigned int bins : Bins)
@@ -181,7 +206,7 @@ public:
           Setting setting;
           setting.scheme = scheme.scheme;
           setting.bins = bins;
-          this->RegisterSetting(GetBinsName(bins, scheme), setting, device);
+          this->RegisterSetting(NameBins(bins, scheme).second, setting, device);
         }
       }
       for (std::size_t stage = 0; HasSchemes(device) && stage < li2015::Stages.size(); ++stage)
@@ -197,44 +222,27 @@ public:
   SpeedupFigure
   MakeFigure(const itk::GPUDevice & device) const
   {
-    SpeedupFigure        figure;
-    SpeedupFigure::Panel byBins{ "ms, bins", {}, {} };
-    SpeedupFigure::Panel byWorkload{ "ms, ConflictFree, workload limit", {}, {} };
-    SpeedupFigure::Panel byDistance{ "ms, border weight distance, mm", {}, {} };
-    for (const unsigned int bins : Bins)
-    {
-      byBins.sizes.push_back(std::to_string(bins));
-    }
-    for (const int workload : Workloads)
-    {
-      byWorkload.sizes.push_back(std::to_string(workload));
-    }
-    for (const double distance : Distances)
-    {
-      byDistance.sizes.push_back(FormatDistance(distance));
-    }
-    for (const NamedScheme & scheme : Schemes)
-    {
-      figure.lines.push_back(scheme.name);
-      byBins.speedups.emplace_back();
-      byWorkload.speedups.emplace_back(Workloads.size());
-      byDistance.speedups.emplace_back();
-      for (const unsigned int bins : Bins)
-      {
-        byBins.speedups.back().push_back(this->GetKernels(GetBinsName(bins, scheme), device));
-      }
-      for (const double distance : Distances)
-      {
-        byDistance.speedups.back().push_back(this->GetKernels(GetBorderName(distance, scheme), device));
-      }
-    }
-    for (std::size_t n = 0; n < Workloads.size(); ++n)
-    {
-      // ConflictFree is the last.
-      byWorkload.speedups.back()[n] = this->GetKernels(GetWorkloadName(Workloads[n]), device);
-    }
-    figure.panels = { byBins, byWorkload, byDistance };
-    return figure;
+    return MakeFigureOf({ this->MakePanel("ms, bins", device, Bins, NameBins),
+                          this->MakePanel("ms, ConflictFree, workload limit", device, Workloads, NameWorkload),
+                          this->MakePanel("ms, border weight distance, mm", device, Distances, NameBorder) });
+  }
+
+  /** By the number of blocks, as the paper's figures 6 to 8. */
+  SpeedupFigure
+  MakeBlocksFigure(const itk::GPUDevice & device) const
+  {
+    // ConflictFree's number of them is its own: a level line.
+    return MakeFigureOf({ this->MakePanel("ms, blocks", device, Blocks, [](int blocks, const NamedScheme & scheme) {
+      return std::make_pair(std::to_string(blocks),
+                            NameBlocks(HasOwnBlocks(scheme) ? OwnBlocks : blocks, scheme).second);
+    }) });
+  }
+
+  /** By the threads of a block, as the paper's figures 9 to 11. */
+  SpeedupFigure
+  MakeThreadsFigure(const itk::GPUDevice & device) const
+  {
+    return MakeFigureOf({ this->MakePanel("ms, threads of a block", device, Threads, NameThreads) });
   }
 
 protected:
@@ -244,15 +252,13 @@ protected:
     for (const itk::GPUDevice & device : m_Hardware.devices)
     {
       this->PrintSchemes(os, device);
-      this->PrintByScheme(
-        os, "Figures 12 to 14: by the number of bins", "bins", device, Bins, [](auto bins, auto & scheme) {
-          return std::make_pair(std::to_string(bins), GetBinsName(bins, scheme));
-        });
+      this->PrintBlocks(os, device);
+      this->PrintThreads(os, device);
+      this->PrintFastestShapes(os, device);
+      this->PrintByScheme(os, "Figures 12 to 14: by the number of bins", "bins", device, Bins, NameBins);
       this->PrintWorkloads(os, device);
       this->PrintByScheme(
-        os, "Figure 18: by the border weight's distance", "mm", device, Distances, [](auto distance, auto & scheme) {
-          return std::make_pair(FormatDistance(distance), GetBorderName(distance, scheme));
-        });
+        os, "Figure 18: by the border weight's distance", "mm", device, Distances, NameBorder, li2015::GetBorder);
       this->PrintSorts(os, device);
     }
   }
@@ -264,28 +270,103 @@ private:
     return "Scheme/" + scheme.name + (withDerivative ? "/derivative" : "/value");
   }
 
-  static std::string
-  GetBinsName(unsigned int bins, const NamedScheme & scheme)
+  /** What a row is called in its table, and its name. */
+  using RowNames = std::pair<std::string, std::string>;
+
+  static RowNames
+  NameBlocks(int blocks, const NamedScheme & scheme)
   {
-    return "Bins/" + std::to_string(bins) + "/" + scheme.name;
+    const std::string text = blocks == OwnBlocks ? "own" : std::to_string(blocks);
+    return { text, "Blocks/" + text + "/" + scheme.name };
   }
 
-  static std::string
-  GetWorkloadName(int workload)
+  static RowNames
+  NameThreads(int threads, const NamedScheme & scheme)
   {
-    return "Workload/" + std::to_string(workload);
+    return { std::to_string(threads), "Threads/" + std::to_string(threads) + "/" + scheme.name };
   }
 
-  static std::string
-  GetBorderName(double distance, const NamedScheme & scheme)
+  static RowNames
+  NameBins(unsigned int bins, const NamedScheme & scheme)
   {
-    return "Border/" + FormatDistance(distance) + "/" + scheme.name;
+    return { std::to_string(bins), "Bins/" + std::to_string(bins) + "/" + scheme.name };
+  }
+
+  /** ConflictFree's alone. */
+  static RowNames
+  NameWorkload(int workload, const NamedScheme & scheme)
+  {
+    return { std::to_string(workload), HasOwnBlocks(scheme) ? "Workload/" + std::to_string(workload) : "" };
+  }
+
+  static RowNames
+  NameBorder(double distance, const NamedScheme & scheme)
+  {
+    return { Format(distance), "Border/" + Format(distance) + "/" + scheme.name };
   }
 
   static std::string
   GetSortName(std::size_t stage)
   {
     return "Sort/" + std::to_string(stage + 1);
+  }
+
+  void
+  RegisterShapes(const itk::GPUDevice & device)
+  {
+    const auto add = [&](const RowNames & names, const NamedScheme & scheme, int blocks, int threads) {
+      Setting setting;
+      setting.scheme = scheme.scheme;
+      setting.shape = gpureg::LaunchShape{ blocks, HasThreads(device) ? threads : 0 };
+      this->RegisterSetting(names.second, setting, device);
+    };
+    for (const NamedScheme & scheme : HasSchemes(device) ? Schemes : std::vector<NamedScheme>())
+    {
+      for (const int blocks : HasOwnBlocks(scheme) ? std::vector<int>{ OwnBlocks } : Blocks)
+      {
+        add(NameBlocks(blocks, scheme), scheme, blocks, DefaultThreads);
+      }
+      for (const int threads : HasThreads(device) ? Threads : std::vector<int>())
+      {
+        add(NameThreads(threads, scheme), scheme, HasOwnBlocks(scheme) ? OwnBlocks : DefaultBlocks, threads);
+      }
+    }
+  }
+
+  /** \param nameOf from a parameter and a scheme to RowNames. */
+  template <typename TParameter, typename TNameOf>
+  SpeedupFigure::Panel
+  MakePanel(const std::string &             title,
+            const itk::GPUDevice &          device,
+            const std::vector<TParameter> & parameters,
+            const TNameOf &                 nameOf) const
+  {
+    SpeedupFigure::Panel panel{ title, {}, {} };
+    for (const TParameter & parameter : parameters)
+    {
+      panel.sizes.push_back(nameOf(parameter, Schemes.front()).first);
+    }
+    for (const NamedScheme & scheme : Schemes)
+    {
+      panel.speedups.emplace_back();
+      for (const TParameter & parameter : parameters)
+      {
+        panel.speedups.back().push_back(this->GetKernels(nameOf(parameter, scheme).second, device));
+      }
+    }
+    return panel;
+  }
+
+  static SpeedupFigure
+  MakeFigureOf(std::vector<SpeedupFigure::Panel> panels)
+  {
+    SpeedupFigure figure;
+    for (const NamedScheme & scheme : Schemes)
+    {
+      figure.lines.push_back(scheme.name);
+    }
+    figure.panels = std::move(panels);
+    return figure;
   }
 
   void
@@ -339,8 +420,10 @@ private:
   {
     metric.SetBorderWeightDistance(setting.distance);
     metric.SetScheme(CorrelationRatioScheme::SharedMerge);
+    metric.SetLaunchShape({});
     const double merged = metric.GetValue();
     metric.SetScheme(setting.scheme);
+    metric.SetLaunchShape(setting.shape.value_or(gpureg::LaunchShape()));
     metric.SetWorkloadLimit(setting.workload);
     double value = Evaluate(metric, setting.withDerivative);
     for (auto _ : state)
@@ -358,6 +441,11 @@ private:
     std::sort(times.begin(), times.end());
     state.counters["kernels_ms"] = times[times.size() / 2];
     state.counters["difference"] = std::abs(value - merged);
+    const int blocks = metric.GetUsedLaunchShape().groups;
+    if (setting.shape && setting.shape->groups != blocks)
+    {
+      state.counters["blocks"] = blocks;
+    }
   }
 
   /** Of an evaluation that sorts; how long one takes that does not is a counter. */
@@ -366,6 +454,7 @@ private:
   {
     metric.SetBorderWeightDistance(0);
     metric.SetWorkloadLimit(DefaultWorkload);
+    metric.SetLaunchShape({});
     for (auto _ : state)
     {
       state.PauseTiming();
@@ -392,6 +481,19 @@ private:
   {
     const auto * const row = this->FindRow(name + "/" + device.GetName());
     return row && row->counters.count("kernels_ms") ? row->counters.at("kernels_ms").value : 0.0;
+  }
+
+  /** The same as text, with the number of blocks where that was not the row's. */
+  std::string
+  DescribeKernels(const std::string & name, const itk::GPUDevice & device) const
+  {
+    const double kernels = this->GetKernels(name, device);
+    if (!(kernels > 0))
+    {
+      return Table::none;
+    }
+    const auto * const row = this->FindRow(name + "/" + device.GetName());
+    return Format(kernels) + (row->counters.count("blocks") ? " (" + FormatCounter(*row, "blocks") + ")" : "");
   }
 
   /** A row's kernels, and its time as called. */
@@ -452,15 +554,18 @@ private:
     table.Print(os);
   }
 
-  /** Kernels of every scheme. \param nameOf from a parameter and a scheme to its title and its row's name. */
+  /** Kernels of every scheme. \param nameOf as MakePanel's. \param paperOf what the paper says of a parameter, if it does.
+   *  \param paperRows what it says of the schemes: rows below. */
   template <typename TParameter, typename TNameOf>
   void
-  PrintByScheme(std::ostream &                  os,
-                const std::string &             title,
-                const std::string &             first,
-                const itk::GPUDevice &          device,
-                const std::vector<TParameter> & parameters,
-                const TNameOf &                 nameOf)
+  PrintByScheme(std::ostream &                                os,
+                const std::string &                           title,
+                const std::string &                           first,
+                const itk::GPUDevice &                        device,
+                const std::vector<TParameter> &               parameters,
+                const TNameOf &                               nameOf,
+                const std::function<std::string(double)> &    paperOf = {},
+                const std::vector<std::vector<std::string>> & paperRows = {})
   {
     std::vector<std::string> header{ first };
     for (const NamedScheme & scheme : Schemes)
@@ -469,20 +574,100 @@ private:
     }
     header.emplace_back("paper");
     Table table(title + ", kernels of the value, ms, " + device.GetName(), header);
+    bool  isAnyMeasured = false;
     for (const TParameter & parameter : parameters)
     {
       std::vector<std::string> cells{ nameOf(parameter, Schemes.front()).first };
-      bool                     isMeasured = false;
       for (const NamedScheme & scheme : Schemes)
       {
-        const double kernels = this->GetKernels(nameOf(parameter, scheme).second, device);
-        cells.push_back(kernels > 0 ? Format(kernels) : Table::none);
-        isMeasured = isMeasured || kernels > 0;
+        cells.push_back(this->DescribeKernels(nameOf(parameter, scheme).second, device));
       }
-      cells.push_back(first == "mm" ? li2015::GetBorder(static_cast<double>(parameter)) : Table::none);
+      const bool isMeasured =
+        std::any_of(cells.begin() + 1, cells.end(), [](const std::string & cell) { return cell != Table::none; });
+      cells.push_back(paperOf ? paperOf(static_cast<double>(parameter)) : Table::none);
       if (isMeasured)
       {
         table.AddRow(cells);
+        isAnyMeasured = true;
+      }
+    }
+    for (const auto & row : isAnyMeasured ? paperRows : std::vector<std::vector<std::string>>())
+    {
+      table.AddRow(row);
+    }
+    table.Print(os);
+  }
+
+  void
+  PrintBlocks(std::ostream & os, const itk::GPUDevice & device)
+  {
+    std::vector<std::vector<std::string>> paperRows;
+    for (std::size_t gpu = 0; gpu < li2015::GPUs.size(); ++gpu)
+    {
+      paperRows.push_back({ "paper, " + li2015::GPUs[gpu] });
+      for (const NamedScheme & scheme : Schemes)
+      {
+        paperRows.back().push_back(li2015::GetEvaluation(scheme.scheme)[gpu]);
+      }
+      paperRows.back().push_back(Table::none);
+    }
+    std::vector<int> blocks = Blocks;
+    blocks.push_back(OwnBlocks);
+    this->PrintByScheme(os,
+                        "Figures 6 to 8: by the number of blocks, of " +
+                          (HasThreads(device) ? std::to_string(DefaultThreads) : "the device's") + " threads",
+                        "blocks",
+                        device,
+                        blocks,
+                        NameBlocks,
+                        {},
+                        paperRows);
+  }
+
+  void
+  PrintThreads(std::ostream & os, const itk::GPUDevice & device)
+  {
+    this->PrintByScheme(os,
+                        "Figures 9 to 11: by the threads of a block, of " + std::to_string(DefaultBlocks) + " blocks",
+                        "threads",
+                        device,
+                        Threads,
+                        NameThreads);
+  }
+
+  /** Of the shapes of figures 6 to 11 each scheme's fastest, where the paper chooses its own. */
+  void
+  PrintFastestShapes(std::ostream & os, const itk::GPUDevice & device)
+  {
+    std::vector<std::string> header{ "scheme", "here, of the above", "ms" };
+    for (const std::string & gpu : li2015::GPUs)
+    {
+      header.push_back(gpu);
+    }
+    Table table("Table 4: the fastest threads × blocks, " + device.GetName(), header);
+    for (const NamedScheme & scheme : Schemes)
+    {
+      double      fastest = 0;
+      std::string shape;
+      const auto  look = [&](const RowNames & names, int threads, int blocks) {
+        const double kernels = this->GetKernels(names.second, device);
+        if (kernels > 0 && (fastest == 0 || kernels < fastest))
+        {
+          fastest = kernels;
+          shape = std::to_string(threads) + (HasOwnBlocks(scheme) ? "" : " × " + std::to_string(blocks));
+        }
+      };
+      for (const int blocks : Blocks)
+      {
+        look(NameBlocks(blocks, scheme), DefaultThreads, blocks);
+      }
+      for (const int threads : Threads)
+      {
+        look(NameThreads(threads, scheme), threads, DefaultBlocks);
+      }
+      if (HasThreads(device) && fastest > 0)
+      {
+        table.AddRow(Join({ scheme.name, shape, Format(fastest) }, { ToVector(li2015::GetShape(scheme.scheme)) }));
       }
     }
     table.Print(os);
@@ -495,11 +680,11 @@ private:
                 { "samples a group", "kernels", "as called", "paper: whole registrations" });
     for (const int workload : Workloads)
     {
-      if (this->FindRow(GetWorkloadName(workload) + "/" + device.GetName()))
+      const std::string name = NameWorkload(workload, Schemes.back()).second;
+      if (this->FindRow(name + "/" + device.GetName()))
       {
         table.AddRow(
-          Join({ std::to_string(workload) },
-               { this->DescribeTimes(GetWorkloadName(workload), device), { li2015::GetWorkload(workload) } }));
+          Join({ std::to_string(workload) }, { this->DescribeTimes(name, device), { li2015::GetWorkload(workload) } }));
       }
     }
     table.Print(os);
@@ -530,6 +715,48 @@ private:
   OneAtATime   m_Metric;
 };
 
+/** A file for a figure, or none where its name is empty. */
+class FigureFile
+{
+public:
+  /** \throws std::runtime_error if it cannot be written. */
+  explicit FigureFile(const std::string & name)
+    : m_Name(name)
+  {
+    if (!m_Name.empty())
+    {
+      m_Stream.open(m_Name);
+      this->Check();
+    }
+  }
+
+  /** \param make gives the figure. \throws std::runtime_error if it cannot be written. */
+  template <typename TMake>
+  void
+  Write(const TMake & make)
+  {
+    if (!m_Name.empty())
+    {
+      make().Write(m_Stream);
+      m_Stream.flush();
+      this->Check();
+    }
+  }
+
+private:
+  void
+  Check() const
+  {
+    if (!m_Stream)
+    {
+      throw std::runtime_error(m_Name + " cannot be written.");
+    }
+  }
+
+  std::string   m_Name;
+  std::ofstream m_Stream;
+};
+
 int
 Run(const example::CommandLine & line)
 {
@@ -539,29 +766,17 @@ Run(const example::CommandLine & line)
   {
     throw std::invalid_argument("--divide wants a number of at least 1.");
   }
-  const std::string figureName = line.Get("--figure", "");
-  std::ofstream     figure;
-  const auto        checkFigure = [&] {
-    if (!figure)
-    {
-      throw std::runtime_error(figureName + " cannot be written.");
-    }
-  };
-  if (!figureName.empty())
-  {
-    // Better known before everything is measured.
-    figure.open(figureName);
-    checkFigure();
-  }
+  // Whether they can be written is better known before everything is measured.
+  FigureFile  figure(line.Get("--figure", ""));
+  FigureFile  blocksFigure(line.Get("--figure-blocks", ""));
+  FigureFile  threadsFigure(line.Get("--figure-threads", ""));
   PaperTables tables(hardware, divisor);
   tables.RegisterRows();
-  const int exitCode = tables.Measure();
-  if (figure.is_open())
-  {
-    tables.MakeFigure(hardware.devices.front()).Write(figure);
-    figure.flush();
-    checkFigure();
-  }
+  const int              exitCode = tables.Measure();
+  const itk::GPUDevice & device = hardware.devices.front();
+  figure.Write([&] { return tables.MakeFigure(device); });
+  blocksFigure.Write([&] { return tables.MakeBlocksFigure(device); });
+  threadsFigure.Write([&] { return tables.MakeThreadsFigure(device); });
   return exitCode;
 }
 
@@ -575,7 +790,7 @@ main(int argc, char * argv[])
                            argv,
                            { "--benchmark_repetitions=1", "--benchmark_min_time=0.05" },
                            PrintHelp,
-                           { "--device", "--threads", "--divide", "--figure" }));
+                           { "--device", "--threads", "--divide", "--figure", "--figure-blocks", "--figure-threads" }));
   };
   return example::RunProgram(body, Usage);
 }

@@ -8,6 +8,7 @@
 
 #include "CorrelationRatioSchemes.h"
 
+#include <algorithm>
 #include <cstdint>
 
 namespace gpureg
@@ -15,80 +16,137 @@ namespace gpureg
 
 namespace
 {
-// Of ConflictFree; the others' are Lanes, as their chunks are cut.
+// Of ConflictFree, unless others are set; the other schemes' are Lanes.
 constexpr int PartLanes = 256;
 constexpr int PartBlocks = 6;
 constexpr int JoinLanes = 128;
 constexpr int SearchLanes = 128;
+// As many as may be set.
+constexpr int MostLanes = LaunchShape::MostLanes;
+// What a variant has for the second pass alone: the first one's plain kernel counts for it, too.
+constexpr int OfForces = GradientByDifferences | WritesForces;
+
+/** With these many groups a lane gets as many registers as with BlocksOfHistogram() groups of Lanes. */
+constexpr int
+BlocksOfMostLanes(int variant)
+{
+  return BlocksOfHistogram(variant) * Lanes / MostLanes;
+}
 
 template <int VVariant>
 __global__ void
-__launch_bounds__(Lanes, BlocksOfHistogram(VVariant))
+__launch_bounds__(MostLanes, BlocksOfMostLanes(VVariant))
   GlobalAtomicKernel(const __grid_constant__ CorrelationRatioArguments a,
                      const SampleVolumes                               v,
                      int                                               firstChunk,
+                     int                                               chunkCount,
                      u64 *                                             histogram,
                      const __grid_constant__ SampleMaps                maps)
 {
-  GlobalAtomicGroup(VariantOf<VVariant>(a.histogram.samples), &a, &maps, &v, firstChunk, histogram);
+  for (int slot = GroupIndex(); slot < chunkCount; slot += GroupCount())
+  {
+    GlobalAtomicGroup(VariantOf<VVariant>(a.histogram.samples), &a, &maps, &v, firstChunk + slot, histogram);
+  }
 }
 
 template <int VVariant>
 __global__ void
-__launch_bounds__(Lanes, BlocksOfHistogram(VVariant))
+__launch_bounds__(MostLanes, BlocksOfMostLanes(VVariant))
   GlobalMergeKernel(const __grid_constant__ CorrelationRatioArguments a,
                     const SampleVolumes                               v,
                     int                                               firstChunk,
+                    int                                               chunkCount,
                     u32 *                                             chunkHistograms,
                     const __grid_constant__ SampleMaps                maps)
 {
-  GlobalMergeGroup(VariantOf<VVariant>(a.histogram.samples), &a, &maps, &v, firstChunk, chunkHistograms);
+  for (int slot = GroupIndex(); slot < chunkCount; slot += GroupCount())
+  {
+    GlobalMergeGroup(VariantOf<VVariant>(a.histogram.samples), &a, &maps, &v, firstChunk + slot, slot, chunkHistograms);
+  }
 }
 
 template <int VVariant>
 __global__ void
-__launch_bounds__(Lanes, BlocksOfHistogram(VVariant))
+__launch_bounds__(MostLanes, BlocksOfMostLanes(VVariant))
   SharedAtomicKernel(const __grid_constant__ CorrelationRatioArguments a,
                      const SampleVolumes                               v,
                      int                                               firstChunk,
+                     int                                               chunkCount,
                      u64 *                                             histogram,
                      const __grid_constant__ SampleMaps                maps)
 {
-  SharedAtomicGroup(VariantOf<VVariant>(a.histogram.samples),
-                    &a,
-                    &maps,
-                    &v,
-                    firstChunk,
-                    reinterpret_cast<u32 *>(localMemory),
-                    histogram);
+  for (int slot = GroupIndex(); slot < chunkCount; slot += GroupCount())
+  {
+    SharedAtomicGroup(VariantOf<VVariant>(a.histogram.samples),
+                      &a,
+                      &maps,
+                      &v,
+                      firstChunk + slot,
+                      reinterpret_cast<u32 *>(localMemory),
+                      histogram);
+    LocalBarrier();
+  }
+}
+
+/** What every metric's HistogramKernel does, where the launch is not its. */
+template <int VVariant>
+__global__ void
+__launch_bounds__(MostLanes, BlocksOfMostLanes(VVariant))
+  SharedMergeKernel(const __grid_constant__ CorrelationRatioArguments a,
+                    const SampleVolumes                               v,
+                    int                                               firstChunk,
+                    int                                               chunkCount,
+                    u32 *                                             chunkHistograms,
+                    const __grid_constant__ SampleMaps                maps)
+{
+  for (int slot = GroupIndex(); slot < chunkCount; slot += GroupCount())
+  {
+    HistogramGroup(VariantOf<VVariant>(a.histogram.samples),
+                   &a,
+                   &maps,
+                   &v,
+                   firstChunk + slot,
+                   slot,
+                   reinterpret_cast<u32 *>(localMemory),
+                   chunkHistograms);
+    LocalBarrier();
+  }
 }
 
 template <int VVariant>
 __global__ void
-__launch_bounds__(Lanes, BlocksOfHistogram(VVariant))
+__launch_bounds__(MostLanes, BlocksOfMostLanes(VVariant))
   SharedWarpKernel(const __grid_constant__ CorrelationRatioArguments a,
                    const SampleVolumes                               v,
                    int                                               firstChunk,
+                   int                                               chunkCount,
                    u32 *                                             chunkHistograms,
                    const __grid_constant__ SampleMaps                maps)
 {
-  SharedWarpGroup(VariantOf<VVariant>(a.histogram.samples),
-                  &a,
-                  &maps,
-                  &v,
-                  firstChunk,
-                  reinterpret_cast<u32 *>(localMemory),
-                  chunkHistograms);
+  for (int slot = GroupIndex(); slot < chunkCount; slot += GroupCount())
+  {
+    SharedWarpGroup(VariantOf<VVariant>(a.histogram.samples),
+                    &a,
+                    &maps,
+                    &v,
+                    firstChunk + slot,
+                    slot,
+                    reinterpret_cast<u32 *>(localMemory),
+                    chunkHistograms);
+    LocalBarrier();
+  }
 }
 
-template <int VVariant>
+/** \tparam VLanes as many as may be launched: PartLanes, or MostLanes. */
+template <int VVariant, int VLanes>
 __global__ void
-__launch_bounds__(PartLanes, PartBlocks) ConflictFreeKernel(const __grid_constant__ CorrelationRatioArguments a,
-                                                            const SampleVolumes                               v,
-                                                            const u32 *                                       sorted,
-                                                            const SortedPart *                                parts,
-                                                            u64 *                              sumsOfParts,
-                                                            const __grid_constant__ SampleMaps maps)
+__launch_bounds__(VLanes, VLanes == PartLanes ? PartBlocks : 1)
+  ConflictFreeKernel(const __grid_constant__ CorrelationRatioArguments a,
+                     const SampleVolumes                               v,
+                     const u32 *                                       sorted,
+                     const SortedPart *                                parts,
+                     u64 *                                             sumsOfParts,
+                     const __grid_constant__ SampleMaps                maps)
 {
   ConflictFreeGroup(VariantOf<VVariant>(a.histogram.samples), &a, &maps, &v, sorted, parts, localMemory, sumsOfParts);
 }
@@ -143,6 +201,7 @@ public:
     };
     WithEachVariant<Arguments>([&](auto constant) {
       allow(SharedAtomicKernel<constant.value>);
+      allow(SharedMergeKernel<constant.value>);
       allow(SharedWarpKernel<constant.value>);
     });
   }
@@ -150,6 +209,12 @@ public:
   void
   Prepare(int) override
   {}
+
+  int
+  ChooseLanes(CorrelationRatioScheme scheme, int set) const override
+  {
+    return set != 0 ? set : scheme == CorrelationRatioScheme::ConflictFree ? PartLanes : Lanes;
+  }
 
   void
   Sort(const MemoryPointer & fixedBins, std::int64_t count, int bins, SortedSamples & sorted) override
@@ -187,70 +252,73 @@ public:
 
   void
   Count(CorrelationRatioScheme  scheme,
-        const Arguments &       a,
-        const SampleMaps &      maps,
+        const SchemeLaunch &    launch,
         const HistogramArrays & arrays,
         int                     firstChunk,
         int                     chunkCount) override
   {
-    WithVariant<Arguments>(a.histogram.samples.variant, [&](auto variant) {
+    const Arguments & a = launch.arguments;
+    WithVariant<Arguments>(a.histogram.samples.variant & ~OfForces, [&](auto variant) {
       const auto        bands = static_cast<unsigned int>(CountBands(a.histogram));
       const std::size_t localBytes = GetBandBytes(a.histogram) * static_cast<std::size_t>(a.histogram.histogramCopies);
-      const auto        launch = [&](auto kernel, unsigned int groupsY, std::size_t bytes, auto * out) {
+      const auto        enqueue = [&](auto kernel, unsigned int groupsY, std::size_t bytes, auto * out) {
         m_Queue.Launch("counting the histogram",
                        kernel,
-                       dim3(static_cast<unsigned int>(chunkCount), groupsY),
-                       Lanes,
+                       dim3(static_cast<unsigned int>(std::min(launch.shape.groups, chunkCount)), groupsY),
+                       launch.shape.lanes,
                        bytes,
                        a,
                        GetVolumes(*arrays.samples),
                        firstChunk,
+                       chunkCount,
                        out,
-                       maps);
+                       launch.maps);
       };
       u64 * const sums = AddressOf<u64>(arrays.sums);
       u32 * const chunkHistograms = AddressOf<u32>(arrays.chunkHistograms);
       switch (scheme)
       {
         case CorrelationRatioScheme::GlobalAtomic:
-          launch(GlobalAtomicKernel<variant.value>, 1, 0, sums);
+          enqueue(GlobalAtomicKernel<variant.value>, 1, 0, sums);
           break;
         case CorrelationRatioScheme::GlobalMerge:
-          launch(GlobalMergeKernel<variant.value>, 1, 0, chunkHistograms);
+          enqueue(GlobalMergeKernel<variant.value>, 1, 0, chunkHistograms);
           break;
         case CorrelationRatioScheme::SharedAtomic:
-          launch(SharedAtomicKernel<variant.value>, bands, localBytes, sums);
-          break;
-        case CorrelationRatioScheme::SharedWarp:
-          launch(SharedWarpKernel<variant.value>, bands, localBytes, chunkHistograms);
+          enqueue(SharedAtomicKernel<variant.value>, bands, localBytes, sums);
           break;
         case CorrelationRatioScheme::SharedMerge:
+          enqueue(SharedMergeKernel<variant.value>, bands, localBytes, chunkHistograms);
+          break;
+        case CorrelationRatioScheme::SharedWarp:
+          enqueue(SharedWarpKernel<variant.value>, bands, localBytes, chunkHistograms);
+          break;
         case CorrelationRatioScheme::ConflictFree:
-          break; // HistogramPasses', and CountParts
+          break; // CountParts
       }
     });
   }
 
   void
-  CountParts(const Arguments &       a,
-             const SampleMaps &      maps,
-             const HistogramArrays & arrays,
-             const SchemeArrays &    schemes) override
+  CountParts(const SchemeLaunch & launch, const HistogramArrays & arrays, const SchemeArrays & schemes) override
   {
+    const Arguments & a = launch.arguments;
+    const int         lanes = launch.shape.lanes;
     if (schemes.partCount > 0)
     {
-      WithVariant<Arguments>(a.histogram.samples.variant, [&](auto variant) {
+      WithVariant<Arguments>(a.histogram.samples.variant & ~OfForces, [&](auto variant) {
         m_Queue.Launch("counting the sorted samples",
-                       ConflictFreeKernel<variant.value>,
+                       lanes > PartLanes ? ConflictFreeKernel<variant.value, MostLanes>
+                                         : ConflictFreeKernel<variant.value, PartLanes>,
                        dim3(static_cast<unsigned int>(schemes.partCount)),
-                       PartLanes,
-                       PartLanes * CorrelationRatioColumns * sizeof(u64),
+                       lanes,
+                       static_cast<std::size_t>(lanes) * CorrelationRatioColumns * sizeof(u64),
                        a,
                        GetVolumes(*arrays.samples),
                        AddressOf<u32>(schemes.sorted.indices),
                        AddressOf<SortedPart>(schemes.parts),
                        AddressOf<u64>(schemes.sumsOfParts),
-                       maps);
+                       launch.maps);
       });
     }
     m_Queue.Launch("joining the sorted samples' sums",

@@ -182,6 +182,12 @@ GroupIndex()
 }
 
 static __device__ __forceinline__ int
+GroupCount()
+{
+  return static_cast<int>(gridDim.x);
+}
+
+static __device__ __forceinline__ int
 GroupIndexY()
 {
   return static_cast<int>(blockIdx.y);

@@ -97,8 +97,9 @@ public:
 #ifndef ITK_WRAPPING_PARSER
   /** How a device sums N, Σ Y and Σ Y² of each bin (Li 2015, table 1): GlobalAtomic, GlobalMerge, SharedAtomic, SharedMerge,
    * SharedWarp or ConflictFree. SharedMerge by default. The value is the same to the bit of all of them; they differ in time.
-   * ConflictFree sorts the samples by their bins, and keeps that until fixed image, mask, bins or domain change. On the host
-   * there is one plain loop, whatever is set.
+   * ConflictFree sorts the samples by their bins, and keeps that until fixed image, mask, bins or domain change. GlobalMerge
+   * has a histogram for each group of threads, where the paper's has one for each thread, of which two of its GPUs run out of
+   * memory: see gpureg::CorrelationRatioScheme. On the host there is one plain loop, whatever is set.
    * \throws GPUBadInputError for a value that is none of them. */
   using SchemeEnum = gpureg::CorrelationRatioScheme;
   void
@@ -117,6 +118,19 @@ public:
   void
   SetWorkloadLimit(int samples);
   itkGetConstMacro(WorkloadLimit, int);
+
+#ifndef ITK_WRAPPING_PARSER
+  /** How many groups a scheme launches, and of how many lanes (Li 2015, section 4.2: thread blocks, and threads of each). As it is
+   * by default, {}, it is as fast as was found; it changes the time alone, and nothing on the host. Lanes of an OpenCL device
+   * are fixed: with others, Initialize() and evaluations throw GPUUnsupportedError.
+   * \throws GPUBadInputError unless it is valid. */
+  void
+  SetLaunchShape(const gpureg::LaunchShape & shape);
+  itkGetConstReferenceMacro(LaunchShape, gpureg::LaunchShape);
+  /** What the last evaluation was launched with; zeros before, and on the host. */
+  gpureg::LaunchShape
+  GetUsedLaunchShape() const;
+#endif
 
   /** See CudaMattesNMI. */
   itkGPUMetricMembersMacro(m_Use, m_Face);
@@ -159,6 +173,7 @@ private:
   SizeValueType                                                                   m_InitializedBins{ 0 };
   double                                                                          m_BorderWeightDistance{ 0 };
   int                            m_WorkloadLimit{ gpureg::CorrelationRatioMetric::DefaultWorkloadLimit };
+  gpureg::LaunchShape            m_LaunchShape;
   gpureg::CorrelationRatioScheme m_Scheme{ gpureg::CorrelationRatioScheme::SharedMerge };
   std::pair<double, double>      m_FixedRange{ 0.0, 1.0 };
 };

@@ -66,6 +66,40 @@ itkCudaCorrelationRatioClass::SetWorkloadLimit(int samples)
 
 itkGPUMetricTemplate
 void
+itkCudaCorrelationRatioClass::SetLaunchShape(const gpureg::LaunchShape & shape)
+{
+  if (!shape.IsValid())
+  {
+    GPURegistrationDetail::ThrowBadInput(
+      *this,
+      "There is no launch of ",
+      shape.groups,
+      " groups of ",
+      shape.lanes,
+      " lanes. Set 0 or more groups, and 0 lanes, for the device's own, or a power of "
+      "two from ",
+      gpureg::LaunchShape::LeastLanes,
+      " to ",
+      gpureg::LaunchShape::MostLanes,
+      ".");
+  }
+  if (m_LaunchShape.groups != shape.groups || m_LaunchShape.lanes != shape.lanes)
+  {
+    m_LaunchShape = shape;
+    this->Modified();
+  }
+}
+
+itkGPUMetricTemplate
+gpureg::LaunchShape
+itkCudaCorrelationRatioClass::GetUsedLaunchShape() const
+{
+  const gpureg::CorrelationRatioMetric * const engine = m_Face.FindEngine();
+  return engine ? engine->GetUsedLaunchShape() : gpureg::LaunchShape();
+}
+
+itkGPUMetricTemplate
+void
 itkCudaCorrelationRatioClass::SetScheme(SchemeEnum scheme)
 {
   if (!gpureg::IsCorrelationRatioScheme(scheme))
@@ -170,6 +204,7 @@ itkCudaCorrelationRatioClass::UpdateEngine(bool isInitializing) const
     isInitializing);
   m_Face.GetEngine().SetScheme(m_Scheme);
   m_Face.GetEngine().SetWorkloadLimit(m_WorkloadLimit);
+  m_Face.GetEngine().SetLaunchShape(m_LaunchShape);
   m_Face.GetEngine().SetBorderWeight(BorderWeightType(*this->m_MovingImage, m_BorderWeightDistance).MakeForDevice());
 }
 
@@ -321,6 +356,8 @@ itkCudaCorrelationRatioClass::PrintSelf(std::ostream & os, Indent indent) const
   os << indent << "BorderWeightDistance: " << m_BorderWeightDistance << std::endl;
   os << indent << "Scheme: " << m_Scheme << std::endl;
   os << indent << "WorkloadLimit: " << m_WorkloadLimit << std::endl;
+  os << indent << "LaunchShape: " << m_LaunchShape.groups << " groups, " << m_LaunchShape.lanes << " lanes"
+     << std::endl;
 }
 
 } // namespace itk

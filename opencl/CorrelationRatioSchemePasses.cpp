@@ -4,7 +4,11 @@
 
 #include "OpenCLHistogramPasses.h"
 
+#include "gpureg/Error.h"
+
+#include <algorithm>
 #include <cstring>
+#include <string>
 #include <vector>
 
 namespace gpureg
@@ -19,6 +23,7 @@ struct SchemeKernelSet
     : globalAtomic(program, "GlobalAtomic")
     , globalMerge(program, "GlobalMerge")
     , sharedAtomic(program, "SharedAtomic")
+    , sharedMerge(program, "SharedMerge")
     , sharedWarp(program, "SharedWarp")
     , conflictFree(program, "ConflictFree")
     , joinParts(program, "JoinParts")
@@ -27,6 +32,7 @@ struct SchemeKernelSet
   cl::Kernel globalAtomic;
   cl::Kernel globalMerge;
   cl::Kernel sharedAtomic;
+  cl::Kernel sharedMerge;
   cl::Kernel sharedWarp;
   cl::Kernel conflictFree;
   cl::Kernel joinParts;
@@ -44,6 +50,20 @@ public:
   Prepare(int variant) override
   {
     m_Kernels.Prepare(variant);
+  }
+
+  /** Those that the kernels are compiled for. */
+  int
+  ChooseLanes(CorrelationRatioScheme, int set) const override
+  {
+    const int lanes = m_Queue.GetDevice().GetLanes();
+    if (set != 0 && set != lanes)
+    {
+      throw UnsupportedError(m_Queue.GetDeviceName() + " has groups of " + std::to_string(lanes) +
+                             " lanes alone, through OpenCL, not of " + std::to_string(set) + "; set 0, or " +
+                             std::to_string(lanes));
+    }
+    return lanes;
   }
 
   /** On the host: a sort on the device would be many kernels, for what is done once. */
@@ -70,47 +90,48 @@ public:
 
   void
   Count(CorrelationRatioScheme  scheme,
-        const Arguments &       a,
-        const SampleMaps &      maps,
+        const SchemeLaunch &    launch,
         const HistogramArrays & arrays,
         int                     firstChunk,
         int                     chunkCount) override
   {
+    const Arguments &       a = launch.arguments;
     const cl::LocalSpaceArg local =
       cl::Local(GetBandBytes(a.histogram) * static_cast<std::size_t>(a.histogram.histogramCopies));
     CheckOpenCL(m_Queue.GetDeviceName(), [&] {
-      const auto launch = [&](cl::Kernel & kernel, int bands, const auto &... others) {
-        SetSampleKernelArguments(kernel, a, maps, *arrays.samples, cl_int{ firstChunk }, others...);
-        m_Queue.Launch(kernel, chunkCount, bands);
+      const auto enqueue = [&](cl::Kernel & kernel, int bands, const auto &... others) {
+        SetSampleKernelArguments(
+          kernel, a, launch.maps, *arrays.samples, cl_int{ firstChunk }, cl_int{ chunkCount }, others...);
+        m_Queue.Launch(kernel, std::min(launch.shape.groups, chunkCount), bands);
       };
       SchemeKernelSet & kernels = m_Kernels.Get();
       switch (scheme)
       {
         case CorrelationRatioScheme::GlobalAtomic:
-          launch(kernels.globalAtomic, 1, BufferOf(*arrays.sums));
+          enqueue(kernels.globalAtomic, 1, BufferOf(*arrays.sums));
           break;
         case CorrelationRatioScheme::GlobalMerge:
-          launch(kernels.globalMerge, 1, BufferOf(*arrays.chunkHistograms));
+          enqueue(kernels.globalMerge, 1, BufferOf(*arrays.chunkHistograms));
           break;
         case CorrelationRatioScheme::SharedAtomic:
-          launch(kernels.sharedAtomic, CountBands(a.histogram), local, BufferOf(*arrays.sums));
-          break;
-        case CorrelationRatioScheme::SharedWarp:
-          launch(kernels.sharedWarp, CountBands(a.histogram), local, BufferOf(*arrays.chunkHistograms));
+          enqueue(kernels.sharedAtomic, CountBands(a.histogram), local, BufferOf(*arrays.sums));
           break;
         case CorrelationRatioScheme::SharedMerge:
+          enqueue(kernels.sharedMerge, CountBands(a.histogram), local, BufferOf(*arrays.chunkHistograms));
+          break;
+        case CorrelationRatioScheme::SharedWarp:
+          enqueue(kernels.sharedWarp, CountBands(a.histogram), local, BufferOf(*arrays.chunkHistograms));
+          break;
         case CorrelationRatioScheme::ConflictFree:
-          break; // HistogramPasses', and CountParts
+          break; // CountParts
       }
     });
   }
 
   void
-  CountParts(const Arguments &       a,
-             const SampleMaps &      maps,
-             const HistogramArrays & arrays,
-             const SchemeArrays &    schemes) override
+  CountParts(const SchemeLaunch & launch, const HistogramArrays & arrays, const SchemeArrays & schemes) override
   {
+    const Arguments &       a = launch.arguments;
     const cl::LocalSpaceArg scratch =
       cl::Local(static_cast<std::size_t>(m_Queue.GetDevice().GetLanes()) * CorrelationRatioColumns * sizeof(u64));
     CheckOpenCL(m_Queue.GetDeviceName(), [&] {
@@ -119,7 +140,7 @@ public:
       {
         SetSampleKernelArguments(kernels.conflictFree,
                                  a,
-                                 maps,
+                                 launch.maps,
                                  *arrays.samples,
                                  BufferOf(*schemes.sorted.indices),
                                  BufferOf(*schemes.parts),

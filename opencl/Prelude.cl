@@ -113,6 +113,12 @@ GroupIndex(void)
 }
 
 GPUREG_FUNCTION int
+GroupCount(void)
+{
+  return (int)get_num_groups(0);
+}
+
+GPUREG_FUNCTION int
 GroupIndexY(void)
 {
   return (int)get_group_id(1);

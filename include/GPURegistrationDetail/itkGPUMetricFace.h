@@ -377,6 +377,13 @@ public:
     return *m_Engine;
   }
 
+  /** nullptr before there is one. */
+  const TEngine *
+  FindEngine() const
+  {
+    return m_Engine.get();
+  }
+
   gpureg::EvaluationStatistics
   GetStatistics() const
   {

@@ -91,6 +91,16 @@ public:
   void
   SetWorkloadLimit(int samples);
 
+  /** How a scheme's groups are launched, from the next evaluation on; the host has none.
+   *  \throws BadInputError unless it is valid; UnsupportedError for lanes that the device does not have. */
+  void
+  SetLaunchShape(const LaunchShape & shape);
+  /** What the last evaluation's first pass was launched with: fewer groups than were set where there are fewer chunks, or where
+   *  these are launched in several goes; fewer lanes where a chunk of one sample each would be more than its sums can hold. Zeros
+   *  on the host. */
+  LaunchShape
+  GetUsedLaunchShape() const;
+
   CorrelationRatioResult
   Evaluate(const SampleMapping & mapping, Forces forces, const ParallelFor & parallelFor);
 

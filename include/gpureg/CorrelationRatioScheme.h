@@ -16,7 +16,10 @@ enum class CorrelationRatioScheme : std::uint8_t
 {
   /** Every sample adds to the one histogram in global memory. */
   GlobalAtomic,
-  /** A group counts its samples in a histogram of its own in global memory; these are added up. */
+  /** A group counts its samples in a histogram of its own in global memory; these are added up. In the paper each thread has
+   *  one. Of 1024 blocks of 256 threads these take 0.8 GB, more counters to clear and to add up than there are samples, and two
+   *  of the paper's three GPUs run out of memory (figures 6, 9 and 11). What is measured here is a bound of what that could be:
+   *  it would have no conflicts, but as many histograms more as a group has threads. */
   GlobalMerge,
   /** A group counts in shared memory, and adds that to the one histogram in global memory. */
   SharedAtomic,
@@ -30,6 +33,27 @@ enum class CorrelationRatioScheme : std::uint8_t
 };
 
 constexpr int NumberOfCorrelationRatioSchemes = 6;
+
+/** How a device's groups are launched that sum by a scheme (Li 2015, section 4.2: the thread blocks, and the threads of each).
+ *  It changes the time alone. */
+struct LaunchShape
+{
+  /** So many go through all samples, in each band of bins where there are several; each does several chunks then, one after
+   *  the other. ConflictFree has as many as its bins and its workload limit make. 0: one for each chunk. */
+  int groups = 0;
+  /** Of a group: a power of two from LeastLanes to MostLanes. 0: what the device has been found to be fastest with. */
+  int lanes = 0;
+
+  static constexpr int LeastLanes = 32;
+  static constexpr int MostLanes = 1024;
+
+  /** Whether there can be such a launch. */
+  constexpr bool
+  IsValid() const
+  {
+    return groups >= 0 && (lanes == 0 || (lanes >= LeastLanes && lanes <= MostLanes && (lanes & (lanes - 1)) == 0));
+  }
+};
 
 /** Whether it is one of them. */
 constexpr bool

@@ -17,6 +17,19 @@ namespace
 constexpr const char * SchemeNames[NumberOfCorrelationRatioSchemes] = { "GlobalAtomic", "GlobalMerge", "SharedAtomic",
                                                                         "SharedMerge",  "SharedWarp",  "ConflictFree" };
 
+/** So many samples a chunk may have whose sums in this unit are to fit into 32 bits: see HistogramEvaluation, which chooses the
+ *  unit by the chunks that it cuts. */
+int
+FindMostOfChunk(const kernels::HistogramArguments & a)
+{
+  int most = kernels::MostSamplesOfCorrelationRatio + 1;
+  for (float unit = 1 << 18; unit < a.countUnit && !kernels::CountsHalves(a.samples.variant); unit *= 2)
+  {
+    most /= 2;
+  }
+  return std::min(most, int{ kernels::MostSamplesOfCorrelationRatio });
+}
+
 /** Makes an array of the device that holds these elements. */
 template <typename T>
 void
@@ -87,6 +100,41 @@ CorrelationRatioEvaluation::SetWorkloadLimit(int samples)
   }
 }
 
+void
+CorrelationRatioEvaluation::SetLaunchShape(const LaunchShape & shape)
+{
+  if (!shape.IsValid())
+  {
+    throw BadInputError(
+      "a launch of " + std::to_string(shape.groups) + " groups of " + std::to_string(shape.lanes) +
+      " lanes is not possible; set 0 or more groups, and 0 lanes, for the device's own, or a power of "
+      "two from " +
+      std::to_string(LaunchShape::LeastLanes) + " to " + std::to_string(LaunchShape::MostLanes));
+  }
+  if (m_SchemePasses)
+  {
+    m_SchemePasses->ChooseLanes(m_Scheme, shape.lanes);
+  }
+  m_Shape = shape;
+}
+
+bool
+CorrelationRatioEvaluation::HasSchemeLaunch() const
+{
+  return m_SchemePasses && (m_Scheme != CorrelationRatioScheme::SharedMerge || HasShape());
+}
+
+int
+CorrelationRatioEvaluation::CountChunks() const
+{
+  if (!HasSchemeLaunch())
+  {
+    return HistogramEvaluation::CountChunks();
+  }
+  const SchemeLaunch launch = MakeSchemeLaunch();
+  return kernels::ChunkCount(&launch.arguments.histogram.samples);
+}
+
 bool
 CorrelationRatioEvaluation::KeepsChunkHistograms() const
 {
@@ -94,21 +142,67 @@ CorrelationRatioEvaluation::KeepsChunkHistograms() const
          m_Scheme == CorrelationRatioScheme::GlobalMerge || m_Scheme == CorrelationRatioScheme::SharedWarp;
 }
 
-kernels::CorrelationRatioArguments
-CorrelationRatioEvaluation::MakeSchemeArguments() const
+void
+CorrelationRatioEvaluation::CutChunks(SchemeLaunch & launch) const
 {
-  kernels::CorrelationRatioArguments a = GetArguments();
+  kernels::SampleArguments & samples = launch.arguments.histogram.samples;
+  SampleGrain                grain = GetGrain();
+  SampleNeeds                needs{};
+  if (m_Scheme == CorrelationRatioScheme::GlobalAtomic)
+  {
+    // It counts in 64 bits.
+    needs.mostOfChunk = std::numeric_limits<int>::max();
+  }
+  else
+  {
+    needs.mostOfChunk = FindMostOfChunk(launch.arguments.histogram);
+    while (launch.shape.lanes > needs.mostOfChunk)
+    {
+      launch.shape.lanes /= 2;
+    }
+  }
+  grain.lanes = launch.shape.lanes;
+  const auto cut = [&](int chunks) {
+    grain.targetChunks = chunks;
+    const SampleProblem problem = GetCore().samples.CutAnew({ samples, launch.maps }, grain, needs);
+    samples = problem.arguments;
+    launch.maps = problem.maps;
+    return kernels::ChunkCount(&samples);
+  };
+  const int chunks = cut(m_Shape.groups > 0 ? m_Shape.groups : grain.targetChunks);
+  if (m_Shape.groups > 0 && chunks > m_Shape.groups)
+  {
+    const int rounds = (chunks - 1) / m_Shape.groups + 1;
+    cut(rounds * m_Shape.groups);
+  }
+}
+
+SchemeLaunch
+CorrelationRatioEvaluation::MakeSchemeLaunch() const
+{
+  SchemeLaunch launch{ GetArguments(), GetMaps(), { 0, m_SchemePasses->ChooseLanes(m_Scheme, m_Shape.lanes) } };
+  if (m_Scheme == CorrelationRatioScheme::ConflictFree)
+  {
+    // It has parts.
+    return launch;
+  }
+  kernels::HistogramArguments & h = launch.arguments.histogram;
+  if (HasShape())
+  {
+    CutChunks(launch);
+  }
+  const int chunks = kernels::ChunkCount(&h.samples);
+  launch.shape.groups = m_Shape.groups > 0 ? std::min(m_Shape.groups, chunks) : chunks;
   if (m_Scheme == CorrelationRatioScheme::SharedWarp)
   {
     // Each of a group's warps has a histogram.
-    const SampleGrain grain = GetGrain();
-    const auto        warps = static_cast<std::size_t>(grain.lanes / kernels::TileWidth);
-    const auto        rowBytes = warps * static_cast<std::size_t>(a.histogram.columns) *
-                          static_cast<std::size_t>(kernels::CellBytes(a.histogram.samples.variant));
-    a.histogram.histogramCopies = static_cast<int>(warps);
-    a.histogram.bandRows = static_cast<int>(std::clamp<std::size_t>(grain.localBytes / rowBytes, 1, a.histogram.rows));
+    const auto warps = static_cast<std::size_t>(launch.shape.lanes / kernels::TileWidth);
+    const auto rowBytes =
+      warps * static_cast<std::size_t>(h.columns) * static_cast<std::size_t>(kernels::CellBytes(h.samples.variant));
+    h.histogramCopies = static_cast<int>(warps);
+    h.bandRows = static_cast<int>(std::clamp<std::size_t>(GetGrain().localBytes / rowBytes, 1, h.rows));
   }
-  return a;
+  return launch;
 }
 
 void
@@ -122,7 +216,7 @@ CorrelationRatioEvaluation::PrepareFirstPass()
     m_SchemeArrays.sumsOfParts.reset();
     m_SortedSamples = 0;
   }
-  if (m_SchemePasses && m_Scheme != CorrelationRatioScheme::SharedMerge)
+  if (HasSchemeLaunch())
   {
     m_SchemePasses->Prepare(GetArguments().histogram.samples.variant);
     if (m_Scheme == CorrelationRatioScheme::ConflictFree)
@@ -168,25 +262,32 @@ CorrelationRatioEvaluation::PrepareParts()
 void
 CorrelationRatioEvaluation::EnqueueFirstPass()
 {
-  if (!m_SchemePasses || m_Scheme == CorrelationRatioScheme::SharedMerge)
+  m_UsedShape = {};
+  if (!HasSchemeLaunch())
   {
     HistogramEvaluation::EnqueueFirstPass();
+    if (m_SchemePasses)
+    {
+      m_UsedShape = { GetExtent().chunksPerLaunch, GetGrain().lanes };
+    }
     return;
   }
-  const kernels::CorrelationRatioArguments a = MakeSchemeArguments();
+  const SchemeLaunch launch = MakeSchemeLaunch();
+  m_UsedShape = launch.shape;
   if (m_Scheme == CorrelationRatioScheme::ConflictFree)
   {
-    m_SchemePasses->CountParts(a, GetMaps(), GetArrays(), m_SchemeArrays);
+    m_SchemePasses->CountParts(launch, GetArrays(), m_SchemeArrays);
+    m_UsedShape.groups = m_SchemeArrays.partCount;
   }
   else if (KeepsChunkHistograms())
   {
-    EnqueueChunks(
-      [&](int first, int count) { m_SchemePasses->Count(m_Scheme, a, GetMaps(), GetArrays(), first, count); });
+    EnqueueChunks([&](int first, int count) { m_SchemePasses->Count(m_Scheme, launch, GetArrays(), first, count); });
+    m_UsedShape.groups = std::min(launch.shape.groups, GetExtent().chunksPerLaunch);
   }
   else
   {
-    m_SchemePasses->Clear(a, GetArrays());
-    m_SchemePasses->Count(m_Scheme, a, GetMaps(), GetArrays(), 0, kernels::ChunkCount(&a.histogram.samples));
+    m_SchemePasses->Clear(launch.arguments, GetArrays());
+    m_SchemePasses->Count(m_Scheme, launch, GetArrays(), 0, GetExtent().chunks);
   }
 }
 

@@ -34,16 +34,41 @@ public:
   void
   SetWorkloadLimit(int samples);
 
+  /** \throws Error unless it is valid, and the device has it. */
+  void
+  SetLaunchShape(const LaunchShape & shape);
+
+  /** Of the last evaluation; zeros on the host. */
+  const LaunchShape &
+  GetUsedLaunchShape() const
+  {
+    return m_UsedShape;
+  }
+
 private:
   void
   PrepareFirstPass() override;
   void
   EnqueueFirstPass() override;
+  int
+  CountChunks() const override;
   bool
   KeepsChunkHistograms() const override;
-  /** The scheme's arguments, which may cut the histogram into other bands than the forces' are. */
-  kernels::CorrelationRatioArguments
-  MakeSchemeArguments() const;
+  bool
+  HasShape() const
+  {
+    return m_Shape.groups > 0 || m_Shape.lanes > 0;
+  }
+  /** Whether the first pass is the scheme's, not the one that all metrics have. */
+  bool
+  HasSchemeLaunch() const;
+  /** What the scheme launches. The samples may be cut into other chunks than those of the forces, the histogram into other
+   *  bands. */
+  SchemeLaunch
+  MakeSchemeLaunch() const;
+  /** Cuts the samples into chunks for the launch's lanes, of which each of its groups does equally many. */
+  void
+  CutChunks(SchemeLaunch & launch) const;
   /** Sorts the samples and cuts them into parts, unless that was done. */
   void
   PrepareParts();
@@ -53,6 +78,8 @@ private:
   SchemeArrays                                  m_SchemeArrays;
   std::uint64_t m_SortedSamples = 0; // SampleSet::GetFixedStamp() of those sorted; 0: none
   kernels::u32  m_WorkloadLimit = CorrelationRatioMetric::DefaultWorkloadLimit;
+  LaunchShape   m_Shape;
+  LaunchShape   m_UsedShape;
 };
 
 } // namespace gpureg

@@ -63,6 +63,18 @@ CorrelationRatioMetric::SetWorkloadLimit(int samples)
 }
 
 void
+CorrelationRatioMetric::SetLaunchShape(const LaunchShape & shape)
+{
+  m_Implementation->SetLaunchShape(shape);
+}
+
+LaunchShape
+CorrelationRatioMetric::GetUsedLaunchShape() const
+{
+  return m_Implementation->GetUsedLaunchShape();
+}
+
+void
 CorrelationRatioMetric::SetArguments(kernels::CorrelationRatioArguments & a) const
 {
   a.histogram.rows = m_Bins;

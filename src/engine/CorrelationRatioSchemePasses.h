@@ -23,8 +23,18 @@ struct SchemeArrays
   MemoryPointer sumsOfParts;
 };
 
-/** The first pass of the correlation ratio by the schemes other than SharedMerge, on one device. cuda and opencl each have
- *  them, in a file of this name; the host, whose one loop is HistogramPasses', has not. */
+/** A scheme's first pass as it is launched. */
+struct SchemeLaunch
+{
+  /** Of samples that are cut into chunks for its lanes. */
+  kernels::CorrelationRatioArguments arguments;
+  kernels::SampleMaps                maps;
+  /** At most so many groups, which do several chunks then; neither is 0. */
+  LaunchShape shape;
+};
+
+/** The first pass of the correlation ratio by the schemes, on one device; by SharedMerge where its launch is not the one that all
+ *  metrics have. cuda and opencl each have them, in a file of this name; the host, whose one loop is HistogramPasses', has not. */
 class CorrelationRatioSchemePasses
 {
 public:
@@ -36,6 +46,11 @@ public:
   virtual void
   Prepare(int variant) = 0;
 
+  /** Lanes of a scheme's groups, if so many are set; 0: none.
+   *  \throws UnsupportedError if the device does not have them. */
+  virtual int
+  ChooseLanes(CorrelationRatioScheme scheme, int set) const = 0;
+
   /** Sorts so many samples by their fixed bins; fewer than 2^32. Waits for the device. */
   virtual void
   Sort(const MemoryPointer & fixedBins, std::int64_t count, int bins, SortedSamples & sorted) = 0;
@@ -45,21 +60,17 @@ public:
   Clear(const Arguments & a, const HistogramArrays & arrays) = 0;
 
   /** Over the chunks firstChunk … + chunkCount - 1. GlobalAtomic, SharedAtomic: sums += what they count. GlobalMerge,
-   *  SharedWarp: chunkHistograms[chunk - firstChunk]. */
+   *  SharedMerge, SharedWarp: chunkHistograms[chunk - firstChunk]. */
   virtual void
-  Count(CorrelationRatioScheme      scheme,
-        const Arguments &           a,
-        const kernels::SampleMaps & maps,
-        const HistogramArrays &     arrays,
-        int                         firstChunk,
-        int                         chunkCount) = 0;
+  Count(CorrelationRatioScheme  scheme,
+        const SchemeLaunch &    launch,
+        const HistogramArrays & arrays,
+        int                     firstChunk,
+        int                     chunkCount) = 0;
 
-  /** ConflictFree: sums, from the parts. */
+  /** ConflictFree: sums, from the parts, a group for each. */
   virtual void
-  CountParts(const Arguments &           a,
-             const kernels::SampleMaps & maps,
-             const HistogramArrays &     arrays,
-             const SchemeArrays &        schemes) = 0;
+  CountParts(const SchemeLaunch & launch, const HistogramArrays & arrays, const SchemeArrays & schemes) = 0;
 };
 
 } // namespace gpureg

@@ -212,7 +212,14 @@ protected:
       [this](int first, int count) { m_Passes->Histogram(m_Arguments, m_Maps, m_Arrays, first, count); });
   }
 
-  /** Whether it keeps one of each chunk. */
+  /** How many chunks it goes through. */
+  virtual int
+  CountChunks() const
+  {
+    return kernels::ChunkCount(&m_Arguments.histogram.samples);
+  }
+
+  /** Whether it keeps a histogram of each chunk. */
   virtual bool
   KeepsChunkHistograms() const
   {
@@ -231,6 +238,12 @@ protected:
       count(first, now);
       m_Passes->SumHistograms(m_Arguments, m_Arrays, now, first > 0);
     }
+  }
+
+  const HistogramExtent &
+  GetExtent() const
+  {
+    return m_Extent;
   }
 
   MetricCore &
@@ -410,7 +423,7 @@ private:
   {
     const kernels::HistogramArguments & a = m_Arguments.histogram;
     m_Extent = {};
-    m_Extent.chunks = kernels::ChunkCount(&a.samples);
+    m_Extent.chunks = this->CountChunks();
     m_Extent.cells = CountCells(a);
     m_Extent.histogramBytes = m_Extent.cells * kernels::CellBytes(a.samples.variant);
     m_Extent.chunksPerLaunch =

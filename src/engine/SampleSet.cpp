@@ -419,7 +419,13 @@ SampleSet::MakeProblem(const SampleMapping & mapping,
                        const SampleGrain &   grain,
                        const SampleNeeds &   needs) const
 {
-  SampleProblem problem = this->MakeProblem(mapping, forces, needs.scaledRange);
+  return this->CutAnew(this->MakeProblem(mapping, forces, needs.scaledRange), grain, needs);
+}
+
+SampleProblem
+SampleSet::CutAnew(SampleProblem problem, const SampleGrain & grain, const SampleNeeds & needs) const
+{
+  problem.arguments.virtualShape = MakeShape(m_Fixed.virtualSize);
   StackSlice(problem, grain.lanes);
   Partition(problem.arguments, grain, needs);
   return problem;

@@ -99,6 +99,10 @@ public:
   SampleProblem
   MakeProblem(const SampleMapping & mapping, Forces forces, double scaledRange) const;
 
+  /** The same samples cut into other chunks, for a pass that sums no forces: what their centre is, is not kept. */
+  SampleProblem
+  CutAnew(SampleProblem problem, const SampleGrain & grain, const SampleNeeds & needs) const;
+
   /** The maps of another linear mapping of the same samples as in a problem's arguments. */
   kernels::SampleMaps
   MakeMaps(const IndexMap & toMoving, const kernels::SampleArguments & arguments, double scaledRange) const;

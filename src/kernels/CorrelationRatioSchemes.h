@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The work-groups of the other schemes by which Li 2015 (table 1, section 3) sums N, Σ Y and Σ Y² of each fixed bin, for the
 // devices that have work-groups: CUDA and OpenCL. SharedMerge is HistogramGroup and SumHistogramsGroup themselves. A sample
-// counts the same integers in all of them, so their sums are the same to the bit.
+// counts the same integers in all of them, so their sums are the same to the bit. Of a launch that has fewer groups than chunks
+// a group does several, one after the other: 32-bit counters hold no more than a chunk's samples.
 //
-// A prelude for these adds: AddGlobally(), AddWindowGlobally(), GlobalBarrier().
+// A prelude for these adds: AddGlobally(), AddWindowGlobally(), GlobalBarrier(), GroupCount().
 #ifndef gpureg_kernels_CorrelationRatioSchemes_h
 #define gpureg_kernels_CorrelationRatioSchemes_h
 
@@ -33,17 +34,17 @@ AddCellsGlobally(const u64 * others, GPUREG_GLOBAL u64 * cells)
   }
 }
 
-/** GlobalAtomic (Li 2015, section 3.2): every sample adds to the one histogram, which was cleared. A group does a chunk. */
+/** GlobalAtomic (Li 2015, section 3.2): every sample of a chunk adds to the one histogram, which was cleared. */
 GPUREG_GROUP_FUNCTION void
 GlobalAtomicGroup(int                               variant,
                   const CorrelationRatioArguments * a,
                   const SampleMaps *                maps,
                   const SampleVolumes *             v,
-                  int                               firstChunk,
+                  int                               chunk,
                   GPUREG_GLOBAL u64 *               histogram)
 {
   const SampleArguments * samples = &a->histogram.samples;
-  LaneWalk walk = StartLaneWalk(variant, samples, maps, firstChunk + GroupIndex(), LaneCount(), LaneIndex());
+  LaneWalk                walk = StartLaneWalk(variant, samples, maps, chunk, LaneCount(), LaneIndex());
   for (int step = 0; step < walk.count; ++step, AdvanceLaneWalk(variant, maps, &walk))
   {
     float     x[3];
@@ -62,26 +63,28 @@ GlobalAtomicGroup(int                               variant,
   }
 }
 
-/** GlobalMerge (Li 2015, section 3.3): a group counts its chunk's histogram where it is to lie, in global memory. In the paper
- *  each thread has one of its own. SumHistogramsGroup then adds them up. */
+/** GlobalMerge (Li 2015, section 3.3): a group counts a chunk's histogram where it is to lie, in global memory: that of a slot.
+ *  SumHistogramsGroup then adds them up. In the paper each thread has one of its own: gpureg::CorrelationRatioScheme says why
+ *  not here. */
 GPUREG_GROUP_FUNCTION void
 GlobalMergeGroup(int                               variant,
                  const CorrelationRatioArguments * a,
                  const SampleMaps *                maps,
                  const SampleVolumes *             v,
-                 int                               firstChunk,
+                 int                               chunk,
+                 int                               slot,
                  GPUREG_GLOBAL u32 *               chunkHistograms)
 {
   const SampleArguments * samples = &a->histogram.samples;
   const int               cells = a->histogram.rows * CorrelationRatioColumns;
   const int               counters = cells * CountersPerCell(variant);
-  GPUREG_GLOBAL u32 *     histogram = chunkHistograms + (i64)GroupIndex() * counters;
+  GPUREG_GLOBAL u32 *     histogram = chunkHistograms + (i64)slot * counters;
   for (int counter = LaneIndex(); counter < counters; counter += LaneCount())
   {
     histogram[counter] = 0;
   }
   GlobalBarrier();
-  LaneWalk walk = StartLaneWalk(variant, samples, maps, firstChunk + GroupIndex(), LaneCount(), LaneIndex());
+  LaneWalk walk = StartLaneWalk(variant, samples, maps, chunk, LaneCount(), LaneIndex());
   for (int step = 0; step < walk.count; ++step, AdvanceLaneWalk(variant, maps, &walk))
   {
     float     x[3];
@@ -116,7 +119,7 @@ SharedAtomicGroup(int                               variant,
                   const CorrelationRatioArguments * a,
                   const SampleMaps *                maps,
                   const SampleVolumes *             v,
-                  int                               firstChunk,
+                  int                               chunk,
                   GPUREG_LOCAL u32 *                counted,
                   GPUREG_GLOBAL u64 *               histogram)
 {
@@ -125,8 +128,7 @@ SharedAtomicGroup(int                               variant,
   const int rows = RowsOfBand(&a->histogram, firstRow);
   const int bandCells = rows * CorrelationRatioColumns;
   ClearCounters(counted, bandCells * CountersPerCell(variant) * copies);
-  CountLane(
-    variant, a, maps, v, firstChunk + GroupIndex(), firstRow, rows, counted + (LaneIndex() & (copies - 1)), copies);
+  CountLane(variant, a, maps, v, chunk, firstRow, rows, counted + (LaneIndex() & (copies - 1)), copies);
   LocalBarrier();
   for (int row = LaneIndex(); row < rows; row += LaneCount())
   {
@@ -149,13 +151,14 @@ SharedAtomicGroup(int                               variant,
 }
 
 /** SharedWarp (Li 2015, section 3.5): each row of 32 lanes counts in a histogram of its own, one behind the other in local
- *  memory; the group adds them up to its chunk's. SumHistogramsGroup then adds the chunks' up. */
+ *  memory; the group adds them up to its chunk's, that of a slot. SumHistogramsGroup then adds the chunks' up. */
 GPUREG_GROUP_FUNCTION void
 SharedWarpGroup(int                               variant,
                 const CorrelationRatioArguments * a,
                 const SampleMaps *                maps,
                 const SampleVolumes *             v,
-                int                               firstChunk,
+                int                               chunk,
+                int                               slot,
                 GPUREG_LOCAL u32 *                counted,
                 GPUREG_GLOBAL u32 *               chunkHistograms)
 {
@@ -166,10 +169,9 @@ SharedWarpGroup(int                               variant,
   const int                  bandCells = rows * CorrelationRatioColumns;
   const int                  counters = bandCells * CountersPerCell(variant);
   ClearCounters(counted, counters * warps);
-  CountLane(
-    variant, a, maps, v, firstChunk + GroupIndex(), firstRow, rows, counted + LaneIndex() / TileWidth * counters, 1);
+  CountLane(variant, a, maps, v, chunk, firstRow, rows, counted + LaneIndex() / TileWidth * counters, 1);
   LocalBarrier();
-  GPUREG_GLOBAL u32 * out = chunkHistograms + BandInChunk(variant, h, GroupIndex(), firstRow);
+  GPUREG_GLOBAL u32 * out = chunkHistograms + BandInChunk(variant, h, slot, firstRow);
   for (int counter = LaneIndex(); counter < counters; counter += LaneCount())
   {
     u32 sum = 0;

@@ -39,10 +39,31 @@ const gpureg::ParallelFor OneAfterTheOther = [](std::int64_t count, const std::f
   }
 };
 
+/** Few groups and many, of the lanes that the device has; on CUDA of few lanes and many. */
+std::vector<gpureg::LaunchShape>
+GetLaunchShapes(const std::string & device)
+{
+  std::vector<gpureg::LaunchShape> shapes{ { 1, 0 }, { 7, 0 }, { 2048, 0 } };
+  if (device.compare(0, 4, "cuda") == 0)
+  {
+    shapes.insert(shapes.end(), { { 0, 32 }, { 3, 64 }, { 100, 256 }, { 0, 512 }, { 5, 1024 } });
+  }
+  return shapes;
+}
+
+/** Whether a launch was as it was set, but for groups that would have had no chunk. */
+bool
+IsOf(const gpureg::LaunchShape & used, const gpureg::LaunchShape & set, const std::string & device)
+{
+  return device == "host" ? used.groups == 0 && used.lanes == 0
+                          : used.groups > 0 && (set.groups == 0 || used.groups <= set.groups) && used.lanes > 0 &&
+                              (set.lanes == 0 || used.lanes == set.lanes);
+}
+
 class CorrelationRatioSchemesTest : public DeviceTest
 {
 protected:
-  /** Of every scheme the definition's value, and SharedMerge's value and derivative to the bit. */
+  /** Of every scheme, however it is launched, the definition's value, and SharedMerge's value and derivative to the bit. */
   template <typename TPixel, unsigned int VDimension>
   void
   ExpectTheSame(const std::function<void(Problem<TPixel, VDimension> &)> & change) const
@@ -57,13 +78,24 @@ protected:
     {
       SCOPED_TRACE(scheme);
       problem.scheme = scheme;
-      const Answer answer = InitializeAndAsk(*problem.MakeMetric(this->GetDevice()));
+      const auto   metric = problem.MakeMetric(this->GetDevice());
+      const Answer answer = InitializeAndAsk(*metric);
       EXPECT_EQ(answer.validPoints, expected.validPoints);
       EXPECT_NEAR(answer.value, expected.value, 1e-6);
       EXPECT_LT(GetRelativeError(answer.derivative, expected.derivative), 1e-5);
       EXPECT_EQ(answer.value, merged.value);
       EXPECT_EQ(answer.valueAlone, merged.valueAlone);
       EXPECT_EQ(answer.derivative, merged.derivative);
+      for (const gpureg::LaunchShape & shape : GetLaunchShapes(GetParam()))
+      {
+        metric->SetLaunchShape(shape);
+        const Answer launched = Evaluate(*metric);
+        EXPECT_EQ(launched.value, merged.value) << shape.groups << " groups of " << shape.lanes;
+        EXPECT_EQ(launched.derivative, merged.derivative) << shape.groups << " groups of " << shape.lanes;
+        // It has as many groups as parts.
+        EXPECT_TRUE(scheme == CorrelationRatioScheme::ConflictFree ||
+                    IsOf(metric->GetUsedLaunchShape(), shape, GetParam()));
+      }
     }
   }
 
@@ -173,6 +205,11 @@ TEST(CorrelationRatioSchemesTest, OfAWholeHeadsSize)
       {
         metric->SetScheme(scheme);
         EXPECT_EQ(metric->GetValue(), merged) << scheme << ", " << distance << " mm";
+        metric->SetLaunchShape({ 64, 0 });
+        EXPECT_EQ(metric->GetValue(), merged) << scheme << ", " << distance << " mm, 64 groups";
+        EXPECT_TRUE(device == "host" || scheme == CorrelationRatioScheme::ConflictFree ||
+                    metric->GetUsedLaunchShape().groups == 64);
+        metric->SetLaunchShape({});
       }
     }
   }
@@ -266,6 +303,10 @@ TEST_P(CorrelationRatioSchemesTest, RefusesWhatIsNoScheme)
   EXPECT_EQ(metric->GetScheme(), CorrelationRatioScheme::SharedWarp);
   EXPECT_THROW(metric->SetWorkloadLimit(0), itk::GPUBadInputError);
   EXPECT_EQ(metric->GetWorkloadLimit(), gpureg::CorrelationRatioMetric::DefaultWorkloadLimit);
+  EXPECT_THROW(metric->SetLaunchShape({ -1, 0 }), itk::GPUBadInputError);
+  EXPECT_THROW(metric->SetLaunchShape({ 0, 48 }), itk::GPUBadInputError);
+  EXPECT_EQ(metric->GetLaunchShape().lanes, 0);
+  EXPECT_EQ(metric->GetUsedLaunchShape().groups, 0);
   metric->Initialize();
   EXPECT_GT(metric->GetValue(), 0.0);
 
@@ -273,6 +314,74 @@ TEST_P(CorrelationRatioSchemesTest, RefusesWhatIsNoScheme)
   EXPECT_EQ(engine.GetScheme(), CorrelationRatioScheme::SharedMerge);
   EXPECT_THROW(engine.SetScheme(static_cast<CorrelationRatioScheme>(255)), gpureg::BadInputError);
   EXPECT_THROW(engine.SetWorkloadLimit(0), gpureg::BadInputError);
+  for (const gpureg::LaunchShape & shape :
+       { gpureg::LaunchShape{ -1, 0 }, { 0, -32 }, { 0, 16 }, { 0, 96 }, { 0, 2048 } })
+  {
+    EXPECT_THROW(engine.SetLaunchShape(shape), gpureg::BadInputError) << shape.groups << ", " << shape.lanes;
+  }
+}
+
+/** CUDA has all lanes, OpenCL its own; on the host they say nothing. */
+TEST_P(CorrelationRatioSchemesTest, RefusesLanesThatADeviceDoesNotHave)
+{
+  gpureg::CorrelationRatioMetric engine(GetParam(), 8);
+  int                            refused = 0;
+  for (const int lanes : { 32, 64, 128, 256, 512, 1024 })
+  {
+    try
+    {
+      engine.SetLaunchShape({ 0, lanes });
+    }
+    catch (const gpureg::UnsupportedError & error)
+    {
+      ++refused;
+      EXPECT_NE(std::string(error.what()).find("set 0"), std::string::npos) << error.what();
+    }
+  }
+  EXPECT_EQ(refused, GetParam().compare(0, 6, "opencl") == 0 ? 5 : 0);
+}
+
+/** Chunks as deep as few groups would have them overflow nothing: all samples in one bin, of nearly the largest value, which
+ *  has a remainder in every unit, of volumes and slices whose chunks are cut otherwise. */
+TEST_P(CorrelationRatioSchemesTest, OverflowsInNoLaunch)
+{
+  const gpureg::Size sizes[] = { { 70, 50, 45 }, { 700, 300, 1 }, { 4100, 16, 1 }, { 33, 1, 2000 } };
+  for (const gpureg::Size & size : sizes)
+  {
+    const auto fill = [](auto value) {
+      return [value](std::int64_t, std::int64_t count, void * out) {
+        std::fill_n(static_cast<std::remove_const_t<decltype(value)> *>(out), count, value);
+      };
+    };
+    gpureg::FixedSamples fixed;
+    fixed.virtualSize = size;
+    fixed.bins = fill(std::uint16_t{ 1 });
+    gpureg::MovingImage moving;
+    moving.size = size;
+    moving.values = fill(0.9999999f);
+    gpureg::CorrelationRatioMetric engine(GetParam(), 2);
+    engine.SetFixedSamples(fixed, OneAfterTheOther);
+    engine.SetMovingImage(moving, OneAfterTheOther);
+    const auto evaluate = [&] {
+      return engine.Evaluate(gpureg::SampleMapping(), gpureg::Forces::None, OneAfterTheOther);
+    };
+    const gpureg::CorrelationRatioResult merged = evaluate();
+    EXPECT_EQ(merged.count, static_cast<double>(size[0]) * size[1] * size[2]);
+    for (const CorrelationRatioScheme scheme : Schemes)
+    {
+      engine.SetScheme(scheme);
+      for (const gpureg::LaunchShape & shape : GetLaunchShapes(GetParam()))
+      {
+        SCOPED_TRACE(::testing::Message() << size[0] << " x " << size[1] << " x " << size[2] << ", " << scheme << ", "
+                                          << shape.groups << " groups of " << shape.lanes);
+        engine.SetLaunchShape(shape);
+        const gpureg::CorrelationRatioResult result = evaluate();
+        EXPECT_EQ(result.count, merged.count);
+        EXPECT_EQ(result.within, merged.within);
+        EXPECT_EQ(result.all, merged.all);
+      }
+    }
+  }
 }
 
 /** Parts of one sample, of some, and of a whole bin; and fixed bins that no sample is in, or no valid one at all. */
