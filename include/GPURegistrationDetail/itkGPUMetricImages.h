@@ -211,7 +211,8 @@ public:
     return scales;
   }
 
-  /** So that all fixed and moving values, which are in one unit, become [0, 1] together. */
+  /** So that all fixed and moving values, which are in one unit, become [0, 1] together. A unit that is a power of two rounds
+   *  nothing. */
   MetricScales
   ComputeCommonScales() const
   {
@@ -220,7 +221,7 @@ public:
     const Range  both{ std::min(fixed.first, moving.first), std::max(fixed.second, moving.second) };
     MetricScales scales;
     scales.minimum = scales.fixedMinimum = both.first;
-    scales.unit = scales.fixedUnit = WidthOf(both);
+    scales.unit = scales.fixedUnit = PowerOfTwoAbove(WidthOf(both));
     scales.maximum = scales.minimum + scales.unit;
     return scales;
   }
@@ -230,8 +231,7 @@ public:
   ComputeScalesOfTwo() const
   {
     const auto unitOf = [](const Range & reach) {
-      const double largest = std::max(std::abs(reach.first), std::abs(reach.second));
-      return largest > 0 ? std::ldexp(1.0, std::ilogb(largest) + 1) : 1.0;
+      return PowerOfTwoAbove(std::max(std::abs(reach.first), std::abs(reach.second)));
     };
     MetricScales scales;
     scales.unit = scales.maximum = unitOf(this->ComputeReachOfMovingValues());
@@ -239,15 +239,16 @@ public:
     return scales;
   }
 
-  /** Fixed and moving values as fractions of their own ranges, from their own means: sums of their squares lose least. */
+  /** Fixed and moving values from their own means, in units of a power of two above their own ranges: sums of their squares
+   *  lose least. */
   MetricScales
   ComputeSeparateScales() const
   {
     MetricScales scales;
     scales.fixedMinimum = m_Fixed.GetSummary().mean;
-    scales.fixedUnit = WidthOf(this->ComputeReachOfFixedValues());
+    scales.fixedUnit = PowerOfTwoAbove(WidthOf(this->ComputeReachOfFixedValues()));
     scales.minimum = m_Moving.GetSummary().mean;
-    scales.unit = WidthOf(this->ComputeReachOfMovingValues());
+    scales.unit = PowerOfTwoAbove(WidthOf(this->ComputeReachOfMovingValues()));
     scales.maximum = scales.minimum + scales.unit;
     return scales;
   }
@@ -281,6 +282,13 @@ private:
   WidthOf(const Range & range)
   {
     return range.second > range.first ? range.second - range.first : 1.0;
+  }
+
+  /** Not less than it; 1 above 0. */
+  static double
+  PowerOfTwoAbove(double width)
+  {
+    return width > 0 ? std::ldexp(1.0, std::ilogb(width) + 1) : 1.0;
   }
 
   static Range

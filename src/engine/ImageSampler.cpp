@@ -105,4 +105,14 @@ ImageSampler::Fill(const LoadedImage &  image,
   m_Queue.Finish();
 }
 
+void
+ImageSampler::RoundToFloat(std::int64_t count, const Memory & doubles, double unit, Memory & floats)
+{
+  kernels::ImageSampling a{};
+  a.unit = unit;
+  a.form = kernels::KeptAsScaled;
+  a.isOneGrid = 1;
+  m_Passes->Keep(a, count, Precision::Double, doubles, doubles, floats);
+}
+
 } // namespace gpureg

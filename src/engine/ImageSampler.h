@@ -45,6 +45,10 @@ public:
        kernels::KeptAs      form,
        MemoryPointer &      kept);
 
+  /** Writes count doubles, divided by a unit, as floats. */
+  void
+  RoundToFloat(std::int64_t count, const Memory & doubles, double unit, Memory & floats);
+
 private:
   Queue &                      m_Queue;
   std::unique_ptr<ImagePasses> m_Passes;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "MovingVolumes.h"
 
+#include "gpureg/LoadedImage.h"
+
 #include "IntegerValues.h"
 #include "MovingImagePasses.h"
 #include "RecursiveFilter.h"
@@ -62,6 +64,14 @@ MakePackedFiller(const MovingImage & image)
   };
 }
 
+/** Whether the first step of its gradient reads doubles, as ITK's does: of few samples, what rounding them to float takes
+ *  shows. */
+bool
+DerivesDoubles(const MovingImage & image)
+{
+  return IsPrecise(image) && image.image != nullptr && image.image->GetPrecision() == Precision::Double;
+}
+
 kernels::VolumeShape
 ShapeOf(const MovingImage & image)
 {
@@ -116,7 +126,8 @@ MovingVolumes::Fill(const MovingImage & image, bool deviceReadsQuads, SampleArra
   // What is made of the values on the device needs them there only now.
   MemoryPointer own;
   const bool    hasScaled = readsValues && !IsPrecise(image);
-  if (!hasScaled && (readsQuads || image.gaussianGradient || (image.gradient && !IsPrecise(image))))
+  const bool    derivesScaled = image.gaussianGradient && !DerivesDoubles(image);
+  if (!hasScaled && (readsQuads || derivesScaled || (image.gradient && !IsPrecise(image))))
   {
     this->FillScaled(image, own);
   }
@@ -214,31 +225,47 @@ MovingVolumes::FillGradient(const MovingImage & image, const MemoryPointer & val
                           *packed);
   if (!keepsLast)
   {
-    this->AddGradient(image, *values, *packed);
+    this->AddGradient(image, values, *packed);
   }
   m_GradientUnit = image.unit;
 }
 
 void
-MovingVolumes::AddGradient(const MovingImage & image, const Memory & values, Memory & packed)
+MovingVolumes::FillDerivative(const MovingImage & image, const MemoryPointer & values, int axis, Memory & derivative)
+{
+  const RecursiveGaussian & weights = image.gaussianGradient->derivative[static_cast<std::size_t>(axis)];
+  const std::int64_t        count = CountOf(image.size);
+  if (!DerivesDoubles(image))
+  {
+    m_Queue.Copy(derivative, *values, sizeof(float) * static_cast<std::size_t>(count));
+    m_Recursive->ApplyGaussian(derivative, image.size, 1, Precision::Single, axis, weights);
+    return;
+  }
+  const std::size_t   bytes = sizeof(double) * static_cast<std::size_t>(count);
+  const MemoryPointer doubles = m_Queue.Allocate(bytes);
+  m_Queue.Copy(*doubles, *image.image->GetMemory(), bytes);
+  m_Recursive->ApplyGaussian(*doubles, image.size, 1, Precision::Double, axis, weights);
+  m_Sampler.RoundToFloat(count, *doubles, image.unit, derivative);
+  // The image may then be loaded anew.
+  m_Queue.Finish();
+}
+
+void
+MovingVolumes::AddGradient(const MovingImage & image, const MemoryPointer & values, Memory & packed)
 {
   const GaussianGradient & gradient = *image.gaussianGradient;
   const std::int64_t       count = CountOf(image.size);
-  const std::size_t        bytes = sizeof(float) * static_cast<std::size_t>(count);
-  const MemoryPointer      derivative = m_Queue.Allocate(bytes);
+  const MemoryPointer      derivative = m_Queue.Allocate(sizeof(float) * static_cast<std::size_t>(count));
   for (int axis = 0; axis < gradient.dimension; ++axis)
   {
-    m_Queue.Copy(*derivative, values, bytes);
     // ITK's order, whose rounding this is: the derivative, then along the other axes.
-    const auto apply = [&](int along, const RecursiveGaussian & weights) {
-      m_Recursive->ApplyGaussian(*derivative, image.size, 1, Precision::Single, along, weights);
-    };
-    apply(axis, gradient.derivative[static_cast<std::size_t>(axis)]);
+    this->FillDerivative(image, values, axis, *derivative);
     for (int other = 0; other < gradient.dimension; ++other)
     {
       if (other != axis)
       {
-        apply(other, gradient.smoothing[static_cast<std::size_t>(other)]);
+        const RecursiveGaussian & weights = gradient.smoothing[static_cast<std::size_t>(other)];
+        m_Recursive->ApplyGaussian(*derivative, image.size, 1, Precision::Single, other, weights);
       }
     }
     std::array<float, 3> column{};

@@ -46,7 +46,10 @@ private:
   void
   FillGradient(const MovingImage & image, const MemoryPointer & values, MemoryPointer & packed);
   void
-  AddGradient(const MovingImage & image, const Memory & values, Memory & packed);
+  AddGradient(const MovingImage & image, const MemoryPointer & values, Memory & packed);
+  /** Fills derivative, float, with the first step of the gradient along an axis. */
+  void
+  FillDerivative(const MovingImage & image, const MemoryPointer & values, int axis, Memory & derivative);
 
   Queue &                            m_Queue;
   ImageSampler &                     m_Sampler;

@@ -51,6 +51,21 @@ WriteSums(const double * sums, int count, int floatsOfSum, float * out)
   return out + count * floatsOfSum;
 }
 
+/** AddPreciseForce of a device that has doubles. */
+void
+AddInDoubles(const FloatAndRest * force, const float * x, double * sums)
+{
+  for (int c = 0; c < 3; ++c)
+  {
+    const double along = double{ force[c].value } + force[c].rest;
+    sums[c] += along;
+    for (int d = 0; d < 3; ++d)
+    {
+      sums[3 + 3 * d + c] += along * x[d];
+    }
+  }
+}
+
 class HostPairPasses : public PairPasses
 {
 public:
@@ -142,13 +157,22 @@ private:
           FindPairWeights(&a, task, &pair, gradient, weights);
           FollowForceBack(variant, &a.samples, &v, &walk, gradient);
         }
+        const float fromCentre[3] = { x[0] - a.samples.centre[0],
+                                      x[1] - a.samples.centre[1],
+                                      x[2] - a.samples.centre[2] };
         for (int k = 0; k < PairForceSums(variant, task); ++k)
         {
-          const float force[3] = { weights[k] * gradient[0], weights[k] * gradient[1], weights[k] * gradient[2] };
-          const float fromCentre[3] = { x[0] - a.samples.centre[0],
-                                        x[1] - a.samples.centre[1],
-                                        x[2] - a.samples.centre[2] };
-          AddForce(sums.rowForces.data() + k * ForceSumCount, force, fromCentre);
+          if (VariantHas(variant, SamplesArePrecise))
+          {
+            FloatAndRest force[3];
+            FindPreciseForce(FindPreciseWeight(task, &maps, &pair, k, weights[k]), gradient, force);
+            AddInDoubles(force, fromCentre, sums.forces.data() + k * ForceSumCount);
+          }
+          else
+          {
+            const float force[3] = { weights[k] * gradient[0], weights[k] * gradient[1], weights[k] * gradient[2] };
+            AddForce(sums.rowForces.data() + k * ForceSumCount, force, fromCentre);
+          }
         }
       }
       if (VariantHas(variant, WritesForces))

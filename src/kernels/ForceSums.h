@@ -85,6 +85,22 @@ AddForceExactly(float * sums, const float * force, const float * x)
   }
 }
 
+/** The same of a force of some 48 bits. */
+GPUREG_FUNCTION void
+AddPreciseForce(float * sums, const FloatAndRest * force, const float * x)
+{
+  for (int s = 0; s < ForceSumCount; ++s)
+  {
+    FloatAndRest moment = force[s % 3];
+    if (s >= 3)
+    {
+      const FloatAndRest place = { x[s / 3 - 1], 0.0f };
+      moment = MultiplyExactly(moment, place);
+    }
+    AddWithRest(moment, sums + s, sums + ForceSumCount + s);
+  }
+}
+
 /** AddForce for a lane whose samples share x and y: the moment along z only, … */
 GPUREG_FUNCTION void
 AddForceAlongZ(float * sums, const float * force, float z)

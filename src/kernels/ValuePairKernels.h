@@ -30,6 +30,38 @@ AddMoments(int variant, int task, const ValuePair * pair, float * sums)
   }
 }
 
+/** Adds the forces of a pair at the virtual index x to its lane's sums, those of each weight behind each other. */
+GPUREG_FUNCTION void
+AddPairForces(int                   variant,
+              int                   task,
+              const PairArguments * a,
+              const SampleMaps *    maps,
+              const ValuePair *     pair,
+              const float *         weights,
+              const float *         gradient,
+              const float *         x,
+              float *               sums)
+{
+  for (int k = 0; k < PairForceSums(variant, task); ++k)
+  {
+    float * ofWeight = sums + k * PartialCount(variant);
+    if (VariantHas(variant, SamplesArePrecise))
+    {
+      const float  fromCentre[3] = { x[0] - a->samples.centre[0],
+                                     x[1] - a->samples.centre[1],
+                                     x[2] - a->samples.centre[2] };
+      FloatAndRest force[3];
+      FindPreciseForce(FindPreciseWeight(task, maps, pair, k, weights[k]), gradient, force);
+      AddPreciseForce(ofWeight, force, fromCentre);
+    }
+    else
+    {
+      const float force[3] = { weights[k] * gradient[0], weights[k] * gradient[1], weights[k] * gradient[2] };
+      AddForceOfSample(variant, &a->samples, force, x, ofWeight);
+    }
+  }
+}
+
 /** One group sums one chunk: partials[slot·PairPartialCount + …], or writes each sample's force.
  *  scratch: FloatsOfSum·ForceSumCount·LaneCount() floats. */
 GPUREG_GROUP_FUNCTION void
@@ -77,11 +109,7 @@ PairGroup(int                   variant,
         FindPairWeights(a, task, &pair, gradient, weights);
         FollowForceBack(variant, &a->samples, v, &walk, gradient);
       }
-      for (int k = 0; k < forceSums; ++k)
-      {
-        const float force[3] = { weights[k] * gradient[0], weights[k] * gradient[1], weights[k] * gradient[2] };
-        AddForceOfSample(variant, &a->samples, force, x, sums + k * PartialCount(variant));
-      }
+      AddPairForces(variant, task, a, maps, &pair, weights, gradient, x, sums);
     }
     if (VariantHas(variant, WritesForces))
     {

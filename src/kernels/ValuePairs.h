@@ -252,6 +252,36 @@ FindPairWeights(const PairArguments * a, int task, const ValuePair * pair, const
   }
 }
 
+/** Weight k of some 48 bits, where the variant is precise: of few samples, what rounding it to float takes shows in the
+ *  derivative. weight: the same by FindPairWeights, which of the other measures is all there is. */
+GPUREG_FUNCTION FloatAndRest
+FindPreciseWeight(int task, const SampleMaps * maps, const ValuePair * pair, int k, float weight)
+{
+  const int measure = MeasureOfTask(task);
+  if (measure == PairsMeanSquares)
+  {
+    return SplitInteger(pair->preciseFixed - pair->preciseMoving, maps->unitsToValues);
+  }
+  if (measure == PairsCorrelation && k > 0)
+  {
+    return k == 1 ? SplitInteger(pair->preciseFixed, maps->unitsToFixedValues)
+                  : SplitInteger(pair->preciseMoving, maps->unitsToValues);
+  }
+  const FloatAndRest exact = { weight, 0.0f };
+  return exact;
+}
+
+/** weight · gradient. */
+GPUREG_FUNCTION void
+FindPreciseForce(FloatAndRest weight, const float * gradient, FloatAndRest * force)
+{
+  for (int r = 0; r < 3; ++r)
+  {
+    const FloatAndRest along = { gradient[r], 0.0f };
+    force[r] = MultiplyExactly(weight, along);
+  }
+}
+
 GPUREG_NAMESPACE_END
 
 #endif

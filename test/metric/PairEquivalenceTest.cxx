@@ -4,6 +4,10 @@
 // the mean of absolute differences, which ITK does not have, those of a metric of ITK's make.
 #include "MetricEquivalence.h"
 
+#include "itkGPUCorrelationImageToImageMetricv4.h"
+#include "itkGPUMeanSquaresImageToImageMetricv4.h"
+#include "itkTranslationTransform.h"
+
 namespace gpuregtest
 {
 
@@ -175,6 +179,48 @@ TEST_F(PairEquivalenceTest, PreciseValues)
       }
     }
   }
+}
+
+/** Where samples are voxels, and the gradient is ITK's default, so is a derivative, to a tenth of a float's last digit. The
+ *  images are those of ITK's itkMeanSquaresImageToImageMetricv4OnVectorTest2. */
+TEST(PreciseDerivativeTest, OfAHundredVoxels)
+{
+  using ImageType = itk::Image<double, 3>;
+  const auto fixed = ImageType::New();
+  fixed->SetRegions(ImageType::SizeType::Filled(5));
+  fixed->Allocate();
+  const auto moving = ImageType::New();
+  moving->SetRegions(ImageType::SizeType::Filled(5));
+  moving->Allocate();
+  const auto count = static_cast<std::ptrdiff_t>(fixed->GetBufferedRegion().GetNumberOfPixels());
+  for (std::ptrdiff_t i = 0; i < count; ++i)
+  {
+    fixed->GetBufferPointer()[i] = static_cast<double>(i + 1);
+    moving->GetBufferPointer()[i] = 1.0 / static_cast<double>(i + 1);
+  }
+  const auto derivativeOf = [&](itk::ImageToImageMetricv4<ImageType, ImageType> & metric) {
+    metric.SetFixedImage(fixed);
+    metric.SetMovingImage(moving);
+    metric.SetMovingTransform(itk::TranslationTransform<double, 3>::New());
+    metric.Initialize();
+    double             value = 0;
+    itk::Array<double> derivative;
+    metric.GetValueAndDerivative(value, derivative);
+    return derivative;
+  };
+  const auto check = [&](auto & metric, auto & parent) {
+    const itk::Array<double> expected = derivativeOf(parent);
+    for (const std::string & device : GetDeviceNames())
+    {
+      metric.SetDevice(itk::GPUDevice::FromName(device));
+      EXPECT_LE((derivativeOf(metric) - expected).two_norm(), 6e-9 * expected.two_norm())
+        << metric.GetNameOfClass() << " on " << device;
+    }
+  };
+  check(*itk::GPUMeanSquaresImageToImageMetricv4<ImageType, ImageType>::New(),
+        *itk::MeanSquaresImageToImageMetricv4<ImageType, ImageType>::New());
+  check(*itk::GPUCorrelationImageToImageMetricv4<ImageType, ImageType>::New(),
+        *itk::CorrelationImageToImageMetricv4<ImageType, ImageType>::New());
 }
 
 TEST_F(PairEquivalenceTest, RandomSetUps)
