@@ -221,8 +221,10 @@ public:
     const Range  both{ std::min(fixed.first, moving.first), std::max(fixed.second, moving.second) };
     MetricScales scales;
     scales.minimum = scales.fixedMinimum = both.first;
-    scales.unit = scales.fixedUnit = PowerOfTwoAbove(WidthOf(both));
+    scales.unit = PowerOfTwoAbove(WidthOf(both));
     scales.maximum = scales.minimum + scales.unit;
+    // As the moving values' range is found of these, to the last digit: the engine compares the two.
+    scales.fixedUnit = scales.maximum - scales.minimum;
     return scales;
   }
 
