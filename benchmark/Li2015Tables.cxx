@@ -40,9 +40,9 @@ Prints what Li 2015 measured of the correlation ratio's six schemes, made anew o
   --figure-blocks FILE, --figure-threads FILE
                      one by blocks, and one by threads, likewise
 Rows are Scheme/SCHEME/value|derivative/DEVICE, Blocks/BLOCKS/SCHEME/DEVICE, Threads/THREADS/SCHEME/DEVICE,
-Bins/BINS/SCHEME/DEVICE, Workload/LIMIT/DEVICE, Border/DISTANCE/SCHEME/DEVICE and Sort/STAGE/DEVICE. Google Benchmark's options choose among them and say how often they are
-repeated; the defaults here are --benchmark_repetitions=1 --benchmark_min_time=0.05. --benchmark_out=FILE writes every figure
-as JSON.
+Bins/BINS/SCHEME/DEVICE, Workload/LIMIT/DEVICE, Border/DISTANCE/SCHEME/DEVICE and Sort/STAGE/DEVICE. Google Benchmark's
+options choose among them and say how often they are repeated; the defaults here are --benchmark_repetitions=1
+--benchmark_min_time=0.05. --benchmark_out=FILE writes every figure as JSON.
 )";
 
 const std::string Footnote =

@@ -286,7 +286,7 @@ private:
     return range.second > range.first ? range.second - range.first : 1.0;
   }
 
-  /** Not less than it; 1 above 0. */
+  /** The least one above a width; 1 where that is 0. */
   static double
   PowerOfTwoAbove(double width)
   {

@@ -127,9 +127,8 @@ public:
           }
           else if (valid)
           {
-            const float fromCentre[3] = { x[0] - h.samples.centre[0],
-                                          x[1] - h.samples.centre[1],
-                                          x[2] - h.samples.centre[2] };
+            float fromCentre[3];
+            FindOffsetFromCentre(&h.samples, x, fromCentre);
             AddForce(rowSums, force, fromCentre);
           }
           if (++pending == (VariantHas(variant, SamplesArePrecise) ? 1 : TileWidth))

@@ -157,15 +157,14 @@ private:
           FindPairWeights(&a, task, &pair, gradient, weights);
           FollowForceBack(variant, &a.samples, &v, &walk, gradient);
         }
-        const float fromCentre[3] = { x[0] - a.samples.centre[0],
-                                      x[1] - a.samples.centre[1],
-                                      x[2] - a.samples.centre[2] };
+        float fromCentre[3];
+        FindOffsetFromCentre(&a.samples, x, fromCentre);
         for (int k = 0; k < PairForceSums(variant, task); ++k)
         {
           if (VariantHas(variant, SamplesArePrecise))
           {
             FloatAndRest force[3];
-            FindPreciseForce(FindPreciseWeight(task, &maps, &pair, k, weights[k]), gradient, force);
+            WeighGradientExactly(FindPreciseWeight(task, &maps, &pair, k, weights[k]), gradient, force);
             AddInDoubles(force, fromCentre, sums.forces.data() + k * ForceSumCount);
           }
           else

@@ -54,7 +54,8 @@ AddForceOfSample(int variant, const SampleArguments * a, const float * force, co
 {
   if (VariantHas(variant, SamplesArePrecise))
   {
-    const float fromCentre[3] = { x[0] - a->centre[0], x[1] - a->centre[1], x[2] - a->centre[2] };
+    float fromCentre[3];
+    FindOffsetFromCentre(a, x, fromCentre);
     AddForceExactly(sums, force, fromCentre);
   }
   else

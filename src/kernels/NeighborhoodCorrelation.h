@@ -333,9 +333,8 @@ AddCentre(int                           variant,
   FollowForceBack(variant, &a->samples, v, walk, force);
   if (!VariantHas(variant, WritesForces))
   {
-    const float fromCentre[3] = { x[0] - a->samples.centre[0],
-                                  x[1] - a->samples.centre[1],
-                                  x[2] - a->samples.centre[2] };
+    float fromCentre[3];
+    FindOffsetFromCentre(&a->samples, x, fromCentre);
     AddForceExactly(sums->forces, force, fromCentre);
   }
 }

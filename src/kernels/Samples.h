@@ -107,6 +107,16 @@ VariantHas(int variant, int flag)
   return (variant & flag) != 0;
 }
 
+/** From the centre, about which moments of forces are taken, to a virtual index. */
+GPUREG_FUNCTION void
+FindOffsetFromCentre(const SampleArguments * a, const float * x, float * fromCentre)
+{
+  for (int d = 0; d < 3; ++d)
+  {
+    fromCentre[d] = x[d] - a->centre[d];
+  }
+}
+
 /** itk::ImageMaskSpatialObject: the nearest mask voxel is in its buffer and is not 0. */
 GPUREG_FUNCTION int
 IsInsideMask(const SampleArguments * a, const SampleMaps * maps, const SampleVolumes * v, const i64 * position)

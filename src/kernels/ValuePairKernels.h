@@ -47,11 +47,10 @@ AddPairForces(int                   variant,
     float * ofWeight = sums + k * PartialCount(variant);
     if (VariantHas(variant, SamplesArePrecise))
     {
-      const float  fromCentre[3] = { x[0] - a->samples.centre[0],
-                                     x[1] - a->samples.centre[1],
-                                     x[2] - a->samples.centre[2] };
+      float fromCentre[3];
+      FindOffsetFromCentre(&a->samples, x, fromCentre);
       FloatAndRest force[3];
-      FindPreciseForce(FindPreciseWeight(task, maps, pair, k, weights[k]), gradient, force);
+      WeighGradientExactly(FindPreciseWeight(task, maps, pair, k, weights[k]), gradient, force);
       AddPreciseForce(ofWeight, force, fromCentre);
     }
     else

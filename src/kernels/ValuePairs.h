@@ -273,7 +273,7 @@ FindPreciseWeight(int task, const SampleMaps * maps, const ValuePair * pair, int
 
 /** weight · gradient. */
 GPUREG_FUNCTION void
-FindPreciseForce(FloatAndRest weight, const float * gradient, FloatAndRest * force)
+WeighGradientExactly(FloatAndRest weight, const float * gradient, FloatAndRest * force)
 {
   for (int r = 0; r < 3; ++r)
   {
