@@ -7,6 +7,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <vector_functions.h>
 #include <vector_types.h>
 
@@ -160,6 +161,22 @@ GPUREG_FUNCTION float
 LogOf(float x)
 {
   return logf(x);
+}
+
+GPUREG_FUNCTION i64
+BitsOfDouble(double x)
+{
+  i64 bits;
+  memcpy(&bits, &x, sizeof(bits));
+  return bits;
+}
+
+GPUREG_FUNCTION double
+DoubleOfBits(i64 bits)
+{
+  double x;
+  memcpy(&x, &bits, sizeof(x));
+  return x;
 }
 
 #ifdef __CUDACC__

@@ -35,6 +35,8 @@ MakeFloat4(float x, float y, float z, float w)
 #define MultiplyAddOnce(a, b, c) fma(a, b, c)
 #define FloorOf(x) floor(x)
 #define RoundOf(x) round(x)
+#define BitsOfDouble(x) as_long(x)
+#define DoubleOfBits(bits) as_double(bits)
 
 GPUREG_FUNCTION float4
 LoadFloat4(__global const float * p)

@@ -189,6 +189,23 @@ LogOf(float x)
   return std::log(x);
 }
 
+/** How a double is kept: sign, exponent and fraction. */
+inline i64
+BitsOfDouble(double x)
+{
+  i64 bits;
+  std::memcpy(&bits, &x, sizeof(bits));
+  return bits;
+}
+
+inline double
+DoubleOfBits(i64 bits)
+{
+  double x;
+  std::memcpy(&x, &bits, sizeof(x));
+  return x;
+}
+
 /** histogram[cell·stride] += weight. */
 inline void
 AddToCell(u32 * histogram, int cell, int stride, u32 weight)
