@@ -38,8 +38,7 @@ them and say how often they are repeated; the default here is --benchmark_repeti
 const char * const Footnote =
   R"(Medians over the repetitions, of all candidates; one by one, one run.
   kernels            by the device's own events, of the whole batch
-  with transfers     the engine's evaluation of it: maps up, kernels, sums or joint histograms down, the wait for them; of
-                     joint histograms, the values, too
+  with transfers     the engine's evaluation of it: maps up, kernels, sums down, the wait for them
   as called          GetValues(), or GetValue() for each
   samples/s          of the kernels
   difference         the largest from GetValue(), relative, of the first 400; ! where it is above 1e-6

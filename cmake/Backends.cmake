@@ -88,9 +88,16 @@ if(GPURegistration_HAS_OPENCL)
     ${_kernel_dir}/EntropyTable.h GROUPS ${_kernel_dir}/EntropyTableKernels.h ${_summary_groups}
     ENTRIES ${_summary_entries})
   gpuregistration_embed_histogram_kernels(
-    JointHistogram JointHistogram FORMULAS ${_kernel_dir}/JointHistogramSample.h ${_kernel_dir}/JointHistogramPrecise.h
-    ${_kernel_dir}/JointHistogramTable.h ${_kernel_dir}/JointHistogramKernels.h GROUPS ${_batch_groups}
-    ENTRIES ${_batch_entries})
+    JointHistogram JointHistogram FORMULAS ${_kernel_dir}/JointHistogramSmoothing.h ${_kernel_dir}/JointHistogramSample.h
+    ${_kernel_dir}/JointHistogramPrecise.h ${_kernel_dir}/JointHistogramTable.h ${_kernel_dir}/JointHistogramKernels.h
+    GROUPS ${_batch_groups} ENTRIES ${_batch_entries})
+  # In doubles.
+  gpuregistration_embed_metric_kernels(
+    JointHistogramSummary ${_kernel_dir}/Histogram.h ${_kernel_dir}/RoundedProduct.h ${_kernel_dir}/RoundedLog.h
+    ${_kernel_dir}/JointHistogramSmoothing.h ${_kernel_dir}/JointHistogramDensity.h
+    ${_kernel_dir}/JointHistogramSummary.h ${_kernel_dir}/JointHistogramSummaryKernels.h
+    ${_opencl_dir}/JointHistogramSummaryMetric.cl ${_kernel_dir}/HistogramSummaryKernels.h
+    ${_opencl_dir}/SampleVolumes.cl ${_opencl_dir}/HistogramSummaryKernels.cl)
   gpuregistration_embed_histogram_kernels(
     CorrelationRatio CorrelationRatio FORMULAS ${_kernel_dir}/BorderWeight.h ${_kernel_dir}/CorrelationRatio.h
     ${_kernel_dir}/CorrelationRatioKernels.h COUNTING ${_kernel_dir}/WindowCount.h GROUPS ${_summary_groups}
@@ -162,6 +169,7 @@ if(GPURegistration_HAS_OPENCL)
       ${CMAKE_CURRENT_BINARY_DIR}/OpenCLCorrelationRatioSchemesSource.cpp
       ${CMAKE_CURRENT_BINARY_DIR}/OpenCLImageSource.cpp
       ${CMAKE_CURRENT_BINARY_DIR}/OpenCLJointHistogramSource.cpp
+      ${CMAKE_CURRENT_BINARY_DIR}/OpenCLJointHistogramSummarySource.cpp
       ${CMAKE_CURRENT_BINARY_DIR}/OpenCLLineSource.cpp
       ${CMAKE_CURRENT_BINARY_DIR}/OpenCLMattesSource.cpp
       ${CMAKE_CURRENT_BINARY_DIR}/OpenCLMovingImageSource.cpp

@@ -91,10 +91,12 @@ __launch_bounds__(BatchLanes)
   BatchSumGroup(VCountsHalves ? SamplesArePrecise : 0, &a, chunkHistograms, localMemory, histograms);
 }
 
-template <typename TArguments>
+template <typename TSummaryArguments>
 __global__ void
-__launch_bounds__(BatchLanes)
-  BatchSummaryKernel(const __grid_constant__ TArguments a, int firstCandidate, const u64 * histograms, i64 * summaries)
+__launch_bounds__(BatchLanes) BatchSummaryKernel(const __grid_constant__ TSummaryArguments a,
+                                                 int                                       firstCandidate,
+                                                 const u64 *                               histograms,
+                                                 i64 *                                     summaries)
 {
   BatchSummaryGroup(0, &a, firstCandidate, histograms, localMemory, summaries);
 }
@@ -119,9 +121,9 @@ __launch_bounds__(Lanes, ForceBlocks) ForceKernel(const __grid_constant__ TArgum
              forces);
 }
 
-/** \tparam VHasSummaries whether the metric has a SummaryGroup(). */
-template <typename TArguments, bool VHasSummaries = true>
-class CudaHistogramPasses : public HistogramPasses<TArguments>
+/** \tparam TSummaryArguments see HistogramPasses. */
+template <typename TArguments, typename TSummaryArguments = TArguments>
+class CudaHistogramPasses : public HistogramPasses<TArguments, TSummaryArguments>
 {
 public:
   explicit CudaHistogramPasses(CudaQueue & queue)
@@ -139,6 +141,7 @@ public:
       }
       AllowLocalMemory(ForceKernel<constant.value, TArguments>);
     });
+    AllowLocalMemory(BatchSummaryKernel<TSummaryArguments>);
   }
 
   SampleGrain
@@ -247,21 +250,24 @@ public:
                    AddressIn<u64>(histograms));
   }
 
-  void
-  Summarize(const TArguments & a, BatchRange range, const Memory & histograms, Memory & summaries) override
+  bool
+  HasSummaries(const TSummaryArguments & a) const override
   {
-    if constexpr (VHasSummaries)
-    {
-      m_Queue.Launch("summing a batch up",
-                     BatchSummaryKernel<TArguments>,
-                     dim3(static_cast<unsigned int>(range.count)),
-                     BatchLanes,
-                     BatchLanes * sizeof(u64),
-                     a,
-                     range.first,
-                     AddressIn<u64>(histograms),
-                     AddressIn<i64>(summaries));
-    }
+    return this->GetSummaryBytes(a) <= static_cast<std::size_t>(m_LocalBytes);
+  }
+
+  void
+  Summarize(const TSummaryArguments & a, BatchRange range, const Memory & histograms, Memory & summaries) override
+  {
+    m_Queue.Launch("summing a batch up",
+                   BatchSummaryKernel<TSummaryArguments>,
+                   dim3(static_cast<unsigned int>(range.count)),
+                   BatchLanes,
+                   this->GetSummaryBytes(a),
+                   a,
+                   range.first,
+                   AddressIn<u64>(histograms),
+                   AddressIn<i64>(summaries));
   }
 
 protected:
@@ -281,6 +287,13 @@ protected:
   }
 
 private:
+  /** Of local memory, what a SummaryGroup() takes. */
+  virtual std::size_t
+  GetSummaryBytes(const TSummaryArguments &) const
+  {
+    return BatchLanes * sizeof(u64);
+  }
+
   static dim3
   GetGroups(const TArguments & a, int chunks)
   {

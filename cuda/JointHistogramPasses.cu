@@ -5,6 +5,7 @@
 #include "JointHistogramPasses.h"
 
 #include "JointHistogramKernels.h"
+#include "JointHistogramSummaryKernels.h"
 
 namespace gpureg
 {
@@ -22,7 +23,7 @@ __launch_bounds__(TableLanes)
   TableGroup(VIsPrecise ? SamplesArePrecise : 0, &a, histogram, nullptr, marginals, table);
 }
 
-class CudaJointHistogramPasses : public CudaHistogramPasses<JointHistogramArguments, false>
+class CudaJointHistogramPasses : public CudaHistogramPasses<JointHistogramArguments, JointHistogramSummaryArguments>
 {
 public:
   using CudaHistogramPasses::CudaHistogramPasses;
@@ -38,6 +39,13 @@ public:
                       a,
                       AddressOf<u64>(arrays.sums),
                       AddressOf<char>(arrays.table));
+  }
+
+private:
+  std::size_t
+  GetSummaryBytes(const JointHistogramSummaryArguments & a) const override
+  {
+    return CountSummaryScratch(&a, BatchLanes) * sizeof(u64);
   }
 };
 } // namespace

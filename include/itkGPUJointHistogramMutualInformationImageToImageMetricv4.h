@@ -162,10 +162,6 @@ private:
   InitializeParent() const;
   void
   EvaluateThroughITK() const;
-  gpureg::SmoothedDensity
-  MakeDensity(const gpureg::JointHistogramResult & result, const gpureg::JointHistogramOptions & options) const;
-  static MeasureType
-  FindValue(const gpureg::SmoothedDensity & density);
   void
   StoreValue(const gpureg::SmoothedDensity & density) const;
 

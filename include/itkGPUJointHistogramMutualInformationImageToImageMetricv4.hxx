@@ -193,6 +193,7 @@ itkGPUJointHistogramClass::MakeOptions() const
   gpureg::JointHistogramOptions options;
   options.smoothing = this->MakeSmoothing();
   options.usesMarginalOfFixed = GPURegistrationDetail::SwapsMarginals<Superclass>();
+  options.leastDensity = NumericTraits<TInternalComputationValueType>::epsilon();
   options.tiesGoDown = this->FindTies();
   return options;
 }
@@ -281,26 +282,9 @@ itkGPUJointHistogramClass::EvaluateOnDevice(GPURegistrationDetail::MetricRoute r
   {
     return;
   }
-  this->StoreValue(this->MakeDensity(result, options));
+  this->StoreValue(gpureg::SmoothedDensity(result.histogram, static_cast<int>(m_InitializedBins), options));
   const double samples = this->HasLocalSupport() ? 1.0 : static_cast<double>(result.countOfForces);
   m_Face.StoreDerivative(forces, result, mapping, samples * result.divisor / m_Face.GetScales().unit);
-}
-
-itkGPUMetricTemplate
-gpureg::SmoothedDensity
-itkGPUJointHistogramClass::MakeDensity(const gpureg::JointHistogramResult &  result,
-                                       const gpureg::JointHistogramOptions & options) const
-{
-  return gpureg::SmoothedDensity(result.histogram, m_InitializedBins, options.smoothing);
-}
-
-itkGPUMetricTemplate
-typename itkGPUJointHistogramClass::MeasureType
-itkGPUJointHistogramClass::FindValue(const gpureg::SmoothedDensity & density)
-{
-  return static_cast<MeasureType>(
-    -density.GetMutualInformation(GPURegistrationDetail::SwapsMarginals<Superclass>(),
-                                  NumericTraits<TInternalComputationValueType>::epsilon()));
 }
 
 /** Leaves value and joint density where ITK's metric leaves them. */
@@ -309,7 +293,7 @@ void
 itkGPUJointHistogramClass::StoreValue(const gpureg::SmoothedDensity & density) const
 {
   auto * const self = const_cast<Self *>(this);
-  self->m_Value = FindValue(density);
+  self->m_Value = static_cast<MeasureType>(-density.GetMutualInformation());
   auto & joint = *self->GetModifiableJointPDF();
   for (SizeValueType cell = 0; cell < density.GetJoint().size(); ++cell)
   {
@@ -347,13 +331,13 @@ itkGPUMetricGetValuesMacro(itkGPUJointHistogramClass)
   m_Face.CheckBins(this->GetNumberOfHistogramBins(), m_InitializedBins);
   return m_Face.EvaluateCandidates(candidates, [this](const gpureg::CandidateMaps & maps) {
     this->UpdateEngine(false);
-    const gpureg::JointHistogramOptions options = this->MakeOptions();
-    std::vector<MeasureType>            values(static_cast<std::size_t>(maps.count));
-    m_Face.GetEngine().EvaluateBatch(
-      maps, options, m_Face.GetParallelFor(), [&](std::int64_t candidate, const gpureg::JointHistogramResult & result) {
-        values[candidate] = result.count > 0 ? FindValue(this->MakeDensity(result, options))
-                                             : GPURegistrationDetail::MetricCandidates<Self>::GetWorst();
-      });
+    std::vector<MeasureType> values;
+    for (const gpureg::JointHistogramValue & value :
+         m_Face.GetEngine().EvaluateBatch(maps, this->MakeOptions(), m_Face.GetParallelFor()))
+    {
+      values.push_back(value.count > 0 ? static_cast<MeasureType>(-value.mutualInformation)
+                                       : GPURegistrationDetail::MetricCandidates<Self>::GetWorst());
+    }
     return values;
   });
 }

@@ -9,11 +9,11 @@ namespace gpureg
 
 namespace
 {
-class OpenCLJointHistogramPasses : public OpenCLHistogramPasses<JointHistogramArguments, false>
+class OpenCLJointHistogramPasses : public OpenCLHistogramPasses<JointHistogramArguments, JointHistogramSummaryArguments>
 {
 public:
   explicit OpenCLJointHistogramPasses(OpenCLQueue & queue)
-    : OpenCLHistogramPasses(queue, OpenCLJointHistogramSource)
+    : OpenCLHistogramPasses(queue, OpenCLJointHistogramSource, OpenCLJointHistogramSummarySource)
   {}
 
   void
@@ -31,7 +31,20 @@ public:
     });
   }
 
+  /** Summaries are made in doubles, in a program of their own: not every device has doubles. */
+  bool
+  HasSummaries(const JointHistogramSummaryArguments & a) const override
+  {
+    return GetQueue().GetDevice().HasDoubles() && OpenCLHistogramPasses::HasSummaries(a);
+  }
+
 private:
+  std::size_t
+  GetSummaryBytes(const JointHistogramSummaryArguments & a) const override
+  {
+    return static_cast<std::size_t>(CountSummaryScratch(&a, static_cast<int>(GetLaneCount()))) * sizeof(u64);
+  }
+
   /** \throws Error if a row of the histogram, or of the table, would not fit into local memory. */
   void
   CheckRows(const JointHistogramArguments & a) const override

@@ -32,32 +32,45 @@ struct HistogramKernelSet
   cl::Kernel forces;
 };
 
-/** The same of batches.
- *  \tparam VHasSummaries whether the metric has a SummaryGroup(). */
-template <bool VHasSummaries>
+/** The same of batches, … */
 struct BatchKernelSet
 {
   explicit BatchKernelSet(const cl::Program & program)
     : histograms(program, "BatchHistograms")
     , sums(program, "BatchSums")
-    , summaries(VHasSummaries ? cl::Kernel(program, "BatchSummaries") : cl::Kernel())
   {}
 
   cl::Kernel histograms;
   cl::Kernel sums;
+};
+
+/** … and of their summaries. */
+struct SummaryKernelSet
+{
+  explicit SummaryKernelSet(const cl::Program & program)
+    : summaries(program, "BatchSummaries")
+  {}
+
   cl::Kernel summaries;
 };
 
-/** \tparam VHasSummaries whether the metric has a SummaryGroup(). */
-template <typename TArguments, bool VHasSummaries = true>
-class OpenCLHistogramPasses : public HistogramPasses<TArguments>
+/** \tparam TSummaryArguments see HistogramPasses. */
+template <typename TArguments, typename TSummaryArguments = TArguments>
+class OpenCLHistogramPasses : public HistogramPasses<TArguments, TSummaryArguments>
 {
 public:
-  /** \param source the metric's kernels, with their entry points. */
-  OpenCLHistogramPasses(OpenCLQueue & queue, const char * source)
+  /** \param source the metric's kernels, with their entry points.
+   *  \param summarySource those of its summaries. */
+  OpenCLHistogramPasses(OpenCLQueue & queue, const char * source, const char * summarySource)
     : m_Queue(queue)
     , m_Kernels(queue, source)
     , m_BatchKernels(queue, source, " -DGPUREG_BATCH")
+    , m_SummaryKernels(queue, summarySource, " -DGPUREG_BATCH")
+  {}
+
+  /** Of a metric that has all in one source: one program, too. */
+  OpenCLHistogramPasses(OpenCLQueue & queue, const char * source)
+    : OpenCLHistogramPasses(queue, source, source)
   {}
 
   SampleGrain
@@ -166,16 +179,23 @@ public:
     });
   }
 
-  void
-  Summarize(const TArguments & a, BatchRange range, const Memory & histograms, Memory & summaries) override
+  bool
+  HasSummaries(const TSummaryArguments & a) const override
   {
+    return this->GetSummaryBytes(a) <= m_Queue.GetDevice().GetLocalMemorySize();
+  }
+
+  void
+  Summarize(const TSummaryArguments & a, BatchRange range, const Memory & histograms, Memory & summaries) override
+  {
+    m_SummaryKernels.Prepare(a.histogram.samples.variant);
     CheckOpenCL(m_Queue.GetDeviceName(), [&] {
-      cl::Kernel & kernel = m_BatchKernels.Get().summaries;
+      cl::Kernel & kernel = m_SummaryKernels.Get().summaries;
       SetKernelArguments(kernel,
                          a,
                          cl_int{ range.first },
                          BufferOf(histograms),
-                         cl::Local(GetLaneCount() * sizeof(u64)),
+                         cl::Local(this->GetSummaryBytes(a)),
                          BufferOf(summaries));
       m_Queue.Launch(kernel, range.count, 1);
     });
@@ -206,9 +226,17 @@ private:
   virtual void
   CheckRows(const TArguments & a) const = 0;
 
-  OpenCLQueue &                                                  m_Queue;
-  OpenCLSampleKernels<HistogramKernelSet, TArguments>            m_Kernels;
-  OpenCLSampleKernels<BatchKernelSet<VHasSummaries>, TArguments> m_BatchKernels;
+  /** Of local memory, what a SummaryGroup() takes. */
+  virtual std::size_t
+  GetSummaryBytes(const TSummaryArguments &) const
+  {
+    return GetLaneCount() * sizeof(u64);
+  }
+
+  OpenCLQueue &                                            m_Queue;
+  OpenCLSampleKernels<HistogramKernelSet, TArguments>      m_Kernels;
+  OpenCLSampleKernels<BatchKernelSet, TArguments>          m_BatchKernels;
+  OpenCLSampleKernels<SummaryKernelSet, TSummaryArguments> m_SummaryKernels;
 };
 
 } // namespace gpureg

@@ -15,6 +15,7 @@ extern const char * const OpenCLCorrelationRatioSource;
 extern const char * const OpenCLCorrelationRatioSchemesSource;
 extern const char * const OpenCLImageSource;
 extern const char * const OpenCLJointHistogramSource;
+extern const char * const OpenCLJointHistogramSummarySource;
 extern const char * const OpenCLLineSource;
 extern const char * const OpenCLMattesSource;
 extern const char * const OpenCLMovingImageSource;

@@ -5,7 +5,7 @@
 #include "gpureg/Metric.h"
 
 #include <cstdint>
-#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -22,8 +22,11 @@ struct JointHistogramOptions
 {
   /** The Gaussian's weights from its centre on, 33 at most; they and their mirrored ones sum to 1. */
   std::vector<double> smoothing{ 1.0 };
-  /** The derivative divides by the fixed bins' marginal, at the moving bin, instead of the moving bins'. */
+  /** The value and the derivative divide by the fixed bins' marginal, at the moving bin, instead of the moving bins'; the value
+   *  by the moving bins' at the fixed bin, too. */
   bool usesMarginalOfFixed = false;
+  /** The value is of cells where the marginals' product, and the joint density by that, are above it. */
+  double leastDensity = 0;
   /** Of each moving bin, whether a value half-way between the bin before it and it is counted in the one before. */
   std::vector<bool> tiesGoDown;
 };
@@ -38,6 +41,15 @@ struct JointHistogramResult : ForceResult
   std::uint64_t countOfForces = 0;
   /** The derivative is -Σ force by this, and by the number of forces where it is a mean. */
   double divisor = 1;
+};
+
+/** Of a candidate. */
+struct JointHistogramValue
+{
+  /** Samples. */
+  std::uint64_t count = 0;
+  /** In bits. */
+  double mutualInformation = 0;
 };
 
 /** Mutual information of the joint histogram of nearest bins, as itk::JointHistogramMutualInformationImageToImageMetricv4 has
@@ -67,15 +79,12 @@ public:
            const JointHistogramOptions & options,
            const ParallelFor &           parallelFor);
 
-  /** Takes what an evaluation of a candidate gives, but for forces; called for each, from several threads at once. */
-  using CandidateTaker = std::function<void(std::int64_t candidate, const JointHistogramResult & result)>;
-
-  /** Counts many candidates together, where the device does; hands some out while it counts others. */
-  void
+  /** Of many candidates, to the bit what each one's SmoothedDensity says: found by the device, together, where it has doubles
+   *  and local memory for the densities; else from histograms that it counts together, and hands out while it counts others. */
+  std::vector<JointHistogramValue>
   EvaluateBatch(const CandidateMaps &         candidates,
                 const JointHistogramOptions & options,
-                const ParallelFor &           parallelFor,
-                const CandidateTaker &        take);
+                const ParallelFor &           parallelFor);
 
 private:
   class Implementation;
@@ -83,6 +92,8 @@ private:
   SetArguments(const JointHistogramOptions & options, kernels::JointHistogramArguments & arguments) const;
   JointHistogramResult
   ReadCounts(const std::uint64_t * counts) const;
+  JointHistogramValue
+  FindValue(const JointHistogramResult & result, const JointHistogramOptions & options) const;
 
   int                             m_Bins;
   std::unique_ptr<Implementation> m_Implementation;

@@ -2,9 +2,8 @@
 #ifndef gpureg_SmoothedDensity_h
 #define gpureg_SmoothedDensity_h
 
-#include "GPURegistrationExport.h"
+#include "gpureg/JointHistogramMetric.h"
 
-#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -18,13 +17,15 @@ class GPURegistration_EXPORT SmoothedDensity
 {
 public:
   /** \param counts bins × bins, a row for each fixed bin.
-   *  \param smoothing the Gaussian's weights from its centre on; one, of 1, smooths nothing. */
-  SmoothedDensity(const std::vector<std::uint64_t> & counts, std::size_t bins, const std::vector<double> & smoothing);
+   *  \throws Error if the Gaussian has too many weights. */
+  SmoothedDensity(const std::vector<std::uint64_t> & counts, int bins, const JointHistogramOptions & options);
 
-  /** Σ p ln(p/(p_f p_m)) in bits, of the cells where p_f p_m, and p by that, are above a least. \param swapsMarginals with the
-   *  fixed bins' marginal at the moving bins and the other way round. */
+  /** Σ p ln(p/(p_f p_m)) in bits, of the cells that are above the least density. */
   double
-  GetMutualInformation(bool swapsMarginals, double least) const;
+  GetMutualInformation() const
+  {
+    return m_MutualInformation;
+  }
 
   /** [fixed bin][moving bin]. */
   const std::vector<double> &
@@ -34,10 +35,8 @@ public:
   }
 
 private:
-  std::size_t         m_Bins;
   std::vector<double> m_Joint;
-  std::vector<double> m_FixedMarginal;
-  std::vector<double> m_MovingMarginal;
+  double              m_MutualInformation;
 };
 
 } // namespace gpureg

@@ -76,12 +76,15 @@ struct HistogramSummaries
   double countUnit = 1;
 };
 
-/** \tparam TArguments the metric's, kernels::…Arguments. */
-template <typename TArguments>
+/** \tparam TArguments the metric's, kernels::…Arguments.
+ *  \tparam TSummaryArguments see HistogramPasses. */
+template <typename TArguments, typename TSummaryArguments = TArguments>
 class HistogramEvaluation
 {
 public:
-  HistogramEvaluation(MetricCore & core, std::unique_ptr<HistogramPasses<TArguments>> passes)
+  using Passes = HistogramPasses<TArguments, TSummaryArguments>;
+
+  HistogramEvaluation(MetricCore & core, std::unique_ptr<Passes> passes)
     : m_Core(core)
     , m_Passes(std::move(passes))
   {
@@ -136,18 +139,36 @@ public:
             const ParallelFor &    parallelFor,
             const TSetArguments &  setArguments)
   {
+    return this->Summarize(candidates, needs, parallelFor, setArguments, [](const TArguments & a) { return a; });
+  }
+
+  /** \param makeSummaryArguments makes those of SummaryGroup() of the metric's. */
+  template <typename TSetArguments, typename TMakeSummaryArguments>
+  std::optional<HistogramSummaries>
+  Summarize(const CandidateMaps &         candidates,
+            const HistogramNeeds &        needs,
+            const ParallelFor &           parallelFor,
+            const TSetArguments &         setArguments,
+            const TMakeSummaryArguments & makeSummaryArguments)
+  {
     if (candidates.count < 1 || !m_Passes->HasBatches())
     {
       return std::nullopt;
     }
-    const int   count = CountCandidates(candidates);
-    const auto  portion = GetPortion(m_Core, count);
-    std::size_t atOnce = 0;
-    const auto  send = [&](const BatchRange & range) { this->SendMapsOf(candidates, range, needs); };
+    const int         count = CountCandidates(candidates);
+    const auto        portion = GetPortion(m_Core, count);
+    std::size_t       atOnce = 0;
+    TSummaryArguments summaryArguments{};
+    const auto        send = [&](const BatchRange & range) { this->SendMapsOf(candidates, range, needs); };
     return m_Core.Evaluate(
       parallelFor,
       [&] {
-        atOnce = this->PrepareHistograms(candidates, needs, setArguments, static_cast<std::size_t>(count), 1);
+        this->SetBatchProblem(candidates, needs, setArguments);
+        summaryArguments = makeSummaryArguments(m_Arguments);
+        if (m_Passes->HasSummaries(summaryArguments))
+        {
+          atOnce = this->ReserveHistograms(static_cast<std::size_t>(count), 1);
+        }
         if (atOnce > 0)
         {
           Reserve(*m_Core.queue,
@@ -160,9 +181,9 @@ public:
         if (atOnce > 0)
         {
           EnqueuePortions(*m_Core.queue, count, portion, send, [&](const BatchRange & portion) {
-            ForEachRange(portion, atOnce, [this](const BatchRange & range) {
+            ForEachRange(portion, atOnce, [&](const BatchRange & range) {
               m_Passes->SumBatch(m_Arguments, range, m_Arrays, *m_Batch.maps, *m_Batch.histograms[0]);
-              m_Passes->Summarize(m_Arguments, range, *m_Batch.histograms[0], *m_Batch.summaries);
+              m_Passes->Summarize(summaryArguments, range, *m_Batch.histograms[0], *m_Batch.summaries);
             });
           });
         }
@@ -188,8 +209,8 @@ public:
     }
     const auto portion = GetPortion(m_Core, CountCandidates(candidates));
     return m_Core.Run(parallelFor, [&] {
-      const std::size_t atOnce =
-        this->PrepareHistograms(candidates, needs, setArguments, portion, m_Batch.histograms.size());
+      this->SetBatchProblem(candidates, needs, setArguments);
+      const std::size_t atOnce = this->ReserveHistograms(portion, m_Batch.histograms.size());
       if (atOnce > 0)
       {
         this->DrainHistograms(candidates, needs, static_cast<std::int64_t>(atOnce), take);
@@ -321,19 +342,20 @@ private:
     this->SetBands();
   }
 
-  /** Finds out what the candidates have in common, and makes room for the histograms of as many of them as can be dealt with
-   *  at once, in so many buffers.
-   *  \return how many they are, at most `most`; 0 where one takes too much memory. */
+  /** Finds out what the candidates have in common. */
   template <typename TSetArguments>
-  std::size_t
-  PrepareHistograms(const CandidateMaps &  candidates,
-                    const HistogramNeeds & needs,
-                    const TSetArguments &  setArguments,
-                    std::size_t            most,
-                    std::size_t            buffers)
+  void
+  SetBatchProblem(const CandidateMaps & candidates, const HistogramNeeds & needs, const TSetArguments & setArguments)
   {
     const SampleGrain grain = MakeBatchGrain(this->GetGrain(), static_cast<std::size_t>(candidates.count));
     this->SetProblem(PrepareBatch(m_Core, candidates, grain, GetSampleNeeds(needs), m_Batch), needs, setArguments);
+  }
+
+  /** Makes room for the histograms of as many candidates as can be dealt with at once, in so many buffers.
+   *  \return how many they are, at most `most`; 0 where one takes too much memory. */
+  std::size_t
+  ReserveHistograms(std::size_t most, std::size_t buffers)
+  {
     const kernels::HistogramArguments & a = m_Arguments.histogram;
     const std::size_t chunkBytes = static_cast<std::size_t>(kernels::ChunkCount(&a.samples)) * CountCells(a) *
                                    static_cast<std::size_t>(kernels::CellBytes(a.samples.variant));
@@ -495,13 +517,13 @@ private:
     return result;
   }
 
-  MetricCore &                                 m_Core;
-  std::unique_ptr<HistogramPasses<TArguments>> m_Passes;
-  HistogramArrays                              m_Arrays;
-  BatchArrays                                  m_Batch;
-  TArguments                                   m_Arguments{};
-  kernels::SampleMaps                          m_Maps{};
-  HistogramExtent                              m_Extent;
+  MetricCore &            m_Core;
+  std::unique_ptr<Passes> m_Passes;
+  HistogramArrays         m_Arrays;
+  BatchArrays             m_Batch;
+  TArguments              m_Arguments{};
+  kernels::SampleMaps     m_Maps{};
+  HistogramExtent         m_Extent;
 };
 
 } // namespace gpureg

@@ -54,8 +54,9 @@ CountBands(const kernels::HistogramArguments & a)
 }
 
 /** The operations of the two passes on one device, for a metric's kernels::…Arguments. src/host, cuda and opencl each have
- *  them, by these names, in a file of this name; what is a metric's own there, in …Passes. */
-template <typename TArguments>
+ *  them, by these names, in a file of this name; what is a metric's own there, in …Passes.
+ *  \tparam TSummaryArguments what its SummaryGroup() takes. */
+template <typename TArguments, typename TSummaryArguments>
 class HistogramPasses
 {
 public:
@@ -84,9 +85,16 @@ public:
   virtual void
   Table(const TArguments & a, const HistogramArrays & arrays) = 0;
 
-  /** Whether there is SumBatch, and, of a metric that has a SummaryGroup(), Summarize. */
+  /** Whether there is SumBatch, … */
   virtual bool
   HasBatches() const
+  {
+    return false;
+  }
+
+  /** … and Summarize, of what these arguments say. */
+  virtual bool
+  HasSummaries(const TSummaryArguments &) const
   {
     return false;
   }
@@ -101,7 +109,7 @@ public:
 
   /** Sums their histograms up: summaries[candidate]. */
   virtual void
-  Summarize(const TArguments &, BatchRange, const Memory & /* histograms */, Memory & /* summaries */)
+  Summarize(const TSummaryArguments &, BatchRange, const Memory & /* histograms */, Memory & /* summaries */)
   {}
 
   /** Pass 2 over every chunk: partials behind the sums, or forces. */

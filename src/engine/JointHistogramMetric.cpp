@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gpureg/JointHistogramMetric.h"
 
+#include "gpureg/SmoothedDensity.h"
+
 #include "HistogramEvaluation.h"
+#include "JointDensityArguments.h"
 #include "JointHistogramPasses.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstddef>
 #include <memory>
 #include <numeric>
 #include <string>
+#include <vector>
 
 namespace gpureg
 {
@@ -34,19 +41,14 @@ GetNeeds(int bins)
 
 /** The weights as integers that sum to 1: the centre's takes what rounding leaves. */
 void
-SetSmoothing(kernels::JointHistogramArguments & a, const std::vector<double> & weights)
+SetSmoothing(kernels::JointHistogramArguments & a, const kernels::JointDensityArguments & density)
 {
-  if (weights.empty() || weights.size() > kernels::MostSmoothingWeights)
-  {
-    throw BadInputError("a joint histogram is smoothed by 1 to " + std::to_string(kernels::MostSmoothingWeights) +
-                        " weights, not " + std::to_string(weights.size()) + "; set a smaller variance");
-  }
   const int one = 1 << 30;
-  a.smoothingRadius = static_cast<int>(weights.size()) - 1;
+  a.smoothingRadius = density.smoothingRadius;
   a.smoothing[0] = one;
   for (int r = 1; r <= a.smoothingRadius; ++r)
   {
-    a.smoothing[r] = static_cast<int>(std::lround(weights[r] * one));
+    a.smoothing[r] = static_cast<int>(std::lround(density.smoothing[r] * one));
     a.smoothing[0] -= 2 * a.smoothing[r];
   }
 }
@@ -59,9 +61,17 @@ SetTies(kernels::JointHistogramArguments & a, const std::vector<bool> & goDown)
     a.ties[bin / 32] |= static_cast<kernels::u32>(goDown[bin]) << (bin % 32);
   }
 }
+
+/** As kernels/JointHistogramSummaryKernels.h sums a candidate up. */
+JointHistogramValue
+ReadSummary(const std::array<std::int64_t, kernels::SummaryCount> & summary)
+{
+  return { static_cast<std::uint64_t>(summary[0]), kernels::DoubleOfBits(summary[1]) };
+}
 } // namespace
 
-class JointHistogramMetric::Implementation : public HistogramEvaluation<kernels::JointHistogramArguments>
+class JointHistogramMetric::Implementation
+  : public HistogramEvaluation<kernels::JointHistogramArguments, kernels::JointHistogramSummaryArguments>
 {
 public:
   using HistogramEvaluation::HistogramEvaluation;
@@ -90,7 +100,7 @@ JointHistogramMetric::SetArguments(const JointHistogramOptions & options, kernel
   a.acceptBegin = static_cast<float>(-moving.slackBelow);
   a.acceptEnd = static_cast<float>(rangeEnd + moving.slackAbove);
   a.marginalOfFixed = options.usesMarginalOfFixed;
-  SetSmoothing(a, options.smoothing);
+  SetSmoothing(a, MakeDensityArguments(options));
   SetTies(a, options.tiesGoDown);
 }
 
@@ -132,22 +142,38 @@ JointHistogramMetric::Evaluate(const SampleMapping &         mapping,
   return result;
 }
 
-void
+JointHistogramValue
+JointHistogramMetric::FindValue(const JointHistogramResult & result, const JointHistogramOptions & options) const
+{
+  return { result.count, SmoothedDensity(result.histogram, m_Bins, options).GetMutualInformation() };
+}
+
+std::vector<JointHistogramValue>
 JointHistogramMetric::EvaluateBatch(const CandidateMaps &         candidates,
                                     const JointHistogramOptions & options,
-                                    const ParallelFor &           parallelFor,
-                                    const CandidateTaker &        take)
+                                    const ParallelFor &           parallelFor)
 {
+  std::vector<JointHistogramValue> values(static_cast<std::size_t>(candidates.count));
+  const auto setArguments = [&](kernels::JointHistogramArguments & a) { this->SetArguments(options, a); };
+  const auto summaries = m_Implementation->Summarize(
+    candidates, GetNeeds(m_Bins), parallelFor, setArguments, [&](const kernels::JointHistogramArguments & a) {
+      return kernels::JointHistogramSummaryArguments{ a.histogram, MakeDensityArguments(options) };
+    });
+  if (summaries)
+  {
+    std::transform(summaries->sums.begin(), summaries->sums.end(), values.begin(), ReadSummary);
+    return values;
+  }
   const bool areTaken = m_Implementation->TakeHistograms(
-    candidates,
-    GetNeeds(m_Bins),
-    parallelFor,
-    [&](kernels::JointHistogramArguments & a) { this->SetArguments(options, a); },
-    [&](std::int64_t candidate, const std::uint64_t * counts) { take(candidate, this->ReadCounts(counts)); });
+    candidates, GetNeeds(m_Bins), parallelFor, setArguments, [&](std::int64_t candidate, const std::uint64_t * counts) {
+      values[candidate] = this->FindValue(this->ReadCounts(counts), options);
+    });
   for (std::int64_t n = 0; !areTaken && n < candidates.count; ++n)
   {
-    take(n, this->Evaluate(MakeMapping(candidates, n), Forces::None, options, parallelFor));
+    values[n] =
+      this->FindValue(this->Evaluate(MakeMapping(candidates, n), Forces::None, options, parallelFor), options);
   }
+  return values;
 }
 
 } // namespace gpureg

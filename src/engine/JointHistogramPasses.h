@@ -4,6 +4,11 @@
 
 #include "HistogramPasses.h"
 
+#include "RoundedProduct.h"
+#include "RoundedLog.h"
+#include "JointHistogramSmoothing.h"
+#include "JointHistogramDensity.h"
+#include "JointHistogramSummary.h"
 #include "JointHistogramSample.h"
 #include "JointHistogramPrecise.h"
 #include "JointHistogramTable.h"
@@ -11,7 +16,7 @@
 namespace gpureg
 {
 
-using JointHistogramPasses = HistogramPasses<kernels::JointHistogramArguments>;
+using JointHistogramPasses = HistogramPasses<kernels::JointHistogramArguments, kernels::JointHistogramSummaryArguments>;
 
 } // namespace gpureg
 

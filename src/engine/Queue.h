@@ -60,18 +60,19 @@ class MovingImagePasses;
 class NeighborhoodPasses;
 class PairPasses;
 class ResamplePasses;
-template <typename TArguments>
+template <typename TArguments, typename TSummaryArguments = TArguments>
 class HistogramPasses;
 
 namespace kernels
 {
 struct CorrelationRatioArguments;
 struct JointHistogramArguments;
+struct JointHistogramSummaryArguments;
 struct MattesArguments;
 struct PartialVolumeArguments;
 } // namespace kernels
 using CorrelationRatioPasses = HistogramPasses<kernels::CorrelationRatioArguments>;
-using JointHistogramPasses = HistogramPasses<kernels::JointHistogramArguments>;
+using JointHistogramPasses = HistogramPasses<kernels::JointHistogramArguments, kernels::JointHistogramSummaryArguments>;
 using MattesPasses = HistogramPasses<kernels::MattesArguments>;
 using PartialVolumePasses = HistogramPasses<kernels::PartialVolumeArguments>;
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+// src/kernels/JointHistogramSummaryKernels.h holds the twin for CUDA and OpenCL.
 #include "gpureg/SmoothedDensity.h"
 
+#include "JointDensityArguments.h"
+
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
 namespace gpureg
@@ -10,63 +12,54 @@ namespace gpureg
 
 namespace
 {
-/** A line of so many values, `stride` apart, smoothed at one of them. */
 double
-SmoothAt(
-  const double * line, std::size_t stride, std::size_t size, std::size_t place, const std::vector<double> & weights)
+FindMutualInformation(const kernels::JointDensityArguments & a, int bins, const double * joint)
 {
-  double sum = weights[0] * line[place * stride];
-  for (std::size_t r = 1; r < weights.size(); ++r)
+  std::vector<double> marginals(2 * static_cast<std::size_t>(bins));
+  std::vector<double> ofCells(bins);
+  std::vector<double> ofRows(bins);
+  for (int marginal = 0; marginal < 2 * bins; ++marginal)
   {
-    const std::size_t before = place > r ? place - r : 0;
-    const std::size_t behind = std::min(place + r, size - 1);
-    sum += weights[r] * (line[before * stride] + line[behind * stride]);
+    marginals[marginal] = kernels::MarginalDensity(bins, joint, marginal);
   }
-  return sum;
+  for (int row = 0; row < bins; ++row)
+  {
+    for (int column = 0; column < bins; ++column)
+    {
+      ofCells[column] = kernels::MutualInformationOfCell(&a, bins, joint, marginals.data(), row, column);
+    }
+    ofRows[row] = kernels::SumLine(bins, ofCells.data(), 1);
+  }
+  return kernels::MutualInformationOfRows(bins, ofRows.data());
 }
 } // namespace
 
 SmoothedDensity::SmoothedDensity(const std::vector<std::uint64_t> & counts,
-                                 std::size_t                        bins,
-                                 const std::vector<double> &        smoothing)
-  : m_Bins(bins)
-  , m_Joint(counts.begin(), counts.end())
-  , m_FixedMarginal(bins)
-  , m_MovingMarginal(bins)
+                                 int                                bins,
+                                 const JointHistogramOptions &      options)
+  : m_Joint(counts.size())
 {
-  const double        sum = std::accumulate(m_Joint.begin(), m_Joint.end(), 0.0);
-  std::vector<double> alongMoving(m_Joint.size());
-  for (double & p : m_Joint)
+  const kernels::JointDensityArguments a = MakeDensityArguments(options);
+  const std::uint64_t                  all = std::accumulate(counts.begin(), counts.end(), std::uint64_t{ 0 });
+  std::vector<double>                  alongMoving(counts.size());
+  std::transform(counts.begin(), counts.end(), m_Joint.begin(), [all](std::uint64_t count) {
+    return kernels::DensityOfCount(count, all);
+  });
+  for (int row = 0; row < bins; ++row)
   {
-    p = sum > 0 ? p / sum : 0.0;
-  }
-  for (std::size_t cell = 0; cell < m_Joint.size(); ++cell)
-  {
-    alongMoving[cell] = SmoothAt(&m_Joint[cell - cell % bins], 1, bins, cell % bins, smoothing);
-  }
-  for (std::size_t cell = 0; cell < m_Joint.size(); ++cell)
-  {
-    m_Joint[cell] = SmoothAt(&alongMoving[cell % bins], bins, bins, cell / bins, smoothing);
-    m_FixedMarginal[cell / bins] += m_Joint[cell];
-    m_MovingMarginal[cell % bins] += m_Joint[cell];
-  }
-}
-
-double
-SmoothedDensity::GetMutualInformation(bool swapsMarginals, double least) const
-{
-  const std::vector<double> & ofRow = swapsMarginals ? m_MovingMarginal : m_FixedMarginal;
-  const std::vector<double> & ofColumn = swapsMarginals ? m_FixedMarginal : m_MovingMarginal;
-  double                      sum = 0;
-  for (std::size_t cell = 0; cell < m_Joint.size(); ++cell)
-  {
-    const double apart = ofRow[cell / m_Bins] * ofColumn[cell % m_Bins];
-    if (apart > least && m_Joint[cell] / apart > least)
+    for (int column = 0; column < bins; ++column)
     {
-      sum += m_Joint[cell] * std::log(m_Joint[cell] / apart);
+      alongMoving[row * bins + column] = kernels::SmoothDensity(&a, bins, &m_Joint[row * bins], 1, column);
     }
   }
-  return sum / std::log(2.0);
+  for (int row = 0; row < bins; ++row)
+  {
+    for (int column = 0; column < bins; ++column)
+    {
+      m_Joint[row * bins + column] = kernels::SmoothDensity(&a, bins, &alongMoving[column], bins, row);
+    }
+  }
+  m_MutualInformation = FindMutualInformation(a, bins, m_Joint.data());
 }
 
 } // namespace gpureg

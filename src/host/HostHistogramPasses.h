@@ -17,8 +17,9 @@ namespace gpureg
 
 using namespace kernels;
 
-template <typename TArguments>
-class HostHistogramPasses : public HistogramPasses<TArguments>
+/** \tparam TSummaryArguments see HistogramPasses. */
+template <typename TArguments, typename TSummaryArguments = TArguments>
+class HostHistogramPasses : public HistogramPasses<TArguments, TSummaryArguments>
 {
 public:
   explicit HostHistogramPasses(HostQueue & queue)

@@ -27,7 +27,7 @@ ForEachCell(HostQueue & queue, const JointHistogramArguments & a, const TVisit &
   });
 }
 
-class HostJointHistogramPasses : public HostHistogramPasses<JointHistogramArguments>
+class HostJointHistogramPasses : public HostHistogramPasses<JointHistogramArguments, JointHistogramSummaryArguments>
 {
 public:
   using HostHistogramPasses::HostHistogramPasses;

@@ -17,9 +17,7 @@ enum
   /** Bins that are not between the smallest and the largest value's: those, and one, since values lie on bins. */
   JointHistogramExtraBins = 2 * JointHistogramPadding + 1,
   MostJointHistogramBins = 1024,
-  TieWords = MostJointHistogramBins / 32,
-  /** Of the Gaussian: itk::DiscreteGaussianImageFilter's kernels have no more weights on either side. */
-  MostSmoothingWeights = 33
+  TieWords = MostJointHistogramBins / 32
 };
 
 /** Blocks of a table's row, of one entry for each moving bin: the smoothed counts of the fixed bin below, of its own and of the

@@ -29,12 +29,11 @@ GPUREG_FUNCTION float
 SmoothLine(const JointHistogramArguments * a, GPUREG_GLOBAL const float * line, int stride, int place)
 {
   const float unit = 1.0f / 1073741824.0f;
-  const int   last = a->histogram.rows - 1;
   float       sum = (float)a->smoothing[0] * unit * line[(i64)place * stride];
   for (int r = 1; r <= a->smoothingRadius; ++r)
   {
-    const int before = place > r ? place - r : 0;
-    const int behind = place + r < last ? place + r : last;
+    int before, behind;
+    FindSmoothedBins(a->histogram.rows, place, r, &before, &behind);
     sum = MultiplyAdd((float)a->smoothing[r] * unit, line[(i64)before * stride] + line[(i64)behind * stride], sum);
   }
   return sum;
@@ -108,12 +107,11 @@ FindCountBits(u64 sum)
 GPUREG_FUNCTION i64
 SmoothPreciseLine(const JointHistogramArguments * a, GPUREG_GLOBAL const i64 * line, int stride, int place)
 {
-  const int last = a->histogram.rows - 1;
-  i64       sum = MultiplyFixedToNearest(line[(i64)place * stride], (i64)a->smoothing[0] << 2);
+  i64 sum = MultiplyFixedToNearest(line[(i64)place * stride], (i64)a->smoothing[0] << 2);
   for (int r = 1; r <= a->smoothingRadius; ++r)
   {
-    const int before = place > r ? place - r : 0;
-    const int behind = place + r < last ? place + r : last;
+    int before, behind;
+    FindSmoothedBins(a->histogram.rows, place, r, &before, &behind);
     sum += MultiplyFixedToNearest(line[(i64)before * stride], (i64)a->smoothing[r] << 2) +
            MultiplyFixedToNearest(line[(i64)behind * stride], (i64)a->smoothing[r] << 2);
   }

@@ -5,6 +5,7 @@
 #include "TestDevices.h"
 #include "TestImages.h"
 
+#include "gpureg/Device.h"
 #include "itkGPUError.h"
 
 #include "itkAffineTransform.h"
@@ -17,6 +18,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <string>
 #include <tuple>
@@ -235,6 +237,39 @@ TEST_P(Candidates, AreManyMoreThanOnePortion)
   check(itk::GPUCorrelationImageToImageMetricv4<ImageType, ImageType>::New());
 }
 
+/** Of so few bins as there may be to more than any device's local memory has room for: 120 bins take what an H200 has. The device
+ *  finds the values of few bins, and of no others than its local memory holds; of those the histograms come down. */
+TEST_P(Candidates, OfJointHistogramsOfFewAndManyBins)
+{
+  using MetricType = itk::GPUJointHistogramMutualInformationImageToImageMetricv4<ImageType, ImageType>;
+  const auto         candidates = this->MakeCandidates(9);
+  const std::int64_t summaries = 32 * static_cast<std::int64_t>(candidates.size());
+  const bool         isHost = this->GetDevice().GetName() == "host";
+  for (const unsigned int bins : { 6, 20, 64, 120, 121, 300 })
+  {
+    for (const double variance : { 0.0, 1.5, 40.0 })
+    {
+      SCOPED_TRACE(std::to_string(bins) + " bins, variance " + std::to_string(variance));
+      const auto metric = MetricType::New();
+      this->SetUp(*metric);
+      metric->SetNumberOfHistogramBins(bins);
+      metric->SetVarianceForJointPDFSmoothing(variance);
+      metric->Initialize();
+      ExpectAsOneByOne(*metric, candidates);
+      metric->GetValues(candidates);
+      const std::int64_t down = metric->GetEvaluationStatistics().bytesDown;
+      if (!isHost && bins <= 20 && gpureg::HasDoubles(this->GetDevice().GetName()))
+      {
+        EXPECT_EQ(down, summaries);
+      }
+      else if (!isHost && bins == 300)
+      {
+        EXPECT_GT(down, summaries);
+      }
+    }
+  }
+}
+
 /** Histograms that come down, of images whose values are integers on a device, and floats: in several copies of a portion, and
  *  so few at a time as memory is bounded to. */
 TEST_P(Candidates, OfJointHistogramsInSeveralCopies)
@@ -244,7 +279,7 @@ TEST_P(Candidates, OfJointHistogramsInSeveralCopies)
     this->MakeImages({ { 31, 26, slices } });
     const auto metric = itk::GPUJointHistogramMutualInformationImageToImageMetricv4<ImageType, ImageType>::New();
     this->SetUp(*metric);
-    metric->SetNumberOfHistogramBins(100);
+    metric->SetNumberOfHistogramBins(260);
     const auto many = this->MakeCandidates(300);
     metric->Initialize();
     ExpectAsSomeOneByOne(*metric, many, { 198, 256 });
