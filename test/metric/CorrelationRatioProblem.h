@@ -83,52 +83,36 @@ public:
     m_Fixed->SetInputImage(problem.fixed);
     problem.interpolator->SetInputImage(problem.moving);
     FindRange();
-    MakeGradient();
     problem.ForEachPoint([this](const PointType & point) { this->Add(point); });
+    FindMoments();
   }
 
-  Answer
-  Evaluate() const
+  double
+  GetValue() const
   {
-    struct Sums
-    {
-      double weight = 0, mean = 0;
-    };
-    std::vector<Sums> bins(m_Problem.bins);
-    Sums              all;
-    for (const Sample & s : m_Samples)
-    {
-      for (Sums * sums : { &bins[s.bin], &all })
-      {
-        sums->weight += s.weight;
-        sums->mean += s.weight * s.value;
-      }
-    }
-    for (Sums & sums : bins)
-    {
-      sums.mean /= sums.weight > 0 ? sums.weight : 1.0;
-    }
-    all.mean /= all.weight;
-    double within = 0, deviations = 0;
-    for (const Sample & s : m_Samples)
-    {
-      within += s.weight * std::pow(s.value - bins[s.bin].mean, 2);
-      deviations += s.weight * std::pow(s.value - all.mean, 2);
-    }
+    return m_Within / m_Deviations;
+  }
+
+  /** With the derivative, which takes longer than the value. */
+  Answer
+  Evaluate()
+  {
+    MakeGradient();
     Answer answer;
     answer.validPoints = m_Samples.size();
-    answer.value = within / deviations;
+    answer.value = GetValue();
     const bool isLocal = m_Problem.transform->GetTransformCategory() ==
                          ProblemType::TransformType::TransformCategoryEnum::DisplacementField;
     answer.derivative.assign(m_Problem.transform->GetNumberOfParameters(), 0.0);
+    typename ProblemType::TransformType::JacobianType jacobian;
     for (const Sample & s : m_Samples)
     {
-      typename ProblemType::TransformType::JacobianType jacobian;
       m_Problem.transform->ComputeJacobianWithRespectToParameters(s.point, jacobian);
-      const double fromBin = s.value - bins[s.bin].mean;
-      const double fromMean = s.value - all.mean;
-      const auto   force = s.gradient * (-2.0 / deviations * s.weight * (fromBin - answer.value * fromMean)) +
-                         s.slope * (-1.0 / deviations * (fromBin * fromBin - answer.value * fromMean * fromMean));
+      const double fromBin = s.value - m_Bins[s.bin].mean;
+      const double fromMean = s.value - m_All.mean;
+      const auto   force =
+        FindGradient(s.moved) * (-2.0 / m_Deviations * s.weight * (fromBin - answer.value * fromMean)) +
+        FindSlope(s.moved) * (-1.0 / m_Deviations * (fromBin * fromBin - answer.value * fromMean * fromMean));
       for (unsigned int p = 0; p < jacobian.cols(); ++p)
       {
         for (unsigned int d = 0; d < VDimension; ++d)
@@ -146,12 +130,16 @@ private:
   struct Sample
   {
     PointType    point;
+    PointType    moved;
     std::size_t  voxel;
     unsigned int bin;
     double       value;
-    VectorType   gradient;
     double       weight;
-    VectorType   slope; // of the weight
+  };
+
+  struct Sums
+  {
+    double weight = 0, mean = 0;
   };
 
   /** What a sample weighs near the border. */
@@ -170,6 +158,40 @@ private:
       weight *= std::min(1.0, millimetres / m_Problem.borderDistance);
     }
     return weight;
+  }
+
+  /** Of the weight. */
+  VectorType
+  FindSlope(const PointType & moved) const
+  {
+    VectorType slope;
+    for (unsigned int d = 0; d < VDimension; ++d)
+    {
+      // So near that hardly a sample has a kink of the weight in between.
+      const double step = 1e-6;
+      PointType    before = moved;
+      PointType    behind = moved;
+      before[d] -= step;
+      behind[d] += step;
+      slope[d] = m_Problem.borderDistance > 0 ? (WeighPoint(behind) - WeighPoint(before)) / (2 * step) : 0.0;
+    }
+    return slope;
+  }
+
+  VectorType
+  FindGradient(const PointType & moved) const
+  {
+    if (!m_Problem.usesGradientFilter)
+    {
+      return m_Differences->Evaluate(moved);
+    }
+    VectorType gradient;
+    const auto interpolated = m_GradientAt->Evaluate(moved);
+    for (unsigned int d = 0; d < VDimension; ++d)
+    {
+      gradient[d] = interpolated[d];
+    }
+    return gradient;
   }
 
   void
@@ -224,6 +246,7 @@ private:
     }
     Sample sample;
     sample.point = point;
+    sample.moved = moved;
     sample.voxel = m_Problem.fixed->ComputeOffset(m_Problem.fixed->TransformPhysicalPointToIndex(point));
     // Both are pixels to the metric, as to all of ITK's.
     const auto fixedValue = static_cast<TPixel>(m_Fixed->Evaluate(point));
@@ -231,30 +254,32 @@ private:
                           static_cast<unsigned int>(
                             std::max(0.0, m_Problem.bins * (fixedValue - m_Minimum) / (m_Maximum - m_Minimum))));
     sample.value = static_cast<TPixel>(m_Problem.interpolator->Evaluate(moved));
-    if (m_Problem.usesGradientFilter)
+    sample.weight = WeighPoint(moved);
+    m_Samples.push_back(sample);
+  }
+
+  void
+  FindMoments()
+  {
+    m_Bins.resize(m_Problem.bins);
+    for (const Sample & s : m_Samples)
     {
-      const auto gradient = m_GradientAt->Evaluate(moved);
-      for (unsigned int d = 0; d < VDimension; ++d)
+      for (Sums * sums : { &m_Bins[s.bin], &m_All })
       {
-        sample.gradient[d] = gradient[d];
+        sums->weight += s.weight;
+        sums->mean += s.weight * s.value;
       }
     }
-    else
+    for (Sums & sums : m_Bins)
     {
-      sample.gradient = m_Differences->Evaluate(moved);
+      sums.mean /= sums.weight > 0 ? sums.weight : 1.0;
     }
-    sample.weight = WeighPoint(moved);
-    for (unsigned int d = 0; d < VDimension; ++d)
+    m_All.mean /= m_All.weight;
+    for (const Sample & s : m_Samples)
     {
-      // So near that hardly a sample has a kink of the weight in between.
-      const double step = 1e-6;
-      PointType    before = moved;
-      PointType    behind = moved;
-      before[d] -= step;
-      behind[d] += step;
-      sample.slope[d] = (WeighPoint(behind) - WeighPoint(before)) / (2 * step);
+      m_Within += s.weight * std::pow(s.value - m_Bins[s.bin].mean, 2);
+      m_Deviations += s.weight * std::pow(s.value - m_All.mean, 2);
     }
-    m_Samples.push_back(sample);
   }
 
   using GradientImageType = typename itk::GradientRecursiveGaussianImageFilter<ImageType>::OutputImageType;
@@ -267,6 +292,10 @@ private:
   double                                                                                 m_Minimum = 0;
   double                                                                                 m_Maximum = 0;
   std::vector<Sample>                                                                    m_Samples;
+  std::vector<Sums>                                                                      m_Bins;
+  Sums                                                                                   m_All;
+  double                                                                                 m_Within = 0;
+  double                                                                                 m_Deviations = 0;
 };
 
 } // namespace gpuregtest

@@ -187,7 +187,7 @@ TEST(CorrelationRatioSchemesTest, OfAWholeHeadsSize)
   for (const double distance : { 0.0, 20.0 })
   {
     problem.borderDistance = distance;
-    expected[distance] = Definition<float, 3>(problem).Evaluate().value;
+    expected[distance] = Definition<float, 3>(problem).GetValue();
   }
   problem.borderDistance = 0;
   for (const std::string & device : GetDeviceNames())

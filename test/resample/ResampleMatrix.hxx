@@ -6,7 +6,7 @@
 #include "ResampleCase.h"
 #include "ResampleMatrix.h"
 
-#include "itkImageRegionConstIteratorWithIndex.h"
+#include "itkNearestNeighborInterpolateImageFunction.h"
 #include "itkRGBPixel.h"
 #include "itkVector.h"
 
@@ -16,6 +16,19 @@
 
 namespace gpuregtest
 {
+
+/** What a transform leads a voxel of the output to, whatever its pixels' type is. */
+template <unsigned int VDimension>
+struct ResamplePoint
+{
+  itk::Index<VDimension>         index;
+  itk::Point<double, VDimension> there; // in the input
+  bool                           isInside;
+  /** So close to where ITK decides otherwise (half-way between two voxels for nearest, the edge of the input for all) that
+   *  rounding may. */
+  bool isNearEdge;
+  bool isNearMiddle;
+};
 
 /** A geometry: the grids, and every transform of GetTransformNames() there. */
 template <unsigned int VDimension>
@@ -33,12 +46,49 @@ struct ResampleScene
     for (const std::string & name : GetTransformNames())
     {
       transforms.push_back(MakeTransform<VDimension>(name, input, random));
+      points.push_back(this->FindPoints(*transforms.back()));
     }
   }
 
-  Grid<VDimension>                          input;
-  Grid<VDimension>                          output;
-  std::vector<TransformPointer<VDimension>> transforms;
+  Grid<VDimension>                                    input;
+  Grid<VDimension>                                    output;
+  std::vector<TransformPointer<VDimension>>           transforms;
+  std::vector<std::vector<ResamplePoint<VDimension>>> points; // of each transform, all of the output's
+
+private:
+  std::vector<ResamplePoint<VDimension>>
+  FindPoints(const itk::Transform<double, VDimension, VDimension> & transform) const
+  {
+    using ImageType = itk::Image<char, VDimension>;
+    const auto from = ImageType::New();
+    const auto to = ImageType::New();
+    output.ApplyTo(*from);
+    input.ApplyTo(*to);
+    to->Allocate();
+    const auto interpolator = itk::NearestNeighborInterpolateImageFunction<ImageType>::New();
+    interpolator->SetInputImage(to);
+    const auto                             region = from->GetLargestPossibleRegion();
+    std::vector<ResamplePoint<VDimension>> found(region.GetNumberOfPixels());
+    for (std::size_t n = 0; n < found.size(); ++n)
+    {
+      ResamplePoint<VDimension> & point = found[n];
+      point.index = from->ComputeIndex(static_cast<itk::OffsetValueType>(n));
+      itk::Point<double, VDimension> here;
+      from->TransformIndexToPhysicalPoint(point.index, here);
+      point.there = transform.TransformPoint(here);
+      point.isInside = interpolator->IsInsideBuffer(point.there);
+      point.isNearEdge = point.isNearMiddle = false;
+      const auto index = to->template TransformPhysicalPointToContinuousIndex<double>(point.there);
+      for (unsigned int d = 0; d < VDimension; ++d)
+      {
+        const double relative = index[d] - static_cast<double>(input.start[d]) + 0.5;
+        const double fromEnd = std::abs(relative - static_cast<double>(input.size[d]));
+        point.isNearEdge = point.isNearEdge || std::min(std::abs(relative), fromEnd) < 1e-4;
+        point.isNearMiddle = point.isNearMiddle || std::abs(relative - std::round(relative)) < 1e-4;
+      }
+    }
+    return found;
+  }
 };
 
 /** Of every geometry of GetGeometryNames(). */
@@ -134,25 +184,6 @@ private:
     return image;
   }
 
-  /** Whether a point is so close to where ITK decides otherwise (half-way between two voxels for nearest, the
-   *  edge of the input for all) that rounding may. */
-  static bool
-  IsNearATie(const TImage & input, const typename TImage::PointType & point, bool nearest)
-  {
-    const auto index = input.template TransformPhysicalPointToContinuousIndex<double>(point);
-    const auto region = input.GetBufferedRegion();
-    for (unsigned int d = 0; d < Dimension; ++d)
-    {
-      const double relative = index[d] - static_cast<double>(region.GetIndex(d)) + 0.5;
-      const double fromEdge = std::min(std::abs(relative), std::abs(relative - static_cast<double>(region.GetSize(d))));
-      if (fromEdge < 1e-4 || (nearest && std::abs(relative - std::round(relative)) < 1e-4))
-      {
-        return true;
-      }
-    }
-    return false;
-  }
-
   /** ITK cuts integers off: whether the value that ITK interpolates is so close to the integer, of two neighbours,
    *  that is further from 0 that rounding decides which of them it becomes. */
   static bool
@@ -189,18 +220,11 @@ private:
   /** What ITK's filter makes, and the voxels to compare: those that no tie is near. */
   struct Expectation
   {
-    struct Point
-    {
-      typename TImage::IndexType index;
-      typename TImage::PointType there; // in the input
-      bool                       isInside;
-    };
-
-    typename TImage::Pointer           image;
-    typename InterpolatorType::Pointer interpolator;
-    std::vector<Point>                 points;
-    std::size_t                        inside = 0;
-    double                             range = 0;
+    typename TImage::Pointer              image;
+    typename InterpolatorType::Pointer    interpolator;
+    std::vector<ResamplePoint<Dimension>> points;
+    std::size_t                           inside = 0;
+    double                                range = 0;
   };
 
   Expectation
@@ -222,18 +246,12 @@ private:
       }
     }
     expectation.range = std::max(high - low, 1e-30);
-    for (itk::ImageRegionConstIteratorWithIndex<TImage> it(expectation.image, expected.GetBufferedRegion());
-         !it.IsAtEnd();
-         ++it)
+    for (const ResamplePoint<Dimension> & point : m_Scenes[geometry].points[transform])
     {
-      typename TImage::PointType point;
-      expected.TransformIndexToPhysicalPoint(it.GetIndex(), point);
-      const auto there = m_Scenes[geometry].transforms[transform]->TransformPoint(point);
-      const bool isInside = expectation.interpolator->IsInsideBuffer(there);
-      expectation.inside += isInside;
-      if (!IsNearATie(*m_Images[geometry], there, interpolation == "nearest"))
+      expectation.inside += point.isInside;
+      if (!point.isNearEdge && !(point.isNearMiddle && interpolation == "nearest"))
       {
-        expectation.points.push_back({ it.GetIndex(), there, isInside });
+        expectation.points.push_back(point);
       }
     }
     return expectation;
@@ -257,7 +275,7 @@ private:
               device.IsHost() && isSampled && (interpolation == "nearest" || interpolation == "linear"));
     double             squares = 0;
     ResampleDifference difference;
-    for (const typename Expectation::Point & point : expectation.points)
+    for (const ResamplePoint<Dimension> & point : expectation.points)
     {
       for (unsigned int c = 0; c < Components; ++c)
       {
