@@ -11,6 +11,7 @@
 #include "itkVector.h"
 
 #include <limits>
+#include <map>
 #include <memory>
 #include <typeinfo>
 
@@ -114,8 +115,10 @@ public:
   static constexpr unsigned int Dimension = TImage::ImageDimension;
   using SceneType = ResampleScene<Dimension>;
 
-  /** \param scenes must outlive it. */
-  ResampleMatrix(const std::vector<SceneType> & scenes, const std::vector<itk::GPUDevice> & devices)
+  /** \param scenes must outlive it. \param interpolators so many of GetInterpolatorNames(). */
+  ResampleMatrix(const std::vector<SceneType> &      scenes,
+                 const std::vector<itk::GPUDevice> & devices,
+                 std::size_t                         interpolators)
     : m_Scenes(scenes)
     , m_Devices(devices)
   {
@@ -123,6 +126,12 @@ public:
     for (const SceneType & scene : scenes)
     {
       m_Images.push_back(MakeWaves(scene.input, random));
+      m_Interpolators.emplace_back();
+      for (std::size_t n = 0; n < interpolators; ++n)
+      {
+        const std::string & name = GetInterpolatorNames()[n];
+        m_Interpolators.back()[name] = MakeInterpolator<TImage>(name);
+      }
     }
   }
 
@@ -231,7 +240,7 @@ private:
   MakeExpectation(std::size_t geometry, std::size_t transform, const std::string & interpolation) const
   {
     Expectation expectation;
-    expectation.interpolator = MakeInterpolator<TImage>(interpolation);
+    expectation.interpolator = m_Interpolators[geometry].at(interpolation);
     expectation.image = this->Update(*FilterType::New(), geometry, transform, *expectation.interpolator);
     // The filter has taken it away.
     expectation.interpolator->SetInputImage(m_Images[geometry]);
@@ -300,6 +309,8 @@ private:
   const std::vector<SceneType> &        m_Scenes;
   const std::vector<itk::GPUDevice>     m_Devices;
   std::vector<typename TImage::Pointer> m_Images;
+  /** ITK's filter's, of each geometry by their names: one has the image's coefficients for all transforms. */
+  std::vector<std::map<std::string, typename InterpolatorType::Pointer>> m_Interpolators;
 };
 
 template <unsigned int VDimension>
@@ -309,7 +320,7 @@ TestResampleMatrix(const std::vector<itk::GPUDevice> & devices)
   const auto scenes = MakeResampleScenes<VDimension>();
   const auto test = [&](auto pixel, std::size_t interpolators) {
     SCOPED_TRACE(typeid(pixel).name());
-    const ResampleMatrix<itk::Image<decltype(pixel), VDimension>> matrix(scenes, devices);
+    const ResampleMatrix<itk::Image<decltype(pixel), VDimension>> matrix(scenes, devices, interpolators);
     for (std::size_t geometry = 0; geometry < scenes.size(); ++geometry)
     {
       for (std::size_t transform = 0; transform < GetTransformNames().size(); ++transform)
