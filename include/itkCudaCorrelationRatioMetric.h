@@ -121,8 +121,9 @@ public:
 
 #ifndef ITK_WRAPPING_PARSER
   /** How many groups a scheme launches, and of how many lanes (Li 2015, section 4.2: thread blocks, and threads of each). As it is
-   * by default, {}, it is as fast as was found; it changes the time alone, and nothing on the host. Lanes of an OpenCL device
-   * are fixed: with others, Initialize() and evaluations throw GPUUnsupportedError.
+   * by default, {}, it is as fast as was found; it changes the time alone, and nothing on the host. Fewer groups are launched
+   * where the samples cannot be cut into so many chunks. Lanes of an OpenCL device are fixed: with others, Initialize() and
+   * evaluations throw GPUUnsupportedError.
    * \throws GPUBadInputError unless it is valid. */
   void
   SetLaunchShape(const gpureg::LaunchShape & shape);

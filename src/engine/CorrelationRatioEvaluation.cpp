@@ -169,11 +169,17 @@ CorrelationRatioEvaluation::CutChunks(SchemeLaunch & launch) const
     launch.maps = problem.maps;
     return kernels::ChunkCount(&samples);
   };
-  const int chunks = cut(m_Shape.groups > 0 ? m_Shape.groups : grain.targetChunks);
-  if (m_Shape.groups > 0 && chunks > m_Shape.groups)
+  const int groups = m_Shape.groups;
+  const int chunks = cut(groups > 0 ? groups : grain.targetChunks);
+  if (chunks < groups)
   {
-    const int rounds = (chunks - 1) / m_Shape.groups + 1;
-    cut(rounds * m_Shape.groups);
+    // As many chunks in depth everywhere: so many in all that no group is without one.
+    const int tiles = samples.tileCount[0] * samples.tileCount[1];
+    cut(((groups - 1) / tiles + 1) * tiles);
+  }
+  else if (groups > 0)
+  {
+    cut(((chunks - 1) / groups + 1) * groups);
   }
 }
 
