@@ -8,6 +8,7 @@ if(GPURegistration_HAS_CUDA)
   list(
     APPEND
     GPURegistration_SRCS
+    ${_cuda_dir}/ControlPenaltyPasses.cu
     ${_cuda_dir}/CorrelationRatioPasses.cu
     ${_cuda_dir}/CorrelationRatioSchemePasses.cu
     ${_cuda_dir}/CudaBackend.cu
@@ -144,7 +145,11 @@ if(GPURegistration_HAS_OPENCL)
   gpuregistration_embed_kernels(
     MovingImage ${_opencl_dir}/Prelude.cl ${_kernel_dir}/Geometry.h ${_kernel_dir}/MovingVoxels.h
     ${_opencl_dir}/MovingImageKernels.cl)
+  gpuregistration_embed_kernels(
+    ControlPenalty ${_opencl_dir}/Prelude.cl ${_kernel_dir}/ControlPenalties.h ${_kernel_dir}/ControlPenaltyKernels.h
+    ${_opencl_dir}/ControlPenaltyKernels.cl)
   set(_opencl_sources
+      ${_opencl_dir}/ControlPenaltyPasses.cpp
       ${_opencl_dir}/CorrelationRatioPasses.cpp
       ${_opencl_dir}/CorrelationRatioSchemePasses.cpp
       ${_opencl_dir}/ImagePasses.cpp
@@ -165,6 +170,7 @@ if(GPURegistration_HAS_OPENCL)
       ${_opencl_dir}/PartialVolumePasses.cpp
       ${_opencl_dir}/PrivateFolder.cpp
       ${_opencl_dir}/ResamplePasses.cpp
+      ${CMAKE_CURRENT_BINARY_DIR}/OpenCLControlPenaltySource.cpp
       ${CMAKE_CURRENT_BINARY_DIR}/OpenCLCorrelationRatioSource.cpp
       ${CMAKE_CURRENT_BINARY_DIR}/OpenCLCorrelationRatioSchemesSource.cpp
       ${CMAKE_CURRENT_BINARY_DIR}/OpenCLImageSource.cpp

@@ -163,6 +163,12 @@ LogOf(float x)
   return logf(x);
 }
 
+GPUREG_FUNCTION float
+LogOfOnePlus(float x)
+{
+  return log1pf(x);
+}
+
 GPUREG_FUNCTION i64
 BitsOfDouble(double x)
 {

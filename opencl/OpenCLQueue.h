@@ -101,6 +101,8 @@ public:
   StopTimer() override;
   double
   ReadTimer() override;
+  std::unique_ptr<ControlPenaltyPasses>
+  CreateControlPenaltyPasses() override;
   std::unique_ptr<CorrelationRatioPasses>
   CreateCorrelationRatioPasses() override;
   std::unique_ptr<CorrelationRatioSchemePasses>

@@ -95,6 +95,12 @@ LogOf(float x)
   return log(x);
 }
 
+GPUREG_FUNCTION float
+LogOfOnePlus(float x)
+{
+  return log1p(x);
+}
+
 GPUREG_FUNCTION int
 LaneIndex(void)
 {

@@ -53,6 +53,7 @@ enum class Direction
 };
 
 class Backend;
+class ControlPenaltyPasses;
 class CorrelationRatioSchemePasses;
 class ImagePasses;
 class LinePasses;
@@ -200,6 +201,8 @@ public:
   virtual double
   ReadTimer() = 0;
 
+  virtual std::unique_ptr<ControlPenaltyPasses>
+  CreateControlPenaltyPasses() = 0;
   virtual std::unique_ptr<CorrelationRatioPasses>
   CreateCorrelationRatioPasses() = 0;
   /** Null where one loop does for all schemes: on the host. */

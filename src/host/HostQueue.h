@@ -71,6 +71,8 @@ public:
   GetHostAddress(Memory & memory) override;
   MemoryPointer
   Wrap(void * address, std::size_t bytes) override;
+  std::unique_ptr<ControlPenaltyPasses>
+  CreateControlPenaltyPasses() override;
   std::unique_ptr<CorrelationRatioPasses>
   CreateCorrelationRatioPasses() override;
   std::unique_ptr<CorrelationRatioSchemePasses>

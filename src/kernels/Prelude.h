@@ -189,6 +189,13 @@ LogOf(float x)
   return std::log(x);
 }
 
+/** ln(1 + x), which loses nothing where x is small. */
+inline float
+LogOfOnePlus(float x)
+{
+  return std::log1p(x);
+}
+
 /** How a double is kept: sign, exponent and fraction. */
 inline i64
 BitsOfDouble(double x)

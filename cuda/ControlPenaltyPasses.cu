@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// The penalties of a free-form deformation in CUDA: entry points and launches. What a group does is in
+// src/kernels/ControlPenaltyKernels.h; the plain version is src/host/ControlPenaltyPasses.cpp.
+#include "CudaQueue.h"
+
+#include "ControlPenaltyPasses.h"
+
+#include "ControlPenaltyKernels.h"
+
+namespace gpureg
+{
+
+using namespace kernels;
+
+namespace
+{
+constexpr int NodeLanes = 128;
+constexpr int ColumnLanes = 64;
+
+__global__ void
+__launch_bounds__(NodeLanes) FindEnergiesKernel(const __grid_constant__ ControlPenaltyArguments a,
+                                                const float4 *                                  points,
+                                                float *                                         partials,
+                                                float4 *                                        stresses)
+{
+  __shared__ float scratch[2 * NodeLanes];
+  FindEnergiesGroup(&a, points, scratch, partials, stresses != nullptr, stresses);
+}
+
+__global__ void
+__launch_bounds__(ColumnLanes) CollectGradientKernel(
+  const __grid_constant__ ControlPenaltyArguments a, const float4 * stresses, float factor, int adds, float4 * gradient)
+{
+  CollectNumberedColumn(&a, stresses, i64{ blockIdx.x } * ColumnLanes + threadIdx.x, factor, adds, gradient);
+}
+
+class CudaControlPenaltyPasses : public ControlPenaltyPasses
+{
+public:
+  explicit CudaControlPenaltyPasses(CudaQueue & queue)
+    : m_Queue(queue)
+  {}
+
+  std::int64_t
+  CountPartials(const ControlPenaltyArguments & a) const override
+  {
+    return (CountNodes(&a) + NodeLanes - 1) / NodeLanes;
+  }
+
+  void
+  FindEnergies(const ControlPenaltyArguments & a,
+               const Memory &                  points,
+               Memory &                        partials,
+               std::int64_t                    firstPartial,
+               Memory *                        stresses) override
+  {
+    m_Queue.LaunchFor("finding energies of nodes",
+                      FindEnergiesKernel,
+                      CountNodes(&a),
+                      NodeLanes,
+                      a,
+                      AddressIn<const float4>(points),
+                      AddressIn<float>(partials) + 2 * firstPartial,
+                      stresses ? AddressIn<float4>(*stresses) : nullptr);
+  }
+
+  void
+  CollectGradient(
+    const ControlPenaltyArguments & a, const Memory & stresses, float factor, bool adds, Memory & gradient) override
+  {
+    m_Queue.LaunchFor("collecting a gradient of control points",
+                      CollectGradientKernel,
+                      i64{ a.size[0] } * a.size[1] * CountColumns(&a),
+                      ColumnLanes,
+                      a,
+                      AddressIn<const float4>(stresses),
+                      factor,
+                      static_cast<int>(adds),
+                      AddressIn<float4>(gradient));
+  }
+
+private:
+  CudaQueue & m_Queue;
+};
+} // namespace
+
+std::unique_ptr<ControlPenaltyPasses>
+CudaQueue::CreateControlPenaltyPasses()
+{
+  return std::make_unique<CudaControlPenaltyPasses>(*this);
+}
+
+} // namespace gpureg

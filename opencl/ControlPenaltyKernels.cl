@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// The penalties of a free-form deformation in OpenCL C: the entry points. What a group does is in
+// src/kernels/ControlPenaltyKernels.h; opencl/ControlPenaltyPasses.cpp launches them.
+//
+// Whoever compiles defines GPUREG_PENALTY_BYTES, the host's size of the structure.
+
+// It is handed over as bytes: this does not compile where the two disagree.
+typedef char ControlPenaltyArgumentsAreLaidOutAlike[sizeof(ControlPenaltyArguments) == GPUREG_PENALTY_BYTES ? 1 : -1];
+
+__kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
+FindEnergies(const ControlPenaltyArguments arguments,
+             __global const float4 *       points,
+             __global float *              partials,
+             const i64                     firstPartial,
+             const int                     writesStresses,
+             __global float4 *             stresses)
+{
+  __local float scratch[2 * GPUREG_LANES];
+  FindEnergiesGroup(&arguments, points, scratch, partials + 2 * firstPartial, writesStresses, stresses);
+}
+
+__kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
+CollectGradient(const ControlPenaltyArguments arguments,
+                __global const float4 *       stresses,
+                const float                   factor,
+                const int                     adds,
+                __global float4 *             gradient)
+{
+  CollectNumberedColumn(&arguments, stresses, (i64)GroupIndex() * GPUREG_LANES + LaneIndex(), factor, adds, gradient);
+}

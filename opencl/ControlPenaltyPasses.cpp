@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// The penalties of a free-form deformation in OpenCL: launches. The entry points are in opencl/ControlPenaltyKernels.cl,
+// what a group does in src/kernels/ControlPenaltyKernels.h; the plain version is src/host/ControlPenaltyPasses.cpp.
+#include "ControlPenaltyPasses.h"
+
+#include "OpenCLKernels.h"
+
+#include <string>
+#include <type_traits>
+
+namespace gpureg
+{
+
+using namespace kernels;
+
+namespace
+{
+static_assert(std::is_trivially_copyable<ControlPenaltyArguments>::value, "kernels get it as bytes");
+
+class OpenCLControlPenaltyPasses : public ControlPenaltyPasses
+{
+public:
+  explicit OpenCLControlPenaltyPasses(OpenCLQueue & queue)
+    : m_Queue(queue)
+    , m_Kernels(queue, OpenCLControlPenaltySource)
+    , m_Options(GetRealOption(Precision::Single) +
+                " -DGPUREG_PENALTY_BYTES=" + std::to_string(sizeof(ControlPenaltyArguments)))
+  {}
+
+  std::int64_t
+  CountPartials(const ControlPenaltyArguments & a) const override
+  {
+    const std::int64_t lanes = m_Queue.GetDevice().GetLanes();
+    return (CountNodes(&a) + lanes - 1) / lanes;
+  }
+
+  void
+  FindEnergies(const ControlPenaltyArguments & a,
+               const Memory &                  points,
+               Memory &                        partials,
+               std::int64_t                    firstPartial,
+               Memory *                        stresses) override
+  {
+    m_Kernels.Launch("FindEnergies",
+                     m_Options,
+                     CountNodes(&a),
+                     a,
+                     BufferOf(points),
+                     BufferOf(partials),
+                     cl_long{ firstPartial },
+                     cl_int{ stresses != nullptr },
+                     BufferOf(stresses ? *stresses : partials));
+  }
+
+  void
+  CollectGradient(
+    const ControlPenaltyArguments & a, const Memory & stresses, float factor, bool adds, Memory & gradient) override
+  {
+    m_Kernels.Launch("CollectGradient",
+                     m_Options,
+                     std::int64_t{ a.size[0] } * a.size[1] * CountColumns(&a),
+                     a,
+                     BufferOf(stresses),
+                     factor,
+                     cl_int{ adds },
+                     BufferOf(gradient));
+  }
+
+private:
+  OpenCLQueue & m_Queue;
+  OpenCLKernels m_Kernels;
+  std::string   m_Options;
+};
+} // namespace
+
+std::unique_ptr<ControlPenaltyPasses>
+OpenCLQueue::CreateControlPenaltyPasses()
+{
+  return std::make_unique<OpenCLControlPenaltyPasses>(*this);
+}
+
+} // namespace gpureg

@@ -1,0 +1,536 @@
+// SPDX-License-Identifier: Apache-2.0
+// Penalties of a free-form deformation at its nodes, and their derivatives by its control points.
+// Shared by C++, CUDA C++ and OpenCL C.
+#ifndef gpureg_kernels_ControlPenalties_h
+#define gpureg_kernels_ControlPenalties_h
+
+GPUREG_NAMESPACE_BEGIN
+
+/** What is summed over the nodes of a grid of control points, and divided by their number. A node is a control point with all
+ *  its neighbours. u is the displacement there, derivatives are by physical coordinates.
+ *
+ *  Bending energy (Rueckert 1999; Modat 2010, equation 2):  Σ u_xx² + u_yy² + u_zz² + 2 u_xy² + 2 u_yz² + 2 u_xz² over u's
+ *  components.
+ *
+ *  Linear energy: Σ ((∂u_r/∂x_c + ∂u_c/∂x_r)/2)² over rows and columns, the squares of the strain.
+ *
+ *  Jacobian, d = det(I + ∂u/∂x) (a penalty that keeps d positive is an idea of Rueckert 2006, its logarithm's square one of
+ *  Modat's NiftyReg):  (ln d)² where d is no less than a least d0, and beyond that its tangent,
+ *  (ln d0)² + 2 ln d0 / d0 · (d - d0): what has folded is pushed back, by a force that stays finite. */
+typedef enum ControlPenaltyKind
+{
+  PenaltyOfBending,
+  PenaltyOfStrain,
+  PenaltyOfJacobian
+} ControlPenaltyKind;
+
+/** A grid of control points: float4 [z][y][x], a displacement in mm and 0, z's too in two dimensions. 32-bit members only,
+ *  so that every compiler lays it out alike. */
+typedef struct ControlPenaltyArguments
+{
+  int   size[3];          /* control points along x, y, z: one along z in two dimensions */
+  int   nodes[3];         /* two fewer; one along z in two dimensions */
+  int   kind;             /* a ControlPenaltyKind */
+  float toIndex[9];       /* G: from mm to steps of the grid, by rows */
+  float metric[9];        /* G·Gᵀ */
+  float leastDeterminant; /* d0 */
+  float logOfLeast;       /* ln d0 */
+} ControlPenaltyArguments;
+
+enum
+{
+  SlopeCount = 3, /* first derivatives: along x, y and z */
+  CurveCount = 6, /* second ones: xx, yy, zz, xy, xz, yz, see CurveIndex */
+  MostStresses = CurveCount
+};
+
+GPUREG_FUNCTION i64
+CountNodes(const ControlPenaltyArguments * a)
+{
+  return (i64)a->nodes[0] * a->nodes[1] * a->nodes[2];
+}
+
+/** Stresses of a node, float4 each: the derivatives of its energy by u's derivatives along the grid's axes, by steps of the
+ *  grid. Behind each other are those of all nodes along the first axis, then along the second, and so on. */
+GPUREG_FUNCTION int
+CountStresses(int kind)
+{
+  return kind == PenaltyOfBending ? CurveCount : SlopeCount;
+}
+
+GPUREG_FUNCTION int
+IsFlat(const ControlPenaltyArguments * a)
+{
+  return a->size[2] == 1;
+}
+
+/** A second derivative's place. */
+GPUREG_FUNCTION int
+CurveIndex(int r, int c)
+{
+  return r == c ? r : r + c + 2;
+}
+
+/** What the cubic B-spline of the control point so many steps from a node, -1, 0 or 1, has there: its value and its first
+ *  and second derivative. */
+GPUREG_FUNCTION float
+BasisAtNode(int offset)
+{
+  return offset == 0 ? 4.0f / 6.0f : 1.0f / 6.0f;
+}
+
+GPUREG_FUNCTION float
+SlopeAtNode(int offset)
+{
+  return 0.5f * (float)offset;
+}
+
+GPUREG_FUNCTION float
+CurveAtNode(int offset)
+{
+  return offset == 0 ? -2.0f : 1.0f;
+}
+
+GPUREG_FUNCTION float4
+ZeroFloat4(void)
+{
+  return MakeFloat4(0.0f, 0.0f, 0.0f, 0.0f);
+}
+
+/** factor·v, by components. */
+GPUREG_FUNCTION float4
+Scale4(float factor, float4 v)
+{
+  return MultiplyAdd4(factor, v, ZeroFloat4());
+}
+
+/** Of the displacements. */
+GPUREG_FUNCTION float
+Dot3(float4 a, float4 b)
+{
+  return MultiplyAdd(a.x, b.x, MultiplyAdd(a.y, b.y, a.z * b.z));
+}
+
+/** A node's derivatives of u along the grid's axes, by steps of the grid. All weights of a derivative add up to 0, so the
+ *  node's own control point is subtracted first: what is common to all, which may be large, leaves no rounding. */
+GPUREG_FUNCTION void
+FindNodeDerivatives(
+  const ControlPenaltyArguments * a, GPUREG_GLOBAL const float4 * points, i64 node, float4 * slopes, float4 * curves)
+{
+  const int                    isFlat = IsFlat(a);
+  const i64                    row = node / a->nodes[0];
+  const int                    x = (int)(node - row * a->nodes[0]) + 1;
+  const int                    y = (int)(row % a->nodes[1]) + 1;
+  const int                    z = (int)(row / a->nodes[1]) + (isFlat ? 0 : 1);
+  const i64                    plane = (i64)a->size[0] * a->size[1];
+  GPUREG_GLOBAL const float4 * centre = points + z * plane + (i64)y * a->size[0] + x;
+  const float4                 own = *centre;
+  for (int s = 0; s < SlopeCount; ++s)
+  {
+    slopes[s] = ZeroFloat4();
+  }
+  for (int s = 0; s < CurveCount; ++s)
+  {
+    curves[s] = ZeroFloat4();
+  }
+  for (int k = -1; k <= 1; ++k)
+  {
+    if (isFlat && k != 0)
+    {
+      continue;
+    }
+    float4 value = ZeroFloat4();
+    float4 alongX = ZeroFloat4();
+    float4 alongY = ZeroFloat4();
+    float4 alongXX = ZeroFloat4();
+    float4 alongYY = ZeroFloat4();
+    float4 alongXY = ZeroFloat4();
+    for (int j = -1; j <= 1; ++j)
+    {
+      GPUREG_GLOBAL const float4 * p = centre + k * plane + (i64)j * a->size[0];
+      const float4                 before = Subtract4(p[-1], own);
+      const float4                 at = Subtract4(p[0], own);
+      const float4                 behind = Subtract4(p[1], own);
+      const float4                 ends = MultiplyAdd4(1.0f, before, behind);
+      const float4                 ofRow = MultiplyAdd4(BasisAtNode(1), ends, Scale4(BasisAtNode(0), at));
+      const float4                 slopeOfRow = Scale4(SlopeAtNode(1), Subtract4(behind, before));
+      value = MultiplyAdd4(BasisAtNode(j), ofRow, value);
+      alongX = MultiplyAdd4(BasisAtNode(j), slopeOfRow, alongX);
+      alongY = MultiplyAdd4(SlopeAtNode(j), ofRow, alongY);
+      alongXX = MultiplyAdd4(BasisAtNode(j), MultiplyAdd4(CurveAtNode(0), at, ends), alongXX);
+      alongYY = MultiplyAdd4(CurveAtNode(j), ofRow, alongYY);
+      alongXY = MultiplyAdd4(SlopeAtNode(j), slopeOfRow, alongXY);
+    }
+    const float basis = isFlat ? 1.0f : BasisAtNode(k);
+    const float slope = SlopeAtNode(k);
+    const float curve = isFlat ? 0.0f : CurveAtNode(k);
+    slopes[0] = MultiplyAdd4(basis, alongX, slopes[0]);
+    slopes[1] = MultiplyAdd4(basis, alongY, slopes[1]);
+    slopes[2] = MultiplyAdd4(slope, value, slopes[2]);
+    curves[0] = MultiplyAdd4(basis, alongXX, curves[0]);
+    curves[1] = MultiplyAdd4(basis, alongYY, curves[1]);
+    curves[2] = MultiplyAdd4(curve, value, curves[2]);
+    curves[3] = MultiplyAdd4(basis, alongXY, curves[3]);
+    curves[4] = MultiplyAdd4(slope, alongX, curves[4]);
+    curves[5] = MultiplyAdd4(slope, alongY, curves[5]);
+  }
+}
+
+/** With H of a component's second derivatives by steps of the grid, those by mm are Gᵀ·H·G, and the sum of their squares that
+ *  of the products of H's and K·H·K's elements, K = G·Gᵀ: directions that are orthonormal cancel out. */
+GPUREG_FUNCTION float
+FindBendingEnergy(const ControlPenaltyArguments * a, const float4 * curves, float4 * stresses)
+{
+  float4 product[9]; /* K·H */
+  for (int r = 0; r < 3; ++r)
+  {
+    for (int c = 0; c < 3; ++c)
+    {
+      product[3 * r + c] = ZeroFloat4();
+      for (int k = 0; k < 3; ++k)
+      {
+        product[3 * r + c] = MultiplyAdd4(a->metric[3 * r + k], curves[CurveIndex(k, c)], product[3 * r + c]);
+      }
+    }
+  }
+  float energy = 0.0f;
+  for (int r = 0; r < 3; ++r)
+  {
+    for (int c = r; c < 3; ++c)
+    {
+      float4 sum = ZeroFloat4();
+      for (int k = 0; k < 3; ++k)
+      {
+        sum = MultiplyAdd4(a->metric[3 * k + c], product[3 * r + k], sum);
+      }
+      const int   index = CurveIndex(r, c);
+      const float times = r == c ? 1.0f : 2.0f; /* H is symmetric */
+      energy = MultiplyAdd(times, Dot3(curves[index], sum), energy);
+      stresses[index] = Scale4(2.0f * times, sum);
+    }
+  }
+  return energy;
+}
+
+/** ∂u_r/∂x_c, by rows. */
+GPUREG_FUNCTION void
+FindDisplacementGradient(const ControlPenaltyArguments * a, const float4 * slopes, float * gradient)
+{
+  for (int c = 0; c < 3; ++c)
+  {
+    float4 column = ZeroFloat4();
+    for (int k = 0; k < SlopeCount; ++k)
+    {
+      column = MultiplyAdd4(a->toIndex[3 * k + c], slopes[k], column);
+    }
+    gradient[c] = column.x;
+    gradient[3 + c] = column.y;
+    gradient[6 + c] = column.z;
+  }
+}
+
+/** From an energy's derivatives by ∂u_r/∂x_c to those by slopes. */
+GPUREG_FUNCTION void
+FindStressesOfGradient(const ControlPenaltyArguments * a, const float * byGradient, float4 * stresses)
+{
+  for (int k = 0; k < SlopeCount; ++k)
+  {
+    stresses[k] = ZeroFloat4();
+    for (int c = 0; c < 3; ++c)
+    {
+      const float4 column = MakeFloat4(byGradient[c], byGradient[3 + c], byGradient[6 + c], 0.0f);
+      stresses[k] = MultiplyAdd4(a->toIndex[3 * k + c], column, stresses[k]);
+    }
+  }
+}
+
+/** Of a displacement's gradient, with its derivative by that. */
+GPUREG_FUNCTION float
+FindStrainEnergy(const float * gradient, float * byGradient)
+{
+  float energy = 0.0f;
+  for (int r = 0; r < 3; ++r)
+  {
+    for (int c = 0; c < 3; ++c)
+    {
+      const float twice = gradient[3 * r + c] + gradient[3 * c + r];
+      energy = MultiplyAdd(0.25f * twice, twice, energy);
+      byGradient[3 * r + c] = twice;
+    }
+  }
+  return energy;
+}
+
+/** The minor of a matrix without this row and column, with its sign: the determinant's derivative by what stands there. */
+GPUREG_FUNCTION float
+FindCofactor(const float * m, int r, int c)
+{
+  const int r1 = (r + 1) % 3;
+  const int r2 = (r + 2) % 3;
+  const int c1 = (c + 1) % 3;
+  const int c2 = (c + 2) % 3;
+  return MultiplyAdd(m[3 * r1 + c1], m[3 * r2 + c2], -m[3 * r1 + c2] * m[3 * r2 + c1]);
+}
+
+/** Of a displacement's gradient F, with its derivative by that, and det(I + F). That is 1 + tr F + F's principal minors +
+ *  det F: the logarithm is taken of what is beside the 1, which loses nothing where the deformation is small. */
+GPUREG_FUNCTION float
+FindJacobianEnergy(const ControlPenaltyArguments * a, const float * gradient, float * byGradient, float * determinant)
+{
+  float jacobian[9];
+  float excess = 0.0f;
+  for (int r = 0; r < 3; ++r)
+  {
+    for (int c = 0; c < 3; ++c)
+    {
+      jacobian[3 * r + c] = gradient[3 * r + c] + (r == c ? 1.0f : 0.0f);
+    }
+    excess += gradient[4 * r] + MultiplyAdd(gradient[r], FindCofactor(gradient, 0, r), FindCofactor(gradient, r, r));
+  }
+  *determinant = 1.0f + excess;
+  const int   isFolded = !(*determinant >= a->leastDeterminant);
+  const float log = isFolded ? a->logOfLeast : LogOfOnePlus(excess);
+  const float slope = 2.0f * log / (isFolded ? a->leastDeterminant : *determinant);
+  for (int r = 0; r < 3; ++r)
+  {
+    for (int c = 0; c < 3; ++c)
+    {
+      byGradient[3 * r + c] = slope * FindCofactor(jacobian, r, c);
+    }
+  }
+  return isFolded ? MultiplyAdd(slope, *determinant - a->leastDeterminant, log * log) : log * log;
+}
+
+/** A node's energy and stresses, and of PenaltyOfJacobian its determinant, 1 of the others. */
+GPUREG_FUNCTION float
+FindNodeEnergy(const ControlPenaltyArguments * a,
+               GPUREG_GLOBAL const float4 *    points,
+               i64                             node,
+               float *                         determinant,
+               float4 *                        stresses)
+{
+  float4 slopes[SlopeCount];
+  float4 curves[CurveCount];
+  float  gradient[9];
+  float  byGradient[9];
+  float  energy;
+  *determinant = 1.0f;
+  FindNodeDerivatives(a, points, node, slopes, curves);
+  if (a->kind == PenaltyOfBending)
+  {
+    return FindBendingEnergy(a, curves, stresses);
+  }
+  FindDisplacementGradient(a, slopes, gradient);
+  energy = a->kind == PenaltyOfStrain ? FindStrainEnergy(gradient, byGradient)
+                                      : FindJacobianEnergy(a, gradient, byGradient, determinant);
+  FindStressesOfGradient(a, byGradient, stresses);
+  return energy;
+}
+
+/** For a control point the nodes before, at and behind it along an axis, and the weights that its B-spline has there. Where
+ *  there is no such node the weights are 0, and the node is another, so that it can be read. */
+typedef struct NodesOfPoint
+{
+  int   node[3];
+  float basis[3];
+  float slope[3];
+  float curve[3];
+} NodesOfPoint;
+
+GPUREG_FUNCTION NodesOfPoint
+FindNodesOfPoint(int point, int nodes)
+{
+  NodesOfPoint of;
+  for (int k = 0; k < 3; ++k)
+  {
+    const int node = point + k - 2;
+    const int isThere = node >= 0 && node < nodes;
+    of.node[k] = isThere ? node : 0;
+    of.basis[k] = isThere ? BasisAtNode(1 - k) : 0.0f;
+    of.slope[k] = isThere ? SlopeAtNode(1 - k) : 0.0f;
+    of.curve[k] = isThere ? CurveAtNode(1 - k) : 0.0f;
+  }
+  return of;
+}
+
+/** What a column of control points along z gets from the bending's stresses of a plane of nodes: float4s to be weighed by the
+ *  B-spline's value along z, its first and its second derivative. */
+GPUREG_FUNCTION void
+CollectBendingPlane(const ControlPenaltyArguments * a,
+                    GPUREG_GLOBAL const float4 *    stresses,
+                    const NodesOfPoint *            alongX,
+                    const NodesOfPoint *            alongY,
+                    int                             plane,
+                    float4 *                        sums)
+{
+  const i64 count = CountNodes(a);
+  for (int j = 0; j < 3; ++j)
+  {
+    GPUREG_GLOBAL const float4 * row = stresses + ((i64)plane * a->nodes[1] + alongY->node[j]) * a->nodes[0];
+    float4                       ofRow[CurveCount];
+    for (int s = 0; s < CurveCount; ++s)
+    {
+      ofRow[s] = ZeroFloat4();
+    }
+    for (int i = 0; i < 3; ++i)
+    {
+      GPUREG_GLOBAL const float4 * p = row + alongX->node[i];
+      ofRow[0] = MultiplyAdd4(alongX->curve[i], p[0], ofRow[0]);
+      ofRow[1] = MultiplyAdd4(alongX->basis[i], p[count], ofRow[1]);
+      ofRow[2] = MultiplyAdd4(alongX->basis[i], p[2 * count], ofRow[2]);
+      ofRow[3] = MultiplyAdd4(alongX->slope[i], p[3 * count], ofRow[3]);
+      ofRow[4] = MultiplyAdd4(alongX->slope[i], p[4 * count], ofRow[4]);
+      ofRow[5] = MultiplyAdd4(alongX->basis[i], p[5 * count], ofRow[5]);
+    }
+    sums[0] = MultiplyAdd4(alongY->basis[j], ofRow[0], sums[0]);
+    sums[0] = MultiplyAdd4(alongY->curve[j], ofRow[1], sums[0]);
+    sums[0] = MultiplyAdd4(alongY->slope[j], ofRow[3], sums[0]);
+    sums[1] = MultiplyAdd4(alongY->basis[j], ofRow[4], sums[1]);
+    sums[1] = MultiplyAdd4(alongY->slope[j], ofRow[5], sums[1]);
+    sums[2] = MultiplyAdd4(alongY->basis[j], ofRow[2], sums[2]);
+  }
+}
+
+/** The same from stresses by first derivatives: nothing for the second one along z. */
+GPUREG_FUNCTION void
+CollectSlopePlane(const ControlPenaltyArguments * a,
+                  GPUREG_GLOBAL const float4 *    stresses,
+                  const NodesOfPoint *            alongX,
+                  const NodesOfPoint *            alongY,
+                  int                             plane,
+                  float4 *                        sums)
+{
+  const i64 count = CountNodes(a);
+  for (int j = 0; j < 3; ++j)
+  {
+    GPUREG_GLOBAL const float4 * row = stresses + ((i64)plane * a->nodes[1] + alongY->node[j]) * a->nodes[0];
+    float4                       ofRow[SlopeCount];
+    for (int s = 0; s < SlopeCount; ++s)
+    {
+      ofRow[s] = ZeroFloat4();
+    }
+    for (int i = 0; i < 3; ++i)
+    {
+      GPUREG_GLOBAL const float4 * p = row + alongX->node[i];
+      ofRow[0] = MultiplyAdd4(alongX->slope[i], p[0], ofRow[0]);
+      ofRow[1] = MultiplyAdd4(alongX->basis[i], p[count], ofRow[1]);
+      ofRow[2] = MultiplyAdd4(alongX->basis[i], p[2 * count], ofRow[2]);
+    }
+    sums[0] = MultiplyAdd4(alongY->basis[j], ofRow[0], sums[0]);
+    sums[0] = MultiplyAdd4(alongY->slope[j], ofRow[1], sums[0]);
+    sums[1] = MultiplyAdd4(alongY->basis[j], ofRow[2], sums[1]);
+  }
+}
+
+/** Either; sums become 0 for a plane that there isn't. */
+GPUREG_FUNCTION void
+CollectPlane(const ControlPenaltyArguments * a,
+             GPUREG_GLOBAL const float4 *    stresses,
+             const NodesOfPoint *            alongX,
+             const NodesOfPoint *            alongY,
+             int                             plane,
+             float4 *                        sums)
+{
+  sums[0] = ZeroFloat4();
+  sums[1] = ZeroFloat4();
+  sums[2] = ZeroFloat4();
+  if (plane < 0 || plane >= a->nodes[2])
+  {
+    return;
+  }
+  if (a->kind == PenaltyOfBending)
+  {
+    CollectBendingPlane(a, stresses, alongX, alongY, plane, sums);
+  }
+  else
+  {
+    CollectSlopePlane(a, stresses, alongX, alongY, plane, sums);
+  }
+}
+
+/** What is added to a control point's gradient, or, unless adds, becomes it. */
+GPUREG_FUNCTION void
+StoreGradient(float factor, int adds, float4 sum, GPUREG_GLOBAL float4 * gradient)
+{
+  *gradient = MultiplyAdd4(factor, sum, adds ? *gradient : ZeroFloat4());
+}
+
+/** The gradient at the control points (x, y, firstZ) to before (x, y, endZ): the adjoint of FindNodeDerivatives. A plane of
+ *  nodes is collected once, for the three control points of the column that have a share in it. */
+GPUREG_FUNCTION void
+CollectColumn(const ControlPenaltyArguments * a,
+              GPUREG_GLOBAL const float4 *    stresses,
+              int                             x,
+              int                             y,
+              int                             firstZ,
+              int                             endZ,
+              float                           factor,
+              int                             adds,
+              GPUREG_GLOBAL float4 *          gradient)
+{
+  const NodesOfPoint     alongX = FindNodesOfPoint(x, a->nodes[0]);
+  const NodesOfPoint     alongY = FindNodesOfPoint(y, a->nodes[1]);
+  const i64              plane = (i64)a->size[0] * a->size[1];
+  GPUREG_GLOBAL float4 * column = gradient + (i64)y * a->size[0] + x;
+  float4                 sums[3];
+  if (IsFlat(a))
+  {
+    CollectPlane(a, stresses, &alongX, &alongY, 0, sums);
+    StoreGradient(factor, adds, sums[0], column);
+    return;
+  }
+  float4 before = ZeroFloat4(); /* what control point z has got from the nodes before it and at it */
+  float4 at = ZeroFloat4();     /* what the next one has got from the node before it */
+  /* Node z of the column is at control point z + 1. */
+  for (int z = firstZ - 2; z < endZ; ++z)
+  {
+    CollectPlane(a, stresses, &alongX, &alongY, z, sums);
+    const float4 ofEnds = MultiplyAdd4(BasisAtNode(1), sums[0], sums[2]);
+    if (z >= firstZ)
+    {
+      const float4 last = MultiplyAdd4(SlopeAtNode(-1), sums[1], ofEnds);
+      StoreGradient(factor, adds, MultiplyAdd4(1.0f, before, last), column + z * plane);
+    }
+    before = MultiplyAdd4(CurveAtNode(0), sums[2], MultiplyAdd4(BasisAtNode(0), sums[0], at));
+    at = MultiplyAdd4(SlopeAtNode(1), sums[1], ofEnds);
+  }
+}
+
+enum
+{
+  /** Control points that a lane collects a gradient of, along z. Each reads two planes of nodes more: alone it would read
+   *  twice as much, and longer columns leave a grid's few points too few lanes. */
+  PointsOfColumn = 4
+};
+
+GPUREG_FUNCTION int
+CountColumns(const ControlPenaltyArguments * a)
+{
+  return (a->size[2] + PointsOfColumn - 1) / PointsOfColumn;
+}
+
+/** What a device's lane of this number collects: one of a grid's columns, of which there are CountColumns() behind each other
+ *  along z; nothing beyond the last one. */
+GPUREG_FUNCTION void
+CollectNumberedColumn(const ControlPenaltyArguments * a,
+                      GPUREG_GLOBAL const float4 *    stresses,
+                      i64                             number,
+                      float                           factor,
+                      int                             adds,
+                      GPUREG_GLOBAL float4 *          gradient)
+{
+  const i64 row = number / a->size[0];
+  const int x = (int)(number - row * a->size[0]);
+  const int y = (int)(row % a->size[1]);
+  const i64 column = row / a->size[1];
+  if (column < CountColumns(a))
+  {
+    const int firstZ = (int)column * PointsOfColumn;
+    const int endZ = firstZ + PointsOfColumn < a->size[2] ? firstZ + PointsOfColumn : a->size[2];
+    CollectColumn(a, stresses, x, y, firstZ, endZ, factor, adds, gradient);
+  }
+}
+
+GPUREG_NAMESPACE_END
+
+#endif
