@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "LabelDice.h"
+
+#include "itkImageFileReader.h"
+#include "itkNearestNeighborInterpolateImageFunction.h"
+#include "itkResampleImageFilter.h"
+
+#include <map>
+#include <stdexcept>
+
+namespace example
+{
+
+Labels::Pointer
+ReadLabels(const std::string & fileName)
+{
+  const auto reader = itk::ImageFileReader<Labels>::New();
+  reader->SetFileName(fileName);
+  try
+  {
+    reader->Update();
+  }
+  catch (const itk::ExceptionObject & error)
+  {
+    throw std::runtime_error(fileName + " cannot be read as labels. ITK says: " + error.GetDescription());
+  }
+  return reader->GetOutput();
+}
+
+Labels::Pointer
+ResampleLabels(const Labels * moving, const VolumeGrid * grid, const Transform * transform)
+{
+  const auto resampler = itk::ResampleImageFilter<Labels, Labels>::New();
+  resampler->SetInput(moving);
+  resampler->SetInterpolator(itk::NearestNeighborInterpolateImageFunction<Labels>::New());
+  resampler->SetTransform(transform);
+  resampler->SetOutputParametersFromImage(grid);
+  resampler->Update();
+  return resampler->GetOutput();
+}
+
+std::vector<LabelDice>
+ComputeDice(const Labels * a, const Labels * b)
+{
+  if (a->GetBufferedRegion().GetSize() != b->GetBufferedRegion().GetSize())
+  {
+    throw std::runtime_error(
+      "Labels of images of different sizes cannot be compared. Resample one to the other's grid.");
+  }
+  struct Sizes
+  {
+    itk::SizeValueType a = 0;
+    itk::SizeValueType b = 0;
+    itk::SizeValueType both = 0;
+  };
+  std::map<short, Sizes> sizes;
+  const auto             count = a->GetBufferedRegion().GetNumberOfPixels();
+  const short * const    labelsA = a->GetBufferPointer();
+  const short * const    labelsB = b->GetBufferPointer();
+  for (itk::SizeValueType n = 0; n < count; ++n)
+  {
+    if (labelsA[n] != 0)
+    {
+      Sizes & ofLabel = sizes[labelsA[n]];
+      ++ofLabel.a;
+      ofLabel.both += labelsA[n] == labelsB[n] ? 1 : 0;
+    }
+    if (labelsB[n] != 0)
+    {
+      ++sizes[labelsB[n]].b;
+    }
+  }
+  std::vector<LabelDice> result;
+  for (const auto & [label, size] : sizes)
+  {
+    const double dice = 2.0 * static_cast<double>(size.both) / static_cast<double>(size.a + size.b);
+    result.push_back({ label, dice, size.a, size.b });
+  }
+  return result;
+}
+
+double
+GetMeanDice(const std::vector<LabelDice> & labels)
+{
+  if (labels.empty())
+  {
+    throw std::runtime_error("There are no labels to compare.");
+  }
+  double sum = 0;
+  for (const auto & label : labels)
+  {
+    sum += label.dice;
+  }
+  return sum / static_cast<double>(labels.size());
+}
+
+} // namespace example
