@@ -28,8 +28,8 @@ constexpr unsigned int landmarkCount = 45;
 constexpr double       leastDeterminant = 0.1;
 constexpr unsigned int mostSeeds = 30;
 
-/** All of one length: of vectors whose lengths are normally distributed the few longest would come to the maximum, while the
- * others are far from the mean that is asked for. */
+/** All of one length: of vectors whose lengths are normally distributed the few longest would come to the maximum,
+ * while the others are far from the mean that is asked for. */
 itk::Vector<double, 3>
 DrawDirection(Random * random)
 {

@@ -32,11 +32,11 @@ struct KnownDeformation
   double smallestDeterminant;
 };
 
-/** Draws a deformation of an image's space, by ITK's own generator. Its random coefficients, or displacements of landmarks,
- * are scaled so that the displacement has the mean length that is asked for, over the voxels that are not exactly 0; or by
- * less, if one of them would move by more than the maximum. A deformation whose Jacobian's determinant comes down to 0.1
- * somewhere is drawn again, with the next seed. The same seed gives the same deformation to the bit, on any number of
- * threads.
+/** Draws a deformation of an image's space, by ITK's own generator. Its random coefficients, or displacements of
+ * landmarks, are scaled so that the displacement has the mean length that is asked for, over the voxels that are not
+ * exactly 0; or by less, if one of them would move by more than the maximum. A deformation whose Jacobian's determinant
+ * comes down to 0.1 somewhere is drawn again, with the next seed. The same seed gives the same deformation to the bit,
+ * on any number of threads.
  * \param image of a head in the dark, the one that is to be deformed: it decides where voxels and landmarks are
  * \throws std::runtime_error if all voxels are 0, or if thirty seeds gave none that is smooth enough */
 KnownDeformation
@@ -55,8 +55,8 @@ struct DeformedPair
   Transform::ConstPointer truth;
 };
 
-/** The fixed image has the moving one's grid and its value where the deformation leads, linearly interpolated, so that a
- * background that is exactly 0 stays so. */
+/** The fixed image has the moving one's grid and its value where the deformation leads, linearly interpolated, so that
+ * a background that is exactly 0 stays so. */
 DeformedPair
 MakeDeformedPair(const Volume * moving, const Transform * deformation);
 

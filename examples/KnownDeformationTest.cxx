@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Deformations are as large as was asked for, the same for the same seed, and their measures are what they are known to be.
+// Deformations are as large as was asked for and the same for the same seed; measures are what they are known to be.
 #include "DeformationError.h"
 #include "DisplacementField.h"
 #include "KnownDeformation.h"
