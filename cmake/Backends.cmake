@@ -8,6 +8,8 @@ if(GPURegistration_HAS_CUDA)
   list(
     APPEND
     GPURegistration_SRCS
+    ${_cuda_dir}/ControlGridPasses.cu
+    ${_cuda_dir}/ControlStepPasses.cu
     ${_cuda_dir}/ControlPenaltyPasses.cu
     ${_cuda_dir}/CorrelationRatioPasses.cu
     ${_cuda_dir}/CorrelationRatioSchemePasses.cu
@@ -115,6 +117,10 @@ if(GPURegistration_HAS_OPENCL)
     ${_kernel_dir}/NeighborhoodWalks.h ${_kernel_dir}/NeighborhoodTiles.h ${_kernel_dir}/NeighborhoodKernels.h
     ${_kernel_dir}/NeighborhoodTileKernels.h ${_opencl_dir}/NeighborhoodMetric.cl ${_opencl_dir}/SampleVolumes.cl
     ${_opencl_dir}/NeighborhoodKernels.cl)
+  gpuregistration_embed_metric_kernels(
+    ControlGrid ${_kernel_dir}/ControlGrid.h ${_kernel_dir}/ControlGridKernels.h ${_opencl_dir}/ControlGridKernels.cl)
+  gpuregistration_embed_kernels(ControlStep ${_opencl_dir}/Prelude.cl ${_kernel_dir}/ControlSteps.h
+                                ${_opencl_dir}/ControlStepKernels.cl)
   gpuregistration_embed_kernels(
     Resample
     ${_opencl_dir}/Prelude.cl
@@ -149,6 +155,8 @@ if(GPURegistration_HAS_OPENCL)
     ControlPenalty ${_opencl_dir}/Prelude.cl ${_kernel_dir}/ControlPenalties.h ${_kernel_dir}/ControlPenaltyKernels.h
     ${_opencl_dir}/ControlPenaltyKernels.cl)
   set(_opencl_sources
+      ${_opencl_dir}/ControlGridPasses.cpp
+      ${_opencl_dir}/ControlStepPasses.cpp
       ${_opencl_dir}/ControlPenaltyPasses.cpp
       ${_opencl_dir}/CorrelationRatioPasses.cpp
       ${_opencl_dir}/CorrelationRatioSchemePasses.cpp
@@ -170,6 +178,8 @@ if(GPURegistration_HAS_OPENCL)
       ${_opencl_dir}/PartialVolumePasses.cpp
       ${_opencl_dir}/PrivateFolder.cpp
       ${_opencl_dir}/ResamplePasses.cpp
+      ${CMAKE_CURRENT_BINARY_DIR}/OpenCLControlGridSource.cpp
+      ${CMAKE_CURRENT_BINARY_DIR}/OpenCLControlStepSource.cpp
       ${CMAKE_CURRENT_BINARY_DIR}/OpenCLControlPenaltySource.cpp
       ${CMAKE_CURRENT_BINARY_DIR}/OpenCLCorrelationRatioSource.cpp
       ${CMAKE_CURRENT_BINARY_DIR}/OpenCLCorrelationRatioSchemesSource.cpp

@@ -33,6 +33,13 @@ BlocksOfHistogram(int variant)
   return IsPrecise(variant) ? PreciseBlocks : ValueBlocks;
 }
 
+/** Two loads of quads want fewer registers than eight of gradients. */
+constexpr int
+BlocksOfForces(int variant)
+{
+  return variant == SlopeForceVariant ? SlopeBlocks : ForceBlocks;
+}
+
 template <int VVariant, typename TArguments>
 __global__ void
 __launch_bounds__(Lanes, BlocksOfHistogram(VVariant)) HistogramKernel(const __grid_constant__ TArguments a,
@@ -103,12 +110,12 @@ __launch_bounds__(BatchLanes) BatchSummaryKernel(const __grid_constant__ TSummar
 
 template <int VVariant, typename TArguments>
 __global__ void
-__launch_bounds__(Lanes, ForceBlocks) ForceKernel(const __grid_constant__ TArguments a,
-                                                  const SampleVolumes                v,
-                                                  const void *                       table,
-                                                  float *                            partials,
-                                                  float *                            forces,
-                                                  const __grid_constant__ SampleMaps maps)
+__launch_bounds__(Lanes, BlocksOfForces(VVariant)) ForceKernel(const __grid_constant__ TArguments a,
+                                                               const SampleVolumes                v,
+                                                               const void *                       table,
+                                                               float *                            partials,
+                                                               float *                            forces,
+                                                               const __grid_constant__ SampleMaps maps)
 {
   ForceGroup(VariantOf<VVariant>(a.histogram.samples),
              &a,
@@ -162,18 +169,20 @@ public:
             int                     chunkCount) override
   {
     // Gradients are the second pass' alone: the plain kernel counts for them, too.
-    WithVariant<TArguments>(a.histogram.samples.variant & ~(GradientByDifferences | WritesForces), [&](auto variant) {
-      m_Queue.Launch("counting the histogram",
-                     HistogramKernel<variant.value, TArguments>,
-                     GetGroups(a, chunkCount),
-                     Lanes,
-                     GetBandBytes(a.histogram) * a.histogram.histogramCopies,
-                     a,
-                     GetVolumes(*arrays.samples),
-                     firstChunk,
-                     AddressOf<u32>(arrays.chunkHistograms),
-                     maps);
-    });
+    WithVariant<TArguments>(a.histogram.samples.variant &
+                              ~(GradientByDifferences | GradientOfInterpolation | WritesForces),
+                            [&](auto variant) {
+                              m_Queue.Launch("counting the histogram",
+                                             HistogramKernel<variant.value, TArguments>,
+                                             GetGroups(a, chunkCount),
+                                             Lanes,
+                                             GetBandBytes(a.histogram) * a.histogram.histogramCopies,
+                                             a,
+                                             GetVolumes(*arrays.samples),
+                                             firstChunk,
+                                             AddressOf<u32>(arrays.chunkHistograms),
+                                             maps);
+                            });
   }
 
   void

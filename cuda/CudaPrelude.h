@@ -158,6 +158,12 @@ ToCount(float x, float one)
 }
 
 GPUREG_FUNCTION float
+SqrtOf(float x)
+{
+  return sqrtf(x);
+}
+
+GPUREG_FUNCTION float
 LogOf(float x)
 {
   return logf(x);

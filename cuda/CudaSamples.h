@@ -24,6 +24,7 @@ constexpr int Lanes = 512;
 constexpr int ValueBlocks = 4;
 constexpr int ForceBlocks = 2;
 constexpr int PreciseBlocks = 2;
+constexpr int SlopeBlocks = 3;
 constexpr int TargetChunks = 528;
 
 // Kernels are compiled for the plain case over a grid, …
@@ -36,6 +37,10 @@ constexpr int PlainPointsVariant = SamplesArePrecise | SamplesArePoints;
 constexpr int AnyVariant = -1;
 // … and all that are, whose integers take more registers. …
 constexpr int PreciseVariant = -2;
+// … Displacement fields over a grid, which have kernels of their own for some metrics: of values, and of forces along the
+// interpolation's derivative. …
+constexpr int FieldValueVariant = ReadsQuads | SamplesAreDisplaced;
+constexpr int SlopeForceVariant = FieldValueVariant | WritesForces | GradientOfInterpolation;
 // … Those of chains are by themselves, in floats and in integers: their arrays would take others' registers. …
 constexpr int ChainedVariant = -4;
 constexpr int PreciseChainedVariant = -5;
@@ -45,6 +50,9 @@ constexpr int BorderVariant = -3;
 
 template <typename TArguments>
 constexpr bool HasBorderWeights = std::is_same<TArguments, CorrelationRatioArguments>::value;
+
+template <typename TArguments>
+constexpr bool HasFieldVariants = std::is_same<TArguments, MattesArguments>::value;
 
 template <int VVariant>
 __device__ __forceinline__ int
@@ -72,7 +80,8 @@ VariantOf(const SampleArguments & a)
 constexpr bool
 CanBeBatched(int variant)
 {
-  return variant != ChainedVariant && variant != PreciseChainedVariant;
+  return variant != ChainedVariant && variant != PreciseChainedVariant && variant != FieldValueVariant &&
+         variant != SlopeForceVariant;
 }
 
 constexpr bool
@@ -97,6 +106,19 @@ WithVariant(int variant, const TWork & work)
     if ((variant & WeighsBorder) && !(variant & SamplesArePrecise))
     {
       work(std::integral_constant<int, BorderVariant>{});
+      return;
+    }
+  }
+  if constexpr (HasFieldVariants<TArguments>)
+  {
+    if (variant == FieldValueVariant)
+    {
+      work(std::integral_constant<int, FieldValueVariant>{});
+      return;
+    }
+    if (variant == SlopeForceVariant)
+    {
+      work(std::integral_constant<int, SlopeForceVariant>{});
       return;
     }
   }
@@ -141,6 +163,11 @@ WithEachVariant(const TWork & work)
                              SamplesArePrecise | SamplesAreChained })
   {
     WithVariant<TArguments>(variant, work);
+  }
+  if constexpr (HasFieldVariants<TArguments>)
+  {
+    WithVariant<TArguments>(FieldValueVariant, work);
+    WithVariant<TArguments>(SlopeForceVariant, work);
   }
   if constexpr (HasBorderWeights<TArguments>)
   {

@@ -23,9 +23,7 @@ BlocksOf(int variant, int task)
   return IsPrecise(variant) ? 1 : ForceBlocks;
 }
 
-// Besides CudaSamples.h's variants, displacement fields over a grid: of values, …
-constexpr int FieldValueVariant = ReadsQuads | SamplesAreDisplaced;
-// … and of forces, along the moving image's gradient, or the fixed one's.
+// Besides CudaSamples.h's variants, displacement fields over a grid: of values, and of forces, along the moving image's gradient, or the fixed one's.
 constexpr int FieldForceVariant = FieldValueVariant | WritesForces;
 constexpr int FixedFieldForceVariant = FieldForceVariant | GradientOfFixed;
 
@@ -54,7 +52,12 @@ IsPossible(int variant, int task)
   const bool findsForces = (task & PairsFindForces) != 0;
   const int  measure = task & PairsMeasureBits;
   const bool isField = variant == FieldForceVariant || variant == FixedFieldForceVariant;
-  // Demons' values are mean squares', and their forces, as a field's, are written one by one; a correlation's never are.
+  if ((task & PairsCentred) != 0)
+  {
+    // Its forces are written one by one.
+    return findsForces && measure == PairsCorrelation && (variant == FieldForceVariant || variant < 0);
+  }
+  // Demons' values are mean squares', and their forces, as a field's, are written one by one.
   return variant == FieldValueVariant ? !findsForces && measure != PairsDemons
          : isField                    ? findsForces && measure != PairsCorrelation
                                       : findsForces || measure != PairsDemons;
@@ -112,7 +115,7 @@ WithTask(int task, const TWork & work)
       return;
     }
   }
-  if constexpr (VTask < (PairsMeasureBits | PairsFindForces))
+  if constexpr (VTask < (PairsMeasureBits | PairsFindForces | PairsCentred))
   {
     WithTask<VVariant, VTask + 1>(task, work);
   }

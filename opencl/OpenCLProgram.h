@@ -11,6 +11,8 @@ namespace gpureg
 
 /** The programs' sources, each Prelude.cl, headers of src/kernels and the entry points in one text: see
  *  EmbedKernels.cmake. */
+extern const char * const OpenCLControlGridSource;
+extern const char * const OpenCLControlStepSource;
 extern const char * const OpenCLControlPenaltySource;
 extern const char * const OpenCLCorrelationRatioSource;
 extern const char * const OpenCLCorrelationRatioSchemesSource;

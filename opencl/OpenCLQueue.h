@@ -101,6 +101,10 @@ public:
   StopTimer() override;
   double
   ReadTimer() override;
+  std::unique_ptr<ControlGridPasses>
+  CreateControlGridPasses() override;
+  std::unique_ptr<ControlStepPasses>
+  CreateControlStepPasses() override;
   std::unique_ptr<ControlPenaltyPasses>
   CreateControlPenaltyPasses() override;
   std::unique_ptr<CorrelationRatioPasses>

@@ -90,6 +90,12 @@ ToCount(float x, float one)
 }
 
 GPUREG_FUNCTION float
+SqrtOf(float x)
+{
+  return sqrt(x);
+}
+
+GPUREG_FUNCTION float
 LogOf(float x)
 {
   return log(x);

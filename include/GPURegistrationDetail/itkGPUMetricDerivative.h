@@ -194,6 +194,27 @@ public:
     }
   }
 
+  /** A control point's derivative is what it has gathered, by the Jacobian of what follows the spline. ITK has all control points'
+   *  along x first, then those along y. */
+  void
+  StoreByControlPoints(gpureg::Metric & engine, const std::array<double, 9> & jacobian, double divisor) const
+  {
+    const auto forces = engine.GatherForces(MakeParallelFor(m_Metric.GetMaximumNumberOfWorkUnits()));
+    auto &     derivative = *m_Metric.m_DerivativeResult;
+    for (std::size_t n = 0; n < forces.size(); ++n)
+    {
+      for (unsigned int d = 0; d < ImageDimension; ++d)
+      {
+        double sum = 0;
+        for (unsigned int r = 0; r < ImageDimension; ++r)
+        {
+          sum += jacobian[3 * r + d] * forces[n][r];
+        }
+        derivative[d * forces.size() + n] += static_cast<DerivativeValueType>(-sum / divisor);
+      }
+    }
+  }
+
 private:
   const TMetric & m_Metric;
 };

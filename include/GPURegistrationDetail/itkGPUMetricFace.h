@@ -342,7 +342,9 @@ public:
     else if (forces == gpureg::Forces::OfEachSample)
     {
       const MetricDerivative<TMetric> store(m_Metric);
-      store.StoreLocal(*m_Engine, store.FindJacobianBehindField(mapping), divisor);
+      const auto                      jacobian = store.FindJacobianBehindField(mapping);
+      mapping.spline ? store.StoreByControlPoints(*m_Engine, jacobian, divisor)
+                                          : store.StoreLocal(*m_Engine, jacobian, divisor);
     }
   }
 
@@ -360,9 +362,10 @@ public:
   gpureg::Forces
   ChooseForces(MetricRoute route) const
   {
-    return !m_Metric.GetComputeDerivative()          ? gpureg::Forces::None
-           : route == MetricRoute::DisplacementField ? gpureg::Forces::OfEachSample
-                                                     : gpureg::Forces::Summed;
+    const bool isLocal = route == MetricRoute::DisplacementField || route == MetricRoute::Spline;
+    return !m_Metric.GetComputeDerivative() ? gpureg::Forces::None
+           : isLocal                        ? gpureg::Forces::OfEachSample
+                                            : gpureg::Forces::Summed;
   }
 
   gpureg::ParallelFor

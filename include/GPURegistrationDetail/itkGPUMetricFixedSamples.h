@@ -281,7 +281,8 @@ private:
       VirtualPointType point;
       if (this->ArePoints())
       {
-        point = m_Metric.m_VirtualSampledPointSet->GetPoints()->ElementAt(first + i);
+        // As of a container that is not changed: the other way ITK would note a change, and what depends on the points be made anew.
+        point = m_Metric.GetVirtualSampledPointSet()->GetPoints()->ElementAt(first + i);
       }
       else
       {

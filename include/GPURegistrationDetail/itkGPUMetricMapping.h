@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <type_traits>
 #include <typeinfo>
 #include <vector>
@@ -33,6 +34,8 @@ enum class MetricRoute
   Linear,
   /** Its first component is the displacement field that is optimised; grids may follow. */
   DisplacementField,
+  /** Its first component is the B-spline that is optimised; grids may follow. */
+  Spline,
   /** Grids, and at most linear parameters to optimise, which come first. */
   Chain,
   ThroughITK
@@ -55,8 +58,7 @@ public:
     , m_Components(FindComponents(*metric.m_MovingTransform))
   {}
 
-  /** Of the evaluation that is asked for.
-   *  \throws GPUUnsupportedError for the derivative by a B-spline, unless the metric stands in. */
+  /** Of the evaluation that is asked for. */
   MetricRoute
   ChooseRoute() const
   {
@@ -71,11 +73,12 @@ public:
     {
       return MetricRoute::Linear;
     }
-    if (wantsDerivative)
-    {
-      this->CheckOptimizesNoSpline();
-    }
     gpureg::TransformChain rest;
+    if (this->FindOptimizedSpline() && this->AppendFrom(1, rest))
+    {
+      return !wantsDerivative || CanFollowBack(rest) ? MetricRoute::Spline : MetricRoute::ThroughITK;
+    }
+    rest = {};
     if (this->FindOptimizedField() != nullptr && this->AppendFrom(1, rest))
     {
       return !wantsDerivative || CanFollowBack(rest) ? MetricRoute::DisplacementField : MetricRoute::ThroughITK;
@@ -98,6 +101,8 @@ public:
     {
       case MetricRoute::DisplacementField:
         return this->MakeFieldMapping();
+      case MetricRoute::Spline:
+        return this->MakeSplineMapping();
       case MetricRoute::Chain:
         return this->MakeChainMapping();
       default:
@@ -176,22 +181,24 @@ private:
            });
   }
 
-  void
-  CheckOptimizesNoSpline() const
+  /** The B-spline that is all that is optimised, if it is applied first, and of an order of 1 to 3. */
+  std::optional<gpureg::DisplacementGrid>
+  FindOptimizedSpline() const
   {
-    for (const Component & component : m_Components)
+    gpureg::TransformChain chain;
+    if (!this->OptimizesFirstOnly() ||
+        m_Components[0].transform->GetTransformCategory() != MovingTransformType::TransformCategoryEnum::BSpline ||
+        !GPUTransformChain::Append<ScalarType, ImageDimension>(*m_Components[0].transform, chain) ||
+        chain.steps.size() != 1)
     {
-      if (!m_Metric.m_Use.StandsIn() && component.isOptimized &&
-          component.transform->GetTransformCategory() == MovingTransformType::TransformCategoryEnum::BSpline)
-      {
-        ThrowUnsupported(m_Metric,
-                         "The moving transform ",
-                         component.transform->GetNameOfClass(),
-                         " has B-spline parameters, which ",
-                         m_Metric.GetNameOfClass(),
-                         " does not optimise yet. Use one of ITK's own metrics for it, or a displacement field.");
-      }
+      return std::nullopt;
     }
+    const gpureg::ChainStep & step = chain.steps.front();
+    const gpureg::IndexMap    identity;
+    // A spline whose bulk transform moves points, too, is not this spline alone.
+    const bool isAlone = step.map.matrix == identity.matrix && step.map.offset == identity.offset;
+    return isAlone && step.grid.kind == gpureg::GridKind::BSpline && step.grid.order > 0 ? std::make_optional(step.grid)
+                                                                                         : std::nullopt;
   }
 
   /** The displacement field's transform if that is all that is optimised, is applied first, and is interpolated linearly. */
@@ -278,6 +285,19 @@ private:
                                                     *m_Components[0].transform)
                                                 : gpureg::IndexMap(),
                                    std::move(rest));
+  }
+
+  gpureg::SampleMapping
+  MakeSplineMapping() const
+  {
+    gpureg::TransformChain rest;
+    this->AppendFrom(1, rest);
+    gpureg::SampleMapping mapping = this->MakeMappingBehind({}, std::move(rest));
+    mapping.spline.emplace();
+    mapping.spline->dimension = static_cast<int>(ImageDimension);
+    mapping.spline->grid = *this->FindOptimizedSpline();
+    mapping.spline->grid.toGrid = gpureg::Compose(mapping.spline->grid.toGrid, mapping.chain.outputToPoint);
+    return mapping;
   }
 
   gpureg::SampleMapping

@@ -52,7 +52,8 @@ public:
     m_Face.Evaluate(
       [&](MetricRoute route) {
         const gpureg::Forces forces = m_Face.ChooseForces(route);
-        if (m_Measure == gpureg::PairMeasure::Correlation && forces == gpureg::Forces::OfEachSample)
+        if (m_Measure == gpureg::PairMeasure::Correlation && route == MetricRoute::DisplacementField &&
+            forces == gpureg::Forces::OfEachSample)
         {
           m_Metric.m_Use.WarnOnce(
             m_Metric, "The derivative of a correlation by a displacement field is computed by ITK's own class.");

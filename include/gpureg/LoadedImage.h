@@ -3,6 +3,7 @@
 #define gpureg_LoadedImage_h
 
 #include "GPURegistrationExport.h"
+#include "gpureg/DeviceImage.h"
 #include "gpureg/EngineUser.h"
 #include "gpureg/ParallelFor.h"
 #include "gpureg/Precision.h"
@@ -14,8 +15,6 @@
 
 namespace gpureg
 {
-
-class Memory;
 
 /** What an image's values are like. */
 struct ImageSummary
@@ -33,7 +32,9 @@ struct ImageSummary
  *
  *  One object serves one thread at a time, and until what reads it has returned it must stay as it is. Every function throws
  *  gpureg::Error; after a Load that failed there is no image. */
-class GPURegistration_EXPORT LoadedImage : public Engine
+class GPURegistration_EXPORT LoadedImage
+  : public Engine
+  , public DeviceImage
 {
 public:
   /** \throws Error if there is no such device; the message lists those there are. */
@@ -55,10 +56,10 @@ public:
   GetSummary() const;
 
   Precision
-  GetPrecision() const;
+  GetPrecision() const override;
 
   std::int64_t
-  GetCount() const;
+  GetCount() const override;
 
   const std::string &
   GetDeviceName() const override;
@@ -69,9 +70,8 @@ public:
   bool
   Holds(const Key & key) const override;
 
-  /** For other engines of the device. Null if there is no image. */
   const Memory *
-  GetMemory() const;
+  GetMemory() const override;
 
 private:
   class Implementation;

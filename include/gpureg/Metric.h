@@ -6,10 +6,12 @@
 #include "gpureg/EvaluationStatistics.h"
 #include "gpureg/Samples.h"
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace gpureg
 {
@@ -50,6 +52,11 @@ public:
   void
   TakeForces(const std::function<void(std::int64_t, std::int64_t, const float *)> & take,
              const ParallelFor &                                                    parallelFor);
+
+  /** The same, gathered by the control points of the spline that the last evaluation's samples were moved by: Σ w f, with a
+   *  sample's weight w; float[3] a control point. */
+  std::vector<std::array<float, 3>>
+  GatherForces(const ParallelFor & parallelFor);
 
   /** Measures kernel times from now on. */
   void

@@ -20,7 +20,8 @@ enum class PairMeasure
   MeanAbsoluteDifferences,
   /** (f - m)². A force is (f - m)·∇/((f - m)²/K + |∇|²), for fields of displacements only (Thirion 1998). */
   Demons,
-  /** With f₁ and m₁, the values less their means: a force is (f₁ - (Σ f₁m₁/Σ m₁²)·m₁)·∇m. Only sums of forces. */
+  /** With f₁ and m₁, the values less their means: a force is (f₁ - (Σ f₁m₁/Σ m₁²)·m₁)·∇m. Those of each sample along a
+   *  spline alone. */
   Correlation
 };
 
@@ -41,7 +42,9 @@ struct PairResult : ForceResult
   double count = 0;
   /** Σ (f - m)², or Σ |f - m|. */
   double differences = 0;
-  /** Of a correlation Σ f₁², Σ m₁² and Σ f₁m₁. */
+  /** Of a correlation the means, Σ f₁², Σ m₁² and Σ f₁m₁. */
+  double fixedMean = 0;
+  double movingMean = 0;
   double fixedSquares = 0;
   double movingSquares = 0;
   double products = 0;

@@ -30,7 +30,7 @@ struct ValueScale
   bool roundsToFloat = false;
 };
 
-class LoadedImage;
+class DeviceImage;
 
 /** A value's bin: the first one and so many more as there are edges that are not above it. The edges are in order, and in the
  *  image's own type, so that a value is on the side of an edge that it is on for the host. */
@@ -48,7 +48,7 @@ constexpr double NoFixedValue = -1e30;
 struct SampledImage
 {
   /** On the samples' device. */
-  const LoadedImage * image = nullptr;
+  const DeviceImage * image = nullptr;
   Size                size{};
   /** Sample n is voxel n; … */
   bool isOneGrid = false;
@@ -120,7 +120,7 @@ struct MovingImage
   /** float, or double, one a voxel; … */
   Filler values;
   /** … or the image, on the device, that it makes them of, by the minimum of the scale and the unit. */
-  const LoadedImage * image = nullptr;
+  const DeviceImage * image = nullptr;
   /** The same: B-spline coefficients, for orders of 2 and more. */
   Filler     coefficients;
   ValueScale scale;
@@ -131,8 +131,11 @@ struct MovingImage
   std::optional<BinEdges> binEdges;
   /** float[3], one a voxel, along physical axes, scaled; … */
   Filler gradient;
-  /** … or how to make it. Neither: central differences of the values. */
+  /** … or how to make it. … */
   std::optional<GaussianGradient> gaussianGradient;
+  /** … or forces go along the derivative of the linear interpolation itself, by the index in the image's buffer; of values in
+   *  single precision. None of these: central differences of the values. */
+  bool gradientOfInterpolation = false;
   /** For central differences: half a spacing along physical axis d in index units, column d of rows;
    *  and 1/spacing, 0 for an axis that is not there. */
   std::array<double, 9> differenceStep{};
@@ -168,6 +171,16 @@ HasValues(const MovingImage & image)
   return image.values || image.image != nullptr;
 }
 
+/** A B-spline that is optimised, alone or before a chain. */
+struct OptimizedSpline
+{
+  /** 2 or 3. */
+  int dimension = 3;
+  /** Its control points, in mm; of order 1 to 3. Its toGrid leads from virtual indices. Without vectors they stay as they are on the
+   *  device, for a method that sets them there. */
+  DisplacementGrid grid;
+};
+
 /** Where the samples map to: by a chain's grids, if it has any, and by what is affine of the whole, which toMoving is. The
  *  displacement field comes first: y = chain(x + u(x)), for points; without grids y = toMoving(x) + displacementToIndex·u(x). */
 struct SampleMapping
@@ -177,6 +190,8 @@ struct SampleMapping
   Filler displacement;
   /** The same in double[3], which may be read instead where values are of double precision. Empty: it is not. */
   Filler preciseDisplacement;
+  /** Instead of a field: what makes each sample's displacement on the device. */
+  std::optional<OptimizedSpline> spline;
   /** From a displacement to an index of the moving image, or of the chain's first grid. */
   std::array<double, 9> displacementToIndex{};
   /** From indices of the virtual grid to those of the moving image. Only looked at if it has grids. */

@@ -116,17 +116,59 @@ public:
   {
     return m_Core.Evaluate(
       parallelFor,
-      [&] {
-        this->SetProblem(m_Core.samples.MakeProblem(mapping, forces, this->GetGrain(), GetSampleNeeds(needs)),
-                         needs,
-                         setArguments);
-        m_Passes->Prepare(m_Arguments.histogram.samples.variant);
-        this->SetExtent(forces);
-        this->ReserveArrays(mapping, forces);
-        this->PrepareFirstPass();
-      },
+      [&] { this->Prepare(mapping, forces, needs, setArguments); },
       [&] { this->EnqueuePasses(forces); },
       [&] { return this->BringResult(forces); });
+  }
+
+  /** Finds out what evaluations along a mapping take, and makes room for them: for a method that enqueues them itself. */
+  template <typename TSetArguments>
+  void
+  Prepare(const SampleMapping &  mapping,
+          Forces                 forces,
+          const HistogramNeeds & needs,
+          const TSetArguments &  setArguments)
+  {
+    this->SetProblem(m_Core.samples.MakeProblem(mapping, forces, this->GetGrain(), GetSampleNeeds(needs)),
+                     needs,
+                     setArguments);
+    m_Passes->Prepare(m_Arguments.histogram.samples.variant);
+    this->SetExtent(forces);
+    this->ReserveArrays(mapping, forces);
+    this->PrepareFirstPass();
+  }
+
+  /** Enqueues what it has been prepared for; the samples are where they have been moved. */
+  void
+  EnqueuePasses(Forces forces)
+  {
+    this->EnqueueFirstPass();
+    if (forces != Forces::None)
+    {
+      m_Passes->Table(m_Arguments, m_Arrays);
+      m_Passes->FindForces(m_Arguments, m_Maps, m_Arrays);
+    }
+  }
+
+  /** Forces of each sample that the last passes found. */
+  const Memory &
+  GetForces() const
+  {
+    return *m_Arrays.forces;
+  }
+
+  /** The table of the last passes: where it is of floats, of a mutual information, behind its entries kernels::NumbersBehindTable. */
+  const Memory &
+  GetTable() const
+  {
+    return *m_Arrays.table;
+  }
+
+  /** Of the histogram. */
+  double
+  GetCountUnit() const
+  {
+    return m_Arguments.histogram.countUnit;
   }
 
   /** Sums candidates up together, by the scheme of all metrics; nothing where the device does not, or their histograms take
@@ -476,22 +518,12 @@ private:
     {
       ReserveExactly(queue,
                      m_Arrays.table,
-                     static_cast<std::size_t>(a.rows) * a.tableColumns * kernels::TableEntryBytes(a.samples.variant));
+                     static_cast<std::size_t>(a.rows) * a.tableColumns * kernels::TableEntryBytes(a.samples.variant) +
+                       kernels::NumbersBehindTable * sizeof(float));
     }
     if (forces == Forces::OfEachSample)
     {
       ReserveExactly(queue, m_Arrays.forces, m_Extent.forceBytes);
-    }
-  }
-
-  void
-  EnqueuePasses(Forces forces)
-  {
-    this->EnqueueFirstPass();
-    if (forces != Forces::None)
-    {
-      m_Passes->Table(m_Arguments, m_Arrays);
-      m_Passes->FindForces(m_Arguments, m_Maps, m_Arrays);
     }
   }
 

@@ -2,7 +2,7 @@
 #include "ImageSampler.h"
 
 #include "gpureg/Error.h"
-#include "gpureg/LoadedImage.h"
+#include "gpureg/DeviceImage.h"
 
 #include <algorithm>
 #include <cmath>
@@ -57,7 +57,7 @@ MakeArguments(const ImageSamples & samples, const BinEdges * bins, kernels::Kept
 }
 
 void
-Check(const LoadedImage & image, const ImageSamples & samples)
+Check(const DeviceImage & image, const ImageSamples & samples)
 {
   if (image.GetMemory() == nullptr || image.GetCount() != CountOf(samples.imageSize))
   {
@@ -79,7 +79,7 @@ ImageSampler::ImageSampler(Queue & queue)
 ImageSampler::~ImageSampler() = default;
 
 void
-ImageSampler::Fill(const LoadedImage &  image,
+ImageSampler::Fill(const DeviceImage &  image,
                    const ImageSamples & samples,
                    const BinEdges *     bins,
                    kernels::KeptAs      form,

@@ -39,7 +39,7 @@ public:
    *  \param bins where a value's bin is asked for.
    *  \throws BadInputError if the image is not loaded, on another device, or of another size. */
   void
-  Fill(const LoadedImage &  image,
+  Fill(const DeviceImage &  image,
        const ImageSamples & samples,
        const BinEdges *     bins,
        kernels::KeptAs      form,

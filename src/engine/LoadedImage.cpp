@@ -5,47 +5,12 @@
 
 #include "Backend.h"
 #include "ImagePasses.h"
+#include "SummarizeImage.h"
 
-#include <algorithm>
 #include <cstring>
-#include <vector>
 
 namespace gpureg
 {
-
-namespace
-{
-// Lanes enough to fill a device.
-constexpr std::int64_t DeviceStrips = 32768;
-// What one thread of the host summarises at a time.
-constexpr std::int64_t HostStripValues = std::int64_t{ 1 } << 16;
-
-/** Adds the summary of a strip. */
-void
-AddStrip(const double * strip, bool isFirst, ImageSummary & all)
-{
-  all.minimum = isFirst ? strip[0] : std::min(all.minimum, strip[0]);
-  all.maximum = isFirst ? strip[1] : std::max(all.maximum, strip[1]);
-  all.mean += strip[2];
-}
-
-ImageSummary
-JoinStrips(const std::vector<double> & strips)
-{
-  ImageSummary all;
-  bool         isFirst = true;
-  for (auto strip = strips.begin(); strip != strips.end(); strip += kernels::SummaryNumbers)
-  {
-    all.notFinite += static_cast<std::int64_t>(strip[3]);
-    if (strip[0] <= strip[1])
-    {
-      AddStrip(&*strip, isFirst, all);
-      isFirst = false;
-    }
-  }
-  return all;
-}
-} // namespace
 
 class LoadedImage::Implementation
 {
@@ -87,7 +52,7 @@ public:
     m_Count = 0;
     Operate(*m_Queue, parallelFor, [&] {
       this->CopyUp(precision, values, count);
-      this->Summarize(precision, count);
+      m_Summary = SummarizeImage(*m_Queue, *m_Passes, precision, count, *m_Values);
     });
     m_Precision = precision;
     m_Count = count;
@@ -122,22 +87,10 @@ private:
     });
   }
 
-  void
-  Summarize(Precision precision, std::int64_t count)
-  {
-    const std::int64_t strips =
-      m_Queue->IsHost() ? (count + HostStripValues - 1) / HostStripValues : std::min(count, DeviceStrips);
-    std::vector<double> summaries(static_cast<std::size_t>(kernels::SummaryNumbers * strips));
-    const std::size_t   bytes = sizeof(double) * summaries.size();
-    const MemoryPointer onDevice = m_Queue->Allocate(bytes);
-    m_Passes->Summarize(
-      count, precision, 1.0 / static_cast<double>(count), static_cast<int>(strips), *m_Values, *onDevice);
-    m_Queue->Download(summaries.data(), *onDevice, bytes);
-    m_Summary = JoinStrips(summaries);
-  }
-
   std::unique_ptr<ImagePasses> m_Passes;
 };
+
+DeviceImage::~DeviceImage() = default;
 
 LoadedImage::LoadedImage(const std::string & deviceName)
   : m_Implementation(std::make_unique<Implementation>(deviceName))

@@ -2,8 +2,7 @@
 #include "gpureg/MattesMetric.h"
 
 #include "EntropySums.h"
-#include "HistogramEvaluation.h"
-#include "MattesPasses.h"
+#include "MattesEvaluation.h"
 
 #include <memory>
 #include <string>
@@ -17,25 +16,12 @@ namespace
 {
 // The marginals of so many bins fit into the local memory of every GPU.
 constexpr int MaximumBins = 4096;
-
-/** What the moving image's range is scaled to. */
-double
-GetRangeEnd(int bins)
-{
-  return bins - 2 * kernels::HistogramPadding;
-}
-
-HistogramNeeds
-GetNeeds(int bins)
-{
-  return { kernels::MaximumSamplesPerChunk, GetRangeEnd(bins) };
-}
 } // namespace
 
-class MattesMetric::Implementation : public HistogramEvaluation<kernels::MattesArguments>
+class MattesMetric::Implementation : public MattesEvaluation
 {
 public:
-  using HistogramEvaluation::HistogramEvaluation;
+  using MattesEvaluation::MattesEvaluation;
 };
 
 MattesMetric::MattesMetric(const std::string & deviceName, int bins)
@@ -52,20 +38,14 @@ MattesMetric::~MattesMetric()
 void
 MattesMetric::SetArguments(kernels::MattesArguments & a) const
 {
-  const MovingImage & moving = GetCore().samples.GetMoving();
-  const double        rangeEnd = GetRangeEnd(m_Bins);
-  a.histogram.rows = a.histogram.columns = a.histogram.tableColumns = m_Bins;
-  a.rangeEnd = static_cast<float>(rangeEnd);
-  a.lastWhole = a.rangeEnd - 1.0f;
-  a.acceptBegin = static_cast<float>(-moving.slackBelow);
-  a.acceptEnd = static_cast<float>(rangeEnd + moving.slackAbove);
+  SetMattesArguments(GetCore().samples.GetMoving(), m_Bins, a);
 }
 
 MattesResult
 MattesMetric::Evaluate(const SampleMapping & mapping, Forces forces, bool normalized, const ParallelFor & parallelFor)
 {
   HistogramResult result =
-    m_Implementation->Evaluate(mapping, forces, GetNeeds(m_Bins), parallelFor, [&](kernels::MattesArguments & a) {
+    m_Implementation->Evaluate(mapping, forces, GetMattesNeeds(m_Bins), parallelFor, [&](kernels::MattesArguments & a) {
       this->SetArguments(a);
       a.normalized = normalized;
     });
@@ -80,7 +60,7 @@ std::vector<MutualInformation>
 MattesMetric::EvaluateBatch(const CandidateMaps & candidates, const ParallelFor & parallelFor)
 {
   const auto summaries =
-    m_Implementation->Summarize(candidates, GetNeeds(m_Bins), parallelFor, [this](kernels::MattesArguments & a) {
+    m_Implementation->Summarize(candidates, GetMattesNeeds(m_Bins), parallelFor, [this](kernels::MattesArguments & a) {
       this->SetArguments(a);
     });
   return FindMutualInformation(summaries, candidates, m_Bins, [&](const SampleMapping & mapping) {

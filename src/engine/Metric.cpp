@@ -2,7 +2,7 @@
 #include "MetricCore.h"
 
 #include "gpureg/Error.h"
-#include "gpureg/LoadedImage.h"
+#include "gpureg/DeviceImage.h"
 
 namespace gpureg
 {
@@ -11,7 +11,7 @@ namespace
 {
 /** \throws BadInputError unless the image, if there is one, is on the metric's device. */
 void
-CheckIsThere(const LoadedImage * image, const std::string & deviceName)
+CheckIsThere(const DeviceImage * image, const std::string & deviceName)
 {
   if (image != nullptr && image->GetDeviceName() != deviceName)
   {
@@ -75,6 +75,38 @@ Metric::TakeForces(const std::function<void(std::int64_t, std::int64_t, const fl
                take(first, count, static_cast<const float *>(forces));
              });
   queue.GiveStagingBack();
+}
+
+std::vector<std::array<float, 3>>
+Metric::GatherForces(const ParallelFor & parallelFor)
+{
+  Queue & queue = *m_Core->queue;
+  queue.CheckIsUsable();
+  queue.parallelFor = parallelFor;
+  bool hasSpline = false;
+  if (m_Core->forces != nullptr)
+  {
+    Enqueue(queue, m_Core->isTimed, [&] { hasSpline = m_Core->samples.Gather(*m_Core->forces, m_Core->gathered); });
+  }
+  if (!hasSpline)
+  {
+    throw BadInputError("the last evaluation kept no forces of samples that a spline moves: ask one by a spline for "
+                        "those of each sample");
+  }
+  std::vector<std::array<float, 3>> result(m_Core->gathered->GetSize() / sizeof(kernels::float4));
+  DrainArray(queue,
+             *m_Core->gathered,
+             sizeof(kernels::float4),
+             static_cast<std::int64_t>(result.size()),
+             [&result](std::int64_t first, std::int64_t count, const void * in) {
+               const auto * const sums = static_cast<const kernels::float4 *>(in);
+               for (std::int64_t n = 0; n < count; ++n)
+               {
+                 result[static_cast<std::size_t>(first + n)] = { sums[n].x, sums[n].y, sums[n].z };
+               }
+             });
+  queue.GiveStagingBack();
+  return result;
 }
 
 void

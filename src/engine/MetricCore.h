@@ -11,6 +11,7 @@
 #include <chrono>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace gpureg
@@ -19,9 +20,15 @@ namespace gpureg
 class MetricCore
 {
 public:
+  /** With a queue of its own. */
   explicit MetricCore(const std::string & deviceName)
-    : backend(gpureg::GetBackend(deviceName))
-    , queue(backend->CreateQueue())
+    : MetricCore(gpureg::GetBackend(deviceName), nullptr)
+  {}
+
+  /** On another's queue, whose work runs in order with its own. \param shared null for one of its own. */
+  MetricCore(std::shared_ptr<Backend> itsBackend, std::shared_ptr<Queue> shared)
+    : backend(std::move(itsBackend))
+    , queue(shared ? std::move(shared) : std::shared_ptr<Queue>(backend->CreateQueue()))
     , samples(*queue)
   {}
 
@@ -43,6 +50,7 @@ public:
       {
         queue->StartTimer();
       }
+      samples.Move();
       enqueue();
       if (isTimed)
       {
@@ -75,13 +83,15 @@ public:
   }
 
   std::shared_ptr<Backend> backend;
-  std::unique_ptr<Queue>   queue;
+  std::shared_ptr<Queue>   queue;
   SampleSet                samples;
   bool                     readsQuads = false;
   bool                     readsFixedValues = false;
   bool                     isTimed = false;
   /** Those of each sample that the last evaluation kept; null if none. */
   const Memory * forces = nullptr;
+  /** They, gathered by control points. */
+  MemoryPointer gathered;
   /** What the metric itself has on the device, for the statistics. */
   std::vector<const MemoryPointer *> ownArrays;
 };

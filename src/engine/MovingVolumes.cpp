@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "MovingVolumes.h"
 
-#include "gpureg/LoadedImage.h"
+#include "gpureg/DeviceImage.h"
 
 #include "IntegerValues.h"
 #include "MovingImagePasses.h"

@@ -68,6 +68,8 @@ public:
       }
     });
     m_CentreCount = static_cast<int>(count);
+    m_Core.samples.SetForcePlaces(0, nullptr);
+    m_Places.reset();
   }
 
   NeighborhoodResult
@@ -122,7 +124,31 @@ private:
     this->CutIntoSlabs(slabBytes);
     m_Passes->Prepare(m_Arguments.samples.variant);
     m_Core.samples.SendMapping(mapping, forces);
+    if (mapping.spline && m_CentreCount > 0 && !m_Places)
+    {
+      this->MakePlaces();
+    }
     this->ReserveArrays(forces);
+  }
+
+  /** Where the centres of the list are, for control points that gather their forces. */
+  void
+  MakePlaces()
+  {
+    Queue &                   queue = *m_Core.queue;
+    const auto                count = static_cast<std::size_t>(m_CentreCount);
+    const Size &              size = m_Core.samples.GetFixed().virtualSize;
+    std::vector<kernels::i64> centres(count);
+    std::vector<kernels::i64> places;
+    queue.Download(centres.data(), *m_Arrays.centres, sizeof(kernels::i64) * count);
+    for (const kernels::i64 centre : centres)
+    {
+      const kernels::i64 row = centre / size[0];
+      places.insert(places.end(), { (centre % size[0]) << 32, (row % size[1]) << 32, (row / size[1]) << 32 });
+    }
+    ReserveExactly(queue, m_Places, sizeof(kernels::i64) * places.size());
+    FillArray(queue, *m_Places, places);
+    m_Core.samples.SetForcePlaces(m_CentreCount, m_Places.get());
   }
 
   /** Of one slab, or of the list. */
@@ -297,6 +323,7 @@ private:
   std::vector<kernels::NeighborhoodArguments> m_Slabs;
   int                                         m_PartialGroups = 0;
   int                                         m_CentreCount = 0;
+  MemoryPointer                               m_Places; // i64[3], one a centre; null until they are asked for
 };
 
 NeighborhoodCorrelationMetric::NeighborhoodCorrelationMetric(const std::string & deviceName)

@@ -33,7 +33,8 @@ GetTask(PairMeasure measure, Forces forces)
                     : measure == PairMeasure::MeanAbsoluteDifferences ? kernels::PairsMeanAbsoluteDifferences
                     : measure == PairMeasure::Demons && !isValue      ? kernels::PairsDemons
                                                                       : kernels::PairsMeanSquares;
-  return isValue ? task : task | kernels::PairsFindForces;
+  const bool isCentred = measure == PairMeasure::Correlation && forces == Forces::OfEachSample;
+  return isValue ? task : task | kernels::PairsFindForces | (isCentred ? kernels::PairsCentred : 0);
 }
 
 using ForceSums = std::array<double, kernels::ForceSumCount>;
@@ -119,18 +120,24 @@ public:
   PairResult
   Evaluate(const SampleMapping & mapping, Forces forces, const DemonsTerms & terms, const ParallelFor & parallelFor)
   {
-    this->CheckHas(forces);
-    return m_Core.Evaluate(
-      parallelFor,
-      [&] { this->Prepare(mapping, forces, terms); },
-      [&] { m_Passes->SumPairs(m_Arguments, m_Maps, m_Arrays); },
-      [&] { return this->BringResult(forces); });
+    this->CheckHas(mapping, forces);
+    if (m_Measure != PairMeasure::Correlation || forces != Forces::OfEachSample)
+    {
+      return this->EvaluateOnce(mapping, forces, terms, {}, parallelFor);
+    }
+    // What weighs a correlation's forces is known when all values have been seen.
+    const Centring   centring = FindCentring(this->EvaluateOnce(mapping, Forces::None, terms, {}, parallelFor));
+    const auto       statistics = m_Core.queue->statistics;
+    const PairResult result = this->EvaluateOnce(mapping, forces, terms, centring, parallelFor);
+    m_Core.queue->statistics.kernelMilliseconds += statistics.kernelMilliseconds;
+    m_Core.queue->statistics.evaluateMilliseconds += statistics.evaluateMilliseconds;
+    return result;
   }
 
   std::vector<PairResult>
   EvaluateBatch(const CandidateMaps & candidates, const ParallelFor & parallelFor)
   {
-    this->CheckHas(Forces::None);
+    this->CheckHas({}, Forces::None);
     std::vector<PairResult> results(static_cast<std::size_t>(candidates.count));
     if (!m_Passes->HasBatches())
     {
@@ -155,12 +162,44 @@ public:
   }
 
 private:
-  void
-  CheckHas(Forces forces) const
+  /** Of a correlation's forces of each sample. */
+  struct Centring
   {
-    if (m_Measure == PairMeasure::Correlation && forces == Forces::OfEachSample)
+    double fixedMean = 0;
+    double movingMean = 0;
+    double slope = 0;
+  };
+
+  static Centring
+  FindCentring(const PairResult & result)
+  {
+    return { result.fixedMean,
+             result.movingMean,
+             result.movingSquares > 0 ? result.products / result.movingSquares : 0.0 };
+  }
+
+  PairResult
+  EvaluateOnce(const SampleMapping & mapping,
+               Forces                forces,
+               const DemonsTerms &   terms,
+               const Centring &      centring,
+               const ParallelFor &   parallelFor)
+  {
+    return m_Core.Evaluate(
+      parallelFor,
+      [&] { this->Prepare(mapping, forces, terms, centring); },
+      [&] { m_Passes->SumPairs(m_Arguments, m_Maps, m_Arrays); },
+      [&] { return this->BringResult(forces); });
+  }
+
+  void
+  CheckHas(const SampleMapping & mapping, Forces forces) const
+  {
+    if (m_Measure == PairMeasure::Correlation && forces == Forces::OfEachSample && !mapping.spline)
     {
-      throw UnsupportedError("a correlation has no forces of each sample; use a transform of global support");
+      throw UnsupportedError(
+        "a correlation has no forces of each sample but along a spline; use that, or a transform of "
+        "global support");
     }
     if (m_Measure == PairMeasure::Demons && forces == Forces::Summed)
     {
@@ -173,7 +212,7 @@ private:
   }
 
   void
-  Prepare(const SampleMapping & mapping, Forces forces, const DemonsTerms & terms)
+  Prepare(const SampleMapping & mapping, Forces forces, const DemonsTerms & terms, const Centring & centring)
   {
     const SampleProblem problem = m_Core.samples.MakeProblem(mapping, forces, m_Passes->GetGrain(), GetNeeds());
     m_Maps = problem.maps;
@@ -182,6 +221,9 @@ private:
     m_Arguments.inverseNormalizer = static_cast<float>(1.0 / terms.normalizer);
     m_Arguments.leastDifference = static_cast<float>(terms.leastDifference);
     m_Arguments.leastDenominator = static_cast<float>(terms.leastDenominator);
+    m_Arguments.fixedMean = static_cast<float>(centring.fixedMean);
+    m_Arguments.movingMean = static_cast<float>(centring.movingMean);
+    m_Arguments.slope = static_cast<float>(centring.slope);
     m_Passes->Prepare(problem.arguments.variant, m_Arguments.task);
     m_Core.samples.SendMapping(mapping, forces);
     Reserve(*m_Core.queue, m_Arrays.partials, this->GetPartialBytes());
@@ -286,7 +328,9 @@ private:
       result.movingSquares *= movingUnit * movingUnit;
       result.products *= fixedUnit * movingUnit;
       const double slope = result.movingSquares > 0 ? result.products / result.movingSquares : 0.0;
-      forces = CombineForces(sums, fixedMean * fixedUnit, movingMean * movingUnit, slope);
+      result.fixedMean = fixedMean * fixedUnit;
+      result.movingMean = movingMean * movingUnit;
+      forces = CombineForces(sums, result.fixedMean, result.movingMean, slope);
     }
     else
     {

@@ -53,6 +53,8 @@ enum class Direction
 };
 
 class Backend;
+class ControlGridPasses;
+class ControlStepPasses;
 class ControlPenaltyPasses;
 class CorrelationRatioSchemePasses;
 class ImagePasses;
@@ -201,6 +203,10 @@ public:
   virtual double
   ReadTimer() = 0;
 
+  virtual std::unique_ptr<ControlGridPasses>
+  CreateControlGridPasses() = 0;
+  virtual std::unique_ptr<ControlStepPasses>
+  CreateControlStepPasses() = 0;
   virtual std::unique_ptr<ControlPenaltyPasses>
   CreateControlPenaltyPasses() = 0;
   virtual std::unique_ptr<CorrelationRatioPasses>

@@ -396,7 +396,23 @@ SampleSet::SendMapping(const SampleMapping & mapping, Forces forces)
       m_Chain.LoadJacobians();
     }
   }
-  if (mapping.displacement)
+  m_HasSpline = mapping.spline.has_value();
+  if (m_HasSpline)
+  {
+    const OptimizedSpline & spline = *mapping.spline;
+    m_SplineDimension = spline.dimension;
+    m_SplineGrid = spline.grid;
+    m_SplineGrid.vectors = {};
+    m_ControlPoints.SetGeometry(spline.grid,
+                                spline.dimension,
+                                { m_Fixed.virtualSize, m_Fixed.pointCount, m_Arrays.points.get(), m_FixedStamp });
+    if (spline.grid.vectors)
+    {
+      m_ControlPoints.SendPoints(spline.grid);
+    }
+    ReserveExactly(m_Queue, m_Arrays.displacement, 3 * sizeof(float) * static_cast<std::size_t>(this->GetCount()));
+  }
+  else if (mapping.displacement)
   {
     const bool isPrecise = this->MovesPrecisely(mapping);
     FillExactly(m_Queue,
@@ -407,10 +423,39 @@ SampleSet::SendMapping(const SampleMapping & mapping, Forces forces)
   }
 }
 
+void
+SampleSet::Move()
+{
+  if (m_HasSpline)
+  {
+    m_ControlPoints.Move(*m_Arrays.displacement);
+  }
+}
+
+bool
+SampleSet::Gather(const Memory & forces, MemoryPointer & gathered)
+{
+  if (!m_HasSpline)
+  {
+    return false;
+  }
+  ControlPoints & controls = m_ForcePlaces != nullptr ? m_PlaceControls : m_ControlPoints;
+  if (m_ForcePlaces != nullptr)
+  {
+    m_PlaceControls.SetGeometry(m_SplineGrid,
+                                m_SplineDimension,
+                                { m_Fixed.virtualSize, m_ForcePlaceCount, m_ForcePlaces, m_ForcePlaceStamp });
+  }
+  ReserveExactly(m_Queue, gathered, sizeof(kernels::float4) * static_cast<std::size_t>(controls.GetPointCount()));
+  controls.Gather(forces, { 1, 0, 0, 0, 1, 0, 0, 0, 1 }, *gathered);
+  return true;
+}
+
 bool
 SampleSet::MovesPrecisely(const SampleMapping & mapping) const
 {
-  return this->IsPrecise() && mapping.preciseDisplacement && CountOf(m_Fixed.virtualSize) <= MostVoxelsMovedPrecisely;
+  return this->IsPrecise() && mapping.preciseDisplacement && !mapping.spline &&
+         CountOf(m_Fixed.virtualSize) <= MostVoxelsMovedPrecisely;
 }
 
 SampleProblem
@@ -451,6 +496,7 @@ SampleSet::MakeProblem(const SampleMapping & mapping, Forces forces, double scal
   a.pointCount = static_cast<int>(m_Fixed.pointCount);
   a.splineOrder = m_Moving.splineOrder;
   a.movesPrecisely = this->MovesPrecisely(mapping);
+  a.hasOwnDisplacements = mapping.spline.has_value();
   a.variant = FindVariant(mapping, forces);
   problem.maps = MakeMaps(mapping.toMoving, scaledRange);
   return problem;
@@ -459,10 +505,11 @@ SampleSet::MakeProblem(const SampleMapping & mapping, Forces forces, double scal
 int
 SampleSet::FindVariant(const SampleMapping & mapping, Forces forces) const
 {
-  const int ofBoth =
-    (IsPrecise() ? kernels::SamplesArePrecise : 0) | (m_Fixed.pointCount > 0 ? kernels::SamplesArePoints : 0) |
-    (mapping.displacement ? kernels::SamplesAreDisplaced : 0) | (m_Moving.mask ? kernels::MovingHasMask : 0) |
-    (mapping.chain.transform.steps.empty() ? 0 : kernels::SamplesAreChained);
+  const int ofBoth = (IsPrecise() ? kernels::SamplesArePrecise : 0) |
+                     (m_Fixed.pointCount > 0 ? kernels::SamplesArePoints : 0) |
+                     (mapping.displacement || mapping.spline ? kernels::SamplesAreDisplaced : 0) |
+                     (m_Moving.mask ? kernels::MovingHasMask : 0) |
+                     (mapping.chain.transform.steps.empty() ? 0 : kernels::SamplesAreChained);
   if (HasBins(m_Moving))
   {
     // Cells of bins are read at once, as quads are, wherever there are no 64-bit integers in their places.
@@ -474,9 +521,10 @@ SampleSet::FindVariant(const SampleMapping & mapping, Forces forces) const
   if (forces != Forces::None)
   {
     ofForces = (forces == Forces::OfEachSample ? kernels::WritesForces : 0) |
-               (m_Fixed.gradients       ? kernels::GradientOfFixed
-                : HasGradient(m_Moving) ? 0
-                                        : kernels::GradientByDifferences);
+               (m_Fixed.gradients                  ? kernels::GradientOfFixed
+                : HasGradient(m_Moving)            ? 0
+                : m_Moving.gradientOfInterpolation ? kernels::GradientOfInterpolation
+                                                   : kernels::GradientByDifferences);
   }
   return ofForces | ofBoth | (m_Moving.splineOrder != 1 ? kernels::InterpolatesSpline : 0) |
          (m_Moving.checksRange ? kernels::ChecksRange : 0) | (m_Arrays.quads ? kernels::ReadsQuads : 0);
@@ -551,7 +599,7 @@ SampleSet::MakeForceResult(const kernels::SampleArguments &                   ar
 std::int64_t
 SampleSet::GetDeviceBytes() const
 {
-  std::int64_t bytes = 0;
+  std::int64_t bytes = m_ControlPoints.GetDeviceBytes() + m_PlaceControls.GetDeviceBytes();
   for (const MemoryPointer * array : { &m_Arrays.fixedBins,
                                        &m_Arrays.fixedValues,
                                        &m_Arrays.fixedGradients,

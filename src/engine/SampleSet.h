@@ -6,6 +6,7 @@
 #include "gpureg/Samples.h"
 
 #include "ChainOnDevice.h"
+#include "ControlPoints.h"
 #include "ImageSampler.h"
 #include "MovingVolumes.h"
 #include "SampleArrays.h"
@@ -42,6 +43,8 @@ public:
     , m_Sampler(queue)
     , m_MovingVolumes(queue, m_Sampler)
     , m_Chain(queue, m_Arrays.chain)
+    , m_ControlPoints(queue)
+    , m_PlaceControls(queue)
   {}
 
   /** \throws Error if there are more than 32 bits count. */
@@ -88,9 +91,28 @@ public:
   std::int64_t
   GetCount() const;
 
-  /** Sends the displacement field, and the chain's grids, if there are any. \param forces what is asked for. */
+  /** Sends the displacement field or the spline's control points, and the chain's grids, if there are any.
+   *  \param forces what is asked for. */
   void
   SendMapping(const SampleMapping & mapping, Forces forces);
+
+  /** Enqueues what moves the samples, of what SendMapping has sent. */
+  void
+  Move();
+
+  /** Forces are not one a sample, but one for each of so many places: i64[3], virtual indices in units of 2^-32. Null for samples. */
+  void
+  SetForcePlaces(std::int64_t count, const Memory * places)
+  {
+    m_ForcePlaceCount = count;
+    m_ForcePlaces = places;
+    ++m_ForcePlaceStamp;
+  }
+
+  /** Enqueues what gathers forces, float[3] a sample, by the spline's control points: float4 each. False if the last mapping had no
+   *  spline. */
+  bool
+  Gather(const Memory & forces, MemoryPointer & gathered);
 
   SampleProblem
   MakeProblem(const SampleMapping & mapping, Forces forces, const SampleGrain & grain, const SampleNeeds & needs) const;
@@ -119,6 +141,17 @@ public:
   ForceResult
   MakeForceResult(const kernels::SampleArguments &                   arguments,
                   const std::array<double, kernels::ForceSumCount> & sums) const;
+
+  ControlPoints &
+  GetControlPoints()
+  {
+    return m_ControlPoints;
+  }
+  const ControlPoints &
+  GetControlPoints() const
+  {
+    return m_ControlPoints;
+  }
 
   const SampleArrays &
   GetArrays() const
@@ -158,6 +191,16 @@ private:
   double        m_FarthestPoint = 0;
   SampleArrays  m_Arrays;
   ChainOnDevice m_Chain;
+  ControlPoints m_ControlPoints;
+  // The spline of the last mapping, without its vectors.
+  bool             m_HasSpline = false;
+  int              m_SplineDimension = 3;
+  DisplacementGrid m_SplineGrid;
+  // What gathers from force places: it moves nothing.
+  ControlPoints  m_PlaceControls;
+  std::int64_t   m_ForcePlaceCount = 0;
+  const Memory * m_ForcePlaces = nullptr;
+  std::uint64_t  m_ForcePlaceStamp = 0;
 };
 
 } // namespace gpureg

@@ -70,6 +70,8 @@ public:
       }
       return;
     }
+    table[bins * bins] = count;
+    table[bins * bins + 1] = a.normalized ? marginalEntropies * inverseJointEntropy : 0.0f;
     for (int cell = 0; cell < bins * bins; ++cell)
     {
       table[cell] = TableEntry(a.normalized,

@@ -71,6 +71,10 @@ public:
   GetHostAddress(Memory & memory) override;
   MemoryPointer
   Wrap(void * address, std::size_t bytes) override;
+  std::unique_ptr<ControlGridPasses>
+  CreateControlGridPasses() override;
+  std::unique_ptr<ControlStepPasses>
+  CreateControlStepPasses() override;
   std::unique_ptr<ControlPenaltyPasses>
   CreateControlPenaltyPasses() override;
   std::unique_ptr<CorrelationRatioPasses>

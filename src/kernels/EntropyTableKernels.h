@@ -36,8 +36,8 @@ FillPreciseEntropyTable(const MetricArguments *   a,
   }
 }
 
-/** One group makes the table of the second pass from the histogram: floats, or 64-bit integers where the variant is
- *  precise. scratch: LaneCount() floats; marginals: 2·bins floats, and room for bins 64-bit integers. */
+/** One group makes the table of the second pass from the histogram: floats, and NumbersBehindTable behind them, or 64-bit integers
+ *  where the variant is precise. scratch: LaneCount() floats; marginals: 2·bins floats, and room for bins 64-bit integers. */
 GPUREG_METRIC_GROUP_FUNCTION void
 TableGroup(int                       variant,
            const MetricArguments *   a,
@@ -67,7 +67,8 @@ TableGroup(int                       variant,
     marginals[line] = (float)sum;
     count += isRow ? (float)sum : 0.0f;
   }
-  const float scale = 1.0f / SumOverLanes(count, scratch);
+  count = SumOverLanes(count, scratch);
+  const float scale = 1.0f / count;
 
   float nmi = 0.0f;
   float inverseJointEntropy = 0.0f;
@@ -95,6 +96,11 @@ TableGroup(int                       variant,
     return;
   }
   GPUREG_GLOBAL float * entries = (GPUREG_GLOBAL float *)table;
+  if (lane == 0)
+  {
+    entries[bins * bins] = count;
+    entries[bins * bins + 1] = nmi;
+  }
   for (int cell = lane; cell < bins * bins; cell += lanes)
   {
     entries[cell] = TableEntry(a->normalized,

@@ -88,6 +88,56 @@ InterpolateQuads(GPUREG_GLOBAL const float4 * volume, const VolumeShape * shape,
   return Mix(c, d, fz);
 }
 
+/** Trilinear interpolation of eight neighbours, by the operations of InterpolateLinear and InterpolateQuads, and its derivative by
+ *  the position along each axis. near: those of the first plane as a quad; far: those of the next. */
+GPUREG_FUNCTION float
+MixWithSlopes(float4 near, float4 far, float fx, float fy, float fz, float * slopes)
+{
+  const float a = Mix(near.x, near.y, fx);
+  const float b = Mix(near.z, near.w, fx);
+  const float c = Mix(far.x, far.y, fx);
+  const float d = Mix(far.z, far.w, fx);
+  const float nearSlope = Mix(near.y - near.x, near.w - near.z, fy);
+  const float farSlope = Mix(far.y - far.x, far.w - far.z, fy);
+  const float first = Mix(a, b, fy);
+  const float second = Mix(c, d, fy);
+  slopes[0] = Mix(nearSlope, farSlope, fz);
+  slopes[1] = Mix(b - a, d - c, fz);
+  slopes[2] = second - first;
+  return Mix(first, second, fz);
+}
+
+/** InterpolateLinear, with its slopes: 0 along an axis on whose edge the position is, or beyond. */
+GPUREG_FUNCTION float
+InterpolateLinearWithSlopes(GPUREG_GLOBAL const float * volume,
+                            const VolumeShape *         shape,
+                            const i64 *                 position,
+                            float *                     slopes)
+{
+  const LinearCell            cell = FindLinearCell(shape, position);
+  GPUREG_GLOBAL const float * p = volume + cell.offset;
+  GPUREG_GLOBAL const float * q = p + shape->stride[2];
+  const int                   x = shape->stride[0];
+  const int                   y = shape->stride[1];
+  return MixWithSlopes(
+    MakeFloat4(p[0], p[x], p[y], p[y + x]), MakeFloat4(q[0], q[x], q[y], q[y + x]), cell.fx, cell.fy, cell.fz, slopes);
+}
+
+/** InterpolateQuads, the same. */
+GPUREG_FUNCTION float
+InterpolateQuadsWithSlopes(GPUREG_GLOBAL const float4 * volume,
+                           const VolumeShape *          shape,
+                           const i64 *                  position,
+                           float *                      slopes)
+{
+  float                        fx, fy, fz;
+  const int                    x = FindLinearNeighbour(position[0], 0x7FFFFFFF, &fx);
+  const int                    y = FindLinearNeighbour(position[1], 0x7FFFFFFF, &fy);
+  const int                    z = FindLinearNeighbour(position[2], shape->lastCell[2], &fz);
+  GPUREG_GLOBAL const float4 * p = volume + VoxelOffset(shape, x, y, z);
+  return MixWithSlopes(p[0], p[shape->stride[2]], fx, fy, fz, slopes);
+}
+
 /** Trilinear interpolation of a volume of four components, with the scalar's order of operations,
  *  so that a component that repeats a scalar volume gives the scalar's value to the bit. */
 GPUREG_FUNCTION float4

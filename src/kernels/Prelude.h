@@ -29,6 +29,7 @@
 #define GPUREG_METRIC_GROUP_FUNCTION  \
   template <typename MetricArguments> \
   inline
+#define GPUREG_UNROLL_8
 #define GPUREG_GLOBAL
 #define GPUREG_LOCAL
 
@@ -181,6 +182,12 @@ inline u32
 ToCount(float x, float one)
 {
   return static_cast<u32>(MultiplyAdd(x, one, 0.5f));
+}
+
+inline float
+SqrtOf(float x)
+{
+  return std::sqrt(x);
 }
 
 inline float

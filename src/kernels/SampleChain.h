@@ -13,7 +13,7 @@
 
 GPUREG_NAMESPACE_BEGIN
 
-/** The displacement field at a voxel, … */
+/** The displacement of a voxel, or of a sample that has its own, … */
 GPUREG_FUNCTION void
 ReadDisplacement(const SampleVolumes * v, i64 voxel, float * u)
 {
@@ -88,7 +88,7 @@ FindFirstDisplacement(int                     variant,
     }
     return;
   }
-  if (!VariantHas(variant, SamplesArePoints))
+  if (!VariantHas(variant, SamplesArePoints) || a->hasOwnDisplacements)
   {
     ReadDisplacement(v, walk->sample, u);
   }

@@ -14,15 +14,16 @@ enum
   SamplesArePoints = 1,    /* a list of points instead of the virtual grid's voxels */
   SamplesAreDisplaced = 2, /* a displacement field is applied first */
   MovingHasMask = 4,
-  GradientByDifferences = 8, /* central differences instead of a gradient image */
-  InterpolatesSpline = 16,   /* B-spline interpolation of order splineOrder, 0 for nearest */
-  ChecksRange = 32,          /* moving values outside of their range make a sample invalid */
-  WritesForces = 64,         /* keep each sample's force, for transforms of local support */
-  ReadsQuads = 128,          /* the moving values are kept as quads, see InterpolateQuads */
-  SamplesArePrecise = 256,   /* values are 64-bit integers, as positions always are: PreciseSamples.h */
-  WeighsBorder = 512,        /* samples weigh less near the moving image's edge: BorderWeight.h */
-  GradientOfFixed = 1024,    /* forces go along the fixed image's gradient, one a sample */
-  SamplesAreChained = 2048   /* grids of a chain of transforms lead samples on: SampleChain.h */
+  GradientByDifferences = 8,     /* central differences instead of a gradient image */
+  InterpolatesSpline = 16,       /* B-spline interpolation of order splineOrder, 0 for nearest */
+  ChecksRange = 32,              /* moving values outside of their range make a sample invalid */
+  WritesForces = 64,             /* keep each sample's force, for transforms of local support */
+  ReadsQuads = 128,              /* the moving values are kept as quads, see InterpolateQuads */
+  SamplesArePrecise = 256,       /* values are 64-bit integers, as positions always are: PreciseSamples.h */
+  WeighsBorder = 512,            /* samples weigh less near the moving image's edge: BorderWeight.h */
+  GradientOfFixed = 1024,        /* forces go along the fixed image's gradient, one a sample */
+  SamplesAreChained = 2048,      /* grids of a chain of transforms lead samples on: SampleChain.h */
+  GradientOfInterpolation = 4096 /* forces go along the interpolation's own derivative, by the moving index */
 };
 
 /** What one lane of a chunk goes through: `count` samples, `stride` apart, of which it is at one. Over a grid it walks
@@ -53,10 +54,11 @@ typedef struct SampleArguments
   int         variant;      /* or-ed flags of the above */
   int         tileCount[3]; /* the domain's cut into chunks, see SamplePartition.h */
   int         tileDepth;
-  int         missingRows;    /* from the last slice of a stacked grid, see SamplePartition.h, … */
-  int         stackedRows;    /* … and the rows of its slices; 0 for a grid that is not stacked */
-  int         movesPrecisely; /* the displacement field is kept as preciseDisplacement */
-  int         partCount;      /* of the chain */
+  int         missingRows;         /* from the last slice of a stacked grid, see SamplePartition.h, … */
+  int         stackedRows;         /* … and the rows of its slices; 0 for a grid that is not stacked */
+  int         movesPrecisely;      /* the displacement field is kept as preciseDisplacement */
+  int         partCount;           /* of the chain */
+  int         hasOwnDisplacements; /* one a sample, not one a voxel of the virtual grid */
   int forcesFollowChain; /* forces are derivatives by where the chain's first grid is entered, not by moving points */
 } SampleArguments;
 
@@ -84,7 +86,7 @@ typedef struct SampleVolumes
   GPUREG_GLOBAL const u16 *       fixedBins;    /* one a sample, or InvalidBin; … */
   GPUREG_GLOBAL const float *     fixedValues;  /* … or its fixed value, scaled, or less than any */
   GPUREG_GLOBAL const i64 *       points;       /* 3 a sample: continuous virtual index, in units of 2^-32 */
-  GPUREG_GLOBAL const float *     displacement; /* 3 a virtual voxel, mm */
+  GPUREG_GLOBAL const float *     displacement; /* 3 a virtual voxel, or a sample, mm */
   GPUREG_GLOBAL const float *     moving;       /* scaled values, … */
   GPUREG_GLOBAL const float4 *    quads;        /* … or the same as quads */
   GPUREG_GLOBAL const float *     coefficients; /* B-spline coefficients of the same */
@@ -205,6 +207,23 @@ CentralDifference(int                     variant,
          a->inverseSpacing[axis];
 }
 
+/** The moving value at a position inside, and its derivative by the position. What lies on the edge of the buffer, or in the half
+ *  voxel beyond it, has the edge's value: it does not change there. */
+GPUREG_FUNCTION float
+InterpolateMovingWithSlopes(
+  int variant, const SampleArguments * a, const SampleVolumes * v, const i64 * position, float * slopes)
+{
+  const float u = VariantHas(variant, ReadsQuads)
+                    ? InterpolateQuadsWithSlopes(v->quads, &a->movingShape, position, slopes)
+                    : InterpolateLinearWithSlopes(v->moving, &a->movingShape, position, slopes);
+  for (int r = 0; r < 3; ++r)
+  {
+    const int cell = CellOf(position[r]);
+    slopes[r] = cell >= 0 && cell < a->movingShape.size[r] - 1 ? slopes[r] : 0.0f;
+  }
+  return u;
+}
+
 /** Finds value and gradient at a position. Returns 0 if the sample is not valid. */
 GPUREG_FUNCTION int
 SampleMovingValueAndGradient(int                     variant,
@@ -215,6 +234,15 @@ SampleMovingValueAndGradient(int                     variant,
                              float *                 u,
                              float *                 gradient)
 {
+  if (VariantHas(variant, GradientOfInterpolation))
+  {
+    const int isValid = IsSampleValid(variant, a, maps, v, position);
+    if (isValid)
+    {
+      *u = InterpolateMovingWithSlopes(variant, a, v, position, gradient);
+    }
+    return isValid;
+  }
   if (VariantHas(variant, MovingHasMask | GradientByDifferences | InterpolatesSpline))
   {
     if (!SampleMovingValue(variant, a, maps, v, position, u))

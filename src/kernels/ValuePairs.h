@@ -20,7 +20,9 @@ enum
   PairsDemons = 2,
   PairsCorrelation = 3,
   PairsMeasureBits = 3,
-  PairsFindForces = 4
+  PairsFindForces = 4,
+  /** Of a correlation whose means and slope are known: its own weight is the only one. */
+  PairsCentred = 8
 };
 
 /** The sums over pairs, see FindMoments. */
@@ -49,6 +51,10 @@ typedef struct PairArguments
   float inverseNormalizer;
   float leastDifference;
   float leastDenominator;
+  /* A centred correlation, of scaled values: the means, and Σ f₁m₁/Σ m₁². */
+  float fixedMean;
+  float movingMean;
+  float slope;
 } PairArguments;
 
 /** Of a sample, scaled. */
@@ -76,6 +82,12 @@ GPUREG_FUNCTION int
 TaskFindsForces(int task)
 {
   return (task & PairsFindForces) != 0;
+}
+
+GPUREG_FUNCTION int
+TaskIsCentred(int task)
+{
+  return (task & PairsCentred) != 0;
 }
 
 GPUREG_FUNCTION int
@@ -232,7 +244,11 @@ FindPairWeights(const PairArguments * a, int task, const ValuePair * pair, const
 {
   const int   measure = MeasureOfTask(task);
   const float d = pair->difference;
-  if (measure == PairsCorrelation)
+  if (TaskIsCentred(task))
+  {
+    weights[0] = MultiplyAdd(-a->slope, pair->moving - a->movingMean, pair->fixed - a->fixedMean);
+  }
+  else if (measure == PairsCorrelation)
   {
     weights[0] = 1.0f;
     weights[1] = pair->fixed;

@@ -28,7 +28,11 @@ const char * const MotionNames[] = { "translation",
                                      "affine then field",
                                      "field then affine",
                                      "field then field",
-                                     "several then affine" };
+                                     "several then affine",
+                                     "spline",
+                                     "spline aside",
+                                     "affine then spline",
+                                     "field then spline" };
 const char * const InterpolationNames[] = { "linear", "nearest", "B-spline" };
 } // namespace
 
@@ -41,8 +45,9 @@ operator<<(std::ostream & os, const MetricCase & c)
             << ", gradient filter " << (c.gradientFilter ? "on" : "off")
             << (c.fixedGradient ? ", of the fixed image" : "") << ", masks " << MasksNames[static_cast<int>(c.masks)]
             << ", " << SamplingNames[static_cast<int>(c.sampling)] << (c.flatBackground ? ", flat background" : "")
-            << (c.many ? ", many samples, " : ", ") << c.bins << " bins, variance " << c.variance << ", radius "
-            << c.radius[0] << ' ' << c.radius[1] << ' ' << c.radius[2] << ", seed " << c.seed;
+            << (c.many ? ", many samples, " : ", ") << c.bins << " bins, variance " << c.variance << ", spline order "
+            << c.splineOrder << ", radius " << c.radius[0] << ' ' << c.radius[1] << ' ' << c.radius[2] << ", seed "
+            << c.seed;
 }
 
 } // namespace gpuregtest

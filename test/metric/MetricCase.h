@@ -69,7 +69,11 @@ enum class Motion
   AffineThenField, // as added: what was added last is applied first, and optimised
   FieldThenAffine,
   FieldThenField,
-  SeveralThenAffine // field, affine, field
+  SeveralThenAffine, // field, affine, field
+  Spline,            // along the virtual domain's axes, over most of it
+  SplineAside,       // turned against them
+  AffineThenSpline,
+  FieldThenSpline
 };
 
 enum class Interpolation
@@ -97,6 +101,7 @@ struct MetricCase
   double        variance = 1.5; // of the joint histogram's smoothing
   // Of the neighborhood correlation, along x, y and z.
   std::array<unsigned int, 3> radius{ 2, 2, 2 };
+  unsigned int                splineOrder = 3; // of what is optimised
   std::uint64_t               seed = 1;
 };
 

@@ -11,6 +11,7 @@
 
 #include "itkAffineTransform.h"
 #include "itkBSplineInterpolateImageFunction.h"
+#include "itkBSplineTransform.h"
 #include "itkCompositeTransform.h"
 #include "itkDisplacementFieldTransform.h"
 #include "itkEuler2DTransform.h"
@@ -721,6 +722,57 @@ private:
     return transform.GetPointer();
   }
 
+  /** A B-spline that is optimised: over the most of the virtual domain, or turned by an angle against it. */
+  typename TransformType::Pointer
+  MakeSpline(double angle)
+  {
+    switch (m_Case.splineOrder)
+    {
+      case 1:
+        return MakeSplineOfOrder<1>(angle);
+      case 2:
+        return MakeSplineOfOrder<2>(angle);
+      default:
+        return MakeSplineOfOrder<3>(angle);
+    }
+  }
+
+  template <unsigned int VOrder>
+  typename TransformType::Pointer
+  MakeSplineOfOrder(double angle)
+  {
+    using SplineType = itk::BSplineTransform<double, VDimension, VOrder>;
+    const bool                                  isSlice = m_Case.geometry == Geometry::OneSlice && VDimension == 3;
+    typename SplineType::PhysicalDimensionsType dimensions;
+    typename SplineType::MeshSizeType           mesh;
+    VectorType                                  first;
+    for (unsigned int d = 0; d < VDimension; ++d)
+    {
+      const bool isThin = isSlice && d == 2;
+      // Where grids lie by chance, some samples are not moved; elsewhere one of them might lie on an edge, in whatever draw.
+      const bool coversAll = m_Case.geometry == Geometry::Plain;
+      first[d] = isThin ? -0.6 : coversAll ? -1.63 : 1.37 + d;
+      dimensions[d] = isThin ? 1.2 * m_VirtualGrid.spacing[d] : (coversAll ? 1.15 : 0.9) * m_VirtualGrid.GetExtent(d);
+      mesh[d] = isThin ? 1 : 3 + d;
+    }
+    const auto spline = SplineType::New();
+    spline->SetTransformDomainOrigin(m_VirtualGrid.GetPoint(first));
+    spline->SetTransformDomainDirection(isSlice ? m_VirtualGrid.direction
+                                                : m_VirtualGrid.direction * MakeRotation<VDimension>(angle));
+    spline->SetTransformDomainPhysicalDimensions(dimensions);
+    spline->SetTransformDomainMeshSize(mesh);
+    auto              parameters = spline->GetParameters();
+    const std::size_t controlPoints = parameters.size() / VDimension;
+    for (unsigned int p = 0; p < parameters.size(); ++p)
+    {
+      const auto   d = static_cast<unsigned int>(p / controlPoints);
+      const double amplitude = isSlice && d == 2 ? 0.1 * m_FixedGrid.spacing[d] : 0.05 * m_FixedGrid.GetExtent(d);
+      parameters[p] = Uniform(m_Random, -amplitude, amplitude);
+    }
+    spline->SetParametersByValue(parameters);
+    return spline.GetPointer();
+  }
+
   typename TransformType::Pointer
   MakeTransform()
   {
@@ -755,6 +807,20 @@ private:
       case Motion::FieldThenField:
         composite->AddTransform(MakeField(MakeGridAround(0.2)));
         composite->AddTransform(MakeField());
+        composite->SetOnlyMostRecentTransformToOptimizeOn();
+        return composite.GetPointer();
+      case Motion::Spline:
+        return MakeSpline(0.0);
+      case Motion::SplineAside:
+        return MakeSpline(0.3);
+      case Motion::AffineThenSpline:
+        composite->AddTransform(maker.Make(Motion::Affine));
+        composite->AddTransform(MakeSpline(0.0));
+        composite->SetOnlyMostRecentTransformToOptimizeOn();
+        return composite.GetPointer();
+      case Motion::FieldThenSpline:
+        composite->AddTransform(MakeField(MakeGridAround(0.2)));
+        composite->AddTransform(MakeSpline(m_Random() % 2 == 0 ? 0.0 : -0.2));
         composite->SetOnlyMostRecentTransformToOptimizeOn();
         return composite.GetPointer();
       case Motion::SeveralThenAffine:

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// Free-form deformation of two heads whose deformation is known: how long it takes, by level, and how near it comes, by contrast,
+// kind of deformation and settings.
+//   FreeFormBenchmark FIXED_CONTRAST.mha MOVING_CONTRAST.mha [--device NAME] [--seeds N] [--bending A,B,…] [--spacing A,B,…]
+//                     [--iterations N] [--levels N]
+// The first image is deformed and fixed; the second, in register with it, is moving: the same file twice for the same contrast.
+#include "CommandLine.h"
+#include "DeformationError.h"
+#include "KnownDeformation.h"
+#include "Volume.h"
+
+#include "itkFreeFormDeformationRegistrationMethod.h"
+
+#include <chrono>
+#include <cstdlib>
+#include <iomanip>
+#include <iostream>
+#include <map>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace
+{
+using example::Volume;
+using Method = itk::FreeFormDeformationRegistrationMethod<Volume, Volume>;
+
+constexpr int Repetitions = 5;
+
+struct Options
+{
+  std::vector<std::string>           files;
+  std::map<std::string, std::string> values;
+
+  std::string
+  Get(const std::string & name, const std::string & otherwise) const
+  {
+    const auto found = values.find(name);
+    return found != values.end() ? found->second : otherwise;
+  }
+};
+
+Options
+Parse(int argc, char * argv[])
+{
+  Options options;
+  for (int i = 1; i < argc; ++i)
+  {
+    const std::string word = argv[i];
+    if (word.rfind("--", 0) == 0)
+    {
+      if (i + 1 == argc)
+      {
+        throw std::runtime_error(word + " needs a value");
+      }
+      options.values[word.substr(2)] = argv[++i];
+    }
+    else
+    {
+      options.files.push_back(word);
+    }
+  }
+  if (options.files.size() != 2)
+  {
+    throw std::runtime_error("name two images: the one that is to be deformed, and the moving one");
+  }
+  return options;
+}
+
+std::vector<double>
+ParseNumbers(const std::string & text)
+{
+  std::vector<double> numbers;
+  std::istringstream  stream(text);
+  for (std::string number; std::getline(stream, number, ',');)
+  {
+    numbers.push_back(std::stod(number));
+  }
+  return numbers;
+}
+
+double
+SecondsOf(Method & method)
+{
+  const auto start = std::chrono::steady_clock::now();
+  method.Modified();
+  method.Update();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+void
+PrintErrors(const example::ErrorStatistics & error)
+{
+  std::cout << ' ' << std::setprecision(3) << error.mean << " / " << error.median << " / " << error.percentile95
+            << " |";
+}
+
+void
+Run(const Options & options)
+{
+  const auto toDeform = example::ReadVolume(options.files[0]);
+  const auto moving = example::ReadVolume(options.files[1]);
+  const auto seeds = static_cast<unsigned int>(std::stoul(options.Get("seeds", "1")));
+  std::cout << "| deformation | spacing, mm | bending | first, s | s | all: mean / median / 95 %, mm | head | smallest "
+               "determinant |\n"
+               "|---|---|---|---|---|---|---|---|\n";
+  for (const auto kind : { example::DeformationKind::BSpline, example::DeformationKind::ThinPlate })
+  {
+    for (unsigned int seed = 1; seed <= seeds; ++seed)
+    {
+      const auto known = example::MakeKnownDeformation(toDeform, kind, 100 * seed);
+      const auto pair = example::MakeDeformedPair(toDeform, known.transform);
+      for (const double spacing : ParseNumbers(options.Get("spacing", "5")))
+      {
+        for (const double bending : ParseNumbers(options.Get("bending", "0.01")))
+        {
+          const auto method = Method::New();
+          method->SetDevice(itk::GPUDevice::FromName(options.Get("device", itk::GPUDevice::GetDefault().GetName())));
+          method->SetFixedImage(pair.fixed);
+          method->SetMovingImage(moving);
+          method->SetControlPointSpacing(spacing);
+          method->SetBendingEnergyWeight(bending);
+          method->SetNumberOfIterations(static_cast<unsigned int>(std::stoul(options.Get("iterations", "100"))));
+          method->SetNumberOfLevels(static_cast<unsigned int>(std::stoul(options.Get("levels", "4"))));
+          const double        first = SecondsOf(*method);
+          std::vector<double> seconds;
+          const bool          isHost = method->GetDevice().GetName() == "host";
+          for (int n = 0; n < (isHost ? 1 : Repetitions); ++n)
+          {
+            seconds.push_back(isHost ? first : SecondsOf(*method));
+          }
+          std::sort(seconds.begin(), seconds.end());
+          const auto error = example::MeasureDeformationError(method->GetDisplacementField().GetPointer(),
+                                                              known.transform.GetPointer(),
+                                                              pair.fixed,
+                                                              example::FindHeadThreshold(pair.fixed));
+          std::cout << "| " << (kind == example::DeformationKind::BSpline ? "B-spline " : "thin plate ") << known.seed
+                    << ", " << std::setprecision(3) << known.meanDisplacement << " mm | " << spacing << " | " << bending
+                    << " | " << first << " | " << seconds[seconds.size() / 2] << " |";
+          PrintErrors(error.all);
+          PrintErrors(error.head);
+          std::cout << ' ' << method->GetSmallestJacobianDeterminant() << " |" << std::endl;
+        }
+      }
+    }
+  }
+}
+} // namespace
+
+int
+main(int argc, char * argv[])
+{
+  try
+  {
+    Run(Parse(argc, argv));
+  }
+  catch (const std::exception & error)
+  {
+    std::cerr << "FreeFormBenchmark: " << error.what() << std::endl;
+    return EXIT_FAILURE;
+  }
+  return EXIT_SUCCESS;
+}

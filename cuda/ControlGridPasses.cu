@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+// Between control points and samples in CUDA: entry points and launches. The formulas are in src/kernels/ControlGrid.h, what a
+// group does in src/kernels/ControlGridKernels.h; the plain version is src/host/ControlGridPasses.cpp.
+#include "CudaQueue.h"
+
+#include "ControlGridPasses.h"
+
+#include "ForceKernels.h"
+#include "ControlGridKernels.h"
+
+namespace gpureg
+{
+
+using namespace kernels;
+
+namespace
+{
+constexpr int Lanes = 256;
+constexpr int Rows = Lanes / ControlRowLanes;
+// Control points of a row side by side.
+constexpr int RowLanes = 64;
+// Of a control point's group, whose samples may be few.
+constexpr int SampleLanes = 128;
+
+__global__ void
+__launch_bounds__(Lanes) ExpandKernel(const __grid_constant__ ControlGridArguments a,
+                                      i64                                          count,
+                                      const ControlWeights *                       weights,
+                                      const float4 *                               points,
+                                      float4 *                                     expanded)
+{
+  const i64 item = i64{ blockIdx.x } * Lanes + threadIdx.x;
+  if (item < count)
+  {
+    expanded[item] = ExpandAlongZ(&a, weights, points, item);
+  }
+}
+
+__global__ void
+__launch_bounds__(Lanes) MoveRowsKernel(const __grid_constant__ ControlGridArguments a,
+                                        const ControlWeights *                       weights,
+                                        const int *                                  segmentColumns,
+                                        const float4 *                               expanded,
+                                        float *                                      displacement)
+{
+  __shared__ float columns[3 * MostSegmentColumns * Rows];
+  __shared__ float moved[3 * SegmentVoxels * Rows];
+  MoveRowsGroup(&a, weights, segmentColumns, expanded, columns, moved, displacement);
+}
+
+/** blockIdx.x: neighbouring lines; blockIdx.y and z: the stretch and which of the outer ones. */
+__global__ void
+__launch_bounds__(Lanes) GatherAlongKernel(const __grid_constant__ GatherArguments a,
+                                           const ControlWeights *                  weights,
+                                           const ControlStretch *                  stretches,
+                                           const float *                           in,
+                                           float *                                 out)
+{
+  const int            line = static_cast<int>(blockIdx.x) * Lanes * GatherLines + static_cast<int>(threadIdx.x);
+  const ControlStretch stretch = stretches[a.firstStretch + static_cast<int>(blockIdx.y)];
+  const i64            outer = blockIdx.z;
+  if (line < a.inner)
+  {
+    GatherAlongLines(&a,
+                     weights,
+                     &stretch,
+                     min(GatherLines, (a.inner - line + Lanes - 1) / Lanes),
+                     Lanes,
+                     in + outer * a.length * a.inner + line,
+                     out + outer * a.controls * a.inner + line);
+  }
+}
+
+/** A lane for each control point: blockIdx.y is the row. */
+__global__ void
+__launch_bounds__(RowLanes) GatherRowsKernel(const __grid_constant__ GatherArguments a,
+                                             const ControlWeights *                  weights,
+                                             const ControlStretch *                  stretches,
+                                             const float *                           in,
+                                             float4 *                                out)
+{
+  const int control = static_cast<int>(blockIdx.x) * RowLanes + static_cast<int>(threadIdx.x);
+  const i64 outer = blockIdx.y;
+  if (control < a.controls)
+  {
+    const ControlStretch stretch = stretches[a.firstStretch + control];
+    GatherAlongRow(&a, weights, &stretch, control, in + outer * a.length * 3, out + outer * a.controls);
+  }
+}
+
+__global__ void
+__launch_bounds__(Lanes) MoveSamplesKernel(const __grid_constant__ ChainPart   part,
+                                           const __grid_constant__ VolumeShape shape,
+                                           i64                                 count,
+                                           const i64 *                         samplePoints,
+                                           const float4 *                      points,
+                                           float *                             displacement)
+{
+  const i64 sample = i64{ blockIdx.x } * Lanes + threadIdx.x;
+  if (sample < count)
+  {
+    i64   position[3];
+    float moved[3];
+    FindSamplePosition(&shape, samplePoints != nullptr, samplePoints, sample, position);
+    MoveSampleAnyhow(&part, points, position, moved);
+    displacement[3 * sample] = moved[0];
+    displacement[3 * sample + 1] = moved[1];
+    displacement[3 * sample + 2] = moved[2];
+  }
+}
+
+__global__ void
+__launch_bounds__(SampleLanes) GatherSamplesKernel(const __grid_constant__ ChainPart   part,
+                                                   const __grid_constant__ VolumeShape shape,
+                                                   const __grid_constant__ SampleCells cells,
+                                                   const i64 *                         samplePoints,
+                                                   const u32 *                         order,
+                                                   const u32 *                         begins,
+                                                   const float *                       forces,
+                                                   float4 *                            out)
+{
+  __shared__ float scratch[SampleLanes];
+  GatherSamplesGroup(&part, &shape, &cells, samplePoints, order, begins, forces, scratch, out);
+}
+
+class CudaControlGridPasses : public ControlGridPasses
+{
+public:
+  explicit CudaControlGridPasses(CudaQueue & queue)
+    : m_Queue(queue)
+  {}
+
+  void
+  Expand(const ControlGridArguments & a,
+         const ControlTables &        tables,
+         const Memory &               points,
+         Memory &                     expanded) override
+  {
+    m_Queue.LaunchFor("expanding control points",
+                      ExpandKernel,
+                      CountExpanded(a),
+                      Lanes,
+                      a,
+                      i64{ CountExpanded(a) },
+                      AddressOf<const ControlWeights>(tables.weights),
+                      AddressIn<const float4>(points),
+                      AddressIn<float4>(expanded));
+  }
+
+  void
+  MoveRows(const ControlGridArguments & a,
+           const ControlTables &        tables,
+           const Memory &               expanded,
+           Memory &                     displacement) override
+  {
+    const i64 rows = i64{ a.virtualSize[1] } * a.virtualSize[2];
+    m_Queue.Launch("moving voxels by control points",
+                   MoveRowsKernel,
+                   dim3(static_cast<unsigned int>((rows + Rows - 1) / Rows * CountSegments(&a))),
+                   Lanes,
+                   0,
+                   a,
+                   AddressOf<const ControlWeights>(tables.weights),
+                   AddressOf<const int>(tables.segmentColumns),
+                   AddressIn<const float4>(expanded),
+                   AddressIn<float>(displacement));
+  }
+
+  void
+  GatherAlong(const GatherArguments & a, const ControlTables & tables, const Memory & in, Memory & out) override
+  {
+    m_Queue.Launch("gathering forces along an axis",
+                   GatherAlongKernel,
+                   dim3(static_cast<unsigned int>((a.inner + GatherLines * Lanes - 1) / (GatherLines * Lanes)),
+                        static_cast<unsigned int>(a.stretchCount),
+                        static_cast<unsigned int>(a.outer)),
+                   Lanes,
+                   0,
+                   a,
+                   AddressOf<const ControlWeights>(tables.weights),
+                   AddressOf<const ControlStretch>(tables.stretches),
+                   AddressIn<const float>(in),
+                   AddressIn<float>(out));
+  }
+
+  void
+  GatherRows(const GatherArguments & a, const ControlTables & tables, const Memory & in, Memory & out) override
+  {
+    m_Queue.Launch("gathering forces along rows",
+                   GatherRowsKernel,
+                   dim3(static_cast<unsigned int>((a.controls + RowLanes - 1) / RowLanes),
+                        static_cast<unsigned int>(a.outer)),
+                   RowLanes,
+                   0,
+                   a,
+                   AddressOf<const ControlWeights>(tables.weights),
+                   AddressOf<const ControlStretch>(tables.stretches),
+                   AddressIn<const float>(in),
+                   AddressIn<float4>(out));
+  }
+
+  void
+  MoveSamples(const ChainPart &   part,
+              const VolumeShape & shape,
+              std::int64_t        count,
+              const Memory *      samplePoints,
+              const Memory &      points,
+              Memory &            displacement) override
+  {
+    m_Queue.LaunchFor("moving samples by control points",
+                      MoveSamplesKernel,
+                      count,
+                      Lanes,
+                      part,
+                      shape,
+                      i64{ count },
+                      samplePoints ? AddressIn<const i64>(*samplePoints) : nullptr,
+                      AddressIn<const float4>(points),
+                      AddressIn<float>(displacement));
+  }
+
+  void
+  GatherSamples(const ChainPart &    part,
+                const VolumeShape &  shape,
+                const SampleCells &  cells,
+                const SortedByCell & sorted,
+                const Memory *       samplePoints,
+                const Memory &       forces,
+                Memory &             out) override
+  {
+    m_Queue.Launch("gathering samples' forces",
+                   GatherSamplesKernel,
+                   dim3(static_cast<unsigned int>(CountControlPoints(part))),
+                   SampleLanes,
+                   0,
+                   part,
+                   shape,
+                   cells,
+                   samplePoints ? AddressIn<const i64>(*samplePoints) : nullptr,
+                   AddressOf<const u32>(sorted.order),
+                   AddressOf<const u32>(sorted.begins),
+                   AddressIn<const float>(forces),
+                   AddressIn<float4>(out));
+  }
+
+private:
+  CudaQueue & m_Queue;
+};
+} // namespace
+
+std::unique_ptr<ControlGridPasses>
+CudaQueue::CreateControlGridPasses()
+{
+  return std::make_unique<CudaControlGridPasses>(*this);
+}
+
+} // namespace gpureg

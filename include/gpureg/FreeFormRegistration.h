@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef gpureg_FreeFormRegistration_h
+#define gpureg_FreeFormRegistration_h
+
+#include "GPURegistrationExport.h"
+#include "gpureg/ControlPenalty.h"
+#include "gpureg/DeviceImage.h"
+#include "gpureg/EvaluationStatistics.h"
+#include "gpureg/Geometry.h"
+#include "gpureg/ParallelFor.h"
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace gpureg
+{
+
+/** An image that is registered: on the registration's device, its values finite. */
+struct FreeFormImage
+{
+  const DeviceImage * image = nullptr;
+  Size                size{};
+  IndexMap            indexToPoint; // of the image's first voxel on
+};
+
+/** What is registered. */
+struct FreeFormProblem
+{
+  /** 2 or 3. */
+  int           dimension = 3;
+  FreeFormImage fixed;
+  FreeFormImage moving;
+  /** From points of the fixed image's space to the moving one's, applied behind the deformation. */
+  IndexMap initial;
+};
+
+/** How. */
+struct FreeFormSettings
+{
+  /** Of a pyramid whose voxels are twice as long from level to level; 1 to 5. */
+  int levels = 4;
+  /** mm, between control points at the finest level, along each axis of the fixed image; twice as much at each coarser one. */
+  std::array<double, 3> spacing{ 5, 5, 5 };
+  /** Of the joint histogram. */
+  int bins = 64;
+  /** α in C = (1 - Σ α)·similarity + Σ α·P (Modat 2010, equation 1), where P is each of the penalties: see PenaltyKind.
+   *  Bending is that of displacements in a level's voxels, by steps of its control grid: one weight serves all levels. */
+  double bendingWeight = 0.01;
+  double linearWeight = 0;
+  double jacobianWeight = 0;
+  /** Steps of a level. */
+  int iterations = 100;
+  /** The first step of a level in its voxels, the shortest edge; steps fall to 0 along half a cosine. */
+  double firstStep = 0.5;
+};
+
+/** Where a registration is. */
+struct FreeFormProgress
+{
+  int level = 0; // the finest is 0
+  int iteration = 0;
+  /** Of all iterations. */
+  double share = 0;
+};
+
+/** What one level came to. */
+struct FreeFormLevelResult
+{
+  /** Cost before each step. */
+  std::vector<double> costs;
+  double              milliseconds = 0;
+};
+
+struct FreeFormResult
+{
+  /** The B-spline's control points along each axis, of order 3, … */
+  Size size{};
+  /** … from whose indices this leads to points: the first one is a spacing before the domain, whose corner is that of the fixed
+   *  image's first voxel. */
+  IndexMap gridToPoint;
+  /** mm, x fastest. */
+  std::vector<std::array<double, 3>> points;
+  /** Of the Jacobian of x + u(x), over the control points. Below 0, something has folded. */
+  double smallestDeterminant = 1;
+  /** The coarsest first. */
+  std::vector<FreeFormLevelResult> levels;
+  double                           milliseconds = 0;
+};
+
+/** Free-form deformation (Rueckert 1999; Modat 2010) of two images on one device: a pyramid, normalised mutual information, exact
+ *  refinement of the control grid from level to level. Between the images, which are there, and the result no voxel crosses the
+ *  bus; inside of a level nothing does. Each level's arrays stay for the next registration of images of that size.
+ *
+ *  One object serves one thread at a time. Every function throws gpureg::Error, and the object can be used again. */
+class GPURegistration_EXPORT FreeFormRegistration
+{
+public:
+  /** \throws Error if there is no such device; the message lists those there are. */
+  explicit FreeFormRegistration(const std::string & deviceName);
+  ~FreeFormRegistration();
+  FreeFormRegistration(const FreeFormRegistration &) = delete;
+  FreeFormRegistration &
+  operator=(const FreeFormRegistration &) = delete;
+
+  const std::string &
+  GetDeviceName() const;
+
+  /** \param progress called from the caller's thread for each iteration; may throw to end the work, and may be empty.
+   *  \throws BadInputError for settings out of range, images that are missing, constant or not on the device, or a map that leads
+   *  all of the fixed image out of the moving one. */
+  FreeFormResult
+  Register(const FreeFormProblem &                               problem,
+           const FreeFormSettings &                              settings,
+           const ParallelFor &                                   parallelFor,
+           const std::function<void(const FreeFormProgress &)> & progress = {});
+
+  /** Hands out the deformation of the last registration at each voxel of the fixed image: float[3], mm, in portions, from several
+   *  threads at once. */
+  void
+  TakeDisplacements(const std::function<void(std::int64_t first, std::int64_t count, const float * in)> & take,
+                    const ParallelFor &                                                                   parallelFor);
+
+  /** Of the last registration. */
+  EvaluationStatistics
+  GetStatistics() const;
+
+private:
+  class Implementation;
+  std::unique_ptr<Implementation> m_Implementation;
+};
+
+} // namespace gpureg
+
+#endif

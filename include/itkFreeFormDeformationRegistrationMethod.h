@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkFreeFormDeformationRegistrationMethod_h
+#define itkFreeFormDeformationRegistrationMethod_h
+
+#include "GPURegistrationDetail/itkGPUMembers.h"
+#include "itkGPUDevice.h"
+
+#include "gpureg/FreeFormRegistration.h"
+#include "gpureg/LoadedImage.h"
+
+#include "itkBSplineTransform.h"
+#include "itkCompositeTransform.h"
+#include "itkDataObjectDecorator.h"
+#include "itkImage.h"
+#include "itkProcessObject.h"
+
+#include <memory>
+#include <vector>
+
+namespace itk
+{
+
+/** \class FreeFormDeformationRegistrationMethod
+ * \brief Registers two images by a free-form deformation (Rueckert 1999; Modat 2010), on one device from the images to the
+ * transform.
+ *
+ * The deformation is x + u(x), where u is a cubic B-spline of displacements at control points in the fixed image's space. The cost,
+ * which becomes smaller, is
+ * \f[ C = -(1 - \alpha)\,\frac{H_f + H_m}{H_{fm}} + \alpha P \f]
+ * (Modat 2010, equation 1): normalised mutual information and the bending energy P. In P displacements are counted in a level's
+ * voxels, and differentiated by steps of its control grid: one weight serves all levels.
+ *
+ * The work is done at each level of a pyramid, whose voxels are twice as long as the next one's, by steps along the gradient (Adam,
+ * Kingma & Ba 2015), which fall to 0 along half a cosine. From one level to the next the control grid is refined exactly: its spline
+ * stays the same.
+ *
+ * \code
+ * auto method = itk::FreeFormDeformationRegistrationMethod<Image, Image>::New();
+ * method->SetFixedImage(fixed);
+ * method->SetMovingImage(moving);
+ * method->SetInitialTransform(affine); // from points of the fixed image to those of the moving one
+ * method->Update();
+ * method->GetTransform();              // the deformation, and behind it the initial transform
+ * method->GetWarpedImage();
+ * \endcode
+ *
+ * Images are of any scalar pixels, in 2D or 3D; they are computed in float. An iteration event follows each iteration, progress
+ * events tell the share that is done, and AbortGenerateDataOn() ends the work with an itk::ProcessAborted.
+ *
+ * \throws itk::GPUBadInputError for settings out of range, constant images, values that are not finite, or where no voxel of the
+ * fixed image is mapped into the moving one; itk::GPUUnsupportedError for an initial transform that is not linear, or a device
+ * without double precision; itk::GPUOutOfMemoryError.
+ *
+ * \ingroup GPURegistration
+ */
+template <typename TFixedImage, typename TMovingImage>
+class ITK_TEMPLATE_EXPORT FreeFormDeformationRegistrationMethod : public ProcessObject
+{
+public:
+  ITK_DISALLOW_COPY_AND_MOVE(FreeFormDeformationRegistrationMethod);
+
+  using Self = FreeFormDeformationRegistrationMethod;
+  using Superclass = ProcessObject;
+  using Pointer = SmartPointer<Self>;
+  using ConstPointer = SmartPointer<const Self>;
+
+  itkNewMacro(Self);
+#ifdef itkOverrideGetNameOfClassMacro
+  itkOverrideGetNameOfClassMacro(FreeFormDeformationRegistrationMethod);
+#else
+  itkTypeMacro(FreeFormDeformationRegistrationMethod, ProcessObject);
+#endif
+
+  static constexpr unsigned int ImageDimension = TFixedImage::ImageDimension;
+  static_assert(ImageDimension == TMovingImage::ImageDimension, "both images have the same dimension");
+
+  using FixedImageType = TFixedImage;
+  using MovingImageType = TMovingImage;
+  using TransformType = Transform<double, ImageDimension, ImageDimension>;
+  using DeformationType = BSplineTransform<double, ImageDimension, 3>;
+  using CompositeType = CompositeTransform<double, ImageDimension>;
+  using DecoratedTransformType = DataObjectDecorator<TransformType>;
+  using DisplacementFieldType = Image<Vector<double, ImageDimension>, ImageDimension>;
+  using SpacingType = FixedArray<double, ImageDimension>;
+
+  void
+  SetFixedImage(const FixedImageType * image);
+  const FixedImageType *
+  GetFixedImage() const;
+
+  void
+  SetMovingImage(const MovingImageType * image);
+  const MovingImageType *
+  GetMovingImage() const;
+
+  /** Linear, from points of the fixed image to those of the moving one; none, the default, leaves them where they are. */
+  itkSetConstObjectMacro(InitialTransform, TransformType);
+  itkGetConstObjectMacro(InitialTransform, TransformType);
+
+  /** Levels of the pyramid, 1 to 5. Default 4. */
+  itkSetMacro(NumberOfLevels, unsigned int);
+  itkGetConstMacro(NumberOfLevels, unsigned int);
+
+  /** mm between control points at the finest level, along each axis of the fixed image. Default 5. */
+  itkSetMacro(ControlPointSpacing, SpacingType);
+  itkGetConstReferenceMacro(ControlPointSpacing, SpacingType);
+  void
+  SetControlPointSpacing(double spacing);
+
+  /** α: at least 0, and less than 1. Default 0.01. */
+  itkSetMacro(BendingEnergyWeight, double);
+  itkGetConstMacro(BendingEnergyWeight, double);
+
+  /** The same of the linear energy, and of what keeps the Jacobian's determinant positive: see gpureg::PenaltyKind. All weights
+   *  together are less than 1. Default 0. */
+  itkSetMacro(LinearEnergyWeight, double);
+  itkGetConstMacro(LinearEnergyWeight, double);
+  itkSetMacro(JacobianPenaltyWeight, double);
+  itkGetConstMacro(JacobianPenaltyWeight, double);
+
+  /** Of the joint histogram, 5 to 4096. Default 64. */
+  itkSetMacro(NumberOfHistogramBins, unsigned int);
+  itkGetConstMacro(NumberOfHistogramBins, unsigned int);
+
+  /** Of each level. Default 100. */
+  itkSetMacro(NumberOfIterations, unsigned int);
+  itkGetConstMacro(NumberOfIterations, unsigned int);
+
+  /** A level's first step, in its voxels. Default 0.5. */
+  itkSetMacro(FirstStep, double);
+  itkGetConstMacro(FirstStep, double);
+
+  /** The result: the B-spline, or, after an initial transform, a composite of both. */
+  TransformType *
+  GetTransform();
+  const TransformType *
+  GetTransform() const;
+
+  /** The same as an output. */
+  DecoratedTransformType *
+  GetOutput();
+
+  /** The deformation alone. */
+  const DeformationType *
+  GetDeformation() const
+  {
+    return m_Deformation;
+  }
+
+  /** The moving image in the fixed image's space, interpolated linearly, 0 outside. */
+  typename MovingImageType::Pointer
+  GetWarpedImage() const;
+
+  /** How far GetTransform() moves each voxel of the fixed image, mm. */
+  typename DisplacementFieldType::Pointer
+  GetDisplacementField() const;
+
+  /** Of the Jacobian of the deformation alone, over its control points; below 0 something has folded. */
+  double
+  GetSmallestJacobianDeterminant() const
+  {
+    return m_Result.smallestDeterminant;
+  }
+
+  /** The cost before each step of a level; the coarsest is level 0. */
+  const std::vector<double> &
+  GetCosts(unsigned int level) const;
+
+  /** Of the last registration, its images' way to the device left out. */
+  double
+  GetElapsedSeconds() const
+  {
+    return 1e-3 * m_Result.milliseconds;
+  }
+
+  /** While it registers: the finest level is 0. */
+  itkGetConstMacro(CurrentLevel, unsigned int);
+  itkGetConstMacro(CurrentIteration, unsigned int);
+
+  itkGPUDeviceMembersMacro(m_Use, m_Engine ? m_Engine->GetStatistics() : gpureg::EvaluationStatistics());
+
+  using Superclass::MakeOutput;
+  DataObject::Pointer
+  MakeOutput(ProcessObject::DataObjectPointerArraySizeType) override
+  {
+    return DecoratedTransformType::New().GetPointer();
+  }
+
+protected:
+  FreeFormDeformationRegistrationMethod();
+  ~FreeFormDeformationRegistrationMethod() override = default;
+
+  void
+  GenerateData() override;
+  void
+  PrintSelf(std::ostream & os, Indent indent) const override;
+
+private:
+  gpureg::FreeFormSettings
+  MakeSettings() const;
+  gpureg::IndexMap
+  MakeInitialMap() const;
+  template <typename TImage>
+  gpureg::FreeFormImage
+  Load(const TImage &              image,
+       std::vector<float> &        floats,
+       gpureg::LoadedImage &       loaded,
+       const gpureg::ParallelFor & parallelFor) const;
+  void
+  RegisterImages();
+  void
+  KeepTransform();
+
+  typename TransformType::ConstPointer m_InitialTransform;
+  unsigned int                         m_NumberOfLevels{ 4 };
+  SpacingType                          m_ControlPointSpacing;
+  double                               m_BendingEnergyWeight{ 0.01 };
+  double                               m_LinearEnergyWeight{ 0 };
+  double                               m_JacobianPenaltyWeight{ 0 };
+  unsigned int                         m_NumberOfHistogramBins{ 64 };
+  unsigned int                         m_NumberOfIterations{ 100 };
+  double                               m_FirstStep{ 0.5 };
+  unsigned int                         m_CurrentLevel{ 0 };
+  unsigned int                         m_CurrentIteration{ 0 };
+
+  GPURegistrationDetail::DeviceUse              m_Use;
+  std::unique_ptr<gpureg::FreeFormRegistration> m_Engine;
+  gpureg::FreeFormResult                        m_Result;
+  typename DeformationType::Pointer             m_Deformation;
+};
+
+} // namespace itk
+
+#ifndef ITK_MANUAL_INSTANTIATION
+#  include "itkFreeFormDeformationRegistrationMethod.hxx"
+#endif
+
+#endif

@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkFreeFormDeformationRegistrationMethod_hxx
+#define itkFreeFormDeformationRegistrationMethod_hxx
+
+#include "itkFreeFormDeformationRegistrationMethod.h"
+
+#include "GPURegistrationDetail/itkGPUKey.h"
+#include "GPURegistrationDetail/itkGPURegistrationGeometry.h"
+#include "GPURegistrationDetail/itkGPURegistrationThreads.h"
+#include "GPURegistrationDetail/itkGPUTransformChain.h"
+#include "itkGPUResampleImageFilter.h"
+
+#include <algorithm>
+#include <cmath>
+#include <new>
+#include <string>
+#include <type_traits>
+
+namespace itk
+{
+
+template <typename TFixedImage, typename TMovingImage>
+FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::FreeFormDeformationRegistrationMethod()
+{
+  m_ControlPointSpacing.Fill(5.0);
+  this->SetPrimaryInputName("FixedImage");
+  this->AddRequiredInputName("MovingImage");
+  this->SetNumberOfRequiredOutputs(1);
+  this->ProcessObject::SetNthOutput(0, this->MakeOutput(0));
+}
+
+template <typename TFixedImage, typename TMovingImage>
+void
+FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::SetFixedImage(const FixedImageType * image)
+{
+  this->ProcessObject::SetInput("FixedImage", const_cast<FixedImageType *>(image));
+}
+
+template <typename TFixedImage, typename TMovingImage>
+auto
+FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::GetFixedImage() const -> const FixedImageType *
+{
+  return static_cast<const FixedImageType *>(this->ProcessObject::GetInput("FixedImage"));
+}
+
+template <typename TFixedImage, typename TMovingImage>
+void
+FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::SetMovingImage(const MovingImageType * image)
+{
+  this->ProcessObject::SetInput("MovingImage", const_cast<MovingImageType *>(image));
+}
+
+template <typename TFixedImage, typename TMovingImage>
+auto
+FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::GetMovingImage() const -> const MovingImageType *
+{
+  return static_cast<const MovingImageType *>(this->ProcessObject::GetInput("MovingImage"));
+}
+
+template <typename TFixedImage, typename TMovingImage>
+void
+FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::SetControlPointSpacing(double spacing)
+{
+  SpacingType all;
+  all.Fill(spacing);
+  this->SetControlPointSpacing(all);
+}
+
+template <typename TFixedImage, typename TMovingImage>
+auto
+FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::GetOutput() -> DecoratedTransformType *
+{
+  return static_cast<DecoratedTransformType *>(this->ProcessObject::GetOutput(0));
+}
+
+template <typename TFixedImage, typename TMovingImage>
+auto
+FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::GetTransform() -> TransformType *
+{
+  return this->GetOutput()->GetModifiable();
+}
+
+template <typename TFixedImage, typename TMovingImage>
+auto
+FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::GetTransform() const -> const TransformType *
+{
+  return static_cast<const DecoratedTransformType *>(this->ProcessObject::GetOutput(0))->Get();
+}
+
+template <typename TFixedImage, typename TMovingImage>
+const std::vector<double> &
+FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::GetCosts(unsigned int level) const
+{
+  if (level >= m_Result.levels.size())
+  {
+    GPURegistrationDetail::ThrowBadInput(
+      *this, "There are costs of ", m_Result.levels.size(), " levels, and none of level ", level, ".");
+  }
+  return m_Result.levels[level].costs;
+}
+
+template <typename TFixedImage, typename TMovingImage>
+gpureg::FreeFormSettings
+FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::MakeSettings() const
+{
+  // Too many of something for the engine's integers are too many for it.
+  const auto bounded = [](unsigned int n) {
+    return static_cast<int>(std::min<unsigned int>(n, NumericTraits<int>::max()));
+  };
+  gpureg::FreeFormSettings settings;
+  settings.levels = bounded(m_NumberOfLevels);
+  std::copy(m_ControlPointSpacing.Begin(), m_ControlPointSpacing.End(), settings.spacing.begin());
+  settings.bins = bounded(m_NumberOfHistogramBins);
+  settings.bendingWeight = m_BendingEnergyWeight;
+  settings.linearWeight = m_LinearEnergyWeight;
+  settings.jacobianWeight = m_JacobianPenaltyWeight;
+  settings.iterations = bounded(m_NumberOfIterations);
+  settings.firstStep = m_FirstStep;
+  return settings;
+}
+
+template <typename TFixedImage, typename TMovingImage>
+gpureg::IndexMap
+FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::MakeInitialMap() const
+{
+  if (!m_InitialTransform)
+  {
+    return {};
+  }
+  if (!GPURegistrationGeometry::IsLinear(*m_InitialTransform))
+  {
+    GPURegistrationDetail::ThrowUnsupported(*this,
+                                            "The initial transform ",
+                                            m_InitialTransform->GetNameOfClass(),
+                                            " is not linear. Resample the moving image by it, and register that.");
+  }
+  return GPUTransformChain::FitAffine<double, ImageDimension>(*m_InitialTransform);
+}
+
+/** Sends an image's values as they are if they are floats or doubles, else as floats, which are to stay for as long as the image does:
+ *  the host reads them where they are. */
+template <typename TFixedImage, typename TMovingImage>
+template <typename TImage>
+gpureg::FreeFormImage
+FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::Load(const TImage &              image,
+                                                                       std::vector<float> &        floats,
+                                                                       gpureg::LoadedImage &       loaded,
+                                                                       const gpureg::ParallelFor & parallelFor) const
+{
+  using PixelType = typename TImage::PixelType;
+  const auto     region = image.GetBufferedRegion();
+  const auto     count = static_cast<std::int64_t>(region.GetNumberOfPixels());
+  const auto *   pixels = image.GetBufferPointer();
+  constexpr bool isReal = std::is_same<PixelType, float>::value || std::is_same<PixelType, double>::value;
+  constexpr bool isDouble = std::is_same<PixelType, double>::value;
+  const void *   values = pixels;
+  if constexpr (!isReal)
+  {
+    floats.assign(pixels, pixels + count);
+    values = floats.data();
+  }
+  loaded.Load({}, isDouble ? gpureg::Precision::Double : gpureg::Precision::Single, values, count, parallelFor);
+  gpureg::FreeFormImage result;
+  result.image = &loaded;
+  result.size = GPURegistrationGeometry::SizeOf<ImageDimension>(region.GetSize());
+  result.indexToPoint = GPURegistrationGeometry::GetIndexToPointMap<ImageDimension>(image, region);
+  return result;
+}
+
+template <typename TFixedImage, typename TMovingImage>
+void
+FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::GenerateData()
+{
+  m_Result = {};
+  m_Deformation = nullptr;
+  try
+  {
+    this->RegisterImages();
+  }
+  catch (const gpureg::Error & error)
+  {
+    GPURegistrationDetail::ThrowGPUError(error, GPURegistrationDetail::NameObject(*this) + error.what());
+  }
+  catch (const std::bad_alloc &)
+  {
+    GPURegistrationDetail::ThrowGPUError(gpureg::OutOfMemoryError(""),
+                                         GPURegistrationDetail::NameObject(*this) +
+                                           "Out of host memory. Register smaller images.");
+  }
+  this->KeepTransform();
+}
+
+template <typename TFixedImage, typename TMovingImage>
+void
+FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::RegisterImages()
+{
+  const std::string & device = m_Use.GetDevice().GetName();
+  if (!m_Engine || m_Engine->GetDeviceName() != device)
+  {
+    m_Engine.reset();
+    m_Engine = std::make_unique<gpureg::FreeFormRegistration>(device);
+  }
+  const auto              parallelFor = GPURegistrationDetail::MakeParallelFor(this->GetNumberOfWorkUnits());
+  std::vector<float>      fixedFloats;
+  std::vector<float>      movingFloats;
+  gpureg::LoadedImage     fixed(device);
+  gpureg::LoadedImage     moving(device);
+  gpureg::FreeFormProblem problem;
+  problem.dimension = static_cast<int>(ImageDimension);
+  problem.fixed = this->Load(*this->GetFixedImage(), fixedFloats, fixed, parallelFor);
+  problem.moving = this->Load(*this->GetMovingImage(), movingFloats, moving, parallelFor);
+  problem.initial = this->MakeInitialMap();
+  m_Result =
+    m_Engine->Register(problem, this->MakeSettings(), parallelFor, [this](const gpureg::FreeFormProgress & progress) {
+      m_CurrentLevel = static_cast<unsigned int>(progress.level);
+      m_CurrentIteration = static_cast<unsigned int>(progress.iteration);
+      this->InvokeEvent(IterationEvent());
+      GPURegistrationDetail::ReportProgress(*this, static_cast<float>(progress.share));
+    });
+}
+
+/** The domain of the transform begins at the fixed image's outer edge, a control point inside of the grid. */
+template <typename TFixedImage, typename TMovingImage>
+void
+FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::KeepTransform()
+{
+  m_Deformation = DeformationType::New();
+  typename DeformationType::PhysicalDimensionsType dimensions;
+  typename DeformationType::MeshSizeType           mesh;
+  typename DeformationType::OriginType             origin;
+  typename DeformationType::DirectionType          direction;
+  const auto &                                     map = m_Result.gridToPoint;
+  for (unsigned int d = 0; d < ImageDimension; ++d)
+  {
+    double square = 0;
+    for (unsigned int r = 0; r < ImageDimension; ++r)
+    {
+      square += map.matrix[3 * r + d] * map.matrix[3 * r + d];
+    }
+    const double spacing = std::sqrt(square);
+    mesh[d] = static_cast<unsigned int>(m_Result.size[d]) - DeformationType::SplineOrder;
+    dimensions[d] = spacing * static_cast<double>(mesh[d]);
+    origin[d] = map.offset[d];
+    for (unsigned int r = 0; r < ImageDimension; ++r)
+    {
+      direction[r][d] = map.matrix[3 * r + d] / spacing;
+    }
+  }
+  for (unsigned int r = 0; r < ImageDimension; ++r)
+  {
+    for (unsigned int d = 0; d < ImageDimension; ++d)
+    {
+      origin[r] += map.matrix[3 * r + d];
+    }
+  }
+  m_Deformation->SetTransformDomainOrigin(origin);
+  m_Deformation->SetTransformDomainDirection(direction);
+  m_Deformation->SetTransformDomainPhysicalDimensions(dimensions);
+  m_Deformation->SetTransformDomainMeshSize(mesh);
+  typename DeformationType::ParametersType parameters(m_Deformation->GetNumberOfParameters());
+  const std::size_t                        count = m_Result.points.size();
+  for (std::size_t n = 0; n < count; ++n)
+  {
+    for (unsigned int d = 0; d < ImageDimension; ++d)
+    {
+      parameters[d * count + n] = m_Result.points[n][d];
+    }
+  }
+  m_Deformation->SetParametersByValue(parameters);
+  if (!m_InitialTransform)
+  {
+    this->GetOutput()->Set(m_Deformation);
+    return;
+  }
+  const auto composite = CompositeType::New();
+  composite->AddTransform(const_cast<TransformType *>(m_InitialTransform.GetPointer()));
+  composite->AddTransform(m_Deformation);
+  this->GetOutput()->Set(composite);
+}
+
+template <typename TFixedImage, typename TMovingImage>
+auto
+FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::GetWarpedImage() const ->
+  typename MovingImageType::Pointer
+{
+  const auto resampler = GPUResampleImageFilter<MovingImageType, MovingImageType>::New();
+  resampler->SetDevice(m_Use.GetDevice());
+  resampler->SetInput(this->GetMovingImage());
+  resampler->SetTransform(this->GetTransform());
+  resampler->SetReferenceImage(this->GetFixedImage());
+  resampler->UseReferenceImageOn();
+  resampler->Update();
+  return resampler->GetOutput();
+}
+
+template <typename TFixedImage, typename TMovingImage>
+auto
+FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::GetDisplacementField() const ->
+  typename DisplacementFieldType::Pointer
+{
+  const FixedImageType & fixed = *this->GetFixedImage();
+  const auto             field = DisplacementFieldType::New();
+  field->CopyInformation(&fixed);
+  field->SetRegions(fixed.GetBufferedRegion());
+  field->Allocate();
+  auto * const vectors = field->GetBufferPointer();
+  m_Engine->TakeDisplacements(
+    [&](std::int64_t first, std::int64_t count, const float * in) {
+      for (std::int64_t n = first; n < first + count; ++n, in += 3)
+      {
+        typename FixedImageType::PointType point;
+        fixed.TransformIndexToPhysicalPoint(fixed.ComputeIndex(n), point);
+        Point<double, ImageDimension> moved;
+        for (unsigned int d = 0; d < ImageDimension; ++d)
+        {
+          moved[d] = point[d] + in[d];
+        }
+        if (m_InitialTransform)
+        {
+          moved = m_InitialTransform->TransformPoint(moved);
+        }
+        for (unsigned int d = 0; d < ImageDimension; ++d)
+        {
+          vectors[n][d] = moved[d] - point[d];
+        }
+      }
+    },
+    GPURegistrationDetail::MakeParallelFor(this->GetNumberOfWorkUnits()));
+  return field;
+}
+
+template <typename TFixedImage, typename TMovingImage>
+void
+FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::PrintSelf(std::ostream & os, Indent indent) const
+{
+  Superclass::PrintSelf(os, indent);
+  m_Use.Print(os, indent);
+  itkPrintSelfObjectMacro(InitialTransform);
+  os << indent << "NumberOfLevels: " << m_NumberOfLevels << std::endl;
+  os << indent << "ControlPointSpacing: " << m_ControlPointSpacing << std::endl;
+  os << indent << "BendingEnergyWeight: " << m_BendingEnergyWeight << std::endl;
+  os << indent << "LinearEnergyWeight: " << m_LinearEnergyWeight << std::endl;
+  os << indent << "JacobianPenaltyWeight: " << m_JacobianPenaltyWeight << std::endl;
+  os << indent << "NumberOfHistogramBins: " << m_NumberOfHistogramBins << std::endl;
+  os << indent << "NumberOfIterations: " << m_NumberOfIterations << std::endl;
+  os << indent << "FirstStep: " << m_FirstStep << std::endl;
+  os << indent << "CurrentLevel: " << m_CurrentLevel << std::endl;
+  os << indent << "CurrentIteration: " << m_CurrentIteration << std::endl;
+}
+
+} // namespace itk
+
+#endif

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a registration does to control points in OpenCL C: the entry points. The formulas are in src/kernels/ControlSteps.h;
+// opencl/ControlStepPasses.cpp launches them.
+
+#define GPUREG_POINT_KERNEL __kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1)))
+
+GPUREG_FUNCTION i64
+FindPoint(void)
+{
+  return (i64)GroupIndex() * GPUREG_LANES + LaneIndex();
+}
+
+GPUREG_POINT_KERNEL void
+Clear(const i64 count, __global float4 * vectors)
+{
+  if (FindPoint() < count)
+  {
+    vectors[FindPoint()] = MakeFloat4(0.0f, 0.0f, 0.0f, 0.0f);
+  }
+}
+
+GPUREG_POINT_KERNEL void
+StepByAdam(const AdamStep          a,
+           const i64               count,
+           __global const float *  evaluated,
+           const i64               evaluatedPlace,
+           __global float *        values,
+           const i64               valuePlace,
+           __global const float4 * gathered,
+           __global const float4 * penalty,
+           __global float4 *       firstMeans,
+           __global float4 *       secondMeans,
+           __global float4 *       points)
+{
+  if (FindPoint() == 0)
+  {
+    values[valuePlace] = evaluated[evaluatedPlace + 1];
+  }
+  if (FindPoint() < count)
+  {
+    MoveByAdam(&a, FindPoint(), evaluated + evaluatedPlace, gathered, penalty, firstMeans, secondMeans, points);
+  }
+}
+
+GPUREG_POINT_KERNEL void
+Refine(const Refinement a, const i64 count, __global const float4 * coarse, __global float4 * fine)
+{
+  if (FindPoint() < count)
+  {
+    fine[FindPoint()] = RefineControlPoint(&a, coarse, FindPoint());
+  }
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a registration does to control points in OpenCL: launches. The entry points are in opencl/ControlStepKernels.cl, the formulas
+// in src/kernels/ControlSteps.h; the plain version is src/host/ControlStepPasses.cpp.
+#include "ControlStepPasses.h"
+
+#include "OpenCLKernels.h"
+
+#include <type_traits>
+
+namespace gpureg
+{
+
+using namespace kernels;
+
+namespace
+{
+static_assert(std::is_trivially_copyable<AdamStep>::value && alignof(AdamStep) == 4 &&
+                std::is_trivially_copyable<Refinement>::value && alignof(Refinement) == 4,
+              "kernels get these as bytes");
+
+class OpenCLControlStepPasses : public ControlStepPasses
+{
+public:
+  explicit OpenCLControlStepPasses(OpenCLQueue & queue)
+    : m_Kernels(queue, OpenCLControlStepSource)
+  {}
+
+  void
+  Clear(std::int64_t count, Memory & vectors) override
+  {
+    m_Kernels.Launch("Clear", GetRealOption(Precision::Single), count, cl_long{ count }, BufferOf(vectors));
+  }
+
+  void
+  MoveByAdam(const AdamStep & a, std::int64_t count, const AdamArrays & arrays) override
+  {
+    m_Kernels.Launch("StepByAdam",
+                     GetRealOption(Precision::Single),
+                     count,
+                     a,
+                     cl_long{ count },
+                     BufferOf(*arrays.evaluated),
+                     cl_long{ arrays.evaluatedPlace },
+                     BufferOf(*arrays.values),
+                     cl_long{ arrays.valuePlace },
+                     BufferOf(*arrays.gathered),
+                     BufferOf(arrays.penalty ? *arrays.penalty : *arrays.gathered),
+                     BufferOf(*arrays.firstMeans),
+                     BufferOf(*arrays.secondMeans),
+                     BufferOf(*arrays.points));
+  }
+
+  void
+  Refine(const Refinement & a, const Memory & coarse, Memory & fine) override
+  {
+    const cl_long count = CountFinePoints(a);
+    m_Kernels.Launch("Refine", GetRealOption(Precision::Single), count, a, count, BufferOf(coarse), BufferOf(fine));
+  }
+
+private:
+  OpenCLKernels m_Kernels;
+};
+} // namespace
+
+std::unique_ptr<ControlStepPasses>
+OpenCLQueue::CreateControlStepPasses()
+{
+  return std::make_unique<OpenCLControlStepPasses>(*this);
+}
+
+} // namespace gpureg

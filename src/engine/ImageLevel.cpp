@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ImageLevel.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+namespace gpureg
+{
+
+namespace
+{
+// A Gaussian's weights reach as far as this many of its sigmas.
+constexpr double Reach = 3.0;
+
+/** Of a mean over so many samples, after a Gaussian of half as many: one more tap than samples if both are even, and symmetrical. */
+std::vector<double>
+MakeTaps(int factor)
+{
+  const double        sigma = 0.5 * factor;
+  const int           reach = static_cast<int>(std::ceil(Reach * sigma));
+  std::vector<double> taps(static_cast<std::size_t>(2 * reach + factor), 0.0);
+  double              sum = 0;
+  for (int g = -reach; g <= reach; ++g)
+  {
+    const double weight = std::exp(-0.5 * g * g / (sigma * sigma));
+    for (int n = 0; n < factor; ++n)
+    {
+      taps[static_cast<std::size_t>(reach + g + n)] += weight;
+      sum += weight;
+    }
+  }
+  for (double & tap : taps)
+  {
+    tap /= sum;
+  }
+  return taps;
+}
+
+/** Along one axis of a volume. \param first the first sample that the first voxel stands for. */
+kernels::ConvolutionArguments
+MakeArguments(const Size & size, int axis, int factor, int outputs, int first)
+{
+  const LineShape               shape = ShapeOf(size, 1, axis);
+  const std::vector<double>     taps = MakeTaps(factor);
+  kernels::ConvolutionArguments a{};
+  a.inner = shape.inner;
+  a.outer = shape.outer;
+  a.length = shape.length;
+  a.outputLength = outputs;
+  a.first = first;
+  a.step = factor;
+  a.run = 1;
+  a.end = outputs;
+  a.left = (static_cast<int>(taps.size()) - factor) / 2;
+  a.tapCount = static_cast<int>(taps.size());
+  std::copy(taps.begin(), taps.end(), a.taps);
+  return a;
+}
+} // namespace
+
+ImageLevel::ImageLevel(Queue & queue, std::string deviceName)
+  : m_Queue(queue)
+  , m_DeviceName(std::move(deviceName))
+{}
+
+void
+ImageLevel::Make(const DeviceImage & image, const Size & size, const Size & factors, LinePasses & passes)
+{
+  m_Precision = image.GetPrecision();
+  m_Size = size;
+  m_ToImage = {};
+  m_Values = image.GetMemory();
+  for (int axis = 0; axis < 3; ++axis)
+  {
+    const auto d = static_cast<std::size_t>(axis);
+    const int  factor = factors[d];
+    if (factor == 1)
+    {
+      continue;
+    }
+    const int                           outputs = m_Size[d] / factor;
+    const int                           first = (m_Size[d] - outputs * factor) / 2;
+    const kernels::ConvolutionArguments a = MakeArguments(m_Size, axis, factor, outputs, first);
+    m_ToImage.matrix[4 * d] = factor;
+    m_ToImage.offset[d] = first + 0.5 * (factor - 1);
+    m_Size[d] = outputs;
+    const bool      isLast = std::all_of(factors.begin() + axis + 1, factors.end(), [](int f) { return f == 1; });
+    MemoryPointer & target = isLast ? m_Own : m_Between[axis];
+    Reserve(m_Queue, target, BytesOf(m_Precision) * static_cast<std::size_t>(CountOf(m_Size)));
+    passes.Convolve(a, m_Precision, *m_Values, *target);
+    m_Values = target.get();
+  }
+}
+
+} // namespace gpureg

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// What evaluations of Mattes' joint histogram have in common, whoever asks for them.
+#ifndef gpureg_MattesEvaluation_h
+#define gpureg_MattesEvaluation_h
+
+#include "HistogramEvaluation.h"
+#include "MattesPasses.h"
+
+namespace gpureg
+{
+
+using MattesEvaluation = HistogramEvaluation<kernels::MattesArguments>;
+
+/** What the moving image's range is scaled to. */
+inline double
+GetMattesRangeEnd(int bins)
+{
+  return bins - 2 * kernels::HistogramPadding;
+}
+
+inline HistogramNeeds
+GetMattesNeeds(int bins)
+{
+  return { kernels::MaximumSamplesPerChunk, GetMattesRangeEnd(bins) };
+}
+
+inline void
+SetMattesArguments(const MovingImage & moving, int bins, kernels::MattesArguments & a)
+{
+  const double rangeEnd = GetMattesRangeEnd(bins);
+  a.histogram.rows = a.histogram.columns = a.histogram.tableColumns = bins;
+  a.rangeEnd = static_cast<float>(rangeEnd);
+  a.lastWhole = a.rangeEnd - 1.0f;
+  a.acceptBegin = static_cast<float>(-moving.slackBelow);
+  a.acceptEnd = static_cast<float>(rangeEnd + moving.slackAbove);
+}
+
+} // namespace gpureg
+
+#endif

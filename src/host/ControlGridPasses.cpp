@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+// Between control points and samples, in plain loops.
+#include "HostQueue.h"
+
+#include "ControlGridPasses.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace gpureg
+{
+
+using namespace kernels;
+
+namespace
+{
+constexpr i64 TaskSamples = i64{ 1 } << 14;
+// Neighbouring lines are gathered side by side, as many as the nearest cache holds.
+constexpr i64 BlockLines = 512;
+
+class HostControlGridPasses : public ControlGridPasses
+{
+public:
+  explicit HostControlGridPasses(HostQueue & queue)
+    : m_Queue(queue)
+  {}
+
+  void
+  Expand(const ControlGridArguments & a,
+         const ControlTables &        tables,
+         const Memory &               points,
+         Memory &                     expanded) override
+  {
+    const auto * const weights = AddressOf<const ControlWeights>(tables.weights);
+    const auto * const in = AddressIn<const float4>(points);
+    auto * const       out = AddressIn<float4>(expanded);
+    const i64          plane = i64{ a.size[0] } * a.size[1];
+    this->ForEach(a.virtualSize[2], [&](i64 z) {
+      for (i64 item = z * plane; item < (z + 1) * plane; ++item)
+      {
+        out[item] = ExpandAlongZ(&a, weights, in, item);
+      }
+    });
+  }
+
+  void
+  MoveRows(const ControlGridArguments & a,
+           const ControlTables &        tables,
+           const Memory &               expanded,
+           Memory &                     displacement) override
+  {
+    const auto * const weights = AddressOf<const ControlWeights>(tables.weights);
+    const auto * const in = AddressIn<const float4>(expanded);
+    auto * const       out = AddressIn<float>(displacement);
+    const i64          rowFloats = i64{ 3 } * a.virtualSize[0];
+    this->ForEach(i64{ a.virtualSize[1] } * a.virtualSize[2], [&](i64 row) {
+      const ControlWeights * const wx = weights + a.firstWeights[0];
+      const ControlWeights * const wy = weights + a.firstWeights[1] + row % a.virtualSize[1];
+      const float4 * const         plane = in + row / a.virtualSize[1] * a.size[0] * a.size[1];
+      float *                      moved = out + row * rowFloats;
+      std::fill_n(moved, rowFloats, 0.0f);
+      if (wy->first < 0)
+      {
+        return;
+      }
+      std::vector<float> columns(3 * static_cast<std::size_t>(a.size[0]));
+      for (int column = 0; column < a.size[0]; ++column)
+      {
+        SumControlColumn(&a, plane, column, wy, &columns[3 * static_cast<std::size_t>(column)]);
+      }
+      for (int x = 0; x < a.virtualSize[0]; ++x, moved += 3)
+      {
+        if (wx[x].first >= 0)
+        {
+          SumControlRow(&a, columns.data(), 0, wx + x, moved);
+        }
+      }
+    });
+  }
+
+  /** Of neighbouring lines side by side, in vectors; the sums are those of GatherAlongLines. */
+  void
+  GatherAlong(const GatherArguments & a, const ControlTables & tables, const Memory & in, Memory & out) override
+  {
+    const auto * const weights = AddressOf<const ControlWeights>(tables.weights) + a.firstWeights;
+    const auto * const stretches = AddressOf<const ControlStretch>(tables.stretches) + a.firstStretch;
+    const auto * const from = AddressIn<const float>(in);
+    auto * const       to = AddressIn<float>(out);
+    const i64          blocks = (a.inner + BlockLines - 1) / BlockLines;
+    this->ForEach(i64{ a.outer } * a.stretchCount * blocks, [&](i64 task) {
+      const i64              outer = task / blocks / a.stretchCount;
+      const i64              first = task % blocks * BlockLines;
+      const auto             lines = static_cast<std::size_t>(std::min(BlockLines, a.inner - first));
+      const ControlStretch & stretch = stretches[task / blocks % a.stretchCount];
+      std::vector<float>     sums(static_cast<std::size_t>(stretch.endControl - stretch.firstControl) * BlockLines);
+      const float * const    line = from + outer * a.length * a.inner + first;
+      for (int n = 0; n < stretch.end - stretch.begin; ++n)
+      {
+        const int              t = a.isBackwards ? stretch.end - 1 - n : stretch.begin + n;
+        const ControlWeights & w = weights[t];
+        const float * const    values = line + i64{ t } * a.inner;
+        for (int tap = 0; tap < MostControlTaps; ++tap)
+        {
+          const int control = w.first + tap;
+          if (w.weight[tap] != 0.0f && control >= stretch.firstControl && control < stretch.endControl)
+          {
+            float * const ofControl = &sums[static_cast<std::size_t>(control - stretch.firstControl) * BlockLines];
+            for (std::size_t i = 0; i < lines; ++i)
+            {
+              ofControl[i] = MultiplyAdd(w.weight[tap], values[i], ofControl[i]);
+            }
+          }
+        }
+      }
+      for (int control = stretch.firstControl; control < stretch.endControl; ++control)
+      {
+        std::copy_n(&sums[static_cast<std::size_t>(control - stretch.firstControl) * BlockLines],
+                    lines,
+                    to + (outer * a.controls + control) * a.inner + first);
+      }
+    });
+  }
+
+  void
+  GatherRows(const GatherArguments & a, const ControlTables & tables, const Memory & in, Memory & out) override
+  {
+    const auto * const weights = AddressOf<const ControlWeights>(tables.weights);
+    const auto * const stretches = AddressOf<const ControlStretch>(tables.stretches) + a.firstStretch;
+    const auto * const from = AddressIn<const float>(in);
+    auto * const       to = AddressIn<float4>(out);
+    this->ForEach(a.outer, [&](i64 row) {
+      for (int control = 0; control < a.controls; ++control)
+      {
+        GatherAlongRow(&a, weights, stretches + control, control, from + row * a.length * 3, to + row * a.controls);
+      }
+    });
+  }
+
+  void
+  MoveSamples(const ChainPart &   part,
+              const VolumeShape & shape,
+              std::int64_t        count,
+              const Memory *      samplePoints,
+              const Memory &      points,
+              Memory &            displacement) override
+  {
+    const i64 * const  at = samplePoints ? AddressIn<const i64>(*samplePoints) : nullptr;
+    const auto * const in = AddressIn<const float4>(points);
+    auto * const       out = AddressIn<float>(displacement);
+    this->ForEach((count + TaskSamples - 1) / TaskSamples, [&](i64 task) {
+      for (i64 sample = task * TaskSamples; sample < std::min<i64>(count, (task + 1) * TaskSamples); ++sample)
+      {
+        i64 position[3];
+        FindSamplePosition(&shape, at != nullptr, at, sample, position);
+        MoveSampleAnyhow(&part, in, position, out + 3 * sample);
+      }
+    });
+  }
+
+  void
+  GatherSamples(const ChainPart &    part,
+                const VolumeShape &  shape,
+                const SampleCells &  cells,
+                const SortedByCell & sorted,
+                const Memory *       samplePoints,
+                const Memory &       forces,
+                Memory &             out) override
+  {
+    const i64 * const  at = samplePoints ? AddressIn<const i64>(*samplePoints) : nullptr;
+    const auto * const order = AddressOf<const u32>(sorted.order);
+    const auto * const begins = AddressOf<const u32>(sorted.begins);
+    const auto * const from = AddressIn<const float>(forces);
+    auto * const       to = AddressIn<float4>(out);
+    this->ForEach(CountControlPoints(part), [&](i64 n) {
+      const i64 row = n / part.size[0];
+      const int control[3] = { static_cast<int>(n % part.size[0]),
+                               static_cast<int>(row % part.size[1]),
+                               static_cast<int>(row / part.size[1]) };
+      float     sum[3] = {};
+      for (int z = std::max(0, control[2] - cells.taps[2] + 1); z < std::min(cells.size[2], control[2] + 1); ++z)
+      {
+        for (int y = std::max(0, control[1] - cells.taps[1] + 1); y < std::min(cells.size[1], control[1] + 1); ++y)
+        {
+          const u32 * const cell = begins + (i64{ z } * cells.size[1] + y) * cells.size[0];
+          GatherFromCell(&part,
+                         &shape,
+                         cells.isOfPoints,
+                         at,
+                         order,
+                         cell[std::max(0, control[0] - cells.taps[0] + 1)],
+                         cell[std::min(cells.size[0], control[0] + 1)],
+                         1,
+                         control,
+                         from,
+                         sum);
+        }
+      }
+      to[n] = TurnGathered(cells.matrix, sum);
+    });
+  }
+
+private:
+  template <typename T>
+  T *
+  AddressIn(const Memory & memory)
+  {
+    return static_cast<T *>(m_Queue.GetHostAddress(const_cast<Memory &>(memory)));
+  }
+
+  template <typename TWork>
+  void
+  ForEach(i64 count, const TWork & work)
+  {
+    ++m_Queue.statistics.launches;
+    m_Queue.parallelFor(count, work);
+  }
+
+  HostQueue & m_Queue;
+};
+} // namespace
+
+std::unique_ptr<ControlGridPasses>
+HostQueue::CreateControlGridPasses()
+{
+  return std::make_unique<HostControlGridPasses>(*this);
+}
+
+} // namespace gpureg

@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: Apache-2.0
+// The grid of control points whose B-spline moves the points of a virtual grid (Rueckert 1999): from control points to the
+// displacement of each sample, and from the forces of samples to those of control points (Modat 2010, section 2.1.3). Both go
+// through separable weights: there is no Jacobian, and no sum depends on the order in which lanes run.
+//
+// Where the axes of both grids are parallel, which weights an index has along an axis depends on that index alone: the host makes
+// a table of them. Anyhow else a sample's weights follow from its position in the grid.
+// Shared by C++, CUDA C++ and OpenCL C.
+#ifndef gpureg_kernels_ControlGrid_h
+#define gpureg_kernels_ControlGrid_h
+
+GPUREG_NAMESPACE_BEGIN
+
+enum
+{
+  /** Control points that count along an axis, of the highest order. */
+  MostControlTaps = 4,
+  /** Lanes that share a row of the virtual grid, and the voxels that each of them moves: together a segment. */
+  ControlRowLanes = 32,
+  ControlRowSteps = 4,
+  SegmentVoxels = ControlRowLanes * ControlRowSteps,
+  /** Columns of control points that a segment may meet. */
+  MostSegmentColumns = SegmentVoxels + MostControlTaps
+};
+
+/** What an index along an axis of the virtual grid has: 32-bit members only. */
+typedef struct ControlWeights
+{
+  float weight[MostControlTaps]; /* of the control points from the first one on; 0 beyond the order */
+  int   first;                   /* -1 outside of the valid region */
+  int   padding[3];
+} ControlWeights;
+
+/** Of grids with parallel axes. 32-bit members only. */
+typedef struct ControlGridArguments
+{
+  int size[3]; /* control points */
+  int virtualSize[3];
+  int taps[3];         /* control points that count along an axis: the order + 1; 1 along an axis that is not there */
+  int firstWeights[3]; /* where an axis' weights begin */
+} ControlGridArguments;
+
+GPUREG_FUNCTION int
+CountSegments(const ControlGridArguments * a)
+{
+  return (a->virtualSize[0] + SegmentVoxels - 1) / SegmentVoxels;
+}
+
+/** What the control points add up to along z, of each plane of the virtual grid: expanded[z][b][i] = Σ_c w_c p(i, b, c); 0 outside of
+ *  the valid region. Made once, it is what all rows of the plane read. item: an element of expanded. */
+GPUREG_FUNCTION float4
+ExpandAlongZ(const ControlGridArguments *         a,
+             GPUREG_GLOBAL const ControlWeights * weights,
+             GPUREG_GLOBAL const float4 *         points,
+             i64                                  item)
+{
+  const int                            plane = a->size[0] * a->size[1];
+  const int                            z = (int)(item / plane);
+  GPUREG_GLOBAL const ControlWeights * wz = weights + a->firstWeights[2] + z;
+  float4                               sum = MakeFloat4(0.0f, 0.0f, 0.0f, 0.0f);
+  if (wz->first >= 0)
+  {
+    GPUREG_GLOBAL const float4 * point = points + (i64)wz->first * plane + (item - (i64)z * plane);
+    for (int c = 0; c < a->taps[2]; ++c)
+    {
+      sum = MultiplyAdd4(wz->weight[c], point[(i64)c * plane], sum);
+    }
+  }
+  return sum;
+}
+
+/** What column i of a plane of those adds up to at weights along y. */
+GPUREG_FUNCTION void
+SumControlColumn(const ControlGridArguments *         a,
+                 GPUREG_GLOBAL const float4 *         plane,
+                 int                                  column,
+                 GPUREG_GLOBAL const ControlWeights * wy,
+                 float *                              sum)
+{
+  GPUREG_GLOBAL const float4 * point = plane + (i64)wy->first * a->size[0] + column;
+  float4                       all = MakeFloat4(0.0f, 0.0f, 0.0f, 0.0f);
+  for (int b = 0; b < a->taps[1]; ++b)
+  {
+    all = MultiplyAdd4(wy->weight[b], point[(i64)b * a->size[0]], all);
+  }
+  sum[0] = all.x;
+  sum[1] = all.y;
+  sum[2] = all.z;
+}
+
+/** The displacement at weights along x, from the sums of the columns from firstColumn on, float[3] each. */
+GPUREG_FUNCTION void
+SumControlRow(const ControlGridArguments *         a,
+              GPUREG_LOCAL const float *           columns,
+              int                                  firstColumn,
+              GPUREG_GLOBAL const ControlWeights * wx,
+              float *                              sum)
+{
+  GPUREG_LOCAL const float * column = columns + 3 * (wx->first - firstColumn);
+  sum[0] = wx->weight[0] * column[0];
+  sum[1] = wx->weight[0] * column[1];
+  sum[2] = wx->weight[0] * column[2];
+  for (int i = 1; i < MostControlTaps; ++i)
+  {
+    if (i < a->taps[0])
+    {
+      sum[0] = MultiplyAdd(wx->weight[i], column[3 * i], sum[0]);
+      sum[1] = MultiplyAdd(wx->weight[i], column[3 * i + 1], sum[1]);
+      sum[2] = MultiplyAdd(wx->weight[i], column[3 * i + 2], sum[2]);
+    }
+  }
+}
+
+/** How forces are gathered along an axis: [outer][length][inner] becomes [outer][controls][inner]. 32-bit members only. */
+typedef struct GatherArguments
+{
+  int   outer;
+  int   length;
+  int   controls;
+  int   inner;
+  int   firstWeights; /* where the axis' weights begin, … */
+  int   firstStretch; /* … and its stretches, … */
+  int   stretchCount;
+  int   isBackwards; /* … and whether control points follow each other against the axis */
+  float matrix[9];   /* what the sums become behind the last axis, by rows */
+} GatherArguments;
+
+enum
+{
+  /** Lines that one lane gathers along: what it does for one index, it does once for all of them, and has as many elements on their
+   *  way. */
+  GatherLines = 4
+};
+
+/** Neighbouring control points of an axis, and the indices that any of them counts at. 32-bit members only. */
+typedef struct ControlStretch
+{
+  int firstControl;
+  int endControl;
+  int begin;
+  int end;
+} ControlStretch;
+
+/** The index that a walk comes to as its n-th. */
+GPUREG_FUNCTION int
+FindWalkedIndex(const GatherArguments * a, const ControlStretch * stretch, int n)
+{
+  return a->isBackwards ? stretch->end - 1 - n : stretch->begin + n;
+}
+
+/** Writes what a control point has gathered along some lines, if it is the stretch's, and makes room for the next one. sums: of the
+ *  control points from this one on, of each line. */
+GPUREG_FUNCTION void
+LeaveControl(const GatherArguments * a,
+             const ControlStretch *  stretch,
+             int                     control,
+             int                     lineCount,
+             int                     lineStep,
+             float                   sums[GatherLines][MostControlTaps],
+             GPUREG_GLOBAL float *   out)
+{
+  const int isMine = control >= stretch->firstControl && control < stretch->endControl;
+  for (int line = 0; line < GatherLines; ++line)
+  {
+    if (isMine && line < lineCount)
+    {
+      out[(i64)control * a->inner + line * lineStep] = sums[line][0];
+    }
+    sums[line][0] = sums[line][1];
+    sums[line][1] = sums[line][2];
+    sums[line][2] = sums[line][3];
+    sums[line][3] = 0.0f;
+  }
+}
+
+/** What the control points of a stretch gather along lineCount lines, at most GatherLines, whose beginnings are lineStep apart from in
+ *  on; out, `inner` apart, too. Each element is read once: the control points that count at it are summed side by side. */
+GPUREG_FUNCTION void
+GatherAlongLines(const GatherArguments *              a,
+                 GPUREG_GLOBAL const ControlWeights * weights,
+                 const ControlStretch *               stretch,
+                 int                                  lineCount,
+                 int                                  lineStep,
+                 GPUREG_GLOBAL const float *          in,
+                 GPUREG_GLOBAL float *                out)
+{
+  const int                            count = stretch->end - stretch->begin;
+  const int                            step = a->isBackwards ? -1 : 1;
+  float                                sums[GatherLines][MostControlTaps] = { { 0.0f }, { 0.0f }, { 0.0f }, { 0.0f } };
+  int                                  control = stretch->firstControl;
+  GPUREG_GLOBAL const ControlWeights * w = weights + a->firstWeights + FindWalkedIndex(a, stretch, 0);
+  GPUREG_GLOBAL const float *          element = in + (i64)FindWalkedIndex(a, stretch, 0) * a->inner;
+  if (count > 0 && w->first < control)
+  {
+    control = w->first; /* the first ones are another stretch's */
+  }
+  for (int n = 0; n < count; ++n, w += step, element += (i64)step * a->inner)
+  {
+    const float w0 = w->weight[0];
+    const float w1 = w->weight[1];
+    const float w2 = w->weight[2];
+    const float w3 = w->weight[3];
+    float       value[GatherLines];
+    for (int line = 0; line < GatherLines; ++line)
+    {
+      value[line] = line < lineCount ? element[line * lineStep] : 0.0f;
+    }
+    for (; control < w->first; ++control)
+    {
+      LeaveControl(a, stretch, control, lineCount, lineStep, sums, out);
+    }
+    for (int line = 0; line < GatherLines; ++line)
+    {
+      sums[line][0] = MultiplyAdd(w0, value[line], sums[line][0]);
+      sums[line][1] = MultiplyAdd(w1, value[line], sums[line][1]);
+      sums[line][2] = MultiplyAdd(w2, value[line], sums[line][2]);
+      sums[line][3] = MultiplyAdd(w3, value[line], sums[line][3]);
+    }
+  }
+  for (; control < stretch->endControl; ++control)
+  {
+    LeaveControl(a, stretch, control, lineCount, lineStep, sums, out);
+  }
+}
+
+/** Gathered forces as a gradient: matrix·sum. */
+GPUREG_FUNCTION float4
+TurnGathered(const float * matrix, const float * sum)
+{
+  float turned[3];
+  for (int r = 0; r < 3; ++r)
+  {
+    turned[r] = MultiplyAdd(matrix[3 * r + 2], sum[2], MultiplyAdd(matrix[3 * r + 1], sum[1], matrix[3 * r] * sum[0]));
+  }
+  return MakeFloat4(turned[0], turned[1], turned[2], 0.0f);
+}
+
+/** The same along x, the last axis, whose elements are vectors: in and out are a row's; of one control point. Rows are short by
+ *  then, and in the nearest cache. */
+GPUREG_FUNCTION void
+GatherAlongRow(const GatherArguments *              a,
+               GPUREG_GLOBAL const ControlWeights * weights,
+               const ControlStretch *               stretch,
+               int                                  control,
+               GPUREG_GLOBAL const float *          in,
+               GPUREG_GLOBAL float4 *               out)
+{
+  const int count = stretch->end - stretch->begin;
+  float     sum[3] = { 0.0f, 0.0f, 0.0f };
+  GPUREG_UNROLL_8
+  for (int n = 0; n < count; ++n)
+  {
+    const int                            t = FindWalkedIndex(a, stretch, n);
+    GPUREG_GLOBAL const ControlWeights * w = weights + a->firstWeights + t;
+    const int                            tap = control - w->first;
+    const float                          weight = tap >= 0 && tap < MostControlTaps ? w->weight[tap] : 0.0f;
+    sum[0] = MultiplyAdd(weight, in[3 * (i64)t], sum[0]);
+    sum[1] = MultiplyAdd(weight, in[3 * (i64)t + 1], sum[1]);
+    sum[2] = MultiplyAdd(weight, in[3 * (i64)t + 2], sum[2]);
+  }
+  out[control] = TurnGathered(a->matrix, sum);
+}
+
+/** Of any grid: the virtual position of a sample in units of 2^-32, a point's or a voxel's. */
+GPUREG_FUNCTION void
+FindSamplePosition(const VolumeShape * shape, int isPoint, GPUREG_GLOBAL const i64 * points, i64 sample, i64 * position)
+{
+  if (isPoint)
+  {
+    position[0] = points[3 * sample];
+    position[1] = points[3 * sample + 1];
+    position[2] = points[3 * sample + 2];
+    return;
+  }
+  const i64 row = sample / shape->size[0];
+  position[0] = (sample - row * shape->size[0]) << 32;
+  position[1] = (row % shape->size[1]) << 32;
+  position[2] = (row / shape->size[1]) << 32;
+}
+
+/** The weights of a sample's control points, and the first one that counts. False outside of the valid region. */
+GPUREG_FUNCTION int
+FindControlWeights(const ChainPart * part, const i64 * position, int * first, float weights[3][MostControlTaps])
+{
+  for (int axis = 0; axis < 3; ++axis)
+  {
+    float fraction, t;
+    if (axis >= part->dimension)
+    {
+      first[axis] = 0;
+      weights[axis][0] = 1.0f;
+      continue;
+    }
+    const i64 inGrid = ApplyFixedRowAt(&part->toGrid, axis, position);
+    FindFraction(inGrid, &fraction);
+    if (!FindControlPoints(part->order, part, axis, CellOf(inGrid), fraction, first + axis, &t))
+    {
+      return 0;
+    }
+    SplineWeights(part->order, t, weights[axis]);
+  }
+  return 1;
+}
+
+/** What a sample is moved by, in mm. */
+GPUREG_FUNCTION void
+MoveSampleAnyhow(const ChainPart * part, GPUREG_GLOBAL const float4 * points, const i64 * position, float * moved)
+{
+  int   cell[3];
+  float fraction[3];
+  moved[0] = 0.0f;
+  moved[1] = 0.0f;
+  moved[2] = 0.0f;
+  for (int axis = 0; axis < 3; ++axis)
+  {
+    const i64 inGrid = ApplyFixedRowAt(&part->toGrid, axis, position);
+    cell[axis] = CellOf(inGrid);
+    FindFraction(inGrid, fraction + axis);
+  }
+  AddSplineDisplacement(part->order, part, points, cell, fraction, moved);
+}
+
+/** Samples are sorted by their cell: the first control points that count for them. A control point gathers from the cells that it
+ *  counts in. 32-bit members only. */
+typedef struct SampleCells
+{
+  int   size[3]; /* cells along each axis */
+  int   taps[3];
+  int   isOfPoints;
+  float matrix[9]; /* as GatherArguments' */
+} SampleCells;
+
+/** The weight of control point (i, j, k) for a sample; 0 where it does not count. */
+GPUREG_FUNCTION float
+FindWeightOfControl(const ChainPart * part, const i64 * position, const int * control)
+{
+  int   first[3];
+  float weights[3][MostControlTaps];
+  float weight = 1.0f;
+  if (!FindControlWeights(part, position, first, weights))
+  {
+    return 0.0f;
+  }
+  for (int axis = 0; axis < 3; ++axis)
+  {
+    const int tap = control[axis] - first[axis];
+    const int taps = axis < part->dimension ? part->order + 1 : 1;
+    weight = tap >= 0 && tap < taps ? weight * weights[axis][tap] : 0.0f;
+  }
+  return weight;
+}
+
+/** Adds the forces of a cell's samples, every stride-th from begin on, as a control point counts them. */
+GPUREG_FUNCTION void
+GatherFromCell(const ChainPart *           part,
+               const VolumeShape *         shape,
+               int                         isOfPoints,
+               GPUREG_GLOBAL const i64 *   points,
+               GPUREG_GLOBAL const u32 *   order,
+               i64                         begin,
+               i64                         end,
+               int                         stride,
+               const int *                 control,
+               GPUREG_GLOBAL const float * forces,
+               float *                     sum)
+{
+  for (i64 s = begin; s < end; s += stride)
+  {
+    const i64 sample = order[s];
+    i64       position[3];
+    FindSamplePosition(shape, isOfPoints, points, sample, position);
+    const float weight = FindWeightOfControl(part, position, control);
+    for (int r = 0; r < 3; ++r)
+    {
+      sum[r] = MultiplyAdd(weight, forces[3 * sample + r], sum[r]);
+    }
+  }
+}
+
+GPUREG_NAMESPACE_END
+
+#endif

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a registration does to control points between two evaluations: a step along the gradient, and the same deformation on a
+// grid twice as fine.
+// Shared by C++, CUDA C++ and OpenCL C.
+#ifndef gpureg_kernels_ControlSteps_h
+#define gpureg_kernels_ControlSteps_h
+
+GPUREG_NAMESPACE_BEGIN
+
+/** A step of Adam (Kingma & Ba 2015, algorithm 1), in mm. 32-bit members only. */
+typedef struct AdamStep
+{
+  float length; /* of a step whose gradient stays as it is */
+  float
+        similarity; /* gathered forces times this, over the number of samples in the histogram's units, are the gradient of … */
+  float firstDecay;       /* … the similarity's part of the cost */
+  float secondDecay;      /* of the running means of the gradient and of its square */
+  float firstCorrection;  /* 1/(1 - firstDecay^t) at step t, … */
+  float secondCorrection; /* … and of the other */
+  float epsilon;          /* so small a gradient leads nowhere */
+  int   hasPenalty;
+} AdamStep;
+
+/** What a control point moves along one axis by. */
+GPUREG_FUNCTION float
+FindAdamStep(const AdamStep * a, float gradient, float * firstMean, float * secondMean)
+{
+  *firstMean = MultiplyAdd(a->firstDecay, *firstMean, (1.0f - a->firstDecay) * gradient);
+  *secondMean = MultiplyAdd(a->secondDecay, *secondMean, (1.0f - a->secondDecay) * gradient * gradient);
+  return -a->length * a->firstCorrection * *firstMean / (SqrtOf(a->secondCorrection * *secondMean) + a->epsilon);
+}
+
+/** Moves a control point. evaluated: the number of samples, in the histogram's units; gathered: its forces; penalty: the gradient of the rest of the
+ *  cost, if there is one; means: of the gradient and of its square, which are 0 at first. */
+GPUREG_FUNCTION void
+MoveByAdam(const AdamStep *             a,
+           i64                          point,
+           GPUREG_GLOBAL const float *  evaluated,
+           GPUREG_GLOBAL const float4 * gathered,
+           GPUREG_GLOBAL const float4 * penalty,
+           GPUREG_GLOBAL float4 *       firstMeans,
+           GPUREG_GLOBAL float4 *       secondMeans,
+           GPUREG_GLOBAL float4 *       points)
+{
+  const float  factor = evaluated[0] > 0.0f ? a->similarity / evaluated[0] : 0.0f;
+  const float4 force = gathered[point];
+  const float4 before = points[point];
+  float        gradient[3] = { factor * force.x, factor * force.y, factor * force.z };
+  float        first[3] = { firstMeans[point].x, firstMeans[point].y, firstMeans[point].z };
+  float        second[3] = { secondMeans[point].x, secondMeans[point].y, secondMeans[point].z };
+  float        step[3];
+  if (a->hasPenalty)
+  {
+    gradient[0] += penalty[point].x;
+    gradient[1] += penalty[point].y;
+    gradient[2] += penalty[point].z;
+  }
+  for (int r = 0; r < 3; ++r)
+  {
+    step[r] = FindAdamStep(a, gradient[r], first + r, second + r);
+  }
+  firstMeans[point] = MakeFloat4(first[0], first[1], first[2], 0.0f);
+  secondMeans[point] = MakeFloat4(second[0], second[1], second[2], 0.0f);
+  points[point] = MakeFloat4(before.x + step[0], before.y + step[1], before.z + step[2], 0.0f);
+}
+
+/** Grids, the finer with half the spacing, whose first control points are one spacing, of their own, before the same place. 32-bit
+ *  members only. */
+typedef struct Refinement
+{
+  int coarse[3];
+  int fine[3];
+  int dimension;
+} Refinement;
+
+/** The coarse control points along an axis that a fine one is made of, and their weights: the cubic B-spline's two-scale relation.
+ *  Returns how many. */
+GPUREG_FUNCTION int
+FindRefinedWeights(int j, int * first, float * weights)
+{
+  if (j & 1)
+  {
+    *first = (j - 1) / 2;
+    weights[0] = 0.125f;
+    weights[1] = 0.75f;
+    weights[2] = 0.125f;
+    return 3;
+  }
+  *first = j / 2;
+  weights[0] = 0.5f;
+  weights[1] = 0.5f;
+  return 2;
+}
+
+/** A control point of the fine grid, so that both grids' splines are the same (Modat 2010, section 2.1.1). */
+GPUREG_FUNCTION float4
+RefineControlPoint(const Refinement * a, GPUREG_GLOBAL const float4 * coarse, i64 point)
+{
+  const i64 row = point / a->fine[0];
+  const int place[3] = { (int)(point - row * a->fine[0]), (int)(row % a->fine[1]), (int)(row / a->fine[1]) };
+  int       first[3] = { 0, 0, 0 };
+  int       taps[3] = { 1, 1, 1 };
+  float     weights[3][3] = { { 1.0f }, { 1.0f }, { 1.0f } };
+  for (int axis = 0; axis < a->dimension; ++axis)
+  {
+    taps[axis] = FindRefinedWeights(place[axis], first + axis, weights[axis]);
+  }
+  float4 sum = MakeFloat4(0.0f, 0.0f, 0.0f, 0.0f);
+  for (int c = 0; c < taps[2]; ++c)
+  {
+    for (int b = 0; b < taps[1]; ++b)
+    {
+      GPUREG_GLOBAL const float4 * line =
+        coarse + ((i64)(first[2] + c) * a->coarse[1] + first[1] + b) * a->coarse[0] + first[0];
+      for (int i = 0; i < taps[0]; ++i)
+      {
+        sum = MultiplyAdd4(weights[2][c] * weights[1][b] * weights[0][i], line[i], sum);
+      }
+    }
+  }
+  return sum;
+}
+
+GPUREG_NAMESPACE_END
+
+#endif

@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: Apache-2.0
+// Free-form deformation: known deformations are found, on every device alike and each time the same, in any geometry; what is wrong
+// is refused, and the method goes on.
+#include "TestDevices.h"
+#include "TestImages.h"
+#include "TestSeeds.h"
+
+#include "itkFreeFormDeformationRegistrationMethod.h"
+
+#include "itkAffineTransform.h"
+#include "itkCommand.h"
+
+#include <cmath>
+#include <limits>
+
+namespace gpuregtest
+{
+
+namespace
+{
+template <unsigned int VDimension>
+using MethodOf =
+  itk::FreeFormDeformationRegistrationMethod<itk::Image<float, VDimension>, itk::Image<float, VDimension>>;
+
+/** Two images of the same things, the fixed one deformed by a truth from its points to the moving image's. */
+template <unsigned int VDimension>
+struct Problem
+{
+  using ImageType = itk::Image<float, VDimension>;
+  using MethodType = MethodOf<VDimension>;
+  using PointType = typename ImageType::PointType;
+  using TransformType = itk::Transform<double, VDimension, VDimension>;
+
+  explicit Problem(std::uint64_t seed)
+    : random(seed)
+  {
+    grid.size.Fill(VDimension == 3 ? 45 : 120);
+    grid.size[1] -= 4;
+    grid.spacing[0] = 1.1;
+    grid.spacing[VDimension - 1] = 1.4;
+    grid.start.Fill(3);
+    grid.start[0] = -5;
+    grid.origin.Fill(-70.0);
+    grid.direction = MakeRotation<VDimension>(0.3);
+    Grid<VDimension> movingGrid = grid;
+    movingGrid.direction = MakeRotation<VDimension>(-0.1);
+    movingGrid.spacing.Fill(1.0);
+    movingGrid.size.Fill(VDimension == 3 ? 62 : 170);
+    movingGrid.start.Fill(0);
+    movingGrid.SetCentre(grid.GetCentre());
+    for (unsigned int d = 0; d < VDimension; ++d)
+    {
+      components.emplace_back(random, 1.2 * grid.GetExtent(0), 2.0 * grid.GetExtent(0));
+    }
+    const SmoothFunction coarse(random, 0.25 * grid.GetExtent(0), 0.5 * grid.GetExtent(0));
+    const SmoothFunction fine(random, 9.0, 16.0);
+    const auto           centre = grid.GetCentre();
+    const auto value = [=](const PointType & p) { return 100.0 + 50.0 * coarse(p - centre) + 30.0 * fine(p - centre); };
+    moving = MakeImage<ImageType>(movingGrid, value);
+    fixed = MakeImage<ImageType>(grid, [&](const PointType & p) {
+      const double v = value(this->Deform(p));
+      return 20.0 + 0.5 * v + 0.004 * v * v; // another contrast
+    });
+  }
+
+  /** Along smooth waves of 2.5 mm. */
+  PointType
+  Deform(const PointType & point) const
+  {
+    PointType moved = point;
+    for (unsigned int d = 0; d < VDimension; ++d)
+    {
+      moved[d] += 2.5 * components[d](point - grid.GetCentre());
+    }
+    return moved;
+  }
+
+  typename MethodType::Pointer
+  MakeMethod(const std::string & device) const
+  {
+    const auto method = MethodType::New();
+    method->SetDevice(itk::GPUDevice::FromName(device));
+    method->SetFixedImage(fixed);
+    method->SetMovingImage(moving);
+    method->SetNumberOfLevels(2);
+    method->SetControlPointSpacing(VDimension == 3 ? 9.0 : 12.0);
+    method->SetNumberOfIterations(40);
+    method->SetNumberOfHistogramBins(32);
+    method->SetBendingEnergyWeight(0.001);
+    return method;
+  }
+
+  /** Mean distance from the truth, over voxels that are not at the edge. */
+  double
+  GetError(const TransformType & transform) const
+  {
+    double      sum = 0;
+    std::size_t count = 0;
+    auto        inner = fixed->GetBufferedRegion();
+    inner.ShrinkByRadius(4);
+    for (itk::ImageRegionIteratorWithIndex<ImageType> it(fixed, inner); !it.IsAtEnd(); ++it)
+    {
+      PointType point;
+      fixed->TransformIndexToPhysicalPoint(it.GetIndex(), point);
+      sum += transform.TransformPoint(point).EuclideanDistanceTo(this->Deform(point));
+      ++count;
+    }
+    return sum / static_cast<double>(count);
+  }
+
+  Random                      random;
+  Grid<VDimension>            grid;
+  std::vector<SmoothFunction> components;
+  typename ImageType::Pointer fixed;
+  typename ImageType::Pointer moving;
+};
+
+template <unsigned int VDimension>
+itk::Array<double>
+GetPoints(const MethodOf<VDimension> & method)
+{
+  return method.GetDeformation()->GetParameters();
+}
+
+class FreeFormDeformationTest : public DeviceTest
+{
+protected:
+  template <unsigned int VDimension>
+  void
+  ExpectFound()
+  {
+    const Problem<VDimension> problem(GetSeeds(41, 1).first);
+    const auto                method = problem.MakeMethod(GetParam());
+    method->Update();
+    const auto identity = itk::AffineTransform<double, VDimension>::New();
+    EXPECT_GT(problem.GetError(*identity), 0.9);
+    EXPECT_LT(problem.GetError(*method->GetTransform()), 0.15);
+    EXPECT_GT(method->GetSmallestJacobianDeterminant(), 0.3);
+    for (unsigned int level = 0; level < 2; ++level)
+    {
+      ASSERT_EQ(method->GetCosts(level).size(), 40u);
+      EXPECT_LT(method->GetCosts(level).back(), method->GetCosts(level).front());
+    }
+    EXPECT_THROW(method->GetCosts(2), itk::GPUBadInputError);
+  }
+
+  /** The field is where the transform leads, and the image what it makes of the moving one. */
+  template <unsigned int VDimension>
+  void
+  ExpectOutputsAgree()
+  {
+    const Problem<VDimension> problem(5);
+    const auto                affine = itk::AffineTransform<double, VDimension>::New();
+    affine->SetCenter(problem.grid.GetCentre());
+    affine->Scale(1.02);
+    const auto method = problem.MakeMethod(GetParam());
+    method->SetInitialTransform(affine);
+    method->Update();
+    const auto transform = method->GetTransform();
+    EXPECT_LT(problem.GetError(*transform), 0.2);
+    const auto field = method->GetDisplacementField();
+    const auto warped = method->GetWarpedImage();
+    EXPECT_EQ(warped->GetBufferedRegion(), problem.fixed->GetBufferedRegion());
+    double      largest = 0;
+    std::size_t different = 0;
+    const auto  linear = itk::LinearInterpolateImageFunction<typename Problem<VDimension>::ImageType, double>::New();
+    linear->SetInputImage(problem.moving);
+    for (itk::ImageRegionIteratorWithIndex<typename Problem<VDimension>::ImageType> it(warped,
+                                                                                       warped->GetBufferedRegion());
+         !it.IsAtEnd();
+         ++it)
+    {
+      typename Problem<VDimension>::PointType point;
+      warped->TransformIndexToPhysicalPoint(it.GetIndex(), point);
+      const auto moved = transform->TransformPoint(point);
+      largest = std::max(largest, (moved - point - field->GetPixel(it.GetIndex())).GetNorm());
+      different += linear->IsInsideBuffer(moved) && std::abs(linear->Evaluate(moved) - it.Get()) > 0.01;
+    }
+    EXPECT_LT(largest, 1e-4);
+    EXPECT_EQ(different, 0u);
+  }
+};
+} // namespace
+
+TEST_P(FreeFormDeformationTest, FindsAKnownDeformationIn3D)
+{
+  this->ExpectFound<3>();
+}
+
+TEST_P(FreeFormDeformationTest, FindsAKnownDeformationIn2D)
+{
+  this->ExpectFound<2>();
+}
+
+TEST_P(FreeFormDeformationTest, OutputsAgreeIn3D)
+{
+  this->ExpectOutputsAgree<3>();
+}
+
+TEST_P(FreeFormDeformationTest, OutputsAgreeIn2D)
+{
+  this->ExpectOutputsAgree<2>();
+}
+
+/** With every penalty. */
+TEST_P(FreeFormDeformationTest, IsTheSameEachTimeAndAsTheHosts)
+{
+  const Problem<3> problem(9);
+  const auto       method = problem.MakeMethod(GetParam());
+  method->SetNumberOfIterations(8);
+  method->SetLinearEnergyWeight(0.001);
+  method->SetJacobianPenaltyWeight(0.001);
+  method->Update();
+  const auto first = GetPoints(*method);
+  EXPECT_GT(first.inf_norm(), 0.5);
+  for (const unsigned int threads : { 1u, 3u })
+  {
+    method->SetNumberOfWorkUnits(threads);
+    method->Modified();
+    method->Update();
+    EXPECT_EQ(GetPoints(*method), first);
+  }
+  const auto another = problem.MakeMethod("host");
+  another->SetNumberOfIterations(8);
+  another->SetLinearEnergyWeight(0.001);
+  another->SetJacobianPenaltyWeight(0.001);
+  another->Update();
+  // Steps are as long where the gradient is next to nothing: there rounding shows.
+  EXPECT_LT((GetPoints(*another) - first).rms(), 2e-3);
+}
+
+TEST_P(FreeFormDeformationTest, ImagesOfOtherTypes)
+{
+  const Problem<3> problem(12);
+  using ShortType = itk::Image<short, 3>;
+  using DoubleType = itk::Image<double, 3>;
+  const auto shorts = MakeImage<ShortType>(problem.grid, [&](const Problem<3>::PointType & p) {
+    return std::round(problem.fixed->GetPixel(problem.fixed->TransformPhysicalPointToIndex(p)));
+  });
+  const auto doubles = DoubleType::New();
+  doubles->CopyInformation(problem.moving);
+  doubles->SetRegions(problem.moving->GetBufferedRegion());
+  doubles->Allocate();
+  std::copy_n(problem.moving->GetBufferPointer(),
+              problem.moving->GetBufferedRegion().GetNumberOfPixels(),
+              doubles->GetBufferPointer());
+  const auto method = itk::FreeFormDeformationRegistrationMethod<ShortType, DoubleType>::New();
+  method->SetDevice(this->GetDevice());
+  method->SetFixedImage(shorts);
+  method->SetMovingImage(doubles);
+  method->SetNumberOfLevels(2);
+  method->SetControlPointSpacing(9.0);
+  method->SetNumberOfIterations(40);
+  method->SetBendingEnergyWeight(0.001);
+  method->Update();
+  EXPECT_LT(problem.GetError(*method->GetTransform()), 0.2);
+}
+
+TEST_P(FreeFormDeformationTest, BadInputIsRefusedAndTheMethodGoesOn)
+{
+  const Problem<3> problem(3);
+  const auto       method = problem.MakeMethod(GetParam());
+  method->SetNumberOfIterations(3);
+  method->Update();
+  const auto first = GetPoints(*method);
+  const auto expectRefused = [&](const auto & spoil, const auto & mend) {
+    spoil();
+    EXPECT_THROW(method->Update(), itk::GPUBadInputError);
+    mend();
+  };
+  for (const unsigned int levels : { 0u, 6u })
+  {
+    expectRefused([&] { method->SetNumberOfLevels(levels); }, [&] { method->SetNumberOfLevels(2); });
+  }
+  for (const double spacing : { 0.0, -1.0, std::numeric_limits<double>::quiet_NaN() })
+  {
+    expectRefused([&] { method->SetControlPointSpacing(spacing); }, [&] { method->SetControlPointSpacing(9.0); });
+  }
+  for (const double weight : { -0.1, 1.0, std::numeric_limits<double>::quiet_NaN() })
+  {
+    expectRefused([&] { method->SetBendingEnergyWeight(weight); }, [&] { method->SetBendingEnergyWeight(0.001); });
+  }
+  for (const unsigned int bins : { 4u, 5000u })
+  {
+    expectRefused([&] { method->SetNumberOfHistogramBins(bins); }, [&] { method->SetNumberOfHistogramBins(32); });
+  }
+  expectRefused([&] { method->SetNumberOfIterations(0); }, [&] { method->SetNumberOfIterations(3); });
+  expectRefused([&] { method->SetFirstStep(0.0); }, [&] { method->SetFirstStep(0.5); });
+
+  const auto constant = MakeImage<itk::Image<float, 3>>(problem.grid, [](const auto &) { return 7.0; });
+  expectRefused([&] { method->SetFixedImage(constant); }, [&] { method->SetFixedImage(problem.fixed); });
+  const auto broken = MakeImage<itk::Image<float, 3>>(problem.grid, [](const auto & p) { return p[0]; });
+  broken->GetBufferPointer()[1234] = std::numeric_limits<float>::quiet_NaN();
+  expectRefused([&] { method->SetMovingImage(broken); }, [&] { method->SetMovingImage(problem.moving); });
+
+  const auto away = itk::AffineTransform<double, 3>::New();
+  away->Translate(itk::Vector<double, 3>(1000.0));
+  expectRefused([&] { method->SetInitialTransform(away); }, [&] { method->SetInitialTransform(nullptr); });
+  const auto spline = itk::BSplineTransform<double, 3, 3>::New();
+  method->SetInitialTransform(spline);
+  EXPECT_THROW(method->Update(), itk::GPUUnsupportedError);
+  method->SetInitialTransform(nullptr);
+  method->SetMovingImage(nullptr);
+  EXPECT_THROW(method->Update(), itk::ExceptionObject);
+  method->SetMovingImage(problem.moving);
+
+  method->Update();
+  EXPECT_EQ(GetPoints(*method), first);
+}
+
+TEST_P(FreeFormDeformationTest, TellsOfItsProgressAndCanBeAborted)
+{
+  const Problem<3> problem(3);
+  const auto       method = problem.MakeMethod(GetParam());
+  method->SetNumberOfIterations(4);
+  unsigned int iterations = 0;
+  float        lastProgress = 0;
+  method->AddObserver(itk::IterationEvent(), [&](const itk::EventObject &) {
+    ++iterations;
+    EXPECT_GE(method->GetProgress(), lastProgress);
+    lastProgress = method->GetProgress();
+  });
+  method->Update();
+  EXPECT_EQ(iterations, 8u);
+  EXPECT_EQ(lastProgress, 0.75f) << "before the last one";
+  method->AddObserver(itk::IterationEvent(), [&](const itk::EventObject &) { method->AbortGenerateDataOn(); });
+  lastProgress = 0;
+  method->Modified();
+  EXPECT_THROW(method->Update(), itk::ProcessAborted);
+  method->RemoveAllObservers();
+  method->AbortGenerateDataOff();
+  EXPECT_NO_THROW(method->Update());
+}
+
+TEST_P(FreeFormDeformationTest, PrintsItself)
+{
+  const auto         method = MethodOf<3>::New();
+  std::ostringstream text;
+  method->Print(text);
+  for (const char * name :
+       { "Device", "NumberOfLevels", "ControlPointSpacing", "BendingEnergyWeight", "InitialTransform" })
+  {
+    EXPECT_NE(text.str().find(name), std::string::npos) << name;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, FreeFormDeformationTest, ::testing::ValuesIn(GetDeviceNames()), GetTestName);
+
+} // namespace gpuregtest
