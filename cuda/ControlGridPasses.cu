@@ -39,13 +39,15 @@ __launch_bounds__(Lanes) ExpandKernel(const __grid_constant__ ControlGridArgumen
 __global__ void
 __launch_bounds__(Lanes) MoveRowsKernel(const __grid_constant__ ControlGridArguments a,
                                         const ControlWeights *                       weights,
+                                        const float4 *                               rowWeights,
+                                        const int *                                  rowFirsts,
                                         const int *                                  segmentColumns,
                                         const float4 *                               expanded,
                                         float *                                      displacement)
 {
   __shared__ float columns[3 * MostSegmentColumns * Rows];
   __shared__ float moved[3 * SegmentVoxels * Rows];
-  MoveRowsGroup(&a, weights, segmentColumns, expanded, columns, moved, displacement);
+  MoveRowsGroup(&a, weights, rowWeights, rowFirsts, segmentColumns, expanded, columns, moved, displacement);
 }
 
 /** blockIdx.x: neighbouring lines; blockIdx.y and z: the stretch and which of the outer ones. */
@@ -161,6 +163,8 @@ public:
                    0,
                    a,
                    AddressOf<const ControlWeights>(tables.weights),
+                   AddressOf<const float4>(tables.rowWeights),
+                   AddressOf<const int>(tables.rowFirsts),
                    AddressOf<const int>(tables.segmentColumns),
                    AddressIn<const float4>(expanded),
                    AddressIn<float>(displacement));

@@ -65,8 +65,9 @@ protected:
  * A factory replaces one instance of a template at a time. These are, in two and three dimensions:
  * - of ResampleImageFilter, images of every scalar type but long double to the same, of unsigned char and short to
  *   float and back, of vectors of floats and doubles, of RGB pixels, and VectorImage of unsigned char and of float;
- * - of the others, images of float and double to the same, and of unsigned char, short, unsigned short, int and unsigned
- *   int to the same and to float; of BSplineDecompositionImageFilter, these to double, and float to float.
+ * - of the metrics, images of float and of double, computed in double;
+ * - of the other filters, images of float and double to the same, and of unsigned char, short, unsigned short, int and
+ *   unsigned int to the same and to float; of BSplineDecompositionImageFilter, these to double, and float to float.
  *
  * New() of any other instance is ITK's own; a program may name this module's class for it.
  *

@@ -31,13 +31,15 @@ Expand(const ControlGridArguments      a,
 GPUREG_CONTROL_KERNEL void
 MoveRows(const ControlGridArguments      a,
          __global const ControlWeights * weights,
+         __global const float4 *         rowWeights,
+         __global const int *            rowFirsts,
          __global const int *            segmentColumns,
          __global const float4 *         expanded,
          __local float *                 columns,
          __local float *                 moved,
          __global float *                displacement)
 {
-  MoveRowsGroup(&a, weights, segmentColumns, expanded, columns, moved, displacement);
+  MoveRowsGroup(&a, weights, rowWeights, rowFirsts, segmentColumns, expanded, columns, moved, displacement);
 }
 
 GPUREG_CONTROL_KERNEL void

@@ -59,6 +59,8 @@ public:
       SetKernelArguments(kernel,
                          a,
                          BufferOf(*tables.weights),
+                         BufferOf(*tables.rowWeights),
+                         BufferOf(*tables.rowFirsts),
                          BufferOf(*tables.segmentColumns),
                          BufferOf(expanded),
                          cl::Local(rowBytes * MostSegmentColumns),

@@ -3,6 +3,7 @@
 
 #include "itkGPUError.h"
 
+#include "engine/Fork.h"
 #include "factories/FilterOverrides.h"
 #include "factories/MetricOverrides.h"
 
@@ -84,7 +85,7 @@ GetClasses()
 /** Those that RegisterClass() has registered, by the class' name. ITK may have forgotten them since. */
 struct Registered
 {
-  std::mutex                                             mutex;
+  gpureg::ForkSafeMutex                                  mutex;
   std::map<std::string, GPURegistrationFactory::Pointer> factories;
 };
 
@@ -150,9 +151,9 @@ GPURegistrationFactory::Create(const std::string & className)
 void
 GPURegistrationFactory::RegisterClass(const std::string & className)
 {
-  Registered &                      registered = GetRegistered();
-  const std::lock_guard<std::mutex> lock(registered.mutex);
-  const auto                        found = registered.factories.find(className);
+  Registered &                                 registered = GetRegistered();
+  const std::lock_guard<gpureg::ForkSafeMutex> lock(registered.mutex);
+  const auto                                   found = registered.factories.find(className);
   if (found == registered.factories.end() || !IsKnownToITK(found->second))
   {
     const Pointer factory = Create(className);
@@ -173,8 +174,8 @@ GPURegistrationFactory::RegisterAll()
 void
 GPURegistrationFactory::UnRegisterAll()
 {
-  Registered &                      registered = GetRegistered();
-  const std::lock_guard<std::mutex> lock(registered.mutex);
+  Registered &                                 registered = GetRegistered();
+  const std::lock_guard<gpureg::ForkSafeMutex> lock(registered.mutex);
   for (const auto & factory : registered.factories)
   {
     ObjectFactoryBase::UnRegisterFactory(factory.second);

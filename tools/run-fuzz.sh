@@ -4,7 +4,7 @@
 # tools/portable-bundle.sh.
 #   run-fuzz.sh DIR LOG_DIR [--program NAME]… [--device NAME]… [--cases N | --seconds N] [--processes N] [--threads N]
 #                       [--run N]
-# Without a name: all six programs; every device of the machine (host, cuda:0, opencl:0, …). Each program runs
+# Without a name: all seven programs; every device of the machine (host, cuda:0, opencl:0, …). Each program runs
 # --cases on each device, 300 unless told; or all of them in turns, until --seconds are over: then what runs is
 # finished, and nothing more begun, as after Ctrl-C. --processes runs are made at once (1), each of --run cases (300), of
 # which --threads are made at once (1; the resampler's, which bound the device's memory, are not). On a GPU threads are
@@ -51,7 +51,7 @@ while [ $# -gt 0 ]; do
   shift 2
 done
 [ ${#programs[@]} -gt 0 ] || programs=(ResampleFuzzTest VolumeFilterFuzzTest MattesEquivalenceTest PairEquivalenceTest
-                                    JointHistogramEquivalenceTest NeighborhoodEquivalenceTest)
+                                    JointHistogramEquivalenceTest NeighborhoodEquivalenceTest MetricSplineTest)
 
 export LD_LIBRARY_PATH=$libraries${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 export GPUREG_TEST_THREADS=$case_threads

@@ -225,7 +225,11 @@ ResampleMemoryTest *AGrid*/cuda_0:*Axes*/cuda_0:*ASlice*/cuda_0
 ResampleEquivalenceTest *2D
 EngineTest */cuda_0
 CudaBackendTest *ACallersCurrentDevice*:*AThreadWithoutAContext*
+FreeFormDeformationTest *Finds*2D/cuda_0:*Same*/cuda_0
+ControlPenaltyTest *AgreesWithItsDefinition*/cuda_0:*Unfolds/cuda_0
 MattesEquivalenceTest *Random*:*Masks:*Samplings:*Interpolations:*Bins
+MetricSplineTest *Random*:*Geometries
+SplineForcesTest */cuda_0
 NmiTest */cuda_0
 PairEquivalenceTest *Random*:*Masks:*Samplings
 MetricStandInTest *Gives*/cuda_0:*Sees*/cuda_0
@@ -306,6 +310,9 @@ run_benchmarks() {
   [ $status -eq 0 ] || { failed=1; tell "$(tail -n 20 "$scratch/output")"; }
   measure PairBenchmark 60 '/^Times in ms/,/^$/p' --benchmark_out="$logs/pairs.json"
   measure CandidateBenchmark 40 '/^Times in ms/,/^$/p'
+  if [ -n "$data" ]; then
+    measure FreeFormBenchmark 60 '/^| /p' "$data/t2.mha" "$data/t2.mha"
+  fi
   measure NeighborhoodBenchmark 60 '/^Times in ms/,/^$/p' --benchmark_filter=-ITK
   measure ResampleBenchmark 200 '/^Times in ms/,/^$/p' --benchmark_filter=/256/ --benchmark_out="$logs/resample.json"
   measure ResidencyBenchmark 60 '/^hash\|^resample\|^evaluate/p'

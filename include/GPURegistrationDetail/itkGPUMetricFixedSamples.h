@@ -48,9 +48,9 @@ DescribeByValues()
   };
 }
 
-/** Their bins, and their places between a bin and the next, from -1/2 to 1/2.
- *  \param placeOfMinimum that of the least value of the scales, whose unit is a bin; none if places are rounded otherwise than
- *  in doubles. */
+/** Their bins, and how far from the middle of its bin each value is: its place, from -1/2 to 1/2 of a bin.
+ *  \param placeOfMinimum the place of the scales' minimum, from which a device finds the others in doubles; none if ITK rounds
+ *  places otherwise. */
 template <typename TBinOf, typename TPlaceOf>
 auto
 DescribeByBinsAndPlaces(const TBinOf & binOf, const TPlaceOf & placeOf, std::optional<double> placeOfMinimum)

@@ -22,6 +22,7 @@
 #include "itkNearestNeighborInterpolateImageFunction.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -88,6 +89,7 @@ public:
   Forget()
   {
     m_ResidentFixed.Forget();
+    m_ResidentPoints.Forget();
     m_ResidentMoving.Forget();
   }
 
@@ -121,12 +123,12 @@ public:
   Initialize(gpureg::Metric & engine, const TFindScales & findScales, const TDescribe & describe)
   {
     m_Scales = findScales();
-    auto [fixed, moving] = this->CompareImages();
-    m_InitialFixedHash = fixed.found.hash;
-    m_InitialMovingHash = moving.found.hash;
-    moving.found.isSame = moving.found.isSame && !m_IsGradientOfOldValues;
+    Sources sources = this->CompareSources();
+    m_InitialFixedHash = sources.fixed.found.hash;
+    m_InitialMovingHash = sources.moving.found.hash;
+    sources.moving.found.isSame = sources.moving.found.isSame && !m_IsGradientOfOldValues;
     m_IsGradientOfOldValues = false;
-    this->Send(engine, describe, fixed, moving, false);
+    this->Send(engine, describe, sources, false);
   }
 
   /** The same between two of them. The moving image's range and gradient stay those of the voxels that there were then, as
@@ -136,9 +138,16 @@ public:
   void
   Refresh(gpureg::Metric & engine, const TFindScales & findScales, const TDescribe & describe)
   {
-    auto [fixed, moving] = this->CompareImages();
+    Sources    sources = this->CompareSources();
+    Compared & fixed = sources.fixed;
+    Compared & moving = sources.moving;
     if (fixed.found.isSame && moving.found.isSame)
     {
+      if (!sources.points.found.isSame)
+      {
+        // The images are as they were looked through, and the scales are of them.
+        this->SendSamples(engine, describe, sources);
+      }
       return;
     }
     const ImagesOnDevice<TMetric> images(m_Images, engine.GetDeviceName());
@@ -152,7 +161,7 @@ public:
     }
     m_IsGradientOfOldValues = m_IsGradientOfOldValues || !moving.found.isSame;
     const bool mayLeaveRange = !moving.found.hash || moving.found.hash != m_InitialMovingHash;
-    this->Send(engine, describe, fixed, moving, mayLeaveRange);
+    this->Send(engine, describe, sources, mayLeaveRange);
   }
 
   /** Whether the images have the values of the last Initialize(), as far as is known: hashes tell. */
@@ -264,21 +273,32 @@ private:
     gpureg::ResidentSource::Comparison found;
   };
 
-  /** The samples, and the moving image. Where keys are not trusted both are hashed: also what is new, for the next evaluation
-   *  is sure to compare with it. */
-  std::pair<Compared, Compared>
-  CompareImages() const
+  /** Those of the samples, of the points that they are at, and of the moving image. */
+  struct Sources
   {
-    const gpureg::Source         fixed = MetricSources<TMetric>(m_Metric).GetFixedSource();
-    const gpureg::Source         moving = this->GetMovingSource();
-    std::optional<std::uint64_t> fixedHash, movingHash;
+    Compared fixed;
+    Compared points;
+    Compared moving;
+  };
+
+  /** Where keys are not trusted all are hashed: also what is new, for the next evaluation is sure to compare with it. */
+  Sources
+  CompareSources() const
+  {
+    const MetricSources<TMetric>                sources(m_Metric);
+    const gpureg::Source                        fixed = sources.GetFixedSource();
+    const gpureg::Source                        points = sources.GetPointsSource();
+    const gpureg::Source                        moving = this->GetMovingSource();
+    std::array<std::optional<std::uint64_t>, 3> hashes;
     if (!fixed.isKeyTrusted)
     {
-      const auto hashes = gpureg::HashContents({ &fixed.memory, &moving.memory }, this->GetParallelFor());
-      fixedHash = hashes[0];
-      movingHash = hashes[1];
+      const auto found =
+        gpureg::HashContents({ &fixed.memory, &points.memory, &moving.memory }, this->GetParallelFor());
+      std::copy(found.begin(), found.end(), hashes.begin());
     }
-    return { this->Compare(m_ResidentFixed, fixed, fixedHash), this->Compare(m_ResidentMoving, moving, movingHash) };
+    return { this->Compare(m_ResidentFixed, fixed, hashes[0]),
+             this->Compare(m_ResidentPoints, points, hashes[1]),
+             this->Compare(m_ResidentMoving, moving, hashes[2]) };
   }
 
   /** \param hash of its memory; none where keys are trusted. */
@@ -314,21 +334,13 @@ private:
   /** Sends what is not the same. */
   template <typename TDescribe>
   void
-  Send(gpureg::Metric &  engine,
-       const TDescribe & describe,
-       const Compared &  fixed,
-       const Compared &  moving,
-       bool              mayLeaveRange)
+  Send(gpureg::Metric & engine, const TDescribe & describe, const Sources & sources, bool mayLeaveRange)
   {
-    if (!fixed.found.isSame)
+    if (!sources.fixed.found.isSame || !sources.points.found.isSame)
     {
-      m_ResidentFixed.Forget();
-      this->MakeOf(m_Images.GetLoadedFixed(), [&](const gpureg::LoadedImage * image) {
-        MetricFixedSamples<TMetric> samples(m_Metric, m_Images, m_Scales);
-        engine.SetFixedSamples(samples.Make(describe, image), this->GetParallelFor());
-      });
-      m_ResidentFixed.Remember(fixed.source, fixed.found);
+      this->SendSamples(engine, describe, sources);
     }
+    const Compared & moving = sources.moving;
     if (!moving.found.isSame)
     {
       m_ResidentMoving.Forget();
@@ -337,6 +349,20 @@ private:
       });
       m_ResidentMoving.Remember(moving.source, moving.found);
     }
+  }
+
+  template <typename TDescribe>
+  void
+  SendSamples(gpureg::Metric & engine, const TDescribe & describe, const Sources & sources)
+  {
+    m_ResidentFixed.Forget();
+    m_ResidentPoints.Forget();
+    this->MakeOf(m_Images.GetLoadedFixed(), [&](const gpureg::LoadedImage * image) {
+      MetricFixedSamples<TMetric> samples(m_Metric, m_Images, m_Scales);
+      engine.SetFixedSamples(samples.Make(describe, image), this->GetParallelFor());
+    });
+    m_ResidentFixed.Remember(sources.fixed.source, sources.fixed.found);
+    m_ResidentPoints.Remember(sources.points.source, sources.points.found);
   }
 
   /** \param loaded where its values may be taken from, or null.
@@ -506,6 +532,7 @@ private:
   const TMetric &              m_Metric;
   MetricImages<TMetric> &      m_Images;
   gpureg::ResidentSource       m_ResidentFixed;
+  gpureg::ResidentSource       m_ResidentPoints;
   gpureg::ResidentSource       m_ResidentMoving;
   MetricScales                 m_Scales;
   std::optional<std::uint64_t> m_InitialFixedHash;

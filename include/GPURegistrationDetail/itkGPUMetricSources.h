@@ -94,7 +94,7 @@ public:
     : m_Metric(metric)
   {}
 
-  /** Of the samples. */
+  /** Of the samples, but for the points that they are at. */
   gpureg::Source
   GetFixedSource() const
   {
@@ -111,16 +111,26 @@ public:
     {
       isKnown = AddTransformToSource(source, *m_Metric.m_FixedTransform) && isKnown;
     }
+    if (!source.isKeyTrusted && !isKnown)
+    {
+      source.key.clear();
+    }
+    return source;
+  }
+
+  /** Of the points that are sampled, which an optimizer may draw anew while the images stay. */
+  gpureg::Source
+  GetPointsSource() const
+  {
+    gpureg::Source source;
+    source.isKeyTrusted = m_Metric.m_Use.TrustsTimeStamps();
+    AddToKey(source.key, static_cast<double>(m_Metric.m_UseSampledPointSet));
     if (m_Metric.m_UseSampledPointSet)
     {
       const auto * const points = m_Metric.m_VirtualSampledPointSet->GetPoints();
       const auto &       container = points->CastToSTLConstContainer();
       AddToKey(source.key, points);
       source.memory.push_back({ container.data(), container.size() * sizeof(container.front()) });
-    }
-    if (!source.isKeyTrusted && !isKnown)
-    {
-      source.key.clear();
     }
     return source;
   }

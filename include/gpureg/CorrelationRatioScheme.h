@@ -34,12 +34,12 @@ enum class CorrelationRatioScheme : std::uint8_t
 
 constexpr int NumberOfCorrelationRatioSchemes = 6;
 
-/** How a device's groups are launched that sum by a scheme (Li 2015, section 4.2: the thread blocks, and the threads of each).
+/** How many groups a scheme is launched with, and how many lanes each has (Li 2015, section 4.2: thread blocks and threads).
  *  It changes the time alone. */
 struct LaunchShape
 {
-  /** So many go through all samples, in each band of bins where there are several; each does several chunks then, one after
-   *  the other. ConflictFree has as many as its bins and its workload limit make. 0: one for each chunk. */
+  /** Groups that share the samples' chunks, each taking several in turn; as many again for each further band of bins.
+   *  0: one for each chunk. ConflictFree takes no number: its bins and its workload limit make it. */
   int groups = 0;
   /** Of a group: a power of two from LeastLanes to MostLanes. 0: what the device has been found to be fastest with. */
   int lanes = 0;

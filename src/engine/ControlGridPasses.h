@@ -16,6 +16,9 @@ struct ControlTables
 {
   /** kernels::ControlWeights, those of x, y and z behind each other. */
   MemoryPointer weights;
+  /** float4 and int, one an index along x: see kernels::MoveRowsGroup. */
+  MemoryPointer rowWeights;
+  MemoryPointer rowFirsts;
   /** kernels::ControlStretch, those of x, y and z behind each other. */
   MemoryPointer stretches;
   /** int[2], one a segment of a row: see kernels::MoveRowsGroup. */

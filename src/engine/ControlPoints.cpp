@@ -172,7 +172,7 @@ int
 ControlPoints::FindStretchControls(int axis) const
 {
   constexpr std::int64_t wantedWalks = 1 << 18;
-  constexpr std::int64_t most = 12;
+  constexpr std::int64_t most = 6;
   const auto &           size = m_Samples.virtualSize;
   const std::int64_t     lines = std::int64_t{ 3 } * size[0] * (axis == 2 ? size[1] : m_Part.size[2]);
   return axis == 0 ? 1 : static_cast<int>(std::clamp<std::int64_t>(lines * m_Part.size[axis] / wantedWalks, 1, most));
@@ -204,6 +204,8 @@ ControlPoints::MakeTables()
 {
   std::vector<kernels::ControlWeights> weights;
   std::vector<kernels::ControlStretch> stretches;
+  std::vector<kernels::float4>         rowWeights;
+  std::vector<int>                     rowFirsts;
   std::vector<std::array<int, 2>>      segmentColumns;
   for (int axis = 0; axis < 3; ++axis)
   {
@@ -219,6 +221,11 @@ ControlPoints::MakeTables()
     if (axis == 0)
     {
       segmentColumns = this->FindSegmentColumns(made.weights);
+      for (const kernels::ControlWeights & w : made.weights)
+      {
+        rowWeights.push_back({ w.weight[0], w.weight[1], w.weight[2], w.weight[3] });
+        rowFirsts.push_back(w.first);
+      }
     }
   }
   if (std::any_of(segmentColumns.begin(), segmentColumns.end(), [](const std::array<int, 2> & columns) {
@@ -234,7 +241,11 @@ ControlPoints::MakeTables()
   ReserveExactly(m_Queue, m_Tables.weights, sizeof(kernels::ControlWeights) * weights.size());
   ReserveExactly(m_Queue, m_Tables.stretches, sizeof(stretches[0]) * stretches.size());
   ReserveExactly(m_Queue, m_Tables.segmentColumns, sizeof(segmentColumns[0]) * segmentColumns.size());
+  ReserveExactly(m_Queue, m_Tables.rowWeights, sizeof(rowWeights[0]) * rowWeights.size());
+  ReserveExactly(m_Queue, m_Tables.rowFirsts, sizeof(int) * rowFirsts.size());
   FillArray(m_Queue, *m_Tables.weights, weights);
+  FillArray(m_Queue, *m_Tables.rowWeights, rowWeights);
+  FillArray(m_Queue, *m_Tables.rowFirsts, rowFirsts);
   FillArray(m_Queue, *m_Tables.stretches, stretches);
   FillArray(m_Queue, *m_Tables.segmentColumns, segmentColumns);
   return true;
@@ -407,6 +418,8 @@ ControlPoints::GetDeviceBytes() const
   for (const MemoryPointer * array : { &m_Points,
                                        &m_Tables.weights,
                                        &m_Tables.stretches,
+                                       &m_Tables.rowWeights,
+                                       &m_Tables.rowFirsts,
                                        &m_Expanded,
                                        &m_Tables.segmentColumns,
                                        &m_Sorted.order,

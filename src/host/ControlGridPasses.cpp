@@ -50,11 +50,12 @@ public:
            Memory &                     displacement) override
   {
     const auto * const weights = AddressOf<const ControlWeights>(tables.weights);
+    const auto * const rowWeights = AddressOf<const float4>(tables.rowWeights);
+    const auto * const firsts = AddressOf<const int>(tables.rowFirsts);
     const auto * const in = AddressIn<const float4>(expanded);
     auto * const       out = AddressIn<float>(displacement);
     const i64          rowFloats = i64{ 3 } * a.virtualSize[0];
     this->ForEach(i64{ a.virtualSize[1] } * a.virtualSize[2], [&](i64 row) {
-      const ControlWeights * const wx = weights + a.firstWeights[0];
       const ControlWeights * const wy = weights + a.firstWeights[1] + row % a.virtualSize[1];
       const float4 * const         plane = in + row / a.virtualSize[1] * a.size[0] * a.size[1];
       float *                      moved = out + row * rowFloats;
@@ -70,9 +71,9 @@ public:
       }
       for (int x = 0; x < a.virtualSize[0]; ++x, moved += 3)
       {
-        if (wx[x].first >= 0)
+        if (firsts[x] >= 0)
         {
-          SumControlRow(&a, columns.data(), 0, wx + x, moved);
+          SumControlRow(a.taps[0], &columns[3 * static_cast<std::size_t>(firsts[x])], rowWeights[x], moved);
         }
       }
     });

@@ -88,26 +88,15 @@ SumControlColumn(const ControlGridArguments *         a,
   sum[2] = all.z;
 }
 
-/** The displacement at weights along x, from the sums of the columns from firstColumn on, float[3] each. */
+/** The displacement at weights along x, from the sums of the columns from the first that counts on, float[3] each. */
 GPUREG_FUNCTION void
-SumControlRow(const ControlGridArguments *         a,
-              GPUREG_LOCAL const float *           columns,
-              int                                  firstColumn,
-              GPUREG_GLOBAL const ControlWeights * wx,
-              float *                              sum)
+SumControlRow(int taps, GPUREG_LOCAL const float * column, float4 weights, float * sum)
 {
-  GPUREG_LOCAL const float * column = columns + 3 * (wx->first - firstColumn);
-  sum[0] = wx->weight[0] * column[0];
-  sum[1] = wx->weight[0] * column[1];
-  sum[2] = wx->weight[0] * column[2];
-  for (int i = 1; i < MostControlTaps; ++i)
+  for (int r = 0; r < 3; ++r)
   {
-    if (i < a->taps[0])
-    {
-      sum[0] = MultiplyAdd(wx->weight[i], column[3 * i], sum[0]);
-      sum[1] = MultiplyAdd(wx->weight[i], column[3 * i + 1], sum[1]);
-      sum[2] = MultiplyAdd(wx->weight[i], column[3 * i + 2], sum[2]);
-    }
+    sum[r] = MultiplyAdd(weights.y, column[3 + r], weights.x * column[r]);
+    sum[r] = taps > 2 ? MultiplyAdd(weights.z, column[6 + r], sum[r]) : sum[r];
+    sum[r] = taps > 3 ? MultiplyAdd(weights.w, column[9 + r], sum[r]) : sum[r];
   }
 }
 

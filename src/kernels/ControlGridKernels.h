@@ -7,12 +7,15 @@
 GPUREG_NAMESPACE_BEGIN
 
 /** Moves segments of rows, ControlRowLanes lanes each: the columns of control points that a segment meets are summed first.
+ *  rowWeights and rowFirsts: the weights along x, and the first column that counts, or -1. Apart, neighbouring lanes read neighbours.
  *  segmentColumns: of each segment of a row, its first column and how many it meets; expanded: see ExpandAlongZ; columns:
  *  3·MostSegmentColumns floats for each row of the group, and moved: 3·SegmentVoxels, so that neighbouring lanes store neighbouring
  *  floats; displacement: float[3], one a voxel. */
 GPUREG_GROUP_FUNCTION void
 MoveRowsGroup(const ControlGridArguments *         a,
               GPUREG_GLOBAL const ControlWeights * weights,
+              GPUREG_GLOBAL const float4 *         rowWeights,
+              GPUREG_GLOBAL const int *            rowFirsts,
               GPUREG_GLOBAL const int *            segmentColumns,
               GPUREG_GLOBAL const float4 *         expanded,
               GPUREG_LOCAL float *                 columns,
@@ -49,11 +52,11 @@ MoveRowsGroup(const ControlGridArguments *         a,
   GPUREG_LOCAL float * rowMoved = moved + 3 * SegmentVoxels * rowOfGroup;
   for (int x = begin + lane; x < end; x += ControlRowLanes)
   {
-    GPUREG_GLOBAL const ControlWeights * wx = weights + a->firstWeights[0] + x;
-    float                                sum[3] = { 0.0f, 0.0f, 0.0f };
-    if (isValid && wx->first >= 0)
+    const int first = rowFirsts[x];
+    float     sum[3] = { 0.0f, 0.0f, 0.0f };
+    if (isValid && first >= 0)
     {
-      SumControlRow(a, rowColumns, firstColumn, wx, sum);
+      SumControlRow(a->taps[0], rowColumns + 3 * (first - firstColumn), rowWeights[x], sum);
     }
     rowMoved[3 * (x - begin)] = sum[0];
     rowMoved[3 * (x - begin) + 1] = sum[1];

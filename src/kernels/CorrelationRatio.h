@@ -59,7 +59,7 @@ typedef struct SortedPart
   u32 count;
 } SortedPart;
 
-/** What is below the unit, in [0, 1), in 2^-CorrelationRatioRestBits of it, to the nearest: it may be a whole unit. */
+/** A fraction of the unit, in [0, 1), in steps of 2^-CorrelationRatioRestBits, rounded to the nearest: it may become 1. */
 GPUREG_FUNCTION u32
 ToRest(float fraction)
 {
@@ -286,8 +286,8 @@ JoinCounters(const CorrelationRatioArguments * a, int column, u32 counted, u32 c
          (column == CorrelationRatioSum ? rest : count & (((u32)1 << CorrelationRatioCountShift) - 1));
 }
 
-/** Of a chunk's cell, in 2^-CorrelationRatioRestBits of the histogram's unit; where weights are counted by halves, in that
- *  unit. */
+/** What a chunk's histogram holds in a cell, in steps of 2^-CorrelationRatioRestBits of the histogram's unit; in that unit itself
+ *  where weights are counted by halves. */
 GPUREG_FUNCTION u64
 ReadChunk(
   int variant, const CorrelationRatioArguments * a, GPUREG_GLOBAL const u32 * chunkHistograms, int chunk, int cell)

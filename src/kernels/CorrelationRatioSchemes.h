@@ -63,9 +63,9 @@ GlobalAtomicGroup(int                               variant,
   }
 }
 
-/** GlobalMerge (Li 2015, section 3.3): a group counts a chunk's histogram where it is to lie, in global memory: that of a slot.
- *  SumHistogramsGroup then adds them up. In the paper each thread has one of its own: gpureg::CorrelationRatioScheme says why
- *  not here. */
+/** GlobalMerge (Li 2015, section 3.3): a group counts each chunk's histogram in global memory, in a place of the group's own.
+ *  SumHistogramsGroup adds these up. In the paper each thread has a histogram of its own: gpureg::CorrelationRatioScheme says
+ *  why not here. */
 GPUREG_GROUP_FUNCTION void
 GlobalMergeGroup(int                               variant,
                  const CorrelationRatioArguments * a,

@@ -58,8 +58,8 @@ ClearCounters(GPUREG_LOCAL u32 * counters, int count)
   LocalBarrier();
 }
 
-/** Where a band's counter is in a chunk's histogram, from the band's first row on: low halves lie behind the high ones, there
- *  of all cells, in the band's counters of its own. */
+/** Where a band's counter is in its chunk's histogram, counted from the band's first row. The low halves lie behind the high
+ *  ones: in the band behind the band's own cells, in the chunk's histogram behind the cells of all bands. */
 GPUREG_FUNCTION int
 CounterInChunk(int variant, const HistogramArguments * a, int bandCells, int counter)
 {

@@ -25,8 +25,8 @@ DensityOfCount(u64 count, u64 all)
   return all > 0 ? (double)count / (double)all : 0.0;
 }
 
-/** Steps 2 and 3: it smoothed, at a place of its line, of so many bins, `stride` apart; along the moving bins and then, of what
- *  that gave, along the fixed ones. */
+/** Steps 2 and 3: the density smoothed at one place of a line of bins, which are `stride` apart. It is smoothed along the
+ *  moving bins first, and the result along the fixed ones. */
 GPUREG_FUNCTION double
 SmoothDensity(const JointDensityArguments * a, int bins, GPUREG_LOCAL const double * line, int stride, int place)
 {

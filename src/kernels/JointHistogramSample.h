@@ -14,7 +14,7 @@ enum
 {
   /** Bins left free at each end. */
   JointHistogramPadding = 2,
-  /** Bins that are not between the smallest and the largest value's: those, and one, since values lie on bins. */
+  /** Bins that the range of values is not divided by: the free ones, and one more, for both ends of it lie on bins. */
   JointHistogramExtraBins = 2 * JointHistogramPadding + 1,
   MostJointHistogramBins = 1024,
   TieWords = MostJointHistogramBins / 32
@@ -123,8 +123,8 @@ JointForce(float joint, float jointSlope, float marginal, float marginalSlope)
            : 0.0f;
 }
 
-/** Three neighbours' value at a fraction t of the middle one, t = 1/2 being its own place, and slope. None, where it is no more
- *  than what a place's last digits make of it, up to 3e-5: a value at the very place of an empty bin has none by ITK, too. */
+/** The value and the slope of a line through three neighbouring bins, at the fraction t of the middle one, whose own place is
+ *  t = 1/2. Below 3e-5 of the rise, which the last digits of t alone may make, the value is 0, as ITK's is on an empty bin. */
 GPUREG_FUNCTION float
 InterpolateBins(float before, float middle, float behind, float t, float below, float above, float * slope)
 {

@@ -49,7 +49,7 @@ MovesPrecisely(int variant, const SampleArguments * a)
   return VariantHas(variant, SamplesArePrecise) && a->movesPrecisely;
 }
 
-/** Adds to a position what the displacement field moves the sample by that a walk is at, where that is so kept. */
+/** Adds to a sample's position its displacement by the field, where fields' displacements are kept precisely. */
 GPUREG_FUNCTION void
 MoveSamplePrecisely(int                     variant,
                     const SampleArguments * a,
@@ -203,7 +203,7 @@ DisplaceSample(int variant, const SampleArguments * a, const SampleVolumes * v, 
   position[2] += ToFixed(d[2]);
 }
 
-/** Makes a derivative by the moving point that by p_0, of the sample that a walk is at; if forces are to follow the chain. */
+/** Turns a force, the derivative by the sample's moving point, into that by p_0: back through the chain, if it is to be. */
 GPUREG_FUNCTION void
 FollowForceBack(int variant, const SampleArguments * a, const SampleVolumes * v, const LaneWalk * walk, float * force)
 {

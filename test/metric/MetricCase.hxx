@@ -742,23 +742,33 @@ private:
   MakeSplineOfOrder(double angle)
   {
     using SplineType = itk::BSplineTransform<double, VDimension, VOrder>;
-    const bool                                  isSlice = m_Case.geometry == Geometry::OneSlice && VDimension == 3;
+    const bool isSlice = m_Case.geometry == Geometry::OneSlice && VDimension == 3;
+    // Where it does not cover all some samples stay where they are: by chance, for one of them may lie on an edge there.
+    const bool coversAll = m_Case.geometry == Geometry::Plain || m_Case.many || m_Random() % 4 > 0;
+    const auto turn = MakeRotation<VDimension>(isSlice ? 0.0 : angle);
+    const auto direction = m_VirtualGrid.direction * turn;
     typename SplineType::PhysicalDimensionsType dimensions;
     typename SplineType::MeshSizeType           mesh;
-    VectorType                                  first;
+    VectorType                                  first, half;
     for (unsigned int d = 0; d < VDimension; ++d)
     {
+      double extent = 0;
+      for (unsigned int e = 0; e < VDimension; ++e)
+      {
+        extent += std::abs(turn[e][d]) * m_VirtualGrid.GetExtent(e);
+      }
       const bool isThin = isSlice && d == 2;
-      // Where grids lie by chance, some samples are not moved; elsewhere one of them might lie on an edge, in whatever draw.
-      const bool coversAll = m_Case.geometry == Geometry::Plain;
-      first[d] = isThin ? -0.6 : coversAll ? -1.63 : 1.37 + d;
-      dimensions[d] = isThin ? 1.2 * m_VirtualGrid.spacing[d] : (coversAll ? 1.15 : 0.9) * m_VirtualGrid.GetExtent(d);
+      first[d] = isThin ? -0.6 : 1.37 + d;
+      dimensions[d] = isThin      ? 1.2 * m_VirtualGrid.spacing[d]
+                      : coversAll ? 1.15 * extent
+                                  : 0.9 * m_VirtualGrid.GetExtent(d);
+      half[d] = 0.5 * dimensions[d];
       mesh[d] = isThin ? 1 : 3 + d;
     }
     const auto spline = SplineType::New();
-    spline->SetTransformDomainOrigin(m_VirtualGrid.GetPoint(first));
-    spline->SetTransformDomainDirection(isSlice ? m_VirtualGrid.direction
-                                                : m_VirtualGrid.direction * MakeRotation<VDimension>(angle));
+    spline->SetTransformDomainOrigin(coversAll && !isSlice ? m_VirtualGrid.GetCentre() - direction * half
+                                                           : m_VirtualGrid.GetPoint(first));
+    spline->SetTransformDomainDirection(direction);
     spline->SetTransformDomainPhysicalDimensions(dimensions);
     spline->SetTransformDomainMeshSize(mesh);
     auto              parameters = spline->GetParameters();
