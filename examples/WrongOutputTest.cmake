@@ -35,6 +35,10 @@ set(swap ${SWAP_THE_METRIC} no-fixed.nii.gz no-moving.nii.gz)
 expect_failure("There is no folder .*/none for .*/none/a.tfm. Make it" ${swap} ${folder}/none/a.tfm)
 expect_failure("ITK writes no transform to .*/a.doc. Give it another extension, such as .tfm" ${swap} ${folder}/a.doc)
 
+set(deform ${DEFORM_BY_ITK} no-fixed.nii.gz no-moving.nii.gz)
+expect_failure("There is no folder .*/none for .*/none/a.tfm. Make it" ${deform} ${folder}/none/a.tfm)
+expect_failure("There is no file no-fixed.nii.gz" ${deform} ${folder}/a.tfm)
+
 file(GLOB_RECURSE after LIST_DIRECTORIES TRUE ${folder}/*)
 file(READ ${folder}/kept.nii.gz kept)
 if(NOT after STREQUAL before OR NOT kept STREQUAL "kept")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Evaluates every metric of the module, and fails unless each has a finite value and derivative. Then registers two small images
 // of different contrast, rigidly, with itk::CudaMattesNMI in an unmodified itk::ImageRegistrationMethodv4, and fails unless the
-// transform that moved one of them is recovered.
+// transform that moved one of them is recovered; and deforms one of two that are a shift apart.
 // RegisterTwoImages [device]: fails if it computes on another one, or if this machine has any but that one.
 #include "RegistrationSetUp.h"
 
@@ -9,6 +9,7 @@
 #include "itkCudaMattesNMI.h"
 #include "itkCudaMeanAbsoluteDifferencesImageToImageMetricv4.h"
 #include "itkCudaPartialVolumeMutualInformationImageToImageMetricv4.h"
+#include "itkFreeFormDeformationRegistrationMethod.h"
 #include "itkGPUANTSNeighborhoodCorrelationImageToImageMetricv4.h"
 #include "itkGPUCorrelationImageToImageMetricv4.h"
 #include "itkGPUDemonsImageToImageMetricv4.h"
@@ -178,6 +179,29 @@ EvaluateMetrics()
   return std::all_of(std::begin(each), std::end(each), [](bool isFine) { return isFine; });
 }
 
+/** Whether free-form deformation finds, inside of the phantom, the shift of a moving image of another contrast. */
+bool
+DeformImages(const ImageType * fixed)
+{
+  const auto back = TransformType::New();
+  back->SetTranslation(Filled<TransformType::OutputVectorType>(-2.5));
+  const auto method = itk::FreeFormDeformationRegistrationMethod<ImageType, ImageType>::New();
+  method->SetFixedImage(fixed);
+  method->SetMovingImage(MakeImage(*back, true));
+  method->SetNumberOfLevels(2);
+  method->SetControlPointSpacing(12);
+  method->SetNumberOfIterations(40);
+  method->Update();
+  PointType point = Filled<PointType>(0.0);
+  point[0] = 10;
+  point[1] = 6;
+  const auto   moved = method->GetTransform()->TransformPoint(point);
+  const double error = (moved - point - Filled<PointType::VectorType>(2.5)).GetNorm();
+  std::cout << "Free-form deformation on " << method->GetDevice() << ": error " << error << " mm, smallest determinant "
+            << method->GetSmallestJacobianDeterminant() << '\n';
+  return error < 0.5 && method->GetSmallestJacobianDeterminant() > 0;
+}
+
 } // namespace
 
 int
@@ -250,6 +274,19 @@ main(int argc, char * argv[])
   if (!(after < 0.05 * spacing))
   {
     std::cerr << "The transform was not recovered.\n";
+    return EXIT_FAILURE;
+  }
+  try
+  {
+    if (!DeformImages(fixed))
+    {
+      std::cerr << "The deformation was not found.\n";
+      return EXIT_FAILURE;
+    }
+  }
+  catch (const itk::ExceptionObject & e)
+  {
+    std::cerr << e << '\n';
     return EXIT_FAILURE;
   }
   return EXIT_SUCCESS;
