@@ -35,19 +35,21 @@ for dimension in (2, 3):
     method.SetNumberOfLevels(2)
     method.SetControlPointSpacing(5.0)
     method.SetNumberOfIterations(40)
+    method.SetBendingEnergyWeight(0.003)
     method.Update()
 
     moved = numpy.array(method.GetTransform().TransformPoint(middle)) - middle
     field = itk.array_from_image(method.GetDisplacementField())
-    inside = (slice(4, -4),) * dimension
+    length = itk.size(fixed)[0]
+    inside = (slice(length // 4, -length // 4),) * dimension  # where the bulge is
     warped = itk.array_from_image(method.GetWarpedImage())[inside]
     target = itk.array_from_image(fixed)[inside]
     before = numpy.abs(itk.array_from_image(moving)[inside] - target).mean()
     after = numpy.abs(warped - target).mean()
     print(f"{dimension}D: the middle moves by {moved}, mean difference {before:.3f} before, {after:.3f} after")
-    assert abs(moved[0] - 2.0) < 0.1 and numpy.all(numpy.abs(moved[1:]) < 0.1), moved
+    assert abs(moved[0] - 2.0) < 0.15 and numpy.all(numpy.abs(moved[1:]) < 0.15), moved
     assert field.shape == itk.array_from_image(fixed).shape + (dimension,), field.shape
-    assert after < 0.15 * before, (before, after)
+    assert after < 0.2 * before, (before, after)
     assert method.GetSmallestJacobianDeterminant() > 0
     costs = method.GetCosts(0)
     assert len(costs) == 40 and costs[-1] < costs[0], costs
