@@ -101,7 +101,7 @@ public:
   itkSetMacro(NumberOfLevels, unsigned int);
   itkGetConstMacro(NumberOfLevels, unsigned int);
 
-  /** mm between control points at the finest level, along each axis of the fixed image. Default 5. */
+  /** mm between control points at the finest level, along each axis of the fixed image: a voxel's edge at least. Default 5. */
   itkSetMacro(ControlPointSpacing, SpacingType);
   itkGetConstReferenceMacro(ControlPointSpacing, SpacingType);
   void

@@ -3,10 +3,10 @@
 
 #include "gpureg/Error.h"
 
-#include "ControlPenaltyTerm.h"
 #include "ControlStepPasses.h"
-#include "ImageLevel.h"
-#include "MattesEvaluation.h"
+#include "FreeFormChecks.h"
+#include "FreeFormGeometry.h"
+#include "FreeFormLevel.h"
 #include "SummarizeImage.h"
 
 #include <algorithm>
@@ -20,9 +20,6 @@ namespace gpureg
 
 namespace
 {
-constexpr int MostLevels = 5;
-constexpr int MostBins = 4096;
-constexpr int SplineOrder = 3;
 // Of Adam, as its authors have them.
 constexpr double FirstDecay = 0.9;
 constexpr double SecondDecay = 0.999;
@@ -36,145 +33,6 @@ MillisecondsSince(Clock::time_point start)
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
-std::vector<WeightedPenalty>
-GetPenalties(const FreeFormSettings & settings)
-{
-  return { { PenaltyKind::BendingEnergy, settings.bendingWeight },
-           { PenaltyKind::LinearEnergy, settings.linearWeight },
-           { PenaltyKind::Jacobian, settings.jacobianWeight } };
-}
-
-/** What is left for the similarity. */
-double
-GetSimilarityWeight(const FreeFormSettings & settings)
-{
-  return 1.0 - settings.bendingWeight - settings.linearWeight - settings.jacobianWeight;
-}
-
-void
-CheckSettings(const FreeFormProblem & problem, const FreeFormSettings & settings)
-{
-  if (problem.dimension < 2 || problem.dimension > 3)
-  {
-    throw BadInputError("images of " + std::to_string(problem.dimension) + " dimensions; give 2 or 3");
-  }
-  CheckedBins("a free-form deformation", settings.bins, 2 * kernels::HistogramPadding + 1, MostBins);
-  if (settings.levels < 1 || settings.levels > MostLevels)
-  {
-    throw BadInputError("a pyramid has 1 to " + std::to_string(MostLevels) + " levels, not " +
-                        std::to_string(settings.levels));
-  }
-  double all = 0;
-  for (const WeightedPenalty & penalty : GetPenalties(settings))
-  {
-    if (!(penalty.weight >= 0))
-    {
-      throw BadInputError("a penalty's weight is at least 0, not " + std::to_string(penalty.weight));
-    }
-    all += penalty.weight;
-  }
-  if (!(all < 1))
-  {
-    throw BadInputError("the penalties' weights come to " + std::to_string(all) +
-                        " together; they are to be less than 1");
-  }
-  if (settings.iterations < 1 || !(settings.firstStep > 0 && std::isfinite(settings.firstStep)))
-  {
-    throw BadInputError("a level has at least one iteration, and a first step that is longer than 0");
-  }
-  for (int axis = 0; axis < problem.dimension; ++axis)
-  {
-    const double spacing = settings.spacing[static_cast<std::size_t>(axis)];
-    if (!(spacing > 0 && std::isfinite(spacing)))
-    {
-      throw BadInputError("control points are to be " + std::to_string(spacing) + " mm apart along axis " +
-                          std::to_string(axis) + "; give a spacing above 0");
-    }
-  }
-}
-
-void
-CheckImage(const FreeFormImage & image, const char * which, const std::string & deviceName)
-{
-  if (image.image == nullptr || image.image->GetMemory() == nullptr || image.image->GetCount() != CountOf(image.size))
-  {
-    throw BadInputError(std::string("the ") + which + " image is missing, or has not as many voxels as its size says");
-  }
-  if (image.image->GetDeviceName() != deviceName)
-  {
-    throw BadInputError(std::string("the ") + which + " image is on " + image.image->GetDeviceName() +
-                        ", and the registration on " + deviceName);
-  }
-}
-
-/** Length of a voxel's edges. */
-std::array<double, 3>
-GetSpacing(const FreeFormImage & image)
-{
-  std::array<double, 3> spacing{};
-  for (std::size_t c = 0; c < 3; ++c)
-  {
-    const auto & m = image.indexToPoint.matrix;
-    spacing[c] = std::sqrt(m[c] * m[c] + m[3 + c] * m[3 + c] + m[6 + c] * m[6 + c]);
-  }
-  return spacing;
-}
-
-/** How many voxels along each axis one of a level stands for: as many as bring its edges to that length, and leave some. */
-Size
-FindFactors(const FreeFormImage & image, int dimension, double edge)
-{
-  constexpr int               leastVoxels = 8;
-  const std::array<double, 3> spacing = GetSpacing(image);
-  Size                        factors{ 1, 1, 1 };
-  for (std::size_t d = 0; d < static_cast<std::size_t>(dimension); ++d)
-  {
-    const auto wanted = static_cast<int>(std::lround(edge / spacing[d]));
-    factors[d] = std::clamp(wanted, 1, std::max(1, std::min(1 << (MostLevels - 1), image.size[d] / leastVoxels)));
-  }
-  return factors;
-}
-
-double
-FindShortestEdge(const FreeFormImage & image, int dimension)
-{
-  const std::array<double, 3> spacing = GetSpacing(image);
-  return *std::min_element(spacing.begin(), spacing.begin() + dimension);
-}
-
-IndexMap
-InvertMap(const IndexMap & map)
-{
-  IndexMap inverse;
-  inverse.matrix = Invert(map.matrix);
-  inverse.offset = Multiply(inverse.matrix, map.offset);
-  std::transform(inverse.offset.begin(), inverse.offset.end(), inverse.offset.begin(), [](double x) { return -x; });
-  return inverse;
-}
-
-/** A level's control grid over the fixed image. */
-struct LevelGrid
-{
-  Size     size{};
-  IndexMap toImage; // index of a control point → index of the fixed image
-};
-
-LevelGrid
-MakeLevelGrid(const FreeFormProblem & problem, const FreeFormSettings & settings, int level)
-{
-  const std::array<double, 3> voxel = GetSpacing(problem.fixed);
-  LevelGrid                   grid;
-  grid.size = { 1, 1, 1 };
-  for (std::size_t d = 0; d < static_cast<std::size_t>(problem.dimension); ++d)
-  {
-    const double step = std::ldexp(settings.spacing[d], level) / voxel[d];
-    // The domain begins with the first voxel's outer edge, a control point before it.
-    grid.size[d] = static_cast<int>(std::ceil(problem.fixed.size[d] / step)) + SplineOrder;
-    grid.toImage.matrix[4 * d] = step;
-    grid.toImage.offset[d] = -0.5 - step;
-  }
-  return grid;
-}
 } // namespace
 
 class FreeFormRegistration::Implementation
@@ -256,70 +114,7 @@ public:
   }
 
 private:
-  /** What a level has on the device, which stays for the next registration. */
-  struct Level
-  {
-    Level(const std::shared_ptr<Backend> & backend, const std::shared_ptr<Queue> & queue)
-      : core(backend, queue)
-      , evaluation(core, queue->CreateMattesPasses())
-      , fixed(*queue, backend->GetDescription().name)
-      , moving(*queue, backend->GetDescription().name)
-      , bending(*queue)
-      , penalties(*queue)
-    {}
-
-    ControlPenaltyTerm &
-    GetTerm(PenaltyKind kind)
-    {
-      return kind == PenaltyKind::BendingEnergy ? bending : penalties;
-    }
-
-    /** What a penalty is counted in: bending of displacements in the level's voxels, by steps of its grid, so that one weight serves
-     *  all levels. */
-    double
-    GetUnit(PenaltyKind kind) const
-    {
-
-      return kind == PenaltyKind::BendingEnergy ? 1.0 / (edge * edge) : 1.0;
-    }
-
-    std::int64_t
-    GetDeviceBytes() const
-    {
-      std::int64_t bytes = static_cast<std::int64_t>(bending.GetSize() + penalties.GetSize()) +
-                           core.samples.GetDeviceBytes() + static_cast<std::int64_t>(fixed.GetDeviceBytes()) +
-                           static_cast<std::int64_t>(moving.GetDeviceBytes());
-      for (const MemoryPointer * array : core.ownArrays)
-      {
-        bytes += static_cast<std::int64_t>(SizeOf(*array));
-      }
-      for (const MemoryPointer * array : { &gathered, &penalty, &firstMeans, &secondMeans, &values, &penaltyValues })
-      {
-        bytes += static_cast<std::int64_t>(SizeOf(*array));
-      }
-      return bytes;
-    }
-
-    MetricCore       core;
-    MattesEvaluation evaluation;
-    ImageLevel       fixed;
-    ImageLevel       moving;
-    LevelGrid        grid;
-    /** Of its voxels, mm: the shortest. */
-    double edge = 1;
-    /** By steps of the grid, and by mm. */
-    ControlPenaltyTerm bending;
-    ControlPenaltyTerm penalties;
-    /** float4, one a control point. */
-    MemoryPointer gathered;
-    MemoryPointer penalty;
-    MemoryPointer firstMeans;
-    MemoryPointer secondMeans;
-    /** float [iterations]: the similarity before each step. */
-    MemoryPointer values;
-    /** A slot for each of the iterations' penalties, one kind behind the other, and one for the end's Jacobian. */
-    MemoryPointer penaltyValues;
-  };
+  using Level = FreeFormLevel;
 
   const std::string &
   GetName() const
@@ -445,7 +240,7 @@ private:
     mapping.displacementToIndex = pointToMoving.matrix;
     mapping.spline.emplace();
     mapping.spline->dimension = problem.dimension;
-    mapping.spline->grid.order = SplineOrder;
+    mapping.spline->grid.order = FreeFormOrder;
     mapping.spline->grid.size = level.grid.size;
     mapping.spline->grid.toGrid = Compose(InvertMap(level.grid.toImage), level.fixed.GetToImage());
     level.evaluation.Prepare(mapping,
@@ -455,10 +250,7 @@ private:
                                SetMattesArguments(level.core.samples.GetMoving(), settings.bins, a);
                                a.normalized = 1;
                              });
-    std::transform(mapping.displacementToIndex.begin(),
-                   mapping.displacementToIndex.end(),
-                   m_DisplacementToIndex.begin(),
-                   [](double x) { return x; });
+    m_DisplacementToIndex = mapping.displacementToIndex;
     const std::size_t bytes = sizeof(kernels::float4) * static_cast<std::size_t>(CountOf(level.grid.size));
     ControlGrid       grid;
     grid.size = level.grid.size;

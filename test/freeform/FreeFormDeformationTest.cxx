@@ -272,7 +272,8 @@ TEST_P(FreeFormDeformationTest, BadInputIsRefusedAndTheMethodGoesOn)
   {
     expectRefused([&] { method->SetNumberOfLevels(levels); }, [&] { method->SetNumberOfLevels(2); });
   }
-  for (const double spacing : { 0.0, -1.0, std::numeric_limits<double>::quiet_NaN() })
+  for (const double spacing :
+       { 0.0, -1.0, 1e-9, std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN() })
   {
     expectRefused([&] { method->SetControlPointSpacing(spacing); }, [&] { method->SetControlPointSpacing(9.0); });
   }

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "FreeFormChecks.h"
+
+#include "FreeFormGeometry.h"
+#include "MattesEvaluation.h"
+
+#include "gpureg/Error.h"
+
+#include <cmath>
+
+namespace gpureg
+{
+
+namespace
+{
+constexpr int MostBins = 4096;
+} // namespace
+
+std::vector<WeightedPenalty>
+GetPenalties(const FreeFormSettings & settings)
+{
+  return { { PenaltyKind::BendingEnergy, settings.bendingWeight },
+           { PenaltyKind::LinearEnergy, settings.linearWeight },
+           { PenaltyKind::Jacobian, settings.jacobianWeight } };
+}
+
+double
+GetSimilarityWeight(const FreeFormSettings & settings)
+{
+  return 1.0 - settings.bendingWeight - settings.linearWeight - settings.jacobianWeight;
+}
+
+void
+CheckSettings(const FreeFormProblem & problem, const FreeFormSettings & settings)
+{
+  if (problem.dimension < 2 || problem.dimension > 3)
+  {
+    throw BadInputError("images of " + std::to_string(problem.dimension) + " dimensions; give 2 or 3");
+  }
+  CheckedBins("a free-form deformation", settings.bins, 2 * kernels::HistogramPadding + 1, MostBins);
+  if (settings.levels < 1 || settings.levels > MostFreeFormLevels)
+  {
+    throw BadInputError("a pyramid has 1 to " + std::to_string(MostFreeFormLevels) + " levels, not " +
+                        std::to_string(settings.levels));
+  }
+  double all = 0;
+  for (const WeightedPenalty & penalty : GetPenalties(settings))
+  {
+    if (!(penalty.weight >= 0))
+    {
+      throw BadInputError("a penalty's weight is at least 0, not " + std::to_string(penalty.weight));
+    }
+    all += penalty.weight;
+  }
+  if (!(all < 1))
+  {
+    throw BadInputError("the penalties' weights come to " + std::to_string(all) +
+                        " together; they are to be less than 1");
+  }
+  if (settings.iterations < 1 || !(settings.firstStep > 0 && std::isfinite(settings.firstStep)))
+  {
+    throw BadInputError("a level has at least one iteration, and a first step that is longer than 0");
+  }
+  for (int axis = 0; axis < problem.dimension; ++axis)
+  {
+    const double spacing = settings.spacing[static_cast<std::size_t>(axis)];
+    const double edge = GetSpacing(problem.fixed)[static_cast<std::size_t>(axis)];
+    // A spacing that is the same but for its last digits is one.
+    if (!(spacing >= 0.999 * edge && std::isfinite(spacing)))
+    {
+      throw BadInputError("control points are to be " + std::to_string(spacing) + " mm apart along axis " +
+                          std::to_string(axis) + "; give at least a voxel's edge, " + std::to_string(edge) + " mm");
+    }
+  }
+}
+
+void
+CheckImage(const FreeFormImage & image, const char * which, const std::string & deviceName)
+{
+  if (image.image == nullptr || image.image->GetMemory() == nullptr || image.image->GetCount() != CountOf(image.size))
+  {
+    throw BadInputError(std::string("the ") + which + " image is missing, or has not as many voxels as its size says");
+  }
+  if (image.image->GetDeviceName() != deviceName)
+  {
+    throw BadInputError(std::string("the ") + which + " image is on " + image.image->GetDeviceName() +
+                        ", and the registration on " + deviceName);
+  }
+}
+
+} // namespace gpureg

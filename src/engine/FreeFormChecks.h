@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef gpureg_FreeFormChecks_h
+#define gpureg_FreeFormChecks_h
+
+#include "ControlPenaltyTerm.h"
+
+#include "gpureg/FreeFormRegistration.h"
+
+#include <string>
+#include <vector>
+
+namespace gpureg
+{
+
+/** Each kind of penalty, with its weight. */
+std::vector<WeightedPenalty>
+GetPenalties(const FreeFormSettings & settings);
+
+/** What is left for the similarity. */
+double
+GetSimilarityWeight(const FreeFormSettings & settings);
+
+/** \throws BadInputError for what is out of range. */
+void
+CheckSettings(const FreeFormProblem & problem, const FreeFormSettings & settings);
+
+/** \throws BadInputError if it is missing, of another size than it says, or not on the device. */
+void
+CheckImage(const FreeFormImage & image, const char * which, const std::string & deviceName);
+
+} // namespace gpureg
+
+#endif

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef gpureg_FreeFormGeometry_h
+#define gpureg_FreeFormGeometry_h
+
+#include "gpureg/FreeFormRegistration.h"
+
+namespace gpureg
+{
+
+/** How many levels a pyramid may have. */
+constexpr int MostFreeFormLevels = 5;
+
+/** Of a free-form deformation's control points. */
+constexpr int FreeFormOrder = 3;
+
+/** Length of a voxel's edges. */
+std::array<double, 3>
+GetSpacing(const FreeFormImage & image);
+
+double
+FindShortestEdge(const FreeFormImage & image, int dimension);
+
+/** How many voxels along each axis one of a level stands for: as many as bring its edges to that length, and leave some. */
+Size
+FindFactors(const FreeFormImage & image, int dimension, double edge);
+
+IndexMap
+InvertMap(const IndexMap & map);
+
+/** A level's control grid over the fixed image. */
+struct LevelGrid
+{
+  Size     size{};
+  IndexMap toImage; // index of a control point → index of the fixed image
+};
+
+LevelGrid
+MakeLevelGrid(const FreeFormProblem & problem, const FreeFormSettings & settings, int level);
+
+} // namespace gpureg
+
+#endif

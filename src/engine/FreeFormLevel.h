@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef gpureg_FreeFormLevel_h
+#define gpureg_FreeFormLevel_h
+
+#include "ControlPenaltyTerm.h"
+#include "FreeFormGeometry.h"
+#include "ImageLevel.h"
+#include "MattesEvaluation.h"
+
+#include <cstdint>
+#include <memory>
+
+namespace gpureg
+{
+
+/** What a level has on the device, which stays for the next registration. */
+struct FreeFormLevel
+{
+  FreeFormLevel(const std::shared_ptr<Backend> & backend, const std::shared_ptr<Queue> & queue)
+    : core(backend, queue)
+    , evaluation(core, queue->CreateMattesPasses())
+    , fixed(*queue, backend->GetDescription().name)
+    , moving(*queue, backend->GetDescription().name)
+    , bending(*queue)
+    , penalties(*queue)
+  {}
+
+  ControlPenaltyTerm &
+  GetTerm(PenaltyKind kind)
+  {
+    return kind == PenaltyKind::BendingEnergy ? bending : penalties;
+  }
+
+  /** What a penalty is counted in: bending of displacements in the level's voxels, by steps of its grid, so that one weight serves
+   *  all levels. */
+  double
+  GetUnit(PenaltyKind kind) const
+  {
+    return kind == PenaltyKind::BendingEnergy ? 1.0 / (edge * edge) : 1.0;
+  }
+
+  std::int64_t
+  GetDeviceBytes() const
+  {
+    std::int64_t bytes = static_cast<std::int64_t>(bending.GetSize() + penalties.GetSize()) +
+                         core.samples.GetDeviceBytes() + static_cast<std::int64_t>(fixed.GetDeviceBytes()) +
+                         static_cast<std::int64_t>(moving.GetDeviceBytes());
+    for (const MemoryPointer * array : core.ownArrays)
+    {
+      bytes += static_cast<std::int64_t>(SizeOf(*array));
+    }
+    for (const MemoryPointer * array : { &gathered, &penalty, &firstMeans, &secondMeans, &values, &penaltyValues })
+    {
+      bytes += static_cast<std::int64_t>(SizeOf(*array));
+    }
+    return bytes;
+  }
+
+  MetricCore       core;
+  MattesEvaluation evaluation;
+  ImageLevel       fixed;
+  ImageLevel       moving;
+  LevelGrid        grid;
+  /** Of its voxels, mm: the shortest. */
+  double edge = 1;
+  /** By steps of the grid, and by mm. */
+  ControlPenaltyTerm bending;
+  ControlPenaltyTerm penalties;
+  /** float4, one a control point. */
+  MemoryPointer gathered;
+  MemoryPointer penalty;
+  MemoryPointer firstMeans;
+  MemoryPointer secondMeans;
+  /** float [iterations]: the similarity before each step. */
+  MemoryPointer values;
+  /** A slot for each of the iterations' penalties, one kind behind the other, and one for the end's Jacobian. */
+  MemoryPointer penaltyValues;
+};
+
+} // namespace gpureg
+
+#endif
