@@ -4,6 +4,7 @@
 //   FreeFormBenchmark FIXED_CONTRAST.mha MOVING_CONTRAST.mha [--device NAME] [--seeds N] [--bending A,B,…] [--spacing A,B,…]
 //                     [--iterations N] [--levels N]
 // The first image is deformed and fixed; the second, in register with it, is moving: the same file twice for the same contrast.
+#include "BenchmarkOptions.h"
 #include "CommandLine.h"
 #include "DeformationError.h"
 #include "KnownDeformation.h"
@@ -16,8 +17,6 @@
 #include <cstdlib>
 #include <iomanip>
 #include <iostream>
-#include <map>
-#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -29,52 +28,24 @@ using Method = itk::FreeFormDeformationRegistrationMethod<Volume, Volume>;
 
 constexpr int Repetitions = 5;
 
-struct Options
-{
-  std::vector<std::string>           files;
-  std::map<std::string, std::string> values;
+constexpr char Usage[] =
+  "Usage: FreeFormBenchmark FIXED_CONTRAST MOVING_CONTRAST [--device NAME] [--seeds N] [--bending A,B,...]\n"
+  "                         [--spacing A,B,...] [--iterations N] [--levels N]\n";
 
-  std::string
-  Get(const std::string & name, const std::string & otherwise) const
-  {
-    const auto found = values.find(name);
-    return found != values.end() ? found->second : otherwise;
-  }
-};
-
-Options
-Parse(int argc, char * argv[])
+void
+PrintHelp()
 {
-  Options options;
-  for (int i = 1; i < argc; ++i)
-  {
-    const std::string word = argv[i];
-    if (word.rfind("--", 0) == 0)
-    {
-      if (i + 1 == argc)
-      {
-        throw std::runtime_error(word + " needs a value");
-      }
-      options.values[word.substr(2)] = argv[++i];
-    }
-    else
-    {
-      options.files.push_back(word);
-    }
-  }
-  if (options.files.size() != 2)
-  {
-    throw std::runtime_error("name two images: the one that is to be deformed, and the moving one");
-  }
-  return options;
+  std::cout << Usage
+            << "Free-form deformation of two heads in register, of which the first is deformed and fixed: the same "
+               "file twice for\n"
+               "the same contrast. Prints a row for each deformation, spacing and bending weight.\n";
 }
 
 std::vector<double>
-ParseNumbers(const std::string & text)
+ParseNumbers(const std::string & list)
 {
   std::vector<double> numbers;
-  std::istringstream  stream(text);
-  for (std::string number; std::getline(stream, number, ',');)
+  for (const std::string & number : bench::SplitAtCommas(list))
   {
     numbers.push_back(std::stod(number));
   }
@@ -113,12 +84,16 @@ PrintErrors(const example::ErrorStatistics & error)
             << " |";
 }
 
-void
-Run(const Options & options)
+int
+Run(const example::CommandLine & line)
 {
-  const auto toDeform = example::ReadVolume(options.files[0]);
-  const auto moving = example::ReadVolume(options.files[1]);
-  const auto seeds = static_cast<unsigned int>(std::stoul(options.Get("seeds", "1")));
+  if (line.GetWords().size() != 2)
+  {
+    throw std::invalid_argument("Two images are wanted: the one that is to be deformed, and the moving one.");
+  }
+  const auto toDeform = example::ReadVolume(line.GetWords()[0]);
+  const auto moving = example::ReadVolume(line.GetWords()[1]);
+  const auto seeds = line.GetNumber("--seeds", 1);
   std::cout << "| deformation | spacing, mm | bending | first, s | levels, s | images to transform, s | and warped "
                "image, s | all: mean / median / 95 %, mm | head | smallest "
                "determinant |\n"
@@ -129,18 +104,18 @@ Run(const Options & options)
     {
       const auto known = example::MakeKnownDeformation(toDeform, kind, 100 * seed);
       const auto pair = example::MakeDeformedPair(toDeform, known.transform);
-      for (const double spacing : ParseNumbers(options.Get("spacing", "5")))
+      for (const double spacing : ParseNumbers(line.Get("--spacing", "5")))
       {
-        for (const double bending : ParseNumbers(options.Get("bending", "0.01")))
+        for (const double bending : ParseNumbers(line.Get("--bending", "0.01")))
         {
           const auto method = Method::New();
-          method->SetDevice(itk::GPUDevice::FromName(options.Get("device", itk::GPUDevice::GetDefault().GetName())));
+          method->SetDevice(line.GetRegistrationSettings().device);
           method->SetFixedImage(pair.fixed);
           method->SetMovingImage(moving);
           method->SetControlPointSpacing(spacing);
           method->SetBendingEnergyWeight(bending);
-          method->SetNumberOfIterations(static_cast<unsigned int>(std::stoul(options.Get("iterations", "100"))));
-          method->SetNumberOfLevels(static_cast<unsigned int>(std::stoul(options.Get("levels", "4"))));
+          method->SetNumberOfIterations(line.GetNumber("--iterations", 100));
+          method->SetNumberOfLevels(line.GetNumber("--levels", 4));
           const Seconds        first = Measure(*method);
           std::vector<Seconds> runs;
           const bool           isHost = method->GetDevice().GetName() == "host";
@@ -167,20 +142,16 @@ Run(const Options & options)
       }
     }
   }
+  return EXIT_SUCCESS;
 }
 } // namespace
 
 int
 main(int argc, char * argv[])
 {
-  try
-  {
-    Run(Parse(argc, argv));
-  }
-  catch (const std::exception & error)
-  {
-    std::cerr << "FreeFormBenchmark: " << error.what() << std::endl;
-    return EXIT_FAILURE;
-  }
-  return EXIT_SUCCESS;
+  const auto body = [=] {
+    return Run(bench::ReadOptions(
+      argc, argv, {}, PrintHelp, { "--device", "--seeds", "--bending", "--spacing", "--iterations", "--levels" }));
+  };
+  return example::RunProgram(body, Usage);
 }

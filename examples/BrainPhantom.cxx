@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "BrainPhantom.h"
-
-#include "itkMersenneTwisterRandomVariateGenerator.h"
+#include "RandomDirection.h"
 
 #include <algorithm>
 #include <array>
@@ -10,21 +9,6 @@ namespace example
 {
 namespace
 {
-
-// ITK's own generator: the same numbers with every compiler.
-using Random = itk::Statistics::MersenneTwisterRandomVariateGenerator;
-
-itk::Vector<double, 3>
-DrawDirection(Random * random)
-{
-  itk::Vector<double, 3> direction;
-  for (double & component : direction)
-  {
-    component = random->GetNormalVariate();
-  }
-  direction.Normalize();
-  return direction;
-}
 
 double
 DrawSign(Random * random)

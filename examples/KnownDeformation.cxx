@@ -3,9 +3,9 @@
 
 #include "DisplacementField.h"
 #include "Head.h"
+#include "RandomDirection.h"
 
 #include "itkBSplineTransform.h"
-#include "itkMersenneTwisterRandomVariateGenerator.h"
 #include "itkThinPlateSplineKernelTransform.h"
 
 #include <algorithm>
@@ -20,27 +20,10 @@ namespace example
 namespace
 {
 
-// ITK's own generator: the same numbers with every compiler.
-using Random = itk::Statistics::MersenneTwisterRandomVariateGenerator;
-
 constexpr double       controlPointDistance = 45.0; // mm
 constexpr unsigned int landmarkCount = 45;
 constexpr double       leastDeterminant = 0.1;
 constexpr unsigned int mostSeeds = 30;
-
-/** All of one length: of vectors whose lengths are normally distributed the few longest would come to the maximum,
- * while the others are far from the mean that is asked for. */
-itk::Vector<double, 3>
-DrawDirection(Random * random)
-{
-  itk::Vector<double, 3> direction;
-  for (double & component : direction)
-  {
-    component = random->GetNormalVariate();
-  }
-  direction.Normalize();
-  return direction;
-}
 
 /** Draws a deformation; what it moves points by can be scaled. */
 class RandomSpline
@@ -68,6 +51,8 @@ public:
     m_Coefficients.SetSize(m_Spline->GetNumberOfParameters());
     for (unsigned int n = 0; n < controlPoints; ++n)
     {
+      // All of one length: of vectors whose lengths are normally distributed the few longest would come to the maximum, while
+      // the others are far from the mean that is asked for.
       const auto direction = DrawDirection(random);
       for (unsigned int d = 0; d < 3; ++d)
       {

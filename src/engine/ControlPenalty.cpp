@@ -3,7 +3,9 @@
 
 #include "Backend.h"
 #include "ControlPenaltyTerm.h"
+#include "ControlVectors.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstddef>
@@ -173,19 +175,11 @@ private:
   std::vector<std::array<double, 3>>
   BringGradient(const ControlGrid & grid, std::size_t count)
   {
-    std::vector<std::array<double, 3>> gradient(count);
-    const bool                         isFlat = grid.dimension == 2;
-    DrainArray(*m_Queue,
-               *m_Gradient,
-               sizeof(float4),
-               static_cast<std::int64_t>(count),
-               [&gradient, isFlat](std::int64_t first, std::int64_t number, const void * in) {
-                 for (std::int64_t n = 0; n < number; ++n)
-                 {
-                   const float4 & g = static_cast<const float4 *>(in)[n];
-                   gradient[static_cast<std::size_t>(first + n)] = { g.x, g.y, isFlat ? 0.0 : g.z };
-                 }
-               });
+    auto gradient = BringControlVectors<double>(*m_Queue, *m_Gradient, static_cast<std::int64_t>(count));
+    if (grid.dimension == 2)
+    {
+      std::for_each(gradient.begin(), gradient.end(), [](auto & g) { g[2] = 0.0; });
+    }
     return gradient;
   }
 

@@ -11,11 +11,6 @@
 namespace gpureg
 {
 
-namespace
-{
-constexpr int MostBins = 4096;
-} // namespace
-
 std::vector<WeightedPenalty>
 GetPenalties(const FreeFormSettings & settings)
 {
@@ -37,7 +32,7 @@ CheckSettings(const FreeFormProblem & problem, const FreeFormSettings & settings
   {
     throw BadInputError("images of " + std::to_string(problem.dimension) + " dimensions; give 2 or 3");
   }
-  CheckedBins("a free-form deformation", settings.bins, 2 * kernels::HistogramPadding + 1, MostBins);
+  CheckedMattesBins("a free-form deformation", settings.bins);
   if (settings.levels < 1 || settings.levels > MostFreeFormLevels)
   {
     throw BadInputError("a pyramid has 1 to " + std::to_string(MostFreeFormLevels) + " levels, not " +

@@ -4,6 +4,7 @@
 #include "gpureg/Error.h"
 
 #include "ControlStepPasses.h"
+#include "ControlVectors.h"
 #include "FreeFormChecks.h"
 #include "FreeFormGeometry.h"
 #include "FreeFormLevel.h"
@@ -404,18 +405,8 @@ private:
     result.size = level.grid.size;
     result.smallestDeterminant = this->FindSmallestDeterminant(settings);
     result.gridToPoint = Compose(problem.fixed.indexToPoint, level.grid.toImage);
-    result.points.resize(static_cast<std::size_t>(CountOf(result.size)));
-    DrainArray(*m_Queue,
-               m_Last->core.samples.GetControlPoints().GetPoints(),
-               sizeof(kernels::float4),
-               CountOf(result.size),
-               [&result](std::int64_t first, std::int64_t count, const void * in) {
-                 const auto * const points = static_cast<const kernels::float4 *>(in);
-                 for (std::int64_t n = 0; n < count; ++n)
-                 {
-                   result.points[static_cast<std::size_t>(first + n)] = { points[n].x, points[n].y, points[n].z };
-                 }
-               });
+    result.points =
+      BringControlVectors<double>(*m_Queue, m_Last->core.samples.GetControlPoints().GetPoints(), CountOf(result.size));
   }
 
   /** Over the finest grid's control points, of the deformation alone. */

@@ -11,6 +11,13 @@ namespace gpureg
 
 using MattesEvaluation = HistogramEvaluation<kernels::MattesArguments>;
 
+/** \throws Error unless there may be so many: the marginals of 4096 bins fit into the local memory of every GPU. */
+inline int
+CheckedMattesBins(const char * method, int bins)
+{
+  return CheckedBins(method, bins, 2 * kernels::HistogramPadding + 1, 4096);
+}
+
 /** What the moving image's range is scaled to. */
 inline double
 GetMattesRangeEnd(int bins)

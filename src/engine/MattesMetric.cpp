@@ -12,12 +12,6 @@
 namespace gpureg
 {
 
-namespace
-{
-// The marginals of so many bins fit into the local memory of every GPU.
-constexpr int MaximumBins = 4096;
-} // namespace
-
 class MattesMetric::Implementation : public MattesEvaluation
 {
 public:
@@ -26,7 +20,7 @@ public:
 
 MattesMetric::MattesMetric(const std::string & deviceName, int bins)
   : Metric(deviceName)
-  , m_Bins(CheckedBins("a joint histogram", bins, 2 * kernels::HistogramPadding + 1, MaximumBins))
+  , m_Bins(CheckedMattesBins("a joint histogram", bins))
   , m_Implementation(std::make_unique<Implementation>(GetCore(), GetCore().queue->CreateMattesPasses()))
 {}
 

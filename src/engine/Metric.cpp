@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "ControlVectors.h"
 #include "MetricCore.h"
 
-#include "gpureg/Error.h"
 #include "gpureg/DeviceImage.h"
+#include "gpureg/Error.h"
 
 namespace gpureg
 {
@@ -93,18 +94,10 @@ Metric::GatherForces(const ParallelFor & parallelFor)
     throw BadInputError("the last evaluation kept no forces of samples that a spline moves: ask one by a spline for "
                         "those of each sample");
   }
-  std::vector<std::array<float, 3>> result(m_Core->gathered->GetSize() / sizeof(kernels::float4));
-  DrainArray(queue,
-             *m_Core->gathered,
-             sizeof(kernels::float4),
-             static_cast<std::int64_t>(result.size()),
-             [&result](std::int64_t first, std::int64_t count, const void * in) {
-               const auto * const sums = static_cast<const kernels::float4 *>(in);
-               for (std::int64_t n = 0; n < count; ++n)
-               {
-                 result[static_cast<std::size_t>(first + n)] = { sums[n].x, sums[n].y, sums[n].z };
-               }
-             });
+  std::vector<std::array<float, 3>> result =
+    BringControlVectors<float>(queue,
+                               *m_Core->gathered,
+                               static_cast<std::int64_t>(m_Core->gathered->GetSize() / sizeof(kernels::float4)));
   queue.GiveStagingBack();
   return result;
 }

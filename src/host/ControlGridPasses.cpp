@@ -32,8 +32,8 @@ public:
          Memory &                     expanded) override
   {
     const auto * const weights = AddressOf<const ControlWeights>(tables.weights);
-    const auto * const in = AddressIn<const float4>(points);
-    auto * const       out = AddressIn<float4>(expanded);
+    const auto * const in = m_Queue.AddressIn<const float4>(points);
+    auto * const       out = m_Queue.AddressIn<float4>(expanded);
     const i64          plane = i64{ a.size[0] } * a.size[1];
     this->ForEach(a.virtualSize[2], [&](i64 z) {
       for (i64 item = z * plane; item < (z + 1) * plane; ++item)
@@ -52,8 +52,8 @@ public:
     const auto * const weights = AddressOf<const ControlWeights>(tables.weights);
     const auto * const rowWeights = AddressOf<const float4>(tables.rowWeights);
     const auto * const firsts = AddressOf<const int>(tables.rowFirsts);
-    const auto * const in = AddressIn<const float4>(expanded);
-    auto * const       out = AddressIn<float>(displacement);
+    const auto * const in = m_Queue.AddressIn<const float4>(expanded);
+    auto * const       out = m_Queue.AddressIn<float>(displacement);
     const i64          rowFloats = i64{ 3 } * a.virtualSize[0];
     this->ForEach(i64{ a.virtualSize[1] } * a.virtualSize[2], [&](i64 row) {
       const ControlWeights * const wy = weights + a.firstWeights[1] + row % a.virtualSize[1];
@@ -85,8 +85,8 @@ public:
   {
     const auto * const weights = AddressOf<const ControlWeights>(tables.weights) + a.firstWeights;
     const auto * const stretches = AddressOf<const ControlStretch>(tables.stretches) + a.firstStretch;
-    const auto * const from = AddressIn<const float>(in);
-    auto * const       to = AddressIn<float>(out);
+    const auto * const from = m_Queue.AddressIn<const float>(in);
+    auto * const       to = m_Queue.AddressIn<float>(out);
     const i64          blocks = (a.inner + BlockLines - 1) / BlockLines;
     this->ForEach(i64{ a.outer } * a.stretchCount * blocks, [&](i64 task) {
       const i64              outer = task / blocks / a.stretchCount;
@@ -127,8 +127,8 @@ public:
   {
     const auto * const weights = AddressOf<const ControlWeights>(tables.weights);
     const auto * const stretches = AddressOf<const ControlStretch>(tables.stretches) + a.firstStretch;
-    const auto * const from = AddressIn<const float>(in);
-    auto * const       to = AddressIn<float4>(out);
+    const auto * const from = m_Queue.AddressIn<const float>(in);
+    auto * const       to = m_Queue.AddressIn<float4>(out);
     this->ForEach(a.outer, [&](i64 row) {
       for (int control = 0; control < a.controls; ++control)
       {
@@ -145,9 +145,9 @@ public:
               const Memory &      points,
               Memory &            displacement) override
   {
-    const i64 * const  at = samplePoints ? AddressIn<const i64>(*samplePoints) : nullptr;
-    const auto * const in = AddressIn<const float4>(points);
-    auto * const       out = AddressIn<float>(displacement);
+    const i64 * const  at = samplePoints ? m_Queue.AddressIn<const i64>(*samplePoints) : nullptr;
+    const auto * const in = m_Queue.AddressIn<const float4>(points);
+    auto * const       out = m_Queue.AddressIn<float>(displacement);
     this->ForEach((count + TaskSamples - 1) / TaskSamples, [&](i64 task) {
       for (i64 sample = task * TaskSamples; sample < std::min<i64>(count, (task + 1) * TaskSamples); ++sample)
       {
@@ -167,11 +167,11 @@ public:
                 const Memory &       forces,
                 Memory &             out) override
   {
-    const i64 * const  at = samplePoints ? AddressIn<const i64>(*samplePoints) : nullptr;
+    const i64 * const  at = samplePoints ? m_Queue.AddressIn<const i64>(*samplePoints) : nullptr;
     const auto * const order = AddressOf<const u32>(sorted.order);
     const auto * const begins = AddressOf<const u32>(sorted.begins);
-    const auto * const from = AddressIn<const float>(forces);
-    auto * const       to = AddressIn<float4>(out);
+    const auto * const from = m_Queue.AddressIn<const float>(forces);
+    auto * const       to = m_Queue.AddressIn<float4>(out);
     this->ForEach(CountControlPoints(part), [&](i64 n) {
       const i64 row = n / part.size[0];
       const int control[3] = { static_cast<int>(n % part.size[0]),
@@ -201,13 +201,6 @@ public:
   }
 
 private:
-  template <typename T>
-  T *
-  AddressIn(const Memory & memory)
-  {
-    return static_cast<T *>(m_Queue.GetHostAddress(const_cast<Memory &>(memory)));
-  }
-
   template <typename TWork>
   void
   ForEach(i64 count, const TWork & work)

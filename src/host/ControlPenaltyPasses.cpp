@@ -39,9 +39,9 @@ public:
                std::int64_t                    firstPartial,
                Memory *                        stresses) override
   {
-    const float4 * const in = AddressIn<const float4>(points);
-    float * const        sums = AddressIn<float>(partials) + 2 * firstPartial;
-    float4 * const       out = stresses ? AddressIn<float4>(*stresses) : nullptr;
+    const float4 * const in = m_Queue.AddressIn<const float4>(points);
+    float * const        sums = m_Queue.AddressIn<float>(partials) + 2 * firstPartial;
+    float4 * const       out = stresses ? m_Queue.AddressIn<float4>(*stresses) : nullptr;
     const i64            nodes = CountNodes(&a);
     ++m_Queue.statistics.launches;
     m_Queue.parallelFor(CountPartials(a), [&](i64 task) {
@@ -67,8 +67,8 @@ public:
   CollectGradient(
     const ControlPenaltyArguments & a, const Memory & stresses, float factor, bool adds, Memory & gradient) override
   {
-    const float4 * const in = AddressIn<const float4>(stresses);
-    float4 * const       out = AddressIn<float4>(gradient);
+    const float4 * const in = m_Queue.AddressIn<const float4>(stresses);
+    float4 * const       out = m_Queue.AddressIn<float4>(gradient);
     const i64            blocks = (a.size[2] + PointsOfTask - 1) / PointsOfTask;
     ++m_Queue.statistics.launches;
     m_Queue.parallelFor(blocks * a.size[1], [&](i64 task) {
@@ -83,13 +83,6 @@ public:
   }
 
 private:
-  template <typename T>
-  T *
-  AddressIn(const Memory & memory)
-  {
-    return static_cast<T *>(m_Queue.GetHostAddress(const_cast<Memory &>(memory)));
-  }
-
   HostQueue & m_Queue;
 };
 } // namespace

@@ -25,20 +25,20 @@ public:
   void
   Clear(std::int64_t count, Memory & vectors) override
   {
-    auto * const out = AddressIn<float4>(vectors);
+    auto * const out = m_Queue.AddressIn<float4>(vectors);
     ForEachPoint(count, [&](i64 point) { out[point] = MakeFloat4(0.0f, 0.0f, 0.0f, 0.0f); });
   }
 
   void
   MoveByAdam(const AdamStep & a, std::int64_t count, const AdamArrays & arrays) override
   {
-    const float * const evaluated = AddressIn<const float>(*arrays.evaluated) + arrays.evaluatedPlace;
-    AddressIn<float>(*arrays.values)[arrays.valuePlace] = evaluated[1];
-    const auto * const gathered = AddressIn<const float4>(*arrays.gathered);
-    const auto * const penalty = arrays.penalty ? AddressIn<const float4>(*arrays.penalty) : nullptr;
-    auto * const       first = AddressIn<float4>(*arrays.firstMeans);
-    auto * const       second = AddressIn<float4>(*arrays.secondMeans);
-    auto * const       points = AddressIn<float4>(*arrays.points);
+    const float * const evaluated = m_Queue.AddressIn<const float>(*arrays.evaluated) + arrays.evaluatedPlace;
+    m_Queue.AddressIn<float>(*arrays.values)[arrays.valuePlace] = evaluated[1];
+    const auto * const gathered = m_Queue.AddressIn<const float4>(*arrays.gathered);
+    const auto * const penalty = arrays.penalty ? m_Queue.AddressIn<const float4>(*arrays.penalty) : nullptr;
+    auto * const       first = m_Queue.AddressIn<float4>(*arrays.firstMeans);
+    auto * const       second = m_Queue.AddressIn<float4>(*arrays.secondMeans);
+    auto * const       points = m_Queue.AddressIn<float4>(*arrays.points);
     ForEachPoint(count, [&](i64 point) {
       kernels::MoveByAdam(&a, point, evaluated, gathered, penalty, first, second, points);
     });
@@ -47,19 +47,12 @@ public:
   void
   Refine(const Refinement & a, const Memory & coarse, Memory & fine) override
   {
-    const auto * const in = AddressIn<const float4>(coarse);
-    auto * const       out = AddressIn<float4>(fine);
+    const auto * const in = m_Queue.AddressIn<const float4>(coarse);
+    auto * const       out = m_Queue.AddressIn<float4>(fine);
     ForEachPoint(CountFinePoints(a), [&](i64 point) { out[point] = RefineControlPoint(&a, in, point); });
   }
 
 private:
-  template <typename T>
-  T *
-  AddressIn(const Memory & memory)
-  {
-    return static_cast<T *>(m_Queue.GetHostAddress(const_cast<Memory &>(memory)));
-  }
-
   template <typename TWork>
   void
   ForEachPoint(i64 count, const TWork & work)

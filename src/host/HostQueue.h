@@ -69,6 +69,13 @@ public:
   }
   void *
   GetHostAddress(Memory & memory) override;
+  /** Where the elements of some memory are, also of what is only read. */
+  template <typename T>
+  T *
+  AddressIn(const Memory & memory)
+  {
+    return static_cast<T *>(this->GetHostAddress(const_cast<Memory &>(memory)));
+  }
   MemoryPointer
   Wrap(void * address, std::size_t bytes) override;
   std::unique_ptr<ControlGridPasses>

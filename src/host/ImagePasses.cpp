@@ -33,8 +33,8 @@ public:
     ++m_Queue.statistics.launches;
     WithReal(precision, [&](auto zero) {
       using Real = decltype(zero);
-      const Real * const in = AddressIn<const Real>(values);
-      double * const     out = AddressIn<double>(summaries);
+      const Real * const in = m_Queue.AddressIn<const Real>(values);
+      double * const     out = m_Queue.AddressIn<double>(summaries);
       // Side by side, not interleaved: each strip is one thread's.
       m_Queue.parallelFor(strips, [&](i64 strip) {
         SummarizeStrip(
@@ -54,9 +54,9 @@ public:
     ++m_Queue.statistics.launches;
     WithReal(precision, [&](auto zero) {
       using Real = decltype(zero);
-      const Real * const in = AddressIn<const Real>(values);
-      const Real * const ofBins = AddressIn<const Real>(edges);
-      void * const       out = AddressIn<void>(kept);
+      const Real * const in = m_Queue.AddressIn<const Real>(values);
+      const Real * const ofBins = m_Queue.AddressIn<const Real>(edges);
+      void * const       out = m_Queue.AddressIn<void>(kept);
       m_Queue.parallelFor((count + TaskSamples - 1) / TaskSamples, [&](i64 task) {
         const i64 end = std::min(count, (task + 1) * TaskSamples);
         for (i64 sample = task * TaskSamples; sample < end; ++sample)
@@ -68,13 +68,6 @@ public:
   }
 
 private:
-  template <typename T>
-  T *
-  AddressIn(const Memory & memory)
-  {
-    return static_cast<T *>(m_Queue.GetHostAddress(const_cast<Memory &>(memory)));
-  }
-
   HostQueue & m_Queue;
 };
 } // namespace

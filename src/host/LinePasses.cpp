@@ -189,20 +189,13 @@ public:
   }
 
 private:
-  template <typename T>
-  const T *
-  AddressIn(const Memory & memory)
-  {
-    return static_cast<const T *>(m_Queue.GetHostAddress(const_cast<Memory &>(memory)));
-  }
-
   template <typename real>
   void
   InterpolateAs(const GridInterpolationArguments & a, const Memory & places, const Memory & input, Memory & output)
   {
     ++m_Queue.statistics.launches;
-    const GridPlace * const at = AddressIn<GridPlace>(places);
-    const real * const      in = AddressIn<real>(input);
+    const GridPlace * const at = m_Queue.AddressIn<GridPlace>(places);
+    const real * const      in = m_Queue.AddressIn<real>(input);
     real * const            out = static_cast<real *>(m_Queue.GetHostAddress(output));
     const i64               rowElements = i64{ a.outputSize[0] } * a.components;
     const i64               rows = i64{ a.outputSize[1] } * a.outputSize[2];
@@ -221,7 +214,7 @@ private:
   ConvolveAs(const ConvolutionArguments & a, const Memory & input, Memory & output)
   {
     ++m_Queue.statistics.launches;
-    const real * const in = AddressIn<real>(input);
+    const real * const in = m_Queue.AddressIn<real>(input);
     real * const       out = static_cast<real *>(m_Queue.GetHostAddress(output));
     // Rows of [outputLength][inner] where a sample's neighbours are near; else single j of them.
     const bool isAlong = a.inner == 1;

@@ -25,8 +25,8 @@ public:
   void
   MakeQuads(const VolumeShape & shape, const Memory & values, Memory & quads) override
   {
-    const float * const in = AddressIn<const float>(&values);
-    float4 * const      out = AddressIn<float4>(&quads);
+    const float * const in = m_Queue.AddressIn<const float>(values);
+    float4 * const      out = m_Queue.AddressIn<float4>(quads);
     const i64           count = VoxelOffset(&shape, 0, 0, shape.size[2]);
     ForEachVoxel(count, [&](i64 i) { out[i] = FindQuad(in, &shape, i); });
   }
@@ -34,16 +34,16 @@ public:
   void
   MakeBinCells(const VolumeShape & shape, const Memory & bins, Memory & cells) override
   {
-    const u8 * const in = AddressIn<const u8>(&bins);
-    u64 * const      out = AddressIn<u64>(&cells);
+    const u8 * const in = m_Queue.AddressIn<const u8>(bins);
+    u64 * const      out = m_Queue.AddressIn<u64>(cells);
     ForEachVoxel(VoxelOffset(&shape, 0, 0, shape.size[2]), [&](i64 i) { out[i] = FindBinCell(in, &shape, i); });
   }
 
   void
   ReplaceValues(std::int64_t count, const Memory * values, float gradientFactor, Memory & packed) override
   {
-    const float * const in = values ? AddressIn<const float>(values) : nullptr;
-    float4 * const      out = AddressIn<float4>(&packed);
+    const float * const in = values ? m_Queue.AddressIn<const float>(*values) : nullptr;
+    float4 * const      out = m_Queue.AddressIn<float4>(packed);
     ForEachVoxel(count, [&](i64 i) { out[i] = ReplaceValue(out[i], gradientFactor, in ? in[i] : 0.0f); });
   }
 
@@ -53,19 +53,12 @@ public:
                  const Memory &               derivative,
                  Memory &                     packed) override
   {
-    const float * const in = AddressIn<const float>(&derivative);
-    float4 * const      out = AddressIn<float4>(&packed);
+    const float * const in = m_Queue.AddressIn<const float>(derivative);
+    float4 * const      out = m_Queue.AddressIn<float4>(packed);
     ForEachVoxel(count, [&](i64 i) { out[i] = AddDerivative(out[i], in[i], column.data()); });
   }
 
 private:
-  template <typename T>
-  T *
-  AddressIn(const Memory * memory)
-  {
-    return static_cast<T *>(m_Queue.GetHostAddress(const_cast<Memory &>(*memory)));
-  }
-
   template <typename TWork>
   void
   ForEachVoxel(i64 count, const TWork & work)

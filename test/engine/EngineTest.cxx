@@ -15,6 +15,7 @@
 #include "MattesSample.h"
 #include "EntropyTable.h"
 
+#include "BSplineDefinition.h"
 #include "TestDevices.h"
 #include "TestImages.h"
 
@@ -35,18 +36,6 @@ namespace gpuregtest
 namespace
 {
 using namespace gpureg::kernels;
-
-/** The centred B-spline of an order, by the recursion that defines it. */
-double
-BSpline(int order, double x)
-{
-  if (order == 0)
-  {
-    return x >= -0.5 && x < 0.5 ? 1.0 : 0.0;
-  }
-  const double half = 0.5 * (order + 1);
-  return ((half + x) * BSpline(order - 1, x + 0.5) + (half - x) * BSpline(order - 1, x - 0.5)) / order;
-}
 
 /** An index along an axis in units of 2^-32. */
 i64

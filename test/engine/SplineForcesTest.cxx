@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the control points of a B-spline gather from the forces of samples, and where they move them: against the definition in
 // doubles, without ITK, wherever the control grid lies.
+#include "BSplineDefinition.h"
 #include "TestDevices.h"
 #include "TestImages.h"
 #include "TestSeeds.h"
@@ -39,18 +40,6 @@ OnThreads(int threads)
       thread.join();
     }
   };
-}
-
-/** The centred B-spline of an order, by the recursion that defines it. */
-double
-BSpline(int order, double x)
-{
-  if (order == 0)
-  {
-    return x >= -0.5 && x < 0.5 ? 1.0 : 0.0;
-  }
-  const double half = 0.5 * (order + 1);
-  return ((half + x) * BSpline(order - 1, x + 0.5) + (half - x) * BSpline(order - 1, x - 0.5)) / order;
 }
 
 Vector
