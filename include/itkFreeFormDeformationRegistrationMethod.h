@@ -147,7 +147,8 @@ public:
     return m_Deformation;
   }
 
-  /** The moving image in the fixed image's space, interpolated linearly, 0 outside. */
+  /** The moving image in the fixed image's space, interpolated linearly, 0 outside.
+   * \throws itk::GPUBadInputError before Update(), as GetDisplacementField() does. */
   typename MovingImageType::Pointer
   GetWarpedImage() const;
 
@@ -208,6 +209,11 @@ private:
        const gpureg::ParallelFor & parallelFor) const;
   void
   RegisterImages();
+  template <typename TCall>
+  void
+  CallEngine(const TCall & call) const;
+  void
+  CheckIsRegistered() const;
   void
   KeepTransform();
 
@@ -226,6 +232,8 @@ private:
   GPURegistrationDetail::DeviceUse              m_Use;
   std::unique_ptr<gpureg::FreeFormRegistration> m_Engine;
   gpureg::FreeFormResult                        m_Result;
+  typename FixedImageType::ConstPointer         m_Registered; // the fixed image of the result
+  typename FixedImageType::RegionType           m_RegisteredRegion;
   typename DeformationType::Pointer             m_Deformation;
 };
 

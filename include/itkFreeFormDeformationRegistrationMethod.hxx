@@ -173,9 +173,22 @@ FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::GenerateData()
 {
   m_Result = {};
   m_Deformation = nullptr;
+  m_Registered = nullptr;
+  this->CallEngine([this] { this->RegisterImages(); });
+  this->KeepTransform();
+  m_Registered = this->GetFixedImage();
+  m_RegisteredRegion = m_Registered->GetBufferedRegion();
+}
+
+/** Calls it, and throws what it throws as ITK's users expect it. */
+template <typename TFixedImage, typename TMovingImage>
+template <typename TCall>
+void
+FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::CallEngine(const TCall & call) const
+{
   try
   {
-    this->RegisterImages();
+    call();
   }
   catch (const gpureg::Error & error)
   {
@@ -187,7 +200,17 @@ FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::GenerateData()
                                          GPURegistrationDetail::NameObject(*this) +
                                            "Out of host memory. Register smaller images.");
   }
-  this->KeepTransform();
+}
+
+template <typename TFixedImage, typename TMovingImage>
+void
+FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::CheckIsRegistered() const
+{
+  if (m_Registered.IsNull() || m_Registered.GetPointer() != this->GetFixedImage() ||
+      m_Registered->GetBufferedRegion() != m_RegisteredRegion)
+  {
+    GPURegistrationDetail::ThrowBadInput(*this, "The fixed image has not been registered. Call Update() first.");
+  }
 }
 
 template <typename TFixedImage, typename TMovingImage>
@@ -283,6 +306,7 @@ auto
 FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::GetWarpedImage() const ->
   typename MovingImageType::Pointer
 {
+  this->CheckIsRegistered();
   const auto resampler = GPUResampleImageFilter<MovingImageType, MovingImageType>::New();
   resampler->SetDevice(m_Use.GetDevice());
   resampler->SetInput(this->GetMovingImage());
@@ -298,34 +322,35 @@ auto
 FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::GetDisplacementField() const ->
   typename DisplacementFieldType::Pointer
 {
+  this->CheckIsRegistered();
   const FixedImageType & fixed = *this->GetFixedImage();
   const auto             field = DisplacementFieldType::New();
   field->CopyInformation(&fixed);
   field->SetRegions(fixed.GetBufferedRegion());
   field->Allocate();
   auto * const vectors = field->GetBufferPointer();
-  m_Engine->TakeDisplacements(
-    [&](std::int64_t first, std::int64_t count, const float * in) {
-      for (std::int64_t n = first; n < first + count; ++n, in += 3)
+  const auto   store = [&](std::int64_t first, std::int64_t count, const float * in) {
+    for (std::int64_t n = first; n < first + count; ++n, in += 3)
+    {
+      typename FixedImageType::PointType point;
+      fixed.TransformIndexToPhysicalPoint(fixed.ComputeIndex(n), point);
+      Point<double, ImageDimension> moved;
+      for (unsigned int d = 0; d < ImageDimension; ++d)
       {
-        typename FixedImageType::PointType point;
-        fixed.TransformIndexToPhysicalPoint(fixed.ComputeIndex(n), point);
-        Point<double, ImageDimension> moved;
-        for (unsigned int d = 0; d < ImageDimension; ++d)
-        {
-          moved[d] = point[d] + in[d];
-        }
-        if (m_InitialTransform)
-        {
-          moved = m_InitialTransform->TransformPoint(moved);
-        }
-        for (unsigned int d = 0; d < ImageDimension; ++d)
-        {
-          vectors[n][d] = moved[d] - point[d];
-        }
+        moved[d] = point[d] + in[d];
       }
-    },
-    GPURegistrationDetail::MakeParallelFor(this->GetNumberOfWorkUnits()));
+      if (m_InitialTransform)
+      {
+        moved = m_InitialTransform->TransformPoint(moved);
+      }
+      for (unsigned int d = 0; d < ImageDimension; ++d)
+      {
+        vectors[n][d] = moved[d] - point[d];
+      }
+    }
+  };
+  this->CallEngine(
+    [&] { m_Engine->TakeDisplacements(store, GPURegistrationDetail::MakeParallelFor(this->GetNumberOfWorkUnits())); });
   return field;
 }
 

@@ -261,6 +261,8 @@ TEST_P(FreeFormDeformationTest, BadInputIsRefusedAndTheMethodGoesOn)
   const Problem<3> problem(3);
   const auto       method = problem.MakeMethod(GetParam());
   method->SetNumberOfIterations(3);
+  EXPECT_THROW(method->GetDisplacementField(), itk::GPUBadInputError);
+  EXPECT_THROW(method->GetWarpedImage(), itk::GPUBadInputError);
   method->Update();
   const auto first = GetPoints(*method);
   const auto expectRefused = [&](const auto & spoil, const auto & mend) {
@@ -289,6 +291,8 @@ TEST_P(FreeFormDeformationTest, BadInputIsRefusedAndTheMethodGoesOn)
   expectRefused([&] { method->SetFirstStep(0.0); }, [&] { method->SetFirstStep(0.5); });
 
   const auto constant = MakeImage<itk::Image<float, 3>>(problem.grid, [](const auto &) { return 7.0; });
+  method->SetFixedImage(constant);
+  EXPECT_THROW(method->GetDisplacementField(), itk::GPUBadInputError);
   expectRefused([&] { method->SetFixedImage(constant); }, [&] { method->SetFixedImage(problem.fixed); });
   const auto broken = MakeImage<itk::Image<float, 3>>(problem.grid, [](const auto & p) { return p[0]; });
   broken->GetBufferPointer()[1234] = std::numeric_limits<float>::quiet_NaN();
