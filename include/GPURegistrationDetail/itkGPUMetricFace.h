@@ -343,8 +343,14 @@ public:
     {
       const MetricDerivative<TMetric> store(m_Metric);
       const auto                      jacobian = store.FindJacobianBehindField(mapping);
-      mapping.spline ? store.StoreByControlPoints(*m_Engine, jacobian, divisor)
-                                          : store.StoreLocal(*m_Engine, jacobian, divisor);
+      if (mapping.spline)
+      {
+        store.StoreByControlPoints(*m_Engine, jacobian, divisor);
+      }
+      else
+      {
+        store.StoreLocal(*m_Engine, jacobian, divisor);
+      }
     }
   }
 

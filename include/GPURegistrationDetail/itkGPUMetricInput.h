@@ -143,11 +143,8 @@ public:
     Compared & moving = sources.moving;
     if (fixed.found.isSame && moving.found.isSame)
     {
-      if (!sources.points.found.isSame)
-      {
-        // The images are as they were looked through, and the scales are of them.
-        this->SendSamples(engine, describe, sources);
-      }
+      // The images are as they were looked through, and the scales are of them: there may be other points.
+      this->Send(engine, describe, sources, false);
       return;
     }
     const ImagesOnDevice<TMetric> images(m_Images, engine.GetDeviceName());
@@ -336,11 +333,20 @@ private:
   void
   Send(gpureg::Metric & engine, const TDescribe & describe, const Sources & sources, bool mayLeaveRange)
   {
-    if (!sources.fixed.found.isSame || !sources.points.found.isSame)
-    {
-      this->SendSamples(engine, describe, sources);
-    }
+    const Compared & fixed = sources.fixed;
+    const Compared & points = sources.points;
     const Compared & moving = sources.moving;
+    if (!fixed.found.isSame || !points.found.isSame)
+    {
+      m_ResidentFixed.Forget();
+      m_ResidentPoints.Forget();
+      this->MakeOf(m_Images.GetLoadedFixed(), [&](const gpureg::LoadedImage * image) {
+        MetricFixedSamples<TMetric> samples(m_Metric, m_Images, m_Scales);
+        engine.SetFixedSamples(samples.Make(describe, image), this->GetParallelFor());
+      });
+      m_ResidentFixed.Remember(fixed.source, fixed.found);
+      m_ResidentPoints.Remember(points.source, points.found);
+    }
     if (!moving.found.isSame)
     {
       m_ResidentMoving.Forget();
@@ -349,20 +355,6 @@ private:
       });
       m_ResidentMoving.Remember(moving.source, moving.found);
     }
-  }
-
-  template <typename TDescribe>
-  void
-  SendSamples(gpureg::Metric & engine, const TDescribe & describe, const Sources & sources)
-  {
-    m_ResidentFixed.Forget();
-    m_ResidentPoints.Forget();
-    this->MakeOf(m_Images.GetLoadedFixed(), [&](const gpureg::LoadedImage * image) {
-      MetricFixedSamples<TMetric> samples(m_Metric, m_Images, m_Scales);
-      engine.SetFixedSamples(samples.Make(describe, image), this->GetParallelFor());
-    });
-    m_ResidentFixed.Remember(sources.fixed.source, sources.fixed.found);
-    m_ResidentPoints.Remember(sources.points.source, sources.points.found);
   }
 
   /** \param loaded where its values may be taken from, or null.
