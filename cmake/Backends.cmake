@@ -26,7 +26,8 @@ if(GPURegistration_HAS_CUDA)
     ${_cuda_dir}/NeighborhoodPasses.cu
     ${_cuda_dir}/PairPasses.cu
     ${_cuda_dir}/PartialVolumePasses.cu
-    ${_cuda_dir}/ResamplePasses.cu)
+    ${_cuda_dir}/ResamplePasses.cu
+    ${_cuda_dir}/SimilarityPasses.cu)
 endif()
 if(GPURegistration_HAS_OPENCL)
   # The kernels' sources become part of the library, a text a program, in the order in which they build on
@@ -54,6 +55,7 @@ if(GPURegistration_HAS_OPENCL)
       ${_kernel_dir}/Interpolation.h
       ${_kernel_dir}/TransformChain.h
       ${_kernel_dir}/ForceSums.h
+      ${_kernel_dir}/Evaluated.h
       ${_kernel_dir}/InvalidSample.h
       ${_kernel_dir}/Samples.h
       ${_kernel_dir}/PreciseSamples.h
@@ -113,14 +115,18 @@ if(GPURegistration_HAS_OPENCL)
     Pair ${_kernel_dir}/ValuePairs.h ${_kernel_dir}/ValuePairKernels.h ${_opencl_dir}/PairMetric.cl
     ${_opencl_dir}/SampleVolumes.cl ${_opencl_dir}/PairKernels.cl)
   gpuregistration_embed_metric_kernels(
+    Similarity ${_kernel_dir}/ValuePairs.h ${_kernel_dir}/SimilaritySums.h ${_kernel_dir}/SimilaritySumKernels.h
+    ${_opencl_dir}/SimilarityKernels.cl)
+  gpuregistration_embed_metric_kernels(
     Neighborhood ${_kernel_dir}/ValuePairs.h ${_kernel_dir}/NeighborhoodCorrelation.h
-    ${_kernel_dir}/NeighborhoodWalks.h ${_kernel_dir}/NeighborhoodTiles.h ${_kernel_dir}/NeighborhoodKernels.h
+    ${_kernel_dir}/NeighborhoodWalks.h ${_kernel_dir}/NeighborhoodTiles.h ${_kernel_dir}/NeighborhoodTerms.h
+    ${_kernel_dir}/NeighborhoodKernels.h
     ${_kernel_dir}/NeighborhoodTileKernels.h ${_opencl_dir}/NeighborhoodMetric.cl ${_opencl_dir}/SampleVolumes.cl
     ${_opencl_dir}/NeighborhoodKernels.cl)
   gpuregistration_embed_metric_kernels(
     ControlGrid ${_kernel_dir}/ControlGrid.h ${_kernel_dir}/ControlGridKernels.h ${_opencl_dir}/ControlGridKernels.cl)
-  gpuregistration_embed_kernels(ControlStep ${_opencl_dir}/Prelude.cl ${_kernel_dir}/ControlSteps.h
-                                ${_opencl_dir}/ControlStepKernels.cl)
+  gpuregistration_embed_kernels(ControlStep ${_opencl_dir}/Prelude.cl ${_kernel_dir}/Evaluated.h ${_kernel_dir}/ControlSteps.h
+                                ${_kernel_dir}/ControlStepKernels.h ${_opencl_dir}/ControlStepKernels.cl)
   gpuregistration_embed_kernels(
     Resample
     ${_opencl_dir}/Prelude.cl
@@ -178,6 +184,7 @@ if(GPURegistration_HAS_OPENCL)
       ${_opencl_dir}/PartialVolumePasses.cpp
       ${_opencl_dir}/PrivateFolder.cpp
       ${_opencl_dir}/ResamplePasses.cpp
+      ${_opencl_dir}/SimilarityPasses.cpp
       ${CMAKE_CURRENT_BINARY_DIR}/OpenCLControlGridSource.cpp
       ${CMAKE_CURRENT_BINARY_DIR}/OpenCLControlStepSource.cpp
       ${CMAKE_CURRENT_BINARY_DIR}/OpenCLControlPenaltySource.cpp
@@ -192,7 +199,8 @@ if(GPURegistration_HAS_OPENCL)
       ${CMAKE_CURRENT_BINARY_DIR}/OpenCLNeighborhoodSource.cpp
       ${CMAKE_CURRENT_BINARY_DIR}/OpenCLPairSource.cpp
       ${CMAKE_CURRENT_BINARY_DIR}/OpenCLPartialVolumeSource.cpp
-      ${CMAKE_CURRENT_BINARY_DIR}/OpenCLResampleSource.cpp)
+      ${CMAKE_CURRENT_BINARY_DIR}/OpenCLResampleSource.cpp
+      ${CMAKE_CURRENT_BINARY_DIR}/OpenCLSimilaritySource.cpp)
   # The cl... functions of OpenCLLoader.cpp must not get in the way of a program that links OpenCL itself.
   set_source_files_properties(${_opencl_sources} PROPERTIES COMPILE_OPTIONS
                                                             "-fvisibility=hidden;-fvisibility-inlines-hidden")

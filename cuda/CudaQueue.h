@@ -140,6 +140,8 @@ public:
   CreatePartialVolumePasses() override;
   std::unique_ptr<ResamplePasses>
   CreateResamplePasses() override;
+  std::unique_ptr<SimilarityPasses>
+  CreateSimilarityPasses() override;
 
   cudaStream_t
   GetStream() const

@@ -28,13 +28,17 @@ __launch_bounds__(ImageLanes)
 
 template <typename real>
 __global__ void
-__launch_bounds__(ImageLanes)
-  KeepKernel(const __grid_constant__ ImageSampling a, i64 count, const real * values, const real * edges, void * kept)
+__launch_bounds__(ImageLanes) KeepKernel(const __grid_constant__ ImageSampling a,
+                                         i64                                   count,
+                                         const real *                          values,
+                                         const real *                          edges,
+                                         const u8 *                            mask,
+                                         void *                                kept)
 {
   const i64 sample = i64{ blockIdx.x } * ImageLanes + threadIdx.x;
   if (sample < count)
   {
-    KeepImageValue(&a, values, edges, sample, kept);
+    KeepImageValue(&a, values, edges, mask, sample, kept);
   }
 }
 
@@ -73,6 +77,7 @@ public:
        Precision             precision,
        const Memory &        values,
        const Memory &        edges,
+       const Memory *        mask,
        Memory &              kept) override
   {
     WithReal(precision, [&](auto zero) {
@@ -85,6 +90,7 @@ public:
                         i64{ count },
                         AddressIn<const Real>(values),
                         AddressIn<const Real>(edges),
+                        mask != nullptr ? AddressIn<const u8>(*mask) : nullptr,
                         AddressIn<void>(kept));
     });
   }

@@ -33,6 +33,7 @@ constexpr std::size_t ScratchBytes = 2 * ForceSumCount * LineLanes * sizeof(floa
 constexpr int LinearVariant = SamplesArePrecise;
 constexpr int FieldVariant = SamplesArePrecise | SamplesAreDisplaced;
 constexpr int FieldForceVariant = FieldVariant | WritesForces;
+constexpr int DifferenceVariant = FieldForceVariant | GradientByDifferences;
 
 template <typename TWork>
 void
@@ -137,6 +138,34 @@ __launch_bounds__(LineLanes) CorrelateListKernel(const __grid_constant__ Neighbo
 {
   CorrelateListGroup(
     VariantOf<VVariant>(a.samples), &a, &maps, &v, &n, reinterpret_cast<float *>(localMemory), partials);
+}
+
+template <int VAxis>
+__global__ void
+__launch_bounds__(PlaneLanes)
+  SumTermsKernel(const __grid_constant__ NeighborhoodArguments a, i64 count, const float * terms, float * summed)
+{
+  const i64 voxel = i64{ blockIdx.x } * PlaneLanes + threadIdx.x;
+  if (voxel < count)
+  {
+    SumTermsOfVoxel(VAxis, &a, voxel, terms, summed);
+  }
+}
+
+template <int VVariant>
+__global__ void
+__launch_bounds__(PlaneLanes) FindForcesOfTermsKernel(const __grid_constant__ NeighborhoodArguments a,
+                                                      i64                                           count,
+                                                      const SampleVolumes                           v,
+                                                      const float *                                 terms,
+                                                      float *                                       forces,
+                                                      const __grid_constant__ SampleMaps            maps)
+{
+  const i64 voxel = i64{ blockIdx.x } * PlaneLanes + threadIdx.x;
+  if (voxel < count)
+  {
+    FindForceOfTerms(VariantOf<VVariant>(a.samples), &a, &maps, &v, voxel, terms, forces);
+  }
 }
 
 NeighborhoodVolumes
@@ -258,7 +287,9 @@ public:
                    GetVolumes(*arrays.samples),
                    GetNeighborhoodVolumes(arrays),
                    maps);
-    WithPreciseVariant(a.samples.variant, [&](auto variant) {
+    // Terms take no gradient, whichever there is.
+    const int unused = a.forces == TermsOfCentres ? int{ GradientByDifferences } : 0;
+    WithPreciseVariant(a.samples.variant & ~unused, [&](auto variant) {
       m_Queue.Launch("correlating tiles",
                      CorrelateTilesKernel<variant.value>,
                      dim3(static_cast<unsigned int>(a.groupCount)),
@@ -289,7 +320,55 @@ public:
     });
   }
 
+  void
+  SumTerms(int axis, const NeighborhoodArguments & a, const Memory & terms, Memory & summed) override
+  {
+    m_Queue.LaunchFor("summing terms of neighborhoods",
+                      axis == 0 ? SumTermsKernel<0> : SumTermsKernel<1>,
+                      CountVoxels(a),
+                      PlaneLanes,
+                      a,
+                      CountVoxels(a),
+                      AddressIn<const float>(terms),
+                      AddressIn<float>(summed));
+  }
+
+  void
+  FindForcesOfTerms(const NeighborhoodArguments & a,
+                    const SampleMaps &            maps,
+                    const NeighborhoodArrays &    arrays,
+                    const Memory &                terms,
+                    Memory &                      forces) override
+  {
+    const auto launch = [&](auto variant) {
+      m_Queue.LaunchFor("finding forces of neighborhoods",
+                        FindForcesOfTermsKernel<variant.value>,
+                        CountVoxels(a),
+                        PlaneLanes,
+                        a,
+                        CountVoxels(a),
+                        GetVolumes(*arrays.samples),
+                        AddressIn<const float>(terms),
+                        AddressIn<float>(forces),
+                        maps);
+    };
+    if (a.samples.variant == DifferenceVariant)
+    {
+      launch(std::integral_constant<int, DifferenceVariant>{});
+    }
+    else
+    {
+      WithPreciseVariant(a.samples.variant, launch);
+    }
+  }
+
 private:
+  static i64
+  CountVoxels(const NeighborhoodArguments & a)
+  {
+    return VoxelsOfPlane(&a) * a.samples.virtualShape.size[2];
+  }
+
   std::size_t
   GetLocalBytes(const NeighborhoodArguments & a, int axis) const
   {

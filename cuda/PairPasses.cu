@@ -23,7 +23,8 @@ BlocksOf(int variant, int task)
   return IsPrecise(variant) ? 1 : ForceBlocks;
 }
 
-// Besides CudaSamples.h's variants, displacement fields over a grid: of values, and of forces, along the moving image's gradient, or the fixed one's.
+// Besides CudaSamples.h's variants, displacement fields over a grid: of values, and of forces, along the moving image's gradient,
+// the fixed one's, or the interpolation's derivative.
 constexpr int FieldForceVariant = FieldValueVariant | WritesForces;
 constexpr int FixedFieldForceVariant = FieldForceVariant | GradientOfFixed;
 
@@ -40,6 +41,8 @@ WithPairVariant(int variant, const TWork & work)
       return work(std::integral_constant<int, FieldForceVariant>{});
     case FixedFieldForceVariant:
       return work(std::integral_constant<int, FixedFieldForceVariant>{});
+    case SlopeForceVariant:
+      return work(std::integral_constant<int, SlopeForceVariant>{});
     default:
       return WithVariant<PairArguments>(variant, work);
   }
@@ -51,11 +54,13 @@ IsPossible(int variant, int task)
 {
   const bool findsForces = (task & PairsFindForces) != 0;
   const int  measure = task & PairsMeasureBits;
-  const bool isField = variant == FieldForceVariant || variant == FixedFieldForceVariant;
+  const bool isField =
+    variant == FieldForceVariant || variant == FixedFieldForceVariant || variant == SlopeForceVariant;
   if ((task & PairsCentred) != 0)
   {
     // Its forces are written one by one.
-    return findsForces && measure == PairsCorrelation && (variant == FieldForceVariant || variant < 0);
+    return findsForces && measure == PairsCorrelation &&
+           (variant == FieldForceVariant || variant == SlopeForceVariant || variant < 0);
   }
   // Demons' values are mean squares', and their forces, as a field's, are written one by one.
   return variant == FieldValueVariant ? !findsForces && measure != PairsDemons
@@ -67,6 +72,7 @@ template <int VVariant, int VTask>
 __global__ void
 __launch_bounds__(Lanes, BlocksOf(VVariant, VTask)) PairKernel(const __grid_constant__ PairArguments a,
                                                                const SampleVolumes                   v,
+                                                               const float *                         evaluated,
                                                                float *                               partials,
                                                                float *                               forces,
                                                                const __grid_constant__ SampleMaps    maps)
@@ -76,6 +82,7 @@ __launch_bounds__(Lanes, BlocksOf(VVariant, VTask)) PairKernel(const __grid_cons
             &a,
             &maps,
             &v,
+            evaluated,
             GroupIndex(),
             GroupIndex(),
             reinterpret_cast<float *>(localMemory),
@@ -159,6 +166,7 @@ public:
                        GetLocalBytes(a.samples.variant),
                        a,
                        GetVolumes(*arrays.samples),
+                       AddressOf<float>(arrays.evaluated),
                        AddressOf<float>(arrays.partials),
                        AddressOf<float>(arrays.forces),
                        maps);

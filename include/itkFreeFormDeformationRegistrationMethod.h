@@ -13,8 +13,10 @@
 #include "itkDataObjectDecorator.h"
 #include "itkImage.h"
 #include "itkProcessObject.h"
+#include "itkSpatialObject.h"
 
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace itk
@@ -26,13 +28,14 @@ namespace itk
  *
  * The deformation is x + u(x), where u is a cubic B-spline of displacements at control points in the fixed image's space. The cost,
  * which becomes smaller, is
- * \f[ C = -(1 - \alpha)\,\frac{H_f + H_m}{H_{fm}} + \alpha P \f]
- * (Modat 2010, equation 1): normalised mutual information and the bending energy P. In P displacements are counted in a level's
- * voxels, and differentiated by steps of its control grid: one weight serves all levels.
+ * \f[ C = (1 - \alpha)\,S + \alpha P \f]
+ * (Modat 2010, equation 1): a similarity S, by default \f$ -(H_f + H_m)/H_{fm} \f$, normalised mutual information, and the bending
+ * energy P. In P displacements are counted in a level's voxels, and differentiated by steps of its control grid: one weight serves
+ * all levels.
  *
  * The work is done at each level of a pyramid, whose voxels are twice as long as the next one's, by steps along the gradient (Adam,
- * Kingma & Ba 2015), which fall to 0 along half a cosine. From one level to the next the control grid is refined exactly: its spline
- * stays the same.
+ * Kingma & Ba 2015), which fall to 0 along half a cosine, or by a conjugate gradient with line searches, as the paper does. From one
+ * level to the next the control grid is refined exactly: its spline stays the same.
  *
  * \code
  * auto method = itk::FreeFormDeformationRegistrationMethod<Image, Image>::New();
@@ -82,6 +85,9 @@ public:
   using DecoratedTransformType = DataObjectDecorator<TransformType>;
   using DisplacementFieldType = Image<Vector<double, ImageDimension>, ImageDimension>;
   using SpacingType = FixedArray<double, ImageDimension>;
+  using MaskType = SpatialObject<ImageDimension>;
+  using SimilarityEnum = gpureg::SimilarityKind;
+  using OptimizerEnum = gpureg::FreeFormOptimizer;
 
   void
   SetFixedImage(const FixedImageType * image);
@@ -92,6 +98,24 @@ public:
   SetMovingImage(const MovingImageType * image);
   const MovingImageType *
   GetMovingImage() const;
+
+  /** What is looked at of the fixed image, and where the moving one may be read: a level's voxels that lie inside by a half at least.
+   * Masks are asked once for each voxel of their image. None, the default: everywhere. */
+  itkSetConstObjectMacro(FixedImageMask, MaskType);
+  itkGetConstObjectMacro(FixedImageMask, MaskType);
+  itkSetConstObjectMacro(MovingImageMask, MaskType);
+  itkGetConstObjectMacro(MovingImageMask, MaskType);
+
+  /** S: -NMI (the default), the mean of squared differences of values that both images together scale to [0, 1], -r², or -r² over
+   * the neighborhoods of all voxels. Also by name: "NormalizedMutualInformation", "MeanSquares", "Correlation" or
+   * "NeighborhoodCorrelation".
+   * \throws itk::GPUBadInputError if there is no such one. */
+  itkSetEnumMacro(Similarity, SimilarityEnum);
+  itkGetEnumMacro(Similarity, SimilarityEnum);
+  void
+  SetSimilarity(const std::string & name);
+  std::string
+  GetSimilarityName() const;
 
   /** Linear, from points of the fixed image to those of the moving one; none, the default, leaves them where they are. */
   itkSetConstObjectMacro(InitialTransform, TransformType);
@@ -122,13 +146,33 @@ public:
   itkSetMacro(NumberOfHistogramBins, unsigned int);
   itkGetConstMacro(NumberOfHistogramBins, unsigned int);
 
-  /** Of each level. Default 100. */
+  /** Of the neighborhoods, in a level's voxels along each axis: 4, the default, takes 9 of them. */
+  itkSetMacro(NeighborhoodRadius, unsigned int);
+  itkGetConstMacro(NeighborhoodRadius, unsigned int);
+
+  /** Adam (the default) or ConjugateGradient, also by name. */
+  itkSetEnumMacro(Optimizer, OptimizerEnum);
+  itkGetEnumMacro(Optimizer, OptimizerEnum);
+  void
+  SetOptimizer(const std::string & name);
+  std::string
+  GetOptimizerName() const;
+
+  /** Of each level: steps, or lines that are searched, at most. Default 100. */
   itkSetMacro(NumberOfIterations, unsigned int);
   itkGetConstMacro(NumberOfIterations, unsigned int);
 
-  /** A level's first step, in its voxels. Default 0.5. */
+  /** A level's first step, in its voxels; a line search takes no longer ones. Default 0.5. */
   itkSetMacro(FirstStep, double);
   itkGetConstMacro(FirstStep, double);
+
+  /** A level ends when the mean cost over a window of iterations is below that over the window before by no more than this share of
+   * it. Default 0: it ends with its last iteration, and a device waits for nothing. */
+  itkSetMacro(ConvergenceThreshold, double);
+  itkGetConstMacro(ConvergenceThreshold, double);
+  /** Default 10. */
+  itkSetMacro(ConvergenceWindowSize, unsigned int);
+  itkGetConstMacro(ConvergenceWindowSize, unsigned int);
 
   /** The result: the B-spline, or, after an initial transform, a composite of both. */
   TransformType *
@@ -163,7 +207,7 @@ public:
     return m_Result.smallestDeterminant;
   }
 
-  /** The cost before each step of a level; the coarsest is level 0. */
+  /** The cost before each iteration of a level; the coarsest is level 0. */
   const std::vector<double> &
   GetCosts(unsigned int level) const;
 
@@ -207,6 +251,13 @@ private:
        std::vector<float> &        floats,
        gpureg::LoadedImage &       loaded,
        const gpureg::ParallelFor & parallelFor) const;
+  template <typename TImage>
+  const gpureg::DeviceImage *
+  LoadMask(const TImage &              image,
+           const MaskType *            mask,
+           std::vector<float> &        floats,
+           gpureg::LoadedImage &       loaded,
+           const gpureg::ParallelFor & parallelFor) const;
   void
   RegisterImages();
   template <typename TCall>
@@ -218,14 +269,21 @@ private:
   KeepTransform();
 
   typename TransformType::ConstPointer m_InitialTransform;
+  typename MaskType::ConstPointer      m_FixedImageMask;
+  typename MaskType::ConstPointer      m_MovingImageMask;
+  SimilarityEnum                       m_Similarity{ SimilarityEnum::NormalizedMutualInformation };
+  OptimizerEnum                        m_Optimizer{ OptimizerEnum::Adam };
   unsigned int                         m_NumberOfLevels{ 4 };
   SpacingType                          m_ControlPointSpacing;
   double                               m_BendingEnergyWeight{ 0.01 };
   double                               m_LinearEnergyWeight{ 0 };
   double                               m_JacobianPenaltyWeight{ 0 };
   unsigned int                         m_NumberOfHistogramBins{ 64 };
+  unsigned int                         m_NeighborhoodRadius{ 4 };
   unsigned int                         m_NumberOfIterations{ 100 };
   double                               m_FirstStep{ 0.5 };
+  double                               m_ConvergenceThreshold{ 0 };
+  unsigned int                         m_ConvergenceWindowSize{ 10 };
   unsigned int                         m_CurrentLevel{ 0 };
   unsigned int                         m_CurrentIteration{ 0 };
 

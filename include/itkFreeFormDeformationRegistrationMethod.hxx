@@ -15,6 +15,7 @@
 #include <new>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 namespace itk
 {
@@ -67,6 +68,34 @@ FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::SetControlPoin
 }
 
 template <typename TFixedImage, typename TMovingImage>
+void
+FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::SetSimilarity(const std::string & name)
+{
+  this->CallEngine([&] { this->SetSimilarity(gpureg::GetSimilarityKind(name)); });
+}
+
+template <typename TFixedImage, typename TMovingImage>
+std::string
+FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::GetSimilarityName() const
+{
+  return gpureg::GetName(m_Similarity);
+}
+
+template <typename TFixedImage, typename TMovingImage>
+void
+FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::SetOptimizer(const std::string & name)
+{
+  this->CallEngine([&] { this->SetOptimizer(gpureg::GetFreeFormOptimizer(name)); });
+}
+
+template <typename TFixedImage, typename TMovingImage>
+std::string
+FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::GetOptimizerName() const
+{
+  return gpureg::GetName(m_Optimizer);
+}
+
+template <typename TFixedImage, typename TMovingImage>
 auto
 FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::GetOutput() -> DecoratedTransformType *
 {
@@ -108,6 +137,11 @@ FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::MakeSettings()
     return static_cast<int>(std::min<unsigned int>(n, NumericTraits<int>::max()));
   };
   gpureg::FreeFormSettings settings;
+  settings.similarity = m_Similarity;
+  settings.radius = bounded(m_NeighborhoodRadius);
+  settings.optimizer = m_Optimizer;
+  settings.convergenceThreshold = m_ConvergenceThreshold;
+  settings.convergenceWindow = bounded(m_ConvergenceWindowSize);
   settings.levels = bounded(m_NumberOfLevels);
   std::copy(m_ControlPointSpacing.Begin(), m_ControlPointSpacing.End(), settings.spacing.begin());
   settings.bins = bounded(m_NumberOfHistogramBins);
@@ -165,6 +199,41 @@ FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::Load(const TIm
   result.size = GPURegistrationGeometry::SizeOf<ImageDimension>(region.GetSize());
   result.indexToPoint = GPURegistrationGeometry::GetIndexToPointMap<ImageDimension>(image, region);
   return result;
+}
+
+/** Sends 1 for each voxel of an image that a mask says is inside, and 0 for the others. Null if there is no mask. */
+template <typename TFixedImage, typename TMovingImage>
+template <typename TImage>
+const gpureg::DeviceImage *
+FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::LoadMask(
+  const TImage &              image,
+  const MaskType *            mask,
+  std::vector<float> &        floats,
+  gpureg::LoadedImage &       loaded,
+  const gpureg::ParallelFor & parallelFor) const
+{
+  if (mask == nullptr)
+  {
+    return nullptr;
+  }
+  constexpr std::int64_t perTask = std::int64_t{ 1 } << 14;
+  const auto             count = static_cast<std::int64_t>(image.GetBufferedRegion().GetNumberOfPixels());
+  floats.resize(static_cast<std::size_t>(count));
+  parallelFor((count + perTask - 1) / perTask, [&](std::int64_t task) {
+    for (std::int64_t n = task * perTask; n < std::min(count, (task + 1) * perTask); ++n)
+    {
+      typename TImage::PointType point;
+      image.TransformIndexToPhysicalPoint(image.ComputeIndex(n), point);
+      floats[static_cast<std::size_t>(n)] = mask->IsInsideInWorldSpace(point) ? 1.0F : 0.0F;
+    }
+  });
+  if (std::find(floats.begin(), floats.end(), 1.0F) == floats.end())
+  {
+    GPURegistrationDetail::ThrowBadInput(*this,
+                                         "No voxel of an image is inside of its mask. Set another mask, or none.");
+  }
+  loaded.Load({}, gpureg::Precision::Single, floats.data(), count, parallelFor);
+  return &loaded;
 }
 
 template <typename TFixedImage, typename TMovingImage>
@@ -226,12 +295,20 @@ FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::RegisterImages
   const auto              parallelFor = GPURegistrationDetail::MakeParallelFor(this->GetNumberOfWorkUnits());
   std::vector<float>      fixedFloats;
   std::vector<float>      movingFloats;
+  std::vector<float>      fixedMaskFloats;
+  std::vector<float>      movingMaskFloats;
   gpureg::LoadedImage     fixed(device);
   gpureg::LoadedImage     moving(device);
+  gpureg::LoadedImage     fixedMask(device);
+  gpureg::LoadedImage     movingMask(device);
   gpureg::FreeFormProblem problem;
   problem.dimension = static_cast<int>(ImageDimension);
   problem.fixed = this->Load(*this->GetFixedImage(), fixedFloats, fixed, parallelFor);
   problem.moving = this->Load(*this->GetMovingImage(), movingFloats, moving, parallelFor);
+  problem.fixed.mask =
+    this->LoadMask(*this->GetFixedImage(), m_FixedImageMask.GetPointer(), fixedMaskFloats, fixedMask, parallelFor);
+  problem.moving.mask =
+    this->LoadMask(*this->GetMovingImage(), m_MovingImageMask.GetPointer(), movingMaskFloats, movingMask, parallelFor);
   problem.initial = this->MakeInitialMap();
   m_Result =
     m_Engine->Register(problem, this->MakeSettings(), parallelFor, [this](const gpureg::FreeFormProgress & progress) {
@@ -361,6 +438,13 @@ FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::PrintSelf(std:
   Superclass::PrintSelf(os, indent);
   m_Use.Print(os, indent);
   itkPrintSelfObjectMacro(InitialTransform);
+  itkPrintSelfObjectMacro(FixedImageMask);
+  itkPrintSelfObjectMacro(MovingImageMask);
+  os << indent << "Similarity: " << m_Similarity << std::endl;
+  os << indent << "NeighborhoodRadius: " << m_NeighborhoodRadius << std::endl;
+  os << indent << "Optimizer: " << m_Optimizer << std::endl;
+  os << indent << "ConvergenceThreshold: " << m_ConvergenceThreshold << std::endl;
+  os << indent << "ConvergenceWindowSize: " << m_ConvergenceWindowSize << std::endl;
   os << indent << "NumberOfLevels: " << m_NumberOfLevels << std::endl;
   os << indent << "ControlPointSpacing: " << m_ControlPointSpacing << std::endl;
   os << indent << "BendingEnergyWeight: " << m_BendingEnergyWeight << std::endl;

@@ -34,11 +34,80 @@ StepByAdam(const AdamStep          a,
 {
   if (FindPoint() == 0)
   {
-    values[valuePlace] = evaluated[evaluatedPlace + 1];
+    values[valuePlace] = evaluated[evaluatedPlace + EvaluatedValue];
   }
   if (FindPoint() < count)
   {
     MoveByAdam(&a, FindPoint(), evaluated + evaluatedPlace, gathered, penalty, firstMeans, secondMeans, points);
+  }
+}
+
+GPUREG_POINT_KERNEL void
+KeepValue(__global const float * evaluated, const i64 evaluatedPlace, __global float * values, const i64 valuePlace)
+{
+  if (FindPoint() == 0)
+  {
+    values[valuePlace] = evaluated[evaluatedPlace + EvaluatedValue];
+  }
+}
+
+GPUREG_POINT_KERNEL void
+FindGradient(const float             similarity,
+             const i64               count,
+             __global const float *  evaluated,
+             const i64               evaluatedPlace,
+             __global const float4 * gathered,
+             const int               hasPenalty,
+             __global const float4 * penalty,
+             __global float4 *       gradient)
+{
+  if (FindPoint() < count)
+  {
+    gradient[FindPoint()] =
+      FindCostGradient(similarity, FindPoint(), evaluated + evaluatedPlace, gathered, hasPenalty, penalty);
+  }
+}
+
+GPUREG_POINT_KERNEL void
+Conjugate(const i64               count,
+          __global const float4 * gradient,
+          __global const float4 * lastGradient,
+          __global float *        numbers,
+          __local float *         scratch)
+{
+  ConjugateGroup(count, gradient, lastGradient, scratch, numbers);
+}
+
+GPUREG_POINT_KERNEL void
+Turn(const i64               count,
+     __global const float *  numbers,
+     __global const float4 * gradient,
+     __global float4 *       lastGradient,
+     __global float4 *       direction)
+{
+  if (FindPoint() < count)
+  {
+    TurnDirection(FindPoint(), numbers, gradient, lastGradient, direction);
+  }
+}
+
+GPUREG_POINT_KERNEL void
+FindLongest(const i64 count, __global const float4 * direction, __global float * numbers, __local float * scratch)
+{
+  LongestGroup(count, direction, scratch, numbers);
+}
+
+GPUREG_POINT_KERNEL void
+PlacePoints(const i64               count,
+            const float             length,
+            __global const float *  numbers,
+            __global const float4 * begin,
+            __global const float4 * direction,
+            __global float4 *       points)
+{
+  if (FindPoint() < count)
+  {
+    points[FindPoint()] = PlaceOnLine(length, FindPoint(), numbers, begin, direction);
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include "OpenCLKernels.h"
 
+#include <string>
 #include <type_traits>
 
 namespace gpureg
@@ -22,7 +23,8 @@ class OpenCLControlStepPasses : public ControlStepPasses
 {
 public:
   explicit OpenCLControlStepPasses(OpenCLQueue & queue)
-    : m_Kernels(queue, OpenCLControlStepSource)
+    : m_Lanes(queue.GetDevice().GetLanes())
+    , m_Kernels(queue, OpenCLControlStepSource)
   {}
 
   void
@@ -51,6 +53,78 @@ public:
   }
 
   void
+  KeepValue(const AdamArrays & arrays) override
+  {
+    m_Kernels.Launch("KeepValue",
+                     GetRealOption(Precision::Single),
+                     1,
+                     BufferOf(*arrays.evaluated),
+                     cl_long{ arrays.evaluatedPlace },
+                     BufferOf(*arrays.values),
+                     cl_long{ arrays.valuePlace });
+  }
+
+  void
+  FindGradient(float similarity, std::int64_t count, const AdamArrays & arrays, Memory & gradient) override
+  {
+    m_Kernels.Launch("FindGradient",
+                     GetRealOption(Precision::Single),
+                     count,
+                     cl_float{ similarity },
+                     cl_long{ count },
+                     BufferOf(*arrays.evaluated),
+                     cl_long{ arrays.evaluatedPlace },
+                     BufferOf(*arrays.gathered),
+                     cl_int{ arrays.penalty != nullptr },
+                     BufferOf(arrays.penalty ? *arrays.penalty : *arrays.gathered),
+                     BufferOf(gradient));
+  }
+
+  void
+  TurnLine(std::int64_t count, bool isFirst, const LineArrays & arrays) override
+  {
+    const std::string options = GetRealOption(Precision::Single);
+    m_Kernels.Launch("Conjugate",
+                     options,
+                     m_Lanes,
+                     cl_long{ isFirst ? 0 : count },
+                     BufferOf(*arrays.gradient),
+                     BufferOf(*arrays.lastGradient),
+                     BufferOf(*arrays.numbers),
+                     GetScratch());
+    m_Kernels.Launch("Turn",
+                     options,
+                     count,
+                     cl_long{ count },
+                     BufferOf(*arrays.numbers),
+                     BufferOf(*arrays.gradient),
+                     BufferOf(*arrays.lastGradient),
+                     BufferOf(*arrays.direction));
+    m_Kernels.Launch("FindLongest",
+                     options,
+                     m_Lanes,
+                     cl_long{ count },
+                     BufferOf(*arrays.direction),
+                     BufferOf(*arrays.numbers),
+                     GetScratch());
+  }
+
+  void
+  PlaceOnLine(
+    std::int64_t count, float length, const LineArrays & arrays, const Memory & begin, Memory & points) override
+  {
+    m_Kernels.Launch("PlacePoints",
+                     GetRealOption(Precision::Single),
+                     count,
+                     cl_long{ count },
+                     cl_float{ length },
+                     BufferOf(*arrays.numbers),
+                     BufferOf(begin),
+                     BufferOf(*arrays.direction),
+                     BufferOf(points));
+  }
+
+  void
   Refine(const Refinement & a, const Memory & coarse, Memory & fine) override
   {
     const cl_long count = CountFinePoints(a);
@@ -58,6 +132,13 @@ public:
   }
 
 private:
+  cl::LocalSpaceArg
+  GetScratch() const
+  {
+    return cl::Local(sizeof(float) * static_cast<std::size_t>(m_Lanes));
+  }
+
+  std::int64_t  m_Lanes;
   OpenCLKernels m_Kernels;
 };
 } // namespace

@@ -23,11 +23,12 @@ Keep(const ImageSampling   sampling,
      const i64             count,
      __global const real * values,
      __global const real * edges,
+     __global const uchar * mask,
      __global char *       kept)
 {
   const i64 sample = (i64)GroupIndex() * GPUREG_LANES + LaneIndex();
   if (sample < count)
   {
-    KeepImageValue(&sampling, values, edges, sample, kept);
+    KeepImageValue(&sampling, values, edges, mask, sample, kept);
   }
 }

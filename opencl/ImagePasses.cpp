@@ -49,10 +49,18 @@ public:
        Precision             precision,
        const Memory &        values,
        const Memory &        edges,
+       const Memory *        mask,
        Memory &              kept) override
   {
-    m_Kernels.Launch(
-      "Keep", GetOptions(precision), count, a, cl_long{ count }, BufferOf(values), BufferOf(edges), BufferOf(kept));
+    m_Kernels.Launch("Keep",
+                     GetOptions(precision),
+                     count,
+                     a,
+                     cl_long{ count },
+                     BufferOf(values),
+                     BufferOf(edges),
+                     BufferOf(mask != nullptr ? *mask : values),
+                     BufferOf(kept));
   }
 
 private:

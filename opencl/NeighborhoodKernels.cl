@@ -107,3 +107,34 @@ CorrelateList(const MetricArguments arguments,
   GPUREG_NEIGHBORHOOD_BEGINNING;
   CorrelateListGroup(GPUREG_VARIANT, &arguments, &maps, &volumes, &kept, scratch, partials);
 }
+
+__kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
+SumTerms(const MetricArguments  arguments,
+         const int              axis,
+         const i64              count,
+         __global const float * terms,
+         __global float *       summed)
+{
+  const i64 voxel = (i64)GroupIndex() * GPUREG_LANES + LaneIndex();
+  if (voxel < count)
+  {
+    SumTermsOfVoxel(axis, &arguments, voxel, terms, summed);
+  }
+}
+
+__kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
+FindForcesOfTerms(const MetricArguments arguments,
+                  const SampleMaps      maps,
+                  GPUREG_VOLUME_PARAMETERS,
+                  GPUREG_NEIGHBORHOOD_PARAMETERS,
+                  const i64              count,
+                  __global const float * terms,
+                  __global float *       found)
+{
+  GPUREG_NEIGHBORHOOD_BEGINNING;
+  const i64 voxel = (i64)GroupIndex() * GPUREG_LANES + LaneIndex();
+  if (voxel < count)
+  {
+    FindForceOfTerms(GPUREG_VARIANT, &arguments, &maps, &volumes, voxel, terms, found);
+  }
+}

@@ -84,7 +84,39 @@ public:
     this->Launch("CorrelateList", a, maps, arrays, a.groupCount, 1, this->GetScratch());
   }
 
+  void
+  SumTerms(int axis, const NeighborhoodArguments & a, const Memory & terms, Memory & summed) override
+  {
+    m_Kernels.Launch(
+      "SumTerms", m_Options, CountVoxels(a), a, cl_int{ axis }, CountVoxels(a), BufferOf(terms), BufferOf(summed));
+  }
+
+  void
+  FindForcesOfTerms(const NeighborhoodArguments & a,
+                    const SampleMaps &            maps,
+                    const NeighborhoodArrays &    arrays,
+                    const Memory &                terms,
+                    Memory &                      forces) override
+  {
+    const int lanes = m_Queue.GetDevice().GetLanes();
+    this->Launch("FindForcesOfTerms",
+                 a,
+                 maps,
+                 arrays,
+                 (CountVoxels(a) + lanes - 1) / lanes,
+                 1,
+                 CountVoxels(a),
+                 BufferOf(terms),
+                 BufferOf(forces));
+  }
+
 private:
+  static cl_long
+  CountVoxels(const NeighborhoodArguments & a)
+  {
+    return VoxelsOfPlane(&a) * a.samples.virtualShape.size[2];
+  }
+
   static constexpr int MostGroups = 1024;
 
   cl::LocalSpaceArg

@@ -26,6 +26,7 @@ extern const char * const OpenCLNeighborhoodSource;
 extern const char * const OpenCLPairSource;
 extern const char * const OpenCLPartialVolumeSource;
 extern const char * const OpenCLResampleSource;
+extern const char * const OpenCLSimilaritySource;
 
 /** A source's kernels compiled with these options for a device, from the cache on disk (OpenCLProgramCache) where
  *  it has them; what was compiled anew is put there.

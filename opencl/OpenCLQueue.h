@@ -129,6 +129,8 @@ public:
   CreatePartialVolumePasses() override;
   std::unique_ptr<ResamplePasses>
   CreateResamplePasses() override;
+  std::unique_ptr<SimilarityPasses>
+  CreateSimilarityPasses() override;
 
   OpenCLDevice &
   GetDevice() const

@@ -10,15 +10,25 @@ __kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
 SumPairs(const MetricArguments arguments,
          const SampleMaps      maps,
          GPUREG_VOLUME_PARAMETERS,
-         __local float *  scratch,
-         __global float * partials,
-         __global float * forces)
+         __global const float * evaluated,
+         __local float *        scratch,
+         __global float *       partials,
+         __global float *       forces)
 {
   const int           variant = arguments.samples.variant;
   const int           task = arguments.task;
   const SampleVolumes volumes = MakeSampleVolumes(GPUREG_VOLUMES);
-  PairGroup(
-    GPUREG_VARIANT, GPUREG_TASK, &arguments, &maps, &volumes, GroupIndex(), GroupIndex(), scratch, partials, forces);
+  PairGroup(GPUREG_VARIANT,
+            GPUREG_TASK,
+            &arguments,
+            &maps,
+            &volumes,
+            evaluated,
+            GroupIndex(),
+            GroupIndex(),
+            scratch,
+            partials,
+            forces);
 }
 
 #else

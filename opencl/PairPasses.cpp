@@ -31,21 +31,23 @@ public:
   void
   Prepare(int variant, int task) override
   {
-    m_Kernel = &m_Kernels.Get("SumPairs", this->GetOptions(variant, task));
+    this->GetKernel(variant, task);
   }
 
   void
   SumPairs(const PairArguments & a, const SampleMaps & maps, const PairArrays & arrays) override
   {
+    cl::Kernel & kernel = this->GetKernel(a.samples.variant, a.task);
     CheckOpenCL(m_Queue.GetDeviceName(), [&] {
-      SetSampleKernelArguments(*m_Kernel,
+      SetSampleKernelArguments(kernel,
                                a,
                                maps,
                                *arrays.samples,
+                               BufferOf(arrays.evaluated ? *arrays.evaluated : *arrays.partials),
                                cl::Local(this->GetScratchBytes(a)),
                                BufferOf(*arrays.partials),
                                BufferOf(arrays.forces ? *arrays.forces : *arrays.partials));
-      m_Queue.Launch(*m_Kernel, ChunkCount(&a.samples), 1);
+      m_Queue.Launch(kernel, ChunkCount(&a.samples), 1);
     });
   }
 
@@ -72,6 +74,12 @@ public:
   }
 
 private:
+  cl::Kernel &
+  GetKernel(int variant, int task)
+  {
+    return m_Kernels.Get("SumPairs", this->GetOptions(variant, task));
+  }
+
   /** Each kernel takes the driver a second. */
   static std::string
   GetCompiledVariant(int variant)
@@ -100,7 +108,6 @@ private:
 
   OpenCLQueue & m_Queue;
   OpenCLKernels m_Kernels;
-  cl::Kernel *  m_Kernel = nullptr; // that Prepare has chosen
 };
 } // namespace
 

@@ -6,6 +6,7 @@
 #include "gpureg/ControlPenalty.h"
 #include "gpureg/DeviceImage.h"
 #include "gpureg/EvaluationStatistics.h"
+#include "gpureg/FreeFormChoices.h"
 #include "gpureg/Geometry.h"
 #include "gpureg/ParallelFor.h"
 
@@ -23,6 +24,8 @@ namespace gpureg
 struct FreeFormImage
 {
   const DeviceImage * image = nullptr;
+  /** Of the same voxels: what is looked at is where this is a half at least. Null: all. */
+  const DeviceImage * mask = nullptr;
   Size                size{};
   IndexMap            indexToPoint; // of the image's first voxel on
 };
@@ -41,21 +44,30 @@ struct FreeFormProblem
 /** How. */
 struct FreeFormSettings
 {
+  SimilarityKind similarity = SimilarityKind::NormalizedMutualInformation;
   /** Of a pyramid whose voxels are twice as long from level to level; 1 to 5. */
   int levels = 4;
   /** mm, between control points at the finest level, along each axis of the fixed image; twice as much at each coarser one. */
   std::array<double, 3> spacing{ 5, 5, 5 };
   /** Of the joint histogram. */
   int bins = 64;
+  /** Of a neighborhood, voxels of a level along each axis. */
+  int radius = 4;
   /** α in C = (1 - Σ α)·similarity + Σ α·P (Modat 2010, equation 1), where P is each of the penalties: see PenaltyKind.
    *  Bending is that of displacements in a level's voxels, by steps of its control grid: one weight serves all levels. */
-  double bendingWeight = 0.01;
-  double linearWeight = 0;
-  double jacobianWeight = 0;
-  /** Steps of a level. */
+  double            bendingWeight = 0.01;
+  double            linearWeight = 0;
+  double            jacobianWeight = 0;
+  FreeFormOptimizer optimizer = FreeFormOptimizer::Adam;
+  /** Steps of a level, or lines, at most. */
   int iterations = 100;
-  /** The first step of a level in its voxels, the shortest edge; steps fall to 0 along half a cosine. */
+  /** The first step of a level in its voxels, the shortest edge. Adam's fall to 0 along half a cosine; of a conjugate gradient no
+   *  trial's is longer. */
   double firstStep = 0.5;
+  /** A level ends when the mean cost of the last iterations, as many as the window has, is below that of as many before by no more
+   *  than this share of it. 0: it does not end before its last iteration, and nothing is waited for. */
+  double convergenceThreshold = 0;
+  int    convergenceWindow = 10;
 };
 
 /** Where a registration is. */
@@ -70,7 +82,7 @@ struct FreeFormProgress
 /** What one level came to. */
 struct FreeFormLevelResult
 {
-  /** Cost before each step. */
+  /** Cost before each step, or line. */
   std::vector<double> costs;
   double              milliseconds = 0;
 };
@@ -91,9 +103,9 @@ struct FreeFormResult
   double                           milliseconds = 0;
 };
 
-/** Free-form deformation (Rueckert 1999; Modat 2010) of two images on one device: a pyramid, normalised mutual information, exact
+/** Free-form deformation (Rueckert 1999; Modat 2010) of two images on one device: a pyramid, a similarity and penalties, exact
  *  refinement of the control grid from level to level. Between the images, which are there, and the result no voxel crosses the
- *  bus; inside of a level nothing does. Each level's arrays stay for the next registration of images of that size.
+ *  bus; inside of a level nothing does but costs, where they decide on the next step. Each level's arrays stay for the next registration of images of that size.
  *
  *  One object serves one thread at a time. Every function throws gpureg::Error, and the object can be used again. */
 class GPURegistration_EXPORT FreeFormRegistration

@@ -23,6 +23,11 @@ struct NeighborhoodTerms
   bool movingIsFloat = false;
   /** Of unscaled values: no larger sFF·sMM is a correlation of 1, no larger sFF or sMM a force of 0. */
   double epsilon = 0;
+  /** It is of values as they are scaled. */
+  bool epsilonIsOfScaledValues = false;
+  /** Forces of each sample are the derivative of the correlations' sum, not, as ITK's, of that of the voxel's own neighborhood
+   *  alone: see src/kernels/NeighborhoodTerms.h. Not for centres in a list. */
+  bool forcesAreOfValue = false;
 };
 
 /** What an evaluation gives: forces 2 sFM/(sFF·sMM)·((f - f̄) - sFM/sMM·(m - m̄))·∇m of scaled values. */

@@ -50,6 +50,8 @@ struct SampledImage
   /** On the samples' device. */
   const DeviceImage * image = nullptr;
   Size                size{};
+  /** A sample is not valid unless this image, whose voxels are the samples, is a half there at least. Null: all are. */
+  const DeviceImage * mask = nullptr;
   /** Sample n is voxel n; … */
   bool isOneGrid = false;
   /** … or it lies between voxels, where this leads from its index, and has the linear interpolation of eight. */
@@ -140,10 +142,12 @@ struct MovingImage
    *  and 1/spacing, 0 for an axis that is not there. */
   std::array<double, 9> differenceStep{};
   std::array<double, 3> inverseSpacing{};
-  /** uint8, one a mask voxel; empty without a mask. */
-  Filler   mask;
-  Size     maskSize{};
-  IndexMap toMask; // moving index → mask index
+  /** uint8, one a mask voxel; empty without a mask; … */
+  Filler mask;
+  /** … or an image on the device, inside where it is a half at least. */
+  const DeviceImage * maskImage = nullptr;
+  Size                maskSize{};
+  IndexMap            toMask; // moving index → mask index
 };
 
 /** Whether there is something to make bins, or values, of. */

@@ -3,6 +3,7 @@
 #define gpureg_ControlStepPasses_h
 
 #include "Prelude.h"
+#include "Evaluated.h"
 #include "ControlSteps.h"
 
 #include "Queue.h"
@@ -15,10 +16,10 @@ namespace gpureg
 /** What a step reads and writes: float4, one a control point; … */
 struct AdamArrays
 {
-  /** … but float: from evaluatedPlace on the number of samples, in the histogram's units, and the similarity; … */
+  /** … but float: what an evaluation has left there, from evaluatedPlace on; … */
   const Memory * evaluated = nullptr;
   std::int64_t   evaluatedPlace = 0;
-  /** … and float: values[valuePlace] becomes that similarity. */
+  /** … and float: values[valuePlace] becomes its value. */
   Memory *       values = nullptr;
   std::int64_t   valuePlace = 0;
   const Memory * gathered = nullptr;
@@ -27,6 +28,19 @@ struct AdamArrays
   Memory *       firstMeans = nullptr;
   Memory *       secondMeans = nullptr;
   Memory *       points = nullptr;
+};
+
+/** What a line of a conjugate gradient is found of and kept in: float4, one a control point, but numbers. */
+struct LineArrays
+{
+  /** Of the cost at the points. */
+  const Memory * gradient = nullptr;
+  /** At the beginning of the last line; it becomes this one. */
+  Memory * lastGradient = nullptr;
+  /** The last line's; it becomes this one's. */
+  Memory * direction = nullptr;
+  /** float [kernels::LineNumbers] */
+  Memory * numbers = nullptr;
 };
 
 /** What a registration does to control points on one device. src/host, cuda and opencl each have it in a file of this name. Every
@@ -42,6 +56,22 @@ public:
 
   virtual void
   MoveByAdam(const kernels::AdamStep & a, std::int64_t count, const AdamArrays & arrays) = 0;
+
+  /** values[valuePlace] becomes the value that an evaluation has left: see AdamArrays. */
+  virtual void
+  KeepValue(const AdamArrays & arrays) = 0;
+
+  /** gradient, float4, becomes that of the cost: see kernels::FindCostGradient and AdamArrays. It may be arrays.gathered. */
+  virtual void
+  FindGradient(float similarity, std::int64_t count, const AdamArrays & arrays, Memory & gradient) = 0;
+
+  /** The next line, with its numbers. \param isFirst there is none before. */
+  virtual void
+  TurnLine(std::int64_t count, bool isFirst, const LineArrays & arrays) = 0;
+
+  /** points = begin + direction·length/its longest vector. */
+  virtual void
+  PlaceOnLine(std::int64_t count, float length, const LineArrays & arrays, const Memory & begin, Memory & points) = 0;
 
   /** coarse, fine: float4, one a control point. */
   virtual void

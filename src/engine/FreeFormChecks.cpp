@@ -25,6 +25,23 @@ GetSimilarityWeight(const FreeFormSettings & settings)
   return 1.0 - settings.bendingWeight - settings.linearWeight - settings.jacobianWeight;
 }
 
+namespace
+{
+/** \throws BadInputError for what the similarity cannot be of. */
+void
+CheckSimilarity(const FreeFormSettings & settings)
+{
+  if (settings.similarity == SimilarityKind::NormalizedMutualInformation)
+  {
+    CheckedMattesBins("a free-form deformation", settings.bins);
+  }
+  if (settings.similarity == SimilarityKind::NeighborhoodCorrelation && settings.radius < 1)
+  {
+    throw BadInputError("a neighborhood's radius is 1 voxel or more, not " + std::to_string(settings.radius));
+  }
+}
+} // namespace
+
 void
 CheckSettings(const FreeFormProblem & problem, const FreeFormSettings & settings)
 {
@@ -32,7 +49,10 @@ CheckSettings(const FreeFormProblem & problem, const FreeFormSettings & settings
   {
     throw BadInputError("images of " + std::to_string(problem.dimension) + " dimensions; give 2 or 3");
   }
-  CheckedMattesBins("a free-form deformation", settings.bins);
+  // Names are of what there is.
+  GetName(settings.similarity);
+  GetName(settings.optimizer);
+  CheckSimilarity(settings);
   if (settings.levels < 1 || settings.levels > MostFreeFormLevels)
   {
     throw BadInputError("a pyramid has 1 to " + std::to_string(MostFreeFormLevels) + " levels, not " +
@@ -51,6 +71,10 @@ CheckSettings(const FreeFormProblem & problem, const FreeFormSettings & settings
   {
     throw BadInputError("the penalties' weights come to " + std::to_string(all) +
                         " together; they are to be less than 1");
+  }
+  if (settings.convergenceWindow < 1 || !(settings.convergenceThreshold >= 0))
+  {
+    throw BadInputError("convergence is found over a window of 1 iteration or more, by a threshold of at least 0");
   }
   if (settings.iterations < 1 || !(settings.firstStep > 0 && std::isfinite(settings.firstStep)))
   {
@@ -80,6 +104,12 @@ CheckImage(const FreeFormImage & image, const char * which, const std::string & 
   {
     throw BadInputError(std::string("the ") + which + " image is on " + image.image->GetDeviceName() +
                         ", and the registration on " + deviceName);
+  }
+  if (image.mask != nullptr && (image.mask->GetMemory() == nullptr || image.mask->GetCount() != CountOf(image.size) ||
+                                image.mask->GetDeviceName() != deviceName))
+  {
+    throw BadInputError(std::string("the ") + which + " mask has not as many voxels as its image, or is not on " +
+                        deviceName);
   }
 }
 

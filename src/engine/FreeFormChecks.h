@@ -24,7 +24,7 @@ GetSimilarityWeight(const FreeFormSettings & settings);
 void
 CheckSettings(const FreeFormProblem & problem, const FreeFormSettings & settings);
 
-/** \throws BadInputError if it is missing, of another size than it says, or not on the device. */
+/** \throws BadInputError if it, or its mask, is missing, of another size than it says, or not on the device. */
 void
 CheckImage(const FreeFormImage & image, const char * which, const std::string & deviceName);
 

@@ -10,12 +10,12 @@ namespace gpureg
 {
 
 std::array<double, 3>
-GetSpacing(const FreeFormImage & image)
+GetSpacing(const IndexMap & indexToPoint)
 {
   std::array<double, 3> spacing{};
   for (std::size_t c = 0; c < 3; ++c)
   {
-    const auto & m = image.indexToPoint.matrix;
+    const auto & m = indexToPoint.matrix;
     spacing[c] = std::sqrt(m[c] * m[c] + m[3 + c] * m[3 + c] + m[6 + c] * m[6 + c]);
   }
   return spacing;

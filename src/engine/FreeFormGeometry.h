@@ -13,9 +13,14 @@ constexpr int MostFreeFormLevels = 5;
 /** Of a free-form deformation's control points. */
 constexpr int FreeFormOrder = 3;
 
-/** Length of a voxel's edges. */
+/** Length of a voxel's edges, by the map from indices to points. */
 std::array<double, 3>
-GetSpacing(const FreeFormImage & image);
+GetSpacing(const IndexMap & indexToPoint);
+inline std::array<double, 3>
+GetSpacing(const FreeFormImage & image)
+{
+  return GetSpacing(image.indexToPoint);
+}
 
 double
 FindShortestEdge(const FreeFormImage & image, int dimension);

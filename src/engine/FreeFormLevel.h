@@ -5,7 +5,8 @@
 #include "ControlPenaltyTerm.h"
 #include "FreeFormGeometry.h"
 #include "ImageLevel.h"
-#include "MattesEvaluation.h"
+#include "FreeFormSimilarity.h"
+#include "MetricCore.h"
 
 #include <cstdint>
 #include <memory>
@@ -16,11 +17,15 @@ namespace gpureg
 /** What a level has on the device, which stays for the next registration. */
 struct FreeFormLevel
 {
-  FreeFormLevel(const std::shared_ptr<Backend> & backend, const std::shared_ptr<Queue> & queue)
+  FreeFormLevel(const FreeFormSettings &         settings,
+                const std::shared_ptr<Backend> & backend,
+                const std::shared_ptr<Queue> &   queue)
     : core(backend, queue)
-    , evaluation(core, queue->CreateMattesPasses())
+    , similarity(MakeFreeFormSimilarity(settings, core))
     , fixed(*queue, backend->GetDescription().name)
     , moving(*queue, backend->GetDescription().name)
+    , fixedMask(*queue, backend->GetDescription().name)
+    , movingMask(*queue, backend->GetDescription().name)
     , bending(*queue)
     , penalties(*queue)
   {}
@@ -42,38 +47,46 @@ struct FreeFormLevel
   std::int64_t
   GetDeviceBytes() const
   {
-    std::int64_t bytes = static_cast<std::int64_t>(bending.GetSize() + penalties.GetSize()) +
-                         core.samples.GetDeviceBytes() + static_cast<std::int64_t>(fixed.GetDeviceBytes()) +
-                         static_cast<std::int64_t>(moving.GetDeviceBytes());
+    std::int64_t bytes =
+      static_cast<std::int64_t>(bending.GetSize() + penalties.GetSize()) + core.samples.GetDeviceBytes();
+    for (const ImageLevel * image : { &fixed, &moving, &fixedMask, &movingMask })
+    {
+      bytes += static_cast<std::int64_t>(image->GetDeviceBytes());
+    }
     for (const MemoryPointer * array : core.ownArrays)
     {
       bytes += static_cast<std::int64_t>(SizeOf(*array));
     }
-    for (const MemoryPointer * array : { &gathered, &penalty, &firstMeans, &secondMeans, &values, &penaltyValues })
+    for (const MemoryPointer * array :
+         { &gathered, &penalty, &firstMeans, &secondMeans, &values, &lineNumbers, &penaltyValues })
     {
       bytes += static_cast<std::int64_t>(SizeOf(*array));
     }
     return bytes;
   }
 
-  MetricCore       core;
-  MattesEvaluation evaluation;
-  ImageLevel       fixed;
-  ImageLevel       moving;
-  LevelGrid        grid;
+  MetricCore                          core;
+  std::unique_ptr<FreeFormSimilarity> similarity;
+  ImageLevel                          fixed;
+  ImageLevel                          moving;
+  ImageLevel                          fixedMask;
+  ImageLevel                          movingMask;
+  LevelGrid                           grid;
   /** Of its voxels, mm: the shortest. */
   double edge = 1;
   /** By steps of the grid, and by mm. */
   ControlPenaltyTerm bending;
   ControlPenaltyTerm penalties;
-  /** float4, one a control point. */
+  /** float4, one a control point; the last two are a conjugate gradient's last gradient and its direction, too. */
   MemoryPointer gathered;
   MemoryPointer penalty;
   MemoryPointer firstMeans;
   MemoryPointer secondMeans;
-  /** float [iterations]: the similarity before each step. */
+  /** float: similarities. */
   MemoryPointer values;
-  /** A slot for each of the iterations' penalties, one kind behind the other, and one for the end's Jacobian. */
+  /** float [kernels::LineNumbers] */
+  MemoryPointer lineNumbers;
+  /** A slot for each value's penalties, one kind behind the other, and one for the end's Jacobian. */
   MemoryPointer penaltyValues;
 };
 

@@ -142,12 +142,21 @@ public:
   void
   EnqueuePasses(Forces forces)
   {
-    this->EnqueueFirstPass();
-    if (forces != Forces::None)
+    if (forces == Forces::None)
     {
-      m_Passes->Table(m_Arguments, m_Arrays);
-      m_Passes->FindForces(m_Arguments, m_Maps, m_Arrays);
+      this->EnqueueFirstPass();
+      return;
     }
+    this->EnqueueTable();
+    m_Passes->FindForces(m_Arguments, m_Maps, m_Arrays);
+  }
+
+  /** The same up to the table, behind which the value is. */
+  void
+  EnqueueTable()
+  {
+    this->EnqueueFirstPass();
+    m_Passes->Table(m_Arguments, m_Arrays);
   }
 
   /** Forces of each sample that the last passes found. */
@@ -157,7 +166,7 @@ public:
     return *m_Arrays.forces;
   }
 
-  /** The table of the last passes: where it is of floats, of a mutual information, behind its entries kernels::NumbersBehindTable. */
+  /** The table of the last passes, and behind its entries kernels::NumbersBehindTable. */
   const Memory &
   GetTable() const
   {

@@ -29,13 +29,15 @@ public:
   Summarize(
     std::int64_t count, Precision precision, double factor, int strips, const Memory & values, Memory & summaries) = 0;
 
-  /** values: real; edges: real, looked at where bins are wanted; kept: count elements, as a.form says. See kernels::KeepImageValue. */
+  /** values: real; edges: real, looked at where bins are wanted; mask: u8, one a sample, or null; kept: count elements, as a.form says.
+   *  See kernels::KeepImageValue. */
   virtual void
   Keep(const kernels::ImageSampling & a,
        std::int64_t                   count,
        Precision                      precision,
        const Memory &                 values,
        const Memory &                 edges,
+       const Memory *                 mask,
        Memory &                       kept) = 0;
 };
 

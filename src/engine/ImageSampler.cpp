@@ -83,12 +83,14 @@ ImageSampler::Fill(const DeviceImage &  image,
                    const ImageSamples & samples,
                    const BinEdges *     bins,
                    kernels::KeptAs      form,
+                   const Memory *       mask,
                    MemoryPointer &      kept)
 {
   Check(image, samples);
   const std::int64_t count = CountOf(samples.sampleSize);
   ReserveExactly(m_Queue, kept, BytesOf(form) * static_cast<std::size_t>(count));
-  const kernels::ImageSampling a = MakeArguments(samples, bins, form);
+  kernels::ImageSampling a = MakeArguments(samples, bins, form);
+  a.hasMask = mask != nullptr;
   WithReal(image.GetPrecision(), [&](auto zero) {
     using Real = decltype(zero);
     if (bins != nullptr)
@@ -100,9 +102,19 @@ ImageSampler::Fill(const DeviceImage &  image,
       FillArray(m_Queue, *m_Edges, edges);
     }
   });
-  m_Passes->Keep(a, count, image.GetPrecision(), *image.GetMemory(), m_Edges ? *m_Edges : *image.GetMemory(), *kept);
+  m_Passes->Keep(
+    a, count, image.GetPrecision(), *image.GetMemory(), m_Edges ? *m_Edges : *image.GetMemory(), mask, *kept);
   // The image may then be loaded anew.
   m_Queue.Finish();
+}
+
+void
+ImageSampler::FillMask(const DeviceImage & image, const Size & size, MemoryPointer & mask)
+{
+  ImageSamples places;
+  places.sampleSize = places.imageSize = size;
+  const BinEdges half{ 0, { 0.5 } };
+  this->Fill(image, places, &half, kernels::KeptAsByte, nullptr, mask);
 }
 
 void
@@ -112,7 +124,7 @@ ImageSampler::RoundToFloat(std::int64_t count, const Memory & doubles, double un
   a.unit = unit;
   a.form = kernels::KeptAsScaled;
   a.isOneGrid = 1;
-  m_Passes->Keep(a, count, Precision::Double, doubles, doubles, floats);
+  m_Passes->Keep(a, count, Precision::Double, doubles, doubles, nullptr, floats);
 }
 
 } // namespace gpureg

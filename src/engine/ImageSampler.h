@@ -37,13 +37,19 @@ public:
 
   /** Makes an array just so large, and waits until it is there.
    *  \param bins where a value's bin is asked for.
+   *  \param mask u8, one a sample: those of 0 are not valid. Null: all are.
    *  \throws BadInputError if the image is not loaded, on another device, or of another size. */
   void
   Fill(const DeviceImage &  image,
        const ImageSamples & samples,
        const BinEdges *     bins,
        kernels::KeptAs      form,
+       const Memory *       mask,
        MemoryPointer &      kept);
+
+  /** Makes a mask of an image on the samples' own grid: u8, one a voxel, 1 where it is a half at least. */
+  void
+  FillMask(const DeviceImage & image, const Size & size, MemoryPointer & mask);
 
   /** Writes count doubles, divided by a unit, as floats. */
   void

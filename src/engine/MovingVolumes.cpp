@@ -98,7 +98,14 @@ void
 MovingVolumes::Fill(const MovingImage & image, bool deviceReadsQuads, SampleArrays & arrays)
 {
   const std::int64_t count = CountOf(image.size);
-  FillExactly(m_Queue, arrays.mask, 1, CountOf(image.maskSize), image.mask);
+  if (image.maskImage != nullptr)
+  {
+    m_Sampler.FillMask(*image.maskImage, image.maskSize, arrays.mask);
+  }
+  else
+  {
+    FillExactly(m_Queue, arrays.mask, 1, CountOf(image.maskSize), image.mask);
+  }
   this->FillBins(image, arrays.movingBins);
   if (arrays.movingBins)
   {
@@ -199,7 +206,7 @@ MovingVolumes::Keep(const MovingImage & image, kernels::KeptAs form, MemoryPoint
   places.minimum = image.scale.minimum;
   places.unit = image.unit;
   places.exponent = FindValueExponent(image.scale);
-  m_Sampler.Fill(*image.image, places, image.binEdges ? &*image.binEdges : nullptr, form, values);
+  m_Sampler.Fill(*image.image, places, image.binEdges ? &*image.binEdges : nullptr, form, nullptr, values);
 }
 
 void

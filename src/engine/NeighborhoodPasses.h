@@ -8,6 +8,7 @@
 #include "NeighborhoodCorrelation.h"
 #include "NeighborhoodWalks.h"
 #include "NeighborhoodTiles.h"
+#include "NeighborhoodTerms.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -24,6 +25,8 @@ struct NeighborhoodArrays
   MemoryPointer        sums;
   MemoryPointer        centres;
   MemoryPointer        forces;
+  /** float[3], one a voxel: where terms are summed. */
+  MemoryPointer terms;
   /** double [groups][length][NeighborhoodSumCount][lanes], for the longest sliding sums. */
   MemoryPointer rings;
   /** float [groups of all slabs][NeighborhoodPartialCount]. */
@@ -155,6 +158,18 @@ public:
   CorrelateList(const kernels::NeighborhoodArguments & a,
                 const kernels::SampleMaps &            maps,
                 const NeighborhoodArrays &             arrays) = 0;
+
+  /** Sums terms, float[3] a voxel, over all neighborhoods along x or y. */
+  virtual void
+  SumTerms(int axis, const kernels::NeighborhoodArguments & a, const Memory & terms, Memory & summed) = 0;
+
+  /** Sums them along z, and finds the forces that follow, float[3] a voxel. */
+  virtual void
+  FindForcesOfTerms(const kernels::NeighborhoodArguments & a,
+                    const kernels::SampleMaps &            maps,
+                    const NeighborhoodArrays &             arrays,
+                    const Memory &                         terms,
+                    Memory &                               forces) = 0;
 };
 
 } // namespace gpureg

@@ -18,6 +18,8 @@ struct PairArrays
   MemoryPointer partials;
   /** float[3], one a sample. */
   MemoryPointer forces;
+  /** float [EvaluatedNumbers]: what SimilarityPasses have made of the partials. */
+  MemoryPointer evaluated;
 };
 
 /** The one pass of the metrics that are sums over pairs of values, on one device. src/host, cuda and opencl each have it in a

@@ -63,6 +63,7 @@ class MovingImagePasses;
 class NeighborhoodPasses;
 class PairPasses;
 class ResamplePasses;
+class SimilarityPasses;
 template <typename TArguments, typename TSummaryArguments = TArguments>
 class HistogramPasses;
 
@@ -232,6 +233,8 @@ public:
   CreatePartialVolumePasses() = 0;
   virtual std::unique_ptr<ResamplePasses>
   CreateResamplePasses() = 0;
+  virtual std::unique_ptr<SimilarityPasses>
+  CreateSimilarityPasses() = 0;
 
   /** The host threads to work on; its caller's, set before each call. */
   ParallelFor          parallelFor;

@@ -11,6 +11,7 @@
 #include "Interpolation.h"
 #include "TransformChain.h"
 #include "ForceSums.h"
+#include "Evaluated.h"
 #include "InvalidSample.h"
 #include "Samples.h"
 #include "PreciseSamples.h"

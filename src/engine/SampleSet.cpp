@@ -310,16 +310,21 @@ SampleSet::TakeFixed(const FixedSamples & samples)
   const BinEdges * const bins = sampled.bins ? &*sampled.bins : nullptr;
   m_Arrays.fixedBins.reset();
   m_Arrays.fixedValues.reset();
+  MemoryPointer mask;
+  if (sampled.mask != nullptr)
+  {
+    m_Sampler.FillMask(*sampled.mask, samples.virtualSize, mask);
+  }
   if (bins != nullptr)
   {
-    m_Sampler.Fill(*sampled.image, places, bins, kernels::KeptAsBin, m_Arrays.fixedBins);
+    m_Sampler.Fill(*sampled.image, places, bins, kernels::KeptAsBin, mask.get(), m_Arrays.fixedBins);
   }
   if (sampled.wantsValues)
   {
     const kernels::KeptAs form = GetPrecision(samples) == Precision::Double ? kernels::KeptAsInteger
                                  : bins != nullptr                          ? kernels::KeptAsPlace
                                                                             : kernels::KeptAsScaled;
-    m_Sampler.Fill(*sampled.image, places, bins, form, m_Arrays.fixedValues);
+    m_Sampler.Fill(*sampled.image, places, bins, form, mask.get(), m_Arrays.fixedValues);
   }
 }
 
@@ -508,7 +513,7 @@ SampleSet::FindVariant(const SampleMapping & mapping, Forces forces) const
   const int ofBoth = (IsPrecise() ? kernels::SamplesArePrecise : 0) |
                      (m_Fixed.pointCount > 0 ? kernels::SamplesArePoints : 0) |
                      (mapping.displacement || mapping.spline ? kernels::SamplesAreDisplaced : 0) |
-                     (m_Moving.mask ? kernels::MovingHasMask : 0) |
+                     (m_Moving.mask || m_Moving.maskImage != nullptr ? kernels::MovingHasMask : 0) |
                      (mapping.chain.transform.steps.empty() ? 0 : kernels::SamplesAreChained);
   if (HasBins(m_Moving))
   {

@@ -5,6 +5,7 @@
 #include "ControlStepPasses.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace gpureg
 {
@@ -32,8 +33,8 @@ public:
   void
   MoveByAdam(const AdamStep & a, std::int64_t count, const AdamArrays & arrays) override
   {
-    const float * const evaluated = m_Queue.AddressIn<const float>(*arrays.evaluated) + arrays.evaluatedPlace;
-    m_Queue.AddressIn<float>(*arrays.values)[arrays.valuePlace] = evaluated[1];
+    const float * const evaluated = FindEvaluated(arrays);
+    m_Queue.AddressIn<float>(*arrays.values)[arrays.valuePlace] = evaluated[EvaluatedValue];
     const auto * const gathered = m_Queue.AddressIn<const float4>(*arrays.gathered);
     const auto * const penalty = arrays.penalty ? m_Queue.AddressIn<const float4>(*arrays.penalty) : nullptr;
     auto * const       first = m_Queue.AddressIn<float4>(*arrays.firstMeans);
@@ -45,6 +46,60 @@ public:
   }
 
   void
+  KeepValue(const AdamArrays & arrays) override
+  {
+    ++m_Queue.statistics.launches;
+    m_Queue.AddressIn<float>(*arrays.values)[arrays.valuePlace] = FindEvaluated(arrays)[EvaluatedValue];
+  }
+
+  void
+  FindGradient(float similarity, std::int64_t count, const AdamArrays & arrays, Memory & gradient) override
+  {
+    const float * const evaluated = FindEvaluated(arrays);
+    const auto * const  gathered = m_Queue.AddressIn<const float4>(*arrays.gathered);
+    const bool          hasPenalty = arrays.penalty != nullptr;
+    const auto * const  penalty = hasPenalty ? m_Queue.AddressIn<const float4>(*arrays.penalty) : nullptr;
+    auto * const        out = m_Queue.AddressIn<float4>(gradient);
+    ForEachPoint(count, [&](i64 point) {
+      out[point] = FindCostGradient(similarity, point, evaluated, gathered, hasPenalty, penalty);
+    });
+  }
+
+  void
+  TurnLine(std::int64_t count, bool isFirst, const LineArrays & arrays) override
+  {
+    const auto * const gradient = m_Queue.AddressIn<const float4>(*arrays.gradient);
+    auto * const       last = m_Queue.AddressIn<float4>(*arrays.lastGradient);
+    auto * const       direction = m_Queue.AddressIn<float4>(*arrays.direction);
+    auto * const       numbers = m_Queue.AddressIn<float>(*arrays.numbers);
+    double             squares = 0, changes = 0;
+    for (i64 point = 0; !isFirst && point < count; ++point)
+    {
+      squares += DotProduct4(last[point], last[point]);
+      changes += DotProduct4(gradient[point], gradient[point]) - DotProduct4(last[point], gradient[point]);
+    }
+    numbers[LineConjugation] = squares > 0 && changes > 0 ? static_cast<float>(changes / squares) : 0.0f;
+    ForEachPoint(count, [&](i64 point) { TurnDirection(point, numbers, gradient, last, direction); });
+    float largest = 0;
+    for (i64 point = 0; point < count; ++point)
+    {
+      largest = std::max(largest, DotProduct4(direction[point], direction[point]));
+    }
+    numbers[LineLongest] = std::sqrt(largest);
+  }
+
+  void
+  PlaceOnLine(
+    std::int64_t count, float length, const LineArrays & arrays, const Memory & begin, Memory & points) override
+  {
+    const auto * const numbers = m_Queue.AddressIn<const float>(*arrays.numbers);
+    const auto * const direction = m_Queue.AddressIn<const float4>(*arrays.direction);
+    const auto * const from = m_Queue.AddressIn<const float4>(begin);
+    auto * const       out = m_Queue.AddressIn<float4>(points);
+    ForEachPoint(count, [&](i64 point) { out[point] = kernels::PlaceOnLine(length, point, numbers, from, direction); });
+  }
+
+  void
   Refine(const Refinement & a, const Memory & coarse, Memory & fine) override
   {
     const auto * const in = m_Queue.AddressIn<const float4>(coarse);
@@ -53,6 +108,12 @@ public:
   }
 
 private:
+  const float *
+  FindEvaluated(const AdamArrays & arrays) const
+  {
+    return m_Queue.AddressIn<const float>(*arrays.evaluated) + arrays.evaluatedPlace;
+  }
+
   template <typename TWork>
   void
   ForEachPoint(i64 count, const TWork & work)

@@ -70,8 +70,9 @@ public:
       }
       return;
     }
-    table[bins * bins] = count;
-    table[bins * bins + 1] = a.normalized ? marginalEntropies * inverseJointEntropy : 0.0f;
+    const float nmi = a.normalized ? marginalEntropies * inverseJointEntropy : 0.0f;
+    table[bins * bins + EvaluatedFactor] = count > 0 ? scale : 0.0f;
+    table[bins * bins + EvaluatedValue] = count > 0 ? nmi : GPUREG_NO_EVALUATED_VALUE;
     for (int cell = 0; cell < bins * bins; ++cell)
     {
       table[cell] = TableEntry(a.normalized,

@@ -106,6 +106,8 @@ public:
   CreatePartialVolumePasses() override;
   std::unique_ptr<ResamplePasses>
   CreateResamplePasses() override;
+  std::unique_ptr<SimilarityPasses>
+  CreateSimilarityPasses() override;
   void
   StartTimer() override;
   void

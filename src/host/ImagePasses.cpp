@@ -49,6 +49,7 @@ public:
        Precision             precision,
        const Memory &        values,
        const Memory &        edges,
+       const Memory *        mask,
        Memory &              kept) override
   {
     ++m_Queue.statistics.launches;
@@ -56,12 +57,13 @@ public:
       using Real = decltype(zero);
       const Real * const in = m_Queue.AddressIn<const Real>(values);
       const Real * const ofBins = m_Queue.AddressIn<const Real>(edges);
+      const u8 * const   inMask = mask != nullptr ? m_Queue.AddressIn<const u8>(*mask) : nullptr;
       void * const       out = m_Queue.AddressIn<void>(kept);
       m_Queue.parallelFor((count + TaskSamples - 1) / TaskSamples, [&](i64 task) {
         const i64 end = std::min(count, (task + 1) * TaskSamples);
         for (i64 sample = task * TaskSamples; sample < end; ++sample)
         {
-          KeepImageValue(&a, in, ofBins, sample, out);
+          KeepImageValue(&a, in, ofBins, inMask, sample, out);
         }
       });
     });

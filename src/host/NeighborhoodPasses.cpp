@@ -173,7 +173,43 @@ public:
     WritePartials(a, sums, arrays);
   }
 
+  void
+  SumTerms(int axis, const NeighborhoodArguments & a, const Memory & terms, Memory & summed) override
+  {
+    const auto * const in = m_Queue.AddressIn<const float>(terms);
+    auto * const       out = m_Queue.AddressIn<float>(summed);
+    ForEachPlane(a, [&](i64 voxel) { SumTermsOfVoxel(axis, &a, voxel, in, out); });
+  }
+
+  void
+  FindForcesOfTerms(const NeighborhoodArguments & a,
+                    const SampleMaps &            maps,
+                    const NeighborhoodArrays &    arrays,
+                    const Memory &                terms,
+                    Memory &                      forces) override
+  {
+    const SampleVolumes v = GetVolumes(*arrays.samples);
+    const auto * const  in = m_Queue.AddressIn<const float>(terms);
+    auto * const        out = m_Queue.AddressIn<float>(forces);
+    ForEachPlane(a, [&](i64 voxel) { FindForceOfTerms(a.samples.variant, &a, &maps, &v, voxel, in, out); });
+  }
+
 private:
+  /** Calls work with each voxel, those of a plane on one thread. */
+  template <typename TWork>
+  void
+  ForEachPlane(const NeighborhoodArguments & a, const TWork & work)
+  {
+    const i64 voxels = VoxelsOfPlane(&a);
+    ++m_Queue.statistics.launches;
+    m_Queue.parallelFor(a.samples.virtualShape.size[2], [&](i64 plane) {
+      for (i64 voxel = plane * voxels; voxel < (plane + 1) * voxels; ++voxel)
+      {
+        work(voxel);
+      }
+    });
+  }
+
   /** Calls work(group, first line, lines, ring) with each bundle of lines. */
   template <typename TWork>
   void

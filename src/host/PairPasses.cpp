@@ -87,14 +87,16 @@ public:
   SumPairs(const PairArguments & a, const SampleMaps & maps, const PairArrays & arrays) override
   {
     const SampleVolumes v = GetVolumes(*arrays.samples);
+    const PairCentring  centring = LoadCentring(a.task, AddressOf<float>(arrays.evaluated));
     float * const       partials = AddressOf<float>(arrays.partials);
     float * const       forces = AddressOf<float>(arrays.forces);
     ++m_Queue.statistics.launches;
     m_Queue.parallelFor(ChunkCount(&a.samples), [&](i64 chunk) {
       PairSums sums;
       WithVariant(a.samples.variant, [&](auto variant) {
-        WithTask(a.task,
-                 [&](auto task) { SumChunk(variant, task, a, maps, v, static_cast<int>(chunk), forces, sums); });
+        WithTask(a.task, [&](auto task) {
+          SumChunk(variant, task, a, maps, v, centring, static_cast<int>(chunk), forces, sums);
+        });
       });
       const int variant = a.samples.variant;
       float *   out = partials + chunk * PairPartialCount(variant, a.task);
@@ -134,6 +136,7 @@ private:
            const PairArguments & a,
            const SampleMaps &    maps,
            const SampleVolumes & v,
+           const PairCentring &  centring,
            int                   chunk,
            float *               forces,
            PairSums &            sums)
@@ -154,7 +157,7 @@ private:
         AddMoments(variant, task, pair, sums);
         if (TaskFindsForces(task))
         {
-          FindPairWeights(&a, task, &pair, gradient, weights);
+          FindPairWeights(&a, task, &centring, &pair, gradient, weights);
           FollowForceBack(variant, &a.samples, &v, &walk, gradient);
         }
         float fromCentre[3];

@@ -12,9 +12,9 @@ typedef struct AdamStep
 {
   float length; /* of a step whose gradient stays as it is */
   float
-        similarity; /* gathered forces times this, over the number of samples in the histogram's units, are the gradient of … */
-  float firstDecay;       /* … the similarity's part of the cost */
-  float secondDecay;      /* of the running means of the gradient and of its square */
+    similarity; /* gathered forces times this and EvaluatedFactor are the gradient of the similarity's part of the cost */
+  float firstDecay;       /* of the running mean of the gradient, … */
+  float secondDecay;      /* … and of its square */
   float firstCorrection;  /* 1/(1 - firstDecay^t) at step t, … */
   float secondCorrection; /* … and of the other */
   float epsilon;          /* so small a gradient leads nowhere */
@@ -30,8 +30,23 @@ FindAdamStep(const AdamStep * a, float gradient, float * firstMean, float * seco
   return -a->length * a->firstCorrection * *firstMean / (SqrtOf(a->secondCorrection * *secondMean) + a->epsilon);
 }
 
-/** Moves a control point. evaluated: the number of samples, in the histogram's units; gathered: its forces; penalty: the gradient of the rest of the
- *  cost, if there is one; means: of the gradient and of its square, which are 0 at first. */
+/** The gradient of the cost at a control point. evaluated: see Evaluated.h; similarity: see AdamStep; gathered: its forces; penalty: the
+ *  gradient of the rest of the cost, null if there is none. */
+GPUREG_FUNCTION float4
+FindCostGradient(float                        similarity,
+                 i64                          point,
+                 GPUREG_GLOBAL const float *  evaluated,
+                 GPUREG_GLOBAL const float4 * gathered,
+                 int                          hasPenalty,
+                 GPUREG_GLOBAL const float4 * penalty)
+{
+  const float  factor = similarity * evaluated[EvaluatedFactor];
+  const float4 zero = MakeFloat4(0.0f, 0.0f, 0.0f, 0.0f);
+  return MultiplyAdd4(factor, gathered[point], hasPenalty ? penalty[point] : zero);
+}
+
+/** Moves a control point. evaluated, gathered, penalty: see FindCostGradient; means: of the gradient and of its square, which are 0
+ *  at first. */
 GPUREG_FUNCTION void
 MoveByAdam(const AdamStep *             a,
            i64                          point,
@@ -42,19 +57,12 @@ MoveByAdam(const AdamStep *             a,
            GPUREG_GLOBAL float4 *       secondMeans,
            GPUREG_GLOBAL float4 *       points)
 {
-  const float  factor = evaluated[0] > 0.0f ? a->similarity / evaluated[0] : 0.0f;
-  const float4 force = gathered[point];
+  const float4 g = FindCostGradient(a->similarity, point, evaluated, gathered, a->hasPenalty, penalty);
   const float4 before = points[point];
-  float        gradient[3] = { factor * force.x, factor * force.y, factor * force.z };
+  const float  gradient[3] = { g.x, g.y, g.z };
   float        first[3] = { firstMeans[point].x, firstMeans[point].y, firstMeans[point].z };
   float        second[3] = { secondMeans[point].x, secondMeans[point].y, secondMeans[point].z };
   float        step[3];
-  if (a->hasPenalty)
-  {
-    gradient[0] += penalty[point].x;
-    gradient[1] += penalty[point].y;
-    gradient[2] += penalty[point].z;
-  }
   for (int r = 0; r < 3; ++r)
   {
     step[r] = FindAdamStep(a, gradient[r], first + r, second + r);
@@ -62,6 +70,48 @@ MoveByAdam(const AdamStep *             a,
   firstMeans[point] = MakeFloat4(first[0], first[1], first[2], 0.0f);
   secondMeans[point] = MakeFloat4(second[0], second[1], second[2], 0.0f);
   points[point] = MakeFloat4(before.x + step[0], before.y + step[1], before.z + step[2], 0.0f);
+}
+
+/** Numbers of a line that control points are moved along. */
+enum
+{
+  /** What the direction before counts for in the next one (Polak & Ribière 1969; 0 where it would be less). */
+  LineConjugation = 0,
+  /** The longest vector of the direction. */
+  LineLongest = 1,
+  LineNumbers = 2
+};
+
+GPUREG_FUNCTION float
+DotProduct4(float4 a, float4 b)
+{
+  return MultiplyAdd(a.x, b.x, MultiplyAdd(a.y, b.y, a.z * b.z));
+}
+
+/** The next direction at a control point: against the gradient, and on along the one before. */
+GPUREG_FUNCTION void
+TurnDirection(i64                          point,
+              GPUREG_GLOBAL const float *  numbers,
+              GPUREG_GLOBAL const float4 * gradient,
+              GPUREG_GLOBAL float4 *       lastGradient,
+              GPUREG_GLOBAL float4 *       direction)
+{
+  const float4 g = gradient[point];
+  const float4 against = MakeFloat4(-g.x, -g.y, -g.z, 0.0f);
+  direction[point] = MultiplyAdd4(numbers[LineConjugation], direction[point], against);
+  lastGradient[point] = g;
+}
+
+/** A control point on the line from where it began, where the longest step is of that length. */
+GPUREG_FUNCTION float4
+PlaceOnLine(float                        length,
+            i64                          point,
+            GPUREG_GLOBAL const float *  numbers,
+            GPUREG_GLOBAL const float4 * begin,
+            GPUREG_GLOBAL const float4 * direction)
+{
+  const float longest = numbers[LineLongest];
+  return MultiplyAdd4(longest > 0.0f ? length / longest : 0.0f, direction[point], begin[point]);
 }
 
 /** Grids, the finer with half the spacing, whose first control points are one spacing, of their own, before the same place. 32-bit

@@ -98,8 +98,8 @@ TableGroup(int                       variant,
   GPUREG_GLOBAL float * entries = (GPUREG_GLOBAL float *)table;
   if (lane == 0)
   {
-    entries[bins * bins] = count;
-    entries[bins * bins + 1] = nmi;
+    entries[bins * bins + EvaluatedFactor] = count > 0.0f ? scale : 0.0f;
+    entries[bins * bins + EvaluatedValue] = count > 0.0f ? nmi : GPUREG_NO_EVALUATED_VALUE;
   }
   for (int cell = lane; cell < bins * bins; cell += lanes)
   {

@@ -20,10 +20,9 @@ enum
   WindowCells = 4,
   /** 64-bit integers from which a candidate's value follows: see a metric's SummaryGroup(). */
   SummaryCount = 4,
-  /** Floats behind the entries of a table of floats, where it is of a mutual information: the number of samples in the histogram's
-   *  units, and the normalised mutual information, 0 where that is not asked for. So who steps along the forces need not wait for
-   *  the host. */
-  NumbersBehindTable = 2
+  /** Floats behind the entries of a table of floats, where it is of a mutual information: see Evaluated.h. The factor is 1 over the
+   *  number of samples in the histogram's units, the value the normalised mutual information, 0 where that is not asked for. */
+  NumbersBehindTable = EvaluatedValue + 1
 };
 
 /** What an evaluation depends on besides the volumes and SampleMaps: the first member of each metric's arguments. 32-bit

@@ -37,6 +37,7 @@ typedef struct ImageSampling
   int         edgeCount; /* of the bins, see FindImageBin */
   int         firstBin;
   int         isOneGrid; /* sample n is voxel n; toImage is not looked at */
+  int         hasMask;   /* a sample is not valid where its byte is 0 */
 } ImageSampling;
 
 /** Numbers of a summary: smallest and largest value, their sum times a factor, and how many are not finite. Those are in none
@@ -173,16 +174,17 @@ FindImageValue(const ImageSampling * a, GPUREG_GLOBAL const real * values, i64 s
   return isInside;
 }
 
-/** Writes what one sample's value is kept as. edges: see FindImageBin. */
+/** Writes what one sample's value is kept as. edges: see FindImageBin; mask: one byte a sample, looked at if there is one. */
 GPUREG_REAL_FUNCTION void
 KeepImageValue(const ImageSampling *      a,
                GPUREG_GLOBAL const real * values,
                GPUREG_GLOBAL const real * edges,
+               GPUREG_GLOBAL const u8 *   mask,
                i64                        sample,
                GPUREG_GLOBAL void *       kept)
 {
   real         value = 0;
-  const int    isValid = FindImageValue(a, values, sample, &value);
+  const int    isValid = FindImageValue(a, values, sample, &value) && (!a->hasMask || mask[sample] != 0);
   const double above = isValid ? (double)value - a->minimum : GPUREG_NO_VALUE;
   switch (a->form)
   {

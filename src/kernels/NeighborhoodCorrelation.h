@@ -34,6 +34,16 @@ enum
   CentreMoments = 2
 };
 
+/** What is found besides the correlations. */
+enum
+{
+  NoNeighborhoodForces = 0,
+  /** ITK's, of each centre by its own neighborhood. */
+  ForcesOfCentres = 1,
+  /** In their place what the derivative of the correlations' sum is made of: see NeighborhoodTerms.h. */
+  TermsOfCentres = 2
+};
+
 /** A moving value below this is that of no valid sample. */
 #define GPUREG_LEAST_MOVED_VALUE (-((i64)1 << 61))
 
@@ -42,7 +52,7 @@ typedef struct NeighborhoodArguments
 {
   SampleArguments samples;
   int             radius[3];
-  int             findsForces;
+  int             forces;       /* the enumerators above */
   int             fixedIsFloat; /* ITK squares a value in its pixel's type, … */
   int             movingIsFloat;
   float           fixedUnit; /* … and its threshold is of such values: what scaled ones are multiplied by */
@@ -89,7 +99,7 @@ FirstKeptVoxel(const NeighborhoodArguments * a)
 GPUREG_FUNCTION int
 NeighborhoodPartialCount(const NeighborhoodArguments * a)
 {
-  const int hasForceSums = a->findsForces && !VariantHas(a->samples.variant, WritesForces);
+  const int hasForceSums = a->forces == ForcesOfCentres && !VariantHas(a->samples.variant, WritesForces);
   return 2 * CentreMoments + (hasForceSums ? PartialCount(a->samples.variant) : 0);
 }
 
@@ -248,7 +258,8 @@ SlideNeighborhoodSums(
 typedef struct LocalCorrelation
 {
   double correlation;
-  double weight; /* its force is weight·∇m */
+  double weight;   /* its force is weight·∇m */
+  double terms[3]; /* A, B and C of NeighborhoodTerms.h */
 } LocalCorrelation;
 
 GPUREG_FUNCTION LocalCorrelation
@@ -269,6 +280,7 @@ FindLocalCorrelation(const NeighborhoodArguments * a, const NeighborhoodSums * s
   const double     unscaledBoth = unscaledFF * unscaledMM;
   found.correlation = 1.0;
   found.weight = 0.0;
+  found.terms[0] = found.terms[1] = found.terms[2] = 0.0;
   if (unscaledBoth > a->epsilon || -unscaledBoth > a->epsilon)
   {
     found.correlation = fm * fm / both;
@@ -276,6 +288,9 @@ FindLocalCorrelation(const NeighborhoodArguments * a, const NeighborhoodSums * s
   if (unscaledFF > a->epsilon && unscaledMM > a->epsilon)
   {
     found.weight = 2.0 * fm / both * ((fixed - meanF) - fm / mm * (moving - meanM));
+    found.terms[0] = 2.0 * fm / both;
+    found.terms[1] = found.terms[0] * fm / mm;
+    found.terms[2] = found.terms[1] * meanM - found.terms[0] * meanF;
   }
   return found;
 }
@@ -300,7 +315,7 @@ ClearCentreSums(CentreSums * sums)
   }
 }
 
-/** Adds a valid centre, which the walk is at, to its lane's sums, and finds its force if forces are asked for. */
+/** Adds a valid centre, which the walk is at, to its lane's sums, and finds its force, or terms, if they are asked for. */
 GPUREG_FUNCTION void
 AddCentre(int                           variant,
           const NeighborhoodArguments * a,
@@ -318,7 +333,15 @@ AddCentre(int                           variant,
   AddExactly(1.0f, sums->moments + MomentOfCentres, sums->moments + CentreMoments + MomentOfCentres);
   AddExactly(correlation, sums->moments + MomentOfCorrelations, sums->moments + CentreMoments + MomentOfCorrelations);
   sums->moments[CentreMoments + MomentOfCorrelations] += (float)(found.correlation - correlation);
-  if (!a->findsForces || found.weight == 0.0)
+  if (a->forces == TermsOfCentres)
+  {
+    for (int t = 0; t < 3; ++t)
+    {
+      force[t] = (float)found.terms[t];
+    }
+    return;
+  }
+  if (a->forces == NoNeighborhoodForces || found.weight == 0.0)
   {
     return;
   }

@@ -15,7 +15,7 @@ typedef struct NeighborhoodVolumes
   GPUREG_GLOBAL i64 *       moved;   /* one a kept voxel: FindMovedValue */
   GPUREG_GLOBAL double *    sums;    /* NeighborhoodSumCount arrays of one a kept voxel; for tiles, one a centre */
   GPUREG_GLOBAL const i64 * centres; /* offsets of voxels, where the centres are a list */
-  GPUREG_GLOBAL float *     forces;  /* 3 a virtual voxel, or a centre in the list */
+  GPUREG_GLOBAL float *     forces;  /* 3 a virtual voxel, or a centre in the list; or terms */
 } NeighborhoodVolumes;
 
 /** The lines along an axis of the kept planes; along z one for each segment. */

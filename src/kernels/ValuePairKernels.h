@@ -62,24 +62,26 @@ AddPairForces(int                   variant,
 }
 
 /** One group sums one chunk: partials[slot·PairPartialCount + …], or writes each sample's force.
- *  scratch: FloatsOfSum·ForceSumCount·LaneCount() floats. */
+ *  scratch: FloatsOfSum·ForceSumCount·LaneCount() floats; evaluated: see LoadCentring. */
 GPUREG_GROUP_FUNCTION void
-PairGroup(int                   variant,
-          int                   task,
-          const PairArguments * a,
-          const SampleMaps *    maps,
-          const SampleVolumes * v,
-          int                   chunk,
-          int                   slot,
-          GPUREG_LOCAL float *  scratch,
-          GPUREG_GLOBAL float * partials,
-          GPUREG_GLOBAL float * forces)
+PairGroup(int                         variant,
+          int                         task,
+          const PairArguments *       a,
+          const SampleMaps *          maps,
+          const SampleVolumes *       v,
+          GPUREG_GLOBAL const float * evaluated,
+          int                         chunk,
+          int                         slot,
+          GPUREG_LOCAL float *        scratch,
+          GPUREG_GLOBAL float *       partials,
+          GPUREG_GLOBAL float *       forces)
 {
-  const int lane = LaneIndex();
-  const int lanes = LaneCount();
-  const int forceSums = PairForceSums(variant, task);
-  float     moments[2 * MostMoments];
-  float     sums[MostPairWeights * 2 * ForceSumCount];
+  const int          lane = LaneIndex();
+  const int          lanes = LaneCount();
+  const int          forceSums = PairForceSums(variant, task);
+  const PairCentring centring = LoadCentring(task, evaluated);
+  float              moments[2 * MostMoments];
+  float              sums[MostPairWeights * 2 * ForceSumCount];
   for (int s = 0; s < FloatsOfSum(variant) * MomentCount(task); ++s)
   {
     moments[s] = 0.0f;
@@ -105,7 +107,7 @@ PairGroup(int                   variant,
       AddMoments(variant, task, &pair, moments);
       if (TaskFindsForces(task))
       {
-        FindPairWeights(a, task, &pair, gradient, weights);
+        FindPairWeights(a, task, &centring, &pair, gradient, weights);
         FollowForceBack(variant, &a->samples, v, &walk, gradient);
       }
       AddPairForces(variant, task, a, maps, &pair, weights, gradient, x, sums);
@@ -155,7 +157,7 @@ BatchPairGroup(int                              variant,
   const int        chunks = ChunkCount(&a->samples);
   const SampleMaps maps = batch[firstCandidate + GroupIndex() / chunks];
   PairGroup(
-    variant, task, a, &maps, v, GroupIndex() % chunks, firstCandidate * chunks + GroupIndex(), scratch, partials, 0);
+    variant, task, a, &maps, v, 0, GroupIndex() % chunks, firstCandidate * chunks + GroupIndex(), scratch, partials, 0);
 }
 
 GPUREG_NAMESPACE_END

@@ -51,11 +51,15 @@ typedef struct PairArguments
   float inverseNormalizer;
   float leastDifference;
   float leastDenominator;
-  /* A centred correlation, of scaled values: the means, and Σ f₁m₁/Σ m₁². */
+} PairArguments;
+
+/** What weighs a centred correlation's forces, of scaled values: the means, and Σ f₁m₁/Σ m₁². */
+typedef struct PairCentring
+{
   float fixedMean;
   float movingMean;
   float slope;
-} PairArguments;
+} PairCentring;
 
 /** Of a sample, scaled. */
 typedef struct ValuePair
@@ -238,15 +242,34 @@ WeighByDemons(const PairArguments * a, float difference, const float * gradient)
   return isNothing ? 0.0f : difference / denominator;
 }
 
+/** What an evaluation of the same samples' values has left, if the task asks for it. */
+GPUREG_FUNCTION PairCentring
+LoadCentring(int task, GPUREG_GLOBAL const float * evaluated)
+{
+  PairCentring centring = { 0.0f, 0.0f, 0.0f };
+  if (TaskIsCentred(task))
+  {
+    centring.fixedMean = evaluated[EvaluatedFixedMean];
+    centring.movingMean = evaluated[EvaluatedMovingMean];
+    centring.slope = evaluated[EvaluatedSlope];
+  }
+  return centring;
+}
+
 /** The weights of a pair's forces. */
 GPUREG_FUNCTION void
-FindPairWeights(const PairArguments * a, int task, const ValuePair * pair, const float * gradient, float * weights)
+FindPairWeights(const PairArguments * a,
+                int                   task,
+                const PairCentring *  centring,
+                const ValuePair *     pair,
+                const float *         gradient,
+                float *               weights)
 {
   const int   measure = MeasureOfTask(task);
   const float d = pair->difference;
   if (TaskIsCentred(task))
   {
-    weights[0] = MultiplyAdd(-a->slope, pair->moving - a->movingMean, pair->fixed - a->fixedMean);
+    weights[0] = MultiplyAdd(-centring->slope, pair->moving - centring->movingMean, pair->fixed - centring->fixedMean);
   }
   else if (measure == PairsCorrelation)
   {

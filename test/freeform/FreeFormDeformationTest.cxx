@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Free-form deformation: known deformations are found, on every device alike and each time the same, in any geometry; what is wrong
 // is refused, and the method goes on.
+#include "FreeFormProblem.h"
 #include "TestDevices.h"
-#include "TestImages.h"
 #include "TestSeeds.h"
-
-#include "itkFreeFormDeformationRegistrationMethod.h"
 
 #include "itkAffineTransform.h"
 #include "itkCommand.h"
@@ -18,103 +16,6 @@ namespace gpuregtest
 
 namespace
 {
-template <unsigned int VDimension>
-using MethodOf =
-  itk::FreeFormDeformationRegistrationMethod<itk::Image<float, VDimension>, itk::Image<float, VDimension>>;
-
-/** Two images of the same things, the fixed one deformed by a truth from its points to the moving image's. */
-template <unsigned int VDimension>
-struct Problem
-{
-  using ImageType = itk::Image<float, VDimension>;
-  using MethodType = MethodOf<VDimension>;
-  using PointType = typename ImageType::PointType;
-  using TransformType = itk::Transform<double, VDimension, VDimension>;
-
-  explicit Problem(std::uint64_t seed)
-    : random(seed)
-  {
-    grid.size.Fill(VDimension == 3 ? 45 : 120);
-    grid.size[1] -= 4;
-    grid.spacing[0] = 1.1;
-    grid.spacing[VDimension - 1] = 1.4;
-    grid.start.Fill(3);
-    grid.start[0] = -5;
-    grid.origin.Fill(-70.0);
-    grid.direction = MakeRotation<VDimension>(0.3);
-    Grid<VDimension> movingGrid = grid;
-    movingGrid.direction = MakeRotation<VDimension>(-0.1);
-    movingGrid.spacing.Fill(1.0);
-    movingGrid.size.Fill(VDimension == 3 ? 62 : 170);
-    movingGrid.start.Fill(0);
-    movingGrid.SetCentre(grid.GetCentre());
-    for (unsigned int d = 0; d < VDimension; ++d)
-    {
-      components.emplace_back(random, 1.2 * grid.GetExtent(0), 2.0 * grid.GetExtent(0));
-    }
-    const SmoothFunction coarse(random, 0.25 * grid.GetExtent(0), 0.5 * grid.GetExtent(0));
-    const SmoothFunction fine(random, 9.0, 16.0);
-    const auto           centre = grid.GetCentre();
-    const auto value = [=](const PointType & p) { return 100.0 + 50.0 * coarse(p - centre) + 30.0 * fine(p - centre); };
-    moving = MakeImage<ImageType>(movingGrid, value);
-    fixed = MakeImage<ImageType>(grid, [&](const PointType & p) {
-      const double v = value(this->Deform(p));
-      return 20.0 + 0.5 * v + 0.004 * v * v; // another contrast
-    });
-  }
-
-  /** Along smooth waves of 2.5 mm. */
-  PointType
-  Deform(const PointType & point) const
-  {
-    PointType moved = point;
-    for (unsigned int d = 0; d < VDimension; ++d)
-    {
-      moved[d] += 2.5 * components[d](point - grid.GetCentre());
-    }
-    return moved;
-  }
-
-  typename MethodType::Pointer
-  MakeMethod(const std::string & device) const
-  {
-    const auto method = MethodType::New();
-    method->SetDevice(itk::GPUDevice::FromName(device));
-    method->SetFixedImage(fixed);
-    method->SetMovingImage(moving);
-    method->SetNumberOfLevels(2);
-    method->SetControlPointSpacing(VDimension == 3 ? 9.0 : 12.0);
-    method->SetNumberOfIterations(40);
-    method->SetNumberOfHistogramBins(32);
-    method->SetBendingEnergyWeight(0.001);
-    return method;
-  }
-
-  /** Mean distance from the truth, over voxels that are not at the edge. */
-  double
-  GetError(const TransformType & transform) const
-  {
-    double      sum = 0;
-    std::size_t count = 0;
-    auto        inner = fixed->GetBufferedRegion();
-    inner.ShrinkByRadius(4);
-    for (itk::ImageRegionIteratorWithIndex<ImageType> it(fixed, inner); !it.IsAtEnd(); ++it)
-    {
-      PointType point;
-      fixed->TransformIndexToPhysicalPoint(it.GetIndex(), point);
-      sum += transform.TransformPoint(point).EuclideanDistanceTo(this->Deform(point));
-      ++count;
-    }
-    return sum / static_cast<double>(count);
-  }
-
-  Random                      random;
-  Grid<VDimension>            grid;
-  std::vector<SmoothFunction> components;
-  typename ImageType::Pointer fixed;
-  typename ImageType::Pointer moving;
-};
-
 template <unsigned int VDimension>
 itk::Array<double>
 GetPoints(const MethodOf<VDimension> & method)

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// What makes a similarity of sums in OpenCL C: the entry point. What the group does is in src/kernels/SimilaritySumKernels.h;
+// opencl/SimilarityPasses.cpp launches it.
+
+__kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
+FindSimilarityOfSums(const SimilaritySums   a,
+                     __global const float * partials,
+                     __global float *       evaluated,
+                     __local float *        scratch)
+{
+  SimilarityGroup(&a, partials, scratch, evaluated);
+}

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "FreeFormCost.h"
+
+#include "gpureg/Error.h"
+
+#include "FreeFormChecks.h"
+
+#include <algorithm>
+
+namespace gpureg
+{
+
+namespace
+{
+Matrix3
+Transpose(const Matrix3 & m)
+{
+  return { m[0], m[3], m[6], m[1], m[4], m[7], m[2], m[5], m[8] };
+}
+} // namespace
+
+FreeFormCost::FreeFormCost(const FreeFormProblem &  problem,
+                           const FreeFormSettings & settings,
+                           int                      slots,
+                           ControlStepPasses &      steps,
+                           FreeFormLevel &          level)
+  : m_Settings(settings)
+  , m_Slots(slots)
+  , m_Steps(steps)
+  , m_Level(level)
+{
+  this->PrepareSimilarity(problem);
+  this->PreparePenalties(problem);
+  Queue & queue = *level.core.queue;
+  for (MemoryPointer * array : { &level.gathered, &level.penalty, &level.firstMeans, &level.secondMeans })
+  {
+    ReserveExactly(queue, *array, sizeof(kernels::float4) * static_cast<std::size_t>(CountOf(level.grid.size)));
+  }
+  ReserveExactly(queue, level.values, static_cast<std::size_t>(slots) * sizeof(float));
+}
+
+void
+FreeFormCost::PrepareSimilarity(const FreeFormProblem & problem)
+{
+  const IndexMap pointToMoving =
+    Compose(InvertMap(Compose(problem.moving.indexToPoint, m_Level.moving.GetToImage())), problem.initial);
+  SampleMapping mapping;
+  mapping.toMoving = Compose(pointToMoving, Compose(problem.fixed.indexToPoint, m_Level.fixed.GetToImage()));
+  mapping.displacementToIndex = pointToMoving.matrix;
+  mapping.spline.emplace();
+  mapping.spline->dimension = problem.dimension;
+  mapping.spline->grid.order = FreeFormOrder;
+  mapping.spline->grid.size = m_Level.grid.size;
+  mapping.spline->grid.toGrid = Compose(InvertMap(m_Level.grid.toImage), m_Level.fixed.GetToImage());
+  m_Level.similarity->Prepare(mapping);
+  m_ForcesToGradient =
+    Transpose(m_Level.similarity->HasForcesByIndex() ? mapping.displacementToIndex : problem.initial.matrix);
+}
+
+void
+FreeFormCost::PreparePenalties(const FreeFormProblem & problem)
+{
+  ControlGrid grid;
+  grid.size = m_Level.grid.size;
+  grid.dimension = problem.dimension;
+  grid.indexToPhysical = Compose(problem.fixed.indexToPoint, m_Level.grid.toImage).matrix;
+  m_Level.penalties.SetGrid(grid);
+  // Bending is by steps of the grid.
+  for (std::size_t c = 0; c < 3; ++c)
+  {
+    const double step = m_Level.grid.toImage.matrix[4 * c] * GetSpacing(problem.fixed)[c];
+    for (std::size_t row = 0; row < 3; ++row)
+    {
+      grid.indexToPhysical[3 * row + c] /= step;
+    }
+  }
+  m_Level.bending.SetGrid(grid);
+  // And one slot more, for the end's Jacobian.
+  ReserveExactly(*m_Level.core.queue,
+                 m_Level.penaltyValues,
+                 m_Level.penalties.GetValueBytes() *
+                   (static_cast<std::size_t>(m_Slots) * GetPenalties(m_Settings).size() + 1));
+}
+
+template <typename TWork>
+void
+FreeFormCost::ForEachPenalty(int slot, const TWork & work)
+{
+  std::int64_t first = 0;
+  for (const WeightedPenalty & penalty : GetPenalties(m_Settings))
+  {
+    if (penalty.weight > 0)
+    {
+      work(penalty, m_Level.GetTerm(penalty.kind), m_Level.GetUnit(penalty.kind), first + slot);
+    }
+    first += m_Slots;
+  }
+}
+
+AdamArrays
+FreeFormCost::MakeArrays(int slot)
+{
+  AdamArrays arrays;
+  arrays.evaluated = &m_Level.similarity->GetEvaluated();
+  arrays.evaluatedPlace = m_Level.similarity->GetEvaluatedPlace();
+  arrays.values = m_Level.values.get();
+  arrays.valuePlace = slot;
+  arrays.gathered = m_Level.gathered.get();
+  arrays.firstMeans = m_Level.firstMeans.get();
+  arrays.secondMeans = m_Level.secondMeans.get();
+  arrays.points = &m_Level.core.samples.GetControlPoints().GetPoints();
+  return arrays;
+}
+
+AdamArrays
+FreeFormCost::EnqueueGradient(int slot)
+{
+  using Use = ControlPenaltyTerm::GradientUse;
+  ControlPoints & points = m_Level.core.samples.GetControlPoints();
+  m_Level.core.samples.Move();
+  m_Level.similarity->EnqueueForces();
+  points.Gather(m_Level.similarity->GetForces(), m_ForcesToGradient, *m_Level.gathered);
+  AdamArrays arrays = this->MakeArrays(slot);
+  this->ForEachPenalty(slot,
+                       [&](const WeightedPenalty & penalty, ControlPenaltyTerm & term, double unit, std::int64_t its) {
+                         term.FindValueAndGradient(penalty.kind,
+                                                   points.GetPoints(),
+                                                   *m_Level.penaltyValues,
+                                                   its,
+                                                   penalty.weight * unit,
+                                                   arrays.penalty == nullptr ? Use::Replaces : Use::Adds,
+                                                   *m_Level.penalty);
+                         arrays.penalty = m_Level.penalty.get();
+                       });
+  return arrays;
+}
+
+double
+FreeFormCost::GetSimilarityUnit() const
+{
+  return GetSimilarityWeight(m_Settings) * m_Level.similarity->GetForceUnit();
+}
+
+void
+FreeFormCost::EnqueueValue(int slot)
+{
+  m_Level.core.samples.Move();
+  m_Level.similarity->EnqueueValue();
+  m_Steps.KeepValue(this->MakeArrays(slot));
+  this->ForEachPenalty(slot, [&](const WeightedPenalty & penalty, ControlPenaltyTerm & term, double, std::int64_t its) {
+    term.FindValue(penalty.kind, m_Level.core.samples.GetControlPoints().GetPoints(), *m_Level.penaltyValues, its);
+  });
+}
+
+std::vector<double>
+FreeFormCost::Bring(int count)
+{
+  std::vector<float> values(static_cast<std::size_t>(count));
+  m_Level.core.queue->Download(values.data(), *m_Level.values, sizeof(float) * values.size());
+  // A value that is not a number is of no samples, too.
+  if (!(values.front() > GPUREG_NO_EVALUATED_VALUE))
+  {
+    throw BadInputError("no voxel of the fixed image is mapped into the moving image, or all of them are outside of a "
+                        "mask: begin with a transform that brings them together");
+  }
+  std::vector<double> costs;
+  for (const float value : values)
+  {
+    costs.push_back(GetSimilarityWeight(m_Settings) * m_Level.similarity->GetSign() * value);
+  }
+  this->AddPenalties(costs);
+  return costs;
+}
+
+void
+FreeFormCost::AddPenalties(std::vector<double> & costs)
+{
+  const std::size_t bytes = m_Level.penalties.GetValueBytes();
+  std::vector<char> values(bytes * static_cast<std::size_t>(m_Slots) * GetPenalties(m_Settings).size());
+  m_Level.core.queue->Download(values.data(), *m_Level.penaltyValues, values.size());
+  this->ForEachPenalty(0, [&](const WeightedPenalty & penalty, ControlPenaltyTerm &, double unit, std::int64_t first) {
+    const char * slot = values.data() + bytes * static_cast<std::size_t>(first);
+    for (double & cost : costs)
+    {
+      cost += penalty.weight * unit * m_Level.penalties.ReadValue(slot).value;
+      slot += bytes;
+    }
+  });
+}
+
+} // namespace gpureg

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "FreeFormDescent.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+
+namespace gpureg
+{
+
+namespace
+{
+// Of Adam, as its authors have them.
+constexpr double FirstDecay = 0.9;
+constexpr double SecondDecay = 0.999;
+constexpr double Epsilon = 1e-8;
+
+// Of a line search, as NiftyReg has them (Modat 2010, section 2.1.4): a step that leads down makes the next one longer, one that does
+// not halves it, until it is a hundredth of the first.
+constexpr double Growth = 1.1;
+constexpr double Shrinkage = 0.5;
+constexpr double ShortestOfFirst = 0.01;
+constexpr int    MostTrials = 12;
+
+/** Whether the mean of the last iterations' costs is hardly below that of as many before. */
+bool
+HasConverged(const FreeFormSettings & settings, const std::vector<double> & costs)
+{
+  const auto window = static_cast<std::ptrdiff_t>(settings.convergenceWindow);
+  if (!(settings.convergenceThreshold > 0) || static_cast<std::ptrdiff_t>(costs.size()) < 2 * window)
+  {
+    return false;
+  }
+  const double last = std::accumulate(costs.end() - window, costs.end(), 0.0);
+  const double before = std::accumulate(costs.end() - 2 * window, costs.end() - window, 0.0);
+  return before - last <= settings.convergenceThreshold * std::abs(before);
+}
+
+kernels::AdamStep
+MakeStep(const FreeFormSettings & settings, double edge, double similarityUnit, int t)
+{
+  const double      pi = std::acos(-1.0);
+  kernels::AdamStep a{};
+  a.length = static_cast<float>(settings.firstStep * edge * 0.5 * (1.0 + std::cos(pi * t / settings.iterations)));
+  a.similarity = static_cast<float>(similarityUnit);
+  a.firstDecay = static_cast<float>(FirstDecay);
+  a.secondDecay = static_cast<float>(SecondDecay);
+  a.firstCorrection = static_cast<float>(1.0 / (1.0 - std::pow(FirstDecay, t + 1)));
+  a.secondCorrection = static_cast<float>(1.0 / (1.0 - std::pow(SecondDecay, t + 1)));
+  a.epsilon = static_cast<float>(Epsilon);
+  return a;
+}
+
+std::vector<double>
+DescendByAdam(const FreeFormSettings &         settings,
+              FreeFormCost &                   cost,
+              ControlStepPasses &              steps,
+              FreeFormLevel &                  level,
+              const std::function<void(int)> & onIteration)
+{
+  const std::int64_t count = CountOf(level.grid.size);
+  // Costs are waited for only where they decide when to end.
+  const bool looksBack = settings.convergenceThreshold > 0;
+  int        done = 0;
+  for (; done < settings.iterations; ++done)
+  {
+    if (looksBack && done > 0 && done % settings.convergenceWindow == 0 && HasConverged(settings, cost.Bring(done)))
+    {
+      break;
+    }
+    onIteration(done);
+    const AdamArrays  arrays = cost.EnqueueGradient(done);
+    kernels::AdamStep a = MakeStep(settings, level.edge, cost.GetSimilarityUnit(), done);
+    a.hasPenalty = arrays.penalty != nullptr;
+    steps.MoveByAdam(a, count, arrays);
+  }
+  return cost.Bring(done);
+}
+
+/** The lines of a conjugate gradient: each one's search ends where no trial is lower. */
+class LineSearch
+{
+public:
+  LineSearch(const FreeFormSettings & settings, FreeFormCost & cost, ControlStepPasses & steps, FreeFormLevel & level)
+    : m_Cost(cost)
+    , m_Steps(steps)
+    , m_Level(level)
+    , m_Count(CountOf(level.grid.size))
+    , m_Longest(settings.firstStep * level.edge)
+    , m_Length(m_Longest)
+  {
+    ReserveExactly(*level.core.queue, level.lineNumbers, sizeof(float) * kernels::LineNumbers);
+  }
+
+  /** Finds a new line from where the points are. \return the cost there. */
+  double
+  Turn(bool isFirst)
+  {
+    const AdamArrays evaluated = m_Cost.EnqueueGradient(0);
+    m_Steps.KeepValue(evaluated);
+    m_Steps.FindGradient(static_cast<float>(m_Cost.GetSimilarityUnit()), m_Count, evaluated, *m_Level.gathered);
+    m_Line.gradient = m_Level.gathered.get();
+    m_Line.lastGradient = m_Level.firstMeans.get();
+    m_Line.direction = m_Level.secondMeans.get();
+    m_Line.numbers = m_Level.lineNumbers.get();
+    m_Steps.TurnLine(m_Count, isFirst, m_Line);
+    return m_Cost.Bring(1).front();
+  }
+
+  /** Goes along the line as far as it leads down from a cost. \return the cost there, the same if it leads nowhere. */
+  double
+  Follow(double lowest)
+  {
+    Memory & points = m_Level.core.samples.GetControlPoints().GetPoints();
+    // The penalties' gradient is in the line; its array is where the search begins.
+    Memory &          begin = *m_Level.penalty;
+    const std::size_t bytes = sizeof(kernels::float4) * static_cast<std::size_t>(m_Count);
+    m_Level.core.queue->Copy(begin, points, bytes);
+    double reached = 0;
+    m_Length = std::min(std::max(m_Length, 4 * ShortestOfFirst * m_Longest), m_Longest);
+    for (int trial = 0; trial < MostTrials && m_Length > ShortestOfFirst * m_Longest; ++trial)
+    {
+      this->Place(reached + m_Length, begin, points);
+      m_Cost.EnqueueValue(0);
+      const double cost = m_Cost.Bring(1).front();
+      if (cost < lowest)
+      {
+        lowest = cost;
+        reached += m_Length;
+        m_Length = std::min(Growth * m_Length, m_Longest);
+      }
+      else
+      {
+        m_Length *= Shrinkage;
+      }
+    }
+    this->Place(reached, begin, points);
+    return lowest;
+  }
+
+private:
+  void
+  Place(double length, const Memory & begin, Memory & points)
+  {
+    m_Steps.PlaceOnLine(m_Count, static_cast<float>(length), m_Line, begin, points);
+  }
+
+  FreeFormCost &      m_Cost;
+  ControlStepPasses & m_Steps;
+  FreeFormLevel &     m_Level;
+  std::int64_t        m_Count;
+  LineArrays          m_Line;
+  double              m_Longest; // mm, of a trial
+  double              m_Length;  // of the next one
+};
+
+std::vector<double>
+DescendByConjugateGradient(const FreeFormSettings &         settings,
+                           FreeFormCost &                   cost,
+                           ControlStepPasses &              steps,
+                           FreeFormLevel &                  level,
+                           const std::function<void(int)> & onIteration)
+{
+  LineSearch          search(settings, cost, steps, level);
+  std::vector<double> costs;
+  bool                isFirst = true;
+  for (int t = 0; t < settings.iterations && !HasConverged(settings, costs); ++t)
+  {
+    onIteration(t);
+    const double before = search.Turn(isFirst);
+    costs.push_back(before);
+    const bool leadsDown = search.Follow(before) < before;
+    if (!leadsDown && isFirst)
+    {
+      break;
+    }
+    // A line that leads nowhere is followed by one against the gradient; where that does not either, this is the lowest place.
+    isFirst = !leadsDown;
+  }
+  return costs;
+}
+} // namespace
+
+int
+CountFreeFormSlots(const FreeFormSettings & settings)
+{
+  return settings.optimizer == FreeFormOptimizer::ConjugateGradient ? 1 : settings.iterations;
+}
+
+std::vector<double>
+Descend(const FreeFormSettings &         settings,
+        FreeFormCost &                   cost,
+        ControlStepPasses &              steps,
+        FreeFormLevel &                  level,
+        const std::function<void(int)> & onIteration)
+{
+  const auto descend =
+    settings.optimizer == FreeFormOptimizer::ConjugateGradient ? DescendByConjugateGradient : DescendByAdam;
+  return descend(settings, cost, steps, level, onIteration);
+}
+
+} // namespace gpureg

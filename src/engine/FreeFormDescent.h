@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a level's control points go down along its cost.
+#ifndef gpureg_FreeFormDescent_h
+#define gpureg_FreeFormDescent_h
+
+#include "FreeFormCost.h"
+
+#include <functional>
+#include <vector>
+
+namespace gpureg
+{
+
+/** Costs that a descent needs kept at once. */
+int
+CountFreeFormSlots(const FreeFormSettings & settings);
+
+/** By the optimizer that the settings name, from where the points are.
+ *  \param onIteration called with each iteration's number, before it.
+ *  \return the cost before each iteration. */
+std::vector<double>
+Descend(const FreeFormSettings &         settings,
+        FreeFormCost &                   cost,
+        ControlStepPasses &              steps,
+        FreeFormLevel &                  level,
+        const std::function<void(int)> & onIteration);
+
+} // namespace gpureg
+
+#endif

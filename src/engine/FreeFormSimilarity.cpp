@@ -1,0 +1,391 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "FreeFormSimilarity.h"
+
+#include "gpureg/Error.h"
+
+#include "CorrelationRatioEvaluation.h"
+#include "FreeFormGeometry.h"
+#include "MattesEvaluation.h"
+#include "NeighborhoodEvaluation.h"
+#include "PairEvaluation.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace gpureg
+{
+
+namespace
+{
+/** From the smallest value on. */
+ValueScale
+MakeScale(const ImageSummary & summary)
+{
+  ValueScale scale;
+  scale.minimum = summary.minimum;
+  scale.range = scale.largest = summary.maximum - summary.minimum;
+  return scale;
+}
+
+/** Along the smallest power of two that is not below a width. */
+ValueScale
+MakeScaleOfTwo(double minimum, double width)
+{
+  ValueScale scale;
+  scale.minimum = minimum;
+  scale.range = scale.largest = std::exp2(std::ceil(std::log2(width)));
+  return scale;
+}
+
+/** For central differences: half a spacing along each physical axis. */
+void
+SetDifferences(const LevelImage & moving, int dimension, MovingImage & image)
+{
+  const auto                  toIndex = InvertMap(moving.toPoint).matrix;
+  const std::array<double, 3> spacing = GetSpacing(moving.toPoint);
+  for (std::size_t d = 0; d < static_cast<std::size_t>(dimension); ++d)
+  {
+    image.inverseSpacing[d] = 1.0 / spacing[d];
+    for (std::size_t r = 0; r < static_cast<std::size_t>(dimension); ++r)
+    {
+      image.differenceStep[3 * r + d] = 0.5 * spacing[d] * toIndex[3 * r + d];
+    }
+  }
+}
+
+/** Bins of equal width over the image's range. */
+BinEdges
+MakeBins(const ImageSummary & summary, int first, int count)
+{
+  BinEdges     bins;
+  const double range = summary.maximum - summary.minimum;
+  bins.first = first;
+  for (int edge = 1; edge < count; ++edge)
+  {
+    bins.edges.push_back(summary.minimum + range * edge / count);
+  }
+  return bins;
+}
+
+/** Values, in single precision or in double, as both images' scales say. */
+void
+DescribeByValues(const ValueScale & fixedScale,
+                 const ValueScale & movingScale,
+                 Precision          precision,
+                 FixedSamples &     samples,
+                 MovingImage &      image)
+{
+  samples.precision = image.precision = precision;
+  samples.scale = fixedScale;
+  samples.sampled->wantsValues = true;
+  samples.sampled->minimum = fixedScale.minimum;
+  samples.sampled->unit = fixedScale.range;
+  image.scale = movingScale;
+  image.unit = movingScale.range;
+}
+
+/** Normalised mutual information of Parzen windows (Modat 2010, equation 2). */
+class MutualInformation : public FreeFormSimilarity
+{
+public:
+  MutualInformation(MetricCore & core, int bins)
+    : FreeFormSimilarity(core)
+    , m_Bins(bins)
+    , m_Evaluation(core, core.queue->CreateMattesPasses())
+  {}
+
+  void
+  Prepare(const SampleMapping & mapping) override
+  {
+    m_Evaluation.Prepare(mapping, Forces::OfEachSample, GetMattesNeeds(m_Bins), [this](kernels::MattesArguments & a) {
+      SetMattesArguments(this->GetCore().samples.GetMoving(), m_Bins, a);
+      a.normalized = 1;
+    });
+  }
+
+  void
+  EnqueueForces() override
+  {
+    m_Evaluation.EnqueuePasses(Forces::OfEachSample);
+  }
+
+  void
+  EnqueueValue() override
+  {
+    m_Evaluation.EnqueueTable();
+  }
+
+  const Memory &
+  GetForces() const override
+  {
+    return m_Evaluation.GetForces();
+  }
+
+  const Memory &
+  GetEvaluated() const override
+  {
+    return m_Evaluation.GetTable();
+  }
+
+  std::int64_t
+  GetEvaluatedPlace() const override
+  {
+    return std::int64_t{ m_Bins } * m_Bins;
+  }
+
+  double
+  GetSign() const override
+  {
+    return -1;
+  }
+
+  double
+  GetForceUnit() const override
+  {
+    // Their Parzen windows are counted in the histogram's units, and they are those of the value with that sign.
+    return m_Evaluation.GetCountUnit();
+  }
+
+protected:
+  void
+  Describe(const LevelImage & fixed,
+           const LevelImage & moving,
+           FixedSamples &     samples,
+           MovingImage &      image) const override
+  {
+    const double inner = GetMattesRangeEnd(m_Bins);
+    samples.scale = MakeScale(fixed.summary);
+    samples.sampled->minimum = samples.scale.minimum;
+    samples.sampled->bins = MakeBins(fixed.summary, kernels::HistogramPadding, m_Bins - 2 * kernels::HistogramPadding);
+    image.scale = MakeScale(moving.summary);
+    image.unit = image.scale.range / inner;
+  }
+
+private:
+  int              m_Bins;
+  MattesEvaluation m_Evaluation;
+};
+
+/** Mean squares, or correlation. */
+class Pairs : public FreeFormSimilarity
+{
+public:
+  Pairs(MetricCore & core, PairMeasure measure)
+    : FreeFormSimilarity(core)
+    , m_Measure(measure)
+    , m_Evaluation(core, measure)
+  {}
+
+  void
+  Prepare(const SampleMapping & mapping) override
+  {
+    m_Evaluation.Prepare(mapping, Forces::OfEachSample, {});
+    m_Evaluation.PrepareValue(mapping);
+  }
+
+  void
+  EnqueueForces() override
+  {
+    m_Evaluation.EnqueuePasses(Forces::OfEachSample);
+    if (m_Measure != PairMeasure::Correlation)
+    {
+      m_Evaluation.EnqueueSimilarity();
+    }
+  }
+
+  void
+  EnqueueValue() override
+  {
+    m_Evaluation.EnqueueValue();
+  }
+
+  const Memory &
+  GetForces() const override
+  {
+    return m_Evaluation.GetForces();
+  }
+
+  const Memory &
+  GetEvaluated() const override
+  {
+    return m_Evaluation.GetEvaluated();
+  }
+
+  double
+  GetSign() const override
+  {
+    return m_Measure == PairMeasure::Correlation ? -1 : 1;
+  }
+
+  double
+  GetForceUnit() const override
+  {
+    // Forces of squares are half of, and against, their derivative: see PairMeasure.
+    return m_Measure == PairMeasure::Correlation ? -1 : -2;
+  }
+
+protected:
+  void
+  Describe(const LevelImage & fixed,
+           const LevelImage & moving,
+           FixedSamples &     samples,
+           MovingImage &      image) const override
+  {
+    const auto & f = fixed.summary;
+    const auto & m = moving.summary;
+    if (m_Measure == PairMeasure::Correlation)
+    {
+      DescribeByValues(MakeScaleOfTwo(f.mean, f.maximum - f.minimum),
+                       MakeScaleOfTwo(m.mean, m.maximum - m.minimum),
+                       Precision::Single,
+                       samples,
+                       image);
+      return;
+    }
+    ImageSummary both;
+    both.minimum = std::min(f.minimum, m.minimum);
+    both.maximum = std::max(f.maximum, m.maximum);
+    DescribeByValues(MakeScale(both), MakeScale(both), Precision::Single, samples, image);
+  }
+
+private:
+  PairMeasure    m_Measure;
+  PairEvaluation m_Evaluation;
+};
+
+/** Mean correlation over neighborhoods (Avants 2008). */
+class NeighborhoodCorrelation : public FreeFormSimilarity
+{
+public:
+  NeighborhoodCorrelation(MetricCore & core, int radius)
+    : FreeFormSimilarity(core)
+    , m_Evaluation(core)
+  {
+    m_Terms.radius.fill(static_cast<std::uint64_t>(radius));
+    m_Terms.epsilon = LeastSquares;
+    m_Terms.epsilonIsOfScaledValues = true;
+    m_Terms.forcesAreOfValue = true;
+  }
+
+  void
+  Prepare(const SampleMapping & mapping) override
+  {
+    m_Evaluation.CheckIsPossible();
+    m_Evaluation.Prepare(mapping, m_Terms, Forces::OfEachSample, NeighborhoodCorrelationMetric::DefaultSlabBytes);
+  }
+
+  void
+  EnqueueForces() override
+  {
+    m_Evaluation.EnqueuePasses();
+    m_Evaluation.EnqueueSimilarity();
+  }
+
+  /** One pass finds values and forces. */
+  void
+  EnqueueValue() override
+  {
+    this->EnqueueForces();
+  }
+
+  const Memory &
+  GetForces() const override
+  {
+    return m_Evaluation.GetForces();
+  }
+
+  const Memory &
+  GetEvaluated() const override
+  {
+    return m_Evaluation.GetEvaluated();
+  }
+
+  double
+  GetSign() const override
+  {
+    return -1;
+  }
+
+  double
+  GetForceUnit() const override
+  {
+    return -1;
+  }
+
+  bool
+  HasForcesByIndex() const override
+  {
+    return false;
+  }
+
+protected:
+  void
+  Describe(const LevelImage & fixed,
+           const LevelImage & moving,
+           FixedSamples &     samples,
+           MovingImage &      image) const override
+  {
+    const auto scaleOf = [](const ImageSummary & summary) {
+      return MakeScaleOfTwo(0, std::max(std::abs(summary.minimum), std::abs(summary.maximum)));
+    };
+    DescribeByValues(scaleOf(fixed.summary), scaleOf(moving.summary), Precision::Double, samples, image);
+    image.gradientOfInterpolation = false;
+  }
+
+private:
+  // What rounding leaves of a flat region, of values up to 1, is no structure: 729 voxels that deviate by 1e-6.
+  static constexpr double LeastSquares = 1e-9;
+
+  NeighborhoodEvaluation m_Evaluation;
+  NeighborhoodTerms      m_Terms;
+};
+} // namespace
+
+void
+FreeFormSimilarity::SetImages(const LevelImage &  fixed,
+                              const LevelImage &  moving,
+                              int                 dimension,
+                              const ParallelFor & parallelFor)
+{
+  FixedSamples samples;
+  samples.virtualSize = fixed.image->GetSize();
+  samples.sampled.emplace();
+  samples.sampled->image = fixed.image;
+  samples.sampled->mask = fixed.mask;
+  samples.sampled->size = fixed.image->GetSize();
+  samples.sampled->isOneGrid = true;
+
+  MovingImage image;
+  image.size = moving.image->GetSize();
+  image.image = moving.image;
+  image.gradientOfInterpolation = true;
+  if (moving.mask != nullptr)
+  {
+    image.maskImage = moving.mask;
+    image.maskSize = moving.mask->GetSize();
+  }
+  SetDifferences(moving, dimension, image);
+  this->Describe(fixed, moving, samples, image);
+  m_Core.samples.SetFixed(samples, parallelFor);
+  m_Core.samples.SetMoving(image, m_Core.readsQuads, parallelFor);
+  m_Core.queue->parallelFor = parallelFor;
+}
+
+std::unique_ptr<FreeFormSimilarity>
+MakeFreeFormSimilarity(const FreeFormSettings & settings, MetricCore & core)
+{
+  switch (settings.similarity)
+  {
+    case SimilarityKind::MeanSquares:
+      return std::make_unique<Pairs>(core, PairMeasure::MeanSquares);
+    case SimilarityKind::Correlation:
+      return std::make_unique<Pairs>(core, PairMeasure::Correlation);
+    case SimilarityKind::NeighborhoodCorrelation:
+      return std::make_unique<NeighborhoodCorrelation>(core, settings.radius);
+    default:
+      return std::make_unique<MutualInformation>(core, settings.bins);
+  }
+}
+
+} // namespace gpureg

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a free-form deformation makes large, or small: one class a kind of evaluation.
+#ifndef gpureg_FreeFormSimilarity_h
+#define gpureg_FreeFormSimilarity_h
+
+#include "gpureg/FreeFormRegistration.h"
+#include "gpureg/LoadedImage.h"
+
+#include "ImageLevel.h"
+#include "MetricCore.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace gpureg
+{
+
+/** An image of a level, and what is known of it. */
+struct LevelImage
+{
+  const ImageLevel * image = nullptr;
+  ImageSummary       summary;
+  /** Of the same voxels, inside where it is a half at least; null where there is none. */
+  const ImageLevel * mask = nullptr;
+  /** From the level's indices to points. */
+  IndexMap toPoint;
+};
+
+/** The similarity of a level's images along a spline. What an evaluation comes to stays on the device. */
+class FreeFormSimilarity
+{
+public:
+  explicit FreeFormSimilarity(MetricCore & core)
+    : m_Core(core)
+  {}
+  virtual ~FreeFormSimilarity() = default;
+  FreeFormSimilarity(const FreeFormSimilarity &) = delete;
+  FreeFormSimilarity &
+  operator=(const FreeFormSimilarity &) = delete;
+
+  /** Gives the samples the images. */
+  void
+  SetImages(const LevelImage & fixed, const LevelImage & moving, int dimension, const ParallelFor & parallelFor);
+
+  /** Finds out what evaluations along a mapping take, and makes room for them. */
+  virtual void
+  Prepare(const SampleMapping & mapping) = 0;
+
+  /** Enqueues an evaluation, with forces; the samples are where they have been moved. */
+  virtual void
+  EnqueueForces() = 0;
+
+  /** The same without. */
+  virtual void
+  EnqueueValue() = 0;
+
+  virtual const Memory &
+  GetForces() const = 0;
+
+  /** float: from GetEvaluatedPlace() on what the last evaluation has left, see kernels/Evaluated.h. */
+  virtual const Memory &
+  GetEvaluated() const = 0;
+  virtual std::int64_t
+  GetEvaluatedPlace() const
+  {
+    return 0;
+  }
+
+  /** The similarity's part of the cost is this times the value: 1 where a small value is good, -1 where a large one is. */
+  virtual double
+  GetSign() const = 0;
+
+  /** That part's derivative by where a sample maps to is this times the evaluated factor times its force. */
+  virtual double
+  GetForceUnit() const = 0;
+
+  /** Whether forces are by the index in the moving image, not by the moving point. */
+  virtual bool
+  HasForcesByIndex() const
+  {
+    return true;
+  }
+
+protected:
+  MetricCore &
+  GetCore() const
+  {
+    return m_Core;
+  }
+
+  /** Says how values are counted, and what is kept of them. */
+  virtual void
+  Describe(const LevelImage & fixed, const LevelImage & moving, FixedSamples & samples, MovingImage & image) const = 0;
+
+private:
+  MetricCore & m_Core;
+};
+
+/** \param core the level's, on which the similarity lives. */
+std::unique_ptr<FreeFormSimilarity>
+MakeFreeFormSimilarity(const FreeFormSettings & settings, MetricCore & core);
+
+} // namespace gpureg
+
+#endif

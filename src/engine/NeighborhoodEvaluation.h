@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// An evaluation of the neighborhood correlation: the arrays, the passes in their order, and what they bring.
+#ifndef gpureg_NeighborhoodEvaluation_h
+#define gpureg_NeighborhoodEvaluation_h
+
+#include "gpureg/NeighborhoodCorrelationMetric.h"
+
+#include "MetricCore.h"
+#include "NeighborhoodPasses.h"
+#include "SimilarityPasses.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace gpureg
+{
+
+class NeighborhoodEvaluation
+{
+public:
+  explicit NeighborhoodEvaluation(MetricCore & core);
+
+  const Backend &
+  GetBackend() const
+  {
+    return m_Core.GetBackend();
+  }
+
+  void
+  SetCentres(std::int64_t count, const Filler & offsets, const ParallelFor & parallelFor);
+
+  NeighborhoodResult
+  Evaluate(const SampleMapping &     mapping,
+           const NeighborhoodTerms & terms,
+           Forces                    forces,
+           std::size_t               slabBytes,
+           const ParallelFor &       parallelFor);
+
+  /** \throws Error unless the device has doubles, and the samples are all voxels in them. */
+  void
+  CheckIsPossible() const;
+
+  /** Finds out what evaluations along a mapping take, and makes room for them: for a method that enqueues them itself. */
+  void
+  Prepare(const SampleMapping & mapping, const NeighborhoodTerms & terms, Forces forces, std::size_t slabBytes);
+
+  /** Enqueues what it has been prepared for; the samples are where they have been moved. */
+  void
+  EnqueuePasses();
+
+  /** Enqueues what makes the similarity of the last passes' sums. */
+  void
+  EnqueueSimilarity();
+
+  /** Forces of each voxel that the last passes found. */
+  const Memory &
+  GetForces() const
+  {
+    return *m_Arrays.forces;
+  }
+
+  /** float [kernels::EvaluatedNumbers] */
+  const Memory &
+  GetEvaluated() const
+  {
+    return *m_Evaluated;
+  }
+
+private:
+  /** Where the centres of the list are, for control points that gather their forces. */
+  void
+  MakePlaces();
+  /** Of one slab, or of the list. */
+  kernels::NeighborhoodArguments
+  MakeSlab(int firstCentre, int centrePlanes, int firstPartial) const;
+  static void
+  CutIntoSegments(kernels::NeighborhoodArguments & a, std::int64_t wanted, int most);
+  void
+  CutIntoSlabs(std::size_t slabBytes);
+  void
+  ReserveArrays(Forces forces);
+  std::size_t
+  GetPartialBytes() const;
+  NeighborhoodResult
+  BringResult(Forces forces);
+  NeighborhoodResult
+  AddUp(const float * partials) const;
+
+  MetricCore &                                m_Core;
+  std::unique_ptr<NeighborhoodPasses>         m_Passes;
+  std::unique_ptr<SimilarityPasses>           m_SimilarityPasses;
+  NeighborhoodArrays                          m_Arrays;
+  MemoryPointer                               m_Evaluated;
+  kernels::NeighborhoodArguments              m_Arguments{};
+  kernels::SampleMaps                         m_Maps{};
+  std::vector<kernels::NeighborhoodArguments> m_Slabs;
+  int                                         m_PartialGroups = 0;
+  int                                         m_CentreCount = 0;
+  MemoryPointer                               m_Places; // i64[3], one a centre; null until they are asked for
+};
+
+} // namespace gpureg
+
+#endif

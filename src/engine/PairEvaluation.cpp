@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "PairEvaluation.h"
+
+#include "gpureg/Error.h"
+
+#include "IntegerValues.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace gpureg
+{
+
+namespace
+{
+// With fewer, a chunk's sums cost more than its samples.
+constexpr int LeastSamplesOfChunk = 1024;
+// So many can be counted in a float.
+constexpr int MostSamplesOfChunk = 1 << 20;
+
+int
+GetTask(PairMeasure measure, Forces forces)
+{
+  const bool isValue = forces == Forces::None;
+  const int  task = measure == PairMeasure::Correlation               ? kernels::PairsCorrelation
+                    : measure == PairMeasure::MeanAbsoluteDifferences ? kernels::PairsMeanAbsoluteDifferences
+                    : measure == PairMeasure::Demons && !isValue      ? kernels::PairsDemons
+                                                                      : kernels::PairsMeanSquares;
+  const bool isCentred = measure == PairMeasure::Correlation && forces == Forces::OfEachSample;
+  return isValue ? task : task | kernels::PairsFindForces | (isCentred ? kernels::PairsCentred : 0);
+}
+
+using ForceSums = std::array<double, kernels::ForceSumCount>;
+
+/** What a pass needs. */
+constexpr SampleNeeds Needs{ LeastSamplesOfChunk, MostSamplesOfChunk, 1.0 };
+
+/** Calls work(n) for all n below count, some at a time on each thread. */
+template <typename TWork>
+void
+ForEachOf(const ParallelFor & parallelFor, std::int64_t count, const TWork & work)
+{
+  constexpr std::int64_t perTask = 256;
+  parallelFor((count + perTask - 1) / perTask, [&](std::int64_t task) {
+    for (std::int64_t n = task * perTask; n < std::min(count, (task + 1) * perTask); ++n)
+    {
+      work(n);
+    }
+  });
+}
+} // namespace
+
+
+/** All chunks' sums. */
+struct PairEvaluation::Sums
+{
+  std::array<double, kernels::MostMoments>        moments{};
+  std::array<ForceSums, kernels::MostPairWeights> forces{};
+
+  /** A correlation's forces: see kernels/ValuePairs.h. */
+  ForceSums
+  CombineForces(double fixedMean, double movingMean, double slope) const
+  {
+    ForceSums combined{};
+    for (std::size_t s = 0; s < combined.size(); ++s)
+    {
+      combined[s] = forces[1][s] - fixedMean * forces[0][s] - slope * (forces[2][s] - movingMean * forces[0][s]);
+    }
+    return combined;
+  }
+};
+
+PairEvaluation::PairEvaluation(MetricCore & core, PairMeasure measure)
+  : m_Core(core)
+  , m_Measure(measure)
+  , m_Passes(core.queue->CreatePairPasses())
+  , m_SimilarityPasses(core.queue->CreateSimilarityPasses())
+{
+  m_Arrays.samples = &core.samples.GetArrays();
+  core.readsQuads = m_Passes->GetGrain().readsQuads;
+  core.readsFixedValues = true;
+  core.ownArrays = { &m_Arrays.partials, &m_Arrays.forces, &m_Arrays.evaluated, &m_Batch.maps };
+}
+
+PairResult
+PairEvaluation::Evaluate(const SampleMapping & mapping,
+                         Forces                forces,
+                         const DemonsTerms &   terms,
+                         const ParallelFor &   parallelFor)
+{
+  CheckHas(mapping, forces);
+  return m_Core.Evaluate(
+    parallelFor,
+    [&] { Prepare(mapping, forces, terms); },
+    [&] { EnqueuePasses(forces); },
+    [&] { return BringResult(forces); });
+}
+
+std::vector<PairResult>
+PairEvaluation::EvaluateBatch(const CandidateMaps & candidates, const ParallelFor & parallelFor)
+{
+  CheckHas({}, Forces::None);
+  std::vector<PairResult> results(static_cast<std::size_t>(candidates.count));
+  if (!m_Passes->HasBatches())
+  {
+    for (std::int64_t n = 0; n < candidates.count; ++n)
+    {
+      results[static_cast<std::size_t>(n)] = Evaluate(MakeMapping(candidates, n), Forces::None, {}, parallelFor);
+    }
+    return results;
+  }
+  // So many that their sums take little memory.
+  constexpr std::int64_t MostAtOnce = 16384;
+  for (std::int64_t first = 0; first < candidates.count; first += MostAtOnce)
+  {
+    const CandidateMaps some{ std::min(MostAtOnce, candidates.count - first),
+                              [&candidates, first](std::int64_t begin, std::int64_t number, IndexMap * maps) {
+                                candidates.make(first + begin, number, maps);
+                              } };
+    EvaluateTogether(some, parallelFor, &results[static_cast<std::size_t>(first)]);
+  }
+  return results;
+}
+
+void
+PairEvaluation::CheckHas(const SampleMapping & mapping, Forces forces) const
+{
+  if (IsCentred(forces) && !mapping.spline)
+  {
+    throw UnsupportedError("a correlation has no forces of each sample but along a spline; use that, or a transform of "
+                           "global support");
+  }
+  if (m_Measure == PairMeasure::Demons && forces == Forces::Summed)
+  {
+    throw UnsupportedError("the demons' forces have no sum; use a displacement field");
+  }
+  if (m_Measure != PairMeasure::Correlation && !m_Core.samples.AreCountedAlike())
+  {
+    throw BadInputError("the fixed and the moving values are not in one unit: set both with the same scale");
+  }
+}
+
+PairEvaluation::Pass
+PairEvaluation::MakePass(const SampleMapping & mapping, Forces forces, const DemonsTerms & terms)
+{
+  const SampleProblem problem = m_Core.samples.MakeProblem(mapping, forces, m_Passes->GetGrain(), Needs);
+  Pass                pass;
+  pass.maps = problem.maps;
+  pass.arguments.samples = problem.arguments;
+  pass.arguments.task = GetTask(m_Measure, forces);
+  pass.arguments.inverseNormalizer = static_cast<float>(1.0 / terms.normalizer);
+  pass.arguments.leastDifference = static_cast<float>(terms.leastDifference);
+  pass.arguments.leastDenominator = static_cast<float>(terms.leastDenominator);
+  m_Passes->Prepare(pass.arguments.samples.variant, pass.arguments.task);
+  return pass;
+}
+
+void
+PairEvaluation::Prepare(const SampleMapping & mapping, Forces forces, const DemonsTerms & terms)
+{
+  m_Pass = MakePass(mapping, forces, terms);
+  if (IsCentred(forces))
+  {
+    PrepareValue(mapping);
+  }
+  m_Core.samples.SendMapping(mapping, forces);
+  Reserve(*m_Core.queue, m_Arrays.partials, GetPartialBytes());
+  Reserve(*m_Core.queue, m_Arrays.evaluated, sizeof(float) * kernels::EvaluatedNumbers);
+  if (forces == Forces::OfEachSample)
+  {
+    ReserveExactly(*m_Core.queue,
+                   m_Arrays.forces,
+                   3 * sizeof(float) * static_cast<std::size_t>(m_Core.samples.GetCount()));
+  }
+}
+
+void
+PairEvaluation::PrepareValue(const SampleMapping & mapping)
+{
+  m_ValuePass = MakePass(mapping, Forces::None, {});
+}
+
+void
+PairEvaluation::EnqueuePasses(Forces forces)
+{
+  if (IsCentred(forces))
+  {
+    EnqueueValue();
+  }
+  m_Passes->SumPairs(m_Pass.arguments, m_Pass.maps, m_Arrays);
+}
+
+void
+PairEvaluation::EnqueueValue()
+{
+  m_Passes->SumPairs(m_ValuePass.arguments, m_ValuePass.maps, m_Arrays);
+  EnqueueSimilarity(m_ValuePass.arguments);
+}
+
+void
+PairEvaluation::EnqueueSimilarity(const kernels::PairArguments & arguments)
+{
+  const double            fixedUnit = GetUnitOfMoments(m_Core.samples.GetFixed().scale);
+  const double            movingUnit = GetUnitOfMoments(m_Core.samples.GetMoving().scale);
+  const bool              isSquare = m_Measure == PairMeasure::MeanSquares || m_Measure == PairMeasure::Demons;
+  kernels::SimilaritySums a{};
+  a.isCorrelation = m_Measure == PairMeasure::Correlation;
+  a.chunks = kernels::ChunkCount(&arguments.samples);
+  a.stride = kernels::PairPartialCount(arguments.samples.variant, arguments.task);
+  a.count = kernels::MomentCount(arguments.task);
+  a.haveRests = kernels::FloatsOfSum(arguments.samples.variant) > 1;
+  a.fixedUnit = static_cast<float>(fixedUnit);
+  a.movingUnit = static_cast<float>(isSquare ? movingUnit * movingUnit : movingUnit);
+  m_SimilarityPasses->Find(a, *m_Arrays.partials, *m_Arrays.evaluated);
+}
+
+PairEvaluation::Sums
+PairEvaluation::AddChunksUp(const kernels::PairArguments & a, const float * partials)
+{
+  const int variant = a.samples.variant;
+  const int moments = kernels::MomentCount(a.task);
+  Sums      sums;
+  for (int chunk = 0; chunk < kernels::ChunkCount(&a.samples); ++chunk)
+  {
+    for (int part = 0; part < kernels::FloatsOfSum(variant) * moments; ++part)
+    {
+      sums.moments[part % moments] += *partials++;
+    }
+    for (int k = 0; k < kernels::PairForceSums(variant, a.task); ++k)
+    {
+      for (int part = 0; part < kernels::PartialCount(variant); ++part)
+      {
+        sums.forces[k][part % kernels::ForceSumCount] += *partials++;
+      }
+    }
+  }
+  return sums;
+}
+
+void
+PairEvaluation::EvaluateTogether(const CandidateMaps & candidates,
+                                 const ParallelFor &   parallelFor,
+                                 PairResult *          results)
+{
+  const int   count = CountCandidates(candidates);
+  const auto  portion = GetPortion(m_Core, count);
+  std::size_t bytes = 0;
+  const auto  send = [&](const BatchRange & range) {
+    SendMaps(m_Core, candidates, range, m_Pass.arguments.samples, Needs.scaledRange, m_Batch);
+  };
+  m_Core.Evaluate(
+    parallelFor,
+    [&] {
+      const SampleGrain grain = MakeBatchGrain(m_Passes->GetGrain(), static_cast<std::size_t>(count));
+      m_Pass.arguments = {};
+      m_Pass.arguments.samples = PrepareBatch(m_Core, candidates, grain, Needs, m_Batch).arguments;
+      m_Pass.arguments.task = GetTask(m_Measure, Forces::None);
+      bytes = static_cast<std::size_t>(count) * GetPartialBytes();
+      Reserve(*m_Core.queue, m_Arrays.partials, bytes);
+      send({ 0, static_cast<int>(portion) });
+    },
+    [&] {
+      EnqueuePortions(*m_Core.queue, count, portion, send, [this](const BatchRange & range) {
+        m_Passes->SumBatch(m_Pass.arguments, range, m_Arrays, m_Batch);
+      });
+    },
+    [&] {
+      Queue &      queue = *m_Core.queue;
+      char * const staging = static_cast<char *>(queue.GetStaging(Direction::Down, 0, bytes));
+      queue.Download(staging, *m_Arrays.partials, bytes);
+      ForEachOf(parallelFor, count, [&](std::int64_t n) {
+        const char * const ofCandidate = staging + static_cast<std::size_t>(n) * GetPartialBytes();
+        results[n] = MakeResult(AddChunksUp(m_Pass.arguments, reinterpret_cast<const float *>(ofCandidate)));
+      });
+      queue.GiveStagingBack();
+      return 0;
+    });
+}
+
+std::size_t
+PairEvaluation::GetPartialBytes() const
+{
+  return sizeof(float) * static_cast<std::size_t>(kernels::ChunkCount(&m_Pass.arguments.samples)) *
+         static_cast<std::size_t>(kernels::PairPartialCount(m_Pass.arguments.samples.variant, m_Pass.arguments.task));
+}
+
+PairResult
+PairEvaluation::BringResult(Forces forces)
+{
+  Queue &      queue = *m_Core.queue;
+  void * const staging = queue.GetStaging(Direction::Down, 0, GetPartialBytes());
+  queue.Download(staging, *m_Arrays.partials, GetPartialBytes());
+  const Sums sums = AddChunksUp(m_Pass.arguments, static_cast<const float *>(staging));
+  PairResult result = MakeResult(sums);
+  queue.GiveStagingBack();
+  m_Core.forces = forces == Forces::OfEachSample ? m_Arrays.forces.get() : nullptr;
+  return result;
+}
+
+double
+PairEvaluation::GetUnitOfMoments(const ValueScale & scale) const
+{
+  return m_Core.samples.IsPrecise() ? std::ldexp(1.0, GPUREG_BITS_OF_MOMENTS - FindValueExponent(scale)) / scale.range
+                                    : 1.0;
+}
+
+PairResult
+PairEvaluation::MakeResult(const Sums & sums) const
+{
+  const double fixedUnit = GetUnitOfMoments(m_Core.samples.GetFixed().scale);
+  const double movingUnit = GetUnitOfMoments(m_Core.samples.GetMoving().scale);
+  PairResult   result;
+  ForceSums    forces = sums.forces[0];
+  result.count = sums.moments[kernels::MomentOfCount];
+  if (m_Measure == PairMeasure::Correlation)
+  {
+    const double count = std::max(1.0, result.count);
+    const double fixedMean = sums.moments[kernels::MomentOfFixed] / count;
+    const double movingMean = sums.moments[kernels::MomentOfMoving] / count;
+    result.fixedSquares = sums.moments[kernels::MomentOfFixedSquares] - count * fixedMean * fixedMean;
+    result.movingSquares = sums.moments[kernels::MomentOfMovingSquares] - count * movingMean * movingMean;
+    result.products = sums.moments[kernels::MomentOfProducts] - count * fixedMean * movingMean;
+    result.fixedSquares *= fixedUnit * fixedUnit;
+    result.movingSquares *= movingUnit * movingUnit;
+    result.products *= fixedUnit * movingUnit;
+    const double slope = result.movingSquares > 0 ? result.products / result.movingSquares : 0.0;
+    result.fixedMean = fixedMean * fixedUnit;
+    result.movingMean = movingMean * movingUnit;
+    forces = sums.CombineForces(result.fixedMean, result.movingMean, slope);
+  }
+  else
+  {
+    const bool isSquare = m_Measure != PairMeasure::MeanAbsoluteDifferences;
+    result.differences = sums.moments[kernels::MomentOfDifferences] * movingUnit * (isSquare ? movingUnit : 1.0);
+  }
+  static_cast<ForceResult &>(result) = m_Core.samples.MakeForceResult(m_Pass.arguments.samples, forces);
+  return result;
+}
+
+} // namespace gpureg

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// The work-groups that look at all control points between two steps, for the devices that have work-groups: CUDA and OpenCL. One
+// group does all: some hundred thousand vectors, always in one order.
+// src/host/ControlStepPasses.cpp says the same in plain loops and is what this is tested against.
+#ifndef gpureg_kernels_ControlStepKernels_h
+#define gpureg_kernels_ControlStepKernels_h
+
+GPUREG_NAMESPACE_BEGIN
+
+/** Adds the lanes' numbers up, or finds the largest: the result is scratch[0]. scratch: LaneCount() floats. */
+GPUREG_GROUP_FUNCTION void
+CombineOverLanes(float ofLane, int isLargest, GPUREG_LOCAL float * scratch)
+{
+  const int lane = LaneIndex();
+  LocalBarrier();
+  scratch[lane] = ofLane;
+  LocalBarrier();
+  for (int width = LaneCount() / 2; width > 0; width /= 2)
+  {
+    if (lane < width)
+    {
+      const float other = scratch[lane + width];
+      scratch[lane] = isLargest ? LargerOf(scratch[lane], other) : scratch[lane] + other;
+    }
+    LocalBarrier();
+  }
+}
+
+/** numbers[LineConjugation], from the gradient and the last one, which was at the beginning of the last line. */
+GPUREG_GROUP_FUNCTION void
+ConjugateGroup(i64                          count,
+               GPUREG_GLOBAL const float4 * gradient,
+               GPUREG_GLOBAL const float4 * lastGradient,
+               GPUREG_LOCAL float *         scratch,
+               GPUREG_GLOBAL float *        numbers)
+{
+  float squares = 0.0f;
+  float changes = 0.0f;
+  for (i64 point = LaneIndex(); point < count; point += LaneCount())
+  {
+    const float4 g = gradient[point];
+    const float4 last = lastGradient[point];
+    squares += DotProduct4(last, last);
+    changes += DotProduct4(g, g) - DotProduct4(last, g);
+  }
+  CombineOverLanes(squares, 0, scratch);
+  squares = scratch[0];
+  CombineOverLanes(changes, 0, scratch);
+  if (LaneIndex() == 0)
+  {
+    numbers[LineConjugation] = squares > 0.0f && scratch[0] > 0.0f ? scratch[0] / squares : 0.0f;
+  }
+}
+
+/** numbers[LineLongest] of a direction. */
+GPUREG_GROUP_FUNCTION void
+LongestGroup(i64                          count,
+             GPUREG_GLOBAL const float4 * direction,
+             GPUREG_LOCAL float *         scratch,
+             GPUREG_GLOBAL float *        numbers)
+{
+  float largest = 0.0f;
+  for (i64 point = LaneIndex(); point < count; point += LaneCount())
+  {
+    largest = LargerOf(largest, DotProduct4(direction[point], direction[point]));
+  }
+  CombineOverLanes(largest, 1, scratch);
+  if (LaneIndex() == 0)
+  {
+    numbers[LineLongest] = SqrtOf(scratch[0]);
+  }
+}
+
+GPUREG_NAMESPACE_END
+
+#endif

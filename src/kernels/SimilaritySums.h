@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// From what chunks of samples, or groups of centres, add up to, to a similarity's value and what its forces are multiplied by: there
+// where the sums are, so that who moves samples along the forces need not wait for the host.
+//   a mean                      S/N, factor 1/N
+//   correlation (ValuePairs.h)  (Σ f₁m₁)²/(Σ f₁²·Σ m₁²), factor 2 Σ f₁m₁/(Σ f₁²·Σ m₁²), with f₁ = f - f̄ and m₁ = m - m̄;
+//                               N Σ f₁m₁ = N Σ fm - Σ f Σ m, and the others alike, in sums of some 48 bits
+// Shared by C++, CUDA C++ and OpenCL C.
+#ifndef gpureg_kernels_SimilaritySums_h
+#define gpureg_kernels_SimilaritySums_h
+
+GPUREG_NAMESPACE_BEGIN
+
+/** Where the sums are, and what of. 32-bit members only. */
+typedef struct SimilaritySums
+{
+  int   isCorrelation;
+  int   chunks;
+  int   stride;     /* floats from a chunk to the next */
+  int   count;      /* of sums: 2, N and S; or MostMoments */
+  int   haveRests;  /* what floats leave of them stands behind them */
+  float fixedUnit;  /* of a correlation: from the moments' unit to scaled values; … */
+  float movingUnit; /* … of a mean: S is multiplied by this */
+} SimilaritySums;
+
+/** Adds a chunk's sums up: sums, and behind them their rests. */
+GPUREG_FUNCTION void
+AddSumsOfChunk(const SimilaritySums * a, GPUREG_GLOBAL const float * partials, int chunk, float * sums)
+{
+  GPUREG_GLOBAL const float * ofChunk = partials + (i64)chunk * a->stride;
+  for (int s = 0; s < a->count; ++s)
+  {
+    FloatAndRest sum;
+    sum.value = ofChunk[s];
+    sum.rest = a->haveRests ? ofChunk[a->count + s] : 0.0f;
+    AddWithRest(sum, sums + s, sums + a->count + s);
+  }
+}
+
+GPUREG_FUNCTION FloatAndRest
+SumAt(const SimilaritySums * a, const float * sums, int s)
+{
+  FloatAndRest sum;
+  sum.value = sums[s];
+  sum.rest = sums[a->count + s];
+  return sum;
+}
+
+/** a·b - c·d. */
+GPUREG_FUNCTION float
+SubtractProducts(FloatAndRest a, FloatAndRest b, FloatAndRest c, FloatAndRest d)
+{
+  FloatAndRest       difference = MultiplyExactly(a, b);
+  const FloatAndRest other = MultiplyExactly(c, d);
+  FloatAndRest       negative;
+  negative.value = -other.value;
+  negative.rest = -other.rest;
+  AddWithRest(negative, &difference.value, &difference.rest);
+  return difference.value + difference.rest;
+}
+
+/** A correlation's numbers. Of values that do not vary it is 0. */
+GPUREG_FUNCTION void
+FindCorrelation(const SimilaritySums * a, const float * sums, GPUREG_GLOBAL float * evaluated)
+{
+  const FloatAndRest n = SumAt(a, sums, MomentOfCount);
+  const FloatAndRest f = SumAt(a, sums, MomentOfFixed);
+  const FloatAndRest m = SumAt(a, sums, MomentOfMoving);
+  const float        ff = SubtractProducts(n, SumAt(a, sums, MomentOfFixedSquares), f, f);
+  const float        mm = SubtractProducts(n, SumAt(a, sums, MomentOfMovingSquares), m, m);
+  const float        fm = SubtractProducts(n, SumAt(a, sums, MomentOfProducts), f, m);
+  const int          varies = ff > 0.0f && mm > 0.0f;
+  /* Quotients first: the products of large sums would overflow. */
+  evaluated[EvaluatedValue] = varies ? (fm / ff) * (fm / mm) : 0.0f;
+  evaluated[EvaluatedFactor] = varies ? 2.0f * (fm / ff) * (n.value / mm) / (a->fixedUnit * a->movingUnit) : 0.0f;
+  evaluated[EvaluatedFixedMean] = f.value / n.value * a->fixedUnit;
+  evaluated[EvaluatedMovingMean] = m.value / n.value * a->movingUnit;
+  evaluated[EvaluatedSlope] = varies ? fm / mm * (a->fixedUnit / a->movingUnit) : 0.0f;
+}
+
+/** From the sums over all chunks. */
+GPUREG_FUNCTION void
+FindSimilarity(const SimilaritySums * a, const float * sums, GPUREG_GLOBAL float * evaluated)
+{
+  const float count = sums[0] + sums[a->count];
+  for (int e = 0; e < EvaluatedNumbers; ++e)
+  {
+    evaluated[e] = 0.0f;
+  }
+  if (!(count > 0.0f))
+  {
+    evaluated[EvaluatedValue] = GPUREG_NO_EVALUATED_VALUE;
+  }
+  else if (a->isCorrelation)
+  {
+    FindCorrelation(a, sums, evaluated);
+  }
+  else
+  {
+    evaluated[EvaluatedFactor] = 1.0f / count;
+    evaluated[EvaluatedValue] = (sums[1] + sums[a->count + 1]) / count * a->movingUnit;
+  }
+}
+
+GPUREG_NAMESPACE_END
+
+#endif

@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: Apache-2.0
+// Free-form deformation by each similarity and each optimizer: values are those of ITK's metrics, with masks and without; gradients
+// are those of the cost; known deformations are found.
+#include "FreeFormProblem.h"
+#include "TestDevices.h"
+#include "TestSeeds.h"
+
+#include "itkANTSNeighborhoodCorrelationImageToImageMetricv4.h"
+#include "itkAffineTransform.h"
+#include "itkCorrelationImageToImageMetricv4.h"
+#include "itkEllipseSpatialObject.h"
+#include "itkIdentityTransform.h"
+#include "itkImageMaskSpatialObject.h"
+#include "itkMeanSquaresImageToImageMetricv4.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <ostream>
+
+namespace gpuregtest
+{
+
+namespace
+{
+using ImageType = itk::Image<float, 3>;
+using PointType = ImageType::PointType;
+using gpureg::FreeFormOptimizer;
+using gpureg::SimilarityKind;
+using Contrast = Problem<3>::Contrast;
+
+constexpr SimilarityKind Kinds[] = { SimilarityKind::NormalizedMutualInformation,
+                                     SimilarityKind::MeanSquares,
+                                     SimilarityKind::Correlation,
+                                     SimilarityKind::NeighborhoodCorrelation };
+
+struct Masks
+{
+  itk::SpatialObject<3>::Pointer fixed;
+  itk::SpatialObject<3>::Pointer moving;
+};
+
+/** An ellipsoid in the fixed image, and half of the moving image's voxels. */
+Masks
+MakeMasks(const Problem<3> & problem)
+{
+  Masks      masks;
+  const auto ellipse = itk::EllipseSpatialObject<3>::New();
+  ellipse->SetCenterInObjectSpace(problem.grid.GetCentre());
+  ellipse->SetRadiusInObjectSpace(0.4 * problem.grid.GetExtent(0));
+  ellipse->Update();
+  masks.fixed = ellipse;
+
+  using MaskImageType = itk::Image<unsigned char, 3>;
+  const auto image = MaskImageType::New();
+  image->CopyInformation(problem.moving);
+  image->SetRegions(problem.moving->GetBufferedRegion());
+  image->Allocate();
+  for (itk::ImageRegionIteratorWithIndex<MaskImageType> it(image, image->GetBufferedRegion()); !it.IsAtEnd(); ++it)
+  {
+    const auto index = it.GetIndex();
+    it.Set(3 * index[0] + index[1] - index[2] > 3 * 20 ? 1 : 0);
+  }
+  const auto mask = itk::ImageMaskSpatialObject<3>::New();
+  mask->SetImage(image);
+  mask->Update();
+  masks.moving = mask;
+  return masks;
+}
+
+/** What one of ITK's metrics says of a problem's images as they lie. */
+template <typename TMetric>
+double
+GetITKsValue(const typename TMetric::Pointer & metric, const Problem<3> & problem, const Masks & masks)
+{
+  metric->SetFixedImage(problem.fixed);
+  metric->SetMovingImage(problem.moving);
+  metric->SetVirtualDomainFromImage(problem.fixed);
+  metric->SetMovingTransform(itk::IdentityTransform<double, 3>::New());
+  metric->SetFixedImageMask(masks.fixed);
+  metric->SetMovingImageMask(masks.moving);
+  metric->Initialize();
+  return metric->GetValue();
+}
+
+double
+GetITKsValue(SimilarityKind kind, const Problem<3> & problem, const Masks & masks, unsigned int radius)
+{
+  if (kind == SimilarityKind::MeanSquares)
+  {
+    using MetricType = itk::MeanSquaresImageToImageMetricv4<ImageType, ImageType>;
+    const auto range = [](const ImageType & image) {
+      const auto * const first = image.GetBufferPointer();
+      return std::minmax_element(first, first + image.GetBufferedRegion().GetNumberOfPixels());
+    };
+    const auto   fixed = range(*problem.fixed);
+    const auto   moving = range(*problem.moving);
+    const double unit = std::max(*fixed.second, *moving.second) - std::min(*fixed.first, *moving.first);
+    return GetITKsValue<MetricType>(MetricType::New(), problem, masks) / (unit * unit);
+  }
+  if (kind == SimilarityKind::Correlation)
+  {
+    using MetricType = itk::CorrelationImageToImageMetricv4<ImageType, ImageType>;
+    return GetITKsValue<MetricType>(MetricType::New(), problem, masks);
+  }
+  using MetricType = itk::ANTSNeighborhoodCorrelationImageToImageMetricv4<ImageType, ImageType>;
+  const auto             metric = MetricType::New();
+  MetricType::RadiusType radii;
+  radii.Fill(radius);
+  metric->SetRadius(radii);
+  return GetITKsValue<MetricType>(metric, problem, masks);
+}
+
+class FreeFormSimilarityTest : public DeviceTest
+{
+protected:
+  /** Of the images' own voxels alone, without a penalty. */
+  MethodOf<3>::Pointer
+  MakePlainMethod(const Problem<3> & problem, SimilarityKind kind)
+  {
+    const auto method = problem.MakeMethod(GetParam());
+    method->SetNumberOfLevels(1);
+    method->SetNumberOfIterations(1);
+    method->SetBendingEnergyWeight(0);
+    method->SetSimilarity(kind);
+    method->SetNeighborhoodRadius(2);
+    return method;
+  }
+
+  /** The cost where points x are mapped to x + M (x - centre) + t. */
+  static double
+  GetCost(MethodOf<3> & method, const PointType & centre, const std::array<double, 12> & p)
+  {
+    const auto                                  affine = itk::AffineTransform<double, 3>::New();
+    itk::AffineTransform<double, 3>::MatrixType matrix;
+    itk::Vector<double, 3>                      translation;
+    for (unsigned int r = 0; r < 3; ++r)
+    {
+      for (unsigned int c = 0; c < 3; ++c)
+      {
+        matrix[r][c] = (r == c ? 1.0 : 0.0) + p[3 * r + c];
+      }
+      translation[r] = p[9 + r];
+    }
+    affine->SetCenter(centre);
+    affine->SetMatrix(matrix);
+    affine->SetTranslation(translation);
+    method.SetInitialTransform(affine);
+    method.Update();
+    return method.GetCosts(0).front();
+  }
+};
+} // namespace
+
+TEST_P(FreeFormSimilarityTest, ValuesAreITKs)
+{
+  constexpr unsigned int radius = 2;
+  const Problem<3>       problem(6);
+  for (const bool isMasked : { false, true })
+  {
+    const Masks masks = isMasked ? MakeMasks(problem) : Masks{};
+    for (const auto kind :
+         { SimilarityKind::MeanSquares, SimilarityKind::Correlation, SimilarityKind::NeighborhoodCorrelation })
+    {
+      SCOPED_TRACE(std::string(gpureg::GetName(kind)) + (isMasked ? " inside of masks" : ""));
+      const auto method = this->MakePlainMethod(problem, kind);
+      method->SetNeighborhoodRadius(radius);
+      method->SetFixedImageMask(masks.fixed);
+      method->SetMovingImageMask(masks.moving);
+      method->Update();
+      const double wanted = GetITKsValue(kind, problem, masks, radius);
+      EXPECT_NEAR(method->GetCosts(0).front(), wanted, 1e-5 * std::abs(wanted));
+    }
+  }
+}
+
+/** Along the first line of a conjugate gradient control points lie against the gradient. A linear displacement is that of control
+ *  points which it moves itself: so the cost's derivatives by its twelve numbers are sums over them. */
+TEST_P(FreeFormSimilarityTest, GradientsAreTheCosts)
+{
+  const Problem<3> problem(17, Contrast::Same);
+  const auto       centre = problem.grid.GetCentre();
+  for (const auto kind : Kinds)
+  {
+    SCOPED_TRACE(gpureg::GetName(kind));
+    const auto method = this->MakePlainMethod(problem, kind);
+    method->SetOptimizer(FreeFormOptimizer::ConjugateGradient);
+    method->Update();
+    const auto &           deformation = *method->GetDeformation();
+    std::array<double, 12> along{};
+    for (unsigned int c = 0; c < 3; ++c)
+    {
+      const auto & coefficients = *deformation.GetCoefficientImages()[c];
+      for (itk::ImageRegionConstIteratorWithIndex<itk::Image<double, 3>> it(&coefficients,
+                                                                            coefficients.GetBufferedRegion());
+           !it.IsAtEnd();
+           ++it)
+      {
+        PointType place;
+        coefficients.TransformIndexToPhysicalPoint(it.GetIndex(), place);
+        for (unsigned int e = 0; e < 3; ++e)
+        {
+          along[3 * c + e] += it.Get() * (place[e] - centre[e]);
+        }
+        along[9 + c] += it.Get();
+      }
+    }
+
+    const auto             probe = this->MakePlainMethod(problem, kind);
+    std::array<double, 12> slopes{};
+    for (unsigned int n = 0; n < 12; ++n)
+    {
+      const double           step = n < 9 ? 0.002 : 0.05;
+      std::array<double, 12> p{};
+      p[n] = step;
+      slopes[n] = GetCost(*probe, centre, p);
+      p[n] = -step;
+      slopes[n] = (slopes[n] - GetCost(*probe, centre, p)) / (2 * step);
+    }
+    double product = 0, squares = 0, slopeSquares = 0;
+    for (unsigned int n = 0; n < 12; ++n)
+    {
+      // In one unit.
+      const double unit = n < 9 ? 1.0 / problem.grid.GetExtent(0) : 1.0;
+      product -= along[n] * slopes[n] * unit * unit;
+      squares += along[n] * along[n] * unit * unit;
+      slopeSquares += slopes[n] * slopes[n] * unit * unit;
+    }
+    // Correlations over neighborhoods have ITK's forces, which are not quite their value's derivative.
+    EXPECT_GT(product / std::sqrt(squares * slopeSquares),
+              0.999);
+  }
+}
+
+TEST_P(FreeFormSimilarityTest, EachFindsAKnownDeformationByEachOptimizer)
+{
+  const Problem<3> problem(GetSeeds(23, 1).first, Contrast::Same);
+  for (const auto kind : Kinds)
+  {
+    for (const auto optimizer : { FreeFormOptimizer::Adam, FreeFormOptimizer::ConjugateGradient })
+    {
+      SCOPED_TRACE(std::string(gpureg::GetName(kind)) + " by " + gpureg::GetName(optimizer));
+      const auto method = problem.MakeMethod(GetParam());
+      method->SetSimilarity(kind);
+      method->SetOptimizer(optimizer);
+      method->SetNumberOfIterations(optimizer == FreeFormOptimizer::Adam ? 40 : 20);
+      method->SetNeighborhoodRadius(2);
+      method->SetBendingEnergyWeight(kind == SimilarityKind::MeanSquares ? 1e-5 : 1e-3);
+      method->Update();
+      EXPECT_LT(problem.GetError(*method->GetTransform()), 0.15);
+      for (unsigned int level = 0; level < 2; ++level)
+      {
+        const auto & costs = method->GetCosts(level);
+        EXPECT_LT(costs.back(), costs.front());
+        if (optimizer == FreeFormOptimizer::ConjugateGradient)
+        {
+          EXPECT_TRUE(std::is_sorted(costs.rbegin(), costs.rend())) << "a line led up";
+        }
+      }
+    }
+  }
+}
+
+TEST_P(FreeFormSimilarityTest, LevelsEndWhereTheyHaveConverged)
+{
+  const Problem<3> problem(31, Contrast::Same);
+  for (const auto optimizer : { FreeFormOptimizer::Adam, FreeFormOptimizer::ConjugateGradient })
+  {
+    const auto method = problem.MakeMethod(GetParam());
+    method->SetSimilarity(SimilarityKind::Correlation);
+    method->SetOptimizer(optimizer);
+    method->SetNumberOfIterations(60);
+    method->SetConvergenceThreshold(1e-3);
+    method->SetConvergenceWindowSize(5);
+    method->Update();
+    for (unsigned int level = 0; level < 2; ++level)
+    {
+      EXPECT_GE(method->GetCosts(level).size(), 10u);
+      EXPECT_LT(method->GetCosts(level).size(), 60u);
+    }
+    EXPECT_LT(problem.GetError(*method->GetTransform()), 0.3);
+  }
+}
+
+TEST_P(FreeFormSimilarityTest, WhatIsMaskedOutIsNotLookedAt)
+{
+  const Problem<3> problem(8, Contrast::Same);
+  const auto       masks = MakeMasks(problem);
+  // Where the fixed mask is not, anything may be.
+  const auto spoiled = MakeImage<ImageType>(problem.grid, [&](const PointType & p) {
+    return masks.fixed->IsInsideInWorldSpace(p)
+             ? problem.fixed->GetPixel(problem.fixed->TransformPhysicalPointToIndex(p))
+             : 100.0 + 3.0 * p[0];
+  });
+  const auto errorInside = [&](const MethodOf<3> & method) {
+    double      sum = 0;
+    std::size_t count = 0;
+    for (itk::ImageRegionIteratorWithIndex<ImageType> it(problem.fixed, problem.fixed->GetBufferedRegion());
+         !it.IsAtEnd();
+         ++it)
+    {
+      PointType p;
+      problem.fixed->TransformIndexToPhysicalPoint(it.GetIndex(), p);
+      if (p.EuclideanDistanceTo(problem.grid.GetCentre()) < 0.3 * problem.grid.GetExtent(0))
+      {
+        sum += method.GetTransform()->TransformPoint(p).EuclideanDistanceTo(problem.Deform(p));
+        ++count;
+      }
+    }
+    return sum / static_cast<double>(count);
+  };
+  const auto method = problem.MakeMethod(GetParam());
+  method->SetSimilarity(SimilarityKind::Correlation);
+  method->SetFixedImage(spoiled);
+  method->Update();
+  const double without = errorInside(*method);
+  method->SetFixedImageMask(masks.fixed);
+  method->Update();
+  EXPECT_LT(errorInside(*method), 0.25);
+  EXPECT_LT(errorInside(*method), 0.5 * without);
+}
+
+TEST_P(FreeFormSimilarityTest, WhatThereIsNotIsRefused)
+{
+  const Problem<3> problem(3);
+  const auto       method = problem.MakeMethod(GetParam());
+  method->SetNumberOfIterations(2);
+  EXPECT_THROW(method->SetSimilarity("MeanCubes"), itk::GPUBadInputError);
+  EXPECT_THROW(method->SetOptimizer("Evolution"), itk::GPUBadInputError);
+  method->SetSimilarity("NeighborhoodCorrelation");
+  method->SetOptimizer("ConjugateGradient");
+  EXPECT_EQ(method->GetSimilarityName(), "NeighborhoodCorrelation");
+  EXPECT_EQ(method->GetOptimizerName(), "ConjugateGradient");
+  method->SetNeighborhoodRadius(0);
+  EXPECT_THROW(method->Update(), itk::GPUBadInputError);
+  method->SetNeighborhoodRadius(1);
+  method->SetSimilarity(static_cast<SimilarityKind>(17));
+  EXPECT_THROW(method->Update(), itk::GPUBadInputError);
+  method->SetSimilarity(SimilarityKind::MeanSquares);
+  method->SetConvergenceThreshold(-1);
+  EXPECT_THROW(method->Update(), itk::GPUBadInputError);
+  method->SetConvergenceThreshold(1e-3);
+  method->SetConvergenceWindowSize(0);
+  EXPECT_THROW(method->Update(), itk::GPUBadInputError);
+  method->SetConvergenceWindowSize(10);
+
+  const auto nothing = itk::EllipseSpatialObject<3>::New();
+  PointType  away;
+  away.Fill(1e4);
+  nothing->SetCenterInObjectSpace(away);
+  nothing->Update();
+  method->SetFixedImageMask(nothing);
+  EXPECT_THROW(method->Update(), itk::GPUBadInputError);
+  method->SetFixedImageMask(nullptr);
+  method->SetMovingImageMask(nothing);
+  EXPECT_THROW(method->Update(), itk::GPUBadInputError);
+  // A corner that the fixed image is not mapped to.
+  const auto corner = itk::EllipseSpatialObject<3>::New();
+  corner->SetCenterInObjectSpace(problem.moving->TransformIndexToPhysicalPoint<double>({ { 0, 0, 0 } }));
+  corner->SetRadiusInObjectSpace(1.5);
+  corner->Update();
+  for (const auto kind : Kinds)
+  {
+    SCOPED_TRACE(gpureg::GetName(kind));
+    method->SetSimilarity(kind);
+    method->SetMovingImageMask(corner);
+    EXPECT_THROW(method->Update(), itk::GPUBadInputError);
+    method->SetMovingImageMask(nullptr);
+    EXPECT_NO_THROW(method->Update());
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, FreeFormSimilarityTest, ::testing::ValuesIn(GetDeviceNames()), GetTestName);
+
+} // namespace gpuregtest
