@@ -2,7 +2,7 @@
 // Free-form deformation of two heads whose deformation is known: how long it takes, and how near it comes, by contrast, kind of
 // deformation and settings.
 //   FreeFormBenchmark FIXED_CONTRAST.mha MOVING_CONTRAST.mha [--device NAME] [--seeds N] [--bending A,B,…] [--spacing A,B,…]
-//                     [--iterations N] [--levels N]
+//                     [--similarity A,B,…] [--optimizer NAME] [--samples N] [--iterations N] [--levels N]
 // The first image is deformed and fixed; the second, in register with it, is moving: the same file twice for the same contrast.
 #include "BenchmarkOptions.h"
 #include "CommandLine.h"
@@ -30,7 +30,8 @@ constexpr int Repetitions = 5;
 
 constexpr char Usage[] =
   "Usage: FreeFormBenchmark FIXED_CONTRAST MOVING_CONTRAST [--device NAME] [--seeds N] [--bending A,B,...]\n"
-  "                         [--spacing A,B,...] [--iterations N] [--levels N]\n";
+  "                         [--spacing A,B,...] [--similarity A,B,...] [--optimizer NAME] [--samples N]\n"
+  "                         [--iterations N] [--levels N]\n";
 
 void
 PrintHelp()
@@ -38,7 +39,7 @@ PrintHelp()
   std::cout << Usage
             << "Free-form deformation of two heads in register, of which the first is deformed and fixed: the same "
                "file twice for\n"
-               "the same contrast. Prints a row for each deformation, spacing and bending weight.\n";
+               "the same contrast. Prints a row for each deformation, similarity, spacing and bending weight.\n";
 }
 
 std::vector<double>
@@ -84,6 +85,36 @@ PrintErrors(const example::ErrorStatistics & error)
             << " |";
 }
 
+/** The rest of a row: what the method is set to, its times, and how near it comes to the truth. */
+void
+PrintRow(Method & method, const Volume * fixed, const itk::Transform<double, 3, 3> & truth)
+{
+  const Seconds        first = Measure(method);
+  const bool           isHost = method.GetDevice().GetName() == "host";
+  std::vector<Seconds> runs;
+  for (int n = 0; n < (isHost ? 1 : Repetitions); ++n)
+  {
+    runs.push_back(isHost ? first : Measure(method));
+  }
+  std::sort(runs.begin(), runs.end(), [](const Seconds & a, const Seconds & b) { return a.warping < b.warping; });
+  const Seconds median = runs[runs.size() / 2];
+  const auto    error = example::MeasureDeformationError(method.GetDisplacementField().GetPointer(),
+                                                      &truth,
+                                                      fixed,
+                                                      example::FindHeadThreshold(fixed));
+  std::size_t   iterations = 0;
+  for (unsigned int level = 0; level < method.GetNumberOfLevels(); ++level)
+  {
+    iterations += method.GetCosts(level).size();
+  }
+  std::cout << ' ' << method.GetSimilarityName() << " | " << method.GetControlPointSpacing()[0] << " | "
+            << method.GetBendingEnergyWeight() << " | " << first.warping << " | " << median.levels << " | "
+            << median.update << " | " << median.warping << " |";
+  PrintErrors(error.all);
+  PrintErrors(error.head);
+  std::cout << ' ' << method.GetSmallestJacobianDeterminant() << " | " << iterations << " |" << std::endl;
+}
+
 int
 Run(const example::CommandLine & line)
 {
@@ -94,50 +125,38 @@ Run(const example::CommandLine & line)
   const auto toDeform = example::ReadVolume(line.GetWords()[0]);
   const auto moving = example::ReadVolume(line.GetWords()[1]);
   const auto seeds = line.GetNumber("--seeds", 1);
-  std::cout << "| deformation | spacing, mm | bending | first, s | levels, s | images to transform, s | and warped "
+  std::cout << "| deformation | similarity | spacing, mm | bending | first, s | levels, s | images to transform, s | "
+               "and warped "
                "image, s | all: mean / median / 95 %, mm | head | smallest "
-               "determinant |\n"
-               "|---|---|---|---|---|---|---|---|---|---|\n";
+               "determinant | iterations |\n"
+               "|---|---|---|---|---|---|---|---|---|---|---|---|\n";
   for (const auto kind : { example::DeformationKind::BSpline, example::DeformationKind::ThinPlate })
   {
     for (unsigned int seed = 1; seed <= seeds; ++seed)
     {
       const auto known = example::MakeKnownDeformation(toDeform, kind, 100 * seed);
       const auto pair = example::MakeDeformedPair(toDeform, known.transform);
-      for (const double spacing : ParseNumbers(line.Get("--spacing", "5")))
+      for (const auto & similarity : bench::SplitAtCommas(line.Get("--similarity", "NormalizedMutualInformation")))
       {
-        for (const double bending : ParseNumbers(line.Get("--bending", "0.01")))
+        for (const double spacing : ParseNumbers(line.Get("--spacing", "5")))
         {
-          const auto method = Method::New();
-          method->SetDevice(line.GetRegistrationSettings().device);
-          method->SetFixedImage(pair.fixed);
-          method->SetMovingImage(moving);
-          method->SetControlPointSpacing(spacing);
-          method->SetBendingEnergyWeight(bending);
-          method->SetNumberOfIterations(line.GetNumber("--iterations", 100));
-          method->SetNumberOfLevels(line.GetNumber("--levels", 4));
-          const Seconds        first = Measure(*method);
-          std::vector<Seconds> runs;
-          const bool           isHost = method->GetDevice().GetName() == "host";
-          for (int n = 0; n < (isHost ? 1 : Repetitions); ++n)
+          for (const double bending : ParseNumbers(line.Get("--bending", "0.01")))
           {
-            runs.push_back(isHost ? first : Measure(*method));
+            const auto method = Method::New();
+            method->SetDevice(line.GetRegistrationSettings().device);
+            method->SetFixedImage(pair.fixed);
+            method->SetMovingImage(moving);
+            method->SetSimilarity(similarity);
+            method->SetOptimizer(line.Get("--optimizer", "Adam"));
+            method->SetNumberOfSamples(line.GetNumber("--samples", 0));
+            method->SetControlPointSpacing(spacing);
+            method->SetBendingEnergyWeight(bending);
+            method->SetNumberOfIterations(line.GetNumber("--iterations", 100));
+            method->SetNumberOfLevels(line.GetNumber("--levels", 4));
+            std::cout << "| " << (kind == example::DeformationKind::BSpline ? "B-spline " : "thin plate ") << known.seed
+                      << ", " << std::setprecision(3) << known.meanDisplacement << " mm |";
+            PrintRow(*method, pair.fixed, *known.transform);
           }
-          std::sort(runs.begin(), runs.end(), [](const Seconds & a, const Seconds & b) {
-            return a.warping < b.warping;
-          });
-          const Seconds median = runs[runs.size() / 2];
-          const auto    error = example::MeasureDeformationError(method->GetDisplacementField().GetPointer(),
-                                                              known.transform.GetPointer(),
-                                                              pair.fixed,
-                                                              example::FindHeadThreshold(pair.fixed));
-          std::cout << "| " << (kind == example::DeformationKind::BSpline ? "B-spline " : "thin plate ") << known.seed
-                    << ", " << std::setprecision(3) << known.meanDisplacement << " mm | " << spacing << " | " << bending
-                    << " | " << first.warping << " | " << median.levels << " | " << median.update << " | "
-                    << median.warping << " |";
-          PrintErrors(error.all);
-          PrintErrors(error.head);
-          std::cout << ' ' << method->GetSmallestJacobianDeterminant() << " |" << std::endl;
         }
       }
     }
@@ -150,8 +169,19 @@ int
 main(int argc, char * argv[])
 {
   const auto body = [=] {
-    return Run(bench::ReadOptions(
-      argc, argv, {}, PrintHelp, { "--device", "--seeds", "--bending", "--spacing", "--iterations", "--levels" }));
+    return Run(bench::ReadOptions(argc,
+                                  argv,
+                                  {},
+                                  PrintHelp,
+                                  { "--device",
+                                    "--seeds",
+                                    "--bending",
+                                    "--spacing",
+                                    "--similarity",
+                                    "--optimizer",
+                                    "--samples",
+                                    "--iterations",
+                                    "--levels" }));
   };
   return example::RunProgram(body, Usage);
 }

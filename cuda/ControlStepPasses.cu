@@ -77,10 +77,10 @@ __launch_bounds__(Lanes) FindGradientKernel(float          similarity,
 
 __global__ void
 __launch_bounds__(GroupLanes)
-  ConjugateKernel(i64 count, const float4 * gradient, const float4 * lastGradient, float * numbers)
+  ConjugateKernel(i64 count, int isConjugate, const float4 * gradient, const float4 * lastGradient, float * numbers)
 {
   __shared__ float scratch[GroupLanes];
-  ConjugateGroup(count, gradient, lastGradient, scratch, numbers);
+  ConjugateGroup(count, isConjugate, gradient, lastGradient, scratch, numbers);
 }
 
 __global__ void
@@ -173,7 +173,7 @@ public:
   }
 
   void
-  TurnLine(std::int64_t count, bool isFirst, const LineArrays & arrays) override
+  TurnLine(std::int64_t count, bool isConjugate, const LineArrays & arrays) override
   {
     const auto * const gradient = AddressIn<const float4>(*arrays.gradient);
     auto * const       last = AddressIn<float4>(*arrays.lastGradient);
@@ -183,7 +183,8 @@ public:
                       ConjugateKernel,
                       i64{ GroupLanes },
                       GroupLanes,
-                      isFirst ? i64{ 0 } : i64{ count },
+                      i64{ count },
+                      static_cast<int>(isConjugate),
                       gradient,
                       static_cast<const float4 *>(last),
                       numbers);

@@ -4,6 +4,8 @@
 
 #include "itkAdaptiveStochasticGradientDescentOptimizerv4.h"
 
+#include "gpureg/StochasticGain.h"
+
 #include "itkMath.h"
 #include "itkRegistrationParameterScalesFromPhysicalShift.h"
 
@@ -28,8 +30,11 @@ itkAdaptiveStochasticClass::AdaptiveStochasticGradientDescentOptimizerv4Template
 itkAdaptiveStochasticTemplate double
 itkAdaptiveStochasticClass::Sigmoid(double x, double minimum, double maximum, double scale)
 {
-  // Where the exponential overflows, f is at its minimum.
-  return minimum + (maximum - minimum) / (1.0 - (maximum / minimum) * std::exp(-x / scale));
+  gpureg::StochasticGain gain;
+  gain.sigmoidMinimum = minimum;
+  gain.sigmoidMaximum = maximum;
+  gain.sigmoidScale = scale;
+  return gain.GetAdvance(x);
 }
 
 itkAdaptiveStochasticTemplate void

@@ -140,6 +140,9 @@ FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::MakeSettings()
   settings.similarity = m_Similarity;
   settings.radius = bounded(m_NeighborhoodRadius);
   settings.optimizer = m_Optimizer;
+  settings.samples =
+    static_cast<std::int64_t>(std::min<SizeValueType>(m_NumberOfSamples, NumericTraits<std::int64_t>::max()));
+  settings.seed = m_Seed;
   settings.convergenceThreshold = m_ConvergenceThreshold;
   settings.convergenceWindow = bounded(m_ConvergenceWindowSize);
   settings.levels = bounded(m_NumberOfLevels);
@@ -443,6 +446,8 @@ FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::PrintSelf(std:
   os << indent << "Similarity: " << m_Similarity << std::endl;
   os << indent << "NeighborhoodRadius: " << m_NeighborhoodRadius << std::endl;
   os << indent << "Optimizer: " << m_Optimizer << std::endl;
+  os << indent << "NumberOfSamples: " << m_NumberOfSamples << std::endl;
+  os << indent << "Seed: " << m_Seed << std::endl;
   os << indent << "ConvergenceThreshold: " << m_ConvergenceThreshold << std::endl;
   os << indent << "ConvergenceWindowSize: " << m_ConvergenceWindowSize << std::endl;
   os << indent << "NumberOfLevels: " << m_NumberOfLevels << std::endl;

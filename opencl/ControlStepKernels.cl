@@ -70,12 +70,13 @@ FindGradient(const float             similarity,
 
 GPUREG_POINT_KERNEL void
 Conjugate(const i64               count,
+          const int               isConjugate,
           __global const float4 * gradient,
           __global const float4 * lastGradient,
           __global float *        numbers,
           __local float *         scratch)
 {
-  ConjugateGroup(count, gradient, lastGradient, scratch, numbers);
+  ConjugateGroup(count, isConjugate, gradient, lastGradient, scratch, numbers);
 }
 
 GPUREG_POINT_KERNEL void

@@ -81,13 +81,14 @@ public:
   }
 
   void
-  TurnLine(std::int64_t count, bool isFirst, const LineArrays & arrays) override
+  TurnLine(std::int64_t count, bool isConjugate, const LineArrays & arrays) override
   {
     const std::string options = GetRealOption(Precision::Single);
     m_Kernels.Launch("Conjugate",
                      options,
                      m_Lanes,
-                     cl_long{ isFirst ? 0 : count },
+                     cl_long{ count },
+                     cl_int{ isConjugate },
                      BufferOf(*arrays.gradient),
                      BufferOf(*arrays.lastGradient),
                      BufferOf(*arrays.numbers),

@@ -30,7 +30,10 @@ enum class FreeFormOptimizer : std::uint8_t
   /** Kingma & Ba 2015: a step an evaluation, along running means of the gradient, each component over its own mean size. */
   Adam,
   /** Modat 2010, section 2.1.4: along conjugate directions (Polak & Ribière 1969), on each as far as trials find lower costs. */
-  ConjugateGradient
+  ConjugateGradient,
+  /** Klein 2009: along gradients of drawn samples, by steps that become shorter as gradients turn round: see
+   *  gpureg/StochasticGain.h. */
+  AdaptiveStochasticGradientDescent
 };
 
 /** Such as "MeanSquares"; \throws BadInputError if there is no such one. */

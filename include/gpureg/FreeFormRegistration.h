@@ -64,6 +64,11 @@ struct FreeFormSettings
   /** The first step of a level in its voxels, the shortest edge. Adam's fall to 0 along half a cosine; of a conjugate gradient no
    *  trial's is longer. */
   double firstStep = 0.5;
+  /** Voxels of a level's fixed image that an iteration looks at, drawn anew for each from the seed, the same on every device; 0: all of
+   *  them. Not for a neighborhood correlation, which has no neighborhoods then, nor for a conjugate gradient, whose trials are of one
+   *  function. On the host so many can do; a GPU is not kept busy by them. */
+  std::int64_t  samples = 0;
+  std::uint64_t seed = 1;
   /** A level ends when the mean cost of the last iterations, as many as the window has, is below that of as many before by no more
    *  than this share of it. 0: it does not end before its last iteration, and nothing is waited for. */
   double convergenceThreshold = 0;

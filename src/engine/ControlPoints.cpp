@@ -91,7 +91,8 @@ ControlPoints::SetGeometry(const DisplacementGrid & grid, int dimension, const M
   {
     return;
   }
-  m_Points.reset(); // until all is there
+  // There are none until all is there; then those of before, if they are as many: others may be sampled.
+  MemoryPointer points = std::move(m_Points);
   m_Part = part;
   m_Samples = samples;
   m_Tables = {};
@@ -101,7 +102,8 @@ ControlPoints::SetGeometry(const DisplacementGrid & grid, int dimension, const M
   {
     this->SortSamples();
   }
-  ReserveExactly(m_Queue, m_Points, sizeof(kernels::float4) * static_cast<std::size_t>(this->GetPointCount()));
+  ReserveExactly(m_Queue, points, sizeof(kernels::float4) * static_cast<std::size_t>(this->GetPointCount()));
+  m_Points = std::move(points);
 }
 
 bool

@@ -65,9 +65,9 @@ public:
   virtual void
   FindGradient(float similarity, std::int64_t count, const AdamArrays & arrays, Memory & gradient) = 0;
 
-  /** The next line, with its numbers. \param isFirst there is none before. */
+  /** The next line, with its numbers. \param isConjugate to the last one; else against the gradient. */
   virtual void
-  TurnLine(std::int64_t count, bool isFirst, const LineArrays & arrays) = 0;
+  TurnLine(std::int64_t count, bool isConjugate, const LineArrays & arrays) = 0;
 
   /** points = begin + direction·length/its longest vector. */
   virtual void

@@ -7,6 +7,8 @@
 #include "gpureg/Error.h"
 
 #include <cmath>
+#include <cstdint>
+#include <limits>
 
 namespace gpureg
 {
@@ -38,6 +40,20 @@ CheckSimilarity(const FreeFormSettings & settings)
   if (settings.similarity == SimilarityKind::NeighborhoodCorrelation && settings.radius < 1)
   {
     throw BadInputError("a neighborhood's radius is 1 voxel or more, not " + std::to_string(settings.radius));
+  }
+  constexpr std::int64_t mostSamples = std::numeric_limits<std::int32_t>::max();
+  if (settings.samples < 0 || settings.samples > mostSamples)
+  {
+    throw BadInputError("an iteration may look at 1 to " + std::to_string(mostSamples) + " voxels, or 0 for all, not " +
+                        std::to_string(settings.samples));
+  }
+  if (settings.samples > 0 && settings.similarity == SimilarityKind::NeighborhoodCorrelation)
+  {
+    throw BadInputError("a correlation over neighborhoods takes all voxels; set 0 samples, or another similarity");
+  }
+  if (settings.samples > 0 && settings.optimizer == FreeFormOptimizer::ConjugateGradient)
+  {
+    throw BadInputError("a conjugate gradient's lines are of one function; set 0 samples, or another optimizer");
   }
 }
 } // namespace

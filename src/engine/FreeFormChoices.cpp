@@ -14,7 +14,7 @@ namespace
 constexpr const char * SimilarityNames[] = {
   "NormalizedMutualInformation", "MeanSquares", "Correlation", "NeighborhoodCorrelation"
 };
-constexpr const char * OptimizerNames[] = { "Adam", "ConjugateGradient" };
+constexpr const char * OptimizerNames[] = { "Adam", "ConjugateGradient", "AdaptiveStochasticGradientDescent" };
 
 /** The names, with commas between. */
 template <std::size_t VCount>

@@ -44,7 +44,7 @@ FreeFormCost::PrepareSimilarity(const FreeFormProblem & problem)
 {
   const IndexMap pointToMoving =
     Compose(InvertMap(Compose(problem.moving.indexToPoint, m_Level.moving.GetToImage())), problem.initial);
-  SampleMapping mapping;
+  SampleMapping & mapping = m_Mapping;
   mapping.toMoving = Compose(pointToMoving, Compose(problem.fixed.indexToPoint, m_Level.fixed.GetToImage()));
   mapping.displacementToIndex = pointToMoving.matrix;
   mapping.spline.emplace();
@@ -55,6 +55,26 @@ FreeFormCost::PrepareSimilarity(const FreeFormProblem & problem)
   m_Level.similarity->Prepare(mapping);
   m_ForcesToGradient =
     Transpose(m_Level.similarity->HasForcesByIndex() ? mapping.displacementToIndex : problem.initial.matrix);
+}
+
+void
+FreeFormCost::Draw(std::uint32_t iteration)
+{
+  if (m_Level.similarity->DrawsSamples())
+  {
+    m_Level.similarity->Draw(iteration);
+    m_Level.similarity->Prepare(m_Mapping);
+  }
+}
+
+void
+FreeFormCost::TakeAllVoxels()
+{
+  if (m_Level.similarity->DrawsSamples())
+  {
+    m_Level.similarity->TakeAllVoxels();
+    m_Level.similarity->Prepare(m_Mapping);
+  }
 }
 
 void

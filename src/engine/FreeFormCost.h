@@ -24,6 +24,12 @@ public:
                ControlStepPasses &      steps,
                FreeFormLevel &          level);
 
+  /** Takes other samples from now on, if the similarity draws them; or all voxels. */
+  void
+  Draw(std::uint32_t iteration);
+  void
+  TakeAllVoxels();
+
   /** Enqueues what finds the similarity and its gathered forces, and the penalties and their gradient.
    *  \return the arrays that a step reads; values is the slot's. */
   AdamArrays
@@ -60,6 +66,7 @@ private:
   int                      m_Slots;
   ControlStepPasses &      m_Steps;
   FreeFormLevel &          m_Level;
+  SampleMapping            m_Mapping;
   Matrix3                  m_ForcesToGradient{};
 };
 

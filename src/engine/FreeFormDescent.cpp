@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "FreeFormDescent.h"
 
+#include "FreeFormLine.h"
+#include "FreeFormStochasticDescent.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -71,6 +74,7 @@ DescendByAdam(const FreeFormSettings &         settings,
       break;
     }
     onIteration(done);
+    cost.Draw(static_cast<std::uint32_t>(done));
     const AdamArrays  arrays = cost.EnqueueGradient(done);
     kernels::AdamStep a = MakeStep(settings, level.edge, cost.GetSimilarityUnit(), done);
     a.hasPenalty = arrays.penalty != nullptr;
@@ -85,27 +89,18 @@ class LineSearch
 public:
   LineSearch(const FreeFormSettings & settings, FreeFormCost & cost, ControlStepPasses & steps, FreeFormLevel & level)
     : m_Cost(cost)
-    , m_Steps(steps)
     , m_Level(level)
-    , m_Count(CountOf(level.grid.size))
+    , m_Line(cost, steps, level)
     , m_Longest(settings.firstStep * level.edge)
     , m_Length(m_Longest)
-  {
-    ReserveExactly(*level.core.queue, level.lineNumbers, sizeof(float) * kernels::LineNumbers);
-  }
+  {}
 
   /** Finds a new line from where the points are. \return the cost there. */
   double
-  Turn(bool isFirst)
+  Turn(bool isConjugate)
   {
-    const AdamArrays evaluated = m_Cost.EnqueueGradient(0);
-    m_Steps.KeepValue(evaluated);
-    m_Steps.FindGradient(static_cast<float>(m_Cost.GetSimilarityUnit()), m_Count, evaluated, *m_Level.gathered);
-    m_Line.gradient = m_Level.gathered.get();
-    m_Line.lastGradient = m_Level.firstMeans.get();
-    m_Line.direction = m_Level.secondMeans.get();
-    m_Line.numbers = m_Level.lineNumbers.get();
-    m_Steps.TurnLine(m_Count, isFirst, m_Line);
+    m_Line.FindGradient(0);
+    m_Line.Turn(isConjugate);
     return m_Cost.Bring(1).front();
   }
 
@@ -113,16 +108,14 @@ public:
   double
   Follow(double lowest)
   {
-    Memory & points = m_Level.core.samples.GetControlPoints().GetPoints();
     // The penalties' gradient is in the line; its array is where the search begins.
-    Memory &          begin = *m_Level.penalty;
-    const std::size_t bytes = sizeof(kernels::float4) * static_cast<std::size_t>(m_Count);
-    m_Level.core.queue->Copy(begin, points, bytes);
+    Memory & begin = *m_Level.penalty;
+    m_Level.core.queue->Copy(begin, m_Line.GetPoints(), begin.GetSize());
     double reached = 0;
     m_Length = std::min(std::max(m_Length, 4 * ShortestOfFirst * m_Longest), m_Longest);
     for (int trial = 0; trial < MostTrials && m_Length > ShortestOfFirst * m_Longest; ++trial)
     {
-      this->Place(reached + m_Length, begin, points);
+      m_Line.Place(reached + m_Length, begin);
       m_Cost.EnqueueValue(0);
       const double cost = m_Cost.Bring(1).front();
       if (cost < lowest)
@@ -136,24 +129,16 @@ public:
         m_Length *= Shrinkage;
       }
     }
-    this->Place(reached, begin, points);
+    m_Line.Place(reached, begin);
     return lowest;
   }
 
 private:
-  void
-  Place(double length, const Memory & begin, Memory & points)
-  {
-    m_Steps.PlaceOnLine(m_Count, static_cast<float>(length), m_Line, begin, points);
-  }
-
-  FreeFormCost &      m_Cost;
-  ControlStepPasses & m_Steps;
-  FreeFormLevel &     m_Level;
-  std::int64_t        m_Count;
-  LineArrays          m_Line;
-  double              m_Longest; // mm, of a trial
-  double              m_Length;  // of the next one
+  FreeFormCost &  m_Cost;
+  FreeFormLevel & m_Level;
+  FreeFormLine    m_Line;
+  double          m_Longest; // mm, of a trial
+  double          m_Length;  // of the next one
 };
 
 std::vector<double>
@@ -165,19 +150,19 @@ DescendByConjugateGradient(const FreeFormSettings &         settings,
 {
   LineSearch          search(settings, cost, steps, level);
   std::vector<double> costs;
-  bool                isFirst = true;
+  bool                isConjugate = false;
   for (int t = 0; t < settings.iterations && !HasConverged(settings, costs); ++t)
   {
     onIteration(t);
-    const double before = search.Turn(isFirst);
+    const double before = search.Turn(isConjugate);
     costs.push_back(before);
     const bool leadsDown = search.Follow(before) < before;
-    if (!leadsDown && isFirst)
+    if (!leadsDown && !isConjugate)
     {
       break;
     }
     // A line that leads nowhere is followed by one against the gradient; where that does not either, this is the lowest place.
-    isFirst = !leadsDown;
+    isConjugate = leadsDown;
   }
   return costs;
 }
@@ -196,9 +181,15 @@ Descend(const FreeFormSettings &         settings,
         FreeFormLevel &                  level,
         const std::function<void(int)> & onIteration)
 {
-  const auto descend =
-    settings.optimizer == FreeFormOptimizer::ConjugateGradient ? DescendByConjugateGradient : DescendByAdam;
-  return descend(settings, cost, steps, level, onIteration);
+  switch (settings.optimizer)
+  {
+    case FreeFormOptimizer::ConjugateGradient:
+      return DescendByConjugateGradient(settings, cost, steps, level, onIteration);
+    case FreeFormOptimizer::AdaptiveStochasticGradientDescent:
+      return DescendStochastically(settings, cost, steps, level, onIteration);
+    default:
+      return DescendByAdam(settings, cost, steps, level, onIteration);
+  }
 }
 
 } // namespace gpureg

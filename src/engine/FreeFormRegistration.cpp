@@ -126,7 +126,8 @@ private:
   {
     return m_Levels.size() == static_cast<std::size_t>(settings.levels) &&
            m_LevelSettings.similarity == settings.similarity && m_LevelSettings.bins == settings.bins &&
-           m_LevelSettings.radius == settings.radius;
+           m_LevelSettings.radius == settings.radius && m_LevelSettings.samples == settings.samples &&
+           m_LevelSettings.seed == settings.seed;
   }
 
   void
@@ -164,6 +165,11 @@ private:
           { number, iteration, (done + static_cast<double>(iteration) / settings.iterations) / settings.levels });
       }
     });
+    if (number == 0)
+    {
+      // For who asks for displacements.
+      cost.TakeAllVoxels();
+    }
     result.milliseconds = MillisecondsSince(start);
     return result;
   }
@@ -191,7 +197,7 @@ private:
     };
     const LevelImage fixed = make(problem.fixed, "fixed", level.fixed, level.fixedMask);
     const LevelImage moving = make(problem.moving, "moving", level.moving, level.movingMask);
-    level.similarity->SetImages(fixed, moving, problem.dimension, parallelFor);
+    level.similarity->SetImages(fixed, moving, problem.dimension, number, parallelFor);
   }
 
   ImageSummary

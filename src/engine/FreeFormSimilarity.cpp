@@ -89,9 +89,9 @@ DescribeByValues(const ValueScale & fixedScale,
 class MutualInformation : public FreeFormSimilarity
 {
 public:
-  MutualInformation(MetricCore & core, int bins)
-    : FreeFormSimilarity(core)
-    , m_Bins(bins)
+  MutualInformation(MetricCore & core, const FreeFormSettings & settings)
+    : FreeFormSimilarity(core, settings)
+    , m_Bins(settings.bins)
     , m_Evaluation(core, core.queue->CreateMattesPasses())
   {}
 
@@ -131,7 +131,8 @@ public:
   std::int64_t
   GetEvaluatedPlace() const override
   {
-    return std::int64_t{ m_Bins } * m_Bins;
+    // Entries of precise samples are integers of 64 bits.
+    return std::int64_t{ m_Bins } * m_Bins * (this->DrawsSamples() ? 2 : 1);
   }
 
   double
@@ -160,6 +161,7 @@ protected:
     samples.sampled->bins = MakeBins(fixed.summary, kernels::HistogramPadding, m_Bins - 2 * kernels::HistogramPadding);
     image.scale = MakeScale(moving.summary);
     image.unit = image.scale.range / inner;
+    samples.precision = image.precision = this->GetPrecision();
   }
 
 private:
@@ -171,8 +173,8 @@ private:
 class Pairs : public FreeFormSimilarity
 {
 public:
-  Pairs(MetricCore & core, PairMeasure measure)
-    : FreeFormSimilarity(core)
+  Pairs(MetricCore & core, const FreeFormSettings & settings, PairMeasure measure)
+    : FreeFormSimilarity(core, settings)
     , m_Measure(measure)
     , m_Evaluation(core, measure)
   {}
@@ -238,7 +240,7 @@ protected:
     {
       DescribeByValues(MakeScaleOfTwo(f.mean, f.maximum - f.minimum),
                        MakeScaleOfTwo(m.mean, m.maximum - m.minimum),
-                       Precision::Single,
+                       this->GetPrecision(),
                        samples,
                        image);
       return;
@@ -246,7 +248,7 @@ protected:
     ImageSummary both;
     both.minimum = std::min(f.minimum, m.minimum);
     both.maximum = std::max(f.maximum, m.maximum);
-    DescribeByValues(MakeScale(both), MakeScale(both), Precision::Single, samples, image);
+    DescribeByValues(MakeScale(both), MakeScale(both), this->GetPrecision(), samples, image);
   }
 
 private:
@@ -258,11 +260,11 @@ private:
 class NeighborhoodCorrelation : public FreeFormSimilarity
 {
 public:
-  NeighborhoodCorrelation(MetricCore & core, int radius)
-    : FreeFormSimilarity(core)
+  NeighborhoodCorrelation(MetricCore & core, const FreeFormSettings & settings)
+    : FreeFormSimilarity(core, settings)
     , m_Evaluation(core)
   {
-    m_Terms.radius.fill(static_cast<std::uint64_t>(radius));
+    m_Terms.radius.fill(static_cast<std::uint64_t>(settings.radius));
     m_Terms.epsilon = LeastSquares;
     m_Terms.epsilonIsOfScaledValues = true;
     m_Terms.forcesAreOfValue = true;
@@ -330,7 +332,6 @@ protected:
       return MakeScaleOfTwo(0, std::max(std::abs(summary.minimum), std::abs(summary.maximum)));
     };
     DescribeByValues(scaleOf(fixed.summary), scaleOf(moving.summary), Precision::Double, samples, image);
-    image.gradientOfInterpolation = false;
   }
 
 private:
@@ -343,10 +344,8 @@ private:
 } // namespace
 
 void
-FreeFormSimilarity::SetImages(const LevelImage &  fixed,
-                              const LevelImage &  moving,
-                              int                 dimension,
-                              const ParallelFor & parallelFor)
+FreeFormSimilarity::SetImages(
+  const LevelImage & fixed, const LevelImage & moving, int dimension, int level, const ParallelFor & parallelFor)
 {
   FixedSamples samples;
   samples.virtualSize = fixed.image->GetSize();
@@ -359,7 +358,7 @@ FreeFormSimilarity::SetImages(const LevelImage &  fixed,
   MovingImage image;
   image.size = moving.image->GetSize();
   image.image = moving.image;
-  image.gradientOfInterpolation = true;
+  image.gradientOfInterpolation = this->HasForcesByIndex();
   if (moving.mask != nullptr)
   {
     image.maskImage = moving.mask;
@@ -367,10 +366,35 @@ FreeFormSimilarity::SetImages(const LevelImage &  fixed,
   }
   SetDifferences(moving, dimension, image);
   this->Describe(fixed, moving, samples, image);
-  m_Core.samples.SetFixed(samples, parallelFor);
+  m_All = samples;
+  m_ParallelFor = parallelFor;
   m_Core.samples.SetMoving(image, m_Core.readsQuads, parallelFor);
   m_Core.queue->parallelFor = parallelFor;
+  if (this->DrawsSamples())
+  {
+    m_Draws.SetImage(*m_Core.queue, *fixed.image, fixed.mask, m_Seed, static_cast<std::uint32_t>(level));
+    this->Draw(0);
+  }
+  else
+  {
+    this->TakeAllVoxels();
+  }
 }
+
+void
+FreeFormSimilarity::Draw(std::uint32_t iteration)
+{
+  m_Core.samples.SetFixed(m_Draws.Draw(m_All, m_SampleCount, iteration), m_ParallelFor);
+  m_Core.queue->parallelFor = m_ParallelFor;
+}
+
+void
+FreeFormSimilarity::TakeAllVoxels()
+{
+  m_Core.samples.SetFixed(m_All, m_ParallelFor);
+  m_Core.queue->parallelFor = m_ParallelFor;
+}
+
 
 std::unique_ptr<FreeFormSimilarity>
 MakeFreeFormSimilarity(const FreeFormSettings & settings, MetricCore & core)
@@ -378,13 +402,13 @@ MakeFreeFormSimilarity(const FreeFormSettings & settings, MetricCore & core)
   switch (settings.similarity)
   {
     case SimilarityKind::MeanSquares:
-      return std::make_unique<Pairs>(core, PairMeasure::MeanSquares);
+      return std::make_unique<Pairs>(core, settings, PairMeasure::MeanSquares);
     case SimilarityKind::Correlation:
-      return std::make_unique<Pairs>(core, PairMeasure::Correlation);
+      return std::make_unique<Pairs>(core, settings, PairMeasure::Correlation);
     case SimilarityKind::NeighborhoodCorrelation:
-      return std::make_unique<NeighborhoodCorrelation>(core, settings.radius);
+      return std::make_unique<NeighborhoodCorrelation>(core, settings);
     default:
-      return std::make_unique<MutualInformation>(core, settings.bins);
+      return std::make_unique<MutualInformation>(core, settings);
   }
 }
 

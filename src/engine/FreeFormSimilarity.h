@@ -6,6 +6,7 @@
 #include "gpureg/FreeFormRegistration.h"
 #include "gpureg/LoadedImage.h"
 
+#include "FreeFormDraws.h"
 #include "ImageLevel.h"
 #include "MetricCore.h"
 
@@ -31,17 +32,33 @@ struct LevelImage
 class FreeFormSimilarity
 {
 public:
-  explicit FreeFormSimilarity(MetricCore & core)
+  FreeFormSimilarity(MetricCore & core, const FreeFormSettings & settings)
     : m_Core(core)
+    , m_SampleCount(settings.samples)
+    , m_Seed(settings.seed)
   {}
   virtual ~FreeFormSimilarity() = default;
   FreeFormSimilarity(const FreeFormSimilarity &) = delete;
   FreeFormSimilarity &
   operator=(const FreeFormSimilarity &) = delete;
 
-  /** Gives the samples the images. */
+  /** Gives the samples the images. \param level another one has other random numbers. */
   void
-  SetImages(const LevelImage & fixed, const LevelImage & moving, int dimension, const ParallelFor & parallelFor);
+  SetImages(
+    const LevelImage & fixed, const LevelImage & moving, int dimension, int level, const ParallelFor & parallelFor);
+
+  /** Whether each iteration has its own samples. */
+  bool
+  DrawsSamples() const
+  {
+    return m_SampleCount > 0;
+  }
+
+  /** Takes the samples of an iteration from now on, or all voxels; what was prepared is to be prepared again. */
+  void
+  Draw(std::uint32_t iteration);
+  void
+  TakeAllVoxels();
 
   /** Finds out what evaluations along a mapping take, and makes room for them. */
   virtual void
@@ -79,7 +96,7 @@ public:
   virtual bool
   HasForcesByIndex() const
   {
-    return true;
+    return !this->DrawsSamples();
   }
 
 protected:
@@ -93,8 +110,20 @@ protected:
   virtual void
   Describe(const LevelImage & fixed, const LevelImage & moving, FixedSamples & samples, MovingImage & image) const = 0;
 
+  /** Drawn samples are points, which are computed in double precision. */
+  Precision
+  GetPrecision() const
+  {
+    return this->DrawsSamples() ? Precision::Double : Precision::Single;
+  }
+
 private:
-  MetricCore & m_Core;
+  MetricCore &  m_Core;
+  std::int64_t  m_SampleCount;
+  std::uint64_t m_Seed;
+  FixedSamples  m_All; // of all voxels
+  FreeFormDraws m_Draws;
+  ParallelFor   m_ParallelFor;
 };
 
 /** \param core the level's, on which the similarity lives. */

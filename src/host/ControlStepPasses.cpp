@@ -66,19 +66,22 @@ public:
   }
 
   void
-  TurnLine(std::int64_t count, bool isFirst, const LineArrays & arrays) override
+  TurnLine(std::int64_t count, bool isConjugate, const LineArrays & arrays) override
   {
     const auto * const gradient = m_Queue.AddressIn<const float4>(*arrays.gradient);
     auto * const       last = m_Queue.AddressIn<float4>(*arrays.lastGradient);
     auto * const       direction = m_Queue.AddressIn<float4>(*arrays.direction);
     auto * const       numbers = m_Queue.AddressIn<float>(*arrays.numbers);
-    double             squares = 0, changes = 0;
-    for (i64 point = 0; !isFirst && point < count; ++point)
+    double             squares = 0, change = 0, product = 0;
+    for (i64 point = 0; point < count; ++point)
     {
+      const float ofBoth = DotProduct4(last[point], gradient[point]);
       squares += DotProduct4(last[point], last[point]);
-      changes += DotProduct4(gradient[point], gradient[point]) - DotProduct4(last[point], gradient[point]);
+      change += DotProduct4(gradient[point], gradient[point]) - ofBoth;
+      product += ofBoth;
     }
-    numbers[LineConjugation] = squares > 0 && changes > 0 ? static_cast<float>(changes / squares) : 0.0f;
+    numbers[LineProduct] = static_cast<float>(product);
+    numbers[LineConjugation] = isConjugate && squares > 0 && change > 0 ? static_cast<float>(change / squares) : 0.0f;
     ForEachPoint(count, [&](i64 point) { TurnDirection(point, numbers, gradient, last, direction); });
     float largest = 0;
     for (i64 point = 0; point < count; ++point)

@@ -54,7 +54,12 @@ public:
     {
       jointEntropy += EntropyTerm(static_cast<float>(histogram[cell]) * scale);
     }
-    const float inverseJointEntropy = jointEntropy > 0 ? 1.0f / jointEntropy : 0.0f;
+    const float   inverseJointEntropy = jointEntropy > 0 ? 1.0f / jointEntropy : 0.0f;
+    const float   nmi = a.normalized ? marginalEntropies * inverseJointEntropy : 0.0f;
+    float * const numbers =
+      table + bins * bins * (TableEntryBytes(a.histogram.samples.variant) / static_cast<int>(sizeof(float)));
+    numbers[EvaluatedFactor] = count > 0 ? scale : 0.0f;
+    numbers[EvaluatedValue] = count > 0 ? nmi : GPUREG_NO_EVALUATED_VALUE;
     if (VariantHas(a.histogram.samples.variant, SamplesArePrecise))
     {
       i64 * const      preciseTable = AddressOf<i64>(arrays.table);
@@ -70,9 +75,6 @@ public:
       }
       return;
     }
-    const float nmi = a.normalized ? marginalEntropies * inverseJointEntropy : 0.0f;
-    table[bins * bins + EvaluatedFactor] = count > 0 ? scale : 0.0f;
-    table[bins * bins + EvaluatedValue] = count > 0 ? nmi : GPUREG_NO_EVALUATED_VALUE;
     for (int cell = 0; cell < bins * bins; ++cell)
     {
       table[cell] = TableEntry(a.normalized,

@@ -26,29 +26,36 @@ CombineOverLanes(float ofLane, int isLargest, GPUREG_LOCAL float * scratch)
   }
 }
 
-/** numbers[LineConjugation], from the gradient and the last one, which was at the beginning of the last line. */
+/** numbers[LineProduct], and numbers[LineConjugation], which is 0 unless the line is to be conjugate to the last one. */
 GPUREG_GROUP_FUNCTION void
 ConjugateGroup(i64                          count,
+               int                          isConjugate,
                GPUREG_GLOBAL const float4 * gradient,
                GPUREG_GLOBAL const float4 * lastGradient,
                GPUREG_LOCAL float *         scratch,
                GPUREG_GLOBAL float *        numbers)
 {
   float squares = 0.0f;
-  float changes = 0.0f;
+  float squaresNow = 0.0f;
+  float product = 0.0f;
   for (i64 point = LaneIndex(); point < count; point += LaneCount())
   {
     const float4 g = gradient[point];
     const float4 last = lastGradient[point];
     squares += DotProduct4(last, last);
-    changes += DotProduct4(g, g) - DotProduct4(last, g);
+    squaresNow += DotProduct4(g, g);
+    product += DotProduct4(last, g);
   }
   CombineOverLanes(squares, 0, scratch);
   squares = scratch[0];
-  CombineOverLanes(changes, 0, scratch);
+  CombineOverLanes(squaresNow, 0, scratch);
+  squaresNow = scratch[0];
+  CombineOverLanes(product, 0, scratch);
   if (LaneIndex() == 0)
   {
-    numbers[LineConjugation] = squares > 0.0f && scratch[0] > 0.0f ? scratch[0] / squares : 0.0f;
+    const float change = squaresNow - scratch[0];
+    numbers[LineProduct] = scratch[0];
+    numbers[LineConjugation] = isConjugate && squares > 0.0f && change > 0.0f ? change / squares : 0.0f;
   }
 }
 

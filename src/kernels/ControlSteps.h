@@ -79,7 +79,9 @@ enum
   LineConjugation = 0,
   /** The longest vector of the direction. */
   LineLongest = 1,
-  LineNumbers = 2
+  /** The inner product of the gradient and the last one. */
+  LineProduct = 2,
+  LineNumbers = 3
 };
 
 GPUREG_FUNCTION float

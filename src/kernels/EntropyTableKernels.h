@@ -36,8 +36,8 @@ FillPreciseEntropyTable(const MetricArguments *   a,
   }
 }
 
-/** One group makes the table of the second pass from the histogram: floats, and NumbersBehindTable behind them, or 64-bit integers
- *  where the variant is precise. scratch: LaneCount() floats; marginals: 2·bins floats, and room for bins 64-bit integers. */
+/** One group makes the table of the second pass from the histogram: floats, or 64-bit integers where the variant is
+ *  precise, and NumbersBehindTable behind them. scratch: LaneCount() floats; marginals: 2·bins floats, and room for bins 64-bit integers. */
 GPUREG_METRIC_GROUP_FUNCTION void
 TableGroup(int                       variant,
            const MetricArguments *   a,
@@ -89,17 +89,18 @@ TableGroup(int                       variant,
     inverseJointEntropy = jointEntropy > 0.0f ? 1.0f / jointEntropy : 0.0f;
     nmi = marginalEntropies * inverseJointEntropy;
   }
+  GPUREG_GLOBAL float * entries = (GPUREG_GLOBAL float *)table;
+  if (lane == 0)
+  {
+    GPUREG_GLOBAL float * numbers = entries + bins * bins * (TableEntryBytes(variant) / (int)sizeof(float));
+    numbers[EvaluatedFactor] = count > 0.0f ? scale : 0.0f;
+    numbers[EvaluatedValue] = count > 0.0f ? nmi : GPUREG_NO_EVALUATED_VALUE;
+  }
   if (VariantHas(variant, SamplesArePrecise))
   {
     FillPreciseEntropyTable(
       a, histogram, nmi, inverseJointEntropy, (GPUREG_LOCAL i64 *)marginals, (GPUREG_GLOBAL i64 *)table);
     return;
-  }
-  GPUREG_GLOBAL float * entries = (GPUREG_GLOBAL float *)table;
-  if (lane == 0)
-  {
-    entries[bins * bins + EvaluatedFactor] = count > 0.0f ? scale : 0.0f;
-    entries[bins * bins + EvaluatedValue] = count > 0.0f ? nmi : GPUREG_NO_EVALUATED_VALUE;
   }
   for (int cell = lane; cell < bins * bins; cell += lanes)
   {

@@ -20,7 +20,7 @@ enum
   WindowCells = 4,
   /** 64-bit integers from which a candidate's value follows: see a metric's SummaryGroup(). */
   SummaryCount = 4,
-  /** Floats behind the entries of a table of floats, where it is of a mutual information: see Evaluated.h. The factor is 1 over the
+  /** Floats behind the entries of a table that is of a mutual information: see Evaluated.h. The factor is 1 over the
    *  number of samples in the histogram's units, the value the normalised mutual information, 0 where that is not asked for. */
   NumbersBehindTable = EvaluatedValue + 1
 };

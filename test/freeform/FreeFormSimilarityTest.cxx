@@ -227,8 +227,7 @@ TEST_P(FreeFormSimilarityTest, GradientsAreTheCosts)
       slopeSquares += slopes[n] * slopes[n] * unit * unit;
     }
     // Correlations over neighborhoods have ITK's forces, which are not quite their value's derivative.
-    EXPECT_GT(product / std::sqrt(squares * slopeSquares),
-              0.999);
+    EXPECT_GT(product / std::sqrt(squares * slopeSquares), 0.999);
   }
 }
 
@@ -257,6 +256,53 @@ TEST_P(FreeFormSimilarityTest, EachFindsAKnownDeformationByEachOptimizer)
           EXPECT_TRUE(std::is_sorted(costs.rbegin(), costs.rend())) << "a line led up";
         }
       }
+    }
+  }
+}
+
+/** The same ones on every device, and each time. */
+TEST_P(FreeFormSimilarityTest, DrawnSamplesFindAKnownDeformationToo)
+{
+  const Problem<3> problem(GetSeeds(29, 1).first, Contrast::Same);
+  const auto       masks = MakeMasks(problem);
+  for (const auto kind :
+       { SimilarityKind::NormalizedMutualInformation, SimilarityKind::MeanSquares, SimilarityKind::Correlation })
+  {
+    for (const auto optimizer : { FreeFormOptimizer::Adam, FreeFormOptimizer::AdaptiveStochasticGradientDescent })
+    {
+      SCOPED_TRACE(std::string(gpureg::GetName(kind)) + " by " + gpureg::GetName(optimizer));
+      const auto method = problem.MakeMethod(GetParam());
+      method->SetSimilarity(kind);
+      method->SetOptimizer(optimizer);
+      method->SetNumberOfSamples(3000);
+      method->SetNumberOfIterations(100);
+      method->SetBendingEnergyWeight(kind == SimilarityKind::MeanSquares ? 1e-5 : 1e-3);
+      method->Update();
+      const auto first = method->GetDeformation()->GetParameters();
+      EXPECT_LT(problem.GetError(*method->GetTransform()), 0.35);
+      const auto field = method->GetDisplacementField();
+      EXPECT_EQ(field->GetBufferedRegion(), problem.fixed->GetBufferedRegion());
+      PointType point;
+      problem.fixed->TransformIndexToPhysicalPoint(field->GetBufferedRegion().GetIndex(), point);
+      EXPECT_LT((point + field->GetPixel(field->GetBufferedRegion().GetIndex()) -
+                 method->GetTransform()->TransformPoint(point))
+                  .GetNorm(),
+                1e-4);
+      method->SetNumberOfIterations(5);
+      method->SetFixedImageMask(masks.fixed);
+      method->SetMovingImageMask(masks.moving);
+      method->Update();
+      const auto few = method->GetDeformation()->GetParameters();
+      method->SetSeed(2);
+      method->Update();
+      EXPECT_NE(method->GetDeformation()->GetParameters(), few);
+      method->SetSeed(1);
+      method->SetNumberOfWorkUnits(3);
+      method->Update();
+      EXPECT_EQ(method->GetDeformation()->GetParameters(), few);
+      method->SetDevice(itk::GPUDevice::FromName("host"));
+      method->Update();
+      EXPECT_LT((method->GetDeformation()->GetParameters() - few).rms(), 2e-3);
     }
   }
 }
@@ -343,6 +389,16 @@ TEST_P(FreeFormSimilarityTest, WhatThereIsNotIsRefused)
   method->SetConvergenceWindowSize(0);
   EXPECT_THROW(method->Update(), itk::GPUBadInputError);
   method->SetConvergenceWindowSize(10);
+
+  method->SetNumberOfSamples(100);
+  EXPECT_THROW(method->Update(), itk::GPUBadInputError) << "lines are of one function";
+  method->SetOptimizer(FreeFormOptimizer::Adam);
+  method->SetSimilarity(SimilarityKind::NeighborhoodCorrelation);
+  EXPECT_THROW(method->Update(), itk::GPUBadInputError) << "neighborhoods are of all voxels";
+  method->SetNumberOfSamples(itk::SizeValueType{ 1 } << 40);
+  method->SetSimilarity(SimilarityKind::MeanSquares);
+  EXPECT_THROW(method->Update(), itk::GPUBadInputError);
+  method->SetNumberOfSamples(0);
 
   const auto nothing = itk::EllipseSpatialObject<3>::New();
   PointType  away;

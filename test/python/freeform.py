@@ -54,6 +54,28 @@ for dimension in (2, 3):
     costs = method.GetCosts(0)
     assert len(costs) == 40 and costs[-1] < costs[0], costs
 
+# By another similarity and optimizer, inside of masks.
+mask_image = itk.image_from_array(numpy.ones((40, 40, 40), dtype=numpy.uint8))
+mask = itk.ImageMaskSpatialObject[3].New()
+mask.SetImage(mask_image)
+mask.Update()
+method.SetFixedImageMask(mask)
+method.SetMovingImageMask(mask)
+method.SetSimilarity("Correlation")
+method.SetOptimizer("ConjugateGradient")
+method.SetConvergenceThreshold(1e-4)
+method.Update()
+assert (method.GetSimilarityName(), method.GetOptimizerName()) == ("Correlation", "ConjugateGradient")
+moved = numpy.array(method.GetTransform().TransformPoint(middle)) - middle
+print(f"by correlation: the middle moves by {moved}")
+assert abs(moved[0] - 2.0) < 0.15 and numpy.all(numpy.abs(moved[1:]) < 0.15), moved
+try:
+    method.SetSimilarity("MeanCubes")
+except RuntimeError as error:
+    assert "MeanSquares" in str(error), error
+else:
+    raise AssertionError("a similarity that there is not was accepted")
+
 method.SetBendingEnergyWeight(1.0)
 try:
     method.Update()
