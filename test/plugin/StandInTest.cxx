@@ -8,8 +8,7 @@
 #include "itkAffineTransform.h"
 #include "itkBSplineInterpolateImageFunction.h"
 #include "itkBSplineDecompositionImageFilter.h"
-#include "itkBSplineTransform.h"
-#include "itkDisplacementFieldTransform.h"
+#include "itkCompositeTransform.h"
 #include "itkImageRegionIteratorWithIndex.h"
 #include "itkRecursiveMultiResolutionPyramidImageFilter.h"
 #include "itkShrinkImageFilter.h"
@@ -20,6 +19,7 @@
 
 #include "ImageComparison.h"
 #include "Listening.h"
+#include "RefilledInPlace.h"
 #include "TestDevices.h"
 
 #include "gpureg/Device.h"
@@ -242,62 +242,41 @@ TEST_P(StandIn, SeesCoefficientsOfAnInputThatIsRefilledInPlace)
   }
 }
 
-TEST_P(StandIn, SeesAFieldThatIsRefilledInPlace)
+/** Alone, before an affine transform and behind it. */
+template <typename TTransform>
+void
+ExpectRefilledTransformIsSeen(ImageType & image, TTransform & transform)
 {
-  using FieldTransformType = itk::DisplacementFieldTransform<double, 3>;
-  const auto image = MakeImage(1);
-  const auto field = FieldTransformType::DisplacementFieldType::New();
-  field->CopyInformation(image);
-  field->SetRegions(image->GetBufferedRegion());
-  field->Allocate();
-  const auto transform = FieldTransformType::New();
-  transform->SetDisplacementField(field);
-  const auto filter = MakeResampler(*image, *transform);
-  for (const double shift : { 0.3, 0.3, 0.3, 0.3, -1.2, -1.2, -1.2, 0.7 })
+  const auto compose = [](const TransformType & first, const TransformType & second) {
+    const auto composite = itk::CompositeTransform<double, 3>::New();
+    // What is added last is applied first.
+    composite->AddTransform(const_cast<TransformType *>(&second));
+    composite->AddTransform(const_cast<TransformType *>(&first));
+    return TransformType::ConstPointer(composite);
+  };
+  const auto affine = MakeShift(0.2);
+  for (const TransformType::ConstPointer & whole :
+       { TransformType::ConstPointer(&transform), compose(transform, *affine), compose(*affine, transform) })
   {
-    using IteratorType = itk::ImageRegionIteratorWithIndex<FieldTransformType::DisplacementFieldType>;
-    for (IteratorType it(field, field->GetBufferedRegion()); !it.IsAtEnd(); ++it)
+    const auto filter = MakeResampler(image, *whole);
+    for (const double size : { 0.3, 0.3, 0.3, 0.3, -1.2, -1.2, -1.2, 0.7 })
     {
-      it.Value()[0] = shift + 0.01 * static_cast<double>(it.GetIndex()[1]);
-      it.Value()[1] = -0.5 * shift;
-      it.Value()[2] = 0.25;
+      RefillTransform(transform, size);
+      ExpectAsITK(*filter, image, *whole);
     }
-    ExpectAsITK(*filter, *image, *transform);
   }
 }
 
-TEST_P(StandIn, SeesASplinesCoefficientsThatAreChangedInPlace)
+TEST_P(StandIn, SeesAFieldThatIsRefilledInPlace)
 {
-  using SplineType = itk::BSplineTransform<double, 3, 3>;
-  const auto                         image = MakeImage(1);
-  const auto                         transform = SplineType::New();
-  SplineType::PhysicalDimensionsType extent;
-  for (unsigned int d = 0; d < 3; ++d)
-  {
-    extent[d] = image->GetSpacing()[d] * static_cast<double>(image->GetBufferedRegion().GetSize(d));
-  }
-  SplineType::OriginType origin;
-  image->TransformIndexToPhysicalPoint(image->GetBufferedRegion().GetIndex(), origin);
-  transform->SetTransformDomainOrigin(origin);
-  transform->SetTransformDomainPhysicalDimensions(extent);
-  SplineType::MeshSizeType mesh;
-  mesh.Fill(4);
-  transform->SetTransformDomainMeshSize(mesh);
-  const auto filter = MakeResampler(*image, *transform);
-  for (const double size : { 0.5, 0.5, 0.5, 0.5, -1.0, -1.0, 2.0 })
-  {
-    for (unsigned int d = 0; d < 3; ++d)
-    {
-      auto &     coefficients = *transform->GetCoefficientImages()[d];
-      const auto count = coefficients.GetBufferedRegion().GetNumberOfPixels();
-      for (itk::SizeValueType i = 0; i < count; ++i)
-      {
-        coefficients.GetPixelContainer()->GetImportPointer()[i] =
-          size * std::sin(0.1 * static_cast<double>(i * (d + 1)));
-      }
-    }
-    ExpectAsITK(*filter, *image, *transform);
-  }
+  const auto image = MakeImage(1);
+  ExpectRefilledTransformIsSeen(*image, *MakeFieldOver(*image));
+}
+
+TEST_P(StandIn, SeesASplinesCoefficientsThatAreRefilledInPlace)
+{
+  const auto image = MakeImage(1);
+  ExpectRefilledTransformIsSeen(*image, *MakeSplineOver(*image, 4));
 }
 
 TEST_P(StandIn, SeesLandmarksThatAreMovedInPlace)
