@@ -210,7 +210,7 @@ TEST_P(MetricStandIn, SeesValuesThatAreHalvedInPlace)
 {
   for (const Kind kind : { Kind::Mattes, Kind::Demons })
   {
-    const Pair pair = MakePair(kind, kind == Kind::Demons ? *MakeField(*m_Fixed) : *MakeRigid(0.05));
+    const Pair pair = MakePair(kind, *MakeTransformFor(kind, *m_Fixed));
     ExpectInitializedSame(pair);
     for (ImageType * const image : { m_Moving.GetPointer(), m_Fixed.GetPointer() })
     {
@@ -543,11 +543,11 @@ TEST_P(MetricStandIn, WorksWithoutDeviceMemory)
   {
     GTEST_SKIP() << "the host's memory is not bounded by this";
   }
-  for (const Kind kind : ForLinear)
+  for (const Kind kind : AllKinds)
   {
     Listening listening;
     gpureg::SetMemoryLimit(GetParam(), 1);
-    const Pair pair = MakePair(kind, *MakeRigid(0.05));
+    const Pair pair = MakePair(kind, *MakeTransformFor(kind, *m_Fixed));
     ExpectInitializedSame(pair);
     ExpectSame(Evaluate(*pair.ours), Evaluate(*pair.itks));
     const std::string name = pair.itks->GetNameOfClass(); // "Self" of ITK's neighborhood correlation
@@ -567,10 +567,10 @@ TEST_P(MetricStandIn, WorksWhereMemoryRunsOutLater)
     GTEST_SKIP() << "the host's memory is not bounded by this";
   }
   // What the neighborhood correlation sends again has its place already.
-  for (const Kind kind : { Kind::MeanSquares, Kind::Correlation, Kind::JointHistogram, Kind::Mattes })
+  for (const Kind kind : { Kind::MeanSquares, Kind::Correlation, Kind::JointHistogram, Kind::Mattes, Kind::Demons })
   {
     Listening  listening;
-    const Pair pair = MakePair(kind, *MakeRigid(0.05));
+    const Pair pair = MakePair(kind, *MakeTransformFor(kind, *m_Fixed));
     for (MetricType * const metric : { pair.ours.GetPointer(), pair.itks.GetPointer() })
     {
       metric->SetUseMovingImageGradientFilter(false);
