@@ -243,8 +243,8 @@ TEST_P(MetricStandIn, SeesImagesThatAreRefilledInPlace)
   }
 }
 
-/** A rigid transform is optimised; a spline or a field, which is not, is applied before it or behind it. A device computes all values;
- *  of derivatives only those with a field behind. ITK has none with a spline behind. */
+/** A rigid transform is optimised; a spline or a field, which is not, is applied before it or behind it. A device computes all
+ *  values; of derivatives only those with a field behind. ITK has none with a spline behind. */
 TEST_P(MetricStandIn, SeesPartsOfACompositeThatAreRefilledInPlace)
 {
   this->MakeImages(17);
