@@ -165,7 +165,7 @@ LoseTheStandInsDevice()
   std::vector<standin::MetricType::Pointer> metrics;
   std::vector<Answer>                       answers;
   itk::GPURegistrationFactory::RegisterAll();
-  for (const standin::Kind kind : standin::ForLinear)
+  for (const standin::Kind kind : standin::AllKinds)
   {
     metrics.push_back(standin::MakeInitialized(kind, images.first, images.second));
     answers.push_back(Evaluate(*metrics.back()));

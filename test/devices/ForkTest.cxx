@@ -240,7 +240,7 @@ TEST_P(Fork, MetricsThatStandInDoTheWork)
   const auto images = MakeImagePair<ImageType>(Grid<3>(), Grid<3>(), 7);
   itk::GPUDevice::SetDefault(this->GetDevice());
   itk::GPURegistrationFactory::RegisterAll();
-  for (const standin::Kind kind : standin::ForLinear)
+  for (const standin::Kind kind : standin::AllKinds)
   {
     const auto makeMetric = [&] { return standin::MakeInitialized(kind, images.first, images.second); };
     const auto metric = makeMetric();

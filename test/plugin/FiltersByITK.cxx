@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A program of ITK's alone, linked to nothing of this module: says of filters of volumes which class New() gives, and
-// what it makes.
+// what it makes of one, and of the same after other values were written to it.
 #include "WhoseAndSum.h"
 
-#include "itkImageRegionIteratorWithIndex.h"
 #include "itkMultiResolutionPyramidImageFilter.h"
 #include "itkRecursiveGaussianImageFilter.h"
 #include "itkRecursiveMultiResolutionPyramidImageFilter.h"
@@ -15,13 +14,21 @@ namespace
 
 using ImageType = itk::Image<float, 3>;
 
+void
+Fill(ImageType & image, int modulus)
+{
+  Refill(image,
+         [modulus](const ImageType::IndexType & index) { return (index[0] + 3 * index[1] * index[2]) % modulus; });
+}
+
 template <typename TFilter>
 void
-Run(const ImageType * image)
+Run(ImageType & image)
 {
+  Fill(image, 97);
   const auto filter = TFilter::New();
-  filter->SetInput(image);
-  PrintWhoseAndSum(*filter, 0);
+  filter->SetInput(&image);
+  PrintWhoseAndSums(*filter, 0, [&image] { Fill(image, 61); });
 }
 
 } // namespace
@@ -32,17 +39,13 @@ main()
   auto image = ImageType::New();
   image->SetRegions(itk::Size<3>{ { 20, 16, 12 } });
   image->Allocate();
-  for (itk::ImageRegionIteratorWithIndex<ImageType> it(image, image->GetBufferedRegion()); !it.IsAtEnd(); ++it)
-  {
-    it.Set(static_cast<float>((it.GetIndex()[0] + 3 * it.GetIndex()[1] * it.GetIndex()[2]) % 97));
-  }
   try
   {
-    Run<itk::RecursiveGaussianImageFilter<ImageType>>(image);
-    Run<itk::SmoothingRecursiveGaussianImageFilter<ImageType>>(image);
-    Run<itk::ShrinkImageFilter<ImageType, ImageType>>(image);
-    Run<itk::MultiResolutionPyramidImageFilter<ImageType, ImageType>>(image);
-    Run<itk::RecursiveMultiResolutionPyramidImageFilter<ImageType, ImageType>>(image);
+    Run<itk::RecursiveGaussianImageFilter<ImageType>>(*image);
+    Run<itk::SmoothingRecursiveGaussianImageFilter<ImageType>>(*image);
+    Run<itk::ShrinkImageFilter<ImageType, ImageType>>(*image);
+    Run<itk::MultiResolutionPyramidImageFilter<ImageType, ImageType>>(*image);
+    Run<itk::RecursiveMultiResolutionPyramidImageFilter<ImageType, ImageType>>(*image);
   }
   catch (const itk::ExceptionObject & error)
   {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A program of ITK's alone, linked to nothing of this module: says of metrics which class New() gives, and their values and
-// derivatives.
+// derivatives, before and after other values were written to the moving image.
 #include "StandInMetrics.h"
-
-#include "itkImageRegionIteratorWithIndex.h"
+#include "WhoseAndSum.h"
 
 #include <cmath>
 #include <cstdlib>
@@ -14,37 +13,51 @@ namespace
 {
 using namespace gpuregtest::standin;
 
+void
+Fill(ImageType & image, double shift)
+{
+  Refill(image, [shift](const ImageType::IndexType & index) {
+    return 50 + 20 * std::sin(0.4 * index[0] + shift) + 15 * std::cos(0.5 * index[1] + 0.3 * index[2]);
+  });
+}
+
 ImageType::Pointer
-MakeImage(double shift)
+MakeImage()
 {
   const auto image = ImageType::New();
   image->SetRegions(itk::Size<3>{ { 20, 16, 12 } });
   image->Allocate();
-  for (itk::ImageRegionIteratorWithIndex<ImageType> it(image, image->GetBufferedRegion()); !it.IsAtEnd(); ++it)
-  {
-    const auto & index = it.GetIndex();
-    it.Set(
-      static_cast<float>(50 + 20 * std::sin(0.4 * index[0] + shift) + 15 * std::cos(0.5 * index[1] + 0.3 * index[2])));
-  }
+  Fill(*image, 0.0);
   return image;
+}
+
+void
+PrintValueAndDerivative(const MetricType & metric)
+{
+  MetricType::MeasureType    value;
+  MetricType::DerivativeType derivative;
+  metric.GetValueAndDerivative(value, derivative);
+  std::cout << std::setprecision(4) << value << ", " << derivative.magnitude();
 }
 } // namespace
 
 int
 main()
 {
-  const auto fixed = MakeImage(0.0);
-  const auto moving = MakeImage(0.3);
-  for (const Kind kind : ForLinear)
+  const auto fixed = MakeImage();
+  const auto moving = MakeImage();
+  for (const Kind kind : AllKinds)
   {
     try
     {
-      const auto                 metric = MakeInitialized(kind, fixed, moving);
-      MetricType::MeasureType    value;
-      MetricType::DerivativeType derivative;
-      metric->GetValueAndDerivative(value, derivative);
-      std::cout << (IsOurs(*metric) ? "another" : "ITK's own") << " metric " << static_cast<int>(kind) << ": "
-                << std::setprecision(4) << value << ", " << derivative.magnitude() << std::endl;
+      Fill(*moving, 0.3);
+      const auto metric = MakeInitialized(kind, fixed, moving);
+      std::cout << (IsOurs(*metric) ? "another" : "ITK's own") << " metric " << static_cast<int>(kind) << ": ";
+      PrintValueAndDerivative(*metric);
+      Fill(*moving, 0.6);
+      std::cout << ", refilled ";
+      PrintValueAndDerivative(*metric);
+      std::cout << std::endl;
     }
     catch (const itk::ExceptionObject & error)
     {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program of ITK's alone, linked to nothing of this module: says which class New() gives, and what it makes.
+// A program of ITK's alone, linked to nothing of this module: says which class New() gives, and what it makes of an image,
+// and of the same after other values were written to it.
 // With an argument it interpolates as no device does.
 #include "WhoseAndSum.h"
 
 #include "itkEuler2DTransform.h"
 #include "itkGaussianInterpolateImageFunction.h"
-#include "itkImageRegionIteratorWithIndex.h"
 #include "itkResampleImageFilter.h"
 
 int
@@ -15,10 +15,10 @@ main(int argc, char **)
   auto image = ImageType::New();
   image->SetRegions(itk::Size<2>{ { 40, 30 } });
   image->Allocate();
-  for (itk::ImageRegionIteratorWithIndex<ImageType> it(image, image->GetBufferedRegion()); !it.IsAtEnd(); ++it)
-  {
-    it.Set(static_cast<float>(it.GetIndex()[0] * it.GetIndex()[1] % 97));
-  }
+  const auto fill = [&](int modulus) {
+    Refill(*image, [modulus](const ImageType::IndexType & index) { return index[0] * index[1] % modulus; });
+  };
+  fill(97);
   auto transform = itk::Euler2DTransform<double>::New();
   transform->SetAngle(0.3);
 
@@ -32,7 +32,7 @@ main(int argc, char **)
   }
   try
   {
-    PrintWhoseAndSum(*filter, 1);
+    PrintWhoseAndSums(*filter, 1, [&] { fill(61); });
   }
   catch (const itk::ExceptionObject & error)
   {

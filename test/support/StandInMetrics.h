@@ -33,6 +33,10 @@ enum class Kind
   NeighborhoodCorrelation
 };
 
+/** All of them: see MakeTransformFor. */
+constexpr Kind AllKinds[] = { Kind::MeanSquares, Kind::Correlation, Kind::JointHistogram,
+                              Kind::Mattes,      Kind::Demons,      Kind::NeighborhoodCorrelation };
+
 /** Those that take linear transforms. */
 constexpr Kind ForLinear[] = {
   Kind::MeanSquares, Kind::Correlation, Kind::JointHistogram, Kind::Mattes, Kind::NeighborhoodCorrelation
@@ -93,14 +97,21 @@ MakeField(const ImageType & image)
   return transform.GetPointer();
 }
 
-/** One of a kind, initialised, by a rigid transform. */
+/** One that a metric of a kind takes: demons want a displacement field, of the fixed image's voxels. */
+inline TransformType::Pointer
+MakeTransformFor(Kind kind, const ImageType & fixed)
+{
+  return kind == Kind::Demons ? MakeField(fixed) : MakeRigid(0.05);
+}
+
+/** One of a kind, initialised, by such a transform. */
 inline MetricType::Pointer
 MakeInitialized(Kind kind, ImageType * fixed, ImageType * moving)
 {
   const auto metric = MakeMetric(kind);
   metric->SetFixedImage(fixed);
   metric->SetMovingImage(moving);
-  metric->SetMovingTransform(MakeRigid(0.05));
+  metric->SetMovingTransform(MakeTransformFor(kind, *fixed));
   metric->Initialize();
   return metric;
 }

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Transforms whose numbers are overwritten in place, as programs do that do not know of Modified(): no time stamp tells.
+#ifndef RefilledInPlace_h
+#define RefilledInPlace_h
+
+#include "itkBSplineTransform.h"
+#include "itkBSplineTransformInitializer.h"
+#include "itkDisplacementFieldTransform.h"
+#include "itkImage.h"
+#include "itkImageRegionIteratorWithIndex.h"
+
+#include <cmath>
+
+namespace gpuregtest
+{
+using SplineTransformType = itk::BSplineTransform<double, 3, 3>;
+using FieldTransformType = itk::DisplacementFieldTransform<double, 3>;
+
+/** A cubic B-spline over an image that moves nothing. \param mesh cells along each axis. */
+inline SplineTransformType::Pointer
+MakeSplineOver(const itk::Image<float, 3> & image, unsigned int mesh)
+{
+  const auto spline = SplineTransformType::New();
+  const auto initializer = itk::BSplineTransformInitializer<SplineTransformType, itk::Image<float, 3>>::New();
+  initializer->SetTransform(spline);
+  initializer->SetImage(&image);
+  initializer->SetTransformDomainMeshSize(SplineTransformType::MeshSizeType::Filled(mesh));
+  initializer->InitializeTransform();
+  return spline;
+}
+
+/** Writes to the coefficients' images, whose memory is that of the parameters. \param size of the largest coefficient. */
+inline void
+RefillTransform(const SplineTransformType & spline, double size)
+{
+  for (unsigned int d = 0; d < 3; ++d)
+  {
+    auto &     coefficients = *spline.GetCoefficientImages()[d];
+    const auto count = coefficients.GetBufferedRegion().GetNumberOfPixels();
+    for (itk::SizeValueType i = 0; i < count; ++i)
+    {
+      // Not by GetBufferPointer() and the like, some of which tell of a change.
+      coefficients.GetPixelContainer()->GetImportPointer()[i] = size * std::sin(0.1 * static_cast<double>(i * (d + 1)));
+    }
+  }
+}
+
+/** A vector for each of an image's voxels, all of them 0. */
+inline FieldTransformType::Pointer
+MakeFieldOver(const itk::Image<float, 3> & image)
+{
+  const auto field = FieldTransformType::DisplacementFieldType::New();
+  field->CopyInformation(&image);
+  field->SetRegions(image.GetBufferedRegion());
+  field->Allocate(true);
+  const auto transform = FieldTransformType::New();
+  transform->SetDisplacementField(field);
+  return transform;
+}
+
+inline void
+RefillTransform(FieldTransformType & transform, double shift)
+{
+  using FieldType = FieldTransformType::DisplacementFieldType;
+  FieldType & field = *transform.GetModifiableDisplacementField();
+  for (itk::ImageRegionIteratorWithIndex<FieldType> it(&field, field.GetBufferedRegion()); !it.IsAtEnd(); ++it)
+  {
+    it.Value()[0] = shift + 0.01 * static_cast<double>(it.GetIndex()[1]);
+    it.Value()[1] = -0.5 * shift;
+    it.Value()[2] = 0.25;
+  }
+}
+
+} // namespace gpuregtest
+
+#endif
