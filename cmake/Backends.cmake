@@ -64,7 +64,7 @@ if(GPURegistration_HAS_OPENCL)
       ${_kernel_dir}/ForceKernels.h
       ${ARGN})
   endfunction()
-  # One that has a histogram: its formulas (FORMULAS), how samples are counted that have a window (COUNTING), what its groups
+  # One that has a histogram: its formulas (FORMULAS), how samples are counted where they do not say it (COUNTING), what its groups
   # do besides (GROUPS), and the entry points (ENTRIES).
   function(gpuregistration_embed_histogram_kernels name metric)
     cmake_parse_arguments(PARSE_ARGV 2 _embed "" "" "FORMULAS;COUNTING;GROUPS;ENTRIES")
@@ -86,16 +86,17 @@ if(GPURegistration_HAS_OPENCL)
   set(_summary_entries ${_batch_entries} ${_opencl_dir}/HistogramSummaryKernels.cl)
   gpuregistration_embed_histogram_kernels(
     Mattes Mattes FORMULAS ${_kernel_dir}/MattesSample.h ${_kernel_dir}/MattesPrecise.h ${_kernel_dir}/EntropyTable.h
-    COUNTING ${_kernel_dir}/WindowCount.h GROUPS ${_kernel_dir}/EntropyTableKernels.h ${_summary_groups}
+    COUNTING ${_kernel_dir}/LaneSum.h ${_kernel_dir}/WindowCount.h
+    GROUPS ${_kernel_dir}/EntropyTableKernels.h ${_summary_groups}
     ENTRIES ${_summary_entries})
   gpuregistration_embed_histogram_kernels(
     PartialVolume PartialVolume FORMULAS ${_kernel_dir}/PartialVolumeSample.h ${_kernel_dir}/PartialVolumePrecise.h
-    ${_kernel_dir}/EntropyTable.h GROUPS ${_kernel_dir}/EntropyTableKernels.h ${_summary_groups}
-    ENTRIES ${_summary_entries})
+    ${_kernel_dir}/EntropyTable.h COUNTING ${_kernel_dir}/LaneSum.h
+    GROUPS ${_kernel_dir}/EntropyTableKernels.h ${_summary_groups} ENTRIES ${_summary_entries})
   gpuregistration_embed_histogram_kernels(
     JointHistogram JointHistogram FORMULAS ${_kernel_dir}/JointHistogramSmoothing.h ${_kernel_dir}/JointHistogramSample.h
     ${_kernel_dir}/JointHistogramPrecise.h ${_kernel_dir}/JointHistogramTable.h ${_kernel_dir}/JointHistogramKernels.h
-    GROUPS ${_batch_groups} ENTRIES ${_batch_entries})
+    COUNTING ${_kernel_dir}/LaneSum.h GROUPS ${_batch_groups} ENTRIES ${_batch_entries})
   # In doubles.
   gpuregistration_embed_metric_kernels(
     JointHistogramSummary ${_kernel_dir}/Histogram.h ${_kernel_dir}/RoundedProduct.h ${_kernel_dir}/RoundedLog.h
@@ -105,11 +106,11 @@ if(GPURegistration_HAS_OPENCL)
     ${_opencl_dir}/SampleVolumes.cl ${_opencl_dir}/HistogramSummaryKernels.cl)
   gpuregistration_embed_histogram_kernels(
     CorrelationRatio CorrelationRatio FORMULAS ${_kernel_dir}/BorderWeight.h ${_kernel_dir}/CorrelationRatio.h
-    ${_kernel_dir}/CorrelationRatioKernels.h COUNTING ${_kernel_dir}/WindowCount.h GROUPS ${_summary_groups}
+    ${_kernel_dir}/CorrelationRatioKernels.h COUNTING ${_kernel_dir}/CorrelationRatioCount.h GROUPS ${_summary_groups}
     ENTRIES ${_summary_entries})
   gpuregistration_embed_histogram_kernels(
     CorrelationRatioSchemes CorrelationRatio FORMULAS ${_kernel_dir}/BorderWeight.h ${_kernel_dir}/CorrelationRatio.h
-    COUNTING ${_kernel_dir}/WindowCount.h GROUPS ${_kernel_dir}/CorrelationRatioSchemes.h
+    COUNTING ${_kernel_dir}/CorrelationRatioCount.h GROUPS ${_kernel_dir}/CorrelationRatioSchemes.h
     ENTRIES ${_opencl_dir}/CorrelationRatioSchemes.cl)
   gpuregistration_embed_metric_kernels(
     Pair ${_kernel_dir}/ValuePairs.h ${_kernel_dir}/ValuePairKernels.h ${_opencl_dir}/PairMetric.cl

@@ -4,6 +4,7 @@
 
 #include "CorrelationRatioPasses.h"
 
+#include "CorrelationRatioCount.h"
 #include "CorrelationRatioKernels.h"
 
 namespace gpureg

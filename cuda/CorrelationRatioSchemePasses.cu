@@ -6,6 +6,7 @@
 #include "CorrelationRatioSchemePasses.h"
 #include "CudaSort.h"
 
+#include "CorrelationRatioCount.h"
 #include "CorrelationRatioSchemes.h"
 
 #include <algorithm>
@@ -152,9 +153,10 @@ __launch_bounds__(VLanes, VLanes == PartLanes ? PartBlocks : 1)
 }
 
 __global__ void
-__launch_bounds__(JoinLanes) JoinPartsKernel(const u32 * firstParts, const u64 * sumsOfParts, u64 * histogram)
+__launch_bounds__(JoinLanes)
+  JoinPartsKernel(int columns, const u32 * firstParts, const u64 * sumsOfParts, u64 * histogram)
 {
-  JoinPartsGroup(firstParts, sumsOfParts, localMemory, histogram);
+  JoinPartsGroup(columns, firstParts, sumsOfParts, localMemory, histogram);
 }
 
 /** firstOfBin[bin]: how many keys are less, for 0 <= bin <= bins. */
@@ -326,6 +328,7 @@ public:
                    dim3(static_cast<unsigned int>(a.histogram.rows)),
                    JoinLanes,
                    JoinLanes * CorrelationRatioColumns * sizeof(u64),
+                   a.histogram.columns,
                    AddressOf<u32>(schemes.firstParts),
                    AddressOf<u64>(schemes.sumsOfParts),
                    AddressOf<u64>(arrays.sums));

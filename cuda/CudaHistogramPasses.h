@@ -9,6 +9,7 @@
 
 #include "HistogramPasses.h"
 
+#include "LaneSum.h"
 #include "WindowCount.h"
 #include "HistogramKernels.h"
 #include "HistogramBatchKernels.h"
@@ -65,6 +66,7 @@ __launch_bounds__(SumLanes) SumHistogramsKernel(
 {
   SumHistogramsGroup(VCountsHalves ? SamplesArePrecise : 0,
                      &a,
+                     LeastSumCells,
                      GroupIndex(),
                      chunkCount,
                      accumulate,
@@ -191,7 +193,7 @@ public:
     m_Queue.Launch("summing the histogram",
                    CountsHalves(a.histogram.samples.variant) ? SumHistogramsKernel<true, TArguments>
                                                              : SumHistogramsKernel<false, TArguments>,
-                   dim3(static_cast<unsigned int>(CountSumGroups(&a.histogram))),
+                   dim3(static_cast<unsigned int>(CountSumGroups(&a.histogram, LeastSumCells))),
                    SumLanes,
                    SumLanes * sizeof(u64),
                    a,
@@ -249,9 +251,10 @@ public:
                        AddressOf<u32>(arrays.chunkHistograms));
       }
     });
+    const int sumCells = SumCellsOfBatch(ChunkCount(&a.histogram.samples), BatchLanes);
     m_Queue.Launch("summing the histograms of a batch",
                    CountsHalves(variant) ? BatchSumKernel<true, TArguments> : BatchSumKernel<false, TArguments>,
-                   dim3(static_cast<unsigned int>(range.count * CountSumGroups(&a.histogram))),
+                   dim3(static_cast<unsigned int>(range.count * CountSumGroups(&a.histogram, sumCells))),
                    BatchLanes,
                    BatchLanes * sizeof(u64),
                    a,

@@ -241,10 +241,10 @@ RowBarrier()
   __syncwarp();
 }
 
-/** histogram[(cell + k)·stride] += weights[k]. Where a whole warp is in one window, as in the background of
- *  a skull-stripped head, one lane adds the warp's sum: 32 atomics on one address would wait in line. */
+/** histogram[(cell + k)·stride] += weights[k], 0 <= k < cells <= 4. Where a whole warp is in one window, as in the background
+ *  of a skull-stripped head, one lane adds the warp's sum: 32 atomics on one address would wait in line. */
 static __device__ __forceinline__ void
-AddWindow(u32 * histogram, int cell, int stride, const u32 * weights)
+AddWindow(u32 * histogram, int cell, int stride, int cells, const u32 * weights)
 {
   u32 * const window = histogram + cell * stride;
 #  if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
@@ -253,13 +253,14 @@ AddWindow(u32 * histogram, int cell, int stride, const u32 * weights)
   __match_all_sync(active, cell, &isOneWindow);
   if (isOneWindow)
   {
-    const u32 sums[4] = { __reduce_add_sync(active, weights[0]),
-                          __reduce_add_sync(active, weights[1]),
-                          __reduce_add_sync(active, weights[2]),
-                          __reduce_add_sync(active, weights[3]) };
+    u32 sums[4];
+    for (int k = 0; k < cells; ++k)
+    {
+      sums[k] = __reduce_add_sync(active, weights[k]);
+    }
     if (static_cast<int>(threadIdx.x & 31u) == __ffs(static_cast<int>(active)) - 1)
     {
-      for (int k = 0; k < 4; ++k)
+      for (int k = 0; k < cells; ++k)
       {
         atomicAdd(window + k * stride, sums[k]);
       }
@@ -267,7 +268,7 @@ AddWindow(u32 * histogram, int cell, int stride, const u32 * weights)
     return;
   }
 #  endif
-  for (int k = 0; k < 4; ++k)
+  for (int k = 0; k < cells; ++k)
   {
     atomicAdd(window + k * stride, weights[k]);
   }
@@ -308,11 +309,11 @@ GlobalBarrier()
   __syncthreads();
 }
 
-/** window[k] += weights[k], in global memory. */
+/** window[k] += weights[k], 0 <= k < cells, in global memory. */
 static __device__ __forceinline__ void
-AddWindowGlobally(u32 * window, const u32 * weights)
+AddWindowGlobally(u32 * window, int cells, const u32 * weights)
 {
-  for (int k = 0; k < 4; ++k)
+  for (int k = 0; k < cells; ++k)
   {
     atomicAdd(window + k, weights[k]);
   }

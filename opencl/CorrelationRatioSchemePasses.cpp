@@ -149,6 +149,7 @@ public:
         m_Queue.Launch(kernels.conflictFree, schemes.partCount, 1);
       }
       SetKernelArguments(kernels.joinParts,
+                         cl_int{ a.histogram.columns },
                          BufferOf(*schemes.firstParts),
                          BufferOf(*schemes.sumsOfParts),
                          scratch,

@@ -104,10 +104,11 @@ ConflictFree(const MetricArguments arguments,
 }
 
 __kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
-JoinParts(__global const u32 * firstParts,
+JoinParts(int                  columns,
+          __global const u32 * firstParts,
           __global const u64 * sumsOfParts,
           __local u64 *        scratch,
           __global u64 *       histogram)
 {
-  JoinPartsGroup(firstParts, sumsOfParts, scratch, histogram);
+  JoinPartsGroup(columns, firstParts, sumsOfParts, scratch, histogram);
 }

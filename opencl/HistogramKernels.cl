@@ -29,8 +29,15 @@ SumHistograms(const MetricArguments arguments,
               __global u64 *        histogram)
 {
   const int variant = arguments.histogram.samples.variant;
-  SumHistogramsGroup(
-    GPUREG_VARIANT, &arguments, GroupIndex(), chunkCount, accumulate, chunkHistograms, shareSums, histogram);
+  SumHistogramsGroup(GPUREG_VARIANT,
+                     &arguments,
+                     LeastSumCells,
+                     GroupIndex(),
+                     chunkCount,
+                     accumulate,
+                     chunkHistograms,
+                     shareSums,
+                     histogram);
 }
 
 __kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void

@@ -111,7 +111,6 @@ public:
   {
     CheckOpenCL(m_Queue.GetDeviceName(), [&] {
       cl::Kernel & kernel = m_Kernels.Get().sumHistograms;
-      const cl_int cells = static_cast<cl_int>(CountCells(a.histogram));
       SetKernelArguments(kernel,
                          a,
                          cl_int{ chunkCount },
@@ -119,7 +118,7 @@ public:
                          BufferOf(*arrays.chunkHistograms),
                          cl::Local(GetLaneCount() * sizeof(u64)),
                          BufferOf(*arrays.sums));
-      m_Queue.Launch(kernel, (cells + SumCellsPerGroup - 1) / SumCellsPerGroup, 1);
+      m_Queue.Launch(kernel, CountSumGroups(&a.histogram, LeastSumCells), 1);
     });
   }
 
@@ -175,7 +174,8 @@ public:
                          BufferOf(*arrays.chunkHistograms),
                          cl::Local(GetLaneCount() * sizeof(u64)),
                          BufferOf(histograms));
-      m_Queue.Launch(kernels.sums, std::int64_t{ range.count } * CountSumGroups(&a.histogram), 1);
+      const int sumCells = SumCellsOfBatch(ChunkCount(&a.histogram.samples), static_cast<int>(GetLaneCount()));
+      m_Queue.Launch(kernels.sums, std::int64_t{ range.count } * CountSumGroups(&a.histogram, sumCells), 1);
     });
   }
 

@@ -157,11 +157,11 @@ RowBarrier(void)
   barrier(CLK_LOCAL_MEM_FENCE);
 }
 
-/** histogram[(cell + k)·stride] += weights[k]. */
+/** histogram[(cell + k)·stride] += weights[k], 0 <= k < cells. */
 GPUREG_FUNCTION void
-AddWindow(__local u32 * histogram, int cell, int stride, const u32 * weights)
+AddWindow(__local u32 * histogram, int cell, int stride, int cells, const u32 * weights)
 {
-  for (int k = 0; k < 4; ++k)
+  for (int k = 0; k < cells; ++k)
   {
     atomic_add(histogram + (cell + k) * stride, weights[k]);
   }
@@ -188,11 +188,11 @@ GlobalBarrier(void)
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
 }
 
-/** window[k] += weights[k], in global memory. */
+/** window[k] += weights[k], 0 <= k < cells, in global memory. */
 GPUREG_FUNCTION void
-AddWindowGlobally(__global u32 * window, const u32 * weights)
+AddWindowGlobally(__global u32 * window, int cells, const u32 * weights)
 {
-  for (int k = 0; k < 4; ++k)
+  for (int k = 0; k < cells; ++k)
   {
     atomic_add(window + k, weights[k]);
   }

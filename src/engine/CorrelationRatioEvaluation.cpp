@@ -206,7 +206,7 @@ CorrelationRatioEvaluation::MakeSchemeLaunch() const
     const auto rowBytes =
       warps * static_cast<std::size_t>(h.columns) * static_cast<std::size_t>(kernels::CellBytes(h.samples.variant));
     h.histogramCopies = static_cast<int>(warps);
-    h.bandRows = static_cast<int>(std::clamp<std::size_t>(GetGrain().localBytes / rowBytes, 1, h.rows));
+    h.bandRows = FindBandRows(h.rows, rowBytes, GetGrain().localBytes);
   }
   return launch;
 }

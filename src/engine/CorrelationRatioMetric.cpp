@@ -19,11 +19,11 @@ constexpr double MostOfFloat = 1 << 27;
 
 constexpr HistogramNeeds Needs{ kernels::MostSamplesOfCorrelationRatio, 1.0 };
 
-/** Σ Y² - (Σ Y)²/N. */
+/** (Σ Y)²/N. */
 double
-SumDeviations(double count, double sum, double squares)
+SquareOfSum(double count, double sum)
 {
-  return count > 0 ? squares - sum * sum / count : 0.0;
+  return count > 0 ? sum * sum / count : 0.0;
 }
 } // namespace
 
@@ -77,8 +77,8 @@ CorrelationRatioMetric::GetUsedLaunchShape() const
 void
 CorrelationRatioMetric::SetArguments(kernels::CorrelationRatioArguments & a) const
 {
-  a.histogram.rows = m_Bins;
-  a.histogram.columns = kernels::CorrelationRatioColumns;
+  // An even number of rows: see kernels::CorrelationRatioSquaresShift.
+  a.histogram.rows = m_Bins + m_Bins % 2;
   a.histogram.tableColumns = kernels::CorrelationRatioTableColumns;
   if (m_BorderWeight.IsOn())
   {
@@ -86,6 +86,7 @@ CorrelationRatioMetric::SetArguments(kernels::CorrelationRatioArguments & a) con
     std::copy(m_BorderWeight.perVoxel.begin(), m_BorderWeight.perVoxel.end(), a.border.perVoxel);
     std::copy(m_BorderWeight.perMillimetre.begin(), m_BorderWeight.perMillimetre.end(), a.border.perMillimetre);
   }
+  a.histogram.columns = kernels::CountCorrelationRatioColumns(a.histogram.samples.variant);
 }
 
 CorrelationRatioResult
@@ -152,21 +153,23 @@ CorrelationRatioMetric::MakeResult(const HistogramResult & sums) const
   static_cast<ForceResult &>(result) = sums;
   const bool   isWeighted = m_BorderWeight.IsOn();
   const double unit = GetSumUnit(sums.countUnit);
-  double       weights = 0, sum = 0, squares = 0;
-  for (int bin = 0; bin < m_Bins; ++bin)
+  const auto   rows = static_cast<std::size_t>(m_Bins + m_Bins % 2);
+  const auto   columns = sums.histogram.size() / rows;
+  double       weights = 0, sum = 0, squares = 0, explained = 0;
+  for (std::size_t row = 0; row < rows; ++row)
   {
-    const auto * const cells = &sums.histogram[static_cast<std::size_t>(bin) * kernels::CorrelationRatioColumns];
+    const auto * const cells = &sums.histogram[row * columns];
     const auto         get = [cells, unit](int column) { return static_cast<double>(cells[column]) / unit; };
     const double       weightsOfBin = get(kernels::CorrelationRatioCount);
     const double       sumOfBin = get(kernels::CorrelationRatioSum);
-    const double       squaresOfBin = get(kernels::CorrelationRatioSquares);
-    result.within += SumDeviations(weightsOfBin, sumOfBin, squaresOfBin);
+    explained += SquareOfSum(weightsOfBin, sumOfBin);
     result.count += isWeighted ? get(kernels::CorrelationRatioPoints) : weightsOfBin;
     weights += weightsOfBin;
     sum += sumOfBin;
-    squares += squaresOfBin;
+    squares += get(kernels::CorrelationRatioSquares);
   }
-  result.all = SumDeviations(weights, sum, squares);
+  result.within = squares - explained;
+  result.all = squares - SquareOfSum(weights, sum);
   result.isResolved = IsResolved(result, unit);
   return result;
 }

@@ -482,8 +482,7 @@ private:
     const std::size_t rowBytes = static_cast<std::size_t>(a.columns) * kernels::CellBytes(a.samples.variant);
     const std::size_t tableBytes =
       static_cast<std::size_t>(a.tableColumns) * kernels::TableEntryBytes(a.samples.variant);
-    a.bandRows =
-      static_cast<int>(std::clamp<std::size_t>(grain.localBytes / std::max(rowBytes, tableBytes), 1, a.rows));
+    a.bandRows = FindBandRows(a.rows, std::max(rowBytes, tableBytes), grain.localBytes);
     a.histogramCopies = MaximumCopies;
     while (a.histogramCopies > 1 && rowBytes * a.histogramCopies * a.bandRows > std::min(grain.localBytes, CopiesBytes))
     {

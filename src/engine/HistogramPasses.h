@@ -7,6 +7,9 @@
 
 #include "Histogram.h"
 
+#include <algorithm>
+#include <cstddef>
+
 namespace gpureg
 {
 
@@ -45,6 +48,14 @@ GetTableBandBytes(const kernels::HistogramArguments & a)
 {
   return static_cast<std::size_t>(a.bandRows) * static_cast<std::size_t>(a.tableColumns) *
          static_cast<std::size_t>(kernels::TableEntryBytes(a.samples.variant));
+}
+
+/** How many rows of so many bytes are a band's: an even number, unless it is all of them or there is room for no more than one. */
+inline int
+FindBandRows(int rows, std::size_t rowBytes, std::size_t localBytes)
+{
+  const auto most = static_cast<int>(std::clamp<std::size_t>(localBytes / rowBytes, 1, static_cast<std::size_t>(rows)));
+  return most < rows && most > 1 ? most - most % 2 : most;
 }
 
 inline int

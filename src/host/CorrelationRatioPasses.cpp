@@ -5,6 +5,8 @@
 
 #include "CorrelationRatioPasses.h"
 
+#include "CorrelationRatioCount.h"
+
 namespace gpureg
 {
 
@@ -20,19 +22,21 @@ public:
   {
     const u64 *          histogram = AddressOf<u64>(arrays.sums);
     CorrelationRatioSums all{};
-    i64                  within = 0;
+    u64                  explained = 0;
+    const auto           read = [&](int row) { return ReadSums(histogram + row * a.histogram.columns); };
     ++GetQueue().statistics.launches;
     for (int row = 0; row < a.histogram.rows; ++row)
     {
-      const CorrelationRatioSums ofBin = ReadSums(histogram + row * CorrelationRatioColumns);
-      AddSums(histogram + row * CorrelationRatioColumns, &all);
-      within += SumOfDeviations(&ofBin);
+      const CorrelationRatioSums ofBin = read(row);
+      AddSums(histogram + row * a.histogram.columns, &all);
+      explained += SquareOfSum(&ofBin);
     }
+    const i64 within = static_cast<i64>(all.squares - explained);
     const i64 mean = FindMean(&all);
     const i64 ratio = RatioOfDeviations(within, SumOfDeviations(&all));
     for (int row = 0; row < a.histogram.rows; ++row)
     {
-      const CorrelationRatioSums ofBin = ReadSums(histogram + row * CorrelationRatioColumns);
+      const CorrelationRatioSums ofBin = read(row);
       WriteTableRow(a.histogram.samples.variant, row, FindMean(&ofBin), mean, ratio, AddressOf<char>(arrays.table));
     }
   }

@@ -8,6 +8,7 @@
 
 #include "HistogramPasses.h"
 
+#include "LaneSum.h"
 #include "WindowCount.h"
 
 #include <algorithm>
@@ -54,6 +55,7 @@ public:
       std::fill(histogram, histogram + counters, 0u);
       WithVariant(h.samples.variant, [&](auto variant) {
         const int chunk = firstChunk + static_cast<int>(counted);
+        u64       laneSum = 0;
         ForEachSample(variant, h.samples, maps, chunk, [&](const LaneWalk & walk) {
           const int row = v.fixedBins[walk.sample];
           float     x[3];
@@ -63,8 +65,10 @@ public:
             return;
           }
           MapSample(variant, &h.samples, &maps, &v, &walk, x, position);
-          CountSample(variant, &a, &maps, &v, position, histogram, row * h.columns, static_cast<int>(cells), 1);
+          CountSample(
+            variant, &a, &maps, &v, position, histogram, row * h.columns, static_cast<int>(cells), 1, &laneSum);
         });
+        CountLaneSum(variant, &a, laneSum, 0, h.rows, histogram, 1);
       });
     });
   }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The correlation ratio of the moving image by the fixed image's bins (Roche 1998; Li 2015, equations 1 to 3). Of a fixed
 // bin i: N_i, S_i = Σ Y and Q_i = Σ Y² of the moving values Y of its samples, scaled to [0, 1]; over all of them N, S, Q.
-//   A = Σ_i (Q_i - S_i²/N_i),  B = Q - S²/N,  value = A/B = 1 - η.
+//   A = Σ_i (Q_i - S_i²/N_i) = Q - Σ_i S_i²/N_i,  B = Q - S²/N,  value = A/B = 1 - η.
+// So Q needs no bins: a lane sums it up in a register, see CorrelationRatioCount.h.
 // With the means m_i and m: ∂(A/B)/∂Y = (2/B)·[(Y - m_i) - (A/B)(Y - m)], so a sample's weight is linear in its value.
 // Where samples weigh w near the border (BorderWeight.h), N_i is Σ w, S_i Σ wY, Q_i Σ wY²; the derivative by Y is w times that,
 // and ∂(A/B)/∂w = (1/B)·[(Y - m_i)² - (A/B)(Y - m)²].
@@ -16,20 +17,25 @@ enum
 {
   CorrelationRatioCount = 0,
   CorrelationRatioSum = 1,
+  /** Of any samples: only their sum over all bins has a meaning. */
   CorrelationRatioSquares = 2,
-  /** Of a chunk alone, see ReadChunk; where samples weigh less near the border, how many there are. */
-  CorrelationRatioRest = 3,
+  /** Where weights are counted by halves, how many samples there are. */
   CorrelationRatioPoints = 3,
-  CorrelationRatioColumns = 4
+  /** As many as there may be, see CountCorrelationRatioColumns. */
+  CorrelationRatioColumns = 4,
+  /** Those that a sample counts in, where weights are not counted by halves. */
+  CorrelationRatioWindow = 2
 };
 
-/** In a chunk's 32 bits, Σ Y and Σ Y² are known to 2^-18. That shows in the derivative where the moving values nearly follow
- *  from the fixed bins. So what each value has below the histogram's unit is counted, too, in 2^-CorrelationRatioRestBits of
- *  it: that of Y in a cell of its own, that of Y² below the count, which leaves room for it. */
+/** In a chunk's 32 bits, Σ Y is known to 2^-18. That shows in the derivative where the moving values nearly follow from the fixed
+ *  bins. So what each value has below the histogram's unit is counted, too, in 2^-CorrelationRatioRestBits of it, below the
+ *  count, which leaves room for it. Σ Y² is counted in that unit, in two cells: the even rows' have units of 2^16. So there is an
+ *  even number of rows, and of a band's rows. */
 enum
 {
   CorrelationRatioRestBits = 5,
   CorrelationRatioCountShift = 18,
+  CorrelationRatioSquaresShift = 16,
   /** So many samples of weight 1 fit into 32 bits in units of 2^-18, and so many rests into 18 bits. */
   MostSamplesOfCorrelationRatio = 8191
 };
@@ -59,6 +65,13 @@ typedef struct SortedPart
   u32 count;
 } SortedPart;
 
+/** Cells of each fixed bin. Three lie on all of local memory's banks, four on a quarter of them. */
+GPUREG_FUNCTION int
+CountCorrelationRatioColumns(int variant)
+{
+  return CountsHalves(variant) ? CorrelationRatioColumns : CorrelationRatioPoints;
+}
+
 /** A fraction of the unit, in [0, 1), in steps of 2^-CorrelationRatioRestBits, rounded to the nearest: it may become 1. */
 GPUREG_FUNCTION u32
 ToRest(float fraction)
@@ -66,15 +79,16 @@ ToRest(float fraction)
   return ToCount(fraction, (float)(1 << CorrelationRatioRestBits));
 }
 
-/** Pass 1: what the sample at a position counts as; 0 if it is not valid. Values are in [0, 1] but for rounding. */
+/** Pass 1: what the sample at a position counts in its bin's window, and its Y² in 2^-CorrelationRatioRestBits of the histogram's
+ *  unit; 0 if it is not valid. Values are in [0, 1] but for rounding. */
 GPUREG_FUNCTION int
 FindWindow(int                               variant,
            const CorrelationRatioArguments * a,
            const SampleMaps *                maps,
            const SampleVolumes *             v,
            const i64 *                       position,
-           int *                             first,
-           u32 *                             weights)
+           u32 *                             weights,
+           u32 *                             squares)
 {
   float y = 0.0f;
   if (!SampleMovingValue(variant, &a->histogram.samples, maps, v, position, &y))
@@ -82,14 +96,13 @@ FindWindow(int                               variant,
     return 0;
   }
   y = SaturateOf(y);
-  *first = CorrelationRatioCount;
   const float units = y * a->histogram.countUnit;
-  const float squares = y * units;
+  const float unitsOfSquare = y * units;
+  const u32   whole = (u32)unitsOfSquare;
   weights[CorrelationRatioSum] = (u32)units;
-  weights[CorrelationRatioRest] = ToRest(units - (float)weights[CorrelationRatioSum]);
-  weights[CorrelationRatioSquares] = (u32)squares;
   weights[CorrelationRatioCount] =
-    ((u32)1 << CorrelationRatioCountShift) + ToRest(squares - (float)weights[CorrelationRatioSquares]);
+    ((u32)1 << CorrelationRatioCountShift) + ToRest(units - (float)weights[CorrelationRatioSum]);
+  *squares = (whole << CorrelationRatioRestBits) + ToRest(unitsOfSquare - (float)whole);
   return 1;
 }
 
@@ -134,14 +147,14 @@ FindFixedValue(int                               variant,
   return 1;
 }
 
-/** FindWindow, in units of 2^-32, where weights are counted by halves. */
+/** What the sample at a position counts in each of its bin's cells, in units of 2^-32, where weights are counted by halves; 0 if it
+ *  is not valid. */
 GPUREG_FUNCTION int
 FindPreciseWindow(int                               variant,
                   const CorrelationRatioArguments * a,
                   const SampleMaps *                maps,
                   const SampleVolumes *             v,
                   const i64 *                       position,
-                  int *                             first,
                   u32 *                             high,
                   u32 *                             low)
 {
@@ -150,7 +163,6 @@ FindPreciseWindow(int                               variant,
   {
     return 0;
   }
-  *first = CorrelationRatioCount;
   weights[CorrelationRatioCount] = GPUREG_FIXED_ONE;
   weights[CorrelationRatioSum] = y;
   weights[CorrelationRatioPoints] = 0;
@@ -269,21 +281,20 @@ DivideFixed(u64 a, u64 b)
   return b > 0 ? (i64)((a << 31) / b * 2) : 0;
 }
 
-/** What was counted in a cell, with what was counted beneath the count and in the rest, in 2^-CorrelationRatioRestBits of the
+/** What was counted in a cell of a row, with what was counted beneath the count, in 2^-CorrelationRatioRestBits of the
  *  histogram's unit. */
 GPUREG_FUNCTION u64
-JoinCounters(const CorrelationRatioArguments * a, int column, u32 counted, u32 count, u32 rest)
+JoinCounters(const CorrelationRatioArguments * a, int row, int column, u32 counted, u32 count)
 {
   if (column == CorrelationRatioCount)
   {
     return (u64)(count >> CorrelationRatioCountShift) * ((u64)a->histogram.countUnit << CorrelationRatioRestBits);
   }
-  if (column == CorrelationRatioRest)
+  if (column == CorrelationRatioSum)
   {
-    return 0;
+    return ((u64)counted << CorrelationRatioRestBits) + (count & (((u32)1 << CorrelationRatioCountShift) - 1));
   }
-  return ((u64)counted << CorrelationRatioRestBits) +
-         (column == CorrelationRatioSum ? rest : count & (((u32)1 << CorrelationRatioCountShift) - 1));
+  return (u64)counted << (row % 2 == 0 ? CorrelationRatioSquaresShift : 0);
 }
 
 /** What a chunk's histogram holds in a cell, in steps of 2^-CorrelationRatioRestBits of the histogram's unit; in that unit itself
@@ -297,21 +308,20 @@ ReadChunk(
   {
     return CountInChunk(variant, chunkHistograms, chunk, cells, cell);
   }
-  const int                 column = cell % CorrelationRatioColumns;
-  GPUREG_GLOBAL const u32 * row = chunkHistograms + (i64)chunk * cells + cell - column;
-  return JoinCounters(a, column, row[column], row[CorrelationRatioCount], row[CorrelationRatioRest]);
+  const int                 row = cell / a->histogram.columns;
+  const int                 column = cell % a->histogram.columns;
+  GPUREG_GLOBAL const u32 * counters = chunkHistograms + (i64)chunk * cells + cell - column;
+  return JoinCounters(a, row, column, counters[column], counters[CorrelationRatioCount]);
 }
 
-/** What some samples of one fixed bin have counted in its cells, in the unit of ReadChunk: counters, or high halves, and the
- *  low ones. */
+/** What some samples have counted in the cells of a row, in the unit of ReadChunk: counters, or high halves, and the low ones. */
 GPUREG_FUNCTION void
-JoinRow(int variant, const CorrelationRatioArguments * a, const u32 * counters, const u32 * low, u64 * cells)
+JoinRow(int variant, const CorrelationRatioArguments * a, int row, const u32 * counters, const u32 * low, u64 * cells)
 {
-  for (int k = 0; k < CorrelationRatioColumns; ++k)
+  for (int k = 0; k < CountCorrelationRatioColumns(variant); ++k)
   {
-    cells[k] = CountsHalves(variant)
-                 ? ((u64)counters[k] << 16) + low[k]
-                 : JoinCounters(a, k, counters[k], counters[CorrelationRatioCount], counters[CorrelationRatioRest]);
+    cells[k] = CountsHalves(variant) ? ((u64)counters[k] << 16) + low[k]
+                                     : JoinCounters(a, row, k, counters[k], counters[CorrelationRatioCount]);
   }
 }
 
@@ -324,13 +334,14 @@ FindCells(int                               variant,
           const i64 *                       position,
           u64 *                             cells)
 {
-  int       first;
+  u32       squares = 0;
   u32       weights[WindowCells], low[WindowCells];
-  const int isValid = CountsHalves(variant) ? FindPreciseWindow(variant, a, maps, v, position, &first, weights, low)
-                                            : FindWindow(variant, a, maps, v, position, &first, weights);
+  const int isValid = CountsHalves(variant) ? FindPreciseWindow(variant, a, maps, v, position, weights, low)
+                                            : FindWindow(variant, a, maps, v, position, weights, &squares);
   if (isValid)
   {
-    JoinRow(variant, a, weights, low, cells);
+    weights[CorrelationRatioSquares] = CountsHalves(variant) ? weights[CorrelationRatioSquares] : squares;
+    JoinRow(variant, a, 1, weights, low, cells);
   }
   return isValid;
 }
@@ -343,7 +354,7 @@ typedef struct CorrelationRatioSums
   u64 squares;
 } CorrelationRatioSums;
 
-/** Adds those of a fixed bin. */
+/** Adds those of a row of the histogram. */
 GPUREG_FUNCTION void
 AddSums(GPUREG_GLOBAL const u64 * cells, CorrelationRatioSums * sums)
 {
@@ -352,7 +363,7 @@ AddSums(GPUREG_GLOBAL const u64 * cells, CorrelationRatioSums * sums)
   sums->squares += cells[CorrelationRatioSquares];
 }
 
-/** Of a fixed bin. */
+/** Of a row: a fixed bin's but for the squares. */
 GPUREG_FUNCTION CorrelationRatioSums
 ReadSums(GPUREG_GLOBAL const u64 * cells)
 {
@@ -368,11 +379,18 @@ FindMean(const CorrelationRatioSums * sums)
   return DivideFixed(sums->sum, sums->count);
 }
 
+/** (Σ Y)²/N, in the sums' unit. */
+GPUREG_FUNCTION u64
+SquareOfSum(const CorrelationRatioSums * sums)
+{
+  return (u64)MultiplyFixed(FindMean(sums), (i64)sums->sum);
+}
+
 /** Σ Y² - (Σ Y)²/N, in the sums' unit. */
 GPUREG_FUNCTION i64
 SumOfDeviations(const CorrelationRatioSums * sums)
 {
-  return (i64)sums->squares - MultiplyFixed(FindMean(sums), (i64)sums->sum);
+  return (i64)(sums->squares - SquareOfSum(sums));
 }
 
 /** A/B, in [0, 1], in units of 2^-32. */

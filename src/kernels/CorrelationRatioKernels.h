@@ -8,23 +8,23 @@ GPUREG_NAMESPACE_BEGIN
 
 /** The sums of all fixed bins, and, as the result, A, the same in all lanes. scratch: LaneCount() 64-bit integers. */
 GPUREG_GROUP_FUNCTION i64
-SumDeviationsOverLanes(int                       rows,
-                       GPUREG_GLOBAL const u64 * histogram,
-                       GPUREG_LOCAL u64 *        scratch,
-                       CorrelationRatioSums *    all)
+SumDeviationsOverLanes(const HistogramArguments * h,
+                       GPUREG_GLOBAL const u64 *  histogram,
+                       GPUREG_LOCAL u64 *         scratch,
+                       CorrelationRatioSums *     all)
 {
   CorrelationRatioSums ofLane = { 0, 0, 0 };
-  u64                  within = 0;
-  for (int row = LaneIndex(); row < rows; row += LaneCount())
+  u64                  explained = 0;
+  for (int row = LaneIndex(); row < h->rows; row += LaneCount())
   {
-    const CorrelationRatioSums ofBin = ReadSums(histogram + row * CorrelationRatioColumns);
-    AddSums(histogram + row * CorrelationRatioColumns, &ofLane);
-    within += (u64)SumOfDeviations(&ofBin);
+    const CorrelationRatioSums ofBin = ReadSums(histogram + row * h->columns);
+    AddSums(histogram + row * h->columns, &ofLane);
+    explained += SquareOfSum(&ofBin);
   }
   all->count = SumIntegersOverLanes(ofLane.count, scratch);
   all->sum = SumIntegersOverLanes(ofLane.sum, scratch);
   all->squares = SumIntegersOverLanes(ofLane.squares, scratch);
-  return (i64)SumIntegersOverLanes(within, scratch);
+  return (i64)(all->squares - SumIntegersOverLanes(explained, scratch));
 }
 
 /** One group makes the table of the second pass: floats, or 64-bit integers where the variant is precise. integers:
@@ -37,20 +37,19 @@ TableGroup(int                               variant,
            GPUREG_LOCAL float *              integers,
            GPUREG_GLOBAL void *              table)
 {
-  const int            rows = a->histogram.rows;
   CorrelationRatioSums all;
-  const i64            within = SumDeviationsOverLanes(rows, histogram, (GPUREG_LOCAL u64 *)integers, &all);
+  const i64            within = SumDeviationsOverLanes(&a->histogram, histogram, (GPUREG_LOCAL u64 *)integers, &all);
   const i64            mean = FindMean(&all);
   const i64            ratio = RatioOfDeviations(within, SumOfDeviations(&all));
-  for (int row = LaneIndex(); row < rows; row += LaneCount())
+  for (int row = LaneIndex(); row < a->histogram.rows; row += LaneCount())
   {
-    const CorrelationRatioSums ofBin = ReadSums(histogram + row * CorrelationRatioColumns);
+    const CorrelationRatioSums ofBin = ReadSums(histogram + row * a->histogram.columns);
     WriteTableRow(variant, row, FindMean(&ofBin), mean, ratio, table);
   }
   (void)scratch;
 }
 
-/** One group sums a candidate up: A, B, N and, where samples weigh less near the border, how many there are, in the unit of
+/** One group sums a candidate up: A, B, N and, where weights are counted by halves, how many samples there are, in the unit of
  *  ReadChunk. scratch: LaneCount() 64-bit integers. */
 GPUREG_GROUP_FUNCTION void
 SummaryGroup(int                               variant,
@@ -59,13 +58,13 @@ SummaryGroup(int                               variant,
              GPUREG_LOCAL u64 *                scratch,
              GPUREG_GLOBAL i64 *               summary)
 {
-  const int            rows = a->histogram.rows;
-  CorrelationRatioSums all;
-  const i64            within = SumDeviationsOverLanes(rows, histogram, scratch, &all);
-  u64                  points = 0;
-  for (int row = LaneIndex(); row < rows; row += LaneCount())
+  const HistogramArguments * h = &a->histogram;
+  CorrelationRatioSums       all;
+  const i64                  within = SumDeviationsOverLanes(h, histogram, scratch, &all);
+  u64                        points = 0;
+  for (int row = LaneIndex(); row < h->rows && h->columns > CorrelationRatioPoints; row += LaneCount())
   {
-    points += histogram[row * CorrelationRatioColumns + CorrelationRatioPoints];
+    points += histogram[row * h->columns + CorrelationRatioPoints];
   }
   points = SumIntegersOverLanes(points, scratch);
   if (LaneIndex() == 0)

@@ -23,9 +23,9 @@ AddCells(const u64 * others, u64 * cells)
 /** The same, of cells that other groups add to as well. Most of a background's values are 0, of which there is nothing to add
  *  (Li 2015, listing 2, line 16). */
 GPUREG_GROUP_FUNCTION void
-AddCellsGlobally(const u64 * others, GPUREG_GLOBAL u64 * cells)
+AddCellsGlobally(const u64 * others, int columns, GPUREG_GLOBAL u64 * cells)
 {
-  for (int k = 0; k < CorrelationRatioColumns; ++k)
+  for (int k = 0; k < columns; ++k)
   {
     if (others[k] != 0)
     {
@@ -34,7 +34,8 @@ AddCellsGlobally(const u64 * others, GPUREG_GLOBAL u64 * cells)
   }
 }
 
-/** GlobalAtomic (Li 2015, section 3.2): every sample of a chunk adds to the one histogram, which was cleared. */
+/** GlobalAtomic (Li 2015, section 3.2): every sample of a chunk adds to the one histogram, which was cleared; its lane adds the
+ *  squares of all of its samples. */
 GPUREG_GROUP_FUNCTION void
 GlobalAtomicGroup(int                               variant,
                   const CorrelationRatioArguments * a,
@@ -44,7 +45,9 @@ GlobalAtomicGroup(int                               variant,
                   GPUREG_GLOBAL u64 *               histogram)
 {
   const SampleArguments * samples = &a->histogram.samples;
+  const int               columns = a->histogram.columns;
   LaneWalk                walk = StartLaneWalk(variant, samples, maps, chunk, LaneCount(), LaneIndex());
+  u64                     squares = 0;
   for (int step = 0; step < walk.count; ++step, AdvanceLaneWalk(variant, maps, &walk))
   {
     float     x[3];
@@ -58,9 +61,12 @@ GlobalAtomicGroup(int                               variant,
     MapSample(variant, samples, maps, v, &walk, x, position);
     if (FindCells(variant, a, maps, v, position, cells))
     {
-      AddCellsGlobally(cells, histogram + row * CorrelationRatioColumns);
+      squares += cells[CorrelationRatioSquares];
+      cells[CorrelationRatioSquares] = 0;
+      AddCellsGlobally(cells, columns, histogram + row * columns);
     }
   }
+  AddGlobally(histogram + LaneIndex() % a->histogram.rows * columns + CorrelationRatioSquares, squares);
 }
 
 /** GlobalMerge (Li 2015, section 3.3): a group counts each chunk's histogram in global memory, in a place of the group's own.
@@ -76,7 +82,8 @@ GlobalMergeGroup(int                               variant,
                  GPUREG_GLOBAL u32 *               chunkHistograms)
 {
   const SampleArguments * samples = &a->histogram.samples;
-  const int               cells = a->histogram.rows * CorrelationRatioColumns;
+  const int               columns = a->histogram.columns;
+  const int               cells = a->histogram.rows * columns;
   const int               counters = cells * CountersPerCell(variant);
   GPUREG_GLOBAL u32 *     histogram = chunkHistograms + (i64)slot * counters;
   for (int counter = LaneIndex(); counter < counters; counter += LaneCount())
@@ -85,12 +92,12 @@ GlobalMergeGroup(int                               variant,
   }
   GlobalBarrier();
   LaneWalk walk = StartLaneWalk(variant, samples, maps, chunk, LaneCount(), LaneIndex());
+  u64      laneSum = 0;
   for (int step = 0; step < walk.count; ++step, AdvanceLaneWalk(variant, maps, &walk))
   {
     float     x[3];
     i64       position[3];
-    int       first;
-    u32       weights[WindowCells], low[WindowCells];
+    u32       weights[WindowCells], low[WindowCells], squares;
     const int row = v->fixedBins[walk.sample];
     if (row == InvalidBin)
     {
@@ -99,16 +106,26 @@ GlobalMergeGroup(int                               variant,
     MapSample(variant, samples, maps, v, &walk, x, position);
     if (CountsHalves(variant))
     {
-      if (FindPreciseWindow(variant, a, maps, v, position, &first, weights, low))
+      if (FindPreciseWindow(variant, a, maps, v, position, weights, low))
       {
-        AddWindowGlobally(histogram + row * CorrelationRatioColumns, weights);
-        AddWindowGlobally(histogram + cells + row * CorrelationRatioColumns, low);
+        AddWindowGlobally(histogram + row * columns, WindowCells, weights);
+        AddWindowGlobally(histogram + cells + row * columns, WindowCells, low);
       }
     }
-    else if (FindWindow(variant, a, maps, v, position, &first, weights))
+    else if (FindWindow(variant, a, maps, v, position, weights, &squares))
     {
-      AddWindowGlobally(histogram + row * CorrelationRatioColumns, weights);
+      AddWindowGlobally(histogram + row * columns, CorrelationRatioWindow, weights);
+      laneSum += squares;
     }
+  }
+  if (!CountsHalves(variant))
+  {
+    GPUREG_GLOBAL u32 * cell =
+      histogram + RowOfLaneSum(LaneIndex(), a->histogram.rows) * columns + CorrelationRatioSquares;
+    u32 even, odd;
+    SplitLaneSum(laneSum, &even, &odd);
+    AddWindowGlobally(cell, 1, &even);
+    AddWindowGlobally(cell + columns, 1, &odd);
   }
 }
 
@@ -126,7 +143,8 @@ SharedAtomicGroup(int                               variant,
   const int copies = a->histogram.histogramCopies;
   const int firstRow = GroupIndexY() * a->histogram.bandRows;
   const int rows = RowsOfBand(&a->histogram, firstRow);
-  const int bandCells = rows * CorrelationRatioColumns;
+  const int columns = a->histogram.columns;
+  const int bandCells = rows * columns;
   ClearCounters(counted, bandCells * CountersPerCell(variant) * copies);
   CountLane(variant, a, maps, v, chunk, firstRow, rows, counted + (LaneIndex() & (copies - 1)), copies);
   LocalBarrier();
@@ -134,9 +152,9 @@ SharedAtomicGroup(int                               variant,
   {
     u32 counters[CorrelationRatioColumns], low[CorrelationRatioColumns];
     u64 cells[CorrelationRatioColumns];
-    for (int k = 0; k < CorrelationRatioColumns; ++k)
+    for (int k = 0; k < columns; ++k)
     {
-      const int cell = row * CorrelationRatioColumns + k;
+      const int cell = row * columns + k;
       counters[k] = 0;
       low[k] = 0;
       for (int copy = 0; copy < copies; ++copy)
@@ -145,8 +163,8 @@ SharedAtomicGroup(int                               variant,
         low[k] += CountsHalves(variant) ? counted[(bandCells + cell) * copies + copy] : 0;
       }
     }
-    JoinRow(variant, a, counters, low, cells);
-    AddCellsGlobally(cells, histogram + (firstRow + row) * CorrelationRatioColumns);
+    JoinRow(variant, a, firstRow + row, counters, low, cells);
+    AddCellsGlobally(cells, columns, histogram + (firstRow + row) * columns);
   }
 }
 
@@ -166,7 +184,7 @@ SharedWarpGroup(int                               variant,
   const int                  warps = LaneCount() / TileWidth;
   const int                  firstRow = GroupIndexY() * h->bandRows;
   const int                  rows = RowsOfBand(h, firstRow);
-  const int                  bandCells = rows * CorrelationRatioColumns;
+  const int                  bandCells = rows * h->columns;
   const int                  counters = bandCells * CountersPerCell(variant);
   ClearCounters(counted, counters * warps);
   CountLane(variant, a, maps, v, chunk, firstRow, rows, counted + LaneIndex() / TileWidth * counters, 1);
@@ -183,9 +201,10 @@ SharedWarpGroup(int                               variant,
   }
 }
 
-/** Writes the sum of each lane's cells. scratch: CorrelationRatioColumns·LaneCount() 64-bit integers. */
+/** Writes the sum of each lane's cells, as many as there are columns. scratch: CorrelationRatioColumns·LaneCount() 64-bit
+ *  integers. */
 GPUREG_GROUP_FUNCTION void
-WriteSumOfCells(const u64 * cells, GPUREG_LOCAL u64 * scratch, GPUREG_GLOBAL u64 * out)
+WriteSumOfCells(const u64 * cells, int columns, GPUREG_LOCAL u64 * scratch, GPUREG_GLOBAL u64 * out)
 {
   const int lane = LaneIndex();
   const int lanes = LaneCount();
@@ -203,7 +222,7 @@ WriteSumOfCells(const u64 * cells, GPUREG_LOCAL u64 * scratch, GPUREG_GLOBAL u64
     }
     LocalBarrier();
   }
-  if (lane < CorrelationRatioColumns)
+  if (lane < columns)
   {
     out[lane] = scratch[lane * lanes];
   }
@@ -229,19 +248,20 @@ ConflictFreeGroup(int                               variant,
     const LaneWalk walk = StartWalkAt(variant, samples, maps, sorted[part.first + n]);
     float          x[3];
     i64            position[3];
-    u64            cells[CorrelationRatioColumns];
+    u64            cells[CorrelationRatioColumns] = { 0, 0, 0, 0 };
     MapSample(variant, samples, maps, v, &walk, x, position);
     if (FindCells(variant, a, maps, v, position, cells))
     {
       AddCells(cells, sums);
     }
   }
-  WriteSumOfCells(sums, scratch, sumsOfParts + (i64)GroupIndex() * CorrelationRatioColumns);
+  WriteSumOfCells(sums, CorrelationRatioColumns, scratch, sumsOfParts + (i64)GroupIndex() * CorrelationRatioColumns);
 }
 
 /** The parts of a fixed bin, its group's, added up: they lie from firstParts[bin] to firstParts[bin + 1]. */
 GPUREG_GROUP_FUNCTION void
-JoinPartsGroup(GPUREG_GLOBAL const u32 * firstParts,
+JoinPartsGroup(int                       columns,
+               GPUREG_GLOBAL const u32 * firstParts,
                GPUREG_GLOBAL const u64 * sumsOfParts,
                GPUREG_LOCAL u64 *        scratch,
                GPUREG_GLOBAL u64 *       histogram)
@@ -255,7 +275,7 @@ JoinPartsGroup(GPUREG_GLOBAL const u32 * firstParts,
       sums[k] += sumsOfParts[(i64)part * CorrelationRatioColumns + k];
     }
   }
-  WriteSumOfCells(sums, scratch, histogram + bin * CorrelationRatioColumns);
+  WriteSumOfCells(sums, columns, scratch, histogram + bin * columns);
 }
 
 GPUREG_NAMESPACE_END

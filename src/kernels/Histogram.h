@@ -2,7 +2,8 @@
 // Sums over the samples of each fixed bin, in fixed point: integers add up to the same sum in any order. A fixed bin has a
 // row of cells (moving bins of a joint histogram, or sums of powers of moving values), of which a sample counts in some, as
 // a rule in four neighbours, its window; and a row of a table, by which its samples' forces are weighed.
-// A metric says which by CountSample(), or FindWindow() and WindowCount.h; ReadChunk() and FindForce(); and precise twins.
+// A metric says which by CountSample(), or FindWindow() and WindowCount.h; CountLaneSum(), or LaneSum.h; ReadChunk() and
+// FindForce(); and precise twins.
 // Shared by C++, CUDA C++ and OpenCL C.
 #ifndef gpureg_kernels_Histogram_h
 #define gpureg_kernels_Histogram_h
@@ -14,8 +15,10 @@ GPUREG_NAMESPACE_BEGIN
 
 enum
 {
-  /** Cells of the histogram that one group adds up over the chunks. */
-  SumCellsPerGroup = 16,
+  /** Cells of the histogram that one group adds up over the chunks, its lanes sharing these out among them; at least so many … */
+  LeastSumCells = 16,
+  /** … and of a batch more, until each lane has so many chunks. */
+  LeastChunksOfLane = 4,
   /** Cells that a sample counts in. */
   WindowCells = 4,
   /** 64-bit integers from which a candidate's value follows: see a metric's SummaryGroup(). */
@@ -39,11 +42,24 @@ typedef struct HistogramArguments
                                      meet in a cell, count in different ones */
 } HistogramArguments;
 
-/** Groups that sum the chunks' histograms up. */
+/** Groups that sum the chunks' histograms up, each so many cells of them. */
 GPUREG_FUNCTION int
-CountSumGroups(const HistogramArguments * a)
+CountSumGroups(const HistogramArguments * a, int sumCells)
 {
-  return (a->rows * a->columns + SumCellsPerGroup - 1) / SumCellsPerGroup;
+  return (a->rows * a->columns + sumCells - 1) / sumCells;
+}
+
+/** Cells that a group of so many lanes adds up of a candidate. A batch's candidates have few chunks: with LeastSumCells most lanes
+ *  would have none, and there would be more than a million groups of 8000 candidates. A power of two, as lanes are. */
+GPUREG_FUNCTION int
+SumCellsOfBatch(int chunks, int lanes)
+{
+  int cells = LeastSumCells;
+  while (cells < lanes && lanes / cells * LeastChunksOfLane > chunks)
+  {
+    cells *= 2;
+  }
+  return cells;
 }
 
 /** Whether weights are counted by halves: the precise variants', and those of samples that do not all weigh the same. */

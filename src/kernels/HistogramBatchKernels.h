@@ -32,10 +32,12 @@ BatchSumGroup(int                       variant,
 {
   const HistogramArguments * h = &a->histogram;
   const int                  chunks = ChunkCount(&h->samples);
-  const int                  groups = CountSumGroups(h);
+  const int                  sumCells = SumCellsOfBatch(chunks, LaneCount());
+  const int                  groups = CountSumGroups(h, sumCells);
   const int                  candidate = GroupIndex() / groups;
   SumHistogramsGroup(variant,
                      a,
+                     sumCells,
                      GroupIndex() % groups,
                      chunks,
                      0,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The work-groups of the two passes of every metric that has a histogram, for the devices that have work-groups: CUDA and
-// OpenCL. MetricArguments is the metric's own; its CountSample(), ReadChunk(), FindForce() and FindPreciseForce() come before
-// this. src/host/HostHistogramPasses.h says the same in plain loops and is what these are tested against.
+// OpenCL. MetricArguments is the metric's own; its CountSample(), CountLaneSum(), ReadChunk(), FindForce() and FindPreciseForce()
+// come before this. src/host/HostHistogramPasses.h says the same in plain loops and is what these are tested against.
 //
 // A prelude for these adds: GPUREG_LOCAL, GPUREG_GROUP_FUNCTION, GPUREG_METRIC_GROUP_FUNCTION, LaneIndex(), LaneCount(),
 // GroupIndex(), GroupIndexY(), GroupCountY(), LocalBarrier(), AddWindow().
@@ -33,6 +33,7 @@ CountLane(int                     variant,
   const HistogramArguments * h = &a->histogram;
   const int                  bandCells = rows * h->columns;
   LaneWalk                   walk = StartLaneWalk(variant, &h->samples, maps, chunk, LaneCount(), LaneIndex());
+  u64                        laneSum = 0;
   for (int step = 0; step < walk.count; ++step, AdvanceLaneWalk(variant, maps, &walk))
   {
     float     x[3];
@@ -43,8 +44,9 @@ CountLane(int                     variant,
       continue;
     }
     MapSample(variant, &h->samples, maps, v, &walk, x, position);
-    CountSample(variant, a, maps, v, position, histogram, row * h->columns, bandCells, stride);
+    CountSample(variant, a, maps, v, position, histogram, row * h->columns, bandCells, stride, &laneSum);
   }
+  CountLaneSum(variant, a, laneSum, LaneIndex(), rows, histogram, stride);
 }
 
 /** Clears a group's memory for counters. */
@@ -114,10 +116,11 @@ HistogramGroup(int                     variant,
 }
 
 /** Adds the chunks' histograms up: histogram[cell] (+)= Σ over chunks of what they have counted in it. Group 0, 1, … sums
- *  SumCellsPerGroup cells, its lanes sharing the chunks out among them. */
+ *  sumCells cells, a power of two up to LaneCount(), its lanes sharing the chunks out among them. */
 GPUREG_METRIC_GROUP_FUNCTION void
 SumHistogramsGroup(int                       variant,
                    const MetricArguments *   a,
+                   int                       sumCells,
                    int                       group,
                    int                       chunkCount,
                    int                       accumulate,
@@ -127,20 +130,20 @@ SumHistogramsGroup(int                       variant,
 {
   const int cells = a->histogram.rows * a->histogram.columns;
   const int lane = LaneIndex();
-  const int shares = LaneCount() / SumCellsPerGroup;
-  const int cell = group * SumCellsPerGroup + lane % SumCellsPerGroup;
+  const int shares = LaneCount() / sumCells;
+  const int cell = group * sumCells + (lane & (sumCells - 1));
   u64       sum = 0;
   if (cell < cells)
   {
     GPUREG_UNROLL_8
-    for (int chunk = lane / SumCellsPerGroup; chunk < chunkCount; chunk += shares)
+    for (int chunk = lane / sumCells; chunk < chunkCount; chunk += shares)
     {
       sum += ReadChunk(variant, a, chunkHistograms, chunk, cell);
     }
   }
   shareSums[lane] = sum;
   LocalBarrier();
-  for (int width = LaneCount() / 2; width >= SumCellsPerGroup; width /= 2)
+  for (int width = LaneCount() / 2; width >= sumCells; width /= 2)
   {
     if (lane < width)
     {
@@ -148,7 +151,7 @@ SumHistogramsGroup(int                       variant,
     }
     LocalBarrier();
   }
-  if (lane < SumCellsPerGroup && cell < cells)
+  if (lane < sumCells && cell < cells)
   {
     histogram[cell] = accumulate ? histogram[cell] + shareSums[lane] : shareSums[lane];
   }

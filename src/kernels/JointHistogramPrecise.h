@@ -53,9 +53,11 @@ CountSample(int                             variant,
             GPUREG_LOCAL u32 *              histogram,
             int                             rowCell,
             int                             lowCells,
-            int                             stride)
+            int                             stride,
+            u64 *                           laneSum)
 {
   (void)lowCells;
+  (void)laneSum;
   const int bins = a->histogram.rows;
   int       bin = 0, hasForce = 0;
   const int isValid = CountsHalves(variant) ? FindPreciseMovingBin(variant, a, maps, v, position, &bin, &hasForce)

@@ -35,8 +35,10 @@ CountSample(int                            variant,
             GPUREG_LOCAL u32 *             histogram,
             int                            rowCell,
             int                            lowCells,
-            int                            stride)
+            int                            stride,
+            u64 *                          laneSum)
 {
+  (void)laneSum;
   const VolumeShape * shape = &a->histogram.samples.movingShape;
   if (!IsSampleValid(variant, &a->histogram.samples, maps, v, position))
   {

@@ -234,11 +234,11 @@ AddToSharedCell(u32 * histogram, int cell, int stride, u32 weight)
   AddToCell(histogram, cell, stride, weight);
 }
 
-/** histogram[(cell + k)·stride] += weights[k]. */
+/** histogram[(cell + k)·stride] += weights[k], 0 <= k < cells. */
 inline void
-AddWindow(u32 * histogram, int cell, int stride, const u32 * weights)
+AddWindow(u32 * histogram, int cell, int stride, int cells, const u32 * weights)
 {
-  for (int k = 0; k < 4; ++k)
+  for (int k = 0; k < cells; ++k)
   {
     histogram[(cell + k) * stride] += weights[k];
   }

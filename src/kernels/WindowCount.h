@@ -7,7 +7,7 @@
 GPUREG_NAMESPACE_BEGIN
 
 /** Counts the sample at a position, if it is valid. The histogram's cells lie `stride` apart; the sample's fixed bin begins at
- *  rowCell, and low halves lie lowCells behind high ones. */
+ *  rowCell, and low halves lie lowCells behind high ones. laneSum: see LaneSum.h. */
 GPUREG_METRIC_GROUP_FUNCTION void
 CountSample(int                     variant,
             const MetricArguments * a,
@@ -17,21 +17,23 @@ CountSample(int                     variant,
             GPUREG_LOCAL u32 *      histogram,
             int                     rowCell,
             int                     lowCells,
-            int                     stride)
+            int                     stride,
+            u64 *                   laneSum)
 {
+  (void)laneSum;
   int first;
   u32 weights[WindowCells], low[WindowCells];
   if (CountsHalves(variant))
   {
     if (FindPreciseWindow(variant, a, maps, v, position, &first, weights, low))
     {
-      AddWindow(histogram, rowCell + first, stride, weights);
-      AddWindow(histogram, lowCells + rowCell + first, stride, low);
+      AddWindow(histogram, rowCell + first, stride, WindowCells, weights);
+      AddWindow(histogram, lowCells + rowCell + first, stride, WindowCells, low);
     }
   }
   else if (FindWindow(variant, a, maps, v, position, &first, weights))
   {
-    AddWindow(histogram, rowCell + first, stride, weights);
+    AddWindow(histogram, rowCell + first, stride, WindowCells, weights);
   }
 }
 

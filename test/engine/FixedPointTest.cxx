@@ -20,6 +20,7 @@
 #include "EntropyTable.h"
 #include "BorderWeight.h"
 #include "CorrelationRatio.h"
+#include "CorrelationRatioCount.h"
 
 #include "TestSeeds.h"
 
@@ -805,30 +806,48 @@ TEST(CorrelationRatioTableTest, AFullChunkIsReadAsItWasCounted)
   constexpr u32             Rest = 1 << CorrelationRatioRestBits;
   constexpr u32             Unit = 1 << 18;
   CorrelationRatioArguments a{};
-  a.histogram.rows = 2;
-  a.histogram.columns = CorrelationRatioColumns;
+  const int                 columns = CountCorrelationRatioColumns(0);
+  a.histogram.rows = 4;
+  a.histogram.columns = columns;
   a.histogram.countUnit = Unit;
-  // Two chunks of two bins; the second bin of the second chunk is full.
-  std::vector<u32> counters(2 * 2 * CorrelationRatioColumns, 77);
-  u32 * const      row = counters.data() + 3 * CorrelationRatioColumns;
-  std::fill(row, row + CorrelationRatioColumns, 0u);
+  // Two chunks of four bins; the last bin of the second chunk is full.
+  const std::size_t cells = 4 * static_cast<std::size_t>(columns);
+  std::vector<u32>  counters(2 * cells, 77);
+  u32 * const       chunk = counters.data() + cells;
+  u32 * const       row = chunk + 3 * columns;
+  std::fill(chunk, chunk + cells, 0u);
+  u64 squares = 0;
   for (u32 n = 0; n < Most; ++n)
   {
     row[CorrelationRatioCount] += (u32{ 1 } << CorrelationRatioCountShift) + Rest;
     row[CorrelationRatioSum] += Unit;
-    row[CorrelationRatioSquares] += Unit;
-    row[CorrelationRatioRest] += Rest;
+    squares += u64{ Unit } * Rest + Rest;
   }
-  const u64 expected[CorrelationRatioColumns] = {
-    u64{ Most } * Unit * Rest, u64{ Most } * (u64{ Unit } * Rest + Rest), u64{ Most } * (u64{ Unit } * Rest + Rest), 0
-  };
-  u64 joined[CorrelationRatioColumns];
-  JoinRow(0, &a, row, nullptr, joined);
-  for (int k = 0; k < CorrelationRatioColumns; ++k)
+  // As many lanes as rows, and one more: each has all of them.
+  constexpr int LaneCount = 5;
+  for (int lane = 0; lane < LaneCount; ++lane)
   {
-    EXPECT_EQ(ReadChunk(0, &a, counters.data(), 1, CorrelationRatioColumns + k), expected[k]) << k;
-    EXPECT_EQ(joined[k], expected[k]) << k;
+    CountLaneSum(0, &a, squares, lane, a.histogram.rows, chunk, 1);
   }
+  const auto read = [&](int of, int column) { return ReadChunk(0, &a, counters.data(), 1, of * columns + column); };
+  u64        joined[CorrelationRatioColumns];
+  JoinRow(0, &a, 3, row, nullptr, joined);
+  for (const u64 count : { read(3, CorrelationRatioCount), joined[CorrelationRatioCount] })
+  {
+    EXPECT_EQ(count, u64{ Most } * Unit * Rest);
+  }
+  for (const u64 sum : { read(3, CorrelationRatioSum), joined[CorrelationRatioSum] })
+  {
+    EXPECT_EQ(sum, u64{ Most } * (u64{ Unit } * Rest + Rest));
+  }
+  EXPECT_EQ(joined[CorrelationRatioSquares], read(3, CorrelationRatioSquares));
+  u64 sumOfSquares = 0;
+  for (int of = 0; of < a.histogram.rows; ++of)
+  {
+    EXPECT_EQ(read(of, CorrelationRatioCount) == 0, of != 3);
+    sumOfSquares += read(of, CorrelationRatioSquares);
+  }
+  EXPECT_EQ(sumOfSquares, LaneCount * squares);
 }
 
 /** The precise variants' counters: halves, the low ones behind all of the high ones. */
@@ -853,7 +872,7 @@ TEST(CorrelationRatioTableTest, APreciseChunkIsReadAsItWasCounted)
       const u64   expected = (u64{ high[0] } << 16) + high[cells];
       const int   column = cell % CorrelationRatioColumns;
       u64         joined[CorrelationRatioColumns];
-      JoinRow(SamplesArePrecise, &a, high - column, high - column + cells, joined);
+      JoinRow(SamplesArePrecise, &a, cell / CorrelationRatioColumns, high - column, high - column + cells, joined);
       EXPECT_EQ(ReadChunk(SamplesArePrecise, &a, counters.data(), chunk, cell), expected);
       EXPECT_EQ(joined[column], expected);
     }
