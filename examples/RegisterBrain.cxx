@@ -13,6 +13,7 @@
 #include "OutputCheck.h"
 #include "Registration.h"
 #include "StageTimes.h"
+#include "StandIns.h"
 
 #include "itkIdentityTransform.h"
 #include "itkMultiThreaderBase.h"
@@ -140,6 +141,8 @@ RegisterBrain(const CommandLine & commandLine)
   const RegistrationSettings settings = commandLine.GetRegistrationSettings();
   const FreeFormSettings     freeFormSettings = GetFreeFormSettings(commandLine, settings.device);
   const auto                 seed = commandLine.GetNumber("--seed", 1);
+
+  UseStandIns(settings);
 
   StageTimes   times;
   const Inputs inputs(commandLine);

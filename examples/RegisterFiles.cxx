@@ -8,8 +8,7 @@
 #include "OutputCheck.h"
 #include "Registration.h"
 #include "StageTimes.h"
-
-#include "itkGPURegistrationFactory.h"
+#include "StandIns.h"
 
 #include <itksys/SystemTools.hxx>
 
@@ -134,12 +133,7 @@ RegisterFiles(const example::CommandLine & commandLine)
   FreeFormSettings           freeFormSettings;
   freeFormSettings.device = settings.device;
   freeFormSettings.spacing = commandLine.GetLength("--spacing", freeFormSettings.spacing);
-  if (settings.measure != Measure::ITKMattes)
-  {
-    // ITK's smoothing, shrinking and resampling are this module's, too.
-    itk::GPUDevice::SetDefault(settings.device);
-    itk::GPURegistrationFactory::RegisterAll();
-  }
+  UseStandIns(settings);
   const auto truth = commandLine.Has("--truth") ? ReadTransform(commandLine.Get("--truth", "")) : nullptr;
 
   StageTimes times;

@@ -3,7 +3,7 @@
 # images, which aren't there either. What is in the output's folder stays as it is.
 set(folder ${WORK_DIR}/output)
 file(REMOVE_RECURSE ${WORK_DIR})
-file(MAKE_DIRECTORY ${folder}/registered.nii.gz ${folder}/taken.tfm ${folder}/with-a-folder/picture.png)
+file(MAKE_DIRECTORY ${folder}/registered.nii.gz ${folder}/taken.tfm ${folder}/with-a-folder/picture.png ${folder}/brain)
 file(WRITE ${folder}/kept.nii.gz "kept")
 file(CREATE_LINK /there-is-none/linked.nii.gz ${folder}/linked.nii.gz SYMBOLIC)
 file(GLOB_RECURSE before LIST_DIRECTORIES TRUE ${folder}/*)
@@ -44,6 +44,8 @@ expect_failure("--labels and --warped-labels are given both or not at all" ${all
 set(brain ${REGISTER_BRAIN} --device no-device)
 expect_failure("The folder .*/kept.nii.gz cannot be made. Name another" ${brain} ${folder}/kept.nii.gz no-head.nii.gz)
 expect_failure(".*/picture.png is a folder. Name a file" ${brain} ${folder}/with-a-folder no-head.nii.gz)
+expect_failure("--shrink is 1, 2, 3 or 4" ${REGISTER_BRAIN} ${folder}/brain no-head.nii.gz --device host --shrink 5)
+expect_failure("There is no file no-head.nii.gz" ${REGISTER_BRAIN} ${folder}/brain no-head.nii.gz --device host)
 
 set(swap ${SWAP_THE_METRIC} no-fixed.nii.gz no-moving.nii.gz)
 expect_failure("There is no folder .*/none for .*/none/a.tfm. Make it" ${swap} ${folder}/none/a.tfm)
