@@ -38,26 +38,6 @@ MapContrast(float t1)
   return curve.back()[1];
 }
 
-/** As many voxels as the image has, 1.2 times as large, about the same centre. */
-VolumeGrid::Pointer
-MakeWiderGrid(const Volume * image)
-{
-  constexpr double                factor = 1.2;
-  const auto &                    region = image->GetLargestPossibleRegion();
-  itk::ContinuousIndex<double, 3> corner;
-  for (unsigned int d = 0; d < 3; ++d)
-  {
-    corner[d] =
-      static_cast<double>(region.GetIndex(d)) - 0.5 * (factor - 1.0) * static_cast<double>(region.GetSize(d) - 1);
-  }
-  const auto grid = VolumeGrid::New();
-  grid->SetRegions(region.GetSize());
-  grid->SetSpacing(image->GetSpacing() * factor);
-  grid->SetDirection(image->GetDirection());
-  grid->SetOrigin(image->TransformContinuousIndexToPhysicalPoint<double, double>(corner));
-  return grid;
-}
-
 } // namespace
 
 itk::AffineTransform<double, 3>::Pointer
@@ -95,7 +75,9 @@ MakeMovingImage(const Volume * fixed, const itk::AffineTransform<double, 3> * tr
   });
 
   // The truth maps fixed to moving points; to fill the moving grid, its inverse.
-  const auto moving = Resample(contrast, MakeWiderGrid(fixed), truth->GetInverseTransform());
+  const auto moving = Resample(contrast,
+                               MakeCentredGrid(fixed, 1.2, fixed->GetLargestPossibleRegion().GetSize()),
+                               truth->GetInverseTransform());
 
   const auto random = Random::New();
   random->Initialize(seed);

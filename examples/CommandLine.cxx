@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iostream>
 #include <map>
+#include <sstream>
 #include <stdexcept>
 
 namespace example
@@ -56,6 +57,23 @@ CommandLine::GetNumber(const std::string & option, std::uint32_t otherwise) cons
     throw std::invalid_argument(option + " wants a whole number of at most nine digits, not " + digits + '.');
   }
   return static_cast<std::uint32_t>(std::stoul(digits));
+}
+
+double
+CommandLine::GetLength(const std::string & option, double otherwise) const
+{
+  if (!this->Has(option))
+  {
+    return otherwise;
+  }
+  const std::string  text = this->Get(option, "");
+  std::istringstream stream(text);
+  double             length = 0;
+  if (!(stream >> length) || !stream.eof() || !(length > 0))
+  {
+    throw std::invalid_argument(option + " wants a length in mm above 0, not " + text + '.');
+  }
+  return length;
 }
 
 RegistrationSettings

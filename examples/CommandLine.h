@@ -43,6 +43,10 @@ public:
   std::uint32_t
   GetNumber(const std::string & option, std::uint32_t otherwise) const;
 
+  /** In mm. */
+  double
+  GetLength(const std::string & option, double otherwise) const;
+
   /** What --rigid, --device NAME and --metric ours|itk ask for. */
   RegistrationSettings
   GetRegistrationSettings() const;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "DisplacementField.h"
 
+#include "ImageFile.h"
+
+#include "itkCastImageFilter.h"
 #include "itkImageRegionConstIteratorWithIndex.h"
 #include "itkImageRegionIteratorWithIndex.h"
 #include "itkMultiThreaderBase.h"
@@ -29,6 +32,16 @@ SampleDisplacements(const Transform * transform, const VolumeGrid * grid)
   };
   itk::MultiThreaderBase::New()->ParallelizeImageRegion<3>(field->GetBufferedRegion(), sample, nullptr);
   return field;
+}
+
+void
+WriteDisplacements(const DisplacementField * field, const std::string & fileName)
+{
+  using Floats = itk::Image<itk::Vector<float, 3>, 3>;
+  const auto cast = itk::CastImageFilter<DisplacementField, Floats>::New();
+  cast->SetInput(field);
+  cast->Update();
+  WriteImageFile<Floats>(cast->GetOutput(), fileName);
 }
 
 FieldJacobian

@@ -6,6 +6,8 @@
 
 #include "itkVector.h"
 
+#include <string>
+
 namespace example
 {
 
@@ -15,6 +17,10 @@ using DisplacementField = itk::Image<itk::Vector<double, 3>, 3>;
 /** Where a transform moves each voxel of the grid, on ITK's threads. */
 DisplacementField::Pointer
 SampleDisplacements(const Transform * transform, const VolumeGrid * grid);
+
+/** As vectors of floats. */
+void
+WriteDisplacements(const DisplacementField * field, const std::string & fileName);
 
 /** How a field stretches space. */
 struct FieldJacobian

@@ -13,6 +13,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
+#include <limits>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 namespace
@@ -325,6 +329,7 @@ TEST(ComputeDice, OfShiftedBoxesIsWhatTheyShare)
   EXPECT_EQ(dice[2].sizeA, 0u);
   EXPECT_EQ(dice[2].sizeB, 1u);
   EXPECT_DOUBLE_EQ(GetMeanDice(dice), 0.4);
+  EXPECT_EQ(GetSmallestDice(dice).label, 7);
 }
 
 TEST(ComputeDice, AShiftIsUndone)
@@ -340,7 +345,30 @@ TEST(ComputeDice, BadInput)
   other->Allocate(true);
   EXPECT_THROW(ComputeDice(MakeBoxes(0), other), std::runtime_error);
   EXPECT_THROW(GetMeanDice(ComputeDice(other, other)), std::runtime_error);
+  EXPECT_THROW(GetSmallestDice(ComputeDice(other, other)), std::runtime_error);
   EXPECT_THROW(ReadLabels("there-is-none.nii.gz"), std::runtime_error);
+}
+
+/** What a short does not hold is not taken for another label. */
+TEST(ReadLabels, TakesWholeNumbersOnly)
+{
+  const std::string name = testing::TempDir() + "labels-of-floats.mha";
+  const auto        numbers = Volume::New();
+  numbers->SetRegions(Volume::SizeType{ { 2, 2, 2 } });
+  numbers->Allocate(true);
+  const auto write = [&](float value) {
+    numbers->SetPixel({ { 1, 0, 1 } }, value);
+    WriteVolume(numbers, name);
+  };
+  write(-32768);
+  EXPECT_EQ(ReadLabels(name)->GetPixel({ { 1, 0, 1 } }), -32768);
+  EXPECT_EQ(ReadLabels(name)->GetPixel({ { 0, 0, 1 } }), 0);
+  for (const float wrong : { 2.5f, 32768.0f, std::numeric_limits<float>::quiet_NaN() })
+  {
+    write(wrong);
+    EXPECT_THROW(ReadLabels(name), std::runtime_error) << wrong;
+  }
+  std::remove(name.c_str());
 }
 
 } // namespace

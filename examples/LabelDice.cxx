@@ -1,43 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "LabelDice.h"
 
-#include "itkImageFileReader.h"
-#include "itkNearestNeighborInterpolateImageFunction.h"
-#include "itkResampleImageFilter.h"
-
+#include <algorithm>
+#include <iomanip>
 #include <map>
 #include <stdexcept>
 
 namespace example
 {
-
-Labels::Pointer
-ReadLabels(const std::string & fileName)
+namespace
 {
-  const auto reader = itk::ImageFileReader<Labels>::New();
-  reader->SetFileName(fileName);
-  try
+
+void
+CheckIsNotEmpty(const std::vector<LabelDice> & labels)
+{
+  if (labels.empty())
   {
-    reader->Update();
+    throw std::runtime_error("There are no labels to compare.");
   }
-  catch (const itk::ExceptionObject & error)
-  {
-    throw std::runtime_error(fileName + " cannot be read as labels. ITK says: " + error.GetDescription());
-  }
-  return reader->GetOutput();
 }
 
-Labels::Pointer
-ResampleLabels(const Labels * moving, const VolumeGrid * grid, const Transform * transform)
-{
-  const auto resampler = itk::ResampleImageFilter<Labels, Labels>::New();
-  resampler->SetInput(moving);
-  resampler->SetInterpolator(itk::NearestNeighborInterpolateImageFunction<Labels>::New());
-  resampler->SetTransform(transform);
-  resampler->SetOutputParametersFromImage(grid);
-  resampler->Update();
-  return resampler->GetOutput();
-}
+} // namespace
 
 std::vector<LabelDice>
 ComputeDice(const Labels * a, const Labels * b)
@@ -82,16 +65,30 @@ ComputeDice(const Labels * a, const Labels * b)
 double
 GetMeanDice(const std::vector<LabelDice> & labels)
 {
-  if (labels.empty())
-  {
-    throw std::runtime_error("There are no labels to compare.");
-  }
+  CheckIsNotEmpty(labels);
   double sum = 0;
   for (const auto & label : labels)
   {
     sum += label.dice;
   }
   return sum / static_cast<double>(labels.size());
+}
+
+const LabelDice &
+GetSmallestDice(const std::vector<LabelDice> & labels)
+{
+  CheckIsNotEmpty(labels);
+  return *std::min_element(labels.begin(), labels.end(), [](const LabelDice & a, const LabelDice & b) {
+    return a.dice < b.dice;
+  });
+}
+
+std::ostream &
+operator<<(std::ostream & os, const std::vector<LabelDice> & labels)
+{
+  const LabelDice & smallest = GetSmallestDice(labels);
+  return os << std::fixed << std::setprecision(3) << "mean " << GetMeanDice(labels) << " of " << labels.size()
+            << " labels, smallest " << smallest.dice << " (label " << smallest.label << ')';
 }
 
 } // namespace example

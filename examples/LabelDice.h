@@ -2,24 +2,13 @@
 #ifndef LabelDice_h
 #define LabelDice_h
 
-#include "Volume.h"
+#include "Labels.h"
 
-#include <string>
+#include <ostream>
 #include <vector>
 
 namespace example
 {
-
-/** A number for each voxel: which region of an atlas it is in, or 0 for none. */
-using Labels = itk::Image<short, 3>;
-
-/** \throws std::runtime_error if the file cannot be read */
-Labels::Pointer
-ReadLabels(const std::string & fileName);
-
-/** The label that is nearest to where the transform takes a voxel of the grid; 0 beyond the edge. */
-Labels::Pointer
-ResampleLabels(const Labels * moving, const VolumeGrid * grid, const Transform * transform);
 
 /** Of a region A in one image and the region B of the same label in another. */
 struct LabelDice
@@ -40,6 +29,15 @@ ComputeDice(const Labels * a, const Labels * b);
  * \throws std::runtime_error if there is none */
 double
 GetMeanDice(const std::vector<LabelDice> & labels);
+
+/** The label whose region is met worst.
+ * \throws std::runtime_error if there is none */
+const LabelDice &
+GetSmallestDice(const std::vector<LabelDice> & labels);
+
+/** In one line: mean and smallest. */
+std::ostream &
+operator<<(std::ostream & os, const std::vector<LabelDice> & labels);
 
 } // namespace example
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "OutputCheck.h"
 
-#include "Volume.h"
+#include "DisplacementField.h"
+#include "Labels.h"
 
 #include <itksys/SystemTools.hxx>
 
@@ -83,6 +84,21 @@ CheckITKWrites(const std::string &                              what,
   }
 }
 
+template <typename TImage>
+void
+CheckImageCanBeWritten(const std::string & what,
+                       const std::string & fileName,
+                       void (*write)(const TImage *, const std::string &))
+{
+  CheckFileCanBeWritten(fileName);
+  CheckITKWrites(what, fileName, ".nii.gz", [=](const std::string & trial) {
+    const auto image = TImage::New();
+    image->SetRegions(typename TImage::SizeType{ { 2, 2, 2 } });
+    image->Allocate(true);
+    write(image, trial);
+  });
+}
+
 } // namespace
 
 void
@@ -116,13 +132,19 @@ CheckFileCanBeWritten(const std::string & fileName)
 void
 CheckVolumeCanBeWritten(const std::string & fileName)
 {
-  CheckFileCanBeWritten(fileName);
-  CheckITKWrites("three-dimensional image", fileName, ".nii.gz", [](const std::string & trial) {
-    const auto volume = Volume::New();
-    volume->SetRegions(Volume::SizeType{ { 2, 2, 2 } });
-    volume->Allocate(true);
-    WriteVolume(volume, trial);
-  });
+  CheckImageCanBeWritten<Volume>("three-dimensional image", fileName, WriteVolume);
+}
+
+void
+CheckLabelsCanBeWritten(const std::string & fileName)
+{
+  CheckImageCanBeWritten<Labels>("three-dimensional labels", fileName, WriteLabels);
+}
+
+void
+CheckDisplacementsCanBeWritten(const std::string & fileName)
+{
+  CheckImageCanBeWritten<DisplacementField>("displacement field", fileName, WriteDisplacements);
 }
 
 void
@@ -132,6 +154,21 @@ CheckTransformCanBeWritten(const std::string & fileName)
   CheckITKWrites("transform", fileName, ".tfm", [](const std::string & trial) {
     WriteTransform(itk::AffineTransform<double, 3>::New(), trial);
   });
+}
+
+void
+CheckOutputsDiffer(const std::vector<std::string> & fileNames)
+{
+  for (std::size_t n = 0; n < fileNames.size(); ++n)
+  {
+    for (std::size_t other = 0; other < n; ++other)
+    {
+      if (std::filesystem::weakly_canonical(fileNames[n]) == std::filesystem::weakly_canonical(fileNames[other]))
+      {
+        throw std::runtime_error("Two outputs would be written to " + fileNames[n] + ". Name another for one of them.");
+      }
+    }
+  }
 }
 
 } // namespace example

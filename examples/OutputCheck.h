@@ -3,6 +3,7 @@
 #define OutputCheck_h
 
 #include <string>
+#include <vector>
 
 namespace example
 {
@@ -18,9 +19,21 @@ CheckFileCanBeWritten(const std::string & fileName);
 void
 CheckVolumeCanBeWritten(const std::string & fileName);
 
+/** The same of labels, … */
+void
+CheckLabelsCanBeWritten(const std::string & fileName);
+
+/** … and of a displacement field. */
+void
+CheckDisplacementsCanBeWritten(const std::string & fileName);
+
 /** The same, and ITK writes transforms to files of this extension. */
 void
 CheckTransformCanBeWritten(const std::string & fileName);
+
+/** No two are of one name, however it is written: what is written last would be all that is left. */
+void
+CheckOutputsDiffer(const std::vector<std::string> & fileNames);
 
 } // namespace example
 

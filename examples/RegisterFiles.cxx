@@ -1,32 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
-// Registers two image files: rigidly, then affinely.
+// Registers two image files: rigidly, then affinely, then by a free-form deformation.
 #include "CommandLine.h"
+#include "DisplacementField.h"
+#include "FreeFormStage.h"
 #include "Head.h"
+#include "Labels.h"
 #include "OutputCheck.h"
 #include "Registration.h"
-
-#include "itkGPURegistrationFactory.h"
+#include "StageTimes.h"
+#include "StandIns.h"
 
 #include <itksys/SystemTools.hxx>
 
 #include <future>
 #include <iostream>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
 
 namespace
 {
 
 const char * const usage =
-  "Usage: RegisterFiles fixed moving output.nii.gz [--rigid | --affine] [--device NAME] [--metric NAME] [--simplex]\n"
-  "                     [--truth transform.tfm]\n"
+  "Usage: RegisterFiles fixed moving output.nii.gz [--rigid | --affine | --free-form] [--spacing MM]\n"
+  "                     [--device NAME] [--metric NAME] [--simplex] [--truth transform.tfm]\n"
+  "                     [--field field.nii.gz] [--labels moving.nii.gz --warped-labels output.nii.gz]\n"
   "  output    gets the moving image on the fixed image's grid; the transform is written beside it, as output.tfm.\n"
   "            To compress it (.gz) takes longer than all else: .nii, .mha and .nrrd are written as they are\n"
-  "  --rigid   rigid alone; --affine, the default: rigid, then affine\n"
+  "  --rigid   rigid alone; --affine, the default: rigid, then affine; --free-form: after both a free-form "
+  "deformation,\n"
+  "            by normalised mutual information whatever the metric of the others is\n"
+  "  --spacing of the free-form deformation's control points, default: 5 mm\n"
   "  --device  cuda:0, opencl:0, …, or host; default: the best there is, or what ITK_GPU_DEVICE names\n"
   "  --metric  ours, the default: itk::CudaMattesNMI; mi: the same, not normalised; itk: ITK's own Mattes metric, to\n"
   "            compare with; for two images of one contrast: mean-squares, correlation, or sad, the mean of absolute\n"
   "            differences\n"
   "  --simplex the search of Ansorge 2008: the downhill simplex, without a pyramid\n"
-  "  --truth   the true transform from fixed to moving points, where it is known: prints the error in mm\n";
+  "  --truth   the true transform from fixed to moving points, where it is known: prints the error in mm\n"
+  "  --field   gets the displacement of each of the fixed image's voxels, in mm\n"
+  "  --labels  of the moving image's regions; --warped-labels gets them on the fixed image's grid, by nearest "
+  "neighbour\n";
 
 /** The output's name with .tfm in the place of its extension, or of both where it is compressed. */
 std::string
@@ -39,74 +53,140 @@ GetTransformName(const std::string & output)
   return withoutExtension(isCompressed ? withoutExtension(output) : output) + ".tfm";
 }
 
-/** What each stage of the program took. */
-class Stages
+/** What is written; what is not wanted has no name. */
+struct Outputs
 {
-public:
-  /** \param name of the stage that is over. */
+  explicit Outputs(const example::CommandLine & commandLine)
+    : image(commandLine.GetWords()[2])
+    , transform(GetTransformName(image))
+    , field(commandLine.Get("--field", ""))
+    , labels(commandLine.Get("--warped-labels", ""))
+  {}
+
+  std::vector<std::string>
+  GetNames() const
+  {
+    std::vector<std::string> names{ image, transform };
+    for (const auto & name : { field, labels })
+    {
+      if (!name.empty())
+      {
+        names.push_back(name);
+      }
+    }
+    return names;
+  }
+
+  /** Before the work, so that it is not done for nothing. */
   void
-  End(const std::string & name)
+  Check() const
   {
-    m_Text += (m_Text.empty() ? "" : ", ") + name + ' ' + std::to_string(m_Watch.GetSeconds()) + " s";
-    m_Watch = example::Stopwatch();
+    example::CheckVolumeCanBeWritten(image);
+    example::CheckTransformCanBeWritten(transform);
+    if (!field.empty())
+    {
+      example::CheckDisplacementsCanBeWritten(field);
+    }
+    if (!labels.empty())
+    {
+      example::CheckLabelsCanBeWritten(labels);
+    }
+    example::CheckOutputsDiffer(this->GetNames());
   }
 
-  const std::string &
-  GetText() const
-  {
-    return m_Text;
-  }
-
-private:
-  example::Stopwatch m_Watch;
-  std::string        m_Text;
+  std::string image;
+  std::string transform;
+  std::string field;
+  std::string labels;
 };
+
+void
+CheckOptions(const example::CommandLine & commandLine)
+{
+  if (commandLine.GetWords().size() != 3)
+  {
+    throw std::invalid_argument("Three file names are wanted.");
+  }
+  if (commandLine.Has("--rigid") + commandLine.Has("--affine") + commandLine.Has("--free-form") > 1)
+  {
+    throw std::invalid_argument("Give one of --rigid, --affine and --free-form.");
+  }
+  if (commandLine.Has("--spacing") && !commandLine.Has("--free-form"))
+  {
+    throw std::invalid_argument("--spacing is that of --free-form, which is not given.");
+  }
+  if (commandLine.Has("--labels") != commandLine.Has("--warped-labels"))
+  {
+    throw std::invalid_argument("--labels and --warped-labels are given both or not at all.");
+  }
+}
 
 int
 RegisterFiles(const example::CommandLine & commandLine)
 {
   using namespace example;
-  if (commandLine.GetWords().size() != 3)
-  {
-    throw std::invalid_argument("Three file names are wanted.");
-  }
-  const std::string output = commandLine.GetWords()[2];
-  const std::string transformName = GetTransformName(output);
-  CheckVolumeCanBeWritten(output);
-  CheckTransformCanBeWritten(transformName);
+  CheckOptions(commandLine);
+  const Outputs outputs(commandLine);
+  outputs.Check();
 
   const RegistrationSettings settings = commandLine.GetRegistrationSettings();
-  if (settings.measure != Measure::ITKMattes)
-  {
-    // ITK's smoothing, shrinking and resampling are this module's, too.
-    itk::GPUDevice::SetDefault(settings.device);
-    itk::GPURegistrationFactory::RegisterAll();
-  }
+  FreeFormSettings           freeFormSettings;
+  freeFormSettings.device = settings.device;
+  freeFormSettings.spacing = commandLine.GetLength("--spacing", freeFormSettings.spacing);
+  UseStandIns(settings);
   const auto truth = commandLine.Has("--truth") ? ReadTransform(commandLine.Get("--truth", "")) : nullptr;
 
-  Stages     stages;
+  StageTimes times;
   auto       readMoving = std::async(std::launch::async, ReadVolume, commandLine.GetWords()[1]);
   const auto fixed = ReadVolume(commandLine.GetWords()[0]);
   const auto moving = readMoving.get();
-  stages.End("reading");
-  const auto result = Register(fixed, moving, settings, std::cout);
-  stages.End("registration");
-  // The transform first: it is the result, and the image follows from it.
-  WriteTransform(result.transform, transformName);
-  const auto registered = Resample(moving, fixed, result.transform);
-  stages.End("resampling");
-  WriteVolume(registered, output);
-  stages.End("writing");
+  const auto labels = commandLine.Has("--labels") ? ReadLabels(commandLine.Get("--labels", "")) : nullptr;
+  times.End("reading");
+
+  const auto linear = Register(fixed, moving, settings, std::cout);
+  times.End("registration");
+  Transform::Pointer transform = linear.transform.GetPointer();
+  std::ostringstream freeFormReport;
+  if (commandLine.Has("--free-form"))
+  {
+    const auto freeForm = RegisterFreeForm(fixed, moving, linear.transform, freeFormSettings, std::cout);
+    transform = freeForm.transform;
+    freeFormReport << freeForm << '\n';
+    times.End("free-form deformation");
+  }
+
+  // The transform first: it is the result, and all else follows from it.
+  WriteTransform(transform, outputs.transform);
+  times.End("writing the transform");
+  const auto registered = Resample(moving, fixed, transform);
+  times.End("resampling");
+  WriteVolume(registered, outputs.image);
+  times.End("writing the image");
+  if (labels != nullptr)
+  {
+    WriteLabels(ResampleLabels(labels, fixed, transform), outputs.labels);
+    times.End("labels");
+  }
+  if (!outputs.field.empty())
+  {
+    WriteDisplacements(SampleDisplacements(transform, fixed), outputs.field);
+    times.End("field");
+  }
 
   std::cout << "\nmetric " << Describe(settings) << '\n';
-  PrintTimes(result.stages, std::cout);
-  std::cout << stages.GetText() << '\n' << "written: " << output << " and " << transformName << '\n';
+  PrintTimes(linear.stages, std::cout);
+  std::cout << freeFormReport.str() << times.GetText() << "\nwritten:";
+  for (const auto & name : outputs.GetNames())
+  {
+    std::cout << ' ' << name;
+  }
+  std::cout << '\n';
 
   if (truth != nullptr)
   {
     const auto head = FindHead(fixed);
-    std::cout << "error in the head, before: " << Compare(result.start, truth, head) << '\n'
-              << "error in the head, after:  " << Compare(result.transform, truth, head) << '\n';
+    std::cout << "error in the head, before: " << Compare(linear.start, truth, head) << '\n'
+              << "error in the head, after:  " << Compare(transform, truth, head) << '\n';
   }
   return EXIT_SUCCESS;
 }
@@ -117,8 +197,11 @@ int
 main(int argc, char * argv[])
 {
   const auto body = [=] {
-    return RegisterFiles(
-      example::CommandLine(argc, argv, { "--rigid", "--affine", "--simplex" }, { "--device", "--metric", "--truth" }));
+    return RegisterFiles(example::CommandLine(
+      argc,
+      argv,
+      { "--rigid", "--affine", "--free-form", "--simplex" },
+      { "--spacing", "--device", "--metric", "--truth", "--field", "--labels", "--warped-labels" }));
   };
   return example::RunProgram(body, usage);
 }

@@ -222,7 +222,7 @@ RunStage(const std::string &          name,
          std::ostream &               progress)
 {
   const Stopwatch watch;
-  StageReport     report{ name, 0, {} };
+  StageReport     report{ name, transform, 0, {} };
   const auto      metric = MakeMetric(settings, &report.metric);
   // Gradients by central differences where they are wanted, rather than an image of them.
   metric->SetUseMovingImageGradientFilter(false);

@@ -59,12 +59,13 @@ struct RegistrationSettings
 std::string
 Describe(const RegistrationSettings & settings);
 
-/** What one stage, rigid or affine, took; seconds of wall time, the metric's among them. */
+/** What one stage, rigid or affine, ended with, and took; seconds of wall time, the metric's among them. */
 struct StageReport
 {
-  std::string name;
-  double      seconds;
-  MetricTimes metric;
+  std::string              name;
+  LinearTransform::Pointer transform;
+  double                   seconds;
+  MetricTimes              metric;
 };
 
 struct RegistrationResult

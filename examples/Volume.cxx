@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "Volume.h"
 
-#include "itkImageFileReader.h"
-#include "itkImageFileWriter.h"
+#include "ImageFile.h"
+
 #include "itkResampleImageFilter.h"
 #include "itkTransformFileReader.h"
 #include "itkTransformFileWriter.h"
-
-#include <itksys/SystemTools.hxx>
 
 #include <stdexcept>
 
@@ -17,40 +15,42 @@ namespace example
 Volume::Pointer
 ReadVolume(const std::string & fileName)
 {
-  if (!itksys::SystemTools::FileExists(fileName, true))
-  {
-    throw std::runtime_error("There is no file " + fileName + ". Check the name and the folder.");
-  }
-  const auto reader = itk::ImageFileReader<Volume>::New();
-  reader->SetFileName(fileName);
-  try
-  {
-    reader->UpdateOutputInformation();
-    // ITK would read a 2D image as one slice, and a 4D one as its first volume.
-    const unsigned int dimensions = reader->GetImageIO()->GetNumberOfDimensions();
-    if (dimensions != 3)
-    {
-      throw std::runtime_error(fileName + " has " + std::to_string(dimensions) +
-                               " dimensions. Give an image of three.");
-    }
-    reader->Update();
-  }
-  catch (const itk::ExceptionObject & error)
-  {
-    throw std::runtime_error(fileName + " cannot be read as an image. ITK says: " + error.GetDescription());
-  }
-  return reader->GetOutput();
+  return ReadImageFile<Volume>(fileName, "an image");
 }
 
 void
 WriteVolume(const Volume * volume, const std::string & fileName)
 {
-  const auto writer = itk::ImageFileWriter<Volume>::New();
-  writer->SetFileName(fileName);
-  writer->SetInput(volume);
-  // It takes longer than a registration: where the name asks for it.
-  writer->SetUseCompression(itksys::SystemTools::GetFilenameLastExtension(fileName) == ".gz");
-  writer->Update();
+  WriteImageFile(volume, fileName);
+}
+
+VolumeGrid::Pointer
+MakeCentredGrid(const VolumeGrid * image, double factor, const VolumeGrid::SizeType & size)
+{
+  const auto &                    region = image->GetLargestPossibleRegion();
+  itk::ContinuousIndex<double, 3> firstVoxel;
+  for (unsigned int d = 0; d < 3; ++d)
+  {
+    const double centre = static_cast<double>(region.GetIndex(d)) + 0.5 * static_cast<double>(region.GetSize(d) - 1);
+    firstVoxel[d] = centre - 0.5 * factor * static_cast<double>(size[d] - 1);
+  }
+  const auto grid = VolumeGrid::New();
+  grid->SetRegions(size);
+  grid->SetSpacing(image->GetSpacing() * factor);
+  grid->SetDirection(image->GetDirection());
+  grid->SetOrigin(image->TransformContinuousIndexToPhysicalPoint<double, double>(firstVoxel));
+  return grid;
+}
+
+VolumeGrid::Pointer
+MakeCoarserGrid(const VolumeGrid * image, unsigned int factor)
+{
+  auto size = image->GetLargestPossibleRegion().GetSize();
+  for (auto & voxels : size)
+  {
+    voxels = (voxels + factor - 1) / factor;
+  }
+  return MakeCentredGrid(image, factor, size);
 }
 
 Volume::Pointer

@@ -24,6 +24,14 @@ ReadVolume(const std::string & fileName);
 void
 WriteVolume(const Volume * volume, const std::string & fileName);
 
+/** So many voxels, larger than the image's by a factor, about the same centre. */
+VolumeGrid::Pointer
+MakeCentredGrid(const VolumeGrid * image, double factor, const VolumeGrid::SizeType & size);
+
+/** Voxels longer than the image's by a whole factor, about the same centre: as many as it takes to leave none of its edges out. */
+VolumeGrid::Pointer
+MakeCoarserGrid(const VolumeGrid * image, unsigned int factor);
+
 /** The moving image, linearly interpolated where the transform takes the voxels of the grid; 0 beyond its edge. */
 Volume::Pointer
 Resample(const Volume * moving, const VolumeGrid * grid, const Transform * transform);

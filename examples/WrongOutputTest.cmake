@@ -3,7 +3,7 @@
 # images, which aren't there either. What is in the output's folder stays as it is.
 set(folder ${WORK_DIR}/output)
 file(REMOVE_RECURSE ${WORK_DIR})
-file(MAKE_DIRECTORY ${folder}/registered.nii.gz ${folder}/taken.tfm ${folder}/with-a-folder/checkerboard.png)
+file(MAKE_DIRECTORY ${folder}/registered.nii.gz ${folder}/taken.tfm ${folder}/with-a-folder/picture.png ${folder}/brain)
 file(WRITE ${folder}/kept.nii.gz "kept")
 file(CREATE_LINK /there-is-none/linked.nii.gz ${folder}/linked.nii.gz SYMBOLIC)
 file(GLOB_RECURSE before LIST_DIRECTORIES TRUE ${folder}/*)
@@ -26,10 +26,26 @@ expect_failure(".*/taken.tfm is a folder. Name a file" ${files} ${folder}/taken.
 # What can be written is not written by the look at it.
 expect_failure("There is no file no-fixed.nii.gz" ${files} ${folder}/a.nii.gz)
 expect_failure("There is no file no-fixed.nii.gz" ${files} ${folder}/kept.nii.gz)
+# What is wanted beside the image is looked at, too, and that no two are one file.
+set(all ${files} ${folder}/a.nii.gz)
+expect_failure("There is no folder .*/none for .*/none/f.nii" ${all} --field ${folder}/none/f.nii)
+expect_failure("ITK writes no displacement field to .*/f.png. Give it another" ${all} --field ${folder}/f.png)
+expect_failure("ITK writes no .* labels to .*/l.png. Give it another" ${all} --labels no-labels.nii.gz --warped-labels
+               ${folder}/l.png)
+expect_failure("Two outputs would be written to .*/a.nii.gz" ${all} --field ${folder}/../output/a.nii.gz)
+expect_failure("Two outputs would be written to .*/f.nii" ${all} --field ${folder}/f.nii --labels no-labels.nii.gz
+               --warped-labels ${folder}/f.nii)
+expect_failure("Give one of --rigid, --affine and --free-form" ${all} --free-form --affine)
+expect_failure("--spacing is that of --free-form, which is not given" ${all} --spacing 5)
+expect_failure("--spacing wants a length in mm above 0, not 5mm" ${all} --free-form --spacing 5mm)
+expect_failure("--spacing wants a length in mm above 0, not -5" ${all} --free-form --spacing -5)
+expect_failure("--labels and --warped-labels are given both or not at all" ${all} --labels no-labels.nii.gz)
 
 set(brain ${REGISTER_BRAIN} --device no-device)
 expect_failure("The folder .*/kept.nii.gz cannot be made. Name another" ${brain} ${folder}/kept.nii.gz no-head.nii.gz)
-expect_failure(".*/checkerboard.png is a folder. Name a file" ${brain} ${folder}/with-a-folder no-head.nii.gz)
+expect_failure(".*/picture.png is a folder. Name a file" ${brain} ${folder}/with-a-folder no-head.nii.gz)
+expect_failure("--shrink is 1, 2, 3 or 4" ${REGISTER_BRAIN} ${folder}/brain no-head.nii.gz --device host --shrink 5)
+expect_failure("There is no file no-head.nii.gz" ${REGISTER_BRAIN} ${folder}/brain no-head.nii.gz --device host)
 
 set(swap ${SWAP_THE_METRIC} no-fixed.nii.gz no-moving.nii.gz)
 expect_failure("There is no folder .*/none for .*/none/a.tfm. Make it" ${swap} ${folder}/none/a.tfm)

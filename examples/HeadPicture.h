@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef HeadPicture_h
+#define HeadPicture_h
+
+#include "Colour.h"
+#include "Volume.h"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace example
+{
+
+/** A view from outside: the physical axes (0 to the left, 1 backwards, 2 upwards) that run to the right and down in the
+ * picture, and whether down is against the axis. */
+struct Plane
+{
+  const char * name;
+  unsigned int across;
+  unsigned int down;
+  bool         isUpright;
+};
+
+/** The colour of a physical point in a plane; called from several threads at once. */
+using Painter = std::function<Colour(const Volume::PointType & point, const Plane & plane)>;
+
+/** What colours mean. */
+struct ColourScale
+{
+  /** At even distances from the first colour to the last; none for no scale. */
+  std::vector<std::string> labels;
+  /** Of a fraction from 0 to 1. */
+  std::function<Colour(double)> colour;
+};
+
+/** Three views of one thing. */
+struct PictureRow
+{
+  std::string title;
+  Painter     painter;
+  ColourScale scale;
+};
+
+/** Writes a PNG in which each row shows an axial, a coronal and a sagittal plane through a point, upright, front and left of
+ * the head as radiologists have them, with a title above and, where it has one, the scale of its colours below.
+ * \param grid what it reaches over
+ * \throws itk::ExceptionObject if it cannot be written */
+void
+WriteHeadPicture(const VolumeGrid *              grid,
+                 const Volume::PointType &       point,
+                 const std::vector<PictureRow> & rows,
+                 const std::string &             fileName);
+
+} // namespace example
+
+#endif

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef ImageFile_h
+#define ImageFile_h
+
+#include "itkImageFileReader.h"
+#include "itkImageFileWriter.h"
+
+#include <itksys/SystemTools.hxx>
+
+#include <stdexcept>
+#include <string>
+
+namespace example
+{
+
+/** Reads a three-dimensional image of any format and pixel type that ITK knows.
+ * \param what the image's kind, for the message
+ * \throws std::runtime_error that names the file and says what is wrong with it. */
+template <typename TImage>
+typename TImage::Pointer
+ReadImageFile(const std::string & fileName, const std::string & what)
+{
+  if (!itksys::SystemTools::FileExists(fileName, true))
+  {
+    throw std::runtime_error("There is no file " + fileName + ". Check the name and the folder.");
+  }
+  const auto reader = itk::ImageFileReader<TImage>::New();
+  reader->SetFileName(fileName);
+  try
+  {
+    reader->UpdateOutputInformation();
+    // ITK would read a 2D image as one slice, and a 4D one as its first volume.
+    const unsigned int dimensions = reader->GetImageIO()->GetNumberOfDimensions();
+    if (dimensions != 3)
+    {
+      throw std::runtime_error(fileName + " has " + std::to_string(dimensions) +
+                               " dimensions. Give an image of three.");
+    }
+    reader->Update();
+  }
+  catch (const itk::ExceptionObject & error)
+  {
+    throw std::runtime_error(fileName + " cannot be read as " + what + ". ITK says: " + error.GetDescription());
+  }
+  return reader->GetOutput();
+}
+
+/** \throws itk::ExceptionObject if it cannot be written */
+template <typename TImage>
+void
+WriteImageFile(const TImage * image, const std::string & fileName)
+{
+  const auto writer = itk::ImageFileWriter<TImage>::New();
+  writer->SetFileName(fileName);
+  writer->SetInput(image);
+  // It takes longer than a registration: where the name asks for it.
+  writer->SetUseCompression(itksys::SystemTools::GetFilenameLastExtension(fileName) == ".gz");
+  writer->Update();
+}
+
+} // namespace example
+
+#endif
