@@ -106,9 +106,9 @@ public:
   itkSetConstObjectMacro(MovingImageMask, MaskType);
   itkGetConstObjectMacro(MovingImageMask, MaskType);
 
-  /** S: -NMI (the default), the mean of squared differences of values that both images together scale to [0, 1], -r², or -r² over
-   * the neighborhoods of all voxels. Also by name: "NormalizedMutualInformation", "MeanSquares", "Correlation" or
-   * "NeighborhoodCorrelation".
+  /** S: -NMI (the default), 1 - η of the moving values by fixed bins, the mean of squared differences of values that both images
+   * together scale to [0, 1], -r², or -r² over the neighborhoods of all voxels. Also by name: "NormalizedMutualInformation",
+   * "CorrelationRatio", "MeanSquares", "Correlation" or "NeighborhoodCorrelation".
    * \throws itk::GPUBadInputError if there is no such one. */
   itkSetEnumMacro(Similarity, SimilarityEnum);
   itkGetEnumMacro(Similarity, SimilarityEnum);
@@ -142,7 +142,7 @@ public:
   itkSetMacro(JacobianPenaltyWeight, double);
   itkGetConstMacro(JacobianPenaltyWeight, double);
 
-  /** Of the joint histogram, 5 to 4096. Default 64. */
+  /** Of the joint histogram, 5 to 4096, or of the fixed values of a correlation ratio, 2 to 4096. Default 64. */
   itkSetMacro(NumberOfHistogramBins, unsigned int);
   itkGetConstMacro(NumberOfHistogramBins, unsigned int);
 

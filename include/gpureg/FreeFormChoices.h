@@ -16,6 +16,8 @@ enum class SimilarityKind : std::uint8_t
 {
   /** Of a joint histogram with Parzen windows: for images of different contrasts. */
   NormalizedMutualInformation,
+  /** η of the moving values by the fixed bins (Roche 1998): for images of different contrasts, where the moving one has less noise. */
+  CorrelationRatio,
   /** Mean of (f - m)², of values from 0 to 1: for images of one scanner and scale. */
   MeanSquares,
   /** Square of Pearson's correlation: for images of one contrast, whatever their scale. */

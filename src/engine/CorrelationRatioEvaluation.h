@@ -15,6 +15,26 @@
 namespace gpureg
 {
 
+/** What the needs of its chunks are. */
+constexpr HistogramNeeds CorrelationRatioNeeds{ kernels::MostSamplesOfCorrelationRatio, 1.0 };
+
+/** Sets the histogram's size, by the variant as it is. */
+inline void
+SetCorrelationRatioArguments(int bins, kernels::CorrelationRatioArguments & a)
+{
+  // An even number of rows: see kernels::CorrelationRatioSquaresShift.
+  a.histogram.rows = bins + bins % 2;
+  a.histogram.tableColumns = kernels::CorrelationRatioTableColumns;
+  a.histogram.columns = kernels::CountCorrelationRatioColumns(a.histogram.samples.variant);
+}
+
+/** The unit of the sums of values, and of their squares: see kernels::ReadChunk. */
+inline double
+GetCorrelationRatioUnit(double countUnit, bool countsHalves)
+{
+  return countUnit * (countsHalves ? 1.0 : double{ 1 << kernels::CorrelationRatioRestBits });
+}
+
 class CorrelationRatioEvaluation : public HistogramEvaluation<kernels::CorrelationRatioArguments>
 {
 public:

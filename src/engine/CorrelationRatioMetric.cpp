@@ -17,8 +17,6 @@ namespace
 /** What is known of a value in [0, 1] that is a float. */
 constexpr double MostOfFloat = 1 << 27;
 
-constexpr HistogramNeeds Needs{ kernels::MostSamplesOfCorrelationRatio, 1.0 };
-
 /** (Σ Y)²/N. */
 double
 SquareOfSum(double count, double sum)
@@ -77,23 +75,20 @@ CorrelationRatioMetric::GetUsedLaunchShape() const
 void
 CorrelationRatioMetric::SetArguments(kernels::CorrelationRatioArguments & a) const
 {
-  // An even number of rows: see kernels::CorrelationRatioSquaresShift.
-  a.histogram.rows = m_Bins + m_Bins % 2;
-  a.histogram.tableColumns = kernels::CorrelationRatioTableColumns;
   if (m_BorderWeight.IsOn())
   {
     a.histogram.samples.variant |= kernels::WeighsBorder;
     std::copy(m_BorderWeight.perVoxel.begin(), m_BorderWeight.perVoxel.end(), a.border.perVoxel);
     std::copy(m_BorderWeight.perMillimetre.begin(), m_BorderWeight.perMillimetre.end(), a.border.perMillimetre);
   }
-  a.histogram.columns = kernels::CountCorrelationRatioColumns(a.histogram.samples.variant);
+  SetCorrelationRatioArguments(m_Bins, a);
 }
 
 CorrelationRatioResult
 CorrelationRatioMetric::Evaluate(const SampleMapping & mapping, Forces forces, const ParallelFor & parallelFor)
 {
-  return MakeResult(
-    m_Implementation->Evaluate(mapping, forces, Needs, parallelFor, [this](kernels::CorrelationRatioArguments & a) {
+  return MakeResult(m_Implementation->Evaluate(
+    mapping, forces, CorrelationRatioNeeds, parallelFor, [this](kernels::CorrelationRatioArguments & a) {
       this->SetArguments(a);
     }));
 }
@@ -103,9 +98,10 @@ CorrelationRatioMetric::EvaluateBatch(const CandidateMaps & candidates, const Pa
 {
   std::vector<CorrelationRatioResult> results;
   const auto                          summaries =
-    m_Implementation->Summarize(candidates, Needs, parallelFor, [this](kernels::CorrelationRatioArguments & a) {
-      this->SetArguments(a);
-    });
+    m_Implementation->Summarize(candidates,
+                                CorrelationRatioNeeds,
+                                parallelFor,
+                                [this](kernels::CorrelationRatioArguments & a) { this->SetArguments(a); });
   if (!summaries)
   {
     for (std::int64_t n = 0; n < candidates.count; ++n)
@@ -131,10 +127,7 @@ CorrelationRatioMetric::EvaluateBatch(const CandidateMaps & candidates, const Pa
 double
 CorrelationRatioMetric::GetSumUnit(double countUnit) const
 {
-  // See kernels::ReadChunk.
-  return countUnit * (GetCore().samples.IsPrecise() || m_BorderWeight.IsOn()
-                        ? 1.0
-                        : double{ 1 << kernels::CorrelationRatioRestBits });
+  return GetCorrelationRatioUnit(countUnit, GetCore().samples.IsPrecise() || m_BorderWeight.IsOn());
 }
 
 bool

@@ -4,6 +4,7 @@
 #include "FreeFormGeometry.h"
 #include "MattesEvaluation.h"
 
+#include "gpureg/CorrelationRatioMetric.h"
 #include "gpureg/Error.h"
 
 #include <cmath>
@@ -36,6 +37,13 @@ CheckSimilarity(const FreeFormSettings & settings)
   if (settings.similarity == SimilarityKind::NormalizedMutualInformation)
   {
     CheckedMattesBins("a free-form deformation", settings.bins);
+  }
+  if (settings.similarity == SimilarityKind::CorrelationRatio)
+  {
+    CheckedBins("a correlation ratio",
+                settings.bins,
+                CorrelationRatioMetric::LeastBins,
+                CorrelationRatioMetric::MostBins);
   }
   if (settings.similarity == SimilarityKind::NeighborhoodCorrelation && settings.radius < 1)
   {

@@ -12,7 +12,7 @@ namespace gpureg
 namespace
 {
 constexpr const char * SimilarityNames[] = {
-  "NormalizedMutualInformation", "MeanSquares", "Correlation", "NeighborhoodCorrelation"
+  "NormalizedMutualInformation", "CorrelationRatio", "MeanSquares", "Correlation", "NeighborhoodCorrelation"
 };
 constexpr const char * OptimizerNames[] = { "Adam", "ConjugateGradient", "AdaptiveStochasticGradientDescent" };
 

@@ -11,7 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <utility>
 
 namespace gpureg
 {
@@ -85,22 +85,26 @@ DescribeByValues(const ValueScale & fixedScale,
   image.unit = movingScale.range;
 }
 
-/** Normalised mutual information of Parzen windows (Modat 2010, equation 2). */
-class MutualInformation : public FreeFormSimilarity
+/** One that has a histogram, whose table the value stands behind. \tparam TArguments its kernels'. */
+template <typename TArguments>
+class HistogramSimilarity : public FreeFormSimilarity
 {
 public:
-  MutualInformation(MetricCore & core, const FreeFormSettings & settings)
+  using Evaluation = HistogramEvaluation<TArguments>;
+
+  HistogramSimilarity(MetricCore &                                 core,
+                      const FreeFormSettings &                     settings,
+                      std::unique_ptr<HistogramPasses<TArguments>> passes)
     : FreeFormSimilarity(core, settings)
     , m_Bins(settings.bins)
-    , m_Evaluation(core, core.queue->CreateMattesPasses())
+    , m_Evaluation(core, std::move(passes))
   {}
 
   void
   Prepare(const SampleMapping & mapping) override
   {
-    m_Evaluation.Prepare(mapping, Forces::OfEachSample, GetMattesNeeds(m_Bins), [this](kernels::MattesArguments & a) {
-      SetMattesArguments(this->GetCore().samples.GetMoving(), m_Bins, a);
-      a.normalized = 1;
+    m_Evaluation.Prepare(mapping, Forces::OfEachSample, this->GetNeeds(), [this](TArguments & a) {
+      this->SetArguments(a);
     });
   }
 
@@ -131,9 +135,39 @@ public:
   std::int64_t
   GetEvaluatedPlace() const override
   {
-    // Entries of precise samples are integers of 64 bits.
-    return std::int64_t{ m_Bins } * m_Bins * (this->DrawsSamples() ? 2 : 1);
+    return m_Evaluation.GetTableFloats();
   }
+
+protected:
+  virtual HistogramNeeds
+  GetNeeds() const = 0;
+  virtual void
+  SetArguments(TArguments & a) const = 0;
+
+  int
+  GetBins() const
+  {
+    return m_Bins;
+  }
+
+  const Evaluation &
+  GetEvaluation() const
+  {
+    return m_Evaluation;
+  }
+
+private:
+  int        m_Bins;
+  Evaluation m_Evaluation;
+};
+
+/** Normalised mutual information of Parzen windows (Modat 2010, equation 2). */
+class MutualInformation : public HistogramSimilarity<kernels::MattesArguments>
+{
+public:
+  MutualInformation(MetricCore & core, const FreeFormSettings & settings)
+    : HistogramSimilarity(core, settings, core.queue->CreateMattesPasses())
+  {}
 
   double
   GetSign() const override
@@ -145,28 +179,86 @@ public:
   GetForceUnit() const override
   {
     // Their Parzen windows are counted in the histogram's units, and they are those of the value with that sign.
-    return m_Evaluation.GetCountUnit();
+    return this->GetEvaluation().GetCountUnit();
   }
 
 protected:
+  HistogramNeeds
+  GetNeeds() const override
+  {
+    return GetMattesNeeds(this->GetBins());
+  }
+
+  void
+  SetArguments(kernels::MattesArguments & a) const override
+  {
+    SetMattesArguments(this->GetCore().samples.GetMoving(), this->GetBins(), a);
+    a.normalized = 1;
+  }
+
   void
   Describe(const LevelImage & fixed,
            const LevelImage & moving,
            FixedSamples &     samples,
            MovingImage &      image) const override
   {
-    const double inner = GetMattesRangeEnd(m_Bins);
+    constexpr int padding = kernels::HistogramPadding;
     samples.scale = MakeScale(fixed.summary);
     samples.sampled->minimum = samples.scale.minimum;
-    samples.sampled->bins = MakeBins(fixed.summary, kernels::HistogramPadding, m_Bins - 2 * kernels::HistogramPadding);
+    samples.sampled->bins = MakeBins(fixed.summary, padding, this->GetBins() - 2 * padding);
     image.scale = MakeScale(moving.summary);
-    image.unit = image.scale.range / inner;
+    image.unit = image.scale.range / GetMattesRangeEnd(this->GetBins());
     samples.precision = image.precision = this->GetPrecision();
   }
+};
 
-private:
-  int              m_Bins;
-  MattesEvaluation m_Evaluation;
+/** 1 - η, which is to be small. */
+class CorrelationRatio : public HistogramSimilarity<kernels::CorrelationRatioArguments>
+{
+public:
+  CorrelationRatio(MetricCore & core, const FreeFormSettings & settings)
+    : HistogramSimilarity(core, settings, core.queue->CreateCorrelationRatioPasses())
+  {}
+
+  double
+  GetSign() const override
+  {
+    return 1;
+  }
+
+  double
+  GetForceUnit() const override
+  {
+    // See kernels/CorrelationRatio.h, whose sums of squares have a unit.
+    return 2 * GetCorrelationRatioUnit(this->GetEvaluation().GetCountUnit(), this->DrawsSamples());
+  }
+
+protected:
+  HistogramNeeds
+  GetNeeds() const override
+  {
+    return CorrelationRatioNeeds;
+  }
+
+  void
+  SetArguments(kernels::CorrelationRatioArguments & a) const override
+  {
+    SetCorrelationRatioArguments(this->GetBins(), a);
+  }
+
+  void
+  Describe(const LevelImage & fixed,
+           const LevelImage & moving,
+           FixedSamples &     samples,
+           MovingImage &      image) const override
+  {
+    samples.scale = MakeScale(fixed.summary);
+    samples.sampled->minimum = samples.scale.minimum;
+    samples.sampled->bins = MakeBins(fixed.summary, 0, this->GetBins());
+    image.scale = MakeScale(moving.summary);
+    image.unit = image.scale.range;
+    samples.precision = image.precision = this->GetPrecision();
+  }
 };
 
 /** Mean squares, or correlation. */
@@ -401,6 +493,8 @@ MakeFreeFormSimilarity(const FreeFormSettings & settings, MetricCore & core)
 {
   switch (settings.similarity)
   {
+    case SimilarityKind::CorrelationRatio:
+      return std::make_unique<CorrelationRatio>(core, settings);
     case SimilarityKind::MeanSquares:
       return std::make_unique<Pairs>(core, settings, PairMeasure::MeanSquares);
     case SimilarityKind::Correlation:

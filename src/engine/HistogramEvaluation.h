@@ -173,6 +173,15 @@ public:
     return *m_Arrays.table;
   }
 
+  /** The floats that its entries take. */
+  std::int64_t
+  GetTableFloats() const
+  {
+    const kernels::HistogramArguments & a = m_Arguments.histogram;
+    return std::int64_t{ a.rows } * a.tableColumns * kernels::TableEntryBytes(a.samples.variant) /
+           static_cast<std::int64_t>(sizeof(float));
+  }
+
   /** Of the histogram. */
   double
   GetCountUnit() const

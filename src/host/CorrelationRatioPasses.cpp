@@ -39,6 +39,7 @@ public:
       const CorrelationRatioSums ofBin = read(row);
       WriteTableRow(a.histogram.samples.variant, row, FindMean(&ofBin), mean, ratio, AddressOf<char>(arrays.table));
     }
+    WriteNumbersBehindTable(a.histogram.samples.variant, a.histogram.rows, &all, ratio, AddressOf<char>(arrays.table));
   }
 };
 } // namespace

@@ -426,6 +426,17 @@ WriteTableRow(int variant, int row, i64 meanOfBin, i64 mean, i64 ratio, GPUREG_G
   }
 }
 
+/** The numbers behind the table's rows: 1/B, in the sums' unit, and A/B. */
+GPUREG_FUNCTION void
+WriteNumbersBehindTable(int variant, int rows, const CorrelationRatioSums * all, i64 ratio, GPUREG_GLOBAL void * table)
+{
+  const int             entryFloats = TableEntryBytes(variant) / (int)sizeof(float);
+  GPUREG_GLOBAL float * numbers = (GPUREG_GLOBAL float *)table + rows * CorrelationRatioTableColumns * entryFloats;
+  const i64             deviations = SumOfDeviations(all);
+  numbers[EvaluatedFactor] = deviations > 0 ? 1.0f / (float)deviations : 0.0f;
+  numbers[EvaluatedValue] = all->count > 0 ? (float)ratio * GPUREG_FIXED_UNIT : GPUREG_NO_EVALUATED_VALUE;
+}
+
 GPUREG_NAMESPACE_END
 
 #endif

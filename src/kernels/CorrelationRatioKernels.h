@@ -27,8 +27,8 @@ SumDeviationsOverLanes(const HistogramArguments * h,
   return (i64)(all->squares - SumIntegersOverLanes(explained, scratch));
 }
 
-/** One group makes the table of the second pass: floats, or 64-bit integers where the variant is precise. integers:
- *  LaneCount() 64-bit ones. */
+/** One group makes the table of the second pass: floats, or 64-bit integers where the variant is precise, and
+ *  NumbersBehindTable. integers: LaneCount() 64-bit ones. */
 GPUREG_GROUP_FUNCTION void
 TableGroup(int                               variant,
            const CorrelationRatioArguments * a,
@@ -45,6 +45,10 @@ TableGroup(int                               variant,
   {
     const CorrelationRatioSums ofBin = ReadSums(histogram + row * a->histogram.columns);
     WriteTableRow(variant, row, FindMean(&ofBin), mean, ratio, table);
+  }
+  if (LaneIndex() == 0)
+  {
+    WriteNumbersBehindTable(variant, a->histogram.rows, &all, ratio, table);
   }
   (void)scratch;
 }

@@ -23,8 +23,9 @@ enum
   WindowCells = 4,
   /** 64-bit integers from which a candidate's value follows: see a metric's SummaryGroup(). */
   SummaryCount = 4,
-  /** Floats behind the entries of a table that is of a mutual information: see Evaluated.h. The factor is 1 over the
-   *  number of samples in the histogram's units, the value the normalised mutual information, 0 where that is not asked for. */
+  /** Floats behind a table's entries, see Evaluated.h. Of a mutual information the factor is 1 over the number of samples in the
+   *  histogram's units, the value the normalised mutual information, 0 where that is not asked for; of a correlation ratio see
+   *  WriteNumbersBehindTable. A joint histogram has none. */
   NumbersBehindTable = EvaluatedValue + 1
 };
 
