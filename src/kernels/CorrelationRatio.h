@@ -53,11 +53,11 @@ typedef struct CorrelationRatioArguments
 
 /** Samples of one fixed bin, among those that were sorted by it: what a group of the scheme ConflictFree goes through. 32-bit members
  *  only. */
-typedef struct SortedPart
+typedef struct Workload
 {
   u32 first;
   u32 count;
-} SortedPart;
+} Workload;
 
 /** A fraction of the unit, in [0, 1), in steps of 2^-CorrelationRatioRestBits, rounded to the nearest: it may become 1. */
 GPUREG_FUNCTION u32
