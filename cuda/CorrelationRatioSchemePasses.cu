@@ -18,8 +18,8 @@ namespace gpureg
 namespace
 {
 // Of ConflictFree, unless others are set; the other schemes' are Lanes.
-constexpr int PartLanes = 256;
-constexpr int PartBlocks = 6;
+constexpr int WorkloadLanes = 256;
+constexpr int WorkloadBlocks = 6;
 constexpr int JoinLanes = 128;
 constexpr int SearchLanes = 128;
 // As many as may be set.
@@ -138,25 +138,26 @@ __launch_bounds__(MostLanes, BlocksOfMostLanes(VVariant))
   }
 }
 
-/** \tparam VLanes as many as may be launched: PartLanes, or MostLanes. */
+/** \tparam VLanes as many as may be launched: WorkloadLanes, or MostLanes. */
 template <int VVariant, int VLanes>
 __global__ void
-__launch_bounds__(VLanes, VLanes == PartLanes ? PartBlocks : 1)
+__launch_bounds__(VLanes, VLanes == WorkloadLanes ? WorkloadBlocks : 1)
   ConflictFreeKernel(const __grid_constant__ CorrelationRatioArguments a,
                      const SampleVolumes                               v,
                      const u32 *                                       sorted,
-                     const SortedPart *                                parts,
-                     u64 *                                             sumsOfParts,
+                     const Workload *                                  workloads,
+                     u64 *                                             sumsOfWorkloads,
                      const __grid_constant__ SampleMaps                maps)
 {
-  ConflictFreeGroup(VariantOf<VVariant>(a.histogram.samples), &a, &maps, &v, sorted, parts, localMemory, sumsOfParts);
+  ConflictFreeGroup(
+    VariantOf<VVariant>(a.histogram.samples), &a, &maps, &v, sorted, workloads, localMemory, sumsOfWorkloads);
 }
 
 __global__ void
 __launch_bounds__(JoinLanes)
-  JoinPartsKernel(int columns, const u32 * firstParts, const u64 * sumsOfParts, u64 * histogram)
+  JoinWorkloadsKernel(int columns, const u32 * firstWorkloads, const u64 * sumsOfWorkloads, u64 * histogram)
 {
-  JoinPartsGroup(columns, firstParts, sumsOfParts, localMemory, histogram);
+  JoinWorkloadsGroup(columns, firstWorkloads, sumsOfWorkloads, localMemory, histogram);
 }
 
 /** firstOfBin[bin]: how many keys are less, for 0 <= bin <= bins. */
@@ -215,7 +216,7 @@ public:
   int
   ChooseLanes(CorrelationRatioScheme scheme, int set) const override
   {
-    return set != 0 ? set : scheme == CorrelationRatioScheme::ConflictFree ? PartLanes : Lanes;
+    return set != 0 ? set : scheme == CorrelationRatioScheme::ConflictFree ? WorkloadLanes : Lanes;
   }
 
   void
@@ -296,41 +297,41 @@ public:
           enqueue(SharedWarpKernel<variant.value>, bands, localBytes, chunkHistograms);
           break;
         case CorrelationRatioScheme::ConflictFree:
-          break; // CountParts
+          break; // CountWorkloads
       }
     });
   }
 
   void
-  CountParts(const SchemeLaunch & launch, const HistogramArrays & arrays, const SchemeArrays & schemes) override
+  CountWorkloads(const SchemeLaunch & launch, const HistogramArrays & arrays, const SchemeArrays & schemes) override
   {
     const Arguments & a = launch.arguments;
     const int         lanes = launch.shape.lanes;
-    if (schemes.partCount > 0)
+    if (schemes.workloadCount > 0)
     {
       WithVariant<Arguments>(a.histogram.samples.variant & ~OfForces, [&](auto variant) {
         m_Queue.Launch("counting the sorted samples",
-                       lanes > PartLanes ? ConflictFreeKernel<variant.value, MostLanes>
-                                         : ConflictFreeKernel<variant.value, PartLanes>,
-                       dim3(static_cast<unsigned int>(schemes.partCount)),
+                       lanes > WorkloadLanes ? ConflictFreeKernel<variant.value, MostLanes>
+                                             : ConflictFreeKernel<variant.value, WorkloadLanes>,
+                       dim3(static_cast<unsigned int>(schemes.workloadCount)),
                        lanes,
                        static_cast<std::size_t>(lanes) * CorrelationRatioColumns * sizeof(u64),
                        a,
                        GetVolumes(*arrays.samples),
                        AddressOf<u32>(schemes.sorted.indices),
-                       AddressOf<SortedPart>(schemes.parts),
-                       AddressOf<u64>(schemes.sumsOfParts),
+                       AddressOf<Workload>(schemes.workloads),
+                       AddressOf<u64>(schemes.sumsOfWorkloads),
                        launch.maps);
       });
     }
     m_Queue.Launch("joining the sorted samples' sums",
-                   JoinPartsKernel,
+                   JoinWorkloadsKernel,
                    dim3(static_cast<unsigned int>(a.histogram.rows)),
                    JoinLanes,
                    JoinLanes * CorrelationRatioColumns * sizeof(u64),
                    a.histogram.columns,
-                   AddressOf<u32>(schemes.firstParts),
-                   AddressOf<u64>(schemes.sumsOfParts),
+                   AddressOf<u32>(schemes.firstWorkloads),
+                   AddressOf<u64>(schemes.sumsOfWorkloads),
                    AddressOf<u64>(arrays.sums));
   }
 

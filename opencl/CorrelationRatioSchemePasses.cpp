@@ -26,7 +26,7 @@ struct SchemeKernelSet
     , sharedMerge(program, "SharedMerge")
     , sharedWarp(program, "SharedWarp")
     , conflictFree(program, "ConflictFree")
-    , joinParts(program, "JoinParts")
+    , joinWorkloads(program, "JoinWorkloads")
   {}
 
   cl::Kernel globalAtomic;
@@ -35,7 +35,7 @@ struct SchemeKernelSet
   cl::Kernel sharedMerge;
   cl::Kernel sharedWarp;
   cl::Kernel conflictFree;
-  cl::Kernel joinParts;
+  cl::Kernel joinWorkloads;
 };
 
 class OpenCLCorrelationRatioSchemePasses : public CorrelationRatioSchemePasses
@@ -123,38 +123,38 @@ public:
           enqueue(kernels.sharedWarp, CountBands(a.histogram), local, BufferOf(*arrays.chunkHistograms));
           break;
         case CorrelationRatioScheme::ConflictFree:
-          break; // CountParts
+          break; // CountWorkloads
       }
     });
   }
 
   void
-  CountParts(const SchemeLaunch & launch, const HistogramArrays & arrays, const SchemeArrays & schemes) override
+  CountWorkloads(const SchemeLaunch & launch, const HistogramArrays & arrays, const SchemeArrays & schemes) override
   {
     const Arguments &       a = launch.arguments;
     const cl::LocalSpaceArg scratch =
       cl::Local(static_cast<std::size_t>(m_Queue.GetDevice().GetLanes()) * CorrelationRatioColumns * sizeof(u64));
     CheckOpenCL(m_Queue.GetDeviceName(), [&] {
       SchemeKernelSet & kernels = m_Kernels.Get();
-      if (schemes.partCount > 0)
+      if (schemes.workloadCount > 0)
       {
         SetSampleKernelArguments(kernels.conflictFree,
                                  a,
                                  launch.maps,
                                  *arrays.samples,
                                  BufferOf(*schemes.sorted.indices),
-                                 BufferOf(*schemes.parts),
+                                 BufferOf(*schemes.workloads),
                                  scratch,
-                                 BufferOf(*schemes.sumsOfParts));
-        m_Queue.Launch(kernels.conflictFree, schemes.partCount, 1);
+                                 BufferOf(*schemes.sumsOfWorkloads));
+        m_Queue.Launch(kernels.conflictFree, schemes.workloadCount, 1);
       }
-      SetKernelArguments(kernels.joinParts,
+      SetKernelArguments(kernels.joinWorkloads,
                          cl_int{ a.histogram.columns },
-                         BufferOf(*schemes.firstParts),
-                         BufferOf(*schemes.sumsOfParts),
+                         BufferOf(*schemes.firstWorkloads),
+                         BufferOf(*schemes.sumsOfWorkloads),
                          scratch,
                          BufferOf(*arrays.sums));
-      m_Queue.Launch(kernels.joinParts, a.histogram.rows, 1);
+      m_Queue.Launch(kernels.joinWorkloads, a.histogram.rows, 1);
     });
   }
 

@@ -93,22 +93,22 @@ __kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
 ConflictFree(const MetricArguments arguments,
              const SampleMaps      maps,
              GPUREG_VOLUME_PARAMETERS,
-             __global const u32 *        sorted,
-             __global const SortedPart * parts,
-             __local u64 *               scratch,
-             __global u64 *              sumsOfParts)
+             __global const u32 *      sorted,
+             __global const Workload * workloads,
+             __local u64 *             scratch,
+             __global u64 *            sumsOfWorkloads)
 {
   const int           variant = arguments.histogram.samples.variant;
   const SampleVolumes volumes = MakeSampleVolumes(GPUREG_VOLUMES);
-  ConflictFreeGroup(GPUREG_VARIANT, &arguments, &maps, &volumes, sorted, parts, scratch, sumsOfParts);
+  ConflictFreeGroup(GPUREG_VARIANT, &arguments, &maps, &volumes, sorted, workloads, scratch, sumsOfWorkloads);
 }
 
 __kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
-JoinParts(int                  columns,
-          __global const u32 * firstParts,
-          __global const u64 * sumsOfParts,
+JoinWorkloads(int                  columns,
+          __global const u32 * firstWorkloads,
+          __global const u64 * sumsOfWorkloads,
           __local u64 *        scratch,
           __global u64 *       histogram)
 {
-  JoinPartsGroup(columns, firstParts, sumsOfParts, scratch, histogram);
+  JoinWorkloadsGroup(columns, firstWorkloads, sumsOfWorkloads, scratch, histogram);
 }

@@ -64,9 +64,9 @@ CorrelationRatioEvaluation::CorrelationRatioEvaluation(MetricCore & core)
   , m_SchemePasses(core.queue->CreateCorrelationRatioSchemePasses())
 {
   for (const MemoryPointer * array : { &m_SchemeArrays.sorted.indices,
-                                       &m_SchemeArrays.parts,
-                                       &m_SchemeArrays.firstParts,
-                                       &m_SchemeArrays.sumsOfParts })
+                                       &m_SchemeArrays.workloads,
+                                       &m_SchemeArrays.firstWorkloads,
+                                       &m_SchemeArrays.sumsOfWorkloads })
   {
     core.ownArrays.push_back(array);
   }
@@ -96,7 +96,7 @@ CorrelationRatioEvaluation::SetWorkloadLimit(int samples)
   if (m_WorkloadLimit != static_cast<kernels::u32>(samples))
   {
     m_WorkloadLimit = static_cast<kernels::u32>(samples);
-    m_SchemeArrays.firstParts.reset();
+    m_SchemeArrays.firstWorkloads.reset();
   }
 }
 
@@ -189,7 +189,7 @@ CorrelationRatioEvaluation::MakeSchemeLaunch() const
   SchemeLaunch launch{ GetArguments(), GetMaps(), { 0, m_SchemePasses->ChooseLanes(m_Scheme, m_Shape.lanes) } };
   if (m_Scheme == CorrelationRatioScheme::ConflictFree)
   {
-    // It has parts.
+    // It has workloads.
     return launch;
   }
   kernels::HistogramArguments & h = launch.arguments.histogram;
@@ -217,9 +217,9 @@ CorrelationRatioEvaluation::PrepareFirstPass()
   if (!m_SchemePasses || m_Scheme != CorrelationRatioScheme::ConflictFree)
   {
     m_SchemeArrays.sorted = {};
-    m_SchemeArrays.parts.reset();
-    m_SchemeArrays.firstParts.reset();
-    m_SchemeArrays.sumsOfParts.reset();
+    m_SchemeArrays.workloads.reset();
+    m_SchemeArrays.firstWorkloads.reset();
+    m_SchemeArrays.sumsOfWorkloads.reset();
     m_SortedSamples = 0;
   }
   if (HasSchemeLaunch())
@@ -227,13 +227,13 @@ CorrelationRatioEvaluation::PrepareFirstPass()
     m_SchemePasses->Prepare(GetArguments().histogram.samples.variant);
     if (m_Scheme == CorrelationRatioScheme::ConflictFree)
     {
-      PrepareParts();
+      PrepareWorkloads();
     }
   }
 }
 
 void
-CorrelationRatioEvaluation::PrepareParts()
+CorrelationRatioEvaluation::PrepareWorkloads()
 {
   const SampleSet & samples = GetCore().samples;
   if (samples.GetCount() > std::numeric_limits<kernels::u32>::max())
@@ -244,24 +244,24 @@ CorrelationRatioEvaluation::PrepareParts()
   if (m_SortedSamples != samples.GetFixedStamp())
   {
     m_SortedSamples = 0;
-    m_SchemeArrays.firstParts.reset();
+    m_SchemeArrays.firstWorkloads.reset();
     m_SchemePasses->Sort(samples.GetArrays().fixedBins,
                          samples.GetCount(),
                          GetArguments().histogram.rows,
                          m_SchemeArrays.sorted);
     m_SortedSamples = samples.GetFixedStamp();
   }
-  if (!m_SchemeArrays.firstParts)
+  if (!m_SchemeArrays.firstWorkloads)
   {
-    const SortedParts cut = CutIntoParts(m_SchemeArrays.sorted.firstOfBin, m_WorkloadLimit);
-    Queue &           queue = *GetCore().queue;
-    m_SchemeArrays.partCount = static_cast<int>(cut.parts.size());
-    Send(queue, m_SchemeArrays.parts, cut.parts);
+    const Workloads cut = CutIntoWorkloads(m_SchemeArrays.sorted.firstOfBin, m_WorkloadLimit);
+    Queue &         queue = *GetCore().queue;
+    m_SchemeArrays.workloadCount = static_cast<int>(cut.workloads.size());
+    Send(queue, m_SchemeArrays.workloads, cut.workloads);
     ReserveExactly(queue,
-                   m_SchemeArrays.sumsOfParts,
-                   std::max<std::size_t>(1, cut.parts.size()) * kernels::CorrelationRatioColumns *
+                   m_SchemeArrays.sumsOfWorkloads,
+                   std::max<std::size_t>(1, cut.workloads.size()) * kernels::CorrelationRatioColumns *
                      sizeof(kernels::u64));
-    Send(queue, m_SchemeArrays.firstParts, cut.firstParts);
+    Send(queue, m_SchemeArrays.firstWorkloads, cut.firstWorkloads);
   }
 }
 
@@ -282,8 +282,8 @@ CorrelationRatioEvaluation::EnqueueFirstPass()
   m_UsedShape = launch.shape;
   if (m_Scheme == CorrelationRatioScheme::ConflictFree)
   {
-    m_SchemePasses->CountParts(launch, GetArrays(), m_SchemeArrays);
-    m_UsedShape.groups = m_SchemeArrays.partCount;
+    m_SchemePasses->CountWorkloads(launch, GetArrays(), m_SchemeArrays);
+    m_UsedShape.groups = m_SchemeArrays.workloadCount;
   }
   else if (KeepsChunkHistograms())
   {

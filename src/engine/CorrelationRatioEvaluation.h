@@ -89,9 +89,9 @@ private:
   /** Cuts the samples into chunks for the launch's lanes, of which each of its groups does equally many. */
   void
   CutChunks(SchemeLaunch & launch) const;
-  /** Sorts the samples and cuts them into parts, unless that was done. */
+  /** Sorts the samples and cuts them into workloads, unless that was done. */
   void
-  PrepareParts();
+  PrepareWorkloads();
 
   std::unique_ptr<CorrelationRatioSchemePasses> m_SchemePasses; // null where there is one loop for all
   CorrelationRatioScheme                        m_Scheme = CorrelationRatioScheme::SharedMerge;

@@ -14,13 +14,13 @@ namespace gpureg
 struct SchemeArrays
 {
   SortedSamples sorted;
-  /** kernels::SortedPart, one a group. */
-  MemoryPointer parts;
-  int           partCount = 0;
-  /** u32 [bins + 1]: each bin's first part. */
-  MemoryPointer firstParts;
-  /** u64 [parts][columns]. */
-  MemoryPointer sumsOfParts;
+  /** kernels::Workload, one a group. */
+  MemoryPointer workloads;
+  int           workloadCount = 0;
+  /** u32 [bins + 1]: each bin's first workload. */
+  MemoryPointer firstWorkloads;
+  /** u64 [workloads][columns]. */
+  MemoryPointer sumsOfWorkloads;
 };
 
 /** A scheme's first pass as it is launched. */
@@ -68,9 +68,9 @@ public:
         int                     firstChunk,
         int                     chunkCount) = 0;
 
-  /** ConflictFree: sums, from the parts, a group for each. */
+  /** ConflictFree: sums, from the workloads, a group for each. */
   virtual void
-  CountParts(const SchemeLaunch & launch, const HistogramArrays & arrays, const SchemeArrays & schemes) = 0;
+  CountWorkloads(const SchemeLaunch & launch, const HistogramArrays & arrays, const SchemeArrays & schemes) = 0;
 };
 
 } // namespace gpureg

@@ -30,22 +30,22 @@ SortByFixedBin(const kernels::u16 * fixedBins, std::size_t count, int bins, kern
   return firstOfBin;
 }
 
-SortedParts
-CutIntoParts(const std::vector<kernels::u32> & firstOfBin, kernels::u32 workloadLimit)
+Workloads
+CutIntoWorkloads(const std::vector<kernels::u32> & firstOfBin, kernels::u32 workloadLimit)
 {
-  SortedParts cut;
+  Workloads cut;
   for (std::size_t bin = 0; bin + 1 < firstOfBin.size(); ++bin)
   {
-    cut.firstParts.push_back(static_cast<kernels::u32>(cut.parts.size()));
+    cut.firstWorkloads.push_back(static_cast<kernels::u32>(cut.workloads.size()));
     const kernels::u32 end = firstOfBin[bin + 1];
     for (kernels::u32 first = firstOfBin[bin]; first < end;)
     {
       const kernels::u32 count = std::min(workloadLimit, end - first);
-      cut.parts.push_back({ first, count });
+      cut.workloads.push_back({ first, count });
       first += count;
     }
   }
-  cut.firstParts.push_back(static_cast<kernels::u32>(cut.parts.size()));
+  cut.firstWorkloads.push_back(static_cast<kernels::u32>(cut.workloads.size()));
   return cut;
 }
 

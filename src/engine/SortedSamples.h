@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Samples sorted by their fixed bin, and cut into parts of one bin each (Li 2015, section 3.6).
+// Samples sorted by their fixed bin, and cut into workloads of one bin each (Li 2015, section 3.6).
 #ifndef gpureg_SortedSamples_h
 #define gpureg_SortedSamples_h
 
@@ -26,16 +26,16 @@ struct SortedSamples
 std::vector<kernels::u32>
 SortByFixedBin(const kernels::u16 * fixedBins, std::size_t count, int bins, kernels::u32 * indices);
 
-/** What groups go through, and where each bin's parts begin, and the last one's end. */
-struct SortedParts
+/** What groups go through, and where each bin's workloads begin, and the last one's end. */
+struct Workloads
 {
-  std::vector<kernels::SortedPart> parts;
-  std::vector<kernels::u32>        firstParts;
+  std::vector<kernels::Workload> workloads;
+  std::vector<kernels::u32>      firstWorkloads;
 };
 
-/** Cuts each bin into parts of so many samples at most (Li 2015, listing 4). */
-SortedParts
-CutIntoParts(const std::vector<kernels::u32> & firstOfBin, kernels::u32 workloadLimit);
+/** Cuts each bin into workloads of so many samples at most (Li 2015, listing 4). */
+Workloads
+CutIntoWorkloads(const std::vector<kernels::u32> & firstOfBin, kernels::u32 workloadLimit);
 
 } // namespace gpureg
 

@@ -19,7 +19,7 @@ constexpr std::array<std::uint64_t, Lanes> Multipliers{ 0x243f6a8885a308d3u, 0x1
 constexpr std::size_t TaskBytes = std::size_t{ 128 } << 10;
 
 /** What one thread hashes. */
-struct Part
+struct Task
 {
   const char *  begin;
   std::size_t   bytes;
@@ -76,32 +76,32 @@ HashBytes(const char * bytes, std::size_t count)
 std::vector<std::uint64_t>
 HashContents(const std::vector<const std::vector<MemoryRange> *> & memories, const ParallelFor & parallelFor)
 {
-  std::vector<Part> parts;
+  std::vector<Task> tasks;
   for (const auto * const memory : memories)
   {
     for (const MemoryRange & range : *memory)
     {
       for (std::size_t begin = 0; begin < range.bytes; begin += TaskBytes)
       {
-        parts.push_back({ static_cast<const char *>(range.begin) + begin, std::min(TaskBytes, range.bytes - begin) });
+        tasks.push_back({ static_cast<const char *>(range.begin) + begin, std::min(TaskBytes, range.bytes - begin) });
       }
     }
   }
-  const auto hashPart = [&parts](std::int64_t n) {
-    Part & part = parts[static_cast<std::size_t>(n)];
-    part.hash = HashBytes(part.begin, part.bytes);
+  const auto hashTask = [&tasks](std::int64_t n) {
+    Task & task = tasks[static_cast<std::size_t>(n)];
+    task.hash = HashBytes(task.begin, task.bytes);
   };
-  if (parts.size() == 1)
+  if (tasks.size() == 1)
   {
-    hashPart(0);
+    hashTask(0);
   }
-  else if (!parts.empty())
+  else if (!tasks.empty())
   {
-    parallelFor(static_cast<std::int64_t>(parts.size()), hashPart);
+    parallelFor(static_cast<std::int64_t>(tasks.size()), hashTask);
   }
 
   std::vector<std::uint64_t> hashes;
-  auto                       part = parts.cbegin();
+  auto                       task = tasks.cbegin();
   for (const auto * const memory : memories)
   {
     std::uint64_t hash = memory->size();
@@ -110,7 +110,7 @@ HashContents(const std::vector<const std::vector<MemoryRange> *> & memories, con
       hash = Mix(hash, range.bytes);
       for (std::size_t begin = 0; begin < range.bytes; begin += TaskBytes)
       {
-        hash = Mix(hash, part++->hash);
+        hash = Mix(hash, task++->hash);
       }
     }
     hashes.push_back(hash);

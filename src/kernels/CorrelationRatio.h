@@ -59,11 +59,11 @@ typedef struct CorrelationRatioArguments
 
 /** Samples of one fixed bin, among those that were sorted by it: what a group of the scheme ConflictFree goes through. 32-bit members
  *  only. */
-typedef struct SortedPart
+typedef struct Workload
 {
   u32 first;
   u32 count;
-} SortedPart;
+} Workload;
 
 /** Cells of each fixed bin. Three lie on all of local memory's banks, four on a quarter of them. */
 GPUREG_FUNCTION int

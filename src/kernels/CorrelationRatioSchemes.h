@@ -228,7 +228,7 @@ WriteSumOfCells(const u64 * cells, int columns, GPUREG_LOCAL u64 * scratch, GPUR
   }
 }
 
-/** ConflictFree (Li 2015, section 3.6, listing 3): all of a part's samples are of one bin, so a lane counts its share in
+/** ConflictFree (Li 2015, section 3.6, listing 3): all of a workload's samples are of one bin, so a lane counts its share in
  *  registers, and the group joins the lanes' without atomics. sorted: the samples' indices. */
 GPUREG_GROUP_FUNCTION void
 ConflictFreeGroup(int                               variant,
@@ -236,16 +236,16 @@ ConflictFreeGroup(int                               variant,
                   const SampleMaps *                maps,
                   const SampleVolumes *             v,
                   GPUREG_GLOBAL const u32 *         sorted,
-                  GPUREG_GLOBAL const SortedPart *  parts,
+                  GPUREG_GLOBAL const Workload *    workloads,
                   GPUREG_LOCAL u64 *                scratch,
-                  GPUREG_GLOBAL u64 *               sumsOfParts)
+                  GPUREG_GLOBAL u64 *               sumsOfWorkloads)
 {
   const SampleArguments * samples = &a->histogram.samples;
-  const SortedPart        part = parts[GroupIndex()];
+  const Workload          workload = workloads[GroupIndex()];
   u64                     sums[CorrelationRatioColumns] = { 0, 0, 0, 0 };
-  for (u32 n = (u32)LaneIndex(); n < part.count; n += (u32)LaneCount())
+  for (u32 n = (u32)LaneIndex(); n < workload.count; n += (u32)LaneCount())
   {
-    const LaneWalk walk = StartWalkAt(variant, samples, maps, sorted[part.first + n]);
+    const LaneWalk walk = StartWalkAt(variant, samples, maps, sorted[workload.first + n]);
     float          x[3];
     i64            position[3];
     u64            cells[CorrelationRatioColumns] = { 0, 0, 0, 0 };
@@ -255,24 +255,28 @@ ConflictFreeGroup(int                               variant,
       AddCells(cells, sums);
     }
   }
-  WriteSumOfCells(sums, CorrelationRatioColumns, scratch, sumsOfParts + (i64)GroupIndex() * CorrelationRatioColumns);
+  WriteSumOfCells(sums,
+                  CorrelationRatioColumns,
+                  scratch,
+                  sumsOfWorkloads + (i64)GroupIndex() * CorrelationRatioColumns);
 }
 
-/** The parts of a fixed bin, its group's, added up: they lie from firstParts[bin] to firstParts[bin + 1]. */
+/** The workloads of a fixed bin, its group's, added up: they lie from firstWorkloads[bin] to firstWorkloads[bin + 1]. */
 GPUREG_GROUP_FUNCTION void
-JoinPartsGroup(int                       columns,
-               GPUREG_GLOBAL const u32 * firstParts,
-               GPUREG_GLOBAL const u64 * sumsOfParts,
-               GPUREG_LOCAL u64 *        scratch,
-               GPUREG_GLOBAL u64 *       histogram)
+JoinWorkloadsGroup(int                       columns,
+                   GPUREG_GLOBAL const u32 * firstWorkloads,
+                   GPUREG_GLOBAL const u64 * sumsOfWorkloads,
+                   GPUREG_LOCAL u64 *        scratch,
+                   GPUREG_GLOBAL u64 *       histogram)
 {
   const int bin = GroupIndex();
   u64       sums[CorrelationRatioColumns] = { 0, 0, 0, 0 };
-  for (u32 part = firstParts[bin] + (u32)LaneIndex(); part < firstParts[bin + 1]; part += (u32)LaneCount())
+  for (u32 workload = firstWorkloads[bin] + (u32)LaneIndex(); workload < firstWorkloads[bin + 1];
+       workload += (u32)LaneCount())
   {
     for (int k = 0; k < CorrelationRatioColumns; ++k)
     {
-      sums[k] += sumsOfParts[(i64)part * CorrelationRatioColumns + k];
+      sums[k] += sumsOfWorkloads[(i64)workload * CorrelationRatioColumns + k];
     }
   }
   WriteSumOfCells(sums, columns, scratch, histogram + bin * columns);

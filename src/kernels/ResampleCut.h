@@ -7,9 +7,9 @@
 GPUREG_NAMESPACE_BEGIN
 
 GPUREG_FUNCTION int
-CountParts(int count, int part)
+DivideUp(int count, int size)
 {
-  return (count - 1) / part + 1;
+  return (count - 1) / size + 1;
 }
 
 /** Planes of the output that have some of the launch's rows. */
@@ -38,9 +38,9 @@ CutIntoGroups(ResampleArguments * a, int lanes)
   const int           planes = CountPlanes(a);
   const int           alongPlanes = planes > 1 && !followsRows;
   const int           rows = lanes / (followsRows ? ResampleRowLanes : ResampleTileLanes);
-  const int           leastSteps = alongPlanes ? CountParts(planes, ResampleMostPlaneGroups) : 1;
+  const int           leastSteps = alongPlanes ? DivideUp(planes, ResampleMostPlaneGroups) : 1;
   cut->groupsPerRow =
-    CountParts(a->outputSize[0], followsRows ? ResampleRowLanes * ResampleLaneSteps : ResampleTileLanes);
+    DivideUp(a->outputSize[0], followsRows ? ResampleRowLanes * ResampleLaneSteps : ResampleTileLanes);
   cut->steps = leastSteps > ResampleLaneSteps ? leastSteps : ResampleLaneSteps;
   cut->firstZ = a->cut.firstRow / a->outputSize[1];
   cut->firstY = alongPlanes ? 0 : cut->firstRow - cut->firstZ * a->outputSize[1];
@@ -60,14 +60,14 @@ CutIntoGroups(ResampleArguments * a, int lanes)
 GPUREG_FUNCTION i64
 CountGroups(const ResampleArguments * a)
 {
-  return (i64)CountParts(a->cut.stepZ ? a->outputSize[1] : a->cut.rowCount, a->cut.blockRows) * a->cut.groupsPerRow;
+  return (i64)DivideUp(a->cut.stepZ ? a->outputSize[1] : a->cut.rowCount, a->cut.blockRows) * a->cut.groupsPerRow;
 }
 
 /** … for each one that GroupIndexY() counts. */
 GPUREG_FUNCTION int
 CountPlaneGroups(const ResampleArguments * a)
 {
-  return a->cut.stepZ ? CountParts(CountPlanes(a), a->cut.steps) : 1;
+  return a->cut.stepZ ? DivideUp(CountPlanes(a), a->cut.steps) : 1;
 }
 
 GPUREG_NAMESPACE_END

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sort by fixed bins on the host, and its cut into parts.
+// The sort by fixed bins on the host, and its cut into workloads.
 #include "SortedSamples.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace gpuregtest
 
 namespace
 {
-using gpureg::CutIntoParts;
+using gpureg::CutIntoWorkloads;
 using gpureg::SortByFixedBin;
 using gpureg::kernels::InvalidBin;
 using gpureg::kernels::u16;
@@ -59,9 +59,9 @@ TEST(SortedSamplesTest, AreAStableSort)
 TEST(SortedSamplesTest, OfNone)
 {
   EXPECT_EQ(SortByFixedBin(nullptr, 0, 3, nullptr), (std::vector<u32>{ 0, 0, 0, 0 }));
-  const gpureg::SortedParts cut = CutIntoParts({ 0, 0, 0, 0 }, 5);
-  EXPECT_TRUE(cut.parts.empty());
-  EXPECT_EQ(cut.firstParts, (std::vector<u32>{ 0, 0, 0, 0 }));
+  const gpureg::Workloads cut = CutIntoWorkloads({ 0, 0, 0, 0 }, 5);
+  EXPECT_TRUE(cut.workloads.empty());
+  EXPECT_EQ(cut.firstWorkloads, (std::vector<u32>{ 0, 0, 0, 0 }));
 }
 
 /** Each of one bin, none larger than the limit, and all of the samples in order; up to the last index that 32 bits hold. */
@@ -70,21 +70,21 @@ TEST(SortedSamplesTest, AreCutAtTheLimitAndAtBins)
   const std::vector<u32> firstOfBin = { 0, 7, 7, 10, 4294967295u };
   for (const u32 limit : { 3u, 7u, 1000000000u, 2147483647u })
   {
-    const bool                huge = limit > 1000;
-    const std::vector<u32>    firsts(firstOfBin.begin(), firstOfBin.end() - (huge ? 0 : 1));
-    const gpureg::SortedParts cut = CutIntoParts(firsts, limit);
-    ASSERT_EQ(cut.firstParts.size(), firsts.size());
-    EXPECT_EQ(cut.firstParts.front(), 0u);
-    EXPECT_EQ(cut.firstParts.back(), cut.parts.size());
+    const bool              huge = limit > 1000;
+    const std::vector<u32>  firsts(firstOfBin.begin(), firstOfBin.end() - (huge ? 0 : 1));
+    const gpureg::Workloads cut = CutIntoWorkloads(firsts, limit);
+    ASSERT_EQ(cut.firstWorkloads.size(), firsts.size());
+    EXPECT_EQ(cut.firstWorkloads.front(), 0u);
+    EXPECT_EQ(cut.firstWorkloads.back(), cut.workloads.size());
     for (std::size_t bin = 0; bin + 1 < firsts.size(); ++bin)
     {
       u32 next = firsts[bin];
-      for (u32 part = cut.firstParts[bin]; part < cut.firstParts[bin + 1]; ++part)
+      for (u32 workload = cut.firstWorkloads[bin]; workload < cut.firstWorkloads[bin + 1]; ++workload)
       {
-        EXPECT_EQ(cut.parts[part].first, next);
-        EXPECT_GT(cut.parts[part].count, 0u);
-        EXPECT_LE(cut.parts[part].count, limit);
-        next += cut.parts[part].count;
+        EXPECT_EQ(cut.workloads[workload].first, next);
+        EXPECT_GT(cut.workloads[workload].count, 0u);
+        EXPECT_LE(cut.workloads[workload].count, limit);
+        next += cut.workloads[workload].count;
       }
       EXPECT_EQ(next, firsts[bin + 1]);
     }
