@@ -127,6 +127,13 @@ struct Problem
   Transform::Pointer                       truth;
 };
 
+/** It stands beside this one. */
+std::string
+FindProgram(const std::string & name)
+{
+  return std::filesystem::read_symlink("/proc/self/exe").parent_path() / name;
+}
+
 /** Runs a program. \returns what it prints */
 std::string
 Execute(const std::string & command, const std::string & log)
@@ -164,7 +171,7 @@ TEST(RegisterFiles, FindsAKnownDeformationAndWritesWhatItFound)
     WriteLabels(problem.movingParts, folder / "labels.mha");
     WriteTransform(problem.truth, folder / "truth.tfm");
     const auto run = [&](const std::string & output, const std::string & options) {
-      return Execute(std::string(REGISTER_FILES) + " " + (folder / "fixed.mha") + " " + (folder / "moving.mha") + " " +
+      return Execute(FindProgram("RegisterFiles") + " " + (folder / "fixed.mha") + " " + (folder / "moving.mha") + " " +
                        (folder / output) + " --device " + device.GetName() + " " + options,
                      folder / "log");
     };

@@ -69,7 +69,8 @@ struct Inputs
   std::string labels;
 };
 
-/** Prints how far transforms are from the truth in the head, at points twice as far apart as the voxels, and how well they bring labels onto each other. */
+/** Prints how far transforms are from the truth in the head, at points twice as far apart as the voxels, and how well they bring
+ * labels onto each other. */
 class Judge
 {
 public:
@@ -158,9 +159,10 @@ RegisterBrain(const CommandLine & commandLine)
             << "scaled by 5 %, sheared by 3 %, voxels of " << pair.moving->GetSpacing() << " mm\n"
             << "metric        " << Describe(settings) << "; ITK itself on "
             << itk::MultiThreaderBase::GetGlobalDefaultNumberOfThreads() << " threads\n"
-            << "free-form     itk::FreeFormDeformationRegistrationMethod, on " << freeFormSettings.device.GetName()
-            << ", voxels of " << pair.fixed->GetSpacing() * static_cast<double>(freeFormSettings.shrink) << " mm"
-            << (freeFormSettings.shrink > 1 ? ", larger than the image's to be quick: --shrink 1 takes those\n\n"
+            << "free-form     itk::FreeFormDeformationRegistrationMethod on " << freeFormSettings.device.GetName()
+            << ", control points every " << freeFormSettings.spacing << " mm, voxels of "
+            << pair.fixed->GetSpacing() * static_cast<double>(freeFormSettings.shrink) << " mm"
+            << (freeFormSettings.shrink > 1 ? ", larger than the image's, to be quick: --shrink 1 takes those\n\n"
                                             : "\n\n");
 
   const auto linear = Register(pair.fixed, pair.moving, settings, std::cout);

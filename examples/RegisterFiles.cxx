@@ -151,7 +151,8 @@ RegisterFiles(const example::CommandLine & commandLine)
   {
     const auto freeForm = RegisterFreeForm(fixed, moving, linear.transform, freeFormSettings, std::cout);
     transform = freeForm.transform;
-    freeFormReport << freeForm << '\n';
+    freeFormReport << "itk::FreeFormDeformationRegistrationMethod on " << freeFormSettings.device.GetName() << ": "
+                   << freeForm << '\n';
     times.End("free-form deformation");
   }
 
