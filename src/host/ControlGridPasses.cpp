@@ -17,6 +17,16 @@ namespace
 constexpr i64 TaskSamples = i64{ 1 } << 14;
 // Neighbouring lines are gathered side by side, as many as the nearest cache holds.
 constexpr i64 BlockLines = 512;
+// So few samples have their weights found once, not by each control point that gathers them: 72 MiB of them.
+constexpr i64 MostSamplesWeighedOnce = i64{ 1 } << 20;
+
+/** Of a sample, for the control points that it counts for. */
+struct WeighedSample
+{
+  int   first[3];
+  float weights[3][MostControlTaps];
+  float force[3];
+};
 
 class HostControlGridPasses : public ControlGridPasses
 {
@@ -172,6 +182,72 @@ public:
     const auto * const begins = AddressOf<const u32>(sorted.begins);
     const auto * const from = m_Queue.AddressIn<const float>(forces);
     auto * const       to = m_Queue.AddressIn<float4>(out);
+    const i64          count = begins[i64{ cells.size[0] } * cells.size[1] * cells.size[2]];
+    if (count <= MostSamplesWeighedOnce)
+    {
+      const auto samples = this->WeighSamples(part, shape, count, at, order, from);
+      this->GatherCells(part, cells, begins, to, [&](i64 begin, i64 end, const int * control, float * sum) {
+        for (i64 s = begin; s < end; ++s)
+        {
+          AddWeighed(samples[static_cast<std::size_t>(s)], control, sum);
+        }
+      });
+      return;
+    }
+    this->GatherCells(part, cells, begins, to, [&](i64 begin, i64 end, const int * control, float * sum) {
+      GatherFromCell(&part, &shape, cells.isOfPoints, at, order, begin, end, 1, control, from, sum);
+    });
+  }
+
+private:
+  /** Sorted samples with their weights; those outside of the valid region have weights of 0. */
+  std::vector<WeighedSample>
+  WeighSamples(const ChainPart &   part,
+               const VolumeShape & shape,
+               i64                 count,
+               const i64 *         points,
+               const u32 *         order,
+               const float *       forces)
+  {
+    std::vector<WeighedSample> samples(static_cast<std::size_t>(count));
+    this->ForEach((count + TaskSamples - 1) / TaskSamples, [&](i64 task) {
+      for (i64 s = task * TaskSamples; s < std::min(count, (task + 1) * TaskSamples); ++s)
+      {
+        WeighedSample & sample = samples[static_cast<std::size_t>(s)];
+        i64             position[3];
+        FindSamplePosition(&shape, points != nullptr, points, order[s], position);
+        if (!FindControlWeights(&part, position, sample.first, sample.weights))
+        {
+          sample = {};
+        }
+        std::copy_n(forces + 3 * i64{ order[s] }, 3, sample.force);
+      }
+    });
+    return samples;
+  }
+
+  /** GatherFromCell of one. A control point whose cells these are is one of the sample's own. */
+  static void
+  AddWeighed(const WeighedSample & sample, const int * control, float * sum)
+  {
+    float weight = 1.0f;
+    for (int axis = 0; axis < 3; ++axis)
+    {
+      const int tap = control[axis] - sample.first[axis];
+      weight = tap >= 0 && tap < MostControlTaps ? weight * sample.weights[axis][tap] : 0.0f;
+    }
+    for (int r = 0; r < 3; ++r)
+    {
+      sum[r] = MultiplyAdd(weight, sample.force[r], sum[r]);
+    }
+  }
+
+  /** Calls gather(first sorted sample, end, control point, sum) for the cells that each control point counts in, a row at a time. */
+  template <typename TGather>
+  void
+  GatherCells(
+    const ChainPart & part, const SampleCells & cells, const u32 * begins, float4 * gathered, const TGather & gather)
+  {
     this->ForEach(CountControlPoints(part), [&](i64 n) {
       const i64 row = n / part.size[0];
       const int control[3] = { static_cast<int>(n % part.size[0]),
@@ -183,24 +259,16 @@ public:
         for (int y = std::max(0, control[1] - cells.taps[1] + 1); y < std::min(cells.size[1], control[1] + 1); ++y)
         {
           const u32 * const cell = begins + (i64{ z } * cells.size[1] + y) * cells.size[0];
-          GatherFromCell(&part,
-                         &shape,
-                         cells.isOfPoints,
-                         at,
-                         order,
-                         cell[std::max(0, control[0] - cells.taps[0] + 1)],
-                         cell[std::min(cells.size[0], control[0] + 1)],
-                         1,
-                         control,
-                         from,
-                         sum);
+          gather(cell[std::max(0, control[0] - cells.taps[0] + 1)],
+                 cell[std::min(cells.size[0], control[0] + 1)],
+                 control,
+                 sum);
         }
       }
-      to[n] = TurnGathered(cells.matrix, sum);
+      gathered[n] = TurnGathered(cells.matrix, sum);
     });
   }
 
-private:
   template <typename TWork>
   void
   ForEach(i64 count, const TWork & work)
