@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <vector>
 
 namespace gpureg
@@ -40,6 +41,9 @@ WithPreciseVariant(int variant, const TWork & work)
       return work(std::integral_constant<int, SamplesArePrecise | SamplesAreDisplaced>{});
     case SamplesArePrecise | SamplesAreDisplaced | WritesForces:
       return work(std::integral_constant<int, SamplesArePrecise | SamplesAreDisplaced | WritesForces>{});
+    case SamplesArePrecise | SamplesAreDisplaced | WritesForces | GradientByDifferences:
+      return work(
+        std::integral_constant<int, SamplesArePrecise | SamplesAreDisplaced | WritesForces | GradientByDifferences>{});
     default:
       return work(variant | SamplesArePrecise);
   }
@@ -178,7 +182,20 @@ public:
   {
     const auto * const in = m_Queue.AddressIn<const float>(terms);
     auto * const       out = m_Queue.AddressIn<float>(summed);
-    ForEachPlane(a, [&](i64 voxel) { SumTermsOfVoxel(axis, &a, voxel, in, out); });
+    const int * const  size = a.samples.virtualShape.size;
+    ForEachRow(a, [&](int j, int k, std::vector<float> & row) {
+      float * const to = out + 3 * VoxelOffset(&a.samples.virtualShape, 0, j, k);
+      if (axis == 0)
+      {
+        for (int i = 0; i < size[0]; ++i)
+        {
+          SumTermsAlong(0, &a, i, j, k, in, to + 3 * i);
+        }
+        return;
+      }
+      SumRows(axis, a, j, k, in, row);
+      std::copy(row.begin(), row.end(), to);
+    });
   }
 
   void
@@ -191,21 +208,47 @@ public:
     const SampleVolumes v = GetVolumes(*arrays.samples);
     const auto * const  in = m_Queue.AddressIn<const float>(terms);
     auto * const        out = m_Queue.AddressIn<float>(forces);
-    ForEachPlane(a, [&](i64 voxel) { FindForceOfTerms(a.samples.variant, &a, &maps, &v, voxel, in, out); });
+    ForEachRow(a, [&](int j, int k, std::vector<float> & row) {
+      SumRows(2, a, j, k, in, row);
+      WithPreciseVariant(a.samples.variant, [&](auto variant) {
+        for (int i = 0; i < a.samples.virtualShape.size[0]; ++i)
+        {
+          const int place[3] = { i, j, k };
+          WriteForceOfTerms(variant, &a, &maps, &v, place, row.data() + 3 * i, out);
+        }
+      });
+    });
   }
 
 private:
-  /** Calls work with each voxel, those of a plane on one thread. */
+  /** SumTermsAlong y or z of a whole row, in its order. */
+  static void
+  SumRows(int axis, const NeighborhoodArguments & a, int j, int k, const float * terms, std::vector<float> & row)
+  {
+    const int centre = axis == 1 ? j : k;
+    std::fill(row.begin(), row.end(), 0.0f);
+    for (int at = FirstWithin(centre, a.radius[axis]);
+         at < EndWithin(centre, a.radius[axis], a.samples.virtualShape.size[axis]);
+         ++at)
+    {
+      const float * const from =
+        terms + 3 * VoxelOffset(&a.samples.virtualShape, 0, axis == 1 ? at : j, axis == 2 ? at : k);
+      std::transform(row.begin(), row.end(), from, row.begin(), std::plus<>());
+    }
+  }
+
+  /** Calls work(j, k, three floats a voxel of a row) for all rows, those of a plane on one thread. */
   template <typename TWork>
   void
-  ForEachPlane(const NeighborhoodArguments & a, const TWork & work)
+  ForEachRow(const NeighborhoodArguments & a, const TWork & work)
   {
-    const i64 voxels = VoxelsOfPlane(&a);
+    const int * const size = a.samples.virtualShape.size;
     ++m_Queue.statistics.launches;
-    m_Queue.parallelFor(a.samples.virtualShape.size[2], [&](i64 plane) {
-      for (i64 voxel = plane * voxels; voxel < (plane + 1) * voxels; ++voxel)
+    m_Queue.parallelFor(size[2], [&](i64 plane) {
+      std::vector<float> row(3 * static_cast<std::size_t>(size[0]));
+      for (int j = 0; j < size[1]; ++j)
       {
-        work(voxel);
+        work(j, static_cast<int>(plane), row);
       }
     });
   }

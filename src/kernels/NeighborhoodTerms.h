@@ -58,29 +58,26 @@ SumTermsOfVoxel(
   }
 }
 
-/** Sums terms along z, and writes the force that follows. */
+/** Writes the force of a voxel that follows from the sums of the terms around it. */
 GPUREG_FUNCTION void
-FindForceOfTerms(int                           variant,
-                 const NeighborhoodArguments * a,
-                 const SampleMaps *            maps,
-                 const SampleVolumes *         v,
-                 i64                           voxel,
-                 GPUREG_GLOBAL const float *   terms,
-                 GPUREG_GLOBAL float *         forces)
+WriteForceOfTerms(int                           variant,
+                  const NeighborhoodArguments * a,
+                  const SampleMaps *            maps,
+                  const SampleVolumes *         v,
+                  const int *                   place,
+                  const float *                 sums,
+                  GPUREG_GLOBAL float *         forces)
 {
-  int place[3];
-  FindPlaceOfVoxel(a, voxel, place);
   const LaneWalk at = StartWalkAtVoxel(&a->samples, maps, place[0], place[1], place[2]);
   const i64      moved = FindMovedValue(variant, a, maps, v, &at);
   float          force[3] = { 0.0f, 0.0f, 0.0f };
   if (moved > GPUREG_LEAST_MOVED_VALUE)
   {
-    float x[3], gradient[3], sums[3];
-    i64   position[3];
-    SumTermsAlong(2, a, place[0], place[1], place[2], terms, sums);
-    const float fixed = (float)ScaledFixedValue(maps, v->preciseFixedValues[voxel]);
-    const float weight =
-      MultiplyAdd(fixed, sums[0], MultiplyAdd(-(float)ScaledMovingValue(maps, moved), sums[1], sums[2]));
+    float       x[3], gradient[3];
+    i64         position[3];
+    const float fixed = (float)ScaledFixedValue(maps, v->preciseFixedValues[at.sample]);
+    const float moving = (float)ScaledMovingValue(maps, moved);
+    const float weight = MultiplyAdd(fixed, sums[0], MultiplyAdd(-moving, sums[1], sums[2]));
     MapSample(variant, &a->samples, maps, v, &at, x, position);
     SamplePreciseGradient(variant, &a->samples, maps, v, position, gradient);
     for (int r = 0; r < 3; ++r)
@@ -91,8 +88,25 @@ FindForceOfTerms(int                           variant,
   }
   for (int r = 0; r < 3; ++r)
   {
-    forces[3 * voxel + r] = force[r];
+    forces[3 * at.sample + r] = force[r];
   }
+}
+
+/** Sums terms along z, and writes the force that follows. */
+GPUREG_FUNCTION void
+FindForceOfTerms(int                           variant,
+                 const NeighborhoodArguments * a,
+                 const SampleMaps *            maps,
+                 const SampleVolumes *         v,
+                 i64                           voxel,
+                 GPUREG_GLOBAL const float *   terms,
+                 GPUREG_GLOBAL float *         forces)
+{
+  int   place[3];
+  float sums[3];
+  FindPlaceOfVoxel(a, voxel, place);
+  SumTermsAlong(2, a, place[0], place[1], place[2], terms, sums);
+  WriteForceOfTerms(variant, a, maps, v, place, sums, forces);
 }
 
 GPUREG_NAMESPACE_END
