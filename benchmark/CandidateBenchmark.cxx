@@ -7,6 +7,7 @@
 #include "SideBySide.h"
 
 #include "itkEuler3DTransform.h"
+#include "itkGPUANTSNeighborhoodCorrelationImageToImageMetricv4.h"
 #include "itkShrinkImageFilter.h"
 
 #include <algorithm>
@@ -42,7 +43,8 @@ const char * const Footnote =
   as called          GetValues(), or GetValue() for each
   samples/s          of the kernels
   difference         the largest from GetValue(), relative, of the first 400; ! where it is above 1e-6
-The host has no kernels for a batch: its rows are as called alone.
+The host has no kernels for a batch: its rows are as called alone. A neighborhood correlation's candidates, of radius 2, follow each
+other on every device. Demons have none: they take a displacement field alone.
 )";
 
 void
@@ -93,6 +95,22 @@ MakeRotations()
   }
   return candidates;
 }
+
+/** CudaMattesNMI as it computes what ITK's Mattes metric does. */
+template <typename TFixed, typename TMoving>
+class MattesMI : public itk::CudaMattesNMI<TFixed, TMoving>
+{
+public:
+  using Self = MattesMI;
+  using Pointer = itk::SmartPointer<Self>;
+  itkNewMacro(Self);
+
+protected:
+  MattesMI()
+  {
+    this->NormalizedOff();
+  }
+};
 
 template <typename TMetric>
 class CandidateRows
@@ -203,11 +221,13 @@ Run(const example::CommandLine & line)
   const Heads    heads{ MakeSmallHead(Contrast::T2, 1), MakeSmallHead(Contrast::T1, 2) };
   Register<itk::CudaCorrelationRatioMetric>(table, hardware, heads, "CorrelationRatio");
   Register<itk::CudaMattesNMI>(table, hardware, heads, "NMI");
+  Register<MattesMI>(table, hardware, heads, "MattesMI");
   Register<itk::GPUMeanSquaresImageToImageMetricv4>(table, hardware, heads, "MeanSquares");
   Register<itk::GPUCorrelationImageToImageMetricv4>(table, hardware, heads, "Correlation");
   Register<itk::CudaMeanAbsoluteDifferencesImageToImageMetricv4>(table, hardware, heads, "MeanAbsoluteDifferences");
   Register<itk::CudaPartialVolumeMutualInformationImageToImageMetricv4>(table, hardware, heads, "PartialVolume");
   Register<itk::GPUJointHistogramMutualInformationImageToImageMetricv4>(table, hardware, heads, "JointHistogram");
+  Register<itk::GPUANTSNeighborhoodCorrelationImageToImageMetricv4>(table, hardware, heads, "NeighborhoodCorrelation");
   return table.Measure();
 }
 

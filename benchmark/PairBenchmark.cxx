@@ -22,7 +22,8 @@ using ImageType = itk::Image<float, 3>;
 
 const char * const Usage =
   R"(Usage: PairBenchmark [options]
-Measures mean squares, correlation, mean absolute differences and demons on each device beside ITK's metrics.
+Measures mean squares, correlation, mean absolute differences, demons, joint histogram, partial volume and Mattes' mutual
+information on each device beside ITK's metrics, of an affine transform (full), a displacement field and a chain.
   --device A,B,…     such as cuda:0,host; default: all there are
   --threads N        of ITK's metrics and of the host device; default: ITK's
 Rows are Pairs/CASE/METRIC/QUANTITY/DEVICE and Pairs/CASE/METRIC/QUANTITY/ITK. Google Benchmark's options choose among
@@ -121,6 +122,22 @@ Run(const example::CommandLine & line)
   using JointHistogram = itk::JointHistogramMutualInformationImageToImageMetricv4<ImageType, ImageType>;
   rows.Register<JointHistogram, itk::GPUJointHistogramMutualInformationImageToImageMetricv4<ImageType, ImageType>>(
     "Pairs/full/JointHistogram", heads, { 6, 28 }, true);
+  using Mattes = itk::MattesMutualInformationImageToImageMetricv4<ImageType, ImageType>;
+  rows.Register<Mattes, itk::CudaMattesNMI<ImageType, ImageType>>("Pairs/full/MattesMI", heads, { 6, 24 }, true);
+  rows.Register<Mattes, itk::CudaMattesNMI<ImageType, ImageType>>("Pairs/field/MattesMI",
+                                                                  headsByField,
+                                                                  { 18, 60 },
+                                                                  true);
+  rows.Register<JointHistogram, itk::GPUJointHistogramMutualInformationImageToImageMetricv4<ImageType, ImageType>>(
+    "Pairs/field/JointHistogram", headsByField, { 18, 64 }, true);
+  // Its derivative by a field is ITK's own.
+  rows.Register<itk::CorrelationImageToImageMetricv4<ImageType, ImageType>,
+                itk::GPUCorrelationImageToImageMetricv4<ImageType, ImageType>>("Pairs/field/Correlation",
+                                                                               headsByField,
+                                                                               { 20, 44 },
+                                                                               true);
+  rows.Register<MeanSquares, itk::CudaMeanAbsoluteDifferencesImageToImageMetricv4<ImageType, ImageType>>(
+    "Pairs/field/MeanAbsoluteDifferences", headsByField, { 20, 44 }, false);
   // ITK has none: its joint histogram's stands beside.
   rows.Register<JointHistogram, itk::CudaPartialVolumeMutualInformationImageToImageMetricv4<ImageType, ImageType>>(
     "Pairs/full/PartialVolume", heads, { 3, 6 }, false);

@@ -14,6 +14,19 @@ itkGPUMetricTemplate
 void
 itkGPUDemonsClass::Initialize()
 {
+  // ITK's class reads these before its parent class says that they are missing.
+  if (this->m_FixedImage.IsNull())
+  {
+    itkExceptionMacro("FixedImage is not present");
+  }
+  if (this->m_MovingImage.IsNull())
+  {
+    itkExceptionMacro("MovingImage is not present");
+  }
+  if (this->m_MovingTransform.IsNull())
+  {
+    itkExceptionMacro("MovingTransform is not present");
+  }
   m_Face.Initialize([this] { Superclass::Initialize(); });
 }
 

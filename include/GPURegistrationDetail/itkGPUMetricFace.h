@@ -429,7 +429,13 @@ private:
     {
       ThrowBadInput(m_Metric, "Initialize() has not been called, or it failed. Call it before asking for a value.");
     }
-    if (m_Metric.m_UseSampledPointSet && m_Metric.GetNumberOfDomainPoints() < 1)
+    this->CheckPoints(m_Metric.m_UseSampledPointSet && m_Metric.GetNumberOfDomainPoints() < 1);
+  }
+
+  void
+  CheckPoints(bool areMissing) const
+  {
+    if (areMissing)
     {
       ThrowBadInput(m_Metric, "VirtualSampledPointSet must have 1 or more points.");
     }
@@ -528,6 +534,8 @@ private:
                     m_Metric.m_UseVirtualSampledPointSet ? "virtual" : "fixed",
                     " sampled point set. Set one, or turn UseSampledPointSet off to sample every voxel.");
     }
+    this->CheckPoints(m_Metric.m_UseSampledPointSet && m_Metric.m_UseVirtualSampledPointSet &&
+                      m_Metric.m_VirtualSampledPointSet->GetNumberOfPoints() < 1);
   }
 
   /** Calls work() unless a stand-in's parent class computes.

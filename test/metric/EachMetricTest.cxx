@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What every metric promises, on every device: the same bits from any number of threads, its settings in print, and errors
-// after which it works again.
+// of the same kinds, after which it works again.
 #include "EachMetric.h"
 #include "TestDevices.h"
 #include "TestImages.h"
@@ -8,12 +8,19 @@
 #include "gpureg/Device.h"
 
 #include "itkAffineTransform.h"
+#include "itkDisplacementFieldTransform.h"
 #include "itkGPUError.h"
+#include "itkImageMaskSpatialObject.h"
 
+#include <cmath>
 #include <cstring>
+#include <functional>
+#include <initializer_list>
 #include <limits>
 #include <sstream>
 #include <string>
+#include <type_traits>
+#include <typeinfo>
 #include <vector>
 
 namespace gpuregtest
@@ -23,6 +30,9 @@ namespace
 {
 using ImageType = TestImage<float, 3>;
 using TransformType = itk::AffineTransform<double, 3>;
+using FieldTransformType = itk::DisplacementFieldTransform<double, 3>;
+using DemonsType = itk::GPUDemonsImageToImageMetricv4<ImageType, ImageType>;
+using MaskType = itk::ImageMaskSpatialObject<3>;
 
 Grid<3>
 MakeGrid()
@@ -31,6 +41,63 @@ MakeGrid()
   grid.size = { { 37, 34, 21 } };
   grid.spacing[1] = 1.2;
   return grid;
+}
+
+using MattesType = itk::CudaMattesNMI<ImageType, ImageType>;
+using CorrelationRatioType = itk::CudaCorrelationRatioMetric<ImageType, ImageType>;
+using PartialVolumeType = itk::CudaPartialVolumeMutualInformationImageToImageMetricv4<ImageType, ImageType>;
+using JointHistogramType = itk::GPUJointHistogramMutualInformationImageToImageMetricv4<ImageType, ImageType>;
+
+template <typename TMetric, typename... TOthers>
+constexpr bool IsOneOf = (std::is_same<TMetric, TOthers>::value || ...);
+
+/** Those that look for the range of the values that they bin, … */
+template <typename TMetric>
+constexpr bool BinsFixed = IsOneOf<TMetric, MattesType, CorrelationRatioType, PartialVolumeType, JointHistogramType>;
+template <typename TMetric>
+constexpr bool BinsMoving = IsOneOf<TMetric, MattesType, PartialVolumeType, JointHistogramType>;
+/** … and those that refuse samples of which none is valid. The others do as ITK's classes: a warning, and the largest value. */
+template <typename TMetric>
+constexpr bool RefusesNoOverlap = IsOneOf<TMetric, MattesType, CorrelationRatioType, PartialVolumeType>;
+
+/** Of vectors of a grid's voxels that vary along each axis. */
+FieldTransformType::Pointer
+MakeFieldTransform(const Grid<3> & grid, double length)
+{
+  const auto field = MakeImage<FieldTransformType::DisplacementFieldType>(grid, [length](const auto & p) {
+    FieldTransformType::OutputVectorType vector;
+    vector[0] = length * std::sin(0.2 * p[1]);
+    vector[1] = length * std::cos(0.3 * p[2]);
+    vector[2] = length * std::sin(0.1 * p[0] + 0.2 * p[1]);
+    return vector;
+  });
+  const auto transform = FieldTransformType::New();
+  transform->SetDisplacementField(field);
+  return transform;
+}
+
+/** ForEachMetric, and demons, which take a displacement field alone. */
+template <typename TWork>
+void
+ForEachMetricAndDemons(const TWork & work)
+{
+  ForEachMetric<ImageType>(work);
+  work(DemonsType::New(), "demons");
+}
+
+/** Sets the number of bins, and gives what ITK's setter makes of it; 0 of a metric without. */
+template <typename TMetric>
+auto
+SetBins(TMetric & metric, unsigned int bins, int) -> decltype(metric.GetNumberOfHistogramBins())
+{
+  metric.SetNumberOfHistogramBins(bins);
+  return metric.GetNumberOfHistogramBins();
+}
+template <typename TMetric>
+unsigned int
+SetBins(TMetric &, unsigned int, long)
+{
+  return 0;
 }
 
 struct Bits
@@ -61,6 +128,18 @@ protected:
     m_Transform->SetParameters(parameters);
   }
 
+  /** The moving transform of a kind of metric. */
+  template <typename TMetric>
+  typename TMetric::MovingTransformType *
+  GetGoodTransform() const
+  {
+    if (std::is_same<TMetric, DemonsType>::value)
+    {
+      return m_FieldTransform;
+    }
+    return m_Transform;
+  }
+
   template <typename TMetric>
   void
   SetGoodInput(TMetric & metric) const
@@ -68,7 +147,10 @@ protected:
     metric.SetDevice(this->GetDevice());
     metric.SetFixedImage(m_Fixed);
     metric.SetMovingImage(m_Moving);
-    metric.SetMovingTransform(m_Transform);
+    metric.SetFixedImageMask(static_cast<const MaskType *>(nullptr));
+    metric.SetMovingImageMask(static_cast<const MaskType *>(nullptr));
+    metric.SetFixedTransform(TransformType::New());
+    metric.SetMovingTransform(this->GetGoodTransform<TMetric>());
     metric.SetGradientSource(itk::ObjectToObjectMetricBaseTemplateEnums::GradientSource::GRADIENT_SOURCE_MOVING);
     metric.UseSampledPointSetOff();
     metric.UseVirtualSampledPointSetOff();
@@ -106,9 +188,10 @@ protected:
     metric.GetValueAndDerivative(value, derivative);
     Bits bits{ { value, metric.GetValue() } };
     bits.numbers.insert(bits.numbers.end(), derivative.begin(), derivative.end());
-    auto moved = m_Transform->GetParameters();
+    const auto parameters = metric.GetMovingTransform()->GetParameters();
+    auto       moved = parameters;
     moved[10] += 0.7;
-    for (const double of : metric.GetValues({ m_Transform->GetParameters(), moved }))
+    for (const double of : metric.GetValues({ parameters, moved }))
     {
       bits.numbers.push_back(of);
     }
@@ -133,6 +216,91 @@ protected:
     EXPECT_TRUE(this->Ask(metric) == good) << "after the complaint of " << word;
   }
 
+  /** Whether a call throws an error of just this kind that says all the words, after which the metric gives its value again. */
+  template <typename TException, typename TMetric>
+  void
+  ExpectComplaint(TMetric &                                   metric,
+                  double                                      good,
+                  const std::function<void()> &               call,
+                  const std::initializer_list<const char *> & words)
+  {
+    std::string message;
+    try
+    {
+      call();
+    }
+    catch (const itk::ExceptionObject & error)
+    {
+      message = error.GetDescription();
+      EXPECT_TRUE(typeid(error) == typeid(TException)) << "a " << error.GetNameOfClass() << ": " << message;
+    }
+    EXPECT_FALSE(message.empty()) << "nothing was thrown, where this was to be said: " << *words.begin();
+    for (const char * const word : words)
+    {
+      EXPECT_NE(message.find(word), std::string::npos) << "\"" << word << "\" is not said by: " << message;
+    }
+    this->SetGoodInput(metric);
+    ASSERT_NO_THROW(metric.Initialize()) << "after: " << message;
+    EXPECT_EQ(metric.GetValue(), good) << "after: " << message;
+  }
+
+  /** What comes of samples of which none is valid. */
+  template <typename TMetric>
+  void
+  ExpectNoOverlap(TMetric &                                   metric,
+                  double                                      good,
+                  const std::function<void()> &               evaluate,
+                  const std::initializer_list<const char *> & words)
+  {
+    if (RefusesNoOverlap<TMetric>)
+    {
+      this->ExpectComplaint<itk::GPUNoOverlapError>(metric, good, evaluate, words);
+      return;
+    }
+    evaluate();
+    EXPECT_EQ(metric.GetNumberOfValidPoints(), 0u);
+    EXPECT_EQ(metric.GetValue(), itk::NumericTraits<typename TMetric::MeasureType>::max());
+    this->SetGoodInput(metric);
+    metric.Initialize();
+    EXPECT_EQ(metric.GetValue(), good);
+  }
+
+  /** What comes of a mask or points that leave nothing of an image. */
+  template <typename TMetric>
+  void
+  ExpectNothingSampled(
+    TMetric & metric, double good, const std::function<void()> & evaluate, bool isBinned, const char * role)
+  {
+    if (isBinned)
+    {
+      this->ExpectComplaint<itk::GPUBadInputError>(metric, good, evaluate, { "Nothing of the", role, "mask" });
+    }
+    else
+    {
+      this->ExpectNoOverlap(metric, good, evaluate, { "mask", "overlap" });
+    }
+  }
+
+  static ImageType::Pointer
+  MakeConstantImage()
+  {
+    return MakeImage<ImageType>(MakeGrid(), [](const auto &) { return 7.0f; });
+  }
+
+  /** A mask of the voxels along x from one to another. */
+  static MaskType::Pointer
+  MakeMask(double from, double to)
+  {
+    const auto mask = MaskType::New();
+    const auto grid = MakeGrid();
+    const auto first = grid.origin[0];
+    mask->SetImage(MakeImage<MaskType::ImageType>(grid, [&](const auto & p) {
+      return p[0] - first >= from && p[0] - first < to ? 1 : 0;
+    }));
+    mask->Update();
+    return mask;
+  }
+
   ImageType::Pointer
   MakeImageOf(float bad) const
   {
@@ -141,15 +309,16 @@ protected:
     return image;
   }
 
-  ImageType::Pointer           m_Fixed;
-  ImageType::Pointer           m_Moving;
-  const TransformType::Pointer m_Transform = TransformType::New();
+  ImageType::Pointer                m_Fixed;
+  ImageType::Pointer                m_Moving;
+  const TransformType::Pointer      m_Transform = TransformType::New();
+  const FieldTransformType::Pointer m_FieldTransform = MakeFieldTransform(MakeGrid(), 0.8);
 };
 } // namespace
 
 TEST_P(EachMetricTest, GivesTheSameBitsForAnyNumberOfThreads)
 {
-  ForEachMetric<ImageType>([&](const auto & metric, const char * name) {
+  ForEachMetricAndDemons([&](const auto & metric, const char * name) {
     SCOPED_TRACE(name);
     for (const bool usesPoints : { false, true })
     {
@@ -172,7 +341,7 @@ TEST_P(EachMetricTest, GivesTheSameBitsForAnyNumberOfThreads)
 
 TEST_P(EachMetricTest, PrintsItsDevice)
 {
-  ForEachMetric<ImageType>([&](const auto & metric, const char * name) {
+  ForEachMetricAndDemons([&](const auto & metric, const char * name) {
     SCOPED_TRACE(name);
     this->SetGoodInput(*metric);
     std::ostringstream text;
@@ -187,7 +356,7 @@ TEST_P(EachMetricTest, RefusesBadInputAndGoesOn)
 {
   gpureg::ReleaseIdleMemory(GetParam());
   const auto before = gpureg::GetMemoryInUse(GetParam());
-  ForEachMetric<ImageType>([&](const auto & metric, const char * name) {
+  ForEachMetricAndDemons([&](const auto & metric, const char * name) {
     SCOPED_TRACE(name);
     this->SetGoodInput(*metric);
     const Bits good = this->Ask(*metric);
@@ -212,10 +381,215 @@ TEST_P(EachMetricTest, RefusesBadInputAndGoesOn)
   EXPECT_EQ(gpureg::GetMemoryInUse(GetParam()), before) << "memory was left behind";
 }
 
+/** Whatever the metric, the same error says it, on every device. */
+TEST_P(EachMetricTest, SaysWhatIsBadAndGoesOn)
+{
+  ForEachMetricAndDemons([&](const auto & pointer, const char * name) {
+    SCOPED_TRACE(name);
+    auto & metric = *pointer;
+    using MetricType = std::remove_reference_t<decltype(metric)>;
+    this->SetGoodInput(metric);
+    const auto initialize = [&] { metric.Initialize(); };
+    const auto evaluate = [&] {
+      typename MetricType::MeasureType    value;
+      typename MetricType::DerivativeType derivative;
+      metric.Initialize();
+      metric.GetValueAndDerivative(value, derivative);
+    };
+    double good = 0;
+    try
+    {
+      metric.GetValue();
+      ADD_FAILURE() << "a value before Initialize()";
+    }
+    catch (const itk::GPUBadInputError & error)
+    {
+      EXPECT_NE(std::string(error.GetDescription()).find("Initialize() has not been called"), std::string::npos);
+    }
+    metric.Initialize();
+    good = metric.GetValue();
+
+    metric.SetFixedImage(nullptr);
+    this->template ExpectComplaint<itk::ExceptionObject>(metric, good, initialize, { "FixedImage is not present" });
+    metric.SetMovingImage(ImageType::New());
+    this->template ExpectComplaint<itk::GPUBadInputError>(metric, good, initialize, { "moving image is empty" });
+    metric.SetFixedTransform(nullptr);
+    this->template ExpectComplaint<itk::ExceptionObject>(metric, good, initialize, { "FixedTransform is not present" });
+    for (const float bad : { std::numeric_limits<float>::quiet_NaN(), -std::numeric_limits<float>::infinity() })
+    {
+      const char * const word = bad != bad ? "NaN" : "infinite";
+      metric.SetFixedImage(this->MakeImageOf(bad));
+      this->template ExpectComplaint<itk::GPUBadInputError>(metric, good, initialize, { "fixed image", "1 of", word });
+      metric.SetMovingImage(this->MakeImageOf(bad));
+      this->template ExpectComplaint<itk::GPUBadInputError>(metric, good, initialize, { "moving image", "1 of", word });
+    }
+    metric.SetMovingImage(this->MakeImageOf(std::numeric_limits<float>::quiet_NaN()));
+    EXPECT_THROW(metric.Initialize(), itk::GPUBadInputError);
+    this->template ExpectComplaint<itk::GPUBadInputError>(metric,
+                                                          good,
+                                                          [&] { metric.GetValue(); },
+                                                          { "Initialize()", "failed" });
+
+    metric.SetFixedImageMask(MakeMask(-2, -1));
+    this->ExpectNothingSampled(metric, good, evaluate, BinsFixed<MetricType>, "fixed image");
+    metric.SetMovingImageMask(MakeMask(-2, -1));
+    this->ExpectNothingSampled(metric, good, evaluate, BinsMoving<MetricType>, "moving image");
+    metric.SetFixedImageMask(MakeMask(0, 8));
+    metric.SetMovingImageMask(MakeMask(25, 37));
+    this->ExpectNoOverlap(metric, good, evaluate, { "mask", "overlap" });
+
+    if (std::is_same<MetricType, DemonsType>::value)
+    {
+      metric.SetMovingTransform(MakeFieldTransform(MakeGrid(), 1e5));
+    }
+    else
+    {
+      const auto far = TransformType::New();
+      far->Translate(TransformType::OutputVectorType(1000.0));
+      metric.SetMovingTransform(far);
+    }
+    this->ExpectNoOverlap(metric,
+                          good,
+                          evaluate,
+                          { "outside moving image buffer", "overlap", "Initialize the transform" });
+
+    std::vector<std::string> words = GetDeviceNames();
+    try
+    {
+      metric.SetDevice(itk::GPUDevice::FromName("cuda:77"));
+      ADD_FAILURE() << "an unknown device was taken";
+    }
+    catch (const itk::GPUBadInputError & error)
+    {
+      for (const std::string & word : words)
+      {
+        EXPECT_NE(std::string(error.GetDescription()).find(word), std::string::npos) << error.GetDescription();
+      }
+    }
+
+    // An image that there was no room for yet.
+    Grid<3> large = MakeGrid();
+    large.size.Fill(60);
+    metric.SetMovingImage(MakeImagePair<ImageType>(large, large, 4).second);
+    gpureg::SetMemoryLimit(GetParam(), 1000);
+    try
+    {
+      evaluate();
+      ADD_FAILURE() << "memory was enough";
+    }
+    catch (const itk::GPUOutOfMemoryError & error)
+    {
+      EXPECT_NE(std::string(error.GetDescription()).find("out of memory on " + GetParam()), std::string::npos);
+    }
+    gpureg::SetMemoryLimit(GetParam(), 0);
+    this->SetGoodInput(metric);
+    metric.Initialize();
+    EXPECT_EQ(metric.GetValue(), good);
+
+    // A field of another grid than the virtual domain.
+    Grid<3> other = MakeGrid();
+    other.size.Fill(20);
+    metric.SetMovingTransform(MakeFieldTransform(other, 0.5));
+    this->template ExpectComplaint<itk::ExceptionObject>(metric, good, initialize, { "isplacement" });
+
+    metric.SetVirtualSampledPointSet(MetricType::VirtualPointSetType::New());
+    metric.UseSampledPointSetOn();
+    metric.UseVirtualSampledPointSetOn();
+    this->template ExpectComplaint<itk::GPUBadInputError>(metric, good, evaluate, { "point" });
+    if (std::is_same<MetricType, DemonsType>::value)
+    {
+      // Of a field, points outside of the virtual domain have no parameters.
+      return;
+    }
+    const auto outside = MetricType::VirtualPointSetType::New();
+    outside->SetPoint(0, typename MetricType::VirtualPointType(-5000.0));
+    metric.SetVirtualSampledPointSet(outside);
+    metric.UseSampledPointSetOn();
+    metric.UseVirtualSampledPointSetOn();
+    if (RefusesNoOverlap<MetricType>)
+    {
+      this->template ExpectComplaint<itk::GPUBadInputError>(metric,
+                                                            good,
+                                                            evaluate,
+                                                            { "Nothing of the fixed image", "sampled point set" });
+    }
+    else
+    {
+      this->ExpectNoOverlap(metric, good, evaluate, {});
+    }
+  });
+}
+
+/** Where a metric's formula divides by what a constant image has none of. */
+TEST_P(EachMetricTest, RefusesConstantImages)
+{
+  const auto check = [&](auto & metric, const char * name, bool ofFixed, bool ofMoving) {
+    SCOPED_TRACE(name);
+    this->SetGoodInput(metric);
+    metric.Initialize();
+    const double good = metric.GetValue();
+    const auto   initialize = [&] { metric.Initialize(); };
+    if (ofFixed)
+    {
+      metric.SetFixedImage(MakeConstantImage());
+      this->ExpectComplaint<itk::GPUBadInputError>(metric, good, initialize, { "fixed image is constant", "7" });
+    }
+    if (ofMoving)
+    {
+      metric.SetMovingImage(MakeConstantImage());
+      this->ExpectComplaint<itk::GPUBadInputError>(metric, good, initialize, { "moving image is constant", "7" });
+    }
+  };
+  check(*MattesType::New(), "NMI", true, true);
+  check(*CorrelationRatioType::New(), "correlation ratio", true, true);
+  check(*PartialVolumeType::New(), "partial volume", true, true);
+  check(*JointHistogramType::New(), "joint histogram", true, true);
+}
+
+/** Mattes' bins are five at least, as ITK has it; so many of a joint histogram ITK's own class has, if there is memory. */
+TEST_P(EachMetricTest, RefusesTooFewBinsAndTooMany)
+{
+  ForEachMetric<ImageType>([&](const auto & pointer, const char * name) {
+    SCOPED_TRACE(name);
+    auto & metric = *pointer;
+    this->SetGoodInput(metric);
+    if (SetBins(metric, 20, 0) == 0)
+    {
+      return;
+    }
+    metric.Initialize();
+    const double good = metric.GetValue();
+    using MetricType = std::remove_reference_t<decltype(metric)>;
+    for (const unsigned int bins : { 0u, 1u, 70000u })
+    {
+      if (bins < 5 ? std::is_same<MetricType, MattesType>::value : std::is_same<MetricType, JointHistogramType>::value)
+      {
+        continue;
+      }
+      const auto set = SetBins(metric, bins, 0);
+      try
+      {
+        metric.Initialize();
+        metric.GetValue();
+        ADD_FAILURE() << "taken: bins " << bins;
+      }
+      catch (const itk::GPUBadInputError & error)
+      {
+        const std::string message = error.GetDescription();
+        EXPECT_NE(message.find("bins"), std::string::npos) << message;
+        EXPECT_NE(message.find(std::to_string(set)), std::string::npos) << message;
+      }
+      SetBins(metric, 20, 0);
+      metric.Initialize();
+      EXPECT_EQ(metric.GetValue(), good) << "after bins " << bins;
+    }
+  });
+}
+
 /** Pixels that are mended in place, without a time stamp, between two calls of Initialize(). */
 TEST_P(EachMetricTest, SeesThatANaNWasReplaced)
 {
-  ForEachMetric<ImageType>([&](const auto & metric, const char * name) {
+  ForEachMetricAndDemons([&](const auto & metric, const char * name) {
     SCOPED_TRACE(name);
     this->SetGoodInput(*metric);
     const Bits good = this->Ask(*metric);
