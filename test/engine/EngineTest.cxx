@@ -11,6 +11,7 @@
 #include "ForceSums.h"
 #include "InvalidSample.h"
 #include "Samples.h"
+#include "Evaluated.h"
 #include "Histogram.h"
 #include "MattesSample.h"
 #include "EntropyTable.h"

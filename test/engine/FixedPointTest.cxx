@@ -14,6 +14,7 @@
 #include "PreciseSamples.h"
 #include "SampleChain.h"
 #include "SamplePartition.h"
+#include "Evaluated.h"
 #include "Histogram.h"
 #include "MattesSample.h"
 #include "MattesPrecise.h"

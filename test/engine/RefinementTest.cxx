@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A control grid twice as fine has the same spline.
 #include "Prelude.h"
+#include "Evaluated.h"
 #include "ControlSteps.h"
 
 #include <gtest/gtest.h>
