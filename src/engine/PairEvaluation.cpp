@@ -30,6 +30,10 @@ GetTask(PairMeasure measure, Forces forces)
   return isValue ? task : task | kernels::PairsFindForces | (isCentred ? kernels::PairsCentred : 0);
 }
 
+// So much of a sum of squares is rounding: of some 48 bits of few samples, or of a chunk's floats.
+constexpr double LeastOfPreciseSquares = 1e-13;
+constexpr double LeastOfSquares = 1e-7;
+
 using ForceSums = std::array<double, kernels::ForceSumCount>;
 
 /** What a pass needs. */
@@ -320,6 +324,16 @@ PairEvaluation::MakeResult(const Sums & sums) const
     result.fixedSquares = sums.moments[kernels::MomentOfFixedSquares] - count * fixedMean * fixedMean;
     result.movingSquares = sums.moments[kernels::MomentOfMovingSquares] - count * movingMean * movingMean;
     result.products = sums.moments[kernels::MomentOfProducts] - count * fixedMean * movingMean;
+    // What rounding leaves of values that do not vary is nothing, as ITK finds it.
+    const double least = m_Core.samples.IsPrecise() ? LeastOfPreciseSquares : LeastOfSquares;
+    if (result.fixedSquares <= least * sums.moments[kernels::MomentOfFixedSquares])
+    {
+      result.fixedSquares = 0;
+    }
+    if (result.movingSquares <= least * sums.moments[kernels::MomentOfMovingSquares])
+    {
+      result.movingSquares = 0;
+    }
     result.fixedSquares *= fixedUnit * fixedUnit;
     result.movingSquares *= movingUnit * movingUnit;
     result.products *= fixedUnit * movingUnit;

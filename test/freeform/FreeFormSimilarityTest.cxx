@@ -243,7 +243,7 @@ TEST_P(FreeFormSimilarityTest, EachFindsAKnownDeformationByEachOptimizer)
       const auto method = problem.MakeMethod(GetParam());
       method->SetSimilarity(kind);
       method->SetOptimizer(optimizer);
-      method->SetNumberOfIterations(optimizer == FreeFormOptimizer::Adam ? 40 : 20);
+      method->SetNumberOfIterations(optimizer == FreeFormOptimizer::Adam ? 40 : 15);
       method->SetNeighborhoodRadius(2);
       method->SetBendingEnergyWeight(kind == SimilarityKind::MeanSquares ? 1e-5 : 1e-3);
       method->Update();
