@@ -376,11 +376,11 @@ public:
     m_Evaluation.EnqueueSimilarity();
   }
 
-  /** One pass finds values and forces. */
   void
   EnqueueValue() override
   {
-    this->EnqueueForces();
+    m_Evaluation.EnqueuePasses(false);
+    m_Evaluation.EnqueueSimilarity();
   }
 
   const Memory &

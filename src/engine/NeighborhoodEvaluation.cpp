@@ -251,7 +251,7 @@ NeighborhoodEvaluation::GetPartialBytes() const
 }
 
 void
-NeighborhoodEvaluation::EnqueuePasses()
+NeighborhoodEvaluation::EnqueuePasses(bool findsForces)
 {
   for (const kernels::NeighborhoodArguments & a : m_Slabs)
   {
@@ -273,7 +273,7 @@ NeighborhoodEvaluation::EnqueuePasses()
     }
     m_Passes->CorrelatePlanes(a, m_Maps, m_Arrays);
   }
-  if (m_Arguments.forces == kernels::TermsOfCentres)
+  if (findsForces && m_Arguments.forces == kernels::TermsOfCentres)
   {
     m_Passes->SumTerms(0, m_Arguments, *m_Arrays.forces, *m_Arrays.terms);
     m_Passes->SumTerms(1, m_Arguments, *m_Arrays.terms, *m_Arrays.forces);

@@ -46,9 +46,10 @@ public:
   void
   Prepare(const SampleMapping & mapping, const NeighborhoodTerms & terms, Forces forces, std::size_t slabBytes);
 
-  /** Enqueues what it has been prepared for; the samples are where they have been moved. */
+  /** Enqueues what it has been prepared for; the samples are where they have been moved.
+   *  \param findsForces false: forces that are of the value are left out, which take passes of their own. */
   void
-  EnqueuePasses();
+  EnqueuePasses(bool findsForces = true);
 
   /** Enqueues what makes the similarity of the last passes' sums. */
   void
