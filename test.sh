@@ -14,6 +14,8 @@ configure_quickly() {
   local folder=$1 launcher="$PWD/tools/take-object.sh;engine;$PWD/build;$PWD/$1"
   shift
   mkdir -p "$folder"
+  # What was taken before knows no headers, so that Ninja would not take it again where one has changed.
+  (cd build && find src -name '*.cpp.o' -o -name '*.cu.o') | sed "s|^|$folder/|" | xargs rm -f
   configure -G Ninja -S . -B "$folder" -DCMAKE_BUILD_TYPE=Release "-DCMAKE_CXX_FLAGS_RELEASE=-O0 -DNDEBUG" \
             "-DCMAKE_CXX_COMPILER_LAUNCHER=$launcher" "-DCMAKE_CUDA_COMPILER_LAUNCHER=$launcher" \
             -DGPURegistration_FEW_STAND_INS=ON "$@"

@@ -111,3 +111,24 @@ for metric_class in (
 
 demons = itk.GPUDemonsImageToImageMetricv4[itk.Image[itk.F, 3], itk.Image[itk.F, 3]].New()
 assert demons.GetGradientSource() == itk.DemonsImageToImageMetricv4[itk.Image[itk.F, 3], itk.Image[itk.F, 3]].New().GetGradientSource()
+
+# Steps along random samples, drawn anew for each.
+for shift in ((2.5, -1.5), (1.5, -2.0, 0.75)):
+    image_type = itk.Image[itk.F, len(shift)]
+    metric = itk.GPUMeanSquaresImageToImageMetricv4[image_type, image_type].New()
+    metric.SetDevice(itk.GPUDevice.FromName("host"))
+    metric.SetFixedImage(itk.image_from_array(blobs((0,) * len(shift)).astype(numpy.float32)))
+    metric.SetMovingImage(itk.image_from_array(blobs(shift).astype(numpy.float32)))
+    transform = itk.TranslationTransform[itk.D, len(shift)].New()
+    metric.SetMovingTransform(transform)
+    metric.Initialize()
+    optimizer_class = itk.AdaptiveStochasticGradientDescentOptimizerv4Template
+    optimizer = optimizer_class[itk.D, itk.ImageToImageMetricv4[image_type, image_type]].New()
+    optimizer.SetMetric(metric)
+    optimizer.SetNewSamplesEveryIteration(True)
+    optimizer.SetNumberOfSpatialSamples(500)
+    optimizer.SetNumberOfIterations(300)
+    optimizer.StartOptimization()
+    found = numpy.array(transform.GetParameters())
+    print(f"{len(shift)}D, by random samples: shift {shift}, found {found}")
+    assert numpy.abs(found - shift).max() < 0.05, "the translation was not recovered"
