@@ -126,7 +126,7 @@ if(GPURegistration_HAS_OPENCL)
     ${_opencl_dir}/NeighborhoodKernels.cl)
   gpuregistration_embed_metric_kernels(
     ControlGrid ${_kernel_dir}/ControlGrid.h ${_kernel_dir}/ControlGridKernels.h ${_opencl_dir}/ControlGridKernels.cl)
-  gpuregistration_embed_kernels(ControlStep ${_opencl_dir}/Prelude.cl ${_kernel_dir}/Evaluated.h ${_kernel_dir}/ControlSteps.h
+  gpuregistration_embed_kernels(ControlStep ${_opencl_dir}/Prelude.cl ${_kernel_dir}/Evaluated.h ${_kernel_dir}/ControlVector.h ${_kernel_dir}/ControlSteps.h
                                 ${_kernel_dir}/ControlStepKernels.h ${_opencl_dir}/ControlStepKernels.cl)
   gpuregistration_embed_kernels(
     Resample
@@ -159,7 +159,7 @@ if(GPURegistration_HAS_OPENCL)
     MovingImage ${_opencl_dir}/Prelude.cl ${_kernel_dir}/Geometry.h ${_kernel_dir}/MovingVoxels.h
     ${_opencl_dir}/MovingImageKernels.cl)
   gpuregistration_embed_kernels(
-    ControlPenalty ${_opencl_dir}/Prelude.cl ${_kernel_dir}/ControlPenalties.h ${_kernel_dir}/ControlPenaltyKernels.h
+    ControlPenalty ${_opencl_dir}/Prelude.cl ${_kernel_dir}/ControlVector.h ${_kernel_dir}/ControlPenalties.h ${_kernel_dir}/ControlPenaltyKernels.h
     ${_opencl_dir}/ControlPenaltyKernels.cl)
   set(_opencl_sources
       ${_opencl_dir}/ControlGridPasses.cpp

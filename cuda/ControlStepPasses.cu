@@ -30,7 +30,7 @@ __launch_bounds__(Lanes) ClearKernel(i64 count, float4 * vectors)
 {
   if (FindPoint() < count)
   {
-    vectors[FindPoint()] = MakeFloat4(0.0f, 0.0f, 0.0f, 0.0f);
+    vectors[FindPoint()] = ZeroFloat4();
   }
 }
 
@@ -134,7 +134,7 @@ public:
   }
 
   void
-  MoveByAdam(const AdamStep & a, std::int64_t count, const AdamArrays & arrays) override
+  MoveByAdam(const AdamStep & a, std::int64_t count, const StepArrays & arrays) override
   {
     m_Queue.LaunchFor("moving control points",
                       MoveByAdamKernel,
@@ -152,13 +152,13 @@ public:
   }
 
   void
-  KeepValue(const AdamArrays & arrays) override
+  KeepValue(const StepArrays & arrays) override
   {
     m_Queue.LaunchFor("keeping a value", KeepValueKernel, i64{ 1 }, 1, GetEvaluated(arrays), GetValue(arrays));
   }
 
   void
-  FindGradient(float similarity, std::int64_t count, const AdamArrays & arrays, Memory & gradient) override
+  FindGradient(float similarity, std::int64_t count, const StepArrays & arrays, Memory & gradient) override
   {
     m_Queue.LaunchFor("finding a gradient",
                       FindGradientKernel,
@@ -238,13 +238,13 @@ public:
 
 private:
   static const float *
-  GetEvaluated(const AdamArrays & arrays)
+  GetEvaluated(const StepArrays & arrays)
   {
     return AddressIn<const float>(*arrays.evaluated) + arrays.evaluatedPlace;
   }
 
   static float *
-  GetValue(const AdamArrays & arrays)
+  GetValue(const StepArrays & arrays)
   {
     return AddressIn<float>(*arrays.values) + arrays.valuePlace;
   }

@@ -15,7 +15,7 @@ Clear(const i64 count, __global float4 * vectors)
 {
   if (FindPoint() < count)
   {
-    vectors[FindPoint()] = MakeFloat4(0.0f, 0.0f, 0.0f, 0.0f);
+    vectors[FindPoint()] = ZeroFloat4();
   }
 }
 

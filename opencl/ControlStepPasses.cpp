@@ -34,7 +34,7 @@ public:
   }
 
   void
-  MoveByAdam(const AdamStep & a, std::int64_t count, const AdamArrays & arrays) override
+  MoveByAdam(const AdamStep & a, std::int64_t count, const StepArrays & arrays) override
   {
     m_Kernels.Launch("StepByAdam",
                      GetRealOption(Precision::Single),
@@ -53,7 +53,7 @@ public:
   }
 
   void
-  KeepValue(const AdamArrays & arrays) override
+  KeepValue(const StepArrays & arrays) override
   {
     m_Kernels.Launch("KeepValue",
                      GetRealOption(Precision::Single),
@@ -65,7 +65,7 @@ public:
   }
 
   void
-  FindGradient(float similarity, std::int64_t count, const AdamArrays & arrays, Memory & gradient) override
+  FindGradient(float similarity, std::int64_t count, const StepArrays & arrays, Memory & gradient) override
   {
     m_Kernels.Launch("FindGradient",
                      GetRealOption(Precision::Single),

@@ -3,6 +3,7 @@
 #define gpureg_ControlPenaltyPasses_h
 
 #include "Prelude.h"
+#include "ControlVector.h"
 #include "ControlPenalties.h"
 
 #include "Queue.h"

@@ -4,6 +4,7 @@
 
 #include "Prelude.h"
 #include "Evaluated.h"
+#include "ControlVector.h"
 #include "ControlSteps.h"
 
 #include "Queue.h"
@@ -14,7 +15,7 @@ namespace gpureg
 {
 
 /** What a step reads and writes: float4, one a control point; … */
-struct AdamArrays
+struct StepArrays
 {
   /** … but float: what an evaluation has left there, from evaluatedPlace on; … */
   const Memory * evaluated = nullptr;
@@ -55,15 +56,15 @@ public:
   Clear(std::int64_t count, Memory & vectors) = 0;
 
   virtual void
-  MoveByAdam(const kernels::AdamStep & a, std::int64_t count, const AdamArrays & arrays) = 0;
+  MoveByAdam(const kernels::AdamStep & a, std::int64_t count, const StepArrays & arrays) = 0;
 
-  /** values[valuePlace] becomes the value that an evaluation has left: see AdamArrays. */
+  /** values[valuePlace] becomes the value that an evaluation has left: see StepArrays. */
   virtual void
-  KeepValue(const AdamArrays & arrays) = 0;
+  KeepValue(const StepArrays & arrays) = 0;
 
-  /** gradient, float4, becomes that of the cost: see kernels::FindCostGradient and AdamArrays. It may be arrays.gathered. */
+  /** gradient, float4, becomes that of the cost: see kernels::FindCostGradient and StepArrays. It may be arrays.gathered. */
   virtual void
-  FindGradient(float similarity, std::int64_t count, const AdamArrays & arrays, Memory & gradient) = 0;
+  FindGradient(float similarity, std::int64_t count, const StepArrays & arrays, Memory & gradient) = 0;
 
   /** The next line, with its numbers. \param isConjugate to the last one; else against the gradient. */
   virtual void

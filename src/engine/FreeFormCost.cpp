@@ -4,20 +4,12 @@
 #include "gpureg/Error.h"
 
 #include "FreeFormChecks.h"
+#include "Matrix3.h"
 
 #include <algorithm>
 
 namespace gpureg
 {
-
-namespace
-{
-Matrix3
-Transpose(const Matrix3 & m)
-{
-  return { m[0], m[3], m[6], m[1], m[4], m[7], m[2], m[5], m[8] };
-}
-} // namespace
 
 FreeFormCost::FreeFormCost(const FreeFormProblem &  problem,
                            const FreeFormSettings & settings,
@@ -117,10 +109,10 @@ FreeFormCost::ForEachPenalty(int slot, const TWork & work)
   }
 }
 
-AdamArrays
+StepArrays
 FreeFormCost::MakeArrays(int slot)
 {
-  AdamArrays arrays;
+  StepArrays arrays;
   arrays.evaluated = &m_Level.similarity->GetEvaluated();
   arrays.evaluatedPlace = m_Level.similarity->GetEvaluatedPlace();
   arrays.values = m_Level.values.get();
@@ -132,7 +124,7 @@ FreeFormCost::MakeArrays(int slot)
   return arrays;
 }
 
-AdamArrays
+StepArrays
 FreeFormCost::EnqueueGradient(int slot)
 {
   using Use = ControlPenaltyTerm::GradientUse;
@@ -140,7 +132,7 @@ FreeFormCost::EnqueueGradient(int slot)
   m_Level.core.samples.Move();
   m_Level.similarity->EnqueueForces();
   points.Gather(m_Level.similarity->GetForces(), m_ForcesToGradient, *m_Level.gathered);
-  AdamArrays arrays = this->MakeArrays(slot);
+  StepArrays arrays = this->MakeArrays(slot);
   this->ForEachPenalty(slot,
                        [&](const WeightedPenalty & penalty, ControlPenaltyTerm & term, double unit, std::int64_t its) {
                          term.FindValueAndGradient(penalty.kind,

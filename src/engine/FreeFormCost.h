@@ -32,7 +32,7 @@ public:
 
   /** Enqueues what finds the similarity and its gathered forces, and the penalties and their gradient.
    *  \return the arrays that a step reads; values is the slot's. */
-  AdamArrays
+  StepArrays
   EnqueueGradient(int slot);
 
   /** Gathered forces times this and the evaluated factor are the gradient of the similarity's part. */
@@ -53,7 +53,7 @@ private:
   PrepareSimilarity(const FreeFormProblem & problem);
   void
   PreparePenalties(const FreeFormProblem & problem);
-  AdamArrays
+  StepArrays
   MakeArrays(int slot);
   /** Calls work(penalty, term, its unit, its slot) for those that have a weight. */
   template <typename TWork>

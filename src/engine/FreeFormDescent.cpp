@@ -75,7 +75,7 @@ DescendByAdam(const FreeFormSettings &         settings,
     }
     onIteration(done);
     cost.Draw(static_cast<std::uint32_t>(done));
-    const AdamArrays  arrays = cost.EnqueueGradient(done);
+    const StepArrays  arrays = cost.EnqueueGradient(done);
     kernels::AdamStep a = MakeStep(settings, level.edge, cost.GetSimilarityUnit(), done);
     a.hasPenalty = arrays.penalty != nullptr;
     steps.MoveByAdam(a, count, arrays);

@@ -33,7 +33,7 @@ public:
   void
   FindGradient(int slot)
   {
-    const AdamArrays evaluated = m_Cost.EnqueueGradient(slot);
+    const StepArrays evaluated = m_Cost.EnqueueGradient(slot);
     m_Steps.KeepValue(evaluated);
     m_Steps.FindGradient(static_cast<float>(m_Cost.GetSimilarityUnit()), m_Count, evaluated, *m_Level.gathered);
   }

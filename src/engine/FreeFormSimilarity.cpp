@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "FreeFormSimilarity.h"
 
-#include "gpureg/Error.h"
-
 #include "CorrelationRatioEvaluation.h"
 #include "FreeFormGeometry.h"
 #include "MattesEvaluation.h"
@@ -85,40 +83,36 @@ DescribeByValues(const ValueScale & fixedScale,
   image.unit = movingScale.range;
 }
 
-/** One that has a histogram, whose table the value stands behind. \tparam TArguments its kernels'. */
-template <typename TArguments>
-class HistogramSimilarity : public FreeFormSimilarity
+/** Values from the smallest one on: the fixed image's in bins of equal width, the moving one's from 0 to rangeEnd. */
+void
+DescribeByBins(const LevelImage & fixed,
+               const LevelImage & moving,
+               int                firstBin,
+               int                bins,
+               double             rangeEnd,
+               Precision          precision,
+               FixedSamples &     samples,
+               MovingImage &      image)
+{
+  samples.precision = image.precision = precision;
+  samples.scale = MakeScale(fixed.summary);
+  samples.sampled->minimum = samples.scale.minimum;
+  samples.sampled->bins = MakeBins(fixed.summary, firstBin, bins);
+  image.scale = MakeScale(moving.summary);
+  image.unit = image.scale.range / rangeEnd;
+}
+
+/** One whose evaluation leaves its forces and its value in arrays of its own. \tparam TEvaluation such as PairEvaluation. */
+template <typename TEvaluation>
+class EvaluatedSimilarity : public FreeFormSimilarity
 {
 public:
-  using Evaluation = HistogramEvaluation<TArguments>;
-
-  HistogramSimilarity(MetricCore &                                 core,
-                      const FreeFormSettings &                     settings,
-                      std::unique_ptr<HistogramPasses<TArguments>> passes)
+  /** \param arguments of the evaluation, behind the core. */
+  template <typename... TArguments>
+  EvaluatedSimilarity(MetricCore & core, const FreeFormSettings & settings, TArguments &&... arguments)
     : FreeFormSimilarity(core, settings)
-    , m_Bins(settings.bins)
-    , m_Evaluation(core, std::move(passes))
+    , m_Evaluation(core, std::forward<TArguments>(arguments)...)
   {}
-
-  void
-  Prepare(const SampleMapping & mapping) override
-  {
-    m_Evaluation.Prepare(mapping, Forces::OfEachSample, this->GetNeeds(), [this](TArguments & a) {
-      this->SetArguments(a);
-    });
-  }
-
-  void
-  EnqueueForces() override
-  {
-    m_Evaluation.EnqueuePasses(Forces::OfEachSample);
-  }
-
-  void
-  EnqueueValue() override
-  {
-    m_Evaluation.EnqueueTable();
-  }
 
   const Memory &
   GetForces() const override
@@ -129,13 +123,62 @@ public:
   const Memory &
   GetEvaluated() const override
   {
-    return m_Evaluation.GetTable();
+    return m_Evaluation.GetEvaluated();
+  }
+
+protected:
+  TEvaluation &
+  GetEvaluation()
+  {
+    return m_Evaluation;
+  }
+
+  const TEvaluation &
+  GetEvaluation() const
+  {
+    return m_Evaluation;
+  }
+
+private:
+  TEvaluation m_Evaluation;
+};
+
+/** One that has a histogram, whose table the value stands behind. \tparam TArguments its kernels'. */
+template <typename TArguments>
+class HistogramSimilarity : public EvaluatedSimilarity<HistogramEvaluation<TArguments>>
+{
+public:
+  HistogramSimilarity(MetricCore &                                 core,
+                      const FreeFormSettings &                     settings,
+                      std::unique_ptr<HistogramPasses<TArguments>> passes)
+    : EvaluatedSimilarity<HistogramEvaluation<TArguments>>(core, settings, std::move(passes))
+    , m_Bins(settings.bins)
+  {}
+
+  void
+  Prepare(const SampleMapping & mapping) override
+  {
+    this->GetEvaluation().Prepare(mapping, Forces::OfEachSample, this->GetNeeds(), [this](TArguments & a) {
+      this->SetArguments(a);
+    });
+  }
+
+  void
+  EnqueueForces() override
+  {
+    this->GetEvaluation().EnqueuePasses(Forces::OfEachSample);
+  }
+
+  void
+  EnqueueValue() override
+  {
+    this->GetEvaluation().EnqueueTable();
   }
 
   std::int64_t
   GetEvaluatedPlace() const override
   {
-    return m_Evaluation.GetTableFloats();
+    return this->GetEvaluation().GetTableFloats();
   }
 
 protected:
@@ -150,15 +193,8 @@ protected:
     return m_Bins;
   }
 
-  const Evaluation &
-  GetEvaluation() const
-  {
-    return m_Evaluation;
-  }
-
 private:
-  int        m_Bins;
-  Evaluation m_Evaluation;
+  int m_Bins;
 };
 
 /** Normalised mutual information of Parzen windows (Modat 2010, equation 2). */
@@ -203,12 +239,9 @@ protected:
            MovingImage &      image) const override
   {
     constexpr int padding = kernels::HistogramPadding;
-    samples.scale = MakeScale(fixed.summary);
-    samples.sampled->minimum = samples.scale.minimum;
-    samples.sampled->bins = MakeBins(fixed.summary, padding, this->GetBins() - 2 * padding);
-    image.scale = MakeScale(moving.summary);
-    image.unit = image.scale.range / GetMattesRangeEnd(this->GetBins());
-    samples.precision = image.precision = this->GetPrecision();
+    const int     bins = this->GetBins();
+    DescribeByBins(
+      fixed, moving, padding, bins - 2 * padding, GetMattesRangeEnd(bins), this->GetPrecision(), samples, image);
   }
 };
 
@@ -252,58 +285,40 @@ protected:
            FixedSamples &     samples,
            MovingImage &      image) const override
   {
-    samples.scale = MakeScale(fixed.summary);
-    samples.sampled->minimum = samples.scale.minimum;
-    samples.sampled->bins = MakeBins(fixed.summary, 0, this->GetBins());
-    image.scale = MakeScale(moving.summary);
-    image.unit = image.scale.range;
-    samples.precision = image.precision = this->GetPrecision();
+    DescribeByBins(fixed, moving, 0, this->GetBins(), 1, this->GetPrecision(), samples, image);
   }
 };
 
 /** Mean squares, or correlation. */
-class Pairs : public FreeFormSimilarity
+class Pairs : public EvaluatedSimilarity<PairEvaluation>
 {
 public:
   Pairs(MetricCore & core, const FreeFormSettings & settings, PairMeasure measure)
-    : FreeFormSimilarity(core, settings)
+    : EvaluatedSimilarity(core, settings, measure)
     , m_Measure(measure)
-    , m_Evaluation(core, measure)
   {}
 
   void
   Prepare(const SampleMapping & mapping) override
   {
-    m_Evaluation.Prepare(mapping, Forces::OfEachSample, {});
-    m_Evaluation.PrepareValue(mapping);
+    this->GetEvaluation().Prepare(mapping, Forces::OfEachSample, {});
+    this->GetEvaluation().PrepareValue(mapping);
   }
 
   void
   EnqueueForces() override
   {
-    m_Evaluation.EnqueuePasses(Forces::OfEachSample);
+    this->GetEvaluation().EnqueuePasses(Forces::OfEachSample);
     if (m_Measure != PairMeasure::Correlation)
     {
-      m_Evaluation.EnqueueSimilarity();
+      this->GetEvaluation().EnqueueSimilarity();
     }
   }
 
   void
   EnqueueValue() override
   {
-    m_Evaluation.EnqueueValue();
-  }
-
-  const Memory &
-  GetForces() const override
-  {
-    return m_Evaluation.GetForces();
-  }
-
-  const Memory &
-  GetEvaluated() const override
-  {
-    return m_Evaluation.GetEvaluated();
+    this->GetEvaluation().EnqueueValue();
   }
 
   double
@@ -344,17 +359,15 @@ protected:
   }
 
 private:
-  PairMeasure    m_Measure;
-  PairEvaluation m_Evaluation;
+  PairMeasure m_Measure;
 };
 
 /** Mean correlation over neighborhoods (Avants 2008). */
-class NeighborhoodCorrelation : public FreeFormSimilarity
+class NeighborhoodCorrelation : public EvaluatedSimilarity<NeighborhoodEvaluation>
 {
 public:
   NeighborhoodCorrelation(MetricCore & core, const FreeFormSettings & settings)
-    : FreeFormSimilarity(core, settings)
-    , m_Evaluation(core)
+    : EvaluatedSimilarity(core, settings)
   {
     m_Terms.radius.fill(static_cast<std::uint64_t>(settings.radius));
     m_Terms.epsilon = LeastSquares;
@@ -365,34 +378,25 @@ public:
   void
   Prepare(const SampleMapping & mapping) override
   {
-    m_Evaluation.CheckIsPossible();
-    m_Evaluation.Prepare(mapping, m_Terms, Forces::OfEachSample, NeighborhoodCorrelationMetric::DefaultSlabBytes);
+    this->GetEvaluation().CheckIsPossible();
+    this->GetEvaluation().Prepare(mapping,
+                                  m_Terms,
+                                  Forces::OfEachSample,
+                                  NeighborhoodCorrelationMetric::DefaultSlabBytes);
   }
 
   void
   EnqueueForces() override
   {
-    m_Evaluation.EnqueuePasses();
-    m_Evaluation.EnqueueSimilarity();
+    this->GetEvaluation().EnqueuePasses();
+    this->GetEvaluation().EnqueueSimilarity();
   }
 
   void
   EnqueueValue() override
   {
-    m_Evaluation.EnqueuePasses(false);
-    m_Evaluation.EnqueueSimilarity();
-  }
-
-  const Memory &
-  GetForces() const override
-  {
-    return m_Evaluation.GetForces();
-  }
-
-  const Memory &
-  GetEvaluated() const override
-  {
-    return m_Evaluation.GetEvaluated();
+    this->GetEvaluation().EnqueuePasses(false);
+    this->GetEvaluation().EnqueueSimilarity();
   }
 
   double
@@ -430,8 +434,7 @@ private:
   // What rounding leaves of a flat region, of values up to 1, is no structure: 729 voxels that deviate by 1e-6.
   static constexpr double LeastSquares = 1e-9;
 
-  NeighborhoodEvaluation m_Evaluation;
-  NeighborhoodTerms      m_Terms;
+  NeighborhoodTerms m_Terms;
 };
 } // namespace
 
@@ -461,7 +464,6 @@ FreeFormSimilarity::SetImages(
   m_All = samples;
   m_ParallelFor = parallelFor;
   m_Core.samples.SetMoving(image, m_Core.readsQuads, parallelFor);
-  m_Core.queue->parallelFor = parallelFor;
   if (this->DrawsSamples())
   {
     m_Draws.SetImage(*m_Core.queue, *fixed.image, fixed.mask, m_Seed, static_cast<std::uint32_t>(level));
@@ -476,17 +478,21 @@ FreeFormSimilarity::SetImages(
 void
 FreeFormSimilarity::Draw(std::uint32_t iteration)
 {
-  m_Core.samples.SetFixed(m_Draws.Draw(m_All, m_SampleCount, iteration), m_ParallelFor);
-  m_Core.queue->parallelFor = m_ParallelFor;
+  this->SetFixed(m_Draws.Draw(m_All, m_SampleCount, iteration));
 }
 
 void
 FreeFormSimilarity::TakeAllVoxels()
 {
-  m_Core.samples.SetFixed(m_All, m_ParallelFor);
-  m_Core.queue->parallelFor = m_ParallelFor;
+  this->SetFixed(m_All);
 }
 
+void
+FreeFormSimilarity::SetFixed(const FixedSamples & samples)
+{
+  m_Core.samples.SetFixed(samples, m_ParallelFor);
+  m_Core.queue->parallelFor = m_ParallelFor;
+}
 
 std::unique_ptr<FreeFormSimilarity>
 MakeFreeFormSimilarity(const FreeFormSettings & settings, MetricCore & core)

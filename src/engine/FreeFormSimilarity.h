@@ -118,6 +118,9 @@ protected:
   }
 
 private:
+  void
+  SetFixed(const FixedSamples & samples);
+
   MetricCore &  m_Core;
   std::int64_t  m_SampleCount;
   std::uint64_t m_Seed;

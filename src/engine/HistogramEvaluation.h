@@ -168,7 +168,7 @@ public:
 
   /** The table of the last passes, and behind its entries kernels::NumbersBehindTable. */
   const Memory &
-  GetTable() const
+  GetEvaluated() const
   {
     return *m_Arrays.table;
   }

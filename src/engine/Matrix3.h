@@ -36,6 +36,12 @@ Multiply(const Matrix3 & a, const Matrix3 & b)
   return product;
 }
 
+inline Matrix3
+Transpose(const Matrix3 & m)
+{
+  return { m[0], m[3], m[6], m[1], m[4], m[7], m[2], m[5], m[8] };
+}
+
 /** By cofactors. \throws Error if the matrix is singular. */
 inline Matrix3
 Invert(const Matrix3 & m)

@@ -18,6 +18,13 @@ constexpr int LeastSamplesOfChunk = 1024;
 // So many can be counted in a float.
 constexpr int MostSamplesOfChunk = 1 << 20;
 
+/** Whether forces are weighed by what a pass before them finds. */
+bool
+IsCentred(PairMeasure measure, Forces forces)
+{
+  return measure == PairMeasure::Correlation && forces == Forces::OfEachSample;
+}
+
 int
 GetTask(PairMeasure measure, Forces forces)
 {
@@ -26,8 +33,7 @@ GetTask(PairMeasure measure, Forces forces)
                     : measure == PairMeasure::MeanAbsoluteDifferences ? kernels::PairsMeanAbsoluteDifferences
                     : measure == PairMeasure::Demons && !isValue      ? kernels::PairsDemons
                                                                       : kernels::PairsMeanSquares;
-  const bool isCentred = measure == PairMeasure::Correlation && forces == Forces::OfEachSample;
-  return isValue ? task : task | kernels::PairsFindForces | (isCentred ? kernels::PairsCentred : 0);
+  return isValue ? task : task | kernels::PairsFindForces | (IsCentred(measure, forces) ? kernels::PairsCentred : 0);
 }
 
 // So much of a sum of squares is rounding: of some 48 bits of few samples, or of a chunk's floats.
@@ -53,7 +59,6 @@ ForEachOf(const ParallelFor & parallelFor, std::int64_t count, const TWork & wor
   });
 }
 } // namespace
-
 
 /** All chunks' sums. */
 struct PairEvaluation::Sums
@@ -129,7 +134,7 @@ PairEvaluation::EvaluateBatch(const CandidateMaps & candidates, const ParallelFo
 void
 PairEvaluation::CheckHas(const SampleMapping & mapping, Forces forces) const
 {
-  if (IsCentred(forces) && !mapping.spline)
+  if (IsCentred(m_Measure, forces) && !mapping.spline)
   {
     throw UnsupportedError("a correlation has no forces of each sample but along a spline; use that, or a transform of "
                            "global support");
@@ -163,7 +168,7 @@ void
 PairEvaluation::Prepare(const SampleMapping & mapping, Forces forces, const DemonsTerms & terms)
 {
   m_Pass = MakePass(mapping, forces, terms);
-  if (IsCentred(forces))
+  if (IsCentred(m_Measure, forces))
   {
     PrepareValue(mapping);
   }
@@ -187,7 +192,7 @@ PairEvaluation::PrepareValue(const SampleMapping & mapping)
 void
 PairEvaluation::EnqueuePasses(Forces forces)
 {
-  if (IsCentred(forces))
+  if (IsCentred(m_Measure, forces))
   {
     EnqueueValue();
   }

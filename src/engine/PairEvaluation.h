@@ -83,12 +83,6 @@ private:
 
   Pass
   MakePass(const SampleMapping & mapping, Forces forces, const DemonsTerms & terms);
-  bool
-  IsCentred(Forces forces) const
-  {
-    return m_Measure == PairMeasure::Correlation && forces == Forces::OfEachSample;
-  }
-
   void
   EnqueueSimilarity(const kernels::PairArguments & arguments);
   void

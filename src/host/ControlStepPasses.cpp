@@ -27,11 +27,11 @@ public:
   Clear(std::int64_t count, Memory & vectors) override
   {
     auto * const out = m_Queue.AddressIn<float4>(vectors);
-    ForEachPoint(count, [&](i64 point) { out[point] = MakeFloat4(0.0f, 0.0f, 0.0f, 0.0f); });
+    ForEachPoint(count, [&](i64 point) { out[point] = ZeroFloat4(); });
   }
 
   void
-  MoveByAdam(const AdamStep & a, std::int64_t count, const AdamArrays & arrays) override
+  MoveByAdam(const AdamStep & a, std::int64_t count, const StepArrays & arrays) override
   {
     const float * const evaluated = FindEvaluated(arrays);
     m_Queue.AddressIn<float>(*arrays.values)[arrays.valuePlace] = evaluated[EvaluatedValue];
@@ -46,14 +46,14 @@ public:
   }
 
   void
-  KeepValue(const AdamArrays & arrays) override
+  KeepValue(const StepArrays & arrays) override
   {
     ++m_Queue.statistics.launches;
     m_Queue.AddressIn<float>(*arrays.values)[arrays.valuePlace] = FindEvaluated(arrays)[EvaluatedValue];
   }
 
   void
-  FindGradient(float similarity, std::int64_t count, const AdamArrays & arrays, Memory & gradient) override
+  FindGradient(float similarity, std::int64_t count, const StepArrays & arrays, Memory & gradient) override
   {
     const float * const evaluated = FindEvaluated(arrays);
     const auto * const  gathered = m_Queue.AddressIn<const float4>(*arrays.gathered);
@@ -75,9 +75,9 @@ public:
     double             squares = 0, change = 0, product = 0;
     for (i64 point = 0; point < count; ++point)
     {
-      const float ofBoth = DotProduct4(last[point], gradient[point]);
-      squares += DotProduct4(last[point], last[point]);
-      change += DotProduct4(gradient[point], gradient[point]) - ofBoth;
+      const float ofBoth = Dot3(last[point], gradient[point]);
+      squares += Dot3(last[point], last[point]);
+      change += Dot3(gradient[point], gradient[point]) - ofBoth;
       product += ofBoth;
     }
     numbers[LineProduct] = static_cast<float>(product);
@@ -86,7 +86,7 @@ public:
     float largest = 0;
     for (i64 point = 0; point < count; ++point)
     {
-      largest = std::max(largest, DotProduct4(direction[point], direction[point]));
+      largest = std::max(largest, Dot3(direction[point], direction[point]));
     }
     numbers[LineLongest] = std::sqrt(largest);
   }
@@ -112,7 +112,7 @@ public:
 
 private:
   const float *
-  FindEvaluated(const AdamArrays & arrays) const
+  FindEvaluated(const StepArrays & arrays) const
   {
     return m_Queue.AddressIn<const float>(*arrays.evaluated) + arrays.evaluatedPlace;
   }

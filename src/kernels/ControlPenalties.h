@@ -91,24 +91,11 @@ CurveAtNode(int offset)
   return offset == 0 ? -2.0f : 1.0f;
 }
 
-GPUREG_FUNCTION float4
-ZeroFloat4(void)
-{
-  return MakeFloat4(0.0f, 0.0f, 0.0f, 0.0f);
-}
-
 /** factor·v, by components. */
 GPUREG_FUNCTION float4
 Scale4(float factor, float4 v)
 {
   return MultiplyAdd4(factor, v, ZeroFloat4());
-}
-
-/** Of the displacements. */
-GPUREG_FUNCTION float
-Dot3(float4 a, float4 b)
-{
-  return MultiplyAdd(a.x, b.x, MultiplyAdd(a.y, b.y, a.z * b.z));
 }
 
 /** A node's derivatives of u along the grid's axes, by steps of the grid. All weights of a derivative add up to 0, so the

@@ -42,9 +42,9 @@ ConjugateGroup(i64                          count,
   {
     const float4 g = gradient[point];
     const float4 last = lastGradient[point];
-    squares += DotProduct4(last, last);
-    squaresNow += DotProduct4(g, g);
-    product += DotProduct4(last, g);
+    squares += Dot3(last, last);
+    squaresNow += Dot3(g, g);
+    product += Dot3(last, g);
   }
   CombineOverLanes(squares, 0, scratch);
   squares = scratch[0];
@@ -69,7 +69,7 @@ LongestGroup(i64                          count,
   float largest = 0.0f;
   for (i64 point = LaneIndex(); point < count; point += LaneCount())
   {
-    largest = LargerOf(largest, DotProduct4(direction[point], direction[point]));
+    largest = LargerOf(largest, Dot3(direction[point], direction[point]));
   }
   CombineOverLanes(largest, 1, scratch);
   if (LaneIndex() == 0)

@@ -40,9 +40,8 @@ FindCostGradient(float                        similarity,
                  int                          hasPenalty,
                  GPUREG_GLOBAL const float4 * penalty)
 {
-  const float  factor = similarity * evaluated[EvaluatedFactor];
-  const float4 zero = MakeFloat4(0.0f, 0.0f, 0.0f, 0.0f);
-  return MultiplyAdd4(factor, gathered[point], hasPenalty ? penalty[point] : zero);
+  const float factor = similarity * evaluated[EvaluatedFactor];
+  return MultiplyAdd4(factor, gathered[point], hasPenalty ? penalty[point] : ZeroFloat4());
 }
 
 /** Moves a control point. evaluated, gathered, penalty: see FindCostGradient; means: of the gradient and of its square, which are 0
@@ -83,12 +82,6 @@ enum
   LineProduct = 2,
   LineNumbers = 3
 };
-
-GPUREG_FUNCTION float
-DotProduct4(float4 a, float4 b)
-{
-  return MultiplyAdd(a.x, b.x, MultiplyAdd(a.y, b.y, a.z * b.z));
-}
 
 /** The next direction at a control point: against the gradient, and on along the one before. */
 GPUREG_FUNCTION void
@@ -157,7 +150,7 @@ RefineControlPoint(const Refinement * a, GPUREG_GLOBAL const float4 * coarse, i6
   {
     taps[axis] = FindRefinedWeights(place[axis], first + axis, weights[axis]);
   }
-  float4 sum = MakeFloat4(0.0f, 0.0f, 0.0f, 0.0f);
+  float4 sum = ZeroFloat4();
   for (int c = 0; c < taps[2]; ++c)
   {
     for (int b = 0; b < taps[1]; ++b)

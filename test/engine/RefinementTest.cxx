@@ -2,6 +2,7 @@
 // A control grid twice as fine has the same spline.
 #include "Prelude.h"
 #include "Evaluated.h"
+#include "ControlVector.h"
 #include "ControlSteps.h"
 
 #include <gtest/gtest.h>
