@@ -105,10 +105,10 @@ ConflictFree(const MetricArguments arguments,
 
 __kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
 JoinWorkloads(int                  columns,
-          __global const u32 * firstWorkloads,
-          __global const u64 * sumsOfWorkloads,
-          __local u64 *        scratch,
-          __global u64 *       histogram)
+              __global const u32 * firstWorkloads,
+              __global const u64 * sumsOfWorkloads,
+              __local u64 *        scratch,
+              __global u64 *       histogram)
 {
   JoinWorkloadsGroup(columns, firstWorkloads, sumsOfWorkloads, scratch, histogram);
 }

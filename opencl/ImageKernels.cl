@@ -19,12 +19,12 @@ Summarize(
 }
 
 __kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
-Keep(const ImageSampling   sampling,
-     const i64             count,
-     __global const real * values,
-     __global const real * edges,
+Keep(const ImageSampling    sampling,
+     const i64              count,
+     __global const real *  values,
+     __global const real *  edges,
      __global const uchar * mask,
-     __global char *       kept)
+     __global char *        kept)
 {
   const i64 sample = (i64)GroupIndex() * GPUREG_LANES + LaneIndex();
   if (sample < count)
