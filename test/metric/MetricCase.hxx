@@ -36,9 +36,10 @@
 namespace gpuregtest
 {
 
-/** A mapped sample so close to where a decision falls that rounding may turn it: voxels. Positions are within 1e-7, but
- * displacements of up to 5 voxels are floats. */
-constexpr double EdgeDistance = 1e-6;
+/** A mapped sample so close to where a decision falls that rounding may turn it: voxels. What maps its index is rounded to 2^-33;
+ * where samples are many, displacements of up to 5 voxels are floats. */
+constexpr double EdgeDistance = 5e-8;
+constexpr double EdgeDistanceOfMany = 1e-6;
 /** The same for the ends of the histogram's range, as a part of it: values are floats, too. */
 constexpr double RangeDistance = 5e-7;
 
@@ -766,8 +767,8 @@ private:
       mesh[d] = isThin ? 1 : 3 + d;
     }
     const auto spline = SplineType::New();
-    spline->SetTransformDomainOrigin(coversAll && !isSlice ? m_VirtualGrid.GetCentre() - direction * half
-                                                           : m_VirtualGrid.GetPoint(first));
+    spline->SetTransformDomainOrigin(coversAll ? m_VirtualGrid.GetCentre() - direction * half
+                                               : m_VirtualGrid.GetPoint(first));
     spline->SetTransformDomainDirection(direction);
     spline->SetTransformDomainPhysicalDimensions(dimensions);
     spline->SetTransformDomainMeshSize(mesh);
@@ -952,6 +953,7 @@ private:
     const bool lowMatters = overshoots || range.low > range.least;
     const bool highMatters = overshoots || range.high < range.greatest;
     const bool binMatters = m_Case.measure == Measure::JointHistogram && m_Case.interpolation != Interpolation::Nearest;
+    const double ofEdge = m_Case.many ? EdgeDistanceOfMany : EdgeDistance;
     const double ofBin = HasFloatBins() || !m_Case.doublePixels ? BinDistance : PreciseBinDistance;
 
     for (const PointType & virtualPoint : GetVirtualPoints())
@@ -961,11 +963,10 @@ private:
       bool            isNear = false;
       for (unsigned int d = 0; d < VDimension; ++d)
       {
-        isNear = isNear || Decide(Step(point, d, EdgeDistance)) != decisions ||
-                 Decide(Step(point, d, -EdgeDistance)) != decisions;
+        isNear = isNear || Decide(Step(point, d, ofEdge)) != decisions || Decide(Step(point, d, -ofEdge)) != decisions;
         if (m_Case.interpolation == Interpolation::Nearest)
         {
-          isNear = isNear || GetNearest(Step(point, d, EdgeDistance)) != GetNearest(Step(point, d, -EdgeDistance));
+          isNear = isNear || GetNearest(Step(point, d, ofEdge)) != GetNearest(Step(point, d, -ofEdge));
         }
       }
       if ((lowMatters || highMatters || binMatters) && !isNear && (decisions & 1u))
