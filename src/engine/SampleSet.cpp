@@ -133,7 +133,8 @@ private:
   std::set<std::int64_t> m_LeftOut;
 };
 
-// So many vectors, at most, are sent as precisely as values are: 24 bytes each instead of 12.
+// So many vectors, at most, are sent as precisely as values are, 24 bytes each instead of 12, for as many samples: of more, integers
+// take a device ten times as long as floats do.
 constexpr std::int64_t MostPreciseVectors = 1 << 18;
 
 // Half of what GPUREG_FARTHEST_PRECISE_MOVE leads out of.
@@ -480,7 +481,7 @@ bool
 SampleSet::MovesPrecisely(const SampleMapping & mapping) const
 {
   const bool isMoved = mapping.spline || mapping.displacement || !mapping.chain.transform.steps.empty();
-  if (!isMoved || !this->IsPrecise() || !IsShort(m_Moving.size))
+  if (!isMoved || !this->IsPrecise() || this->GetCount() > MostPreciseVectors || !IsShort(m_Moving.size))
   {
     return false;
   }
