@@ -351,6 +351,30 @@ SumOverLanes(float value, float * scratch)
   }
   return sum;
 }
+
+#  define GPUREG_HAS_STORE_VECTOR
+/** Stores a lane's vector, float[3]; those of neighbouring lanes lie one behind the other. A whole warp's 96 floats are stored in three
+ *  rows of 32, where each lane by itself would write every third one three times. Of a component c each lane gets the one float
+ *  of its column: 32 rows on, as many floats are 2 beyond a multiple of 3. */
+static __device__ __forceinline__ void
+StoreVector(const float * vector, float * out)
+{
+  constexpr unsigned int all = 0xFFFFFFFFu;
+  const int              lane = static_cast<int>(threadIdx.x & 31u);
+  if (__activemask() != all)
+  {
+    out[0] = vector[0];
+    out[1] = vector[1];
+    out[2] = vector[2];
+    return;
+  }
+  float * const ofWarp = out - 3 * lane;
+  for (int c = 0; c < 3; ++c)
+  {
+    const int item = lane + 32 * (2 * (c + 33 - lane) % 3);
+    ofWarp[item] = __shfl_sync(all, vector[c], item / 3);
+  }
+}
 #endif
 
 GPUREG_NAMESPACE_END

@@ -73,6 +73,15 @@ CheckSettings(const FreeFormProblem & problem, const FreeFormSettings & settings
   {
     throw BadInputError("images of " + std::to_string(problem.dimension) + " dimensions; give 2 or 3");
   }
+  for (const ChainStep & step : problem.initial.steps)
+  {
+    if (step.grid.kind == GridKind::OfOutput)
+    {
+      throw UnsupportedError(
+        "an initial transform that is sampled at an image's voxels says nothing of the points between; give it "
+        "as a displacement field, or by its parts");
+    }
+  }
   // Names are of what there is.
   GetName(settings.similarity);
   GetName(settings.optimizer);

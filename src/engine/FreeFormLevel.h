@@ -14,7 +14,8 @@
 namespace gpureg
 {
 
-/** What a level has on the device, which stays for the next registration. */
+/** What the level that is dealt with has on the device. All levels have the same arrays, which are as large as the finest one wants
+ *  them, and stay for the next registration: see Queue::keepsLargerArrays. */
 struct FreeFormLevel
 {
   FreeFormLevel(const FreeFormSettings &         settings,
@@ -22,10 +23,10 @@ struct FreeFormLevel
                 const std::shared_ptr<Queue> &   queue)
     : core(backend, queue)
     , similarity(MakeFreeFormSimilarity(settings, core))
-    , fixed(*queue, backend->GetDescription().name)
-    , moving(*queue, backend->GetDescription().name)
-    , fixedMask(*queue, backend->GetDescription().name)
-    , movingMask(*queue, backend->GetDescription().name)
+    , fixed(*queue, backend->GetDescription().name, &core.samples.GetControlPoints().GetScratch())
+    , moving(*queue, backend->GetDescription().name, &core.samples.GetControlPoints().GetScratch())
+    , fixedMask(*queue, backend->GetDescription().name, &core.samples.GetControlPoints().GetScratch())
+    , movingMask(*queue, backend->GetDescription().name, &core.samples.GetControlPoints().GetScratch())
     , bending(*queue)
     , penalties(*queue)
   {}
@@ -58,7 +59,7 @@ struct FreeFormLevel
       bytes += static_cast<std::int64_t>(SizeOf(*array));
     }
     for (const MemoryPointer * array :
-         { &gathered, &penalty, &firstMeans, &secondMeans, &values, &lineNumbers, &penaltyValues })
+         { &coarsePoints, &gathered, &penalty, &firstMeans, &secondMeans, &values, &lineNumbers, &penaltyValues })
     {
       bytes += static_cast<std::int64_t>(SizeOf(*array));
     }
@@ -71,12 +72,16 @@ struct FreeFormLevel
   ImageLevel                          moving;
   ImageLevel                          fixedMask;
   ImageLevel                          movingMask;
-  LevelGrid                           grid;
+  /** Of no points before there is one. */
+  LevelGrid grid;
   /** Of its voxels, mm: the shortest. */
   double edge = 1;
   /** By steps of the grid, and by mm. */
   ControlPenaltyTerm bending;
   ControlPenaltyTerm penalties;
+  /** Those of the level before, float4 each, and how many. */
+  MemoryPointer coarsePoints;
+  Size          coarseSize{};
   /** float4, one a control point; the last two are a conjugate gradient's last gradient and its direction, too. */
   MemoryPointer gathered;
   MemoryPointer penalty;
@@ -86,7 +91,7 @@ struct FreeFormLevel
   MemoryPointer values;
   /** float [kernels::LineNumbers] */
   MemoryPointer lineNumbers;
-  /** A slot for each value's penalties, one kind behind the other, and one for the end's Jacobian. */
+  /** A slot for each value's penalties, one kind that has a weight behind the other, and one at the end for the end's Jacobian. */
   MemoryPointer penaltyValues;
 };
 

@@ -308,8 +308,14 @@ SampleSet::TakeFixed(const FixedSamples & samples)
   places.placeOfMinimum = sampled.placeOfMinimum;
   places.exponent = FindValueExponent(samples.scale);
   const BinEdges * const bins = sampled.bins ? &*sampled.bins : nullptr;
-  m_Arrays.fixedBins.reset();
-  m_Arrays.fixedValues.reset();
+  if (bins == nullptr)
+  {
+    m_Arrays.fixedBins.reset();
+  }
+  if (!sampled.wantsValues)
+  {
+    m_Arrays.fixedValues.reset();
+  }
   MemoryPointer mask;
   if (sampled.mask != nullptr)
   {
@@ -396,7 +402,7 @@ SampleSet::SendMapping(const SampleMapping & mapping, Forces forces)
     m_Chain.SetChain(grid);
     m_Chain.SetPlanes(m_Chain.CountPlanes(), false);
     m_Chain.Load({});
-    if (mapping.forcesFollowChain && forces != Forces::None)
+    if (mapping.forcesFollowChain && !mapping.derivesChain && forces != Forces::None)
     {
       m_Chain.LoadJacobians();
     }
@@ -435,6 +441,14 @@ SampleSet::Move()
   {
     m_ControlPoints.Move(*m_Arrays.displacement);
   }
+}
+
+Memory &
+SampleSet::ReserveForces()
+{
+  const std::size_t bytes = 3 * sizeof(float) * static_cast<std::size_t>(this->GetCount());
+  ReserveExactly(m_Queue, m_Forces, m_HasSpline ? 0 : bytes);
+  return m_HasSpline ? *m_Arrays.displacement : *m_Forces;
 }
 
 bool
@@ -489,7 +503,9 @@ SampleSet::MakeProblem(const SampleMapping & mapping, Forces forces, double scal
   std::copy(mapping.displacementToIndex.begin(), mapping.displacementToIndex.end(), a.displacementToIndex);
   std::copy(mapping.movingIndexToPoint.begin(), mapping.movingIndexToPoint.end(), a.movingIndexToPoint);
   a.partCount = static_cast<int>(mapping.chain.transform.steps.size());
-  a.forcesFollowChain = mapping.forcesFollowChain;
+  a.forcesFollowChain = !mapping.forcesFollowChain ? 0
+                        : mapping.derivesChain     ? kernels::ForcesFollowDerivatives
+                                                   : kernels::ForcesFollowJacobians;
   std::copy(m_Moving.inverseSpacing.begin(), m_Moving.inverseSpacing.end(), a.inverseSpacing);
   a.virtualShape = MakeShape(m_Fixed.virtualSize);
   a.movingShape = MakeShape(m_Moving.size);
@@ -605,7 +621,8 @@ std::int64_t
 SampleSet::GetDeviceBytes() const
 {
   std::int64_t bytes = m_ControlPoints.GetDeviceBytes() + m_PlaceControls.GetDeviceBytes();
-  for (const MemoryPointer * array : { &m_Arrays.fixedBins,
+  for (const MemoryPointer * array : { &m_Forces,
+                                       &m_Arrays.fixedBins,
                                        &m_Arrays.fixedValues,
                                        &m_Arrays.fixedGradients,
                                        &m_Arrays.points,
