@@ -22,6 +22,7 @@
 
 // Internal linkage: the host's own versions of these functions have the same names.
 #define GPUREG_FUNCTION static __host__ __device__ __forceinline__
+#define GPUREG_SELDOM_FUNCTION static inline __host__ __device__ __noinline__
 #define GPUREG_REAL_FUNCTION \
   template <typename real>   \
   GPUREG_FUNCTION
@@ -354,8 +355,8 @@ SumOverLanes(float value, float * scratch)
 
 #  define GPUREG_HAS_STORE_VECTOR
 /** Stores a lane's vector, float[3]; those of neighbouring lanes lie one behind the other. A whole warp's 96 floats are stored in three
- *  rows of 32, where each lane by itself would write every third one three times. Of a component c each lane gets the one float
- *  of its column: 32 rows on, as many floats are 2 beyond a multiple of 3. */
+ *  rows of 32, where each lane by itself would write every third one three times. Each lane gets its float of x, y and z in
+ *  turn, which is in another row each time: a row's 32 floats are two beyond thirty. */
 static __device__ __forceinline__ void
 StoreVector(const float * vector, float * out)
 {
@@ -368,11 +369,12 @@ StoreVector(const float * vector, float * out)
     out[2] = vector[2];
     return;
   }
-  float * const ofWarp = out - 3 * lane;
+  float * const ofLane = out - 2 * lane;
+  int           row = 2 * (33 - lane) % 3;
   for (int c = 0; c < 3; ++c)
   {
-    const int item = lane + 32 * (2 * (c + 33 - lane) % 3);
-    ofWarp[item] = __shfl_sync(all, vector[c], item / 3);
+    ofLane[32 * row] = __shfl_sync(all, vector[c], (lane + 32 * row) / 3);
+    row = row == 0 ? 2 : row - 1;
   }
 }
 #endif

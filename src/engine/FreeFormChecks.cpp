@@ -7,6 +7,7 @@
 #include "gpureg/CorrelationRatioMetric.h"
 #include "gpureg/Error.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -20,6 +21,15 @@ GetPenalties(const FreeFormSettings & settings)
   return { { PenaltyKind::BendingEnergy, settings.bendingWeight },
            { PenaltyKind::LinearEnergy, settings.linearWeight },
            { PenaltyKind::Jacobian, settings.jacobianWeight } };
+}
+
+std::int64_t
+CountWeightedPenalties(const FreeFormSettings & settings)
+{
+  const auto penalties = GetPenalties(settings);
+  return std::count_if(penalties.begin(), penalties.end(), [](const WeightedPenalty & penalty) {
+    return penalty.weight > 0;
+  });
 }
 
 double

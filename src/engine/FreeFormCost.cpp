@@ -105,7 +105,7 @@ FreeFormCost::PreparePenalties(const FreeFormProblem & problem)
   ReserveExactly(*m_Level.core.queue,
                  m_Level.penaltyValues,
                  m_Level.penalties.GetValueBytes() *
-                   (static_cast<std::size_t>(m_Slots) * GetPenalties(m_Settings).size() + 1));
+                   static_cast<std::size_t>(m_Slots * CountWeightedPenalties(m_Settings) + 1));
 }
 
 template <typename TWork>
@@ -201,10 +201,7 @@ FreeFormCost::Bring(int count)
 void
 FreeFormCost::AddPenalties(std::vector<double> & costs)
 {
-  std::size_t slots = 0;
-  this->ForEachPenalty(0, [&](const WeightedPenalty &, ControlPenaltyTerm &, double, std::int64_t first) {
-    slots = static_cast<std::size_t>(first + m_Slots);
-  });
+  const auto slots = static_cast<std::size_t>(m_Slots * CountWeightedPenalties(m_Settings));
   if (slots == 0)
   {
     return;

@@ -27,8 +27,8 @@ struct FreeFormLevel
     , moving(*queue, backend->GetDescription().name, &core.samples.GetControlPoints().GetScratch())
     , fixedMask(*queue, backend->GetDescription().name, &core.samples.GetControlPoints().GetScratch())
     , movingMask(*queue, backend->GetDescription().name, &core.samples.GetControlPoints().GetScratch())
-    , bending(*queue)
-    , penalties(*queue)
+    , bending(*queue, &stresses)
+    , penalties(*queue, &stresses)
   {}
 
   ControlPenaltyTerm &
@@ -48,8 +48,7 @@ struct FreeFormLevel
   std::int64_t
   GetDeviceBytes() const
   {
-    std::int64_t bytes =
-      static_cast<std::int64_t>(bending.GetSize() + penalties.GetSize()) + core.samples.GetDeviceBytes();
+    std::int64_t bytes = core.samples.GetDeviceBytes();
     for (const ImageLevel * image : { &fixed, &moving, &fixedMask, &movingMask })
     {
       bytes += static_cast<std::int64_t>(image->GetDeviceBytes());
@@ -58,8 +57,15 @@ struct FreeFormLevel
     {
       bytes += static_cast<std::int64_t>(SizeOf(*array));
     }
-    for (const MemoryPointer * array :
-         { &coarsePoints, &gathered, &penalty, &firstMeans, &secondMeans, &values, &lineNumbers, &penaltyValues })
+    for (const MemoryPointer * array : { &stresses,
+                                         &coarsePoints,
+                                         &gathered,
+                                         &penalty,
+                                         &firstMeans,
+                                         &secondMeans,
+                                         &values,
+                                         &lineNumbers,
+                                         &penaltyValues })
     {
       bytes += static_cast<std::int64_t>(SizeOf(*array));
     }
@@ -76,6 +82,8 @@ struct FreeFormLevel
   LevelGrid grid;
   /** Of its voxels, mm: the shortest. */
   double edge = 1;
+  /** Of the nodes, for a penalty at a time. */
+  MemoryPointer stresses;
   /** By steps of the grid, and by mm. */
   ControlPenaltyTerm bending;
   ControlPenaltyTerm penalties;

@@ -270,8 +270,7 @@ private:
   FindSmallestDeterminant(const FreeFormSettings & settings)
   {
     Level &            level = *m_Level;
-    const std::int64_t slot =
-      std::int64_t{ CountFreeFormSlots(settings) } * static_cast<std::int64_t>(GetPenalties(settings).size());
+    const std::int64_t slot = CountFreeFormSlots(settings) * CountWeightedPenalties(settings);
     level.penalties.FindValue(PenaltyKind::Jacobian,
                               level.core.samples.GetControlPoints().GetPoints(),
                               *level.penaltyValues,

@@ -142,7 +142,7 @@ ReadJacobian(const ChainPart * part, const SampleVolumes * v, const int * cell, 
 }
 
 /** The same, as the derivative of what the part does. */
-GPUREG_FUNCTION void
+GPUREG_SELDOM_FUNCTION void
 DerivePart(const ChainPart * part, const SampleVolumes * v, const int * cell, const float * fraction, float * own)
 {
   for (int i = 0; i < 9; ++i)
@@ -159,6 +159,21 @@ DerivePart(const ChainPart * part, const SampleVolumes * v, const int * cell, co
   }
 }
 
+/** jacobian = own·jacobian. */
+GPUREG_FUNCTION void
+MultiplyJacobian(const float * own, float * jacobian)
+{
+  for (int c = 0; c < 3; ++c)
+  {
+    const float before[3] = { jacobian[c], jacobian[3 + c], jacobian[6 + c] };
+    for (int r = 0; r < 3; ++r)
+    {
+      const float * row = own + 3 * r;
+      jacobian[3 * r + c] = MultiplyAdd(row[2], before[2], MultiplyAdd(row[1], before[1], row[0] * before[0]));
+    }
+  }
+}
+
 /** jacobian = J·jacobian, with the J of a part at cell + fraction. */
 GPUREG_FUNCTION void
 CarryJacobian(const SampleArguments * a,
@@ -168,23 +183,17 @@ CarryJacobian(const SampleArguments * a,
               const float *           fraction,
               float *                 jacobian)
 {
-  float own[9];
   if (a->forcesFollowChain == ForcesFollowDerivatives)
   {
-    DerivePart(part, v, cell, fraction, own);
+    float derived[9];
+    DerivePart(part, v, cell, fraction, derived);
+    MultiplyJacobian(derived, jacobian);
   }
   else
   {
-    ReadJacobian(part, v, cell, fraction, own);
-  }
-  for (int c = 0; c < 3; ++c)
-  {
-    const float before[3] = { jacobian[c], jacobian[3 + c], jacobian[6 + c] };
-    for (int r = 0; r < 3; ++r)
-    {
-      const float * row = own + 3 * r;
-      jacobian[3 * r + c] = MultiplyAdd(row[2], before[2], MultiplyAdd(row[1], before[1], row[0] * before[0]));
-    }
+    float read[9];
+    ReadJacobian(part, v, cell, fraction, read);
+    MultiplyJacobian(read, jacobian);
   }
 }
 
