@@ -54,6 +54,7 @@ if(GPURegistration_HAS_OPENCL)
       ${_kernel_dir}/Position.h
       ${_kernel_dir}/Interpolation.h
       ${_kernel_dir}/TransformChain.h
+      ${_kernel_dir}/ChainSlopes.h
       ${_kernel_dir}/ForceSums.h
       ${_kernel_dir}/Evaluated.h
       ${_kernel_dir}/InvalidSample.h
@@ -62,6 +63,7 @@ if(GPURegistration_HAS_OPENCL)
       ${_kernel_dir}/PreciseGrid.h
       ${_kernel_dir}/SampleChain.h
       ${_kernel_dir}/SamplePartition.h
+      ${_kernel_dir}/LaneReduction.h
       ${_kernel_dir}/ForceKernels.h
       ${ARGN})
   endfunction()
@@ -128,7 +130,7 @@ if(GPURegistration_HAS_OPENCL)
   gpuregistration_embed_metric_kernels(
     ControlGrid ${_kernel_dir}/ControlGrid.h ${_kernel_dir}/ControlGridKernels.h ${_opencl_dir}/ControlGridKernels.cl)
   gpuregistration_embed_kernels(ControlStep ${_opencl_dir}/Prelude.cl ${_kernel_dir}/Evaluated.h ${_kernel_dir}/ControlVector.h ${_kernel_dir}/ControlSteps.h
-                                ${_kernel_dir}/ControlStepKernels.h ${_opencl_dir}/ControlStepKernels.cl)
+                                ${_kernel_dir}/LaneReduction.h ${_kernel_dir}/ControlStepKernels.h ${_opencl_dir}/ControlStepKernels.cl)
   gpuregistration_embed_kernels(
     Resample
     ${_opencl_dir}/Prelude.cl

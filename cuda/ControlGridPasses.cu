@@ -5,6 +5,7 @@
 
 #include "ControlGridPasses.h"
 
+#include "LaneReduction.h"
 #include "ForceKernels.h"
 #include "ControlGridKernels.h"
 
@@ -73,7 +74,7 @@ __launch_bounds__(Lanes) GatherAlongKernel(const __grid_constant__ GatherArgumen
   }
 }
 
-/** A lane for each control point: blockIdx.y is the row. */
+/** A lane for each control point: blockIdx.x is the row, of which there may be more than a grid has blocks along y. */
 __global__ void
 __launch_bounds__(RowLanes) GatherRowsKernel(const __grid_constant__ GatherArguments a,
                                              const ControlWeights *                  weights,
@@ -81,8 +82,8 @@ __launch_bounds__(RowLanes) GatherRowsKernel(const __grid_constant__ GatherArgum
                                              const float *                           in,
                                              float4 *                                out)
 {
-  const int control = static_cast<int>(blockIdx.x) * RowLanes + static_cast<int>(threadIdx.x);
-  const i64 outer = blockIdx.y;
+  const int control = static_cast<int>(blockIdx.y) * RowLanes + static_cast<int>(threadIdx.x);
+  const i64 outer = blockIdx.x;
   if (control < a.controls)
   {
     const ControlStretch stretch = stretches[a.firstStretch + control];
@@ -213,8 +214,8 @@ public:
   {
     m_Queue.Launch("gathering forces along rows",
                    GatherRowsKernel,
-                   dim3(static_cast<unsigned int>((a.controls + RowLanes - 1) / RowLanes),
-                        static_cast<unsigned int>(a.outer)),
+                   dim3(static_cast<unsigned int>(a.outer),
+                        static_cast<unsigned int>((a.controls + RowLanes - 1) / RowLanes)),
                    RowLanes,
                    0,
                    a,

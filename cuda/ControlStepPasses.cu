@@ -5,6 +5,7 @@
 
 #include "ControlStepPasses.h"
 
+#include "LaneReduction.h"
 #include "ControlStepKernels.h"
 
 namespace gpureg

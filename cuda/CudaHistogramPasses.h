@@ -217,7 +217,7 @@ public:
                      GetVolumes(*arrays.samples),
                      AddressOf<char>(arrays.table),
                      reinterpret_cast<float *>(AddressOf<u64>(arrays.sums) + CountCells(a.histogram)),
-                     AddressOf<float>(arrays.forces),
+                     arrays.forces ? AddressIn<float>(*arrays.forces) : nullptr,
                      maps);
     });
   }

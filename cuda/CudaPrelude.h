@@ -22,6 +22,7 @@
 
 // Internal linkage: the host's own versions of these functions have the same names.
 #define GPUREG_FUNCTION static __host__ __device__ __forceinline__
+#define GPUREG_SELDOM_FUNCTION static inline __host__ __device__ __noinline__
 #define GPUREG_REAL_FUNCTION \
   template <typename real>   \
   GPUREG_FUNCTION
@@ -350,6 +351,31 @@ SumOverLanes(float value, float * scratch)
     sum += __shfl_xor_sync(all, sum, width);
   }
   return sum;
+}
+
+#  define GPUREG_HAS_STORE_VECTOR
+/** Stores a lane's vector, float[3]; those of neighbouring lanes lie one behind the other. A whole warp's 96 floats are stored in three
+ *  rows of 32, where each lane by itself would write every third one three times. Each lane gets its float of x, y and z in
+ *  turn, which is in another row each time: a row's 32 floats are two beyond thirty. */
+static __device__ __forceinline__ void
+StoreVector(const float * vector, float * out)
+{
+  constexpr unsigned int all = 0xFFFFFFFFu;
+  const int              lane = static_cast<int>(threadIdx.x & 31u);
+  if (__activemask() != all)
+  {
+    out[0] = vector[0];
+    out[1] = vector[1];
+    out[2] = vector[2];
+    return;
+  }
+  float * const ofLane = out - 2 * lane;
+  int           row = 2 * (33 - lane) % 3;
+  for (int c = 0; c < 3; ++c)
+  {
+    ofLane[32 * row] = __shfl_sync(all, vector[c], (lane + 32 * row) / 3);
+    row = row == 0 ? 2 : row - 1;
+  }
 }
 #endif
 

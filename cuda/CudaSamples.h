@@ -7,6 +7,7 @@
 
 #include "SampleArrays.h"
 
+#include "LaneReduction.h"
 #include "ForceKernels.h"
 
 #include <type_traits>

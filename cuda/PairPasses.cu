@@ -168,7 +168,7 @@ public:
                        GetVolumes(*arrays.samples),
                        AddressOf<float>(arrays.evaluated),
                        AddressOf<float>(arrays.partials),
-                       AddressOf<float>(arrays.forces),
+                       arrays.forces ? AddressIn<float>(*arrays.forces) : nullptr,
                        maps);
       });
     });

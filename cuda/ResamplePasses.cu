@@ -90,7 +90,7 @@ private:
                    a,
                    AddressOf<ChainPart>(arrays.parts),
                    AddressOf<float4>(arrays.vectors),
-                   AddressOf<real>(arrays.input),
+                   AddressIn<real>(arrays.input),
                    AddressOf<real>(arrays.outside),
                    static_cast<real *>(static_cast<CudaMemory &>(output).GetAddress()));
   }

@@ -5,6 +5,7 @@
 
 #include "SimilarityPasses.h"
 
+#include "LaneReduction.h"
 #include "ForceKernels.h"
 #include "SimilaritySumKernels.h"
 

@@ -17,6 +17,7 @@
 
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace itk
@@ -51,8 +52,8 @@ namespace itk
  * events tell the share that is done, and AbortGenerateDataOn() ends the work with an itk::ProcessAborted.
  *
  * \throws itk::GPUBadInputError for settings out of range, constant images, values that are not finite, or where no voxel of the
- * fixed image is mapped into the moving one; itk::GPUUnsupportedError for an initial transform that is not linear, or a device
- * without double precision; itk::GPUOutOfMemoryError.
+ * fixed image is mapped into the moving one; itk::GPUUnsupportedError for an initial transform of another kind, or a device without
+ * double precision; itk::GPUOutOfMemoryError.
  *
  * \ingroup GPURegistration
  */
@@ -117,7 +118,8 @@ public:
   std::string
   GetSimilarityName() const;
 
-  /** Linear, from points of the fixed image to those of the moving one; none, the default, leaves them where they are. */
+  /** From points of the fixed image to those of the moving one: linear transforms, B-splines, displacement fields, and composites of
+   * these. None, the default, leaves points where they are. */
   itkSetConstObjectMacro(InitialTransform, TransformType);
   itkGetConstObjectMacro(InitialTransform, TransformType);
 
@@ -199,7 +201,8 @@ public:
     return m_Deformation;
   }
 
-  /** The moving image in the fixed image's space, interpolated linearly, 0 outside.
+  /** The moving image in the fixed image's space, interpolated linearly, 0 outside. One of floats or doubles is still on the device, and
+   * is not sent again, as long as no time stamp tells of a change.
    * \throws itk::GPUBadInputError before Update(), as GetDisplacementField() does. */
   typename MovingImageType::Pointer
   GetWarpedImage() const;
@@ -230,7 +233,7 @@ public:
   itkGetConstMacro(CurrentLevel, unsigned int);
   itkGetConstMacro(CurrentIteration, unsigned int);
 
-  itkGPUDeviceMembersMacro(m_Use, m_Engine ? m_Engine->GetStatistics() : gpureg::EvaluationStatistics());
+  itkGPUDeviceMembersMacro(m_Use, m_Statistics);
 
   using Superclass::MakeOutput;
   DataObject::Pointer
@@ -251,21 +254,25 @@ protected:
 private:
   gpureg::FreeFormSettings
   MakeSettings() const;
-  gpureg::IndexMap
-  MakeInitialMap() const;
+  gpureg::TransformChain
+  MakeInitialChain() const;
+  /** Whether a device computes with an image's pixels as they are. */
+  template <typename TImage>
+  static constexpr bool IsOfReals =
+    std::is_same<typename TImage::PixelType, float>::value || std::is_same<typename TImage::PixelType, double>::value;
   template <typename TImage>
   gpureg::FreeFormImage
   Load(const TImage &              image,
        std::vector<float> &        floats,
        gpureg::LoadedImage &       loaded,
-       const gpureg::ParallelFor & parallelFor) const;
+       const gpureg::ParallelFor & parallelFor);
   template <typename TImage>
   const gpureg::DeviceImage *
   LoadMask(const TImage &              image,
            const MaskType *            mask,
            std::vector<float> &        floats,
            gpureg::LoadedImage &       loaded,
-           const gpureg::ParallelFor & parallelFor) const;
+           const gpureg::ParallelFor & parallelFor);
   void
   RegisterImages();
   template <typename TCall>
@@ -300,9 +307,13 @@ private:
   GPURegistrationDetail::DeviceUse              m_Use;
   std::unique_ptr<gpureg::FreeFormRegistration> m_Engine;
   gpureg::FreeFormResult                        m_Result;
-  typename FixedImageType::ConstPointer         m_Registered; // the fixed image of the result
-  typename FixedImageType::RegionType           m_RegisteredRegion;
-  typename DeformationType::Pointer             m_Deformation;
+  mutable gpureg::EvaluationStatistics          m_Statistics; // of the last work
+  /** The moving image that was registered, of reals, and what it was made from. */
+  std::unique_ptr<gpureg::LoadedImage>  m_Moving;
+  gpureg::Key                           m_MovingKey;
+  typename FixedImageType::ConstPointer m_Registered; // the fixed image of the result
+  typename FixedImageType::RegionType   m_RegisteredRegion;
+  typename DeformationType::Pointer     m_Deformation;
 };
 
 } // namespace itk

@@ -15,6 +15,7 @@
 #include <new>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace itk
@@ -157,21 +158,21 @@ FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::MakeSettings()
 }
 
 template <typename TFixedImage, typename TMovingImage>
-gpureg::IndexMap
-FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::MakeInitialMap() const
+gpureg::TransformChain
+FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::MakeInitialChain() const
 {
-  if (!m_InitialTransform)
+  gpureg::TransformChain chain;
+  chain.dimension = static_cast<int>(ImageDimension);
+  if (m_InitialTransform && !GPUTransformChain::Append<double, ImageDimension>(*m_InitialTransform, chain))
   {
-    return {};
+    GPURegistrationDetail::ThrowUnsupported(
+      *this,
+      "The initial transform ",
+      m_InitialTransform->GetNameOfClass(),
+      " is not made of linear transforms, B-splines and displacement fields. Make it "
+      "a displacement field by itk::TransformToDisplacementFieldFilter.");
   }
-  if (!GPURegistrationGeometry::IsLinear(*m_InitialTransform))
-  {
-    GPURegistrationDetail::ThrowUnsupported(*this,
-                                            "The initial transform ",
-                                            m_InitialTransform->GetNameOfClass(),
-                                            " is not linear. Resample the moving image by it, and register that.");
-  }
-  return GPUTransformChain::FitAffine<double, ImageDimension>(*m_InitialTransform);
+  return chain;
 }
 
 /** Sends an image's values as they are if they are floats or doubles, else as floats, which are to stay for as long as the image does:
@@ -182,21 +183,20 @@ gpureg::FreeFormImage
 FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::Load(const TImage &              image,
                                                                        std::vector<float> &        floats,
                                                                        gpureg::LoadedImage &       loaded,
-                                                                       const gpureg::ParallelFor & parallelFor) const
+                                                                       const gpureg::ParallelFor & parallelFor)
 {
-  using PixelType = typename TImage::PixelType;
   const auto     region = image.GetBufferedRegion();
   const auto     count = static_cast<std::int64_t>(region.GetNumberOfPixels());
   const auto *   pixels = image.GetBufferPointer();
-  constexpr bool isReal = std::is_same<PixelType, float>::value || std::is_same<PixelType, double>::value;
-  constexpr bool isDouble = std::is_same<PixelType, double>::value;
+  constexpr bool isDouble = std::is_same<typename TImage::PixelType, double>::value;
   const void *   values = pixels;
-  if constexpr (!isReal)
+  if constexpr (!IsOfReals<TImage>)
   {
     floats.assign(pixels, pixels + count);
     values = floats.data();
   }
   loaded.Load({}, isDouble ? gpureg::Precision::Double : gpureg::Precision::Single, values, count, parallelFor);
+  m_Statistics = Add(m_Statistics, loaded.GetStatistics());
   gpureg::FreeFormImage result;
   result.image = &loaded;
   result.size = GPURegistrationGeometry::SizeOf<ImageDimension>(region.GetSize());
@@ -208,12 +208,11 @@ FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::Load(const TIm
 template <typename TFixedImage, typename TMovingImage>
 template <typename TImage>
 const gpureg::DeviceImage *
-FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::LoadMask(
-  const TImage &              image,
-  const MaskType *            mask,
-  std::vector<float> &        floats,
-  gpureg::LoadedImage &       loaded,
-  const gpureg::ParallelFor & parallelFor) const
+FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::LoadMask(const TImage &              image,
+                                                                           const MaskType *            mask,
+                                                                           std::vector<float> &        floats,
+                                                                           gpureg::LoadedImage &       loaded,
+                                                                           const gpureg::ParallelFor & parallelFor)
 {
   if (mask == nullptr)
   {
@@ -236,6 +235,7 @@ FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::LoadMask(
                                          "No voxel of an image is inside of its mask. Set another mask, or none.");
   }
   loaded.Load({}, gpureg::Precision::Single, floats.data(), count, parallelFor);
+  m_Statistics = Add(m_Statistics, loaded.GetStatistics());
   return &loaded;
 }
 
@@ -295,24 +295,27 @@ FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::RegisterImages
     m_Engine.reset();
     m_Engine = std::make_unique<gpureg::FreeFormRegistration>(device);
   }
-  const auto              parallelFor = GPURegistrationDetail::MakeParallelFor(this->GetNumberOfWorkUnits());
-  std::vector<float>      fixedFloats;
-  std::vector<float>      movingFloats;
-  std::vector<float>      fixedMaskFloats;
-  std::vector<float>      movingMaskFloats;
+  const auto         parallelFor = GPURegistrationDetail::MakeParallelFor(this->GetNumberOfWorkUnits());
+  std::vector<float> fixedFloats;
+  std::vector<float> movingFloats;
+  std::vector<float> fixedMaskFloats;
+  std::vector<float> movingMaskFloats;
+  m_Statistics = {};
+  m_MovingKey.clear();
+  m_Moving.reset();
+  auto                    moving = std::make_unique<gpureg::LoadedImage>(device);
   gpureg::LoadedImage     fixed(device);
-  gpureg::LoadedImage     moving(device);
   gpureg::LoadedImage     fixedMask(device);
   gpureg::LoadedImage     movingMask(device);
   gpureg::FreeFormProblem problem;
   problem.dimension = static_cast<int>(ImageDimension);
   problem.fixed = this->Load(*this->GetFixedImage(), fixedFloats, fixed, parallelFor);
-  problem.moving = this->Load(*this->GetMovingImage(), movingFloats, moving, parallelFor);
+  problem.moving = this->Load(*this->GetMovingImage(), movingFloats, *moving, parallelFor);
   problem.fixed.mask =
     this->LoadMask(*this->GetFixedImage(), m_FixedImageMask.GetPointer(), fixedMaskFloats, fixedMask, parallelFor);
   problem.moving.mask =
     this->LoadMask(*this->GetMovingImage(), m_MovingImageMask.GetPointer(), movingMaskFloats, movingMask, parallelFor);
-  problem.initial = this->MakeInitialMap();
+  problem.initial = this->MakeInitialChain();
   m_Result =
     m_Engine->Register(problem, this->MakeSettings(), parallelFor, [this](const gpureg::FreeFormProgress & progress) {
       m_CurrentLevel = static_cast<unsigned int>(progress.level);
@@ -320,6 +323,13 @@ FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::RegisterImages
       this->InvokeEvent(IterationEvent());
       GPURegistrationDetail::ReportProgress(*this, static_cast<float>(progress.share));
     });
+  m_Statistics = Add(m_Statistics, m_Engine->GetStatistics());
+  // Other pixels are resampled as they are, in doubles.
+  if constexpr (IsOfReals<TMovingImage>)
+  {
+    m_Moving = std::move(moving);
+    m_MovingKey = GPURegistrationDetail::MakeSource(*this->GetMovingImage()).key;
+  }
 }
 
 /** The domain of the transform begins at the fixed image's outer edge, a control point inside of the grid. */
@@ -393,7 +403,12 @@ FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::GetWarpedImage
   resampler->SetTransform(this->GetTransform());
   resampler->SetReferenceImage(this->GetFixedImage());
   resampler->UseReferenceImageOn();
+  if (!m_MovingKey.empty() && m_MovingKey == GPURegistrationDetail::MakeSource(*this->GetMovingImage()).key)
+  {
+    resampler->SetInputOnDevice(m_Moving.get());
+  }
   resampler->Update();
+  m_Statistics = resampler->GetEvaluationStatistics();
   return resampler->GetOutput();
 }
 
@@ -431,6 +446,7 @@ FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::GetDisplacemen
   };
   this->CallEngine(
     [&] { m_Engine->TakeDisplacements(store, GPURegistrationDetail::MakeParallelFor(this->GetNumberOfWorkUnits())); });
+  m_Statistics = m_Engine->GetStatistics();
   return field;
 }
 

@@ -106,6 +106,16 @@ public:
     return m_MaximumDeviceMemory;
   }
 
+#ifndef ITK_WRAPPING_PARSER
+  /** The input's pixels, of floats that are resampled as floats, where they are on the filter's device already: then they are not sent.
+   *  Whoever sets it keeps it there until the output has been made. Null, the default: there is none. */
+  void
+  SetInputOnDevice(const gpureg::DeviceImage * image)
+  {
+    m_InputOnDevice = image;
+  }
+#endif
+
 protected:
   GPUResampleImageFilter() = default;
   ~GPUResampleImageFilter() override = default;
@@ -166,6 +176,7 @@ private:
   GPURegistrationDetail::DeviceUse      m_Use;
   gpureg::EngineUser<gpureg::Resampler> m_User;
   gpureg::EvaluationStatistics          m_Statistics;
+  const gpureg::DeviceImage *           m_InputOnDevice{ nullptr };
   SizeValueType                         m_MaximumDeviceMemory{ 0 };
 };
 

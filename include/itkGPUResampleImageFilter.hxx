@@ -307,6 +307,11 @@ itkGPUResampleClass::MakeInput(const gpureg::ResampleRequest & request) const
   input.size = GPURegistrationGeometry::SizeOf(image->GetBufferedRegion().GetSize());
   input.components = static_cast<int>(image->GetNumberOfComponentsPerPixel());
   input.precision = Precision;
+  if (m_InputOnDevice != nullptr && m_InputOnDevice->GetPrecision() == Precision &&
+      m_InputOnDevice->GetDeviceName() == this->GetDevice().GetName())
+  {
+    input.image = m_InputOnDevice;
+  }
   input.splineOrder = request.interpolation == gpureg::Interpolation::BSpline ? request.splineOrder : 0;
   input.source = GPURegistrationDetail::MakeSource(*image);
   input.source.isKeyTrusted = m_Use.TrustsTimeStamps();

@@ -9,6 +9,7 @@
 #define GPUREG_NAMESPACE_BEGIN
 #define GPUREG_NAMESPACE_END
 #define GPUREG_FUNCTION static inline
+#define GPUREG_SELDOM_FUNCTION static inline
 #define GPUREG_REAL_FUNCTION static inline
 #define GPUREG_GROUP_FUNCTION static inline
 #define GPUREG_REAL_GROUP_FUNCTION static inline

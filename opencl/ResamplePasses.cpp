@@ -39,12 +39,12 @@ public:
     cl::Kernel & kernel = m_Kernels.Get("Resample", GetOptions(a, precision));
     CheckOpenCL(m_Queue.GetDeviceName(), [&] {
       // In the place of an array that is not there stands one that is.
-      const auto orInput = [&arrays](const MemoryPointer & array) { return BufferOf(array ? *array : *arrays.input); };
+      const auto orInput = [&arrays](const MemoryPointer & array) { return BufferOf(array ? *array : arrays.input); };
       SetKernelArguments(kernel,
                          a,
                          orInput(arrays.parts),
                          orInput(arrays.vectors),
-                         BufferOf(*arrays.input),
+                         BufferOf(arrays.input),
                          BufferOf(*arrays.outside),
                          BufferOf(output));
       m_Queue.Launch(kernel, CountGroups(&a), CountPlaneGroups(&a));

@@ -54,6 +54,15 @@ GPURegistration_EXPORT
 std::size_t
 GetMemoryInUse(const std::string & deviceName);
 
+/** The most that it has held at once, since the process began or it was asked to count from now on.
+ *  \throws Error if there is no such device. */
+GPURegistration_EXPORT
+std::size_t
+GetMostMemoryInUse(const std::string & deviceName);
+GPURegistration_EXPORT
+void
+CountMostMemoryFromNow(const std::string & deviceName);
+
 /** Bounds the pinned host memory that this process holds to copy to and from a device, in bytes; 256 MiB unless it is set.
  *  What goes beyond is copied from ordinary memory, which takes longer.
  *  \throws Error if there is no such device. */

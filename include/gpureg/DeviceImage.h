@@ -6,11 +6,13 @@
 #include "gpureg/Precision.h"
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
 namespace gpureg
 {
 
+class Backend;
 class Memory;
 
 /** An image's values on a device, of one component, which operations there read: one that was sent, or one that was made there.
@@ -32,6 +34,34 @@ public:
 
   virtual const std::string &
   GetDeviceName() const = 0;
+};
+
+/** One that an engine has made there, and handed over. */
+class GPURegistration_EXPORT MadeImage : public DeviceImage
+{
+public:
+  /** \param memory all work on it is done. */
+  MadeImage(std::shared_ptr<Backend> backend, std::unique_ptr<Memory> memory, Precision precision, std::int64_t count);
+  ~MadeImage() override;
+  MadeImage(const MadeImage &) = delete;
+  MadeImage &
+  operator=(const MadeImage &) = delete;
+
+  const Memory *
+  GetMemory() const override;
+
+  Precision
+  GetPrecision() const override;
+
+  std::int64_t
+  GetCount() const override;
+
+  const std::string &
+  GetDeviceName() const override;
+
+private:
+  struct Content;
+  std::unique_ptr<Content> m_Content;
 };
 
 } // namespace gpureg

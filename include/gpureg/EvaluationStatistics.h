@@ -27,6 +27,25 @@ struct EvaluationStatistics
   double evaluateMilliseconds = 0;
 };
 
+/** What two operations cost together. */
+inline EvaluationStatistics
+Add(const EvaluationStatistics & a, const EvaluationStatistics & b)
+{
+  EvaluationStatistics sum = a;
+  sum.launches += b.launches;
+  sum.copiesUp += b.copiesUp;
+  sum.copiesDown += b.copiesDown;
+  sum.allocations += b.allocations;
+  sum.synchronizations += b.synchronizations;
+  sum.bytesUp += b.bytesUp;
+  sum.bytesDown += b.bytesDown;
+  sum.deviceBytes += b.deviceBytes;
+  sum.largestArrayBytes = a.largestArrayBytes > b.largestArrayBytes ? a.largestArrayBytes : b.largestArrayBytes;
+  sum.kernelMilliseconds += b.kernelMilliseconds;
+  sum.evaluateMilliseconds += b.evaluateMilliseconds;
+  return sum;
+}
+
 } // namespace gpureg
 
 #endif

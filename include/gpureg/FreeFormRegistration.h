@@ -9,6 +9,7 @@
 #include "gpureg/FreeFormChoices.h"
 #include "gpureg/Geometry.h"
 #include "gpureg/ParallelFor.h"
+#include "gpureg/TransformChain.h"
 
 #include <array>
 #include <cstdint>
@@ -37,8 +38,8 @@ struct FreeFormProblem
   int           dimension = 3;
   FreeFormImage fixed;
   FreeFormImage moving;
-  /** From points of the fixed image's space to the moving one's, applied behind the deformation. */
-  IndexMap initial;
+  /** From points of the fixed image's space to the moving one's, applied behind the deformation. Its grids' vectors are sent once. */
+  TransformChain initial;
 };
 
 /** How. */
@@ -127,8 +128,8 @@ public:
   GetDeviceName() const;
 
   /** \param progress called from the caller's thread for each iteration; may throw to end the work, and may be empty.
-   *  \throws BadInputError for settings out of range, images that are missing, constant or not on the device, or a map that leads
-   *  all of the fixed image out of the moving one. */
+   *  \throws BadInputError for settings out of range, images that are missing, constant or not on the device, or an initial transform
+   *  that leads all of the fixed image out of the moving one; UnsupportedError for one that has a vector for each voxel of an output. */
   FreeFormResult
   Register(const FreeFormProblem &                               problem,
            const FreeFormSettings &                              settings,

@@ -5,6 +5,7 @@
 #include "GPURegistrationExport.h"
 #include "gpureg/DeviceImage.h"
 #include "gpureg/EngineUser.h"
+#include "gpureg/EvaluationStatistics.h"
 #include "gpureg/ParallelFor.h"
 #include "gpureg/Precision.h"
 #include "gpureg/Source.h"
@@ -72,6 +73,10 @@ public:
 
   const Memory *
   GetMemory() const override;
+
+  /** Of the last Load. */
+  EvaluationStatistics
+  GetStatistics() const;
 
 private:
   class Implementation;

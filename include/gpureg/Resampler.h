@@ -3,6 +3,7 @@
 #define gpureg_Resampler_h
 
 #include "GPURegistrationExport.h"
+#include "gpureg/DeviceImage.h"
 #include "gpureg/EngineUser.h"
 #include "gpureg/Error.h"
 #include "gpureg/EvaluationStatistics.h"
@@ -37,6 +38,9 @@ struct ResampleInput
   Filler values;
   /** Where they lie in memory, if they do; null otherwise. The host reads them there. */
   const void * memory = nullptr;
+  /** The same values, of one component, where they are on the device already: there they are read, and nothing is sent; but B-spline
+   *  coefficients of what must be cut are made of `values`. Null otherwise. */
+  const DeviceImage * image = nullptr;
   /** Of the B-spline that is to be interpolated; its coefficients are made on the device. 0 for none. */
   int splineOrder = 0;
   /** Of the values. */
@@ -95,6 +99,12 @@ public:
   /** On a device without doubles (HasDoubles()) in single precision only, and no B-splines of order 2 and more. */
   void
   Resample(const ResampleInput & input, const ResampleRequest & request, const ParallelFor & parallelFor);
+
+  /** The same where all of the output is to stay on the device: request.output, memory and progress are not looked at. Whatever the
+   *  bound, nothing is cut.
+   *  \throws BadInputError if the input has several components. */
+  std::unique_ptr<DeviceImage>
+  ResampleToDevice(const ResampleInput & input, const ResampleRequest & request, const ParallelFor & parallelFor);
 
   /** Bounds the memory that it takes on the device, in bytes; 0, the default, for 9/10 of what is free. */
   void

@@ -200,8 +200,10 @@ struct SampleMapping
   std::array<double, 9> displacementToIndex{};
   /** From indices of the virtual grid to those of the moving image. Only looked at if it has grids. */
   ChainedGrid chain;
-  /** Forces are not derivatives by the moving point, but by the index in the chain's first grid, whose grids have jacobians. */
+  /** Forces are not derivatives by the moving point, but by the index in the chain's first grid, whose grids have jacobians, … */
   bool forcesFollowChain = false;
+  /** … or, without these, by the derivative of how the chain itself moves samples; B-splines may be among its grids. */
+  bool derivesChain = false;
   /** From the moving image's indices to points, by rows: where forces do. */
   std::array<double, 9> movingIndexToPoint{};
 };

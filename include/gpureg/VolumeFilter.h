@@ -3,6 +3,7 @@
 #define gpureg_VolumeFilter_h
 
 #include "GPURegistrationExport.h"
+#include "gpureg/DeviceImage.h"
 #include "gpureg/EngineUser.h"
 #include "gpureg/Error.h"
 #include "gpureg/EvaluationStatistics.h"
@@ -91,6 +92,11 @@ public:
   void
   SetVolume(const VolumeInput & input, const ParallelFor & parallelFor);
 
+  /** The same of one that is on the filter's device, in its precision and of one component: it is copied there.
+   *  \throws BadInputError if it is on another one, or of another size. */
+  void
+  SetVolume(const DeviceImage & image, const Size & size, const ParallelFor & parallelFor);
+
   /** The volume as it was set becomes what is computed on again. Only Convolve and Interpolate leave it as it was.
    *  \throws Error if it is no longer there. */
   void
@@ -123,6 +129,11 @@ public:
    *  from several threads at once. */
   void
   GetVolume(const std::function<void(std::int64_t first, std::int64_t count, const void * in)> & output);
+
+  /** A copy of the volume on the device, when all that was asked for is done.
+   *  \throws BadInputError if it has several components. */
+  std::unique_ptr<DeviceImage>
+  CopyVolume();
 
   /** Waits for what was asked for, and gives the volumes' memory back. */
   void

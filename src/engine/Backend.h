@@ -7,7 +7,9 @@
 #include "Queue.h"
 #include "StagingPool.h"
 
+#include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -31,6 +33,7 @@ public:
     CheckLimit(bytes, deviceName);
     allocate();
     inUse += bytes;
+    mostInUse = std::max<std::size_t>(mostInUse, inUse);
   }
 
   /** So many bytes were freed. */
@@ -43,6 +46,8 @@ public:
 
   std::atomic<std::size_t> limit{ 0 };
   std::atomic<std::size_t> inUse{ 0 };
+  /** The largest that it has been. */
+  std::atomic<std::size_t> mostInUse{ 0 };
 
 private:
   void

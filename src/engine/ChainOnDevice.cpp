@@ -87,6 +87,11 @@ ChainOnDevice::GetSource() const
   for (std::size_t k = 0; k < steps.size(); ++k)
   {
     const DisplacementGrid & grid = steps[k].grid;
+    if (CountOf(grid.size) == 0)
+    {
+      // Whatever its matrix: nothing is made of it.
+      continue;
+    }
     if (grid.source.key.empty())
     {
       return {};

@@ -94,9 +94,10 @@ GetIndexToPhysical(const ControlGrid & grid)
 }
 } // namespace
 
-ControlPenaltyTerm::ControlPenaltyTerm(Queue & queue)
+ControlPenaltyTerm::ControlPenaltyTerm(Queue & queue, MemoryPointer * scratch)
   : m_Queue(queue)
   , m_Passes(queue.CreateControlPenaltyPasses())
+  , m_Stresses(scratch != nullptr ? *scratch : m_OwnStresses)
 {}
 
 ControlPenaltyTerm::~ControlPenaltyTerm() = default;

@@ -43,8 +43,9 @@ public:
     Adds
   };
 
-  /** queue must outlive the term. */
-  explicit ControlPenaltyTerm(Queue & queue);
+  /** \param scratch an array that it shares with other terms of the queue, and makes larger where it must; null for its own. Both must
+   *  outlive it. */
+  explicit ControlPenaltyTerm(Queue & queue, MemoryPointer * scratch = nullptr);
   ~ControlPenaltyTerm();
 
   /** The grid of all points from now on. Reserves what evaluations need, 96 bytes a node, so that they allocate nothing.
@@ -80,11 +81,11 @@ public:
   PenaltyValue
   ReadValue(const void * slot) const;
 
-  /** Bytes that are held on the device. */
+  /** Bytes of its own that are held on the device. */
   std::size_t
   GetSize() const
   {
-    return SizeOf(m_Stresses);
+    return SizeOf(m_OwnStresses);
   }
 
 private:
@@ -94,7 +95,8 @@ private:
   Queue &                               m_Queue;
   std::unique_ptr<ControlPenaltyPasses> m_Passes;
   kernels::ControlPenaltyArguments      m_Arguments{}; // of no nodes: there is no grid
-  MemoryPointer                         m_Stresses;
+  MemoryPointer                         m_OwnStresses;
+  MemoryPointer &                       m_Stresses;
 };
 
 } // namespace gpureg

@@ -78,6 +78,13 @@ public:
   void
   Gather(const Memory & forces, const Matrix3 & matrix, Memory & gradient);
 
+  /** What gathering needs beside its result: anyone's on the queue in between. */
+  std::array<MemoryPointer, 2> &
+  GetScratch()
+  {
+    return m_Gathered;
+  }
+
   std::int64_t
   GetDeviceBytes() const;
 

@@ -140,6 +140,19 @@ GetMemoryInUse(const std::string & deviceName)
   return GetBackend(deviceName)->GetMemoryAccount().inUse;
 }
 
+std::size_t
+GetMostMemoryInUse(const std::string & deviceName)
+{
+  return GetBackend(deviceName)->GetMemoryAccount().mostInUse;
+}
+
+void
+CountMostMemoryFromNow(const std::string & deviceName)
+{
+  MemoryAccount & account = GetBackend(deviceName)->GetMemoryAccount();
+  account.mostInUse = account.inUse.load();
+}
+
 void
 SetPinnedMemoryLimit(const std::string & deviceName, std::size_t bytes)
 {

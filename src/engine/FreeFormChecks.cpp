@@ -7,6 +7,7 @@
 #include "gpureg/CorrelationRatioMetric.h"
 #include "gpureg/Error.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -20,6 +21,15 @@ GetPenalties(const FreeFormSettings & settings)
   return { { PenaltyKind::BendingEnergy, settings.bendingWeight },
            { PenaltyKind::LinearEnergy, settings.linearWeight },
            { PenaltyKind::Jacobian, settings.jacobianWeight } };
+}
+
+std::int64_t
+CountWeightedPenalties(const FreeFormSettings & settings)
+{
+  const auto penalties = GetPenalties(settings);
+  return std::count_if(penalties.begin(), penalties.end(), [](const WeightedPenalty & penalty) {
+    return penalty.weight > 0;
+  });
 }
 
 double
@@ -72,6 +82,15 @@ CheckSettings(const FreeFormProblem & problem, const FreeFormSettings & settings
   if (problem.dimension < 2 || problem.dimension > 3)
   {
     throw BadInputError("images of " + std::to_string(problem.dimension) + " dimensions; give 2 or 3");
+  }
+  for (const ChainStep & step : problem.initial.steps)
+  {
+    if (step.grid.kind == GridKind::OfOutput)
+    {
+      throw UnsupportedError(
+        "an initial transform that is sampled at an image's voxels says nothing of the points between; give it "
+        "as a displacement field, or by its parts");
+    }
   }
   // Names are of what there is.
   GetName(settings.similarity);

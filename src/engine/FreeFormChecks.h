@@ -6,6 +6,7 @@
 
 #include "gpureg/FreeFormRegistration.h"
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,10 @@ namespace gpureg
 /** Each kind of penalty, with its weight. */
 std::vector<WeightedPenalty>
 GetPenalties(const FreeFormSettings & settings);
+
+/** How many of them have a weight. */
+std::int64_t
+CountWeightedPenalties(const FreeFormSettings & settings);
 
 /** What is left for the similarity. */
 double

@@ -34,19 +34,33 @@ FreeFormCost::FreeFormCost(const FreeFormProblem &  problem,
 void
 FreeFormCost::PrepareSimilarity(const FreeFormProblem & problem)
 {
-  const IndexMap pointToMoving =
-    Compose(InvertMap(Compose(problem.moving.indexToPoint, m_Level.moving.GetToImage())), problem.initial);
+  const bool      isByIndex = m_Level.similarity->HasForcesByIndex();
+  const IndexMap  movingToPoint = Compose(problem.moving.indexToPoint, m_Level.moving.GetToImage());
+  const auto &    initial = problem.initial;
   SampleMapping & mapping = m_Mapping;
-  mapping.toMoving = Compose(pointToMoving, Compose(problem.fixed.indexToPoint, m_Level.fixed.GetToImage()));
-  mapping.displacementToIndex = pointToMoving.matrix;
+  ChainedGrid &   chain = mapping.chain;
+  chain.size = m_Level.fixed.GetSize();
+  chain.outputToPoint = Compose(problem.fixed.indexToPoint, m_Level.fixed.GetToImage());
+  chain.pointToInput = InvertMap(movingToPoint);
+  IndexMap affine = Compose(initial.first, chain.outputToPoint);
+  for (const ChainStep & step : initial.steps)
+  {
+    affine = Compose(step.map, affine);
+  }
+  mapping.toMoving = Compose(chain.pointToInput, affine);
+  const IndexMap & next = initial.steps.empty() ? chain.pointToInput : initial.steps.front().grid.toGrid;
+  mapping.displacementToIndex = Compose(next, initial.first).matrix;
+  mapping.forcesFollowChain = mapping.derivesChain = !initial.steps.empty();
+  mapping.movingIndexToPoint = isByIndex ? IndexMap().matrix : movingToPoint.matrix;
+  m_ForcesToGradient =
+    Transpose(isByIndex || mapping.forcesFollowChain ? mapping.displacementToIndex : initial.first.matrix);
+  chain.transform = MakeLevelChain(problem);
   mapping.spline.emplace();
   mapping.spline->dimension = problem.dimension;
   mapping.spline->grid.order = FreeFormOrder;
   mapping.spline->grid.size = m_Level.grid.size;
   mapping.spline->grid.toGrid = Compose(InvertMap(m_Level.grid.toImage), m_Level.fixed.GetToImage());
   m_Level.similarity->Prepare(mapping);
-  m_ForcesToGradient =
-    Transpose(m_Level.similarity->HasForcesByIndex() ? mapping.displacementToIndex : problem.initial.matrix);
 }
 
 void
@@ -91,7 +105,7 @@ FreeFormCost::PreparePenalties(const FreeFormProblem & problem)
   ReserveExactly(*m_Level.core.queue,
                  m_Level.penaltyValues,
                  m_Level.penalties.GetValueBytes() *
-                   (static_cast<std::size_t>(m_Slots) * GetPenalties(m_Settings).size() + 1));
+                   static_cast<std::size_t>(m_Slots * CountWeightedPenalties(m_Settings) + 1));
 }
 
 template <typename TWork>
@@ -104,8 +118,8 @@ FreeFormCost::ForEachPenalty(int slot, const TWork & work)
     if (penalty.weight > 0)
     {
       work(penalty, m_Level.GetTerm(penalty.kind), m_Level.GetUnit(penalty.kind), first + slot);
+      first += m_Slots;
     }
-    first += m_Slots;
   }
 }
 
@@ -187,8 +201,13 @@ FreeFormCost::Bring(int count)
 void
 FreeFormCost::AddPenalties(std::vector<double> & costs)
 {
+  const auto slots = static_cast<std::size_t>(m_Slots * CountWeightedPenalties(m_Settings));
+  if (slots == 0)
+  {
+    return;
+  }
   const std::size_t bytes = m_Level.penalties.GetValueBytes();
-  std::vector<char> values(bytes * static_cast<std::size_t>(m_Slots) * GetPenalties(m_Settings).size());
+  std::vector<char> values(bytes * slots);
   m_Level.core.queue->Download(values.data(), *m_Level.penaltyValues, values.size());
   this->ForEachPenalty(0, [&](const WeightedPenalty & penalty, ControlPenaltyTerm &, double unit, std::int64_t first) {
     const char * slot = values.data() + bytes * static_cast<std::size_t>(first);

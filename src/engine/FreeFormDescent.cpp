@@ -110,7 +110,7 @@ public:
   {
     // The penalties' gradient is in the line; its array is where the search begins.
     Memory & begin = *m_Level.penalty;
-    m_Level.core.queue->Copy(begin, m_Line.GetPoints(), begin.GetSize());
+    m_Level.core.queue->Copy(begin, m_Line.GetPoints(), m_Line.GetBytes());
     double reached = 0;
     m_Length = std::min(std::max(m_Length, 4 * ShortestOfFirst * m_Longest), m_Longest);
     for (int trial = 0; trial < MostTrials && m_Length > ShortestOfFirst * m_Longest; ++trial)

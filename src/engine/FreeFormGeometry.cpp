@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <utility>
 
 namespace gpureg
 {
@@ -68,6 +70,21 @@ MakeLevelGrid(const FreeFormProblem & problem, const FreeFormSettings & settings
     grid.toImage.offset[d] = -0.5 - step;
   }
   return grid;
+}
+
+TransformChain
+MakeLevelChain(const FreeFormProblem & problem)
+{
+  TransformChain chain = problem.initial;
+  chain.dimension = problem.dimension;
+  if (!chain.steps.empty())
+  {
+    DisplacementGrid voxels;
+    voxels.toGrid = InvertMap(problem.moving.indexToPoint);
+    voxels.vectors = [](std::int64_t, std::int64_t, double *) {};
+    chain.Append(std::move(voxels));
+  }
+  return chain;
 }
 
 } // namespace gpureg

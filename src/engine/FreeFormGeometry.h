@@ -42,6 +42,11 @@ struct LevelGrid
 LevelGrid
 MakeLevelGrid(const FreeFormProblem & problem, const FreeFormSettings & settings, int level);
 
+/** The initial transform with vectors that are the same at every level, so that they are sent once. Those of a chain's last grid are in
+ *  the units of what they lead to: here of another grid, the moving image's voxels, which moves nothing. */
+TransformChain
+MakeLevelChain(const FreeFormProblem & problem);
+
 } // namespace gpureg
 
 #endif

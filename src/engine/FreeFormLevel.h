@@ -14,7 +14,8 @@
 namespace gpureg
 {
 
-/** What a level has on the device, which stays for the next registration. */
+/** What the level that is dealt with has on the device. All levels have the same arrays, which are as large as the finest one wants
+ *  them, and stay for the next registration: see Queue::keepsLargerArrays. */
 struct FreeFormLevel
 {
   FreeFormLevel(const FreeFormSettings &         settings,
@@ -22,12 +23,12 @@ struct FreeFormLevel
                 const std::shared_ptr<Queue> &   queue)
     : core(backend, queue)
     , similarity(MakeFreeFormSimilarity(settings, core))
-    , fixed(*queue, backend->GetDescription().name)
-    , moving(*queue, backend->GetDescription().name)
-    , fixedMask(*queue, backend->GetDescription().name)
-    , movingMask(*queue, backend->GetDescription().name)
-    , bending(*queue)
-    , penalties(*queue)
+    , fixed(*queue, backend->GetDescription().name, &core.samples.GetControlPoints().GetScratch())
+    , moving(*queue, backend->GetDescription().name, &core.samples.GetControlPoints().GetScratch())
+    , fixedMask(*queue, backend->GetDescription().name, &core.samples.GetControlPoints().GetScratch())
+    , movingMask(*queue, backend->GetDescription().name, &core.samples.GetControlPoints().GetScratch())
+    , bending(*queue, &stresses)
+    , penalties(*queue, &stresses)
   {}
 
   ControlPenaltyTerm &
@@ -47,8 +48,7 @@ struct FreeFormLevel
   std::int64_t
   GetDeviceBytes() const
   {
-    std::int64_t bytes =
-      static_cast<std::int64_t>(bending.GetSize() + penalties.GetSize()) + core.samples.GetDeviceBytes();
+    std::int64_t bytes = core.samples.GetDeviceBytes();
     for (const ImageLevel * image : { &fixed, &moving, &fixedMask, &movingMask })
     {
       bytes += static_cast<std::int64_t>(image->GetDeviceBytes());
@@ -57,8 +57,15 @@ struct FreeFormLevel
     {
       bytes += static_cast<std::int64_t>(SizeOf(*array));
     }
-    for (const MemoryPointer * array :
-         { &gathered, &penalty, &firstMeans, &secondMeans, &values, &lineNumbers, &penaltyValues })
+    for (const MemoryPointer * array : { &stresses,
+                                         &coarsePoints,
+                                         &gathered,
+                                         &penalty,
+                                         &firstMeans,
+                                         &secondMeans,
+                                         &values,
+                                         &lineNumbers,
+                                         &penaltyValues })
     {
       bytes += static_cast<std::int64_t>(SizeOf(*array));
     }
@@ -71,12 +78,18 @@ struct FreeFormLevel
   ImageLevel                          moving;
   ImageLevel                          fixedMask;
   ImageLevel                          movingMask;
-  LevelGrid                           grid;
+  /** Of no points before there is one. */
+  LevelGrid grid;
   /** Of its voxels, mm: the shortest. */
   double edge = 1;
+  /** Of the nodes, for a penalty at a time. */
+  MemoryPointer stresses;
   /** By steps of the grid, and by mm. */
   ControlPenaltyTerm bending;
   ControlPenaltyTerm penalties;
+  /** Those of the level before, float4 each, and how many. */
+  MemoryPointer coarsePoints;
+  Size          coarseSize{};
   /** float4, one a control point; the last two are a conjugate gradient's last gradient and its direction, too. */
   MemoryPointer gathered;
   MemoryPointer penalty;
@@ -86,7 +99,7 @@ struct FreeFormLevel
   MemoryPointer values;
   /** float [kernels::LineNumbers] */
   MemoryPointer lineNumbers;
-  /** A slot for each value's penalties, one kind behind the other, and one for the end's Jacobian. */
+  /** A slot for each value's penalties, one kind that has a weight behind the other, and one at the end for the end's Jacobian. */
   MemoryPointer penaltyValues;
 };
 

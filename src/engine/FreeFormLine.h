@@ -6,6 +6,7 @@
 #include "FreeFormCost.h"
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -72,6 +73,13 @@ public:
   GetPoints()
   {
     return m_Level.core.samples.GetControlPoints().GetPoints();
+  }
+
+  /** Of all points. */
+  std::size_t
+  GetBytes() const
+  {
+    return sizeof(kernels::float4) * static_cast<std::size_t>(m_Count);
   }
 
 private:

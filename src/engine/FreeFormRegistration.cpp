@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstdint>
 #include <string>
 #include <utility>
 
@@ -42,7 +43,9 @@ public:
     , m_Images(m_Queue->CreateImagePasses())
     , m_Lines(m_Queue->CreateLinePasses())
     , m_Steps(m_Queue->CreateControlStepPasses())
-  {}
+  {
+    m_Queue->keepsLargerArrays = true;
+  }
 
   const Backend &
   GetBackend() const
@@ -51,30 +54,28 @@ public:
   }
 
   FreeFormResult
-  Register(const FreeFormProblem &                               problem,
+  Register(FreeFormProblem                                       problem,
            const FreeFormSettings &                              settings,
            const ParallelFor &                                   parallelFor,
            const std::function<void(const FreeFormProgress &)> & progress)
   {
     const auto start = Clock::now();
     CheckSettings(problem, settings);
+    this->MarkAsOneSource(problem.initial);
     CheckImage(problem.fixed, "fixed", this->GetName());
     CheckImage(problem.moving, "moving", this->GetName());
-    m_Last = nullptr;
-    m_Queue->CheckIsUsable();
-    m_Queue->parallelFor = parallelFor;
-    m_Queue->statistics = {};
-    if (!this->HasLevelsFor(settings))
-    {
-      this->MakeLevels(settings);
-    }
+    m_IsRegistered = false;
     FreeFormResult result;
-    for (int level = settings.levels - 1; level >= 0; --level)
-    {
-      result.levels.push_back(this->RegisterLevel(problem, settings, level, parallelFor, progress));
-    }
-    this->BringPoints(problem, settings, result);
-    m_Queue->GiveStagingBack();
+    Operate(*m_Queue, parallelFor, [&] {
+      this->ReserveLevel(settings);
+      m_Level->coarseSize = {};
+      for (int level = settings.levels - 1; level >= 0; --level)
+      {
+        result.levels.push_back(this->RegisterLevel(problem, settings, level, parallelFor, progress));
+      }
+      this->BringPoints(problem, settings, result);
+    });
+    m_IsRegistered = true;
     result.milliseconds = MillisecondsSince(start);
     return result;
   }
@@ -83,12 +84,12 @@ public:
   TakeDisplacements(const std::function<void(std::int64_t, std::int64_t, const float *)> & take,
                     const ParallelFor &                                                    parallelFor)
   {
-    if (m_Last == nullptr)
+    if (!m_IsRegistered)
     {
       throw BadInputError("there is no deformation: register first");
     }
     Operate(*m_Queue, parallelFor, [&] {
-      SampleSet & samples = m_Last->core.samples;
+      SampleSet & samples = m_Level->core.samples;
       samples.Move();
       DrainArray(*m_Queue,
                  *samples.GetArrays().displacement,
@@ -104,10 +105,7 @@ public:
   GetStatistics() const
   {
     EvaluationStatistics statistics = m_Queue->statistics;
-    for (const auto & level : m_Levels)
-    {
-      statistics.deviceBytes += level->GetDeviceBytes();
-    }
+    statistics.deviceBytes = m_Level ? m_Level->GetDeviceBytes() : 0;
     return statistics;
   }
 
@@ -120,24 +118,30 @@ private:
     return m_Backend->GetDescription().name;
   }
 
-  /** Whether the last registration's are as these settings have them. */
-  bool
-  HasLevelsFor(const FreeFormSettings & settings) const
+  /** All of a chain stays as it is as long as a registration takes: it is sent once. */
+  void
+  MarkAsOneSource(TransformChain & chain)
   {
-    return m_Levels.size() == static_cast<std::size_t>(settings.levels) &&
-           m_LevelSettings.similarity == settings.similarity && m_LevelSettings.bins == settings.bins &&
-           m_LevelSettings.radius == settings.radius && m_LevelSettings.samples == settings.samples &&
-           m_LevelSettings.seed == settings.seed;
+    ++m_RegistrationNumber;
+    for (std::size_t k = 0; k < chain.steps.size(); ++k)
+    {
+      chain.steps[k].grid.source = {};
+      chain.steps[k].grid.source.key = { m_RegistrationNumber, k };
+    }
   }
 
+  /** Keeps that of the last registration, if it is as these settings have it. */
   void
-  MakeLevels(const FreeFormSettings & settings)
+  ReserveLevel(const FreeFormSettings & settings)
   {
-    m_Levels.clear();
-    m_LevelSettings = settings;
-    for (int level = 0; level < settings.levels; ++level)
+    const bool isThere = m_Level && m_LevelSettings.similarity == settings.similarity &&
+                         m_LevelSettings.bins == settings.bins && m_LevelSettings.radius == settings.radius &&
+                         m_LevelSettings.samples == settings.samples && m_LevelSettings.seed == settings.seed;
+    if (!isThere)
     {
-      m_Levels.push_back(std::make_unique<Level>(settings, m_Backend, m_Queue));
+      m_Level.reset();
+      m_LevelSettings = settings;
+      m_Level = std::make_unique<Level>(settings, m_Backend, m_Queue);
     }
   }
 
@@ -149,13 +153,12 @@ private:
                 const std::function<void(const FreeFormProgress &)> & progress)
   {
     const auto start = Clock::now();
-    Level &    level = *m_Levels[static_cast<std::size_t>(number)];
+    Level &    level = *m_Level;
     this->MakeImages(problem, number, parallelFor, level);
     level.grid = MakeLevelGrid(problem, settings, number);
     level.edge = std::ldexp(FindShortestEdge(problem.fixed, problem.dimension), number);
     FreeFormCost cost(problem, settings, CountFreeFormSlots(settings), *m_Steps, level);
     this->BeginWithPoints(level, problem.dimension);
-    m_Last = &level;
     FreeFormLevelResult result;
     result.costs = Descend(settings, cost, *m_Steps, level, [&](int iteration) {
       if (progress)
@@ -169,6 +172,10 @@ private:
     {
       // For who asks for displacements.
       cost.TakeAllVoxels();
+    }
+    else
+    {
+      this->KeepPoints(level);
     }
     result.milliseconds = MillisecondsSince(start);
     return result;
@@ -225,54 +232,64 @@ private:
     Memory &           points = level.core.samples.GetControlPoints().GetPoints();
     m_Steps->Clear(count, *level.firstMeans);
     m_Steps->Clear(count, *level.secondMeans);
-    if (m_Last == nullptr)
+    if (CountOf(level.coarseSize) == 0)
     {
       m_Steps->Clear(count, points);
       return;
     }
     kernels::Refinement a{};
     a.dimension = dimension;
-    std::copy(m_Last->grid.size.begin(), m_Last->grid.size.end(), a.coarse);
+    std::copy(level.coarseSize.begin(), level.coarseSize.end(), a.coarse);
     std::copy(level.grid.size.begin(), level.grid.size.end(), a.fine);
-    m_Steps->Refine(a, m_Last->core.samples.GetControlPoints().GetPoints(), points);
+    m_Steps->Refine(a, *level.coarsePoints, points);
+  }
+
+  /** For the next level. */
+  void
+  KeepPoints(Level & level)
+  {
+    const std::size_t bytes = sizeof(kernels::float4) * static_cast<std::size_t>(CountOf(level.grid.size));
+    Reserve(*m_Queue, level.coarsePoints, bytes);
+    m_Queue->Copy(*level.coarsePoints, level.core.samples.GetControlPoints().GetPoints(), bytes);
+    level.coarseSize = level.grid.size;
   }
 
   void
   BringPoints(const FreeFormProblem & problem, const FreeFormSettings & settings, FreeFormResult & result)
   {
-    const Level & level = *m_Levels.front();
+    Level & level = *m_Level;
     result.size = level.grid.size;
     result.smallestDeterminant = this->FindSmallestDeterminant(settings);
     result.gridToPoint = Compose(problem.fixed.indexToPoint, level.grid.toImage);
     result.points =
-      BringControlVectors<double>(*m_Queue, m_Last->core.samples.GetControlPoints().GetPoints(), CountOf(result.size));
+      BringControlVectors<double>(*m_Queue, level.core.samples.GetControlPoints().GetPoints(), CountOf(result.size));
   }
 
   /** Over the finest grid's control points, of the deformation alone. */
   double
   FindSmallestDeterminant(const FreeFormSettings & settings)
   {
-    Level &            level = *m_Levels.front();
-    const std::int64_t slot =
-      std::int64_t{ CountFreeFormSlots(settings) } * static_cast<std::int64_t>(GetPenalties(settings).size());
+    Level &            level = *m_Level;
+    const std::int64_t slot = CountFreeFormSlots(settings) * CountWeightedPenalties(settings);
     level.penalties.FindValue(PenaltyKind::Jacobian,
                               level.core.samples.GetControlPoints().GetPoints(),
                               *level.penaltyValues,
                               slot);
     const std::size_t bytes = level.penalties.GetValueBytes();
-    std::vector<char> values(level.penaltyValues->GetSize());
+    std::vector<char> values(bytes * static_cast<std::size_t>(slot + 1));
     m_Queue->Download(values.data(), *level.penaltyValues, values.size());
     return level.penalties.ReadValue(values.data() + bytes * static_cast<std::size_t>(slot)).smallestDeterminant;
   }
 
-  std::shared_ptr<Backend>            m_Backend;
-  std::shared_ptr<Queue>              m_Queue;
-  std::unique_ptr<ImagePasses>        m_Images;
-  std::unique_ptr<LinePasses>         m_Lines;
-  std::unique_ptr<ControlStepPasses>  m_Steps;
-  std::vector<std::unique_ptr<Level>> m_Levels; // the finest first
-  FreeFormSettings                    m_LevelSettings;
-  Level *                             m_Last = nullptr; // whose control points are the deformation
+  std::shared_ptr<Backend>           m_Backend;
+  std::shared_ptr<Queue>             m_Queue;
+  std::unique_ptr<ImagePasses>       m_Images;
+  std::unique_ptr<LinePasses>        m_Lines;
+  std::unique_ptr<ControlStepPasses> m_Steps;
+  std::unique_ptr<Level>             m_Level;
+  FreeFormSettings                   m_LevelSettings;
+  bool                               m_IsRegistered = false;
+  std::uintptr_t                     m_RegistrationNumber = 0;
 };
 
 FreeFormRegistration::FreeFormRegistration(const std::string & deviceName)

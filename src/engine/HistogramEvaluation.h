@@ -31,7 +31,6 @@ struct HistogramExtent
   std::size_t cells = 0;
   std::size_t histogramBytes = 0; // of a chunk
   std::size_t partials = 0;       // floats: the chunks' sums of forces
-  std::size_t forceBytes = 0;     // of all samples
 
   std::size_t
   GetSumBytes() const
@@ -90,9 +89,8 @@ public:
   {
     m_Arrays.samples = &core.samples.GetArrays();
     core.readsQuads = m_Passes->GetGrain().readsQuads;
-    core.ownArrays = { &m_Arrays.chunkHistograms, &m_Arrays.sums,    &m_Arrays.table,
-                       &m_Arrays.forces,          &m_Batch.maps,     &m_Batch.histograms[0],
-                       &m_Batch.histograms[1],    &m_Batch.summaries };
+    core.ownArrays = { &m_Arrays.chunkHistograms, &m_Arrays.sums,         &m_Arrays.table,   &m_Batch.maps,
+                       &m_Batch.histograms[0],    &m_Batch.histograms[1], &m_Batch.summaries };
   }
 
   virtual ~HistogramEvaluation() = default;
@@ -513,10 +511,6 @@ private:
     {
       m_Extent.partials = SampleSet::CountPartials(a.samples, CountBands(a));
     }
-    else if (forces == Forces::OfEachSample)
-    {
-      m_Extent.forceBytes = 3 * sizeof(float) * static_cast<std::size_t>(m_Core.samples.GetCount());
-    }
   }
 
   void
@@ -538,10 +532,7 @@ private:
                      static_cast<std::size_t>(a.rows) * a.tableColumns * kernels::TableEntryBytes(a.samples.variant) +
                        kernels::NumbersBehindTable * sizeof(float));
     }
-    if (forces == Forces::OfEachSample)
-    {
-      ReserveExactly(queue, m_Arrays.forces, m_Extent.forceBytes);
-    }
+    m_Arrays.forces = forces == Forces::OfEachSample ? &m_Core.samples.ReserveForces() : nullptr;
   }
 
   HistogramResult
@@ -562,7 +553,7 @@ private:
     std::memcpy(result.histogram.data(), staging, histogramBytes);
     result.countUnit = m_Arguments.histogram.countUnit;
     queue.GiveStagingBack();
-    m_Core.forces = forces == Forces::OfEachSample ? m_Arrays.forces.get() : nullptr;
+    m_Core.forces = forces == Forces::OfEachSample ? m_Arrays.forces : nullptr;
     return result;
   }
 

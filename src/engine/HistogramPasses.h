@@ -23,8 +23,8 @@ struct HistogramArrays
   MemoryPointer sums;
   /** float, or i64 where the variant is precise, [rows][tableColumns]. */
   MemoryPointer table;
-  /** float[3], one a sample. */
-  MemoryPointer forces;
+  /** float[3], one a sample: what SampleSet::ReserveForces has given. */
+  Memory * forces = nullptr;
 };
 
 /** Cells of the histogram. */

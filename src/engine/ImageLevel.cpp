@@ -60,9 +60,10 @@ MakeArguments(const Size & size, int axis, int factor, int outputs, int first)
 }
 } // namespace
 
-ImageLevel::ImageLevel(Queue & queue, std::string deviceName)
+ImageLevel::ImageLevel(Queue & queue, std::string deviceName, Scratch * scratch)
   : m_Queue(queue)
   , m_DeviceName(std::move(deviceName))
+  , m_Scratch(scratch != nullptr ? *scratch : m_OwnScratch)
 {}
 
 void
@@ -87,7 +88,7 @@ ImageLevel::Make(const DeviceImage & image, const Size & size, const Size & fact
     m_ToImage.offset[d] = first + 0.5 * (factor - 1);
     m_Size[d] = outputs;
     const bool      isLast = std::all_of(factors.begin() + axis + 1, factors.end(), [](int f) { return f == 1; });
-    MemoryPointer & target = isLast ? m_Own : m_Between[axis];
+    MemoryPointer & target = isLast ? m_Own : m_Scratch[d];
     Reserve(m_Queue, target, BytesOf(m_Precision) * static_cast<std::size_t>(CountOf(m_Size)));
     passes.Convolve(a, m_Precision, *m_Values, *target);
     m_Values = target.get();

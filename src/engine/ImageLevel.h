@@ -9,6 +9,8 @@
 #include "LinePasses.h"
 #include "Queue.h"
 
+#include <array>
+#include <cstddef>
 #include <string>
 
 namespace gpureg
@@ -20,8 +22,12 @@ class ImagePasses;
 class ImageLevel : public DeviceImage
 {
 public:
-  /** queue must outlive it. */
-  ImageLevel(Queue & queue, std::string deviceName);
+  /** What lies between an image and its level: shrunk along x, and along y as well. */
+  using Scratch = std::array<MemoryPointer, 2>;
+
+  /** \param scratch arrays that it shares with what else is made on the queue, and makes larger where it must; null for its own. All of
+   *  them must outlive it. */
+  ImageLevel(Queue & queue, std::string deviceName, Scratch * scratch = nullptr);
 
   /** Makes it of an image, of which one voxel stands for `factors` of them: their mean, after a Gaussian of half as many voxels along
    *  each axis. Along an axis what does not fill a voxel is left out, half of it at either end. Factors of 1 leave the image as it is,
@@ -69,7 +75,7 @@ public:
   std::size_t
   GetDeviceBytes() const
   {
-    return SizeOf(m_Own) + SizeOf(m_Between[0]) + SizeOf(m_Between[1]);
+    return SizeOf(m_Own) + SizeOf(m_OwnScratch[0]) + SizeOf(m_OwnScratch[1]);
   }
 
 private:
@@ -77,7 +83,8 @@ private:
   std::string    m_DeviceName;
   const Memory * m_Values = nullptr;
   MemoryPointer  m_Own;
-  MemoryPointer  m_Between[2]; // shrunk along x, and along y as well
+  Scratch        m_OwnScratch;
+  Scratch &      m_Scratch;
   Precision      m_Precision = Precision::Single;
   Size           m_Size{};
   IndexMap       m_ToImage;

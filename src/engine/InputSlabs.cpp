@@ -93,7 +93,7 @@ InputSlabs::MakeWholeCut(const ResampleInput & input)
 bool
 InputSlabs::IsThere(const ResampleInput & input) const
 {
-  return Wrap(input) != nullptr;
+  return (input.image != nullptr && !IsSpline(input)) || Wrap(input) != nullptr;
 }
 
 MemoryPointer
@@ -132,9 +132,11 @@ InputSlabs::SetInput(const ResampleInput & input, const ResamplePlan & plan)
   const SlabCut & cut = plan.slabs;
   m_Input = &input;
   m_Wrapped = Wrap(input);
+  m_There = input.image != nullptr && !IsSpline(input) ? input.image->GetMemory() : m_Wrapped.get();
   const Source source = GetSource(input);
   // What is read where it is needs no proof.
-  const auto compared = m_Wrapped ? ResidentSource::Comparison() : m_Resident.Compare(source, m_Queue.parallelFor);
+  const auto compared =
+    m_There != nullptr ? ResidentSource::Comparison() : m_Resident.Compare(source, m_Queue.parallelFor);
   const bool isSame = compared.isSame;
   if (!isSame || cut.GetCount() == 1)
   {
@@ -148,7 +150,7 @@ InputSlabs::SetInput(const ResampleInput & input, const ResamplePlan & plan)
   m_Resident.Forget();
   m_Cut = cut;
   m_Recursion.SetMaximumSize(plan.stateBytes);
-  if (m_Wrapped)
+  if (m_There != nullptr)
   {
     Release();
     m_Resident.Remember(source, compared);
@@ -190,7 +192,7 @@ InputSlabs::Release()
 void
 InputSlabs::Load(int slab)
 {
-  if (m_Wrapped || m_Loaded.Use(slab))
+  if (m_There != nullptr || m_Loaded.Use(slab))
   {
     return;
   }
@@ -209,12 +211,19 @@ InputSlabs::Load(int slab)
                 m_Coefficients.data() + static_cast<std::size_t>(firstVoxel + first) * voxelBytes,
                 static_cast<std::size_t>(count) * voxelBytes);
   };
-  FillBuffer(m_Queue,
-             memory,
-             static_cast<int>(buffer),
-             voxelBytes,
-             held.GetCount() * planeVoxels,
-             isCut && IsSpline(*m_Input) ? fromCoefficients : fromImage);
+  if (!isCut && m_Input->image != nullptr)
+  {
+    m_Queue.Copy(memory, *m_Input->image->GetMemory(), voxelBytes * static_cast<std::size_t>(CountOf(m_Input->size)));
+  }
+  else
+  {
+    FillBuffer(m_Queue,
+               memory,
+               static_cast<int>(buffer),
+               voxelBytes,
+               held.GetCount() * planeVoxels,
+               isCut && IsSpline(*m_Input) ? fromCoefficients : fromImage);
+  }
   if (!isCut)
   {
     m_Recursion.MakeSplineCoefficients(

@@ -29,7 +29,7 @@ public:
   static SlabCut
   MakeWholeCut(const ResampleInput & input);
 
-  /** Whether the device reads an input's own memory. */
+  /** Whether the device reads an input where it is. */
   bool
   IsThere(const ResampleInput & input) const;
 
@@ -59,13 +59,13 @@ public:
     return m_Loaded;
   }
 
-  const MemoryPointer &
+  const Memory &
   GetMemory() const
   {
-    return m_Wrapped ? m_Wrapped : m_Buffers[m_Loaded.GetLast()];
+    return m_There != nullptr ? *m_There : *m_Buffers[m_Loaded.GetLast()];
   }
 
-  /** What slabs are in; nothing where it is the input's own memory. */
+  /** What slabs are in; nothing where the input is read where it is. */
   const std::array<MemoryPointer, 2> &
   GetBuffers() const
   {
@@ -109,7 +109,8 @@ private:
   SlabCut                      m_Cut;
   LoadedSlabs                  m_Loaded;
   std::array<MemoryPointer, 2> m_Buffers;
-  MemoryPointer                m_Wrapped; // the input's own memory
+  MemoryPointer                m_Wrapped;         // the input's own memory, on the host
+  const Memory *               m_There = nullptr; // where it is read as it is; else null
   /** float or double, of an input that is cut. */
   std::vector<char> m_Coefficients;
 };

@@ -46,6 +46,7 @@ public:
     const ResidentSource::Comparison found = m_Resident.Compare(source, parallelFor);
     if (found.isSame)
     {
+      m_Queue->statistics = {};
       return;
     }
     m_Resident.Forget();
@@ -57,6 +58,15 @@ public:
     m_Precision = precision;
     m_Count = count;
     m_Resident.Remember(source, found);
+  }
+
+  EvaluationStatistics
+  GetStatistics() const
+  {
+    EvaluationStatistics statistics = m_Queue->statistics;
+    statistics.deviceBytes = m_IsHosts ? 0 : static_cast<std::int64_t>(SizeOf(m_Values));
+    statistics.largestArrayBytes = statistics.deviceBytes;
+    return statistics;
   }
 
   std::shared_ptr<Backend> m_Backend;
@@ -89,8 +99,6 @@ private:
 
   std::unique_ptr<ImagePasses> m_Passes;
 };
-
-DeviceImage::~DeviceImage() = default;
 
 LoadedImage::LoadedImage(const std::string & deviceName)
   : m_Implementation(std::make_unique<Implementation>(deviceName))
@@ -142,6 +150,12 @@ bool
 LoadedImage::Holds(const Key & key) const
 {
   return !key.empty() && m_Implementation->m_Resident.GetKey() == key;
+}
+
+EvaluationStatistics
+LoadedImage::GetStatistics() const
+{
+  return m_Implementation->GetStatistics();
 }
 
 const Memory *

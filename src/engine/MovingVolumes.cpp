@@ -132,13 +132,17 @@ MovingVolumes::Fill(const MovingImage & image, bool deviceReadsQuads, SampleArra
 
   // What is made of the values on the device needs them there only now.
   MemoryPointer own;
-  const bool    hasScaled = readsValues && !IsPrecise(image);
-  const bool    derivesScaled = image.gaussianGradient && !DerivesDoubles(image);
+  // Displacements are made anew for each evaluation: until then their array is free.
+  const bool borrows =
+    m_Queue.keepsLargerArrays && SizeOf(arrays.displacement) >= sizeof(float) * static_cast<std::size_t>(count);
+  MemoryPointer & between = borrows ? arrays.displacement : own;
+  const bool      hasScaled = readsValues && !IsPrecise(image);
+  const bool      derivesScaled = image.gaussianGradient && !DerivesDoubles(image);
   if (!hasScaled && (readsQuads || derivesScaled || (image.gradient && !IsPrecise(image))))
   {
-    this->FillScaled(image, own);
+    this->FillScaled(image, between);
   }
-  const MemoryPointer & values = hasScaled ? arrays.moving : own;
+  const MemoryPointer & values = hasScaled ? arrays.moving : between;
   ReserveExactly(m_Queue, arrays.quads, readsQuads ? sizeof(kernels::float4) * static_cast<std::size_t>(count) : 0);
   if (readsQuads)
   {

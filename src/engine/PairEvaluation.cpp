@@ -36,10 +36,6 @@ GetTask(PairMeasure measure, Forces forces)
   return isValue ? task : task | kernels::PairsFindForces | (IsCentred(measure, forces) ? kernels::PairsCentred : 0);
 }
 
-// So much of a sum of squares is rounding: of some 48 bits of few samples, or of a chunk's floats.
-constexpr double LeastOfPreciseSquares = 1e-13;
-constexpr double LeastOfSquares = 1e-7;
-
 using ForceSums = std::array<double, kernels::ForceSumCount>;
 
 /** What a pass needs. */
@@ -88,7 +84,7 @@ PairEvaluation::PairEvaluation(MetricCore & core, PairMeasure measure)
   m_Arrays.samples = &core.samples.GetArrays();
   core.readsQuads = m_Passes->GetGrain().readsQuads;
   core.readsFixedValues = true;
-  core.ownArrays = { &m_Arrays.partials, &m_Arrays.forces, &m_Arrays.evaluated, &m_Batch.maps };
+  core.ownArrays = { &m_Arrays.partials, &m_Arrays.evaluated, &m_Batch.maps };
 }
 
 PairResult
@@ -175,12 +171,7 @@ PairEvaluation::Prepare(const SampleMapping & mapping, Forces forces, const Demo
   m_Core.samples.SendMapping(mapping, forces);
   Reserve(*m_Core.queue, m_Arrays.partials, GetPartialBytes());
   Reserve(*m_Core.queue, m_Arrays.evaluated, sizeof(float) * kernels::EvaluatedNumbers);
-  if (forces == Forces::OfEachSample)
-  {
-    ReserveExactly(*m_Core.queue,
-                   m_Arrays.forces,
-                   3 * sizeof(float) * static_cast<std::size_t>(m_Core.samples.GetCount()));
-  }
+  m_Arrays.forces = forces == Forces::OfEachSample ? &m_Core.samples.ReserveForces() : nullptr;
 }
 
 void
@@ -302,7 +293,7 @@ PairEvaluation::BringResult(Forces forces)
   const Sums sums = AddChunksUp(m_Pass.arguments, static_cast<const float *>(staging));
   PairResult result = MakeResult(sums);
   queue.GiveStagingBack();
-  m_Core.forces = forces == Forces::OfEachSample ? m_Arrays.forces.get() : nullptr;
+  m_Core.forces = forces == Forces::OfEachSample ? m_Arrays.forces : nullptr;
   return result;
 }
 
@@ -329,8 +320,7 @@ PairEvaluation::MakeResult(const Sums & sums) const
     result.fixedSquares = sums.moments[kernels::MomentOfFixedSquares] - count * fixedMean * fixedMean;
     result.movingSquares = sums.moments[kernels::MomentOfMovingSquares] - count * movingMean * movingMean;
     result.products = sums.moments[kernels::MomentOfProducts] - count * fixedMean * movingMean;
-    // What rounding leaves of values that do not vary is nothing, as ITK finds it.
-    const double least = m_Core.samples.IsPrecise() ? LeastOfPreciseSquares : LeastOfSquares;
+    const double least = m_Core.samples.IsPrecise() ? GPUREG_LEAST_OF_PRECISE_SQUARES : GPUREG_LEAST_OF_SQUARES;
     if (result.fixedSquares <= least * sums.moments[kernels::MomentOfFixedSquares])
     {
       result.fixedSquares = 0;

@@ -16,8 +16,8 @@ struct PairArrays
   const SampleArrays * samples = nullptr;
   /** float [chunks][PairPartialCount]. */
   MemoryPointer partials;
-  /** float[3], one a sample. */
-  MemoryPointer forces;
+  /** float[3], one a sample: what SampleSet::ReserveForces has given. */
+  Memory * forces = nullptr;
   /** float [EvaluatedNumbers]: what SimilarityPasses have made of the partials. */
   MemoryPointer evaluated;
 };

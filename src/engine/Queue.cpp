@@ -329,7 +329,11 @@ Reserve(Queue & queue, MemoryPointer & memory, std::size_t bytes)
 void
 ReserveExactly(Queue & queue, MemoryPointer & memory, std::size_t bytes)
 {
-  if (SizeOf(memory) != bytes)
+  if (queue.keepsLargerArrays && bytes > 0)
+  {
+    Reserve(queue, memory, bytes);
+  }
+  else if (SizeOf(memory) != bytes)
   {
     memory.reset();
     memory = bytes > 0 ? queue.Allocate(bytes) : nullptr;

@@ -241,6 +241,11 @@ public:
   EvaluationStatistics statistics;
   /** The slot of staging memory that the next portion goes up through. */
   int nextUpSlot = 0;
+  /** Arrays that are to be made just so large stay if they are larger: for who goes through levels of different sizes, again and
+   *  again. */
+  bool keepsLargerArrays = false;
+  /** Whether an operation runs: see Operate. */
+  bool isOperating = false;
 
 protected:
   Backend &
@@ -258,14 +263,33 @@ private:
 };
 
 /** Runs an operation on a queue: its statistics begin anew, and at the end its staging memory goes back. An operation that
- *  fails leaves that with the queue.
+ *  fails leaves that with the queue. One within another is a part of it.
  *  \throws DeviceLostError if the process was forked since the queue was made; and what work throws. */
 template <typename TWork>
 void
 Operate(Queue & queue, const ParallelFor & parallelFor, const TWork & work)
 {
+  struct Running
+  {
+    explicit Running(bool & isOperating)
+      : flag(isOperating)
+    {
+      flag = true;
+    }
+    ~Running()
+    {
+      flag = false;
+    }
+    bool & flag;
+  };
   queue.CheckIsUsable();
   queue.parallelFor = parallelFor;
+  if (queue.isOperating)
+  {
+    work();
+    return;
+  }
+  const Running running(queue.isOperating);
   queue.statistics = {};
   work();
   queue.GiveStagingBack();
@@ -288,7 +312,7 @@ AreThere(const std::array<MemoryPointer, 2> & buffers, std::size_t count, std::s
 void
 Reserve(Queue & queue, MemoryPointer & memory, std::size_t bytes);
 
-/** Makes an array just so large, or none of 0 bytes. */
+/** Makes an array just so large, unless the queue keeps larger ones; or none of 0 bytes. */
 void
 ReserveExactly(Queue & queue, MemoryPointer & memory, std::size_t bytes);
 

@@ -19,7 +19,7 @@ namespace gpureg
 struct ResampleArrays
 {
   /** real [voxels of the slab][components]: values, or coefficients. */
-  const MemoryPointer & input;
+  const Memory & input;
   /** kernels::ChainPart [parts]; null without any. */
   const MemoryPointer & parts;
   /** float4 [control points of all parts]; null without any. */

@@ -11,6 +11,9 @@
 #include <algorithm>
 #include <chrono>
 #include <limits>
+#include <memory>
+#include <string>
+#include <utility>
 
 namespace gpureg
 {
@@ -107,20 +110,7 @@ public:
   void
   Resample(const ResampleInput & input, const ResampleRequest & request, const ParallelFor & parallelFor)
   {
-    CheckSize(input.size, "an input");
-    CheckSize(request.size, "an output");
-    for (const ChainStep & step : request.transform.steps)
-    {
-      CheckSize(step.grid.size, "a transform's grid");
-      const bool isFirst = &step == &request.transform.steps.front();
-      if (step.grid.kind == GridKind::OfOutput && !(isFirst && step.grid.size == request.size))
-      {
-        throw BadInputError(
-          "a grid of a vector for each voxel of the output is not the transform's first, or of another size");
-      }
-    }
-    const auto start = std::chrono::steady_clock::now();
-    Operate(*m_Queue, parallelFor, [&] {
+    Run(input, request, parallelFor, [&] {
       m_Chain.SetChain(request);
       const ResamplePlan plan = MakePlan(input, request);
       m_Chain.SetPlanes(plan.gridPlanes, plan.slabs.GetCount() > 1);
@@ -128,14 +118,31 @@ public:
       SendOutside(input, request);
       MakeOutput(input, request, plan);
     });
+  }
 
-    EvaluationStatistics & statistics = m_Queue->statistics;
-    statistics.deviceBytes = static_cast<std::int64_t>(GetSize());
-    statistics.largestArrayBytes = static_cast<std::int64_t>(std::max(
-      { SizeOf(m_Input.GetBuffers()[0]), m_Input.GetStateSize(), SizeOf(m_ChainArrays.vectors), SizeOf(m_Output[0]) }));
-    statistics.evaluateMilliseconds =
-      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
-    m_Statistics = statistics;
+  std::unique_ptr<DeviceImage>
+  ResampleToDevice(const ResampleInput & input, const ResampleRequest & request, const ParallelFor & parallelFor)
+  {
+    if (input.components != 1)
+    {
+      throw BadInputError("an image on a device has one component, and the input " + std::to_string(input.components));
+    }
+    MemoryPointer made;
+    Run(input, request, parallelFor, [&] {
+      m_Chain.SetChain(request);
+      ResamplePlan plan;
+      plan.slabs = InputSlabs::MakeWholeCut(input);
+      plan.inputBytes =
+        m_Input.IsThere(input) ? 0 : BytesOf(input.precision) * static_cast<std::size_t>(CountOf(input.size));
+      plan.stateBytes = m_Input.GetStateBytes(input, std::numeric_limits<std::size_t>::max());
+      m_Chain.SetPlanes(m_Chain.CountPlanes(), false);
+      m_Input.SetInput(input, plan);
+      SendOutside(input, request);
+      made = m_Queue->Allocate(BytesOf(input.precision) * static_cast<std::size_t>(CountOf(request.size)));
+      MakeRows(MakeArguments(input, request), input, request, plan.slabs, { 0, CountRows(request) }, *made);
+      m_Queue->Finish();
+    });
+    return std::make_unique<MadeImage>(m_Backend, std::move(made), input.precision, CountOf(request.size));
   }
 
   void
@@ -151,11 +158,61 @@ public:
   }
 
 private:
+  static std::int64_t
+  CountRows(const ResampleRequest & request)
+  {
+    return static_cast<std::int64_t>(request.size[1]) * request.size[2];
+  }
+
+  /** Looks at what is asked for, does it, and counts what that took. */
+  template <typename TWork>
+  void
+  Run(const ResampleInput & input, const ResampleRequest & request, const ParallelFor & parallelFor, const TWork & work)
+  {
+    CheckSize(input.size, "an input");
+    CheckImage(input);
+    CheckSize(request.size, "an output");
+    for (const ChainStep & step : request.transform.steps)
+    {
+      CheckSize(step.grid.size, "a transform's grid");
+      const bool isFirst = &step == &request.transform.steps.front();
+      if (step.grid.kind == GridKind::OfOutput && !(isFirst && step.grid.size == request.size))
+      {
+        throw BadInputError(
+          "a grid of a vector for each voxel of the output is not the transform's first, or of another size");
+      }
+    }
+    const auto start = std::chrono::steady_clock::now();
+    Operate(*m_Queue, parallelFor, work);
+
+    EvaluationStatistics & statistics = m_Queue->statistics;
+    statistics.deviceBytes = static_cast<std::int64_t>(GetSize());
+    statistics.largestArrayBytes = static_cast<std::int64_t>(std::max(
+      { SizeOf(m_Input.GetBuffers()[0]), m_Input.GetStateSize(), SizeOf(m_ChainArrays.vectors), SizeOf(m_Output[0]) }));
+    statistics.evaluateMilliseconds =
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+    m_Statistics = statistics;
+  }
+
   std::size_t
   GetSize() const
   {
     return CountWith(m_Input.GetBuffers(), 0, 0) + m_Input.GetStateSize() + m_Chain.GetSize() + SizeOf(m_Outside) +
            CountWith(m_Output, 0, 0);
+  }
+
+  /** \throws BadInputError if an image that is on a device is another one than the input says, or not on this device. */
+  void
+  CheckImage(const ResampleInput & input) const
+  {
+    const DeviceImage * const image = input.image;
+    if (image != nullptr &&
+        (image->GetMemory() == nullptr || image->GetPrecision() != input.precision || input.components != 1 ||
+         image->GetCount() != CountOf(input.size) || image->GetDeviceName() != m_Backend->GetDescription().name))
+    {
+      throw BadInputError(
+        "an input that is on a device has another size, precision or device than it is to be resampled by");
+    }
   }
 
   ResamplePlan
@@ -169,7 +226,7 @@ private:
     sizes.planeBytes =
       m_Input.IsThere(input) ? 0 : static_cast<std::size_t>(CountOf(input.size) / sizes.input.planes) * voxelBytes;
     sizes.leastSlabBytes = InputSlabs::GetLeastSlabBytes(input);
-    sizes.rows = static_cast<std::int64_t>(request.size[1]) * request.size[2];
+    sizes.rows = CountRows(request);
     sizes.rowsOfPlane = request.size[1];
     // How far vectors reach is not known before they are looked at.
     sizes.findPlanes = [&](const RowRange & rows) { return FindPlanesOfInput(request, sizes.input, rows, 0.0); };
@@ -432,6 +489,14 @@ void
 Resampler::Resample(const ResampleInput & input, const ResampleRequest & request, const ParallelFor & parallelFor)
 {
   m_Implementation->Resample(input, request, parallelFor);
+}
+
+std::unique_ptr<DeviceImage>
+Resampler::ResampleToDevice(const ResampleInput &   input,
+                            const ResampleRequest & request,
+                            const ParallelFor &     parallelFor)
+{
+  return m_Implementation->ResampleToDevice(input, request, parallelFor);
 }
 
 void

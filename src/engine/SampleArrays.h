@@ -10,6 +10,7 @@
 #include "Position.h"
 #include "Interpolation.h"
 #include "TransformChain.h"
+#include "ChainSlopes.h"
 #include "ForceSums.h"
 #include "Evaluated.h"
 #include "InvalidSample.h"

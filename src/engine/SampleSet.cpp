@@ -316,8 +316,14 @@ SampleSet::TakeFixed(const FixedSamples & samples)
   places.placeOfMinimum = sampled.placeOfMinimum;
   places.exponent = FindValueExponent(samples.scale);
   const BinEdges * const bins = sampled.bins ? &*sampled.bins : nullptr;
-  m_Arrays.fixedBins.reset();
-  m_Arrays.fixedValues.reset();
+  if (bins == nullptr)
+  {
+    m_Arrays.fixedBins.reset();
+  }
+  if (!sampled.wantsValues)
+  {
+    m_Arrays.fixedValues.reset();
+  }
   MemoryPointer mask;
   if (sampled.mask != nullptr)
   {
@@ -404,7 +410,7 @@ SampleSet::SendMapping(const SampleMapping & mapping, Forces forces)
     m_Chain.SetChain(grid, this->MovesPrecisely(mapping));
     m_Chain.SetPlanes(m_Chain.CountPlanes(), false);
     m_Chain.Load({});
-    if (mapping.forcesFollowChain && forces != Forces::None)
+    if (mapping.forcesFollowChain && !mapping.derivesChain && forces != Forces::None)
     {
       m_Chain.LoadJacobians();
     }
@@ -458,6 +464,14 @@ SampleSet::Move()
   }
 }
 
+Memory &
+SampleSet::ReserveForces()
+{
+  const std::size_t bytes = 3 * sizeof(float) * static_cast<std::size_t>(this->GetCount());
+  ReserveExactly(m_Queue, m_Forces, m_HasSpline ? 0 : bytes);
+  return m_HasSpline ? *m_Arrays.displacement : *m_Forces;
+}
+
 bool
 SampleSet::Gather(const Memory & forces, MemoryPointer & gathered)
 {
@@ -481,7 +495,9 @@ bool
 SampleSet::MovesPrecisely(const SampleMapping & mapping) const
 {
   const bool isMoved = mapping.spline || mapping.displacement || !mapping.chain.transform.steps.empty();
-  if (!isMoved || !this->IsPrecise() || this->GetCount() > MostPreciseVectors || !IsShort(m_Moving.size))
+  // There are no slopes in fixed point.
+  if (!isMoved || mapping.derivesChain || !this->IsPrecise() || this->GetCount() > MostPreciseVectors ||
+      !IsShort(m_Moving.size))
   {
     return false;
   }
@@ -519,7 +535,9 @@ SampleSet::MakeProblem(const SampleMapping & mapping, Forces forces, double scal
   std::copy(mapping.displacementToIndex.begin(), mapping.displacementToIndex.end(), a.displacementToIndex);
   std::copy(mapping.movingIndexToPoint.begin(), mapping.movingIndexToPoint.end(), a.movingIndexToPoint);
   a.partCount = static_cast<int>(mapping.chain.transform.steps.size());
-  a.forcesFollowChain = mapping.forcesFollowChain;
+  a.forcesFollowChain = !mapping.forcesFollowChain ? 0
+                        : mapping.derivesChain     ? kernels::ForcesFollowDerivatives
+                                                   : kernels::ForcesFollowJacobians;
   std::copy(m_Moving.inverseSpacing.begin(), m_Moving.inverseSpacing.end(), a.inverseSpacing);
   a.virtualShape = MakeShape(m_Fixed.virtualSize);
   a.movingShape = MakeShape(m_Moving.size);
@@ -635,7 +653,8 @@ std::int64_t
 SampleSet::GetDeviceBytes() const
 {
   std::int64_t bytes = m_ControlPoints.GetDeviceBytes() + m_PlaceControls.GetDeviceBytes();
-  for (const MemoryPointer * array : { &m_Arrays.fixedBins,
+  for (const MemoryPointer * array : { &m_Forces,
+                                       &m_Arrays.fixedBins,
                                        &m_Arrays.fixedValues,
                                        &m_Arrays.fixedGradients,
                                        &m_Arrays.points,

@@ -100,6 +100,11 @@ public:
   void
   Move();
 
+  /** Room for the forces of each sample, float[3]: after SendMapping. Along a spline they take the place of the displacements, which
+   *  Move makes anew for each evaluation: who finds a sample's force has read its displacement. */
+  Memory &
+  ReserveForces();
+
   /** Forces are not one a sample, but one for each of so many places: i64[3], virtual indices in units of 2^-32. Null for samples. */
   void
   SetForcePlaces(std::int64_t count, const Memory * places)
@@ -190,6 +195,7 @@ private:
   bool          m_ReadsQuads = false;
   double        m_FarthestPoint = 0;
   SampleArrays  m_Arrays;
+  MemoryPointer m_Forces; // where they have an array of their own
   ChainOnDevice m_Chain;
   ControlPoints m_ControlPoints;
   // The spline of the last mapping, without its vectors.

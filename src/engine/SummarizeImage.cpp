@@ -9,8 +9,9 @@ namespace gpureg
 
 namespace
 {
-// Lanes enough to fill a device.
+// Lanes enough to fill a device; and values that a lane goes through at least, since each strip's numbers are brought to the host.
 constexpr std::int64_t DeviceStrips = 32768;
+constexpr std::int64_t LeastStripValues = 256;
 // What one thread of the host summarises at a time.
 constexpr std::int64_t HostStripValues = std::int64_t{ 1 } << 16;
 
@@ -44,8 +45,8 @@ JoinStrips(const std::vector<double> & strips)
 ImageSummary
 SummarizeImage(Queue & queue, ImagePasses & passes, Precision precision, std::int64_t count, const Memory & values)
 {
-  const std::int64_t strips =
-    queue.IsHost() ? (count + HostStripValues - 1) / HostStripValues : std::min(count, DeviceStrips);
+  const std::int64_t  strips = queue.IsHost() ? (count + HostStripValues - 1) / HostStripValues
+                                              : std::clamp<std::int64_t>(count / LeastStripValues, 1, DeviceStrips);
   std::vector<double> summaries(static_cast<std::size_t>(kernels::SummaryNumbers * strips));
   const std::size_t   bytes = sizeof(double) * summaries.size();
   const MemoryPointer onDevice = queue.Allocate(bytes);

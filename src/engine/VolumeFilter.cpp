@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace gpureg
@@ -38,23 +40,25 @@ public:
   void
   SetVolume(const VolumeInput & input, const ParallelFor & parallelFor)
   {
-    if (std::min({ input.size[0], input.size[1], input.size[2], input.components }) < 1)
+    SetVolume(input, parallelFor, [&] {
+      FillArray(*m_Queue, *m_Input, 0, GetVoxelBytes(), CountOf(input.size), input.values);
+    });
+  }
+
+  void
+  SetVolume(const DeviceImage & image, const Size & size, const ParallelFor & parallelFor)
+  {
+    if (image.GetMemory() == nullptr || image.GetCount() != CountOf(size) ||
+        image.GetDeviceName() != m_Backend->GetDescription().name)
     {
-      throw BadInputError("a volume to filter has no voxels");
+      throw BadInputError("an image to filter is missing, on another device, or of another size");
     }
-    m_Queue->CheckIsUsable();
-    m_Start = std::chrono::steady_clock::now();
-    m_Queue->statistics = {};
-    m_Queue->parallelFor = parallelFor;
-    m_Components = input.components;
-    m_Precision = input.precision;
-    m_InputSize = input.size;
-    m_HasInput = false;
-    m_Current = nullptr;
-    MakeRoom(m_Input, GetBytes(input.size));
-    FillArray(*m_Queue, *m_Input, 0, GetVoxelBytes(), CountOf(input.size), input.values);
-    m_HasInput = true;
-    Restart();
+    VolumeInput input;
+    input.size = size;
+    input.precision = image.GetPrecision();
+    SetVolume(input, parallelFor, [&] { m_Queue->Copy(*m_Input, *image.GetMemory(), GetBytes(size)); });
+    // The image may then change.
+    m_Queue->Finish();
   }
 
   void
@@ -160,6 +164,20 @@ public:
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - m_Start).count();
   }
 
+  std::unique_ptr<DeviceImage>
+  CopyVolume()
+  {
+    CheckVolume();
+    if (m_Components != 1)
+    {
+      throw BadInputError("an image on a device has one component, and the volume " + std::to_string(m_Components));
+    }
+    MemoryPointer copy = m_Queue->Allocate(GetBytes(m_Size));
+    m_Queue->Copy(*copy, **m_Current, GetBytes(m_Size));
+    m_Queue->Finish();
+    return std::make_unique<MadeImage>(m_Backend, std::move(copy), m_Precision, CountOf(m_Size));
+  }
+
   void
   Release()
   {
@@ -186,6 +204,30 @@ public:
   }
 
 private:
+  /** \param fill fills m_Input. */
+  template <typename TFill>
+  void
+  SetVolume(const VolumeInput & input, const ParallelFor & parallelFor, const TFill & fill)
+  {
+    if (std::min({ input.size[0], input.size[1], input.size[2], input.components }) < 1)
+    {
+      throw BadInputError("a volume to filter has no voxels");
+    }
+    m_Queue->CheckIsUsable();
+    m_Start = std::chrono::steady_clock::now();
+    m_Queue->statistics = {};
+    m_Queue->parallelFor = parallelFor;
+    m_Components = input.components;
+    m_Precision = input.precision;
+    m_InputSize = input.size;
+    m_HasInput = false;
+    m_Current = nullptr;
+    MakeRoom(m_Input, GetBytes(input.size));
+    fill();
+    m_HasInput = true;
+    Restart();
+  }
+
   std::size_t
   GetVoxelBytes() const
   {
@@ -315,6 +357,12 @@ VolumeFilter::SetVolume(const VolumeInput & input, const ParallelFor & parallelF
 }
 
 void
+VolumeFilter::SetVolume(const DeviceImage & image, const Size & size, const ParallelFor & parallelFor)
+{
+  m_Implementation->SetVolume(image, size, parallelFor);
+}
+
+void
 VolumeFilter::Restart()
 {
   m_Implementation->Restart();
@@ -354,6 +402,12 @@ void
 VolumeFilter::GetVolume(const std::function<void(std::int64_t, std::int64_t, const void *)> & output)
 {
   m_Implementation->GetVolume(output);
+}
+
+std::unique_ptr<DeviceImage>
+VolumeFilter::CopyVolume()
+{
+  return m_Implementation->CopyVolume();
 }
 
 void

@@ -104,7 +104,7 @@ public:
     const float *              table = AddressOf<float>(arrays.table);
     const i64 *                preciseTable = AddressOf<i64>(arrays.table);
     float * partials = reinterpret_cast<float *>(AddressOf<u64>(arrays.sums) + static_cast<i64>(CountCells(h)));
-    float * forces = AddressOf<float>(arrays.forces);
+    float * forces = arrays.forces ? m_Queue.AddressIn<float>(*arrays.forces) : nullptr;
     ++m_Queue.statistics.launches;
     m_Queue.parallelFor(ChunkCount(&h.samples), [&](i64 chunk) {
       double sums[ForceSumCount] = {};

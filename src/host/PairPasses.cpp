@@ -89,7 +89,7 @@ public:
     const SampleVolumes v = GetVolumes(*arrays.samples);
     const PairCentring  centring = LoadCentring(a.task, AddressOf<float>(arrays.evaluated));
     float * const       partials = AddressOf<float>(arrays.partials);
-    float * const       forces = AddressOf<float>(arrays.forces);
+    float * const       forces = arrays.forces ? m_Queue.AddressIn<float>(*arrays.forces) : nullptr;
     ++m_Queue.statistics.launches;
     m_Queue.parallelFor(ChunkCount(&a.samples), [&](i64 chunk) {
       PairSums sums;

@@ -134,7 +134,7 @@ public:
       using real = decltype(zero);
       const ResampleVolumes<real> v{ AddressOf<ChainPart>(arrays.parts),
                                      AddressOf<float4>(arrays.vectors),
-                                     AddressOf<real>(arrays.input),
+                                     m_Queue.AddressIn<real>(arrays.input),
                                      AddressOf<real>(arrays.outside) };
       real * const                out = static_cast<real *>(m_Queue.GetHostAddress(output));
       m_Queue.parallelFor((rowCount + taskRows - 1) / taskRows, [&](i64 task) {

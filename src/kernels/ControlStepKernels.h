@@ -7,25 +7,6 @@
 
 GPUREG_NAMESPACE_BEGIN
 
-/** Adds the lanes' numbers up, or finds the largest: the result is scratch[0]. scratch: LaneCount() floats. */
-GPUREG_GROUP_FUNCTION void
-CombineOverLanes(float ofLane, int isLargest, GPUREG_LOCAL float * scratch)
-{
-  const int lane = LaneIndex();
-  LocalBarrier();
-  scratch[lane] = ofLane;
-  LocalBarrier();
-  for (int width = LaneCount() / 2; width > 0; width /= 2)
-  {
-    if (lane < width)
-    {
-      const float other = scratch[lane + width];
-      scratch[lane] = isLargest ? LargerOf(scratch[lane], other) : scratch[lane] + other;
-    }
-    LocalBarrier();
-  }
-}
-
 /** numbers[LineProduct], and numbers[LineConjugation], which is 0 unless the line is to be conjugate to the last one. */
 GPUREG_GROUP_FUNCTION void
 ConjugateGroup(i64                          count,
@@ -46,15 +27,13 @@ ConjugateGroup(i64                          count,
     squaresNow += Dot3(g, g);
     product += Dot3(last, g);
   }
-  CombineOverLanes(squares, 0, scratch);
-  squares = scratch[0];
-  CombineOverLanes(squaresNow, 0, scratch);
-  squaresNow = scratch[0];
-  CombineOverLanes(product, 0, scratch);
+  squares = SumOverLanes(squares, scratch);
+  squaresNow = SumOverLanes(squaresNow, scratch);
+  product = SumOverLanes(product, scratch);
   if (LaneIndex() == 0)
   {
-    const float change = squaresNow - scratch[0];
-    numbers[LineProduct] = scratch[0];
+    const float change = squaresNow - product;
+    numbers[LineProduct] = product;
     numbers[LineConjugation] = isConjugate && squares > 0.0f && change > 0.0f ? change / squares : 0.0f;
   }
 }
@@ -71,10 +50,10 @@ LongestGroup(i64                          count,
   {
     largest = LargerOf(largest, Dot3(direction[point], direction[point]));
   }
-  CombineOverLanes(largest, 1, scratch);
+  largest = LargestOverLanes(largest, scratch);
   if (LaneIndex() == 0)
   {
-    numbers[LineLongest] = SqrtOf(scratch[0]);
+    numbers[LineLongest] = SqrtOf(largest);
   }
 }
 

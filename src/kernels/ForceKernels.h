@@ -1,51 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a work-group adds its samples' forces up, for the devices that have work-groups: CUDA and OpenCL.
 //
-// A prelude for these adds: GPUREG_LOCAL, GPUREG_GROUP_FUNCTION, LaneIndex(), LaneCount(), LocalBarrier().
+// A prelude for these adds: GPUREG_LOCAL, GPUREG_GROUP_FUNCTION, LaneIndex(), LaneCount(), LocalBarrier(); and it may have a
+// StoreVector() of its own.
 #ifndef gpureg_kernels_ForceKernels_h
 #define gpureg_kernels_ForceKernels_h
 
 GPUREG_NAMESPACE_BEGIN
 
-#ifndef GPUREG_HAS_SUM_OVER_LANES
-/** The sum of each lane's value, in an order that does not depend on timing; the same in all lanes. */
-GPUREG_GROUP_FUNCTION float
-SumOverLanes(float value, GPUREG_LOCAL float * scratch)
+#ifndef GPUREG_HAS_STORE_VECTOR
+/** Stores a lane's vector, float[3]; those of neighbouring lanes lie one behind the other. */
+GPUREG_FUNCTION void
+StoreVector(const float * vector, GPUREG_GLOBAL float * out)
 {
-  const int lane = LaneIndex();
-  LocalBarrier();
-  scratch[lane] = value;
-  LocalBarrier();
-  for (int width = LaneCount() / 2; width > 0; width /= 2)
-  {
-    if (lane < width)
-    {
-      scratch[lane] += scratch[lane + width];
-    }
-    LocalBarrier();
-  }
-  return scratch[0];
+  out[0] = vector[0];
+  out[1] = vector[1];
+  out[2] = vector[2];
 }
 #endif
-
-/** The sum of each lane's value, the same in all lanes. scratch: LaneCount() 64-bit integers. */
-GPUREG_GROUP_FUNCTION u64
-SumIntegersOverLanes(u64 value, GPUREG_LOCAL u64 * scratch)
-{
-  const int lane = LaneIndex();
-  LocalBarrier();
-  scratch[lane] = value;
-  LocalBarrier();
-  for (int width = LaneCount() / 2; width > 0; width /= 2)
-  {
-    if (lane < width)
-    {
-      scratch[lane] += scratch[lane + width];
-    }
-    LocalBarrier();
-  }
-  return scratch[0];
-}
 
 /** Adds a sample's force at the virtual index x to its lane's sums; FinishForceAlongZ is yet to come where the variant is
  *  not precise. */

@@ -232,10 +232,7 @@ ForceGroup(int                        variant,
       // Every sample's force is written once, by the band of its bin; an invalid one's by the first.
       if (isMine || (bin == InvalidBin && firstRow == 0))
       {
-        GPUREG_GLOBAL float * out = forces + 3 * walk.sample;
-        out[0] = force[0];
-        out[1] = force[1];
-        out[2] = force[2];
+        StoreVector(force, forces + 3 * walk.sample);
       }
     }
     else if (isValid)

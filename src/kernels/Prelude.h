@@ -19,6 +19,8 @@
   }
 
 #define GPUREG_FUNCTION inline
+// One that few samples come to, so that it takes no registers from the others.
+#define GPUREG_SELDOM_FUNCTION inline
 // A function over real, which is float or double: a template here; in OpenCL C the program is compiled for
 // one of them.
 #define GPUREG_REAL_FUNCTION \

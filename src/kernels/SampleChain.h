@@ -5,8 +5,9 @@
 // A sample of virtual index x is at p_0 = A_0·x + d_0 in the chain's first grid, where d_0 is what the displacement field moves
 // it by, at p_k+1 = A_k+1·x + d_k+1 in the next one, and behind the last one at its position in the moving image. A force f is
 // a derivative by the moving point; with J_k = ∂p_k+1/∂p_k and M, which leads from the moving index to the moving point, that
-// by p_0 is (J_n-1 ⋯ J_0)ᵀ Mᵀ f. J_k is constant over a grid's voxel: the differences that itk::DisplacementFieldTransform
-// gives there, of which the host makes an array.
+// by p_0 is (J_n-1 ⋯ J_0)ᵀ Mᵀ f. J_k is constant over a field's voxel: the differences that itk::DisplacementFieldTransform
+// gives there, of which the host makes an array. Or it is the derivative of how the part moves samples, a field's interpolation or
+// a B-spline, which follows from its vectors.
 // Shared by C++, CUDA C++ and OpenCL C.
 #ifndef gpureg_kernels_SampleChain_h
 #define gpureg_kernels_SampleChain_h
@@ -111,9 +112,9 @@ FindVirtualPosition(
   position[2] = a->stackedRows > 0 ? 0 : (i64)z << 32;
 }
 
-/** jacobian = J·jacobian, with the J of a part at the voxel of its grid that is nearest to a position. */
+/** The J of a part at the voxel of its grid that is nearest to a position, by the host's array. */
 GPUREG_FUNCTION void
-CarryJacobian(const ChainPart * part, const SampleVolumes * v, const int * nearest, float * jacobian)
+ReadJacobian(const ChainPart * part, const SampleVolumes * v, const int * nearest, float * own)
 {
   int isInside = part->kind == ChainPartIsField;
   for (int r = 0; r < 3; ++r)
@@ -122,17 +123,68 @@ CarryJacobian(const ChainPart * part, const SampleVolumes * v, const int * neare
   }
   GPUREG_GLOBAL const float * there =
     v->chainJacobians + (isInside ? 9 * VectorOffset(part, nearest[0], nearest[1], nearest[2]) : 0);
+  for (int i = 0; i < 9; ++i)
+  {
+    own[i] = isInside ? there[i] : part->carry[i];
+  }
+}
+
+/** The same, as the derivative of what the part does. */
+GPUREG_SELDOM_FUNCTION void
+DerivePart(const ChainPart * part, const SampleVolumes * v, const int * cell, const float * fraction, float * own)
+{
+  for (int i = 0; i < 9; ++i)
+  {
+    own[i] = part->carry[i];
+  }
+  if (part->kind == ChainPartIsField)
+  {
+    AddFieldSlopes(part, v->chainVectors, cell, fraction, own);
+  }
+  else
+  {
+    AddSplineSlopes(part, v->chainVectors, cell, fraction, own);
+  }
+}
+
+/** jacobian = own·jacobian. */
+GPUREG_FUNCTION void
+MultiplyJacobian(const float * own, float * jacobian)
+{
   for (int c = 0; c < 3; ++c)
   {
     const float before[3] = { jacobian[c], jacobian[3 + c], jacobian[6 + c] };
     for (int r = 0; r < 3; ++r)
     {
-      const int   row = 3 * r;
-      const float x = isInside ? there[row] : part->carry[row];
-      const float y = isInside ? there[row + 1] : part->carry[row + 1];
-      const float z = isInside ? there[row + 2] : part->carry[row + 2];
-      jacobian[row + c] = MultiplyAdd(z, before[2], MultiplyAdd(y, before[1], x * before[0]));
+      const float * row = own + 3 * r;
+      jacobian[3 * r + c] = MultiplyAdd(row[2], before[2], MultiplyAdd(row[1], before[1], row[0] * before[0]));
     }
+  }
+}
+
+/** jacobian = J·jacobian, with the J of a part at cell + fraction. */
+GPUREG_FUNCTION void
+CarryJacobian(const SampleArguments * a,
+              const ChainPart *       part,
+              const SampleVolumes *   v,
+              const int *             cell,
+              const float *           fraction,
+              float *                 jacobian)
+{
+  if (a->forcesFollowChain == ForcesFollowDerivatives)
+  {
+    float derived[9];
+    DerivePart(part, v, cell, fraction, derived);
+    MultiplyJacobian(derived, jacobian);
+  }
+  else
+  {
+    const int nearest[3] = { cell[0] + (fraction[0] >= 0.5f),
+                             cell[1] + (fraction[1] >= 0.5f),
+                             cell[2] + (fraction[2] >= 0.5f) };
+    float     read[9];
+    ReadJacobian(part, v, nearest, read);
+    MultiplyJacobian(read, jacobian);
   }
 }
 
@@ -159,10 +211,7 @@ FollowChain(const SampleArguments * a,
     LocateMoved(position, d, cell, fraction);
     if (findsJacobian)
     {
-      const int nearest[3] = { cell[0] + (fraction[0] >= 0.5f),
-                               cell[1] + (fraction[1] >= 0.5f),
-                               cell[2] + (fraction[2] >= 0.5f) };
-      CarryJacobian(&part, v, nearest, jacobian);
+      CarryJacobian(a, &part, v, cell, fraction, jacobian);
     }
     DisplaceByPart(&part, v->chainVectors, cell, fraction, d);
   }
@@ -188,7 +237,9 @@ FollowChainPrecisely(const SampleArguments * a,
     if (findsJacobian)
     {
       const int nearest[3] = { NearestTo(position[0]), NearestTo(position[1]), NearestTo(position[2]) };
-      CarryJacobian(&part, v, nearest, jacobian);
+      float     read[9];
+      ReadJacobian(&part, v, nearest, read);
+      MultiplyJacobian(read, jacobian);
     }
     DisplaceByPartPrecisely(&part, v->preciseChainVectors, position, d);
   }

@@ -26,6 +26,13 @@ enum
   GradientOfInterpolation = 4096 /* forces go along the interpolation's own derivative, by the moving index */
 };
 
+/** What forces are derivatives by: 0, moving points; else where the chain's first grid is entered, found … */
+enum
+{
+  ForcesFollowJacobians = 1,  /* … by an array of Jacobians, */
+  ForcesFollowDerivatives = 2 /* or by the derivative of how its parts move samples */
+};
+
 /** What one lane of a chunk goes through: `count` samples, `stride` apart, of which it is at one. Over a grid it walks
  *  along z. */
 typedef struct LaneWalk
@@ -59,7 +66,7 @@ typedef struct SampleArguments
   int         movesPrecisely;      /* displacements and the chain's vectors are kept as positions, see PreciseGrid.h */
   int         partCount;           /* of the chain */
   int         hasOwnDisplacements; /* one a sample, not one a voxel of the virtual grid */
-  int forcesFollowChain; /* forces are derivatives by where the chain's first grid is entered, not by moving points */
+  int         forcesFollowChain;   /* 0, or one of the enumerators above */
 } SampleArguments;
 
 /** The rest of it, for which 32 bits are too few. Each member lies at a multiple of its size. */

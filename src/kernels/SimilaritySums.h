@@ -58,7 +58,7 @@ SubtractProducts(FloatAndRest a, FloatAndRest b, FloatAndRest c, FloatAndRest d)
   return difference.value + difference.rest;
 }
 
-/** A correlation's numbers. Of values that do not vary it is 0. */
+/** A correlation's numbers. Of values that do not vary, but for rounding, it is 0. */
 GPUREG_FUNCTION void
 FindCorrelation(const SimilaritySums * a, const float * sums, GPUREG_GLOBAL float * evaluated)
 {
@@ -68,7 +68,8 @@ FindCorrelation(const SimilaritySums * a, const float * sums, GPUREG_GLOBAL floa
   const float        ff = SubtractProducts(n, SumAt(a, sums, MomentOfFixedSquares), f, f);
   const float        mm = SubtractProducts(n, SumAt(a, sums, MomentOfMovingSquares), m, m);
   const float        fm = SubtractProducts(n, SumAt(a, sums, MomentOfProducts), f, m);
-  const int          varies = ff > 0.0f && mm > 0.0f;
+  const float        least = (a->haveRests ? GPUREG_LEAST_OF_PRECISE_SQUARES : GPUREG_LEAST_OF_SQUARES) * n.value;
+  const int          varies = ff > least * sums[MomentOfFixedSquares] && mm > least * sums[MomentOfMovingSquares];
   /* Quotients first: the products of large sums would overflow. */
   evaluated[EvaluatedValue] = varies ? (fm / ff) * (fm / mm) : 0.0f;
   evaluated[EvaluatedFactor] = varies ? 2.0f * (fm / ff) * (n.value / mm) / (a->fixedUnit * a->movingUnit) : 0.0f;

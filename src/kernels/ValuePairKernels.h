@@ -114,10 +114,12 @@ PairGroup(int                         variant,
     }
     if (VariantHas(variant, WritesForces))
     {
+      float force[3];
       for (int r = 0; r < 3; ++r)
       {
-        forces[3 * walk.sample + r] = isValid ? weights[0] * gradient[r] : 0.0f;
+        force[r] = isValid ? weights[0] * gradient[r] : 0.0f;
       }
+      StoreVector(force, forces + 3 * walk.sample);
     }
   }
 

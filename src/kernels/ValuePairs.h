@@ -39,6 +39,11 @@ enum
   MostPairWeights = 3
 };
 
+/** So much of a sum of squares about the mean may be rounding, of the sum of squares itself: of some 48 bits, or of floats, each chunk's
+ *  being rounded to 6e-8 more than once. What is left of values that do not vary is nothing, as ITK finds it. */
+#define GPUREG_LEAST_OF_PRECISE_SQUARES 1e-13f
+#define GPUREG_LEAST_OF_SQUARES 1e-6f
+
 /** A fixed value up to here is that of no valid sample. They are scaled, to some 1. */
 #define GPUREG_NO_FIXED_VALUE -1e29f
 

@@ -12,7 +12,10 @@
 #include "gpureg/MattesMetric.h"
 #include "gpureg/PairMetric.h"
 #include "gpureg/PartialVolumeMetric.h"
+#include "gpureg/Resampler.h"
+#include "gpureg/VolumeFilter.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -190,7 +193,7 @@ protected:
     const gpureg::ImageSummary & summary = image.GetSummary();
     double                       minimum = std::numeric_limits<double>::max();
     double                       maximum = std::numeric_limits<double>::lowest();
-    double                       mean = 0;
+    long double                  mean = 0; // whose own rounding is none of the summary's
     std::int64_t                 notFinite = 0;
     for (const TReal value : values)
     {
@@ -201,14 +204,14 @@ protected:
       }
       minimum = std::min<double>(minimum, value);
       maximum = std::max<double>(maximum, value);
-      mean += value / static_cast<double>(values.size());
+      mean += static_cast<long double>(value) / static_cast<long double>(values.size());
     }
     EXPECT_EQ(summary.notFinite, notFinite);
     const bool hasAny = notFinite < static_cast<std::int64_t>(values.size());
     EXPECT_EQ(summary.minimum, hasAny ? minimum : 0.0);
     EXPECT_EQ(summary.maximum, hasAny ? maximum : 0.0);
     const double largest = std::max(std::abs(summary.minimum), std::abs(summary.maximum));
-    EXPECT_NEAR(summary.mean, mean, 1e-12 * largest);
+    EXPECT_NEAR(summary.mean, static_cast<double>(mean), 1e-12 * largest);
     EXPECT_EQ(image.GetCount(), static_cast<std::int64_t>(values.size()));
   }
 
@@ -610,6 +613,90 @@ TEST_P(LoadedImageTest, BadInput)
       gpureg::MattesMetric elsewhere(other, 20);
       EXPECT_THROW(elsewhere.SetFixedSamples(fixed, OneAfterTheOther), gpureg::BadInputError);
     }
+  }
+}
+
+/** From one operation to the next an image stays where it is, and is what the host would have sent. */
+TEST_P(LoadedImageTest, FilterAndResamplerTakeAndGiveImages)
+{
+  if (!gpureg::HasDoubles(GetParam()))
+  {
+    GTEST_SKIP() << "a device without doubles";
+  }
+  const auto              values = MakeValues<float>(ImageSize, -20.0, 5);
+  gpureg::LineConvolution smooth;
+  smooth.taps = { 0.25, 0.5, 0.25 };
+  smooth.left = 1;
+  smooth.outputLength = smooth.end = ImageSize[0];
+  gpureg::ResampleRequest request;
+  request.size = { 13, 12, 9 };
+  request.outputToPoint.matrix = { 1.4, 0.2, 0, -0.1, 1.3, 0, 0.05, 0, 1.1 };
+  request.outputToPoint.offset = { 0.3, 0.4, 0.2 };
+  request.outside = { 7.0 };
+  gpureg::ResampleInput input;
+  input.size = ImageSize;
+  const bool hasBus = GetParam() != "host";
+  const auto bring = [](gpureg::VolumeFilter & filter) {
+    std::vector<float> result(static_cast<std::size_t>(gpureg::CountOf(filter.GetSize())));
+    filter.GetVolume([&result](std::int64_t first, std::int64_t count, const void * in) {
+      std::copy_n(static_cast<const float *>(in), count, result.begin() + first);
+    });
+    return result;
+  };
+
+  gpureg::VolumeFilter filter(GetParam());
+  gpureg::VolumeInput  volume;
+  volume.size = ImageSize;
+  volume.values = CopyFrom(values);
+  filter.SetVolume(volume, OneAfterTheOther);
+  filter.Convolve(smooth);
+  const std::vector<float> smoothed = bring(filter);
+
+  gpureg::LoadedImage loaded(GetParam());
+  Load(loaded, values);
+  filter.SetVolume(loaded, ImageSize, OneAfterTheOther);
+  filter.Convolve(smooth);
+  const auto shared = filter.CopyVolume();
+  EXPECT_EQ(filter.GetStatistics().bytesUp, 0);
+  EXPECT_EQ(filter.GetStatistics().bytesDown, 0);
+  EXPECT_EQ(bring(filter), smoothed);
+
+  for (const int order : { 0, 3 })
+  {
+    SCOPED_TRACE(order);
+    request.interpolation = order > 0 ? gpureg::Interpolation::BSpline : gpureg::Interpolation::Linear;
+    request.splineOrder = input.splineOrder = order;
+    std::vector<float> wanted(static_cast<std::size_t>(gpureg::CountOf(request.size)));
+    request.output = [&wanted](std::int64_t first, std::int64_t count, const void * in) {
+      std::copy_n(static_cast<const float *>(in), count, wanted.begin() + first);
+    };
+    input.values = CopyFrom(smoothed);
+    input.image = nullptr;
+    gpureg::Resampler resampler(GetParam());
+    resampler.Resample(input, request, OneAfterTheOther);
+    EXPECT_TRUE(std::any_of(wanted.begin(), wanted.end(), [](float value) { return value == 7.0F; }));
+
+    std::vector<float> from(wanted.size());
+    request.output = [&from](std::int64_t first, std::int64_t count, const void * in) {
+      std::copy_n(static_cast<const float *>(in), count, from.begin() + first);
+    };
+    input.image = shared.get();
+    resampler.Resample(input, request, OneAfterTheOther);
+    EXPECT_EQ(from, wanted);
+    EXPECT_LE(resampler.GetStatistics().bytesUp, 16) << "but for the value outside";
+
+    const auto made = resampler.ResampleToDevice(input, request, OneAfterTheOther);
+    EXPECT_LE(resampler.GetStatistics().bytesUp, 16);
+    EXPECT_EQ(resampler.GetStatistics().bytesDown, 0);
+    filter.SetVolume(*made, request.size, OneAfterTheOther);
+    EXPECT_EQ(bring(filter), wanted);
+    EXPECT_EQ(filter.GetStatistics().bytesUp, 0);
+    EXPECT_EQ(filter.GetStatistics().bytesDown, hasBus ? static_cast<std::int64_t>(sizeof(float) * wanted.size()) : 0);
+
+    input.precision = gpureg::Precision::Double;
+    EXPECT_THROW(resampler.Resample(input, request, OneAfterTheOther), gpureg::BadInputError);
+    input.precision = gpureg::Precision::Single;
+    EXPECT_THROW(filter.SetVolume(*made, ImageSize, OneAfterTheOther), gpureg::BadInputError);
   }
 }
 

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Free-form deformation: known deformations are found, on every device alike and each time the same, in any geometry; what is wrong
 // is refused, and the method goes on.
+#include "BentTransform.h"
 #include "FreeFormProblem.h"
 #include "TestDevices.h"
 #include "TestSeeds.h"
+
+#include "gpureg/Device.h"
 
 #include "itkAffineTransform.h"
 #include "itkCommand.h"
 
 #include <cmath>
+#include <cstdint>
 #include <limits>
 
 namespace gpuregtest
@@ -45,7 +49,6 @@ protected:
     EXPECT_THROW(method->GetCosts(2), itk::GPUBadInputError);
   }
 
-  /** The field is where the transform leads, and the image what it makes of the moving one. */
   template <unsigned int VDimension>
   void
   ExpectOutputsAgree()
@@ -54,8 +57,19 @@ protected:
     const auto                affine = itk::AffineTransform<double, VDimension>::New();
     affine->SetCenter(problem.grid.GetCentre());
     affine->Scale(1.02);
+    this->ExpectOutputsAgree(problem, *affine);
+    const auto composite = problem.MakeBentComposite();
+    EXPECT_GT(problem.GetError(*composite), 0.6);
+    this->ExpectOutputsAgree(problem, *composite);
+  }
+
+  /** The field is where the transform leads, and the image what it makes of the moving one. */
+  template <unsigned int VDimension>
+  void
+  ExpectOutputsAgree(const Problem<VDimension> & problem, const typename Problem<VDimension>::TransformType & initial)
+  {
     const auto method = problem.MakeMethod(GetParam());
-    method->SetInitialTransform(affine);
+    method->SetInitialTransform(&initial);
     method->Update();
     const auto transform = method->GetTransform();
     EXPECT_LT(problem.GetError(*transform), 0.2);
@@ -202,16 +216,102 @@ TEST_P(FreeFormDeformationTest, BadInputIsRefusedAndTheMethodGoesOn)
   const auto away = itk::AffineTransform<double, 3>::New();
   away->Translate(itk::Vector<double, 3>(1000.0));
   expectRefused([&] { method->SetInitialTransform(away); }, [&] { method->SetInitialTransform(nullptr); });
-  const auto spline = itk::BSplineTransform<double, 3, 3>::New();
-  method->SetInitialTransform(spline);
+  method->SetInitialTransform(BentTransform<3>::New());
   EXPECT_THROW(method->Update(), itk::GPUUnsupportedError);
-  method->SetInitialTransform(nullptr);
+  const auto fieldAndAway = Problem<3>::CompositeType::New();
+  fieldAndAway->AddTransform(away);
+  fieldAndAway->AddTransform(problem.MakeField(1));
+  expectRefused([&] { method->SetInitialTransform(fieldAndAway); }, [&] { method->SetInitialTransform(nullptr); });
   method->SetMovingImage(nullptr);
   EXPECT_THROW(method->Update(), itk::ExceptionObject);
   method->SetMovingImage(problem.moving);
 
   method->Update();
   EXPECT_EQ(GetPoints(*method), first);
+}
+
+/** Where a field is not the whole truth, what is left is found. */
+TEST_P(FreeFormDeformationTest, BeginsWithAField)
+{
+  const Problem<3> problem(21);
+  const auto       field = problem.MakeField(0.6);
+  const auto       method = problem.MakeMethod(GetParam());
+  method->SetInitialTransform(field);
+  method->SetNumberOfLevels(1);
+  method->Update();
+  const double before = problem.GetError(*field);
+  EXPECT_GT(before, 0.3);
+  EXPECT_LT(problem.GetError(*method->GetTransform()), 0.3 * before);
+}
+
+/** Each image goes up once, what is asked for comes down once, and beside them a little that no voxel is a part of. */
+TEST_P(FreeFormDeformationTest, VoxelsCrossTheBusOnce)
+{
+  const Problem<3> problem(5);
+  const auto       bytesOf = [](const itk::Image<float, 3> & image) {
+    return static_cast<std::int64_t>(sizeof(float) * image.GetBufferedRegion().GetNumberOfPixels());
+  };
+  const bool hasBus = !this->GetDevice().IsHost();
+  const auto expectBytes = [&](const gpureg::EvaluationStatistics & statistics, std::int64_t up, std::int64_t down) {
+    const std::int64_t little = bytesOf(*problem.fixed) / 3;
+    EXPECT_GE(statistics.bytesUp, hasBus ? up : 0);
+    EXPECT_LT(statistics.bytesUp, hasBus ? up + little : 1);
+    EXPECT_GE(statistics.bytesDown, hasBus ? down : 0);
+    EXPECT_LT(statistics.bytesDown, hasBus ? down + little : 1);
+  };
+  for (const char * const similarity : { "NormalizedMutualInformation", "NeighborhoodCorrelation" })
+  {
+    SCOPED_TRACE(similarity);
+    const auto method = problem.MakeMethod(GetParam());
+    method->SetSimilarity(similarity);
+    method->SetNumberOfIterations(3);
+    method->SetNumberOfLevels(3);
+    const auto field = problem.MakeField(0.5);
+    method->SetInitialTransform(field);
+    method->Update();
+    // A vector on a device has four floats.
+    const auto vectors = static_cast<std::int64_t>(
+      4 * sizeof(float) * field->GetDisplacementField()->GetBufferedRegion().GetNumberOfPixels());
+    expectBytes(method->GetEvaluationStatistics(), bytesOf(*problem.fixed) + bytesOf(*problem.moving) + vectors, 0);
+    method->GetWarpedImage();
+    expectBytes(method->GetEvaluationStatistics(), vectors, bytesOf(*problem.fixed));
+    method->GetDisplacementField();
+    expectBytes(method->GetEvaluationStatistics(), 0, 3 * bytesOf(*problem.fixed));
+    // A moving image that has changed since is sent anew.
+    problem.moving->Modified();
+    method->GetWarpedImage();
+    expectBytes(method->GetEvaluationStatistics(), vectors + bytesOf(*problem.moving), bytesOf(*problem.fixed));
+  }
+}
+
+/** Of the moving image the values and their quads, on the host the values; of the fixed one bins and displacements, whose place
+ *  forces take. What else there is is a part of a volume: between two axes of a pyramid or of gathered forces, coarser levels, and
+ *  the histograms of chunks. */
+TEST_P(FreeFormDeformationTest, HoldsFewVolumes)
+{
+  const Problem<3> problem(5);
+  const auto       countOf = [](const itk::Image<float, 3> & image) {
+    return static_cast<double>(image.GetBufferedRegion().GetNumberOfPixels());
+  };
+  const bool   isHost = this->GetDevice().IsHost();
+  const double fixed = countOf(*problem.fixed);
+  const double moving = countOf(*problem.moving);
+  const auto   method = problem.MakeMethod(GetParam());
+  method->SetNumberOfIterations(1);
+  method->SetNumberOfLevels(3);
+  double held = 0;
+  for (int run = 0; run < 3; ++run)
+  {
+    gpureg::CountMostMemoryFromNow(GetParam());
+    const auto before = static_cast<double>(gpureg::GetMemoryInUse(GetParam()));
+    method->Modified();
+    method->Update();
+    const double most = static_cast<double>(gpureg::GetMostMemoryInUse(GetParam())) - (run == 0 ? before : 0);
+    const double wanted = (isHost ? 4 : 20) * moving + (isHost ? 14 : 18) * fixed;
+    EXPECT_LT(most, 1.25 * wanted + (2 << 20)) << run << " " << wanted;
+    EXPECT_LE(run == 2 ? most : 0.0, held) << "more the third time";
+    held = most;
+  }
 }
 
 TEST_P(FreeFormDeformationTest, TellsOfItsProgressAndCanBeAborted)

@@ -7,6 +7,10 @@
 
 #include "itkFreeFormDeformationRegistrationMethod.h"
 
+#include "itkAffineTransform.h"
+#include "itkBSplineTransform.h"
+#include "itkCompositeTransform.h"
+#include "itkDisplacementFieldTransform.h"
 #include "itkImageRegionIteratorWithIndex.h"
 
 #include <cstddef>
@@ -29,6 +33,8 @@ struct Problem
   using MethodType = MethodOf<VDimension>;
   using PointType = typename ImageType::PointType;
   using TransformType = itk::Transform<double, VDimension, VDimension>;
+  using CompositeType = itk::CompositeTransform<double, VDimension>;
+  using FieldTransformType = itk::DisplacementFieldTransform<double, VDimension>;
 
   enum class Contrast
   {
@@ -93,6 +99,76 @@ struct Problem
     method->SetNumberOfHistogramBins(32);
     method->SetBendingEnergyWeight(0.001);
     return method;
+  }
+
+  /** Some share of the truth, at the voxels of a grid of its own. */
+  typename FieldTransformType::Pointer
+  MakeField(double share) const
+  {
+    using FieldType = typename FieldTransformType::DisplacementFieldType;
+    Grid<VDimension> around = grid;
+    around.spacing.Fill(2.5);
+    around.direction = MakeRotation<VDimension>(0.15);
+    around.size.Fill(VDimension == 3 ? 34 : 80);
+    around.SetCentre(grid.GetCentre());
+    const auto field = FieldType::New();
+    around.ApplyTo(*field);
+    field->Allocate();
+    for (itk::ImageRegionIteratorWithIndex<FieldType> it(field, field->GetBufferedRegion()); !it.IsAtEnd(); ++it)
+    {
+      PointType point;
+      field->TransformIndexToPhysicalPoint(it.GetIndex(), point);
+      it.Set((this->Deform(point) - point) * share);
+    }
+    const auto transform = FieldTransformType::New();
+    transform->SetDisplacementField(field);
+    return transform;
+  }
+
+  /** A part of the truth, behind an affine map and a B-spline of order 2, and before another affine map that undoes most of the
+   *  first. */
+  typename CompositeType::Pointer
+  MakeBentComposite() const
+  {
+    using SplineType = itk::BSplineTransform<double, VDimension, 2>;
+    const auto makeAffine = [this](double amount) {
+      const auto affine = itk::AffineTransform<double, VDimension>::New();
+      affine->SetCenter(grid.GetCentre());
+      affine->Rotate(0, 1, 0.2 * amount);
+      affine->Scale(1 + 0.1 * amount);
+      return affine;
+    };
+    const auto                                  spline = SplineType::New();
+    typename SplineType::MeshSizeType           mesh;
+    typename SplineType::PhysicalDimensionsType extent;
+    mesh.Fill(5);
+    for (unsigned int d = 0; d < VDimension; ++d)
+    {
+      extent[d] = 1.3 * grid.GetExtent(d);
+    }
+    itk::Vector<double, VDimension> corner;
+    for (unsigned int d = 0; d < VDimension; ++d)
+    {
+      corner[d] = -0.15 * static_cast<double>(grid.size[d]);
+    }
+    spline->SetTransformDomainOrigin(grid.GetPoint(corner));
+    spline->SetTransformDomainDirection(grid.direction);
+    spline->SetTransformDomainPhysicalDimensions(extent);
+    spline->SetTransformDomainMeshSize(mesh);
+    auto   parameters = spline->GetParameters();
+    Random ofSpline(3);
+    for (auto & parameter : parameters)
+    {
+      parameter = Uniform(ofSpline, -2, 2);
+    }
+    spline->SetParametersByValue(parameters);
+    // What is added last comes first.
+    const auto composite = CompositeType::New();
+    composite->AddTransform(makeAffine(-0.8));
+    composite->AddTransform(this->MakeField(0.5));
+    composite->AddTransform(spline);
+    composite->AddTransform(makeAffine(1));
+    return composite;
   }
 
   /** Mean distance from the truth, over voxels that are not at the edge. */

@@ -5,6 +5,9 @@
 #include "TestDevices.h"
 #include "TestSeeds.h"
 
+#include "itkCudaCorrelationRatioMetric.h"
+#include "itkCudaMattesNMI.h"
+
 #include "itkANTSNeighborhoodCorrelationImageToImageMetricv4.h"
 #include "itkAffineTransform.h"
 #include "itkCorrelationImageToImageMetricv4.h"
@@ -69,15 +72,18 @@ MakeMasks(const Problem<3> & problem)
   return masks;
 }
 
-/** What one of ITK's metrics says of a problem's images as they lie. */
+/** What one of ITK's metrics says of a problem's images along a transform. */
 template <typename TMetric>
 double
-GetITKsValue(const typename TMetric::Pointer & metric, const Problem<3> & problem, const Masks & masks)
+GetITKsValue(const typename TMetric::Pointer & metric,
+             const Problem<3> &                problem,
+             const Problem<3>::TransformType & transform,
+             const Masks &                     masks)
 {
   metric->SetFixedImage(problem.fixed);
   metric->SetMovingImage(problem.moving);
   metric->SetVirtualDomainFromImage(problem.fixed);
-  metric->SetMovingTransform(itk::IdentityTransform<double, 3>::New());
+  metric->SetMovingTransform(const_cast<Problem<3>::TransformType *>(&transform));
   metric->SetFixedImageMask(masks.fixed);
   metric->SetMovingImageMask(masks.moving);
   metric->Initialize();
@@ -85,7 +91,11 @@ GetITKsValue(const typename TMetric::Pointer & metric, const Problem<3> & proble
 }
 
 double
-GetITKsValue(SimilarityKind kind, const Problem<3> & problem, const Masks & masks, unsigned int radius)
+GetITKsValue(SimilarityKind                    kind,
+             const Problem<3> &                problem,
+             const Problem<3>::TransformType & transform,
+             const Masks &                     masks,
+             unsigned int                      radius)
 {
   if (kind == SimilarityKind::MeanSquares)
   {
@@ -97,19 +107,19 @@ GetITKsValue(SimilarityKind kind, const Problem<3> & problem, const Masks & mask
     const auto   fixed = range(*problem.fixed);
     const auto   moving = range(*problem.moving);
     const double unit = std::max(*fixed.second, *moving.second) - std::min(*fixed.first, *moving.first);
-    return GetITKsValue<MetricType>(MetricType::New(), problem, masks) / (unit * unit);
+    return GetITKsValue<MetricType>(MetricType::New(), problem, transform, masks) / (unit * unit);
   }
   if (kind == SimilarityKind::Correlation)
   {
     using MetricType = itk::CorrelationImageToImageMetricv4<ImageType, ImageType>;
-    return GetITKsValue<MetricType>(MetricType::New(), problem, masks);
+    return GetITKsValue<MetricType>(MetricType::New(), problem, transform, masks);
   }
   using MetricType = itk::ANTSNeighborhoodCorrelationImageToImageMetricv4<ImageType, ImageType>;
   const auto             metric = MetricType::New();
   MetricType::RadiusType radii;
   radii.Fill(radius);
   metric->SetRadius(radii);
-  return GetITKsValue<MetricType>(metric, problem, masks);
+  return GetITKsValue<MetricType>(metric, problem, transform, masks);
 }
 
 class FreeFormSimilarityTest : public DeviceTest
@@ -128,9 +138,12 @@ protected:
     return method;
   }
 
-  /** The cost where points x are mapped to x + M (x - centre) + t. */
+  /** The cost where points x are mapped to initial(x + M (x - centre) + t). */
   static double
-  GetCost(MethodOf<3> & method, const PointType & centre, const std::array<double, 12> & p)
+  GetCost(MethodOf<3> &                     method,
+          Problem<3>::TransformType * const initial,
+          const PointType &                 centre,
+          const std::array<double, 12> &    p)
   {
     const auto                                  affine = itk::AffineTransform<double, 3>::New();
     itk::AffineTransform<double, 3>::MatrixType matrix;
@@ -146,9 +159,66 @@ protected:
     affine->SetCenter(centre);
     affine->SetMatrix(matrix);
     affine->SetTranslation(translation);
-    method.SetInitialTransform(affine);
+    const auto composite = Problem<3>::CompositeType::New();
+    if (initial != nullptr)
+    {
+      composite->AddTransform(initial);
+    }
+    composite->AddTransform(affine);
+    method.SetInitialTransform(composite);
     method.Update();
     return method.GetCosts(0).front();
+  }
+
+  /** A step of this method's lies against the gradient. A linear displacement is that of control points which it moves itself: so the
+   *  cost's derivatives by its twelve numbers are sums over them. */
+  void
+  ExpectStepIsDownhill(const Problem<3> & problem, MethodOf<3> & method, Problem<3>::TransformType * const initial)
+  {
+    const auto centre = problem.grid.GetCentre();
+    method.SetInitialTransform(initial);
+    method.Update();
+    const auto &           deformation = *method.GetDeformation();
+    std::array<double, 12> along{};
+    for (unsigned int c = 0; c < 3; ++c)
+    {
+      const auto & coefficients = *deformation.GetCoefficientImages()[c];
+      for (itk::ImageRegionConstIteratorWithIndex<itk::Image<double, 3>> it(&coefficients,
+                                                                            coefficients.GetBufferedRegion());
+           !it.IsAtEnd();
+           ++it)
+      {
+        PointType place;
+        coefficients.TransformIndexToPhysicalPoint(it.GetIndex(), place);
+        for (unsigned int e = 0; e < 3; ++e)
+        {
+          along[3 * c + e] += it.Get() * (place[e] - centre[e]);
+        }
+        along[9 + c] += it.Get();
+      }
+    }
+
+    method.SetOptimizer(FreeFormOptimizer::Adam);
+    std::array<double, 12> slopes{};
+    for (unsigned int n = 0; n < 12; ++n)
+    {
+      const double           step = n < 9 ? 0.002 : 0.05;
+      std::array<double, 12> p{};
+      p[n] = step;
+      slopes[n] = GetCost(method, initial, centre, p);
+      p[n] = -step;
+      slopes[n] = (slopes[n] - GetCost(method, initial, centre, p)) / (2 * step);
+    }
+    double product = 0, squares = 0, slopeSquares = 0;
+    for (unsigned int n = 0; n < 12; ++n)
+    {
+      // In one unit.
+      const double unit = n < 9 ? 1.0 / problem.grid.GetExtent(0) : 1.0;
+      product -= along[n] * slopes[n] * unit * unit;
+      squares += along[n] * along[n] * unit * unit;
+      slopeSquares += slopes[n] * slopes[n] * unit * unit;
+    }
+    EXPECT_GT(product / std::sqrt(squares * slopeSquares), 0.999);
   }
 };
 } // namespace
@@ -169,66 +239,108 @@ TEST_P(FreeFormSimilarityTest, ValuesAreITKs)
       method->SetFixedImageMask(masks.fixed);
       method->SetMovingImageMask(masks.moving);
       method->Update();
-      const double wanted = GetITKsValue(kind, problem, masks, radius);
+      const auto   identity = itk::IdentityTransform<double, 3>::New();
+      const double wanted = GetITKsValue(kind, problem, *identity, masks, radius);
       EXPECT_NEAR(method->GetCosts(0).front(), wanted, 1e-5 * std::abs(wanted));
     }
   }
 }
 
-/** Along the first line of a conjugate gradient control points lie against the gradient. A linear displacement is that of control
- *  points which it moves itself: so the cost's derivatives by its twelve numbers are sums over them. */
-TEST_P(FreeFormSimilarityTest, GradientsAreTheCosts)
+/** Of two kinds that ITK does not have the value is this module's metric's. */
+TEST_P(FreeFormSimilarityTest, ValuesAlongAnInitialCompositeAreITKs)
 {
-  const Problem<3> problem(17, Contrast::Same);
-  const auto       centre = problem.grid.GetCentre();
+  constexpr unsigned int radius = 2;
+  const Problem<3>       problem(6);
+  const auto             composite = problem.MakeBentComposite();
   for (const auto kind : Kinds)
   {
     SCOPED_TRACE(gpureg::GetName(kind));
     const auto method = this->MakePlainMethod(problem, kind);
-    method->SetOptimizer(FreeFormOptimizer::ConjugateGradient);
+    method->SetNeighborhoodRadius(radius);
+    method->SetInitialTransform(composite);
     method->Update();
-    const auto &           deformation = *method->GetDeformation();
-    std::array<double, 12> along{};
-    for (unsigned int c = 0; c < 3; ++c)
+    double wanted = 0;
+    if (kind == SimilarityKind::NormalizedMutualInformation)
     {
-      const auto & coefficients = *deformation.GetCoefficientImages()[c];
-      for (itk::ImageRegionConstIteratorWithIndex<itk::Image<double, 3>> it(&coefficients,
-                                                                            coefficients.GetBufferedRegion());
-           !it.IsAtEnd();
-           ++it)
-      {
-        PointType place;
-        coefficients.TransformIndexToPhysicalPoint(it.GetIndex(), place);
-        for (unsigned int e = 0; e < 3; ++e)
-        {
-          along[3 * c + e] += it.Get() * (place[e] - centre[e]);
-        }
-        along[9 + c] += it.Get();
-      }
+      const auto metric = itk::CudaMattesNMI<ImageType, ImageType>::New();
+      metric->SetNumberOfHistogramBins(method->GetNumberOfHistogramBins());
+      wanted = GetITKsValue<itk::CudaMattesNMI<ImageType, ImageType>>(metric, problem, *composite, {});
     }
+    else if (kind == SimilarityKind::CorrelationRatio)
+    {
+      const auto metric = itk::CudaCorrelationRatioMetric<ImageType, ImageType>::New();
+      metric->SetNumberOfHistogramBins(method->GetNumberOfHistogramBins());
+      wanted = GetITKsValue<itk::CudaCorrelationRatioMetric<ImageType, ImageType>>(metric, problem, *composite, {});
+    }
+    else
+    {
+      wanted = GetITKsValue(kind, problem, *composite, {}, radius);
+    }
+    EXPECT_NEAR(method->GetCosts(0).front(), wanted, 1e-5 * std::abs(wanted));
+  }
+}
 
-    const auto             probe = this->MakePlainMethod(problem, kind);
-    std::array<double, 12> slopes{};
-    for (unsigned int n = 0; n < 12; ++n)
+TEST_P(FreeFormSimilarityTest, GradientsAreTheCosts)
+{
+  const Problem<3> problem(17, Contrast::Same);
+  const auto       composite = problem.MakeBentComposite();
+  for (const auto kind : Kinds)
+  {
+    for (const bool beginsBent : { false, true })
     {
-      const double           step = n < 9 ? 0.002 : 0.05;
-      std::array<double, 12> p{};
-      p[n] = step;
-      slopes[n] = GetCost(*probe, centre, p);
-      p[n] = -step;
-      slopes[n] = (slopes[n] - GetCost(*probe, centre, p)) / (2 * step);
+      if (beginsBent && (kind == SimilarityKind::CorrelationRatio || kind == SimilarityKind::MeanSquares))
+      {
+        // As their likes.
+        continue;
+      }
+      SCOPED_TRACE(std::string(gpureg::GetName(kind)) + (beginsBent ? " along a composite" : ""));
+      const auto method = this->MakePlainMethod(problem, kind);
+      method->SetOptimizer(FreeFormOptimizer::ConjugateGradient);
+      this->ExpectStepIsDownhill(problem, *method, beginsBent ? composite.GetPointer() : nullptr);
     }
-    double product = 0, squares = 0, slopeSquares = 0;
-    for (unsigned int n = 0; n < 12; ++n)
-    {
-      // In one unit.
-      const double unit = n < 9 ? 1.0 / problem.grid.GetExtent(0) : 1.0;
-      product -= along[n] * slopes[n] * unit * unit;
-      squares += along[n] * along[n] * unit * unit;
-      slopeSquares += slopes[n] * slopes[n] * unit * unit;
-    }
-    // Correlations over neighborhoods have ITK's forces, which are not quite their value's derivative.
-    EXPECT_GT(product / std::sqrt(squares * slopeSquares), 0.999);
+  }
+}
+
+/** An iteration draws the same samples each time. */
+TEST_P(FreeFormSimilarityTest, GradientsOfDrawnSamplesAreTheCosts)
+{
+  const Problem<3> problem(17, Contrast::Same);
+  const auto       composite = problem.MakeBentComposite();
+  for (const auto kind : { SimilarityKind::CorrelationRatio, SimilarityKind::Correlation })
+  {
+    SCOPED_TRACE(gpureg::GetName(kind));
+    const auto method = this->MakePlainMethod(problem, kind);
+    method->SetOptimizer(FreeFormOptimizer::AdaptiveStochasticGradientDescent);
+    method->SetNumberOfSamples(20000);
+    this->ExpectStepIsDownhill(problem, *method, composite);
+  }
+}
+
+/** What rounding leaves of its moving values is no structure. */
+TEST_P(FreeFormSimilarityTest, ACorrelationWithAFlatPartIsNothing)
+{
+  const Problem<3> problem(6);
+  const auto       half = MakeImage<ImageType>(problem.grid, [&](const PointType & p) {
+    return p[0] < problem.grid.GetCentre()[0] ? 17.3 : 20.0 + p[1];
+  });
+  const auto       side = itk::EllipseSpatialObject<3>::New();
+  auto             centre = problem.grid.GetCentre();
+  centre[0] -= 0.25 * problem.grid.GetExtent(0);
+  side->SetCenterInObjectSpace(centre);
+  side->SetRadiusInObjectSpace(0.2 * problem.grid.GetExtent(0));
+  side->Update();
+  const auto method = this->MakePlainMethod(problem, SimilarityKind::Correlation);
+  method->SetMovingImage(half);
+  for (const unsigned int samples : { 0u, 5000u })
+  {
+    method->SetNumberOfSamples(samples);
+    method->SetMovingImageMask(side);
+    method->Update();
+    EXPECT_EQ(method->GetCosts(0).front(), 0.0) << samples;
+    EXPECT_EQ(method->GetDeformation()->GetParameters().inf_norm(), 0.0) << "no force moves anything";
+    method->SetMovingImageMask(nullptr);
+    method->Update();
+    EXPECT_LT(method->GetCosts(0).front(), -1e-6) << samples;
   }
 }
 
