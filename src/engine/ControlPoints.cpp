@@ -95,11 +95,14 @@ ControlPoints::SetGeometry(const DisplacementGrid & grid, int dimension, const M
   MemoryPointer points = std::move(m_Points);
   m_Part = part;
   m_Samples = samples;
-  m_Tables = {};
-  m_Sorted = {};
   m_HasTables = samples.points == nullptr && this->IsAlongAxes() && this->MakeTables();
-  if (!m_HasTables)
+  if (m_HasTables)
   {
+    m_Sorted = {};
+  }
+  else
+  {
+    m_Tables = {};
     this->SortSamples();
   }
   ReserveExactly(m_Queue, points, sizeof(kernels::float4) * static_cast<std::size_t>(this->GetPointCount()));

@@ -21,7 +21,8 @@ FreeFormCost::FreeFormCost(const FreeFormProblem &  problem,
   , m_Steps(steps)
   , m_Level(level)
 {
-  this->PrepareSimilarity(problem);
+  this->FindMaps(problem);
+  this->PrepareSimilarity();
   this->PreparePenalties(problem);
   Queue & queue = *level.core.queue;
   for (MemoryPointer * array : { &level.gathered, &level.penalty, &level.firstMeans, &level.secondMeans })
@@ -32,21 +33,28 @@ FreeFormCost::FreeFormCost(const FreeFormProblem &  problem,
 }
 
 void
-FreeFormCost::PrepareSimilarity(const FreeFormProblem & problem)
+FreeFormCost::FindMaps(const FreeFormProblem & problem)
 {
   const IndexMap pointToMoving =
     Compose(InvertMap(Compose(problem.moving.indexToPoint, m_Level.moving.GetToImage())), problem.initial);
-  SampleMapping & mapping = m_Mapping;
-  mapping.toMoving = Compose(pointToMoving, Compose(problem.fixed.indexToPoint, m_Level.fixed.GetToImage()));
-  mapping.displacementToIndex = pointToMoving.matrix;
-  mapping.spline.emplace();
-  mapping.spline->dimension = problem.dimension;
-  mapping.spline->grid.order = FreeFormOrder;
-  mapping.spline->grid.size = m_Level.grid.size;
-  mapping.spline->grid.toGrid = Compose(InvertMap(m_Level.grid.toImage), m_Level.fixed.GetToImage());
-  m_Level.similarity->Prepare(mapping);
+  m_VoxelToMoving = Compose(pointToMoving, Compose(problem.fixed.indexToPoint, m_Level.fixed.GetToImage()));
+  m_VoxelToGrid = Compose(InvertMap(m_Level.grid.toImage), m_Level.fixed.GetToImage());
+  m_Mapping.displacementToIndex = pointToMoving.matrix;
+  m_Mapping.spline.emplace();
+  m_Mapping.spline->dimension = problem.dimension;
+  m_Mapping.spline->grid.order = FreeFormOrder;
+  m_Mapping.spline->grid.size = m_Level.grid.size;
   m_ForcesToGradient =
-    Transpose(m_Level.similarity->HasForcesByIndex() ? mapping.displacementToIndex : problem.initial.matrix);
+    Transpose(m_Level.similarity->HasForcesByIndex() ? m_Mapping.displacementToIndex : problem.initial.matrix);
+}
+
+void
+FreeFormCost::PrepareSimilarity()
+{
+  const IndexMap & toVoxel = m_Level.similarity->GetSampleToVoxel();
+  m_Mapping.toMoving = Compose(m_VoxelToMoving, toVoxel);
+  m_Mapping.spline->grid.toGrid = Compose(m_VoxelToGrid, toVoxel);
+  m_Level.similarity->Prepare(m_Mapping);
 }
 
 void
@@ -55,7 +63,7 @@ FreeFormCost::Draw(std::uint32_t iteration)
   if (m_Level.similarity->DrawsSamples())
   {
     m_Level.similarity->Draw(iteration);
-    m_Level.similarity->Prepare(m_Mapping);
+    this->PrepareSimilarity();
   }
 }
 
@@ -65,7 +73,7 @@ FreeFormCost::TakeAllVoxels()
   if (m_Level.similarity->DrawsSamples())
   {
     m_Level.similarity->TakeAllVoxels();
-    m_Level.similarity->Prepare(m_Mapping);
+    this->PrepareSimilarity();
   }
 }
 

@@ -89,7 +89,7 @@ public:
     }
     Operate(*m_Queue, parallelFor, [&] {
       SampleSet & samples = m_Last->core.samples;
-      samples.Move();
+      Enqueue(*m_Queue, m_IsTimed, [&samples] { samples.Move(); });
       DrainArray(*m_Queue,
                  *samples.GetArrays().displacement,
                  3 * sizeof(float),
@@ -98,6 +98,12 @@ public:
                    take(first, count, static_cast<const float *>(in));
                  });
     });
+  }
+
+  void
+  SetTiming(bool on)
+  {
+    m_IsTimed = on;
   }
 
   EvaluationStatistics
@@ -273,6 +279,7 @@ private:
   std::vector<std::unique_ptr<Level>> m_Levels; // the finest first
   FreeFormSettings                    m_LevelSettings;
   Level *                             m_Last = nullptr; // whose control points are the deformation
+  bool                                m_IsTimed = false;
 };
 
 FreeFormRegistration::FreeFormRegistration(const std::string & deviceName)
@@ -305,6 +312,12 @@ FreeFormRegistration::TakeDisplacements(
   const ParallelFor &                                                                   parallelFor)
 {
   m_Implementation->TakeDisplacements(take, parallelFor);
+}
+
+void
+FreeFormRegistration::SetTiming(bool on)
+{
+  m_Implementation->SetTiming(on);
 }
 
 EvaluationStatistics
