@@ -50,7 +50,7 @@ struct SampledImage
   /** On the samples' device. */
   const DeviceImage * image = nullptr;
   Size                size{};
-  /** A sample is not valid unless this image, whose voxels are the samples, is a half there at least. Null: all are. */
+  /** A sample is not valid unless this image, of the same voxels, is a half there at least. Null: all are. */
   const DeviceImage * mask = nullptr;
   /** Sample n is voxel n; … */
   bool isOneGrid = false;

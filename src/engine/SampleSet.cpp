@@ -327,7 +327,7 @@ SampleSet::TakeFixed(const FixedSamples & samples)
   MemoryPointer mask;
   if (sampled.mask != nullptr)
   {
-    m_Sampler.FillMask(*sampled.mask, samples.virtualSize, mask);
+    m_Sampler.FillMask(*sampled.mask, places, mask);
   }
   if (bins != nullptr)
   {
