@@ -3,6 +3,8 @@
 
 #include "gpureg/RandomPosition.h"
 
+#include "LevelSamples.h"
+
 #include "Prelude.h"
 #include "InvalidSample.h"
 
@@ -13,34 +15,13 @@
 namespace gpureg
 {
 
-namespace
-{
-std::vector<double>
-Bring(Queue & queue, const ImageLevel & image)
-{
-  std::vector<double> values(static_cast<std::size_t>(image.GetCount()));
-  WithReal(image.GetPrecision(), [&](auto zero) {
-    using Real = decltype(zero);
-    DrainArray(queue,
-               *image.GetMemory(),
-               sizeof(Real),
-               image.GetCount(),
-               [&values](std::int64_t first, std::int64_t count, const void * in) {
-                 const auto * const from = static_cast<const Real *>(in);
-                 std::copy(from, from + count, values.begin() + first);
-               });
-  });
-  return values;
-}
-} // namespace
-
 void
 FreeFormDraws::SetImage(
   Queue & queue, const ImageLevel & fixed, const ImageLevel * mask, std::uint64_t seed, std::uint32_t series)
 {
   m_Size = fixed.GetSize();
-  m_Values = Bring(queue, fixed);
-  m_Mask = mask != nullptr ? Bring(queue, *mask) : std::vector<double>{};
+  m_Values = BringValues(queue, fixed);
+  m_Mask = mask != nullptr ? BringValues(queue, *mask) : std::vector<double>{};
   m_Seed = seed;
   m_Series = series;
 }
