@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef gpureg_GlobalLevel_h
+#define gpureg_GlobalLevel_h
+
+#include "gpureg/GlobalRegistration.h"
+
+#include "GlobalMeasure.h"
+#include "GlobalPose.h"
+#include "ImageLevel.h"
+#include "ImagePasses.h"
+#include "LinePasses.h"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace gpureg
+{
+
+/** A pose that has been looked at. */
+struct PosedCost
+{
+  Pose   pose;
+  double cost = 0;
+};
+
+/** A cost, and its derivative by steps along each of a freedom's directions, 1/mm. */
+struct CostSlope
+{
+  double              cost = 0;
+  std::vector<double> slope;
+};
+
+/** A level's images on the device, and the cost of poses there. */
+class GlobalLevel
+{
+public:
+  GlobalLevel(GlobalCost cost, int bins, const std::string & deviceName, Queue & queue);
+
+  /** Makes its images of others, whose voxels become as long as an edge, and waits for them.
+   *  \throws BadInputError if one has no two values, or one that is not finite. */
+  void
+  MakeImages(const RegisteredImage & fixed,
+             const RegisteredImage & moving,
+             int                     dimension,
+             double                  edge,
+             ImagePasses &           images,
+             LinePasses &            lines);
+
+  /** As something that other levels are made of. */
+  RegisteredImage
+  GetFixed() const;
+  RegisteredImage
+  GetMoving() const;
+
+  /** mm: the longest edge of either image's voxels. */
+  double
+  GetEdge() const;
+
+  /** Has the cost look at the images.
+   *  \param onRound called before each wait for the device; may throw.
+   *  \param share of the fixed image's voxels that are inside of its mask.
+   *  \param unrelated the cost of images that have nothing to do with each other. */
+  void
+  Begin(const PoseFrame &             frame,
+        double                        share,
+        double                        leastOverlap,
+        double                        unrelated,
+        const ParallelFor &           parallelFor,
+        const std::function<void()> & onRound);
+
+  double
+  FindUnrelated(const std::vector<double> & fixed, const std::vector<double> & moving) const
+  {
+    return m_Measure->FindUnrelated(fixed, moving);
+  }
+
+  const PoseFrame &
+  GetFrame() const
+  {
+    return m_Frame;
+  }
+
+  /** In one batch. */
+  std::vector<double>
+  FindCosts(const std::vector<Pose> & poses);
+
+  /** At base, moved along a freedom's directions, mm; by steps that are made there. */
+  CostSlope
+  FindSlope(const Pose & base, const Freedom & freedom, std::vector<double> along);
+
+  /** Of the last pose that was looked at by itself or as the last of a batch: the share of the fixed voxels that lie in the moving image. */
+  double
+  GetOverlap() const
+  {
+    return m_Overlap;
+  }
+
+  /** Counts, from now on, into a stage. */
+  void
+  CountInto(GlobalStageResult & stage)
+  {
+    m_Stage = &stage;
+  }
+
+  EvaluationStatistics
+  GetStatistics() const;
+
+private:
+  struct Side
+  {
+    Side(Queue & queue, const std::string & deviceName)
+      : image(queue, deviceName)
+      , mask(queue, deviceName)
+    {}
+
+    ImageLevel   image;
+    ImageLevel   mask;
+    bool         hasMask = false;
+    ImageSummary summary;
+    IndexMap     toPoint;
+  };
+
+  void
+  MakeSide(const RegisteredImage & image,
+           int                     dimension,
+           double                  edge,
+           const char *            which,
+           ImagePasses &           images,
+           LinePasses &            lines,
+           Side &                  side);
+  static LevelImage
+  Describe(const Side & side);
+  static RegisteredImage
+  AsRegistered(const Side & side);
+  IndexMap
+  MakeIndexMap(const Pose & pose) const;
+  double
+  Weigh(const MeasuredValue & value, double * weight = nullptr);
+
+  Queue &                        m_Queue;
+  std::unique_ptr<GlobalMeasure> m_Measure;
+  Side                           m_Fixed;
+  Side                           m_Moving;
+  int                            m_Dimension = 3;
+  PoseFrame                      m_Frame;
+  IndexMap                       m_PointToMoving;
+  double                         m_Samples = 1;
+  double                         m_LeastOverlap = 0;
+  double                         m_Unrelated = 0;
+  double                         m_Overlap = 0;
+  ParallelFor                    m_ParallelFor;
+  std::function<void()>          m_OnRound;
+  GlobalStageResult *            m_Stage = nullptr;
+};
+
+} // namespace gpureg
+
+#endif
