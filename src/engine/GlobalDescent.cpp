@@ -63,11 +63,11 @@ SearchLine(GlobalLevel & level, const PoseStep & direction, double step, std::ve
   std::vector<PosedCost>    best = poses;
   for (std::size_t n = 0; n < poses.size(); ++n)
   {
-    const double * const     c = &costs[4 * n];
-    const double             line[Places] = { c[0], c[1], poses[n].cost, c[2], c[3] };
-    const std::ptrdiff_t     least = std::min_element(line, line + Places) - line;
-    const std::ptrdiff_t     middle = std::clamp<std::ptrdiff_t>(least, 1, Places - 2);
-    const double             end = FindParabolasEnd(line[middle - 1], line[middle], line[middle + 1]);
+    const double * const c = &costs[4 * n];
+    const double         line[Places] = { c[0], c[1], poses[n].cost, c[2], c[3] };
+    const std::ptrdiff_t least = std::min_element(line, line + Places) - line;
+    const std::ptrdiff_t middle = std::clamp<std::ptrdiff_t>(least, 1, Places - 2);
+    const double         end = FindParabolasEnd(line[middle - 1], line[middle], line[middle + 1]);
     best[n].cost = line[least];
     if (least != Reach)
     {
@@ -102,7 +102,10 @@ OrderByCost(const std::vector<PosedCost> & poses)
 }
 
 void
-SearchLines(GlobalLevel & level, const Freedom & freedom, const std::vector<double> & steps, std::vector<PosedCost> & poses)
+SearchLines(GlobalLevel &               level,
+            const Freedom &             freedom,
+            const std::vector<double> & steps,
+            std::vector<PosedCost> &    poses)
 {
   FindMissingCosts(level, poses);
   for (const double step : steps)
@@ -127,11 +130,8 @@ SearchLines(
   SearchLines(level, freedom, steps, poses);
 }
 
-QuasiNewtonSearch::QuasiNewtonSearch(GlobalLevel &            level,
-                                     const Freedom &          freedom,
-                                     double                   firstStep,
-                                     double                   tolerance,
-                                     std::vector<PosedCost> & poses)
+QuasiNewtonSearch::QuasiNewtonSearch(
+  GlobalLevel & level, const Freedom & freedom, double firstStep, double tolerance, std::vector<PosedCost> & poses)
   : m_Level(level)
   , m_Freedom(freedom)
   , m_FirstStep(firstStep)
@@ -206,8 +206,8 @@ QuasiNewtonSearch::ChooseDirection(Candidate & candidate) const
 void
 QuasiNewtonSearch::Try(Candidate & candidate)
 {
-  constexpr double enough = 1e-4; // of what the slope promises
-  const auto       n = m_Freedom.size();
+  constexpr double    enough = 1e-4; // of what the slope promises
+  const auto          n = m_Freedom.size();
   std::vector<double> along = candidate.along;
   std::vector<double> step(n);
   for (std::size_t i = 0; i < n; ++i)
@@ -221,7 +221,8 @@ QuasiNewtonSearch::Try(Candidate & candidate)
   if (there.cost <= candidate.cost + enough * promised)
   {
     std::vector<double> change(n);
-    std::transform(there.slope.begin(), there.slope.end(), candidate.slope.begin(), change.begin(), std::minus<double>());
+    std::transform(
+      there.slope.begin(), there.slope.end(), candidate.slope.begin(), change.begin(), std::minus<double>());
     candidate.along = along;
     candidate.cost = there.cost;
     candidate.slope = there.slope;

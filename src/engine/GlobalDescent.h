@@ -15,7 +15,10 @@ namespace gpureg
  *  one and two steps to each side, another one those at the parabolas' ends. Poses that have no cost yet get one.
  *  \param steps mm */
 void
-SearchLines(GlobalLevel & level, const Freedom & freedom, const std::vector<double> & steps, std::vector<PosedCost> & poses);
+SearchLines(GlobalLevel &               level,
+            const Freedom &             freedom,
+            const std::vector<double> & steps,
+            std::vector<PosedCost> &    poses);
 
 /** The same until no sweep brings more: steps that are halved from one length down to another, mm. */
 void
@@ -29,11 +32,8 @@ class QuasiNewtonSearch
 public:
   /** \param firstStep mm; no step is longer than four of it.
    *  \param tolerance mm: a candidate ends with a step that is shorter. */
-  QuasiNewtonSearch(GlobalLevel &           level,
-                    const Freedom &         freedom,
-                    double                  firstStep,
-                    double                  tolerance,
-                    std::vector<PosedCost> & poses);
+  QuasiNewtonSearch(
+    GlobalLevel & level, const Freedom & freedom, double firstStep, double tolerance, std::vector<PosedCost> & poses);
 
   /** Each candidate that has not ended makes a step, or tries; for so many rounds.
    *  \return whether some have not ended. */

@@ -17,6 +17,7 @@ GlobalLevel::GlobalLevel(GlobalCost cost, int bins, const std::string & deviceNa
   , m_Measure(MakeGlobalMeasure(cost, deviceName, bins))
   , m_Fixed(queue, deviceName)
   , m_Moving(queue, deviceName)
+  , m_ThinMask(deviceName)
 {}
 
 void
@@ -118,6 +119,8 @@ GlobalLevel::Begin(const PoseFrame &             frame,
                    const std::function<void()> & onRound)
 {
   m_Frame = frame;
+  m_SampleToPoint = m_Fixed.toPoint;
+  m_Share = share;
   m_Samples = std::max(1.0, share * static_cast<double>(m_Fixed.image.GetCount()));
   m_LeastOverlap = leastOverlap;
   m_Unrelated = unrelated;
@@ -125,13 +128,62 @@ GlobalLevel::Begin(const PoseFrame &             frame,
   m_OnRound = onRound;
   // The measure reads them on a queue of its own.
   m_Queue.Finish();
-  m_Measure->SetImages(Describe(m_Fixed), Describe(m_Moving), m_Dimension, parallelFor);
+  const LevelImage fixed = Describe(m_Fixed);
+  const LevelImage moving = Describe(m_Moving);
+  m_Measure->SetImages(fixed, moving, MakeLevelSamples(fixed), MakeLevelMoving(moving, m_Dimension, true), parallelFor);
+}
+
+void
+GlobalLevel::Thin(int stride)
+{
+  FixedSamples samples = MakeLevelSamples(Describe(m_Fixed));
+  const Size   size = samples.virtualSize;
+  IndexMap     toImage;
+  for (std::size_t d = 0; d < static_cast<std::size_t>(m_Dimension); ++d)
+  {
+    const int step = std::min(stride, size[d]);
+    samples.virtualSize[d] = size[d] / step;
+    toImage.matrix[4 * d] = step;
+    // In the middle of what is left over.
+    toImage.offset[d] = (size[d] - 1 - (samples.virtualSize[d] - 1) * step) / 2;
+  }
+  samples.sampled->isOneGrid = false;
+  samples.sampled->toImage = toImage;
+  if (m_Fixed.hasMask)
+  {
+    const std::vector<double> all = BringValues(m_Queue, m_Fixed.mask);
+    m_ThinMaskValues.clear();
+    for (int z = 0; z < samples.virtualSize[2]; ++z)
+    {
+      for (int y = 0; y < samples.virtualSize[1]; ++y)
+      {
+        for (int x = 0; x < samples.virtualSize[0]; ++x)
+        {
+          const auto at = [&](int i, std::size_t d) {
+            return static_cast<std::size_t>(i * toImage.matrix[4 * d] + toImage.offset[d]);
+          };
+          const auto width = static_cast<std::size_t>(size[0]);
+          const auto height = static_cast<std::size_t>(size[1]);
+          m_ThinMaskValues.push_back(static_cast<float>(all[(at(z, 2) * height + at(y, 1)) * width + at(x, 0)]));
+        }
+      }
+    }
+    m_ThinMask.Load({},
+                    Precision::Single,
+                    m_ThinMaskValues.data(),
+                    static_cast<std::int64_t>(m_ThinMaskValues.size()),
+                    m_ParallelFor);
+    samples.sampled->mask = &m_ThinMask;
+  }
+  m_SampleToPoint = Compose(m_Fixed.toPoint, toImage);
+  m_Samples = std::max(1.0, m_Share * static_cast<double>(CountOf(samples.virtualSize)));
+  m_Measure->SetSamples(samples, m_ParallelFor);
 }
 
 IndexMap
 GlobalLevel::MakeIndexMap(const Pose & pose) const
 {
-  return Compose(m_PointToMoving, Compose(MakePointMap(m_Frame, pose), m_Fixed.toPoint));
+  return Compose(m_PointToMoving, Compose(MakePointMap(m_Frame, pose), m_SampleToPoint));
 }
 
 double

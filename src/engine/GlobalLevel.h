@@ -71,6 +71,10 @@ public:
         const ParallelFor &           parallelFor,
         const std::function<void()> & onRound);
 
+  /** Looks at every so-manieth voxel of the fixed image along each axis from now on; Begin() looks at all. */
+  void
+  Thin(int stride);
+
   double
   FindUnrelated(const std::vector<double> & fixed, const std::vector<double> & moving) const
   {
@@ -147,6 +151,10 @@ private:
   int                            m_Dimension = 3;
   PoseFrame                      m_Frame;
   IndexMap                       m_PointToMoving;
+  IndexMap                       m_SampleToPoint;
+  LoadedImage                    m_ThinMask;
+  std::vector<float>             m_ThinMaskValues; // the host reads them where they are
+  double                         m_Share = 1;
   double                         m_Samples = 1;
   double                         m_LeastOverlap = 0;
   double                         m_Unrelated = 0;

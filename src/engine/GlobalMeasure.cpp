@@ -30,13 +30,22 @@ public:
   void
   SetImages(const LevelImage &  fixed,
             const LevelImage &  moving,
-            int                 dimension,
+            FixedSamples        samples,
+            MovingImage         image,
             const ParallelFor & parallelFor) override
   {
-    FixedSamples samples = MakeLevelSamples(fixed);
-    MovingImage  image = MakeLevelMoving(moving, dimension, true);
     this->Describe(fixed, moving, samples, image);
     m_Metric.SetMovingImage(image, parallelFor);
+    m_Metric.SetFixedSamples(samples, parallelFor);
+    m_Fixed = fixed;
+    m_Moving = moving;
+  }
+
+  void
+  SetSamples(FixedSamples samples, const ParallelFor & parallelFor) override
+  {
+    MovingImage unchanged;
+    this->Describe(m_Fixed, m_Moving, samples, unchanged);
     m_Metric.SetFixedSamples(samples, parallelFor);
   }
 
@@ -86,7 +95,9 @@ protected:
   }
 
 private:
-  TMetric m_Metric;
+  TMetric    m_Metric;
+  LevelImage m_Fixed;
+  LevelImage m_Moving;
 };
 
 class CorrelationRatio : public MeasureByMetric<CorrelationRatioMetric>
@@ -195,10 +206,9 @@ public:
   FindForces(const IndexMap & toMoving, const ParallelFor & parallelFor) override
   {
     const PairResult result = this->GetMetric().Evaluate(MakeLinearMapping(toMoving), Forces::Summed, parallelFor);
-    const double     factor =
-      m_Measure == PairMeasure::Correlation
-        ? -2.0 * result.products / (result.fixedSquares * result.movingSquares)
-        : (m_Measure == PairMeasure::MeanSquares ? -2.0 : -1.0) / result.count;
+    const double     factor = m_Measure == PairMeasure::Correlation
+                                ? -2.0 * result.products / (result.fixedSquares * result.movingSquares)
+                                : (m_Measure == PairMeasure::MeanSquares ? -2.0 : -1.0) / result.count;
     return MakeForces(this->MakeValue(result), result, factor);
   }
 

@@ -36,8 +36,17 @@ class GlobalMeasure
 public:
   virtual ~GlobalMeasure() = default;
 
+  /** \param samples of the fixed image, of which nothing is said yet of how values are counted. */
   virtual void
-  SetImages(const LevelImage & fixed, const LevelImage & moving, int dimension, const ParallelFor & parallelFor) = 0;
+  SetImages(const LevelImage &  fixed,
+            const LevelImage &  moving,
+            FixedSamples        samples,
+            MovingImage         image,
+            const ParallelFor & parallelFor) = 0;
+
+  /** Other samples of the same images. */
+  virtual void
+  SetSamples(FixedSamples samples, const ParallelFor & parallelFor) = 0;
 
   virtual std::vector<MeasuredValue>
   FindValues(const CandidateMaps & candidates, const ParallelFor & parallelFor) = 0;

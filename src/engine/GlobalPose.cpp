@@ -55,7 +55,7 @@ MakeFreedom(const PoseFrame & frame, FreedomKind kind)
   const auto   dimension = static_cast<std::size_t>(frame.dimension);
   const double perAxis = std::sqrt(static_cast<double>(dimension)) / frame.radius;
   Freedom      freedom;
-  if (kind != FreedomKind::TranslationAndScale)
+  if (kind > FreedomKind::TranslationAndScale)
   {
     // In three dimensions two thirds of the mean square distance are from a rotation's axis.
     const double angle = dimension == 3 ? std::sqrt(1.5) / frame.radius : 1.0 / frame.radius;
@@ -93,8 +93,7 @@ IndexMap
 MakePointMap(const PoseFrame & frame, const Pose & pose)
 {
   IndexMap map;
-  map.matrix =
-    Multiply(pose.rotation, Multiply(frame.axes, Multiply(MakeStretch(pose), Transpose(frame.axes))));
+  map.matrix = Multiply(pose.rotation, Multiply(frame.axes, Multiply(MakeStretch(pose), Transpose(frame.axes))));
   const Vector3 moved = Multiply(map.matrix, frame.fixedCentre);
   for (std::size_t d = 0; d < 3; ++d)
   {
@@ -154,12 +153,13 @@ FindPose(const PoseFrame & frame, const IndexMap & pointMap)
                             turned[2][1], turned[0][2], turned[1][2], turned[2][2] };
   Pose          pose;
   pose.rotation = Multiply(turnedAxes, Transpose(frame.axes));
-  const auto &  r = pose.rotation;
-  const double  determinant = r[0] * (r[4] * r[8] - r[5] * r[7]) - r[1] * (r[3] * r[8] - r[5] * r[6]) +
-                             r[2] * (r[3] * r[7] - r[4] * r[6]);
+  const auto & r = pose.rotation;
+  const double determinant =
+    r[0] * (r[4] * r[8] - r[5] * r[7]) - r[1] * (r[3] * r[8] - r[5] * r[6]) + r[2] * (r[3] * r[7] - r[4] * r[6]);
   if (!(determinant > 0))
   {
-    throw BadInputError("the initial transform is singular, or mirrors; give one whose matrix has a positive determinant");
+    throw BadInputError(
+      "the initial transform is singular, or mirrors; give one whose matrix has a positive determinant");
   }
   for (std::size_t d = 0; d < 3; ++d)
   {
@@ -181,15 +181,15 @@ RestrictPose(const PoseFrame & frame, Pose pose, FreedomKind kind)
   {
     pose.skew = {};
   }
-  if (kind == FreedomKind::Rigid)
+  if (kind == FreedomKind::Rigid || kind == FreedomKind::Translation)
   {
     pose.logScale = {};
   }
   if (kind == FreedomKind::Similarity || kind == FreedomKind::TranslationAndScale)
   {
-    const auto   dimension = static_cast<std::ptrdiff_t>(frame.dimension);
-    double       sum = 0;
-    const auto   end = pose.logScale.begin() + dimension;
+    const auto dimension = static_cast<std::ptrdiff_t>(frame.dimension);
+    double     sum = 0;
+    const auto end = pose.logScale.begin() + dimension;
     std::for_each(pose.logScale.begin(), end, [&sum](double s) { sum += s; });
     std::fill(pose.logScale.begin(), end, sum / static_cast<double>(dimension));
   }

@@ -47,7 +47,8 @@ using Freedom = std::vector<PoseStep>;
 
 enum class FreedomKind
 {
-  TranslationAndScale, // 4 of three dimensions, 3 of two
+  Translation,         // 3 of three dimensions, 2 of two
+  TranslationAndScale, // 4, 3
   Rigid,               // 6, 3
   Similarity,          // 7, 4
   Scales,              // 9, 5

@@ -2,25 +2,29 @@
 #include "gpureg/GlobalRegistration.h"
 
 #include "gpureg/Error.h"
-#include "gpureg/TransformChain.h"
 
 #include "Backend.h"
+#include "FreeFormChecks.h"
 #include "FreeFormGeometry.h"
 #include "GlobalDescent.h"
 #include "GlobalLevel.h"
+#include "GlobalMass.h"
 #include "GlobalRotations.h"
 #include "LevelSamples.h"
+#include "MattesEvaluation.h"
+
+#include "gpureg/CorrelationRatioMetric.h"
 
 #include <algorithm>
 #include <array>
 #include <chrono>
 #include <cmath>
+#include <cstddef>
 #include <string>
 #include <utility>
 
 namespace gpureg
 {
-
 namespace
 {
 using Clock = std::chrono::steady_clock;
@@ -33,18 +37,34 @@ MillisecondsSince(Clock::time_point start)
 
 // The finest is 0, of voxels that are so many times as long: 1, 2, 4, 8.
 constexpr int LevelCount = 4;
-constexpr int Coarsest = LevelCount - 1;
+constexpr int At8mm = 3;
+constexpr int At4mm = 2;
+constexpr int At2mm = 1;
+constexpr int At1mm = 0;
+
+// Stages of a search, for its progress.
+constexpr int StageCount = 9;
 
 constexpr double Degree = GlobalSettings::Pi / 180;
 // Li 2015, section 2.2.
 constexpr double      CoarseAngle = 60 * Degree;
 constexpr double      FineAngle = 18 * Degree;
 constexpr double      PerturbedAngle = 9 * Degree;
+constexpr double      PerturbedScales[] = { 0.8, 0.9, 1.1, 1.2 };
 constexpr std::size_t BestCount = 3;
-// Of the rotations at 8 mm, so many that are further from each other than this go down along all parameters: among them, next to each
-// other, would be the same place several times.
-constexpr std::size_t StartCount = 24;
-constexpr double      Apart = 20 * Degree;
+
+/** How many poses go on, each so far from those that are better. */
+struct Selection
+{
+  std::size_t count;
+  double      angle;
+};
+// At 8 mm, of two contrasts, cut off or noisy, what is right may be the hundredth best of the rotations. So more of them go on than
+// the paper's three, and the fewer they are the more each is looked at: the three are chosen at 4 mm.
+constexpr Selection FineSelection{ 768, 6 * Degree };
+constexpr Selection MovedSelection{ 96, 22 * Degree };
+constexpr Selection TurnedSelection{ 64, 6 * Degree };
+constexpr Selection BestSelection{ BestCount, PerturbedAngle };
 
 FreedomKind
 GetKind(int degreesOfFreedom)
@@ -65,22 +85,90 @@ GetKind(int degreesOfFreedom)
   }
 }
 
-/** The best of some poses, each of which is further than an angle from those before. */
+/** The best of some poses, each turned further than an angle from those before. */
 std::vector<PosedCost>
-ChooseApart(const std::vector<PosedCost> & poses, std::size_t count, double angle)
+ChooseApart(const std::vector<PosedCost> & poses, const Selection & selection)
 {
   std::vector<PosedCost> chosen;
   for (const std::size_t n : OrderByCost(poses))
   {
     const bool isNew = std::none_of(chosen.begin(), chosen.end(), [&](const PosedCost & other) {
-      return FindAngle(other.pose.rotation, poses[n].pose.rotation) < angle;
+      return FindAngle(other.pose.rotation, poses[n].pose.rotation) < selection.angle;
     });
-    if (isNew && chosen.size() < count)
+    if (isNew)
     {
       chosen.push_back(poses[n]);
     }
+    if (chosen.size() == selection.count)
+    {
+      break;
+    }
   }
   return chosen;
+}
+
+const PosedCost &
+GetBest(const std::vector<PosedCost> & poses)
+{
+  return poses[OrderByCost(poses).front()];
+}
+
+/** \throws BadInputError for what is out of range. */
+void
+CheckSettings(const GlobalProblem & problem, const GlobalSettings & settings)
+{
+  if (problem.dimension < 2 || problem.dimension > 3)
+  {
+    throw BadInputError("images of " + std::to_string(problem.dimension) + " dimensions; give 2 or 3");
+  }
+  // Names are of what there is.
+  GetName(settings.cost);
+  GetName(settings.optimizer);
+  GetKind(settings.degreesOfFreedom);
+  if (settings.bins != 0 && settings.cost == GlobalCost::CorrelationRatio)
+  {
+    CheckedBins("a correlation ratio",
+                settings.bins,
+                CorrelationRatioMetric::LeastBins,
+                CorrelationRatioMetric::MostBins);
+  }
+  if (settings.bins != 0 && (settings.cost == GlobalCost::MattesMutualInformation ||
+                             settings.cost == GlobalCost::NormalizedMutualInformation))
+  {
+    CheckedMattesBins("mutual information", settings.bins);
+  }
+  for (const auto & range : settings.angles)
+  {
+    // Of a full circle that somebody made of degrees, the last digit may be another.
+    if (!(range[0] <= range[1] && range[1] - range[0] <= 2 * GlobalSettings::Pi + 1e-9 && std::isfinite(range[0])))
+    {
+      throw BadInputError("there is no angle from " + std::to_string(range[0] / Degree) + " to " +
+                          std::to_string(range[1] / Degree) +
+                          " degrees; give a range from the smaller to the larger one, of 360 at most");
+    }
+  }
+  if (!(settings.finestEdge > 0 && std::isfinite(settings.finestEdge)))
+  {
+    throw BadInputError("the finest level's voxels are longer than 0 mm, not " + std::to_string(settings.finestEdge));
+  }
+  if (!(settings.leastOverlap >= 0 && settings.leastOverlap <= 1))
+  {
+    throw BadInputError("the least overlap is a share from 0 to 1, not " + std::to_string(settings.leastOverlap));
+  }
+}
+
+/** \throws BadInputError if an image has one voxel along an axis. */
+void
+CheckHasSlices(const RegisteredImage & image, int dimension, const char * which)
+{
+  for (int axis = 0; axis < dimension; ++axis)
+  {
+    if (image.size[static_cast<std::size_t>(axis)] < 2)
+    {
+      throw BadInputError(std::string("the ") + which + " image has one voxel along axis " + std::to_string(axis) +
+                          ": about the others there is nothing to turn; register images of two dimensions");
+    }
+  }
 }
 } // namespace
 
@@ -107,10 +195,14 @@ public:
            const std::function<void(const GlobalProgress &)> & progress)
   {
     const auto start = Clock::now();
+    CheckSettings(problem, settings);
+    CheckImage(problem.fixed, "fixed", this->GetName());
+    CheckImage(problem.moving, "moving", this->GetName());
+    CheckHasSlices(problem.fixed, problem.dimension, "fixed");
+    CheckHasSlices(problem.moving, problem.dimension, "moving");
     m_Queue->CheckIsUsable();
     m_Queue->parallelFor = parallelFor;
     m_Queue->statistics = {};
-    m_Problem = &problem;
     m_Settings = settings;
     m_Kind = GetKind(settings.degreesOfFreedom);
     m_ParallelFor = parallelFor;
@@ -118,17 +210,12 @@ public:
     m_Result = {};
     this->MakeLevels();
     this->BeginStage("levels");
-    this->MakeImages();
-    const PoseFrame frame = this->MakeFrame();
+    this->MakeImages(problem);
+    this->MakeFrame(problem);
     this->EndStage(0);
-    Pose best = this->SearchAt1mm(this->SearchAt2mm(this->SearchAt4mm(this->SearchAt8mm(frame))));
-    const IndexMap map = MakePointMap(frame, best);
-    m_Result.pointMap = map;
-    m_Result.rotation = best.rotation;
-    std::transform(best.logScale.begin(), best.logScale.end(), m_Result.scales.begin(), [](double s) { return std::exp(s); });
-    m_Result.skews = best.skew;
-    m_Result.centre = frame.fixedCentre;
+    this->BringResult(this->SearchAt1mm(this->SearchAt2mm(this->SearchAt4mm(this->SearchAt8mm(problem)))));
     m_Queue->GiveStagingBack();
+    m_Progress = {};
     m_Result.milliseconds = MillisecondsSince(start);
     return m_Result;
   }
@@ -145,40 +232,53 @@ public:
   }
 
 private:
+  const std::string &
+  GetName() const
+  {
+    return m_Backend->GetDescription().name;
+  }
+
   int
   GetBins(int level) const
   {
-    const bool isRatio = m_Settings.cost == GlobalCost::CorrelationRatio;
-    const int  bins = m_Settings.bins > 0 ? m_Settings.bins : (isRatio ? 256 : 64);
+    const bool    isRatio = m_Settings.cost == GlobalCost::CorrelationRatio;
+    const int     bins = m_Settings.bins > 0 ? m_Settings.bins : (isRatio ? 256 : 64);
     constexpr int least = 32;
-    return std::max(std::min(bins, least), bins >> std::max(0, level - 1));
+    return std::max(std::min(bins, least), bins >> std::max(0, level - At2mm));
   }
 
   void
   MakeLevels()
   {
-    if (m_Levels.empty() || m_LevelSettings.cost != m_Settings.cost || m_LevelSettings.bins != m_Settings.bins)
+    if (!m_Levels.empty() && m_LevelSettings.cost == m_Settings.cost && m_LevelSettings.bins == m_Settings.bins)
     {
-      m_Levels.clear();
-      for (int level = 0; level < LevelCount; ++level)
-      {
-        m_Levels.push_back(std::make_unique<GlobalLevel>(
-          m_Settings.cost, this->GetBins(level), m_Backend->GetDescription().name, *m_Queue));
-      }
-      m_LevelSettings = m_Settings;
+      return;
     }
+    m_Levels.clear();
+    for (int level = 0; level < LevelCount; ++level)
+    {
+      m_Levels.push_back(
+        std::make_unique<GlobalLevel>(m_Settings.cost, this->GetBins(level), this->GetName(), *m_Queue));
+    }
+    m_LevelSettings = m_Settings;
+  }
+
+  GlobalLevel &
+  GetLevel(int number) const
+  {
+    return *m_Levels[static_cast<std::size_t>(number)];
   }
 
   /** The finest level of the images, the others of that one. */
   void
-  MakeImages()
+  MakeImages(const GlobalProblem & problem)
   {
-    RegisteredImage fixed = m_Problem->fixed;
-    RegisteredImage moving = m_Problem->moving;
+    RegisteredImage fixed = problem.fixed;
+    RegisteredImage moving = problem.moving;
     for (int level = 0; level < LevelCount; ++level)
     {
-      GlobalLevel & made = *m_Levels[static_cast<std::size_t>(level)];
-      made.MakeImages(fixed, moving, m_Problem->dimension, std::ldexp(m_Settings.finestEdge, level), *m_Images, *m_Lines);
+      GlobalLevel & made = this->GetLevel(level);
+      made.MakeImages(fixed, moving, problem.dimension, std::ldexp(m_Settings.finestEdge, level), *m_Images, *m_Lines);
       if (level == 0)
       {
         fixed = made.GetFixed();
@@ -187,114 +287,20 @@ private:
     }
   }
 
-  /** What is brighter than the mean of an image, by how much it is. */
-  struct Mass
+  void
+  MakeFrame(const GlobalProblem & problem)
   {
-    Vector3 centre{};
-    double  radius = 0;
-    double  share = 1; // of voxels inside of the mask
-  };
-
-  Mass
-  FindMass(const RegisteredImage & image, std::vector<double> & values)
-  {
-    values = BringValues(*m_Queue, *image.image);
-    const std::vector<double> mask =
-      image.mask != nullptr ? BringValues(*m_Queue, *image.mask) : std::vector<double>(values.size(), 1.0);
-    double inside = 0;
-    double mean = 0;
-    for (std::size_t n = 0; n < values.size(); ++n)
-    {
-      inside += mask[n] >= 0.5 ? 1 : 0;
-      mean += mask[n] >= 0.5 ? values[n] : 0;
-    }
-    if (!(inside > 0))
-    {
-      throw BadInputError("a mask leaves no voxel at the coarsest level; set a larger one, or none");
-    }
-    mean /= inside;
-    Mass   mass;
-    double sum = 0;
-    double squares = 0;
-    mass.share = inside / static_cast<double>(values.size());
-    std::size_t n = 0;
-    for (int z = 0; z < image.size[2]; ++z)
-    {
-      for (int y = 0; y < image.size[1]; ++y)
-      {
-        for (int x = 0; x < image.size[0]; ++x, ++n)
-        {
-          const double weight = mask[n] >= 0.5 ? std::max(0.0, values[n] - mean) : 0.0;
-          if (weight > 0)
-          {
-            Vector3 point = Multiply(image.indexToPoint.matrix, Vector3{ double(x), double(y), double(z) });
-            for (std::size_t d = 0; d < 3; ++d)
-            {
-              point[d] += image.indexToPoint.offset[d];
-              mass.centre[d] += weight * point[d];
-            }
-            squares += weight * (point[0] * point[0] + point[1] * point[1] + point[2] * point[2]);
-            sum += weight;
-          }
-        }
-      }
-    }
-    if (!(sum > 0))
-    {
-      throw BadInputError("an image is constant inside of its mask; set another one, or none");
-    }
-    double square = squares / sum;
-    for (double & c : mass.centre)
-    {
-      c /= sum;
-      square -= c * c;
-    }
-    mass.radius = std::sqrt(std::max(square, 0.0));
-    return mass;
-  }
-
-  PoseFrame
-  MakeFrame()
-  {
-    const GlobalLevel & level = *m_Levels[Coarsest];
-    std::vector<double> fixedValues;
-    std::vector<double> movingValues;
-    const Mass          fixed = this->FindMass(level.GetFixed(), fixedValues);
-    const Mass          moving = this->FindMass(level.GetMoving(), movingValues);
+    const GlobalLevel & level = this->GetLevel(At8mm);
+    const ImageMass     fixed = FindMass(*m_Queue, level.GetFixed(), "fixed");
+    const ImageMass     moving = FindMass(*m_Queue, level.GetMoving(), "moving");
     m_Share = fixed.share;
-    m_Unrelated = level.FindUnrelated(fixedValues, movingValues);
-    PoseFrame frame;
-    frame.dimension = m_Problem->dimension;
-    frame.fixedCentre = fixed.centre;
-    frame.movingCentre = moving.centre;
-    frame.radius = std::max(fixed.radius, m_Settings.finestEdge);
-    Pose axes;
-    {
-      PoseFrame plain;
-      plain.dimension = frame.dimension;
-      IndexMap directions;
-      directions.matrix = m_Problem->fixed.indexToPoint.matrix;
-      const auto spacing = GetSpacing(m_Problem->fixed.indexToPoint);
-      for (std::size_t r = 0; r < 3; ++r)
-      {
-        for (std::size_t c = 0; c < 3; ++c)
-        {
-          directions.matrix[3 * r + c] /= spacing[c];
-        }
-      }
-      const auto & m = directions.matrix;
-      const double determinant = m[0] * (m[4] * m[8] - m[5] * m[7]) - m[1] * (m[3] * m[8] - m[5] * m[6]) +
-                                 m[2] * (m[3] * m[7] - m[4] * m[6]);
-      if (determinant < 0)
-      {
-        for (std::size_t r = 0; r < 3; ++r)
-        {
-          directions.matrix[3 * r] *= -1;
-        }
-      }
-      frame.axes = FindPose(plain, directions).rotation;
-    }
-    return frame;
+    m_Unrelated = level.FindUnrelated(fixed.values, moving.values);
+    m_Frame = {};
+    m_Frame.dimension = problem.dimension;
+    m_Frame.fixedCentre = fixed.centre;
+    m_Frame.movingCentre = moving.centre;
+    m_Frame.radius = std::max(fixed.radius, level.GetEdge());
+    m_Frame.axes = FindAxes(problem.fixed.indexToPoint);
   }
 
   void
@@ -307,6 +313,7 @@ private:
     {
       level->CountInto(m_Stage);
     }
+    this->TellProgress();
   }
 
   void
@@ -317,146 +324,309 @@ private:
     m_Result.stages.push_back(m_Stage);
   }
 
-  GlobalLevel &
-  BeginLevel(int number, const PoseFrame & frame)
+  void
+  TellProgress() const
   {
-    GlobalLevel & level = *m_Levels[static_cast<std::size_t>(number)];
-    level.Begin(frame, m_Share, m_Settings.leastOverlap, m_Unrelated, m_ParallelFor, [this] {
-      if (m_Progress)
-      {
-        m_Progress({ m_Stage.name.c_str(), static_cast<double>(m_Result.stages.size()) / 8 });
-      }
-    });
+    if (m_Progress)
+    {
+      m_Progress({ m_Stage.name.c_str(), static_cast<double>(m_Result.stages.size()) / StageCount });
+    }
+  }
+
+  /** \param leastOverlap see GlobalSettings. */
+  GlobalLevel &
+  BeginLevel(int number, double leastOverlap)
+  {
+    GlobalLevel & level = this->GetLevel(number);
+    level.Begin(m_Frame, m_Share, leastOverlap, m_Unrelated, m_ParallelFor, [this] { this->TellProgress(); });
     return level;
   }
 
+  bool
+  SearchesAngles() const
+  {
+    const std::size_t first = m_Frame.dimension == 3 ? 0 : 2;
+    return std::any_of(m_Settings.angles.begin() + static_cast<std::ptrdiff_t>(first),
+                       m_Settings.angles.end(),
+                       [](const AngleRange & range) { return range[1] > range[0]; });
+  }
+
+  /** Those of the search, made anew only for other angles. */
+  void
+  MakeSearchedRotations()
+  {
+    std::array<AngleRange, 3> angles = m_Settings.angles;
+    if (m_Frame.dimension == 2)
+    {
+      angles[0] = angles[1] = { 0, 0 };
+    }
+    if (m_Coarse.empty() || angles != m_Angles)
+    {
+      m_Angles = angles;
+      m_Coarse = MakeRotations(angles, CoarseAngle);
+      m_Fine = MakeRotations(angles, FineAngle);
+      m_Nearest = FindNearest(m_Coarse, m_Fine);
+    }
+  }
+
+  /** Where it begins: as the initial map says, or with the centres of mass on each other. */
+  Pose
+  MakeStart(const GlobalProblem & problem, GlobalLevel & level)
+  {
+    if (!problem.initial)
+    {
+      return {};
+    }
+    Pose start = RestrictPose(m_Frame, FindPose(m_Frame, *problem.initial), m_Kind);
+    level.FindCosts({ start });
+    if (level.GetOverlap() < 0.5 * m_Settings.leastOverlap)
+    {
+      start.translation = {};
+    }
+    return start;
+  }
+
+  /** A freedom of that kind, without what the result is not to have. */
+  Freedom
+  MakeFreedomWithin(FreedomKind kind) const
+  {
+    const bool isRigid = m_Kind == FreedomKind::Rigid;
+    return MakeFreedom(m_Frame,
+                       !isRigid                                   ? kind
+                       : kind == FreedomKind::TranslationAndScale ? FreedomKind::Translation
+                                                                  : FreedomKind::Rigid);
+  }
+
   std::vector<PosedCost>
-  SearchAt8mm(const PoseFrame & frame)
+  SearchAt8mm(const GlobalProblem & problem)
   {
     this->BeginStage("8 mm: coarse rotations");
-    GlobalLevel & level = this->BeginLevel(Coarsest, frame);
+    // What overlaps little has a low cost by chance: here, where nothing is certain yet, more is asked for than later.
+    GlobalLevel & level = this->BeginLevel(At8mm, std::min(1.0, 2 * m_Settings.leastOverlap));
     const double  edge = level.GetEdge();
-    const auto    coarse = MakeRotations(m_Settings.angles, CoarseAngle);
-    std::vector<PosedCost> poses(coarse.size());
-    for (std::size_t n = 0; n < coarse.size(); ++n)
+    const Pose    start = this->MakeStart(problem, level);
+    const Freedom moves = this->MakeFreedomWithin(FreedomKind::TranslationAndScale);
+    const Freedom turns = this->MakeFreedomWithin(FreedomKind::Similarity);
+    if (!this->SearchesAngles())
     {
-      poses[n].pose.rotation = coarse[n];
+      std::vector<PosedCost> poses{ { start, 0 } };
+      SearchLines(level, turns, { edge, 0.5 * edge }, poses);
+      this->EndStage(poses.front().cost);
+      return poses;
     }
-    SearchLines(level, MakeFreedom(frame, FreedomKind::TranslationAndScale), { 2 * edge, edge, 0.5 * edge }, poses);
-    this->EndStage(poses[OrderByCost(poses).front()].cost);
+    this->MakeSearchedRotations();
+    const auto turn = [&start](const Matrix3 & rotation) {
+      Pose pose = start;
+      pose.rotation = Multiply(rotation, start.rotation);
+      return pose;
+    };
+    std::vector<PosedCost> poses;
+    for (const Matrix3 & rotation : m_Coarse)
+    {
+      poses.push_back({ turn(rotation), 0 });
+    }
+    SearchLines(level, moves, { 2 * edge, edge, 0.5 * edge }, poses);
+    this->EndStage(GetBest(poses).cost);
 
     this->BeginStage("8 mm: fine rotations");
-    const auto        fine = MakeRotations(m_Settings.angles, FineAngle);
-    const auto        nearest = FindNearest(coarse, fine);
-    std::vector<Pose> finePoses;
+    // What the coarse rotation next to a fine one has found may lead it astray: that is looked at, its translation alone, and none.
+    std::vector<Pose> fine;
+    for (std::size_t n = 0; n < m_Fine.size(); ++n)
+    {
+      const Pose & next = poses[m_Nearest[n]].pose;
+      Pose         pose = turn(m_Fine[n]);
+      fine.push_back(pose);
+      pose.translation = next.translation;
+      fine.push_back(pose);
+      if (m_Kind != FreedomKind::Rigid)
+      {
+        pose.logScale = next.logScale;
+        fine.push_back(pose);
+      }
+    }
+    const std::vector<double> costs = level.FindCosts(fine);
     for (std::size_t n = 0; n < fine.size(); ++n)
     {
-      Pose pose = poses[nearest[n]].pose;
-      pose.rotation = fine[n];
-      finePoses.push_back(pose);
+      poses.push_back({ fine[n], costs[n] });
     }
-    const auto costs = level.FindCosts(finePoses);
-    for (std::size_t n = 0; n < fine.size(); ++n)
-    {
-      poses.push_back({ finePoses[n], costs[n] });
-    }
-    poses = ChooseApart(poses, StartCount, Apart);
+    poses = ChooseApart(poses, FineSelection);
     this->EndStage(poses.front().cost);
 
-    this->BeginStage("8 mm: best");
-    SearchLines(level, MakeFreedom(frame, FreedomKind::Similarity), { edge, 0.5 * edge, 0.25 * edge }, poses);
-    poses = ChooseApart(poses, BestCount, PerturbedAngle);
+    this->BeginStage("8 mm: translations");
+    SearchLines(level, moves, { edge }, poses);
+    poses = ChooseApart(poses, MovedSelection);
+    this->EndStage(poses.front().cost);
+
+    this->BeginStage("8 mm: best rotations");
+    SearchLines(level, turns, { edge, 0.5 * edge }, poses);
+    poses = ChooseApart(poses, TurnedSelection);
     this->EndStage(poses.front().cost);
     return poses;
   }
 
-  std::pair<PoseFrame, std::vector<PosedCost>>
-  SearchAt4mm(std::vector<PosedCost> poses)
+  /** The three best, and around each: turned both ways about each axis, and of other scales. */
+  std::vector<PosedCost>
+  Perturb(std::vector<PosedCost> poses) const
   {
-    this->BeginStage("4 mm");
-    const PoseFrame frame = m_Levels[Coarsest]->GetFrame();
-    GlobalLevel &   level = this->BeginLevel(2, frame);
-    const std::size_t best = poses.size();
-    for (std::size_t n = 0; n < best; ++n)
+    const std::size_t count = poses.size();
+    for (std::size_t n = 0; n < count; ++n)
     {
-      for (std::size_t axis = 0; axis < 3; ++axis)
+      for (std::size_t axis = m_Frame.dimension == 3 ? 0 : 2; axis < 3; ++axis)
       {
         for (const double angle : { -PerturbedAngle, PerturbedAngle })
         {
           Vector3 vector{};
           vector[axis] = angle;
-          PosedCost turned = poses[n];
-          turned.pose.rotation = Multiply(MakeRotation(vector), turned.pose.rotation);
-          poses.push_back(turned);
+          poses.push_back(poses[n]);
+          poses.back().pose.rotation = Multiply(MakeRotation(vector), poses[n].pose.rotation);
         }
       }
-      for (const double factor : { 0.8, 0.9, 1.1, 1.2 })
+      for (const double scale : PerturbedScales)
       {
-        PosedCost scaled = poses[n];
-        for (double & s : scaled.pose.logScale)
+        if (m_Kind != FreedomKind::Rigid)
         {
-          s += std::log(factor);
+          poses.push_back(poses[n]);
+          const double along = std::log(scale) * m_Frame.radius;
+          poses.back().pose =
+            MovePose(poses[n].pose, { MakeFreedom(m_Frame, FreedomKind::TranslationAndScale).back() }, &along);
         }
-        poses.push_back(scaled);
       }
     }
-    const double      edge = level.GetEdge();
-    QuasiNewtonSearch search(level, MakeFreedom(frame, FreedomKind::Similarity), 0.5 * edge, 0.02 * edge, poses);
-    search.Advance(4);
-    search.KeepBest(12);
-    search.Advance(4);
-    search.KeepBest(4);
-    search.Advance(30);
-    const auto order = OrderByCost(poses);
-    this->EndStage(poses[order.front()].cost);
-    return { frame, { poses[order.front()] } };
+    return poses;
   }
 
-  std::pair<PoseFrame, std::vector<PosedCost>>
-  SearchAt2mm(std::pair<PoseFrame, std::vector<PosedCost>> state)
+  PosedCost
+  SearchAt4mm(std::vector<PosedCost> poses)
+  {
+    this->BeginStage("4 mm: an eighth of the voxels");
+    GlobalLevel & level = this->BeginLevel(At4mm, m_Settings.leastOverlap);
+    const double  edge = level.GetEdge();
+    const Freedom turns = this->MakeFreedomWithin(FreedomKind::Similarity);
+    if (poses.size() > 1)
+    {
+      level.Thin(2);
+      SearchLines(level, turns, { edge, 0.5 * edge }, poses);
+      poses = ChooseApart(poses, BestSelection);
+      level.Thin(1);
+    }
+    this->EndStage(poses.front().cost);
+
+    this->BeginStage("4 mm");
+    if (this->SearchesAngles())
+    {
+      poses = this->Perturb(poses);
+    }
+    this->Descend(level, turns, 0.5 * edge, poses, { { 4, 12 }, { 4, 4 }, { 30, 1 } });
+    const PosedCost best = GetBest(poses);
+    this->EndStage(best.cost);
+    return best;
+  }
+
+  PosedCost
+  SearchAt2mm(PosedCost best)
   {
     this->BeginStage("2 mm");
-    GlobalLevel & level = this->BeginLevel(1, state.first);
-    const double  edge = level.GetEdge();
+    GlobalLevel &          level = this->BeginLevel(At2mm, m_Settings.leastOverlap);
+    std::vector<PosedCost> poses{ best };
     for (const FreedomKind kind : { FreedomKind::Similarity, FreedomKind::Scales, FreedomKind::Affine })
     {
-      QuasiNewtonSearch search(level, MakeFreedom(state.first, kind), 0.5 * edge, 0.02 * edge, state.second);
-      search.Advance(30);
+      if (kind <= std::max(m_Kind, FreedomKind::Similarity))
+      {
+        this->Descend(level, this->MakeFreedomWithin(kind), 0.5 * level.GetEdge(), poses, { { 30, 1 } });
+      }
     }
-    this->EndStage(state.second.front().cost);
-    return state;
+    this->EndStage(poses.front().cost);
+    return poses.front();
   }
 
-  Pose
-  SearchAt1mm(std::pair<PoseFrame, std::vector<PosedCost>> state)
+  PosedCost
+  SearchAt1mm(PosedCost best)
   {
+    this->BeginStage("1 mm: an eighth of the voxels");
+    GlobalLevel &          level = this->BeginLevel(At1mm, m_Settings.leastOverlap);
+    const Freedom          freedom = MakeFreedom(m_Frame, m_Kind);
+    std::vector<PosedCost> poses{ best };
+    level.Thin(2);
+    this->Descend(level, freedom, 0.25 * level.GetEdge(), poses, { { 30, 1 } });
+    this->EndStage(poses.front().cost);
+
     this->BeginStage("1 mm");
-    GlobalLevel &     level = this->BeginLevel(0, state.first);
-    const double      edge = level.GetEdge();
-    QuasiNewtonSearch search(level, MakeFreedom(state.first, m_Kind), 0.25 * edge, 0.01 * edge, state.second);
-    search.Advance(30);
-    this->EndStage(state.second.front().cost);
-    m_Result.cost = state.second.front().cost;
+    level.Thin(1);
+    this->Descend(level, freedom, 0.1 * level.GetEdge(), poses, { { 30, 1 } });
     m_Result.overlap = level.GetOverlap();
-    return state.second.front().pose;
+    this->EndStage(poses.front().cost);
+    return poses.front();
   }
 
-  std::shared_ptr<Backend>                  m_Backend;
-  std::shared_ptr<Queue>                    m_Queue;
-  std::unique_ptr<ImagePasses>              m_Images;
-  std::unique_ptr<LinePasses>               m_Lines;
-  std::vector<std::unique_ptr<GlobalLevel>> m_Levels; // the finest first
-  GlobalSettings                            m_LevelSettings;
-  const GlobalProblem *                     m_Problem = nullptr;
-  GlobalSettings                            m_Settings;
-  FreedomKind                               m_Kind = FreedomKind::Affine;
-  ParallelFor                               m_ParallelFor;
+  /** So many rounds, after which so many of the best are left. */
+  struct Heat
+  {
+    int         rounds;
+    std::size_t count;
+  };
+
+  /** Local searches, by the optimizer that is set. */
+  void
+  Descend(GlobalLevel &             level,
+          const Freedom &           freedom,
+          double                    firstStep,
+          std::vector<PosedCost> &  poses,
+          const std::vector<Heat> & heats) const
+  {
+    const double tolerance = 0.01 * level.GetEdge();
+    if (m_Settings.optimizer == GlobalOptimizer::Lines)
+    {
+      SearchLines(level, freedom, firstStep, 4 * tolerance, poses);
+      return;
+    }
+    QuasiNewtonSearch search(level, freedom, firstStep, tolerance, poses);
+    for (const Heat & heat : heats)
+    {
+      search.Advance(heat.rounds);
+      search.KeepBest(heat.count);
+    }
+  }
+
+  /** \throws BadInputError if nothing overlaps. */
+  void
+  BringResult(const PosedCost & best)
+  {
+    if (!(m_Result.overlap > 0))
+    {
+      throw BadInputError(
+        "no voxel of the fixed image comes to lie in the moving one, wherever it is moved to; give larger "
+        "masks, or images of the same thing");
+    }
+    m_Result.pointMap = MakePointMap(m_Frame, best.pose);
+    m_Result.rotation = best.pose.rotation;
+    std::transform(best.pose.logScale.begin(), best.pose.logScale.end(), m_Result.scales.begin(), [](double s) {
+      return std::exp(s);
+    });
+    m_Result.skews = best.pose.skew;
+    m_Result.centre = m_Frame.fixedCentre;
+    m_Result.cost = best.cost;
+  }
+
+  std::shared_ptr<Backend>                    m_Backend;
+  std::shared_ptr<Queue>                      m_Queue;
+  std::unique_ptr<ImagePasses>                m_Images;
+  std::unique_ptr<LinePasses>                 m_Lines;
+  std::vector<std::unique_ptr<GlobalLevel>>   m_Levels; // the finest first
+  GlobalSettings                              m_LevelSettings;
+  GlobalSettings                              m_Settings;
+  FreedomKind                                 m_Kind = FreedomKind::Affine;
+  ParallelFor                                 m_ParallelFor;
   std::function<void(const GlobalProgress &)> m_Progress;
-  GlobalResult                              m_Result;
-  GlobalStageResult                         m_Stage;
-  Clock::time_point                         m_StageStart;
-  double                                    m_Share = 1;
-  double                                    m_Unrelated = 0;
+  PoseFrame                                   m_Frame;
+  double                                      m_Share = 1;     // of the fixed image's voxels, in its mask
+  double                                      m_Unrelated = 0; // cost of images that have nothing to do with each other
+  std::array<AngleRange, 3>                   m_Angles{};
+  std::vector<Matrix3>                        m_Coarse;
+  std::vector<Matrix3>                        m_Fine;
+  std::vector<std::size_t>                    m_Nearest; // of the coarse ones, to each fine one
+  GlobalResult                                m_Result;
+  GlobalStageResult                           m_Stage;
+  Clock::time_point                           m_StageStart;
 };
 
 GlobalRegistration::GlobalRegistration(const std::string & deviceName)
