@@ -24,61 +24,56 @@ Dot(const std::vector<double> & a, const std::vector<double> & b)
   return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
 }
 
-void
-FindMissingCosts(GlobalLevel & level, std::vector<PosedCost> & poses)
+std::vector<PosedCost>
+FindCosts(GlobalLevel & level, const std::vector<PosedCost> & poses)
 {
   std::vector<Pose> all;
   for (const PosedCost & pose : poses)
   {
     all.push_back(pose.pose);
   }
-  const auto costs = level.FindCosts(all);
-  for (std::size_t n = 0; n < poses.size(); ++n)
-  {
-    poses[n].cost = costs[n];
-  }
+  return level.FindCosts(all);
 }
 
 /** All poses along one direction. */
 void
 SearchLine(GlobalLevel & level, const PoseStep & direction, double step, std::vector<PosedCost> & poses)
 {
-  constexpr int Reach = 2;
-  constexpr int Places = 2 * Reach + 1;
+  // The pose itself is the middle one.
+  constexpr int Places = 5;
+  constexpr int Middle = 2;
   const Freedom along{ direction };
-  const auto    move = [&](const PosedCost & pose, double places) {
+  const auto    move = [&](const Pose & pose, double places) {
     const double distance = places * step;
-    return MovePose(pose.pose, along, &distance);
+    return MovePose(pose, along, &distance);
   };
   std::vector<Pose> trials;
   for (const PosedCost & pose : poses)
   {
     for (const int place : { -2, -1, 1, 2 })
     {
-      trials.push_back(move(pose, place));
+      trials.push_back(move(pose.pose, place));
     }
   }
-  const std::vector<double> costs = level.FindCosts(trials);
-  std::vector<Pose>         ends;
-  std::vector<PosedCost>    best = poses;
+  const std::vector<PosedCost> tried = level.FindCosts(trials);
+  std::vector<Pose>            ends;
+  std::vector<PosedCost>       best;
   for (std::size_t n = 0; n < poses.size(); ++n)
   {
-    const double * const c = &costs[4 * n];
-    const double         line[Places] = { c[0], c[1], poses[n].cost, c[2], c[3] };
-    const std::ptrdiff_t least = std::min_element(line, line + Places) - line;
-    const std::ptrdiff_t middle = std::clamp<std::ptrdiff_t>(least, 1, Places - 2);
-    const double         end = FindParabolasEnd(line[middle - 1], line[middle], line[middle + 1]);
-    best[n].cost = line[least];
-    if (least != Reach)
-    {
-      best[n].pose = move(poses[n], static_cast<double>(least - Reach));
-    }
-    ends.push_back(move(poses[n], static_cast<double>(middle - Reach) + end));
+    const PosedCost * const t = &tried[4 * n];
+    const PosedCost         line[Places] = { t[0], t[1], poses[n], t[2], t[3] };
+    const auto              least =
+      std::min_element(line, line + Places, [](const PosedCost & a, const PosedCost & b) { return a.cost < b.cost; }) -
+      line;
+    const auto   middle = std::clamp<std::ptrdiff_t>(least, 1, Places - 2);
+    const double end = FindParabolasEnd(line[middle - 1].cost, line[middle].cost, line[middle + 1].cost);
+    best.push_back(line[least]);
+    ends.push_back(move(poses[n].pose, static_cast<double>(middle - Middle) + end));
   }
-  const std::vector<double> atEnds = level.FindCosts(ends);
+  const std::vector<PosedCost> atEnds = level.FindCosts(ends);
   for (std::size_t n = 0; n < poses.size(); ++n)
   {
-    poses[n] = atEnds[n] < best[n].cost ? PosedCost{ ends[n], atEnds[n] } : best[n];
+    poses[n] = atEnds[n].cost < best[n].cost ? atEnds[n] : best[n];
   }
 }
 } // namespace
@@ -107,7 +102,7 @@ SearchLines(GlobalLevel &               level,
             const std::vector<double> & steps,
             std::vector<PosedCost> &    poses)
 {
-  FindMissingCosts(level, poses);
+  poses = FindCosts(level, poses);
   for (const double step : steps)
   {
     for (const PoseStep & direction : freedom)
@@ -144,8 +139,9 @@ QuasiNewtonSearch::QuasiNewtonSearch(
     candidate.number = n;
     candidate.base = poses[n].pose;
     candidate.along.assign(freedom.size(), 0.0);
-    const CostSlope here = this->FindSlope(candidate, candidate.along);
-    candidate.cost = poses[n].cost = here.cost;
+    const PosedSlope here = this->FindSlope(candidate, candidate.along);
+    poses[n] = here;
+    candidate.cost = here.cost;
     candidate.slope = here.slope;
     candidate.inverseHessian.assign(freedom.size() * freedom.size(), 0.0);
     this->ChooseDirection(candidate);
@@ -153,7 +149,7 @@ QuasiNewtonSearch::QuasiNewtonSearch(
   }
 }
 
-CostSlope
+PosedSlope
 QuasiNewtonSearch::FindSlope(const Candidate & candidate, const std::vector<double> & along)
 {
   return m_Level.FindSlope(candidate.base, m_Freedom, along);
@@ -215,9 +211,9 @@ QuasiNewtonSearch::Try(Candidate & candidate)
     step[i] = candidate.length * candidate.direction[i];
     along[i] += step[i];
   }
-  const double    length = std::sqrt(Dot(step, step));
-  const CostSlope there = this->FindSlope(candidate, along);
-  const double    promised = candidate.length * candidate.descent;
+  const double     length = std::sqrt(Dot(step, step));
+  const PosedSlope there = this->FindSlope(candidate, along);
+  const double     promised = candidate.length * candidate.descent;
   if (there.cost <= candidate.cost + enough * promised)
   {
     std::vector<double> change(n);
@@ -226,7 +222,7 @@ QuasiNewtonSearch::Try(Candidate & candidate)
     candidate.along = along;
     candidate.cost = there.cost;
     candidate.slope = there.slope;
-    m_Poses[candidate.number] = { MovePose(candidate.base, m_Freedom, along.data()), there.cost };
+    m_Poses[candidate.number] = there;
     this->UpdateHessian(candidate, step, change);
     candidate.hasEnded = length < m_Tolerance;
     if (!candidate.hasEnded)
@@ -317,6 +313,23 @@ QuasiNewtonSearch::Advance(int rounds)
 }
 
 void
+QuasiNewtonSearch::Resume()
+{
+  for (Candidate & candidate : m_Candidates)
+  {
+    if (!candidate.isLeftOut)
+    {
+      const PosedSlope here = this->FindSlope(candidate, candidate.along);
+      m_Poses[candidate.number] = here;
+      candidate.cost = here.cost;
+      candidate.slope = here.slope;
+      candidate.hasEnded = false;
+      this->ChooseDirection(candidate);
+    }
+  }
+}
+
+void
 QuasiNewtonSearch::KeepBest(std::size_t count)
 {
   if (count >= m_Candidates.size())
@@ -331,7 +344,7 @@ QuasiNewtonSearch::KeepBest(std::size_t count)
   const auto order = OrderByCost(costs);
   for (std::size_t n = count; n < order.size(); ++n)
   {
-    m_Candidates[order[n]].hasEnded = true;
+    m_Candidates[order[n]].hasEnded = m_Candidates[order[n]].isLeftOut = true;
   }
 }
 

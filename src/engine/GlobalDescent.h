@@ -12,7 +12,7 @@ namespace gpureg
 {
 
 /** Along one direction of a freedom after the other, with a step for each sweep over all of them (Powell 1964): a batch has the values
- *  one and two steps to each side, another one those at the parabolas' ends. Poses that have no cost yet get one.
+ *  one and two steps to each side, another one those at the parabolas' ends.
  *  \param steps mm */
 void
 SearchLines(GlobalLevel &               level,
@@ -40,6 +40,10 @@ public:
   bool
   Advance(int rounds);
 
+  /** Goes on where it has ended, with the curvature that it has found, where the level looks at other voxels. */
+  void
+  Resume();
+
   /** Leaves the `count` best, and those that are as good to rounding. */
   void
   KeepBest(std::size_t count);
@@ -58,10 +62,11 @@ private:
     double              length = 1;  // of the next step, in terms of direction
     bool                hasCurvature = false;
     bool                hasEnded = false;
+    bool                isLeftOut = false;
     int                 failures = 0;
   };
 
-  CostSlope
+  PosedSlope
   FindSlope(const Candidate & candidate, const std::vector<double> & along);
   void
   ChooseDirection(Candidate & candidate) const;

@@ -12,13 +12,24 @@
 namespace gpureg
 {
 
-GlobalLevel::GlobalLevel(GlobalCost cost, int bins, const std::string & deviceName, Queue & queue)
+GlobalLevel::GlobalLevel(const std::string & deviceName, Queue & queue)
   : m_Queue(queue)
-  , m_Measure(MakeGlobalMeasure(cost, deviceName, bins))
+  , m_DeviceName(deviceName)
   , m_Fixed(queue, deviceName)
   , m_Moving(queue, deviceName)
   , m_ThinMask(deviceName)
 {}
+
+void
+GlobalLevel::SetCost(GlobalCost cost, int bins)
+{
+  if (!m_Measure || m_Cost != cost || m_Bins != bins)
+  {
+    m_Measure = MakeGlobalMeasure(cost, m_DeviceName, bins);
+    m_Cost = cost;
+    m_Bins = bins;
+  }
+}
 
 void
 GlobalLevel::MakeImages(const RegisteredImage & fixed,
@@ -62,6 +73,50 @@ GlobalLevel::MakeSide(const RegisteredImage & image,
   {
     throw BadInputError(std::string("the ") + which + " image is constant: there is nothing to register");
   }
+}
+
+void
+GlobalLevel::NarrowRange(Side & side)
+{
+  if (!side.hasMask)
+  {
+    return;
+  }
+  const std::vector<double> values = BringValues(m_Queue, side.image);
+  const std::vector<double> mask = BringValues(m_Queue, side.mask);
+  ImageSummary              inside;
+  inside.minimum = side.summary.maximum;
+  inside.maximum = side.summary.minimum;
+  double count = 0;
+  for (std::size_t n = 0; n < values.size(); ++n)
+  {
+    if (mask[n] >= 0.5)
+    {
+      inside.minimum = std::min(inside.minimum, values[n]);
+      inside.maximum = std::max(inside.maximum, values[n]);
+      inside.mean += values[n];
+      ++count;
+    }
+  }
+  if (inside.maximum > inside.minimum)
+  {
+    inside.mean /= count;
+    side.summary = inside;
+  }
+}
+
+void
+GlobalLevel::NarrowRanges()
+{
+  this->NarrowRange(m_Fixed);
+  this->NarrowRange(m_Moving);
+}
+
+void
+GlobalLevel::TakeRanges(const GlobalLevel & other)
+{
+  m_Fixed.summary = m_Fixed.hasMask ? other.m_Fixed.summary : m_Fixed.summary;
+  m_Moving.summary = m_Moving.hasMask ? other.m_Moving.summary : m_Moving.summary;
 }
 
 RegisteredImage
@@ -187,21 +242,19 @@ GlobalLevel::MakeIndexMap(const Pose & pose) const
 }
 
 double
-GlobalLevel::Weigh(const MeasuredValue & value, double * weight)
+GlobalLevel::Weigh(const MeasuredValue & value, PosedCost & posed) const
 {
-  m_Overlap = value.count / m_Samples;
-  const double w = m_LeastOverlap > 0 ? std::min(1.0, m_Overlap / m_LeastOverlap) : (value.count > 0 ? 1.0 : 0.0);
-  if (weight != nullptr)
-  {
-    *weight = w;
-  }
-  return m_Unrelated + w * (value.value - m_Unrelated);
+  posed.overlap = value.count / m_Samples;
+  const double enough = m_LeastOverlap > 0 ? posed.overlap / m_LeastOverlap : (value.count > 0 ? 1.0 : 0.0);
+  const double weight = std::min(1.0, enough);
+  posed.cost = m_Unrelated + weight * (value.value - m_Unrelated);
+  return weight;
 }
 
-std::vector<double>
+std::vector<PosedCost>
 GlobalLevel::FindCosts(const std::vector<Pose> & poses)
 {
-  std::vector<double> costs;
+  std::vector<PosedCost> costs(poses.size());
   if (poses.empty())
   {
     return costs;
@@ -216,36 +269,38 @@ GlobalLevel::FindCosts(const std::vector<Pose> & poses)
                                       maps[n] = this->MakeIndexMap(poses[static_cast<std::size_t>(first + n)]);
                                     }
                                   } };
-  for (const MeasuredValue & value : m_Measure->FindValues(candidates, m_ParallelFor))
+  const auto values = m_Measure->FindValues(candidates, m_ParallelFor);
+  for (std::size_t n = 0; n < poses.size(); ++n)
   {
-    costs.push_back(this->Weigh(value));
+    costs[n].pose = poses[n];
+    this->Weigh(values[n], costs[n]);
   }
   return costs;
 }
 
-CostSlope
+PosedSlope
 GlobalLevel::FindSlope(const Pose & base, const Freedom & freedom, std::vector<double> along)
 {
   m_OnRound();
   ++m_Stage->derivatives;
   ++m_Stage->rounds;
-  const auto           makeMap = [&] { return this->MakeIndexMap(MovePose(base, freedom, along.data())); };
-  const MeasuredForces measured = m_Measure->FindForces(makeMap(), m_ParallelFor);
-  CostSlope            result;
-  double               weight = 0;
-  result.cost = this->Weigh(measured, &weight);
+  PosedSlope result;
+  const auto getPose = [&] { return MovePose(base, freedom, along.data()); };
+  result.pose = getPose();
+  const MeasuredForces measured = m_Measure->FindForces(this->MakeIndexMap(result.pose), m_ParallelFor);
+  const ForceResult &  forces = measured.forces;
+  const double         weight = this->Weigh(measured, result);
   // The map is smooth in the pose, and simple: differences of doubles give its derivative to some 1e-9.
   constexpr double step = 1e-3;
   for (double & coordinate : along)
   {
     const double here = coordinate;
     coordinate = here + step;
-    const IndexMap ahead = makeMap();
+    const IndexMap ahead = this->MakeIndexMap(getPose());
     coordinate = here - step;
-    const IndexMap behind = makeMap();
+    const IndexMap behind = this->MakeIndexMap(getPose());
     coordinate = here;
-    const auto & forces = measured.forces;
-    double       sum = 0;
+    double sum = 0;
     for (std::size_t c = 0; c < 3; ++c)
     {
       double ofCentre = ahead.offset[c] - behind.offset[c];

@@ -19,17 +19,18 @@
 namespace gpureg
 {
 
-/** A pose that has been looked at. */
+/** A pose, and its cost once it has been looked at. */
 struct PosedCost
 {
   Pose   pose;
   double cost = 0;
+  /** Share of the fixed image's voxels, of those in its mask, that lie in the moving image. */
+  double overlap = 0;
 };
 
-/** A cost, and its derivative by steps along each of a freedom's directions, 1/mm. */
-struct CostSlope
+/** The same, with the derivative by steps along each of a freedom's directions, 1/mm. */
+struct PosedSlope : PosedCost
 {
-  double              cost = 0;
   std::vector<double> slope;
 };
 
@@ -37,7 +38,7 @@ struct CostSlope
 class GlobalLevel
 {
 public:
-  GlobalLevel(GlobalCost cost, int bins, const std::string & deviceName, Queue & queue);
+  GlobalLevel(const std::string & deviceName, Queue & queue);
 
   /** Makes its images of others, whose voxels become as long as an edge, and waits for them.
    *  \throws BadInputError if one has no two values, or one that is not finite. */
@@ -49,6 +50,14 @@ public:
              ImagePasses &           images,
              LinePasses &            lines);
 
+  /** Inside of the images' masks, if they have any, values are counted over what they are there, not over those of all voxels. */
+  void
+  NarrowRanges();
+
+  /** The same, as they are at another level. */
+  void
+  TakeRanges(const GlobalLevel & other);
+
   /** As something that other levels are made of. */
   RegisteredImage
   GetFixed() const;
@@ -58,6 +67,17 @@ public:
   /** mm: the longest edge of either image's voxels. */
   double
   GetEdge() const;
+
+  /** Of the fixed image. */
+  std::int64_t
+  GetVoxelCount() const
+  {
+    return m_Fixed.image.GetCount();
+  }
+
+  /** What its cost is; that of the last registration stays if it is the same. */
+  void
+  SetCost(GlobalCost cost, int bins);
 
   /** Has the cost look at the images.
    *  \param onRound called before each wait for the device; may throw.
@@ -88,19 +108,12 @@ public:
   }
 
   /** In one batch. */
-  std::vector<double>
+  std::vector<PosedCost>
   FindCosts(const std::vector<Pose> & poses);
 
   /** At base, moved along a freedom's directions, mm; by steps that are made there. */
-  CostSlope
+  PosedSlope
   FindSlope(const Pose & base, const Freedom & freedom, std::vector<double> along);
-
-  /** Of the last pose that was looked at by itself or as the last of a batch: the share of the fixed voxels that lie in the moving image. */
-  double
-  GetOverlap() const
-  {
-    return m_Overlap;
-  }
 
   /** Counts, from now on, into a stage. */
   void
@@ -135,16 +148,22 @@ private:
            ImagePasses &           images,
            LinePasses &            lines,
            Side &                  side);
+  void
+  NarrowRange(Side & side);
   static LevelImage
   Describe(const Side & side);
   static RegisteredImage
   AsRegistered(const Side & side);
   IndexMap
   MakeIndexMap(const Pose & pose) const;
+  /** \return how much the value counts. */
   double
-  Weigh(const MeasuredValue & value, double * weight = nullptr);
+  Weigh(const MeasuredValue & value, PosedCost & posed) const;
 
   Queue &                        m_Queue;
+  std::string                    m_DeviceName;
+  GlobalCost                     m_Cost = GlobalCost::CorrelationRatio;
+  int                            m_Bins = 0;
   std::unique_ptr<GlobalMeasure> m_Measure;
   Side                           m_Fixed;
   Side                           m_Moving;
@@ -158,7 +177,6 @@ private:
   double                         m_Samples = 1;
   double                         m_LeastOverlap = 0;
   double                         m_Unrelated = 0;
-  double                         m_Overlap = 0;
   ParallelFor                    m_ParallelFor;
   std::function<void()>          m_OnRound;
   GlobalStageResult *            m_Stage = nullptr;

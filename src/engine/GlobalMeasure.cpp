@@ -134,9 +134,11 @@ protected:
   MeasuredValue
   MakeValue(const CorrelationRatioResult & result) const override
   {
-    // Where the moving values do not vary there is nothing to explain.
-    return result.count > 0 && result.isResolved ? MeasuredValue{ result.count, result.within / result.all }
-                                                 : MeasuredValue{};
+    // Where the moving values do not vary there is nothing to explain. Their squares are known to 2^-22 each: so the ratio is known to
+    // 1e-3 at least, and hardly ever to less than 1e-6.
+    const double least = 1.5e3 / (1 << 22) * std::sqrt(result.count);
+    return result.count > 0 && result.all > least ? MeasuredValue{ result.count, result.within / result.all }
+                                                  : MeasuredValue{};
   }
 
 private:

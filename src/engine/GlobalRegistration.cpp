@@ -53,6 +53,13 @@ constexpr double      PerturbedAngle = 9 * Degree;
 constexpr double      PerturbedScales[] = { 0.8, 0.9, 1.1, 1.2 };
 constexpr std::size_t BestCount = 3;
 
+// Of a quasi-Newton search, which often ends after 10: steps, and the last one's length in voxels, before the end and at it.
+constexpr int    MostRounds = 40;
+constexpr double Tolerance = 0.01;
+constexpr double FinalTolerance = 0.001;
+// The last steps along lines, in voxels.
+constexpr double FinalLine = 0.04;
+
 /** How many poses go on, each so far from those that are better. */
 struct Selection
 {
@@ -180,7 +187,12 @@ public:
     , m_Queue(m_Backend->CreateQueue())
     , m_Images(m_Queue->CreateImagePasses())
     , m_Lines(m_Queue->CreateLinePasses())
-  {}
+  {
+    for (int level = 0; level < LevelCount; ++level)
+    {
+      m_Levels.push_back(std::make_unique<GlobalLevel>(this->GetName(), *m_Queue));
+    }
+  }
 
   const Backend &
   GetBackend() const
@@ -208,7 +220,6 @@ public:
     m_ParallelFor = parallelFor;
     m_Progress = progress;
     m_Result = {};
-    this->MakeLevels();
     this->BeginStage("levels");
     this->MakeImages(problem);
     this->MakeFrame(problem);
@@ -238,29 +249,21 @@ private:
     return m_Backend->GetDescription().name;
   }
 
+  /** As many as are set, or as the samples fill: where they are few, a cost by chance would be lower the fewer overlap. */
   int
   GetBins(int level) const
   {
+    constexpr int least = 32;
     const bool    isRatio = m_Settings.cost == GlobalCost::CorrelationRatio;
     const int     bins = m_Settings.bins > 0 ? m_Settings.bins : (isRatio ? 256 : 64);
-    constexpr int least = 32;
-    return std::max(std::min(bins, least), bins >> std::max(0, level - At2mm));
-  }
-
-  void
-  MakeLevels()
-  {
-    if (!m_Levels.empty() && m_LevelSettings.cost == m_Settings.cost && m_LevelSettings.bins == m_Settings.bins)
+    const int     ofLevel = std::max(std::min(bins, least), bins >> std::max(0, level - At2mm));
+    if (m_Settings.bins > 0)
     {
-      return;
+      return ofLevel;
     }
-    m_Levels.clear();
-    for (int level = 0; level < LevelCount; ++level)
-    {
-      m_Levels.push_back(
-        std::make_unique<GlobalLevel>(m_Settings.cost, this->GetBins(level), this->GetName(), *m_Queue));
-    }
-    m_LevelSettings = m_Settings;
+    const auto   samples = static_cast<double>(this->GetLevel(level).GetVoxelCount());
+    const double filled = isRatio ? samples / 16 : std::sqrt(samples / 8) + 2 * kernels::HistogramPadding;
+    return static_cast<int>(std::clamp<double>(filled, 2 * kernels::HistogramPadding + 1, ofLevel));
   }
 
   GlobalLevel &
@@ -284,7 +287,14 @@ private:
         fixed = made.GetFixed();
         moving = made.GetMoving();
       }
+      else
+      {
+        made.NarrowRanges();
+      }
+      made.SetCost(m_Settings.cost, this->GetBins(level));
     }
+    // So many voxels are not looked through on the host.
+    this->GetLevel(At1mm).TakeRanges(this->GetLevel(At2mm));
   }
 
   void
@@ -378,8 +388,7 @@ private:
       return {};
     }
     Pose start = RestrictPose(m_Frame, FindPose(m_Frame, *problem.initial), m_Kind);
-    level.FindCosts({ start });
-    if (level.GetOverlap() < 0.5 * m_Settings.leastOverlap)
+    if (level.FindCosts({ start }).front().overlap < 0.5 * m_Settings.leastOverlap)
     {
       start.translation = {};
     }
@@ -409,7 +418,7 @@ private:
     const Freedom turns = this->MakeFreedomWithin(FreedomKind::Similarity);
     if (!this->SearchesAngles())
     {
-      std::vector<PosedCost> poses{ { start, 0 } };
+      std::vector<PosedCost> poses{ { start, 0, 0 } };
       SearchLines(level, turns, { edge, 0.5 * edge }, poses);
       this->EndStage(poses.front().cost);
       return poses;
@@ -423,7 +432,7 @@ private:
     std::vector<PosedCost> poses;
     for (const Matrix3 & rotation : m_Coarse)
     {
-      poses.push_back({ turn(rotation), 0 });
+      poses.push_back({ turn(rotation), 0, 0 });
     }
     SearchLines(level, moves, { 2 * edge, edge, 0.5 * edge }, poses);
     this->EndStage(GetBest(poses).cost);
@@ -444,11 +453,8 @@ private:
         fine.push_back(pose);
       }
     }
-    const std::vector<double> costs = level.FindCosts(fine);
-    for (std::size_t n = 0; n < fine.size(); ++n)
-    {
-      poses.push_back({ fine[n], costs[n] });
-    }
+    const std::vector<PosedCost> costs = level.FindCosts(fine);
+    poses.insert(poses.end(), costs.begin(), costs.end());
     poses = ChooseApart(poses, FineSelection);
     this->EndStage(poses.front().cost);
 
@@ -516,7 +522,7 @@ private:
     {
       poses = this->Perturb(poses);
     }
-    this->Descend(level, turns, 0.5 * edge, poses, { { 4, 12 }, { 4, 4 }, { 30, 1 } });
+    this->Descend(level, turns, 0.5 * edge, poses, { { 4, 12 }, { 4, 4 }, { MostRounds, 1 } });
     const PosedCost best = GetBest(poses);
     this->EndStage(best.cost);
     return best;
@@ -532,7 +538,7 @@ private:
     {
       if (kind <= std::max(m_Kind, FreedomKind::Similarity))
       {
-        this->Descend(level, this->MakeFreedomWithin(kind), 0.5 * level.GetEdge(), poses, { { 30, 1 } });
+        this->Descend(level, this->MakeFreedomWithin(kind), 0.5 * level.GetEdge(), poses, { { MostRounds, 1 } });
       }
     }
     this->EndStage(poses.front().cost);
@@ -545,17 +551,33 @@ private:
     this->BeginStage("1 mm: an eighth of the voxels");
     GlobalLevel &          level = this->BeginLevel(At1mm, m_Settings.leastOverlap);
     const Freedom          freedom = MakeFreedom(m_Frame, m_Kind);
+    const double           firstStep = 0.25 * level.GetEdge();
     std::vector<PosedCost> poses{ best };
     level.Thin(2);
-    this->Descend(level, freedom, 0.25 * level.GetEdge(), poses, { { 30, 1 } });
-    this->EndStage(poses.front().cost);
-
-    this->BeginStage("1 mm");
-    level.Thin(1);
-    this->Descend(level, freedom, 0.1 * level.GetEdge(), poses, { { 30, 1 } });
-    m_Result.overlap = level.GetOverlap();
+    if (m_Settings.optimizer == GlobalOptimizer::Lines)
+    {
+      this->Descend(level, freedom, firstStep, poses, {});
+      this->BeginLastStage(level, poses);
+      SearchLines(level, freedom, { FinalLine * level.GetEdge() }, poses);
+    }
+    else
+    {
+      QuasiNewtonSearch search(level, freedom, firstStep, FinalTolerance * level.GetEdge(), poses);
+      search.Advance(MostRounds);
+      this->BeginLastStage(level, poses);
+      search.Resume();
+      search.Advance(MostRounds);
+    }
     this->EndStage(poses.front().cost);
     return poses.front();
+  }
+
+  void
+  BeginLastStage(GlobalLevel & level, const std::vector<PosedCost> & poses)
+  {
+    this->EndStage(poses.front().cost);
+    this->BeginStage("1 mm");
+    level.Thin(1);
   }
 
   /** So many rounds, after which so many of the best are left. */
@@ -573,13 +595,12 @@ private:
           std::vector<PosedCost> &  poses,
           const std::vector<Heat> & heats) const
   {
-    const double tolerance = 0.01 * level.GetEdge();
     if (m_Settings.optimizer == GlobalOptimizer::Lines)
     {
-      SearchLines(level, freedom, firstStep, 4 * tolerance, poses);
+      SearchLines(level, freedom, firstStep, FinalLine * level.GetEdge(), poses);
       return;
     }
-    QuasiNewtonSearch search(level, freedom, firstStep, tolerance, poses);
+    QuasiNewtonSearch search(level, freedom, firstStep, Tolerance * level.GetEdge(), poses);
     for (const Heat & heat : heats)
     {
       search.Advance(heat.rounds);
@@ -591,7 +612,7 @@ private:
   void
   BringResult(const PosedCost & best)
   {
-    if (!(m_Result.overlap > 0))
+    if (!(best.overlap > 0))
     {
       throw BadInputError(
         "no voxel of the fixed image comes to lie in the moving one, wherever it is moved to; give larger "
@@ -605,6 +626,7 @@ private:
     m_Result.skews = best.pose.skew;
     m_Result.centre = m_Frame.fixedCentre;
     m_Result.cost = best.cost;
+    m_Result.overlap = best.overlap;
   }
 
   std::shared_ptr<Backend>                    m_Backend;
@@ -612,7 +634,6 @@ private:
   std::unique_ptr<ImagePasses>                m_Images;
   std::unique_ptr<LinePasses>                 m_Lines;
   std::vector<std::unique_ptr<GlobalLevel>>   m_Levels; // the finest first
-  GlobalSettings                              m_LevelSettings;
   GlobalSettings                              m_Settings;
   FreedomKind                                 m_Kind = FreedomKind::Affine;
   ParallelFor                                 m_ParallelFor;
