@@ -245,8 +245,8 @@ double
 GlobalLevel::Weigh(const MeasuredValue & value, PosedCost & posed) const
 {
   posed.overlap = value.count / m_Samples;
-  const double enough = m_LeastOverlap > 0 ? posed.overlap / m_LeastOverlap : (value.count > 0 ? 1.0 : 0.0);
-  const double weight = std::min(1.0, enough);
+  const double enough = m_LeastOverlap > 0 ? std::min(1.0, posed.overlap / m_LeastOverlap) : 1.0;
+  const double weight = value.isKnown ? enough : 0.0;
   posed.cost = m_Unrelated + weight * (value.value - m_Unrelated);
   return weight;
 }

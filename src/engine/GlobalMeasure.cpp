@@ -90,7 +90,7 @@ protected:
     MeasuredForces result;
     static_cast<MeasuredValue &>(result) = value;
     result.forces = forces;
-    result.factor = value.count > 0 ? factor : 0.0;
+    result.factor = value.isKnown ? factor : 0.0;
     return result;
   }
 
@@ -137,8 +137,8 @@ protected:
     // Where the moving values do not vary there is nothing to explain. Their squares are known to 2^-22 each: so the ratio is known to
     // 1e-3 at least, and hardly ever to less than 1e-6.
     const double least = 1.5e3 / (1 << 22) * std::sqrt(result.count);
-    return result.count > 0 && result.all > least ? MeasuredValue{ result.count, result.within / result.all }
-                                                  : MeasuredValue{};
+    const bool   isKnown = result.count > 0 && result.all > least;
+    return { result.count, isKnown ? result.within / result.all : 0.0, isKnown };
   }
 
 private:
@@ -187,7 +187,8 @@ protected:
   {
     // Of values that are all in one cell there is no entropy.
     const double value = m_IsNormalized ? result.normalized : result.mutualInformation;
-    return result.count > 0 && std::isfinite(value) ? MeasuredValue{ result.count, -value } : MeasuredValue{};
+    const bool   isKnown = result.count > 0 && std::isfinite(value);
+    return { result.count, isKnown ? -value : 0.0, isKnown };
   }
 
 private:
@@ -266,16 +267,13 @@ protected:
   MeasuredValue
   MakeValue(const PairResult & result) const override
   {
-    if (!(result.count > 0))
-    {
-      return {};
-    }
-    if (m_Measure != PairMeasure::Correlation)
-    {
-      return { result.count, result.differences / result.count };
-    }
+    const bool   isCorrelation = m_Measure == PairMeasure::Correlation;
     const double both = result.fixedSquares * result.movingSquares;
-    return both > 0 ? MeasuredValue{ result.count, -result.products * result.products / both } : MeasuredValue{};
+    const bool   isKnown = result.count > 0 && (!isCorrelation || both > 0);
+    const double value = !isKnown        ? 0.0
+                         : isCorrelation ? -result.products * result.products / both
+                                         : result.differences / result.count;
+    return { result.count, value, isKnown };
   }
 
 private:

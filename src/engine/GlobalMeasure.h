@@ -19,9 +19,11 @@ namespace gpureg
 /** Of one map. */
 struct MeasuredValue
 {
-  /** Of valid samples; where there is none, or they do not vary, it has no value. */
+  /** Of valid samples. */
   double count = 0;
   double value = 0;
+  /** Not where no sample is valid, or their values do not vary. */
+  bool isKnown = false;
 };
 
 /** The same, with its derivative by where samples map to, an index of the moving image: factor times the forces. */
