@@ -56,7 +56,7 @@ constexpr std::size_t BestCount = 3;
 // Of a quasi-Newton search, which often ends after 10: steps, and the last one's length in voxels, before the end and at it.
 constexpr int    MostRounds = 40;
 constexpr double Tolerance = 0.01;
-constexpr double FinalTolerance = 0.001;
+constexpr double FinalTolerance = 0.003;
 // The last steps along lines, in voxels.
 constexpr double FinalLine = 0.04;
 
@@ -71,6 +71,7 @@ struct Selection
 constexpr Selection FineSelection{ 768, 6 * Degree };
 constexpr Selection MovedSelection{ 96, 22 * Degree };
 constexpr Selection TurnedSelection{ 64, 6 * Degree };
+constexpr Selection ValleySelection{ 24, 6 * Degree };
 constexpr Selection BestSelection{ BestCount, PerturbedAngle };
 
 FreedomKind
@@ -512,6 +513,9 @@ private:
     {
       level.Thin(2);
       SearchLines(level, turns, { edge, 0.5 * edge }, poses);
+      poses = ChooseApart(poses, ValleySelection);
+      // Lines along parameters that hang on each other end in valleys: along derivatives they are followed.
+      this->Descend(level, turns, 0.5 * edge, poses, { { 4, 12 }, { 4, 1 } });
       poses = ChooseApart(poses, BestSelection);
       level.Thin(1);
     }
