@@ -6,6 +6,8 @@
 
 #include "itkMacro.h"
 
+#include "vnl/algo/vnl_determinant.h"
+
 #include <cmath>
 #include <fstream>
 #include <iomanip>

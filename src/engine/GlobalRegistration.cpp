@@ -43,7 +43,7 @@ constexpr int At2mm = 1;
 constexpr int At1mm = 0;
 
 // Stages of a search, for its progress.
-constexpr int StageCount = 9;
+constexpr int StageCount = 10;
 
 constexpr double Degree = GlobalSettings::Pi / 180;
 // Li 2015, section 2.2.
@@ -410,7 +410,7 @@ private:
   std::vector<PosedCost>
   SearchAt8mm(const GlobalProblem & problem)
   {
-    this->BeginStage("8 mm: coarse rotations");
+    this->BeginStage(this->SearchesAngles() ? "8 mm: coarse rotations" : "8 mm");
     // What overlaps little has a low cost by chance: here, where nothing is certain yet, more is asked for than later.
     GlobalLevel & level = this->BeginLevel(At8mm, std::min(1.0, 2 * m_Settings.leastOverlap));
     const double  edge = level.GetEdge();
@@ -505,7 +505,7 @@ private:
   PosedCost
   SearchAt4mm(std::vector<PosedCost> poses)
   {
-    this->BeginStage("4 mm: an eighth of the voxels");
+    this->BeginStage(poses.size() > 1 ? "4 mm, thinned" : "4 mm");
     GlobalLevel & level = this->BeginLevel(At4mm, m_Settings.leastOverlap);
     const double  edge = level.GetEdge();
     const Freedom turns = this->MakeFreedomWithin(FreedomKind::Similarity);
@@ -518,10 +518,9 @@ private:
       this->Descend(level, turns, 0.5 * edge, poses, { { 4, 12 }, { 4, 1 } });
       poses = ChooseApart(poses, BestSelection);
       level.Thin(1);
+      this->EndStage(poses.front().cost);
+      this->BeginStage("4 mm");
     }
-    this->EndStage(poses.front().cost);
-
-    this->BeginStage("4 mm");
     if (this->SearchesAngles())
     {
       poses = this->Perturb(poses);
@@ -552,7 +551,7 @@ private:
   PosedCost
   SearchAt1mm(PosedCost best)
   {
-    this->BeginStage("1 mm: an eighth of the voxels");
+    this->BeginStage("1 mm, thinned");
     GlobalLevel &          level = this->BeginLevel(At1mm, m_Settings.leastOverlap);
     const Freedom          freedom = MakeFreedom(m_Frame, m_Kind);
     const double           firstStep = 0.25 * level.GetEdge();
