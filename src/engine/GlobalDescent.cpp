@@ -87,12 +87,15 @@ OrderByCost(const std::vector<PosedCost> & poses)
     largest = std::max(largest, std::abs(pose.cost));
   }
   // Devices differ by less; so does nothing that matters.
-  const double             unit = 1e-6 * largest;
+  const double        unit = 1e-6 * largest;
+  std::vector<double> digits;
+  for (const PosedCost & pose : poses)
+  {
+    digits.push_back(unit > 0 ? std::round(pose.cost / unit) : 0.0);
+  }
   std::vector<std::size_t> order(poses.size());
   std::iota(order.begin(), order.end(), std::size_t{ 0 });
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return std::round(poses[a].cost / unit) < std::round(poses[b].cost / unit);
-  });
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return digits[a] < digits[b]; });
   return order;
 }
 

@@ -78,6 +78,19 @@ RestrictPose(const PoseFrame & frame, Pose pose, FreedomKind kind);
 Matrix3
 MakeRotation(const Vector3 & vector);
 
+/** Whether the angle between two rotations is less than one of this cosine. */
+inline bool
+IsNearer(const Matrix3 & a, const Matrix3 & b, double cosine)
+{
+  // A rotation's trace is 1 + 2 cos of its angle; and that of aᵀb the sum of the elements' products.
+  double trace = 0;
+  for (std::size_t i = 0; i < 9; ++i)
+  {
+    trace += a[i] * b[i];
+  }
+  return trace > 1.0 + 2.0 * cosine;
+}
+
 /** Radians, from 0 to π, between two rotations. */
 double
 FindAngle(const Matrix3 & a, const Matrix3 & b);

@@ -97,11 +97,12 @@ GetKind(int degreesOfFreedom)
 std::vector<PosedCost>
 ChooseApart(const std::vector<PosedCost> & poses, const Selection & selection)
 {
+  const double           cosine = std::cos(selection.angle);
   std::vector<PosedCost> chosen;
   for (const std::size_t n : OrderByCost(poses))
   {
     const bool isNew = std::none_of(chosen.begin(), chosen.end(), [&](const PosedCost & other) {
-      return FindAngle(other.pose.rotation, poses[n].pose.rotation) < selection.angle;
+      return IsNearer(other.pose.rotation, poses[n].pose.rotation, cosine);
     });
     if (isNew)
     {
@@ -454,8 +455,15 @@ private:
         fine.push_back(pose);
       }
     }
+    // Of each rotation the best.
     const std::vector<PosedCost> costs = level.FindCosts(fine);
-    poses.insert(poses.end(), costs.begin(), costs.end());
+    const auto                   ofEach = static_cast<std::ptrdiff_t>(fine.size() / m_Fine.size());
+    for (auto first = costs.begin(); first != costs.end(); first += ofEach)
+    {
+      poses.push_back(*std::min_element(first, first + ofEach, [](const PosedCost & a, const PosedCost & b) {
+        return a.cost < b.cost;
+      }));
+    }
     poses = ChooseApart(poses, FineSelection);
     this->EndStage(poses.front().cost);
 
