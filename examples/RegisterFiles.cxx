@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Registers two image files: rigidly, then affinely, then by a free-form deformation.
+// Registers two image files: from wherever they are, rigidly, then affinely, then by a free-form deformation.
 #include "CommandLine.h"
 #include "DisplacementField.h"
 #include "FreeFormStage.h"
+#include "GlobalStage.h"
 #include "Head.h"
 #include "Labels.h"
 #include "OutputCheck.h"
 #include "Registration.h"
 #include "StageTimes.h"
 #include "StandIns.h"
+
+#include "itkFLIRTMatrix.h"
 
 #include <itksys/SystemTools.hxx>
 
@@ -26,6 +29,7 @@ const char * const usage =
   "Usage: RegisterFiles fixed moving output.nii.gz [--rigid | --affine | --free-form] [--spacing MM]\n"
   "                     [--device NAME] [--metric NAME] [--simplex] [--truth transform.tfm]\n"
   "                     [--field field.nii.gz] [--labels moving.nii.gz --warped-labels output.nii.gz]\n"
+  "                     [--global] [--init start.mat] [--omat output.mat]\n"
   "  output    gets the moving image on the fixed image's grid; the transform is written beside it, as output.tfm.\n"
   "            To compress it (.gz) takes longer than all else: .nii, .mha and .nrrd are written as they are\n"
   "  --rigid   rigid alone; --affine, the default: rigid, then affine; --free-form: after both a free-form "
@@ -39,6 +43,10 @@ const char * const usage =
   "  --simplex the search of Ansorge 2008: the downhill simplex, without a pyramid\n"
   "  --truth   the true transform from fixed to moving points, where it is known: prints the error in mm\n"
   "  --field   gets the displacement of each of the fixed image's voxels, in mm\n"
+  "  --global  before all else a global search, by the correlation ratio, for images that may be turned round or far\n"
+  "            from each other; what comes after it refines what it finds\n"
+  "  --init    FLIRT's matrix from moving to fixed, to begin with instead of the images' centres on each other\n"
+  "  --omat    gets the linear transform as FLIRT's matrix, for FSL\n"
   "  --labels  of the moving image's regions; --warped-labels gets them on the fixed image's grid, by nearest "
   "neighbour\n";
 
@@ -61,13 +69,14 @@ struct Outputs
     , transform(GetTransformName(image))
     , field(commandLine.Get("--field", ""))
     , labels(commandLine.Get("--warped-labels", ""))
+    , matrix(commandLine.Get("--omat", ""))
   {}
 
   std::vector<std::string>
   GetNames() const
   {
     std::vector<std::string> names{ image, transform };
-    for (const auto & name : { field, labels })
+    for (const auto & name : { field, labels, matrix })
     {
       if (!name.empty())
       {
@@ -91,6 +100,10 @@ struct Outputs
     {
       example::CheckLabelsCanBeWritten(labels);
     }
+    if (!matrix.empty())
+    {
+      example::CheckFileCanBeWritten(matrix);
+    }
     example::CheckOutputsDiffer(this->GetNames());
   }
 
@@ -98,7 +111,34 @@ struct Outputs
   std::string transform;
   std::string field;
   std::string labels;
+  std::string matrix;
 };
+
+/** Where the registration begins, as the command line says: null for the images' centres on each other. */
+example::LinearTransform::ConstPointer
+FindStart(const example::CommandLine &          commandLine,
+          const example::RegistrationSettings & settings,
+          const example::Volume *               fixed,
+          const example::Volume *               moving,
+          std::ostream &                        report)
+{
+  example::LinearTransform::ConstPointer start;
+  if (commandLine.Has("--init"))
+  {
+    start = itk::FLIRTMatrix::Read(commandLine.Get("--init", ""), fixed, moving).GetPointer();
+  }
+  if (commandLine.Has("--global"))
+  {
+    example::GlobalSearchSettings search;
+    search.device = settings.device;
+    search.degreesOfFreedom = settings.model == example::Model::Rigid ? 6 : 12;
+    search.start = start;
+    const auto found = example::SearchGlobally(fixed, moving, search, std::cout);
+    report << "itk::GlobalAffineRegistrationMethod on " << settings.device.GetName() << ": " << found << '\n';
+    start = found.transform.GetPointer();
+  }
+  return start;
+}
 
 void
 CheckOptions(const example::CommandLine & commandLine)
@@ -143,7 +183,10 @@ RegisterFiles(const example::CommandLine & commandLine)
   const auto labels = commandLine.Has("--labels") ? ReadLabels(commandLine.Get("--labels", "")) : nullptr;
   times.End("reading");
 
-  const auto linear = Register(fixed, moving, settings, std::cout);
+  std::ostringstream globalReport;
+  const auto         start = FindStart(commandLine, settings, fixed, moving, globalReport);
+  times.End("start");
+  const auto linear = Register(fixed, moving, settings, std::cout, start);
   times.End("registration");
   Transform::Pointer transform = linear.transform.GetPointer();
   std::ostringstream freeFormReport;
@@ -158,6 +201,10 @@ RegisterFiles(const example::CommandLine & commandLine)
 
   // The transform first: it is the result, and all else follows from it.
   WriteTransform(transform, outputs.transform);
+  if (!outputs.matrix.empty())
+  {
+    itk::FLIRTMatrix::Write(outputs.matrix, linear.transform, fixed, moving);
+  }
   times.End("writing the transform");
   const auto registered = Resample(moving, fixed, transform);
   times.End("resampling");
@@ -176,7 +223,7 @@ RegisterFiles(const example::CommandLine & commandLine)
 
   std::cout << "\nmetric " << Describe(settings) << '\n';
   PrintTimes(linear.stages, std::cout);
-  std::cout << freeFormReport.str() << times.GetText() << "\nwritten:";
+  std::cout << globalReport.str() << freeFormReport.str() << times.GetText() << "\nwritten:";
   for (const auto & name : outputs.GetNames())
   {
     std::cout << ' ' << name;
@@ -198,11 +245,18 @@ int
 main(int argc, char * argv[])
 {
   const auto body = [=] {
-    return RegisterFiles(example::CommandLine(
-      argc,
-      argv,
-      { "--rigid", "--affine", "--free-form", "--simplex" },
-      { "--spacing", "--device", "--metric", "--truth", "--field", "--labels", "--warped-labels" }));
+    return RegisterFiles(example::CommandLine(argc,
+                                              argv,
+                                              { "--rigid", "--affine", "--free-form", "--simplex", "--global" },
+                                              { "--spacing",
+                                                "--device",
+                                                "--metric",
+                                                "--truth",
+                                                "--field",
+                                                "--labels",
+                                                "--warped-labels",
+                                                "--init",
+                                                "--omat" }));
   };
   return example::RunProgram(body, usage);
 }

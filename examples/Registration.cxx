@@ -210,6 +210,14 @@ MakeSimplex(const Volume * fixed, unsigned int parameters)
   return optimizer;
 }
 
+void
+CopyLinear(const LinearTransform & from, LinearTransform & to)
+{
+  to.SetCenter(from.GetCenter());
+  to.SetMatrix(from.GetMatrix());
+  to.SetTranslation(from.GetTranslation());
+}
+
 /** Optimises a transform in place. */
 template <typename TTransform>
 StageReport
@@ -280,21 +288,39 @@ Describe(const RegistrationSettings & settings)
 }
 
 RegistrationResult
-Register(const Volume * fixed, const Volume * moving, const RegistrationSettings & settings, std::ostream & progress)
+Register(const Volume *               fixed,
+         const Volume *               moving,
+         const RegistrationSettings & settings,
+         std::ostream &               progress,
+         const LinearTransform *      start)
 {
   RegistrationResult result;
+  const bool         rigidAlone = settings.model == Model::Rigid;
   const auto         rigid = Rigid::New();
-  const auto         initializer = itk::CenteredTransformInitializer<Rigid, Volume, Volume>::New();
-  initializer->SetTransform(rigid);
-  initializer->SetFixedImage(fixed);
-  initializer->SetMovingImage(moving);
-  initializer->GeometryOn();
-  initializer->InitializeTransform();
-  result.start = rigid->Clone();
+  if (start == nullptr)
+  {
+    const auto initializer = itk::CenteredTransformInitializer<Rigid, Volume, Volume>::New();
+    initializer->SetTransform(rigid);
+    initializer->SetFixedImage(fixed);
+    initializer->SetMovingImage(moving);
+    initializer->GeometryOn();
+    initializer->InitializeTransform();
+    result.start = rigid->Clone();
+  }
+  else
+  {
+    result.start = start->Clone();
+    if (rigidAlone)
+    {
+      CopyLinear(*start, *rigid);
+    }
+  }
 
-  const bool   rigidAlone = settings.model == Model::Rigid;
-  const auto & levels = rigidAlone ? rigidAloneLevels : rigidLevels;
-  result.stages.push_back(RunStage("rigid", fixed, moving, rigid.GetPointer(), levels, settings, progress));
+  if (rigidAlone || start == nullptr)
+  {
+    const auto & levels = rigidAlone ? rigidAloneLevels : rigidLevels;
+    result.stages.push_back(RunStage("rigid", fixed, moving, rigid.GetPointer(), levels, settings, progress));
+  }
   if (rigidAlone)
   {
     result.transform = rigid;
@@ -302,9 +328,7 @@ Register(const Volume * fixed, const Volume * moving, const RegistrationSettings
   }
 
   const auto affine = Affine::New();
-  affine->SetCenter(rigid->GetCenter());
-  affine->SetMatrix(rigid->GetMatrix());
-  affine->SetTranslation(rigid->GetTranslation());
+  CopyLinear(start != nullptr ? *start : *rigid, *affine);
   result.stages.push_back(RunStage("affine", fixed, moving, affine.GetPointer(), affineLevels, settings, progress));
   result.transform = affine;
   return result;

@@ -77,12 +77,17 @@ struct RegistrationResult
 };
 
 /** Registers two images of the same head by an itk::ImageRegistrationMethodv4, starting with the images' centres on each
- * other. They are of one contrast or of two, which only mutual information can compare. Each level ends with the best
+ * other, or with a transform from elsewhere, which an affine registration refines without a rigid one before. They are of one contrast or of two, which only mutual information can compare. Each level ends with the best
  * parameters that its optimizer saw.
  * \param progress gets a line for every tenth of a second: level, iteration, value
- * \throws itk::ExceptionObject if they have no overlap, or if the device fails */
+ * \param start null for none
+ * \throws itk::ExceptionObject if they have no overlap, if the device fails, or if a start is not rigid where all is to be */
 RegistrationResult
-Register(const Volume * fixed, const Volume * moving, const RegistrationSettings & settings, std::ostream & progress);
+Register(const Volume *               fixed,
+         const Volume *               moving,
+         const RegistrationSettings & settings,
+         std::ostream &               progress,
+         const LinearTransform *      start = nullptr);
 
 /** A table of the stages' times. */
 void

@@ -33,6 +33,7 @@ expect_failure("ITK writes no displacement field to .*/f.png. Give it another" $
 expect_failure("ITK writes no .* labels to .*/l.png. Give it another" ${all} --labels no-labels.nii.gz --warped-labels
                ${folder}/l.png)
 expect_failure("Two outputs would be written to .*/a.nii.gz" ${all} --field ${folder}/../output/a.nii.gz)
+expect_failure("There is no folder .*/none for .*/none/m.mat" ${all} --omat ${folder}/none/m.mat)
 expect_failure("Two outputs would be written to .*/f.nii" ${all} --field ${folder}/f.nii --labels no-labels.nii.gz
                --warped-labels ${folder}/f.nii)
 expect_failure("Give one of --rigid, --affine and --free-form" ${all} --free-form --affine)

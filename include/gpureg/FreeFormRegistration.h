@@ -4,11 +4,11 @@
 
 #include "GPURegistrationExport.h"
 #include "gpureg/ControlPenalty.h"
-#include "gpureg/DeviceImage.h"
 #include "gpureg/EvaluationStatistics.h"
 #include "gpureg/FreeFormChoices.h"
 #include "gpureg/Geometry.h"
 #include "gpureg/ParallelFor.h"
+#include "gpureg/RegisteredImage.h"
 #include "gpureg/TransformChain.h"
 
 #include <array>
@@ -21,15 +21,7 @@
 namespace gpureg
 {
 
-/** An image that is registered: on the registration's device, its values finite. */
-struct FreeFormImage
-{
-  const DeviceImage * image = nullptr;
-  /** Of the same voxels: what is looked at is where this is a half at least. Null: all. */
-  const DeviceImage * mask = nullptr;
-  Size                size{};
-  IndexMap            indexToPoint; // of the image's first voxel on
-};
+using FreeFormImage = RegisteredImage;
 
 /** What is registered. */
 struct FreeFormProblem

@@ -16,90 +16,6 @@ namespace gpureg
 
 namespace
 {
-/** From the smallest value on. */
-ValueScale
-MakeScale(const ImageSummary & summary)
-{
-  ValueScale scale;
-  scale.minimum = summary.minimum;
-  scale.range = scale.largest = summary.maximum - summary.minimum;
-  return scale;
-}
-
-/** Along the smallest power of two that is not below a width. */
-ValueScale
-MakeScaleOfTwo(double minimum, double width)
-{
-  ValueScale scale;
-  scale.minimum = minimum;
-  scale.range = scale.largest = std::exp2(std::ceil(std::log2(width)));
-  return scale;
-}
-
-/** For central differences: half a spacing along each physical axis. */
-void
-SetDifferences(const LevelImage & moving, int dimension, MovingImage & image)
-{
-  const auto                  toIndex = InvertMap(moving.toPoint).matrix;
-  const std::array<double, 3> spacing = GetSpacing(moving.toPoint);
-  for (std::size_t d = 0; d < static_cast<std::size_t>(dimension); ++d)
-  {
-    image.inverseSpacing[d] = 1.0 / spacing[d];
-    for (std::size_t r = 0; r < static_cast<std::size_t>(dimension); ++r)
-    {
-      image.differenceStep[3 * r + d] = 0.5 * spacing[d] * toIndex[3 * r + d];
-    }
-  }
-}
-
-/** Bins of equal width over the image's range. */
-BinEdges
-MakeBins(const ImageSummary & summary, int first, int count)
-{
-  BinEdges     bins;
-  const double range = summary.maximum - summary.minimum;
-  bins.first = first;
-  for (int edge = 1; edge < count; ++edge)
-  {
-    bins.edges.push_back(summary.minimum + range * edge / count);
-  }
-  return bins;
-}
-
-/** Values, in single precision or in double, as both images' scales say. */
-void
-DescribeByValues(const ValueScale & fixedScale,
-                 const ValueScale & movingScale,
-                 Precision          precision,
-                 FixedSamples &     samples,
-                 MovingImage &      image)
-{
-  samples.precision = image.precision = precision;
-  samples.scale = fixedScale;
-  samples.sampled->wantsValues = true;
-  samples.sampled->minimum = fixedScale.minimum;
-  samples.sampled->unit = fixedScale.range;
-  image.scale = movingScale;
-  image.unit = movingScale.range;
-}
-
-/** Values from the smallest one on: the fixed image's in bins of equal width, the moving one's from 0 to rangeEnd. */
-void
-DescribeByBins(const LevelImage & fixed,
-               const LevelImage & moving,
-               int                firstBin,
-               int                bins,
-               double             rangeEnd,
-               FixedSamples &     samples,
-               MovingImage &      image)
-{
-  samples.scale = MakeScale(fixed.summary);
-  samples.sampled->minimum = samples.scale.minimum;
-  samples.sampled->bins = MakeBins(fixed.summary, firstBin, bins);
-  image.scale = MakeScale(moving.summary);
-  image.unit = image.scale.range / rangeEnd;
-}
-
 /** One whose evaluation leaves its forces and its value in arrays of its own. \tparam TEvaluation such as PairEvaluation. */
 template <typename TEvaluation>
 class EvaluatedSimilarity : public FreeFormSimilarity
@@ -439,24 +355,8 @@ void
 FreeFormSimilarity::SetImages(
   const LevelImage & fixed, const LevelImage & moving, int dimension, int level, const ParallelFor & parallelFor)
 {
-  FixedSamples samples;
-  samples.virtualSize = fixed.image->GetSize();
-  samples.sampled.emplace();
-  samples.sampled->image = fixed.image;
-  samples.sampled->mask = fixed.mask;
-  samples.sampled->size = fixed.image->GetSize();
-  samples.sampled->isOneGrid = true;
-
-  MovingImage image;
-  image.size = moving.image->GetSize();
-  image.image = moving.image;
-  image.gradientOfInterpolation = this->HasForcesByIndex();
-  if (moving.mask != nullptr)
-  {
-    image.maskImage = moving.mask;
-    image.maskSize = moving.mask->GetSize();
-  }
-  SetDifferences(moving, dimension, image);
+  FixedSamples samples = MakeLevelSamples(fixed);
+  MovingImage  image = MakeLevelMoving(moving, dimension, this->HasForcesByIndex());
   this->Describe(fixed, moving, samples, image);
   m_All = samples;
   m_Number = level;

@@ -4,9 +4,8 @@
 #define gpureg_FreeFormSimilarity_h
 
 #include "gpureg/FreeFormRegistration.h"
-#include "gpureg/LoadedImage.h"
 
-#include "ImageLevel.h"
+#include "LevelSamples.h"
 #include "MetricCore.h"
 #include "SampleLattice.h"
 
@@ -16,17 +15,6 @@
 
 namespace gpureg
 {
-
-/** An image of a level, and what is known of it. */
-struct LevelImage
-{
-  const ImageLevel * image = nullptr;
-  ImageSummary       summary;
-  /** Of the same voxels, inside where it is a half at least; null where there is none. */
-  const ImageLevel * mask = nullptr;
-  /** From the level's indices to points. */
-  IndexMap toPoint;
-};
 
 /** The similarity of a level's images along a spline. What an evaluation comes to stays on the device. */
 class FreeFormSimilarity

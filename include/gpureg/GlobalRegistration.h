@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef gpureg_GlobalRegistration_h
+#define gpureg_GlobalRegistration_h
+
+#include "GPURegistrationExport.h"
+#include "gpureg/EvaluationStatistics.h"
+#include "gpureg/Geometry.h"
+#include "gpureg/GlobalChoices.h"
+#include "gpureg/ParallelFor.h"
+#include "gpureg/RegisteredImage.h"
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gpureg
+{
+
+/** What is registered. */
+struct GlobalProblem
+{
+  /** 2 or 3. */
+  int             dimension = 3;
+  RegisteredImage fixed;
+  RegisteredImage moving;
+  /** From points of the fixed image's space to the moving one's: where the search begins. Without it, and where it leaves too little
+   *  overlap, the images' centres of mass are laid on each other. What the degrees of freedom do not have is left out. */
+  std::optional<IndexMap> initial;
+};
+
+/** How. */
+struct GlobalSettings
+{
+  GlobalCost cost = GlobalCost::CorrelationRatio;
+  /** 6: rotation and translation; 7: and one scale; 9: one along each axis of the fixed image; 12: and skews. Of two dimensions these
+   *  are 3, 4, 5 and 6. */
+  int degreesOfFreedom = 12;
+  /** Radians, from and to, about each axis, around where the search begins: about z alone in two dimensions. An axis about which
+   *  nothing is searched has 0 twice; where all have, the initial transform is refined. */
+  std::array<std::array<double, 2>, 3> angles{ { { { -Pi, Pi } }, { { -Pi, Pi } }, { { -Pi, Pi } } } };
+  /** mm: a voxel's edge at the finest level; 2, 4 and 8 times as much at the others. Images of longer voxels keep them. */
+  double finestEdge = 1;
+  /** Of the fixed image's histogram at the two finest levels, and of the moving one's where the cost has one: at 4 mm half as many, at 8
+   *  mm a quarter, but 32 at least, if there are as many. 0: 256 of a correlation ratio, else 64. */
+  int             bins = 0;
+  GlobalOptimizer optimizer = GlobalOptimizer::QuasiNewton;
+  /** Of the fixed image's voxels, the share that has to lie in the moving image. With less, a cost counts for less, down to what it is of
+   *  images that have nothing to do with each other. */
+  double leastOverlap = 0.25;
+
+  static constexpr double Pi = 3.14159265358979323846;
+};
+
+/** Where a search is. */
+struct GlobalProgress
+{
+  const char * stage = "";
+  /** Of all stages. */
+  double share = 0;
+};
+
+/** What a stage came to. */
+struct GlobalStageResult
+{
+  /** Such as "4 mm". */
+  std::string name;
+  /** The least of those that it looked at. */
+  double cost = 0;
+  /** Of values, together or one by one, and of values with their derivative. */
+  std::int64_t values = 0;
+  std::int64_t derivatives = 0;
+  /** How often the device was waited for. */
+  std::int64_t rounds = 0;
+  double       milliseconds = 0;
+};
+
+struct GlobalResult
+{
+  /** From points of the fixed image's space to the moving one's: matrix·(x - centre) + centre + translation. */
+  IndexMap pointMap;
+  /** The same in its parts: matrix = rotation · axes · S · K · axesᵀ, with the scales S and the skews K = [1 k₀ k₁; 0 1 k₂; 0 0 1]. */
+  std::array<double, 9> rotation{ 1, 0, 0, 0, 1, 0, 0, 0, 1 };
+  std::array<double, 3> scales{ 1, 1, 1 };
+  std::array<double, 3> skews{};
+  /** The fixed image's centre of mass. */
+  std::array<double, 3> centre{};
+  /** At the finest level, … */
+  double cost = 0;
+  /** … where this share of the fixed image's voxels lie in the moving image. */
+  double                         overlap = 0;
+  std::vector<GlobalStageResult> stages;
+  double                         milliseconds = 0;
+};
+
+/** FLIRT's search for a rigid or affine map from one image to another, from any start (Jenkinson & Smith 2001; Jenkinson 2002; Li 2015,
+ *  section 2.2), on one device. Between the images, which are there, and the result no voxel crosses the bus but those of 8 mm, for the
+ *  centres of mass. Each level's arrays stay for the next registration of images of that size.
+ *
+ *  One object serves one thread at a time. Every function throws gpureg::Error, and the object can be used again. */
+class GPURegistration_EXPORT GlobalRegistration
+{
+public:
+  /** \throws Error if there is no such device; the message lists those there are. */
+  explicit GlobalRegistration(const std::string & deviceName);
+  ~GlobalRegistration();
+  GlobalRegistration(const GlobalRegistration &) = delete;
+  GlobalRegistration &
+  operator=(const GlobalRegistration &) = delete;
+
+  const std::string &
+  GetDeviceName() const;
+
+  /** \param progress called from the caller's thread for each round; may throw to end the work, and may be empty.
+   *  \throws BadInputError for settings out of range, images that are missing, constant, of one slice or not on the device, or an
+   *  initial map that mirrors. */
+  GlobalResult
+  Register(const GlobalProblem &                               problem,
+           const GlobalSettings &                              settings,
+           const ParallelFor &                                 parallelFor,
+           const std::function<void(const GlobalProgress &)> & progress = {});
+
+  /** Of the last registration. */
+  EvaluationStatistics
+  GetStatistics() const;
+
+private:
+  class Implementation;
+  std::unique_ptr<Implementation> m_Implementation;
+};
+
+} // namespace gpureg
+
+#endif

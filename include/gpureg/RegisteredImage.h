@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef gpureg_RegisteredImage_h
+#define gpureg_RegisteredImage_h
+
+#include "gpureg/DeviceImage.h"
+#include "gpureg/Geometry.h"
+
+namespace gpureg
+{
+
+/** An image that is registered: on the registration's device, its values finite. */
+struct RegisteredImage
+{
+  const DeviceImage * image = nullptr;
+  /** Of the same voxels: what is looked at is where this is a half at least. Null: all. */
+  const DeviceImage * mask = nullptr;
+  Size                size{};
+  IndexMap            indexToPoint; // of the image's first voxel on
+};
+
+} // namespace gpureg
+
+#endif

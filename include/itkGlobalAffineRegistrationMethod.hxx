@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkGlobalAffineRegistrationMethod_hxx
+#define itkGlobalAffineRegistrationMethod_hxx
+
+#include "itkGlobalAffineRegistrationMethod.h"
+
+#include "GPURegistrationDetail/itkGPURegisteredImage.h"
+#include "GPURegistrationDetail/itkGPURegistrationThreads.h"
+#include "GPURegistrationDetail/itkGPUTransformChain.h"
+
+#include "itkAffineTransform.h"
+#include "itkEuler2DTransform.h"
+#include "itkEuler3DTransform.h"
+#include "itkMath.h"
+#include "itkSimilarity2DTransform.h"
+#include "itkSimilarity3DTransform.h"
+
+#include <algorithm>
+#include <new>
+#include <string>
+#include <type_traits>
+
+namespace itk
+{
+
+template <typename TFixedImage, typename TMovingImage>
+GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::GlobalAffineRegistrationMethod()
+{
+  this->SetPrimaryInputName("FixedImage");
+  this->AddRequiredInputName("MovingImage");
+  this->SetNumberOfRequiredOutputs(1);
+  this->ProcessObject::SetNthOutput(0, this->MakeOutput(0));
+}
+
+template <typename TFixedImage, typename TMovingImage>
+void
+GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::SetFixedImage(const FixedImageType * image)
+{
+  this->ProcessObject::SetInput("FixedImage", const_cast<FixedImageType *>(image));
+}
+
+template <typename TFixedImage, typename TMovingImage>
+auto
+GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::GetFixedImage() const -> const FixedImageType *
+{
+  return static_cast<const FixedImageType *>(this->ProcessObject::GetInput("FixedImage"));
+}
+
+template <typename TFixedImage, typename TMovingImage>
+void
+GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::SetMovingImage(const MovingImageType * image)
+{
+  this->ProcessObject::SetInput("MovingImage", const_cast<MovingImageType *>(image));
+}
+
+template <typename TFixedImage, typename TMovingImage>
+auto
+GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::GetMovingImage() const -> const MovingImageType *
+{
+  return static_cast<const MovingImageType *>(this->ProcessObject::GetInput("MovingImage"));
+}
+
+template <typename TFixedImage, typename TMovingImage>
+void
+GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::SetCost(const std::string & name)
+{
+  this->CallEngine([&] { this->SetCost(gpureg::GetGlobalCost(name)); });
+}
+
+template <typename TFixedImage, typename TMovingImage>
+std::string
+GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::GetCostName() const
+{
+  return gpureg::GetName(m_Cost);
+}
+
+template <typename TFixedImage, typename TMovingImage>
+void
+GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::SetOptimizer(const std::string & name)
+{
+  this->CallEngine([&] { this->SetOptimizer(gpureg::GetGlobalOptimizer(name)); });
+}
+
+template <typename TFixedImage, typename TMovingImage>
+std::string
+GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::GetOptimizerName() const
+{
+  return gpureg::GetName(m_Optimizer);
+}
+
+template <typename TFixedImage, typename TMovingImage>
+const std::array<double, 2> &
+GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::GetAngles(unsigned int axis) const
+{
+  if (axis >= m_SearchAngles.size())
+  {
+    GPURegistrationDetail::ThrowBadInput(*this, "There is no axis ", axis, " to turn about. Give 0, 1 or 2.");
+  }
+  return m_SearchAngles[axis];
+}
+
+template <typename TFixedImage, typename TMovingImage>
+void
+GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::SetSearchAngles(unsigned int axis, double from, double to)
+{
+  const std::array<double, 2> angles{ { from, to } };
+  if (this->GetAngles(axis) != angles)
+  {
+    m_SearchAngles[axis] = angles;
+    this->Modified();
+  }
+}
+
+template <typename TFixedImage, typename TMovingImage>
+void
+GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::SetSearchAngles(double from, double to)
+{
+  for (unsigned int axis = 0; axis < m_SearchAngles.size(); ++axis)
+  {
+    this->SetSearchAngles(axis, from, to);
+  }
+}
+
+template <typename TFixedImage, typename TMovingImage>
+double
+GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::GetSearchAngleFrom(unsigned int axis) const
+{
+  return this->GetAngles(axis)[0];
+}
+
+template <typename TFixedImage, typename TMovingImage>
+double
+GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::GetSearchAngleTo(unsigned int axis) const
+{
+  return this->GetAngles(axis)[1];
+}
+
+template <typename TFixedImage, typename TMovingImage>
+auto
+GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::GetOutput() -> DecoratedTransformType *
+{
+  return static_cast<DecoratedTransformType *>(this->ProcessObject::GetOutput(0));
+}
+
+template <typename TFixedImage, typename TMovingImage>
+auto
+GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::GetTransform() -> TransformType *
+{
+  return this->GetOutput()->GetModifiable();
+}
+
+template <typename TFixedImage, typename TMovingImage>
+auto
+GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::GetTransform() const -> const TransformType *
+{
+  return static_cast<const DecoratedTransformType *>(this->ProcessObject::GetOutput(0))->Get();
+}
+
+template <typename TFixedImage, typename TMovingImage>
+const gpureg::GlobalStageResult &
+GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::GetStage(unsigned int stage) const
+{
+  if (stage >= m_Result.stages.size())
+  {
+    GPURegistrationDetail::ThrowBadInput(
+      *this, "The last search had ", m_Result.stages.size(), " stages, and none of number ", stage, ".");
+  }
+  return m_Result.stages[stage];
+}
+
+template <typename TFixedImage, typename TMovingImage>
+std::string
+GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::GetStageName(unsigned int stage) const
+{
+  return this->GetStage(stage).name;
+}
+
+template <typename TFixedImage, typename TMovingImage>
+double
+GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::GetStageSeconds(unsigned int stage) const
+{
+  return 1e-3 * this->GetStage(stage).milliseconds;
+}
+
+template <typename TFixedImage, typename TMovingImage>
+double
+GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::GetStageCost(unsigned int stage) const
+{
+  return this->GetStage(stage).cost;
+}
+
+template <typename TFixedImage, typename TMovingImage>
+SizeValueType
+GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::GetStageEvaluations(unsigned int stage) const
+{
+  return static_cast<SizeValueType>(this->GetStage(stage).values + this->GetStage(stage).derivatives);
+}
+
+template <typename TFixedImage, typename TMovingImage>
+SizeValueType
+GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::GetStageRounds(unsigned int stage) const
+{
+  return static_cast<SizeValueType>(this->GetStage(stage).rounds);
+}
+
+template <typename TFixedImage, typename TMovingImage>
+gpureg::GlobalSettings
+GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::MakeSettings() const
+{
+  // Too many of something for the engine's integers are too many for it.
+  const auto bounded = [](unsigned int n) {
+    return static_cast<int>(std::min<unsigned int>(n, NumericTraits<int>::max()));
+  };
+  gpureg::GlobalSettings settings;
+  settings.cost = m_Cost;
+  settings.degreesOfFreedom = bounded(m_DegreesOfFreedom);
+  for (std::size_t axis = 0; axis < m_SearchAngles.size(); ++axis)
+  {
+    for (std::size_t end = 0; end < 2; ++end)
+    {
+      settings.angles[axis][end] = Math::pi_over_180 * m_SearchAngles[axis][end];
+    }
+  }
+  settings.finestEdge = m_FinestSpacing;
+  settings.bins = bounded(m_NumberOfHistogramBins);
+  settings.optimizer = m_Optimizer;
+  settings.leastOverlap = m_LeastOverlap;
+  return settings;
+}
+
+template <typename TFixedImage, typename TMovingImage>
+void
+GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::GenerateData()
+{
+  m_Result = {};
+  this->CallEngine([this] { this->SearchTransform(); });
+  using RigidType = std::conditional_t<ImageDimension == 3, Euler3DTransform<double>, Euler2DTransform<double>>;
+  using SimilarityType =
+    std::conditional_t<ImageDimension == 3, Similarity3DTransform<double>, Similarity2DTransform<double>>;
+  using AffineType = AffineTransform<double, ImageDimension>;
+  this->GetOutput()->Set(m_DegreesOfFreedom == 6   ? this->template MakeTransform<RigidType>()
+                         : m_DegreesOfFreedom == 7 ? this->template MakeTransform<SimilarityType>()
+                                                   : this->template MakeTransform<AffineType>());
+}
+
+/** Calls it, and throws what it throws as ITK's users expect it. */
+template <typename TFixedImage, typename TMovingImage>
+template <typename TCall>
+void
+GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::CallEngine(const TCall & call) const
+{
+  try
+  {
+    call();
+  }
+  catch (const gpureg::Error & error)
+  {
+    GPURegistrationDetail::ThrowGPUError(error, GPURegistrationDetail::NameObject(*this) + error.what());
+  }
+  catch (const std::bad_alloc &)
+  {
+    GPURegistrationDetail::ThrowGPUError(gpureg::OutOfMemoryError(""),
+                                         GPURegistrationDetail::NameObject(*this) +
+                                           "Out of host memory. Register smaller images.");
+  }
+}
+
+template <typename TFixedImage, typename TMovingImage>
+void
+GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::SearchTransform()
+{
+  const std::string & device = m_Use.GetDevice().GetName();
+  if (!m_Engine || m_Engine->GetDeviceName() != device)
+  {
+    m_Engine.reset();
+    m_Engine = std::make_unique<gpureg::GlobalRegistration>(device);
+  }
+  const auto            parallelFor = GPURegistrationDetail::MakeParallelFor(this->GetNumberOfWorkUnits());
+  gpureg::GlobalProblem problem;
+  problem.dimension = static_cast<int>(ImageDimension);
+  if (m_InitialTransform)
+  {
+    if (!GPURegistrationGeometry::IsLinear(*m_InitialTransform))
+    {
+      GPURegistrationDetail::ThrowUnsupported(*this,
+                                              "The initial transform ",
+                                              m_InitialTransform->GetNameOfClass(),
+                                              " is not linear. Resample the moving image by it, and register that.");
+    }
+    problem.initial = GPUTransformChain::FitAffine<double, ImageDimension>(*m_InitialTransform);
+  }
+  GPURegistrationDetail::RegisteredSide fixed(device);
+  GPURegistrationDetail::RegisteredSide moving(device);
+  problem.fixed = fixed.Load(*this, *this->GetFixedImage(), m_FixedImageMask.GetPointer(), parallelFor);
+  problem.moving = moving.Load(*this, *this->GetMovingImage(), m_MovingImageMask.GetPointer(), parallelFor);
+  m_Result =
+    m_Engine->Register(problem, this->MakeSettings(), parallelFor, [this](const gpureg::GlobalProgress & progress) {
+      m_CurrentStage = progress.stage;
+      this->InvokeEvent(IterationEvent());
+      GPURegistrationDetail::ReportProgress(*this, static_cast<float>(progress.share));
+    });
+}
+
+/** About the fixed image's centre of mass. \tparam TResult a MatrixOffsetTransformBase. */
+template <typename TFixedImage, typename TMovingImage>
+template <typename TResult>
+auto
+GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::MakeTransform() const -> typename TransformType::Pointer
+{
+  typename TResult::MatrixType       matrix;
+  typename TResult::InputPointType   centre;
+  typename TResult::OutputVectorType translation;
+  const gpureg::IndexMap &           map = m_Result.pointMap;
+  for (unsigned int r = 0; r < ImageDimension; ++r)
+  {
+    centre[r] = m_Result.centre[r];
+    translation[r] = map.offset[r] - m_Result.centre[r];
+    for (unsigned int c = 0; c < ImageDimension; ++c)
+    {
+      matrix[r][c] = map.matrix[3 * r + c];
+      translation[r] += map.matrix[3 * r + c] * m_Result.centre[c];
+    }
+  }
+  const auto transform = TResult::New();
+  transform->SetCenter(centre);
+  transform->SetMatrix(matrix);
+  transform->SetTranslation(translation);
+  return transform.GetPointer();
+}
+
+template <typename TFixedImage, typename TMovingImage>
+void
+GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::PrintSelf(std::ostream & os, Indent indent) const
+{
+  Superclass::PrintSelf(os, indent);
+  m_Use.Print(os, indent);
+  itkPrintSelfObjectMacro(InitialTransform);
+  itkPrintSelfObjectMacro(FixedImageMask);
+  itkPrintSelfObjectMacro(MovingImageMask);
+  os << indent << "DegreesOfFreedom: " << m_DegreesOfFreedom << std::endl;
+  os << indent << "Cost: " << m_Cost << std::endl;
+  os << indent << "Optimizer: " << m_Optimizer << std::endl;
+  os << indent << "SearchAngles:";
+  for (const auto & range : m_SearchAngles)
+  {
+    os << " [" << range[0] << ", " << range[1] << "]";
+  }
+  os << std::endl;
+  os << indent << "FinestSpacing: " << m_FinestSpacing << std::endl;
+  os << indent << "NumberOfHistogramBins: " << m_NumberOfHistogramBins << std::endl;
+  os << indent << "LeastOverlap: " << m_LeastOverlap << std::endl;
+  os << indent << "CurrentStage: " << m_CurrentStage << std::endl;
+}
+
+} // namespace itk
+
+#endif

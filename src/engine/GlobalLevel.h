@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef gpureg_GlobalLevel_h
+#define gpureg_GlobalLevel_h
+
+#include "gpureg/GlobalRegistration.h"
+
+#include "GlobalMeasure.h"
+#include "GlobalPose.h"
+#include "ImageLevel.h"
+#include "ImagePasses.h"
+#include "LinePasses.h"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace gpureg
+{
+
+/** A pose, and its cost once it has been looked at. */
+struct PosedCost
+{
+  Pose   pose;
+  double cost = 0;
+  /** Share of the fixed image's voxels, of those in its mask, that lie in the moving image. */
+  double overlap = 0;
+};
+
+/** The same, with the derivative by steps along each of a freedom's directions, 1/mm. */
+struct PosedSlope : PosedCost
+{
+  std::vector<double> slope;
+};
+
+/** A level's images on the device, and the cost of poses there. */
+class GlobalLevel
+{
+public:
+  GlobalLevel(const std::string & deviceName, Queue & queue);
+
+  /** Makes its images of others, whose voxels become as long as an edge, and waits for them.
+   *  \throws BadInputError if one has no two values, or one that is not finite. */
+  void
+  MakeImages(const RegisteredImage & fixed,
+             const RegisteredImage & moving,
+             int                     dimension,
+             double                  edge,
+             ImagePasses &           images,
+             LinePasses &            lines);
+
+  /** Inside of the images' masks, if they have any, values are counted over what they are there, not over those of all voxels. */
+  void
+  NarrowRanges();
+
+  /** The same, as they are at another level. */
+  void
+  TakeRanges(const GlobalLevel & other);
+
+  /** As something that other levels are made of. */
+  RegisteredImage
+  GetFixed() const;
+  RegisteredImage
+  GetMoving() const;
+
+  /** mm: the longest edge of either image's voxels. */
+  double
+  GetEdge() const;
+
+  /** Of the fixed image. */
+  std::int64_t
+  GetVoxelCount() const
+  {
+    return m_Fixed.image.GetCount();
+  }
+
+  /** What its cost is; that of the last registration stays if it is the same. */
+  void
+  SetCost(GlobalCost cost, int bins);
+
+  /** Has the cost look at the images.
+   *  \param onRound called before each wait for the device; may throw.
+   *  \param share of the fixed image's voxels that are inside of its mask.
+   *  \param unrelated the cost of images that have nothing to do with each other. */
+  void
+  Begin(const PoseFrame &             frame,
+        double                        share,
+        double                        leastOverlap,
+        double                        unrelated,
+        const ParallelFor &           parallelFor,
+        const std::function<void()> & onRound);
+
+  /** Looks at every so-manieth voxel of the fixed image along each axis from now on; Begin() looks at all. */
+  void
+  Thin(int stride);
+
+  double
+  FindUnrelated(const std::vector<double> & fixed, const std::vector<double> & moving) const
+  {
+    return m_Measure->FindUnrelated(fixed, moving);
+  }
+
+  const PoseFrame &
+  GetFrame() const
+  {
+    return m_Frame;
+  }
+
+  /** In one batch. */
+  std::vector<PosedCost>
+  FindCosts(const std::vector<Pose> & poses);
+
+  /** At base, moved along a freedom's directions, mm; by steps that are made there. */
+  PosedSlope
+  FindSlope(const Pose & base, const Freedom & freedom, std::vector<double> along);
+
+  /** Counts, from now on, into a stage. */
+  void
+  CountInto(GlobalStageResult & stage)
+  {
+    m_Stage = &stage;
+  }
+
+  EvaluationStatistics
+  GetStatistics() const;
+
+private:
+  struct Side
+  {
+    Side(Queue & queue, const std::string & deviceName)
+      : image(queue, deviceName)
+      , mask(queue, deviceName)
+    {}
+
+    ImageLevel   image;
+    ImageLevel   mask;
+    bool         hasMask = false;
+    ImageSummary summary;
+    IndexMap     toPoint;
+  };
+
+  void
+  MakeSide(const RegisteredImage & image,
+           int                     dimension,
+           double                  edge,
+           const char *            which,
+           ImagePasses &           images,
+           LinePasses &            lines,
+           Side &                  side);
+  void
+  NarrowRange(Side & side);
+  static LevelImage
+  Describe(const Side & side);
+  static RegisteredImage
+  AsRegistered(const Side & side);
+  IndexMap
+  MakeIndexMap(const Pose & pose) const;
+  /** \return how much the value counts. */
+  double
+  Weigh(const MeasuredValue & value, PosedCost & posed) const;
+
+  Queue &                        m_Queue;
+  std::string                    m_DeviceName;
+  GlobalCost                     m_Cost = GlobalCost::CorrelationRatio;
+  int                            m_Bins = 0;
+  std::unique_ptr<GlobalMeasure> m_Measure;
+  Side                           m_Fixed;
+  Side                           m_Moving;
+  int                            m_Dimension = 3;
+  PoseFrame                      m_Frame;
+  IndexMap                       m_PointToMoving;
+  IndexMap                       m_SampleToPoint;
+  LoadedImage                    m_ThinMask;
+  std::vector<float>             m_ThinMaskValues; // the host reads them where they are
+  double                         m_Share = 1;
+  double                         m_Samples = 1;
+  double                         m_LeastOverlap = 0;
+  double                         m_Unrelated = 0;
+  ParallelFor                    m_ParallelFor;
+  std::function<void()>          m_OnRound;
+  GlobalStageResult *            m_Stage = nullptr;
+};
+
+} // namespace gpureg
+
+#endif

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "GlobalMass.h"
+
+#include "gpureg/Error.h"
+
+#include "GlobalPose.h"
+#include "LevelSamples.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <string>
+
+namespace gpureg
+{
+
+namespace
+{
+/** The weights of an image's voxels. */
+std::vector<double>
+Weigh(const std::vector<double> & values, const std::vector<bool> & isInside, std::size_t inside)
+{
+  double mean = 0;
+  for (std::size_t n = 0; n < values.size(); ++n)
+  {
+    mean += isInside[n] ? values[n] : 0.0;
+  }
+  mean /= static_cast<double>(inside);
+  std::vector<double> weights(values.size());
+  for (std::size_t n = 0; n < values.size(); ++n)
+  {
+    weights[n] = isInside[n] ? std::max(0.0, values[n] - mean) : 0.0;
+  }
+  return weights;
+}
+
+Vector3
+GetPoint(const RegisteredImage & image, std::size_t voxel)
+{
+  const auto    width = static_cast<std::size_t>(image.size[0]);
+  const auto    height = static_cast<std::size_t>(image.size[1]);
+  const Vector3 index{ static_cast<double>(voxel % width),
+                       static_cast<double>(voxel / width % height),
+                       static_cast<double>(voxel / width / height) };
+  Vector3       point = Multiply(image.indexToPoint.matrix, index);
+  for (std::size_t d = 0; d < 3; ++d)
+  {
+    point[d] += image.indexToPoint.offset[d];
+  }
+  return point;
+}
+} // namespace
+
+ImageMass
+FindMass(Queue & queue, const RegisteredImage & image, const char * which)
+{
+  ImageMass mass;
+  mass.values = BringValues(queue, *image.image);
+  std::vector<bool> isInside(mass.values.size(), true);
+  if (image.mask != nullptr)
+  {
+    const std::vector<double> mask = BringValues(queue, *image.mask);
+    std::transform(mask.begin(), mask.end(), isInside.begin(), [](double m) { return m >= 0.5; });
+  }
+  const auto inside = static_cast<std::size_t>(std::count(isInside.begin(), isInside.end(), true));
+  if (inside == 0)
+  {
+    throw BadInputError(std::string("of the ") + which +
+                        " image, the mask leaves no voxel of the coarsest level; set a larger one, or none");
+  }
+  mass.share = static_cast<double>(inside) / static_cast<double>(mass.values.size());
+  const std::vector<double> weights = Weigh(mass.values, isInside, inside);
+  double                    sum = 0;
+  for (std::size_t n = 0; n < weights.size(); ++n)
+  {
+    const Vector3 point = GetPoint(image, n);
+    sum += weights[n];
+    for (std::size_t d = 0; d < 3; ++d)
+    {
+      mass.centre[d] += weights[n] * point[d];
+    }
+  }
+  if (!(sum > 0))
+  {
+    throw BadInputError(std::string("the ") + which +
+                        " image is constant inside of its mask; set another one, or none");
+  }
+  for (double & c : mass.centre)
+  {
+    c /= sum;
+  }
+  double squares = 0;
+  for (std::size_t n = 0; n < weights.size(); ++n)
+  {
+    const Vector3 point = GetPoint(image, n);
+    for (std::size_t d = 0; d < 3; ++d)
+    {
+      squares += weights[n] * (point[d] - mass.centre[d]) * (point[d] - mass.centre[d]);
+    }
+  }
+  mass.radius = std::sqrt(squares / sum);
+  return mass;
+}
+
+Matrix3
+FindAxes(const IndexMap & indexToPoint)
+{
+  IndexMap     map;
+  const auto & m = map.matrix = indexToPoint.matrix;
+  const double determinant =
+    m[0] * (m[4] * m[8] - m[5] * m[7]) - m[1] * (m[3] * m[8] - m[5] * m[6]) + m[2] * (m[3] * m[7] - m[4] * m[6]);
+  if (determinant < 0)
+  {
+    for (std::size_t r = 0; r < 3; ++r)
+    {
+      map.matrix[3 * r] *= -1;
+    }
+  }
+  return FindPose(PoseFrame(), map).rotation;
+}
+
+} // namespace gpureg

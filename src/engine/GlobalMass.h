@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a global search begins with: where an image's mass is, and along which axes.
+#ifndef gpureg_GlobalMass_h
+#define gpureg_GlobalMass_h
+
+#include "gpureg/RegisteredImage.h"
+
+#include "Matrix3.h"
+#include "Queue.h"
+
+#include <vector>
+
+namespace gpureg
+{
+
+/** What is brighter than the mean of an image, inside of its mask, each voxel by how much it is: a dark background has no mass, and
+ *  noise in it next to none. */
+struct ImageMass
+{
+  Vector3 centre{};
+  /** Root mean square distance from the centre. */
+  double radius = 0;
+  /** Of all voxels, of those inside of the mask. */
+  double share = 1;
+  /** Those of the image. */
+  std::vector<double> values;
+};
+
+/** \throws BadInputError if no voxel is inside of the mask, or these are all the same. */
+ImageMass
+FindMass(Queue & queue, const RegisteredImage & image, const char * which);
+
+/** Columns: the orthonormal, right-handed axes that are the next to a grid's, which the first may be turned round for. */
+Matrix3
+FindAxes(const IndexMap & indexToPoint);
+
+} // namespace gpureg
+
+#endif

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "GlobalMeasure.h"
+
+#include "gpureg/CorrelationRatioMetric.h"
+#include "gpureg/MattesMetric.h"
+#include "gpureg/PairMetric.h"
+
+#include "EntropySums.h"
+#include "MattesEvaluation.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace gpureg
+{
+
+namespace
+{
+/** One by a metric's engine. */
+template <typename TMetric>
+class MeasureByMetric : public GlobalMeasure
+{
+public:
+  template <typename... TArguments>
+  explicit MeasureByMetric(TArguments &&... arguments)
+    : m_Metric(std::forward<TArguments>(arguments)...)
+  {}
+
+  void
+  SetImages(const LevelImage &  fixed,
+            const LevelImage &  moving,
+            FixedSamples        samples,
+            MovingImage         image,
+            const ParallelFor & parallelFor) override
+  {
+    this->Describe(fixed, moving, samples, image);
+    m_Metric.SetMovingImage(image, parallelFor);
+    m_Metric.SetFixedSamples(samples, parallelFor);
+    m_Fixed = fixed;
+    m_Moving = moving;
+  }
+
+  void
+  SetSamples(FixedSamples samples, const ParallelFor & parallelFor) override
+  {
+    MovingImage unchanged;
+    this->Describe(m_Fixed, m_Moving, samples, unchanged);
+    m_Metric.SetFixedSamples(samples, parallelFor);
+  }
+
+  std::vector<MeasuredValue>
+  FindValues(const CandidateMaps & candidates, const ParallelFor & parallelFor) override
+  {
+    std::vector<MeasuredValue> values;
+    for (const auto & result : m_Metric.EvaluateBatch(candidates, parallelFor))
+    {
+      values.push_back(this->MakeValue(result));
+    }
+    return values;
+  }
+
+  EvaluationStatistics
+  GetStatistics() const override
+  {
+    return m_Metric.GetStatistics();
+  }
+
+protected:
+  using ResultType =
+    typename decltype(std::declval<TMetric &>().EvaluateBatch(std::declval<CandidateMaps>(),
+                                                              std::declval<ParallelFor>()))::value_type;
+
+  /** Says how values are counted. */
+  virtual void
+  Describe(const LevelImage & fixed, const LevelImage & moving, FixedSamples & samples, MovingImage & image) const = 0;
+
+  virtual MeasuredValue
+  MakeValue(const ResultType & result) const = 0;
+
+  TMetric &
+  GetMetric()
+  {
+    return m_Metric;
+  }
+
+  static MeasuredForces
+  MakeForces(const MeasuredValue & value, const ForceResult & forces, double factor)
+  {
+    MeasuredForces result;
+    static_cast<MeasuredValue &>(result) = value;
+    result.forces = forces;
+    result.factor = value.isKnown ? factor : 0.0;
+    return result;
+  }
+
+private:
+  TMetric    m_Metric;
+  LevelImage m_Fixed;
+  LevelImage m_Moving;
+};
+
+class CorrelationRatio : public MeasureByMetric<CorrelationRatioMetric>
+{
+public:
+  CorrelationRatio(const std::string & deviceName, int bins)
+    : MeasureByMetric(deviceName, bins)
+    , m_Bins(bins)
+  {}
+
+  MeasuredForces
+  FindForces(const IndexMap & toMoving, const ParallelFor & parallelFor) override
+  {
+    const auto result = this->GetMetric().Evaluate(MakeLinearMapping(toMoving), Forces::Summed, parallelFor);
+    return MakeForces(this->MakeValue(result), result, 2.0 / result.all);
+  }
+
+  double
+  FindUnrelated(const std::vector<double> &, const std::vector<double> &) const override
+  {
+    return 1;
+  }
+
+protected:
+  void
+  Describe(const LevelImage & fixed,
+           const LevelImage & moving,
+           FixedSamples &     samples,
+           MovingImage &      image) const override
+  {
+    DescribeByBins(fixed, moving, 0, m_Bins, 1, samples, image);
+  }
+
+  MeasuredValue
+  MakeValue(const CorrelationRatioResult & result) const override
+  {
+    // Where the moving values do not vary there is nothing to explain. Their squares are known to 2^-22 each: so the ratio is known to
+    // 1e-3 at least, and hardly ever to less than 1e-6.
+    const double least = 1.5e3 / (1 << 22) * std::sqrt(result.count);
+    const bool   isKnown = result.count > 0 && result.all > least;
+    return { result.count, isKnown ? result.within / result.all : 0.0, isKnown };
+  }
+
+private:
+  int m_Bins;
+};
+
+/** Mattes' mutual information, normalised or not. */
+class Information : public MeasureByMetric<MattesMetric>
+{
+public:
+  Information(const std::string & deviceName, int bins, bool isNormalized)
+    : MeasureByMetric(deviceName, bins)
+    , m_Bins(bins)
+    , m_IsNormalized(isNormalized)
+  {}
+
+  MeasuredForces
+  FindForces(const IndexMap & toMoving, const ParallelFor & parallelFor) override
+  {
+    const auto result =
+      this->GetMetric().Evaluate(MakeLinearMapping(toMoving), Forces::Summed, m_IsNormalized, parallelFor);
+    const auto value = this->MakeValue(FindMutualInformation(result, m_Bins));
+    return MakeForces(value, result, 1.0 / value.count);
+  }
+
+  double
+  FindUnrelated(const std::vector<double> &, const std::vector<double> &) const override
+  {
+    return m_IsNormalized ? -1 : 0;
+  }
+
+protected:
+  void
+  Describe(const LevelImage & fixed,
+           const LevelImage & moving,
+           FixedSamples &     samples,
+           MovingImage &      image) const override
+  {
+    constexpr int padding = kernels::HistogramPadding;
+    DescribeByBins(fixed, moving, padding, m_Bins - 2 * padding, GetMattesRangeEnd(m_Bins), samples, image);
+  }
+
+  MeasuredValue
+  MakeValue(const MutualInformation & result) const override
+  {
+    // Of values that are all in one cell there is no entropy.
+    const double value = m_IsNormalized ? result.normalized : result.mutualInformation;
+    const bool   isKnown = result.count > 0 && std::isfinite(value);
+    return { result.count, isKnown ? -value : 0.0, isKnown };
+  }
+
+private:
+  int  m_Bins;
+  bool m_IsNormalized;
+};
+
+/** Of pairs of values. */
+class Pairs : public MeasureByMetric<PairMetric>
+{
+public:
+  Pairs(const std::string & deviceName, PairMeasure measure)
+    : MeasureByMetric(deviceName, measure)
+    , m_Measure(measure)
+  {}
+
+  MeasuredForces
+  FindForces(const IndexMap & toMoving, const ParallelFor & parallelFor) override
+  {
+    const PairResult result = this->GetMetric().Evaluate(MakeLinearMapping(toMoving), Forces::Summed, parallelFor);
+    const double     factor = m_Measure == PairMeasure::Correlation
+                                ? -2.0 * result.products / (result.fixedSquares * result.movingSquares)
+                                : (m_Measure == PairMeasure::MeanSquares ? -2.0 : -1.0) / result.count;
+    return MakeForces(this->MakeValue(result), result, factor);
+  }
+
+  /** Of pairs of voxels as they come, each with one that is far away. */
+  double
+  FindUnrelated(const std::vector<double> & fixed, const std::vector<double> & moving) const override
+  {
+    if (m_Measure == PairMeasure::Correlation)
+    {
+      return 0;
+    }
+    constexpr std::size_t step = 7919; // a prime: the moving values are gone through in an order of no meaning
+    const auto            bounds = [](const std::vector<double> & values) {
+      const auto both = std::minmax_element(values.begin(), values.end());
+      return std::make_pair(*both.first, *both.second);
+    };
+    const auto   ofFixed = bounds(fixed);
+    const auto   ofMoving = bounds(moving);
+    const double range = std::max(ofFixed.second, ofMoving.second) - std::min(ofFixed.first, ofMoving.first);
+    double       sum = 0;
+    for (std::size_t n = 0; n < fixed.size(); ++n)
+    {
+      const double difference = std::abs(fixed[n] - moving[(n + 1) * step % moving.size()]) / range;
+      sum += m_Measure == PairMeasure::MeanSquares ? difference * difference : difference;
+    }
+    return sum / static_cast<double>(fixed.size());
+  }
+
+protected:
+  void
+  Describe(const LevelImage & fixed,
+           const LevelImage & moving,
+           FixedSamples &     samples,
+           MovingImage &      image) const override
+  {
+    const auto & f = fixed.summary;
+    const auto & m = moving.summary;
+    if (m_Measure == PairMeasure::Correlation)
+    {
+      DescribeByValues(MakeScaleOfTwo(f.mean, f.maximum - f.minimum),
+                       MakeScaleOfTwo(m.mean, m.maximum - m.minimum),
+                       Precision::Single,
+                       samples,
+                       image);
+      return;
+    }
+    ImageSummary both;
+    both.minimum = std::min(f.minimum, m.minimum);
+    both.maximum = std::max(f.maximum, m.maximum);
+    DescribeByValues(MakeScale(both), MakeScale(both), Precision::Single, samples, image);
+  }
+
+  MeasuredValue
+  MakeValue(const PairResult & result) const override
+  {
+    const bool   isCorrelation = m_Measure == PairMeasure::Correlation;
+    const double both = result.fixedSquares * result.movingSquares;
+    const bool   isKnown = result.count > 0 && (!isCorrelation || both > 0);
+    const double value = !isKnown        ? 0.0
+                         : isCorrelation ? -result.products * result.products / both
+                                         : result.differences / result.count;
+    return { result.count, value, isKnown };
+  }
+
+private:
+  PairMeasure m_Measure;
+};
+} // namespace
+
+std::unique_ptr<GlobalMeasure>
+MakeGlobalMeasure(GlobalCost cost, const std::string & deviceName, int bins)
+{
+  switch (cost)
+  {
+    case GlobalCost::MattesMutualInformation:
+    case GlobalCost::NormalizedMutualInformation:
+      return std::make_unique<Information>(deviceName, bins, cost == GlobalCost::NormalizedMutualInformation);
+    case GlobalCost::Correlation:
+      return std::make_unique<Pairs>(deviceName, PairMeasure::Correlation);
+    case GlobalCost::MeanSquares:
+      return std::make_unique<Pairs>(deviceName, PairMeasure::MeanSquares);
+    case GlobalCost::MeanAbsoluteDifferences:
+      return std::make_unique<Pairs>(deviceName, PairMeasure::MeanAbsoluteDifferences);
+    default:
+      return std::make_unique<CorrelationRatio>(deviceName, bins);
+  }
+}
+
+} // namespace gpureg

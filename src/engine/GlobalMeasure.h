@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a global search makes small, of a level's images: of many maps together, or of one with its derivative.
+#ifndef gpureg_GlobalMeasure_h
+#define gpureg_GlobalMeasure_h
+
+#include "gpureg/EvaluationStatistics.h"
+#include "gpureg/GlobalChoices.h"
+#include "gpureg/Samples.h"
+
+#include "LevelSamples.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace gpureg
+{
+
+/** Of one map. */
+struct MeasuredValue
+{
+  /** Of valid samples. */
+  double count = 0;
+  double value = 0;
+  /** Not where no sample is valid, or their values do not vary. */
+  bool isKnown = false;
+};
+
+/** The same, with its derivative by where samples map to, an index of the moving image: factor times the forces. */
+struct MeasuredForces : MeasuredValue
+{
+  ForceResult forces;
+  double      factor = 0;
+};
+
+class GlobalMeasure
+{
+public:
+  virtual ~GlobalMeasure() = default;
+
+  /** \param samples of the fixed image, of which nothing is said yet of how values are counted. */
+  virtual void
+  SetImages(const LevelImage &  fixed,
+            const LevelImage &  moving,
+            FixedSamples        samples,
+            MovingImage         image,
+            const ParallelFor & parallelFor) = 0;
+
+  /** Other samples of the same images. */
+  virtual void
+  SetSamples(FixedSamples samples, const ParallelFor & parallelFor) = 0;
+
+  virtual std::vector<MeasuredValue>
+  FindValues(const CandidateMaps & candidates, const ParallelFor & parallelFor) = 0;
+
+  virtual MeasuredForces
+  FindForces(const IndexMap & toMoving, const ParallelFor & parallelFor) = 0;
+
+  /** Of images that have nothing to do with each other.
+   *  \param fixed, moving values of a level's images, in any order. */
+  virtual double
+  FindUnrelated(const std::vector<double> & fixed, const std::vector<double> & moving) const
+  {
+    static_cast<void>(fixed);
+    static_cast<void>(moving);
+    return 0;
+  }
+
+  virtual EvaluationStatistics
+  GetStatistics() const = 0;
+};
+
+/** \param bins of a histogram, where the cost has one. */
+std::unique_ptr<GlobalMeasure>
+MakeGlobalMeasure(GlobalCost cost, const std::string & deviceName, int bins);
+
+} // namespace gpureg
+
+#endif

@@ -1,0 +1,694 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gpureg/GlobalRegistration.h"
+
+#include "gpureg/Error.h"
+
+#include "Backend.h"
+#include "FreeFormChecks.h"
+#include "FreeFormGeometry.h"
+#include "GlobalDescent.h"
+#include "GlobalLevel.h"
+#include "GlobalMass.h"
+#include "GlobalRotations.h"
+#include "LevelSamples.h"
+#include "MattesEvaluation.h"
+
+#include "gpureg/CorrelationRatioMetric.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <cstddef>
+#include <string>
+#include <utility>
+
+namespace gpureg
+{
+namespace
+{
+using Clock = std::chrono::steady_clock;
+
+double
+MillisecondsSince(Clock::time_point start)
+{
+  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
+// The finest is 0, of voxels that are so many times as long: 1, 2, 4, 8.
+constexpr int LevelCount = 4;
+constexpr int At8mm = 3;
+constexpr int At4mm = 2;
+constexpr int At2mm = 1;
+constexpr int At1mm = 0;
+
+// Stages of a search, for its progress.
+constexpr int StageCount = 10;
+
+constexpr double Degree = GlobalSettings::Pi / 180;
+// Li 2015, section 2.2.
+constexpr double      CoarseAngle = 60 * Degree;
+constexpr double      FineAngle = 18 * Degree;
+constexpr double      PerturbedAngle = 9 * Degree;
+constexpr double      PerturbedScales[] = { 0.8, 0.9, 1.1, 1.2 };
+constexpr std::size_t BestCount = 3;
+
+// Of a quasi-Newton search, which often ends after 10: steps, and the last one's length in voxels, before the end and at it.
+constexpr int    MostRounds = 40;
+constexpr double Tolerance = 0.01;
+constexpr double FinalTolerance = 0.003;
+// The last steps along lines, in voxels.
+constexpr double FinalLine = 0.04;
+
+/** How many poses go on, each so far from those that are better. */
+struct Selection
+{
+  std::size_t count;
+  double      angle;
+};
+// At 8 mm, of two contrasts, cut off or noisy, what is right may be the hundredth best of the rotations. So more of them go on than
+// the paper's three, and the fewer they are the more each is looked at: the three are chosen at 4 mm.
+constexpr Selection FineSelection{ 768, 6 * Degree };
+constexpr Selection MovedSelection{ 96, 22 * Degree };
+constexpr Selection TurnedSelection{ 64, 6 * Degree };
+constexpr Selection ValleySelection{ 24, 6 * Degree };
+constexpr Selection BestSelection{ BestCount, PerturbedAngle };
+
+FreedomKind
+GetKind(int degreesOfFreedom)
+{
+  switch (degreesOfFreedom)
+  {
+    case 6:
+      return FreedomKind::Rigid;
+    case 7:
+      return FreedomKind::Similarity;
+    case 9:
+      return FreedomKind::Scales;
+    case 12:
+      return FreedomKind::Affine;
+    default:
+      throw BadInputError("there are no " + std::to_string(degreesOfFreedom) +
+                          " degrees of freedom; set 6, 7, 9 or 12, of two dimensions, too");
+  }
+}
+
+/** The best of some poses, each turned further than an angle from those before. */
+std::vector<PosedCost>
+ChooseApart(const std::vector<PosedCost> & poses, const Selection & selection)
+{
+  const double           cosine = std::cos(selection.angle);
+  std::vector<PosedCost> chosen;
+  for (const std::size_t n : OrderByCost(poses))
+  {
+    const bool isNew = std::none_of(chosen.begin(), chosen.end(), [&](const PosedCost & other) {
+      return IsNearer(other.pose.rotation, poses[n].pose.rotation, cosine);
+    });
+    if (isNew)
+    {
+      chosen.push_back(poses[n]);
+    }
+    if (chosen.size() == selection.count)
+    {
+      break;
+    }
+  }
+  return chosen;
+}
+
+const PosedCost &
+GetBest(const std::vector<PosedCost> & poses)
+{
+  return poses[OrderByCost(poses).front()];
+}
+
+/** \throws BadInputError for what is out of range. */
+void
+CheckSettings(const GlobalProblem & problem, const GlobalSettings & settings)
+{
+  if (problem.dimension < 2 || problem.dimension > 3)
+  {
+    throw BadInputError("images of " + std::to_string(problem.dimension) + " dimensions; give 2 or 3");
+  }
+  // Names are of what there is.
+  GetName(settings.cost);
+  GetName(settings.optimizer);
+  GetKind(settings.degreesOfFreedom);
+  if (settings.bins != 0 && settings.cost == GlobalCost::CorrelationRatio)
+  {
+    CheckedBins("a correlation ratio",
+                settings.bins,
+                CorrelationRatioMetric::LeastBins,
+                CorrelationRatioMetric::MostBins);
+  }
+  if (settings.bins != 0 && (settings.cost == GlobalCost::MattesMutualInformation ||
+                             settings.cost == GlobalCost::NormalizedMutualInformation))
+  {
+    CheckedMattesBins("mutual information", settings.bins);
+  }
+  for (const auto & range : settings.angles)
+  {
+    // Of a full circle that somebody made of degrees, the last digit may be another.
+    if (!(range[0] <= range[1] && range[1] - range[0] <= 2 * GlobalSettings::Pi + 1e-9 && std::isfinite(range[0])))
+    {
+      throw BadInputError("there is no angle from " + std::to_string(range[0] / Degree) + " to " +
+                          std::to_string(range[1] / Degree) +
+                          " degrees; give a range from the smaller to the larger one, of 360 at most");
+    }
+  }
+  if (!(settings.finestEdge > 0 && std::isfinite(settings.finestEdge)))
+  {
+    throw BadInputError("the finest level's voxels are longer than 0 mm, not " + std::to_string(settings.finestEdge));
+  }
+  if (!(settings.leastOverlap >= 0 && settings.leastOverlap <= 1))
+  {
+    throw BadInputError("the least overlap is a share from 0 to 1, not " + std::to_string(settings.leastOverlap));
+  }
+}
+
+/** \throws BadInputError if an image has one voxel along an axis. */
+void
+CheckHasSlices(const RegisteredImage & image, int dimension, const char * which)
+{
+  for (int axis = 0; axis < dimension; ++axis)
+  {
+    if (image.size[static_cast<std::size_t>(axis)] < 2)
+    {
+      throw BadInputError(std::string("the ") + which + " image has one voxel along axis " + std::to_string(axis) +
+                          ": about the others there is nothing to turn; register images of two dimensions");
+    }
+  }
+}
+} // namespace
+
+class GlobalRegistration::Implementation
+{
+public:
+  explicit Implementation(const std::string & deviceName)
+    : m_Backend(gpureg::GetBackend(deviceName))
+    , m_Queue(m_Backend->CreateQueue())
+    , m_Images(m_Queue->CreateImagePasses())
+    , m_Lines(m_Queue->CreateLinePasses())
+  {
+    for (int level = 0; level < LevelCount; ++level)
+    {
+      m_Levels.push_back(std::make_unique<GlobalLevel>(this->GetName(), *m_Queue));
+    }
+  }
+
+  const Backend &
+  GetBackend() const
+  {
+    return *m_Backend;
+  }
+
+  GlobalResult
+  Register(const GlobalProblem &                               problem,
+           const GlobalSettings &                              settings,
+           const ParallelFor &                                 parallelFor,
+           const std::function<void(const GlobalProgress &)> & progress)
+  {
+    const auto start = Clock::now();
+    CheckSettings(problem, settings);
+    CheckImage(problem.fixed, "fixed", this->GetName());
+    CheckImage(problem.moving, "moving", this->GetName());
+    CheckHasSlices(problem.fixed, problem.dimension, "fixed");
+    CheckHasSlices(problem.moving, problem.dimension, "moving");
+    m_Queue->CheckIsUsable();
+    m_Queue->parallelFor = parallelFor;
+    m_Queue->statistics = {};
+    m_Settings = settings;
+    m_Kind = GetKind(settings.degreesOfFreedom);
+    m_ParallelFor = parallelFor;
+    m_Progress = progress;
+    m_Result = {};
+    this->BeginStage("levels");
+    this->MakeImages(problem);
+    this->MakeFrame(problem);
+    this->EndStage(0);
+    this->BringResult(this->SearchAt1mm(this->SearchAt2mm(this->SearchAt4mm(this->SearchAt8mm(problem)))));
+    m_Queue->GiveStagingBack();
+    m_Progress = {};
+    m_Result.milliseconds = MillisecondsSince(start);
+    return m_Result;
+  }
+
+  EvaluationStatistics
+  GetStatistics() const
+  {
+    EvaluationStatistics statistics = m_Queue->statistics;
+    for (const auto & level : m_Levels)
+    {
+      statistics.deviceBytes += level->GetStatistics().deviceBytes;
+    }
+    return statistics;
+  }
+
+private:
+  const std::string &
+  GetName() const
+  {
+    return m_Backend->GetDescription().name;
+  }
+
+  /** As many as are set, or as the samples fill: where they are few, a cost by chance would be lower the fewer overlap. */
+  int
+  GetBins(int level) const
+  {
+    constexpr int least = 32;
+    const bool    isRatio = m_Settings.cost == GlobalCost::CorrelationRatio;
+    const int     bins = m_Settings.bins > 0 ? m_Settings.bins : (isRatio ? 256 : 64);
+    const int     ofLevel = std::max(std::min(bins, least), bins >> std::max(0, level - At2mm));
+    if (m_Settings.bins > 0)
+    {
+      return ofLevel;
+    }
+    const auto   samples = static_cast<double>(this->GetLevel(level).GetVoxelCount());
+    const double filled = isRatio ? samples / 16 : std::sqrt(samples / 8) + 2 * kernels::HistogramPadding;
+    return static_cast<int>(std::clamp<double>(filled, 2 * kernels::HistogramPadding + 1, ofLevel));
+  }
+
+  GlobalLevel &
+  GetLevel(int number) const
+  {
+    return *m_Levels[static_cast<std::size_t>(number)];
+  }
+
+  /** The finest level of the images, the others of that one. */
+  void
+  MakeImages(const GlobalProblem & problem)
+  {
+    RegisteredImage fixed = problem.fixed;
+    RegisteredImage moving = problem.moving;
+    for (int level = 0; level < LevelCount; ++level)
+    {
+      GlobalLevel & made = this->GetLevel(level);
+      made.MakeImages(fixed, moving, problem.dimension, std::ldexp(m_Settings.finestEdge, level), *m_Images, *m_Lines);
+      if (level == 0)
+      {
+        fixed = made.GetFixed();
+        moving = made.GetMoving();
+      }
+      else
+      {
+        made.NarrowRanges();
+      }
+      made.SetCost(m_Settings.cost, this->GetBins(level));
+    }
+    // So many voxels are not looked through on the host.
+    this->GetLevel(At1mm).TakeRanges(this->GetLevel(At2mm));
+  }
+
+  void
+  MakeFrame(const GlobalProblem & problem)
+  {
+    const GlobalLevel & level = this->GetLevel(At8mm);
+    const ImageMass     fixed = FindMass(*m_Queue, level.GetFixed(), "fixed");
+    const ImageMass     moving = FindMass(*m_Queue, level.GetMoving(), "moving");
+    m_Share = fixed.share;
+    m_Unrelated = level.FindUnrelated(fixed.values, moving.values);
+    m_Frame = {};
+    m_Frame.dimension = problem.dimension;
+    m_Frame.fixedCentre = fixed.centre;
+    m_Frame.movingCentre = moving.centre;
+    m_Frame.radius = std::max(fixed.radius, level.GetEdge());
+    m_Frame.axes = FindAxes(problem.fixed.indexToPoint);
+  }
+
+  void
+  BeginStage(const std::string & name)
+  {
+    m_Stage = {};
+    m_Stage.name = name;
+    m_StageStart = Clock::now();
+    for (const auto & level : m_Levels)
+    {
+      level->CountInto(m_Stage);
+    }
+    this->TellProgress();
+  }
+
+  void
+  EndStage(double cost)
+  {
+    m_Stage.cost = cost;
+    m_Stage.milliseconds = MillisecondsSince(m_StageStart);
+    m_Result.stages.push_back(m_Stage);
+  }
+
+  void
+  TellProgress() const
+  {
+    if (m_Progress)
+    {
+      m_Progress({ m_Stage.name.c_str(), static_cast<double>(m_Result.stages.size()) / StageCount });
+    }
+  }
+
+  /** \param leastOverlap see GlobalSettings. */
+  GlobalLevel &
+  BeginLevel(int number, double leastOverlap)
+  {
+    GlobalLevel & level = this->GetLevel(number);
+    level.Begin(m_Frame, m_Share, leastOverlap, m_Unrelated, m_ParallelFor, [this] { this->TellProgress(); });
+    return level;
+  }
+
+  bool
+  SearchesAngles() const
+  {
+    const std::size_t first = m_Frame.dimension == 3 ? 0 : 2;
+    return std::any_of(m_Settings.angles.begin() + static_cast<std::ptrdiff_t>(first),
+                       m_Settings.angles.end(),
+                       [](const AngleRange & range) { return range[1] > range[0]; });
+  }
+
+  /** Those of the search, made anew only for other angles. */
+  void
+  MakeSearchedRotations()
+  {
+    std::array<AngleRange, 3> angles = m_Settings.angles;
+    if (m_Frame.dimension == 2)
+    {
+      angles[0] = angles[1] = { 0, 0 };
+    }
+    if (m_Coarse.empty() || angles != m_Angles)
+    {
+      m_Angles = angles;
+      m_Coarse = MakeRotations(angles, CoarseAngle);
+      m_Fine = MakeRotations(angles, FineAngle);
+      m_Nearest = FindNearest(m_Coarse, m_Fine);
+    }
+  }
+
+  /** Where it begins: as the initial map says, or with the centres of mass on each other. */
+  Pose
+  MakeStart(const GlobalProblem & problem, GlobalLevel & level)
+  {
+    if (!problem.initial)
+    {
+      return {};
+    }
+    Pose start = RestrictPose(m_Frame, FindPose(m_Frame, *problem.initial), m_Kind);
+    if (level.FindCosts({ start }).front().overlap < 0.5 * m_Settings.leastOverlap)
+    {
+      start.translation = {};
+    }
+    return start;
+  }
+
+  /** A freedom of that kind, without what the result is not to have. */
+  Freedom
+  MakeFreedomWithin(FreedomKind kind) const
+  {
+    const bool isRigid = m_Kind == FreedomKind::Rigid;
+    return MakeFreedom(m_Frame,
+                       !isRigid                                   ? kind
+                       : kind == FreedomKind::TranslationAndScale ? FreedomKind::Translation
+                                                                  : FreedomKind::Rigid);
+  }
+
+  std::vector<PosedCost>
+  SearchAt8mm(const GlobalProblem & problem)
+  {
+    this->BeginStage(this->SearchesAngles() ? "8 mm: coarse rotations" : "8 mm");
+    // What overlaps little has a low cost by chance: here, where nothing is certain yet, more is asked for than later.
+    GlobalLevel & level = this->BeginLevel(At8mm, std::min(1.0, 2 * m_Settings.leastOverlap));
+    const double  edge = level.GetEdge();
+    const Pose    start = this->MakeStart(problem, level);
+    const Freedom moves = this->MakeFreedomWithin(FreedomKind::TranslationAndScale);
+    const Freedom turns = this->MakeFreedomWithin(FreedomKind::Similarity);
+    if (!this->SearchesAngles())
+    {
+      std::vector<PosedCost> poses{ { start, 0, 0 } };
+      SearchLines(level, turns, { edge, 0.5 * edge }, poses);
+      this->EndStage(poses.front().cost);
+      return poses;
+    }
+    this->MakeSearchedRotations();
+    const auto turn = [&start](const Matrix3 & rotation) {
+      Pose pose = start;
+      pose.rotation = Multiply(rotation, start.rotation);
+      return pose;
+    };
+    std::vector<PosedCost> poses;
+    for (const Matrix3 & rotation : m_Coarse)
+    {
+      poses.push_back({ turn(rotation), 0, 0 });
+    }
+    SearchLines(level, moves, { 2 * edge, edge, 0.5 * edge }, poses);
+    this->EndStage(GetBest(poses).cost);
+
+    this->BeginStage("8 mm: fine rotations");
+    // What the coarse rotation next to a fine one has found may lead it astray: that is looked at, its translation alone, and none.
+    std::vector<Pose> fine;
+    for (std::size_t n = 0; n < m_Fine.size(); ++n)
+    {
+      const Pose & next = poses[m_Nearest[n]].pose;
+      Pose         pose = turn(m_Fine[n]);
+      fine.push_back(pose);
+      pose.translation = next.translation;
+      fine.push_back(pose);
+      if (m_Kind != FreedomKind::Rigid)
+      {
+        pose.logScale = next.logScale;
+        fine.push_back(pose);
+      }
+    }
+    // Of each rotation the best.
+    const std::vector<PosedCost> costs = level.FindCosts(fine);
+    const auto                   ofEach = static_cast<std::ptrdiff_t>(fine.size() / m_Fine.size());
+    for (auto first = costs.begin(); first != costs.end(); first += ofEach)
+    {
+      poses.push_back(*std::min_element(first, first + ofEach, [](const PosedCost & a, const PosedCost & b) {
+        return a.cost < b.cost;
+      }));
+    }
+    poses = ChooseApart(poses, FineSelection);
+    this->EndStage(poses.front().cost);
+
+    this->BeginStage("8 mm: translations");
+    SearchLines(level, moves, { edge }, poses);
+    poses = ChooseApart(poses, MovedSelection);
+    this->EndStage(poses.front().cost);
+
+    this->BeginStage("8 mm: best rotations");
+    SearchLines(level, turns, { edge, 0.5 * edge }, poses);
+    poses = ChooseApart(poses, TurnedSelection);
+    this->EndStage(poses.front().cost);
+    return poses;
+  }
+
+  /** The three best, and around each: turned both ways about each axis, and of other scales. */
+  std::vector<PosedCost>
+  Perturb(std::vector<PosedCost> poses) const
+  {
+    const std::size_t count = poses.size();
+    for (std::size_t n = 0; n < count; ++n)
+    {
+      for (std::size_t axis = m_Frame.dimension == 3 ? 0 : 2; axis < 3; ++axis)
+      {
+        for (const double angle : { -PerturbedAngle, PerturbedAngle })
+        {
+          Vector3 vector{};
+          vector[axis] = angle;
+          poses.push_back(poses[n]);
+          poses.back().pose.rotation = Multiply(MakeRotation(vector), poses[n].pose.rotation);
+        }
+      }
+      for (const double scale : PerturbedScales)
+      {
+        if (m_Kind != FreedomKind::Rigid)
+        {
+          poses.push_back(poses[n]);
+          const double along = std::log(scale) * m_Frame.radius;
+          poses.back().pose =
+            MovePose(poses[n].pose, { MakeFreedom(m_Frame, FreedomKind::TranslationAndScale).back() }, &along);
+        }
+      }
+    }
+    return poses;
+  }
+
+  PosedCost
+  SearchAt4mm(std::vector<PosedCost> poses)
+  {
+    this->BeginStage(poses.size() > 1 ? "4 mm, thinned" : "4 mm");
+    GlobalLevel & level = this->BeginLevel(At4mm, m_Settings.leastOverlap);
+    const double  edge = level.GetEdge();
+    const Freedom turns = this->MakeFreedomWithin(FreedomKind::Similarity);
+    if (poses.size() > 1)
+    {
+      level.Thin(2);
+      SearchLines(level, turns, { edge, 0.5 * edge }, poses);
+      poses = ChooseApart(poses, ValleySelection);
+      // Lines along parameters that hang on each other end in valleys: along derivatives they are followed.
+      this->Descend(level, turns, 0.5 * edge, poses, { { 4, 12 }, { 4, 1 } });
+      poses = ChooseApart(poses, BestSelection);
+      level.Thin(1);
+      this->EndStage(poses.front().cost);
+      this->BeginStage("4 mm");
+    }
+    if (this->SearchesAngles())
+    {
+      poses = this->Perturb(poses);
+    }
+    this->Descend(level, turns, 0.5 * edge, poses, { { 4, 12 }, { 4, 4 }, { MostRounds, 1 } });
+    const PosedCost best = GetBest(poses);
+    this->EndStage(best.cost);
+    return best;
+  }
+
+  PosedCost
+  SearchAt2mm(PosedCost best)
+  {
+    this->BeginStage("2 mm");
+    GlobalLevel &          level = this->BeginLevel(At2mm, m_Settings.leastOverlap);
+    std::vector<PosedCost> poses{ best };
+    for (const FreedomKind kind : { FreedomKind::Similarity, FreedomKind::Scales, FreedomKind::Affine })
+    {
+      if (kind <= std::max(m_Kind, FreedomKind::Similarity))
+      {
+        this->Descend(level, this->MakeFreedomWithin(kind), 0.5 * level.GetEdge(), poses, { { MostRounds, 1 } });
+      }
+    }
+    this->EndStage(poses.front().cost);
+    return poses.front();
+  }
+
+  PosedCost
+  SearchAt1mm(PosedCost best)
+  {
+    this->BeginStage("1 mm, thinned");
+    GlobalLevel &          level = this->BeginLevel(At1mm, m_Settings.leastOverlap);
+    const Freedom          freedom = MakeFreedom(m_Frame, m_Kind);
+    const double           firstStep = 0.25 * level.GetEdge();
+    std::vector<PosedCost> poses{ best };
+    level.Thin(2);
+    if (m_Settings.optimizer == GlobalOptimizer::Lines)
+    {
+      this->Descend(level, freedom, firstStep, poses, {});
+      this->BeginLastStage(level, poses);
+      SearchLines(level, freedom, { FinalLine * level.GetEdge() }, poses);
+    }
+    else
+    {
+      QuasiNewtonSearch search(level, freedom, firstStep, FinalTolerance * level.GetEdge(), poses);
+      search.Advance(MostRounds);
+      this->BeginLastStage(level, poses);
+      search.Resume();
+      search.Advance(MostRounds);
+    }
+    this->EndStage(poses.front().cost);
+    return poses.front();
+  }
+
+  void
+  BeginLastStage(GlobalLevel & level, const std::vector<PosedCost> & poses)
+  {
+    this->EndStage(poses.front().cost);
+    this->BeginStage("1 mm");
+    level.Thin(1);
+  }
+
+  /** So many rounds, after which so many of the best are left. */
+  struct Heat
+  {
+    int         rounds;
+    std::size_t count;
+  };
+
+  /** Local searches, by the optimizer that is set. */
+  void
+  Descend(GlobalLevel &             level,
+          const Freedom &           freedom,
+          double                    firstStep,
+          std::vector<PosedCost> &  poses,
+          const std::vector<Heat> & heats) const
+  {
+    if (m_Settings.optimizer == GlobalOptimizer::Lines)
+    {
+      SearchLines(level, freedom, firstStep, FinalLine * level.GetEdge(), poses);
+      return;
+    }
+    QuasiNewtonSearch search(level, freedom, firstStep, Tolerance * level.GetEdge(), poses);
+    for (const Heat & heat : heats)
+    {
+      search.Advance(heat.rounds);
+      search.KeepBest(heat.count);
+    }
+  }
+
+  /** \throws BadInputError if nothing overlaps. */
+  void
+  BringResult(const PosedCost & best)
+  {
+    if (!(best.overlap > 0))
+    {
+      throw BadInputError(
+        "no voxel of the fixed image comes to lie in the moving one, wherever it is moved to; give larger "
+        "masks, or images of the same thing");
+    }
+    m_Result.pointMap = MakePointMap(m_Frame, best.pose);
+    m_Result.rotation = best.pose.rotation;
+    std::transform(best.pose.logScale.begin(), best.pose.logScale.end(), m_Result.scales.begin(), [](double s) {
+      return std::exp(s);
+    });
+    m_Result.skews = best.pose.skew;
+    m_Result.centre = m_Frame.fixedCentre;
+    m_Result.cost = best.cost;
+    m_Result.overlap = best.overlap;
+  }
+
+  std::shared_ptr<Backend>                    m_Backend;
+  std::shared_ptr<Queue>                      m_Queue;
+  std::unique_ptr<ImagePasses>                m_Images;
+  std::unique_ptr<LinePasses>                 m_Lines;
+  std::vector<std::unique_ptr<GlobalLevel>>   m_Levels; // the finest first
+  GlobalSettings                              m_Settings;
+  FreedomKind                                 m_Kind = FreedomKind::Affine;
+  ParallelFor                                 m_ParallelFor;
+  std::function<void(const GlobalProgress &)> m_Progress;
+  PoseFrame                                   m_Frame;
+  double                                      m_Share = 1;     // of the fixed image's voxels, in its mask
+  double                                      m_Unrelated = 0; // cost of images that have nothing to do with each other
+  std::array<AngleRange, 3>                   m_Angles{};
+  std::vector<Matrix3>                        m_Coarse;
+  std::vector<Matrix3>                        m_Fine;
+  std::vector<std::size_t>                    m_Nearest; // of the coarse ones, to each fine one
+  GlobalResult                                m_Result;
+  GlobalStageResult                           m_Stage;
+  Clock::time_point                           m_StageStart;
+};
+
+GlobalRegistration::GlobalRegistration(const std::string & deviceName)
+  : m_Implementation(std::make_unique<Implementation>(deviceName))
+{}
+
+GlobalRegistration::~GlobalRegistration()
+{
+  FreeUnlessForked(m_Implementation);
+}
+
+const std::string &
+GlobalRegistration::GetDeviceName() const
+{
+  return m_Implementation->GetBackend().GetDescription().name;
+}
+
+GlobalResult
+GlobalRegistration::Register(const GlobalProblem &                               problem,
+                             const GlobalSettings &                              settings,
+                             const ParallelFor &                                 parallelFor,
+                             const std::function<void(const GlobalProgress &)> & progress)
+{
+  return m_Implementation->Register(problem, settings, parallelFor, progress);
+}
+
+EvaluationStatistics
+GlobalRegistration::GetStatistics() const
+{
+  return m_Implementation->GetStatistics();
+}
+
+} // namespace gpureg

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "LevelSamples.h"
+
+#include "FreeFormGeometry.h"
+
+#include "Prelude.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+
+namespace gpureg
+{
+
+namespace
+{
+/** For central differences: half a spacing along each physical axis. */
+void
+SetDifferences(const LevelImage & moving, int dimension, MovingImage & image)
+{
+  const auto                  toIndex = InvertMap(moving.toPoint).matrix;
+  const std::array<double, 3> spacing = GetSpacing(moving.toPoint);
+  for (std::size_t d = 0; d < static_cast<std::size_t>(dimension); ++d)
+  {
+    image.inverseSpacing[d] = 1.0 / spacing[d];
+    for (std::size_t r = 0; r < static_cast<std::size_t>(dimension); ++r)
+    {
+      image.differenceStep[3 * r + d] = 0.5 * spacing[d] * toIndex[3 * r + d];
+    }
+  }
+}
+
+/** Bins of equal width over the image's range. */
+BinEdges
+MakeBins(const ImageSummary & summary, int first, int count)
+{
+  BinEdges     bins;
+  const double range = summary.maximum - summary.minimum;
+  bins.first = first;
+  for (int edge = 1; edge < count; ++edge)
+  {
+    bins.edges.push_back(summary.minimum + range * edge / count);
+  }
+  return bins;
+}
+} // namespace
+
+FixedSamples
+MakeLevelSamples(const LevelImage & fixed)
+{
+  FixedSamples samples;
+  samples.virtualSize = fixed.image->GetSize();
+  samples.sampled.emplace();
+  samples.sampled->image = fixed.image;
+  samples.sampled->mask = fixed.mask;
+  samples.sampled->size = fixed.image->GetSize();
+  samples.sampled->isOneGrid = true;
+  return samples;
+}
+
+MovingImage
+MakeLevelMoving(const LevelImage & moving, int dimension, bool gradientOfInterpolation)
+{
+  MovingImage image;
+  image.size = moving.image->GetSize();
+  image.image = moving.image;
+  image.gradientOfInterpolation = gradientOfInterpolation;
+  if (moving.mask != nullptr)
+  {
+    image.maskImage = moving.mask;
+    image.maskSize = moving.mask->GetSize();
+  }
+  SetDifferences(moving, dimension, image);
+  return image;
+}
+
+ValueScale
+MakeScale(const ImageSummary & summary)
+{
+  ValueScale scale;
+  scale.minimum = summary.minimum;
+  scale.range = scale.largest = summary.maximum - summary.minimum;
+  return scale;
+}
+
+ValueScale
+MakeScaleOfTwo(double minimum, double width)
+{
+  ValueScale scale;
+  scale.minimum = minimum;
+  scale.range = scale.largest = std::exp2(std::ceil(std::log2(width)));
+  return scale;
+}
+
+void
+DescribeByValues(const ValueScale & fixedScale,
+                 const ValueScale & movingScale,
+                 Precision          precision,
+                 FixedSamples &     samples,
+                 MovingImage &      image)
+{
+  samples.precision = image.precision = precision;
+  samples.scale = fixedScale;
+  samples.sampled->wantsValues = true;
+  samples.sampled->minimum = fixedScale.minimum;
+  samples.sampled->unit = fixedScale.range;
+  image.scale = movingScale;
+  image.unit = movingScale.range;
+}
+
+void
+DescribeByBins(const LevelImage & fixed,
+               const LevelImage & moving,
+               int                firstBin,
+               int                bins,
+               double             rangeEnd,
+               FixedSamples &     samples,
+               MovingImage &      image)
+{
+  samples.scale = MakeScale(fixed.summary);
+  samples.sampled->minimum = samples.scale.minimum;
+  samples.sampled->bins = MakeBins(fixed.summary, firstBin, bins);
+  image.scale = MakeScale(moving.summary);
+  image.unit = image.scale.range / rangeEnd;
+}
+
+std::vector<double>
+BringValues(Queue & queue, const DeviceImage & image)
+{
+  std::vector<double> values(static_cast<std::size_t>(image.GetCount()));
+  WithReal(image.GetPrecision(), [&](auto zero) {
+    using Real = decltype(zero);
+    DrainArray(queue,
+               *image.GetMemory(),
+               sizeof(Real),
+               image.GetCount(),
+               [&values](std::int64_t first, std::int64_t count, const void * in) {
+                 const auto * const from = static_cast<const Real *>(in);
+                 std::copy(from, from + count, values.begin() + first);
+               });
+  });
+  return values;
+}
+
+} // namespace gpureg

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a similarity of a level's images is given: the voxels of the fixed one as samples, and the moving one, both on the device.
+#ifndef gpureg_LevelSamples_h
+#define gpureg_LevelSamples_h
+
+#include "gpureg/LoadedImage.h"
+#include "gpureg/Samples.h"
+
+#include "ImageLevel.h"
+
+#include <vector>
+
+namespace gpureg
+{
+
+/** An image of a level, and what is known of it. */
+struct LevelImage
+{
+  const ImageLevel * image = nullptr;
+  ImageSummary       summary;
+  /** Of the same voxels, inside where it is a half at least; null where there is none. */
+  const ImageLevel * mask = nullptr;
+  /** From the level's indices to points. */
+  IndexMap toPoint;
+};
+
+/** Every voxel of the fixed image; how its values are counted is still to be said. */
+FixedSamples
+MakeLevelSamples(const LevelImage & fixed);
+
+/** The same of the moving image.
+ *  \param gradientOfInterpolation whether forces are by the index in it, or by points along central differences. */
+MovingImage
+MakeLevelMoving(const LevelImage & moving, int dimension, bool gradientOfInterpolation);
+
+/** From the smallest value on. */
+ValueScale
+MakeScale(const ImageSummary & summary);
+
+/** Along the smallest power of two that is not below a width. */
+ValueScale
+MakeScaleOfTwo(double minimum, double width);
+
+/** Values, in single precision or in double, as both images' scales say. */
+void
+DescribeByValues(const ValueScale & fixedScale,
+                 const ValueScale & movingScale,
+                 Precision          precision,
+                 FixedSamples &     samples,
+                 MovingImage &      image);
+
+/** Values from the smallest one on: the fixed image's in bins of equal width, the moving one's from 0 to rangeEnd. */
+void
+DescribeByBins(const LevelImage & fixed,
+               const LevelImage & moving,
+               int                firstBin,
+               int                bins,
+               double             rangeEnd,
+               FixedSamples &     samples,
+               MovingImage &      image);
+
+/** Brings an image's values to the host. */
+std::vector<double>
+BringValues(Queue & queue, const DeviceImage & image);
+
+} // namespace gpureg
+
+#endif

@@ -1,0 +1,704 @@
+// SPDX-License-Identifier: Apache-2.0
+// The global search: known transforms are found from far away, by each cost and with each number of degrees of freedom, on every device
+// alike and each time the same; what is wrong is refused, and the method goes on. And FLIRT's matrices, worked out by hand.
+#include "GlobalProblem.h"
+#include "TemporaryFolder.h"
+#include "TestDevices.h"
+
+#include "../../src/engine/GlobalPose.h"
+#include "../../src/engine/GlobalRotations.h"
+
+#include "itkBSplineTransform.h"
+#include "itkCommand.h"
+#include "itkFLIRTMatrix.h"
+#include "itkImageMaskSpatialObject.h"
+
+#include <cmath>
+#include <fstream>
+#include <limits>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace gpuregtest
+{
+
+namespace
+{
+constexpr double Degrees = Pi / 180;
+// Of the mean distance from the truth, mm: a tenth of a voxel.
+constexpr double Tenth = 0.5;
+
+itk::Array<double>
+GetParameters(const GlobalMethodOf<3> & method)
+{
+  return method.GetTransform()->GetParameters();
+}
+
+class GlobalAffineRegistrationTest : public DeviceTest
+{};
+
+/** A mask of an image's voxels whose points are inside. */
+template <typename TImage, typename TIsInside>
+auto
+MakeMask(const TImage & image, const TIsInside & isInside)
+{
+  using MaskType = itk::ImageMaskSpatialObject<TImage::ImageDimension>;
+  const auto voxels = MaskType::ImageType::New();
+  voxels->CopyInformation(&image);
+  voxels->SetRegions(image.GetBufferedRegion());
+  voxels->Allocate();
+  for (itk::ImageRegionIteratorWithIndex<typename MaskType::ImageType> it(voxels, voxels->GetBufferedRegion());
+       !it.IsAtEnd();
+       ++it)
+  {
+    typename TImage::PointType point;
+    voxels->TransformIndexToPhysicalPoint(it.GetIndex(), point);
+    it.Set(isInside(point));
+  }
+  const auto mask = MaskType::New();
+  mask->SetImage(voxels);
+  mask->Update();
+  return mask;
+}
+} // namespace
+
+/** Turned round, far away, of another contrast: with 12 degrees of freedom. */
+TEST_P(GlobalAffineRegistrationTest, FindsAnAffineTransformFromFarAwayIn3D)
+{
+  const GlobalProblem<3> problem(12, 130 * Degrees);
+  const auto             method = problem.MakeMethod(GetParam());
+  method->Update();
+  EXPECT_LT(problem.GetError(*method->GetTransform()), Tenth);
+  EXPECT_STREQ(method->GetTransform()->GetNameOfClass(), "AffineTransform");
+  EXPECT_LT(method->GetFinalCost(), 0.02);
+  EXPECT_GT(method->GetOverlap(), 0.4);
+  EXPECT_LE(method->GetOverlap(), 1.0);
+  ASSERT_EQ(method->GetNumberOfStages(), 10u);
+  EXPECT_EQ(method->GetStageName(1), "8 mm: coarse rotations");
+  // 108 rotations, 3 sweeps over translation and scale, 5 values a line, and the first one.
+  EXPECT_EQ(method->GetStageEvaluations(1), 108u * (3 * 4 * 5 + 1));
+  EXPECT_EQ(method->GetStageRounds(1), 3u * 4 * 2 + 1);
+  EXPECT_EQ(method->GetStageCost(9), method->GetFinalCost());
+  double seconds = 0;
+  for (unsigned int stage = 0; stage < method->GetNumberOfStages(); ++stage)
+  {
+    seconds += method->GetStageSeconds(stage);
+  }
+  EXPECT_GT(seconds, 0.0);
+  EXPECT_LE(seconds, method->GetElapsedSeconds());
+  EXPECT_THROW(method->GetStageName(10), itk::GPUBadInputError);
+}
+
+/** Of the right class, too. */
+TEST_P(GlobalAffineRegistrationTest, DegreesOfFreedomIn3D)
+{
+  const std::pair<unsigned int, const char *> cases[] = {
+    { 6, "Euler3DTransform" }, { 7, "Similarity3DTransform" }, { 9, "AffineTransform" }, { 12, "AffineTransform" }
+  };
+  for (const auto & [degrees, name] : cases)
+  {
+    SCOPED_TRACE(degrees);
+    const GlobalProblem<3> problem(degrees, 16 * Degrees);
+    const auto             method = problem.MakeMethod(GetParam());
+    method->SetDegreesOfFreedom(degrees);
+    method->SetSearchAngles(-20, 20);
+    method->Update();
+    EXPECT_LT(problem.GetError(*method->GetTransform()), Tenth);
+    EXPECT_STREQ(method->GetTransform()->GetNameOfClass(), name);
+  }
+}
+
+TEST_P(GlobalAffineRegistrationTest, EachCostAndDegreesOfFreedomIn2D)
+{
+  using ProblemType = GlobalProblem<2>;
+  const std::pair<unsigned int, const char *> cases[] = {
+    { 6, "Euler2DTransform" }, { 7, "Similarity2DTransform" }, { 9, "AffineTransform" }, { 12, "AffineTransform" }
+  };
+  for (const char * const cost : { "CorrelationRatio",
+                                   "MattesMutualInformation",
+                                   "NormalizedMutualInformation",
+                                   "Correlation",
+                                   "MeanSquares",
+                                   "MeanAbsoluteDifferences" })
+  {
+    const bool isInformation = std::string(cost).find("Information") != std::string::npos;
+    const bool takesAnotherContrast = isInformation || std::string(cost) == "CorrelationRatio";
+    for (const auto & [degrees, name] : cases)
+    {
+      SCOPED_TRACE(std::string(cost) + ", " + std::to_string(degrees));
+      const ProblemType problem(degrees,
+                                -160 * Degrees,
+                                takesAnotherContrast ? ProblemType::Contrast::Another : ProblemType::Contrast::Same);
+      const auto        method = problem.MakeMethod(GetParam());
+      method->SetCost(cost);
+      EXPECT_EQ(method->GetCostName(), cost);
+      method->SetDegreesOfFreedom(degrees);
+      method->Update();
+      // Few pixels fill few bins of a joint histogram.
+      EXPECT_LT(problem.GetError(*method->GetTransform()), isInformation ? 0.4 : 0.25) << "of pixels of 2 mm";
+      EXPECT_STREQ(method->GetTransform()->GetNameOfClass(), name);
+    }
+  }
+}
+
+TEST_P(GlobalAffineRegistrationTest, EachCostIn3D)
+{
+  using ProblemType = GlobalProblem<3>;
+  const ProblemType another(7, 16 * Degrees);
+  const ProblemType same(7, 16 * Degrees, ProblemType::Contrast::Same);
+  for (const char * const cost : { "MattesMutualInformation",
+                                   "NormalizedMutualInformation",
+                                   "Correlation",
+                                   "MeanSquares",
+                                   "MeanAbsoluteDifferences" })
+  {
+    SCOPED_TRACE(cost);
+    const bool   isInformation = std::string(cost).find("Information") != std::string::npos;
+    const auto & problem = isInformation ? another : same;
+    const auto   method = problem.MakeMethod(GetParam());
+    method->SetCost(cost);
+    method->SetDegreesOfFreedom(7);
+    method->SetSearchAngles(-20, 20);
+    method->Update();
+    EXPECT_LT(problem.GetError(*method->GetTransform()), Tenth);
+  }
+}
+
+/** The paper's way comes to the same. */
+TEST_P(GlobalAffineRegistrationTest, ByLines)
+{
+  const GlobalProblem<2> problem(12, 100 * Degrees);
+  const auto             method = problem.MakeMethod(GetParam());
+  method->SetOptimizer("Lines");
+  EXPECT_EQ(method->GetOptimizerName(), "Lines");
+  method->Update();
+  EXPECT_LT(problem.GetError(*method->GetTransform()), Tenth);
+}
+
+/** Bright things beside the phantom, in both images, that masks leave out. */
+TEST_P(GlobalAffineRegistrationTest, Masks)
+{
+  using ProblemType = GlobalProblem<2>;
+  ProblemType problem(7, 75 * Degrees);
+  const auto  inverse = ProblemType::AffineType::New();
+  problem.truth->GetInverse(inverse);
+  const Phantom<2> phantom;
+  const auto       centre = problem.grid.GetCentre();
+  const auto       inFixed = [&](const auto & p) { return phantom(p - centre); };
+  const auto       inMoving = [&](const auto & p) { return phantom(inverse->TransformPoint(p) - centre); };
+  const auto       spoil = [](auto & image, const auto & value, double from) {
+    for (itk::ImageRegionIteratorWithIndex<itk::Image<float, 2>> it(image, image->GetBufferedRegion()); !it.IsAtEnd();
+         ++it)
+    {
+      ProblemType::PointType point;
+      image->TransformIndexToPhysicalPoint(it.GetIndex(), point);
+      if (value(point) < 0.05 && point[0] > from)
+      {
+        it.Set(4000);
+      }
+    }
+  };
+  spoil(problem.fixed, inFixed, centre[0]);
+  spoil(problem.moving, inMoving, problem.truth->TransformPoint(centre)[0] + 20);
+  const auto isFixed = [&](const auto & p) { return inFixed(p) > 2; };
+  const auto isMoving = [&](const auto & p) { return inMoving(p) > 2; };
+  const auto method = problem.MakeMethod(GetParam());
+  method->SetDegreesOfFreedom(7);
+  method->Update();
+  EXPECT_GT(problem.GetError(*method->GetTransform()), 5.0) << "without masks";
+  method->SetFixedImageMask(MakeMask(*problem.fixed, isFixed));
+  method->SetMovingImageMask(MakeMask(*problem.moving, isMoving));
+  method->Update();
+  EXPECT_LT(problem.GetError(*method->GetTransform()), Tenth);
+  method->SetFixedImageMask(MakeMask(*problem.fixed, [](const auto &) { return false; }));
+  EXPECT_THROW(method->Update(), itk::GPUBadInputError);
+  // One voxel is none of the coarsest level.
+  method->SetFixedImageMask(
+    MakeMask(*problem.fixed, [&](const auto & p) { return p.EuclideanDistanceTo(centre) < 1.5; }));
+  EXPECT_THROW(method->Update(), itk::GPUBadInputError);
+  method->SetFixedImageMask(MakeMask(*problem.fixed, isFixed));
+  EXPECT_NO_THROW(method->Update());
+}
+
+TEST_P(GlobalAffineRegistrationTest, BeginsWithATransform)
+{
+  const GlobalProblem<3> problem(12, 170 * Degrees);
+  const auto             start = itk::AffineTransform<double, 3>::New();
+  start->SetCenter(problem.truth->GetCenter());
+  start->SetMatrix(problem.truth->GetMatrix());
+  start->SetTranslation(problem.truth->GetTranslation());
+  itk::Vector<double, 3> axis(1.0);
+  start->Rotate3D(axis, 8 * Degrees);
+  start->Translate(itk::Vector<double, 3>(4.0));
+  const auto method = problem.MakeMethod(GetParam());
+  method->SetInitialTransform(start);
+  // Nothing is looked for: it is refined.
+  method->SetSearchAngles(0, 0);
+  method->Update();
+  EXPECT_GT(problem.GetError(*start), 5.0);
+  EXPECT_LT(problem.GetError(*method->GetTransform()), Tenth);
+  EXPECT_LT(method->GetStageEvaluations(1), 100u);
+  // From where nothing overlaps, the centres of mass are laid on each other.
+  start->Translate(itk::Vector<double, 3>(1000.0));
+  method->Modified();
+  method->Update();
+  EXPECT_LT(problem.GetError(*method->GetTransform()), Tenth);
+  // Angles are beyond the start's.
+  start->Rotate3D(axis, 20 * Degrees);
+  method->SetSearchAngles(-20, 20);
+  method->Update();
+  EXPECT_LT(problem.GetError(*method->GetTransform()), Tenth);
+}
+
+/** What the degrees of freedom do not have is left out. */
+TEST_P(GlobalAffineRegistrationTest, BeginsWithATransformOfMoreDegrees)
+{
+  const GlobalProblem<3> problem(6, 170 * Degrees);
+  const auto             start = itk::AffineTransform<double, 3>::New();
+  start->SetCenter(problem.truth->GetCenter());
+  start->SetMatrix(problem.truth->GetMatrix());
+  start->SetTranslation(problem.truth->GetTranslation());
+  start->Scale(1.1, true);
+  start->Shear(0, 1, 0.1, true);
+  const auto method = problem.MakeMethod(GetParam());
+  method->SetInitialTransform(start);
+  method->SetDegreesOfFreedom(6);
+  method->SetSearchAngles(0, 0);
+  method->Update();
+  EXPECT_GT(problem.GetError(*start), 4.0);
+  EXPECT_LT(problem.GetError(*method->GetTransform()), Tenth);
+}
+
+TEST_P(GlobalAffineRegistrationTest, IsTheSameEachTimeAndAsTheHosts)
+{
+  const GlobalProblem<3> problem(12, 16 * Degrees);
+  const auto             method = problem.MakeMethod(GetParam());
+  method->SetSearchAngles(-20, 20);
+  method->Update();
+  const auto first = GetParameters(*method);
+  for (const unsigned int threads : { 1u, 3u })
+  {
+    method->SetNumberOfWorkUnits(threads);
+    method->Modified();
+    method->Update();
+    EXPECT_EQ(GetParameters(*method), first);
+  }
+  const auto another = problem.MakeMethod("host");
+  another->SetSearchAngles(-20, 20);
+  another->Update();
+  EXPECT_NEAR(another->GetFinalCost(), method->GetFinalCost(), 1e-6);
+  EXPECT_LT(std::abs(problem.GetError(*another->GetTransform()) - problem.GetError(*method->GetTransform())), 0.01);
+}
+
+/** Slices ten times as thick as their pixels are long, and whole numbers. */
+TEST_P(GlobalAffineRegistrationTest, AnisotropicImagesOfOtherTypes)
+{
+  using ShortType = itk::Image<short, 3>;
+  using DoubleType = itk::Image<double, 3>;
+  Grid<3> grid;
+  grid.size.Fill(64);
+  grid.size[2] = 8;
+  grid.spacing.Fill(2.2);
+  grid.spacing[2] = 22;
+  const auto centre = grid.GetCentre();
+  const auto truth = itk::AffineTransform<double, 3>::New();
+  truth->SetCenter(centre);
+  truth->Rotate3D(
+    [] {
+      itk::Vector<double, 3> z(0.0);
+      z[2] = 1;
+      return z;
+    }(),
+    140 * Degrees);
+  const auto inverse = itk::AffineTransform<double, 3>::New();
+  truth->GetInverse(inverse);
+  const Phantom<3> phantom;
+  const auto       method = itk::GlobalAffineRegistrationMethod<ShortType, DoubleType>::New();
+  const auto       fixed = MakeImage<ShortType>(grid, [&](const auto & p) { return std::round(phantom(p - centre)); });
+  method->SetDevice(this->GetDevice());
+  method->SetFixedImage(fixed);
+  method->SetMovingImage(MakeImage<DoubleType>(grid, [&](const auto & p) {
+    return 1e6 - 3.0 * phantom(inverse->TransformPoint(p) - centre);
+  }));
+  method->SetDegreesOfFreedom(6);
+  method->SetSearchAngles(0, 0.0, 0.0);
+  method->SetSearchAngles(1, 0.0, 0.0);
+  EXPECT_EQ(method->GetSearchAngleFrom(2), -180);
+  EXPECT_EQ(method->GetSearchAngleTo(1), 0);
+  method->Update();
+  auto there = centre;
+  there[0] += 40;
+  EXPECT_LT(method->GetTransform()->TransformPoint(there).EuclideanDistanceTo(truth->TransformPoint(there)), 0.5);
+  EXPECT_LT(method->GetTransform()->TransformPoint(centre).EuclideanDistanceTo(truth->TransformPoint(centre)), 0.5);
+}
+
+TEST_P(GlobalAffineRegistrationTest, BadInputIsRefusedAndTheMethodGoesOn)
+{
+  const GlobalProblem<3> problem(6, 10 * Degrees);
+  const auto             method = problem.MakeMethod(GetParam());
+  method->SetSearchAngles(-18, 18);
+  method->SetDegreesOfFreedom(6);
+  method->Update();
+  const auto first = GetParameters(*method);
+  const auto expectRefused = [&](const auto & spoil, const auto & mend) {
+    spoil();
+    EXPECT_THROW(method->Update(), itk::GPUBadInputError);
+    mend();
+  };
+  for (const unsigned int degrees : { 0u, 5u, 8u, 13u, 4000000000u })
+  {
+    expectRefused([&] { method->SetDegreesOfFreedom(degrees); }, [&] { method->SetDegreesOfFreedom(6); });
+  }
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const double infinity = std::numeric_limits<double>::infinity();
+  // No candidate is left, or too many are.
+  for (const auto & [from, to] : { std::pair<double, double>{ 10, -10 }, { -200, 200 }, { nan, 0 }, { -infinity, 0 } })
+  {
+    expectRefused([&, low = from, high = to] { method->SetSearchAngles(low, high); },
+                  [&] { method->SetSearchAngles(-18, 18); });
+  }
+  EXPECT_THROW(method->SetSearchAngles(3, 0.0, 1.0), itk::GPUBadInputError);
+  EXPECT_THROW(method->GetSearchAngleTo(3), itk::GPUBadInputError);
+  for (const double spacing : { 0.0, -1.0, nan, infinity })
+  {
+    expectRefused([&] { method->SetFinestSpacing(spacing); }, [&] { method->SetFinestSpacing(1.0); });
+  }
+  for (const double overlap : { -0.1, 1.1, nan })
+  {
+    expectRefused([&] { method->SetLeastOverlap(overlap); }, [&] { method->SetLeastOverlap(0.25); });
+  }
+  for (const unsigned int bins : { 1u, 5000u })
+  {
+    expectRefused([&] { method->SetNumberOfHistogramBins(bins); }, [&] { method->SetNumberOfHistogramBins(0); });
+  }
+  method->SetCost("MattesMutualInformation");
+  expectRefused([&] { method->SetNumberOfHistogramBins(4); }, [&] { method->SetNumberOfHistogramBins(0); });
+  method->SetCost("CorrelationRatio");
+  EXPECT_THROW(method->SetCost("MeanCubes"), itk::GPUBadInputError);
+  EXPECT_THROW(method->SetOptimizer("Guess"), itk::GPUBadInputError);
+
+  using ImageType = itk::Image<float, 3>;
+  const auto constant = MakeImage<ImageType>(problem.grid, [](const auto &) { return 7.0; });
+  expectRefused([&] { method->SetFixedImage(constant); }, [&] { method->SetFixedImage(problem.fixed); });
+  expectRefused([&] { method->SetMovingImage(constant); }, [&] { method->SetMovingImage(problem.moving); });
+  const auto broken = MakeImage<ImageType>(problem.grid, [](const auto & p) { return p[0]; });
+  broken->GetBufferPointer()[1234] = std::numeric_limits<float>::quiet_NaN();
+  expectRefused([&] { method->SetMovingImage(broken); }, [&] { method->SetMovingImage(problem.moving); });
+  Grid<3> slice = problem.grid;
+  slice.size[2] = 1;
+  const auto oneSlice = MakeImage<ImageType>(slice, [](const auto & p) { return p[0]; });
+  expectRefused([&] { method->SetFixedImage(oneSlice); }, [&] { method->SetFixedImage(problem.fixed); });
+
+  const auto mirror = itk::AffineTransform<double, 3>::New();
+  mirror->SetCenter(problem.grid.GetCentre());
+  mirror->Scale([] {
+    itk::Vector<double, 3> s(1.0);
+    s[1] = -1;
+    return s;
+  }());
+  expectRefused([&] { method->SetInitialTransform(mirror); }, [&] { method->SetInitialTransform(nullptr); });
+  method->SetInitialTransform(itk::BSplineTransform<double, 3, 3>::New());
+  EXPECT_THROW(method->Update(), itk::GPUUnsupportedError);
+  method->SetInitialTransform(nullptr);
+  method->SetMovingImage(nullptr);
+  EXPECT_THROW(method->Update(), itk::ExceptionObject);
+  method->SetMovingImage(problem.moving);
+
+  method->Update();
+  EXPECT_EQ(GetParameters(*method), first);
+}
+
+TEST_P(GlobalAffineRegistrationTest, TellsOfItsProgressAndCanBeAborted)
+{
+  const GlobalProblem<2>   problem(6, 10 * Degrees);
+  const auto               method = problem.MakeMethod(GetParam());
+  unsigned int             iterations = 0;
+  float                    lastProgress = 0;
+  std::vector<std::string> stages;
+  method->AddObserver(itk::IterationEvent(), [&](const itk::EventObject &) {
+    ++iterations;
+    EXPECT_GE(method->GetProgress(), lastProgress);
+    EXPECT_LE(method->GetProgress(), 1.0F);
+    lastProgress = method->GetProgress();
+    if (stages.empty() || stages.back() != method->GetCurrentStage())
+    {
+      stages.push_back(method->GetCurrentStage());
+    }
+  });
+  method->Update();
+  EXPECT_GT(iterations, 60u);
+  EXPECT_GT(lastProgress, 0.85F);
+  ASSERT_EQ(stages.size(), method->GetNumberOfStages());
+  EXPECT_EQ(stages.back(), "1 mm");
+  const auto found = method->GetTransform()->GetParameters();
+  method->AddObserver(itk::IterationEvent(), [&](const itk::EventObject &) {
+    if (iterations > 30)
+    {
+      method->AbortGenerateDataOn();
+    }
+  });
+  iterations = 0;
+  lastProgress = 0;
+  method->Modified();
+  EXPECT_THROW(method->Update(), itk::ProcessAborted);
+  EXPECT_EQ(iterations, 31u);
+  method->RemoveAllObservers();
+  method->AbortGenerateDataOff();
+  method->Update();
+  EXPECT_EQ(method->GetTransform()->GetParameters(), found);
+}
+
+TEST_P(GlobalAffineRegistrationTest, PrintsItself)
+{
+  const auto         method = GlobalMethodOf<3>::New();
+  std::ostringstream text;
+  method->Print(text);
+  for (const char * name : { "Device",
+                             "DegreesOfFreedom: 12",
+                             "CorrelationRatio",
+                             "SearchAngles: [-180, 180]",
+                             "InitialTransform",
+                             "LeastOverlap" })
+  {
+    EXPECT_NE(text.str().find(name), std::string::npos) << name;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, GlobalAffineRegistrationTest, ::testing::ValuesIn(GetDeviceNames()), GetTestName);
+
+namespace
+{
+using gpureg::FreedomKind;
+
+gpureg::PoseFrame
+MakeFrame(int dimension)
+{
+  gpureg::PoseFrame frame;
+  frame.dimension = dimension;
+  frame.fixedCentre = { 10, -20, dimension == 3 ? 30.0 : 0.0 };
+  frame.movingCentre = { -5, 7, dimension == 3 ? 11.0 : 0.0 };
+  frame.axes = gpureg::MakeRotation({ 0, 0, 0.4 });
+  frame.radius = 70;
+  return frame;
+}
+
+gpureg::Pose
+MakePose(int dimension)
+{
+  gpureg::Pose pose;
+  pose.rotation = gpureg::MakeRotation({ dimension == 3 ? 0.5 : 0.0, dimension == 3 ? -1.1 : 0.0, 0.9 });
+  pose.translation = { 3, -8, dimension == 3 ? 5.0 : 0.0 };
+  pose.logScale = { 0.1, -0.2, dimension == 3 ? 0.05 : 0.0 };
+  pose.skew = { 0.07, dimension == 3 ? -0.03 : 0.0, dimension == 3 ? 0.02 : 0.0 };
+  return pose;
+}
+} // namespace
+
+TEST(GlobalPose, IsFoundInItsMap)
+{
+  for (const int dimension : { 2, 3 })
+  {
+    const auto frame = MakeFrame(dimension);
+    const auto pose = MakePose(dimension);
+    const auto found = gpureg::FindPose(frame, gpureg::MakePointMap(frame, pose));
+    for (std::size_t i = 0; i < 9; ++i)
+    {
+      EXPECT_NEAR(found.rotation[i], pose.rotation[i], 1e-14);
+    }
+    for (std::size_t d = 0; d < 3; ++d)
+    {
+      EXPECT_NEAR(found.translation[d], pose.translation[d], 1e-12);
+      EXPECT_NEAR(found.logScale[d], pose.logScale[d], 1e-14);
+      EXPECT_NEAR(found.skew[d], pose.skew[d], 1e-14);
+    }
+  }
+}
+
+/** A step of 1 mm along any direction moves points that lie like the frame's radius by that, root mean square; and no two directions
+ *  are the same. */
+TEST(GlobalPose, StepsAreAMillimetre)
+{
+  const std::pair<FreedomKind, std::size_t> kinds[] = {
+    { FreedomKind::Translation, 0 }, { FreedomKind::TranslationAndScale, 1 },
+    { FreedomKind::Rigid, 2 },       { FreedomKind::Similarity, 3 },
+    { FreedomKind::Scales, 4 },      { FreedomKind::Affine, 5 }
+  };
+  const std::size_t sizes[2][6] = { { 2, 3, 3, 4, 5, 6 }, { 3, 4, 6, 7, 9, 12 } };
+  for (const int dimension : { 2, 3 })
+  {
+    const auto frame = MakeFrame(dimension);
+    for (const auto & [kind, number] : kinds)
+    {
+      const auto freedom = gpureg::MakeFreedom(frame, kind);
+      EXPECT_EQ(freedom.size(), sizes[dimension - 2][number]);
+      for (std::size_t n = 0; n < freedom.size(); ++n)
+      {
+        std::vector<double> along(freedom.size(), 0.0);
+        along[n] = 1e-3;
+        const auto map = gpureg::MakePointMap(frame, gpureg::MovePose(gpureg::Pose(), freedom, along.data()));
+        const auto still = gpureg::MakePointMap(frame, gpureg::Pose());
+        // Corners of a box have all axes' mean squares alike.
+        double    squares = 0;
+        const int corners = 1 << dimension;
+        for (int corner = 0; corner < corners; ++corner)
+        {
+          std::array<double, 3> point = frame.fixedCentre;
+          for (int d = 0; d < dimension; ++d)
+          {
+            point[d] += (corner >> d & 1 ? 1 : -1) * frame.radius / std::sqrt(dimension);
+          }
+          for (int r = 0; r < 3; ++r)
+          {
+            double moved = map.offset[r] - still.offset[r];
+            for (int c = 0; c < 3; ++c)
+            {
+              moved += (map.matrix[3 * r + c] - still.matrix[3 * r + c]) * point[c];
+            }
+            squares += moved * moved;
+          }
+        }
+        EXPECT_NEAR(std::sqrt(squares / corners), 1e-3, 2e-6) << dimension << " dimensions, direction " << n;
+      }
+    }
+  }
+}
+
+TEST(GlobalRotations, AreThoseOfAllAnglesWithoutDuplicates)
+{
+  const std::array<gpureg::AngleRange, 3> all{ { { -Pi, Pi }, { -Pi, Pi }, { -Pi, Pi } } };
+  const auto                              coarse = gpureg::MakeRotations(all, 60 * Degrees);
+  // Of 6³ angles half are another's rotation.
+  EXPECT_EQ(coarse.size(), 108u);
+  EXPECT_EQ(gpureg::FindAngle(coarse.front(), gpureg::MakeRotation({ 0, 0, 0 })), 0.0);
+  const auto fine = gpureg::MakeRotations(all, 18 * Degrees);
+  // 20³ of which half are; and at 90 degrees about y those of 20 angles are one.
+  EXPECT_EQ(fine.size(), 18u * 20 * 20 / 2 + 2 * 20);
+  const auto nearest = gpureg::FindNearest(coarse, fine);
+  ASSERT_EQ(nearest.size(), fine.size());
+  for (std::size_t n = 0; n < fine.size(); ++n)
+  {
+    const double angle = gpureg::FindAngle(coarse[nearest[n]], fine[n]);
+    EXPECT_LT(angle, 62.8 * Degrees);
+    for (const auto & other : coarse)
+    {
+      EXPECT_GE(gpureg::FindAngle(other, fine[n]), angle - 1e-6);
+    }
+  }
+  const std::array<gpureg::AngleRange, 3> some{ { { 0, 0 }, { -0.5, 0.1 }, { 0.3, 0.3 } } };
+  const auto                              few = gpureg::MakeRotations(some, 0.25);
+  ASSERT_EQ(few.size(), 3u);
+  EXPECT_NEAR(gpureg::FindAngle(few[0], few[2]), 0.5, 1e-12);
+}
+
+namespace
+{
+/** Voxels of 2, 3 and 4 mm, 11 × 21 × 31 of them. \param flipped the direction of x, in ITK's coordinates. */
+itk::Image<float, 3>::Pointer
+MakeFLIRTImage(bool flipped, double originX)
+{
+  Grid<3> grid;
+  grid.size = { { 11, 21, 31 } };
+  grid.spacing[0] = 2;
+  grid.spacing[1] = 3;
+  grid.spacing[2] = 4;
+  grid.origin[0] = originX;
+  grid.origin[1] = -30;
+  grid.origin[2] = 5;
+  if (flipped)
+  {
+    grid.direction[0][0] = -1;
+  }
+  return MakeImage<itk::Image<float, 3>>(grid, [](const auto &) { return 0.0; });
+}
+
+void
+ExpectMatrix(const itk::FLIRTMatrix::MatrixType & matrix, const double (&expected)[4][4])
+{
+  for (unsigned int r = 0; r < 4; ++r)
+  {
+    for (unsigned int c = 0; c < 4; ++c)
+    {
+      EXPECT_NEAR(matrix[r][c], expected[r][c], 1e-12) << "row " << r << ", column " << c;
+    }
+  }
+}
+} // namespace
+
+/** A translation by (1, 2, 3) mm from fixed to moving points, of images with the same grid. */
+TEST(FLIRTMatrix, OfATranslation)
+{
+  const auto transform = itk::AffineTransform<double, 3>::New();
+  transform->Translate([] {
+    itk::Vector<double, 3> t;
+    t[0] = 1;
+    t[1] = 2;
+    t[2] = 3;
+    return t;
+  }());
+  // A negative determinant: x is not flipped. The image's x runs against ITK's: -1 mm along it is 1 mm in it. The matrix leads back.
+  const auto radiological = MakeFLIRTImage(true, 20);
+  ExpectMatrix(itk::FLIRTMatrix::FromTransform(*transform, *radiological, *radiological),
+               { { 1, 0, 0, 1 }, { 0, 1, 0, -2 }, { 0, 0, 1, -3 }, { 0, 0, 0, 1 } });
+  // A positive one: x is counted from the other end, so it runs against ITK's, too.
+  const auto neurological = MakeFLIRTImage(false, -10);
+  ExpectMatrix(itk::FLIRTMatrix::FromTransform(*transform, *neurological, *neurological),
+               { { 1, 0, 0, 1 }, { 0, 1, 0, -2 }, { 0, 0, 1, -3 }, { 0, 0, 0, 1 } });
+}
+
+/** Index (i, j, k) of the fixed image, whose directions have a positive determinant, is at (-10 + 2i, …) in ITK, and in FSL at 2·(10 -
+ *  i); of the moving one, of a negative determinant, at (20 - 2i, …), and in FSL at 2i. So the same point has fsl x = 10 - x and 20 - x:
+ *  of the identity the fixed one's is 10 less. */
+TEST(FLIRTMatrix, OfImagesOfBothKinds)
+{
+  const auto neurological = MakeFLIRTImage(false, -10);
+  const auto radiological = MakeFLIRTImage(true, 20);
+  const auto identity = itk::AffineTransform<double, 3>::New();
+  ExpectMatrix(itk::FLIRTMatrix::FromTransform(*identity, *neurological, *radiological),
+               { { 1, 0, 0, -10 }, { 0, 1, 0, 0 }, { 0, 0, 1, 0 }, { 0, 0, 0, 1 } });
+  // A quarter turn about z, from x to y, about ITK's origin: (x, y) ↦ (-y, x). With x = 10 - u, y = v - 30 for the fixed and x' = 20 -
+  // u', y' = v' - 30 for the moving one: u' = 20 + y = v - 10, v' = 30 + x = 40 - u. The other way round: u = 40 - v', v = u' + 10.
+  const auto turn = itk::AffineTransform<double, 3>::New();
+  turn->Rotate(0, 1, -0.5 * Pi);
+  const auto turned = turn->TransformPoint([] {
+    itk::Point<double, 3> p(0.0);
+    p[0] = 1;
+    return p;
+  }());
+  ASSERT_NEAR(turned[1], 1.0, 1e-12);
+  ExpectMatrix(itk::FLIRTMatrix::FromTransform(*turn, *neurological, *radiological),
+               { { 0, -1, 0, 40 }, { 1, 0, 0, 10 }, { 0, 0, 1, 0 }, { 0, 0, 0, 1 } });
+}
+
+TEST(FLIRTMatrix, IsWrittenAndRead)
+{
+  const TemporaryFolder folder;
+  const std::string     name = (folder.GetPath() / "found.mat").string();
+  const auto            fixed = MakeFLIRTImage(false, -10);
+  const auto            moving = MakeFLIRTImage(true, 20);
+  const auto            transform = itk::AffineTransform<double, 3>::New();
+  transform->Rotate3D(itk::Vector<double, 3>(1.0), 0.3);
+  transform->Scale(1.1);
+  transform->Translate(itk::Vector<double, 3>(7.0));
+  itk::FLIRTMatrix::Write(name, transform, fixed, moving);
+  const auto read = itk::FLIRTMatrix::Read(name, fixed, moving);
+  for (unsigned int p = 0; p < 12; ++p)
+  {
+    EXPECT_NEAR(read->GetParameters()[p], transform->GetParameters()[p], 1e-12);
+  }
+  const auto write = [&name](const std::string & text) { std::ofstream(name) << text; };
+  write("1 0 0 0\n0 1 0 0\n0 0 one 0\n0 0 0 1\n");
+  EXPECT_THROW(itk::FLIRTMatrix::Read(name, fixed, moving), itk::ExceptionObject);
+  write("1 0 0 0\n0 1 0 0\n0 0 1 0\n0 0 1 1\n");
+  EXPECT_THROW(itk::FLIRTMatrix::Read(name, fixed, moving), itk::ExceptionObject);
+  write("1 0 0 0\n0 1 0 0\n0 0 0 0\n0 0 0 1\n");
+  EXPECT_THROW(itk::FLIRTMatrix::Read(name, fixed, moving), itk::ExceptionObject) << "no inverse";
+  EXPECT_THROW(itk::FLIRTMatrix::Read(name + ".missing", fixed, moving), itk::ExceptionObject);
+  EXPECT_THROW(itk::FLIRTMatrix::Write((folder.GetPath() / "no" / "folder.mat").string(), transform, fixed, moving),
+               itk::ExceptionObject);
+  EXPECT_THROW(itk::FLIRTMatrix::Write(name, itk::BSplineTransform<double, 3, 3>::New(), fixed, moving),
+               itk::ExceptionObject);
+  EXPECT_THROW(itk::FLIRTMatrix::Write(name, nullptr, fixed, moving), itk::ExceptionObject);
+}
+
+} // namespace gpuregtest
