@@ -13,8 +13,12 @@ namespace bench
 {
 
 example::CommandLine
-ReadOptions(
-  int argc, char ** argv, std::vector<std::string> defaults, void (*printHelp)(), const std::set<std::string> & options)
+ReadOptions(int                      argc,
+            char **                  argv,
+            std::vector<std::string> defaults,
+            void (*printHelp)(),
+            const std::set<std::string> & options,
+            const std::set<std::string> & flags)
 {
   // The last one of its name holds, so the user's come behind.
   std::vector<char *> arguments(argv, argv + argc);
@@ -24,7 +28,7 @@ ReadOptions(
   }
   int count = static_cast<int>(arguments.size());
   benchmark::Initialize(&count, arguments.data(), printHelp);
-  return example::CommandLine(count, arguments.data(), {}, options);
+  return example::CommandLine(count, arguments.data(), flags, options);
 }
 
 std::vector<std::string>

@@ -16,13 +16,14 @@ namespace bench
 /** Gives Google Benchmark its options, and returns the program's own.
  * \param defaults are options of Google Benchmark's; where the user gives one, that one holds.
  * \param printHelp is what --help does.
- * \param options that the program has besides; any other is an error. */
+ * \param options that the program has besides, with a value each, \param flags without; any other is an error. */
 example::CommandLine
 ReadOptions(int                      argc,
             char **                  argv,
             std::vector<std::string> defaults,
             void (*printHelp)(),
-            const std::set<std::string> & options);
+            const std::set<std::string> & options,
+            const std::set<std::string> & flags = {});
 
 /** The parts of a list such as 1,2,3. */
 std::vector<std::string>

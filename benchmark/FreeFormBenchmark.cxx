@@ -1,24 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 // Free-form deformation of two heads whose deformation is known: how long it takes, and how near it comes, by contrast, kind of
 // deformation and settings.
-//   FreeFormBenchmark FIXED_CONTRAST.mha MOVING_CONTRAST.mha [--device NAME] [--seeds N] [--bending A,B,…] [--spacing A,B,…]
-//                     [--similarity A,B,…] [--optimizer NAME] [--samples N] [--iterations N] [--levels N]
+//   FreeFormBenchmark FIXED_CONTRAST.mha MOVING_CONTRAST.mha [--device NAME] [--seeds N] [settings …]
 // The first image is deformed and fixed; the second, in register with it, is moving: the same file twice for the same contrast.
 #include "BenchmarkOptions.h"
 #include "CommandLine.h"
 #include "DeformationError.h"
+#include "DisplacementField.h"
 #include "KnownDeformation.h"
 #include "Volume.h"
 
 #include "itkFreeFormDeformationRegistrationMethod.h"
+
+#include "itkBinShrinkImageFilter.h"
+#include "itkDisplacementFieldTransform.h"
+#include "itkSmoothingRecursiveGaussianImageFilter.h"
 
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <iomanip>
 #include <iostream>
+#include <sstream>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace
@@ -26,20 +33,27 @@ namespace
 using example::Volume;
 using Method = itk::FreeFormDeformationRegistrationMethod<Volume, Volume>;
 
-constexpr int Repetitions = 5;
-
-constexpr char Usage[] =
-  "Usage: FreeFormBenchmark FIXED_CONTRAST MOVING_CONTRAST [--device NAME] [--seeds N] [--bending A,B,...]\n"
-  "                         [--spacing A,B,...] [--similarity A,B,...] [--optimizer NAME] [--samples N]\n"
-  "                         [--iterations N] [--levels N]\n";
+const char * const Usage =
+  R"(Usage: FreeFormBenchmark FIXED_CONTRAST MOVING_CONTRAST [options]
+Free-form deformation of two heads in register, of which the first is deformed and fixed: the same file twice for the same
+contrast. Prints a row for each deformation and each combination of settings.
+  --device NAME          default: the best there is
+  --threads N            of the host device; default: ITK's
+  --kinds A,B            of deformations: BSpline,ThinPlate; default: both
+  --seeds N              deformations of each kind; default: 1
+  --repetitions N        of each registration behind its first one; default: 5, on the host 0
+  --shrink N             images of an N-th of the voxels along each axis; default: 1
+  --smooth MM            sigma of a Gaussian that both images are smoothed by before they are registered; default: 0
+  --optimizer NAME       Adam, ConjugateGradient or AdaptiveStochasticGradientDescent
+  --times                seconds of each level besides
+Settings, of which each may be a list A,B,…: --similarity (NormalizedMutualInformation), --spacing (5), --bending (0.01),
+--levels (4), --iterations (100), --bins (64), --first-step (0.5), --samples (0, which is all voxels)
+)";
 
 void
 PrintHelp()
 {
-  std::cout << Usage
-            << "Free-form deformation of two heads in register, of which the first is deformed and fixed: the same "
-               "file twice for\n"
-               "the same contrast. Prints a row for each deformation, similarity, spacing and bending weight.\n";
+  std::cout << Usage;
 }
 
 std::vector<double>
@@ -51,6 +65,16 @@ ParseNumbers(const std::string & list)
     numbers.push_back(std::stod(number));
   }
   return numbers;
+}
+
+example::DeformationKind
+ParseKind(const std::string & name)
+{
+  if (name != "BSpline" && name != "ThinPlate")
+  {
+    throw std::invalid_argument("--kinds wants BSpline, ThinPlate or both, not " + name + '.');
+  }
+  return name == "BSpline" ? example::DeformationKind::BSpline : example::DeformationKind::ThinPlate;
 }
 
 /** Of one registration. */
@@ -85,34 +109,159 @@ PrintErrors(const example::ErrorStatistics & error)
             << " |";
 }
 
-/** The rest of a row: what the method is set to, its times, and how near it comes to the truth. */
+struct Settings
+{
+  std::string  similarity;
+  double       spacing;
+  double       bending;
+  unsigned int levels;
+  unsigned int iterations;
+  unsigned int bins;
+  double       firstStep;
+  unsigned int samples;
+};
+
+/** Every combination of what the options list. */
+std::vector<Settings>
+ListSettings(const example::CommandLine & line)
+{
+  std::vector<Settings> all{ {} };
+  const auto            combine = [&all](const auto & values, const auto & set) {
+    std::vector<Settings> combined;
+    for (const Settings & settings : all)
+    {
+      for (const auto & value : values)
+      {
+        combined.push_back(settings);
+        set(combined.back(), value);
+      }
+    }
+    all = std::move(combined);
+  };
+  const auto combineNumbers = [&](const std::string & option, const std::string & otherwise, auto Settings::*member) {
+    combine(ParseNumbers(line.Get(option, otherwise)), [member](Settings & settings, double number) {
+      settings.*member = static_cast<std::remove_reference_t<decltype(settings.*member)>>(number);
+    });
+  };
+  combine(bench::SplitAtCommas(line.Get("--similarity", "NormalizedMutualInformation")),
+          [](Settings & settings, const std::string & name) { settings.similarity = name; });
+  combineNumbers("--spacing", "5", &Settings::spacing);
+  combineNumbers("--bending", "0.01", &Settings::bending);
+  combineNumbers("--levels", "4", &Settings::levels);
+  combineNumbers("--iterations", "100", &Settings::iterations);
+  combineNumbers("--bins", "64", &Settings::bins);
+  combineNumbers("--first-step", "0.5", &Settings::firstStep);
+  combineNumbers("--samples", "0", &Settings::samples);
+  return all;
+}
+
+Method::Pointer
+MakeMethod(const example::CommandLine & line, const Settings & settings)
+{
+  const auto method = Method::New();
+  method->SetDevice(line.GetRegistrationSettings().device);
+  method->SetOptimizer(line.Get("--optimizer", "Adam"));
+  method->SetSimilarity(settings.similarity);
+  method->SetControlPointSpacing(settings.spacing);
+  method->SetBendingEnergyWeight(settings.bending);
+  method->SetNumberOfLevels(settings.levels);
+  method->SetNumberOfIterations(settings.iterations);
+  method->SetNumberOfHistogramBins(settings.bins);
+  method->SetFirstStep(settings.firstStep);
+  method->SetNumberOfSamples(settings.samples);
+  return method;
+}
+
+Volume::ConstPointer
+Smooth(const Volume * image, double sigma)
+{
+  if (!(sigma > 0))
+  {
+    return image;
+  }
+  const auto smooth = itk::SmoothingRecursiveGaussianImageFilter<Volume, Volume>::New();
+  smooth->SetInput(image);
+  smooth->SetSigma(sigma);
+  smooth->Update();
+  return smooth->GetOutput();
+}
+
+/** What is registered, and what should be found. */
+struct Task
+{
+  std::string                           name;
+  Volume::ConstPointer                  fixed;
+  Volume::ConstPointer                  moving;
+  itk::Transform<double, 3, 3>::Pointer truth;
+  double                                headThreshold;
+};
+
+Task
+MakeTask(const Volume * toDeform, const Volume * moving, example::DeformationKind kind, unsigned int seed)
+{
+  const auto         known = example::MakeKnownDeformation(toDeform, kind, 100 * seed);
+  std::ostringstream name;
+  name << (kind == example::DeformationKind::BSpline ? "B-spline " : "thin plate ") << known.seed << ", "
+       << std::setprecision(3) << known.meanDisplacement << " mm";
+  // Every row asks it for all voxels.
+  const auto truth = itk::DisplacementFieldTransform<double, 3>::New();
+  truth->SetDisplacementField(example::SampleDisplacements(known.transform, toDeform));
+  const auto fixed = example::MakeDeformedPair(toDeform, known.transform).fixed;
+  return { name.str(), fixed.GetPointer(), moving, truth.GetPointer(), example::FindHeadThreshold(fixed) };
+}
+
+/** A row: what the method is set to, its times, and how near it comes to the truth. */
 void
-PrintRow(Method & method, const Volume * fixed, const itk::Transform<double, 3, 3> & truth)
+PrintRow(Method & method, const Settings & settings, const Task & task, unsigned int repetitions)
 {
   const Seconds        first = Measure(method);
-  const bool           isHost = method.GetDevice().GetName() == "host";
-  std::vector<Seconds> runs;
-  for (int n = 0; n < (isHost ? 1 : Repetitions); ++n)
+  std::vector<Seconds> runs(repetitions);
+  std::generate(runs.begin(), runs.end(), [&method] { return Measure(method); });
+  if (runs.empty())
   {
-    runs.push_back(isHost ? first : Measure(method));
+    runs.push_back(first);
   }
   std::sort(runs.begin(), runs.end(), [](const Seconds & a, const Seconds & b) { return a.warping < b.warping; });
   const Seconds median = runs[runs.size() / 2];
   const auto    error = example::MeasureDeformationError(method.GetDisplacementField().GetPointer(),
-                                                      &truth,
-                                                      fixed,
-                                                      example::FindHeadThreshold(fixed));
-  std::size_t   iterations = 0;
-  for (unsigned int level = 0; level < method.GetNumberOfLevels(); ++level)
-  {
-    iterations += method.GetCosts(level).size();
-  }
-  std::cout << ' ' << method.GetSimilarityName() << " | " << method.GetControlPointSpacing()[0] << " | "
-            << method.GetBendingEnergyWeight() << " | " << first.warping << " | " << median.levels << " | "
-            << median.update << " | " << median.warping << " |";
+                                                      task.truth,
+                                                      task.fixed,
+                                                      task.headThreshold);
+  std::cout << std::setprecision(3) << "| " << task.name << " | " << settings.similarity << " | " << settings.spacing
+            << " | " << settings.bending << " | " << settings.levels << " | " << settings.iterations << " | "
+            << settings.bins << " | " << settings.firstStep << " | " << settings.samples << " | " << first.warping
+            << " | " << median.levels << " | " << median.update << " | " << median.warping << " |";
   PrintErrors(error.all);
   PrintErrors(error.head);
-  std::cout << ' ' << method.GetSmallestJacobianDeterminant() << " | " << iterations << " |" << std::endl;
+  std::cout << ' ' << method.GetSmallestJacobianDeterminant() << " |" << std::endl;
+}
+
+/** Under a row, the coarsest level first. */
+void
+PrintLevels(const Method & method)
+{
+  std::cout << "  levels, s:";
+  for (unsigned int level = 0; level < method.GetNumberOfLevels(); ++level)
+  {
+    std::cout << ' ' << method.GetElapsedSeconds(level) << " (" << method.GetCosts(level).size() << " iterations)";
+  }
+  std::cout << std::endl;
+}
+
+/** Each voxel the mean of `factor` along each axis. */
+Volume::Pointer
+ReadAndShrink(const std::string & name, unsigned int factor)
+{
+  const auto volume = example::ReadVolume(name);
+  if (factor <= 1)
+  {
+    return volume;
+  }
+  const auto shrink = itk::BinShrinkImageFilter<Volume, Volume>::New();
+  shrink->SetInput(volume);
+  shrink->SetShrinkFactors(factor);
+  shrink->Update();
+  return shrink->GetOutput();
 }
 
 int
@@ -122,41 +271,37 @@ Run(const example::CommandLine & line)
   {
     throw std::invalid_argument("Two images are wanted: the one that is to be deformed, and the moving one.");
   }
-  const auto toDeform = example::ReadVolume(line.GetWords()[0]);
-  const auto moving = example::ReadVolume(line.GetWords()[1]);
-  const auto seeds = line.GetNumber("--seeds", 1);
-  std::cout << "| deformation | similarity | spacing, mm | bending | first, s | levels, s | images to transform, s | "
-               "and warped "
-               "image, s | all: mean / median / 95 %, mm | head | smallest "
-               "determinant | iterations |\n"
-               "|---|---|---|---|---|---|---|---|---|---|---|---|\n";
-  for (const auto kind : { example::DeformationKind::BSpline, example::DeformationKind::ThinPlate })
+  itk::MultiThreaderBase::SetGlobalDefaultNumberOfThreads(
+    line.GetNumber("--threads", itk::MultiThreaderBase::GetGlobalDefaultNumberOfThreads()));
+  const bool isHost = line.GetRegistrationSettings().device.GetName() == "host";
+  const auto toDeform = ReadAndShrink(line.GetWords()[0], line.GetNumber("--shrink", 1));
+  const auto moving = ReadAndShrink(line.GetWords()[1], line.GetNumber("--shrink", 1));
+  std::cout
+    << "| deformation | similarity | spacing, mm | bending | levels | iterations | bins | first step | samples | "
+       "first, s | levels, s | images to transform, s | and warped image, s | all: mean / median / 95 %, mm | head | "
+       "smallest determinant |\n|";
+  for (int column = 0; column < 16; ++column)
   {
-    for (unsigned int seed = 1; seed <= seeds; ++seed)
+    std::cout << "---|";
+  }
+  std::cout << std::endl;
+  for (const std::string & kind : bench::SplitAtCommas(line.Get("--kinds", "BSpline,ThinPlate")))
+  {
+    for (unsigned int seed = 1; seed <= line.GetNumber("--seeds", 1); ++seed)
     {
-      const auto known = example::MakeKnownDeformation(toDeform, kind, 100 * seed);
-      const auto pair = example::MakeDeformedPair(toDeform, known.transform);
-      for (const auto & similarity : bench::SplitAtCommas(line.Get("--similarity", "NormalizedMutualInformation")))
+      const Task task = MakeTask(toDeform, moving, ParseKind(kind), seed);
+      Task       registered = task;
+      registered.fixed = Smooth(task.fixed, line.GetLength("--smooth", 0));
+      registered.moving = Smooth(task.moving, line.GetLength("--smooth", 0));
+      for (const Settings & settings : ListSettings(line))
       {
-        for (const double spacing : ParseNumbers(line.Get("--spacing", "5")))
+        const auto method = MakeMethod(line, settings);
+        method->SetFixedImage(registered.fixed);
+        method->SetMovingImage(registered.moving);
+        PrintRow(*method, settings, task, line.GetNumber("--repetitions", isHost ? 0 : 5));
+        if (line.Has("--times"))
         {
-          for (const double bending : ParseNumbers(line.Get("--bending", "0.01")))
-          {
-            const auto method = Method::New();
-            method->SetDevice(line.GetRegistrationSettings().device);
-            method->SetFixedImage(pair.fixed);
-            method->SetMovingImage(moving);
-            method->SetSimilarity(similarity);
-            method->SetOptimizer(line.Get("--optimizer", "Adam"));
-            method->SetNumberOfSamples(line.GetNumber("--samples", 0));
-            method->SetControlPointSpacing(spacing);
-            method->SetBendingEnergyWeight(bending);
-            method->SetNumberOfIterations(line.GetNumber("--iterations", 100));
-            method->SetNumberOfLevels(line.GetNumber("--levels", 4));
-            std::cout << "| " << (kind == example::DeformationKind::BSpline ? "B-spline " : "thin plate ") << known.seed
-                      << ", " << std::setprecision(3) << known.meanDisplacement << " mm |";
-            PrintRow(*method, pair.fixed, *known.transform);
-          }
+          PrintLevels(*method);
         }
       }
     }
@@ -174,14 +319,22 @@ main(int argc, char * argv[])
                                   {},
                                   PrintHelp,
                                   { "--device",
+                                    "--threads",
+                                    "--kinds",
                                     "--seeds",
-                                    "--bending",
-                                    "--spacing",
-                                    "--similarity",
+                                    "--repetitions",
+                                    "--shrink",
+                                    "--smooth",
                                     "--optimizer",
-                                    "--samples",
+                                    "--similarity",
+                                    "--spacing",
+                                    "--bending",
+                                    "--levels",
                                     "--iterations",
-                                    "--levels" }));
+                                    "--bins",
+                                    "--first-step",
+                                    "--samples" },
+                                  { "--times" }));
   };
   return example::RunProgram(body, Usage);
 }

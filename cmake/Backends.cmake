@@ -60,6 +60,7 @@ if(GPURegistration_HAS_OPENCL)
       ${_kernel_dir}/InvalidSample.h
       ${_kernel_dir}/Samples.h
       ${_kernel_dir}/PreciseSamples.h
+      ${_kernel_dir}/PreciseGrid.h
       ${_kernel_dir}/SampleChain.h
       ${_kernel_dir}/SamplePartition.h
       ${_kernel_dir}/LaneReduction.h

@@ -113,6 +113,27 @@ __launch_bounds__(Lanes) MoveSamplesKernel(const __grid_constant__ ChainPart   p
 }
 
 __global__ void
+__launch_bounds__(SampleLanes) MoveSamplesPreciselyKernel(const __grid_constant__ ChainPart   part,
+                                                          const __grid_constant__ VolumeShape shape,
+                                                          i64                                 count,
+                                                          const i64 *                         samplePoints,
+                                                          const i64 *                         points,
+                                                          i64 *                               displacement)
+{
+  const i64 sample = i64{ blockIdx.x } * SampleLanes + threadIdx.x;
+  if (sample < count)
+  {
+    i64 position[3];
+    i64 moved[3];
+    FindSamplePosition(&shape, samplePoints != nullptr, samplePoints, sample, position);
+    MoveSamplePreciselyAnyhow(&part, points, position, moved);
+    displacement[3 * sample] = moved[0];
+    displacement[3 * sample + 1] = moved[1];
+    displacement[3 * sample + 2] = moved[2];
+  }
+}
+
+__global__ void
 __launch_bounds__(SampleLanes) GatherSamplesKernel(const __grid_constant__ ChainPart   part,
                                                    const __grid_constant__ VolumeShape shape,
                                                    const __grid_constant__ SampleCells cells,
@@ -222,6 +243,26 @@ public:
                       samplePoints ? AddressIn<const i64>(*samplePoints) : nullptr,
                       AddressIn<const float4>(points),
                       AddressIn<float>(displacement));
+  }
+
+  void
+  MoveSamplesPrecisely(const ChainPart &   part,
+                       const VolumeShape & shape,
+                       std::int64_t        count,
+                       const Memory *      samplePoints,
+                       const Memory &      points,
+                       Memory &            displacement) override
+  {
+    m_Queue.LaunchFor("moving samples by control points in integers",
+                      MoveSamplesPreciselyKernel,
+                      count,
+                      SampleLanes,
+                      part,
+                      shape,
+                      i64{ count },
+                      samplePoints ? AddressIn<const i64>(*samplePoints) : nullptr,
+                      AddressIn<const i64>(points),
+                      AddressIn<i64>(displacement));
   }
 
   void

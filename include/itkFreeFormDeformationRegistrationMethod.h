@@ -168,9 +168,9 @@ public:
   itkSetMacro(FirstStep, double);
   itkGetConstMacro(FirstStep, double);
 
-  /** Voxels of the fixed image that each iteration looks at, drawn anew for each: on a processor, some ten thousand do for a
-   * registration, and take a part of the time of all. 0, the default: all. Not for a neighborhood correlation, nor for a conjugate
-   * gradient. The same seed draws the same ones, on every device. */
+  /** Voxels of a level that each iteration looks at, at most: a lattice, placed at random anew for each. On a processor, some ten
+   * thousand do for a registration, and take a part of the time of all. 0, the default: all. Not for a neighborhood correlation, nor
+   * for a conjugate gradient. The same seed places the same ones, on every device. */
   itkSetMacro(NumberOfSamples, SizeValueType);
   itkGetConstMacro(NumberOfSamples, SizeValueType);
   itkSetMacro(Seed, SizeValueType);
@@ -228,6 +228,9 @@ public:
   {
     return 1e-3 * m_Result.milliseconds;
   }
+  /** The same of a level; the coarsest is level 0. */
+  double
+  GetElapsedSeconds(unsigned int level) const;
 
   /** While it registers: the finest level is 0. */
   itkGetConstMacro(CurrentLevel, unsigned int);
@@ -280,6 +283,8 @@ private:
   CallEngine(const TCall & call) const;
   void
   CheckIsRegistered() const;
+  const gpureg::FreeFormLevelResult &
+  GetLevelResult(unsigned int level) const;
   void
   KeepTransform();
 

@@ -118,15 +118,29 @@ FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::GetTransform()
 }
 
 template <typename TFixedImage, typename TMovingImage>
-const std::vector<double> &
-FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::GetCosts(unsigned int level) const
+const gpureg::FreeFormLevelResult &
+FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::GetLevelResult(unsigned int level) const
 {
   if (level >= m_Result.levels.size())
   {
     GPURegistrationDetail::ThrowBadInput(
-      *this, "There are costs of ", m_Result.levels.size(), " levels, and none of level ", level, ".");
+      *this, "There are results of ", m_Result.levels.size(), " levels, and none of level ", level, ".");
   }
-  return m_Result.levels[level].costs;
+  return m_Result.levels[level];
+}
+
+template <typename TFixedImage, typename TMovingImage>
+const std::vector<double> &
+FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::GetCosts(unsigned int level) const
+{
+  return this->GetLevelResult(level).costs;
+}
+
+template <typename TFixedImage, typename TMovingImage>
+double
+FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::GetElapsedSeconds(unsigned int level) const
+{
+  return 1e-3 * this->GetLevelResult(level).milliseconds;
 }
 
 template <typename TFixedImage, typename TMovingImage>
@@ -444,8 +458,10 @@ FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::GetDisplacemen
       }
     }
   };
-  this->CallEngine(
-    [&] { m_Engine->TakeDisplacements(store, GPURegistrationDetail::MakeParallelFor(this->GetNumberOfWorkUnits())); });
+  this->CallEngine([&] {
+    m_Engine->SetTiming(m_Use.GetMeasuresKernelTime());
+    m_Engine->TakeDisplacements(store, GPURegistrationDetail::MakeParallelFor(this->GetNumberOfWorkUnits()));
+  });
   m_Statistics = m_Engine->GetStatistics();
   return field;
 }

@@ -108,6 +108,27 @@ MoveSamples(const ChainPart         part,
 }
 
 GPUREG_CONTROL_KERNEL void
+MoveSamplesPrecisely(const ChainPart      part,
+                     const VolumeShape    shape,
+                     const i64            count,
+                     const int            arePoints,
+                     __global const i64 * samplePoints,
+                     __global const i64 * points,
+                     __global i64 *       displacement)
+{
+  const i64 sample = FindItem();
+  if (sample < count)
+  {
+    i64 position[3], moved[3];
+    FindSamplePosition(&shape, arePoints, samplePoints, sample, position);
+    MoveSamplePreciselyAnyhow(&part, points, position, moved);
+    displacement[3 * sample] = moved[0];
+    displacement[3 * sample + 1] = moved[1];
+    displacement[3 * sample + 2] = moved[2];
+  }
+}
+
+GPUREG_CONTROL_KERNEL void
 GatherSamples(const ChainPart        part,
               const VolumeShape      shape,
               const SampleCells      cells,

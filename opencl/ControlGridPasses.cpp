@@ -107,16 +107,18 @@ public:
               const Memory &      points,
               Memory &            displacement) override
   {
-    m_Kernels.Launch("MoveSamples",
-                     GetOptions(),
-                     count,
-                     part,
-                     shape,
-                     cl_long{ count },
-                     cl_int{ samplePoints != nullptr },
-                     BufferOf(samplePoints ? *samplePoints : points),
-                     BufferOf(points),
-                     BufferOf(displacement));
+    this->LaunchMove("MoveSamples", part, shape, count, samplePoints, points, displacement);
+  }
+
+  void
+  MoveSamplesPrecisely(const ChainPart &   part,
+                       const VolumeShape & shape,
+                       std::int64_t        count,
+                       const Memory *      samplePoints,
+                       const Memory &      points,
+                       Memory &            displacement) override
+  {
+    this->LaunchMove("MoveSamplesPrecisely", part, shape, count, samplePoints, points, displacement);
   }
 
   void
@@ -146,6 +148,27 @@ public:
   }
 
 private:
+  void
+  LaunchMove(const char *        kernel,
+             const ChainPart &   part,
+             const VolumeShape & shape,
+             std::int64_t        count,
+             const Memory *      samplePoints,
+             const Memory &      points,
+             Memory &            displacement)
+  {
+    m_Kernels.Launch(kernel,
+                     GetOptions(),
+                     count,
+                     part,
+                     shape,
+                     cl_long{ count },
+                     cl_int{ samplePoints != nullptr },
+                     BufferOf(samplePoints ? *samplePoints : points),
+                     BufferOf(points),
+                     BufferOf(displacement));
+  }
+
   static std::string
   GetOptions()
   {

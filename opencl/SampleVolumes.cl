@@ -39,6 +39,7 @@ MakeSampleVolumes(GPUREG_VOLUME_PARAMETERS)
   volumes.movingBins = movingBins;
   volumes.chainParts = chainParts;
   volumes.chainVectors = chainVectors;
+  volumes.preciseChainVectors = (__global const i64 *)chainVectors;
   volumes.chainJacobians = chainJacobians;
   volumes.preciseMoving = (__global const i64 *)moving;
   volumes.preciseCoefficients = (__global const i64 *)coefficients;

@@ -5,10 +5,11 @@
 #   run-fuzz.sh DIR LOG_DIR [--program NAME]… [--device NAME]… [--cases N | --seconds N] [--processes N] [--threads N]
 #                       [--run N]
 # Without a name: all seven programs; every device of the machine (host, cuda:0, opencl:0, …). Each program runs
-# --cases on each device, 300 unless told; or all of them in turns, until --seconds are over: then what runs is
-# finished, and nothing more begun, as after Ctrl-C. --processes runs are made at once (1), each of --run cases (300), of
-# which --threads are made at once (1; the resampler's, which bound the device's memory, are not). On a GPU threads are
-# better than processes, which it serves in turns: 16 of them take 90 ms for a case of the resampler, which one makes in 4.
+# --cases on each device, 300 unless told; or all of them in turns, until --seconds are over: then what runs is finished, and
+# nothing more begun, as after Ctrl-C. Those of metrics run their devices together, for most of a case's time is ITK's.
+# --processes runs are made at once (1), each of --run cases (300), of which --threads are made at once (1; the
+# resampler's, which bound the device's memory, are not). On a GPU threads are better than processes, which it serves in
+# turns: 16 of them take 90 ms for a case of the resampler, which one makes in 4.
 # Each run prints its seed; LOG_DIR keeps the logs of runs that fail; a table comes last. To repeat one failing case:
 #   GPUREG_TEST_DEVICES=(its device) GPUREG_TEST_SEED=(its seed) GPUREG_TEST_CASES=1 \
 #     DIR/bin/PROGRAM --gtest_filter='*RandomSetUps*'
@@ -71,8 +72,8 @@ list_random_cases() {
   "$programs_folder/$1" --gtest_list_tests --gtest_filter='*RandomSetUps*'
 }
 
-# list_turns: program and device, one a line, as asked for. A metric's program asks ITK once for all devices, and lists none:
-# the resampler's tells which there are.
+# list_turns: program and device, one a line, as asked for. A metric's program lists no devices: it asks ITK once for all of them,
+# and is told them in one, with commas. The resampler's tells which there are.
 list_turns() {
   local program device listed there asked
   listed=$(list_random_cases ResampleFuzzTest) || exit 1
@@ -89,7 +90,11 @@ list_turns() {
   for program in "${programs[@]}"; do
     listed=$(list_random_cases "$program") || exit 1
     [[ $listed == *RandomSetUps* ]] || fail "$program has no random cases"
-    for device in "${asked[@]}"; do echo "$program $device"; done
+    if [[ $listed == *GetParam* ]]; then
+      for device in "${asked[@]}"; do echo "$program $device"; done
+    else
+      (IFS=, && echo "$program ${asked[*]}")
+    fi
   done
 }
 
@@ -98,7 +103,7 @@ list_turns() {
 run_cases() {
   local program=$1 device=$2 count=$3 seed name output begin status line ran=0 failures=0 seeds=
   seed=$(od -An -N6 -tu8 /dev/urandom | tr -d ' ')
-  name=$program-${device/:/_}-$seed
+  name=$program-${device//[:,]/_}-$seed
   output=$scratch/$name
   begin=$(date +%s%N)
   GPUREG_TEST_DEVICES=$device GPUREG_TEST_SEED=$seed GPUREG_TEST_CASES=$count timeout --kill-after=10 "$longest_run" \
@@ -150,12 +155,12 @@ while [ -n "$(jobs -rp)" ]; do wait; done
 # Seeds of failures: ten at most for each row, all are in the logs.
 awk '
   {
-    key = sprintf("%-24s %-9s", $1, $2)
+    key = sprintf("%-29s %-21s", $1, $2)
     cases[key] += $3; failures[key] += $4; time[key] += $5
     for (i = 6; i <= NF; ++i) if (++n[key] <= 10) seeds[key] = seeds[key] " " $i; else if (n[key] == 11) seeds[key] = seeds[key] " …"
   }
   END { for (key in cases) printf "%s %9d %8d %8.1f %s\n", key, cases[key], failures[key], cases[key] ? time[key] / cases[key] : 0, seeds[key] }
 ' "$results" | sort > "$scratch/table"
-printf '\n%-24s %-9s %9s %8s %8s  %s\n' program device cases failures ms/case 'seeds of failures'
+printf '\n%-29s %-21s %9s %8s %8s  %s\n' program device cases failures ms/case 'seeds of failures'
 cat "$scratch/table"
 awk '{ cases += $3; failures += $4 } END { exit !(cases > 0 && failures == 0) }' "$results"

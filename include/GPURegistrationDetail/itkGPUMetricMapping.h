@@ -324,7 +324,7 @@ private:
 
   /** Copies vectors, each with three components. */
   template <typename TComponent, typename TVector>
-  static gpureg::Filler
+  static auto
   MakeVectorFiller(const TVector * buffer)
   {
     return [buffer](std::int64_t first, std::int64_t count, void * out) {

@@ -33,7 +33,7 @@ enum class FreeFormOptimizer : std::uint8_t
   Adam,
   /** Modat 2010, section 2.1.4: along conjugate directions (Polak & Ribière 1969), on each as far as trials find lower costs. */
   ConjugateGradient,
-  /** Klein 2009: along gradients of drawn samples, by steps that become shorter as gradients turn round: see
+  /** Klein 2009: along gradients of few samples, by steps that become shorter as gradients turn round: see
    *  gpureg/StochasticGain.h. */
   AdaptiveStochasticGradientDescent
 };

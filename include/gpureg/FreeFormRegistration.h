@@ -65,9 +65,9 @@ struct FreeFormSettings
   /** The first step of a level in its voxels, the shortest edge. Adam's fall to 0 along half a cosine; of a conjugate gradient no
    *  trial's is longer. */
   double firstStep = 0.5;
-  /** Voxels of a level's fixed image that an iteration looks at, drawn anew for each from the seed, the same on every device; 0: all of
-   *  them. Not for a neighborhood correlation, which has no neighborhoods then, nor for a conjugate gradient, whose trials are of one
-   *  function. On the host so many can do; a GPU is not kept busy by them. */
+  /** Voxels of a level's fixed image that an iteration looks at, at most: a lattice, placed anew for each by random numbers from the
+   *  seed, the same on every device; 0: all of them. Not for a neighborhood correlation, which has no neighborhoods then, nor for a
+   *  conjugate gradient, whose trials are of one function. On the host so many can do; a GPU is not kept busy by them. */
   std::int64_t  samples = 0;
   std::uint64_t seed = 1;
   /** A level ends when the mean cost of the last iterations, as many as the window has, is below that of as many before by no more
@@ -142,7 +142,11 @@ public:
   TakeDisplacements(const std::function<void(std::int64_t first, std::int64_t count, const float * in)> & take,
                     const ParallelFor &                                                                   parallelFor);
 
-  /** Of the last registration. */
+  /** Measures the kernel time of TakeDisplacements from now on, and waits for the device to do so. */
+  void
+  SetTiming(bool on);
+
+  /** Of the last registration, or of TakeDisplacements behind it. */
   EvaluationStatistics
   GetStatistics() const;
 

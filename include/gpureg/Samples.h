@@ -50,7 +50,7 @@ struct SampledImage
   /** On the samples' device. */
   const DeviceImage * image = nullptr;
   Size                size{};
-  /** A sample is not valid unless this image, whose voxels are the samples, is a half there at least. Null: all are. */
+  /** A sample is not valid unless this image, of the same voxels, is a half there at least. Null: all are. */
   const DeviceImage * mask = nullptr;
   /** Sample n is voxel n; … */
   bool isOneGrid = false;
@@ -193,7 +193,7 @@ struct SampleMapping
   /** float[3], one a virtual voxel, in mm; empty where there is none. */
   Filler displacement;
   /** The same in double[3], which may be read instead where values are of double precision. Empty: it is not. */
-  Filler preciseDisplacement;
+  VectorFiller preciseDisplacement;
   /** Instead of a field: what makes each sample's displacement on the device. */
   std::optional<OptimizedSpline> spline;
   /** From a displacement to an index of the moving image, or of the chain's first grid. */

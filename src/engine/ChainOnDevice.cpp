@@ -2,6 +2,7 @@
 #include "ChainOnDevice.h"
 
 #include "FindPlanes.h"
+#include "PackedVectors.h"
 
 #include <algorithm>
 #include <cmath>
@@ -15,29 +16,6 @@ namespace
 {
 /** A cubic's support reaches two control points beyond a cell, and rounding one more. */
 constexpr int GridMargin = 3;
-
-/** A grid's vectors in the units of the next one, padded to float4. */
-Filler
-MakeVectorFiller(const VectorFiller & vectors, const Matrix3 & matrix)
-{
-  return [&](std::int64_t first, std::int64_t count, void * out) {
-    constexpr std::int64_t Block = 1024;
-    double                 block[3 * Block];
-    auto *                 packed = static_cast<kernels::float4 *>(out);
-    for (std::int64_t begin = 0; begin < count; begin += Block)
-    {
-      const std::int64_t now = std::min(Block, count - begin);
-      vectors(first + begin, now, block);
-      for (std::int64_t i = 0; i < now; ++i)
-      {
-        const Vector3 moved = Multiply(matrix, Vector3{ block[3 * i], block[3 * i + 1], block[3 * i + 2] });
-        packed[begin + i] = {
-          static_cast<float>(moved[0]), static_cast<float>(moved[1]), static_cast<float>(moved[2]), 0.0f
-        };
-      }
-    }
-  };
-}
 
 /** From a field's Jacobians, of points, to those of the position in the next grid by the one in its own. */
 Filler
@@ -83,9 +61,11 @@ CountRows(const ChainedGrid & grid)
 } // namespace
 
 void
-ChainOnDevice::SetChain(const ChainedGrid & grid)
+ChainOnDevice::SetChain(const ChainedGrid & grid, bool isPrecise)
 {
   m_Grid = &grid;
+  m_HasVectors = m_HasVectors && isPrecise == m_IsPrecise;
+  m_IsPrecise = isPrecise;
   m_Folded = FoldChain(grid);
   m_HasParts = false;
 
@@ -149,9 +129,15 @@ ChainOnDevice::CountVectorsOfPlane() const
 }
 
 std::size_t
+ChainOnDevice::GetVectorBytes() const
+{
+  return m_IsPrecise ? sizeof(PreciseMove) : sizeof(kernels::float4);
+}
+
+std::size_t
 ChainOnDevice::GetPlaneBytes() const
 {
-  return static_cast<std::size_t>(CountVectorsOfPlane()) * sizeof(kernels::float4);
+  return static_cast<std::size_t>(CountVectorsOfPlane()) * GetVectorBytes();
 }
 
 std::size_t
@@ -166,7 +152,7 @@ ChainOnDevice::GetOtherVectorBytes() const
   std::size_t bytes = 0;
   for (std::size_t k = 1; k < m_Folded.parts.size(); ++k)
   {
-    bytes += static_cast<std::size_t>(CountOf(m_Grid->transform.steps[k].grid.size)) * sizeof(kernels::float4);
+    bytes += static_cast<std::size_t>(CountOf(m_Grid->transform.steps[k].grid.size)) * GetVectorBytes();
   }
   return bytes;
 }
@@ -204,7 +190,7 @@ ChainOnDevice::SetPlanes(int planes, bool wantsReach)
   }
   // A vector at least, so that there is an array.
   const std::size_t bytes =
-    std::max(sizeof(kernels::float4), static_cast<std::size_t>(planes) * GetPlaneBytes() + GetOtherVectorBytes());
+    std::max(GetVectorBytes(), static_cast<std::size_t>(planes) * GetPlaneBytes() + GetOtherVectorBytes());
   if (planes != m_Planes || SizeOf(m_Arrays.vectors) < bytes)
   {
     m_HasVectors = false;
@@ -259,7 +245,7 @@ ChainOnDevice::LoadJacobians()
     return;
   }
   const auto & steps = m_Grid->transform.steps;
-  ReserveExactly(m_Queue, m_Arrays.jacobians, SizeOf(m_Arrays.vectors) / sizeof(kernels::float4) * 9 * sizeof(float));
+  ReserveExactly(m_Queue, m_Arrays.jacobians, SizeOf(m_Arrays.vectors) / GetVectorBytes() * 9 * sizeof(float));
   for (std::size_t k = 0; k < steps.size(); ++k)
   {
     if (steps[k].grid.jacobians)
@@ -285,12 +271,15 @@ void
 ChainOnDevice::SendVectors(std::size_t part, std::int64_t target, std::int64_t first, std::int64_t count)
 {
   m_Largest[part] = {};
-  std::mutex   mutex;
-  const Filler fill = MakeVectorFiller(m_Grid->transform.steps[part].grid.vectors, m_Folded.vectorMatrices[part]);
+  std::mutex           mutex;
+  const VectorFiller & vectors = m_Grid->transform.steps[part].grid.vectors;
+  const Matrix3 &      matrix = m_Folded.vectorMatrices[part];
+  const Filler         fill =
+    m_IsPrecise ? MakePackedFiller<PreciseMove>(vectors, matrix) : MakePackedFiller<kernels::float4>(vectors, matrix);
   FillArray(m_Queue,
             *m_Arrays.vectors,
-            static_cast<std::size_t>(target) * sizeof(kernels::float4),
-            sizeof(kernels::float4),
+            static_cast<std::size_t>(target) * GetVectorBytes(),
+            GetVectorBytes(),
             count,
             [&](std::int64_t begin, std::int64_t now, void * out) {
               fill(first + begin, now, out);

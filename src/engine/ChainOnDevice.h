@@ -25,9 +25,10 @@ public:
     , m_Arrays(arrays)
   {}
 
-  /** grid must stay as it is while rows are loaded. */
+  /** grid must stay as it is while rows are loaded.
+   *  \param isPrecise vectors are kept in fixed point: i64[3], see src/kernels/PreciseGrid.h. */
   void
-  SetChain(const ChainedGrid & grid);
+  SetChain(const ChainedGrid & grid, bool isPrecise = false);
 
   const FoldedChain &
   GetFolded() const
@@ -86,6 +87,8 @@ private:
   GetPlaneAxis() const;
   std::int64_t
   CountVectorsOfPlane() const;
+  std::size_t
+  GetVectorBytes() const;
   PlaneRange
   FindPlanesOf(const RowRange & rows) const;
   void
@@ -102,6 +105,7 @@ private:
   bool                               m_HasVectors = false;
   bool                               m_HasParts = false;
   bool                               m_HasJacobians = false;
+  bool                               m_IsPrecise = false;
   bool                               m_WantsReach = false;
   int                                m_Planes = 0;
   PlaneRange                         m_Loaded;

@@ -72,6 +72,15 @@ public:
               const Memory &               points,
               Memory &                     displacement) = 0;
 
+  /** The same in fixed point. points: i64[3], one a control point, in the units of what they move; displacement: i64[3]. */
+  virtual void
+  MoveSamplesPrecisely(const kernels::ChainPart &   part,
+                       const kernels::VolumeShape & shape,
+                       std::int64_t                 count,
+                       const Memory *               samplePoints,
+                       const Memory &               points,
+                       Memory &                     displacement) = 0;
+
   /** out: float4, one a control point. */
   virtual void
   GatherSamples(const kernels::ChainPart &   part,

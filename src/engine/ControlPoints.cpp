@@ -4,6 +4,7 @@
 #include "gpureg/Error.h"
 
 #include "FoldedChain.h"
+#include "PackedVectors.h"
 
 #include <algorithm>
 #include <cmath>
@@ -344,6 +345,28 @@ ControlPoints::SendPoints(const DisplacementGrid & grid)
 }
 
 void
+ControlPoints::SendPointsPrecisely(const DisplacementGrid & grid, const Matrix3 & toIndex)
+{
+  FillExactly(m_Queue,
+              m_PrecisePoints,
+              sizeof(PreciseMove),
+              this->GetPointCount(),
+              MakePackedFiller<PreciseMove>(grid.vectors, toIndex));
+}
+
+void
+ControlPoints::MovePrecisely(Memory & displacement)
+{
+  const Size & size = m_Samples.virtualSize;
+  m_Passes->MoveSamplesPrecisely(m_Part,
+                                 kernels::MakeVolumeShape(size[0], size[1], size[2]),
+                                 m_Samples.GetCount(),
+                                 m_Samples.points,
+                                 *m_PrecisePoints,
+                                 displacement);
+}
+
+void
 ControlPoints::Move(Memory & displacement)
 {
   if (m_HasTables)
@@ -426,6 +449,7 @@ ControlPoints::GetDeviceBytes() const
                                        &m_Tables.rowWeights,
                                        &m_Tables.rowFirsts,
                                        &m_Expanded,
+                                       &m_PrecisePoints,
                                        &m_Tables.segmentColumns,
                                        &m_Sorted.order,
                                        &m_Sorted.begins,

@@ -49,6 +49,10 @@ public:
   void
   SendPoints(const DisplacementGrid & grid);
 
+  /** The same in fixed point, for MovePrecisely(). \param toIndex from mm to the units of what they move. */
+  void
+  SendPointsPrecisely(const DisplacementGrid & grid, const Matrix3 & toIndex);
+
   /** The control points: float4 [z][y][x], x, y and z in mm. */
   Memory &
   GetPoints()
@@ -65,6 +69,10 @@ public:
   /** Enqueues what makes displacement, float[3] a sample, of the control points. */
   void
   Move(Memory & displacement);
+
+  /** The same in fixed point: i64[3] a sample, see src/kernels/PreciseGrid.h. */
+  void
+  MovePrecisely(Memory & displacement);
 
   /** Enqueues what gathers forces, float[3] a sample: gradient, float4 a control point, is the matrix times their sum. */
   void
@@ -112,6 +120,7 @@ private:
   kernels::ChainPart                 m_Part{};
   MovedSamples                       m_Samples;
   MemoryPointer                      m_Points;
+  MemoryPointer                      m_PrecisePoints; // i64[3] each
   bool                               m_HasTables = false;
   kernels::ControlGridArguments      m_Arguments{};
   std::array<int, 3>                 m_FirstStretches{};

@@ -21,7 +21,8 @@ FreeFormCost::FreeFormCost(const FreeFormProblem &  problem,
   , m_Steps(steps)
   , m_Level(level)
 {
-  this->PrepareSimilarity(problem);
+  this->FindMaps(problem);
+  this->PrepareSimilarity();
   this->PreparePenalties(problem);
   Queue & queue = *level.core.queue;
   for (MemoryPointer * array : { &level.gathered, &level.penalty, &level.firstMeans, &level.secondMeans })
@@ -32,35 +33,43 @@ FreeFormCost::FreeFormCost(const FreeFormProblem &  problem,
 }
 
 void
-FreeFormCost::PrepareSimilarity(const FreeFormProblem & problem)
+FreeFormCost::FindMaps(const FreeFormProblem & problem)
 {
-  const bool      isByIndex = m_Level.similarity->HasForcesByIndex();
-  const IndexMap  movingToPoint = Compose(problem.moving.indexToPoint, m_Level.moving.GetToImage());
-  const auto &    initial = problem.initial;
-  SampleMapping & mapping = m_Mapping;
-  ChainedGrid &   chain = mapping.chain;
-  chain.size = m_Level.fixed.GetSize();
-  chain.outputToPoint = Compose(problem.fixed.indexToPoint, m_Level.fixed.GetToImage());
+  const bool     isByIndex = m_Level.similarity->HasForcesByIndex();
+  const IndexMap movingToPoint = Compose(problem.moving.indexToPoint, m_Level.moving.GetToImage());
+  const auto &   initial = problem.initial;
+  ChainedGrid &  chain = m_Mapping.chain;
   chain.pointToInput = InvertMap(movingToPoint);
-  IndexMap affine = Compose(initial.first, chain.outputToPoint);
+  m_VoxelToPoint = Compose(problem.fixed.indexToPoint, m_Level.fixed.GetToImage());
+  IndexMap affine = Compose(initial.first, m_VoxelToPoint);
   for (const ChainStep & step : initial.steps)
   {
     affine = Compose(step.map, affine);
   }
-  mapping.toMoving = Compose(chain.pointToInput, affine);
+  m_VoxelToMoving = Compose(chain.pointToInput, affine);
+  m_VoxelToGrid = Compose(InvertMap(m_Level.grid.toImage), m_Level.fixed.GetToImage());
   const IndexMap & next = initial.steps.empty() ? chain.pointToInput : initial.steps.front().grid.toGrid;
-  mapping.displacementToIndex = Compose(next, initial.first).matrix;
-  mapping.forcesFollowChain = mapping.derivesChain = !initial.steps.empty();
-  mapping.movingIndexToPoint = isByIndex ? IndexMap().matrix : movingToPoint.matrix;
+  m_Mapping.displacementToIndex = Compose(next, initial.first).matrix;
+  m_Mapping.forcesFollowChain = m_Mapping.derivesChain = !initial.steps.empty();
+  m_Mapping.movingIndexToPoint = isByIndex ? IndexMap().matrix : movingToPoint.matrix;
   m_ForcesToGradient =
-    Transpose(isByIndex || mapping.forcesFollowChain ? mapping.displacementToIndex : initial.first.matrix);
+    Transpose(isByIndex || m_Mapping.forcesFollowChain ? m_Mapping.displacementToIndex : initial.first.matrix);
   chain.transform = MakeLevelChain(problem);
-  mapping.spline.emplace();
-  mapping.spline->dimension = problem.dimension;
-  mapping.spline->grid.order = FreeFormOrder;
-  mapping.spline->grid.size = m_Level.grid.size;
-  mapping.spline->grid.toGrid = Compose(InvertMap(m_Level.grid.toImage), m_Level.fixed.GetToImage());
-  m_Level.similarity->Prepare(mapping);
+  m_Mapping.spline.emplace();
+  m_Mapping.spline->dimension = problem.dimension;
+  m_Mapping.spline->grid.order = FreeFormOrder;
+  m_Mapping.spline->grid.size = m_Level.grid.size;
+}
+
+void
+FreeFormCost::PrepareSimilarity()
+{
+  const IndexMap & toVoxel = m_Level.similarity->GetSampleToVoxel();
+  m_Mapping.toMoving = Compose(m_VoxelToMoving, toVoxel);
+  m_Mapping.spline->grid.toGrid = Compose(m_VoxelToGrid, toVoxel);
+  m_Mapping.chain.size = m_Level.core.samples.GetFixed().virtualSize;
+  m_Mapping.chain.outputToPoint = Compose(m_VoxelToPoint, toVoxel);
+  m_Level.similarity->Prepare(m_Mapping);
 }
 
 void
@@ -69,7 +78,7 @@ FreeFormCost::Draw(std::uint32_t iteration)
   if (m_Level.similarity->DrawsSamples())
   {
     m_Level.similarity->Draw(iteration);
-    m_Level.similarity->Prepare(m_Mapping);
+    this->PrepareSimilarity();
   }
 }
 
@@ -79,7 +88,7 @@ FreeFormCost::TakeAllVoxels()
   if (m_Level.similarity->DrawsSamples())
   {
     m_Level.similarity->TakeAllVoxels();
-    m_Level.similarity->Prepare(m_Mapping);
+    this->PrepareSimilarity();
   }
 }
 

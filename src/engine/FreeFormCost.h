@@ -50,7 +50,10 @@ public:
 
 private:
   void
-  PrepareSimilarity(const FreeFormProblem & problem);
+  FindMaps(const FreeFormProblem & problem);
+  /** For the samples that the similarity has. */
+  void
+  PrepareSimilarity();
   void
   PreparePenalties(const FreeFormProblem & problem);
   StepArrays
@@ -66,6 +69,9 @@ private:
   int                      m_Slots;
   ControlStepPasses &      m_Steps;
   FreeFormLevel &          m_Level;
+  IndexMap                 m_VoxelToPoint; // of the level's fixed image
+  IndexMap                 m_VoxelToMoving;
+  IndexMap                 m_VoxelToGrid;
   SampleMapping            m_Mapping;
   Matrix3                  m_ForcesToGradient{};
 };

@@ -90,7 +90,7 @@ public:
     }
     Operate(*m_Queue, parallelFor, [&] {
       SampleSet & samples = m_Level->core.samples;
-      samples.Move();
+      Enqueue(*m_Queue, m_IsTimed, [&samples] { samples.Move(); });
       DrainArray(*m_Queue,
                  *samples.GetArrays().displacement,
                  3 * sizeof(float),
@@ -99,6 +99,12 @@ public:
                    take(first, count, static_cast<const float *>(in));
                  });
     });
+  }
+
+  void
+  SetTiming(bool on)
+  {
+    m_IsTimed = on;
   }
 
   EvaluationStatistics
@@ -290,6 +296,7 @@ private:
   FreeFormSettings                   m_LevelSettings;
   bool                               m_IsRegistered = false;
   std::uintptr_t                     m_RegistrationNumber = 0;
+  bool                               m_IsTimed = false;
 };
 
 FreeFormRegistration::FreeFormRegistration(const std::string & deviceName)
@@ -322,6 +329,12 @@ FreeFormRegistration::TakeDisplacements(
   const ParallelFor &                                                                   parallelFor)
 {
   m_Implementation->TakeDisplacements(take, parallelFor);
+}
+
+void
+FreeFormRegistration::SetTiming(bool on)
+{
+  m_Implementation->SetTiming(on);
 }
 
 EvaluationStatistics

@@ -90,11 +90,9 @@ DescribeByBins(const LevelImage & fixed,
                int                firstBin,
                int                bins,
                double             rangeEnd,
-               Precision          precision,
                FixedSamples &     samples,
                MovingImage &      image)
 {
-  samples.precision = image.precision = precision;
   samples.scale = MakeScale(fixed.summary);
   samples.sampled->minimum = samples.scale.minimum;
   samples.sampled->bins = MakeBins(fixed.summary, firstBin, bins);
@@ -240,8 +238,7 @@ protected:
   {
     constexpr int padding = kernels::HistogramPadding;
     const int     bins = this->GetBins();
-    DescribeByBins(
-      fixed, moving, padding, bins - 2 * padding, GetMattesRangeEnd(bins), this->GetPrecision(), samples, image);
+    DescribeByBins(fixed, moving, padding, bins - 2 * padding, GetMattesRangeEnd(bins), samples, image);
   }
 };
 
@@ -263,7 +260,7 @@ public:
   GetForceUnit() const override
   {
     // See kernels/CorrelationRatio.h, whose sums of squares have a unit.
-    return 2 * GetCorrelationRatioUnit(this->GetEvaluation().GetCountUnit(), this->DrawsSamples());
+    return 2 * GetCorrelationRatioUnit(this->GetEvaluation().GetCountUnit(), false);
   }
 
 protected:
@@ -285,7 +282,7 @@ protected:
            FixedSamples &     samples,
            MovingImage &      image) const override
   {
-    DescribeByBins(fixed, moving, 0, this->GetBins(), 1, this->GetPrecision(), samples, image);
+    DescribeByBins(fixed, moving, 0, this->GetBins(), 1, samples, image);
   }
 };
 
@@ -347,7 +344,7 @@ protected:
     {
       DescribeByValues(MakeScaleOfTwo(f.mean, f.maximum - f.minimum),
                        MakeScaleOfTwo(m.mean, m.maximum - m.minimum),
-                       this->GetPrecision(),
+                       Precision::Single,
                        samples,
                        image);
       return;
@@ -355,7 +352,7 @@ protected:
     ImageSummary both;
     both.minimum = std::min(f.minimum, m.minimum);
     both.maximum = std::max(f.maximum, m.maximum);
-    DescribeByValues(MakeScale(both), MakeScale(both), this->GetPrecision(), samples, image);
+    DescribeByValues(MakeScale(both), MakeScale(both), Precision::Single, samples, image);
   }
 
 private:
@@ -462,11 +459,13 @@ FreeFormSimilarity::SetImages(
   SetDifferences(moving, dimension, image);
   this->Describe(fixed, moving, samples, image);
   m_All = samples;
+  m_Number = level;
   m_ParallelFor = parallelFor;
+  m_Lattice = m_SampleCount > 0 ? SampleLattice(fixed.image->GetSize(), GetSpacing(fixed.toPoint), m_SampleCount)
+                                : SampleLattice(fixed.image->GetSize());
   m_Core.samples.SetMoving(image, m_Core.readsQuads, parallelFor);
   if (this->DrawsSamples())
   {
-    m_Draws.SetImage(*m_Core.queue, *fixed.image, fixed.mask, m_Seed, static_cast<std::uint32_t>(level));
     this->Draw(0);
   }
   else
@@ -478,12 +477,18 @@ FreeFormSimilarity::SetImages(
 void
 FreeFormSimilarity::Draw(std::uint32_t iteration)
 {
-  this->SetFixed(m_Draws.Draw(m_All, m_SampleCount, iteration));
+  m_SampleToVoxel = m_Lattice.Place({ m_Seed, static_cast<std::uint32_t>(m_Number), iteration, 0 });
+  FixedSamples drawn = m_All;
+  drawn.virtualSize = m_Lattice.GetSize();
+  drawn.sampled->isOneGrid = false;
+  drawn.sampled->toImage = m_SampleToVoxel;
+  this->SetFixed(drawn);
 }
 
 void
 FreeFormSimilarity::TakeAllVoxels()
 {
+  m_SampleToVoxel = {};
   this->SetFixed(m_All);
 }
 

@@ -6,9 +6,9 @@
 #include "gpureg/FreeFormRegistration.h"
 #include "gpureg/LoadedImage.h"
 
-#include "FreeFormDraws.h"
 #include "ImageLevel.h"
 #include "MetricCore.h"
+#include "SampleLattice.h"
 
 #include <cstdint>
 #include <memory>
@@ -47,11 +47,11 @@ public:
   SetImages(
     const LevelImage & fixed, const LevelImage & moving, int dimension, int level, const ParallelFor & parallelFor);
 
-  /** Whether each iteration has its own samples. */
+  /** Whether each iteration has its own samples: where fewer than all voxels are asked for. */
   bool
   DrawsSamples() const
   {
-    return m_SampleCount > 0;
+    return !m_Lattice.TakesAll();
   }
 
   /** Takes the samples of an iteration from now on, or all voxels; what was prepared is to be prepared again. */
@@ -59,6 +59,13 @@ public:
   Draw(std::uint32_t iteration);
   void
   TakeAllVoxels();
+
+  /** From the samples' indices to the voxels of the level. */
+  const IndexMap &
+  GetSampleToVoxel() const
+  {
+    return m_SampleToVoxel;
+  }
 
   /** Finds out what evaluations along a mapping take, and makes room for them. */
   virtual void
@@ -96,7 +103,7 @@ public:
   virtual bool
   HasForcesByIndex() const
   {
-    return !this->DrawsSamples();
+    return true;
   }
 
 protected:
@@ -110,13 +117,6 @@ protected:
   virtual void
   Describe(const LevelImage & fixed, const LevelImage & moving, FixedSamples & samples, MovingImage & image) const = 0;
 
-  /** Drawn samples are points, which are computed in double precision. */
-  Precision
-  GetPrecision() const
-  {
-    return this->DrawsSamples() ? Precision::Double : Precision::Single;
-  }
-
 private:
   void
   SetFixed(const FixedSamples & samples);
@@ -124,8 +124,10 @@ private:
   MetricCore &  m_Core;
   std::int64_t  m_SampleCount;
   std::uint64_t m_Seed;
-  FixedSamples  m_All; // of all voxels
-  FreeFormDraws m_Draws;
+  int           m_Number = 0; // of the level
+  FixedSamples  m_All;        // of all voxels
+  SampleLattice m_Lattice;
+  IndexMap      m_SampleToVoxel;
   ParallelFor   m_ParallelFor;
 };
 

@@ -109,12 +109,18 @@ ImageSampler::Fill(const DeviceImage &  image,
 }
 
 void
+ImageSampler::FillMask(const DeviceImage & image, const ImageSamples & samples, MemoryPointer & mask)
+{
+  const BinEdges half{ 0, { 0.5 } };
+  this->Fill(image, samples, &half, kernels::KeptAsByte, nullptr, mask);
+}
+
+void
 ImageSampler::FillMask(const DeviceImage & image, const Size & size, MemoryPointer & mask)
 {
-  ImageSamples places;
-  places.sampleSize = places.imageSize = size;
-  const BinEdges half{ 0, { 0.5 } };
-  this->Fill(image, places, &half, kernels::KeptAsByte, nullptr, mask);
+  ImageSamples samples;
+  samples.sampleSize = samples.imageSize = size;
+  this->FillMask(image, samples, mask);
 }
 
 void

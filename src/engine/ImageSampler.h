@@ -47,7 +47,11 @@ public:
        const Memory *       mask,
        MemoryPointer &      kept);
 
-  /** Makes a mask of an image on the samples' own grid: u8, one a voxel, 1 where it is a half at least. */
+  /** Makes a mask of an image: u8, one a sample, 1 where it is a half at least. */
+  void
+  FillMask(const DeviceImage & image, const ImageSamples & samples, MemoryPointer & mask);
+
+  /** The same on the image's own grid. */
   void
   FillMask(const DeviceImage & image, const Size & size, MemoryPointer & mask);
 

@@ -16,6 +16,7 @@
 #include "InvalidSample.h"
 #include "Samples.h"
 #include "PreciseSamples.h"
+#include "PreciseGrid.h"
 #include "SampleChain.h"
 #include "SamplePartition.h"
 
@@ -69,6 +70,7 @@ MakeSampleVolumes(const SampleArrays & arrays, const TAddressOf & addressOf)
            get(kernels::u64{}, arrays.movingBins),
            get(kernels::ChainPart{}, arrays.chain.parts),
            get(kernels::float4{}, arrays.chain.vectors),
+           get(kernels::i64{}, arrays.chain.vectors),
            get(float{}, arrays.chain.jacobians) };
 }
 

@@ -5,6 +5,7 @@
 
 #include "FixedPoint.h"
 #include "IntegerValues.h"
+#include "PackedVectors.h"
 
 #include <algorithm>
 #include <cmath>
@@ -37,9 +38,6 @@ MakeShape(const Size & size)
 {
   return kernels::MakeVolumeShape(size[0], size[1], size[2]);
 }
-
-// A map that leads no further keeps a position's 64 bits from overflowing, with a displacement of 2^30 voxels.
-constexpr double FarthestVoxel = 1 << 29;
 
 /** How far a map leads, at most, from indices up to reach. */
 double
@@ -135,28 +133,38 @@ private:
   std::set<std::int64_t> m_LeftOut;
 };
 
-// Of so many voxels, at most, a displacement field is sent as precisely as values are: 24 bytes a vector instead of 12.
-constexpr std::int64_t MostVoxelsMovedPrecisely = 1 << 18;
+// So many vectors, at most, are sent as precisely as values are, 24 bytes each instead of 12, for as many samples: a B-spline takes
+// 252 products of 64 bits for each.
+constexpr std::int64_t MostPreciseVectors = 1 << 18;
 
-/** What a field's vectors move positions by, in fixed point. Those that are further than FarthestVoxel, or not a number, lead
- *  out of every image. */
-Filler
-MakeMoveFiller(const SampleMapping & mapping)
+// Half of what GPUREG_FARTHEST_PRECISE_MOVE leads out of.
+constexpr int LongestPreciseAxis = 1 << 17;
+
+bool
+IsShort(const Size & size)
 {
-  return [&mapping](std::int64_t first, std::int64_t count, void * out) {
-    const std::array<double, 9> & toIndex = mapping.displacementToIndex;
-    std::vector<double>           vectors(3 * static_cast<std::size_t>(count));
-    mapping.preciseDisplacement(first, count, vectors.data());
-    auto * moves = static_cast<kernels::i64 *>(out);
-    for (const double * u = vectors.data(); u != vectors.data() + vectors.size(); u += 3)
+  return *std::max_element(size.begin(), size.end()) < LongestPreciseAxis;
+}
+
+/** Whether fixed point has room for what the chain's grids move positions by. */
+bool
+FitsPrecisely(const ChainedGrid & chain)
+{
+  std::int64_t vectors = 0;
+  for (const ChainStep & step : chain.transform.steps)
+  {
+    vectors += CountOf(step.grid.size);
+    if (!IsShort(step.grid.size))
     {
-      for (int r = 0; r < 3; ++r)
-      {
-        const double move = toIndex[3 * r] * u[0] + toIndex[3 * r + 1] * u[1] + toIndex[3 * r + 2] * u[2];
-        *moves++ = ToFixedPoint(move > -FarthestVoxel ? std::min(move, FarthestVoxel) : -FarthestVoxel);
-      }
+      return false;
     }
-  };
+  }
+  const std::vector<kernels::ChainPart> parts = FoldChain(chain).parts;
+  return vectors <= MostPreciseVectors && std::all_of(parts.begin(), parts.end(), [](const kernels::ChainPart & part) {
+           return std::all_of(part.carry, part.carry + 9, [](float entry) {
+             return std::abs(entry) < static_cast<float>(GPUREG_LARGEST_PRECISE_CARRY);
+           });
+         });
 }
 
 int
@@ -319,7 +327,7 @@ SampleSet::TakeFixed(const FixedSamples & samples)
   MemoryPointer mask;
   if (sampled.mask != nullptr)
   {
-    m_Sampler.FillMask(*sampled.mask, samples.virtualSize, mask);
+    m_Sampler.FillMask(*sampled.mask, places, mask);
   }
   if (bins != nullptr)
   {
@@ -399,7 +407,7 @@ SampleSet::SendMapping(const SampleMapping & mapping, Forces forces)
     {
       size = std::max(size, static_cast<int>(m_FarthestPoint) + 1);
     }
-    m_Chain.SetChain(grid);
+    m_Chain.SetChain(grid, this->MovesPrecisely(mapping));
     m_Chain.SetPlanes(m_Chain.CountPlanes(), false);
     m_Chain.Load({});
     if (mapping.forcesFollowChain && !mapping.derivesChain && forces != Forces::None)
@@ -417,27 +425,40 @@ SampleSet::SendMapping(const SampleMapping & mapping, Forces forces)
     m_ControlPoints.SetGeometry(spline.grid,
                                 spline.dimension,
                                 { m_Fixed.virtualSize, m_Fixed.pointCount, m_Arrays.points.get(), m_FixedStamp });
-    if (spline.grid.vectors)
+    m_SplineIsPrecise = this->MovesPrecisely(mapping);
+    if (m_SplineIsPrecise)
+    {
+      m_ControlPoints.SendPointsPrecisely(spline.grid, mapping.displacementToIndex);
+    }
+    else if (spline.grid.vectors)
     {
       m_ControlPoints.SendPoints(spline.grid);
     }
-    ReserveExactly(m_Queue, m_Arrays.displacement, 3 * sizeof(float) * static_cast<std::size_t>(this->GetCount()));
+    ReserveExactly(m_Queue,
+                   m_Arrays.displacement,
+                   (m_SplineIsPrecise ? sizeof(PreciseMove) : 3 * sizeof(float)) *
+                     static_cast<std::size_t>(this->GetCount()));
   }
   else if (mapping.displacement)
   {
     const bool isPrecise = this->MovesPrecisely(mapping);
     FillExactly(m_Queue,
                 m_Arrays.displacement,
-                3 * (isPrecise ? sizeof(kernels::i64) : sizeof(float)),
+                isPrecise ? sizeof(PreciseMove) : 3 * sizeof(float),
                 CountOf(m_Fixed.virtualSize),
-                isPrecise ? MakeMoveFiller(mapping) : mapping.displacement);
+                isPrecise ? MakePackedFiller<PreciseMove>(mapping.preciseDisplacement, mapping.displacementToIndex)
+                          : mapping.displacement);
   }
 }
 
 void
 SampleSet::Move()
 {
-  if (m_HasSpline)
+  if (m_HasSpline && m_SplineIsPrecise)
+  {
+    m_ControlPoints.MovePrecisely(*m_Arrays.displacement);
+  }
+  else if (m_HasSpline)
   {
     m_ControlPoints.Move(*m_Arrays.displacement);
   }
@@ -473,8 +494,19 @@ SampleSet::Gather(const Memory & forces, MemoryPointer & gathered)
 bool
 SampleSet::MovesPrecisely(const SampleMapping & mapping) const
 {
-  return this->IsPrecise() && mapping.preciseDisplacement && !mapping.spline &&
-         CountOf(m_Fixed.virtualSize) <= MostVoxelsMovedPrecisely;
+  const bool isMoved = mapping.spline || mapping.displacement || !mapping.chain.transform.steps.empty();
+  // There are no slopes in fixed point.
+  if (!isMoved || mapping.derivesChain || !this->IsPrecise() || this->GetCount() > MostPreciseVectors ||
+      !IsShort(m_Moving.size))
+  {
+    return false;
+  }
+  // What has its control points on the device has them in floats.
+  const bool splineFits =
+    !mapping.spline || (mapping.spline->grid.vectors && CountOf(mapping.spline->grid.size) <= MostPreciseVectors);
+  const bool fieldFits = mapping.spline || !mapping.displacement ||
+                         (mapping.preciseDisplacement && CountOf(m_Fixed.virtualSize) <= MostPreciseVectors);
+  return splineFits && fieldFits && (mapping.chain.transform.steps.empty() || FitsPrecisely(mapping.chain));
 }
 
 SampleProblem

@@ -168,7 +168,7 @@ public:
   GetDeviceBytes() const;
 
 private:
-  /** Whether vectors of a displacement field are kept in fixed point. */
+  /** Whether what moves samples, field or spline and chain, is kept in fixed point. */
   bool
   MovesPrecisely(const SampleMapping & mapping) const;
   int
@@ -200,6 +200,7 @@ private:
   ControlPoints m_ControlPoints;
   // The spline of the last mapping, without its vectors.
   bool             m_HasSpline = false;
+  bool             m_SplineIsPrecise = false;
   int              m_SplineDimension = 3;
   DisplacementGrid m_SplineGrid;
   // What gathers from force places: it moves nothing.

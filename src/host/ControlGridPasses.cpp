@@ -15,6 +15,8 @@ using namespace kernels;
 namespace
 {
 constexpr i64 TaskSamples = i64{ 1 } << 14;
+// Of those that are moved in integers there are fewer.
+constexpr i64 PreciseTaskSamples = i64{ 1 } << 10;
 // Neighbouring lines are gathered side by side, as many as the nearest cache holds.
 constexpr i64 BlockLines = 512;
 // So few samples have their weights found once, not by each control point that gathers them: 72 MiB of them.
@@ -164,6 +166,28 @@ public:
         i64 position[3];
         FindSamplePosition(&shape, at != nullptr, at, sample, position);
         MoveSampleAnyhow(&part, in, position, out + 3 * sample);
+      }
+    });
+  }
+
+  void
+  MoveSamplesPrecisely(const ChainPart &   part,
+                       const VolumeShape & shape,
+                       std::int64_t        count,
+                       const Memory *      samplePoints,
+                       const Memory &      points,
+                       Memory &            displacement) override
+  {
+    const i64 * const at = samplePoints ? m_Queue.AddressIn<const i64>(*samplePoints) : nullptr;
+    const i64 * const in = m_Queue.AddressIn<const i64>(points);
+    i64 * const       out = m_Queue.AddressIn<i64>(displacement);
+    this->ForEach((count + PreciseTaskSamples - 1) / PreciseTaskSamples, [&](i64 task) {
+      const i64 end = std::min<i64>(count, (task + 1) * PreciseTaskSamples);
+      for (i64 sample = task * PreciseTaskSamples; sample < end; ++sample)
+      {
+        i64 position[3];
+        FindSamplePosition(&shape, at != nullptr, at, sample, position);
+        MoveSamplePreciselyAnyhow(&part, in, position, out + 3 * sample);
       }
     });
   }

@@ -309,6 +309,19 @@ MoveSampleAnyhow(const ChainPart * part, GPUREG_GLOBAL const float4 * points, co
   AddSplineDisplacement(part->order, part, points, cell, fraction, moved);
 }
 
+/** The same in fixed point, in the units of the control points: see PreciseGrid.h. */
+GPUREG_FUNCTION void
+MoveSamplePreciselyAnyhow(const ChainPart * part, GPUREG_GLOBAL const i64 * points, const i64 * position, i64 * moved)
+{
+  i64 inGrid[3];
+  for (int axis = 0; axis < 3; ++axis)
+  {
+    inGrid[axis] = ApplyFixedRowAt(&part->toGrid, axis, position);
+    moved[axis] = 0;
+  }
+  AddFixedSplineDisplacement(part, points, inGrid, moved);
+}
+
 /** Samples are sorted by their cell: the first control points that count for them. A control point gathers from the cells that it
  *  counts in. 32-bit members only. */
 typedef struct SampleCells

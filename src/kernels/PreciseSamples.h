@@ -39,7 +39,21 @@ MixFixed(i64 a, i64 b, i64 fraction)
   return a + MultiplyFixed(b - a, fraction);
 }
 
-/** What a displacement field moves a position by, at a voxel, … */
+/** Between the corners of a cell, x fastest, at the fraction of a position along each axis; corners is overwritten. */
+GPUREG_FUNCTION i64
+MixEightFixed(i64 * corners, const i64 * fraction)
+{
+  for (int axis = 0, count = 4; axis < 3; ++axis, count /= 2)
+  {
+    for (int pair = 0; pair < count; ++pair)
+    {
+      corners[pair] = MixFixed(corners[2 * pair], corners[2 * pair + 1], fraction[axis]);
+    }
+  }
+  return corners[0];
+}
+
+/** What moves a position at a voxel, or at a sample that has its own displacement, … */
 GPUREG_FUNCTION void
 MovePrecisely(const SampleVolumes * v, i64 voxel, i64 * position)
 {
@@ -63,14 +77,7 @@ MovePreciselyBetween(const SampleVolumes * v, const VolumeShape * shape, const i
                        ((corner & 4) ? shape->stride[2] : 0);
       moves[corner] = v->preciseDisplacement[3 * node + r];
     }
-    for (int axis = 0, count = 4; axis < 3; ++axis, count /= 2)
-    {
-      for (int pair = 0; pair < count; ++pair)
-      {
-        moves[pair] = MixFixed(moves[2 * pair], moves[2 * pair + 1], cell.fraction[axis]);
-      }
-    }
-    position[r] += moves[0];
+    position[r] += MixEightFixed(moves, cell.fraction);
   }
 }
 

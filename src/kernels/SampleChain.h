@@ -43,14 +43,14 @@ InterpolateDisplacement(const SampleArguments * a, const SampleVolumes * v, Line
   }
 }
 
-/** Whether the displacement field is kept as what it moves positions by. */
+/** Whether all vectors that move samples are kept as what they move positions by. */
 GPUREG_FUNCTION int
 MovesPrecisely(int variant, const SampleArguments * a)
 {
   return VariantHas(variant, SamplesArePrecise) && a->movesPrecisely;
 }
 
-/** Adds to a sample's position its displacement by the field, where fields' displacements are kept precisely. */
+/** Adds to a sample's position its displacement by the field or the spline, where these are kept precisely. */
 GPUREG_FUNCTION void
 MoveSamplePrecisely(int                     variant,
                     const SampleArguments * a,
@@ -59,7 +59,7 @@ MoveSamplePrecisely(int                     variant,
                     const i64 *             virtualPosition,
                     i64 *                   position)
 {
-  if (!VariantHas(variant, SamplesArePoints))
+  if (!VariantHas(variant, SamplesArePoints) || a->hasOwnDisplacements)
   {
     MovePrecisely(v, walk->sample, position);
   }
@@ -79,16 +79,6 @@ FindFirstDisplacement(int                     variant,
                       float *                 d)
 {
   float u[3] = { 0.0f, 0.0f, 0.0f };
-  if (MovesPrecisely(variant, a))
-  {
-    i64 move[3] = { 0, 0, 0 };
-    MoveSamplePrecisely(variant, a, v, walk, virtualPosition, move);
-    for (int r = 0; r < 3; ++r)
-    {
-      d[r] = (float)move[r] * GPUREG_FIXED_UNIT;
-    }
-    return;
-  }
   if (!VariantHas(variant, SamplesArePoints) || a->hasOwnDisplacements)
   {
     ReadDisplacement(v, walk->sample, u);
@@ -122,15 +112,13 @@ FindVirtualPosition(
   position[2] = a->stackedRows > 0 ? 0 : (i64)z << 32;
 }
 
-/** The J of a part at cell + fraction, by the host's array. */
+/** The J of a part at the voxel of its grid that is nearest to a position, by the host's array. */
 GPUREG_FUNCTION void
-ReadJacobian(const ChainPart * part, const SampleVolumes * v, const int * cell, const float * fraction, float * own)
+ReadJacobian(const ChainPart * part, const SampleVolumes * v, const int * nearest, float * own)
 {
-  int nearest[3];
   int isInside = part->kind == ChainPartIsField;
   for (int r = 0; r < 3; ++r)
   {
-    nearest[r] = cell[r] + (fraction[r] >= 0.5f);
     isInside = isInside && nearest[r] >= 0 && nearest[r] < part->size[r];
   }
   GPUREG_GLOBAL const float * there =
@@ -191,8 +179,11 @@ CarryJacobian(const SampleArguments * a,
   }
   else
   {
-    float read[9];
-    ReadJacobian(part, v, cell, fraction, read);
+    const int nearest[3] = { cell[0] + (fraction[0] >= 0.5f),
+                             cell[1] + (fraction[1] >= 0.5f),
+                             cell[2] + (fraction[2] >= 0.5f) };
+    float     read[9];
+    ReadJacobian(part, v, nearest, read);
     MultiplyJacobian(read, jacobian);
   }
 }
@@ -226,6 +217,55 @@ FollowChain(const SampleArguments * a,
   }
 }
 
+/** The same of vectors that are kept precisely. */
+GPUREG_FUNCTION void
+FollowChainPrecisely(const SampleArguments * a,
+                     const SampleVolumes *   v,
+                     const i64 *             virtualPosition,
+                     int                     findsJacobian,
+                     i64 *                   d,
+                     float *                 jacobian)
+{
+  for (int k = 0; k < a->partCount; ++k)
+  {
+    const ChainPart part = v->chainParts[k];
+    i64             position[3];
+    for (int r = 0; r < 3; ++r)
+    {
+      position[r] = ApplyFixedRowAt(&part.toGrid, r, virtualPosition) + d[r];
+    }
+    if (findsJacobian)
+    {
+      const int nearest[3] = { NearestTo(position[0]), NearestTo(position[1]), NearestTo(position[2]) };
+      float     read[9];
+      ReadJacobian(&part, v, nearest, read);
+      MultiplyJacobian(read, jacobian);
+    }
+    DisplaceByPartPrecisely(&part, v->preciseChainVectors, position, d);
+  }
+}
+
+/** Along field or spline and chain: adds to d, in the moving image's voxels in units of 2^-32, what they move a sample by. */
+GPUREG_FUNCTION void
+FollowPrecisely(int                     variant,
+                const SampleArguments * a,
+                const SampleVolumes *   v,
+                const LaneWalk *        walk,
+                const i64 *             virtualPosition,
+                int                     findsJacobian,
+                i64 *                   d,
+                float *                 jacobian)
+{
+  if (VariantHas(variant, SamplesAreDisplaced))
+  {
+    MoveSamplePrecisely(variant, a, v, walk, virtualPosition, d);
+  }
+  if (VariantHas(variant, SamplesAreChained))
+  {
+    FollowChainPrecisely(a, v, virtualPosition, findsJacobian, d, jacobian);
+  }
+}
+
 /** Adds to the position of the sample that a walk is at what is not affine in where it maps to. */
 GPUREG_FUNCTION void
 DisplaceSample(int variant, const SampleArguments * a, const SampleVolumes * v, const LaneWalk * walk, i64 * position)
@@ -233,9 +273,13 @@ DisplaceSample(int variant, const SampleArguments * a, const SampleVolumes * v, 
   float d[3] = { 0.0f, 0.0f, 0.0f };
   i64   virtualPosition[3];
   FindVirtualPosition(variant, a, v, walk, virtualPosition);
-  if (MovesPrecisely(variant, a) && !VariantHas(variant, SamplesAreChained))
+  if (MovesPrecisely(variant, a))
   {
-    MoveSamplePrecisely(variant, a, v, walk, virtualPosition, position);
+    i64 move[3] = { 0, 0, 0 };
+    FollowPrecisely(variant, a, v, walk, virtualPosition, 0, move, d);
+    position[0] += move[0];
+    position[1] += move[1];
+    position[2] += move[2];
     return;
   }
   if (VariantHas(variant, SamplesAreDisplaced))
@@ -264,11 +308,19 @@ FollowForceBack(int variant, const SampleArguments * a, const SampleVolumes * v,
   float byIndex[3];
   i64   virtualPosition[3];
   FindVirtualPosition(variant, a, v, walk, virtualPosition);
-  if (VariantHas(variant, SamplesAreDisplaced))
+  if (MovesPrecisely(variant, a))
   {
-    FindFirstDisplacement(variant, a, v, walk, virtualPosition, d);
+    i64 move[3] = { 0, 0, 0 };
+    FollowPrecisely(variant, a, v, walk, virtualPosition, 1, move, jacobian);
   }
-  FollowChain(a, v, virtualPosition, 1, d, jacobian);
+  else
+  {
+    if (VariantHas(variant, SamplesAreDisplaced))
+    {
+      FindFirstDisplacement(variant, a, v, walk, virtualPosition, d);
+    }
+    FollowChain(a, v, virtualPosition, 1, d, jacobian);
+  }
   for (int c = 0; c < 3; ++c)
   {
     byIndex[c] = a->movingIndexToPoint[c] * force[0] + a->movingIndexToPoint[3 + c] * force[1] +

@@ -63,7 +63,7 @@ typedef struct SampleArguments
   int         tileDepth;
   int         missingRows;         /* from the last slice of a stacked grid, see SamplePartition.h, … */
   int         stackedRows;         /* … and the rows of its slices; 0 for a grid that is not stacked */
-  int         movesPrecisely;      /* the displacement field is kept as preciseDisplacement */
+  int         movesPrecisely;      /* displacements and the chain's vectors are kept as positions, see PreciseGrid.h */
   int         partCount;           /* of the chain */
   int         hasOwnDisplacements; /* one a sample, not one a voxel of the virtual grid */
   int         forcesFollowChain;   /* 0, or one of the enumerators above */
@@ -103,11 +103,12 @@ typedef struct SampleVolumes
   GPUREG_GLOBAL const i64 *       preciseMoving;  /* instead of moving and quads, where the variant is precise */
   GPUREG_GLOBAL const i64 *       preciseCoefficients;
   GPUREG_GLOBAL const i64 *       preciseFixedValues;
-  GPUREG_GLOBAL const i64 *       preciseDisplacement; /* instead of displacement: 3 a virtual voxel, as positions */
+  GPUREG_GLOBAL const i64 *       preciseDisplacement; /* instead of displacement, as positions */
   GPUREG_GLOBAL const u64 *       movingBins; /* of each voxel: its bin and those of its 7 next ones, a byte each */
   GPUREG_GLOBAL const ChainPart * chainParts;
   GPUREG_GLOBAL const float4 *    chainVectors;
-  GPUREG_GLOBAL const float *     chainJacobians; /* 9 a vector, by rows: see SampleChain.h */
+  GPUREG_GLOBAL const i64 *       preciseChainVectors; /* instead of chainVectors: 3 a vector, as positions */
+  GPUREG_GLOBAL const float *     chainJacobians;      /* 9 a vector, by rows: see SampleChain.h */
 } SampleVolumes;
 
 GPUREG_FUNCTION int

@@ -23,6 +23,9 @@ enum
   ChainPartIsOfOutput = 2
 };
 
+/** Entries of a carry below this have room in fixed point: see PreciseGrid.h. */
+#define GPUREG_LARGEST_PRECISE_CARRY 512
+
 /** A part that is not linear: a grid of displacement vectors. The position in its grid is an affine map of
  *  the output index, which is kept exactly, plus the displacement d that the parts before have added:
  *  p_k = A_k·index + d_k. All that is linear between two parts is in A_k and in the vectors, which are
@@ -35,10 +38,11 @@ typedef struct ChainPart
   i64      firstVector; /* in the array of all parts' vectors */
   int      size[3];
   int      dimension;
-  int      kind;     /* ChainPartIsSpline, ChainPartIsField or ChainPartIsOfOutput */
-  int      order;    /* of a B-spline, 0 to 3 */
-  int      isOpen;   /* the upper end of a B-spline's valid region is outside */
-  float    carry[9]; /* d in the units of the next grid, by rows */
+  int      kind;          /* ChainPartIsSpline, ChainPartIsField or ChainPartIsOfOutput */
+  int      order;         /* of a B-spline, 0 to 3 */
+  int      isOpen;        /* the upper end of a B-spline's valid region is outside */
+  float    carry[9];      /* d in the units of the next grid, by rows, … */
+  i64      fixedCarry[9]; /* … and the same in units of 2^-32 */
 } ChainPart;
 
 GPUREG_FUNCTION i64

@@ -12,6 +12,7 @@
 #include "InvalidSample.h"
 #include "Samples.h"
 #include "PreciseSamples.h"
+#include "PreciseGrid.h"
 #include "SampleChain.h"
 #include "SamplePartition.h"
 #include "Evaluated.h"
@@ -460,6 +461,156 @@ TEST(PreciseInterpolationTest, DisplacementsAreTrilinear)
       }
     });
   }
+}
+
+namespace
+{
+/** A grid of random vectors. */
+struct RandomGrid
+{
+  ChainPart        part{};
+  std::vector<i64> components[3];
+  std::vector<i64> vectors;
+  VolumeShape      shape{};
+
+  RandomGrid(Random & random, int kind, int order, int dimension)
+  {
+    part.kind = kind;
+    part.order = order;
+    part.dimension = dimension;
+    part.isOpen = static_cast<int>(random() % 2);
+    for (int axis = 0; axis < 3; ++axis)
+    {
+      part.size[axis] = axis < dimension ? order + 1 + static_cast<int>(random() % 4) : 1;
+    }
+    shape = MakeVolumeShape(part.size[0], part.size[1], part.size[2]);
+    for (auto & component : components)
+    {
+      component = DrawVolume(random, shape, i64{ 1 } << 45);
+    }
+    for (std::size_t n = 0; n < components[0].size(); ++n)
+    {
+      for (const auto & component : components)
+      {
+        vectors.push_back(component[n]);
+      }
+    }
+  }
+};
+
+/** Where a B-spline may be asked, the edges of its valid region above all. */
+i64
+DrawSplineIndex(Random & random, const ChainPart & part, int axis)
+{
+  const i64 first = (part.order - 1) * Half;
+  const i64 last = (part.size[axis] - 1) * One - first;
+  const i64 edges[] = { first - 1, first, first + 1, last - 1, last, last + 1 };
+  const i64 n = DrawBetween(random, 0, 11);
+  return n < 6 ? edges[n] : DrawIndex(random, part.size[axis]);
+}
+
+/** Of an axis' control points; none outside of the valid region. */
+std::vector<long double>
+ControlPointWeights(const ChainPart & part, int axis, i64 position)
+{
+  const int                order = part.order;
+  const int                size = part.size[axis];
+  const long double        x = position / Units;
+  const long double        first = (order - 1) / 2.0L;
+  const long double        last = size - 1 - first;
+  std::vector<long double> weights;
+  if (x < first || x > last || (x == last && part.isOpen))
+  {
+    return weights;
+  }
+  for (int k = 0; k < size; ++k)
+  {
+    weights.push_back(BSpline(order, x - k));
+  }
+  return weights;
+}
+} // namespace
+
+TEST(PreciseGridTest, SplineIsTheSpline)
+{
+  for (int order = 1; order <= MaximumTransformSplineOrder; ++order)
+  {
+    for (const int dimension : { 2, 3 })
+    {
+      Repeat(300, [&](Random & random) {
+        const RandomGrid         grid(random, ChainPartIsSpline, order, dimension);
+        i64                      position[3] = { 0, 0, 0 };
+        std::vector<long double> weights[3];
+        weights[2] = { 1.0L };
+        bool isInside = true;
+        for (int d = 0; d < dimension; ++d)
+        {
+          position[d] = DrawSplineIndex(random, grid.part, d);
+          weights[d] = ControlPointWeights(grid.part, d, position[d]);
+          isInside = isInside && !weights[d].empty();
+        }
+        i64 d[3] = { One, -Half, 7 };
+        AddFixedSplineDisplacement(&grid.part, grid.vectors.data(), position, d);
+        const i64 before[3] = { One, -Half, 7 };
+        for (int r = 0; r < 3; ++r)
+        {
+          const auto exact = isInside ? SumWeighted(grid.components[r], grid.shape, weights) : 0.0L;
+          // The sums of three axes' products are rounded, and weights to MostLost units of vectors of 2^13 voxels.
+          const double tolerance = 3 * (order + 1) + 3 * 2 * MostLost[order] * std::ldexp(1.0, 45 - 32);
+          EXPECT_NEAR(static_cast<double>(d[r] - before[r] - exact), 0.0, isInside ? tolerance : 0.0);
+        }
+      });
+    }
+  }
+}
+
+TEST(PreciseGridTest, FieldIsTrilinearInsideAlone)
+{
+  for (const int dimension : { 2, 3 })
+  {
+    Repeat(300, [&](Random & random) {
+      const RandomGrid grid(random, ChainPartIsField, 1, dimension);
+      i64              position[3] = { 0, 0, 0 };
+      for (int d = 0; d < dimension; ++d)
+      {
+        position[d] = DrawIndex(random, grid.part.size[d]);
+      }
+      i64 d[3] = { One, -Half, 7 };
+      AddFixedFieldDisplacement(&grid.part, grid.vectors.data(), position, d);
+      const bool isInside = IsPositionInside(&grid.shape, position);
+      EXPECT_EQ(d[0] - One, isInside ? InterpolateFixed(grid.components[0].data(), &grid.shape, position) : 0);
+      EXPECT_EQ(d[1] + Half, isInside ? InterpolateFixed(grid.components[1].data(), &grid.shape, position) : 0);
+      EXPECT_EQ(d[2] - 7, isInside ? InterpolateFixed(grid.components[2].data(), &grid.shape, position) : 0);
+    });
+  }
+}
+
+/** What leads out stays out, whatever the carry. */
+TEST(PreciseGridTest, CarriesWithoutOverflow)
+{
+  Repeat(300, [&](Random & random) {
+    ChainPart   part{};
+    i64         d[3];
+    long double carried[3] = { 0, 0, 0 };
+    for (i64 & entry : part.fixedCarry)
+    {
+      entry = DrawBetween(random, -GPUREG_LARGEST_PRECISE_CARRY * One, GPUREG_LARGEST_PRECISE_CARRY * One);
+    }
+    for (int c = 0; c < 3; ++c)
+    {
+      d[c] = DrawBetween(random, -(i64{ 1 } << 62), i64{ 1 } << 62) >> (random() % 40);
+      const auto within = std::clamp<i64>(d[c], -GPUREG_FARTHEST_PRECISE_MOVE, GPUREG_FARTHEST_PRECISE_MOVE);
+      for (int r = 0; r < 3; ++r)
+      {
+        carried[r] += part.fixedCarry[3 * r + c] / Units * within;
+      }
+    }
+    CarryPrecisely(&part, d);
+    for (int r = 0; r < 3; ++r)
+    {
+      EXPECT_NEAR(static_cast<double>(d[r] - carried[r]), 0.0, 3.0);
+    }
+  });
 }
 
 TEST(PreciseInterpolationTest, VoxelsAreTheirValues)

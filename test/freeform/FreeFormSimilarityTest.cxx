@@ -443,6 +443,9 @@ TEST_P(FreeFormSimilarityTest, WhatIsMaskedOutIsNotLookedAt)
   method->Update();
   EXPECT_LT(errorInside(*method), 0.25);
   EXPECT_LT(errorInside(*method), 0.5 * without);
+  method->SetNumberOfSamples(2000);
+  method->Update();
+  EXPECT_LT(errorInside(*method), 0.5 * without) << "of few samples";
 }
 
 TEST_P(FreeFormSimilarityTest, WhatThereIsNotIsRefused)

@@ -117,6 +117,13 @@ struct DeviceAnswer
   bool        isOnDevice = false;
 };
 
+/** How far ITK's own value and derivative move, relatively, where moving values change by what a float takes from them. */
+struct Sensitivity
+{
+  double ofValue = 0;
+  double ofDerivative = 0;
+};
+
 /** What ITK's metric and ours on each device gave, and what the case is like; they are not asked where nothing would follow
  * from it. */
 struct MetricComparison
@@ -128,9 +135,8 @@ struct MetricComparison
   bool isNearEdge = false;
   /** Whether a mask leaves little but the background. */
   bool isFlat = false;
-  /** Where floats may show (MetricSetUp::IsSensitive): how far ITK's own derivative moves, relatively, where moving values
-   * change by what a float takes from them. */
-  double sensitivity = 0;
+  /** Where rounding may show (MetricSetUp::IsSensitive). */
+  Sensitivity sensitivity;
 };
 
 /** Makes the case and asks ITK's metric once, which takes the longest, and ours on each of the devices. */

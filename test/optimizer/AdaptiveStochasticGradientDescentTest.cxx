@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Adaptive stochastic gradient descent: its random numbers against published ones, its time and steps against ones by
-// hand, the samples that it draws against the same ones set before Initialize(), and registrations.
+// hand, a lattice of samples, the samples that it draws against the same ones set before Initialize(), and registrations.
 #include "Prelude.h"
 #include "CounterRandom.h"
+#include "SampleLattice.h"
 
 #include "TestDevices.h"
 #include "TestMetrics.h"
@@ -97,6 +98,49 @@ TEST(RandomPosition, IsInTheGridAndAnywhereInIt)
   EXPECT_NE(gpureg::DrawPosition({ 3, 0, 0, 0 }, size), gpureg::DrawPosition({ 3, 1, 0, 0 }, size));
   EXPECT_NE(gpureg::DrawPosition({ 3, 0, 0, 0 }, size),
             gpureg::DrawPosition({ std::uint64_t{ 3 } << 32, 0, 0, 0 }, size));
+}
+
+TEST(SampleLattice, TakesEachVoxelAsOften)
+{
+  const gpureg::Size          size{ 11, 13, 6 };
+  const gpureg::SampleLattice lattice(size, { 1, 1, 2 }, 40);
+  EXPECT_FALSE(lattice.TakesAll());
+  EXPECT_LE(gpureg::CountOf(lattice.GetSize()), 40);
+  EXPECT_EQ(lattice.GetSteps(), (gpureg::Size{ 4, 4, 2 }));
+  EXPECT_EQ(lattice.GetSize(), (gpureg::Size{ 3, 4, 3 }));
+  std::vector<int> counts(static_cast<std::size_t>(gpureg::CountOf(size)));
+  constexpr int    times = 32000;
+  for (std::uint32_t n = 0; n < times; ++n)
+  {
+    const gpureg::IndexMap map = lattice.Place({ 3, 0, n, 0 });
+    for (int x = static_cast<int>(map.offset[0]); x < size[0]; x += static_cast<int>(map.matrix[0]))
+    {
+      for (int y = static_cast<int>(map.offset[1]); y < size[1]; y += static_cast<int>(map.matrix[4]))
+      {
+        for (int z = static_cast<int>(map.offset[2]); z < size[2]; z += static_cast<int>(map.matrix[8]))
+        {
+          ++counts.at(static_cast<std::size_t>((z * size[1] + y) * size[0] + x));
+        }
+      }
+    }
+  }
+  for (const int count : counts)
+  {
+    // Six standard deviations.
+    const double mean = times / 32.0;
+    EXPECT_NEAR(count, mean, 6 * std::sqrt(mean));
+  }
+  EXPECT_EQ(lattice.Place({ 3, 1, 5, 0 }).offset, lattice.Place({ 3, 1, 5, 0 }).offset);
+}
+
+TEST(SampleLattice, IsOfAllVoxelsWhereTheyAreFew)
+{
+  const gpureg::Size          size{ 5, 7, 1 };
+  const gpureg::SampleLattice lattice(size, { 1, 1, 1 }, 35);
+  EXPECT_TRUE(lattice.TakesAll());
+  EXPECT_EQ(lattice.GetSize(), size);
+  EXPECT_EQ(lattice.Place({ 3, 0, 0, 0 }).offset, (std::array<double, 3>{ 0, 0, 0 }));
+  EXPECT_EQ(gpureg::CountOf(gpureg::SampleLattice(size, { 1, 1, 1 }, 1).GetSize()), 1);
 }
 
 /** Its derivative is a function of its parameters and of how often it was asked for. */
