@@ -468,8 +468,10 @@ Memory &
 SampleSet::ReserveForces()
 {
   const std::size_t bytes = 3 * sizeof(float) * static_cast<std::size_t>(this->GetCount());
-  ReserveExactly(m_Queue, m_Forces, m_HasSpline ? 0 : bytes);
-  return m_HasSpline ? *m_Arrays.displacement : *m_Forces;
+  // What moves a sample precisely takes more room: another one's force would lie on it.
+  const bool takesTheirPlace = m_HasSpline && !m_SplineIsPrecise;
+  ReserveExactly(m_Queue, m_Forces, takesTheirPlace ? 0 : bytes);
+  return takesTheirPlace ? *m_Arrays.displacement : *m_Forces;
 }
 
 bool

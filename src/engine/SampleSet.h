@@ -100,8 +100,8 @@ public:
   void
   Move();
 
-  /** Room for the forces of each sample, float[3]: after SendMapping. Along a spline they take the place of the displacements, which
-   *  Move makes anew for each evaluation: who finds a sample's force has read its displacement. */
+  /** Room for the forces of each sample, float[3]: after SendMapping. Along a spline they take the place of the displacements, if these are
+   *  float[3], too, which Move makes anew for each evaluation: who finds a sample's force has read its displacement. */
   Memory &
   ReserveForces();
 

@@ -101,9 +101,9 @@ struct Problem
     return method;
   }
 
-  /** Some share of the truth, at the voxels of a grid of its own. */
+  /** Some share of the truth, and short waves of so many mm, at the voxels of a grid of its own. */
   typename FieldTransformType::Pointer
-  MakeField(double share) const
+  MakeField(double share, double waves = 0) const
   {
     using FieldType = typename FieldTransformType::DisplacementFieldType;
     Grid<VDimension> around = grid;
@@ -114,21 +114,32 @@ struct Problem
     const auto field = FieldType::New();
     around.ApplyTo(*field);
     field->Allocate();
+    Random                      ofWaves(11);
+    std::vector<SmoothFunction> wave;
+    for (unsigned int d = 0; d < VDimension; ++d)
+    {
+      wave.emplace_back(ofWaves, 15.0, 25.0);
+    }
     for (itk::ImageRegionIteratorWithIndex<FieldType> it(field, field->GetBufferedRegion()); !it.IsAtEnd(); ++it)
     {
       PointType point;
       field->TransformIndexToPhysicalPoint(it.GetIndex(), point);
-      it.Set((this->Deform(point) - point) * share);
+      auto moved = (this->Deform(point) - point) * share;
+      for (unsigned int d = 0; d < VDimension; ++d)
+      {
+        moved[d] += waves * wave[d](point - grid.GetCentre());
+      }
+      it.Set(moved);
     }
     const auto transform = FieldTransformType::New();
     transform->SetDisplacementField(field);
     return transform;
   }
 
-  /** A part of the truth, behind an affine map and a B-spline of order 2, and before another affine map that undoes most of the
+  /** A part of the truth, with short waves if they are asked for, behind an affine map and a B-spline of order 2, and before another affine map that undoes most of the
    *  first. */
   typename CompositeType::Pointer
-  MakeBentComposite() const
+  MakeBentComposite(double waves = 0) const
   {
     using SplineType = itk::BSplineTransform<double, VDimension, 2>;
     const auto makeAffine = [this](double amount) {
@@ -141,15 +152,15 @@ struct Problem
     const auto                                  spline = SplineType::New();
     typename SplineType::MeshSizeType           mesh;
     typename SplineType::PhysicalDimensionsType extent;
-    mesh.Fill(5);
+    mesh.Fill(7);
     for (unsigned int d = 0; d < VDimension; ++d)
     {
-      extent[d] = 1.3 * grid.GetExtent(d);
+      extent[d] = 1.8 * grid.GetExtent(d);
     }
     itk::Vector<double, VDimension> corner;
     for (unsigned int d = 0; d < VDimension; ++d)
     {
-      corner[d] = -0.15 * static_cast<double>(grid.size[d]);
+      corner[d] = -0.4 * static_cast<double>(grid.size[d]);
     }
     spline->SetTransformDomainOrigin(grid.GetPoint(corner));
     spline->SetTransformDomainDirection(grid.direction);
@@ -165,7 +176,7 @@ struct Problem
     // What is added last comes first.
     const auto composite = CompositeType::New();
     composite->AddTransform(makeAffine(-0.8));
-    composite->AddTransform(this->MakeField(0.5));
+    composite->AddTransform(this->MakeField(0.5, waves));
     composite->AddTransform(spline);
     composite->AddTransform(makeAffine(1));
     return composite;
