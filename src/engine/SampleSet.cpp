@@ -308,8 +308,15 @@ SampleSet::TakeFixed(const FixedSamples & samples)
   places.placeOfMinimum = sampled.placeOfMinimum;
   places.exponent = FindValueExponent(samples.scale);
   const BinEdges * const bins = sampled.bins ? &*sampled.bins : nullptr;
-  m_Arrays.fixedBins.reset();
-  m_Arrays.fixedValues.reset();
+  // Those that are filled again keep their memory, if they are as large: other samples may come at each iteration.
+  if (bins == nullptr)
+  {
+    m_Arrays.fixedBins.reset();
+  }
+  if (!sampled.wantsValues)
+  {
+    m_Arrays.fixedValues.reset();
+  }
   MemoryPointer mask;
   if (sampled.mask != nullptr)
   {
