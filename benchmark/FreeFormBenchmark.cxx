@@ -13,7 +13,10 @@
 #include "itkFreeFormDeformationRegistrationMethod.h"
 
 #include "itkBinShrinkImageFilter.h"
+#include "itkBinaryThresholdImageFilter.h"
 #include "itkDisplacementFieldTransform.h"
+#include "itkImageMaskSpatialObject.h"
+#include "itkSignedMaurerDistanceMapImageFilter.h"
 #include "itkSmoothingRecursiveGaussianImageFilter.h"
 
 #include <algorithm>
@@ -44,6 +47,7 @@ contrast. Prints a row for each deformation and each combination of settings.
   --repetitions N        of each registration behind its first one; default: 5, on the host 0
   --shrink N             images of an N-th of the voxels along each axis; default: 1
   --smooth MM            sigma of a Gaussian that both images are smoothed by before they are registered; default: 0
+  --mask MM              what is looked at of the fixed image: what is no further than so far from the head; default: all
   --optimizer NAME       Adam, ConjugateGradient or AdaptiveStochasticGradientDescent
   --times                seconds of each level besides
 Settings, of which each may be a list A,B,…: --similarity (NormalizedMutualInformation), --spacing (5), --bending (0.01),
@@ -186,6 +190,30 @@ Smooth(const Volume * image, double sigma)
   return smooth->GetOutput();
 }
 
+/** What is no further from what is brighter than a threshold. */
+Method::MaskType::Pointer
+MakeMask(const Volume * image, double threshold, double farthest)
+{
+  using MaskImage = itk::Image<unsigned char, 3>;
+  const auto bright = itk::BinaryThresholdImageFilter<Volume, MaskImage>::New();
+  bright->SetInput(image);
+  bright->SetLowerThreshold(static_cast<float>(threshold));
+  bright->SetInsideValue(1);
+  const auto distance = itk::SignedMaurerDistanceMapImageFilter<MaskImage, Volume>::New();
+  distance->SetInput(bright->GetOutput());
+  distance->SetSquaredDistance(false);
+  distance->SetUseImageSpacing(true);
+  const auto near = itk::BinaryThresholdImageFilter<Volume, MaskImage>::New();
+  near->SetInput(distance->GetOutput());
+  near->SetUpperThreshold(static_cast<float>(farthest));
+  near->SetInsideValue(1);
+  near->Update();
+  const auto mask = itk::ImageMaskSpatialObject<3>::New();
+  mask->SetImage(near->GetOutput());
+  mask->Update();
+  return mask.GetPointer();
+}
+
 /** What is registered, and what should be found. */
 struct Task
 {
@@ -293,11 +321,14 @@ Run(const example::CommandLine & line)
       Task       registered = task;
       registered.fixed = Smooth(task.fixed, line.GetLength("--smooth", 0));
       registered.moving = Smooth(task.moving, line.GetLength("--smooth", 0));
+      const Method::MaskType::Pointer mask =
+        line.Has("--mask") ? MakeMask(task.fixed, task.headThreshold, line.GetLength("--mask", 0)) : nullptr;
       for (const Settings & settings : ListSettings(line))
       {
         const auto method = MakeMethod(line, settings);
         method->SetFixedImage(registered.fixed);
         method->SetMovingImage(registered.moving);
+        method->SetFixedImageMask(mask);
         PrintRow(*method, settings, task, line.GetNumber("--repetitions", isHost ? 0 : 5));
         if (line.Has("--times"))
         {
@@ -325,6 +356,7 @@ main(int argc, char * argv[])
                                     "--repetitions",
                                     "--shrink",
                                     "--smooth",
+                                    "--mask",
                                     "--optimizer",
                                     "--similarity",
                                     "--spacing",

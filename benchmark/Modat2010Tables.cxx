@@ -57,6 +57,7 @@ registration, on host threads and on each device.
   --threads N        of the host device; default: ITK's
   --repetitions N    of each function, of which the median is told; default: 5
   --registrations N  of each whole registration behind its first one; default: 3, on the host 0
+  --functions        the functions alone, for on few cores the whole registrations take minutes
   --divide N         images of an N-th of the paper's size along each axis, to try the program; default: 1
 )";
 
@@ -414,7 +415,10 @@ Run(const example::CommandLine & line)
   options.hardware.devices = SortDevices(options.hardware.devices);
   const Task task = MakeTask(options);
   PrintFunctions(task, options);
-  PrintRegistrations(task, options);
+  if (!line.Has("--functions"))
+  {
+    PrintRegistrations(task, options);
+  }
   std::cout << '\n' << Footnote;
   return EXIT_SUCCESS;
 }
@@ -425,8 +429,12 @@ int
 main(int argc, char * argv[])
 {
   const auto body = [=] {
-    return Run(ReadOptions(
-      argc, argv, {}, PrintHelp, { "--device", "--threads", "--repetitions", "--registrations", "--divide" }));
+    return Run(ReadOptions(argc,
+                           argv,
+                           {},
+                           PrintHelp,
+                           { "--device", "--threads", "--repetitions", "--registrations", "--divide" },
+                           { "--functions" }));
   };
   return example::RunProgram(body, Usage);
 }

@@ -318,6 +318,8 @@ run_benchmarks() {
   measure ResampleBenchmark 200 '/^Times in ms/,/^$/p' --benchmark_filter=/256/ --benchmark_out="$logs/resample.json"
   measure ResidencyBenchmark 60 '/^hash\|^resample\|^evaluate/p'
   measure VolumeFilterBenchmark 100 '/^Times in ms/,/^$/p' --benchmark_out="$logs/filter.json"
+  measure Modat2010Tables 300 '/^Table 1/,/^Every figure/{/^Every figure/!p}'
+  measure Shamonin2014Derivative 400 '/^Value and derivative/,/^Every figure/{/^Every figure/!p}'
   measure Sun2010Tables 60 '1,/^$/p'
   measure Li2015Tables 200 '/^Table 1/,/^Two noisy heads/{/^Two noisy heads/!p}'
   # All sizes take four minutes, those up to 256³ half a minute.

@@ -316,6 +316,7 @@ SampleSet::TakeFixed(const FixedSamples & samples)
   places.placeOfMinimum = sampled.placeOfMinimum;
   places.exponent = FindValueExponent(samples.scale);
   const BinEdges * const bins = sampled.bins ? &*sampled.bins : nullptr;
+  // Those that are filled again keep their memory, if they are as large: other samples may come at each iteration.
   if (bins == nullptr)
   {
     m_Arrays.fixedBins.reset();

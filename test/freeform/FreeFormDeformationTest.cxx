@@ -41,12 +41,24 @@ protected:
     EXPECT_GT(problem.GetError(*identity), 0.9);
     EXPECT_LT(problem.GetError(*method->GetTransform()), 0.15);
     EXPECT_GT(method->GetSmallestJacobianDeterminant(), 0.3);
+    double seconds = 0;
     for (unsigned int level = 0; level < 2; ++level)
     {
       ASSERT_EQ(method->GetCosts(level).size(), 40u);
       EXPECT_LT(method->GetCosts(level).back(), method->GetCosts(level).front());
+      EXPECT_GT(method->GetElapsedSeconds(level), 0);
+      seconds += method->GetElapsedSeconds(level);
     }
+    EXPECT_LE(seconds, method->GetElapsedSeconds());
     EXPECT_THROW(method->GetCosts(2), itk::GPUBadInputError);
+    EXPECT_THROW(method->GetElapsedSeconds(2), itk::GPUBadInputError);
+
+    method->SetNumberOfSamples(3000);
+    method->Update();
+    EXPECT_LT(problem.GetError(*method->GetTransform()), 0.25) << "of few samples";
+    method->SetMeasuresKernelTime(true);
+    method->GetDisplacementField();
+    EXPECT_GT(method->GetEvaluationStatistics().kernelMilliseconds, 0);
   }
 
   template <unsigned int VDimension>
