@@ -35,9 +35,8 @@ public:
   QuasiNewtonSearch(
     GlobalLevel & level, const Freedom & freedom, double firstStep, double tolerance, std::vector<PosedCost> & poses);
 
-  /** Each candidate that has not ended makes a step, or tries; for so many rounds.
-   *  \return whether some have not ended. */
-  bool
+  /** Each candidate that has not ended makes a step, or tries; for so many rounds. */
+  void
   Advance(int rounds);
 
   /** Goes on where it has ended, with the curvature that it has found, where the level looks at other voxels. */
@@ -63,11 +62,8 @@ private:
     bool                hasCurvature = false;
     bool                hasEnded = false;
     bool                isLeftOut = false;
-    int                 failures = 0;
   };
 
-  PosedSlope
-  FindSlope(const Candidate & candidate, const std::vector<double> & along);
   void
   ChooseDirection(Candidate & candidate) const;
   void
