@@ -321,19 +321,20 @@ QuasiNewtonSearch::Resume()
 void
 QuasiNewtonSearch::KeepBest(std::size_t count)
 {
-  if (count >= m_Candidates.size())
+  std::vector<Candidate *> left;
+  std::vector<PosedCost>   costs;
+  for (Candidate & candidate : m_Candidates)
   {
-    return;
-  }
-  std::vector<PosedCost> costs;
-  for (const Candidate & candidate : m_Candidates)
-  {
-    costs.push_back(m_Poses[candidate.number]);
+    if (!candidate.isLeftOut)
+    {
+      left.push_back(&candidate);
+      costs.push_back(m_Poses[candidate.number]);
+    }
   }
   const auto order = OrderByCost(costs);
   for (std::size_t n = count; n < order.size(); ++n)
   {
-    m_Candidates[order[n]].hasEnded = m_Candidates[order[n]].isLeftOut = true;
+    left[order[n]]->hasEnded = left[order[n]]->isLeftOut = true;
   }
 }
 

@@ -20,7 +20,7 @@ SearchLines(GlobalLevel &               level,
             const std::vector<double> & steps,
             std::vector<PosedCost> &    poses);
 
-/** The same until no sweep brings more: steps that are halved from one length down to another, mm. */
+/** The same with steps that are halved from one length down to another, mm: two sweeps with each. */
 void
 SearchLines(
   GlobalLevel & level, const Freedom & freedom, double firstStep, double lastStep, std::vector<PosedCost> & poses);
@@ -43,7 +43,7 @@ public:
   void
   Resume();
 
-  /** Leaves the `count` best, and those that are as good to rounding. */
+  /** Leaves out all but the `count` best of those that are not yet. */
   void
   KeepBest(std::size_t count);
 
