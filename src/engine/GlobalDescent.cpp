@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numeric>
 
 namespace gpureg
@@ -142,7 +143,7 @@ QuasiNewtonSearch::QuasiNewtonSearch(
     candidate.number = n;
     candidate.base = poses[n].pose;
     candidate.along.assign(freedom.size(), 0.0);
-    const PosedSlope here = this->FindSlope(candidate, candidate.along);
+    const PosedSlope here = m_Level.FindSlope(candidate.base, m_Freedom, candidate.along);
     poses[n] = here;
     candidate.cost = here.cost;
     candidate.slope = here.slope;
@@ -150,12 +151,6 @@ QuasiNewtonSearch::QuasiNewtonSearch(
     this->ChooseDirection(candidate);
     m_Candidates.push_back(candidate);
   }
-}
-
-PosedSlope
-QuasiNewtonSearch::FindSlope(const Candidate & candidate, const std::vector<double> & along)
-{
-  return m_Level.FindSlope(candidate.base, m_Freedom, along);
 }
 
 void
@@ -199,7 +194,6 @@ QuasiNewtonSearch::ChooseDirection(Candidate & candidate) const
   }
   candidate.descent = Dot(candidate.direction, candidate.slope);
   candidate.length = 1;
-  candidate.failures = 0;
 }
 
 void
@@ -215,7 +209,7 @@ QuasiNewtonSearch::Try(Candidate & candidate)
     along[i] += step[i];
   }
   const double     length = std::sqrt(Dot(step, step));
-  const PosedSlope there = this->FindSlope(candidate, along);
+  const PosedSlope there = m_Level.FindSlope(candidate.base, m_Freedom, along);
   const double     promised = candidate.length * candidate.descent;
   if (there.cost <= candidate.cost + enough * promised)
   {
@@ -238,7 +232,6 @@ QuasiNewtonSearch::Try(Candidate & candidate)
   const double curvature = there.cost - candidate.cost - promised;
   const double part = curvature > 0 ? std::clamp(-0.5 * promised / curvature, 0.1, 0.5) : 0.5;
   candidate.length *= part;
-  ++candidate.failures;
   if (part * length < m_Tolerance)
   {
     // What the curvature says may be wrong: the slope itself is asked once.
@@ -293,26 +286,19 @@ QuasiNewtonSearch::UpdateHessian(Candidate &                 candidate,
   }
 }
 
-bool
+void
 QuasiNewtonSearch::Advance(int rounds)
 {
   for (int round = 0; round < rounds; ++round)
   {
-    bool isLive = false;
     for (Candidate & candidate : m_Candidates)
     {
       if (!candidate.hasEnded)
       {
         this->Try(candidate);
-        isLive = true;
       }
     }
-    if (!isLive)
-    {
-      return false;
-    }
   }
-  return std::any_of(m_Candidates.begin(), m_Candidates.end(), [](const Candidate & c) { return !c.hasEnded; });
 }
 
 void
@@ -322,7 +308,7 @@ QuasiNewtonSearch::Resume()
   {
     if (!candidate.isLeftOut)
     {
-      const PosedSlope here = this->FindSlope(candidate, candidate.along);
+      const PosedSlope here = m_Level.FindSlope(candidate.base, m_Freedom, candidate.along);
       m_Poses[candidate.number] = here;
       candidate.cost = here.cost;
       candidate.slope = here.slope;
@@ -335,19 +321,20 @@ QuasiNewtonSearch::Resume()
 void
 QuasiNewtonSearch::KeepBest(std::size_t count)
 {
-  if (count >= m_Candidates.size())
+  std::vector<Candidate *> left;
+  std::vector<PosedCost>   costs;
+  for (Candidate & candidate : m_Candidates)
   {
-    return;
-  }
-  std::vector<PosedCost> costs;
-  for (const Candidate & candidate : m_Candidates)
-  {
-    costs.push_back(m_Poses[candidate.number]);
+    if (!candidate.isLeftOut)
+    {
+      left.push_back(&candidate);
+      costs.push_back(m_Poses[candidate.number]);
+    }
   }
   const auto order = OrderByCost(costs);
   for (std::size_t n = count; n < order.size(); ++n)
   {
-    m_Candidates[order[n]].hasEnded = m_Candidates[order[n]].isLeftOut = true;
+    left[order[n]]->hasEnded = left[order[n]]->isLeftOut = true;
   }
 }
 

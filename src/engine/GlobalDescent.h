@@ -20,7 +20,7 @@ SearchLines(GlobalLevel &               level,
             const std::vector<double> & steps,
             std::vector<PosedCost> &    poses);
 
-/** The same until no sweep brings more: steps that are halved from one length down to another, mm. */
+/** The same with steps that are halved from one length down to another, mm: two sweeps with each. */
 void
 SearchLines(
   GlobalLevel & level, const Freedom & freedom, double firstStep, double lastStep, std::vector<PosedCost> & poses);
@@ -35,16 +35,15 @@ public:
   QuasiNewtonSearch(
     GlobalLevel & level, const Freedom & freedom, double firstStep, double tolerance, std::vector<PosedCost> & poses);
 
-  /** Each candidate that has not ended makes a step, or tries; for so many rounds.
-   *  \return whether some have not ended. */
-  bool
+  /** Each candidate that has not ended makes a step, or tries; for so many rounds. */
+  void
   Advance(int rounds);
 
   /** Goes on where it has ended, with the curvature that it has found, where the level looks at other voxels. */
   void
   Resume();
 
-  /** Leaves the `count` best, and those that are as good to rounding. */
+  /** Leaves out all but the `count` best of those that are not yet. */
   void
   KeepBest(std::size_t count);
 
@@ -63,11 +62,8 @@ private:
     bool                hasCurvature = false;
     bool                hasEnded = false;
     bool                isLeftOut = false;
-    int                 failures = 0;
   };
 
-  PosedSlope
-  FindSlope(const Candidate & candidate, const std::vector<double> & along);
   void
   ChooseDirection(Candidate & candidate) const;
   void
