@@ -158,8 +158,8 @@ public:
   std::string
   GetOptimizerName() const;
 
-  /** Share of the fixed image's voxels, of those in its mask, that is to lie in the moving image: with less, a cost counts less. At 8 mm
-   * it is twice as much. From 0 to 1, default 0.25. */
+  /** Share of the fixed image, or of the moving one where that is smaller, each inside of its mask, that is to overlap: with less, a cost
+   * counts less. At 8 mm it is twice as much. From 0 to 1, default 0.25. */
   itkSetMacro(LeastOverlap, double);
   itkGetConstMacro(LeastOverlap, double);
 

@@ -48,7 +48,7 @@ struct GlobalSettings
    *  mm a quarter, but 32 at least, if there are as many. 0: 256 of a correlation ratio, else 64. */
   int             bins = 0;
   GlobalOptimizer optimizer = GlobalOptimizer::QuasiNewton;
-  /** Of the fixed image's voxels, the share that has to lie in the moving image. With less, a cost counts for less, down to what it is of
+  /** Of the fixed image, or of the moving one where that is smaller, the share that has to overlap. With less, a cost counts for less, down to what it is of
    *  images that have nothing to do with each other. */
   double leastOverlap = 0.25;
 

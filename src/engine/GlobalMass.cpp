@@ -69,6 +69,7 @@ FindMass(Queue & queue, const RegisteredImage & image, const char * which)
                         " image, the mask leaves no voxel of the coarsest level; set a larger one, or none");
   }
   mass.share = static_cast<double>(inside) / static_cast<double>(mass.values.size());
+  mass.volume = static_cast<double>(inside) * std::abs(FindDeterminant(image.indexToPoint.matrix));
   const std::vector<double> weights = Weigh(mass.values, isInside, inside);
   double                    sum = 0;
   for (std::size_t n = 0; n < weights.size(); ++n)
@@ -102,14 +103,18 @@ FindMass(Queue & queue, const RegisteredImage & image, const char * which)
   return mass;
 }
 
+double
+FindDeterminant(const Matrix3 & m)
+{
+  return m[0] * (m[4] * m[8] - m[5] * m[7]) - m[1] * (m[3] * m[8] - m[5] * m[6]) + m[2] * (m[3] * m[7] - m[4] * m[6]);
+}
+
 Matrix3
 FindAxes(const IndexMap & indexToPoint)
 {
-  IndexMap     map;
-  const auto & m = map.matrix = indexToPoint.matrix;
-  const double determinant =
-    m[0] * (m[4] * m[8] - m[5] * m[7]) - m[1] * (m[3] * m[8] - m[5] * m[6]) + m[2] * (m[3] * m[7] - m[4] * m[6]);
-  if (determinant < 0)
+  IndexMap map;
+  map.matrix = indexToPoint.matrix;
+  if (FindDeterminant(map.matrix) < 0)
   {
     for (std::size_t r = 0; r < 3; ++r)
     {

@@ -20,8 +20,9 @@ struct ImageMass
   Vector3 centre{};
   /** Root mean square distance from the centre. */
   double radius = 0;
-  /** Of all voxels, of those inside of the mask. */
+  /** Of all voxels, of those inside of the mask; and these voxels' volume, mm³, or area, mm². */
   double share = 1;
+  double volume = 0;
   /** Those of the image. */
   std::vector<double> values;
 };
@@ -29,6 +30,9 @@ struct ImageMass
 /** \throws BadInputError if no voxel is inside of the mask, or these are all the same. */
 ImageMass
 FindMass(Queue & queue, const RegisteredImage & image, const char * which);
+
+double
+FindDeterminant(const Matrix3 & m);
 
 /** Columns: the orthonormal, right-handed axes that are the next to a grid's, which the first may be turned round for. */
 Matrix3

@@ -306,6 +306,8 @@ private:
     const ImageMass     fixed = FindMass(*m_Queue, level.GetFixed(), "fixed");
     const ImageMass     moving = FindMass(*m_Queue, level.GetMoving(), "moving");
     m_Share = fixed.share;
+    // Of a small moving image, such as a slab, that much of it.
+    m_LeastOverlap = m_Settings.leastOverlap * std::min(1.0, moving.volume / fixed.volume);
     m_Unrelated = level.FindUnrelated(fixed.values, moving.values);
     m_Frame = {};
     m_Frame.dimension = problem.dimension;
@@ -390,7 +392,7 @@ private:
       return {};
     }
     Pose start = RestrictPose(m_Frame, FindPose(m_Frame, *problem.initial), m_Kind);
-    if (level.FindCosts({ start }).front().overlap < 0.5 * m_Settings.leastOverlap)
+    if (level.FindCosts({ start }).front().overlap < 0.5 * m_LeastOverlap)
     {
       start.translation = {};
     }
@@ -413,7 +415,7 @@ private:
   {
     this->BeginStage(this->SearchesAngles() ? "8 mm: coarse rotations" : "8 mm");
     // What overlaps little has a low cost by chance: here, where nothing is certain yet, more is asked for than later.
-    GlobalLevel & level = this->BeginLevel(At8mm, std::min(1.0, 2 * m_Settings.leastOverlap));
+    GlobalLevel & level = this->BeginLevel(At8mm, std::min(1.0, 2 * m_LeastOverlap));
     const double  edge = level.GetEdge();
     const Pose    start = this->MakeStart(problem, level);
     const Freedom moves = this->MakeFreedomWithin(FreedomKind::TranslationAndScale);
@@ -514,7 +516,7 @@ private:
   SearchAt4mm(std::vector<PosedCost> poses)
   {
     this->BeginStage(poses.size() > 1 ? "4 mm, thinned" : "4 mm");
-    GlobalLevel & level = this->BeginLevel(At4mm, m_Settings.leastOverlap);
+    GlobalLevel & level = this->BeginLevel(At4mm, m_LeastOverlap);
     const double  edge = level.GetEdge();
     const Freedom turns = this->MakeFreedomWithin(FreedomKind::Similarity);
     if (poses.size() > 1)
@@ -543,7 +545,7 @@ private:
   SearchAt2mm(PosedCost best)
   {
     this->BeginStage("2 mm");
-    GlobalLevel &          level = this->BeginLevel(At2mm, m_Settings.leastOverlap);
+    GlobalLevel &          level = this->BeginLevel(At2mm, m_LeastOverlap);
     std::vector<PosedCost> poses{ best };
     for (const FreedomKind kind : { FreedomKind::Similarity, FreedomKind::Scales, FreedomKind::Affine })
     {
@@ -560,7 +562,7 @@ private:
   SearchAt1mm(PosedCost best)
   {
     this->BeginStage("1 mm, thinned");
-    GlobalLevel &          level = this->BeginLevel(At1mm, m_Settings.leastOverlap);
+    GlobalLevel &          level = this->BeginLevel(At1mm, m_LeastOverlap);
     const Freedom          freedom = MakeFreedom(m_Frame, m_Kind);
     const double           firstStep = 0.25 * level.GetEdge();
     std::vector<PosedCost> poses{ best };
@@ -650,7 +652,8 @@ private:
   ParallelFor                                 m_ParallelFor;
   std::function<void(const GlobalProgress &)> m_Progress;
   PoseFrame                                   m_Frame;
-  double                                      m_Share = 1;     // of the fixed image's voxels, in its mask
+  double                                      m_Share = 1; // of the fixed image's voxels, in its mask
+  double                                      m_LeastOverlap = 0;
   double                                      m_Unrelated = 0; // cost of images that have nothing to do with each other
   std::array<AngleRange, 3>                   m_Angles{};
   std::vector<Matrix3>                        m_Coarse;

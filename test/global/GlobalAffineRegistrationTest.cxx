@@ -12,6 +12,7 @@
 #include "itkCommand.h"
 #include "itkFLIRTMatrix.h"
 #include "itkImageMaskSpatialObject.h"
+#include "itkRegionOfInterestImageFilter.h"
 
 #include <cmath>
 #include <fstream>
@@ -219,6 +220,26 @@ TEST_P(GlobalAffineRegistrationTest, Masks)
   EXPECT_THROW(method->Update(), itk::GPUBadInputError);
   method->SetFixedImageMask(MakeMask(*problem.fixed, isFixed));
   EXPECT_NO_THROW(method->Update());
+}
+
+/** A part of the phantom, which is a small part of the fixed image. */
+TEST_P(GlobalAffineRegistrationTest, FindsASmallImage)
+{
+  using ProblemType = GlobalProblem<2>;
+  const ProblemType problem(6, 100 * Degrees, ProblemType::Contrast::Same);
+  auto              region = problem.moving->GetBufferedRegion();
+  region.SetIndex(0, region.GetIndex(0) + 30);
+  region.SetSize(0, region.GetSize(0) - 66);
+  const auto cutting = itk::RegionOfInterestImageFilter<itk::Image<float, 2>, itk::Image<float, 2>>::New();
+  cutting->SetInput(problem.moving);
+  cutting->SetRegionOfInterest(region);
+  cutting->Update();
+  const auto method = problem.MakeMethod(GetParam());
+  method->SetMovingImage(cutting->GetOutput());
+  method->SetDegreesOfFreedom(6);
+  method->Update();
+  EXPECT_LT(problem.GetError(*method->GetTransform()), Tenth);
+  EXPECT_LT(method->GetOverlap(), 0.4);
 }
 
 TEST_P(GlobalAffineRegistrationTest, BeginsWithATransform)
