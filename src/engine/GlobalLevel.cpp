@@ -17,7 +17,6 @@ GlobalLevel::GlobalLevel(const std::string & deviceName, Queue & queue)
   , m_DeviceName(deviceName)
   , m_Fixed(queue, deviceName)
   , m_Moving(queue, deviceName)
-  , m_ThinMask(deviceName)
 {}
 
 void
@@ -204,32 +203,6 @@ GlobalLevel::Thin(int stride)
   }
   samples.sampled->isOneGrid = false;
   samples.sampled->toImage = toImage;
-  if (m_Fixed.hasMask)
-  {
-    const std::vector<double> all = BringValues(m_Queue, m_Fixed.mask);
-    m_ThinMaskValues.clear();
-    for (int z = 0; z < samples.virtualSize[2]; ++z)
-    {
-      for (int y = 0; y < samples.virtualSize[1]; ++y)
-      {
-        for (int x = 0; x < samples.virtualSize[0]; ++x)
-        {
-          const auto at = [&](int i, std::size_t d) {
-            return static_cast<std::size_t>(i * toImage.matrix[4 * d] + toImage.offset[d]);
-          };
-          const auto width = static_cast<std::size_t>(size[0]);
-          const auto height = static_cast<std::size_t>(size[1]);
-          m_ThinMaskValues.push_back(static_cast<float>(all[(at(z, 2) * height + at(y, 1)) * width + at(x, 0)]));
-        }
-      }
-    }
-    m_ThinMask.Load({},
-                    Precision::Single,
-                    m_ThinMaskValues.data(),
-                    static_cast<std::int64_t>(m_ThinMaskValues.size()),
-                    m_ParallelFor);
-    samples.sampled->mask = &m_ThinMask;
-  }
   m_SampleToPoint = Compose(m_Fixed.toPoint, toImage);
   m_Samples = std::max(1.0, m_Share * static_cast<double>(CountOf(samples.virtualSize)));
   m_Measure->SetSamples(samples, m_ParallelFor);

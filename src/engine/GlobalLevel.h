@@ -171,8 +171,6 @@ private:
   PoseFrame                      m_Frame;
   IndexMap                       m_PointToMoving;
   IndexMap                       m_SampleToPoint;
-  LoadedImage                    m_ThinMask;
-  std::vector<float>             m_ThinMaskValues; // the host reads them where they are
   double                         m_Share = 1;
   double                         m_Samples = 1;
   double                         m_LeastOverlap = 0;

@@ -13,6 +13,7 @@
 #include "Samples.h"
 #include "PreciseSamples.h"
 #include "PreciseGrid.h"
+#include "ChainSlopes.h"
 #include "SampleChain.h"
 #include "SamplePartition.h"
 #include "Evaluated.h"
