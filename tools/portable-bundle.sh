@@ -39,6 +39,8 @@ programs=("$out"/bin/*)
 copy_libraries "$build/lib" "$out/lib" "${programs[@]}"
 
 copy_opencl_loader "$out/lib"
+# Names of what is linked already are a quarter of it.
+strip --strip-unneeded "$out"/bin/* "$out"/lib/*
 
 cp "$tools/run-gpu-suite.sh" "$tools/run-fuzz.sh" "$tools/find-opencl.sh" "$out/"
 cat > "$out/run" << 'EOF'
