@@ -17,7 +17,6 @@
 
 #include <memory>
 #include <string>
-#include <type_traits>
 #include <vector>
 
 namespace itk
@@ -259,23 +258,6 @@ private:
   MakeSettings() const;
   gpureg::TransformChain
   MakeInitialChain() const;
-  /** Whether a device computes with an image's pixels as they are. */
-  template <typename TImage>
-  static constexpr bool IsOfReals =
-    std::is_same<typename TImage::PixelType, float>::value || std::is_same<typename TImage::PixelType, double>::value;
-  template <typename TImage>
-  gpureg::FreeFormImage
-  Load(const TImage &              image,
-       std::vector<float> &        floats,
-       gpureg::LoadedImage &       loaded,
-       const gpureg::ParallelFor & parallelFor);
-  template <typename TImage>
-  const gpureg::DeviceImage *
-  LoadMask(const TImage &              image,
-           const MaskType *            mask,
-           std::vector<float> &        floats,
-           gpureg::LoadedImage &       loaded,
-           const gpureg::ParallelFor & parallelFor);
   void
   RegisterImages();
   template <typename TCall>

@@ -5,6 +5,7 @@
 #include "itkFreeFormDeformationRegistrationMethod.h"
 
 #include "GPURegistrationDetail/itkGPUKey.h"
+#include "GPURegistrationDetail/itkGPURegisteredImage.h"
 #include "GPURegistrationDetail/itkGPURegistrationGeometry.h"
 #include "GPURegistrationDetail/itkGPURegistrationThreads.h"
 #include "GPURegistrationDetail/itkGPUTransformChain.h"
@@ -14,7 +15,6 @@
 #include <cmath>
 #include <new>
 #include <string>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -189,70 +189,6 @@ FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::MakeInitialCha
   return chain;
 }
 
-/** Sends an image's values as they are if they are floats or doubles, else as floats, which are to stay for as long as the image does:
- *  the host reads them where they are. */
-template <typename TFixedImage, typename TMovingImage>
-template <typename TImage>
-gpureg::FreeFormImage
-FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::Load(const TImage &              image,
-                                                                       std::vector<float> &        floats,
-                                                                       gpureg::LoadedImage &       loaded,
-                                                                       const gpureg::ParallelFor & parallelFor)
-{
-  const auto     region = image.GetBufferedRegion();
-  const auto     count = static_cast<std::int64_t>(region.GetNumberOfPixels());
-  const auto *   pixels = image.GetBufferPointer();
-  constexpr bool isDouble = std::is_same<typename TImage::PixelType, double>::value;
-  const void *   values = pixels;
-  if constexpr (!IsOfReals<TImage>)
-  {
-    floats.assign(pixels, pixels + count);
-    values = floats.data();
-  }
-  loaded.Load({}, isDouble ? gpureg::Precision::Double : gpureg::Precision::Single, values, count, parallelFor);
-  m_Statistics = Add(m_Statistics, loaded.GetStatistics());
-  gpureg::FreeFormImage result;
-  result.image = &loaded;
-  result.size = GPURegistrationGeometry::SizeOf<ImageDimension>(region.GetSize());
-  result.indexToPoint = GPURegistrationGeometry::GetIndexToPointMap<ImageDimension>(image, region);
-  return result;
-}
-
-/** Sends 1 for each voxel of an image that a mask says is inside, and 0 for the others. Null if there is no mask. */
-template <typename TFixedImage, typename TMovingImage>
-template <typename TImage>
-const gpureg::DeviceImage *
-FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::LoadMask(const TImage &              image,
-                                                                           const MaskType *            mask,
-                                                                           std::vector<float> &        floats,
-                                                                           gpureg::LoadedImage &       loaded,
-                                                                           const gpureg::ParallelFor & parallelFor)
-{
-  if (mask == nullptr)
-  {
-    return nullptr;
-  }
-  constexpr std::int64_t perTask = std::int64_t{ 1 } << 14;
-  const auto             count = static_cast<std::int64_t>(image.GetBufferedRegion().GetNumberOfPixels());
-  floats.resize(static_cast<std::size_t>(count));
-  parallelFor((count + perTask - 1) / perTask, [&](std::int64_t task) {
-    for (std::int64_t n = task * perTask; n < std::min(count, (task + 1) * perTask); ++n)
-    {
-      typename TImage::PointType point;
-      image.TransformIndexToPhysicalPoint(image.ComputeIndex(n), point);
-      floats[static_cast<std::size_t>(n)] = mask->IsInsideInWorldSpace(point) ? 1.0F : 0.0F;
-    }
-  });
-  if (std::find(floats.begin(), floats.end(), 1.0F) == floats.end())
-  {
-    GPURegistrationDetail::ThrowBadInput(*this,
-                                         "No voxel of an image is inside of its mask. Set another mask, or none.");
-  }
-  loaded.Load({}, gpureg::Precision::Single, floats.data(), count, parallelFor);
-  m_Statistics = Add(m_Statistics, loaded.GetStatistics());
-  return &loaded;
-}
-
 template <typename TFixedImage, typename TMovingImage>
 void
 FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::GenerateData()
@@ -309,26 +245,16 @@ FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::RegisterImages
     m_Engine.reset();
     m_Engine = std::make_unique<gpureg::FreeFormRegistration>(device);
   }
-  const auto         parallelFor = GPURegistrationDetail::MakeParallelFor(this->GetNumberOfWorkUnits());
-  std::vector<float> fixedFloats;
-  std::vector<float> movingFloats;
-  std::vector<float> fixedMaskFloats;
-  std::vector<float> movingMaskFloats;
+  const auto parallelFor = GPURegistrationDetail::MakeParallelFor(this->GetNumberOfWorkUnits());
   m_Statistics = {};
   m_MovingKey.clear();
   m_Moving.reset();
-  auto                    moving = std::make_unique<gpureg::LoadedImage>(device);
-  gpureg::LoadedImage     fixed(device);
-  gpureg::LoadedImage     fixedMask(device);
-  gpureg::LoadedImage     movingMask(device);
-  gpureg::FreeFormProblem problem;
+  GPURegistrationDetail::RegisteredSide fixed(device);
+  GPURegistrationDetail::RegisteredSide moving(device);
+  gpureg::FreeFormProblem               problem;
   problem.dimension = static_cast<int>(ImageDimension);
-  problem.fixed = this->Load(*this->GetFixedImage(), fixedFloats, fixed, parallelFor);
-  problem.moving = this->Load(*this->GetMovingImage(), movingFloats, *moving, parallelFor);
-  problem.fixed.mask =
-    this->LoadMask(*this->GetFixedImage(), m_FixedImageMask.GetPointer(), fixedMaskFloats, fixedMask, parallelFor);
-  problem.moving.mask =
-    this->LoadMask(*this->GetMovingImage(), m_MovingImageMask.GetPointer(), movingMaskFloats, movingMask, parallelFor);
+  problem.fixed = fixed.Load(*this, *this->GetFixedImage(), m_FixedImageMask.GetPointer(), parallelFor);
+  problem.moving = moving.Load(*this, *this->GetMovingImage(), m_MovingImageMask.GetPointer(), parallelFor);
   problem.initial = this->MakeInitialChain();
   m_Result =
     m_Engine->Register(problem, this->MakeSettings(), parallelFor, [this](const gpureg::FreeFormProgress & progress) {
@@ -337,11 +263,11 @@ FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::RegisterImages
       this->InvokeEvent(IterationEvent());
       GPURegistrationDetail::ReportProgress(*this, static_cast<float>(progress.share));
     });
-  m_Statistics = Add(m_Statistics, m_Engine->GetStatistics());
+  m_Statistics = Add(Add(fixed.GetStatistics(), moving.GetStatistics()), m_Engine->GetStatistics());
   // Other pixels are resampled as they are, in doubles.
-  if constexpr (IsOfReals<TMovingImage>)
+  if constexpr (GPURegistrationDetail::RegisteredSide::IsOfReals<TMovingImage>)
   {
-    m_Moving = std::move(moving);
+    m_Moving = moving.TakeImage();
     m_MovingKey = GPURegistrationDetail::MakeSource(*this->GetMovingImage()).key;
   }
 }

@@ -6,6 +6,7 @@
 #include "GPURegistrationDetail/itkGPUDeviceUse.h"
 #include "GPURegistrationDetail/itkGPURegistrationGeometry.h"
 
+#include "gpureg/EvaluationStatistics.h"
 #include "gpureg/LoadedImage.h"
 #include "gpureg/RegisteredImage.h"
 
@@ -13,8 +14,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace itk
@@ -27,7 +30,7 @@ class RegisteredSide
 {
 public:
   explicit RegisteredSide(const std::string & deviceName)
-    : m_Image(deviceName)
+    : m_Image(std::make_unique<gpureg::LoadedImage>(deviceName))
     , m_Mask(deviceName)
   {}
 
@@ -47,13 +50,34 @@ public:
     result.size = GPURegistrationGeometry::SizeOf<dimension>(region.GetSize());
     result.indexToPoint = GPURegistrationGeometry::GetIndexToPointMap<dimension>(image, region);
     this->LoadImage(image, parallelFor);
-    result.image = &m_Image;
+    m_Statistics = m_Image->GetStatistics();
+    result.image = m_Image.get();
     if (mask != nullptr)
     {
       this->LoadMask(object, image, *mask, parallelFor);
+      m_Statistics = Add(m_Statistics, m_Mask.GetStatistics());
       result.mask = &m_Mask;
     }
     return result;
+  }
+
+  /** What Load has cost. */
+  const gpureg::EvaluationStatistics &
+  GetStatistics() const
+  {
+    return m_Statistics;
+  }
+
+  /** Whether a device computes with an image's pixels as they are. */
+  template <typename TImage>
+  static constexpr bool IsOfReals =
+    std::is_same<typename TImage::PixelType, float>::value || std::is_same<typename TImage::PixelType, double>::value;
+
+  /** The image, of reals, which stays on the device without its mask. This one is not to be used any more. */
+  std::unique_ptr<gpureg::LoadedImage>
+  TakeImage()
+  {
+    return std::move(m_Image);
   }
 
 private:
@@ -64,15 +88,14 @@ private:
     using PixelType = typename TImage::PixelType;
     const auto     count = static_cast<std::int64_t>(image.GetBufferedRegion().GetNumberOfPixels());
     const auto *   pixels = image.GetBufferPointer();
-    constexpr bool isReal = std::is_same<PixelType, float>::value || std::is_same<PixelType, double>::value;
     constexpr bool isDouble = std::is_same<PixelType, double>::value;
     const void *   values = pixels;
-    if constexpr (!isReal)
+    if constexpr (!IsOfReals<TImage>)
     {
       m_Floats.assign(pixels, pixels + count);
       values = m_Floats.data();
     }
-    m_Image.Load({}, isDouble ? gpureg::Precision::Double : gpureg::Precision::Single, values, count, parallelFor);
+    m_Image->Load({}, isDouble ? gpureg::Precision::Double : gpureg::Precision::Single, values, count, parallelFor);
   }
 
   template <typename TImage>
@@ -100,10 +123,11 @@ private:
     m_Mask.Load({}, gpureg::Precision::Single, m_MaskFloats.data(), count, parallelFor);
   }
 
-  gpureg::LoadedImage m_Image;
-  gpureg::LoadedImage m_Mask;
-  std::vector<float>  m_Floats;
-  std::vector<float>  m_MaskFloats;
+  std::unique_ptr<gpureg::LoadedImage> m_Image;
+  gpureg::LoadedImage                  m_Mask;
+  std::vector<float>                   m_Floats;
+  std::vector<float>                   m_MaskFloats;
+  gpureg::EvaluationStatistics         m_Statistics;
 };
 
 } // namespace GPURegistrationDetail
