@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Evaluates every metric of the module, and fails unless each has a finite value and derivative. Then registers two small images
 // of different contrast, rigidly, with itk::CudaMattesNMI in an unmodified itk::ImageRegistrationMethodv4, and fails unless the
-// transform that moved one of them is recovered; and deforms one of two that are a shift apart.
+// transform that moved one of them is recovered; deforms one of two that are a shift apart; and searches for one that is turned far.
 // RegisterTwoImages [device]: fails if it computes on another one, or if this machine has any but that one.
 #include "RegistrationSetUp.h"
 
@@ -15,6 +15,7 @@
 #include "itkGPUDemonsImageToImageMetricv4.h"
 #include "itkGPUJointHistogramMutualInformationImageToImageMetricv4.h"
 #include "itkGPUMeanSquaresImageToImageMetricv4.h"
+#include "itkGlobalAffineRegistrationMethod.h"
 
 #include "itkAffineTransform.h"
 #include "itkDisplacementFieldTransform.h"
@@ -202,6 +203,24 @@ DeformImages(const ImageType * fixed)
   return error < 0.5 && method->GetSmallestJacobianDeterminant() > 0;
 }
 
+/** Whether a global search finds the phantom, turned by 80 degrees and of the other contrast. */
+bool
+SearchGlobally(const ImageType * fixed)
+{
+  const auto truth = TransformType::New();
+  truth->SetRotation(0.4, -0.6, 1.2);
+  const auto back = TransformType::New();
+  truth->GetInverse(back);
+  const auto method = itk::GlobalAffineRegistrationMethod<ImageType, ImageType>::New();
+  method->SetFixedImage(fixed);
+  method->SetMovingImage(MakeImage(*back, true));
+  method->SetDegreesOfFreedom(6);
+  method->Update();
+  const double error = MaximumError(dynamic_cast<const TransformType &>(*method->GetTransform()), *truth);
+  std::cout << "Global search on " << method->GetDevice() << ": error " << error << " mm\n";
+  return error < 0.25 * spacing;
+}
+
 } // namespace
 
 int
@@ -281,6 +300,11 @@ main(int argc, char * argv[])
     if (!DeformImages(fixed))
     {
       std::cerr << "The deformation was not found.\n";
+      return EXIT_FAILURE;
+    }
+    if (!SearchGlobally(fixed))
+    {
+      std::cerr << "The rotation was not found.\n";
       return EXIT_FAILURE;
     }
   }
