@@ -254,21 +254,7 @@ protected:
            FixedSamples &     samples,
            MovingImage &      image) const override
   {
-    const auto & f = fixed.summary;
-    const auto & m = moving.summary;
-    if (m_Measure == PairMeasure::Correlation)
-    {
-      DescribeByValues(MakeScaleOfTwo(f.mean, f.maximum - f.minimum),
-                       MakeScaleOfTwo(m.mean, m.maximum - m.minimum),
-                       Precision::Single,
-                       samples,
-                       image);
-      return;
-    }
-    ImageSummary both;
-    both.minimum = std::min(f.minimum, m.minimum);
-    both.maximum = std::max(f.maximum, m.maximum);
-    DescribeByValues(MakeScale(both), MakeScale(both), Precision::Single, samples, image);
+    DescribeForPairs(m_Measure, fixed, moving, samples, image);
   }
 
 private:

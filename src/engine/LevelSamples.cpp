@@ -124,6 +124,27 @@ DescribeByBins(const LevelImage & fixed,
   image.unit = image.scale.range / rangeEnd;
 }
 
+void
+DescribeForPairs(
+  PairMeasure measure, const LevelImage & fixed, const LevelImage & moving, FixedSamples & samples, MovingImage & image)
+{
+  const auto & f = fixed.summary;
+  const auto & m = moving.summary;
+  if (measure == PairMeasure::Correlation)
+  {
+    DescribeByValues(MakeScaleOfTwo(f.mean, f.maximum - f.minimum),
+                     MakeScaleOfTwo(m.mean, m.maximum - m.minimum),
+                     Precision::Single,
+                     samples,
+                     image);
+    return;
+  }
+  ImageSummary both;
+  both.minimum = std::min(f.minimum, m.minimum);
+  both.maximum = std::max(f.maximum, m.maximum);
+  DescribeByValues(MakeScale(both), MakeScale(both), Precision::Single, samples, image);
+}
+
 std::vector<double>
 BringValues(Queue & queue, const DeviceImage & image)
 {

@@ -4,6 +4,7 @@
 #define gpureg_LevelSamples_h
 
 #include "gpureg/LoadedImage.h"
+#include "gpureg/PairMetric.h"
 #include "gpureg/Samples.h"
 
 #include "ImageLevel.h"
@@ -46,6 +47,14 @@ void
 DescribeByValues(const ValueScale & fixedScale,
                  const ValueScale & movingScale,
                  Precision          precision,
+                 FixedSamples &     samples,
+                 MovingImage &      image);
+
+/** Values in single precision: for a correlation of either image from its mean on, else of both in one unit, from the smallest on. */
+void
+DescribeForPairs(PairMeasure        measure,
+                 const LevelImage & fixed,
+                 const LevelImage & moving,
                  FixedSamples &     samples,
                  MovingImage &      image);
 
