@@ -260,9 +260,6 @@ private:
   MakeInitialChain() const;
   void
   RegisterImages();
-  template <typename TCall>
-  void
-  CallEngine(const TCall & call) const;
   void
   CheckIsRegistered() const;
   const gpureg::FreeFormLevelResult &

@@ -7,13 +7,13 @@
 #include "GPURegistrationDetail/itkGPUKey.h"
 #include "GPURegistrationDetail/itkGPURegisteredImage.h"
 #include "GPURegistrationDetail/itkGPURegistrationGeometry.h"
+#include "GPURegistrationDetail/itkGPURegistrationMethod.h"
 #include "GPURegistrationDetail/itkGPURegistrationThreads.h"
 #include "GPURegistrationDetail/itkGPUTransformChain.h"
 #include "itkGPUResampleImageFilter.h"
 
 #include <algorithm>
 #include <cmath>
-#include <new>
 #include <string>
 #include <utility>
 #include <vector>
@@ -72,7 +72,7 @@ template <typename TFixedImage, typename TMovingImage>
 void
 FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::SetSimilarity(const std::string & name)
 {
-  this->CallEngine([&] { this->SetSimilarity(gpureg::GetSimilarityKind(name)); });
+  GPURegistrationDetail::CallEngine(*this, [&] { this->SetSimilarity(gpureg::GetSimilarityKind(name)); });
 }
 
 template <typename TFixedImage, typename TMovingImage>
@@ -86,7 +86,7 @@ template <typename TFixedImage, typename TMovingImage>
 void
 FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::SetOptimizer(const std::string & name)
 {
-  this->CallEngine([&] { this->SetOptimizer(gpureg::GetFreeFormOptimizer(name)); });
+  GPURegistrationDetail::CallEngine(*this, [&] { this->SetOptimizer(gpureg::GetFreeFormOptimizer(name)); });
 }
 
 template <typename TFixedImage, typename TMovingImage>
@@ -147,26 +147,22 @@ template <typename TFixedImage, typename TMovingImage>
 gpureg::FreeFormSettings
 FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::MakeSettings() const
 {
-  // Too many of something for the engine's integers are too many for it.
-  const auto bounded = [](unsigned int n) {
-    return static_cast<int>(std::min<unsigned int>(n, NumericTraits<int>::max()));
-  };
   gpureg::FreeFormSettings settings;
   settings.similarity = m_Similarity;
-  settings.radius = bounded(m_NeighborhoodRadius);
+  settings.radius = GPURegistrationDetail::ToEngineCount(m_NeighborhoodRadius);
   settings.optimizer = m_Optimizer;
   settings.samples =
     static_cast<std::int64_t>(std::min<SizeValueType>(m_NumberOfSamples, NumericTraits<std::int64_t>::max()));
   settings.seed = m_Seed;
   settings.convergenceThreshold = m_ConvergenceThreshold;
-  settings.convergenceWindow = bounded(m_ConvergenceWindowSize);
-  settings.levels = bounded(m_NumberOfLevels);
+  settings.convergenceWindow = GPURegistrationDetail::ToEngineCount(m_ConvergenceWindowSize);
+  settings.levels = GPURegistrationDetail::ToEngineCount(m_NumberOfLevels);
   std::copy(m_ControlPointSpacing.Begin(), m_ControlPointSpacing.End(), settings.spacing.begin());
-  settings.bins = bounded(m_NumberOfHistogramBins);
+  settings.bins = GPURegistrationDetail::ToEngineCount(m_NumberOfHistogramBins);
   settings.bendingWeight = m_BendingEnergyWeight;
   settings.linearWeight = m_LinearEnergyWeight;
   settings.jacobianWeight = m_JacobianPenaltyWeight;
-  settings.iterations = bounded(m_NumberOfIterations);
+  settings.iterations = GPURegistrationDetail::ToEngineCount(m_NumberOfIterations);
   settings.firstStep = m_FirstStep;
   return settings;
 }
@@ -196,32 +192,10 @@ FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::GenerateData()
   m_Result = {};
   m_Deformation = nullptr;
   m_Registered = nullptr;
-  this->CallEngine([this] { this->RegisterImages(); });
+  GPURegistrationDetail::CallEngine(*this, [this] { this->RegisterImages(); });
   this->KeepTransform();
   m_Registered = this->GetFixedImage();
   m_RegisteredRegion = m_Registered->GetBufferedRegion();
-}
-
-/** Calls it, and throws what it throws as ITK's users expect it. */
-template <typename TFixedImage, typename TMovingImage>
-template <typename TCall>
-void
-FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::CallEngine(const TCall & call) const
-{
-  try
-  {
-    call();
-  }
-  catch (const gpureg::Error & error)
-  {
-    GPURegistrationDetail::ThrowGPUError(error, GPURegistrationDetail::NameObject(*this) + error.what());
-  }
-  catch (const std::bad_alloc &)
-  {
-    GPURegistrationDetail::ThrowGPUError(gpureg::OutOfMemoryError(""),
-                                         GPURegistrationDetail::NameObject(*this) +
-                                           "Out of host memory. Register smaller images.");
-  }
 }
 
 template <typename TFixedImage, typename TMovingImage>
@@ -240,11 +214,7 @@ void
 FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::RegisterImages()
 {
   const std::string & device = m_Use.GetDevice().GetName();
-  if (!m_Engine || m_Engine->GetDeviceName() != device)
-  {
-    m_Engine.reset();
-    m_Engine = std::make_unique<gpureg::FreeFormRegistration>(device);
-  }
+  GPURegistrationDetail::ReserveEngine(m_Engine, device);
   const auto parallelFor = GPURegistrationDetail::MakeParallelFor(this->GetNumberOfWorkUnits());
   m_Statistics = {};
   m_MovingKey.clear();
@@ -384,7 +354,7 @@ FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::GetDisplacemen
       }
     }
   };
-  this->CallEngine([&] {
+  GPURegistrationDetail::CallEngine(*this, [&] {
     m_Engine->SetTiming(m_Use.GetMeasuresKernelTime());
     m_Engine->TakeDisplacements(store, GPURegistrationDetail::MakeParallelFor(this->GetNumberOfWorkUnits()));
   });

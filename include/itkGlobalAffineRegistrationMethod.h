@@ -241,9 +241,6 @@ private:
   MakeSettings() const;
   void
   SearchTransform();
-  template <typename TCall>
-  void
-  CallEngine(const TCall & call) const;
   const std::array<double, 2> &
   GetAngles(unsigned int axis) const;
   const gpureg::GlobalStageResult &

@@ -5,6 +5,7 @@
 #include "itkGlobalAffineRegistrationMethod.h"
 
 #include "GPURegistrationDetail/itkGPURegisteredImage.h"
+#include "GPURegistrationDetail/itkGPURegistrationMethod.h"
 #include "GPURegistrationDetail/itkGPURegistrationThreads.h"
 #include "GPURegistrationDetail/itkGPUTransformChain.h"
 
@@ -15,8 +16,6 @@
 #include "itkSimilarity2DTransform.h"
 #include "itkSimilarity3DTransform.h"
 
-#include <algorithm>
-#include <new>
 #include <string>
 #include <type_traits>
 
@@ -64,7 +63,7 @@ template <typename TFixedImage, typename TMovingImage>
 void
 GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::SetCost(const std::string & name)
 {
-  this->CallEngine([&] { this->SetCost(gpureg::GetGlobalCost(name)); });
+  GPURegistrationDetail::CallEngine(*this, [&] { this->SetCost(gpureg::GetGlobalCost(name)); });
 }
 
 template <typename TFixedImage, typename TMovingImage>
@@ -78,7 +77,7 @@ template <typename TFixedImage, typename TMovingImage>
 void
 GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::SetOptimizer(const std::string & name)
 {
-  this->CallEngine([&] { this->SetOptimizer(gpureg::GetGlobalOptimizer(name)); });
+  GPURegistrationDetail::CallEngine(*this, [&] { this->SetOptimizer(gpureg::GetGlobalOptimizer(name)); });
 }
 
 template <typename TFixedImage, typename TMovingImage>
@@ -207,13 +206,9 @@ template <typename TFixedImage, typename TMovingImage>
 gpureg::GlobalSettings
 GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::MakeSettings() const
 {
-  // Too many of something for the engine's integers are too many for it.
-  const auto bounded = [](unsigned int n) {
-    return static_cast<int>(std::min<unsigned int>(n, NumericTraits<int>::max()));
-  };
   gpureg::GlobalSettings settings;
   settings.cost = m_Cost;
-  settings.degreesOfFreedom = bounded(m_DegreesOfFreedom);
+  settings.degreesOfFreedom = GPURegistrationDetail::ToEngineCount(m_DegreesOfFreedom);
   for (std::size_t axis = 0; axis < m_SearchAngles.size(); ++axis)
   {
     for (std::size_t end = 0; end < 2; ++end)
@@ -222,7 +217,7 @@ GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::MakeSettings() const
     }
   }
   settings.finestEdge = m_FinestSpacing;
-  settings.bins = bounded(m_NumberOfHistogramBins);
+  settings.bins = GPURegistrationDetail::ToEngineCount(m_NumberOfHistogramBins);
   settings.optimizer = m_Optimizer;
   settings.leastOverlap = m_LeastOverlap;
   return settings;
@@ -233,7 +228,7 @@ void
 GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::GenerateData()
 {
   m_Result = {};
-  this->CallEngine([this] { this->SearchTransform(); });
+  GPURegistrationDetail::CallEngine(*this, [this] { this->SearchTransform(); });
   using RigidType = std::conditional_t<ImageDimension == 3, Euler3DTransform<double>, Euler2DTransform<double>>;
   using SimilarityType =
     std::conditional_t<ImageDimension == 3, Similarity3DTransform<double>, Similarity2DTransform<double>>;
@@ -243,38 +238,12 @@ GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::GenerateData()
                                                    : this->template MakeTransform<AffineType>());
 }
 
-/** Calls it, and throws what it throws as ITK's users expect it. */
-template <typename TFixedImage, typename TMovingImage>
-template <typename TCall>
-void
-GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::CallEngine(const TCall & call) const
-{
-  try
-  {
-    call();
-  }
-  catch (const gpureg::Error & error)
-  {
-    GPURegistrationDetail::ThrowGPUError(error, GPURegistrationDetail::NameObject(*this) + error.what());
-  }
-  catch (const std::bad_alloc &)
-  {
-    GPURegistrationDetail::ThrowGPUError(gpureg::OutOfMemoryError(""),
-                                         GPURegistrationDetail::NameObject(*this) +
-                                           "Out of host memory. Register smaller images.");
-  }
-}
-
 template <typename TFixedImage, typename TMovingImage>
 void
 GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::SearchTransform()
 {
   const std::string & device = m_Use.GetDevice().GetName();
-  if (!m_Engine || m_Engine->GetDeviceName() != device)
-  {
-    m_Engine.reset();
-    m_Engine = std::make_unique<gpureg::GlobalRegistration>(device);
-  }
+  GPURegistrationDetail::ReserveEngine(m_Engine, device);
   const auto            parallelFor = GPURegistrationDetail::MakeParallelFor(this->GetNumberOfWorkUnits());
   gpureg::GlobalProblem problem;
   problem.dimension = static_cast<int>(ImageDimension);

@@ -21,15 +21,13 @@
 namespace gpureg
 {
 
-using FreeFormImage = RegisteredImage;
-
 /** What is registered. */
 struct FreeFormProblem
 {
   /** 2 or 3. */
-  int           dimension = 3;
-  FreeFormImage fixed;
-  FreeFormImage moving;
+  int             dimension = 3;
+  RegisteredImage fixed;
+  RegisteredImage moving;
   /** From points of the fixed image's space to the moving one's, applied behind the deformation. Its grids' vectors are sent once. */
   TransformChain initial;
 };

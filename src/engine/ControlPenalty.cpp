@@ -4,9 +4,9 @@
 #include "Backend.h"
 #include "ControlPenaltyTerm.h"
 #include "ControlVectors.h"
+#include "Elapsed.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -67,7 +67,7 @@ public:
            bool                                       findsGradient,
            const ParallelFor &                        parallelFor)
   {
-    const auto start = std::chrono::steady_clock::now();
+    const auto start = Clock::now();
     if (penalties.empty())
     {
       throw BadInputError("there is no penalty to evaluate; name one");
@@ -84,8 +84,7 @@ public:
         result.gradient = this->BringGradient(grid, points.size());
       }
     });
-    m_Queue->statistics.evaluateMilliseconds =
-      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+    m_Queue->statistics.evaluateMilliseconds = MillisecondsSince(start);
     m_Queue->statistics.deviceBytes =
       static_cast<std::int64_t>(SizeOf(m_Points) + SizeOf(m_Values) + SizeOf(m_Gradient) + m_Term.GetSize());
     return result;

@@ -96,9 +96,9 @@ CheckSettings(const FreeFormProblem & problem, const FreeFormSettings & settings
   GetName(settings.similarity);
   GetName(settings.optimizer);
   CheckSimilarity(settings);
-  if (settings.levels < 1 || settings.levels > MostFreeFormLevels)
+  if (settings.levels < 1 || settings.levels > MostLevels)
   {
-    throw BadInputError("a pyramid has 1 to " + std::to_string(MostFreeFormLevels) + " levels, not " +
+    throw BadInputError("a pyramid has 1 to " + std::to_string(MostLevels) + " levels, not " +
                         std::to_string(settings.levels));
   }
   double all = 0;
@@ -133,26 +133,6 @@ CheckSettings(const FreeFormProblem & problem, const FreeFormSettings & settings
       throw BadInputError("control points are to be " + std::to_string(spacing) + " mm apart along axis " +
                           std::to_string(axis) + "; give at least a voxel's edge, " + std::to_string(edge) + " mm");
     }
-  }
-}
-
-void
-CheckImage(const FreeFormImage & image, const char * which, const std::string & deviceName)
-{
-  if (image.image == nullptr || image.image->GetMemory() == nullptr || image.image->GetCount() != CountOf(image.size))
-  {
-    throw BadInputError(std::string("the ") + which + " image is missing, or has not as many voxels as its size says");
-  }
-  if (image.image->GetDeviceName() != deviceName)
-  {
-    throw BadInputError(std::string("the ") + which + " image is on " + image.image->GetDeviceName() +
-                        ", and the registration on " + deviceName);
-  }
-  if (image.mask != nullptr && (image.mask->GetMemory() == nullptr || image.mask->GetCount() != CountOf(image.size) ||
-                                image.mask->GetDeviceName() != deviceName))
-  {
-    throw BadInputError(std::string("the ") + which + " mask has not as many voxels as its image, or is not on " +
-                        deviceName);
   }
 }
 

@@ -29,10 +29,6 @@ GetSimilarityWeight(const FreeFormSettings & settings);
 void
 CheckSettings(const FreeFormProblem & problem, const FreeFormSettings & settings);
 
-/** \throws BadInputError if it, or its mask, is missing, of another size than it says, or not on the device. */
-void
-CheckImage(const FreeFormImage & image, const char * which, const std::string & deviceName);
-
 } // namespace gpureg
 
 #endif

@@ -4,33 +4,13 @@
 
 #include "gpureg/FreeFormRegistration.h"
 
+#include "LevelGeometry.h"
+
 namespace gpureg
 {
 
-/** How many levels a pyramid may have. */
-constexpr int MostFreeFormLevels = 5;
-
 /** Of a free-form deformation's control points. */
 constexpr int FreeFormOrder = 3;
-
-/** Length of a voxel's edges, by the map from indices to points. */
-std::array<double, 3>
-GetSpacing(const IndexMap & indexToPoint);
-inline std::array<double, 3>
-GetSpacing(const FreeFormImage & image)
-{
-  return GetSpacing(image.indexToPoint);
-}
-
-double
-FindShortestEdge(const FreeFormImage & image, int dimension);
-
-/** How many voxels along each axis one of a level stands for: as many as bring its edges to that length, and leave some. */
-Size
-FindFactors(const FreeFormImage & image, int dimension, double edge);
-
-IndexMap
-InvertMap(const IndexMap & map);
 
 /** A level's control grid over the fixed image. */
 struct LevelGrid

@@ -13,7 +13,6 @@
 #include "SummarizeImage.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <string>
@@ -21,18 +20,6 @@
 
 namespace gpureg
 {
-
-namespace
-{
-using Clock = std::chrono::steady_clock;
-
-double
-MillisecondsSince(Clock::time_point start)
-{
-  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-}
-
-} // namespace
 
 class FreeFormRegistration::Implementation
 {
@@ -187,47 +174,22 @@ private:
     return result;
   }
 
-  /** A level's images, and what is known of them. \throws BadInputError if one has no two values, or one that is not finite. */
+  /** A level's images, and what is known of them. */
   void
   MakeImages(const FreeFormProblem & problem, int number, const ParallelFor & parallelFor, Level & level)
   {
     const double edge = std::ldexp(std::min(FindShortestEdge(problem.fixed, problem.dimension),
                                             FindShortestEdge(problem.moving, problem.dimension)),
                                    number);
-    const auto   make = [&](const FreeFormImage & image, const char * which, ImageLevel & made, ImageLevel & mask) {
-      const Size factors = number == 0 ? Size{ 1, 1, 1 } : FindFactors(image, problem.dimension, edge);
-      made.Make(*image.image, image.size, factors, *m_Lines);
-      if (image.mask != nullptr)
-      {
-        mask.Make(*image.mask, image.size, factors, *m_Lines);
-      }
-      LevelImage result;
-      result.image = &made;
-      result.summary = this->Summarize(made, which);
-      result.mask = image.mask != nullptr ? &mask : nullptr;
-      result.toPoint = Compose(image.indexToPoint, made.GetToImage());
-      return result;
+    const auto   findFactors = [&](const RegisteredImage & image) {
+      return number == 0 ? Size{ 1, 1, 1 } : FindFactors(image, problem.dimension, edge);
     };
-    const LevelImage fixed = make(problem.fixed, "fixed", level.fixed, level.fixedMask);
-    const LevelImage moving = make(problem.moving, "moving", level.moving, level.movingMask);
+    const LevelMaker maker{ *m_Queue, *m_Images, *m_Lines };
+    const LevelImage fixed =
+      MakeLevelImage(maker, problem.fixed, "fixed", findFactors(problem.fixed), level.fixed, level.fixedMask);
+    const LevelImage moving =
+      MakeLevelImage(maker, problem.moving, "moving", findFactors(problem.moving), level.moving, level.movingMask);
     level.similarity->SetImages(fixed, moving, problem.dimension, number, parallelFor);
-  }
-
-  ImageSummary
-  Summarize(const ImageLevel & image, const char * which)
-  {
-    const ImageSummary summary =
-      SummarizeImage(*m_Queue, *m_Images, image.GetPrecision(), image.GetCount(), *image.GetMemory());
-    if (summary.notFinite > 0)
-    {
-      throw BadInputError(std::string("the ") + which + " image has " + std::to_string(summary.notFinite) +
-                          " values that are infinite or not a number; replace them first");
-    }
-    if (!(summary.maximum > summary.minimum))
-    {
-      throw BadInputError(std::string("the ") + which + " image is constant: there is nothing to register");
-    }
-    return summary;
   }
 
   /** With those of the level before, refined; at the first one with none that moves anything. */

@@ -2,7 +2,7 @@
 #include "FreeFormSimilarity.h"
 
 #include "CorrelationRatioEvaluation.h"
-#include "FreeFormGeometry.h"
+#include "LevelGeometry.h"
 #include "MattesEvaluation.h"
 #include "NeighborhoodEvaluation.h"
 #include "PairEvaluation.h"

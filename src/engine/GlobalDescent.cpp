@@ -143,14 +143,19 @@ QuasiNewtonSearch::QuasiNewtonSearch(
     candidate.number = n;
     candidate.base = poses[n].pose;
     candidate.along.assign(freedom.size(), 0.0);
-    const PosedSlope here = m_Level.FindSlope(candidate.base, m_Freedom, candidate.along);
-    poses[n] = here;
-    candidate.cost = here.cost;
-    candidate.slope = here.slope;
+    this->Arrive(candidate, m_Level.FindSlope(candidate.base, m_Freedom, candidate.along));
     candidate.inverseHessian.assign(freedom.size() * freedom.size(), 0.0);
     this->ChooseDirection(candidate);
     m_Candidates.push_back(candidate);
   }
+}
+
+void
+QuasiNewtonSearch::Arrive(Candidate & candidate, const PosedSlope & there)
+{
+  m_Poses[candidate.number] = there;
+  candidate.cost = there.cost;
+  candidate.slope = there.slope;
 }
 
 void
@@ -217,9 +222,7 @@ QuasiNewtonSearch::Try(Candidate & candidate)
     std::transform(
       there.slope.begin(), there.slope.end(), candidate.slope.begin(), change.begin(), std::minus<double>());
     candidate.along = along;
-    candidate.cost = there.cost;
-    candidate.slope = there.slope;
-    m_Poses[candidate.number] = there;
+    this->Arrive(candidate, there);
     this->UpdateHessian(candidate, step, change);
     candidate.hasEnded = length < m_Tolerance;
     if (!candidate.hasEnded)
@@ -308,10 +311,7 @@ QuasiNewtonSearch::Resume()
   {
     if (!candidate.isLeftOut)
     {
-      const PosedSlope here = m_Level.FindSlope(candidate.base, m_Freedom, candidate.along);
-      m_Poses[candidate.number] = here;
-      candidate.cost = here.cost;
-      candidate.slope = here.slope;
+      this->Arrive(candidate, m_Level.FindSlope(candidate.base, m_Freedom, candidate.along));
       candidate.hasEnded = false;
       this->ChooseDirection(candidate);
     }

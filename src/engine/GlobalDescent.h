@@ -64,6 +64,9 @@ private:
     bool                isLeftOut = false;
   };
 
+  /** Takes a candidate to be there. */
+  void
+  Arrive(Candidate & candidate, const PosedSlope & there);
   void
   ChooseDirection(Candidate & candidate) const;
   void

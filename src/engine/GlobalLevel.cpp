@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "GlobalLevel.h"
 
-#include "gpureg/Error.h"
 #include "gpureg/TransformChain.h"
 
-#include "FreeFormGeometry.h"
-#include "SummarizeImage.h"
+#include "LevelGeometry.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace gpureg
 {
@@ -31,61 +30,30 @@ GlobalLevel::SetCost(GlobalCost cost, int bins)
 }
 
 void
-GlobalLevel::MakeImages(const RegisteredImage & fixed,
-                        const RegisteredImage & moving,
-                        int                     dimension,
-                        double                  edge,
-                        ImagePasses &           images,
-                        LinePasses &            lines)
+GlobalLevel::MakeImages(
+  const LevelMaker & maker, const RegisteredImage & fixed, const RegisteredImage & moving, int dimension, double edge)
 {
+  const auto make = [&](const RegisteredImage & image, const char * which, Side & side) {
+    side.level = MakeLevelImage(maker, image, which, FindFactors(image, dimension, edge), side.image, side.mask);
+  };
   m_Dimension = dimension;
-  this->MakeSide(fixed, dimension, edge, "fixed", images, lines, m_Fixed);
-  this->MakeSide(moving, dimension, edge, "moving", images, lines, m_Moving);
-  m_PointToMoving = InvertMap(m_Moving.toPoint);
+  make(fixed, "fixed", m_Fixed);
+  make(moving, "moving", m_Moving);
+  m_PointToMoving = InvertMap(m_Moving.level.toPoint);
 }
 
 void
-GlobalLevel::MakeSide(const RegisteredImage & image,
-                      int                     dimension,
-                      double                  edge,
-                      const char *            which,
-                      ImagePasses &           images,
-                      LinePasses &            lines,
-                      Side &                  side)
+GlobalLevel::NarrowRange(LevelImage & level)
 {
-  const Size factors = FindFactors(image, dimension, edge);
-  side.image.Make(*image.image, image.size, factors, lines);
-  side.hasMask = image.mask != nullptr;
-  if (side.hasMask)
-  {
-    side.mask.Make(*image.mask, image.size, factors, lines);
-  }
-  side.toPoint = Compose(image.indexToPoint, side.image.GetToImage());
-  side.summary =
-    SummarizeImage(m_Queue, images, side.image.GetPrecision(), side.image.GetCount(), *side.image.GetMemory());
-  if (side.summary.notFinite > 0)
-  {
-    throw BadInputError(std::string("the ") + which + " image has " + std::to_string(side.summary.notFinite) +
-                        " values that are infinite or not a number; replace them first");
-  }
-  if (!(side.summary.maximum > side.summary.minimum))
-  {
-    throw BadInputError(std::string("the ") + which + " image is constant: there is nothing to register");
-  }
-}
-
-void
-GlobalLevel::NarrowRange(Side & side)
-{
-  if (!side.hasMask)
+  if (level.mask == nullptr)
   {
     return;
   }
-  const std::vector<double> values = BringValues(m_Queue, side.image);
-  const std::vector<double> mask = BringValues(m_Queue, side.mask);
+  const std::vector<double> values = BringValues(m_Queue, *level.image);
+  const std::vector<double> mask = BringValues(m_Queue, *level.mask);
   ImageSummary              inside;
-  inside.minimum = side.summary.maximum;
-  inside.maximum = side.summary.minimum;
+  inside.minimum = level.summary.maximum;
+  inside.maximum = level.summary.minimum;
   double count = 0;
   for (std::size_t n = 0; n < values.size(); ++n)
   {
@@ -100,45 +68,43 @@ GlobalLevel::NarrowRange(Side & side)
   if (inside.maximum > inside.minimum)
   {
     inside.mean /= count;
-    side.summary = inside;
+    level.summary = inside;
   }
 }
 
 void
 GlobalLevel::NarrowRanges()
 {
-  this->NarrowRange(m_Fixed);
-  this->NarrowRange(m_Moving);
+  this->NarrowRange(m_Fixed.level);
+  this->NarrowRange(m_Moving.level);
 }
 
 void
 GlobalLevel::TakeRanges(const GlobalLevel & other)
 {
-  m_Fixed.summary = m_Fixed.hasMask ? other.m_Fixed.summary : m_Fixed.summary;
-  m_Moving.summary = m_Moving.hasMask ? other.m_Moving.summary : m_Moving.summary;
+  for (const auto & [level, from] :
+       { std::make_pair(&m_Fixed.level, &other.m_Fixed.level), std::make_pair(&m_Moving.level, &other.m_Moving.level) })
+  {
+    level->summary = level->mask != nullptr ? from->summary : level->summary;
+  }
 }
 
 RegisteredImage
-GlobalLevel::AsRegistered(const Side & side)
+GlobalLevel::AsRegistered(const LevelImage & level)
 {
-  RegisteredImage image;
-  image.image = &side.image;
-  image.mask = side.hasMask ? &side.mask : nullptr;
-  image.size = side.image.GetSize();
-  image.indexToPoint = side.toPoint;
-  return image;
+  return { level.image, level.mask, level.image->GetSize(), level.toPoint };
 }
 
 RegisteredImage
 GlobalLevel::GetFixed() const
 {
-  return AsRegistered(m_Fixed);
+  return AsRegistered(m_Fixed.level);
 }
 
 RegisteredImage
 GlobalLevel::GetMoving() const
 {
-  return AsRegistered(m_Moving);
+  return AsRegistered(m_Moving.level);
 }
 
 double
@@ -147,21 +113,10 @@ GlobalLevel::GetEdge() const
   double longest = 0;
   for (const Side * side : { &m_Fixed, &m_Moving })
   {
-    const auto spacing = GetSpacing(side->toPoint);
+    const auto spacing = GetSpacing(side->level.toPoint);
     longest = std::max(longest, *std::max_element(spacing.begin(), spacing.begin() + m_Dimension));
   }
   return longest;
-}
-
-LevelImage
-GlobalLevel::Describe(const Side & side)
-{
-  LevelImage image;
-  image.image = &side.image;
-  image.summary = side.summary;
-  image.mask = side.hasMask ? &side.mask : nullptr;
-  image.toPoint = side.toPoint;
-  return image;
 }
 
 void
@@ -169,28 +124,33 @@ GlobalLevel::Begin(const PoseFrame &             frame,
                    double                        share,
                    double                        leastOverlap,
                    double                        unrelated,
+                   int                           stride,
                    const ParallelFor &           parallelFor,
                    const std::function<void()> & onRound)
 {
   m_Frame = frame;
-  m_SampleToPoint = m_Fixed.toPoint;
   m_Share = share;
-  m_Samples = std::max(1.0, share * static_cast<double>(m_Fixed.image.GetCount()));
   m_LeastOverlap = leastOverlap;
   m_Unrelated = unrelated;
   m_ParallelFor = parallelFor;
   m_OnRound = onRound;
   // The measure reads them on a queue of its own.
   m_Queue.Finish();
-  const LevelImage fixed = Describe(m_Fixed);
-  const LevelImage moving = Describe(m_Moving);
-  m_Measure->SetImages(fixed, moving, MakeLevelSamples(fixed), MakeLevelMoving(moving, m_Dimension, true), parallelFor);
+  const LevelImage & moving = m_Moving.level;
+  m_Measure->SetImages(
+    m_Fixed.level, moving, this->MakeSamples(stride), MakeLevelMoving(moving, m_Dimension, true), parallelFor);
 }
 
 void
 GlobalLevel::Thin(int stride)
 {
-  FixedSamples samples = MakeLevelSamples(Describe(m_Fixed));
+  m_Measure->SetSamples(this->MakeSamples(stride), m_ParallelFor);
+}
+
+FixedSamples
+GlobalLevel::MakeSamples(int stride)
+{
+  FixedSamples samples = MakeLevelSamples(m_Fixed.level);
   const Size   size = samples.virtualSize;
   IndexMap     toImage;
   for (std::size_t d = 0; d < static_cast<std::size_t>(m_Dimension); ++d)
@@ -201,11 +161,11 @@ GlobalLevel::Thin(int stride)
     // In the middle of what is left over.
     toImage.offset[d] = (size[d] - 1 - (samples.virtualSize[d] - 1) * step) / 2;
   }
-  samples.sampled->isOneGrid = false;
+  samples.sampled->isOneGrid = stride == 1;
   samples.sampled->toImage = toImage;
-  m_SampleToPoint = Compose(m_Fixed.toPoint, toImage);
+  m_SampleToPoint = Compose(m_Fixed.level.toPoint, toImage);
   m_Samples = std::max(1.0, m_Share * static_cast<double>(CountOf(samples.virtualSize)));
-  m_Measure->SetSamples(samples, m_ParallelFor);
+  return samples;
 }
 
 IndexMap
@@ -290,15 +250,15 @@ GlobalLevel::FindSlope(const Pose & base, const Freedom & freedom, std::vector<d
   return result;
 }
 
-EvaluationStatistics
-GlobalLevel::GetStatistics() const
+std::int64_t
+GlobalLevel::GetDeviceBytes() const
 {
-  EvaluationStatistics statistics = m_Measure->GetStatistics();
+  std::int64_t bytes = m_Measure->GetStatistics().deviceBytes;
   for (const Side * side : { &m_Fixed, &m_Moving })
   {
-    statistics.deviceBytes += static_cast<std::int64_t>(side->image.GetDeviceBytes() + side->mask.GetDeviceBytes());
+    bytes += static_cast<std::int64_t>(side->image.GetDeviceBytes() + side->mask.GetDeviceBytes());
   }
-  return statistics;
+  return bytes;
 }
 
 } // namespace gpureg

@@ -6,9 +6,7 @@
 
 #include "GlobalMeasure.h"
 #include "GlobalPose.h"
-#include "ImageLevel.h"
-#include "ImagePasses.h"
-#include "LinePasses.h"
+#include "LevelImage.h"
 
 #include <cstdint>
 #include <functional>
@@ -43,12 +41,11 @@ public:
   /** Makes its images of others, whose voxels become as long as an edge, and waits for them.
    *  \throws BadInputError if one has no two values, or one that is not finite. */
   void
-  MakeImages(const RegisteredImage & fixed,
+  MakeImages(const LevelMaker &      maker,
+             const RegisteredImage & fixed,
              const RegisteredImage & moving,
              int                     dimension,
-             double                  edge,
-             ImagePasses &           images,
-             LinePasses &            lines);
+             double                  edge);
 
   /** Inside of the images' masks, if they have any, values are counted over what they are there, not over those of all voxels. */
   void
@@ -79,7 +76,7 @@ public:
   void
   SetCost(GlobalCost cost, int bins);
 
-  /** Has the cost look at the images.
+  /** Has the cost look at the images, at every so-manieth voxel of the fixed one along each axis.
    *  \param onRound called before each wait for the device; may throw.
    *  \param share of the fixed image's voxels that are inside of its mask.
    *  \param unrelated the cost of images that have nothing to do with each other. */
@@ -88,10 +85,11 @@ public:
         double                        share,
         double                        leastOverlap,
         double                        unrelated,
+        int                           stride,
         const ParallelFor &           parallelFor,
         const std::function<void()> & onRound);
 
-  /** Looks at every so-manieth voxel of the fixed image along each axis from now on; Begin() looks at all. */
+  /** Looks at every so-manieth voxel from now on. */
   void
   Thin(int stride);
 
@@ -122,8 +120,8 @@ public:
     m_Stage = &stage;
   }
 
-  EvaluationStatistics
-  GetStatistics() const;
+  std::int64_t
+  GetDeviceBytes() const;
 
 private:
   struct Side
@@ -133,27 +131,19 @@ private:
       , mask(queue, deviceName)
     {}
 
-    ImageLevel   image;
-    ImageLevel   mask;
-    bool         hasMask = false;
-    ImageSummary summary;
-    IndexMap     toPoint;
+    ImageLevel image;
+    ImageLevel mask;
+    /** They as similarities are given them. */
+    LevelImage level;
   };
 
   void
-  MakeSide(const RegisteredImage & image,
-           int                     dimension,
-           double                  edge,
-           const char *            which,
-           ImagePasses &           images,
-           LinePasses &            lines,
-           Side &                  side);
-  void
-  NarrowRange(Side & side);
-  static LevelImage
-  Describe(const Side & side);
+  NarrowRange(LevelImage & level);
   static RegisteredImage
-  AsRegistered(const Side & side);
+  AsRegistered(const LevelImage & level);
+  /** Every so-manieth voxel of the fixed image along each axis, and where these are. */
+  FixedSamples
+  MakeSamples(int stride);
   IndexMap
   MakeIndexMap(const Pose & pose) const;
   /** \return how much the value counts. */

@@ -103,12 +103,6 @@ FindMass(Queue & queue, const RegisteredImage & image, const char * which)
   return mass;
 }
 
-double
-FindDeterminant(const Matrix3 & m)
-{
-  return m[0] * (m[4] * m[8] - m[5] * m[7]) - m[1] * (m[3] * m[8] - m[5] * m[6]) + m[2] * (m[3] * m[7] - m[4] * m[6]);
-}
-
 Matrix3
 FindAxes(const IndexMap & indexToPoint)
 {

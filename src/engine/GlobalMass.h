@@ -31,9 +31,6 @@ struct ImageMass
 ImageMass
 FindMass(Queue & queue, const RegisteredImage & image, const char * which);
 
-double
-FindDeterminant(const Matrix3 & m);
-
 /** Columns: the orthonormal, right-handed axes that are the next to a grid's, which the first may be turned round for. */
 Matrix3
 FindAxes(const IndexMap & indexToPoint);

@@ -153,10 +153,7 @@ FindPose(const PoseFrame & frame, const IndexMap & pointMap)
                             turned[2][1], turned[0][2], turned[1][2], turned[2][2] };
   Pose          pose;
   pose.rotation = Multiply(turnedAxes, Transpose(frame.axes));
-  const auto & r = pose.rotation;
-  const double determinant =
-    r[0] * (r[4] * r[8] - r[5] * r[7]) - r[1] * (r[3] * r[8] - r[5] * r[6]) + r[2] * (r[3] * r[7] - r[4] * r[6]);
-  if (!(determinant > 0))
+  if (!(FindDeterminant(pose.rotation) > 0))
   {
     throw BadInputError(
       "the initial transform is singular, or mirrors; give one whose matrix has a positive determinant");
@@ -212,12 +209,7 @@ MakeRotation(const Vector3 & v)
 double
 FindAngle(const Matrix3 & a, const Matrix3 & b)
 {
-  double trace = 0;
-  for (std::size_t i = 0; i < 9; ++i)
-  {
-    trace += a[i] * b[i];
-  }
-  return std::acos(std::clamp(0.5 * (trace - 1.0), -1.0, 1.0));
+  return std::acos(std::clamp(0.5 * (TraceOfProduct(a, b) - 1.0), -1.0, 1.0));
 }
 
 } // namespace gpureg

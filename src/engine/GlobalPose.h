@@ -82,13 +82,7 @@ MakeRotation(const Vector3 & vector);
 inline bool
 IsNearer(const Matrix3 & a, const Matrix3 & b, double cosine)
 {
-  // A rotation's trace is 1 + 2 cos of its angle; and that of aᵀb the sum of the elements' products.
-  double trace = 0;
-  for (std::size_t i = 0; i < 9; ++i)
-  {
-    trace += a[i] * b[i];
-  }
-  return trace > 1.0 + 2.0 * cosine;
+  return TraceOfProduct(a, b) > 1.0 + 2.0 * cosine;
 }
 
 /** Radians, from 0 to π, between two rotations. */

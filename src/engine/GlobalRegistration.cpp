@@ -4,20 +4,17 @@
 #include "gpureg/Error.h"
 
 #include "Backend.h"
-#include "FreeFormChecks.h"
-#include "FreeFormGeometry.h"
+#include "Elapsed.h"
 #include "GlobalDescent.h"
 #include "GlobalLevel.h"
 #include "GlobalMass.h"
 #include "GlobalRotations.h"
-#include "LevelSamples.h"
 #include "MattesEvaluation.h"
 
 #include "gpureg/CorrelationRatioMetric.h"
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cmath>
 #include <cstddef>
 #include <string>
@@ -27,14 +24,6 @@ namespace gpureg
 {
 namespace
 {
-using Clock = std::chrono::steady_clock;
-
-double
-MillisecondsSince(Clock::time_point start)
-{
-  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-}
-
 // The finest is 0, of voxels that are so many times as long: 1, 2, 4, 8.
 constexpr int LevelCount = 4;
 constexpr int At8mm = 3;
@@ -239,7 +228,7 @@ public:
     EvaluationStatistics statistics = m_Queue->statistics;
     for (const auto & level : m_Levels)
     {
-      statistics.deviceBytes += level->GetStatistics().deviceBytes;
+      statistics.deviceBytes += level->GetDeviceBytes();
     }
     return statistics;
   }
@@ -278,12 +267,13 @@ private:
   void
   MakeImages(const GlobalProblem & problem)
   {
-    RegisteredImage fixed = problem.fixed;
-    RegisteredImage moving = problem.moving;
+    const LevelMaker maker{ *m_Queue, *m_Images, *m_Lines };
+    RegisteredImage  fixed = problem.fixed;
+    RegisteredImage  moving = problem.moving;
     for (int level = 0; level < LevelCount; ++level)
     {
       GlobalLevel & made = this->GetLevel(level);
-      made.MakeImages(fixed, moving, problem.dimension, std::ldexp(m_Settings.finestEdge, level), *m_Images, *m_Lines);
+      made.MakeImages(maker, fixed, moving, problem.dimension, std::ldexp(m_Settings.finestEdge, level));
       if (level == 0)
       {
         fixed = made.GetFixed();
@@ -349,10 +339,10 @@ private:
 
   /** \param leastOverlap see GlobalSettings. */
   GlobalLevel &
-  BeginLevel(int number, double leastOverlap)
+  BeginLevel(int number, double leastOverlap, int stride = 1)
   {
     GlobalLevel & level = this->GetLevel(number);
-    level.Begin(m_Frame, m_Share, leastOverlap, m_Unrelated, m_ParallelFor, [this] { this->TellProgress(); });
+    level.Begin(m_Frame, m_Share, leastOverlap, m_Unrelated, stride, m_ParallelFor, [this] { this->TellProgress(); });
     return level;
   }
 
@@ -515,13 +505,13 @@ private:
   PosedCost
   SearchAt4mm(std::vector<PosedCost> poses)
   {
-    this->BeginStage(poses.size() > 1 ? "4 mm, thinned" : "4 mm");
-    GlobalLevel & level = this->BeginLevel(At4mm, m_LeastOverlap);
+    const bool isThinned = poses.size() > 1;
+    this->BeginStage(isThinned ? "4 mm, thinned" : "4 mm");
+    GlobalLevel & level = this->BeginLevel(At4mm, m_LeastOverlap, isThinned ? 2 : 1);
     const double  edge = level.GetEdge();
     const Freedom turns = this->MakeFreedomWithin(FreedomKind::Similarity);
-    if (poses.size() > 1)
+    if (isThinned)
     {
-      level.Thin(2);
       SearchLines(level, turns, { edge, 0.5 * edge }, poses);
       poses = ChooseApart(poses, ValleySelection);
       // Lines along parameters that hang on each other end in valleys: along derivatives they are followed.
@@ -562,11 +552,10 @@ private:
   SearchAt1mm(PosedCost best)
   {
     this->BeginStage("1 mm, thinned");
-    GlobalLevel &          level = this->BeginLevel(At1mm, m_LeastOverlap);
+    GlobalLevel &          level = this->BeginLevel(At1mm, m_LeastOverlap, 2);
     const Freedom          freedom = MakeFreedom(m_Frame, m_Kind);
     const double           firstStep = 0.25 * level.GetEdge();
     std::vector<PosedCost> poses{ best };
-    level.Thin(2);
     if (m_Settings.optimizer == GlobalOptimizer::Lines)
     {
       this->Descend(level, freedom, firstStep, poses, {});

@@ -83,11 +83,7 @@ FindNearest(const std::vector<Matrix3> & some, const std::vector<Matrix3> & othe
     double      largest = -2;
     for (std::size_t n = 0; n < some.size(); ++n)
     {
-      double trace = 0;
-      for (std::size_t i = 0; i < 9; ++i)
-      {
-        trace += some[n][i] * other[i];
-      }
+      const double trace = TraceOfProduct(some[n], other);
       if (trace > largest + Rounding)
       {
         best = n;

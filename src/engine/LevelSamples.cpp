@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "LevelSamples.h"
 
-#include "FreeFormGeometry.h"
+#include "LevelGeometry.h"
 
 #include "Prelude.h"
 

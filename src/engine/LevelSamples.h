@@ -3,27 +3,15 @@
 #ifndef gpureg_LevelSamples_h
 #define gpureg_LevelSamples_h
 
-#include "gpureg/LoadedImage.h"
 #include "gpureg/PairMetric.h"
 #include "gpureg/Samples.h"
 
-#include "ImageLevel.h"
+#include "LevelImage.h"
 
 #include <vector>
 
 namespace gpureg
 {
-
-/** An image of a level, and what is known of it. */
-struct LevelImage
-{
-  const ImageLevel * image = nullptr;
-  ImageSummary       summary;
-  /** Of the same voxels, inside where it is a half at least; null where there is none. */
-  const ImageLevel * mask = nullptr;
-  /** From the level's indices to points. */
-  IndexMap toPoint;
-};
 
 /** Every voxel of the fixed image; how its values are counted is still to be said. */
 FixedSamples

@@ -42,6 +42,24 @@ Transpose(const Matrix3 & m)
   return { m[0], m[3], m[6], m[1], m[4], m[7], m[2], m[5], m[8] };
 }
 
+inline double
+FindDeterminant(const Matrix3 & m)
+{
+  return m[0] * (m[4] * m[8] - m[5] * m[7]) - m[1] * (m[3] * m[8] - m[5] * m[6]) + m[2] * (m[3] * m[7] - m[4] * m[6]);
+}
+
+/** The trace of aᵀb: of rotations, 1 + 2 cos of the angle between them. */
+inline double
+TraceOfProduct(const Matrix3 & a, const Matrix3 & b)
+{
+  double trace = 0;
+  for (std::size_t i = 0; i < 9; ++i)
+  {
+    trace += a[i] * b[i];
+  }
+  return trace;
+}
+
 /** By cofactors. \throws Error if the matrix is singular. */
 inline Matrix3
 Invert(const Matrix3 & m)

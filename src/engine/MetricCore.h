@@ -6,9 +6,9 @@
 #include "gpureg/Metric.h"
 
 #include "Backend.h"
+#include "Elapsed.h"
 #include "SampleSet.h"
 
-#include <chrono>
 #include <memory>
 #include <string>
 #include <utility>
@@ -70,15 +70,14 @@ public:
   auto
   Run(const ParallelFor & parallelFor, const TWork & work)
   {
-    const auto started = std::chrono::steady_clock::now();
+    const auto started = Clock::now();
     samples.CheckIsComplete(readsFixedValues);
     queue->CheckIsUsable();
     queue->parallelFor = parallelFor;
     queue->statistics = {};
     forces = nullptr;
     const auto result = work();
-    queue->statistics.evaluateMilliseconds =
-      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - started).count();
+    queue->statistics.evaluateMilliseconds = MillisecondsSince(started);
     return result;
   }
 

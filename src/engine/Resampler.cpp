@@ -3,13 +3,13 @@
 
 #include "Backend.h"
 #include "ChainOnDevice.h"
+#include "Elapsed.h"
 #include "FindPlanes.h"
 #include "InputSlabs.h"
 #include "ResamplePlan.h"
 #include "ResamplePasses.h"
 
 #include <algorithm>
-#include <chrono>
 #include <limits>
 #include <memory>
 #include <string>
@@ -182,15 +182,14 @@ private:
           "a grid of a vector for each voxel of the output is not the transform's first, or of another size");
       }
     }
-    const auto start = std::chrono::steady_clock::now();
+    const auto start = Clock::now();
     Operate(*m_Queue, parallelFor, work);
 
     EvaluationStatistics & statistics = m_Queue->statistics;
     statistics.deviceBytes = static_cast<std::int64_t>(GetSize());
     statistics.largestArrayBytes = static_cast<std::int64_t>(std::max(
       { SizeOf(m_Input.GetBuffers()[0]), m_Input.GetStateSize(), SizeOf(m_ChainArrays.vectors), SizeOf(m_Output[0]) }));
-    statistics.evaluateMilliseconds =
-      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+    statistics.evaluateMilliseconds = MillisecondsSince(start);
     m_Statistics = statistics;
   }
 

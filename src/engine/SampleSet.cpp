@@ -400,6 +400,7 @@ SampleSet::GetCount() const
 void
 SampleSet::SendMapping(const SampleMapping & mapping, Forces forces)
 {
+  const bool isPrecise = this->MovesPrecisely(mapping);
   if (!mapping.chain.transform.steps.empty())
   {
     // Points may lie beside the grid, which is looked at for how far the chain may lead.
@@ -408,7 +409,7 @@ SampleSet::SendMapping(const SampleMapping & mapping, Forces forces)
     {
       size = std::max(size, static_cast<int>(m_FarthestPoint) + 1);
     }
-    m_Chain.SetChain(grid, this->MovesPrecisely(mapping));
+    m_Chain.SetChain(grid, isPrecise);
     m_Chain.SetPlanes(m_Chain.CountPlanes(), false);
     m_Chain.Load({});
     if (mapping.forcesFollowChain && !mapping.derivesChain && forces != Forces::None)
@@ -426,7 +427,7 @@ SampleSet::SendMapping(const SampleMapping & mapping, Forces forces)
     m_ControlPoints.SetGeometry(spline.grid,
                                 spline.dimension,
                                 { m_Fixed.virtualSize, m_Fixed.pointCount, m_Arrays.points.get(), m_FixedStamp });
-    m_SplineIsPrecise = this->MovesPrecisely(mapping);
+    m_SplineIsPrecise = isPrecise;
     if (m_SplineIsPrecise)
     {
       m_ControlPoints.SendPointsPrecisely(spline.grid, mapping.displacementToIndex);
@@ -442,7 +443,6 @@ SampleSet::SendMapping(const SampleMapping & mapping, Forces forces)
   }
   else if (mapping.displacement)
   {
-    const bool isPrecise = this->MovesPrecisely(mapping);
     FillExactly(m_Queue,
                 m_Arrays.displacement,
                 isPrecise ? sizeof(PreciseMove) : 3 * sizeof(float),

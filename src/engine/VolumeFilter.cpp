@@ -2,12 +2,12 @@
 #include "gpureg/VolumeFilter.h"
 
 #include "Backend.h"
+#include "Elapsed.h"
 #include "LinePasses.h"
 #include "RecursiveFilter.h"
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <string>
 #include <utility>
 #include <vector>
@@ -160,8 +160,7 @@ public:
   {
     CheckVolume();
     DrainArray(*m_Queue, **m_Current, GetVoxelBytes(), CountOf(m_Size), output);
-    m_Queue->statistics.evaluateMilliseconds =
-      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - m_Start).count();
+    m_Queue->statistics.evaluateMilliseconds = MillisecondsSince(m_Start);
   }
 
   std::unique_ptr<DeviceImage>
@@ -214,7 +213,7 @@ private:
       throw BadInputError("a volume to filter has no voxels");
     }
     m_Queue->CheckIsUsable();
-    m_Start = std::chrono::steady_clock::now();
+    m_Start = Clock::now();
     m_Queue->statistics = {};
     m_Queue->parallelFor = parallelFor;
     m_Components = input.components;
@@ -326,7 +325,7 @@ private:
   bool            m_HasInput = false;
   bool            m_IsTiming = false;
   /** Of the last SetVolume. */
-  std::chrono::steady_clock::time_point m_Start;
+  Clock::time_point m_Start;
 };
 
 VolumeFilter::VolumeFilter(const std::string & deviceName)

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// The geometry of images that are registered, and of the levels that are made of them.
+#ifndef gpureg_LevelGeometry_h
+#define gpureg_LevelGeometry_h
+
+#include "gpureg/RegisteredImage.h"
+
+#include <array>
+
+namespace gpureg
+{
+
+/** How many levels a pyramid may have. */
+constexpr int MostLevels = 5;
+
+/** Length of a voxel's edges, by the map from indices to points. */
+std::array<double, 3>
+GetSpacing(const IndexMap & indexToPoint);
+inline std::array<double, 3>
+GetSpacing(const RegisteredImage & image)
+{
+  return GetSpacing(image.indexToPoint);
+}
+
+double
+FindShortestEdge(const RegisteredImage & image, int dimension);
+
+/** How many voxels along each axis one of a level stands for: as many as bring its edges to that length, and leave some. */
+Size
+FindFactors(const RegisteredImage & image, int dimension, double edge);
+
+IndexMap
+InvertMap(const IndexMap & map);
+
+} // namespace gpureg
+
+#endif
