@@ -2,6 +2,7 @@
 // Figures 4 and 5 of Shamonin 2014, section 4.2, made anew: a similarity's derivative by a cubic B-spline on host threads, by their
 // number, the number of samples, that of parameters, and the similarity; beside it ITK's mean squares by the same B-spline.
 #include "BenchmarkOptions.h"
+#include "ChildProcess.h"
 #include "HeadPhantom.h"
 #include "MattesCases.h"
 #include "Median.h"
@@ -146,17 +147,22 @@ struct Times
   bool                isReckoned = false;
 };
 
-class Derivatives
+/** Similarity, samples, parameters. */
+using Key = std::tuple<std::string, itk::SizeValueType, std::string>;
+
+/** All of it, by ITK's pool of so many threads. */
+class Measurements
 {
 public:
-  Derivatives(std::vector<unsigned int> threads, double longest, unsigned int divisor)
-    : m_Threads(std::move(threads))
-    , m_Longest(1000 * longest)
+  Measurements(unsigned int threads, double longest, unsigned int divisor)
+    : m_Threads(threads)
+    , m_Longest(longest)
     , m_Input(MakeHeadCase<3>({ { 181 / divisor, 217 / divisor, 181 / divisor } }, false))
   {}
 
-  void
-  MeasureAll()
+  /** Of each key in turn, ours and ITK's, in ms; then 1 if ITK's is reckoned, else 0. */
+  std::vector<double>
+  MeasureAll(bool withITKs)
   {
     for (const GridOfPaper & grid : Grids)
     {
@@ -166,9 +172,125 @@ public:
         m_Input.points = samples == 0 ? nullptr : MakePoints<3>(*m_Input.fixed, samples);
         for (const std::string & measure : Measures)
         {
-          m_Times[{ measure, samples, grid.name }] = this->MeasureOne(measure);
+          m_Times[{ measure, samples, grid.name }].ours = { this->MeasureOne(measure) };
         }
-        this->MeasureITK(samples, grid);
+        if (withITKs)
+        {
+          this->MeasureITK(samples, grid);
+        }
+      }
+    }
+    std::vector<double> numbers;
+    for (const auto & [key, times] : m_Times)
+    {
+      numbers.insert(numbers.end(), { times.ours.front(), times.itks, times.isReckoned ? 1.0 : 0.0 });
+    }
+    return numbers;
+  }
+
+private:
+  double
+  MeasureOne(const std::string & measure) const
+  {
+    if (measure == "MSD")
+    {
+      return this->MeasureOurs<itk::GPUMeanSquaresImageToImageMetricv4<Volume, Volume>>();
+    }
+    return measure == "NC" ? this->MeasureOurs<itk::GPUCorrelationImageToImageMetricv4<Volume, Volume>>()
+                           : this->MeasureOurs<itk::CudaMattesNMI<Volume, Volume>>();
+  }
+
+  template <typename TMetric>
+  typename TMetric::Pointer
+  MakeMetric() const
+  {
+    const auto metric = TMetric::New();
+    m_Input.Configure(*metric, m_Threads);
+    metric->SetUseMovingImageGradientFilter(false);
+    metric->SetUseFixedImageGradientFilter(false);
+    return metric;
+  }
+
+  template <typename TMetric>
+  double
+  MeasureOurs() const
+  {
+    const auto metric = this->MakeMetric<TMetric>();
+    metric->SetDevice(itk::GPUDevice::FromName("host"));
+    if constexpr (std::is_base_of<itk::MattesMutualInformationImageToImageMetricv4<Volume, Volume>, TMetric>::value)
+    {
+      metric->NormalizedOff();
+    }
+    metric->Initialize();
+    return MeasureEvaluation(*metric);
+  }
+
+  /** Behind that of fewer samples, from which it is reckoned where it would take too long. */
+  void
+  MeasureITK(itk::SizeValueType samples, const GridOfPaper & grid)
+  {
+    Times &      times = m_Times.at({ "MSD", samples, grid.name });
+    const auto   fewer = m_Times.find({ "MSD", samples == 0 ? 20000 : 2000, grid.name });
+    const double reckoned = samples == 2000 ? 0
+                                            : fewer->second.itks * this->CountSamples(samples) /
+                                                this->CountSamples(std::get<1>(fewer->first));
+    times.isReckoned = reckoned > m_Longest;
+    if (times.isReckoned)
+    {
+      times.itks = reckoned;
+      return;
+    }
+    const auto metric = this->MakeMetric<itk::MeanSquaresImageToImageMetricv4<Volume, Volume>>();
+    metric->Initialize();
+    times.itks = MeasureEvaluation(*metric);
+  }
+
+  double
+  CountSamples(itk::SizeValueType samples) const
+  {
+    return static_cast<double>(samples == 0 ? m_Input.fixed->GetLargestPossibleRegion().GetNumberOfPixels() : samples);
+  }
+
+  unsigned int         m_Threads;
+  double               m_Longest; // ms
+  MattesCase<3>        m_Input;
+  std::map<Key, Times> m_Times;
+};
+
+class Derivatives
+{
+public:
+  Derivatives(std::vector<unsigned int> threads, double longest, unsigned int divisor)
+    : m_Threads(std::move(threads))
+    , m_Longest(1000 * longest)
+    , m_Divisor(divisor)
+  {}
+
+  void
+  MeasureAll()
+  {
+    for (const std::string & measure : Measures)
+    {
+      for (const itk::SizeValueType samples : SampleCounts)
+      {
+        for (const GridOfPaper & grid : Grids)
+        {
+          m_Times[{ measure, samples, grid.name }] = {};
+        }
+      }
+    }
+    for (const unsigned int threads : m_Threads)
+    {
+      const std::vector<double> numbers = MeasureInChild([&] {
+        itk::MultiThreaderBase::SetGlobalDefaultNumberOfThreads(threads);
+        return Measurements(threads, m_Longest, m_Divisor).MeasureAll(threads == m_Threads.back());
+      });
+      auto number = numbers.begin();
+      for (auto & [key, times] : m_Times)
+      {
+        times.ours.push_back(*number++);
+        times.itks = *number++;
+        times.isReckoned = *number++ != 0;
       }
     }
   }
@@ -235,73 +357,6 @@ public:
   }
 
 private:
-  Times
-  MeasureOne(const std::string & measure) const
-  {
-    if (measure == "MSD")
-    {
-      return this->MeasureOurs<itk::GPUMeanSquaresImageToImageMetricv4<Volume, Volume>>();
-    }
-    return measure == "NC" ? this->MeasureOurs<itk::GPUCorrelationImageToImageMetricv4<Volume, Volume>>()
-                           : this->MeasureOurs<itk::CudaMattesNMI<Volume, Volume>>();
-  }
-
-  template <typename TMetric>
-  typename TMetric::Pointer
-  MakeMetric(unsigned int threads) const
-  {
-    const auto metric = TMetric::New();
-    m_Input.Configure(*metric, threads);
-    metric->SetUseMovingImageGradientFilter(false);
-    metric->SetUseFixedImageGradientFilter(false);
-    return metric;
-  }
-
-  template <typename TMetric>
-  Times
-  MeasureOurs() const
-  {
-    Times times;
-    for (const unsigned int threads : m_Threads)
-    {
-      const auto metric = this->MakeMetric<TMetric>(threads);
-      metric->SetDevice(itk::GPUDevice::FromName("host"));
-      if constexpr (std::is_base_of<itk::MattesMutualInformationImageToImageMetricv4<Volume, Volume>, TMetric>::value)
-      {
-        metric->NormalizedOff();
-      }
-      metric->Initialize();
-      times.ours.push_back(MeasureEvaluation(*metric));
-    }
-    return times;
-  }
-
-  /** Behind that of fewer samples, from which it is reckoned where it would take too long. */
-  void
-  MeasureITK(itk::SizeValueType samples, const GridOfPaper & grid)
-  {
-    Times &      times = m_Times.at({ "MSD", samples, grid.name });
-    const auto   fewer = m_Times.find({ "MSD", samples == 0 ? 20000 : 2000, grid.name });
-    const double reckoned = samples == 2000 ? 0
-                                            : fewer->second.itks * this->CountSamples(samples) /
-                                                this->CountSamples(std::get<1>(fewer->first));
-    times.isReckoned = reckoned > m_Longest;
-    if (times.isReckoned)
-    {
-      times.itks = reckoned;
-      return;
-    }
-    const auto metric = this->MakeMetric<itk::MeanSquaresImageToImageMetricv4<Volume, Volume>>(m_Threads.back());
-    metric->Initialize();
-    times.itks = MeasureEvaluation(*metric);
-  }
-
-  double
-  CountSamples(itk::SizeValueType samples) const
-  {
-    return static_cast<double>(samples == 0 ? m_Input.fixed->GetLargestPossibleRegion().GetNumberOfPixels() : samples);
-  }
-
   void
   AddRow(Table & table, const std::string & measure, itk::SizeValueType samples, const GridOfPaper & grid) const
   {
@@ -325,11 +380,10 @@ private:
     table.AddRow(row);
   }
 
-  using Key = std::tuple<std::string, itk::SizeValueType, std::string>; // similarity, samples, parameters
 
   std::vector<unsigned int> m_Threads;
   double                    m_Longest; // ms
-  MattesCase<3>             m_Input;
+  unsigned int              m_Divisor;
   std::map<Key, Times>      m_Times;
 };
 
@@ -351,7 +405,6 @@ ReadThreads(const example::CommandLine & line)
     }
   }
   std::sort(threads.begin(), threads.end());
-  itk::MultiThreaderBase::SetGlobalDefaultNumberOfThreads(threads.back());
   return threads;
 }
 

@@ -3,6 +3,7 @@
 // device, for everything that samples may be; and what ConflictFree keeps.
 #include "CorrelationRatioProblem.h"
 #include "TestDevices.h"
+#include "TestThreads.h"
 
 #include "itkBSplineInterpolateImageFunction.h"
 #include "itkNearestNeighborInterpolateImageFunction.h"
@@ -442,6 +443,7 @@ TEST_P(CorrelationRatioSchemesTest, AnyWorkloadLimit)
 
 TEST_P(CorrelationRatioSchemesTest, RepeatsToTheBitOnAnyNumberOfThreads)
 {
+  const PlatformThreads platformThreads;
   Problem<float, 3> problem(21);
   for (const CorrelationRatioScheme scheme : Schemes)
   {
@@ -451,7 +453,7 @@ TEST_P(CorrelationRatioSchemesTest, RepeatsToTheBitOnAnyNumberOfThreads)
     for (const unsigned int threads : { 1u, 2u, 7u })
     {
       const auto metric = problem.MakeMetric(this->GetDevice());
-      metric->SetMaximumNumberOfWorkUnits(threads);
+      PlatformThreads::Set(*metric, threads);
       answers.push_back(InitializeAndAsk(*metric));
       EXPECT_EQ(answers.back().value, answers.front().value);
       EXPECT_EQ(answers.back().derivative, answers.front().derivative);

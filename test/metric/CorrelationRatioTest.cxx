@@ -2,6 +2,7 @@
 // CudaCorrelationRatioMetric against its definition in double precision, from ITK's interpolators and transforms.
 #include "CorrelationRatioProblem.h"
 #include "TestDevices.h"
+#include "TestThreads.h"
 
 #include "itkBSplineInterpolateImageFunction.h"
 #include "itkCompositeTransform.h"
@@ -309,12 +310,13 @@ TEST_P(CorrelationRatioTest, TheDerivativeIsTheValuesSlope)
 
 TEST_P(CorrelationRatioTest, RepeatsToTheBitOnAnyNumberOfThreads)
 {
+  const PlatformThreads platformThreads;
   const Problem<float, 3> problem(21);
   std::vector<Answer>     answers;
   for (const unsigned int threads : { 1u, 2u, 7u, 7u })
   {
     const auto metric = problem.MakeMetric(this->GetDevice());
-    metric->SetMaximumNumberOfWorkUnits(threads);
+    PlatformThreads::Set(*metric, threads);
     answers.push_back(InitializeAndAsk(*metric));
     EXPECT_EQ(answers.back().value, answers.front().value);
     EXPECT_EQ(answers.back().derivative, answers.front().derivative);

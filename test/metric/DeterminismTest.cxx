@@ -4,6 +4,7 @@
 #include "TestDevices.h"
 #include "TestImages.h"
 #include "TestMetrics.h"
+#include "TestThreads.h"
 
 #include "itkAffineTransform.h"
 #include "itkDisplacementFieldTransform.h"
@@ -162,6 +163,7 @@ TEST_P(DeterminismTest, AskedTwice)
 
 TEST_P(DeterminismTest, AnyNumberOfThreads)
 {
+  const PlatformThreads platformThreads;
   for (const Path path : AllPaths)
   {
     SCOPED_TRACE(static_cast<int>(path));
@@ -169,7 +171,7 @@ TEST_P(DeterminismTest, AnyNumberOfThreads)
     for (const unsigned int threads : { 1u, 2u, 7u })
     {
       const auto metric = MakeMetric(path, GetDevice());
-      metric->SetMaximumNumberOfWorkUnits(threads);
+      PlatformThreads::Set(*metric, threads);
       const Answer answer = InitializeAndAsk(*metric);
       if (threads == 1)
       {

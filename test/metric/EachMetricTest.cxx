@@ -4,6 +4,7 @@
 #include "EachMetric.h"
 #include "TestDevices.h"
 #include "TestImages.h"
+#include "TestThreads.h"
 
 #include "gpureg/Device.h"
 
@@ -318,6 +319,7 @@ protected:
 
 TEST_P(EachMetricTest, GivesTheSameBitsForAnyNumberOfThreads)
 {
+  const PlatformThreads platformThreads;
   ForEachMetricAndDemons([&](const auto & metric, const char * name) {
     SCOPED_TRACE(name);
     for (const bool usesPoints : { false, true })
@@ -327,12 +329,12 @@ TEST_P(EachMetricTest, GivesTheSameBitsForAnyNumberOfThreads)
       {
         this->SetPoints(*metric);
       }
-      metric->SetMaximumNumberOfWorkUnits(1);
+      PlatformThreads::Set(*metric, 1);
       const Bits ofOne = this->Ask(*metric);
       EXPECT_GT(metric->GetNumberOfValidPoints(), 1000u);
       for (const unsigned int threads : { 2u, 7u })
       {
-        metric->SetMaximumNumberOfWorkUnits(threads);
+        PlatformThreads::Set(*metric, threads);
         EXPECT_TRUE(this->Ask(*metric) == ofOne) << threads << (usesPoints ? ", points" : "");
       }
     }

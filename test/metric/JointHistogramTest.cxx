@@ -4,6 +4,7 @@
 #include "Listening.h"
 #include "MetricProblem.h"
 #include "TestDevices.h"
+#include "TestThreads.h"
 
 #include "itkGPUError.h"
 #include "itkGPUJointHistogramMutualInformationImageToImageMetricv4.h"
@@ -120,6 +121,7 @@ TEST_P(JointHistogramTest, MoreBinsThanADeviceHasAreITKs)
 
 TEST_P(JointHistogramTest, RepeatsItself)
 {
+  const PlatformThreads platformThreads;
   for (const bool few : { false, true })
   {
     JointProblem<float, 3> problem(9);
@@ -129,7 +131,7 @@ TEST_P(JointHistogramTest, RepeatsItself)
     }
     const auto evaluate = [&](unsigned int threads) {
       const auto metric = problem.MakeMetric(this->GetDevice());
-      metric->SetMaximumNumberOfWorkUnits(threads);
+      PlatformThreads::Set(*metric, threads);
       return InitializeAndAsk(*metric);
     };
     const Answer first = evaluate(1);

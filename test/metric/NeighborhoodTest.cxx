@@ -6,6 +6,7 @@
 #include "TestDevices.h"
 #include "TestImages.h"
 #include "TestMetrics.h"
+#include "TestThreads.h"
 
 #include "itkDisplacementFieldTransform.h"
 #include "itkEuler3DTransform.h"
@@ -230,6 +231,7 @@ AskEngine(const std::string & device, std::size_t slabBytes, gpureg::Forces forc
 
 TEST_P(NeighborhoodTest, AnyNumberOfThreads)
 {
+  const PlatformThreads platformThreads;
   for (const auto & transform : { MakeRigid(), MakeField() })
   {
     for (const bool isSparse : { false, true })
@@ -242,7 +244,7 @@ TEST_P(NeighborhoodTest, AnyNumberOfThreads)
         {
           SetPoints(*metric, MakeManyPoints());
         }
-        metric->SetMaximumNumberOfWorkUnits(threads);
+        PlatformThreads::Set(*metric, threads);
         const Answer answer = InitializeAndAsk(*metric);
         first = threads == 1 ? answer : first;
         EXPECT_GT(answer.validPoints, 1000u);

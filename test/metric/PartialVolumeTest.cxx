@@ -3,6 +3,7 @@
 // transforms; its derivative against central differences of its value, too.
 #include "MetricProblem.h"
 #include "TestDevices.h"
+#include "TestThreads.h"
 
 #include "itkBSplineTransform.h"
 #include "itkBSplineTransformInitializer.h"
@@ -380,10 +381,11 @@ TEST_P(PartialVolumeTest, DerivativeIsACentralDifference)
 
 TEST_P(PartialVolumeTest, RepeatsItself)
 {
+  const PlatformThreads platformThreads;
   VolumeProblem<float, 3> problem(9);
   const auto              evaluate = [&](unsigned int threads) {
     const auto metric = problem.MakeMetric(this->GetDevice());
-    metric->SetMaximumNumberOfWorkUnits(threads);
+    PlatformThreads::Set(*metric, threads);
     return InitializeAndAsk(*metric);
   };
   const Answer first = evaluate(1);
