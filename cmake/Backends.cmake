@@ -157,6 +157,7 @@ if(GPURegistration_HAS_OPENCL)
     ${_kernel_dir}/RoundedProduct.h
     ${_kernel_dir}/InvalidSample.h
     ${_kernel_dir}/ImageValues.h
+    ${_kernel_dir}/ContentHash.h
     ${_opencl_dir}/ImageKernels.cl)
   gpuregistration_embed_kernels(
     MovingImage ${_opencl_dir}/Prelude.cl ${_kernel_dir}/Geometry.h ${_kernel_dir}/MovingVoxels.h

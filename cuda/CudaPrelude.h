@@ -72,6 +72,17 @@ MultiplyAddOnce(float a, float b, float c)
   return fmaf(a, b, c);
 }
 
+GPUREG_FUNCTION u64
+MultiplyHigh(u64 a, u64 b)
+{
+#ifdef __CUDA_ARCH__
+  return __umul64hi(a, b);
+#else
+  __extension__ using Product = unsigned __int128;
+  return static_cast<u64>(static_cast<Product>(a) * b >> 64);
+#endif
+}
+
 GPUREG_FUNCTION float4
 LoadFloat4(const float * p)
 {

@@ -13,6 +13,8 @@ using namespace kernels;
 namespace
 {
 constexpr int ImageLanes = 256;
+// One warp: a head has some 1800 lanes to hash, which are to be spread over all multiprocessors.
+constexpr int HashGroupLanes = 32;
 
 template <typename real>
 __global__ void
@@ -23,6 +25,16 @@ __launch_bounds__(ImageLanes)
   if (strip < strips)
   {
     SummarizeStrip(values, i64{ strip }, i64{ strips }, count, factor, summaries + SummaryNumbers * strip);
+  }
+}
+
+__global__ void
+__launch_bounds__(HashGroupLanes) HashKernel(const u8 * bytes, i64 count, i64 lanes, u64 * states)
+{
+  const i64 number = i64{ blockIdx.x } * HashGroupLanes + threadIdx.x;
+  if (number < lanes)
+  {
+    states[number] = HashLaneOfTask(bytes, count, number);
   }
 }
 
@@ -69,6 +81,19 @@ public:
                         factor,
                         AddressIn<double>(summaries));
     });
+  }
+
+  void
+  Hash(std::int64_t count, const Memory & bytes, Memory & states) override
+  {
+    m_Queue.LaunchFor("hashing an image",
+                      HashKernel,
+                      CountHashLanes(count),
+                      HashGroupLanes,
+                      AddressIn<const u8>(bytes),
+                      i64{ count },
+                      i64{ CountHashLanes(count) },
+                      AddressIn<u64>(states));
   }
 
   void

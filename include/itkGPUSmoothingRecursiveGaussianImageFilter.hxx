@@ -45,7 +45,7 @@ GPUSmoothingRecursiveGaussianImageFilter<TInputImage, TOutputImage>::GenerateDat
   const auto     region = output.GetRequestedRegion();
   const auto     threads = GPURegistrationDetail::MakeParallelFor(this->GetNumberOfWorkUnits());
   m_Engine.Run([&](gpureg::VolumeFilter & filter) {
-    filter.SetVolume(GPUVolume::MakeInput(input, region, Precision), threads);
+    m_Engine.SetInput(filter, input, region, Precision, threads);
     GPURegistrationDetail::ReportProgress(*this, 0.2f);
     for (unsigned int n = 0; n < Dimension; ++n)
     {
@@ -60,6 +60,7 @@ GPUSmoothingRecursiveGaussianImageFilter<TInputImage, TOutputImage>::GenerateDat
                                             0.2f + 0.6f * static_cast<float>(n + 1) / static_cast<float>(Dimension));
     }
     m_Engine.WriteOutputInPlace(filter, Precision, input, output, threads);
+    m_Engine.LeaveOutput(filter, output, Precision);
     GPURegistrationDetail::ReportProgress(*this, 1.0f);
   });
 }

@@ -19,6 +19,16 @@ Summarize(
 }
 
 __kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
+Hash(__global const uchar * bytes, const i64 count, const i64 lanes, __global ulong * states)
+{
+  const i64 number = (i64)GroupIndex() * GPUREG_LANES + LaneIndex();
+  if (number < lanes)
+  {
+    states[number] = HashLaneOfTask(bytes, count, number);
+  }
+}
+
+__kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
 Keep(const ImageSampling    sampling,
      const i64              count,
      __global const real *  values,

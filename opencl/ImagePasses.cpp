@@ -44,6 +44,18 @@ public:
   }
 
   void
+  Hash(std::int64_t count, const Memory & bytes, Memory & states) override
+  {
+    m_Kernels.Launch("Hash",
+                     GetOptions(Precision::Single),
+                     CountHashLanes(count),
+                     BufferOf(bytes),
+                     cl_long{ count },
+                     cl_long{ CountHashLanes(count) },
+                     BufferOf(states));
+  }
+
+  void
   Keep(const ImageSampling & a,
        std::int64_t          count,
        Precision             precision,

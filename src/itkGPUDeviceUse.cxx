@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "GPURegistrationDetail/itkGPUDeviceUse.h"
 
+#include "gpureg/EngineUser.h"
+
+#include "Fork.h"
+
+#include <mutex>
+#include <set>
 #include <sstream>
 #include <utility>
 
@@ -47,6 +53,28 @@ ThrowGPUError(const gpureg::Error & error, const std::string & text)
   ThrowIf<gpureg::BadInputError, GPUBadInputError>(error, description);
   ThrowIf<gpureg::UnsupportedError, GPUUnsupportedError>(error, description);
   throw GPUError(__FILE__, __LINE__, description, ITK_LOCATION);
+}
+
+void
+DropIdleEnginesWith(const Object & object)
+{
+  // Those that an observer waits for. Never deleted: an object may be the program's last.
+  static auto & mutex = *new gpureg::ForkSafeMutex;
+  static auto & observed = *new std::set<const Object *>;
+  {
+    const std::lock_guard<gpureg::ForkSafeMutex> lock(mutex);
+    if (!observed.insert(&object).second)
+    {
+      return;
+    }
+  }
+  object.AddObserver(DeleteEvent(), [&object](const EventObject &) {
+    {
+      const std::lock_guard<gpureg::ForkSafeMutex> lock(mutex);
+      observed.erase(&object);
+    }
+    gpureg::DropIdleEngines(&object);
+  });
 }
 
 std::string

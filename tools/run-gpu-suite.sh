@@ -104,10 +104,11 @@ count_results() {
     }' | sort
 }
 
-# start_test PROGRAM: four at once, for most of their time is one processor's. Output, exit status and seconds go to files.
+# start_test PROGRAM: one at once for four processors, for most of a test's time is one processor's. Output, exit status and seconds
+# go to files.
 start_test() {
-  local output=$scratch/$(basename "$1")
-  while [ "$(jobs -rp | wc -l)" -ge 4 ]; do wait -n; done
+  local output=$scratch/$(basename "$1") most=$((($(nproc) + 3) / 4))
+  while [ "$(jobs -rp | wc -l)" -ge "$most" ]; do wait -n; done
   {
     local begin=$SECONDS
     limited 300 "$1" --gtest_color=no > "$output" 2>&1

@@ -84,6 +84,11 @@ GPURegistration_EXPORT
 bool
 IsWithoutDevices();
 
+/** What idle engines hold in an object's name (gpureg::KeepIdleEngine) goes with the object from now on. */
+GPURegistration_EXPORT
+void
+DropIdleEnginesWith(const Object & object);
+
 /** What every class that computes on a device has: the device, how it is used, and what was warned of. */
 class DeviceUse
 {

@@ -77,15 +77,32 @@ Summarize(const TPixel * values, std::int64_t count, const gpureg::ParallelFor &
   return summary;
 }
 
+/** Whether images of this type are loaded: of floats and doubles. */
+template <typename TImage>
+constexpr bool IsLoadable =
+  std::is_same<typename TImage::PixelType, float>::value || std::is_same<typename TImage::PixelType, double>::value;
+
+/** Loads all that is in an image's buffer, unless what is there is proved to be the same. */
+template <typename TImage>
+void
+LoadImage(gpureg::LoadedImage & loaded, const TImage & image, const gpureg::ParallelFor & parallelFor)
+{
+  gpureg::Source source = MakeSource(image);
+  // Whatever a class trusts later on: ITK looks at the values themselves.
+  source.isKeyTrusted = false;
+  loaded.Load(source,
+              std::is_same<typename TImage::PixelType, double>::value ? gpureg::Precision::Double
+                                                                      : gpureg::Precision::Single,
+              image.GetBufferPointer(),
+              static_cast<std::int64_t>(image.GetBufferedRegion().GetNumberOfPixels()),
+              parallelFor);
+}
+
 /** One of a metric's images: on a device, from where it is looked through until it is released. */
 template <typename TImage>
 class LoadedImage
 {
 public:
-  /** Whether images of this type are loaded: of floats and doubles. */
-  static constexpr bool IsLoadable =
-    std::is_same<typename TImage::PixelType, float>::value || std::is_same<typename TImage::PixelType, double>::value;
-
   /** Of the values as they were when it was looked through last. */
   const gpureg::ImageSummary &
   GetSummary() const
@@ -107,7 +124,7 @@ public:
   LookThrough(const TImage & image, const std::string & device, const gpureg::ParallelFor & parallelFor)
   {
     this->Release();
-    if (IsLoadable && !device.empty() && gpureg::HasDoubles(device))
+    if (IsLoadable<TImage> && !device.empty() && gpureg::HasDoubles(device))
     {
       try
       {
@@ -142,17 +159,9 @@ private:
   void
   Load(const TImage & image, const std::string & device, const gpureg::ParallelFor & parallelFor)
   {
-    gpureg::Source source = MakeSource(image);
-    // Whatever the class trusts later on: ITK's Initialize() looks at the values themselves.
-    source.isKeyTrusted = false;
-    auto loaded = m_User.Take(device, source.key);
-    loaded->Load(source,
-                 std::is_same<typename TImage::PixelType, double>::value ? gpureg::Precision::Double
-                                                                         : gpureg::Precision::Single,
-                 image.GetBufferPointer(),
-                 CountPixels(image),
-                 parallelFor);
-    m_Summary = loaded->GetSummary();
+    auto loaded = m_User.Take(device, gpureg::LoadedImage::KeyOf(GetBuffer(image)));
+    LoadImage(*loaded, image, parallelFor);
+    m_Summary = loaded->Summarize(parallelFor);
     m_Loaded = std::move(loaded);
   }
 

@@ -415,7 +415,7 @@ private:
   SetBins(gpureg::MovingImage & side) const
   {
     using PixelType = typename MovingImageType::PixelType;
-    if constexpr (LoadedImage<MovingImageType>::IsLoadable)
+    if constexpr (IsLoadable<MovingImageType>)
     {
       if (side.image != nullptr)
       {

@@ -3,6 +3,7 @@
 #define itkGPUVolume_h
 
 #include "GPURegistrationDetail/itkGPUDeviceUse.h"
+#include "GPURegistrationDetail/itkGPULoadedImage.h"
 #include "GPURegistrationDetail/itkGPUPixelComponents.h"
 #include "GPURegistrationDetail/itkGPURegistrationGeometry.h"
 #include "GPURegistrationDetail/itkGPURegistrationThreads.h"
@@ -15,8 +16,10 @@
 
 #include <functional>
 #include <limits>
+#include <memory>
 #include <string>
 #include <type_traits>
+#include <utility>
 
 namespace itk
 {
@@ -61,6 +64,16 @@ WriteOutput(gpureg::VolumeFilter &              filter,
             const gpureg::ParallelFor &         parallelFor,
             const std::function<void()> &       beforeWriting = {});
 
+/** Whether all of an image is a region of it, and is values of this precision. */
+template <typename TImage>
+bool
+IsAllOf(const TImage & image, const typename TImage::RegionType & region, gpureg::Precision precision)
+{
+  using RealType = typename TImage::PixelType;
+  return GPURegistrationDetail::IsLoadable<TImage> && region == image.GetBufferedRegion() &&
+         (precision == gpureg::Precision::Double) == std::is_same<RealType, double>::value;
+}
+
 /** A filter's device, and its work there. */
 class Engine : public GPURegistrationDetail::DeviceUse
 {
@@ -103,10 +116,66 @@ public:
   {
     m_User.Run(this->GetDevice().GetName(), {}, [&](gpureg::VolumeFilter & filter) {
       filter.SetTiming(this->GetMeasuresKernelTime());
+      m_Statistics = {};
       work(filter);
       filter.Release();
-      m_Statistics = filter.GetStatistics();
+      m_Statistics = gpureg::Add(m_Statistics, filter.GetStatistics());
     });
+  }
+
+  /** Sets the volume to a region of an image. All of an image of floats or doubles stays on the device as long as it lives, and is
+   *  not sent again where another filter or a metric reads it, if a hash proves that it is the same. On the host nothing is copied. */
+  template <typename TImage>
+  void
+  SetInput(gpureg::VolumeFilter &              filter,
+           const TImage &                      image,
+           const typename TImage::RegionType & region,
+           gpureg::Precision                   precision,
+           const gpureg::ParallelFor &         parallelFor)
+  {
+    if constexpr (GPURegistrationDetail::IsLoadable<TImage>)
+    {
+      if (!this->GetDevice().IsHost() && IsAllOf(image, region, precision) && region.GetNumberOfPixels() > 0)
+      {
+        try
+        {
+          auto loaded = this->TakeImageOf(image);
+          GPURegistrationDetail::LoadImage(*loaded, image, parallelFor);
+          filter.SetVolume(*loaded, GPURegistrationGeometry::SizeOf(region.GetSize()), parallelFor);
+          m_Statistics = loaded->GetStatistics();
+          KeepImageOf(image, std::move(loaded));
+          return;
+        }
+        catch (const gpureg::OutOfMemoryError &)
+        {
+          // Then there is no room for both.
+        }
+      }
+    }
+    filter.SetVolume(MakeInput(image, region, precision), parallelFor);
+  }
+
+  /** Leaves a copy of the filter's volume on the device, for who reads the output image that it was just written to: see SetInput. */
+  template <typename TImage>
+  void
+  LeaveOutput(gpureg::VolumeFilter & filter, const TImage & image, gpureg::Precision precision)
+  {
+    if constexpr (GPURegistrationDetail::IsLoadable<TImage>)
+    {
+      if (!this->GetDevice().IsHost() && IsAllOf(image, image.GetRequestedRegion(), precision))
+      {
+        try
+        {
+          auto loaded = this->TakeImageOf(image);
+          loaded->Adopt(filter.CopyVolume(), GPURegistrationDetail::GetBuffer(image));
+          KeepImageOf(image, std::move(loaded));
+        }
+        catch (const gpureg::OutOfMemoryError &)
+        {
+          // Then it is sent again.
+        }
+      }
+    }
   }
 
   /** WriteOutput to the requested region of a filter's output that may be its input: the parent class cannot make it
@@ -128,6 +197,26 @@ public:
   }
 
 private:
+  /** What the device has of an image's buffer, if that is idle, or another. */
+  template <typename TImage>
+  std::unique_ptr<gpureg::LoadedImage>
+  TakeImageOf(const TImage & image) const
+  {
+    return gpureg::TakeEngine<gpureg::LoadedImage>(this->GetDevice().GetName(),
+                                                   gpureg::LoadedImage::KeyOf(GPURegistrationDetail::GetBuffer(image)),
+                                                   static_cast<const Object *>(&image));
+  }
+
+  /** Idle until others take its place, the device is short of memory, or the image is deleted. */
+  template <typename TImage>
+  static void
+  KeepImageOf(const TImage & image, std::unique_ptr<gpureg::LoadedImage> loaded)
+  {
+    const Object & object = image;
+    GPURegistrationDetail::DropIdleEnginesWith(object);
+    gpureg::KeepIdleEngine(std::move(loaded), &object);
+  }
+
   gpureg::EngineUser<gpureg::VolumeFilter> m_User;
   gpureg::EvaluationStatistics             m_Statistics;
 };

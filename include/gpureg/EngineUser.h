@@ -49,6 +49,16 @@ GPURegistration_EXPORT
 void
 DropIdleEngines(const void * user) noexcept;
 
+/** An idle engine, see TakeIdleEngine, or a new one. */
+template <typename TEngine>
+std::unique_ptr<TEngine>
+TakeEngine(const std::string & deviceName, const Key & key, const void * user)
+{
+  std::unique_ptr<Engine> engine = TakeIdleEngine(deviceName, typeid(TEngine), key, user);
+  return engine ? std::unique_ptr<TEngine>(static_cast<TEngine *>(engine.release()))
+                : std::make_unique<TEngine>(deviceName);
+}
+
 /** Who has something computed now and then. All users in a process share the engines of a device: there are as many as
  *  threads compute at the same time, and a few that are idle. */
 template <typename TEngine>
@@ -80,9 +90,7 @@ public:
   std::unique_ptr<TEngine>
   Take(const std::string & deviceName, const Key & key)
   {
-    std::unique_ptr<Engine> engine = TakeIdleEngine(deviceName, typeid(TEngine), key, this);
-    return engine ? std::unique_ptr<TEngine>(static_cast<TEngine *>(engine.release()))
-                  : std::make_unique<TEngine>(deviceName);
+    return TakeEngine<TEngine>(deviceName, key, this);
   }
   void
   Keep(std::unique_ptr<TEngine> engine)

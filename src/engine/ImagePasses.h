@@ -7,6 +7,7 @@
 #include "RoundedProduct.h"
 #include "InvalidSample.h"
 #include "ImageValues.h"
+#include "ContentHash.h"
 
 #include "Queue.h"
 #include "gpureg/Precision.h"
@@ -15,6 +16,13 @@
 
 namespace gpureg
 {
+
+/** The states that a hash of so many bytes has. */
+inline std::int64_t
+CountHashLanes(std::int64_t bytes)
+{
+  return (bytes + kernels::HashTaskBytes - 1) / kernels::HashTaskBytes * kernels::HashLanes;
+}
 
 /** Reads a loaded image on one device, which has doubles. src/host, cuda and opencl each have it in a file of this name.
  *  Every member throws Error where the device reports a failure. */
@@ -28,6 +36,11 @@ public:
   virtual void
   Summarize(
     std::int64_t count, Precision precision, double factor, int strips, const Memory & values, Memory & summaries) = 0;
+
+  /** bytes: so many of them; states: u64, kernels::HashLanes for each kernels::HashTaskBytes or part of them. See
+   *  kernels::HashLaneOfTask. */
+  virtual void
+  Hash(std::int64_t count, const Memory & bytes, Memory & states) = 0;
 
   /** values: real; edges: real, looked at where bins are wanted; mask: u8, one a sample, or null; kept: count elements, as a.form says.
    *  See kernels::KeepImageValue. */

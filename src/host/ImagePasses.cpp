@@ -44,6 +44,15 @@ public:
   }
 
   void
+  Hash(std::int64_t count, const Memory & bytes, Memory & states) override
+  {
+    ++m_Queue.statistics.launches;
+    const u8 * const in = m_Queue.AddressIn<const u8>(bytes);
+    u64 * const      out = m_Queue.AddressIn<u64>(states);
+    m_Queue.parallelFor(CountHashLanes(count), [&](i64 number) { out[number] = HashLaneOfTask(in, count, number); });
+  }
+
+  void
   Keep(const ImageSampling & a,
        std::int64_t          count,
        Precision             precision,

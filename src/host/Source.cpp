@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gpureg/Source.h"
 
-#include <algorithm>
+#include "JoinHash.h"
+
 #include <array>
 #include <cstring>
 
@@ -10,13 +11,7 @@ namespace gpureg
 
 namespace
 {
-constexpr std::size_t Lanes = 8;
-// The digits of pi: each lane multiplies by other ones, all odd.
-constexpr std::array<std::uint64_t, Lanes> Multipliers{ 0x243f6a8885a308d3u, 0x13198a2e03707345u, 0xa4093822299f31d1u,
-                                                        0x082efa98ec4e6c89u, 0x452821e638d01377u, 0xbe5466cf34e90c6du,
-                                                        0xc0ac29b7c97c50ddu, 0x3f84d5b5b5470917u };
-// What a thread hashes at a time; less is not worth a second thread.
-constexpr std::size_t TaskBytes = std::size_t{ 128 } << 10;
+using kernels::HashLanes;
 
 /** What one thread hashes. */
 struct Task
@@ -26,30 +21,24 @@ struct Task
   std::uint64_t hash = 0;
 };
 
-/** Takes a word into a state: both halves of a product of 128 bits, so that every bit of the one depends on every bit of
- *  the other. */
-std::uint64_t
-Mix(std::uint64_t state, std::uint64_t word, std::uint64_t multiplier = Multipliers[0])
-{
-  __extension__ using Product = unsigned __int128;
-  const Product product = static_cast<Product>(state ^ word) * multiplier;
-  return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
-}
-
-/** Independent lanes, since a multiplication takes a few cycles. */
+/** All lanes together, block by block: see kernels::HashLane. */
 std::uint64_t
 HashBytes(const char * bytes, std::size_t count)
 {
-  std::array<std::uint64_t, Lanes> states;
-  for (std::size_t lane = 0; lane < Lanes; ++lane)
+  std::array<std::uint64_t, HashLanes> states;
+  std::array<std::uint64_t, HashLanes> multipliers;
+  for (int lane = 0; lane < HashLanes; ++lane)
   {
-    states[lane] = lane + 1;
+    const auto n = static_cast<std::size_t>(lane);
+    states[n] = n + 1;
+    multipliers[n] = kernels::HashMultiplier(lane);
   }
-  std::array<std::uint64_t, Lanes> words;
-  const auto                       mixWords = [&] {
-    for (std::size_t lane = 0; lane < Lanes; ++lane)
+  std::array<std::uint64_t, HashLanes> words;
+  static_assert(sizeof(words) == kernels::HashBlockBytes, "a block has a word for each lane");
+  const auto mixWords = [&] {
+    for (std::size_t lane = 0; lane < HashLanes; ++lane)
     {
-      states[lane] = Mix(states[lane], words[lane], Multipliers[lane]);
+      states[lane] = kernels::MixHash(states[lane], words[lane], multipliers[lane]);
     }
   };
   std::size_t done = 0;
@@ -64,12 +53,7 @@ HashBytes(const char * bytes, std::size_t count)
     std::memcpy(words.data(), bytes + done, count - done);
     mixWords();
   }
-  std::uint64_t hash = count;
-  for (const std::uint64_t state : states)
-  {
-    hash = Mix(hash, state);
-  }
-  return hash;
+  return JoinLanes(count, states.data());
 }
 } // namespace
 
@@ -81,9 +65,9 @@ HashContents(const std::vector<const std::vector<MemoryRange> *> & memories, con
   {
     for (const MemoryRange & range : *memory)
     {
-      for (std::size_t begin = 0; begin < range.bytes; begin += TaskBytes)
+      for (std::size_t begin = 0; begin < range.bytes; begin += kernels::HashTaskBytes)
       {
-        tasks.push_back({ static_cast<const char *>(range.begin) + begin, std::min(TaskBytes, range.bytes - begin) });
+        tasks.push_back({ static_cast<const char *>(range.begin) + begin, GetTaskBytes(range, begin) });
       }
     }
   }
@@ -104,16 +88,7 @@ HashContents(const std::vector<const std::vector<MemoryRange> *> & memories, con
   auto                       task = tasks.cbegin();
   for (const auto * const memory : memories)
   {
-    std::uint64_t hash = memory->size();
-    for (const MemoryRange & range : *memory)
-    {
-      hash = Mix(hash, range.bytes);
-      for (std::size_t begin = 0; begin < range.bytes; begin += TaskBytes)
-      {
-        hash = Mix(hash, task++->hash);
-      }
-    }
-    hashes.push_back(hash);
+    hashes.push_back(JoinTasks(*memory, [&task](std::size_t) { return task++->hash; }));
   }
   return hashes;
 }

@@ -74,6 +74,14 @@ MultiplyAddOnce(float a, float b, float c)
   return std::fma(a, b, c);
 }
 
+/** The upper half of a product of 128 bits. */
+inline u64
+MultiplyHigh(u64 a, u64 b)
+{
+  __extension__ using Product = unsigned __int128;
+  return static_cast<u64>(static_cast<Product>(a) * b >> 64);
+}
+
 /** The four floats from p on, which need not be aligned. */
 inline float4
 LoadFloat4(const float * p)

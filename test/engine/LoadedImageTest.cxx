@@ -190,7 +190,7 @@ protected:
   {
     gpureg::LoadedImage image(GetParam());
     Load(image, values);
-    const gpureg::ImageSummary & summary = image.GetSummary();
+    const gpureg::ImageSummary & summary = image.Summarize(OneAfterTheOther);
     double                       minimum = std::numeric_limits<double>::max();
     double                       maximum = std::numeric_limits<double>::lowest();
     long double                  mean = 0; // whose own rounding is none of the summary's
@@ -352,10 +352,80 @@ TEST_P(LoadedImageTest, SeesOtherValuesWhereTimeStampsAreNotTrusted)
   {
     values[500] = value;
     Load(image, values);
-    EXPECT_EQ(image.GetSummary().minimum, std::min(3.0f, value));
-    EXPECT_EQ(image.GetSummary().maximum, std::max(3.0f, value));
-    EXPECT_TRUE(image.Holds({ reinterpret_cast<std::uintptr_t>(values.data()) }));
+    EXPECT_EQ(image.Summarize(OneAfterTheOther).minimum, std::min(3.0f, value));
+    EXPECT_EQ(image.Summarize(OneAfterTheOther).maximum, std::max(3.0f, value));
+    EXPECT_TRUE(image.Holds(gpureg::LoadedImage::KeyOf({ values.data(), values.size() * sizeof(float) })));
   }
+}
+
+/** What is on a device is hashed there: a byte anywhere tells, of whole blocks, of their rest, and of several tasks. */
+TEST_P(LoadedImageTest, ProvesWhatIsThere)
+{
+  if (!gpureg::HasDoubles(GetParam()))
+  {
+    GTEST_SKIP() << "a device without doubles";
+  }
+  const bool hasBus = GetParam() != "host";
+  for (const std::size_t count : { 1, 15, 16, 17, 32768, 32769, 100003 })
+  {
+    SCOPED_TRACE(count);
+    std::vector<float> values(count);
+    std::iota(values.begin(), values.end(), 1.0F);
+    gpureg::LoadedImage image(GetParam());
+    const auto          load = [&](std::uintptr_t stamp) {
+      gpureg::Source source;
+      source.key = { stamp };
+      source.memory.push_back({ values.data(), sizeof(float) * values.size() });
+      source.isKeyTrusted = false;
+      image.Load(source, gpureg::Precision::Single, values.data(), static_cast<std::int64_t>(count), OneAfterTheOther);
+      const bool isSent = image.GetStatistics().bytesUp > 0;
+      EXPECT_EQ(image.Summarize(OneAfterTheOther).maximum, *std::max_element(values.begin(), values.end()));
+      return isSent;
+    };
+    EXPECT_EQ(load(1), hasBus);
+    EXPECT_FALSE(load(1)) << "the second time, by the device's hash";
+    EXPECT_FALSE(load(1)) << "by the one that is known";
+    for (const std::size_t changed : { std::size_t{ 0 }, count / 2, count - 1 })
+    {
+      values[changed] += 1e6F;
+      EXPECT_EQ(load(1), hasBus) << changed;
+      EXPECT_FALSE(load(1)) << changed;
+    }
+    EXPECT_EQ(load(2), hasBus) << "a changed key is not asked to be proved";
+    EXPECT_LE(image.GetStatistics().launches, 1) << "but looked through";
+  }
+}
+
+TEST_P(LoadedImageTest, TakesOverWhatWasMadeThere)
+{
+  if (!gpureg::HasDoubles(GetParam()))
+  {
+    GTEST_SKIP() << "a device without doubles";
+  }
+  const bool           hasBus = GetParam() != "host";
+  std::vector<float>   values = MakeValues<float>(ImageSize, -20.0, 5);
+  gpureg::VolumeFilter filter(GetParam());
+  gpureg::VolumeInput  volume;
+  volume.size = ImageSize;
+  volume.values = CopyFrom(values);
+  filter.SetVolume(volume, OneAfterTheOther);
+  const gpureg::MemoryRange buffer{ values.data(), sizeof(float) * values.size() };
+  gpureg::LoadedImage       image(GetParam());
+  image.Adopt(filter.CopyVolume(), buffer);
+  EXPECT_TRUE(image.Holds(gpureg::LoadedImage::KeyOf(buffer)));
+  EXPECT_EQ(image.GetHeldBytes(), buffer.bytes);
+  EXPECT_EQ(image.Summarize(OneAfterTheOther).maximum, *std::max_element(values.begin(), values.end()));
+  Load(image, values);
+  EXPECT_EQ(image.GetStatistics().bytesUp, 0);
+  values[100] = 1234.5F;
+  Load(image, values);
+  EXPECT_EQ(image.GetStatistics().bytesUp > 0, hasBus);
+  EXPECT_EQ(image.Summarize(OneAfterTheOther).maximum, 1234.5);
+  EXPECT_THROW(image.Adopt(nullptr, buffer), gpureg::BadInputError);
+  EXPECT_EQ(image.Summarize(OneAfterTheOther).maximum, 1234.5) << "it can be used after that";
+  // Memory that is not the image's is never taken for it.
+  image.Adopt(filter.CopyVolume(), { values.data(), 8 });
+  EXPECT_FALSE(image.Holds(gpureg::LoadedImage::KeyOf({ values.data(), 8 })));
 }
 
 TEST_P(LoadedImageTest, MetricsTakeBinsAsTheHostGivesThem)

@@ -13,7 +13,13 @@
 
 #include "itkSqrtImageAdaptor.h"
 
+#include "gpureg/Device.h"
+
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
 
 namespace gpuregtest
 {
@@ -152,6 +158,58 @@ TEST_P(VolumeFilterContract, SmoothingRecursiveGaussian)
   TestFilter<itk::GPUSmoothingRecursiveGaussianImageFilter<ImageType, ImageType>,
              itk::SmoothingRecursiveGaussianImageFilter<ImageType, ImageType>>(
     [](auto & filter) { filter.SetSigma(1.5); });
+}
+
+/** From filter to filter an image stays on the device, and its filter may be gone; what the host has changed is seen. */
+TEST_P(VolumeFilterContract, WhatIsThereIsSmoothedWithoutBeingSent)
+{
+  using FilterType = itk::GPUSmoothingRecursiveGaussianImageFilter<ImageType, ImageType>;
+  using ReferenceType = itk::SmoothingRecursiveGaussianImageFilter<ImageType, ImageType>;
+  const auto bytes = static_cast<std::int64_t>(sizeof(float) * 24 * 18 * 20);
+  const bool hasBus = !this->GetDevice().IsHost();
+  const auto smooth = [&](ImageType & image, double sigma) {
+    const auto filter = FilterType::New();
+    filter->SetDevice(this->GetDevice());
+    filter->SetInput(&image);
+    const auto configure = [sigma](auto & some) { some.SetSigma(sigma); };
+    configure(*filter);
+    this->ExpectAsITK<FilterType, ReferenceType>(*filter, configure);
+    const ImageType::Pointer output = filter->GetOutput();
+    output->DisconnectPipeline();
+    return std::make_pair(output, filter->GetEvaluationStatistics().bytesUp);
+  };
+  const auto input = MakeWaves<ImageType>(m_Grid, 1);
+  EXPECT_EQ(smooth(*input, 2).second >= bytes, hasBus);
+  const auto first = smooth(*input, 1);
+  EXPECT_LT(first.second, bytes) << "the second filter of an image";
+  EXPECT_LT(smooth(*first.first, 1.5).second, bytes) << "the filter of another one's output";
+  first.first->GetPixelContainer()->GetImportPointer()[1234] += 5;
+  EXPECT_EQ(smooth(*first.first, 1.5).second >= bytes, hasBus) << "one voxel has changed";
+  EXPECT_LT(smooth(*first.first, 2.5).second, bytes);
+  input->GetPixelContainer()->GetImportPointer()[0] += 5;
+  input->Modified();
+  EXPECT_EQ(smooth(*input, 1).second >= bytes, hasBus);
+}
+
+TEST_P(VolumeFilterContract, WhatIsThereOfAnImageGoesWithIt)
+{
+  const std::string device = this->GetDevice().GetName();
+  const std::size_t before = gpureg::GetMemoryInUse(device);
+  auto              input = MakeWaves<ImageType>(m_Grid, 1);
+  auto              filter = itk::GPUSmoothingRecursiveGaussianImageFilter<ImageType, ImageType>::New();
+  filter->SetDevice(this->GetDevice());
+  filter->SetInput(input);
+  for (int n = 0; n < 3; ++n)
+  {
+    filter->Modified();
+    filter->Update();
+  }
+  const std::size_t bytes = sizeof(float) * 24 * 18 * 20;
+  EXPECT_EQ(gpureg::GetMemoryInUse(device) - before, this->GetDevice().IsHost() ? 0 : 2 * bytes) << "input and output";
+  filter = nullptr;
+  EXPECT_EQ(gpureg::GetMemoryInUse(device) - before, this->GetDevice().IsHost() ? 0 : bytes) << "input";
+  input = nullptr;
+  EXPECT_EQ(gpureg::GetMemoryInUse(device), before);
 }
 
 TEST_P(VolumeFilterContract, BSplineDecomposition)

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// A hash of memory, the same on the host and on a device, so that what lies on the one is proved to be what lies on the other.
+// Shared by C++, CUDA C++ and OpenCL C.
+#ifndef gpureg_kernels_ContentHash_h
+#define gpureg_kernels_ContentHash_h
+
+GPUREG_NAMESPACE_BEGIN
+
+enum
+{
+  /** Words side by side, each of which goes into a state of its own: a multiplication takes a few cycles. */
+  HashLanes = 8,
+  HashBlockBytes = 64,
+  /** What is hashed at a time; less is not worth a second thread. */
+  HashTaskBytes = 131072
+};
+
+/** The digits of pi: each lane multiplies by other ones, all odd. */
+GPUREG_FUNCTION u64
+HashMultiplier(int lane)
+{
+  switch (lane)
+  {
+    case 0:
+      return 0x243f6a8885a308d3u;
+    case 1:
+      return 0x13198a2e03707345u;
+    case 2:
+      return 0xa4093822299f31d1u;
+    case 3:
+      return 0x082efa98ec4e6c89u;
+    case 4:
+      return 0x452821e638d01377u;
+    case 5:
+      return 0xbe5466cf34e90c6du;
+    case 6:
+      return 0xc0ac29b7c97c50ddu;
+    default:
+      return 0x3f84d5b5b5470917u;
+  }
+}
+
+/** Takes a word into a state: both halves of a product of 128 bits, so that every bit of the one depends on every bit of the other. */
+GPUREG_FUNCTION u64
+MixHash(u64 state, u64 word, u64 multiplier)
+{
+  const u64 factor = state ^ word;
+  return factor * multiplier ^ MultiplyHigh(factor, multiplier);
+}
+
+/** The word at an offset, whose first byte is its lowest. What is beyond the end is 0. */
+GPUREG_FUNCTION u64
+HashWordAt(GPUREG_GLOBAL const u8 * bytes, i64 count, i64 offset)
+{
+  if (offset + 8 <= count)
+  {
+    return *(GPUREG_GLOBAL const u64 *)(bytes + offset);
+  }
+  u64 word = 0;
+  for (int n = 0; offset + n < count; ++n)
+  {
+    word |= (u64)bytes[offset + n] << 8 * n;
+  }
+  return word;
+}
+
+/** One lane's state behind all of a task's blocks. bytes: aligned to words. */
+GPUREG_FUNCTION u64
+HashLane(GPUREG_GLOBAL const u8 * bytes, i64 count, int lane)
+{
+  const u64 multiplier = HashMultiplier(lane);
+  u64       state = (u64)lane + 1;
+  GPUREG_UNROLL_8
+  for (i64 block = 0; block < count; block += HashBlockBytes)
+  {
+    state = MixHash(state, HashWordAt(bytes, count, block + 8 * lane), multiplier);
+  }
+  return state;
+}
+
+/** Of memory's task and lane, which number / HashLanes and its rest are. Tasks begin every HashTaskBytes; the last may have less. */
+GPUREG_FUNCTION u64
+HashLaneOfTask(GPUREG_GLOBAL const u8 * bytes, i64 count, i64 number)
+{
+  const i64 begin = number / HashLanes * HashTaskBytes;
+  const i64 rest = count - begin;
+  return HashLane(bytes + begin, rest < HashTaskBytes ? rest : (i64)HashTaskBytes, (int)(number % HashLanes));
+}
+
+GPUREG_NAMESPACE_END
+
+#endif
