@@ -12,13 +12,14 @@ import io
 import numpy as np
 from PIL import Image
 
-# Pixels of a sheet's sides: what every browser unpacks.
+# Pixels of a sheet's sides, and of a slice's, at most: what every browser unpacks.
 SHEET = 2048
+LONGEST = 8192
 
 
 def reduce_strides(size: tuple[int, ...], spacing: tuple[float, ...], voxels: int) -> tuple[int, ...]:
     """How many voxels become one along each axis, so that no more than `voxels` are left: the finest axis first."""
-    strides = [1] * len(size)
+    strides = [-(-n // LONGEST) for n in size]
     while np.prod([-(-n // s) for n, s in zip(size, strides)]) > voxels:
         steps = [length * stride if n > stride else np.inf for n, length, stride in zip(size, spacing, strides)]
         strides[int(np.argmin(steps))] += 1
