@@ -48,7 +48,7 @@ def _file(name: str) -> str:
 
 def _subtitle(data: ReportData) -> str:
     size = " × ".join(str(n) for n in data.size)
-    spacing = " × ".join(wording.number(float(s), 3) for s in data.spacing)
+    spacing = " × ".join(wording.trimmed(s, 4) for s in data.spacing)
     device = f" · {escape(data.device)}" if data.device else ""
     return f"Fixed image: {size} voxels of {spacing} mm{device}"
 
@@ -74,7 +74,7 @@ def _summary(data: ReportData, deformation: Deformation | None) -> str:
         note = f"of {whole.voxels:,}" if not whole.folded else f"of {whole.voxels:,}: {wording.share(whole.folded, whole.voxels)}"
         items.append(("Folded voxels", f"{whole.folded:,}", note, whole.folded > 0))
         if deformation.longest is not None:
-            items.append(("Largest displacement", f"{wording.number(deformation.longest, 3)} mm", "", False))
+            items.append(("Largest displacement", f"{wording.number(deformation.longest, 3)} mm", "the longest vector", False))
     style = {False: "fine", True: "warn"}
     return "".join(
         f'<div><dt>{name}</dt><dd class="{style[warn]}">{value}<small>{note}</small></dd></div>'

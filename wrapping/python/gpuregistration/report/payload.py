@@ -119,7 +119,7 @@ def _images(images: dict, size: tuple, spacing: tuple, max_bytes: int, notes: li
         notes.append(f"Images are shown with blocks of {steps} voxels averaged.")
     else:
         notes.append("Images are shown in full resolution.")
-    notes.append(f"Their values are 8 bit, as JPEG of quality {quality}: to within some hundredths of the range that is named below them.")
+    notes.append(f"Their values are 8 bit, as JPEG of quality {quality}: those at the crosshair are right to about a hundredth of the image’s range.")
     return {
         name: {
             "stride": list(strides),
@@ -148,7 +148,7 @@ def map_end(values: np.ndarray) -> float:
     some = some[some > 0]
     if not some.size:
         return MAP_ENDS[0]
-    far = float(np.exp(np.percentile(np.abs(np.log(some)), 99.9)))
+    far = float(np.exp(np.percentile(np.abs(np.log(some)), 99.5)))
     return next((end for end in MAP_ENDS if end >= far), MAP_ENDS[-1])
 
 
@@ -174,7 +174,7 @@ def _map(values: np.ndarray, volume, size: tuple, spacing: tuple, notes: list[st
     if max(strides) > 1:
         steps = " × ".join(str(s) for s in strides)
         notes.append(
-            f"The determinant's map has one value for {steps} voxels: the one furthest from 1, and a fold where any voxel is folded. "
+            f"The determinant’s map has one value for {steps} voxels: the one furthest from 1, and a fold where any voxel is folded. "
             "The extremes and the count of folded voxels are of all voxels."
         )
     return {"stride": list(strides), "end": end, "packed": pictures.sheets(codes, None)}

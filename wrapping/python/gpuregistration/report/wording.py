@@ -22,6 +22,11 @@ def number(value: float | None, digits: int = 4) -> str:
     return text.replace("-", "−")
 
 
+def trimmed(value: float, digits: int = 6) -> str:
+    """A number without zeros at its end."""
+    return f"{float(value) + 0.0:.{digits}g}".replace("-", "−")
+
+
 def signed(value: float, digits: int = 3) -> str:
     """A difference, with its sign."""
     text = number(value, digits)
@@ -50,7 +55,7 @@ def duration(milliseconds: float) -> str:
 def row(values: Iterable[float], decimals: int | None = None) -> str:
     """Coordinates, one after another."""
     if decimals is None:
-        return ", ".join(number(float(v)) for v in values)
+        return ", ".join(trimmed(v) for v in values)
     return ", ".join(f"{float(v):.{decimals}f}".replace("-", "−") for v in values)
 
 

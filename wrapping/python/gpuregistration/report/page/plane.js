@@ -138,9 +138,7 @@ class Plane {
       this.drawGrid(context);
     } else if (viewer.mode === "jacobian") {
       context.globalAlpha = viewer.amount("jacobian");
-      context.imageSmoothingEnabled = false;
       clipped(whole, () => this.drawSlice(context, viewer.jacobian, viewer.jacobianTable, 1));
-      context.imageSmoothingEnabled = true;
       context.globalAlpha = 1;
     }
     for (const name of Object.keys(viewer.masks)) {

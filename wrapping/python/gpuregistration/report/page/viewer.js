@@ -17,7 +17,7 @@ class Viewer {
         low: this.longest / 40, high: this.longest / 3, unit: "mm" },
     ];
     if (data.field) {
-      this.modes.push({ name: "grid", title: "Deformed grid", key: "g", images: SINGLES, image: 1, amount: this.longest / 25, title2: "Line spacing",
+      this.modes.push({ name: "grid", title: "Grid", key: "g", images: SINGLES, image: 1, amount: this.longest / 25, title2: "Line spacing",
         low: this.longest / 60, high: this.longest / 8, unit: "mm" });
     }
     if (data.jacobian) {
@@ -134,9 +134,10 @@ class Viewer {
     for (const name of Object.keys(this.masks)) entries.push([`mask-${name}`, name === "fixed" ? "Fixed mask" : "Moving mask", MASK_COLOURS[name]]);
     for (const [name, title, colour] of entries) {
       const label = document.createElement("label");
-      label.innerHTML = `<input type="checkbox" checked>${colour ? `<i class="swatch" style="border-color:${colour}"></i>` : ""}`;
+      label.innerHTML = `<input type="checkbox">${colour ? `<i class="swatch" style="border-color:${colour}"></i>` : ""}`;
       label.append(title);
       this.boxes[name] = label.firstChild;
+      this.boxes[name].checked = name === "crosshair";
       label.firstChild.addEventListener("change", () => this.draw());
       checks.append(label);
     }
@@ -170,7 +171,7 @@ class Viewer {
     switch (this.mode) {
       case "wipe": return `Left of the line: ${names[first]}. Right of it: ${names[second]}.`;
       case "checkerboard": return `Tiles of ${names[first]} (top left) and of ${names[second]} take turns: edges should go on from tile to tile.`;
-      case "grid": return `A regular grid of the fixed image, moved to where its points are found in the moving image; behind it, ${names[first]}. Only movement within the plane shows.`;
+      case "grid": return `A regular grid, its points moved from the fixed image to where the moving image meets them (within the plane); behind it, ${names[first]}.`;
       default: return `How much space grows (orange) or shrinks (blue) from the fixed image to the moving one; behind it, ${names[first]}.`;
     }
   }
