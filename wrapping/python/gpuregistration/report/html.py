@@ -126,7 +126,7 @@ def _extremes(title: str, data: ReportData, extremes: jacobian.Extremes) -> str:
 
 
 def _histogram_text(data: ReportData) -> str:
-    where = "inside the fixed image’s mask" if data.fixed_mask is not None and np.any(data.fixed_mask) else "of the whole image"
+    where = "inside the fixed image’s mask" if data.fixed_mask is not None and np.any(data.fixed_mask) else "in the whole image"
     return (
         f"How often each pair of intensities occurs {where}: the sharper, the better the one foretells the other. "
         "Both have the same scale, which is logarithmic."

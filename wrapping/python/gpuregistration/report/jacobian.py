@@ -13,7 +13,8 @@ SLAB = 16
 def determinant(displacement: np.ndarray, index_to_point: np.ndarray) -> np.ndarray:
     """det(d(x + u)/dx) at each voxel.
 
-    Derivatives are central differences, and one-sided ones at the edges. The displacement is in mm with x first in its last
+    Derivatives are central differences, and one-sided ones at the edges. Where the displacement is not finite, neither is the
+    determinant. The displacement is in mm with x first in its last
     axis; `index_to_point` is the matrix from voxels to mm.
     """
     displacement = np.asarray(displacement)
@@ -26,6 +27,7 @@ def determinant(displacement: np.ndarray, index_to_point: np.ndarray) -> np.ndar
         slab = displacement[before:after].astype(dtype, copy=False)
         inner = slice(first - before, first - before + last - first)
         result[first:last] = _slab_determinant(slab, np.asarray(index_to_point, dtype))[inner]
+        result[first:last][~np.isfinite(slab[inner]).all(axis=-1)] = np.nan
     return result
 
 

@@ -12,7 +12,7 @@ class Viewer {
     this.cross = data.size.map((n) => Math.floor((n - 1) / 2));
     this.longest = Math.max(...data.size.map((n, a) => (n > 1 ? n * data.spacing[a] : 0)));
     this.modes = [
-      { name: "wipe", title: "Wipe", key: "w", images: PAIRS, image: 1, amount: 0.5, title2: "Dividing line", low: 0, high: 1, unit: "%" },
+      { name: "wipe", title: "Wipe", key: "w", images: PAIRS, image: 1, amount: 0.6, title2: "Dividing line", low: 0, high: 1, unit: "%" },
       { name: "checkerboard", title: "Checkerboard", key: "c", images: PAIRS, image: 1, amount: this.longest / 9, title2: "Side of a tile",
         low: this.longest / 40, high: this.longest / 3, unit: "mm" },
     ];
@@ -171,7 +171,7 @@ class Viewer {
     switch (this.mode) {
       case "wipe": return `Left of the line: ${names[first]}. Right of it: ${names[second]}.`;
       case "checkerboard": return `Tiles of ${names[first]} (top left) and of ${names[second]} take turns: edges should go on from tile to tile.`;
-      case "grid": return `A regular grid, its points moved from the fixed image to where the moving image meets them (within the plane); behind it, ${names[first]}.`;
+      case "grid": return `A regular grid, its points moved within the plane to where the moving image meets them; behind it, ${names[first]}.`;
       default: return `How much space grows (orange) or shrinks (blue) from the fixed image to the moving one; behind it, ${names[first]}.`;
     }
   }
