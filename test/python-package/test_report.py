@@ -328,9 +328,9 @@ def test_size_and_time_of_a_head(tmp_path):
     images = [random.normal(100, 20, shape).astype(np.float32) for _ in range(3)]
     places = np.meshgrid(*[np.linspace(0, 6, n, dtype=np.float32) for n in shape], indexing="ij")
     field = np.stack([np.sin(sum(places) + c) for c in range(3)], axis=-1)
-    start = time.perf_counter()
+    start = time.process_time()
     page = written(tmp_path, ReportData(*images, (1, 1, 1), (0, 0, 0), displacement=field))
-    assert time.perf_counter() - start < 60
+    assert time.process_time() - start < 30
     assert len(page.encode()) < 15_000_000
     assert "averaged" in page
 
@@ -471,14 +471,14 @@ TOOLS = """(async () => {
   const all = (query) => [...document.querySelectorAll(query)];
   const set = async (element, value) => { element.value = value; element.dispatchEvent(new Event("input")); await frame(); };
   const press = async (element, key, more) => { element.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, ...more })); await frame(); };
-  // Of a plane: the middle, from -1 to 1 over the canvas, and the extent of what is bright.
-  const bright = (canvas) => {
+  // Of a plane: the middle, from -1 to 1 over the canvas, and the extent of what is bright in a colour: red, green or blue.
+  const bright = (canvas, colour = 0) => {
     const { width, height } = canvas;
     const copy = Object.assign(document.createElement("canvas"), { width, height }).getContext("2d", { willReadFrequently: true });
     copy.drawImage(canvas, 0, 0);
     const pixels = copy.getImageData(0, 0, width, height).data;
     const found = { n: 0, x: 0, y: 0, x0: width, x1: 0, y0: height, y1: 0 };
-    for (let y = 0; y < height; ++y) for (let x = 0; x < width; ++x) if (pixels[4 * (y * width + x)] > 128) {
+    for (let y = 0; y < height; ++y) for (let x = 0; x < width; ++x) if (pixels[4 * (y * width + x) + colour] > 128) {
       ++found.n; found.x += x; found.y += y;
       found.x0 = Math.min(found.x0, x); found.x1 = Math.max(found.x1, x); found.y0 = Math.min(found.y0, y); found.y1 = Math.max(found.y1, y);
     }
@@ -545,6 +545,25 @@ def test_sides_and_proportions_on_the_screen(browser, tmp_path, degrees, mirrore
         assert towards in "LAS" and up in "LAS", plane
         assert (plane["left"][0], plane["upper"][0]) == {"Axial": ("R", "A"), "Coronal": ("R", "S"), "Sagittal": ("A", "S")}[plane["name"]]
         assert plane["wide"] / plane["high"] == pytest.approx(1, abs=0.3), plane
+
+
+@needs_browser
+@pytest.mark.parametrize("degrees", [(0, 0, 0), (0, 0, 180), (88, 4, -90)])
+def test_the_grid_moves_to_the_side_that_the_displacement_points_to(browser, tmp_path, degrees):
+    shape = (30, 30, 30)
+    black = np.zeros(shape)
+    black[0, 0, 0] = 100
+    seen = {}
+    for name, vector in (("none", (0, 0, 0)), ("moved", (3, 2, 2.5))):
+        data = ReportData(*[black] * 3, (1, 1, 1), (0, 0, 0), turned(degrees), displacement=np.broadcast_to(np.array(vector, float), (*shape, 3)))
+        seen[name] = probed(browser, tmp_path, data, """
+          document.querySelector("#checks input").click();
+          await press(document.body, "g");
+          seen.planes = all(".plane canvas").map((canvas) => bright(canvas, 2));
+          """)["planes"]
+    # By the signs of x to the right and y down: to the left, the posterior and the superior.
+    for before, after, (right, down) in zip(seen["none"], seen["moved"], ((1, 1), (1, -1), (1, -1))):
+        assert (after["x"] - before["x"]) * right > 0.02 and (after["y"] - before["y"]) * down > 0.02
 
 
 @needs_browser

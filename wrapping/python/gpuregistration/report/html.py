@@ -15,7 +15,7 @@ from .data import ReportData
 from .payload import Deformation
 
 # In the order in which they are read: each one defines what the next ones use.
-SCRIPTS = ("theme.js", "volume.js", "colours.js", "plane.js", "viewer.js", "svg.js", "histograms.js", "costs.js", "start.js")
+SCRIPTS = ("volume.js", "colours.js", "plane.js", "viewer.js", "svg.js", "histograms.js", "costs.js", "start.js")
 
 
 def page(data: ReportData, deformation: Deformation | None, content: dict, notes: list[str]) -> str:
@@ -36,6 +36,8 @@ def page(data: ReportData, deformation: Deformation | None, content: dict, notes
         "versions": _facts([("Device", data.device or "not told"), *((str(k), str(v)) for k, v in data.versions.items())]),
         "grid": _grid(data),
         "notes": "".join(f"<li>{escape(note)}</li>" for note in notes),
+        # Before all else, so that no page is light first and dark then.
+        "theme": _file("theme.js"),
         "data": text,
         "script": "(() => {\n\"use strict\";\n" + "\n".join(_file(name) for name in SCRIPTS) + "\n})();",
     }

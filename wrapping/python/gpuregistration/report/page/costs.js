@@ -34,7 +34,7 @@ function showCosts(data) {
       const marks = ticks(low, high, 5);
       const texts = tickTexts(marks);
       const left = 32 + 7 * Math.max(...texts.map((t) => t.length));
-      const [right, top, bottom] = [width - 12, 26, height - 44];
+      const [right, top, bottom] = [width - 18, 26, height - 44];
       const x = (at) => left + (at + 0.5) / total * (right - left);
       const y = (cost) => bottom - (cost - low) / (high - low) * (bottom - top);
       place = { left, right, top, bottom, x, y };

@@ -248,6 +248,8 @@ class Plane {
   listen() {
     const { canvas, viewer } = this;
     let dragging = null;
+    // A click on the dividing line, which is not dragged, is meant for the image below it.
+    let still = false;
     const place = (event) => {
       const bounds = canvas.getBoundingClientRect();
       return [event.clientX - bounds.left, event.clientY - bounds.top];
@@ -261,14 +263,22 @@ class Plane {
     canvas.addEventListener("pointerdown", (event) => {
       if (event.button !== 0) return;
       dragging = onDivider(event) ? "wipe" : "cross";
+      still = dragging === "wipe";
       canvas.setPointerCapture(event.pointerId);
       if (dragging === "cross") move(event);
     });
     canvas.addEventListener("pointermove", (event) => {
       canvas.style.cursor = dragging === "wipe" || onDivider(event) ? "ew-resize" : "crosshair";
-      if (dragging) move(event);
+      if (!dragging) return;
+      if (still && Math.abs(event.movementX) < 1) return;
+      still = false;
+      move(event);
     });
-    for (const name of ["pointerup", "pointercancel"]) canvas.addEventListener(name, () => { dragging = null; });
+    canvas.addEventListener("pointerup", (event) => {
+      if (dragging && still) { dragging = "cross"; move(event); }
+      dragging = null;
+    });
+    canvas.addEventListener("pointercancel", () => { dragging = null; });
     // The wheel turns slices only in the plane that is in use: elsewhere it scrolls the page.
     canvas.addEventListener("wheel", (event) => {
       if (document.activeElement !== canvas || !event.deltaY || event.ctrlKey || viewer.data.size[this.n] < 2) return;
