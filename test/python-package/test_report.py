@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The report: its numbers beside NumPy's, what its file holds and leaves out, and what a browser makes of it."""
+
 from __future__ import annotations
 
 import base64
@@ -21,14 +22,15 @@ Image = pytest.importorskip("PIL.Image", reason="the report's pictures are made 
 
 try:
     from gpuregistration import report
-except ImportError:
+except (ImportError, OSError):
     # From the sources, without what is compiled.
     sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "wrapping" / "python" / "gpuregistration"))
     import report
 
 ReportData, write_report = report.ReportData, report.write_report
 geometry, jacobian, intensities, pictures, payload, wording = (
-    sys.modules[f"{report.__name__}.{name}"] for name in ("geometry", "jacobian", "intensities", "pictures", "payload", "wording")
+    sys.modules[f"{report.__name__}.{name}"]
+    for name in ("geometry", "jacobian", "intensities", "pictures", "payload", "wording")
 )
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None)
@@ -54,17 +56,25 @@ def turned(degrees: tuple[float, float, float]) -> np.ndarray:
 def waves(shape: tuple[int, ...], amplitude: float = 1.0) -> np.ndarray:
     """A smooth displacement in mm, x first in its last axis."""
     places = np.meshgrid(*[np.linspace(0, 3, n) for n in shape], indexing="ij")
-    return np.stack([amplitude * np.sin(sum((c + k + 1) * p for k, p in enumerate(places)) / 2) for c in range(len(shape))], axis=-1)
+    return np.stack(
+        [amplitude * np.sin(sum((c + k + 1) * p for k, p in enumerate(places)) / 2) for c in range(len(shape))], axis=-1
+    )
 
 
 def example(shape: tuple[int, ...] = SHAPE, **changes) -> ReportData:
     random = np.random.default_rng(5)
     images = [random.uniform(0, 100, shape).astype(np.float32) for _ in range(3)]
     values = {
-        "spacing": (1.1, 0.9, 2.5)[: len(shape)], "origin": (-12.0, 7.5, 30.25)[: len(shape)], "displacement": waves(shape),
+        "spacing": (1.1, 0.9, 2.5)[: len(shape)],
+        "origin": (-12.0, 7.5, 30.25)[: len(shape)],
+        "displacement": waves(shape),
         "stages": [("Affine", 120.5, [("4 mm", [3.0, 2.0]), ("2 mm", [1.9, 1.7, 1.6])]), ("Resampling", 12.0, [])],
-        "device": "A device", "versions": {"ITK": "5.4.0"}, "command": "register --fixed a.nii --moving b.nii",
-        "title": "A registration", "similarity": {"Correlation": (0.5, 0.9)}, "dice": {"Thalamus": (0.6, 0.8)},
+        "device": "A device",
+        "versions": {"ITK": "5.4.0"},
+        "command": "register --fixed a.nii --moving b.nii",
+        "title": "A registration",
+        "similarity": {"Correlation": (0.5, 0.9)},
+        "dice": {"Thalamus": (0.6, 0.8)},
     }
     return ReportData(*images, **{**values, **changes})
 
@@ -165,7 +175,10 @@ def test_nothing_but_nan_is_a_report_still(tmp_path):
 def test_planes_of_the_patients_axes():
     axial, coronal, sagittal = geometry.planes(np.eye(3))
     assert [(p["left"], p["right"], p["top"], p["bottom"]) for p in (axial, coronal, sagittal)] == [
-        ("R", "L", "A", "P"), ("R", "L", "S", "I"), ("A", "P", "S", "I")]
+        ("R", "L", "A", "P"),
+        ("R", "L", "S", "I"),
+        ("A", "P", "S", "I"),
+    ]
     assert [(p["h"], p["v"], p["n"]) for p in (axial, coronal, sagittal)] == [(0, 1, 2), (0, 2, 1), (1, 2, 0)]
     assert [(p["hflip"], p["vflip"]) for p in (axial, coronal, sagittal)] == [(False, False), (False, True), (False, True)]
 
@@ -201,11 +214,27 @@ def test_numbers_are_in_the_page(tmp_path):
     index = tuple(int(i) for i in np.unravel_index(np.argmin(values), SHAPE)[::-1])
     assert f'data-goto="{",".join(map(str, index))}"' in page
     assert wording.row(data.point(index), 1) in page
-    for content in ("A registration", "A device", "5.4.0", "register --fixed a.nii --moving b.nii", "Affine", "120 ms", "Resampling",
-                    "Thalamus", "0.600", "0.800", "+0.200", "0.5000", "0.9000"):
+    for content in (
+        "A registration",
+        "A device",
+        "5.4.0",
+        "register --fixed a.nii --moving b.nii",
+        "Affine",
+        "120 ms",
+        "Resampling",
+        "Thalamus",
+        "0.600",
+        "0.800",
+        "+0.200",
+        "0.5000",
+        "0.9000",
+    ):
         assert content in page, content
     content = data_of(page)
-    assert content["stages"][0] == {"name": "Affine", "levels": [{"name": "4 mm", "costs": [3.0, 2.0]}, {"name": "2 mm", "costs": [1.9, 1.7, 1.6]}]}
+    assert content["stages"][0] == {
+        "name": "Affine",
+        "levels": [{"name": "4 mm", "costs": [3.0, 2.0]}, {"name": "2 mm", "costs": [1.9, 1.7, 1.6]}],
+    }
     assert content["size"] == list(SHAPE[::-1]) and content["origin"] == [-12.0, 7.5, 30.25]
     assert sum(content["histograms"]["before"]) == sum(content["histograms"]["after"]) == np.prod(SHAPE)
 
@@ -241,9 +270,18 @@ def test_displacement_comes_back_along_the_images_axes(tmp_path):
 
 def test_text_is_escaped(tmp_path):
     evil = '</script><script>alert("1")</script><b>&{{data}}'
-    page = written(tmp_path, example(
-        title=evil, command=evil, device=evil, versions={evil: evil}, similarity={evil: (1, 2)}, dice={evil: (0, 1)},
-        stages=[(evil, 1.0, [(evil, [1.0])])]))
+    page = written(
+        tmp_path,
+        example(
+            title=evil,
+            command=evil,
+            device=evil,
+            versions={evil: evil},
+            similarity={evil: (1, 2)},
+            dice={evil: (0, 1)},
+            stages=[(evil, 1.0, [(evil, [1.0])])],
+        ),
+    )
     assert "<script>alert" not in page and "<b>&" not in page
     assert "&lt;/script&gt;&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;&lt;b&gt;&amp;{{data}}" in page
     assert data_of(page)["stages"][0]["name"] == evil
@@ -318,7 +356,10 @@ def test_blocks():
     assert reduced[0, 0, 0] == payload.FOLDED and reduced[1, 1, 1] == payload.NOT_FINITE and reduced[2, 2, 3] == 200
     assert pictures.average(volume, (1, 1, 1)) is volume
     assert pictures.average(np.arange(8, dtype=np.uint8).reshape(2, 2, 2), (2, 2, 2)) == 4
-    assert np.prod([-(-n // s) for n, s in zip((500, 400, 300), pictures.reduce_strides((500, 400, 300), (1, 1, 2), 10**6))]) <= 10**6
+    assert (
+        np.prod([-(-n // s) for n, s in zip((500, 400, 300), pictures.reduce_strides((500, 400, 300), (1, 1, 2), 10**6))])
+        <= 10**6
+    )
 
 
 def test_size_and_time_of_a_head(tmp_path):
@@ -368,15 +409,18 @@ def test_a_failure_leaves_the_old_file_alone(tmp_path, monkeypatch):
     assert [p.name for p in tmp_path.iterdir()] == ["report.html"] and path.read_text() == "old"
 
 
-@pytest.mark.parametrize("changes, message", [
-    ({"displacement": np.zeros((*SHAPE, 2))}, "displacement must be of shape"),
-    ({"fixed_mask": np.zeros((3, 3, 3))}, "fixed_mask must be on the fixed image's grid"),
-    ({"spacing": (1, 1)}, "spacing must be 3 finite numbers"),
-    ({"spacing": (1, 0, 1)}, "spacing must be positive"),
-    ({"origin": (0, np.nan, 0)}, "origin must be 3 finite numbers"),
-    ({"direction": np.zeros((3, 3))}, "direction has no inverse"),
-    ({"direction": [1, 0, 0, 1]}, "direction must be a matrix of 3 x 3"),
-])
+@pytest.mark.parametrize(
+    "changes, message",
+    [
+        ({"displacement": np.zeros((*SHAPE, 2))}, "displacement must be of shape"),
+        ({"fixed_mask": np.zeros((3, 3, 3))}, "fixed_mask must be on the fixed image's grid"),
+        ({"spacing": (1, 1)}, "spacing must be 3 finite numbers"),
+        ({"spacing": (1, 0, 1)}, "spacing must be positive"),
+        ({"origin": (0, np.nan, 0)}, "origin must be 3 finite numbers"),
+        ({"direction": np.zeros((3, 3))}, "direction has no inverse"),
+        ({"direction": [1, 0, 0, 1]}, "direction must be a matrix of 3 x 3"),
+    ],
+)
 def test_what_does_not_fit_is_an_error(tmp_path, changes, message):
     with pytest.raises(ValueError, match=message):
         write_report(tmp_path / "report.html", example(**changes))
@@ -403,9 +447,21 @@ class Browser:
             os.dup2(104, 4)
 
         self.process = subprocess.Popen(
-            [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", f"--user-data-dir={folder}",
-             "--remote-debugging-pipe", "about:blank"],
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, pass_fds=(3, 4), preexec_fn=place_pipes)
+            [
+                BROWSER,
+                "--headless",
+                "--no-sandbox",
+                "--disable-gpu",
+                "--disable-dev-shm-usage",
+                f"--user-data-dir={folder}",
+                "--remote-debugging-pipe",
+                "about:blank",
+            ],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            pass_fds=(3, 4),
+            preexec_fn=place_pipes,
+        )
         os.close(to_browser)
         os.close(from_browser)
         self.received = b""
@@ -446,7 +502,9 @@ class Browser:
         session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.call(f"{domain}.enable", session)
-        self.call("Network.emulateNetworkConditions", session, offline=True, latency=0, downloadThroughput=-1, uploadThroughput=-1)
+        self.call(
+            "Network.emulateNetworkConditions", session, offline=True, latency=0, downloadThroughput=-1, uploadThroughput=-1
+        )
         self.call("Emulation.setDeviceMetricsOverride", session, width=width, height=900, deviceScaleFactor=1, mobile=False)
         self.call("Page.navigate", session, url=path.as_uri())
         # Navigation takes its time: until then the old page answers, which is never ready.
@@ -455,9 +513,15 @@ class Browser:
         while not self.call("Runtime.evaluate", session, expression=ready)["result"].get("value"):
             assert time.monotonic() < end, "the page is never ready"
             time.sleep(0.05)
-        result = self.call("Runtime.evaluate", session, expression=TOOLS.replace("SCRIPT", script), awaitPromise=True, returnByValue=True)
+        result = self.call(
+            "Runtime.evaluate", session, expression=TOOLS.replace("SCRIPT", script), awaitPromise=True, returnByValue=True
+        )
         assert "exceptionDetails" not in result, result
-        problems = [e for e in self.events if e.get("method") in ("Runtime.exceptionThrown", "Log.entryAdded", "Runtime.consoleAPICalled")]
+        problems = [
+            e
+            for e in self.events
+            if e.get("method") in ("Runtime.exceptionThrown", "Log.entryAdded", "Runtime.consoleAPICalled")
+        ]
         requests = [e["params"]["request"]["url"] for e in self.events if e.get("method") == "Network.requestWillBeSent"]
         self.call("Target.closeTarget", targetId=target)
         assert problems == []
@@ -514,16 +578,23 @@ def ball(direction: np.ndarray, spacing: tuple[float, ...], size: tuple[int, ...
 
 
 @needs_browser
-@pytest.mark.parametrize("degrees, mirrored, spacing, size", [
-    ((0, 0, 0), False, (1.0, 1.0, 1.0), (60, 60, 60)),
-    ((0, 0, 180), False, (1.0, 1.5, 4.0), (60, 40, 15)),
-    ((0, 90, 90), True, (3.0, 1.0, 1.0), (20, 60, 64)),
-    ((98, 10, -85), False, (1.0, 1.2, 2.4), (70, 56, 30)),
-])
+@pytest.mark.parametrize(
+    "degrees, mirrored, spacing, size",
+    [
+        ((0, 0, 0), False, (1.0, 1.0, 1.0), (60, 60, 60)),
+        ((0, 0, 180), False, (1.0, 1.5, 4.0), (60, 40, 15)),
+        ((0, 90, 90), True, (3.0, 1.0, 1.0), (20, 60, 64)),
+        ((98, 10, -85), False, (1.0, 1.2, 2.4), (70, 56, 30)),
+    ],
+)
 def test_sides_and_proportions_on_the_screen(browser, tmp_path, degrees, mirrored, spacing, size):
     direction = turned(degrees) * ((1, 1, -1) if mirrored else (1, 1, 1))
     data, middle = ball(direction, spacing, size)
-    seen = probed(browser, tmp_path, data, """
+    seen = probed(
+        browser,
+        tmp_path,
+        data,
+        """
       const content = JSON.parse(document.getElementById("data").textContent);
       document.querySelector("#checks input").click();
       // No dividing line, which is bright: a checkerboard of the same images.
@@ -535,7 +606,8 @@ def test_sides_and_proportions_on_the_screen(browser, tmp_path, degrees, mirrore
       }
       seen.planes = all(".plane").map((plane) => ({ name: plane.querySelector("h3").firstChild.textContent, ...bright(plane.querySelector("canvas")),
         ...Object.fromEntries(["left", "right", "upper", "lower"].map((side) => [side, plane.querySelector(`.box .${side}`).textContent])) }));
-      """.replace("MIDDLE", json.dumps(middle)))
+      """.replace("MIDDLE", json.dumps(middle)),
+    )
     assert [plane["name"] for plane in seen["planes"]] == ["Axial", "Coronal", "Sagittal"]
     for plane in seen["planes"]:
         assert plane["n"] > 50
@@ -543,7 +615,9 @@ def test_sides_and_proportions_on_the_screen(browser, tmp_path, degrees, mirrore
         up = (plane["lower"] if plane["y"] > 0 else plane["upper"])[0]
         # Where the ball is: the left, the anterior and the superior.
         assert towards in "LAS" and up in "LAS", plane
-        assert (plane["left"][0], plane["upper"][0]) == {"Axial": ("R", "A"), "Coronal": ("R", "S"), "Sagittal": ("A", "S")}[plane["name"]]
+        assert (plane["left"][0], plane["upper"][0]) == {"Axial": ("R", "A"), "Coronal": ("R", "S"), "Sagittal": ("A", "S")}[
+            plane["name"]
+        ]
         assert plane["wide"] / plane["high"] == pytest.approx(1, abs=0.3), plane
 
 
@@ -555,12 +629,23 @@ def test_the_grid_moves_to_the_side_that_the_displacement_points_to(browser, tmp
     black[0, 0, 0] = 100
     seen = {}
     for name, vector in (("none", (0, 0, 0)), ("moved", (3, 2, 2.5))):
-        data = ReportData(*[black] * 3, (1, 1, 1), (0, 0, 0), turned(degrees), displacement=np.broadcast_to(np.array(vector, float), (*shape, 3)))
-        seen[name] = probed(browser, tmp_path, data, """
+        data = ReportData(
+            *[black] * 3,
+            (1, 1, 1),
+            (0, 0, 0),
+            turned(degrees),
+            displacement=np.broadcast_to(np.array(vector, float), (*shape, 3)),
+        )
+        seen[name] = probed(
+            browser,
+            tmp_path,
+            data,
+            """
           document.querySelector("#checks input").click();
           await press(document.body, "g");
           seen.planes = all(".plane canvas").map((canvas) => bright(canvas, 2));
-          """)["planes"]
+          """,
+        )["planes"]
     # By the signs of x to the right and y down: to the left, the posterior and the superior.
     for before, after, (right, down) in zip(seen["none"], seen["moved"], ((1, 1), (1, -1), (1, -1))):
         assert (after["x"] - before["x"]) * right > 0.02 and (after["y"] - before["y"]) * down > 0.02
@@ -575,7 +660,11 @@ def test_views_in_the_browser(browser, tmp_path, width):
     data.fixed[:, :, 1::2] = 90
     data.fixed[0, 0, 0] = 0
     data.moving_after[0, 0, 0] = 200
-    seen = probed(browser, tmp_path, data, """
+    seen = probed(
+        browser,
+        tmp_path,
+        data,
+        """
       document.querySelector("#checks input").click();
       const canvas = document.querySelector(".plane canvas");
       await set(document.getElementById("amount"), 1000);
@@ -610,7 +699,9 @@ def test_views_in_the_browser(browser, tmp_path, width):
         theme.dispatchEvent(new Event("change"));
         seen.colours.push(getComputedStyle(document.body).backgroundColor);
       }
-      """, width)
+      """,
+        width,
+    )
     assert 0.2 < seen["quarter"]["wide"] / seen["whole"]["wide"] < 0.3
     assert seen["modes"] == [1, 2, 3, 0] and seen["legend"]
     x, y, z = (int(v) for v in seen["before"].split(", "))
@@ -628,17 +719,26 @@ def test_views_in_the_browser(browser, tmp_path, width):
 
 
 @needs_browser
-@pytest.mark.parametrize("data", [
-    example((31, 27)),
-    example(displacement=np.full((*SHAPE, 3), np.nan)),
-    example(stages=[("</script>", 1.0, [("<b>", [np.nan, 1.0]), ("none", [])])], similarity={}, dice={}),
-    ReportData(*[np.full((1, 9, 8), 3.0)] * 3, (1, 1, 1), (0, 0, 0), displacement=np.zeros((1, 9, 8, 3))),
-], ids=["2D", "nan", "odd stages", "one slice"])
+@pytest.mark.parametrize(
+    "data",
+    [
+        example((31, 27)),
+        example(displacement=np.full((*SHAPE, 3), np.nan)),
+        example(stages=[("</script>", 1.0, [("<b>", [np.nan, 1.0]), ("none", [])])], similarity={}, dice={}),
+        ReportData(*[np.full((1, 9, 8), 3.0)] * 3, (1, 1, 1), (0, 0, 0), displacement=np.zeros((1, 9, 8, 3))),
+    ],
+    ids=["2D", "nan", "odd stages", "one slice"],
+)
 def test_odd_data_in_the_browser(browser, tmp_path, data):
-    seen = probed(browser, tmp_path, data, """
+    seen = probed(
+        browser,
+        tmp_path,
+        data,
+        """
       for (const key of ["c", "g", "j", "1", "2", "3", ".", ",", "x"]) {
         await press(document.body, key);
       }
       seen.rows = all("#readout td").length;
-      """)
+      """,
+    )
     assert seen["rows"] == 7

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a report is made of."""
+
 from __future__ import annotations
 
 import dataclasses

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which plane of the image is axial, coronal or sagittal, and which side of the patient is on which side of the screen."""
+
 from __future__ import annotations
 
 import itertools
@@ -55,11 +56,21 @@ def planes(direction: np.ndarray) -> list[dict]:
     if len(direction) == 2:
         # Two coordinates don't say how the patient lies: the sides are those of the coordinates.
         h, v = axes
-        return [{
-            "name": "Image", "h": h, "v": v, "n": 2,
-            "hflip": bool(direction[0, h] < 0), "vflip": bool(direction[1, v] < 0), "nflip": False,
-            "left": "−x", "right": "+x", "top": "−y", "bottom": "+y",
-        }]
+        return [
+            {
+                "name": "Image",
+                "h": h,
+                "v": v,
+                "n": 2,
+                "hflip": bool(direction[0, h] < 0),
+                "vflip": bool(direction[1, v] < 0),
+                "nflip": False,
+                "left": "−x",
+                "right": "+x",
+                "top": "−y",
+                "bottom": "+y",
+            }
+        ]
     result = []
     for name, (right, right_sign), (down, down_sign), normal in PLANES:
         h, v, n = axes[right], axes[down], axes[normal]
@@ -67,9 +78,19 @@ def planes(direction: np.ndarray) -> list[dict]:
         vflip = bool(direction[down, v] * down_sign < 0)
         to_right = direction[:, h] * (-1 if hflip else 1)
         to_bottom = direction[:, v] * (-1 if vflip else 1)
-        result.append({
-            "name": name, "h": h, "v": v, "n": n,
-            "hflip": hflip, "vflip": vflip, "nflip": bool(direction[normal, n] < 0),
-            "left": side(-to_right), "right": side(to_right), "top": side(-to_bottom), "bottom": side(to_bottom),
-        })
+        result.append(
+            {
+                "name": name,
+                "h": h,
+                "v": v,
+                "n": n,
+                "hflip": hflip,
+                "vflip": vflip,
+                "nflip": bool(direction[normal, n] < 0),
+                "left": side(-to_right),
+                "right": side(to_right),
+                "top": side(-to_bottom),
+                "bottom": side(to_bottom),
+            }
+        )
     return result

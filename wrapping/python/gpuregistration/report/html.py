@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The page's text and tables."""
+
 from __future__ import annotations
 
 import json
@@ -39,7 +40,7 @@ def page(data: ReportData, deformation: Deformation | None, content: dict, notes
         # Before all else, so that no page is light first and dark then.
         "theme": _file("theme.js"),
         "data": text,
-        "script": "(() => {\n\"use strict\";\n" + "\n".join(_file(name) for name in SCRIPTS) + "\n})();",
+        "script": '(() => {\n"use strict";\n' + "\n".join(_file(name) for name in SCRIPTS) + "\n})();",
     }
     return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match.group(1)], _file("page.html"))
 
@@ -73,7 +74,9 @@ def _summary(data: ReportData, deformation: Deformation | None) -> str:
         if whole.minimum is not None:
             text = f"{wording.number(whole.minimum, 3)} to {wording.number(whole.maximum, 3)}"
             items.append(("Jacobian determinant", text, "smallest to largest", False))
-        note = f"of {whole.voxels:,}" if not whole.folded else f"of {whole.voxels:,}: {wording.share(whole.folded, whole.voxels)}"
+        note = (
+            f"of {whole.voxels:,}" if not whole.folded else f"of {whole.voxels:,}: {wording.share(whole.folded, whole.voxels)}"
+        )
         items.append(("Folded voxels", f"{whole.folded:,}", note, whole.folded > 0))
         if deformation.longest is not None:
             items.append(("Largest displacement", f"{wording.number(deformation.longest, 3)} mm", "the longest vector", False))
@@ -97,14 +100,19 @@ def _deformation(data: ReportData, deformation: Deformation | None) -> str:
     return (
         '<section aria-labelledby="deformation-title"><h2 id="deformation-title">Deformation</h2>'
         '<p class="explain">The Jacobian’s determinant is how many times its volume a voxel of the fixed image takes in the moving image: '
-        "above 1 it takes more, below 1 less. At 0 and below, space is folded.</p>".replace("volume", "volume" if data.dimension == 3 else "area")
+        "above 1 it takes more, below 1 less. At 0 and below, space is folded.</p>".replace(
+            "volume", "volume" if data.dimension == 3 else "area"
+        )
         + f'<div class="pair">{"".join(tables)}</div></section>'
     )
 
 
 def _extremes(title: str, data: ReportData, extremes: jacobian.Extremes) -> str:
     rows = []
-    for name, value, index in (("Smallest", extremes.minimum, extremes.minimum_at), ("Largest", extremes.maximum, extremes.maximum_at)):
+    for name, value, index in (
+        ("Smallest", extremes.minimum, extremes.minimum_at),
+        ("Largest", extremes.maximum, extremes.maximum_at),
+    ):
         if value is None:
             rows.append(f"<tr><th>{name}</th><td>no finite value</td></tr>")
             continue
@@ -128,7 +136,9 @@ def _extremes(title: str, data: ReportData, extremes: jacobian.Extremes) -> str:
 
 
 def _histogram_text(data: ReportData) -> str:
-    where = "inside the fixed image’s mask" if data.fixed_mask is not None and np.any(data.fixed_mask) else "in the whole image"
+    where = (
+        "inside the fixed image’s mask" if data.fixed_mask is not None and np.any(data.fixed_mask) else "in the whole image"
+    )
     return (
         f"How often each pair of intensities occurs {where}: the sharper, the better the one foretells the other. "
         "Both have the same scale, which is logarithmic."

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Intensities as bytes, windows to show them in, and joint histograms."""
+
 from __future__ import annotations
 
 import dataclasses

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The Jacobian's determinant of a displacement field: how much space grows at each voxel."""
+
 from __future__ import annotations
 
 import dataclasses
@@ -34,7 +35,10 @@ def determinant(displacement: np.ndarray, index_to_point: np.ndarray) -> np.ndar
 def _slab_determinant(displacement: np.ndarray, matrix: np.ndarray) -> np.ndarray:
     # det(I + du/dx) = det(M + du/di) / det(M), where x = M i.
     dimension = len(matrix)
-    rows = [[_derivative(displacement[..., c], dimension - 1 - k) + matrix[c, k] for k in range(dimension)] for c in range(dimension)]
+    rows = [
+        [_derivative(displacement[..., c], dimension - 1 - k) + matrix[c, k] for k in range(dimension)]
+        for c in range(dimension)
+    ]
     if dimension == 2:
         (a, b), (c, d) = rows
         value = a * d - b * c

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """From a registration's arrays to what the page's script reads."""
+
 from __future__ import annotations
 
 import dataclasses
@@ -119,7 +120,9 @@ def _images(images: dict, size: tuple, spacing: tuple, max_bytes: int, notes: li
         notes.append(f"Images are shown with blocks of {steps} voxels averaged.")
     else:
         notes.append("Images are shown in full resolution.")
-    notes.append(f"Their values are 8 bit, as JPEG of quality {quality}: those at the crosshair are right to about a hundredth of the image’s range.")
+    notes.append(
+        f"Their values are 8 bit, as JPEG of quality {quality}: those at the crosshair are right to about a hundredth of the image’s range."
+    )
     return {
         name: {
             "stride": list(strides),

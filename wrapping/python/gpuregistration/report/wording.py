@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Numbers as people read them."""
+
 from __future__ import annotations
 
 import math

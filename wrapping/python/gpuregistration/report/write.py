@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes the report's file, whole or not at all."""
+
 from __future__ import annotations
 
 import os
