@@ -16,7 +16,18 @@ from .data import ReportData
 from .payload import Deformation
 
 # In the order in which they are read: each one defines what the next ones use.
-SCRIPTS = ("volume.js", "colours.js", "plane.js", "viewer.js", "svg.js", "histograms.js", "costs.js", "start.js")
+SCRIPTS = (
+    "volume.js",
+    "colours.js",
+    "plane.js",
+    "viewer.js",
+    "controls.js",
+    "readout.js",
+    "svg.js",
+    "histograms.js",
+    "costs.js",
+    "start.js",
+)
 
 
 def page(data: ReportData, deformation: Deformation | None, content: dict, notes: list[str]) -> str:
@@ -99,7 +110,8 @@ def _deformation(data: ReportData, deformation: Deformation | None) -> str:
         tables.append(_extremes("Inside the fixed image’s mask", data, deformation.inside))
     return (
         '<section aria-labelledby="deformation-title"><h2 id="deformation-title">Deformation</h2>'
-        '<p class="explain">The Jacobian’s determinant is how many times its volume a voxel of the fixed image takes in the moving image: '
+        '<p class="explain">The Jacobian’s determinant is how many times its volume a voxel of the fixed image takes '
+        "in the moving image: "
         "above 1 it takes more, below 1 less. At 0 and below, space is folded.</p>".replace(
             "volume", "volume" if data.dimension == 3 else "area"
         )
@@ -159,10 +171,13 @@ def _costs(data: ReportData) -> str:
                 f'<td class="number">{first}</td><td class="number">{last}</td></tr>'
             )
     return (
-        '<section aria-labelledby="costs-title"><h2 id="costs-title">Cost</h2><p class="explain">The cost that each stage made smaller, '
+        '<section aria-labelledby="costs-title"><h2 id="costs-title">Cost</h2>'
+        '<p class="explain">The cost that each stage made smaller, '
         "by iteration. Levels are of different images, or differently smooth ones: compare within a level.</p>"
-        '<div class="charts two" id="costs"></div><details><summary>First and last cost of each level</summary><div class="scroll">'
-        '<table class="plain"><thead><tr><th>Stage</th><th>Level</th><th class="number">Iterations</th><th class="number">First cost</th>'
+        '<div class="charts two" id="costs"></div>'
+        '<details><summary>First and last cost of each level</summary><div class="scroll">'
+        '<table class="plain"><thead><tr><th>Stage</th><th>Level</th><th class="number">Iterations</th>'
+        '<th class="number">First cost</th>'
         f'<th class="number">Last cost</th></tr></thead><tbody>{"".join(rows)}</tbody></table></div></details></section>'
     )
 
@@ -187,7 +202,8 @@ def _measures(data: ReportData) -> str:
             )
         tables.append(
             f'<div><h3>{title}</h3><div class="scroll"><table class="plain"><thead><tr><th></th><th class="number">Before</th>'
-            f'<th class="number">After</th><th class="number">Change</th></tr></thead><tbody>{"".join(rows)}</tbody></table></div></div>'
+            '<th class="number">After</th><th class="number">Change</th></tr></thead>'
+            f"<tbody>{''.join(rows)}</tbody></table></div></div>"
         )
     return (
         '<section aria-labelledby="measures-title"><h2 id="measures-title">Before and after</h2>'
@@ -200,15 +216,20 @@ def _times(data: ReportData) -> str:
         return ""
     times = [(str(name), float(milliseconds)) for name, milliseconds, _ in data.stages]
     longest = max((t for _, t in times if math.isfinite(t)), default=0) or 1
+
+    def percent(t: float) -> float:
+        return max(0.0, 100 * t / longest) if math.isfinite(t) else 0.0
+
     rows = "".join(
-        f'<tr><th scope="row">{escape(name)}</th><td class="length"><i style="width:{max(0.0, 100 * t / longest if math.isfinite(t) else 0):.2f}%"></i></td>'
+        f'<tr><th scope="row">{escape(name)}</th><td class="length"><i style="width:{percent(t):.2f}%"></i></td>'
         f'<td class="number">{wording.duration(t)}</td></tr>'
         for name, t in times
     )
     total = wording.duration(sum(t for _, t in times))
     return (
         '<section aria-labelledby="times-title"><h2 id="times-title">Time by stage</h2>'
-        f'<table class="times"><tbody>{rows}</tbody><tfoot><tr><th scope="row">Total</th><td></td><td class="number">{total}</td></tr></tfoot></table></section>'
+        f'<table class="times"><tbody>{rows}</tbody><tfoot><tr><th scope="row">Total</th><td></td>'
+        f'<td class="number">{total}</td></tr></tfoot></table></section>'
     )
 
 

@@ -121,7 +121,8 @@ def _images(images: dict, size: tuple, spacing: tuple, max_bytes: int, notes: li
     else:
         notes.append("Images are shown in full resolution.")
     notes.append(
-        f"Their values are 8 bit, as JPEG of quality {quality}: those at the crosshair are right to about a hundredth of the image’s range."
+        f"Their values are 8 bit, as JPEG of quality {quality}: "
+        "those at the crosshair are right to about a hundredth of the image’s range."
     )
     return {
         name: {
@@ -177,7 +178,8 @@ def _map(values: np.ndarray, volume, size: tuple, spacing: tuple, notes: list[st
     if max(strides) > 1:
         steps = " × ".join(str(s) for s in strides)
         notes.append(
-            f"The determinant’s map has one value for {steps} voxels: the one furthest from 1, and a fold where any voxel is folded. "
+            f"The determinant’s map has one value for {steps} voxels: "
+            "the one furthest from 1, and a fold where any voxel is folded. "
             "The extremes and the count of folded voxels are of all voxels."
         )
     return {"stride": list(strides), "end": end, "packed": pictures.sheets(codes, None)}

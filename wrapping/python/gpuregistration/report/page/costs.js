@@ -43,7 +43,10 @@ function showCosts(data) {
       const named = levels.every((level, n) => 6.8 * level.name.length + 4 < widths[n]);
       levels.forEach((level, n) => {
         const from = left + level.start / total * (right - left);
-        if (n % 2 === 0) parts.push(`<rect class="band" x="${from.toFixed(1)}" y="${top}" width="${widths[n].toFixed(1)}" height="${bottom - top}"/>`);
+        if (n % 2 === 0) {
+          const width = widths[n].toFixed(1);
+          parts.push(`<rect class="band" x="${from.toFixed(1)}" y="${top}" width="${width}" height="${bottom - top}"/>`);
+        }
         if (named || widths[n] > 8) parts.push(text(from + widths[n] / 2, top - 8, named ? level.name : String(n + 1)));
       });
       idleText = named ? "" : `Levels: ${levels.map((level, n) => `${n + 1}: ${level.name}`).join("; ")}`;
@@ -61,7 +64,7 @@ function showCosts(data) {
         });
         parts.push(`<path class="curve" d="${path}"/>`);
         const last = level.costs.length - 1;
-        if (level.costs[last] !== null) parts.push(`<circle class="dot halo" r="3.5" cx="${x(level.start + last).toFixed(1)}" cy="${y(level.costs[last]).toFixed(1)}"/>`);
+        if (level.costs[last] !== null) parts.push(dot(x(level.start + last), y(level.costs[last]), 3.5));
       }
       const middle = (top + bottom) / 2;
       parts.push(text((left + right) / 2, height - 6, "Iteration", "middle", 'class="strong"'),
@@ -81,8 +84,9 @@ function showCosts(data) {
       note.dataset.busy = "1";
       note.textContent = `${nearest.level.name}, its iteration ${nearest.n + 1}: ${shortNumber(nearest.cost, 6)}`;
       area.querySelector(".pointer")?.remove();
-      area.querySelector("svg").insertAdjacentHTML("beforeend", `<g class="pointer">${line(place.x(nearest.at), place.top, place.x(nearest.at), place.bottom, "axis")}
-        <circle class="dot halo" r="4.5" cx="${place.x(nearest.at)}" cy="${place.y(nearest.cost)}"/></g>`);
+      const x = place.x(nearest.at);
+      const mark = line(x, place.top, x, place.bottom, "axis") + dot(x, place.y(nearest.cost), 4.5);
+      area.querySelector("svg").insertAdjacentHTML("beforeend", `<g class="pointer">${mark}</g>`);
     });
     area.addEventListener("pointerleave", leave);
   }

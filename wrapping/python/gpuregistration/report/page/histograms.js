@@ -38,21 +38,31 @@ function showHistograms(data) {
       frame = { left, top: 8, side, width };
       const x = (v) => left + (v - scales[0].low) / (scales[0].high - scales[0].low) * side;
       const y = (v) => 8 + side - (v - scales[1].low) / (scales[1].high - scales[1].low) * side;
-      const parts = [`<image class="cells" href="${cells(counts)}" x="${left}" y="8" width="${side}" height="${side}" preserveAspectRatio="none"/>`,
-        `<rect class="axis" x="${left}" y="8" width="${side}" height="${side}"/>`];
-      marks[0].forEach((v, n) => parts.push(line(x(v), 8 + side, x(v), 13 + side, "axis"), text(x(v), 27 + side, texts[0][n])));
-      marks[1].forEach((v, n) => parts.push(line(left - 5, y(v), left, y(v), "axis"), text(left - 8, y(v) + 4, texts[1][n], "end")));
+      const square = `x="${left}" y="8" width="${side}" height="${side}"`;
+      const parts = [
+        `<image class="cells" href="${cells(counts)}" ${square} preserveAspectRatio="none"/>`,
+        `<rect class="axis" ${square}/>`,
+      ];
+      marks[0].forEach((v, n) => {
+        parts.push(line(x(v), 8 + side, x(v), 13 + side, "axis"), text(x(v), 27 + side, texts[0][n]));
+      });
+      marks[1].forEach((v, n) => {
+        parts.push(line(left - 5, y(v), left, y(v), "axis"), text(left - 8, y(v) + 4, texts[1][n], "end"));
+      });
       const middle = 8 + side / 2;
-      parts.push(text(left + side / 2, 46 + side, "Fixed intensity", "middle", 'class="strong"'),
-        text(12, middle, `Moving intensity, ${title.toLowerCase()}`, "middle", `class="strong" transform="rotate(-90 12 ${middle})"`));
+      const name = `Moving intensity, ${title.toLowerCase()}`;
+      parts.push(
+        text(left + side / 2, 46 + side, "Fixed intensity", "middle", 'class="strong"'),
+        text(12, middle, name, "middle", `class="strong" transform="rotate(-90 12 ${middle})"`),
+      );
       return { inside: parts.join(""), height: side + 54 };
     });
-    const rest = `Colours: none, and from 1 to ${largest.toLocaleString("en")} voxels in a bin.`;
     const bar = () => {
       const stops = Array.from({ length: 9 }, (_, n) => `rgb(${countColour(0.12 + 0.88 * n / 8).join(",")})`).join(",");
-      return `1 <i style="display:inline-block;width:120px;height:10px;margin:0 4px;background:linear-gradient(to right,${stops})"></i> ${largest.toLocaleString("en")} voxels in a bin`;
+      const colours = `<i class="counts" style="background:linear-gradient(to right,${stops})"></i>`;
+      return `1 ${colours} ${largest.toLocaleString("en")} voxels in a bin`;
     };
-    const idle = () => { note.innerHTML = bar(); note.title = rest; };
+    const idle = () => { note.innerHTML = bar(); };
     idle();
     theme.onChange(idle);
     area.addEventListener("pointermove", (event) => {
@@ -60,8 +70,10 @@ function showHistograms(data) {
       const f = Math.floor((event.clientX - bounds.left - frame.left) / frame.side * bins);
       const m = bins - 1 - Math.floor((event.clientY - bounds.top - frame.top) / frame.side * bins);
       if (f < 0 || m < 0 || f >= bins || m >= bins) { idle(); return; }
-      const range = (k, { low, high }) => `${shortNumber(low + k / bins * (high - low), 3)} to ${shortNumber(low + (k + 1) / bins * (high - low), 3)}`;
-      note.textContent = `Fixed ${range(f, scales[0])}, moving ${range(m, scales[1])}: ${counts[f * bins + m].toLocaleString("en")} voxels`;
+      const border = (k, { low, high }) => shortNumber(low + k / bins * (high - low), 3);
+      const range = (k, scale) => `${border(k, scale)} to ${border(k + 1, scale)}`;
+      const count = counts[f * bins + m].toLocaleString("en");
+      note.textContent = `Fixed ${range(f, scales[0])}, moving ${range(m, scales[1])}: ${count} voxels`;
     });
     area.addEventListener("pointerleave", idle);
   }

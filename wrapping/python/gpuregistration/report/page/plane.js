@@ -152,7 +152,8 @@ class Plane {
     const index = viewer.cross[this.n];
     this.slider.value = this.sliderIndex(index);
     this.slider.setAttribute("aria-valuetext", `voxel ${index} along ${"xyz"[this.n]}`);
-    this.heading.lastChild.textContent = viewer.data.size[this.n] > 1 ? `${"xyz"[this.n]} ${index} of 0 to ${viewer.data.size[this.n] - 1}` : "";
+    const last = viewer.data.size[this.n] - 1;
+    this.heading.lastChild.textContent = last > 0 ? `${"xyz"[this.n]} ${index} of 0 to ${last}` : "";
   }
 
   drawGrid(context) {
@@ -195,7 +196,8 @@ class Plane {
     const [h, v, n] = [this.h, this.v, this.n];
     const steps = [1, mask.size[0], mask.size[0] * mask.size[1]];
     const slice = Math.min(Math.floor(this.viewer.cross[n] / mask.stride[n]), mask.size[n] - 1);
-    const at = (i, j) => i >= 0 && j >= 0 && i < mask.size[h] && j < mask.size[v] && mask.data[slice * steps[n] + i * steps[h] + j * steps[v]] > 0;
+    const isIn = (i, j) => i >= 0 && j >= 0 && i < mask.size[h] && j < mask.size[v];
+    const at = (i, j) => isIn(i, j) && mask.data[slice * steps[n] + i * steps[h] + j * steps[v]] > 0;
     const x = (i) => this.toX(Math.min(i * mask.stride[h], this.count[0]) - 0.5);
     const y = (j) => this.toY(Math.min(j * mask.stride[v], this.count[1]) - 0.5);
     context.beginPath();
@@ -239,7 +241,9 @@ class Plane {
     context.strokeStyle = "rgba(120, 255, 150, 0.75)";
     context.lineWidth = 1;
     context.beginPath();
-    for (const [a, b, c, d] of [[box[0], y, x - 7, y], [x + 7, y, box[0] + box[2], y], [x, box[1], x, y - 7], [x, y + 7, x, box[1] + box[3]]]) {
+    const [left, top, right, bottom] = [box[0], box[1], box[0] + box[2], box[1] + box[3]];
+    // Its middle is left open, so that the voxel is seen.
+    for (const [a, b, c, d] of [[left, y, x - 7, y], [x + 7, y, right, y], [x, top, x, y - 7], [x, y + 7, x, bottom]]) {
       if (c >= a && d >= b) { context.moveTo(a, b); context.lineTo(c, d); }
     }
     context.stroke();

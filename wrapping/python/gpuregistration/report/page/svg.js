@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What charts share: round numbers, their texts, and a chart that is drawn anew when its width or the theme changes.
-const escapeText = (text) => String(text).replace(/[&<>"]/g, (c) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[c]);
+const ENTITIES = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
+const escapeText = (text) => String(text).replace(/[&<>"]/g, (c) => ENTITIES[c]);
 
 // The largest of 1, 2 and 5 times a power of ten that is not above a length.
 function niceBelow(length) {
@@ -36,7 +37,8 @@ function tickTexts(values) {
   if (size >= 1e6 || (size < 1e-3 && size > 0)) return values.map((v) => shortNumber(v, 3));
   let decimals = 0;
   while (step && decimals < 8 && Math.abs(step * 10 ** decimals - Math.round(step * 10 ** decimals)) > 1e-6) ++decimals;
-  return values.map((v) => (step ? v.toLocaleString("en", { minimumFractionDigits: decimals, maximumFractionDigits: decimals }) : shortNumber(v)).replace(/-/g, "−"));
+  const format = { minimumFractionDigits: decimals, maximumFractionDigits: decimals };
+  return values.map((v) => (step ? v.toLocaleString("en", format).replace(/-/g, "−") : shortNumber(v)));
 }
 
 // Draws with `draw(width)`, which gives an SVG's inside and height.
@@ -46,7 +48,8 @@ function chart(root, label, draw) {
     width = root.clientWidth;
     if (width < 50) return;
     const { inside, height } = draw(width);
-    root.innerHTML = `<svg viewBox="0 0 ${width} ${height}" height="${height}" role="img" aria-label="${escapeText(label)}">${inside}</svg>`;
+    const name = `role="img" aria-label="${escapeText(label)}"`;
+    root.innerHTML = `<svg viewBox="0 0 ${width} ${height}" height="${height}" ${name}>${inside}</svg>`;
   };
   root.classList.add("chart");
   new ResizeObserver(() => { if (root.clientWidth !== width) redraw(); }).observe(root);
@@ -54,5 +57,8 @@ function chart(root, label, draw) {
   redraw();
 }
 
-const text = (x, y, content, anchor = "middle", more = "") => `<text x="${x.toFixed(1)}" y="${y.toFixed(1)}" text-anchor="${anchor}" ${more}>${escapeText(content)}</text>`;
-const line = (x1, y1, x2, y2, style) => `<line class="${style}" x1="${x1.toFixed(1)}" y1="${y1.toFixed(1)}" x2="${x2.toFixed(1)}" y2="${y2.toFixed(1)}"/>`;
+const at = (value) => value.toFixed(1);
+const text = (x, y, content, anchor = "middle", more = "") =>
+  `<text x="${at(x)}" y="${at(y)}" text-anchor="${anchor}" ${more}>${escapeText(content)}</text>`;
+const line = (x1, y1, x2, y2, style) => `<line class="${style}" x1="${at(x1)}" y1="${at(y1)}" x2="${at(x2)}" y2="${at(y2)}"/>`;
+const dot = (x, y, radius) => `<circle class="dot halo" r="${radius}" cx="${at(x)}" cy="${at(y)}"/>`;
