@@ -1,0 +1,744 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The report: its numbers beside NumPy's, what its file holds and leaves out, and what a browser makes of it."""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+import os
+import re
+import select
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+Image = pytest.importorskip("PIL.Image", reason="the report's pictures are made by Pillow")
+
+try:
+    from gpuregistration import report
+except (ImportError, OSError):
+    # From the sources, without what is compiled.
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "wrapping" / "python" / "gpuregistration"))
+    import report
+
+ReportData, write_report = report.ReportData, report.write_report
+geometry, jacobian, intensities, pictures, payload, wording = (
+    sys.modules[f"{report.__name__}.{name}"]
+    for name in ("geometry", "jacobian", "intensities", "pictures", "payload", "wording")
+)
+
+BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None)
+# For a headless browser, where other work goes on.
+LIMIT = 120
+
+SHAPE = (18, 22, 26)
+
+
+def turned(degrees: tuple[float, float, float]) -> np.ndarray:
+    """A rotation about x, then y, then z."""
+    result = np.eye(3)
+    for axis, angle in enumerate(np.radians(degrees)):
+        a, b = [k for k in range(3) if k != axis]
+        rotation = np.eye(3)
+        rotation[a, a] = rotation[b, b] = np.cos(angle)
+        rotation[b, a] = np.sin(angle)
+        rotation[a, b] = -np.sin(angle)
+        result = rotation @ result
+    return result
+
+
+def waves(shape: tuple[int, ...], amplitude: float = 1.0) -> np.ndarray:
+    """A smooth displacement in mm, x first in its last axis."""
+    places = np.meshgrid(*[np.linspace(0, 3, n) for n in shape], indexing="ij")
+    return np.stack(
+        [amplitude * np.sin(sum((c + k + 1) * p for k, p in enumerate(places)) / 2) for c in range(len(shape))], axis=-1
+    )
+
+
+def example(shape: tuple[int, ...] = SHAPE, **changes) -> ReportData:
+    random = np.random.default_rng(5)
+    images = [random.uniform(0, 100, shape).astype(np.float32) for _ in range(3)]
+    values = {
+        "spacing": (1.1, 0.9, 2.5)[: len(shape)],
+        "origin": (-12.0, 7.5, 30.25)[: len(shape)],
+        "displacement": waves(shape),
+        "stages": [("Affine", 120.5, [("4 mm", [3.0, 2.0]), ("2 mm", [1.9, 1.7, 1.6])]), ("Resampling", 12.0, [])],
+        "device": "A device",
+        "versions": {"ITK": "5.4.0"},
+        "command": "register --fixed a.nii --moving b.nii",
+        "title": "A registration",
+        "similarity": {"Correlation": (0.5, 0.9)},
+        "dice": {"Thalamus": (0.6, 0.8)},
+    }
+    return ReportData(*images, **{**values, **changes})
+
+
+def written(folder: Path, data: ReportData, **more) -> str:
+    path = folder / "report.html"
+    assert write_report(path, data, **more) == path
+    assert [p.name for p in folder.iterdir()] == ["report.html"]
+    return path.read_text(encoding="utf-8")
+
+
+def data_of(page: str) -> dict:
+    return json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.S).group(1))
+
+
+def unpacked(packed: dict) -> np.ndarray:
+    """What the page's script does, in NumPy."""
+    width, height, depth = packed["size"]
+    tile_width, tile_height = packed["tile"]
+    slices = []
+    for uri in packed["sheets"]:
+        sheet = np.array(Image.open(io.BytesIO(base64.b64decode(uri.split(",", 1)[1]))))
+        for row in range(sheet.shape[0] // tile_height):
+            for column in range(packed["columns"]):
+                top, left = row * tile_height, column * tile_width
+                slices.append(sheet[top : top + height, left : left + width])
+    return np.stack(slices[:depth])
+
+
+# ---- the determinant
+
+
+def reference_determinant(displacement: np.ndarray, matrix: np.ndarray) -> np.ndarray:
+    dimension = len(matrix)
+    by_index = np.stack([np.gradient(displacement, axis=dimension - 1 - k) for k in range(dimension)], axis=-1)
+    return np.linalg.det(np.eye(dimension) + by_index @ np.linalg.inv(matrix))
+
+
+@pytest.mark.parametrize("shape", [SHAPE, (40, 9, 11), (31, 27)])
+def test_determinant_is_numpys(shape):
+    dimension = len(shape)
+    matrix = turned((20, -35, 50))[:dimension, :dimension] + np.diag((0.1, 0.2, 0.3))[:dimension, :dimension]
+    field = waves(shape, 3.0)
+    assert np.allclose(jacobian.determinant(field, matrix), reference_determinant(field, matrix), atol=1e-10)
+    assert np.allclose(jacobian.determinant(field.astype(np.float32), matrix), reference_determinant(field, matrix), atol=2e-4)
+
+
+def test_determinant_of_a_scaling():
+    places = np.stack(np.meshgrid(*[np.arange(n) for n in SHAPE], indexing="ij")[::-1], axis=-1)
+    direction = turned((10, 20, 30))
+    matrix = direction * (1.5, 0.5, 2.0)
+    field = places @ matrix.T * 0.2
+    assert np.allclose(jacobian.determinant(field, matrix), 1.2**3)
+
+
+def test_determinant_of_one_slice():
+    assert np.allclose(jacobian.determinant(np.zeros((1, 5, 6, 3)), np.eye(3)), 1)
+
+
+def test_extremes_and_folds():
+    values = jacobian.determinant(waves(SHAPE, 12.0), np.diag((1.1, 0.9, 2.5)))
+    found = jacobian.extremes(values)
+    assert found.folded == (values <= 0).sum() > 0
+    assert (found.minimum, found.maximum) == (values.min(), values.max())
+    assert values[found.minimum_at[::-1]] == values.min() and values[found.maximum_at[::-1]] == values.max()
+    mask = np.zeros(SHAPE)
+    mask[3:9, 4:12, 5:20] = 2
+    inside = jacobian.extremes(values, mask)
+    assert inside.voxels == (mask != 0).sum() and inside.folded == ((values <= 0) & (mask != 0)).sum()
+    assert inside.minimum == values[mask != 0].min() and inside.maximum == values[mask != 0].max()
+
+
+def test_what_is_not_finite_is_counted_and_left_out(tmp_path):
+    field = waves(SHAPE)
+    field[5, 6, 7] = np.nan
+    field[0, 0, 0, 1] = np.inf
+    with np.errstate(invalid="ignore"):
+        data = example(displacement=field)
+        values = jacobian.determinant(field, data.index_to_point)
+        page = written(tmp_path, data)
+    assert np.isnan(values[5, 6, 7])
+    found = jacobian.extremes(values)
+    assert found.not_finite == (~np.isfinite(values)).sum() > 6
+    assert found.minimum == np.nanmin(values[np.isfinite(values)])
+    assert f"{found.not_finite:,} voxels, left out above" in page
+    codes = unpacked(data_of(page)["jacobian"]["packed"])
+    assert np.array_equal(codes == payload.NOT_FINITE, ~np.isfinite(values))
+
+
+def test_nothing_but_nan_is_a_report_still(tmp_path):
+    page = written(tmp_path, example(displacement=np.full((*SHAPE, 3), np.nan)))
+    assert "no finite value" in page
+
+
+# ---- orientation
+
+
+def test_planes_of_the_patients_axes():
+    axial, coronal, sagittal = geometry.planes(np.eye(3))
+    assert [(p["left"], p["right"], p["top"], p["bottom"]) for p in (axial, coronal, sagittal)] == [
+        ("R", "L", "A", "P"),
+        ("R", "L", "S", "I"),
+        ("A", "P", "S", "I"),
+    ]
+    assert [(p["h"], p["v"], p["n"]) for p in (axial, coronal, sagittal)] == [(0, 1, 2), (0, 2, 1), (1, 2, 0)]
+    assert [(p["hflip"], p["vflip"]) for p in (axial, coronal, sagittal)] == [(False, False), (False, True), (False, True)]
+
+
+@pytest.mark.parametrize("degrees", [(0, 0, 0), (0, 0, 180), (90, 0, 0), (0, 90, 90), (14, -9, 5), (100, 17, -80)])
+@pytest.mark.parametrize("mirrored", [False, True])
+def test_labels_are_where_the_geometry_says(degrees, mirrored):
+    direction = turned(degrees) * ((-1, 1, 1) if mirrored else (1, 1, 1))
+    for plane, right, down in zip(geometry.planes(direction), "LLP", "PII"):
+        to_right = direction[:, plane["h"]] * (-1 if plane["hflip"] else 1)
+        to_bottom = direction[:, plane["v"]] * (-1 if plane["vflip"] else 1)
+        signed = {"L": (0, 1), "P": (1, 1), "I": (2, -1)}
+        for vector, letter, label in ((to_right, right, plane["right"]), (to_bottom, down, plane["bottom"])):
+            axis, sign = signed[letter]
+            assert vector[axis] * sign > 0.5 and label[0] == letter
+        assert sorted((plane["h"], plane["v"], plane["n"])) == [0, 1, 2]
+
+
+def test_oblique_labels_name_two_sides():
+    axial = geometry.planes(turned((0, 0, 30)))[0]
+    assert axial["right"] == "LP" and axial["left"] == "RA"
+    assert geometry.tilt(turned((0, 0, 30))) == pytest.approx(30)
+
+
+# ---- the file
+
+
+def test_numbers_are_in_the_page(tmp_path):
+    data = example()
+    page = written(tmp_path, data)
+    values = reference_determinant(data.displacement, data.index_to_point)
+    assert wording.number(values.min()) in page and wording.number(values.max()) in page
+    index = tuple(int(i) for i in np.unravel_index(np.argmin(values), SHAPE)[::-1])
+    assert f'data-goto="{",".join(map(str, index))}"' in page
+    assert wording.row(data.point(index), 1) in page
+    for content in (
+        "A registration",
+        "A device",
+        "5.4.0",
+        "register --fixed a.nii --moving b.nii",
+        "Affine",
+        "120 ms",
+        "Resampling",
+        "Thalamus",
+        "0.600",
+        "0.800",
+        "+0.200",
+        "0.5000",
+        "0.9000",
+    ):
+        assert content in page, content
+    content = data_of(page)
+    assert content["stages"][0] == {
+        "name": "Affine",
+        "levels": [{"name": "4 mm", "costs": [3.0, 2.0]}, {"name": "2 mm", "costs": [1.9, 1.7, 1.6]}],
+    }
+    assert content["size"] == list(SHAPE[::-1]) and content["origin"] == [-12.0, 7.5, 30.25]
+    assert sum(content["histograms"]["before"]) == sum(content["histograms"]["after"]) == np.prod(SHAPE)
+
+
+def test_folded_voxels_are_in_the_page(tmp_path):
+    data = example(displacement=waves(SHAPE, 12.0))
+    folded = int((reference_determinant(data.displacement, data.index_to_point) <= 0).sum())
+    page = written(tmp_path, data)
+    assert folded > 0 and f'<span class="warn">{folded:,}</span> of {np.prod(SHAPE):,}' in page
+    codes = unpacked(data_of(page)["jacobian"]["packed"])
+    assert (codes == payload.FOLDED).sum() == folded
+
+
+def test_images_come_back(tmp_path):
+    smooth = waves(SHAPE)[..., 0].astype(np.float32) * 50 + 60
+    data = example()
+    data.fixed = smooth
+    image = data_of(written(tmp_path, data))["images"]["fixed"]
+    scale = image["scale"]
+    back = scale["low"] + unpacked(image["packed"]) / 255 * (scale["high"] - scale["low"])
+    assert np.abs(back - smooth).max() < 0.05 * np.ptp(smooth)
+
+
+def test_displacement_comes_back_along_the_images_axes(tmp_path):
+    direction = turned((12, -8, 20))
+    data = example(direction=direction)
+    field = data_of(written(tmp_path, data))["field"]
+    halves = unpacked(field["packed"]).reshape(-1)[: field["packed"]["bytes"]].reshape(2, 3, *SHAPE).astype(np.uint16)
+    numbers = (halves[0] << 8 | halves[1]).view(np.int16) * field["unit"]
+    assert field["nodes"] == list(SHAPE[::-1])
+    assert np.allclose(np.moveaxis(numbers, 0, -1) @ direction.T, data.displacement, atol=2 * field["unit"])
+
+
+def test_text_is_escaped(tmp_path):
+    evil = '</script><script>alert("1")</script><b>&{{data}}'
+    page = written(
+        tmp_path,
+        example(
+            title=evil,
+            command=evil,
+            device=evil,
+            versions={evil: evil},
+            similarity={evil: (1, 2)},
+            dice={evil: (0, 1)},
+            stages=[(evil, 1.0, [(evil, [1.0])])],
+        ),
+    )
+    assert "<script>alert" not in page and "<b>&" not in page
+    assert "&lt;/script&gt;&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;&lt;b&gt;&amp;{{data}}" in page
+    assert data_of(page)["stages"][0]["name"] == evil
+
+
+def test_nothing_is_fetched(tmp_path):
+    page = written(tmp_path, example())
+    assert not re.findall(r"(?:https?:)?//[a-z0-9-]+\.[a-z]", page, re.I)
+    assert not re.findall(r"<(?:link|script|img|iframe)[^>]*(?:src|href)=\"(?!data:)", page)
+    assert "@import" not in page and "url(" not in page
+    assert "default-src 'none'" in page
+
+
+def test_scripts_and_styles_carry_the_licence():
+    for path in Path(report.__file__).parent.rglob("*"):
+        if path.suffix in (".py", ".js", ".css", ".html"):
+            assert "SPDX-License-Identifier: Apache-2.0" in path.read_text(encoding="utf-8").split("\n", 1)[0], path
+
+
+def test_two_dimensions(tmp_path):
+    content = data_of(written(tmp_path, example((31, 27), fixed_mask=np.ones((31, 27)))))
+    assert content["size"] == [27, 31, 1] and [p["name"] for p in content["planes"]] == ["Image"]
+    assert content["planes"][0]["right"] == "+x" and content["planes"][0]["bottom"] == "+y"
+    assert content["field"]["components"] == 2
+
+
+def test_constant_image_and_no_deformation(tmp_path):
+    constant = np.full(SHAPE, 7)
+    page = written(tmp_path, ReportData(constant, constant, constant, (1, 1, 1), (0, 0, 0)))
+    content = data_of(page)
+    scale = content["images"]["fixed"]["scale"]
+    assert scale["low"] < 7 < scale["high"]
+    assert "jacobian" not in content and "deformation-title" not in page and "costs-title" not in page
+
+
+def test_images_with_nan(tmp_path):
+    data = example()
+    data.moving_after[2, 3, 4] = np.nan
+    data.fixed[:] = np.nan
+    page = written(tmp_path, data)
+    assert "1 voxels of the image “moving after” are not finite" in page
+
+
+def test_histograms_inside_the_mask(tmp_path):
+    mask = np.zeros(SHAPE, np.uint8)
+    mask[2:9, 3:10, 4:15] = 1
+    content = data_of(written(tmp_path, example(fixed_mask=mask, moving_mask=mask)))
+    assert sum(content["histograms"]["after"]) == mask.sum()
+    assert np.array_equal(unpacked(content["masks"]["fixed"]["packed"]), mask)
+
+
+def test_joint_histogram_is_numpys():
+    random = np.random.default_rng(1)
+    a, b = random.integers(0, 256, (2, 5000)).astype(np.uint8)
+    expected = np.histogram2d(a, b, bins=intensities.BINS, range=((0, 256), (0, 256)))[0]
+    assert np.array_equal(intensities.joint_histogram(a, b), expected)
+
+
+def test_window_leaves_out_outliers_and_background():
+    values = np.zeros(100_000)
+    values[:40_000] = np.linspace(50, 150, 40_000)
+    values[:20] = 10_000
+    scale = intensities.scale_of(values)
+    assert scale.white < 200 and scale.black < 20
+
+
+def test_blocks():
+    volume = np.full((5, 6, 7), 128, np.uint8)
+    volume[4, 5, 6], volume[0, 0, 0], volume[0, 0, 1], volume[2, 2, 2] = 200, 250, payload.FOLDED, payload.NOT_FINITE
+    reduced = pictures.furthest_from(volume, 128, 2, (2, 2, 2))
+    assert reduced.shape == (3, 3, 4)
+    assert reduced[0, 0, 0] == payload.FOLDED and reduced[1, 1, 1] == payload.NOT_FINITE and reduced[2, 2, 3] == 200
+    assert pictures.average(volume, (1, 1, 1)) is volume
+    assert pictures.average(np.arange(8, dtype=np.uint8).reshape(2, 2, 2), (2, 2, 2)) == 4
+    assert (
+        np.prod([-(-n // s) for n, s in zip((500, 400, 300), pictures.reduce_strides((500, 400, 300), (1, 1, 2), 10**6))])
+        <= 10**6
+    )
+
+
+def test_size_and_time_of_a_head(tmp_path):
+    """Noise all over is the worst that a 256 x 256 x 160 pair can be."""
+    shape = (160, 256, 256)
+    random = np.random.default_rng(2)
+    images = [random.normal(100, 20, shape).astype(np.float32) for _ in range(3)]
+    places = np.meshgrid(*[np.linspace(0, 6, n, dtype=np.float32) for n in shape], indexing="ij")
+    field = np.stack([np.sin(sum(places) + c) for c in range(3)], axis=-1)
+    start = time.process_time()
+    page = written(tmp_path, ReportData(*images, (1, 1, 1), (0, 0, 0), displacement=field))
+    assert time.process_time() - start < 30
+    assert len(page.encode()) < 15_000_000
+    assert "averaged" in page
+
+
+def test_size_that_is_asked_for(tmp_path):
+    page = written(tmp_path, example((40, 64, 64)), max_bytes=400_000)
+    assert len(page.encode()) < 500_000
+
+
+# ---- errors
+
+
+def test_a_folder_that_is_not_there(tmp_path):
+    with pytest.raises(FileNotFoundError, match="there is no folder .*nowhere"):
+        write_report(tmp_path / "nowhere" / "report.html", example())
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_in_the_files_place(tmp_path):
+    with pytest.raises(IsADirectoryError, match="is a folder"):
+        write_report(tmp_path, example())
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_failure_leaves_the_old_file_alone(tmp_path, monkeypatch):
+    path = tmp_path / "report.html"
+    path.write_text("old")
+
+    def fail(*_):
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr("os.replace", fail)
+    with pytest.raises(OSError, match="the disk is full"):
+        write_report(path, example())
+    assert [p.name for p in tmp_path.iterdir()] == ["report.html"] and path.read_text() == "old"
+
+
+@pytest.mark.parametrize(
+    "changes, message",
+    [
+        ({"displacement": np.zeros((*SHAPE, 2))}, "displacement must be of shape"),
+        ({"fixed_mask": np.zeros((3, 3, 3))}, "fixed_mask must be on the fixed image's grid"),
+        ({"spacing": (1, 1)}, "spacing must be 3 finite numbers"),
+        ({"spacing": (1, 0, 1)}, "spacing must be positive"),
+        ({"origin": (0, np.nan, 0)}, "origin must be 3 finite numbers"),
+        ({"direction": np.zeros((3, 3))}, "direction has no inverse"),
+        ({"direction": [1, 0, 0, 1]}, "direction must be a matrix of 3 x 3"),
+    ],
+)
+def test_what_does_not_fit_is_an_error(tmp_path, changes, message):
+    with pytest.raises(ValueError, match=message):
+        write_report(tmp_path / "report.html", example(**changes))
+    assert not list(tmp_path.iterdir())
+
+
+# ---- in a browser
+
+needs_browser = pytest.mark.skipif(BROWSER is None, reason="no Chromium or Chrome is installed")
+
+
+class Browser:
+    """A headless browser that is spoken to through pipes, in its DevTools protocol."""
+
+    def __init__(self, folder: Path):
+        to_browser, self.write_end = os.pipe()
+        self.read_end, from_browser = os.pipe()
+
+        def place_pipes():
+            # The browser reads from 3 and writes to 4.
+            for source, high in ((to_browser, 103), (from_browser, 104)):
+                os.dup2(source, high)
+            os.dup2(103, 3)
+            os.dup2(104, 4)
+
+        self.process = subprocess.Popen(
+            [
+                BROWSER,
+                "--headless",
+                "--no-sandbox",
+                "--disable-gpu",
+                "--disable-dev-shm-usage",
+                f"--user-data-dir={folder}",
+                "--remote-debugging-pipe",
+                "about:blank",
+            ],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            pass_fds=(3, 4),
+            preexec_fn=place_pipes,
+        )
+        os.close(to_browser)
+        os.close(from_browser)
+        self.received = b""
+        self.count = 0
+        self.events: list[dict] = []
+
+    def close(self):
+        self.process.terminate()
+        self.process.wait(LIMIT)
+        os.close(self.write_end)
+        os.close(self.read_end)
+
+    def call(self, method: str, session: str | None = None, **parameters) -> dict:
+        self.count += 1
+        message = {"id": self.count, "method": method, "params": parameters, **({"sessionId": session} if session else {})}
+        text = json.dumps(message).encode() + b"\0"
+        while text:
+            text = text[os.write(self.write_end, text) :]
+        end = time.monotonic() + LIMIT
+        while True:
+            while b"\0" not in self.received:
+                if not select.select([self.read_end], [], [], max(0, end - time.monotonic()))[0]:
+                    raise TimeoutError(f"the browser does not answer {method}")
+                part = os.read(self.read_end, 1 << 20)
+                assert part, "the browser has ended"
+                self.received += part
+            first, self.received = self.received.split(b"\0", 1)
+            answer = json.loads(first)
+            if answer.get("id") == self.count:
+                assert "error" not in answer, answer
+                return answer["result"]
+            self.events.append(answer)
+
+    def run(self, path: Path, script: str, width: int) -> dict:
+        """Opens a file without a network, runs a script in it that fills `seen`, and asserts that nothing went wrong."""
+        self.events.clear()
+        target = self.call("Target.createTarget", url="about:blank")["targetId"]
+        session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        for domain in ("Page", "Runtime", "Log", "Network"):
+            self.call(f"{domain}.enable", session)
+        self.call(
+            "Network.emulateNetworkConditions", session, offline=True, latency=0, downloadThroughput=-1, uploadThroughput=-1
+        )
+        self.call("Emulation.setDeviceMetricsOverride", session, width=width, height=900, deviceScaleFactor=1, mobile=False)
+        self.call("Page.navigate", session, url=path.as_uri())
+        # Navigation takes its time: until then the old page answers, which is never ready.
+        ready = "document.documentElement.dataset.ready || !document.getElementById('failure')?.hidden && document.getElementById('failure')?.textContent"
+        end = time.monotonic() + LIMIT
+        while not self.call("Runtime.evaluate", session, expression=ready)["result"].get("value"):
+            assert time.monotonic() < end, "the page is never ready"
+            time.sleep(0.05)
+        result = self.call(
+            "Runtime.evaluate", session, expression=TOOLS.replace("SCRIPT", script), awaitPromise=True, returnByValue=True
+        )
+        assert "exceptionDetails" not in result, result
+        problems = [
+            e
+            for e in self.events
+            if e.get("method") in ("Runtime.exceptionThrown", "Log.entryAdded", "Runtime.consoleAPICalled")
+        ]
+        requests = [e["params"]["request"]["url"] for e in self.events if e.get("method") == "Network.requestWillBeSent"]
+        self.call("Target.closeTarget", targetId=target)
+        assert problems == []
+        assert [url for url in requests if not url.startswith("data:")] == [path.as_uri()]
+        return result["result"]["value"]
+
+
+# What scripts in the page use.
+TOOLS = """(async () => {
+  const frame = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+  const all = (query) => [...document.querySelectorAll(query)];
+  const set = async (element, value) => { element.value = value; element.dispatchEvent(new Event("input")); await frame(); };
+  const press = async (element, key, more) => { element.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, ...more })); await frame(); };
+  // Of a plane: the middle, from -1 to 1 over the canvas, and the extent of what is bright in a colour: red, green or blue.
+  const bright = (canvas, colour = 0) => {
+    const { width, height } = canvas;
+    const copy = Object.assign(document.createElement("canvas"), { width, height }).getContext("2d", { willReadFrequently: true });
+    copy.drawImage(canvas, 0, 0);
+    const pixels = copy.getImageData(0, 0, width, height).data;
+    const found = { n: 0, x: 0, y: 0, x0: width, x1: 0, y0: height, y1: 0 };
+    for (let y = 0; y < height; ++y) for (let x = 0; x < width; ++x) if (pixels[4 * (y * width + x) + colour] > 128) {
+      ++found.n; found.x += x; found.y += y;
+      found.x0 = Math.min(found.x0, x); found.x1 = Math.max(found.x1, x); found.y0 = Math.min(found.y0, y); found.y1 = Math.max(found.y1, y);
+    }
+    return { n: found.n, x: 2 * found.x / found.n / width - 1, y: 2 * found.y / found.n / height - 1,
+      wide: found.x1 - found.x0 + 1, high: found.y1 - found.y0 + 1 };
+  };
+  const seen = {};
+  SCRIPT
+  return seen;
+})()"""
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    running = Browser(tmp_path_factory.mktemp("profile"))
+    yield running
+    running.close()
+
+
+def probed(browser: Browser, folder: Path, data: ReportData, script: str, width: int = 1280) -> dict:
+    return browser.run(write_report(folder / "report.html", data), script, width)
+
+
+def ball(direction: np.ndarray, spacing: tuple[float, ...], size: tuple[int, ...]) -> tuple[ReportData, list[int]]:
+    """A bright ball to the left, the front and the top of the patient, and its middle's voxel."""
+    index = np.stack(np.meshgrid(*[np.arange(n) for n in size[::-1]], indexing="ij")[::-1], axis=-1)
+    points = index @ (direction * spacing).T
+    centre = points.reshape(-1, 3).mean(axis=0) + (11, -9, 13)
+    distance = np.linalg.norm(points - centre, axis=-1)
+    image = np.where(distance < 8, 200.0, 0.0)
+    middle = [int(i) for i in np.unravel_index(np.argmin(distance), distance.shape)[::-1]]
+    return ReportData(image, image, image, spacing, (5.0, 6.0, 7.0), direction), middle
+
+
+@needs_browser
+@pytest.mark.parametrize(
+    "degrees, mirrored, spacing, size",
+    [
+        ((0, 0, 0), False, (1.0, 1.0, 1.0), (60, 60, 60)),
+        ((0, 0, 180), False, (1.0, 1.5, 4.0), (60, 40, 15)),
+        ((0, 90, 90), True, (3.0, 1.0, 1.0), (20, 60, 64)),
+        ((98, 10, -85), False, (1.0, 1.2, 2.4), (70, 56, 30)),
+    ],
+)
+def test_sides_and_proportions_on_the_screen(browser, tmp_path, degrees, mirrored, spacing, size):
+    direction = turned(degrees) * ((1, 1, -1) if mirrored else (1, 1, 1))
+    data, middle = ball(direction, spacing, size)
+    seen = probed(
+        browser,
+        tmp_path,
+        data,
+        """
+      const content = JSON.parse(document.getElementById("data").textContent);
+      document.querySelector("#checks input").click();
+      // No dividing line, which is bright: a checkerboard of the same images.
+      await press(document.body, "c");
+      const middle = MIDDLE;
+      for (const [n, plane] of content.planes.entries()) {
+        const index = middle[plane.n];
+        await set(all(".plane > input")[n], plane.nflip ? content.size[plane.n] - 1 - index : index);
+      }
+      seen.planes = all(".plane").map((plane) => ({ name: plane.querySelector("h3").firstChild.textContent, ...bright(plane.querySelector("canvas")),
+        ...Object.fromEntries(["left", "right", "upper", "lower"].map((side) => [side, plane.querySelector(`.box .${side}`).textContent])) }));
+      """.replace("MIDDLE", json.dumps(middle)),
+    )
+    assert [plane["name"] for plane in seen["planes"]] == ["Axial", "Coronal", "Sagittal"]
+    for plane in seen["planes"]:
+        assert plane["n"] > 50
+        towards = (plane["right"] if plane["x"] > 0 else plane["left"])[0]
+        up = (plane["lower"] if plane["y"] > 0 else plane["upper"])[0]
+        # Where the ball is: the left, the anterior and the superior.
+        assert towards in "LAS" and up in "LAS", plane
+        assert (plane["left"][0], plane["upper"][0]) == {"Axial": ("R", "A"), "Coronal": ("R", "S"), "Sagittal": ("A", "S")}[
+            plane["name"]
+        ]
+        assert plane["wide"] / plane["high"] == pytest.approx(1, abs=0.3), plane
+
+
+@needs_browser
+@pytest.mark.parametrize("degrees", [(0, 0, 0), (0, 0, 180), (88, 4, -90)])
+def test_the_grid_moves_to_the_side_that_the_displacement_points_to(browser, tmp_path, degrees):
+    shape = (30, 30, 30)
+    black = np.zeros(shape)
+    black[0, 0, 0] = 100
+    seen = {}
+    for name, vector in (("none", (0, 0, 0)), ("moved", (3, 2, 2.5))):
+        data = ReportData(
+            *[black] * 3,
+            (1, 1, 1),
+            (0, 0, 0),
+            turned(degrees),
+            displacement=np.broadcast_to(np.array(vector, float), (*shape, 3)),
+        )
+        seen[name] = probed(
+            browser,
+            tmp_path,
+            data,
+            """
+          document.querySelector("#checks input").click();
+          await press(document.body, "g");
+          seen.planes = all(".plane canvas").map((canvas) => bright(canvas, 2));
+          """,
+        )["planes"]
+    # By the signs of x to the right and y down: to the left, the posterior and the superior.
+    for before, after, (right, down) in zip(seen["none"], seen["moved"], ((1, 1), (1, -1), (1, -1))):
+        assert (after["x"] - before["x"]) * right > 0.02 and (after["y"] - before["y"]) * down > 0.02
+
+
+@needs_browser
+@pytest.mark.parametrize("width", [1280, 400])
+def test_views_in_the_browser(browser, tmp_path, width):
+    data = example(displacement=waves(SHAPE, 12.0), fixed_mask=np.ones(SHAPE))
+    data.fixed[:], data.moving_after[:] = 0, 0
+    data.fixed[:, :, ::2] = 100
+    data.fixed[:, :, 1::2] = 90
+    data.fixed[0, 0, 0] = 0
+    data.moving_after[0, 0, 0] = 200
+    seen = probed(
+        browser,
+        tmp_path,
+        data,
+        """
+      document.querySelector("#checks input").click();
+      const canvas = document.querySelector(".plane canvas");
+      await set(document.getElementById("amount"), 1000);
+      seen.whole = bright(canvas);
+      await set(document.getElementById("amount"), 250);
+      seen.quarter = bright(canvas);
+      seen.modes = [];
+      for (const key of ["c", "g", "j", "w"]) {
+        await press(document.body, key);
+        seen.modes.push(all("#modes input").findIndex((input) => input.checked));
+        if (key === "j") seen.legend = !document.getElementById("legend").hidden;
+      }
+      canvas.focus();
+      const voxel = () => document.querySelector("#readout td").textContent;
+      seen.before = voxel();
+      await press(canvas, "ArrowRight");
+      await press(canvas, "ArrowDown", { shiftKey: true });
+      await press(canvas, "PageUp");
+      seen.after = voxel();
+      seen.sliders = all(".plane > input").map((slider) => Number(slider.value));
+      document.querySelector("[data-goto]").click();
+      await frame();
+      seen.lowest = voxel();
+      seen.readout = all("#readout td").map((cell) => cell.textContent);
+      seen.images = all("#histograms image").length;
+      seen.curves = all("#costs .curve").length;
+      seen.overflow = document.documentElement.scrollWidth - innerWidth;
+      const theme = document.getElementById("theme");
+      seen.colours = [];
+      for (const choice of ["light", "dark"]) {
+        theme.value = choice;
+        theme.dispatchEvent(new Event("change"));
+        seen.colours.push(getComputedStyle(document.body).backgroundColor);
+      }
+      """,
+        width,
+    )
+    assert 0.2 < seen["quarter"]["wide"] / seen["whole"]["wide"] < 0.3
+    assert seen["modes"] == [1, 2, 3, 0] and seen["legend"]
+    x, y, z = (int(v) for v in seen["before"].split(", "))
+    assert seen["after"] == f"{x + 1}, {y + 10}, {z + 1}"
+    assert seen["sliders"] == [z + 1, y + 10, x + 1]
+    values = reference_determinant(data.displacement, data.index_to_point)
+    lowest = np.unravel_index(np.argmin(values), SHAPE)
+    assert seen["lowest"] == ", ".join(str(i) for i in lowest[::-1])
+    assert seen["readout"][5] == "folded"
+    length = np.linalg.norm(data.displacement[lowest])
+    assert float(seen["readout"][6].split(" ")[0]) == pytest.approx(length, abs=0.06)
+    assert seen["images"] == 2 and seen["curves"] == 2
+    assert seen["overflow"] <= 0
+    assert seen["colours"][0] != seen["colours"][1]
+
+
+@needs_browser
+@pytest.mark.parametrize(
+    "data",
+    [
+        example((31, 27)),
+        example(displacement=np.full((*SHAPE, 3), np.nan)),
+        example(stages=[("</script>", 1.0, [("<b>", [np.nan, 1.0]), ("none", [])])], similarity={}, dice={}),
+        ReportData(*[np.full((1, 9, 8), 3.0)] * 3, (1, 1, 1), (0, 0, 0), displacement=np.zeros((1, 9, 8, 3))),
+    ],
+    ids=["2D", "nan", "odd stages", "one slice"],
+)
+def test_odd_data_in_the_browser(browser, tmp_path, data):
+    seen = probed(
+        browser,
+        tmp_path,
+        data,
+        """
+      for (const key of ["c", "g", "j", "1", "2", "3", ".", ",", "x"]) {
+        await press(document.body, key);
+      }
+      seen.rows = all("#readout td").length;
+      """,
+    )
+    assert seen["rows"] == 7

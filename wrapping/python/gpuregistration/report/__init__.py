@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A registration's report: one HTML file that needs nothing else.
+
+from gpuregistration.report import ReportData, write_report
+write_report("report.html", ReportData(fixed=..., moving_before=..., moving_after=..., spacing=..., origin=...))
+"""
+
+from .data import Level, ReportData, Stage
+from .write import write_report
+
+__all__ = ["Level", "ReportData", "Stage", "write_report"]

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a report is made of."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+
+class Level(NamedTuple):
+    """One resolution of a stage. A plain pair serves as well."""
+
+    name: str
+    costs: Sequence[float]
+
+
+class Stage(NamedTuple):
+    """One stage of the registration. A plain triple serves as well."""
+
+    name: str
+    milliseconds: float
+    levels: Sequence[Level] = ()
+
+
+@dataclasses.dataclass
+class ReportData:
+    """A registration's images and numbers. All arrays lie on the fixed image's grid.
+
+    Arrays are in NumPy's order: (z, y, x), or (y, x) in 2D. Spacing, origin and direction are ITK's: x first, in mm, in
+    patient coordinates that grow to the left, the posterior and the superior (LPS).
+    """
+
+    fixed: np.ndarray
+    #: the moving image, resampled by the initial transform
+    moving_before: np.ndarray
+    #: the moving image, resampled by the transform that was found
+    moving_after: np.ndarray
+    spacing: Sequence[float]
+    origin: Sequence[float]
+    #: a matrix, or its elements row by row; the identity where it is None
+    direction: Sequence | np.ndarray | None = None
+    #: in mm, shape (z, y, x, 3), LPS with x first: the point x of the fixed image is met by the moving image's x + displacement
+    displacement: np.ndarray | None = None
+    #: where it is not 0 counts: histograms and the determinant's extremes are given inside of it, too
+    fixed_mask: np.ndarray | None = None
+    #: the moving image's mask, resampled as `moving_after` is
+    moving_mask: np.ndarray | None = None
+    stages: Sequence[Stage | tuple] = ()
+    device: str = ""
+    versions: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    #: the command line that repeats the registration
+    command: str = ""
+    title: str = "Image registration"
+    #: name of a measure: its value before and after
+    similarity: Mapping[str, tuple[float, float]] = dataclasses.field(default_factory=dict)
+    #: label: Dice's coefficient before and after
+    dice: Mapping[str, tuple[float, float]] = dataclasses.field(default_factory=dict)
+
+    @property
+    def dimension(self) -> int:
+        return np.ndim(self.fixed)
+
+    @property
+    def size(self) -> tuple[int, ...]:
+        """The numbers of voxels, x first."""
+        return tuple(np.shape(self.fixed)[::-1])
+
+    @property
+    def direction_matrix(self) -> np.ndarray:
+        dimension = self.dimension
+        if self.direction is None:
+            return np.eye(dimension)
+        return np.asarray(self.direction, dtype=float).reshape(dimension, dimension)
+
+    @property
+    def index_to_point(self) -> np.ndarray:
+        """The matrix from steps of one voxel, x first, to mm."""
+        return self.direction_matrix * np.asarray(self.spacing, dtype=float)
+
+    def point(self, index: Sequence[float]) -> np.ndarray:
+        """The position in mm of a voxel, x first."""
+        return np.asarray(self.origin, dtype=float) + self.index_to_point @ np.asarray(index, dtype=float)
+
+    def check(self) -> None:
+        """Raises a ValueError that says what does not fit."""
+        dimension = self.dimension
+        shape = np.shape(self.fixed)
+        if dimension not in (2, 3):
+            raise ValueError(f"fixed must have 2 or 3 dimensions; its shape is {shape}")
+        if 0 in shape:
+            raise ValueError(f"fixed has no voxels; its shape is {shape}")
+        for name in ("moving_before", "moving_after", "fixed_mask", "moving_mask"):
+            value = getattr(self, name)
+            if value is None and name.endswith("mask"):
+                continue
+            if np.shape(value) != shape:
+                raise ValueError(f"{name} must be on the fixed image's grid, of shape {shape}; its shape is {np.shape(value)}")
+        for name in ("fixed", "moving_before", "moving_after"):
+            if np.asarray(getattr(self, name)).dtype.kind not in "buif":
+                raise ValueError(f"{name} must hold real numbers, not {np.asarray(getattr(self, name)).dtype}")
+        if self.displacement is not None and np.shape(self.displacement) != (*shape, dimension):
+            raise ValueError(f"displacement must be of shape {(*shape, dimension)}; it is {np.shape(self.displacement)}")
+        for name in ("spacing", "origin"):
+            value = np.asarray(getattr(self, name), dtype=float)
+            if value.shape != (dimension,) or not np.isfinite(value).all():
+                raise ValueError(f"{name} must be {dimension} finite numbers, not {getattr(self, name)!r}")
+        if min(self.spacing) <= 0:
+            raise ValueError(f"spacing must be positive, not {self.spacing!r}")
+        if self.direction is not None:
+            value = np.asarray(self.direction, dtype=float)
+            if value.size != dimension**2 or not np.isfinite(value).all():
+                raise ValueError(f"direction must be a matrix of {dimension} x {dimension}, not {self.direction!r}")
+            if abs(np.linalg.det(self.direction_matrix)) < 1e-6:
+                raise ValueError("direction has no inverse")

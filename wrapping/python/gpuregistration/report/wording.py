@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Numbers as people read them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+
+def number(value: float | None, digits: int = 4) -> str:
+    """A number of so many significant digits, with a true minus sign."""
+    if value is None:
+        return "–"
+    if not math.isfinite(value):
+        return "not a number" if math.isnan(value) else ("∞" if value > 0 else "−∞")
+    if value == 0:
+        return "0"
+    exponent = math.floor(math.log10(abs(value)))
+    if -4 <= exponent < 6:
+        text = f"{value:,.{max(0, digits - 1 - exponent)}f}"
+    else:
+        text = f"{value:.{digits - 1}e}"
+    return text.replace("-", "−")
+
+
+def trimmed(value: float, digits: int = 6) -> str:
+    """A number without zeros at its end."""
+    return f"{float(value) + 0.0:.{digits}g}".replace("-", "−")
+
+
+def signed(value: float, digits: int = 3) -> str:
+    """A difference, with its sign."""
+    text = number(value, digits)
+    return f"+{text}" if value > 0 else text
+
+
+def fixed(value: float, decimals: int) -> str:
+    """A number of so many decimals, with a true minus sign."""
+    if not math.isfinite(value):
+        return number(value)
+    return f"{value:,.{decimals}f}".replace("-", "−")
+
+
+def duration(milliseconds: float) -> str:
+    """A time: ms below a second, s below two minutes, then minutes and seconds."""
+    if not math.isfinite(milliseconds):
+        return "not known"
+    if milliseconds < 1000:
+        return f"{number(milliseconds, 3)} ms"
+    seconds = milliseconds / 1000
+    if seconds < 120:
+        return f"{number(seconds, 3)} s"
+    return f"{int(seconds // 60)} min {int(seconds % 60)} s"
+
+
+def row(values: Iterable[float], decimals: int | None = None) -> str:
+    """Coordinates, one after another."""
+    if decimals is None:
+        return ", ".join(trimmed(v) for v in values)
+    return ", ".join(f"{float(v):.{decimals}f}".replace("-", "−") for v in values)
+
+
+def share(part: int, whole: int) -> str:
+    """A part of a whole in per cent."""
+    if not whole:
+        return "0 %"
+    percent = 100 * part / whole
+    if part and percent < 0.01:
+        return "below 0.01 %"
+    return f"{percent:.3g} %"

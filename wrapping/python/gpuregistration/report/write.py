@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes the report's file, whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+from . import html, payload
+from .data import ReportData
+
+MAX_BYTES = 15_000_000
+
+
+def write_report(path: str | os.PathLike, data: ReportData, max_bytes: int = MAX_BYTES) -> Path:
+    """Writes one HTML file that needs nothing else.
+
+    `max_bytes` bounds its images: where they would need more, they are shown with fewer voxels. The file appears under its name
+    when it is complete. Raises a ValueError where the data do not fit together, and an OSError where the file can't be written.
+    """
+    path = Path(path)
+    data.check()
+    if path.is_dir():
+        raise IsADirectoryError(f"the report can't be written: {path} is a folder")
+    folder = path.parent
+    if not folder.is_dir():
+        raise FileNotFoundError(f"the report can't be written: there is no folder {folder}")
+    deformation = payload.deformation_of(data)
+    content, notes = payload.build(data, deformation, max_bytes)
+    text = html.page(data, deformation, content, notes)
+
+    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=folder)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as stream:
+            stream.write(text)
+        # A temporary file is its owner's alone; a result is as readable as other files.
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(temporary, 0o666 & ~mask)
+        os.replace(temporary, path)
+    except BaseException:
+        if os.path.exists(temporary):
+            os.unlink(temporary)
+        raise
+    return path
