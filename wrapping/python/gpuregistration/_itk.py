@@ -68,9 +68,19 @@ def _numbers(parameters: Any) -> np.ndarray:
 
 
 def _parameters(values: np.ndarray) -> Any:
+    # Their constructor from an array is not to be had in Python.
     import itk
 
-    return itk.OptimizerParameters[itk.D](itk.vnl_vector_from_array(np.ascontiguousarray(values, dtype=np.float64)))
+    made = itk.OptimizerParameters[itk.D]()
+    made.SetSize(len(values))
+    for n, value in enumerate(values.tolist()):
+        made.SetElement(n, value)
+    return made
+
+
+def _grid_parameters(grid: Any) -> Any:
+    size = np.array(grid.array.shape[-2::-1], dtype=np.float64)
+    return _parameters(np.concatenate([size, grid.origin, grid.spacing, grid.direction.ravel()]))
 
 
 def to_itk(transform: Transform) -> Any:
@@ -85,21 +95,14 @@ def to_itk(transform: Transform) -> Any:
         return made
     if isinstance(transform, BSpline):
         made = itk.BSplineTransform[itk.D, d, 3].New()
-        size = np.array(transform.array.shape[-2::-1], dtype=np.float64)
-        made.SetFixedParameters(
-            _parameters(np.concatenate([size, transform.origin, transform.spacing, transform.direction.ravel()]))
-        )
+        made.SetFixedParameters(_grid_parameters(transform))
         made.SetParameters(_parameters(np.moveaxis(transform.array, -1, 0).ravel()))
         return made
     if isinstance(transform, DisplacementField):
-        field = itk.image_from_array(
-            np.ascontiguousarray(transform.array, dtype=np.float64), ttype=itk.Image[itk.Vector[itk.D, d], d]
-        )
-        field.SetSpacing(transform.spacing.tolist())
-        field.SetOrigin(transform.origin.tolist())
-        field.SetDirection(itk.matrix_from_array(np.ascontiguousarray(transform.direction)))
         made = itk.DisplacementFieldTransform[itk.D, d].New()
-        made.SetDisplacementField(field)
+        # They make the field, of zeros.
+        made.SetFixedParameters(_grid_parameters(transform))
+        itk.array_view_from_image(made.GetDisplacementField())[...] = transform.array
         return made
     assert isinstance(transform, Composite)
     whole = itk.CompositeTransform[itk.D, d].New()

@@ -60,8 +60,11 @@ def _read_simpleitk(image: Any) -> Optional[tuple[Image, Wrap]]:
             f"A SimpleITK image has {image.GetNumberOfComponentsPerPixel()} components a pixel; it is to have one. "
             "SimpleITK.VectorIndexSelectionCast takes one out."
         )
+    # A view: the image is to stay for as long as it does.
     array = sitk.GetArrayViewFromImage(image)
-    return Image(array, image.GetSpacing(), image.GetOrigin(), image.GetDirection()), to_simpleitk
+    made = Image(array, image.GetSpacing(), image.GetOrigin(), image.GetDirection())
+    made.owner = image  # type: ignore[attr-defined]
+    return made, to_simpleitk
 
 
 def to_simpleitk(image: Image) -> Any:
@@ -120,7 +123,7 @@ def _read_itk(image: Any) -> Optional[tuple[Image, Wrap]]:
     index = np.array(list(image.GetBufferedRegion().GetIndex()), dtype=np.float64)
     spacing = np.array(list(image.GetSpacing()))
     origin = np.array(list(image.GetOrigin())) + direction @ (spacing * index)
-    # The array is a view, and the image is to stay for as long as it does.
+    # A view, as above.
     made = Image(array, spacing, origin, direction)
     made.owner = image  # type: ignore[attr-defined]
     return made, to_itk
