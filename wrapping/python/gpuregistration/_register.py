@@ -201,7 +201,7 @@ def _run_linear(
     d = pair.dimension
     begins = None if found is None else engine_map(linear_matrix(found, f"transform that the stage {stage.name!r} begins with"))
     with borrow_engine("GlobalRegistration", device) as engine:
-        result = engine.register(d, sides[0], sides[1], begins, stage.settings(d), reporter.linear())
+        result = engine.register(d, sides[0], sides[1], begins, stage.settings(), reporter.linear())
     return StageResult(
         stage.name,
         Affine.from_matrix(matrix_of_map(result.point_map, d), result.centre[:d]),

@@ -39,7 +39,7 @@ class Rigid:
 
     name: ClassVar[str] = "rigid"
 
-    def settings(self, dimension: int) -> _engine.GlobalSettings:
+    def settings(self) -> _engine.GlobalSettings:
         """The same as the engine takes them."""
         settings = _engine.GlobalSettings()
         settings.cost = engine_name(self.cost)
@@ -47,12 +47,12 @@ class Rigid:
         settings.bins = int(self.bins)
         settings.optimizer = engine_name(self.optimizer)
         settings.least_overlap = float(self.least_overlap)
-        settings.degrees_of_freedom = self._degrees(dimension)
+        settings.degrees_of_freedom = self._degrees()
         settings.angles = self._angles()
         return settings
 
-    def _degrees(self, dimension: int) -> int:
-        return 6 if dimension == 3 else 3
+    def _degrees(self) -> int:
+        return 6
 
     def _angles(self) -> list[list[float]]:
         return [[0.0, 0.0]] * 3
@@ -63,17 +63,16 @@ class Affine(Rigid):
     """A linear map, from where it begins on, as Rigid.
 
     Attributes:
-        degrees_of_freedom: 12 of any map; 9 without skews; 7 of a rotation, a translation and one scale. Of two dimensions these
-            are 6, 5 and 4. None: all.
+        degrees_of_freedom: 12: any map; 9: without skews; 7: a rotation, a translation and one scale; 6: without scales. Of two
+            dimensions, too, where fewer are left of them.
     """
 
-    degrees_of_freedom: Optional[int] = None
+    degrees_of_freedom: int = 12
 
     name: ClassVar[str] = "affine"
 
-    def _degrees(self, dimension: int) -> int:
-        whole = 12 if dimension == 3 else 6
-        return whole if self.degrees_of_freedom is None else int(self.degrees_of_freedom)
+    def _degrees(self) -> int:
+        return int(self.degrees_of_freedom)
 
 
 @dataclass
