@@ -51,7 +51,7 @@ Chain::AppendGrid(GridKind kind, const DoubleArray & vectors, const IndexMap & t
   grid.size = SizeOf(Array(vectors));
   grid.toGrid = toGrid;
   // The copy keeps the array.
-  const auto kept = std::make_shared<DoubleArray>(vectors);
+  const auto           kept = std::make_shared<DoubleArray>(vectors);
   const double * const from = vectors.data();
   grid.vectors = [kept, from](std::int64_t first, std::int64_t count, double * out) {
     std::copy(from + 3 * first, from + 3 * (first + count), out);

@@ -73,19 +73,16 @@ void
 AddErrors(nb::module_ & module)
 {
   errorType = AddType(module, "Error", "What this package raises.", PyExc_Exception, nullptr);
-  badInputType = AddType(
-    module, "BadInputError", "What was handed in is wrong, on every device.", errorType, PyExc_ValueError);
+  badInputType =
+    AddType(module, "BadInputError", "What was handed in is wrong, on every device.", errorType, PyExc_ValueError);
   outOfMemoryType =
     AddType(module, "OutOfMemoryError", "A device, or the host, has no room for this.", errorType, PyExc_MemoryError);
   deviceType =
     AddType(module, "DeviceError", "A device that is not there, or that fails.", errorType, PyExc_RuntimeError);
-  deviceLostType = AddType(
-    module, "DeviceLostError", "The device computes nothing more for this process.", deviceType, nullptr);
-  unsupportedType = AddType(module,
-                            "UnsupportedError",
-                            "This device, or the engine, cannot compute this.",
-                            errorType,
-                            PyExc_RuntimeError);
+  deviceLostType =
+    AddType(module, "DeviceLostError", "The device computes nothing more for this process.", deviceType, nullptr);
+  unsupportedType = AddType(
+    module, "UnsupportedError", "This device, or the engine, cannot compute this.", errorType, PyExc_RuntimeError);
   nb::register_exception_translator(Translate, nullptr);
 }
 

@@ -49,9 +49,9 @@ MakePoints(const FreeFormResult & result)
   double * elements = nullptr;
   auto     array = MakeArray<double>(elements,
                                  { static_cast<std::size_t>(result.size[2]),
-                                   static_cast<std::size_t>(result.size[1]),
-                                   static_cast<std::size_t>(result.size[0]),
-                                   3 });
+                                       static_cast<std::size_t>(result.size[1]),
+                                       static_cast<std::size_t>(result.size[0]),
+                                       3 });
   for (const auto & point : result.points)
   {
     elements = std::copy(point.begin(), point.end(), elements);

@@ -115,8 +115,8 @@ public:
       const nb::gil_scoped_release released;
       measured = m_Measure->FindForces(this->MakeIndexMap(map), MakeParallelFor());
     }
-    double * elements = nullptr;
-    auto     array = MakeArray<double>(elements, { 12 });
+    double *     elements = nullptr;
+    auto         array = MakeArray<double>(elements, { 12 });
     const auto & sums = measured.forces.forceSums;
     for (std::size_t r = 0; r < 3; ++r)
     {
@@ -135,8 +135,7 @@ public:
           double moment = (m_FixedToPoint.offset[s] - centre[s]) * sums[c];
           for (std::size_t d = 0; d < 3; ++d)
           {
-            moment +=
-              m_FixedToPoint.matrix[3 * s + d] * (sums[3 + 3 * d + c] + measured.forces.centre[d] * sums[c]);
+            moment += m_FixedToPoint.matrix[3 * s + d] * (sums[3 + 3 * d + c] + measured.forces.centre[d] * sums[c]);
           }
           elements[3 * r + s] += weight * moment;
         }

@@ -47,19 +47,16 @@ GetInterpolation(const std::string & name)
 /** Makes the output's voxels: [z][y][x][component]. */
 template <typename T>
 nb::object
-ResampleAs(Resampler &           engine,
-           const ResampleInput & input,
-           ResampleRequest &     request,
-           const nb::object &    progress)
+ResampleAs(Resampler & engine, const ResampleInput & input, ResampleRequest & request, const nb::object & progress)
 {
   T *               elements = nullptr;
   const Size &      size = request.size;
   const std::size_t components = static_cast<std::size_t>(input.components);
   auto              array = MakeArray<T>(elements,
                             { static_cast<std::size_t>(size[2]),
-                              static_cast<std::size_t>(size[1]),
-                              static_cast<std::size_t>(size[0]),
-                              components });
+                                           static_cast<std::size_t>(size[1]),
+                                           static_cast<std::size_t>(size[0]),
+                                           components });
   request.memory = elements;
   request.output = [elements, components](std::int64_t first, std::int64_t count, const void * in) {
     T * const to = elements + static_cast<std::size_t>(first) * components;
@@ -111,7 +108,9 @@ Resample(Resampler &                 engine,
   input.splineOrder = request.interpolation == Interpolation::BSpline ? order : 0;
   input.isOfIntegers = isOfIntegers;
   input.values = [voxelBytes, bytes](std::int64_t first, std::int64_t count, void * out) {
-    std::memcpy(out, bytes + static_cast<std::size_t>(first) * voxelBytes, static_cast<std::size_t>(count) * voxelBytes);
+    std::memcpy(out,
+                bytes + static_cast<std::size_t>(first) * voxelBytes,
+                static_cast<std::size_t>(count) * voxelBytes);
   };
   return values.precision == Precision::Double ? ResampleAs<double>(engine, input, request, progress)
                                                : ResampleAs<float>(engine, input, request, progress);

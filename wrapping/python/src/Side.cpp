@@ -31,7 +31,8 @@ Side::Side(const std::string & device, Values values, std::optional<FloatArray> 
   m_Image.Load({}, m_Values.precision, m_Values.array.data(), CountOf(m_Size), parallelFor);
   if (m_MaskValues)
   {
-    m_Mask.Load({}, Precision::Single, m_MaskValues->data(), static_cast<std::int64_t>(m_MaskValues->size()), parallelFor);
+    m_Mask.Load(
+      {}, Precision::Single, m_MaskValues->data(), static_cast<std::int64_t>(m_MaskValues->size()), parallelFor);
   }
 }
 

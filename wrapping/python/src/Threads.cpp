@@ -181,7 +181,8 @@ SetThreadCount(int count)
 {
   if (count < 0)
   {
-    throw BadInputError(std::to_string(count) + " threads are not possible. Set 1 or more, or 0 for as many as there are.");
+    throw BadInputError(std::to_string(count) +
+                        " threads are not possible. Set 1 or more, or 0 for as many as there are.");
   }
   chosenCount = count;
 }

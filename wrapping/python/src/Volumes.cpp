@@ -44,14 +44,16 @@ public:
     : m_Values(ReadValues(std::move(array)))
     , m_Filter(device)
   {
-    const std::size_t voxelBytes = BytesOf(m_Values.precision) * static_cast<std::size_t>(m_Values.components);
+    const std::size_t  voxelBytes = BytesOf(m_Values.precision) * static_cast<std::size_t>(m_Values.components);
     const char * const bytes = static_cast<const char *>(m_Values.array.data());
     VolumeInput        input;
     input.size = m_Values.size;
     input.components = m_Values.components;
     input.precision = m_Values.precision;
     input.values = [voxelBytes, bytes](std::int64_t first, std::int64_t count, void * out) {
-      std::memcpy(out, bytes + static_cast<std::size_t>(first) * voxelBytes, static_cast<std::size_t>(count) * voxelBytes);
+      std::memcpy(out,
+                  bytes + static_cast<std::size_t>(first) * voxelBytes,
+                  static_cast<std::size_t>(count) * voxelBytes);
     };
     const nb::gil_scoped_release released;
     m_Filter.SetVolume(input, MakeParallelFor());
@@ -84,7 +86,7 @@ private:
     const auto   components = static_cast<std::size_t>(m_Values.components);
     const auto & size = m_Filter.GetSize();
     auto         array = MakeArray<T>(elements,
-                                      { static_cast<std::size_t>(size[2]),
+                              { static_cast<std::size_t>(size[2]),
                                         static_cast<std::size_t>(size[1]),
                                         static_cast<std::size_t>(size[0]),
                                         components });
@@ -107,12 +109,12 @@ private:
 nb::tuple
 MakeLevel(const std::string & device, Array array, const Size & factors)
 {
-  Values      values = ReadValues(std::move(array));
-  LoadedImage image(device);
-  const auto  backend = GetBackend(device);
-  const auto  queue = backend->CreateQueue();
-  const auto  lines = queue->CreateLinePasses();
-  ImageLevel  level(*queue, device);
+  Values              values = ReadValues(std::move(array));
+  LoadedImage         image(device);
+  const auto          backend = GetBackend(device);
+  const auto          queue = backend->CreateQueue();
+  const auto          lines = queue->CreateLinePasses();
+  ImageLevel          level(*queue, device);
   std::vector<double> made;
   {
     const nb::gil_scoped_release released;
@@ -124,9 +126,10 @@ MakeLevel(const std::string & device, Array array, const Size & factors)
   }
   const Size & size = level.GetSize();
   double *     elements = nullptr;
-  auto         out = MakeArray<double>(
-    elements,
-    { static_cast<std::size_t>(size[2]), static_cast<std::size_t>(size[1]), static_cast<std::size_t>(size[0]) });
+  auto         out = MakeArray<double>(elements,
+                               { static_cast<std::size_t>(size[2]),
+                                         static_cast<std::size_t>(size[1]),
+                                         static_cast<std::size_t>(size[0]) });
   std::copy(made.begin(), made.end(), elements);
   return nb::make_tuple(nb::cast(std::move(out)), level.GetToImage());
 }
@@ -144,9 +147,7 @@ FindLevelFactors(int dimension, const Size & size, const IndexMap & indexToPoint
 void
 AddVolumes(nb::module_ & module)
 {
-  nb::class_<IndexMap>(module, "IndexMap")
-    .def_ro("matrix", &IndexMap::matrix)
-    .def_ro("offset", &IndexMap::offset);
+  nb::class_<IndexMap>(module, "IndexMap").def_ro("matrix", &IndexMap::matrix).def_ro("offset", &IndexMap::offset);
   module.def("make_map", &MakeMap, nb::arg("matrix"), nb::arg("offset"));
   nb::class_<Filter>(module, "Filter")
     .def(nb::init<const std::string &, Array>())
