@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What several tests need: devices, and images made by rule."""
+
+import os
+
+import gpuregistration as gr
+import numpy as np
+import pytest
+
+
+def pytest_generate_tests(metafunc):
+    """Every test that computes does so on every device, or on those that GPUREG_TEST_DEVICES names."""
+    if "device" in metafunc.fixturenames:
+        named = os.environ.get("GPUREG_TEST_DEVICES")
+        names = [device.name for device in gr.devices()]
+        metafunc.parametrize("device", named.split(",") if named else names)
+
+
+@pytest.fixture
+def rng():
+    """Random numbers, whose seed is printed, and GPUREG_TEST_SEED sets."""
+    seed = int(os.environ.get("GPUREG_TEST_SEED", np.random.SeedSequence().entropy % (1 << 32)))
+    print(f"GPUREG_TEST_SEED={seed}")
+    return np.random.default_rng(seed)
+
+
+def make_head(transform=None, shape=(40, 48, 44), spacing=(2.0, 2.0, 2.0), origin=(-40.0, -45.0, -35.0), direction=None):
+    """A smooth body with parts, of values from 0 to some 170, as it looks where a transform leads an image's points."""
+    grid = gr.Image(np.zeros(shape, np.float32), spacing, origin, direction)
+    d = grid.dimension
+    index = np.stack(np.meshgrid(*[np.arange(n) for n in shape], indexing="ij"), axis=-1)[..., ::-1]
+    point = index @ grid.index_to_point[:-1, :-1].T + grid.origin
+    point = point if transform is None else transform(point)
+    value = np.zeros(shape)
+    for height, centre, radius in (
+        (100.0, (3.0, 2.0, 4.0), (28.0, 34.0, 24.0)),
+        (45.0, (-9.0, -14.0, 10.0), (8.0, 10.0, 8.0)),
+        (-40.0, (14.0, 10.0, -4.0), (10.0, 8.0, 12.0)),
+        (30.0, (6.0, -18.0, -8.0), (7.0, 7.0, 7.0)),
+    ):
+        distance = (((point - np.array(centre[:d])) / np.array(radius[:d])) ** 2).sum(axis=-1)
+        value += height * np.exp(-(distance**2) if height == 100.0 else -distance)
+    return grid.like(value.astype(np.float32))
+
+
+def turn(degrees, dimension=3):
+    """A rotation about the last axis."""
+    c, s = np.cos(np.radians(degrees)), np.sin(np.radians(degrees))
+    matrix = np.eye(dimension)
+    matrix[:2, :2] = [[c, -s], [s, c]]
+    return matrix
+
+
+@pytest.fixture(scope="session")
+def moved():
+    """The map from the fixed head's points to the moving one's."""
+    return gr.Affine(turn(7.0), [4.0, -3.0, 2.0], [2.0, 1.0, 3.0])
+
+
+@pytest.fixture(scope="session")
+def heads(moved):
+    """A head, and the same where that map leads it to."""
+    return make_head(), make_head(moved.inverse().transform_points)
+
+
+def relative_difference(a, b):
+    """The largest difference, by the range of the second one."""
+    a, b = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
+    return np.abs(a - b).max() / np.ptp(b)

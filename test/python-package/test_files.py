@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files of transforms and images."""
+
+import gpuregistration as gr
+import numpy as np
+import pytest
+from conftest import make_head, relative_difference, turn
+from test_transforms import make_transform
+
+sitk = pytest.importorskip("SimpleITK")
+
+
+@pytest.mark.parametrize("suffix", [".tfm", ".txt", ".h5"])
+@pytest.mark.parametrize("name", ["affine", "bspline", "field", "composite", "other order"])
+def test_itks_files(tmp_path, rng, name, suffix):
+    transform, head = make_transform(name, rng), make_head()
+    path = tmp_path / ("transform" + suffix)
+    gr.write_transform(path, transform)
+    wanted = transform.to_displacement_field(head, "host").array
+    np.testing.assert_allclose(gr.read_transform(path).to_displacement_field(head, "host").array, wanted, atol=1e-5)
+    by_simpleitk = gr.as_transform(sitk.ReadTransform(str(path)))
+    np.testing.assert_allclose(by_simpleitk.to_displacement_field(head, "host").array, wanted, atol=1e-5)
+    assert [file.name for file in tmp_path.iterdir()] == [path.name]
+
+
+def test_ants_affine(tmp_path, rng):
+    transform = make_transform("affine", rng)
+    path = tmp_path / "0GenericAffine.mat"
+    gr.write_transform(path, transform)
+    read = sitk.ReadTransform(str(path))
+    assert "Affine" in read.GetName()
+    np.testing.assert_allclose(read.TransformPoint((1.0, 2.0, 3.0)), transform.transform_points((1, 2, 3)), atol=1e-9)
+    np.testing.assert_allclose(gr.read_transform(path).matrix_of(), transform.matrix_of(), atol=1e-9)
+    # Its numbers are MATLAB's, level 4: a header of five words, the type 0 of doubles by columns.
+    header = np.frombuffer(path.read_bytes()[:12], "<i4")
+    assert header.tolist() == [0, 12, 1]
+    with pytest.raises(gr.UnsupportedError):
+        gr.write_transform(path, make_transform("bspline", rng))
+
+
+def test_ants_warp(tmp_path, rng):
+    nibabel = pytest.importorskip("nibabel")
+    field, path = make_transform("field", rng), tmp_path / "1Warp.nii.gz"
+    gr.write_transform(path, field)
+    file = nibabel.load(path)
+    assert file.shape == (44, 48, 40, 1, 3)
+    assert file.header["intent_code"] == 1007
+    # ANTs' vectors are ITK's, LPS, though the file's geometry is RAS.
+    np.testing.assert_allclose(np.asarray(file.dataobj)[5, 6, 7, 0], field.array[7, 6, 5], atol=1e-5)
+    read = gr.read_transform(path)
+    np.testing.assert_allclose(read.array, field.array, atol=1e-5)
+    np.testing.assert_allclose(read.origin, field.origin, atol=1e-5)
+    spline = make_transform("bspline", rng)
+    with pytest.raises(gr.BadInputError, match="fixed image"):
+        gr.write_transform(path, spline)
+    gr.write_transform(path, spline, fixed=make_head())
+    np.testing.assert_allclose(
+        gr.read_transform(path).array, spline.to_displacement_field(make_head(), "host").array, atol=1e-5
+    )
+
+
+@pytest.mark.parametrize("mirrored", [False, True])
+def test_fsl(tmp_path, rng, mirrored):
+    direction = turn(10) @ np.diag([-1.0 if mirrored else 1.0, 1, 1])
+    fixed = gr.Image(np.zeros((20, 22, 24)), (1.0, 2.0, 3.0), (5.0, 6.0, 7.0), direction)
+    moving = gr.Image(np.zeros((18, 30, 26)), (1.5, 1.1, 2.0), (-9.0, 3.0, 4.0), turn(-20))
+    transform, path = make_transform("affine", rng), tmp_path / "fixed_from_moving.mat"
+    gr.write_transform(path, transform, fixed, moving, format="fsl")
+    np.testing.assert_allclose(gr.read_transform(path, fixed, moving).matrix_of(), transform.matrix_of(), atol=1e-9)
+    # By FLIRT's own words: a moving voxel's mm, by the matrix, are the fixed voxel's mm.
+    matrix = np.loadtxt(path)
+    voxel = np.array([3.0, 4.0, 5.0])
+    point = (fixed.index_to_point @ np.append(voxel, 1))[:3]
+    there = np.linalg.inv(moving.index_to_point) @ np.append(transform.transform_points(point), 1)
+    moving_mm = there[:3] * moving.spacing
+    moving_mm[0] = (moving.size[0] - 1 - there[0]) * moving.spacing[0]
+    fixed_mm = voxel * fixed.spacing
+    fixed_mm[0] = voxel[0] * fixed.spacing[0] if mirrored else (fixed.size[0] - 1 - voxel[0]) * fixed.spacing[0]
+    np.testing.assert_allclose(matrix[:3] @ np.append(moving_mm, 1), fixed_mm, atol=1e-9)
+    with pytest.raises(gr.BadInputError, match="both, fixed and moving"):
+        gr.read_transform(path)
+
+
+def test_images(tmp_path):
+    head = gr.Image(make_head().array, (1.0, 2.0, 3.0), (4.0, 5.0, 6.0), turn(30))
+    for name in ("head.nii.gz", "head.mha", "head.nrrd"):
+        gr.write_image(tmp_path / name, head)
+        read = gr.read_image(tmp_path / name)
+        np.testing.assert_array_equal(read.array, head.array)
+        assert read.has_grid_of(head)
+    gr.write_image(tmp_path / "head.mhd", head)
+    assert (tmp_path / "head.raw").exists() or (tmp_path / "head.zraw").exists()
+    assert relative_difference(gr.read_image(tmp_path / "head.mhd").array, head.array) == 0
+
+
+def test_bad_files(tmp_path, rng):
+    missing, text, broken = tmp_path / "missing.tfm", tmp_path / "text.mat", tmp_path / "broken.nii.gz"
+    text.write_text("1 2 3\n")
+    broken.write_bytes(b"nothing")
+    for path in (missing, text, broken):
+        with pytest.raises(gr.BadInputError, match=path.name):
+            gr.read_transform(path)
+    with pytest.raises(gr.BadInputError, match=broken.name):
+        gr.read_image(broken)
+    affine = make_transform("affine", rng)
+    with pytest.raises(gr.BadInputError, match="no folder"):
+        gr.write_transform(tmp_path / "nowhere" / "a.tfm", affine)
+    with pytest.raises(gr.BadInputError, match="format"):
+        gr.write_transform(tmp_path / "a.tfm", affine, format="spm")
+    with pytest.raises(gr.BadInputError):
+        gr.write_image(tmp_path / "head.unknown", make_head())
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["broken.nii.gz", "text.mat"]

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Heads: Debian's mricron-data."""
+
+from pathlib import Path
+
+import gpuregistration as gr
+import numpy as np
+import pytest
+from conftest import turn
+from gpuregistration import stages
+
+FOLDER = Path("/usr/share/mricron/templates")
+
+
+@pytest.fixture(scope="module")
+def heads():
+    """A head, and the same, turned."""
+    pytest.importorskip("SimpleITK")
+    if not (FOLDER / "ch2.nii.gz").exists():
+        pytest.skip("there is no ch2.nii.gz: install Debian's mricron-data")
+    head = gr.read_image(FOLDER / "ch2.nii.gz")
+    # 2 mm are enough here.
+    head = gr.pyramid(head, 2, device="host")[1]
+    wanted = gr.Affine(turn(12.0), [6.0, -5.0, 8.0])
+    return head, gr.resample(head, wanted.inverse(), head, device="host"), wanted
+
+
+def test_head(device, heads):
+    fixed, moving, wanted = heads
+    result = gr.register(fixed, moving, ["rigid", stages.FreeForm(levels=2, iterations=5)], device=device)
+    corners = np.array([[-60, -80, -40], [60, -80, 60], [-60, 60, 60], [60, 60, -40.0]])
+    found = result.stages[0].transform.transform_points(corners)
+    assert np.abs(found - wanted.transform_points(corners)).max() < 0.3
+    assert result.warped.array.dtype == fixed.array.dtype
+    assert np.corrcoef(result.warped.array.ravel(), fixed.array.ravel())[0, 1] > 0.97
+
+
+def test_labels_follow(heads):
+    fixed, moving, wanted = heads
+    if not (FOLDER / "aal.nii.gz").exists():
+        pytest.skip("there is no aal.nii.gz: install Debian's mricron-data")
+    labels = gr.read_image(FOLDER / "aal.nii.gz")
+    there = gr.resample(labels, wanted.inverse(), moving, "nearest", device="host")
+    result = gr.register(fixed, moving, "rigid", device="host")
+    back = gr.resample(there, result.transform, labels, "nearest", device="host")
+    assert set(np.unique(back.array)) <= set(np.unique(labels.array))
+    overlap = 2.0 * ((back.array > 0) & (labels.array > 0)).sum() / ((back.array > 0).sum() + (labels.array > 0).sum())
+    assert overlap > 0.95

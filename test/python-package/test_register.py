@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Registrations of heads that are the same but for a known map."""
+
+import os
+import signal
+import threading
+import time
+
+import gpuregistration as gr
+import numpy as np
+import pytest
+from conftest import make_head, relative_difference, turn
+from gpuregistration import stages
+
+CORNERS = np.array([[-30, -30, -20], [30, -30, 20], [-30, 30, 20], [30, 30, -20.0]])
+
+
+def distance(found, wanted):
+    """mm, at the corners of the head, of linear transforms."""
+    points = CORNERS[:, : wanted.dimension]
+    apart = gr.Affine.from_matrix(found.matrix_of()).transform_points(points) - wanted.transform_points(points)
+    return np.abs(apart).max()
+
+
+@pytest.mark.parametrize("kind", ["rigid", "affine"])
+def test_finds_a_rigid_map(device, heads, moved, kind):
+    fixed, moving = heads
+    result = gr.register(fixed, moving, kind, device=device)
+    assert distance(result.transform, moved) < 0.1
+    assert isinstance(result.warped, gr.Image) and result.warped.has_grid_of(fixed)
+    inside = np.s_[8:-8, 8:-8, 8:-8]
+    assert relative_difference(result.warped.array[inside], fixed.array[inside]) < 0.02
+    assert result.device == device and result.cost == result.stages[-1].cost
+    assert [level.name for level in result.stages[0].levels][-1] == "1 mm"
+    assert result.stages[0].overlap > 0.8
+
+
+def test_arrays_in_and_out(device, heads, moved):
+    fixed, moving = heads
+    result = gr.register(
+        fixed.array, moving.array, "rigid", device=device, spacing=fixed.spacing, origin=fixed.origin
+    )
+    assert isinstance(result.warped, np.ndarray) and result.warped.dtype == np.float32
+    assert distance(result.transform, moved) < 0.1
+
+
+def test_finds_scales_and_skews(device):
+    wanted = gr.Affine(turn(5.0) @ [[1.06, 0.04, 0], [0, 0.95, 0.03], [0, 0, 1.03]], [2.0, 3.0, -2.0])
+    result = gr.register(make_head(), make_head(wanted.inverse().transform_points), "affine", device=device)
+    assert distance(result.transform, wanted) < 0.2
+
+
+def test_searches_globally(device):
+    wanted = gr.Affine(turn(100.0), [5.0, -4.0, 3.0])
+    fixed, moving = make_head(), make_head(wanted.inverse().transform_points)
+    result = gr.register(fixed, moving, stages.Global(degrees_of_freedom=6), device=device)
+    assert distance(result.transform, wanted) < 0.2
+
+
+def test_two_dimensions(device):
+    wanted = gr.Affine(turn(6.0, 2), [3.0, -2.0])
+    shape = dict(shape=(60, 56), spacing=(1.5, 1.5), origin=(-40.0, -42.0))
+    fixed, moving = make_head(**shape), make_head(wanted.inverse().transform_points, **shape)
+    result = gr.register(fixed, moving, "rigid", device=device)
+    assert result.transform.dimension == 2
+    assert distance(result.transform, wanted) < 0.1
+    bent = gr.register(
+        fixed, moving, ["rigid", stages.FreeForm(levels=2, iterations=20, spacing=12)], "mean_squares", device=device
+    )
+    assert bent.transform.transforms[0].array.shape[-1] == 2
+    assert bent.displacement_field.array.shape == (60, 56, 2)
+
+
+def bend(point):
+    return point + 4.0 * np.sin(point / 16.0)[..., [1, 2, 0]]
+
+
+def test_free_form(device):
+    fixed, moving = make_head(bend), make_head()
+    result = gr.register(
+        fixed, moving, stages.FreeForm(similarity="mean_squares", levels=2, iterations=60, spacing=8, bending_weight=0.001), device=device
+    )
+    before = np.square(fixed.array - moving.array).mean()
+    after = np.square(fixed.array - result.warped.array).mean()
+    assert after < 0.05 * before
+    costs = result.stages[0].levels[-1].costs
+    assert len(costs) == 60 and costs[-1] < costs[0]
+    assert result.stages[0].smallest_determinant > 0
+    # What it warps by is what it says: the control points, and the displacements of them.
+    again = gr.resample(moving, result.displacement_field, fixed, device=device)
+    assert relative_difference(again.array, result.warped.array) < 1e-4
+
+
+def test_stages_begin_with_what_was_found(device, heads, moved):
+    fixed, moving = heads
+    result = gr.register(
+        fixed, moving, ["rigid", stages.FreeForm(levels=1, iterations=5, spacing=20)], device=device
+    )
+    assert [stage.name for stage in result.stages] == ["rigid", "ffd"]
+    assert isinstance(result.transform, gr.Composite)
+    deformation, linear = result.transform.transforms
+    assert isinstance(deformation, gr.BSpline) and linear is result.stages[0].transform
+    assert distance(linear, moved) < 0.1
+
+
+def test_initial_transform_is_refined(device, heads, moved):
+    fixed, moving = heads
+    near = gr.Affine(turn(5.0), [3.0, -2.0, 1.0])
+    assert distance(gr.register(fixed, moving, "rigid", initial=near, device=device).transform, moved) < 0.1
+    with pytest.raises(gr.UnsupportedError, match="not linear"):
+        gr.register(fixed, moving, "rigid", initial=near.to_displacement_field(fixed), device=device)
+
+
+def test_masks(device, heads, moved):
+    fixed, moving = heads
+    spoilt = fixed.array.copy()
+    spoilt[:, :, :12] = 150
+    mask = np.ones(fixed.array.shape, bool)
+    mask[:, :, :13] = False
+    with_mask = gr.register(
+        fixed.like(spoilt), moving, "rigid", "mean_squares", fixed_mask=mask, moving_mask=fixed.like(np.ones_like(spoilt)), device=device
+    )
+    without = gr.register(fixed.like(spoilt), moving, "rigid", "mean_squares", device=device)
+    assert distance(with_mask.transform, moved) < 0.3
+    assert distance(without.transform, moved) > distance(with_mask.transform, moved)
+
+
+def test_the_same_bits_twice(device):
+    fixed, moving = make_head(bend), make_head()
+    asked = ["rigid", stages.FreeForm(levels=2, iterations=10, spacing=10, samples=5000)]
+
+    def run(seed):
+        result = gr.register(fixed, moving, asked, device=device, seed=seed)
+        return result.transform.transforms[0].array.tobytes(), result.warped.array.tobytes(), result.cost
+
+    first = run(3)
+    assert run(3) == first
+    gr.release_memory(device)
+    assert run(3) == first
+    assert run(4) != first
+
+
+def test_threads_change_nothing(heads):
+    fixed, moving = heads
+    results = []
+    try:
+        for count in (1, 3):
+            gr.set_threads(count)
+            results.append(gr.register(fixed, moving, "affine", device="host").transform.matrix_of().tobytes())
+    finally:
+        gr.set_threads(0)
+    assert results[0] == results[1]
+
+
+def test_many_at_once(device, heads):
+    fixed, moving = heads
+    alone = gr.register(fixed, moving, "rigid", device=device).transform.matrix_of()
+    found = [None] * 3
+
+    def run(n):
+        found[n] = gr.register(fixed, moving, "rigid", device=device).transform.matrix_of()
+
+    threads = [threading.Thread(target=run, args=(n,)) for n in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for matrix in found:
+        np.testing.assert_array_equal(matrix, alone)
+
+
+def test_progress(device, heads):
+    fixed, moving = heads
+    seen = []
+    gr.register(
+        fixed, moving, ["rigid", stages.FreeForm(levels=2, iterations=4, spacing=20)], device=device, progress=seen.append
+    )
+    assert [one.share for one in seen] == sorted(one.share for one in seen)
+    assert {one.name for one in seen} == {"rigid", "ffd"} and seen[-1].share <= 1
+    assert {one.level for one in seen if one.name == "ffd"} == {"0", "1"}
+
+
+def test_progress_may_end_it(device, heads):
+    class Enough(Exception):
+        pass
+
+    def stop(progress):
+        raise Enough(progress.name)
+
+    for kind in ("rigid", "ffd"):
+        with pytest.raises(Enough, match=kind):
+            gr.register(*heads, kind, device=device, progress=stop)
+    assert gr.register(*heads, "rigid", device=device).cost < 0.01
+
+
+def test_other_threads_run_meanwhile(device, heads):
+    seen = []
+    going = threading.Event()
+    done = threading.Event()
+
+    def count():
+        going.wait()
+        while not done.is_set():
+            seen.append(None)
+            done.wait(0.001)
+
+    thread = threading.Thread(target=count)
+    thread.start()
+    going.set()
+    gr.register(*heads, stages.FreeForm(levels=2, iterations=30, spacing=10), device=device)
+    done.set()
+    thread.join()
+    assert len(seen) > 5
+
+
+def test_interrupt_ends_it(device, heads):
+    # On other devices than the host what has been enqueued by then is done first: all of a level, soon.
+    stage = stages.FreeForm(levels=1, iterations=3000 if device == "host" else 200, spacing=6)
+    # What is started in the background may ignore it.
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
+    timer = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
+    begin = time.perf_counter()
+    timer.start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            gr.register(*heads, stage, device=device)
+    finally:
+        timer.join()
+        signal.signal(signal.SIGINT, handler)
+    if device == "host":
+        assert time.perf_counter() - begin < 5
+    assert gr.register(*heads, "rigid", device=device).cost < 0.01
+
+
+def test_settings_are_the_engines():
+    from gpuregistration import _engine
+
+    ours, engines = stages.Global().settings(), _engine.GlobalSettings()
+    for name in ("cost", "degrees_of_freedom", "angles", "finest_edge", "bins", "optimizer", "least_overlap"):
+        assert getattr(ours, name) == getattr(engines, name), name
+    ours, engines = stages.FreeForm().settings(3), _engine.FreeFormSettings()
+    for name in (
+        "similarity levels spacing bins radius bending_weight linear_weight jacobian_weight optimizer iterations first_step samples "
+        "seed convergence_threshold convergence_window"
+    ).split():
+        assert getattr(ours, name) == getattr(engines, name), name

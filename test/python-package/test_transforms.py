@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Transforms mean the same here, in SimpleITK, in ITK, and in files."""
+
+import gpuregistration as gr
+import numpy as np
+import pytest
+from conftest import make_head, relative_difference, turn
+from gpuregistration import stages
+from gpuregistration._kinds import to_simpleitk
+
+sitk = pytest.importorskip("SimpleITK")
+
+NAMES = ["affine", "bspline", "field", "composite", "other order"]
+
+
+def make_transform(name, rng, dimension=3):
+    head = head_of(dimension)
+    affine = gr.Affine(
+        turn(8, dimension) + rng.uniform(-0.05, 0.05, (dimension, dimension)), rng.uniform(-5, 5, dimension),
+        rng.uniform(-20, 20, dimension),
+    )
+    if name == "affine":
+        return affine
+    # Its grid is turned against the image's, and ends inside of it.
+    spline = gr.BSpline(
+        rng.normal(0, 3, (8, 7, 9)[-dimension:] + (dimension,)), (9.0, 11.0, 10.0)[:dimension],
+        (-35.0, -30.0, -32.0)[:dimension], turn(15, dimension),
+    )
+    return {
+        "bspline": lambda: spline,
+        "field": lambda: spline.to_displacement_field(head.like(head.array), "host"),
+        "composite": lambda: gr.Composite([spline, affine]),
+        "other order": lambda: gr.Composite([affine, spline]),
+    }[name]()
+
+
+def head_of(dimension):
+    return make_head() if dimension == 3 else make_head(shape=(48, 44), spacing=(2.0, 2.0), origin=(-40.0, -45.0))
+
+
+def resample_by_simpleitk(image, transform, reference, interpolator=None):
+    image, reference = to_simpleitk(image), to_simpleitk(reference)
+    made = sitk.Resample(image, reference, transform, interpolator or sitk.sitkLinear, 0.0)
+    return sitk.GetArrayFromImage(made)
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+@pytest.mark.parametrize("name", NAMES)
+def test_simpleitk_applies_it_the_same(device, rng, name, dimension):
+    transform, head = make_transform(name, rng, dimension), head_of(dimension)
+    ours = gr.resample(head, transform, head, device=device)
+    theirs = resample_by_simpleitk(head, transform.to_simpleitk(), head)
+    # At a grid's edge a voxel may fall on either side; there SimpleITK's own answer hangs on its rounding.
+    apart = np.abs(ours.array - theirs) / np.ptp(theirs)
+    assert (apart > 1e-4).mean() < 1e-5
+    # … and what SimpleITK has is read as what it is.
+    back = gr.resample(head, transform.to_simpleitk(), head, device=device)
+    assert relative_difference(back.array, ours.array) < 1e-6
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+@pytest.mark.parametrize("name", NAMES)
+def test_itk_says_the_same(rng, name, dimension):
+    pytest.importorskip("itk")
+    transform, head = make_transform(name, rng, dimension), head_of(dimension)
+    theirs = transform.to_itk()
+    back = gr.as_transform(theirs)
+    field = transform.to_displacement_field(head, "host")
+    np.testing.assert_allclose(back.to_displacement_field(head, "host").array, field.array, atol=1e-9)
+    for index in rng.integers(0, head.size, (20, dimension)):
+        point = (head.index_to_point @ np.append(index, 1))[:-1]
+        moved = np.array(list(theirs.TransformPoint(point.tolist())))
+        np.testing.assert_allclose(moved - point, field.array[tuple(index[::-1])], atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: sitk.TranslationTransform(3, (1, 2, 3)),
+        lambda: sitk.Euler3DTransform((1, 2, 3), 0.1, 0.2, -0.1, (4, 5, 6)),
+        lambda: sitk.VersorRigid3DTransform((0, 0, 1), 0.3, (1, 2, 3), (4, 5, 6)),
+        lambda: sitk.Similarity3DTransform(1.1, (0, 1, 0), 0.2, (1, 2, 3), (4, 5, 6)),
+        lambda: sitk.ScaleTransform(3, (1.1, 0.9, 1.2)),
+        lambda: sitk.Transform(3, sitk.sitkIdentity),
+        lambda: sitk.CompositeTransform([sitk.TranslationTransform(3, (1, 2, 3)), sitk.ScaleTransform(3, (1.1, 0.9, 1.2))]),
+    ],
+)
+def test_simpleitks_linear_transforms(make):
+    theirs = make()
+    matrix = gr.as_transform(theirs).matrix_of()
+    for point in ((0, 0, 0), (10, -20, 30), (-5.5, 7, 1.25)):
+        np.testing.assert_allclose(matrix[:3] @ np.append(point, 1), theirs.TransformPoint(point), atol=1e-10)
+
+
+def test_what_is_found_is_applied_the_same_by_simpleitk(device):
+    bend = lambda point: point + 3.0 * np.sin(point / 15.0)[..., [1, 2, 0]]
+    fixed, moving = make_head(bend), make_head()
+    result = gr.register(
+        fixed, moving, ["rigid", stages.FreeForm(levels=2, iterations=15, spacing=10)], device=device
+    )
+    theirs = resample_by_simpleitk(moving, result.transform.to_simpleitk(), fixed)
+    assert relative_difference(result.warped.array, theirs) < 1e-4
+    field = result.displacement_field
+    vectors = sitk.TransformToDisplacementField(
+        result.transform.to_simpleitk(), sitk.sitkVectorFloat64, fixed.size, fixed.origin.tolist(), fixed.spacing.tolist(),
+        fixed.direction.ravel().tolist(),
+    )
+    np.testing.assert_allclose(field.array, sitk.GetArrayFromImage(vectors), atol=1e-5)
+
+
+def test_affine(rng):
+    one = make_transform("affine", rng)
+    points = rng.normal(0, 30, (7, 5, 3))
+    np.testing.assert_allclose(one.inverse().transform_points(one.transform_points(points)), points, atol=1e-10)
+    np.testing.assert_allclose(gr.Affine.from_matrix(one.matrix_of(), (1, 2, 3)).matrix_of(), one.matrix_of(), atol=1e-12)
+    both = gr.Composite([one, gr.Composite([one.inverse()])])
+    assert len(both.transforms) == 2
+    np.testing.assert_allclose(both.matrix_of(), np.eye(4), atol=1e-12)
+    np.testing.assert_allclose(one.parameters, one.to_simpleitk().GetParameters())
+
+
+def test_bsplines_of_other_orders_are_refused():
+    theirs = sitk.BSplineTransform(3, 2)
+    with pytest.raises(gr.UnsupportedError, match="order 2"):
+        gr.as_transform(theirs)

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Image registration on GPUs, or on the host's threads.
+
+>>> import gpuregistration
+>>> result = gpuregistration.register(fixed, moving, transform=["affine", "ffd"])
+>>> result.warped, result.transform, result.displacement_field
+
+Images are NumPy arrays (with gpuregistration.Image for their geometry), SimpleITK's, ITK's and nibabel's, and what comes out is of the
+kind that came in. Points are ITK's: mm, x first, the patient's left, posterior and superior.
+"""
+
+from . import stages
+from ._devices import Device, devices, release_memory, set_threads
+from ._engine import BadInputError, DeviceError, DeviceLostError, Error, OutOfMemoryError, UnsupportedError
+from ._files import read_image, read_transform, write_image, write_transform
+from ._filters import pyramid, smooth
+from ._image import Image
+from ._metric import Metric, metric
+from ._register import Level, Progress, Result, StageResult, register
+from ._resample import resample
+from ._transforms import Affine, BSpline, Composite, DisplacementField, Transform, as_transform
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Affine",
+    "BSpline",
+    "BadInputError",
+    "Composite",
+    "Device",
+    "DeviceError",
+    "DeviceLostError",
+    "DisplacementField",
+    "Error",
+    "Image",
+    "Level",
+    "Metric",
+    "OutOfMemoryError",
+    "Progress",
+    "Result",
+    "StageResult",
+    "Transform",
+    "UnsupportedError",
+    "as_transform",
+    "devices",
+    "metric",
+    "pyramid",
+    "read_image",
+    "read_transform",
+    "register",
+    "release_memory",
+    "resample",
+    "set_threads",
+    "smooth",
+    "stages",
+    "write_image",
+    "write_transform",
+]

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The devices that compute, and the engines that are kept for them."""
+
+from __future__ import annotations
+
+import os
+import threading
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Iterator, Optional
+
+from . import _engine
+from ._engine import DeviceError
+
+
+@dataclass(frozen=True)
+class Device:
+    """One device.
+
+    Attributes:
+        name: such as "cuda:0", "opencl:0" or "host".
+        kind: "cuda", "opencl" or "host".
+        description: the model, and what runs it.
+        memory: bytes; of the host, what is physically there.
+    """
+
+    name: str
+    kind: str
+    description: str
+    memory: int
+
+
+def devices() -> list[Device]:
+    """The devices of this machine, the best first; the host is always among them."""
+    return [Device(found.name, found.name.split(":")[0], found.description, found.memory) for found in _engine.devices()]
+
+
+def choose_device(name: Any = None) -> str:
+    """The name of the device that is asked for, or else of the default one: what the environment variable ITK_GPU_DEVICE names,
+    or the best.
+
+    Raises:
+        DeviceError: there is no such device.
+    """
+    wanted = name.name if isinstance(name, Device) else name or os.environ.get("ITK_GPU_DEVICE")
+    names = [device.name for device in _engine.devices()]
+    if wanted is None:
+        return names[0]
+    if wanted not in names:
+        complaints = "".join(f" {text}." for text in _engine.device_complaints())
+        raise DeviceError(f'There is no device "{wanted}"; there are: {", ".join(names)}.{complaints}')
+    return str(wanted)
+
+
+def set_threads(count: int = 0) -> None:
+    """How many threads the host uses from now on. 0: what the environment variable GPUREG_THREADS says, or as many as there are.
+
+    Raises:
+        BadInputError: it is negative.
+    """
+    _engine.set_thread_count(count)
+
+
+def release_memory(device: Any = None) -> None:
+    """Gives back the memory that is kept for the next call on a device, or on all of them.
+
+    Raises:
+        DeviceError: there is no such device.
+    """
+    names = [choose_device(device)] if device is not None else [found.name for found in _engine.devices()]
+    with _lock:
+        for key in [key for key in _idle if key[1] in names]:
+            del _idle[key]
+    for name in names:
+        _engine.release_idle_memory(name)
+
+
+# One engine of each kind and device waits for the next call, with its arrays.
+_idle: dict[tuple[str, str, int], Any] = {}
+_lock = threading.Lock()
+
+
+@contextmanager
+def borrow_engine(kind: str, device: str) -> Iterator[Any]:
+    """An engine of the class of that name, for one call at a time. One whose work raises is not used again."""
+    # A child that was forked has no use of its parent's.
+    key = (kind, device, os.getpid())
+    with _lock:
+        engine: Optional[Any] = _idle.pop(key, None)
+    if engine is None:
+        engine = getattr(_engine, kind)(device)
+    yield engine
+    with _lock:
+        _idle[key] = engine

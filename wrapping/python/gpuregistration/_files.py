@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files of images and transforms, which SimpleITK reads and writes."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+from typing import Any, Callable, Optional, Union
+
+from ._engine import BadInputError
+from ._flirt import from_flirt_matrix, parse_flirt_matrix, to_flirt_matrix, write_flirt_matrix
+from ._kinds import read_image as read_any_image
+from ._kinds import to_simpleitk as image_to_simpleitk
+from ._simpleitk import import_simpleitk, read_simpleitk, to_simpleitk, vector_image
+from ._transforms import Affine, DisplacementField, Transform, as_transform, linear_matrix
+
+PathLike = Union[str, "os.PathLike[str]"]
+
+# ITK's own files of transforms. What else there is, is an image: a field of displacements.
+_TRANSFORM_SUFFIXES = (".tfm", ".txt", ".h5", ".hdf5", ".hdf", ".xfm")
+
+
+def read_image(path: PathLike) -> Any:
+    """An image file as an Image: NIfTI, MetaImage, NRRD, …, whatever SimpleITK reads.
+
+    Raises:
+        BadInputError: there is no such file, or it is not one image of one component.
+        ImportError: there is no SimpleITK.
+    """
+    image, _ = read_any_image(_read_simpleitk_image(path), f"file {os.fspath(path)}'s")
+    image.array = image.array.copy()
+    return image
+
+
+def write_image(path: PathLike, image: Any) -> None:
+    """Writes an image of any kind, in the format that the file's name ends on. There is no file unless all of it is written.
+
+    Raises:
+        BadInputError: it is no image, or cannot be written there.
+        ImportError: there is no SimpleITK.
+    """
+    sitk = import_simpleitk()
+    made = image_to_simpleitk(read_any_image(image, "written")[0])
+    _write_whole(path, lambda name: sitk.WriteImage(made, name))
+
+
+def read_transform(path: PathLike, fixed: Any = None, moving: Any = None) -> Transform:
+    """A transform's file.
+
+    Args:
+        path: ITK's .tfm, .txt, .h5; ANTs' .mat; an image of displacements, such as ANTs' warp .nii.gz; or FSL's .mat.
+        fixed, moving: FSL's matrix has a meaning with its two images alone: what FLIRT calls reference and input.
+
+    Raises:
+        BadInputError: there is no such file, it is none of these, or the images are missing.
+        UnsupportedError: it holds what is not made of linear maps, cubic B-splines and displacement fields.
+        ImportError: there is no SimpleITK.
+    """
+    name = os.fspath(path)
+    if not Path(name).is_file():
+        raise BadInputError(f"There is no file {name}.")
+    if name.endswith(".mat"):
+        matrix = parse_flirt_matrix(name)
+        if matrix is not None:
+            grids = _read_grids(name, fixed, moving)
+            return Affine.from_matrix(from_flirt_matrix(matrix, *grids))
+        return _read_with_simpleitk(name)
+    if name.lower().endswith(_TRANSFORM_SUFFIXES):
+        return _read_with_simpleitk(name)
+    sitk = import_simpleitk()
+    image = _read_simpleitk_image(name)
+    d = image.GetDimension()
+    if image.GetNumberOfComponentsPerPixel() != d:
+        raise BadInputError(
+            f"The image {name} has {image.GetNumberOfComponentsPerPixel()} components a voxel; a field of displacements of {d} "
+            f"dimensions has {d}."
+        )
+    return DisplacementField(sitk.GetArrayFromImage(image), image.GetSpacing(), image.GetOrigin(), image.GetDirection())
+
+
+def write_transform(
+    path: PathLike, transform: Any, fixed: Any = None, moving: Any = None, format: Optional[str] = None
+) -> None:
+    """Writes a transform, in the format that the file's name ends on. There is no file unless all of it is written.
+
+    Args:
+        path: .tfm, .txt or .h5 of any transform; .mat of a linear one; an image's name, such as warp.nii.gz, of a DisplacementField,
+            or of any transform with a fixed image, whose displacements it then is.
+        transform: of this package, of SimpleITK or of ITK.
+        fixed, moving: the images. FSL's .mat wants both.
+        format: of .mat, "ants", ITK's own, which is also that without it, or "fsl".
+
+    Raises:
+        BadInputError: what the format does not hold, or a file that cannot be written.
+        UnsupportedError: a transform that is not linear, for a .mat.
+        ImportError: there is no SimpleITK.
+    """
+    name = os.fspath(path)
+    whole = as_transform(transform)
+    if format not in (None, "ants", "fsl") or (format is not None and not name.endswith(".mat")):
+        raise BadInputError(f'The format "{format}" is not possible for {name}; of .mat there are: ants, fsl.')
+    if format == "fsl":
+        matrix = to_flirt_matrix(linear_matrix(whole, "transform"), *_read_grids(name, fixed, moving))
+        _write_whole(name, lambda there: write_flirt_matrix(there, matrix))
+        return
+    sitk = import_simpleitk()
+    if name.endswith(".mat"):
+        if not isinstance(whole, Affine):
+            whole = Affine.from_matrix(linear_matrix(whole, "transform"))
+        made = to_simpleitk(whole)
+        _write_whole(name, lambda there: sitk.WriteTransform(made, there))
+        return
+    if name.lower().endswith(_TRANSFORM_SUFFIXES):
+        made = to_simpleitk(whole)
+        _write_whole(name, lambda there: sitk.WriteTransform(made, there))
+        return
+    if not isinstance(whole, DisplacementField):
+        if fixed is None:
+            raise BadInputError(f"A {type(whole).__name__} is written as the displacements {name} with a fixed image alone: give one.")
+        whole = whole.to_displacement_field(fixed)
+    image = sitk.Cast(vector_image(whole), sitk.sitkVectorFloat32)
+    _write_whole(name, lambda there: sitk.WriteImage(image, there))
+
+
+def _read_grids(name: str, fixed: Any, moving: Any) -> tuple[Any, Any]:
+    if fixed is None or moving is None:
+        raise BadInputError(f"FSL's matrix {name} has a meaning with its two images alone: give both, fixed and moving.")
+    return read_any_image(fixed, "fixed")[0], read_any_image(moving, "moving")[0]
+
+
+def _read_with_simpleitk(name: str) -> Transform:
+    sitk = import_simpleitk()
+    try:
+        read = sitk.ReadTransform(name)
+    except RuntimeError as error:
+        raise BadInputError(f"The file {name} is no transform that can be read: {_last_line(error)}") from error
+    made = read_simpleitk(read)
+    assert made is not None
+    return made
+
+
+def _read_simpleitk_image(path: PathLike) -> Any:
+    sitk = import_simpleitk()
+    name = os.fspath(path)
+    if not Path(name).exists():
+        raise BadInputError(f"There is no file {name}.")
+    try:
+        return sitk.ReadImage(name)
+    except RuntimeError as error:
+        raise BadInputError(f"The file {name} is no image that can be read: {_last_line(error)}") from error
+
+
+def _write_whole(path: PathLike, write: Callable[[str], Any]) -> None:
+    """Under another name first, beside it."""
+    target = Path(os.fspath(path))
+    if not target.parent.is_dir():
+        raise BadInputError(f"There is no folder {target.parent} to write {target.name} to.")
+    with tempfile.TemporaryDirectory(dir=target.parent, prefix=".writing-") as folder:
+        there = Path(folder) / target.name
+        try:
+            write(str(there))
+        except RuntimeError as error:
+            raise BadInputError(f"The file {target} cannot be written: {_last_line(error)}") from error
+        for made in sorted(Path(folder).iterdir()):
+            os.replace(made, target.parent / made.name)
+
+
+def _last_line(error: Exception) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[-1] if lines else type(error).__name__

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Images: an array and where its voxels are."""
+
+from __future__ import annotations
+
+from typing import Any, Optional, Sequence
+
+import numpy as np
+
+from . import _engine
+from ._engine import BadInputError
+
+Vector = Sequence[float]
+
+
+class Image:
+    """A scalar image of two or three dimensions.
+
+    Args:
+        array: values, in the order of NumPy's indices: ``[z, y, x]``, or ``[y, x]``. Of any real type, in any memory layout.
+        spacing: mm between voxels along x, y (and z); greater than 0. 1 unless it is given.
+        origin: mm, the point of voxel 0. 0 unless it is given.
+        direction: a matrix whose columns are the directions of the image's axes x, y (and z). The identity unless it is given.
+
+    Points are those of ITK: the patient's left, posterior and superior (LPS), x first.
+
+    Raises:
+        BadInputError: the array has other dimensions, no voxels, or values that are not real numbers; or the geometry does not
+            fit to it.
+    """
+
+    def __init__(
+        self,
+        array: Any,
+        spacing: Optional[Vector] = None,
+        origin: Optional[Vector] = None,
+        direction: Optional[Any] = None,
+    ) -> None:
+        self.array = _check_array(np.asarray(array))
+        self.spacing = _read_vector(spacing, 1.0, self.dimension, "spacing")
+        self.origin = _read_vector(origin, 0.0, self.dimension, "origin")
+        self.direction = _read_direction(direction, self.dimension)
+        if not (self.spacing > 0).all():
+            raise BadInputError(f"An image's spacing is {self.spacing.tolist()}; each is to be greater than 0.")
+
+    @property
+    def dimension(self) -> int:
+        """2 or 3."""
+        return self.array.ndim
+
+    @property
+    def size(self) -> tuple[int, ...]:
+        """Voxels along x, y (and z): the array's shape the other way round."""
+        return self.array.shape[::-1]
+
+    @property
+    def index_to_point(self) -> np.ndarray:
+        """The matrix, of ``dimension + 1`` rows, that leads from an index ``(x, y, z, 1)`` to its point, in mm."""
+        matrix = np.eye(self.dimension + 1)
+        matrix[:-1, :-1] = self.direction * self.spacing
+        matrix[:-1, -1] = self.origin
+        return matrix
+
+    def like(self, array: Any) -> "Image":
+        """Another array on the same grid."""
+        image = Image(array, self.spacing, self.origin, self.direction)
+        if image.array.shape != self.array.shape:
+            raise BadInputError(
+                f"An array of shape {image.array.shape} does not fit to a grid of shape {self.array.shape}."
+            )
+        return image
+
+    def has_grid_of(self, other: "Image") -> bool:
+        """Whether its voxels are where the other one's are, to 1/1000 of a voxel."""
+        if self.array.shape != other.array.shape:
+            return False
+        corners = np.vstack([np.zeros(self.dimension), np.diag(np.maximum(1.0, np.array(self.size) - 1.0))])
+        corners = np.column_stack([corners, np.ones(len(corners))])
+        apart = (corners @ self.index_to_point.T - corners @ other.index_to_point.T)[:, :-1]
+        return bool(np.abs(apart).max() <= 1e-3 * self.spacing.min())
+
+    def __repr__(self) -> str:
+        return (
+            f"Image(shape={self.array.shape}, dtype={self.array.dtype}, spacing={self.spacing.tolist()}, "
+            f"origin={self.origin.tolist()}, direction={self.direction.tolist()})"
+        )
+
+
+def _check_array(array: np.ndarray) -> np.ndarray:
+    if array.ndim not in (2, 3):
+        raise BadInputError(
+            f"An image's array has {array.ndim} dimensions, shape {array.shape}; it is to have 2, [y, x], or 3, [z, y, x]. "
+            "Of a series, hand in one volume."
+        )
+    if array.dtype.kind not in "biuf" or array.dtype.itemsize > 8:
+        raise BadInputError(
+            f"An image's values are of type {array.dtype}; they are to be whole numbers or floats of 64 bits at most. "
+            "Convert them, such as by array.astype(numpy.float32)."
+        )
+    if array.size == 0:
+        raise BadInputError(f"An image's array has no voxels: its shape is {array.shape}.")
+    return array
+
+
+def _read_vector(vector: Optional[Vector], default: float, dimension: int, name: str) -> np.ndarray:
+    if vector is None:
+        return np.full(dimension, default)
+    result = np.array(vector, dtype=np.float64)
+    if result.shape != (dimension,) or not np.isfinite(result).all():
+        raise BadInputError(f"An image's {name} is {vector}; of its {dimension} dimensions it is to have one number each.")
+    return result
+
+
+def _read_direction(direction: Optional[Any], dimension: int) -> np.ndarray:
+    if direction is None:
+        return np.eye(dimension)
+    result = np.array(direction, dtype=np.float64)
+    if result.size != dimension * dimension or not np.isfinite(result).all():
+        raise BadInputError(f"An image's direction is {direction}; it is to be a matrix of {dimension} by {dimension} numbers.")
+    result = result.reshape(dimension, dimension)
+    if abs(np.linalg.det(result)) < 1e-9:
+        raise BadInputError(f"An image's direction {result.tolist()} has no inverse.")
+    return result
+
+
+def as_volume(array: np.ndarray) -> np.ndarray:
+    """An array of two dimensions as one slice, [1, y, x]."""
+    return array if array.ndim == 3 else array[np.newaxis]
+
+
+def real_values(array: np.ndarray, of_others: Any = np.float32) -> np.ndarray:
+    """Values as the engine takes them, contiguous: floats and doubles as they are, others converted."""
+    is_native = array.dtype.kind == "f" and array.dtype.itemsize in (4, 8)
+    dtype = array.dtype.newbyteorder("=") if is_native else np.dtype(of_others)
+    if array.dtype.kind == "f" and not is_native:
+        dtype = np.dtype(np.float32)
+    return np.ascontiguousarray(as_volume(array), dtype=dtype)
+
+
+def engine_map(matrix: np.ndarray) -> _engine.IndexMap:
+    """A homogeneous matrix of two or three dimensions as the engine's map."""
+    dimension = len(matrix) - 1
+    linear = np.eye(3)
+    linear[:dimension, :dimension] = matrix[:dimension, :dimension]
+    offset = np.zeros(3)
+    offset[:dimension] = matrix[:dimension, dimension]
+    return _engine.make_map(linear.ravel().tolist(), offset.tolist())
+
+
+def matrix_of_map(map: _engine.IndexMap, dimension: int) -> np.ndarray:
+    """The other way round."""
+    matrix = np.eye(dimension + 1)
+    matrix[:-1, :-1] = np.reshape(map.matrix, (3, 3))[:dimension, :dimension]
+    matrix[:-1, -1] = map.offset[:dimension]
+    return matrix
+
+
+def engine_size(image: Image) -> list[int]:
+    """Voxels along x, y and z, of which there is one in two dimensions."""
+    return list(image.size) + [1] * (3 - image.dimension)

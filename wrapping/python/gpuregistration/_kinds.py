@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Images of other libraries: read by what they are, and made again.
+
+No library is imported here: an image of one can only be there if its library is.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, Callable, Optional
+
+import numpy as np
+
+from ._engine import BadInputError
+from ._gpu_arrays import read_array
+from ._image import Image
+
+Wrap = Callable[[Image], Any]
+
+# From nibabel's points, right, anterior and superior, to ITK's, left, posterior and superior.
+_LPS_OF_RAS = np.diag([-1.0, -1.0, 1.0, 1.0])
+
+
+def read_image(image: Any, which: str, **geometry: Any) -> tuple[Image, Wrap]:
+    """What is handed in as an image, and what makes one of that kind again.
+
+    Args:
+        image: an Image, a NumPy array, an image of SimpleITK, ITK or nibabel, or an array that NumPy reads by DLPack.
+        which: "fixed", …, for what is raised.
+        geometry: spacing, origin and direction of what has none.
+    """
+    for reader in (_read_own, _read_simpleitk, _read_nibabel, _read_itk):
+        found = reader(image)
+        if found is not None:
+            return found
+    array = image if isinstance(image, np.ndarray) else read_array(image)
+    if array is None:
+        raise BadInputError(
+            f"The {which} image is of type {type(image).__module__}.{type(image).__qualname__}, which is not known. Hand in a "
+            "NumPy array, a gpuregistration.Image, or an image of SimpleITK, ITK or nibabel."
+        )
+    return Image(array, **geometry), lambda made: made.array
+
+
+def is_image_with_grid(image: Any) -> bool:
+    """Whether an image says where it is, as arrays do not."""
+    return not isinstance(image, np.ndarray) and not hasattr(image, "__dlpack_device__")
+
+
+def _read_own(image: Any) -> Optional[tuple[Image, Wrap]]:
+    return (image, lambda made: made) if isinstance(image, Image) else None
+
+
+def _read_simpleitk(image: Any) -> Optional[tuple[Image, Wrap]]:
+    sitk = sys.modules.get("SimpleITK")
+    if sitk is None or not isinstance(image, sitk.Image):
+        return None
+    if image.GetNumberOfComponentsPerPixel() != 1:
+        raise BadInputError(
+            f"A SimpleITK image has {image.GetNumberOfComponentsPerPixel()} components a pixel; it is to have one. "
+            "SimpleITK.VectorIndexSelectionCast takes one out."
+        )
+    # A view: the image is to stay for as long as it does.
+    array = sitk.GetArrayViewFromImage(image)
+    made = Image(array, image.GetSpacing(), image.GetOrigin(), image.GetDirection())
+    made.owner = image  # type: ignore[attr-defined]
+    return made, to_simpleitk
+
+
+def to_simpleitk(image: Image) -> Any:
+    """As SimpleITK's image."""
+    import SimpleITK as sitk
+
+    made = sitk.GetImageFromArray(np.ascontiguousarray(image.array))
+    made.SetSpacing(image.spacing.tolist())
+    made.SetOrigin(image.origin.tolist())
+    made.SetDirection(image.direction.ravel().tolist())
+    return made
+
+
+def _read_nibabel(image: Any) -> Optional[tuple[Image, Wrap]]:
+    nibabel = sys.modules.get("nibabel")
+    if nibabel is None or not isinstance(image, nibabel.spatialimages.SpatialImage):
+        return None
+    array = np.asanyarray(image.dataobj)
+    while array.ndim > 3 and array.shape[-1] == 1:
+        array = array[..., 0]
+    if array.ndim != 3:
+        raise BadInputError(
+            f"A nibabel image has shape {array.shape}; it is to have 3 dimensions. image.slicer[..., 0] takes one volume out."
+        )
+    to_point = _LPS_OF_RAS @ np.asarray(image.affine, dtype=np.float64)
+    spacing = np.linalg.norm(to_point[:3, :3], axis=0)
+    if not (spacing > 0).all():
+        raise BadInputError(f"A nibabel image's affine has no inverse: {np.asarray(image.affine).tolist()}.")
+    return Image(array.T, spacing, to_point[:3, 3], to_point[:3, :3] / spacing), to_nibabel
+
+
+def to_nibabel(image: Image) -> Any:
+    """As nibabel's NIfTI image."""
+    import nibabel
+
+    array = image.array if image.dimension == 3 else image.array[np.newaxis]
+    to_point = np.eye(4)
+    dimension = image.dimension
+    to_point[:dimension, :dimension] = image.index_to_point[:-1, :-1]
+    to_point[:dimension, 3] = image.index_to_point[:-1, -1]
+    values = array.astype(np.uint8) if array.dtype == bool else array
+    return nibabel.Nifti1Image(np.ascontiguousarray(values).T, _LPS_OF_RAS @ to_point, dtype=values.dtype)
+
+
+def _read_itk(image: Any) -> Optional[tuple[Image, Wrap]]:
+    # The classes of ITK's images are made as they are asked for: there is none that all are instances of.
+    if not (type(image).__module__.split(".")[0] == "itk" and hasattr(image, "GetBufferedRegion")):
+        return None
+    itk = sys.modules["itk"]
+    if image.GetNumberOfComponentsPerPixel() != 1:
+        raise BadInputError(
+            f"An ITK image has {image.GetNumberOfComponentsPerPixel()} components a pixel; it is to have one."
+        )
+    array = itk.array_view_from_image(image)
+    direction = itk.array_from_matrix(image.GetDirection())
+    index = np.array(list(image.GetBufferedRegion().GetIndex()), dtype=np.float64)
+    spacing = np.array(list(image.GetSpacing()))
+    origin = np.array(list(image.GetOrigin())) + direction @ (spacing * index)
+    # A view, as above.
+    made = Image(array, spacing, origin, direction)
+    made.owner = image  # type: ignore[attr-defined]
+    return made, to_itk
+
+
+def to_itk(image: Image) -> Any:
+    """As ITK's image."""
+    import itk
+
+    made = itk.image_from_array(np.ascontiguousarray(image.array))
+    made.SetSpacing(image.spacing.tolist())
+    made.SetOrigin(image.origin.tolist())
+    made.SetDirection(itk.matrix_from_array(np.ascontiguousarray(image.direction)))
+    return made

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Metrics by themselves."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any, Optional
+
+import numpy as np
+
+from . import _engine
+from ._devices import choose_device
+from ._engine import BadInputError
+from ._sides import read_pair
+from ._transforms import Affine
+from .stages import engine_name
+
+
+class Metric:
+    """A metric of two images, by the parameters of an affine map from the fixed one's points to the moving one's. Made by metric().
+
+    Attributes:
+        center: mm, ``(d,)``, the point that the matrix turns about: parameters are those of an Affine with this center. It may be
+            set.
+    """
+
+    def __init__(self, measure: _engine.Measure, dimension: int, center: np.ndarray) -> None:
+        self._measure = measure
+        self._lock = threading.Lock()
+        self.dimension = dimension
+        self.center = center
+
+    @property
+    def number_of_parameters(self) -> int:
+        """``d * d + d``: the matrix by rows, then the translation in mm, in ITK's order."""
+        return self.dimension * (self.dimension + 1)
+
+    def value(self, parameters: Any) -> float:
+        """The metric: the less, the better the images agree. Not a number where no voxels overlap, or their values do not vary.
+
+        Args:
+            parameters: ``(d * d + d,)``; or an Affine, of any center.
+
+        Raises:
+            BadInputError: parameters of another number, or not finite.
+        """
+        return float(self.values([self._read(parameters)])[0])
+
+    def values(self, batch: Any) -> np.ndarray:
+        """The same of many parameters, which are computed together.
+
+        Args:
+            batch: ``(n, d * d + d)``.
+
+        Returns:
+            ``(n,)``.
+        """
+        return self._find(batch)[:, 0]
+
+    def counts(self, batch: Any) -> np.ndarray:
+        """How many voxels of the fixed image each value is of: ``(n,)``."""
+        return self._find(batch)[:, 1].astype(np.int64)
+
+    def derivative(self, parameters: Any) -> np.ndarray:
+        """The value's derivative by each parameter: ``(d * d + d,)``; of the matrix's numbers per mm about the center."""
+        return self.value_and_derivative(parameters)[1]
+
+    def value_and_derivative(self, parameters: Any) -> tuple[float, np.ndarray]:
+        """Both, of one evaluation."""
+        read = self._read(parameters)
+        numbers = self._maps(read[np.newaxis])[0]
+        d = self.dimension
+        center = np.zeros(3)
+        center[:d] = self.center
+        with self._lock:
+            value, slope = self._measure.find_derivative(
+                _engine.make_map(numbers[:9].tolist(), numbers[9:].tolist()), center.tolist()
+            )
+        matrix = slope[:9].reshape(3, 3)[:d, :d]
+        return value, np.concatenate([matrix.ravel(), slope[9 : 9 + d]])
+
+    def _read(self, parameters: Any) -> np.ndarray:
+        if isinstance(parameters, Affine):
+            return Affine.from_matrix(parameters.matrix_of(), self.center).parameters
+        return np.asarray(parameters, dtype=np.float64).ravel()
+
+    def _find(self, batch: Any) -> np.ndarray:
+        maps = self._maps(np.asarray(batch, dtype=np.float64))
+        with self._lock:
+            return self._measure.find_values(maps)
+
+    def _maps(self, batch: np.ndarray) -> np.ndarray:
+        d = self.dimension
+        if batch.ndim != 2 or batch.shape[1] != self.number_of_parameters or not np.isfinite(batch).all():
+            raise BadInputError(
+                f"Parameters of shape {batch.shape} are not possible: an affine map of {d} dimensions has "
+                f"{self.number_of_parameters} finite numbers, the matrix by rows, then the translation."
+            )
+        matrices = np.tile(np.eye(3), (len(batch), 1, 1))
+        matrices[:, :d, :d] = batch[:, : d * d].reshape(-1, d, d)
+        offsets = np.zeros((len(batch), 3))
+        center = np.asarray(self.center, dtype=np.float64)
+        offsets[:, :d] = batch[:, d * d :] + center - matrices[:, :d, :d] @ center
+        return np.ascontiguousarray(np.concatenate([matrices.reshape(-1, 9), offsets], axis=1))
+
+
+def metric(
+    name: str,
+    fixed: Any,
+    moving: Any,
+    fixed_mask: Any = None,
+    moving_mask: Any = None,
+    bins: int = 0,
+    center: Any = None,
+    device: Any = None,
+) -> Metric:
+    """A metric of two images, whose values stay on the device.
+
+    Args:
+        name: "correlation_ratio" (1 - η), "mattes_mutual_information" and "normalized_mutual_information" (their negatives),
+            "correlation" (-r²), "mean_squares" and "mean_absolute_differences" (of values from 0 to 1).
+        fixed, moving, fixed_mask, moving_mask: as of register.
+        bins: of the histogram; 0: 256 of a correlation ratio, else 64.
+        center: mm, of the parameters' matrix; 0 unless it is given.
+        device: its name; None: the default one.
+
+    Raises:
+        BadInputError: no such metric, or images that are not possible.
+        DeviceError: there is no such device.
+    """
+    device_name = choose_device(device)
+    pair = read_pair(fixed, moving, fixed_mask, moving_mask, {})
+    known = engine_name(name)
+    count = int(bins) or (256 if known == "CorrelationRatio" else 64)
+    about: Optional[np.ndarray] = np.zeros(pair.dimension) if center is None else np.array(center, dtype=np.float64)
+    if about.shape != (pair.dimension,):
+        raise BadInputError(f"A center of {about.size} numbers does not fit to images of {pair.dimension} dimensions.")
+    fixed_side, moving_side = pair.load(device_name)
+    return Metric(
+        _engine.Measure(device_name, pair.dimension, fixed_side, moving_side, known, count), pair.dimension, about
+    )

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Transforms from and to SimpleITK."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, Optional
+
+import numpy as np
+
+from ._engine import UnsupportedError
+from ._transforms import Affine, BSpline, Composite, DisplacementField, Transform
+
+
+def import_simpleitk() -> Any:
+    """The library, which is wanted for some things alone. Raises ImportError that says how to have it."""
+    try:
+        import SimpleITK
+    except ImportError as error:
+        raise ImportError("This needs SimpleITK: pip install gpuregistration[io]") from error
+    return SimpleITK
+
+
+def fit_affine(transform_point: Any, dimension: int, center: Any = None) -> Affine:
+    """An affine map by where it leads points to."""
+    base = np.array(transform_point([0.0] * dimension))
+    # Far away, so that what a point is moved by hides none of what the matrix says.
+    far = 1024.0
+    columns = [np.array(transform_point([far * (n == axis) for n in range(dimension)])) - base for axis in range(dimension)]
+    whole = np.eye(dimension + 1)
+    whole[:-1, :-1] = np.stack(columns, axis=1) / far
+    whole[:-1, -1] = base
+    return Affine.from_matrix(whole, center)
+
+
+def read_simpleitk(transform: Any) -> Optional[Transform]:
+    """SimpleITK's transform; None if it is none.
+
+    Raises:
+        UnsupportedError: of other kinds than linear, cubic B-spline, displacement field, and composites of them.
+    """
+    sitk = sys.modules.get("SimpleITK")
+    if sitk is None or not isinstance(transform, sitk.Transform):
+        return None
+    transform = transform.Downcast()
+    if isinstance(transform, sitk.CompositeTransform):
+        parts = [transform.GetNthTransform(n) for n in range(transform.GetNumberOfTransforms())]
+        if not parts:
+            return Affine(np.eye(transform.GetDimension()))
+        return Composite([_read_part(part) for part in reversed(parts)])
+    if isinstance(transform, sitk.BSplineTransform):
+        if transform.GetOrder() != 3:
+            raise UnsupportedError(
+                f"A B-spline transform is of order {transform.GetOrder()}; 3 is possible. Make it a displacement field: "
+                "SimpleITK.TransformToDisplacementField."
+            )
+        images = transform.GetCoefficientImages()
+        array = np.stack([sitk.GetArrayFromImage(image) for image in images], axis=-1)
+        return BSpline(array, images[0].GetSpacing(), images[0].GetOrigin(), images[0].GetDirection())
+    if isinstance(transform, sitk.DisplacementFieldTransform):
+        field = transform.GetDisplacementField()
+        return DisplacementField(
+            sitk.GetArrayFromImage(field), field.GetSpacing(), field.GetOrigin(), field.GetDirection()
+        )
+    if not transform.IsLinear():
+        raise UnsupportedError(
+            f"SimpleITK's {transform.GetName()} is not made of linear maps, cubic B-splines and displacement fields. Make it one: "
+            "SimpleITK.TransformToDisplacementField."
+        )
+    if isinstance(transform, sitk.AffineTransform):
+        d = transform.GetDimension()
+        return Affine(np.reshape(transform.GetMatrix(), (d, d)), transform.GetTranslation(), transform.GetCenter())
+    center = transform.GetCenter() if hasattr(transform, "GetCenter") else None
+    return fit_affine(transform.TransformPoint, transform.GetDimension(), center)
+
+
+def _read_part(transform: Any) -> Transform:
+    part = read_simpleitk(transform)
+    assert part is not None
+    return part
+
+
+def vector_image(grid: Any) -> Any:
+    """The vectors of a grid as SimpleITK's image of doubles."""
+    sitk = import_simpleitk()
+    image = sitk.GetImageFromArray(np.ascontiguousarray(grid.array, dtype=np.float64), isVector=True)
+    image.SetSpacing(grid.spacing.tolist())
+    image.SetOrigin(grid.origin.tolist())
+    image.SetDirection(grid.direction.ravel().tolist())
+    return image
+
+
+def to_simpleitk(transform: Transform) -> Any:
+    """As SimpleITK's transform."""
+    sitk = import_simpleitk()
+    if isinstance(transform, Affine):
+        made = sitk.AffineTransform(transform.dimension)
+        made.SetMatrix(transform.matrix.ravel().tolist())
+        made.SetTranslation(transform.translation.tolist())
+        made.SetCenter(transform.center.tolist())
+        return made
+    if isinstance(transform, BSpline):
+        vectors = vector_image(transform)
+        parts = [sitk.VectorIndexSelectionCast(vectors, axis) for axis in range(transform.dimension)]
+        return sitk.BSplineTransform(parts, 3)
+    if isinstance(transform, DisplacementField):
+        return sitk.DisplacementFieldTransform(vector_image(transform))
+    assert isinstance(transform, Composite)
+    return sitk.CompositeTransform([to_simpleitk(part) for part in reversed(transform.transforms)])

@@ -1,0 +1,331 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Transforms: from points of the fixed image's space to the moving one's, in mm, x first (LPS)."""
+
+from __future__ import annotations
+
+from typing import Any, Optional, Sequence
+
+import numpy as np
+
+from . import _engine
+from ._devices import borrow_engine, choose_device
+from ._engine import BadInputError, UnsupportedError
+from ._image import Image, engine_map, engine_size
+
+
+class Transform:
+    """What all transforms are."""
+
+    #: 2 or 3.
+    dimension: int
+
+    def _append_to(self, chain: _engine.Chain) -> None:
+        raise NotImplementedError
+
+    def _bounds(self, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """A box that holds what a box of points is led to."""
+        raise NotImplementedError
+
+    def chain(self) -> _engine.Chain:
+        """The same as the engine takes it."""
+        chain = _engine.Chain(self.dimension)
+        self._append_to(chain)
+        return chain
+
+    def matrix_of(self) -> Optional[np.ndarray]:
+        """The homogeneous matrix, of ``dimension + 1`` rows, of what is linear; None of what is not."""
+        return None
+
+    def to_displacement_field(self, reference: Any, device: Any = None) -> "DisplacementField":
+        """The displacement of each voxel of a reference image, in mm, in doubles.
+
+        Args:
+            reference: an image of any kind, whose grid alone is looked at.
+            device: its name; one that does not compute in doubles leaves this to the host.
+        """
+        from ._kinds import read_image
+
+        grid, _ = read_image(reference, "reference")
+        _check_dimension(self, grid.dimension)
+        name = choose_device(device)
+        return _make_field(self, grid, name if _engine.has_doubles(name) else "host")
+
+    def to_simpleitk(self) -> Any:
+        """As SimpleITK's transform."""
+        from ._simpleitk import to_simpleitk
+
+        return to_simpleitk(self)
+
+    def to_itk(self) -> Any:
+        """As ITK's transform, in doubles."""
+        from ._itk import to_itk
+
+        return to_itk(self)
+
+
+class Affine(Transform):
+    """``y = matrix @ (x - center) + center + translation``.
+
+    Args:
+        matrix: ``(d, d)``. The identity unless it is given.
+        translation: mm, ``(d,)``. 0 unless it is given.
+        center: mm, ``(d,)``. 0 unless it is given.
+
+    Raises:
+        BadInputError: the shapes do not fit to each other, d is neither 2 nor 3, or a number is not finite.
+    """
+
+    def __init__(self, matrix: Any = None, translation: Any = None, center: Any = None) -> None:
+        given = [np.array(vector, dtype=np.float64) for vector in (translation, center) if vector is not None]
+        self.matrix = np.array(matrix, dtype=np.float64) if matrix is not None else np.eye(given[0].size if given else 3)
+        self.dimension = len(self.matrix) if self.matrix.ndim else 0
+        self.translation = np.zeros(self.dimension) if translation is None else np.array(translation, dtype=np.float64)
+        self.center = np.zeros(self.dimension) if center is None else np.array(center, dtype=np.float64)
+        d = self.dimension
+        if d not in (2, 3) or self.matrix.shape != (d, d) or self.translation.shape != (d,) or self.center.shape != (d,):
+            raise BadInputError(
+                f"An affine map of matrix {self.matrix.shape}, translation {self.translation.shape} and center "
+                f"{self.center.shape} does not fit; they are to be (d, d), (d,) and (d,), d = 2 or 3."
+            )
+        if not all(np.isfinite(part).all() for part in (self.matrix, self.translation, self.center)):
+            raise BadInputError("An affine map has a number that is not finite.")
+
+    @classmethod
+    def from_matrix(cls, matrix: Any, center: Any = None) -> "Affine":
+        """Of a homogeneous matrix, ``(d + 1, d + 1)``, whose last row is 0 … 0 1."""
+        whole = np.array(matrix, dtype=np.float64)
+        if whole.shape not in ((3, 3), (4, 4)) or (whole[-1] != np.eye(len(whole))[-1]).any():
+            raise BadInputError(f"{whole.tolist()} is no homogeneous matrix of 2 or 3 dimensions with a last row 0 … 0 1.")
+        about = np.zeros(len(whole) - 1) if center is None else np.array(center, dtype=np.float64)
+        return cls(whole[:-1, :-1], whole[:-1, -1] - about + whole[:-1, :-1] @ about, about)
+
+    @property
+    def offset(self) -> np.ndarray:
+        """Where the point 0 is led to."""
+        return self.center + self.translation - self.matrix @ self.center
+
+    @property
+    def parameters(self) -> np.ndarray:
+        """ITK's: the matrix by rows, then the translation."""
+        return np.concatenate([self.matrix.ravel(), self.translation])
+
+    def matrix_of(self) -> np.ndarray:
+        whole = np.eye(self.dimension + 1)
+        whole[:-1, :-1] = self.matrix
+        whole[:-1, -1] = self.offset
+        return whole
+
+    def transform_points(self, points: Any) -> np.ndarray:
+        """Where points are led to. Of shape ``(…, d)``, mm, x first."""
+        return np.asarray(points, dtype=np.float64) @ self.matrix.T + self.offset
+
+    def inverse(self) -> "Affine":
+        """From where points are led to, back. Raises BadInputError if there is no way back."""
+        try:
+            back = np.linalg.inv(self.matrix)
+        except np.linalg.LinAlgError:
+            raise BadInputError(f"The affine map of matrix {self.matrix.tolist()} has no inverse.") from None
+        return Affine(back, -back @ self.translation, self.center)
+
+    def _append_to(self, chain: _engine.Chain) -> None:
+        chain.append_map(engine_map(self.matrix_of()))
+
+    def _bounds(self, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        centre = self.transform_points((low + high) / 2)
+        half = np.abs(self.matrix) @ ((high - low) / 2)
+        return centre - half, centre + half
+
+    def __repr__(self) -> str:
+        return (
+            f"Affine(matrix={self.matrix.tolist()}, translation={self.translation.tolist()}, center={self.center.tolist()})"
+        )
+
+
+class _Grid(Transform):
+    """Vectors on a grid: ``y = x + u(x)``, where u is 0 outside of the grid."""
+
+    def __init__(self, array: Any, spacing: Any = None, origin: Any = None, direction: Any = None) -> None:
+        vectors = np.asarray(array)
+        what = type(self).__name__
+        if vectors.ndim not in (3, 4) or vectors.shape[-1] != vectors.ndim - 1 or vectors.dtype.kind not in "iuf":
+            raise BadInputError(
+                f"A {what} of shape {vectors.shape} and type {vectors.dtype} is not possible; it is to be of [z, y, x, 3] or "
+                "[y, x, 2] real numbers."
+            )
+        if not np.isfinite(vectors).all():
+            raise BadInputError(f"A {what} has a number that is not finite.")
+        self.array = vectors
+        grid = Image(vectors[..., 0], spacing, origin, direction)
+        self.dimension = grid.dimension
+        self.spacing, self.origin, self.direction = grid.spacing, grid.origin, grid.direction
+        self._to_grid = np.linalg.inv(grid.index_to_point)
+
+    def _engine_vectors(self) -> np.ndarray:
+        vectors = self.array
+        if self.dimension == 2:
+            vectors = np.concatenate([vectors, np.zeros_like(vectors[..., :1])], axis=-1)[np.newaxis]
+        return np.ascontiguousarray(vectors, dtype=np.float64)
+
+    def _bounds(self, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        flat = self.array.reshape(-1, self.dimension)
+        return low + np.minimum(flat.min(axis=0), 0), high + np.maximum(flat.max(axis=0), 0)
+
+    def __repr__(self) -> str:
+        return (
+            f"{type(self).__name__}(shape={self.array.shape}, spacing={self.spacing.tolist()}, origin={self.origin.tolist()}, "
+            f"direction={self.direction.tolist()})"
+        )
+
+
+class BSpline(_Grid):
+    """A free-form deformation by cubic B-splines, as ITK's BSplineTransform of order 3.
+
+    Args:
+        array: the control points' displacements, mm, ``[z, y, x, 3]`` or ``[y, x, 2]``, the component x first. At least 4 along
+            each axis.
+        spacing, origin, direction: of the grid of control points, as an image's.
+    """
+
+    def __init__(self, array: Any, spacing: Any = None, origin: Any = None, direction: Any = None) -> None:
+        super().__init__(array, spacing, origin, direction)
+        if min(self.array.shape[:-1]) < 4:
+            raise BadInputError(f"A BSpline has control points of shape {self.array.shape[:-1]}; there are to be 4 at least.")
+
+    def _append_to(self, chain: _engine.Chain) -> None:
+        chain.append_spline(self._engine_vectors(), engine_map(self._to_grid))
+
+
+class DisplacementField(_Grid):
+    """A displacement for each voxel of a grid, interpolated linearly.
+
+    Args:
+        array: displacements, mm, ``[z, y, x, 3]`` or ``[y, x, 2]``, the component x first.
+        spacing, origin, direction: of the grid, as an image's.
+    """
+
+    def _append_to(self, chain: _engine.Chain) -> None:
+        chain.append_field(self._engine_vectors(), engine_map(self._to_grid))
+
+
+class Composite(Transform):
+    """Transforms one behind the other.
+
+    Args:
+        transforms: in the order in which they are applied to a point of the fixed image: the first one first. (ITK's
+            CompositeTransform counts them the other way round.)
+    """
+
+    def __init__(self, transforms: Sequence[Transform]) -> None:
+        self.transforms: list[Transform] = []
+        for part in transforms:
+            if not isinstance(part, Transform):
+                raise BadInputError(f"A Composite is made of transforms; a {type(part).__qualname__} is none.")
+            self.transforms.extend(part.transforms if isinstance(part, Composite) else [part])
+        if not self.transforms:
+            raise BadInputError("A Composite of no transforms is not possible. Affine() leaves points where they are.")
+        self.dimension = self.transforms[0].dimension
+        for part in self.transforms:
+            _check_dimension(part, self.dimension)
+
+    def matrix_of(self) -> Optional[np.ndarray]:
+        whole = np.eye(self.dimension + 1)
+        for part in self.transforms:
+            matrix = part.matrix_of()
+            if matrix is None:
+                return None
+            whole = matrix @ whole
+        return whole
+
+    def _append_to(self, chain: _engine.Chain) -> None:
+        for part in self.transforms:
+            part._append_to(chain)
+
+    def _bounds(self, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        for part in self.transforms:
+            low, high = part._bounds(low, high)
+        return low, high
+
+    def __repr__(self) -> str:
+        return f"Composite({self.transforms!r})"
+
+
+def as_transform(transform: Any, dimension: Optional[int] = None, what: str = "transform") -> Transform:
+    """A transform of this package, of SimpleITK or of ITK, as one of this package.
+
+    Args:
+        transform: what is handed in.
+        dimension: what it is to be of, if that is known.
+        what: its name, for what is raised.
+
+    Raises:
+        BadInputError: it is none, or of other dimensions.
+        UnsupportedError: it is not made of linear maps, cubic B-splines and displacement fields.
+    """
+    from ._itk import read_itk
+    from ._simpleitk import read_simpleitk
+
+    found = transform if isinstance(transform, Transform) else None
+    found = found or read_simpleitk(transform) or read_itk(transform)
+    if found is None:
+        raise BadInputError(
+            f"The {what} is of type {type(transform).__module__}.{type(transform).__qualname__}, which is not known. Hand in one "
+            "of this package, of SimpleITK or of ITK; gpuregistration.read_transform reads files."
+        )
+    if dimension is not None:
+        _check_dimension(found, dimension, what)
+    return found
+
+
+def linear_matrix(transform: Transform, what: str) -> np.ndarray:
+    """The homogeneous matrix of a linear transform. Raises UnsupportedError if it is not linear."""
+    matrix = transform.matrix_of()
+    if matrix is None:
+        raise UnsupportedError(f"The {what} is not linear. Resample the moving image by it, and register that.")
+    return matrix
+
+
+def _check_dimension(transform: Transform, dimension: int, what: str = "transform") -> None:
+    if transform.dimension != dimension:
+        raise BadInputError(f"The {what} is of {transform.dimension} dimensions, and what it is used for of {dimension}.")
+
+
+def _make_field(transform: Transform, grid: Image, device: str) -> DisplacementField:
+    """By the engine: an image whose values are its points is resampled. It has two voxels along each axis, at the corners of a box
+    that holds all points that there are."""
+    d = grid.dimension
+    corners = np.stack(np.meshgrid(*[[0.0, n - 1.0] for n in grid.size], indexing="ij"), axis=-1).reshape(-1, d)
+    corners = corners @ grid.index_to_point[:-1, :-1].T + grid.origin
+    low, high = transform._bounds(corners.min(axis=0), corners.max(axis=0))
+    margin = 1.0 + 0.01 * (high - low)
+    low, high = low - margin, high + margin
+    # In units of the box, so that values have few digits before the point.
+    ends = np.zeros((2,) * d + (d,))
+    for axis in range(d):
+        ends[..., axis] = np.arange(2.0).reshape([2 if n == d - 1 - axis else 1 for n in range(d)])
+    to_box = np.eye(d + 1)
+    to_box[:-1, :-1] = np.diag(1 / (high - low))
+    to_box[:-1, -1] = -low / (high - low)
+    if d == 2:
+        ends = ends[np.newaxis]
+    with borrow_engine("Resampler", device) as resampler:
+        places = resampler.resample(
+            np.ascontiguousarray(ends),
+            transform.chain(),
+            engine_size(grid),
+            engine_map(grid.index_to_point),
+            engine_map(to_box),
+            "linear",
+            1,
+            [0.0] * d,
+            False,
+            False,
+            None,
+        )
+    places = places.reshape(grid.array.shape + (d,))
+    places *= high - low
+    places += low
+    for axis in range(d):
+        index = np.arange(grid.size[axis]).reshape([-1 if n == d - 1 - axis else 1 for n in range(d)] + [1])
+        places -= index * grid.index_to_point[:-1, axis]
+    places -= grid.origin
+    return DisplacementField(places, grid.spacing, grid.origin, grid.direction)

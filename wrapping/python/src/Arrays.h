@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Arrays of the host as they come from Python, and go there: contiguous, [z][y][x], or [z][y][x][component].
+#ifndef gpureg_python_Arrays_h
+#define gpureg_python_Arrays_h
+
+#include "gpureg/Geometry.h"
+#include "gpureg/Precision.h"
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/array.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+namespace gpureg
+{
+namespace python
+{
+
+using Array = nanobind::ndarray<nanobind::ro, nanobind::c_contig, nanobind::device::cpu>;
+using FloatArray = nanobind::ndarray<const float, nanobind::c_contig, nanobind::device::cpu>;
+using DoubleArray = nanobind::ndarray<const double, nanobind::c_contig, nanobind::device::cpu>;
+
+/** An image's values, float or double. */
+struct Values
+{
+  Array     array;
+  Precision precision = Precision::Single;
+  Size      size{};
+  int       components = 1;
+};
+
+/** \throws BadInputError unless they are float or double, of three axes, or four: [z][y][x] and components. */
+Values
+ReadValues(Array array);
+
+/** Of an array [z][y][x], or with more axes behind. \throws BadInputError if an axis is too long, or missing. */
+Size
+SizeOf(const Array & array);
+
+/** An array that Python owns, of elements that are yet to be set. */
+template <typename T>
+nanobind::ndarray<nanobind::numpy, T>
+MakeArray(T *& elements, std::initializer_list<std::size_t> shape)
+{
+  std::size_t count = 1;
+  for (const std::size_t length : shape)
+  {
+    count *= length;
+  }
+  auto owned = std::make_unique<T[]>(count);
+  elements = owned.get();
+  const nanobind::capsule owner(owned.get(), [](void * memory) noexcept { delete[] static_cast<T *>(memory); });
+  owned.release();
+  return nanobind::ndarray<nanobind::numpy, T>(elements, shape, owner);
+}
+
+} // namespace python
+} // namespace gpureg
+
+#endif

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "Chain.h"
+
+#include "Bindings.h"
+
+#include "gpureg/Error.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+namespace nb = nanobind;
+
+namespace gpureg
+{
+namespace python
+{
+
+Chain::Chain(int dimension)
+{
+  m_Chain.dimension = dimension;
+}
+
+void
+Chain::AppendMap(const IndexMap & map)
+{
+  m_Chain.Append(map);
+}
+
+void
+Chain::AppendSpline(const DoubleArray & coefficients, const IndexMap & toGrid)
+{
+  this->AppendGrid(GridKind::BSpline, coefficients, toGrid);
+}
+
+void
+Chain::AppendField(const DoubleArray & vectors, const IndexMap & toGrid)
+{
+  this->AppendGrid(GridKind::Field, vectors, toGrid);
+}
+
+void
+Chain::AppendGrid(GridKind kind, const DoubleArray & vectors, const IndexMap & toGrid)
+{
+  if (vectors.ndim() != 4 || vectors.shape(3) != 3)
+  {
+    throw BadInputError("vectors are to be an array [z][y][x][3]");
+  }
+  DisplacementGrid grid;
+  grid.kind = kind;
+  grid.size = SizeOf(Array(vectors));
+  grid.toGrid = toGrid;
+  // The copy keeps the array.
+  const auto           kept = std::make_shared<DoubleArray>(vectors);
+  const double * const from = vectors.data();
+  grid.vectors = [kept, from](std::int64_t first, std::int64_t count, double * out) {
+    std::copy(from + 3 * first, from + 3 * (first + count), out);
+  };
+  m_Chain.Append(std::move(grid));
+}
+
+void
+AddChains(nb::module_ & module)
+{
+  nb::class_<Chain>(module, "Chain")
+    .def(nb::init<int>())
+    .def("append_map", &Chain::AppendMap)
+    .def("append_spline", &Chain::AppendSpline)
+    .def("append_field", &Chain::AppendField);
+}
+
+} // namespace python
+} // namespace gpureg

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// A transform as the engine takes it, put together from arrays.
+#ifndef gpureg_python_Chain_h
+#define gpureg_python_Chain_h
+
+#include "Arrays.h"
+
+#include "gpureg/TransformChain.h"
+
+namespace gpureg
+{
+namespace python
+{
+
+class Chain
+{
+public:
+  explicit Chain(int dimension);
+
+  void
+  AppendMap(const IndexMap & map);
+
+  /** Cubic B-splines. \param coefficients [z][y][x][3], mm. \param toGrid from points to indices of the grid. */
+  void
+  AppendSpline(const DoubleArray & coefficients, const IndexMap & toGrid);
+
+  /** Displacements, interpolated linearly. \param vectors [z][y][x][3], mm. \param toGrid as above. */
+  void
+  AppendField(const DoubleArray & vectors, const IndexMap & toGrid);
+
+  const TransformChain &
+  Get() const
+  {
+    return m_Chain;
+  }
+
+private:
+  void
+  AppendGrid(GridKind kind, const DoubleArray & vectors, const IndexMap & toGrid);
+
+  TransformChain m_Chain;
+};
+
+} // namespace python
+} // namespace gpureg
+
+#endif

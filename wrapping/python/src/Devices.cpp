@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "Bindings.h"
+#include "Threads.h"
+
+#include "gpureg/Device.h"
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+namespace nb = nanobind;
+
+namespace gpureg
+{
+namespace python
+{
+
+void
+AddDevices(nb::module_ & module)
+{
+  nb::class_<DeviceDescription>(module, "DeviceDescription")
+    .def_ro("name", &DeviceDescription::name)
+    .def_ro("description", &DeviceDescription::description)
+    .def_ro("memory", &DeviceDescription::memorySize);
+  module.def("devices", &GetAvailableDevices);
+  module.def("device_complaints", &GetDeviceComplaints);
+  module.def("has_doubles", &HasDoubles);
+  module.def("set_memory_limit", &SetMemoryLimit);
+  module.def("memory_in_use", &GetMemoryInUse);
+  module.def("release_idle_memory", &ReleaseIdleMemory);
+  module.def("thread_count", &GetThreadCount);
+  module.def("set_thread_count", &SetThreadCount);
+}
+
+} // namespace python
+} // namespace gpureg

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// Free-form deformation.
+#include "Arrays.h"
+#include "Bindings.h"
+#include "Cancel.h"
+#include "Chain.h"
+#include "Side.h"
+#include "Threads.h"
+
+#include "gpureg/FreeFormRegistration.h"
+
+#include <nanobind/stl/array.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+namespace nb = nanobind;
+
+namespace gpureg
+{
+namespace python
+{
+
+namespace
+{
+FreeFormResult
+Register(FreeFormRegistration &   engine,
+         int                      dimension,
+         const Side &             fixed,
+         const Side &             moving,
+         const Chain &            initial,
+         const FreeFormSettings & settings,
+         const nb::object &       progress)
+{
+  FreeFormProblem problem;
+  problem.dimension = dimension;
+  problem.fixed = fixed.Get();
+  problem.moving = moving.Get();
+  problem.initial = initial.Get();
+  const nb::gil_scoped_release released;
+  return engine.Register(problem, settings, MakeParallelFor(), [&progress](const FreeFormProgress & where) {
+    Report(progress, where.level, where.iteration, where.share);
+  });
+}
+
+/** The control points' displacements: [z][y][x][3], mm. */
+nb::object
+MakePoints(const FreeFormResult & result)
+{
+  double * elements = nullptr;
+  auto     array = MakeArray<double>(elements,
+                                 { static_cast<std::size_t>(result.size[2]),
+                                       static_cast<std::size_t>(result.size[1]),
+                                       static_cast<std::size_t>(result.size[0]),
+                                       3 });
+  for (const auto & point : result.points)
+  {
+    elements = std::copy(point.begin(), point.end(), elements);
+  }
+  return nb::cast(std::move(array));
+}
+} // namespace
+
+void
+AddFreeForm(nb::module_ & module)
+{
+  nb::class_<FreeFormSettings>(module, "FreeFormSettings")
+    .def(nb::init<>())
+    .def_prop_rw(
+      "similarity",
+      [](const FreeFormSettings & settings) { return GetName(settings.similarity); },
+      [](FreeFormSettings & settings, const std::string & name) { settings.similarity = GetSimilarityKind(name); })
+    .def_rw("levels", &FreeFormSettings::levels)
+    .def_rw("spacing", &FreeFormSettings::spacing)
+    .def_rw("bins", &FreeFormSettings::bins)
+    .def_rw("radius", &FreeFormSettings::radius)
+    .def_rw("bending_weight", &FreeFormSettings::bendingWeight)
+    .def_rw("linear_weight", &FreeFormSettings::linearWeight)
+    .def_rw("jacobian_weight", &FreeFormSettings::jacobianWeight)
+    .def_prop_rw(
+      "optimizer",
+      [](const FreeFormSettings & settings) { return GetName(settings.optimizer); },
+      [](FreeFormSettings & settings, const std::string & name) { settings.optimizer = GetFreeFormOptimizer(name); })
+    .def_rw("iterations", &FreeFormSettings::iterations)
+    .def_rw("first_step", &FreeFormSettings::firstStep)
+    .def_rw("samples", &FreeFormSettings::samples)
+    .def_rw("seed", &FreeFormSettings::seed)
+    .def_rw("convergence_threshold", &FreeFormSettings::convergenceThreshold)
+    .def_rw("convergence_window", &FreeFormSettings::convergenceWindow);
+  nb::class_<FreeFormLevelResult>(module, "FreeFormLevelResult")
+    .def_ro("costs", &FreeFormLevelResult::costs)
+    .def_ro("milliseconds", &FreeFormLevelResult::milliseconds);
+  nb::class_<FreeFormResult>(module, "FreeFormResult")
+    .def_ro("grid_to_point", &FreeFormResult::gridToPoint)
+    .def_prop_ro("points", &MakePoints)
+    .def_ro("smallest_determinant", &FreeFormResult::smallestDeterminant)
+    .def_ro("levels", &FreeFormResult::levels)
+    .def_ro("milliseconds", &FreeFormResult::milliseconds);
+  nb::class_<FreeFormRegistration>(module, "FreeFormRegistration")
+    .def(nb::init<const std::string &>())
+    .def("register",
+         &Register,
+         nb::arg("dimension"),
+         nb::arg("fixed"),
+         nb::arg("moving"),
+         nb::arg("initial"),
+         nb::arg("settings"),
+         nb::arg("progress").none());
+}
+
+} // namespace python
+} // namespace gpureg

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// The search for a linear map.
+#include "Arrays.h"
+#include "Bindings.h"
+#include "Cancel.h"
+#include "Side.h"
+#include "Threads.h"
+
+#include "gpureg/GlobalRegistration.h"
+
+#include <nanobind/stl/array.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <optional>
+
+namespace nb = nanobind;
+
+namespace gpureg
+{
+namespace python
+{
+
+namespace
+{
+GlobalResult
+Register(GlobalRegistration &            engine,
+         int                             dimension,
+         const Side &                    fixed,
+         const Side &                    moving,
+         const std::optional<IndexMap> & initial,
+         const GlobalSettings &          settings,
+         const nb::object &              progress)
+{
+  GlobalProblem problem;
+  problem.dimension = dimension;
+  problem.fixed = fixed.Get();
+  problem.moving = moving.Get();
+  problem.initial = initial;
+  const nb::gil_scoped_release released;
+  return engine.Register(problem, settings, MakeParallelFor(), [&progress](const GlobalProgress & where) {
+    Report(progress, where.stage, where.share);
+  });
+}
+} // namespace
+
+void
+AddGlobal(nb::module_ & module)
+{
+  nb::class_<GlobalSettings>(module, "GlobalSettings")
+    .def(nb::init<>())
+    .def_prop_rw(
+      "cost",
+      [](const GlobalSettings & settings) { return GetName(settings.cost); },
+      [](GlobalSettings & settings, const std::string & name) { settings.cost = GetGlobalCost(name); })
+    .def_rw("degrees_of_freedom", &GlobalSettings::degreesOfFreedom)
+    .def_rw("angles", &GlobalSettings::angles)
+    .def_rw("finest_edge", &GlobalSettings::finestEdge)
+    .def_rw("bins", &GlobalSettings::bins)
+    .def_prop_rw(
+      "optimizer",
+      [](const GlobalSettings & settings) { return GetName(settings.optimizer); },
+      [](GlobalSettings & settings, const std::string & name) { settings.optimizer = GetGlobalOptimizer(name); })
+    .def_rw("least_overlap", &GlobalSettings::leastOverlap);
+  nb::class_<GlobalStageResult>(module, "GlobalStageResult")
+    .def_ro("name", &GlobalStageResult::name)
+    .def_ro("cost", &GlobalStageResult::cost)
+    .def_ro("values", &GlobalStageResult::values)
+    .def_ro("derivatives", &GlobalStageResult::derivatives)
+    .def_ro("rounds", &GlobalStageResult::rounds)
+    .def_ro("milliseconds", &GlobalStageResult::milliseconds);
+  nb::class_<GlobalResult>(module, "GlobalResult")
+    .def_ro("point_map", &GlobalResult::pointMap)
+    .def_ro("rotation", &GlobalResult::rotation)
+    .def_ro("scales", &GlobalResult::scales)
+    .def_ro("skews", &GlobalResult::skews)
+    .def_ro("centre", &GlobalResult::centre)
+    .def_ro("cost", &GlobalResult::cost)
+    .def_ro("overlap", &GlobalResult::overlap)
+    .def_ro("stages", &GlobalResult::stages)
+    .def_ro("milliseconds", &GlobalResult::milliseconds);
+  nb::class_<GlobalRegistration>(module, "GlobalRegistration")
+    .def(nb::init<const std::string &>())
+    .def("register",
+         &Register,
+         nb::arg("dimension"),
+         nb::arg("fixed"),
+         nb::arg("moving"),
+         nb::arg("initial").none(),
+         nb::arg("settings"),
+         nb::arg("progress").none());
+}
+
+} // namespace python
+} // namespace gpureg

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+// A metric by itself, of affine maps.
+#include "Arrays.h"
+#include "Bindings.h"
+#include "Cancel.h"
+#include "Side.h"
+#include "Threads.h"
+
+#include "gpureg/Error.h"
+#include "gpureg/TransformChain.h"
+
+#include "Backend.h"
+#include "GlobalMeasure.h"
+#include "LevelGeometry.h"
+#include "LevelImage.h"
+#include "LevelSamples.h"
+#include "Prelude.h"
+
+#include <nanobind/stl/array.h>
+#include <nanobind/stl/string.h>
+
+#include <cmath>
+#include <limits>
+
+namespace nb = nanobind;
+
+namespace gpureg
+{
+namespace python
+{
+
+namespace
+{
+/** What global searches measure by, of two images as they are. */
+class Measure
+{
+public:
+  Measure(const std::string & device,
+          int                 dimension,
+          const Side &        fixed,
+          const Side &        moving,
+          const std::string & cost,
+          int                 bins)
+    : m_Backend(GetBackend(device))
+    , m_Queue(m_Backend->CreateQueue())
+    , m_Images(m_Queue->CreateImagePasses())
+    , m_Lines(m_Queue->CreateLinePasses())
+    , m_FixedLevel(*m_Queue, device)
+    , m_FixedMask(*m_Queue, device)
+    , m_MovingLevel(*m_Queue, device)
+    , m_MovingMask(*m_Queue, device)
+    , m_Measure(MakeGlobalMeasure(GetGlobalCost(cost), device, bins))
+  {
+    const nb::gil_scoped_release released;
+    const ParallelFor            parallelFor = MakeParallelFor();
+    const LevelMaker             maker{ *m_Queue, *m_Images, *m_Lines };
+    constexpr Size               whole{ 1, 1, 1 };
+    m_Queue->parallelFor = parallelFor;
+    CheckImage(fixed.Get(), "fixed", device);
+    CheckImage(moving.Get(), "moving", device);
+    const LevelImage fixedImage = MakeLevelImage(maker, fixed.Get(), "fixed", whole, m_FixedLevel, m_FixedMask);
+    const LevelImage movingImage = MakeLevelImage(maker, moving.Get(), "moving", whole, m_MovingLevel, m_MovingMask);
+    m_Queue->Finish();
+    m_FixedToPoint = fixedImage.toPoint;
+    m_PointToMoving = InvertMap(movingImage.toPoint);
+    m_Measure->SetImages(fixedImage,
+                         movingImage,
+                         MakeLevelSamples(fixedImage),
+                         MakeLevelMoving(movingImage, dimension, true),
+                         parallelFor);
+  }
+
+  /** \param maps of points, nine numbers by rows and an offset each.
+   *  \returns [map][2]: the value, not a number where it is not known; and of how many samples it is. */
+  nb::object
+  FindValues(const DoubleArray & maps)
+  {
+    if (maps.ndim() != 2 || maps.shape(1) != 12)
+    {
+      throw BadInputError("maps are to be an array [map][12]");
+    }
+    CheckSignals();
+    const std::size_t          count = maps.shape(0);
+    double *                   elements = nullptr;
+    auto                       array = MakeArray<double>(elements, { count, 2 });
+    std::vector<MeasuredValue> values;
+    if (count > 0)
+    {
+      const nb::gil_scoped_release released;
+      const CandidateMaps          candidates{ static_cast<std::int64_t>(count),
+                                      [&](std::int64_t first, std::int64_t number, IndexMap * out) {
+                                        for (std::int64_t n = first; n < first + number; ++n)
+                                        {
+                                          *out++ = this->MakeIndexMap(ReadMap(maps.data() + 12 * n));
+                                        }
+                                      } };
+      values = m_Measure->FindValues(candidates, MakeParallelFor());
+    }
+    for (const MeasuredValue & value : values)
+    {
+      *elements++ = value.isKnown ? value.value : std::numeric_limits<double>::quiet_NaN();
+      *elements++ = value.count;
+    }
+    return nb::cast(std::move(array));
+  }
+
+  /** \param map of points, M·(x - centre) + centre + t.
+   *  \returns the value, and its derivatives by M, by rows, and t. */
+  nb::tuple
+  FindDerivative(const IndexMap & map, const std::array<double, 3> & centre)
+  {
+    CheckSignals();
+    MeasuredForces measured;
+    {
+      const nb::gil_scoped_release released;
+      measured = m_Measure->FindForces(this->MakeIndexMap(map), MakeParallelFor());
+    }
+    double *     elements = nullptr;
+    auto         array = MakeArray<double>(elements, { 12 });
+    const auto & sums = measured.forces.forceSums;
+    for (std::size_t r = 0; r < 3; ++r)
+    {
+      // Σ of the forces along axis r of points, and of their products with the samples' points from the centre on.
+      elements[9 + r] = 0;
+      for (std::size_t s = 0; s < 3; ++s)
+      {
+        elements[3 * r + s] = 0;
+      }
+      for (std::size_t c = 0; c < 3; ++c)
+      {
+        const double weight = measured.factor * m_PointToMoving.matrix[3 * c + r];
+        elements[9 + r] += weight * sums[c];
+        for (std::size_t s = 0; s < 3; ++s)
+        {
+          double moment = (m_FixedToPoint.offset[s] - centre[s]) * sums[c];
+          for (std::size_t d = 0; d < 3; ++d)
+          {
+            moment += m_FixedToPoint.matrix[3 * s + d] * (sums[3 + 3 * d + c] + measured.forces.centre[d] * sums[c]);
+          }
+          elements[3 * r + s] += weight * moment;
+        }
+      }
+    }
+    const double value = measured.isKnown ? measured.value : std::numeric_limits<double>::quiet_NaN();
+    return nb::make_tuple(value, nb::cast(std::move(array)));
+  }
+
+private:
+  static IndexMap
+  ReadMap(const double * numbers)
+  {
+    IndexMap map;
+    std::copy(numbers, numbers + 9, map.matrix.begin());
+    std::copy(numbers + 9, numbers + 12, map.offset.begin());
+    return map;
+  }
+
+  IndexMap
+  MakeIndexMap(const IndexMap & pointMap) const
+  {
+    return Compose(m_PointToMoving, Compose(pointMap, m_FixedToPoint));
+  }
+
+  std::shared_ptr<Backend>       m_Backend;
+  std::shared_ptr<Queue>         m_Queue;
+  std::unique_ptr<ImagePasses>   m_Images;
+  std::unique_ptr<LinePasses>    m_Lines;
+  ImageLevel                     m_FixedLevel;
+  ImageLevel                     m_FixedMask;
+  ImageLevel                     m_MovingLevel;
+  ImageLevel                     m_MovingMask;
+  std::unique_ptr<GlobalMeasure> m_Measure;
+  IndexMap                       m_FixedToPoint;
+  IndexMap                       m_PointToMoving;
+};
+} // namespace
+
+void
+AddMeasure(nb::module_ & module)
+{
+  nb::class_<Measure>(module, "Measure")
+    .def(nb::init<const std::string &, int, const Side &, const Side &, const std::string &, int>(),
+         nb::keep_alive<1, 4>(),
+         nb::keep_alive<1, 5>())
+    .def("find_values", &Measure::FindValues)
+    .def("find_derivative", &Measure::FindDerivative);
+}
+
+} // namespace python
+} // namespace gpureg

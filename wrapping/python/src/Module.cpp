@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "Bindings.h"
+
+NB_MODULE(_engine, module)
+{
+  // Objects of modules that are kept until the interpreter's end are no leaks.
+  nanobind::set_leak_warnings(false);
+  gpureg::python::AddErrors(module);
+  gpureg::python::AddDevices(module);
+  gpureg::python::AddVolumes(module);
+  gpureg::python::AddSides(module);
+  gpureg::python::AddChains(module);
+  gpureg::python::AddGlobal(module);
+  gpureg::python::AddFreeForm(module);
+  gpureg::python::AddResample(module);
+  gpureg::python::AddMeasure(module);
+}

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "Threads.h"
+
+#include "gpureg/Error.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <cstdlib>
+#include <deque>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+namespace gpureg
+{
+namespace python
+{
+
+namespace
+{
+/** One loop. Whoever works on it takes the next task until there is none. */
+class Loop
+{
+public:
+  Loop(std::int64_t count, const std::function<void(std::int64_t)> & body)
+    : m_Count(count)
+    , m_Body(body)
+  {}
+
+  /** Takes tasks until there are no more. */
+  void
+  Work()
+  {
+    for (std::int64_t task = m_Next++; task < m_Count; task = m_Next++)
+    {
+      this->Do(task);
+      if (++m_Done == m_Count)
+      {
+        const std::lock_guard<std::mutex> lock(m_Mutex);
+        m_AllDone.notify_all();
+      }
+    }
+  }
+
+  /** Waits for the tasks that others have taken. \throws what one of the tasks has thrown. */
+  void
+  Wait()
+  {
+    std::unique_lock<std::mutex> lock(m_Mutex);
+    m_AllDone.wait(lock, [this] { return m_Done == m_Count; });
+    if (m_Failure)
+    {
+      std::rethrow_exception(m_Failure);
+    }
+  }
+
+private:
+  void
+  Do(std::int64_t task)
+  {
+    if (m_HasFailed)
+    {
+      return;
+    }
+    try
+    {
+      m_Body(task);
+    }
+    catch (...)
+    {
+      const std::lock_guard<std::mutex> lock(m_Mutex);
+      m_Failure = m_HasFailed ? m_Failure : std::current_exception();
+      m_HasFailed = true;
+    }
+  }
+
+  const std::int64_t                        m_Count;
+  const std::function<void(std::int64_t)> & m_Body;
+  std::atomic<std::int64_t>                 m_Next{ 0 };
+  std::atomic<std::int64_t>                 m_Done{ 0 };
+  std::atomic<bool>                         m_HasFailed{ false };
+  std::exception_ptr                        m_Failure;
+  std::mutex                                m_Mutex;
+  std::condition_variable                   m_AllDone;
+};
+
+/** Threads that wait for loops. It is never destroyed: its threads end with the process. */
+class Pool
+{
+public:
+  void
+  Run(const std::shared_ptr<Loop> & loop, int helpers)
+  {
+    {
+      const std::lock_guard<std::mutex> lock(m_Mutex);
+      for (; m_Threads < helpers; ++m_Threads)
+      {
+        std::thread([this] { this->Serve(); }).detach();
+      }
+      for (int helper = 0; helper < helpers; ++helper)
+      {
+        m_Loops.push_back(loop);
+      }
+    }
+    m_IsNeeded.notify_all();
+    loop->Work();
+    loop->Wait();
+  }
+
+private:
+  void
+  Serve()
+  {
+    for (;;)
+    {
+      std::shared_ptr<Loop> loop;
+      {
+        std::unique_lock<std::mutex> lock(m_Mutex);
+        m_IsNeeded.wait(lock, [this] { return !m_Loops.empty(); });
+        loop = std::move(m_Loops.front());
+        m_Loops.pop_front();
+      }
+      loop->Work();
+    }
+  }
+
+  std::mutex                        m_Mutex;
+  std::condition_variable           m_IsNeeded;
+  std::deque<std::shared_ptr<Loop>> m_Loops;
+  int                               m_Threads = 0;
+};
+
+std::atomic<int> chosenCount{ 0 };
+
+/** A child that was forked has none of its parent's threads: it gets a pool of its own. */
+Pool &
+GetPool()
+{
+  static std::atomic<Pool *> pool{ nullptr };
+  static std::atomic<pid_t>  owner{ 0 };
+  static std::atomic<bool>   isBusy{ false };
+  const pid_t                self = getpid();
+  while (owner != self)
+  {
+    if (!isBusy.exchange(true))
+    {
+      if (owner != self)
+      {
+        pool = new Pool;
+        owner = self;
+      }
+      isBusy = false;
+    }
+  }
+  return *pool;
+}
+
+int
+FindThreadCount()
+{
+  const char * const text = std::getenv("GPUREG_THREADS");
+  const int          wanted = text != nullptr ? std::atoi(text) : 0;
+  return wanted > 0 ? wanted : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
+} // namespace
+
+int
+GetThreadCount()
+{
+  const int count = chosenCount;
+  return count > 0 ? count : FindThreadCount();
+}
+
+void
+SetThreadCount(int count)
+{
+  if (count < 0)
+  {
+    throw BadInputError(std::to_string(count) +
+                        " threads are not possible. Set 1 or more, or 0 for as many as there are.");
+  }
+  chosenCount = count;
+}
+
+ParallelFor
+MakeParallelFor()
+{
+  const int threads = GetThreadCount();
+  return [threads](std::int64_t count, const std::function<void(std::int64_t)> & body) {
+    const auto helpers = static_cast<int>(std::min<std::int64_t>(threads, count) - 1);
+    if (helpers <= 0)
+    {
+      for (std::int64_t task = 0; task < count; ++task)
+      {
+        body(task);
+      }
+      return;
+    }
+    GetPool().Run(std::make_shared<Loop>(count, body), helpers);
+  };
+}
+
+} // namespace python
+} // namespace gpureg
