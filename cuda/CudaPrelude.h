@@ -73,13 +73,14 @@ MultiplyAddOnce(float a, float b, float c)
 }
 
 GPUREG_FUNCTION u64
-MultiplyHigh(u64 a, u64 b)
+FoldProduct(u64 a, u64 b)
 {
 #ifdef __CUDA_ARCH__
-  return __umul64hi(a, b);
+  return a * b ^ __umul64hi(a, b);
 #else
   __extension__ using Product = unsigned __int128;
-  return static_cast<u64>(static_cast<Product>(a) * b >> 64);
+  const Product product = static_cast<Product>(a) * b;
+  return static_cast<u64>(product) ^ static_cast<u64>(product >> 64);
 #endif
 }
 

@@ -45,7 +45,7 @@ GPUREG_FUNCTION u64
 MixHash(u64 state, u64 word, u64 multiplier)
 {
   const u64 factor = state ^ word;
-  return factor * multiplier ^ MultiplyHigh(factor, multiplier);
+  return FoldProduct(factor, multiplier);
 }
 
 /** The word at an offset, whose first byte is its lowest. What is beyond the end is 0. */

@@ -74,12 +74,13 @@ MultiplyAddOnce(float a, float b, float c)
   return std::fma(a, b, c);
 }
 
-/** The upper half of a product of 128 bits. */
+/** Both halves of a product of 128 bits, the one exclusive-or the other. */
 inline u64
-MultiplyHigh(u64 a, u64 b)
+FoldProduct(u64 a, u64 b)
 {
   __extension__ using Product = unsigned __int128;
-  return static_cast<u64>(static_cast<Product>(a) * b >> 64);
+  const Product product = static_cast<Product>(a) * b;
+  return static_cast<u64>(product) ^ static_cast<u64>(product >> 64);
 }
 
 /** The four floats from p on, which need not be aligned. */
