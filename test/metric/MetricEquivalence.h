@@ -52,7 +52,8 @@ protected:
   {
     return result.isFlat || result.isNearEdge || result.sensitivity.ofDerivative > MostSensitive ||
            result.sensitivity.ofValue > MostSensitiveOfValue || result.itk.validPoints <= result.samples / 8 ||
-           (c.gradientFilter && GetNorm(result.itk.derivative) < 1e-10 * std::abs(result.itk.value)) ||
+           (c.measure == Measure::MeanSquares && c.gradientFilter &&
+            GetNorm(result.itk.derivative) < 1e-10 * std::abs(result.itk.value)) ||
            (c.measure == Measure::Mattes && c.bins > 5 && std::abs(result.itk.value) < 1e-2);
   }
 
