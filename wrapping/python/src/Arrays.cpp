@@ -3,6 +3,7 @@
 
 #include "gpureg/Error.h"
 
+#include <cstring>
 #include <limits>
 #include <string>
 
@@ -49,6 +50,18 @@ ReadValues(Array array)
   values.components = array.ndim() > 3 ? static_cast<int>(array.shape(3)) : 1;
   values.array = std::move(array);
   return values;
+}
+
+Filler
+MakeFiller(const Values & values)
+{
+  const std::size_t  voxelBytes = BytesOf(values.precision) * static_cast<std::size_t>(values.components);
+  const char * const bytes = static_cast<const char *>(values.array.data());
+  return [voxelBytes, bytes](std::int64_t first, std::int64_t count, void * out) {
+    std::memcpy(out,
+                bytes + static_cast<std::size_t>(first) * voxelBytes,
+                static_cast<std::size_t>(count) * voxelBytes);
+  };
 }
 
 } // namespace python

@@ -4,6 +4,7 @@
 #define gpureg_python_Arrays_h
 
 #include "gpureg/Geometry.h"
+#include "gpureg/ParallelFor.h"
 #include "gpureg/Precision.h"
 
 #include <nanobind/nanobind.h>
@@ -37,6 +38,10 @@ struct Values
 Values
 ReadValues(Array array);
 
+/** Copies from the values, which are to stay. */
+Filler
+MakeFiller(const Values & values);
+
 /** Of an array [z][y][x], or with more axes behind. \throws BadInputError if an axis is too long, or missing. */
 Size
 SizeOf(const Array & array);
@@ -56,6 +61,17 @@ MakeArray(T *& elements, std::initializer_list<std::size_t> shape)
   const nanobind::capsule owner(owned.get(), [](void * memory) noexcept { delete[] static_cast<T *>(memory); });
   owned.release();
   return nanobind::ndarray<nanobind::numpy, T>(elements, shape, owner);
+}
+
+/** The same of a volume's voxels: [z][y][x], or [z][y][x][component] if there is a number of components. */
+template <typename T>
+nanobind::ndarray<nanobind::numpy, T>
+MakeVolume(T *& elements, const Size & size, std::size_t components = 0)
+{
+  const auto x = static_cast<std::size_t>(size[0]);
+  const auto y = static_cast<std::size_t>(size[1]);
+  const auto z = static_cast<std::size_t>(size[2]);
+  return components > 0 ? MakeArray<T>(elements, { z, y, x, components }) : MakeArray<T>(elements, { z, y, x });
 }
 
 } // namespace python

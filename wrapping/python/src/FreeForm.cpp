@@ -4,6 +4,7 @@
 #include "Bindings.h"
 #include "Cancel.h"
 #include "Chain.h"
+#include "Names.h"
 #include "Side.h"
 #include "Threads.h"
 
@@ -12,6 +13,8 @@
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
+
+#include <algorithm>
 
 namespace nb = nanobind;
 
@@ -47,11 +50,7 @@ nb::object
 MakePoints(const FreeFormResult & result)
 {
   double * elements = nullptr;
-  auto     array = MakeArray<double>(elements,
-                                 { static_cast<std::size_t>(result.size[2]),
-                                       static_cast<std::size_t>(result.size[1]),
-                                       static_cast<std::size_t>(result.size[0]),
-                                       3 });
+  auto     array = MakeVolume<double>(elements, result.size, 3);
   for (const auto & point : result.points)
   {
     elements = std::copy(point.begin(), point.end(), elements);
@@ -63,12 +62,10 @@ MakePoints(const FreeFormResult & result)
 void
 AddFreeForm(nb::module_ & module)
 {
-  nb::class_<FreeFormSettings>(module, "FreeFormSettings")
-    .def(nb::init<>())
-    .def_prop_rw(
-      "similarity",
-      [](const FreeFormSettings & settings) { return GetName(settings.similarity); },
-      [](FreeFormSettings & settings, const std::string & name) { settings.similarity = GetSimilarityKind(name); })
+  nb::class_<FreeFormSettings> settings(module, "FreeFormSettings");
+  AddChoice(settings, "similarity", &FreeFormSettings::similarity, &GetSimilarityKind);
+  AddChoice(settings, "optimizer", &FreeFormSettings::optimizer, &GetFreeFormOptimizer);
+  settings.def(nb::init<>())
     .def_rw("levels", &FreeFormSettings::levels)
     .def_rw("spacing", &FreeFormSettings::spacing)
     .def_rw("bins", &FreeFormSettings::bins)
@@ -76,10 +73,6 @@ AddFreeForm(nb::module_ & module)
     .def_rw("bending_weight", &FreeFormSettings::bendingWeight)
     .def_rw("linear_weight", &FreeFormSettings::linearWeight)
     .def_rw("jacobian_weight", &FreeFormSettings::jacobianWeight)
-    .def_prop_rw(
-      "optimizer",
-      [](const FreeFormSettings & settings) { return GetName(settings.optimizer); },
-      [](FreeFormSettings & settings, const std::string & name) { settings.optimizer = GetFreeFormOptimizer(name); })
     .def_rw("iterations", &FreeFormSettings::iterations)
     .def_rw("first_step", &FreeFormSettings::firstStep)
     .def_rw("samples", &FreeFormSettings::samples)

@@ -3,6 +3,7 @@
 #include "Arrays.h"
 #include "Bindings.h"
 #include "Cancel.h"
+#include "Names.h"
 #include "Side.h"
 #include "Threads.h"
 
@@ -48,20 +49,14 @@ Register(GlobalRegistration &            engine,
 void
 AddGlobal(nb::module_ & module)
 {
-  nb::class_<GlobalSettings>(module, "GlobalSettings")
-    .def(nb::init<>())
-    .def_prop_rw(
-      "cost",
-      [](const GlobalSettings & settings) { return GetName(settings.cost); },
-      [](GlobalSettings & settings, const std::string & name) { settings.cost = GetGlobalCost(name); })
+  nb::class_<GlobalSettings> settings(module, "GlobalSettings");
+  AddChoice(settings, "cost", &GlobalSettings::cost, &GetGlobalCost);
+  AddChoice(settings, "optimizer", &GlobalSettings::optimizer, &GetGlobalOptimizer);
+  settings.def(nb::init<>())
     .def_rw("degrees_of_freedom", &GlobalSettings::degreesOfFreedom)
     .def_rw("angles", &GlobalSettings::angles)
     .def_rw("finest_edge", &GlobalSettings::finestEdge)
     .def_rw("bins", &GlobalSettings::bins)
-    .def_prop_rw(
-      "optimizer",
-      [](const GlobalSettings & settings) { return GetName(settings.optimizer); },
-      [](GlobalSettings & settings, const std::string & name) { settings.optimizer = GetGlobalOptimizer(name); })
     .def_rw("least_overlap", &GlobalSettings::leastOverlap);
   nb::class_<GlobalStageResult>(module, "GlobalStageResult")
     .def_ro("name", &GlobalStageResult::name)

@@ -13,7 +13,6 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <algorithm>
 #include <cstring>
 #include <vector>
 
@@ -50,13 +49,8 @@ nb::object
 ResampleAs(Resampler & engine, const ResampleInput & input, ResampleRequest & request, const nb::object & progress)
 {
   T *               elements = nullptr;
-  const Size &      size = request.size;
   const std::size_t components = static_cast<std::size_t>(input.components);
-  auto              array = MakeArray<T>(elements,
-                            { static_cast<std::size_t>(size[2]),
-                                           static_cast<std::size_t>(size[1]),
-                                           static_cast<std::size_t>(size[0]),
-                                           components });
+  auto              array = MakeVolume<T>(elements, request.size, components);
   request.memory = elements;
   request.output = [elements, components](std::int64_t first, std::int64_t count, const void * in) {
     T * const to = elements + static_cast<std::size_t>(first) * components;
@@ -98,20 +92,14 @@ Resample(Resampler &                 engine,
   request.splineOrder = order;
   request.outside = outside;
   request.extrapolates = extrapolates;
-  const std::size_t  voxelBytes = BytesOf(values.precision) * static_cast<std::size_t>(values.components);
-  const char * const bytes = static_cast<const char *>(values.array.data());
-  ResampleInput      input;
+  ResampleInput input;
   input.size = values.size;
   input.components = values.components;
   input.precision = values.precision;
-  input.memory = bytes;
+  input.memory = values.array.data();
   input.splineOrder = request.interpolation == Interpolation::BSpline ? order : 0;
   input.isOfIntegers = isOfIntegers;
-  input.values = [voxelBytes, bytes](std::int64_t first, std::int64_t count, void * out) {
-    std::memcpy(out,
-                bytes + static_cast<std::size_t>(first) * voxelBytes,
-                static_cast<std::size_t>(count) * voxelBytes);
-  };
+  input.values = MakeFiller(values);
   return values.precision == Precision::Double ? ResampleAs<double>(engine, input, request, progress)
                                                : ResampleAs<float>(engine, input, request, progress);
 }

@@ -44,17 +44,11 @@ public:
     : m_Values(ReadValues(std::move(array)))
     , m_Filter(device)
   {
-    const std::size_t  voxelBytes = BytesOf(m_Values.precision) * static_cast<std::size_t>(m_Values.components);
-    const char * const bytes = static_cast<const char *>(m_Values.array.data());
-    VolumeInput        input;
+    VolumeInput input;
     input.size = m_Values.size;
     input.components = m_Values.components;
     input.precision = m_Values.precision;
-    input.values = [voxelBytes, bytes](std::int64_t first, std::int64_t count, void * out) {
-      std::memcpy(out,
-                  bytes + static_cast<std::size_t>(first) * voxelBytes,
-                  static_cast<std::size_t>(count) * voxelBytes);
-    };
+    input.values = MakeFiller(m_Values);
     const nb::gil_scoped_release released;
     m_Filter.SetVolume(input, MakeParallelFor());
   }
@@ -82,14 +76,9 @@ private:
   nb::object
   TakeAs()
   {
-    T *          elements = nullptr;
-    const auto   components = static_cast<std::size_t>(m_Values.components);
-    const auto & size = m_Filter.GetSize();
-    auto         array = MakeArray<T>(elements,
-                              { static_cast<std::size_t>(size[2]),
-                                        static_cast<std::size_t>(size[1]),
-                                        static_cast<std::size_t>(size[0]),
-                                        components });
+    T *        elements = nullptr;
+    const auto components = static_cast<std::size_t>(m_Values.components);
+    auto       array = MakeVolume<T>(elements, m_Filter.GetSize(), components);
     {
       const nb::gil_scoped_release released;
       m_Filter.GetVolume([&](std::int64_t first, std::int64_t count, const void * in) {
@@ -124,15 +113,12 @@ MakeLevel(const std::string & device, Array array, const Size & factors)
     made = BringValues(*queue, level);
     queue->GiveStagingBack();
   }
-  const Size & size = level.GetSize();
-  double *     elements = nullptr;
-  auto         out = MakeArray<double>(elements,
-                               { static_cast<std::size_t>(size[2]),
-                                         static_cast<std::size_t>(size[1]),
-                                         static_cast<std::size_t>(size[0]) });
+  double * elements = nullptr;
+  auto     out = MakeVolume<double>(elements, level.GetSize());
   std::copy(made.begin(), made.end(), elements);
   return nb::make_tuple(nb::cast(std::move(out)), level.GetToImage());
 }
+
 /** How many voxels one of a level, whose edges are 2^level of the shortest, stands for. */
 Size
 FindLevelFactors(int dimension, const Size & size, const IndexMap & indexToPoint, int level)
