@@ -285,7 +285,7 @@ public:
         itk::MultiThreaderBase::SetGlobalDefaultNumberOfThreads(threads);
         return Measurements(threads, m_Longest, m_Divisor).MeasureAll(threads == m_Threads.back());
       });
-      auto number = numbers.begin();
+      auto                      number = numbers.begin();
       for (auto & [key, times] : m_Times)
       {
         times.ours.push_back(*number++);

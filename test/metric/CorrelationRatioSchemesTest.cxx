@@ -444,7 +444,7 @@ TEST_P(CorrelationRatioSchemesTest, AnyWorkloadLimit)
 TEST_P(CorrelationRatioSchemesTest, RepeatsToTheBitOnAnyNumberOfThreads)
 {
   const PlatformThreads platformThreads;
-  Problem<float, 3> problem(21);
+  Problem<float, 3>     problem(21);
   for (const CorrelationRatioScheme scheme : Schemes)
   {
     SCOPED_TRACE(scheme);

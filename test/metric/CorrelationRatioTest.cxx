@@ -310,7 +310,7 @@ TEST_P(CorrelationRatioTest, TheDerivativeIsTheValuesSlope)
 
 TEST_P(CorrelationRatioTest, RepeatsToTheBitOnAnyNumberOfThreads)
 {
-  const PlatformThreads platformThreads;
+  const PlatformThreads   platformThreads;
   const Problem<float, 3> problem(21);
   std::vector<Answer>     answers;
   for (const unsigned int threads : { 1u, 2u, 7u, 7u })

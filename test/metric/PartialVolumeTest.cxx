@@ -381,7 +381,7 @@ TEST_P(PartialVolumeTest, DerivativeIsACentralDifference)
 
 TEST_P(PartialVolumeTest, RepeatsItself)
 {
-  const PlatformThreads platformThreads;
+  const PlatformThreads   platformThreads;
   VolumeProblem<float, 3> problem(9);
   const auto              evaluate = [&](unsigned int threads) {
     const auto metric = problem.MakeMetric(this->GetDevice());
