@@ -48,6 +48,8 @@ constexpr double RangeDistance = 5e-7;
  * digits what a position's 2^-32 voxel do. */
 constexpr double BinDistance = 2e-7;
 constexpr double PreciseBinDistance = 2e-9;
+/** The most that a spline's value in floats was seen to be off (RMS: 5e-8): 16 coefficients and more, some larger than the range. */
+constexpr double SplineDistance = 4e-7;
 /** The same of a voxel's own value, which is rounded once. */
 constexpr double VoxelBinDistance = 7e-8;
 
@@ -323,24 +325,34 @@ public:
     return m_Case.measure == Measure::JointHistogram && m_Case.many;
   }
 
-  /** Whether rounding may show more than the tolerances of other cases have room for: what floats take from such a joint
-   * histogram, and the last digits of a neighborhood correlation. Where a neighborhood is flat its variance is what rounding leaves,
-   * and ITK asks whether that is more than 2^-52. */
+  /** Whether rounding may show more than the tolerances of other cases have room for. A joint histogram's forces are divided by
+   * densities, and one sample where density is next to nothing outweighs all others. The last digits of a neighborhood
+   * correlation: where a neighborhood is flat its variance is what rounding leaves, and ITK asks whether that is more than
+   * 2^-52. */
   bool
   IsSensitive() const
   {
-    return HasFloatBins() || m_Case.measure == Measure::NeighborhoodCorrelation;
+    return m_Case.measure == Measure::JointHistogram || m_Case.measure == Measure::NeighborhoodCorrelation;
   }
 
-  /** How far a metric's answers move where each moving value, but for the ends of the range, changes by
-   * BinDistance. ITK divides by a marginal, which in some of its versions is the other image's: where that is empty but for
+  /** By how much a moving value that metrics read may be another one than ITK's, as a part of the range. */
+  double
+  GetValueDistance() const
+  {
+    const bool isPrecise = m_Case.measure == Measure::JointHistogram && m_Case.doublePixels && !m_Case.many;
+    return isPrecise ? PreciseBinDistance : BinDistance;
+  }
+
+  /** How far a metric's answers move where each moving value, but for the ends of the range, changes by what rounding may take
+   * from it. ITK divides by a marginal, which in some of its versions is the other image's: where that is empty but for
    * what interpolation leaves of a neighbour, forces are as large as places' distance from the empty bin is small. */
   template <typename TMetric>
   Sensitivity
   FindSensitivity(const Answer & answer)
   {
-    const Ranges                      range = FindRanges(*m_Moving, m_MovingMask);
-    const double                      step = BinDistance * (range.high - range.low);
+    const Ranges range = FindRanges(*m_Moving, m_MovingMask);
+    const bool   isSplineInFloats = m_Case.interpolation == Interpolation::BSpline && m_Case.many;
+    const double step = (isSplineInFloats ? SplineDistance : GetValueDistance()) * (range.high - range.low);
     const typename ImageType::Pointer unchanged = m_Moving;
     Sensitivity                       most;
     for (int draw = 0; draw < 4; ++draw)
@@ -967,7 +979,7 @@ private:
     const bool highMatters = overshoots || range.high < range.greatest;
     const bool binMatters = m_Case.measure == Measure::JointHistogram && m_Case.interpolation != Interpolation::Nearest;
     const double ofEdge = m_Case.many ? EdgeDistanceOfMany : EdgeDistance;
-    const double ofBin = HasFloatBins() || !m_Case.doublePixels ? BinDistance : PreciseBinDistance;
+    const double ofBin = GetValueDistance();
 
     for (const PointType & virtualPoint : GetLookedAtPoints())
     {
