@@ -67,7 +67,7 @@ protected:
     for (int attempt = 0; attempt == 0 || (attempt < 8 && IsEmpty(c, result)); ++attempt)
     {
       c.seed += attempt * 1000000;
-      m_Redrawn += attempt > 0;
+      m_Redrawn += attempt == 1;
       SCOPED_TRACE(::testing::PrintToString(c));
       ASSERT_NO_THROW(result = c.dimension == 2 ? Compare<2>(c, m_DeviceNames) : Compare<3>(c, m_DeviceNames));
     }
@@ -123,7 +123,8 @@ protected:
     }
     // What is left to rounding: of many samples' displacements, 2e-7 voxel at 4 voxels; of their values, 4e-6 bin at 100 bins.
     // Forces that nearly cancel show it: one case in 500 with many samples is beyond 1e-5, of 1600 the worst was 2.6e-5.
-    const double valueTolerance = std::clamp(sensitivity.ofValue, ofValue, std::max(ofValue, MostSensitiveOfValue));
+    // Ours and ITK's are each known as closely as ITK's is sensitive.
+    const double valueTolerance = std::clamp(2 * sensitivity.ofValue, ofValue, std::max(ofValue, MostSensitiveOfValue));
     EXPECT_NEAR(ours.value, itk.value, valueTolerance * std::abs(itk.value));
     EXPECT_NEAR(ours.valueAlone, itk.valueAlone, valueTolerance * std::abs(itk.valueAlone));
     ASSERT_EQ(ours.derivative.size(), itk.derivative.size());
@@ -135,7 +136,7 @@ protected:
     }
     ASSERT_GT(GetNorm(itk.derivative), 0.0);
     EXPECT_LE(GetRelativeError(ours.derivative, itk.derivative),
-              std::clamp(sensitivity.ofDerivative, GetTolerance(c), MostSensitive))
+              std::clamp(2 * sensitivity.ofDerivative, GetTolerance(c), MostSensitive))
       << "of norm " << GetNorm(itk.derivative) << " by ITK, " << GetNorm(ours.derivative) << " by ours";
   }
 
@@ -177,7 +178,7 @@ protected:
 
   bool                       m_IsRandom = false;
   std::atomic<std::uint64_t> m_InVain{ 0 };
-  std::atomic<std::uint64_t> m_Redrawn{ 0 };
+  std::atomic<std::uint64_t> m_Redrawn{ 0 };   // set-ups, however often
   std::atomic<std::uint64_t> m_Sensitive{ 0 }; // set-ups, whatever the number of devices
 
   /** In 2D and in 3D, with pixels of either type. */
