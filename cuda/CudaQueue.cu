@@ -186,23 +186,42 @@ CudaQueue::Upload(Memory & target, std::size_t offset, const void * source, std:
 void
 CudaQueue::MarkStaging(Direction direction, int slot)
 {
-  const CudaDeviceScope scope(m_Device);
-  Mark &                mark = MarkOf(direction, slot);
-  CheckCuda(cudaEventRecord(mark.event, m_LastCopy[static_cast<int>(direction)]),
-            "recording an event",
-            GetDeviceName());
-  mark.isSet = true;
+  SetMark(MarkOf(direction, slot), m_LastCopy[static_cast<int>(direction)]);
 }
 
 void
 CudaQueue::WaitForStaging(Direction direction, int slot)
 {
-  Mark & mark = MarkOf(direction, slot);
+  WaitFor(MarkOf(direction, slot), "waiting for a copy");
+}
+
+void
+CudaQueue::SetMilestone(int number)
+{
+  SetMark(m_Milestones[number], m_Stream);
+}
+
+void
+CudaQueue::WaitForMilestone(int number)
+{
+  WaitFor(m_Milestones[number], "computing");
+}
+
+void
+CudaQueue::SetMark(Mark & mark, cudaStream_t stream)
+{
+  Record(mark.event, stream);
+  mark.isSet = true;
+}
+
+void
+CudaQueue::WaitFor(Mark & mark, const char * what)
+{
   if (std::exchange(mark.isSet, false))
   {
     const CudaDeviceScope scope(m_Device);
     ++statistics.synchronizations;
-    CheckCuda(cudaEventSynchronize(mark.event), "waiting for a copy", GetDeviceName());
+    CheckCuda(cudaEventSynchronize(mark.event), what, GetDeviceName());
   }
 }
 

@@ -107,6 +107,10 @@ public:
   void
   Finish() override;
   void
+  SetMilestone(int number) override;
+  void
+  WaitForMilestone(int number) override;
+  void
   StartTimer() override;
   void
   StopTimer() override;
@@ -193,7 +197,7 @@ public:
   }
 
 private:
-  /** The copy that last read or wrote a slot of staging memory. */
+  /** What is waited for: a copy that last read or wrote a slot of staging memory, or work up to a milestone. */
   struct Mark
   {
     cudaEvent_t event = nullptr;
@@ -206,12 +210,22 @@ private:
     return m_Marks[static_cast<int>(direction)][slot];
   }
 
-  std::array<cudaEvent_t *, 11>
+  std::array<cudaEvent_t *, 13>
   GetEvents()
   {
-    return { &m_TimerStart,        &m_TimerStop,         &m_Uploaded,         &m_Read[0],
-             &m_Read[1],           &m_Made[0],           &m_Made[1],          &m_Marks[0][0].event,
-             &m_Marks[0][1].event, &m_Marks[1][0].event, &m_Marks[1][1].event };
+    return { &m_TimerStart,
+             &m_TimerStop,
+             &m_Uploaded,
+             &m_Read[0],
+             &m_Read[1],
+             &m_Made[0],
+             &m_Made[1],
+             &m_Marks[0][0].event,
+             &m_Marks[0][1].event,
+             &m_Marks[1][0].event,
+             &m_Marks[1][1].event,
+             &m_Milestones[0].event,
+             &m_Milestones[1].event };
   }
 
   MemoryPointer
@@ -226,6 +240,11 @@ private:
   Record(cudaEvent_t event, cudaStream_t stream);
   void
   Order(cudaStream_t stream, cudaEvent_t after);
+  void
+  SetMark(Mark & mark, cudaStream_t stream);
+  /** Waits for a mark, if it is set, which it is no more then. */
+  void
+  WaitFor(Mark & mark, const char * what);
 
   int          m_Device;
   cudaStream_t m_Stream = nullptr;
@@ -240,6 +259,7 @@ private:
   cudaEvent_t  m_Read[2] = {}; // [buffer]: its slab was read, by the kernels before MarkRead
   cudaEvent_t  m_Made[2] = {}; // [buffer]: its results were made, by those before MarkMade
   Mark         m_Marks[2][2];  // [direction][slot]
+  Mark         m_Milestones[2];
 };
 
 } // namespace gpureg

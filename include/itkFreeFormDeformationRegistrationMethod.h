@@ -47,8 +47,9 @@ namespace itk
  * method->GetWarpedImage();
  * \endcode
  *
- * Images are of any scalar pixels, in 2D or 3D; they are computed in float. An iteration event follows each iteration, progress
- * events tell the share that is done, and AbortGenerateDataOn() ends the work with an itk::ProcessAborted.
+ * Images are of any scalar pixels, in 2D or 3D; they are computed in float. An iteration event comes before each iteration, while the
+ * device may still have those of the last 40 ms to do, or two; progress events tell the share that is done, and AbortGenerateDataOn() ends
+ * the work with an itk::ProcessAborted.
  *
  * \throws itk::GPUBadInputError for settings out of range, constant images, values that are not finite, or where no voxel of the
  * fixed image is mapped into the moving one; itk::GPUUnsupportedError for an initial transform of another kind, or a device without
@@ -176,7 +177,7 @@ public:
   itkGetConstMacro(Seed, SizeValueType);
 
   /** A level ends when the mean cost over a window of iterations is below that over the window before by no more than this share of
-   * it. Default 0: it ends with its last iteration, and a device waits for nothing. */
+   * it. Default 0: it ends with its last iteration. */
   itkSetMacro(ConvergenceThreshold, double);
   itkGetConstMacro(ConvergenceThreshold, double);
   /** Default 10. */

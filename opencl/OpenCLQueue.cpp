@@ -169,7 +169,13 @@ OpenCLQueue::MarkStaging(Direction direction, int slot)
 void
 OpenCLQueue::WaitForStaging(Direction direction, int slot)
 {
-  const cl::Event mark = std::exchange(m_Marks[static_cast<int>(direction)][slot], cl::Event());
+  WaitFor(m_Marks[static_cast<int>(direction)][slot]);
+}
+
+void
+OpenCLQueue::WaitFor(cl::Event & event)
+{
+  const cl::Event mark = std::exchange(event, cl::Event());
   if (mark())
   {
     ++statistics.synchronizations;
@@ -178,11 +184,10 @@ OpenCLQueue::WaitForStaging(Direction direction, int slot)
 }
 
 void
-OpenCLQueue::Mark(std::vector<cl::Event> & mark)
+OpenCLQueue::Mark(cl::Event & mark)
 {
   CheckOpenCL(GetDeviceName(), [&] {
-    mark.resize(1);
-    m_Queue.enqueueMarkerWithWaitList(nullptr, mark.data());
+    m_Queue.enqueueMarkerWithWaitList(nullptr, &mark);
     m_Queue.flush();
   });
 }
@@ -190,7 +195,8 @@ OpenCLQueue::Mark(std::vector<cl::Event> & mark)
 void
 OpenCLQueue::MarkRead(int buffer)
 {
-  Mark(m_Read[buffer]);
+  m_Read[buffer].resize(1);
+  Mark(m_Read[buffer].front());
 }
 
 void
@@ -211,7 +217,8 @@ OpenCLQueue::OrderAfterUploads()
 void
 OpenCLQueue::MarkMade(int buffer)
 {
-  Mark(m_Made[buffer]);
+  m_Made[buffer].resize(1);
+  Mark(m_Made[buffer].front());
 }
 
 void
@@ -258,6 +265,18 @@ OpenCLQueue::Finish()
     m_UpQueue.finish();
     m_DownQueue.finish();
   });
+}
+
+void
+OpenCLQueue::SetMilestone(int number)
+{
+  Mark(m_Milestones[number]);
+}
+
+void
+OpenCLQueue::WaitForMilestone(int number)
+{
+  WaitFor(m_Milestones[number]);
 }
 
 void

@@ -94,6 +94,10 @@ public:
   void
   Finish() override;
   void
+  SetMilestone(int number) override;
+  void
+  WaitForMilestone(int number) override;
+  void
   Flush() override;
   void
   StartTimer() override;
@@ -164,9 +168,12 @@ private:
   /** … and behind it. */
   void
   KeepFirstTimed();
-  /** Enqueues a marker, of which there is a wait list then. */
+  /** Enqueues a marker. */
   void
-  Mark(std::vector<cl::Event> & mark);
+  Mark(cl::Event & mark);
+  /** Waits for an event, if there is one, and forgets it. */
+  void
+  WaitFor(cl::Event & event);
   void
   CopyUp(const cl::CommandQueue &       queue,
          const std::vector<cl::Event> * after,
@@ -183,6 +190,7 @@ private:
   cl::Event              m_LastCopy[2]; // [direction]
   std::vector<cl::Event> m_Read[2];     // [buffer]: a wait list of one, or none
   std::vector<cl::Event> m_Made[2];
+  cl::Event              m_Milestones[2];
   bool                   m_IsTiming = false;
   cl::Event              m_FirstTimed;
   cl::Event              m_LastTimed;

@@ -61,7 +61,7 @@ struct FreeFormSettings
   std::int64_t  samples = 0;
   std::uint64_t seed = 1;
   /** A level ends when the mean cost of the last iterations, as many as the window has, is below that of as many before by no more
-   *  than this share of it. 0: it does not end before its last iteration, and nothing is waited for. */
+   *  than this share of it. 0: it does not end before its last iteration, and no cost comes down before. */
   double convergenceThreshold = 0;
   int    convergenceWindow = 10;
 };
@@ -117,7 +117,8 @@ public:
   const std::string &
   GetDeviceName() const;
 
-  /** \param progress called from the caller's thread for each iteration; may throw to end the work, and may be empty.
+  /** \param progress called from the caller's thread before each iteration, while the device may still have those of the last 40 ms to
+   *  do, or two; may throw to end the work, and may be empty.
    *  \throws BadInputError for settings out of range, images that are missing, constant or not on the device, or an initial transform
    *  that leads all of the fixed image out of the moving one; UnsupportedError for one that has a vector for each voxel of an output. */
   FreeFormResult

@@ -33,6 +33,25 @@ BringControlVectors(Queue & queue, const Memory & vectors, std::int64_t count)
   return result;
 }
 
+/** The other way. */
+inline void
+FillControlVectors(Queue & queue, const std::vector<std::array<float, 3>> & vectors, Memory & target)
+{
+  FillArray(queue,
+            target,
+            0,
+            sizeof(kernels::float4),
+            static_cast<std::int64_t>(vectors.size()),
+            [&vectors](std::int64_t first, std::int64_t count, void * out) {
+              auto * const to = static_cast<kernels::float4 *>(out);
+              for (std::int64_t n = 0; n < count; ++n)
+              {
+                const auto & vector = vectors[static_cast<std::size_t>(first + n)];
+                to[n] = kernels::MakeFloat4(vector[0], vector[1], vector[2], 0.0f);
+              }
+            });
+}
+
 } // namespace gpureg
 
 #endif

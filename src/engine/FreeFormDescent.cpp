@@ -3,6 +3,7 @@
 
 #include "FreeFormLine.h"
 #include "FreeFormStochasticDescent.h"
+#include "Pace.h"
 
 #include <algorithm>
 #include <cmath>
@@ -66,6 +67,7 @@ DescendByAdam(const FreeFormSettings &         settings,
   const std::int64_t count = CountOf(level.grid.size);
   // Costs are waited for only where they decide when to end.
   const bool looksBack = settings.convergenceThreshold > 0;
+  Pace       pace(*level.core.queue);
   int        done = 0;
   for (; done < settings.iterations; ++done)
   {
@@ -79,6 +81,7 @@ DescendByAdam(const FreeFormSettings &         settings,
     kernels::AdamStep a = MakeStep(settings, level.edge, cost.GetSimilarityUnit(), done);
     a.hasPenalty = arrays.penalty != nullptr;
     steps.MoveByAdam(a, count, arrays);
+    pace.EndStep();
   }
   return cost.Bring(done);
 }

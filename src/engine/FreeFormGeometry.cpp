@@ -14,6 +14,7 @@ MakeLevelGrid(const FreeFormProblem & problem, const FreeFormSettings & settings
 {
   const std::array<double, 3> voxel = GetSpacing(problem.fixed);
   LevelGrid                   grid;
+  grid.dimension = problem.dimension;
   grid.size = { 1, 1, 1 };
   for (std::size_t d = 0; d < static_cast<std::size_t>(problem.dimension); ++d)
   {

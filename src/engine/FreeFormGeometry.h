@@ -15,6 +15,7 @@ constexpr int FreeFormOrder = 3;
 /** A level's control grid over the fixed image. */
 struct LevelGrid
 {
+  int      dimension = 3;
   Size     size{};
   IndexMap toImage; // index of a control point → index of the fixed image
 };

@@ -69,6 +69,19 @@ public:
     return BringControlVectors<double>(*m_Level.core.queue, *m_Level.gathered, m_Count);
   }
 
+  /** x, y and z of each point, mm. */
+  std::vector<std::array<float, 3>>
+  BringPoints()
+  {
+    return BringControlVectors<float>(*m_Level.core.queue, this->GetPoints(), m_Count);
+  }
+
+  void
+  SetPoints(const std::vector<std::array<float, 3>> & points)
+  {
+    FillControlVectors(*m_Level.core.queue, points, this->GetPoints());
+  }
+
   Memory &
   GetPoints()
   {

@@ -151,7 +151,7 @@ private:
     level.grid = MakeLevelGrid(problem, settings, number);
     level.edge = std::ldexp(FindShortestEdge(problem.fixed, problem.dimension), number);
     FreeFormCost cost(problem, settings, CountFreeFormSlots(settings), *m_Steps, level);
-    this->BeginWithPoints(level, problem.dimension);
+    this->BeginWithPoints(level);
     FreeFormLevelResult result;
     result.costs = Descend(settings, cost, *m_Steps, level, [&](int iteration) {
       if (progress)
@@ -194,7 +194,7 @@ private:
 
   /** With those of the level before, refined; at the first one with none that moves anything. */
   void
-  BeginWithPoints(Level & level, int dimension)
+  BeginWithPoints(Level & level)
   {
     const std::int64_t count = CountOf(level.grid.size);
     Memory &           points = level.core.samples.GetControlPoints().GetPoints();
@@ -206,7 +206,7 @@ private:
       return;
     }
     kernels::Refinement a{};
-    a.dimension = dimension;
+    a.dimension = level.grid.dimension;
     std::copy(level.coarseSize.begin(), level.coarseSize.end(), a.coarse);
     std::copy(level.grid.size.begin(), level.grid.size.end(), a.fine);
     m_Steps->Refine(a, *level.coarsePoints, points);

@@ -169,6 +169,14 @@ public:
   virtual void
   Finish() = 0;
 
+  /** Marks the end of the work that was enqueued so far, as milestone 0 or 1, and has the device begin it. */
+  virtual void
+  SetMilestone(int number) = 0;
+
+  /** Waits for the work before a milestone, if it was set since it was waited for last, and for nothing behind it. */
+  virtual void
+  WaitForMilestone(int number) = 0;
+
   /** Has the device begin what was enqueued, where it might wait for more. */
   virtual void
   Flush()

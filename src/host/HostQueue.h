@@ -133,6 +133,12 @@ public:
   void
   Finish() override
   {}
+  void
+  SetMilestone(int) override
+  {}
+  void
+  WaitForMilestone(int) override
+  {}
 
 private:
   MemoryPointer

@@ -15,6 +15,7 @@
 #include "Histogram.h"
 #include "MattesSample.h"
 #include "EntropyTable.h"
+#include "Pace.h"
 
 #include "BSplineDefinition.h"
 #include "TestDevices.h"
@@ -362,6 +363,15 @@ TEST(InterpolationTest, IsItks)
       }
     }
   }
+}
+
+TEST(PaceTest, ABatchTakesItsTimeOrHasMostSteps)
+{
+  EXPECT_EQ(gpureg::Pace::CountBatchSteps(0), gpureg::Pace::MostSteps);
+  EXPECT_EQ(gpureg::Pace::CountBatchSteps(0.1), gpureg::Pace::MostSteps);
+  EXPECT_EQ(gpureg::Pace::CountBatchSteps(3), 6);
+  EXPECT_EQ(gpureg::Pace::CountBatchSteps(20), 1);
+  EXPECT_EQ(gpureg::Pace::CountBatchSteps(5000), 1);
 }
 
 /** However a domain is cut up, each sample is counted once: by the rows of the histogram. */

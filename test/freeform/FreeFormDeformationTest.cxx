@@ -11,6 +11,7 @@
 #include "itkAffineTransform.h"
 #include "itkCommand.h"
 
+#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -348,6 +349,52 @@ TEST_P(FreeFormDeformationTest, TellsOfItsProgressAndCanBeAborted)
   method->RemoveAllObservers();
   method->AbortGenerateDataOff();
   EXPECT_NO_THROW(method->Update());
+}
+
+TEST_P(FreeFormDeformationTest, AnAbortEndsItWithTheIterationThatAskedForIt)
+{
+  const Problem<3> problem(3);
+  const auto       method = problem.MakeMethod(GetParam());
+  method->SetNumberOfIterations(1000);
+  unsigned int iterations = 0;
+  method->AddObserver(itk::IterationEvent(), [&](const itk::EventObject &) {
+    EXPECT_EQ(method->GetCurrentIteration(), iterations);
+    if (++iterations == 7)
+    {
+      method->AbortGenerateDataOn();
+    }
+  });
+  EXPECT_THROW(method->Update(), itk::ProcessAborted);
+  EXPECT_EQ(iterations, 7u);
+}
+
+/** So that progress is told as it is made, and an abort comes in time. */
+TEST_P(FreeFormDeformationTest, TheHostIsNotFarAheadOfTheDevice)
+{
+  constexpr unsigned int iterations = 200;
+  const Problem<3>       problem(3);
+  const auto             method = problem.MakeMethod(GetParam());
+  method->SetNumberOfLevels(1);
+  method->SetNumberOfIterations(1);
+  method->Update();
+  const int least = method->GetEvaluationStatistics().synchronizations;
+  method->SetNumberOfIterations(iterations);
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point first, last;
+  method->AddObserver(itk::IterationEvent(), [&](const itk::EventObject &) {
+    last = Clock::now();
+    if (method->GetCurrentIteration() == 0)
+    {
+      first = last;
+    }
+  });
+  method->Update();
+  // Enqueued at once, all iterations were told of in next to no time. Two batches of at most 16 may be on their way.
+  EXPECT_GT(last - first, (Clock::now() - first) / 2);
+  if (!this->GetDevice().IsHost())
+  {
+    EXPECT_GE(method->GetEvaluationStatistics().synchronizations - least, static_cast<int>(iterations) / 16);
+  }
 }
 
 TEST_P(FreeFormDeformationTest, PrintsItself)

@@ -20,6 +20,7 @@
 #include <array>
 #include <cmath>
 #include <ostream>
+#include <utility>
 
 namespace gpuregtest
 {
@@ -383,6 +384,31 @@ TEST_P(FreeFormSimilarityTest, DrawnSamplesFindAKnownDeformationToo)
       method->Update();
       EXPECT_LT((method->GetDeformation()->GetParameters() - few).rms(), 2e-3);
     }
+  }
+}
+
+/** Where gradients are next to nothing at the beginning, steps are not without bounds. */
+TEST_P(FreeFormSimilarityTest, StochasticStepsStayAtAnOptimumThatTheyBeginAt)
+{
+  const Problem<3> problem(29, Contrast::Same);
+  const auto       truth = problem.MakeField(1);
+  for (const auto & [kind, samples] : { std::pair(SimilarityKind::MeanSquares, 2000u),
+                                        std::pair(SimilarityKind::NormalizedMutualInformation, 0u),
+                                        std::pair(SimilarityKind::CorrelationRatio, 0u),
+                                        std::pair(SimilarityKind::Correlation, 2000u) })
+  {
+    SCOPED_TRACE(gpureg::GetName(kind));
+    const auto method = problem.MakeMethod(GetParam());
+    method->SetSimilarity(kind);
+    method->SetOptimizer(FreeFormOptimizer::AdaptiveStochasticGradientDescent);
+    method->SetNumberOfSamples(samples);
+    method->SetNumberOfLevels(1);
+    method->SetNumberOfIterations(30);
+    method->SetBendingEnergyWeight(kind == SimilarityKind::MeanSquares ? 1e-5 : 1e-3);
+    method->SetInitialTransform(truth);
+    method->Update();
+    EXPECT_LT(problem.GetError(*method->GetTransform()), 0.06);
+    EXPECT_GT(method->GetSmallestJacobianDeterminant(), 0.95);
   }
 }
 

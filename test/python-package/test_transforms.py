@@ -60,6 +60,28 @@ def test_simpleitk_applies_it_the_same(device, rng, name, dimension):
 
 @pytest.mark.parametrize("dimension", [2, 3])
 @pytest.mark.parametrize("name", NAMES)
+def test_a_free_form_deformation_begins_with_it(device, name, dimension):
+    initial, moving = make_transform(name, np.random.default_rng(3), dimension), head_of(dimension)
+    rest = gr.BSpline(np.random.default_rng(4).normal(0, 2, (7, 7, 7)[:dimension] + (dimension,)), (24.0,) * dimension, (-64.0,) * dimension)
+    fixed = gr.resample(moving, gr.Composite([rest, initial]), moving, device=device)
+    stage = stages.FreeForm(similarity="mean_squares", levels=2, iterations=60, spacing=12, bending_weight=1e-4)
+    result = gr.register(fixed, moving, stage, initial=initial, device=device)
+    before = np.square(gr.resample(moving, initial, fixed, device=device).array - fixed.array).mean()
+    assert np.square(result.warped.array - fixed.array).mean() < 0.2 * before
+    deformation, *behind = result.transform.transforms
+    assert isinstance(deformation, gr.BSpline)
+    assert behind == (list(initial.transforms) if isinstance(initial, gr.Composite) else [initial])
+    theirs = resample_by_simpleitk(moving, result.transform.to_simpleitk(), fixed)
+    apart = np.abs(result.warped.array - theirs) / np.ptp(theirs)
+    assert (apart > 1e-4).mean() < 1e-5
+    # What the initial transform scales, or folds, is none of the deformation's.
+    stage = stages.FreeForm(levels=1, iterations=1, spacing=24, first_step=1e-3)
+    still = gr.register(fixed, moving, stage, initial=gr.Composite([initial, gr.Affine(0.8 * np.eye(dimension))]), device=device)
+    assert abs(still.stages[0].smallest_determinant - 1) < 1e-3
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+@pytest.mark.parametrize("name", NAMES)
 def test_itk_says_the_same(rng, name, dimension):
     pytest.importorskip("itk")
     transform, head = make_transform(name, rng, dimension), head_of(dimension)

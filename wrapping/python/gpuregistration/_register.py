@@ -140,7 +140,8 @@ def register(
             stages.Rigid and stages.FreeForm, which do not have all in common. None: what each has by itself.
         fixed_mask, moving_mask: images of any kind of the same shapes: what is not 0 is looked at.
         initial: a transform of this package, of SimpleITK or of ITK, from the fixed image's points to the moving one's: where the
-            first stage begins. A linear stage wants a linear one, and leaves out of it what it has no degrees of freedom for. None:
+            first stage begins. A linear stage wants a linear one, and leaves out of it what it has no degrees of freedom for; "ffd"
+            takes any, also a BSpline, a DisplacementField or a Composite, and leaves it as it is behind its own deformation. None:
             linear stages lay the centres of mass on each other, "ffd" begins with the identity.
         device: a name such as "cuda:0", "opencl:0" or "host", or one of devices(). None: the default one, which is the first GPU, or
             else the host.
