@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <cstddef>
 #include <string>
 #include <utility>
@@ -333,7 +334,11 @@ private:
   {
     if (m_Progress)
     {
-      m_Progress({ m_Stage.name.c_str(), static_cast<double>(m_Result.stages.size()) / StageCount });
+      // The first stage makes the levels, and finds no cost.
+      const std::size_t done = m_Result.stages.size();
+      m_Progress({ m_Stage.name.c_str(),
+                   static_cast<double>(done) / StageCount,
+                   done > 1 ? m_Result.stages.back().cost : std::numeric_limits<double>::quiet_NaN() });
     }
   }
 

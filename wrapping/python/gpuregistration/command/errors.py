@@ -29,5 +29,9 @@ class Terminated(BaseException):
 
 def one_line(error: BaseException) -> str:
     """An exception's message without breaks of lines."""
-    text = " ".join(str(error).split())
+    text = str(error)
+    if isinstance(error, OSError) and error.strerror:
+        # Without its number.
+        text = error.strerror if error.filename is None else f"{error.filename}: {error.strerror}"
+    text = " ".join(text.split())
     return text or type(error).__name__

@@ -11,11 +11,11 @@ import threading
 from typing import Any, NoReturn, Optional, Sequence
 
 from .. import __version__
-from . import devices
+from . import apply, compare, devices, register
 from .errors import FAILED, INTERRUPTED, TERMINATED, WRONG_USE, CommandError, Terminated, one_line
 
 #: Every subcommand, in the order of the help.
-SUBCOMMANDS = (devices,)
+SUBCOMMANDS = (register, apply, compare, devices)
 
 _EPILOG = """\
 exit codes: 0 done; 1 failed: a file, an image, a device; 2 wrong use: an option or a name that there is not;
