@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """python -m gpuregistration: the command gpureg."""
 
-import sys
-
-from .command import main
+from .command import run_process
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_process()

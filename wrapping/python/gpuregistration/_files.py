@@ -15,6 +15,7 @@ from ._flirt import from_flirt_matrix, parse_flirt_matrix, to_flirt_matrix, writ
 from ._gzip import compress_file
 from ._kinds import read_image as read_any_image
 from ._kinds import to_simpleitk as image_to_simpleitk
+from ._nifti import check_nifti_is_whole
 from ._simpleitk import import_simpleitk, read_simpleitk, to_simpleitk, vector_image
 from ._transforms import Affine, DisplacementField, Transform, as_transform, linear_matrix
 
@@ -163,9 +164,11 @@ def _read_simpleitk_image(path: PathLike) -> Any:
     if not Path(name).exists():
         raise BadInputError(f"There is no file {name}.")
     try:
-        return read_dicom_folder(Path(name)) if Path(name).is_dir() else sitk.ReadImage(name)
+        image = read_dicom_folder(Path(name)) if Path(name).is_dir() else sitk.ReadImage(name)
     except RuntimeError as error:
-        raise BadInputError(f"The file {name} is no image that can be read: {_last_line(error)}") from error
+        raise BadInputError(f"The file {name} is no image that SimpleITK can read: {_last_line(error)}") from error
+    check_nifti_is_whole(Path(name), image)
+    return image
 
 
 def _write_simpleitk_image(image: Any, name: str) -> None:
@@ -224,4 +227,4 @@ def _check_has_room(made: Path) -> None:
 
 def _last_line(error: Exception) -> str:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return lines[-1] if lines else type(error).__name__
+    return lines[-1].removeprefix("sitk::ERROR: ") if lines else type(error).__name__

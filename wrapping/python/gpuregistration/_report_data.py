@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Optional
 import numpy as np
 
 from ._devices import devices
+from ._resample import resample_array
 from ._sides import mask_of_image
 from ._similarity import find_similarities_of, reached_by_moving
-from ._resample import resample_array
 from ._transforms import Affine, Composite, Transform
 from .report import Level, ReportData, Stage
 

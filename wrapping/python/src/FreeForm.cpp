@@ -37,8 +37,8 @@ TellProgress(const nb::object & progress, const FreeFormProgress & where)
     CheckSignals();
     return;
   }
-  const auto                   isTold = std::make_shared<bool>(true);
-  nb::object                   findCost = nb::cpp_function([isTold, ask = where.findCost] {
+  const auto isTold = std::make_shared<bool>(true);
+  nb::object findCost = nb::cpp_function([isTold, ask = where.findCost] {
     if (!*isTold)
     {
       throw BadInputError("a registration's progress is told its cost only while its function runs: ask for it there");
@@ -48,7 +48,10 @@ TellProgress(const nb::object & progress, const FreeFormProgress & where)
   const struct End
   {
     bool & isOn;
-    ~End() { isOn = false; }
+    ~End()
+    {
+      isOn = false;
+    }
   } end{ *isTold };
   Report(progress, where.level, where.iteration, where.share, findCost);
 }

@@ -35,7 +35,7 @@ def read_transform(path: str, fixed: Optional[Image] = None, moving: Optional[Im
     try:
         return read(path, fixed, moving)
     except Error as error:
-        raise CommandError(_naming(path, error)) from error
+        raise CommandError(f"{path} is no transform that can be used: {one_line(error)}") from error
 
 
 def check_dimensions(first: Image, first_path: str, second: Image, second_path: str) -> None:

@@ -11,11 +11,11 @@ import threading
 from typing import Any, NoReturn, Optional, Sequence
 
 from .. import __version__
-from . import apply, compare, devices, register
-from .errors import FAILED, INTERRUPTED, TERMINATED, WRONG_USE, CommandError, Terminated, one_line
+from . import apply, bench, compare, devices, register
+from .errors import DONE, FAILED, INTERRUPTED, TERMINATED, WRONG_USE, CommandError, Terminated, one_line
 
 #: Every subcommand, in the order of the help.
-SUBCOMMANDS = (register, apply, compare, devices)
+SUBCOMMANDS = (register, apply, compare, devices, bench)
 
 _EPILOG = """\
 exit codes: 0 done; 1 failed: a file, an image, a device; 2 wrong use: an option or a name that there is not;
@@ -63,7 +63,7 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
     try:
         arguments = make_parser().parse_args(argv)
     except SystemExit as end:
-        return int(end.code or 0)
+        return int(end.code or DONE)
     arguments.command_line = ["gpureg", *(sys.argv[1:] if argv is None else argv)]
     run = {module.NAME: module.run for module in SUBCOMMANDS}[arguments.subcommand]
     before = _end_at_sigterm()
@@ -78,6 +78,18 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
     finally:
         if before is not None:
             signal.signal(signal.SIGTERM, before)
+
+
+def run_process() -> NoReturn:
+    """The command as a process: ends it."""
+    code = main()
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            code = code or FAILED
+    # At once: HDF5 crashes at a process's end after a file that could not be written, and drivers take their time there.
+    os._exit(code)
 
 
 def _explain(error: BaseException) -> int:

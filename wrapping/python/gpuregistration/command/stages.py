@@ -47,13 +47,13 @@ def _settings(kind: Any) -> list[Any]:
 
 def _read_stage(text: str, metric: Optional[str]) -> Stage:
     from .._engine import BadInputError
+    from ..stages import STAGES
     from ..stages import read_stages as read
 
     name, *settings = text.split(":")
-    try:
-        stage = read([name], metric)[0]
-    except BadInputError as error:
-        raise WrongUse(f"--transform {text}: {one_line(error)}") from error
+    if name not in STAGES:
+        raise WrongUse(f'--transform {text}: there is no stage "{name}"; there are: {", ".join(STAGES)}')
+    stage = read([name], metric)[0]
     fields = {field.name: field for field in _settings(type(stage))}
     for setting in settings:
         key, equals, value = setting.partition("=")
