@@ -91,6 +91,20 @@ class StageResult:
     overlap: Optional[float] = None
     smallest_determinant: Optional[float] = None
 
+    def numbers(self) -> dict[str, Any]:
+        """All but the transform, as plain data."""
+        return {
+            "name": self.name,
+            "cost": self.cost,
+            "seconds": self.seconds,
+            "overlap": self.overlap,
+            "smallest_determinant": self.smallest_determinant,
+            "levels": [
+                {"name": level.name, "seconds": level.seconds, "costs": level.costs, "evaluations": level.evaluations}
+                for level in self.levels
+            ],
+        }
+
 
 class Result:
     """What a registration came to.

@@ -11,11 +11,11 @@ import threading
 from typing import Any, NoReturn, Optional, Sequence
 
 from .. import __version__
-from . import apply, bench, compare, devices, register
+from . import apply, bench, cohort, compare, devices, register
 from .errors import DONE, FAILED, INTERRUPTED, TERMINATED, WRONG_USE, CommandError, Terminated, one_line
 
 #: Every subcommand, in the order of the help.
-SUBCOMMANDS = (register, apply, compare, devices, bench)
+SUBCOMMANDS = (register, cohort, apply, compare, devices, bench)
 
 _EPILOG = """\
 exit codes: 0 done; 1 failed: a file, an image, a device; 2 wrong use: an option or a name that there is not;

@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 import json
-import math
 from typing import Any, Sequence
+
+from .._json import plain
 
 
 def print_json(content: dict[str, Any]) -> None:
     """One JSON object on one line. What is not a finite number is null: JSON has none."""
-    print(json.dumps(_plain(content), allow_nan=False))
+    print(json.dumps(plain(content), allow_nan=False))
 
 
 def print_table(names: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
@@ -20,16 +21,3 @@ def print_table(names: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     for row in table:
         cells = [text.ljust(width) if n in (0, len(names) - 1) else text.rjust(width) for n, (text, width) in enumerate(zip(row, widths))]
         print("  ".join(cells).rstrip())
-
-
-def _plain(value: Any) -> Any:
-    """Of Python's own types alone."""
-    if isinstance(value, dict):
-        return {str(key): _plain(one) for key, one in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(one) for one in value]
-    if hasattr(value, "tolist"):
-        return _plain(value.tolist())
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A registration's progress on standard error."""
+"""Progress on standard error."""
 
 from __future__ import annotations
 
@@ -18,8 +18,46 @@ _INTERVAL = 0.2
 _SPARSE_INTERVAL = 10.0
 
 
+class StatusLine:
+    """One line that is written again and again, or, where the stream is no terminal, a line for each state.
+
+    Args:
+        stream: standard error unless it is given.
+    """
+
+    def __init__(self, stream: Any = None) -> None:
+        self._stream = sys.stderr if stream is None else stream
+        self._is_terminal = self._stream.isatty()
+        self._last: Optional[float] = None
+
+    def is_due(self) -> bool:
+        """Whether it is time for a state that is much like the last one."""
+        interval = _INTERVAL if self._is_terminal else _SPARSE_INTERVAL
+        return self._last is None or time.perf_counter() - self._last >= interval
+
+    def show(self, text: str) -> None:
+        self._last = time.perf_counter()
+        if self._is_terminal:
+            self._stream.write(f"\r\x1b[K{text[: shutil.get_terminal_size().columns - 1]}")
+        else:
+            self._stream.write(text + "\n")
+        self._stream.flush()
+
+    def tell(self, text: str) -> None:
+        """A line that stays."""
+        self.end()
+        self._stream.write(text + "\n")
+        self._stream.flush()
+
+    def end(self) -> None:
+        """Wipes the line."""
+        if self._is_terminal and self._last is not None:
+            self._stream.write("\r\x1b[K")
+            self._stream.flush()
+
+
 class ProgressLine:
-    """One line that is written again and again, or, where standard error is no terminal, a line for each level.
+    """A registration's progress, as a StatusLine shows it.
 
     Args:
         stages: of the registration.
@@ -29,10 +67,8 @@ class ProgressLine:
     def __init__(self, stages: Sequence[Stage], dimension: int, stream: Any = None) -> None:
         self._stages = stages
         self._dimension = dimension
-        self._stream = sys.stderr if stream is None else stream
-        self._is_terminal = self._stream.isatty()
+        self._line = StatusLine(stream)
         self._stage_start = time.perf_counter()
-        self._last = float("-inf")
         self._level: Optional[tuple[int, str]] = None
 
     def __call__(self, progress: Progress) -> None:
@@ -41,21 +77,14 @@ class ProgressLine:
         if self._level is None or self._level[0] != progress.stage:
             self._stage_start = now
         is_new = level != self._level
-        if not is_new and now - self._last < (_INTERVAL if self._is_terminal else _SPARSE_INTERVAL):
+        if not is_new and not self._line.is_due():
             return
-        self._level, self._last = level, now
-        text = self._describe(progress, now - self._stage_start)
-        if self._is_terminal:
-            self._stream.write(f"\r\x1b[K{text[: shutil.get_terminal_size().columns - 1]}")
-        else:
-            self._stream.write(text + "\n")
-        self._stream.flush()
+        self._level = level
+        self._line.show(self._describe(progress, now - self._stage_start))
 
     def end(self) -> None:
         """Wipes the line."""
-        if self._is_terminal and self._level is not None:
-            self._stream.write("\r\x1b[K")
-            self._stream.flush()
+        self._line.end()
 
     def _describe(self, progress: Progress, seconds: float) -> str:
         parts = [f"{progress.stage + 1}/{len(self._stages)} {progress.name}"]
@@ -69,7 +98,7 @@ class ProgressLine:
         done = work_done(progress, self._stages[progress.stage], self._dimension)
         parts.append(f"{100 * done:.0f} %")
         if done > 0.02 and seconds > 0.5:
-            parts.append(f"{_clock(seconds * (1 - done) / done)} left of {progress.name}")
+            parts.append(f"{clock(seconds * (1 - done) / done)} left of {progress.name}")
         return ", ".join(parts)
 
 
@@ -84,6 +113,7 @@ def work_done(progress: Progress, stage: Stage, dimension: int) -> float:
     return (sum(weights[level + 1 :]) + inside * weights[level]) / sum(weights)
 
 
-def _clock(seconds: float) -> str:
+def clock(seconds: float) -> str:
+    """Minutes and seconds, or hours, too."""
     whole = int(round(seconds))
     return f"{whole // 3600}:{whole % 3600 // 60:02}:{whole % 60:02}" if whole >= 3600 else f"{whole // 60}:{whole % 60:02}"

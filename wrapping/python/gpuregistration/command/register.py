@@ -247,20 +247,7 @@ def _describe(arguments: argparse.Namespace, result: Result, times: Times) -> di
         "seed": arguments.seed,
         "cost": result.cost,
         "matrix": matrix,
-        "stages": [
-            {
-                "name": stage.name,
-                "cost": stage.cost,
-                "seconds": stage.seconds,
-                "overlap": stage.overlap,
-                "smallest_determinant": stage.smallest_determinant,
-                "levels": [
-                    {"name": level.name, "seconds": level.seconds, "costs": level.costs, "evaluations": level.evaluations}
-                    for level in stage.levels
-                ],
-            }
-            for stage in result.stages
-        ],
+        "stages": [stage.numbers() for stage in result.stages],
         "times": times.all(),
     }
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any, Optional
+from typing import TYPE_CHECKING, Any, Optional, Sequence
 
 from .errors import WrongUse, one_line
 
@@ -79,3 +79,20 @@ def _read_value(text: str, setting: str, default: Any, value: str) -> Any:
     if len(numbers) > 1 and not setting.startswith("spacing="):
         raise WrongUse(f"--transform {text}: {setting} is to be one number")
     return numbers[0] if len(numbers) == 1 else numbers
+
+
+def write_stages(stages: Sequence[Stage]) -> Optional[str]:
+    """The other way round: what --transform has for these. None where a setting cannot be written, such as a range of angles."""
+    return None if any(_write_stage(stage) is None for stage in stages) else ",".join(str(_write_stage(stage)) for stage in stages)
+
+
+def _write_stage(stage: Stage) -> Optional[str]:
+    written, texts = {field.name for field in _settings(type(stage))}, [stage.name]
+    for field in dataclasses.fields(stage):
+        value = getattr(stage, field.name)
+        if value == field.default:
+            continue
+        if field.name not in written:
+            return None
+        texts.append(f"{field.name}={value if isinstance(value, (int, float, str)) else 'x'.join(map(str, value))}")
+    return ":".join(texts)

@@ -37,7 +37,7 @@ def page(data: ReportData, deformation: Deformation | None, content: dict, notes
     parts = {
         "title": escape(data.title),
         "subtitle": _subtitle(data),
-        "style": _file("style.css"),
+        "style": page_file("style.css"),
         "summary": _summary(data, deformation),
         "deformation": _deformation(data, deformation),
         "histogram_text": _histogram_text(data),
@@ -49,14 +49,15 @@ def page(data: ReportData, deformation: Deformation | None, content: dict, notes
         "grid": _grid(data),
         "notes": "".join(f"<li>{escape(note)}</li>" for note in notes),
         # Before all else, so that no page is light first and dark then.
-        "theme": _file("theme.js"),
+        "theme": page_file("theme.js"),
         "data": text,
-        "script": '(() => {\n"use strict";\n' + "\n".join(_file(name) for name in SCRIPTS) + "\n})();",
+        "script": '(() => {\n"use strict";\n' + "\n".join(page_file(name) for name in SCRIPTS) + "\n})();",
     }
-    return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match.group(1)], _file("page.html"))
+    return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match.group(1)], page_file("page.html"))
 
 
-def _file(name: str) -> str:
+def page_file(name: str) -> str:
+    """A file that pages are made of."""
     return resources.files(__package__).joinpath("page", name).read_text(encoding="utf-8")
 
 

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Dask's workers: of this machine, or of a scheduler that exists."""
+
+from __future__ import annotations
+
+import logging
+import os
+import shutil
+import tempfile
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Iterator, Optional, Sequence
+
+from .._devices import Device, choose_device, devices
+from .._engine import BadInputError, Error
+
+# Threads of the host that a registration on it makes good use of: more cores are for more workers.
+_HOST_THREADS = 4
+# Seconds to wait for a scheduler, and for workers to end.
+_TIMEOUT = 30
+_END_TIMEOUT = 5
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The workers of this machine.
+
+    Attributes:
+        devices: the name of each one's.
+        threads: of the host that each one uses.
+    """
+
+    devices: list[str]
+    threads: int
+
+
+def plan_workers(names: Optional[Sequence[Any]], workers_per_device: Optional[int]) -> Plan:
+    """Which workers this machine is to have.
+
+    Args:
+        names: of devices; None: all GPUs, or else the host.
+        workers_per_device: None: one, and of the host one for every so many cores.
+
+    Raises:
+        DeviceError: there is no such device.
+        BadInputError: fewer than one, or a device that is named twice.
+    """
+    chosen = [choose_device(name) for name in names] if names is not None else _gpus() or ["host"]
+    if not chosen:
+        raise BadInputError("There is no device in the list of devices: name some, such as cuda:0.")
+    if len(set(chosen)) < len(chosen):
+        raise BadInputError(f"A device is named twice in {', '.join(chosen)}: ask for more workers per device instead.")
+    if workers_per_device is not None and workers_per_device < 1:
+        raise BadInputError(f"There cannot be {workers_per_device} workers per device: ask for 1 or more.")
+    cores = len(os.sched_getaffinity(0))
+    counts = [workers_per_device or (max(1, cores // _HOST_THREADS) if name == "host" else 1) for name in chosen]
+    # The first device's workers, then the next one's.
+    workers = [name for name, count in zip(chosen, counts) for _ in range(count)]
+    return Plan(workers, max(1, cores // len(workers)))
+
+
+def _gpus() -> list[str]:
+    """The devices that are better than the host, all by the way that leads to the best one: a GPU may be found by two."""
+    found: list[Device] = []
+    for device in devices():
+        if device.kind == "host":
+            break
+        found.append(device)
+    return [device.name for device in found if device.kind == found[0].kind]
+
+
+def import_distributed() -> Any:
+    """Dask's distributed. Raises ImportError, which says what to install."""
+    try:
+        import distributed
+    except ImportError as error:
+        raise ImportError("a cohort needs Dask: pip install 'gpuregistration[cohort]'") from error
+    return distributed
+
+
+@contextmanager
+def local_client(plan: Plan) -> Iterator[Any]:
+    """A client of workers that are started here, each a process, and end with it. They are called 0, 1, …, as the plan has them."""
+    distributed = import_distributed()
+    # Who reads the command's errors is to find the cohort's; a worker that is killed is told as such.
+    with _logging_at(logging.CRITICAL), tempfile.TemporaryDirectory(prefix="gpureg-") as folder:
+        cluster = distributed.LocalCluster(
+            n_workers=len(plan.devices),
+            threads_per_worker=1,
+            processes=True,
+            # The device's driver maps more than is used, and Dask would end workers for it.
+            memory_limit=0,
+            dashboard_address=None,
+            local_directory=folder,
+            silence_logs=logging.CRITICAL,
+        )
+        try:
+            client = distributed.Client(cluster, timeout=_TIMEOUT, set_as_default=False)
+            try:
+                yield client
+            finally:
+                client.close(timeout=_END_TIMEOUT)
+        finally:
+            cluster.close(timeout=_END_TIMEOUT)
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def existing_client(address: str) -> Iterator[Any]:
+    """A client of a scheduler that exists, which stays as it is.
+
+    Raises:
+        Error: it does not answer.
+    """
+    distributed = import_distributed()
+    with _logging_at(logging.CRITICAL):
+        try:
+            client = distributed.Client(address, timeout=_TIMEOUT, set_as_default=False)
+        except (OSError, ValueError) as error:
+            raise Error(f"The scheduler {address} does not answer: {error}. Is it running, and reached from here?") from error
+        try:
+            yield client
+        finally:
+            client.close(timeout=_END_TIMEOUT)
+
+
+@contextmanager
+def _logging_at(level: int) -> Iterator[None]:
+    logger = logging.getLogger("distributed")
+    before = logger.level
+    logger.setLevel(level)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)
