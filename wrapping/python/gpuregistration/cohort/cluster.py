@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
-import shutil
+import signal
 import tempfile
 from contextlib import contextmanager
 from dataclasses import dataclass
+from multiprocessing import resource_tracker
 from typing import Any, Iterator, Optional, Sequence
 
 from .._devices import Device, choose_device, devices
@@ -16,9 +18,10 @@ from .._engine import BadInputError, Error
 
 # Threads of the host that a registration on it makes good use of: more cores are for more workers.
 _HOST_THREADS = 4
-# Seconds to wait for a scheduler, and for workers to end.
+# Seconds to wait for a scheduler, for the end of one, and for a worker's before it is killed.
 _TIMEOUT = 30
 _END_TIMEOUT = 5
+_KILL_TIMEOUT = 1
 
 
 @dataclass(frozen=True)
@@ -83,17 +86,18 @@ def local_client(plan: Plan) -> Iterator[Any]:
     """A client of workers that are started here, each a process, and end with it. They are called 0, 1, …, as the plan has them."""
     distributed = import_distributed()
     # Who reads the command's errors is to find the cohort's; a worker that is killed is told as such.
-    with _logging_at(logging.CRITICAL), tempfile.TemporaryDirectory(prefix="gpureg-") as folder:
-        cluster = distributed.LocalCluster(
-            n_workers=len(plan.devices),
-            threads_per_worker=1,
-            processes=True,
-            # The device's driver maps more than is used, and Dask would end workers for it.
-            memory_limit=0,
-            dashboard_address=None,
-            local_directory=folder,
-            silence_logs=logging.CRITICAL,
-        )
+    with _logging_at(logging.CRITICAL), tempfile.TemporaryDirectory(prefix="gpureg-", ignore_cleanup_errors=True) as folder:
+        with _interruption_blocked():
+            cluster = distributed.LocalCluster(
+                n_workers=len(plan.devices),
+                threads_per_worker=1,
+                processes=True,
+                # The device's driver maps more than is used, and Dask would end workers for it.
+                memory_limit=0,
+                dashboard_address=None,
+                local_directory=folder,
+                silence_logs=logging.CRITICAL,
+            )
         try:
             client = distributed.Client(cluster, timeout=_TIMEOUT, set_as_default=False)
             try:
@@ -101,8 +105,13 @@ def local_client(plan: Plan) -> Iterator[Any]:
             finally:
                 client.close(timeout=_END_TIMEOUT)
         finally:
+            # A worker that still registers, after Ctrl-C, is not waited for.
+            cluster.sync(_end_workers, list(cluster.workers.values()))
             cluster.close(timeout=_END_TIMEOUT)
-            shutil.rmtree(folder, ignore_errors=True)
+
+
+async def _end_workers(nannies: list[Any]) -> None:
+    await asyncio.gather(*(nanny.close(timeout=_KILL_TIMEOUT) for nanny in nannies), return_exceptions=True)
 
 
 @contextmanager
@@ -122,6 +131,19 @@ def existing_client(address: str) -> Iterator[Any]:
             yield client
         finally:
             client.close(timeout=_END_TIMEOUT)
+
+
+@contextmanager
+def _interruption_blocked() -> Iterator[None]:
+    """A terminal sends Ctrl-C to all processes of a command: workers are not to see it, but to be ended by who started them. Threads and
+    processes that are started in here, and theirs, have it blocked; here it comes when it is over."""
+    # It would unblock the signal when it starts.
+    resource_tracker.ensure_running()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextmanager

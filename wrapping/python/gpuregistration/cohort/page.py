@@ -24,7 +24,7 @@ PAGE = "report.html"
 #: Bytes of pictures, at most: what browsers open at once. Of the pairs that are left over there are files.
 MAX_PICTURES = 15_000_000
 
-# Columns of numbers: their name in results.csv, their title, how they are written, and where their chart is, what it is called.
+# Columns of numbers: their name in results.csv, their title, how they are written, and what their chart is called, if they have one.
 _COLUMNS = (
     ("cost", "Cost", wording.number, "Cost of the last stage"),
     ("dice_before", "Dice before", lambda value: wording.fixed(value, 3), "Mean Dice before"),
@@ -74,11 +74,11 @@ def _summary(cohort: Cohort) -> str:
     ]
     folded = sum(_is_folded(pair) for pair in cohort.pairs)
     if any(_determinant(pair) is not None for pair in cohort.pairs):
-        items.append(("Folded", f"{folded:,}", "pairs with a Jacobian not above 0", folded > 0))
+        items.append(("Folded", f"{folded:,}", "pairs, at some place", folded > 0))
     if cohort.done_now:
         items.append(("Time", wording.duration(1e3 * cohort.seconds), f"for {_count(cohort.done_now, 'pair')} of this run", False))
         items.append(("Speed", f"{wording.number(cohort.pairs_per_second, 3)} pairs/s", "with workers ready", False))
-    if cohort.shares:
+    if cohort.done_now and cohort.shares:
         least, most = (100 * find(share.busy for share in cohort.shares) for find in (min, max))
         text = f"{most:.0f} %" if f"{least:.0f}" == f"{most:.0f}" else f"{least:.0f} to {most:.0f} %"
         items.append(("Devices busy", text, f"of the time, {_count(len(cohort.shares), 'device')}", False))

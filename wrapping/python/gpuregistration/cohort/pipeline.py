@@ -57,6 +57,7 @@ class Pipeline:
 
     def __init__(self, device: Device) -> None:
         self.device = device
+        self._is_stopped = threading.Event()
         self._places = threading.BoundedSemaphore(PLACES)
         self._readers = ThreadPoolExecutor(AHEAD, "cohort-read")
         self._computer = ThreadPoolExecutor(1, "cohort-register")
@@ -82,8 +83,14 @@ class Pipeline:
                 outcome.device_lost = isinstance(error, DeviceLostError)
         return outcome
 
+    def stop(self) -> None:
+        """Pairs go no further than to the end of the part that they are at."""
+        self._is_stopped.set()
+
     def _part(self, pool: ThreadPoolExecutor, outcome: Outcome, name: str, work: Callable[[], _T]) -> _T:
         def timed() -> _T:
+            if self._is_stopped.is_set():
+                raise RuntimeError("The cohort has been ended.")
             begin = time.time()
             try:
                 return work()

@@ -6,7 +6,7 @@ from __future__ import annotations
 import fcntl
 import os
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Callable, Iterator, Optional, Sequence
@@ -116,9 +116,14 @@ def register_cohort(
                 run.results[row.id] = PairResult(row, record, was_done=True)
         run.tell("")
         if jobs:
-            with local_client(plan) if plan is not None else existing_client(str(scheduler)) as client:
-                names, threads = (plan.devices, plan.threads) if plan is not None else (None, 0)
-                _run_jobs(run, jobs, Schedule(client, names, threads))
+            try:
+                with local_client(plan) if plan is not None else existing_client(str(scheduler)) as client:
+                    names, threads = (plan.devices, plan.threads) if plan is not None else (None, 0)
+                    _run_jobs(run, jobs, Schedule(client, names, threads))
+            finally:
+                # Workers that were started here are gone; others put their own things away.
+                if plan is not None:
+                    remove_leftovers(folder)
         cohort = Cohort(
             output=folder,
             pairs=[run.results[row.id] for row in rows],
@@ -172,7 +177,9 @@ def _run_jobs(run: _Run, jobs: list[Job], schedule: Schedule) -> None:
             left = run.registering_seconds * (len(jobs) - len(run.over)) / len(run.over) if run.over else None
             run.tell(news, len(schedule.workers), left)
     except BaseException:
-        schedule.cancel()
+        # What ended it is what is told, not that the scheduler is gone, too.
+        with suppress(Exception):
+            schedule.cancel()
         raise
 
 

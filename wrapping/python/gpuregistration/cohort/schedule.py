@@ -108,10 +108,11 @@ class Schedule:
             yield self._await_event()
 
     def cancel(self) -> None:
-        """Takes back what was handed out and has not begun."""
-        futures = [future for one in self._workers.values() for future in one.jobs]
-        if futures:
-            self._client.cancel(futures, force=True)
+        """Takes back what was handed out: a worker goes no further than to the end of the registration that it is at."""
+        busy = {address: one for address, one in self._workers.items() if one.jobs}
+        if busy:
+            self._client.cancel([future for one in busy.values() for future in one.jobs], force=True)
+            self._client.run(worker.stop, workers=list(busy), on_error="ignore")
 
     def _look(self) -> list[Done]:
         """At which workers there are. Returns the pairs that have failed by a worker's end."""

@@ -54,8 +54,7 @@ def start(names: Optional[Sequence[str]], threads: int) -> WorkerInfo:
     start_device(device)
     import_simpleitk()
     found = next(one for one in devices() if one.name == device)
-    if _pipeline is None or _pipeline.device != found:
-        _pipeline = Pipeline(found)
+    _pipeline = Pipeline(found)
     return WorkerInfo(str(name), socket.gethostname(), device, found.description, __version__)
 
 
@@ -69,3 +68,9 @@ def run(job: Job, names: Optional[Sequence[str]], threads: int) -> Outcome:
     secede()
     assert _pipeline is not None
     return _pipeline.run(job)
+
+
+def stop() -> None:
+    """What has been handed out, and has not begun, is not done."""
+    if _pipeline is not None:
+        _pipeline.stop()
