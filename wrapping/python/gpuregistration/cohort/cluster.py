@@ -8,7 +8,8 @@ import logging
 import os
 import signal
 import tempfile
-from contextlib import contextmanager
+import threading
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing import resource_tracker
 from typing import Any, Iterator, Optional, Sequence
@@ -18,7 +19,7 @@ from .._engine import BadInputError, Error
 
 # Threads of the host that a registration on it makes good use of: more cores are for more workers.
 _HOST_THREADS = 4
-# Seconds to wait for a scheduler, for the end of one, and for a worker's before it is killed.
+# Seconds to wait for a scheduler, for its end, and for a worker's before it is killed.
 _TIMEOUT = 30
 _END_TIMEOUT = 5
 _KILL_TIMEOUT = 1
@@ -87,31 +88,42 @@ def local_client(plan: Plan) -> Iterator[Any]:
     distributed = import_distributed()
     # Who reads the command's errors is to find the cohort's; a worker that is killed is told as such.
     with _logging_at(logging.CRITICAL), tempfile.TemporaryDirectory(prefix="gpureg-", ignore_cleanup_errors=True) as folder:
-        with _interruption_blocked():
-            cluster = distributed.LocalCluster(
-                n_workers=len(plan.devices),
-                threads_per_worker=1,
-                processes=True,
-                # The device's driver maps more than is used, and Dask would end workers for it.
-                memory_limit=0,
-                dashboard_address=None,
-                local_directory=folder,
-                silence_logs=logging.CRITICAL,
-            )
+        cluster = None
+        at_once = True
         try:
+            with _interruption_blocked():
+                cluster = distributed.LocalCluster(
+                    n_workers=len(plan.devices),
+                    threads_per_worker=1,
+                    processes=True,
+                    # The device's driver maps more than is used, and Dask would end workers for it.
+                    memory_limit=0,
+                    dashboard_address=None,
+                    local_directory=folder,
+                    silence_logs=logging.CRITICAL,
+                )
             client = distributed.Client(cluster, timeout=_TIMEOUT, set_as_default=False)
             try:
                 yield client
+                at_once = False
             finally:
                 client.close(timeout=_END_TIMEOUT)
         finally:
-            # A worker that still registers, after Ctrl-C, is not waited for.
-            cluster.sync(_end_workers, list(cluster.workers.values()))
-            cluster.close(timeout=_END_TIMEOUT)
+            if cluster is not None:
+                cluster.sync(_end_workers, list(cluster.workers.values()), at_once)
+                cluster.close(timeout=_END_TIMEOUT)
 
 
-async def _end_workers(nannies: list[Any]) -> None:
-    await asyncio.gather(*(nanny.close(timeout=_KILL_TIMEOUT) for nanny in nannies), return_exceptions=True)
+async def _end_workers(nannies: list[Any], at_once: bool) -> None:
+    processes = [nanny.pid for nanny in nannies]
+    ending = asyncio.gather(*(nanny.close(timeout=_KILL_TIMEOUT) for nanny in nannies), return_exceptions=True)
+    if at_once:
+        # They are not to be started again: the nannies know first.
+        await asyncio.sleep(0)
+        for process in filter(None, processes):
+            with suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
+    await ending
 
 
 @contextmanager
@@ -136,14 +148,23 @@ def existing_client(address: str) -> Iterator[Any]:
 @contextmanager
 def _interruption_blocked() -> Iterator[None]:
     """A terminal sends Ctrl-C to all processes of a command: workers are not to see it, but to be ended by who started them. Threads and
-    processes that are started in here, and theirs, have it blocked; here it comes when it is over."""
+    processes that are started in here, and theirs, have it blocked. Here it comes when it is over, so that nothing is half started."""
     # It would unblock the signal when it starts.
     resource_tracker.ensure_running()
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    came: list[int] = []
+    # Other threads than this one may not have it blocked, and Python's handler is called here then.
+    is_main = threading.current_thread() is threading.main_thread()
+    numbers = (signal.SIGINT, signal.SIGTERM) if is_main else ()
+    handlers = {number: signal.signal(number, lambda number, _: came.append(number)) for number in numbers}
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+        for number in came[:1]:
+            signal.raise_signal(number)
 
 
 @contextmanager
