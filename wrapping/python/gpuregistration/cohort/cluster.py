@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import shutil
 import signal
 import tempfile
 import threading
@@ -87,7 +88,8 @@ def local_client(plan: Plan) -> Iterator[Any]:
     """A client of workers that are started here, each a process, and end with it. They are called 0, 1, …, as the plan has them."""
     distributed = import_distributed()
     # Who reads the command's errors is to find the cohort's; a worker that is killed is told as such.
-    with _logging_at(logging.CRITICAL), tempfile.TemporaryDirectory(prefix="gpureg-", ignore_cleanup_errors=True) as folder:
+    with _logging_at(logging.CRITICAL):
+        folder = tempfile.mkdtemp(prefix="gpureg-")
         cluster = None
         at_once = True
         try:
@@ -112,6 +114,7 @@ def local_client(plan: Plan) -> Iterator[Any]:
             if cluster is not None:
                 cluster.sync(_end_workers, list(cluster.workers.values()), at_once)
                 cluster.close(timeout=_END_TIMEOUT)
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 async def _end_workers(nannies: list[Any], at_once: bool) -> None:

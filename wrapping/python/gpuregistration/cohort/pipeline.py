@@ -79,7 +79,7 @@ class Pipeline:
             # An error of any type is one pair's alone.
             except Exception as error:
                 outcome.error_type, outcome.error = type(error).__name__, " ".join(str(error).split())
-                outcome.trace = "".join(traceback.format_exception(error))
+                outcome.trace = "".join(traceback.format_exception(type(error), error, error.__traceback__))
                 outcome.device_lost = isinstance(error, DeviceLostError)
         return outcome
 

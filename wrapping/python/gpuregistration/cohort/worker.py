@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import socket
+import sys
 from dataclasses import dataclass
 from typing import Optional, Sequence
 
@@ -13,6 +14,7 @@ from .._simpleitk import import_simpleitk
 from .pair import Job
 from .pipeline import Outcome, Pipeline
 
+_SWITCH_INTERVAL = 5e-4
 _pipeline: Optional[Pipeline] = None
 
 
@@ -49,6 +51,8 @@ def start(names: Optional[Sequence[str]], threads: int) -> WorkerInfo:
     global _pipeline
     name = get_worker().name
     set_threads(threads)
+    # The thread that registers asks for Python's lock at each iteration: others give it up sooner than after 5 ms.
+    sys.setswitchinterval(_SWITCH_INTERVAL)
     device = choose_device(None if names is None else names[int(name)])
     # What the first pair would wait for.
     start_device(device)

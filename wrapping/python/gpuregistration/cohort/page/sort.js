@@ -30,3 +30,5 @@ document.querySelectorAll("#pairs thead th").forEach((head, column) => {
     sortBy(column, isRising);
   });
 });
+
+document.documentElement.dataset.ready = "yes";
