@@ -41,16 +41,21 @@ def assert_nothing_half_done(folder):
         assert not pair.is_dir() or (pair / "result.json").is_file(), pair
 
 
-def run_or_die(job, names, threads):
+def run_or_die(job, setup):
     """worker.run, but of a pair "killer", whose worker is killed, and of "once", whose worker is killed the first time."""
     if job.row.id == "killer" or (job.row.id == "once" and _is_first(job, "once")):
         os.kill(os.getpid(), signal.SIGKILL)
-    return worker.run(job, names, threads)
+    return worker.run(job, setup)
 
 
-def run_or_lose_device(job, names, threads):
+def die(setup):
+    """In the place of worker.start."""
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def run_or_lose_device(job, setup):
     """worker.run, but the device is lost to the first process that registers pair-1."""
-    outcome = worker.run(job, names, threads)
+    outcome = worker.run(job, setup)
     if job.row.id == "pair-1" and _is_first(job, "lost"):
         return pipeline.Outcome("pair-1", error_type="DeviceLostError", error="it is lost", device_lost=True)
     (job.folder.parent.parent / f"{job.row.id}-by-{os.getpid()}").touch()
@@ -64,3 +69,8 @@ def _is_first(job, name):
     except FileExistsError:
         return False
     return True
+
+
+def pipelines_of_process():
+    """How many cohorts a worker's process serves."""
+    return len(worker._pipelines)

@@ -185,6 +185,36 @@ def test_a_worker_that_cannot_work(tmp_path):
             register_cohort(table, tmp_path / "out", scheduler=cluster.scheduler_address)
 
 
+def test_workers_that_end_at_their_start(tmp_path, monkeypatch):
+    table = make_cohort(tmp_path, 1)
+    monkeypatch.setattr("gpuregistration.cohort.worker.start", cohort_data.die)
+    with pytest.raises(WorkerError, match="ended 3 times while its device was started"):
+        register_cohort(table, tmp_path / "out", devices=["host"], workers_per_device=1)
+    assert_nothing_half_done(tmp_path / "out")
+
+
+def test_a_scheduler_outlives_an_interruption(tmp_path):
+    """What was handed out is taken back, and its workers serve the next one."""
+    table = make_cohort(tmp_path, 4)
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, dashboard_address=None, local_directory=str(tmp_path / "dask"), env={"ITK_GPU_DEVICE": "host"}
+    ) as cluster:
+        slow = gr.stages.FreeForm(levels=1, iterations=400, spacing=8.0)
+
+        def interrupt(progress):
+            if progress.done:
+                raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            register_cohort(table, tmp_path / "out", slow, scheduler=cluster.scheduler_address, progress=interrupt)
+        done = len(list((tmp_path / "out").glob("*/result.json")))
+        assert done < 4 and not (tmp_path / "out" / "results.csv").exists()
+        result = register_cohort(table, tmp_path / "out", scheduler=cluster.scheduler_address)
+        assert set(states(result).values()) == {"done"} and result.done_now == 4
+        with distributed.Client(cluster.scheduler_address, set_as_default=False) as client:
+            assert client.run(cohort_data.pipelines_of_process) == {address: 0 for address in client.nthreads()}
+
+
 def test_two_in_one_folder(tmp_path):
     from gpuregistration.cohort.register import _locked
 

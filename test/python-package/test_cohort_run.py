@@ -86,8 +86,9 @@ def test_tables(ran):
     assert [row["id"] for row in rows] == [f"pair-{n}" for n in range(4)] == [pair["id"] for pair in whole["pairs"]]
     for row, pair in zip(rows, whole["pairs"]):
         record = record_of(ran, row["id"])
-        assert row["state"] == "done" and float(row["cost"]) == record["cost"] == pair["result"]["cost"]
+        assert row["state"] == "done" and float(row["cost"]) == record["cost"] == pair["stages"][1]["cost"]
         assert float(row["dice"]) == pytest.approx(np.mean([after for _, after in record["dice"].values()]), abs=1e-15)
+        assert pair["dice_by_label"] == record["dice"] and pair["times"] == record["times"]
         assert row["error"] == row["initial"] == "" and pair["error"] is None
         assert row["moving"] == record["inputs"]["moving"]["path"]
     assert whole["summary"]["devices"] == ran.printed["summary"]["devices"]

@@ -176,11 +176,10 @@ def _run_jobs(run: _Run, jobs: list[Job], schedule: Schedule) -> None:
             # Pairs that are over come in bursts at the begin: time left is of what follows the first ones.
             left = run.registering_seconds * (len(jobs) - len(run.over)) / len(run.over) if run.over else None
             run.tell(news, len(schedule.workers), left)
-    except BaseException:
+    finally:
         # What ended it is what is told, not that the scheduler is gone, too.
         with suppress(Exception):
-            schedule.cancel()
-        raise
+            schedule.end()
 
 
 def _make_folder(folder: Path) -> None:

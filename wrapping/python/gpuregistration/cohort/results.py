@@ -124,11 +124,16 @@ def write_results(cohort: Cohort) -> None:
         "summary": cohort.summary(),
         "settings": cohort.settings,
         "versions": find_versions(),
-        "pairs": [
-            {**row, "trace": pair.trace, "result": pair.record} for row, pair in zip(rows, cohort.pairs)
-        ],
+        "pairs": [{**row, **_more_of(pair)} for row, pair in zip(rows, cohort.pairs)],
     }
     write_whole(cohort.output / NUMBERS, json.dumps(plain(content), indent=1, allow_nan=False, ensure_ascii=False) + "\n")
+
+
+def _more_of(pair: PairResult) -> dict[str, Any]:
+    """What a cell has no room for. Costs by iteration are in the pair's own record alone."""
+    record = pair.record or {}
+    stages = [{name: value for name, value in stage.items() if name != "levels"} for stage in record.get("stages", [])]
+    return {"trace": pair.trace, "stages": stages, "dice_by_label": record.get("dice", {}), "times": record.get("times", {})}
 
 
 def _last_of(stages: Sequence[dict[str, Any]], name: str) -> Optional[float]:

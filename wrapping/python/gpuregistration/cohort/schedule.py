@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import queue
 import time
+import uuid
 from collections import deque
 from dataclasses import dataclass, field
 from typing import Any, Iterable, Iterator, Optional, Sequence
@@ -19,6 +20,8 @@ from .pipeline import PLACES, Outcome
 _LOOK = 0.5
 # A worker that ends before its device has started is started again so often.
 _STARTS = 3
+# Seconds without any worker of those that were started here, and are started again.
+_ALONE = 60
 
 
 class WorkerError(Error):
@@ -61,20 +64,20 @@ class Schedule:
 
     Args:
         client: Dask's.
-        devices: of the workers 0, 1, …; None: each one's default.
+        devices: of the workers 0, 1, …, which were started here; None: they are a scheduler's, come and go, and have each their default.
         threads: of the host, of each worker.
     """
 
     def __init__(self, client: Any, devices: Optional[Sequence[str]], threads: int) -> None:
         self._client = client
-        self._devices = devices
-        self._threads = threads
+        self._setup = worker.Setup(uuid.uuid4().hex, devices, threads)
         self._workers: dict[str, _Worker] = {}
         self._waiting: deque[Job] = deque()
         self._suspects: deque[Job] = deque()
         self._second_tries: set[str] = set()
         self._events: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._looked = float("-inf")
+        self._had_workers = time.monotonic()
         self._deaths = 0
         self._restarting: set[str] = set()
 
@@ -89,7 +92,7 @@ class Schedule:
         Raises:
             WorkerError: one cannot work.
         """
-        wanted = 1 if self._devices is None else len(self._devices)
+        wanted = 1 if self._setup.devices is None else len(self._setup.devices)
         while len(self.workers) < wanted:
             self._look()
             self._await_event()
@@ -107,12 +110,13 @@ class Schedule:
             self._hand_out()
             yield self._await_event()
 
-    def cancel(self) -> None:
+    def end(self) -> None:
         """Takes back what was handed out: a worker goes no further than to the end of the registration that it is at."""
-        busy = {address: one for address, one in self._workers.items() if one.jobs}
-        if busy:
-            self._client.cancel([future for one in busy.values() for future in one.jobs], force=True)
-            self._client.run(worker.stop, workers=list(busy), on_error="ignore")
+        futures = [future for one in self._workers.values() for future in one.jobs]
+        if futures:
+            self._client.cancel(futures, force=True)
+        if self._workers:
+            self._client.run(worker.stop, self._setup, workers=list(self._workers), on_error="ignore")
 
     def _look(self) -> list[Done]:
         """At which workers there are. Returns the pairs that have failed by a worker's end."""
@@ -123,8 +127,12 @@ class Schedule:
             addresses = set(self._client.nthreads())
         except (OSError, RuntimeError) as error:
             raise WorkerError(f"The scheduler does not answer any more: {error}. What is done stays; run the same again.") from error
+        if addresses or self._setup.devices is None:
+            self._had_workers = time.monotonic()
+        elif time.monotonic() - self._had_workers > _ALONE:
+            raise WorkerError(f"All workers have ended, and none was started again in {_ALONE} s. What is done stays; run the same again.")
         for address in addresses - set(self._workers):
-            self._workers[address] = _Worker(self._submit(address, worker.start, self._devices, self._threads))
+            self._workers[address] = _Worker(self._submit(address, worker.start, self._setup))
         over = []
         for address in set(self._workers) - addresses:
             self._restarting.discard(address)
@@ -138,7 +146,8 @@ class Schedule:
     def _bury(self, lost: _Worker) -> list[Done]:
         if lost.info is None:
             self._deaths += 1
-            if self._deaths >= _STARTS:
+            # One of a scheduler's many may end as it likes.
+            if self._deaths >= _STARTS and (self._setup.devices is not None or not self.workers):
                 raise WorkerError(
                     f"A worker ended {_STARTS} times while its device was started: try gpureg bench on that device, or leave it out."
                 )
@@ -185,7 +194,7 @@ class Schedule:
         return any(job.row.id in self._second_tries for job in one.jobs.values())
 
     def _give(self, address: str, job: Job) -> None:
-        self._workers[address].jobs[self._submit(address, worker.run, job, self._devices, self._threads)] = job
+        self._workers[address].jobs[self._submit(address, worker.run, job, self._setup)] = job
 
     def _submit(self, address: str, work: Any, *arguments: Any) -> Any:
         future = self._client.submit(work, *arguments, workers=[address], allow_other_workers=False, pure=False, retries=0)

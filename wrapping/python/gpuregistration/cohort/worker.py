@@ -15,7 +15,23 @@ from .pair import Job
 from .pipeline import Outcome, Pipeline
 
 _SWITCH_INTERVAL = 5e-4
-_pipeline: Optional[Pipeline] = None
+#: By the cohort: workers of a scheduler may serve several at once.
+_pipelines: dict[str, Pipeline] = {}
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What all workers of a cohort are told.
+
+    Attributes:
+        cohort: what tells it from others that the same workers serve.
+        devices: of the workers 0, 1, …; None: each process's default device, which ITK_GPU_DEVICE names.
+        threads: of the host, for each worker; 0: as many as there are.
+    """
+
+    cohort: str
+    devices: Optional[Sequence[str]]
+    threads: int
 
 
 @dataclass(frozen=True)
@@ -36,45 +52,41 @@ class WorkerInfo:
     version: str
 
 
-def start(names: Optional[Sequence[str]], threads: int) -> WorkerInfo:
+def start(setup: Setup) -> WorkerInfo:
     """Starts the worker's device, and its threads.
-
-    Args:
-        names: of the devices of the workers 0, 1, …; None: the process's default device, which ITK_GPU_DEVICE names.
-        threads: of the host that it uses; 0: as many as there are.
 
     Raises:
         DeviceError: there is no such device.
     """
     from distributed import get_worker
 
-    global _pipeline
     name = get_worker().name
-    set_threads(threads)
+    set_threads(setup.threads)
     # The thread that registers asks for Python's lock at each iteration: others give it up sooner than after 5 ms.
     sys.setswitchinterval(_SWITCH_INTERVAL)
-    device = choose_device(None if names is None else names[int(name)])
+    device = choose_device(None if setup.devices is None else setup.devices[int(name)])
     # What the first pair would wait for.
     start_device(device)
     import_simpleitk()
     found = next(one for one in devices() if one.name == device)
-    _pipeline = Pipeline(found)
+    _pipelines[setup.cohort] = Pipeline(found)
     return WorkerInfo(str(name), socket.gethostname(), device, found.description, __version__)
 
 
-def run(job: Job, names: Optional[Sequence[str]], threads: int) -> Outcome:
-    """One pair, among others. The rest is as start() takes it, for a process that has taken the place of one that ended."""
+def run(job: Job, setup: Setup) -> Outcome:
+    """One pair, among others."""
     from distributed import secede
 
-    if _pipeline is None:
-        start(names, threads)
+    if setup.cohort not in _pipelines:
+        # This process has taken the place of one that ended.
+        start(setup)
     # The thread only waits, and is not to keep others from it, however few a worker has; the pipeline bounds how many come.
     secede()
-    assert _pipeline is not None
-    return _pipeline.run(job)
+    return _pipelines[setup.cohort].run(job)
 
 
-def stop() -> None:
-    """What has been handed out, and has not begun, is not done."""
-    if _pipeline is not None:
-        _pipeline.stop()
+def stop(setup: Setup) -> None:
+    """The cohort is over, here. What was handed out, and has not begun, is not done."""
+    pipeline = _pipelines.pop(setup.cohort, None)
+    if pipeline is not None:
+        pipeline.stop()
