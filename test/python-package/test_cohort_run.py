@@ -141,6 +141,19 @@ def test_masks_and_initial_transform(tmp_path, capfd):
     assert np.abs(gr.read_transform(tmp_path / "out" / "0001" / "transform.tfm").matrix_of() - result.transform.matrix_of()).max() < 1e-12
 
 
+def test_two_dimensions_and_labels_that_are_none(tmp_path, capfd):
+    make_cohort(tmp_path, 1)
+    for name in ("fixed", "moving-0"):
+        image = gr.read_image(tmp_path / f"{name}.nii.gz")
+        gr.write_image(tmp_path / f"{name}.mha", gr.Image(image.array[10], image.spacing[:2], image.origin[:2]))
+    (tmp_path / "t.csv").write_text("id,fixed,moving,labels\nflat,fixed.mha,moving-0.mha,\nnone,fixed.mha,moving-0.mha,moving-0.mha\n")
+    code, printed, err = gpureg(capfd, "cohort", tmp_path / "t.csv", "-o", tmp_path / "out", "--devices", "host")
+    assert code == 1 and "1 of 2 pairs done" in printed and "none failed: BadInputError" in err and "no labels" in err
+    fixed, moving = (gr.read_image(tmp_path / f"{name}.mha") for name in ("fixed", "moving-0"))
+    warped = gr.read_image(tmp_path / "out" / "flat" / "warped.nii.gz")
+    assert (warped.array == gr.register(fixed, moving, device="host").warped.array).all()
+
+
 def test_the_device_waits_for_no_file(tmp_path):
     """Pairs are read while others are registered, and written while the next ones are."""
     from gpuregistration.cohort import register_cohort

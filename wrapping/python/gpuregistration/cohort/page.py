@@ -182,7 +182,8 @@ def _pictures(cohort: Cohort, rows: list[dict[str, Any]]) -> str:
         shown += 1
         cost = f" · cost {wording.number(row['cost'])}" if _is_number(row["cost"]) else ""
         dice = f" · Dice {wording.fixed(row['dice'], 3)}" if _is_number(row["dice"]) else ""
-        figures.append(f'<figure id="pair-{id}" data-pair="{id}"><figcaption><b>{id}</b>{cost}{dice}</figcaption>{"".join(images)}</figure>')
+        caption = f"<figcaption><b>{id}</b>{cost}{dice}</figcaption>"
+        figures.append(f'<figure id="pair-{id}" data-pair="{id}">{caption}{"".join(images)}</figure>')
     if not figures:
         return ""
     rest = len(done) - shown
@@ -222,5 +223,5 @@ def _facts(cohort: Cohort) -> str:
 
 
 def _describe_stage(stage: dict[str, Any]) -> str:
-    settings = ", ".join(f"{name} {value if isinstance(value, str) else json.dumps(value)}" for name, value in stage.items() if name != "name")
-    return f"{stage['name']} ({settings})"
+    settings = {name: value if isinstance(value, str) else json.dumps(value) for name, value in stage.items() if name != "name"}
+    return f"{stage['name']} ({', '.join(f'{name} {value}' for name, value in settings.items())})"

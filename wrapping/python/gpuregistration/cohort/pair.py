@@ -16,7 +16,7 @@ from .._devices import Device
 from .._engine import BadInputError
 from .._files import read_image, read_transform, write_image, write_transform
 from .._image import Image
-from .._labels import find_dice
+from .._labels import check_labels, find_dice
 from .._register import Result, register
 from .._report_data import find_versions
 from .._resample import resample_array
@@ -91,6 +91,9 @@ def read(job: Job) -> Inputs:
     paths = {name: path for name, path in job.row.files.items() if name != "initial"}
     with ThreadPoolExecutor(len(paths)) as pool:
         images = dict(zip(paths, pool.map(read_image, paths.values())))
+    for name in ("labels", "fixed_labels"):
+        if name in images:
+            check_labels(images[name].array, paths[name])
     if "fixed_labels" in images and not images["fixed_labels"].has_grid_of(images["fixed"]):
         raise BadInputError(f"The labels {paths['fixed_labels']} are on another grid than {paths['fixed']}.")
     initial = None

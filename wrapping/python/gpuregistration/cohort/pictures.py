@@ -21,7 +21,7 @@ def small_grid(image: Image) -> Image:
     # The middle of each is where the image's own middle is.
     shift = 0.5 * ((size - 1) * spacing - (nodes - 1) * step)
     return Image(
-        np.zeros(nodes[::-1], np.uint8), np.full(image.dimension, step), image.origin + image.direction @ shift, image.direction
+        np.zeros(nodes[::-1], np.uint8), [step] * image.dimension, image.origin + image.direction @ shift, image.direction
     )
 
 

@@ -8,14 +8,12 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Optional
 
 from . import inputs, options
-from .errors import DONE, CommandError, WrongUse
+from .errors import DONE, WrongUse
 from .native import native_messages_off
 from .output import print_json, print_table
 from .times import Times
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from .._image import Image
     from .._transforms import Transform
 
@@ -103,23 +101,15 @@ def _find_metrics(a: Image, b: Image, mask: Optional[Image], transform: Optional
 
 def _find_dice(images: list[Image], paths: list[str], transform: Optional[Transform], device: str) -> dict[str, Any]:
     """Dice's coefficient of each label that one of the two has, and their mean. Labels of B are resampled by the nearest one."""
-    from .._labels import find_dice
+    from .._labels import check_labels, find_dice
     from .._resample import resample
 
     for image, path in zip(images, paths):
-        _check_labels(image.array, path)
+        check_labels(image.array, path)
     moved = resample(images[1], transform, images[0], "nearest", device=device)
     by_label = find_dice(images[0].array, moved.array)
     mean = sum(by_label.values()) / len(by_label) if by_label else float("nan")
     return {"labels": {str(label): value for label, value in by_label.items()}, "mean": mean}
-
-
-def _check_labels(array: np.ndarray, path: str) -> None:
-    """Raises CommandError if values are no labels."""
-    import numpy as np
-
-    if array.dtype.kind == "f" and not (np.isfinite(array) & (array == np.rint(array))).all():
-        raise CommandError(f"{path} has values that are no whole numbers, and so no labels: give the image of labels")
 
 
 def _find_jacobian(transform: Transform, grid: Image, mask: Optional[Image], device: str) -> dict[str, Any]:
