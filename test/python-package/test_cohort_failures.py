@@ -215,6 +215,16 @@ def test_a_scheduler_outlives_an_interruption(tmp_path):
             assert client.run(cohort_data.pipelines_of_process) == {address: 0 for address in client.nthreads()}
 
 
+def test_a_program_that_workers_would_run_again(tmp_path):
+    table = make_cohort(tmp_path, 1)
+    program = tmp_path / "program.py"
+    program.write_text(
+        f"from gpuregistration.cohort import register_cohort\nregister_cohort({str(table)!r}, {str(tmp_path / 'out')!r}, devices=['host'])\n"
+    )
+    done = subprocess.run([sys.executable, program], capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 1 and 'under if __name__ == "__main__":' in done.stderr.splitlines()[-1], done.stderr
+
+
 def test_two_in_one_folder(tmp_path):
     from gpuregistration.cohort.register import _locked
 

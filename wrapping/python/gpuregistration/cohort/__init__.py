@@ -10,9 +10,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .errors import WorkerError
     from .register import Progress, register_cohort
     from .results import Cohort, PairResult
-    from .schedule import WorkerError
     from .shares import Share
 
 __all__ = ["Cohort", "PairResult", "Progress", "Share", "WorkerError", "register_cohort"]
@@ -22,7 +22,7 @@ _MODULES = {
     "PairResult": "results",
     "Progress": "register",
     "Share": "shares",
-    "WorkerError": "schedule",
+    "WorkerError": "errors",
     "register_cohort": "register",
 }
 

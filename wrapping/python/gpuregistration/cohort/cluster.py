@@ -16,7 +16,8 @@ from multiprocessing import resource_tracker
 from typing import Any, Iterator, Optional, Sequence
 
 from .._devices import Device, choose_device, devices
-from .._engine import BadInputError, Error
+from .._engine import BadInputError
+from .errors import WorkerError
 
 # Threads of the host that a registration on it makes good use of: more cores are for more workers.
 _HOST_THREADS = 4
@@ -85,7 +86,11 @@ def import_distributed() -> Any:
 
 @contextmanager
 def local_client(plan: Plan) -> Iterator[Any]:
-    """A client of workers that are started here, each a process, and end with it. They are called 0, 1, …, as the plan has them."""
+    """A client of workers that are started here, each a process, and end with it. They are called 0, 1, …, as the plan has them.
+
+    Raises:
+        WorkerError: they cannot be started.
+    """
     distributed = import_distributed()
     # Who reads the command's errors is to find the cohort's; a worker that is killed is told as such.
     with _logging_at(logging.CRITICAL):
@@ -94,16 +99,7 @@ def local_client(plan: Plan) -> Iterator[Any]:
         at_once = True
         try:
             with _interruption_blocked():
-                cluster = distributed.LocalCluster(
-                    n_workers=len(plan.devices),
-                    threads_per_worker=1,
-                    processes=True,
-                    # The device's driver maps more than is used, and Dask would end workers for it.
-                    memory_limit=0,
-                    dashboard_address=None,
-                    local_directory=folder,
-                    silence_logs=logging.CRITICAL,
-                )
+                cluster = _start_cluster(distributed, len(plan.devices), folder)
             client = distributed.Client(cluster, timeout=_TIMEOUT, set_as_default=False)
             try:
                 yield client
@@ -115,6 +111,25 @@ def local_client(plan: Plan) -> Iterator[Any]:
                 cluster.sync(_end_workers, list(cluster.workers.values()), at_once)
                 cluster.close(timeout=_END_TIMEOUT)
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def _start_cluster(distributed: Any, workers: int, folder: str) -> Any:
+    try:
+        return distributed.LocalCluster(
+            n_workers=workers,
+            threads_per_worker=1,
+            processes=True,
+            # The device's driver maps more than is used, and Dask would end workers for it.
+            memory_limit=0,
+            dashboard_address=None,
+            local_directory=folder,
+            silence_logs=logging.CRITICAL,
+        )
+    except RuntimeError as error:
+        raise WorkerError(
+            f"Workers cannot be started: {error} They are processes that read the program's file again: call register_cohort() in a "
+            'file, under if __name__ == "__main__":'
+        ) from error
 
 
 async def _end_workers(nannies: list[Any], at_once: bool) -> None:
@@ -134,14 +149,14 @@ def existing_client(address: str) -> Iterator[Any]:
     """A client of a scheduler that exists, which stays as it is.
 
     Raises:
-        Error: it does not answer.
+        WorkerError: it does not answer.
     """
     distributed = import_distributed()
     with _logging_at(logging.CRITICAL):
         try:
             client = distributed.Client(address, timeout=_TIMEOUT, set_as_default=False)
         except (OSError, ValueError) as error:
-            raise Error(f"The scheduler {address} does not answer: {error}. Is it running, and reached from here?") from error
+            raise WorkerError(f"The scheduler {address} does not answer: {error}. Is it running, and reached from here?") from error
         try:
             yield client
         finally:

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any, Iterable, Iterator, Optional, Sequence
 
 from .. import __version__
-from .._engine import Error
 from . import worker
+from .errors import WorkerError
 from .pair import Job
 from .pipeline import PLACES, Outcome
 
@@ -22,10 +22,6 @@ _LOOK = 0.5
 _STARTS = 3
 # Seconds without any worker of those that were started here, and are started again.
 _ALONE = 60
-
-
-class WorkerError(Error):
-    """A worker cannot work, or there is none."""
 
 
 @dataclass
