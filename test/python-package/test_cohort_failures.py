@@ -95,6 +95,12 @@ def test_a_full_disk(tmp_path):
     assert "Traceback" not in err
     assert_nothing_half_done(tmp_path / "out")
     assert list((tmp_path / "out").glob("pair-*")) == []
+    # What was there before stays as it was.
+    assert run_process("cohort", table, "-o", tmp_path / "out", *HOST)[0] == 0
+    before = {path: path.read_bytes() for path in (tmp_path / "out").glob("*/*")}
+    code, printed, err = run_process("cohort", table, "-o", tmp_path / "out", *HOST, "--seed", "2", before=limit)
+    assert code == 1 and err.count("is done again: its settings have changed") == 3 == err.count("failed: OSError")
+    assert {path: path.read_bytes() for path in (tmp_path / "out").glob("*/*")} == before and len(before) == 15
 
 
 @pytest.mark.parametrize("number, code, word", [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "terminated")])

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from command_line import assert_fails, gpureg, gpureg_json, run_process
 from gpuregistration import stages
+from gpuregistration.command.stages import read_stages, write_stages
 
 sitk = pytest.importorskip("SimpleITK")
 
@@ -137,6 +138,17 @@ def test_a_folding_is_told(head_files, tmp_path, capfd):
     wild = "ffd:levels=1:spacing=5:bending_weight=0:first_step=8:iterations=20"
     code, _, err = gpureg(capfd, *words, "--transform", wild)
     assert code == 0 and "ffd has folded" in err.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    "text", ["rigid", "affine:cost=correlation:degrees_of_freedom=9,ffd:levels=3:spacing=8.0x8.0x4.0", "global:finest_edge=2.0"]
+)
+def test_stages_as_words_and_back(text):
+    assert write_stages(read_stages(text, None)) == text
+
+
+def test_a_stage_that_words_do_not_say():
+    assert write_stages([stages.Rigid(), stages.Global(angles=(0.0, 1.0))]) is None
 
 
 @pytest.mark.parametrize(

@@ -5,14 +5,12 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from html import escape
-from importlib import resources
 from typing import Any, Optional
 
 from .._report_data import find_versions
 from ..report import wording
-from ..report.html import page_file
+from ..report.html import fill, frame, page_file
 from ..report.pictures import bytes_uri
 from ..report.write import write_whole
 from .charts import histogram
@@ -39,11 +37,6 @@ def write_page(cohort: Cohort) -> None:
     """Writes report.html. Raises OSError if it cannot be written."""
     rows = [pair.numbers() for pair in cohort.pairs]
     parts = {
-        "title": f"Cohort of {_count(len(rows), 'pair')}",
-        "subtitle": escape(str(cohort.output)),
-        "style": page_file("style.css") + _file("style.css"),
-        "theme": page_file("theme.js"),
-        "script": '(() => {\n"use strict";\n' + _file("sort.js") + "\n})();",
         "summary": _summary(cohort),
         "failures": _failures(cohort),
         "charts": _charts(rows),
@@ -54,12 +47,14 @@ def write_page(cohort: Cohort) -> None:
         "facts": _facts(cohort),
         "files": f'<a href="{TABLE}">{TABLE}</a> and <a href="{NUMBERS}">{NUMBERS}</a>',
     }
-    text = re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match.group(1)], _file("page.html"))
+    text = frame(
+        f"Cohort of {_count(len(rows), 'pair')}",
+        escape(str(cohort.output)),
+        fill(page_file(__package__, "page.html"), parts),
+        page_file(__package__, "sort.js"),
+        page_file(__package__, "style.css"),
+    )
     write_whole(cohort.output / PAGE, text)
-
-
-def _file(name: str) -> str:
-    return resources.files(__package__).joinpath("page", name).read_text(encoding="utf-8")
 
 
 def _count(number: int, what: str) -> str:
