@@ -116,6 +116,23 @@ test_remote_module() {
   cmake --build "$folder/build" --target GPURegistration -- -n > /dev/null
 }
 
+# The Python package and the command gpureg, on the host and on OpenCL's devices: the package's project builds its bindings, and
+# takes the engine from the first build. Debian's Python and what Debian has for it; pip for the rest.
+test_python_package() {
+  local folder=$PWD/build/python-package launcher="$PWD/tools/take-object.sh;package;$PWD/build;$PWD/build/python-package/build"
+  install_packages python3-dev python3-venv python3-numpy python3-pil python3-nibabel python3-pytest
+  say "The Python package"
+  mkdir -p "$folder/build"
+  [ -e "$folder/venv/bin/pip" ] || /usr/bin/python3 -m venv --system-site-packages "$folder/venv"
+  "$folder/venv/bin/pip" install --quiet 'scikit-build-core>=0.10' 'nanobind>=2.2' 'SimpleITK>=2.2' 'distributed>=2024.8'
+  # As in configure_quickly.
+  find "$folder/build" -path '*/GPURegistration.dir/*.o' -delete
+  CMAKE_ARGS="-DCMAKE_CUDA_ARCHITECTURES=$(cuda_architecture) '-DCMAKE_CXX_FLAGS_RELEASE=-O0 -DNDEBUG' \
+              '-DCMAKE_CXX_COMPILER_LAUNCHER=$launcher' '-DCMAKE_CUDA_COMPILER_LAUNCHER=$launcher'" \
+    SKBUILD_BUILD_DIR="$folder/build" "$folder/venv/bin/pip" install --quiet --no-build-isolation --no-deps .
+  "$folder/venv/bin/python" -m pytest -q -p no:cacheprovider test/python-package
+}
+
 # ITK's own tests, unmodified, without and with the plugin, where $GPUREG_ITK_SUITE names a folder of its test drivers.
 test_itk_suite() {
   if [ -z "${GPUREG_ITK_SUITE-}" ]; then
@@ -130,7 +147,7 @@ test_itk_suite() {
 test_format() {
   install_packages clang-format-14
   say "The sources' format"
-  find benchmark cuda examples include opencl src test -regextype posix-egrep -regex '.*\.(h|hxx|cxx|cpp|cu|cl)' \
+  find benchmark cuda examples include opencl src test wrapping -regextype posix-egrep -regex '.*\.(h|hxx|cxx|cpp|cu|cl)' \
        -exec clang-format-14 --dry-run -Werror {} +
 }
 
@@ -154,6 +171,7 @@ case ${1-} in
     say "The bundle for machines without ITK"
     tools/portable-bundle.sh build build/bundle
     build/bundle/run GPUDeviceTest --gtest_brief=1
+    test_python_package
     test_itk_suite
     test_other_itk_versions
     test_external_module

@@ -73,6 +73,9 @@ struct FreeFormProgress
   int iteration = 0;
   /** Of all iterations. */
   double share = 0;
+  /** Brings the cost before the last iteration, of a conjugate gradient that of the last trial: the device is waited for. Not a number
+   *  at a level's begin. To be called while the progress is told, not later. */
+  std::function<double()> findCost;
 };
 
 /** What one level came to. */

@@ -12,6 +12,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -61,6 +62,8 @@ struct GlobalProgress
   const char * stage = "";
   /** Of all stages. */
   double share = 0;
+  /** The least of the stage before; not a number at the first one. */
+  double cost = std::numeric_limits<double>::quiet_NaN();
 };
 
 /** What a stage came to. */

@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -157,8 +158,13 @@ private:
       if (progress)
       {
         const int done = settings.levels - 1 - number;
-        progress(
-          { number, iteration, (done + static_cast<double>(iteration) / settings.iterations) / settings.levels });
+        const int known = std::min(iteration, CountFreeFormSlots(settings));
+        progress({ number,
+                   iteration,
+                   (done + static_cast<double>(iteration) / settings.iterations) / settings.levels,
+                   [&cost, known] {
+                     return known > 0 ? cost.Bring(known).back() : std::numeric_limits<double>::quiet_NaN();
+                   } });
       }
     });
     if (number == 0)

@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <cstddef>
 #include <string>
 #include <utility>
@@ -31,8 +32,9 @@ constexpr int At4mm = 2;
 constexpr int At2mm = 1;
 constexpr int At1mm = 0;
 
-// Stages of a search, for its progress.
-constexpr int StageCount = 10;
+// Stages with and without a search among rotations, for the progress.
+constexpr int SearchStageCount = 10;
+constexpr int StageCount = 6;
 
 constexpr double Degree = GlobalSettings::Pi / 180;
 // Li 2015, section 2.2.
@@ -333,7 +335,11 @@ private:
   {
     if (m_Progress)
     {
-      m_Progress({ m_Stage.name.c_str(), static_cast<double>(m_Result.stages.size()) / StageCount });
+      // The first stage makes the levels, and finds no cost.
+      const std::size_t done = m_Result.stages.size();
+      m_Progress({ m_Stage.name.c_str(),
+                   static_cast<double>(done) / (this->SearchesAngles() ? SearchStageCount : StageCount),
+                   done > 1 ? m_Result.stages.back().cost : std::numeric_limits<double>::quiet_NaN() });
     }
   }
 

@@ -2,6 +2,7 @@
 """What several tests need: devices, and images made by rule."""
 
 import os
+from types import SimpleNamespace
 
 import gpuregistration as gr
 import numpy as np
@@ -67,3 +68,21 @@ def relative_difference(a, b):
     """The largest difference, by the range of the second one."""
     a, b = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
     return np.abs(a - b).max() / np.ptp(b)
+
+
+@pytest.fixture(scope="session")
+def head_files(heads, tmp_path_factory):
+    """Their files: .fixed, .moving, .mask of the fixed one, .labels of the fixed one, and .moving_labels."""
+    pytest.importorskip("SimpleITK")
+    folder = tmp_path_factory.mktemp("heads")
+    fixed, moving = heads
+    images = {
+        "fixed": fixed,
+        "moving": moving,
+        "mask": fixed.like((fixed.array > 5).astype(np.uint8)),
+        "labels": fixed.like((fixed.array // 40).astype(np.uint8)),
+        "moving_labels": moving.like((moving.array // 40).astype(np.uint8)),
+    }
+    for name, image in images.items():
+        gr.write_image(folder / f"{name}.nii.gz", image)
+    return SimpleNamespace(folder=folder, **{name: folder / f"{name}.nii.gz" for name in images})

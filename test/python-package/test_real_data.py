@@ -6,6 +6,7 @@ from pathlib import Path
 import gpuregistration as gr
 import numpy as np
 import pytest
+from command_line import gpureg_json
 from conftest import turn
 from gpuregistration import stages
 
@@ -46,3 +47,25 @@ def test_labels_follow(heads):
     assert set(np.unique(back.array)) <= set(np.unique(labels.array))
     overlap = 2.0 * ((back.array > 0) & (labels.array > 0)).sum() / ((back.array > 0).sum() + (labels.array > 0).sum())
     assert overlap > 0.95
+
+
+def test_command_file_to_file(device, heads, tmp_path, capfd):
+    """A head and its brain's labels, compressed, moved by a known map."""
+    fixed, moving, wanted = heads
+    if not (FOLDER / "aal.nii.gz").exists():
+        pytest.skip("there is no aal.nii.gz: install Debian's mricron-data")
+    labels = gr.resample(gr.read_image(FOLDER / "aal.nii.gz"), None, fixed, "nearest", device="host")
+    there = gr.resample(labels, wanted.inverse(), moving, "nearest", device="host")
+    for name, image in (("fixed", fixed), ("moving", moving), ("labels", labels), ("there", there)):
+        gr.write_image(tmp_path / f"{name}.nii.gz", image)
+    pair = (tmp_path / "fixed.nii.gz", tmp_path / "moving.nii.gz")
+    transform = ("--transform", tmp_path / "found.h5")
+    stages_asked = ("--transform", "affine,ffd:levels=2:iterations=5")
+    gpureg_json(
+        capfd, "register", *pair, "-o", tmp_path / "o.nii.gz", "--output-transform", transform[1], *stages_asked, "--device", device
+    )
+    with_labels = ("--labels", tmp_path / "labels.nii.gz", tmp_path / "there.nii.gz")
+    before = gpureg_json(capfd, "compare", *pair, *with_labels, "--device", device)
+    after = gpureg_json(capfd, "compare", *pair, *with_labels, *transform, "--device", device)
+    assert after["dice"]["mean"] > 0.75 > 0.3 > before["dice"]["mean"] and len(after["dice"]["labels"]) > 100
+    assert after["metrics"]["correlation"] < -0.95 and after["jacobian"]["folded"] == 0

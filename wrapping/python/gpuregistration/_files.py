@@ -3,26 +3,36 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import tempfile
 from pathlib import Path
 from typing import Any, Callable, Optional, Union
 
+from ._dicom import read_dicom_folder
 from ._engine import BadInputError
 from ._flirt import from_flirt_matrix, parse_flirt_matrix, to_flirt_matrix, write_flirt_matrix
+from ._gzip import compress_file
 from ._kinds import read_image as read_any_image
 from ._kinds import to_simpleitk as image_to_simpleitk
+from ._nifti import check_nifti_is_whole
 from ._simpleitk import import_simpleitk, read_simpleitk, to_simpleitk, vector_image
 from ._transforms import Affine, DisplacementField, Transform, as_transform, linear_matrix
 
 PathLike = Union[str, "os.PathLike[str]"]
+
+# Files whose values are as they are in memory.
+_BARE_SUFFIXES = (".nii", ".hdr", ".img", ".gipl")
+
+# Bytes: more than what may be left of a disk's last block.
+_PROBE = 1 << 16
 
 # ITK's own files of transforms. What else there is, is an image: a field of displacements.
 _TRANSFORM_SUFFIXES = (".tfm", ".txt", ".h5", ".hdf5", ".hdf", ".xfm")
 
 
 def read_image(path: PathLike) -> Any:
-    """An image file as an Image: NIfTI, MetaImage, NRRD, …, whatever SimpleITK reads.
+    """An image file as an Image: NIfTI, MetaImage, NRRD, …, whatever SimpleITK reads; or a folder of a DICOM series's slices.
 
     Raises:
         BadInputError: there is no such file, or it is not one image of one component.
@@ -39,10 +49,11 @@ def write_image(path: PathLike, image: Any) -> None:
     Raises:
         BadInputError: it is no image, or cannot be written there.
         ImportError: there is no SimpleITK.
+        OSError: the disk is full, or fails.
     """
-    sitk = import_simpleitk()
+    import_simpleitk()
     made = image_to_simpleitk(read_any_image(image, "written")[0])
-    _write_whole(path, lambda name: sitk.WriteImage(made, name))
+    _write_whole(path, lambda name: _write_simpleitk_image(made, name))
 
 
 def read_transform(path: PathLike, fixed: Any = None, moving: Any = None) -> Transform:
@@ -95,6 +106,7 @@ def write_transform(
         BadInputError: what the format does not hold, or a file that cannot be written.
         UnsupportedError: a transform that is not linear, for a .mat.
         ImportError: there is no SimpleITK.
+        OSError: the disk is full, or fails.
     """
     name = os.fspath(path)
     whole = as_transform(transform)
@@ -120,7 +132,13 @@ def write_transform(
             raise BadInputError(f"A {type(whole).__name__} is written as the displacements {name} with a fixed image alone: give one.")
         whole = whole.to_displacement_field(fixed)
     image = sitk.Cast(vector_image(whole), sitk.sitkVectorFloat32)
-    _write_whole(name, lambda there: sitk.WriteImage(image, there))
+    _write_whole(name, lambda there: _write_simpleitk_image(image, there))
+
+
+def is_flirt_matrix(path: PathLike) -> bool:
+    """Whether a file is a matrix of FSL's FLIRT, which has a meaning with its two images alone."""
+    name = os.fspath(path)
+    return name.endswith(".mat") and Path(name).is_file() and parse_flirt_matrix(name) is not None
 
 
 def _read_grids(name: str, fixed: Any, moving: Any) -> tuple[Any, Any]:
@@ -146,9 +164,22 @@ def _read_simpleitk_image(path: PathLike) -> Any:
     if not Path(name).exists():
         raise BadInputError(f"There is no file {name}.")
     try:
-        return sitk.ReadImage(name)
+        image = read_dicom_folder(Path(name)) if Path(name).is_dir() else sitk.ReadImage(name)
     except RuntimeError as error:
-        raise BadInputError(f"The file {name} is no image that can be read: {_last_line(error)}") from error
+        raise BadInputError(f"The file {name} is no image that SimpleITK can read: {_last_line(error)}") from error
+    check_nifti_is_whole(Path(name), image)
+    return image
+
+
+def _write_simpleitk_image(image: Any, name: str) -> None:
+    # SimpleITK compresses NIfTI with one thread.
+    whole = name[: -len(".gz")] if name.endswith(".nii.gz") else name
+    import_simpleitk().WriteImage(image, whole)
+    if whole.lower().endswith(_BARE_SUFFIXES):
+        _check_holds(Path(whole), image)
+    if whole != name:
+        compress_file(Path(whole), Path(name))
+        os.unlink(whole)
 
 
 def _write_whole(path: PathLike, write: Callable[[str], Any]) -> None:
@@ -159,13 +190,41 @@ def _write_whole(path: PathLike, write: Callable[[str], Any]) -> None:
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=".writing-") as folder:
         there = Path(folder) / target.name
         try:
-            write(str(there))
+            try:
+                write(str(there))
+            finally:
+                # What a full disk comes to is not said by all of SimpleITK's errors, either.
+                for made in Path(folder).iterdir():
+                    _check_has_room(made)
+        except OSError as error:
+            raise OSError(error.errno, f"The file {target} cannot be written: {error.strerror}") from error
         except RuntimeError as error:
             raise BadInputError(f"The file {target} cannot be written: {_last_line(error)}") from error
         for made in sorted(Path(folder).iterdir()):
             os.replace(made, target.parent / made.name)
 
 
+def _check_holds(made: Path, image: Any) -> None:
+    """Raises OSError if files of that name are smaller than an image's values, which their writers say nothing of."""
+    wanted = image.GetNumberOfPixels() * image.GetNumberOfComponentsPerPixel() * image.GetSizeOfPixelComponent()
+    if sum(part.stat().st_size for part in made.parent.iterdir()) < wanted:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def _check_has_room(made: Path) -> None:
+    """Other writers end without a word, too, where the disk is full: what follows does not fit then, either.
+
+    Raises:
+        OSError: it does not.
+    """
+    with open(made, "r+b", buffering=0) as file:
+        size = file.seek(0, os.SEEK_END)
+        try:
+            file.write(bytes(_PROBE))
+        finally:
+            file.truncate(size)
+
+
 def _last_line(error: Exception) -> str:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return lines[-1] if lines else type(error).__name__
+    return lines[-1].removeprefix("sitk::ERROR: ") if lines else type(error).__name__

@@ -15,6 +15,16 @@ from ._sides import read_pair
 from ._transforms import Affine
 from .stages import engine_name
 
+#: What metric() has, by name.
+METRICS = (
+    "mean_squares",
+    "mean_absolute_differences",
+    "correlation",
+    "correlation_ratio",
+    "mattes_mutual_information",
+    "normalized_mutual_information",
+)
+
 
 class Metric:
     """A metric of two images, by the parameters of an affine map from the fixed one's points to the moving one's. Made by metric().
@@ -130,12 +140,14 @@ def metric(
     """
     device_name = choose_device(device)
     pair = read_pair(fixed, moving, fixed_mask, moving_mask, {})
-    known = engine_name(name)
-    count = int(bins) or (256 if known == "CorrelationRatio" else 64)
     about: Optional[np.ndarray] = np.zeros(pair.dimension) if center is None else np.array(center, dtype=np.float64)
     if about.shape != (pair.dimension,):
         raise BadInputError(f"A center of {about.size} numbers does not fit to images of {pair.dimension} dimensions.")
-    fixed_side, moving_side = pair.load(device_name)
-    return Metric(
-        _engine.Measure(device_name, pair.dimension, fixed_side, moving_side, known, count), pair.dimension, about
-    )
+    return Metric(make_measure(device_name, pair.dimension, pair.load(device_name), name, bins), pair.dimension, about)
+
+
+def make_measure(device: str, dimension: int, sides: tuple[Any, Any], name: str, bins: int) -> _engine.Measure:
+    """What a Metric measures by. Bins: as of metric()."""
+    known = engine_name(name)
+    count = int(bins) or (256 if known == "CorrelationRatio" else 64)
+    return _engine.Measure(device, dimension, sides[0], sides[1], known, count)

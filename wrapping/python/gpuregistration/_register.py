@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -29,6 +30,7 @@ class Progress:
         level: what it is at: such as "4 mm"; of "ffd" the level's number, of which 0 is the finest.
         iteration: of that level, of "ffd" alone; None otherwise.
         share: of all that is to do, 0 to 1.
+        stage_share: of that stage, 0 to 1.
     """
 
     stage: int
@@ -36,6 +38,18 @@ class Progress:
     level: str
     iteration: Optional[int]
     share: float
+    stage_share: float
+    _find_cost: Callable[[], float] = field(repr=False, compare=False)
+
+    def find_cost(self) -> Optional[float]:
+        """The last cost that is known: of the linear stages the least at the level before, of "ffd" that before the last iteration,
+        for which the device is waited for: ask now and then. None at the begin.
+
+        Raises:
+            BadInputError: of "ffd", after the progress function has returned.
+        """
+        cost = self._find_cost()
+        return cost if math.isfinite(cost) else None
 
 
 @dataclass(frozen=True)
@@ -77,6 +91,20 @@ class StageResult:
     overlap: Optional[float] = None
     smallest_determinant: Optional[float] = None
 
+    def numbers(self) -> dict[str, Any]:
+        """All but the transform, as plain data."""
+        return {
+            "name": self.name,
+            "cost": self.cost,
+            "seconds": self.seconds,
+            "overlap": self.overlap,
+            "smallest_determinant": self.smallest_determinant,
+            "levels": [
+                {"name": level.name, "seconds": level.seconds, "costs": level.costs, "evaluations": level.evaluations}
+                for level in self.levels
+            ],
+        }
+
 
 class Result:
     """What a registration came to.
@@ -89,8 +117,11 @@ class Result:
         seconds: how long it took, of images that are in memory.
     """
 
-    def __init__(self, pair: Pair, stages: list[StageResult], device: str, seconds: float) -> None:
+    def __init__(
+        self, pair: Pair, stages: list[StageResult], initial: Optional[Transform], device: str, seconds: float
+    ) -> None:
         self._pair = pair
+        self._initial = initial
         self.stages = stages
         self.transform = stages[-1].transform
         self.cost = stages[-1].cost
@@ -101,14 +132,34 @@ class Result:
     def warped(self) -> Any:
         """The moving image on the fixed one's grid, interpolated linearly, 0 outside: of the kind and the type of the moving image.
         Computed when it is asked for first."""
-        fixed, moving = self._pair.fixed, self._pair.moving
-        array = resample_array(moving, self.transform, fixed, "linear", 0.0, 1, False, self.device, None)
-        return self._pair.wrap(fixed.like(array))
+        return self._pair.wrap(self._pair.fixed.like(self._warped_array))
+
+    @cached_property
+    def _warped_array(self) -> np.ndarray:
+        return resample_array(
+            self._pair.moving, self.transform, self._pair.fixed, "linear", 0.0, 1, False, self.device, None
+        )
 
     @cached_property
     def displacement_field(self) -> DisplacementField:
         """The displacement of each of the fixed image's voxels, in mm. Computed when it is asked for first."""
         return self.transform.to_displacement_field(self._pair.fixed, self.device)
+
+    def write_report(self, path: Any, command: str = "") -> None:
+        """Writes one HTML file that shows the images before and after, the deformation and how costs fell. "Before" is what the initial
+        transform leads to.
+
+        Args:
+            path: the file's name.
+            command: the command line that repeats the registration, for who reads the report.
+
+        Raises:
+            OSError: the file cannot be written; it is there when all of it is.
+        """
+        from ._report_data import report_data
+        from .report import write_report
+
+        write_report(path, report_data(self, command))
 
     def __repr__(self) -> str:
         names = ", ".join(stage.name for stage in self.stages)
@@ -166,14 +217,15 @@ def register(
     stages = read_stages(transform, metric)
     name = choose_device(device)
     pair = read_pair(fixed, moving, fixed_mask, moving_mask, geometry)
-    found = as_transform(initial, pair.dimension, "initial transform") if initial is not None else None
+    begin_with = as_transform(initial, pair.dimension, "initial transform") if initial is not None else None
+    found = begin_with
     sides = pair.load(name)
     results: list[StageResult] = []
     for number, stage in enumerate(stages):
         run = _run_free_form if isinstance(stage, FreeForm) else _run_linear
         results.append(run(stage, pair, sides, found, name, seed, _Reporter(progress, number, len(stages), stage.name)))
         found = results[-1].transform
-    return Result(pair, results, name, time.perf_counter() - begin)
+    return Result(pair, results, begin_with, name, time.perf_counter() - begin)
 
 
 class _Reporter:
@@ -185,15 +237,18 @@ class _Reporter:
         self._stages = stages
         self._name = name
 
-    def linear(self) -> Optional[Callable[[str, float], None]]:
-        return None if self._progress is None else lambda level, share: self._tell(level, None, share)
+    def linear(self) -> Optional[Callable[[str, float, float], None]]:
+        return None if self._progress is None else lambda level, share, cost: self._tell(level, None, share, lambda: cost)
 
-    def free_form(self) -> Optional[Callable[[int, int, float], None]]:
-        return None if self._progress is None else lambda level, iteration, share: self._tell(str(level), iteration, share)
+    def free_form(self) -> Optional[Callable[[int, int, float, Callable[[], float]], None]]:
+        if self._progress is None:
+            return None
+        return lambda level, iteration, share, find_cost: self._tell(str(level), iteration, share, find_cost)
 
-    def _tell(self, level: str, iteration: Optional[int], share: float) -> None:
+    def _tell(self, level: str, iteration: Optional[int], share: float, find_cost: Callable[[], float]) -> None:
         assert self._progress is not None
-        self._progress(Progress(self._stage, self._name, level, iteration, (self._stage + share) / self._stages))
+        whole = (self._stage + share) / self._stages
+        self._progress(Progress(self._stage, self._name, level, iteration, whole, share, find_cost))
 
 
 def _run_linear(

@@ -93,3 +93,8 @@ def _read_mask(mask: Any, image: Image, which: str) -> Optional[np.ndarray]:
     if not inside.any():
         raise BadInputError(f"No voxel of the {which} image is inside of its mask. Set another mask, or none.")
     return np.ascontiguousarray(inside, dtype=np.float32)
+
+
+def mask_of_image(mask: np.ndarray, image: Image) -> np.ndarray:
+    """A Pair's mask, 0 and 1, in the shape of its image's array."""
+    return (mask != 0).astype(np.uint8).reshape(image.array.shape)

@@ -155,7 +155,8 @@ class FreeForm:
 
 
 Stage = Union[Rigid, Affine, Global, FreeForm]
-_BY_NAME = {kind.name: kind for kind in (Rigid, Affine, Global, FreeForm)}
+#: The classes of the stages by their names.
+STAGES = {kind.name: kind for kind in (Rigid, Affine, Global, FreeForm)}
 
 
 def read_stages(transform: Any, metric: Optional[str]) -> list[Stage]:
@@ -170,11 +171,11 @@ def read_stages(transform: Any, metric: Optional[str]) -> list[Stage]:
         if isinstance(one, (Rigid, FreeForm)):
             stages.append(one)
             continue
-        kind = _BY_NAME.get(one) if isinstance(one, str) else None
+        kind = STAGES.get(one) if isinstance(one, str) else None
         if kind is None:
-            raise BadInputError(f"There is no stage {one!r}; there are: {', '.join(_BY_NAME)}, and the classes of these.")
+            raise BadInputError(f"There is no stage {one!r}; there are: {', '.join(STAGES)}, and the classes of these.")
         settings = {} if metric is None else {"similarity" if kind is FreeForm else "cost": metric}
         stages.append(kind(**settings))  # type: ignore[arg-type]
     if not stages:
-        raise BadInputError(f"There is no stage to register by. Give one of: {', '.join(_BY_NAME)}.")
+        raise BadInputError(f"There is no stage to register by. Give one of: {', '.join(STAGES)}.")
     return stages

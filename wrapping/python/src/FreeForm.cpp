@@ -8,6 +8,7 @@
 #include "Side.h"
 #include "Threads.h"
 
+#include "gpureg/Error.h"
 #include "gpureg/FreeFormRegistration.h"
 
 #include <nanobind/stl/array.h>
@@ -15,6 +16,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <memory>
 
 namespace nb = nanobind;
 
@@ -25,6 +27,35 @@ namespace python
 
 namespace
 {
+/** With a function that finds the cost. Whoever keeps it for later gets an exception. */
+void
+TellProgress(const nb::object & progress, const FreeFormProgress & where)
+{
+  const nb::gil_scoped_acquire held;
+  if (progress.is_none())
+  {
+    CheckSignals();
+    return;
+  }
+  const auto isTold = std::make_shared<bool>(true);
+  nb::object findCost = nb::cpp_function([isTold, ask = where.findCost] {
+    if (!*isTold)
+    {
+      throw BadInputError("a registration's progress is told its cost only while its function runs: ask for it there");
+    }
+    return ask();
+  });
+  const struct End
+  {
+    bool & isOn;
+    ~End()
+    {
+      isOn = false;
+    }
+  } end{ *isTold };
+  Report(progress, where.level, where.iteration, where.share, findCost);
+}
+
 FreeFormResult
 Register(FreeFormRegistration &   engine,
          int                      dimension,
@@ -41,7 +72,7 @@ Register(FreeFormRegistration &   engine,
   problem.initial = initial.Get();
   const nb::gil_scoped_release released;
   return engine.Register(problem, settings, MakeParallelFor(), [&progress](const FreeFormProgress & where) {
-    Report(progress, where.level, where.iteration, where.share);
+    TellProgress(progress, where);
   });
 }
 

@@ -41,7 +41,7 @@ Register(GlobalRegistration &            engine,
   problem.initial = initial;
   const nb::gil_scoped_release released;
   return engine.Register(problem, settings, MakeParallelFor(), [&progress](const GlobalProgress & where) {
-    Report(progress, where.stage, where.share);
+    Report(progress, where.stage, where.share, where.cost);
   });
 }
 } // namespace

@@ -35,9 +35,6 @@ def page(data: ReportData, deformation: Deformation | None, content: dict, notes
     # "<" can't stand in a script's data: "</script>" would end it.
     text = json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
     parts = {
-        "title": escape(data.title),
-        "subtitle": _subtitle(data),
-        "style": _file("style.css"),
         "summary": _summary(data, deformation),
         "deformation": _deformation(data, deformation),
         "histogram_text": _histogram_text(data),
@@ -48,16 +45,48 @@ def page(data: ReportData, deformation: Deformation | None, content: dict, notes
         "versions": _facts([("Device", data.device or "not told"), *((str(k), str(v)) for k, v in data.versions.items())]),
         "grid": _grid(data),
         "notes": "".join(f"<li>{escape(note)}</li>" for note in notes),
-        # Before all else, so that no page is light first and dark then.
-        "theme": _file("theme.js"),
-        "data": text,
-        "script": '(() => {\n"use strict";\n' + "\n".join(_file(name) for name in SCRIPTS) + "\n})();",
     }
-    return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match.group(1)], _file("page.html"))
+    main = fill(page_file(__package__, "page.html"), parts)
+    return frame(
+        escape(data.title),
+        _subtitle(data),
+        main,
+        "\n".join(page_file(__package__, name) for name in SCRIPTS),
+        data=f'<script type="application/json" id="data">{text}</script>\n',
+    )
 
 
-def _file(name: str) -> str:
-    return resources.files(__package__).joinpath("page", name).read_text(encoding="utf-8")
+def frame(title: str, subtitle: str, main: str, script: str, style: str = "", data: str = "") -> str:
+    """A whole page in the manner of all reports, light or dark.
+
+    Args:
+        title, subtitle: HTML, as what follows.
+        main: what is between the head and the scripts.
+        script: what runs when the page is there.
+        style: besides that of all reports.
+        data: a script's element with what the script reads.
+    """
+    parts = {
+        "title": title,
+        "subtitle": subtitle,
+        "style": page_file(__package__, "style.css") + style,
+        # Before all else, so that no page is light first and dark then.
+        "theme": page_file(__package__, "theme.js"),
+        "main": main,
+        "data": data,
+        "script": f'(() => {{\n"use strict";\n{script}\n}})();',
+    }
+    return fill(page_file(__package__, "frame.html"), parts)
+
+
+def fill(template: str, parts: dict[str, str]) -> str:
+    """A template with its {{parts}} in their places."""
+    return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match.group(1)], template)
+
+
+def page_file(package: str, name: str) -> str:
+    """A file that a package's pages are made of."""
+    return resources.files(package).joinpath("page", name).read_text(encoding="utf-8")
 
 
 def _subtitle(data: ReportData) -> str:

@@ -99,15 +99,23 @@ def byte_sheets(values: np.ndarray) -> dict:
 
 def data_uri(picture: np.ndarray, quality: int | None) -> str:
     """A grey picture as a data URI."""
+    return bytes_uri(encode(picture, quality), "png" if quality is None else "jpeg")
+
+
+def encode(picture: np.ndarray, quality: int | None) -> bytes:
+    """A grey picture's file: JPEG of a quality, or PNG where it is None."""
     stream = io.BytesIO()
     image = Image.fromarray(picture)
     if quality is None:
         image.save(stream, "PNG", compress_level=6)
-        kind = "png"
     else:
         image.save(stream, "JPEG", quality=quality, optimize=True)
-        kind = "jpeg"
-    return f"data:image/{kind};base64,{base64.b64encode(stream.getvalue()).decode('ascii')}"
+    return stream.getvalue()
+
+
+def bytes_uri(content: bytes, kind: str) -> str:
+    """A picture's file as a data URI."""
+    return f"data:image/{kind};base64,{base64.b64encode(content).decode('ascii')}"
 
 
 def packed_size(packed: dict) -> int:

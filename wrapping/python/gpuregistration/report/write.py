@@ -29,8 +29,13 @@ def write_report(path: str | os.PathLike, data: ReportData, max_bytes: int = MAX
     deformation = payload.deformation_of(data)
     content, notes = payload.build(data, deformation, max_bytes)
     text = html.page(data, deformation, content, notes)
+    write_whole(path, text)
+    return path
 
-    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=folder)
+
+def write_whole(path: Path, text: str) -> None:
+    """Writes a file of text, which appears under its name when it is complete. Raises an OSError where it can't be written."""
+    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as stream:
             stream.write(text)
@@ -43,4 +48,3 @@ def write_report(path: str | os.PathLike, data: ReportData, max_bytes: int = MAX
         if os.path.exists(temporary):
             os.unlink(temporary)
         raise
-    return path

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Small cohorts for tests, and workers that fail as they are asked to."""
+
+import os
+import signal
+from pathlib import Path
+
+import gpuregistration as gr
+import numpy as np
+from conftest import make_head, turn
+from gpuregistration.cohort import pipeline, worker
+
+GRID = {"shape": (20, 24, 22), "spacing": (4.0, 4.0, 4.0)}
+
+
+def make_cohort(folder, count, labels=False):
+    """Writes a table of heads that are moved, pair-0, pair-1, …, and their files. Returns its name."""
+    fixed = make_head(**GRID)
+    gr.write_image(folder / "fixed.nii.gz", fixed)
+    columns = ["id", "fixed", "moving"] + (["labels", "fixed_labels"] if labels else [])
+    if labels:
+        gr.write_image(folder / "fixed_labels.nii.gz", fixed.like((fixed.array // 40).astype(np.uint8)))
+    lines = [",".join(columns)]
+    for n in range(count):
+        there = gr.Affine(turn(2.0 * n - 4), [n - 2.0, 2.0, -n])
+        moving = make_head(there.inverse().transform_points, **GRID)
+        gr.write_image(folder / f"moving-{n}.nii.gz", moving)
+        cells = [f"pair-{n}", "fixed.nii.gz", f"moving-{n}.nii.gz"]
+        if labels:
+            gr.write_image(folder / f"labels-{n}.nii.gz", moving.like((moving.array // 40).astype(np.uint8)))
+            cells += [f"labels-{n}.nii.gz", "fixed_labels.nii.gz"]
+        lines.append(",".join(cells))
+    (folder / "pairs.csv").write_text("\n".join(lines) + "\n")
+    return folder / "pairs.csv"
+
+
+def assert_nothing_half_done(folder):
+    """Nothing of what is made beside its place is left, and no folder of a pair is without its record."""
+    assert [path.name for path in folder.iterdir() if path.name.startswith(".") and path.name != ".cohort-lock"] == []
+    for pair in folder.iterdir():
+        assert not pair.is_dir() or (pair / "result.json").is_file(), pair
+
+
+def run_or_die(job, setup):
+    """worker.run, but of a pair "killer", whose worker is killed, and of "once", whose worker is killed the first time."""
+    if job.row.id == "killer" or (job.row.id == "once" and _is_first(job, "once")):
+        os.kill(os.getpid(), signal.SIGKILL)
+    return worker.run(job, setup)
+
+
+def die(setup):
+    """In the place of worker.start."""
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def run_or_lose_device(job, setup):
+    """worker.run, but the device is lost to the first process that registers pair-1."""
+    outcome = worker.run(job, setup)
+    if job.row.id == "pair-1" and _is_first(job, "lost"):
+        return pipeline.Outcome("pair-1", error_type="DeviceLostError", error="it is lost", device_lost=True)
+    (job.folder.parent.parent / f"{job.row.id}-by-{os.getpid()}").touch()
+    return outcome
+
+
+def _is_first(job, name):
+    """Whether nobody has asked before, in any process."""
+    try:
+        Path(job.folder.parent.parent / f"asked-{name}").touch(exist_ok=False)
+    except FileExistsError:
+        return False
+    return True
+
+
+def pipelines_of_process():
+    """How many cohorts a worker's process serves."""
+    return len(worker._pipelines)

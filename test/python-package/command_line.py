@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command gpureg for tests: called here, or as a process of its own."""
+
+import json
+import subprocess
+import sys
+
+from gpuregistration.command import main
+
+
+def gpureg(capfd, *words):
+    """Runs the command here. Returns its exit code, and what it printed on standard output and standard error."""
+    code = main([str(word) for word in words])
+    printed = capfd.readouterr()
+    return code, printed.out, printed.err
+
+
+def gpureg_json(capfd, *words):
+    """The object that it prints; it has to succeed."""
+    code, out, err = gpureg(capfd, *words, "--json", "--quiet")
+    assert code == 0 and err == "", err
+    assert out.count("\n") == 1
+    return json.loads(out)
+
+
+def assert_fails(capfd, code, *parts_and_words):
+    """The command ends with that code and one line that has all parts. The words are what follows None."""
+    split = parts_and_words.index(None)
+    parts, words = parts_and_words[:split], parts_and_words[split + 1 :]
+    found, out, err = gpureg(capfd, *words)
+    lines = [line for line in err.splitlines() if line.startswith("gpureg: ")]
+    assert found == code and out == "", (found, out, err)
+    assert err.splitlines()[-1:] == lines and len(lines) == 1, err
+    for part in parts:
+        assert str(part) in lines[0], (part, lines[0])
+
+
+def start_process(*words, before=None):
+    """The command as a process, whose output is text."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "gpuregistration", *[str(word) for word in words]],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=before,
+    )
+
+
+def run_process(*words, before=None):
+    """Its exit code, standard output and standard error, when it has ended."""
+    process = start_process(*words, before=before)
+    out, err = process.communicate(timeout=120)
+    return process.returncode, out, err

@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pairs that fail, workers that are killed, a full disk, Ctrl-C, and a scheduler that exists."""
+
+import csv
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+
+import cohort_data
+import gpuregistration as gr
+import pytest
+from cohort_data import assert_nothing_half_done, make_cohort
+from command_line import assert_fails, gpureg, run_process, start_process
+from gpuregistration.cohort import WorkerError, register_cohort
+
+pytest.importorskip("SimpleITK")
+distributed = pytest.importorskip("distributed")
+
+HOST = ("--devices", "host", "--workers-per-device", "2")
+SLOW = "ffd:levels=1:iterations=20000:spacing=8"
+
+
+def add_row(table, id, moving):
+    table.write_text(table.read_text() + f"{id},fixed.nii.gz,{moving}\n")
+
+
+def states(result):
+    return {pair.row.id: pair.error_type or "done" for pair in result.pairs}
+
+
+def test_a_pair_that_fails(tmp_path, capfd):
+    table = make_cohort(tmp_path, 2)
+    (tmp_path / "bad.nii.gz").write_bytes(b"no image")
+    add_row(table, "bad", "bad.nii.gz")
+    add_row(table, "flat", "flat.nii.gz")
+    gr.write_image(tmp_path / "flat.nii.gz", gr.Image(cohort_data.np.ones((8, 8, 8), "float32")))
+    words = ("cohort", table, "-o", tmp_path / "out", *HOST)
+    code, printed, err = gpureg(capfd, *words)
+    assert code == 1 and "2 of 4 pairs done" in printed
+    assert "gpureg: bad failed: BadInputError" in err and "bad.nii.gz" in err
+    with open(tmp_path / "out" / "results.csv", newline="", encoding="utf-8") as file:
+        rows = {row["id"]: row for row in csv.DictReader(file)}
+    assert [rows[id]["state"] for id in ("pair-0", "pair-1", "bad", "flat")] == ["done", "done", "failed", "failed"]
+    assert rows["flat"]["error_type"] == "BadInputError" and "constant" in rows["flat"]["error"] and rows["flat"]["cost"] == ""
+    assert "register" in json.loads((tmp_path / "out" / "results.json").read_text("utf-8"))["pairs"][3]["trace"]
+    assert not (tmp_path / "out" / "bad").exists()
+    assert_nothing_half_done(tmp_path / "out")
+    # Mended, it is done, and it alone.
+    os.replace(tmp_path / "moving-0.nii.gz", tmp_path / "flat.nii.gz")
+    os.link(tmp_path / "flat.nii.gz", tmp_path / "moving-0.nii.gz")
+    code, printed, _ = gpureg(capfd, *words)
+    assert code == 1 and "3 of 4 pairs done, 1 of them now" in printed
+
+
+def test_a_pair_that_kills_its_worker(tmp_path, monkeypatch):
+    table = make_cohort(tmp_path, 5)
+    text = table.read_text().replace("pair-1,", "killer,").replace("pair-2,", "once,")
+    table.write_text(text)
+    monkeypatch.setattr("gpuregistration.cohort.worker.run", cohort_data.run_or_die)
+    told = []
+    result = register_cohort(
+        table, tmp_path / "out", devices=["host"], workers_per_device=2, progress=lambda progress: told.append(progress)
+    )
+    assert states(result) == {"pair-0": "done", "killer": "WorkerKilled", "once": "done", "pair-3": "done", "pair-4": "done"}
+    assert "its worker was killed, twice" in result.failed[0].error
+    assert [one.news.split(":")[0] for one in told if one.news] == ["killer failed"]
+    assert_nothing_half_done(tmp_path / "out")
+
+
+def test_a_device_that_is_lost(tmp_path, monkeypatch):
+    table = make_cohort(tmp_path, 4)
+    monkeypatch.setattr("gpuregistration.cohort.worker.run", cohort_data.run_or_lose_device)
+    result = register_cohort(table, tmp_path / "out", devices=["host"], workers_per_device=1)
+    assert set(states(result).values()) == {"done"}
+    by = {path.name.split("-by-")[1] for path in tmp_path.glob("pair-*-by-*")}
+    (again,) = tmp_path.glob("pair-1-by-*")
+    assert len(by) == 2, "another process took its place"
+    assert again.name.split("-by-")[1] in by
+
+
+def test_a_full_disk(tmp_path):
+    """No file may be larger than what a warped image takes."""
+    table = make_cohort(tmp_path, 3)
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (30_000, 30_000))
+
+    code, printed, err = run_process("cohort", table, "-o", tmp_path / "out", *HOST, before=limit)
+    assert code == 1, err
+    assert err.count("failed: OSError") == 3 and "cannot be written: File too large" in err
+    assert "Traceback" not in err
+    assert_nothing_half_done(tmp_path / "out")
+    assert list((tmp_path / "out").glob("pair-*")) == []
+    # What was there before stays as it was.
+    assert run_process("cohort", table, "-o", tmp_path / "out", *HOST)[0] == 0
+    before = {path: path.read_bytes() for path in (tmp_path / "out").glob("*/*")}
+    code, printed, err = run_process("cohort", table, "-o", tmp_path / "out", *HOST, "--seed", "2", before=limit)
+    assert code == 1 and err.count("is done again: its settings have changed") == 3 == err.count("failed: OSError")
+    assert {path: path.read_bytes() for path in (tmp_path / "out").glob("*/*")} == before and len(before) == 15
+
+
+@pytest.mark.parametrize("number, code, word", [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "terminated")])
+def test_interruption(tmp_path, number, code, word):
+    table = make_cohort(tmp_path, 2)
+    out = tmp_path / "out"
+    assert run_process("cohort", table, "-o", out, "--transform", SLOW.replace("20000", "2"), *HOST)[0] == 0
+    before = (out / "pair-0" / "result.json").read_bytes()
+
+    def start():
+        # A terminal sends Ctrl-C to the whole group.
+        os.setsid()
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    process = start_process("cohort", table, "-o", out, "--transform", SLOW, *HOST, before=start)
+    deadline = time.monotonic() + 60
+    while cpu_seconds(process.pid) < 3:
+        assert process.poll() is None and time.monotonic() < deadline, process.stderr.read()
+        time.sleep(0.1)
+    sent = time.monotonic()
+    os.killpg(process.pid, number) if number == signal.SIGINT else os.kill(process.pid, number)
+    printed, err = process.communicate(timeout=60)
+    assert process.returncode == code and printed == "", err
+    assert time.monotonic() - sent < 20
+    assert err.splitlines()[-1] == f"gpureg: {word}" and "Traceback" not in err, err
+    while members(process.pid):
+        # Python's tracker of resources ends a moment after the process that it tracks.
+        assert time.monotonic() - sent < 20, members(process.pid)
+        time.sleep(0.05)
+    assert (out / "pair-0" / "result.json").read_bytes() == before
+    assert_nothing_half_done(out)
+
+
+def members(group):
+    """The processes of a group."""
+    found = []
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            if os.getpgid(int(name)) == group:
+                found.append(int(name))
+        except ProcessLookupError:
+            pass
+    return found
+
+
+def cpu_seconds(group):
+    """For how long a group's processes have computed."""
+    ticks = 0
+    for process in members(group):
+        try:
+            with open(f"/proc/{process}/stat", encoding="ascii", errors="replace") as file:
+                ticks += sum(map(int, file.read().rpartition(")")[2].split()[11:13]))
+        except (FileNotFoundError, ProcessLookupError):
+            pass
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def test_a_scheduler_that_exists(tmp_path, capfd):
+    table = make_cohort(tmp_path, 3)
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, dashboard_address=None, local_directory=str(tmp_path / "dask"), env={"ITK_GPU_DEVICE": "host"}
+    ) as cluster:
+        words = ("cohort", table, "-o", tmp_path / "out", "--scheduler", cluster.scheduler_address)
+        code, printed, err = gpureg(capfd, *words)
+        assert code == 0 and "3 of 3 pairs done, 3 of them now" in printed, err
+        # It stays, and serves once more.
+        assert gpureg(capfd, *words, "--seed", "3")[0] == 0
+        with distributed.Client(cluster.scheduler_address, set_as_default=False) as client:
+            assert len(client.nthreads()) == 2
+    fixed, moving = (gr.read_image(tmp_path / f"{name}.nii.gz") for name in ("fixed", "moving-2"))
+    warped = gr.read_image(tmp_path / "out" / "pair-2" / "warped.nii.gz")
+    assert (warped.array == gr.register(fixed, moving, device="host").warped.array).all()
+
+
+def test_a_scheduler_that_does_not(tmp_path, capfd, monkeypatch):
+    monkeypatch.setattr("gpuregistration.cohort.cluster._TIMEOUT", 1)
+    table = make_cohort(tmp_path, 1)
+    words = ("cohort", table, "-o", tmp_path / "out", "--scheduler", "tcp://127.0.0.1:9")
+    assert_fails(capfd, 1, "The scheduler tcp://127.0.0.1:9 does not answer", None, *words)
+
+
+def test_a_worker_that_cannot_work(tmp_path):
+    table = make_cohort(tmp_path, 1)
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, dashboard_address=None, local_directory=str(tmp_path / "dask"), env={"ITK_GPU_DEVICE": "cuda:77"}
+    ) as cluster:
+        with pytest.raises(WorkerError, match='cannot work: There is no device "cuda:77"'):
+            register_cohort(table, tmp_path / "out", scheduler=cluster.scheduler_address)
+
+
+def test_workers_that_end_at_their_start(tmp_path, monkeypatch):
+    table = make_cohort(tmp_path, 1)
+    monkeypatch.setattr("gpuregistration.cohort.worker.start", cohort_data.die)
+    with pytest.raises(WorkerError, match="ended 3 times while its device was started"):
+        register_cohort(table, tmp_path / "out", devices=["host"], workers_per_device=1)
+    assert_nothing_half_done(tmp_path / "out")
+
+
+def test_a_scheduler_outlives_an_interruption(tmp_path):
+    """What was handed out is taken back, and its workers serve the next one."""
+    table = make_cohort(tmp_path, 4)
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, dashboard_address=None, local_directory=str(tmp_path / "dask"), env={"ITK_GPU_DEVICE": "host"}
+    ) as cluster:
+        slow = gr.stages.FreeForm(levels=1, iterations=400, spacing=8.0)
+
+        def interrupt(progress):
+            if progress.done:
+                raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            register_cohort(table, tmp_path / "out", slow, scheduler=cluster.scheduler_address, progress=interrupt)
+        done = len(list((tmp_path / "out").glob("*/result.json")))
+        assert done < 4 and not (tmp_path / "out" / "results.csv").exists()
+        result = register_cohort(table, tmp_path / "out", scheduler=cluster.scheduler_address)
+        assert set(states(result).values()) == {"done"} and result.done_now == 4
+        with distributed.Client(cluster.scheduler_address, set_as_default=False) as client:
+            assert client.run(cohort_data.pipelines_of_process) == {address: 0 for address in client.nthreads()}
+
+
+def test_a_program_that_workers_would_run_again(tmp_path):
+    table = make_cohort(tmp_path, 1)
+    program = tmp_path / "program.py"
+    program.write_text(
+        f"from gpuregistration.cohort import register_cohort\nregister_cohort({str(table)!r}, {str(tmp_path / 'out')!r}, devices=['host'])\n"
+    )
+    done = subprocess.run([sys.executable, program], capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 1 and 'under if __name__ == "__main__":' in done.stderr.splitlines()[-1], done.stderr
+
+
+def test_two_in_one_folder(tmp_path):
+    from gpuregistration.cohort.register import _locked
+
+    table = make_cohort(tmp_path, 1)
+    (tmp_path / "out").mkdir()
+    with _locked(tmp_path / "out"), pytest.raises(gr.BadInputError, match="Another process registers a cohort"):
+        register_cohort(table, tmp_path / "out")
+
+
+def test_without_dask(tmp_path):
+    table = make_cohort(tmp_path, 1)
+    text = (
+        "import sys; sys.modules['distributed'] = None\n"
+        f"from gpuregistration.command import main; sys.exit(main(['cohort', {str(table)!r}, '-o', {str(tmp_path / 'out')!r}]))"
+    )
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=False)
+    assert done.returncode == 1 and "pip install 'gpuregistration[cohort]'" in done.stderr
+    assert not (tmp_path / "out").exists()

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A cohort's page, its charts, its pictures, and how busy its devices were."""
+
+import re
+
+import gpuregistration as gr
+import numpy as np
+import pytest
+from conftest import make_head, turn
+from gpuregistration.cohort import charts, page, pictures
+from gpuregistration.cohort.pipeline import Outcome
+from gpuregistration.cohort.results import Cohort, PairResult
+from gpuregistration.cohort.schedule import Done
+from gpuregistration.cohort.shares import covered_by, find_shares
+from gpuregistration.cohort.table import Row
+from gpuregistration.cohort.worker import WorkerInfo
+from gpuregistration.report.pictures import encode
+from test_report import browser, needs_browser  # noqa: F401
+
+COSTS = {"b10": -0.5, "b9": -0.75, "a": 12.0}
+
+
+def make_cohort(folder, costs=COSTS, failed=("<bad>",)):
+    """Pairs of these costs, the first of which has folded, and some that have failed."""
+    pairs = []
+    for n, (id, cost) in enumerate(costs.items()):
+        (folder / id).mkdir()
+        for name in ("before.jpg", "after.jpg"):
+            (folder / id / name).write_bytes(encode(np.full((40, 120), 60 * n, np.uint8), 80))
+        stage = {"name": "ffd", "seconds": 0.5 + n, "smallest_determinant": n - 0.25, "overlap": None, "cost": cost}
+        outputs = ["after.jpg", "before.jpg"] + (["report.html"] if id == "a" else [])
+        record = {"cost": cost, "device": "cuda:0", "stages": [stage], "dice": {"1": [0.25, 0.5 + n / 8]}, "outputs": outputs}
+        pairs.append(PairResult(Row(id, {"fixed": "/f", "moving": "/m"}), record))
+    for id in failed:
+        pairs.append(PairResult(Row(id, {}), None, "OSError", "no <space> & time", "Trace of it"))
+    shares = find_shares(
+        [Done(Outcome("a", {}, spans={"register": (n, n + 3.0)}), WorkerInfo("0", "node", f"cuda:{n}", "A GPU", "0")) for n in (0, 1)], 4.0
+    )
+    settings = {"stages": [{"name": "ffd", "levels": 2, "similarity": "mean_squares"}], "seed": 1}
+    return Cohort(folder, pairs, settings, 5.0, 4.0, shares, "gpureg cohort t.csv -o out")
+
+
+def text_of(cohort):
+    page.write_page(cohort)
+    return (cohort.output / "report.html").read_text("utf-8")
+
+
+def test_page(tmp_path):
+    text = text_of(make_cohort(tmp_path))
+    assert "{{" not in text and re.findall(r"(?:src|href)=\"(?!data:|#)([^\"]*)\"", text) == ["results.csv", "results.json", "a/report.html"]
+    assert text.index("Trace of it") < text.index("Cost of the last stage") < text.index('id="pairs"')
+    assert "no &lt;space&gt; &amp; time" in text and "<bad>" not in text
+    assert "3 of 4" in text and "gpureg cohort t.csv -o out" in text
+    assert re.search(r'class="warn">1<small>pairs, at some place', text)
+    rows = re.findall(r'<tr data-pair="(.*?)"', text)
+    assert rows == ["&lt;bad&gt;", "b10", "b9", "a"]
+    assert text.count("<img ") == 6 and "75 %" in text and "mean_squares" in text
+    assert '<td class="number warn" data-value="-0.25">' in text
+
+
+def test_page_of_nothing_but_failures(tmp_path):
+    text = text_of(make_cohort(tmp_path, {}, ("x",)))
+    assert "0 of 1" in text and "<img" not in text and "<svg" not in text
+
+
+def test_pictures_that_would_be_too_large(tmp_path, monkeypatch):
+    monkeypatch.setattr(page, "MAX_PICTURES", 1500)
+    text = text_of(make_cohort(tmp_path))
+    assert 0 < text.count("<img ") < 6 and re.search(r"Of [12] more pairs? they are in the pairs’ folders", text)
+
+
+@needs_browser
+@pytest.mark.parametrize("width", [1280, 400])
+def test_sorting_in_a_browser(browser, tmp_path, width):  # noqa: F811
+    page.write_page(make_cohort(tmp_path))
+    seen = browser.run(
+        tmp_path / "report.html",
+        """
+        const order = (query) => all(query).map((one) => one.dataset.pair).join(" ");
+        const by = (title) => all("#pairs thead button").find((one) => one.textContent === title).click();
+        by("Cost"); seen.rising = order("#pairs tbody tr"); seen.pictures = order("#gallery figure");
+        by("Cost"); seen.falling = order("#pairs tbody tr");
+        seen.state = document.querySelector("#pairs [aria-sort]").getAttribute("aria-sort");
+        by("Pair"); seen.names = order("#pairs tbody tr");
+        seen.marked = all("#pairs [aria-sort]").length;
+        seen.loaded = all("img").every((one) => one.naturalWidth === 120 || !one.complete);
+        seen.wide = document.documentElement.scrollWidth;
+        seen.colours = {};
+        for (const theme of ["light", "dark"]) {
+          const select = document.getElementById("theme");
+          select.value = theme; select.dispatchEvent(new Event("change"));
+          seen.colours[theme] = getComputedStyle(document.body).backgroundColor;
+        }
+        """,
+        width,
+    )
+    assert seen["rising"] == "b9 b10 a <bad>" and seen["pictures"] == "b9 b10 a"
+    assert seen["falling"] == "a b10 b9 <bad>" and seen["state"] == "descending"
+    assert seen["names"] == "<bad> a b9 b10" and seen["marked"] == 1
+    assert seen["loaded"] and seen["wide"] <= width
+    assert seen["colours"]["light"] != seen["colours"]["dark"]
+
+
+def test_counts():
+    counts, edges = charts.count([0.0, 0.1, 0.9, 1.0])
+    assert counts.tolist() == [2, 0, 0, 2] and edges[0] == 0 and edges[-1] == 1
+    counts, edges = charts.count([5.0] * 7)
+    assert counts.tolist() == [7] and edges[0] < 5 < edges[1]
+    assert charts.histogram("T", [1.0, 2.0, 4.0]).count('<rect class="bar"') == 2 + 1
+
+
+def test_busy_time_counts_what_overlaps_once():
+    assert covered_by([]) == 0
+    assert covered_by([(5.0, 6.0), (0.0, 2.0), (1.0, 3.0), (1.5, 1.75)]) == 4.0
+    info = WorkerInfo("0", "node", "host", "a machine", "0")
+    (share,) = find_shares(
+        [Done(Outcome("a", {}, spans={"register": (0.0, 2.0)}), info), Done(Outcome("b", error="x", spans={"register": (1.0, 3.0)}), info)]
+        + [Done(Outcome("c", error="its worker was killed"), None)],
+        4.0,
+    )
+    assert (share.pairs, share.busy_seconds, share.busy) == (1, 3.0, 0.75)
+
+
+@pytest.mark.parametrize("direction", [np.eye(3), turn(180.0), turn(90.0)])
+def test_pictures_show_the_middle(direction):
+    """Of a head on itself, squares of both are of the same values; and the patient's left is on the right of the picture."""
+    head = make_head(shape=(30, 36, 33), spacing=(2.0, 2.5, 3.0), direction=direction)
+    grid = pictures.small_grid(head)
+    assert max(grid.size) == pictures.SIDE and np.ptp(grid.spacing) == 0
+    corner = np.array([*(np.array(grid.size) - 1), 1.0])
+    ends = [image.index_to_point @ ([*(np.array(image.size) - 1), 1.0]) / 2 + image.index_to_point @ [0, 0, 0, 1] / 2 for image in (head, grid)]
+    assert np.abs(ends[0] - ends[1]).max() < 1e-9 and corner[0] > 0
+    # It picks the nearest voxel: as resampling does.
+    near = gr.resample(head, None, grid, "nearest", extrapolate=True, device="host").array
+    assert (pictures.pick(head, grid) == near).mean() > 0.95
+    index = np.stack(np.meshgrid(*[np.arange(n) for n in grid.array.shape], indexing="ij"), axis=-1)[..., ::-1]
+    left = (index @ grid.index_to_point[:-1, :-1].T + grid.origin)[..., 0].astype(np.float32)
+    before, after = pictures.draw(left, left, left, grid.direction)
+    assert before.shape == after.shape and (before == after).all()
+    axial = before[:, : grid.size[0] if abs(direction[0, 0]) > 0.5 else grid.size[1]]
+    inside = axial[axial.shape[0] // 2].astype(int)
+    assert inside[-5] > inside[4] + 100 and (np.diff(inside) >= 0).all()

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A cohort's table: what is wrong with it is told at once, before any work."""
+
+import gpuregistration as gr
+import pytest
+from gpuregistration.cohort import register_cohort
+from gpuregistration.cohort.table import check_places, read_table
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """With a few files, which nobody reads here."""
+    for name in ("a.nii", "b.nii", "c.nii", "mask.nii"):
+        (tmp_path / name).touch()
+    return tmp_path
+
+
+def table(folder, text, name="t.csv"):
+    (folder / name).write_bytes(text if isinstance(text, bytes) else text.encode())
+    return folder / name
+
+
+def message_of(path):
+    with pytest.raises(gr.BadInputError) as caught:
+        read_table(path)
+    return str(caught.value)
+
+
+def test_paths_are_relative_to_the_table(folder, monkeypatch):
+    monkeypatch.chdir("/")
+    rows = read_table(table(folder, f"fixed,moving,fixed_mask\na.nii,b.nii,mask.nii\na.nii,{folder}/c.nii,\n"))
+    assert [row.id for row in rows] == ["0001", "0002"]
+    assert rows[0].files == {name: str(folder / file) for name, file in (("fixed", "a.nii"), ("moving", "b.nii"), ("fixed_mask", "mask.nii"))}
+    assert rows[1].files == {"fixed": str(folder / "a.nii"), "moving": str(folder / "c.nii")}
+
+
+def test_tabs_spaces_marks_and_empty_lines(folder):
+    rows = read_table(table(folder, "\ufeffid\tfixed\tmoving\r\n\r\n one \ta.nii\t b.nii\r\n", "t.tsv"))
+    assert [row.id for row in rows] == ["one"] and rows[0].files["moving"] == str(folder / "b.nii")
+
+
+def test_rows_from_python(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    rows = read_table([{"id": "x", "fixed": folder / "a.nii", "moving": "b.nii", "initial": None}])
+    assert rows[0].id == "x" and rows[0].files == {"fixed": str(folder / "a.nii"), "moving": str(folder / "b.nii")}
+    with pytest.raises(gr.BadInputError, match='no column "moving"'):
+        read_table([{"fixed": "a.nii"}])
+
+
+def test_wrong_columns_at_once(folder):
+    text = message_of(table(folder, "fixed,target,mask,mask\na.nii,b.nii,,\n"))
+    for part in ('no column "moving"', '"target" of no use', '"mask" of no use', "id, fixed, moving, fixed_mask"):
+        assert part in text
+    assert '"fixed" is there twice' in message_of(table(folder, "fixed,fixed,moving\na.nii,a.nii,b.nii\n"))
+
+
+def test_ids_and_files_at_once(folder):
+    text = message_of(
+        table(
+            folder,
+            "id,fixed,moving,fixed_labels\none,a.nii,b.nii,\nONE,a.nii,none.nii,\n../two,gone.nii,b.nii,\nresults.csv,a.nii,b.nii,\n"
+            "three,,b.nii,mask.nii\n",
+        )
+    )
+    for part in (
+        'row 2: the id "ONE" is that of row 1, too',
+        f"row 2: there is no moving file {folder / 'none.nii'}",
+        'row 3: the id "../two" is no name of a folder',
+        f"row 3: there is no fixed file {folder / 'gone.nii'}",
+        'row 4: the id "results.csv"',
+        "row 5: fixed is empty",
+        "row 5: fixed_labels are compared with labels",
+    ):
+        assert part in text, part
+
+
+def test_many_problems_are_counted(folder):
+    text = message_of(table(folder, "fixed,moving\n" + "a.nii,gone.nii\n" * 50))
+    assert text.count("there is no moving file") == 20 and "and 30 more" in text
+
+
+@pytest.mark.parametrize(
+    "content, part",
+    [
+        (b"", "is empty"),
+        (b"fixed,moving\n", "there is no row"),
+        (b"fixed,moving\na.nii,b.nii,c.nii\n", "row 1 has more cells"),
+        (b'fixed,moving\n"a.nii,b.nii\n', "no file of comma-separated values"),
+        (b"fixed,moving\n\xff\xfe,b.nii\n", "no file of comma-separated values"),
+    ],
+)
+def test_no_table(folder, content, part):
+    assert part in message_of(table(folder, content))
+
+
+def test_no_file(folder):
+    assert "cannot be read: No such file" in message_of(folder / "none.csv")
+
+
+def test_what_is_written_is_not_read(folder):
+    (folder / "out" / "one").mkdir(parents=True)
+    (folder / "out" / "one" / "warped.nii.gz").touch()
+    rows = read_table(table(folder, "id,fixed,moving\none,a.nii,b.nii\ntwo,a.nii,out/one/warped.nii.gz\n"))
+    check_places(rows, folder / "elsewhere")
+    with pytest.raises(gr.BadInputError, match="row 2: the moving file .* that the pair one is written to"):
+        check_places(rows, folder / "out")
+
+
+def test_nothing_is_made_before(folder):
+    with pytest.raises(gr.BadInputError, match="no moving file"):
+        register_cohort(table(folder, "fixed,moving\na.nii,gone.nii\n"), folder / "out")
+    assert not (folder / "out").exists()

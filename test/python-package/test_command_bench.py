@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""gpureg bench: that every figure is one. How large they are is not looked at: that is the machine's."""
+
+import time
+
+import pytest
+from command_line import assert_fails, gpureg, gpureg_json
+from gpuregistration.command.bench import measure
+
+pytest.importorskip("SimpleITK")
+
+
+def test_every_task_on_every_device(device, capfd):
+    found = gpureg_json(capfd, "bench", "--size", "32", "--seconds", "0.1", "--device", device, "--threads", "2")
+    assert found["size"] == 32 and found["threads"] == 2 and list(found["devices"]) == [device]
+    names = [row["name"] for row in found["rows"]]
+    for part in ("rigid", "affine", "free form", "resample", "smooth", "mean squares", "mutual information"):
+        assert any(part in name for name in names)
+    for row in found["rows"]:
+        assert row["errors"] == {} and set(row["seconds"]) == {device, "SimpleITK"}
+        assert all(0 < seconds < 60 for seconds in row["seconds"].values())
+
+
+def test_table(capfd):
+    code, out, err = gpureg(capfd, "bench", "--size", "32", "--seconds", "0.1", "--device", "host")
+    assert code == 0 and "rigid registration, SimpleITK" in err
+    lines = out.splitlines()
+    assert lines[0].startswith("32 x 32 x 32 voxels") and any("SimpleITK" in line and "host" in line for line in lines[1:3])
+    assert sum("x)" in line for line in lines) == 8
+
+
+def test_the_least_time_counts():
+    waits = iter([0.05, 0.03, 0.01, 0.03, 0.03, 0.03, 0.03, 0.03, 0.03])
+    assert 0.01 <= measure(lambda: time.sleep(next(waits)), 0.15) < 0.03
+    assert 0.05 <= measure(lambda: time.sleep(0.05), 0.01) < 0.2
+
+
+@pytest.mark.parametrize(
+    "words, part",
+    [
+        (("--size", "16"), "--size 16"),
+        (("--size", "x"), "--size"),
+        (("--seconds", "0"), "--seconds 0.0"),
+        (("--seconds", "nan"), "--seconds nan"),
+        (("--threads", "-1"), "--threads -1"),
+        (("--device", "cuda:77"), 'no device "cuda:77"'),
+    ],
+)
+def test_wrong_use(capfd, words, part):
+    assert_fails(capfd, 2, part, None, "bench", *words)

@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files of the command: what is read, what cannot be, and what a full disk leaves."""
+
+import errno
+import gzip
+import os
+import resource
+import shutil
+import zlib
+
+import gpuregistration as gr
+import numpy as np
+import pytest
+from command_line import assert_fails, gpureg, gpureg_json, run_process
+
+sitk = pytest.importorskip("SimpleITK")
+
+
+def write_dicom(folder, image, series="1.2.826.0.1.3680043.2.1125.1"):
+    """A series of 16 bit slices."""
+    folder.mkdir(exist_ok=True)
+    volume = sitk.Cast(image, sitk.sitkInt16)
+    writer = sitk.ImageFileWriter()
+    writer.KeepOriginalImageUIDOn()
+    direction = volume.GetDirection()
+    for number in range(volume.GetDepth()):
+        part = volume[:, :, number]
+        for tag, text in (
+            ("0008|0060", "MR"),
+            ("0020|000e", series),
+            ("0020|000d", "1.2.826.0.1.3680043.2.1125.9"),
+            ("0008|0018", f"{series}.{number + 1}"),
+            ("0020|0032", "\\".join(map(str, volume.TransformIndexToPhysicalPoint((0, 0, number))))),
+            ("0020|0037", "\\".join(map(str, direction[0:9:3] + direction[1:9:3]))),
+            ("0020|0013", str(number)),
+            ("0018|0050", str(volume.GetSpacing()[2])),
+        ):
+            part.SetMetaData(tag, text)
+        # Names in another order than the slices.
+        writer.SetFileName(str(folder / f"{(7 * number) % volume.GetDepth():03}-{series[-1]}.dcm"))
+        writer.Execute(part)
+
+
+@pytest.fixture
+def dicom(tmp_path, heads):
+    write_dicom(tmp_path / "series", gr._kinds.to_simpleitk(heads[0]))
+    return tmp_path / "series"
+
+
+def test_dicom_folder(dicom, heads, head_files, tmp_path, capfd):
+    image = gr.read_image(dicom)
+    assert image.has_grid_of(heads[0])
+    assert (image.array == heads[0].array.astype(np.int16)).all()
+    found = gpureg_json(capfd, "register", dicom, head_files.moving, "-o", tmp_path / "o.nii.gz", "--device", "host")
+    assert found["stages"][0]["overlap"] > 0.8 and gr.read_image(tmp_path / "o.nii.gz").has_grid_of(heads[0])
+
+
+def test_folders_that_are_no_series(dicom, heads, head_files, tmp_path, capfd):
+    words = ("-o", tmp_path / "o.nii.gz")
+    write_dicom(dicom, gr._kinds.to_simpleitk(heads[0]), "1.2.826.0.1.3680043.2.1125.2")
+    assert_fails(capfd, 1, "holds 2 series", "a folder of its own", None, "register", dicom, head_files.moving, *words)
+    assert_fails(capfd, 1, "no series of DICOM", None, "register", head_files.fixed, head_files.folder, *words)
+
+
+@pytest.mark.parametrize("suffix", [".nii", ".nii.gz", ".mha", ".mhd", ".nrrd", ".nhdr"])
+def test_every_format_goes_round(head_files, heads, tmp_path, capfd, suffix):
+    gpureg_json(capfd, "apply", head_files.fixed, "-o", tmp_path / f"o{suffix}")
+    read = gr.read_image(tmp_path / f"o{suffix}")
+    assert (read.array == heads[0].array).all() and read.has_grid_of(heads[0])
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
+
+
+def test_compressed_by_threads_is_one_member_of_gzip(tmp_path, rng):
+    image = gr.Image(rng.integers(0, 60, (90, 180, 200), dtype=np.int16))
+    gr.write_image(tmp_path / "o.nii.gz", image)
+    packed = (tmp_path / "o.nii.gz").read_bytes()
+    work = zlib.decompressobj(zlib.MAX_WBITS | 16)
+    content = work.decompress(packed)
+    assert work.eof and work.unused_data == b"" and content[352:] == image.array.tobytes()
+
+
+def test_existing_files_are_replaced_and_links_stay(head_files, tmp_path, capfd):
+    (tmp_path / "real.nii.gz").write_text("old")
+    (tmp_path / "link.nii.gz").symlink_to(tmp_path / "real.nii.gz")
+    gpureg_json(capfd, "apply", head_files.fixed, "-o", tmp_path / "link.nii.gz")
+    assert (tmp_path / "link.nii.gz").is_symlink() and gr.read_image(tmp_path / "real.nii.gz").dimension == 3
+
+
+@pytest.mark.parametrize(
+    "content, name, part",
+    [
+        (None, "none.nii.gz", "There is no file"),
+        (b"no image", "text.nii.gz", "no image that SimpleITK can read"),
+        (b"", "empty.mha", "no image that SimpleITK can read"),
+    ],
+)
+def test_unreadable_images(head_files, tmp_path, capfd, content, name, part):
+    if content is not None:
+        (tmp_path / name).write_bytes(content)
+    words = ("-o", tmp_path / "o.nii", "--quiet")
+    assert_fails(capfd, 1, part, tmp_path / name, None, "register", tmp_path / name, head_files.moving, *words)
+    assert_fails(capfd, 1, part, tmp_path / name, None, "register", head_files.fixed, tmp_path / name, *words)
+    assert_fails(capfd, 1, part, tmp_path / name, None, "apply", tmp_path / name, *words)
+    assert not (tmp_path / "o.nii").exists()
+
+
+@pytest.mark.parametrize("suffix, values", [(".nii", ".nii"), (".nii.gz", ".nii.gz"), (".hdr", ".img"), (".mha", ".mha"), (".nrrd", ".nrrd")])
+def test_images_that_are_cut_off(head_files, heads, tmp_path, capfd, suffix, values):
+    gr.write_image(tmp_path / f"a{suffix}", heads[0])
+    assert gr.read_image(tmp_path / f"a{suffix}").array[-1, -1, -1] == heads[0].array[-1, -1, -1]
+    os.truncate(tmp_path / f"a{values}", (tmp_path / f"a{values}").stat().st_size - 9)
+    with pytest.raises(gr.BadInputError):
+        gr.read_image(tmp_path / f"a{suffix}")
+    assert_fails(capfd, 1, tmp_path / "a", None, "compare", tmp_path / f"a{suffix}", head_files.fixed)
+
+
+def test_gzip_of_several_members_is_whole(head_files, heads, tmp_path):
+    content = gzip.decompress(head_files.fixed.read_bytes())
+    (tmp_path / "a.nii.gz").write_bytes(gzip.compress(content[:99999]) + gzip.compress(content[99999:]))
+    assert (gr.read_image(tmp_path / "a.nii.gz").array == heads[0].array).all()
+
+
+def test_images_that_do_not_fit(head_files, tmp_path, capfd):
+    words = ("-o", tmp_path / "o.nii", "--quiet")
+    gr.write_image(tmp_path / "flat.mha", gr.Image(np.arange(64.0).reshape(8, 8)))
+    assert_fails(
+        capfd, 1, "3 dimensions and", "flat.mha 2", None, "register", head_files.fixed, tmp_path / "flat.mha", *words
+    )
+    sitk.WriteImage(sitk.Image([6, 6, 6, 3], sitk.sitkFloat32), str(tmp_path / "series.nii"))
+    assert_fails(
+        capfd, 1, "series.nii", "hand in one volume", None, "register", tmp_path / "series.nii", head_files.moving, *words
+    )
+    sitk.WriteImage(sitk.Image([6, 6, 6], sitk.sitkVectorFloat32, 2), str(tmp_path / "pairs.mha"))
+    assert_fails(capfd, 1, "pairs.mha", "2 components", None, "register", tmp_path / "pairs.mha", head_files.moving, *words)
+    gr.write_image(tmp_path / "flat.nii", gr.Image(np.full((9, 9, 9), 3.0)))
+    assert_fails(capfd, 1, "constant", None, "register", head_files.fixed, tmp_path / "flat.nii", *words)
+    hole = np.arange(729.0).reshape(9, 9, 9)
+    hole[4, 4, 4] = np.nan
+    gr.write_image(tmp_path / "nan.mha", gr.Image(hole))
+    assert_fails(capfd, 1, "not a number", None, "register", head_files.fixed, tmp_path / "nan.mha", *words)
+
+
+def test_masks_that_do_not_fit(head_files, tmp_path, capfd):
+    words = ("register", head_files.fixed, head_files.moving, "-o", tmp_path / "o.nii", "--quiet")
+    gr.write_image(tmp_path / "m.nii", gr.Image(np.ones((9, 9, 9), np.uint8), [8.0] * 3, [-35.0] * 3))
+    hint = f"gpureg apply {tmp_path}/m.nii --reference {head_files.fixed} --interpolation nearest -o "
+    assert_fails(capfd, 1, "is on another grid than", hint, None, *words, "--mask", tmp_path / "m.nii")
+    assert_fails(capfd, 1, "is on another grid than", "moving.nii.gz", None, *words, "--moving-mask", tmp_path / "m.nii")
+    # What it says helps.
+    reference = ("--reference", head_files.fixed, "--interpolation", "nearest")
+    gpureg_json(capfd, "apply", tmp_path / "m.nii", *reference, "-o", tmp_path / "fits.nii.gz")
+    gpureg_json(capfd, *words[:-1], "--mask", tmp_path / "fits.nii.gz")
+    fixed = gr.read_image(head_files.fixed)
+    gr.write_image(tmp_path / "none.nii", fixed.like(np.zeros(fixed.array.shape, np.uint8)))
+    assert_fails(capfd, 1, "No voxel of the fixed image is inside", None, *words, "--mask", tmp_path / "none.nii")
+
+
+def test_initial_that_does_not_fit(head_files, tmp_path, capfd):
+    words = ("register", head_files.fixed, head_files.moving, "-o", tmp_path / "o.nii", "--quiet", "--initial")
+    gr.write_transform(tmp_path / "flat.tfm", gr.Affine(np.eye(2)))
+    gr.write_transform(tmp_path / "bent.tfm", gr.BSpline(np.zeros((5, 5, 5, 3))))
+    (tmp_path / "text.tfm").write_text("nothing")
+    assert_fails(capfd, 1, "flat.tfm is a transform of 2 dimensions", None, *words, tmp_path / "flat.tfm")
+    assert_fails(capfd, 1, "is not linear", None, *words, tmp_path / "bent.tfm")
+    assert_fails(capfd, 1, "text.tfm is no transform", None, *words, tmp_path / "text.tfm")
+    assert_fails(capfd, 1, "There is no file", None, *words, tmp_path / "none.tfm")
+
+
+def test_outputs_that_cannot_be(head_files, tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(head_files.fixed, "f.nii.gz")
+    words = ("register", "f.nii.gz", head_files.moving, "--quiet")
+    for code, part, more in (
+        (2, "there is nothing to write", ()),
+        (2, "o.jpeg is no name of an image", ("-o", "o.jpeg")),
+        (2, "/dev/full is no name of an image", ("-o", "/dev/full")),
+        (2, "t.xyz is no name of a transform", ("--output-transform", "t.xyz")),
+        (2, "f.tfm is no name of an image of displacements", ("--output-field", "f.tfm")),
+        (2, "r.pdf is no name of a report", ("--report", "r.pdf")),
+        (2, "t.mat: a .mat holds no free-form", ("--output-transform", "t.mat", "--transform", "ffd")),
+        (2, "f.nii.gz is read, and would be replaced", ("-o", "./f.nii.gz")),
+        (2, "two outputs at once", ("-o", "o.nii", "--output-field", "./o.nii")),
+        (1, "no folder", ("-o", "none/o.nii")),
+        (1, "is a folder", ("-o", "o.nii")),
+    ):
+        if part == "is a folder":
+            (tmp_path / "o.nii").mkdir()
+        assert_fails(capfd, code, part, None, *words, *more)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["f.nii.gz", "o.nii"]
+
+
+def test_folder_that_nobody_may_write_in(head_files, capfd):
+    assert_fails(capfd, 1, "/proc/o.nii cannot be written", "a folder that you may write in", None, "apply", head_files.fixed, "-o", "/proc/o.nii")
+
+
+LIMIT = 60_000
+
+
+def limit_files():
+    resource.setrlimit(resource.RLIMIT_FSIZE, (LIMIT, LIMIT))
+
+
+@pytest.mark.parametrize("suffix", [".nii", ".nii.gz", ".mha", ".mhd", ".nrrd", ".nhdr"])
+def test_full_disk_leaves_what_was_there(head_files, tmp_path, suffix):
+    (tmp_path / f"o{suffix}").write_text("old")
+    code, out, err = run_process("apply", head_files.fixed, "-o", tmp_path / f"o{suffix}", before=limit_files)
+    assert code == 1 and out == ""
+    # Where the writer does not say what failed, this does: no space, or, of a limit as here, too large.
+    assert err.startswith("gpureg: ") and err.count("\n") == 1
+    assert os.strerror(errno.EFBIG) in err or os.strerror(errno.ENOSPC) in err
+    assert [path.name for path in tmp_path.iterdir()] == [f"o{suffix}"]
+    assert (tmp_path / f"o{suffix}").read_text() == "old"
+
+
+@pytest.mark.parametrize("option, name", [("--output-transform", "t.tfm"), ("--output-transform", "t.h5"), ("--output-field", "w.nii.gz"), ("--report", "r.html")])
+def test_full_disk_leaves_none_of_several(head_files, tmp_path, option, name):
+    gr.write_image(tmp_path / "small.nii", gr.Image(gr.read_image(head_files.fixed).array[::2, ::2, ::2].copy(), [4.0] * 3))
+    stages = ("--transform", "ffd:levels=1:iterations=1:spacing=5")
+    words = ("register", tmp_path / "small.nii", head_files.moving, *stages, "--device", "host", "--quiet")
+    folder = tmp_path / "out"
+    folder.mkdir()
+    code, out, err = run_process(*words, "-o", folder / "o.nii.gz", option, folder / name, before=limit_files)
+    assert code == 1 and out == "" and err.startswith("gpureg: ") and err.count("\n") == 1, err
+    assert list(folder.iterdir()) == []

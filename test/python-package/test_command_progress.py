@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a registration tells while it works."""
+
+import io
+
+import gpuregistration as gr
+import numpy as np
+import pytest
+from gpuregistration import stages
+from gpuregistration.command.progress import ProgressLine, work_done
+
+OPTIMIZERS = ("adam", "conjugate_gradient", "adaptive_stochastic_gradient_descent")
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+def test_costs_are_those_of_the_result(device, heads, optimizer):
+    told = []
+    stage = stages.FreeForm(levels=2, iterations=5, spacing=12.0, optimizer=optimizer)
+    result = gr.register(*heads, stage, device=device, progress=lambda p: told.append((p.level, p.iteration, p.find_cost())))
+    for name, costs in zip(("1", "0"), (level.costs for level in result.stages[0].levels)):
+        of_level = [(iteration, cost) for level, iteration, cost in told if level == name]
+        assert of_level[0] == (0, None) and len(of_level) > 1
+        for iteration, cost in of_level[1:]:
+            if optimizer == "conjugate_gradient":
+                # Of the last trial, which may have led up.
+                assert np.isfinite(cost)
+            else:
+                assert cost == costs[iteration - 1]
+
+
+def test_asking_changes_nothing(device, heads):
+    stage = stages.FreeForm(levels=2, iterations=5, spacing=12.0)
+    asked = gr.register(*heads, stage, device=device, progress=lambda p: p.find_cost())
+    other = gr.register(*heads, stage, device=device)
+    assert (asked.transform.array == other.transform.array).all()
+
+
+def test_costs_are_told_in_time_alone(heads):
+    kept = []
+    gr.register(*heads, stages.FreeForm(levels=1, iterations=2), device="host", progress=kept.append)
+    with pytest.raises(gr.BadInputError, match="only while its function runs"):
+        kept[-1].find_cost()
+
+
+@pytest.mark.parametrize("kind", [stages.Rigid(), stages.Affine(), stages.Global(degrees_of_freedom=6)])
+def test_linear_stages_tell_share_and_cost(heads, kind):
+    told = []
+    result = gr.register(*heads, kind, device="host", progress=lambda p: told.append((p.level, p.stage_share, p.find_cost())))
+    shares = [share for _, share, _ in told]
+    assert shares == sorted(shares) and shares[0] == 0 and 0.75 < shares[-1] < 1
+    costs = [level.costs[0] for level in result.stages[0].levels]
+    assert told[0][2] is None and told[-1][2] == costs[-2]
+
+
+def test_work_follows_voxels():
+    stage = stages.FreeForm(levels=3, iterations=10)
+
+    def at(level, iteration, dimension):
+        share = (2 - level + iteration / 10) / 3
+        return work_done(gr.Progress(0, "ffd", str(level), iteration, share, share, lambda: 0.0), stage, dimension)
+
+    assert at(2, 0, 3) == pytest.approx(0) and at(0, 10, 3) == pytest.approx(1)
+    assert at(0, 0, 3) == pytest.approx((1 / 64 + 1 / 8) / (1 + 1 / 8 + 1 / 64))
+    assert at(1, 5, 2) == pytest.approx((1 / 16 + 1 / 8) / (1 + 1 / 4 + 1 / 16))
+
+
+def test_terminal_has_one_line(heads, monkeypatch):
+    monkeypatch.setattr("gpuregistration.command.progress._INTERVAL", 0.0)
+    stage, stream = stages.FreeForm(levels=2, iterations=4), Terminal()
+    line = ProgressLine([stage], 3, stream)
+    gr.register(*heads, stage, device="host", progress=line)
+    line.end()
+    states = stream.getvalue().split("\r\x1b[K")
+    assert "\n" not in stream.getvalue() and len(states) == 2 + 8 and states[-1] == ""
+    assert states[1].startswith("1/1 ffd, level 1, iteration 0, 0 %")
+    assert "level 0, iteration 3, cost -" in states[8] and states[8].endswith(" %")
+    assert all(len(state) < 80 for state in states)
+
+
+def test_time_left_is_of_the_work_that_is_left(monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr("gpuregistration.command.progress.time.perf_counter", lambda: now[0])
+    stream = Terminal()
+    line = ProgressLine([stages.FreeForm(levels=1, iterations=10)], 3, stream)
+    line(gr.Progress(0, "ffd", "0", 0, 0.0, 0.0, lambda: float("nan")))
+    now[0] += 30
+    line(gr.Progress(0, "ffd", "0", 2, 0.2, 0.2, lambda: -1.25))
+    assert stream.getvalue().endswith("\r\x1b[K1/1 ffd, level 0, iteration 2, cost -1.25, 20 %, 2:00 left of ffd")

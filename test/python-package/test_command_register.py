@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""gpureg register: every option, and the same bits as from Python."""
+
+import json
+
+import gpuregistration as gr
+import numpy as np
+import pytest
+from command_line import assert_fails, gpureg, gpureg_json, run_process
+from gpuregistration import stages
+from gpuregistration.command.stages import read_stages, write_stages
+
+sitk = pytest.importorskip("SimpleITK")
+
+FREE_FORM = "ffd:levels=2:iterations=6:spacing=12"
+
+
+def by_python(files, transform, **more):
+    return gr.register(gr.read_image(files.fixed), gr.read_image(files.moving), transform, **more)
+
+
+def test_same_bits_as_python(device, head_files, tmp_path, capfd):
+    out, transform, field = tmp_path / "out.nii.gz", tmp_path / "t.h5", tmp_path / "warp.nii.gz"
+    found = gpureg_json(
+        capfd, "register", head_files.fixed, head_files.moving, "-o", out, "--output-transform", transform,
+        "--output-field", field, "--transform", f"affine,{FREE_FORM}", "--device", device,
+    )
+    result = by_python(head_files, ["affine", stages.FreeForm(levels=2, iterations=6, spacing=12.0)], device=device)
+    assert (gr.read_image(out).array == result.warped.array).all()
+    assert found["cost"] == result.cost and found["device"] == device and found["matrix"] is None
+    assert [one["name"] for one in found["stages"]] == ["affine", "ffd"]
+    assert [one["costs"] for one in found["stages"][1]["levels"]] == [level.costs for level in result.stages[1].levels]
+    read = gr.read_transform(transform)
+    assert (read.transforms[0].array == result.transform.transforms[0].array).all()
+    assert (read.transforms[1].matrix == result.transform.transforms[1].matrix).all()
+    displacements = gr.read_transform(field)
+    assert (displacements.array == result.displacement_field.array.astype(np.float32)).all()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out.nii.gz", "t.h5", "warp.nii.gz"]
+
+
+def test_as_a_process_with_times(head_files, tmp_path):
+    out = tmp_path / "out.mha"
+    code, printed, err = run_process("register", head_files.fixed, head_files.moving, "-o", out, "--device", "host", "--times", "--json")
+    assert code == 0
+    found = json.loads(printed)
+    assert found["output"] == str(out) and found["seed"] == 1 and np.shape(found["matrix"]) == (4, 4)
+    times = found["times"]
+    assert times["total"] >= times["start"] + times["read and start"] + times["register"] + times["make and write"] > 0
+    assert times["stage 1 rigid"] == found["stages"][0]["seconds"]
+    lines = err.splitlines()
+    assert lines[0].startswith("1/1 rigid, levels, 0 %") and any("1 mm" in line and "cost" in line for line in lines)
+    assert lines[-1].startswith("total") and lines[-1].endswith(" s")
+    assert "\r" not in err
+
+
+def test_prints_a_line_a_stage(head_files, tmp_path, capfd):
+    words = ("register", head_files.fixed, head_files.moving, "-o", tmp_path / "out.nrrd", "--transform", "rigid,affine")
+    code, out, err = gpureg(capfd, *words, "--device", "host")
+    assert code == 0 and [line.split(":")[0] for line in out.splitlines()] == ["rigid", "affine"]
+    assert "2/2 affine" in err
+    assert gpureg(capfd, *words, "--device", "host", "--quiet") == (0, "", "")
+
+
+def test_masks_metric_seed_and_initial(head_files, tmp_path, capfd):
+    initial = gr.Affine(translation=[2.0, -1.0, 1.0])
+    gr.write_transform(tmp_path / "i.tfm", initial)
+    gpureg_json(
+        capfd, "register", head_files.fixed, head_files.moving, "--output-transform", tmp_path / "t.tfm", "--transform",
+        "rigid,ffd:levels=1:iterations=5:samples=2000", "--metric", "mean_squares,correlation", "--mask", head_files.mask,
+        "--initial", tmp_path / "i.tfm", "--seed", 7, "--device", "host",
+    )  # fmt: skip
+    asked = [stages.Rigid(cost="mean_squares"), stages.FreeForm("correlation", levels=1, iterations=5, samples=2000)]
+    mask = gr.read_image(head_files.mask)
+    result = by_python(head_files, asked, fixed_mask=mask, initial=initial, seed=7, device="host")
+    read = gr.read_transform(tmp_path / "t.tfm")
+    assert np.abs(read.transforms[0].array - result.transform.transforms[0].array).max() < 1e-12
+    other = by_python(head_files, asked, fixed_mask=mask, initial=initial, seed=8, device="host")
+    assert np.abs(read.transforms[0].array - other.transform.transforms[0].array).max() > 1e-6
+
+
+def test_moving_mask(head_files, heads, tmp_path, capfd):
+    moving = heads[1]
+    mask = moving.like((np.arange(moving.array.shape[2]) < 30) & (moving.array > -1))
+    gr.write_image(tmp_path / "mask.nii.gz", mask.like(mask.array.astype(np.uint8)))
+    words = ("register", head_files.fixed, head_files.moving, "-o", tmp_path / "out.nii.gz", "--device", "host")
+    found = gpureg_json(capfd, *words, "--moving-mask", tmp_path / "mask.nii.gz")
+    result = by_python(head_files, "rigid", moving_mask=mask, device="host")
+    assert found["cost"] == result.cost != gpureg_json(capfd, *words)["cost"]
+
+
+def test_mat_of_ants_and_fsl(head_files, tmp_path, capfd):
+    words = ("register", head_files.fixed, head_files.moving, "--device", "host", "--output-transform")
+    gpureg_json(capfd, *words, tmp_path / "ants.mat")
+    gpureg_json(capfd, *words, tmp_path / "fsl.mat", "--mat", "fsl")
+    fixed, moving = gr.read_image(head_files.fixed), gr.read_image(head_files.moving)
+    ants = gr.read_transform(tmp_path / "ants.mat").matrix_of()
+    fsl = gr.read_transform(tmp_path / "fsl.mat", fixed, moving).matrix_of()
+    assert np.abs(ants - fsl).max() < 1e-6
+    assert len((tmp_path / "fsl.mat").read_text().splitlines()) == 4
+
+
+def test_report(head_files, tmp_path, capfd):
+    words = ("register", head_files.fixed, head_files.moving, "--device", "host", "--transform", f"rigid,{FREE_FORM}")
+    gpureg_json(capfd, *words, "-o", tmp_path / "out.nii.gz", "--report")
+    text = (tmp_path / "out.html").read_text("utf-8")
+    assert "gpureg register" in text and str(head_files.fixed) in text and "normalized_mutual_information" in text
+    gpureg_json(capfd, *words, "--report", tmp_path / "other.html")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["other.html", "out.html", "out.nii.gz"]
+    assert_fails(capfd, 2, "--report FILE.html", None, *words, "--output-transform", tmp_path / "t.tfm", "--report")
+
+
+def test_report_names_the_device_that_repeats_it(head_files, tmp_path, capfd):
+    gpureg_json(capfd, "register", head_files.fixed, head_files.moving, "--report", tmp_path / "r.html")
+    assert f"--device {gr._devices.choose_device()}" in (tmp_path / "r.html").read_text("utf-8")
+
+
+def test_two_dimensions(heads, tmp_path, capfd):
+    for name, head in zip(("fixed", "moving"), heads):
+        image = gr.Image(head.array[20], head.spacing[:2], head.origin[:2])
+        gr.write_image(tmp_path / f"{name}.mha", image)
+    found = gpureg_json(
+        capfd, "register", tmp_path / "fixed.mha", tmp_path / "moving.mha", "-o", tmp_path / "out.mha", "--report",
+        "--transform", f"rigid,{FREE_FORM}", "--device", "host",
+    )
+    assert found["stages"][0]["overlap"] > 0.7
+    assert gr.read_image(tmp_path / "out.mha").dimension == 2 and (tmp_path / "out.html").exists()
+
+
+def test_keeps_whole_numbers(head_files, heads, tmp_path, capfd):
+    for name, head in zip(("fixed", "moving"), heads):
+        gr.write_image(tmp_path / f"{name}.nii", head.like(np.clip(head.array, 0, 255).astype(np.uint8)))
+    gpureg_json(capfd, "register", tmp_path / "fixed.nii", tmp_path / "moving.nii", "-o", tmp_path / "out.nii", "--device", "host")
+    assert gr.read_image(tmp_path / "out.nii").array.dtype == np.uint8
+
+
+def test_a_folding_is_told(head_files, tmp_path, capfd):
+    words = ("register", head_files.fixed, head_files.moving, "-o", tmp_path / "out.nii.gz", "--device", "host")
+    wild = "ffd:levels=1:spacing=5:bending_weight=0:first_step=8:iterations=20"
+    code, _, err = gpureg(capfd, *words, "--transform", wild)
+    assert code == 0 and "ffd has folded" in err.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    "text", ["rigid", "affine:cost=correlation:degrees_of_freedom=9,ffd:levels=3:spacing=8.0x8.0x4.0", "global:finest_edge=2.0"]
+)
+def test_stages_as_words_and_back(text):
+    assert write_stages(read_stages(text, None)) == text
+
+
+def test_a_stage_that_words_do_not_say():
+    assert write_stages([stages.Rigid(), stages.Global(angles=(0.0, 1.0))]) is None
+
+
+@pytest.mark.parametrize(
+    "words, part",
+    [
+        (("--transform", "affin"), 'no stage "affin"; there are: rigid, affine, global, ffd'),
+        (("--transform", "rigid,,ffd"), 'no stage ""'),
+        (("--transform", "ffd:level=3"), 'no setting "level=3"; there are: similarity, levels'),
+        (("--transform", "ffd:levels"), 'no setting "levels"'),
+        (("--transform", "ffd:levels=three"), "levels=three is no whole number"),
+        (("--transform", "ffd:levels=1x2"), "is to be one number"),
+        (("--transform", "ffd:spacing=wide"), "spacing=wide is no number"),
+        (("--transform", "ffd:spacing=8x8"), "spacing of control points"),
+        (("--metric", "beauty"), "there is no cost"),
+        (("--transform", "ffd", "--metric", "mattes_mutual_information"), "there is no similarity"),
+        (("--transform", "rigid,affine,ffd", "--metric", "mean_squares,correlation"), "2 metrics for 3 stages"),
+        (("--device", "cuda:77"), 'no device "cuda:77"; there are: '),
+        (("--mat", "fsl"), "--mat fsl"),
+        (("--seed", "one"), "--seed"),
+    ],
+)
+def test_wrong_use(head_files, tmp_path, capfd, words, part):
+    assert_fails(capfd, 2, part, None, "register", head_files.fixed, head_files.moving, "-o", tmp_path / "o.nii", *words)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_settings_that_the_engine_refuses(head_files, tmp_path, capfd):
+    words = ("register", head_files.fixed, head_files.moving, "-o", tmp_path / "o.nii", "--quiet", "--transform", "ffd:levels=9")
+    assert_fails(capfd, 1, "1 to 5 levels", None, *words)
+    assert list(tmp_path.iterdir()) == []

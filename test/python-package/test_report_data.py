@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a result gives its report."""
+
+import gpuregistration as gr
+import numpy as np
+import pytest
+from conftest import make_head, turn
+from gpuregistration import stages
+from gpuregistration._report_data import deformation_from, report_data
+
+FREE_FORM = stages.FreeForm(levels=1, iterations=4, spacing=12.0)
+
+
+def points_of(transform, grid, device="host"):
+    """Where a grid's voxels are led to: (…, d)."""
+    index = np.stack(np.meshgrid(*[np.arange(n) for n in grid.array.shape], indexing="ij"), axis=-1)[..., ::-1]
+    return index @ grid.index_to_point[:-1, :-1].T + grid.origin + transform.to_displacement_field(grid, device).array
+
+
+@pytest.mark.parametrize(
+    "transform, initial",
+    [
+        (["rigid"], gr.Affine(turn(3.0), [2.0, 0, 0])),
+        (["rigid", FREE_FORM], gr.Affine(turn(3.0), [2.0, 0, 0])),
+        (FREE_FORM, gr.Composite([gr.Affine(turn(6.0)), gr.Affine(translation=[3.0, -2.0, 2.0])])),
+        (FREE_FORM, None),
+    ],
+)
+def test_deformation_leads_from_before_to_found(heads, transform, initial):
+    fixed, moving = heads
+    result = gr.register(fixed, moving, transform, initial=initial, device="host")
+    deformation = deformation_from(initial, result.transform)
+    whole = deformation if initial is None else gr.Composite([deformation, initial])
+    # Displacement fields are known to 1e-6 mm, each.
+    assert np.abs(points_of(whole, fixed) - points_of(result.transform, fixed)).max() < 2e-6
+
+
+def test_report_data(device, heads):
+    fixed, moving = heads
+    mask = fixed.like((fixed.array > 5).astype(np.uint8))
+    moving_mask = moving.like((moving.array > 5).astype(np.uint8))
+    initial = gr.Affine(translation=[1.0, -1.0, 0.5])
+    result = gr.register(
+        fixed, moving, ["rigid", FREE_FORM], initial=initial, fixed_mask=mask, moving_mask=moving_mask, device=device
+    )
+    data = report_data(result, "a command")
+    data.check()
+    assert (data.moving_before == gr.resample(moving, initial, fixed, device=device).array).all()
+    assert (data.moving_after == result.warped.array).all()
+    assert (data.fixed_mask == mask.array).all() and data.moving_mask.shape == fixed.array.shape
+    assert [(stage.name, len(stage.levels)) for stage in data.stages] == [("rigid", 6), ("ffd", 1)]
+    assert data.stages[1].levels[0].costs == result.stages[1].levels[0].costs
+    assert data.stages[0].milliseconds == pytest.approx(1e3 * result.stages[0].seconds)
+    assert data.device.startswith(f"{device}: ") and data.command == "a command" and "NumPy" in data.versions
+    for name, (before, after) in data.similarity.items():
+        assert after < before, name
+
+
+def test_result_writes_its_report(tmp_path, heads):
+    result = gr.register(*heads, "rigid", device="host")
+    result.write_report(tmp_path / "r.html", "repeat me")
+    assert "repeat me" in (tmp_path / "r.html").read_text("utf-8")
+    with pytest.raises(OSError):
+        result.write_report(tmp_path / "none" / "r.html")
+
+
+def test_two_dimensions(tmp_path):
+    fixed = make_head(shape=(48, 44), spacing=(2.0, 2.0), origin=(-45.0, -35.0))
+    moving = make_head(lambda p: p + [2.0, 1.0], shape=(48, 44), spacing=(2.0, 2.0), origin=(-45.0, -35.0))
+    gr.register(fixed, moving, ["rigid", FREE_FORM], device="host").write_report(tmp_path / "r.html")
+    assert (tmp_path / "r.html").stat().st_size > 10_000

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""All metrics of two images, one of which a transform moves."""
+
+from __future__ import annotations
+
+from typing import Optional
+
+import numpy as np
+
+from ._image import as_volume
+from ._metric import METRICS, make_measure
+from ._resample import resample_array
+from ._sides import Pair, mask_of_image
+from ._transforms import Transform
+
+
+def find_similarities(pair: Pair, transform: Optional[Transform], device: str) -> dict[str, float]:
+    """The metrics by name, of a transform of any kind, by which the moving image is resampled. What it does not reach is left out.
+    Not a number where no voxels overlap, or their values do not vary."""
+    moved = resample_array(pair.moving, transform, pair.fixed, "linear", 0.0, 1, False, device, None)
+    return find_similarities_of(pair, moved, transform, device)
+
+
+def find_similarities_of(pair: Pair, moved: np.ndarray, transform: Optional[Transform], device: str) -> dict[str, float]:
+    """The same of a moving image that has been resampled by the transform."""
+    reached = np.ascontiguousarray(as_volume(reached_by_moving(pair, transform, device)), dtype=np.float32)
+    sides = Pair(pair.fixed, pair.fixed.like(moved), pair.fixed_mask, reached, pair.wrap).load(device)
+    as_they_lie = np.concatenate([np.eye(3).ravel(), np.zeros(3)])[np.newaxis]
+    return {
+        name: float(make_measure(device, pair.dimension, sides, name, 0).find_values(as_they_lie)[0, 0]) for name in METRICS
+    }
+
+
+def reached_by_moving(pair: Pair, transform: Optional[Transform], device: str) -> np.ndarray:
+    """Which of the fixed image's voxels a transform leads into the moving image, and into its mask: bool, of the fixed one's shape."""
+    moving = pair.moving
+    mask = np.ones(moving.array.shape, np.uint8) if pair.moving_mask is None else mask_of_image(pair.moving_mask, moving)
+    return resample_array(moving.like(mask), transform, pair.fixed, "nearest", 0.0, 1, False, device, None) != 0

@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Dask's workers: of this machine, or of a scheduler that exists."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import shutil
+import signal
+import tempfile
+import threading
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from multiprocessing import resource_tracker
+from typing import Any, Iterator, Optional, Sequence
+
+from .._devices import Device, choose_device, devices
+from .._engine import BadInputError
+from .errors import WorkerError
+
+# Threads of the host that a registration on it makes good use of: more cores are for more workers.
+_HOST_THREADS = 4
+# Seconds to wait for a scheduler, for its end, and for a worker's before it is killed.
+_TIMEOUT = 30
+_END_TIMEOUT = 5
+_KILL_TIMEOUT = 1
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The workers of this machine.
+
+    Attributes:
+        devices: the name of each one's.
+        threads: of the host that each one uses.
+    """
+
+    devices: list[str]
+    threads: int
+
+
+def plan_workers(names: Optional[Sequence[Any]], workers_per_device: Optional[int]) -> Plan:
+    """Which workers this machine is to have.
+
+    Args:
+        names: of devices; None: all GPUs, or else the host.
+        workers_per_device: None: one, and of the host one for every so many cores.
+
+    Raises:
+        DeviceError: there is no such device.
+        BadInputError: fewer than one, or a device that is named twice.
+    """
+    chosen = [choose_device(name) for name in names] if names is not None else _gpus() or ["host"]
+    if not chosen:
+        raise BadInputError("There is no device in the list of devices: name some, such as cuda:0.")
+    if len(set(chosen)) < len(chosen):
+        raise BadInputError(f"A device is named twice in {', '.join(chosen)}: ask for more workers per device instead.")
+    if workers_per_device is not None and workers_per_device < 1:
+        raise BadInputError(f"There cannot be {workers_per_device} workers per device: ask for 1 or more.")
+    cores = len(os.sched_getaffinity(0))
+    counts = [workers_per_device or (max(1, cores // _HOST_THREADS) if name == "host" else 1) for name in chosen]
+    # The first device's workers, then the next one's.
+    workers = [name for name, count in zip(chosen, counts) for _ in range(count)]
+    return Plan(workers, max(1, cores // len(workers)))
+
+
+def _gpus() -> list[str]:
+    """The devices that are better than the host, all by the way that leads to the best one: a GPU may be found by two."""
+    found: list[Device] = []
+    for device in devices():
+        if device.kind == "host":
+            break
+        found.append(device)
+    return [device.name for device in found if device.kind == found[0].kind]
+
+
+def import_distributed() -> Any:
+    """Dask's distributed. Raises ImportError, which says what to install."""
+    try:
+        import distributed
+    except ImportError as error:
+        raise ImportError("a cohort needs Dask: pip install 'gpuregistration[cohort]'") from error
+    return distributed
+
+
+@contextmanager
+def local_client(plan: Plan) -> Iterator[Any]:
+    """A client of workers that are started here, each a process, and end with it. They are called 0, 1, …, as the plan has them.
+
+    Raises:
+        WorkerError: they cannot be started.
+    """
+    distributed = import_distributed()
+    # Who reads the command's errors is to find the cohort's; a worker that is killed is told as such.
+    with _logging_at(logging.CRITICAL):
+        folder = tempfile.mkdtemp(prefix="gpureg-")
+        cluster = None
+        at_once = True
+        try:
+            with _interruption_blocked():
+                cluster = _start_cluster(distributed, len(plan.devices), folder)
+            client = distributed.Client(cluster, timeout=_TIMEOUT, set_as_default=False)
+            try:
+                yield client
+                at_once = False
+            finally:
+                client.close(timeout=_END_TIMEOUT)
+        finally:
+            if cluster is not None:
+                cluster.sync(_end_workers, list(cluster.workers.values()), at_once)
+                cluster.close(timeout=_END_TIMEOUT)
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _start_cluster(distributed: Any, workers: int, folder: str) -> Any:
+    try:
+        return distributed.LocalCluster(
+            n_workers=workers,
+            threads_per_worker=1,
+            processes=True,
+            # The device's driver maps more than is used, and Dask would end workers for it.
+            memory_limit=0,
+            dashboard_address=None,
+            local_directory=folder,
+            silence_logs=logging.CRITICAL,
+        )
+    except RuntimeError as error:
+        raise WorkerError(
+            f"Workers cannot be started: {error} They are processes that read the program's file again: call register_cohort() in a "
+            'file, under if __name__ == "__main__":'
+        ) from error
+
+
+async def _end_workers(nannies: list[Any], at_once: bool) -> None:
+    processes = [nanny.pid for nanny in nannies]
+    ending = asyncio.gather(*(nanny.close(timeout=_KILL_TIMEOUT) for nanny in nannies), return_exceptions=True)
+    if at_once:
+        # They are not to be started again: the nannies know first.
+        await asyncio.sleep(0)
+        for process in filter(None, processes):
+            with suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
+    await ending
+
+
+@contextmanager
+def existing_client(address: str) -> Iterator[Any]:
+    """A client of a scheduler that exists, which stays as it is.
+
+    Raises:
+        WorkerError: it does not answer.
+    """
+    distributed = import_distributed()
+    with _logging_at(logging.CRITICAL):
+        try:
+            client = distributed.Client(address, timeout=_TIMEOUT, set_as_default=False)
+        except (OSError, ValueError) as error:
+            raise WorkerError(f"The scheduler {address} does not answer: {error}. Is it running, and reached from here?") from error
+        try:
+            yield client
+        finally:
+            client.close(timeout=_END_TIMEOUT)
+
+
+@contextmanager
+def _interruption_blocked() -> Iterator[None]:
+    """A terminal sends Ctrl-C to all processes of a command: workers are not to see it, but to be ended by who started them. Threads and
+    processes that are started in here, and theirs, have it blocked. Here it comes when it is over, so that nothing is half started."""
+    # It would unblock the signal when it starts.
+    resource_tracker.ensure_running()
+    came: list[int] = []
+    # Other threads than this one may not have it blocked, and Python's handler is called here then.
+    is_main = threading.current_thread() is threading.main_thread()
+    numbers = (signal.SIGINT, signal.SIGTERM) if is_main else ()
+    handlers = {number: signal.signal(number, lambda number, _: came.append(number)) for number in numbers}
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+        if came:
+            signal.raise_signal(came[0])
+
+
+@contextmanager
+def _logging_at(level: int) -> Iterator[None]:
+    logger = logging.getLogger("distributed")
+    before = logger.level
+    logger.setLevel(level)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)

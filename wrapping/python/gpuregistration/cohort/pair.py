@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One pair's work, in three parts, each of which is another thread's: reading, what the device does, and writing."""
+
+from __future__ import annotations
+
+import shlex
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Mapping, Optional
+
+import numpy as np
+
+from .._devices import Device
+from .._engine import BadInputError
+from .._files import read_image, read_transform, write_image, write_transform
+from .._image import Image
+from .._labels import check_labels, find_dice
+from .._register import Result, register
+from .._report_data import find_versions
+from .._resample import resample_array
+from .._transforms import Transform
+from ..report.pictures import encode
+from . import pictures
+from .folder import REPORT, describe_files, making, publish
+from .settings import Settings
+from .table import Row
+
+WARPED = "warped.nii.gz"
+LABELS = "labels.nii.gz"
+#: A linear transform's file, and any other's, which would be large as text.
+LINEAR, OTHER = "transform.tfm", "transform.h5"
+BEFORE, AFTER = "before.jpg", "after.jpg"
+
+_QUALITY = 80
+# HDF5 is for one thread at a time.
+_transform_files = threading.Lock()
+
+
+@dataclass(frozen=True)
+class Job:
+    """What is to be done.
+
+    Attributes:
+        row: of the table.
+        settings: of the registration.
+        folder: what is written goes there.
+    """
+
+    row: Row
+    settings: Settings
+    folder: Path
+
+
+@dataclass
+class Inputs:
+    """What was read.
+
+    Attributes:
+        files: which, and of when.
+        images: by the columns' names.
+        initial: a transform to begin with.
+    """
+
+    files: Mapping[str, Any]
+    images: Mapping[str, Image]
+    initial: Optional[Transform]
+
+
+@dataclass
+class Found:
+    """What the device made: arrays that are on the grids of the fixed image (labels) and of small pictures."""
+
+    result: Result
+    labels_before: Optional[np.ndarray]
+    labels: Optional[np.ndarray]
+    picture_before: np.ndarray
+    picture_grid: Image
+
+
+def read(job: Job) -> Inputs:
+    """Reads all of a pair's files at once.
+
+    Raises:
+        BadInputError: one cannot be read; the message names it.
+        OSError: one is not there any more.
+    """
+    # Before they are read: what changes meanwhile is found to be changed the next time.
+    files = describe_files(job.row.files)
+    paths = {name: path for name, path in job.row.files.items() if name != "initial"}
+    with ThreadPoolExecutor(len(paths)) as pool:
+        images = dict(zip(paths, pool.map(read_image, paths.values())))
+    for name in ("labels", "fixed_labels"):
+        if name in images:
+            check_labels(images[name].array, paths[name])
+    if "fixed_labels" in images and not images["fixed_labels"].has_grid_of(images["fixed"]):
+        raise BadInputError(f"The labels {paths['fixed_labels']} are on another grid than {paths['fixed']}.")
+    initial = None
+    if "initial" in files:
+        with _transform_files:
+            initial = read_transform(job.row.files["initial"], images["fixed"], images["moving"])
+    return Inputs(files, images, initial)
+
+
+def compute(job: Job, inputs: Inputs, device: str) -> Found:
+    """All that the device is needed for. Raises what register() does."""
+    images = inputs.images
+    result = register(
+        images["fixed"],
+        images["moving"],
+        job.settings.stages,
+        fixed_mask=images.get("fixed_mask"),
+        moving_mask=images.get("moving_mask"),
+        initial=inputs.initial,
+        device=device,
+        seed=job.settings.seed,
+    )
+    result.warped  # It is kept.
+    grid = pictures.small_grid(images["fixed"])
+
+    def carry(image: Image, transform: Optional[Transform], onto: Image, interpolation: str) -> np.ndarray:
+        return resample_array(image, transform, onto, interpolation, 0.0, 1, False, device, None)
+
+    labels, before = None, None
+    if "labels" in images:
+        labels = carry(images["labels"], result.transform, images["fixed"], "nearest")
+        if "fixed_labels" in images:
+            before = carry(images["labels"], inputs.initial, images["fixed"], "nearest")
+    return Found(result, before, labels, carry(images["moving"], inputs.initial, grid, "linear"), grid)
+
+
+def write(job: Job, inputs: Inputs, found: Found, device: Device, times: Mapping[str, Any]) -> dict[str, Any]:
+    """Writes a pair's files and then its record, which it returns.
+
+    Args:
+        times: what is told of them in the record.
+
+    Raises:
+        OSError: the disk is full, or fails. Then there is no record, and nothing half written.
+    """
+    result, images = found.result, inputs.images
+    with making(job.folder) as made:
+        with ThreadPoolExecutor(3) as pool:
+            work = [pool.submit(write_image, made / WARPED, result.warped), pool.submit(_write_transform, made, result)]
+            if found.labels is not None:
+                work.append(pool.submit(write_image, made / LABELS, images["fixed"].like(found.labels)))
+            _write_pictures(made, images["fixed"], found)
+            for one in work:
+                one.result()
+        if job.settings.reports:
+            result.write_report(made / REPORT, _repeating(job, device.name))
+        record = {
+            "id": job.row.id,
+            "inputs": inputs.files,
+            "settings": job.settings.describe(),
+            "device": device.name,
+            "device_description": device.description,
+            "cost": result.cost,
+            "matrix": result.transform.matrix_of(),
+            "stages": [stage.numbers() for stage in result.stages],
+            "dice": _find_dice(images, found),
+            "times": times,
+            "versions": find_versions(),
+            "outputs": sorted(one.name for one in made.iterdir()),
+        }
+        publish(made, job.folder, record)
+        return record
+
+
+def _write_transform(made: Path, result: Result) -> None:
+    with _transform_files:
+        write_transform(made / (OTHER if result.transform.matrix_of() is None else LINEAR), result.transform)
+
+
+def _write_pictures(made: Path, fixed: Image, found: Found) -> None:
+    grid = found.picture_grid
+    after = pictures.pick(found.result.warped, grid)
+    drawn = pictures.draw(pictures.pick(fixed, grid), found.picture_before, after, grid.direction)
+    for name, picture in zip((BEFORE, AFTER), drawn):
+        (made / name).write_bytes(encode(picture, _QUALITY))
+
+
+def _find_dice(images: Mapping[str, Image], found: Found) -> dict[str, list[float]]:
+    """Before and after, by label."""
+    if found.labels is None or found.labels_before is None:
+        return {}
+    truth = images["fixed_labels"].array
+    before, after = find_dice(truth, found.labels_before), find_dice(truth, found.labels)
+    return {str(label): [before.get(label, 0.0), after.get(label, 0.0)] for label in sorted({**before, **after})}
+
+
+def _repeating(job: Job, device: str) -> str:
+    """The command line that does the same again; none where no command line does."""
+    from ..command.stages import write_stages
+
+    transform = write_stages(job.settings.stages)
+    if transform is None:
+        return ""
+    options = {"fixed_mask": "--mask", "moving_mask": "--moving-mask", "initial": "--initial"}
+    words = ["gpureg", "register", job.row.files["fixed"], job.row.files["moving"], "-o", WARPED]
+    words += ["--transform", transform, "--seed", str(job.settings.seed), "--device", device]
+    for name, option in options.items():
+        if name in job.row.files:
+            words += [option, job.row.files[name]]
+    return shlex.join(words)

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Small pictures of a pair: a checkerboard of the fixed and the moving image in each plane through the middle."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._image import Image
+from ..report import geometry, intensities
+
+#: Pixels of the longest side, and of a checkerboard's square.
+SIDE = 120
+SQUARE = 15
+
+
+def small_grid(image: Image) -> Image:
+    """A grid over an image, of SIDE nodes along its longest side, as far apart along all axes."""
+    size, spacing = np.array(image.size), image.spacing
+    step = float((size * spacing).max()) / SIDE
+    nodes = np.maximum(1, np.rint(size * spacing / step).astype(int))
+    # The middle of each is where the image's own middle is.
+    shift = 0.5 * ((size - 1) * spacing - (nodes - 1) * step)
+    return Image(
+        np.zeros(nodes[::-1], np.uint8), [step] * image.dimension, image.origin + image.direction @ shift, image.direction
+    )
+
+
+def pick(image: Image, grid: Image) -> np.ndarray:
+    """An image's voxels that are nearest to a small grid's nodes, both with the same axes and middle."""
+    indices = []
+    for size, spacing, nodes, step in zip(image.size, image.spacing, grid.size, grid.spacing):
+        along = (np.arange(nodes) - 0.5 * (nodes - 1)) * step / spacing + 0.5 * (size - 1)
+        indices.append(np.clip(np.rint(along).astype(int), 0, size - 1))
+    return image.array[np.ix_(*indices[::-1])]
+
+
+def draw(fixed: np.ndarray, before: np.ndarray, after: np.ndarray, direction: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Pictures of before and after, of bytes: planes side by side, squares of the fixed and of the moving image by turns.
+
+    Args:
+        fixed, before, after: on one small grid.
+        direction: of its axes.
+    """
+    moving_scale = intensities.scale_of(before, after)
+    fixed_bytes = _window(fixed, intensities.scale_of(fixed))
+    return (
+        _draw(fixed_bytes, _window(before, moving_scale), direction),
+        _draw(fixed_bytes, _window(after, moving_scale), direction),
+    )
+
+
+def _window(values: np.ndarray, scale: intensities.Scale) -> np.ndarray:
+    """Bytes as the report shows them at first."""
+    shown = intensities.Scale(scale.black, max(scale.white, np.nextafter(scale.black, np.inf)), 0.0, 0.0)
+    return intensities.to_bytes(values, shown)
+
+
+def _draw(fixed: np.ndarray, moving: np.ndarray, direction: np.ndarray) -> np.ndarray:
+    parts = []
+    for plane in geometry.planes(direction):
+        first, second = _slice(fixed, plane), _slice(moving, plane)
+        rows, columns = np.indices(first.shape) // SQUARE
+        parts.append(np.where((rows + columns) % 2 == 0, first, second))
+    height = max(part.shape[0] for part in parts)
+    # Some black between planes.
+    padded = [np.pad(part, (((height - len(part)) // 2, height - len(part) - (height - len(part)) // 2), (0, 4))) for part in parts]
+    return np.concatenate(padded, axis=1)[:, :-4]
+
+
+def _slice(volume: np.ndarray, plane: dict) -> np.ndarray:
+    if volume.ndim == 2:
+        volume = volume[np.newaxis]
+    across = volume.shape[2 - plane["n"]] // 2
+    # Axes of arrays are the other way round than the image's.
+    order = (2 - plane["n"], 2 - plane["v"], 2 - plane["h"])
+    picture = volume.transpose(order)[across]
+    return picture[:: -1 if plane["vflip"] else 1, :: -1 if plane["hflip"] else 1]

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A cohort's results, and their table."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import io
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Optional, Sequence
+
+from .._json import plain
+from .._report_data import find_versions
+from ..report.write import write_whole
+from .shares import Share
+from .table import FILES, Row
+
+TABLE, NUMBERS = "results.csv", "results.json"
+
+
+@dataclass(frozen=True)
+class PairResult:
+    """What a pair came to.
+
+    Attributes:
+        row: of the table.
+        record: what its result.json says; None if it failed.
+        error_type, error, trace: why it failed, and where.
+        was_done: it was done before.
+    """
+
+    row: Row
+    record: Optional[dict[str, Any]]
+    error_type: str = ""
+    error: str = ""
+    trace: str = ""
+    was_done: bool = False
+
+    @property
+    def failed(self) -> bool:
+        return self.record is None
+
+    def numbers(self) -> dict[str, Any]:
+        """One row of the table of results. None is what is not known."""
+        record = self.record or {}
+        stages = record.get("stages", [])
+        dice = list(record.get("dice", {}).values())
+        return {
+            "id": self.row.id,
+            "state": "failed" if self.failed else "done before" if self.was_done else "done",
+            "cost": record.get("cost"),
+            "seconds": sum(stage["seconds"] for stage in stages) if stages else None,
+            "overlap": _last_of(stages, "overlap"),
+            "smallest_determinant": _last_of(stages, "smallest_determinant"),
+            "dice_before": _mean([before for before, _ in dice]),
+            "dice": _mean([after for _, after in dice]),
+            "device": record.get("device"),
+            "error_type": self.error_type or None,
+            "error": self.error or None,
+            **{name: self.row.files.get(name) for name in FILES},
+        }
+
+
+@dataclass(frozen=True)
+class Cohort:
+    """What a cohort came to.
+
+    Attributes:
+        output: its folder.
+        pairs: in the table's order.
+        settings: of the registrations, as plain data.
+        seconds: all in all.
+        registering_seconds: from when workers were ready until the last pair was over.
+        shares: how busy each device was.
+        command: the command line that repeats it.
+    """
+
+    output: Path
+    pairs: list[PairResult]
+    settings: dict[str, Any]
+    seconds: float
+    registering_seconds: float
+    shares: list[Share]
+    command: str = ""
+
+    @property
+    def failed(self) -> list[PairResult]:
+        return [pair for pair in self.pairs if pair.failed]
+
+    @property
+    def done_now(self) -> int:
+        """How many pairs were done this time."""
+        return sum(not pair.failed and not pair.was_done for pair in self.pairs)
+
+    @property
+    def pairs_per_second(self) -> float:
+        """Of this time."""
+        return self.done_now / self.registering_seconds if self.registering_seconds > 0 else 0.0
+
+    def summary(self) -> dict[str, Any]:
+        """Numbers of the whole, as plain data."""
+        return {
+            "pairs": len(self.pairs),
+            "failed": len(self.failed),
+            "done_now": self.done_now,
+            "seconds": self.seconds,
+            "registering_seconds": self.registering_seconds,
+            "pairs_per_second": self.pairs_per_second,
+            "devices": [dataclasses.asdict(share) for share in self.shares],
+        }
+
+
+def write_results(cohort: Cohort) -> None:
+    """Writes results.csv and results.json. Raises OSError if they cannot be written."""
+    rows = [pair.numbers() for pair in cohort.pairs]
+    stream = io.StringIO()
+    table = csv.DictWriter(stream, list(rows[0]), lineterminator="\n")
+    table.writeheader()
+    table.writerows([{name: "" if value is None else value for name, value in row.items()} for row in rows])
+    write_whole(cohort.output / TABLE, stream.getvalue())
+    content = {
+        "summary": cohort.summary(),
+        "settings": cohort.settings,
+        "versions": find_versions(),
+        "pairs": [{**row, **_more_of(pair)} for row, pair in zip(rows, cohort.pairs)],
+    }
+    write_whole(cohort.output / NUMBERS, json.dumps(plain(content), indent=1, allow_nan=False, ensure_ascii=False) + "\n")
+
+
+def _more_of(pair: PairResult) -> dict[str, Any]:
+    """What a cell has no room for. Costs by iteration are in the pair's own record alone."""
+    record = pair.record or {}
+    stages = [{name: value for name, value in stage.items() if name != "levels"} for stage in record.get("stages", [])]
+    return {"trace": pair.trace, "stages": stages, "dice_by_label": record.get("dice", {}), "times": record.get("times", {})}
+
+
+def _last_of(stages: Sequence[dict[str, Any]], name: str) -> Optional[float]:
+    return next((stage[name] for stage in reversed(stages) if stage.get(name) is not None), None)
+
+
+def _mean(values: Sequence[float]) -> Optional[float]:
+    return sum(values) / len(values) if values else None

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The table of a cohort: one pair a row."""
+
+from __future__ import annotations
+
+import csv
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Iterable, Mapping, Sequence, Union
+
+from .._engine import BadInputError
+
+Table = Union[str, "os.PathLike[str]", Iterable[Mapping[str, Any]]]
+
+#: Columns that name files: what each one holds.
+FILES = {
+    "fixed": "the image that stays",
+    "moving": "the image that is moved",
+    "fixed_mask": "of the fixed image: what is not 0 is looked at",
+    "moving_mask": "the same of the moving image",
+    "initial": "a transform to begin with",
+    "labels": "labels of the moving image, which are carried along",
+    "fixed_labels": "the fixed image's, which they are compared with",
+}
+COLUMNS = ("id", *FILES)
+
+_NEEDED = ("fixed", "moving")
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+#: Names in a cohort's folder that are no pair's.
+RESERVED = ("results.csv", "results.json", "report.html")
+#: So many problems are told, and how many there are besides.
+_TOLD = 20
+
+
+@dataclass(frozen=True)
+class Row:
+    """One pair.
+
+    Attributes:
+        id: its name, and that of its folder.
+        files: absolute paths by the columns' names, of FILES, in their order.
+    """
+
+    id: str
+    files: Mapping[str, str]
+
+
+def read_table(table: Table) -> list[Row]:
+    """The rows of a table.
+
+    Args:
+        table: a file of comma-separated values (of tabs where it ends on .tsv) with the names of COLUMNS in its first line, whose paths
+            are relative to its folder; or rows with these names, whose paths are relative to the current folder. Without an id the
+            rows are called 0001, 0002, ….
+
+    Raises:
+        BadInputError: columns, ids or files that are missing or not possible: all of them at once.
+    """
+    if isinstance(table, (str, os.PathLike)):
+        path = Path(table)
+        return _read_rows(_read_file(path), path.parent, str(path))
+    rows = [{name: "" if value is None else os.fspath(value) for name, value in row.items()} for row in table]
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    _check_columns(names, "the table")
+    return _read_rows(rows, Path(), "the table")
+
+
+def check_places(rows: Sequence[Row], output: Path) -> None:
+    """Raises BadInputError if a row reads what the cohort writes."""
+    folders = {str(Path(os.path.abspath(output)) / row.id): row.id for row in rows}
+    problems = [
+        f"row {number}: the {name} file {path} is in the folder that the pair {folders[os.path.dirname(path)]} is written to"
+        for number, row in enumerate(rows, 1)
+        for name, path in row.files.items()
+        if os.path.dirname(path) in folders
+    ]
+    _raise(problems, "the table", "give another output folder")
+
+
+def _read_file(path: Path) -> list[dict[str, str]]:
+    try:
+        # Spreadsheets put a mark in front.
+        with open(path, encoding="utf-8-sig", newline="") as file:
+            reader = csv.reader(file, delimiter="\t" if path.suffix.lower() == ".tsv" else ",", strict=True)
+            lines = [[cell.strip() for cell in line] for line in reader]
+    except OSError as error:
+        raise BadInputError(f"The table {path} cannot be read: {error.strerror}.") from error
+    except (csv.Error, UnicodeDecodeError) as error:
+        raise BadInputError(f"The table {path} is no file of comma-separated values in UTF-8: {error}.") from error
+    lines = [line for line in lines if any(line)]
+    if not lines:
+        raise BadInputError(f"The table {path} is empty. Its first line is to name its columns: fixed,moving.")
+    names = lines[0]
+    _check_columns(names, str(path))
+    wrong = [n for n, line in enumerate(lines[1:], 1) if len(line) > len(names)]
+    _raise([f"row {n} has more cells than there are columns" for n in wrong], str(path), "put cells with a comma in quotes")
+    return [dict(zip(names, line)) for line in lines[1:]]
+
+
+def _check_columns(names: Sequence[str], table: str) -> None:
+    problems = [f'there is no column "{name}"' for name in _NEEDED if name not in names]
+    problems += [f'there is a column "{name}" of no use' for name in dict.fromkeys(names) if name not in COLUMNS]
+    problems += [f'the column "{name}" is there twice' for name in COLUMNS if list(names).count(name) > 1]
+    _raise(problems, table, f"columns are: {', '.join(COLUMNS)}; all but fixed and moving may be left out")
+
+
+def _read_rows(cells: Sequence[Mapping[str, str]], folder: Path, table: str) -> list[Row]:
+    problems: list[str] = []
+    rows: list[Row] = []
+    first_of: dict[str, int] = {}
+    for number, row in enumerate(cells, 1):
+        id = row.get("id", "") or f"{number:04}"
+        if not _ID.fullmatch(id) or id in RESERVED:
+            problems.append(f'row {number}: the id "{id}" is no name of a folder; give one of letters, digits, ".", "_" and "-"')
+        # Not all disks tell "a" from "A".
+        elif (first := first_of.setdefault(id.lower(), number)) != number:
+            problems.append(f'row {number}: the id "{id}" is that of row {first}, too')
+        files = {}
+        for name in FILES:
+            text = row.get(name, "")
+            if text:
+                path = files[name] = os.path.abspath(folder / text)
+                if not os.path.exists(path):
+                    problems.append(f"row {number}: there is no {name} file {path}")
+            elif name in _NEEDED:
+                problems.append(f"row {number}: {name} is empty")
+        if "fixed_labels" in files and "labels" not in files:
+            problems.append(f"row {number}: fixed_labels are compared with labels, which are empty")
+        rows.append(Row(id, files))
+    if not rows:
+        problems.append("there is no row")
+    _raise(problems, table, "")
+    return rows
+
+
+def _raise(problems: list[str], table: str, what_to_do: str) -> None:
+    if not problems:
+        return
+    told = "; ".join(problems[:_TOLD])
+    more = f"; and {len(problems) - _TOLD} more" if len(problems) > _TOLD else ""
+    ending = f"; {what_to_do}" if what_to_do else ""
+    raise BadInputError(f"{table} cannot be used: {told}{more}{ending}.")

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""gpureg apply: resamples an image by transforms that are known."""
+
+from __future__ import annotations
+
+import argparse
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+from . import inputs, options, outputs
+from .errors import DONE, CommandError
+from .native import native_messages_off
+from .output import print_json
+from .times import Times
+
+if TYPE_CHECKING:
+    from .._image import Image
+    from .._transforms import Transform
+
+NAME = "apply"
+
+_EPILOG = """\
+order:   transforms lead from the reference's points to the image's; of several the first one named is applied first. A deformation
+         and then an affine map, of antsRegistration: -t Warp.nii.gz Affine.mat.
+
+labels:  --interpolation nearest, which makes no values that are not in the image.
+
+FSL:     a .mat of FLIRT has a meaning with its two images alone, which IMAGE and the reference are; so it stands alone.
+"""
+
+
+def add_parser(subparsers: Any) -> None:
+    parser = subparsers.add_parser(
+        NAME,
+        help="resample an image by transforms",
+        description="Resamples an image on the grid of a reference, moved by transforms.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("image", metavar="IMAGE", help="the image that is moved")
+    parser.add_argument("-o", "--output", metavar="OUT", required=True, help="the image to write, of IMAGE's type of values")
+    parser.add_argument(
+        "-t", "--transform", metavar="FILE", nargs="+", default=[], help="of register, ITK, ANTs or FSL; none: points stay where they are"
+    )
+    parser.add_argument("--reference", metavar="FILE", help="an image whose grid OUT has (default: IMAGE)")
+    parser.add_argument("--inverse", action="store_true", help="go the transforms' way back, the last one first; of linear ones")
+    parser.add_argument(
+        "--interpolation", choices=("linear", "nearest", "bspline"), default="linear", help="nearest for labels (default: linear)"
+    )
+    parser.add_argument("--default", type=float, default=0.0, metavar="VALUE", help="outside of IMAGE (default: 0)")
+    options.add_device(parser)
+    options.add_printing(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    from .._files import write_image
+    from .._resample import resample
+
+    times = Times()
+    outputs.check_name(arguments.output, outputs.IMAGES, "an image")
+    inputs.check_stays([arguments.output], [arguments.image, arguments.reference, *arguments.transform])
+    with outputs.Outputs([arguments.output]) as places:
+        with native_messages_off(not arguments.debug):
+            with times.part("read"), ThreadPoolExecutor(2) as pool:
+                image_read = pool.submit(inputs.read_image, arguments.image)
+                device = options.choose_device(arguments.device)
+                reference = None if arguments.reference is None else inputs.read_image(arguments.reference)
+                image = image_read.result()
+            if reference is None:
+                reference = image
+            inputs.check_dimensions(image, arguments.image, reference, arguments.reference or arguments.image)
+            with times.part("read transforms"):
+                transform = _read_transforms(arguments, image, reference)
+        with times.part("resample"):
+            made = resample(image, transform, reference, arguments.interpolation, arguments.default, device=device)
+        with times.part("write"), native_messages_off(not arguments.debug):
+            write_image(places.place(arguments.output), made)
+        places.commit()
+    if arguments.times:
+        times.print()
+    if arguments.json:
+        print_json({"output": arguments.output, "device": device, "times": times.all()})
+    return DONE
+
+
+def _read_transforms(arguments: argparse.Namespace, image: Image, reference: Image) -> Transform | None:
+    """All of them as one."""
+    from .._files import is_flirt_matrix
+    from .._transforms import Composite
+
+    if not arguments.transform:
+        return None
+    read = []
+    for path in arguments.transform:
+        if len(arguments.transform) > 1 and is_flirt_matrix(path):
+            raise CommandError(f"{path} is FSL's, which has a meaning with its two images alone: apply it by itself, or convert it to ITK's")
+        # Of the way back the image is what stood still.
+        fixed, moving = (image, reference) if arguments.inverse else (reference, image)
+        transform = inputs.read_transform(path, fixed, moving)
+        inputs.check_transform(transform, path, image.dimension)
+        read.append(_invert(transform, path) if arguments.inverse else transform)
+    return Composite(read[::-1] if arguments.inverse else read)
+
+
+def _invert(transform: Transform, path: str) -> Transform:
+    from .._transforms import Affine
+
+    matrix = transform.matrix_of()
+    if matrix is None:
+        raise CommandError(f"{path} is not linear, and no way back through it is known: register the images the other way round")
+    return Affine.from_matrix(matrix).inverse()

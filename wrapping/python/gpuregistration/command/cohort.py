@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+"""gpureg cohort: registers many pairs."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+from typing import TYPE_CHECKING, Any, Optional
+
+from . import options
+from .errors import DONE, FAILED, WrongUse
+from .output import print_json, print_table
+from .progress import StatusLine, clock
+from .stages import describe_stages, read_stages
+
+if TYPE_CHECKING:
+    from ..cohort import Cohort, Progress
+
+NAME = "cohort"
+
+_EPILOG = """\
+table:      comma-separated values, whose first line names the columns. Paths are relative to the table.
+{columns}
+            id is the name of the pair's folder in DIR; without it they are 0001, 0002, ...
+
+results:    DIR/ID/ has warped.nii.gz, transform.tfm or .h5, labels.nii.gz, before.jpg, after.jpg, and result.json, which is written last:
+            such a pair is done, and is not done again unless its settings or its files change. DIR/results.csv, DIR/results.json and
+            DIR/report.html are of all pairs, and are written when all are over.
+
+workers:    one process a device of this machine, all GPUs unless --devices names some. With --scheduler, a Dask scheduler's workers, which
+            have gpuregistration and see the same files; each computes on the best device it sees, or on what ITK_GPU_DEVICE names there.
+            On Slurm dask-jobqueue starts both: SLURMCluster(cores=8, memory="32GB", job_extra_directives=["--gres=gpu:1"]).scale(jobs=4).
+
+A pair that fails is told, and the rest goes on; the exit code is 1 then. A pair whose worker was killed is tried once more. Ctrl-C ends
+all; what is done stays.
+
+stages and settings of --transform:
+{stages}
+"""
+
+
+def add_parser(subparsers: Any) -> None:
+    from ..cohort.table import FILES
+
+    width = max(map(len, FILES))
+    parser = subparsers.add_parser(
+        NAME,
+        help="register many pairs on all devices",
+        description="Registers the pairs of a table, on all devices, and makes a table and a page of the results.",
+        epilog=_EPILOG.format(
+            columns="\n".join(f"            {name:{width}}  {what}" for name, what in FILES.items()), stages=describe_stages()
+        ),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("table", metavar="TABLE.csv", help="a pair a row: fixed,moving")
+    parser.add_argument("-o", "--output", metavar="DIR", required=True, help="the folder of the results")
+    parser.add_argument("--transform", metavar="STAGES", default="rigid", help="as of gpureg register (default: rigid)")
+    parser.add_argument("--metric", metavar="NAME", help="what images are compared by; of each stage, with commas")
+    parser.add_argument("--seed", type=int, default=1, help="of random numbers, where a stage uses some (default: 1)")
+    parser.add_argument("--devices", metavar="NAMES", help="what computes, such as cuda:0,cuda:1 (default: all GPUs, or else the host)")
+    parser.add_argument(
+        "--workers-per-device", metavar="N", type=int, help="processes that share one (default: 1; of the host 1 for 4 cores)"
+    )
+    parser.add_argument("--scheduler", metavar="ADDRESS", help="of a Dask scheduler, such as tcp://node7:8786, whose workers do the work")
+    parser.add_argument("--reports", action="store_true", help="write a report of each pair, too, DIR/ID/report.html")
+    options.add_printing(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    from ..cohort import register_cohort
+
+    stages = read_stages(arguments.transform, arguments.metric)
+    devices = None
+    if arguments.scheduler is not None and (arguments.devices is not None or arguments.workers_per_device is not None):
+        raise WrongUse("--devices and --workers-per-device are of workers that are started here: leave them, or --scheduler, out")
+    if arguments.workers_per_device is not None and arguments.workers_per_device < 1:
+        raise WrongUse("--workers-per-device is to be 1 or more")
+    if arguments.devices is not None:
+        devices = [options.choose_device(name) for name in arguments.devices.split(",")]
+        if len(set(devices)) < len(devices):
+            raise WrongUse("--devices names one twice: --workers-per-device has several processes share one")
+    line = None if arguments.quiet else _Line()
+    try:
+        cohort = register_cohort(
+            arguments.table,
+            arguments.output,
+            stages,
+            seed=arguments.seed,
+            devices=devices,
+            workers_per_device=arguments.workers_per_device,
+            scheduler=arguments.scheduler,
+            reports=arguments.reports,
+            progress=line,
+            command=shlex.join(arguments.command_line),
+        )
+    finally:
+        if line is not None:
+            line.end()
+    _print(arguments, cohort)
+    return FAILED if cohort.failed else DONE
+
+
+class _Line:
+    """A cohort's progress on standard error."""
+
+    def __init__(self) -> None:
+        self._line = StatusLine()
+        self._over: Optional[int] = None
+
+    def __call__(self, progress: Progress) -> None:
+        if progress.news:
+            self._line.tell(f"gpureg: {progress.news}")
+        over = progress.done + progress.failed
+        # Elsewhere than on a terminal not every pair is worth a line.
+        if self._line.is_due() or over == progress.pairs != self._over:
+            self._over = over
+            self._line.show(_describe(progress))
+
+    def end(self) -> None:
+        self._line.end()
+
+
+def _describe(progress: Progress) -> str:
+    parts = [f"{progress.done}/{progress.pairs} pairs done"]
+    if progress.before:
+        parts[0] += f" ({progress.before} before)"
+    if progress.failed:
+        parts.append(f"{progress.failed} failed")
+    if progress.done + progress.failed < progress.pairs:
+        if not progress.workers:
+            parts.append("waiting for workers")
+        elif progress.left is not None:
+            parts.append(f"{clock(progress.left)} left")
+    return ", ".join(parts)
+
+
+def _print(arguments: argparse.Namespace, cohort: Cohort) -> None:
+    if arguments.times:
+        print(f"{'in all':24} {cohort.seconds:8.3f} s", file=sys.stderr)
+        print(f"{'with workers ready':24} {cohort.registering_seconds:8.3f} s", file=sys.stderr)
+        records = [pair.record for pair in cohort.pairs if pair.record is not None and not pair.was_done]
+        for part in ("read", "wait for the device", "register"):
+            if records:
+                mean = sum(record["times"][part] for record in records) / len(records)
+                print(f"{part + ', mean of a pair':32} {mean:8.3f} s", file=sys.stderr)
+    if arguments.json:
+        pairs = [pair.numbers() for pair in cohort.pairs]
+        print_json({"output": str(cohort.output), "summary": cohort.summary(), "pairs": pairs})
+    elif not arguments.quiet:
+        if cohort.shares:
+            rows = [
+                [share.device, str(share.pairs), f"{100 * share.busy:.0f} %", f"{share.description}, {share.host}"]
+                for share in cohort.shares
+            ]
+            print_table(["device", "pairs", "busy", "what"], rows)
+        done = len(cohort.pairs) - len(cohort.failed)
+        speed = f", {cohort.pairs_per_second:.3g} pairs/s with workers ready" if cohort.done_now else ""
+        print(
+            f"{done} of {len(cohort.pairs)} pairs done, {cohort.done_now} of them now, in {cohort.seconds:.1f} s{speed}; "
+            f"see {cohort.output / 'report.html'}"
+        )

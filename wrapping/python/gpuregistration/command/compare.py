@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""gpureg compare: how well two images, or their labels, agree, and what a deformation does to space."""
+
+from __future__ import annotations
+
+import argparse
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, Optional
+
+from . import inputs, options
+from .errors import DONE, WrongUse
+from .native import native_messages_off
+from .output import print_json, print_table
+from .times import Times
+
+if TYPE_CHECKING:
+    from .._image import Image
+    from .._transforms import Transform
+
+NAME = "compare"
+
+_EPILOG = """\
+metrics: what registrations make small, so that of all of them less is better: mutual informations and the squared correlation are
+         negative, the correlation ratio is 1 - eta; mean squares and mean absolute differences are of values from 0 to 1. Of the
+         voxels of A that B reaches.
+"""
+
+
+def add_parser(subparsers: Any) -> None:
+    parser = subparsers.add_parser(
+        NAME,
+        help="compare two images: similarity, Dice, Jacobian",
+        description="Compares image B with image A, on A's grid.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("a", metavar="A", help="an image, such as the fixed one")
+    parser.add_argument("b", metavar="B", help="another one, such as the warped one, or with --transform the moving one")
+    parser.add_argument(
+        "--labels",
+        metavar="FILE",
+        nargs="*",
+        help="the labels of A and those of B: Dice's coefficient of each label; without files A and B are labels themselves",
+    )
+    parser.add_argument(
+        "--transform", metavar="FILE", help="what leads from A's points to B's: B and its labels are resampled by it, and its Jacobian"
+    )
+    parser.add_argument("--mask", metavar="FILE", help="of A: metrics and Jacobian are of what is not 0")
+    options.add_device(parser)
+    options.add_printing(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    times = Times()
+    labels = arguments.labels
+    if labels is not None and len(labels) not in (0, 2):
+        raise WrongUse(f"--labels names {len(labels)} files: give two, A's and B's, or none where A and B are labels")
+    label_paths = None if labels is None else (labels or [arguments.a, arguments.b])
+    device = options.choose_device(arguments.device)
+    with times.part("read"), native_messages_off(not arguments.debug):
+        paths = [arguments.a, arguments.b, arguments.mask, *(labels or [])]
+        with ThreadPoolExecutor(len(paths)) as pool:
+            read = [None if path is None else pool.submit(inputs.read_image, path) for path in paths]
+            images = [None if one is None else one.result() for one in read]
+        a, b, mask, *label_images = images
+        label_images = label_images or [a, b]
+        transform = None
+        if arguments.transform is not None:
+            transform = inputs.read_transform(arguments.transform, a, b)
+            inputs.check_transform(transform, arguments.transform, a.dimension)
+    for other, path in zip([b, *label_images], [arguments.b, *(labels or [])]):
+        inputs.check_dimensions(a, arguments.a, other, path)
+    if mask is not None:
+        inputs.check_grid(mask, arguments.mask, a, arguments.a, "mask")
+    found: dict[str, Any] = {"a": arguments.a, "b": arguments.b, "device": device}
+    if labels != []:
+        with times.part("metrics"):
+            found["metrics"] = _find_metrics(a, b, mask, transform, device)
+    if label_paths is not None:
+        with times.part("labels"):
+            found["dice"] = _find_dice(label_images, label_paths, transform, device)
+    if transform is not None:
+        with times.part("Jacobian"):
+            found["jacobian"] = _find_jacobian(transform, a, mask, device)
+    found["times"] = times.all()
+    if arguments.times:
+        times.print()
+    if arguments.json:
+        print_json(found)
+    else:
+        _print(found)
+    return DONE
+
+
+def _find_metrics(a: Image, b: Image, mask: Optional[Image], transform: Optional[Transform], device: str) -> dict[str, float]:
+    from .._sides import read_pair
+    from .._similarity import find_similarities
+
+    return find_similarities(read_pair(a, b, mask, None, {}), transform, device)
+
+
+def _find_dice(images: list[Image], paths: list[str], transform: Optional[Transform], device: str) -> dict[str, Any]:
+    """Dice's coefficient of each label that one of the two has, and their mean. Labels of B are resampled by the nearest one."""
+    from .._labels import check_labels, find_dice
+    from .._resample import resample
+
+    for image, path in zip(images, paths):
+        check_labels(image.array, path)
+    moved = resample(images[1], transform, images[0], "nearest", device=device)
+    by_label = find_dice(images[0].array, moved.array)
+    mean = sum(by_label.values()) / len(by_label) if by_label else float("nan")
+    return {"labels": {str(label): value for label, value in by_label.items()}, "mean": mean}
+
+
+def _find_jacobian(transform: Transform, grid: Image, mask: Optional[Image], device: str) -> dict[str, Any]:
+    from ..report import jacobian
+
+    field = transform.to_displacement_field(grid, device)
+    values = jacobian.determinant(field.array, grid.direction * grid.spacing)
+    found = jacobian.extremes(values, None if mask is None else mask.array)
+    share = found.folded / found.voxels if found.voxels else float("nan")
+    return {"min": found.minimum, "max": found.maximum, "folded": found.folded, "folded_share": share, "voxels": found.voxels}
+
+
+def _print(found: dict[str, Any]) -> None:
+    if "metrics" in found:
+        print_table(["metric, less is better", "value"], [[name, f"{value:.6g}"] for name, value in found["metrics"].items()])
+    if "dice" in found:
+        rows = [[label, f"{value:.4f}"] for label, value in found["dice"]["labels"].items()]
+        print_table(["label", "Dice"], [*rows, ["mean", f"{found['dice']['mean']:.4f}"]])
+    if "jacobian" in found:
+        one = found["jacobian"]
+        print(
+            f"Jacobian's determinant: {one['min']:.4g} to {one['max']:.4g}; folded (0 or less): {one['folded']} of {one['voxels']} "
+            f"voxels, {100 * one['folded_share']:.3g} %"
+        )

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command: finds the subcommand, and turns what it raises into a line and an exit code."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+import threading
+from typing import Any, NoReturn, Optional, Sequence
+
+from .. import __version__
+from . import apply, bench, cohort, compare, devices, register
+from .errors import DONE, FAILED, INTERRUPTED, TERMINATED, WRONG_USE, CommandError, Terminated, one_line
+
+#: Every subcommand, in the order of the help.
+SUBCOMMANDS = (register, cohort, apply, compare, devices, bench)
+
+_EPILOG = """\
+exit codes: 0 done; 1 failed: a file, an image, a device; 2 wrong use: an option or a name that there is not;
+            130 interrupted (Ctrl-C), 143 terminated. Whatever does not end with 0 leaves no new file.
+
+environment: ITK_GPU_DEVICE names the device that computes unless --device does; GPUREG_THREADS says how many threads the host uses.
+"""
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(WRONG_USE, f"gpureg: {message}; see {self.prog} --help\n")
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """The parser of the whole command."""
+    parser = _Parser(
+        prog="gpureg",
+        description="Registers images on GPUs, or on the host's threads.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"gpureg {__version__}")
+    subparsers = parser.add_subparsers(dest="subcommand", metavar="COMMAND", required=True)
+    for module in SUBCOMMANDS:
+        module.add_parser(subparsers)
+    for subparser in subparsers.choices.values():
+        subparser.allow_abbrev = False
+        subparser.add_argument("--debug", action="store_true", help="show where an error comes from")
+    return parser
+
+
+def main(argv: Optional[Sequence[str]] = None) -> int:
+    """Runs the command.
+
+    Args:
+        argv: what follows the command's name; None: of this process.
+
+    Returns:
+        The exit code.
+    """
+    try:
+        arguments = make_parser().parse_args(argv)
+    except SystemExit as end:
+        return int(end.code or DONE)
+    arguments.command_line = ["gpureg", *(sys.argv[1:] if argv is None else argv)]
+    run = {module.NAME: module.run for module in SUBCOMMANDS}[arguments.subcommand]
+    before = _end_at_sigterm()
+    try:
+        code = run(arguments)
+        sys.stdout.flush()
+        return code
+    except BaseException as error:
+        if arguments.debug and not isinstance(error, (KeyboardInterrupt, Terminated)):
+            raise
+        return _explain(error)
+    finally:
+        if before is not None:
+            signal.signal(signal.SIGTERM, before)
+
+
+def run_process() -> NoReturn:
+    """The command as a process: ends it."""
+    code = main()
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            code = code or FAILED
+    # At once: HDF5 crashes at a process's end after a file that could not be written, and drivers take their time there.
+    os._exit(code)
+
+
+def _explain(error: BaseException) -> int:
+    """One line, and the exit code."""
+    if isinstance(error, KeyboardInterrupt):
+        print("gpureg: interrupted", file=sys.stderr)
+        return INTERRUPTED
+    if isinstance(error, Terminated):
+        print("gpureg: terminated", file=sys.stderr)
+        return TERMINATED
+    if isinstance(error, BrokenPipeError):
+        # Who read the output has gone; Python is to say nothing about that at its end, either.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
+    if isinstance(error, SystemExit):
+        raise error
+    print(f"gpureg: {_message(error)}", file=sys.stderr)
+    return error.code if isinstance(error, CommandError) else FAILED
+
+
+def _message(error: BaseException) -> str:
+    from .._engine import Error
+
+    if isinstance(error, (CommandError, Error, ImportError, OSError)):
+        return one_line(error)
+    if isinstance(error, MemoryError):
+        return "there is not enough memory for this; smaller images need less, or another --device"
+    return f"this should not have happened: {type(error).__name__}: {one_line(error)}; --debug shows where"
+
+
+def _end_at_sigterm() -> Any:
+    """SIGTERM raises Terminated from now on. Returns what stood before; None where signals are not this thread's."""
+    if threading.current_thread() is not threading.main_thread():
+        return None
+
+    def end(number: int, frame: Any) -> NoReturn:
+        raise Terminated
+
+    return signal.signal(signal.SIGTERM, end)

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files that a subcommand writes: all of them, or none."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from types import TracebackType
+from typing import Optional, Sequence
+
+from .errors import CommandError, WrongUse, one_line
+
+#: Formats that hold any type of value, and where voxels are.
+IMAGES = (".nii.gz", ".nii", ".mha", ".mhd", ".nrrd", ".nhdr")
+TRANSFORMS = (".tfm", ".txt", ".h5", ".mat")
+REPORTS = (".html", ".htm")
+
+
+def check_name(path: str, suffixes: Sequence[str], what: str) -> None:
+    """Raises WrongUse if a name ends on none of the suffixes."""
+    if not path.lower().endswith(tuple(suffixes)):
+        raise WrongUse(f"{path} is no name of {what}: let it end on one of {' '.join(suffixes)}")
+
+
+class Outputs:
+    """Where files are written until all are there: a folder beside each, so that they are then renamed, and no more.
+
+    Args:
+        paths: the files; None is none.
+
+    Raises:
+        CommandError: a folder is not there, or cannot be written in; before any work.
+        WrongUse: two files of the same name.
+    """
+
+    def __init__(self, paths: Sequence[Optional[str]]) -> None:
+        self._folders: dict[Path, Path] = {}
+        # A link stays one: the file that it leads to is replaced.
+        self._targets = {path: Path(path).resolve() for path in paths if path is not None}
+        given = [path for path in paths if path is not None]
+        for number, path in enumerate(given):
+            if self._targets[path] in [self._targets[other] for other in given[:number]]:
+                raise WrongUse(f"{path} is to be two outputs at once: give each a name of its own")
+        try:
+            for path, target in self._targets.items():
+                self._make_folder(path, target)
+        except BaseException:
+            self._remove()
+            raise
+
+    def place(self, path: str) -> str:
+        """Where to write what will be the file of that name."""
+        target = self._targets[path]
+        return str(self._folders[target.parent] / target.name)
+
+    def commit(self) -> None:
+        """Puts all files in their places. Formats of two files bring the second one along."""
+        for target_folder, folder in self._folders.items():
+            for made in sorted(folder.iterdir()):
+                os.replace(made, target_folder / made.name)
+
+    def __enter__(self) -> "Outputs":
+        return self
+
+    def __exit__(
+        self, kind: Optional[type[BaseException]], error: Optional[BaseException], trace: Optional[TracebackType]
+    ) -> None:
+        self._remove()
+
+    def _make_folder(self, path: str, target: Path) -> None:
+        if target.is_dir():
+            raise CommandError(f"{path} is a folder: give a file's name")
+        if not target.parent.is_dir():
+            raise CommandError(f"there is no folder {target.parent} to write {target.name} to: make it, or give another name")
+        if target.exists() and not target.is_file():
+            raise CommandError(f"{path} is no file that can be replaced: give another name")
+        if target.parent not in self._folders:
+            try:
+                self._folders[target.parent] = Path(tempfile.mkdtemp(prefix=".gpureg-", dir=target.parent))
+            except OSError as error:
+                raise CommandError(
+                    f"{path} cannot be written: {error.strerror or one_line(error)}; give a folder that you may write in"
+                ) from error
+
+    def _remove(self) -> None:
+        for folder in self._folders.values():
+            shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,258 @@
+# SPDX-License-Identifier: Apache-2.0
+"""gpureg register: finds the transform between two images."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Optional
+
+from . import inputs, options, outputs
+from .errors import DONE, CommandError, WrongUse
+from .native import native_messages_off
+from .output import print_json
+from .progress import ProgressLine
+from .stages import describe_stages, read_stages
+from .times import Times
+
+if TYPE_CHECKING:
+    from .._image import Image
+    from .._register import Result
+    from .._transforms import Transform
+    from ..stages import Stage
+
+NAME = "register"
+
+_EPILOG = """\
+files:      images are whatever SimpleITK reads: NIfTI, MetaImage, NRRD, ..., or a folder with the slices of one DICOM series; they are
+            written as .nii.gz .nii .mha .mhd .nrrd .nhdr.
+
+transforms: lead from the fixed image's points to the moving one's, in mm, as ITK's and ANTs' do. --output-transform writes ITK's
+            .tfm .txt .h5, .mat (ANTs', or FSL's with --mat fsl) of linear ones, or an image of displacements, such as warp.nii.gz.
+
+stages, each of which begins with what the ones before found, and their settings:
+{stages}
+            --transform affine,ffd:levels=3:spacing=8x8x8 sets some. Without --initial a first linear stage lays the centres of mass
+            on each other.
+
+progress:   level of ffd: 0 is the finest; of the linear stages the voxels' size. Time left is that of the stage.
+"""
+
+
+def add_parser(subparsers: Any) -> None:
+    parser = subparsers.add_parser(
+        NAME,
+        help="register a moving image to a fixed one",
+        description="Finds the transform that lays the moving image on the fixed one, and resamples it.",
+        epilog=_EPILOG.format(stages=describe_stages()),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("fixed", metavar="FIXED", help="the image that stays")
+    parser.add_argument("moving", metavar="MOVING", help="the image that is moved")
+    parser.add_argument("-o", "--output", metavar="OUT", help="the moving image on the fixed one's grid, of its own type of values")
+    parser.add_argument("--output-transform", metavar="FILE", help="what was found")
+    parser.add_argument("--output-field", metavar="FILE", help="its displacements, an image of floats in mm")
+    parser.add_argument(
+        "--report", metavar="FILE", nargs="?", const="", help="an HTML page on how it went; without FILE beside OUT, OUT.html"
+    )
+    parser.add_argument(
+        "--transform", metavar="STAGES", default="rigid", help="rigid, affine, global or ffd, or several: affine,ffd (default: rigid)"
+    )
+    parser.add_argument("--metric", metavar="NAME", help="what images are compared by, such as mean_squares; of each stage, with commas")
+    parser.add_argument("--mask", metavar="FILE", help="of the fixed image: what is not 0 is looked at")
+    parser.add_argument("--moving-mask", metavar="FILE", help="the same of the moving image")
+    parser.add_argument("--initial", metavar="FILE", help="a transform to begin with")
+    parser.add_argument("--mat", choices=("ants", "fsl"), default="ants", help="whose .mat --output-transform writes (default: ants)")
+    parser.add_argument("--seed", type=int, default=1, help="of random numbers, where a stage uses some (default: 1)")
+    options.add_device(parser)
+    options.add_printing(parser)
+
+
+@dataclass
+class _Inputs:
+    fixed: Image
+    moving: Image
+    fixed_mask: Optional[Image]
+    moving_mask: Optional[Image]
+    initial: Optional[Transform]
+
+
+def run(arguments: argparse.Namespace) -> int:
+    times = Times()
+    stages = read_stages(arguments.transform, arguments.metric)
+    _check_names(arguments, stages)
+    made = [arguments.output, arguments.output_transform, arguments.output_field, arguments.report]
+    read = [arguments.fixed, arguments.moving, arguments.mask, arguments.moving_mask, arguments.initial]
+    inputs.check_stays(made, read)
+    with outputs.Outputs(made) as places:
+        device, files = _begin(arguments, times)
+        result = _register(arguments, stages, files, device, times)
+        with native_messages_off(not arguments.debug):
+            _write(arguments, result, files, places, times)
+        places.commit()
+    _print(arguments, result, times)
+    return DONE
+
+
+def _check_names(arguments: argparse.Namespace, stages: list[Stage]) -> None:
+    """All that can be said of the outputs before anything is read. Sets the report's name where it has none."""
+    if arguments.report == "":
+        if arguments.output is None:
+            raise WrongUse("--report has no name, and there is no OUT to have it beside: give --report FILE.html")
+        arguments.report = _stem(arguments.output) + ".html"
+    if arguments.output is not None:
+        outputs.check_name(arguments.output, outputs.IMAGES, "an image")
+    if arguments.output_field is not None:
+        outputs.check_name(arguments.output_field, outputs.IMAGES, "an image of displacements")
+    if arguments.report is not None:
+        outputs.check_name(arguments.report, outputs.REPORTS, "a report")
+    name = arguments.output_transform
+    if name is not None:
+        outputs.check_name(name, outputs.TRANSFORMS + outputs.IMAGES, "a transform")
+        if name.lower().endswith(".mat") and any(stage.name == "ffd" for stage in stages):
+            raise WrongUse(f"{name}: a .mat holds no free-form deformation; write a .tfm, an .h5, or an image such as warp.nii.gz")
+    if arguments.mat == "fsl" and (name is None or not name.lower().endswith(".mat")):
+        raise WrongUse("--mat fsl is of an --output-transform that ends on .mat: give one")
+    if not any((arguments.output, name, arguments.output_field, arguments.report)):
+        raise WrongUse("there is nothing to write: give -o OUT, --output-transform, --output-field or --report")
+
+
+def _begin(arguments: argparse.Namespace, times: Times) -> tuple[str, _Inputs]:
+    """Reads all files, and starts the device meanwhile."""
+
+    def start() -> str:
+        from .._devices import start_device
+
+        with times.part("start device"):
+            device = options.choose_device(arguments.device)
+            start_device(device)
+            return device
+
+    with times.part("read and start"), native_messages_off(not arguments.debug), ThreadPoolExecutor(5) as pool:
+        starting = pool.submit(start)
+        paths = (arguments.fixed, arguments.moving, arguments.mask, arguments.moving_mask)
+        reading = [None if path is None else pool.submit(_read, path, times) for path in paths]
+        images = [None if one is None else one.result() for one in reading]
+        fixed, moving, fixed_mask, moving_mask = images
+        inputs.check_dimensions(fixed, arguments.fixed, moving, arguments.moving)
+        if fixed_mask is not None:
+            inputs.check_grid(fixed_mask, arguments.mask, fixed, arguments.fixed, "mask")
+        if moving_mask is not None:
+            inputs.check_grid(moving_mask, arguments.moving_mask, moving, arguments.moving, "mask")
+        initial = None
+        if arguments.initial is not None:
+            initial = inputs.read_transform(arguments.initial, fixed, moving)
+            inputs.check_transform(initial, arguments.initial, fixed.dimension)
+        return starting.result(), _Inputs(fixed, moving, fixed_mask, moving_mask, initial)
+
+
+def _read(path: str, times: Times) -> Image:
+    with times.part(f"read {path}"):
+        return inputs.read_image(path)
+
+
+def _register(arguments: argparse.Namespace, stages: list[Stage], files: _Inputs, device: str, times: Times) -> Result:
+    from .._register import register
+
+    line = None if arguments.quiet else ProgressLine(stages, files.fixed.dimension)
+    try:
+        with times.part("register"):
+            result = register(
+                files.fixed,
+                files.moving,
+                stages,
+                fixed_mask=files.fixed_mask,
+                moving_mask=files.moving_mask,
+                initial=files.initial,
+                device=device,
+                seed=arguments.seed,
+                progress=line,
+            )
+    finally:
+        if line is not None:
+            line.end()
+    for number, stage in enumerate(result.stages):
+        times.seconds[f"stage {number + 1} {stage.name}"] = stage.seconds
+    return result
+
+
+def _write(
+    arguments: argparse.Namespace, result: Result, files: _Inputs, places: outputs.Outputs, times: Times
+) -> None:
+    """The device computes while files are written."""
+    from .._files import write_image, write_transform
+
+    def write(what: str, path: str, save: Any, *content: Any) -> None:
+        with times.part(f"write {what}"):
+            save(places.place(path), *content)
+
+    with times.part("make and write"), ThreadPoolExecutor(4) as pool:
+        writing = []
+        if arguments.output is not None:
+            with times.part("warp"):
+                warped = result.warped
+            writing.append(pool.submit(write, "image", arguments.output, write_image, warped))
+        if arguments.output_transform is not None:
+            what = "fsl" if arguments.mat == "fsl" else None
+            content = (result.transform, files.fixed, files.moving, what)
+            writing.append(pool.submit(write, "transform", arguments.output_transform, write_transform, *content))
+        if arguments.output_field is not None:
+            with times.part("find displacements"):
+                field = result.displacement_field
+            writing.append(pool.submit(write, "field", arguments.output_field, write_transform, field))
+        if arguments.report is not None:
+            with times.part("write report"):
+                result.write_report(places.place(arguments.report), _repeating(arguments, result))
+        for one in writing:
+            one.result()
+
+
+def _repeating(arguments: argparse.Namespace, result: Result) -> str:
+    """The command line that does the same again, on the same device."""
+    line = list(arguments.command_line)
+    return shlex.join(line if arguments.device is not None else [*line, "--device", result.device])
+
+
+def _print(arguments: argparse.Namespace, result: Result, times: Times) -> None:
+    if arguments.times:
+        times.print()
+    if arguments.json:
+        print_json(_describe(arguments, result, times))
+    elif not arguments.quiet:
+        for stage in result.stages:
+            print(f"{stage.name}: cost {stage.cost:.6g}, {stage.seconds:.3f} s on {result.device}")
+    for stage in result.stages:
+        if stage.smallest_determinant is not None and stage.smallest_determinant <= 0 and not arguments.quiet:
+            print(
+                f"gpureg: {stage.name} has folded: its Jacobian's determinant falls to {stage.smallest_determinant:.3g}; a larger "
+                "bending_weight, or jacobian_weight, keeps it from that",
+                file=sys.stderr,
+            )
+
+
+def _describe(arguments: argparse.Namespace, result: Result, times: Times) -> dict[str, Any]:
+    matrix = result.transform.matrix_of()
+    return {
+        "fixed": arguments.fixed,
+        "moving": arguments.moving,
+        "output": arguments.output,
+        "output_transform": arguments.output_transform,
+        "output_field": arguments.output_field,
+        "report": arguments.report,
+        "device": result.device,
+        "seed": arguments.seed,
+        "cost": result.cost,
+        "matrix": matrix,
+        "stages": [stage.numbers() for stage in result.stages],
+        "times": times.all(),
+    }
+
+
+def _stem(path: str) -> str:
+    """A name without what says its format."""
+    suffix = max((one for one in outputs.IMAGES if path.lower().endswith(one)), key=len, default="")
+    return path[: len(path) - len(suffix)]

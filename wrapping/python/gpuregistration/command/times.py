@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How long the parts of a command take."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from contextlib import contextmanager
+from typing import Iterator
+
+
+class Times:
+    """Seconds by name, in the order in which they begin. Parts that run at the same time are counted each."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self._start = time.perf_counter()
+        self._before = _process_age()
+        self.seconds["start"] = self._before
+
+    @contextmanager
+    def part(self, name: str) -> Iterator[None]:
+        """Counts what is done inside to that name."""
+        begin = time.perf_counter()
+        self.seconds.setdefault(name, 0.0)
+        try:
+            yield
+        finally:
+            self.seconds[name] += time.perf_counter() - begin
+
+    def all(self) -> dict[str, float]:
+        """All that is known, and the total, from the process's start on."""
+        return {**self.seconds, "total": self._before + time.perf_counter() - self._start}
+
+    def print(self) -> None:
+        """A line each, on standard error."""
+        for name, seconds in self.all().items():
+            print(f"{name:24} {seconds:8.3f} s", file=sys.stderr)
+
+
+def _process_age() -> float:
+    """Seconds since this process began: Python's own start is waited for, too. 0 where the system does not say."""
+    try:
+        with open("/proc/self/stat", encoding="ascii", errors="replace") as file:
+            # The command's name, which may hold anything, ends with the last bracket; the 22nd value is when it began.
+            ticks = int(file.read().rpartition(")")[2].split()[19])
+        return max(0.0, time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK"))
+    except (OSError, ValueError, IndexError, AttributeError):
+        return 0.0
