@@ -24,6 +24,7 @@ if(GPURegistration_HAS_CUDA)
     ${_cuda_dir}/MattesPasses.cu
     ${_cuda_dir}/MovingImagePasses.cu
     ${_cuda_dir}/NeighborhoodPasses.cu
+    ${_cuda_dir}/NumberPasses.cu
     ${_cuda_dir}/PairPasses.cu
     ${_cuda_dir}/PartialVolumePasses.cu
     ${_cuda_dir}/ResamplePasses.cu

@@ -3,6 +3,7 @@
 # package are both made of them. cmake/Backends.cmake adds those of the other devices.
 set(GPURegistration_ENGINE_SRCS
     engine/Backend.cpp
+    engine/BorrowedImage.cpp
     engine/ChainOnDevice.cpp
     engine/ControlPoints.cpp
     engine/ControlPenalty.cpp
@@ -48,6 +49,8 @@ set(GPURegistration_ENGINE_SRCS
     engine/MovingVolumes.cpp
     engine/NeighborhoodCorrelationMetric.cpp
     engine/NeighborhoodEvaluation.cpp
+    engine/NumberConverter.cpp
+    engine/NumberType.cpp
     engine/PairEvaluation.cpp
     engine/PairMetric.cpp
     engine/PartialVolumeMetric.cpp
@@ -77,6 +80,7 @@ set(GPURegistration_ENGINE_SRCS
     host/MattesPasses.cpp
     host/MovingImagePasses.cpp
     host/NeighborhoodPasses.cpp
+    host/NumberPasses.cpp
     host/PairPasses.cpp
     host/PartialVolumePasses.cpp
     host/ResamplePasses.cpp

@@ -26,7 +26,7 @@ public:
   ~HostMemory() override;
 
   void *
-  GetAddress()
+  GetAddress() const override
   {
     return m_Address;
   }
@@ -100,6 +100,8 @@ public:
   CreateMovingImagePasses() override;
   std::unique_ptr<NeighborhoodPasses>
   CreateNeighborhoodPasses() override;
+  std::unique_ptr<NumberPasses>
+  CreateNumberPasses() override;
   std::unique_ptr<PairPasses>
   CreatePairPasses() override;
   std::unique_ptr<PartialVolumePasses>

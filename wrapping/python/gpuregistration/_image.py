@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional, Sequence
+from typing import Any, Optional, Sequence, Union
 
 import numpy as np
 
 from . import _engine
 from ._engine import BadInputError
+from ._gpu_arrays import GpuArray, read_array
 
 Vector = Sequence[float]
 
@@ -17,7 +18,9 @@ class Image:
     """A scalar image of two or three dimensions.
 
     Args:
-        array: values, in the order of NumPy's indices: ``[z, y, x]``, or ``[y, x]``. Of any real type, in any memory layout.
+        array: values, in the order of NumPy's indices: ``[z, y, x]``, or ``[y, x]``. Of any real type, in any memory layout. An array
+            on a GPU, of CuPy, PyTorch or another library that has DLPack or CUDA's array interface, stays there, and is to be
+            contiguous: each function reads it anew, when what makes it is done, and until it returns the array must not be changed.
         spacing: mm between voxels along x, y (and z); greater than 0. 1 unless it is given.
         origin: mm, the point of voxel 0. 0 unless it is given.
         direction: a matrix whose columns are the directions of the image's axes x, y (and z). The identity unless it is given.
@@ -36,7 +39,10 @@ class Image:
         origin: Optional[Vector] = None,
         direction: Optional[Any] = None,
     ) -> None:
-        self.array = _check_array(np.asarray(array))
+        read = None if isinstance(array, np.ndarray) else read_array(array)
+        self._on_gpu = read if isinstance(read, GpuArray) else None
+        self.array = array if self._on_gpu is not None else np.asarray(array if read is None else read)
+        _check_array(self.content)
         self.spacing = _read_vector(spacing, 1.0, self.dimension, "spacing")
         self.origin = _read_vector(origin, 0.0, self.dimension, "origin")
         self.direction = _read_direction(direction, self.dimension)
@@ -44,14 +50,19 @@ class Image:
             raise BadInputError(f"An image's spacing is {self.spacing.tolist()}; each is to be greater than 0.")
 
     @property
+    def content(self) -> Union[np.ndarray, GpuArray]:
+        """The array as this package reads it."""
+        return self.array if self._on_gpu is None else self._on_gpu
+
+    @property
     def dimension(self) -> int:
         """2 or 3."""
-        return self.array.ndim
+        return self.content.ndim
 
     @property
     def size(self) -> tuple[int, ...]:
         """Voxels along x, y (and z): the array's shape the other way round."""
-        return self.array.shape[::-1]
+        return self.content.shape[::-1]
 
     @property
     def index_to_point(self) -> np.ndarray:
@@ -64,15 +75,15 @@ class Image:
     def like(self, array: Any) -> "Image":
         """Another array on the same grid."""
         image = Image(array, self.spacing, self.origin, self.direction)
-        if image.array.shape != self.array.shape:
+        if image.content.shape != self.content.shape:
             raise BadInputError(
-                f"An array of shape {image.array.shape} does not fit to a grid of shape {self.array.shape}."
+                f"An array of shape {image.content.shape} does not fit to a grid of shape {self.content.shape}."
             )
         return image
 
     def has_grid_of(self, other: "Image") -> bool:
         """Whether its voxels are where the other one's are, to 1/1000 of a voxel."""
-        if self.array.shape != other.array.shape:
+        if self.content.shape != other.content.shape:
             return False
         corners = np.vstack([np.zeros(self.dimension), np.diag(np.maximum(1.0, np.array(self.size) - 1.0))])
         corners = np.column_stack([corners, np.ones(len(corners))])
@@ -81,12 +92,12 @@ class Image:
 
     def __repr__(self) -> str:
         return (
-            f"Image(shape={self.array.shape}, dtype={self.array.dtype}, spacing={self.spacing.tolist()}, "
+            f"Image(shape={self.content.shape}, dtype={self.content.dtype}, spacing={self.spacing.tolist()}, "
             f"origin={self.origin.tolist()}, direction={self.direction.tolist()})"
         )
 
 
-def _check_array(array: np.ndarray) -> np.ndarray:
+def _check_array(array: Union[np.ndarray, GpuArray]) -> None:
     if array.ndim not in (2, 3):
         raise BadInputError(
             f"An image's array has {array.ndim} dimensions, shape {array.shape}; it is to have 2, [y, x], or 3, [z, y, x]. "
@@ -99,7 +110,6 @@ def _check_array(array: np.ndarray) -> np.ndarray:
         )
     if array.size == 0:
         raise BadInputError(f"An image's array has no voxels: its shape is {array.shape}.")
-    return array
 
 
 def _read_vector(vector: Optional[Vector], default: float, dimension: int, name: str) -> np.ndarray:
@@ -135,6 +145,29 @@ def real_values(array: np.ndarray, of_others: Any = np.float32) -> np.ndarray:
     if array.dtype.kind == "f" and not is_native:
         dtype = np.dtype(np.float32)
     return np.ascontiguousarray(as_volume(array), dtype=dtype)
+
+
+def host_array(image: Image) -> np.ndarray:
+    """An image's array, for what the host alone does.
+
+    Raises:
+        BadInputError: it is on a GPU.
+    """
+    content = image.content
+    if isinstance(content, GpuArray):
+        raise BadInputError(
+            f"The image's array is on {content.device}, and this is done by the host. Hand in an Image of a copy there: tensor.cpu() "
+            "of PyTorch, cupy.asnumpy(array) of CuPy."
+        )
+    return content
+
+
+def on_device(image: Image, device: str) -> _engine.DeviceArray:
+    """An image's values on a device: an array of the host is sent there, one on that GPU is read where it is."""
+    content = image.content
+    if isinstance(content, GpuArray):
+        return content.borrow()
+    return _engine.load(device, real_values(content), content.shape)
 
 
 def engine_map(matrix: np.ndarray) -> _engine.IndexMap:

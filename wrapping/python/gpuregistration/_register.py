@@ -11,7 +11,7 @@ from typing import Any, Callable, Optional
 import numpy as np
 
 from . import _engine
-from ._devices import borrow_engine, choose_device
+from ._devices import borrow_engine
 from ._image import engine_map, matrix_of_map
 from ._resample import resample_array
 from ._sides import Pair, read_pair
@@ -133,7 +133,8 @@ def register(
     """Registers two images of two or three dimensions.
 
     Args:
-        fixed, moving: Image, NumPy array, SimpleITK's, ITK's or nibabel's image, or an array that is read by DLPack from the host.
+        fixed, moving: Image, NumPy array, SimpleITK's, ITK's or nibabel's image, or an array by DLPack or CUDA's array interface, such
+            as CuPy's or PyTorch's: see Image for those on a GPU.
         transform: "rigid", "affine", "global" (affine, from any start) or "ffd" (free-form deformation); a stage of
             gpuregistration.stages with settings of its own; or a list of these, each of which begins with what was found before.
         metric: what the stages that are given by name compare images by, such as "correlation_ratio" or "mean_squares": see
@@ -142,8 +143,8 @@ def register(
         initial: a transform of this package, of SimpleITK or of ITK, from the fixed image's points to the moving one's: where the
             first stage begins. A linear stage wants a linear one, and leaves out of it what it has no degrees of freedom for. None:
             linear stages lay the centres of mass on each other, "ffd" begins with the identity.
-        device: a name such as "cuda:0", "opencl:0" or "host", or one of devices(). None: the default one, which is the first GPU, or
-            else the host.
+        device: a name such as "cuda:0", "opencl:0" or "host", or one of devices(). None: that of an array on a GPU, or else the default
+            one, which is the first GPU, or else the host.
         seed: of random numbers, where a stage uses some. Two runs of one seed on one device give the same bits.
         progress: called with a Progress for each round; may raise to end the work.
         spacing, origin, direction: of bare arrays, as Image has them.
@@ -152,7 +153,8 @@ def register(
         A Result.
 
     Raises:
-        BadInputError: images, masks, settings or names that are not possible; also a ValueError.
+        BadInputError: images, masks, settings or names that are not possible, or arrays on another GPU than is to compute; also a
+            ValueError.
         DeviceError: there is no such device, or it fails; DeviceLostError for good.
         OutOfMemoryError: also a MemoryError.
         UnsupportedError: an initial transform that a stage cannot begin with.
@@ -163,8 +165,8 @@ def register(
         name: value for name, value in (("spacing", spacing), ("origin", origin), ("direction", direction)) if value is not None
     }
     stages = read_stages(transform, metric)
-    name = choose_device(device)
     pair = read_pair(fixed, moving, fixed_mask, moving_mask, geometry)
+    name = pair.choose_device(device)
     found = as_transform(initial, pair.dimension, "initial transform") if initial is not None else None
     sides = pair.load(name)
     results: list[StageResult] = []

@@ -307,21 +307,15 @@ def _make_field(transform: Transform, grid: Image, device: str) -> DisplacementF
     to_box[:-1, -1] = -low / (high - low)
     if d == 2:
         ends = ends[np.newaxis]
+    asked = _engine.Resampling()
+    asked.size = engine_size(grid)
+    asked.output_to_point = engine_map(grid.index_to_point)
+    asked.point_to_input = engine_map(to_box)
+    asked.interpolation = "linear"
+    asked.outside = [0.0] * d
     with borrow_engine("Resampler", device) as resampler:
-        places = resampler.resample(
-            np.ascontiguousarray(ends),
-            transform.chain(),
-            engine_size(grid),
-            engine_map(grid.index_to_point),
-            engine_map(to_box),
-            "linear",
-            1,
-            [0.0] * d,
-            False,
-            False,
-            None,
-        )
-    places = places.reshape(grid.array.shape + (d,))
+        places = resampler.resample(np.ascontiguousarray(ends), transform.chain(), asked, None)
+    places = places.reshape(grid.content.shape + (d,))
     places *= high - low
     places += low
     for axis in range(d):
