@@ -57,6 +57,7 @@ set(GPURegistration_ENGINE_SRCS
     engine/Queue.cpp
     engine/RandomPosition.cpp
     engine/RecursiveFilter.cpp
+    engine/RecursiveGaussian.cpp
     engine/ResamplePlan.cpp
     engine/Resampler.cpp
     engine/SampleLattice.cpp

@@ -10,7 +10,6 @@ import numpy as np
 from . import _engine
 from ._devices import borrow_engine
 from ._engine import BadInputError
-from ._gaussian import recursive_gaussian
 from ._gpu_arrays import GpuArray, choose_device_of
 from ._image import Image, engine_map, engine_size, matrix_of_map, on_device, real_values
 from ._kinds import read_image
@@ -45,7 +44,7 @@ def smooth(image: Any, sigma_mm: Union[float, Sequence[float]], device: Any = No
             work.set(real_values(content))
         for axis in range(whole.dimension):
             if along[axis] > 0:
-                work.apply_gaussian(axis, *recursive_gaussian(along[axis] / whole.spacing[axis]))
+                work.apply_gaussian(axis, along[axis] / whole.spacing[axis])
         if isinstance(content, GpuArray):
             return wrap(whole.like(content.make_alike(work.take_image(content.shape))))
         return wrap(whole.like(to_type(work.take().reshape(content.shape), content.dtype)))

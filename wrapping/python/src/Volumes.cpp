@@ -6,6 +6,8 @@
 #include "DeviceArray.h"
 #include "Threads.h"
 
+#include "gpureg/FLIRTCoordinates.h"
+#include "gpureg/RecursiveGaussian.h"
 #include "gpureg/VolumeFilter.h"
 
 #include "Backend.h"
@@ -70,15 +72,13 @@ public:
     m_Filter.SetVolume(array.GetImage(), SizeOf(array.GetShape()), MakeParallelFor());
   }
 
+  /** \param sigma in voxels. */
   void
-  ApplyGaussian(int                           axis,
-                const std::array<double, 4> & n,
-                const std::array<double, 4> & d,
-                const std::array<double, 4> & m)
+  ApplyGaussian(int axis, double sigma)
   {
     CheckSignals();
     const nb::gil_scoped_release released;
-    m_Filter.ApplyGaussian(axis, { n, d, m });
+    m_Filter.ApplyGaussian(axis, MakeRecursiveGaussian(sigma));
   }
 
   nb::object
@@ -200,6 +200,8 @@ AddVolumes(nb::module_ & module)
 {
   nb::class_<IndexMap>(module, "IndexMap").def_ro("matrix", &IndexMap::matrix).def_ro("offset", &IndexMap::offset);
   module.def("make_map", &MakeMap, nb::arg("matrix"), nb::arg("offset"));
+  module.def(
+    "make_index_to_flirt", &MakeIndexToFLIRT, nb::arg("spacing"), nb::arg("direction_determinant"), nb::arg("length"));
   nb::class_<Filter>(module, "Filter")
     .def(nb::init<const std::string &>())
     .def("set", &Filter::Set)
