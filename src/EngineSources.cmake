@@ -45,6 +45,7 @@ set(GPURegistration_ENGINE_SRCS
     engine/LoadedImage.cpp
     engine/MattesMetric.cpp
     engine/MemoryAccount.cpp
+    engine/MadeNumbers.cpp
     engine/Metric.cpp
     engine/MovingVolumes.cpp
     engine/NeighborhoodCorrelationMetric.cpp
@@ -72,6 +73,7 @@ set(GPURegistration_ENGINE_SRCS
     host/ControlStepPasses.cpp
     host/ControlPenaltyPasses.cpp
     host/CorrelationRatioPasses.cpp
+    host/DisplacementPasses.cpp
     host/HostBackend.cpp
     host/HostQueue.cpp
     host/ImagePasses.cpp

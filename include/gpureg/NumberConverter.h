@@ -6,6 +6,7 @@
 #include "gpureg/BorrowedImage.h"
 #include "gpureg/DeviceImage.h"
 #include "gpureg/EvaluationStatistics.h"
+#include "gpureg/MadeNumbers.h"
 #include "gpureg/NumberType.h"
 #include "gpureg/ParallelFor.h"
 #include "gpureg/Precision.h"
@@ -16,32 +17,6 @@
 
 namespace gpureg
 {
-
-/** Numbers of any type on a device, which an engine has made there and handed over. */
-class GPURegistration_EXPORT MadeNumbers
-{
-public:
-  /** \param memory all work on it is done. */
-  MadeNumbers(std::shared_ptr<Backend> backend, std::unique_ptr<Memory> memory, NumberType type);
-  ~MadeNumbers();
-  MadeNumbers(const MadeNumbers &) = delete;
-  MadeNumbers &
-  operator=(const MadeNumbers &) = delete;
-
-  /** A pointer of that GPU, or of the host. */
-  void *
-  GetAddress() const;
-
-  NumberType
-  GetType() const;
-
-  const std::string &
-  GetDeviceName() const;
-
-private:
-  struct Content;
-  std::unique_ptr<Content> m_Content;
-};
 
 /** Makes images of numbers of any type that are on a device, and the other way round, there. Nothing crosses the bus.
  *

@@ -63,6 +63,7 @@ class ControlGridPasses;
 class ControlStepPasses;
 class ControlPenaltyPasses;
 class CorrelationRatioSchemePasses;
+class DisplacementPasses;
 class ImagePasses;
 class LinePasses;
 class MovingImagePasses;
@@ -222,6 +223,8 @@ public:
   /** Null where one loop does for all schemes: on the host. */
   virtual std::unique_ptr<CorrelationRatioSchemePasses>
   CreateCorrelationRatioSchemePasses() = 0;
+  virtual std::unique_ptr<DisplacementPasses>
+  CreateDisplacementPasses() = 0;
   virtual std::unique_ptr<ImagePasses>
   CreateImagePasses() = 0;
   virtual std::unique_ptr<JointHistogramPasses>

@@ -283,6 +283,42 @@ def test_masks(library, heads, kind):
     assert plain.value(at) != found.value(at)
 
 
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_displacement_fields(library, head, rng, dimension):
+    image = head if dimension == 3 else gr.Image(head.array[15], (2.0, 3.0), (-30.0, -40.0), turn(5, 2))
+    spline = gr.BSpline(rng.uniform(-3, 3, (9,) * dimension + (dimension,)), (15.0,) * dimension, (-60.0,) * dimension)
+    for transform in (spline, gr.Affine(turn(7, dimension)), gr.Composite([gr.Affine(turn(7, dimension)), spline])):
+        expected = transform.to_displacement_field(image, library.device)
+        made = transform.to_displacement_field(as_image(library, image))
+        found = library.get(made.array)
+        assert found.dtype == np.float64 and found.shape == image.array.shape + (dimension,)
+        np.testing.assert_array_equal(found, expected.array)
+        np.testing.assert_array_equal(made.host_array(), expected.array)
+        assert made.dimension == dimension and repr(made) == repr(expected)
+    if dimension == 3:
+        assert_stays_there("Resampler", library.device)
+
+
+def test_fields_that_are_there_move_images(library, head, rng):
+    values = rng.uniform(-2, 2, head.array.shape + (3,)).astype(np.float32)
+    here = gr.DisplacementField(values, head.spacing, head.origin)
+    there = gr.DisplacementField(library.put(values), head.spacing, head.origin)
+    expected = gr.resample(head, here, device=library.device).array
+    np.testing.assert_array_equal(gr.resample(head, there, device=library.device).array, expected)
+    np.testing.assert_array_equal(library.get(gr.resample(as_image(library, head), there).array), expected)
+    values[3, 4, 5, 1] = np.inf
+    broken = gr.DisplacementField(library.put(values), head.spacing, head.origin)
+    with pytest.raises(gr.BadInputError, match="not finite"):
+        gr.resample(head, broken, device=library.device)
+
+
+def test_the_field_of_a_registration(library, heads):
+    fixed, moving = heads
+    found = gr.register(as_image(library, fixed), as_image(library, moving), "rigid")
+    expected = gr.register(fixed, moving, "rigid", device=library.device)
+    np.testing.assert_array_equal(library.get(found.displacement_field.array), expected.displacement_field.array)
+
+
 def test_nothing_is_copied(library, head):
     array = library.put(head.array)
     content = gr.Image(array).content
@@ -489,6 +525,14 @@ def test_a_mask_that_is_empty(library, heads, stage):
     empty = library.put(np.zeros(heads[0].array.shape, bool))
     with pytest.raises(gr.BadInputError, match="mask"):
         gr.register(as_image(library, heads[0]), as_image(library, heads[1]), stage, fixed_mask=empty)
+
+
+def test_an_array_that_has_become_another(on_host, head):
+    array = on_host.put(head.array)
+    image = gr.Image(array)
+    array.array = head.array[1:]
+    with pytest.raises(gr.BadInputError, match="no longer of shape"):
+        gr.resample(image)
 
 
 def test_a_mask_of_another_shape(library, head):

@@ -60,8 +60,15 @@ class GpuArray:
 
     def borrow(self, of_others: Any = np.float32) -> _engine.DeviceArray:
         """As the engine reads it, when what makes it is done: floats and doubles where they are, others converted on the GPU."""
-        view, borrowed = self._read()
-        if view.dtype.kind == "f":
+        return self._make_image(self._read(self.shape), of_others)
+
+    def bring(self) -> np.ndarray:
+        """As the host has it, in doubles; of any number of axes."""
+        flat = self._make_image(self._read((1, 1, self.size)), np.float64)
+        return _engine.bring(flat).reshape(self.shape)
+
+    def _make_image(self, borrowed: _engine.Borrowed, of_others: Any) -> _engine.DeviceArray:
+        if self.dtype.kind == "f":
             return _engine.borrow(self.device, borrowed)
         with borrow_engine("NumberConverter", self.device) as converter:
             return converter.make_image(borrowed, np.dtype(of_others) == np.float64)
@@ -69,30 +76,39 @@ class GpuArray:
     def borrow_mask(self) -> _engine.DeviceArray:
         """The same of a mask: 1 where it is not 0."""
         with borrow_engine("NumberConverter", self.device) as converter:
-            return converter.make_mask(self._read()[1])
+            return converter.make_mask(self._read(self.shape))
 
     def make_alike(self, made: _engine.DeviceArray) -> Any:
-        """What the engine has made, of the type of this array's elements and of its library.
-
-        Returns:
-            What the library's from_dlpack makes, as of CuPy and PyTorch; the engine's array of a library that has none, which has
-            DLPack's functions and CUDA's array interface.
-        """
+        """What the engine has made, of the type of this array's elements, as hand_over does."""
         if made.type != self.dtype.name:
             with borrow_engine("NumberConverter", self.device) as converter:
                 made = converter.make_numbers(made, self.dtype.name)
+        return self.hand_over(made)
+
+    def hand_over(self, made: _engine.DeviceArray) -> Any:
+        """What the engine has made, for this array's library.
+
+        Returns:
+            What its from_dlpack makes, as of CuPy and PyTorch; the engine's array of a library that has none, which has DLPack's
+            functions and CUDA's array interface.
+        """
         library = sys.modules.get(type(self.array).__module__.split(".")[0])
         from_dlpack = getattr(library, "from_dlpack", None)
         return made if from_dlpack is None else from_dlpack(made)
 
-    def _read(self) -> tuple[_View, _engine.Borrowed]:
+    def _read(self, shape: tuple[int, ...]) -> _engine.Borrowed:
         view = _view(self.array, _engine.meeting_stream(self.device))
         if not view.is_contiguous:
             raise BadInputError(
                 f"The array of shape {view.shape} on {self.device} is not contiguous, and is read where it is. Make it so: "
                 "tensor.contiguous() of PyTorch, cupy.ascontiguousarray(array) of CuPy."
             )
-        return view, _engine.Borrowed(view.address, view.shape, view.dtype.name, view.stream, view.owner)
+        if view.shape != self.shape or view.dtype != self.dtype:
+            raise BadInputError(
+                f"The array on {self.device} is no longer of shape {self.shape} and type {self.dtype}, as it was when the image was made "
+                "of it. Make another image."
+            )
+        return _engine.Borrowed(view.address, shape, view.dtype.name, view.stream, view.owner)
 
 
 def read_array(array: Any) -> Optional[Any]:

@@ -100,14 +100,15 @@ class Result:
     @cached_property
     def warped(self) -> Any:
         """The moving image on the fixed one's grid, interpolated linearly, 0 outside: of the kind and the type of the moving image.
-        Computed when it is asked for first."""
+        Computed when it is asked for first: an array on a GPU is read then."""
         fixed, moving = self._pair.fixed, self._pair.moving
         array = resample_array(moving, self.transform, fixed, "linear", 0.0, 1, False, self.device, None)
         return self._pair.wrap(fixed.like(array))
 
     @cached_property
     def displacement_field(self) -> DisplacementField:
-        """The displacement of each of the fixed image's voxels, in mm. Computed when it is asked for first."""
+        """The displacement of each of the fixed image's voxels, in mm, in doubles: where the fixed image is on a GPU an array there, of its
+        library. Computed when it is asked for first."""
         return self.transform.to_displacement_field(self._pair.fixed, self.device)
 
     def __repr__(self) -> str:

@@ -17,6 +17,7 @@
 
 #include <cstring>
 #include <memory>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -142,6 +143,56 @@ ResampleOnDevice(
   }
   return std::make_shared<DeviceArray>(std::move(made), std::move(shape));
 }
+/** \param low, high see DisplacementRequest. */
+DisplacementRequest
+MakeDisplacementRequest(const Chain &                 chain,
+                        const Size &                  size,
+                        const IndexMap &              toPoint,
+                        const std::array<double, 3> & low,
+                        const std::array<double, 3> & high)
+{
+  DisplacementRequest request;
+  request.transform = chain.Get();
+  request.size = size;
+  request.outputToPoint = toPoint;
+  request.low = low;
+  request.high = high;
+  return request;
+}
+
+/** [z][y][x][dimension]. */
+nb::object
+FindDisplacements(Resampler & engine, DisplacementRequest request)
+{
+  double *          elements = nullptr;
+  const std::size_t components = static_cast<std::size_t>(request.transform.dimension);
+  auto              array = MakeVolume<double>(elements, request.size, components);
+  request.memory = elements;
+  request.output = [elements, components](std::int64_t first, std::int64_t count, const void * in) {
+    double * const to = elements + static_cast<std::size_t>(first) * components;
+    if (to != in)
+    {
+      std::memcpy(to, in, static_cast<std::size_t>(count) * components * sizeof(double));
+    }
+  };
+  CheckSignals();
+  {
+    const nb::gil_scoped_release released;
+    engine.FindDisplacements(request, MakeParallelFor());
+  }
+  return nb::cast(std::move(array));
+}
+
+/** The same, on the engine's device. */
+std::shared_ptr<DeviceArray>
+FindDisplacementsOnDevice(Resampler & engine, const DisplacementRequest & request, Shape shape)
+{
+  CheckSignals();
+  const nb::gil_scoped_release released;
+  return std::make_shared<DeviceArray>(std::shared_ptr<const MadeNumbers>(
+                                         engine.FindDisplacementsToDevice(request, MakeParallelFor())),
+                                       std::move(shape));
+}
 } // namespace
 
 void
@@ -157,6 +208,22 @@ AddResample(nb::module_ & module)
     .def_rw("outside", &Resampling::outside)
     .def_rw("extrapolates", &Resampling::extrapolates)
     .def_rw("is_of_integers", &Resampling::isOfIntegers);
+  nb::class_<DisplacementRequest>(module, "DisplacementRequest")
+    .def(
+      "__init__",
+      [](DisplacementRequest *         self,
+         const Chain &                 chain,
+         const Size &                  size,
+         const IndexMap &              toPoint,
+         const std::array<double, 3> & low,
+         const std::array<double, 3> & high) {
+        new (self) DisplacementRequest(MakeDisplacementRequest(chain, size, toPoint, low, high));
+      },
+      nb::arg("chain"),
+      nb::arg("size"),
+      nb::arg("to_point"),
+      nb::arg("low"),
+      nb::arg("high"));
   nb::class_<Resampler>(module, "Resampler")
     .def(nb::init<const std::string &>())
     .def("resample", &Resample, nb::arg("values"), nb::arg("chain"), nb::arg("resampling"), nb::arg("progress").none())
@@ -166,6 +233,8 @@ AddResample(nb::module_ & module)
          nb::arg("chain"),
          nb::arg("resampling"),
          nb::arg("shape"))
+    .def("find_displacements", &FindDisplacements, nb::arg("request"))
+    .def("find_displacements_on_device", &FindDisplacementsOnDevice, nb::arg("request"), nb::arg("shape"))
     .def_prop_ro("statistics", &Resampler::GetStatistics);
 }
 
