@@ -4,6 +4,7 @@ arrays of the host that say that they are on one, which the engine's host reads 
 
 import gc
 import sys
+import time
 import types
 import weakref
 
@@ -319,6 +320,31 @@ def test_the_field_of_a_registration(library, heads):
     np.testing.assert_array_equal(library.get(found.displacement_field.array), expected.displacement_field.array)
 
 
+def test_metrics_have_what_was_there_when_they_were_made(library, heads):
+    fixed, moving = (library.put(image.array) for image in heads)
+    at = gr.Affine(translation=(2.0, 1.0, 0.5))
+    for name in ("correlation_ratio", "mattes_mutual_information", "correlation", "mean_squares"):
+        made = gr.metric(name, fixed, moving)
+        before = made.value(at)
+        for array, image in ((fixed, heads[0]), (moving, heads[1])):
+            library.set(array, image.array[::-1])
+        assert made.value(at) == before
+        assert gr.metric(name, fixed, moving).value(at) != before
+        for array, image in ((fixed, heads[0]), (moving, heads[1])):
+            library.set(array, image.array)
+
+
+def test_registration_takes_what_the_engine_takes(library, heads):
+    fixed, moving = (as_image(library, image) for image in heads)
+    for stage in ("rigid", "ffd"):
+        shares = []
+        for _ in range(6):
+            found = gr.register(fixed, moving, stage)
+            engine = sum(part.seconds for part in found.stages)
+            shares.append((found.seconds - engine) / engine)
+        assert min(shares) < 0.05, shares
+
+
 def test_nothing_is_copied(library, head):
     array = library.put(head.array)
     content = gr.Image(array).content
@@ -354,6 +380,33 @@ def test_results_outlive_what_made_them(library, head):
     gc.collect()
     gr.release_memory(library.device)
     np.testing.assert_array_equal(library.get(made), head.array)
+
+
+def test_memory_goes_with_who_reads_it(library, head):
+    image = gr.Image(library.put(head.array)).content.borrow()
+    with _devices.borrow_engine("NumberConverter", library.device) as converter:
+        before = _engine.memory_in_use(library.device)
+        made = converter.make_numbers(image, "float32")
+    assert _engine.memory_in_use(library.device) == before + head.array.nbytes
+    capsule = made.__dlpack__()
+    del made
+    gc.collect()
+    assert _engine.memory_in_use(library.device) == before + head.array.nbytes
+    del capsule
+    gc.collect()
+    assert _engine.memory_in_use(library.device) == before
+
+
+def test_levels_of_one_voxel_are_copies(library):
+    # Along a short axis nothing is left out, and the level may be the image itself.
+    values = np.arange(8, dtype=np.float64).reshape(2, 2, 2)
+    array = library.put(values)
+    levels = gr.pyramid(array, 5)
+    for level in levels[1:]:
+        before = library.get(level).copy()
+        library.set(array, -values)
+        np.testing.assert_array_equal(library.get(level), before)
+        library.set(array, values)
 
 
 def test_results_come_in_again(library, head):
@@ -414,6 +467,26 @@ def read(library, made):
     if library.device == "host":
         return np.from_dlpack(made)
     return Gpu(find_driver(), int(library.device[5:])).read(made.address, made.shape, np.dtype(made.type))
+
+
+def test_torch_on_the_host(heads):
+    torch = pytest.importorskip("torch")
+    fixed, moving = (torch.from_numpy(image.array) for image in heads)
+    found = gr.register(fixed, moving.requires_grad_(), device="host")
+    expected = gr.register(heads[0].array, heads[1].array, device="host")
+    assert isinstance(found.warped, torch.Tensor)
+    np.testing.assert_array_equal(found.warped.numpy(), expected.warped)
+    made = gr.smooth(fixed.to(torch.int16), 1.0, "host")
+    assert made.dtype == torch.int16
+    np.testing.assert_array_equal(made.numpy(), gr.smooth(heads[0].array.astype(np.int16), 1.0, "host"))
+
+
+def test_torch_takes_what_the_engine_makes(head):
+    torch = pytest.importorskip("torch")
+    made = _engine.load("host", head.array, head.array.shape)
+    tensor = torch.from_dlpack(made)
+    assert tensor.data_ptr() == made.address
+    np.testing.assert_array_equal(tensor.numpy(), head.array)
 
 
 # What is wrong.
@@ -570,9 +643,18 @@ def gpu():
 def test_cuda_streams_are_waited_for(gpu, head, kind):
     values = head.array.astype(kind)
     stream = gpu.make_stream()
-    # Without its stream, what is read is not there yet: otherwise this would show nothing.
+    # What is made for the first time may wait for all.
+    gr.resample(CudaArray(gpu, values))
+    gr.smooth(CudaArray(gpu, values), 0.0)
     late = CudaArray(gpu, values, stream, seconds=0.3)
+    content = gr.Image(late).content
+    # Without its stream, what is read is not there yet: otherwise this would show nothing.
     assert not late.get().any()
+    begin = time.perf_counter()
+    content.borrow()
+    assert time.perf_counter() - begin > 0.1
+    np.testing.assert_array_equal(late.get(), values)
+    late = CudaArray(gpu, values, stream, seconds=0.3)
     np.testing.assert_array_equal(OnCuda.get(OnCuda(None), gr.resample(late)), values)
     late = CudaArray(gpu, values, stream, seconds=0.3)
     np.testing.assert_array_equal(OnCuda.get(OnCuda(None), gr.smooth(late, 0.0)), values)
@@ -601,24 +683,6 @@ def test_cuda_arrays_by_dlpack(gpu, head):
     assert meeting > 2 and producer.streams == [-1, meeting]
     again = gr.resample(image)
     np.testing.assert_array_equal(gpu.read(again.array.address, again.array.shape, np.float32), head.array)
-
-
-def test_cuda_memory_is_freed(gpu, head):
-    gr.resample(CudaArray(gpu, head.array))
-    gc.collect()
-    gr.release_memory(gpu.name)
-    before = _engine.memory_in_use(gpu.name)
-    made = gr.resample(CudaArray(gpu, head.array))
-    gr.release_memory(gpu.name)
-    assert _engine.memory_in_use(gpu.name) == before + head.array.nbytes
-    capsule = made.__dlpack__()
-    del made
-    gc.collect()
-    assert _engine.memory_in_use(gpu.name) == before + head.array.nbytes
-    del capsule
-    gc.collect()
-    assert _engine.memory_in_use(gpu.name) == before
-    assert CudaArray.live == 0
 
 
 def test_cuda_arrays_of_another_gpu(head):

@@ -78,7 +78,7 @@ def pyramid(image: Any, levels: int, device: Any = None) -> list[Any]:
         to_point = whole.index_to_point @ matrix_of_map(to_image, whole.dimension)
         spacing = np.linalg.norm(to_point[:-1, :-1], axis=0)
         if isinstance(content, GpuArray):
-            array = content.make_alike(made_level)
+            array = content.make_alike(made_level, copies=True)
         else:
             array = to_type(_engine.bring(made_level).reshape(made_level.shape), content.dtype)
         made.append(wrap(Image(array, spacing, to_point[:-1, -1], to_point[:-1, :-1] / spacing)))

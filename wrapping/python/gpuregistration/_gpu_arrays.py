@@ -78,23 +78,16 @@ class GpuArray:
         with borrow_engine("NumberConverter", self.device) as converter:
             return converter.make_mask(self._read(self.shape))
 
-    def make_alike(self, made: _engine.DeviceArray) -> Any:
-        """What the engine has made, of the type of this array's elements, as hand_over does."""
-        if made.type != self.dtype.name:
+    def make_alike(self, made: _engine.DeviceArray, copies: bool = False) -> Any:
+        """What the engine has made, of the type of this array's elements, for this array's library: see hand_over.
+
+        Args:
+            copies: even if it is of that type: what keeps more than itself.
+        """
+        if copies or made.type != self.dtype.name:
             with borrow_engine("NumberConverter", self.device) as converter:
                 made = converter.make_numbers(made, self.dtype.name)
-        return self.hand_over(made)
-
-    def hand_over(self, made: _engine.DeviceArray) -> Any:
-        """What the engine has made, for this array's library.
-
-        Returns:
-            What its from_dlpack makes, as of CuPy and PyTorch; the engine's array of a library that has none, which has DLPack's
-            functions and CUDA's array interface.
-        """
-        library = sys.modules.get(type(self.array).__module__.split(".")[0])
-        from_dlpack = getattr(library, "from_dlpack", None)
-        return made if from_dlpack is None else from_dlpack(made)
+        return hand_over(made, self.array)
 
     def _read(self, shape: tuple[int, ...]) -> _engine.Borrowed:
         view = _view(self.array, _engine.meeting_stream(self.device))
@@ -109,6 +102,21 @@ class GpuArray:
                 "of it. Make another image."
             )
         return _engine.Borrowed(view.address, shape, view.dtype.name, view.stream, view.owner)
+
+
+def hand_over(made: Any, array: Any) -> Any:
+    """An array for the library of another one.
+
+    Args:
+        made: of NumPy, or the engine's.
+
+    Returns:
+        What the library's from_dlpack makes, as of CuPy and PyTorch; the same of a library that has none. The engine's has DLPack's
+        functions and CUDA's array interface.
+    """
+    library = sys.modules.get(type(array).__module__.split(".")[0])
+    from_dlpack = getattr(library, "from_dlpack", None)
+    return made if from_dlpack is None else from_dlpack(made)
 
 
 def read_array(array: Any) -> Optional[Any]:

@@ -12,6 +12,7 @@ from typing import Any, Callable, Optional
 import numpy as np
 
 from ._engine import BadInputError
+from ._gpu_arrays import hand_over
 from ._image import Image, as_volume, host_array
 
 Wrap = Callable[[Image], Any]
@@ -37,7 +38,10 @@ def read_image(image: Any, which: str, **geometry: Any) -> tuple[Image, Wrap]:
             f"The {which} image is of type {type(image).__module__}.{type(image).__qualname__}, which is not known. Hand in a "
             "NumPy array, one of CuPy or PyTorch, a gpuregistration.Image, or an image of SimpleITK, ITK or nibabel."
         )
-    return Image(image, **geometry), lambda made: made.array
+    read = Image(image, **geometry)
+    if isinstance(image, np.ndarray) or read.array is image:
+        return read, lambda made: made.array
+    return read, lambda made: hand_over(made.array, image)
 
 
 def is_image_with_grid(image: Any) -> bool:

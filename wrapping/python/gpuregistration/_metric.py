@@ -113,7 +113,7 @@ def metric(
     center: Any = None,
     device: Any = None,
 ) -> Metric:
-    """A metric of two images, whose values stay on the device.
+    """A metric of two images, whose values stay on the device as they are now.
 
     Args:
         name: "correlation_ratio" (1 - η), "mattes_mutual_information" and "normalized_mutual_information" (their negatives),

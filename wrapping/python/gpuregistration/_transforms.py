@@ -10,7 +10,7 @@ import numpy as np
 from . import _engine
 from ._devices import borrow_engine
 from ._engine import BadInputError, UnsupportedError
-from ._gpu_arrays import GpuArray, choose_device_of, read_array
+from ._gpu_arrays import GpuArray, choose_device_of, hand_over, read_array
 from ._image import Image, engine_map, engine_size
 
 
@@ -332,7 +332,7 @@ def _make_field(transform: Transform, grid: Image, device: str) -> DisplacementF
     shape = content.shape + (d,)
     with borrow_engine("Resampler", device) as resampler:
         if isinstance(content, GpuArray):
-            array = content.hand_over(resampler.find_displacements_on_device(request, shape))
+            array = hand_over(resampler.find_displacements_on_device(request, shape), content.array)
         else:
             array = resampler.find_displacements(request).reshape(shape)
     return DisplacementField(array, grid.spacing, grid.origin, grid.direction)
