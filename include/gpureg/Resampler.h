@@ -112,7 +112,8 @@ public:
   bool
   Holds(const Key & key) const override;
 
-  /** On a device without doubles (HasDoubles()) in single precision only, and no B-splines of order 2 and more. */
+  /** On a device without doubles (HasDoubles()) in single precision only, and no B-splines of order 2 and more. B-splines are of one
+   *  component alone. */
   void
   Resample(const ResampleInput & input, const ResampleRequest & request, const ParallelFor & parallelFor);
 

@@ -305,6 +305,11 @@ private:
     CheckSize(input.size, "an input");
     CheckImage(input);
     CheckSize(request.size, "an output");
+    if (request.interpolation == Interpolation::BSpline && input.components > 1)
+    {
+      throw UnsupportedError("B-splines are of one component, and an input has " + std::to_string(input.components) +
+                             "; resample each by itself");
+    }
     for (const ChainStep & step : request.transform.steps)
     {
       CheckSize(step.grid.size, "a transform's grid");

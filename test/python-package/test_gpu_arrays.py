@@ -625,6 +625,13 @@ def test_interfaces_that_are_wrong(monkeypatch, head, changes, message):
         gr.resample(array)
 
 
+def test_vectors_stay_with_the_host(library, head):
+    image = gr.Image(library.put(np.stack([head.array, head.array], axis=-1)), is_vector=True)
+    for use in (lambda: gr.resample(image), lambda: gr.smooth(image, 1.0)):
+        with pytest.raises(gr.BadInputError, match="2 components a voxel"):
+            use()
+
+
 def test_what_the_host_alone_does(on_host, head, tmp_path):
     with pytest.raises(gr.BadInputError, match=r"by the host.*\.cpu\(\)"):
         gr.write_image(tmp_path / "made.nii.gz", gr.Image(on_host.put(head.array)))

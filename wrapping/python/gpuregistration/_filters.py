@@ -11,7 +11,7 @@ from . import _engine
 from ._devices import borrow_engine
 from ._engine import BadInputError
 from ._gpu_arrays import GpuArray, choose_device_of
-from ._image import Image, engine_map, engine_size, matrix_of_map, on_device, real_values
+from ._image import Image, engine_map, engine_size, matrix_of_map, on_device, real_values, require_scalar
 from ._kinds import read_image
 from ._resample import to_type
 
@@ -37,11 +37,13 @@ def smooth(image: Any, sigma_mm: Union[float, Sequence[float]], device: Any = No
         raise BadInputError(f"A sigma of {sigma_mm} is not possible: give one number of 0 or more, or {whole.dimension}.")
     along = np.broadcast_to(sigma, (whole.dimension,))
     content = whole.content
+    if isinstance(content, GpuArray):
+        require_scalar(whole, "smoothed")
     with borrow_engine("Filter", choose_device_of(device, image=content)) as work:
         if isinstance(content, GpuArray):
             work.set_image(content.borrow())
         else:
-            work.set(real_values(content))
+            work.set(real_values(whole))
         for axis in range(whole.dimension):
             if along[axis] > 0:
                 work.apply_gaussian(axis, along[axis] / whole.spacing[axis])
@@ -68,6 +70,7 @@ def pyramid(image: Any, levels: int, device: Any = None) -> list[Any]:
     whole, wrap = read_image(image, "pyramid's")
     if not 1 <= int(levels) <= 5:
         raise BadInputError(f"A pyramid of {levels} levels is not possible; it may have 1 to 5.")
+    require_scalar(whole, "pyramid's")
     content = whole.content
     image = on_device(whole, choose_device_of(device, image=content))
     size = engine_size(whole)

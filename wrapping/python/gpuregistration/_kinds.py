@@ -62,14 +62,10 @@ def _read_simpleitk(image: Any) -> Optional[tuple[Image, Wrap]]:
     sitk = sys.modules.get("SimpleITK")
     if sitk is None or not isinstance(image, sitk.Image):
         return None
-    if image.GetNumberOfComponentsPerPixel() != 1:
-        raise BadInputError(
-            f"A SimpleITK image has {image.GetNumberOfComponentsPerPixel()} components a pixel; it is to have one. "
-            "SimpleITK.VectorIndexSelectionCast takes one out."
-        )
     # A view: the image is to stay for as long as it does.
     array = sitk.GetArrayViewFromImage(image)
-    made = Image(array, image.GetSpacing(), image.GetOrigin(), image.GetDirection())
+    is_vector = image.GetNumberOfComponentsPerPixel() > 1
+    made = Image(array, image.GetSpacing(), image.GetOrigin(), image.GetDirection(), is_vector)
     made.owner = image  # type: ignore[attr-defined]
     return made, to_simpleitk
 
@@ -78,7 +74,7 @@ def to_simpleitk(image: Image) -> Any:
     """As SimpleITK's image."""
     import SimpleITK as sitk
 
-    made = sitk.GetImageFromArray(np.ascontiguousarray(host_array(image)))
+    made = sitk.GetImageFromArray(np.ascontiguousarray(host_array(image)), isVector=image.is_vector)
     made.SetSpacing(image.spacing.tolist())
     made.SetOrigin(image.origin.tolist())
     made.SetDirection(image.direction.ravel().tolist())
@@ -107,6 +103,10 @@ def to_nibabel(image: Image) -> Any:
     """As nibabel's NIfTI image."""
     import nibabel
 
+    if image.is_vector:
+        raise BadInputError(
+            f"An image of {image.components} components a voxel is not made one of nibabel's. Hand in one component, or write it by write_image."
+        )
     array = as_volume(host_array(image))
     to_point = np.eye(4)
     dimension = image.dimension
@@ -121,17 +121,13 @@ def _read_itk(image: Any) -> Optional[tuple[Image, Wrap]]:
     if not (type(image).__module__.split(".")[0] == "itk" and hasattr(image, "GetBufferedRegion")):
         return None
     itk = sys.modules["itk"]
-    if image.GetNumberOfComponentsPerPixel() != 1:
-        raise BadInputError(
-            f"An ITK image has {image.GetNumberOfComponentsPerPixel()} components a pixel; it is to have one."
-        )
     array = itk.array_view_from_image(image)
     direction = itk.array_from_matrix(image.GetDirection())
     index = np.array(list(image.GetBufferedRegion().GetIndex()), dtype=np.float64)
     spacing = np.array(list(image.GetSpacing()))
     origin = np.array(list(image.GetOrigin())) + direction @ (spacing * index)
     # A view, as above.
-    made = Image(array, spacing, origin, direction)
+    made = Image(array, spacing, origin, direction, image.GetNumberOfComponentsPerPixel() > 1)
     made.owner = image  # type: ignore[attr-defined]
     return made, to_itk
 
@@ -140,7 +136,7 @@ def to_itk(image: Image) -> Any:
     """As ITK's image."""
     import itk
 
-    made = itk.image_from_array(np.ascontiguousarray(host_array(image)))
+    made = itk.image_from_array(np.ascontiguousarray(host_array(image)), is_vector=image.is_vector)
     made.SetSpacing(image.spacing.tolist())
     made.SetOrigin(image.origin.tolist())
     made.SetDirection(itk.matrix_from_array(np.ascontiguousarray(image.direction)))

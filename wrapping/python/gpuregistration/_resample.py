@@ -11,7 +11,7 @@ from . import _engine
 from ._devices import borrow_engine
 from ._engine import BadInputError
 from ._gpu_arrays import GpuArray, choose_device_of
-from ._image import Image, engine_map, engine_size, real_values
+from ._image import Image, engine_map, engine_size, host_array, real_values, require_scalar
 from ._kinds import read_image
 from ._transforms import Transform, as_transform
 
@@ -37,7 +37,7 @@ def resample(
             where they are.
         reference: an image of any kind, whose grid the output has. None: the image itself.
         interpolation: "linear", "nearest" (for labels) or "bspline".
-        default: the value outside of the image.
+        default: the value outside of the image, of each component.
         order: of the B-spline, 0 to 5.
         extrapolate: outside of the image its nearest voxel continues, in the place of the default.
         device: its name, such as "cuda:0"; None: that of an image on a GPU, else the default one.
@@ -74,9 +74,18 @@ def resample_array(
     device: str,
     progress: Optional[Callable[[float], Any]],
 ) -> Any:
-    """The same of what has been read: an array of the grid's shape, of the moving one's type, and where that is."""
+    """The same of what has been read: an array of the grid's shape, of the moving one's type and components, and where that is."""
     if interpolation not in _INTERPOLATIONS:
         raise BadInputError(f'There is no interpolation "{interpolation}"; there are: {", ".join(_INTERPOLATIONS)}.')
+    if moving.is_vector and interpolation == "bspline":
+        # The engine's splines are of one component.
+        parts = [
+            resample_array(
+                moving.like(host_array(moving)[..., n]), transform, grid, interpolation, default, order, extrapolate, device, progress
+            )
+            for n in range(moving.components)
+        ]
+        return np.stack(parts, axis=-1)
     chain = transform.chain() if transform is not None else _engine.Chain(moving.dimension)
     content = moving.content
     asked = _engine.Resampling()
@@ -85,16 +94,17 @@ def resample_array(
     asked.point_to_input = engine_map(np.linalg.inv(moving.index_to_point))
     asked.interpolation = interpolation
     asked.order = int(order)
-    asked.outside = [float(default)]
+    asked.outside = [float(default)] * moving.components
     asked.extrapolates = bool(extrapolate)
     asked.is_of_integers = content.dtype.kind in "biu"
     of_others = np.float64 if _engine.has_doubles(device) else np.float32
     with borrow_engine("Resampler", device) as resampler:
         if isinstance(content, GpuArray):
-            made = resampler.resample_on_device(content.borrow(of_others), chain, asked, grid.content.shape)
+            require_scalar(moving, "moving")
+            made = resampler.resample_on_device(content.borrow(of_others), chain, asked, grid.shape)
             return content.make_alike(made)
-        made = resampler.resample(real_values(content, of_others), chain, asked, progress)
-    return to_type(made.reshape(grid.content.shape), content.dtype)
+        made = resampler.resample(real_values(moving, of_others), chain, asked, progress)
+    return to_type(made.reshape(grid.shape + content.shape[moving.dimension :]), content.dtype)
 
 
 def to_type(values: np.ndarray, kind: np.dtype) -> np.ndarray:

@@ -11,7 +11,7 @@ import numpy as np
 from . import _engine
 from ._engine import BadInputError
 from ._gpu_arrays import GpuArray, choose_device_of
-from ._image import Image, as_volume, engine_map, on_device
+from ._image import Image, as_volume, engine_map, on_device, require_scalar
 from ._kinds import Wrap, is_image_with_grid, read_image
 
 
@@ -75,6 +75,7 @@ def read_pair(fixed: Any, moving: Any, fixed_mask: Any, moving_mask: Any, geomet
             "same, such as one slice of the larger one."
         )
     for image, which in ((fixed_image, "fixed"), (moving_image, "moving")):
+        require_scalar(image, which)
         if not isinstance(image.content, GpuArray):
             # Of one on a GPU the engine sees to that.
             _check_values(image.content, which)
@@ -106,9 +107,10 @@ def _read_mask(mask: Any, image: Image, which: str) -> Optional[Mask]:
     if mask is None:
         return None
     read, _ = read_image(mask, f"{which} mask's")
-    if read.content.shape != image.content.shape:
+    require_scalar(read, f"{which} mask's")
+    if read.shape != image.shape:
         raise BadInputError(
-            f"The {which} image's mask has shape {read.content.shape}, and the image {image.content.shape}. Resample the mask on the "
+            f"The {which} image's mask has shape {read.shape}, and the image {image.shape}. Resample the mask on the "
             'image\'s grid: resample(mask, None, image, interpolation="nearest").'
         )
     if is_image_with_grid(mask) and not read.has_grid_of(image):

@@ -329,7 +329,7 @@ def _make_field(transform: Transform, grid: Image, device: str) -> DisplacementF
         transform.chain(), engine_size(grid), engine_map(grid.index_to_point), ends[0].tolist(), ends[1].tolist()
     )
     content = grid.content
-    shape = content.shape + (d,)
+    shape = grid.shape + (d,)
     with borrow_engine("Resampler", device) as resampler:
         if isinstance(content, GpuArray):
             array = hand_over(resampler.find_displacements_on_device(request, shape), content.array)
