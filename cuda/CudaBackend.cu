@@ -68,7 +68,8 @@ public:
   bool
   Reaches(const void * address) const override
   {
-    return IsReached(GetAttributes(address));
+    // Where there is no context there is no memory, and to look there would make one, of several hundred MiB.
+    return HasCudaContext(m_Device) && IsReached(GetAttributes(address));
   }
 
   /** It is not destroyed: when the process ends, the driver may be gone. */
