@@ -18,12 +18,14 @@ if(GPURegistration_HAS_CUDA)
     ${_cuda_dir}/CudaError.cu
     ${_cuda_dir}/CudaQueue.cu
     ${_cuda_dir}/CudaSort.cu
+    ${_cuda_dir}/DisplacementPasses.cu
     ${_cuda_dir}/ImagePasses.cu
     ${_cuda_dir}/JointHistogramPasses.cu
     ${_cuda_dir}/LinePasses.cu
     ${_cuda_dir}/MattesPasses.cu
     ${_cuda_dir}/MovingImagePasses.cu
     ${_cuda_dir}/NeighborhoodPasses.cu
+    ${_cuda_dir}/NumberPasses.cu
     ${_cuda_dir}/PairPasses.cu
     ${_cuda_dir}/PartialVolumePasses.cu
     ${_cuda_dir}/ResamplePasses.cu
@@ -131,6 +133,8 @@ if(GPURegistration_HAS_OPENCL)
     ControlGrid ${_kernel_dir}/ControlGrid.h ${_kernel_dir}/ControlGridKernels.h ${_opencl_dir}/ControlGridKernels.cl)
   gpuregistration_embed_kernels(ControlStep ${_opencl_dir}/Prelude.cl ${_kernel_dir}/Evaluated.h ${_kernel_dir}/ControlVector.h ${_kernel_dir}/ControlSteps.h
                                 ${_kernel_dir}/LaneReduction.h ${_kernel_dir}/ControlStepKernels.h ${_opencl_dir}/ControlStepKernels.cl)
+  gpuregistration_embed_kernels(Displacement ${_opencl_dir}/Prelude.cl ${_kernel_dir}/Displacement.h
+                                ${_opencl_dir}/DisplacementKernels.cl)
   gpuregistration_embed_kernels(
     Resample
     ${_opencl_dir}/Prelude.cl
@@ -171,6 +175,7 @@ if(GPURegistration_HAS_OPENCL)
       ${_opencl_dir}/ControlPenaltyPasses.cpp
       ${_opencl_dir}/CorrelationRatioPasses.cpp
       ${_opencl_dir}/CorrelationRatioSchemePasses.cpp
+      ${_opencl_dir}/DisplacementPasses.cpp
       ${_opencl_dir}/ImagePasses.cpp
       ${_opencl_dir}/JointHistogramPasses.cpp
       ${_opencl_dir}/LinePasses.cpp
@@ -195,6 +200,7 @@ if(GPURegistration_HAS_OPENCL)
       ${CMAKE_CURRENT_BINARY_DIR}/OpenCLControlPenaltySource.cpp
       ${CMAKE_CURRENT_BINARY_DIR}/OpenCLCorrelationRatioSource.cpp
       ${CMAKE_CURRENT_BINARY_DIR}/OpenCLCorrelationRatioSchemesSource.cpp
+      ${CMAKE_CURRENT_BINARY_DIR}/OpenCLDisplacementSource.cpp
       ${CMAKE_CURRENT_BINARY_DIR}/OpenCLImageSource.cpp
       ${CMAKE_CURRENT_BINARY_DIR}/OpenCLJointHistogramSource.cpp
       ${CMAKE_CURRENT_BINARY_DIR}/OpenCLJointHistogramSummarySource.cpp

@@ -5,6 +5,8 @@
 #include "CorrelationRatioPasses.h"
 #include "MattesPasses.h"
 
+#include <mutex>
+
 namespace gpureg
 {
 
@@ -48,6 +50,43 @@ public:
     return std::make_unique<CudaQueue>(*this, m_Device);
   }
 
+  MemoryPointer
+  Borrow(const BorrowedMemory & from, std::size_t bytes) override
+  {
+    const CudaDeviceScope scope(m_Device);
+    CheckIsHere(from.address);
+    if (from.stream)
+    {
+      // By the host, since whatever reads the image has a stream of its own.
+      CheckCuda(cudaStreamSynchronize(reinterpret_cast<cudaStream_t>(*from.stream)),
+                "waiting for the stream of an array",
+                GetDescription().name);
+    }
+    return std::make_unique<CudaMemory>(from.address, bytes);
+  }
+
+  bool
+  Reaches(const void * address) const override
+  {
+    // Where there is no context there is no memory, and to look there would make one, of several hundred MiB.
+    return HasCudaContext(m_Device) && IsReached(GetAttributes(address));
+  }
+
+  /** It is not destroyed: when the process ends, the driver may be gone. */
+  std::uintptr_t
+  GetMeetingStream() override
+  {
+    const std::lock_guard<ForkSafeMutex> lock(m_MakingStream);
+    if (m_MeetingStream == nullptr)
+    {
+      const CudaDeviceScope scope(m_Device);
+      CheckCuda(cudaStreamCreateWithFlags(&m_MeetingStream, cudaStreamNonBlocking),
+                "making a stream",
+                GetDescription().name);
+    }
+    return reinterpret_cast<std::uintptr_t>(m_MeetingStream);
+  }
+
 private:
   StagingPointer
   MakePinned(std::size_t bytes) override
@@ -55,7 +94,53 @@ private:
     return std::make_unique<CudaStaging>(m_Device, GetDescription().name, bytes);
   }
 
-  int m_Device;
+  /** \throws BadInputError unless it reaches an address. */
+  void
+  CheckIsHere(const void * address) const
+  {
+    const cudaPointerAttributes attributes = GetAttributes(address);
+    if (IsReached(attributes))
+    {
+      return;
+    }
+    const std::string & name = GetDescription().name;
+    if (attributes.type != cudaMemoryTypeDevice)
+    {
+      throw BadInputError("an array that is said to be on " + name + " is not in a GPU's memory; hand in one that is");
+    }
+    const std::string other = "cuda:" + std::to_string(attributes.device);
+    throw BadInputError("an array is on " + other + ", and " + name + " is to compute; copy it to " + name +
+                        ", or compute on " + other);
+  }
+
+  cudaPointerAttributes
+  GetAttributes(const void * address) const
+  {
+    const CudaDeviceScope scope(m_Device);
+    cudaPointerAttributes attributes{};
+    const cudaError_t     status = cudaPointerGetAttributes(&attributes, address);
+    if (status == cudaErrorInvalidValue)
+    {
+      // No memory that CUDA knows.
+      cudaGetLastError();
+      attributes.type = cudaMemoryTypeUnregistered;
+      return attributes;
+    }
+    CheckCuda(status, "asking where an array is", GetDescription().name);
+    return attributes;
+  }
+
+  /** Of this GPU's memory, or of such as all of them have. */
+  bool
+  IsReached(const cudaPointerAttributes & attributes) const
+  {
+    return attributes.type == cudaMemoryTypeManaged ||
+           (attributes.type == cudaMemoryTypeDevice && attributes.device == m_Device);
+  }
+
+  int           m_Device;
+  ForkSafeMutex m_MakingStream;
+  cudaStream_t  m_MeetingStream = nullptr;
 };
 } // namespace
 

@@ -21,16 +21,18 @@ struct Driver
   {
     Find("cuDeviceGet", &deviceGet);
     Find("cuDevicePrimaryCtxRetain", &retain);
+    Find("cuDevicePrimaryCtxGetState", &getState);
     Find("cuCtxGetCurrent", &getCurrent);
     Find("cuCtxPushCurrent", &push);
     Find("cuCtxPopCurrent", &pop);
   }
 
-  decltype(&cuDeviceGet)              deviceGet = nullptr;
-  decltype(&cuDevicePrimaryCtxRetain) retain = nullptr;
-  decltype(&cuCtxGetCurrent)          getCurrent = nullptr;
-  decltype(&cuCtxPushCurrent)         push = nullptr;
-  decltype(&cuCtxPopCurrent)          pop = nullptr;
+  decltype(&cuDeviceGet)                deviceGet = nullptr;
+  decltype(&cuDevicePrimaryCtxRetain)   retain = nullptr;
+  decltype(&cuDevicePrimaryCtxGetState) getState = nullptr;
+  decltype(&cuCtxGetCurrent)            getCurrent = nullptr;
+  decltype(&cuCtxPushCurrent)           push = nullptr;
+  decltype(&cuCtxPopCurrent)            pop = nullptr;
 
 private:
   template <typename TFunction>
@@ -81,6 +83,17 @@ RetainCudaContext(int device)
   CheckDriver(GetDriver().deviceGet(&handle, device), "asking for the device", device);
   CheckDriver(GetDriver().retain(&context, handle), "making a context", device);
   GetContext(device) = context;
+}
+
+bool
+HasCudaContext(int device)
+{
+  CUdevice     handle = 0;
+  unsigned int flags = 0;
+  int          isActive = 0;
+  CheckDriver(GetDriver().deviceGet(&handle, device), "asking for the device", device);
+  CheckDriver(GetDriver().getState(handle, &flags, &isActive), "asking for the device's context", device);
+  return isActive != 0;
 }
 
 CudaDeviceScope::CudaDeviceScope(int device)

@@ -11,6 +11,11 @@ namespace gpureg
 void
 RetainCudaContext(int device);
 
+/** Whether the device's context is there, whoever in this process made it.
+ *  \throws Error where the device can't be had. */
+bool
+HasCudaContext(int device);
+
 /** Makes a device current, and what the caller's thread had before current again at the end of the scope: the
  *  context that it was, or none. The context is pushed and popped through the driver, since the runtime's
  *  cudaSetDevice() can't put none back: it would make a context on the caller's device, 0 for a thread that

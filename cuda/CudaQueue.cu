@@ -54,7 +54,7 @@ WithDevice(int device, const TRelease & release) noexcept
 
 CudaMemory::CudaMemory(Backend & backend, int device, std::size_t bytes)
   : Memory(bytes)
-  , m_Backend(backend)
+  , m_Backend(&backend)
   , m_Device(device)
 {
   const std::string &   name = backend.GetDescription().name;
@@ -77,8 +77,11 @@ CudaMemory::CudaMemory(Backend & backend, int device, std::size_t bytes)
 
 CudaMemory::~CudaMemory()
 {
-  WithDevice(m_Device, [this](const auto & note) { note(cudaFree(m_Address)); });
-  m_Backend.GetMemoryAccount().Release(GetSize());
+  if (m_Backend)
+  {
+    WithDevice(m_Device, [this](const auto & note) { note(cudaFree(m_Address)); });
+    m_Backend->GetMemoryAccount().Release(GetSize());
+  }
 }
 
 CudaStaging::CudaStaging(int device, const std::string & deviceName, std::size_t bytes)

@@ -20,17 +20,22 @@ class CudaMemory : public Memory
 {
 public:
   CudaMemory(Backend & backend, int device, std::size_t bytes);
+  /** Another's memory, which is neither charged nor freed. */
+  CudaMemory(void * address, std::size_t bytes)
+    : Memory(bytes)
+    , m_Address(address)
+  {}
   ~CudaMemory() override;
 
   void *
-  GetAddress() const
+  GetAddress() const override
   {
     return m_Address;
   }
 
 private:
-  Backend & m_Backend;
-  int       m_Device;
+  Backend * m_Backend = nullptr; // of memory of its own
+  int       m_Device = 0;
   void *    m_Address = nullptr;
 };
 
@@ -126,6 +131,8 @@ public:
   CreateCorrelationRatioPasses() override;
   std::unique_ptr<CorrelationRatioSchemePasses>
   CreateCorrelationRatioSchemePasses() override;
+  std::unique_ptr<DisplacementPasses>
+  CreateDisplacementPasses() override;
   std::unique_ptr<ImagePasses>
   CreateImagePasses() override;
   std::unique_ptr<JointHistogramPasses>
@@ -138,6 +145,8 @@ public:
   CreateMovingImagePasses() override;
   std::unique_ptr<NeighborhoodPasses>
   CreateNeighborhoodPasses() override;
+  std::unique_ptr<NumberPasses>
+  CreateNumberPasses() override;
   std::unique_ptr<PairPasses>
   CreatePairPasses() override;
   std::unique_ptr<PartialVolumePasses>

@@ -115,6 +115,8 @@ public:
   CreateCorrelationRatioPasses() override;
   std::unique_ptr<CorrelationRatioSchemePasses>
   CreateCorrelationRatioSchemePasses() override;
+  std::unique_ptr<DisplacementPasses>
+  CreateDisplacementPasses() override;
   std::unique_ptr<ImagePasses>
   CreateImagePasses() override;
   std::unique_ptr<JointHistogramPasses>

@@ -3,6 +3,7 @@
 # package are both made of them. cmake/Backends.cmake adds those of the other devices.
 set(GPURegistration_ENGINE_SRCS
     engine/Backend.cpp
+    engine/BorrowedImage.cpp
     engine/ChainOnDevice.cpp
     engine/ControlPoints.cpp
     engine/ControlPenalty.cpp
@@ -44,16 +45,20 @@ set(GPURegistration_ENGINE_SRCS
     engine/LoadedImage.cpp
     engine/MattesMetric.cpp
     engine/MemoryAccount.cpp
+    engine/MadeNumbers.cpp
     engine/Metric.cpp
     engine/MovingVolumes.cpp
     engine/NeighborhoodCorrelationMetric.cpp
     engine/NeighborhoodEvaluation.cpp
+    engine/NumberConverter.cpp
+    engine/NumberType.cpp
     engine/PairEvaluation.cpp
     engine/PairMetric.cpp
     engine/PartialVolumeMetric.cpp
     engine/Queue.cpp
     engine/RandomPosition.cpp
     engine/RecursiveFilter.cpp
+    engine/RecursiveGaussian.cpp
     engine/ResamplePlan.cpp
     engine/Resampler.cpp
     engine/SampleLattice.cpp
@@ -68,6 +73,7 @@ set(GPURegistration_ENGINE_SRCS
     host/ControlStepPasses.cpp
     host/ControlPenaltyPasses.cpp
     host/CorrelationRatioPasses.cpp
+    host/DisplacementPasses.cpp
     host/HostBackend.cpp
     host/HostQueue.cpp
     host/ImagePasses.cpp
@@ -77,6 +83,7 @@ set(GPURegistration_ENGINE_SRCS
     host/MattesPasses.cpp
     host/MovingImagePasses.cpp
     host/NeighborhoodPasses.cpp
+    host/NumberPasses.cpp
     host/PairPasses.cpp
     host/PartialVolumePasses.cpp
     host/ResamplePasses.cpp

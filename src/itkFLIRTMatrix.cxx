@@ -4,6 +4,8 @@
 #include "GPURegistrationDetail/itkGPURegistrationGeometry.h"
 #include "GPURegistrationDetail/itkGPUTransformChain.h"
 
+#include "gpureg/FLIRTCoordinates.h"
+
 #include "itkMacro.h"
 
 #include "vnl/algo/vnl_determinant.h"
@@ -49,19 +51,12 @@ Invert(const Matrix4 & matrix, const char * what)
 Matrix4
 MakePointToFSL(const FLIRTMatrix::ImageType & image)
 {
-  const auto region = image.GetLargestPossibleRegion();
-  Matrix4    toFSL;
-  toFSL.SetIdentity();
-  for (unsigned int d = 0; d < 3; ++d)
-  {
-    toFSL[d][d] = image.GetSpacing()[d];
-  }
-  if (vnl_determinant(image.GetDirection().GetVnlMatrix()) > 0)
-  {
-    toFSL[0][0] *= -1;
-    toFSL[0][3] = image.GetSpacing()[0] * (static_cast<double>(region.GetSize(0)) - 1.0);
-  }
-  return toFSL * MakeMatrix(GPURegistrationGeometry::GetPointToIndexMap<3>(image, region));
+  const auto             region = image.GetLargestPossibleRegion();
+  const auto             spacing = image.GetSpacing();
+  const gpureg::IndexMap toFSL = gpureg::MakeIndexToFLIRT({ spacing[0], spacing[1], spacing[2] },
+                                                          vnl_determinant(image.GetDirection().GetVnlMatrix()),
+                                                          static_cast<double>(region.GetSize(0)));
+  return MakeMatrix(toFSL) * MakeMatrix(GPURegistrationGeometry::GetPointToIndexMap<3>(image, region));
 }
 
 void

@@ -82,6 +82,11 @@ template <typename TImage>
 constexpr bool IsLoadable =
   std::is_same<typename TImage::PixelType, float>::value || std::is_same<typename TImage::PixelType, double>::value;
 
+/** Of such an image's values. */
+template <typename TImage>
+constexpr gpureg::Precision PrecisionOf =
+  std::is_same<typename TImage::PixelType, double>::value ? gpureg::Precision::Double : gpureg::Precision::Single;
+
 /** Loads all that is in an image's buffer, unless what is there is proved to be the same. */
 template <typename TImage>
 void
@@ -91,8 +96,7 @@ LoadImage(gpureg::LoadedImage & loaded, const TImage & image, const gpureg::Para
   // Whatever a class trusts later on: ITK looks at the values themselves.
   source.isKeyTrusted = false;
   loaded.Load(source,
-              std::is_same<typename TImage::PixelType, double>::value ? gpureg::Precision::Double
-                                                                      : gpureg::Precision::Single,
+              PrecisionOf<TImage>,
               image.GetBufferPointer(),
               static_cast<std::int64_t>(image.GetBufferedRegion().GetNumberOfPixels()),
               parallelFor);

@@ -64,14 +64,12 @@ WriteOutput(gpureg::VolumeFilter &              filter,
             const gpureg::ParallelFor &         parallelFor,
             const std::function<void()> &       beforeWriting = {});
 
-/** Whether all of an image is a region of it, and is values of this precision. */
+/** Whether all of an image that is loadable is a region of it, and is values of this precision. */
 template <typename TImage>
 bool
 IsAllOf(const TImage & image, const typename TImage::RegionType & region, gpureg::Precision precision)
 {
-  using RealType = typename TImage::PixelType;
-  return GPURegistrationDetail::IsLoadable<TImage> && region == image.GetBufferedRegion() &&
-         (precision == gpureg::Precision::Double) == std::is_same<RealType, double>::value;
+  return region == image.GetBufferedRegion() && precision == GPURegistrationDetail::PrecisionOf<TImage>;
 }
 
 /** A filter's device, and its work there. */

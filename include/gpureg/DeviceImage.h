@@ -34,6 +34,10 @@ public:
 
   virtual const std::string &
   GetDeviceName() const = 0;
+
+  /** Where the values are: a pointer of that GPU, or of the host; null if there is no image, and of OpenCL. */
+  void *
+  GetAddress() const;
 };
 
 /** One that an engine has made there, and handed over. */

@@ -2,6 +2,8 @@
 #ifndef gpureg_RecursiveGaussian_h
 #define gpureg_RecursiveGaussian_h
 
+#include "GPURegistrationExport.h"
+
 #include <array>
 
 namespace gpureg
@@ -17,6 +19,12 @@ struct RecursiveGaussian
   std::array<double, 4> d{};
   std::array<double, 4> m{};
 };
+
+/** Of a Gaussian by itself, whose sum is 1.
+ *  \param sigma in voxels. \throws BadInputError unless it is greater than 0 and finite. */
+GPURegistration_EXPORT
+RecursiveGaussian
+MakeRecursiveGaussian(double sigma);
 
 } // namespace gpureg
 

@@ -7,12 +7,16 @@
 #include "gpureg/EngineUser.h"
 #include "gpureg/Error.h"
 #include "gpureg/EvaluationStatistics.h"
+#include "gpureg/MadeNumbers.h"
 #include "gpureg/ParallelFor.h"
 #include "gpureg/Precision.h"
 #include "gpureg/Source.h"
 #include "gpureg/TransformChain.h"
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -69,6 +73,18 @@ struct ResampleRequest : ChainedGrid
   std::function<void(double)> progress;
 };
 
+/** What displacements are wanted of: those of the grid's voxels by the transform. */
+struct DisplacementRequest : ChainedGrid
+{
+  /** mm: the ends of a box that holds all points that there are, those of the voxels and those that they are led to. */
+  std::array<double, 3> low{};
+  std::array<double, 3> high{};
+  /** Takes double[dimension], mm, of voxels first … first + count - 1. Called for disjoint ranges, from several threads at once. */
+  std::function<void(std::int64_t first, std::int64_t count, const void * in)> output;
+  /** Where they are to be: the host makes them there. Null otherwise. */
+  void * memory = nullptr;
+};
+
 /** Resamples images on one device: y = input(pointToInput(T(outputToPoint(x)))), in one launch a piece of
  *  the output, whatever the transform (Shamonin 2014, section 3.2, which has a launch and a field a part).
  *
@@ -96,7 +112,8 @@ public:
   bool
   Holds(const Key & key) const override;
 
-  /** On a device without doubles (HasDoubles()) in single precision only, and no B-splines of order 2 and more. */
+  /** On a device without doubles (HasDoubles()) in single precision only, and no B-splines of order 2 and more. B-splines are of one
+   *  component alone. */
   void
   Resample(const ResampleInput & input, const ResampleRequest & request, const ParallelFor & parallelFor);
 
@@ -105,6 +122,16 @@ public:
    *  \throws BadInputError if the input has several components. */
   std::unique_ptr<DeviceImage>
   ResampleToDevice(const ResampleInput & input, const ResampleRequest & request, const ParallelFor & parallelFor);
+
+  /** By how much the point that each voxel of a grid is led to differs from the voxel's: pointToInput is not looked at.
+   *  \throws BadInputError if the box is empty, UnsupportedError on a device without doubles. */
+  void
+  FindDisplacements(const DisplacementRequest & request, const ParallelFor & parallelFor);
+
+  /** The same where they are to stay on the device: doubles [voxel][dimension]. output and memory are not looked at, and nothing is
+   *  cut. */
+  std::unique_ptr<MadeNumbers>
+  FindDisplacementsToDevice(const DisplacementRequest & request, const ParallelFor & parallelFor);
 
   /** Bounds the memory that it takes on the device, in bytes; 0, the default, for 9/10 of what is free. */
   void

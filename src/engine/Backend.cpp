@@ -16,6 +16,14 @@ Backend::Backend(DeviceDescription description, DeviceRank rank)
   , m_IdleEngines(m_Description.memorySize / (rank == DeviceRank::Cuda || rank == DeviceRank::OpenCLOnGpu ? 4 : 16))
 {}
 
+MemoryPointer
+Backend::Borrow(const BorrowedMemory &, std::size_t)
+{
+  throw UnsupportedError(
+    m_Description.name +
+    " reads no memory that another context has made; hand in what the host has, or use another device");
+}
+
 bool
 Backend::IsUsable() const
 {

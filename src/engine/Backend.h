@@ -2,6 +2,8 @@
 #ifndef gpureg_Backend_h
 #define gpureg_Backend_h
 
+#include "gpureg/BorrowedImage.h"
+
 #include "Fork.h"
 #include "IdleEngines.h"
 #include "Queue.h"
@@ -105,6 +107,25 @@ public:
   virtual std::unique_ptr<Queue>
   CreateQueue() = 0;
 
+  /** Somebody else's memory, of which so many bytes are values, as the device's own. Waits until they are made.
+   *  \throws BadInputError if it is not on this device, UnsupportedError if the device cannot take such over. */
+  virtual MemoryPointer
+  Borrow(const BorrowedMemory & from, std::size_t bytes);
+
+  /** Whether an address is of a GPU's memory, and this device is to read it. */
+  virtual bool
+  Reaches(const void *) const
+  {
+    return false;
+  }
+
+  /** See gpureg::GetMeetingStream. */
+  virtual std::uintptr_t
+  GetMeetingStream()
+  {
+    return 0;
+  }
+
   /** Whether it computes in double precision. */
   virtual bool
   HasDoubles() const
@@ -131,6 +152,10 @@ private:
   StagingPool       m_StagingPool;
   IdleEngines       m_IdleEngines;
 };
+
+/** See Backend::Borrow. \throws BadInputError if there are no values, too. */
+MemoryPointer
+Borrow(Backend & backend, const BorrowedMemory & from);
 
 /** For destructors of engines: in a forked process, what the parent's device has is not touched. */
 template <typename TImplementation>

@@ -24,6 +24,13 @@ struct MadeImage::Content
 
 DeviceImage::~DeviceImage() = default;
 
+void *
+DeviceImage::GetAddress() const
+{
+  const Memory * const memory = this->GetMemory();
+  return memory != nullptr ? memory->GetAddress() : nullptr;
+}
+
 MadeImage::MadeImage(std::shared_ptr<Backend> backend, MemoryPointer memory, Precision precision, std::int64_t count)
   : m_Content(new Content{ std::move(backend), std::move(memory), precision, count })
 {}

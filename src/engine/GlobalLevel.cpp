@@ -6,10 +6,25 @@
 #include "LevelGeometry.h"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 namespace gpureg
 {
+
+namespace
+{
+/** The first one becomes what it is more than the second. */
+void
+Subtract(IndexMap & map, const IndexMap & other)
+{
+  const auto subtract = [](auto & from, const auto & what) {
+    std::transform(from.begin(), from.end(), what.begin(), from.begin(), std::minus<double>());
+  };
+  subtract(map.matrix, other.matrix);
+  subtract(map.offset, other.offset);
+}
+} // namespace
 
 GlobalLevel::GlobalLevel(const std::string & deviceName, Queue & queue)
   : m_Queue(queue)
@@ -221,7 +236,6 @@ GlobalLevel::FindSlope(const Pose & base, const Freedom & freedom, std::vector<d
   const auto getPose = [&] { return MovePose(base, freedom, along.data()); };
   result.pose = getPose();
   const MeasuredForces measured = m_Measure->FindForces(this->MakeIndexMap(result.pose), m_ParallelFor);
-  const ForceResult &  forces = measured.forces;
   const double         weight = this->Weigh(measured, result);
   // The map is smooth in the pose, and simple: differences of doubles give its derivative to some 1e-9.
   constexpr double step = 1e-3;
@@ -229,22 +243,11 @@ GlobalLevel::FindSlope(const Pose & base, const Freedom & freedom, std::vector<d
   {
     const double here = coordinate;
     coordinate = here + step;
-    const IndexMap ahead = this->MakeIndexMap(getPose());
+    IndexMap change = this->MakeIndexMap(getPose());
     coordinate = here - step;
-    const IndexMap behind = this->MakeIndexMap(getPose());
+    Subtract(change, this->MakeIndexMap(getPose()));
     coordinate = here;
-    double sum = 0;
-    for (std::size_t c = 0; c < 3; ++c)
-    {
-      double ofCentre = ahead.offset[c] - behind.offset[c];
-      for (std::size_t d = 0; d < 3; ++d)
-      {
-        const double ofMatrix = ahead.matrix[3 * c + d] - behind.matrix[3 * c + d];
-        ofCentre += ofMatrix * forces.centre[d];
-        sum += ofMatrix * forces.forceSums[3 + 3 * d + c];
-      }
-      sum += ofCentre * forces.forceSums[c];
-    }
+    const double sum = SumAlong(measured.forces, change);
     result.slope.push_back(weight * measured.factor * sum / (2 * step));
   }
   return result;

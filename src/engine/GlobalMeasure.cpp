@@ -266,6 +266,24 @@ private:
 };
 } // namespace
 
+double
+SumAlong(const ForceResult & forces, const IndexMap & change)
+{
+  double sum = 0;
+  for (std::size_t c = 0; c < 3; ++c)
+  {
+    double ofCentre = change.offset[c];
+    for (std::size_t d = 0; d < 3; ++d)
+    {
+      const double ofMatrix = change.matrix[3 * c + d];
+      ofCentre += ofMatrix * forces.centre[d];
+      sum += ofMatrix * forces.forceSums[3 + 3 * d + c];
+    }
+    sum += ofCentre * forces.forceSums[c];
+  }
+  return sum;
+}
+
 std::unique_ptr<GlobalMeasure>
 MakeGlobalMeasure(GlobalCost cost, const std::string & deviceName, int bins)
 {

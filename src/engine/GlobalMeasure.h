@@ -33,6 +33,10 @@ struct MeasuredForces : MeasuredValue
   double      factor = 0;
 };
 
+/** The value's derivative along a change of the map, but for the factor. */
+double
+SumAlong(const ForceResult & forces, const IndexMap & change);
+
 class GlobalMeasure
 {
 public:

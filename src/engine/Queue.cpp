@@ -2,6 +2,7 @@
 #include "Queue.h"
 
 #include "Backend.h"
+#include "NumberPasses.h"
 
 #include <algorithm>
 #include <utility>
@@ -241,6 +242,12 @@ Drain(Queue & queue, std::array<const Memory *, 2> buffers, const ArrayInPieces 
 Queue::Queue(Backend & backend)
   : m_Backend(backend)
 {}
+
+std::unique_ptr<NumberPasses>
+Queue::CreateNumberPasses()
+{
+  return nullptr;
+}
 
 Queue::~Queue()
 {

@@ -37,12 +37,18 @@ public:
     return m_Size;
   }
 
+  /** A pointer of the device; null where memory has none. */
+  virtual void *
+  GetAddress() const
+  {
+    return nullptr;
+  }
+
 private:
   std::size_t m_Size;
 };
 
 using MemoryPointer = std::unique_ptr<Memory>;
-
 
 /** Which way a copy goes. Each way has staging memory and marks of its own, so that an array can be filled while
  *  another is handed out. */
@@ -57,10 +63,12 @@ class ControlGridPasses;
 class ControlStepPasses;
 class ControlPenaltyPasses;
 class CorrelationRatioSchemePasses;
+class DisplacementPasses;
 class ImagePasses;
 class LinePasses;
 class MovingImagePasses;
 class NeighborhoodPasses;
+class NumberPasses;
 class PairPasses;
 class ResamplePasses;
 class SimilarityPasses;
@@ -223,6 +231,8 @@ public:
   /** Null where one loop does for all schemes: on the host. */
   virtual std::unique_ptr<CorrelationRatioSchemePasses>
   CreateCorrelationRatioSchemePasses() = 0;
+  virtual std::unique_ptr<DisplacementPasses>
+  CreateDisplacementPasses() = 0;
   virtual std::unique_ptr<ImagePasses>
   CreateImagePasses() = 0;
   virtual std::unique_ptr<JointHistogramPasses>
@@ -235,6 +245,9 @@ public:
   CreateMovingImagePasses() = 0;
   virtual std::unique_ptr<NeighborhoodPasses>
   CreateNeighborhoodPasses() = 0;
+  /** Null where no memory of others is read: of OpenCL. */
+  virtual std::unique_ptr<NumberPasses>
+  CreateNumberPasses();
   virtual std::unique_ptr<PairPasses>
   CreatePairPasses() = 0;
   virtual std::unique_ptr<PartialVolumePasses>

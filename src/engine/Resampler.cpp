@@ -3,6 +3,7 @@
 
 #include "Backend.h"
 #include "ChainOnDevice.h"
+#include "DisplacementPasses.h"
 #include "Elapsed.h"
 #include "FindPlanes.h"
 #include "InputSlabs.h"
@@ -10,10 +11,13 @@
 #include "ResamplePasses.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace gpureg
 {
@@ -63,6 +67,68 @@ ToKernel(Interpolation interpolation, int splineOrder)
       return kernels::BSplineOfOrder(splineOrder);
   }
 }
+
+/** An image whose values are places in a box, from 0 to 1 along each axis: resampled by a transform, it says where that leads. It has two
+ *  voxels along each axis, at the box's corners. */
+class PlacesInBox
+{
+public:
+  /** \throws BadInputError if the box is empty. */
+  explicit PlacesInBox(const DisplacementRequest & request)
+    : m_Dimension(static_cast<std::size_t>(request.transform.dimension))
+  {
+    for (std::size_t d = 0; d < m_Dimension; ++d)
+    {
+      const double extent = request.high[d] - request.low[d];
+      if (!(extent > 0) || !std::isfinite(extent))
+      {
+        throw BadInputError("a box that holds all points, from " + std::to_string(request.low[d]) + " to " +
+                            std::to_string(request.high[d]) + " mm along axis " + std::to_string(d) + ", is empty");
+      }
+      m_PointToPlace.matrix[4 * d] = 1 / extent;
+      m_PointToPlace.offset[d] = -request.low[d] / extent;
+      m_Size[d] = 2;
+    }
+    for (std::size_t voxel = 0; voxel < static_cast<std::size_t>(CountOf(m_Size)); ++voxel)
+    {
+      for (std::size_t d = 0; d < m_Dimension; ++d)
+      {
+        m_Places.push_back(static_cast<double>(voxel >> d & 1));
+      }
+    }
+  }
+
+  ResampleInput
+  MakeInput() const
+  {
+    ResampleInput input;
+    input.size = m_Size;
+    input.components = static_cast<int>(m_Dimension);
+    input.precision = Precision::Double;
+    input.memory = m_Places.data();
+    input.values = [this](std::int64_t first, std::int64_t count, void * out) {
+      const auto from = m_Places.begin() + first * static_cast<std::int64_t>(m_Dimension);
+      std::copy(from, from + count * static_cast<std::int64_t>(m_Dimension), static_cast<double *>(out));
+    };
+    return input;
+  }
+
+  ResampleRequest
+  MakeRequest(const DisplacementRequest & asked) const
+  {
+    ResampleRequest request;
+    static_cast<ChainedGrid &>(request) = asked;
+    request.pointToInput = m_PointToPlace;
+    request.outside.assign(m_Dimension, 0.0);
+    return request;
+  }
+
+private:
+  std::size_t         m_Dimension;
+  Size                m_Size{ 1, 1, 1 };
+  IndexMap            m_PointToPlace;
+  std::vector<double> m_Places;
+};
 
 /** Bytes of two buffers once so many of them have at least so many, and none is made smaller. */
 std::size_t
@@ -127,22 +193,29 @@ public:
     {
       throw BadInputError("an image on a device has one component, and the input " + std::to_string(input.components));
     }
-    MemoryPointer made;
-    Run(input, request, parallelFor, [&] {
-      m_Chain.SetChain(request);
-      ResamplePlan plan;
-      plan.slabs = InputSlabs::MakeWholeCut(input);
-      plan.inputBytes =
-        m_Input.IsThere(input) ? 0 : BytesOf(input.precision) * static_cast<std::size_t>(CountOf(input.size));
-      plan.stateBytes = m_Input.GetStateBytes(input, std::numeric_limits<std::size_t>::max());
-      m_Chain.SetPlanes(m_Chain.CountPlanes(), false);
-      m_Input.SetInput(input, plan);
-      SendOutside(input, request);
-      made = m_Queue->Allocate(BytesOf(input.precision) * static_cast<std::size_t>(CountOf(request.size)));
-      MakeRows(MakeArguments(input, request), input, request, plan.slabs, { 0, CountRows(request) }, *made);
-      m_Queue->Finish();
-    });
+    MemoryPointer made = this->MakeOnDevice(input, request, parallelFor);
     return std::make_unique<MadeImage>(m_Backend, std::move(made), input.precision, CountOf(request.size));
+  }
+
+  void
+  FindDisplacements(const DisplacementRequest & asked, const ParallelFor & parallelFor)
+  {
+    const PlacesInBox places(asked);
+    ResampleRequest   request = places.MakeRequest(asked);
+    request.output = asked.output;
+    request.memory = asked.memory;
+    this->WithDisplacements(asked, [&] { this->Resample(places.MakeInput(), request, parallelFor); });
+  }
+
+  std::unique_ptr<MadeNumbers>
+  FindDisplacementsToDevice(const DisplacementRequest & asked, const ParallelFor & parallelFor)
+  {
+    const PlacesInBox places(asked);
+    MemoryPointer     made;
+    this->WithDisplacements(asked, [&] {
+      made = this->MakeOnDevice(places.MakeInput(), places.MakeRequest(asked), parallelFor);
+    });
+    return std::make_unique<MadeNumbers>(m_Backend, std::move(made), NumberType::Float64);
   }
 
   void
@@ -158,6 +231,66 @@ public:
   }
 
 private:
+  /** Has what work makes, places in a box, become displacements. */
+  template <typename TWork>
+  void
+  WithDisplacements(const DisplacementRequest & request, const TWork & work)
+  {
+    if (!m_Backend->HasDoubles())
+    {
+      throw UnsupportedError(m_Backend->GetDescription().name +
+                             " cannot compute in double precision; use another device");
+    }
+    if (!m_DisplacementPasses)
+    {
+      m_DisplacementPasses = m_Queue->CreateDisplacementPasses();
+    }
+    m_Displacement.emplace();
+    const IndexMap & toPoint = request.outputToPoint;
+    std::copy(toPoint.matrix.begin(), toPoint.matrix.end(), m_Displacement->matrix);
+    std::copy(toPoint.offset.begin(), toPoint.offset.end(), m_Displacement->offset);
+    for (std::size_t d = 0; d < 3; ++d)
+    {
+      m_Displacement->low[d] = request.low[d];
+      m_Displacement->extent[d] = request.high[d] - request.low[d];
+    }
+    m_Displacement->size[0] = request.size[0];
+    m_Displacement->size[1] = request.size[1];
+    m_Displacement->components = request.transform.dimension;
+    try
+    {
+      work();
+    }
+    catch (...)
+    {
+      m_Displacement.reset();
+      throw;
+    }
+    m_Displacement.reset();
+  }
+
+  /** All of the output at once. */
+  MemoryPointer
+  MakeOnDevice(const ResampleInput & input, const ResampleRequest & request, const ParallelFor & parallelFor)
+  {
+    const std::size_t voxelBytes = BytesOf(input.precision) * static_cast<std::size_t>(input.components);
+    MemoryPointer     made;
+    Run(input, request, parallelFor, [&] {
+      m_Chain.SetChain(request);
+      ResamplePlan plan;
+      plan.slabs = InputSlabs::MakeWholeCut(input);
+      plan.inputBytes = m_Input.IsThere(input) ? 0 : voxelBytes * static_cast<std::size_t>(CountOf(input.size));
+      plan.stateBytes = m_Input.GetStateBytes(input, std::numeric_limits<std::size_t>::max());
+      m_Chain.SetPlanes(m_Chain.CountPlanes(), false);
+      m_Input.SetInput(input, plan);
+      SendOutside(input, request);
+      made = m_Queue->Allocate(voxelBytes * static_cast<std::size_t>(CountOf(request.size)));
+      MakeRows(MakeArguments(input, request), input, request, plan.slabs, { 0, CountRows(request) }, *made);
+      m_Queue->Finish();
+    });
+    return made;
+  }
+
   static std::int64_t
   CountRows(const ResampleRequest & request)
   {
@@ -172,6 +305,11 @@ private:
     CheckSize(input.size, "an input");
     CheckImage(input);
     CheckSize(request.size, "an output");
+    if (request.interpolation == Interpolation::BSpline && input.components > 1)
+    {
+      throw UnsupportedError("B-splines are of one component, and an input has " + std::to_string(input.components) +
+                             "; resample each by itself");
+    }
     for (const ChainStep & step : request.transform.steps)
     {
       CheckSize(step.grid.size, "a transform's grid");
@@ -413,6 +551,13 @@ private:
       // All of them are outside: no slab's, but written all the same.
       launch();
     }
+    if (m_Displacement)
+    {
+      m_Displacement->firstVoxel = rows.first * request.size[0];
+      Enqueue(*m_Queue, m_IsTiming, [&] {
+        m_DisplacementPasses->Displace(*m_Displacement, rows.count * request.size[0], out);
+      });
+    }
   }
 
   /** The planes of the input that rows of the output may meet, displaced by so much. */
@@ -452,9 +597,12 @@ private:
   ChainOnDevice                   m_Chain;
   MemoryPointer                   m_Outside;
   std::array<MemoryPointer, 2>    m_Output;
-  std::size_t                     m_MaximumDeviceMemory = 0;
-  bool                            m_IsTiming = false;
-  EvaluationStatistics            m_Statistics;
+  /** What is made, where it is displacements. */
+  std::optional<kernels::DisplacementArguments> m_Displacement;
+  std::unique_ptr<DisplacementPasses>           m_DisplacementPasses;
+  std::size_t                                   m_MaximumDeviceMemory = 0;
+  bool                                          m_IsTiming = false;
+  EvaluationStatistics                          m_Statistics;
 };
 
 Resampler::Resampler(const std::string & deviceName)
@@ -496,6 +644,18 @@ Resampler::ResampleToDevice(const ResampleInput &   input,
                             const ParallelFor &     parallelFor)
 {
   return m_Implementation->ResampleToDevice(input, request, parallelFor);
+}
+
+void
+Resampler::FindDisplacements(const DisplacementRequest & request, const ParallelFor & parallelFor)
+{
+  m_Implementation->FindDisplacements(request, parallelFor);
+}
+
+std::unique_ptr<MadeNumbers>
+Resampler::FindDisplacementsToDevice(const DisplacementRequest & request, const ParallelFor & parallelFor)
+{
+  return m_Implementation->FindDisplacementsToDevice(request, parallelFor);
 }
 
 void

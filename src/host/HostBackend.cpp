@@ -32,6 +32,12 @@ public:
     return std::make_unique<HostQueue>(*this);
   }
 
+  MemoryPointer
+  Borrow(const BorrowedMemory & from, std::size_t bytes) override
+  {
+    return std::make_unique<HostMemory>(from.address, bytes);
+  }
+
 private:
   /** Nothing is copied there: what is small is handed out through ordinary memory. */
   StagingPointer

@@ -26,7 +26,7 @@ public:
   ~HostMemory() override;
 
   void *
-  GetAddress()
+  GetAddress() const override
   {
     return m_Address;
   }
@@ -88,6 +88,8 @@ public:
   CreateCorrelationRatioPasses() override;
   std::unique_ptr<CorrelationRatioSchemePasses>
   CreateCorrelationRatioSchemePasses() override;
+  std::unique_ptr<DisplacementPasses>
+  CreateDisplacementPasses() override;
   std::unique_ptr<ImagePasses>
   CreateImagePasses() override;
   std::unique_ptr<JointHistogramPasses>
@@ -100,6 +102,8 @@ public:
   CreateMovingImagePasses() override;
   std::unique_ptr<NeighborhoodPasses>
   CreateNeighborhoodPasses() override;
+  std::unique_ptr<NumberPasses>
+  CreateNumberPasses() override;
   std::unique_ptr<PairPasses>
   CreatePairPasses() override;
   std::unique_ptr<PartialVolumePasses>

@@ -130,23 +130,6 @@ def test_other_types(pair, kind):
     np.testing.assert_allclose(result.transform.matrix_of(), plain, atol=2e-3 if kind != "?" else 0.2)
 
 
-class OnGpu:
-    """Looks like an array on a GPU."""
-
-    def __dlpack_device__(self):
-        return (2, 0)
-
-
-class OnCuda:
-    __cuda_array_interface__ = {"shape": (1,)}
-
-
-@pytest.mark.parametrize("array", [OnGpu(), OnCuda()])
-def test_arrays_on_a_gpu(pair, array):
-    with pytest.raises(NotImplementedError, match=r"\.cpu\(\)"):
-        register(pair[0], array)
-
-
 def test_arrays_by_dlpack(pair):
     class OnHost:
         def __init__(self, array):

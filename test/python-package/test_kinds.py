@@ -73,10 +73,8 @@ def test_kinds_may_be_mixed(heads):
     assert type(result.warped).__module__.startswith("SimpleITK")
 
 
-def test_several_components_and_volumes_are_refused():
-    sitk, nibabel = pytest.importorskip("SimpleITK"), pytest.importorskip("nibabel")
-    with pytest.raises(gr.BadInputError, match="VectorIndexSelectionCast"):
-        gr.smooth(sitk.Image([4, 5, 6], sitk.sitkVectorFloat32, 2), 1.0)
+def test_several_volumes_are_refused():
+    nibabel = pytest.importorskip("nibabel")
     with pytest.raises(gr.BadInputError, match="slicer"):
         gr.smooth(nibabel.Nifti1Image(np.zeros((4, 5, 6, 7), np.float32), np.eye(4)), 1.0)
     one = gr.smooth(nibabel.Nifti1Image(np.ones((4, 5, 6, 1), np.float32), np.eye(4)), 1.0)

@@ -402,7 +402,7 @@ TEST_P(ResampleBadInput, ParametersThatAreNoNumbersAreTold)
   }
 }
 
-TEST_P(ResampleBadInput, VolumesOfNoSizeAndGridsThatAreTooLargeAreTold)
+TEST_P(ResampleBadInput, WhatTheEngineDoesNotTakeIsTold)
 {
   gpureg::ResampleInput input;
   input.size = { 2, 2, 2 };
@@ -456,6 +456,11 @@ TEST_P(ResampleBadInput, VolumesOfNoSizeAndGridsThatAreTooLargeAreTold)
   request.transform.Append(grid);
   expectError("or of another size");
   request.transform = {};
+  input.components = 2;
+  request.interpolation = gpureg::Interpolation::BSpline;
+  expectError("B-splines are of one component, and an input has 2");
+  input.components = 1;
+  request.interpolation = gpureg::Interpolation::Linear;
   resampler.Resample(input, request, inOrder);
   EXPECT_EQ(taken, 8);
 }

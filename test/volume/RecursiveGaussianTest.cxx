@@ -5,9 +5,16 @@
 #include "itkGPURecursiveGaussianImageFilter.h"
 #include "itkGPUSmoothingRecursiveGaussianImageFilter.h"
 
+#include "GPURegistrationDetail/itkGPUGaussianWeights.h"
+
 #include "gpureg/Device.h"
+#include "gpureg/Error.h"
+#include "gpureg/RecursiveGaussian.h"
 
 #include "itkVectorImage.h"
+
+#include <cmath>
+#include <limits>
 
 namespace gpuregtest
 {
@@ -482,6 +489,37 @@ TEST_P(RecursiveGaussian, IsUsedAgainAfterMemoryWasOut)
   filter->SetInput(input);
   ExpectUsableAfterMemoryWasOut(*filter);
   EXPECT_LE(GetNrmse(*SmoothWithITK<ImageType, ImageType>(*input, 1.0), *filter->GetOutput()), 2e-7);
+}
+
+/** Of who has no ITK: gpureg::MakeRecursiveGaussian. */
+TEST(RecursiveGaussianWeights, AreThoseOfITK)
+{
+  for (const double sigma : { 0.3, 0.5, 1.0, 1.7, 4.0, 20.0, 100.0 })
+  {
+    const auto ours = gpureg::MakeRecursiveGaussian(sigma);
+    const auto theirs =
+      itk::GPURegistrationDetail::GaussianWeights::Compute(itk::GaussianOrderEnum::ZeroOrder, sigma, false, 1.0);
+    // Both are divided by the denominator's sum, whose terms cancel each other the more the wider the Gaussian is.
+    double sum = 1;
+    double terms = 1;
+    for (const double d : theirs.d)
+    {
+      sum += d;
+      terms += std::abs(d);
+    }
+    const double epsilon = 8 * std::numeric_limits<double>::epsilon();
+    const double relative = epsilon * terms / std::abs(sum);
+    for (std::size_t i = 0; i < 4; ++i)
+    {
+      EXPECT_NEAR(ours.n[i], theirs.n[i], relative * std::abs(theirs.n[0])) << sigma;
+      EXPECT_NEAR(ours.d[i], theirs.d[i], epsilon * terms) << sigma;
+      EXPECT_NEAR(ours.m[i], theirs.m[i], relative * std::abs(theirs.n[0])) << sigma;
+    }
+  }
+  for (const double sigma : { 0.0, -1.0, std::nan(""), std::numeric_limits<double>::infinity() })
+  {
+    EXPECT_THROW(gpureg::MakeRecursiveGaussian(sigma), gpureg::BadInputError);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, RecursiveGaussian, ::testing::ValuesIn(GetDeviceNames()), GetTestName);

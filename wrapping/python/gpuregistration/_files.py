@@ -35,7 +35,7 @@ def read_image(path: PathLike) -> Any:
     """An image file as an Image: NIfTI, MetaImage, NRRD, …, whatever SimpleITK reads; or a folder of a DICOM series's slices.
 
     Raises:
-        BadInputError: there is no such file, or it is not one image of one component.
+        BadInputError: there is no such file, or it is not one image.
         ImportError: there is no SimpleITK.
     """
     image, _ = read_any_image(_read_simpleitk_image(path), f"file {os.fspath(path)}'s")

@@ -8,10 +8,10 @@ from typing import Any, Sequence, Union
 import numpy as np
 
 from . import _engine
-from ._devices import choose_device
+from ._devices import borrow_engine
 from ._engine import BadInputError
-from ._gaussian import recursive_gaussian
-from ._image import Image, engine_map, engine_size, matrix_of_map, real_values
+from ._gpu_arrays import GpuArray, choose_device_of
+from ._image import Image, engine_map, engine_size, matrix_of_map, on_device, real_values, require_scalar
 from ._kinds import read_image
 from ._resample import to_type
 
@@ -22,13 +22,13 @@ def smooth(image: Any, sigma_mm: Union[float, Sequence[float]], device: Any = No
     Args:
         image: of any kind.
         sigma_mm: the Gaussian's standard deviation, mm, or one along each of x, y (and z); along an axis of 0 nothing is smoothed.
-        device: its name; None: the default one.
+        device: its name; None: that of an image on a GPU, else the default one.
 
     Returns:
         An image of the same kind; of whole numbers, rounded.
 
     Raises:
-        BadInputError: no image, or a sigma below 0 or not finite.
+        BadInputError: no image, a sigma below 0 or not finite, or an image on another GPU than is to compute.
         UnsupportedError: the device does not compute in doubles.
     """
     whole, wrap = read_image(image, "smoothed")
@@ -36,11 +36,20 @@ def smooth(image: Any, sigma_mm: Union[float, Sequence[float]], device: Any = No
     if sigma.shape not in ((), (whole.dimension,)) or not np.isfinite(sigma).all() or (sigma < 0).any():
         raise BadInputError(f"A sigma of {sigma_mm} is not possible: give one number of 0 or more, or {whole.dimension}.")
     along = np.broadcast_to(sigma, (whole.dimension,))
-    work = _engine.Filter(choose_device(device), real_values(whole.array))
-    for axis in range(whole.dimension):
-        if along[axis] > 0:
-            work.apply_gaussian(axis, *recursive_gaussian(along[axis] / whole.spacing[axis]))
-    return wrap(whole.like(to_type(work.take().reshape(whole.array.shape), whole.array.dtype)))
+    content = whole.content
+    if isinstance(content, GpuArray):
+        require_scalar(whole, "smoothed")
+    with borrow_engine("Filter", choose_device_of(device, image=content)) as work:
+        if isinstance(content, GpuArray):
+            work.set_image(content.borrow())
+        else:
+            work.set(real_values(whole))
+        for axis in range(whole.dimension):
+            if along[axis] > 0:
+                work.apply_gaussian(axis, along[axis] / whole.spacing[axis])
+        if isinstance(content, GpuArray):
+            return wrap(whole.like(content.make_alike(work.take_image(content.shape))))
+        return wrap(whole.like(to_type(work.take().reshape(content.shape), content.dtype)))
 
 
 def pyramid(image: Any, levels: int, device: Any = None) -> list[Any]:
@@ -50,28 +59,30 @@ def pyramid(image: Any, levels: int, device: Any = None) -> list[Any]:
     Args:
         image: of any kind.
         levels: how many, 1 to 5.
-        device: its name; None: the default one.
+        device: its name; None: that of an image on a GPU, else the default one.
 
     Returns:
         Images of the same kind, the finest, which is the image itself, first.
 
     Raises:
-        BadInputError: no image, or another number of levels.
+        BadInputError: no image, another number of levels, or an image on another GPU than is to compute.
     """
     whole, wrap = read_image(image, "pyramid's")
     if not 1 <= int(levels) <= 5:
         raise BadInputError(f"A pyramid of {levels} levels is not possible; it may have 1 to 5.")
-    name = choose_device(device)
-    values = real_values(whole.array)
+    require_scalar(whole, "pyramid's")
+    content = whole.content
+    image = on_device(whole, choose_device_of(device, image=content))
     size = engine_size(whole)
     made = [wrap(whole)]
     for level in range(1, int(levels)):
         factors = _engine.find_level_factors(whole.dimension, size, engine_map(whole.index_to_point), level)
-        array, to_image = _engine.make_level(name, values, factors)
+        made_level, to_image = _engine.make_level(image, factors)
         to_point = whole.index_to_point @ matrix_of_map(to_image, whole.dimension)
         spacing = np.linalg.norm(to_point[:-1, :-1], axis=0)
-        array = array if whole.dimension == 3 else array[0]
-        made.append(
-            wrap(Image(to_type(array, whole.array.dtype), spacing, to_point[:-1, -1], to_point[:-1, :-1] / spacing))
-        )
+        if isinstance(content, GpuArray):
+            array = content.make_alike(made_level, copies=True)
+        else:
+            array = to_type(_engine.bring(made_level).reshape(made_level.shape), content.dtype)
+        made.append(wrap(Image(array, spacing, to_point[:-1, -1], to_point[:-1, :-1] / spacing)))
     return made

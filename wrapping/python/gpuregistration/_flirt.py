@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Linear transforms as FSL's FLIRT has them (.mat).
 
-FLIRT's matrix leads from the input (the moving image) to the reference (the fixed one), and its coordinates know no origin and no
-direction: along each axis a voxel's index times the voxel's length, in mm; where the image's directions have a positive determinant, the
-index along x is counted from the other end.
+FLIRT's matrix leads from the input (the moving image) to the reference (the fixed one), in coordinates of its own: see the engine's
+MakeIndexToFLIRT.
 """
 
 from __future__ import annotations
@@ -12,18 +11,16 @@ from typing import Optional
 
 import numpy as np
 
+from . import _engine
 from ._engine import BadInputError
-from ._image import Image
+from ._image import Image, matrix_of_map
 
 
 def _point_to_fsl(image: Image) -> np.ndarray:
     if image.dimension != 3:
         raise BadInputError(f"FSL's matrices are of 3 dimensions, and the image of {image.dimension}.")
-    to_fsl = np.diag(np.append(image.spacing, 1.0))
-    if np.linalg.det(image.direction) > 0:
-        to_fsl[0, 0] *= -1
-        to_fsl[0, 3] = image.spacing[0] * (image.size[0] - 1)
-    return to_fsl @ np.linalg.inv(image.index_to_point)
+    to_fsl = _engine.make_index_to_flirt(image.spacing.tolist(), np.linalg.det(image.direction), image.size[0])
+    return matrix_of_map(to_fsl, 3) @ np.linalg.inv(image.index_to_point)
 
 
 def to_flirt_matrix(matrix: np.ndarray, fixed: Image, moving: Image) -> np.ndarray:

@@ -3,24 +3,30 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional, Sequence
+from typing import Any, Optional, Sequence, Union
 
 import numpy as np
 
 from . import _engine
 from ._engine import BadInputError
+from ._gpu_arrays import GpuArray, read_array
 
 Vector = Sequence[float]
 
 
 class Image:
-    """A scalar image of two or three dimensions.
+    """An image of two or three dimensions, of a number or of several a voxel.
 
     Args:
-        array: values, in the order of NumPy's indices: ``[z, y, x]``, or ``[y, x]``. Of any real type, in any memory layout.
+        array: values, in the order of NumPy's indices: ``[z, y, x]``, or ``[y, x]``. Of any real type, in any memory layout. An array
+            on a GPU, of CuPy, PyTorch or another library that has DLPack or CUDA's array interface, stays there, and is to be
+            contiguous. Of floats and doubles it is read where it is; other numbers are converted there. Each function reads it anew,
+            when what makes it is done, and until it returns the array must not be changed.
         spacing: mm between voxels along x, y (and z); greater than 0. 1 unless it is given.
         origin: mm, the point of voxel 0. 0 unless it is given.
         direction: a matrix whose columns are the directions of the image's axes x, y (and z). The identity unless it is given.
+        is_vector: the array has one more axis, the last one: of components, such as a colour's. Such images are resampled and
+            smoothed, on the host's memory alone; they are not registered.
 
     Points are those of ITK: the patient's left, posterior and superior (LPS), x first.
 
@@ -35,8 +41,13 @@ class Image:
         spacing: Optional[Vector] = None,
         origin: Optional[Vector] = None,
         direction: Optional[Any] = None,
+        is_vector: bool = False,
     ) -> None:
-        self.array = _check_array(np.asarray(array))
+        read = None if isinstance(array, np.ndarray) else read_array(array)
+        self._on_gpu = read if isinstance(read, GpuArray) else None
+        self.array = array if self._on_gpu is not None else np.asarray(array if read is None else read)
+        self.is_vector = bool(is_vector)
+        _check_array(self.content, self.is_vector)
         self.spacing = _read_vector(spacing, 1.0, self.dimension, "spacing")
         self.origin = _read_vector(origin, 0.0, self.dimension, "origin")
         self.direction = _read_direction(direction, self.dimension)
@@ -44,14 +55,29 @@ class Image:
             raise BadInputError(f"An image's spacing is {self.spacing.tolist()}; each is to be greater than 0.")
 
     @property
+    def content(self) -> Union[np.ndarray, GpuArray]:
+        """The array as this package reads it."""
+        return self.array if self._on_gpu is None else self._on_gpu
+
+    @property
     def dimension(self) -> int:
         """2 or 3."""
-        return self.array.ndim
+        return len(self.shape)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Voxels along (z,) y and x: the array's shape, but for components."""
+        return self.content.shape[: self.content.ndim - int(self.is_vector)]
+
+    @property
+    def components(self) -> int:
+        """How many numbers a voxel has; 1 of a scalar image."""
+        return self.content.shape[-1] if self.is_vector else 1
 
     @property
     def size(self) -> tuple[int, ...]:
-        """Voxels along x, y (and z): the array's shape the other way round."""
-        return self.array.shape[::-1]
+        """Voxels along x, y (and z): the shape the other way round."""
+        return self.shape[::-1]
 
     @property
     def index_to_point(self) -> np.ndarray:
@@ -62,17 +88,22 @@ class Image:
         return matrix
 
     def like(self, array: Any) -> "Image":
-        """Another array on the same grid."""
-        image = Image(array, self.spacing, self.origin, self.direction)
-        if image.array.shape != self.array.shape:
-            raise BadInputError(
-                f"An array of shape {image.array.shape} does not fit to a grid of shape {self.array.shape}."
-            )
+        """Another array on the same grid: of its shape, or with an axis of components behind that."""
+        read = array if isinstance(array, np.ndarray) else read_array(array)
+        axes = np.ndim(array) if read is None else read.ndim
+        image = Image(array, self.spacing, self.origin, self.direction, axes > self.dimension)
+        if image.shape != self.shape:
+            raise BadInputError(f"An array of shape {image.content.shape} does not fit to a grid of shape {self.shape}.")
         return image
+
+    def on_host(self) -> "Image":
+        """Itself, or, where its array is on a GPU, a copy in NumPy's, of the same type."""
+        content = self.content
+        return self.like(content.bring().astype(content.dtype)) if isinstance(content, GpuArray) else self
 
     def has_grid_of(self, other: "Image") -> bool:
         """Whether its voxels are where the other one's are, to 1/1000 of a voxel."""
-        if self.array.shape != other.array.shape:
+        if self.shape != other.shape:
             return False
         corners = np.vstack([np.zeros(self.dimension), np.diag(np.maximum(1.0, np.array(self.size) - 1.0))])
         corners = np.column_stack([corners, np.ones(len(corners))])
@@ -81,16 +112,17 @@ class Image:
 
     def __repr__(self) -> str:
         return (
-            f"Image(shape={self.array.shape}, dtype={self.array.dtype}, spacing={self.spacing.tolist()}, "
-            f"origin={self.origin.tolist()}, direction={self.direction.tolist()})"
+            f"Image(shape={self.content.shape}, dtype={self.content.dtype}, spacing={self.spacing.tolist()}, "
+            f"origin={self.origin.tolist()}, direction={self.direction.tolist()}{', is_vector=True' if self.is_vector else ''})"
         )
 
 
-def _check_array(array: np.ndarray) -> np.ndarray:
-    if array.ndim not in (2, 3):
+def _check_array(array: Union[np.ndarray, GpuArray], is_vector: bool) -> None:
+    if array.ndim - int(is_vector) not in (2, 3):
+        behind = ", component" if is_vector else ""
         raise BadInputError(
-            f"An image's array has {array.ndim} dimensions, shape {array.shape}; it is to have 2, [y, x], or 3, [z, y, x]. "
-            "Of a series, hand in one volume."
+            f"An image's array has {array.ndim} dimensions, shape {array.shape}; it is to have {2 + int(is_vector)}, [y, x{behind}], or "
+            f"{3 + int(is_vector)}, [z, y, x{behind}]. Of a series, hand in one volume; of colours or vectors, an Image that is_vector."
         )
     if array.dtype.kind not in "biuf" or array.dtype.itemsize > 8:
         raise BadInputError(
@@ -99,7 +131,6 @@ def _check_array(array: np.ndarray) -> np.ndarray:
         )
     if array.size == 0:
         raise BadInputError(f"An image's array has no voxels: its shape is {array.shape}.")
-    return array
 
 
 def _read_vector(vector: Optional[Vector], default: float, dimension: int, name: str) -> np.ndarray:
@@ -128,13 +159,47 @@ def as_volume(array: np.ndarray) -> np.ndarray:
     return array if array.ndim == 3 else array[np.newaxis]
 
 
-def real_values(array: np.ndarray, of_others: Any = np.float32) -> np.ndarray:
-    """Values as the engine takes them, contiguous: floats and doubles as they are, others converted."""
+def real_values(image: Image, of_others: Any = np.float32) -> np.ndarray:
+    """An image's values as the engine takes them, contiguous, [z, y, x] and components: floats and doubles as they are, others
+    converted. It is not on a GPU."""
+    array = host_array(image)
     is_native = array.dtype.kind == "f" and array.dtype.itemsize in (4, 8)
     dtype = array.dtype.newbyteorder("=") if is_native else np.dtype(of_others)
     if array.dtype.kind == "f" and not is_native:
         dtype = np.dtype(np.float32)
-    return np.ascontiguousarray(as_volume(array), dtype=dtype)
+    return np.ascontiguousarray(array if image.dimension == 3 else array[np.newaxis], dtype=dtype)
+
+
+def host_array(image: Image) -> np.ndarray:
+    """An image's array, for what the host alone does.
+
+    Raises:
+        BadInputError: it is on a GPU.
+    """
+    content = image.content
+    if isinstance(content, GpuArray):
+        raise BadInputError(
+            f"The image's array is on {content.device}, and this is done by the host. Hand in an Image of a copy there: tensor.cpu() "
+            "of PyTorch, cupy.asnumpy(array) of CuPy."
+        )
+    return content
+
+
+def on_device(image: Image, device: str) -> _engine.DeviceArray:
+    """An image's values on a device: an array of the host is sent there, one on that GPU is read where it is."""
+    content = image.content
+    if isinstance(content, GpuArray):
+        return content.borrow()
+    return _engine.load(device, real_values(image), content.shape)
+
+
+def require_scalar(image: Image, which: str) -> None:
+    """Raises BadInputError if an image has components."""
+    if image.is_vector:
+        raise BadInputError(
+            f"The {which} image has {image.components} components a voxel; it is to have one. Hand in one of them, image.array[..., 0], "
+            "or their mean."
+        )
 
 
 def engine_map(matrix: np.ndarray) -> _engine.IndexMap:

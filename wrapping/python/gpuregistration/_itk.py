@@ -96,13 +96,13 @@ def to_itk(transform: Transform) -> Any:
     if isinstance(transform, BSpline):
         made = itk.BSplineTransform[itk.D, d, 3].New()
         made.SetFixedParameters(_grid_parameters(transform))
-        made.SetParameters(_parameters(np.moveaxis(transform.array, -1, 0).ravel()))
+        made.SetParameters(_parameters(np.moveaxis(transform.host_array(), -1, 0).ravel()))
         return made
     if isinstance(transform, DisplacementField):
         made = itk.DisplacementFieldTransform[itk.D, d].New()
         # They make the field, of zeros.
         made.SetFixedParameters(_grid_parameters(transform))
-        itk.array_view_from_image(made.GetDisplacementField())[...] = transform.array
+        itk.array_view_from_image(made.GetDisplacementField())[...] = transform.host_array()
         return made
     assert isinstance(transform, Composite)
     whole = itk.CompositeTransform[itk.D, d].New()

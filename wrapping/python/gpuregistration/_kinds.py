@@ -12,8 +12,8 @@ from typing import Any, Callable, Optional
 import numpy as np
 
 from ._engine import BadInputError
-from ._gpu_arrays import read_array
-from ._image import Image
+from ._gpu_arrays import hand_over
+from ._image import Image, as_volume, host_array
 
 Wrap = Callable[[Image], Any]
 
@@ -25,7 +25,7 @@ def read_image(image: Any, which: str, **geometry: Any) -> tuple[Image, Wrap]:
     """What is handed in as an image, and what makes one of that kind again.
 
     Args:
-        image: an Image, a NumPy array, an image of SimpleITK, ITK or nibabel, or an array that NumPy reads by DLPack.
+        image: an Image, a NumPy array, an image of SimpleITK, ITK or nibabel, or an array by DLPack or CUDA's array interface.
         which: "fixed", …, for what is raised.
         geometry: spacing, origin and direction of what has none.
     """
@@ -33,18 +33,25 @@ def read_image(image: Any, which: str, **geometry: Any) -> tuple[Image, Wrap]:
         found = reader(image)
         if found is not None:
             return found
-    array = image if isinstance(image, np.ndarray) else read_array(image)
-    if array is None:
+    if not isinstance(image, np.ndarray) and not _is_of_a_library(image):
         raise BadInputError(
             f"The {which} image is of type {type(image).__module__}.{type(image).__qualname__}, which is not known. Hand in a "
-            "NumPy array, a gpuregistration.Image, or an image of SimpleITK, ITK or nibabel."
+            "NumPy array, one of CuPy or PyTorch, a gpuregistration.Image, or an image of SimpleITK, ITK or nibabel."
         )
-    return Image(array, **geometry), lambda made: made.array
+    read = Image(image, **geometry)
+    if isinstance(image, np.ndarray) or read.array is image:
+        return read, lambda made: made.array
+    return read, lambda made: hand_over(made.array, image)
 
 
 def is_image_with_grid(image: Any) -> bool:
     """Whether an image says where it is, as arrays do not."""
-    return not isinstance(image, np.ndarray) and not hasattr(image, "__dlpack_device__")
+    return not isinstance(image, np.ndarray) and not _is_of_a_library(image)
+
+
+def _is_of_a_library(image: Any) -> bool:
+    """Whether it is an array that DLPack or CUDA's array interface reads."""
+    return hasattr(image, "__dlpack_device__") or hasattr(image, "__cuda_array_interface__")
 
 
 def _read_own(image: Any) -> Optional[tuple[Image, Wrap]]:
@@ -55,14 +62,10 @@ def _read_simpleitk(image: Any) -> Optional[tuple[Image, Wrap]]:
     sitk = sys.modules.get("SimpleITK")
     if sitk is None or not isinstance(image, sitk.Image):
         return None
-    if image.GetNumberOfComponentsPerPixel() != 1:
-        raise BadInputError(
-            f"A SimpleITK image has {image.GetNumberOfComponentsPerPixel()} components a pixel; it is to have one. "
-            "SimpleITK.VectorIndexSelectionCast takes one out."
-        )
     # A view: the image is to stay for as long as it does.
     array = sitk.GetArrayViewFromImage(image)
-    made = Image(array, image.GetSpacing(), image.GetOrigin(), image.GetDirection())
+    is_vector = image.GetNumberOfComponentsPerPixel() > 1
+    made = Image(array, image.GetSpacing(), image.GetOrigin(), image.GetDirection(), is_vector)
     made.owner = image  # type: ignore[attr-defined]
     return made, to_simpleitk
 
@@ -71,7 +74,7 @@ def to_simpleitk(image: Image) -> Any:
     """As SimpleITK's image."""
     import SimpleITK as sitk
 
-    made = sitk.GetImageFromArray(np.ascontiguousarray(image.array))
+    made = sitk.GetImageFromArray(np.ascontiguousarray(host_array(image)), isVector=image.is_vector)
     made.SetSpacing(image.spacing.tolist())
     made.SetOrigin(image.origin.tolist())
     made.SetDirection(image.direction.ravel().tolist())
@@ -100,7 +103,11 @@ def to_nibabel(image: Image) -> Any:
     """As nibabel's NIfTI image."""
     import nibabel
 
-    array = image.array if image.dimension == 3 else image.array[np.newaxis]
+    if image.is_vector:
+        raise BadInputError(
+            f"An image of {image.components} components a voxel is not made one of nibabel's. Hand in one component, or write it by write_image."
+        )
+    array = as_volume(host_array(image))
     to_point = np.eye(4)
     dimension = image.dimension
     to_point[:dimension, :dimension] = image.index_to_point[:-1, :-1]
@@ -114,17 +121,13 @@ def _read_itk(image: Any) -> Optional[tuple[Image, Wrap]]:
     if not (type(image).__module__.split(".")[0] == "itk" and hasattr(image, "GetBufferedRegion")):
         return None
     itk = sys.modules["itk"]
-    if image.GetNumberOfComponentsPerPixel() != 1:
-        raise BadInputError(
-            f"An ITK image has {image.GetNumberOfComponentsPerPixel()} components a pixel; it is to have one."
-        )
     array = itk.array_view_from_image(image)
     direction = itk.array_from_matrix(image.GetDirection())
     index = np.array(list(image.GetBufferedRegion().GetIndex()), dtype=np.float64)
     spacing = np.array(list(image.GetSpacing()))
     origin = np.array(list(image.GetOrigin())) + direction @ (spacing * index)
     # A view, as above.
-    made = Image(array, spacing, origin, direction)
+    made = Image(array, spacing, origin, direction, image.GetNumberOfComponentsPerPixel() > 1)
     made.owner = image  # type: ignore[attr-defined]
     return made, to_itk
 
@@ -133,7 +136,7 @@ def to_itk(image: Image) -> Any:
     """As ITK's image."""
     import itk
 
-    made = itk.image_from_array(np.ascontiguousarray(image.array))
+    made = itk.image_from_array(np.ascontiguousarray(host_array(image)), is_vector=image.is_vector)
     made.SetSpacing(image.spacing.tolist())
     made.SetOrigin(image.origin.tolist())
     made.SetDirection(itk.matrix_from_array(np.ascontiguousarray(image.direction)))

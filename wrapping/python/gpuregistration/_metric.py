@@ -9,7 +9,6 @@ from typing import Any, Optional
 import numpy as np
 
 from . import _engine
-from ._devices import choose_device
 from ._engine import BadInputError
 from ._sides import read_pair
 from ._transforms import Affine
@@ -124,7 +123,7 @@ def metric(
     center: Any = None,
     device: Any = None,
 ) -> Metric:
-    """A metric of two images, whose values stay on the device.
+    """A metric of two images, whose values stay on the device as they are now.
 
     Args:
         name: "correlation_ratio" (1 - η), "mattes_mutual_information" and "normalized_mutual_information" (their negatives),
@@ -132,14 +131,14 @@ def metric(
         fixed, moving, fixed_mask, moving_mask: as of register.
         bins: of the histogram; 0: 256 of a correlation ratio, else 64.
         center: mm, of the parameters' matrix; 0 unless it is given.
-        device: its name; None: the default one.
+        device: its name; None: that of an array on a GPU, else the default one.
 
     Raises:
-        BadInputError: no such metric, or images that are not possible.
+        BadInputError: no such metric, images that are not possible, or arrays on another GPU than is to compute.
         DeviceError: there is no such device.
     """
-    device_name = choose_device(device)
     pair = read_pair(fixed, moving, fixed_mask, moving_mask, {})
+    device_name = pair.choose_device(device)
     about: Optional[np.ndarray] = np.zeros(pair.dimension) if center is None else np.array(center, dtype=np.float64)
     if about.shape != (pair.dimension,):
         raise BadInputError(f"A center of {about.size} numbers does not fit to images of {pair.dimension} dimensions.")

@@ -12,7 +12,7 @@ from typing import Any, Callable, Optional
 import numpy as np
 
 from . import _engine
-from ._devices import borrow_engine, choose_device
+from ._devices import borrow_engine
 from ._image import engine_map, matrix_of_map
 from ._resample import resample_array
 from ._sides import Pair, read_pair
@@ -131,18 +131,18 @@ class Result:
     @cached_property
     def warped(self) -> Any:
         """The moving image on the fixed one's grid, interpolated linearly, 0 outside: of the kind and the type of the moving image.
-        Computed when it is asked for first."""
+        Computed when it is asked for first: an array on a GPU is read then."""
         return self._pair.wrap(self._pair.fixed.like(self._warped_array))
 
     @cached_property
-    def _warped_array(self) -> np.ndarray:
-        return resample_array(
-            self._pair.moving, self.transform, self._pair.fixed, "linear", 0.0, 1, False, self.device, None
-        )
+    def _warped_array(self) -> Any:
+        fixed, moving = self._pair.fixed, self._pair.moving
+        return resample_array(moving, self.transform, fixed, "linear", 0.0, 1, False, self.device, None)
 
     @cached_property
     def displacement_field(self) -> DisplacementField:
-        """The displacement of each of the fixed image's voxels, in mm. Computed when it is asked for first."""
+        """The displacement of each of the fixed image's voxels, in mm, in doubles: where the fixed image is on a GPU an array there, of its
+        library. Computed when it is asked for first."""
         return self.transform.to_displacement_field(self._pair.fixed, self.device)
 
     def write_report(self, path: Any, command: str = "") -> None:
@@ -184,7 +184,8 @@ def register(
     """Registers two images of two or three dimensions.
 
     Args:
-        fixed, moving: Image, NumPy array, SimpleITK's, ITK's or nibabel's image, or an array that is read by DLPack from the host.
+        fixed, moving: Image, NumPy array, SimpleITK's, ITK's or nibabel's image, or an array by DLPack or CUDA's array interface, such
+            as CuPy's or PyTorch's: see Image for those on a GPU.
         transform: "rigid", "affine", "global" (affine, from any start) or "ffd" (free-form deformation); a stage of
             gpuregistration.stages with settings of its own; or a list of these, each of which begins with what was found before.
         metric: what the stages that are given by name compare images by, such as "correlation_ratio" or "mean_squares": see
@@ -194,8 +195,8 @@ def register(
             first stage begins. A linear stage wants a linear one, and leaves out of it what it has no degrees of freedom for; "ffd"
             takes any, also a BSpline, a DisplacementField or a Composite, and leaves it as it is behind its own deformation. None:
             linear stages lay the centres of mass on each other, "ffd" begins with the identity.
-        device: a name such as "cuda:0", "opencl:0" or "host", or one of devices(). None: the default one, which is the first GPU, or
-            else the host.
+        device: a name such as "cuda:0", "opencl:0" or "host", or one of devices(). None: that of an array on a GPU, or else the default
+            one, which is the first GPU, or else the host.
         seed: of random numbers, where a stage uses some. Two runs of one seed on one device give the same bits.
         progress: called with a Progress for each round; may raise to end the work.
         spacing, origin, direction: of bare arrays, as Image has them.
@@ -204,7 +205,8 @@ def register(
         A Result.
 
     Raises:
-        BadInputError: images, masks, settings or names that are not possible; also a ValueError.
+        BadInputError: images, masks, settings or names that are not possible, or arrays on another GPU than is to compute; also a
+            ValueError.
         DeviceError: there is no such device, or it fails; DeviceLostError for good.
         OutOfMemoryError: also a MemoryError.
         UnsupportedError: an initial transform that a stage cannot begin with.
@@ -215,8 +217,8 @@ def register(
         name: value for name, value in (("spacing", spacing), ("origin", origin), ("direction", direction)) if value is not None
     }
     stages = read_stages(transform, metric)
-    name = choose_device(device)
     pair = read_pair(fixed, moving, fixed_mask, moving_mask, geometry)
+    name = pair.choose_device(device)
     begin_with = as_transform(initial, pair.dimension, "initial transform") if initial is not None else None
     found = begin_with
     sides = pair.load(name)

@@ -27,11 +27,11 @@ def report_data(result: Result, command: str = "") -> ReportData:
         result: of register().
         command: the command line that repeats it.
     """
-    pair, device = result._pair, result.device
+    pair, device = result._pair.on_host(), result.device
     fixed = pair.fixed
     initial = result._initial
     before = resample_array(pair.moving, initial, fixed, "linear", 0.0, 1, False, device, None)
-    after = result._warped_array
+    after = result._pair.fixed.like(result._warped_array).on_host().array
     similar_before = find_similarities_of(pair, before, initial, device)
     similar_after = find_similarities_of(pair, after, result.transform, device)
     deformation = deformation_from(initial, result.transform)

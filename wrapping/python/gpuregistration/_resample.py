@@ -7,9 +7,11 @@ from typing import Any, Callable, Optional
 
 import numpy as np
 
-from ._devices import borrow_engine, choose_device
+from . import _engine
+from ._devices import borrow_engine
 from ._engine import BadInputError
-from ._image import Image, engine_map, engine_size, real_values
+from ._gpu_arrays import GpuArray, choose_device_of
+from ._image import Image, engine_map, engine_size, host_array, real_values, require_scalar
 from ._kinds import read_image
 from ._transforms import Transform, as_transform
 
@@ -35,18 +37,19 @@ def resample(
             where they are.
         reference: an image of any kind, whose grid the output has. None: the image itself.
         interpolation: "linear", "nearest" (for labels) or "bspline".
-        default: the value outside of the image.
+        default: the value outside of the image, of each component.
         order: of the B-spline, 0 to 5.
         extrapolate: outside of the image its nearest voxel continues, in the place of the default.
-        device: its name, such as "cuda:0"; None: the default one.
-        progress: called with the share that is done, 0 to 1; may raise to end the work.
+        device: its name, such as "cuda:0"; None: that of an image on a GPU, else the default one.
+        progress: called with the share that is done, 0 to 1; may raise to end the work. Not of an image on a GPU, where the output
+            stays, in one piece.
 
     Returns:
         An image of the kind and the type of values of `image`. Whole numbers are rounded to the nearest one, and to the ends of
         their type's range.
 
     Raises:
-        BadInputError: no image, no transform, other dimensions, or no such interpolation.
+        BadInputError: no image, no transform, other dimensions, no such interpolation, or an image on another GPU than is to compute.
         DeviceError: there is no such device.
         UnsupportedError: the device does not compute this.
     """
@@ -55,7 +58,8 @@ def resample(
     if grid.dimension != moving.dimension:
         raise BadInputError(f"The image is of {moving.dimension} dimensions, and its reference of {grid.dimension}.")
     chain = as_transform(transform, moving.dimension) if transform is not None else None
-    array = resample_array(moving, chain, grid, interpolation, default, order, extrapolate, choose_device(device), progress)
+    name = choose_device_of(device, image=moving.content)
+    array = resample_array(moving, chain, grid, interpolation, default, order, extrapolate, name, progress)
     return wrap(grid.like(array))
 
 
@@ -69,30 +73,38 @@ def resample_array(
     extrapolate: bool,
     device: str,
     progress: Optional[Callable[[float], Any]],
-) -> np.ndarray:
-    """The same of what has been read: an array of the grid's shape, and the moving image's type."""
+) -> Any:
+    """The same of what has been read: an array of the grid's shape, of the moving one's type and components, and where that is."""
     if interpolation not in _INTERPOLATIONS:
         raise BadInputError(f'There is no interpolation "{interpolation}"; there are: {", ".join(_INTERPOLATIONS)}.')
-    from . import _engine
-
+    if moving.is_vector and interpolation == "bspline":
+        # The engine's splines are of one component.
+        parts = [
+            resample_array(
+                moving.like(host_array(moving)[..., n]), transform, grid, interpolation, default, order, extrapolate, device, progress
+            )
+            for n in range(moving.components)
+        ]
+        return np.stack(parts, axis=-1)
     chain = transform.chain() if transform is not None else _engine.Chain(moving.dimension)
-    kind = moving.array.dtype
-    is_whole = kind.kind in "biu"
+    content = moving.content
+    asked = _engine.Resampling()
+    asked.size = engine_size(grid)
+    asked.output_to_point = engine_map(grid.index_to_point)
+    asked.point_to_input = engine_map(np.linalg.inv(moving.index_to_point))
+    asked.interpolation = interpolation
+    asked.order = int(order)
+    asked.outside = [float(default)] * moving.components
+    asked.extrapolates = bool(extrapolate)
+    asked.is_of_integers = content.dtype.kind in "biu"
+    of_others = np.float64 if _engine.has_doubles(device) else np.float32
     with borrow_engine("Resampler", device) as resampler:
-        made = resampler.resample(
-            real_values(moving.array, np.float64 if _engine.has_doubles(device) else np.float32),
-            chain,
-            engine_size(grid),
-            engine_map(grid.index_to_point),
-            engine_map(np.linalg.inv(moving.index_to_point)),
-            interpolation,
-            int(order),
-            [float(default)],
-            bool(extrapolate),
-            is_whole,
-            progress,
-        )
-    return to_type(made.reshape(grid.array.shape), kind)
+        if isinstance(content, GpuArray):
+            require_scalar(moving, "moving")
+            made = resampler.resample_on_device(content.borrow(of_others), chain, asked, grid.shape)
+            return content.make_alike(made)
+        made = resampler.resample(real_values(moving, of_others), chain, asked, progress)
+    return to_type(made.reshape(grid.shape + content.shape[moving.dimension :]), content.dtype)
 
 
 def to_type(values: np.ndarray, kind: np.dtype) -> np.ndarray:

@@ -83,7 +83,7 @@ def _read_part(transform: Any) -> Transform:
 def vector_image(grid: Any) -> Any:
     """The vectors of a grid as SimpleITK's image of doubles."""
     sitk = import_simpleitk()
-    image = sitk.GetImageFromArray(np.ascontiguousarray(grid.array, dtype=np.float64), isVector=True)
+    image = sitk.GetImageFromArray(np.ascontiguousarray(grid.host_array(), dtype=np.float64), isVector=True)
     image.SetSpacing(grid.spacing.tolist())
     image.SetOrigin(grid.origin.tolist())
     image.SetDirection(grid.direction.ravel().tolist())

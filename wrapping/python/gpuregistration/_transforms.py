@@ -8,8 +8,9 @@ from typing import Any, Optional, Sequence
 import numpy as np
 
 from . import _engine
-from ._devices import borrow_engine, choose_device
+from ._devices import borrow_engine
 from ._engine import BadInputError, UnsupportedError
+from ._gpu_arrays import GpuArray, choose_device_of, hand_over, read_array
 from ._image import Image, engine_map, engine_size
 
 
@@ -37,17 +38,21 @@ class Transform:
         return None
 
     def to_displacement_field(self, reference: Any, device: Any = None) -> "DisplacementField":
-        """The displacement of each voxel of a reference image, in mm, in doubles.
+        """The displacement of each voxel of a reference image, in mm, in doubles: of a reference on a GPU an array there, of its library.
 
         Args:
             reference: an image of any kind, whose grid alone is looked at.
-            device: its name; one that does not compute in doubles leaves this to the host.
+            device: its name; one that does not compute in doubles leaves this to the host. None: that of a reference on a GPU, else the
+                default one.
+
+        Raises:
+            BadInputError: no image, other dimensions, or a reference on another GPU than is to compute.
         """
         from ._kinds import read_image
 
         grid, _ = read_image(reference, "reference")
         _check_dimension(self, grid.dimension)
-        name = choose_device(device)
+        name = choose_device_of(device, reference=grid.content)
         return _make_field(self, grid, name if _engine.has_doubles(name) else "host")
 
     def to_simpleitk(self) -> Any:
@@ -145,36 +150,57 @@ class _Grid(Transform):
     """Vectors on a grid: ``y = x + u(x)``, where u is 0 outside of the grid."""
 
     def __init__(self, array: Any, spacing: Any = None, origin: Any = None, direction: Any = None) -> None:
-        vectors = np.asarray(array)
+        read = None if isinstance(array, np.ndarray) else read_array(array)
+        self._on_gpu = read if isinstance(read, GpuArray) else None
+        vectors = np.asarray(array if read is None else read) if self._on_gpu is None else self._on_gpu
         what = type(self).__name__
         if vectors.ndim not in (3, 4) or vectors.shape[-1] != vectors.ndim - 1 or vectors.dtype.kind not in "iuf":
             raise BadInputError(
                 f"A {what} of shape {vectors.shape} and type {vectors.dtype} is not possible; it is to be of [z, y, x, 3] or "
                 "[y, x, 2] real numbers."
             )
-        if not np.isfinite(vectors).all():
-            raise BadInputError(f"A {what} has a number that is not finite.")
-        self.array = vectors
-        grid = Image(vectors[..., 0], spacing, origin, direction)
+        self.array = array if self._on_gpu is not None else vectors
+        self._shape = vectors.shape
+        if self._on_gpu is None:
+            _check_vectors(self.array, what)
+        # A grid by itself: it has no values.
+        grid = Image(np.broadcast_to(np.float64(0), self._shape[:-1]), spacing, origin, direction)
         self.dimension = grid.dimension
         self.spacing, self.origin, self.direction = grid.spacing, grid.origin, grid.direction
         self._to_grid = np.linalg.inv(grid.index_to_point)
 
+    def host_array(self) -> np.ndarray:
+        """The vectors as the host has them: an array on a GPU is brought, in doubles.
+
+        Raises:
+            BadInputError: one that is brought has a number that is not finite.
+        """
+        if self._on_gpu is None:
+            return self.array
+        vectors = self._on_gpu.bring()
+        _check_vectors(vectors, type(self).__name__)
+        return vectors
+
     def _engine_vectors(self) -> np.ndarray:
-        vectors = self.array
+        vectors = self.host_array()
         if self.dimension == 2:
             vectors = np.concatenate([vectors, np.zeros_like(vectors[..., :1])], axis=-1)[np.newaxis]
         return np.ascontiguousarray(vectors, dtype=np.float64)
 
     def _bounds(self, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        flat = self.array.reshape(-1, self.dimension)
+        flat = self.host_array().reshape(-1, self.dimension)
         return low + np.minimum(flat.min(axis=0), 0), high + np.maximum(flat.max(axis=0), 0)
 
     def __repr__(self) -> str:
         return (
-            f"{type(self).__name__}(shape={self.array.shape}, spacing={self.spacing.tolist()}, origin={self.origin.tolist()}, "
+            f"{type(self).__name__}(shape={self._shape}, spacing={self.spacing.tolist()}, origin={self.origin.tolist()}, "
             f"direction={self.direction.tolist()})"
         )
+
+
+def _check_vectors(vectors: np.ndarray, what: str) -> None:
+    if not np.isfinite(vectors).all():
+        raise BadInputError(f"A {what} has a number that is not finite.")
 
 
 class BSpline(_Grid):
@@ -188,8 +214,8 @@ class BSpline(_Grid):
 
     def __init__(self, array: Any, spacing: Any = None, origin: Any = None, direction: Any = None) -> None:
         super().__init__(array, spacing, origin, direction)
-        if min(self.array.shape[:-1]) < 4:
-            raise BadInputError(f"A BSpline has control points of shape {self.array.shape[:-1]}; there are to be 4 at least.")
+        if min(self._shape[:-1]) < 4:
+            raise BadInputError(f"A BSpline has control points of shape {self._shape[:-1]}; there are to be 4 at least.")
 
     def _append_to(self, chain: _engine.Chain) -> None:
         chain.append_spline(self._engine_vectors(), engine_map(self._to_grid))
@@ -199,7 +225,8 @@ class DisplacementField(_Grid):
     """A displacement for each voxel of a grid, interpolated linearly.
 
     Args:
-        array: displacements, mm, ``[z, y, x, 3]`` or ``[y, x, 2]``, the component x first.
+        array: displacements, mm, ``[z, y, x, 3]`` or ``[y, x, 2]``, the component x first. One on a GPU is brought to the host each time
+            that the transform is used.
         spacing, origin, direction: of the grid, as an image's.
     """
 
@@ -290,42 +317,22 @@ def _check_dimension(transform: Transform, dimension: int, what: str = "transfor
 
 
 def _make_field(transform: Transform, grid: Image, device: str) -> DisplacementField:
-    """By the engine: an image whose values are its points is resampled. It has two voxels along each axis, at the corners of a box
-    that holds all points that there are."""
+    """Where the grid's own array is: on a GPU, or on the host."""
     d = grid.dimension
     corners = np.stack(np.meshgrid(*[[0.0, n - 1.0] for n in grid.size], indexing="ij"), axis=-1).reshape(-1, d)
     corners = corners @ grid.index_to_point[:-1, :-1].T + grid.origin
     low, high = transform._bounds(corners.min(axis=0), corners.max(axis=0))
     margin = 1.0 + 0.01 * (high - low)
-    low, high = low - margin, high + margin
-    # In units of the box, so that values have few digits before the point.
-    ends = np.zeros((2,) * d + (d,))
-    for axis in range(d):
-        ends[..., axis] = np.arange(2.0).reshape([2 if n == d - 1 - axis else 1 for n in range(d)])
-    to_box = np.eye(d + 1)
-    to_box[:-1, :-1] = np.diag(1 / (high - low))
-    to_box[:-1, -1] = -low / (high - low)
-    if d == 2:
-        ends = ends[np.newaxis]
+    ends = np.zeros((2, 3))
+    ends[:, :d] = low - margin, high + margin
+    request = _engine.DisplacementRequest(
+        transform.chain(), engine_size(grid), engine_map(grid.index_to_point), ends[0].tolist(), ends[1].tolist()
+    )
+    content = grid.content
+    shape = grid.shape + (d,)
     with borrow_engine("Resampler", device) as resampler:
-        places = resampler.resample(
-            np.ascontiguousarray(ends),
-            transform.chain(),
-            engine_size(grid),
-            engine_map(grid.index_to_point),
-            engine_map(to_box),
-            "linear",
-            1,
-            [0.0] * d,
-            False,
-            False,
-            None,
-        )
-    places = places.reshape(grid.array.shape + (d,))
-    places *= high - low
-    places += low
-    for axis in range(d):
-        index = np.arange(grid.size[axis]).reshape([-1 if n == d - 1 - axis else 1 for n in range(d)] + [1])
-        places -= index * grid.index_to_point[:-1, axis]
-    places -= grid.origin
-    return DisplacementField(places, grid.spacing, grid.origin, grid.direction)
+        if isinstance(content, GpuArray):
+            array = hand_over(resampler.find_displacements_on_device(request, shape), content.array)
+        else:
+            array = resampler.find_displacements(request).reshape(shape)
+    return DisplacementField(array, grid.spacing, grid.origin, grid.direction)

@@ -17,6 +17,9 @@ void
 AddDevices(nanobind::module_ & module);
 
 void
+AddDeviceArrays(nanobind::module_ & module);
+
+void
 AddSides(nanobind::module_ & module);
 
 void

@@ -3,6 +3,7 @@
 #include "Threads.h"
 
 #include "gpureg/Device.h"
+#include "gpureg/EvaluationStatistics.h"
 
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -21,6 +22,10 @@ AddDevices(nb::module_ & module)
     .def_ro("name", &DeviceDescription::name)
     .def_ro("description", &DeviceDescription::description)
     .def_ro("memory", &DeviceDescription::memorySize);
+  nb::class_<EvaluationStatistics>(module, "Statistics")
+    .def_ro("launches", &EvaluationStatistics::launches)
+    .def_ro("bytes_up", &EvaluationStatistics::bytesUp)
+    .def_ro("bytes_down", &EvaluationStatistics::bytesDown);
   module.def("devices", &GetAvailableDevices);
   module.def("device_complaints", &GetDeviceComplaints);
   module.def("has_doubles", &HasDoubles);

@@ -128,7 +128,8 @@ AddFreeForm(nb::module_ & module)
          nb::arg("moving"),
          nb::arg("initial"),
          nb::arg("settings"),
-         nb::arg("progress").none());
+         nb::arg("progress").none())
+    .def_prop_ro("statistics", &FreeFormRegistration::GetStatistics);
 }
 
 } // namespace python

@@ -84,7 +84,8 @@ AddGlobal(nb::module_ & module)
          nb::arg("moving"),
          nb::arg("initial").none(),
          nb::arg("settings"),
-         nb::arg("progress").none());
+         nb::arg("progress").none())
+    .def_prop_ro("statistics", &GlobalRegistration::GetStatistics);
 }
 
 } // namespace python

@@ -115,31 +115,11 @@ public:
       const nb::gil_scoped_release released;
       measured = m_Measure->FindForces(this->MakeIndexMap(map), MakeParallelFor());
     }
-    double *     elements = nullptr;
-    auto         array = MakeArray<double>(elements, { 12 });
-    const auto & sums = measured.forces.forceSums;
-    for (std::size_t r = 0; r < 3; ++r)
+    double * elements = nullptr;
+    auto     array = MakeArray<double>(elements, { 12 });
+    for (std::size_t n = 0; n < 12; ++n)
     {
-      // Σ of the forces along axis r of points, and of their products with the samples' points from the centre on.
-      elements[9 + r] = 0;
-      for (std::size_t s = 0; s < 3; ++s)
-      {
-        elements[3 * r + s] = 0;
-      }
-      for (std::size_t c = 0; c < 3; ++c)
-      {
-        const double weight = measured.factor * m_PointToMoving.matrix[3 * c + r];
-        elements[9 + r] += weight * sums[c];
-        for (std::size_t s = 0; s < 3; ++s)
-        {
-          double moment = (m_FixedToPoint.offset[s] - centre[s]) * sums[c];
-          for (std::size_t d = 0; d < 3; ++d)
-          {
-            moment += m_FixedToPoint.matrix[3 * s + d] * (sums[3 + 3 * d + c] + measured.forces.centre[d] * sums[c]);
-          }
-          elements[3 * r + s] += weight * moment;
-        }
-      }
+      elements[n] = measured.factor * SumAlong(measured.forces, this->FindChange(n, centre));
     }
     const double value = measured.isKnown ? measured.value : std::numeric_limits<double>::quiet_NaN();
     return nb::make_tuple(value, nb::cast(std::move(array)));
@@ -159,6 +139,27 @@ private:
   MakeIndexMap(const IndexMap & pointMap) const
   {
     return Compose(m_PointToMoving, Compose(pointMap, m_FixedToPoint));
+  }
+
+  /** How the map of indices changes with a number of the map of points: one of the matrix, by rows, about a centre, or of the
+   *  translation. */
+  IndexMap
+  FindChange(std::size_t number, const std::array<double, 3> & centre) const
+  {
+    IndexMap ofPoints;
+    ofPoints.matrix = {};
+    if (number < 9)
+    {
+      ofPoints.matrix[number] = 1;
+      ofPoints.offset[number / 3] = -centre[number % 3];
+    }
+    else
+    {
+      ofPoints.offset[number - 9] = 1;
+    }
+    IndexMap toMoving = m_PointToMoving;
+    toMoving.offset = {};
+    return Compose(toMoving, Compose(ofPoints, m_FixedToPoint));
   }
 
   std::shared_ptr<Backend>       m_Backend;

@@ -7,6 +7,7 @@ NB_MODULE(_engine, module)
   nanobind::set_leak_warnings(false);
   gpureg::python::AddErrors(module);
   gpureg::python::AddDevices(module);
+  gpureg::python::AddDeviceArrays(module);
   gpureg::python::AddVolumes(module);
   gpureg::python::AddSides(module);
   gpureg::python::AddChains(module);

@@ -4,16 +4,21 @@
 #include "Bindings.h"
 #include "Cancel.h"
 #include "Chain.h"
+#include "DeviceArray.h"
 #include "Threads.h"
 
 #include "gpureg/Error.h"
 #include "gpureg/Resampler.h"
 
 #include <nanobind/stl/array.h>
+#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <cstring>
+#include <memory>
+#include <new>
+#include <utility>
 #include <vector>
 
 namespace nb = nanobind;
@@ -43,6 +48,46 @@ GetInterpolation(const std::string & name)
   throw BadInputError("there is no interpolation \"" + name + "\"; there are: nearest, linear, bspline");
 }
 
+/** What is made of an image, whichever it is. */
+struct Resampling
+{
+  Size                size{}; // of the output
+  IndexMap            outputToPoint;
+  IndexMap            pointToInput;
+  std::string         interpolation = "linear";
+  int                 order = 3;
+  std::vector<double> outside;
+  bool                extrapolates = false;
+  bool                isOfIntegers = false;
+};
+
+ResampleRequest
+MakeRequest(const Resampling & asked, const Chain & chain)
+{
+  ResampleRequest request;
+  request.size = asked.size;
+  request.outputToPoint = asked.outputToPoint;
+  request.transform = chain.Get();
+  request.pointToInput = asked.pointToInput;
+  request.interpolation = GetInterpolation(asked.interpolation);
+  request.splineOrder = asked.order;
+  request.outside = asked.outside;
+  request.extrapolates = asked.extrapolates;
+  return request;
+}
+
+/** The input, but for where its values are. */
+ResampleInput
+MakeInput(const Resampling & asked, const ResampleRequest & request, const Size & size, Precision precision)
+{
+  ResampleInput input;
+  input.size = size;
+  input.precision = precision;
+  input.splineOrder = request.interpolation == Interpolation::BSpline ? request.splineOrder : 0;
+  input.isOfIntegers = asked.isOfIntegers;
+  return input;
+}
+
 /** Makes the output's voxels: [z][y][x][component]. */
 template <typename T>
 nb::object
@@ -67,62 +112,130 @@ ResampleAs(Resampler & engine, const ResampleInput & input, ResampleRequest & re
   return nb::cast(std::move(array));
 }
 
-/** \param size of the output, along x, y, z. */
 nb::object
-Resample(Resampler &                 engine,
-         Array                       array,
-         const Chain &               chain,
-         const Size &                size,
-         const IndexMap &            outputToPoint,
-         const IndexMap &            pointToInput,
-         const std::string &         interpolation,
-         int                         order,
-         const std::vector<double> & outside,
-         bool                        extrapolates,
-         bool                        isOfIntegers,
-         const nb::object &          progress)
+Resample(Resampler & engine, Array array, const Chain & chain, const Resampling & asked, const nb::object & progress)
 {
   const Values    values = ReadValues(std::move(array));
-  ResampleRequest request;
-  request.size = size;
-  request.outputToPoint = outputToPoint;
-  request.transform = chain.Get();
-  request.pointToInput = pointToInput;
-  request.interpolation = GetInterpolation(interpolation);
-  request.splineOrder = order;
-  request.outside = outside;
-  request.extrapolates = extrapolates;
-  ResampleInput input;
-  input.size = values.size;
+  ResampleRequest request = MakeRequest(asked, chain);
+  ResampleInput   input = MakeInput(asked, request, values.size, values.precision);
   input.components = values.components;
-  input.precision = values.precision;
   input.memory = values.array.data();
-  input.splineOrder = request.interpolation == Interpolation::BSpline ? order : 0;
-  input.isOfIntegers = isOfIntegers;
   input.values = MakeFiller(values);
   return values.precision == Precision::Double ? ResampleAs<double>(engine, input, request, progress)
                                                : ResampleAs<float>(engine, input, request, progress);
+}
+
+/** The same of an image on the engine's device, which the output stays on.
+ *  \param shape of the output: [z][y][x], or [y][x]. */
+std::shared_ptr<DeviceArray>
+ResampleOnDevice(
+  Resampler & engine, const DeviceArray & array, const Chain & chain, const Resampling & asked, Shape shape)
+{
+  const DeviceImage &   image = array.GetImage();
+  const ResampleRequest request = MakeRequest(asked, chain);
+  ResampleInput         input = MakeInput(asked, request, SizeOf(array.GetShape()), image.GetPrecision());
+  input.image = &image;
+  CheckSignals();
+  std::shared_ptr<const DeviceImage> made;
+  {
+    const nb::gil_scoped_release released;
+    made = engine.ResampleToDevice(input, request, MakeParallelFor());
+  }
+  return std::make_shared<DeviceArray>(std::move(made), std::move(shape));
+}
+/** \param low, high see DisplacementRequest. */
+DisplacementRequest
+MakeDisplacementRequest(const Chain &                 chain,
+                        const Size &                  size,
+                        const IndexMap &              toPoint,
+                        const std::array<double, 3> & low,
+                        const std::array<double, 3> & high)
+{
+  DisplacementRequest request;
+  request.transform = chain.Get();
+  request.size = size;
+  request.outputToPoint = toPoint;
+  request.low = low;
+  request.high = high;
+  return request;
+}
+
+/** [z][y][x][dimension]. */
+nb::object
+FindDisplacements(Resampler & engine, DisplacementRequest request)
+{
+  double *          elements = nullptr;
+  const std::size_t components = static_cast<std::size_t>(request.transform.dimension);
+  auto              array = MakeVolume<double>(elements, request.size, components);
+  request.memory = elements;
+  request.output = [elements, components](std::int64_t first, std::int64_t count, const void * in) {
+    double * const to = elements + static_cast<std::size_t>(first) * components;
+    if (to != in)
+    {
+      std::memcpy(to, in, static_cast<std::size_t>(count) * components * sizeof(double));
+    }
+  };
+  CheckSignals();
+  {
+    const nb::gil_scoped_release released;
+    engine.FindDisplacements(request, MakeParallelFor());
+  }
+  return nb::cast(std::move(array));
+}
+
+/** The same, on the engine's device. */
+std::shared_ptr<DeviceArray>
+FindDisplacementsOnDevice(Resampler & engine, const DisplacementRequest & request, Shape shape)
+{
+  CheckSignals();
+  const nb::gil_scoped_release released;
+  return std::make_shared<DeviceArray>(std::shared_ptr<const MadeNumbers>(
+                                         engine.FindDisplacementsToDevice(request, MakeParallelFor())),
+                                       std::move(shape));
 }
 } // namespace
 
 void
 AddResample(nb::module_ & module)
 {
+  nb::class_<Resampling>(module, "Resampling")
+    .def(nb::init<>())
+    .def_rw("size", &Resampling::size)
+    .def_rw("output_to_point", &Resampling::outputToPoint)
+    .def_rw("point_to_input", &Resampling::pointToInput)
+    .def_rw("interpolation", &Resampling::interpolation)
+    .def_rw("order", &Resampling::order)
+    .def_rw("outside", &Resampling::outside)
+    .def_rw("extrapolates", &Resampling::extrapolates)
+    .def_rw("is_of_integers", &Resampling::isOfIntegers);
+  nb::class_<DisplacementRequest>(module, "DisplacementRequest")
+    .def(
+      "__init__",
+      [](DisplacementRequest *         self,
+         const Chain &                 chain,
+         const Size &                  size,
+         const IndexMap &              toPoint,
+         const std::array<double, 3> & low,
+         const std::array<double, 3> & high) {
+        new (self) DisplacementRequest(MakeDisplacementRequest(chain, size, toPoint, low, high));
+      },
+      nb::arg("chain"),
+      nb::arg("size"),
+      nb::arg("to_point"),
+      nb::arg("low"),
+      nb::arg("high"));
   nb::class_<Resampler>(module, "Resampler")
     .def(nb::init<const std::string &>())
-    .def("resample",
-         &Resample,
-         nb::arg("values"),
+    .def("resample", &Resample, nb::arg("values"), nb::arg("chain"), nb::arg("resampling"), nb::arg("progress").none())
+    .def("resample_on_device",
+         &ResampleOnDevice,
+         nb::arg("image"),
          nb::arg("chain"),
-         nb::arg("size"),
-         nb::arg("output_to_point"),
-         nb::arg("point_to_input"),
-         nb::arg("interpolation"),
-         nb::arg("order"),
-         nb::arg("outside"),
-         nb::arg("extrapolates"),
-         nb::arg("is_of_integers"),
-         nb::arg("progress").none());
+         nb::arg("resampling"),
+         nb::arg("shape"))
+    .def("find_displacements", &FindDisplacements, nb::arg("request"))
+    .def("find_displacements_on_device", &FindDisplacementsOnDevice, nb::arg("request"), nb::arg("shape"))
+    .def_prop_ro("statistics", &Resampler::GetStatistics);
 }
 
 } // namespace python

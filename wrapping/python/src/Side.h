@@ -3,35 +3,31 @@
 #ifndef gpureg_python_Side_h
 #define gpureg_python_Side_h
 
-#include "Arrays.h"
+#include "DeviceArray.h"
 
-#include "gpureg/LoadedImage.h"
 #include "gpureg/RegisteredImage.h"
 
-#include <optional>
-#include <string>
+#include <memory>
 
 namespace gpureg
 {
 namespace python
 {
 
-/** Keeps its arrays, which the host reads where they are. */
+/** Keeps its arrays. */
 class Side
 {
 public:
-  Side(const std::string & device, Values values, std::optional<FloatArray> mask, const IndexMap & indexToPoint);
+  /** \param mask of the same shape, or null. */
+  Side(std::shared_ptr<DeviceArray> image, std::shared_ptr<DeviceArray> mask, const IndexMap & indexToPoint);
 
   RegisteredImage
   Get() const;
 
 private:
-  Values                    m_Values;
-  std::optional<FloatArray> m_MaskValues;
-  LoadedImage               m_Image;
-  LoadedImage               m_Mask;
-  Size                      m_Size;
-  IndexMap                  m_IndexToPoint;
+  std::shared_ptr<DeviceArray> m_Image;
+  std::shared_ptr<DeviceArray> m_Mask;
+  IndexMap                     m_IndexToPoint;
 };
 
 } // namespace python

@@ -3,8 +3,11 @@
 #include "Arrays.h"
 #include "Bindings.h"
 #include "Cancel.h"
+#include "DeviceArray.h"
 #include "Threads.h"
 
+#include "gpureg/FLIRTCoordinates.h"
+#include "gpureg/RecursiveGaussian.h"
 #include "gpureg/VolumeFilter.h"
 
 #include "Backend.h"
@@ -13,12 +16,15 @@
 #include "LevelSamples.h"
 
 #include <nanobind/stl/array.h>
+#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <memory>
+#include <utility>
 #include <vector>
 
 namespace nb = nanobind;
@@ -40,35 +46,61 @@ MakeMap(const std::array<double, 9> & matrix, const std::array<double, 3> & offs
 class Filter
 {
 public:
-  Filter(const std::string & device, Array array)
-    : m_Values(ReadValues(std::move(array)))
-    , m_Filter(device)
+  explicit Filter(const std::string & device)
+    : m_Filter(device)
+  {}
+
+  void
+  Set(Array array)
   {
-    VolumeInput input;
-    input.size = m_Values.size;
-    input.components = m_Values.components;
-    input.precision = m_Values.precision;
-    input.values = MakeFiller(m_Values);
+    const Values values = ReadValues(std::move(array));
+    VolumeInput  input;
+    input.size = values.size;
+    input.components = values.components;
+    input.precision = values.precision;
+    input.values = MakeFiller(values);
+    m_Precision = values.precision;
+    m_Components = values.components;
     const nb::gil_scoped_release released;
     m_Filter.SetVolume(input, MakeParallelFor());
   }
 
   void
-  ApplyGaussian(int                           axis,
-                const std::array<double, 4> & n,
-                const std::array<double, 4> & d,
-                const std::array<double, 4> & m)
+  SetImage(const DeviceArray & array)
+  {
+    const nb::gil_scoped_release released;
+    m_Filter.SetVolume(array.GetImage(), SizeOf(array.GetShape()), MakeParallelFor());
+  }
+
+  /** \param sigma in voxels. */
+  void
+  ApplyGaussian(int axis, double sigma)
   {
     CheckSignals();
     const nb::gil_scoped_release released;
-    m_Filter.ApplyGaussian(axis, { n, d, m });
+    m_Filter.ApplyGaussian(axis, MakeRecursiveGaussian(sigma));
   }
 
   nb::object
   Take()
   {
     CheckSignals();
-    return m_Values.precision == Precision::Double ? this->TakeAs<double>() : this->TakeAs<float>();
+    return m_Precision == Precision::Double ? this->TakeAs<double>() : this->TakeAs<float>();
+  }
+
+  /** Of a volume that was an image on the device: another one. */
+  std::shared_ptr<DeviceArray>
+  TakeImage(Shape shape)
+  {
+    CheckSignals();
+    const nb::gil_scoped_release released;
+    return std::make_shared<DeviceArray>(std::shared_ptr<const DeviceImage>(m_Filter.CopyVolume()), std::move(shape));
+  }
+
+  EvaluationStatistics
+  GetStatistics() const
+  {
+    return m_Filter.GetStatistics();
   }
 
 private:
@@ -77,7 +109,7 @@ private:
   TakeAs()
   {
     T *        elements = nullptr;
-    const auto components = static_cast<std::size_t>(m_Values.components);
+    const auto components = static_cast<std::size_t>(m_Components);
     auto       array = MakeVolume<T>(elements, m_Filter.GetSize(), components);
     {
       const nb::gil_scoped_release released;
@@ -90,33 +122,66 @@ private:
     return nb::cast(std::move(array));
   }
 
-  Values       m_Values;
   VolumeFilter m_Filter;
+  Precision    m_Precision = Precision::Single;
+  int          m_Components = 1;
 };
 
-/** A level of the pyramid that registrations make, and the map from its indices to the image's. */
-nb::tuple
-MakeLevel(const std::string & device, Array array, const Size & factors)
+/** A level of the pyramid that registrations make. It keeps what it was made with. */
+struct MadeLevel
 {
-  Values              values = ReadValues(std::move(array));
-  LoadedImage         image(device);
-  const auto          backend = GetBackend(device);
-  const auto          queue = backend->CreateQueue();
-  const auto          lines = queue->CreateLinePasses();
-  ImageLevel          level(*queue, device);
-  std::vector<double> made;
+  MadeLevel(const std::string & device, std::shared_ptr<const DeviceArray> from)
+    : image(std::move(from))
+    , queue(GetBackend(device)->CreateQueue())
+    , lines(queue->CreateLinePasses())
+    , level(*queue, device)
+  {}
+
+  std::shared_ptr<const DeviceArray> image; // a level of the same voxels is the image itself
+  std::unique_ptr<Queue>             queue;
+  std::unique_ptr<LinePasses>        lines;
+  ImageLevel                         level;
+};
+
+/** It, and the map from its indices to the image's. */
+nb::tuple
+MakeLevel(std::shared_ptr<const DeviceArray> array, const Size & factors)
+{
+  auto made = std::make_shared<MadeLevel>(array->GetDeviceName(), array);
   {
     const nb::gil_scoped_release released;
+    made->queue->parallelFor = MakeParallelFor();
+    made->level.Make(array->GetImage(), SizeOf(array->GetShape()), factors, *made->lines);
+    made->queue->Finish();
+    made->queue->GiveStagingBack();
+  }
+  const ImageLevel * const level = &made->level;
+  Shape                    shape;
+  for (std::size_t axis = array->GetShape().size(); axis-- > 0;)
+  {
+    shape.push_back(static_cast<std::size_t>(level->GetSize()[axis]));
+  }
+  auto image = std::make_shared<DeviceArray>(std::shared_ptr<const DeviceImage>(std::move(made), level), shape);
+  return nb::make_tuple(nb::cast(std::move(image)), level->GetToImage());
+}
+
+/** An image's values as the host has them, in doubles. */
+nb::object
+Bring(const DeviceArray & array)
+{
+  const Size          size = SizeOf(array.GetShape());
+  std::vector<double> values;
+  {
+    const nb::gil_scoped_release released;
+    const auto                   queue = GetBackend(array.GetDeviceName())->CreateQueue();
     queue->parallelFor = MakeParallelFor();
-    image.Load({}, values.precision, values.array.data(), CountOf(values.size), queue->parallelFor);
-    level.Make(image, values.size, factors, *lines);
-    made = BringValues(*queue, level);
+    values = BringValues(*queue, array.GetImage());
     queue->GiveStagingBack();
   }
   double * elements = nullptr;
-  auto     out = MakeVolume<double>(elements, level.GetSize());
-  std::copy(made.begin(), made.end(), elements);
-  return nb::make_tuple(nb::cast(std::move(out)), level.GetToImage());
+  auto     out = MakeVolume<double>(elements, size);
+  std::copy(values.begin(), values.end(), elements);
+  return nb::cast(std::move(out));
 }
 
 /** How many voxels one of a level, whose edges are 2^level of the shortest, stands for. */
@@ -135,12 +200,19 @@ AddVolumes(nb::module_ & module)
 {
   nb::class_<IndexMap>(module, "IndexMap").def_ro("matrix", &IndexMap::matrix).def_ro("offset", &IndexMap::offset);
   module.def("make_map", &MakeMap, nb::arg("matrix"), nb::arg("offset"));
+  module.def(
+    "make_index_to_flirt", &MakeIndexToFLIRT, nb::arg("spacing"), nb::arg("direction_determinant"), nb::arg("length"));
   nb::class_<Filter>(module, "Filter")
-    .def(nb::init<const std::string &, Array>())
+    .def(nb::init<const std::string &>())
+    .def("set", &Filter::Set)
+    .def("set_image", &Filter::SetImage)
     .def("apply_gaussian", &Filter::ApplyGaussian)
-    .def("take", &Filter::Take);
+    .def("take", &Filter::Take)
+    .def("take_image", &Filter::TakeImage)
+    .def_prop_ro("statistics", &Filter::GetStatistics);
   module.def("find_level_factors", &FindLevelFactors);
   module.def("make_level", &MakeLevel);
+  module.def("bring", &Bring);
 }
 
 } // namespace python

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// By how much the place that a transform leads a voxel to differs from the voxel's own.
+// Shared by C++, CUDA C++ and OpenCL C.
+#ifndef gpureg_kernels_Displacement_h
+#define gpureg_kernels_Displacement_h
+
+GPUREG_NAMESPACE_BEGIN
+
+/** 64-bit members come first. */
+typedef struct DisplacementArguments
+{
+  double matrix[9]; /* of the map from the grid's indices to points, by rows */
+  double offset[3];
+  double low[3];    /* of a box, mm, … */
+  double extent[3]; /* … and its lengths */
+  i64    firstVoxel;
+  int    size[2]; /* of the grid along x and y */
+  int    components;
+} DisplacementArguments;
+
+/** Of one voxel of a piece. places: [voxel][component], in parts of the box; they become mm. */
+GPUREG_FUNCTION void
+FindDisplacement(const DisplacementArguments * a, i64 voxel, GPUREG_GLOBAL double * places)
+{
+  const i64 whole = a->firstVoxel + voxel;
+  const i64 row = whole / a->size[0];
+  const int index[3] = { (int)(whole - row * a->size[0]), (int)(row % a->size[1]), (int)(row / a->size[1]) };
+  for (int r = 0; r < a->components; ++r)
+  {
+    double mm = places[voxel * a->components + r] * a->extent[r] + a->low[r];
+    for (int c = 0; c < a->components; ++c)
+    {
+      mm -= a->matrix[3 * r + c] * index[c];
+    }
+    places[voxel * a->components + r] = mm - a->offset[r];
+  }
+}
+
+GPUREG_NAMESPACE_END
+
+#endif

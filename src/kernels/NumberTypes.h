@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// Numbers of any type as what the engine computes with, and back.
+// Shared by C++, CUDA C++ and OpenCL C.
+#ifndef gpureg_kernels_NumberTypes_h
+#define gpureg_kernels_NumberTypes_h
+
+GPUREG_NAMESPACE_BEGIN
+
+/** In the order of gpureg::NumberType. */
+typedef enum NumberForm
+{
+  NumberIsBool,
+  NumberIsU8,
+  NumberIsI8,
+  NumberIsU16,
+  NumberIsI16,
+  NumberIsU32,
+  NumberIsI32,
+  NumberIsU64,
+  NumberIsI64,
+  NumberIsFloat,
+  NumberIsDouble
+} NumberForm;
+
+/** One of them. What has more than 53 bits is rounded. */
+GPUREG_FUNCTION double
+ReadNumber(GPUREG_GLOBAL const void * numbers, int form, i64 n)
+{
+  switch (form)
+  {
+    case NumberIsBool:
+      return ((GPUREG_GLOBAL const u8 *)numbers)[n] != 0;
+    case NumberIsU8:
+      return ((GPUREG_GLOBAL const u8 *)numbers)[n];
+    case NumberIsI8:
+      return ((GPUREG_GLOBAL const signed char *)numbers)[n];
+    case NumberIsU16:
+      return ((GPUREG_GLOBAL const u16 *)numbers)[n];
+    case NumberIsI16:
+      return ((GPUREG_GLOBAL const short *)numbers)[n];
+    case NumberIsU32:
+      return ((GPUREG_GLOBAL const u32 *)numbers)[n];
+    case NumberIsI32:
+      return ((GPUREG_GLOBAL const int *)numbers)[n];
+    case NumberIsU64:
+      return (double)((GPUREG_GLOBAL const u64 *)numbers)[n];
+    case NumberIsI64:
+      return (double)((GPUREG_GLOBAL const i64 *)numbers)[n];
+    case NumberIsFloat:
+      return ((GPUREG_GLOBAL const float *)numbers)[n];
+    default:
+      return ((GPUREG_GLOBAL const double *)numbers)[n];
+  }
+}
+
+/** The nearest whole number, of two the even one, and no less or more than the ends; 0 of what is not a number. */
+GPUREG_FUNCTION double
+RoundBetween(double value, double least, double most)
+{
+  const double below = FloorOf(value);
+  const double above = value - below;
+  const int    isOdd = below - 2 * FloorOf(0.5 * below) != 0;
+  const double rounded = below + (above > 0.5 || (above == 0.5 && isOdd) ? 1 : 0);
+  /* What is infinite has no distance to the number below it. */
+  const double whole = value - value == 0 ? rounded : value;
+  return whole == whole ? (whole > least ? (whole < most ? whole : most) : least) : 0;
+}
+
+/** Writes one: rounded, where they are whole. A truth is a half at least. */
+GPUREG_FUNCTION void
+WriteNumber(GPUREG_GLOBAL void * numbers, int form, i64 n, double value)
+{
+  switch (form)
+  {
+    case NumberIsBool:
+      ((GPUREG_GLOBAL u8 *)numbers)[n] = value >= 0.5;
+      break;
+    case NumberIsU8:
+      ((GPUREG_GLOBAL u8 *)numbers)[n] = (u8)RoundBetween(value, 0, 255);
+      break;
+    case NumberIsI8:
+      ((GPUREG_GLOBAL signed char *)numbers)[n] = (signed char)RoundBetween(value, -128, 127);
+      break;
+    case NumberIsU16:
+      ((GPUREG_GLOBAL u16 *)numbers)[n] = (u16)RoundBetween(value, 0, 65535);
+      break;
+    case NumberIsI16:
+      ((GPUREG_GLOBAL short *)numbers)[n] = (short)RoundBetween(value, -32768, 32767);
+      break;
+    case NumberIsU32:
+      ((GPUREG_GLOBAL u32 *)numbers)[n] = (u32)RoundBetween(value, 0, 4294967295.0);
+      break;
+    case NumberIsI32:
+      ((GPUREG_GLOBAL int *)numbers)[n] = (int)RoundBetween(value, -2147483648.0, 2147483647.0);
+      break;
+    case NumberIsU64:
+    {
+      /* 2^64 - 1 is no double: the next one is 2^64. */
+      const double whole = RoundBetween(value, 0, 18446744073709551616.0);
+      ((GPUREG_GLOBAL u64 *)numbers)[n] = whole < 18446744073709551616.0 ? (u64)whole : ~(u64)0;
+      break;
+    }
+    case NumberIsI64:
+    {
+      const double whole = RoundBetween(value, -9223372036854775808.0, 9223372036854775808.0);
+      ((GPUREG_GLOBAL i64 *)numbers)[n] = whole < 9223372036854775808.0 ? (i64)whole : (i64)(~(u64)0 >> 1);
+      break;
+    }
+    case NumberIsFloat:
+      ((GPUREG_GLOBAL float *)numbers)[n] = (float)value;
+      break;
+    default:
+      ((GPUREG_GLOBAL double *)numbers)[n] = value;
+  }
+}
+
+/** One as a value of an image, or, where that is asked for, of a mask: 1 of what is not 0. */
+GPUREG_REAL_FUNCTION void
+NumberToReal(GPUREG_GLOBAL const void * numbers, int form, int isMask, i64 n, GPUREG_GLOBAL real * values)
+{
+  const double number = ReadNumber(numbers, form, n);
+  values[n] = (real)(isMask ? (number != 0 ? 1.0 : 0.0) : number);
+}
+
+GPUREG_NAMESPACE_END
+
+#endif

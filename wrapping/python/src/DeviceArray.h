@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Arrays that are on a device: as they come in from other libraries, and go out to them.
+#ifndef gpureg_python_DeviceArray_h
+#define gpureg_python_DeviceArray_h
+
+#include "gpureg/DeviceImage.h"
+#include "gpureg/Geometry.h"
+#include "gpureg/NumberConverter.h"
+#include "gpureg/NumberType.h"
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace gpureg
+{
+namespace python
+{
+
+/** Axes of an array: [z][y][x], or [y][x]. */
+using Shape = std::vector<std::size_t>;
+
+/** Voxels along x, y, z. \throws BadInputError of another number of axes, or if one is too long. */
+Size
+SizeOf(const Shape & shape);
+
+/** A volume or a slice on a device: what an engine has made there, or what another library has, which is then kept. */
+class DeviceArray
+{
+public:
+  DeviceArray(std::shared_ptr<const DeviceImage> image, Shape shape);
+  DeviceArray(std::shared_ptr<const MadeNumbers> numbers, Shape shape);
+
+  /** \throws BadInputError if it is of other numbers than float32 and float64. */
+  const DeviceImage &
+  GetImage() const;
+
+  const Shape &
+  GetShape() const
+  {
+    return m_Shape;
+  }
+
+  NumberType
+  GetType() const
+  {
+    return m_Type;
+  }
+
+  const std::string &
+  GetDeviceName() const
+  {
+    return m_DeviceName;
+  }
+
+  void *
+  GetAddress() const
+  {
+    return m_Address;
+  }
+
+private:
+  std::shared_ptr<const DeviceImage> m_Image; // null of other numbers
+  std::shared_ptr<const MadeNumbers> m_Numbers;
+  Shape                              m_Shape;
+  NumberType                         m_Type;
+  std::string                        m_DeviceName;
+  void *                             m_Address;
+};
+
+} // namespace python
+} // namespace gpureg
+
+#endif
