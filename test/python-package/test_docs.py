@@ -96,7 +96,7 @@ def test_code_of_programs_stands_in_programs(page):
     """Line by line, in one of the programs that are built and tested."""
     folders = ("examples", "examples/RegisterRigidly", "test/consumer", "test/plugin")
     programs = [path for folder in folders for path in (PROJECT / folder).iterdir()]
-    texts = ["\n".join(_lines(path.read_text())) for path in programs if path.suffix in (".cxx", ".h", ".txt")]
+    texts = ["\n".join(_lines(path.read_text(encoding="utf-8"))) for path in programs if path.suffix in (".cxx", ".h", ".txt")]
     for block in snippets.blocks(page):
         if block.language in CODE_OF_PROGRAMS:
             wanted = "\n".join(_lines(block.text))
