@@ -18,11 +18,13 @@ class Block(NamedTuple):
 
     Attributes:
         language: what stands behind the opening fence.
+        file: the name of the file that it is, which stands behind that; "" where it is none.
         text: its lines.
         line: where in the page it begins, from 1 on.
     """
 
     language: str
+    file: str
     text: str
     line: int
 
@@ -35,25 +37,27 @@ def pages() -> list[Path]:
 def blocks(page: Path) -> list[Block]:
     """A page's blocks of code, in order."""
     text = page.read_text(encoding="utf-8")
-    found = re.finditer(r"^```(\w+)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
-    return [Block(m[1], m[2], text.count("\n", 0, m.start()) + 1) for m in found]
+    found = re.finditer(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    return [Block(m[1], m[2] or "", m[3], text.count("\n", 0, m.start()) + 1) for m in found]
 
 
 def run(page: Path, folder: Path) -> None:
     """Runs a page's blocks of sh and of python, in order, in a folder that holds the files that they read. Blocks of python go on from
-    each other.
+    each other, as a program's parts; blocks that are files are written.
 
     Raises:
         Exception: what a block ends with.
     """
     bin_folder = str(Path(sys.executable).parent)
     environment = {**os.environ, "PATH": bin_folder + os.pathsep + os.environ.get("PATH", "")}
-    names: dict = {}
+    names: dict = {"__name__": "__main__"}
     before = Path.cwd()
     os.chdir(folder)
     try:
         for block in blocks(page):
-            if block.language == "sh":
+            if block.file:
+                Path(block.file).write_text(block.text, encoding="utf-8")
+            elif block.language == "sh":
                 subprocess.run(["bash", "-euc", block.text], env=environment, check=True, stdin=subprocess.DEVNULL)
             elif block.language == "python":
                 # Padded, so that an error's line is the page's.

@@ -6,6 +6,7 @@
 #include "ImageFile.h"
 #include "KnownDeformation.h"
 #include "LabelDice.h"
+#include "ProgramTest.h"
 #include "WavyBall.h"
 
 #include "itkCompositeTransform.h"
@@ -16,52 +17,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <sstream>
-#include <stdexcept>
 #include <string>
 
 namespace
 {
 
 using namespace example;
-
-/** A folder of its own, removed at the end. */
-class Folder
-{
-public:
-  Folder()
-  {
-    std::string name = testing::TempDir() + "free-form-XXXXXX";
-    if (mkdtemp(name.data()) == nullptr)
-    {
-      throw std::runtime_error("No folder can be made in " + testing::TempDir());
-    }
-    m_Path = name + '/';
-  }
-
-  ~Folder()
-  {
-    std::error_code ignored;
-    std::filesystem::remove_all(m_Path, ignored);
-  }
-
-  Folder(const Folder &) = delete;
-  Folder &
-  operator=(const Folder &) = delete;
-
-  std::string
-  operator/(const std::string & name) const
-  {
-    return m_Path + name;
-  }
-
-private:
-  std::string m_Path;
-};
 
 /** Of the ball's eight parts, each with a number; 0 outside. */
 Labels::Pointer
@@ -126,24 +89,6 @@ struct Problem
   Labels::Pointer                          movingParts;
   Transform::Pointer                       truth;
 };
-
-/** It stands beside this one. */
-std::string
-FindProgram(const std::string & name)
-{
-  return std::filesystem::read_symlink("/proc/self/exe").parent_path() / name;
-}
-
-/** Runs a program. \returns what it prints */
-std::string
-Execute(const std::string & command, const std::string & log)
-{
-  const int          code = std::system((command + " > " + log + " 2>&1").c_str());
-  std::ostringstream text;
-  text << std::ifstream(log).rdbuf();
-  EXPECT_EQ(code, 0) << command << '\n' << text.str();
-  return text.str();
-}
 
 /** The largest difference between two images. */
 double

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Makes the pictures of the pages beside this file, in docs/pictures: python docs/pictures.py [NAME...]
+
+Heads are Colin27's, as Debian's package mricron-data has it, moved and deformed by transforms that are known: so a picture can say how
+many mm, in the mean over the head, a registration is away from the truth. Charts are of charts.py; the cohort's page needs chromium.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from functools import lru_cache
+from pathlib import Path
+
+import charts
+import gpuregistration as g
+import numpy as np
+from drawing import ORANGE, WHITE, WIDTH, Plane, above, bent_grid, beside, borders, grey, overlay, titled
+from gpuregistration._labels import find_dice
+from heads import deformation, distance, head, labels, moved, turned
+from PIL import Image as Picture
+
+FOLDER = Path(__file__).parent / "pictures"
+
+
+def save(picture: Picture.Image, name: str) -> None:
+    """As wide as a page shows it."""
+    if picture.width > WIDTH:
+        picture = picture.resize((WIDTH, round(picture.height * WIDTH / picture.width)), Picture.LANCZOS)
+    picture.save(FOLDER / name, "JPEG", quality=80, optimize=True)
+
+
+def before_and_after(fixed: g.Image, moving: g.Image, truth, found, plane: Plane) -> Picture.Image:
+    """Both overlays of a registration, each with its error."""
+    pictures = []
+    for title, transform in (("before", None), ("after", found)):
+        warped = g.resample(moving, transform, reference=fixed)
+        picture = overlay(plane.cut(fixed.array), plane.cut(warped.array))
+        pictures.append(titled(picture, f"{title}: {distance(transform, truth, fixed)} away"))
+    return beside(*pictures)
+
+
+def rigid() -> None:
+    truth = turned((6, -8, 14), (9, -7, 6))
+    moving = moved(head(), truth)
+    result = g.register(head(), moving, "rigid")
+    save(before_and_after(head(), moving, truth, result.transform, Plane(head(), "Axial", 0.55)), "rigid.jpg")
+
+
+def template() -> None:
+    truth = turned((-10, 5, -8), (6, 10, -8), (0.88, 1.08, 0.93))
+    moving = moved(head(), truth)
+    result = g.register(head(), moving, "affine")
+    save(before_and_after(head(), moving, truth, result.transform, Plane(head(), "Sagittal", 0.5)), "template.jpg")
+
+
+@lru_cache(None)
+def deformed():
+    """A deformed head as the fixed one, a moved one as the moving one, the truth, and what was found: the affine stage and all."""
+    bent, shift = deformation(), turned((4, -5, 7), (5, -4, 3))
+    fixed = g.resample(head(), bent, reference=head())
+    moving = moved(head(), shift)
+    result = g.register(fixed, moving, ["affine", g.stages.FreeForm(spacing=8.0, levels=3, samples=200000)])
+    return fixed, moving, shift, g.Composite([bent, shift]), result
+
+
+def free_form() -> None:
+    fixed, moving, _, truth, result = deformed()
+    plane, pictures = Plane(fixed, "Axial", 0.52), []
+    for title, transform in (
+        ("before", None),
+        ("after the affine stage", result.stages[0].transform),
+        ("after the free-form stage", result.transform),
+    ):
+        warped = g.resample(moving, transform, reference=fixed)
+        picture = overlay(plane.cut(fixed.array), plane.cut(warped.array))
+        pictures.append(titled(picture, f"{title}: {distance(transform, truth, fixed)}"))
+    # Of the deformation alone, without the affine transform behind it.
+    field = result.transform.transforms[0].to_displacement_field(fixed).array
+    grid = grey(0.6 * plane.cut(fixed.array))
+    bent_grid(grid, *plane.cut_vectors(field), 10)
+    pictures.append(titled(grid, "where the free-form stage leads a grid"))
+    save(above(beside(*pictures[:2]), beside(*pictures[2:])), "free-form.jpg")
+
+
+def carried_labels() -> None:
+    fixed, _, shift, truth, result = deformed()
+    own = g.resample(labels(), deformation(), reference=fixed, interpolation="nearest")
+    moving = moved(labels(), shift, "nearest")
+    plane, pictures = Plane(fixed, "Axial", 0.55), []
+    for title, transform in (("before", None), ("after", result.transform)):
+        carried = g.resample(moving, transform, reference=fixed, interpolation="nearest")
+        dice = np.mean(list(find_dice(own.array, carried.array).values()))
+        picture = grey(0.75 * plane.cut(fixed.array))
+        borders(picture, plane.cut(own.array), WHITE)
+        borders(picture, plane.cut(carried.array), ORANGE)
+        pictures.append(titled(picture, f"{title}: mean Dice {dice:.2f}"))
+    save(beside(*pictures), "labels.jpg")
+
+
+def failure() -> None:
+    truth = turned((8, 95, -10), (6, -8, 4))
+    moving = moved(head(), truth)
+    plane, pictures = Plane(head(), "Coronal", 0.5), []
+    for title, stages in (("affine", "affine"), ("global,affine", ["global", "affine"])):
+        result = g.register(head(), moving, stages)
+        picture = overlay(plane.cut(head().array), plane.cut(result.warped.array))
+        pictures.append(titled(picture, f"{title}: {distance(result.transform, truth, head())} away"))
+    save(beside(*pictures), "failure.jpg")
+
+
+def cohort() -> None:
+    """The page of a cohort of six, one of which has a file that cannot be read."""
+    with tempfile.TemporaryDirectory(prefix="study-") as name:
+        folder = Path(name)
+        small = g.resample(head(), None, reference=_coarse(head(), 3))
+        regions = g.resample(labels(), None, reference=small, interpolation="nearest")
+        g.write_image(folder / "template.nii.gz", small)
+        g.write_image(folder / "regions.nii.gz", regions)
+        rows = ["id,fixed,moving,labels,fixed_labels"]
+        for n in range(1, 7):
+            move = turned((2 * n, -n, 3 * n), (n, -2, n), (1 + 0.02 * n, 1, 1 - 0.01 * n))
+            chain = g.Composite([move.inverse(), deformation(seed=n, largest=6.0)])
+            for what, image, how in (("t1", small, "linear"), ("labels", regions, "nearest")):
+                g.write_image(folder / f"sub-0{n}-{what}.nii.gz", g.resample(image, chain, reference=small, interpolation=how))
+            rows.append(f"sub-0{n},template.nii.gz,sub-0{n}-t1.nii.gz,sub-0{n}-labels.nii.gz,regions.nii.gz")
+        (folder / "sub-04-t1.nii.gz").write_bytes(b"no image")
+        (folder / "pairs.csv").write_text("\n".join(rows) + "\n")
+        gpureg = [sys.executable, "-m", "gpuregistration"]
+        stages = "affine,ffd:spacing=15:levels=2"
+        done = subprocess.run([*gpureg, "cohort", "pairs.csv", "-o", "results", "--transform", stages], cwd=folder)
+        if done.returncode != 1:  # one has failed
+            raise RuntimeError(f"gpureg cohort ended with {done.returncode}, not with 1")
+        _photograph(folder / "results" / "report.html", (1100, 900), "cohort.jpg")
+
+
+def _coarse(image: g.Image, times: int) -> g.Image:
+    """A grid over an image, of voxels so many times as long."""
+    nodes = [n // times for n in image.size]
+    return g.Image(np.zeros(nodes[::-1], np.float32), image.spacing * times, image.origin, image.direction)
+
+
+def _photograph(page: Path, size: tuple[int, int], name: str) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        shot = Path(folder) / "page.png"
+        subprocess.run(
+            ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", f"--user-data-dir={folder}"]
+            + [f"--window-size={size[0]},{size[1]}", f"--screenshot={shot}", page.as_uri()],
+            check=True,
+            capture_output=True,
+        )
+        with Picture.open(shot) as picture:
+            save(picture.convert("RGB"), name)
+
+
+PICTURES = {
+    "rigid": rigid,
+    "template": template,
+    "free-form": free_form,
+    "labels": carried_labels,
+    "failure": failure,
+    "cohort": cohort,
+    "charts": lambda: charts.write(FOLDER),
+}
+
+
+def main(names: list[str]) -> None:
+    unknown = set(names) - set(PICTURES)
+    if unknown:
+        raise SystemExit(f"There is no picture {', '.join(sorted(unknown))}; there are: {', '.join(PICTURES)}")
+    FOLDER.mkdir(exist_ok=True)
+    for name in names or PICTURES:
+        PICTURES[name]()
+        print(name)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
