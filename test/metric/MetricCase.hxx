@@ -964,8 +964,67 @@ private:
     });
   }
 
-  /** Whether there is a point that is looked at for which a step of EdgeDistance changes whether it is valid, whether its gradient is, or
-   * which voxel is nearest; or one of RangeDistance, whether its value is in the histogram's range; or one of BinDistance,
+  /** Whether a step of so many spacings changes what a transform does to a point: whether it is in a spline's domain, or which of a
+   * field's vectors is nearest, where other transforms lead into the field: ITK differentiates it at that vector. */
+  bool
+  IsUndecided(PointType point, double distance) const
+  {
+    const auto composite = dynamic_cast<const CompositeType *>(m_Transform.GetPointer());
+    const int  count = composite ? static_cast<int>(composite->GetNumberOfTransforms()) : 1;
+    for (int n = count - 1; n >= 0; --n)
+    {
+      const TransformType & transform = composite ? *composite->GetNthTransformConstPointer(n) : *m_Transform;
+      if (IsNearEndOf<1>(transform, point, distance) || IsNearEndOf<2>(transform, point, distance) ||
+          IsNearEndOf<3>(transform, point, distance) || (n < count - 1 && IsBetweenVectors(transform, point, distance)))
+      {
+        return true;
+      }
+      point = transform.TransformPoint(point);
+    }
+    return false;
+  }
+
+  /** Of a spline's domain: where its order's control points are all there. */
+  template <unsigned int VOrder>
+  static bool
+  IsNearEndOf(const TransformType & transform, const PointType & point, double distance)
+  {
+    const auto spline = dynamic_cast<const itk::BSplineTransform<double, VDimension, VOrder> *>(&transform);
+    if (!spline)
+    {
+      return false;
+    }
+    const auto & lattice = *spline->GetCoefficientImages()[0];
+    const auto   place = lattice.template TransformPhysicalPointToContinuousIndex<double>(point);
+    const auto   size = lattice.GetLargestPossibleRegion().GetSize();
+    for (unsigned int d = 0; d < VDimension; ++d)
+    {
+      const double low = 0.5 * (VOrder - 1);
+      const double high = static_cast<double>(size[d]) - 1 - low;
+      if (std::abs(place[d] - low) < distance || std::abs(place[d] - high) < distance)
+      {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  static bool
+  IsBetweenVectors(const TransformType & transform, const PointType & point, double distance)
+  {
+    const auto field = dynamic_cast<const FieldTransformType *>(&transform);
+    if (!field)
+    {
+      return false;
+    }
+    const auto place = field->GetDisplacementField()->template TransformPhysicalPointToContinuousIndex<double>(point);
+    return std::any_of(place.Begin(), place.End(), [distance](double index) {
+      return std::abs(index - std::floor(index) - 0.5) < distance;
+    });
+  }
+
+  /** Whether there is a point that is looked at for which a step of EdgeDistance changes whether it is valid, whether its gradient is,
+   * which voxel is nearest, or what the transform is; or one of RangeDistance, whether its value is in the histogram's range; or one of BinDistance,
    * which bin it is counted in. All in double precision, by ITK's own objects. */
   bool
   FindSampleNearEdge() const
@@ -987,7 +1046,7 @@ private:
     {
       const PointType point = m_Transform->TransformPoint(virtualPoint);
       const unsigned  decisions = Decide(point);
-      bool            isNear = false;
+      bool            isNear = IsUndecided(virtualPoint, ofEdge);
       for (unsigned int d = 0; d < VDimension; ++d)
       {
         isNear = isNear || Decide(Step(point, d, ofEdge)) != decisions || Decide(Step(point, d, -ofEdge)) != decisions;

@@ -89,11 +89,14 @@ protected:
   }
 
   /** Whether values lie in two bins of a joint histogram, and ITK takes no slope in the first and the last half of either; or
-   * nothing but the background, of the first half bin, is sampled where there is a gradient. */
+   * nothing but the background, of the first half bin, is sampled where there is a gradient. Nor has a difference's magnitude one where
+   * the background is all that is sampled there. */
   static bool
   HasNoSlope(const MetricCase & c, const Answer & itk)
   {
-    return c.measure == Measure::JointHistogram && (c.bins == 6 || GetNorm(itk.derivative) == 0.0);
+    const bool isJointHistogram = c.measure == Measure::JointHistogram;
+    return (isJointHistogram && c.bins == 6) ||
+           ((isJointHistogram || c.measure == Measure::MeanAbsoluteDifferences) && GetNorm(itk.derivative) == 0.0);
   }
 
   /** How far derivatives may be apart, relatively, of a case that is not sensitive. A force of the neighborhood correlation is

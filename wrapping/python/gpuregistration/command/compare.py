@@ -60,7 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
     with times.part("read"), native_messages_off(not arguments.debug):
         paths = [arguments.a, arguments.b, arguments.mask, *(labels or [])]
         with ThreadPoolExecutor(len(paths)) as pool:
-            read = [None if path is None else pool.submit(inputs.read_image, path) for path in paths]
+            read = [None if path is None else pool.submit(inputs.read_scalar_image, path) for path in paths]
             images = [None if one is None else one.result() for one in read]
         a, b, mask, *label_images = images
         label_images = label_images or [a, b]

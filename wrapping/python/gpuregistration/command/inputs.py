@@ -27,6 +27,19 @@ def read_image(path: str) -> Image:
         raise CommandError(_naming(path, error)) from error
 
 
+def read_scalar_image(path: str) -> Image:
+    """The same of one number a voxel."""
+    from .._engine import Error
+    from .._image import require_scalar
+
+    image = read_image(path)
+    try:
+        require_scalar(image, path)
+    except Error as error:
+        raise CommandError(_naming(path, error)) from error
+    return image
+
+
 def read_transform(path: str, fixed: Optional[Image] = None, moving: Optional[Image] = None) -> Transform:
     """A transform's file. Raises CommandError if it cannot be read."""
     from .._engine import Error

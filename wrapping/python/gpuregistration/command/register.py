@@ -152,7 +152,7 @@ def _begin(arguments: argparse.Namespace, times: Times) -> tuple[str, _Inputs]:
 
 def _read(path: str, times: Times) -> Image:
     with times.part(f"read {path}"):
-        return inputs.read_image(path)
+        return inputs.read_scalar_image(path)
 
 
 def _register(arguments: argparse.Namespace, stages: list[Stage], files: _Inputs, device: str, times: Times) -> Result:
