@@ -238,6 +238,8 @@ MetricStandInTest *Gives*/cuda_0:*Sees*/cuda_0
 CandidatesTest */cuda_0
 EachMetricTest *Threads/cuda_0:*NaN*/cuda_0
 LoadedImageTest */cuda_0
+BorrowedImageTest */cuda_0
+DisplacementsTest */cuda_0
 CorrelationRatioSchemesTest */cuda_0:*.OfAWholeHeadsSize
 CorrelationRatioBorderTest */cuda_0
 MetricChainTest *Deriv*/cuda_0:*Changed*/cuda_0

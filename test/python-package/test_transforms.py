@@ -83,7 +83,9 @@ def test_a_free_form_deformation_begins_with_it(device, name, dimension):
 @pytest.mark.parametrize("dimension", [2, 3])
 @pytest.mark.parametrize("name", NAMES)
 def test_itk_says_the_same(rng, name, dimension):
-    pytest.importorskip("itk")
+    itk = pytest.importorskip("itk")
+    if name == "field" and not hasattr(itk, "DisplacementFieldTransform"):
+        pytest.skip("this is a part of ITK's Python without transforms of fields: install all of it, itk")
     transform, head = make_transform(name, rng, dimension), head_of(dimension)
     theirs = transform.to_itk()
     back = gr.as_transform(theirs)
