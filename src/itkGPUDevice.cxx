@@ -45,13 +45,13 @@ GPUDevice::GetAvailable()
 GPUDevice
 GPUDevice::FromName(const std::string & name)
 {
+  if (const auto found = gpureg::FindDevice(name))
+  {
+    return GPUDevice(found->name, found->description, found->memorySize);
+  }
   std::string names;
   for (const GPUDevice & device : GetAvailable())
   {
-    if (device.GetName() == name)
-    {
-      return device;
-    }
     names += (names.empty() ? "" : ", ") + device.GetName();
   }
   std::string complaints;
@@ -92,7 +92,8 @@ GPUDevice::GetDefault()
   const char * const wish = std::getenv("ITK_GPU_DEVICE");
   if (wish == nullptr || *wish == '\0')
   {
-    return GetAvailable().front();
+    const gpureg::DeviceDescription best = gpureg::FindBestDevice();
+    return GPUDevice(best.name, best.description, best.memorySize);
   }
   try
   {

@@ -6,6 +6,7 @@
 #include "gpureg/Error.h"
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,12 +31,23 @@ GPURegistration_EXPORT
 std::vector<DeviceDescription>
 GetAvailableDevices();
 
+/** That of a name, for which no other driver than its own is looked for; nothing if there is none. */
+GPURegistration_EXPORT
+std::optional<DeviceDescription>
+FindDevice(const std::string & deviceName);
+
+/** The first one of GetAvailableDevices(). Drivers whose devices come behind it are not looked for, which may take longer than a
+ *  registration. */
+GPURegistration_EXPORT
+DeviceDescription
+FindBestDevice();
+
 /** Why a driver found no device, one line each: for messages to people. */
 GPURegistration_EXPORT
 std::vector<std::string>
 GetDeviceComplaints();
 
-/** Whether this process was forked from one that had looked for devices: then it has the host alone. */
+/** Whether this process was forked from one that had looked for other devices than the host: then it has the host alone. */
 GPURegistration_EXPORT
 bool
 IsChildWithoutDevices();

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -173,8 +174,6 @@ struct BackendList
 {
   std::vector<std::shared_ptr<Backend>> backends;
   std::vector<std::string>              complaints;
-  /** Whether this process was forked from one that had found others. */
-  bool isOfChild = false;
 };
 
 BackendList
@@ -184,9 +183,13 @@ FindCudaBackends();
 BackendList
 FindOpenCLBackends();
 
-/** Of all devices, best first. */
-const std::vector<std::shared_ptr<Backend>> &
-GetBackends();
+/** The first that is wanted, or null. Kinds of devices are looked for one after the other, CUDA's first. */
+std::shared_ptr<Backend>
+FindBackendThat(const std::function<bool(Backend &)> & isWanted);
+
+/** Of the kinds that have been looked for. */
+void
+ForEachFoundBackend(const std::function<void(Backend &)> & visit);
 
 /** \throws BadInputError if there is no such device; the message lists those there are. */
 std::shared_ptr<Backend>

@@ -76,14 +76,9 @@ GetMeetingStream(const std::string & deviceName)
 std::string
 FindDeviceOf(const void * address)
 {
-  for (const std::shared_ptr<Backend> & backend : GetBackends())
-  {
-    if (backend->IsUsable() && backend->Reaches(address))
-    {
-      return backend->GetDescription().name;
-    }
-  }
-  return {};
+  const std::shared_ptr<Backend> backend =
+    FindBackendThat([address](Backend & one) { return one.IsUsable() && one.Reaches(address); });
+  return backend ? backend->GetDescription().name : std::string();
 }
 
 } // namespace gpureg

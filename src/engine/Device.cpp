@@ -5,7 +5,8 @@
 #include "Fork.h"
 
 #include <algorithm>
-#include <initializer_list>
+#include <array>
+#include <memory>
 #include <mutex>
 #include <utility>
 
@@ -14,53 +15,152 @@ namespace gpureg
 
 namespace
 {
-BackendList
-MakeList(std::initializer_list<BackendList (*)()> finders)
+/** Devices of one driver, which is asked for them when one of them is first wanted. */
+struct Kind
 {
-  BackendList list;
-  for (const auto find : finders)
-  {
-    BackendList more = find();
-    list.backends.insert(list.backends.end(), more.backends.begin(), more.backends.end());
-    list.complaints.insert(list.complaints.end(), more.complaints.begin(), more.complaints.end());
-  }
-  std::stable_sort(list.backends.begin(), list.backends.end(), [](const auto & a, const auto & b) {
-    return a->GetRank() < b->GetRank();
-  });
-  return list;
-}
+  /** What the devices' names begin with. */
+  const char * name;
+  BackendList (*find)();
+};
 
-/** Found once: the kinds of device that this build knows, best first. In a child of the process that found them: the
- *  host. Never deleted, for what a device's driver holds goes with the process; in a child it must not be touched. */
-const BackendList &
-FindBackends()
-{
-  static auto &              mutex = *new ForkSafeMutex;
-  static const BackendList * found = nullptr;
-  static unsigned int        forkCount = 0;
-
-  const std::lock_guard<ForkSafeMutex> lock(mutex);
-  if (!found)
-  {
-    forkCount = GetForkCount();
-    found = new BackendList(MakeList({
+// The host comes last: it is there in a child, too.
+constexpr Kind kinds[] = {
 #ifdef GPUREG_USE_CUDA
-      &FindCudaBackends,
+  { "cuda", &FindCudaBackends },
 #endif
 #ifdef GPUREG_USE_OPENCL
-      &FindOpenCLBackends,
+  { "opencl", &FindOpenCLBackends },
 #endif
-      &FindHostBackends }));
-  }
-  else if (forkCount != GetForkCount())
+  { "host", &FindHostBackends }
+};
+constexpr std::size_t countOfKinds = sizeof(kinds) / sizeof(kinds[0]);
+constexpr std::size_t hostKind = countOfKinds - 1;
+
+bool
+IsOfKind(const std::string & deviceName, const Kind & kind)
+{
+  return deviceName.substr(0, deviceName.find(':')) == kind.name;
+}
+
+/** What has been found, once each. In a child of a process that found more than the host: the host. Lists are never deleted, for what
+ *  a device's driver holds goes with the process; in a child it must not be touched. */
+class FoundBackends
+{
+public:
+  using Lists = std::array<const BackendList *, countOfKinds>;
+
+  const BackendList &
+  FindKind(std::size_t kind)
   {
-    forkCount = GetForkCount();
-    BackendList host = MakeList({ &FindHostBackends });
-    host.complaints.push_back(WhyNotInAChild);
-    host.isOfChild = true;
-    found = new BackendList(std::move(host));
+    const std::lock_guard<ForkSafeMutex> lock(m_Mutex);
+    this->CheckFork();
+    return this->Find(kind);
   }
-  return *found;
+
+  /** Of all kinds, best first. */
+  const BackendList &
+  FindAll()
+  {
+    const std::lock_guard<ForkSafeMutex> lock(m_Mutex);
+    this->CheckFork();
+    if (!m_All)
+    {
+      auto all = std::make_unique<BackendList>();
+      for (std::size_t kind = 0; kind < countOfKinds; ++kind)
+      {
+        const BackendList & more = this->Find(kind);
+        all->backends.insert(all->backends.end(), more.backends.begin(), more.backends.end());
+        all->complaints.insert(all->complaints.end(), more.complaints.begin(), more.complaints.end());
+      }
+      std::stable_sort(all->backends.begin(), all->backends.end(), [](const auto & a, const auto & b) {
+        return a->GetRank() < b->GetRank();
+      });
+      m_All = all.release();
+    }
+    return *m_All;
+  }
+
+  /** Null where a kind has not been looked for. */
+  Lists
+  GetFound()
+  {
+    const std::lock_guard<ForkSafeMutex> lock(m_Mutex);
+    this->CheckFork();
+    return m_Found;
+  }
+
+  bool
+  IsOfChild()
+  {
+    const std::lock_guard<ForkSafeMutex> lock(m_Mutex);
+    this->CheckFork();
+    return m_IsOfChild;
+  }
+
+private:
+  void
+  CheckFork()
+  {
+    if (m_ForkCount == GetForkCount())
+    {
+      return;
+    }
+    m_ForkCount = GetForkCount();
+    if (std::all_of(m_Found.begin(), m_Found.begin() + hostKind, [](const auto list) { return list == nullptr; }))
+    {
+      return;
+    }
+    static const auto & none = *new BackendList;
+    m_Found.fill(&none);
+    auto host = std::make_unique<BackendList>(FindHostBackends());
+    host->complaints.push_back(WhyNotInAChild);
+    m_Found[hostKind] = host.release();
+    m_All = nullptr;
+    m_IsOfChild = true;
+  }
+
+  const BackendList &
+  Find(std::size_t kind)
+  {
+    if (!m_Found[kind])
+    {
+      m_Found[kind] = new BackendList(kinds[kind].find());
+    }
+    return *m_Found[kind];
+  }
+
+  ForkSafeMutex       m_Mutex;
+  unsigned int        m_ForkCount = GetForkCount();
+  Lists               m_Found{};
+  const BackendList * m_All = nullptr;
+  bool                m_IsOfChild = false;
+};
+
+FoundBackends &
+GetFoundBackends()
+{
+  static auto & found = *new FoundBackends;
+  return found;
+}
+
+/** Null where there is none of that name. Asks its own driver alone. */
+std::shared_ptr<Backend>
+FindBackend(const std::string & deviceName)
+{
+  for (std::size_t kind = 0; kind < countOfKinds; ++kind)
+  {
+    if (IsOfKind(deviceName, kinds[kind]))
+    {
+      for (const auto & backend : GetFoundBackends().FindKind(kind).backends)
+      {
+        if (backend->GetDescription().name == deviceName)
+        {
+          return backend;
+        }
+      }
+    }
+  }
+  return nullptr;
 }
 
 std::string
@@ -79,51 +179,93 @@ std::vector<DeviceDescription>
 GetAvailableDevices()
 {
   std::vector<DeviceDescription> devices;
-  for (const auto & backend : FindBackends().backends)
+  for (const auto & backend : GetFoundBackends().FindAll().backends)
   {
     devices.push_back(backend->GetDescription());
   }
   return devices;
 }
 
+std::optional<DeviceDescription>
+FindDevice(const std::string & deviceName)
+{
+  const std::shared_ptr<Backend> backend = FindBackend(deviceName);
+  return backend ? std::make_optional(backend->GetDescription()) : std::nullopt;
+}
+
+DeviceDescription
+FindBestDevice()
+{
+  // The first kind's are the best; of the others the description decides.
+  const auto & first = GetFoundBackends().FindKind(0).backends;
+  const bool   isBest = !first.empty() && first.front()->GetRank() == DeviceRank::Cuda;
+  return (isBest ? first : GetFoundBackends().FindAll().backends).front()->GetDescription();
+}
+
 std::vector<std::string>
 GetDeviceComplaints()
 {
-  return FindBackends().complaints;
+  return GetFoundBackends().FindAll().complaints;
 }
 
 bool
 IsChildWithoutDevices()
 {
-  return FindBackends().isOfChild;
+  return GetFoundBackends().IsOfChild();
 }
 
-const std::vector<std::shared_ptr<Backend>> &
-GetBackends()
+std::shared_ptr<Backend>
+FindBackendThat(const std::function<bool(Backend &)> & isWanted)
 {
-  return FindBackends().backends;
+  for (std::size_t kind = 0; kind < countOfKinds; ++kind)
+  {
+    for (const auto & backend : GetFoundBackends().FindKind(kind).backends)
+    {
+      if (isWanted(*backend))
+      {
+        return backend;
+      }
+    }
+  }
+  return nullptr;
+}
+
+void
+ForEachFoundBackend(const std::function<void(Backend &)> & visit)
+{
+  for (const BackendList * const list : GetFoundBackends().GetFound())
+  {
+    if (list)
+    {
+      for (const auto & backend : list->backends)
+      {
+        visit(*backend);
+      }
+    }
+  }
 }
 
 std::shared_ptr<Backend>
 GetBackend(const std::string & deviceName)
 {
-  std::vector<std::string> names;
-  for (const auto & backend : FindBackends().backends)
+  if (const std::shared_ptr<Backend> backend = FindBackend(deviceName))
   {
-    if (backend->GetDescription().name == deviceName)
-    {
-      return backend;
-    }
-    names.push_back(backend->GetDescription().name);
+    return backend;
   }
-  if (FindBackends().isOfChild)
+  if (IsChildWithoutDevices())
   {
     throw DeviceLostError(deviceName + ": " + WhyNotInAChild);
   }
-  std::string message = "there is no device \"" + deviceName + "\"; there are: " + Join(names, ", ");
-  if (!FindBackends().complaints.empty())
+  const BackendList &      all = GetFoundBackends().FindAll();
+  std::vector<std::string> names;
+  for (const auto & backend : all.backends)
   {
-    message += " (" + Join(FindBackends().complaints, "; ") + ")";
+    names.push_back(backend->GetDescription().name);
+  }
+  std::string message = "there is no device \"" + deviceName + "\"; there are: " + Join(names, ", ");
+  if (!all.complaints.empty())
+  {
+    message += " (" + Join(all.complaints, "; ") + ")";
   }
   throw BadInputError(message);
 }

@@ -26,10 +26,7 @@ KeepIdleEngine(std::unique_ptr<Engine> engine, const void * user)
 void
 DropIdleEngines(const void * user) noexcept
 {
-  for (const auto & backend : GetBackends())
-  {
-    backend->GetIdleEngines().Drop(user);
-  }
+  ForEachFoundBackend([user](Backend & backend) { backend.GetIdleEngines().Drop(user); });
 }
 
 } // namespace gpureg

@@ -34,7 +34,16 @@ class Device:
 
 def devices() -> list[Device]:
     """The devices of this machine, the best first; the host is always among them."""
-    return [Device(found.name, found.name.split(":")[0], found.description, found.memory) for found in _engine.devices()]
+    return [_read(found) for found in _engine.devices()]
+
+
+def describe_device(name: str) -> Device:
+    """The device of that name, which is there. Drivers of other kinds of devices are not looked for."""
+    return _read(_engine.find_device(name))
+
+
+def _read(found: _engine.DeviceDescription) -> Device:
+    return Device(found.name, found.name.split(":")[0], found.description, found.memory)
 
 
 def choose_device(name: Any = None) -> str:
@@ -45,10 +54,10 @@ def choose_device(name: Any = None) -> str:
         DeviceError: there is no such device.
     """
     wanted = name.name if isinstance(name, Device) else name or os.environ.get("ITK_GPU_DEVICE")
-    names = [device.name for device in _engine.devices()]
     if wanted is None:
-        return names[0]
-    if wanted not in names:
+        return str(_engine.best_device().name)
+    if _engine.find_device(str(wanted)) is None:
+        names = [device.name for device in _engine.devices()]
         complaints = "".join(f" {text}." for text in _engine.device_complaints())
         raise DeviceError(f'There is no device "{wanted}"; there are: {", ".join(names)}.{complaints}')
     return str(wanted)

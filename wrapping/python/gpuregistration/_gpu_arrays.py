@@ -174,8 +174,8 @@ def choose_device_of(name: Any, **contents: Any) -> str:
 def _read_gpu_array(array: Any) -> GpuArray:
     kind = f"{type(array).__module__}.{type(array).__qualname__}"
     device = find_device(array)
-    names = [found.name for found in _engine.devices()]
-    if device not in names:
+    if _engine.find_device(device) is None:
+        names = [found.name for found in _engine.devices()]
         complaints = "".join(f" {text}." for text in _engine.device_complaints())
         raise BadInputError(
             f"The {kind} is on {device or 'a device that is not known'}, and what computes here is: {', '.join(names)}.{complaints} "

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Optional
 
 import numpy as np
 
-from ._devices import devices
+from ._devices import describe_device
 from ._resample import resample_array
 from ._sides import mask_of_image
 from ._similarity import find_similarities_of, reached_by_moving
@@ -49,7 +49,7 @@ def report_data(result: Result, command: str = "") -> ReportData:
             Stage(stage.name, 1e3 * stage.seconds, [Level(level.name, level.costs) for level in stage.levels])
             for stage in result.stages
         ],
-        device=next((f"{one.name}: {one.description}" for one in devices() if one.name == device), device),
+        device=f"{device}: {describe_device(device).description}",
         versions=find_versions(),
         command=command,
         similarity={name: (similar_before[name], similar_after[name]) for name in similar_before},

@@ -5,6 +5,7 @@
 #include "gpureg/Device.h"
 #include "gpureg/EvaluationStatistics.h"
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -27,6 +28,8 @@ AddDevices(nb::module_ & module)
     .def_ro("bytes_up", &EvaluationStatistics::bytesUp)
     .def_ro("bytes_down", &EvaluationStatistics::bytesDown);
   module.def("devices", &GetAvailableDevices);
+  module.def("find_device", &FindDevice);
+  module.def("best_device", &FindBestDevice);
   module.def("device_complaints", &GetDeviceComplaints);
   module.def("has_doubles", &HasDoubles);
   module.def("set_memory_limit", &SetMemoryLimit);

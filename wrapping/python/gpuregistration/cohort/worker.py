@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Optional, Sequence
 
 from .. import __version__
-from .._devices import choose_device, devices, set_threads, start_device
+from .._devices import choose_device, describe_device, set_threads, start_device
 from .._simpleitk import import_simpleitk
 from .pair import Job
 from .pipeline import Outcome, Pipeline
@@ -68,7 +68,7 @@ def start(setup: Setup) -> WorkerInfo:
     # What the first pair would wait for.
     start_device(device)
     import_simpleitk()
-    found = next(one for one in devices() if one.name == device)
+    found = describe_device(device)
     _pipelines[setup.cohort] = Pipeline(found)
     return WorkerInfo(str(name), socket.gethostname(), device, found.description, __version__)
 
