@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The neighborhood correlation in OpenCL C: the entry points. What a group does is in src/kernels/NeighborhoodKernels.h;
-// opencl/NeighborhoodPasses.cpp launches it.
+// opencl/NeighborhoodPasses.cpp launches it, and defines GPUREG_PARTS, the sum of the parts that are compiled: 1 planes, 2 tiles,
+// 4 a list, 8 terms.
 
 // What all of them take after the samples' volumes. An array that a pass does not have is never touched.
 #define GPUREG_NEIGHBORHOOD_PARAMETERS                                                             \
@@ -26,6 +27,7 @@ MakeNeighborhoodVolumes(__global i64 *       moved,
   return volumes;
 }
 
+#if GPUREG_PARTS & 1
 __kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
 MovePlanes(const MetricArguments arguments,
            const SampleMaps      maps,
@@ -75,7 +77,9 @@ CorrelatePlanes(const MetricArguments arguments,
                        scratch,
                        partials);
 }
+#endif
 
+#if GPUREG_PARTS & 2
 __kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
 SumAlongZ(const MetricArguments arguments,
           const SampleMaps      maps,
@@ -96,7 +100,9 @@ CorrelateTiles(const MetricArguments arguments,
   GPUREG_NEIGHBORHOOD_BEGINNING;
   CorrelateTilesGroup(GPUREG_VARIANT, GPUREG_LANES, &arguments, &maps, &volumes, &kept, tile, partials);
 }
+#endif
 
+#if GPUREG_PARTS & 4
 __kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
 CorrelateList(const MetricArguments arguments,
               const SampleMaps      maps,
@@ -107,7 +113,9 @@ CorrelateList(const MetricArguments arguments,
   GPUREG_NEIGHBORHOOD_BEGINNING;
   CorrelateListGroup(GPUREG_VARIANT, &arguments, &maps, &volumes, &kept, scratch, partials);
 }
+#endif
 
+#if GPUREG_PARTS & 8
 __kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
 SumTerms(const MetricArguments  arguments,
          const int              axis,
@@ -138,3 +146,4 @@ FindForcesOfTerms(const MetricArguments arguments,
     FindForceOfTerms(GPUREG_VARIANT, &arguments, &maps, &volumes, voxel, terms, found);
   }
 }
+#endif

@@ -12,6 +12,16 @@ namespace gpureg
 
 namespace
 {
+/** Kernels that are compiled together, see NeighborhoodKernels.cl. An evaluation wants one or two of the parts. */
+enum Part
+{
+  Planes = 1,
+  Tiles = 2,
+  List = 4,
+  Terms = 8,
+  AllParts = 15
+};
+
 class OpenCLNeighborhoodPasses : public NeighborhoodPasses
 {
 public:
@@ -34,21 +44,21 @@ public:
     return true;
   }
 
-  /** A GPU gets kernels for each variant; on a CPU, where these take longer to compile than they ever save, one set finds its
-   *  way by the arguments. */
+  /** A GPU gets kernels for each variant, part by part, for its compiler may take ten seconds for one; on a CPU, where these take longer
+   *  to compile than they ever save, one set of all finds its way by the arguments. */
   void
   Prepare(int variant) override
   {
     const bool isGpu = m_Queue.GetDevice().IsGpu();
-    m_Options = GetSampleOptions<NeighborhoodArguments>(isGpu ? std::to_string(variant) : "variant");
-    m_Kernels.Get("MovePlanes", m_Options); // compiles all
+    m_SampleOptions = GetSampleOptions<NeighborhoodArguments>(isGpu ? std::to_string(variant) : "variant");
+    m_Kernels.Get("MovePlanes", this->GetOptions(Planes));
   }
 
   void
   MovePlanes(const NeighborhoodArguments & a, const SampleMaps & maps, const NeighborhoodArrays & arrays) override
   {
     const int lanes = m_Queue.GetDevice().GetLanes();
-    this->Launch("MovePlanes", a, maps, arrays, (VoxelsOfPlane(&a) + lanes - 1) / lanes, a.keptPlanes);
+    this->Launch(Planes, "MovePlanes", a, maps, arrays, (VoxelsOfPlane(&a) + lanes - 1) / lanes, a.keptPlanes);
   }
 
   void
@@ -59,13 +69,13 @@ public:
   {
     NeighborhoodArguments ofAxis = a;
     ofAxis.groupCount = CountNeighborhoodGroups(a, axis, GetGrain());
-    this->Launch(axis == 0 ? "SumAlongX" : "SumAlongY", ofAxis, maps, arrays, ofAxis.groupCount, 1);
+    this->Launch(Planes, axis == 0 ? "SumAlongX" : "SumAlongY", ofAxis, maps, arrays, ofAxis.groupCount, 1);
   }
 
   void
   CorrelatePlanes(const NeighborhoodArguments & a, const SampleMaps & maps, const NeighborhoodArrays & arrays) override
   {
-    this->Launch("CorrelatePlanes", a, maps, arrays, a.groupCount, 1, this->GetScratch());
+    this->Launch(Planes, "CorrelatePlanes", a, maps, arrays, a.groupCount, 1, this->GetScratch());
   }
 
   void
@@ -74,21 +84,28 @@ public:
     const int lanes = m_Queue.GetDevice().GetLanes();
     const int width = lanes / ZBlocksOfGroup;
     const int blocks = (CountZBlocks(&a) + ZBlocksOfGroup - 1) / ZBlocksOfGroup;
-    this->Launch("SumAlongZ", a, maps, arrays, (VoxelsOfPlane(&a) + width - 1) / width, blocks);
-    this->Launch("CorrelateTiles", a, maps, arrays, a.groupCount, 1, cl::Local(GetTileBytes(a, a.tileRows, lanes)));
+    this->Launch(Tiles, "SumAlongZ", a, maps, arrays, (VoxelsOfPlane(&a) + width - 1) / width, blocks);
+    this->Launch(
+      Tiles, "CorrelateTiles", a, maps, arrays, a.groupCount, 1, cl::Local(GetTileBytes(a, a.tileRows, lanes)));
   }
 
   void
   CorrelateList(const NeighborhoodArguments & a, const SampleMaps & maps, const NeighborhoodArrays & arrays) override
   {
-    this->Launch("CorrelateList", a, maps, arrays, a.groupCount, 1, this->GetScratch());
+    this->Launch(List, "CorrelateList", a, maps, arrays, a.groupCount, 1, this->GetScratch());
   }
 
   void
   SumTerms(int axis, const NeighborhoodArguments & a, const Memory & terms, Memory & summed) override
   {
-    m_Kernels.Launch(
-      "SumTerms", m_Options, CountVoxels(a), a, cl_int{ axis }, CountVoxels(a), BufferOf(terms), BufferOf(summed));
+    m_Kernels.Launch("SumTerms",
+                     this->GetOptions(Terms),
+                     CountVoxels(a),
+                     a,
+                     cl_int{ axis },
+                     CountVoxels(a),
+                     BufferOf(terms),
+                     BufferOf(summed));
   }
 
   void
@@ -99,7 +116,8 @@ public:
                     Memory &                      forces) override
   {
     const int lanes = m_Queue.GetDevice().GetLanes();
-    this->Launch("FindForcesOfTerms",
+    this->Launch(Terms,
+                 "FindForcesOfTerms",
                  a,
                  maps,
                  arrays,
@@ -125,9 +143,17 @@ private:
     return cl::Local(2 * ForceSumCount * static_cast<std::size_t>(m_Queue.GetDevice().GetLanes()) * sizeof(float));
   }
 
+  std::string
+  GetOptions(Part part) const
+  {
+    const int parts = m_Queue.GetDevice().IsGpu() ? part : AllParts;
+    return m_SampleOptions + " -DGPUREG_PARTS=" + std::to_string(parts);
+  }
+
   template <typename... TOthers>
   void
-  Launch(const char *                  name,
+  Launch(Part                          part,
+         const char *                  name,
          const NeighborhoodArguments & a,
          const SampleMaps &            maps,
          const NeighborhoodArrays &    arrays,
@@ -135,7 +161,7 @@ private:
          int                           groupsY,
          const TOthers &... others)
   {
-    cl::Kernel & kernel = m_Kernels.Get(name, m_Options);
+    cl::Kernel & kernel = m_Kernels.Get(name, this->GetOptions(part));
     CheckOpenCL(m_Queue.GetDeviceName(), [&] {
       const auto orAny = [&arrays](const MemoryPointer & array) { return BufferOf(array ? *array : *arrays.partials); };
       SetSampleKernelArguments(kernel,
@@ -155,7 +181,7 @@ private:
 
   OpenCLQueue & m_Queue;
   OpenCLKernels m_Kernels;
-  std::string   m_Options; // that Prepare has chosen
+  std::string   m_SampleOptions; // that Prepare has chosen
 };
 } // namespace
 
