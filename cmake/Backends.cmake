@@ -124,7 +124,7 @@ if(GPURegistration_HAS_OPENCL)
     Similarity ${_kernel_dir}/ValuePairs.h ${_kernel_dir}/SimilaritySums.h ${_kernel_dir}/SimilaritySumKernels.h
     ${_opencl_dir}/SimilarityKernels.cl)
   gpuregistration_embed_metric_kernels(
-    Neighborhood ${_kernel_dir}/ValuePairs.h ${_kernel_dir}/NeighborhoodCorrelation.h
+    Neighborhood ${_kernel_dir}/ValuePairs.h ${_kernel_dir}/RoundedProduct.h ${_kernel_dir}/NeighborhoodCorrelation.h
     ${_kernel_dir}/NeighborhoodWalks.h ${_kernel_dir}/NeighborhoodTiles.h ${_kernel_dir}/NeighborhoodTerms.h
     ${_kernel_dir}/NeighborhoodKernels.h
     ${_kernel_dir}/NeighborhoodTileKernels.h ${_opencl_dir}/NeighborhoodMetric.cl ${_opencl_dir}/SampleVolumes.cl

@@ -5,6 +5,7 @@
 #include "SampleArrays.h"
 
 #include "ValuePairs.h"
+#include "RoundedProduct.h"
 #include "NeighborhoodCorrelation.h"
 #include "NeighborhoodWalks.h"
 #include "NeighborhoodTiles.h"

@@ -271,13 +271,17 @@ FindLocalCorrelation(const NeighborhoodArguments * a, const NeighborhoodSums * s
   const double     sumM = sums->sum[SumOfMoving];
   const double     meanF = sumF / count;
   const double     meanM = sumM / count;
-  const double     ff = sums->sum[SumOfFixedSquares] - meanF * sumF - meanF * sumF + count * meanF * meanF;
-  const double     mm = sums->sum[SumOfMovingSquares] - meanM * sumM - meanM * sumM + count * meanM * meanM;
-  const double     fm = sums->sum[SumOfProducts] - meanM * sumF - meanF * sumM + count * meanM * meanF;
-  const double     both = ff * mm;
-  const double     unscaledFF = ff * a->fixedUnit * a->fixedUnit;
-  const double     unscaledMM = mm * a->movingUnit * a->movingUnit;
-  const double     unscaledBoth = unscaledFF * unscaledMM;
+  /* ITK's operations in ITK's order: where values are all the same, what rounding leaves says whether there is a correlation. */
+  const double ff = sums->sum[SumOfFixedSquares] - RoundedProduct(meanF, sumF) - RoundedProduct(meanF, sumF) +
+                    RoundedProduct(RoundedProduct(count, meanF), meanF);
+  const double mm = sums->sum[SumOfMovingSquares] - RoundedProduct(meanM, sumM) - RoundedProduct(meanM, sumM) +
+                    RoundedProduct(RoundedProduct(count, meanM), meanM);
+  const double fm = sums->sum[SumOfProducts] - RoundedProduct(meanM, sumF) - RoundedProduct(meanF, sumM) +
+                    RoundedProduct(RoundedProduct(count, meanM), meanF);
+  const double both = ff * mm;
+  const double unscaledFF = ff * a->fixedUnit * a->fixedUnit;
+  const double unscaledMM = mm * a->movingUnit * a->movingUnit;
+  const double unscaledBoth = unscaledFF * unscaledMM;
   found.correlation = 1.0;
   found.weight = 0.0;
   found.terms[0] = found.terms[1] = found.terms[2] = 0.0;

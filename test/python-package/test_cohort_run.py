@@ -164,7 +164,7 @@ def test_the_device_waits_for_no_file(tmp_path):
     from gpuregistration.cohort import register_cohort
 
     make_cohort(tmp_path, 6)
-    slow = stages.FreeForm(levels=1, iterations=60, spacing=12.0)
+    slow = stages.FreeForm(levels=1, iterations=200, spacing=12.0)
     result = register_cohort(tmp_path / "pairs.csv", tmp_path / "out", slow, devices=["host"], workers_per_device=1)
     spans = sorted((pair.record["times"]["spans"] for pair in result.pairs), key=lambda one: one["register"][0])
     for this, following in zip(spans, spans[1:]):

@@ -327,7 +327,7 @@ def test_metrics_have_what_was_there_when_they_were_made(library, heads):
         made = gr.metric(name, fixed, moving)
         before = made.value(at)
         for array, image in ((fixed, heads[0]), (moving, heads[1])):
-            library.set(array, image.array[::-1])
+            library.set(array, np.ascontiguousarray(image.array[::-1]))
         assert made.value(at) == before
         assert gr.metric(name, fixed, moving).value(at) != before
         for array, image in ((fixed, heads[0]), (moving, heads[1])):

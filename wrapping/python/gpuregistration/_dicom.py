@@ -24,4 +24,4 @@ def read_dicom_folder(folder: Path) -> Any:
         raise BadInputError(
             f"The folder {folder} holds {len(series)} series of DICOM: {', '.join(series)}. Give each a folder of its own, and name one."
         )
-    return sitk.ReadImage(sitk.ImageSeriesReader.GetGDCMSeriesFileNames(str(folder), series[0]))
+    return sitk.ReadImage(sitk.ImageSeriesReader.GetGDCMSeriesFileNames(str(folder), series[0]), imageIO="GDCMImageIO")

@@ -6,6 +6,8 @@ from __future__ import annotations
 import errno
 import os
 import tempfile
+import threading
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, Callable, Optional, Union
 
@@ -20,6 +22,13 @@ from ._simpleitk import import_simpleitk, read_simpleitk, to_simpleitk, vector_i
 from ._transforms import Affine, DisplacementField, Transform, as_transform, linear_matrix
 
 PathLike = Union[str, "os.PathLike[str]"]
+
+# SimpleITK asks its readers in turn whether a file is theirs, HDF5's among the first. That library is not made for several threads, and
+# neither may two use it at once. What has a reader by its name does not ask it.
+_hdf5 = threading.Lock()
+_READERS = {".nii": "NiftiImageIO", ".mha": "MetaImageIO", ".mhd": "MetaImageIO", ".nrrd": "NrrdImageIO", ".nhdr": "NrrdImageIO"}
+
+_HDF5_SUFFIXES = (".h5", ".hdf5", ".hdf", ".mnc", ".mnc2")
 
 # Files whose values are as they are in memory.
 _BARE_SUFFIXES = (".nii", ".hdr", ".img", ".gipl")
@@ -121,11 +130,11 @@ def write_transform(
         if not isinstance(whole, Affine):
             whole = Affine.from_matrix(linear_matrix(whole, "transform"))
         made = to_simpleitk(whole)
-        _write_whole(name, lambda there: sitk.WriteTransform(made, there))
+        _write_whole(name, lambda there: _write_simpleitk_transform(made, there))
         return
     if name.lower().endswith(_TRANSFORM_SUFFIXES):
         made = to_simpleitk(whole)
-        _write_whole(name, lambda there: sitk.WriteTransform(made, there))
+        _write_whole(name, lambda there: _write_simpleitk_transform(made, there))
         return
     if not isinstance(whole, DisplacementField):
         if fixed is None:
@@ -150,7 +159,8 @@ def _read_grids(name: str, fixed: Any, moving: Any) -> tuple[Any, Any]:
 def _read_with_simpleitk(name: str) -> Transform:
     sitk = import_simpleitk()
     try:
-        read = sitk.ReadTransform(name)
+        with _hdf5:
+            read = sitk.ReadTransform(name)
     except RuntimeError as error:
         raise BadInputError(f"The file {name} is no transform that can be read: {_last_line(error)}") from error
     made = read_simpleitk(read)
@@ -164,17 +174,33 @@ def _read_simpleitk_image(path: PathLike) -> Any:
     if not Path(name).exists():
         raise BadInputError(f"There is no file {name}.")
     try:
-        image = read_dicom_folder(Path(name)) if Path(name).is_dir() else sitk.ReadImage(name)
+        image = read_dicom_folder(Path(name)) if Path(name).is_dir() else _read_image_file(name)
     except RuntimeError as error:
         raise BadInputError(f"The file {name} is no image that SimpleITK can read: {_last_line(error)}") from error
     check_nifti_is_whole(Path(name), image)
     return image
 
 
+def _read_image_file(name: str) -> Any:
+    sitk = import_simpleitk()
+    bare = name[: -len(".gz")] if name.lower().endswith(".gz") else name
+    reader = _READERS.get(Path(bare).suffix.lower())
+    if reader is not None:
+        return sitk.ReadImage(name, imageIO=reader)
+    with _hdf5:
+        return sitk.ReadImage(name)
+
+
+def _write_simpleitk_transform(transform: Any, name: str) -> None:
+    with _hdf5:
+        import_simpleitk().WriteTransform(transform, name)
+
+
 def _write_simpleitk_image(image: Any, name: str) -> None:
     # SimpleITK compresses NIfTI with one thread.
     whole = name[: -len(".gz")] if name.endswith(".nii.gz") else name
-    import_simpleitk().WriteImage(image, whole)
+    with _hdf5 if Path(whole).suffix.lower() in _HDF5_SUFFIXES else nullcontext():
+        import_simpleitk().WriteImage(image, whole)
     if whole.lower().endswith(_BARE_SUFFIXES):
         _check_holds(Path(whole), image)
     if whole != name:

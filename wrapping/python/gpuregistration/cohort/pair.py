@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import shlex
-import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,8 +33,6 @@ LINEAR, OTHER = "transform.tfm", "transform.h5"
 BEFORE, AFTER = "before.jpg", "after.jpg"
 
 _QUALITY = 80
-# HDF5 is for one thread at a time.
-_transform_files = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -98,8 +95,7 @@ def read(job: Job) -> Inputs:
         raise BadInputError(f"The labels {paths['fixed_labels']} are on another grid than {paths['fixed']}.")
     initial = None
     if "initial" in files:
-        with _transform_files:
-            initial = read_transform(job.row.files["initial"], images["fixed"], images["moving"])
+        initial = read_transform(job.row.files["initial"], images["fixed"], images["moving"])
     return Inputs(files, images, initial)
 
 
@@ -169,8 +165,7 @@ def write(job: Job, inputs: Inputs, found: Found, device: Device, times: Mapping
 
 
 def _write_transform(made: Path, result: Result) -> None:
-    with _transform_files:
-        write_transform(made / (OTHER if result.transform.matrix_of() is None else LINEAR), result.transform)
+    write_transform(made / (OTHER if result.transform.matrix_of() is None else LINEAR), result.transform)
 
 
 def _write_pictures(made: Path, fixed: Image, found: Found) -> None:
