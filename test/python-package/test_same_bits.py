@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""C++ and Python come to the same bits on one device: beside test/python-package/RegisterByITK.cxx, which GPUREG_TEST_PROGRAMS has."""
+
+import os
+import subprocess
+
+import gpuregistration as gr
+import numpy as np
+import pytest
+
+
+@pytest.fixture
+def by_itk(tmp_path, heads):
+    """What the program prints of the two heads, by name."""
+    folder = os.environ.get("GPUREG_TEST_PROGRAMS")
+    if not folder:
+        pytest.skip("GPUREG_TEST_PROGRAMS names no folder of the C++ tests' programs")
+    pytest.importorskip("SimpleITK")
+    names = [str(tmp_path / name) for name in ("fixed.mha", "moving.mha")]
+    for name, image in zip(names, heads):
+        gr.write_image(name, image)
+
+    def run(what, device, *more):
+        # Both take as many threads of the host.
+        environment = {**os.environ, "ITK_GLOBAL_DEFAULT_NUMBER_OF_THREADS": "2"}
+        words = [os.path.join(folder, "RegisterByITK"), what, device, *names, *more]
+        done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=300, env=environment)
+        assert done.returncode == 0, done.stderr
+        lines = (line.split() for line in done.stdout.splitlines())
+        return {name: np.array([float.fromhex(number) for number in numbers]) for name, *numbers in lines}
+
+    gr.set_threads(2)
+    yield run
+    gr.set_threads(0)
+
+
+def test_global_search(by_itk, heads, device):
+    theirs = by_itk("global", device)
+    ours = gr.register(*heads, "global", device=device)
+    np.testing.assert_array_equal(ours.transform.matrix.ravel(), theirs["numbers"])
+    assert ours.cost == theirs["cost"][0]
+
+
+def test_free_form(by_itk, heads, device, tmp_path):
+    theirs = by_itk("ffd", device, str(tmp_path / "warped.mha"))
+    ours = gr.register(*heads, "ffd", device=device)
+    np.testing.assert_array_equal(ours.stages[0].levels[-1].costs, theirs["cost"])
+    np.testing.assert_array_equal(np.moveaxis(ours.transform.array, -1, 0).ravel(), theirs["numbers"])
+    np.testing.assert_array_equal(ours.warped.array, gr.read_image(tmp_path / "warped.mha").array)
