@@ -218,6 +218,24 @@ def register(
     }
     stages = read_stages(transform, metric)
     pair = read_pair(fixed, moving, fixed_mask, moving_mask, geometry)
+    return register_pair(pair, stages, initial, device, seed, progress, begin)
+
+
+def register_pair(
+    pair: Pair,
+    stages: list[Stage],
+    initial: Any,
+    device: Any,
+    seed: int,
+    progress: Optional[Callable[[Progress], Any]] = None,
+    begin: Optional[float] = None,
+) -> Result:
+    """register() of what has been read and checked.
+
+    Args:
+        begin: of time.perf_counter(), from when on seconds are counted; None: from now on.
+    """
+    begin = time.perf_counter() if begin is None else begin
     name = pair.choose_device(device)
     begin_with = as_transform(initial, pair.dimension, "initial transform") if initial is not None else None
     found = begin_with

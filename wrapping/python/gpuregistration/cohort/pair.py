@@ -16,9 +16,10 @@ from .._engine import BadInputError
 from .._files import read_image, read_transform, write_image, write_transform
 from .._image import Image
 from .._labels import check_labels, find_dice
-from .._register import Result, register
+from .._register import Result, register_pair
 from .._report_data import find_versions
 from .._resample import resample_array
+from .._sides import Pair, read_pair
 from .._transforms import Transform
 from ..report.pictures import encode
 from . import pictures
@@ -57,11 +58,13 @@ class Inputs:
     Attributes:
         files: which, and of when.
         images: by the columns' names.
+        pair: the same as registrations take them; checked here, where the device is not waiting.
         initial: a transform to begin with.
     """
 
     files: Mapping[str, Any]
     images: Mapping[str, Image]
+    pair: Pair
     initial: Optional[Transform]
 
 
@@ -96,22 +99,14 @@ def read(job: Job) -> Inputs:
     initial = None
     if "initial" in files:
         initial = read_transform(job.row.files["initial"], images["fixed"], images["moving"])
-    return Inputs(files, images, initial)
+    checked = read_pair(images["fixed"], images["moving"], images.get("fixed_mask"), images.get("moving_mask"), {})
+    return Inputs(files, images, checked, initial)
 
 
 def compute(job: Job, inputs: Inputs, device: str) -> Found:
     """All that the device is needed for. Raises what register() does."""
     images = inputs.images
-    result = register(
-        images["fixed"],
-        images["moving"],
-        job.settings.stages,
-        fixed_mask=images.get("fixed_mask"),
-        moving_mask=images.get("moving_mask"),
-        initial=inputs.initial,
-        device=device,
-        seed=job.settings.seed,
-    )
+    result = register_pair(inputs.pair, job.settings.stages, inputs.initial, device, job.settings.seed)
     result.warped  # It is kept.
     grid = pictures.small_grid(images["fixed"])
 
