@@ -132,7 +132,9 @@ def cohort() -> None:
         done = subprocess.run([*gpureg, "cohort", "pairs.csv", "-o", "results", "--transform", stages], cwd=folder)
         if done.returncode != 1:  # one has failed
             raise RuntimeError(f"gpureg cohort ended with {done.returncode}, not with 1")
-        _photograph(folder / "results" / "report.html", (1100, 900), "cohort.jpg")
+        page = folder / "results" / "report.html"
+        page.write_text(page.read_text(encoding="utf-8").replace(str(folder), "/data/study"), encoding="utf-8")
+        _photograph(page, (1100, 900), "cohort.jpg")
 
 
 def _coarse(image: g.Image, times: int) -> g.Image:
