@@ -100,7 +100,7 @@ def test_bad_files(tmp_path, rng):
     for path in (missing, text, broken):
         with pytest.raises(gr.BadInputError, match=path.name):
             gr.read_transform(path)
-    with pytest.raises(gr.BadInputError, match=broken.name):
+    with pytest.raises(gr.BadInputError, match=f"can read: [^:]*{broken.name} is not"):
         gr.read_image(broken)
     affine = make_transform("affine", rng)
     with pytest.raises(gr.BadInputError, match="no folder"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import tempfile
 import threading
 from contextlib import nullcontext
@@ -253,4 +254,5 @@ def _check_has_room(made: Path) -> None:
 
 def _last_line(error: Exception) -> str:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return lines[-1].removeprefix("sitk::ERROR: ") if lines else type(error).__name__
+    # Without who says it: "ITK ERROR: NiftiImageIO(0x7f13…): ".
+    return re.sub(r"^(sitk::ERROR: |ITK ERROR: \w+\(0x[0-9a-fA-F]+\): )", "", lines[-1]) if lines else type(error).__name__
