@@ -9,8 +9,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Iterator, Optional
 
-import numpy as np
-
 from . import _engine
 from ._engine import DeviceError
 
@@ -103,17 +101,3 @@ def borrow_engine(kind: str, device: str) -> Iterator[Any]:
     yield engine
     with _lock:
         _idle[key] = engine
-
-
-def start_device(device: str) -> None:
-    """Has a device do a little of what registrations do, so that the next call does not wait for its start. Of the host nothing is to
-    be done."""
-    if device == "host":
-        return
-    from ._image import Image
-    from ._register import register
-    from .stages import FreeForm, Rigid
-
-    z, y, x = np.ogrid[-1:1:16j, -1:1:16j, -1:1:16j]
-    ball = Image(np.exp(-4 * (x * x + 1.5 * y * y + 2 * z * z)).astype(np.float32))
-    register(ball, ball, [Rigid(), FreeForm(levels=1, iterations=1)], device=device)

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from typing import Optional, Sequence
 
 from .. import __version__
-from .._devices import choose_device, describe_device, set_threads, start_device
+from .._devices import choose_device, describe_device, set_threads
 from .._simpleitk import import_simpleitk
+from .._start import start_device
 from .pair import Job
 from .pipeline import Outcome, Pipeline
 

@@ -125,7 +125,7 @@ def _begin(arguments: argparse.Namespace, times: Times) -> tuple[str, _Inputs]:
     """Reads all files, and starts the device meanwhile."""
 
     def start() -> str:
-        from .._devices import start_device
+        from .._start import start_device
 
         with times.part("start device"):
             device = options.choose_device(arguments.device)
