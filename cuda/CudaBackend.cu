@@ -142,6 +142,16 @@ private:
   ForkSafeMutex m_MakingStream;
   cudaStream_t  m_MeetingStream = nullptr;
 };
+
+/** CUDA calls a driver that is not there too old. */
+const char *
+DescribeWhyNoDevices(cudaError_t status)
+{
+  int        version = 0;
+  const bool isDriverMissing =
+    status == cudaErrorInsufficientDriver && cudaDriverGetVersion(&version) == cudaSuccess && version == 0;
+  return isDriverMissing ? "no NVIDIA driver is installed" : cudaGetErrorString(status);
+}
 } // namespace
 
 BackendList
@@ -153,7 +163,7 @@ FindCudaBackends()
   if (status != cudaSuccess)
   {
     cudaGetLastError();
-    list.complaints.push_back(std::string("CUDA: ") + cudaGetErrorString(status));
+    list.complaints.push_back(std::string("CUDA: ") + DescribeWhyNoDevices(status));
     return list;
   }
   const std::vector<CudaCode> codes = GetCompiledCodes();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What only a CUDA device can show: its memory really out, a device that is gone, errors beside other work, the
-// caller's current device and context, volumes of more than 2^31 voxels.
+// caller's current device and context, volumes of more than 2^31 voxels; and what is told where there is none.
 #include "CudaError.h"
 
 #include "gpureg/Device.h"
@@ -164,6 +164,17 @@ __global__ void
 Trap()
 {
   __trap();
+}
+
+/** What a user reads who wants CUDA on a machine that has none of it: CUDA's own words for it are those of an old driver. */
+TEST(CudaComplaintsTest, TellThatThereIsNoDriver)
+{
+  if (dlopen("libcuda.so.1", RTLD_LAZY) != nullptr)
+  {
+    GTEST_SKIP() << "this machine has a driver";
+  }
+  const std::vector<std::string> complaints = GetDeviceComplaints();
+  EXPECT_EQ(std::count(complaints.begin(), complaints.end(), "CUDA: no NVIDIA driver is installed"), 1);
 }
 
 TEST_F(CudaBackendTest, OutOfDeviceMemoryIsToldWithNumbersAndTheObjectGoesOn)
