@@ -8,6 +8,7 @@
 
 #include "gpureg/PairMetric.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstring>
@@ -25,17 +26,19 @@ gpureg::ParallelFor
 OnThreads(int threads)
 {
   return [threads](std::int64_t count, const std::function<void(std::int64_t)> & body) {
-    std::vector<std::thread> pool;
-    for (int t = 0; t < threads; ++t)
+    const auto runEach = [&](std::int64_t first) {
+      for (std::int64_t n = first; n < count; n += threads)
+      {
+        body(n);
+      }
+    };
+    std::vector<std::thread> others;
+    for (std::int64_t t = 1; t < std::min<std::int64_t>(threads, count); ++t)
     {
-      pool.emplace_back([&, t] {
-        for (std::int64_t n = t; n < count; n += threads)
-        {
-          body(n);
-        }
-      });
+      others.emplace_back(runEach, t);
     }
-    for (std::thread & thread : pool)
+    runEach(0);
+    for (std::thread & thread : others)
     {
       thread.join();
     }
