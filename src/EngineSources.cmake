@@ -52,6 +52,7 @@ set(GPURegistration_ENGINE_SRCS
     engine/NeighborhoodEvaluation.cpp
     engine/NumberConverter.cpp
     engine/NumberType.cpp
+    engine/OtherMeasures.cpp
     engine/PairEvaluation.cpp
     engine/PairMetric.cpp
     engine/PartialVolumeMetric.cpp

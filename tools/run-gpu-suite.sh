@@ -104,10 +104,10 @@ count_results() {
     }' | sort
 }
 
-# start_test PROGRAM: one at once for four processors, for most of a test's time is one processor's. Output, exit status and seconds
+# start_test PROGRAM: one at once for two processors, for most of a test's time is one processor's. Output, exit status and seconds
 # go to files.
 start_test() {
-  local output=$scratch/$(basename "$1") most=$((($(nproc) + 3) / 4))
+  local output=$scratch/$(basename "$1") most=$((($(nproc) + 1) / 2))
   while [ "$(jobs -rp | wc -l)" -ge "$most" ]; do wait -n; done
   {
     local begin=$SECONDS

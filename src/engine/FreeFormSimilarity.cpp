@@ -323,10 +323,7 @@ protected:
            FixedSamples &     samples,
            MovingImage &      image) const override
   {
-    const auto scaleOf = [](const ImageSummary & summary) {
-      return MakeScaleOfTwo(0, std::max(std::abs(summary.minimum), std::abs(summary.maximum)));
-    };
-    DescribeByValues(scaleOf(fixed.summary), scaleOf(moving.summary), Precision::Double, samples, image);
+    DescribeForNeighborhoods(fixed, moving, samples, image);
   }
 
 private:

@@ -7,6 +7,7 @@
 
 #include "EntropySums.h"
 #include "MattesEvaluation.h"
+#include "MeasureByMetric.h"
 
 #include <algorithm>
 #include <cmath>
@@ -17,53 +18,22 @@ namespace gpureg
 
 namespace
 {
-/** One by a metric's engine. */
+/** One whose metric knows the values of many maps together. */
 template <typename TMetric>
-class MeasureByMetric : public GlobalMeasure
+class MeasureByBatches : public MeasureByMetric<TMetric>
 {
 public:
-  template <typename... TArguments>
-  explicit MeasureByMetric(TArguments &&... arguments)
-    : m_Metric(std::forward<TArguments>(arguments)...)
-  {}
-
-  void
-  SetImages(const LevelImage &  fixed,
-            const LevelImage &  moving,
-            FixedSamples        samples,
-            MovingImage         image,
-            const ParallelFor & parallelFor) override
-  {
-    this->Describe(fixed, moving, samples, image);
-    m_Metric.SetMovingImage(image, parallelFor);
-    m_Metric.SetFixedSamples(samples, parallelFor);
-    m_Fixed = fixed;
-    m_Moving = moving;
-  }
-
-  void
-  SetSamples(FixedSamples samples, const ParallelFor & parallelFor) override
-  {
-    MovingImage unchanged;
-    this->Describe(m_Fixed, m_Moving, samples, unchanged);
-    m_Metric.SetFixedSamples(samples, parallelFor);
-  }
+  using MeasureByMetric<TMetric>::MeasureByMetric;
 
   std::vector<MeasuredValue>
   FindValues(const CandidateMaps & candidates, const ParallelFor & parallelFor) override
   {
     std::vector<MeasuredValue> values;
-    for (const auto & result : m_Metric.EvaluateBatch(candidates, parallelFor))
+    for (const auto & result : this->GetMetric().EvaluateBatch(candidates, parallelFor))
     {
       values.push_back(this->MakeValue(result));
     }
     return values;
-  }
-
-  EvaluationStatistics
-  GetStatistics() const override
-  {
-    return m_Metric.GetStatistics();
   }
 
 protected:
@@ -71,40 +41,15 @@ protected:
     typename decltype(std::declval<TMetric &>().EvaluateBatch(std::declval<CandidateMaps>(),
                                                               std::declval<ParallelFor>()))::value_type;
 
-  /** Says how values are counted. */
-  virtual void
-  Describe(const LevelImage & fixed, const LevelImage & moving, FixedSamples & samples, MovingImage & image) const = 0;
-
   virtual MeasuredValue
   MakeValue(const ResultType & result) const = 0;
-
-  TMetric &
-  GetMetric()
-  {
-    return m_Metric;
-  }
-
-  static MeasuredForces
-  MakeForces(const MeasuredValue & value, const ForceResult & forces, double factor)
-  {
-    MeasuredForces result;
-    static_cast<MeasuredValue &>(result) = value;
-    result.forces = forces;
-    result.factor = value.isKnown ? factor : 0.0;
-    return result;
-  }
-
-private:
-  TMetric    m_Metric;
-  LevelImage m_Fixed;
-  LevelImage m_Moving;
 };
 
-class CorrelationRatio : public MeasureByMetric<CorrelationRatioMetric>
+class CorrelationRatio : public MeasureByBatches<CorrelationRatioMetric>
 {
 public:
   CorrelationRatio(const std::string & deviceName, int bins)
-    : MeasureByMetric(deviceName, bins)
+    : MeasureByBatches(deviceName, bins)
     , m_Bins(bins)
   {}
 
@@ -146,11 +91,11 @@ private:
 };
 
 /** Mattes' mutual information, normalised or not. */
-class Information : public MeasureByMetric<MattesMetric>
+class Information : public MeasureByBatches<MattesMetric>
 {
 public:
   Information(const std::string & deviceName, int bins, bool isNormalized)
-    : MeasureByMetric(deviceName, bins)
+    : MeasureByBatches(deviceName, bins)
     , m_Bins(bins)
     , m_IsNormalized(isNormalized)
   {}
@@ -196,11 +141,11 @@ private:
 };
 
 /** Of pairs of values. */
-class Pairs : public MeasureByMetric<PairMetric>
+class Pairs : public MeasureByBatches<PairMetric>
 {
 public:
   Pairs(const std::string & deviceName, PairMeasure measure)
-    : MeasureByMetric(deviceName, measure)
+    : MeasureByBatches(deviceName, measure)
     , m_Measure(measure)
   {}
 

@@ -26,7 +26,7 @@ struct MeasuredValue
   bool isKnown = false;
 };
 
-/** The same, with its derivative by where samples map to, an index of the moving image: factor times the forces. */
+/** The same, with its derivative by where samples map to, as GlobalMeasure::HasForcesByIndex() says: factor times the forces. */
 struct MeasuredForces : MeasuredValue
 {
   ForceResult forces;
@@ -59,6 +59,14 @@ public:
 
   virtual MeasuredForces
   FindForces(const IndexMap & toMoving, const ParallelFor & parallelFor) = 0;
+
+  /** Whether forces are derivatives by the moving image's index; else they are by points of its space. Those of global searches are by
+   *  the index. */
+  virtual bool
+  HasForcesByIndex() const
+  {
+    return true;
+  }
 
   /** Of images that have nothing to do with each other.
    *  \param fixed, moving values of a level's images, in any order. */

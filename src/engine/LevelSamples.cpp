@@ -30,18 +30,25 @@ SetDifferences(const LevelImage & moving, int dimension, MovingImage & image)
   }
 }
 
-/** Bins of equal width over the image's range. */
+/** Bins of equal width over the image's range.
+ *  \param begin of the second one: how many widths above the smallest value. */
 BinEdges
-MakeBins(const ImageSummary & summary, int first, int count)
+MakeBins(const ImageSummary & summary, int first, double begin, int count, double widths)
 {
   BinEdges     bins;
   const double range = summary.maximum - summary.minimum;
   bins.first = first;
-  for (int edge = 1; edge < count; ++edge)
+  for (int edge = 0; edge + 1 < count; ++edge)
   {
-    bins.edges.push_back(summary.minimum + range * edge / count);
+    bins.edges.push_back(summary.minimum + range * (begin + edge) / widths);
   }
   return bins;
+}
+
+BinEdges
+MakeBins(const ImageSummary & summary, int first, int count)
+{
+  return MakeBins(summary, first, 1.0, count, count);
 }
 } // namespace
 
@@ -109,6 +116,18 @@ DescribeByValues(const ValueScale & fixedScale,
 }
 
 void
+DescribeForNeighborhoods(const LevelImage & fixed,
+                         const LevelImage & moving,
+                         FixedSamples &     samples,
+                         MovingImage &      image)
+{
+  const auto scaleOf = [](const ImageSummary & summary) {
+    return MakeScaleOfTwo(0, std::max(std::abs(summary.minimum), std::abs(summary.maximum)));
+  };
+  DescribeByValues(scaleOf(fixed.summary), scaleOf(moving.summary), Precision::Double, samples, image);
+}
+
+void
 DescribeByBins(const LevelImage & fixed,
                const LevelImage & moving,
                int                firstBin,
@@ -122,6 +141,35 @@ DescribeByBins(const LevelImage & fixed,
   samples.sampled->bins = MakeBins(fixed.summary, firstBin, bins);
   image.scale = MakeScale(moving.summary);
   image.unit = image.scale.range / rangeEnd;
+}
+
+void
+DescribeByNearestBins(
+  const LevelImage & fixed, const LevelImage & moving, int bins, FixedSamples & samples, MovingImage & image)
+{
+  constexpr int padding = 2; // bins that values do not reach, at either end
+  const int     widths = bins - 2 * padding - 1;
+  const auto unitOf = [widths](const ImageSummary & summary) { return (summary.maximum - summary.minimum) / widths; };
+  samples.scale = MakeScale(fixed.summary);
+  samples.scale.range = samples.scale.largest = widths;
+  samples.sampled->bins = MakeBins(fixed.summary, padding, 0.5, widths + 1, widths);
+  samples.sampled->wantsValues = true;
+  samples.sampled->minimum = fixed.summary.minimum;
+  samples.sampled->unit = unitOf(fixed.summary);
+  samples.sampled->placeOfMinimum = padding;
+  image.scale = MakeScale(moving.summary);
+  image.unit = unitOf(moving.summary);
+}
+
+void
+DescribeByBinsOfBoth(
+  const LevelImage & fixed, const LevelImage & moving, int bins, FixedSamples & samples, MovingImage & image)
+{
+  samples.scale = MakeScale(fixed.summary);
+  samples.sampled->bins = MakeBins(fixed.summary, 0, bins);
+  image.scale = MakeScale(moving.summary);
+  image.unit = image.scale.range;
+  image.binEdges = MakeBins(moving.summary, 0, bins);
 }
 
 void

@@ -46,6 +46,13 @@ DescribeForPairs(PairMeasure        measure,
                  FixedSamples &     samples,
                  MovingImage &      image);
 
+/** Values in double precision, from 0, each image's in its own unit. */
+void
+DescribeForNeighborhoods(const LevelImage & fixed,
+                         const LevelImage & moving,
+                         FixedSamples &     samples,
+                         MovingImage &      image);
+
 /** Values from the smallest one on: the fixed image's in bins of equal width, the moving one's from 0 to rangeEnd. */
 void
 DescribeByBins(const LevelImage & fixed,
@@ -55,6 +62,17 @@ DescribeByBins(const LevelImage & fixed,
                double             rangeEnd,
                FixedSamples &     samples,
                MovingImage &      image);
+
+/** Of a joint histogram of nearest bins, of which the outer ones stay empty: the fixed image's bins and where in them its values lie,
+ *  and the moving image's values in bins from the smallest one on. */
+void
+DescribeByNearestBins(
+  const LevelImage & fixed, const LevelImage & moving, int bins, FixedSamples & samples, MovingImage & image);
+
+/** Bins of equal width of both images. */
+void
+DescribeByBinsOfBoth(
+  const LevelImage & fixed, const LevelImage & moving, int bins, FixedSamples & samples, MovingImage & image);
 
 /** Brings an image's values to the host. */
 std::vector<double>

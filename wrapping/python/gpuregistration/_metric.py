@@ -22,6 +22,9 @@ METRICS = (
     "correlation_ratio",
     "mattes_mutual_information",
     "normalized_mutual_information",
+    "joint_histogram_mutual_information",
+    "partial_volume_mutual_information",
+    "neighborhood_correlation",
 )
 
 
@@ -71,7 +74,12 @@ class Metric:
         return self._find(batch)[:, 1].astype(np.int64)
 
     def derivative(self, parameters: Any) -> np.ndarray:
-        """The value's derivative by each parameter: ``(d * d + d,)``; of the matrix's numbers per mm about the center."""
+        """The value's derivative by each parameter: ``(d * d + d,)``; of the matrix's numbers per mm about the center. A neighborhood
+        correlation's is of the moving image's central differences.
+
+        Raises:
+            Error: of a joint histogram, whose nearest bins have none.
+        """
         return self.value_and_derivative(parameters)[1]
 
     def value_and_derivative(self, parameters: Any) -> tuple[float, np.ndarray]:
@@ -120,6 +128,7 @@ def metric(
     fixed_mask: Any = None,
     moving_mask: Any = None,
     bins: int = 0,
+    radius: int = 4,
     center: Any = None,
     device: Any = None,
 ) -> Metric:
@@ -127,9 +136,13 @@ def metric(
 
     Args:
         name: "correlation_ratio" (1 - η), "mattes_mutual_information" and "normalized_mutual_information" (their negatives),
-            "correlation" (-r²), "mean_squares" and "mean_absolute_differences" (of values from 0 to 1).
+            "correlation" (-r²), "mean_squares" and "mean_absolute_differences" (of values from 0 to 1),
+            "joint_histogram_mutual_information" (its negative, in bits, of a histogram that a Gaussian of variance 1.5 bins smooths, as
+            ITK's metric of that name has it), "partial_volume_mutual_information" (its negative; Maes 1997),
+            "neighborhood_correlation" (the negative of the mean r² of each voxel's neighborhood; Avants 2008).
         fixed, moving, fixed_mask, moving_mask: as of register.
         bins: of the histogram; 0: 256 of a correlation ratio, else 64.
+        radius: voxels along each axis, of a neighborhood.
         center: mm, of the parameters' matrix; 0 unless it is given.
         device: its name; None: that of an array on a GPU, else the default one.
 
@@ -142,11 +155,15 @@ def metric(
     about: Optional[np.ndarray] = np.zeros(pair.dimension) if center is None else np.array(center, dtype=np.float64)
     if about.shape != (pair.dimension,):
         raise BadInputError(f"A center of {about.size} numbers does not fit to images of {pair.dimension} dimensions.")
-    return Metric(make_measure(device_name, pair.dimension, pair.load(device_name), name, bins), pair.dimension, about)
+    return Metric(make_measure(device_name, pair.dimension, pair.load(device_name), name, bins, radius), pair.dimension, about)
 
 
-def make_measure(device: str, dimension: int, sides: tuple[Any, Any], name: str, bins: int) -> _engine.Measure:
-    """What a Metric measures by. Bins: as of metric()."""
+def make_measure(
+    device: str, dimension: int, sides: tuple[Any, Any], name: str, bins: int = 0, radius: int = 4
+) -> _engine.Measure:
+    """What a Metric measures by. Bins and radius: as of metric()."""
     known = engine_name(name)
+    if known not in map(engine_name, METRICS):
+        raise BadInputError(f'There is no metric "{name}". There are: {", ".join(METRICS)}.')
     count = int(bins) or (256 if known == "CorrelationRatio" else 64)
-    return _engine.Measure(device, dimension, sides[0], sides[1], known, count)
+    return _engine.Measure(device, dimension, sides[0], sides[1], known, count, int(radius))

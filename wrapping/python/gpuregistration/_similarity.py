@@ -27,7 +27,7 @@ def find_similarities_of(pair: Pair, moved: np.ndarray, transform: Optional[Tran
     sides = Pair(pair.fixed, pair.fixed.like(moved), pair.fixed_mask, reached, pair.wrap).load(device)
     as_they_lie = np.concatenate([np.eye(3).ravel(), np.zeros(3)])[np.newaxis]
     return {
-        name: float(make_measure(device, pair.dimension, sides, name, 0).find_values(as_they_lie)[0, 0]) for name in METRICS
+        name: float(make_measure(device, pair.dimension, sides, name).find_values(as_they_lie)[0, 0]) for name in METRICS
     }
 
 

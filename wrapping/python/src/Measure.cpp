@@ -10,10 +10,10 @@
 #include "gpureg/TransformChain.h"
 
 #include "Backend.h"
-#include "GlobalMeasure.h"
 #include "LevelGeometry.h"
 #include "LevelImage.h"
 #include "LevelSamples.h"
+#include "OtherMeasures.h"
 #include "Prelude.h"
 
 #include <nanobind/stl/array.h>
@@ -31,7 +31,7 @@ namespace python
 
 namespace
 {
-/** What global searches measure by, of two images as they are. */
+/** A metric of two images as they are. */
 class Measure
 {
 public:
@@ -39,8 +39,9 @@ public:
           int                 dimension,
           const Side &        fixed,
           const Side &        moving,
-          const std::string & cost,
-          int                 bins)
+          const std::string & name,
+          int                 bins,
+          int                 radius)
     : m_Backend(GetBackend(device))
     , m_Queue(m_Backend->CreateQueue())
     , m_Images(m_Queue->CreateImagePasses())
@@ -49,7 +50,7 @@ public:
     , m_FixedMask(*m_Queue, device)
     , m_MovingLevel(*m_Queue, device)
     , m_MovingMask(*m_Queue, device)
-    , m_Measure(MakeGlobalMeasure(GetGlobalCost(cost), device, bins))
+    , m_Measure(MakeMeasure(name, device, { bins, radius }))
   {
     const nb::gil_scoped_release released;
     const ParallelFor            parallelFor = MakeParallelFor();
@@ -66,7 +67,7 @@ public:
     m_Measure->SetImages(fixedImage,
                          movingImage,
                          MakeLevelSamples(fixedImage),
-                         MakeLevelMoving(movingImage, dimension, true),
+                         MakeLevelMoving(movingImage, dimension, m_Measure->HasForcesByIndex()),
                          parallelFor);
   }
 
@@ -141,8 +142,8 @@ private:
     return Compose(m_PointToMoving, Compose(pointMap, m_FixedToPoint));
   }
 
-  /** How the map of indices changes with a number of the map of points: one of the matrix, by rows, about a centre, or of the
-   *  translation. */
+  /** How what forces are derivatives by changes with a number of the map of points: one of the matrix, by rows, about a centre, or of
+   *  the translation. */
   IndexMap
   FindChange(std::size_t number, const std::array<double, 3> & centre) const
   {
@@ -157,9 +158,14 @@ private:
     {
       ofPoints.offset[number - 9] = 1;
     }
+    const IndexMap change = Compose(ofPoints, m_FixedToPoint);
+    if (!m_Measure->HasForcesByIndex())
+    {
+      return change;
+    }
     IndexMap toMoving = m_PointToMoving;
     toMoving.offset = {};
-    return Compose(toMoving, Compose(ofPoints, m_FixedToPoint));
+    return Compose(toMoving, change);
   }
 
   std::shared_ptr<Backend>       m_Backend;
@@ -180,7 +186,7 @@ void
 AddMeasure(nb::module_ & module)
 {
   nb::class_<Measure>(module, "Measure")
-    .def(nb::init<const std::string &, int, const Side &, const Side &, const std::string &, int>(),
+    .def(nb::init<const std::string &, int, const Side &, const Side &, const std::string &, int, int>(),
          nb::keep_alive<1, 4>(),
          nb::keep_alive<1, 5>())
     .def("find_values", &Measure::FindValues)

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef gpureg_MeasureByMetric_h
+#define gpureg_MeasureByMetric_h
+
+#include "GlobalMeasure.h"
+
+#include <utility>
+#include <vector>
+
+namespace gpureg
+{
+
+/** A measure by a metric's engine. */
+template <typename TMetric>
+class MeasureByMetric : public GlobalMeasure
+{
+public:
+  template <typename... TArguments>
+  explicit MeasureByMetric(TArguments &&... arguments)
+    : m_Metric(std::forward<TArguments>(arguments)...)
+  {}
+
+  void
+  SetImages(const LevelImage &  fixed,
+            const LevelImage &  moving,
+            FixedSamples        samples,
+            MovingImage         image,
+            const ParallelFor & parallelFor) override
+  {
+    this->Describe(fixed, moving, samples, image);
+    m_Metric.SetMovingImage(image, parallelFor);
+    m_Metric.SetFixedSamples(samples, parallelFor);
+    m_Fixed = fixed;
+    m_Moving = moving;
+  }
+
+  void
+  SetSamples(FixedSamples samples, const ParallelFor & parallelFor) override
+  {
+    MovingImage unchanged;
+    this->Describe(m_Fixed, m_Moving, samples, unchanged);
+    m_Metric.SetFixedSamples(samples, parallelFor);
+  }
+
+  EvaluationStatistics
+  GetStatistics() const override
+  {
+    return m_Metric.GetStatistics();
+  }
+
+protected:
+  /** Says how values are counted. */
+  virtual void
+  Describe(const LevelImage & fixed, const LevelImage & moving, FixedSamples & samples, MovingImage & image) const = 0;
+
+  TMetric &
+  GetMetric()
+  {
+    return m_Metric;
+  }
+
+  const LevelImage &
+  GetFixed() const
+  {
+    return m_Fixed;
+  }
+
+  static MeasuredForces
+  MakeForces(const MeasuredValue & value, const ForceResult & forces, double factor)
+  {
+    MeasuredForces result;
+    static_cast<MeasuredValue &>(result) = value;
+    result.forces = forces;
+    result.factor = value.isKnown ? factor : 0.0;
+    return result;
+  }
+
+private:
+  TMetric    m_Metric;
+  LevelImage m_Fixed;
+  LevelImage m_Moving;
+};
+
+} // namespace gpureg
+
+#endif
