@@ -56,7 +56,11 @@ TEST(RegisterRigidly, SaysWhatIsWrong)
     return Execute(program + arguments + "; test $? = 1", folder / "log");
   };
   EXPECT_NE(run(" a.nii").find("Usage: RegisterRigidly"), std::string::npos);
-  EXPECT_NE(run(" none.nii none.nii b.nii c.tfm").find("none.nii"), std::string::npos);
+  const auto outputs = ' ' + (folder / "b.nii") + ' ' + (folder / "c.tfm");
+  EXPECT_NE(run(" none.nii none.nii" + outputs).find("none.nii"), std::string::npos);
+  // Told before anything is read.
+  EXPECT_EQ(run(" none.nii none.nii /none/b.nii " + (folder / "c.tfm")).find("/none/b.nii cannot be written"), 0u);
+  EXPECT_EQ(run(" none.nii none.nii " + (folder / "b.nii") + " /none/c.tfm").find("/none/c.tfm cannot be written"), 0u);
 }
 
 } // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A registration ends at the best position that its optimizer evaluated.
-#include "BestPositionOptimizer.h"
+#include "RegisterRigidly/BestPositionOptimizer.h"
 #include "Registration.h"
 #include "VolumeMetrics.h"
 

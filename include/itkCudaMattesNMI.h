@@ -30,11 +30,10 @@ namespace itk
  * number of threads; devices agree to rounding.
  *
  * What runs on the device: any composite of linear transforms, displacement fields and B-splines, in any order; its
- * derivative where what is optimised is one transform, linear or a displacement field, that is applied first, and no
- * B-spline follows; linear, nearest-neighbour and B-spline interpolation; an itk::ImageMaskSpatialObject as moving mask;
+ * derivative where what is optimised is one transform, linear, a displacement field or a B-spline of order 1 to 3, that is
+ * applied first, and no other B-spline follows; linear, nearest-neighbour and B-spline interpolation; an itk::ImageMaskSpatialObject as moving mask;
  * any fixed side. What does not (another interpolator, another moving mask, another gradient calculator, another
- * transform) is computed on the host through ITK's own classes, and a warning says so once. A B-spline transform that
- * is being optimised is an exception.
+ * transform) is computed on the host through ITK's own classes, and a warning says so once.
  *
  * Bad input is an itk::ExceptionObject: besides what ITK rejects, an image that is constant where it is
  * sampled, an empty mask, and an image with a NaN or an infinity (they are counted). The object can be

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A rigid registration in one file, with nothing but ITK and this module: docs/rigid-in-cpp.md goes through it.
+#include "BestPositionOptimizer.h"
+
 #include "itkCudaMattesNMI.h"
 #include "itkGPUResampleImageFilter.h"
 
@@ -8,15 +10,27 @@
 #include "itkImageFileWriter.h"
 #include "itkImageRegistrationMethodv4.h"
 #include "itkRegistrationParameterScalesFromPhysicalShift.h"
-#include "itkRegularStepGradientDescentOptimizerv4.h"
 #include "itkTransformFileWriter.h"
 #include "itkVersorRigid3DTransform.h"
 
 #include <cstdlib>
+#include <fstream>
 #include <iostream>
+#include <stdexcept>
+#include <string>
 
 using Image = itk::Image<float, 3>;
 using Transform = itk::VersorRigid3DTransform<double>;
+
+/** Better known before everything is computed. A file that is there stays as it is. */
+void
+CheckCanBeWritten(const std::string & file)
+{
+  if (!std::ofstream(file, std::ios::app))
+  {
+    throw std::runtime_error(file + " cannot be written. See to its folder and its permissions, or name another file.");
+  }
+}
 
 /** Where it begins: the centres of mass lie on each other. */
 Transform::Pointer
@@ -39,7 +53,7 @@ Register(const Image * fixed, const Image * moving, Transform * transform)
   auto metric = itk::CudaMattesNMI<Image, Image>::New();
   auto scales = itk::RegistrationParameterScalesFromPhysicalShift<itk::ImageToImageMetricv4<Image, Image>>::New();
   scales->SetMetric(metric);
-  auto optimizer = itk::RegularStepGradientDescentOptimizerv4<double>::New();
+  auto optimizer = example::BestPositionOptimizer::New(); // ITK's regular steps, of which the best counts, not the last
   optimizer->SetScalesEstimator(scales);
   optimizer->SetNumberOfIterations(100);
   optimizer->SetMinimumStepLength(0.001);
@@ -80,6 +94,8 @@ main(int argc, char * argv[])
   }
   try
   {
+    CheckCanBeWritten(argv[3]);
+    CheckCanBeWritten(argv[4]);
     const Image::Pointer     fixed = itk::ReadImage<Image>(argv[1]);
     const Image::Pointer     moving = itk::ReadImage<Image>(argv[2]);
     const Transform::Pointer transform = MakeStart(fixed, moving);

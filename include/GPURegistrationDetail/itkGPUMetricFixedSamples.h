@@ -281,7 +281,7 @@ private:
       VirtualPointType point;
       if (this->ArePoints())
       {
-        // As of a container that is not changed: the other way ITK would note a change, and what depends on the points be made anew.
+        // Through the const container: the other access marks it as modified, and what depends on the points would be made anew.
         point = m_Metric.GetVirtualSampledPointSet()->GetPoints()->ElementAt(first + i);
       }
       else

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a global search makes small, of a level's images: of many maps together, or of one with its derivative.
+// The cost that a global search minimises, of a level's images: for many maps together, or for one with its derivative.
 #ifndef gpureg_GlobalMeasure_h
 #define gpureg_GlobalMeasure_h
 

@@ -298,7 +298,7 @@ private:
     const ImageMass     fixed = FindMass(*m_Queue, level.GetFixed(), "fixed");
     const ImageMass     moving = FindMass(*m_Queue, level.GetMoving(), "moving");
     m_Share = fixed.share;
-    // Of a small moving image, such as a slab, that much of it.
+    // Of a small moving image, such as some slices of a head, that much of it.
     m_LeastOverlap = m_Settings.leastOverlap * std::min(1.0, moving.volume / fixed.volume);
     m_Unrelated = level.FindUnrelated(fixed.values, moving.values);
     m_Frame = {};

@@ -73,8 +73,8 @@ private:
   void
   Free(List & list);
 
-  // Of who takes engines out to free them: taken before the other one. The driver may take its time, and meanwhile the
-  // others' engines can be had.
+  // Held by the thread that frees engines, and locked before the other mutex: the driver may take its time, and meanwhile other threads
+  // can have engines.
   ForkSafeMutex              m_FreeingMutex;
   std::atomic<std::uint64_t> m_Frees{ 0 };
 

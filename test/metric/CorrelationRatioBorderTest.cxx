@@ -228,10 +228,19 @@ TEST_P(CorrelationRatioBorderTest, RefusesWhatIsNoDistance)
     EXPECT_THROW(metric->SetBorderWeightDistance(bad), itk::GPUBadInputError) << bad;
   }
   EXPECT_EQ(metric->GetBorderWeightDistance(), 4.0);
+  metric->SetNumberOfHistogramBins(77);
+  metric->SetWorkloadLimit(1234);
+  metric->SetLaunchShape({ 64, 128 });
   std::ostringstream text;
   metric->Print(text);
-  EXPECT_NE(text.str().find("BorderWeightDistance: 4"), std::string::npos) << text.str();
-  EXPECT_NE(text.str().find("Scheme: gpureg::CorrelationRatioScheme::SharedMerge"), std::string::npos) << text.str();
+  for (const char * const line : { "BorderWeightDistance: 4",
+                                   "Scheme: gpureg::CorrelationRatioScheme::SharedMerge",
+                                   "NumberOfHistogramBins: 77",
+                                   "WorkloadLimit: 1234",
+                                   "LaunchShape: 64 groups, 128 lanes" })
+  {
+    EXPECT_NE(text.str().find(line), std::string::npos) << line << '\n' << text.str();
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, CorrelationRatioBorderTest, ::testing::ValuesIn(GetDeviceNames()), GetTestName);

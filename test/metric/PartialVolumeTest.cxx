@@ -16,6 +16,8 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <sstream>
+#include <string>
 #include <vector>
 
 namespace gpuregtest
@@ -420,6 +422,17 @@ TEST_P(PartialVolumeTest, BadInputIsNamed)
   EXPECT_LT(metric->GetValue(), -1.0);
   metric->SetNumberOfHistogramBins(16);
   EXPECT_THROW(metric->GetValue(), itk::GPUBadInputError);
+}
+
+TEST_P(PartialVolumeTest, PrintsItself)
+{
+  const auto metric = VolumeProblem<float, 2>(3).MakeMetric(this->GetDevice());
+  metric->SetNumberOfHistogramBins(48);
+  metric->NormalizedOff();
+  std::ostringstream text;
+  metric->Print(text);
+  EXPECT_NE(text.str().find("NumberOfHistogramBins: 48"), std::string::npos) << text.str();
+  EXPECT_NE(text.str().find("Normalized: Off"), std::string::npos) << text.str();
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, PartialVolumeTest, ::testing::ValuesIn(GetDeviceNames()), GetTestName);

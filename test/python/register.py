@@ -109,8 +109,34 @@ for metric_class in (
     transform.SetOffset(candidates[0].tolist())
     assert abs(metric.GetValue() - values[0]) <= 1e-6 * abs(values[0])
 
-demons = itk.GPUDemonsImageToImageMetricv4[itk.Image[itk.F, 3], itk.Image[itk.F, 3]].New()
-assert demons.GetGradientSource() == itk.DemonsImageToImageMetricv4[itk.Image[itk.F, 3], itk.Image[itk.F, 3]].New().GetGradientSource()
+# Demons, by a displacement field: ITK's own value on each device.
+image_type = itk.Image[itk.F, 3]
+field = itk.Image[itk.Vector[itk.D, 3], 3].New()
+fixed = itk.image_from_array(blobs((0, 0, 0)).astype(numpy.float32))
+moving = itk.image_from_array(blobs((1.5, -2.0, 0.75)).astype(numpy.float32))
+field.CopyInformation(fixed)
+field.SetRegions(fixed.GetLargestPossibleRegion())
+field.Allocate()
+field.FillBuffer(itk.Vector[itk.D, 3]([0.25, -0.5, 0.75]))
+
+
+def demons_value(metric):
+    metric.SetFixedImage(fixed)
+    metric.SetMovingImage(moving)
+    transform = itk.DisplacementFieldTransform[itk.D, 3].New()
+    transform.SetDisplacementField(field)
+    metric.SetMovingTransform(transform)
+    metric.Initialize()
+    return metric.GetValue()
+
+
+expected = demons_value(itk.DemonsImageToImageMetricv4[image_type, image_type].New())
+assert expected > 0
+for device in itk.GPUDevice.GetAvailable():
+    demons = itk.GPUDemonsImageToImageMetricv4[image_type, image_type].New()
+    demons.SetDevice(device)
+    value = demons_value(demons)
+    assert abs(value - expected) <= 1e-5 * expected, (device.GetName(), value, expected)
 
 # Steps along random samples, drawn anew for each.
 for shift in ((2.5, -1.5), (1.5, -2.0, 0.75)):

@@ -323,6 +323,21 @@ TEST_P(ResampleContract, AnotherDeviceDoesTheNextUpdate)
 }
 
 /** Each thread a filter, an image and a transform of its own; all of them the same. */
+TEST_P(ResampleContract, PrintsItself)
+{
+  const auto         filter = MakeFilter();
+  std::ostringstream text;
+  filter->SetTrustsTimeStamps(false);
+  filter->SetMaximumDeviceMemory(12345678);
+  filter->Print(text);
+  for (const std::string & line : { "Device: " + this->GetDevice().GetName(),
+                                    std::string("TrustsTimeStamps: Off"),
+                                    std::string("MaximumDeviceMemory: 12345678") })
+  {
+    EXPECT_NE(text.str().find(line), std::string::npos) << line << '\n' << text.str();
+  }
+}
+
 TEST_P(ResampleContract, SeveralThreadsAtOnce)
 {
   std::vector<FilterType::Pointer> filters;

@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <sstream>
 #include <string>
 #include <utility>
 
@@ -73,6 +74,10 @@ protected:
       filter->Modified();
     }
     filter->SetDevice(this->GetDevice());
+    std::ostringstream text;
+    filter->Print(text);
+    EXPECT_NE(text.str().find("Device: " + this->GetDevice().GetName()), std::string::npos) << text.str();
+    EXPECT_NE(text.str().find("MeasuresKernelTime: Off"), std::string::npos) << text.str();
 
     // Its progress goes from 0 to 1.
     std::vector<float> progress;
