@@ -212,6 +212,9 @@ itkGPUJointHistogramClass::UpdateEngine(bool isInitializing) const
     scales.fixedMinimum = m_FixedRange.first;
     scales.fixedUnit = (m_FixedRange.second - m_FixedRange.first) / scales.end;
     scales.checksRange = true;
+    // A Gaussian that is as wide as the histogram leaves counts that hardly differ: floats would not tell them apart.
+    const double variance = const_cast<Self *>(this)->GetVarianceForJointPDFSmoothing();
+    scales.isPrecise = 16.0 * variance > static_cast<double>(m_InitializedBins * m_InitializedBins);
     return scales;
   };
   const auto binOf = [this](auto value) { return this->FindBin(static_cast<double>(value), m_FixedRange); };

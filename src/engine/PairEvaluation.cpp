@@ -37,6 +37,23 @@ GetTask(PairMeasure measure, Forces forces)
 }
 
 using ForceSums = std::array<double, kernels::ForceSumCount>;
+using Moments = std::array<double, kernels::MostMoments>;
+
+/** Whether floats lose a correlation of values that lie far from 0 by how little they vary, as in a mask of hardly anything but
+ *  background. They know Σ fm to some 1.5e-7 of the sum of its terms, and Σ f₁m₁ is what is left of it. */
+bool
+LosesToRounding(const Moments & sums)
+{
+  constexpr double most = 16; // 16 · 2 · 1.5e-7: 5e-6 of the value
+  const double     count = sums[kernels::MomentOfCount];
+  const auto       loses = [&](int first, int second, int product) {
+    const double ofMeans = sums[first] * sums[second] / count;
+    return std::abs(ofMeans) > most * std::abs(sums[product] - ofMeans);
+  };
+  return count > 0 && (loses(kernels::MomentOfFixed, kernels::MomentOfFixed, kernels::MomentOfFixedSquares) ||
+                       loses(kernels::MomentOfMoving, kernels::MomentOfMoving, kernels::MomentOfMovingSquares) ||
+                       loses(kernels::MomentOfFixed, kernels::MomentOfMoving, kernels::MomentOfProducts));
+}
 
 /** What a pass needs. */
 constexpr SampleNeeds Needs{ LeastSamplesOfChunk, MostSamplesOfChunk, 1.0 };
@@ -59,7 +76,7 @@ ForEachOf(const ParallelFor & parallelFor, std::int64_t count, const TWork & wor
 /** All chunks' sums. */
 struct PairEvaluation::Sums
 {
-  std::array<double, kernels::MostMoments>        moments{};
+  Moments                                         moments{};
   std::array<ForceSums, kernels::MostPairWeights> forces{};
 
   /** A correlation's forces: see kernels/ValuePairs.h. */
@@ -98,7 +115,34 @@ PairEvaluation::Evaluate(const SampleMapping & mapping,
     parallelFor,
     [&] { Prepare(mapping, forces, terms); },
     [&] { EnqueuePasses(forces); },
-    [&] { return BringResult(forces); });
+    [&] {
+      Sums sums = BringSums();
+      if (AreLost(sums))
+      {
+        CountFrom(sums.moments);
+        EnqueuePasses(forces);
+        sums = BringSums();
+      }
+      m_Core.forces = forces == Forces::OfEachSample ? m_Arrays.forces : nullptr;
+      return MakeResult(sums);
+    });
+}
+
+bool
+PairEvaluation::AreLost(const Sums & sums) const
+{
+  return m_Measure == PairMeasure::Correlation && !m_Core.samples.IsPrecise() && LosesToRounding(sums.moments);
+}
+
+void
+PairEvaluation::CountFrom(const std::array<double, kernels::MostMoments> & moments)
+{
+  const double count = moments[kernels::MomentOfCount];
+  for (kernels::PairArguments * const arguments : { &m_Pass.arguments, &m_ValuePass.arguments })
+  {
+    arguments->fixedCentre = static_cast<float>(moments[kernels::MomentOfFixed] / count);
+    arguments->movingCentre = static_cast<float>(moments[kernels::MomentOfMoving] / count);
+  }
 }
 
 std::vector<PairResult>
@@ -242,10 +286,11 @@ PairEvaluation::EvaluateTogether(const CandidateMaps & candidates,
                                  const ParallelFor &   parallelFor,
                                  PairResult *          results)
 {
-  const int   count = CountCandidates(candidates);
-  const auto  portion = GetPortion(m_Core, count);
-  std::size_t bytes = 0;
-  const auto  send = [&](const BatchRange & range) {
+  const int         count = CountCandidates(candidates);
+  const auto        portion = GetPortion(m_Core, count);
+  std::size_t       bytes = 0;
+  std::vector<char> areLost(static_cast<std::size_t>(count)); // not bool, for several threads write
+  const auto        send = [&](const BatchRange & range) {
     SendMaps(m_Core, candidates, range, m_Pass.arguments.samples, Needs.scaledRange, m_Batch);
   };
   m_Core.Evaluate(
@@ -270,11 +315,20 @@ PairEvaluation::EvaluateTogether(const CandidateMaps & candidates,
       queue.Download(staging, *m_Arrays.partials, bytes);
       ForEachOf(parallelFor, count, [&](std::int64_t n) {
         const char * const ofCandidate = staging + static_cast<std::size_t>(n) * GetPartialBytes();
-        results[n] = MakeResult(AddChunksUp(m_Pass.arguments, reinterpret_cast<const float *>(ofCandidate)));
+        const Sums         sums = AddChunksUp(m_Pass.arguments, reinterpret_cast<const float *>(ofCandidate));
+        results[n] = MakeResult(sums);
+        areLost[static_cast<std::size_t>(n)] = AreLost(sums);
       });
       queue.GiveStagingBack();
       return 0;
     });
+  for (std::int64_t n = 0; n < count; ++n)
+  {
+    if (areLost[static_cast<std::size_t>(n)] != 0)
+    {
+      results[n] = Evaluate(MakeMapping(candidates, n), Forces::None, {}, parallelFor);
+    }
+  }
 }
 
 std::size_t
@@ -284,17 +338,15 @@ PairEvaluation::GetPartialBytes() const
          static_cast<std::size_t>(kernels::PairPartialCount(m_Pass.arguments.samples.variant, m_Pass.arguments.task));
 }
 
-PairResult
-PairEvaluation::BringResult(Forces forces)
+PairEvaluation::Sums
+PairEvaluation::BringSums()
 {
   Queue &      queue = *m_Core.queue;
   void * const staging = queue.GetStaging(Direction::Down, 0, GetPartialBytes());
   queue.Download(staging, *m_Arrays.partials, GetPartialBytes());
   const Sums sums = AddChunksUp(m_Pass.arguments, static_cast<const float *>(staging));
-  PairResult result = MakeResult(sums);
   queue.GiveStagingBack();
-  m_Core.forces = forces == Forces::OfEachSample ? m_Arrays.forces : nullptr;
-  return result;
+  return sums;
 }
 
 double
@@ -320,22 +372,21 @@ PairEvaluation::MakeResult(const Sums & sums) const
     result.fixedSquares = sums.moments[kernels::MomentOfFixedSquares] - count * fixedMean * fixedMean;
     result.movingSquares = sums.moments[kernels::MomentOfMovingSquares] - count * movingMean * movingMean;
     result.products = sums.moments[kernels::MomentOfProducts] - count * fixedMean * movingMean;
+    const double fixedCentre = m_Pass.arguments.fixedCentre;
+    const double movingCentre = m_Pass.arguments.movingCentre;
     const double least = m_Core.samples.IsPrecise() ? GPUREG_LEAST_OF_PRECISE_SQUARES : GPUREG_LEAST_OF_SQUARES;
-    if (result.fixedSquares <= least * sums.moments[kernels::MomentOfFixedSquares])
-    {
-      result.fixedSquares = 0;
-    }
-    if (result.movingSquares <= least * sums.moments[kernels::MomentOfMovingSquares])
-    {
-      result.movingSquares = 0;
-    }
+    const auto   dropRounding = [&](double & squares, double sum, double centre) {
+      squares = squares <= least * sum + GPUREG_LEAST_OF_PRECISE_SQUARES * count * centre * centre ? 0.0 : squares;
+    };
+    dropRounding(result.fixedSquares, sums.moments[kernels::MomentOfFixedSquares], fixedCentre);
+    dropRounding(result.movingSquares, sums.moments[kernels::MomentOfMovingSquares], movingCentre);
     result.fixedSquares *= fixedUnit * fixedUnit;
     result.movingSquares *= movingUnit * movingUnit;
     result.products *= fixedUnit * movingUnit;
     const double slope = result.movingSquares > 0 ? result.products / result.movingSquares : 0.0;
-    result.fixedMean = fixedMean * fixedUnit;
-    result.movingMean = movingMean * movingUnit;
-    forces = sums.CombineForces(result.fixedMean, result.movingMean, slope);
+    forces = sums.CombineForces(fixedMean * fixedUnit, movingMean * movingUnit, slope);
+    result.fixedMean = (fixedCentre + fixedMean) * fixedUnit;
+    result.movingMean = (movingCentre + movingMean) * movingUnit;
   }
   else
   {

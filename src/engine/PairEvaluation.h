@@ -92,12 +92,18 @@ private:
   EvaluateTogether(const CandidateMaps & candidates, const ParallelFor & parallelFor, PairResult * results);
   std::size_t
   GetPartialBytes() const;
-  PairResult
-  BringResult(Forces forces);
+  struct Sums;
+  Sums
+  BringSums();
+  /** Whether they are of a correlation, in floats, that is lost among rounding. */
+  bool
+  AreLost(const Sums & sums) const;
+  /** Has the next passes sum a correlation's values about their means, of what sums have come to. */
+  void
+  CountFrom(const std::array<double, kernels::MostMoments> & moments);
   /** From the unit of an image's moments to its scaled values. */
   double
   GetUnitOfMoments(const ValueScale & scale) const;
-  struct Sums;
   PairResult
   MakeResult(const Sums & sums) const;
   static Sums

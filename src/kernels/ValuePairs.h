@@ -5,7 +5,9 @@
 //   demons                      Σ (f - m)²/N                    weight (f - m)/((f - m)²/K + |∇|²)   (Thirion 1998)
 //   correlation                 from Σ f, Σ m, Σ f², Σ m², Σ fm, weights 1, f and m
 // A force is weight · gradient. A correlation's weight (f - f̄) - (Σ f₁m₁/Σ m₁²)(m - m̄), with f₁ = f - f̄ and m₁ = m - m̄, is
-// known only when all samples have been seen; but it is linear in f and m, so three sums of forces give its own in one pass.
+// known only when all samples have been seen; but it is linear in f and m, so three sums of forces give its own in one pass. Values are
+// counted from the images' means; where the samples' own means lie far from these by how little the samples vary, floats lose the
+// difference, and a second pass counts from the samples' own (src/engine/PairEvaluation.cpp).
 // Shared by C++, CUDA C++ and OpenCL C.
 #ifndef gpureg_kernels_ValuePairs_h
 #define gpureg_kernels_ValuePairs_h
@@ -56,6 +58,9 @@ typedef struct PairArguments
   float inverseNormalizer;
   float leastDifference;
   float leastDenominator;
+  /* What a correlation's values are counted from, besides, in single precision: sums about their own means lose least. */
+  float fixedCentre;
+  float movingCentre;
 } PairArguments;
 
 /** What weighs a centred correlation's forces, of scaled values: the means, and Σ f₁m₁/Σ m₁². */
@@ -171,12 +176,13 @@ FindPair(int                   variant,
   {
     pair->preciseFixed = 0;
     pair->preciseMoving = 0;
-    pair->fixed = v->fixedValues[sample];
+    pair->fixed = v->fixedValues[sample] - a->fixedCentre;
     if (!(isAlongMoving ? SampleMovingValueAndGradient(variant, &a->samples, maps, v, position, &pair->moving, gradient)
                         : SampleMovingValue(variant, &a->samples, maps, v, position, &pair->moving)))
     {
       return 0;
     }
+    pair->moving -= a->movingCentre;
     pair->difference = pair->fixed - pair->moving;
   }
   if (TaskFindsForces(task) && VariantHas(variant, GradientOfFixed))

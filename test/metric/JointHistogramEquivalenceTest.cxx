@@ -126,6 +126,27 @@ TEST_F(JointHistogramEquivalenceTest, Bins)
   }
 }
 
+/** It leaves counts that hardly differ. */
+TEST_F(JointHistogramEquivalenceTest, SmoothingAsWideAsTheHistogram)
+{
+  for (const std::uint64_t seed : { 1, 164316 })
+  {
+    MetricCase c = MakeCase();
+    c.dimension = 2;
+    c.doublePixels = true;
+    c.geometry = Geometry::FarOrigin;
+    c.motion = Motion::Rigid;
+    c.interpolation = Interpolation::BSpline;
+    c.masks = Masks::Moving;
+    c.gradientFilter = false;
+    c.many = true;
+    c.bins = 8;
+    c.variance = 40;
+    c.seed = seed;
+    Check(c);
+  }
+}
+
 /** More samples than are computed precisely. */
 TEST_F(JointHistogramEquivalenceTest, ManySamples)
 {

@@ -159,6 +159,21 @@ TEST_F(PairEquivalenceTest, ManySamples)
   }
 }
 
+/** By how little they vary, of how far they are from the images' means: in two masks that leave hardly more than the background. */
+TEST_F(PairEquivalenceTest, SamplesThatHardlyVary)
+{
+  MetricCase c;
+  c.measure = Measure::Correlation;
+  c.geometry = Geometry::Oblique;
+  c.interpolation = Interpolation::Nearest;
+  c.masks = Masks::Both;
+  c.gradientFilter = false;
+  c.flatBackground = true;
+  c.many = true;
+  c.seed = 918444;
+  Check(c);
+}
+
 /** Of few samples a value is ITK's but for what rounding leaves of positions, 2^-32 voxel. */
 TEST_F(PairEquivalenceTest, PreciseValues)
 {
