@@ -236,7 +236,13 @@ public:
   itkGetConstMacro(CurrentLevel, unsigned int);
   itkGetConstMacro(CurrentIteration, unsigned int);
 
+  // Kernel times are those of GetDisplacementField() and GetWarpedImage(): a registration's kernels are enqueued ahead, level by level,
+  // and GetElapsedSeconds() tells of them.
   itkGPUDeviceMembersMacro(m_Use, m_Statistics);
+
+  /** The latest of its own, the initial transform's and the masks'. */
+  ModifiedTimeType
+  GetMTime() const override;
 
   using Superclass::MakeOutput;
   DataObject::Pointer
@@ -299,6 +305,7 @@ private:
   typename FixedImageType::ConstPointer m_Registered; // the fixed image of the result
   typename FixedImageType::RegionType   m_RegisteredRegion;
   typename DeformationType::Pointer     m_Deformation;
+  typename TransformType::ConstPointer  m_RegisteredFrom; // the initial transform of the result
 };
 
 } // namespace itk

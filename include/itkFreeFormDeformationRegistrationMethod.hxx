@@ -186,12 +186,24 @@ FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::MakeInitialCha
 }
 
 template <typename TFixedImage, typename TMovingImage>
+ModifiedTimeType
+FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::GetMTime() const
+{
+  using GPURegistrationDetail::FindTimeOf;
+  return std::max({ Superclass::GetMTime(),
+                    FindTimeOf<ImageDimension>(m_InitialTransform.GetPointer()),
+                    FindTimeOf<ImageDimension>(m_FixedImageMask.GetPointer()),
+                    FindTimeOf<ImageDimension>(m_MovingImageMask.GetPointer()) });
+}
+
+template <typename TFixedImage, typename TMovingImage>
 void
 FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::GenerateData()
 {
   m_Result = {};
   m_Deformation = nullptr;
   m_Registered = nullptr;
+  m_RegisteredFrom = nullptr;
   GPURegistrationDetail::CallEngine(*this, [this] { this->RegisterImages(); });
   this->KeepTransform();
   m_Registered = this->GetFixedImage();
@@ -290,13 +302,14 @@ FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::KeepTransform(
     }
   }
   m_Deformation->SetParametersByValue(parameters);
-  if (!m_InitialTransform)
+  m_RegisteredFrom = m_InitialTransform;
+  if (!m_RegisteredFrom)
   {
     this->GetOutput()->Set(m_Deformation);
     return;
   }
   const auto composite = CompositeType::New();
-  composite->AddTransform(const_cast<TransformType *>(m_InitialTransform.GetPointer()));
+  composite->AddTransform(const_cast<TransformType *>(m_RegisteredFrom.GetPointer()));
   composite->AddTransform(m_Deformation);
   this->GetOutput()->Set(composite);
 }
@@ -309,6 +322,7 @@ FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::GetWarpedImage
   this->CheckIsRegistered();
   const auto resampler = GPUResampleImageFilter<MovingImageType, MovingImageType>::New();
   resampler->SetDevice(m_Use.GetDevice());
+  resampler->SetMeasuresKernelTime(m_Use.GetMeasuresKernelTime());
   resampler->SetInput(this->GetMovingImage());
   resampler->SetTransform(this->GetTransform());
   resampler->SetReferenceImage(this->GetFixedImage());
@@ -344,9 +358,9 @@ FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::GetDisplacemen
       {
         moved[d] = point[d] + in[d];
       }
-      if (m_InitialTransform)
+      if (m_RegisteredFrom)
       {
-        moved = m_InitialTransform->TransformPoint(moved);
+        moved = m_RegisteredFrom->TransformPoint(moved);
       }
       for (unsigned int d = 0; d < ImageDimension; ++d)
       {

@@ -7,9 +7,12 @@
 
 #include "gpureg/Error.h"
 
+#include "itkImageMaskSpatialObject.h"
+#include "itkMultiTransform.h"
 #include "itkNumericTraits.h"
 
 #include <algorithm>
+#include <initializer_list>
 #include <memory>
 #include <new>
 #include <string>
@@ -48,6 +51,40 @@ ReserveEngine(std::unique_ptr<TEngine> & engine, const std::string & deviceName)
     engine.reset();
     engine = std::make_unique<TEngine>(deviceName);
   }
+}
+
+/** When a transform was last modified, or one that it is made of; 0 if it is null. */
+template <unsigned int VDimension>
+ModifiedTimeType
+FindTimeOf(const Transform<double, VDimension, VDimension> * transform)
+{
+  if (transform == nullptr)
+  {
+    return 0;
+  }
+  ModifiedTimeType latest = transform->GetMTime();
+  if (const auto * const several = dynamic_cast<const MultiTransform<double, VDimension, VDimension> *>(transform))
+  {
+    for (SizeValueType n = 0; n < several->GetNumberOfTransforms(); ++n)
+    {
+      latest = std::max(latest, FindTimeOf<VDimension>(several->GetNthTransformConstPointer(n)));
+    }
+  }
+  return latest;
+}
+
+/** The same of a mask, and its image. */
+template <unsigned int VDimension>
+ModifiedTimeType
+FindTimeOf(const SpatialObject<VDimension> * mask)
+{
+  if (mask == nullptr)
+  {
+    return 0;
+  }
+  const auto * const ofImage = dynamic_cast<const ImageMaskSpatialObject<VDimension> *>(mask);
+  const auto * const image = ofImage != nullptr ? ofImage->GetImage() : nullptr;
+  return std::max<ModifiedTimeType>(mask->GetMTime(), image != nullptr ? image->GetMTime() : 0);
 }
 
 /** Too many of something for the engine's integers are too many for it. */

@@ -3,6 +3,7 @@
 // is refused, and the method goes on.
 #include "BentTransform.h"
 #include "FreeFormProblem.h"
+#include "ImageComparison.h"
 #include "TestDevices.h"
 #include "TestSeeds.h"
 
@@ -10,7 +11,9 @@
 
 #include "itkAffineTransform.h"
 #include "itkCommand.h"
+#include "itkImageMaskSpatialObject.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
@@ -225,6 +228,16 @@ TEST_P(FreeFormDeformationTest, BadInputIsRefusedAndTheMethodGoesOn)
   const auto broken = MakeImage<itk::Image<float, 3>>(problem.grid, [](const auto & p) { return p[0]; });
   broken->GetBufferPointer()[1234] = std::numeric_limits<float>::quiet_NaN();
   expectRefused([&] { method->SetMovingImage(broken); }, [&] { method->SetMovingImage(problem.moving); });
+  try
+  {
+    method->SetMovingImage(broken);
+    method->Update();
+  }
+  catch (const itk::GPUBadInputError & error)
+  {
+    EXPECT_NE(std::string(error.GetDescription()).find("has 1 values that are infinite"), std::string::npos) << error;
+  }
+  method->SetMovingImage(problem.moving);
 
   const auto away = itk::AffineTransform<double, 3>::New();
   away->Translate(itk::Vector<double, 3>(1000.0));
@@ -241,6 +254,42 @@ TEST_P(FreeFormDeformationTest, BadInputIsRefusedAndTheMethodGoesOn)
 
   method->Update();
   EXPECT_EQ(GetPoints(*method), first);
+}
+
+/** A transform and a mask that are changed where they are, and the result that is kept of what was registered. */
+TEST_P(FreeFormDeformationTest, SeesWhatIsModifiedInPlace)
+{
+  const Problem<3> problem(5);
+  const auto       method = problem.MakeMethod(GetParam());
+  method->SetNumberOfIterations(3);
+  const auto start = itk::AffineTransform<double, 3>::New();
+  const auto several = Problem<3>::CompositeType::New();
+  several->AddTransform(start);
+  method->SetInitialTransform(several);
+  method->Update();
+  const auto first = GetPoints(*method);
+  start->Translate(itk::Vector<double, 3>(1.5));
+  method->Update();
+  const auto second = GetPoints(*method);
+  EXPECT_NE(first, second);
+
+  const auto inside = MakeImage<itk::Image<unsigned char, 3>>(problem.grid, [](const auto &) { return 1.0; });
+  const auto mask = itk::ImageMaskSpatialObject<3>::New();
+  mask->SetImage(inside);
+  mask->Update();
+  method->SetFixedImageMask(mask);
+  method->Update();
+  EXPECT_EQ(GetPoints(*method), second);
+  const auto count = static_cast<std::ptrdiff_t>(inside->GetBufferedRegion().GetNumberOfPixels());
+  std::fill(inside->GetBufferPointer(), inside->GetBufferPointer() + count / 2, static_cast<unsigned char>(0));
+  inside->Modified();
+  method->Update();
+  EXPECT_NE(GetPoints(*method), second);
+
+  // What the field says is of the result, not of the settings of now.
+  const auto field = method->GetDisplacementField();
+  method->SetInitialTransform(nullptr);
+  EXPECT_TRUE(HaveSameBits(*field, *method->GetDisplacementField()));
 }
 
 /** Where a field is not the whole truth, what is left is found. */
@@ -402,10 +451,29 @@ TEST_P(FreeFormDeformationTest, PrintsItself)
   const auto         method = MethodOf<3>::New();
   std::ostringstream text;
   method->Print(text);
-  for (const char * name :
-       { "Device", "NumberOfLevels", "ControlPointSpacing", "BendingEnergyWeight", "InitialTransform" })
+  for (const char * name : { "Device",
+                             "InitialTransform",
+                             "FixedImageMask",
+                             "MovingImageMask",
+                             "Similarity",
+                             "NeighborhoodRadius",
+                             "Optimizer",
+                             "NumberOfSamples",
+                             "Seed",
+                             "ConvergenceThreshold",
+                             "ConvergenceWindowSize",
+                             "NumberOfLevels",
+                             "ControlPointSpacing",
+                             "BendingEnergyWeight",
+                             "LinearEnergyWeight",
+                             "JacobianPenaltyWeight",
+                             "NumberOfHistogramBins",
+                             "NumberOfIterations",
+                             "FirstStep",
+                             "CurrentLevel",
+                             "CurrentIteration" })
   {
-    EXPECT_NE(text.str().find(name), std::string::npos) << name;
+    EXPECT_NE(text.str().find(std::string(name) + ": "), std::string::npos) << name << '\n' << text.str();
   }
 }
 
