@@ -23,6 +23,7 @@
 #include <iomanip>
 #include <iostream>
 #include <stdexcept>
+#include <string>
 
 namespace
 {
@@ -119,60 +120,101 @@ GetFreeFormSettings(const CommandLine & commandLine, const itk::GPUDevice & devi
   return settings;
 }
 
-int
-RegisterBrain(const CommandLine & commandLine)
+/** What is written, into one folder. */
+class Outputs
 {
-  if (commandLine.GetWords().size() > 3)
+public:
+  /** Makes the folder.
+   * \throws std::runtime_error if it or a file in it cannot be written, which is better known before everything is computed */
+  explicit Outputs(const std::string & folder)
+    : m_Folder(folder)
   {
-    throw std::invalid_argument("At most three names are wanted.");
+    if (!itksys::SystemTools::MakeDirectory(folder))
+    {
+      throw std::runtime_error("The folder " + folder + " cannot be made. Name another: RegisterBrain output-folder");
+    }
+    for (const char * const name : { Fixed, Registered, TransformFile, Picture })
+    {
+      CheckFileCanBeWritten(this->GetPath(name));
+    }
   }
-  const std::string folder = commandLine.GetWords().empty() ? "demo-output" : commandLine.GetWords()[0];
-  if (!itksys::SystemTools::MakeDirectory(folder))
-  {
-    throw std::runtime_error("The folder " + folder + " cannot be made. Name another: RegisterBrain output-folder");
-  }
-  const std::string fixedName = folder + "/fixed.nii.gz";
-  const std::string registeredName = folder + "/registered.nii.gz";
-  const std::string transformName = folder + "/transform.tfm";
-  const std::string pictureName = folder + "/picture.png";
-  for (const auto & name : { fixedName, registeredName, transformName, pictureName })
-  {
-    CheckFileCanBeWritten(name);
-  }
-  const RegistrationSettings settings = commandLine.GetRegistrationSettings();
-  const FreeFormSettings     freeFormSettings = GetFreeFormSettings(commandLine, settings.device);
-  const auto                 seed = commandLine.GetNumber("--seed", 1);
 
-  UseStandIns(settings);
+  void
+  WriteResults(const HeadPair & pair, const Volume * registered, const Transform * transform) const
+  {
+    WriteTransform(transform, this->GetPath(TransformFile));
+    WriteVolume(pair.fixed, this->GetPath(Fixed));
+    WriteVolume(registered, this->GetPath(Registered));
+  }
 
-  StageTimes   times;
-  const Inputs inputs(commandLine);
-  const auto   head = ReadVolume(inputs.image);
-  const auto   labels = inputs.labels.empty() ? nullptr : ReadLabels(inputs.labels);
-  times.End("reading");
-  const auto pair = MakeHeadPair(head, labels, seed);
-  times.End("moving and deforming the head");
-  std::cout << "head          " << inputs.image << ", " << head->GetLargestPossibleRegion().GetSize() << " voxels of "
+  void
+  WritePicture(const HeadPair &           pair,
+               const RegistrationResult & linear,
+               const FreeFormResult &     freeForm,
+               const Volume *             registered) const
+  {
+    const auto checkerboard = [&](const Transform * transform) {
+      return PaintCheckerboard(pair.fixed, Resample(pair.moving, pair.fixed, transform));
+    };
+    WriteHeadPicture(pair.fixed,
+                     GetCentre(FindHead(pair.fixed)),
+                     { { "BEFORE", checkerboard(linear.start), {} },
+                       { "AFFINE", checkerboard(linear.transform), {} },
+                       { "FREE-FORM", PaintCheckerboard(pair.fixed, registered), {} },
+                       { "DEFORMED GRID", PaintDeformedGrid(pair.fixed, freeForm.deformation), {} },
+                       { "JACOBIAN DETERMINANT", PaintJacobian(pair.fixed, freeForm.deformation), JacobianScale() } },
+                     this->GetPath(Picture));
+  }
+
+  std::string
+  GetText() const
+  {
+    return "written: " + m_Folder + '/' + Fixed + ", " + Registered + ", " + TransformFile + " and " + Picture;
+  }
+
+private:
+  static constexpr const char * Fixed = "fixed.nii.gz";
+  static constexpr const char * Registered = "registered.nii.gz";
+  static constexpr const char * TransformFile = "transform.tfm";
+  static constexpr const char * Picture = "picture.png";
+
+  std::string
+  GetPath(const std::string & name) const
+  {
+    return m_Folder + '/' + name;
+  }
+
+  std::string m_Folder;
+};
+
+void
+PrintProblem(const std::string &          image,
+             const Volume *               head,
+             const HeadPair &             pair,
+             const RegistrationSettings & settings,
+             const FreeFormSettings &     freeForm)
+{
+  std::cout << "head          " << image << ", " << head->GetLargestPossibleRegion().GetSize() << " voxels of "
             << head->GetSpacing() << " mm\n"
             << "fixed image   the head, deformed: " << pair.deformation << '\n'
             << "moving image  the head in another contrast, with noise: turned by 10 degrees, shifted by 15 mm, "
             << "scaled by 5 %, sheared by 3 %, voxels of " << pair.moving->GetSpacing() << " mm\n"
             << "metric        " << Describe(settings) << "; ITK itself on "
             << itk::MultiThreaderBase::GetGlobalDefaultNumberOfThreads() << " threads\n"
-            << "free-form     itk::FreeFormDeformationRegistrationMethod on " << freeFormSettings.device.GetName()
-            << ", control points every " << freeFormSettings.spacing << " mm, voxels of "
-            << pair.fixed->GetSpacing() * static_cast<double>(freeFormSettings.shrink) << " mm"
-            << (freeFormSettings.shrink > 1 ? ", larger than the image's, to be quick: --shrink 1 takes those\n\n"
-                                            : "\n\n");
+            << "free-form     itk::FreeFormDeformationRegistrationMethod on " << freeForm.device.GetName()
+            << ", control points every " << freeForm.spacing << " mm, voxels of "
+            << pair.fixed->GetSpacing() * static_cast<double>(freeForm.shrink) << " mm"
+            << (freeForm.shrink > 1 ? ", larger than the image's, to be quick: --shrink 1 takes those\n\n" : "\n\n");
+}
 
-  const auto linear = Register(pair.fixed, pair.moving, settings, std::cout);
-  times.End("rigid and affine registration");
-  const auto freeForm = RegisterFreeForm(pair.fixed, pair.moving, linear.transform, freeFormSettings, std::cout);
-  times.End("free-form deformation");
-  std::cout << '\n';
-  PrintTimes(linear.stages, std::cout);
-  std::cout << freeForm << "\n\n";
-
+/** Prints errors, and Dice where there are labels, before and after each stage.
+ * \returns whether those of the last stage are good enough */
+bool
+JudgeStages(const HeadPair &           pair,
+            const std::string &        labels,
+            const RegistrationResult & linear,
+            const FreeFormResult &     freeForm)
+{
   const Judge judge(pair);
   const auto  forEachStage = [&](const auto & call) {
     call("before", linear.start.GetPointer());
@@ -186,9 +228,9 @@ RegisterBrain(const CommandLine & commandLine)
   const auto error = forEachStage(
     [&](const std::string & stage, const Transform * transform) { return judge.PrintError(stage, transform); });
   double dice = 1;
-  if (labels != nullptr)
+  if (pair.fixedLabels.IsNotNull())
   {
-    std::cout << "\nDice of the labels of " << inputs.labels << '\n';
+    std::cout << "\nDice of the labels of " << labels << '\n';
     dice = forEachStage(
       [&](const std::string & stage, const Transform * transform) { return judge.PrintDice(stage, transform); });
     judge.PrintDice("truth", pair.truth);
@@ -197,30 +239,51 @@ RegisterBrain(const CommandLine & commandLine)
   {
     std::cout << "\nNo labels are named, so there is no Dice.\n";
   }
+  return error.mean <= largestMeanError && dice >= leastMeanDice;
+}
+
+int
+RegisterBrain(const CommandLine & commandLine)
+{
+  const auto & words = commandLine.GetWords();
+  if (words.size() > 3)
+  {
+    throw std::invalid_argument("At most three names are wanted.");
+  }
+  const Outputs              outputs(words.empty() ? "demo-output" : words[0]);
+  const RegistrationSettings settings = commandLine.GetRegistrationSettings();
+  const FreeFormSettings     freeFormSettings = GetFreeFormSettings(commandLine, settings.device);
+  const auto                 seed = commandLine.GetNumber("--seed", 1);
+
+  UseStandIns(settings);
+
+  StageTimes   times;
+  const Inputs inputs(commandLine);
+  const auto   head = ReadVolume(inputs.image);
+  const auto   labels = inputs.labels.empty() ? nullptr : ReadLabels(inputs.labels);
+  times.End("reading");
+  const auto pair = MakeHeadPair(head, labels, seed);
+  times.End("moving and deforming the head");
+  PrintProblem(inputs.image, head, pair, settings, freeFormSettings);
+
+  const auto linear = Register(pair.fixed, pair.moving, settings, std::cout);
+  times.End("rigid and affine registration");
+  const auto freeForm = RegisterFreeForm(pair.fixed, pair.moving, linear.transform, freeFormSettings, std::cout);
+  times.End("free-form deformation");
+  std::cout << '\n';
+  PrintTimes(linear.stages, std::cout);
+  std::cout << freeForm << "\n\n";
+
+  const bool isGood = JudgeStages(pair, inputs.labels, linear, freeForm);
   times.End("errors");
-
-  WriteTransform(freeForm.transform, transformName);
-  WriteVolume(pair.fixed, fixedName);
   const auto registered = Resample(pair.moving, pair.fixed, freeForm.transform);
-  WriteVolume(registered, registeredName);
+  outputs.WriteResults(pair, registered, freeForm.transform);
   times.End("writing");
-  const auto checkerboard = [&](const Transform * transform) {
-    return PaintCheckerboard(pair.fixed, Resample(pair.moving, pair.fixed, transform));
-  };
-  WriteHeadPicture(pair.fixed,
-                   GetCentre(FindHead(pair.fixed)),
-                   { { "BEFORE", checkerboard(linear.start), {} },
-                     { "AFFINE", checkerboard(linear.transform), {} },
-                     { "FREE-FORM", PaintCheckerboard(pair.fixed, registered), {} },
-                     { "DEFORMED GRID", PaintDeformedGrid(pair.fixed, freeForm.deformation), {} },
-                     { "JACOBIAN DETERMINANT", PaintJacobian(pair.fixed, freeForm.deformation), JacobianScale() } },
-                   pictureName);
+  outputs.WritePicture(pair, linear, freeForm, registered);
   times.End("picture");
-  std::cout << '\n'
-            << times.GetText() << "\nwritten: " << folder
-            << "/fixed.nii.gz, registered.nii.gz, transform.tfm and picture.png\n";
+  std::cout << '\n' << times.GetText() << '\n' << outputs.GetText() << '\n';
 
-  if (!(error.mean <= largestMeanError) || !(dice >= leastMeanDice))
+  if (!isGood)
   {
     std::cerr << "FAILED: the mean error is above " << largestMeanError << " mm, or the mean Dice below "
               << leastMeanDice << ".\n";
