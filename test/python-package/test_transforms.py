@@ -137,8 +137,8 @@ def test_what_is_found_is_applied_the_same_by_simpleitk(device):
 def test_points_are_led_where_simpleitk_leads_them(rng, name, dimension):
     transform = make_transform(name, rng, dimension)
     theirs = transform.to_simpleitk()
-    # Some of them outside of the grids.
-    points = rng.uniform(-90, 90, (20, 10, dimension))
+    # Inside of the grids, and far around them.
+    points = np.concatenate([rng.uniform(-half, half, (20, 10, dimension)) for half in (25, 90)])
     found = transform.transform_points(points)
     assert found.shape == points.shape
     wanted = [theirs.TransformPoint(point.tolist()) for point in points.reshape(-1, dimension)]
