@@ -240,8 +240,9 @@ def test_numbers_are_in_the_page(tmp_path):
 
 
 def test_the_measure_at_the_top(tmp_path):
-    both = {"mean_squares": (0.5, 0.25), "correlation_ratio": (0.75, 0.125)}
+    both = {"mean_squares": (0.5, 0.25), "correlation_ratio": (0.75, 0.125), "correlation": (-0.5, -1)}
     page = written(tmp_path, example(similarity=both))
+    assert all(f'<th scope="row">{name}</th>' in page for name in ("Mean squares", "Correlation ratio", "Correlation"))
     tile = '<dt>{}</dt><dd class="fine">{}<small>before → after{}</small>'
     assert tile.format("Mean squares", "0.5000 → 0.2500", "") in page and "less is better" not in page
     page = written(

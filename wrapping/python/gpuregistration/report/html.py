@@ -130,7 +130,8 @@ def _summary(data: ReportData, deformation: Deformation | None) -> str:
 
 def _title(name: str) -> str:
     """A measure's name as people read it: "Mean squares" of mean_squares."""
-    return str(name).replace("_", " ").capitalize() if "_" in str(name) else str(name)
+    text = str(name).replace("_", " ")
+    return text[:1].upper() + text[1:]
 
 
 def _change(before: float, after: float) -> str:
