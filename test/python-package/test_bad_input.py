@@ -50,7 +50,7 @@ def test_values_that_are_not_finite(pair, bad):
 
 
 def test_masks(pair):
-    with pytest.raises(gr.BadInputError, match=r"mask has shape \(3, 4, 5\).*resample"):
+    with pytest.raises(gr.BadInputError, match=r"mask is on another grid.*\(3, 4, 5\), and not \(24, 26, 28\).*resample"):
         register(*pair, fixed_mask=np.ones((3, 4, 5)))
     with pytest.raises(gr.BadInputError, match="moving image is inside of its mask"):
         register(*pair, moving_mask=np.zeros(pair[1].shape))
@@ -61,8 +61,11 @@ def test_masks(pair):
 def test_names(pair):
     with pytest.raises(gr.BadInputError, match="rigid, affine, global, ffd"):
         register(*pair, "elastic")
-    with pytest.raises(gr.BadInputError, match="Correlation"):
+    with pytest.raises(gr.BadInputError, match="rigid: There is no cost 'likeness'; there are: correlation_ratio, mattes"):
         register(*pair, "rigid", "likeness")
+    for wrong in (None, 3):
+        with pytest.raises(gr.BadInputError, match="no stage"):
+            register(*pair, wrong)
     with pytest.raises(gr.BadInputError, match="no stage"):
         register(*pair, [])
     with pytest.raises(gr.DeviceError, match="host") as error:
@@ -72,11 +75,126 @@ def test_names(pair):
         gr.resample(pair[0], interpolation="sinc")
 
 
-def test_settings(pair):
-    for stage in (stages.FreeForm(levels=9), stages.FreeForm(spacing=(1, 2)), stages.Affine(degrees_of_freedom=8),
-                  stages.Global(angles=(1, 2, 3)), stages.Rigid(finest_edge=-1.0)):
-        with pytest.raises(gr.BadInputError):
-            register(*pair, stage)
+@pytest.mark.parametrize(
+    "stage, message",
+    [
+        (stages.FreeForm(levels=9), "ffd: levels=9 is not possible; it is to be a whole number from 1 to 5"),
+        (stages.FreeForm(levels=2.5), "ffd: levels=2.5"),
+        (stages.FreeForm(levels="two"), "ffd: levels='two'"),
+        (stages.FreeForm(iterations=99999999999999), "ffd: iterations=99999999999999"),
+        (stages.FreeForm(seed=-1), "ffd: seed=-1"),
+        (stages.FreeForm(radius=0), "ffd: radius=0"),
+        (stages.FreeForm(bins=4), "ffd: bins=4 is not possible; it is to be a whole number from 5 to 4096"),
+        (stages.FreeForm(first_step=0), "ffd: first_step=0 .*above 0"),
+        (stages.FreeForm(bending_weight="much"), "ffd: bending_weight='much'"),
+        (stages.FreeForm(bending_weight=0.6, linear_weight=0.5), "ffd: .*come to 1.1 together"),
+        (stages.FreeForm(samples=9, optimizer="conjugate_gradient"), "ffd: samples=9 .*set samples=0"),
+        (stages.FreeForm("neighborhood_correlation", samples=9), "ffd: samples=9 .*set samples=0"),
+        (stages.FreeForm(spacing=(1, 2)), "ffd: spacing=.*give one number, or 3"),
+        (stages.FreeForm(spacing="wide"), "ffd: spacing='wide'"),
+        (stages.FreeForm(spacing=2.0), "ffd: spacing=2.0 .*a voxel's edge along x at least: spacing=3"),
+        (stages.FreeForm(optimizer="newton"), "ffd: There is no optimizer 'newton'; there are: adam,"),
+        (stages.Affine(degrees_of_freedom=8), "affine: degrees_of_freedom=8"),
+        (stages.Affine(bins=1), "affine: bins=1 .* from 2 to 4096"),
+        (stages.Global(angles=(1, 2, 3)), "global: The angles"),
+        (stages.Global(angles=(2, 1)), "global: The angles"),
+        (stages.Rigid(finest_edge=-1.0), "rigid: finest_edge=-1.0"),
+        (stages.Rigid(least_overlap=2), "rigid: least_overlap=2 .*from 0 on and up to 1"),
+    ],
+)
+def test_settings(pair, stage, message):
+    """All of them before the first stage runs, which may take its time."""
+    told = []
+    with pytest.raises(gr.BadInputError, match=message):
+        register(*pair, ["rigid", stage], progress=told.append)
+    assert told == []
+
+
+def test_whole_numbers_of_any_type(pair):
+    wanted = stages.FreeForm(levels=1, iterations=2, spacing=12, seed=3).settings()
+    found = stages.FreeForm(levels=np.int64(1), iterations=2.0, spacing=np.float32(12), seed=np.uint8(3)).settings()
+    for name in ("levels", "iterations", "spacing", "seed"):
+        assert getattr(found, name) == getattr(wanted, name)
+
+
+@pytest.mark.parametrize("seed", [-1, 1.5, "a", None, 2**64])
+@pytest.mark.parametrize("transform", ["rigid", "ffd"])
+def test_seeds(pair, seed, transform):
+    with pytest.raises(gr.BadInputError, match="seed="):
+        register(*pair, transform, seed=seed)
+
+
+def test_the_first_and_the_last_seed(pair):
+    for seed in (0, 2**64 - 1):
+        register(*pair, stages.FreeForm(levels=1, iterations=1, spacing=20), seed=seed)
+
+
+def test_other_whole_numbers(pair):
+    for call, message in (
+        (lambda: gr.set_threads("a"), "count='a'"),
+        (lambda: gr.set_threads(-1), "count=-1"),
+        (lambda: gr.pyramid(pair[0], 2.5), "levels=2.5"),
+        (lambda: gr.pyramid(pair[0], 6), "levels=6"),
+        (lambda: gr.metric("correlation_ratio", *pair, bins=1.5), "bins=1.5"),
+        (lambda: gr.metric("neighborhood_correlation", *pair, radius="wide"), "radius='wide'"),
+        (lambda: gr.resample(pair[0], interpolation="bspline", order=9), "order=9"),
+    ):
+        with pytest.raises(gr.BadInputError, match=message):
+            call()
+
+
+def test_metrics_of_stages(pair):
+    short = stages.FreeForm("mean_squares", levels=1, iterations=1, spacing=20)
+    found = register(*pair, ["rigid", "affine", short], metric=["correlation", None, None])
+    assert [stage.metric for stage in found.stages] == ["correlation", "correlation_ratio", "mean_squares"]
+    assert register(*pair, metric=["CorrelationRatio"]).cost == register(*pair).cost
+    for transform, metric, message in (
+        (stages.Rigid(), "nonsense", r"metric='nonsense' is not possible of a stage that has its own: set Rigid\(cost='nonsense'\)"),
+        (["rigid", short], "correlation", r"FreeForm\(similarity='correlation'\)"),
+        (["rigid", "affine"], ["correlation"] * 3, "3 metrics for 2 stages"),
+        ("rigid", 3, "3 is no metric"),
+        ("rigid", [3], "rigid: There is no cost 3"),
+        (["affine", "ffd"], "mattes_mutual_information", "ffd: There is no similarity 'mattes_mutual_information'"),
+    ):
+        with pytest.raises(gr.BadInputError, match=message):
+            register(*pair, transform, metric=metric)
+
+
+def test_files_in_the_place_of_images(pair, tmp_path):
+    for name in ("f.nii.gz", tmp_path / "f.nii.gz"):
+        with pytest.raises(gr.BadInputError, match="f.nii.gz: gpuregistration.read_image reads it"):
+            register(name, pair[1])
+
+
+def test_a_bare_array_beside_an_image_of_mm(pair):
+    image = gr.Image(pair[0], (3, 3, 3), (-38, -44, -36))
+    for images in ((image, pair[1]), (pair[1], image)):
+        with pytest.raises(gr.BadInputError, match="image is an array that does not say how large its voxels are"):
+            gr.register(*images, device="host")
+        with pytest.raises(gr.BadInputError, match="how large its voxels are"):
+            gr.metric("correlation", *images, device="host")
+    found = gr.register(image, pair[1], device="host", spacing=(3, 3, 3), origin=(-38, -44, -36))
+    wanted = gr.register(image, gr.Image(pair[1], (3, 3, 3), (-38, -44, -36)), device="host")
+    np.testing.assert_array_equal(found.transform.matrix_of(), wanted.transform.matrix_of())
+
+
+@pytest.mark.parametrize("name", [0, "", "cuda:77"])
+def test_devices_that_are_none(pair, name):
+    with pytest.raises(gr.DeviceError, match=f'There is no device "{name}"; there are: .*host'):
+        gr.register(*pair, device=name)
+
+
+def test_an_empty_variable_is_none(pair, monkeypatch):
+    monkeypatch.setenv("ITK_GPU_DEVICE", "")
+    monkeypatch.setenv("GPUREG_THREADS", "")
+    assert gr.register(*pair).device == gr.devices()[0].name
+
+
+@pytest.mark.parametrize("text", ["abc", "-4", "1.5"])
+def test_threads_that_the_environment_does_not_say(pair, monkeypatch, text):
+    monkeypatch.setenv("GPUREG_THREADS", text)
+    with pytest.raises(gr.BadInputError, match=f"GPUREG_THREADS={text} is no number of threads"):
+        register(*pair)
 
 
 def test_geometry():

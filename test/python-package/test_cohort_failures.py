@@ -1,17 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pairs that fail, workers that are killed, a full disk, Ctrl-C, and a scheduler that exists."""
 
+import contextlib
 import csv
 import json
 import os
 import resource
 import signal
+import socket
 import subprocess
 import sys
 import time
 
 import cohort_data
 import gpuregistration as gr
+import numpy as np
 import pytest
 from cohort_data import assert_nothing_half_done, make_cohort
 from command_line import assert_fails, gpureg, run_process, start_process
@@ -37,7 +40,7 @@ def test_a_pair_that_fails(tmp_path, capfd):
     (tmp_path / "bad.nii.gz").write_bytes(b"no image")
     add_row(table, "bad", "bad.nii.gz")
     add_row(table, "flat", "flat.nii.gz")
-    gr.write_image(tmp_path / "flat.nii.gz", gr.Image(cohort_data.np.ones((8, 8, 8), "float32")))
+    gr.write_image(tmp_path / "flat.nii.gz", gr.Image(np.ones((8, 8, 8), "float32")))
     words = ("cohort", table, "-o", tmp_path / "out", *HOST)
     code, printed, err = gpureg(capfd, *words)
     assert code == 1 and "2 of 4 pairs done" in printed
@@ -54,6 +57,60 @@ def test_a_pair_that_fails(tmp_path, capfd):
     os.link(tmp_path / "flat.nii.gz", tmp_path / "moving-0.nii.gz")
     code, printed, _ = gpureg(capfd, *words)
     assert code == 1 and "3 of 4 pairs done, 1 of them now" in printed
+
+
+def test_errors_name_files(tmp_path, capfd):
+    """As gpureg register does, word by word."""
+    table = make_cohort(tmp_path, 1)
+    sitk = pytest.importorskip("SimpleITK")
+    fixed = gr.read_image(tmp_path / "fixed.nii.gz")
+    spoilt = fixed.array.copy()
+    spoilt[3, 2, 1] = np.nan
+    gr.write_image(tmp_path / "nan.mha", fixed.like(spoilt))
+    sitk.WriteImage(sitk.Image([6, 6, 6, 3], sitk.sitkFloat32), str(tmp_path / "series.nii"))
+    gr.write_image(tmp_path / "a mask.nii", gr.Image(np.ones((9, 9, 9), np.uint8), [9.0] * 3))
+    cases = {"nan": ("nan.mha", ""), "series": ("series.nii", ""), "masked": ("moving-0.nii.gz", "a mask.nii")}
+    lines = [f"{id},fixed.nii.gz,{moving},{mask}" for id, (moving, mask) in cases.items()]
+    table.write_text("\n".join(["id,fixed,moving,fixed_mask", *lines]) + "\n")
+    result = register_cohort(table, tmp_path / "out", devices=["host"])
+    errors = {pair.row.id: pair.error for pair in result.failed}
+    assert f"The file {tmp_path}/nan.mha has 1 values that are infinite or not a number, the first one at voxel (1, 2, 3)" in errors["nan"]
+    assert f"The file {tmp_path}/series.nii has 4 dimensions" in errors["series"]
+    assert f"The file {tmp_path}/a mask.nii is on another grid than the file {tmp_path}/fixed.nii.gz" in errors["masked"]
+    assert f"gpureg apply '{tmp_path}/a mask.nii' --reference" in errors["masked"]
+    for id, (moving, mask) in cases.items():
+        words = ["register", tmp_path / "fixed.nii.gz", tmp_path / moving, "-o", tmp_path / "o.nii"]
+        words += ["--mask", tmp_path / mask] if mask else []
+        assert gpureg(capfd, *words, "--quiet") == (1, "", f"gpureg: {errors[id]}\n")
+
+
+def test_labels_on_another_grid(tmp_path):
+    table = make_cohort(tmp_path, 1, labels=True)
+    gr.write_image(tmp_path / "fixed_labels.nii.gz", gr.Image(np.ones((9, 9, 9), np.uint8), [9.0] * 3))
+    (failed,) = register_cohort(table, tmp_path / "out", devices=["host"]).failed
+    assert "fixed_labels.nii.gz is on another grid than" in failed.error and "gpureg apply" in failed.error
+
+
+def test_another_cluster_is_none_of_its_business(tmp_path):
+    """Dask's usual port is taken, and is none of this command's: nothing is said of it."""
+    table = make_cohort(tmp_path, 1)
+    with socket.socket() as taken:
+        with contextlib.suppress(OSError):
+            taken.bind(("", 8787))
+            taken.listen()
+        assert run_process("cohort", table, "-o", tmp_path / "out", *HOST, "--quiet") == (0, "", "")
+
+
+def test_whole_numbers_of_cohorts(tmp_path, capfd):
+    table = make_cohort(tmp_path, 1)
+    for seed in ("-1", "99999999999999999999"):
+        assert_fails(capfd, 2, f"--seed: {seed} is not possible", None, "cohort", table, "-o", tmp_path / "out", "--seed", seed)
+    for wrong in ({"seed": 1.5}, {"seed": None}, {"workers_per_device": 0}, {"workers_per_device": 1.5, "devices": ["host"]}):
+        with pytest.raises(gr.BadInputError, match=f"{next(iter(wrong))}="):
+            register_cohort(table, tmp_path / "out", **wrong)
+    with pytest.raises(gr.BadInputError, match="ffd: levels=9"):
+        register_cohort(table, tmp_path / "out", ["affine", gr.stages.FreeForm(levels=9)])
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_pair_that_kills_its_worker(tmp_path, monkeypatch):

@@ -2,8 +2,11 @@
 """A cohort on two workers of the host: its results, what is done again, and that files are read and written meanwhile."""
 
 import csv
+import html
 import json
 import os
+import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -66,7 +69,7 @@ def test_record(ran):
     record = record_of(ran, "pair-1")
     assert record["inputs"]["fixed"]["size"] == os.path.getsize(ran.folder / "fixed.nii.gz")
     assert record["settings"]["stages"][1]["spacing"] == 16.0 and record["settings"]["seed"] == 1
-    assert set(record["versions"]) == {"gpuregistration", "Python", "NumPy"} and record["device"] == "host"
+    assert set(record["versions"]) == {"gpuregistration", "Python", "NumPy", "SimpleITK"} and record["device"] == "host"
     assert record["outputs"] == ["after.jpg", "before.jpg", "labels.nii.gz", "transform.h5", "warped.nii.gz"]
     assert sorted(path.name for path in (ran.out / "pair-1").iterdir()) == sorted([*record["outputs"], "result.json"])
     times = record["times"]
@@ -146,6 +149,29 @@ def test_masks_and_initial_transform(tmp_path, capfd):
     assert np.abs(gr.read_transform(tmp_path / "out" / "0001" / "transform.tfm").matrix_of() - result.transform.matrix_of()).max() < 1e-12
 
 
+def test_the_command_that_repeats_a_pair_does(tmp_path, capfd):
+    """Also where a spacing is of two dimensions."""
+    make_cohort(tmp_path, 1)
+    for name in ("fixed", "moving-0"):
+        image = gr.read_image(tmp_path / f"{name}.nii.gz")
+        gr.write_image(tmp_path / f"{name}.mha", gr.Image(image.array[10], image.spacing[:2], image.origin[:2]))
+    (tmp_path / "t.csv").write_text("id,fixed,moving\nflat,fixed.mha,moving-0.mha\n")
+    words = ("--transform", "rigid,ffd:levels=1:iterations=3:spacing=16x20", "--devices", "host", "--reports", "--times")
+    code, _, err = gpureg(capfd, "cohort", tmp_path / "t.csv", "-o", tmp_path / "out", *words)
+    assert code == 0, err
+    lines = err.splitlines()[-5:]
+    assert [line[:32].strip() for line in lines] == [
+        "in all", "with workers ready", "read, mean of a pair", "wait for the device, mean of a p", "register, mean of a pair"
+    ]  # fmt: skip
+    assert len({len(line) for line in lines}) == 1 and all(line.endswith(" s") for line in lines)
+    report = (tmp_path / "out" / "flat" / "report.html").read_text("utf-8")
+    command = shlex.split(html.unescape(re.search(r'<pre id="command">(.*?)</pre>', report).group(1)))
+    assert "rigid,ffd:levels=1:spacing=16.0x20.0:iterations=3" in command
+    again = tmp_path / "again.nii.gz"
+    gpureg_json(capfd, *[again if word == "warped.nii.gz" else word for word in command[1:]])
+    assert (gr.read_image(again).array == gr.read_image(tmp_path / "out" / "flat" / "warped.nii.gz").array).all()
+
+
 def test_two_dimensions_and_labels_that_are_none(tmp_path, capfd):
     make_cohort(tmp_path, 1)
     for name in ("fixed", "moving-0"):
@@ -211,7 +237,7 @@ def test_wrong_use(tmp_path, capfd):
         ("1 or more", ("--workers-per-device", "0")),
         ("leave them, or --scheduler, out", ("--scheduler", "tcp://127.0.0.1:1", "--devices", "host")),
         ("no stage", ("--transform", "affin")),
-        ("there is no cost", ("--metric", "beauty")),
+        ("There is no cost", ("--metric", "beauty")),
     ):
         assert_fails(capfd, 2, part, *words[1:], *more)
     assert not (tmp_path / "out").exists()

@@ -5,6 +5,7 @@ import errno
 import gzip
 import os
 import resource
+import shlex
 import shutil
 import zlib
 
@@ -128,16 +129,73 @@ def test_images_that_do_not_fit(head_files, tmp_path, capfd):
     )
     sitk.WriteImage(sitk.Image([6, 6, 6, 3], sitk.sitkFloat32), str(tmp_path / "series.nii"))
     assert_fails(
-        capfd, 1, "series.nii", "hand in one volume", None, "register", tmp_path / "series.nii", head_files.moving, *words
+        capfd, 1, "series.nii", "4 dimensions", "Give one volume", None, "register", tmp_path / "series.nii", head_files.moving, *words
     )
     sitk.WriteImage(sitk.Image([6, 6, 6], sitk.sitkVectorFloat32, 2), str(tmp_path / "pairs.mha"))
     assert_fails(capfd, 1, "pairs.mha", "2 components", None, "register", tmp_path / "pairs.mha", head_files.moving, *words)
     gr.write_image(tmp_path / "flat.nii", gr.Image(np.full((9, 9, 9), 3.0)))
-    assert_fails(capfd, 1, "constant", None, "register", head_files.fixed, tmp_path / "flat.nii", *words)
+    assert_fails(capfd, 1, f"The file {tmp_path}/flat.nii is constant", None, "register", head_files.fixed, tmp_path / "flat.nii", *words)
     hole = np.arange(729.0).reshape(9, 9, 9)
     hole[4, 4, 4] = np.nan
     gr.write_image(tmp_path / "nan.mha", gr.Image(hole))
-    assert_fails(capfd, 1, "not a number", None, "register", head_files.fixed, tmp_path / "nan.mha", *words)
+    words = ("register", head_files.fixed, tmp_path / "nan.mha", *words)
+    assert_fails(capfd, 1, f"The file {tmp_path}/nan.mha has 1 values", "at voxel (4, 4, 4)", None, *words)
+
+
+def test_a_hint_of_names_with_blanks_is_a_command(head_files, tmp_path, capfd):
+    (tmp_path / "a b").mkdir()
+    mask, fixed = tmp_path / "a b" / "m 1.nii", tmp_path / "a b" / "f 1.nii.gz"
+    gr.write_image(mask, gr.Image(np.ones((9, 9, 9), np.uint8), [8.0] * 3, [-35.0] * 3))
+    shutil.copy(head_files.fixed, fixed)
+    words = ("register", fixed, head_files.moving, "-o", tmp_path / "o.nii", "--quiet", "--mask", mask)
+    code, _, err = gpureg(capfd, *words)
+    assert code == 1
+    command = shlex.split(err.partition("fits: ")[2])
+    assert command[0] == "gpureg"
+    made = tmp_path / "a b" / "fits.nii.gz"
+    gpureg_json(capfd, *[str(made) if word == "NEW.nii.gz" else word for word in command[1:]])
+    assert gpureg(capfd, *words[:-1], made)[0] == 0
+
+
+@pytest.mark.parametrize("suffix", [".nii", ".nii.gz", ".hdr"])
+@pytest.mark.parametrize("kind", ["<f4", "<f8", ">f4"])
+def test_nan_in_nifti(head_files, tmp_path, capfd, suffix, kind):
+    """SimpleITK's reader takes 0 for it."""
+    nibabel = pytest.importorskip("nibabel")
+    make = nibabel.Nifti1Pair if suffix == ".hdr" else nibabel.Nifti1Image
+    values = np.random.default_rng(1).normal(size=(9, 8, 7)).astype(kind)
+    values[0] = 0
+    for name, value in (("whole", 5.0), ("nan", np.nan), ("inf", np.inf)):
+        values[4, 5, 6] = value
+        image = make(values, np.diag([2.0, 3.0, 4.0, 1.0]))
+        if kind[0] == ">":
+            image = make(values, image.affine, image.header.as_byteswapped(">"))
+        nibabel.save(image, tmp_path / f"{name}{suffix}")
+    whole, by_simpleitk = (read(str(tmp_path / f"whole{suffix}")) for read in (gr.read_image, sitk.ReadImage))
+    assert (whole.array == sitk.GetArrayViewFromImage(by_simpleitk)).all() and whole.array.dtype == np.dtype(kind).newbyteorder("=")
+    assert whole.has_grid_of(gr._kinds.read_image(by_simpleitk, "whole")[0])
+    for name in ("nan", "inf"):
+        path = tmp_path / f"{name}{suffix}"
+        with pytest.raises(gr.BadInputError, match=f"The file {path} has 1 values that are infinite or not a number"):
+            gr.read_image(path)
+        assert_fails(capfd, 1, f"The file {path} has 1 values", None, "register", path, head_files.moving, "-o", tmp_path / "o.nii")
+
+
+@pytest.mark.parametrize("slope, offset", [(2.0, 1.0), (0.0, 7.0), (np.nan, np.nan)])
+def test_scaled_floats_in_nifti(tmp_path, slope, offset):
+    """SimpleITK says what a slope of 0, and one that is not a number, mean."""
+    values = np.arange(720, dtype=np.float32).reshape(10, 8, 9)
+    for name, value in (("whole", 5.0), ("nan", np.nan)):
+        path = tmp_path / f"{name}.nii"
+        gr.write_image(path, gr.Image(values))
+        content = bytearray(path.read_bytes())
+        content[112:120] = np.array([slope, offset], "<f4").tobytes()
+        content[-4:] = np.array([value], "<f4").tobytes()
+        path.write_bytes(content)
+    wanted = sitk.GetArrayFromImage(sitk.ReadImage(str(tmp_path / "whole.nii")))
+    assert (gr.read_image(tmp_path / "whole.nii").array == wanted).all()
+    with pytest.raises(gr.BadInputError, match="nan.nii has 1 values"):
+        gr.read_image(tmp_path / "nan.nii")
 
 
 def test_masks_that_do_not_fit(head_files, tmp_path, capfd):

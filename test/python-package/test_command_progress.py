@@ -53,7 +53,9 @@ def test_linear_stages_tell_share_and_cost(heads, kind):
     result = gr.register(*heads, kind, device="host", progress=lambda p: told.append((p.level, p.stage_share, p.find_cost())))
     shares = [share for _, share, _ in told]
     assert shares == sorted(shares) and shares[0] == 0 and 0.75 < shares[-1] < 1
-    costs = [level.costs[0] for level in result.stages[0].levels]
+    first, *levels = result.stages[0].levels
+    assert first.name == told[0][0] == "pyramid" and first.costs == [] and first.evaluations == 0
+    costs = [level.costs[0] for level in levels]
     assert told[0][2] is None and told[-1][2] == costs[-2]
 
 

@@ -2,12 +2,15 @@
 """gpureg register: every option, and the same bits as from Python."""
 
 import json
+import re
 
 import gpuregistration as gr
 import numpy as np
 import pytest
 from command_line import assert_fails, gpureg, gpureg_json, run_process
-from gpuregistration import stages
+from conftest import make_head
+from gpuregistration import _engine, stages
+from gpuregistration._checks import engine_name
 from gpuregistration.command.stages import read_stages, write_stages
 
 sitk = pytest.importorskip("SimpleITK")
@@ -48,7 +51,7 @@ def test_as_a_process_with_times(head_files, tmp_path):
     assert times["total"] >= times["start"] + times["read and start"] + times["register"] + times["make and write"] > 0
     assert times["stage 1 rigid"] == found["stages"][0]["seconds"]
     lines = err.splitlines()
-    assert lines[0].startswith("1/1 rigid, levels, 0 %") and any("1 mm" in line and "cost" in line for line in lines)
+    assert lines[0].startswith("1/1 rigid, pyramid, 0 %") and any("1 mm" in line and "cost" in line for line in lines)
     assert lines[-1].startswith("total") and lines[-1].endswith(" s")
     assert "\r" not in err
 
@@ -103,7 +106,8 @@ def test_report(head_files, tmp_path, capfd):
     words = ("register", head_files.fixed, head_files.moving, "--device", "host", "--transform", f"rigid,{FREE_FORM}")
     gpureg_json(capfd, *words, "-o", tmp_path / "out.nii.gz", "--report")
     text = (tmp_path / "out.html").read_text("utf-8")
-    assert "gpureg register" in text and str(head_files.fixed) in text and "normalized_mutual_information" in text
+    assert "gpureg register" in text and f"<th>Fixed file</th><td>{head_files.fixed}</td>" in text
+    assert "<dt>Normalized mutual information</dt>" in text
     gpureg_json(capfd, *words, "--report", tmp_path / "other.html")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["other.html", "out.html", "out.nii.gz"]
     assert_fails(capfd, 2, "--report FILE.html", None, *words, "--output-transform", tmp_path / "t.tfm", "--report")
@@ -123,6 +127,12 @@ def test_two_dimensions(heads, tmp_path, capfd):
         "--transform", f"rigid,{FREE_FORM}", "--device", "host",
     )
     assert found["stages"][0]["overlap"] > 0.7
+    # Spacings along x and y.
+    words = ("register", tmp_path / "fixed.mha", tmp_path / "moving.mha", "--device", "host", "--transform")
+    gpureg_json(capfd, *words, "ffd:levels=1:iterations=2:spacing=12x20", "--output-transform", tmp_path / "t.h5")
+    np.testing.assert_allclose(gr.read_transform(tmp_path / "t.h5").spacing, [12.0, 20.0], atol=1e-6)
+    out = ("-o", tmp_path / "o.mha")
+    assert_fails(capfd, 2, "give one number, or 2", None, *words, "ffd:spacing=20x20x20", *out)
     assert gr.read_image(tmp_path / "out.mha").dimension == 2 and (tmp_path / "out.html").exists()
 
 
@@ -141,7 +151,13 @@ def test_a_folding_is_told(head_files, tmp_path, capfd):
 
 
 @pytest.mark.parametrize(
-    "text", ["rigid", "affine:cost=correlation:degrees_of_freedom=9,ffd:levels=3:spacing=8.0x8.0x4.0", "global:finest_edge=2.0"]
+    "text",
+    [
+        "rigid",
+        "ffd:spacing=20.0x20.0:seed=4",
+        "affine:cost=correlation:degrees_of_freedom=9,ffd:levels=3:spacing=8.0x8.0x4.0",
+        "global:finest_edge=2.0",
+    ],
 )
 def test_stages_as_words_and_back(text):
     assert write_stages(read_stages(text, None)) == text
@@ -161,13 +177,22 @@ def test_a_stage_that_words_do_not_say():
         (("--transform", "ffd:levels=three"), "levels=three is no whole number"),
         (("--transform", "ffd:levels=1x2"), "is to be one number"),
         (("--transform", "ffd:spacing=wide"), "spacing=wide is no number"),
-        (("--transform", "ffd:spacing=8x8"), "spacing of control points"),
-        (("--metric", "beauty"), "there is no cost"),
-        (("--transform", "ffd", "--metric", "mattes_mutual_information"), "there is no similarity"),
+        (("--transform", "affine,ffd:spacing=8x8"), "ffd: spacing=[8.0, 8.0] is not possible: give one number, or 3"),
+        (("--transform", "affine,ffd:spacing=1"), "ffd: spacing=1.0 is not possible; it is to be a voxel's edge along x at least: spacing=2"),
+        (("--transform", "affine,ffd:levels=9"), "ffd: levels=9 is not possible; it is to be a whole number from 1 to 5"),
+        (("--transform", "ffd:iterations=99999999999999"), "ffd: iterations=99999999999999 is not possible"),
+        (("--transform", "ffd:seed=-1"), "ffd: seed=-1 is not possible"),
+        (("--metric", "mean_square"), "no cost 'mean_square'; there are: correlation_ratio, mattes_mutual_information"),
+        (("--transform", "affine,ffd", "--metric", "mattes_mutual_information"), "--metric takes one for each stage, with commas"),
+        (("--device", ""), 'no device ""; there are: '),
+        (("--metric", "beauty"), "There is no cost"),
+        (("--transform", "ffd", "--metric", "mattes_mutual_information"), "There is no similarity"),
         (("--transform", "rigid,affine,ffd", "--metric", "mean_squares,correlation"), "2 metrics for 3 stages"),
         (("--device", "cuda:77"), 'no device "cuda:77"; there are: '),
         (("--mat", "fsl"), "--mat fsl"),
         (("--seed", "one"), "--seed"),
+        (("--seed", "-1"), "--seed: -1 is not possible: give a whole number from 0 to 18446744073709551615"),
+        (("--seed", "99999999999999999999"), "--seed: 99999999999999999999 is not possible"),
     ],
 )
 def test_wrong_use(head_files, tmp_path, capfd, words, part):
@@ -175,7 +200,30 @@ def test_wrong_use(head_files, tmp_path, capfd, words, part):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_settings_that_the_engine_refuses(head_files, tmp_path, capfd):
-    words = ("register", head_files.fixed, head_files.moving, "-o", tmp_path / "o.nii", "--quiet", "--transform", "ffd:levels=9")
-    assert_fails(capfd, 1, "1 to 5 levels", None, *words)
-    assert list(tmp_path.iterdir()) == []
+def test_thick_slices(tmp_path, capfd):
+    """Control points are no closer than voxels, unless that is asked for."""
+    shape = {"shape": (10, 30, 30), "spacing": (3.0, 3.0, 8.0), "origin": (-43.0, -43.0, -36.0)}
+    for name, shift in (("fixed", 0.0), ("moving", 2.0)):
+        gr.write_image(tmp_path / f"{name}.nii.gz", make_head(lambda points, shift=shift: points + [shift, 0.0, 0.0], **shape))
+    words = ("register", tmp_path / "fixed.nii.gz", tmp_path / "moving.nii.gz", "--device", "host", "--transform")
+    gpureg_json(capfd, *words, "affine,ffd:levels=1:iterations=3", "--output-transform", tmp_path / "t.h5")
+    spline = gr.read_transform(tmp_path / "t.h5").transforms[0]
+    np.testing.assert_allclose(spline.spacing, [5.0, 5.0, 8.0], atol=1e-6)
+    out = ("-o", tmp_path / "o.nii.gz")
+    assert_fails(capfd, 2, "ffd: spacing=5.0 is not possible", "along z at least: spacing=8", None, *words, "affine,ffd:spacing=5", *out)
+
+
+def test_every_metric_of_a_stage_is_one_of_the_engines():
+    """What the package lists is what there is."""
+    for kind, setting, names, settings in (
+        (stages.Rigid, "cost", stages.COSTS, _engine.GlobalSettings()),
+        (stages.Rigid, "optimizer", stages.LINEAR_OPTIMIZERS, _engine.GlobalSettings()),
+        (stages.FreeForm, "similarity", stages.SIMILARITIES, _engine.FreeFormSettings()),
+        (stages.FreeForm, "optimizer", stages.FREE_FORM_OPTIMIZERS, _engine.FreeFormSettings()),
+    ):
+        for name in names:
+            assert getattr(kind(**{setting: name}).settings(), setting) == engine_name(name)
+        with pytest.raises(gr.BadInputError) as error:
+            setattr(settings, setting, "Nonsense")
+        listed = re.findall(r"\b[A-Z]\w+", str(error.value).partition("Nonsense")[2])
+        assert sorted(listed) == sorted(engine_name(name) for name in names), error.value

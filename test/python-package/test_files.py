@@ -93,6 +93,24 @@ def test_images(tmp_path):
     assert relative_difference(gr.read_image(tmp_path / "head.mhd").array, head.array) == 0
 
 
+@pytest.mark.parametrize("name", ["a.nii.gz", "a.mha", "a.nrrd"])
+def test_types_that_files_do_not_have(tmp_path, name):
+    head = make_head()
+    gr.write_image(tmp_path / name, head.like(head.array > 30))
+    read = gr.read_image(tmp_path / name).array
+    assert read.dtype == np.uint8 and (read == (head.array > 30)).all()
+    half = head.array.astype(np.float16)
+    gr.write_image(tmp_path / name, head.like(half))
+    read = gr.read_image(tmp_path / name).array
+    assert read.dtype == np.float32 and (read == half).all()
+
+
+def test_a_series_is_no_transform(tmp_path):
+    sitk.WriteImage(sitk.Image([6, 6, 6, 4], sitk.sitkFloat32), str(tmp_path / "series.nii"))
+    with pytest.raises(gr.BadInputError, match="series.nii has 4 dimensions; a field of displacements has 2 or 3"):
+        gr.read_transform(tmp_path / "series.nii")
+
+
 def test_bad_files(tmp_path, rng):
     missing, text, broken = tmp_path / "missing.tfm", tmp_path / "text.mat", tmp_path / "broken.nii.gz"
     text.write_text("1 2 3\n")

@@ -65,7 +65,7 @@ def test_two_dimensions(device):
     assert result.transform.dimension == 2
     assert distance(result.transform, wanted) < 0.1
     bent = gr.register(
-        fixed, moving, ["rigid", stages.FreeForm(levels=2, iterations=20, spacing=12)], "mean_squares", device=device
+        fixed, moving, ["rigid", stages.FreeForm("mean_squares", levels=2, iterations=20, spacing=12)], ["mean_squares", None], device=device
     )
     assert bent.transform.transforms[0].array.shape[-1] == 2
     assert bent.displacement_field.array.shape == (60, 56, 2)
@@ -238,7 +238,7 @@ def test_settings_are_the_engines():
     ours, engines = stages.Global().settings(), _engine.GlobalSettings()
     for name in ("cost", "degrees_of_freedom", "angles", "finest_edge", "bins", "optimizer", "least_overlap"):
         assert getattr(ours, name) == getattr(engines, name), name
-    ours, engines = stages.FreeForm().settings(3), _engine.FreeFormSettings()
+    ours, engines = stages.FreeForm().settings([2.0, 2.0, 2.0]), _engine.FreeFormSettings()
     for name in (
         "similarity levels spacing bins radius bending_weight linear_weight jacobian_weight optimizer iterations first_step samples "
         "seed convergence_threshold convergence_window"

@@ -239,6 +239,31 @@ def test_numbers_are_in_the_page(tmp_path):
     assert sum(content["histograms"]["before"]) == sum(content["histograms"]["after"]) == np.prod(SHAPE)
 
 
+def test_the_measure_at_the_top(tmp_path):
+    both = {"mean_squares": (0.5, 0.25), "correlation_ratio": (0.75, 0.125), "correlation": (-0.5, -1)}
+    page = written(tmp_path, example(similarity=both))
+    assert all(f'<th scope="row">{name}</th>' in page for name in ("Mean squares", "Correlation ratio", "Correlation"))
+    tile = '<dt>{}</dt><dd class="fine">{}<small>before → after{}</small>'
+    assert tile.format("Mean squares", "0.5000 → 0.2500", "") in page and "less is better" not in page
+    page = written(
+        tmp_path, example(similarity=both, headline="correlation_ratio", less_is_better=True, similarity_text="Squares are of <0..1>.")
+    )
+    assert tile.format("Correlation ratio", "0.7500 → 0.1250", "; less is better") in page and "<dt>Mean squares" not in page
+    assert '<h3>Similarity</h3><p class="explain">Squares are of &lt;0..1&gt;.</p>' in page
+
+
+def test_levels_without_a_cost_are_in_no_table(tmp_path):
+    page = written(tmp_path, example(stages=[("rigid", 3.0, [("pyramid", []), ("8 mm", [0.5]), ("4 mm", [0.25])])]))
+    rows = re.findall(r"<td>rigid</td><td>(.*?)</td>", page)
+    assert rows == ["8 mm", "4 mm"]
+
+
+def test_files_and_the_date_are_in_the_page(tmp_path):
+    page = written(tmp_path, example(files={"fixed": "/a/f<1>.nii", "moving_mask": "m.nii"}, date="2026-01-02 03:04 +0000"))
+    assert "<th>Fixed file</th><td>/a/f&lt;1&gt;.nii</td>" in page and "<th>Moving mask file</th><td>m.nii</td>" in page
+    assert "<th>Date</th><td>2026-01-02 03:04 +0000</td>" in page
+
+
 def test_folded_voxels_are_in_the_page(tmp_path):
     data = example(displacement=waves(SHAPE, 12.0))
     folded = int((reference_determinant(data.displacement, data.index_to_point) <= 0).sum())

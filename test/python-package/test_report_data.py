@@ -43,12 +43,18 @@ def test_report_data(device, heads):
     result = gr.register(
         fixed, moving, ["rigid", FREE_FORM], initial=initial, fixed_mask=mask, moving_mask=moving_mask, device=device
     )
-    data = report_data(result, "a command")
+    files = {"fixed": "f.nii", "moving": "m.nii"}
+    data = report_data(
+        result._pair, result._warped_array, result.stages, initial, device, command="a command", files=files
+    )
     data.check()
     assert (data.moving_before == gr.resample(moving, initial, fixed, device=device).array).all()
     assert (data.moving_after == result.warped.array).all()
     assert (data.fixed_mask == mask.array).all() and data.moving_mask.shape == fixed.array.shape
     assert [(stage.name, len(stage.levels)) for stage in data.stages] == [("rigid", 6), ("ffd", 1)]
+    assert data.stages[0].levels[0] == ("pyramid", []) and all(len(level.costs) == 1 for level in data.stages[0].levels[1:])
+    assert data.headline == "normalized_mutual_information" and data.less_is_better and "scaled to 0 to 1" in data.similarity_text
+    assert data.files == files and data.date[:2] == "20" and {"NumPy", "SimpleITK"} <= set(data.versions)
     assert data.stages[1].levels[0].costs == result.stages[1].levels[0].costs
     assert data.stages[0].milliseconds == pytest.approx(1e3 * result.stages[0].seconds)
     assert data.device.startswith(f"{device}: ") and data.command == "a command" and "NumPy" in data.versions
@@ -58,8 +64,12 @@ def test_report_data(device, heads):
 
 def test_result_writes_its_report(tmp_path, heads):
     result = gr.register(*heads, "rigid", device="host")
-    result.write_report(tmp_path / "r.html", "repeat me")
-    assert "repeat me" in (tmp_path / "r.html").read_text("utf-8")
+    result.write_report(tmp_path / "r.html", "repeat me", {"fixed": "f.nii"})
+    text = (tmp_path / "r.html").read_text("utf-8")
+    assert "repeat me" in text and "<th>Fixed file</th><td>f.nii</td>" in text
+    # What was made smaller stands at the top, and linear stages have one value a level.
+    assert "<dt>Correlation ratio</dt>" in text and "less is better" in text and "Linear stages have one value for each level" in text
+    assert "<td>8 mm</td>" in text and "<td>pyramid</td>" not in text
     with pytest.raises(OSError):
         result.write_report(tmp_path / "none" / "r.html")
 

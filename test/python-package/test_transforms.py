@@ -132,6 +132,23 @@ def test_what_is_found_is_applied_the_same_by_simpleitk(device):
     np.testing.assert_allclose(field.array, sitk.GetArrayFromImage(vectors), atol=1e-5)
 
 
+@pytest.mark.parametrize("dimension", [2, 3])
+@pytest.mark.parametrize("name", NAMES)
+def test_points_are_led_where_simpleitk_leads_them(rng, name, dimension):
+    transform = make_transform(name, rng, dimension)
+    theirs = transform.to_simpleitk()
+    # Inside of the grids, and far around them.
+    points = np.concatenate([rng.uniform(-half, half, (20, 10, dimension)) for half in (25, 90)])
+    found = transform.transform_points(points)
+    assert found.shape == points.shape
+    wanted = [theirs.TransformPoint(point.tolist()) for point in points.reshape(-1, dimension)]
+    np.testing.assert_allclose(found.reshape(-1, dimension), wanted, atol=1e-9)
+    assert np.abs(found - points).max() > 1
+    np.testing.assert_allclose(transform.transform_points(points[0, 0].tolist()), found[0, 0], atol=1e-12)
+    with pytest.raises(gr.BadInputError, match=r"Points of shape \(4,\)"):
+        transform.transform_points(np.zeros(4))
+
+
 def test_affine(rng):
     one = make_transform("affine", rng)
     points = rng.normal(0, 30, (7, 5, 3))

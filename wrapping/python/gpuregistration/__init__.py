@@ -9,15 +9,17 @@ Images are NumPy arrays (with gpuregistration.Image for their geometry), SimpleI
 kind that came in. Points are ITK's: mm, x first, the patient's left, posterior and superior.
 """
 
-from . import stages
+# The first two are imported for what they add to the kinds of transforms.
+from . import _itk, _simpleitk, stages  # noqa: F401
 from ._devices import Device, devices, release_memory, set_threads
 from ._engine import BadInputError, DeviceError, DeviceLostError, Error, OutOfMemoryError, UnsupportedError
 from ._files import read_image, read_transform, write_image, write_transform
 from ._filters import pyramid, smooth
 from ._image import Image
 from ._metric import Metric, metric
-from ._register import Level, Progress, Result, StageResult, register
+from ._register import Progress, Result, register
 from ._resample import resample
+from ._stage_result import Level, StageResult
 from ._transforms import Affine, BSpline, Composite, DisplacementField, Transform, as_transform
 
 __version__ = "0.1.0"

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Iterator, Optional
 
 from . import _engine
+from ._checks import read_whole
 from ._engine import DeviceError
 
 
@@ -51,7 +52,8 @@ def choose_device(name: Any = None) -> str:
     Raises:
         DeviceError: there is no such device.
     """
-    wanted = name.name if isinstance(name, Device) else name or os.environ.get("ITK_GPU_DEVICE")
+    # A variable that is empty is as if it were not set.
+    wanted = (os.environ.get("ITK_GPU_DEVICE") or None) if name is None else name.name if isinstance(name, Device) else name
     if wanted is None:
         return str(_engine.best_device().name)
     if _engine.find_device(str(wanted)) is None:
@@ -65,9 +67,9 @@ def set_threads(count: int = 0) -> None:
     """How many threads the host uses from now on. 0: what the environment variable GPUREG_THREADS says, or as many as there are.
 
     Raises:
-        BadInputError: it is negative.
+        BadInputError: it is no whole number, or negative.
     """
-    _engine.set_thread_count(count)
+    _engine.set_thread_count(read_whole("count", count))
 
 
 def release_memory(device: Any = None) -> None:

@@ -18,7 +18,7 @@ from ._flirt import from_flirt_matrix, parse_flirt_matrix, to_flirt_matrix, writ
 from ._gzip import compress_file
 from ._kinds import read_image as read_any_image
 from ._kinds import to_simpleitk as image_to_simpleitk
-from ._nifti import check_nifti_is_whole
+from ._nifti import check_nifti_is_whole, read_floats
 from ._simpleitk import import_simpleitk, read_simpleitk, to_simpleitk, vector_image
 from ._transforms import Affine, DisplacementField, Transform, as_transform, linear_matrix
 
@@ -28,6 +28,8 @@ PathLike = Union[str, "os.PathLike[str]"]
 # neither may two use it at once. What has a reader by its name does not ask it.
 _hdf5 = threading.Lock()
 _READERS = {".nii": "NiftiImageIO", ".mha": "MetaImageIO", ".mhd": "MetaImageIO", ".nrrd": "NrrdImageIO", ".nhdr": "NrrdImageIO"}
+
+_NIFTI_SUFFIXES = (".nii", ".hdr")
 
 _HDF5_SUFFIXES = (".h5", ".hdf5", ".hdf", ".mnc", ".mnc2")
 
@@ -48,7 +50,12 @@ def read_image(path: PathLike) -> Any:
         BadInputError: there is no such file, or it is not one image.
         ImportError: there is no SimpleITK.
     """
-    image, _ = read_any_image(_read_simpleitk_image(path), f"file {os.fspath(path)}'s")
+    read = _read_simpleitk_image(path)
+    if read.GetDimension() not in (2, 3):
+        raise BadInputError(
+            f"The file {os.fspath(path)} has {read.GetDimension()} dimensions; it is to have 2 or 3. Give one volume of it."
+        )
+    image, _ = read_any_image(read, f"file {os.fspath(path)}'s")
     image.array = image.array.copy()
     return image
 
@@ -92,6 +99,10 @@ def read_transform(path: PathLike, fixed: Any = None, moving: Any = None) -> Tra
     sitk = import_simpleitk()
     image = _read_simpleitk_image(name)
     d = image.GetDimension()
+    if d not in (2, 3):
+        raise BadInputError(
+            f"The image {name} has {d} dimensions; a field of displacements has 2 or 3, and as many components a voxel."
+        )
     if image.GetNumberOfComponentsPerPixel() != d:
         raise BadInputError(
             f"The image {name} has {image.GetNumberOfComponentsPerPixel()} components a voxel; a field of displacements of {d} "
@@ -170,7 +181,6 @@ def _read_with_simpleitk(name: str) -> Transform:
 
 
 def _read_simpleitk_image(path: PathLike) -> Any:
-    sitk = import_simpleitk()
     name = os.fspath(path)
     if not Path(name).exists():
         raise BadInputError(f"There is no file {name}.")
@@ -185,7 +195,11 @@ def _read_simpleitk_image(path: PathLike) -> Any:
 def _read_image_file(name: str) -> Any:
     sitk = import_simpleitk()
     bare = name[: -len(".gz")] if name.lower().endswith(".gz") else name
-    reader = _READERS.get(Path(bare).suffix.lower())
+    suffix = Path(bare).suffix.lower()
+    found = read_floats(Path(name)) if suffix in _NIFTI_SUFFIXES else None
+    if found is not None:
+        return found
+    reader = _READERS.get(suffix)
     if reader is not None:
         return sitk.ReadImage(name, imageIO=reader)
     with _hdf5:

@@ -8,6 +8,7 @@ from typing import Any, Sequence, Union
 import numpy as np
 
 from . import _engine
+from ._checks import read_whole
 from ._devices import borrow_engine
 from ._engine import BadInputError
 from ._gpu_arrays import GpuArray, choose_device_of
@@ -38,7 +39,7 @@ def smooth(image: Any, sigma_mm: Union[float, Sequence[float]], device: Any = No
     along = np.broadcast_to(sigma, (whole.dimension,))
     content = whole.content
     if isinstance(content, GpuArray):
-        require_scalar(whole, "smoothed")
+        require_scalar(whole, "smoothed image")
     with borrow_engine("Filter", choose_device_of(device, image=content)) as work:
         if isinstance(content, GpuArray):
             work.set_image(content.borrow())
@@ -68,14 +69,13 @@ def pyramid(image: Any, levels: int, device: Any = None) -> list[Any]:
         BadInputError: no image, another number of levels, or an image on another GPU than is to compute.
     """
     whole, wrap = read_image(image, "pyramid's")
-    if not 1 <= int(levels) <= 5:
-        raise BadInputError(f"A pyramid of {levels} levels is not possible; it may have 1 to 5.")
-    require_scalar(whole, "pyramid's")
+    count = read_whole("levels", levels, 1, 5)
+    require_scalar(whole, "pyramid's image")
     content = whole.content
     image = on_device(whole, choose_device_of(device, image=content))
     size = engine_size(whole)
     made = [wrap(whole)]
-    for level in range(1, int(levels)):
+    for level in range(1, count):
         factors = _engine.find_level_factors(whole.dimension, size, engine_map(whole.index_to_point), level)
         made_level, to_image = _engine.make_level(image, factors)
         to_point = whole.index_to_point @ matrix_of_map(to_image, whole.dimension)

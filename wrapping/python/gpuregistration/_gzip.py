@@ -13,7 +13,7 @@ from typing import BinaryIO
 from . import _engine
 
 # What a thread compresses at a time: enough for one of deflate's windows, of 32 KiB, to be forgotten without loss.
-_BLOCK = 1 << 20
+BLOCK = 1 << 20
 # Images of floats hardly get smaller by higher ones.
 _LEVEL = 4
 _GZIP_HEADER = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
@@ -37,9 +37,9 @@ def _write_blocks(content: BinaryIO, made: BinaryIO) -> tuple[int, int]:
     count = max(1, _engine.thread_count())
     waiting: deque[Future[bytes]] = deque()
     with ThreadPoolExecutor(count) as pool:
-        block = content.read(_BLOCK)
+        block = content.read(BLOCK)
         while True:
-            following = content.read(_BLOCK)
+            following = content.read(BLOCK)
             check, size = zlib.crc32(block, check), size + len(block)
             waiting.append(pool.submit(_deflate, block, not following))
             # No more in memory than keeps the threads busy.

@@ -193,13 +193,15 @@ def on_device(image: Image, device: str) -> _engine.DeviceArray:
     return _engine.load(device, real_values(image), content.shape)
 
 
-def require_scalar(image: Image, which: str) -> None:
-    """Raises BadInputError if an image has components."""
+def require_scalar(image: Image, name: str, hint: str = "Hand in one of them, image.array[..., 0], or their mean.") -> None:
+    """Raises BadInputError if an image has components.
+
+    Args:
+        name: such as "moving image".
+        hint: what to do.
+    """
     if image.is_vector:
-        raise BadInputError(
-            f"The {which} image has {image.components} components a voxel; it is to have one. Hand in one of them, image.array[..., 0], "
-            "or their mean."
-        )
+        raise BadInputError(f"The {name} has {image.components} components a voxel; it is to have one. {hint}")
 
 
 def engine_map(matrix: np.ndarray) -> _engine.IndexMap:

@@ -6,6 +6,7 @@ No library is imported here: an image of one can only be there if its library is
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Any, Callable, Optional
 
@@ -33,6 +34,8 @@ def read_image(image: Any, which: str, **geometry: Any) -> tuple[Image, Wrap]:
         found = reader(image)
         if found is not None:
             return found
+    if isinstance(image, (str, os.PathLike)):
+        raise BadInputError(f"The {which} image is a file's name, {os.fspath(image)}: gpuregistration.read_image reads it.")
     if not isinstance(image, np.ndarray) and not _is_of_a_library(image):
         raise BadInputError(
             f"The {which} image is of type {type(image).__module__}.{type(image).__qualname__}, which is not known. Hand in a "
@@ -70,11 +73,18 @@ def _read_simpleitk(image: Any) -> Optional[tuple[Image, Wrap]]:
     return made, to_simpleitk
 
 
+def _common_values(image: Image) -> np.ndarray:
+    """An image's array, of a type that other libraries have: whole numbers for bool, and floats for halves."""
+    array = np.ascontiguousarray(host_array(image))
+    wider = {"bool": np.uint8, "float16": np.float32}.get(array.dtype.name)
+    return array if wider is None else array.astype(wider)
+
+
 def to_simpleitk(image: Image) -> Any:
     """As SimpleITK's image."""
     import SimpleITK as sitk
 
-    made = sitk.GetImageFromArray(np.ascontiguousarray(host_array(image)), isVector=image.is_vector)
+    made = sitk.GetImageFromArray(_common_values(image), isVector=image.is_vector)
     made.SetSpacing(image.spacing.tolist())
     made.SetOrigin(image.origin.tolist())
     made.SetDirection(image.direction.ravel().tolist())
@@ -107,13 +117,12 @@ def to_nibabel(image: Image) -> Any:
         raise BadInputError(
             f"An image of {image.components} components a voxel is not made one of nibabel's. Hand in one component, or write it by write_image."
         )
-    array = as_volume(host_array(image))
+    array = as_volume(_common_values(image))
     to_point = np.eye(4)
     dimension = image.dimension
     to_point[:dimension, :dimension] = image.index_to_point[:-1, :-1]
     to_point[:dimension, 3] = image.index_to_point[:-1, -1]
-    values = array.astype(np.uint8) if array.dtype == bool else array
-    return nibabel.Nifti1Image(np.ascontiguousarray(values).T, _LPS_OF_RAS @ to_point, dtype=values.dtype)
+    return nibabel.Nifti1Image(array.T, _LPS_OF_RAS @ to_point, dtype=array.dtype)
 
 
 def _read_itk(image: Any) -> Optional[tuple[Image, Wrap]]:
@@ -136,7 +145,7 @@ def to_itk(image: Image) -> Any:
     """As ITK's image."""
     import itk
 
-    made = itk.image_from_array(np.ascontiguousarray(host_array(image)), is_vector=image.is_vector)
+    made = itk.image_from_array(_common_values(image), is_vector=image.is_vector)
     made.SetSpacing(image.spacing.tolist())
     made.SetOrigin(image.origin.tolist())
     made.SetDirection(itk.matrix_from_array(np.ascontiguousarray(image.direction)))

@@ -9,10 +9,10 @@ from typing import Any, Optional
 import numpy as np
 
 from . import _engine
+from ._checks import engine_name, read_choice, read_whole
 from ._engine import BadInputError
 from ._sides import read_pair
 from ._transforms import Affine
-from .stages import engine_name
 
 #: What metric() has, by name.
 METRICS = (
@@ -25,6 +25,11 @@ METRICS = (
     "joint_histogram_mutual_information",
     "partial_volume_mutual_information",
     "neighborhood_correlation",
+)
+#: What their values mean.
+MEANING = (
+    "Of all of them less is better: mutual informations and squared correlations are negative, the correlation ratio is 1 - eta, and "
+    "mean squares and mean absolute differences are of values scaled to 0 to 1."
 )
 
 
@@ -162,8 +167,6 @@ def make_measure(
     device: str, dimension: int, sides: tuple[Any, Any], name: str, bins: int = 0, radius: int = 4
 ) -> _engine.Measure:
     """What a Metric measures by. Bins and radius: as of metric()."""
-    known = engine_name(name)
-    if known not in map(engine_name, METRICS):
-        raise BadInputError(f'There is no metric "{name}". There are: {", ".join(METRICS)}.')
-    count = int(bins) or (256 if known == "CorrelationRatio" else 64)
-    return _engine.Measure(device, dimension, sides[0], sides[1], known, count, int(radius))
+    known = read_choice("metric", name, METRICS)
+    count = read_whole("bins", bins) or (256 if known == "correlation_ratio" else 64)
+    return _engine.Measure(device, dimension, sides[0], sides[1], engine_name(known), count, read_whole("radius", radius))

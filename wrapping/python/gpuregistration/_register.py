@@ -7,7 +7,7 @@ import math
 import time
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Callable, Optional
+from typing import Any, Callable, Mapping, Optional
 
 import numpy as np
 
@@ -16,8 +16,9 @@ from ._devices import borrow_engine
 from ._image import engine_map, matrix_of_map
 from ._resample import resample_array
 from ._sides import Pair, read_pair
+from ._stage_result import Level, StageResult
 from ._transforms import Affine, BSpline, Composite, DisplacementField, Transform, as_transform, linear_matrix
-from .stages import FreeForm, Rigid, Stage, read_stages
+from .stages import FreeForm, Rigid, Stage, named, read_settings, read_stages
 
 
 @dataclass(frozen=True)
@@ -50,60 +51,6 @@ class Progress:
         """
         cost = self._find_cost()
         return cost if math.isfinite(cost) else None
-
-
-@dataclass(frozen=True)
-class Level:
-    """What a part of a stage came to.
-
-    Attributes:
-        name: such as "4 mm"; of "ffd" the level's number, of which 0 is the finest.
-        seconds: how long it took.
-        costs: of "ffd", before each iteration; of the others the least that was found.
-        evaluations: how many values and derivatives were computed; None where that is not counted.
-    """
-
-    name: str
-    seconds: float
-    costs: list[float]
-    evaluations: Optional[int] = None
-
-
-@dataclass(frozen=True)
-class StageResult:
-    """What a stage came to.
-
-    Attributes:
-        name: "rigid", "affine", "global" or "ffd".
-        transform: what was found so far, from the fixed image's points to the moving one's.
-        cost: the last one.
-        seconds: how long it took.
-        levels: its parts, in their order.
-        overlap: the share of the fixed image that lies in the moving one; None of "ffd".
-        smallest_determinant: of "ffd", of the deformation's Jacobian over the control points: below 0 it has folded. None of others.
-    """
-
-    name: str
-    transform: Transform
-    cost: float
-    seconds: float
-    levels: list[Level] = field(repr=False)
-    overlap: Optional[float] = None
-    smallest_determinant: Optional[float] = None
-
-    def numbers(self) -> dict[str, Any]:
-        """All but the transform, as plain data."""
-        return {
-            "name": self.name,
-            "cost": self.cost,
-            "seconds": self.seconds,
-            "overlap": self.overlap,
-            "smallest_determinant": self.smallest_determinant,
-            "levels": [
-                {"name": level.name, "seconds": level.seconds, "costs": level.costs, "evaluations": level.evaluations}
-                for level in self.levels
-            ],
-        }
 
 
 class Result:
@@ -145,13 +92,14 @@ class Result:
         library. Computed when it is asked for first."""
         return self.transform.to_displacement_field(self._pair.fixed, self.device)
 
-    def write_report(self, path: Any, command: str = "") -> None:
+    def write_report(self, path: Any, command: str = "", files: Optional[Mapping[str, str]] = None) -> None:
         """Writes one HTML file that shows the images before and after, the deformation and how costs fell. "Before" is what the initial
         transform leads to.
 
         Args:
             path: the file's name.
             command: the command line that repeats the registration, for who reads the report.
+            files: the names of the images' files, by what each one is, such as "fixed", for the same.
 
         Raises:
             OSError: the file cannot be written; it is there when all of it is.
@@ -159,7 +107,8 @@ class Result:
         from ._report_data import report_data
         from .report import write_report
 
-        write_report(path, report_data(self, command))
+        data = report_data(self._pair, self._warped_array, self.stages, self._initial, self.device, command, files or {})
+        write_report(path, data)
 
     def __repr__(self) -> str:
         names = ", ".join(stage.name for stage in self.stages)
@@ -170,7 +119,7 @@ def register(
     fixed: Any,
     moving: Any,
     transform: Any = "rigid",
-    metric: Optional[str] = None,
+    metric: Any = None,
     fixed_mask: Any = None,
     moving_mask: Any = None,
     initial: Any = None,
@@ -188,8 +137,9 @@ def register(
             as CuPy's or PyTorch's: see Image for those on a GPU.
         transform: "rigid", "affine", "global" (affine, from any start) or "ffd" (free-form deformation); a stage of
             gpuregistration.stages with settings of its own; or a list of these, each of which begins with what was found before.
-        metric: what the stages that are given by name compare images by, such as "correlation_ratio" or "mean_squares": see
-            stages.Rigid and stages.FreeForm, which do not have all in common. None: what each has by itself.
+        metric: what the stages that are given by name compare images by, such as "correlation_ratio" or "mean_squares": a name for all,
+            or a list with one for each stage, in which None leaves a stage its own. See stages.Rigid and stages.FreeForm, which do not
+            have all in common. A stage of gpuregistration.stages has its own: its cost, or similarity.
         fixed_mask, moving_mask: images of any kind of the same shapes: what is not 0 is looked at.
         initial: a transform of this package, of SimpleITK or of ITK, from the fixed image's points to the moving one's: where the
             first stage begins. A linear stage wants a linear one, and leaves out of it what it has no degrees of freedom for; "ffd"
@@ -199,7 +149,8 @@ def register(
             one, which is the first GPU, or else the host.
         seed: of random numbers, where a stage uses some. Two runs of one seed on one device give the same bits.
         progress: called with a Progress for each round; may raise to end the work.
-        spacing, origin, direction: of bare arrays, as Image has them.
+        spacing, origin, direction: of bare arrays, as Image has them. Where one image is a bare array, and the other one says where its
+            voxels are, the array's spacing is needed.
 
     Returns:
         A Result.
@@ -236,6 +187,8 @@ def register_pair(
         begin: of time.perf_counter(), from when on seconds are counted; None: from now on.
     """
     begin = time.perf_counter() if begin is None else begin
+    # Of all stages before the first one runs, which may take its time.
+    settings = read_settings(stages, pair.fixed.spacing.tolist(), seed)
     name = pair.choose_device(device)
     begin_with = as_transform(initial, pair.dimension, "initial transform") if initial is not None else None
     found = begin_with
@@ -243,7 +196,9 @@ def register_pair(
     results: list[StageResult] = []
     for number, stage in enumerate(stages):
         run = _run_free_form if isinstance(stage, FreeForm) else _run_linear
-        results.append(run(stage, pair, sides, found, name, seed, _Reporter(progress, number, len(stages), stage.name)))
+        with named(stage):
+            reporter = _Reporter(progress, number, len(stages), stage.name)
+            results.append(run(stage, settings[number], pair, sides, found, name, reporter))
         found = results[-1].transform
     return Result(pair, results, begin_with, name, time.perf_counter() - begin)
 
@@ -258,7 +213,9 @@ class _Reporter:
         self._name = name
 
     def linear(self) -> Optional[Callable[[str, float, float], None]]:
-        return None if self._progress is None else lambda level, share, cost: self._tell(level, None, share, lambda: cost)
+        if self._progress is None:
+            return None
+        return lambda level, share, cost: self._tell(_level_name(level), None, share, lambda: cost)
 
     def free_form(self) -> Optional[Callable[[int, int, float, Callable[[], float]], None]]:
         if self._progress is None:
@@ -271,33 +228,42 @@ class _Reporter:
         self._progress(Progress(self._stage, self._name, level, iteration, whole, share, find_cost))
 
 
+def _level_name(name: str) -> str:
+    """Of the engine's name of a linear stage's part, one that says what it makes."""
+    return "pyramid" if name == "levels" else name
+
+
 def _run_linear(
-    stage: Rigid, pair: Pair, sides: Any, found: Optional[Transform], device: str, seed: int, reporter: _Reporter
+    stage: Rigid, settings: Any, pair: Pair, sides: Any, found: Optional[Transform], device: str, reporter: _Reporter
 ) -> StageResult:
     d = pair.dimension
-    begins = None if found is None else engine_map(linear_matrix(found, f"transform that the stage {stage.name!r} begins with"))
+    begins = None if found is None else engine_map(linear_matrix(found, "transform to begin with"))
     with borrow_engine("GlobalRegistration", device) as engine:
-        result = engine.register(d, sides[0], sides[1], begins, stage.settings(), reporter.linear())
+        result = engine.register(d, sides[0], sides[1], begins, settings, reporter.linear())
     return StageResult(
         stage.name,
+        stage.metric,
         Affine.from_matrix(matrix_of_map(result.point_map, d), result.centre[:d]),
         result.cost,
         1e-3 * result.milliseconds,
-        [
-            Level(part.name, 1e-3 * part.milliseconds, [part.cost], part.values + part.derivatives)
-            for part in result.stages
-        ],
+        [_read_level(part) for part in result.stages],
         overlap=result.overlap,
     )
 
 
+def _read_level(part: _engine.GlobalStageResult) -> Level:
+    evaluations = part.values + part.derivatives
+    # Where nothing was evaluated the engine's cost is none.
+    return Level(_level_name(part.name), 1e-3 * part.milliseconds, [part.cost] if evaluations else [], evaluations)
+
+
 def _run_free_form(
-    stage: FreeForm, pair: Pair, sides: Any, found: Optional[Transform], device: str, seed: int, reporter: _Reporter
+    stage: FreeForm, settings: Any, pair: Pair, sides: Any, found: Optional[Transform], device: str, reporter: _Reporter
 ) -> StageResult:
     d = pair.dimension
     begins = _engine.Chain(d) if found is None else found.chain()
     with borrow_engine("FreeFormRegistration", device) as engine:
-        result = engine.register(d, sides[0], sides[1], begins, stage.settings(d, seed), reporter.free_form())
+        result = engine.register(d, sides[0], sides[1], begins, settings, reporter.free_form())
     to_point = matrix_of_map(result.grid_to_point, d)
     spacing = np.linalg.norm(to_point[:-1, :-1], axis=0)
     points = result.points if d == 3 else np.ascontiguousarray(result.points[0, ..., :2])
@@ -307,6 +273,7 @@ def _run_free_form(
     ]
     return StageResult(
         stage.name,
+        stage.metric,
         deformation if found is None else Composite([deformation, found]),
         levels[-1].costs[-1] if levels[-1].costs else float("nan"),
         1e-3 * result.milliseconds,

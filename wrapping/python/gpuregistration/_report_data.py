@@ -4,37 +4,51 @@
 from __future__ import annotations
 
 import platform
-from typing import TYPE_CHECKING, Optional
+from datetime import datetime
+from importlib import metadata
+from typing import Any, Mapping, Optional, Sequence
 
 import numpy as np
 
 from ._devices import describe_device
+from ._metric import MEANING
 from ._resample import resample_array
-from ._sides import mask_of_image
+from ._sides import Pair, mask_of_image
 from ._similarity import find_similarities_of, reached_by_moving
+from ._stage_result import StageResult
 from ._transforms import Affine, Composite, Transform
 from .report import Level, ReportData, Stage
 
-if TYPE_CHECKING:
-    from ._register import Result
 
-
-def report_data(result: Result, command: str = "") -> ReportData:
+def report_data(
+    pair: Pair,
+    warped: Any,
+    stages: Sequence[StageResult],
+    initial: Optional[Transform],
+    device: str,
+    command: str = "",
+    files: Optional[Mapping[str, str]] = None,
+) -> ReportData:
     """What the report shows. "Before" is the moving image, resampled by the initial transform, or as it lies; the displacement leads
     from there to what was found.
 
     Args:
-        result: of register().
+        pair: the images, and their masks.
+        warped: the moving image on the fixed one's grid, an array of the pair's kind.
+        stages: what each stage came to.
+        initial: what the first one began with; None: nothing.
+        device: that computes.
         command: the command line that repeats it.
+        files: names of files, by what each one is.
     """
-    pair, device = result._pair.on_host(), result.device
+    found = stages[-1].transform
+    after = pair.fixed.like(warped).on_host().array
+    pair = pair.on_host()
     fixed = pair.fixed
-    initial = result._initial
     before = resample_array(pair.moving, initial, fixed, "linear", 0.0, 1, False, device, None)
-    after = result._pair.fixed.like(result._warped_array).on_host().array
     similar_before = find_similarities_of(pair, before, initial, device)
-    similar_after = find_similarities_of(pair, after, result.transform, device)
-    deformation = deformation_from(initial, result.transform)
+    similar_after = find_similarities_of(pair, after, found, device)
+    deformation = deformation_from(initial, found)
     return ReportData(
         fixed=fixed.array,
         moving_before=before,
@@ -44,15 +58,19 @@ def report_data(result: Result, command: str = "") -> ReportData:
         direction=fixed.direction,
         displacement=deformation.to_displacement_field(fixed, device).array.astype(np.float32),
         fixed_mask=None if pair.fixed_mask is None else mask_of_image(pair.fixed_mask, fixed),
-        moving_mask=None if pair.moving_mask is None else reached_by_moving(pair, result.transform, device),
+        moving_mask=None if pair.moving_mask is None else reached_by_moving(pair, found, device),
         stages=[
-            Stage(stage.name, 1e3 * stage.seconds, [Level(level.name, level.costs) for level in stage.levels])
-            for stage in result.stages
+            Stage(stage.name, 1e3 * stage.seconds, [Level(level.name, level.costs) for level in stage.levels]) for stage in stages
         ],
         device=f"{device}: {describe_device(device).description}",
         versions=find_versions(),
         command=command,
+        files=files or {},
+        date=datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %z"),
         similarity={name: (similar_before[name], similar_after[name]) for name in similar_before},
+        headline=stages[-1].metric,
+        less_is_better=True,
+        similarity_text=f"{MEANING} They are of the fixed image’s voxels that the moving one reaches.",
     )
 
 
@@ -75,4 +93,10 @@ def find_versions() -> dict[str, str]:
     """Of what a registration's result may depend on."""
     from . import __version__
 
-    return {"gpuregistration": __version__, "Python": platform.python_version(), "NumPy": np.__version__}
+    found = {"gpuregistration": __version__, "Python": platform.python_version(), "NumPy": np.__version__}
+    try:
+        found["SimpleITK"] = metadata.version("SimpleITK")
+    except metadata.PackageNotFoundError:
+        # Images may come from elsewhere.
+        pass
+    return found

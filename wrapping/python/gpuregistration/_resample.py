@@ -8,6 +8,7 @@ from typing import Any, Callable, Optional
 import numpy as np
 
 from . import _engine
+from ._checks import read_choice, read_whole
 from ._devices import borrow_engine
 from ._engine import BadInputError
 from ._gpu_arrays import GpuArray, choose_device_of
@@ -75,8 +76,7 @@ def resample_array(
     progress: Optional[Callable[[float], Any]],
 ) -> Any:
     """The same of what has been read: an array of the grid's shape, of the moving one's type and components, and where that is."""
-    if interpolation not in _INTERPOLATIONS:
-        raise BadInputError(f'There is no interpolation "{interpolation}"; there are: {", ".join(_INTERPOLATIONS)}.')
+    interpolation = read_choice("interpolation", interpolation, _INTERPOLATIONS)
     if moving.is_vector and interpolation == "bspline":
         # The engine's splines are of one component.
         parts = [
@@ -93,14 +93,14 @@ def resample_array(
     asked.output_to_point = engine_map(grid.index_to_point)
     asked.point_to_input = engine_map(np.linalg.inv(moving.index_to_point))
     asked.interpolation = interpolation
-    asked.order = int(order)
+    asked.order = read_whole("order", order, 0, 5)
     asked.outside = [float(default)] * moving.components
     asked.extrapolates = bool(extrapolate)
     asked.is_of_integers = content.dtype.kind in "biu"
     of_others = np.float64 if _engine.has_doubles(device) else np.float32
     with borrow_engine("Resampler", device) as resampler:
         if isinstance(content, GpuArray):
-            require_scalar(moving, "moving")
+            require_scalar(moving, "moving image")
             made = resampler.resample_on_device(content.borrow(of_others), chain, asked, grid.shape)
             return content.make_alike(made)
         made = resampler.resample(real_values(moving, of_others), chain, asked, progress)

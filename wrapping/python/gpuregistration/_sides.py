@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
-from typing import Any, Optional, Union
+from typing import Any, Mapping, Optional, Union
 
 import numpy as np
 
@@ -17,6 +18,16 @@ from ._kinds import Wrap, is_image_with_grid, read_image
 
 # Of the host: floats [z, y, x], 0 or 1.
 Mask = Union[np.ndarray, GpuArray]
+
+# What images are called in errors where they are of no file, and what to do.
+_NAMES = {
+    "fixed": "fixed image",
+    "moving": "moving image",
+    "fixed_mask": "fixed image's mask",
+    "moving_mask": "moving image's mask",
+}
+_HINT_OF_IMAGES = 'Resample it on the image\'s grid: resample(mask, None, image, interpolation="nearest").'
+ONE_IN_FILE = "Give a file of one of them."
 
 
 @dataclass
@@ -75,69 +86,116 @@ def _load_mask(mask: Optional[Mask], device: str) -> Optional[_engine.DeviceArra
     return mask.borrow_mask() if isinstance(mask, GpuArray) else _engine.load(device, mask, mask.shape)
 
 
-def read_pair(fixed: Any, moving: Any, fixed_mask: Any, moving_mask: Any, geometry: dict[str, Any]) -> Pair:
+def read_pair(
+    fixed: Any,
+    moving: Any,
+    fixed_mask: Any,
+    moving_mask: Any,
+    geometry: Mapping[str, Any],
+    files: Optional[Mapping[str, str]] = None,
+) -> Pair:
     """Reads images and masks of any kind.
+
+    Args:
+        geometry: spacing, origin and direction of bare arrays, as far as they are given.
+        files: the files that images and masks were read from, by these arguments' names, which errors name. None: they are in memory.
 
     Raises:
         BadInputError: one is no image, they do not fit to each other, or a value is not finite.
     """
+    paths = files or {}
+    names = {**_NAMES, **{which: f"file {path}" for which, path in paths.items()}}
+    images = {"fixed": fixed, "moving": moving}
+    _check_kinds(images, geometry)
     fixed_image, _ = read_image(fixed, "fixed", **geometry)
     moving_image, wrap = read_image(moving, "moving", **geometry)
     if fixed_image.dimension != moving_image.dimension:
         raise BadInputError(
-            f"The fixed image has {fixed_image.dimension} dimensions, the moving one {moving_image.dimension}. Hand in two of the "
-            "same, such as one slice of the larger one."
+            f"The {names['fixed']} has {fixed_image.dimension} dimensions and the {names['moving']} {moving_image.dimension}: give two "
+            "images of the same, such as one slice of the larger one."
         )
-    for image, which in ((fixed_image, "fixed"), (moving_image, "moving")):
-        require_scalar(image, which)
+    for which, image in (("fixed", fixed_image), ("moving", moving_image)):
+        _require_scalar(image, names[which], which in paths)
         if not isinstance(image.content, GpuArray):
             # Of one on a GPU the engine sees to that.
-            _check_values(image.content, which)
+            _check_values(image.content, names[which], which in paths)
     return Pair(
         fixed_image,
         moving_image,
-        _read_mask(fixed_mask, fixed_image, "fixed"),
-        _read_mask(moving_mask, moving_image, "moving"),
+        _read_mask(fixed_mask, fixed_image, "fixed", names, paths),
+        _read_mask(moving_mask, moving_image, "moving", names, paths),
         wrap,
     )
 
 
-def _check_values(array: np.ndarray, which: str) -> None:
+def _check_kinds(images: Mapping[str, Any], geometry: Mapping[str, Any]) -> None:
+    """Raises BadInputError where a bare array, whose voxels would be of 1 mm, stands beside an image that says where its voxels are."""
+    bare = [which for which, image in images.items() if not is_image_with_grid(image)]
+    if len(bare) == 1 and "spacing" not in geometry:
+        raise BadInputError(
+            f"The {bare[0]} image is an array that does not say how large its voxels are, and the other image does. Hand in "
+            "gpuregistration.Image(array, spacing, origin, direction), or give register its spacing."
+        )
+
+
+def _require_scalar(image: Image, name: str, is_of_file: bool) -> None:
+    require_scalar(image, name, *([ONE_IN_FILE] if is_of_file else []))
+
+
+def _check_values(array: np.ndarray, name: str, is_of_file: bool) -> None:
     if array.dtype.kind == "f":
         bad = array.size - int(np.isfinite(array).sum())
         if bad:
             first = tuple(int(n) for n in np.argwhere(~np.isfinite(array))[0])
+            where, how = (f"voxel {first[::-1]}", "in the file") if is_of_file else (first, "such as by numpy.nan_to_num")
             raise BadInputError(
-                f"The {which} image has {bad} values that are infinite or not a number, the first one at {first}. Replace them, such "
-                "as by numpy.nan_to_num."
+                f"The {name} has {bad} values that are infinite or not a number, the first one at {where}. Replace them, {how}."
             )
     if array.min() == array.max():
         raise BadInputError(
-            f"The {which} image is constant: each value is {array.min()}. There is nothing to register; is it the right image?"
+            f"The {name} is constant: each value is {array.min()}. There is nothing to register; is it the right image?"
         )
 
 
-def _read_mask(mask: Any, image: Image, which: str) -> Optional[Mask]:
+def _read_mask(mask: Any, image: Image, which: str, names: Mapping[str, str], files: Mapping[str, str]) -> Optional[Mask]:
     if mask is None:
         return None
+    name = f"{which}_mask"
     read, _ = read_image(mask, f"{which} mask's")
-    require_scalar(read, f"{which} mask's")
-    if read.shape != image.shape:
-        raise BadInputError(
-            f"The {which} image's mask has shape {read.shape}, and the image {image.shape}. Resample the mask on the "
-            'image\'s grid: resample(mask, None, image, interpolation="nearest").'
-        )
-    if is_image_with_grid(mask) and not read.has_grid_of(image):
-        raise BadInputError(
-            f"The {which} image's mask is on another grid than the image. Resample it on the image's: "
-            'resample(mask, None, image, interpolation="nearest").'
-        )
+    _require_scalar(read, names[name], name in files)
+    # A bare array says nothing but its shape.
+    if read.shape != image.shape or is_image_with_grid(mask):
+        hint = hint_of_files(files[name], files[which]) if name in files else _HINT_OF_IMAGES
+        check_grid(read, image, names[name], names[which], hint)
     if isinstance(read.content, GpuArray):
         return read.content
     inside = as_volume(read.content) != 0
     if not inside.any():
-        raise BadInputError(f"No voxel of the {which} image is inside of its mask. Set another mask, or none.")
+        mask_file = f", {files[name]}" if name in files else ""
+        raise BadInputError(f"No voxel of the {which} image is inside of its mask{mask_file}. Set another mask, or none.")
     return np.ascontiguousarray(inside, dtype=np.float32)
+
+
+def check_grid(image: Image, reference: Image, name: str, reference_name: str, hint: str) -> None:
+    """Raises BadInputError if an image's voxels are not where a reference's are.
+
+    Args:
+        name, reference_name: such as "moving image", or "file a.nii".
+        hint: what to do.
+    """
+    if image.shape != reference.shape:
+        apart = f": its shape is {image.shape}, and not {reference.shape}"
+    elif not image.has_grid_of(reference):
+        apart = ""
+    else:
+        return
+    raise BadInputError(f"The {name} is on another grid than the {reference_name}{apart}. {hint}")
+
+
+def hint_of_files(path: str, reference: str) -> str:
+    """The command that makes a file one on a reference's grid; of labels and masks."""
+    words = ["gpureg", "apply", path, "--reference", reference, "--interpolation", "nearest", "-o", "NEW.nii.gz"]
+    return f"This makes one that fits: {shlex.join(words)}"
 
 
 def mask_of_image(mask: np.ndarray, image: Image) -> np.ndarray:

@@ -9,7 +9,7 @@ from typing import Any, Optional
 import numpy as np
 
 from ._engine import UnsupportedError
-from ._transforms import Affine, BSpline, Composite, DisplacementField, Transform
+from ._transforms import LIBRARIES, Affine, BSpline, Composite, DisplacementField, Library, Transform
 
 
 def import_simpleitk() -> Any:
@@ -107,3 +107,6 @@ def to_simpleitk(transform: Transform) -> Any:
         return sitk.DisplacementFieldTransform(vector_image(transform))
     assert isinstance(transform, Composite)
     return sitk.CompositeTransform([to_simpleitk(part) for part in reversed(transform.transforms)])
+
+
+LIBRARIES["SimpleITK"] = Library(read_simpleitk, to_simpleitk)

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional, Sequence
+import itertools
+from typing import Any, Callable, NamedTuple, Optional, Sequence
 
 import numpy as np
 
@@ -12,6 +13,18 @@ from ._devices import borrow_engine
 from ._engine import BadInputError, UnsupportedError
 from ._gpu_arrays import GpuArray, choose_device_of, hand_over, read_array
 from ._image import Image, engine_map, engine_size
+from ._kinds import read_image
+
+
+class Library(NamedTuple):
+    """What reads another library's transforms, None where it is none of it, and what makes one of ours one of its."""
+
+    read: Callable[[Any], Optional[Transform]]
+    write: Callable[[Transform], Any]
+
+
+#: By the libraries' names. The modules that know them put them here: this one knows none.
+LIBRARIES: dict[str, Library] = {}
 
 
 class Transform:
@@ -37,6 +50,27 @@ class Transform:
         """The homogeneous matrix, of ``dimension + 1`` rows, of what is linear; None of what is not."""
         return None
 
+    def transform_points(self, points: Any) -> np.ndarray:
+        """Where points are led to, in doubles, by the host.
+
+        Args:
+            points: mm, x first, ``(…, d)``.
+
+        Returns:
+            The same shape. A point that lies outside of a grid of vectors stays where it is, as in ITK.
+
+        Raises:
+            BadInputError: points of another shape.
+        """
+        places = np.asarray(points, dtype=np.float64)
+        if places.shape[-1:] != (self.dimension,):
+            raise BadInputError(f"Points of shape {places.shape} are not possible; they are to be of shape (…, {self.dimension}).")
+        return self._lead(places.reshape(-1, self.dimension)).reshape(places.shape)
+
+    def _lead(self, points: np.ndarray) -> np.ndarray:
+        """Where points, (n, d), are led to."""
+        raise NotImplementedError
+
     def to_displacement_field(self, reference: Any, device: Any = None) -> "DisplacementField":
         """The displacement of each voxel of a reference image, in mm, in doubles: of a reference on a GPU an array there, of its library.
 
@@ -48,8 +82,6 @@ class Transform:
         Raises:
             BadInputError: no image, other dimensions, or a reference on another GPU than is to compute.
         """
-        from ._kinds import read_image
-
         grid, _ = read_image(reference, "reference")
         _check_dimension(self, grid.dimension)
         name = choose_device_of(device, reference=grid.content)
@@ -57,15 +89,11 @@ class Transform:
 
     def to_simpleitk(self) -> Any:
         """As SimpleITK's transform."""
-        from ._simpleitk import to_simpleitk
-
-        return to_simpleitk(self)
+        return LIBRARIES["SimpleITK"].write(self)
 
     def to_itk(self) -> Any:
         """As ITK's transform, in doubles."""
-        from ._itk import to_itk
-
-        return to_itk(self)
+        return LIBRARIES["ITK"].write(self)
 
 
 class Affine(Transform):
@@ -120,9 +148,8 @@ class Affine(Transform):
         whole[:-1, -1] = self.offset
         return whole
 
-    def transform_points(self, points: Any) -> np.ndarray:
-        """Where points are led to. Of shape ``(…, d)``, mm, x first."""
-        return np.asarray(points, dtype=np.float64) @ self.matrix.T + self.offset
+    def _lead(self, points: np.ndarray) -> np.ndarray:
+        return points @ self.matrix.T + self.offset
 
     def inverse(self) -> "Affine":
         """From where points are led to, back. Raises BadInputError if there is no way back."""
@@ -136,7 +163,7 @@ class Affine(Transform):
         chain.append_map(engine_map(self.matrix_of()))
 
     def _bounds(self, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        centre = self.transform_points((low + high) / 2)
+        centre = self.matrix @ ((low + high) / 2) + self.offset
         half = np.abs(self.matrix) @ ((high - low) / 2)
         return centre - half, centre + half
 
@@ -181,6 +208,28 @@ class _Grid(Transform):
         _check_vectors(vectors, type(self).__name__)
         return vectors
 
+    def _lead(self, points: np.ndarray) -> np.ndarray:
+        index = points @ self._to_grid[:-1, :-1].T + self._to_grid[:-1, -1]
+        vectors = self.host_array()
+        size = np.array(self._shape[-2::-1])
+        is_inside = self._is_inside(index, size)
+        first, weights = self._weights(index[is_inside])
+        moved = points.copy()
+        for node in itertools.product(range(weights.shape[-1]), repeat=self.dimension):
+            weight = np.prod([weights[:, axis, n] for axis, n in enumerate(node)], axis=0)
+            # Beyond the grid's edge its last vectors go on.
+            place = np.clip(first + node, 0, size - 1)
+            moved[is_inside] += weight[:, np.newaxis] * vectors[tuple(place[:, ::-1].T)]
+        return moved
+
+    def _is_inside(self, index: np.ndarray, size: np.ndarray) -> np.ndarray:
+        """Which indices, (n, d), x first, have vectors around them."""
+        raise NotImplementedError
+
+    def _weights(self, index: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Along each axis the first node that counts, (n, d), and the weights of this and the following ones, (n, d, nodes)."""
+        raise NotImplementedError
+
     def _engine_vectors(self) -> np.ndarray:
         vectors = self.host_array()
         if self.dimension == 2:
@@ -217,6 +266,15 @@ class BSpline(_Grid):
         if min(self._shape[:-1]) < 4:
             raise BadInputError(f"A BSpline has control points of shape {self._shape[:-1]}; there are to be 4 at least.")
 
+    def _is_inside(self, index: np.ndarray, size: np.ndarray) -> np.ndarray:
+        return ((index >= 1) & (index < size - 2)).all(axis=1)
+
+    def _weights(self, index: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        base = np.floor(index)
+        t = index - base
+        weights = [(1 - t) ** 3, 3 * t**3 - 6 * t**2 + 4, -3 * t**3 + 3 * t**2 + 3 * t + 1, t**3]
+        return base.astype(np.int64) - 1, np.stack(weights, axis=-1) / 6
+
     def _append_to(self, chain: _engine.Chain) -> None:
         chain.append_spline(self._engine_vectors(), engine_map(self._to_grid))
 
@@ -229,6 +287,13 @@ class DisplacementField(_Grid):
             that the transform is used.
         spacing, origin, direction: of the grid, as an image's.
     """
+
+    def _is_inside(self, index: np.ndarray, size: np.ndarray) -> np.ndarray:
+        return ((index >= -0.5) & (index < size - 0.5)).all(axis=1)
+
+    def _weights(self, index: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        base = np.floor(index)
+        return base.astype(np.int64), np.stack([1 - (index - base), index - base], axis=-1)
 
     def _append_to(self, chain: _engine.Chain) -> None:
         chain.append_field(self._engine_vectors(), engine_map(self._to_grid))
@@ -263,6 +328,11 @@ class Composite(Transform):
             whole = matrix @ whole
         return whole
 
+    def _lead(self, points: np.ndarray) -> np.ndarray:
+        for part in self.transforms:
+            points = part._lead(points)
+        return points
+
     def _append_to(self, chain: _engine.Chain) -> None:
         for part in self.transforms:
             part._append_to(chain)
@@ -288,11 +358,9 @@ def as_transform(transform: Any, dimension: Optional[int] = None, what: str = "t
         BadInputError: it is none, or of other dimensions.
         UnsupportedError: it is not made of linear maps, cubic B-splines and displacement fields.
     """
-    from ._itk import read_itk
-    from ._simpleitk import read_simpleitk
-
     found = transform if isinstance(transform, Transform) else None
-    found = found or read_simpleitk(transform) or read_itk(transform)
+    for library in LIBRARIES.values():
+        found = found or library.read(transform)
     if found is None:
         raise BadInputError(
             f"The {what} is of type {type(transform).__module__}.{type(transform).__qualname__}, which is not known. Hand in one "

@@ -3,18 +3,39 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, ClassVar, Optional, Sequence, Union
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Iterator, Optional, Sequence, Union
 
 import numpy as np
 
 from . import _engine
-from ._engine import BadInputError
+from ._checks import MOST_SEED, engine_name, read_choice, read_number, read_whole
+from ._engine import BadInputError, OutOfMemoryError, UnsupportedError
 
+#: What linear stages compare images by, and how they go down.
+COSTS = (
+    "correlation_ratio",
+    "mattes_mutual_information",
+    "normalized_mutual_information",
+    "correlation",
+    "mean_squares",
+    "mean_absolute_differences",
+)
+LINEAR_OPTIMIZERS = ("quasi_newton", "lines")
+#: The same of free-form deformations.
+SIMILARITIES = ("normalized_mutual_information", "correlation_ratio", "mean_squares", "correlation", "neighborhood_correlation")
+FREE_FORM_OPTIMIZERS = ("adam", "conjugate_gradient", "adaptive_stochastic_gradient_descent")
+#: mm between control points, where voxels are no longer than that.
+SPACING = 5.0
 
-def engine_name(name: str) -> str:
-    """A name as the engine has it, of one such as "correlation_ratio"; its own names stay as they are."""
-    return "".join(word[:1].upper() + word[1:] for word in name.replace("-", "_").split("_"))
+_DEGREES_OF_FREEDOM = (6, 7, 9, 12)
+_MOST_LEVELS = 5
+# Fewest and most bins; of mutual informations, whose kernels reach two bins to each side, there are to be more.
+_BINS = {"correlation_ratio": (2, 4096), "mattes_mutual_information": (5, 4096), "normalized_mutual_information": (5, 4096)}
+_AXES = "xyz"
+# A spacing that is a voxel's edge but for its last digits is one.
+_NEARLY = 0.999
 
 
 @dataclass
@@ -38,15 +59,30 @@ class Rigid:
     least_overlap: float = 0.25
 
     name: ClassVar[str] = "rigid"
+    #: The setting that names what images are compared by.
+    metric_setting: ClassVar[str] = "cost"
 
-    def settings(self) -> _engine.GlobalSettings:
-        """The same as the engine takes them."""
+    @property
+    def metric(self) -> str:
+        """What images are compared by. Raises BadInputError if there is no such cost."""
+        return read_choice("cost", self.cost, COSTS)
+
+    def settings(self, edges: Optional[Sequence[float]] = None, seed: int = 1) -> _engine.GlobalSettings:
+        """The same as the engine takes them.
+
+        Args:
+            edges: mm, of the fixed image's voxels along x, y (and z); None: not known yet.
+            seed: of random numbers, where a stage has none of its own.
+
+        Raises:
+            BadInputError: a setting that is not possible.
+        """
         settings = _engine.GlobalSettings()
-        settings.cost = engine_name(self.cost)
-        settings.finest_edge = float(self.finest_edge)
-        settings.bins = int(self.bins)
-        settings.optimizer = engine_name(self.optimizer)
-        settings.least_overlap = float(self.least_overlap)
+        settings.cost = engine_name(self.metric)
+        settings.finest_edge = read_number("finest_edge", self.finest_edge, above=0)
+        settings.bins = read_whole("bins", self.bins) and _read_bins(self.metric, self.bins)
+        settings.optimizer = engine_name(read_choice("optimizer", self.optimizer, LINEAR_OPTIMIZERS))
+        settings.least_overlap = read_number("least_overlap", self.least_overlap, 0, 1)
         settings.degrees_of_freedom = self._degrees()
         settings.angles = self._angles()
         return settings
@@ -72,7 +108,10 @@ class Affine(Rigid):
     name: ClassVar[str] = "affine"
 
     def _degrees(self) -> int:
-        return int(self.degrees_of_freedom)
+        degrees = read_whole("degrees_of_freedom", self.degrees_of_freedom)
+        if degrees not in _DEGREES_OF_FREEDOM:
+            raise BadInputError(f"degrees_of_freedom={degrees} is not possible; it is to be 6, 7, 9 or 12, of two dimensions, too.")
+        return degrees
 
 
 @dataclass
@@ -89,11 +128,15 @@ class Global(Affine):
     name: ClassVar[str] = "global"
 
     def _angles(self) -> list[list[float]]:
-        angles = np.array(self.angles, dtype=np.float64)
+        angles = _read_numbers("angles", self.angles)
         if angles.shape == (2,):
             angles = np.tile(angles, (3, 1))
         if angles.shape != (3, 2):
             raise BadInputError(f"The angles {self.angles} are not possible: give one pair (from, to), or three.")
+        # Of a full circle that somebody made of degrees, the last digit may be another.
+        ranges = angles[:, 1] - angles[:, 0]
+        if not np.isfinite(angles).all() or (ranges < 0).any() or (ranges > 2 * np.pi + 1e-9).any():
+            raise BadInputError(f"The angles {self.angles} are not possible: each is to lead up, by 2 pi at most.")
         return angles.tolist()
 
 
@@ -105,7 +148,8 @@ class FreeForm:
         similarity: "normalized_mutual_information", "correlation_ratio", "mean_squares", "correlation" or
             "neighborhood_correlation".
         levels: of a pyramid whose voxels are twice as long from level to level; 1 to 5.
-        spacing: mm, between control points at the finest level, along the fixed image's axes x, y (and z), or one for all.
+        spacing: mm, between control points at the finest level, along the fixed image's axes x, y (and z), or one for all; a voxel's
+            edge at least. None: 5 mm, or along an axis where voxels are longer, their edge.
         bins: of the joint histogram.
         radius: of a neighborhood, voxels.
         bending_weight, linear_weight, jacobian_weight: of the penalties in the cost.
@@ -120,7 +164,8 @@ class FreeForm:
 
     similarity: str = "normalized_mutual_information"
     levels: int = 4
-    spacing: Union[float, Sequence[float]] = 5.0
+    # What is typical tells the help and the command line of what type it is.
+    spacing: Union[None, float, Sequence[float]] = field(default=None, metadata={"typical": SPACING})
     bins: int = 64
     radius: int = 4
     bending_weight: float = 0.01
@@ -130,28 +175,84 @@ class FreeForm:
     iterations: int = 100
     first_step: float = 0.5
     samples: int = 0
-    seed: Optional[int] = None
+    seed: Optional[int] = field(default=None, metadata={"typical": 1})
     convergence_threshold: float = 0.0
     convergence_window: int = 10
 
     name: ClassVar[str] = "ffd"
+    metric_setting: ClassVar[str] = "similarity"
 
-    def settings(self, dimension: int, seed: int = 1) -> _engine.FreeFormSettings:
-        """The same as the engine takes them."""
+    @property
+    def metric(self) -> str:
+        """What images are compared by. Raises BadInputError if there is no such similarity."""
+        return read_choice("similarity", self.similarity, SIMILARITIES)
+
+    def settings(self, edges: Optional[Sequence[float]] = None, seed: int = 1) -> _engine.FreeFormSettings:
+        """The same as the engine takes them. Arguments and errors: as of Rigid.settings()."""
         settings = _engine.FreeFormSettings()
-        settings.similarity = engine_name(self.similarity)
-        settings.optimizer = engine_name(self.optimizer)
-        spacing = np.atleast_1d(np.array(self.spacing, dtype=np.float64))
-        if spacing.shape not in ((1,), (dimension,)):
-            raise BadInputError(f"A spacing of control points {self.spacing} is not possible: give one number, or {dimension}.")
-        along = np.broadcast_to(spacing, (dimension,)).tolist()
-        settings.spacing = along + along[-1:] * (3 - dimension)
-        for name in ("levels", "bins", "radius", "iterations", "samples", "convergence_window"):
-            setattr(settings, name, int(getattr(self, name)))
-        for name in ("bending_weight", "linear_weight", "jacobian_weight", "first_step", "convergence_threshold"):
-            setattr(settings, name, float(getattr(self, name)))
-        settings.seed = seed if self.seed is None else int(self.seed)
+        settings.similarity = engine_name(self.metric)
+        settings.optimizer = engine_name(read_choice("optimizer", self.optimizer, FREE_FORM_OPTIMIZERS))
+        settings.levels = read_whole("levels", self.levels, 1, _MOST_LEVELS)
+        settings.spacing = self._find_spacing(edges)
+        settings.bins = _read_bins(self.metric, self.bins)
+        settings.radius = read_whole("radius", self.radius, 1)
+        for name in ("bending_weight", "linear_weight", "jacobian_weight"):
+            setattr(settings, name, read_number(name, getattr(self, name), 0))
+        self._check_weights()
+        settings.iterations = read_whole("iterations", self.iterations, 1)
+        settings.first_step = read_number("first_step", self.first_step, above=0)
+        settings.samples = self._read_samples()
+        settings.seed = read_whole("seed", seed if self.seed is None else self.seed, 0, MOST_SEED)
+        settings.convergence_threshold = read_number("convergence_threshold", self.convergence_threshold, 0)
+        settings.convergence_window = read_whole("convergence_window", self.convergence_window, 1)
         return settings
+
+    def _find_spacing(self, edges: Optional[Sequence[float]]) -> list[float]:
+        """mm along x, y and z; the last one twice in two dimensions."""
+        spacing = None if self.spacing is None else np.atleast_1d(_read_numbers("spacing", self.spacing))
+        if edges is None:
+            # Spacings along each axis are as many as the images have dimensions.
+            edges = (0.0,) * (3 if spacing is None or spacing.shape == (1,) else spacing.size)
+        if len(edges) not in (2, 3) or (spacing is not None and spacing.shape not in ((1,), (len(edges),))):
+            raise BadInputError(f"spacing={self.spacing} is not possible: give one number, or {len(edges)}, of mm.")
+        if spacing is None:
+            along = [max(SPACING, float(edge)) for edge in edges]
+        else:
+            along = np.broadcast_to(spacing, (len(edges),)).tolist()
+            self._check_spacing(along, edges)
+        return along + along[-1:] * (3 - len(along))
+
+    def _check_spacing(self, along: Sequence[float], edges: Sequence[float]) -> None:
+        for axis, one, edge in zip(_AXES, along, edges):
+            if not (np.isfinite(one) and one > 0 and one >= _NEARLY * edge):
+                least = f"a voxel's edge along {axis} at least: spacing={edge:.6g}" if edge > 0 else "above 0, such as spacing=5"
+                raise BadInputError(f"spacing={self.spacing} is not possible; it is to be {least}.")
+
+    def _check_weights(self) -> None:
+        total = self.bending_weight + self.linear_weight + self.jacobian_weight
+        if not total < 1:
+            raise BadInputError(
+                f"bending_weight, linear_weight and jacobian_weight come to {total:g} together; they are to be less than 1."
+            )
+
+    def _read_samples(self) -> int:
+        samples = read_whole("samples", self.samples)
+        if samples and self.metric == "neighborhood_correlation":
+            raise BadInputError(f"samples={samples} is not possible: a neighborhood correlation takes all voxels; set samples=0.")
+        if samples and engine_name(self.optimizer) == "ConjugateGradient":
+            raise BadInputError(f"samples={samples} is not possible of a conjugate gradient: set samples=0, or another optimizer.")
+        return samples
+
+
+def _read_bins(metric: str, bins: Any) -> int:
+    return read_whole("bins", bins, *_BINS.get(metric, (0,)))
+
+
+def _read_numbers(name: str, value: Any) -> np.ndarray:
+    try:
+        return np.array(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise BadInputError(f"{name}={value!r} is not possible; it is to be of numbers.") from None
 
 
 Stage = Union[Rigid, Affine, Global, FreeForm]
@@ -159,23 +260,73 @@ Stage = Union[Rigid, Affine, Global, FreeForm]
 STAGES = {kind.name: kind for kind in (Rigid, Affine, Global, FreeForm)}
 
 
-def read_stages(transform: Any, metric: Optional[str]) -> list[Stage]:
-    """What register is asked for: a name, a stage, or a list of them.
+def read_stages(transform: Any, metric: Any) -> list[Stage]:
+    """What register is asked for.
+
+    Args:
+        transform: a name, a stage, or a list of them.
+        metric: of the stages that are given by name: a name for all, or a list with one for each stage, in which None is what the
+            stage has by itself. None: all have their own.
 
     Raises:
-        BadInputError: there is no such one.
+        BadInputError: there is no such stage, a metric is no name, or it is one of a stage that has its own.
     """
-    asked = [transform] if isinstance(transform, (str, Rigid, FreeForm)) else list(transform)
-    stages: list[Stage] = []
-    for one in asked:
-        if isinstance(one, (Rigid, FreeForm)):
-            stages.append(one)
-            continue
-        kind = STAGES.get(one) if isinstance(one, str) else None
-        if kind is None:
-            raise BadInputError(f"There is no stage {one!r}; there are: {', '.join(STAGES)}, and the classes of these.")
-        settings = {} if metric is None else {"similarity" if kind is FreeForm else "cost": metric}
-        stages.append(kind(**settings))  # type: ignore[arg-type]
-    if not stages:
+    asked = _read_list(transform, (str, Rigid, FreeForm), "stage")
+    if not asked:
         raise BadInputError(f"There is no stage to register by. Give one of: {', '.join(STAGES)}.")
-    return stages
+    metrics = [metric] * len(asked) if metric is None else _read_list(metric, (str,), "metric")
+    if len(metrics) == 1:
+        metrics = metrics * len(asked)
+    if len(metrics) != len(asked):
+        raise BadInputError(f"There are {len(metrics)} metrics for {len(asked)} stages: give one, or one for each.")
+    return [_read_stage(one, name) for one, name in zip(asked, metrics)]
+
+
+def _read_list(given: Any, kinds: tuple[type, ...], what: str) -> list[Any]:
+    """One of some kinds, or several."""
+    if isinstance(given, kinds):
+        return [given]
+    try:
+        return list(given)
+    except TypeError:
+        raise BadInputError(f"{given!r} is no {what}, and no list of some.") from None
+
+
+def _read_stage(one: Any, metric: Optional[str]) -> Stage:
+    if isinstance(one, (Rigid, FreeForm)):
+        if metric is not None:
+            raise BadInputError(
+                f"metric={metric!r} is not possible of a stage that has its own: set {type(one).__name__}"
+                f"({one.metric_setting}={metric!r})."
+            )
+        return one
+    kind = STAGES.get(one) if isinstance(one, str) else None
+    if kind is None:
+        raise BadInputError(f"There is no stage {one!r}; there are: {', '.join(STAGES)}, and the classes of these.")
+    return kind() if metric is None else kind(**{kind.metric_setting: metric})  # type: ignore[arg-type]
+
+
+def read_settings(stages: Sequence[Stage], edges: Optional[Sequence[float]] = None, seed: int = 1) -> list[Any]:
+    """Each stage's settings as the engine takes them.
+
+    Args:
+        edges, seed: as of Rigid.settings().
+
+    Raises:
+        BadInputError: a setting that is not possible, or a seed; as far as that is known without images where there are no edges.
+    """
+    read_whole("seed", seed, 0, MOST_SEED)
+    settings = []
+    for stage in stages:
+        with named(stage):
+            settings.append(stage.settings(edges, seed))
+    return settings
+
+
+@contextmanager
+def named(stage: Stage) -> Iterator[None]:
+    """Errors inside say which stage they are of."""
+    try:
+        yield
+    except (BadInputError, OutOfMemoryError, UnsupportedError) as error:
+        raise type(error)(f"{stage.name}: {error}") from error

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <charconv>
 #include <condition_variable>
 #include <cstdlib>
 #include <deque>
@@ -14,6 +15,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <system_error>
 #include <thread>
 
 namespace gpureg
@@ -160,11 +162,26 @@ GetPool()
   return *pool;
 }
 
+/** \throws BadInputError if it is no whole number, or below 0. */
+int
+ReadThreadCount(const std::string & text)
+{
+  int                count = 0;
+  const char * const end = text.data() + text.size();
+  const auto         read = std::from_chars(text.data(), end, count);
+  if (read.ec != std::errc() || read.ptr != end || count < 0)
+  {
+    throw BadInputError("GPUREG_THREADS=" + text +
+                        " is no number of threads. Set 1 or more, or 0 for as many as there are.");
+  }
+  return count;
+}
+
 int
 FindThreadCount()
 {
   const char * const text = std::getenv("GPUREG_THREADS");
-  const int          wanted = text != nullptr ? std::atoi(text) : 0;
+  const int          wanted = text != nullptr && *text != '\0' ? ReadThreadCount(text) : 0;
   return wanted > 0 ? wanted : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 } // namespace

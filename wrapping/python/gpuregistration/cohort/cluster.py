@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from multiprocessing import resource_tracker
 from typing import Any, Iterator, Optional, Sequence
 
+from .._checks import read_whole
 from .._devices import Device, choose_device, devices
 from .._engine import BadInputError
 from .errors import WorkerError
@@ -56,8 +57,8 @@ def plan_workers(names: Optional[Sequence[Any]], workers_per_device: Optional[in
         raise BadInputError("There is no device in the list of devices: name some, such as cuda:0.")
     if len(set(chosen)) < len(chosen):
         raise BadInputError(f"A device is named twice in {', '.join(chosen)}: ask for more workers per device instead.")
-    if workers_per_device is not None and workers_per_device < 1:
-        raise BadInputError(f"There cannot be {workers_per_device} workers per device: ask for 1 or more.")
+    if workers_per_device is not None:
+        read_whole("workers_per_device", workers_per_device, 1)
     cores = len(os.sched_getaffinity(0))
     counts = [workers_per_device or (max(1, cores // _HOST_THREADS) if name == "host" else 1) for name in chosen]
     # The first device's workers, then the next one's.
@@ -121,7 +122,9 @@ def _start_cluster(distributed: Any, workers: int, folder: str) -> Any:
             processes=True,
             # The device's driver maps more than is used, and Dask would end workers for it.
             memory_limit=0,
-            dashboard_address=None,
+            # Without an address Dask takes its usual port, or warns that it is taken.
+            dashboard_address="127.0.0.1:0",
+            scheduler_kwargs={"dashboard": False},
             local_directory=folder,
             silence_logs=logging.CRITICAL,
         )

@@ -12,14 +12,13 @@ from typing import Any, Mapping, Optional
 import numpy as np
 
 from .._devices import Device
-from .._engine import BadInputError
 from .._files import read_image, read_transform, write_image, write_transform
 from .._image import Image
 from .._labels import check_labels, find_dice
 from .._register import Result, register_pair
 from .._report_data import find_versions
 from .._resample import resample_array
-from .._sides import Pair, read_pair
+from .._sides import Pair, check_grid, hint_of_files, read_pair
 from .._transforms import Transform
 from ..report.pictures import encode
 from . import pictures
@@ -94,12 +93,13 @@ def read(job: Job) -> Inputs:
     for name in ("labels", "fixed_labels"):
         if name in images:
             check_labels(images[name].array, paths[name])
-    if "fixed_labels" in images and not images["fixed_labels"].has_grid_of(images["fixed"]):
-        raise BadInputError(f"The labels {paths['fixed_labels']} are on another grid than {paths['fixed']}.")
+    if "fixed_labels" in images:
+        labels, fixed = paths["fixed_labels"], paths["fixed"]
+        check_grid(images["fixed_labels"], images["fixed"], f"file {labels}", f"file {fixed}", hint_of_files(labels, fixed))
     initial = None
     if "initial" in files:
         initial = read_transform(job.row.files["initial"], images["fixed"], images["moving"])
-    checked = read_pair(images["fixed"], images["moving"], images.get("fixed_mask"), images.get("moving_mask"), {})
+    checked = read_pair(images["fixed"], images["moving"], images.get("fixed_mask"), images.get("moving_mask"), {}, paths)
     return Inputs(files, images, checked, initial)
 
 
@@ -140,7 +140,7 @@ def write(job: Job, inputs: Inputs, found: Found, device: Device, times: Mapping
             for one in work:
                 one.result()
         if job.settings.reports:
-            result.write_report(made / REPORT, _repeating(job, device.name))
+            result.write_report(made / REPORT, _repeating(job, device.name), job.row.files)
         record = {
             "id": job.row.id,
             "inputs": inputs.files,

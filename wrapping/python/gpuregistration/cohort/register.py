@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Callable, Iterator, Optional, Sequence
 
+from .._checks import MOST_SEED, read_whole
 from .._engine import BadInputError
 from ..stages import read_stages
 from .cluster import existing_client, import_distributed, local_client, plan_workers
@@ -52,7 +53,7 @@ def register_cohort(
     table: Table,
     output: Any,
     transform: Any = "rigid",
-    metric: Optional[str] = None,
+    metric: Any = None,
     seed: int = 1,
     devices: Optional[Sequence[Any]] = None,
     workers_per_device: Optional[int] = None,
@@ -92,7 +93,7 @@ def register_cohort(
         KeyboardInterrupt: Ctrl-C ends it; what is done stays.
     """
     begin = time.monotonic()
-    settings = Settings(read_stages(transform, metric), int(seed), bool(reports))
+    settings = Settings(read_stages(transform, metric), read_whole("seed", seed, 0, MOST_SEED), bool(reports))
     settings.check()
     rows = read_table(table)
     folder = Path(os.path.abspath(output))

@@ -48,19 +48,20 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument("--seconds", type=float, default=60.0, help="about how long all of it takes (default: 60)")
     parser.add_argument("--device", metavar="NAME", action="append", help="of these devices alone; may be given again")
     parser.add_argument("--threads", type=int, default=0, help="of the host, and of SimpleITK (default: all)")
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.add_argument("--quiet", action="store_true", help="do not say what is being measured")
+    options.add_json(parser)
+    options.add_quiet(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     from .. import _engine
+    from .._checks import MOST_INT
     from .._devices import devices, set_threads
 
     if not 32 <= arguments.size <= 512:
         raise WrongUse(f"--size {arguments.size} is not possible: give 32 to 512")
     if not (math.isfinite(arguments.seconds) and arguments.seconds > 0):
         raise WrongUse(f"--seconds {arguments.seconds} is not possible: give a time above 0")
-    if arguments.threads < 0:
+    if not 0 <= arguments.threads <= MOST_INT:
         raise WrongUse(f"--threads {arguments.threads} is not possible: give 1 or more, or 0 for all")
     names = [options.choose_device(name) for name in arguments.device] if arguments.device else [one.name for one in devices()]
     set_threads(arguments.threads)

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import argparse
 import shlex
-import sys
 from typing import TYPE_CHECKING, Any, Optional
 
 from . import options
@@ -13,6 +12,7 @@ from .errors import DONE, FAILED, WrongUse
 from .output import print_json, print_table
 from .progress import StatusLine, clock
 from .stages import describe_stages, read_stages
+from .times import print_times
 
 if TYPE_CHECKING:
     from ..cohort import Cohort, Progress
@@ -56,8 +56,8 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument("table", metavar="TABLE.csv", help="a pair a row: fixed,moving")
     parser.add_argument("-o", "--output", metavar="DIR", required=True, help="the folder of the results")
     parser.add_argument("--transform", metavar="STAGES", default="rigid", help="as of gpureg register (default: rigid)")
-    parser.add_argument("--metric", metavar="NAME", help="what images are compared by; of each stage, with commas")
-    parser.add_argument("--seed", type=int, default=1, help="of random numbers, where a stage uses some (default: 1)")
+    parser.add_argument("--metric", metavar="NAME", help="what images are compared by; or one for each stage, with commas")
+    options.add_seed(parser)
     parser.add_argument("--devices", metavar="NAMES", help="what computes, such as cuda:0,cuda:1 (default: all GPUs, or else the host)")
     parser.add_argument(
         "--workers-per-device", metavar="N", type=int, help="processes that share one (default: 1; of the host 1 for 4 cores)"
@@ -135,15 +135,19 @@ def _describe(progress: Progress) -> str:
     return ", ".join(parts)
 
 
+def _find_times(cohort: Cohort) -> dict[str, float]:
+    """Seconds by name: of the whole, and what a pair takes in the mean."""
+    times = {"in all": cohort.seconds, "with workers ready": cohort.registering_seconds}
+    records = [pair.record for pair in cohort.pairs if pair.record is not None and not pair.was_done]
+    if records:
+        for part in ("read", "wait for the device", "register"):
+            times[f"{part}, mean of a pair"] = sum(record["times"][part] for record in records) / len(records)
+    return times
+
+
 def _print(arguments: argparse.Namespace, cohort: Cohort) -> None:
     if arguments.times:
-        print(f"{'in all':24} {cohort.seconds:8.3f} s", file=sys.stderr)
-        print(f"{'with workers ready':24} {cohort.registering_seconds:8.3f} s", file=sys.stderr)
-        records = [pair.record for pair in cohort.pairs if pair.record is not None and not pair.was_done]
-        for part in ("read", "wait for the device", "register"):
-            if records:
-                mean = sum(record["times"][part] for record in records) / len(records)
-                print(f"{part + ', mean of a pair':32} {mean:8.3f} s", file=sys.stderr)
+        print_times(_find_times(cohort))
     if arguments.json:
         pairs = [pair.numbers() for pair in cohort.pairs]
         print_json({"output": str(cohort.output), "summary": cohort.summary(), "pairs": pairs})

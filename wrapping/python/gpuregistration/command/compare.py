@@ -19,19 +19,15 @@ if TYPE_CHECKING:
 
 NAME = "compare"
 
-_EPILOG = """\
-metrics: what registrations make small, so that of all of them less is better: mutual informations and the squared correlation are
-         negative, the correlation ratio is 1 - eta; mean squares and mean absolute differences are of values from 0 to 1. Of the
-         voxels of A that B reaches.
-"""
-
 
 def add_parser(subparsers: Any) -> None:
+    from .._metric import MEANING
+
     parser = subparsers.add_parser(
         NAME,
         help="compare two images: similarity, Dice, Jacobian",
         description="Compares image B with image A, on A's grid.",
-        epilog=_EPILOG,
+        epilog=options.wrapped("metrics: ", f"{MEANING} They are of the voxels of A that B reaches."),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("a", metavar="A", help="an image, such as the fixed one")
@@ -51,6 +47,9 @@ def add_parser(subparsers: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    from .._sides import check_grid, hint_of_files, read_pair
+    from .._similarity import find_similarities
+
     times = Times()
     labels = arguments.labels
     if labels is not None and len(labels) not in (0, 2):
@@ -71,11 +70,12 @@ def run(arguments: argparse.Namespace) -> int:
     for other, path in zip([b, *label_images], [arguments.b, *(labels or [])]):
         inputs.check_dimensions(a, arguments.a, other, path)
     if mask is not None:
-        inputs.check_grid(mask, arguments.mask, a, arguments.a, "mask")
+        check_grid(mask, a, f"file {arguments.mask}", f"file {arguments.a}", hint_of_files(arguments.mask, arguments.a))
     found: dict[str, Any] = {"a": arguments.a, "b": arguments.b, "device": device}
     if labels != []:
         with times.part("metrics"):
-            found["metrics"] = _find_metrics(a, b, mask, transform, device)
+            files = {"fixed": arguments.a, "moving": arguments.b, **({} if mask is None else {"fixed_mask": arguments.mask})}
+            found["metrics"] = find_similarities(read_pair(a, b, mask, None, {}, files), transform, device)
     if label_paths is not None:
         with times.part("labels"):
             found["dice"] = _find_dice(label_images, label_paths, transform, device)
@@ -90,13 +90,6 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         _print(found)
     return DONE
-
-
-def _find_metrics(a: Image, b: Image, mask: Optional[Image], transform: Optional[Transform], device: str) -> dict[str, float]:
-    from .._sides import read_pair
-    from .._similarity import find_similarities
-
-    return find_similarities(read_pair(a, b, mask, None, {}), transform, device)
 
 
 def _find_dice(images: list[Image], paths: list[str], transform: Optional[Transform], device: str) -> dict[str, Any]:

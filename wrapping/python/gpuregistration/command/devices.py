@@ -7,6 +7,7 @@ import argparse
 import dataclasses
 from typing import Any
 
+from . import options
 from .errors import DONE
 from .output import print_json, print_table
 
@@ -19,7 +20,7 @@ def add_parser(subparsers: Any) -> None:
         help="list the devices of this machine",
         description="Lists the devices of this machine, the best first, and what is wrong with drivers that have none.",
     )
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    options.add_json(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -31,12 +31,13 @@ def read_scalar_image(path: str) -> Image:
     """The same of one number a voxel."""
     from .._engine import Error
     from .._image import require_scalar
+    from .._sides import ONE_IN_FILE
 
     image = read_image(path)
     try:
-        require_scalar(image, path)
+        require_scalar(image, f"file {path}", ONE_IN_FILE)
     except Error as error:
-        raise CommandError(_naming(path, error)) from error
+        raise CommandError(one_line(error)) from error
     return image
 
 
@@ -65,15 +66,6 @@ def check_transform(transform: Transform, path: str, dimension: int) -> None:
     if transform.dimension != dimension:
         raise CommandError(
             f"{path} is a transform of {transform.dimension} dimensions and the images have {dimension}: give one of theirs"
-        )
-
-
-def check_grid(image: Image, path: str, reference: Image, reference_path: str, what: str) -> None:
-    """Raises CommandError if an image's voxels are not where the reference's are."""
-    if image.array.shape != reference.array.shape or not image.has_grid_of(reference):
-        raise CommandError(
-            f"the {what} {path} is on another grid than {reference_path}; this makes one that fits: gpureg apply {path} --reference "
-            f"{reference_path} --interpolation nearest -o NEW.nii.gz"
         )
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import textwrap
 
 
 def add_device(parser: argparse.ArgumentParser) -> None:
@@ -12,11 +13,37 @@ def add_device(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_seed(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--seed", type=_seed, default=1, help="of random numbers, where a stage uses some (default: 1)")
+
+
+def _seed(text: str) -> int:
+    from .._checks import MOST_SEED
+
+    number = int(text) if text.isascii() and text.isdigit() else -1
+    if not 0 <= number <= MOST_SEED:
+        raise argparse.ArgumentTypeError(f"{text} is not possible: give a whole number from 0 to {MOST_SEED}")
+    return number
+
+
+def add_json(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="print one JSON object with all figures on standard output")
+
+
+def add_quiet(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--quiet", action="store_true", help="print nothing but what is asked for, and errors")
+
+
 def add_printing(parser: argparse.ArgumentParser) -> None:
     """--json, --times and --quiet."""
-    parser.add_argument("--json", action="store_true", help="print one JSON object with all figures on standard output")
+    add_json(parser)
     parser.add_argument("--times", action="store_true", help="print on standard error how long each part took")
-    parser.add_argument("--quiet", action="store_true", help="print nothing but what is asked for, and errors")
+    add_quiet(parser)
+
+
+def wrapped(head: str, text: str) -> str:
+    """A paragraph of the help behind its head."""
+    return textwrap.fill(text, 130, initial_indent=head, subsequent_indent=" " * len(head)) + "\n"
 
 
 def choose_device(name: str | None) -> str:

@@ -8,20 +8,20 @@ import shlex
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Optional
 
 from . import inputs, options, outputs
-from .errors import DONE, CommandError, WrongUse
+from .errors import DONE, WrongUse
 from .native import native_messages_off
 from .output import print_json
 from .progress import ProgressLine
-from .stages import describe_stages, read_stages
+from .stages import check, describe_stages, read_stages
 from .times import Times
 
 if TYPE_CHECKING:
     from .._image import Image
     from .._register import Result
+    from .._sides import Pair
     from .._transforms import Transform
     from ..stages import Stage
 
@@ -36,8 +36,9 @@ transforms: lead from the fixed image's points to the moving one's, in mm, as IT
 
 stages, each of which begins with what the ones before found, and their settings:
 {stages}
-            --transform affine,ffd:levels=3:spacing=8x8x8 sets some. Without --initial a first linear stage lays the centres of mass
-            on each other.
+            --transform affine,ffd:levels=3:spacing=8x8x8 sets some. spacing is of mm, one number or one for each of x, y (and z); by
+            itself it is 5, or a voxel's edge where that is longer. Without --initial a first linear stage lays the centres of mass on
+            each other.
 
 progress:   level of ffd: 0 is the finest; of the linear stages the voxels' size. Time left is that of the stage.
 """
@@ -62,12 +63,14 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "--transform", metavar="STAGES", default="rigid", help="rigid, affine, global or ffd, or several: affine,ffd (default: rigid)"
     )
-    parser.add_argument("--metric", metavar="NAME", help="what images are compared by, such as mean_squares; of each stage, with commas")
+    parser.add_argument(
+        "--metric", metavar="NAME", help="what images are compared by, such as mean_squares; or one for each stage, with commas"
+    )
     parser.add_argument("--mask", metavar="FILE", help="of the fixed image: what is not 0 is looked at")
     parser.add_argument("--moving-mask", metavar="FILE", help="the same of the moving image")
     parser.add_argument("--initial", metavar="FILE", help="a transform to begin with")
     parser.add_argument("--mat", choices=("ants", "fsl"), default="ants", help="whose .mat --output-transform writes (default: ants)")
-    parser.add_argument("--seed", type=int, default=1, help="of random numbers, where a stage uses some (default: 1)")
+    options.add_seed(parser)
     options.add_device(parser)
     options.add_printing(parser)
 
@@ -76,8 +79,7 @@ def add_parser(subparsers: Any) -> None:
 class _Inputs:
     fixed: Image
     moving: Image
-    fixed_mask: Optional[Image]
-    moving_mask: Optional[Image]
+    pair: Pair
     initial: Optional[Transform]
 
 
@@ -89,7 +91,7 @@ def run(arguments: argparse.Namespace) -> int:
     read = [arguments.fixed, arguments.moving, arguments.mask, arguments.moving_mask, arguments.initial]
     inputs.check_stays(made, read)
     with outputs.Outputs(made) as places:
-        device, files = _begin(arguments, times)
+        device, files = _begin(arguments, stages, times)
         result = _register(arguments, stages, files, device, times)
         with native_messages_off(not arguments.debug):
             _write(arguments, result, files, places, times)
@@ -121,8 +123,9 @@ def _check_names(arguments: argparse.Namespace, stages: list[Stage]) -> None:
         raise WrongUse("there is nothing to write: give -o OUT, --output-transform, --output-field or --report")
 
 
-def _begin(arguments: argparse.Namespace, times: Times) -> tuple[str, _Inputs]:
-    """Reads all files, and starts the device meanwhile."""
+def _begin(arguments: argparse.Namespace, stages: list[Stage], times: Times) -> tuple[str, _Inputs]:
+    """Reads all files, and looks at them, and starts the device meanwhile."""
+    from .._sides import read_pair
 
     def start() -> str:
         from .._start import start_device
@@ -134,20 +137,28 @@ def _begin(arguments: argparse.Namespace, times: Times) -> tuple[str, _Inputs]:
 
     with times.part("read and start"), native_messages_off(not arguments.debug), ThreadPoolExecutor(5) as pool:
         starting = pool.submit(start)
-        paths = (arguments.fixed, arguments.moving, arguments.mask, arguments.moving_mask)
-        reading = [None if path is None else pool.submit(_read, path, times) for path in paths]
-        images = [None if one is None else one.result() for one in reading]
-        fixed, moving, fixed_mask, moving_mask = images
-        inputs.check_dimensions(fixed, arguments.fixed, moving, arguments.moving)
-        if fixed_mask is not None:
-            inputs.check_grid(fixed_mask, arguments.mask, fixed, arguments.fixed, "mask")
-        if moving_mask is not None:
-            inputs.check_grid(moving_mask, arguments.moving_mask, moving, arguments.moving, "mask")
+        paths = _image_files(arguments)
+        reading = {which: pool.submit(_read, path, times) for which, path in paths.items()}
+        images = {which: one.result() for which, one in reading.items()}
+        fixed, moving = images["fixed"], images["moving"]
+        pair = read_pair(fixed, moving, images.get("fixed_mask"), images.get("moving_mask"), {}, paths)
+        check(stages, fixed.spacing.tolist())
         initial = None
         if arguments.initial is not None:
             initial = inputs.read_transform(arguments.initial, fixed, moving)
             inputs.check_transform(initial, arguments.initial, fixed.dimension)
-        return starting.result(), _Inputs(fixed, moving, fixed_mask, moving_mask, initial)
+        return starting.result(), _Inputs(fixed, moving, pair, initial)
+
+
+def _image_files(arguments: argparse.Namespace) -> dict[str, str]:
+    """By what each one is; masks as far as there are some."""
+    paths = {
+        "fixed": arguments.fixed,
+        "moving": arguments.moving,
+        "fixed_mask": arguments.mask,
+        "moving_mask": arguments.moving_mask,
+    }
+    return {which: path for which, path in paths.items() if path is not None}
 
 
 def _read(path: str, times: Times) -> Image:
@@ -156,22 +167,12 @@ def _read(path: str, times: Times) -> Image:
 
 
 def _register(arguments: argparse.Namespace, stages: list[Stage], files: _Inputs, device: str, times: Times) -> Result:
-    from .._register import register
+    from .._register import register_pair
 
     line = None if arguments.quiet else ProgressLine(stages, files.fixed.dimension)
     try:
         with times.part("register"):
-            result = register(
-                files.fixed,
-                files.moving,
-                stages,
-                fixed_mask=files.fixed_mask,
-                moving_mask=files.moving_mask,
-                initial=files.initial,
-                device=device,
-                seed=arguments.seed,
-                progress=line,
-            )
+            result = register_pair(files.pair, stages, files.initial, device, arguments.seed, line)
     finally:
         if line is not None:
             line.end()
@@ -206,7 +207,7 @@ def _write(
             writing.append(pool.submit(write, "field", arguments.output_field, write_transform, field))
         if arguments.report is not None:
             with times.part("write report"):
-                result.write_report(places.place(arguments.report), _repeating(arguments, result))
+                result.write_report(places.place(arguments.report), _repeating(arguments, result), _image_files(arguments))
         for one in writing:
             one.result()
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any, Optional, Sequence
 
+from .._json import plain
 from .errors import WrongUse, one_line
 
 if TYPE_CHECKING:
@@ -20,14 +21,43 @@ def read_stages(transform: str, metric: Optional[str]) -> list[Stage]:
         metric: one name for all, or one of each stage with commas between them.
 
     Raises:
-        WrongUse: there is no such stage, setting or metric.
+        WrongUse: there is no such stage, setting or metric, or a setting is not possible.
     """
     asked = transform.split(",")
     metrics = metric.split(",") if metric is not None else []
     if len(metrics) not in (0, 1, len(asked)):
-        raise WrongUse(f"--metric names {len(metrics)} metrics for {len(asked)} stages: give one, or one of each")
-    metrics = metrics * len(asked) if len(metrics) == 1 else metrics
-    return [_read_stage(text, metrics[n] if metrics else None) for n, text in enumerate(asked)]
+        raise WrongUse(f"--metric names {len(metrics)} metrics for {len(asked)} stages: give one, or one for each stage, with commas")
+    serves_all = len(metrics) == 1 < len(asked)
+    metrics = metrics * len(asked) if serves_all else metrics
+    stages = [_read_stage(text, metrics[n] if metrics else None) for n, text in enumerate(asked)]
+    check(stages, hint="; --metric takes one for each stage, with commas" if serves_all else "")
+    return stages
+
+
+def check(stages: Sequence[Stage], edges: Optional[Sequence[float]] = None, hint: str = "") -> None:
+    """Raises WrongUse if a stage's settings are not possible.
+
+    Args:
+        edges: mm, of the fixed image's voxels along x, y (and z); None: not known yet, so that all else is looked at.
+        hint: what is said of a metric that a stage has not.
+    """
+    from .._engine import BadInputError
+    from ..stages import read_settings
+
+    try:
+        for stage in stages:
+            read_settings([stage], edges)
+    except BadInputError as error:
+        raise WrongUse(one_line(error).rstrip(".") + (hint if _lacks_metric(stage) else "")) from error
+
+
+def _lacks_metric(stage: Stage) -> bool:
+    from .._engine import BadInputError
+
+    try:
+        return not stage.metric
+    except BadInputError:
+        return True
 
 
 def describe_stages() -> str:
@@ -35,18 +65,22 @@ def describe_stages() -> str:
     from ..stages import STAGES
 
     return "\n".join(
-        f"  {name:7} {' '.join(f'{field.name}={getattr(kind, field.name)}' for field in _settings(kind))}"
+        f"  {name:7} {' '.join(f'{field.name}={_typical(field)}' for field in _settings(kind))}"
         for name, kind in STAGES.items()
     )
 
 
 def _settings(kind: Any) -> list[Any]:
     # A range of angles, and no value, are not written as one.
-    return [field for field in dataclasses.fields(kind) if isinstance(field.default, (int, float, str))]
+    return [field for field in dataclasses.fields(kind) if isinstance(_typical(field), (int, float, str))]
+
+
+def _typical(field: Any) -> Any:
+    """A value of the setting's type: what it is by itself, or mostly."""
+    return field.metadata.get("typical", field.default)
 
 
 def _read_stage(text: str, metric: Optional[str]) -> Stage:
-    from .._engine import BadInputError
     from ..stages import STAGES
     from ..stages import read_stages as read
 
@@ -59,23 +93,18 @@ def _read_stage(text: str, metric: Optional[str]) -> Stage:
         key, equals, value = setting.partition("=")
         if not equals or key not in fields:
             raise WrongUse(f'--transform {text}: {name} has no setting "{setting}"; there are: {", ".join(fields)}')
-        setattr(stage, key, _read_value(text, setting, fields[key].default, value))
-    try:
-        # Names are looked at here, before any file is.
-        stage.settings(3) if name == "ffd" else stage.settings()
-    except BadInputError as error:
-        raise WrongUse(f"{name}: {one_line(error)}") from error
+        setattr(stage, key, _read_value(text, setting, _typical(fields[key]), value))
     return stage
 
 
-def _read_value(text: str, setting: str, default: Any, value: str) -> Any:
-    if isinstance(default, str):
+def _read_value(text: str, setting: str, typical: Any, value: str) -> Any:
+    if isinstance(typical, str):
         return value
     try:
         # Of some there may be one along each axis: 8x8x4.
-        numbers = [type(default)(part) for part in value.split("x")]
+        numbers = [type(typical)(part) for part in value.split("x")]
     except ValueError:
-        raise WrongUse(f"--transform {text}: {setting} is no {'whole ' if isinstance(default, int) else ''}number") from None
+        raise WrongUse(f"--transform {text}: {setting} is no {'whole ' if isinstance(typical, int) else ''}number") from None
     if len(numbers) > 1 and not setting.startswith("spacing="):
         raise WrongUse(f"--transform {text}: {setting} is to be one number")
     return numbers[0] if len(numbers) == 1 else numbers
@@ -89,8 +118,8 @@ def write_stages(stages: Sequence[Stage]) -> Optional[str]:
 def _write_stage(stage: Stage) -> Optional[str]:
     written, texts = {field.name for field in _settings(type(stage))}, [stage.name]
     for field in dataclasses.fields(stage):
-        value = getattr(stage, field.name)
-        if value == field.default:
+        value = plain(getattr(stage, field.name))
+        if value == plain(field.default):
             continue
         if field.name not in written:
             return None

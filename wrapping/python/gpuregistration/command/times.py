@@ -7,7 +7,9 @@ import os
 import sys
 import time
 from contextlib import contextmanager
-from typing import Iterator
+from typing import Iterator, Mapping
+
+_WIDTH = 24
 
 
 class Times:
@@ -35,8 +37,14 @@ class Times:
 
     def print(self) -> None:
         """A line each, on standard error."""
-        for name, seconds in self.all().items():
-            print(f"{name:24} {seconds:8.3f} s", file=sys.stderr)
+        print_times(self.all())
+
+
+def print_times(times: Mapping[str, float]) -> None:
+    """Seconds by name: a line each, on standard error, in columns."""
+    width = max([_WIDTH, *map(len, times)])
+    for name, seconds in times.items():
+        print(f"{name:{width}} {seconds:8.3f} s", file=sys.stderr)
 
 
 def _process_age() -> float:

@@ -53,9 +53,19 @@ class ReportData:
     versions: Mapping[str, str] = dataclasses.field(default_factory=dict)
     #: the command line that repeats the registration
     command: str = ""
+    #: names of the images' files, by what each one is, such as "fixed"
+    files: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    #: when it was registered, as people read it
+    date: str = ""
     title: str = "Image registration"
     #: name of a measure: its value before and after
     similarity: Mapping[str, tuple[float, float]] = dataclasses.field(default_factory=dict)
+    #: the measure that stands at the top; the first one where it is not among them
+    headline: str = ""
+    #: whether that is so of all of them
+    less_is_better: bool = False
+    #: what they mean
+    similarity_text: str = ""
     #: label: Dice's coefficient before and after
     dice: Mapping[str, tuple[float, float]] = dataclasses.field(default_factory=dict)
 

@@ -42,7 +42,7 @@ def page(data: ReportData, deformation: Deformation | None, content: dict, notes
         "measures": _measures(data),
         "times": _times(data),
         "command": _command(data),
-        "versions": _facts([("Device", data.device or "not told"), *((str(k), str(v)) for k, v in data.versions.items())]),
+        "versions": _facts([*_made_of(data), *((str(k), str(v)) for k, v in data.versions.items())]),
         "grid": _grid(data),
         "notes": "".join(f"<li>{escape(note)}</li>" for note in notes),
     }
@@ -102,8 +102,9 @@ def _summary(data: ReportData, deformation: Deformation | None) -> str:
         total = sum(float(milliseconds) for _, milliseconds, _ in data.stages)
         count = len(data.stages)
         items.append(("Time", escape(wording.duration(total)), f"in {count} stage{'s' if count > 1 else ''}", False))
-    for name, (before, after) in list(data.similarity.items())[:1]:
-        items.append((escape(str(name)), _change(before, after), "before → after", False))
+    for name in [data.headline] if data.headline in data.similarity else list(data.similarity)[:1]:
+        note = f"before → after{'; less is better' if data.less_is_better else ''}"
+        items.append((escape(_title(name)), _change(*data.similarity[name]), note, False))
     values = [pair for pair in data.dice.values() if all(map(math.isfinite, pair))]
     if values:
         before, after = np.mean(values, axis=0)
@@ -125,6 +126,12 @@ def _summary(data: ReportData, deformation: Deformation | None) -> str:
         f'<div><dt>{name}</dt><dd class="{style[warn]}">{value}<small>{note}</small></dd></div>'
         for name, value, note, warn in items
     )
+
+
+def _title(name: str) -> str:
+    """A measure's name as people read it: "Mean squares" of mean_squares."""
+    text = str(name).replace("_", " ")
+    return text[:1].upper() + text[1:]
 
 
 def _change(before: float, after: float) -> str:
@@ -193,16 +200,17 @@ def _costs(data: ReportData) -> str:
     rows = []
     for name, levels in with_costs:
         for level, costs in levels:
-            costs = [float(c) for c in costs]
-            first, last = (wording.number(costs[k], 6) if costs else "–" for k in (0, -1))
+            if not len(costs):
+                continue
+            first, last = (wording.number(float(costs[k]), 6) for k in (0, -1))
             rows.append(
                 f'<tr><td>{escape(str(name))}</td><td>{escape(str(level))}</td><td class="number">{len(costs)}</td>'
                 f'<td class="number">{first}</td><td class="number">{last}</td></tr>'
             )
     return (
         '<section aria-labelledby="costs-title"><h2 id="costs-title">Cost</h2>'
-        '<p class="explain">The cost that each stage made smaller, '
-        "by iteration. Levels are of different images, or differently smooth ones: compare within a level.</p>"
+        '<p class="explain">The cost that each stage made smaller, by iteration. Levels are of different grids: compare within a level. '
+        "Linear stages have one value for each level, the least that was found there.</p>"
         '<div class="charts two" id="costs"></div>'
         '<details><summary>First and last cost of each level</summary><div class="scroll">'
         '<table class="plain"><thead><tr><th>Stage</th><th>Level</th><th class="number">Iterations</th>'
@@ -215,22 +223,27 @@ def _measures(data: ReportData) -> str:
     if not data.similarity and not data.dice:
         return ""
     tables = []
-    for title, values, decimals in (("Similarity", data.similarity, None), ("Dice’s coefficient by label", data.dice, 3)):
+    for title, values, decimals, text in (
+        ("Similarity", data.similarity, None, data.similarity_text),
+        ("Dice’s coefficient by label", data.dice, 3, ""),
+    ):
         if not values:
             continue
         rows = []
         for name, (before, after) in values.items():
             before, after = float(before), float(after)
+            shown = _title(name) if decimals is None else str(name)
             show = wording.number if decimals is None else (lambda v: wording.fixed(v, 3))
             difference = wording.signed(after - before, 3) if decimals is None else wording.fixed(after - before, 3)
             if decimals is not None and after > before:
                 difference = "+" + difference
             rows.append(
-                f'<tr><th scope="row">{escape(str(name))}</th><td class="number">{show(before)}</td>'
+                f'<tr><th scope="row">{escape(shown)}</th><td class="number">{show(before)}</td>'
                 f'<td class="number">{show(after)}</td><td class="number">{difference}</td></tr>'
             )
+        explained = f'<p class="explain">{escape(text)}</p>' if text else ""
         tables.append(
-            f'<div><h3>{title}</h3><div class="scroll"><table class="plain"><thead><tr><th></th><th class="number">Before</th>'
+            f'<div><h3>{title}</h3>{explained}<div class="scroll"><table class="plain"><thead><tr><th></th><th class="number">Before</th>'
             '<th class="number">After</th><th class="number">Change</th></tr></thead>'
             f"<tbody>{''.join(rows)}</tbody></table></div></div>"
         )
@@ -269,6 +282,13 @@ def _command(data: ReportData) -> str:
         '<p class="explain">This command repeats the registration:</p><div class="command">'
         f'<pre id="command">{escape(data.command)}</pre><button type="button" id="copy">Copy</button></div>'
     )
+
+
+def _made_of(data: ReportData) -> list[tuple[str, str]]:
+    """When and where it was made, and of which files."""
+    rows = [("Date", data.date)] if data.date else []
+    rows += [(f"{str(name).replace('_', ' ').capitalize()} file", str(path)) for name, path in data.files.items()]
+    return [*rows, ("Device", data.device or "not told")]
 
 
 def _facts(rows: list[tuple[str, str]]) -> str:

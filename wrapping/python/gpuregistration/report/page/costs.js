@@ -16,6 +16,8 @@ function showCosts(data) {
     }
     if (!points.length) continue;
     const total = start;
+    // Linear stages tell one cost a level.
+    const step = levels.every((level) => level.costs.length === 1) ? "Level" : "Iteration";
     const part = document.createElement("div");
     part.innerHTML = "<h3></h3><div></div><p class=\"chart-note\"></p>";
     const [heading, area, note] = part.children;
@@ -29,7 +31,7 @@ function showCosts(data) {
     let place = null;
     let idleText = "";
 
-    chart(area, `Cost by iteration, ${stage.name}`, (width) => {
+    chart(area, `Cost by ${step.toLowerCase()}, ${stage.name}`, (width) => {
       const height = Math.round(Math.min(300, Math.max(220, 0.45 * width)));
       const marks = ticks(low, high, 5);
       const texts = tickTexts(marks);
@@ -67,7 +69,7 @@ function showCosts(data) {
         if (level.costs[last] !== null) parts.push(dot(x(level.start + last), y(level.costs[last]), 3.5));
       }
       const middle = (top + bottom) / 2;
-      parts.push(text((left + right) / 2, height - 6, "Iteration", "middle", 'class="strong"'),
+      parts.push(text((left + right) / 2, height - 6, step, "middle", 'class="strong"'),
         text(12, middle, "Cost", "middle", `class="strong" transform="rotate(-90 12 ${middle})"`));
       return { inside: parts.join(""), height };
     });
@@ -82,7 +84,8 @@ function showCosts(data) {
       if (!place || at < place.left - 5 || at > place.right + 5) { leave(); return; }
       const nearest = points.reduce((best, p) => (Math.abs(place.x(p.at) - at) < Math.abs(place.x(best.at) - at) ? p : best));
       note.dataset.busy = "1";
-      note.textContent = `${nearest.level.name}, its iteration ${nearest.n + 1}: ${shortNumber(nearest.cost, 6)}`;
+      const where = step === "Level" ? nearest.level.name : `${nearest.level.name}, its iteration ${nearest.n + 1}`;
+      note.textContent = `${where}: ${shortNumber(nearest.cost, 6)}`;
       area.querySelector(".pointer")?.remove();
       const x = place.x(nearest.at);
       const mark = line(x, place.top, x, place.bottom, "axis") + dot(x, place.y(nearest.cost), 4.5);

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is handed in, looked at by name: an error names it, says what it is, and what it is to be."""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import Any, Optional, Sequence
+
+from ._engine import BadInputError
+
+#: The largest numbers of the engine's types.
+MOST_INT = 2**31 - 1
+MOST_SEED = 2**64 - 1
+
+
+def read_whole(name: str, value: Any, least: int = 0, most: int = MOST_INT) -> int:
+    """A whole number, of any type that has some: 3, numpy.int64(3) and 3.0.
+
+    Raises:
+        BadInputError: it is none, or out of bounds.
+    """
+    number = _as_whole(value)
+    if number is None or not least <= number <= most:
+        raise BadInputError(f"{name}={value!r} is not possible; it is to be a whole number from {least} to {most}.")
+    return number
+
+
+def _as_whole(value: Any) -> Optional[int]:
+    try:
+        return operator.index(value)
+    except TypeError:
+        pass
+    number = _as_number(value)
+    return int(number) if number is not None and number.is_integer() else None
+
+
+def read_number(name: str, value: Any, least: float = -math.inf, most: float = math.inf, above: Optional[float] = None) -> float:
+    """A finite number.
+
+    Args:
+        least, most: its bounds.
+        above: what it is to be greater than.
+
+    Raises:
+        BadInputError: it is none, or out of bounds.
+    """
+    number = _as_number(value)
+    if number is None or not math.isfinite(number) or not least <= number <= most or (above is not None and number <= above):
+        bounds = [f"above {above:g}"] if above is not None else []
+        bounds += [f"from {least:g} on"] if math.isfinite(least) else []
+        bounds += [f"up to {most:g}"] if math.isfinite(most) else []
+        raise BadInputError(f"{name}={value!r} is not possible; it is to be a finite number {' and '.join(bounds)}".rstrip() + ".")
+    return number
+
+
+def _as_number(value: Any) -> Optional[float]:
+    # float() reads words, too.
+    if isinstance(value, (str, bytes)):
+        return None
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
+def engine_name(name: str) -> str:
+    """A name as the engine has it, of one such as "correlation_ratio"; its own names stay as they are."""
+    return "".join(word[:1].upper() + word[1:] for word in name.replace("-", "_").split("_"))
+
+
+def read_choice(what: str, value: Any, names: Sequence[str]) -> str:
+    """One of some names, as it stands among them; the engine's own, such as "CorrelationRatio", is as good.
+
+    Args:
+        what: is chosen, such as a metric.
+
+    Raises:
+        BadInputError: there is none of that name; the message lists those that there are.
+    """
+    wanted = engine_name(value) if isinstance(value, str) else None
+    for name in names:
+        if engine_name(name) == wanted:
+            return name
+    raise BadInputError(f"There is no {what} {value!r}; there are: {', '.join(names)}.")

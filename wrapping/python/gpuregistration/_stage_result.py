@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a registration's stages come to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Optional
+
+from ._transforms import Transform
+
+
+@dataclass(frozen=True)
+class Level:
+    """What a part of a stage came to.
+
+    Attributes:
+        name: such as "4 mm"; of "ffd" the level's number, of which 0 is the finest.
+        seconds: how long it took.
+        costs: of "ffd", before each iteration; of the others the least that was found, and none of "pyramid", where images are made
+            smaller.
+        evaluations: how many values and derivatives were computed; None where that is not counted.
+    """
+
+    name: str
+    seconds: float
+    costs: list[float]
+    evaluations: Optional[int] = None
+
+
+@dataclass(frozen=True)
+class StageResult:
+    """What a stage came to.
+
+    Attributes:
+        name: "rigid", "affine", "global" or "ffd".
+        metric: what images were compared by, such as "correlation_ratio".
+        transform: what was found so far, from the fixed image's points to the moving one's.
+        cost: the last one.
+        seconds: how long it took.
+        levels: its parts, in their order.
+        overlap: the share of the fixed image that lies in the moving one; None of "ffd".
+        smallest_determinant: of "ffd", of the deformation's Jacobian over the control points: below 0 it has folded. None of others.
+    """
+
+    name: str
+    metric: str
+    transform: Transform
+    cost: float
+    seconds: float
+    levels: list[Level] = field(repr=False)
+    overlap: Optional[float] = None
+    smallest_determinant: Optional[float] = None
+
+    def numbers(self) -> dict[str, Any]:
+        """All but the transform, as plain data."""
+        return {
+            "name": self.name,
+            "metric": self.metric,
+            "cost": self.cost,
+            "seconds": self.seconds,
+            "overlap": self.overlap,
+            "smallest_determinant": self.smallest_determinant,
+            "levels": [
+                {"name": level.name, "seconds": level.seconds, "costs": level.costs, "evaluations": level.evaluations}
+                for level in self.levels
+            ],
+        }
