@@ -475,12 +475,18 @@ TEST_P(GlobalAffineRegistrationTest, PrintsItself)
   const auto         method = GlobalMethodOf<3>::New();
   std::ostringstream text;
   method->Print(text);
-  for (const char * name : { "Device",
+  for (const char * name : { "Device: ",
+                             "InitialTransform: (null)",
+                             "FixedImageMask: (null)",
+                             "MovingImageMask: (null)",
                              "DegreesOfFreedom: 12",
-                             "CorrelationRatio",
-                             "SearchAngles: [-180, 180]",
-                             "InitialTransform",
-                             "LeastOverlap" })
+                             "Cost: gpureg::GlobalCost::CorrelationRatio",
+                             "Optimizer: gpureg::GlobalOptimizer::QuasiNewton",
+                             "SearchAngles: [-180, 180] [-180, 180] [-180, 180]",
+                             "FinestSpacing: 1",
+                             "NumberOfHistogramBins: 0",
+                             "LeastOverlap: 0.25",
+                             "CurrentStage: " })
   {
     EXPECT_NE(text.str().find(name), std::string::npos) << name;
   }
@@ -614,12 +620,13 @@ TEST(GlobalRotations, AreThoseOfAllAnglesWithoutDuplicates)
 
 namespace
 {
-/** Voxels of 2, 3 and 4 mm, 11 × 21 × 31 of them. \param flipped the direction of x, in ITK's coordinates. */
+/** Voxels of 2, 3 and 4 mm, 11 × 21 × 31 of them, or of another number along x. \param flipped the direction of x, in ITK's
+ *  coordinates. */
 itk::Image<float, 3>::Pointer
-MakeFLIRTImage(bool flipped, double originX)
+MakeFLIRTImage(bool flipped, double originX, itk::SizeValueType sizeX = 11)
 {
   Grid<3> grid;
-  grid.size = { { 11, 21, 31 } };
+  grid.size = { { sizeX, 21, 31 } };
   grid.spacing[0] = 2;
   grid.spacing[1] = 3;
   grid.spacing[2] = 4;
@@ -689,6 +696,22 @@ TEST(FLIRTMatrix, OfImagesOfBothKinds)
   ASSERT_NEAR(turned[1], 1.0, 1e-12);
   ExpectMatrix(itk::FLIRTMatrix::FromTransform(*turn, *neurological, *radiological),
                { { 0, -1, 0, 40 }, { 1, 0, 0, 10 }, { 0, 0, 1, 0 }, { 0, 0, 0, 1 } });
+}
+
+/** The moving image's x is counted from its own end: of 15 voxels index i is at -10 + 2i in ITK, and in FSL at 2·(14 - i), so the same
+ *  point has fsl x' = 18 - x; in the fixed image, whose x is counted from its beginning, 20 - x. */
+TEST(FLIRTMatrix, OfAMovingImageOfAnotherSizeThatIsFlipped)
+{
+  const auto radiological = MakeFLIRTImage(true, 20);
+  const auto neurological = MakeFLIRTImage(false, -10, 15);
+  const auto identity = itk::AffineTransform<double, 3>::New();
+  ExpectMatrix(itk::FLIRTMatrix::FromTransform(*identity, *radiological, *neurological),
+               { { 1, 0, 0, 2 }, { 0, 1, 0, 0 }, { 0, 0, 1, 0 }, { 0, 0, 0, 1 } });
+  // (x, y) ↦ (-y, x), with x = 20 - u and y = v - 30: u' = 18 + y = v - 12, v' = 30 + x = 50 - u.
+  const auto turn = itk::AffineTransform<double, 3>::New();
+  turn->Rotate(0, 1, -0.5 * Pi);
+  ExpectMatrix(itk::FLIRTMatrix::FromTransform(*turn, *radiological, *neurological),
+               { { 0, -1, 0, 50 }, { 1, 0, 0, 12 }, { 0, 0, 1, 0 }, { 0, 0, 0, 1 } });
 }
 
 TEST(FLIRTMatrix, IsWrittenAndRead)
