@@ -220,6 +220,10 @@ public:
 
   itkGPUDeviceMembersMacro(m_Use, m_Engine ? m_Engine->GetStatistics() : gpureg::EvaluationStatistics());
 
+  /** The time of the last change: of the initial transform and of the masks, too, which may be changed in place. */
+  ModifiedTimeType
+  GetMTime() const override;
+
   using Superclass::MakeOutput;
   DataObject::Pointer
   MakeOutput(ProcessObject::DataObjectPointerArraySizeType) override

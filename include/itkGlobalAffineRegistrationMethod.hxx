@@ -16,6 +16,7 @@
 #include "itkSimilarity2DTransform.h"
 #include "itkSimilarity3DTransform.h"
 
+#include <algorithm>
 #include <string>
 #include <type_traits>
 
@@ -200,6 +201,20 @@ SizeValueType
 GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::GetStageRounds(unsigned int stage) const
 {
   return static_cast<SizeValueType>(this->GetStage(stage).rounds);
+}
+
+template <typename TFixedImage, typename TMovingImage>
+ModifiedTimeType
+GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::GetMTime() const
+{
+  ModifiedTimeType latest = Superclass::GetMTime();
+  for (const Object * const object : { static_cast<const Object *>(m_InitialTransform.GetPointer()),
+                                       static_cast<const Object *>(m_FixedImageMask.GetPointer()),
+                                       static_cast<const Object *>(m_MovingImageMask.GetPointer()) })
+  {
+    latest = object != nullptr ? std::max(latest, object->GetMTime()) : latest;
+  }
+  return latest;
 }
 
 template <typename TFixedImage, typename TMovingImage>

@@ -260,16 +260,51 @@ TEST_P(GlobalAffineRegistrationTest, BeginsWithATransform)
   EXPECT_GT(problem.GetError(*start), 5.0);
   EXPECT_LT(problem.GetError(*method->GetTransform()), Tenth);
   EXPECT_LT(method->GetStageEvaluations(1), 100u);
+  const auto refined = GetParameters(*method);
   // From where nothing overlaps, the centres of mass are laid on each other.
   start->Translate(itk::Vector<double, 3>(1000.0));
-  method->Modified();
   method->Update();
+  EXPECT_NE(GetParameters(*method), refined);
   EXPECT_LT(problem.GetError(*method->GetTransform()), Tenth);
   // Angles are beyond the start's.
   start->Rotate3D(axis, 20 * Degrees);
   method->SetSearchAngles(-20, 20);
   method->Update();
   EXPECT_LT(problem.GetError(*method->GetTransform()), Tenth);
+}
+
+/** The method is not told of it. */
+TEST_P(GlobalAffineRegistrationTest, SeesAMaskThatChangesInPlace)
+{
+  using MaskType = itk::ImageMaskSpatialObject<2>;
+  const GlobalProblem<2> problem(6, 20 * Degrees);
+  for (const bool isOfFixed : { true, false })
+  {
+    SCOPED_TRACE(isOfFixed ? "fixed" : "moving");
+    const auto mask = MakeMask(isOfFixed ? *problem.fixed : *problem.moving, [](const auto &) { return true; });
+    const auto makeMethod = [&] {
+      const auto method = problem.MakeMethod(GetParam());
+      isOfFixed ? method->SetFixedImageMask(mask) : method->SetMovingImageMask(mask);
+      method->SetInitialTransform(problem.truth);
+      method->SetSearchAngles(0, 0);
+      method->Update();
+      return method;
+    };
+    const auto   method = makeMethod();
+    const double before = method->GetFinalCost();
+    // The half of what there is.
+    const auto voxels = const_cast<MaskType::ImageType *>(mask->GetImage());
+    auto       region = voxels->GetBufferedRegion();
+    region.SetSize(1, region.GetSize(1) / 2);
+    for (itk::ImageRegionIterator<MaskType::ImageType> it(voxels, region); !it.IsAtEnd(); ++it)
+    {
+      it.Set(0);
+    }
+    voxels->Modified();
+    method->Update();
+    EXPECT_NE(method->GetFinalCost(), before);
+    EXPECT_EQ(method->GetFinalCost(), makeMethod()->GetFinalCost());
+  }
 }
 
 /** What the degrees of freedom do not have is left out. */
