@@ -297,6 +297,9 @@ private:
     const GlobalLevel & level = this->GetLevel(At8mm);
     const ImageMass     fixed = FindMass(*m_Queue, level.GetFixed(), "fixed");
     const ImageMass     moving = FindMass(*m_Queue, level.GetMoving(), "moving");
+    // At 8 mm what lies beside a mask shines into it.
+    CheckVaries(*m_Queue, problem.fixed, "fixed");
+    CheckVaries(*m_Queue, problem.moving, "moving");
     m_Share = fixed.share;
     // Of a small moving image, such as some slices of a head, that much of it.
     m_LeastOverlap = m_Settings.leastOverlap * std::min(1.0, moving.volume / fixed.volume);

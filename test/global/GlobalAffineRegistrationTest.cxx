@@ -26,7 +26,11 @@ namespace gpuregtest
 
 namespace
 {
-constexpr double Degrees = Pi / 180;
+constexpr double       Degrees = Pi / 180;
+constexpr const char * Costs[] = {
+  "CorrelationRatio", "MattesMutualInformation", "NormalizedMutualInformation", "Correlation",
+  "MeanSquares",      "MeanAbsoluteDifferences"
+};
 // Of the mean distance from the truth, mm: a tenth of a voxel.
 constexpr double Tenth = 0.5;
 
@@ -116,12 +120,7 @@ TEST_P(GlobalAffineRegistrationTest, EachCostAndDegreesOfFreedomIn2D)
   const std::pair<unsigned int, const char *> cases[] = {
     { 6, "Euler2DTransform" }, { 7, "Similarity2DTransform" }, { 9, "AffineTransform" }, { 12, "AffineTransform" }
   };
-  for (const char * const cost : { "CorrelationRatio",
-                                   "MattesMutualInformation",
-                                   "NormalizedMutualInformation",
-                                   "Correlation",
-                                   "MeanSquares",
-                                   "MeanAbsoluteDifferences" })
+  for (const char * const cost : Costs)
   {
     const bool isInformation = std::string(cost).find("Information") != std::string::npos;
     const bool takesAnotherContrast = isInformation || std::string(cost) == "CorrelationRatio";
@@ -219,6 +218,60 @@ TEST_P(GlobalAffineRegistrationTest, Masks)
     MakeMask(*problem.fixed, [&](const auto & p) { return p.EuclideanDistanceTo(centre) < 1.5; }));
   EXPECT_THROW(method->Update(), itk::GPUBadInputError);
   method->SetFixedImageMask(MakeMask(*problem.fixed, isFixed));
+  EXPECT_NO_THROW(method->Update());
+}
+
+/** Whatever the cost: at the coarser levels what lies beside a mask shines into it, and the images vary there. */
+TEST_P(GlobalAffineRegistrationTest, WhatIsConstantInsideOfItsMaskIsRefused)
+{
+  using ImageType = itk::Image<float, 3>;
+  const GlobalProblem<3> problem(6, 10 * Degrees, GlobalProblem<3>::Contrast::Same);
+  const auto             centre = problem.grid.GetCentre();
+  const auto             isInside = [&](const auto & p) { return p.EuclideanDistanceTo(centre) < 40; };
+  const Phantom<3>       phantom;
+  const auto             flat =
+    MakeImage<ImageType>(problem.grid, [&](const auto & p) { return isInside(p) ? 70.0 : phantom(p - centre); });
+  const auto mask = MakeMask(*flat, isInside);
+  const auto expectRefused = [](auto & method, const std::string & which) {
+    try
+    {
+      method.Update();
+      ADD_FAILURE() << "no exception, but a cost of " << method.GetFinalCost();
+    }
+    catch (const itk::GPUBadInputError & error)
+    {
+      EXPECT_NE(std::string(error.GetDescription()).find("the " + which + " image is constant inside of its mask"),
+                std::string::npos)
+        << error.GetDescription();
+    }
+  };
+  for (const char * const cost : Costs)
+  {
+    SCOPED_TRACE(cost);
+    const auto method = problem.MakeMethod(GetParam());
+    method->SetCost(cost);
+    method->SetDegreesOfFreedom(6);
+    method->SetSearchAngles(0, 0);
+    method->SetFixedImage(flat);
+    method->SetFixedImageMask(mask);
+    expectRefused(*method, "fixed");
+    method->SetFixedImage(problem.fixed);
+    method->SetFixedImageMask(nullptr);
+    method->SetMovingImage(flat);
+    method->SetMovingImageMask(mask);
+    expectRefused(*method, "moving");
+    method->SetMovingImageMask(nullptr);
+    EXPECT_NO_THROW(method->Update()) << "without the mask";
+  }
+  // One voxel is enough to vary.
+  ImageType::IndexType middle;
+  flat->TransformPhysicalPointToIndex(centre, middle);
+  flat->SetPixel(middle, 71);
+  flat->Modified();
+  const auto method = problem.MakeMethod(GetParam());
+  method->SetSearchAngles(0, 0);
+  method->SetFixedImage(flat);
+  method->SetFixedImageMask(mask);
   EXPECT_NO_THROW(method->Update());
 }
 
