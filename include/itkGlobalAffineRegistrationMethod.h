@@ -218,7 +218,8 @@ public:
   /** While it searches. */
   itkGetStringMacro(CurrentStage);
 
-  itkGPUDeviceMembersMacro(m_Use, m_Engine ? m_Engine->GetStatistics() : gpureg::EvaluationStatistics());
+  /* Statistics are of the last search, its images' way to the device included; kernel times are of the evaluations of its cost. */
+  itkGPUDeviceMembersMacro(m_Use, m_Statistics);
 
   /** The time of the last change: of the initial transform and of the masks, too, which may be changed in place. */
   ModifiedTimeType
@@ -268,6 +269,7 @@ private:
   GPURegistrationDetail::DeviceUse            m_Use;
   std::unique_ptr<gpureg::GlobalRegistration> m_Engine;
   gpureg::GlobalResult                        m_Result;
+  gpureg::EvaluationStatistics                m_Statistics;
 };
 
 } // namespace itk

@@ -243,6 +243,7 @@ void
 GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::GenerateData()
 {
   m_Result = {};
+  m_Statistics = {};
   GPURegistrationDetail::CallEngine(*this, [this] { this->SearchTransform(); });
   using RigidType = std::conditional_t<ImageDimension == 3, Euler3DTransform<double>, Euler2DTransform<double>>;
   using SimilarityType =
@@ -273,6 +274,7 @@ GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::SearchTransform()
     }
     problem.initial = GPUTransformChain::FitAffine<double, ImageDimension>(*m_InitialTransform);
   }
+  m_Engine->SetTiming(m_Use.GetMeasuresKernelTime());
   GPURegistrationDetail::RegisteredSide fixed(device);
   GPURegistrationDetail::RegisteredSide moving(device);
   problem.fixed = fixed.Load(*this, *this->GetFixedImage(), m_FixedImageMask.GetPointer(), parallelFor);
@@ -283,6 +285,7 @@ GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::SearchTransform()
       this->InvokeEvent(IterationEvent());
       GPURegistrationDetail::ReportProgress(*this, static_cast<float>(progress.share));
     });
+  m_Statistics = Add(Add(fixed.GetStatistics(), moving.GetStatistics()), m_Engine->GetStatistics());
 }
 
 /** About the fixed image's centre of mass. \tparam TResult a MatrixOffsetTransformBase. */

@@ -126,7 +126,11 @@ public:
            const ParallelFor &                                 parallelFor,
            const std::function<void(const GlobalProgress &)> & progress = {});
 
-  /** Of the last registration. */
+  /** Whether the kernels of costs are timed from the next registration on, which then waits for each of them. Off at first. */
+  void
+  SetTiming(bool on);
+
+  /** Of the last registration: its levels, and the evaluations of its cost. */
   EvaluationStatistics
   GetStatistics() const;
 

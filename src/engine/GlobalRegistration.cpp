@@ -224,14 +224,21 @@ public:
     return m_Result;
   }
 
+  void
+  SetTiming(bool on)
+  {
+    m_IsTimed = on;
+  }
+
   EvaluationStatistics
   GetStatistics() const
   {
     EvaluationStatistics statistics = m_Queue->statistics;
     for (const auto & level : m_Levels)
     {
-      statistics.deviceBytes += level->GetDeviceBytes();
+      statistics = Add(statistics, level->GetStatistics());
     }
+    statistics.evaluateMilliseconds = m_Result.milliseconds;
     return statistics;
   }
 
@@ -285,7 +292,7 @@ private:
       {
         made.NarrowRanges();
       }
-      made.SetCost(m_Settings.cost, this->GetBins(level));
+      made.SetCost(m_Settings.cost, this->GetBins(level), m_IsTimed);
     }
     // So many voxels are not looked through on the host.
     this->GetLevel(At1mm).TakeRanges(this->GetLevel(At2mm));
@@ -647,6 +654,7 @@ private:
   std::vector<std::unique_ptr<GlobalLevel>>   m_Levels; // the finest first
   GlobalSettings                              m_Settings;
   FreedomKind                                 m_Kind = FreedomKind::Affine;
+  bool                                        m_IsTimed = false;
   ParallelFor                                 m_ParallelFor;
   std::function<void(const GlobalProgress &)> m_Progress;
   PoseFrame                                   m_Frame;
@@ -684,6 +692,12 @@ GlobalRegistration::Register(const GlobalProblem &                              
                              const std::function<void(const GlobalProgress &)> & progress)
 {
   return m_Implementation->Register(problem, settings, parallelFor, progress);
+}
+
+void
+GlobalRegistration::SetTiming(bool on)
+{
+  m_Implementation->SetTiming(on);
 }
 
 EvaluationStatistics

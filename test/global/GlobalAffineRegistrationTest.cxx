@@ -518,6 +518,63 @@ TEST_P(GlobalAffineRegistrationTest, BadInputIsRefusedAndTheMethodGoesOn)
   EXPECT_EQ(GetParameters(*method), first);
 }
 
+/** Each image goes up once. What comes down is the images of the coarsest level, and beside them a little for each evaluation, which no
+ *  voxel is a part of; of a side that has a mask those of 2 and 4 mm, too, and as much of the image as tells that it varies inside. */
+TEST_P(GlobalAffineRegistrationTest, VoxelsCrossTheBusOnce)
+{
+  const GlobalProblem<3> problem(6, 20 * Degrees);
+  const auto             bytesOf = [](const itk::Image<float, 3> & image) {
+    return static_cast<std::int64_t>(sizeof(float) * image.GetBufferedRegion().GetNumberOfPixels());
+  };
+  const std::int64_t fixed = bytesOf(*problem.fixed);
+  const std::int64_t moving = bytesOf(*problem.moving);
+  // Two voxels along each axis are one there; of 33, one is left out.
+  const auto coarsest = static_cast<std::int64_t>(sizeof(float)) * (15 * 16 * 15 + 19 * 19 * 19);
+  const bool hasBus = !this->GetDevice().IsHost();
+  const auto method = problem.MakeMethod(GetParam());
+  method->SetDegreesOfFreedom(6);
+  method->SetInitialTransform(problem.truth);
+  method->SetSearchAngles(0, 0);
+  const auto expectBytes = [&](std::int64_t up, std::int64_t leastDown, std::int64_t mostDown) {
+    method->Update();
+    std::int64_t evaluations = 0;
+    for (unsigned int stage = 0; stage < method->GetNumberOfStages(); ++stage)
+    {
+      evaluations += static_cast<std::int64_t>(method->GetStageEvaluations(stage));
+    }
+    const auto         statistics = method->GetEvaluationStatistics();
+    const std::int64_t little = fixed / 2;
+    EXPECT_GE(statistics.bytesUp, hasBus ? up : 0);
+    EXPECT_LT(statistics.bytesUp, hasBus ? up + little : 1);
+    EXPECT_GE(statistics.bytesDown, hasBus ? leastDown : 0);
+    EXPECT_LT(statistics.bytesDown, hasBus ? mostDown + evaluations * fixed / 16 : 1);
+    EXPECT_GE(statistics.deviceBytes, hasBus ? fixed + moving : 0);
+  };
+  expectBytes(fixed + moving, coarsest, coarsest);
+  method->SetFixedImageMask(MakeMask(*problem.fixed, [](const auto &) { return true; }));
+  // Each of image and mask: voxels of 5 mm are those of 2 and 4 mm.
+  expectBytes(2 * fixed + moving, 4 * fixed, 6 * fixed + 4 * coarsest);
+}
+
+TEST_P(GlobalAffineRegistrationTest, MeasuresKernelTimes)
+{
+  const GlobalProblem<2> problem(6, 20 * Degrees);
+  const auto             method = problem.MakeMethod(GetParam());
+  method->SetInitialTransform(problem.truth);
+  method->SetSearchAngles(0, 0);
+  method->Update();
+  EXPECT_EQ(method->GetEvaluationStatistics().kernelMilliseconds, 0);
+  EXPECT_GT(method->GetEvaluationStatistics().launches, 0);
+  const auto found = method->GetTransform()->GetParameters();
+  method->SetMeasuresKernelTime(true);
+  method->Modified();
+  method->Update();
+  EXPECT_EQ(method->GetTransform()->GetParameters(), found);
+  const auto statistics = method->GetEvaluationStatistics();
+  EXPECT_GT(statistics.kernelMilliseconds, 0);
+  EXPECT_LT(statistics.kernelMilliseconds, statistics.evaluateMilliseconds);
+}
+
 TEST_P(GlobalAffineRegistrationTest, TellsOfItsProgressAndCanBeAborted)
 {
   const GlobalProblem<2>   problem(6, 10 * Degrees);
