@@ -194,6 +194,7 @@ public:
   {
     return static_cast<unsigned int>(m_Result.stages.size());
   }
+  /** Such as "4 mm", which is the longest edge of either image's voxels there, or "8 mm: coarse rotations". */
   std::string
   GetStageName(unsigned int stage) const;
   double

@@ -49,8 +49,8 @@ struct GlobalSettings
    *  mm a quarter, but 32 at least, if there are as many. 0: 256 of a correlation ratio, else 64. */
   int             bins = 0;
   GlobalOptimizer optimizer = GlobalOptimizer::QuasiNewton;
-  /** Of the fixed image, or of the moving one where that is smaller, the share that has to overlap. With less, a cost counts for less, down to what it is of
-   *  images that have nothing to do with each other. */
+  /** Of the fixed image, or of the moving one where that is smaller, the share that has to overlap. With less, a cost counts for less,
+   *  down to what it is of images that have nothing to do with each other. */
   double leastOverlap = 0.25;
 
   static constexpr double Pi = 3.14159265358979323846;
@@ -69,7 +69,7 @@ struct GlobalProgress
 /** What a stage came to. */
 struct GlobalStageResult
 {
-  /** Such as "4 mm". */
+  /** Such as "4 mm": the longest edge of either image's voxels there. */
   std::string name;
   /** The least of those that it looked at. */
   double cost = 0;

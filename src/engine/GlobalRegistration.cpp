@@ -16,8 +16,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <cstddef>
+#include <iomanip>
+#include <limits>
+#include <locale>
+#include <sstream>
 #include <string>
 #include <utility>
 
@@ -35,6 +38,9 @@ constexpr int At1mm = 0;
 // Stages with and without a search among rotations, for the progress.
 constexpr int SearchStageCount = 10;
 constexpr int StageCount = 6;
+
+// Behind the names of stages that look at an eighth of the voxels, of pixels at a quarter.
+constexpr char Thinned[] = ", thinned";
 
 constexpr double Degree = GlobalSettings::Pi / 180;
 // Li 2015, section 2.2.
@@ -82,6 +88,16 @@ GetKind(int degreesOfFreedom)
       throw BadInputError("there are no " + std::to_string(degreesOfFreedom) +
                           " degrees of freedom; set 6, 7, 9 or 12, of two dimensions, too");
   }
+}
+
+/** Such as "4 mm", to three digits. */
+std::string
+NameLength(double length)
+{
+  std::ostringstream name;
+  name.imbue(std::locale::classic());
+  name << std::setprecision(3) << length << " mm";
+  return name.str();
 }
 
 /** The best of some poses, each turned further than an angle from those before. */
@@ -319,6 +335,13 @@ private:
     m_Frame.axes = FindAxes(problem.fixed.indexToPoint);
   }
 
+  /** \param what is done at a level, behind its edge. */
+  void
+  BeginStage(int level, const std::string & what = "")
+  {
+    this->BeginStage(NameLength(this->GetLevel(level).GetEdge()) + what);
+  }
+
   void
   BeginStage(const std::string & name)
   {
@@ -419,7 +442,7 @@ private:
   std::vector<PosedCost>
   SearchAt8mm(const GlobalProblem & problem)
   {
-    this->BeginStage(this->SearchesAngles() ? "8 mm: coarse rotations" : "8 mm");
+    this->BeginStage(At8mm, this->SearchesAngles() ? ": coarse rotations" : "");
     // What overlaps little has a low cost by chance: here, where nothing is certain yet, more is asked for than later.
     GlobalLevel & level = this->BeginLevel(At8mm, std::min(1.0, 2 * m_LeastOverlap));
     const double  edge = level.GetEdge();
@@ -447,7 +470,7 @@ private:
     SearchLines(level, moves, { 2 * edge, edge, 0.5 * edge }, poses);
     this->EndStage(GetBest(poses).cost);
 
-    this->BeginStage("8 mm: fine rotations");
+    this->BeginStage(At8mm, ": fine rotations");
     // What the coarse rotation next to a fine one has found may lead it astray: that is looked at, its translation alone, and none.
     std::vector<Pose> fine;
     for (std::size_t n = 0; n < m_Fine.size(); ++n)
@@ -475,12 +498,12 @@ private:
     poses = ChooseApart(poses, FineSelection);
     this->EndStage(poses.front().cost);
 
-    this->BeginStage("8 mm: translations");
+    this->BeginStage(At8mm, ": translations");
     SearchLines(level, moves, { edge }, poses);
     poses = ChooseApart(poses, MovedSelection);
     this->EndStage(poses.front().cost);
 
-    this->BeginStage("8 mm: best rotations");
+    this->BeginStage(At8mm, ": best rotations");
     SearchLines(level, turns, { edge, 0.5 * edge }, poses);
     poses = ChooseApart(poses, TurnedSelection);
     this->EndStage(poses.front().cost);
@@ -522,7 +545,7 @@ private:
   SearchAt4mm(std::vector<PosedCost> poses)
   {
     const bool isThinned = poses.size() > 1;
-    this->BeginStage(isThinned ? "4 mm, thinned" : "4 mm");
+    this->BeginStage(At4mm, isThinned ? Thinned : "");
     GlobalLevel & level = this->BeginLevel(At4mm, m_LeastOverlap, isThinned ? 2 : 1);
     const double  edge = level.GetEdge();
     const Freedom turns = this->MakeFreedomWithin(FreedomKind::Similarity);
@@ -535,7 +558,7 @@ private:
       poses = ChooseApart(poses, BestSelection);
       level.Thin(1);
       this->EndStage(poses.front().cost);
-      this->BeginStage("4 mm");
+      this->BeginStage(At4mm);
     }
     if (this->SearchesAngles())
     {
@@ -550,7 +573,7 @@ private:
   PosedCost
   SearchAt2mm(PosedCost best)
   {
-    this->BeginStage("2 mm");
+    this->BeginStage(At2mm);
     GlobalLevel &          level = this->BeginLevel(At2mm, m_LeastOverlap);
     std::vector<PosedCost> poses{ best };
     for (const FreedomKind kind : { FreedomKind::Similarity, FreedomKind::Scales, FreedomKind::Affine })
@@ -567,7 +590,7 @@ private:
   PosedCost
   SearchAt1mm(PosedCost best)
   {
-    this->BeginStage("1 mm, thinned");
+    this->BeginStage(At1mm, Thinned);
     GlobalLevel &          level = this->BeginLevel(At1mm, m_LeastOverlap, 2);
     const Freedom          freedom = MakeFreedom(m_Frame, m_Kind);
     const double           firstStep = 0.25 * level.GetEdge();
@@ -594,7 +617,7 @@ private:
   BeginLastStage(GlobalLevel & level, const std::vector<PosedCost> & poses)
   {
     this->EndStage(poses.front().cost);
-    this->BeginStage("1 mm");
+    this->BeginStage(At1mm);
     level.Thin(1);
   }
 

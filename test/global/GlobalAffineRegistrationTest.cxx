@@ -80,7 +80,21 @@ TEST_P(GlobalAffineRegistrationTest, FindsAnAffineTransformFromFarAwayIn3D)
   EXPECT_GT(method->GetOverlap(), 0.4);
   EXPECT_LE(method->GetOverlap(), 1.0);
   ASSERT_EQ(method->GetNumberOfStages(), 10u);
-  EXPECT_EQ(method->GetStageName(1), "8 mm: coarse rotations");
+  // Voxels of 4.75 × 5 × 5 mm, of which two along each axis make one of the coarsest level.
+  const char * const names[] = { "levels",
+                                 "10 mm: coarse rotations",
+                                 "10 mm: fine rotations",
+                                 "10 mm: translations",
+                                 "10 mm: best rotations",
+                                 "5 mm, thinned",
+                                 "5 mm",
+                                 "5 mm",
+                                 "5 mm, thinned",
+                                 "5 mm" };
+  for (unsigned int stage = 0; stage < 10; ++stage)
+  {
+    EXPECT_EQ(method->GetStageName(stage), names[stage]);
+  }
   // 108 rotations, 3 sweeps over translation and scale, 5 values a line, and the first one.
   EXPECT_EQ(method->GetStageEvaluations(1), 108u * (3 * 4 * 5 + 1));
   EXPECT_EQ(method->GetStageRounds(1), 3u * 4 * 2 + 1);
@@ -442,6 +456,49 @@ TEST_P(GlobalAffineRegistrationTest, AnisotropicImagesOfOtherTypes)
   EXPECT_LT(method->GetTransform()->TransformPoint(centre).EuclideanDistanceTo(truth->TransformPoint(centre)), 0.5);
 }
 
+/** Stages are named by the levels that there are; what is set changes what it says. */
+TEST_P(GlobalAffineRegistrationTest, SettingsCount)
+{
+  const GlobalProblem<2> problem(12, 20 * Degrees);
+  const auto             method = problem.MakeMethod(GetParam());
+  method->SetInitialTransform(problem.truth);
+  method->SetSearchAngles(0, 0);
+  const auto getStages = [&] {
+    method->Update();
+    std::string names;
+    for (unsigned int stage = 1; stage < method->GetNumberOfStages(); ++stage)
+    {
+      names += (stage > 1 ? "; " : "") + method->GetStageName(stage);
+    }
+    return names;
+  };
+  // Pixels of 1.9 × 2 mm: the two finest levels are the same.
+  EXPECT_EQ(getStages(), "8 mm; 4 mm; 2 mm; 2 mm, thinned; 2 mm");
+  const double cost = method->GetFinalCost();
+  const double overlap = method->GetOverlap();
+  method->SetFinestSpacing(0.5);
+  EXPECT_EQ(getStages(), "4 mm; 2 mm; 2 mm; 2 mm, thinned; 2 mm");
+  EXPECT_NEAR(method->GetFinalCost(), cost, 0.1 * cost) << "the finest level is the same";
+  // Levels keep eight pixels along each axis, at least.
+  method->SetFinestSpacing(4);
+  EXPECT_EQ(getStages(), "24 mm; 16 mm; 8 mm; 4 mm, thinned; 4 mm");
+  EXPECT_GT(std::abs(method->GetFinalCost() - cost), 0.1 * cost);
+  method->SetFinestSpacing(1);
+
+  EXPECT_LT(overlap, 0.98);
+  method->SetLeastOverlap(1);
+  method->Update();
+  // What does not overlap counts as if nothing were explained there.
+  EXPECT_GT(method->GetFinalCost(), 0.5 * (1 - method->GetOverlap()));
+  EXPECT_LT(cost, 0.5 * (1 - overlap));
+  EXPECT_GE(method->GetOverlap(), overlap);
+  method->SetLeastOverlap(0.25);
+
+  method->SetNumberOfHistogramBins(4);
+  method->Update();
+  EXPECT_GT(method->GetFinalCost(), 4 * cost) << "of values in a bin, more is not explained";
+}
+
 TEST_P(GlobalAffineRegistrationTest, BadInputIsRefusedAndTheMethodGoesOn)
 {
   const GlobalProblem<3> problem(6, 10 * Degrees);
@@ -596,7 +653,7 @@ TEST_P(GlobalAffineRegistrationTest, TellsOfItsProgressAndCanBeAborted)
   EXPECT_GT(iterations, 60u);
   EXPECT_GT(lastProgress, 0.85F);
   ASSERT_EQ(stages.size(), method->GetNumberOfStages());
-  EXPECT_EQ(stages.back(), "1 mm");
+  EXPECT_EQ(stages.back(), "2 mm");
   const auto found = method->GetTransform()->GetParameters();
   method->AddObserver(itk::IterationEvent(), [&](const itk::EventObject &) {
     if (iterations > 30)
