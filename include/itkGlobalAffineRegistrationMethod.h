@@ -134,8 +134,9 @@ public:
   GetSearchAngleTo(unsigned int axis) const;
 
   /** Linear, from points of the fixed image to those of the moving one: where the search begins. None, the default, lays the centres of
-   * mass on each other, as does one that leaves less than half of the least overlap. What the degrees of freedom do not have is left
-   * out. */
+   * mass on each other, as does one that leaves less than half of the least overlap. Where angles are searched, a search with a start
+   * begins at both: with the start's translation, and with the centres of mass on each other. What the degrees of freedom do not have
+   * is left out. */
   itkSetConstObjectMacro(InitialTransform, TransformType);
   itkGetConstObjectMacro(InitialTransform, TransformType);
 

@@ -29,7 +29,8 @@ struct GlobalProblem
   RegisteredImage fixed;
   RegisteredImage moving;
   /** From points of the fixed image's space to the moving one's: where the search begins. Without it, and where it leaves too little
-   *  overlap, the images' centres of mass are laid on each other. What the degrees of freedom do not have is left out. */
+   *  overlap, the images' centres of mass are laid on each other; where angles are searched, the search begins at both. What the degrees
+   *  of freedom do not have is left out. */
   std::optional<IndexMap> initial;
 };
 

@@ -412,20 +412,34 @@ private:
     }
   }
 
-  /** Where it begins: as the initial map says, or with the centres of mass on each other. */
-  Pose
-  MakeStart(const GlobalProblem & problem, GlobalLevel & level)
+  /** Where it begins: as the initial map says, or with the centres of mass on each other. A search among rotations begins at both, unless
+   *  they are next to each other: from a start that is half a head off, lines lead elsewhere. */
+  std::vector<Pose>
+  MakeStarts(const GlobalProblem & problem, GlobalLevel & level) const
   {
     if (!problem.initial)
     {
-      return {};
+      return { Pose() };
     }
-    Pose start = RestrictPose(m_Frame, FindPose(m_Frame, *problem.initial), m_Kind);
+    const Pose start = RestrictPose(m_Frame, FindPose(m_Frame, *problem.initial), m_Kind);
+    Pose       centred = start;
+    centred.translation = {};
     if (level.FindCosts({ start }).front().overlap < 0.5 * m_LeastOverlap)
     {
-      start.translation = {};
+      return { centred };
     }
-    return start;
+    const auto & t = start.translation;
+    const bool   isNext = std::hypot(t[0], t[1], t[2]) < level.GetEdge();
+    return this->SearchesAngles() && !isNext ? std::vector<Pose>{ start, centred } : std::vector<Pose>{ start };
+  }
+
+  /** A start, turned further. */
+  static Pose
+  Turn(const Pose & start, const Matrix3 & rotation)
+  {
+    Pose pose = start;
+    pose.rotation = Multiply(rotation, start.rotation);
+    return pose;
   }
 
   /** A freedom of that kind, without what the result is not to have. */
@@ -439,6 +453,41 @@ private:
                                                                   : FreedomKind::Rigid);
   }
 
+  /** The best of each fine rotation. What the coarse rotation next to it has found may lead it astray: that is looked at, its
+   *  translation alone, and none.
+   *  \param coarse of each start, each coarse rotation. */
+  std::vector<PosedCost>
+  FindFine(GlobalLevel & level, const std::vector<Pose> & starts, const std::vector<PosedCost> & coarse) const
+  {
+    std::vector<Pose> fine;
+    for (std::size_t n = 0; n < m_Fine.size(); ++n)
+    {
+      for (std::size_t s = 0; s < starts.size(); ++s)
+      {
+        const Pose & next = coarse[s * m_Coarse.size() + m_Nearest[n]].pose;
+        Pose         pose = Turn(starts[s], m_Fine[n]);
+        fine.push_back(pose);
+        pose.translation = next.translation;
+        fine.push_back(pose);
+        if (m_Kind != FreedomKind::Rigid)
+        {
+          pose.logScale = next.logScale;
+          fine.push_back(pose);
+        }
+      }
+    }
+    const std::vector<PosedCost> costs = level.FindCosts(fine);
+    const auto                   ofEach = static_cast<std::ptrdiff_t>(fine.size() / m_Fine.size());
+    std::vector<PosedCost>       best;
+    for (auto first = costs.begin(); first != costs.end(); first += ofEach)
+    {
+      best.push_back(*std::min_element(first, first + ofEach, [](const PosedCost & a, const PosedCost & b) {
+        return a.cost < b.cost;
+      }));
+    }
+    return best;
+  }
+
   std::vector<PosedCost>
   SearchAt8mm(const GlobalProblem & problem)
   {
@@ -446,55 +495,31 @@ private:
     // What overlaps little has a low cost by chance: here, where nothing is certain yet, more is asked for than later.
     GlobalLevel & level = this->BeginLevel(At8mm, std::min(1.0, 2 * m_LeastOverlap));
     const double  edge = level.GetEdge();
-    const Pose    start = this->MakeStart(problem, level);
+    const auto    starts = this->MakeStarts(problem, level);
     const Freedom moves = this->MakeFreedomWithin(FreedomKind::TranslationAndScale);
     const Freedom turns = this->MakeFreedomWithin(FreedomKind::Similarity);
     if (!this->SearchesAngles())
     {
-      std::vector<PosedCost> poses{ { start, 0, 0 } };
+      std::vector<PosedCost> poses{ { starts.front(), 0, 0 } };
       SearchLines(level, turns, { edge, 0.5 * edge }, poses);
       this->EndStage(poses.front().cost);
       return poses;
     }
     this->MakeSearchedRotations();
-    const auto turn = [&start](const Matrix3 & rotation) {
-      Pose pose = start;
-      pose.rotation = Multiply(rotation, start.rotation);
-      return pose;
-    };
     std::vector<PosedCost> poses;
-    for (const Matrix3 & rotation : m_Coarse)
+    for (const Pose & start : starts)
     {
-      poses.push_back({ turn(rotation), 0, 0 });
+      for (const Matrix3 & rotation : m_Coarse)
+      {
+        poses.push_back({ Turn(start, rotation), 0, 0 });
+      }
     }
     SearchLines(level, moves, { 2 * edge, edge, 0.5 * edge }, poses);
     this->EndStage(GetBest(poses).cost);
 
     this->BeginStage(At8mm, ": fine rotations");
-    // What the coarse rotation next to a fine one has found may lead it astray: that is looked at, its translation alone, and none.
-    std::vector<Pose> fine;
-    for (std::size_t n = 0; n < m_Fine.size(); ++n)
-    {
-      const Pose & next = poses[m_Nearest[n]].pose;
-      Pose         pose = turn(m_Fine[n]);
-      fine.push_back(pose);
-      pose.translation = next.translation;
-      fine.push_back(pose);
-      if (m_Kind != FreedomKind::Rigid)
-      {
-        pose.logScale = next.logScale;
-        fine.push_back(pose);
-      }
-    }
-    // Of each rotation the best.
-    const std::vector<PosedCost> costs = level.FindCosts(fine);
-    const auto                   ofEach = static_cast<std::ptrdiff_t>(fine.size() / m_Fine.size());
-    for (auto first = costs.begin(); first != costs.end(); first += ofEach)
-    {
-      poses.push_back(*std::min_element(first, first + ofEach, [](const PosedCost & a, const PosedCost & b) {
-        return a.cost < b.cost;
-      }));
-    }
+    const std::vector<PosedCost> fine = this->FindFine(level, starts, poses);
+    poses.insert(poses.end(), fine.begin(), fine.end());
     poses = ChooseApart(poses, FineSelection);
     this->EndStage(poses.front().cost);
 

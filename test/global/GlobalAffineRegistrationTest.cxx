@@ -289,20 +289,30 @@ TEST_P(GlobalAffineRegistrationTest, WhatIsConstantInsideOfItsMaskIsRefused)
   EXPECT_NO_THROW(method->Update());
 }
 
+namespace
+{
+/** A part of the phantom, whose centre of mass is another. */
+itk::Image<float, 2>::Pointer
+CutOutPart(const itk::Image<float, 2> & image)
+{
+  auto region = image.GetBufferedRegion();
+  region.SetIndex(0, region.GetIndex(0) + 30);
+  region.SetSize(0, region.GetSize(0) - 66);
+  const auto cutting = itk::RegionOfInterestImageFilter<itk::Image<float, 2>, itk::Image<float, 2>>::New();
+  cutting->SetInput(&image);
+  cutting->SetRegionOfInterest(region);
+  cutting->Update();
+  return cutting->GetOutput();
+}
+} // namespace
+
 /** A part of the phantom, which is a small part of the fixed image. */
 TEST_P(GlobalAffineRegistrationTest, FindsASmallImage)
 {
   using ProblemType = GlobalProblem<2>;
   const ProblemType problem(6, 100 * Degrees, ProblemType::Contrast::Same);
-  auto              region = problem.moving->GetBufferedRegion();
-  region.SetIndex(0, region.GetIndex(0) + 30);
-  region.SetSize(0, region.GetSize(0) - 66);
-  const auto cutting = itk::RegionOfInterestImageFilter<itk::Image<float, 2>, itk::Image<float, 2>>::New();
-  cutting->SetInput(problem.moving);
-  cutting->SetRegionOfInterest(region);
-  cutting->Update();
-  const auto method = problem.MakeMethod(GetParam());
-  method->SetMovingImage(cutting->GetOutput());
+  const auto        method = problem.MakeMethod(GetParam());
+  method->SetMovingImage(CutOutPart(*problem.moving));
   method->SetDegreesOfFreedom(6);
   method->Update();
   EXPECT_LT(problem.GetError(*method->GetTransform()), Tenth);
@@ -338,6 +348,64 @@ TEST_P(GlobalAffineRegistrationTest, BeginsWithATransform)
   method->SetSearchAngles(-20, 20);
   method->Update();
   EXPECT_LT(problem.GetError(*method->GetTransform()), Tenth);
+}
+
+namespace
+{
+/** Searches from a start, which is to lead to the truth. */
+template <unsigned int VDimension>
+void
+ExpectFoundFrom(const GlobalProblem<VDimension> &                         problem,
+                const typename GlobalProblem<VDimension>::TransformType & start,
+                unsigned int                                              degreesOfFreedom,
+                double                                                    angle,
+                const std::string &                                       device)
+{
+  const auto method = problem.MakeMethod(device);
+  method->SetDegreesOfFreedom(degreesOfFreedom);
+  method->SetSearchAngles(-angle, angle);
+  method->SetInitialTransform(&start);
+  method->Update();
+  EXPECT_LT(problem.GetError(*method->GetTransform()), 0.25 * Tenth) << "from " << problem.GetError(start) << " mm";
+}
+} // namespace
+
+/** Some of the images overlaps, but not of what is in them: a start makes no search worse. */
+TEST_P(GlobalAffineRegistrationTest, FindsWhatAStartLeavesFarAwayIn2D)
+{
+  const auto identity = itk::AffineTransform<double, 2>::New();
+  for (const unsigned int degrees : { 6u, 12u })
+  {
+    for (const double angle : { 0.2, 1.7, 3.0 })
+    {
+      SCOPED_TRACE(std::to_string(degrees) + ", " + std::to_string(angle));
+      ExpectFoundFrom<2>(GlobalProblem<2>(degrees, angle), *identity, degrees, 180, GetParam());
+    }
+  }
+}
+
+TEST_P(GlobalAffineRegistrationTest, FindsWhatAStartLeavesFarAwayIn3D)
+{
+  const GlobalProblem<3> problem(6, 0.2);
+  for (const auto & shift : { std::array<double, 3>{ 40, -40, 40 }, { -80, -20, 60 }, { 50, -50, -50 } })
+  {
+    SCOPED_TRACE(shift[0]);
+    const auto start = itk::AffineTransform<double, 3>::New();
+    start->Translate(itk::Vector<double, 3>(shift.data()));
+    ExpectFoundFrom<3>(problem, *start, 6, 20, GetParam());
+  }
+  ExpectFoundFrom<3>(GlobalProblem<3>(6, 1.7), *itk::AffineTransform<double, 3>::New(), 6, 180, GetParam());
+}
+
+/** Where the centres of mass are those of the same thing, and where they are not. */
+TEST_P(GlobalAffineRegistrationTest, FindsARightStartAgain)
+{
+  const GlobalProblem<3> in3D(6, 1.7);
+  ExpectFoundFrom<3>(in3D, *in3D.truth, 6, 60, GetParam());
+  GlobalProblem<2> in2D(6, 100 * Degrees, GlobalProblem<2>::Contrast::Same);
+  ExpectFoundFrom<2>(in2D, *in2D.truth, 6, 180, GetParam());
+  in2D.moving = CutOutPart(*in2D.moving);
+  ExpectFoundFrom<2>(in2D, *in2D.truth, 6, 180, GetParam());
 }
 
 /** The method is not told of it. */
