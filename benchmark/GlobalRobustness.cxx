@@ -3,7 +3,7 @@
 // whole or the brain alone, cut off at the neck and the crown, with noise and shading. And costs beside each other, as in figure 16 of
 // Li 2015.
 //   GlobalRobustness T1 T2 [--brain BRAIN] [--starts N] [--first N] [--device NAME] [--cost A,B,…] [--dof N] [--shrink N]
-//                    [--field FACTOR] [--compare N]
+//                    [--field FACTOR] [--start identity] [--compare N]
 #include "BenchmarkOptions.h"
 #include "CommandLine.h"
 #include "Head.h"
@@ -38,7 +38,7 @@ using Affine = itk::AffineTransform<double, 3>;
 
 constexpr char Usage[] =
   "Usage: GlobalRobustness T1 T2 [--brain BRAIN] [--starts N] [--first N] [--device NAME] [--cost A,B,...] [--dof N]\n"
-  "                        [--shrink N] [--field FACTOR] [--compare N]\n";
+  "                        [--shrink N] [--field FACTOR] [--start identity] [--compare N]\n";
 
 constexpr char Help[] =
   R"(Each start has a number, which seeds it: rotation by up to 180 degrees about a random axis, shifts of up to 60 mm along each,
@@ -48,6 +48,7 @@ search is refined from the truth, which tells whether the search has missed a lo
   --starts   how many; default: 200. --first: the first one's number; default: 1
   --shrink   voxels so many times as long; for devices that take long
   --field    the moving image's field of view, by the head's; default: 1.6. With 1 what is shifted far is cut off, too
+  --start    identity: each search is given it as its initial transform; default: none
   --compare  so many starts of T1 to T1, by each of --cost; default: 10. 0: none
 )";
 
@@ -297,12 +298,13 @@ Search(Method & method, const Problem & problem)
 std::string
 Explain(Method & method, const Problem & problem, double cost)
 {
+  const Method::TransformType::ConstPointer given = method.GetInitialTransform();
   method.SetInitialTransform(problem.start.truth);
   method.SetSearchAngles(0, 0);
   method.Update();
   const double error = GetError(method, problem);
   const double costThere = method.GetFinalCost();
-  method.SetInitialTransform(nullptr);
+  method.SetInitialTransform(given);
   method.SetSearchAngles(-180, 180);
   if (error > 1)
   {
@@ -312,6 +314,22 @@ Explain(Method & method, const Problem & problem, double cost)
                           : "the cost is lower than at the truth, " + Format(costThere);
 }
 
+/** What each search begins with; null for none. */
+Affine::Pointer
+MakeInitialTransform(const example::CommandLine & line)
+{
+  if (!line.Has("--start"))
+  {
+    return nullptr;
+  }
+  const std::string name = line.Get("--start", "");
+  if (name != "identity")
+  {
+    throw std::invalid_argument("There is no start '" + name + "'. Give identity, or leave --start out.");
+  }
+  return Affine::New();
+}
+
 Method::Pointer
 MakeMethod(const example::CommandLine & line, const std::string & cost, const itk::GPUDevice & device)
 {
@@ -319,6 +337,7 @@ MakeMethod(const example::CommandLine & line, const std::string & cost, const it
   method->SetDevice(device);
   method->SetCost(cost);
   method->SetDegreesOfFreedom(line.GetNumber("--dof", 12));
+  method->SetInitialTransform(MakeInitialTransform(line));
   return method;
 }
 
@@ -460,12 +479,20 @@ int
 main(int argc, char * argv[])
 {
   const auto body = [=] {
-    return Run(bench::ReadOptions(
-      argc,
-      argv,
-      {},
-      PrintHelp,
-      { "--brain", "--starts", "--first", "--device", "--cost", "--dof", "--shrink", "--field", "--compare" }));
+    return Run(bench::ReadOptions(argc,
+                                  argv,
+                                  {},
+                                  PrintHelp,
+                                  { "--brain",
+                                    "--starts",
+                                    "--first",
+                                    "--device",
+                                    "--cost",
+                                    "--dof",
+                                    "--shrink",
+                                    "--field",
+                                    "--start",
+                                    "--compare" }));
   };
   return example::RunProgram(body, Usage);
 }

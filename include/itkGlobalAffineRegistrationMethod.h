@@ -134,8 +134,9 @@ public:
   GetSearchAngleTo(unsigned int axis) const;
 
   /** Linear, from points of the fixed image to those of the moving one: where the search begins. None, the default, lays the centres of
-   * mass on each other, as does one that leaves less than half of the least overlap. What the degrees of freedom do not have is left
-   * out. */
+   * mass on each other, as does one that leaves less than half of the least overlap. Where angles are searched, a search with a start
+   * begins at both: with the start's translation, and with the centres of mass on each other. What the degrees of freedom do not have
+   * is left out. */
   itkSetConstObjectMacro(InitialTransform, TransformType);
   itkGetConstObjectMacro(InitialTransform, TransformType);
 
@@ -194,6 +195,7 @@ public:
   {
     return static_cast<unsigned int>(m_Result.stages.size());
   }
+  /** Such as "4 mm", which is the longest edge of either image's voxels there, or "8 mm: coarse rotations". */
   std::string
   GetStageName(unsigned int stage) const;
   double
@@ -218,7 +220,12 @@ public:
   /** While it searches. */
   itkGetStringMacro(CurrentStage);
 
-  itkGPUDeviceMembersMacro(m_Use, m_Engine ? m_Engine->GetStatistics() : gpureg::EvaluationStatistics());
+  /* Statistics are of the last search, its images' way to the device included; kernel times are of the evaluations of its cost. */
+  itkGPUDeviceMembersMacro(m_Use, m_Statistics);
+
+  /** The time of the last change: of the initial transform and of the masks, too, which may be changed in place. */
+  ModifiedTimeType
+  GetMTime() const override;
 
   using Superclass::MakeOutput;
   DataObject::Pointer
@@ -264,6 +271,7 @@ private:
   GPURegistrationDetail::DeviceUse            m_Use;
   std::unique_ptr<gpureg::GlobalRegistration> m_Engine;
   gpureg::GlobalResult                        m_Result;
+  gpureg::EvaluationStatistics                m_Statistics;
 };
 
 } // namespace itk

@@ -16,6 +16,7 @@
 #include "itkSimilarity2DTransform.h"
 #include "itkSimilarity3DTransform.h"
 
+#include <algorithm>
 #include <string>
 #include <type_traits>
 
@@ -203,6 +204,20 @@ GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::GetStageRounds(unsign
 }
 
 template <typename TFixedImage, typename TMovingImage>
+ModifiedTimeType
+GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::GetMTime() const
+{
+  ModifiedTimeType latest = Superclass::GetMTime();
+  for (const Object * const object : { static_cast<const Object *>(m_InitialTransform.GetPointer()),
+                                       static_cast<const Object *>(m_FixedImageMask.GetPointer()),
+                                       static_cast<const Object *>(m_MovingImageMask.GetPointer()) })
+  {
+    latest = object != nullptr ? std::max(latest, object->GetMTime()) : latest;
+  }
+  return latest;
+}
+
+template <typename TFixedImage, typename TMovingImage>
 gpureg::GlobalSettings
 GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::MakeSettings() const
 {
@@ -228,6 +243,7 @@ void
 GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::GenerateData()
 {
   m_Result = {};
+  m_Statistics = {};
   GPURegistrationDetail::CallEngine(*this, [this] { this->SearchTransform(); });
   using RigidType = std::conditional_t<ImageDimension == 3, Euler3DTransform<double>, Euler2DTransform<double>>;
   using SimilarityType =
@@ -258,6 +274,7 @@ GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::SearchTransform()
     }
     problem.initial = GPUTransformChain::FitAffine<double, ImageDimension>(*m_InitialTransform);
   }
+  m_Engine->SetTiming(m_Use.GetMeasuresKernelTime());
   GPURegistrationDetail::RegisteredSide fixed(device);
   GPURegistrationDetail::RegisteredSide moving(device);
   problem.fixed = fixed.Load(*this, *this->GetFixedImage(), m_FixedImageMask.GetPointer(), parallelFor);
@@ -268,6 +285,7 @@ GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::SearchTransform()
       this->InvokeEvent(IterationEvent());
       GPURegistrationDetail::ReportProgress(*this, static_cast<float>(progress.share));
     });
+  m_Statistics = Add(Add(fixed.GetStatistics(), moving.GetStatistics()), m_Engine->GetStatistics());
 }
 
 /** About the fixed image's centre of mass. \tparam TResult a MatrixOffsetTransformBase. */

@@ -29,7 +29,8 @@ struct GlobalProblem
   RegisteredImage fixed;
   RegisteredImage moving;
   /** From points of the fixed image's space to the moving one's: where the search begins. Without it, and where it leaves too little
-   *  overlap, the images' centres of mass are laid on each other. What the degrees of freedom do not have is left out. */
+   *  overlap, the images' centres of mass are laid on each other; where angles are searched, the search begins at both. What the degrees
+   *  of freedom do not have is left out. */
   std::optional<IndexMap> initial;
 };
 
@@ -49,8 +50,8 @@ struct GlobalSettings
    *  mm a quarter, but 32 at least, if there are as many. 0: 256 of a correlation ratio, else 64. */
   int             bins = 0;
   GlobalOptimizer optimizer = GlobalOptimizer::QuasiNewton;
-  /** Of the fixed image, or of the moving one where that is smaller, the share that has to overlap. With less, a cost counts for less, down to what it is of
-   *  images that have nothing to do with each other. */
+  /** Of the fixed image, or of the moving one where that is smaller, the share that has to overlap. With less, a cost counts for less,
+   *  down to what it is of images that have nothing to do with each other. */
   double leastOverlap = 0.25;
 
   static constexpr double Pi = 3.14159265358979323846;
@@ -69,7 +70,7 @@ struct GlobalProgress
 /** What a stage came to. */
 struct GlobalStageResult
 {
-  /** Such as "4 mm". */
+  /** Such as "4 mm": the longest edge of either image's voxels there. */
   std::string name;
   /** The least of those that it looked at. */
   double cost = 0;
@@ -126,7 +127,11 @@ public:
            const ParallelFor &                                 parallelFor,
            const std::function<void(const GlobalProgress &)> & progress = {});
 
-  /** Of the last registration. */
+  /** Whether the kernels of costs are timed from the next registration on, which then waits for each of them. Off at first. */
+  void
+  SetTiming(bool on);
+
+  /** Of the last registration: its levels, and the evaluations of its cost. */
   EvaluationStatistics
   GetStatistics() const;
 

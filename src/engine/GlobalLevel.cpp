@@ -34,7 +34,7 @@ GlobalLevel::GlobalLevel(const std::string & deviceName, Queue & queue)
 {}
 
 void
-GlobalLevel::SetCost(GlobalCost cost, int bins)
+GlobalLevel::SetCost(GlobalCost cost, int bins, bool isTimed)
 {
   if (!m_Measure || m_Cost != cost || m_Bins != bins)
   {
@@ -42,6 +42,8 @@ GlobalLevel::SetCost(GlobalCost cost, int bins)
     m_Cost = cost;
     m_Bins = bins;
   }
+  m_Measure->SetTiming(isTimed);
+  m_Statistics = {};
 }
 
 void
@@ -154,12 +156,14 @@ GlobalLevel::Begin(const PoseFrame &             frame,
   const LevelImage & moving = m_Moving.level;
   m_Measure->SetImages(
     m_Fixed.level, moving, this->MakeSamples(stride), MakeLevelMoving(moving, m_Dimension, true), parallelFor);
+  this->Count();
 }
 
 void
 GlobalLevel::Thin(int stride)
 {
   m_Measure->SetSamples(this->MakeSamples(stride), m_ParallelFor);
+  this->Count();
 }
 
 FixedSamples
@@ -218,6 +222,7 @@ GlobalLevel::FindCosts(const std::vector<Pose> & poses)
                                     }
                                   } };
   const auto values = m_Measure->FindValues(candidates, m_ParallelFor);
+  this->Count();
   for (std::size_t n = 0; n < poses.size(); ++n)
   {
     costs[n].pose = poses[n];
@@ -236,7 +241,8 @@ GlobalLevel::FindSlope(const Pose & base, const Freedom & freedom, std::vector<d
   const auto getPose = [&] { return MovePose(base, freedom, along.data()); };
   result.pose = getPose();
   const MeasuredForces measured = m_Measure->FindForces(this->MakeIndexMap(result.pose), m_ParallelFor);
-  const double         weight = this->Weigh(measured, result);
+  this->Count();
+  const double weight = this->Weigh(measured, result);
   // The map is smooth in the pose, and simple: differences of doubles give its derivative to some 1e-9.
   constexpr double step = 1e-3;
   for (double & coordinate : along)
@@ -253,15 +259,22 @@ GlobalLevel::FindSlope(const Pose & base, const Freedom & freedom, std::vector<d
   return result;
 }
 
-std::int64_t
-GlobalLevel::GetDeviceBytes() const
+void
+GlobalLevel::Count()
 {
-  std::int64_t bytes = m_Measure->GetStatistics().deviceBytes;
+  m_Statistics = Add(m_Statistics, m_Measure->GetStatistics());
+}
+
+EvaluationStatistics
+GlobalLevel::GetStatistics() const
+{
+  EvaluationStatistics statistics = m_Statistics;
+  statistics.deviceBytes = m_Measure ? m_Measure->GetStatistics().deviceBytes : 0;
   for (const Side * side : { &m_Fixed, &m_Moving })
   {
-    bytes += static_cast<std::int64_t>(side->image.GetDeviceBytes() + side->mask.GetDeviceBytes());
+    statistics.deviceBytes += static_cast<std::int64_t>(side->image.GetDeviceBytes() + side->mask.GetDeviceBytes());
   }
-  return bytes;
+  return statistics;
 }
 
 } // namespace gpureg

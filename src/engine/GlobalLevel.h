@@ -72,9 +72,10 @@ public:
     return m_Fixed.image.GetCount();
   }
 
-  /** What its cost is; that of the last registration stays if it is the same. */
+  /** What its cost is; that of the last registration stays if it is the same. What it costs is counted anew.
+   *  \param isTimed whether kernels are timed. */
   void
-  SetCost(GlobalCost cost, int bins);
+  SetCost(GlobalCost cost, int bins, bool isTimed);
 
   /** Has the cost look at the images, at every so-manieth voxel of the fixed one along each axis.
    *  \param onRound called before each wait for the device; may throw.
@@ -120,8 +121,9 @@ public:
     m_Stage = &stage;
   }
 
-  std::int64_t
-  GetDeviceBytes() const;
+  /** What its cost has cost, and what all of it has on the device. */
+  EvaluationStatistics
+  GetStatistics() const;
 
 private:
   struct Side
@@ -144,6 +146,9 @@ private:
   /** Every so-manieth voxel of the fixed image along each axis, and where these are. */
   FixedSamples
   MakeSamples(int stride);
+  /** Adds what the measure has just done to the statistics. */
+  void
+  Count();
   IndexMap
   MakeIndexMap(const Pose & pose) const;
   /** \return how much the value counts. */
@@ -168,6 +173,7 @@ private:
   ParallelFor                    m_ParallelFor;
   std::function<void()>          m_OnRound;
   GlobalStageResult *            m_Stage = nullptr;
+  EvaluationStatistics           m_Statistics;
 };
 
 } // namespace gpureg

@@ -78,8 +78,16 @@ public:
     return 0;
   }
 
+  /** Of the last of the above. */
   virtual EvaluationStatistics
   GetStatistics() const = 0;
+
+  /** Whether kernels are timed, where they can be. */
+  virtual void
+  SetTiming(bool on)
+  {
+    static_cast<void>(on);
+  }
 };
 
 /** \param bins of a histogram, where the cost has one. */

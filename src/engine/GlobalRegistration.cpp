@@ -16,8 +16,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <cstddef>
+#include <iomanip>
+#include <limits>
+#include <locale>
+#include <sstream>
 #include <string>
 #include <utility>
 
@@ -35,6 +38,9 @@ constexpr int At1mm = 0;
 // Stages with and without a search among rotations, for the progress.
 constexpr int SearchStageCount = 10;
 constexpr int StageCount = 6;
+
+// Behind the names of stages that look at an eighth of the voxels, of pixels at a quarter.
+constexpr char Thinned[] = ", thinned";
 
 constexpr double Degree = GlobalSettings::Pi / 180;
 // Li 2015, section 2.2.
@@ -82,6 +88,16 @@ GetKind(int degreesOfFreedom)
       throw BadInputError("there are no " + std::to_string(degreesOfFreedom) +
                           " degrees of freedom; set 6, 7, 9 or 12, of two dimensions, too");
   }
+}
+
+/** Such as "4 mm", to three digits. */
+std::string
+NameLength(double length)
+{
+  std::ostringstream name;
+  name.imbue(std::locale::classic());
+  name << std::setprecision(3) << length << " mm";
+  return name.str();
 }
 
 /** The best of some poses, each turned further than an angle from those before. */
@@ -224,14 +240,21 @@ public:
     return m_Result;
   }
 
+  void
+  SetTiming(bool on)
+  {
+    m_IsTimed = on;
+  }
+
   EvaluationStatistics
   GetStatistics() const
   {
     EvaluationStatistics statistics = m_Queue->statistics;
     for (const auto & level : m_Levels)
     {
-      statistics.deviceBytes += level->GetDeviceBytes();
+      statistics = Add(statistics, level->GetStatistics());
     }
+    statistics.evaluateMilliseconds = m_Result.milliseconds;
     return statistics;
   }
 
@@ -285,7 +308,7 @@ private:
       {
         made.NarrowRanges();
       }
-      made.SetCost(m_Settings.cost, this->GetBins(level));
+      made.SetCost(m_Settings.cost, this->GetBins(level), m_IsTimed);
     }
     // So many voxels are not looked through on the host.
     this->GetLevel(At1mm).TakeRanges(this->GetLevel(At2mm));
@@ -297,6 +320,9 @@ private:
     const GlobalLevel & level = this->GetLevel(At8mm);
     const ImageMass     fixed = FindMass(*m_Queue, level.GetFixed(), "fixed");
     const ImageMass     moving = FindMass(*m_Queue, level.GetMoving(), "moving");
+    // At 8 mm what lies beside a mask shines into it.
+    CheckVaries(*m_Queue, problem.fixed, "fixed");
+    CheckVaries(*m_Queue, problem.moving, "moving");
     m_Share = fixed.share;
     // Of a small moving image, such as some slices of a head, that much of it.
     m_LeastOverlap = m_Settings.leastOverlap * std::min(1.0, moving.volume / fixed.volume);
@@ -307,6 +333,13 @@ private:
     m_Frame.movingCentre = moving.centre;
     m_Frame.radius = std::max(fixed.radius, level.GetEdge());
     m_Frame.axes = FindAxes(problem.fixed.indexToPoint);
+  }
+
+  /** \param what is done at a level, behind its edge. */
+  void
+  BeginStage(int level, const std::string & what = "")
+  {
+    this->BeginStage(NameLength(this->GetLevel(level).GetEdge()) + what);
   }
 
   void
@@ -379,20 +412,34 @@ private:
     }
   }
 
-  /** Where it begins: as the initial map says, or with the centres of mass on each other. */
-  Pose
-  MakeStart(const GlobalProblem & problem, GlobalLevel & level)
+  /** Where it begins: as the initial map says, or with the centres of mass on each other. A search among rotations begins at both, unless
+   *  they are next to each other: from a start that is half a head off, lines lead elsewhere. */
+  std::vector<Pose>
+  MakeStarts(const GlobalProblem & problem, GlobalLevel & level) const
   {
     if (!problem.initial)
     {
-      return {};
+      return { Pose() };
     }
-    Pose start = RestrictPose(m_Frame, FindPose(m_Frame, *problem.initial), m_Kind);
+    const Pose start = RestrictPose(m_Frame, FindPose(m_Frame, *problem.initial), m_Kind);
+    Pose       centred = start;
+    centred.translation = {};
     if (level.FindCosts({ start }).front().overlap < 0.5 * m_LeastOverlap)
     {
-      start.translation = {};
+      return { centred };
     }
-    return start;
+    const auto & t = start.translation;
+    const bool   isNext = std::hypot(t[0], t[1], t[2]) < level.GetEdge();
+    return this->SearchesAngles() && !isNext ? std::vector<Pose>{ start, centred } : std::vector<Pose>{ start };
+  }
+
+  /** A start, turned further. */
+  static Pose
+  Turn(const Pose & start, const Matrix3 & rotation)
+  {
+    Pose pose = start;
+    pose.rotation = Multiply(rotation, start.rotation);
+    return pose;
   }
 
   /** A freedom of that kind, without what the result is not to have. */
@@ -406,71 +453,82 @@ private:
                                                                   : FreedomKind::Rigid);
   }
 
+  /** The best of each fine rotation. What the coarse rotation next to it has found may lead it astray: that is looked at, its
+   *  translation alone, and none.
+   *  \param coarse of each start, each coarse rotation. */
+  std::vector<PosedCost>
+  FindFine(GlobalLevel & level, const std::vector<Pose> & starts, const std::vector<PosedCost> & coarse) const
+  {
+    std::vector<Pose> fine;
+    for (std::size_t n = 0; n < m_Fine.size(); ++n)
+    {
+      for (std::size_t s = 0; s < starts.size(); ++s)
+      {
+        const Pose & next = coarse[s * m_Coarse.size() + m_Nearest[n]].pose;
+        Pose         pose = Turn(starts[s], m_Fine[n]);
+        fine.push_back(pose);
+        pose.translation = next.translation;
+        fine.push_back(pose);
+        if (m_Kind != FreedomKind::Rigid)
+        {
+          pose.logScale = next.logScale;
+          fine.push_back(pose);
+        }
+      }
+    }
+    const std::vector<PosedCost> costs = level.FindCosts(fine);
+    const auto                   ofEach = static_cast<std::ptrdiff_t>(fine.size() / m_Fine.size());
+    std::vector<PosedCost>       best;
+    for (auto first = costs.begin(); first != costs.end(); first += ofEach)
+    {
+      best.push_back(*std::min_element(first, first + ofEach, [](const PosedCost & a, const PosedCost & b) {
+        return a.cost < b.cost;
+      }));
+    }
+    return best;
+  }
+
   std::vector<PosedCost>
   SearchAt8mm(const GlobalProblem & problem)
   {
-    this->BeginStage(this->SearchesAngles() ? "8 mm: coarse rotations" : "8 mm");
+    this->BeginStage(At8mm, this->SearchesAngles() ? ": coarse rotations" : "");
     // What overlaps little has a low cost by chance: here, where nothing is certain yet, more is asked for than later.
     GlobalLevel & level = this->BeginLevel(At8mm, std::min(1.0, 2 * m_LeastOverlap));
     const double  edge = level.GetEdge();
-    const Pose    start = this->MakeStart(problem, level);
+    const auto    starts = this->MakeStarts(problem, level);
     const Freedom moves = this->MakeFreedomWithin(FreedomKind::TranslationAndScale);
     const Freedom turns = this->MakeFreedomWithin(FreedomKind::Similarity);
     if (!this->SearchesAngles())
     {
-      std::vector<PosedCost> poses{ { start, 0, 0 } };
+      std::vector<PosedCost> poses{ { starts.front(), 0, 0 } };
       SearchLines(level, turns, { edge, 0.5 * edge }, poses);
       this->EndStage(poses.front().cost);
       return poses;
     }
     this->MakeSearchedRotations();
-    const auto turn = [&start](const Matrix3 & rotation) {
-      Pose pose = start;
-      pose.rotation = Multiply(rotation, start.rotation);
-      return pose;
-    };
     std::vector<PosedCost> poses;
-    for (const Matrix3 & rotation : m_Coarse)
+    for (const Pose & start : starts)
     {
-      poses.push_back({ turn(rotation), 0, 0 });
+      for (const Matrix3 & rotation : m_Coarse)
+      {
+        poses.push_back({ Turn(start, rotation), 0, 0 });
+      }
     }
     SearchLines(level, moves, { 2 * edge, edge, 0.5 * edge }, poses);
     this->EndStage(GetBest(poses).cost);
 
-    this->BeginStage("8 mm: fine rotations");
-    // What the coarse rotation next to a fine one has found may lead it astray: that is looked at, its translation alone, and none.
-    std::vector<Pose> fine;
-    for (std::size_t n = 0; n < m_Fine.size(); ++n)
-    {
-      const Pose & next = poses[m_Nearest[n]].pose;
-      Pose         pose = turn(m_Fine[n]);
-      fine.push_back(pose);
-      pose.translation = next.translation;
-      fine.push_back(pose);
-      if (m_Kind != FreedomKind::Rigid)
-      {
-        pose.logScale = next.logScale;
-        fine.push_back(pose);
-      }
-    }
-    // Of each rotation the best.
-    const std::vector<PosedCost> costs = level.FindCosts(fine);
-    const auto                   ofEach = static_cast<std::ptrdiff_t>(fine.size() / m_Fine.size());
-    for (auto first = costs.begin(); first != costs.end(); first += ofEach)
-    {
-      poses.push_back(*std::min_element(first, first + ofEach, [](const PosedCost & a, const PosedCost & b) {
-        return a.cost < b.cost;
-      }));
-    }
+    this->BeginStage(At8mm, ": fine rotations");
+    const std::vector<PosedCost> fine = this->FindFine(level, starts, poses);
+    poses.insert(poses.end(), fine.begin(), fine.end());
     poses = ChooseApart(poses, FineSelection);
     this->EndStage(poses.front().cost);
 
-    this->BeginStage("8 mm: translations");
+    this->BeginStage(At8mm, ": translations");
     SearchLines(level, moves, { edge }, poses);
     poses = ChooseApart(poses, MovedSelection);
     this->EndStage(poses.front().cost);
 
-    this->BeginStage("8 mm: best rotations");
+    this->BeginStage(At8mm, ": best rotations");
     SearchLines(level, turns, { edge, 0.5 * edge }, poses);
     poses = ChooseApart(poses, TurnedSelection);
     this->EndStage(poses.front().cost);
@@ -512,7 +570,7 @@ private:
   SearchAt4mm(std::vector<PosedCost> poses)
   {
     const bool isThinned = poses.size() > 1;
-    this->BeginStage(isThinned ? "4 mm, thinned" : "4 mm");
+    this->BeginStage(At4mm, isThinned ? Thinned : "");
     GlobalLevel & level = this->BeginLevel(At4mm, m_LeastOverlap, isThinned ? 2 : 1);
     const double  edge = level.GetEdge();
     const Freedom turns = this->MakeFreedomWithin(FreedomKind::Similarity);
@@ -525,7 +583,7 @@ private:
       poses = ChooseApart(poses, BestSelection);
       level.Thin(1);
       this->EndStage(poses.front().cost);
-      this->BeginStage("4 mm");
+      this->BeginStage(At4mm);
     }
     if (this->SearchesAngles())
     {
@@ -540,7 +598,7 @@ private:
   PosedCost
   SearchAt2mm(PosedCost best)
   {
-    this->BeginStage("2 mm");
+    this->BeginStage(At2mm);
     GlobalLevel &          level = this->BeginLevel(At2mm, m_LeastOverlap);
     std::vector<PosedCost> poses{ best };
     for (const FreedomKind kind : { FreedomKind::Similarity, FreedomKind::Scales, FreedomKind::Affine })
@@ -557,7 +615,7 @@ private:
   PosedCost
   SearchAt1mm(PosedCost best)
   {
-    this->BeginStage("1 mm, thinned");
+    this->BeginStage(At1mm, Thinned);
     GlobalLevel &          level = this->BeginLevel(At1mm, m_LeastOverlap, 2);
     const Freedom          freedom = MakeFreedom(m_Frame, m_Kind);
     const double           firstStep = 0.25 * level.GetEdge();
@@ -584,7 +642,7 @@ private:
   BeginLastStage(GlobalLevel & level, const std::vector<PosedCost> & poses)
   {
     this->EndStage(poses.front().cost);
-    this->BeginStage("1 mm");
+    this->BeginStage(At1mm);
     level.Thin(1);
   }
 
@@ -644,6 +702,7 @@ private:
   std::vector<std::unique_ptr<GlobalLevel>>   m_Levels; // the finest first
   GlobalSettings                              m_Settings;
   FreedomKind                                 m_Kind = FreedomKind::Affine;
+  bool                                        m_IsTimed = false;
   ParallelFor                                 m_ParallelFor;
   std::function<void(const GlobalProgress &)> m_Progress;
   PoseFrame                                   m_Frame;
@@ -681,6 +740,12 @@ GlobalRegistration::Register(const GlobalProblem &                              
                              const std::function<void(const GlobalProgress &)> & progress)
 {
   return m_Implementation->Register(problem, settings, parallelFor, progress);
+}
+
+void
+GlobalRegistration::SetTiming(bool on)
+{
+  m_Implementation->SetTiming(on);
 }
 
 EvaluationStatistics

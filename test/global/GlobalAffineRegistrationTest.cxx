@@ -26,7 +26,11 @@ namespace gpuregtest
 
 namespace
 {
-constexpr double Degrees = Pi / 180;
+constexpr double       Degrees = Pi / 180;
+constexpr const char * Costs[] = {
+  "CorrelationRatio", "MattesMutualInformation", "NormalizedMutualInformation", "Correlation",
+  "MeanSquares",      "MeanAbsoluteDifferences"
+};
 // Of the mean distance from the truth, mm: a tenth of a voxel.
 constexpr double Tenth = 0.5;
 
@@ -76,7 +80,21 @@ TEST_P(GlobalAffineRegistrationTest, FindsAnAffineTransformFromFarAwayIn3D)
   EXPECT_GT(method->GetOverlap(), 0.4);
   EXPECT_LE(method->GetOverlap(), 1.0);
   ASSERT_EQ(method->GetNumberOfStages(), 10u);
-  EXPECT_EQ(method->GetStageName(1), "8 mm: coarse rotations");
+  // Voxels of 4.75 × 5 × 5 mm, of which two along each axis make one of the coarsest level.
+  const char * const names[] = { "levels",
+                                 "10 mm: coarse rotations",
+                                 "10 mm: fine rotations",
+                                 "10 mm: translations",
+                                 "10 mm: best rotations",
+                                 "5 mm, thinned",
+                                 "5 mm",
+                                 "5 mm",
+                                 "5 mm, thinned",
+                                 "5 mm" };
+  for (unsigned int stage = 0; stage < 10; ++stage)
+  {
+    EXPECT_EQ(method->GetStageName(stage), names[stage]);
+  }
   // 108 rotations, 3 sweeps over translation and scale, 5 values a line, and the first one.
   EXPECT_EQ(method->GetStageEvaluations(1), 108u * (3 * 4 * 5 + 1));
   EXPECT_EQ(method->GetStageRounds(1), 3u * 4 * 2 + 1);
@@ -116,12 +134,7 @@ TEST_P(GlobalAffineRegistrationTest, EachCostAndDegreesOfFreedomIn2D)
   const std::pair<unsigned int, const char *> cases[] = {
     { 6, "Euler2DTransform" }, { 7, "Similarity2DTransform" }, { 9, "AffineTransform" }, { 12, "AffineTransform" }
   };
-  for (const char * const cost : { "CorrelationRatio",
-                                   "MattesMutualInformation",
-                                   "NormalizedMutualInformation",
-                                   "Correlation",
-                                   "MeanSquares",
-                                   "MeanAbsoluteDifferences" })
+  for (const char * const cost : Costs)
   {
     const bool isInformation = std::string(cost).find("Information") != std::string::npos;
     const bool takesAnotherContrast = isInformation || std::string(cost) == "CorrelationRatio";
@@ -222,20 +235,84 @@ TEST_P(GlobalAffineRegistrationTest, Masks)
   EXPECT_NO_THROW(method->Update());
 }
 
+/** Whatever the cost: at the coarser levels what lies beside a mask shines into it, and the images vary there. */
+TEST_P(GlobalAffineRegistrationTest, WhatIsConstantInsideOfItsMaskIsRefused)
+{
+  using ImageType = itk::Image<float, 3>;
+  const GlobalProblem<3> problem(6, 10 * Degrees, GlobalProblem<3>::Contrast::Same);
+  const auto             centre = problem.grid.GetCentre();
+  const auto             isInside = [&](const auto & p) { return p.EuclideanDistanceTo(centre) < 40; };
+  const Phantom<3>       phantom;
+  const auto             flat =
+    MakeImage<ImageType>(problem.grid, [&](const auto & p) { return isInside(p) ? 70.0 : phantom(p - centre); });
+  const auto mask = MakeMask(*flat, isInside);
+  const auto expectRefused = [](auto & method, const std::string & which) {
+    try
+    {
+      method.Update();
+      ADD_FAILURE() << "no exception, but a cost of " << method.GetFinalCost();
+    }
+    catch (const itk::GPUBadInputError & error)
+    {
+      EXPECT_NE(std::string(error.GetDescription()).find("the " + which + " image is constant inside of its mask"),
+                std::string::npos)
+        << error.GetDescription();
+    }
+  };
+  for (const char * const cost : Costs)
+  {
+    SCOPED_TRACE(cost);
+    const auto method = problem.MakeMethod(GetParam());
+    method->SetCost(cost);
+    method->SetDegreesOfFreedom(6);
+    method->SetSearchAngles(0, 0);
+    method->SetFixedImage(flat);
+    method->SetFixedImageMask(mask);
+    expectRefused(*method, "fixed");
+    method->SetFixedImage(problem.fixed);
+    method->SetFixedImageMask(nullptr);
+    method->SetMovingImage(flat);
+    method->SetMovingImageMask(mask);
+    expectRefused(*method, "moving");
+    method->SetMovingImageMask(nullptr);
+    EXPECT_NO_THROW(method->Update()) << "without the mask";
+  }
+  // One voxel is enough to vary.
+  ImageType::IndexType middle;
+  flat->TransformPhysicalPointToIndex(centre, middle);
+  flat->SetPixel(middle, 71);
+  flat->Modified();
+  const auto method = problem.MakeMethod(GetParam());
+  method->SetSearchAngles(0, 0);
+  method->SetFixedImage(flat);
+  method->SetFixedImageMask(mask);
+  EXPECT_NO_THROW(method->Update());
+}
+
+namespace
+{
+/** A part of the phantom, whose centre of mass is another. */
+itk::Image<float, 2>::Pointer
+CutOutPart(const itk::Image<float, 2> & image)
+{
+  auto region = image.GetBufferedRegion();
+  region.SetIndex(0, region.GetIndex(0) + 30);
+  region.SetSize(0, region.GetSize(0) - 66);
+  const auto cutting = itk::RegionOfInterestImageFilter<itk::Image<float, 2>, itk::Image<float, 2>>::New();
+  cutting->SetInput(&image);
+  cutting->SetRegionOfInterest(region);
+  cutting->Update();
+  return cutting->GetOutput();
+}
+} // namespace
+
 /** A part of the phantom, which is a small part of the fixed image. */
 TEST_P(GlobalAffineRegistrationTest, FindsASmallImage)
 {
   using ProblemType = GlobalProblem<2>;
   const ProblemType problem(6, 100 * Degrees, ProblemType::Contrast::Same);
-  auto              region = problem.moving->GetBufferedRegion();
-  region.SetIndex(0, region.GetIndex(0) + 30);
-  region.SetSize(0, region.GetSize(0) - 66);
-  const auto cutting = itk::RegionOfInterestImageFilter<itk::Image<float, 2>, itk::Image<float, 2>>::New();
-  cutting->SetInput(problem.moving);
-  cutting->SetRegionOfInterest(region);
-  cutting->Update();
-  const auto method = problem.MakeMethod(GetParam());
-  method->SetMovingImage(cutting->GetOutput());
+  const auto        method = problem.MakeMethod(GetParam());
+  method->SetMovingImage(CutOutPart(*problem.moving));
   method->SetDegreesOfFreedom(6);
   method->Update();
   EXPECT_LT(problem.GetError(*method->GetTransform()), Tenth);
@@ -260,16 +337,109 @@ TEST_P(GlobalAffineRegistrationTest, BeginsWithATransform)
   EXPECT_GT(problem.GetError(*start), 5.0);
   EXPECT_LT(problem.GetError(*method->GetTransform()), Tenth);
   EXPECT_LT(method->GetStageEvaluations(1), 100u);
+  const auto refined = GetParameters(*method);
   // From where nothing overlaps, the centres of mass are laid on each other.
   start->Translate(itk::Vector<double, 3>(1000.0));
-  method->Modified();
   method->Update();
+  EXPECT_NE(GetParameters(*method), refined);
   EXPECT_LT(problem.GetError(*method->GetTransform()), Tenth);
   // Angles are beyond the start's.
   start->Rotate3D(axis, 20 * Degrees);
   method->SetSearchAngles(-20, 20);
   method->Update();
   EXPECT_LT(problem.GetError(*method->GetTransform()), Tenth);
+}
+
+namespace
+{
+/** Searches from a start, which is to lead to the truth. */
+template <unsigned int VDimension>
+void
+ExpectFoundFrom(const GlobalProblem<VDimension> &                         problem,
+                const typename GlobalProblem<VDimension>::TransformType & start,
+                unsigned int                                              degreesOfFreedom,
+                double                                                    angle,
+                const std::string &                                       device)
+{
+  const auto method = problem.MakeMethod(device);
+  method->SetDegreesOfFreedom(degreesOfFreedom);
+  method->SetSearchAngles(-angle, angle);
+  method->SetInitialTransform(&start);
+  method->Update();
+  EXPECT_LT(problem.GetError(*method->GetTransform()), 0.25 * Tenth) << "from " << problem.GetError(start) << " mm";
+}
+} // namespace
+
+/** Some of the images overlaps, but not of what is in them: a start makes no search worse. */
+TEST_P(GlobalAffineRegistrationTest, FindsWhatAStartLeavesFarAwayIn2D)
+{
+  const auto identity = itk::AffineTransform<double, 2>::New();
+  for (const unsigned int degrees : { 6u, 12u })
+  {
+    for (const double angle : { 0.2, 1.7, 3.0 })
+    {
+      SCOPED_TRACE(std::to_string(degrees) + ", " + std::to_string(angle));
+      ExpectFoundFrom<2>(GlobalProblem<2>(degrees, angle), *identity, degrees, 180, GetParam());
+    }
+  }
+}
+
+TEST_P(GlobalAffineRegistrationTest, FindsWhatAStartLeavesFarAwayIn3D)
+{
+  const GlobalProblem<3> problem(6, 0.2);
+  for (const auto & shift : { std::array<double, 3>{ 40, -40, 40 }, { -80, -20, 60 }, { 50, -50, -50 } })
+  {
+    SCOPED_TRACE(shift[0]);
+    const auto start = itk::AffineTransform<double, 3>::New();
+    start->Translate(itk::Vector<double, 3>(shift.data()));
+    ExpectFoundFrom<3>(problem, *start, 6, 20, GetParam());
+  }
+  ExpectFoundFrom<3>(GlobalProblem<3>(6, 1.7), *itk::AffineTransform<double, 3>::New(), 6, 180, GetParam());
+}
+
+/** Where the centres of mass are those of the same thing, and where they are not. */
+TEST_P(GlobalAffineRegistrationTest, FindsARightStartAgain)
+{
+  const GlobalProblem<3> in3D(6, 1.7);
+  ExpectFoundFrom<3>(in3D, *in3D.truth, 6, 60, GetParam());
+  GlobalProblem<2> in2D(6, 100 * Degrees, GlobalProblem<2>::Contrast::Same);
+  ExpectFoundFrom<2>(in2D, *in2D.truth, 6, 180, GetParam());
+  in2D.moving = CutOutPart(*in2D.moving);
+  ExpectFoundFrom<2>(in2D, *in2D.truth, 6, 180, GetParam());
+}
+
+/** The method is not told of it. */
+TEST_P(GlobalAffineRegistrationTest, SeesAMaskThatChangesInPlace)
+{
+  using MaskType = itk::ImageMaskSpatialObject<2>;
+  const GlobalProblem<2> problem(6, 20 * Degrees);
+  for (const bool isOfFixed : { true, false })
+  {
+    SCOPED_TRACE(isOfFixed ? "fixed" : "moving");
+    const auto mask = MakeMask(isOfFixed ? *problem.fixed : *problem.moving, [](const auto &) { return true; });
+    const auto makeMethod = [&] {
+      const auto method = problem.MakeMethod(GetParam());
+      isOfFixed ? method->SetFixedImageMask(mask) : method->SetMovingImageMask(mask);
+      method->SetInitialTransform(problem.truth);
+      method->SetSearchAngles(0, 0);
+      method->Update();
+      return method;
+    };
+    const auto   method = makeMethod();
+    const double before = method->GetFinalCost();
+    // The half of what there is.
+    const auto voxels = const_cast<MaskType::ImageType *>(mask->GetImage());
+    auto       region = voxels->GetBufferedRegion();
+    region.SetSize(1, region.GetSize(1) / 2);
+    for (itk::ImageRegionIterator<MaskType::ImageType> it(voxels, region); !it.IsAtEnd(); ++it)
+    {
+      it.Set(0);
+    }
+    voxels->Modified();
+    method->Update();
+    EXPECT_NE(method->GetFinalCost(), before);
+    EXPECT_EQ(method->GetFinalCost(), makeMethod()->GetFinalCost());
+  }
 }
 
 /** What the degrees of freedom do not have is left out. */
@@ -354,6 +524,49 @@ TEST_P(GlobalAffineRegistrationTest, AnisotropicImagesOfOtherTypes)
   EXPECT_LT(method->GetTransform()->TransformPoint(centre).EuclideanDistanceTo(truth->TransformPoint(centre)), 0.5);
 }
 
+/** Stages are named by the levels that there are; what is set changes what it says. */
+TEST_P(GlobalAffineRegistrationTest, SettingsCount)
+{
+  const GlobalProblem<2> problem(12, 20 * Degrees);
+  const auto             method = problem.MakeMethod(GetParam());
+  method->SetInitialTransform(problem.truth);
+  method->SetSearchAngles(0, 0);
+  const auto getStages = [&] {
+    method->Update();
+    std::string names;
+    for (unsigned int stage = 1; stage < method->GetNumberOfStages(); ++stage)
+    {
+      names += (stage > 1 ? "; " : "") + method->GetStageName(stage);
+    }
+    return names;
+  };
+  // Pixels of 1.9 × 2 mm: the two finest levels are the same.
+  EXPECT_EQ(getStages(), "8 mm; 4 mm; 2 mm; 2 mm, thinned; 2 mm");
+  const double cost = method->GetFinalCost();
+  const double overlap = method->GetOverlap();
+  method->SetFinestSpacing(0.5);
+  EXPECT_EQ(getStages(), "4 mm; 2 mm; 2 mm; 2 mm, thinned; 2 mm");
+  EXPECT_NEAR(method->GetFinalCost(), cost, 0.1 * cost) << "the finest level is the same";
+  // Levels keep eight pixels along each axis, at least.
+  method->SetFinestSpacing(4);
+  EXPECT_EQ(getStages(), "24 mm; 16 mm; 8 mm; 4 mm, thinned; 4 mm");
+  EXPECT_GT(std::abs(method->GetFinalCost() - cost), 0.1 * cost);
+  method->SetFinestSpacing(1);
+
+  EXPECT_LT(overlap, 0.98);
+  method->SetLeastOverlap(1);
+  method->Update();
+  // What does not overlap counts as if nothing were explained there.
+  EXPECT_GT(method->GetFinalCost(), 0.5 * (1 - method->GetOverlap()));
+  EXPECT_LT(cost, 0.5 * (1 - overlap));
+  EXPECT_GE(method->GetOverlap(), overlap);
+  method->SetLeastOverlap(0.25);
+
+  method->SetNumberOfHistogramBins(4);
+  method->Update();
+  EXPECT_GT(method->GetFinalCost(), 4 * cost) << "of values in a bin, more is not explained";
+}
+
 TEST_P(GlobalAffineRegistrationTest, BadInputIsRefusedAndTheMethodGoesOn)
 {
   const GlobalProblem<3> problem(6, 10 * Degrees);
@@ -430,6 +643,63 @@ TEST_P(GlobalAffineRegistrationTest, BadInputIsRefusedAndTheMethodGoesOn)
   EXPECT_EQ(GetParameters(*method), first);
 }
 
+/** Each image goes up once. What comes down is the images of the coarsest level, and beside them a little for each evaluation, which no
+ *  voxel is a part of; of a side that has a mask those of 2 and 4 mm, too, and as much of the image as tells that it varies inside. */
+TEST_P(GlobalAffineRegistrationTest, VoxelsCrossTheBusOnce)
+{
+  const GlobalProblem<3> problem(6, 20 * Degrees);
+  const auto             bytesOf = [](const itk::Image<float, 3> & image) {
+    return static_cast<std::int64_t>(sizeof(float) * image.GetBufferedRegion().GetNumberOfPixels());
+  };
+  const std::int64_t fixed = bytesOf(*problem.fixed);
+  const std::int64_t moving = bytesOf(*problem.moving);
+  // Two voxels along each axis are one there; of 33, one is left out.
+  const auto coarsest = static_cast<std::int64_t>(sizeof(float)) * (15 * 16 * 15 + 19 * 19 * 19);
+  const bool hasBus = !this->GetDevice().IsHost();
+  const auto method = problem.MakeMethod(GetParam());
+  method->SetDegreesOfFreedom(6);
+  method->SetInitialTransform(problem.truth);
+  method->SetSearchAngles(0, 0);
+  const auto expectBytes = [&](std::int64_t up, std::int64_t leastDown, std::int64_t mostDown) {
+    method->Update();
+    std::int64_t evaluations = 0;
+    for (unsigned int stage = 0; stage < method->GetNumberOfStages(); ++stage)
+    {
+      evaluations += static_cast<std::int64_t>(method->GetStageEvaluations(stage));
+    }
+    const auto         statistics = method->GetEvaluationStatistics();
+    const std::int64_t little = fixed / 2;
+    EXPECT_GE(statistics.bytesUp, hasBus ? up : 0);
+    EXPECT_LT(statistics.bytesUp, hasBus ? up + little : 1);
+    EXPECT_GE(statistics.bytesDown, hasBus ? leastDown : 0);
+    EXPECT_LT(statistics.bytesDown, hasBus ? mostDown + evaluations * fixed / 16 : 1);
+    EXPECT_GE(statistics.deviceBytes, hasBus ? fixed + moving : 0);
+  };
+  expectBytes(fixed + moving, coarsest, coarsest);
+  method->SetFixedImageMask(MakeMask(*problem.fixed, [](const auto &) { return true; }));
+  // Each of image and mask: voxels of 5 mm are those of 2 and 4 mm.
+  expectBytes(2 * fixed + moving, 4 * fixed, 6 * fixed + 4 * coarsest);
+}
+
+TEST_P(GlobalAffineRegistrationTest, MeasuresKernelTimes)
+{
+  const GlobalProblem<2> problem(6, 20 * Degrees);
+  const auto             method = problem.MakeMethod(GetParam());
+  method->SetInitialTransform(problem.truth);
+  method->SetSearchAngles(0, 0);
+  method->Update();
+  EXPECT_EQ(method->GetEvaluationStatistics().kernelMilliseconds, 0);
+  EXPECT_GT(method->GetEvaluationStatistics().launches, 0);
+  const auto found = method->GetTransform()->GetParameters();
+  method->SetMeasuresKernelTime(true);
+  method->Modified();
+  method->Update();
+  EXPECT_EQ(method->GetTransform()->GetParameters(), found);
+  const auto statistics = method->GetEvaluationStatistics();
+  EXPECT_GT(statistics.kernelMilliseconds, 0);
+  EXPECT_LT(statistics.kernelMilliseconds, statistics.evaluateMilliseconds);
+}
+
 TEST_P(GlobalAffineRegistrationTest, TellsOfItsProgressAndCanBeAborted)
 {
   const GlobalProblem<2>   problem(6, 10 * Degrees);
@@ -451,7 +721,7 @@ TEST_P(GlobalAffineRegistrationTest, TellsOfItsProgressAndCanBeAborted)
   EXPECT_GT(iterations, 60u);
   EXPECT_GT(lastProgress, 0.85F);
   ASSERT_EQ(stages.size(), method->GetNumberOfStages());
-  EXPECT_EQ(stages.back(), "1 mm");
+  EXPECT_EQ(stages.back(), "2 mm");
   const auto found = method->GetTransform()->GetParameters();
   method->AddObserver(itk::IterationEvent(), [&](const itk::EventObject &) {
     if (iterations > 30)
@@ -475,12 +745,18 @@ TEST_P(GlobalAffineRegistrationTest, PrintsItself)
   const auto         method = GlobalMethodOf<3>::New();
   std::ostringstream text;
   method->Print(text);
-  for (const char * name : { "Device",
+  for (const char * name : { "Device: ",
+                             "InitialTransform: (null)",
+                             "FixedImageMask: (null)",
+                             "MovingImageMask: (null)",
                              "DegreesOfFreedom: 12",
-                             "CorrelationRatio",
-                             "SearchAngles: [-180, 180]",
-                             "InitialTransform",
-                             "LeastOverlap" })
+                             "Cost: gpureg::GlobalCost::CorrelationRatio",
+                             "Optimizer: gpureg::GlobalOptimizer::QuasiNewton",
+                             "SearchAngles: [-180, 180] [-180, 180] [-180, 180]",
+                             "FinestSpacing: 1",
+                             "NumberOfHistogramBins: 0",
+                             "LeastOverlap: 0.25",
+                             "CurrentStage: " })
   {
     EXPECT_NE(text.str().find(name), std::string::npos) << name;
   }
@@ -614,12 +890,13 @@ TEST(GlobalRotations, AreThoseOfAllAnglesWithoutDuplicates)
 
 namespace
 {
-/** Voxels of 2, 3 and 4 mm, 11 × 21 × 31 of them. \param flipped the direction of x, in ITK's coordinates. */
+/** Voxels of 2, 3 and 4 mm, 11 × 21 × 31 of them, or of another number along x. \param flipped the direction of x, in ITK's
+ *  coordinates. */
 itk::Image<float, 3>::Pointer
-MakeFLIRTImage(bool flipped, double originX)
+MakeFLIRTImage(bool flipped, double originX, itk::SizeValueType sizeX = 11)
 {
   Grid<3> grid;
-  grid.size = { { 11, 21, 31 } };
+  grid.size = { { sizeX, 21, 31 } };
   grid.spacing[0] = 2;
   grid.spacing[1] = 3;
   grid.spacing[2] = 4;
@@ -689,6 +966,22 @@ TEST(FLIRTMatrix, OfImagesOfBothKinds)
   ASSERT_NEAR(turned[1], 1.0, 1e-12);
   ExpectMatrix(itk::FLIRTMatrix::FromTransform(*turn, *neurological, *radiological),
                { { 0, -1, 0, 40 }, { 1, 0, 0, 10 }, { 0, 0, 1, 0 }, { 0, 0, 0, 1 } });
+}
+
+/** The moving image's x is counted from its own end: of 15 voxels index i is at -10 + 2i in ITK, and in FSL at 2·(14 - i), so the same
+ *  point has fsl x' = 18 - x; in the fixed image, whose x is counted from its beginning, 20 - x. */
+TEST(FLIRTMatrix, OfAMovingImageOfAnotherSizeThatIsFlipped)
+{
+  const auto radiological = MakeFLIRTImage(true, 20);
+  const auto neurological = MakeFLIRTImage(false, -10, 15);
+  const auto identity = itk::AffineTransform<double, 3>::New();
+  ExpectMatrix(itk::FLIRTMatrix::FromTransform(*identity, *radiological, *neurological),
+               { { 1, 0, 0, 2 }, { 0, 1, 0, 0 }, { 0, 0, 1, 0 }, { 0, 0, 0, 1 } });
+  // (x, y) ↦ (-y, x), with x = 20 - u and y = v - 30: u' = 18 + y = v - 12, v' = 30 + x = 50 - u.
+  const auto turn = itk::AffineTransform<double, 3>::New();
+  turn->Rotate(0, 1, -0.5 * Pi);
+  ExpectMatrix(itk::FLIRTMatrix::FromTransform(*turn, *radiological, *neurological),
+               { { 0, -1, 0, 50 }, { 1, 0, 0, 12 }, { 0, 0, 1, 0 }, { 0, 0, 0, 1 } });
 }
 
 TEST(FLIRTMatrix, IsWrittenAndRead)
