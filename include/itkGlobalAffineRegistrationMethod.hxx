@@ -207,14 +207,11 @@ template <typename TFixedImage, typename TMovingImage>
 ModifiedTimeType
 GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::GetMTime() const
 {
-  ModifiedTimeType latest = Superclass::GetMTime();
-  for (const Object * const object : { static_cast<const Object *>(m_InitialTransform.GetPointer()),
-                                       static_cast<const Object *>(m_FixedImageMask.GetPointer()),
-                                       static_cast<const Object *>(m_MovingImageMask.GetPointer()) })
-  {
-    latest = object != nullptr ? std::max(latest, object->GetMTime()) : latest;
-  }
-  return latest;
+  using GPURegistrationDetail::FindTimeOf;
+  return std::max({ Superclass::GetMTime(),
+                    FindTimeOf<ImageDimension>(m_InitialTransform.GetPointer()),
+                    FindTimeOf<ImageDimension>(m_FixedImageMask.GetPointer()),
+                    FindTimeOf<ImageDimension>(m_MovingImageMask.GetPointer()) });
 }
 
 template <typename TFixedImage, typename TMovingImage>

@@ -55,6 +55,8 @@ public:
     m_IsRegistered = false;
     FreeFormResult result;
     Operate(*m_Queue, parallelFor, [&] {
+      CheckVaries(*m_Queue, problem.fixed, "fixed");
+      CheckVaries(*m_Queue, problem.moving, "moving");
       this->ReserveLevel(settings);
       m_Level->coarseSize = {};
       for (int level = settings.levels - 1; level >= 0; --level)

@@ -9,8 +9,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <cstdint>
-#include <limits>
 #include <string>
 
 namespace gpureg
@@ -34,29 +32,6 @@ Weigh(const std::vector<double> & values, const std::vector<bool> & isInside, st
     weights[n] = isInside[n] ? std::max(0.0, values[n] - mean) : 0.0;
   }
   return weights;
-}
-
-[[noreturn]] void
-ThrowIsConstant(const char * which)
-{
-  throw BadInputError(std::string("the ") + which + " image is constant inside of its mask; set another one, or none");
-}
-
-/** Brings a part of an image's values to the host. */
-std::vector<double>
-BringPart(Queue & queue, const DeviceImage & image, std::int64_t first, std::int64_t count)
-{
-  std::vector<double> values;
-  WithReal(image.GetPrecision(), [&](auto zero) {
-    using Real = decltype(zero);
-    const auto        at = static_cast<std::size_t>(first);
-    std::vector<Real> part(static_cast<std::size_t>(count));
-    queue.MarkMade(0);
-    queue.StartDownload(part.data(), *image.GetMemory(), sizeof(Real) * part.size(), sizeof(Real) * at, 0);
-    queue.Finish();
-    values.assign(part.begin(), part.end());
-  });
-  return values;
 }
 
 Vector3
@@ -108,7 +83,8 @@ FindMass(Queue & queue, const RegisteredImage & image, const char * which)
   }
   if (!(sum > 0))
   {
-    ThrowIsConstant(which);
+    throw BadInputError(std::string("the ") + which +
+                        " image is constant inside of its mask; set another one, or none");
   }
   for (double & c : mass.centre)
   {
@@ -125,38 +101,6 @@ FindMass(Queue & queue, const RegisteredImage & image, const char * which)
   }
   mass.radius = std::sqrt(squares / sum);
   return mass;
-}
-
-void
-CheckVaries(Queue & queue, const RegisteredImage & image, const char * which)
-{
-  if (image.mask == nullptr)
-  {
-    return;
-  }
-  constexpr std::int64_t perPart = std::int64_t{ 1 } << 18;
-  const std::int64_t     count = image.image->GetCount();
-  const std::int64_t     parts = (count + perPart - 1) / perPart;
-  double                 least = std::numeric_limits<double>::infinity();
-  double                 largest = -least;
-  for (std::int64_t n = 0; n < parts; ++n)
-  {
-    // From the middle on, where most masks are.
-    const std::int64_t        first = (n + parts / 2) % parts * perPart;
-    const std::int64_t        number = std::min(perPart, count - first);
-    const std::vector<double> values = BringPart(queue, *image.image, first, number);
-    const std::vector<double> mask = BringPart(queue, *image.mask, first, number);
-    for (std::size_t v = 0; v < values.size(); ++v)
-    {
-      least = mask[v] >= 0.5 ? std::min(least, values[v]) : least;
-      largest = mask[v] >= 0.5 ? std::max(largest, values[v]) : largest;
-    }
-    if (largest > least)
-    {
-      return;
-    }
-  }
-  ThrowIsConstant(which);
 }
 
 Matrix3

@@ -31,10 +31,6 @@ struct ImageMass
 ImageMass
 FindMass(Queue & queue, const RegisteredImage & image, const char * which);
 
-/** \throws BadInputError if an image's voxels inside of its mask are all the same. Brings as many of them to the host as tell. */
-void
-CheckVaries(Queue & queue, const RegisteredImage & image, const char * which);
-
 /** Columns: the orthonormal, right-handed axes that are the next to a grid's, which the first may be turned round for. */
 Matrix3
 FindAxes(const IndexMap & indexToPoint);

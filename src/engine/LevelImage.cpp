@@ -6,10 +6,35 @@
 
 #include "SummarizeImage.h"
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <string>
+#include <vector>
 
 namespace gpureg
 {
+
+namespace
+{
+/** Brings a part of an image's values to the host. */
+std::vector<double>
+BringPart(Queue & queue, const DeviceImage & image, std::int64_t first, std::int64_t count)
+{
+  std::vector<double> values;
+  WithReal(image.GetPrecision(), [&](auto zero) {
+    using Real = decltype(zero);
+    const auto        at = static_cast<std::size_t>(first);
+    std::vector<Real> part(static_cast<std::size_t>(count));
+    queue.MarkMade(0);
+    queue.StartDownload(part.data(), *image.GetMemory(), sizeof(Real) * part.size(), sizeof(Real) * at, 0);
+    queue.Finish();
+    values.assign(part.begin(), part.end());
+  });
+  return values;
+}
+} // namespace
 
 void
 CheckImage(const RegisteredImage & image, const char * which, const std::string & deviceName)
@@ -28,6 +53,43 @@ CheckImage(const RegisteredImage & image, const char * which, const std::string 
   {
     throw BadInputError(std::string("the ") + which + " mask has not as many voxels as its image, or is not on " +
                         deviceName);
+  }
+}
+
+void
+CheckVaries(Queue & queue, const RegisteredImage & image, const char * which)
+{
+  if (image.mask == nullptr)
+  {
+    return;
+  }
+  constexpr std::int64_t perPart = std::int64_t{ 1 } << 18;
+  const std::int64_t     count = image.image->GetCount();
+  const std::int64_t     parts = (count + perPart - 1) / perPart;
+  double                 least = std::numeric_limits<double>::infinity();
+  double                 largest = -least;
+  for (std::int64_t n = 0; n < parts; ++n)
+  {
+    // From the middle on, where most masks are.
+    const std::int64_t        first = (n + parts / 2) % parts * perPart;
+    const std::int64_t        number = std::min(perPart, count - first);
+    const std::vector<double> values = BringPart(queue, *image.image, first, number);
+    const std::vector<double> mask = BringPart(queue, *image.mask, first, number);
+    for (std::size_t v = 0; v < values.size(); ++v)
+    {
+      least = mask[v] >= 0.5 ? std::min(least, values[v]) : least;
+      largest = mask[v] >= 0.5 ? std::max(largest, values[v]) : largest;
+    }
+    if (largest > least)
+    {
+      return;
+    }
+  }
+  // Of a mask that leaves nothing, others tell.
+  if (least == largest)
+  {
+    throw BadInputError(std::string("the ") + which +
+                        " image is constant inside of its mask; set another one, or none");
   }
 }
 

@@ -239,6 +239,36 @@ TEST_P(FreeFormDeformationTest, BadInputIsRefusedAndTheMethodGoesOn)
   }
   method->SetMovingImage(problem.moving);
 
+  // Constant where its mask is, whatever lies beside it.
+  const auto inside = MakeImage<itk::Image<unsigned char, 3>>(problem.grid, [](const auto &) { return 0.0; });
+  const auto flat = MakeImage<itk::Image<float, 3>>(problem.grid, [](const auto & p) { return p[0]; });
+  const auto count = static_cast<std::ptrdiff_t>(inside->GetBufferedRegion().GetNumberOfPixels());
+  std::fill(inside->GetBufferPointer() + count / 3,
+            inside->GetBufferPointer() + count / 2,
+            static_cast<unsigned char>(1));
+  std::fill(flat->GetBufferPointer() + count / 3, flat->GetBufferPointer() + count / 2, 5.0f);
+  const auto mask = itk::ImageMaskSpatialObject<3>::New();
+  mask->SetImage(inside);
+  mask->Update();
+  expectRefused(
+    [&] {
+      method->SetFixedImage(flat);
+      method->SetFixedImageMask(mask);
+    },
+    [&] {
+      method->SetFixedImage(problem.fixed);
+      method->SetFixedImageMask(nullptr);
+    });
+  expectRefused(
+    [&] {
+      method->SetMovingImage(flat);
+      method->SetMovingImageMask(mask);
+    },
+    [&] {
+      method->SetMovingImage(problem.moving);
+      method->SetMovingImageMask(nullptr);
+    });
+
   const auto away = itk::AffineTransform<double, 3>::New();
   away->Translate(itk::Vector<double, 3>(1000.0));
   expectRefused([&] { method->SetInitialTransform(away); }, [&] { method->SetInitialTransform(nullptr); });

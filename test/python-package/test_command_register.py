@@ -51,7 +51,7 @@ def test_as_a_process_with_times(head_files, tmp_path):
     assert times["total"] >= times["start"] + times["read and start"] + times["register"] + times["make and write"] > 0
     assert times["stage 1 rigid"] == found["stages"][0]["seconds"]
     lines = err.splitlines()
-    assert lines[0].startswith("1/1 rigid, pyramid, 0 %") and any("1 mm" in line and "cost" in line for line in lines)
+    assert lines[0].startswith("1/1 rigid, pyramid, 0 %") and any("2 mm" in line and "cost" in line for line in lines)
     assert lines[-1].startswith("total") and lines[-1].endswith(" s")
     assert "\r" not in err
 

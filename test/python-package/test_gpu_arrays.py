@@ -270,8 +270,8 @@ def test_registration(library, heads, stage):
     assert found.cost == expected.cost
     np.testing.assert_array_equal(library.get(found.warped.array), expected.warped.array)
     moved = statistics("FreeFormRegistration" if stage == "ffd" else "GlobalRegistration", library.device)
-    # A search brings the levels of 8 mm to the host, for their centres of mass.
-    assert moved.bytes_down < fixed.array.nbytes
+    # A search brings the levels of 8 mm to the host, for their centres of mass, and some sums of each evaluation.
+    assert moved.bytes_down < 2 * fixed.array.nbytes
 
 
 def test_registration_of_one_there_and_one_here(library, heads):

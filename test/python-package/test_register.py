@@ -31,7 +31,7 @@ def test_finds_a_rigid_map(device, heads, moved, kind):
     inside = np.s_[8:-8, 8:-8, 8:-8]
     assert relative_difference(result.warped.array[inside], fixed.array[inside]) < 0.02
     assert result.device == device and result.cost == result.stages[-1].cost
-    assert [level.name for level in result.stages[0].levels][-1] == "1 mm"
+    assert [level.name for level in result.stages[0].levels][-1] == "2 mm"
     assert result.stages[0].overlap > 0.8
 
 

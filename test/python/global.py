@@ -64,7 +64,7 @@ for dimension in (2, 3):
         (method.GetStageName(n), method.GetStageSeconds(n), method.GetStageEvaluations(n))
         for n in range(method.GetNumberOfStages())
     ]
-    assert stages[-1][0] == "1 mm" and sum(seconds for _, seconds, _ in stages) <= method.GetElapsedSeconds(), stages
+    assert stages[-1][0] == f"{SPACING:g} mm" and sum(seconds for _, seconds, _ in stages) <= method.GetElapsedSeconds(), stages
 
 # FLIRT's matrix leads to the same transform.
 with tempfile.TemporaryDirectory() as folder:
