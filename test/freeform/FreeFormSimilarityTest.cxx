@@ -303,11 +303,11 @@ TEST_P(FreeFormSimilarityTest, ACorrelationWithAFlatPartIsNothing)
   for (const unsigned int samples : { 0u, 5000u })
   {
     method->SetNumberOfSamples(samples);
-    method->SetMovingImageMask(side);
+    method->SetFixedImageMask(side);
     method->Update();
     EXPECT_EQ(method->GetCosts(0).front(), 0.0) << samples;
     EXPECT_EQ(method->GetDeformation()->GetParameters().inf_norm(), 0.0) << "no force moves anything";
-    method->SetMovingImageMask(nullptr);
+    method->SetFixedImageMask(nullptr);
     method->Update();
     EXPECT_LT(method->GetCosts(0).front(), -1e-6) << samples;
   }
