@@ -214,8 +214,8 @@ def test_other_threads_run_meanwhile(device, heads):
 
 
 def test_interrupt_ends_it(device, heads):
-    # On other devices than the host what has been enqueued by then is done first: all of a level, soon.
-    stage = stages.FreeForm(levels=1, iterations=3000 if device == "host" else 200, spacing=6)
+    # More iterations than any device makes in that time.
+    stage = stages.FreeForm(levels=1, iterations=1_000_000, spacing=6)
     # What is started in the background may ignore it.
     handler = signal.signal(signal.SIGINT, signal.default_int_handler)
     timer = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
@@ -227,8 +227,7 @@ def test_interrupt_ends_it(device, heads):
     finally:
         timer.join()
         signal.signal(signal.SIGINT, handler)
-    if device == "host":
-        assert time.perf_counter() - begin < 5
+    assert time.perf_counter() - begin < 5
     assert gr.register(*heads, "rigid", device=device).cost < 0.01
 
 
