@@ -36,12 +36,6 @@ public:
     return values;
   }
 
-  void
-  SetTiming(bool on) override
-  {
-    this->GetMetric().SetTiming(on);
-  }
-
 protected:
   using ResultType =
     typename decltype(std::declval<TMetric &>().EvaluateBatch(std::declval<CandidateMaps>(),

@@ -82,12 +82,9 @@ public:
   virtual EvaluationStatistics
   GetStatistics() const = 0;
 
-  /** Whether kernels are timed, where they can be. */
+  /** Whether kernels are timed. */
   virtual void
-  SetTiming(bool on)
-  {
-    static_cast<void>(on);
-  }
+  SetTiming(bool on) = 0;
 };
 
 /** \param bins of a histogram, where the cost has one. */

@@ -48,6 +48,12 @@ public:
     return m_Metric.GetStatistics();
   }
 
+  void
+  SetTiming(bool on) override
+  {
+    m_Metric.SetTiming(on);
+  }
+
 protected:
   /** Says how values are counted. */
   virtual void
