@@ -299,6 +299,10 @@ TEST_P(Fork, AChildFreesItsParentsFiltersAndExits)
 /** No lock of this module's is found locked by a thread that the child does not have. */
 TEST_P(Fork, BesideThreadsThatCompute)
 {
+#ifdef __SANITIZE_ADDRESS__
+  // Seen in the child's stack: it waits in the sanitizer's allocator, for a lock that a thread of the parent held.
+  GTEST_SKIP() << "AddressSanitizer's own allocator is not for children of processes whose threads allocate";
+#endif
   std::atomic<bool>        goesOn{ true };
   std::vector<std::thread> threads;
   for (int n = 0; n < 2; ++n)
