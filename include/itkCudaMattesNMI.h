@@ -23,7 +23,9 @@ namespace itk
  *
  * With NormalizedOn() (the default) the value is -(H_f + H_m)/H_j (Studholme 1999; Modat 2010,
  * section 2.2); with NormalizedOff() it is ITK's own Mattes mutual information. Either falls as the
- * images align, and the derivative is that of -value by the moving transform's parameters.
+ * images align, and the derivative is that of -value by the moving transform's parameters: of the joint density p(i, k), in
+ * which a sample of fixed bin i and moving value m weighs w(k - m), w a cubic window, it is the mean over samples of
+ * -Σ_k t(i, k)·w'(k - m)·∂m, with t(i, k) = ∂(-value)/∂p(i, k).
  *
  * Initialize() sends the images up; what is made of them stays on the device; an evaluation
  * sends the transform and brings sums back. Results are bitwise the same from run to run, whatever the
@@ -31,9 +33,9 @@ namespace itk
  *
  * What runs on the device: any composite of linear transforms, displacement fields and B-splines, in any order; its
  * derivative where what is optimised is one transform, linear, a displacement field or a B-spline of order 1 to 3, that is
- * applied first, and no other B-spline follows; linear, nearest-neighbour and B-spline interpolation; an itk::ImageMaskSpatialObject as moving mask;
- * any fixed side. What does not (another interpolator, another moving mask, another gradient calculator, another
- * transform) is computed on the host through ITK's own classes, and a warning says so once.
+ * applied first, and no other B-spline follows; linear, nearest-neighbour and B-spline interpolation; an
+ * itk::ImageMaskSpatialObject as moving mask; any fixed side. What does not (another interpolator, another moving mask,
+ * another gradient calculator, another transform) is computed on the host through ITK's own classes, and a warning says so once.
  *
  * Bad input is an itk::ExceptionObject: besides what ITK rejects, an image that is constant where it is
  * sampled, an empty mask, and an image with a NaN or an infinity (they are counted). The object can be

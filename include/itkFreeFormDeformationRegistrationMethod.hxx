@@ -189,11 +189,10 @@ template <typename TFixedImage, typename TMovingImage>
 ModifiedTimeType
 FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::GetMTime() const
 {
-  using GPURegistrationDetail::FindTimeOf;
-  return std::max({ Superclass::GetMTime(),
-                    FindTimeOf<ImageDimension>(m_InitialTransform.GetPointer()),
-                    FindTimeOf<ImageDimension>(m_FixedImageMask.GetPointer()),
-                    FindTimeOf<ImageDimension>(m_MovingImageMask.GetPointer()) });
+  return GPURegistrationDetail::FindLatestTime<ImageDimension>(Superclass::GetMTime(),
+                                                               m_InitialTransform.GetPointer(),
+                                                               m_FixedImageMask.GetPointer(),
+                                                               m_MovingImageMask.GetPointer());
 }
 
 template <typename TFixedImage, typename TMovingImage>

@@ -16,7 +16,6 @@
 #include "itkSimilarity2DTransform.h"
 #include "itkSimilarity3DTransform.h"
 
-#include <algorithm>
 #include <string>
 #include <type_traits>
 
@@ -207,11 +206,10 @@ template <typename TFixedImage, typename TMovingImage>
 ModifiedTimeType
 GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::GetMTime() const
 {
-  using GPURegistrationDetail::FindTimeOf;
-  return std::max({ Superclass::GetMTime(),
-                    FindTimeOf<ImageDimension>(m_InitialTransform.GetPointer()),
-                    FindTimeOf<ImageDimension>(m_FixedImageMask.GetPointer()),
-                    FindTimeOf<ImageDimension>(m_MovingImageMask.GetPointer()) });
+  return GPURegistrationDetail::FindLatestTime<ImageDimension>(Superclass::GetMTime(),
+                                                               m_InitialTransform.GetPointer(),
+                                                               m_FixedImageMask.GetPointer(),
+                                                               m_MovingImageMask.GetPointer());
 }
 
 template <typename TFixedImage, typename TMovingImage>

@@ -12,7 +12,6 @@
 #include "itkNumericTraits.h"
 
 #include <algorithm>
-#include <initializer_list>
 #include <memory>
 #include <new>
 #include <string>
@@ -85,6 +84,19 @@ FindTimeOf(const SpatialObject<VDimension> * mask)
   const auto * const ofImage = dynamic_cast<const ImageMaskSpatialObject<VDimension> *>(mask);
   const auto * const image = ofImage != nullptr ? ofImage->GetImage() : nullptr;
   return std::max<ModifiedTimeType>(mask->GetMTime(), image != nullptr ? image->GetMTime() : 0);
+}
+
+/** What Update() compares: the latest time of a method, its initial transform and its masks, which may be modified in place.
+ *  \param own the method's superclass's. */
+template <unsigned int VDimension>
+ModifiedTimeType
+FindLatestTime(ModifiedTimeType                                  own,
+               const Transform<double, VDimension, VDimension> * initial,
+               const SpatialObject<VDimension> *                 fixedMask,
+               const SpatialObject<VDimension> *                 movingMask)
+{
+  return std::max(
+    { own, FindTimeOf<VDimension>(initial), FindTimeOf<VDimension>(fixedMask), FindTimeOf<VDimension>(movingMask) });
 }
 
 /** Too many of something for the engine's integers are too many for it. */

@@ -18,33 +18,6 @@ namespace gpureg
 
 namespace
 {
-/** One whose metric knows the values of many maps together. */
-template <typename TMetric>
-class MeasureByBatches : public MeasureByMetric<TMetric>
-{
-public:
-  using MeasureByMetric<TMetric>::MeasureByMetric;
-
-  std::vector<MeasuredValue>
-  FindValues(const CandidateMaps & candidates, const ParallelFor & parallelFor) override
-  {
-    std::vector<MeasuredValue> values;
-    for (const auto & result : this->GetMetric().EvaluateBatch(candidates, parallelFor))
-    {
-      values.push_back(this->MakeValue(result));
-    }
-    return values;
-  }
-
-protected:
-  using ResultType =
-    typename decltype(std::declval<TMetric &>().EvaluateBatch(std::declval<CandidateMaps>(),
-                                                              std::declval<ParallelFor>()))::value_type;
-
-  virtual MeasuredValue
-  MakeValue(const ResultType & result) const = 0;
-};
-
 class CorrelationRatio : public MeasureByBatches<CorrelationRatioMetric>
 {
 public:

@@ -144,19 +144,21 @@ DescribeByBins(const LevelImage & fixed,
 }
 
 void
-DescribeByNearestBins(
-  const LevelImage & fixed, const LevelImage & moving, int bins, FixedSamples & samples, MovingImage & image)
+DescribeByNearestBins(const LevelImage & fixed,
+                      const LevelImage & moving,
+                      int                firstBin,
+                      int                widths,
+                      FixedSamples &     samples,
+                      MovingImage &      image)
 {
-  constexpr int padding = 2; // bins that values do not reach, at either end
-  const int     widths = bins - 2 * padding - 1;
   const auto unitOf = [widths](const ImageSummary & summary) { return (summary.maximum - summary.minimum) / widths; };
   samples.scale = MakeScale(fixed.summary);
   samples.scale.range = samples.scale.largest = widths;
-  samples.sampled->bins = MakeBins(fixed.summary, padding, 0.5, widths + 1, widths);
+  samples.sampled->bins = MakeBins(fixed.summary, firstBin, 0.5, widths + 1, widths);
   samples.sampled->wantsValues = true;
   samples.sampled->minimum = fixed.summary.minimum;
   samples.sampled->unit = unitOf(fixed.summary);
-  samples.sampled->placeOfMinimum = padding;
+  samples.sampled->placeOfMinimum = firstBin;
   image.scale = MakeScale(moving.summary);
   image.unit = unitOf(moving.summary);
 }

@@ -63,11 +63,15 @@ DescribeByBins(const LevelImage & fixed,
                FixedSamples &     samples,
                MovingImage &      image);
 
-/** Of a joint histogram of nearest bins, of which the outer ones stay empty: the fixed image's bins and where in them its values lie,
- *  and the moving image's values in bins from the smallest one on. */
+/** Of a joint histogram of nearest bins: the fixed image's bins and where in them its values lie, and the moving image's values in bins
+ *  from the smallest one on. The smallest value lies in the middle of the first bin, the largest one so many widths further. */
 void
-DescribeByNearestBins(
-  const LevelImage & fixed, const LevelImage & moving, int bins, FixedSamples & samples, MovingImage & image);
+DescribeByNearestBins(const LevelImage & fixed,
+                      const LevelImage & moving,
+                      int                firstBin,
+                      int                widths,
+                      FixedSamples &     samples,
+                      MovingImage &      image);
 
 /** Bins of equal width of both images. */
 void

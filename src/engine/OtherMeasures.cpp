@@ -6,6 +6,7 @@
 #include "gpureg/NeighborhoodCorrelationMetric.h"
 #include "gpureg/PartialVolumeMetric.h"
 
+#include "JointHistogramPasses.h"
 #include "LevelSamples.h"
 #include "MeasureByMetric.h"
 
@@ -21,16 +22,6 @@ namespace gpureg
 
 namespace
 {
-void
-CheckBins(int bins, int least, int most)
-{
-  if (bins < least || bins > most)
-  {
-    throw BadInputError("the number of bins is " + std::to_string(bins) + "; set one from " + std::to_string(least) +
-                        " to " + std::to_string(most));
-  }
-}
-
 /** Weights of a discrete Gaussian, e^-t I_n(t), from its centre on, as many as leave a hundredth out (Lindeberg 1990); then they sum
  *  to 1, as itk::GaussianOperator has them. */
 std::vector<double>
@@ -90,7 +81,8 @@ protected:
            FixedSamples &     samples,
            MovingImage &      image) const override
   {
-    DescribeByNearestBins(fixed, moving, m_Bins, samples, image);
+    DescribeByNearestBins(
+      fixed, moving, kernels::JointHistogramPadding, m_Bins - kernels::JointHistogramExtraBins, samples, image);
   }
 
 private:
@@ -105,24 +97,13 @@ private:
 };
 
 /** The negative of the mutual information by partial volume (Maes 1997). */
-class PartialVolumeInformation : public MeasureByMetric<PartialVolumeMetric>
+class PartialVolumeInformation : public MeasureByBatches<PartialVolumeMetric>
 {
 public:
   PartialVolumeInformation(const std::string & deviceName, int bins)
-    : MeasureByMetric(deviceName, bins)
+    : MeasureByBatches(deviceName, bins)
     , m_Bins(bins)
   {}
-
-  std::vector<MeasuredValue>
-  FindValues(const CandidateMaps & candidates, const ParallelFor & parallelFor) override
-  {
-    std::vector<MeasuredValue> values;
-    for (const MutualInformation & result : this->GetMetric().EvaluateBatch(candidates, parallelFor))
-    {
-      values.push_back(MakeValue(result.count, result.mutualInformation));
-    }
-    return values;
-  }
 
   MeasuredForces
   FindForces(const IndexMap & toMoving, const ParallelFor & parallelFor) override
@@ -137,7 +118,7 @@ public:
     const JointDensity density(std::vector<double>(result.histogram.begin(), result.histogram.end()),
                                static_cast<std::size_t>(m_Bins));
     const double       count = density.GetCountSum() / result.countUnit;
-    return MakeForces(MakeValue(count, density.GetMutualInformation()), result, -1.0 / count);
+    return MakeForces(this->MakeValue({ count, density.GetMutualInformation(), 0 }), result, -1.0 / count);
   }
 
 protected:
@@ -150,13 +131,13 @@ protected:
     DescribeByBinsOfBoth(fixed, moving, m_Bins, samples, image);
   }
 
-private:
-  static MeasuredValue
-  MakeValue(double count, double information)
+  MeasuredValue
+  MakeValue(const MutualInformation & result) const override
   {
-    return { count, -information, count > 0 };
+    return { result.count, -result.mutualInformation, result.count > 0 };
   }
 
+private:
   int m_Bins;
 };
 
@@ -257,14 +238,13 @@ private:
 std::unique_ptr<GlobalMeasure>
 MakeMeasure(const std::string & name, const std::string & deviceName, const MeasureSettings & settings)
 {
+  // Metrics look at their bins themselves.
   if (name == "JointHistogramMutualInformation")
   {
-    CheckBins(settings.bins, JointHistogramMetric::LeastBins, JointHistogramMetric::MostBins);
     return std::make_unique<JointHistogramInformation>(deviceName, settings.bins);
   }
   if (name == "PartialVolumeMutualInformation")
   {
-    CheckBins(settings.bins, PartialVolumeMetric::LeastBins, PartialVolumeMetric::MostBins);
     return std::make_unique<PartialVolumeInformation>(deviceName, settings.bins);
   }
   if (name == "NeighborhoodCorrelation")

@@ -115,8 +115,8 @@ def test_neighborhood_correlation(device, heads, radius):
 
 
 @pytest.mark.parametrize("name, setting, match", [
-    ("joint_histogram_mutual_information", {"bins": 5}, "from 6 to 1024"),
-    ("partial_volume_mutual_information", {"bins": 257}, "from 2 to 256"),
+    ("joint_histogram_mutual_information", {"bins": 5}, "6 to 1024 bins, not 5"),
+    ("partial_volume_mutual_information", {"bins": 257}, "2 to 256 bins, not 257"),
     ("neighborhood_correlation", {"radius": 0}, "1 voxel or more"),
 ])
 def test_bad_settings(heads, name, setting, match):

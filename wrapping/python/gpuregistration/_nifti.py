@@ -95,7 +95,6 @@ def _make_image(values: np.ndarray, like: Any) -> Any:
     return made
 
 
-
 def check_nifti_is_whole(path: Path, image: Any) -> None:
     """Of what SimpleITK has read from a file; of files of other formats nothing is looked at.
 
