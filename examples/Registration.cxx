@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "Registration.h"
 
-#include "RegisterRigidly/BestPositionOptimizer.h"
+#include "RegisterRigidly/BestPosition.h"
 #include "VolumeMetrics.h"
 
 #include "itkAmoebaOptimizerv4.h"

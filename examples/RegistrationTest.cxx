@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // A registration ends at the best position that its optimizer evaluated.
-#include "RegisterRigidly/BestPositionOptimizer.h"
+#include "RegisterRigidly/BestPosition.h"
 #include "Registration.h"
 #include "VolumeMetrics.h"
 
+#include "itkConjugateGradientLineSearchOptimizerv4.h"
 #include "itkImageRegionIteratorWithIndex.h"
 #include "itkImageRegistrationMethodv4.h"
 #include "itkMeanSquaresImageToImageMetricv4.h"
+#include "itkRegistrationParameterScalesFromPhysicalShift.h"
 #include "itkTranslationTransform.h"
 
 #include <gtest/gtest.h>
@@ -164,6 +166,26 @@ TEST(BestPositionOptimizer, StoppedByAnObserverItEndsAtTheBestToo)
     }
   });
   overshooting.ExpectTheBest();
+}
+
+/** Of any optimizer: one that goes along a line, of which the end is 5 mm off where its start is 4 mm. */
+TEST(BestPosition, ALineThatEndsWorseIsTakenBack)
+{
+  const Overshooting overshooting(1, 1);
+  const auto         scales =
+    itk::RegistrationParameterScalesFromPhysicalShift<itk::ImageToImageMetricv4<Volume, Volume>>::New();
+  scales->SetMetric(overshooting.metric);
+  const auto lines = BestPosition<itk::ConjugateGradientLineSearchOptimizerv4>::New();
+  lines->SetScalesEstimator(scales);
+  lines->SetMaximumStepSizeInPhysicalUnits(9);
+  lines->SetLowerLimit(1);
+  lines->SetUpperLimit(1.01);
+  lines->SetNumberOfIterations(1);
+  overshooting.registration->SetOptimizer(lines);
+  overshooting.registration->Update();
+  EXPECT_EQ(overshooting.registration->GetTransform()->GetParameters(), overshooting.metric->m_BestParameters);
+  EXPECT_EQ(lines->GetCurrentMetricValue(), overshooting.metric->m_Best);
+  EXPECT_GT(overshooting.metric->m_Last, overshooting.metric->m_Best);
 }
 
 TEST(Register, TheValueThatItShowsLastIsThatOfItsTransform)

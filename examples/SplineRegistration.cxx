@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "SplineRegistration.h"
 
+#include "RegisterRigidly/BestPosition.h"
+
 #include "itkBSplineTransformInitializer.h"
 #include "itkBSplineTransformParametersAdaptor.h"
 #include "itkConjugateGradientLineSearchOptimizerv4.h"
@@ -77,7 +79,7 @@ RegisterBySpline(const Volume * fixed, const Volume * moving, const SplineSettin
   const auto scales =
     itk::RegistrationParameterScalesFromPhysicalShift<itk::ImageToImageMetricv4<Volume, Volume>>::New();
   scales->SetMetric(metric);
-  const auto optimizer = itk::ConjugateGradientLineSearchOptimizerv4::New();
+  const auto optimizer = BestPosition<itk::ConjugateGradientLineSearchOptimizerv4>::New(); // of its lines' ends
   optimizer->SetScalesEstimator(scales);
   optimizer->SetLowerLimit(0);
   optimizer->SetUpperLimit(4);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A registration as ITK's users write it, with the metric swapped: SwapTheMetric fixed moving transform.tfm
-#include "RegisterRigidly/BestPositionOptimizer.h"
+#include "RegisterRigidly/BestPosition.h"
 #include "CommandLine.h"
 #include "OutputCheck.h"
 

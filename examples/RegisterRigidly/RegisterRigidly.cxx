@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A rigid registration in one file, with nothing but ITK and this module: docs/rigid-in-cpp.md goes through it.
-#include "BestPositionOptimizer.h"
+#include "BestPosition.h"
 
 #include "itkCudaMattesNMI.h"
 #include "itkGPUResampleImageFilter.h"
