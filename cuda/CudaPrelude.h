@@ -166,7 +166,7 @@ ToCount(float x, float one)
 #ifdef __CUDA_ARCH__
   return __float_as_uint(fmaf(x, one, GPUREG_TWO_TO_23)) - __float_as_uint(GPUREG_TWO_TO_23);
 #else
-  return static_cast<u32>(fmaf(x, one, 0.5f));
+  return static_cast<u32>(lrintf(x * one));
 #endif
 }
 

@@ -88,7 +88,8 @@ WholeBelow(float x, float last, int * index)
 GPUREG_FUNCTION u32
 ToCount(float x, float one)
 {
-  return (u32)fma(x, one, 0.5f);
+  const float twoTo23 = 8388608.0f;
+  return as_uint(fma(x, one, twoTo23)) - as_uint(twoTo23);
 }
 
 GPUREG_FUNCTION float

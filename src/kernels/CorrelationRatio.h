@@ -379,11 +379,12 @@ FindMean(const CorrelationRatioSums * sums)
   return DivideFixed(sums->sum, sums->count);
 }
 
-/** (Σ Y)²/N, in the sums' unit. */
+/** (Σ Y)²/N, in the sums' unit: 2m Σ Y - m² N, in which the error of the mean m counts by its square alone. */
 GPUREG_FUNCTION u64
 SquareOfSum(const CorrelationRatioSums * sums)
 {
-  return (u64)MultiplyFixed(FindMean(sums), (i64)sums->sum);
+  const i64 mean = FindMean(sums);
+  return (u64)MultiplyFixed(mean, 2 * (i64)sums->sum - MultiplyFixed(mean, (i64)sums->count));
 }
 
 /** Σ Y² - (Σ Y)²/N, in the sums' unit. */

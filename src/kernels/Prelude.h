@@ -188,11 +188,18 @@ WholeBelow(float x, float last, int * index)
   return static_cast<float>(*index);
 }
 
-/** x >= 0 in units of 1/one, to the nearest; x * one < 2^22. */
+/** x >= 0 in units of 1/one, to the nearest, halves to the even one; x * one < 2^22. Of floats just below a unit's digits, half are
+ *  halves: rounded up, they would make sums too large by a part of 1e-7. */
 inline u32
 ToCount(float x, float one)
 {
-  return static_cast<u32>(MultiplyAdd(x, one, 0.5f));
+  // The floats between 2^23 and 2^24 are whole numbers, in the order of their bits.
+  const float twoTo23 = 8388608.0f;
+  const float shifted = MultiplyAdd(x, one, twoTo23);
+  u32         bits, bitsOfZero;
+  std::memcpy(&bits, &shifted, sizeof(bits));
+  std::memcpy(&bitsOfZero, &twoTo23, sizeof(bitsOfZero));
+  return bits - bitsOfZero;
 }
 
 inline float

@@ -889,6 +889,21 @@ TEST(PositionTest, LinearNeighboursAreThePosition)
   EXPECT_EQ(fraction, 1.0f);
 }
 
+/** As CUDA's arithmetic does it. Half of all floats that have a digit more than the unit are halves. */
+TEST(CountTest, HalvesGoToTheEvenNumber)
+{
+  const float most = 4194303.5f;
+  for (const float count : { 0.0f, 0.5f, 1.5f, 2.5f, 3.0f, 3.5f, 1023.5f, most - 1.0f, most })
+  {
+    EXPECT_EQ(ToCount(count, 1.0f), static_cast<u32>(std::nearbyint(count))) << count;
+    EXPECT_EQ(ToCount(count / 32.0f, 32.0f), static_cast<u32>(std::nearbyint(count))) << count;
+  }
+  Repeat(20000, [&](Random & random) {
+    const float count = std::uniform_real_distribution<float>(0.0f, most)(random);
+    EXPECT_EQ(ToCount(count, 1.0f), static_cast<u32>(std::nearbyint(count))) << count;
+  });
+}
+
 /** A quotient of 64 bits loses up to 2 units to each of the places that are cut off dividend and divisor. */
 TEST(CorrelationRatioTableTest, QuotientsAreExactToAFewUnits)
 {
@@ -906,6 +921,21 @@ TEST(CorrelationRatioTableTest, QuotientsAreExactToAFewUnits)
     const u64         a = std::uniform_int_distribution<u64>(0, b)(random);
     const long double exact = static_cast<long double>(a) / static_cast<long double>(b) * Units;
     EXPECT_NEAR(static_cast<double>(static_cast<long double>(DivideFixed(a, b)) - exact), 0.0, 4.0) << a << '/' << b;
+  });
+}
+
+/** A mean that is cut off would show in Σ Y² - (Σ Y)²/N, the more, the closer the values are: it counts by its square alone. */
+TEST(CorrelationRatioTableTest, SquaresOfSumsAreExactToAUnit)
+{
+  const CorrelationRatioSums none{};
+  EXPECT_EQ(SquareOfSum(&none), u64{ 0 });
+  Repeat(20000, [](Random & random) {
+    CorrelationRatioSums sums{};
+    sums.count = static_cast<u64>(std::abs(DrawOfBits(random, 56))) + 1;
+    sums.sum = std::uniform_int_distribution<u64>(0, sums.count)(random);
+    const auto        sum = static_cast<long double>(sums.sum);
+    const long double exact = sum * sum / static_cast<long double>(sums.count);
+    EXPECT_LE(std::abs(static_cast<long double>(SquareOfSum(&sums)) - exact), 1.1L) << sums.sum << " of " << sums.count;
   });
 }
 

@@ -22,6 +22,10 @@ NAMES = [
 # neighborhood correlation's are made of central differences between voxels.
 DIFFERENTIABLE = {name: 0.1 if name == "neighborhood_correlation" else 0.03 for name in NAMES if name != "joint_histogram_mutual_information"}
 
+# The most that values may differ from others of the same map, besides a millionth of theirs: where single candidates and batches count
+# a correlation ratio's squares in units of up to 2^-23, 13,440 of them are known to 4e-6 of some 700, and this is five times that.
+NOISE = {"correlation_ratio": 3e-8}
+
 
 @pytest.fixture
 def inner(heads):
@@ -44,7 +48,7 @@ def test_batches(device, heads, inner, name, rng):
     metric = gr.metric(name, *heads, fixed_mask=inner, device=device)
     batch = [gr.Affine(turn(angle), rng.normal(0, 3, 3)).parameters for angle in range(-8, 9, 4)]
     values = metric.values(batch)
-    np.testing.assert_allclose(values, [metric.value(one) for one in batch], rtol=1e-6)
+    np.testing.assert_allclose(values, [metric.value(one) for one in batch], rtol=1e-6, atol=NOISE.get(name, 0))
     if name in DIFFERENTIABLE:
         np.testing.assert_allclose(values, [metric.value_and_derivative(one)[0] for one in batch], rtol=1e-5)
     np.testing.assert_array_equal(metric.values(batch), values)
