@@ -9,14 +9,15 @@ cd "$(dirname "$0")"
 shared=${GPUREG_TEST_ARCHIVES:-../shared}
 
 # configure_quickly FOLDER [ARGUMENTS]: against another ITK than the first build, which is what users get: its warnings in a
-# part of the time. What knows no ITK is taken from the first build.
+# part of the time. What knows no ITK is taken from the first build. ITK's wrapping optimizes at link time, for most of a minute,
+# where the build type is Release.
 configure_quickly() {
   local folder=$1 launcher="$PWD/tools/take-object.sh;engine;$PWD/build;$PWD/$1"
   shift
   mkdir -p "$folder"
   # What was taken before knows no headers, so that Ninja would not take it again where one has changed.
   (cd build && find src -name '*.cpp.o' -o -name '*.cu.o') | sed "s|^|$folder/|" | xargs rm -f
-  configure -G Ninja -S . -B "$folder" -DCMAKE_BUILD_TYPE=Release "-DCMAKE_CXX_FLAGS_RELEASE=-O0 -DNDEBUG" \
+  configure -G Ninja -S . -B "$folder" -DCMAKE_BUILD_TYPE=MinSizeRel "-DCMAKE_CXX_FLAGS_MINSIZEREL=-O0 -DNDEBUG" \
             "-DCMAKE_CXX_COMPILER_LAUNCHER=$launcher" "-DCMAKE_CUDA_COMPILER_LAUNCHER=$launcher" \
             -DGPURegistration_FEW_STAND_INS=ON "$@"
 }
