@@ -10,7 +10,10 @@ import gpuregistration as gr
 import numpy as np
 import pytest
 from conftest import make_head, relative_difference, turn
-from gpuregistration import stages
+from gpuregistration import _devices, _engine, stages
+from gpuregistration._register import register_pair
+from gpuregistration._sides import read_pair
+from gpuregistration.stages import read_stages
 
 CORNERS = np.array([[-30, -30, -20], [30, -30, 20], [-30, 30, 20], [30, 30, -20.0]])
 
@@ -42,6 +45,33 @@ def test_arrays_in_and_out(device, heads, moved):
     )
     assert isinstance(result.warped, np.ndarray) and result.warped.dtype == np.float32
     assert distance(result.transform, moved) < 0.1
+
+
+@pytest.mark.parametrize("stage", ["rigid", "ffd"])
+@pytest.mark.parametrize("kind", ["float32", "float64", "float16", ">f4", "int16"])
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_what_is_loaded_is_warped(device, heads, dimension, kind, stage):
+    """Of floats, which are on the device as they are: to the bit what is warped when they are sent."""
+    if kind == "float64" and not _engine.has_doubles(device):
+        pytest.skip(f"{device} has no doubles")
+    fixed, moving = heads if dimension == 3 else (make_head(shape=(48, 44), spacing=(2.0, 2.0), origin=(-40.0, -45.0)),) * 2
+    moving = moving.like(moving.array.astype(kind))
+    pair = read_pair(fixed, moving, None, None, {})
+    result = register_pair(pair, read_stages(stage, None), None, device, 1)
+
+    def sent():
+        with _devices.borrow_engine("Resampler", device) as engine:
+            return engine.statistics.bytes_up
+
+    warped, sent_then = result.warped.array, sent()
+    expected, sent_now = gr.resample(moving, result.transform, fixed, device=device), sent()
+    assert warped.dtype == np.dtype(kind).newbyteorder("=") and warped.dtype == expected.array.dtype
+    np.testing.assert_array_equal(warped, expected.array)
+    if kind != "int16" and device != "host":
+        assert sent_now - sent_then >= moving.array.nbytes
+    result._let_go()
+    del result.__dict__["warped"], result.__dict__["_warped_array"]
+    np.testing.assert_array_equal(result.warped.array, warped)
 
 
 def test_finds_scales_and_skews(device):

@@ -13,8 +13,9 @@ import numpy as np
 
 from . import _engine
 from ._devices import borrow_engine
+from ._gpu_arrays import GpuArray
 from ._image import engine_map, matrix_of_map
-from ._resample import resample_array
+from ._resample import resample_array, warp_loaded
 from ._sides import Pair, read_pair
 from ._stage_result import Level, StageResult
 from ._transforms import Affine, BSpline, Composite, DisplacementField, Transform, as_transform, linear_matrix
@@ -65,9 +66,16 @@ class Result:
     """
 
     def __init__(
-        self, pair: Pair, stages: list[StageResult], initial: Optional[Transform], device: str, seconds: float
+        self,
+        pair: Pair,
+        stages: list[StageResult],
+        initial: Optional[Transform],
+        device: str,
+        seconds: float,
+        loaded: Optional[_engine.DeviceArray],
     ) -> None:
         self._pair = pair
+        self._loaded = loaded
         self._initial = initial
         self.stages = stages
         self.transform = stages[-1].transform
@@ -84,6 +92,8 @@ class Result:
     @cached_property
     def _warped_array(self) -> Any:
         fixed, moving = self._pair.fixed, self._pair.moving
+        if self._loaded is not None:
+            return warp_loaded(self._loaded, moving, self.transform, fixed, self.device)
         return resample_array(moving, self.transform, fixed, "linear", 0.0, 1, False, self.device, None)
 
     @cached_property
@@ -91,6 +101,10 @@ class Result:
         """The displacement of each of the fixed image's voxels, in mm, in doubles: where the fixed image is on a GPU an array there, of its
         library. Computed when it is asked for first."""
         return self.transform.to_displacement_field(self._pair.fixed, self.device)
+
+    def _let_go(self) -> None:
+        """Gives the device's memory of the moving image back. What is made of it afterwards is sent there again."""
+        self._loaded = None
 
     def write_report(self, path: Any, command: str = "", files: Optional[Mapping[str, str]] = None) -> None:
         """Writes one HTML file that shows the images before and after, the deformation and how costs fell. "Before" is what the initial
@@ -169,7 +183,9 @@ def register(
     }
     stages = read_stages(transform, metric)
     pair = read_pair(fixed, moving, fixed_mask, moving_mask, geometry)
-    return register_pair(pair, stages, initial, device, seed, progress, begin)
+    result = register_pair(pair, stages, initial, device, seed, progress, begin)
+    result._let_go()
+    return result
 
 
 def register_pair(
@@ -181,7 +197,8 @@ def register_pair(
     progress: Optional[Callable[[Progress], Any]] = None,
     begin: Optional[float] = None,
 ) -> Result:
-    """register() of what has been read and checked.
+    """register() of what has been read and checked. The result holds the moving image on the device, if it is of floats, which are
+    there as they are.
 
     Args:
         begin: of time.perf_counter(), from when on seconds are counted; None: from now on.
@@ -200,7 +217,8 @@ def register_pair(
             reporter = _Reporter(progress, number, len(stages), stage.name)
             results.append(run(stage, settings[number], pair, sides, found, name, reporter))
         found = results[-1].transform
-    return Result(pair, results, begin_with, name, time.perf_counter() - begin)
+    loaded = sides[1].image if pair.moving.content.dtype.kind == "f" and not isinstance(pair.moving.content, GpuArray) else None
+    return Result(pair, results, begin_with, name, time.perf_counter() - begin, loaded)
 
 
 class _Reporter:

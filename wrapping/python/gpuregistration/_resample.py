@@ -86,17 +86,13 @@ def resample_array(
             for n in range(moving.components)
         ]
         return np.stack(parts, axis=-1)
-    chain = transform.chain() if transform is not None else _engine.Chain(moving.dimension)
+    chain = _chain_of(transform, moving)
     content = moving.content
-    asked = _engine.Resampling()
-    asked.size = engine_size(grid)
-    asked.output_to_point = engine_map(grid.index_to_point)
-    asked.point_to_input = engine_map(np.linalg.inv(moving.index_to_point))
+    asked = _ask(moving, grid)
     asked.interpolation = interpolation
     asked.order = read_whole("order", order, 0, 5)
     asked.outside = [float(default)] * moving.components
     asked.extrapolates = bool(extrapolate)
-    asked.is_of_integers = content.dtype.kind in "biu"
     of_others = np.float64 if _engine.has_doubles(device) else np.float32
     with borrow_engine("Resampler", device) as resampler:
         if isinstance(content, GpuArray):
@@ -105,6 +101,29 @@ def resample_array(
             return content.make_alike(made)
         made = resampler.resample(real_values(moving, of_others), chain, asked, progress)
     return to_type(made.reshape(grid.shape + content.shape[moving.dimension :]), content.dtype)
+
+
+def warp_loaded(loaded: _engine.DeviceArray, moving: Image, transform: Transform, grid: Image, device: str) -> np.ndarray:
+    """The same, linear and 0 outside, of an image whose values are on the device already, as resample_array() would send them."""
+    asked = _ask(moving, grid)
+    asked.outside = [0.0]
+    with borrow_engine("Resampler", device) as resampler:
+        made = resampler.resample_loaded(loaded, _chain_of(transform, moving), asked, None)
+    return to_type(made.reshape(grid.shape), moving.content.dtype)
+
+
+def _chain_of(transform: Optional[Transform], moving: Image) -> _engine.Chain:
+    return transform.chain() if transform is not None else _engine.Chain(moving.dimension)
+
+
+def _ask(moving: Image, grid: Image) -> _engine.Resampling:
+    """What is asked of the engine, as far as the images say it."""
+    asked = _engine.Resampling()
+    asked.size = engine_size(grid)
+    asked.output_to_point = engine_map(grid.index_to_point)
+    asked.point_to_input = engine_map(np.linalg.inv(moving.index_to_point))
+    asked.is_of_integers = moving.content.dtype.kind in "biu"
+    return asked
 
 
 def to_type(values: np.ndarray, kind: np.dtype) -> np.ndarray:

@@ -125,7 +125,23 @@ Resample(Resampler & engine, Array array, const Chain & chain, const Resampling 
                                                : ResampleAs<float>(engine, input, request, progress);
 }
 
-/** The same of an image on the engine's device, which the output stays on.
+/** The same of an image that is on the engine's device, of one component. */
+nb::object
+ResampleLoaded(Resampler &         engine,
+               const DeviceArray & array,
+               const Chain &       chain,
+               const Resampling &  asked,
+               const nb::object &  progress)
+{
+  const DeviceImage & image = array.GetImage();
+  ResampleRequest     request = MakeRequest(asked, chain);
+  ResampleInput       input = MakeInput(asked, request, SizeOf(array.GetShape()), image.GetPrecision());
+  input.image = &image;
+  return input.precision == Precision::Double ? ResampleAs<double>(engine, input, request, progress)
+                                              : ResampleAs<float>(engine, input, request, progress);
+}
+
+/** The same, and the output stays there.
  *  \param shape of the output: [z][y][x], or [y][x]. */
 std::shared_ptr<DeviceArray>
 ResampleOnDevice(
@@ -227,6 +243,12 @@ AddResample(nb::module_ & module)
   nb::class_<Resampler>(module, "Resampler")
     .def(nb::init<const std::string &>())
     .def("resample", &Resample, nb::arg("values"), nb::arg("chain"), nb::arg("resampling"), nb::arg("progress").none())
+    .def("resample_loaded",
+         &ResampleLoaded,
+         nb::arg("image"),
+         nb::arg("chain"),
+         nb::arg("resampling"),
+         nb::arg("progress").none())
     .def("resample_on_device",
          &ResampleOnDevice,
          nb::arg("image"),

@@ -34,7 +34,8 @@ AddSides(nb::module_ & module)
     .def(nb::init<std::shared_ptr<DeviceArray>, std::shared_ptr<DeviceArray>, const IndexMap &>(),
          nb::arg("image"),
          nb::arg("mask").none(),
-         nb::arg("index_to_point"));
+         nb::arg("index_to_point"))
+    .def_prop_ro("image", &Side::GetImage);
 }
 
 } // namespace python

@@ -24,6 +24,12 @@ public:
   RegisteredImage
   Get() const;
 
+  const std::shared_ptr<DeviceArray> &
+  GetImage() const
+  {
+    return m_Image;
+  }
+
 private:
   std::shared_ptr<DeviceArray> m_Image;
   std::shared_ptr<DeviceArray> m_Mask;

@@ -59,27 +59,29 @@ class Inputs:
         images: by the columns' names.
         pair: the same as registrations take them; checked here, where the device is not waiting.
         initial: a transform to begin with.
+        picture_grid: a small grid over the fixed image.
+        picture_before: the moving image on it, as it was before.
     """
 
     files: Mapping[str, Any]
     images: Mapping[str, Image]
     pair: Pair
     initial: Optional[Transform]
+    picture_grid: Image
+    picture_before: np.ndarray
 
 
 @dataclass
 class Found:
-    """What the device made: arrays that are on the grids of the fixed image (labels) and of small pictures."""
+    """What the device made. Labels are on the fixed image's grid."""
 
     result: Result
     labels_before: Optional[np.ndarray]
     labels: Optional[np.ndarray]
-    picture_before: np.ndarray
-    picture_grid: Image
 
 
 def read(job: Job) -> Inputs:
-    """Reads all of a pair's files at once.
+    """Reads all of a pair's files at once, and does what needs no device.
 
     Raises:
         BadInputError: one cannot be read; the message names it.
@@ -100,7 +102,8 @@ def read(job: Job) -> Inputs:
     if "initial" in files:
         initial = read_transform(job.row.files["initial"], images["fixed"], images["moving"])
     checked = read_pair(images["fixed"], images["moving"], images.get("fixed_mask"), images.get("moving_mask"), {}, paths)
-    return Inputs(files, images, checked, initial)
+    grid = pictures.small_grid(images["fixed"])
+    return Inputs(files, images, checked, initial, grid, _carry(images["moving"], initial, grid, "linear", "host"))
 
 
 def compute(job: Job, inputs: Inputs, device: str) -> Found:
@@ -108,17 +111,17 @@ def compute(job: Job, inputs: Inputs, device: str) -> Found:
     images = inputs.images
     result = register_pair(inputs.pair, job.settings.stages, inputs.initial, device, job.settings.seed)
     result.warped  # It is kept.
-    grid = pictures.small_grid(images["fixed"])
-
-    def carry(image: Image, transform: Optional[Transform], onto: Image, interpolation: str) -> np.ndarray:
-        return resample_array(image, transform, onto, interpolation, 0.0, 1, False, device, None)
-
+    result._let_go()
     labels, before = None, None
     if "labels" in images:
-        labels = carry(images["labels"], result.transform, images["fixed"], "nearest")
+        labels = _carry(images["labels"], result.transform, images["fixed"], "nearest", device)
         if "fixed_labels" in images:
-            before = carry(images["labels"], inputs.initial, images["fixed"], "nearest")
-    return Found(result, before, labels, carry(images["moving"], inputs.initial, grid, "linear"), grid)
+            before = _carry(images["labels"], inputs.initial, images["fixed"], "nearest", device)
+    return Found(result, before, labels)
+
+
+def _carry(image: Image, transform: Optional[Transform], onto: Image, interpolation: str, device: str) -> np.ndarray:
+    return resample_array(image, transform, onto, interpolation, 0.0, 1, False, device, None)
 
 
 def write(job: Job, inputs: Inputs, found: Found, device: Device, times: Mapping[str, Any]) -> dict[str, Any]:
@@ -136,7 +139,7 @@ def write(job: Job, inputs: Inputs, found: Found, device: Device, times: Mapping
             work = [pool.submit(write_image, made / WARPED, result.warped), pool.submit(_write_transform, made, result)]
             if found.labels is not None:
                 work.append(pool.submit(write_image, made / LABELS, images["fixed"].like(found.labels)))
-            _write_pictures(made, images["fixed"], found)
+            _write_pictures(made, inputs, result)
             for one in work:
                 one.result()
         if job.settings.reports:
@@ -163,10 +166,10 @@ def _write_transform(made: Path, result: Result) -> None:
     write_transform(made / (OTHER if result.transform.matrix_of() is None else LINEAR), result.transform)
 
 
-def _write_pictures(made: Path, fixed: Image, found: Found) -> None:
-    grid = found.picture_grid
-    after = pictures.pick(found.result.warped, grid)
-    drawn = pictures.draw(pictures.pick(fixed, grid), found.picture_before, after, grid.direction)
+def _write_pictures(made: Path, inputs: Inputs, result: Result) -> None:
+    grid = inputs.picture_grid
+    after = pictures.pick(result.warped, grid)
+    drawn = pictures.draw(pictures.pick(inputs.images["fixed"], grid), inputs.picture_before, after, grid.direction)
     for name, picture in zip((BEFORE, AFTER), drawn):
         (made / name).write_bytes(encode(picture, _QUALITY))
 
