@@ -13,7 +13,6 @@ from conftest import make_head, relative_difference, turn
 from gpuregistration import _devices, _engine, stages
 from gpuregistration._register import register_pair
 from gpuregistration._sides import read_pair
-from gpuregistration.stages import read_stages
 
 CORNERS = np.array([[-30, -30, -20], [30, -30, 20], [-30, 30, 20], [30, 30, -20.0]])
 
@@ -47,7 +46,7 @@ def test_arrays_in_and_out(device, heads, moved):
     assert distance(result.transform, moved) < 0.1
 
 
-@pytest.mark.parametrize("stage", ["rigid", "ffd"])
+@pytest.mark.parametrize("stage", [stages.Rigid(), stages.FreeForm(levels=1, iterations=1)], ids=["linear", "ffd"])
 @pytest.mark.parametrize("kind", ["float32", "float64", "float16", ">f4", "int16"])
 @pytest.mark.parametrize("dimension", [2, 3])
 def test_what_is_loaded_is_warped(device, heads, dimension, kind, stage):
@@ -57,7 +56,7 @@ def test_what_is_loaded_is_warped(device, heads, dimension, kind, stage):
     fixed, moving = heads if dimension == 3 else (make_head(shape=(48, 44), spacing=(2.0, 2.0), origin=(-40.0, -45.0)),) * 2
     moving = moving.like(moving.array.astype(kind))
     pair = read_pair(fixed, moving, None, None, {})
-    result = register_pair(pair, read_stages(stage, None), None, device, 1)
+    result = register_pair(pair, [stage], None, device, 1)
 
     def sent():
         with _devices.borrow_engine("Resampler", device) as engine:
