@@ -57,14 +57,15 @@ GlobalLevel::MakeImages(
   make(fixed, "fixed", m_Fixed);
   make(moving, "moving", m_Moving);
   m_PointToMoving = InvertMap(m_Moving.level.toPoint);
+  m_Share = 1;
 }
 
-void
+double
 GlobalLevel::NarrowRange(LevelImage & level)
 {
   if (level.mask == nullptr)
   {
-    return;
+    return 1;
   }
   const std::vector<double> values = BringValues(m_Queue, *level.image);
   const std::vector<double> mask = BringValues(m_Queue, *level.mask);
@@ -87,12 +88,13 @@ GlobalLevel::NarrowRange(LevelImage & level)
     inside.mean /= count;
     level.summary = inside;
   }
+  return count / static_cast<double>(values.size());
 }
 
 void
 GlobalLevel::NarrowRanges()
 {
-  this->NarrowRange(m_Fixed.level);
+  m_Share = this->NarrowRange(m_Fixed.level);
   this->NarrowRange(m_Moving.level);
 }
 
@@ -104,6 +106,7 @@ GlobalLevel::TakeRanges(const GlobalLevel & other)
   {
     level->summary = level->mask != nullptr ? from->summary : level->summary;
   }
+  m_Share = other.m_Share;
 }
 
 RegisteredImage
@@ -138,7 +141,6 @@ GlobalLevel::GetEdge() const
 
 void
 GlobalLevel::Begin(const PoseFrame &             frame,
-                   double                        share,
                    double                        leastOverlap,
                    double                        unrelated,
                    int                           stride,
@@ -146,7 +148,6 @@ GlobalLevel::Begin(const PoseFrame &             frame,
                    const std::function<void()> & onRound)
 {
   m_Frame = frame;
-  m_Share = share;
   m_LeastOverlap = leastOverlap;
   m_Unrelated = unrelated;
   m_ParallelFor = parallelFor;
@@ -196,7 +197,8 @@ GlobalLevel::MakeIndexMap(const Pose & pose) const
 double
 GlobalLevel::Weigh(const MeasuredValue & value, PosedCost & posed) const
 {
-  posed.overlap = value.count / m_Samples;
+  // Not more than all: how many samples are inside of the mask is known to the share that another level has, or all voxels.
+  posed.overlap = std::min(1.0, value.count / m_Samples);
   const double enough = m_LeastOverlap > 0 ? std::min(1.0, posed.overlap / m_LeastOverlap) : 1.0;
   const double weight = value.isKnown ? enough : 0.0;
   posed.cost = m_Unrelated + weight * (value.value - m_Unrelated);

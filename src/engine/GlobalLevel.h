@@ -47,7 +47,8 @@ public:
              int                     dimension,
              double                  edge);
 
-  /** Inside of the images' masks, if they have any, values are counted over what they are there, not over those of all voxels. */
+  /** Inside of the images' masks, if they have any, values are counted over what they are there, not over those of all voxels; and how
+   *  much overlaps is of what is inside. */
   void
   NarrowRanges();
 
@@ -79,11 +80,9 @@ public:
 
   /** Has the cost look at the images, at every so-manieth voxel of the fixed one along each axis.
    *  \param onRound called before each wait for the device; may throw.
-   *  \param share of the fixed image's voxels that are inside of its mask.
    *  \param unrelated the cost of images that have nothing to do with each other. */
   void
   Begin(const PoseFrame &             frame,
-        double                        share,
         double                        leastOverlap,
         double                        unrelated,
         int                           stride,
@@ -139,7 +138,8 @@ private:
     LevelImage level;
   };
 
-  void
+  /** \return the share of all voxels that are inside of the mask. */
+  double
   NarrowRange(LevelImage & level);
   static RegisteredImage
   AsRegistered(const LevelImage & level);
@@ -166,7 +166,7 @@ private:
   PoseFrame                      m_Frame;
   IndexMap                       m_PointToMoving;
   IndexMap                       m_SampleToPoint;
-  double                         m_Share = 1;
+  double                         m_Share = 1; // of the fixed image's voxels, in its mask
   double                         m_Samples = 1;
   double                         m_LeastOverlap = 0;
   double                         m_Unrelated = 0;

@@ -68,7 +68,6 @@ FindMass(Queue & queue, const RegisteredImage & image, const char * which)
     throw BadInputError(std::string("of the ") + which +
                         " image, the mask leaves no voxel of the coarsest level; set a larger one, or none");
   }
-  mass.share = static_cast<double>(inside) / static_cast<double>(mass.values.size());
   mass.volume = static_cast<double>(inside) * std::abs(FindDeterminant(image.indexToPoint.matrix));
   const std::vector<double> weights = Weigh(mass.values, isInside, inside);
   double                    sum = 0;

@@ -20,8 +20,7 @@ struct ImageMass
   Vector3 centre{};
   /** Root mean square distance from the centre. */
   double radius = 0;
-  /** Of all voxels, of those inside of the mask; and these voxels' volume, mm³, or area, mm². */
-  double share = 1;
+  /** Of the voxels inside of the mask, mm³; or their area, mm². */
   double volume = 0;
   /** Those of the image. */
   std::vector<double> values;

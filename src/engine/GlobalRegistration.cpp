@@ -323,7 +323,6 @@ private:
     // At 8 mm what lies beside a mask shines into it.
     CheckVaries(*m_Queue, problem.fixed, "fixed");
     CheckVaries(*m_Queue, problem.moving, "moving");
-    m_Share = fixed.share;
     // Of a small moving image, such as some slices of a head, that much of it.
     m_LeastOverlap = m_Settings.leastOverlap * std::min(1.0, moving.volume / fixed.volume);
     m_Unrelated = level.FindUnrelated(fixed.values, moving.values);
@@ -381,7 +380,7 @@ private:
   BeginLevel(int number, double leastOverlap, int stride = 1)
   {
     GlobalLevel & level = this->GetLevel(number);
-    level.Begin(m_Frame, m_Share, leastOverlap, m_Unrelated, stride, m_ParallelFor, [this] { this->TellProgress(); });
+    level.Begin(m_Frame, leastOverlap, m_Unrelated, stride, m_ParallelFor, [this] { this->TellProgress(); });
     return level;
   }
 
@@ -706,7 +705,6 @@ private:
   ParallelFor                                 m_ParallelFor;
   std::function<void(const GlobalProgress &)> m_Progress;
   PoseFrame                                   m_Frame;
-  double                                      m_Share = 1; // of the fixed image's voxels, in its mask
   double                                      m_LeastOverlap = 0;
   double                                      m_Unrelated = 0; // cost of images that have nothing to do with each other
   std::array<AngleRange, 3>                   m_Angles{};

@@ -319,6 +319,42 @@ TEST_P(GlobalAffineRegistrationTest, FindsASmallImage)
   EXPECT_LT(method->GetOverlap(), 0.4);
 }
 
+/** Of a mask that is not much larger than the coarsest level's pixels, and of which the moving image holds a part: at that level other
+ *  pixels are inside of it than at the finest one. */
+TEST_P(GlobalAffineRegistrationTest, TheOverlapIsOfTheMask)
+{
+  using ProblemType = GlobalProblem<2>;
+  const ProblemType problem(6, 20 * Degrees, ProblemType::Contrast::Same);
+  const auto        moving = CutOutPart(*problem.moving);
+  const auto        centre = problem.grid.GetCentre();
+  const auto        isInside = [&](const auto & p) {
+    const auto fromCentre = p - centre;
+    return std::abs(fromCentre[0]) < 38 && std::abs(fromCentre[1]) < 6;
+  };
+  double inside = 0, overlapping = 0;
+  for (itk::ImageRegionIteratorWithIndex<ProblemType::ImageType> it(problem.fixed, problem.fixed->GetBufferedRegion());
+       !it.IsAtEnd();
+       ++it)
+  {
+    ProblemType::PointType point;
+    problem.fixed->TransformIndexToPhysicalPoint(it.GetIndex(), point);
+    itk::ContinuousIndex<double, 2> index;
+    const bool                      counts = isInside(point);
+    inside += counts;
+    overlapping +=
+      counts && moving->TransformPhysicalPointToContinuousIndex(problem.truth->TransformPoint(point), index);
+  }
+  const auto method = problem.MakeMethod(GetParam());
+  method->SetMovingImage(moving);
+  method->SetFixedImageMask(MakeMask(*problem.fixed, isInside));
+  method->SetDegreesOfFreedom(6);
+  method->SetInitialTransform(problem.truth);
+  method->SetSearchAngles(0, 0);
+  method->Update();
+  EXPECT_LT(overlapping, 0.9 * inside);
+  EXPECT_NEAR(method->GetOverlap(), overlapping / inside, 0.04);
+}
+
 TEST_P(GlobalAffineRegistrationTest, BeginsWithATransform)
 {
   const GlobalProblem<3> problem(12, 170 * Degrees);
