@@ -279,3 +279,36 @@ def test_memory_limit():
         assert isinstance(error.value, MemoryError)
     finally:
         _engine.set_memory_limit(names[0], 0)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda a: gr.Image(a, spacing="abc"),
+        lambda a: gr.Image(a, spacing=[1, [2, 3], 1]),
+        lambda a: gr.Image(a, direction="x"),
+        lambda a: gr.smooth(a, "x", device="host"),
+        lambda a: gr.resample(a, default="x", device="host"),
+        lambda a: gr.resample(a, default=None, device="host"),
+        lambda a: gr.resample(a.astype(np.int16), default=np.nan, device="host"),
+        lambda a: gr.metric("correlation", a, a + a, center="x", device="host"),
+        lambda a: gr.metric("correlation", a, a + a, center=[np.nan] * 3, device="host"),
+        lambda a: gr.metric("correlation", a, a + a, device="host").value("x"),
+        lambda a: gr.metric("correlation", a, a + a, device="host").value(gr.Affine(np.eye(2))),
+        lambda a: gr.Affine("abc"),
+        lambda a: gr.Affine().transform_points("x"),
+        lambda a: gr.register(a, a + a, "rigid", fixed_mask=np.where(a > 5, np.nan, 0), device="host"),
+    ],
+)
+def test_what_is_no_number(pair, make):
+    with pytest.raises(gr.BadInputError):
+        make(pair[0])
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.uint64, np.int32])
+def test_large_labels_stay_what_they_are(pair, kind):
+    first = {np.int64: -(2**62) + 1, np.uint64: 2**63 + 1, np.int32: 2**30 + 1}[kind]
+    labels = (pair[0] > 50).astype(kind) * 3 + (pair[0] > 80) + kind(first)
+    np.testing.assert_array_equal(gr.resample(labels, interpolation="nearest", device="host"), labels)
+    moved = gr.resample(labels, gr.Affine(translation=[4.0, 0, 0]), interpolation="nearest", default=7, device="host")
+    assert moved.dtype == kind and (moved[..., :-4] == labels[..., 4:]).all() and (moved[..., -4:] == 7).all()

@@ -19,6 +19,9 @@ from cohort_data import assert_nothing_half_done, make_cohort
 from command_line import assert_fails, gpureg, gpureg_json, run_process
 from gpuregistration import stages
 from gpuregistration.cohort import Progress
+from gpuregistration.cohort.folder import find_done
+from gpuregistration.cohort.settings import Settings
+from gpuregistration.cohort.table import Row
 from gpuregistration.command.cohort import _describe
 
 pytest.importorskip("SimpleITK")
@@ -248,3 +251,32 @@ def test_folders_that_cannot_be(tmp_path, capfd):
     (tmp_path / "file").touch()
     assert_fails(capfd, 1, "is no folder", None, "cohort", table, "-o", tmp_path / "file")
     assert_fails(capfd, 1, "There is no folder", None, "cohort", table, "-o", tmp_path / "none" / "out")
+
+
+def test_values_beside_a_header_that_have_changed(tmp_path, heads, capfd):
+    for name, image in zip(("f", "m"), heads):
+        gr.write_image(tmp_path / f"{name}.mhd", image)
+    table = tmp_path / "t.csv"
+    table.write_text("fixed,moving\nf.mhd,m.mhd\n")
+    words = ("cohort", table, "-o", tmp_path / "out", "--devices", "host", "--transform", "rigid")
+    assert gpureg(capfd, *words)[0] == 0
+    os.utime(tmp_path / "f.raw", ns=(1, 1))
+    os.utime(tmp_path / "f.mhd", ns=(2, 2))
+    assert "fixed has changed" in gpureg(capfd, *words)[2]
+    (tmp_path / "m.raw").write_bytes(heads[1].array[::-1].tobytes())
+    assert "0001 is done again: its moving has changed" in gpureg(capfd, *words)[2]
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        '{"outputs": 3, "inputs": {}, "settings": {}}',
+        '{"outputs": [1], "inputs": {}, "settings": {}}',
+        '{"outputs": [], "inputs": 5, "settings": {}}',
+        "3",
+    ],
+)
+def test_records_of_others(tmp_path, record):
+    (tmp_path / "result.json").write_text(record)
+    found, why = find_done(tmp_path, Row("one", {}), Settings([stages.Rigid()]))
+    assert found is None and "none of this command's" in why

@@ -101,9 +101,32 @@ def test_what_is_written_is_not_read(folder):
     (folder / "out" / "one").mkdir(parents=True)
     (folder / "out" / "one" / "warped.nii.gz").touch()
     rows = read_table(table(folder, "id,fixed,moving\none,a.nii,b.nii\ntwo,a.nii,out/one/warped.nii.gz\n"))
-    check_places(rows, folder / "elsewhere")
+    check_places("pairs.csv", rows, folder / "elsewhere")
     with pytest.raises(gr.BadInputError, match="row 2: the moving file .* that the pair one is written to"):
-        check_places(rows, folder / "out")
+        check_places("pairs.csv", rows, folder / "out")
+
+
+def test_the_table_is_not_replaced(folder):
+    (folder / "out").mkdir()
+    path = folder / "out" / "results.csv"
+    path.write_text(f"fixed,moving\n{folder}/a.nii,{folder}/b.nii\n")
+    with pytest.raises(gr.BadInputError, match="results.csv would be replaced"):
+        check_places(path, read_table(path), folder / "out")
+
+
+def test_quotes_behind_spaces(folder):
+    (folder / "a, b.nii").touch()
+    assert read_table(table(folder, 'fixed, "moving"\na.nii , "a, b.nii"\n'))[0].files["moving"] == str(folder / "a, b.nii")
+
+
+def test_rows_in_memory(folder):
+    files = {"fixed": folder / "a.nii", "moving": str(folder / "b.nii")}
+    rows = read_table([{"id": 7, **files, "labels": float("nan")}, {"id": None, **files}])
+    assert [row.id for row in rows] == ["7", "0002"] and "labels" not in rows[0].files
+    with pytest.raises(gr.BadInputError, match="Row 1 of the table is a str.*to_dict"):
+        read_table(["fixed", "moving"])
+    with pytest.raises(gr.BadInputError, match="row 1: the id has 300 characters"):
+        read_table([{"id": "x" * 300, **files}])
 
 
 def test_nothing_is_made_before(folder):

@@ -280,3 +280,43 @@ def test_full_disk_leaves_none_of_several(head_files, tmp_path, option, name):
     code, out, err = run_process(*words, "-o", folder / "o.nii.gz", option, folder / name, before=limit_files)
     assert code == 1 and out == "" and err.startswith("gpureg: ") and err.count("\n") == 1, err
     assert list(folder.iterdir()) == []
+
+
+def test_values_beside_a_header_are_an_outputs_too(heads, tmp_path, capfd):
+    """What a header says of the file of its values: .mhd and .nhdr call it by the same name."""
+    for name, image in zip(("f", "m"), heads):
+        gr.write_image(tmp_path / f"{name}.mhd", image)
+    before = (tmp_path / "m.raw").read_bytes()
+    words = ("register", tmp_path / "f.mhd", tmp_path / "m.mhd", "--transform", "rigid", "--device", "host", "--quiet")
+    assert_fails(capfd, 2, "m.raw is read, and would be replaced", None, *words, "-o", tmp_path / "m.nhdr")
+    assert_fails(capfd, 2, "m.raw is read", None, "apply", tmp_path / "m.mhd", "-o", tmp_path / "m.nhdr")
+    fields = ("--output-field", tmp_path / "x.nhdr")
+    assert_fails(capfd, 2, "x.raw is to be of two outputs", None, *words, "-o", tmp_path / "x.mhd", *fields)
+    assert (tmp_path / "m.raw").read_bytes() == before and not list(tmp_path.glob("x.*"))
+    code, _, err = gpureg(capfd, *words, "-o", tmp_path / "x.mhd", "--output-field", tmp_path / "y.nhdr")
+    assert code == 0 and err == "" and (tmp_path / "x.raw").stat().st_size == heads[0].array.nbytes
+
+
+def test_capital_suffixes(heads, head_files, tmp_path, capfd):
+    words = ("register", head_files.fixed, head_files.moving, "--transform", "rigid", "--device", "host", "--quiet")
+    for transform in ("t.TFM", "t.MAT"):
+        code, _, err = gpureg(capfd, *words, "-o", tmp_path / "O.NII.GZ", "--output-transform", tmp_path / transform)
+        assert code == 0, err
+        code, _, err = gpureg(
+            capfd, "apply", head_files.moving, "-t", tmp_path / transform, "--reference", head_files.fixed, "-o", tmp_path / "a.nii.gz"
+        )
+        assert code == 0, err
+        apart = gr.read_image(tmp_path / "a.nii.gz").array - gr.read_image(tmp_path / "O.NII.GZ").array
+        assert np.abs(apart).max() < 1e-2
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["O.NII.GZ", "a.nii.gz", "t.MAT", "t.TFM"]
+
+
+def test_nothing_is_told_of_where_files_are_made(head_files, tmp_path):
+    def before():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (20480, 20480))
+
+    code, _, err = run_process("apply", head_files.moving, "-o", tmp_path / "big.nii.gz", "--device", "host", before=before)
+    assert code == 1 and "big.nii.gz" in err and ".gpureg-" not in err, err
+    words = ("register", head_files.fixed, head_files.moving, "--transform", "rigid", "--device", "host", "--quiet")
+    code, _, err = run_process(*words, "--report", tmp_path / "r.html", before=before)
+    assert code == 1 and "r.html" in err and ".gpureg-" not in err, err

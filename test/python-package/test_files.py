@@ -128,3 +128,43 @@ def test_bad_files(tmp_path, rng):
     with pytest.raises(gr.BadInputError):
         gr.write_image(tmp_path / "head.unknown", make_head())
     assert sorted(file.name for file in tmp_path.iterdir()) == ["broken.nii.gz", "text.mat"]
+
+
+def test_directions_that_nifti_does_not_hold(tmp_path, heads):
+    for direction in ([[1, 0.3, 0], [0, 1, 0], [0, 0, 1]], np.diag([2, 1, 1])):
+        image = gr.Image(heads[0].array, direction=direction)
+        for name in ("a.nii.gz", "a.NII", "a.hdr"):
+            with pytest.raises(gr.BadInputError, match="right angles.*write a .mha"):
+                gr.write_image(tmp_path / name, image)
+        gr.write_image(tmp_path / "a.mha", image)
+        assert gr.read_image(tmp_path / "a.mha").has_grid_of(image)
+
+
+def test_values_of_other_byte_orders(tmp_path, heads):
+    for kind in (">f4", ">i2", "<f8"):
+        array = heads[0].array.astype(kind)
+        gr.write_image(tmp_path / "a.nii.gz", heads[0].like(array))
+        np.testing.assert_array_equal(gr.read_image(tmp_path / "a.nii.gz").array, array)
+
+
+@pytest.mark.parametrize("name", ["a.TFM", "a.Mat", "a.H5"])
+def test_capital_suffixes(tmp_path, rng, name):
+    transform = make_transform("affine", rng)
+    gr.write_transform(tmp_path / name, transform)
+    np.testing.assert_allclose(gr.read_transform(tmp_path / name).matrix_of(), transform.matrix_of(), atol=1e-9)
+    assert [file.name for file in tmp_path.iterdir()] == [name]
+
+
+def test_a_transform_that_simpleitk_does_not_have(tmp_path):
+    path = tmp_path / "t.tfm"
+    path.write_text(
+        "#Insight Transform File V1.0\n#Transform 0\nTransform: ComposeScaleSkewVersor3DTransform_double_3_3\n"
+        "Parameters: 0.1 0 0 1 2 3 1.1 1 0.9 0.05 0 0\nFixedParameters: 5 6 7\n"
+    )
+    with pytest.raises(gr.UnsupportedError, match="t.tfm holds a transform of a class that SimpleITK does not have"):
+        gr.read_transform(path)
+
+
+def test_no_name(tmp_path):
+    with pytest.raises(gr.BadInputError, match="name is empty"):
+        gr.read_image("")

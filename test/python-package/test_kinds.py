@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Images of other libraries come in by what they are, and out as the same."""
 
-import sys
+import pickle
 import subprocess
+import sys
 
 import gpuregistration as gr
 import numpy as np
@@ -101,3 +102,29 @@ def test_libraries_are_not_imported_for_arrays():
         "print([name for name in ('SimpleITK', 'itk', 'nibabel', 'torch', 'cupy') if name in sys.modules])"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
+
+
+def test_label_maps_are_refused():
+    sitk = pytest.importorskip("SimpleITK")
+    labels = sitk.Cast(sitk.GetImageFromArray(np.eye(5, dtype=np.uint8)), sitk.sitkLabelUInt8)
+    with pytest.raises(gr.BadInputError, match="LabelMapToLabel"):
+        gr.resample(labels, device="host")
+
+
+def test_geometry_is_of_arrays(heads):
+    with pytest.raises(gr.BadInputError, match="spacing is of bare arrays"):
+        gr.register(*heads, spacing=(3, 3, 3), device="host")
+    with pytest.raises(gr.BadInputError, match="moving image is a file's name, m.nii"):
+        gr.register(heads[0].array, "m.nii", device="host")
+    with pytest.raises(gr.BadInputError, match="moving image is of type .*NoneType"):
+        gr.register(heads[0].array, None, device="host")
+
+
+@pytest.mark.parametrize("kind", ["array", "Image", "SimpleITK"])
+def test_results_can_be_pickled(heads, kind):
+    if kind == "SimpleITK":
+        pytest.importorskip("SimpleITK")
+    images = [image.array if kind == "array" else gr._kinds.to_simpleitk(image) if kind == "SimpleITK" else image for image in heads]
+    result = gr.register(*images, "rigid", device="host")
+    again = pickle.loads(pickle.dumps(result))
+    assert type(again.warped) is type(result.warped) and again.cost == result.cost

@@ -7,6 +7,8 @@ import math
 import operator
 from typing import Any, Optional, Sequence
 
+import numpy as np
+
 from ._engine import BadInputError
 
 #: The largest numbers of the engine's types.
@@ -52,6 +54,24 @@ def read_number(name: str, value: Any, least: float = -math.inf, most: float = m
         bounds += [f"up to {most:g}"] if math.isfinite(most) else []
         raise BadInputError(f"{name}={value!r} is not possible; it is to be a finite number {' and '.join(bounds)}".rstrip() + ".")
     return number
+
+
+def read_numbers(what: str, value: Any) -> np.ndarray:
+    """Numbers of any shape, as doubles, a copy.
+
+    Args:
+        what: they are, such as "The image's spacing".
+
+    Raises:
+        BadInputError: they are none.
+    """
+    try:
+        # NumPy reads None, too, as what is not a number.
+        if value is not None:
+            return np.array(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        pass
+    raise BadInputError(f"{what} is {value!r}, and is to be made of numbers.")
 
 
 def _as_number(value: Any) -> Optional[float]:

@@ -12,8 +12,10 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, Callable, Optional, Union
 
+import numpy as np
+
 from ._dicom import read_dicom_folder
-from ._engine import BadInputError
+from ._engine import BadInputError, UnsupportedError
 from ._flirt import from_flirt_matrix, parse_flirt_matrix, to_flirt_matrix, write_flirt_matrix
 from ._gzip import compress_file
 from ._kinds import read_image as read_any_image
@@ -35,6 +37,9 @@ _HDF5_SUFFIXES = (".h5", ".hdf5", ".hdf", ".mnc", ".mnc2")
 
 # Files whose values are as they are in memory.
 _BARE_SUFFIXES = (".nii", ".hdr", ".img", ".gipl")
+
+# What NIfTI's floats leave of a direction.
+_MOST_SKEW = 1e-4
 
 # Bytes: more than what may be left of a disk's last block.
 _PROBE = 1 << 16
@@ -69,8 +74,21 @@ def write_image(path: PathLike, image: Any) -> None:
         OSError: the disk is full, or fails.
     """
     import_simpleitk()
-    made = image_to_simpleitk(read_any_image(image, "written")[0])
+    read = read_any_image(image, "written")[0]
+    _check_direction(os.fspath(path), read)
+    made = image_to_simpleitk(read)
     _write_whole(path, lambda name: _write_simpleitk_image(made, name))
+
+
+def _check_direction(name: str, image: Any) -> None:
+    """Raises BadInputError if NIfTI's writer would put an image elsewhere: it makes axes that are not at right angles so."""
+    bare = name.lower()[: -len(".gz")] if name.lower().endswith(".gz") else name.lower()
+    apart = np.abs(image.direction.T @ image.direction - np.eye(image.dimension)).max()
+    if bare.endswith((*_NIFTI_SUFFIXES, ".img")) and apart > _MOST_SKEW:
+        raise BadInputError(
+            f"The image's axes are not at right angles, or not of length 1: its direction is {image.direction.tolist()}. The file {name} "
+            "would not hold that; write a .mha."
+        )
 
 
 def read_transform(path: PathLike, fixed: Any = None, moving: Any = None) -> Transform:
@@ -88,7 +106,7 @@ def read_transform(path: PathLike, fixed: Any = None, moving: Any = None) -> Tra
     name = os.fspath(path)
     if not Path(name).is_file():
         raise BadInputError(f"There is no file {name}.")
-    if name.endswith(".mat"):
+    if name.lower().endswith(".mat"):
         matrix = parse_flirt_matrix(name)
         if matrix is not None:
             grids = _read_grids(name, fixed, moving)
@@ -131,14 +149,14 @@ def write_transform(
     """
     name = os.fspath(path)
     whole = as_transform(transform)
-    if format not in (None, "ants", "fsl") or (format is not None and not name.endswith(".mat")):
+    if format not in (None, "ants", "fsl") or (format is not None and not name.lower().endswith(".mat")):
         raise BadInputError(f'The format "{format}" is not possible for {name}; of .mat there are: ants, fsl.')
     if format == "fsl":
         matrix = to_flirt_matrix(linear_matrix(whole, "transform"), *_read_grids(name, fixed, moving))
         _write_whole(name, lambda there: write_flirt_matrix(there, matrix))
         return
     sitk = import_simpleitk()
-    if name.endswith(".mat"):
+    if name.lower().endswith(".mat"):
         if not isinstance(whole, Affine):
             whole = Affine.from_matrix(linear_matrix(whole, "transform"))
         made = to_simpleitk(whole)
@@ -159,7 +177,7 @@ def write_transform(
 def is_flirt_matrix(path: PathLike) -> bool:
     """Whether a file is a matrix of FSL's FLIRT, which has a meaning with its two images alone."""
     name = os.fspath(path)
-    return name.endswith(".mat") and Path(name).is_file() and parse_flirt_matrix(name) is not None
+    return name.lower().endswith(".mat") and Path(name).is_file() and parse_flirt_matrix(name) is not None
 
 
 def _read_grids(name: str, fixed: Any, moving: Any) -> tuple[Any, Any]:
@@ -171,10 +189,20 @@ def _read_grids(name: str, fixed: Any, moving: Any) -> tuple[Any, Any]:
 def _read_with_simpleitk(name: str) -> Transform:
     sitk = import_simpleitk()
     try:
-        with _hdf5:
-            read = sitk.ReadTransform(name)
+        _check_readable(name)
+        with _hdf5, tempfile.TemporaryDirectory(prefix="gpureg-") as folder:
+            there = name
+            if _with_lower_suffix(name) != name:
+                # ITK knows transforms' files by small letters alone.
+                there = os.path.join(folder, os.path.basename(_with_lower_suffix(name)))
+                os.symlink(os.path.abspath(name), there)
+            read = sitk.ReadTransform(there)
     except RuntimeError as error:
         raise BadInputError(f"The file {name} is no transform that can be read: {_last_line(error)}") from error
+    except KeyError as error:
+        raise UnsupportedError(
+            f"The file {name} holds a transform of a class that SimpleITK does not have. Write it as an AffineTransform, or as a field."
+        ) from error
     made = read_simpleitk(read)
     assert made is not None
     return made
@@ -182,14 +210,26 @@ def _read_with_simpleitk(name: str) -> Transform:
 
 def _read_simpleitk_image(path: PathLike) -> Any:
     name = os.fspath(path)
-    if not Path(name).exists():
-        raise BadInputError(f"There is no file {name}.")
+    if not name or not Path(name).exists():
+        raise BadInputError(f"There is no file {name}." if name else "A file's name is empty.")
+    _check_readable(name)
     try:
         image = read_dicom_folder(Path(name)) if Path(name).is_dir() else _read_image_file(name)
     except RuntimeError as error:
         raise BadInputError(f"The file {name} is no image that SimpleITK can read: {_last_line(error)}") from error
     check_nifti_is_whole(Path(name), image)
     return image
+
+
+def _check_readable(name: str) -> None:
+    if not os.access(name, os.R_OK):
+        raise BadInputError(f"The file {name} cannot be read: permission denied.")
+
+
+def _with_lower_suffix(name: str) -> str:
+    """A name whose suffix, that of a compressed file's inside among it, is in small letters."""
+    found = re.search(r"(\.nii|\.hdr|\.img)?\.[A-Za-z0-9]+$", name, re.IGNORECASE)
+    return name if found is None else name[: found.start()] + found.group().lower()
 
 
 def _read_image_file(name: str) -> Any:
@@ -229,7 +269,7 @@ def _write_whole(path: PathLike, write: Callable[[str], Any]) -> None:
     if not target.parent.is_dir():
         raise BadInputError(f"There is no folder {target.parent} to write {target.name} to.")
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=".writing-") as folder:
-        there = Path(folder) / target.name
+        there = Path(folder) / _with_lower_suffix(target.name)
         try:
             try:
                 write(str(there))
@@ -242,7 +282,7 @@ def _write_whole(path: PathLike, write: Callable[[str], Any]) -> None:
         except RuntimeError as error:
             raise BadInputError(f"The file {target} cannot be written: {_last_line(error)}") from error
         for made in sorted(Path(folder).iterdir()):
-            os.replace(made, target.parent / made.name)
+            os.replace(made, target if made.name == there.name else target.parent / made.name)
 
 
 def _check_holds(made: Path, image: Any) -> None:

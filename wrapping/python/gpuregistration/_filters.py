@@ -8,7 +8,7 @@ from typing import Any, Sequence, Union
 import numpy as np
 
 from . import _engine
-from ._checks import read_whole
+from ._checks import read_numbers, read_whole
 from ._devices import borrow_engine
 from ._engine import BadInputError
 from ._gpu_arrays import GpuArray, choose_device_of
@@ -33,7 +33,7 @@ def smooth(image: Any, sigma_mm: Union[float, Sequence[float]], device: Any = No
         UnsupportedError: the device does not compute in doubles.
     """
     whole, wrap = read_image(image, "smoothed")
-    sigma = np.array(sigma_mm, dtype=np.float64)
+    sigma = read_numbers("sigma_mm", sigma_mm)
     if sigma.shape not in ((), (whole.dimension,)) or not np.isfinite(sigma).all() or (sigma < 0).any():
         raise BadInputError(f"A sigma of {sigma_mm} is not possible: give one number of 0 or more, or {whole.dimension}.")
     along = np.broadcast_to(sigma, (whole.dimension,))

@@ -8,6 +8,7 @@ from typing import Any, Optional, Sequence, Union
 import numpy as np
 
 from . import _engine
+from ._checks import read_numbers
 from ._engine import BadInputError
 from ._gpu_arrays import GpuArray, read_array
 
@@ -136,7 +137,7 @@ def _check_array(array: Union[np.ndarray, GpuArray], is_vector: bool) -> None:
 def _read_vector(vector: Optional[Vector], default: float, dimension: int, name: str) -> np.ndarray:
     if vector is None:
         return np.full(dimension, default)
-    result = np.array(vector, dtype=np.float64)
+    result = read_numbers(f"An image's {name}", vector)
     if result.shape != (dimension,) or not np.isfinite(result).all():
         raise BadInputError(f"An image's {name} is {vector}; of its {dimension} dimensions it is to have one number each.")
     return result
@@ -145,7 +146,7 @@ def _read_vector(vector: Optional[Vector], default: float, dimension: int, name:
 def _read_direction(direction: Optional[Any], dimension: int) -> np.ndarray:
     if direction is None:
         return np.eye(dimension)
-    result = np.array(direction, dtype=np.float64)
+    result = read_numbers("An image's direction", direction)
     if result.size != dimension * dimension or not np.isfinite(result).all():
         raise BadInputError(f"An image's direction is {direction}; it is to be a matrix of {dimension} by {dimension} numbers.")
     result = result.reshape(dimension, dimension)

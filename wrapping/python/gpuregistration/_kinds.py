@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import partial
 from typing import Any, Callable, Optional
 
 import numpy as np
@@ -43,13 +44,30 @@ def read_image(image: Any, which: str, **geometry: Any) -> tuple[Image, Wrap]:
         )
     read = Image(image, **geometry)
     if isinstance(image, np.ndarray) or read.array is image:
-        return read, lambda made: made.array
-    return read, lambda made: hand_over(made.array, image)
+        return read, _array_of
+    return read, partial(_hand_array_over, image)
+
+
+def _itself(made: Image) -> Image:
+    return made
+
+
+def _array_of(made: Image) -> Any:
+    return made.array
+
+
+def _hand_array_over(image: Any, made: Image) -> Any:
+    return hand_over(made.array, image)
 
 
 def is_image_with_grid(image: Any) -> bool:
-    """Whether an image says where it is, as arrays do not."""
-    return not isinstance(image, np.ndarray) and not _is_of_a_library(image)
+    """Whether it is an image that says where it is, as arrays do not."""
+    return isinstance(image, Image) or _is_simpleitk(image) or _is_nibabel(image) or _is_itk(image)
+
+
+def is_bare_array(image: Any) -> bool:
+    """Whether it is an array, of NumPy or another library."""
+    return isinstance(image, np.ndarray) or (_is_of_a_library(image) and not is_image_with_grid(image))
 
 
 def _is_of_a_library(image: Any) -> bool:
@@ -58,13 +76,20 @@ def _is_of_a_library(image: Any) -> bool:
 
 
 def _read_own(image: Any) -> Optional[tuple[Image, Wrap]]:
-    return (image, lambda made: made) if isinstance(image, Image) else None
+    return (image, _itself) if isinstance(image, Image) else None
+
+
+def _is_simpleitk(image: Any) -> bool:
+    sitk = sys.modules.get("SimpleITK")
+    return sitk is not None and isinstance(image, sitk.Image)
 
 
 def _read_simpleitk(image: Any) -> Optional[tuple[Image, Wrap]]:
-    sitk = sys.modules.get("SimpleITK")
-    if sitk is None or not isinstance(image, sitk.Image):
+    if not _is_simpleitk(image):
         return None
+    sitk = sys.modules["SimpleITK"]
+    if image.GetPixelID() in (sitk.sitkLabelUInt8, sitk.sitkLabelUInt16, sitk.sitkLabelUInt32, sitk.sitkLabelUInt64):
+        raise BadInputError("A SimpleITK image is a label map, which has no array. SimpleITK.LabelMapToLabel makes an image of it.")
     # A view: the image is to stay for as long as it does.
     array = sitk.GetArrayViewFromImage(image)
     is_vector = image.GetNumberOfComponentsPerPixel() > 1
@@ -77,7 +102,7 @@ def _common_values(image: Image) -> np.ndarray:
     """An image's array, of a type that other libraries have: whole numbers for bool, and floats for halves."""
     array = np.ascontiguousarray(host_array(image))
     wider = {"bool": np.uint8, "float16": np.float32}.get(array.dtype.name)
-    return array if wider is None else array.astype(wider)
+    return array.astype(wider if wider is not None else array.dtype.newbyteorder("="), copy=False)
 
 
 def to_simpleitk(image: Image) -> Any:
@@ -91,9 +116,13 @@ def to_simpleitk(image: Image) -> Any:
     return made
 
 
-def _read_nibabel(image: Any) -> Optional[tuple[Image, Wrap]]:
+def _is_nibabel(image: Any) -> bool:
     nibabel = sys.modules.get("nibabel")
-    if nibabel is None or not isinstance(image, nibabel.spatialimages.SpatialImage):
+    return nibabel is not None and isinstance(image, nibabel.spatialimages.SpatialImage)
+
+
+def _read_nibabel(image: Any) -> Optional[tuple[Image, Wrap]]:
+    if not _is_nibabel(image):
         return None
     array = np.asanyarray(image.dataobj)
     while array.ndim > 3 and array.shape[-1] == 1:
@@ -125,9 +154,13 @@ def to_nibabel(image: Image) -> Any:
     return nibabel.Nifti1Image(array.T, _LPS_OF_RAS @ to_point, dtype=array.dtype)
 
 
-def _read_itk(image: Any) -> Optional[tuple[Image, Wrap]]:
+def _is_itk(image: Any) -> bool:
     # The classes of ITK's images are made as they are asked for: there is none that all are instances of.
-    if not (type(image).__module__.split(".")[0] == "itk" and hasattr(image, "GetBufferedRegion")):
+    return type(image).__module__.split(".")[0] == "itk" and hasattr(image, "GetBufferedRegion")
+
+
+def _read_itk(image: Any) -> Optional[tuple[Image, Wrap]]:
+    if not _is_itk(image):
         return None
     itk = sys.modules["itk"]
     array = itk.array_view_from_image(image)

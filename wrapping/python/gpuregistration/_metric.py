@@ -9,7 +9,7 @@ from typing import Any, Optional
 import numpy as np
 
 from . import _engine
-from ._checks import engine_name, read_choice, read_whole
+from ._checks import engine_name, read_choice, read_numbers, read_whole
 from ._engine import BadInputError
 from ._sides import read_pair
 from ._transforms import Affine
@@ -80,7 +80,7 @@ class Metric:
 
     def derivative(self, parameters: Any) -> np.ndarray:
         """The value's derivative by each parameter: ``(d * d + d,)``; of the matrix's numbers per mm about the center. A neighborhood
-        correlation's is of the moving image's central differences.
+        correlation's is of the moving image's central differences. Where nothing overlaps it is 0.
 
         Raises:
             Error: of a joint histogram, whose nearest bins have none.
@@ -103,11 +103,13 @@ class Metric:
 
     def _read(self, parameters: Any) -> np.ndarray:
         if isinstance(parameters, Affine):
+            if parameters.dimension != self.dimension:
+                raise BadInputError(f"The map is of {parameters.dimension} dimensions, and the images are of {self.dimension}.")
             return Affine.from_matrix(parameters.matrix_of(), self.center).parameters
-        return np.asarray(parameters, dtype=np.float64).ravel()
+        return read_numbers("A map's parameters, or a gpuregistration.Affine,", parameters).ravel()
 
     def _find(self, batch: Any) -> np.ndarray:
-        maps = self._maps(np.asarray(batch, dtype=np.float64))
+        maps = self._maps(read_numbers("The parameters", batch))
         with self._lock:
             return self._measure.find_values(maps)
 
@@ -157,9 +159,9 @@ def metric(
     """
     pair = read_pair(fixed, moving, fixed_mask, moving_mask, {})
     device_name = pair.choose_device(device)
-    about: Optional[np.ndarray] = np.zeros(pair.dimension) if center is None else np.array(center, dtype=np.float64)
-    if about.shape != (pair.dimension,):
-        raise BadInputError(f"A center of {about.size} numbers does not fit to images of {pair.dimension} dimensions.")
+    about: Optional[np.ndarray] = np.zeros(pair.dimension) if center is None else read_numbers("The center", center)
+    if about.shape != (pair.dimension,) or not np.isfinite(about).all():
+        raise BadInputError(f"The center {center} does not fit to images of {pair.dimension} dimensions: give as many finite numbers.")
     return Metric(make_measure(device_name, pair.dimension, pair.load(device_name), name, bins, radius), pair.dimension, about)
 
 

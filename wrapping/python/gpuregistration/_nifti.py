@@ -121,7 +121,7 @@ def _find_values(path: Path) -> Path:
 
 
 def _has_bytes(path: Path, wanted: int) -> bool:
-    if path.suffix != ".gz":
+    if path.suffix.lower() != ".gz":
         return path.stat().st_size >= wanted
     with open(path, "rb") as file:
         file.seek(-min(4, path.stat().st_size), os.SEEK_END)

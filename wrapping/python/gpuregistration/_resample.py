@@ -8,7 +8,7 @@ from typing import Any, Callable, Optional
 import numpy as np
 
 from . import _engine
-from ._checks import read_choice, read_whole
+from ._checks import read_choice, read_numbers, read_whole
 from ._devices import borrow_engine
 from ._engine import BadInputError
 from ._gpu_arrays import GpuArray, choose_device_of
@@ -37,7 +37,8 @@ def resample(
         transform: from points of the reference's space to the image's: of this package, of SimpleITK or of ITK. None: points stay
             where they are.
         reference: an image of any kind, whose grid the output has. None: the image itself.
-        interpolation: "linear", "nearest" (for labels) or "bspline".
+        interpolation: "linear", "nearest" (for labels, which stay the numbers that they are; on a GPU's array those up to 2^53) or
+            "bspline".
         default: the value outside of the image, of each component.
         order: of the B-spline, 0 to 5.
         extrapolate: outside of the image its nearest voxel continues, in the place of the default.
@@ -77,6 +78,17 @@ def resample_array(
 ) -> Any:
     """The same of what has been read: an array of the grid's shape, of the moving one's type and components, and where that is."""
     interpolation = read_choice("interpolation", interpolation, _INTERPOLATIONS)
+    content = moving.content
+    outside = _read_default(default, content.dtype)
+    of_others = np.float64 if _engine.has_doubles(device) else np.float32
+    if interpolation == "nearest" and _are_too_large(content, of_others):
+        # Each of the values that there are is resampled by its number.
+        there, numbers = np.unique(np.append(content, to_type(np.array([outside]), content.dtype)), return_inverse=True)
+        numbered = moving.like(numbers[:-1].reshape(content.shape).astype(np.int32))
+        found = resample_array(
+            numbered, transform, grid, interpolation, float(numbers[-1]), order, extrapolate, device, progress
+        )
+        return there[found]
     if moving.is_vector and interpolation == "bspline":
         # The engine's splines are of one component.
         parts = [
@@ -87,13 +99,11 @@ def resample_array(
         ]
         return np.stack(parts, axis=-1)
     chain = _chain_of(transform, moving)
-    content = moving.content
     asked = _ask(moving, grid)
     asked.interpolation = interpolation
     asked.order = read_whole("order", order, 0, 5)
-    asked.outside = [float(default)] * moving.components
+    asked.outside = [outside] * moving.components
     asked.extrapolates = bool(extrapolate)
-    of_others = np.float64 if _engine.has_doubles(device) else np.float32
     with borrow_engine("Resampler", device) as resampler:
         if isinstance(content, GpuArray):
             require_scalar(moving, "moving image")
@@ -101,6 +111,21 @@ def resample_array(
             return content.make_alike(made)
         made = resampler.resample(real_values(moving, of_others), chain, asked, progress)
     return to_type(made.reshape(grid.shape + content.shape[moving.dimension :]), content.dtype)
+
+
+def _read_default(default: Any, kind: np.dtype) -> float:
+    value = read_numbers("The default", default)
+    if value.shape != () or (kind.kind in "biu" and not np.isfinite(value)):
+        raise BadInputError(f"The default {default!r} is not possible: give one number; of whole numbers' images, a finite one.")
+    return float(value)
+
+
+def _are_too_large(content: Any, real: Any) -> bool:
+    """Whether an array of the host's has whole numbers that floats or doubles do not have."""
+    digits = np.finfo(real).nmant + 1
+    if isinstance(content, GpuArray) or content.dtype.kind not in "iu" or 8 * content.dtype.itemsize <= digits:
+        return False
+    return int(content.max()) > 1 << digits or int(content.min()) < -(1 << digits)
 
 
 def warp_loaded(loaded: _engine.DeviceArray, moving: Image, transform: Transform, grid: Image, device: str) -> np.ndarray:

@@ -13,7 +13,7 @@ from . import _engine
 from ._engine import BadInputError
 from ._gpu_arrays import GpuArray, choose_device_of
 from ._image import Image, as_volume, engine_map, on_device, require_scalar
-from ._kinds import Wrap, is_image_with_grid, read_image
+from ._kinds import Wrap, is_bare_array, is_image_with_grid, read_image
 
 
 # Of the host: floats [z, y, x], 0 or 1.
@@ -129,13 +129,17 @@ def read_pair(
 
 
 def _check_kinds(images: Mapping[str, Any], geometry: Mapping[str, Any]) -> None:
-    """Raises BadInputError where a bare array, whose voxels would be of 1 mm, stands beside an image that says where its voxels are."""
-    bare = [which for which, image in images.items() if not is_image_with_grid(image)]
-    if len(bare) == 1 and "spacing" not in geometry:
+    """Raises BadInputError where a bare array, whose voxels would be of 1 mm, stands beside an image that says where its voxels are; or
+    where a geometry is given of no array."""
+    bare = [which for which, image in images.items() if is_bare_array(image)]
+    placed = [which for which, image in images.items() if is_image_with_grid(image)]
+    if bare and placed and "spacing" not in geometry:
         raise BadInputError(
             f"The {bare[0]} image is an array that does not say how large its voxels are, and the other image does. Hand in "
-            "gpuregistration.Image(array, spacing, origin, direction), or give register its spacing."
+            "gpuregistration.Image(array, spacing, origin, direction); register takes its spacing, too."
         )
+    if geometry and len(placed) == len(images):
+        raise BadInputError(f"The {' and '.join(geometry)} is of bare arrays, and both images say where their voxels are. Leave it out.")
 
 
 def _require_scalar(image: Image, name: str, is_of_file: bool) -> None:
@@ -169,6 +173,8 @@ def _read_mask(mask: Any, image: Image, which: str, names: Mapping[str, str], fi
         check_grid(read, image, names[name], names[which], hint)
     if isinstance(read.content, GpuArray):
         return read.content
+    if read.content.dtype.kind == "f" and np.isnan(read.content).any():
+        raise BadInputError(f"The {names[name]} has values that are not a number, neither inside nor outside. Replace them.")
     inside = as_volume(read.content) != 0
     if not inside.any():
         mask_file = f", {files[name]}" if name in files else ""

@@ -42,7 +42,10 @@ def read_simpleitk(transform: Any) -> Optional[Transform]:
     sitk = sys.modules.get("SimpleITK")
     if sitk is None or not isinstance(transform, sitk.Transform):
         return None
-    transform = transform.Downcast()
+    try:
+        transform = transform.Downcast()
+    except KeyError as error:
+        raise UnsupportedError("A transform is of a class that SimpleITK does not have. Make it an AffineTransform, or a field.") from error
     if isinstance(transform, sitk.CompositeTransform):
         parts = [transform.GetNthTransform(n) for n in range(transform.GetNumberOfTransforms())]
         if not parts:

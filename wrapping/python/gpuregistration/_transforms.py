@@ -9,6 +9,7 @@ from typing import Any, Callable, NamedTuple, Optional, Sequence
 import numpy as np
 
 from . import _engine
+from ._checks import read_numbers
 from ._devices import borrow_engine
 from ._engine import BadInputError, UnsupportedError
 from ._gpu_arrays import GpuArray, choose_device_of, hand_over, read_array
@@ -62,7 +63,7 @@ class Transform:
         Raises:
             BadInputError: points of another shape.
         """
-        places = np.asarray(points, dtype=np.float64)
+        places = read_numbers("The points' array", points)
         if places.shape[-1:] != (self.dimension,):
             raise BadInputError(f"Points of shape {places.shape} are not possible; they are to be of shape (…, {self.dimension}).")
         return self._lead(places.reshape(-1, self.dimension)).reshape(places.shape)
@@ -109,8 +110,8 @@ class Affine(Transform):
     """
 
     def __init__(self, matrix: Any = None, translation: Any = None, center: Any = None) -> None:
-        given = [np.array(vector, dtype=np.float64) for vector in (translation, center) if vector is not None]
-        self.matrix = np.array(matrix, dtype=np.float64) if matrix is not None else np.eye(given[0].size if given else 3)
+        given = [read_numbers("An affine map's vector", vector) for vector in (translation, center) if vector is not None]
+        self.matrix = read_numbers("An affine map's matrix", matrix) if matrix is not None else np.eye(given[0].size if given else 3)
         self.dimension = len(self.matrix) if self.matrix.ndim else 0
         self.translation = np.zeros(self.dimension) if translation is None else np.array(translation, dtype=np.float64)
         self.center = np.zeros(self.dimension) if center is None else np.array(center, dtype=np.float64)
@@ -126,7 +127,7 @@ class Affine(Transform):
     @classmethod
     def from_matrix(cls, matrix: Any, center: Any = None) -> "Affine":
         """Of a homogeneous matrix, ``(d + 1, d + 1)``, whose last row is 0 … 0 1."""
-        whole = np.array(matrix, dtype=np.float64)
+        whole = read_numbers("A homogeneous matrix", matrix)
         if whole.shape not in ((3, 3), (4, 4)) or (whole[-1] != np.eye(len(whole))[-1]).any():
             raise BadInputError(f"{whole.tolist()} is no homogeneous matrix of 2 or 3 dimensions with a last row 0 … 0 1.")
         about = np.zeros(len(whole) - 1) if center is None else np.array(center, dtype=np.float64)

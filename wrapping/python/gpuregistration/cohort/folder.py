@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Iterator, Mapping, Optional
 
 from .._json import plain
+from .._parts import parts_that_are_read
 from .settings import Settings
 from .table import Row
 
@@ -32,7 +33,7 @@ def describe_files(files: Mapping[str, str]) -> dict[str, Any]:
 
 def _describe_file(path: str) -> dict[str, Any]:
     inside = [one.stat() for one in os.scandir(path) if one.is_file()] if os.path.isdir(path) else []
-    states = inside or [os.stat(path)]
+    states = inside or [os.stat(part) for part in parts_that_are_read(path)]
     return {
         "path": path,
         "size": sum(state.st_size for state in states),
@@ -44,12 +45,12 @@ def find_done(folder: Path, row: Row, settings: Settings) -> tuple[Optional[dict
     """The record of a pair that is done, or None and why it is to be done again: "" where it never was."""
     try:
         record = json.loads((folder / RECORD).read_text("utf-8"))
-        outputs, inputs, asked = record["outputs"], record["inputs"], record["settings"]
+        outputs, inputs, asked = [folder / name for name in record["outputs"]], dict(record["inputs"]), record["settings"]
     except FileNotFoundError:
         return None, ""
     except (ValueError, KeyError, TypeError):
         return None, f"its {RECORD} is none of this command's"
-    missing = [name for name in outputs if not (folder / name).is_file()]
+    missing = [path.name for path in outputs if not path.is_file()]
     if missing:
         return None, f"{missing[0]} is missing"
     if asked != settings.describe():
@@ -58,7 +59,7 @@ def find_done(folder: Path, row: Row, settings: Settings) -> tuple[Optional[dict
     changed = [name for name in {**now, **inputs} if now.get(name) != inputs.get(name)]
     if changed:
         return None, f"its {' and '.join(changed)} changed" if len(changed) > 1 else f"its {changed[0]} has changed"
-    if settings.reports and REPORT not in outputs:
+    if settings.reports and folder / REPORT not in outputs:
         return None, "its report was not asked for before"
     return record, ""
 
@@ -69,6 +70,11 @@ def making(folder: Path) -> Iterator[Path]:
     made = Path(tempfile.mkdtemp(prefix=_MAKING, dir=folder.parent))
     try:
         yield made
+    except OSError as error:
+        # Nobody knows the files by where they are made.
+        text = error.strerror or str(error)
+        text = text if error.filename is None else f"{error.filename}: {text}"
+        raise OSError(error.errno, text.replace(str(made), str(folder))) from error
     finally:
         shutil.rmtree(made, ignore_errors=True)
 

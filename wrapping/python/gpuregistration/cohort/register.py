@@ -97,7 +97,7 @@ def register_cohort(
     settings.check()
     rows = read_table(table)
     folder = Path(os.path.abspath(output))
-    check_places(rows, folder)
+    check_places(table, rows, folder)
     if scheduler is not None and (devices is not None or workers_per_device is not None):
         raise BadInputError("Devices are of workers that are started here; those of a scheduler have theirs by ITK_GPU_DEVICE.")
     plan = plan_workers(devices, workers_per_device) if scheduler is None else None

@@ -28,6 +28,7 @@ COLUMNS = ("id", *FILES)
 
 _NEEDED = ("fixed", "moving")
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+_LONGEST_ID = 200
 #: Names in a cohort's folder that are no pair's.
 RESERVED = ("results.csv", "results.json", "report.html")
 #: So many problems are told, and how many there are besides.
@@ -61,14 +62,18 @@ def read_table(table: Table) -> list[Row]:
     if isinstance(table, (str, os.PathLike)):
         path = Path(table)
         return _read_rows(_read_file(path), path.parent, str(path))
-    rows = [{name: "" if value is None else os.fspath(value) for name, value in row.items()} for row in table]
+    rows = [_read_cells(row, number) for number, row in enumerate(table, 1)]
     names = list(dict.fromkeys(name for row in rows for name in row))
     _check_columns(names, "the table")
     return _read_rows(rows, Path(), "the table")
 
 
-def check_places(rows: Sequence[Row], output: Path) -> None:
-    """Raises BadInputError if a row reads what the cohort writes."""
+def check_places(table: Table, rows: Sequence[Row], output: Path) -> None:
+    """Raises BadInputError if the table is, or a row reads, what the cohort writes."""
+    if isinstance(table, (str, os.PathLike)) and Path(table).resolve() in [output.resolve() / name for name in RESERVED]:
+        raise BadInputError(
+            f"The table {os.fspath(table)} would be replaced by the cohort's own file. Give it another name, or another output folder."
+        )
     folders = {str(Path(os.path.abspath(output)) / row.id): row.id for row in rows}
     problems = [
         f"row {number}: the {name} file {path} is in the folder that the pair {folders[os.path.dirname(path)]} is written to"
@@ -79,11 +84,21 @@ def check_places(rows: Sequence[Row], output: Path) -> None:
     _raise(problems, "the table", "give another output folder")
 
 
+def _read_cells(row: Any, number: int) -> dict[str, str]:
+    """A row in memory: paths, words, numbers, and None or NaN, as pandas has it, of an empty cell."""
+    if not isinstance(row, Mapping):
+        raise BadInputError(
+            f"Row {number} of the table is a {type(row).__name__}. Hand in mappings of columns' names to cells, such as "
+            'frame.to_dict("records") of pandas.'
+        )
+    return {str(name): "" if value is None or value != value else str(value) for name, value in row.items()}
+
+
 def _read_file(path: Path) -> list[dict[str, str]]:
     try:
         # Spreadsheets put a mark in front.
         with open(path, encoding="utf-8-sig", newline="") as file:
-            reader = csv.reader(file, delimiter="\t" if path.suffix.lower() == ".tsv" else ",", strict=True)
+            reader = csv.reader(file, delimiter="\t" if path.suffix.lower() == ".tsv" else ",", skipinitialspace=True, strict=True)
             lines = [[cell.strip() for cell in line] for line in reader]
     except OSError as error:
         raise BadInputError(f"The table {path} cannot be read: {error.strerror}.") from error
@@ -112,7 +127,9 @@ def _read_rows(cells: Sequence[Mapping[str, str]], folder: Path, table: str) -> 
     first_of: dict[str, int] = {}
     for number, row in enumerate(cells, 1):
         id = row.get("id", "") or f"{number:04}"
-        if not _ID.fullmatch(id) or id in RESERVED:
+        if len(id) > _LONGEST_ID:
+            problems.append(f"row {number}: the id has {len(id)} characters, and a folder's name up to {_LONGEST_ID}")
+        elif not _ID.fullmatch(id) or id in RESERVED:
             problems.append(f'row {number}: the id "{id}" is no name of a folder; give one of letters, digits, ".", "_" and "-"')
         # Not all disks tell "a" from "A".
         elif (first := first_of.setdefault(id.lower(), number)) != number:

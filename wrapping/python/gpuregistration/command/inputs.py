@@ -70,13 +70,14 @@ def check_transform(transform: Transform, path: str, dimension: int) -> None:
 
 
 def check_stays(outputs: Sequence[Optional[str]], inputs: Sequence[Optional[str]]) -> None:
-    """Raises WrongUse if an output would take an input's place."""
-    from pathlib import Path
+    """Raises WrongUse if an output, or its values in a file of their own, would take an input's place."""
+    from .._parts import parts_that_are_read, parts_that_are_written
 
-    kept = {Path(path).resolve() for path in inputs if path is not None}
+    kept = {part.resolve() for path in inputs if path is not None for part in parts_that_are_read(path)}
     for path in outputs:
-        if path is not None and Path(path).resolve() in kept:
-            raise WrongUse(f"{path} is read, and would be replaced: give the output another name")
+        for part in parts_that_are_written(path) if path is not None else ():
+            if part.resolve() in kept:
+                raise WrongUse(f"{part} is read, and would be replaced: give the output another name")
 
 
 def _naming(path: str, error: BaseException) -> str:

@@ -10,6 +10,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Optional, Sequence
 
+from .._engine import BadInputError
+from .._parts import parts_that_are_written
 from .errors import CommandError, WrongUse, one_line
 
 #: Formats that hold any type of value, and where voxels are.
@@ -39,10 +41,12 @@ class Outputs:
         self._folders: dict[Path, Path] = {}
         # A link stays one: the file that it leads to is replaced.
         self._targets = {path: Path(path).resolve() for path in paths if path is not None}
-        given = [path for path in paths if path is not None]
-        for number, path in enumerate(given):
-            if self._targets[path] in [self._targets[other] for other in given[:number]]:
-                raise WrongUse(f"{path} is to be two outputs at once: give each a name of its own")
+        taken: set[Path] = set()
+        for path in paths:
+            parts = {part.resolve() for part in parts_that_are_written(path)} if path is not None else set()
+            if parts & taken:
+                raise WrongUse(f"{min(parts & taken)} is to be of two outputs at once: give each a name of its own")
+            taken |= parts
         try:
             for path, target in self._targets.items():
                 self._make_folder(path, target)
@@ -68,6 +72,13 @@ class Outputs:
         self, kind: Optional[type[BaseException]], error: Optional[BaseException], trace: Optional[TracebackType]
     ) -> None:
         self._remove()
+        if isinstance(error, (OSError, BadInputError)):
+            told = one_line(error)
+            for target, folder in self._folders.items():
+                told = told.replace(str(folder), str(target))
+            # Files are made under other names, which nobody asked for.
+            if told != one_line(error):
+                raise CommandError(told) from error
 
     def _make_folder(self, path: str, target: Path) -> None:
         if target.is_dir():
