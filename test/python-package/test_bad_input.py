@@ -312,3 +312,9 @@ def test_large_labels_stay_what_they_are(pair, kind):
     np.testing.assert_array_equal(gr.resample(labels, interpolation="nearest", device="host"), labels)
     moved = gr.resample(labels, gr.Affine(translation=[4.0, 0, 0]), interpolation="nearest", default=7, device="host")
     assert moved.dtype == kind and (moved[..., :-4] == labels[..., 4:]).all() and (moved[..., -4:] == 7).all()
+
+
+def test_whole_numbers_that_are_the_same_as_floats(pair):
+    far = pair[0].astype(np.int64) + 2**40
+    with pytest.raises(gr.BadInputError, match="moving image has values from 10995116277.*Subtract"):
+        register(pair[0], far, "rigid")

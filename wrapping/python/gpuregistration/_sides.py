@@ -159,6 +159,11 @@ def _check_values(array: np.ndarray, name: str, is_of_file: bool) -> None:
         raise BadInputError(
             f"The {name} is constant: each value is {array.min()}. There is nothing to register; is it the right image?"
         )
+    # Whole numbers become floats there.
+    if array.dtype.kind in "iu" and array.dtype.itemsize > 2 and np.float32(array.min()) == np.float32(array.max()):
+        raise BadInputError(
+            f"The {name} has values from {array.min()} to {array.max()}, which are the same as floats of 32 bits. Subtract the least one."
+        )
 
 
 def _read_mask(mask: Any, image: Image, which: str, names: Mapping[str, str], files: Mapping[str, str]) -> Optional[Mask]:
