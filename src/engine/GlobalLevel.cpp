@@ -197,7 +197,7 @@ GlobalLevel::MakeIndexMap(const Pose & pose) const
 double
 GlobalLevel::Weigh(const MeasuredValue & value, PosedCost & posed) const
 {
-  // Not more than all: how many samples are inside of the mask is known to the share that another level has, or all voxels.
+  // How many samples are inside of the mask follows from a share of all voxels, at the finest level the next one's: they may be some more.
   posed.overlap = std::min(1.0, value.count / m_Samples);
   const double enough = m_LeastOverlap > 0 ? std::min(1.0, posed.overlap / m_LeastOverlap) : 1.0;
   const double weight = value.isKnown ? enough : 0.0;

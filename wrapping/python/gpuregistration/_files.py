@@ -8,9 +8,9 @@ import os
 import re
 import tempfile
 import threading
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import Any, Callable, Optional, Union
+from typing import Any, Callable, Iterator, Optional, Union
 
 import numpy as np
 
@@ -81,10 +81,9 @@ def write_image(path: PathLike, image: Any) -> None:
 
 
 def _check_direction(name: str, image: Any) -> None:
-    """Raises BadInputError if NIfTI's writer would put an image elsewhere: it makes axes that are not at right angles so."""
-    bare = name.lower()[: -len(".gz")] if name.lower().endswith(".gz") else name.lower()
+    """Raises BadInputError if NIfTI's writer would put an image elsewhere: it turns skew axes into others at right angles."""
     apart = np.abs(image.direction.T @ image.direction - np.eye(image.dimension)).max()
-    if bare.endswith((*_NIFTI_SUFFIXES, ".img")) and apart > _MOST_SKEW:
+    if _suffix_of(name) in (*_NIFTI_SUFFIXES, ".img") and apart > _MOST_SKEW:
         raise BadInputError(
             f"The image's axes are not at right angles, or not of length 1: its direction is {image.direction.tolist()}. The file {name} "
             "would not hold that; write a .mha."
@@ -106,7 +105,7 @@ def read_transform(path: PathLike, fixed: Any = None, moving: Any = None) -> Tra
     name = os.fspath(path)
     if not Path(name).is_file():
         raise BadInputError(f"There is no file {name}.")
-    if name.lower().endswith(".mat"):
+    if _is_mat(name):
         matrix = parse_flirt_matrix(name)
         if matrix is not None:
             grids = _read_grids(name, fixed, moving)
@@ -149,14 +148,14 @@ def write_transform(
     """
     name = os.fspath(path)
     whole = as_transform(transform)
-    if format not in (None, "ants", "fsl") or (format is not None and not name.lower().endswith(".mat")):
+    if format not in (None, "ants", "fsl") or (format is not None and not _is_mat(name)):
         raise BadInputError(f'The format "{format}" is not possible for {name}; of .mat there are: ants, fsl.')
     if format == "fsl":
         matrix = to_flirt_matrix(linear_matrix(whole, "transform"), *_read_grids(name, fixed, moving))
         _write_whole(name, lambda there: write_flirt_matrix(there, matrix))
         return
     sitk = import_simpleitk()
-    if name.lower().endswith(".mat"):
+    if _is_mat(name):
         if not isinstance(whole, Affine):
             whole = Affine.from_matrix(linear_matrix(whole, "transform"))
         made = to_simpleitk(whole)
@@ -174,10 +173,14 @@ def write_transform(
     _write_whole(name, lambda there: _write_simpleitk_image(image, there))
 
 
+def _is_mat(name: str) -> bool:
+    return name.lower().endswith(".mat")
+
+
 def is_flirt_matrix(path: PathLike) -> bool:
     """Whether a file is a matrix of FSL's FLIRT, which has a meaning with its two images alone."""
     name = os.fspath(path)
-    return name.lower().endswith(".mat") and Path(name).is_file() and parse_flirt_matrix(name) is not None
+    return _is_mat(name) and Path(name).is_file() and parse_flirt_matrix(name) is not None
 
 
 def _read_grids(name: str, fixed: Any, moving: Any) -> tuple[Any, Any]:
@@ -190,12 +193,7 @@ def _read_with_simpleitk(name: str) -> Transform:
     sitk = import_simpleitk()
     try:
         _check_readable(name)
-        with _hdf5, tempfile.TemporaryDirectory(prefix="gpureg-") as folder:
-            there = name
-            if _with_lower_suffix(name) != name:
-                # ITK knows transforms' files by small letters alone.
-                there = os.path.join(folder, os.path.basename(_with_lower_suffix(name)))
-                os.symlink(os.path.abspath(name), there)
+        with _hdf5, _by_lower_suffix(name) as there:
             read = sitk.ReadTransform(there)
     except RuntimeError as error:
         raise BadInputError(f"The file {name} is no transform that can be read: {_last_line(error)}") from error
@@ -232,10 +230,27 @@ def _with_lower_suffix(name: str) -> str:
     return name if found is None else name[: found.start()] + found.group().lower()
 
 
+@contextmanager
+def _by_lower_suffix(name: str) -> Iterator[str]:
+    """A file's name, or, since ITK knows transforms' files by small letters alone, another one of it."""
+    if _with_lower_suffix(name) == name:
+        yield name
+        return
+    with tempfile.TemporaryDirectory(prefix="gpureg-") as folder:
+        there = os.path.join(folder, os.path.basename(_with_lower_suffix(name)))
+        os.symlink(os.path.abspath(name), there)
+        yield there
+
+
+def _suffix_of(name: str) -> str:
+    """In small letters; of a compressed file, that of what is in it."""
+    lower = name.lower()
+    return Path(lower[: -len(".gz")] if lower.endswith(".gz") else lower).suffix
+
+
 def _read_image_file(name: str) -> Any:
     sitk = import_simpleitk()
-    bare = name[: -len(".gz")] if name.lower().endswith(".gz") else name
-    suffix = Path(bare).suffix.lower()
+    suffix = _suffix_of(name)
     found = read_floats(Path(name)) if suffix in _NIFTI_SUFFIXES else None
     if found is not None:
         return found

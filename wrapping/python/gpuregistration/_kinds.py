@@ -37,7 +37,7 @@ def read_image(image: Any, which: str, **geometry: Any) -> tuple[Image, Wrap]:
             return found
     if isinstance(image, (str, os.PathLike)):
         raise BadInputError(f"The {which} image is a file's name, {os.fspath(image)}: gpuregistration.read_image reads it.")
-    if not isinstance(image, np.ndarray) and not _is_of_a_library(image):
+    if not is_bare_array(image):
         raise BadInputError(
             f"The {which} image is of type {type(image).__module__}.{type(image).__qualname__}, which is not known. Hand in a "
             "NumPy array, one of CuPy or PyTorch, a gpuregistration.Image, or an image of SimpleITK, ITK or nibabel."

@@ -155,14 +155,15 @@ def _check_values(array: np.ndarray, name: str, is_of_file: bool) -> None:
             raise BadInputError(
                 f"The {name} has {bad} values that are infinite or not a number, the first one at {where}. Replace them, {how}."
             )
-    if array.min() == array.max():
+    least, most = array.min(), array.max()
+    if least == most:
         raise BadInputError(
-            f"The {name} is constant: each value is {array.min()}. There is nothing to register; is it the right image?"
+            f"The {name} is constant: each value is {least}. There is nothing to register; is it the right image?"
         )
     # Whole numbers become floats there.
-    if array.dtype.kind in "iu" and array.dtype.itemsize > 2 and np.float32(array.min()) == np.float32(array.max()):
+    if array.dtype.kind in "iu" and array.dtype.itemsize > 2 and np.float32(least) == np.float32(most):
         raise BadInputError(
-            f"The {name} has values from {array.min()} to {array.max()}, which are the same as floats of 32 bits. Subtract the least one."
+            f"The {name} has values from {least} to {most}, which are the same as floats of 32 bits. Subtract the least one."
         )
 
 

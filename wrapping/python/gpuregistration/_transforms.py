@@ -110,11 +110,12 @@ class Affine(Transform):
     """
 
     def __init__(self, matrix: Any = None, translation: Any = None, center: Any = None) -> None:
-        given = [read_numbers("An affine map's vector", vector) for vector in (translation, center) if vector is not None]
-        self.matrix = read_numbers("An affine map's matrix", matrix) if matrix is not None else np.eye(given[0].size if given else 3)
+        moved, about = (None if vector is None else read_numbers("An affine map's vector", vector) for vector in (translation, center))
+        size = next((vector.size for vector in (moved, about) if vector is not None), 3)
+        self.matrix = np.eye(size) if matrix is None else read_numbers("An affine map's matrix", matrix)
         self.dimension = len(self.matrix) if self.matrix.ndim else 0
-        self.translation = np.zeros(self.dimension) if translation is None else np.array(translation, dtype=np.float64)
-        self.center = np.zeros(self.dimension) if center is None else np.array(center, dtype=np.float64)
+        self.translation = np.zeros(self.dimension) if moved is None else moved
+        self.center = np.zeros(self.dimension) if about is None else about
         d = self.dimension
         if d not in (2, 3) or self.matrix.shape != (d, d) or self.translation.shape != (d,) or self.center.shape != (d,):
             raise BadInputError(
@@ -130,7 +131,7 @@ class Affine(Transform):
         whole = read_numbers("A homogeneous matrix", matrix)
         if whole.shape not in ((3, 3), (4, 4)) or (whole[-1] != np.eye(len(whole))[-1]).any():
             raise BadInputError(f"{whole.tolist()} is no homogeneous matrix of 2 or 3 dimensions with a last row 0 … 0 1.")
-        about = np.zeros(len(whole) - 1) if center is None else np.array(center, dtype=np.float64)
+        about = np.zeros(len(whole) - 1) if center is None else read_numbers("An affine map's center", center)
         return cls(whole[:-1, :-1], whole[:-1, -1] - about + whole[:-1, :-1] @ about, about)
 
     @property

@@ -88,6 +88,16 @@ MakeInput(const Resampling & asked, const ResampleRequest & request, const Size 
   return input;
 }
 
+/** One that is on a device already. */
+ResampleInput
+MakeInput(const Resampling & asked, const ResampleRequest & request, const DeviceArray & array)
+{
+  const DeviceImage & image = array.GetImage();
+  ResampleInput       input = MakeInput(asked, request, SizeOf(array.GetShape()), image.GetPrecision());
+  input.image = &image;
+  return input;
+}
+
 /** Makes the output's voxels: [z][y][x][component]. */
 template <typename T>
 nb::object
@@ -112,6 +122,14 @@ ResampleAs(Resampler & engine, const ResampleInput & input, ResampleRequest & re
   return nb::cast(std::move(array));
 }
 
+/** The same, of the input's type. */
+nb::object
+ResampleAsInput(Resampler & engine, const ResampleInput & input, ResampleRequest & request, const nb::object & progress)
+{
+  return input.precision == Precision::Double ? ResampleAs<double>(engine, input, request, progress)
+                                              : ResampleAs<float>(engine, input, request, progress);
+}
+
 nb::object
 Resample(Resampler & engine, Array array, const Chain & chain, const Resampling & asked, const nb::object & progress)
 {
@@ -121,8 +139,7 @@ Resample(Resampler & engine, Array array, const Chain & chain, const Resampling 
   input.components = values.components;
   input.memory = values.array.data();
   input.values = MakeFiller(values);
-  return values.precision == Precision::Double ? ResampleAs<double>(engine, input, request, progress)
-                                               : ResampleAs<float>(engine, input, request, progress);
+  return ResampleAsInput(engine, input, request, progress);
 }
 
 /** The same of an image that is on the engine's device, of one component. */
@@ -133,12 +150,8 @@ ResampleLoaded(Resampler &         engine,
                const Resampling &  asked,
                const nb::object &  progress)
 {
-  const DeviceImage & image = array.GetImage();
-  ResampleRequest     request = MakeRequest(asked, chain);
-  ResampleInput       input = MakeInput(asked, request, SizeOf(array.GetShape()), image.GetPrecision());
-  input.image = &image;
-  return input.precision == Precision::Double ? ResampleAs<double>(engine, input, request, progress)
-                                              : ResampleAs<float>(engine, input, request, progress);
+  ResampleRequest request = MakeRequest(asked, chain);
+  return ResampleAsInput(engine, MakeInput(asked, request, array), request, progress);
 }
 
 /** The same, and the output stays there.
@@ -147,10 +160,8 @@ std::shared_ptr<DeviceArray>
 ResampleOnDevice(
   Resampler & engine, const DeviceArray & array, const Chain & chain, const Resampling & asked, Shape shape)
 {
-  const DeviceImage &   image = array.GetImage();
   const ResampleRequest request = MakeRequest(asked, chain);
-  ResampleInput         input = MakeInput(asked, request, SizeOf(array.GetShape()), image.GetPrecision());
-  input.image = &image;
+  const ResampleInput   input = MakeInput(asked, request, array);
   CheckSignals();
   std::shared_ptr<const DeviceImage> made;
   {

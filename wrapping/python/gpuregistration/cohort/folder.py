@@ -11,7 +11,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Iterator, Mapping, Optional
 
+from .._engine import BadInputError
 from .._json import plain
+from .._making import told_by_places
 from .._parts import parts_that_are_read
 from .settings import Settings
 from .table import Row
@@ -70,11 +72,11 @@ def making(folder: Path) -> Iterator[Path]:
     made = Path(tempfile.mkdtemp(prefix=_MAKING, dir=folder.parent))
     try:
         yield made
-    except OSError as error:
-        # Nobody knows the files by where they are made.
-        text = error.strerror or str(error)
-        text = text if error.filename is None else f"{error.filename}: {text}"
-        raise OSError(error.errno, text.replace(str(made), str(folder))) from error
+    except (OSError, BadInputError) as error:
+        told = told_by_places(error, {made: folder})
+        if told is None:
+            raise
+        raise told from error
     finally:
         shutil.rmtree(made, ignore_errors=True)
 

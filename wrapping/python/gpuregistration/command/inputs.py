@@ -74,10 +74,9 @@ def check_stays(outputs: Sequence[Optional[str]], inputs: Sequence[Optional[str]
     from .._parts import parts_that_are_read, parts_that_are_written
 
     kept = {part.resolve() for path in inputs if path is not None for part in parts_that_are_read(path)}
-    for path in outputs:
-        for part in parts_that_are_written(path) if path is not None else ():
-            if part.resolve() in kept:
-                raise WrongUse(f"{part} is read, and would be replaced: give the output another name")
+    for part in (part for path in outputs if path is not None for part in parts_that_are_written(path)):
+        if part.resolve() in kept:
+            raise WrongUse(f"{part} is read, and would be replaced: give the output another name")
 
 
 def _naming(path: str, error: BaseException) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Optional, Sequence
 
-from .._engine import BadInputError
+from .._making import told_by_places
 from .._parts import parts_that_are_written
 from .errors import CommandError, WrongUse, one_line
 
@@ -72,13 +72,9 @@ class Outputs:
         self, kind: Optional[type[BaseException]], error: Optional[BaseException], trace: Optional[TracebackType]
     ) -> None:
         self._remove()
-        if isinstance(error, (OSError, BadInputError)):
-            told = one_line(error)
-            for target, folder in self._folders.items():
-                told = told.replace(str(folder), str(target))
-            # Files are made under other names, which nobody asked for.
-            if told != one_line(error):
-                raise CommandError(told) from error
+        told = told_by_places(error, {folder: target for target, folder in self._folders.items()})
+        if told is not None:
+            raise told from error
 
     def _make_folder(self, path: str, target: Path) -> None:
         if target.is_dir():

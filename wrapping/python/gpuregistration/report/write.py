@@ -36,12 +36,12 @@ def write_report(path: str | os.PathLike, data: ReportData, max_bytes: int = MAX
 def write_whole(path: Path, text: str) -> None:
     """Writes a file of text, which appears under its name when it is complete. Raises an OSError where it can't be written."""
     try:
-        _write_whole(path, text)
+        _write_and_rename(path, text)
     except OSError as error:
-        raise OSError(error.errno, f"the report {path} can't be written: {error.strerror or error}") from error
+        raise OSError(error.errno, f"the file {path} can't be written: {error.strerror or error}") from error
 
 
-def _write_whole(path: Path, text: str) -> None:
+def _write_and_rename(path: Path, text: str) -> None:
     handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as stream:
