@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Registrations of heads that are the same but for a known map."""
 
+import ctypes
 import os
 import signal
 import threading
@@ -240,6 +241,28 @@ def test_other_threads_run_meanwhile(device, heads):
     done.set()
     thread.join()
     assert len(seen) > 5
+
+
+def test_a_thread_that_tells_no_progress_does_not_wait_for_others(device, heads):
+    held = 1.5
+    longest = []
+
+    def run():
+        # Some 50 iterations, of which a few are over while this waits to begin and to end.
+        stage = stages.FreeForm(levels=1, iterations=50, spacing=10)
+        for _ in range(3):
+            found = gr.register(*heads, stage, device=device)
+            longest.append(max(level.seconds for level in found.stages[0].levels))
+
+    # What is called by PyDLL keeps Python's lock.
+    sleep = ctypes.PyDLL(None).usleep
+    gr.register(*heads, stages.FreeForm(levels=1, iterations=1, spacing=10), device=device)
+    thread = threading.Thread(target=run)
+    thread.start()
+    while thread.is_alive():
+        time.sleep(0.03)
+        sleep(int(1e6 * held))
+    assert len(longest) == 3 and max(longest) < held
 
 
 def test_interrupt_ends_it(device, heads):

@@ -13,8 +13,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <utility>
+#include <initializer_list>
+#include <type_traits>
 
 namespace gpureg
 {
@@ -46,21 +46,22 @@ MakeFiller(const Values & values);
 Size
 SizeOf(const Array & array);
 
-/** An array that Python owns, of elements that are yet to be set. */
+/** An array that Python owns, of elements that are yet to be set. NumPy's memory: nothing is written to it here, while other threads wait
+ *  for the GIL, and it is of large pages where there are some. */
 template <typename T>
 nanobind::ndarray<nanobind::numpy, T>
 MakeArray(T *& elements, std::initializer_list<std::size_t> shape)
 {
-  std::size_t count = 1;
+  static_assert(std::is_same_v<T, float> || std::is_same_v<T, double>, "what the engine computes with");
+  nanobind::list lengths;
   for (const std::size_t length : shape)
   {
-    count *= length;
+    lengths.append(length);
   }
-  auto owned = std::make_unique<T[]>(count);
-  elements = owned.get();
-  const nanobind::capsule owner(owned.get(), [](void * memory) noexcept { delete[] static_cast<T *>(memory); });
-  owned.release();
-  return nanobind::ndarray<nanobind::numpy, T>(elements, shape, owner);
+  auto array = nanobind::cast<nanobind::ndarray<nanobind::numpy, T>>(nanobind::module_::import_("numpy").attr(
+    "empty")(nanobind::tuple(lengths), std::is_same_v<T, float> ? "float32" : "float64"));
+  elements = array.data();
+  return array;
 }
 
 /** The same of a volume's voxels: [z][y][x], or [z][y][x][component] if there is a number of components. */

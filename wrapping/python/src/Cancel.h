@@ -14,19 +14,45 @@ namespace python
 void
 CheckSignals();
 
-/** Calls a function, or none, with some values. Without the GIL, which it takes meanwhile.
- *  \throws nanobind::python_error if a signal or the function raises: this ends the engine's work. */
-template <typename... TValues>
-void
-Report(const nanobind::object & progress, TValues... values)
+/** Tells a caller's function, or none, how far the engine's work is. Without a function, Python's lock is asked for on Python's main
+ *  thread alone, whose signals are: where other threads run Python's code, it comes only after their switch interval, in each round. */
+class Reporter
 {
-  const nanobind::gil_scoped_acquire held;
-  CheckSignals();
-  if (!progress.is_none())
+public:
+  /** With the GIL.
+   *  \param progress the function, or None. It must outlive this. */
+  explicit Reporter(const nanobind::object & progress);
+
+  /** Calls the function with some values. Without the GIL, which it takes meanwhile.
+   *  \throws nanobind::python_error if a signal or the function raises: this ends the engine's work. */
+  template <typename... TValues>
+  void
+  operator()(TValues... values) const
   {
-    progress(values...);
+    this->Call([&](const nanobind::object & progress) { progress(values...); });
   }
-}
+
+  /** The same of a function, call(progress), that makes the values and calls it. */
+  template <typename TCall>
+  void
+  Call(const TCall & call) const
+  {
+    if (!m_IsNeeded)
+    {
+      return;
+    }
+    const nanobind::gil_scoped_acquire held;
+    CheckSignals();
+    if (!m_Progress.is_none())
+    {
+      call(m_Progress);
+    }
+  }
+
+private:
+  const nanobind::object & m_Progress;
+  const bool               m_IsNeeded;
+};
 
 } // namespace python
 } // namespace gpureg

@@ -27,16 +27,10 @@ namespace python
 
 namespace
 {
-/** With a function that finds the cost. Whoever keeps it for later gets an exception. */
+/** Tells where it is, with a function that finds the cost. Whoever keeps it for later gets an exception. */
 void
 TellProgress(const nb::object & progress, const FreeFormProgress & where)
 {
-  const nb::gil_scoped_acquire held;
-  if (progress.is_none())
-  {
-    CheckSignals();
-    return;
-  }
   const auto isTold = std::make_shared<bool>(true);
   nb::object findCost = nb::cpp_function([isTold, ask = where.findCost] {
     if (!*isTold)
@@ -53,7 +47,7 @@ TellProgress(const nb::object & progress, const FreeFormProgress & where)
       isOn = false;
     }
   } end{ *isTold };
-  Report(progress, where.level, where.iteration, where.share, findCost);
+  progress(where.level, where.iteration, where.share, findCost);
 }
 
 FreeFormResult
@@ -70,9 +64,10 @@ Register(FreeFormRegistration &   engine,
   problem.fixed = fixed.Get();
   problem.moving = moving.Get();
   problem.initial = initial.Get();
+  const Reporter               report(progress);
   const nb::gil_scoped_release released;
-  return engine.Register(problem, settings, MakeParallelFor(), [&progress](const FreeFormProgress & where) {
-    TellProgress(progress, where);
+  return engine.Register(problem, settings, MakeParallelFor(), [&report](const FreeFormProgress & where) {
+    report.Call([&where](const nb::object & function) { TellProgress(function, where); });
   });
 }
 

@@ -39,9 +39,10 @@ Register(GlobalRegistration &            engine,
   problem.fixed = fixed.Get();
   problem.moving = moving.Get();
   problem.initial = initial;
+  const Reporter               report(progress);
   const nb::gil_scoped_release released;
-  return engine.Register(problem, settings, MakeParallelFor(), [&progress](const GlobalProgress & where) {
-    Report(progress, where.stage, where.share, where.cost);
+  return engine.Register(problem, settings, MakeParallelFor(), [&report](const GlobalProgress & where) {
+    report(where.stage, where.share, where.cost);
   });
 }
 } // namespace

@@ -114,7 +114,8 @@ ResampleAs(Resampler & engine, const ResampleInput & input, ResampleRequest & re
       std::memcpy(to, in, static_cast<std::size_t>(count) * components * sizeof(T));
     }
   };
-  request.progress = [&progress](double share) { Report(progress, share); };
+  const Reporter report(progress);
+  request.progress = [&report](double share) { report(share); };
   {
     const nb::gil_scoped_release released;
     engine.Resample(input, request, MakeParallelFor());
