@@ -270,7 +270,7 @@ def test_full_disk_leaves_what_was_there(head_files, tmp_path, suffix):
     assert (tmp_path / f"o{suffix}").read_text() == "old"
 
 
-@pytest.mark.parametrize("option, name", [("--output-transform", "t.tfm"), ("--output-transform", "t.h5"), ("--output-field", "w.nii.gz"), ("--report", "r.html")])
+@pytest.mark.parametrize("option, name", [("--output-transform", "t.tfm"), ("--output-transform", "t.h5"), ("--output-field", "w.nii"), ("--report", "r.html")])
 def test_full_disk_leaves_none_of_several(head_files, tmp_path, option, name):
     gr.write_image(tmp_path / "small.nii", gr.Image(gr.read_image(head_files.fixed).array[::2, ::2, ::2].copy(), [4.0] * 3))
     stages = ("--transform", "ffd:levels=1:iterations=1:spacing=5")

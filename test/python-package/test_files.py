@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Files of transforms and images."""
 
+import gzip
+
 import gpuregistration as gr
 import numpy as np
 import pytest
 from conftest import make_head, relative_difference, turn
+from gpuregistration import _kinds
 from test_transforms import make_transform
 
 sitk = pytest.importorskip("SimpleITK")

@@ -17,11 +17,11 @@ import numpy as np
 from ._dicom import read_dicom_folder
 from ._engine import BadInputError, UnsupportedError
 from ._flirt import from_flirt_matrix, parse_flirt_matrix, to_flirt_matrix, write_flirt_matrix
-from ._gzip import compress_file
+from ._image import Image
 from ._kinds import read_image as read_any_image
 from ._kinds import to_simpleitk as image_to_simpleitk
-from ._nifti import check_nifti_is_whole, read_floats
-from ._simpleitk import import_simpleitk, read_simpleitk, to_simpleitk, vector_image
+from ._nifti import Read, check_nifti_is_whole, read_floats, write_nifti
+from ._simpleitk import import_simpleitk, read_simpleitk, to_simpleitk
 from ._transforms import Affine, DisplacementField, Transform, as_transform, linear_matrix
 
 PathLike = Union[str, "os.PathLike[str]"]
@@ -36,7 +36,7 @@ _NIFTI_SUFFIXES = (".nii", ".hdr")
 _HDF5_SUFFIXES = (".h5", ".hdf5", ".hdf", ".mnc", ".mnc2")
 
 # Files whose values are as they are in memory.
-_BARE_SUFFIXES = (".nii", ".hdr", ".img", ".gipl")
+_BARE_SUFFIXES = (".hdr", ".img", ".gipl")
 
 # What NIfTI's floats leave of a direction.
 _MOST_SKEW = 1e-4
@@ -48,7 +48,7 @@ _PROBE = 1 << 16
 _TRANSFORM_SUFFIXES = (".tfm", ".txt", ".h5", ".hdf5", ".hdf", ".xfm")
 
 
-def read_image(path: PathLike) -> Any:
+def read_image(path: PathLike) -> Image:
     """An image file as an Image: NIfTI, MetaImage, NRRD, …, whatever SimpleITK reads; or a folder of a DICOM series's slices.
 
     Raises:
@@ -56,12 +56,11 @@ def read_image(path: PathLike) -> Any:
         ImportError: there is no SimpleITK.
     """
     read = _read_simpleitk_image(path)
-    if read.GetDimension() not in (2, 3):
-        raise BadInputError(
-            f"The file {os.fspath(path)} has {read.GetDimension()} dimensions; it is to have 2 or 3. Give one volume of it."
-        )
-    image, _ = read_any_image(read, f"file {os.fspath(path)}'s")
-    image.array = image.array.copy()
+    dimension = read.image.GetDimension()
+    if dimension not in (2, 3):
+        raise BadInputError(f"The file {os.fspath(path)} has {dimension} dimensions; it is to have 2 or 3. Give one volume of it.")
+    image, _ = read_any_image(read.image, f"file {os.fspath(path)}'s")
+    image.array = read.array()
     return image
 
 
@@ -76,11 +75,14 @@ def write_image(path: PathLike, image: Any) -> None:
     import_simpleitk()
     read = read_any_image(image, "written")[0]
     _check_direction(os.fspath(path), read)
+    if _suffix_of(os.fspath(path)) == ".nii":
+        _write_whole(path, lambda name: write_nifti(name, read))
+        return
     made = image_to_simpleitk(read)
     _write_whole(path, lambda name: _write_simpleitk_image(made, name))
 
 
-def _check_direction(name: str, image: Any) -> None:
+def _check_direction(name: str, image: Image) -> None:
     """Raises BadInputError if NIfTI's writer would put an image elsewhere: it turns skew axes into others at right angles."""
     apart = np.abs(image.direction.T @ image.direction - np.eye(image.dimension)).max()
     if _suffix_of(name) in (*_NIFTI_SUFFIXES, ".img") and apart > _MOST_SKEW:
@@ -113,8 +115,8 @@ def read_transform(path: PathLike, fixed: Any = None, moving: Any = None) -> Tra
         return _read_with_simpleitk(name)
     if name.lower().endswith(_TRANSFORM_SUFFIXES):
         return _read_with_simpleitk(name)
-    sitk = import_simpleitk()
-    image = _read_simpleitk_image(name)
+    read = _read_simpleitk_image(name)
+    image = read.image
     d = image.GetDimension()
     if d not in (2, 3):
         raise BadInputError(
@@ -125,7 +127,7 @@ def read_transform(path: PathLike, fixed: Any = None, moving: Any = None) -> Tra
             f"The image {name} has {image.GetNumberOfComponentsPerPixel()} components a voxel; a field of displacements of {d} "
             f"dimensions has {d}."
         )
-    return DisplacementField(sitk.GetArrayFromImage(image), image.GetSpacing(), image.GetOrigin(), image.GetDirection())
+    return DisplacementField(read.array(), image.GetSpacing(), image.GetOrigin(), image.GetDirection())
 
 
 def write_transform(
@@ -154,7 +156,7 @@ def write_transform(
         matrix = to_flirt_matrix(linear_matrix(whole, "transform"), *_read_grids(name, fixed, moving))
         _write_whole(name, lambda there: write_flirt_matrix(there, matrix))
         return
-    sitk = import_simpleitk()
+    import_simpleitk()
     if _is_mat(name):
         if not isinstance(whole, Affine):
             whole = Affine.from_matrix(linear_matrix(whole, "transform"))
@@ -169,8 +171,8 @@ def write_transform(
         if fixed is None:
             raise BadInputError(f"A {type(whole).__name__} is written as the displacements {name} with a fixed image alone: give one.")
         whole = whole.to_displacement_field(fixed)
-    image = sitk.Cast(vector_image(whole), sitk.sitkVectorFloat32)
-    _write_whole(name, lambda there: _write_simpleitk_image(image, there))
+    vectors = whole.host_array().astype(np.float32)
+    write_image(name, Image(vectors, whole.spacing, whole.origin, whole.direction, is_vector=True))
 
 
 def _is_mat(name: str) -> bool:
@@ -206,17 +208,17 @@ def _read_with_simpleitk(name: str) -> Transform:
     return made
 
 
-def _read_simpleitk_image(path: PathLike) -> Any:
+def _read_simpleitk_image(path: PathLike) -> Read:
     name = os.fspath(path)
     if not name or not Path(name).exists():
         raise BadInputError(f"There is no file {name}." if name else "A file's name is empty.")
     _check_readable(name)
     try:
-        image = read_dicom_folder(Path(name)) if Path(name).is_dir() else _read_image_file(name)
+        read = Read(read_dicom_folder(Path(name))) if Path(name).is_dir() else _read_image_file(name)
     except RuntimeError as error:
         raise BadInputError(f"The file {name} is no image that SimpleITK can read: {_last_line(error)}") from error
-    check_nifti_is_whole(Path(name), image)
-    return image
+    check_nifti_is_whole(Path(name), read.image)
+    return read
 
 
 def _check_readable(name: str) -> None:
@@ -248,7 +250,7 @@ def _suffix_of(name: str) -> str:
     return Path(lower[: -len(".gz")] if lower.endswith(".gz") else lower).suffix
 
 
-def _read_image_file(name: str) -> Any:
+def _read_image_file(name: str) -> Read:
     sitk = import_simpleitk()
     suffix = _suffix_of(name)
     found = read_floats(Path(name)) if suffix in _NIFTI_SUFFIXES else None
@@ -256,9 +258,9 @@ def _read_image_file(name: str) -> Any:
         return found
     reader = _READERS.get(suffix)
     if reader is not None:
-        return sitk.ReadImage(name, imageIO=reader)
+        return Read(sitk.ReadImage(name, imageIO=reader))
     with _hdf5:
-        return sitk.ReadImage(name)
+        return Read(sitk.ReadImage(name))
 
 
 def _write_simpleitk_transform(transform: Any, name: str) -> None:
@@ -267,15 +269,10 @@ def _write_simpleitk_transform(transform: Any, name: str) -> None:
 
 
 def _write_simpleitk_image(image: Any, name: str) -> None:
-    # SimpleITK compresses NIfTI with one thread.
-    whole = name[: -len(".gz")] if name.endswith(".nii.gz") else name
-    with _hdf5 if Path(whole).suffix.lower() in _HDF5_SUFFIXES else nullcontext():
-        import_simpleitk().WriteImage(image, whole)
-    if whole.lower().endswith(_BARE_SUFFIXES):
-        _check_holds(Path(whole), image)
-    if whole != name:
-        compress_file(Path(whole), Path(name))
-        os.unlink(whole)
+    with _hdf5 if Path(name).suffix.lower() in _HDF5_SUFFIXES else nullcontext():
+        import_simpleitk().WriteImage(image, name)
+    if name.lower().endswith(_BARE_SUFFIXES):
+        _check_holds(Path(name), image)
 
 
 def _write_whole(path: PathLike, write: Callable[[str], Any]) -> None:

@@ -98,7 +98,7 @@ def _read_simpleitk(image: Any) -> Optional[tuple[Image, Wrap]]:
     return made, to_simpleitk
 
 
-def _common_values(image: Image) -> np.ndarray:
+def common_values(image: Image) -> np.ndarray:
     """An image's array, of a type that other libraries have: whole numbers for bool, and floats for halves."""
     array = np.ascontiguousarray(host_array(image))
     wider = {"bool": np.uint8, "float16": np.float32}.get(array.dtype.name)
@@ -109,7 +109,7 @@ def to_simpleitk(image: Image) -> Any:
     """As SimpleITK's image."""
     import SimpleITK as sitk
 
-    made = sitk.GetImageFromArray(_common_values(image), isVector=image.is_vector)
+    made = sitk.GetImageFromArray(common_values(image), isVector=image.is_vector)
     made.SetSpacing(image.spacing.tolist())
     made.SetOrigin(image.origin.tolist())
     made.SetDirection(image.direction.ravel().tolist())
@@ -146,7 +146,7 @@ def to_nibabel(image: Image) -> Any:
         raise BadInputError(
             f"An image of {image.components} components a voxel is not made one of nibabel's. Hand in one component, or write it by write_image."
         )
-    array = as_volume(_common_values(image))
+    array = as_volume(common_values(image))
     to_point = np.eye(4)
     dimension = image.dimension
     to_point[:dimension, :dimension] = image.index_to_point[:-1, :-1]
@@ -178,7 +178,7 @@ def to_itk(image: Image) -> Any:
     """As ITK's image."""
     import itk
 
-    made = itk.image_from_array(_common_values(image), is_vector=image.is_vector)
+    made = itk.image_from_array(common_values(image), is_vector=image.is_vector)
     made.SetSpacing(image.spacing.tolist())
     made.SetOrigin(image.origin.tolist())
     made.SetDirection(itk.matrix_from_array(np.ascontiguousarray(image.direction)))

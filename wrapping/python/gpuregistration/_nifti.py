@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files of NIfTI, of which the reader takes zeros for what is missing, and for what is not a number, and says nothing."""
+"""Files of NIfTI, of which SimpleITK's reader takes zeros for what is missing, and for what is not a number, and says nothing; and which
+it writes by one thread."""
 
 from __future__ import annotations
 
@@ -9,26 +10,52 @@ import os
 import struct
 import tempfile
 import zlib
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Optional
 
 import numpy as np
 
 from ._engine import BadInputError
-from ._gzip import BLOCK
+from ._gzip import BLOCK, write_compressed
+from ._image import Image
+from ._kinds import common_values, to_simpleitk
 from ._simpleitk import import_simpleitk
 
 
-# Of a header: its length, and where in it are the type of values, where they begin, the slope and the offset that they are scaled by,
-# and the word that says whether they follow, or are in a file of their own.
+# Of a header: its length, and where in it are how many voxels there are along the first axis, the type of values, where they begin, the
+# slope and the offset that they are scaled by, and the word that says whether they follow, or are in a file of their own.
 _LENGTH = 348
-_DATATYPE, _BEGIN, _SCALE, _MAGIC = 70, 108, 112, 344
+_SIZE, _DATATYPE, _BEGIN, _SCALE, _MAGIC = 42, 70, 108, 112, 344
+_MOST_VOXELS = 32767
 _FOLLOWING, _APART = b"n+1\0", b"ni1\0"
 # Floats, and whole numbers of as many bits.
 _FLOATS = {16: (8, np.float32), 64: (1024, np.float64)}
 
 
-def read_floats(path: Path) -> Any:
+@dataclass
+class Read:
+    """What SimpleITK has read.
+
+    Attributes:
+        image: with whole numbers in the place of floats, where they are looked at here.
+        floats: their type; None: the image's values are its own.
+    """
+
+    image: Any
+    floats: Optional[Any] = None
+
+    def array(self) -> np.ndarray:
+        """A copy of the values, which outlives the image."""
+        return self.view().copy()
+
+    def view(self) -> np.ndarray:
+        """The values, while the image is there."""
+        values = import_simpleitk().GetArrayViewFromImage(self.image)
+        return values if self.floats is None else values.view(self.floats)
+
+
+def read_floats(path: Path) -> Optional[Read]:
     """A file of floats, with those that are not a number looked for. None of any other file, and of floats that are scaled, which
     SimpleITK is to read by itself.
 
@@ -52,14 +79,14 @@ def read_floats(path: Path) -> Any:
     bits = _read_bits(header, path)
     if bits is None:
         return None
-    sitk = import_simpleitk()
-    values = sitk.GetArrayViewFromImage(bits).view(kind)
+    read = Read(bits, kind)
+    values = read.view()
     bad = values.size - int(np.count_nonzero(np.isfinite(values)))
     if bad:
         raise BadInputError(f"The file {path} has {bad} values that are infinite or not a number. Replace them in the file.")
     if (math.isfinite(slope) and slope not in (0.0, 1.0)) or (math.isfinite(offset) and offset != 0.0):
         return None
-    return _make_image(values, bits)
+    return read
 
 
 def _read_header(path: Path) -> bytearray:
@@ -86,13 +113,44 @@ def _read_bits(header: bytes, path: Path) -> Any:
             return None
 
 
-def _make_image(values: np.ndarray, like: Any) -> Any:
-    """SimpleITK's image of some values, with all else of another one."""
-    made = import_simpleitk().GetImageFromArray(values, isVector=like.GetNumberOfComponentsPerPixel() > 1)
-    made.CopyInformation(like)
-    for key in like.GetMetaDataKeys():
-        made.SetMetaData(key, like.GetMetaData(key))
-    return made
+def write_nifti(path: str, image: Image) -> None:
+    """Writes an image as SimpleITK does, to the byte, but compresses by many threads, from where the values are.
+
+    Args:
+        path: .nii or .nii.gz.
+
+    Raises:
+        BadInputError: NIfTI has no room for so many voxels along an axis.
+        OSError: the disk is full, or fails.
+    """
+    if max(image.size) > _MOST_VOXELS:
+        raise BadInputError(
+            f"The image has {max(image.size)} voxels along an axis, and NIfTI has room for {_MOST_VOXELS}. Write a .mha."
+        )
+    values = common_values(image)
+    header = _make_header(image, values.dtype)
+    if image.is_vector:
+        # One component behind the other.
+        values = np.ascontiguousarray(np.moveaxis(values, -1, 0))
+    with open(path, "wb") as file:
+        if path.endswith(".gz"):
+            write_compressed(file, header, values)
+        else:
+            file.write(header)
+            file.write(memoryview(values).cast("B"))
+
+
+def _make_header(image: Image, dtype: np.dtype) -> bytearray:
+    """SimpleITK's, with what stands between it and the values: that of one voxel, with the image's size put in."""
+    shape = (1,) * image.dimension + ((image.components,) if image.is_vector else ())
+    one = to_simpleitk(Image(np.zeros(shape, dtype), image.spacing, image.origin, image.direction, image.is_vector))
+    with tempfile.TemporaryDirectory(prefix="gpureg-") as folder:
+        path = Path(folder) / "one.nii"
+        import_simpleitk().WriteImage(one, str(path), imageIO="NiftiImageIO")
+        content = bytearray(path.read_bytes())
+    header = content[: len(content) - dtype.itemsize * image.components]
+    struct.pack_into(f"<{image.dimension}h", header, _SIZE, *image.size)
+    return header
 
 
 def check_nifti_is_whole(path: Path, image: Any) -> None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import platform
 from datetime import datetime
 from importlib import metadata
@@ -94,9 +95,14 @@ def find_versions() -> dict[str, str]:
     from . import __version__
 
     found = {"gpuregistration": __version__, "Python": platform.python_version(), "NumPy": np.__version__}
+    simpleitk = _find_simpleitk()
+    return found if simpleitk is None else {**found, "SimpleITK": simpleitk}
+
+
+@functools.lru_cache
+def _find_simpleitk() -> Optional[str]:
     try:
-        found["SimpleITK"] = metadata.version("SimpleITK")
+        return metadata.version("SimpleITK")
     except metadata.PackageNotFoundError:
         # Images may come from elsewhere.
-        pass
-    return found
+        return None

@@ -42,23 +42,20 @@ def draw(fixed: np.ndarray, before: np.ndarray, after: np.ndarray, direction: np
         direction: of its axes.
     """
     moving_scale = intensities.scale_of(before, after)
-    fixed_bytes = _window(fixed, intensities.scale_of(fixed))
-    return (
-        _draw(fixed_bytes, _window(before, moving_scale), direction),
-        _draw(fixed_bytes, _window(after, moving_scale), direction),
-    )
+    planes = geometry.planes(direction)
+    fixed_slices = _show(fixed, planes, intensities.scale_of(fixed))
+    return _draw(fixed_slices, _show(before, planes, moving_scale)), _draw(fixed_slices, _show(after, planes, moving_scale))
 
 
-def _window(values: np.ndarray, scale: intensities.Scale) -> np.ndarray:
-    """Bytes as the report shows them at first."""
+def _show(volume: np.ndarray, planes: list[dict], scale: intensities.Scale) -> list[np.ndarray]:
+    """A volume's slices, in bytes as the report shows them at first."""
     shown = intensities.Scale(scale.black, max(scale.white, np.nextafter(scale.black, np.inf)), 0.0, 0.0)
-    return intensities.to_bytes(values, shown)
+    return [intensities.to_bytes(_slice(volume, plane)[np.newaxis], shown)[0] for plane in planes]
 
 
-def _draw(fixed: np.ndarray, moving: np.ndarray, direction: np.ndarray) -> np.ndarray:
+def _draw(fixed: list[np.ndarray], moving: list[np.ndarray]) -> np.ndarray:
     parts = []
-    for plane in geometry.planes(direction):
-        first, second = _slice(fixed, plane), _slice(moving, plane)
+    for first, second in zip(fixed, moving):
         rows, columns = np.indices(first.shape) // SQUARE
         parts.append(np.where((rows + columns) % 2 == 0, first, second))
     height = max(part.shape[0] for part in parts)
