@@ -69,8 +69,18 @@ FindPreciseWindow(int                     variant,
   return 1;
 }
 
-/** Pass 2: the force of the sample at a position, from its fixed bin's row of PreciseTableEntry; 0 if it is not valid. The
- *  weights of ParzenForce add up to 0, so differences in the row do. */
+/** ParzenForce in units of 2^-32: a cubic spline's derivative is the quadratic spline of its coefficients' differences. Where those
+ *  nearly cancel and the gradient is large, floats would leave too few digits. */
+GPUREG_FUNCTION i64
+PreciseParzenForce(i64 t, GPUREG_LOCAL const i64 * window)
+{
+  i64 weights[3];
+  FixedSplineWeights(2, t, weights);
+  return MultiplyFixed(weights[0], window[0] - window[1]) + MultiplyFixed(weights[1], window[1] - window[2]) +
+         MultiplyFixed(weights[2], window[2] - window[3]);
+}
+
+/** Pass 2: the force of the sample at a position, from its fixed bin's row of PreciseTableEntry; 0 if it is not valid. */
 GPUREG_FUNCTION int
 FindPreciseForce(int                      variant,
                  const MattesArguments *  a,
@@ -90,12 +100,7 @@ FindPreciseForce(int                      variant,
   }
   SamplePreciseGradient(variant, &a->histogram.samples, maps, v, position, gradient);
   GPUREG_LOCAL const i64 * window = tableRow + FirstPreciseParzenBin(a, maps, value, &t);
-  const float              weight = ParzenForce((float)t * GPUREG_FIXED_UNIT,
-                                   (float)(window[0] - window[1]),
-                                   0.0f,
-                                   (float)(window[2] - window[1]),
-                                   (float)(window[3] - window[1])) *
-                       GPUREG_FIXED_UNIT;
+  const float              weight = (float)PreciseParzenForce(t, window) * GPUREG_FIXED_UNIT;
   for (int r = 0; r < 3; ++r)
   {
     force[r] = weight * gradient[r];

@@ -135,7 +135,7 @@ struct MetricComparison
   bool isNearEdge = false;
   /** Whether a mask leaves little but the background. */
   bool isFlat = false;
-  /** Where rounding may show (MetricSetUp::IsSensitive). */
+  /** Where rounding may show (MetricSetUp::IsSensitive, RoundsToFloat). */
   Sensitivity sensitivity;
 };
 

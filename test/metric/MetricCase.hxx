@@ -52,6 +52,8 @@ constexpr double PreciseBinDistance = 2e-9;
 constexpr double SplineDistance = 4e-7;
 /** The same of a voxel's own value, which is rounded once. */
 constexpr double VoxelBinDistance = 7e-8;
+/** Voxels: some steps of 2^-32, in which positions are, and maps'. */
+constexpr double PlaceDistance = 2e-9;
 
 /** Draws linear transforms about a centre. */
 template <unsigned int VDimension>
@@ -335,6 +337,15 @@ public:
     return m_Case.measure == Measure::JointHistogram || m_Case.measure == Measure::NeighborhoodCorrelation;
   }
 
+  /** Whether ITK rounds what it interpolates to a float, its pixels' type, of a place that is known as closely as 2^-32 voxel: one
+   * value of some thousand lies so near to the middle between two floats that it may be rounded to the other one. Where forces
+   * nearly cancel, one sample's shows. */
+  bool
+  RoundsToFloat() const
+  {
+    return std::is_same<TPixel, float>::value && !m_Case.many;
+  }
+
   /** By how much a moving value that metrics read may be another one than ITK's, as a part of the range. */
   double
   GetValueDistance() const
@@ -343,8 +354,8 @@ public:
     return isPrecise ? PreciseBinDistance : BinDistance;
   }
 
-  /** How far a metric's answers move where each moving value, but for the ends of the range, changes by what rounding may take
-   * from it: all up, all down, or each by chance, which interpolation evens out. ITK divides by a marginal, which in some of
+  /** How far a metric's answers move where places do by PlaceDistance, and where each moving value, but for the ends of the range,
+   * changes by what rounding may take from it: all up, all down, or each by chance, which interpolation evens out. ITK divides by a marginal, which in some of
    * its versions is the other image's: where that is empty but for what interpolation leaves of a neighbour, forces are as
    * large as places' distance from the empty bin is small. */
   template <typename TMetric>
@@ -356,7 +367,7 @@ public:
     const double step = (isSplineInFloats ? SplineDistance : GetValueDistance()) * (range.high - range.low);
     const typename ImageType::Pointer unchanged = m_Moving;
     Sensitivity                       most;
-    for (int draw = 0; draw < 4; ++draw)
+    for (int draw = 0; IsSensitive() && draw < 4; ++draw)
     {
       m_Moving = ImageType::New();
       m_Moving->CopyInformation(unchanged);
@@ -370,12 +381,33 @@ public:
                        const bool isUp = draw < 2 ? draw == 0 : m_Random() % 2 == 0;
                        return static_cast<TPixel>(isEnd ? value : value + (isUp ? step : -step));
                      });
-      const Answer moved = Evaluate(*TMetric::New());
-      most.ofDerivative = std::max(most.ofDerivative, GetRelativeError(moved.derivative, answer.derivative));
-      most.ofValue = std::max(most.ofValue, std::abs(moved.value - answer.value) / std::abs(answer.value));
+      AddSensitivity(Evaluate(*TMetric::New()), answer, most);
+    }
+    // The places that it is looked at move by as much, the other way.
+    for (unsigned int step = 0; RoundsToFloat() && step < 2 * VDimension; ++step)
+    {
+      itk::ContinuousIndex<double, VDimension> place;
+      for (unsigned int d = 0; d < VDimension; ++d)
+      {
+        place[d] = static_cast<double>(unchanged->GetBufferedRegion().GetIndex(d));
+      }
+      const PointType before = unchanged->template TransformContinuousIndexToPhysicalPoint<double>(place);
+      place[step / 2] += step % 2 == 0 ? PlaceDistance : -PlaceDistance;
+      m_Moving = ImageType::New();
+      m_Moving->Graft(unchanged);
+      m_Moving->SetOrigin(unchanged->GetOrigin() +
+                          (unchanged->template TransformContinuousIndexToPhysicalPoint<double>(place) - before));
+      AddSensitivity(Evaluate(*TMetric::New()), answer, most);
     }
     m_Moving = unchanged;
     return most;
+  }
+
+  static void
+  AddSensitivity(const Answer & moved, const Answer & answer, Sensitivity & most)
+  {
+    most.ofDerivative = std::max(most.ofDerivative, GetRelativeError(moved.derivative, answer.derivative));
+    most.ofValue = std::max(most.ofValue, std::abs(moved.value - answer.value) / std::abs(answer.value));
   }
 
   std::size_t
@@ -1174,12 +1206,13 @@ CompareMetrics(TSetUp & setUp, const std::vector<std::string> & deviceNames)
   {
     comparison.devices.push_back(AskOnDevice<TOurs>(setUp, name));
   }
-  // It takes four more of ITK's evaluations: where one of the devices may ask for it.
+  // It takes some more of ITK's evaluations: where one of the devices may ask for it.
   const auto isAside = [&comparison](const DeviceAnswer & answer) {
     return GetRelativeError(answer.ours.derivative, comparison.itk.derivative) > 1e-5 ||
            std::abs(answer.ours.value - comparison.itk.value) > 1e-6 * std::abs(comparison.itk.value);
   };
-  if (setUp.IsSensitive() && std::any_of(comparison.devices.begin(), comparison.devices.end(), isAside))
+  if ((setUp.IsSensitive() || setUp.RoundsToFloat()) &&
+      std::any_of(comparison.devices.begin(), comparison.devices.end(), isAside))
   {
     comparison.sensitivity = setUp.template FindSensitivity<TTheirs>(comparison.itk);
   }

@@ -15,8 +15,8 @@ from .._engine import DeviceLostError
 from . import pair
 
 #: Pairs that are read ahead of the one that is registered, and pairs that are written behind it.
-AHEAD = 2
-BEHIND = 2
+AHEAD = 3
+BEHIND = 3
 #: Pairs that a worker has in its hands at a time, which bounds its memory.
 PLACES = 1 + AHEAD + BEHIND
 
