@@ -15,7 +15,7 @@ using namespace kernels;
 namespace
 {
 constexpr int NodeLanes = 128;
-constexpr int ColumnLanes = 64;
+constexpr int PointLanes = 64;
 
 __global__ void
 __launch_bounds__(NodeLanes) FindEnergiesKernel(const __grid_constant__ ControlPenaltyArguments a,
@@ -28,10 +28,10 @@ __launch_bounds__(NodeLanes) FindEnergiesKernel(const __grid_constant__ ControlP
 }
 
 __global__ void
-__launch_bounds__(ColumnLanes) CollectGradientKernel(
+__launch_bounds__(PointLanes) CollectGradientKernel(
   const __grid_constant__ ControlPenaltyArguments a, const float4 * stresses, float factor, int adds, float4 * gradient)
 {
-  CollectNumberedColumn(&a, stresses, i64{ blockIdx.x } * ColumnLanes + threadIdx.x, factor, adds, gradient);
+  CollectNumberedPoint(&a, stresses, i64{ blockIdx.x } * PointLanes + threadIdx.x, factor, adds, gradient);
 }
 
 class CudaControlPenaltyPasses : public ControlPenaltyPasses
@@ -70,8 +70,8 @@ public:
   {
     m_Queue.LaunchFor("collecting a gradient of control points",
                       CollectGradientKernel,
-                      i64{ a.size[0] } * a.size[1] * CountColumns(&a),
-                      ColumnLanes,
+                      CountControlPoints(&a),
+                      PointLanes,
                       a,
                       AddressIn<const float4>(stresses),
                       factor,

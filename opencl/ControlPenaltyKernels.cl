@@ -26,5 +26,5 @@ CollectGradient(const ControlPenaltyArguments arguments,
                 const int                     adds,
                 __global float4 *             gradient)
 {
-  CollectNumberedColumn(&arguments, stresses, (i64)GroupIndex() * GPUREG_LANES + LaneIndex(), factor, adds, gradient);
+  CollectNumberedPoint(&arguments, stresses, (i64)GroupIndex() * GPUREG_LANES + LaneIndex(), factor, adds, gradient);
 }

@@ -58,7 +58,7 @@ public:
   {
     m_Kernels.Launch("CollectGradient",
                      m_Options,
-                     std::int64_t{ a.size[0] } * a.size[1] * CountColumns(&a),
+                     CountControlPoints(&a),
                      a,
                      BufferOf(stresses),
                      factor,
