@@ -245,6 +245,8 @@ TEST_P(Candidates, OfJointHistogramsOfFewAndManyBins)
   const auto         candidates = this->MakeCandidates(9);
   const std::int64_t summaries = 32 * static_cast<std::int64_t>(candidates.size());
   const bool         isHost = this->GetDevice().GetName() == "host";
+  // A processor's local memory is what PoCL takes of its caches, which may hold them all.
+  const bool isCuda = this->GetDevice().GetName().compare(0, 4, "cuda") == 0;
   for (const unsigned int bins : { 6, 20, 64, 120, 121, 300 })
   {
     for (const double variance : { 0.0, 1.5, 40.0 })
@@ -262,7 +264,7 @@ TEST_P(Candidates, OfJointHistogramsOfFewAndManyBins)
       {
         EXPECT_EQ(down, summaries);
       }
-      else if (!isHost && bins == 300)
+      else if (isCuda && bins == 300)
       {
         EXPECT_GT(down, summaries);
       }
