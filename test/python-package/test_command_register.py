@@ -171,7 +171,9 @@ def test_a_stage_that_words_do_not_say():
     "words, part",
     [
         (("--transform", "affin"), 'no stage "affin"; there are: rigid, affine, global, ffd'),
-        (("--transform", "rigid,,ffd"), 'no stage ""'),
+        (("--transform", "rigid,,ffd"), "--transform 'rigid,,ffd' lacks a stage's name"),
+        (("--transform", "rigid,"), "--transform 'rigid,' lacks a stage's name"),
+        (("--transform", ""), "--transform '' lacks a stage's name"),
         (("--transform", "ffd:level=3"), 'no setting "level=3"; there are: similarity, levels'),
         (("--transform", "ffd:levels"), 'no setting "levels"'),
         (("--transform", "ffd:levels=three"), "levels=three is no whole number"),

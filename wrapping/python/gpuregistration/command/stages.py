@@ -24,6 +24,8 @@ def read_stages(transform: str, metric: Optional[str]) -> list[Stage]:
         WrongUse: there is no such stage, setting or metric, or a setting is not possible.
     """
     asked = transform.split(",")
+    if not all(asked):
+        raise WrongUse(f"--transform '{transform}' lacks a stage's name, such as rigid: stages stand between commas")
     metrics = metric.split(",") if metric is not None else []
     if len(metrics) not in (0, 1, len(asked)):
         raise WrongUse(f"--metric names {len(metrics)} metrics for {len(asked)} stages: give one, or one for each stage, with commas")
