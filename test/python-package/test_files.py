@@ -2,6 +2,9 @@
 """Files of transforms and images."""
 
 import gzip
+import subprocess
+import sys
+import zlib
 
 import gpuregistration as gr
 import numpy as np
@@ -94,6 +97,94 @@ def test_images(tmp_path):
     gr.write_image(tmp_path / "head.mhd", head)
     assert (tmp_path / "head.raw").exists() or (tmp_path / "head.zraw").exists()
     assert relative_difference(gr.read_image(tmp_path / "head.mhd").array, head.array) == 0
+
+
+def test_nifti_is_simpleitks_to_the_byte(tmp_path, rng):
+    directions = {2: turn(30.0, 2)[:, ::-1], 3: turn(30.0) @ np.diag([1.0, -1.0, 1.0])}
+    for shape in ((5, 6), (1, 5, 6), (7, 5, 6)):
+        dimension = len(shape)
+        for dtype in ("uint8", "int8", "uint16", "int16", "uint32", "int32", "uint64", "int64", "float32", "float64", "bool", "float16", ">f4"):
+            for components in ((), (1,), (dimension,)):
+                array = rng.integers(0, 100, shape + components).astype(dtype)
+                image = gr.Image(array, (1.5, 2.0, 3.5)[:dimension], (-4.0, 5.0, 6.0)[:dimension], directions[dimension], bool(components))
+                gr.write_image(tmp_path / "ours.nii", image)
+                gr.write_image(tmp_path / "ours.nii.gz", image)
+                sitk.WriteImage(_kinds.to_simpleitk(image), str(tmp_path / "theirs.nii"))
+                wanted = (tmp_path / "theirs.nii").read_bytes()
+                assert (tmp_path / "ours.nii").read_bytes() == wanted, (shape, dtype, components)
+                assert gzip.decompress((tmp_path / "ours.nii.gz").read_bytes()) == wanted, (shape, dtype, components)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["ours.nii", "ours.nii.gz", "theirs.nii"]
+
+
+@pytest.mark.parametrize("shape, components", [((1, 32768), 1), ((2, 2), 32768)])
+def test_more_than_nifti_has_room_for(tmp_path, shape, components):
+    image = gr.Image(np.zeros(shape + ((components,) if components > 1 else ()), np.uint8), is_vector=components > 1)
+    with pytest.raises(gr.BadInputError, match="NIfTI has room for 32767"):
+        gr.write_image(tmp_path / "long.nii", image)
+    assert not list(tmp_path.iterdir())
+    gr.write_image(tmp_path / "long.mha", image)
+
+
+@pytest.mark.parametrize("components", [(), (2,)])
+def test_what_is_read_outlives_its_file(tmp_path, rng, components):
+    array = rng.normal(size=(4, 5, 6) + components).astype(np.float32)
+    gr.write_image(tmp_path / "f.nii.gz", gr.Image(array, is_vector=bool(components)))
+    read = [gr.read_image(tmp_path / "f.nii.gz") for _ in range(3)]
+    (tmp_path / "f.nii.gz").unlink()
+    for image in read:
+        assert image.array.dtype == np.float32 and image.array.flags.writeable and image.is_vector == bool(components)
+        # Nothing else is held.
+        assert not hasattr(image, "owner")
+        np.testing.assert_array_equal(image.array, array)
+        image.array[...] = 0
+
+
+def test_compressed_as_closely_as_zlib_does(tmp_path, rng):
+    """What hardly repeats is compressed by its runs, which is faster, and all else by what repeats: never much larger."""
+    grid = np.stack(np.meshgrid(*[np.arange(n) for n in (20, 256, 256)], indexing="ij"), axis=-1)
+    labels = sum((((grid - center) * (8, 1, 1)) ** 2).sum(axis=-1) < 60**2 for center in rng.integers((5, 60, 60), (15, 200, 200), (6, 3)))
+    noise = rng.normal(size=labels.shape) * (labels > 0)
+    for array in (labels.astype(np.uint16), labels.astype(np.int64), labels.astype(np.float32), labels * 0.1, noise.astype(np.float32)):
+        gr.write_image(tmp_path / "o.nii.gz", gr.Image(array))
+        size = (tmp_path / "o.nii.gz").stat().st_size
+        assert size < 1.05 * len(zlib.compress(array.tobytes(), 4)) + 2000, array.dtype
+
+
+WRITES = """
+import gc, resource, signal, os, sys, threading, time
+import numpy as np, SimpleITK as sitk, gpuregistration as gr
+array = np.random.default_rng(1).random((64, 256, 256), dtype=np.float32)
+gr.write_image("first.nii.gz", array[:2])
+for _ in range(8):
+    if sys.argv[1] == "disk":
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, resource.RLIM_INFINITY))
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    else:
+        threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
+    try:
+        # Nothing but the write holds the image.
+        gr.write_image("o.nii.gz", sitk.GetImageFromArray(array))
+        time.sleep(0.2)
+    except (OSError, KeyboardInterrupt) as error:
+        print(type(error).__name__)
+    gc.collect()
+time.sleep(0.2)
+"""
+
+
+@pytest.mark.parametrize("what, error", [("disk", "OSError"), ("interrupt", "KeyboardInterrupt")])
+def test_a_write_that_ends_early_leaves_nothing_that_reads_the_image(tmp_path, what, error):
+    done = subprocess.run([sys.executable, "-c", WRITES, what], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, (done.returncode, done.stderr)
+    assert set(done.stdout.split()) == {error}
+    assert {path.name for path in tmp_path.iterdir()} <= {"first.nii.gz", "o.nii.gz"}
+
+
+def test_displacements_that_floats_do_not_hold(tmp_path):
+    field = gr.DisplacementField(np.full((3, 4, 5, 3), 1e39))
+    with pytest.raises(gr.BadInputError, match="not numbers of 32 bits"):
+        gr.write_transform(tmp_path / "w.nii.gz", field)
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("name", ["a.nii.gz", "a.mha", "a.nrrd"])

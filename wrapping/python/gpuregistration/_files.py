@@ -60,7 +60,9 @@ def read_image(path: PathLike) -> Image:
     if dimension not in (2, 3):
         raise BadInputError(f"The file {os.fspath(path)} has {dimension} dimensions; it is to have 2 or 3. Give one volume of it.")
     image, _ = read_any_image(read.image, f"file {os.fspath(path)}'s")
+    # A copy, which needs the other library's image no longer.
     image.array = read.array()
+    del image.owner  # type: ignore[attr-defined]
     return image
 
 
@@ -171,7 +173,10 @@ def write_transform(
         if fixed is None:
             raise BadInputError(f"A {type(whole).__name__} is written as the displacements {name} with a fixed image alone: give one.")
         whole = whole.to_displacement_field(fixed)
-    vectors = whole.host_array().astype(np.float32)
+    with np.errstate(over="ignore"):
+        vectors = whole.host_array().astype(np.float32)
+    if not np.isfinite(vectors).all():
+        raise BadInputError(f"The field has displacements that are not numbers of 32 bits, which the image {name} would hold. Write a .h5.")
     write_image(name, Image(vectors, whole.spacing, whole.origin, whole.direction, is_vector=True))
 
 

@@ -8,8 +8,8 @@ import os
 import struct
 import zlib
 from collections import deque
-from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, BinaryIO
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from typing import Any, BinaryIO, Optional
 
 from . import _engine
 
@@ -38,18 +38,36 @@ def write_compressed(file: BinaryIO, *parts: Any) -> None:
     threads = _threads(os.getpid(), count)
     waiting: deque[Future[bytes]] = deque()
     check, size = 0, 0
-    for part in parts:
-        content = memoryview(part).cast("B")
-        for begin in range(0, len(content), BLOCK):
-            block = content[begin : begin + BLOCK]
-            waiting.append(threads.submit(_deflate, block))
-            check, size = zlib.crc32(block, check), size + len(block)
-            # No more in memory than keeps the threads busy.
-            if len(waiting) > 2 * count:
-                file.write(waiting.popleft().result())
-    for made in waiting:
-        file.write(made.result())
+    try:
+        for part in parts:
+            content = memoryview(part).cast("B")
+            for begin in range(0, len(content), BLOCK):
+                block = content[begin : begin + BLOCK]
+                waiting.append(threads.submit(_deflate, block))
+                check, size = zlib.crc32(block, check), size + len(block)
+                # No more in memory than keeps the threads busy.
+                if len(waiting) > 2 * count:
+                    file.write(waiting.popleft().result())
+        while waiting:
+            file.write(waiting.popleft().result())
+    finally:
+        # The bytes may be gone as soon as this ends, whatever ends it.
+        _end(waiting)
     file.write(_LAST_BLOCK + struct.pack("<II", check, size & 0xFFFFFFFF))
+
+
+def _end(waiting: deque[Future[bytes]]) -> None:
+    """Waits for what has begun, and has nothing else begin; also where a signal comes meanwhile, which is raised behind that."""
+    interrupted: Optional[BaseException] = None
+    for one in waiting:
+        one.cancel()
+    while any(not one.done() for one in waiting):
+        try:
+            wait(waiting)
+        except BaseException as error:
+            interrupted = error
+    if interrupted is not None:
+        raise interrupted
 
 
 @functools.lru_cache(maxsize=1)
@@ -59,9 +77,10 @@ def _threads(process: int, count: int) -> ThreadPoolExecutor:
 
 
 def _deflate(block: memoryview) -> bytes:
-    """Floats hardly repeat but in runs of zeros, which zlib finds in a quarter of the time that it takes to look for all."""
+    """Floats that were interpolated hardly repeat but in runs of zeros, which zlib finds in a quarter of the time that it takes to look for
+    all that repeats. Of a sample that is all the same, as labels' background is, either way tells nothing: then it looks."""
     sample = block[len(block) // 2 :][:_SAMPLE]
-    has_runs_alone = len(_deflate_by(sample, zlib.Z_RLE)) <= len(_deflate_by(sample, zlib.Z_DEFAULT_STRATEGY))
+    has_runs_alone = len(_deflate_by(sample, zlib.Z_RLE)) < len(_deflate_by(sample, zlib.Z_DEFAULT_STRATEGY))
     return _deflate_by(block, zlib.Z_RLE if has_runs_alone else zlib.Z_DEFAULT_STRATEGY)
 
 

@@ -4,6 +4,7 @@ it writes by one thread."""
 
 from __future__ import annotations
 
+import errno
 import gzip
 import math
 import os
@@ -123,12 +124,13 @@ def write_nifti(path: str, image: Image) -> None:
         BadInputError: NIfTI has no room for so many voxels along an axis.
         OSError: the disk is full, or fails.
     """
-    if max(image.size) > _MOST_VOXELS:
+    if max(image.components, *image.size) > _MOST_VOXELS:
         raise BadInputError(
-            f"The image has {max(image.size)} voxels along an axis, and NIfTI has room for {_MOST_VOXELS}. Write a .mha."
+            f"The image has {max(image.size)} voxels along an axis and {image.components} components, and NIfTI has room for "
+            f"{_MOST_VOXELS}. Write a .mha."
         )
     values = common_values(image)
-    header = _make_header(image, values.dtype)
+    header = _make_header(image, values.dtype, Path(path).parent)
     if image.is_vector:
         # One component behind the other.
         values = np.ascontiguousarray(np.moveaxis(values, -1, 0))
@@ -140,15 +142,23 @@ def write_nifti(path: str, image: Image) -> None:
             file.write(memoryview(values).cast("B"))
 
 
-def _make_header(image: Image, dtype: np.dtype) -> bytearray:
-    """SimpleITK's, with what stands between it and the values: that of one voxel, with the image's size put in."""
+def _make_header(image: Image, dtype: np.dtype, place: Path) -> bytearray:
+    """SimpleITK's, with what stands between it and the values: that of one voxel, with the image's size put in.
+
+    Args:
+        place: a folder, in which another one is made for a moment.
+    """
     shape = (1,) * image.dimension + ((image.components,) if image.is_vector else ())
     one = to_simpleitk(Image(np.zeros(shape, dtype), image.spacing, image.origin, image.direction, image.is_vector))
-    with tempfile.TemporaryDirectory(prefix="gpureg-") as folder:
+    voxel = dtype.itemsize * image.components
+    with tempfile.TemporaryDirectory(dir=place) as folder:
         path = Path(folder) / "one.nii"
         import_simpleitk().WriteImage(one, str(path), imageIO="NiftiImageIO")
         content = bytearray(path.read_bytes())
-    header = content[: len(content) - dtype.itemsize * image.components]
+    # Its writer says nothing where the disk is full.
+    if len(content) < _LENGTH + voxel:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    header = content[:-voxel]
     struct.pack_into(f"<{image.dimension}h", header, _SIZE, *image.size)
     return header
 
