@@ -376,6 +376,30 @@ TEST_P(FreeFormDeformationTest, VoxelsCrossTheBusOnce)
   }
 }
 
+/** What 20 more iterations bring down are some numbers each; a level's control points are 12 kB and more. */
+TEST_P(FreeFormDeformationTest, OnlyScalarsCrossTheBusInALevel)
+{
+  const Problem<3> problem(5);
+  for (const char * const optimizer : { "Adam", "ConjugateGradient", "AdaptiveStochasticGradientDescent" })
+  {
+    SCOPED_TRACE(optimizer);
+    const auto run = [&](unsigned int iterations) {
+      const auto method = problem.MakeMethod(GetParam());
+      method->SetOptimizer(optimizer);
+      method->SetConvergenceThreshold(0.0);
+      method->SetNumberOfIterations(iterations);
+      method->SetNumberOfLevels(1);
+      method->Update();
+      return method->GetEvaluationStatistics();
+    };
+    const auto few = run(6);
+    const auto many = run(26);
+    EXPECT_EQ(few.bytesUp > 0, !this->GetDevice().IsHost());
+    EXPECT_EQ(many.bytesUp, few.bytesUp);
+    EXPECT_LE(many.bytesDown - few.bytesDown, 20 * 512);
+  }
+}
+
 /** Of the moving image the values and their quads, on the host the values; of the fixed one bins and displacements, whose place
  *  forces take. What else there is is a part of a volume: between two axes of a pyramid or of gathered forces, coarser levels, and
  *  the histograms of chunks. */

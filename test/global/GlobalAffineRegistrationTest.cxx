@@ -10,9 +10,15 @@
 
 #include "itkBSplineTransform.h"
 #include "itkCommand.h"
+#include "itkCompositeTransform.h"
+#include "itkCudaCorrelationRatioMetric.h"
 #include "itkFLIRTMatrix.h"
+#include "itkFreeFormDeformationRegistrationMethod.h"
 #include "itkImageMaskSpatialObject.h"
+#include "itkImageRegistrationMethodv4.h"
 #include "itkRegionOfInterestImageFilter.h"
+#include "itkRegularStepGradientDescentOptimizerv4.h"
+#include "itkTranslationTransform.h"
 
 #include <cmath>
 #include <fstream>
@@ -384,6 +390,49 @@ TEST_P(GlobalAffineRegistrationTest, BeginsWithATransform)
   method->SetSearchAngles(-20, 20);
   method->Update();
   EXPECT_LT(problem.GetError(*method->GetTransform()), Tenth);
+}
+
+/** What it finds is a start for others as it is: for ImageRegistrationMethodv4, whose transform then has nothing left to find, and for
+ *  free-form deformation. */
+TEST_P(GlobalAffineRegistrationTest, IsAStartForOthers)
+{
+  using ImageType = GlobalProblem<3>::ImageType;
+  const GlobalProblem<3> problem(12, 130 * Degrees);
+  const auto             method = problem.MakeMethod(GetParam());
+  method->Update();
+  const double error = problem.GetError(*method->GetTransform());
+
+  const auto registration =
+    itk::ImageRegistrationMethodv4<ImageType, ImageType, itk::TranslationTransform<double, 3>>::New();
+  const auto metric = itk::CudaCorrelationRatioMetric<ImageType, ImageType>::New();
+  metric->SetDevice(this->GetDevice());
+  const auto optimizer = itk::RegularStepGradientDescentOptimizerv4<double>::New();
+  optimizer->SetLearningRate(0.5);
+  optimizer->SetNumberOfIterations(10);
+  registration->SetFixedImage(problem.fixed);
+  registration->SetMovingImage(problem.moving);
+  registration->SetMetric(metric);
+  registration->SetOptimizer(optimizer);
+  registration->SetMovingInitialTransform(method->GetTransform());
+  registration->SetNumberOfLevels(1);
+  registration->SetShrinkFactorsPerLevel(itk::Array<itk::SizeValueType>(1, 1));
+  registration->SetSmoothingSigmasPerLevel(itk::Array<double>(1, 0.0));
+  registration->Update();
+  const auto both = itk::CompositeTransform<double, 3>::New();
+  both->AddTransform(method->GetTransform());
+  both->AddTransform(registration->GetModifiableTransform());
+  EXPECT_LT(problem.GetError(*both), error + Tenth);
+
+  const auto deformation = itk::FreeFormDeformationRegistrationMethod<ImageType, ImageType>::New();
+  deformation->SetDevice(this->GetDevice());
+  deformation->SetFixedImage(problem.fixed);
+  deformation->SetMovingImage(problem.moving);
+  deformation->SetInitialTransform(method->GetTransform());
+  deformation->SetControlPointSpacing(40.0);
+  deformation->SetNumberOfLevels(1);
+  deformation->SetNumberOfIterations(5);
+  deformation->Update();
+  EXPECT_LT(problem.GetError(*deformation->GetTransform()), error + 2 * Tenth);
 }
 
 namespace

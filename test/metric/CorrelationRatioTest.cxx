@@ -3,6 +3,7 @@
 #include "CorrelationRatioProblem.h"
 #include "TestDevices.h"
 #include "TestThreads.h"
+#include "TestSplines.h"
 
 #include "itkBSplineInterpolateImageFunction.h"
 #include "itkCompositeTransform.h"
@@ -111,6 +112,23 @@ TEST_P(CorrelationRatioTest, OfADisplacementField)
   this->ExpectTheDefinitionEverywhere([](auto & problem) {
     problem.transform = MakeField<std::decay_t<decltype(problem)>::ImageType::ImageDimension>(*problem.fixed);
   });
+}
+
+/** One that is optimised, of each of ITK's two classes. */
+TEST_P(CorrelationRatioTest, OfABSpline)
+{
+  for (const bool isDeformable : { false, true })
+  {
+    SCOPED_TRACE(isDeformable);
+    this->ExpectTheDefinitionEverywhere([isDeformable](auto & problem) {
+      const auto spline = MakeRandomSpline<3>(*problem.fixed, 3, 4.0, 6);
+      problem.transform = spline;
+      if (isDeformable)
+      {
+        problem.transform = MakeDeformable(*spline);
+      }
+    });
+  }
 }
 
 TEST_P(CorrelationRatioTest, WithTheNearestVoxel)

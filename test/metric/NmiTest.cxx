@@ -4,6 +4,7 @@
 #include "TestDevices.h"
 #include "TestImages.h"
 #include "TestMetrics.h"
+#include "TestSplines.h"
 
 #include "itkAffineTransform.h"
 #include "itkDisplacementFieldTransform.h"
@@ -469,6 +470,56 @@ TEST_P(NmiTest, OfADisplacementFieldIsTheFormula)
   EXPECT_EQ(metric->GetNumberOfValidPoints(), reference.validPoints);
   EXPECT_NEAR(value, reference.value, 1e-5 * std::abs(reference.value));
   ExpectEqual(derivative, reference.derivative, 1e-4);
+}
+
+/** A B-spline that is optimised, normalised and not, of each of ITK's two classes. */
+TEST_P(NmiTest, OfABSplineIsTheFormula)
+{
+  const auto pair = MakeAffinePair<2>(12);
+  const auto spline = MakeRandomSpline<2>(*pair.fixed, 3, 3.0, 7);
+  const auto parameters = static_cast<unsigned int>(spline->GetNumberOfParameters());
+  for (const bool normalized : { true, false })
+  {
+    SCOPED_TRACE(normalized);
+    typename std::decay_t<decltype(*spline)>::JacobianType jacobian;
+    const auto                                             reference = ComputeReference<2>(
+      *pair.fixed,
+      *pair.moving,
+      20,
+      normalized,
+      parameters,
+      [&](std::size_t, const auto & p) { return spline->TransformPoint(p); },
+      [&](std::size_t, const auto & p, const auto & add) {
+        spline->ComputeJacobianWithRespectToParameters(p, jacobian);
+        for (unsigned int n = 0; n < parameters; ++n)
+        {
+          itk::Vector<double, 2> direction;
+          direction[0] = jacobian[0][n];
+          direction[1] = jacobian[1][n];
+          if (direction.GetNorm() > 0)
+          {
+            add(n, direction);
+          }
+        }
+      });
+    for (const itk::Transform<double, 2, 2>::Pointer & transform :
+         { itk::Transform<double, 2, 2>::Pointer(spline),
+           itk::Transform<double, 2, 2>::Pointer(MakeDeformable(*spline)) })
+    {
+      SCOPED_TRACE(transform->GetNameOfClass());
+      const auto metric = MakeMetric<2>(GetDevice(), pair.fixed, pair.moving, transform);
+      metric->SetNormalized(normalized);
+      metric->SetNumberOfHistogramBins(20);
+      metric->Initialize();
+      double             value;
+      itk::Array<double> derivative;
+      metric->GetValueAndDerivative(value, derivative);
+      EXPECT_GT(metric->GetEvaluationStatistics().launches, 0);
+      EXPECT_EQ(metric->GetNumberOfValidPoints(), reference.validPoints);
+      EXPECT_NEAR(value, reference.value, 1e-5 * std::abs(reference.value));
+      ExpectEqual(derivative, reference.derivative, 1e-5);
+    }
+  }
 }
 
 /** The derivative that is asked for is the value's own: against central differences of the value.

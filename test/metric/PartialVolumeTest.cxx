@@ -4,9 +4,8 @@
 #include "MetricProblem.h"
 #include "TestDevices.h"
 #include "TestThreads.h"
+#include "TestSplines.h"
 
-#include "itkBSplineTransform.h"
-#include "itkBSplineTransformInitializer.h"
 #include "itkCompositeTransform.h"
 #include "itkCudaPartialVolumeMutualInformationImageToImageMetricv4.h"
 #include "itkGPUError.h"
@@ -314,29 +313,31 @@ TEST_P(PartialVolumeTest, OfADisplacementField)
   });
 }
 
+/** One that is optimised, of each of ITK's two classes. */
+TEST_P(PartialVolumeTest, OfABSpline)
+{
+  for (const bool isDeformable : { false, true })
+  {
+    SCOPED_TRACE(isDeformable);
+    this->ExpectTheDefinitionEverywhere([isDeformable](auto & problem) {
+      const auto spline = MakeRandomSpline<3>(*problem.fixed, 3, 4.0, 6);
+      problem.transform = spline;
+      if (isDeformable)
+      {
+        problem.transform = MakeDeformable(*spline);
+      }
+    });
+  }
+}
+
 /** What no device has, a B-spline before a transform that is optimised, gives the same through ITK's own classes. */
 TEST_P(PartialVolumeTest, ThroughITK)
 {
   this->ExpectTheDefinitionEverywhere([](auto & problem) {
     using ImageType = typename std::decay_t<decltype(problem)>::ImageType;
     constexpr unsigned int Dimension = ImageType::ImageDimension;
-    using SplineType = itk::BSplineTransform<double, Dimension, 3>;
-    const auto spline = SplineType::New();
-    const auto initializer = itk::BSplineTransformInitializer<SplineType, ImageType>::New();
-    initializer->SetTransform(spline);
-    initializer->SetImage(problem.fixed);
-    typename SplineType::MeshSizeType mesh;
-    mesh.Fill(2);
-    initializer->SetTransformDomainMeshSize(mesh);
-    initializer->InitializeTransform();
-    auto   parameters = spline->GetParameters();
-    Random random(4);
-    for (auto & parameter : parameters)
-    {
-      parameter = Uniform(random, -1.0, 1.0);
-    }
-    spline->SetParametersByValue(parameters);
-    const auto composite = itk::CompositeTransform<double, Dimension>::New();
+    const auto             spline = MakeRandomSpline<3>(*problem.fixed, 2, 1.0, 4);
+    const auto             composite = itk::CompositeTransform<double, Dimension>::New();
     // The one that is added last is applied first.
     composite->AddTransform(problem.transform);
     composite->AddTransform(spline);
