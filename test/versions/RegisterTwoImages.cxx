@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Evaluates every metric of the module, and fails unless each has a finite value and derivative. Then registers two small images
+// Evaluates every metric of the module, and fails unless each has a finite value and derivative, and those of ITK's class of the same name
+// where there is one, of whichever ITK this is built with. Then registers two small images
 // of different contrast, rigidly, with itk::CudaMattesNMI in an unmodified itk::ImageRegistrationMethodv4, and fails unless the
 // transform that moved one of them is recovered; deforms one of two that are a shift apart; and searches for one that is turned far.
 // RegisterTwoImages [device]: fails if it computes on another one, or if this machine has any but that one.
@@ -120,11 +121,31 @@ MakeBlob(double shift)
   return image;
 }
 
-/** Initialises a metric of two blobs by a transform, and evaluates it on the default device.
- * \returns whether that gave finite numbers, of which not all are 0; if not, it is said. */
+struct Answer
+{
+  double             value = 0;
+  itk::Array<double> derivative;
+};
+
+/** Initialises a metric of two blobs by a transform, and evaluates it. */
 template <typename TMetric>
+Answer
+Ask(TMetric & metric, typename TMetric::MovingTransformType & transform)
+{
+  metric.SetFixedImage(MakeBlob<typename TMetric::FixedImageType>(0));
+  metric.SetMovingImage(MakeBlob<typename TMetric::MovingImageType>(1));
+  metric.SetMovingTransform(&transform);
+  metric.Initialize();
+  Answer answer;
+  metric.GetValueAndDerivative(answer.value, answer.derivative);
+  return answer;
+}
+
+/** Evaluates a metric on the default device, and ITK's own, if there is one.
+ * \returns whether that gave finite numbers, of which not all are 0, and which are ITK's; if not, it is said. */
+template <typename TMetric, typename TNamesake>
 bool
-Evaluate(TMetric & metric, typename TMetric::MovingTransformType & transform)
+Evaluate(TMetric & metric, typename TMetric::MovingTransformType & transform, TNamesake * namesake)
 {
   const auto complain = [&](const auto & what) {
     std::cerr << metric.GetNameOfClass() << " of " << TMetric::ImageDimension << " dimensions on " << metric.GetDevice()
@@ -133,21 +154,35 @@ Evaluate(TMetric & metric, typename TMetric::MovingTransformType & transform)
   };
   try
   {
-    metric.SetFixedImage(MakeBlob<typename TMetric::FixedImageType>(0));
-    metric.SetMovingImage(MakeBlob<typename TMetric::MovingImageType>(1));
-    metric.SetMovingTransform(&transform);
-    metric.Initialize();
-    typename TMetric::MeasureType    value;
-    typename TMetric::DerivativeType derivative;
-    metric.GetValueAndDerivative(value, derivative);
-    const double norm = derivative.two_norm();
-    return (std::isfinite(value) && std::isfinite(norm) && norm > 0) ||
-           complain("value " + std::to_string(value) + ", norm of the derivative " + std::to_string(norm));
+    const Answer ours = Ask(metric, transform);
+    const double norm = ours.derivative.two_norm();
+    if (!std::isfinite(ours.value) || !std::isfinite(norm) || norm == 0)
+    {
+      return complain("value " + std::to_string(ours.value) + ", norm of the derivative " + std::to_string(norm));
+    }
+    if (namesake == nullptr)
+    {
+      return true;
+    }
+    const Answer itk = Ask(*namesake, transform);
+    const double ofValue = std::abs(ours.value - itk.value) / std::abs(itk.value);
+    const double ofDerivative = (ours.derivative - itk.derivative).two_norm() / itk.derivative.two_norm();
+    return (ofValue <= 1e-5 && ofDerivative <= 1e-4) ||
+           complain("value " + std::to_string(1e5 * ofValue) + "e-5 and derivative " +
+                    std::to_string(1e4 * ofDerivative) + "e-4 from ITK's");
   }
   catch (const itk::ExceptionObject & e)
   {
     return complain(e);
   }
+}
+
+/** One that ITK has none of. */
+template <typename TMetric>
+bool
+Evaluate(TMetric & metric, typename TMetric::MovingTransformType & transform)
+{
+  return Evaluate(metric, transform, static_cast<TMetric *>(nullptr));
 }
 
 /** Every metric of the module. */
@@ -158,6 +193,9 @@ EvaluateMetrics()
   using Image = itk::Image<float, VDimension>;
   using FieldTransform = itk::DisplacementFieldTransform<double, VDimension>;
   const auto affine = itk::AffineTransform<double, VDimension>::New();
+  affine->Translate(Filled<typename itk::AffineTransform<double, VDimension>::OutputVectorType>(0.3));
+  const auto mattes = itk::CudaMattesNMI<Image, Image>::New();
+  mattes->NormalizedOff();
   const auto field = FieldTransform::DisplacementFieldType::New();
   field->CopyInformation(MakeBlob<Image>(0));
   field->SetRegions(Filled<typename Image::SizeType>(16));
@@ -171,11 +209,22 @@ EvaluateMetrics()
     Evaluate(*itk::CudaCorrelationRatioMetric<Image, Image>::New(), *affine),
     Evaluate(*itk::CudaMeanAbsoluteDifferencesImageToImageMetricv4<Image, Image>::New(), *affine),
     Evaluate(*itk::CudaPartialVolumeMutualInformationImageToImageMetricv4<Image, Image>::New(), *affine),
-    Evaluate(*itk::GPUMeanSquaresImageToImageMetricv4<Image, Image>::New(), *affine),
-    Evaluate(*itk::GPUCorrelationImageToImageMetricv4<Image, Image>::New(), *affine),
-    Evaluate(*itk::GPUANTSNeighborhoodCorrelationImageToImageMetricv4<Image, Image>::New(), *affine),
-    Evaluate(*itk::GPUDemonsImageToImageMetricv4<Image, Image>::New(), *byField),
-    Evaluate(*itk::GPUJointHistogramMutualInformationImageToImageMetricv4<Image, Image>::New(), *affine),
+    Evaluate(*mattes, *affine, itk::MattesMutualInformationImageToImageMetricv4<Image, Image>::New().GetPointer()),
+    Evaluate(*itk::GPUMeanSquaresImageToImageMetricv4<Image, Image>::New(),
+             *affine,
+             itk::MeanSquaresImageToImageMetricv4<Image, Image>::New().GetPointer()),
+    Evaluate(*itk::GPUCorrelationImageToImageMetricv4<Image, Image>::New(),
+             *affine,
+             itk::CorrelationImageToImageMetricv4<Image, Image>::New().GetPointer()),
+    Evaluate(*itk::GPUANTSNeighborhoodCorrelationImageToImageMetricv4<Image, Image>::New(),
+             *affine,
+             itk::ANTSNeighborhoodCorrelationImageToImageMetricv4<Image, Image>::New().GetPointer()),
+    Evaluate(*itk::GPUDemonsImageToImageMetricv4<Image, Image>::New(),
+             *byField,
+             itk::DemonsImageToImageMetricv4<Image, Image>::New().GetPointer()),
+    Evaluate(*itk::GPUJointHistogramMutualInformationImageToImageMetricv4<Image, Image>::New(),
+             *affine,
+             itk::JointHistogramMutualInformationImageToImageMetricv4<Image, Image>::New().GetPointer()),
   };
   return std::all_of(std::begin(each), std::end(each), [](bool isFine) { return isFine; });
 }
