@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What test_same_bits.py compares with Python: RegisterByITK global|ffd DEVICE FIXED.mha MOVING.mha [WARPED.mha] registers two images of
-// floats with the settings that a method has by itself, and prints "cost" and "numbers", each digit of them.
+// What test_same_bits.py compares with Python: RegisterByITK global|rigid|ffd DEVICE FIXED.mha MOVING.mha [WARPED.mha [MASK.mha]] registers
+// two images of floats, and prints "cost" and "numbers", each digit of them: with the settings that a method has by itself; rigidly, by
+// mean squares; by free-form deformation, and with a mask of the fixed image by mean squares.
 #include "itkFreeFormDeformationRegistrationMethod.h"
 #include "itkGlobalAffineRegistrationMethod.h"
 
 #include "itkImageFileReader.h"
 #include "itkImageFileWriter.h"
+#include "itkImageMaskSpatialObject.h"
 #include "itkMatrixOffsetTransformBase.h"
 #include "itkMetaImageIOFactory.h"
 
@@ -41,20 +43,26 @@ Read(const std::string & name)
 
 template <typename TMethod>
 typename TMethod::Pointer
-Register(char ** words)
+MakeMethod(char ** words)
 {
   const auto method = TMethod::New();
   method->SetDevice(itk::GPUDevice::FromName(words[0]));
   method->SetFixedImage(Read(words[1]));
   method->SetMovingImage(Read(words[2]));
-  method->Update();
   return method;
 }
 
 void
-RegisterGlobally(char ** words)
+RegisterLinearly(char ** words, bool isRigid)
 {
-  const auto   method = Register<itk::GlobalAffineRegistrationMethod<ImageType, ImageType>>(words);
+  const auto method = MakeMethod<itk::GlobalAffineRegistrationMethod<ImageType, ImageType>>(words);
+  if (isRigid)
+  {
+    method->SetDegreesOfFreedom(6);
+    method->SetSearchAngles(0, 0);
+    method->SetCost("MeanSquares");
+  }
+  method->Update();
   const auto & matrix =
     dynamic_cast<const itk::MatrixOffsetTransformBase<double, 3, 3> &>(*method->GetTransform()).GetMatrix();
   const double cost = method->GetFinalCost();
@@ -62,10 +70,24 @@ RegisterGlobally(char ** words)
   Print("numbers", matrix.GetVnlMatrix().data_block(), 9);
 }
 
+/** \param mask a file, or none. */
 void
-Deform(char ** words, const std::string & warped)
+Deform(char ** words, const std::string & warped, const std::string & mask)
 {
-  const auto   method = Register<itk::FreeFormDeformationRegistrationMethod<ImageType, ImageType>>(words);
+  const auto method = MakeMethod<itk::FreeFormDeformationRegistrationMethod<ImageType, ImageType>>(words);
+  if (!mask.empty())
+  {
+    using MaskType = itk::ImageMaskSpatialObject<3>;
+    const auto reader = itk::ImageFileReader<MaskType::ImageType>::New();
+    reader->SetFileName(mask);
+    reader->Update();
+    const auto object = MaskType::New();
+    object->SetImage(reader->GetOutput());
+    object->Update();
+    method->SetFixedImageMask(object);
+    method->SetSimilarity("MeanSquares");
+  }
+  method->Update();
   const auto & costs = method->GetCosts(method->GetNumberOfLevels() - 1);
   Print("cost", costs.data(), costs.size());
   const auto parameters = method->GetDeformation()->GetParameters();
@@ -82,22 +104,23 @@ int
 main(int argc, char * argv[])
 {
   const std::string what = argc > 1 ? argv[1] : "";
-  if (!(what == "global" && argc == 5) && !(what == "ffd" && argc == 6))
+  const bool        isLinear = what == "global" || what == "rigid";
+  if (!(isLinear && argc == 5) && !(what == "ffd" && (argc == 6 || argc == 7)))
   {
-    std::cerr << "Usage: RegisterByITK global DEVICE FIXED.mha MOVING.mha\n"
-                 "       RegisterByITK ffd DEVICE FIXED.mha MOVING.mha WARPED.mha\n";
+    std::cerr << "Usage: RegisterByITK global|rigid DEVICE FIXED.mha MOVING.mha\n"
+                 "       RegisterByITK ffd DEVICE FIXED.mha MOVING.mha WARPED.mha [MASK.mha]\n";
     return EXIT_FAILURE;
   }
   try
   {
     itk::MetaImageIOFactory::RegisterOneFactory();
-    if (what == "global")
+    if (isLinear)
     {
-      RegisterGlobally(argv + 2);
+      RegisterLinearly(argv + 2, what == "rigid");
     }
     else
     {
-      Deform(argv + 2, argv[5]);
+      Deform(argv + 2, argv[5], argc == 7 ? argv[6] : "");
     }
   }
   catch (const std::exception & error)

@@ -41,6 +41,24 @@ def test_global_search(by_itk, heads, device):
     assert ours.cost == theirs["cost"][0]
 
 
+def test_rigid_by_another_metric(by_itk, heads, device):
+    theirs = by_itk("rigid", device)
+    ours = gr.register(*heads, "rigid", "mean_squares", device=device)
+    assert ours.cost == theirs["cost"][0]
+    # ITK's class keeps angles, and makes its matrix of them again.
+    np.testing.assert_allclose(ours.transform.matrix.ravel(), theirs["numbers"], rtol=0, atol=4e-16)
+
+
+def test_free_form_in_a_mask_by_another_metric(by_itk, heads, device, tmp_path):
+    mask = heads[0].like((heads[0].array > 40).astype(np.uint8))
+    gr.write_image(tmp_path / "mask.mha", mask)
+    theirs = by_itk("ffd", device, str(tmp_path / "warped.mha"), str(tmp_path / "mask.mha"))
+    ours = gr.register(*heads, "ffd", "mean_squares", fixed_mask=mask, device=device)
+    np.testing.assert_array_equal(ours.stages[0].levels[-1].costs, theirs["cost"])
+    np.testing.assert_array_equal(np.moveaxis(ours.transform.array, -1, 0).ravel(), theirs["numbers"])
+    np.testing.assert_array_equal(ours.warped.array, gr.read_image(tmp_path / "warped.mha").array)
+
+
 def test_free_form(by_itk, heads, device, tmp_path):
     theirs = by_itk("ffd", device, str(tmp_path / "warped.mha"))
     ours = gr.register(*heads, "ffd", device=device)
