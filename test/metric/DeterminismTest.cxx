@@ -4,7 +4,10 @@
 #include "TestDevices.h"
 #include "TestImages.h"
 #include "TestMetrics.h"
+#include "TestSplines.h"
 #include "TestThreads.h"
+
+#include "gpureg/Device.h"
 
 #include "itkAffineTransform.h"
 #include "itkDisplacementFieldTransform.h"
@@ -248,6 +251,34 @@ TEST_P(DeterminismTest, AgreesWithTheHost)
     }
     EXPECT_LE(std::sqrt(error / norm), 1e-5);
   }
+}
+
+/** A derivative by many coefficients of a B-spline, which some hold once a thread (Shamonin 2014, section 3.1): more threads of the host
+ *  take no more memory. */
+TEST(HostMemory, OfManyParametersIsNotEachThreads)
+{
+  const PlatformThreads platformThreads;
+  Grid<3>               grid;
+  grid.size.Fill(24);
+  const auto [fixed, moving] = MakeImagePair<ImageType>(grid, grid, 5);
+  const auto spline = MakeRandomSpline<3>(*fixed, 40, 0.3, 6);
+  const auto bytes = static_cast<double>(sizeof(double) * spline->GetNumberOfParameters());
+  const auto measure = [&](unsigned int threads) {
+    const auto metric = MetricType::New();
+    metric->SetDevice(itk::GPUDevice::FromName("host"));
+    metric->SetFixedImage(fixed);
+    metric->SetMovingImage(moving);
+    metric->SetMovingTransform(spline);
+    PlatformThreads::Set(*metric, threads);
+    const auto before = gpureg::GetMemoryInUse("host");
+    gpureg::CountMostMemoryFromNow("host");
+    const Answer answer = InitializeAndAsk(*metric);
+    EXPECT_GT(GetNorm(answer.derivative), 0.0);
+    return static_cast<double>(gpureg::GetMostMemoryInUse("host") - before);
+  };
+  const double ofOne = measure(1);
+  EXPECT_GT(ofOne, bytes / 2);
+  EXPECT_LT(measure(16), ofOne + bytes);
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, DeterminismTest, ::testing::ValuesIn(GetDeviceNames()), GetTestName);
