@@ -8,8 +8,8 @@ import os
 import struct
 import zlib
 from collections import deque
-from concurrent.futures import Future, ThreadPoolExecutor, wait
-from typing import Any, BinaryIO, Optional
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, BinaryIO
 
 from . import _engine
 
@@ -24,11 +24,12 @@ _GZIP_HEADER = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
 _LAST_BLOCK = b"\x03\x00"
 
 
-def write_compressed(file: BinaryIO, *parts: Any) -> None:
+def write_compressed(file: BinaryIO, *parts: Any, owner: Any = None) -> None:
     """Writes some bytes, compressed as one member of gzip, as every reader takes it.
 
     Args:
         parts: the bytes, one behind the other, in whatever has contiguous memory.
+        owner: what else holds that memory. Threads may still read it when this has ended by an error, or by a signal, which comes anywhere.
 
     Raises:
         OSError: they cannot be written.
@@ -43,7 +44,7 @@ def write_compressed(file: BinaryIO, *parts: Any) -> None:
             content = memoryview(part).cast("B")
             for begin in range(0, len(content), BLOCK):
                 block = content[begin : begin + BLOCK]
-                waiting.append(threads.submit(_deflate, block))
+                waiting.append(threads.submit(_deflate, block, owner))
                 check, size = zlib.crc32(block, check), size + len(block)
                 # No more in memory than keeps the threads busy.
                 if len(waiting) > 2 * count:
@@ -51,23 +52,9 @@ def write_compressed(file: BinaryIO, *parts: Any) -> None:
         while waiting:
             file.write(waiting.popleft().result())
     finally:
-        # The bytes may be gone as soon as this ends, whatever ends it.
-        _end(waiting)
+        for one in waiting:
+            one.cancel()
     file.write(_LAST_BLOCK + struct.pack("<II", check, size & 0xFFFFFFFF))
-
-
-def _end(waiting: deque[Future[bytes]]) -> None:
-    """Waits for what has begun, and has nothing else begin; also where a signal comes meanwhile, which is raised behind that."""
-    interrupted: Optional[BaseException] = None
-    for one in waiting:
-        one.cancel()
-    while any(not one.done() for one in waiting):
-        try:
-            wait(waiting)
-        except BaseException as error:
-            interrupted = error
-    if interrupted is not None:
-        raise interrupted
 
 
 @functools.lru_cache(maxsize=1)
@@ -76,9 +63,13 @@ def _threads(process: int, count: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(count, "gzip")
 
 
-def _deflate(block: memoryview) -> bytes:
+def _deflate(block: memoryview, owner: Any) -> bytes:
     """Floats that were interpolated hardly repeat but in runs of zeros, which zlib finds in a quarter of the time that it takes to look for
-    all that repeats. Of a sample that is all the same, as labels' background is, either way tells nothing: then it looks."""
+    all that repeats. Of a sample that is all the same, as labels' background is, either way tells nothing: then it looks.
+
+    Args:
+        owner: of the block's memory, which is held until this is over.
+    """
     sample = block[len(block) // 2 :][:_SAMPLE]
     has_runs_alone = len(_deflate_by(sample, zlib.Z_RLE)) < len(_deflate_by(sample, zlib.Z_DEFAULT_STRATEGY))
     return _deflate_by(block, zlib.Z_RLE if has_runs_alone else zlib.Z_DEFAULT_STRATEGY)

@@ -136,7 +136,7 @@ def write_nifti(path: str, image: Image) -> None:
         values = np.ascontiguousarray(np.moveaxis(values, -1, 0))
     with open(path, "wb") as file:
         if path.endswith(".gz"):
-            write_compressed(file, header, values)
+            write_compressed(file, header, values, owner=image)
         else:
             file.write(header)
             file.write(memoryview(values).cast("B"))
