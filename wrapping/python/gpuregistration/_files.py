@@ -292,7 +292,7 @@ def _write_whole(path: PathLike, write: Callable[[str], Any]) -> None:
                 write(str(there))
             finally:
                 # What a full disk comes to is not said by all of SimpleITK's errors, either.
-                for made in Path(folder).iterdir():
+                for made in filter(Path.is_file, Path(folder).iterdir()):
                     _check_has_room(made)
         except OSError as error:
             raise OSError(error.errno, f"The file {target} cannot be written: {error.strerror}") from error
