@@ -2,8 +2,8 @@
 // CudaCorrelationRatioMetric against its definition in double precision, from ITK's interpolators and transforms.
 #include "CorrelationRatioProblem.h"
 #include "TestDevices.h"
-#include "TestThreads.h"
 #include "TestSplines.h"
+#include "TestThreads.h"
 
 #include "itkBSplineInterpolateImageFunction.h"
 #include "itkCompositeTransform.h"
@@ -117,18 +117,7 @@ TEST_P(CorrelationRatioTest, OfADisplacementField)
 /** One that is optimised, of each of ITK's two classes. */
 TEST_P(CorrelationRatioTest, OfABSpline)
 {
-  for (const bool isDeformable : { false, true })
-  {
-    SCOPED_TRACE(isDeformable);
-    this->ExpectTheDefinitionEverywhere([isDeformable](auto & problem) {
-      const auto spline = MakeRandomSpline<3>(*problem.fixed, 3, 4.0, 6);
-      problem.transform = spline;
-      if (isDeformable)
-      {
-        problem.transform = MakeDeformable(*spline);
-      }
-    });
-  }
+  ForEachSplineClass([this](const auto & change) { this->ExpectTheDefinitionEverywhere(change); });
 }
 
 TEST_P(CorrelationRatioTest, WithTheNearestVoxel)

@@ -106,7 +106,7 @@ protected:
   TransformType::Pointer
   MakeSpline() const
   {
-    return MakeSplineOver(*m_Fixed, 2).GetPointer();
+    return MakeSplineOver<3>(*m_Fixed, 2).GetPointer();
   }
 
   static void
@@ -248,7 +248,7 @@ TEST_P(MetricStandIn, SeesImagesThatAreRefilledInPlace)
 TEST_P(MetricStandIn, SeesPartsOfACompositeThatAreRefilledInPlace)
 {
   this->MakeImages(17);
-  const auto spline = MakeSplineOver(*m_Fixed, 2);
+  const auto spline = MakeSplineOver<3>(*m_Fixed, 2);
   const auto field = MakeFieldOver(*m_Fixed);
   const auto compose = [](TransformType & first, bool isFirstOptimized, TransformType & second) {
     const auto composite = itk::CompositeTransform<double, 3>::New();
@@ -296,7 +296,7 @@ TEST_P(MetricStandIn, SeesAFieldBehindWhatIsOptimizedThatIsRefilledInPlace)
 TEST_P(MetricStandIn, SeesFixedTransformsThatAreRefilledInPlace)
 {
   this->MakeImages(17);
-  const auto spline = MakeSplineOver(*m_Fixed, 2);
+  const auto spline = MakeSplineOver<3>(*m_Fixed, 2);
   const auto field = MakeFieldOver(*m_Fixed);
   for (const Kind kind : ForLinear)
   {
@@ -315,7 +315,7 @@ TEST_P(MetricStandIn, SeesFixedTransformsThatAreRefilledInPlace)
 TEST_P(MetricStandIn, SeesWhatIsOptimizedThatIsRefilledInPlace)
 {
   this->MakeImages(17);
-  const auto spline = MakeSplineOver(*m_Fixed, 2);
+  const auto spline = MakeSplineOver<3>(*m_Fixed, 2);
   const auto field = MakeFieldOver(*m_Fixed);
   for (const Kind kind : { Kind::MeanSquares, Kind::Mattes, Kind::NeighborhoodCorrelation })
   {

@@ -277,7 +277,7 @@ TEST_P(StandIn, SeesAFieldThatIsRefilledInPlace)
 TEST_P(StandIn, SeesASplinesCoefficientsThatAreRefilledInPlace)
 {
   const auto image = MakeImage(1);
-  ExpectRefilledTransformIsSeen(*image, *MakeSplineOver(*image, 4));
+  ExpectRefilledTransformIsSeen(*image, *MakeSplineOver<3>(*image, 4));
 }
 
 TEST_P(StandIn, SeesLandmarksThatAreMovedInPlace)

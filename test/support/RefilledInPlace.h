@@ -3,8 +3,8 @@
 #ifndef RefilledInPlace_h
 #define RefilledInPlace_h
 
-#include "itkBSplineTransform.h"
-#include "itkBSplineTransformInitializer.h"
+#include "TestSplines.h"
+
 #include "itkDisplacementFieldTransform.h"
 #include "itkImage.h"
 #include "itkImageRegionIteratorWithIndex.h"
@@ -15,19 +15,6 @@ namespace gpuregtest
 {
 using SplineTransformType = itk::BSplineTransform<double, 3, 3>;
 using FieldTransformType = itk::DisplacementFieldTransform<double, 3>;
-
-/** A cubic B-spline over an image that moves nothing. \param mesh cells along each axis. */
-inline SplineTransformType::Pointer
-MakeSplineOver(const itk::Image<float, 3> & image, unsigned int mesh)
-{
-  const auto spline = SplineTransformType::New();
-  const auto initializer = itk::BSplineTransformInitializer<SplineTransformType, itk::Image<float, 3>>::New();
-  initializer->SetTransform(spline);
-  initializer->SetImage(&image);
-  initializer->SetTransformDomainMeshSize(SplineTransformType::MeshSizeType::Filled(mesh));
-  initializer->InitializeTransform();
-  return spline;
-}
 
 /** Writes to the coefficients' images, whose memory is that of the parameters. \param size of the largest coefficient. */
 inline void

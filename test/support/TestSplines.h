@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// B-spline transforms that are optimised.
+// B-spline transforms over images.
 #ifndef TestSplines_h
 #define TestSplines_h
 
@@ -9,27 +9,36 @@
 #include "itkBSplineTransform.h"
 #include "itkBSplineTransformInitializer.h"
 
+#include <gtest/gtest.h>
+
 #include <cstdint>
 
 namespace gpuregtest
 {
 
-/** A B-spline over an image, of random coefficients. \param mesh cells along each axis. */
+/** A B-spline over an image that moves nothing. \param mesh cells along each axis. */
 template <unsigned int VOrder, typename TImage>
 auto
-MakeRandomSpline(const TImage & image, unsigned int mesh, double largest, std::uint64_t seed)
+MakeSplineOver(const TImage & image, unsigned int mesh)
 {
   using SplineType = itk::BSplineTransform<double, TImage::ImageDimension, VOrder>;
   const auto spline = SplineType::New();
   const auto initializer = itk::BSplineTransformInitializer<SplineType, TImage>::New();
   initializer->SetTransform(spline);
   initializer->SetImage(&image);
-  typename SplineType::MeshSizeType size;
-  size.Fill(mesh);
-  initializer->SetTransformDomainMeshSize(size);
+  initializer->SetTransformDomainMeshSize(SplineType::MeshSizeType::Filled(mesh));
   initializer->InitializeTransform();
-  auto   parameters = spline->GetParameters();
-  Random random(seed);
+  return spline;
+}
+
+/** One of random coefficients. */
+template <unsigned int VOrder, typename TImage>
+auto
+MakeRandomSpline(const TImage & image, unsigned int mesh, double largest, std::uint64_t seed)
+{
+  const auto spline = MakeSplineOver<VOrder>(image, mesh);
+  auto       parameters = spline->GetParameters();
+  Random     random(seed);
   for (auto & parameter : parameters)
   {
     parameter = Uniform(random, -largest, largest);
@@ -51,6 +60,25 @@ MakeDeformable(const itk::BSplineTransform<double, VDimension, VOrder> & spline)
   deformable->SetGridDirection(grid->GetDirection());
   deformable->SetParametersByValue(spline.GetParameters());
   return deformable;
+}
+
+/** For each of ITK's two classes calls expect(change), where change(problem) gives a MetricProblem such a spline. */
+template <typename TExpect>
+void
+ForEachSplineClass(const TExpect & expect)
+{
+  for (const bool isDeformable : { false, true })
+  {
+    SCOPED_TRACE(isDeformable ? "BSplineDeformableTransform" : "BSplineTransform");
+    expect([isDeformable](auto & problem) {
+      const auto spline = MakeRandomSpline<3>(*problem.fixed, 3, 4.0, 6);
+      problem.transform = spline;
+      if (isDeformable)
+      {
+        problem.transform = MakeDeformable(*spline);
+      }
+    });
+  }
 }
 
 } // namespace gpuregtest
