@@ -125,7 +125,7 @@ test_python_package() {
   say "The Python package"
   mkdir -p "$folder/build"
   [ -e "$folder/venv/bin/pip" ] || /usr/bin/python3 -m venv --system-site-packages "$folder/venv"
-  "$folder/venv/bin/pip" install --quiet 'scikit-build-core>=0.10' 'nanobind>=2.2' 'SimpleITK>=2.2' 'distributed>=2024.8'
+  "$folder/venv/bin/pip" install --quiet 'scikit-build-core>=0.10' 'nanobind>=2.2' 'SimpleITK>=2.2' 'distributed>=2024.8' dask-jobqueue
   # As in configure_quickly.
   find "$folder/build" -path '*/GPURegistration.dir/*.o' -delete
   CMAKE_ARGS="-DCMAKE_CUDA_ARCHITECTURES=$(cuda_architecture) '-DCMAKE_CXX_FLAGS_RELEASE=-O0 -DNDEBUG' \

@@ -43,8 +43,8 @@ const char * const Footnote =
   as called          GetValues(), or GetValue() for each
   samples/s          of the kernels
   difference         the largest from GetValue(), relative, of the first 400; ! where it is above 1e-6
-The host has no kernels for a batch: its rows are as called alone. A neighborhood correlation's candidates, of radius 2, follow each
-other on every device. Demons have none: they take a displacement field alone.
+The host has no kernels for a batch: its rows are as called alone. A neighborhood correlation's radius is 2. Demons have no candidates:
+they take a displacement field alone.
 )";
 
 void

@@ -126,8 +126,8 @@ if(GPURegistration_HAS_OPENCL)
   gpuregistration_embed_metric_kernels(
     Neighborhood ${_kernel_dir}/ValuePairs.h ${_kernel_dir}/RoundedProduct.h ${_kernel_dir}/NeighborhoodCorrelation.h
     ${_kernel_dir}/NeighborhoodWalks.h ${_kernel_dir}/NeighborhoodTiles.h ${_kernel_dir}/NeighborhoodTerms.h
-    ${_kernel_dir}/NeighborhoodKernels.h
-    ${_kernel_dir}/NeighborhoodTileKernels.h ${_opencl_dir}/NeighborhoodMetric.cl ${_opencl_dir}/SampleVolumes.cl
+    ${_kernel_dir}/NeighborhoodKernels.h ${_kernel_dir}/NeighborhoodTileKernels.h
+    ${_kernel_dir}/NeighborhoodBatchKernels.h ${_opencl_dir}/NeighborhoodMetric.cl ${_opencl_dir}/SampleVolumes.cl
     ${_opencl_dir}/NeighborhoodKernels.cl)
   gpuregistration_embed_metric_kernels(
     ControlGrid ${_kernel_dir}/ControlGrid.h ${_kernel_dir}/ControlGridKernels.h ${_opencl_dir}/ControlGridKernels.cl)

@@ -241,6 +241,12 @@ GroupCountY()
   return static_cast<int>(gridDim.y);
 }
 
+static __device__ __forceinline__ int
+GroupIndexZ()
+{
+  return static_cast<int>(blockIdx.z);
+}
+
 static __device__ __forceinline__ void
 LocalBarrier()
 {

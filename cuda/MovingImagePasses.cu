@@ -66,6 +66,28 @@ __launch_bounds__(VoxelLanes)
   }
 }
 
+__global__ void
+__launch_bounds__(VoxelLanes) ScaleGradientsKernel(float factor, float * gradients, i64 count)
+{
+  const i64 voxel = FindVoxel();
+  if (voxel < count)
+  {
+    ScaleGradient(gradients + 3 * voxel, factor);
+  }
+}
+
+__global__ void
+__launch_bounds__(VoxelLanes)
+  AddToGradientsKernel(const __grid_constant__ float3 column, const float * derivative, float * gradients, i64 count)
+{
+  const i64 voxel = FindVoxel();
+  if (voxel < count)
+  {
+    const float components[3] = { column.x, column.y, column.z };
+    AddToGradient(gradients + 3 * voxel, derivative[voxel], components);
+  }
+}
+
 class CudaMovingImagePasses : public MovingImagePasses
 {
 public:
@@ -127,6 +149,29 @@ public:
                       make_float3(column[0], column[1], column[2]),
                       AddressIn<const float>(derivative),
                       AddressIn<float4>(packed),
+                      count);
+  }
+
+  void
+  ScaleGradients(std::int64_t count, float factor, Memory & gradients) override
+  {
+    m_Queue.LaunchFor(
+      "scaling gradients", ScaleGradientsKernel, count, VoxelLanes, factor, AddressIn<float>(gradients), count);
+  }
+
+  void
+  AddToGradients(std::int64_t                 count,
+                 const std::array<float, 3> & column,
+                 const Memory &               derivative,
+                 Memory &                     gradients) override
+  {
+    m_Queue.LaunchFor("adding derivatives",
+                      AddToGradientsKernel,
+                      count,
+                      VoxelLanes,
+                      make_float3(column[0], column[1], column[2]),
+                      AddressIn<const float>(derivative),
+                      AddressIn<float>(gradients),
                       count);
   }
 

@@ -7,6 +7,7 @@
 
 #include "NeighborhoodKernels.h"
 #include "NeighborhoodTileKernels.h"
+#include "NeighborhoodBatchKernels.h"
 
 #include <algorithm>
 
@@ -51,6 +52,15 @@ WithPreciseVariant(int variant, const TWork & work)
       return variant & SamplesAreChained ? work(std::integral_constant<int, PreciseChainedVariant>{})
                                          : work(std::integral_constant<int, PreciseVariant>{});
   }
+}
+
+/** Batches are of linear maps. */
+template <typename TWork>
+void
+WithBatchVariant(int variant, const TWork & work)
+{
+  variant == LinearVariant ? work(std::integral_constant<int, LinearVariant>{})
+                           : work(std::integral_constant<int, PreciseVariant>{});
 }
 
 std::size_t
@@ -140,6 +150,66 @@ __launch_bounds__(LineLanes) CorrelateListKernel(const __grid_constant__ Neighbo
     VariantOf<VVariant>(a.samples), &a, &maps, &v, &n, reinterpret_cast<float *>(localMemory), partials);
 }
 
+template <int VVariant>
+__global__ void
+__launch_bounds__(PlaneLanes) BatchMovePlanesKernel(const __grid_constant__ NeighborhoodArguments a,
+                                                    const SampleVolumes                           v,
+                                                    const NeighborhoodVolumes                     n,
+                                                    const SampleMaps *                            batch,
+                                                    int                                           firstCandidate)
+{
+  BatchMovePlanesGroup(VariantOf<VVariant>(a.samples), &a, batch, firstCandidate, &v, &n);
+}
+
+__global__ void
+__launch_bounds__(PlaneLanes) BatchSumAlongZKernel(const __grid_constant__ NeighborhoodArguments a,
+                                                   const SampleVolumes                           v,
+                                                   const NeighborhoodVolumes                     n,
+                                                   const SampleMaps *                            batch,
+                                                   int                                           firstCandidate)
+{
+  BatchSumAlongZGroup(PlaneLanes, &a, batch, firstCandidate, &v, &n);
+}
+
+template <int VVariant>
+__global__ void
+__launch_bounds__(TileLanes, TileGroups) BatchCorrelateTilesKernel(const __grid_constant__ NeighborhoodArguments a,
+                                                                   const SampleVolumes                           v,
+                                                                   const NeighborhoodVolumes                     n,
+                                                                   const SampleMaps *                            batch,
+                                                                   int     firstCandidate,
+                                                                   float * partials)
+{
+  BatchCorrelateTilesGroup(VariantOf<VVariant>(a.samples),
+                           TileLanes,
+                           &a,
+                           batch,
+                           firstCandidate,
+                           &v,
+                           &n,
+                           reinterpret_cast<double *>(localMemory),
+                           partials);
+}
+
+template <int VVariant>
+__global__ void
+__launch_bounds__(LineLanes) BatchCorrelateListKernel(const __grid_constant__ NeighborhoodArguments a,
+                                                      const SampleVolumes                           v,
+                                                      const NeighborhoodVolumes                     n,
+                                                      const SampleMaps *                            batch,
+                                                      int                                           firstCandidate,
+                                                      float *                                       partials)
+{
+  BatchCorrelateListGroup(VariantOf<VVariant>(a.samples),
+                          &a,
+                          batch,
+                          firstCandidate,
+                          &v,
+                          &n,
+                          reinterpret_cast<float *>(localMemory),
+                          partials);
+}
+
 template <int VAxis>
 __global__ void
 __launch_bounds__(PlaneLanes)
@@ -190,13 +260,13 @@ public:
                                SamplesArePrecise | MovingHasMask,
                                SamplesArePrecise | SamplesAreChained })
     {
-      WithPreciseVariant(variant, [this](auto constant) {
-        CheckCuda(cudaFuncSetAttribute(CorrelateTilesKernel<constant.value>,
-                                       cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                       m_LocalBytes),
-                  "asking for shared memory",
-                  m_Queue.GetDeviceName());
-      });
+      WithPreciseVariant(variant,
+                         [this](auto constant) { this->AllowLocalBytes(CorrelateTilesKernel<constant.value>); });
+    }
+    for (const int variant : { LinearVariant, SamplesArePrecise | MovingHasMask })
+    {
+      WithBatchVariant(variant,
+                       [this](auto constant) { this->AllowLocalBytes(BatchCorrelateTilesKernel<constant.value>); });
     }
   }
 
@@ -219,12 +289,10 @@ public:
   void
   MovePlanes(const NeighborhoodArguments & a, const SampleMaps & maps, const NeighborhoodArrays & arrays) override
   {
-    const i64  groups = (VoxelsOfPlane(&a) + PlaneLanes - 1) / PlaneLanes;
-    const dim3 grid(static_cast<unsigned int>(groups), static_cast<unsigned int>(std::min(a.keptPlanes, MostGroupsY)));
     WithPreciseVariant(a.samples.variant & ~(WritesForces | GradientByDifferences), [&](auto variant) {
       m_Queue.Launch("moving planes",
                      MovePlanesKernel<variant.value>,
-                     grid,
+                     GetPlaneGrid(a),
                      PlaneLanes,
                      0,
                      a,
@@ -275,12 +343,9 @@ public:
   void
   CorrelateTiles(const NeighborhoodArguments & a, const SampleMaps & maps, const NeighborhoodArrays & arrays) override
   {
-    constexpr int width = PlaneLanes / ZBlocksOfGroup;
-    const i64     groups = (VoxelsOfPlane(&a) + width - 1) / width;
-    const int     blocks = (CountZBlocks(&a) + ZBlocksOfGroup - 1) / ZBlocksOfGroup;
     m_Queue.Launch("summing over neighborhoods",
                    SumAlongZKernel,
-                   dim3(static_cast<unsigned int>(groups), static_cast<unsigned int>(std::min(blocks, MostGroupsY))),
+                   GetZBlockGrid(a),
                    PlaneLanes,
                    0,
                    a,
@@ -317,6 +382,73 @@ public:
                      GetNeighborhoodVolumes(arrays),
                      AddressOf<float>(arrays.partials),
                      maps);
+    });
+  }
+
+  bool
+  HasBatches() const override
+  {
+    return true;
+  }
+
+  void
+  CorrelateBatch(const NeighborhoodArguments & a,
+                 BatchRange                    range,
+                 const NeighborhoodArrays &    arrays,
+                 const BatchArrays &           batch) override
+  {
+    const SampleVolumes       v = GetVolumes(*arrays.samples);
+    const NeighborhoodVolumes n = GetNeighborhoodVolumes(arrays);
+    const SampleMaps * const  maps = AddressOf<SampleMaps>(batch.maps);
+    float * const             partials = AddressOf<float>(arrays.partials);
+    const dim3                grid(static_cast<unsigned int>(a.groupCount), 1, static_cast<unsigned int>(range.count));
+    WithBatchVariant(a.samples.variant, [&](auto variant) {
+      if (a.centreCount > 0)
+      {
+        m_Queue.Launch("correlating centres of a batch",
+                       BatchCorrelateListKernel<variant.value>,
+                       grid,
+                       LineLanes,
+                       ScratchBytes,
+                       a,
+                       v,
+                       n,
+                       maps,
+                       range.first,
+                       partials);
+        return;
+      }
+      m_Queue.Launch("moving planes of a batch",
+                     BatchMovePlanesKernel<variant.value>,
+                     GetPlaneGrid(a, range.count),
+                     PlaneLanes,
+                     0,
+                     a,
+                     v,
+                     n,
+                     maps,
+                     range.first);
+      m_Queue.Launch("summing over neighborhoods of a batch",
+                     BatchSumAlongZKernel,
+                     GetZBlockGrid(a, range.count),
+                     PlaneLanes,
+                     0,
+                     a,
+                     v,
+                     n,
+                     maps,
+                     range.first);
+      m_Queue.Launch("correlating tiles of a batch",
+                     BatchCorrelateTilesKernel<variant.value>,
+                     grid,
+                     TileLanes,
+                     GetTileBytes(a, a.tileRows, TileLanes),
+                     a,
+                     v,
+                     n,
+                     maps,
+                     range.first,
+                     partials);
     });
   }
 
@@ -363,6 +495,40 @@ public:
   }
 
 private:
+  template <typename TKernel>
+  void
+  AllowLocalBytes(TKernel * kernel) const
+  {
+    CheckCuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, m_LocalBytes),
+              "asking for shared memory",
+              m_Queue.GetDeviceName());
+  }
+
+  /** Groups side by side in a plane, planes, and candidates. */
+  static dim3
+  GetPlaneGrid(const NeighborhoodArguments & a, int candidates = 1)
+  {
+    return MakeGrid((VoxelsOfPlane(&a) + PlaneLanes - 1) / PlaneLanes, a.keptPlanes, candidates);
+  }
+
+  /** The same with blocks of planes. */
+  static dim3
+  GetZBlockGrid(const NeighborhoodArguments & a, int candidates = 1)
+  {
+    constexpr int width = PlaneLanes / ZBlocksOfGroup;
+    return MakeGrid((VoxelsOfPlane(&a) + width - 1) / width,
+                    (CountZBlocks(&a) + ZBlocksOfGroup - 1) / ZBlocksOfGroup,
+                    candidates);
+  }
+
+  static dim3
+  MakeGrid(i64 inPlane, int along, int candidates)
+  {
+    return dim3(static_cast<unsigned int>(inPlane),
+                static_cast<unsigned int>(std::min(along, MostGroupsY)),
+                static_cast<unsigned int>(candidates));
+  }
+
   static i64
   CountVoxels(const NeighborhoodArguments & a)
   {

@@ -54,3 +54,24 @@ AddDerivatives(const float4 column, __global const float * derivative, __global 
     packed[voxel] = AddDerivative(packed[voxel], derivative[voxel], components);
   }
 }
+
+GPUREG_VOXEL_KERNEL void
+ScaleGradients(const float factor, __global float * gradients, const i64 count)
+{
+  const i64 voxel = FindVoxel();
+  if (voxel < count)
+  {
+    ScaleGradient(gradients + 3 * voxel, factor);
+  }
+}
+
+GPUREG_VOXEL_KERNEL void
+AddToGradients(const float4 column, __global const float * derivative, __global float * gradients, const i64 count)
+{
+  const i64 voxel = FindVoxel();
+  if (voxel < count)
+  {
+    const float components[3] = { column.x, column.y, column.z };
+    AddToGradient(gradients + 3 * voxel, derivative[voxel], components);
+  }
+}

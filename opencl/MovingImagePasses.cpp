@@ -64,6 +64,29 @@ public:
                      cl_long{ count });
   }
 
+  void
+  ScaleGradients(std::int64_t count, float factor, Memory & gradients) override
+  {
+    m_Kernels.Launch(
+      "ScaleGradients", GetRealOption(Precision::Single), count, factor, BufferOf(gradients), cl_long{ count });
+  }
+
+  void
+  AddToGradients(std::int64_t                 count,
+                 const std::array<float, 3> & column,
+                 const Memory &               derivative,
+                 Memory &                     gradients) override
+  {
+    const cl_float4 components{ { column[0], column[1], column[2], 0.0f } };
+    m_Kernels.Launch("AddToGradients",
+                     GetRealOption(Precision::Single),
+                     count,
+                     components,
+                     BufferOf(derivative),
+                     BufferOf(gradients),
+                     cl_long{ count });
+  }
+
 private:
   OpenCLKernels m_Kernels;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The neighborhood correlation in OpenCL C: the entry points. What a group does is in src/kernels/NeighborhoodKernels.h;
 // opencl/NeighborhoodPasses.cpp launches it, and defines GPUREG_PARTS, the sum of the parts that are compiled: 1 planes, 2 tiles,
-// 4 a list, 8 terms.
+// 4 a list, 8 terms; 16 and 32 tiles and lists of batches.
 
 // What all of them take after the samples' volumes. An array that a pass does not have is never touched.
 #define GPUREG_NEIGHBORHOOD_PARAMETERS                                                             \
@@ -145,5 +145,56 @@ FindForcesOfTerms(const MetricArguments arguments,
   {
     FindForceOfTerms(GPUREG_VARIANT, &arguments, &maps, &volumes, voxel, terms, found);
   }
+}
+#endif
+
+#if GPUREG_PARTS & 16
+__kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
+BatchMovePlanes(const MetricArguments       arguments,
+                __global const SampleMaps * batch,
+                GPUREG_VOLUME_PARAMETERS,
+                GPUREG_NEIGHBORHOOD_PARAMETERS,
+                const int firstCandidate)
+{
+  GPUREG_NEIGHBORHOOD_BEGINNING;
+  BatchMovePlanesGroup(GPUREG_VARIANT, &arguments, batch, firstCandidate, &volumes, &kept);
+}
+
+__kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
+BatchSumAlongZ(const MetricArguments       arguments,
+               __global const SampleMaps * batch,
+               GPUREG_VOLUME_PARAMETERS,
+               GPUREG_NEIGHBORHOOD_PARAMETERS,
+               const int firstCandidate)
+{
+  GPUREG_NEIGHBORHOOD_BEGINNING;
+  BatchSumAlongZGroup(GPUREG_LANES, &arguments, batch, firstCandidate, &volumes, &kept);
+}
+
+__kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
+BatchCorrelateTiles(const MetricArguments       arguments,
+                    __global const SampleMaps * batch,
+                    GPUREG_VOLUME_PARAMETERS,
+                    GPUREG_NEIGHBORHOOD_PARAMETERS,
+                    const int        firstCandidate,
+                    __local double * tile)
+{
+  GPUREG_NEIGHBORHOOD_BEGINNING;
+  BatchCorrelateTilesGroup(
+    GPUREG_VARIANT, GPUREG_LANES, &arguments, batch, firstCandidate, &volumes, &kept, tile, partials);
+}
+#endif
+
+#if GPUREG_PARTS & 32
+__kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
+BatchCorrelateList(const MetricArguments       arguments,
+                   __global const SampleMaps * batch,
+                   GPUREG_VOLUME_PARAMETERS,
+                   GPUREG_NEIGHBORHOOD_PARAMETERS,
+                   const int       firstCandidate,
+                   __local float * scratch)
+{
+  GPUREG_NEIGHBORHOOD_BEGINNING;
+  BatchCorrelateListGroup(GPUREG_VARIANT, &arguments, batch, firstCandidate, &volumes, &kept, scratch, partials);
 }
 #endif

@@ -19,7 +19,10 @@ enum Part
   Tiles = 2,
   List = 4,
   Terms = 8,
-  AllParts = 15
+  AllParts = 15,
+  BatchTiles = 16,
+  BatchList = 32,
+  AllBatches = 48
 };
 
 class OpenCLNeighborhoodPasses : public NeighborhoodPasses
@@ -57,8 +60,7 @@ public:
   void
   MovePlanes(const NeighborhoodArguments & a, const SampleMaps & maps, const NeighborhoodArrays & arrays) override
   {
-    const int lanes = m_Queue.GetDevice().GetLanes();
-    this->Launch(Planes, "MovePlanes", a, maps, arrays, (VoxelsOfPlane(&a) + lanes - 1) / lanes, a.keptPlanes);
+    this->Launch(Planes, "MovePlanes", a, maps, arrays, this->GetPlaneGroups(a));
   }
 
   void
@@ -69,30 +71,51 @@ public:
   {
     NeighborhoodArguments ofAxis = a;
     ofAxis.groupCount = CountNeighborhoodGroups(a, axis, GetGrain());
-    this->Launch(Planes, axis == 0 ? "SumAlongX" : "SumAlongY", ofAxis, maps, arrays, ofAxis.groupCount, 1);
+    this->Launch(Planes, axis == 0 ? "SumAlongX" : "SumAlongY", ofAxis, maps, arrays, { ofAxis.groupCount });
   }
 
   void
   CorrelatePlanes(const NeighborhoodArguments & a, const SampleMaps & maps, const NeighborhoodArrays & arrays) override
   {
-    this->Launch(Planes, "CorrelatePlanes", a, maps, arrays, a.groupCount, 1, this->GetScratch());
+    this->Launch(Planes, "CorrelatePlanes", a, maps, arrays, { a.groupCount }, this->GetScratch());
   }
 
   void
   CorrelateTiles(const NeighborhoodArguments & a, const SampleMaps & maps, const NeighborhoodArrays & arrays) override
   {
-    const int lanes = m_Queue.GetDevice().GetLanes();
-    const int width = lanes / ZBlocksOfGroup;
-    const int blocks = (CountZBlocks(&a) + ZBlocksOfGroup - 1) / ZBlocksOfGroup;
-    this->Launch(Tiles, "SumAlongZ", a, maps, arrays, (VoxelsOfPlane(&a) + width - 1) / width, blocks);
-    this->Launch(
-      Tiles, "CorrelateTiles", a, maps, arrays, a.groupCount, 1, cl::Local(GetTileBytes(a, a.tileRows, lanes)));
+    this->Launch(Tiles, "SumAlongZ", a, maps, arrays, this->GetZBlockGroups(a));
+    this->Launch(Tiles, "CorrelateTiles", a, maps, arrays, { a.groupCount }, this->GetTile(a));
   }
 
   void
   CorrelateList(const NeighborhoodArguments & a, const SampleMaps & maps, const NeighborhoodArrays & arrays) override
   {
-    this->Launch(List, "CorrelateList", a, maps, arrays, a.groupCount, 1, this->GetScratch());
+    this->Launch(List, "CorrelateList", a, maps, arrays, { a.groupCount }, this->GetScratch());
+  }
+
+  bool
+  HasBatches() const override
+  {
+    return true;
+  }
+
+  void
+  CorrelateBatch(const NeighborhoodArguments & a,
+                 BatchRange                    range,
+                 const NeighborhoodArrays &    arrays,
+                 const BatchArrays &           batch) override
+  {
+    const cl::Buffer & maps = BufferOf(*batch.maps);
+    const cl_int       first = range.first;
+    const Groups       ofEach{ a.groupCount, 1, range.count };
+    if (a.centreCount > 0)
+    {
+      this->Launch(BatchList, "BatchCorrelateList", a, maps, arrays, ofEach, first, this->GetScratch());
+      return;
+    }
+    this->Launch(BatchTiles, "BatchMovePlanes", a, maps, arrays, this->GetPlaneGroups(a, range.count), first);
+    this->Launch(BatchTiles, "BatchSumAlongZ", a, maps, arrays, this->GetZBlockGroups(a, range.count), first);
+    this->Launch(BatchTiles, "BatchCorrelateTiles", a, maps, arrays, ofEach, first, this->GetTile(a));
   }
 
   void
@@ -121,14 +144,39 @@ public:
                  a,
                  maps,
                  arrays,
-                 (CountVoxels(a) + lanes - 1) / lanes,
-                 1,
+                 { (CountVoxels(a) + lanes - 1) / lanes },
                  CountVoxels(a),
                  BufferOf(terms),
                  BufferOf(forces));
   }
 
 private:
+  /** Along each axis. */
+  struct Groups
+  {
+    std::int64_t x;
+    int          y = 1;
+    int          z = 1;
+  };
+
+  /** Side by side in a plane, planes, and candidates. */
+  Groups
+  GetPlaneGroups(const NeighborhoodArguments & a, int candidates = 1) const
+  {
+    const int lanes = m_Queue.GetDevice().GetLanes();
+    return { (VoxelsOfPlane(&a) + lanes - 1) / lanes, a.keptPlanes, candidates };
+  }
+
+  /** The same with blocks of planes. */
+  Groups
+  GetZBlockGroups(const NeighborhoodArguments & a, int candidates = 1) const
+  {
+    const int width = m_Queue.GetDevice().GetLanes() / ZBlocksOfGroup;
+    return { (VoxelsOfPlane(&a) + width - 1) / width,
+             (CountZBlocks(&a) + ZBlocksOfGroup - 1) / ZBlocksOfGroup,
+             candidates };
+  }
+
   static cl_long
   CountVoxels(const NeighborhoodArguments & a)
   {
@@ -143,22 +191,28 @@ private:
     return cl::Local(2 * ForceSumCount * static_cast<std::size_t>(m_Queue.GetDevice().GetLanes()) * sizeof(float));
   }
 
+  cl::LocalSpaceArg
+  GetTile(const NeighborhoodArguments & a) const
+  {
+    return cl::Local(GetTileBytes(a, a.tileRows, m_Queue.GetDevice().GetLanes()));
+  }
+
   std::string
   GetOptions(Part part) const
   {
-    const int parts = m_Queue.GetDevice().IsGpu() ? part : AllParts;
+    const int parts = m_Queue.GetDevice().IsGpu() ? part : part & AllParts ? AllParts : AllBatches;
     return m_SampleOptions + " -DGPUREG_PARTS=" + std::to_string(parts);
   }
 
-  template <typename... TOthers>
+  /** \param maps those of an evaluation, or a buffer of a batch's. */
+  template <typename TMaps, typename... TOthers>
   void
   Launch(Part                          part,
          const char *                  name,
          const NeighborhoodArguments & a,
-         const SampleMaps &            maps,
+         const TMaps &                 maps,
          const NeighborhoodArrays &    arrays,
-         std::int64_t                  groups,
-         int                           groupsY,
+         const Groups &                groups,
          const TOthers &... others)
   {
     cl::Kernel & kernel = m_Kernels.Get(name, this->GetOptions(part));
@@ -175,7 +229,7 @@ private:
                                orAny(arrays.rings),
                                BufferOf(*arrays.partials),
                                others...);
-      m_Queue.Launch(kernel, groups, groupsY);
+      m_Queue.Launch(kernel, groups.x, groups.y, groups.z);
     });
   }
 

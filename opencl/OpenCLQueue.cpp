@@ -314,11 +314,13 @@ OpenCLQueue::ReadTimer()
 }
 
 void
-OpenCLQueue::Launch(const cl::Kernel & kernel, std::int64_t groups, int groupsY)
+OpenCLQueue::Launch(const cl::Kernel & kernel, std::int64_t groups, int groupsY, int groupsZ)
 {
   const auto        lanes = static_cast<std::size_t>(GetDevice().GetLanes());
-  const cl::NDRange items(static_cast<std::size_t>(groups) * lanes, static_cast<std::size_t>(groupsY));
-  m_Queue.enqueueNDRangeKernel(kernel, cl::NullRange, items, cl::NDRange(lanes, 1), nullptr, GetTimedEvent());
+  const cl::NDRange items(static_cast<std::size_t>(groups) * lanes,
+                          static_cast<std::size_t>(groupsY),
+                          static_cast<std::size_t>(groupsZ));
+  m_Queue.enqueueNDRangeKernel(kernel, cl::NullRange, items, cl::NDRange(lanes, 1, 1), nullptr, GetTimedEvent());
   ++statistics.launches;
   KeepFirstTimed();
 }

@@ -150,9 +150,9 @@ public:
     return GetDevice().GetName();
   }
 
-  /** Enqueues groups × groupsY work-groups of the device's lanes. \throws cl::Error */
+  /** Enqueues groups × groupsY × groupsZ work-groups of the device's lanes. \throws cl::Error */
   void
-  Launch(const cl::Kernel & kernel, std::int64_t groups, int groupsY);
+  Launch(const cl::Kernel & kernel, std::int64_t groups, int groupsY, int groupsZ = 1);
 
   /** Enqueues that so many bytes become 0. \throws cl::Error */
   void

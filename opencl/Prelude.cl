@@ -147,6 +147,12 @@ GroupCountY(void)
   return (int)get_num_groups(1);
 }
 
+GPUREG_FUNCTION int
+GroupIndexZ(void)
+{
+  return (int)get_group_id(2);
+}
+
 GPUREG_FUNCTION void
 LocalBarrier(void)
 {

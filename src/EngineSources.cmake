@@ -14,6 +14,7 @@ set(GPURegistration_ENGINE_SRCS
     engine/DeviceImage.cpp
     engine/EngineUser.cpp
     engine/FindPlanes.cpp
+    engine/FixedGradients.cpp
     engine/FoldedChain.cpp
     engine/FreeFormChecks.cpp
     engine/FreeFormChoices.cpp
@@ -24,6 +25,7 @@ set(GPURegistration_ENGINE_SRCS
     engine/FreeFormRegistration.cpp
     engine/FreeFormSimilarity.cpp
     engine/Fork.cpp
+    engine/GaussianDerivatives.cpp
     engine/GlobalChoices.cpp
     engine/GlobalDescent.cpp
     engine/GlobalLevel.cpp

@@ -257,6 +257,7 @@ CorrelationRatioTest *Is*/cuda_0:*By*/cuda_0:*In*/cuda_0:*Of?o*/cuda_0:*OfADisp*
 DeterminismTest */cuda_0
 ContractTest */cuda_0
 BadInputTest */cuda_0
+FixedSamplesTest *Gradient*/cuda_0:*Mattes*/cuda_0
 FloatMetricTest */cuda_0
 ResidentImagesTest */cuda_0
 StandInTest *Sees*/cuda_0:*Without*/cuda_0:*Named*/cuda_0
@@ -319,6 +320,7 @@ run_benchmarks() {
   [ $status -eq 0 ] || { failed=1; tell "$(tail -n 20 "$scratch/output")"; }
   measure PairBenchmark 60 '/^Times in ms/,/^$/p' --benchmark_out="$logs/pairs.json"
   measure CandidateBenchmark 40 '/^Times in ms/,/^$/p'
+  measure InitializeBenchmark 90 '/^Times in ms/,/^$/p'
   if [ -n "$data" ]; then
     measure FreeFormBenchmark 60 '/^| /p' "$data/t2.mha" "$data/t2.mha"
   fi

@@ -7,6 +7,7 @@
 #include "GPURegistrationDetail/itkGPUMembers.h"
 #include "GPURegistrationDetail/itkGPUMetricCandidates.h"
 #include "GPURegistrationDetail/itkGPUMetricDerivative.h"
+#include "GPURegistrationDetail/itkGPUMetricFixedGrid.h"
 #include "GPURegistrationDetail/itkGPUMetricFixedSamples.h"
 #include "GPURegistrationDetail/itkGPUMetricGradient.h"
 #include "GPURegistrationDetail/itkGPUMetricImages.h"
@@ -74,14 +75,7 @@ public:
       this->CheckSettings();
       check();
     });
-    bool makesGradient = false;
-    this->OnDevice(
-      [&] { makesGradient = MetricGradient<TMetric>(m_Metric).CanBeMadeOn(m_Metric.m_Use.GetDevice().GetName()); });
-    m_Input.SetMakesGradient(makesGradient);
-    {
-      const WithoutGradientFilter<TMetric> scope(m_Metric, m_Input.MakesGradient());
-      initialize();
-    }
+    this->InitializeWithoutGradients(initialize);
     m_Input.BeginInitialize();
     m_IsForITK = false;
     this->OnDevice([&] {
@@ -97,7 +91,7 @@ public:
     m_IsInitialized = true;
     if (m_IsForITK)
     {
-      this->MakeGradientImage();
+      this->MakeGradientImages();
     }
   }
 
@@ -204,19 +198,12 @@ public:
     });
   }
 
-  /** The same, one after the other. */
-  std::vector<MeasureType>
-  EvaluateEach(const std::vector<ParametersType> & candidates)
-  {
-    return this->EvaluateAfter(candidates, [](const auto &, auto &) {});
-  }
-
   /** Calls throughITK() with the images that ITK's classes want. */
   template <typename TThroughITK>
   void
   CallITK(const TThroughITK & throughITK)
   {
-    this->MakeGradientImage();
+    this->MakeGradientImages();
     throughITK();
   }
 
@@ -227,28 +214,22 @@ public:
     return !m_LeftToParent.empty();
   }
 
-  /** Makes the moving image's gradient image if a device has made its own instead: of the voxels that there are now. */
+  /** Makes the images' gradient images if a device has made its own instead: of the voxels that there are now. */
   void
-  MakeGradientImage() const
+  MakeGradientImages() const
   {
-    if (m_IsInitialized && m_Input.MakesGradient() && m_Metric.m_MovingImageGradientImage.IsNull())
+    if (m_IsInitialized)
     {
-      this->WarnIfRefilled("the moving image's gradient");
-      MetricGradient<TMetric>(m_Metric).MakeImage();
+      m_Input.MakeGradientImage();
+      m_Input.MakeFixedGradientImage();
     }
   }
 
-  /** Before ITK's class makes what it would have made at Initialize(): warns if voxels have changed since, where that is known.
-   *  \param what is made. */
+  /** See MetricInput, of both images. */
   void
   WarnIfRefilled(const std::string & what) const
   {
-    if (!m_Input.HasVoxelsOfInitialize())
-    {
-      m_Metric.m_Use.WarnOnce(m_Metric,
-                              "An image was filled with other values after Initialize(): for ITK's own classes, " +
-                                what + " is made of them, where ITK would have made it of those before.");
-    }
+    m_Input.WarnIfRefilled(what, m_Input.HasFixedVoxelsOfInitialize() && m_Input.HasMovingVoxelsOfInitialize());
   }
 
   /** Of a metric with bins, before Evaluate.
@@ -408,6 +389,32 @@ public:
   }
 
 private:
+  /** Calls initialize(), the parent's, which makes no gradient that the device makes itself. */
+  template <typename TInitialize>
+  void
+  InitializeWithoutGradients(const TInitialize & initialize)
+  {
+    const MetricGradient<TMetric> gradient(m_Metric);
+    bool                          makesMoving = false;
+    bool                          mayMakeFixed = false;
+    this->OnDevice([&] {
+      const std::string & device = m_Metric.m_Use.GetDevice().GetName();
+      makesMoving = gradient.CanBeMadeOn(device);
+      mayMakeFixed = m_Images.GetLoadedFixed() != nullptr && gradient.CanFixedBeMadeOn(device);
+    });
+    m_Input.SetMakesGradients(makesMoving, mayMakeFixed);
+    {
+      const WithoutGradientFilter<TMetric> scope(m_Metric, makesMoving, mayMakeFixed);
+      initialize();
+    }
+    // What samples are is known only now.
+    if (mayMakeFixed && !MetricFixedGrid<TMetric>(m_Metric).IsOneGrid())
+    {
+      m_Input.SetMakesGradients(makesMoving, false);
+      gradient.MakeFixedImage();
+    }
+  }
+
   /** The values of candidates: those that begin(batch, values) has found, and then, one by one, those that are still NaN. */
   template <typename TBegin>
   std::vector<MeasureType>
@@ -627,34 +634,38 @@ private:
 
 /** The getter of the same name that ITK has where it keeps what it had before. */
 #ifdef ITK_FUTURE_LEGACY_REMOVE
-#  define itkGPUMetricOldGetterMacro(face)
+#  define itkGPUMetricOldGetterMacro(face, name)
 #else
-#  define itkGPUMetricOldGetterMacro(face)                                                     \
-    typename Superclass::MovingImageGradientImageType * GetMovingImageGradientImage() override \
-    {                                                                                          \
-      face.MakeGradientImage();                                                                \
-      return Superclass::GetMovingImageGradientImage();                                        \
+#  define itkGPUMetricOldGetterMacro(face, name)           \
+    typename Superclass::name##Type * Get##name() override \
+    {                                                      \
+      face.MakeGradientImages();                           \
+      return Superclass::Get##name();                      \
     }
 #endif
 
+/** Getters of an image that ITK's metrics make at Initialize(). A device makes its own, so here it is made when it is asked for. */
+#define itkGPUMetricGradientGettersMacro(face, name)                 \
+  typename Superclass::name##Type * GetModifiable##name() override   \
+  {                                                                  \
+    face.MakeGradientImages();                                       \
+    return Superclass::GetModifiable##name();                        \
+  }                                                                  \
+  const typename Superclass::name##Type * Get##name() const override \
+  {                                                                  \
+    face.MakeGradientImages();                                       \
+    return Superclass::Get##name();                                  \
+  }                                                                  \
+  itkGPUMetricOldGetterMacro(face, name)
+
 /** Public members of a metric whose face is a MetricFace or a PairFace. */
 // clang-format off
-#define itkGPUMetricMembersMacro(use, face)                                                                       \
-  itkGPUDeviceMembersMacro(use, face.GetStatistics())                                                             \
-  itkGPUTimeStampMembersMacro(use);                                                                                \
-  itkGPUMetricCandidatesMacro()                                                                                \
-  /** ITK's metrics make it at Initialize(). A device makes its own, so here it is made when it is asked for. */ \
-  typename Superclass::MovingImageGradientImageType * GetModifiableMovingImageGradientImage() override            \
-  {                                                                                                               \
-    face.MakeGradientImage();                                                                                     \
-    return Superclass::GetModifiableMovingImageGradientImage();                                                   \
-  }                                                                                                               \
-  const typename Superclass::MovingImageGradientImageType * GetMovingImageGradientImage() const override          \
-  {                                                                                                               \
-    face.MakeGradientImage();                                                                                     \
-    return Superclass::GetMovingImageGradientImage();                                                             \
-  }                                                                                                               \
-  itkGPUMetricOldGetterMacro(face)
+#define itkGPUMetricMembersMacro(use, face)                        \
+  itkGPUDeviceMembersMacro(use, face.GetStatistics())              \
+  itkGPUTimeStampMembersMacro(use);                                \
+  itkGPUMetricCandidatesMacro()                                    \
+  itkGPUMetricGradientGettersMacro(face, MovingImageGradientImage) \
+  itkGPUMetricGradientGettersMacro(face, FixedImageGradientImage)
 // clang-format on
 
 /** A protected member of a metric whose parent's own does no more than ImageToImageMetricv4's. */
@@ -668,6 +679,7 @@ private:
 /** In a metric that has a MetricFace. */
 #define itkGPUMetricFriendsMacro(engine)                           \
   friend class GPURegistrationDetail::MetricFace<Self, engine>;    \
+  friend class GPURegistrationDetail::MetricFixedGrid<Self>;       \
   friend class GPURegistrationDetail::MetricFixedSamples<Self>;    \
   friend class GPURegistrationDetail::MetricGradient<Self>;        \
   friend class GPURegistrationDetail::WithoutGradientFilter<Self>; \

@@ -4,17 +4,18 @@
 #define itkGPUMetricFixedSamples_h
 
 #include "GPURegistrationDetail/itkGPUBinEdges.h"
-#include "GPURegistrationDetail/itkGPUIsExactly.h"
+#include "GPURegistrationDetail/itkGPULoadedImage.h"
+#include "GPURegistrationDetail/itkGPUMaskVoxels.h"
+#include "GPURegistrationDetail/itkGPUMetricFixedGrid.h"
 #include "GPURegistrationDetail/itkGPUMetricImages.h"
 #include "GPURegistrationDetail/itkGPUMetricScales.h"
 #include "GPURegistrationDetail/itkGPURegistrationGeometry.h"
+#include "GPURegistrationDetail/itkGPURegistrationThreads.h"
 
 #include "gpureg/Samples.h"
 
-#include "itkLinearInterpolateImageFunction.h"
-#include "itkNearestNeighborInterpolateImageFunction.h"
-
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstdint>
 #include <optional>
@@ -82,10 +83,14 @@ public:
   }
 
   /** They, with what describe() sets.
-   *  \param image where they may be made of, or null. */
+   *  \param image where they may be made of, or null.
+   *  \param gradient how the device makes the image's, where forces go along that, and it can: of samples that are voxels of the
+   *  image there. Else ITK's image of it is there, if the metric has one. */
   template <typename TDescribe>
   gpureg::FixedSamples
-  Make(const TDescribe & describe, const gpureg::LoadedImage * image)
+  Make(const TDescribe &                               describe,
+       const gpureg::LoadedImage *                     image,
+       const std::optional<gpureg::GaussianGradient> & gradient)
   {
     namespace Geometry = GPURegistrationGeometry;
     const VirtualImageType & virtualImage = *m_Metric.GetVirtualImage();
@@ -107,13 +112,17 @@ public:
         }
       };
     }
-    this->FindGrid();
+    else
+    {
+      this->FindVoxels();
+    }
     if (image != nullptr)
     {
       this->TakeFrom(*image, side);
     }
     describe(side, m_Scales, *this);
-    if (m_Metric.GetGradientSourceIncludesFixed())
+    side.gaussianGradient = gradient;
+    if (!gradient && m_Metric.GetGradientSourceIncludesFixed())
     {
       side.gradients = this->MakeGradientFiller();
     }
@@ -188,11 +197,12 @@ public:
 private:
   static constexpr unsigned int ImageDimension = TMetric::ImageDimension;
   using Superclass = typename TMetric::Superclass;
-  using CoordinateType = typename Superclass::CoordinateRepresentationType;
   using FixedImageType = typename TMetric::FixedImageType;
   using FixedPixelType = typename FixedImageType::PixelType;
   using VirtualImageType = typename TMetric::VirtualImageType;
   using VirtualPointType = typename TMetric::VirtualPointType;
+
+  static constexpr bool IsFloat = std::is_same<FixedPixelType, float>::value;
 
   bool
   ArePoints() const
@@ -200,56 +210,37 @@ private:
     return m_Metric.m_UseSampledPointSet && !m_Scales.samplesEveryVoxel;
   }
 
-  bool
-  TakesNearest() const
+  /** Finds out whether samples are voxels of the fixed image, or how a linear map leads there. */
+  void
+  FindVoxels()
   {
-    return IsExactly<NearestNeighborInterpolateImageFunction<FixedImageType, CoordinateType>>(
-      m_Metric.m_FixedInterpolator);
+    m_Grid = MetricFixedGrid<TMetric>(m_Metric);
+    m_MaskVoxels = m_Grid->IsOneGrid() && this->HasMask()
+                     ? FindMaskVoxels<ImageDimension>(*m_Metric.m_FixedImage, m_Metric.m_FixedImageMask.GetPointer())
+                     : nullptr;
   }
 
-  /** Finds out whether a linear map leads from samples to the fixed image's voxels, and whether they are these. Only of float: in
-   *  double, ITK's own rounding of the point decides which side of a bin's edge a value is on. */
-  void
-  FindGrid()
+  bool
+  HasMask() const
   {
-    namespace Geometry = GPURegistrationGeometry;
-    m_IsLinear = std::is_same<FixedPixelType, float>::value && !this->ArePoints() &&
-                 m_Metric.m_FixedImageMask.IsNull() && Geometry::IsLinear(*m_Metric.m_FixedTransform) &&
-                 (this->TakesNearest() || IsExactly<LinearInterpolateImageFunction<FixedImageType, CoordinateType>>(
-                                            m_Metric.m_FixedInterpolator));
-    if (!m_IsLinear)
-    {
-      return;
-    }
-    const VirtualImageType & virtualImage = *m_Metric.GetVirtualImage();
-    m_ToFixed = Geometry::FitIndexMap<ImageDimension>(virtualImage, [&](const Geometry::IndexArray & index) {
-      typename Superclass::FixedTransformType::InputPointType point;
-      point.CastFrom(Geometry::IndexToPoint<ImageDimension>(virtualImage, index));
-      Point<double, ImageDimension> moved;
-      moved.CastFrom(m_Metric.m_FixedTransform->TransformPoint(point));
-      return Geometry::PointToIndex<ImageDimension>(*m_Metric.m_FixedImage, moved);
-    });
-    double error = 0;
-    for (unsigned int r = 0; r < ImageDimension; ++r)
-    {
-      error = std::max(error, std::abs(m_ToFixed.offset[r]));
-      for (unsigned int c = 0; c < ImageDimension; ++c)
-      {
-        error = std::max(error,
-                         std::abs(m_ToFixed.matrix[3 * r + c] - (r == c ? 1.0 : 0.0)) *
-                           static_cast<double>(m_Metric.GetVirtualRegion().GetSize(c)));
-      }
-    }
-    m_IsOneGrid =
-      error < 1e-9 && m_Metric.GetVirtualRegion().GetSize() == m_Metric.m_FixedImage->GetBufferedRegion().GetSize();
+    return m_Metric.m_FixedImageMask.IsNotNull();
+  }
+
+  /** Whether sample n is voxel n of the fixed image. */
+  bool
+  AreVoxels() const
+  {
+    return m_Grid && m_Grid->IsOneGrid();
   }
 
   /** Has the device make what samples are given, where it comes to ITK's numbers. Half-way between two voxels, ITK's rounding
-   *  of the point decides which one is nearest; and where few samples are to be precise, its last digit counts. */
+   *  of the point decides which one is nearest; and where few samples are to be precise, or values are doubles, its last digit
+   *  counts. */
   void
   TakeFrom(const gpureg::LoadedImage & image, gpureg::FixedSamples & side) const
   {
-    if (!m_IsLinear || (!m_IsOneGrid && (this->TakesNearest() || side.precision == gpureg::Precision::Double)))
+    const bool lastDigitCounts = !IsFloat || side.precision == gpureg::Precision::Double;
+    if (!m_Grid || !m_Grid->IsLinear() || (!this->AreVoxels() && (m_Grid->TakesNearest() || lastDigitCounts)))
     {
       return;
     }
@@ -257,17 +248,115 @@ private:
     sampled.image = &image;
     sampled.size =
       GPURegistrationGeometry::SizeOf<ImageDimension>(m_Metric.m_FixedImage->GetBufferedRegion().GetSize());
-    sampled.isOneGrid = m_IsOneGrid;
-    sampled.toImage = m_ToFixed;
+    sampled.isOneGrid = m_Grid->IsOneGrid();
+    sampled.toImage = m_Grid->GetMap();
+    if (this->HasMask())
+    {
+      sampled.inside = this->MakeInsideFiller();
+    }
     side.sampled = sampled;
   }
 
+  /** Whether each sample is inside of the mask: by the mask's own voxels, or as the mask says. Half-way between two of them, ITK's
+   *  rounding of the point decides. */
+  gpureg::Filler
+  MakeInsideFiller() const
+  {
+    if (m_MaskVoxels != nullptr)
+    {
+      return [voxels = m_MaskVoxels](std::int64_t first, std::int64_t count, void * out) {
+        std::copy_n(voxels + first, count, static_cast<std::uint8_t *>(out));
+      };
+    }
+    return [self = *this](std::int64_t first, std::int64_t count, void * out) {
+      const TMetric & metric = self.m_Metric;
+      self.ForEachSamplePoint(first, count, [&](std::int64_t i, const VirtualPointType & virtualPoint) {
+        typename TMetric::FixedTransformType::InputPointType point;
+        point.CastFrom(virtualPoint);
+        typename Superclass::FixedImagePointType fixedPoint;
+        fixedPoint.CastFrom(metric.m_FixedTransform->TransformPoint(point));
+        static_cast<std::uint8_t *>(out)[i] = metric.m_FixedImageMask->IsInsideInWorldSpace(fixedPoint) ? 1 : 0;
+      });
+    };
+  }
+
+  /** Between the bins of all values that samples may have; nothing where a device would not find ITK's bins by them. */
   template <typename TBinOf>
   std::optional<gpureg::BinEdges>
   FindEdges(const TBinOf & binOf) const
   {
-    const auto range = m_Images.GetWholeFixedRange();
-    return FindBinEdges(static_cast<float>(range.first), static_cast<float>(range.second), binOf);
+    auto bins = FindEdgesWithin(m_Images.GetWholeFixedRange(), binOf);
+    // Far outside of the range that they are made for, a metric's formula may have no bin to give, or the first one again. Of voxels,
+    // none that counts lies beside the mask.
+    if (!bins || bins->edges.empty())
+    {
+      bins = this->AreVoxels() ? FindEdgesWithin(m_Images.ComputeMaskedFixedRange(), binOf) : std::nullopt;
+    }
+    return bins && this->AreBinsOfVoxels(*bins, binOf) ? bins : std::nullopt;
+  }
+
+  template <typename TBinOf>
+  static std::optional<gpureg::BinEdges>
+  FindEdgesWithin(const typename MetricImages<TMetric>::Range & range, const TBinOf & binOf)
+  {
+    if constexpr (IsLoadable<FixedImageType>)
+    {
+      // The other way round, there is nothing in the mask.
+      if (range.first <= range.second)
+      {
+        return FindBinEdges(static_cast<FixedPixelType>(range.first), static_cast<FixedPixelType>(range.second), binOf);
+      }
+    }
+    return std::nullopt;
+  }
+
+  /** Whether each sample that is a voxel has its voxel's bin, though ITK interpolates at a place that it has rounded. In floats it
+   *  has: what is interpolated is rounded to the voxel's own value. In doubles, ITK is asked about those that lie close to an edge,
+   *  as images of whole numbers may have many. */
+  template <typename TBinOf>
+  bool
+  AreBinsOfVoxels(const gpureg::BinEdges & bins, const TBinOf & binOf) const
+  {
+    if (IsFloat || !this->AreVoxels() || m_Grid->TakesNearest())
+    {
+      return true;
+    }
+    const auto   range = m_Images.GetWholeFixedRange();
+    const double largest = std::max(std::abs(range.first), std::abs(range.second));
+    const double distance = 4 * MetricFixedGrid<TMetric>::LargestShift * (range.second - range.first) + 1e-14 * largest;
+    const auto * const buffer = m_Metric.m_FixedImage->GetBufferPointer();
+    const auto         isClose = [&bins, distance](double value) {
+      const auto edge = std::lower_bound(bins.edges.begin(), bins.edges.end(), value - distance);
+      return edge != bins.edges.end() && *edge <= value + distance;
+    };
+    const auto         count = static_cast<std::int64_t>(m_Metric.GetVirtualRegion().GetNumberOfPixels());
+    const std::int64_t perTask = std::int64_t{ 1 } << 16;
+    std::atomic<bool>  areAlike{ true };
+    MakeParallelFor(m_Metric.GetMaximumNumberOfWorkUnits())((count + perTask - 1) / perTask, [&](std::int64_t task) {
+      for (std::int64_t i = task * perTask; i < std::min(count, (task + 1) * perTask) && areAlike; ++i)
+      {
+        if (isClose(static_cast<double>(buffer[i])) && !this->HasBinOfVoxel(i, binOf))
+        {
+          areAlike = false;
+        }
+      }
+    });
+    return areAlike;
+  }
+
+  /** The same of one sample; one that is not valid has. */
+  template <typename TBinOf>
+  bool
+  HasBinOfVoxel(std::int64_t sample, const TBinOf & binOf) const
+  {
+    bool isAlike = true;
+    this->ForEachSamplePoint(sample, 1, [&](std::int64_t, const VirtualPointType & virtualPoint) {
+      typename Superclass::FixedImagePointType fixedPoint;
+      typename Superclass::FixedImagePixelType value;
+      isAlike = !m_Metric.TransformAndEvaluateFixedPoint(virtualPoint, fixedPoint, value) ||
+                binOf(value) == binOf(m_Metric.m_FixedImage->GetBufferPointer()[sample]);
+    });
+    return isAlike;
   }
 
   /** Calls visit(i, virtual point) with the samples first … + count - 1, counted from there. */
@@ -298,13 +387,17 @@ private:
   MakeFiller(TValue invalid, const TOfValue & ofValue) const
   {
     const TMetric & metric = m_Metric;
-    if (m_IsOneGrid)
+    // Of doubles ITK is asked itself: see AreBinsOfVoxels.
+    if (IsFloat && this->AreVoxels() && (m_MaskVoxels != nullptr || !this->HasMask()))
     {
       const auto * const buffer = metric.m_FixedImage->GetBufferPointer();
-      return [buffer, ofValue](std::int64_t first, std::int64_t count, void * out) {
-        std::transform(buffer + first, buffer + first + count, static_cast<TValue *>(out), [&ofValue](auto value) {
-          return static_cast<TValue>(ofValue(value));
-        });
+      return [buffer, voxels = m_MaskVoxels, invalid, ofValue](std::int64_t first, std::int64_t count, void * out) {
+        for (std::int64_t i = 0; i < count; ++i)
+        {
+          const std::int64_t n = first + i;
+          static_cast<TValue *>(out)[i] =
+            voxels == nullptr || voxels[n] != 0 ? static_cast<TValue>(ofValue(buffer[n])) : invalid;
+        }
       };
     }
     return [self = *this, &metric, invalid, ofValue](std::int64_t first, std::int64_t count, void * out) {
@@ -331,7 +424,7 @@ private:
       }
     };
     const auto * const image = metric.m_FixedImageGradientImage.GetPointer();
-    if (m_IsOneGrid && metric.m_UseFixedImageGradientFilter && image != nullptr &&
+    if (this->AreVoxels() && metric.m_UseFixedImageGradientFilter && image != nullptr &&
         image->GetBufferedRegion() == metric.m_FixedImage->GetBufferedRegion())
     {
       const auto * const buffer = image->GetBufferPointer();
@@ -360,9 +453,10 @@ private:
   const TMetric &               m_Metric;
   const MetricImages<TMetric> & m_Images;
   const MetricScales &          m_Scales;
-  bool                          m_IsLinear{ false };
-  bool                          m_IsOneGrid{ false };
-  gpureg::IndexMap              m_ToFixed;
+  /** None of points. */
+  std::optional<MetricFixedGrid<TMetric>> m_Grid;
+  /** The mask's, where samples are voxels, and it has theirs. */
+  const unsigned char * m_MaskVoxels{ nullptr };
 };
 
 } // namespace GPURegistrationDetail

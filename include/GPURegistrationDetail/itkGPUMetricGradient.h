@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The moving image's gradient that ITK's metrics make at Initialize(): instead of its image, how a device makes it.
+// The images' gradients that ITK's metrics make at Initialize(): instead of an image of one, how a device makes it.
 #ifndef itkGPUMetricGradient_h
 #define itkGPUMetricGradient_h
 
@@ -28,26 +28,25 @@ public:
     : m_Metric(metric)
   {}
 
-  /** Whether the metric takes the gradient of ITK's own filter, as it comes, and the device makes the same. To be asked before
-   *  the parent's Initialize(). */
+  /** Whether the metric takes the moving image's gradient of ITK's own filter, as it comes, and the device makes the same. To be
+   *  asked before the parent's Initialize(). */
   bool
   CanBeMadeOn(const std::string & device) const
   {
-    using FilterType =
-      GradientRecursiveGaussianImageFilter<MovingImageType, typename TMetric::MovingImageGradientImageType>;
-    const MovingImageType * const image = m_Metric.m_MovingImage.GetPointer();
-    if (image == nullptr || !m_Metric.GetGradientSourceIncludesMoving() || !m_Metric.m_UseMovingImageGradientFilter ||
-        static_cast<const LightObject *>(m_Metric.m_MovingImageGradientFilter.GetPointer()) !=
-          m_Metric.m_DefaultMovingImageGradientFilter.GetPointer() ||
-        !IsExactly<FilterType>(m_Metric.m_MovingImageGradientFilter))
-    {
-      return false;
-    }
-    // It wants the whole image, and four voxels along each axis.
-    const auto & size = image->GetBufferedRegion().GetSize();
-    return image->GetBufferedRegion() == image->GetLargestPossibleRegion() &&
-           std::all_of(size.begin(), size.end(), [](SizeValueType length) { return length >= 4; }) &&
-           gpureg::HasDoubles(device);
+    return m_Metric.GetGradientSourceIncludesMoving() && m_Metric.m_UseMovingImageGradientFilter &&
+           IsDefaultFilter<MovingImageType, typename TMetric::MovingImageGradientImageType>(
+             m_Metric.m_MovingImageGradientFilter, m_Metric.m_DefaultMovingImageGradientFilter) &&
+           CanBeMadeOf(m_Metric.m_MovingImage.GetPointer(), device);
+  }
+
+  /** The same of the fixed image's, where forces go along that. */
+  bool
+  CanFixedBeMadeOn(const std::string & device) const
+  {
+    return m_Metric.GetGradientSourceIncludesFixed() && m_Metric.m_UseFixedImageGradientFilter &&
+           IsDefaultFilter<FixedImageType, typename TMetric::FixedImageGradientImageType>(
+             m_Metric.m_FixedImageGradientFilter, m_Metric.m_DefaultFixedImageGradientFilter) &&
+           CanBeMadeOf(m_Metric.m_FixedImage.GetPointer(), device);
   }
 
   /** As ImageToImageMetricv4::InitializeDefaultMovingImageGradientFilter sets the filter up.
@@ -55,7 +54,56 @@ public:
   gpureg::GaussianGradient
   Describe(bool keepsLast) const
   {
-    const MovingImageType &  image = *m_Metric.m_MovingImage;
+    return DescribeOf(*m_Metric.m_MovingImage, keepsLast);
+  }
+  gpureg::GaussianGradient
+  DescribeFixed(bool keepsLast) const
+  {
+    return DescribeOf(*m_Metric.m_FixedImage, keepsLast);
+  }
+
+  /** Makes ITK's image of it, for ITK's classes. */
+  void
+  MakeImage() const
+  {
+    m_Metric.ComputeMovingImageGradientFilterImage();
+  }
+  void
+  MakeFixedImage() const
+  {
+    // Which ITK's metrics make in a member that is not const.
+    const_cast<TMetric &>(m_Metric).ComputeFixedImageGradientFilterImage();
+  }
+
+private:
+  static constexpr unsigned int ImageDimension = TMetric::ImageDimension;
+  using FixedImageType = typename TMetric::FixedImageType;
+  using MovingImageType = typename TMetric::MovingImageType;
+
+  template <typename TImage, typename TGradientImage>
+  static bool
+  IsDefaultFilter(const LightObject * filter, const LightObject * defaultFilter)
+  {
+    return filter == defaultFilter && IsExactly<GradientRecursiveGaussianImageFilter<TImage, TGradientImage>>(filter);
+  }
+
+  /** The filter wants the whole image, and four voxels along each axis. */
+  static bool
+  CanBeMadeOf(const ImageBase<ImageDimension> * image, const std::string & device)
+  {
+    if (image == nullptr)
+    {
+      return false;
+    }
+    const auto & size = image->GetBufferedRegion().GetSize();
+    return image->GetBufferedRegion() == image->GetLargestPossibleRegion() &&
+           std::all_of(size.begin(), size.end(), [](SizeValueType length) { return length >= 4; }) &&
+           gpureg::HasDoubles(device);
+  }
+
+  static gpureg::GaussianGradient
+  DescribeOf(const ImageBase<ImageDimension> & image, bool keepsLast)
+  {
     const auto &             spacing = image.GetSpacing();
     const double             sigma = *std::max_element(spacing.begin(), spacing.end());
     gpureg::GaussianGradient gradient;
@@ -73,43 +121,38 @@ public:
     return gradient;
   }
 
-  /** Makes ITK's image of it, for ITK's classes. */
-  void
-  MakeImage() const
-  {
-    m_Metric.ComputeMovingImageGradientFilterImage();
-  }
-
-private:
-  static constexpr unsigned int ImageDimension = TMetric::ImageDimension;
-  using MovingImageType = typename TMetric::MovingImageType;
-
   const TMetric & m_Metric;
 };
 
-/** For as long as it lives, a metric takes no gradient filter. Of a metric that names it a friend. */
+/** For as long as it lives, a metric takes no gradient filters. Of a metric that names it a friend. */
 template <typename TMetric>
 class WithoutGradientFilter
 {
 public:
-  /** \param isWanted false for nothing. */
-  WithoutGradientFilter(const TMetric & metric, bool isWanted)
-    : m_Flag(const_cast<TMetric &>(metric).m_UseMovingImageGradientFilter)
-    , m_Last(m_Flag)
+  /** \param ofMoving, ofFixed of which image; of neither for nothing. */
+  WithoutGradientFilter(const TMetric & metric, bool ofMoving, bool ofFixed)
+    : m_Moving(const_cast<TMetric &>(metric).m_UseMovingImageGradientFilter)
+    , m_Fixed(const_cast<TMetric &>(metric).m_UseFixedImageGradientFilter)
+    , m_LastMoving(m_Moving)
+    , m_LastFixed(m_Fixed)
   {
-    m_Flag = m_Flag && !isWanted;
+    m_Moving = m_Moving && !ofMoving;
+    m_Fixed = m_Fixed && !ofFixed;
   }
   ~WithoutGradientFilter()
   {
-    m_Flag = m_Last;
+    m_Moving = m_LastMoving;
+    m_Fixed = m_LastFixed;
   }
   WithoutGradientFilter(const WithoutGradientFilter &) = delete;
   WithoutGradientFilter &
   operator=(const WithoutGradientFilter &) = delete;
 
 private:
-  bool &     m_Flag;
-  const bool m_Last;
+  bool &     m_Moving;
+  bool &     m_Fixed;
+  const bool m_LastMoving;
+  const bool m_LastFixed;
 };
 
 } // namespace GPURegistrationDetail

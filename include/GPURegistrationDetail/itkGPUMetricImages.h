@@ -6,6 +6,7 @@
 #include "GPURegistrationDetail/itkGPURegistrationThreads.h"
 #include "GPURegistrationDetail/itkGPUDeviceUse.h"
 #include "GPURegistrationDetail/itkGPULoadedImage.h"
+#include "GPURegistrationDetail/itkGPUMaskVoxels.h"
 #include "GPURegistrationDetail/itkGPUMetricScales.h"
 #include "GPURegistrationDetail/itkGPUMetricSources.h"
 
@@ -13,6 +14,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -71,12 +73,13 @@ public:
   void
   LookThrough(const std::string & device)
   {
+    m_MaskedFixedRange.reset();
+    m_MaskedMovingRange.reset();
     if (this->AreThere() && HasVoxels(*m_Metric.m_FixedImage) && HasVoxels(*m_Metric.m_MovingImage))
     {
       // Elsewhere ITK's own classes sample it.
-      const bool canBeSampled = std::is_same<typename TMetric::FixedImageType::PixelType, float>::value &&
-                                m_Metric.m_FixedImageMask.IsNull() && !m_Metric.m_UseSampledPointSet;
-      m_Fixed.LookThrough(*m_Metric.m_FixedImage, canBeSampled ? device : std::string(), this->GetParallelFor());
+      const std::string fixedDevice = this->MayBeSampledOnDevice() ? device : std::string();
+      m_Fixed.LookThrough(*m_Metric.m_FixedImage, fixedDevice, this->GetParallelFor());
       m_Moving.LookThrough(*m_Metric.m_MovingImage, device, this->GetParallelFor());
     }
   }
@@ -157,22 +160,22 @@ public:
     return fixed;
   }
 
-  /** Of the fixed values, over the mask. */
+  /** Of the fixed values, over the mask: as they were when they were looked through. */
   Range
   ComputeMaskedFixedRange() const
   {
     return m_Metric.m_FixedImageMask.IsNull()
              ? this->GetWholeFixedRange()
-             : this->ComputeRange(*m_Metric.m_FixedImage, m_Metric.m_FixedImageMask.GetPointer());
+             : this->ComputeOnce(m_MaskedFixedRange, *m_Metric.m_FixedImage, m_Metric.m_FixedImageMask.GetPointer());
   }
 
-  /** Of the moving values, over the mask. */
+  /** Of the moving values, over the mask, likewise. */
   Range
   ComputeMovingRange() const
   {
     return m_Metric.m_MovingImageMask.IsNull()
              ? this->GetWholeMovingRange()
-             : this->ComputeRange(*m_Metric.m_MovingImage, m_Metric.m_MovingImageMask.GetPointer());
+             : this->ComputeOnce(m_MaskedMovingRange, *m_Metric.m_MovingImage, m_Metric.m_MovingImageMask.GetPointer());
   }
 
   /** Of all fixed values, and of all moving ones. */
@@ -378,10 +381,53 @@ private:
                   ". Replace them before registering, for instance by 0, and leave them out with a mask.");
   }
 
+  /** Whether the device may make what samples are given of the fixed image: not of points, and of doubles only where samples may be
+   *  its voxels. */
+  bool
+  MayBeSampledOnDevice() const
+  {
+    if (m_Metric.m_UseSampledPointSet)
+    {
+      return false;
+    }
+    return std::is_same<typename TMetric::FixedImageType::PixelType, float>::value ||
+           !m_Metric.m_UserHasSetVirtualDomain ||
+           m_Metric.GetVirtualRegion().GetSize() == m_Metric.m_FixedImage->GetBufferedRegion().GetSize();
+  }
+
+  /** \param range once it has been asked for. */
+  template <typename TImage, typename TMask>
+  Range
+  ComputeOnce(std::optional<Range> & range, const TImage & image, const TMask * mask) const
+  {
+    if (!range)
+    {
+      range = this->ComputeRange(image, mask);
+    }
+    return *range;
+  }
+
   /** Smallest and largest value in the buffer, where the mask is. */
   template <typename TImage, typename TMask>
   Range
   ComputeRange(const TImage & image, const TMask * mask) const
+  {
+    const auto * const voxels = FindMaskVoxels<TImage::ImageDimension>(image, mask);
+    if (voxels != nullptr)
+    {
+      return this->ComputeRangeWhere(image, [voxels](std::int64_t i) { return voxels[i] != 0; });
+    }
+    return this->ComputeRangeWhere(image, [&image, mask](std::int64_t i) {
+      typename TImage::PointType point;
+      image.TransformIndexToPhysicalPoint(image.ComputeIndex(i), point);
+      return mask->IsInsideInWorldSpace(point);
+    });
+  }
+
+  /** The same of the voxels that isInside(number of a voxel). */
+  template <typename TImage, typename TIsInside>
+  Range
+  ComputeRangeWhere(const TImage & image, const TIsInside & isInside) const
   {
     const auto         count = static_cast<std::int64_t>(image.GetBufferedRegion().GetNumberOfPixels());
     const auto * const buffer = image.GetBufferPointer();
@@ -390,17 +436,16 @@ private:
     Range              range{ std::numeric_limits<double>::max(), std::numeric_limits<double>::lowest() };
     std::vector<Range> ranges(tasks, range);
     this->GetParallelFor()(tasks, [&](std::int64_t task) {
-      Range & part = ranges[task];
+      Range part = range;
       for (std::int64_t i = task * perTask; i < std::min(count, (task + 1) * perTask); ++i)
       {
-        typename TImage::PointType point;
-        image.TransformIndexToPhysicalPoint(image.ComputeIndex(i), point);
-        if (mask->IsInsideInWorldSpace(point))
+        if (isInside(i))
         {
           part.first = std::min(part.first, static_cast<double>(buffer[i]));
           part.second = std::max(part.second, static_cast<double>(buffer[i]));
         }
       }
+      ranges[task] = part;
     });
     for (const auto & part : ranges)
     {
@@ -413,6 +458,8 @@ private:
   const TMetric &                                m_Metric;
   LoadedImage<typename TMetric::FixedImageType>  m_Fixed;
   LoadedImage<typename TMetric::MovingImageType> m_Moving;
+  mutable std::optional<Range>                   m_MaskedFixedRange;
+  mutable std::optional<Range>                   m_MaskedMovingRange;
 };
 
 /** For as long as it lives, a metric's images are on a device, if they can be there. */

@@ -5,6 +5,8 @@
 
 #include "GPURegistrationDetail/itkGPUBinEdges.h"
 #include "GPURegistrationDetail/itkGPUDeviceUse.h"
+#include "GPURegistrationDetail/itkGPUMaskVoxels.h"
+#include "GPURegistrationDetail/itkGPUMetricFixedGrid.h"
 #include "GPURegistrationDetail/itkGPUMetricFixedSamples.h"
 #include "GPURegistrationDetail/itkGPUMetricGradient.h"
 #include "GPURegistrationDetail/itkGPUMetricImages.h"
@@ -102,17 +104,12 @@ public:
     m_InitialMovingHash.reset();
   }
 
-  /** Whether the device makes the moving image's gradient itself: see MetricGradient. */
+  /** Whether the device makes the moving image's gradient itself, and the fixed one's: see MetricGradient. */
   void
-  SetMakesGradient(bool makesGradient)
+  SetMakesGradients(bool ofMoving, bool ofFixed)
   {
-    m_MakesGradient = makesGradient;
-  }
-
-  bool
-  MakesGradient() const
-  {
-    return m_MakesGradient;
+    m_MakesGradient = ofMoving;
+    m_MakesFixedGradient = ofFixed;
   }
 
   /** At the metric's Initialize(): sends the engine what has changed since the last time.
@@ -128,10 +125,10 @@ public:
     m_InitialMovingHash = sources.moving.found.hash;
     sources.moving.found.isSame = sources.moving.found.isSame && !m_IsGradientOfOldValues;
     m_IsGradientOfOldValues = false;
-    this->Send(engine, describe, sources, false);
+    this->Send(engine, describe, sources, { false, false });
   }
 
-  /** The same between two of them. The moving image's range and gradient stay those of the voxels that there were then, as
+  /** The same between two of them. The moving image's range and both gradients stay those of the voxels that there were then, as
    *  ITK's metrics keep them.
    *  \throws GPUBadInputError if values have become ones that are not finite */
   template <typename TFindScales, typename TDescribe>
@@ -144,7 +141,7 @@ public:
     if (fixed.found.isSame && moving.found.isSame)
     {
       // The images are as they were looked through, and the scales are of them: there may be other points.
-      this->Send(engine, describe, sources, false);
+      this->Send(engine, describe, sources, { true, false });
       return;
     }
     const ImagesOnDevice<TMetric> images(m_Images, engine.GetDeviceName());
@@ -158,19 +155,58 @@ public:
     }
     m_IsGradientOfOldValues = m_IsGradientOfOldValues || !moving.found.isSame;
     const bool mayLeaveRange = !moving.found.hash || moving.found.hash != m_InitialMovingHash;
-    this->Send(engine, describe, sources, mayLeaveRange);
+    this->Send(engine, describe, sources, { true, mayLeaveRange });
   }
 
-  /** Whether the images have the values of the last Initialize(), as far as is known: hashes tell. */
+  /** Whether the fixed image has the values of the last Initialize(), and all else that samples are made of, as far as is known: hashes
+   *  tell. */
   bool
-  HasVoxelsOfInitialize() const
+  HasFixedVoxelsOfInitialize() const
   {
-    const MetricSources<TMetric> sources(m_Metric);
-    const auto                   isSame = [this](const std::optional<std::uint64_t> & hash, const auto & getSource) {
-      return !hash || *hash == gpureg::HashContent(getSource().memory, this->GetParallelFor());
-    };
-    return isSame(m_InitialFixedHash, [&] { return sources.GetFixedSource(); }) &&
-           isSame(m_InitialMovingHash, [&] { return this->GetMovingSource(); });
+    return !m_InitialFixedHash ||
+           *m_InitialFixedHash == this->Hash(MetricSources<TMetric>(m_Metric).GetFixedSource(!m_MakesFixedGradient));
+  }
+
+  /** The same of the moving image. */
+  bool
+  HasMovingVoxelsOfInitialize() const
+  {
+    return !m_InitialMovingHash || *m_InitialMovingHash == this->Hash(this->GetMovingSource());
+  }
+
+  /** Before ITK's class makes what it would have made at Initialize(): warns if voxels have changed since.
+   *  \param what is made. \param hasVoxelsOfInitialize as far as is known. */
+  void
+  WarnIfRefilled(const std::string & what, bool hasVoxelsOfInitialize) const
+  {
+    if (!hasVoxelsOfInitialize)
+    {
+      m_Metric.m_Use.WarnOnce(m_Metric,
+                              "An image was filled with other values after Initialize(): for ITK's own classes, " +
+                                what + " is made of them, where ITK would have made it of those before.");
+    }
+  }
+
+  /** Makes ITK's image of the fixed image's gradient, if a device has made its own instead: of the voxels that there are now. */
+  void
+  MakeFixedGradientImage() const
+  {
+    if (m_MakesFixedGradient && m_Metric.m_FixedImageGradientImage.IsNull())
+    {
+      this->WarnIfRefilled("the fixed image's gradient", this->HasFixedVoxelsOfInitialize());
+      MetricGradient<TMetric>(m_Metric).MakeFixedImage();
+    }
+  }
+
+  /** The same of the moving image's. */
+  void
+  MakeGradientImage() const
+  {
+    if (m_MakesGradient && m_Metric.m_MovingImageGradientImage.IsNull())
+    {
+      this->WarnIfRefilled("the moving image's gradient", this->HasMovingVoxelsOfInitialize());
+      MetricGradient<TMetric>(m_Metric).MakeImage();
+    }
   }
 
   /** Of what was sent last. */
@@ -251,6 +287,12 @@ private:
     return MetricFixedSamples<TMetric>(m_Metric, m_Images, m_Scales).ChoosePrecision();
   }
 
+  std::uint64_t
+  Hash(const gpureg::Source & source) const
+  {
+    return gpureg::HashContent(source.memory, this->GetParallelFor());
+  }
+
   /** With what its voxels become on the device. */
   gpureg::Source
   GetMovingSource() const
@@ -283,7 +325,7 @@ private:
   CompareSources() const
   {
     const MetricSources<TMetric>                sources(m_Metric);
-    const gpureg::Source                        fixed = sources.GetFixedSource();
+    const gpureg::Source                        fixed = sources.GetFixedSource(!m_MakesFixedGradient);
     const gpureg::Source                        points = sources.GetPointsSource();
     const gpureg::Source                        moving = this->GetMovingSource();
     std::array<std::optional<std::uint64_t>, 3> hashes;
@@ -328,10 +370,33 @@ private:
     make(static_cast<const gpureg::LoadedImage *>(nullptr));
   }
 
+  /** How what is sent may differ from what an Initialize() would send. */
+  struct SinceInitialize
+  {
+    /** The fixed image's gradient stays. */
+    bool keepsFixedGradient;
+    /** The moving voxels may no longer be those that the range is of. */
+    bool mayLeaveRange;
+  };
+
+  /** How the device makes the fixed image's gradient, if it does. Else makes ITK's image of it, where that is missing.
+   *  \param image that is on the device, or null. */
+  std::optional<gpureg::GaussianGradient>
+  DescribeFixedGradient(const gpureg::LoadedImage * image, bool keepsLast) const
+  {
+    const bool samplesVoxels = !m_Metric.m_UseSampledPointSet && image != nullptr;
+    if (m_MakesFixedGradient && samplesVoxels && MetricFixedGrid<TMetric>(m_Metric).IsOneGrid())
+    {
+      return MetricGradient<TMetric>(m_Metric).DescribeFixed(keepsLast);
+    }
+    this->MakeFixedGradientImage();
+    return std::nullopt;
+  }
+
   /** Sends what is not the same. */
   template <typename TDescribe>
   void
-  Send(gpureg::Metric & engine, const TDescribe & describe, const Sources & sources, bool mayLeaveRange)
+  Send(gpureg::Metric & engine, const TDescribe & describe, const Sources & sources, const SinceInitialize & since)
   {
     const Compared & fixed = sources.fixed;
     const Compared & points = sources.points;
@@ -341,8 +406,9 @@ private:
       m_ResidentFixed.Forget();
       m_ResidentPoints.Forget();
       this->MakeOf(m_Images.GetLoadedFixed(), [&](const gpureg::LoadedImage * image) {
+        const auto                  gradient = this->DescribeFixedGradient(image, since.keepsFixedGradient);
         MetricFixedSamples<TMetric> samples(m_Metric, m_Images, m_Scales);
-        engine.SetFixedSamples(samples.Make(describe, image), this->GetParallelFor());
+        engine.SetFixedSamples(samples.Make(describe, image, gradient), this->GetParallelFor());
       });
       m_ResidentFixed.Remember(fixed.source, fixed.found);
       m_ResidentPoints.Remember(points.source, points.found);
@@ -351,7 +417,7 @@ private:
     {
       m_ResidentMoving.Forget();
       this->MakeOf(m_Images.GetLoadedMoving(), [&](const gpureg::LoadedImage * image) {
-        engine.SetMovingImage(this->MakeMovingImage(image, mayLeaveRange), this->GetParallelFor());
+        engine.SetMovingImage(this->MakeMovingImage(image, since.mayLeaveRange), this->GetParallelFor());
       });
       m_ResidentMoving.Remember(moving.source, moving.found);
     }
@@ -504,7 +570,13 @@ private:
     {
       const auto & maskImage = *mask->GetImage();
       side.maskSize = Geometry::SizeOf<ImageDimension>(maskImage.GetBufferedRegion().GetSize());
-      side.mask = [mask, &maskImage](std::int64_t first, std::int64_t count, void * out) {
+      const bool isPlain = FindPlainMask<ImageDimension>(mask) != nullptr;
+      side.mask = [mask, &maskImage, isPlain](std::int64_t first, std::int64_t count, void * out) {
+        if (isPlain)
+        {
+          std::copy_n(maskImage.GetBufferPointer() + first, count, static_cast<std::uint8_t *>(out));
+          return;
+        }
         for (std::int64_t i = 0; i < count; ++i)
         {
           typename MaskType::PointType point;
@@ -530,6 +602,7 @@ private:
   std::optional<std::uint64_t> m_InitialFixedHash;
   std::optional<std::uint64_t> m_InitialMovingHash;
   bool                         m_MakesGradient{ false };
+  bool                         m_MakesFixedGradient{ false };
   bool                         m_IsGradientOfOldValues{ false };
 };
 

@@ -94,16 +94,16 @@ public:
     : m_Metric(metric)
   {}
 
-  /** Of the samples, but for the points that they are at. */
+  /** Of the samples, but for the points that they are at, and of the fixed image's gradient image if that is sent. */
   gpureg::Source
-  GetFixedSource() const
+  GetFixedSource(bool sendsGradient) const
   {
     gpureg::Source source;
     source.isKeyTrusted = m_Metric.m_Use.TrustsTimeStamps();
     AddToKey(source.key, m_Metric.m_FixedImage.GetPointer());
     AddToKey(source.key, m_Metric.m_FixedInterpolator.GetPointer());
     AddToKey(source.key, m_Metric.GetVirtualImage());
-    AddToKey(source.key, m_Metric.m_FixedImageGradientImage.GetPointer());
+    AddToKey(source.key, sendsGradient ? m_Metric.m_FixedImageGradientImage.GetPointer() : nullptr);
     source.memory.push_back(GetBuffer(*m_Metric.m_FixedImage));
     bool isKnown = AddMaskToSource<ImageDimension>(source, m_Metric.m_FixedImageMask.GetPointer());
     AddTransformToKey(source.key, m_Metric.m_FixedTransform.GetPointer());

@@ -120,9 +120,9 @@ public:
 
   /** See MetricFace. */
   void
-  MakeGradientImage() const
+  MakeGradientImages() const
   {
-    m_Face.MakeGradientImage();
+    m_Face.MakeGradientImages();
   }
 
   gpureg::EvaluationStatistics

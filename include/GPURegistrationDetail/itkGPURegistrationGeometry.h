@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <string>
 
 namespace itk
@@ -149,6 +150,23 @@ FitIndexMap(const ImageBase<VDimension> & image, const TFunction & function)
   std::array<IndexArray, VDimension + 1> moved;
   std::transform(indices.begin(), indices.end(), moved.begin(), function);
   return FitMovedIndices<VDimension>(image, moved);
+}
+
+/** What a map leads indices away by that are smaller than a size, at most: voxels, of all axes together. */
+template <unsigned int VDimension>
+double
+FindLargestShift(const gpureg::IndexMap & map, const Size<VDimension> & size)
+{
+  double shift = 0;
+  for (unsigned int r = 0; r < VDimension; ++r)
+  {
+    shift += std::abs(map.offset[r]);
+    for (unsigned int c = 0; c < VDimension; ++c)
+    {
+      shift += std::abs(map.matrix[3 * r + c] - (r == c ? 1.0 : 0.0)) * static_cast<double>(size[c]);
+    }
+  }
+  return shift;
 }
 
 /** Physical vector → index vector of an image, by rows. */

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace gpureg
 {
@@ -71,6 +72,11 @@ public:
            const NeighborhoodTerms & terms,
            Forces                    forces,
            const ParallelFor &       parallelFor);
+
+  /** Of many candidates together, without forces: a device deals with as many at a time as 32 MiB hold what they keep of their
+   *  voxels. One after the other on the host, and of neighborhoods that are too large for a device's local memory. */
+  std::vector<NeighborhoodResult>
+  EvaluateBatch(const CandidateMaps & candidates, const NeighborhoodTerms & terms, const ParallelFor & parallelFor);
 
 private:
   class Implementation;

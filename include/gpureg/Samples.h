@@ -50,8 +50,10 @@ struct SampledImage
   /** On the samples' device. */
   const DeviceImage * image = nullptr;
   Size                size{};
-  /** A sample is not valid unless this image, of the same voxels, is a half there at least. Null: all are. */
+  /** A sample is not valid unless this image, of the same voxels, is a half there at least; … */
   const DeviceImage * mask = nullptr;
+  /** … or where this is 0: uint8, one a sample, of any samples. Neither: all are. */
+  Filler inside;
   /** Sample n is voxel n; … */
   bool isOneGrid = false;
   /** … or it lies between voxels, where this leads from its index, and has the linear interpolation of eight. */
@@ -64,6 +66,21 @@ struct SampledImage
   double minimum = 0;
   double unit = 1;
   double placeOfMinimum = 0;
+};
+
+/** An image's gradient by recursive Gaussians (Deriche 1993), which the device makes of the values, in doubles
+ *  (HasDoubles()): along each axis their derivative, then smoothed along the others, as
+ *  itk::GradientRecursiveGaussianImageFilter. */
+struct GaussianGradient
+{
+  int                              dimension = 3;
+  std::array<RecursiveGaussian, 3> smoothing{};
+  std::array<RecursiveGaussian, 3> derivative{};
+  /** Columns: from the derivative along an axis of the image to the gradient along physical axes. */
+  std::array<double, 9> toPhysical{};
+  /** Instead, the gradient of the image that was set before stays, if it was made so, and had as many voxels: only values
+   *  change. */
+  bool keepsLast = false;
 };
 
 /** The samples: every voxel of a virtual grid, or a list of points in it. Indices are relative to the
@@ -84,26 +101,12 @@ struct FixedSamples
   std::optional<SampledImage> sampled;
   /** Of the values. */
   ValueScale scale;
-  /** float[3], one a sample: the fixed image's gradient there, along physical axes, scaled. Forces then go along it. Empty:
-   *  along the moving image's. */
+  /** float[3], one a sample: the fixed image's gradient there, along physical axes, scaled. Forces then go along it; … */
   Filler gradients;
+  /** … or how to make it of the image that samples are taken from, if they are its voxels. Neither: along the moving image's. */
+  std::optional<GaussianGradient> gaussianGradient;
   /** double[3], one a point: its continuous virtual index. Empty for voxels. */
   Filler points;
-};
-
-/** An image's gradient by recursive Gaussians (Deriche 1993), which the device makes of the values, in doubles
- *  (HasDoubles()): along each axis their derivative, then smoothed along the others, as
- *  itk::GradientRecursiveGaussianImageFilter. */
-struct GaussianGradient
-{
-  int                              dimension = 3;
-  std::array<RecursiveGaussian, 3> smoothing{};
-  std::array<RecursiveGaussian, 3> derivative{};
-  /** Columns: from the derivative along an axis of the image to the gradient along physical axes. */
-  std::array<double, 9> toPhysical{};
-  /** Instead, the gradient of the image that was set before stays, if it was made so, and had as many voxels: only values
-   *  change. */
-  bool keepsLast = false;
 };
 
 /** The moving image. Its values are counted from a minimum, and in single precision scaled, as the metric wants them:
@@ -161,6 +164,13 @@ inline bool
 HasValues(const FixedSamples & samples)
 {
   return samples.values || (samples.sampled && samples.sampled->wantsValues);
+}
+
+/** Whether forces go along the fixed image's gradient. */
+inline bool
+HasGradient(const FixedSamples & samples)
+{
+  return samples.gradients || samples.gaussianGradient;
 }
 
 inline bool

@@ -67,6 +67,29 @@ MakeMapping(const CandidateMaps & candidates, std::int64_t candidate)
   return MakeLinearMapping(map);
 }
 
+/** Calls work(n) for all candidates n below count, some at a time on each thread. */
+template <typename TWork>
+void
+ForEachCandidate(const ParallelFor & parallelFor, std::int64_t count, const TWork & work)
+{
+  constexpr std::int64_t perTask = 256;
+  parallelFor((count + perTask - 1) / perTask, [&](std::int64_t task) {
+    for (std::int64_t n = task * perTask; n < std::min(count, (task + 1) * perTask); ++n)
+    {
+      work(n);
+    }
+  });
+}
+
+/** Some of the candidates, which must outlive them. */
+inline CandidateMaps
+TakeCandidates(const CandidateMaps & candidates, std::int64_t first, std::int64_t count)
+{
+  return { count, [&candidates, first](std::int64_t begin, std::int64_t number, IndexMap * maps) {
+            candidates.make(first + begin, number, maps);
+          } };
+}
+
 /** Makes room for where the candidates' samples map to, and gives what they have in common.
  *  \param candidates one or more. */
 inline SampleProblem

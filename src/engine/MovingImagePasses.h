@@ -14,9 +14,9 @@
 namespace gpureg
 {
 
-/** Makes on one device what metrics read of a moving image. src/host, cuda and opencl each have it in a file of this name.
- *  Packed arrays hold x, y, z of a gradient and a value for each voxel. Every member throws Error where the device reports
- *  a failure. */
+/** Makes on one device what metrics read of a moving image, and the gradient of a fixed one. src/host, cuda and opencl each have it
+ *  in a file of this name. Packed arrays hold x, y, z of a gradient and a value for each voxel. Every member throws Error where the
+ *  device reports a failure. */
 class MovingImagePasses
 {
 public:
@@ -40,6 +40,17 @@ public:
                  const std::array<float, 3> & column,
                  const Memory &               derivative,
                  Memory &                     packed) = 0;
+
+  /** Multiplies gradients, float[3], which a factor of 0 clears: see kernels::ScaleGradient. */
+  virtual void
+  ScaleGradients(std::int64_t count, float factor, Memory & gradients) = 0;
+
+  /** AddDerivatives, to gradients, float[3]. */
+  virtual void
+  AddToGradients(std::int64_t                 count,
+                 const std::array<float, 3> & column,
+                 const Memory &               derivative,
+                 Memory &                     gradients) = 0;
 };
 
 } // namespace gpureg

@@ -5,10 +5,8 @@
 
 #include "IntegerValues.h"
 #include "MovingImagePasses.h"
-#include "RecursiveFilter.h"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <utility>
 #include <vector>
@@ -89,7 +87,7 @@ MovingVolumes::MovingVolumes(Queue & queue, ImageSampler & sampler)
   : m_Queue(queue)
   , m_Sampler(sampler)
   , m_Passes(queue.CreateMovingImagePasses())
-  , m_Recursive(std::make_unique<RecursiveFilter>(queue))
+  , m_Derivatives(queue, sampler)
 {}
 
 MovingVolumes::~MovingVolumes() = default;
@@ -242,51 +240,19 @@ MovingVolumes::FillGradient(const MovingImage & image, const MemoryPointer & val
 }
 
 void
-MovingVolumes::FillDerivative(const MovingImage & image, const MemoryPointer & values, int axis, Memory & derivative)
-{
-  const RecursiveGaussian & weights = image.gaussianGradient->derivative[static_cast<std::size_t>(axis)];
-  const std::int64_t        count = CountOf(image.size);
-  if (!DerivesDoubles(image))
-  {
-    m_Queue.Copy(derivative, *values, sizeof(float) * static_cast<std::size_t>(count));
-    m_Recursive->ApplyGaussian(derivative, image.size, 1, Precision::Single, axis, weights);
-    return;
-  }
-  const std::size_t   bytes = sizeof(double) * static_cast<std::size_t>(count);
-  const MemoryPointer doubles = m_Queue.Allocate(bytes);
-  m_Queue.Copy(*doubles, *image.image->GetMemory(), bytes);
-  m_Recursive->ApplyGaussian(*doubles, image.size, 1, Precision::Double, axis, weights);
-  m_Sampler.RoundToFloat(count, *doubles, image.unit, derivative);
-  // The image may then be loaded anew.
-  m_Queue.Finish();
-}
-
-void
 MovingVolumes::AddGradient(const MovingImage & image, const MemoryPointer & values, Memory & packed)
 {
-  const GaussianGradient & gradient = *image.gaussianGradient;
-  const std::int64_t       count = CountOf(image.size);
-  const MemoryPointer      derivative = m_Queue.Allocate(sizeof(float) * static_cast<std::size_t>(count));
-  for (int axis = 0; axis < gradient.dimension; ++axis)
-  {
-    // ITK's order, whose rounding this is: the derivative, then along the other axes.
-    this->FillDerivative(image, values, axis, *derivative);
-    for (int other = 0; other < gradient.dimension; ++other)
-    {
-      if (other != axis)
-      {
-        const RecursiveGaussian & weights = gradient.smoothing[static_cast<std::size_t>(other)];
-        m_Recursive->ApplyGaussian(*derivative, image.size, 1, Precision::Single, other, weights);
-      }
-    }
-    std::array<float, 3> column{};
-    for (std::size_t r = 0; r < 3; ++r)
-    {
-      column[r] = static_cast<float>(gradient.toPhysical[3 * r + static_cast<std::size_t>(axis)]);
-    }
-    m_Passes->AddDerivatives(count, column, *derivative, packed);
-  }
-  m_Recursive->Release();
+  DerivedValues derived;
+  derived.scaled = values.get();
+  derived.doubles = DerivesDoubles(image) ? image.image : nullptr;
+  derived.unit = image.unit;
+  const std::int64_t count = CountOf(image.size);
+  m_Derivatives.ForEachAxis(*image.gaussianGradient,
+                            image.size,
+                            derived,
+                            [&](const auto & column, const Memory & derivative) {
+                              m_Passes->AddDerivatives(count, column, derivative, packed);
+                            });
 }
 
 } // namespace gpureg

@@ -4,6 +4,7 @@
 
 #include "gpureg/Samples.h"
 
+#include "GaussianDerivatives.h"
 #include "ImageSampler.h"
 #include "SampleArrays.h"
 
@@ -13,7 +14,6 @@ namespace gpureg
 {
 
 class MovingImagePasses;
-class RecursiveFilter;
 
 /** Whether it is not by differences. */
 bool
@@ -47,14 +47,11 @@ private:
   FillGradient(const MovingImage & image, const MemoryPointer & values, MemoryPointer & packed);
   void
   AddGradient(const MovingImage & image, const MemoryPointer & values, Memory & packed);
-  /** Fills derivative, float, with the first step of the gradient along an axis. */
-  void
-  FillDerivative(const MovingImage & image, const MemoryPointer & values, int axis, Memory & derivative);
 
   Queue &                            m_Queue;
   ImageSampler &                     m_Sampler;
   std::unique_ptr<MovingImagePasses> m_Passes;
-  std::unique_ptr<RecursiveFilter>   m_Recursive;
+  GaussianDerivatives                m_Derivatives;
   /** The unit of the values whose Gaussian gradient is on the device; 0 if there is none. */
   double m_GradientUnit = 0;
 };

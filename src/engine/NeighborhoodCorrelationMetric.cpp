@@ -37,4 +37,12 @@ NeighborhoodCorrelationMetric::Evaluate(const SampleMapping &     mapping,
   return m_Implementation->Evaluate(mapping, terms, forces, m_SlabBytes, parallelFor);
 }
 
+std::vector<NeighborhoodResult>
+NeighborhoodCorrelationMetric::EvaluateBatch(const CandidateMaps &     candidates,
+                                             const NeighborhoodTerms & terms,
+                                             const ParallelFor &       parallelFor)
+{
+  return m_Implementation->EvaluateBatch(candidates, terms, m_SlabBytes, parallelFor);
+}
+
 } // namespace gpureg

@@ -26,6 +26,11 @@ constexpr int LeastLengthsOfSegment = 3;
 // groups than that would have too many sums brought to the host.
 constexpr int WantedTileSegments = 2048;
 constexpr int MostTileGroups = 4096;
+
+// What the candidates that are dealt with at once keep of their voxels: it stays in a large GPU's L2 cache. CUDA has no more groups
+// along the third axis.
+constexpr std::size_t KeptBatchBytes = std::size_t{ 32 } << 20;
+constexpr std::size_t MostAtOnce = 32768;
 } // namespace
 
 NeighborhoodEvaluation::NeighborhoodEvaluation(MetricCore & core)
@@ -35,8 +40,8 @@ NeighborhoodEvaluation::NeighborhoodEvaluation(MetricCore & core)
 {
   m_Arrays.samples = &core.samples.GetArrays();
   core.readsFixedValues = true;
-  core.ownArrays = { &m_Arrays.moved, &m_Arrays.sums,  &m_Arrays.centres,  &m_Arrays.forces,
-                     &m_Arrays.terms, &m_Arrays.rings, &m_Arrays.partials, &m_Evaluated };
+  core.ownArrays = { &m_Arrays.moved, &m_Arrays.sums,     &m_Arrays.centres, &m_Arrays.forces, &m_Arrays.terms,
+                     &m_Arrays.rings, &m_Arrays.partials, &m_Evaluated,      &m_Batch.maps };
 }
 
 void
@@ -75,6 +80,104 @@ NeighborhoodEvaluation::Evaluate(const SampleMapping &     mapping,
     [&] { return BringResult(forces); });
 }
 
+std::vector<NeighborhoodResult>
+NeighborhoodEvaluation::EvaluateBatch(const CandidateMaps &     candidates,
+                                      const NeighborhoodTerms & terms,
+                                      std::size_t               slabBytes,
+                                      const ParallelFor &       parallelFor)
+{
+  std::vector<NeighborhoodResult> results(static_cast<std::size_t>(candidates.count));
+  if (results.empty())
+  {
+    return results;
+  }
+  CheckIsPossible();
+  m_Core.samples.CheckIsComplete(m_Core.readsFixedValues);
+  Describe(MakeMapping(candidates, 0), terms, Forces::None, slabBytes);
+  if (!CanBeBatched())
+  {
+    for (std::int64_t n = 0; n < candidates.count; ++n)
+    {
+      results[static_cast<std::size_t>(n)] =
+        Evaluate(MakeMapping(candidates, n), terms, Forces::None, slabBytes, parallelFor);
+    }
+    return results;
+  }
+  const auto most =
+    static_cast<std::int64_t>(std::clamp<std::size_t>(MostBatchBytes / GetPartialBytes(), 1, MostAtOnce));
+  for (std::int64_t first = 0; first < candidates.count; first += most)
+  {
+    EvaluateTogether(TakeCandidates(candidates, first, std::min(most, candidates.count - first)),
+                     parallelFor,
+                     &results[static_cast<std::size_t>(first)]);
+  }
+  return results;
+}
+
+bool
+NeighborhoodEvaluation::CanBeBatched() const
+{
+  return m_Passes->HasBatches() && m_Slabs.size() == 1 && (m_CentreCount > 0 || m_Arguments.tileRows > 0);
+}
+
+std::size_t
+NeighborhoodEvaluation::CountAtOnce(int candidates) const
+{
+  const auto kept = KeptBytes * static_cast<std::size_t>(m_CentreCount > 0 ? 0 : KeptVoxels(&m_Slabs.front()));
+  const auto most = std::clamp<std::size_t>(KeptBatchBytes / std::max<std::size_t>(1, kept), 1, MostAtOnce);
+  return std::min(most, static_cast<std::size_t>(candidates));
+}
+
+void
+NeighborhoodEvaluation::EvaluateTogether(const CandidateMaps & candidates,
+                                         const ParallelFor &   parallelFor,
+                                         NeighborhoodResult *  results)
+{
+  const int         count = CountCandidates(candidates);
+  const auto        portion = GetPortion(m_Core, count);
+  const std::size_t atOnce = CountAtOnce(count);
+  if (m_CentreCount == 0)
+  {
+    m_Slabs.front() = MakeSlab(0, m_Slabs.front().centrePlanes, 0, static_cast<int>(atOnce));
+    m_PartialGroups = m_Slabs.front().groupCount;
+  }
+  const kernels::NeighborhoodArguments & a = m_Slabs.front();
+  const std::size_t                      bytes = static_cast<std::size_t>(count) * GetPartialBytes();
+  const auto                             send = [&](const BatchRange & range) {
+    SendMaps(m_Core, candidates, range, m_Arguments.samples, 1.0, m_Batch);
+  };
+  m_Core.Evaluate(
+    parallelFor,
+    [&] {
+      Queue & queue = *m_Core.queue;
+      Reserve(queue, m_Batch.maps, sizeof(kernels::SampleMaps) * static_cast<std::size_t>(count));
+      Reserve(queue, m_Arrays.partials, bytes);
+      if (m_CentreCount == 0)
+      {
+        Reserve(queue, m_Arrays.moved, atOnce * static_cast<std::size_t>(KeptVoxels(&a)) * sizeof(kernels::i64));
+        Reserve(queue, m_Arrays.sums, atOnce * static_cast<std::size_t>(CentreVoxels(&a)) * SlidingBytes);
+      }
+      send({ 0, static_cast<int>(portion) });
+    },
+    [&] {
+      EnqueuePortions(*m_Core.queue, count, portion, send, [&](const BatchRange & range) {
+        ForEachRange(range, atOnce, [&](const BatchRange & some) {
+          m_Passes->CorrelateBatch(a, some, m_Arrays, m_Batch);
+        });
+      });
+    },
+    [&] {
+      Queue &      queue = *m_Core.queue;
+      char * const staging = static_cast<char *>(queue.GetStaging(Direction::Down, 0, bytes));
+      queue.Download(staging, *m_Arrays.partials, bytes);
+      ForEachCandidate(parallelFor, count, [&](std::int64_t n) {
+        results[n] = AddUp(reinterpret_cast<const float *>(staging + static_cast<std::size_t>(n) * GetPartialBytes()));
+      });
+      queue.GiveStagingBack();
+      return 0;
+    });
+}
+
 void
 NeighborhoodEvaluation::CheckIsPossible() const
 {
@@ -89,10 +192,10 @@ NeighborhoodEvaluation::CheckIsPossible() const
 }
 
 void
-NeighborhoodEvaluation::Prepare(const SampleMapping &     mapping,
-                                const NeighborhoodTerms & terms,
-                                Forces                    forces,
-                                std::size_t               slabBytes)
+NeighborhoodEvaluation::Describe(const SampleMapping &     mapping,
+                                 const NeighborhoodTerms & terms,
+                                 Forces                    forces,
+                                 std::size_t               slabBytes)
 {
   const SampleProblem problem = m_Core.samples.MakeProblem(mapping, forces, 1.0);
   m_Maps = problem.maps;
@@ -117,6 +220,15 @@ NeighborhoodEvaluation::Prepare(const SampleMapping &     mapping,
   m_Arguments.tileRows = m_CentreCount > 0 ? 0 : ChooseTileRows(m_Arguments, m_Passes->GetGrain());
   CutIntoSlabs(slabBytes);
   m_Passes->Prepare(m_Arguments.samples.variant);
+}
+
+void
+NeighborhoodEvaluation::Prepare(const SampleMapping &     mapping,
+                                const NeighborhoodTerms & terms,
+                                Forces                    forces,
+                                std::size_t               slabBytes)
+{
+  Describe(mapping, terms, forces, slabBytes);
   m_Core.samples.SendMapping(mapping, forces);
   if (mapping.spline && m_CentreCount > 0 && !m_Places)
   {
@@ -145,7 +257,7 @@ NeighborhoodEvaluation::MakePlaces()
 }
 
 kernels::NeighborhoodArguments
-NeighborhoodEvaluation::MakeSlab(int firstCentre, int centrePlanes, int firstPartial) const
+NeighborhoodEvaluation::MakeSlab(int firstCentre, int centrePlanes, int firstPartial, int candidates) const
 {
   kernels::NeighborhoodArguments a = m_Arguments;
   const int                      radius = a.radius[2];
@@ -158,8 +270,8 @@ NeighborhoodEvaluation::MakeSlab(int firstCentre, int centrePlanes, int firstPar
   a.firstPartial = firstPartial;
   if (a.tileRows > 0)
   {
-    const int columns = std::max(1, CountTilesAlongX(&a) * CountTilesAlongY(&a));
-    CutIntoSegments(a, WantedTileSegments / columns, centrePlanes);
+    const std::int64_t columns = std::max(1, CountTilesAlongX(&a) * CountTilesAlongY(&a));
+    CutIntoSegments(a, WantedTileSegments / (columns * candidates), centrePlanes);
     a.groupCount = std::clamp(CountTileColumns(&a), 1, MostTileGroups);
     return a;
   }

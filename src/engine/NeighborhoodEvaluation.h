@@ -38,6 +38,14 @@ public:
            std::size_t               slabBytes,
            const ParallelFor &       parallelFor);
 
+  /** Of many candidates together, where the device has batches and local memory has room for tiles of the neighborhoods; else one after
+   *  the other. */
+  std::vector<NeighborhoodResult>
+  EvaluateBatch(const CandidateMaps &     candidates,
+                const NeighborhoodTerms & terms,
+                std::size_t               slabBytes,
+                const ParallelFor &       parallelFor);
+
   /** \throws Error unless the device has doubles, and the samples are all voxels in them. */
   void
   CheckIsPossible() const;
@@ -70,12 +78,23 @@ public:
   }
 
 private:
+  /** Finds out what evaluations along a mapping take. */
+  void
+  Describe(const SampleMapping & mapping, const NeighborhoodTerms & terms, Forces forces, std::size_t slabBytes);
+  /** Whether what it has found out can be done for several candidates at a time. */
+  bool
+  CanBeBatched() const;
+  void
+  EvaluateTogether(const CandidateMaps & candidates, const ParallelFor & parallelFor, NeighborhoodResult * results);
+  /** How many of them have room for what they keep. */
+  std::size_t
+  CountAtOnce(int candidates) const;
   /** Where the centres of the list are, for control points that gather their forces. */
   void
   MakePlaces();
-  /** Of one slab, or of the list. */
+  /** Of one slab, or of the list. \param candidates so many go through it at once. */
   kernels::NeighborhoodArguments
-  MakeSlab(int firstCentre, int centrePlanes, int firstPartial) const;
+  MakeSlab(int firstCentre, int centrePlanes, int firstPartial, int candidates = 1) const;
   static void
   CutIntoSegments(kernels::NeighborhoodArguments & a, std::int64_t wanted, int most);
   void
@@ -93,6 +112,7 @@ private:
   std::unique_ptr<NeighborhoodPasses>         m_Passes;
   std::unique_ptr<SimilarityPasses>           m_SimilarityPasses;
   NeighborhoodArrays                          m_Arrays;
+  BatchArrays                                 m_Batch;
   MemoryPointer                               m_Evaluated;
   kernels::NeighborhoodArguments              m_Arguments{};
   kernels::SampleMaps                         m_Maps{};

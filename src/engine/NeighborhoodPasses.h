@@ -2,6 +2,7 @@
 #ifndef gpureg_NeighborhoodPasses_h
 #define gpureg_NeighborhoodPasses_h
 
+#include "Batch.h"
 #include "SampleArrays.h"
 
 #include "ValuePairs.h"
@@ -159,6 +160,19 @@ public:
   CorrelateList(const kernels::NeighborhoodArguments & a,
                 const kernels::SampleMaps &            maps,
                 const NeighborhoodArrays &             arrays) = 0;
+
+  /** Whether there is CorrelateBatch. */
+  virtual bool
+  HasBatches() const
+  {
+    return false;
+  }
+
+  /** What MovePlanes() and CorrelateTiles(), or CorrelateList(), do for some of a batch's candidates, without forces: partials of one
+   *  after the other, and as many kept arrays as there are candidates in the range. */
+  virtual void
+  CorrelateBatch(const kernels::NeighborhoodArguments &, BatchRange, const NeighborhoodArrays &, const BatchArrays &)
+  {}
 
   /** Sums terms, float[3] a voxel, over all neighborhoods along x or y. */
   virtual void

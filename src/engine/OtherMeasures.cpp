@@ -183,12 +183,9 @@ public:
   FindValues(const CandidateMaps & candidates, const ParallelFor & parallelFor) override
   {
     std::vector<MeasuredValue> values;
-    for (std::int64_t n = 0; n < candidates.count; ++n)
+    for (const NeighborhoodResult & result : this->GetMetric().EvaluateBatch(candidates, m_Terms, parallelFor))
     {
-      IndexMap toMoving;
-      candidates.make(n, 1, &toMoving);
-      values.push_back(
-        MakeValue(this->GetMetric().Evaluate(MakeLinearMapping(toMoving), m_Terms, Forces::None, parallelFor)));
+      values.push_back(MakeValue(result));
     }
     return values;
   }

@@ -57,20 +57,6 @@ LosesToRounding(const Moments & sums)
 
 /** What a pass needs. */
 constexpr SampleNeeds Needs{ LeastSamplesOfChunk, MostSamplesOfChunk, 1.0 };
-
-/** Calls work(n) for all n below count, some at a time on each thread. */
-template <typename TWork>
-void
-ForEachOf(const ParallelFor & parallelFor, std::int64_t count, const TWork & work)
-{
-  constexpr std::int64_t perTask = 256;
-  parallelFor((count + perTask - 1) / perTask, [&](std::int64_t task) {
-    for (std::int64_t n = task * perTask; n < std::min(count, (task + 1) * perTask); ++n)
-    {
-      work(n);
-    }
-  });
-}
 } // namespace
 
 /** All chunks' sums. */
@@ -162,11 +148,9 @@ PairEvaluation::EvaluateBatch(const CandidateMaps & candidates, const ParallelFo
   constexpr std::int64_t MostAtOnce = 16384;
   for (std::int64_t first = 0; first < candidates.count; first += MostAtOnce)
   {
-    const CandidateMaps some{ std::min(MostAtOnce, candidates.count - first),
-                              [&candidates, first](std::int64_t begin, std::int64_t number, IndexMap * maps) {
-                                candidates.make(first + begin, number, maps);
-                              } };
-    EvaluateTogether(some, parallelFor, &results[static_cast<std::size_t>(first)]);
+    EvaluateTogether(TakeCandidates(candidates, first, std::min(MostAtOnce, candidates.count - first)),
+                     parallelFor,
+                     &results[static_cast<std::size_t>(first)]);
   }
   return results;
 }
@@ -313,7 +297,7 @@ PairEvaluation::EvaluateTogether(const CandidateMaps & candidates,
       Queue &      queue = *m_Core.queue;
       char * const staging = static_cast<char *>(queue.GetStaging(Direction::Down, 0, bytes));
       queue.Download(staging, *m_Arrays.partials, bytes);
-      ForEachOf(parallelFor, count, [&](std::int64_t n) {
+      ForEachCandidate(parallelFor, count, [&](std::int64_t n) {
         const char * const ofCandidate = staging + static_cast<std::size_t>(n) * GetPartialBytes();
         const Sums         sums = AddChunksUp(m_Pass.arguments, reinterpret_cast<const float *>(ofCandidate));
         results[n] = MakeResult(sums);

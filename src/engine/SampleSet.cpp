@@ -281,7 +281,7 @@ SampleSet::SetFixed(const FixedSamples & samples, const ParallelFor & parallelFo
         return points.LeaveOut(values, invalid);
       });
     }
-    FillExactly(m_Queue, m_Arrays.fixedGradients, 3 * sizeof(float), count, samples.gradients);
+    m_FixedGradients.Fill(samples, count, m_Arrays.fixedGradients);
   });
   m_Fixed = samples;
   m_Fixed.precision = GetPrecision(samples);
@@ -329,6 +329,10 @@ SampleSet::TakeFixed(const FixedSamples & samples)
   if (sampled.mask != nullptr)
   {
     m_Sampler.FillMask(*sampled.mask, places, mask);
+  }
+  else
+  {
+    FillExactly(m_Queue, mask, sizeof(kernels::u8), CountOf(samples.virtualSize), sampled.inside);
   }
   if (bins != nullptr)
   {
@@ -577,7 +581,7 @@ SampleSet::FindVariant(const SampleMapping & mapping, Forces forces) const
   if (forces != Forces::None)
   {
     ofForces = (forces == Forces::OfEachSample ? kernels::WritesForces : 0) |
-               (m_Fixed.gradients                  ? kernels::GradientOfFixed
+               (HasGradient(m_Fixed)               ? kernels::GradientOfFixed
                 : HasGradient(m_Moving)            ? 0
                 : m_Moving.gradientOfInterpolation ? kernels::GradientOfInterpolation
                                                    : kernels::GradientByDifferences);

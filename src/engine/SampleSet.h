@@ -7,6 +7,7 @@
 
 #include "ChainOnDevice.h"
 #include "ControlPoints.h"
+#include "FixedGradients.h"
 #include "ImageSampler.h"
 #include "MovingVolumes.h"
 #include "SampleArrays.h"
@@ -41,6 +42,7 @@ public:
   explicit SampleSet(Queue & queue)
     : m_Queue(queue)
     , m_Sampler(queue)
+    , m_FixedGradients(queue, m_Sampler)
     , m_MovingVolumes(queue, m_Sampler)
     , m_Chain(queue, m_Arrays.chain)
     , m_ControlPoints(queue)
@@ -185,9 +187,10 @@ private:
   void
   FillFixedValues(const FixedSamples & samples, std::int64_t count, const TLeaveOut & leaveOut);
 
-  Queue &       m_Queue;
-  ImageSampler  m_Sampler;
-  MovingVolumes m_MovingVolumes;
+  Queue &        m_Queue;
+  ImageSampler   m_Sampler;
+  FixedGradients m_FixedGradients;
+  MovingVolumes  m_MovingVolumes;
   // Of their fillers it is only asked from now on whether they are there.
   FixedSamples  m_Fixed;
   std::uint64_t m_FixedStamp = 0;

@@ -58,6 +58,24 @@ public:
     ForEachVoxel(count, [&](i64 i) { out[i] = AddDerivative(out[i], in[i], column.data()); });
   }
 
+  void
+  ScaleGradients(std::int64_t count, float factor, Memory & gradients) override
+  {
+    float * const out = m_Queue.AddressIn<float>(gradients);
+    ForEachVoxel(count, [&](i64 i) { ScaleGradient(out + 3 * i, factor); });
+  }
+
+  void
+  AddToGradients(std::int64_t                 count,
+                 const std::array<float, 3> & column,
+                 const Memory &               derivative,
+                 Memory &                     gradients) override
+  {
+    const float * const in = m_Queue.AddressIn<const float>(derivative);
+    float * const       out = m_Queue.AddressIn<float>(gradients);
+    ForEachVoxel(count, [&](i64 i) { AddToGradient(out + 3 * i, in[i], column.data()); });
+  }
+
 private:
   template <typename TWork>
   void

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is made of a moving image's values before metrics read them: quads, cells of bins, and values packed with their
-// gradient.
+// gradient; and the gradient of a fixed image, where forces go along that.
 // Shared by C++, CUDA C++ and OpenCL C.
 #ifndef gpureg_kernels_MovingVoxels_h
 #define gpureg_kernels_MovingVoxels_h
@@ -58,6 +58,26 @@ AddDerivative(float4 packed, float derivative, const float * column)
                     MultiplyAdd(column[1], d, packed.y),
                     MultiplyAdd(column[2], d, packed.z),
                     packed.w);
+}
+
+/** Three floats, times a factor; 0 leaves nothing of them, whatever they were. */
+GPUREG_FUNCTION void
+ScaleGradient(GPUREG_GLOBAL float * gradient, float factor)
+{
+  for (int d = 0; d < 3; ++d)
+  {
+    gradient[d] = factor == 0.0f ? 0.0f : factor * gradient[d];
+  }
+}
+
+/** AddDerivative, to a gradient that is not packed. */
+GPUREG_FUNCTION void
+AddToGradient(GPUREG_GLOBAL float * gradient, float derivative, const float * column)
+{
+  const float4 sum = AddDerivative(MakeFloat4(gradient[0], gradient[1], gradient[2], 0.0f), derivative, column);
+  gradient[0] = sum.x;
+  gradient[1] = sum.y;
+  gradient[2] = sum.z;
 }
 
 GPUREG_NAMESPACE_END

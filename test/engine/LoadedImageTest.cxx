@@ -2,6 +2,7 @@
 // Images that are loaded on a device, on every device: their summary, and that metrics make of them what they would have
 // been given by the host, to the bit.
 #include "GPURegistrationDetail/itkGPUBinEdges.h"
+#include "GPURegistrationDetail/itkGPUGaussianWeights.h"
 
 #include "TestDevices.h"
 #include "TestImages.h"
@@ -604,6 +605,167 @@ TEST_P(LoadedImageTest, MetricsReadAMovingImageAsTheHostGivesIt)
   check(MakeValues<double>(ImageSize, -1e9, 14));
 }
 
+/** Bytes other than 1 are inside, too. */
+TEST_P(LoadedImageTest, MetricsLeaveOutWhatIsOutside)
+{
+  constexpr int bins = 30;
+  for (const Placement & place : MakePlacements())
+  {
+    SCOPED_TRACE(place.name);
+    const auto                values = MakeValues<float>(ImageSize, 0.0, 21);
+    const auto                binOf = [](float value) { return FindBinBetween(value, 0.0, 100.0, bins); };
+    auto                      keptBins = KeepEach<std::uint16_t>(place, values, 0xFFFF, binOf);
+    const auto                none = static_cast<float>(gpureg::NoFixedValue);
+    auto                      keptValues = KeepEach<float>(place, values, none, [](float v) { return v / 100.0; });
+    std::vector<std::uint8_t> inside(keptBins.size());
+    for (std::size_t n = 0; n < inside.size(); ++n)
+    {
+      inside[n] = static_cast<std::uint8_t>(n % 7 < 3 ? 0 : 50 * (n % 7 - 2));
+      if (inside[n] == 0)
+      {
+        keptBins[n] = 0xFFFF;
+        keptValues[n] = none;
+      }
+    }
+    gpureg::LoadedImage image(GetParam());
+    Load(image, values);
+    gpureg::FixedSamples given;
+    given.virtualSize = place.size;
+    given.bins = CopyFrom(keptBins);
+    gpureg::FixedSamples taken = this->MakeSampled(image, place);
+    taken.sampled->inside = CopyFrom(inside);
+    taken.sampled->bins = FindBinEdges(values.front(), values.back(), binOf);
+    std::vector<float>   movingValues;
+    auto                 moving = MakeMoving(place.size, movingValues, bins - 4.0);
+    gpureg::MattesMetric mattes(GetParam(), bins);
+    Set(mattes, given, moving);
+    const auto histogram =
+      mattes.Evaluate(gpureg::SampleMapping(), gpureg::Forces::None, true, OneAfterTheOther).histogram;
+    Set(mattes, taken, moving);
+    EXPECT_EQ(mattes.Evaluate(gpureg::SampleMapping(), gpureg::Forces::None, true, OneAfterTheOther).histogram,
+              histogram);
+
+    given.bins = {};
+    given.values = CopyFrom(keptValues);
+    taken.sampled->bins.reset();
+    taken.sampled->wantsValues = true;
+    taken.sampled->unit = 100.0;
+    moving = MakeMoving(place.size, movingValues, 1.0);
+    gpureg::PairMetric squares(GetParam(), gpureg::PairMeasure::MeanSquares);
+    Set(squares, given, moving);
+    const auto expected = squares.Evaluate(gpureg::SampleMapping(), gpureg::Forces::None, OneAfterTheOther);
+    Set(squares, taken, moving);
+    const auto found = squares.Evaluate(gpureg::SampleMapping(), gpureg::Forces::None, OneAfterTheOther);
+    EXPECT_GT(found.count, 0);
+    EXPECT_LE(found.count, static_cast<double>(inside.size() - inside.size() / 3));
+    EXPECT_EQ(found.count, expected.count);
+    EXPECT_EQ(found.differences, expected.differences);
+  }
+}
+
+/** Of an image that is fixed and then moving: (f - m)·∇ is the other way round. And it stays, where other values come. */
+TEST_P(LoadedImageTest, AGradientIsTheSameOfAFixedImageAndOfAMovingOne)
+{
+  gpureg::GaussianGradient gradient;
+  gradient.toPhysical = { 0.8, -0.5, 0.1, 0.6, 0.7, 0, -0.1, 0.2, 1.25 };
+  for (std::size_t d = 0; d < 3; ++d)
+  {
+    using Weights = itk::GPURegistrationDetail::GaussianWeights;
+    const double spacing = 0.8 + 0.2 * static_cast<double>(d);
+    gradient.smoothing[d] = Weights::Compute(itk::GaussianOrderEnum::ZeroOrder, 1.2, true, spacing);
+    gradient.derivative[d] = Weights::Compute(itk::GaussianOrderEnum::FirstOrder, 1.2, true, spacing);
+  }
+  const auto check = [&](const auto & first, const auto & second, bool isPrecise) {
+    const std::size_t   count = first.size();
+    const auto          other = MakeValues<float>(ImageSize, 0.0, 33);
+    gpureg::LoadedImage image(GetParam());
+    gpureg::PairMetric  engine(GetParam(), gpureg::PairMeasure::MeanSquares);
+    // Of images of other ranges, as a metric's scales have it.
+    double             unit = 128.0;
+    std::vector<float> scaled(count);
+    const auto         above = std::vector<double>(other.begin(), other.end());
+    const auto         scaleOf = [&unit] {
+      gpureg::ValueScale scale;
+      scale.range = scale.largest = unit;
+      return scale;
+    };
+    const auto valuesOfOther = [&] {
+      std::transform(other.begin(), other.end(), scaled.begin(), [unit](float v) {
+        return static_cast<float>(v / unit);
+      });
+      return isPrecise ? CopyFrom(above) : CopyFrom(scaled);
+    };
+    const auto precision = isPrecise ? gpureg::Precision::Double : gpureg::Precision::Single;
+    const auto sumOfMoving = [&](bool keepsLast) {
+      gpureg::FixedSamples fixed;
+      fixed.precision = precision;
+      fixed.virtualSize = ImageSize;
+      fixed.values = valuesOfOther();
+      fixed.scale = scaleOf();
+      gpureg::MovingImage moving;
+      moving.precision = precision;
+      moving.size = ImageSize;
+      moving.image = &image;
+      moving.scale = scaleOf();
+      moving.unit = unit;
+      moving.gaussianGradient = gradient;
+      moving.gaussianGradient->keepsLast = keepsLast;
+      Set(engine, fixed, moving);
+      return engine.Evaluate(gpureg::SampleMapping(), gpureg::Forces::Summed, OneAfterTheOther).forceSums;
+    };
+    const auto sumOfFixed = [&](bool keepsLast) {
+      gpureg::FixedSamples fixed = this->MakeSampled(image, MakePlacements().front());
+      fixed.precision = precision;
+      fixed.sampled->wantsValues = true;
+      fixed.sampled->unit = unit;
+      fixed.scale = scaleOf();
+      fixed.gaussianGradient = gradient;
+      fixed.gaussianGradient->keepsLast = keepsLast;
+      gpureg::MovingImage moving;
+      moving.precision = precision;
+      moving.size = ImageSize;
+      moving.values = valuesOfOther();
+      moving.scale = scaleOf();
+      moving.unit = unit;
+      Set(engine, fixed, moving);
+      return engine.Evaluate(gpureg::SampleMapping(), gpureg::Forces::Summed, OneAfterTheOther).forceSums;
+    };
+    const auto expectOpposite = [](const auto & fixedSums, const auto & movingSums) {
+      double largest = 0;
+      for (const double sum : movingSums)
+      {
+        largest = std::max(largest, std::abs(sum));
+      }
+      EXPECT_GT(largest, 0.0);
+      for (std::size_t n = 0; n < movingSums.size(); ++n)
+      {
+        EXPECT_NEAR(fixedSums[n], -movingSums[n], 2e-6 * largest) << n;
+      }
+    };
+    Load(image, first);
+    const auto ofMoving = sumOfMoving(false);
+    unit = 512.0;
+    Load(image, second);
+    const auto ofMovingThen = sumOfMoving(true);
+    unit = 128.0;
+    Load(image, first);
+    const auto ofFixed = sumOfFixed(false);
+    unit = 512.0;
+    Load(image, second);
+    const auto ofFixedThen = sumOfFixed(true);
+    expectOpposite(ofFixed, ofMoving);
+    expectOpposite(ofFixedThen, ofMovingThen);
+    // It has not been made anew.
+    EXPECT_GT(std::abs(sumOfFixed(false)[0] - ofFixedThen[0]), 1e-3 * std::abs(ofFixedThen[0]));
+  };
+  for (const bool isPrecise : { false, true })
+  {
+    SCOPED_TRACE(isPrecise ? "precise" : "in floats");
+    check(MakeValues<float>(ImageSize, 0.0, 31), MakeValues<float>(ImageSize, 300.0, 32), isPrecise);
+    check(MakeValues<double>(ImageSize, 0.0, 31), MakeValues<double>(ImageSize, 300.0, 32), isPrecise);
+  }
+}
+
 TEST_P(LoadedImageTest, PartialVolumeReadsBinsAsTheHostGivesThem)
 {
   constexpr int bins = 16;
@@ -676,6 +838,13 @@ TEST_P(LoadedImageTest, BadInput)
   fixed.pointCount = 0;
   fixed.points = {};
   EXPECT_NO_THROW(engine.SetFixedSamples(fixed, OneAfterTheOther));
+  // A gradient that cannot be made: samples lie between voxels, or are given.
+  gpureg::FixedSamples between = this->MakeSampled(image, MakePlacements().back());
+  between.gaussianGradient = gpureg::GaussianGradient();
+  between.sampled->wantsValues = true;
+  EXPECT_THROW(engine.SetFixedSamples(between, OneAfterTheOther), gpureg::BadInputError);
+  between.sampled.reset();
+  EXPECT_THROW(engine.SetFixedSamples(between, OneAfterTheOther), gpureg::BadInputError);
   for (const std::string & other : GetDeviceNames())
   {
     if (other != GetParam())

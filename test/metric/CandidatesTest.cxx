@@ -235,6 +235,32 @@ TEST_P(Candidates, AreManyMoreThanOnePortion)
   check(itk::CudaCorrelationRatioMetric<ImageType, ImageType>::New());
   check(itk::GPUJointHistogramMutualInformationImageToImageMetricv4<ImageType, ImageType>::New());
   check(itk::GPUCorrelationImageToImageMetricv4<ImageType, ImageType>::New());
+  check(itk::GPUANTSNeighborhoodCorrelationImageToImageMetricv4<ImageType, ImageType>::New());
+}
+
+/** Neighborhoods that a tile has room for, several candidates in one launch, and such as no tile holds, one after the other. */
+TEST_P(Candidates, OfNeighborhoodsOfAnySize)
+{
+  using MetricType = itk::GPUANTSNeighborhoodCorrelationImageToImageMetricv4<ImageType, ImageType>;
+  const auto candidates = this->MakeCandidates(25);
+  const bool isHost = this->GetDevice().GetName() == "host";
+  for (const MetricType::RadiusType & radius : { MetricType::RadiusType{ { 0, 0, 0 } },
+                                                 MetricType::RadiusType{ { 1, 3, 2 } },
+                                                 MetricType::RadiusType{ { 4, 4, 4 } },
+                                                 MetricType::RadiusType{ { 2, 40, 2 } } })
+  {
+    SCOPED_TRACE(radius);
+    const auto metric = MetricType::New();
+    this->SetUp(*metric);
+    metric->SetRadius(radius);
+    metric->Initialize();
+    ExpectAsOneByOne(*metric, candidates);
+    metric->GetValues(candidates);
+    if (!isHost && radius[1] <= 4 && gpureg::HasDoubles(this->GetDevice().GetName()))
+    {
+      EXPECT_EQ(metric->GetEvaluationStatistics().launches, 3) << "of all of them";
+    }
+  }
 }
 
 /** Of so few bins as there may be to more than any device's local memory has room for: 120 bins take what an H200 has. The device

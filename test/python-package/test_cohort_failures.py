@@ -232,6 +232,26 @@ def test_a_scheduler_that_exists(tmp_path, capfd):
     assert (warped.array == gr.register(fixed, moving, device="host").warped.array).all()
 
 
+def test_a_scheduler_that_starts_its_workers_by_jobs(tmp_path, monkeypatch):
+    """dask-jobqueue, as on Slurm, but that its jobs are processes of this machine."""
+    jobqueue = pytest.importorskip("dask_jobqueue", reason="dask-jobqueue is not there")
+    slurm = jobqueue.SLURMCluster(cores=8, processes=1, memory="32GB", job_extra_directives=["--gres=gpu:1"])
+    try:
+        script = slurm.job_script()
+    finally:
+        slurm.close()
+    assert "#SBATCH --gres=gpu:1" in script and "--nworkers" not in script, "one worker a GPU"
+
+    from dask_jobqueue.local import LocalCluster
+
+    monkeypatch.setenv("ITK_GPU_DEVICE", "host")
+    table = make_cohort(tmp_path, 2)
+    with LocalCluster(cores=1, processes=1, memory="2GB", local_directory=str(tmp_path / "dask")) as cluster:
+        cluster.scale(jobs=1)
+        result = register_cohort(table, tmp_path / "out", scheduler=cluster.scheduler_address)
+    assert set(states(result).values()) == {"done"} and result.done_now == 2
+
+
 def test_a_scheduler_that_does_not(tmp_path, capfd, monkeypatch):
     monkeypatch.setattr("gpuregistration.cohort.cluster._TIMEOUT", 1)
     table = make_cohort(tmp_path, 1)

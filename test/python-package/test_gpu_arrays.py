@@ -354,12 +354,13 @@ def test_registration_takes_what_the_engine_takes(library, heads, moved):
         grid = {"shape": (160, 192, 176), "spacing": (0.5, 0.5, 0.5)}
         heads = (make_head(**grid), make_head(moved.inverse().transform_points, **grid))
     fixed, moving = (as_image(library, image) for image in heads)
-    shares = []
+    calls = []
     for _ in range(6):
+        started = time.perf_counter()
         found = gr.register(fixed, moving, ["affine", "ffd"])
-        engine = sum(part.seconds for part in found.stages)
-        shares.append((found.seconds - engine) / engine)
-    assert min(shares) < 0.05, shares
+        calls.append((time.perf_counter() - started, sum(part.seconds for part in found.stages)))
+    print(f"{library.device}: " + ", ".join(f"{1000 * call:.2f} ms of which the engine {1000 * engine:.2f}" for call, engine in calls))
+    assert min((call - engine) / engine for call, engine in calls) < 0.05, calls
 
 
 def test_nothing_is_copied(library, head):

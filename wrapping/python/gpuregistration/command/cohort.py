@@ -30,7 +30,8 @@ results:    DIR/ID/ has warped.nii.gz, transform.tfm or .h5, labels.nii.gz, befo
 
 workers:    one process a device of this machine, all GPUs unless --devices names some. With --scheduler, a Dask scheduler's workers, which
             have gpuregistration and see the same files; each computes on the best device it sees, or on what ITK_GPU_DEVICE names there.
-            On Slurm dask-jobqueue starts both: SLURMCluster(cores=8, memory="32GB", job_extra_directives=["--gres=gpu:1"]).scale(jobs=4).
+            On Slurm dask-jobqueue starts both, a worker a GPU:
+            SLURMCluster(cores=8, processes=1, memory="32GB", job_extra_directives=["--gres=gpu:1"]).scale(jobs=4).
 
 A pair that fails is told, and the rest goes on; the exit code is 1 then. A pair whose worker was killed is tried once more. Ctrl-C ends
 all; what is done stays.

@@ -1,0 +1,646 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the fixed image gives to its samples where it has a mask, is of doubles, or gives the gradient that forces go along: the device
+// makes it, and metrics give ITK's numbers. Masks are the image's own voxels, another grid's, moved, or no images at all; virtual
+// domains are the fixed image's grid, or shrunk by a factor of two, where samples lie half-way between a mask's voxels.
+#include "TestAnswer.h"
+#include "TestDevices.h"
+#include "TestImages.h"
+#include "TestMetrics.h"
+
+#include "itkDisplacementFieldTransform.h"
+#include "itkEllipseSpatialObject.h"
+#include "itkEuler3DTransform.h"
+#include "itkGPUDemonsImageToImageMetricv4.h"
+#include "itkGPUError.h"
+#include "itkGPUJointHistogramMutualInformationImageToImageMetricv4.h"
+#include "itkImageMaskSpatialObject.h"
+#include "itkTranslationTransform.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <vector>
+
+namespace gpuregtest
+{
+namespace
+{
+constexpr unsigned int Dimension = 3;
+using GridType = Grid<Dimension>;
+using PointType = itk::Point<double, Dimension>;
+using MaskType = itk::ImageMaskSpatialObject<Dimension>;
+using MaskPointer = itk::SpatialObject<Dimension>::Pointer;
+using TransformType = itk::Transform<double, Dimension, Dimension>;
+using FieldTransformType = itk::DisplacementFieldTransform<double, Dimension>;
+
+/** A fixed transform that moves nothing, and counts the points that it is asked for: whoever samples the fixed image on the host asks
+ *  for each. */
+class CountingTransform : public itk::TranslationTransform<double, Dimension>
+{
+public:
+  using Self = CountingTransform;
+  using Superclass = itk::TranslationTransform<double, Dimension>;
+  using Pointer = itk::SmartPointer<Self>;
+  itkSimpleNewMacro(Self);
+
+  OutputPointType
+  TransformPoint(const InputPointType & point) const override
+  {
+    ++m_Calls;
+    return Superclass::TransformPoint(point);
+  }
+
+  /** Since the last time. */
+  std::size_t
+  TakeCalls() const
+  {
+    return m_Calls.exchange(0);
+  }
+
+private:
+  mutable std::atomic<std::size_t> m_Calls{ 0 };
+};
+
+/** Those that tell a linear map apart. */
+constexpr std::size_t FewCalls = 100;
+
+enum class MaskKind
+{
+  None,
+  OwnGrid,
+  OwnGridOfAnotherIndex, // the same voxels in space
+  OtherGrid,
+  Moved,
+  Ellipse
+};
+
+/** A metric's set-up. */
+struct FixedCase
+{
+  std::string  name;
+  GridType     grid;
+  MaskKind     mask = MaskKind::OwnGrid;
+  unsigned int shrinkFactor = 1;
+};
+
+/** More than 32 768 samples, of which floats are made, also of a domain that is shrunk by two. */
+GridType
+MakeLargeGrid()
+{
+  GridType grid;
+  grid.size = { { 68, 66, 64 } };
+  return grid;
+}
+
+std::vector<FixedCase>
+MakeCases()
+{
+  const GridType plain = MakeLargeGrid();
+  GridType       oblique = plain;
+  oblique.direction = MakeRotation<Dimension>(0.4);
+  oblique.spacing[0] = 1.3;
+  oblique.origin.Fill(-7.3);
+  GridType started = oblique;
+  started.start = { { 5, -8, 3 } };
+  GridType slice = plain;
+  slice.size = { { 230, 240, 1 } };
+  slice.spacing[2] = 3;
+  GridType small = oblique;
+  small.size = { { 24, 26, 22 } };
+  return {
+    { "as it is", plain },
+    { "oblique", oblique },
+    { "beginning elsewhere", started },
+    { "one slice", slice },
+    { "few samples", small },
+    { "of another index", started, MaskKind::OwnGridOfAnotherIndex },
+    { "of another grid", oblique, MaskKind::OtherGrid },
+    { "moved", oblique, MaskKind::Moved },
+    { "an ellipse", started, MaskKind::Ellipse },
+    { "shrunk", plain, MaskKind::OwnGrid, 2 },
+    { "oblique and shrunk", started, MaskKind::OwnGrid, 2 },
+    { "an ellipse, shrunk", oblique, MaskKind::Ellipse, 2 },
+    { "few samples, shrunk", small, MaskKind::OwnGrid, 2 },
+    { "without a mask", oblique, MaskKind::None },
+  };
+}
+
+/** A blob, of any values but 0. */
+MaskPointer
+MakeImageMask(const GridType & grid, const PointType & centre, double radius, const itk::Vector<double, 3> & offset)
+{
+  const auto image = MakeImage<MaskType::ImageType>(grid, [&](const PointType & p) {
+    const double distance = (p - centre).GetNorm();
+    return distance < radius ? 1 + static_cast<int>(distance) % 200 : 0;
+  });
+  const auto move = MaskType::TransformType::New();
+  move->SetOffset(offset);
+  const auto mask = MaskType::New();
+  mask->SetImage(image);
+  mask->SetObjectToParentTransform(move);
+  mask->Update();
+  return mask.GetPointer();
+}
+
+MaskPointer
+MakeMask(const FixedCase & c)
+{
+  const PointType        centre = c.grid.GetCentre();
+  const double           radius = 0.46 * c.grid.GetExtent(1);
+  itk::Vector<double, 3> offset(0.0);
+  GridType               grid = c.grid;
+  switch (c.mask)
+  {
+    case MaskKind::None:
+      return nullptr;
+    case MaskKind::OwnGridOfAnotherIndex:
+      for (unsigned int d = 0; d < Dimension; ++d)
+      {
+        grid.start[d] = 4 - static_cast<int>(d);
+      }
+      grid.SetCentre(centre);
+      break;
+    case MaskKind::OtherGrid:
+      grid.spacing *= 0.9;
+      grid.direction = MakeRotation<Dimension>(0.1);
+      grid.SetCentre(centre);
+      break;
+    case MaskKind::Moved:
+      offset[0] = 2.7;
+      break;
+    case MaskKind::Ellipse:
+    {
+      const auto ellipse = itk::EllipseSpatialObject<Dimension>::New();
+      ellipse->SetRadiusInObjectSpace(radius);
+      ellipse->SetCenterInObjectSpace(centre);
+      ellipse->Update();
+      return ellipse.GetPointer();
+    }
+    default:
+      break;
+  }
+  return MakeImageMask(grid, centre, radius, offset);
+}
+
+/** What a case's metrics are given. */
+template <typename TPixel>
+class FixedSetUp
+{
+public:
+  using ImageType = TestImage<TPixel, Dimension>;
+
+  explicit FixedSetUp(const FixedCase & c)
+    : m_Case(c)
+    , m_Mask(MakeMask(c))
+  {
+    // Nothing of it is mapped out of the moving image, where rounding might decide.
+    GridType movingGrid = c.grid;
+    for (unsigned int d = 0; d < Dimension; ++d)
+    {
+      movingGrid.size[d] += movingGrid.size[d] > 1 ? 24 : 0;
+    }
+    movingGrid.SetCentre(c.grid.GetCentre());
+    std::tie(m_Fixed, m_Moving) = MakeImagePair<ImageType>(c.grid, movingGrid, 77);
+    const auto transform = itk::Euler3DTransform<double>::New();
+    transform->SetCenter(c.grid.GetCentre());
+    transform->SetRotation(0.0, 0.0, this->IsSlice() ? 0.0 : 0.03);
+    itk::Vector<double, 3> shift(0.0);
+    shift[0] = 0.83;
+    shift[1] = -1.27;
+    transform->SetTranslation(c.grid.direction * shift);
+    m_Transform = transform.GetPointer();
+  }
+
+  /** Forces go along a field, as demons want it. */
+  void
+  MoveByField()
+  {
+    GridType grid = m_Case.grid;
+    if (m_Case.shrinkFactor > 1)
+    {
+      grid = this->MakeVirtualGrid();
+    }
+    using FieldType = FieldTransformType::DisplacementFieldType;
+    const auto field = MakeImage<FieldType>(grid, [](const PointType & p) {
+      FieldType::PixelType vector;
+      vector[0] = 0.9 + 0.5 * std::sin(0.1 * p[1]);
+      vector[1] = -0.7 + 0.4 * std::cos(0.12 * p[0]);
+      vector[2] = 0.3 * std::sin(0.09 * p[0]);
+      return vector;
+    });
+    const auto transform = FieldTransformType::New();
+    transform->SetDisplacementField(field);
+    m_Transform = transform.GetPointer();
+  }
+
+  template <typename TMetric>
+  void
+  GiveTo(TMetric & metric) const
+  {
+    metric.SetFixedImage(m_Fixed);
+    metric.SetMovingImage(m_Moving);
+    metric.SetFixedImageMask(m_Mask);
+    metric.SetMovingTransform(m_Transform);
+    metric.SetUseMovingImageGradientFilter(!this->IsSlice());
+    metric.SetUseFixedImageGradientFilter(!this->IsSlice());
+    if (m_Case.shrinkFactor > 1)
+    {
+      const GridType grid = this->MakeVirtualGrid();
+      metric.SetVirtualDomain(grid.spacing,
+                              grid.origin,
+                              grid.direction,
+                              itk::ImageRegion<Dimension>(grid.start, grid.size));
+    }
+  }
+
+  ImageType &
+  GetFixed()
+  {
+    return *m_Fixed;
+  }
+
+  std::size_t
+  CountSamples() const
+  {
+    const auto size = m_Case.shrinkFactor > 1 ? this->MakeVirtualGrid().size : m_Case.grid.size;
+    return itk::ImageRegion<Dimension>(size).GetNumberOfPixels();
+  }
+
+  bool
+  IsSlice() const
+  {
+    return m_Case.grid.size[2] == 1;
+  }
+
+private:
+  /** As itk::ShrinkImageFilter has it. */
+  GridType
+  MakeVirtualGrid() const
+  {
+    GridType grid = m_Case.grid;
+    for (unsigned int d = 0; d < Dimension; ++d)
+    {
+      grid.size[d] /= m_Case.shrinkFactor;
+      grid.spacing[d] *= m_Case.shrinkFactor;
+      grid.start[d] = 0;
+    }
+    grid.SetCentre(m_Case.grid.GetCentre());
+    return grid;
+  }
+
+  const FixedCase             m_Case;
+  MaskPointer                 m_Mask;
+  typename ImageType::Pointer m_Fixed;
+  typename ImageType::Pointer m_Moving;
+  TransformType::Pointer      m_Transform;
+};
+
+void
+ExpectAlike(const Answer & ours, const Answer & itks)
+{
+  EXPECT_GT(itks.validPoints, 500u);
+  EXPECT_EQ(ours.validPoints, itks.validPoints);
+  EXPECT_NEAR(ours.value, itks.value, 1e-5 * std::abs(itks.value));
+  EXPECT_GT(GetNorm(itks.derivative), 0.0);
+  EXPECT_LE(GetRelativeError(ours.derivative, itks.derivative), 1e-4);
+}
+
+class FixedSamplesTest : public DeviceTest
+{
+protected:
+  template <typename TMetric>
+  typename TMetric::Pointer
+  MakeOurs() const
+  {
+    const auto metric = TMetric::New();
+    metric->SetDevice(this->GetDevice());
+    return metric;
+  }
+
+  /** Whether a metric, with what set() sets, gives ITK's numbers of the cases. */
+  template <typename TOurs, typename TItks, typename TSet>
+  void
+  Compare(const TSet & set, bool isDemons = false)
+  {
+    using PixelType = typename TOurs::FixedImageType::PixelType;
+    for (const FixedCase & c : MakeCases())
+    {
+      SCOPED_TRACE(c.name);
+      FixedSetUp<PixelType> setUp(c);
+      if (isDemons)
+      {
+        setUp.MoveByField();
+      }
+      const auto ours = this->MakeOurs<TOurs>();
+      const auto itks = TItks::New();
+      setUp.GiveTo(*ours);
+      setUp.GiveTo(*itks);
+      set(*ours);
+      ours->Initialize();
+      itks->Initialize();
+      ExpectAlike(Evaluate(*ours), Evaluate(*itks));
+      EXPECT_GT(ours->GetEvaluationStatistics().launches, 0);
+    }
+  }
+};
+
+using Volume = TestImage<float, Dimension>;
+using DoubleVolume = TestImage<double, Dimension>;
+template <typename TImage>
+using OurDemons = itk::GPUDemonsImageToImageMetricv4<TImage, TImage>;
+template <typename TImage>
+using ItkDemons = itk::DemonsImageToImageMetricv4<TImage, TImage>;
+using OurJointHistogram = itk::GPUJointHistogramMutualInformationImageToImageMetricv4<Volume, Volume>;
+using ItkJointHistogram = itk::JointHistogramMutualInformationImageToImageMetricv4<Volume, Volume>;
+
+const auto TakeMutualInformation = [](auto & metric) { metric.NormalizedOff(); };
+const auto TakeAsItIs = [](auto &) {};
+} // namespace
+
+/** By bins. */
+TEST_P(FixedSamplesTest, MattesIsITKs)
+{
+  this->Compare<OurMetric<float, Dimension>, ItkMetric<float, Dimension>>(TakeMutualInformation);
+}
+
+TEST_P(FixedSamplesTest, MattesOfDoublesIsITKs)
+{
+  this->Compare<OurMetric<double, Dimension>, ItkMetric<double, Dimension>>(TakeMutualInformation);
+}
+
+/** By bins and places. */
+TEST_P(FixedSamplesTest, JointHistogramIsITKs)
+{
+  this->Compare<OurJointHistogram, ItkJointHistogram>(TakeAsItIs);
+}
+
+/** By values, and gradients. */
+TEST_P(FixedSamplesTest, DemonsAreITKs)
+{
+  this->Compare<OurDemons<Volume>, ItkDemons<Volume>>(TakeAsItIs, true);
+}
+
+TEST_P(FixedSamplesTest, DemonsOfDoublesAreITKs)
+{
+  this->Compare<OurDemons<DoubleVolume>, ItkDemons<DoubleVolume>>(TakeAsItIs, true);
+}
+
+namespace
+{
+/** How many points the fixed transform is asked for. */
+template <typename TOurs>
+std::size_t
+CountCalls(TOurs & ours, const FixedSetUp<typename TOurs::FixedImageType::PixelType> & setUp)
+{
+  const auto transform = CountingTransform::New();
+  setUp.GiveTo(ours);
+  ours.SetFixedTransform(transform);
+  transform->TakeCalls();
+  ours.Initialize();
+  return transform->TakeCalls();
+}
+} // namespace
+
+/** Which samples are inside, the host reads of the mask's voxels, or asks the mask, once for each; all else the device makes. */
+TEST_P(FixedSamplesTest, TheHostSamplesNoFixedImageThatHasAMask)
+{
+  if (!gpureg::HasDoubles(GetParam()))
+  {
+    GTEST_SKIP() << "this device has no doubles";
+  }
+  for (const FixedCase & c : MakeCases())
+  {
+    SCOPED_TRACE(c.name);
+    const FixedSetUp<float> setUp(c);
+    const bool              readsVoxels = c.mask == MaskKind::OwnGrid || c.mask == MaskKind::OwnGridOfAnotherIndex;
+    const bool              isAsked = c.shrinkFactor > 1 || !(readsVoxels || c.mask == MaskKind::None);
+    const auto              most = (isAsked ? setUp.CountSamples() : 0) + FewCalls;
+    const auto              mattes = this->MakeOurs<OurMetric<float, Dimension>>();
+    EXPECT_LE(CountCalls(*mattes, setUp), most);
+    // Where samples are no voxels, what is interpolated may be in none of its bins, and then its bins and places are the host's.
+    const auto jointHistogram = this->MakeOurs<OurJointHistogram>();
+    EXPECT_LE(CountCalls(*jointHistogram, setUp), c.shrinkFactor > 1 ? 2 * most : most);
+  }
+}
+
+TEST_P(FixedSamplesTest, TheHostSamplesNoFixedImageOfDoublesThatIsTheVirtualDomain)
+{
+  if (!gpureg::HasDoubles(GetParam()))
+  {
+    GTEST_SKIP() << "this device has no doubles";
+  }
+  for (const MaskKind mask : { MaskKind::None, MaskKind::OwnGrid })
+  {
+    const FixedSetUp<double> setUp({ "", MakeCases()[1].grid, mask });
+    const auto               mattes = this->MakeOurs<OurMetric<double, Dimension>>();
+    EXPECT_LE(CountCalls(*mattes, setUp), FewCalls);
+    FixedSetUp<double> byField({ "", MakeCases()[1].grid, mask });
+    byField.MoveByField();
+    const auto demons = this->MakeOurs<OurDemons<DoubleVolume>>();
+    EXPECT_LE(CountCalls(*demons, byField), FewCalls);
+  }
+}
+
+/** All of its values lie on edges of bins, on one side of them or the other as ITK's rounding of places has it. */
+TEST_P(FixedSamplesTest, WholeNumbersInDoublesAreInITKsBins)
+{
+  FixedCase c{ "", MakeCases()[1].grid, MaskKind::None };
+  c.grid.spacing.Fill(0.7);
+  FixedSetUp<double> setUp(c);
+  double * const     values = setUp.GetFixed().GetBufferPointer();
+  const auto         count = static_cast<std::ptrdiff_t>(setUp.CountSamples());
+  std::transform(values, values + count, values, [](double value) {
+    return 10.0 * std::min(46.0, std::max(0.0, std::floor(value / 4.0)));
+  });
+  const auto ours = this->MakeOurs<OurMetric<double, Dimension>>();
+  const auto itks = ItkMetric<double, Dimension>::New();
+  setUp.GiveTo(*ours);
+  setUp.GiveTo(*itks);
+  for (auto * const metric : { static_cast<ItkMetric<double, Dimension> *>(ours.GetPointer()), itks.GetPointer() })
+  {
+    metric->SetNumberOfHistogramBins(50);
+  }
+  values[0] = 0.0;
+  values[1] = 460.0;
+  ours->NormalizedOff();
+  ours->Initialize();
+  itks->Initialize();
+  ExpectAlike(Evaluate(*ours), Evaluate(*itks));
+}
+
+/** What lies beside a mask counts for nothing, however far it is from all that is inside. */
+TEST_P(FixedSamplesTest, ValuesFarOutsideBesideTheMask)
+{
+  for (const float outside : { 3e38f, -3e38f })
+  {
+    SCOPED_TRACE(outside);
+    FixedSetUp<float> setUp({ "", MakeLargeGrid(), MaskKind::OwnGrid });
+    const auto        ours = this->MakeOurs<OurMetric<float, Dimension>>();
+    const auto        itks = ItkMetric<float, Dimension>::New();
+    setUp.GetFixed().GetBufferPointer()[0] = outside;
+    setUp.GiveTo(*ours);
+    setUp.GiveTo(*itks);
+    ours->NormalizedOff();
+    ours->Initialize();
+    itks->Initialize();
+    ExpectAlike(Evaluate(*ours), Evaluate(*itks));
+  }
+}
+
+/** It leads nowhere, and not to the voxels as they are. */
+TEST_P(FixedSamplesTest, AFixedTransformThatIsNotANumberLeavesNoSample)
+{
+  const FixedSetUp<float> setUp({ "", MakeLargeGrid(), MaskKind::None });
+  const auto              transform = itk::TranslationTransform<double, Dimension>::New();
+  auto                    parameters = transform->GetParameters();
+  parameters.Fill(std::numeric_limits<double>::quiet_NaN());
+  transform->SetParameters(parameters);
+  const auto ours = this->MakeOurs<OurMetric<float, Dimension>>();
+  setUp.GiveTo(*ours);
+  ours->SetFixedTransform(transform);
+  ours->Initialize();
+  EXPECT_THROW(ours->GetValue(), itk::GPUNoOverlapError);
+}
+
+/** The device makes its own; ITK's is there for who asks for it. */
+TEST_P(FixedSamplesTest, ITKsFixedGradientIsMadeWhenItIsAskedFor)
+{
+  if (!gpureg::HasDoubles(GetParam()))
+  {
+    GTEST_SKIP() << "this device has no doubles";
+  }
+  FixedSetUp<float> setUp({ "", MakeCases()[1].grid, MaskKind::None });
+  setUp.MoveByField();
+  const auto ours = this->MakeOurs<OurDemons<Volume>>();
+  const auto itks = ItkDemons<Volume>::New();
+  setUp.GiveTo(*ours);
+  setUp.GiveTo(*itks);
+  ours->Initialize();
+  itks->Initialize();
+  const Answer answer = Evaluate(*ours);
+  ExpectAlike(answer, Evaluate(*itks));
+  const auto & made = *ours->GetModifiableFixedImageGradientFilter()->GetOutput();
+  EXPECT_EQ(made.GetBufferedRegion().GetNumberOfPixels(), 0u);
+  const auto * const gradient = ours->GetFixedImageGradientImage();
+  ASSERT_NE(gradient, nullptr);
+  const auto & expected = *itks->GetFixedImageGradientImage();
+  ASSERT_EQ(gradient->GetBufferedRegion(), expected.GetBufferedRegion());
+  const Volume::IndexType index{ { 20, 31, 12 } };
+  EXPECT_EQ(gradient->GetPixel(index), expected.GetPixel(index));
+  // Nothing is sent anew for that.
+  EXPECT_EQ(Evaluate(*ours).derivative, answer.derivative);
+  EXPECT_EQ(ours->GetModifiableFixedImageGradientImage(), gradient);
+}
+
+/** A gradient of another filter, or of samples that are no voxels, is ITK's. */
+TEST_P(FixedSamplesTest, OtherFixedGradientsAreITKs)
+{
+  for (const bool isShrunk : { false, true })
+  {
+    FixedSetUp<float> setUp({ "", MakeLargeGrid(), MaskKind::None, isShrunk ? 2u : 1u });
+    setUp.MoveByField();
+    const auto ours = this->MakeOurs<OurDemons<Volume>>();
+    const auto itks = ItkDemons<Volume>::New();
+    for (ItkDemons<Volume> * const metric : { static_cast<ItkDemons<Volume> *>(ours.GetPointer()), itks.GetPointer() })
+    {
+      setUp.GiveTo(*metric);
+      if (!isShrunk)
+      {
+        using FilterType =
+          itk::GradientRecursiveGaussianImageFilter<Volume, ItkDemons<Volume>::FixedImageGradientImageType>;
+        const auto filter = FilterType::New();
+        filter->SetSigma(2.5);
+        metric->SetFixedImageGradientFilter(filter);
+      }
+      metric->Initialize();
+    }
+    ExpectAlike(Evaluate(*ours), Evaluate(*itks));
+  }
+}
+
+/** ITK makes the gradient at Initialize(), and reads the fixed values at each evaluation. */
+TEST_P(FixedSamplesTest, AFixedGradientStaysThatOfInitialize)
+{
+  FixedSetUp<float> setUp({ "", MakeCases()[1].grid, MaskKind::None });
+  setUp.MoveByField();
+  const auto ours = this->MakeOurs<OurDemons<Volume>>();
+  const auto itks = ItkDemons<Volume>::New();
+  ours->TrustsTimeStampsOff();
+  setUp.GiveTo(*ours);
+  setUp.GiveTo(*itks);
+  ours->Initialize();
+  itks->Initialize();
+  ExpectAlike(Evaluate(*ours), Evaluate(*itks));
+  float * const values = setUp.GetFixed().GetBufferPointer();
+  const auto    count = static_cast<std::ptrdiff_t>(setUp.CountSamples());
+  const auto    refill = [&](double factor, double offset) {
+    std::transform(values, values + count, values, [=](float value) {
+      return static_cast<float>(factor * static_cast<double>(value) + offset);
+    });
+    ExpectAlike(Evaluate(*ours), Evaluate(*itks));
+  };
+  refill(1.05, -2);
+  // Of another range: what gradients are scaled by changes.
+  refill(7, 20);
+  refill(0.05, 50);
+  ours->Initialize();
+  itks->Initialize();
+  ExpectAlike(Evaluate(*ours), Evaluate(*itks));
+}
+
+namespace
+{
+/** Has a mask take one value only, if it can; that came with ITK 5.4. */
+template <typename TMask>
+auto
+TakeOnly(TMask & mask, unsigned char value, int) -> decltype(mask.SetUseMaskValue(true), true)
+{
+  mask.SetUseMaskValue(true);
+  mask.SetMaskValue(value);
+  return true;
+}
+template <typename TMask>
+bool
+TakeOnly(TMask &, unsigned char, long)
+{
+  return false;
+}
+} // namespace
+
+TEST_P(FixedSamplesTest, MasksOfOneValue)
+{
+  const GridType grid = MakeLargeGrid();
+  const auto     image =
+    MakeImage<MaskType::ImageType>(grid, [&](const PointType & p) { return p[0] < 20 ? 0 : (p[1] < 25 ? 1 : 2); });
+  const auto mask = MaskType::New();
+  mask->SetImage(image);
+  mask->Update();
+  if (!TakeOnly(*mask, 2, 0))
+  {
+    GTEST_SKIP() << "this ITK has no such masks";
+  }
+  const FixedSetUp<float> setUp({ "", grid, MaskKind::None });
+  const auto              ours = this->MakeOurs<OurMetric<float, Dimension>>();
+  const auto              itks = ItkMetric<float, Dimension>::New();
+  for (auto * const metric : { static_cast<ItkMetric<float, Dimension> *>(ours.GetPointer()), itks.GetPointer() })
+  {
+    setUp.GiveTo(*metric);
+    metric->SetFixedImageMask(mask);
+    metric->SetMovingImageMask(mask);
+  }
+  ours->NormalizedOff();
+  ours->Initialize();
+  itks->Initialize();
+  ExpectAlike(Evaluate(*ours), Evaluate(*itks));
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, FixedSamplesTest, ::testing::ValuesIn(GetDeviceNames()), GetTestName);
+
+} // namespace gpuregtest
