@@ -131,7 +131,7 @@ test_python_package() {
   CMAKE_ARGS="-DCMAKE_CUDA_ARCHITECTURES=$(cuda_architecture) '-DCMAKE_CXX_FLAGS_RELEASE=-O0 -DNDEBUG' \
               '-DCMAKE_CXX_COMPILER_LAUNCHER=$launcher' '-DCMAKE_CUDA_COMPILER_LAUNCHER=$launcher'" \
     SKBUILD_BUILD_DIR="$folder/build" "$folder/venv/bin/pip" install --quiet --no-build-isolation --no-deps .
-  GPUREG_TEST_PROGRAMS=$PWD/build/bin "$folder/venv/bin/python" -m pytest -q -p no:cacheprovider test/python-package
+  GPUREG_TEST_PROGRAMS=$PWD/build/bin "$folder/venv/bin/python" -m pytest -q -rs -p no:cacheprovider test/python-package
 }
 
 # ITK's own tests, unmodified, without and with the plugin, where $GPUREG_ITK_SUITE names a folder of its test drivers.

@@ -93,7 +93,7 @@ public:
     TMovingImage::ImageDimension == ImageDimension && TVirtualImage::ImageDimension == ImageDimension,
     "GPUANTSNeighborhoodCorrelationImageToImageMetricv4: fixed, moving and virtual image have the same dimension");
 
-  /** See CudaMattesNMI. GetValues() evaluates one after the other. */
+  /** See CudaMattesNMI. */
   itkGPUMetricMembersMacro(m_Use, m_Face);
 
   void

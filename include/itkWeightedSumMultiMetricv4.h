@@ -8,7 +8,7 @@ namespace itk
 {
 
 /** \class WeightedSumMultiMetricv4
- * \brief Σ wₙ Cₙ of several metrics, with its own derivative.
+ * \brief C = Σ wₙ Cₙ of several metrics, with the derivative of -C, as ITK's metrics have it.
  *
  * itk::ObjectToObjectMultiMetricv4 gives the first metric's value, and for a derivative the sum of all metrics' after these were
  * scaled to one length. That is the derivative of nothing: near the least value of a weighted sum it does not become 0, and a line
@@ -16,9 +16,12 @@ namespace itk
  * are C = (1 - α) S + α P (Modat 2010, equation 1).
  *
  * All else is the parent's: itk::ImageRegistrationMethodv4 takes it wherever it takes that, with a pair of images for each metric;
- * and Initialize() divides the weights by their sum, or makes them equal if none are set.
+ * and Initialize() divides the weights by their sum, or makes them equal if none are set. Weights that are set after Initialize()
+ * count from the next evaluation on, as they are.
  *
- * \throws itk::ExceptionObject from evaluations, unless Initialize() was called after the last metric was added.
+ * \throws itk::GPUBadInputError from Initialize() and evaluations, for weights that are negative or not finite, together too.
+ * \throws itk::ExceptionObject from Initialize(), for weights that are all 0, or not as many as the metrics; from evaluations, unless
+ * Initialize() was called after the last metric was added.
  *
  * \tparam VFixedDimension, VMovingDimension, TVirtualImage those of the metrics.
  *
@@ -66,7 +69,7 @@ public:
   MeasureType
   GetValue() const override;
 
-  /** The weighted sum, and that of the metrics' derivatives. */
+  /** The weighted sum C, and that of the metrics' derivatives, which is the derivative of -C. */
   void
   GetValueAndDerivative(MeasureType & value, DerivativeType & derivative) const override;
 
@@ -89,13 +92,20 @@ protected:
   WeightedSumMultiMetricv4() = default;
   ~WeightedSumMultiMetricv4() override = default;
 
+  void
+  PrintSelf(std::ostream & os, Indent indent) const override;
+
 private:
-  /** Stores the sum of what evaluate(n) gives for each metric. */
+  /** Those of now.
+   * \throws itk::GPUBadInputError for what no sum has. */
+  WeightsArrayType
+  GetCheckedWeights() const;
+
+  /** Stores the sum of what evaluate(n, its weight) gives for each metric. */
   template <typename TEvaluate>
   MeasureType
   StoreSum(const TEvaluate & evaluate) const;
 
-  WeightsArrayType             m_Weights; // of Initialize()
   mutable MetricValueArrayType m_Values;
 };
 

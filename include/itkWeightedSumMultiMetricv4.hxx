@@ -4,6 +4,10 @@
 
 #include "itkWeightedSumMultiMetricv4.h"
 
+#include "GPURegistrationDetail/itkGPUDeviceUse.h"
+
+#include <cmath>
+
 namespace itk
 {
 
@@ -24,9 +28,33 @@ template <unsigned int VFixedDimension, unsigned int VMovingDimension, typename 
 void
 WeightedSumMultiMetricv4<VFixedDimension, VMovingDimension, TVirtualImage>::Initialize()
 {
+  this->GetCheckedWeights();
   Superclass::Initialize();
-  m_Weights = this->GetMetricWeights();
   m_Values.SetSize(this->GetNumberOfMetrics());
+}
+
+template <unsigned int VFixedDimension, unsigned int VMovingDimension, typename TVirtualImage>
+auto
+WeightedSumMultiMetricv4<VFixedDimension, VMovingDimension, TVirtualImage>::GetCheckedWeights() const
+  -> WeightsArrayType
+{
+  // ITK's getter is not const.
+  const WeightsArrayType weights = const_cast<Self *>(this)->GetMetricWeights();
+  double                 sum = 0;
+  for (SizeValueType n = 0; n < weights.GetSize(); ++n)
+  {
+    if (!(weights[n] >= 0 && std::isfinite(weights[n])))
+    {
+      GPURegistrationDetail::ThrowBadInput(
+        *this, "The weight of metric ", n, " is ", weights[n], ". Weights are finite, and at least 0.");
+    }
+    sum += weights[n];
+  }
+  if (!std::isfinite(sum))
+  {
+    GPURegistrationDetail::ThrowBadInput(*this, "The weights come to ", sum, " together. Set smaller ones.");
+  }
+  return weights;
 }
 
 template <unsigned int VFixedDimension, unsigned int VMovingDimension, typename TVirtualImage>
@@ -35,15 +63,18 @@ auto
 WeightedSumMultiMetricv4<VFixedDimension, VMovingDimension, TVirtualImage>::StoreSum(const TEvaluate & evaluate) const
   -> MeasureType
 {
-  if (m_Weights.GetSize() != this->GetNumberOfMetrics())
+  const WeightsArrayType weights = this->GetCheckedWeights();
+  if (m_Values.GetSize() != this->GetNumberOfMetrics() || weights.GetSize() != this->GetNumberOfMetrics())
   {
-    itkExceptionMacro("Initialize() has not been called since metrics were added. Call it before asking for a value.");
+    itkExceptionMacro("Initialize() has not been called since metrics were added, or weights are "
+                      << weights.GetSize() << " for " << this->GetNumberOfMetrics()
+                      << " metrics. Set as many, and call Initialize() before asking for a value.");
   }
   MeasureType sum = 0;
   for (SizeValueType n = 0; n < this->GetNumberOfMetrics(); ++n)
   {
-    m_Values[n] = evaluate(n);
-    sum += m_Weights[n] * m_Values[n];
+    m_Values[n] = evaluate(n, weights[n]);
+    sum += weights[n] * m_Values[n];
   }
   this->m_Value = sum;
   return sum;
@@ -53,7 +84,7 @@ template <unsigned int VFixedDimension, unsigned int VMovingDimension, typename 
 auto
 WeightedSumMultiMetricv4<VFixedDimension, VMovingDimension, TVirtualImage>::GetValue() const -> MeasureType
 {
-  return this->StoreSum([this](SizeValueType n) { return this->GetMetricQueue()[n]->GetValue(); });
+  return this->StoreSum([this](SizeValueType n, double) { return this->GetMetricQueue()[n]->GetValue(); });
 }
 
 template <unsigned int VFixedDimension, unsigned int VMovingDimension, typename TVirtualImage>
@@ -64,12 +95,22 @@ WeightedSumMultiMetricv4<VFixedDimension, VMovingDimension, TVirtualImage>::GetV
   derivative.SetSize(this->GetNumberOfParameters());
   derivative.Fill(0);
   DerivativeType ofMetric;
-  value = this->StoreSum([&](SizeValueType n) {
+  value = this->StoreSum([&](SizeValueType n, double weight) {
     MeasureType valueOfMetric = 0;
     this->GetMetricQueue()[n]->GetValueAndDerivative(valueOfMetric, ofMetric);
-    derivative += m_Weights[n] * ofMetric;
+    derivative += weight * ofMetric;
     return valueOfMetric;
   });
+}
+
+template <unsigned int VFixedDimension, unsigned int VMovingDimension, typename TVirtualImage>
+void
+WeightedSumMultiMetricv4<VFixedDimension, VMovingDimension, TVirtualImage>::PrintSelf(std::ostream & os,
+                                                                                      Indent         indent) const
+{
+  Superclass::PrintSelf(os, indent);
+  os << indent << "Value: " << this->m_Value << std::endl;
+  os << indent << "Values: " << m_Values << std::endl;
 }
 
 } // namespace itk

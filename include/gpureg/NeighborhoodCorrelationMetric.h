@@ -74,7 +74,8 @@ public:
            const ParallelFor &       parallelFor);
 
   /** Of many candidates together, without forces: a device deals with as many at a time as 32 MiB hold what they keep of their
-   *  voxels. One after the other on the host, and of neighborhoods that are too large for a device's local memory. */
+   *  voxels. One after the other on the host, of neighborhoods that are too large for a device's local memory, and of a grid that
+   *  is gone through in several slabs. */
   std::vector<NeighborhoodResult>
   EvaluateBatch(const CandidateMaps & candidates, const NeighborhoodTerms & terms, const ParallelFor & parallelFor);
 

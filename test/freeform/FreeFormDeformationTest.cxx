@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Free-form deformation: known deformations are found, on every device alike and each time the same, in any geometry; what is wrong
-// is refused, and the method goes on.
+// is refused, and the method goes on. The cost is the sum of a similarity and penalties that its weights say.
 #include "BentTransform.h"
 #include "FreeFormProblem.h"
 #include "ImageComparison.h"
@@ -8,6 +8,9 @@
 #include "TestSeeds.h"
 
 #include "gpureg/Device.h"
+
+#include "itkCudaMattesNMI.h"
+#include "itkGPUBSplinePenaltyMetric.h"
 
 #include "itkAffineTransform.h"
 #include "itkCommand.h"
@@ -17,6 +20,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdint>
+#include <iostream>
 #include <limits>
 
 namespace gpuregtest
@@ -79,6 +83,60 @@ protected:
     this->ExpectOutputsAgree(problem, *composite);
   }
 
+  /** The cost after a first step is C = (1 - Σ wₙ) S + Σ wₙ Pₙ at the spline of a run that ends there: S by this module's metric, P
+   *  by its penalty metric. */
+  template <unsigned int VDimension>
+  void
+  ExpectCostIsTheWeightedSum(double bending, double linear, double jacobian)
+  {
+    SCOPED_TRACE(::testing::Message() << VDimension << "D, weights " << bending << ", " << linear << ", " << jacobian);
+    using ImageType = typename Problem<VDimension>::ImageType;
+    constexpr double                voxel = 1.3;
+    constexpr double                spacing = 8.0;
+    const Problem<VDimension>       problem(47);
+    typename ImageType::SpacingType spacings;
+    spacings.Fill(voxel);
+    problem.fixed->SetSpacing(spacings);
+    const auto method = problem.MakeMethod(GetParam());
+    method->SetNumberOfLevels(1);
+    method->SetControlPointSpacing(spacing);
+    method->SetBendingEnergyWeight(bending);
+    method->SetLinearEnergyWeight(linear);
+    method->SetJacobianPenaltyWeight(jacobian);
+    method->SetNumberOfIterations(1);
+    method->Update();
+    const auto spline = MethodOf<VDimension>::DeformationType::New();
+    spline->SetFixedParameters(method->GetDeformation()->GetFixedParameters());
+    spline->SetParametersByValue(method->GetDeformation()->GetParameters());
+    EXPECT_GT(GetPoints(*method).inf_norm(), 0.1);
+    method->SetNumberOfIterations(2);
+    method->Update();
+
+    using SimilarityType = itk::CudaMattesNMI<ImageType, ImageType>;
+    const auto similarity = SimilarityType::New();
+    similarity->SetDevice(this->GetDevice());
+    similarity->SetFixedImage(problem.fixed);
+    similarity->SetMovingImage(problem.moving);
+    similarity->SetVirtualDomainFromImage(problem.fixed);
+    similarity->SetMovingTransform(spline);
+    similarity->SetNumberOfHistogramBins(method->GetNumberOfHistogramBins());
+    similarity->Initialize();
+    const auto penalty = itk::GPUBSplinePenaltyMetric<ImageType>::New();
+    penalty->SetDevice(this->GetDevice());
+    penalty->SetMovingTransform(spline);
+    penalty->SetBendingEnergyWeight(bending * std::pow(spacing, 4) / (voxel * voxel));
+    penalty->SetLinearEnergyWeight(linear);
+    penalty->SetJacobianPenaltyWeight(jacobian);
+    penalty->Initialize();
+    const double ofPenalties = penalty->GetValue(); // their weights are in it
+    const double wanted = (1 - bending - linear - jacobian) * similarity->GetValue() + ofPenalties;
+    std::cout << VDimension << "D: " << ofPenalties << " of " << wanted << ", off by "
+              << method->GetCosts(0).back() - wanted << std::endl;
+    EXPECT_GT(ofPenalties, 1e-3 * std::abs(wanted)) << "too little to be missed";
+    ASSERT_EQ(method->GetCosts(0).size(), 2u);
+    EXPECT_NEAR(method->GetCosts(0)[1], wanted, 1e-5 * std::abs(wanted));
+  }
+
   /** The field is where the transform leads, and the image what it makes of the moving one. */
   template <unsigned int VDimension>
   void
@@ -131,6 +189,36 @@ TEST_P(FreeFormDeformationTest, OutputsAgreeIn3D)
 TEST_P(FreeFormDeformationTest, OutputsAgreeIn2D)
 {
   this->ExpectOutputsAgree<2>();
+}
+
+TEST_P(FreeFormDeformationTest, TheCostIsTheWeightedSum)
+{
+  this->ExpectCostIsTheWeightedSum<2>(0.2, 0, 0);
+  this->ExpectCostIsTheWeightedSum<2>(0.1, 0.2, 0.3);
+  this->ExpectCostIsTheWeightedSum<3>(0.2, 0, 0);
+  this->ExpectCostIsTheWeightedSum<3>(0, 0.4, 0);
+  this->ExpectCostIsTheWeightedSum<3>(0, 0, 0.4);
+  this->ExpectCostIsTheWeightedSum<3>(0.1, 0.2, 0.3);
+}
+
+/** Steps of 1.5 voxels, between control points that are 5 mm apart, fold the image where nothing keeps them from it. */
+TEST_P(FreeFormDeformationTest, TheJacobianPenaltyKeepsItFromFolding)
+{
+  const Problem<2> problem(47);
+  const auto       method = problem.MakeMethod(GetParam());
+  method->SetNumberOfLevels(1);
+  method->SetControlPointSpacing(5.0);
+  method->SetFirstStep(1.5);
+  method->SetNumberOfIterations(60);
+  method->SetBendingEnergyWeight(1e-6);
+  method->Update();
+  const double folded = method->GetSmallestJacobianDeterminant();
+  EXPECT_LT(folded, 0.0);
+  method->SetJacobianPenaltyWeight(0.2);
+  method->Update();
+  std::cout << "least determinant " << folded << ", with the penalty " << method->GetSmallestJacobianDeterminant()
+            << std::endl;
+  EXPECT_GT(method->GetSmallestJacobianDeterminant(), 0.0);
 }
 
 /** With every penalty. */
@@ -213,7 +301,21 @@ TEST_P(FreeFormDeformationTest, BadInputIsRefusedAndTheMethodGoesOn)
   for (const double weight : { -0.1, 1.0, std::numeric_limits<double>::quiet_NaN() })
   {
     expectRefused([&] { method->SetBendingEnergyWeight(weight); }, [&] { method->SetBendingEnergyWeight(0.001); });
+    expectRefused([&] { method->SetLinearEnergyWeight(weight); }, [&] { method->SetLinearEnergyWeight(0); });
+    expectRefused([&] { method->SetJacobianPenaltyWeight(weight); }, [&] { method->SetJacobianPenaltyWeight(0); });
   }
+  // Each is less than 1, but they leave the similarity nothing.
+  expectRefused(
+    [&] {
+      method->SetBendingEnergyWeight(0.5);
+      method->SetLinearEnergyWeight(0.25);
+      method->SetJacobianPenaltyWeight(0.25);
+    },
+    [&] {
+      method->SetBendingEnergyWeight(0.001);
+      method->SetLinearEnergyWeight(0);
+      method->SetJacobianPenaltyWeight(0);
+    });
   for (const unsigned int bins : { 4u, 5000u })
   {
     expectRefused([&] { method->SetNumberOfHistogramBins(bins); }, [&] { method->SetNumberOfHistogramBins(32); });
@@ -385,7 +487,6 @@ TEST_P(FreeFormDeformationTest, OnlyScalarsCrossTheBusInALevel)
     SCOPED_TRACE(optimizer);
     const auto run = [&](unsigned int iterations) {
       const auto method = problem.MakeMethod(GetParam());
-      method->SetOptimizer(optimizer);
       method->SetConvergenceThreshold(0.0);
       method->SetNumberOfIterations(iterations);
       method->SetNumberOfLevels(1);

@@ -239,6 +239,11 @@ TEST_P(GlobalAffineRegistrationTest, Masks)
   EXPECT_THROW(method->Update(), itk::GPUBadInputError);
   method->SetFixedImageMask(MakeMask(*problem.fixed, isFixed));
   EXPECT_NO_THROW(method->Update());
+  // A moving image's mask that leaves nothing, too.
+  method->SetMovingImageMask(MakeMask(*problem.moving, [](const auto &) { return false; }));
+  EXPECT_THROW(method->Update(), itk::GPUBadInputError);
+  method->SetMovingImageMask(MakeMask(*problem.moving, isMoving));
+  EXPECT_NO_THROW(method->Update());
 }
 
 /** Whatever the cost: at the coarser levels what lies beside a mask shines into it, and the images vary there. */
@@ -430,9 +435,12 @@ TEST_P(GlobalAffineRegistrationTest, IsAStartForOthers)
   deformation->SetInitialTransform(method->GetTransform());
   deformation->SetControlPointSpacing(40.0);
   deformation->SetNumberOfLevels(1);
-  deformation->SetNumberOfIterations(5);
+  // Enough for it to have settled: the first step, of half a voxel, leads away by 2.4 mm, and 5 of them back to 1.1 or 1.2 mm.
+  deformation->SetNumberOfIterations(30);
   deformation->Update();
-  EXPECT_LT(problem.GetError(*deformation->GetTransform()), error + 2 * Tenth);
+  // The least cost of two contrasts in voxels of 5 mm is 1 mm from the truth, after 30 iterations as after 200: less than a third of a
+  // voxel. From the identity it comes no nearer than 64 mm.
+  EXPECT_LT(problem.GetError(*deformation->GetTransform()), 3 * Tenth);
 }
 
 namespace
@@ -708,6 +716,7 @@ TEST_P(GlobalAffineRegistrationTest, BadInputIsRefusedAndTheMethodGoesOn)
   slice.size[2] = 1;
   const auto oneSlice = MakeImage<ImageType>(slice, [](const auto & p) { return p[0]; });
   expectRefused([&] { method->SetFixedImage(oneSlice); }, [&] { method->SetFixedImage(problem.fixed); });
+  expectRefused([&] { method->SetMovingImage(oneSlice); }, [&] { method->SetMovingImage(problem.moving); });
 
   const auto mirror = itk::AffineTransform<double, 3>::New();
   mirror->SetCenter(problem.grid.GetCentre());
@@ -845,6 +854,21 @@ TEST_P(GlobalAffineRegistrationTest, PrintsItself)
   {
     EXPECT_NE(text.str().find(name), std::string::npos) << name;
   }
+  const GlobalProblem<3> problem(6, 0);
+  const auto             mask = MakeMask(*problem.fixed, [](const auto &) { return true; });
+  method->SetInitialTransform(problem.truth);
+  method->SetFixedImageMask(mask);
+  method->SetMovingImageMask(mask);
+  text.str("");
+  method->Print(text);
+  const std::string all = text.str();
+  for (const char * name : { "InitialTransform: ", "FixedImageMask: ", "MovingImageMask: " })
+  {
+    EXPECT_NE(all.find(name), std::string::npos) << name;
+    EXPECT_EQ(all.find(name + std::string("(null)")), std::string::npos) << name;
+  }
+  EXPECT_NE(all.find("AffineTransform"), std::string::npos);
+  EXPECT_NE(all.find("ImageMaskSpatialObject"), std::string::npos);
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, GlobalAffineRegistrationTest, ::testing::ValuesIn(GetDeviceNames()), GetTestName);

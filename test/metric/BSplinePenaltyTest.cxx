@@ -570,6 +570,55 @@ TEST_P(BSplinePenaltyTest, WeightedSum)
   sum->SetMetricWeights(weights);
   expectSum({ 0.8, 0.0, 0.2 });
 
+  std::ostringstream text;
+  sum->Print(text);
+  std::ostringstream expectedText;
+  expectedText << "  Value: " << sum->GetWeightedValue() << "\n  Values: " << sum->GetValueArray() << '\n';
+  EXPECT_NE(text.str().find(expectedText.str()), std::string::npos) << text.str();
+
+  // Set after Initialize(), they count as they are.
+  weights[0] = 3.0;
+  sum->SetMetricWeights(weights);
+  EXPECT_DOUBLE_EQ(sum->GetValue(), 3.0 * answers[0].value + 2.0 * answers[2].value);
+  EXPECT_DOUBLE_EQ(Evaluate(*sum).derivative[7], 3.0 * answers[0].derivative[7] + 2.0 * answers[2].derivative[7]);
+  expectSum({ 0.6, 0.0, 0.4 });
+  SumType::WeightsArrayType tooFew(2);
+  tooFew.Fill(0.5);
+  sum->SetMetricWeights(tooFew);
+  EXPECT_THROW(sum->Initialize(), itk::ExceptionObject);
+  EXPECT_THROW(sum->GetValue(), itk::ExceptionObject);
+  weights.Fill(0.0);
+  sum->SetMetricWeights(weights);
+  EXPECT_THROW(sum->Initialize(), itk::ExceptionObject);
+  constexpr double huge = std::numeric_limits<double>::max();
+  const auto       expectRefused = [&](double first, double second, const std::string & words) {
+    weights[0] = first;
+    weights[1] = second;
+    weights[2] = 0.0;
+    sum->SetMetricWeights(weights);
+    // Of evaluations as of Initialize().
+    for (const bool initializes : { true, false })
+    {
+      try
+      {
+        initializes ? sum->Initialize() : static_cast<void>(sum->GetValue());
+        ADD_FAILURE() << "nothing was thrown where \"" << words << "\" was expected";
+      }
+      catch (const itk::GPUBadInputError & error)
+      {
+        EXPECT_NE(std::string(error.GetDescription()).find(words), std::string::npos) << error;
+      }
+    }
+    weights[0] = weights[1] = 4.0;
+    weights[2] = 8.0;
+    sum->SetMetricWeights(weights);
+    expectSum({ 0.25, 0.25, 0.5 });
+  };
+  expectRefused(1.5, -0.5, "weight of metric 1 is -0.5");
+  expectRefused(std::numeric_limits<double>::quiet_NaN(), 1.0, "weight of metric 0 is nan");
+  expectRefused(1.0, std::numeric_limits<double>::infinity(), "weight of metric 1 is inf");
+  expectRefused(huge, huge, "come to inf");
+
   sum->AddMetric(MakePenalty<2>(GetDevice(), PenaltyKind::Jacobian));
   EXPECT_THROW(sum->GetValue(), itk::ExceptionObject); // weights are of three
 

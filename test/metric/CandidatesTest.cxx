@@ -4,6 +4,7 @@
 #include "Listening.h"
 #include "TestDevices.h"
 #include "TestImages.h"
+#include "TestThreads.h"
 
 #include "gpureg/Device.h"
 #include "itkGPUError.h"
@@ -104,6 +105,27 @@ protected:
     metric.SetFixedImage(m_Fixed);
     metric.SetMovingImage(m_Moving);
     metric.SetMovingTransform(m_Transform);
+  }
+
+  /** Without the voxels of one of the image's corners. */
+  static itk::ImageMaskSpatialObject<3>::Pointer
+  MakeMask(const ImageType & image)
+  {
+    using MaskImageType = itk::Image<unsigned char, 3>;
+    const auto maskImage = MaskImageType::New();
+    maskImage->CopyInformation(&image);
+    maskImage->SetRegions(image.GetBufferedRegion());
+    maskImage->Allocate();
+    itk::ImageRegionIteratorWithIndex<MaskImageType> voxel(maskImage, maskImage->GetBufferedRegion());
+    for (; !voxel.IsAtEnd(); ++voxel)
+    {
+      const auto & index = voxel.GetIndex();
+      voxel.Set(index[0] < 9 && index[1] < 11 && index[2] < 9 ? 0 : 1);
+    }
+    const auto mask = itk::ImageMaskSpatialObject<3>::New();
+    mask->SetImage(maskImage);
+    mask->Update();
+    return mask;
   }
 
   /** About the images' middle; the last one leads out of the moving image. */
@@ -212,13 +234,20 @@ protected:
 
 TEST_P(Candidates, HaveTheValuesThatEachHasByItself)
 {
-  const auto candidates = this->MakeCandidates(40);
+  const PlatformThreads platformThreads;
+  const auto            candidates = this->MakeCandidates(40);
   ForEachMetric<ImageType>([&](const auto & metric, const char * name) {
     SCOPED_TRACE(name);
     this->SetUp(*metric);
     metric->Initialize();
     ExpectAsOneByOne(*metric, candidates);
     EXPECT_TRUE(metric->GetValues({}).empty());
+    const auto values = metric->GetValues(candidates);
+    for (const unsigned int threads : { 1u, 2u, 7u })
+    {
+      PlatformThreads::Set(*metric, threads);
+      EXPECT_EQ(metric->GetValues(candidates), values) << threads << " threads";
+    }
   });
 }
 
@@ -261,6 +290,69 @@ TEST_P(Candidates, OfNeighborhoodsOfAnySize)
       EXPECT_EQ(metric->GetEvaluationStatistics().launches, 3) << "of all of them";
     }
   }
+}
+
+/** With a moving mask kernels are others; beside a fixed one voxels have no value. */
+TEST_P(Candidates, OfNeighborhoodsInMasks)
+{
+  using MetricType = itk::GPUANTSNeighborhoodCorrelationImageToImageMetricv4<ImageType, ImageType>;
+  this->MakeImages({ { 18, 16, 12 } });
+  const auto candidates = this->MakeCandidates(6);
+  const auto fixedMask = MakeMask(*m_Fixed);
+  const auto movingMask = MakeMask(*m_Moving);
+  for (const MetricType::RadiusType & radius :
+       { MetricType::RadiusType{ { 1, 3, 2 } }, MetricType::RadiusType{ { 2, 40, 2 } } })
+  {
+    itk::SizeValueType pointsWithoutMask = 0;
+    for (const int masks : { 0, 1, 2, 3 })
+    {
+      SCOPED_TRACE(radius);
+      SCOPED_TRACE("masks: " + std::to_string(masks));
+      const auto metric = MetricType::New();
+      this->SetUp(*metric);
+      metric->SetRadius(radius);
+      metric->SetFixedImageMask((masks & 1) != 0 ? fixedMask.GetPointer() : nullptr);
+      metric->SetMovingImageMask((masks & 2) != 0 ? movingMask.GetPointer() : nullptr);
+      metric->Initialize();
+      ExpectAsOneByOne(*metric, candidates);
+      metric->GetValue();
+      const itk::SizeValueType points = metric->GetNumberOfValidPoints();
+      pointsWithoutMask = masks == 0 ? points : pointsWithoutMask;
+      EXPECT_EQ(points < pointsWithoutMask, masks != 0);
+      EXPECT_GT(points, 1000u);
+    }
+  }
+}
+
+TEST_P(Candidates, OfNeighborhoodsInAPlane)
+{
+  using PlaneType = TestImage<float, 2>;
+  using PlaneMapType = itk::AffineTransform<double, 2>;
+  Grid<2> grid;
+  grid.size = { { 41, 34 } };
+  grid.spacing[1] = 0.8;
+  const auto                  images = MakeImagePair<PlaneType>(grid, grid, 5);
+  const auto                  transform = PlaneMapType::New();
+  Random                      random(11);
+  std::vector<ParametersType> candidates;
+  transform->SetCenter(grid.GetCentre());
+  for (std::size_t n = 0; n < 9; ++n)
+  {
+    candidates.push_back(transform->GetParameters());
+    for (unsigned int p = 0; p < 6; ++p)
+    {
+      candidates.back()[p] += (p < 4 ? 0.2 : 4.0) * Uniform(random, -1, 1);
+    }
+  }
+  candidates.back()[4] += 1e6;
+  const auto metric = itk::GPUANTSNeighborhoodCorrelationImageToImageMetricv4<PlaneType, PlaneType>::New();
+  metric->SetDevice(this->GetDevice());
+  metric->SetFixedImage(images.first);
+  metric->SetMovingImage(images.second);
+  metric->SetMovingTransform(transform);
+  metric->SetRadius({ { 2, 3 } });
+  metric->Initialize();
+  ExpectAsOneByOne(*metric, candidates);
 }
 
 /** Of so few bins as there may be to more than any device's local memory has room for: 120 bins take what an H200 has. The device
@@ -335,18 +427,7 @@ TEST_P(Candidates, OfMoreSamplesThanArePrecise)
 TEST_P(Candidates, OfPointsAndMasks)
 {
   const auto candidates = this->MakeCandidates(10);
-  const auto mask = itk::ImageMaskSpatialObject<3>::New();
-  const auto maskImage = itk::Image<unsigned char, 3>::New();
-  maskImage->CopyInformation(m_Moving);
-  maskImage->SetRegions(m_Moving->GetBufferedRegion());
-  maskImage->Allocate();
-  maskImage->FillBuffer(1);
-  for (itk::IndexValueType x = 0; x < 9; ++x)
-  {
-    maskImage->SetPixel({ { x, 10, 8 } }, 0);
-  }
-  mask->SetImage(maskImage);
-  mask->Update();
+  const auto mask = MakeMask(*m_Moving);
   ForEachMetric<ImageType>([&](const auto & metric, const char * name) {
     SCOPED_TRACE(name);
     using MetricType = std::decay_t<decltype(*metric)>;
@@ -484,7 +565,6 @@ TEST_P(Candidates, AreRefusedByTheTransform)
   check(itk::CudaCorrelationRatioMetric<ImageType, ImageType>::New(), 1000);
   check(itk::GPUJointHistogramMutualInformationImageToImageMetricv4<ImageType, ImageType>::New(), 1000);
   check(itk::GPUMeanSquaresImageToImageMetricv4<ImageType, ImageType>::New(), 1000);
-  // One by one on every device.
   check(itk::GPUANTSNeighborhoodCorrelationImageToImageMetricv4<ImageType, ImageType>::New(), 10);
 }
 

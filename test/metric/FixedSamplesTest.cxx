@@ -375,6 +375,43 @@ TEST_P(FixedSamplesTest, MattesOfDoublesIsITKs)
   this->Compare<OurMetric<double, Dimension>, ItkMetric<double, Dimension>>(TakeMutualInformation);
 }
 
+TEST_P(FixedSamplesTest, MattesOfPlanesIsITKs)
+{
+  using PlaneType = TestImage<float, 2>;
+  using PlaneMaskType = itk::ImageMaskSpatialObject<2>;
+  Grid<2> grid;
+  grid.size = { { 230, 190 } };
+  grid.spacing[1] = 1.2;
+  grid.direction = MakeRotation<2>(0.4);
+  Grid<2> movingGrid = grid;
+  movingGrid.size = { { 254, 214 } };
+  movingGrid.SetCentre(grid.GetCentre());
+  const auto images = MakeImagePair<PlaneType>(grid, movingGrid, 77);
+  const auto mask = PlaneMaskType::New();
+  mask->SetImage(MakeImage<PlaneMaskType::ImageType>(grid, [centre = grid.GetCentre()](const auto & p) {
+    return (p - centre).GetNorm() < 90 ? 1 : 0;
+  }));
+  mask->Update();
+  const auto transform = itk::TranslationTransform<double, 2>::New();
+  auto       parameters = transform->GetParameters();
+  parameters[0] = 0.83;
+  parameters[1] = -1.27;
+  transform->SetParameters(parameters);
+  const auto ours = this->MakeOurs<OurMetric<float, 2>>();
+  const auto itks = ItkMetric<float, 2>::New();
+  for (auto * const metric : { static_cast<ItkMetric<float, 2> *>(ours.GetPointer()), itks.GetPointer() })
+  {
+    metric->SetFixedImage(images.first);
+    metric->SetMovingImage(images.second);
+    metric->SetFixedImageMask(mask);
+    metric->SetMovingTransform(transform);
+  }
+  ours->NormalizedOff();
+  ours->Initialize();
+  itks->Initialize();
+  ExpectAlike(Evaluate(*ours), Evaluate(*itks));
+}
+
 /** By bins and places. */
 TEST_P(FixedSamplesTest, JointHistogramIsITKs)
 {

@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <limits>
 #include <sstream>
 #include <vector>
@@ -163,24 +164,21 @@ MakeDisplacements()
   };
 }
 
-/** A volume of the engine's own, without ITK: fixed and moving values are functions of the voxel.
- *  \param change makes of the mapping what it is. */
-template <typename TChange>
-gpureg::NeighborhoodResult
-AskEngine(const std::string &  device,
-          std::size_t          slabBytes,
-          gpureg::Forces       forces,
-          std::vector<float> & kept,
-          const TChange &      change)
+void
+OnOneThread(std::int64_t count, const std::function<void(std::int64_t)> & work)
 {
-  const gpureg::Size                    size{ 17, 13, 41 };
-  gpureg::NeighborhoodCorrelationMetric engine(device);
-  const auto                            onOneThread = [](std::int64_t count, const auto & work) {
-    for (std::int64_t n = 0; n < count; ++n)
-    {
-      work(n);
-    }
-  };
+  for (std::int64_t n = 0; n < count; ++n)
+  {
+    work(n);
+  }
+}
+
+constexpr gpureg::Size EngineSize{ 17, 13, 41 };
+
+/** Gives it volumes of its own, without ITK: fixed and moving values are functions of the voxel. */
+void
+GiveVolumes(gpureg::NeighborhoodCorrelationMetric & engine)
+{
   const auto valuesOf = [](double frequency) {
     return [frequency](std::int64_t first, std::int64_t count, void * out) {
       for (std::int64_t n = 0; n < count; ++n)
@@ -191,33 +189,59 @@ AskEngine(const std::string &  device,
   };
   gpureg::FixedSamples fixed;
   fixed.precision = gpureg::Precision::Double;
-  fixed.virtualSize = size;
+  fixed.virtualSize = EngineSize;
   fixed.values = valuesOf(0.011);
   gpureg::MovingImage moving;
   moving.precision = gpureg::Precision::Double;
-  moving.size = size;
+  moving.size = EngineSize;
   moving.values = valuesOf(0.013);
   moving.inverseSpacing = { 1, 1, 1 };
   moving.differenceStep = { 0.5, 0, 0, 0, 0.5, 0, 0, 0, 0.5 };
-  engine.SetFixedSamples(fixed, onOneThread);
-  engine.SetMovingImage(moving, onOneThread);
-  engine.SetSlabBytes(slabBytes);
+  engine.SetFixedSamples(fixed, OnOneThread);
+  engine.SetMovingImage(moving, OnOneThread);
+}
+
+gpureg::SampleMapping
+MakeMapping()
+{
   gpureg::SampleMapping mapping;
   mapping.toMoving.matrix = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
   mapping.toMoving.offset = { 0.3, -0.7, 1.2 };
   mapping.displacementToIndex = { 0.9, 0.1, 0, -0.1, 0.9, 0, 0, 0, 0.7 };
-  change(mapping);
+  return mapping;
+}
+
+gpureg::NeighborhoodTerms
+MakeTerms()
+{
   gpureg::NeighborhoodTerms terms;
   terms.radius = { 2, 1, 3 };
   terms.epsilon = std::numeric_limits<double>::epsilon();
-  const gpureg::NeighborhoodResult result = engine.Evaluate(mapping, terms, forces, onOneThread);
+  return terms;
+}
+
+/** \param change makes of the mapping what it is. */
+template <typename TChange>
+gpureg::NeighborhoodResult
+AskEngine(const std::string &  device,
+          std::size_t          slabBytes,
+          gpureg::Forces       forces,
+          std::vector<float> & kept,
+          const TChange &      change)
+{
+  gpureg::NeighborhoodCorrelationMetric engine(device);
+  GiveVolumes(engine);
+  engine.SetSlabBytes(slabBytes);
+  gpureg::SampleMapping mapping = MakeMapping();
+  change(mapping);
+  const gpureg::NeighborhoodResult result = engine.Evaluate(mapping, MakeTerms(), forces, OnOneThread);
   if (forces == gpureg::Forces::OfEachSample)
   {
-    kept.resize(3 * size[0] * size[1] * size[2]);
+    kept.resize(3 * EngineSize[0] * EngineSize[1] * EngineSize[2]);
     engine.TakeForces([&kept](std::int64_t  first,
                               std::int64_t  count,
                               const float * forces) { std::copy_n(forces, 3 * count, kept.data() + 3 * first); },
-                      onOneThread);
+                      OnOneThread);
   }
   return result;
 }
@@ -283,6 +307,42 @@ TEST_P(NeighborhoodTest, SlabsGiveWhatOneGives)
     EXPECT_LE(GetRelativeError(std::vector<double>(forces[1].begin(), forces[1].end()),
                                std::vector<double>(forces[0].begin(), forces[0].end())),
               1e-6);
+  }
+}
+
+/** Those of one slab go together, those of several one after the other. */
+TEST_P(NeighborhoodTest, BatchesOfSeveralSlabs)
+{
+  std::vector<gpureg::SampleMapping> mappings;
+  for (int n = 0; n < 5; ++n)
+  {
+    mappings.push_back(MakeMapping());
+    mappings.back().toMoving.offset[2] += 0.7 * n;
+  }
+  gpureg::CandidateMaps candidates;
+  candidates.count = static_cast<std::int64_t>(mappings.size());
+  candidates.make = [&mappings](std::int64_t first, std::int64_t number, gpureg::IndexMap * maps) {
+    for (std::int64_t n = 0; n < number; ++n)
+    {
+      maps[n] = mappings[static_cast<std::size_t>(first + n)].toMoving;
+    }
+  };
+  gpureg::NeighborhoodCorrelationMetric engine(GetParam());
+  GiveVolumes(engine);
+  for (const std::size_t slabBytes : { std::size_t{ 1 }, std::size_t{ 17 * 13 * 56 * 15 }, std::size_t{ 1 } << 30 })
+  {
+    SCOPED_TRACE(slabBytes);
+    engine.SetSlabBytes(slabBytes);
+    const auto results = engine.EvaluateBatch(candidates, MakeTerms(), OnOneThread);
+    ASSERT_EQ(results.size(), mappings.size());
+    for (std::size_t n = 0; n < mappings.size(); ++n)
+    {
+      SCOPED_TRACE(n);
+      const auto one = engine.Evaluate(mappings[n], MakeTerms(), gpureg::Forces::None, OnOneThread);
+      EXPECT_GT(one.count, 5000.0);
+      EXPECT_EQ(results[n].count, one.count);
+      EXPECT_NEAR(results[n].correlations, one.correlations, 1e-9 * one.correlations);
+    }
   }
 }
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What test_same_bits.py compares with Python: RegisterByITK global|rigid|ffd DEVICE FIXED.mha MOVING.mha [WARPED.mha [MASK.mha]] registers
-// two images of floats, and prints "cost" and "numbers", each digit of them: with the settings that a method has by itself; rigidly, by
-// mean squares; by free-form deformation, and with a mask of the fixed image by mean squares.
+// What test_same_bits.py compares with Python: RegisterByITK global|rigid|affine|ffd|chain DEVICE FIXED.mha MOVING.mha
+// [WARPED.mha [MASK.mha]] registers two images of floats, and prints "cost" and "numbers", each digit of them: with the settings that a
+// method has by itself; rigidly, by mean squares; to an affine transform without a search of angles; by free-form deformation, and with a
+// mask of the fixed image by mean squares; by free-form deformation behind the affine transform, whose "matrix" and "offset" are printed,
+// too.
 #include "itkFreeFormDeformationRegistrationMethod.h"
 #include "itkGlobalAffineRegistrationMethod.h"
 
@@ -52,29 +54,50 @@ MakeMethod(char ** words)
   return method;
 }
 
-void
-RegisterLinearly(char ** words, bool isRigid)
+using LinearMethod = itk::GlobalAffineRegistrationMethod<ImageType, ImageType>;
+
+/** \param what "global", "rigid" or "affine". */
+LinearMethod::Pointer
+RegisterLinearly(char ** words, const std::string & what)
 {
-  const auto method = MakeMethod<itk::GlobalAffineRegistrationMethod<ImageType, ImageType>>(words);
-  if (isRigid)
+  const auto method = MakeMethod<LinearMethod>(words);
+  if (what != "global")
+  {
+    method->SetSearchAngles(0, 0);
+  }
+  if (what == "rigid")
   {
     method->SetDegreesOfFreedom(6);
-    method->SetSearchAngles(0, 0);
     method->SetCost("MeanSquares");
   }
   method->Update();
-  const auto & matrix =
-    dynamic_cast<const itk::MatrixOffsetTransformBase<double, 3, 3> &>(*method->GetTransform()).GetMatrix();
-  const double cost = method->GetFinalCost();
-  Print("cost", &cost, 1);
-  Print("numbers", matrix.GetVnlMatrix().data_block(), 9);
+  return method;
 }
 
-/** \param mask a file, or none. */
+const itk::MatrixOffsetTransformBase<double, 3, 3> &
+GetLinearTransform(const LinearMethod & method)
+{
+  return dynamic_cast<const itk::MatrixOffsetTransformBase<double, 3, 3> &>(*method.GetTransform());
+}
+
 void
-Deform(char ** words, const std::string & warped, const std::string & mask)
+PrintLinear(const LinearMethod & method)
+{
+  const double cost = method.GetFinalCost();
+  Print("cost", &cost, 1);
+  Print("numbers", GetLinearTransform(method).GetMatrix().GetVnlMatrix().data_block(), 9);
+}
+
+/** \param initial what is applied behind the deformation, or null.
+ *  \param mask a file, or none. */
+void
+Deform(char **                              words,
+       const itk::Transform<double, 3, 3> * initial,
+       const std::string &                  warped,
+       const std::string &                  mask)
 {
   const auto method = MakeMethod<itk::FreeFormDeformationRegistrationMethod<ImageType, ImageType>>(words);
+  method->SetInitialTransform(initial);
   if (!mask.empty())
   {
     using MaskType = itk::ImageMaskSpatialObject<3>;
@@ -98,17 +121,29 @@ Deform(char ** words, const std::string & warped, const std::string & mask)
   writer->Update();
 }
 
+/** The affine transform, and the deformation in front of it. */
+void
+RegisterByChain(char ** words, const std::string & warped)
+{
+  const auto   method = RegisterLinearly(words, "affine");
+  const auto & affine = GetLinearTransform(*method);
+  Print("matrix", affine.GetMatrix().GetVnlMatrix().data_block(), 9);
+  Print("offset", affine.GetOffset(), 3);
+  Deform(words, method->GetTransform(), warped, "");
+}
+
 } // namespace
 
 int
 main(int argc, char * argv[])
 {
   const std::string what = argc > 1 ? argv[1] : "";
-  const bool        isLinear = what == "global" || what == "rigid";
-  if (!(isLinear && argc == 5) && !(what == "ffd" && (argc == 6 || argc == 7)))
+  const bool        isLinear = what == "global" || what == "rigid" || what == "affine";
+  if (!(isLinear && argc == 5) && !(what == "chain" && argc == 6) && !(what == "ffd" && (argc == 6 || argc == 7)))
   {
-    std::cerr << "Usage: RegisterByITK global|rigid DEVICE FIXED.mha MOVING.mha\n"
-                 "       RegisterByITK ffd DEVICE FIXED.mha MOVING.mha WARPED.mha [MASK.mha]\n";
+    std::cerr << "Usage: RegisterByITK global|rigid|affine DEVICE FIXED.mha MOVING.mha\n"
+                 "       RegisterByITK ffd DEVICE FIXED.mha MOVING.mha WARPED.mha [MASK.mha]\n"
+                 "       RegisterByITK chain DEVICE FIXED.mha MOVING.mha WARPED.mha\n";
     return EXIT_FAILURE;
   }
   try
@@ -116,11 +151,15 @@ main(int argc, char * argv[])
     itk::MetaImageIOFactory::RegisterOneFactory();
     if (isLinear)
     {
-      RegisterLinearly(argv + 2, what == "rigid");
+      PrintLinear(*RegisterLinearly(argv + 2, what));
+    }
+    else if (what == "chain")
+    {
+      RegisterByChain(argv + 2, argv[5]);
     }
     else
     {
-      Deform(argv + 2, argv[5], argc == 7 ? argv[6] : "");
+      Deform(argv + 2, nullptr, argv[5], argc == 7 ? argv[6] : "");
     }
   }
   catch (const std::exception & error)

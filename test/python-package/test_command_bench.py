@@ -2,6 +2,7 @@
 """gpureg bench: that every figure is one. How large they are is not looked at: that is the machine's."""
 
 import time
+import types
 
 import pytest
 from command_line import assert_fails, gpureg, gpureg_json
@@ -48,3 +49,16 @@ def test_the_least_time_counts():
 )
 def test_wrong_use(capfd, words, part):
     assert_fails(capfd, 2, part, None, "bench", *words)
+
+
+def test_processors_through_opencl_are_left_out(monkeypatch, capfd):
+    """All that come behind the host: they are measured where they are named."""
+    import gpuregistration._devices as listed
+    from gpuregistration.command import bench
+
+    found = [types.SimpleNamespace(name=name, description=name) for name in ("cuda:0", "opencl:0", "host", "opencl:1")]
+    columns = []
+    monkeypatch.setattr(listed, "devices", lambda: found)
+    monkeypatch.setattr(bench, "_fill", lambda row, column, work, share: columns.append(column))
+    assert gpureg_json(capfd, "bench", "--size", "32", "--seconds", "1")["size"] == 32
+    assert columns[:4] == ["cuda:0", "opencl:0", "host", "SimpleITK"] and "opencl:1" not in columns

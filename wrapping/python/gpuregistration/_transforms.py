@@ -132,12 +132,20 @@ class Affine(Transform):
         if whole.shape not in ((3, 3), (4, 4)) or (whole[-1] != np.eye(len(whole))[-1]).any():
             raise BadInputError(f"{whole.tolist()} is no homogeneous matrix of 2 or 3 dimensions with a last row 0 … 0 1.")
         about = np.zeros(len(whole) - 1) if center is None else read_numbers("An affine map's center", center)
-        return cls(whole[:-1, :-1], whole[:-1, -1] - about + whole[:-1, :-1] @ about, about)
+        # Number by number, in the order of the C++ classes: to the same bits.
+        moved = whole[:-1, -1] - about
+        for column, along in zip(whole[:-1, :-1].T, about):
+            moved = moved + column * along
+        return cls(whole[:-1, :-1], moved, about)
 
     @property
     def offset(self) -> np.ndarray:
         """Where the point 0 is led to."""
-        return self.center + self.translation - self.matrix @ self.center
+        # In ITK's order.
+        led = self.translation + self.center
+        for column, along in zip(self.matrix.T, self.center):
+            led = led - column * along
+        return led
 
     @property
     def parameters(self) -> np.ndarray:

@@ -46,7 +46,7 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument("--size", type=int, default=96, metavar="N", help="voxels along each axis, 32 to 512 (default: 96)")
     parser.add_argument("--seconds", type=float, default=60.0, help="about how long all of it takes (default: 60)")
-    parser.add_argument("--device", metavar="NAME", action="append", help="of these devices alone; may be given again")
+    parser.add_argument("--device", metavar="NAME", action="append", help="of these devices alone; may be given again (default: all GPUs, and the host)")
     parser.add_argument("--threads", type=int, default=0, help="of the host, and of SimpleITK (default: all)")
     options.add_json(parser)
     options.add_quiet(parser)
@@ -63,7 +63,12 @@ def run(arguments: argparse.Namespace) -> int:
         raise WrongUse(f"--seconds {arguments.seconds} is not possible: give a time above 0")
     if not 0 <= arguments.threads <= MOST_INT:
         raise WrongUse(f"--threads {arguments.threads} is not possible: give 1 or more, or 0 for all")
-    names = [options.choose_device(name) for name in arguments.device] if arguments.device else [one.name for one in devices()]
+    if arguments.device:
+        names = [options.choose_device(name) for name in arguments.device]
+    else:
+        # The best come first. What is behind the host is a processor through OpenCL, which is slower, and whose driver may not last.
+        names = [one.name for one in devices()]
+        names = names[: names.index("host") + 1]
     set_threads(arguments.threads)
     threads = _engine.thread_count()
     from .bench_tasks import make_tasks
