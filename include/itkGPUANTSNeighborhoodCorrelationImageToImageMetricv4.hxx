@@ -152,17 +152,15 @@ itkGPUNeighborhoodCorrelationClass::EvaluateOnDevice(GPURegistrationDetail::Metr
 
 itkGPUMetricGetValuesMacro(itkGPUNeighborhoodCorrelationClass)
 {
-  return m_Face.EvaluateCandidates(candidates, [this](const gpureg::CandidateMaps & maps) {
-    this->UpdateEngine(false);
-    std::vector<MeasureType> values;
-    for (const gpureg::NeighborhoodResult & result :
-         m_Face.GetEngine().EvaluateBatch(maps, this->MakeTerms(), m_Face.GetParallelFor()))
-    {
-      values.push_back(result.count > 0 ? static_cast<MeasureType>(-result.correlations / result.count)
-                                        : GPURegistrationDetail::MetricCandidates<Self>::GetWorst());
-    }
-    return values;
-  });
+  return m_Face.EvaluateResults(
+    candidates,
+    [this](const gpureg::CandidateMaps & maps) {
+      this->UpdateEngine(false);
+      return m_Face.GetEngine().EvaluateBatch(maps, this->MakeTerms(), m_Face.GetParallelFor());
+    },
+    [](const gpureg::NeighborhoodResult & result) {
+      return static_cast<MeasureType>(-result.correlations / result.count);
+    });
 }
 
 itkGPUMetricTemplate

@@ -167,13 +167,33 @@ public:
   std::vector<MeasureType>
   EvaluateCandidates(const std::vector<ParametersType> & candidates, const TOnDevice & onDevice)
   {
-    return this->EvaluateAfter(candidates, [&](const auto & batch, auto & values) {
-      this->OnDevice([&] {
-        if (this->FindLack().empty() && GPURegistrationGeometry::IsLinear(*m_Metric.m_MovingTransform))
-        {
-          values = onDevice(batch.MakeMaps());
-        }
-      });
+    this->CheckIsInitialized();
+    const MetricCandidates<TMetric> batch(m_Metric, candidates);
+    batch.Check();
+    std::vector<MeasureType> values(candidates.size(), std::numeric_limits<MeasureType>::quiet_NaN());
+    this->OnDevice([&] {
+      if (this->FindLack().empty() && GPURegistrationGeometry::IsLinear(*m_Metric.m_MovingTransform))
+      {
+        values = onDevice(batch.MakeMaps());
+      }
+    });
+    batch.EvaluateRest(values);
+    return values;
+  }
+
+  /** The same of a metric whose engine gives a result for each: \param evaluate gives those of some maps; \param valueOf the value of
+   *  one that has valid samples. */
+  template <typename TEvaluate, typename TValueOf>
+  std::vector<MeasureType>
+  EvaluateResults(const std::vector<ParametersType> & candidates, const TEvaluate & evaluate, const TValueOf & valueOf)
+  {
+    return this->EvaluateCandidates(candidates, [&](const gpureg::CandidateMaps & maps) {
+      std::vector<MeasureType> values;
+      for (const auto & result : evaluate(maps))
+      {
+        values.push_back(result.count > 0 ? valueOf(result) : MetricCandidates<TMetric>::GetWorst());
+      }
+      return values;
     });
   }
 
@@ -413,20 +433,6 @@ private:
       m_Input.SetMakesGradients(makesMoving, false);
       gradient.MakeFixedImage();
     }
-  }
-
-  /** The values of candidates: those that begin(batch, values) has found, and then, one by one, those that are still NaN. */
-  template <typename TBegin>
-  std::vector<MeasureType>
-  EvaluateAfter(const std::vector<ParametersType> & candidates, const TBegin & begin)
-  {
-    this->CheckIsInitialized();
-    const MetricCandidates<TMetric> batch(m_Metric, candidates);
-    batch.Check();
-    std::vector<MeasureType> values(candidates.size(), std::numeric_limits<MeasureType>::quiet_NaN());
-    begin(batch, values);
-    batch.EvaluateRest(values);
-    return values;
   }
 
   void

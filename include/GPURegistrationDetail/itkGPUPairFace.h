@@ -92,16 +92,13 @@ public:
   EvaluateCandidates(const std::vector<typename TMetric::MovingTransformType::ParametersType> & candidates,
                      const TValueOf &                                                           valueOf)
   {
-    return m_Face.EvaluateCandidates(candidates, [&](const gpureg::CandidateMaps & maps) {
-      this->UpdateEngine(false);
-      std::vector<typename TMetric::MeasureType> values;
-      for (const gpureg::PairResult & result : m_Face.GetEngine().EvaluateBatch(maps, m_Face.GetParallelFor()))
-      {
-        values.push_back(result.count > 0 ? valueOf(result, m_Face.GetScales())
-                                          : MetricCandidates<TMetric>::GetWorst());
-      }
-      return values;
-    });
+    return m_Face.EvaluateResults(
+      candidates,
+      [&](const gpureg::CandidateMaps & maps) {
+        this->UpdateEngine(false);
+        return m_Face.GetEngine().EvaluateBatch(maps, m_Face.GetParallelFor());
+      },
+      [&](const gpureg::PairResult & result) { return valueOf(result, m_Face.GetScales()); });
   }
 
   /** What a derivative is divided by, of a mean over so many samples: one by a displacement is not. */

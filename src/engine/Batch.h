@@ -90,6 +90,33 @@ TakeCandidates(const CandidateMaps & candidates, std::int64_t first, std::int64_
           } };
 }
 
+/** What evaluate(where its samples map to) gives for each of them, one after the other. */
+template <typename TEvaluate>
+auto
+EvaluateEach(const CandidateMaps & candidates, const TEvaluate & evaluate)
+{
+  std::vector<decltype(evaluate(SampleMapping()))> results;
+  for (std::int64_t n = 0; n < candidates.count; ++n)
+  {
+    results.push_back(evaluate(MakeMapping(candidates, n)));
+  }
+  return results;
+}
+
+/** What evaluate(some, where their results go) gives for all, of so many candidates at a time at most. */
+template <typename TResult, typename TEvaluate>
+std::vector<TResult>
+EvaluateInParts(const CandidateMaps & candidates, std::int64_t most, const TEvaluate & evaluate)
+{
+  std::vector<TResult> results(static_cast<std::size_t>(candidates.count));
+  for (std::int64_t first = 0; first < candidates.count; first += most)
+  {
+    evaluate(TakeCandidates(candidates, first, std::min(most, candidates.count - first)),
+             &results[static_cast<std::size_t>(first)]);
+  }
+  return results;
+}
+
 /** Makes room for where the candidates' samples map to, and gives what they have in common.
  *  \param candidates one or more. */
 inline SampleProblem

@@ -12,10 +12,10 @@
 namespace gpureg
 {
 
-FixedGradients::FixedGradients(Queue & queue, ImageSampler & sampler)
+FixedGradients::FixedGradients(Queue & queue, ImageSampler & sampler, GaussianDerivatives & derivatives)
   : m_Queue(queue)
   , m_Sampler(sampler)
-  , m_Derivatives(queue, sampler)
+  , m_Derivatives(derivatives)
 {}
 
 FixedGradients::~FixedGradients() = default;

@@ -20,8 +20,8 @@ class MovingImagePasses;
 class FixedGradients
 {
 public:
-  /** Both must outlive it; the sampler is the queue's. */
-  FixedGradients(Queue & queue, ImageSampler & sampler);
+  /** All must outlive it; sampler and derivatives are the queue's. */
+  FixedGradients(Queue & queue, ImageSampler & sampler, GaussianDerivatives & derivatives);
   ~FixedGradients();
 
   /** Fills float[3], one a sample; none if forces go along the moving image's.
@@ -35,7 +35,7 @@ private:
 
   Queue &                            m_Queue;
   ImageSampler &                     m_Sampler;
-  GaussianDerivatives                m_Derivatives;
+  GaussianDerivatives &              m_Derivatives;
   std::unique_ptr<MovingImagePasses> m_Passes; // once they are needed
   /** Of the values whose gradient was made here last; 0 if there is none. */
   double m_Unit = 0;

@@ -83,11 +83,11 @@ HasGradient(const MovingImage & image)
   return image.gradient || image.gaussianGradient;
 }
 
-MovingVolumes::MovingVolumes(Queue & queue, ImageSampler & sampler)
+MovingVolumes::MovingVolumes(Queue & queue, ImageSampler & sampler, GaussianDerivatives & derivatives)
   : m_Queue(queue)
   , m_Sampler(sampler)
   , m_Passes(queue.CreateMovingImagePasses())
-  , m_Derivatives(queue, sampler)
+  , m_Derivatives(derivatives)
 {}
 
 MovingVolumes::~MovingVolumes() = default;

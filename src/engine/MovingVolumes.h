@@ -23,8 +23,8 @@ HasGradient(const MovingImage & image);
 class MovingVolumes
 {
 public:
-  /** Both must outlive it; the sampler is the queue's. */
-  MovingVolumes(Queue & queue, ImageSampler & sampler);
+  /** All must outlive it; sampler and derivatives are the queue's. */
+  MovingVolumes(Queue & queue, ImageSampler & sampler, GaussianDerivatives & derivatives);
   ~MovingVolumes();
 
   /** Fills the moving image's arrays.
@@ -51,7 +51,7 @@ private:
   Queue &                            m_Queue;
   ImageSampler &                     m_Sampler;
   std::unique_ptr<MovingImagePasses> m_Passes;
-  GaussianDerivatives                m_Derivatives;
+  GaussianDerivatives &              m_Derivatives;
   /** The unit of the values whose Gaussian gradient is on the device; 0 if there is none. */
   double m_GradientUnit = 0;
 };

@@ -86,32 +86,26 @@ NeighborhoodEvaluation::EvaluateBatch(const CandidateMaps &     candidates,
                                       std::size_t               slabBytes,
                                       const ParallelFor &       parallelFor)
 {
-  std::vector<NeighborhoodResult> results(static_cast<std::size_t>(candidates.count));
-  if (results.empty())
+  if (candidates.count < 1)
   {
-    return results;
+    return {};
   }
   CheckIsPossible();
   m_Core.samples.CheckIsComplete(m_Core.readsFixedValues);
   Describe(MakeMapping(candidates, 0), terms, Forces::None, slabBytes);
   if (!CanBeBatched())
   {
-    for (std::int64_t n = 0; n < candidates.count; ++n)
-    {
-      results[static_cast<std::size_t>(n)] =
-        Evaluate(MakeMapping(candidates, n), terms, Forces::None, slabBytes, parallelFor);
-    }
-    return results;
+    return EvaluateEach(candidates, [&](const SampleMapping & mapping) {
+      return Evaluate(mapping, terms, Forces::None, slabBytes, parallelFor);
+    });
   }
   const auto most =
     static_cast<std::int64_t>(std::clamp<std::size_t>(MostBatchBytes / GetPartialBytes(), 1, MostAtOnce));
-  for (std::int64_t first = 0; first < candidates.count; first += most)
-  {
-    EvaluateTogether(TakeCandidates(candidates, first, std::min(most, candidates.count - first)),
-                     parallelFor,
-                     &results[static_cast<std::size_t>(first)]);
-  }
-  return results;
+  return EvaluateInParts<NeighborhoodResult>(candidates,
+                                             most,
+                                             [&](const CandidateMaps & some, NeighborhoodResult * results) {
+                                               EvaluateTogether(some, parallelFor, results);
+                                             });
 }
 
 bool

@@ -135,24 +135,17 @@ std::vector<PairResult>
 PairEvaluation::EvaluateBatch(const CandidateMaps & candidates, const ParallelFor & parallelFor)
 {
   CheckHas({}, Forces::None);
-  std::vector<PairResult> results(static_cast<std::size_t>(candidates.count));
   if (!m_Passes->HasBatches())
   {
-    for (std::int64_t n = 0; n < candidates.count; ++n)
-    {
-      results[static_cast<std::size_t>(n)] = Evaluate(MakeMapping(candidates, n), Forces::None, {}, parallelFor);
-    }
-    return results;
+    return EvaluateEach(candidates, [&](const SampleMapping & mapping) {
+      return Evaluate(mapping, Forces::None, {}, parallelFor);
+    });
   }
   // So many that their sums take little memory.
   constexpr std::int64_t MostAtOnce = 16384;
-  for (std::int64_t first = 0; first < candidates.count; first += MostAtOnce)
-  {
-    EvaluateTogether(TakeCandidates(candidates, first, std::min(MostAtOnce, candidates.count - first)),
-                     parallelFor,
-                     &results[static_cast<std::size_t>(first)]);
-  }
-  return results;
+  return EvaluateInParts<PairResult>(candidates, MostAtOnce, [&](const CandidateMaps & some, PairResult * results) {
+    EvaluateTogether(some, parallelFor, results);
+  });
 }
 
 void

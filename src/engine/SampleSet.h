@@ -42,8 +42,9 @@ public:
   explicit SampleSet(Queue & queue)
     : m_Queue(queue)
     , m_Sampler(queue)
-    , m_FixedGradients(queue, m_Sampler)
-    , m_MovingVolumes(queue, m_Sampler)
+    , m_Derivatives(queue, m_Sampler)
+    , m_FixedGradients(queue, m_Sampler, m_Derivatives)
+    , m_MovingVolumes(queue, m_Sampler, m_Derivatives)
     , m_Chain(queue, m_Arrays.chain)
     , m_ControlPoints(queue)
     , m_PlaceControls(queue)
@@ -187,10 +188,11 @@ private:
   void
   FillFixedValues(const FixedSamples & samples, std::int64_t count, const TLeaveOut & leaveOut);
 
-  Queue &        m_Queue;
-  ImageSampler   m_Sampler;
-  FixedGradients m_FixedGradients;
-  MovingVolumes  m_MovingVolumes;
+  Queue &             m_Queue;
+  ImageSampler        m_Sampler;
+  GaussianDerivatives m_Derivatives;
+  FixedGradients      m_FixedGradients;
+  MovingVolumes       m_MovingVolumes;
   // Of their fillers it is only asked from now on whether they are there.
   FixedSamples  m_Fixed;
   std::uint64_t m_FixedStamp = 0;
