@@ -20,7 +20,7 @@ namespace
 constexpr int LowestOrder = 1;
 constexpr int HighestOrder = 3;
 // What one thread of the host sorts at a time.
-constexpr std::int64_t TaskSamples = std::int64_t{ 1 } << 16;
+constexpr std::int64_t TaskSamples = std::int64_t{ 1 } << 10;
 constexpr std::int64_t NoCell = -1;
 
 void

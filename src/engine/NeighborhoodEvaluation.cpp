@@ -3,6 +3,8 @@
 
 #include "gpureg/Error.h"
 
+#include "AddParts.h"
+
 #include <algorithm>
 #include <limits>
 #include <utility>
@@ -417,13 +419,17 @@ NeighborhoodEvaluation::AddUp(const float * partials) const
 {
   std::array<double, kernels::CentreMoments> moments{};
   ForceSums                                  forces{};
-  const int                                  count = NeighborhoodPartialCount(&m_Arguments);
+  const bool hasForces = NeighborhoodPartialCount(&m_Arguments) > 2 * kernels::CentreMoments;
   for (int group = 0; group < m_PartialGroups; ++group)
   {
-    for (int part = 0; part < count; ++part, ++partials)
+    // Both have rests behind them.
+    for (int part = 0; part < 2; ++part)
     {
-      const int ofForces = part - 2 * kernels::CentreMoments;
-      (ofForces < 0 ? moments[part % kernels::CentreMoments] : forces[ofForces % kernels::ForceSumCount]) += *partials;
+      partials = AddParts(partials, kernels::CentreMoments, moments.data());
+    }
+    for (int part = 0; part < (hasForces ? 2 : 0); ++part)
+    {
+      partials = AddParts(partials, kernels::ForceSumCount, forces.data());
     }
   }
   NeighborhoodResult result;

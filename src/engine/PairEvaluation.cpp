@@ -3,6 +3,7 @@
 
 #include "gpureg/Error.h"
 
+#include "AddParts.h"
 #include "IntegerValues.h"
 
 #include <algorithm>
@@ -240,18 +241,19 @@ PairEvaluation::AddChunksUp(const kernels::PairArguments & a, const float * part
 {
   const int variant = a.samples.variant;
   const int moments = kernels::MomentCount(a.task);
+  const int floats = kernels::FloatsOfSum(variant);
   Sums      sums;
   for (int chunk = 0; chunk < kernels::ChunkCount(&a.samples); ++chunk)
   {
-    for (int part = 0; part < kernels::FloatsOfSum(variant) * moments; ++part)
+    for (int part = 0; part < floats; ++part)
     {
-      sums.moments[part % moments] += *partials++;
+      partials = AddParts(partials, moments, sums.moments.data());
     }
     for (int k = 0; k < kernels::PairForceSums(variant, a.task); ++k)
     {
-      for (int part = 0; part < kernels::PartialCount(variant); ++part)
+      for (int part = 0; part < floats; ++part)
       {
-        sums.forces[k][part % kernels::ForceSumCount] += *partials++;
+        partials = AddParts(partials, kernels::ForceSumCount, sums.forces[k].data());
       }
     }
   }

@@ -3,6 +3,7 @@
 
 #include "gpureg/Error.h"
 
+#include "AddParts.h"
 #include "FixedPoint.h"
 #include "IntegerValues.h"
 #include "PackedVectors.h"
@@ -638,9 +639,9 @@ ForceResult
 SampleSet::SumPartials(const kernels::SampleArguments & arguments, const float * partials, std::size_t count) const
 {
   std::array<double, kernels::ForceSumCount> sums{};
-  for (std::size_t i = 0; i < count; ++i)
+  for (const float * const end = partials + count; partials != end;)
   {
-    sums[i % kernels::ForceSumCount] += partials[i];
+    partials = AddParts(partials, kernels::ForceSumCount, sums.data());
   }
   return this->MakeForceResult(arguments, sums);
 }

@@ -14,9 +14,9 @@ using namespace kernels;
 
 namespace
 {
-constexpr i64 TaskSamples = i64{ 1 } << 14;
-// Of those that are moved in integers there are fewer.
-constexpr i64 PreciseTaskSamples = i64{ 1 } << 10;
+// Each takes part of a microsecond, or a whole one where it is moved in integers: of 2000 samples sixteen threads have some each.
+constexpr i64 TaskSamples = 128;
+constexpr i64 PreciseTaskSamples = 64;
 // Neighbouring lines are gathered side by side, as many as the nearest cache holds.
 constexpr i64 BlockLines = 512;
 // So few samples have their weights found once, not by each control point that gathers them: 72 MiB of them.

@@ -37,40 +37,49 @@ AddForceOfSample(int variant, const SampleArguments * a, const float * force, co
 }
 
 /** Adds up count sums of each lane's, and, where the variant is precise, the rests behind them: s's total is then
- *  scratch[s·LaneCount()]. */
+ *  scratch[s·LaneCount()]. Up to eight are added at a time: of 512 lanes 64 are left, then 8, then one, in an order that does not
+ *  depend on timing. */
 GPUREG_GROUP_FUNCTION void
 SumEachOverLanes(int variant, int count, const float * sums, GPUREG_LOCAL float * scratch)
 {
-  const int            lane = LaneIndex();
-  const int            lanes = LaneCount();
-  const int            parts = VariantHas(variant, SamplesArePrecise) ? 2 * count : count;
-  GPUREG_LOCAL float * rests = scratch + count * lanes;
+  const int lane = LaneIndex();
+  const int lanes = LaneCount();
+  const int parts = VariantHas(variant, SamplesArePrecise) ? 2 * count : count;
+  const int toRest = count * lanes;
   LocalBarrier();
   for (int s = 0; s < parts; ++s)
   {
     scratch[s * lanes + lane] = sums[s];
   }
   LocalBarrier();
-  for (int width = lanes / 2; width > 0; width /= 2)
+  for (int width = lanes; width > 1;)
   {
-    for (int item = lane; item < width * count; item += lanes)
+    const int left = width > 8 ? width / 8 : 1;
+    for (int s = lane / left; s < count; s += lanes / left)
     {
-      const int s = item / width;
-      const int place = s * lanes + item % width;
+      GPUREG_LOCAL float * column = scratch + s * lanes + lane % left;
+      float                sum = column[0];
+      float                rest = VariantHas(variant, SamplesArePrecise) ? column[toRest] : 0.0f;
+      for (int place = left; place < width; place += left)
+      {
+        if (VariantHas(variant, SamplesArePrecise))
+        {
+          AddExactly(column[place], &sum, &rest);
+          rest += column[toRest + place];
+        }
+        else
+        {
+          sum += column[place];
+        }
+      }
+      column[0] = sum;
       if (VariantHas(variant, SamplesArePrecise))
       {
-        float sum = scratch[place];
-        float rest = rests[place] + rests[place + width];
-        AddExactly(scratch[place + width], &sum, &rest);
-        scratch[place] = sum;
-        rests[place] = rest;
-      }
-      else
-      {
-        scratch[place] += scratch[place + width];
+        column[toRest] = rest;
       }
     }
     LocalBarrier();
+    width = left;
   }
 }
 

@@ -32,10 +32,11 @@ endfunction()
 
 # test_consumer(MODULE CONSUMER [OBJECTS …]): the project, built in CONSUMER with the module from the build in MODULE.
 function(test_consumer module consumer)
+  string(TOUPPER "${BUILD_TYPE}" type)
   run(${CMAKE_COMMAND} --install ${module} --prefix ${consumer}/prefix --config ${BUILD_TYPE})
   configure(SOURCE ${CMAKE_CURRENT_LIST_DIR} BINARY ${consumer} ${ARGN}
             SETTINGS CMAKE_MAKE_PROGRAM CMAKE_C_COMPILER CMAKE_CXX_COMPILER CMAKE_CXX_FLAGS
-            ARGUMENTS -DCMAKE_PREFIX_PATH=${consumer}/prefix)
+            ARGUMENTS -DCMAKE_PREFIX_PATH=${consumer}/prefix "-DCMAKE_CXX_FLAGS_${type}=-O0")
   run(${CMAKE_COMMAND} --build ${consumer} --config ${BUILD_TYPE})
   run(${CMAKE_CTEST_COMMAND} --output-on-failure -C ${BUILD_TYPE} WORKING_DIRECTORY ${consumer})
 endfunction()
