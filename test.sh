@@ -125,13 +125,15 @@ test_python_package() {
   say "The Python package"
   mkdir -p "$folder/build"
   [ -e "$folder/venv/bin/pip" ] || /usr/bin/python3 -m venv --system-site-packages "$folder/venv"
-  "$folder/venv/bin/pip" install --quiet 'scikit-build-core>=0.10' 'nanobind>=2.2' 'SimpleITK>=2.2' 'distributed>=2024.8' dask-jobqueue
+  "$folder/venv/bin/pip" install --quiet 'scikit-build-core>=0.10' 'nanobind>=2.2' 'SimpleITK>=2.2' 'distributed>=2024.8' \
+    dask-jobqueue pytest-xdist mypy
   # As in configure_quickly.
   find "$folder/build" -path '*/GPURegistration.dir/*.o' -delete
   CMAKE_ARGS="-DCMAKE_CUDA_ARCHITECTURES=$(cuda_architecture) '-DCMAKE_CXX_FLAGS_RELEASE=-O0 -DNDEBUG' \
               '-DCMAKE_CXX_COMPILER_LAUNCHER=$launcher' '-DCMAKE_CUDA_COMPILER_LAUNCHER=$launcher'" \
     SKBUILD_BUILD_DIR="$folder/build" "$folder/venv/bin/pip" install --quiet --no-build-isolation --no-deps .
-  GPUREG_TEST_PROGRAMS=$PWD/build/bin "$folder/venv/bin/python" -m pytest -q -rs -p no:cacheprovider test/python-package
+  GPUREG_TEST_PROGRAMS=$PWD/build/bin "$folder/venv/bin/python" -m pytest -q -rs -p no:cacheprovider \
+    --numprocesses "$(nproc)" --dist loadfile test/python-package
 }
 
 # ITK's own tests, unmodified, without and with the plugin, where $GPUREG_ITK_SUITE names a folder of its test drivers.

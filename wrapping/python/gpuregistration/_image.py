@@ -12,7 +12,7 @@ from ._checks import read_numbers
 from ._engine import BadInputError
 from ._gpu_arrays import GpuArray, read_array
 
-Vector = Sequence[float]
+Vector = Union[Sequence[float], np.ndarray]
 
 
 class Image:

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What editors and type checkers know of the package."""
+
+import ast
+import inspect
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gpuregistration import _engine
+
+STUB = Path(_engine.__file__).with_name("_engine.pyi")
+
+PROGRAM = '''
+import numpy as np
+import gpuregistration as gpureg
+
+fixed = gpureg.Image(np.zeros((4, 5, 6), np.float32), spacing=np.ones(3), origin=(0.0, 1.0, 2.0))
+moving = gpureg.read_image("moving.nii.gz")
+try:
+    result: gpureg.Result = gpureg.register(fixed, moving, transform=["affine", gpureg.stages.FreeForm()], seed=1)
+except gpureg.BadInputError as error:
+    raise ValueError(str(error)) from error
+except gpureg.DeviceLostError as error:
+    lost: RuntimeError = error
+transform: gpureg.Transform = result.transform
+names: list[str] = [device.name for device in gpureg.devices()]
+values: np.ndarray = gpureg.metric("NMI", fixed, moving).values(np.zeros((2, 12)))
+wrong: int = gpureg.devices()
+'''
+
+
+def test_the_stub_names_all_that_the_engine_has():
+    tree = ast.parse(STUB.read_text(encoding="utf-8"))
+    named = {node.name for node in tree.body if isinstance(node, (ast.ClassDef, ast.FunctionDef))}
+    assert named == {name for name in dir(_engine) if not name.startswith("_")}
+
+
+def test_the_stubs_errors_have_the_engines_parents():
+    tree = ast.parse(STUB.read_text(encoding="utf-8"))
+    stubs = {node.name: [ast.unparse(base) for base in node.bases] for node in tree.body if isinstance(node, ast.ClassDef)}
+    errors = dict(inspect.getmembers(_engine, lambda member: inspect.isclass(member) and issubclass(member, Exception)))
+    assert "BadInputError" in errors
+    for name, error in errors.items():
+        assert stubs[name] == [base.__name__ for base in error.__bases__], name
+
+
+def test_mypy_finds_what_is_wrong_in_a_program_and_nothing_else(tmp_path):
+    pytest.importorskip("mypy")
+    program = tmp_path / "program.py"
+    program.write_text(PROGRAM, encoding="utf-8")
+    command = [sys.executable, "-m", "mypy", "--ignore-missing-imports", "--follow-imports=silent", str(program)]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    errors = [line for line in done.stdout.splitlines() if ": error:" in line]
+    assert len(errors) == 1 and f":{PROGRAM.count(chr(10))}:" in errors[0] and "list[Device]" in errors[0], done.stdout + done.stderr
