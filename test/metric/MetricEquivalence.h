@@ -50,8 +50,10 @@ protected:
   static bool
   IsEmpty(const MetricCase & c, const MetricComparison & result)
   {
-    return result.isFlat || result.isNearEdge || result.sensitivity.ofDerivative > MostSensitive ||
-           result.sensitivity.ofValue > MostSensitiveOfValue || result.itk.validPoints <= result.samples / 8 ||
+    const bool isSensitive =
+      result.sensitivity.ofDerivative > MostSensitive || result.sensitivity.ofValue > MostSensitiveOfValue;
+    return result.isFlat || result.isNearEdge || (isSensitive && !HasNoInformation(c, result.itk)) ||
+           result.itk.validPoints <= result.samples / 8 ||
            (c.measure == Measure::MeanSquares && c.gradientFilter &&
             GetNorm(result.itk.derivative) < 1e-10 * std::abs(result.itk.value)) ||
            (c.measure == Measure::Mattes && c.bins > 5 && std::abs(result.itk.value) < 1e-2);
@@ -75,11 +77,13 @@ protected:
     if (IsEmpty(c, result) && m_IsRandom)
     {
       ++m_InVain;
+      std::cout << "eight times in vain: " << ::testing::PrintToString(c) << std::endl;
       return;
     }
     ASSERT_FALSE(IsEmpty(c, result)) << "eight times, a comparison that would say nothing";
-    m_Sensitive += (!HasNoSlope(c, result.itk) && result.sensitivity.ofDerivative > GetTolerance(c)) ||
-                   result.sensitivity.ofValue > ofValue;
+    m_Sensitive += !HasNoInformation(c, result.itk) &&
+                   ((!HasNoSlope(c, result.itk) && result.sensitivity.ofDerivative > GetTolerance(c)) ||
+                    result.sensitivity.ofValue > ofValue);
     for (const DeviceAnswer & answer : result.devices)
     {
       SCOPED_TRACE(answer.device);
@@ -93,6 +97,14 @@ protected:
           << "and " << result.devices.front().device;
       }
     }
+  }
+
+  /** Whether the answer is 0, but for rounding: all but one bin is padding, so every sample has the same fixed bin; or the samples'
+   *  values do not vary. */
+  static bool
+  HasNoInformation(const MetricCase & c, const Answer & itk)
+  {
+    return (c.measure == Measure::Correlation && itk.value == 0.0) || (c.measure == Measure::Mattes && c.bins == 5);
   }
 
   /** Whether values lie in two bins of a joint histogram, and ITK takes no slope in the first and the last half of either; or
@@ -120,11 +132,8 @@ protected:
     const MetricCase & c, const Answer & itk, const Answer & ours, const Sensitivity & sensitivity, double ofValue)
   {
     EXPECT_EQ(ours.validPoints, itk.validPoints);
-    const bool isUncorrelated = c.measure == Measure::Correlation && itk.value == 0.0;
-    if (isUncorrelated || (c.measure == Measure::Mattes && c.bins == 5))
+    if (HasNoInformation(c, itk))
     {
-      // All but one bin is padding: every sample has the same fixed bin, and there is no information. Or the samples' values do not
-      // vary.
       EXPECT_NEAR(ours.value, 0.0, 1e-12);
       EXPECT_NEAR(itk.value, 0.0, 1e-12);
       EXPECT_NEAR(GetNorm(ours.derivative), 0.0, 1e-6);
