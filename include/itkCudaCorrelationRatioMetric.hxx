@@ -248,11 +248,10 @@ itkCudaCorrelationRatioClass::EvaluateThroughITK() const
   using SamplesType = GPURegistrationDetail::MetricThroughITK<Self>;
   using VectorType = typename SamplesType::VectorType;
   using SumsType = std::vector<std::array<double, 3>>; // Σ w, Σ wY, Σ wY² of each bin
-  const SamplesType samples(*this, 64);
-  // So that squares lose nothing to a large offset.
-  const double           offset = this->m_MovingImage->GetPixel(this->m_MovingImage->GetBufferedRegion().GetIndex());
-  const BorderWeightType weightAt(*this->m_MovingImage, m_BorderWeightDistance);
-  std::vector<SumsType>  parts(samples.GetNumberOfTasks());
+  const SamplesType          samples(*this, 64);
+  const double               offset = samples.ComputeMeanMovingValue();
+  const BorderWeightType     weightAt(*this->m_MovingImage, m_BorderWeightDistance);
+  std::vector<SumsType>      parts(samples.GetNumberOfTasks());
   std::vector<SizeValueType> counts(samples.GetNumberOfTasks());
   samples.ForEachTask([&](std::int64_t task) {
     parts[task].assign(m_InitializedBins, {});

@@ -97,8 +97,8 @@ public:
                 "GPUJointHistogramMutualInformationImageToImageMetricv4: fixed, moving and virtual image have the same "
                 "dimension");
 
-  /** See CudaMattesNMI. A device counts the histograms of GetValues() together, and the host finds the values from them: they
-   * are GetValue()'s to the bit. */
+  /** See CudaMattesNMI. A device counts the histograms of GetValues() together, and finds the values from them where it computes in
+   * doubles, else the host does: they are GetValue()'s to the bit. */
   itkGPUMetricMembersMacro(m_Use, m_Face);
 
   void

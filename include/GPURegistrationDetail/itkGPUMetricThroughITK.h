@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <vector>
 
 namespace itk
@@ -66,6 +67,22 @@ public:
         visit(sample);
       }
     }
+  }
+
+  /** The mean of the valid samples' moving values; 0 of none. Squares about it lose nothing, wherever the values lie. */
+  double
+  ComputeMeanMovingValue() const
+  {
+    std::vector<double>        sums(m_Tasks);
+    std::vector<SizeValueType> counts(m_Tasks);
+    this->ForEachTask([&](std::int64_t task) {
+      this->ForEachSample(task, [&](const Sample & sample) {
+        sums[task] += sample.movingValue;
+        ++counts[task];
+      });
+    });
+    const auto count = std::accumulate(counts.begin(), counts.end(), SizeValueType{ 0 });
+    return count > 0 ? std::accumulate(sums.begin(), sums.end(), 0.0) / static_cast<double>(count) : 0.0;
   }
 
   /** Adds factor·Σ J(x)ᵀ·weightOf(sample)·gradient to the derivative, of a transform of global support; each sample's at its

@@ -206,6 +206,22 @@ TEST_P(CorrelationRatioTest, OneVoxelFarOutside)
   }
 }
 
+/** What a padded image has behind a mask is no value of a sample, however far outside it lies. */
+TEST_P(CorrelationRatioTest, OneVoxelFarOutsideBehindAMask)
+{
+  for (const float far : { 1e7f, -1e9f, 1e20f })
+  {
+    SCOPED_TRACE(far);
+    const auto change = [far](auto & problem) {
+      problem.movingMask = MakeMask(*problem.moving);
+      problem.moving->SetPixel(problem.moving->GetBufferedRegion().GetIndex(), far);
+      problem.usesGradientFilter = false;
+    };
+    this->ExpectTheDefinitionWith<float, 2>(change);
+    this->ExpectTheDefinitionWith<double, 3>(change);
+  }
+}
+
 /** The definition, which takes the longest, is computed once for all devices. */
 TEST(CorrelationRatioTest, OfAWholeHeadsSize)
 {
