@@ -3,18 +3,24 @@
 #ifndef gpureg_AddParts_h
 #define gpureg_AddParts_h
 
+#include <cstddef>
+
 namespace gpureg
 {
 
-/** sums[n] += parts[n]. Gives what lies behind the parts. */
+/** sums[n] += parts[n] for each n below count, so many times, of parts that lie behind each other: such as sums and their rests. Gives
+ *  what lies behind them. */
 inline const float *
-AddParts(const float * parts, int count, double * sums)
+AddParts(const float * parts, int count, std::size_t times, double * sums)
 {
-  for (int n = 0; n < count; ++n)
+  for (std::size_t time = 0; time < times; ++time, parts += count)
   {
-    sums[n] += parts[n];
+    for (int n = 0; n < count; ++n)
+    {
+      sums[n] += parts[n];
+    }
   }
-  return parts + count;
+  return parts;
 }
 
 } // namespace gpureg

@@ -423,14 +423,8 @@ NeighborhoodEvaluation::AddUp(const float * partials) const
   for (int group = 0; group < m_PartialGroups; ++group)
   {
     // Both have rests behind them.
-    for (int part = 0; part < 2; ++part)
-    {
-      partials = AddParts(partials, kernels::CentreMoments, moments.data());
-    }
-    for (int part = 0; part < (hasForces ? 2 : 0); ++part)
-    {
-      partials = AddParts(partials, kernels::ForceSumCount, forces.data());
-    }
+    partials = AddParts(partials, kernels::CentreMoments, 2, moments.data());
+    partials = AddParts(partials, kernels::ForceSumCount, hasForces ? 2 : 0, forces.data());
   }
   NeighborhoodResult result;
   result.count = moments[kernels::MomentOfCentres];

@@ -239,22 +239,16 @@ PairEvaluation::EnqueueSimilarity(const kernels::PairArguments & arguments)
 PairEvaluation::Sums
 PairEvaluation::AddChunksUp(const kernels::PairArguments & a, const float * partials)
 {
-  const int variant = a.samples.variant;
-  const int moments = kernels::MomentCount(a.task);
-  const int floats = kernels::FloatsOfSum(variant);
-  Sums      sums;
+  const int  variant = a.samples.variant;
+  const int  moments = kernels::MomentCount(a.task);
+  const auto floats = static_cast<std::size_t>(kernels::FloatsOfSum(variant));
+  Sums       sums;
   for (int chunk = 0; chunk < kernels::ChunkCount(&a.samples); ++chunk)
   {
-    for (int part = 0; part < floats; ++part)
-    {
-      partials = AddParts(partials, moments, sums.moments.data());
-    }
+    partials = AddParts(partials, moments, floats, sums.moments.data());
     for (int k = 0; k < kernels::PairForceSums(variant, a.task); ++k)
     {
-      for (int part = 0; part < floats; ++part)
-      {
-        partials = AddParts(partials, kernels::ForceSumCount, sums.forces[k].data());
-      }
+      partials = AddParts(partials, kernels::ForceSumCount, floats, sums.forces[k].data());
     }
   }
   return sums;

@@ -639,10 +639,7 @@ ForceResult
 SampleSet::SumPartials(const kernels::SampleArguments & arguments, const float * partials, std::size_t count) const
 {
   std::array<double, kernels::ForceSumCount> sums{};
-  for (const float * const end = partials + count; partials != end;)
-  {
-    partials = AddParts(partials, kernels::ForceSumCount, sums.data());
-  }
+  AddParts(partials, kernels::ForceSumCount, count / kernels::ForceSumCount, sums.data());
   return this->MakeForceResult(arguments, sums);
 }
 

@@ -32,6 +32,7 @@ endfunction()
 
 # test_consumer(MODULE CONSUMER [OBJECTS …]): the project, built in CONSUMER with the module from the build in MODULE.
 function(test_consumer module consumer)
+  # Its programs run for a moment, and take longer to optimise.
   string(TOUPPER "${BUILD_TYPE}" type)
   run(${CMAKE_COMMAND} --install ${module} --prefix ${consumer}/prefix --config ${BUILD_TYPE})
   configure(SOURCE ${CMAKE_CURRENT_LIST_DIR} BINARY ${consumer} ${ARGN}

@@ -25,66 +25,43 @@
 #include "itkSpatialObject.h"
 #include "itkTransform.h"
 
+// Of a dimension; a template cannot list what is instantiated.
+#define GPUREG_TEST_INSTANCES(instance, D)                                                         \
+  instance itk::ImageBase<D>;                                                                      \
+  instance itk::Image<float, D>;                                                                   \
+  instance itk::Image<double, D>;                                                                  \
+  instance itk::Transform<double, D, D>;                                                           \
+  instance itk::MatrixOffsetTransformBase<double, D, D>;                                           \
+  instance itk::MultiTransform<double, D, D>;                                                      \
+  instance itk::CompositeTransform<double, D>;                                                     \
+  instance itk::DisplacementFieldTransform<double, D>;                                             \
+  instance itk::BSplineBaseTransform<double, D, 3>;                                                \
+  instance itk::BSplineTransform<double, D, 3>;                                                    \
+  instance itk::ImageSource<itk::Image<float, D>>;                                                 \
+  instance itk::ImageSource<itk::Image<double, D>>;                                                \
+  instance itk::ImageToImageFilter<itk::Image<float, D>, itk::Image<float, D>>;                    \
+  instance itk::ImageToImageFilter<itk::Image<float, D>, itk::Image<double, D>>;                   \
+  instance itk::ImageToImageFilter<itk::Image<double, D>, itk::Image<double, D>>;                  \
+  instance itk::RecursiveSeparableImageFilter<itk::Image<float, D>, itk::Image<float, D>>;         \
+  instance itk::RecursiveGaussianImageFilter<itk::Image<float, D>, itk::Image<float, D>>;          \
+  instance itk::SmoothingRecursiveGaussianImageFilter<itk::Image<float, D>, itk::Image<float, D>>; \
+  instance itk::GradientRecursiveGaussianImageFilter<itk::Image<float, D>>;                        \
+  instance itk::GradientRecursiveGaussianImageFilter<itk::Image<double, D>>;                       \
+  instance itk::ShrinkImageFilter<itk::Image<float, D>, itk::Image<float, D>>;                     \
+  instance itk::ResampleImageFilter<itk::Image<float, D>, itk::Image<float, D>>;                   \
+  instance itk::BSplineDecompositionImageFilter<itk::Image<float, D>, itk::Image<double, D>>;      \
+  instance itk::BSplineInterpolateImageFunction<itk::Image<float, D>, double, double>;             \
+  instance itk::SpatialObject<D>;                                                                  \
+  instance itk::ImageMaskSpatialObject<D>
+
 #ifdef GPUREG_TEST_INSTANTIATES
-#  define GPUREG_TEST_INSTANCE template class
+GPUREG_TEST_INSTANCES(template class, 2);
+GPUREG_TEST_INSTANCES(template class, 3);
 #else
-#  define GPUREG_TEST_INSTANCE extern template class
+GPUREG_TEST_INSTANCES(extern template class, 2);
+GPUREG_TEST_INSTANCES(extern template class, 3);
 #endif
 
-GPUREG_TEST_INSTANCE itk::ImageBase<2>;
-GPUREG_TEST_INSTANCE itk::Image<float, 2>;
-GPUREG_TEST_INSTANCE itk::Image<double, 2>;
-GPUREG_TEST_INSTANCE itk::Transform<double, 2, 2>;
-GPUREG_TEST_INSTANCE itk::MatrixOffsetTransformBase<double, 2, 2>;
-GPUREG_TEST_INSTANCE itk::MultiTransform<double, 2, 2>;
-GPUREG_TEST_INSTANCE itk::CompositeTransform<double, 2>;
-GPUREG_TEST_INSTANCE itk::DisplacementFieldTransform<double, 2>;
-GPUREG_TEST_INSTANCE itk::BSplineBaseTransform<double, 2, 3>;
-GPUREG_TEST_INSTANCE itk::BSplineTransform<double, 2, 3>;
-GPUREG_TEST_INSTANCE itk::ImageSource<itk::Image<float, 2>>;
-GPUREG_TEST_INSTANCE itk::ImageSource<itk::Image<double, 2>>;
-GPUREG_TEST_INSTANCE itk::ImageToImageFilter<itk::Image<float, 2>, itk::Image<float, 2>>;
-GPUREG_TEST_INSTANCE itk::ImageToImageFilter<itk::Image<float, 2>, itk::Image<double, 2>>;
-GPUREG_TEST_INSTANCE itk::ImageToImageFilter<itk::Image<double, 2>, itk::Image<double, 2>>;
-GPUREG_TEST_INSTANCE itk::RecursiveSeparableImageFilter<itk::Image<float, 2>, itk::Image<float, 2>>;
-GPUREG_TEST_INSTANCE itk::RecursiveGaussianImageFilter<itk::Image<float, 2>, itk::Image<float, 2>>;
-GPUREG_TEST_INSTANCE itk::SmoothingRecursiveGaussianImageFilter<itk::Image<float, 2>, itk::Image<float, 2>>;
-GPUREG_TEST_INSTANCE itk::GradientRecursiveGaussianImageFilter<itk::Image<float, 2>>;
-GPUREG_TEST_INSTANCE itk::GradientRecursiveGaussianImageFilter<itk::Image<double, 2>>;
-GPUREG_TEST_INSTANCE itk::ShrinkImageFilter<itk::Image<float, 2>, itk::Image<float, 2>>;
-GPUREG_TEST_INSTANCE itk::ResampleImageFilter<itk::Image<float, 2>, itk::Image<float, 2>>;
-GPUREG_TEST_INSTANCE itk::BSplineDecompositionImageFilter<itk::Image<float, 2>, itk::Image<double, 2>>;
-GPUREG_TEST_INSTANCE itk::BSplineInterpolateImageFunction<itk::Image<float, 2>, double, double>;
-GPUREG_TEST_INSTANCE itk::SpatialObject<2>;
-GPUREG_TEST_INSTANCE itk::ImageMaskSpatialObject<2>;
-
-GPUREG_TEST_INSTANCE itk::ImageBase<3>;
-GPUREG_TEST_INSTANCE itk::Image<float, 3>;
-GPUREG_TEST_INSTANCE itk::Image<double, 3>;
-GPUREG_TEST_INSTANCE itk::Transform<double, 3, 3>;
-GPUREG_TEST_INSTANCE itk::MatrixOffsetTransformBase<double, 3, 3>;
-GPUREG_TEST_INSTANCE itk::MultiTransform<double, 3, 3>;
-GPUREG_TEST_INSTANCE itk::CompositeTransform<double, 3>;
-GPUREG_TEST_INSTANCE itk::DisplacementFieldTransform<double, 3>;
-GPUREG_TEST_INSTANCE itk::BSplineBaseTransform<double, 3, 3>;
-GPUREG_TEST_INSTANCE itk::BSplineTransform<double, 3, 3>;
-GPUREG_TEST_INSTANCE itk::ImageSource<itk::Image<float, 3>>;
-GPUREG_TEST_INSTANCE itk::ImageSource<itk::Image<double, 3>>;
-GPUREG_TEST_INSTANCE itk::ImageToImageFilter<itk::Image<float, 3>, itk::Image<float, 3>>;
-GPUREG_TEST_INSTANCE itk::ImageToImageFilter<itk::Image<float, 3>, itk::Image<double, 3>>;
-GPUREG_TEST_INSTANCE itk::ImageToImageFilter<itk::Image<double, 3>, itk::Image<double, 3>>;
-GPUREG_TEST_INSTANCE itk::RecursiveSeparableImageFilter<itk::Image<float, 3>, itk::Image<float, 3>>;
-GPUREG_TEST_INSTANCE itk::RecursiveGaussianImageFilter<itk::Image<float, 3>, itk::Image<float, 3>>;
-GPUREG_TEST_INSTANCE itk::SmoothingRecursiveGaussianImageFilter<itk::Image<float, 3>, itk::Image<float, 3>>;
-GPUREG_TEST_INSTANCE itk::GradientRecursiveGaussianImageFilter<itk::Image<float, 3>>;
-GPUREG_TEST_INSTANCE itk::GradientRecursiveGaussianImageFilter<itk::Image<double, 3>>;
-GPUREG_TEST_INSTANCE itk::ShrinkImageFilter<itk::Image<float, 3>, itk::Image<float, 3>>;
-GPUREG_TEST_INSTANCE itk::ResampleImageFilter<itk::Image<float, 3>, itk::Image<float, 3>>;
-GPUREG_TEST_INSTANCE itk::BSplineDecompositionImageFilter<itk::Image<float, 3>, itk::Image<double, 3>>;
-GPUREG_TEST_INSTANCE itk::BSplineInterpolateImageFunction<itk::Image<float, 3>, double, double>;
-GPUREG_TEST_INSTANCE itk::SpatialObject<3>;
-GPUREG_TEST_INSTANCE itk::ImageMaskSpatialObject<3>;
-
-#undef GPUREG_TEST_INSTANCE
+#undef GPUREG_TEST_INSTANCES
 
 #endif
