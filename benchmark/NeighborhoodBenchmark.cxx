@@ -6,6 +6,7 @@
 
 #include "itkGPUANTSNeighborhoodCorrelationImageToImageMetricv4.h"
 
+#include <cmath>
 #include <iostream>
 
 namespace
@@ -19,7 +20,7 @@ using OurMetric = itk::GPUANTSNeighborhoodCorrelationImageToImageMetricv4<ImageT
 
 const char * const Usage =
   R"(Usage: NeighborhoodBenchmark [options]
-Measures the neighborhood correlation of radius 1, 2 and 4 on each device beside ITK's.
+Measures the neighborhood correlation of radius 1, 2 and 4 on each device beside ITK's, around all voxels, or, sparse, around 2000.
   --device A,B,…     such as cuda:0,host; default: all there are
   --threads N        of ITK's metric and of the host device; default: ITK's
 Rows are Neighborhoods/CASE/RADIUS/QUANTITY/DEVICE and …/ITK. Google Benchmark's options choose among them and say how often
@@ -33,7 +34,7 @@ number of threads. ITK is asked of heads of 61x73x61 voxels only: of whole ones 
   with transfers  the engine's evaluation: parameters up, kernels, sums down, the wait for them
   as called       GetValue() or GetValueAndDerivative() through ITK's interface
   GB/s            what a GPU's passes read and write, each voxel once / kernels: 152 bytes a voxel for a value, 168 with the
-                  derivative; of a field 164 and 204
+                  derivative; of a field 164 and 204; around a point, of 20 and 32 a voxel of its neighborhood
   difference      from ITK's value, relative, and from its derivative, in norm; ! where it fails (1e-5, 1e-4)
 )";
 
@@ -73,6 +74,20 @@ Run(const example::CommandLine & line)
           folder, make, isField ? std::make_pair(164.0, 204.0) : std::make_pair(152.0, 168.0), true, !isWhole);
       }
     }
+  }
+  for (const unsigned int radius : { 1u, 2u, 4u })
+  {
+    const auto make = [radius] {
+      MattesCase<3> input = MakeHeadCase<3>({ { 181, 217, 181 } }, false);
+      input.radius = radius;
+      input.points = MakePoints<3>(*input.fixed, 2000);
+      return input;
+    };
+    const double voxels = std::pow(2.0 * radius + 1.0, 3);
+    rows.Register<ITKMetric, OurMetric>("Neighborhoods/sparse-affine/radius" + std::to_string(radius),
+                                        make,
+                                        { 20 * voxels, 32 * voxels },
+                                        true);
   }
   return table.Measure();
 }

@@ -23,7 +23,8 @@ using ImageType = itk::Image<float, 3>;
 const char * const Usage =
   R"(Usage: PairBenchmark [options]
 Measures mean squares, correlation, mean absolute differences, demons, joint histogram, partial volume and Mattes' mutual
-information on each device beside ITK's metrics, of an affine transform (full), a displacement field and a chain.
+information on each device beside ITK's metrics, of an affine transform (full; points: at 200,000 points), a displacement field, and
+an affine transform before a field that is not optimised (chain) and behind one (behind).
   --device A,B,…     such as cuda:0,host; default: all there are
   --threads N        of ITK's metrics and of the host device; default: ITK's
 Rows are Pairs/CASE/METRIC/QUANTITY/DEVICE and Pairs/CASE/METRIC/QUANTITY/ITK. Google Benchmark's options choose among
@@ -38,7 +39,8 @@ number of threads. ITK has no mean of absolute differences: beside it stand ITK'
   as called       GetValue() or GetValueAndDerivative() through ITK's interface
   GB/s            least traffic / kernels. Value: 4 bytes of fixed and 4 of moving value; derivative: 4, and 16 of gradient
                   and value; of a field's 12 a displacement and 12 a force, of demons 12 a fixed gradient, but 4 a moving
-                  value; of a chain's 16 a vector and 36 a derivative of its field
+                  value; of a chain's 16 a vector and 36 a derivative of its field; behind a field 12 a displacement, read
+                  twice, and 12 a force, written and read; of a point 24 more
   difference      from ITK's value, relative, and from its derivative, in norm; ! where it fails (1e-5, 1e-4)
 )";
 
@@ -91,6 +93,22 @@ Run(const example::CommandLine & line)
     input.transform = chain;
     return input;
   };
+  // The same the other way round: what is optimised comes behind what has been found before.
+  const auto headsBehindField = [=] {
+    MattesCase<3> input = MakeHeadCase<3>(headSize, false);
+    const auto    chain = itk::CompositeTransform<double, 3>::New();
+    chain->AddTransform(input.transform);
+    chain->AddTransform(MakeField<3>(*MakeGridAround(*input.fixed)));
+    chain->SetNthTransformToOptimize(0, true);
+    chain->SetNthTransformToOptimize(1, false);
+    input.transform = chain;
+    return input;
+  };
+  const auto headsAtPoints = [=] {
+    MattesCase<3> input = MakeHeadCase<3>(headSize, false);
+    input.points = MakePoints<3>(*input.fixed, 200000);
+    return input;
+  };
   SideBySide table({ { "value_difference", 1e-5 }, { "derivative_difference", 1e-4 } },
                    { { "Counted, one evaluation", MetricCounts } },
                    Footnote);
@@ -119,6 +137,19 @@ Run(const example::CommandLine & line)
                                                                                             headsByChain,
                                                                                             { 24, 72 },
                                                                                             true);
+  rows.Register<MeanSquares, itk::GPUMeanSquaresImageToImageMetricv4<ImageType, ImageType>>("Pairs/behind/MeanSquares",
+                                                                                            headsBehindField,
+                                                                                            { 20, 68 },
+                                                                                            true);
+  rows.Register<MeanSquares, itk::GPUMeanSquaresImageToImageMetricv4<ImageType, ImageType>>("Pairs/points/MeanSquares",
+                                                                                            headsAtPoints,
+                                                                                            { 32, 44 },
+                                                                                            true);
+  rows.Register<itk::CorrelationImageToImageMetricv4<ImageType, ImageType>,
+                itk::GPUCorrelationImageToImageMetricv4<ImageType, ImageType>>("Pairs/points/Correlation",
+                                                                               headsAtPoints,
+                                                                               { 32, 44 },
+                                                                               true);
   using JointHistogram = itk::JointHistogramMutualInformationImageToImageMetricv4<ImageType, ImageType>;
   rows.Register<JointHistogram, itk::GPUJointHistogramMutualInformationImageToImageMetricv4<ImageType, ImageType>>(
     "Pairs/full/JointHistogram", heads, { 6, 28 }, true);
@@ -130,6 +161,12 @@ Run(const example::CommandLine & line)
                                                                   true);
   rows.Register<JointHistogram, itk::GPUJointHistogramMutualInformationImageToImageMetricv4<ImageType, ImageType>>(
     "Pairs/field/JointHistogram", headsByField, { 18, 64 }, true);
+  rows.Register<JointHistogram, itk::GPUJointHistogramMutualInformationImageToImageMetricv4<ImageType, ImageType>>(
+    "Pairs/points/JointHistogram", headsAtPoints, { 30, 52 }, true);
+  rows.Register<Mattes, itk::CudaMattesNMI<ImageType, ImageType>>("Pairs/behind/MattesMI",
+                                                                  headsBehindField,
+                                                                  { 18, 84 },
+                                                                  true);
   // Its derivative by a field is ITK's own.
   rows.Register<itk::CorrelationImageToImageMetricv4<ImageType, ImageType>,
                 itk::GPUCorrelationImageToImageMetricv4<ImageType, ImageType>>("Pairs/field/Correlation",

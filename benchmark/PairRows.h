@@ -53,8 +53,10 @@ public:
       for (const itk::GPUDevice & device : m_Hardware.devices)
       {
         m_Table.Register(folder + text + "/" + device.GetName(), [=, quantity = quantity](auto & state) {
-          auto &     loaded = load();
-          const auto samples = static_cast<double>(loaded.input.fixed->GetLargestPossibleRegion().GetNumberOfPixels());
+          auto &       loaded = load();
+          const auto & points = loaded.input.points;
+          const auto   samples = static_cast<double>(
+            points ? points->GetNumberOfPoints() : loaded.input.fixed->GetLargestPossibleRegion().GetNumberOfPixels());
           const double bytes = quantity == Quantity::Value ? traffic.first : traffic.second;
           MeasureOurs(state, loaded, quantity, device, samples * bytes, isITKs && asksITK);
         });

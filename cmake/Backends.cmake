@@ -21,6 +21,7 @@ if(GPURegistration_HAS_CUDA)
     ${_cuda_dir}/DisplacementPasses.cu
     ${_cuda_dir}/ImagePasses.cu
     ${_cuda_dir}/JointHistogramPasses.cu
+    ${_cuda_dir}/LeadingGridPasses.cu
     ${_cuda_dir}/LinePasses.cu
     ${_cuda_dir}/MattesPasses.cu
     ${_cuda_dir}/MovingImagePasses.cu
@@ -131,6 +132,8 @@ if(GPURegistration_HAS_OPENCL)
     ${_opencl_dir}/NeighborhoodKernels.cl)
   gpuregistration_embed_metric_kernels(
     ControlGrid ${_kernel_dir}/ControlGrid.h ${_kernel_dir}/ControlGridKernels.h ${_opencl_dir}/ControlGridKernels.cl)
+  gpuregistration_embed_metric_kernels(
+    LeadingGrid ${_kernel_dir}/LeadingMoves.h ${_kernel_dir}/LeadingGridKernels.h ${_opencl_dir}/LeadingGridKernels.cl)
   gpuregistration_embed_kernels(ControlStep ${_opencl_dir}/Prelude.cl ${_kernel_dir}/Evaluated.h ${_kernel_dir}/ControlVector.h ${_kernel_dir}/ControlSteps.h
                                 ${_kernel_dir}/LaneReduction.h ${_kernel_dir}/ControlStepKernels.h ${_opencl_dir}/ControlStepKernels.cl)
   gpuregistration_embed_kernels(Displacement ${_opencl_dir}/Prelude.cl ${_kernel_dir}/Displacement.h
@@ -178,6 +181,7 @@ if(GPURegistration_HAS_OPENCL)
       ${_opencl_dir}/DisplacementPasses.cpp
       ${_opencl_dir}/ImagePasses.cpp
       ${_opencl_dir}/JointHistogramPasses.cpp
+      ${_opencl_dir}/LeadingGridPasses.cpp
       ${_opencl_dir}/LinePasses.cpp
       ${_opencl_dir}/MattesPasses.cpp
       ${_opencl_dir}/MovingImagePasses.cpp
@@ -204,6 +208,7 @@ if(GPURegistration_HAS_OPENCL)
       ${CMAKE_CURRENT_BINARY_DIR}/OpenCLImageSource.cpp
       ${CMAKE_CURRENT_BINARY_DIR}/OpenCLJointHistogramSource.cpp
       ${CMAKE_CURRENT_BINARY_DIR}/OpenCLJointHistogramSummarySource.cpp
+      ${CMAKE_CURRENT_BINARY_DIR}/OpenCLLeadingGridSource.cpp
       ${CMAKE_CURRENT_BINARY_DIR}/OpenCLLineSource.cpp
       ${CMAKE_CURRENT_BINARY_DIR}/OpenCLMattesSource.cpp
       ${CMAKE_CURRENT_BINARY_DIR}/OpenCLMovingImageSource.cpp

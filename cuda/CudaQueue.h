@@ -137,6 +137,8 @@ public:
   CreateImagePasses() override;
   std::unique_ptr<JointHistogramPasses>
   CreateJointHistogramPasses() override;
+  std::unique_ptr<LeadingGridPasses>
+  CreateLeadingGridPasses() override;
   std::unique_ptr<LinePasses>
   CreateLinePasses() override;
   std::unique_ptr<MattesPasses>

@@ -2,13 +2,17 @@
 #ifndef ImageFile_h
 #define ImageFile_h
 
+#include "GzipFile.h"
+
 #include "itkImageFileReader.h"
 #include "itkImageFileWriter.h"
 
 #include <itksys/SystemTools.hxx>
 
+#include <cstdio>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace example
 {
@@ -45,17 +49,43 @@ ReadImageFile(const std::string & fileName, const std::string & what)
   return reader->GetOutput();
 }
 
-/** \throws itk::ExceptionObject if it cannot be written */
+/** A file that is deleted at the end. */
+class PassingFile
+{
+public:
+  explicit PassingFile(std::string itsName)
+    : name(std::move(itsName))
+  {}
+  ~PassingFile()
+  {
+    std::remove(name.c_str());
+  }
+  PassingFile(const PassingFile &) = delete;
+  PassingFile &
+  operator=(const PassingFile &) = delete;
+
+  const std::string name;
+};
+
+/** What is compressed, because the name says so, is written as it is first, beside it.
+ * \throws itk::ExceptionObject, or std::runtime_error, if it cannot be written */
 template <typename TImage>
 void
 WriteImageFile(const TImage * image, const std::string & fileName)
 {
   const auto writer = itk::ImageFileWriter<TImage>::New();
-  writer->SetFileName(fileName);
   writer->SetInput(image);
-  // It takes longer than a registration: where the name asks for it.
-  writer->SetUseCompression(itksys::SystemTools::GetFilenameLastExtension(fileName) == ".gz");
+  if (!itksys::SystemTools::StringEndsWith(fileName, ".nii.gz"))
+  {
+    writer->SetFileName(fileName);
+    writer->Update();
+    return;
+  }
+  // ITK's NIfTI takes any name with .nii.gz in it for a compressed one's.
+  const PassingFile whole(fileName.substr(0, fileName.size() - std::string(".nii.gz").size()) + ".uncompressed.nii");
+  writer->SetFileName(whole.name);
   writer->Update();
+  GzipFile(whole.name, fileName);
 }
 
 } // namespace example

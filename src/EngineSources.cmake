@@ -41,6 +41,7 @@ set(GPURegistration_ENGINE_SRCS
     engine/IntegerValues.cpp
     engine/JointDensity.cpp
     engine/JointHistogramMetric.cpp
+    engine/LeadingGrids.cpp
     engine/LevelGeometry.cpp
     engine/LevelImage.cpp
     engine/LevelSamples.cpp
@@ -82,6 +83,7 @@ set(GPURegistration_ENGINE_SRCS
     host/ImagePasses.cpp
     host/LargePages.cpp
     host/JointHistogramPasses.cpp
+    host/LeadingGridPasses.cpp
     host/LinePasses.cpp
     host/MattesPasses.cpp
     host/MovingImagePasses.cpp

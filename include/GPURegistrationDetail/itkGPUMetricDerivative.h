@@ -26,6 +26,7 @@ class MetricDerivative
   static constexpr unsigned int ImageDimension = TMetric::ImageDimension;
   using JacobianType = typename TMetric::JacobianType;
   using DerivativeValueType = typename TMetric::DerivativeValueType;
+  using ScalarType = typename TMetric::Superclass::CoordinateRepresentationType;
 
 public:
   using MovingTransformType = typename TMetric::MovingTransformType;
@@ -35,9 +36,13 @@ public:
   {}
 
   /** Σ J(x)ᵀ f(x) from Σ f and Σ f ⊗ x, see src/kernels/ForceSums.h: the Jacobian of the transform that is optimised, its
-   *  own, at the domain's centre and one step from it along each axis. */
+   *  own, at the domain's centre and one step from it along each axis.
+   *  \param before what leads from virtual points to where that is entered. */
   void
-  StoreGlobal(const MovingTransformType & optimized, const gpureg::ForceResult & result, double divisor) const
+  StoreGlobal(const MovingTransformType & optimized,
+              const gpureg::IndexMap &    before,
+              const gpureg::ForceResult & result,
+              double                      divisor) const
   {
     namespace Geometry = GPURegistrationGeometry;
     const typename TMetric::VirtualImageType & virtualImage = *m_Metric.GetVirtualImage();
@@ -46,7 +51,16 @@ public:
     const auto                                 jacobianAt = [&](const Geometry::IndexArray & index) {
       JacobianType                                 jacobian;
       typename MovingTransformType::InputPointType point;
-      point.CastFrom(Geometry::IndexToPoint<ImageDimension>(virtualImage, index));
+      const auto                                   at = Geometry::IndexToPoint<ImageDimension>(virtualImage, index);
+      for (unsigned int r = 0; r < ImageDimension; ++r)
+      {
+        double coordinate = before.offset[r];
+        for (unsigned int c = 0; c < ImageDimension; ++c)
+        {
+          coordinate += before.matrix[3 * r + c] * at[c];
+        }
+        point[r] = static_cast<ScalarType>(coordinate);
+      }
       optimized.ComputeJacobianWithRespectToParameters(point, jacobian);
       return jacobian;
     };
@@ -79,52 +93,23 @@ public:
     }
   }
 
-  /** The sums of forces that have followed a chain back to its first grid, as derivatives by points behind what is
-   *  optimised. */
+  /** Sums of forces as derivatives by another point, which a linear map leads on from: its matrix, by rows. */
   static gpureg::ForceResult
-  SumsByPoints(const gpureg::ForceResult & result, const gpureg::SampleMapping & mapping)
+  FollowBack(const gpureg::ForceResult & result, const std::array<double, 9> & matrix)
   {
-    gpureg::ForceResult byPoints = result;
+    gpureg::ForceResult followed = result;
     for (unsigned int sum = 0; sum < 12; sum += 3)
     {
       for (unsigned int c = 0; c < 3; ++c)
       {
-        byPoints.forceSums[sum + c] = 0;
+        followed.forceSums[sum + c] = 0;
         for (unsigned int r = 0; r < 3; ++r)
         {
-          byPoints.forceSums[sum + c] += mapping.displacementToIndex[3 * r + c] * result.forceSums[sum + r];
+          followed.forceSums[sum + c] += matrix[3 * r + c] * result.forceSums[sum + r];
         }
       }
     }
-    return byPoints;
-  }
-
-  /** By rows, of what forces are derivatives by, by the displacement. */
-  std::array<double, 9>
-  FindJacobianBehindField(const gpureg::SampleMapping & mapping) const
-  {
-    if (!mapping.chain.transform.steps.empty())
-    {
-      return mapping.displacementToIndex;
-    }
-    namespace Geometry = GPURegistrationGeometry;
-    // The map u ↦ moving point is affine: index map, back to physical space.
-    std::array<double, 9> jacobian{};
-    const auto            origin = Geometry::IndexToPoint<ImageDimension>(*m_Metric.m_MovingImage, { 0, 0, 0 });
-    for (unsigned int r = 0; r < ImageDimension; ++r)
-    {
-      Geometry::IndexArray unit{ 0, 0, 0 };
-      unit[r] = 1.0;
-      const auto axis = Geometry::IndexToPoint<ImageDimension>(*m_Metric.m_MovingImage, unit) - origin;
-      for (unsigned int c = 0; c < ImageDimension; ++c)
-      {
-        for (unsigned int row = 0; row < ImageDimension; ++row)
-        {
-          jacobian[3 * row + c] += axis[row] * mapping.displacementToIndex[3 * r + c];
-        }
-      }
-    }
-    return jacobian;
+    return followed;
   }
 
   /** All parameters' derivatives 0, on many threads. */

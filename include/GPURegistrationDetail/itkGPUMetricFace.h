@@ -326,32 +326,33 @@ public:
                   const gpureg::SampleMapping & mapping,
                   double                        divisor)
   {
-    if (forces == gpureg::Forces::Summed)
+    if (forces == gpureg::Forces::None)
     {
-      const MetricDerivative<TMetric> store(m_Metric);
-      if (mapping.chain.transform.steps.empty())
-      {
-        store.StoreGlobal(*m_Metric.m_MovingTransform, result, divisor);
-      }
-      else
-      {
-        store.StoreGlobal(MetricMapping<TMetric>(m_Metric).GetFirstComponent(),
-                          store.SumsByPoints(result, mapping),
-                          divisor);
-      }
+      return;
     }
-    else if (forces == gpureg::Forces::OfEachSample)
+    const MetricDerivative<TMetric> store(m_Metric);
+    if (forces == gpureg::Forces::Summed && mapping.chain.transform.steps.empty())
     {
-      const MetricDerivative<TMetric> store(m_Metric);
-      const auto                      jacobian = store.FindJacobianBehindField(mapping);
-      if (mapping.spline)
-      {
-        store.StoreByControlPoints(*m_Engine, jacobian, divisor);
-      }
-      else
-      {
-        store.StoreLocal(*m_Engine, jacobian, divisor);
-      }
+      store.StoreGlobal(*m_Metric.m_MovingTransform, {}, result, divisor);
+      return;
+    }
+    const MetricMapping<TMetric> transforms(m_Metric);
+    const auto                   jacobian = transforms.GetJacobianBehindOptimized();
+    if (forces == gpureg::Forces::Summed || mapping.leading)
+    {
+      const gpureg::ForceResult sums = mapping.leading ? m_Engine->SumForces(this->GetParallelFor()) : result;
+      store.StoreGlobal(*transforms.GetOptimizedLinear(),
+                        transforms.GetMapBeforeOptimized(),
+                        store.FollowBack(sums, jacobian),
+                        divisor);
+    }
+    else if (mapping.spline)
+    {
+      store.StoreByControlPoints(*m_Engine, jacobian, divisor);
+    }
+    else
+    {
+      store.StoreLocal(*m_Engine, jacobian, divisor);
     }
   }
 
@@ -369,9 +370,10 @@ public:
   gpureg::Forces
   ChooseForces(MetricRoute route) const
   {
-    const bool isLocal = route == MetricRoute::DisplacementField || route == MetricRoute::Spline;
+    const bool areKept = route == MetricRoute::DisplacementField || route == MetricRoute::Spline ||
+                         route == MetricRoute::LinearBehindGrids;
     return !m_Metric.GetComputeDerivative() ? gpureg::Forces::None
-           : isLocal                        ? gpureg::Forces::OfEachSample
+           : areKept                        ? gpureg::Forces::OfEachSample
                                             : gpureg::Forces::Summed;
   }
 

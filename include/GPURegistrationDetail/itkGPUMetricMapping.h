@@ -16,10 +16,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <type_traits>
 #include <typeinfo>
+#include <utility>
 #include <vector>
 
 namespace itk
@@ -34,10 +36,12 @@ enum class MetricRoute
   Linear,
   /** Its first component is the displacement field that is optimised; grids may follow. */
   DisplacementField,
-  /** Its first component is the B-spline that is optimised; grids may follow. */
+  /** The B-spline that is optimised comes before any other grid. */
   Spline,
-  /** Grids, and at most linear parameters to optimise, which come first. */
+  /** Grids; if linear parameters are optimised, they come before these. */
   Chain,
+  /** Linear parameters are optimised behind grids; others may follow. */
+  LinearBehindGrids,
   ThroughITK
 };
 
@@ -56,7 +60,14 @@ public:
   explicit MetricMapping(const TMetric & metric)
     : m_Metric(metric)
     , m_Components(FindComponents(*metric.m_MovingTransform))
-  {}
+  {
+    const auto isOptimized = [](const Component & component) { return component.isOptimized; };
+    const auto first = std::find_if(m_Components.begin(), m_Components.end(), isOptimized);
+    const auto last = std::find_if(m_Components.rbegin(), m_Components.rend(), isOptimized);
+    // Of none that is optimised, all that there is lies behind.
+    m_Begin = first == m_Components.end() ? 0 : static_cast<std::size_t>(first - m_Components.begin());
+    m_End = static_cast<std::size_t>(m_Components.rend() - last);
+  }
 
   /** Of the evaluation that is asked for. */
   MetricRoute
@@ -73,24 +84,13 @@ public:
     {
       return MetricRoute::Linear;
     }
-    gpureg::TransformChain rest;
-    if (this->FindOptimizedSpline() && this->AppendFrom(1, rest))
+    const MetricRoute found = this->FindRouteOfOptimized();
+    if (found != MetricRoute::ThroughITK)
     {
-      return !wantsDerivative || CanFollowBack(rest) ? MetricRoute::Spline : MetricRoute::ThroughITK;
+      const auto rest = this->MakeChain(m_End, m_Components.size());
+      return rest && (!wantsDerivative || CanFollowBack(*rest)) ? found : MetricRoute::ThroughITK;
     }
-    rest = {};
-    if (this->FindOptimizedField() != nullptr && this->AppendFrom(1, rest))
-    {
-      return !wantsDerivative || CanFollowBack(rest) ? MetricRoute::DisplacementField : MetricRoute::ThroughITK;
-    }
-    if (wantsDerivative)
-    {
-      const bool optimizesFirst =
-        this->OptimizesFirstOnly() && GPURegistrationGeometry::IsLinear(*m_Components[0].transform);
-      return optimizesFirst && this->AppendFrom(1, rest) && CanFollowBack(rest) ? MetricRoute::Chain
-                                                                                : MetricRoute::ThroughITK;
-    }
-    return this->AppendFrom(0, rest) ? MetricRoute::Chain : MetricRoute::ThroughITK;
+    return !wantsDerivative && this->MakeChain(0, m_Components.size()) ? MetricRoute::Chain : MetricRoute::ThroughITK;
   }
 
   /** Along one of them that is not ThroughITK. */
@@ -105,6 +105,8 @@ public:
         return this->MakeSplineMapping();
       case MetricRoute::Chain:
         return this->MakeChainMapping();
+      case MetricRoute::LinearBehindGrids:
+        return this->MakeMappingBehindGrids();
       default:
         return gpureg::MakeLinearMapping(this->FitLinearMap(this->GetFitPoints(), *m_Metric.m_MovingTransform));
     }
@@ -139,56 +141,98 @@ public:
     return Geometry::FitMovedIndices<ImageDimension>(*m_Metric.GetVirtualImage(), moved);
   }
 
-  /** The component that is applied first, which is what is optimised along MetricRoute::Chain. */
-  const MovingTransformType &
-  GetFirstComponent() const
+  /** The linear transform that is optimised along MetricRoute::Chain or LinearBehindGrids. */
+  typename MovingTransformType::ConstPointer
+  GetOptimizedLinear() const
   {
-    return *m_Components[0].transform;
+    if (m_End - m_Begin == 1)
+    {
+      return m_Components[m_Begin].transform;
+    }
+    const auto composite = CompositeTransform<ScalarType, ImageDimension>::New();
+    for (std::size_t n = m_End; n > m_Begin; --n)
+    {
+      composite->AddTransform(m_Components[n - 1].transform);
+      composite->SetNthTransformToOptimize(m_End - n, m_Components[n - 1].isOptimized);
+    }
+    return composite.GetPointer();
+  }
+
+  /** What leads from virtual points to where that is entered, but for what grids move them by. */
+  gpureg::IndexMap
+  GetMapBeforeOptimized() const
+  {
+    return FindAffine(*this->MakeChain(0, m_Begin));
+  }
+
+  /** By rows, of what an evaluation's forces are derivatives by, by the point behind what is optimised. */
+  std::array<double, 9>
+  GetJacobianBehindOptimized() const
+  {
+    const gpureg::TransformChain rest = *this->MakeChain(m_End, m_Components.size());
+    return rest.steps.empty() ? rest.first.matrix : gpureg::Compose(rest.steps.front().grid.toGrid, rest.first).matrix;
   }
 
 private:
   struct Component
   {
-    const MovingTransformType * transform;
-    bool                        isOptimized;
+    MovingTransformType * transform;
+    bool                  isOptimized;
   };
 
   /** In the order in which they are applied. */
   static std::vector<Component>
-  FindComponents(const MovingTransformType & transform)
+  FindComponents(MovingTransformType & transform)
   {
     using CompositeType = CompositeTransform<ScalarType, ImageDimension>;
     if (!IsExactly<CompositeType>(&transform))
     {
       return { { &transform, true } };
     }
-    const auto &           composite = static_cast<const CompositeType &>(transform);
+    auto &                 composite = static_cast<CompositeType &>(transform);
     std::vector<Component> components;
     for (SizeValueType n = composite.GetNumberOfTransforms(); n > 0; --n)
     {
       components.push_back(
-        { composite.GetNthTransformConstPointer(n - 1), composite.GetNthTransformToOptimize(n - 1) });
+        { composite.GetNthTransformModifiablePointer(n - 1), composite.GetNthTransformToOptimize(n - 1) });
     }
     return components;
   }
 
-  bool
-  OptimizesFirstOnly() const
+  /** Along which route what is optimised can be, whatever follows it. */
+  MetricRoute
+  FindRouteOfOptimized() const
   {
-    return !m_Components.empty() && m_Components[0].isOptimized &&
-           std::none_of(m_Components.begin() + 1, m_Components.end(), [](const Component & component) {
-             return component.isOptimized;
-           });
+    const auto before = this->MakeChain(0, m_Begin);
+    if (!before || m_Begin == m_End)
+    {
+      return MetricRoute::ThroughITK;
+    }
+    if (before->steps.empty() && this->FindOptimizedSpline())
+    {
+      return MetricRoute::Spline;
+    }
+    if (m_Begin == 0 && this->FindOptimizedField() != nullptr)
+    {
+      return MetricRoute::DisplacementField;
+    }
+    const auto optimized = this->MakeChain(m_Begin, m_End);
+    if (!optimized || !optimized->steps.empty())
+    {
+      return MetricRoute::ThroughITK;
+    }
+    return before->steps.empty() ? MetricRoute::Chain : MetricRoute::LinearBehindGrids;
   }
 
-  /** The B-spline that is all that is optimised, if it is applied first, and of an order of 1 to 3. */
+  /** The B-spline that is all that is optimised, if it is of an order of 1 to 3. */
   std::optional<gpureg::DisplacementGrid>
   FindOptimizedSpline() const
   {
     gpureg::TransformChain chain;
-    if (!this->OptimizesFirstOnly() ||
-        m_Components[0].transform->GetTransformCategory() != MovingTransformType::TransformCategoryEnum::BSpline ||
-        !GPUTransformChain::Append<ScalarType, ImageDimension>(*m_Components[0].transform, chain) ||
+    if (m_End - m_Begin != 1 ||
+        m_Components[m_Begin].transform->GetTransformCategory() !=
+          MovingTransformType::TransformCategoryEnum::BSpline ||
+        !GPUTransformChain::Append<ScalarType, ImageDimension>(*m_Components[m_Begin].transform, chain) ||
         chain.steps.size() != 1)
     {
       return std::nullopt;
@@ -201,12 +245,12 @@ private:
                                                                                          : std::nullopt;
   }
 
-  /** The displacement field's transform if that is all that is optimised, is applied first, and is interpolated linearly. */
+  /** The displacement field's transform if that is all that is optimised, and is interpolated linearly. */
   auto
   FindOptimizedField() const
   {
     const auto * const field = m_Metric.GetMovingDisplacementFieldTransform();
-    if (field != nullptr && m_Metric.HasLocalSupport() && this->OptimizesFirstOnly())
+    if (field != nullptr && m_Metric.HasLocalSupport() && m_End - m_Begin == 1)
     {
       using FieldType = typename std::decay_t<decltype(*field)>::DisplacementFieldType;
       const auto * const interpolator = field->GetInterpolator();
@@ -219,23 +263,36 @@ private:
     return decltype(field)(nullptr);
   }
 
-  /** Appends the components from this one on; false if a device knows one of them not. */
-  bool
-  AppendFrom(std::size_t first, gpureg::TransformChain & chain) const
+  /** Of the components from begin to end; none if a device knows one of them not. */
+  std::optional<gpureg::TransformChain>
+  MakeChain(std::size_t begin, std::size_t end) const
   {
+    gpureg::TransformChain chain;
     chain.dimension = static_cast<int>(ImageDimension);
-    for (std::size_t n = first; n < m_Components.size(); ++n)
+    for (std::size_t n = begin; n < end; ++n)
     {
       if (!GPUTransformChain::Append<ScalarType, ImageDimension>(*m_Components[n].transform, chain))
       {
-        return false;
+        return std::nullopt;
       }
     }
     for (gpureg::ChainStep & step : chain.steps)
     {
       step.grid.source.isKeyTrusted = m_Metric.m_Use.TrustsTimeStamps();
     }
-    return true;
+    return chain;
+  }
+
+  /** What is affine of a chain. */
+  static gpureg::IndexMap
+  FindAffine(const gpureg::TransformChain & chain)
+  {
+    gpureg::IndexMap affine = chain.first;
+    for (const gpureg::ChainStep & step : chain.steps)
+    {
+      affine = gpureg::Compose(step.map, affine);
+    }
+    return affine;
   }
 
   /** Whether forces can follow a chain: ITK has no spatial derivative of a B-spline, and says so itself. */
@@ -247,65 +304,84 @@ private:
     });
   }
 
-  /** A map of the grids behind what is optimised, whose affine part comes first. */
-  gpureg::SampleMapping
-  MakeMappingBehind(const gpureg::IndexMap & optimized, gpureg::TransformChain rest) const
+  /** From the virtual grid to points. */
+  gpureg::ChainedGrid
+  MakeVirtualGrid() const
   {
     namespace Geometry = GPURegistrationGeometry;
     const typename TMetric::VirtualImageType & virtualImage = *m_Metric.GetVirtualImage();
-    const auto &                               moving = *m_Metric.m_MovingImage;
-    gpureg::SampleMapping                      mapping;
-    gpureg::ChainedGrid &                      grid = mapping.chain;
+    gpureg::ChainedGrid                        grid;
     grid.size = Geometry::SizeOf<ImageDimension>(virtualImage.GetBufferedRegion().GetSize());
     grid.outputToPoint = Geometry::GetIndexToPointMap<ImageDimension>(virtualImage, virtualImage.GetBufferedRegion());
+    return grid;
+  }
+
+  /** A map along grids, before which there is an affine map. */
+  gpureg::SampleMapping
+  MakeMappingAlong(gpureg::TransformChain rest, const gpureg::IndexMap & before) const
+  {
+    namespace Geometry = GPURegistrationGeometry;
+    const auto &          moving = *m_Metric.m_MovingImage;
+    gpureg::SampleMapping mapping;
+    gpureg::ChainedGrid & grid = mapping.chain;
+    grid = this->MakeVirtualGrid();
     grid.pointToInput = Geometry::GetPointToIndexMap<ImageDimension>(moving, moving.GetBufferedRegion());
     const gpureg::IndexMap & next = rest.steps.empty() ? grid.pointToInput : rest.steps.front().grid.toGrid;
     mapping.displacementToIndex = gpureg::Compose(next, rest.first).matrix;
     mapping.movingIndexToPoint =
       Geometry::GetIndexToPointMap<ImageDimension>(moving, moving.GetBufferedRegion()).matrix;
     mapping.forcesFollowChain = CanFollowBack(rest);
-    rest.first = gpureg::Compose(rest.first, optimized);
-    gpureg::IndexMap affine = gpureg::Compose(rest.first, grid.outputToPoint);
-    for (const gpureg::ChainStep & step : rest.steps)
-    {
-      affine = gpureg::Compose(step.map, affine);
-    }
-    mapping.toMoving = gpureg::Compose(grid.pointToInput, affine);
+    rest.first = gpureg::Compose(rest.first, before);
+    mapping.toMoving = gpureg::Compose(grid.pointToInput, gpureg::Compose(FindAffine(rest), grid.outputToPoint));
     grid.transform = std::move(rest);
     return mapping;
   }
 
+  /** The same of what lies behind what is optimised. */
+  gpureg::SampleMapping
+  MakeMappingBehind(const gpureg::IndexMap & before) const
+  {
+    return this->MakeMappingAlong(*this->MakeChain(m_End, m_Components.size()), before);
+  }
+
+  /** All that is linear in one. */
   gpureg::SampleMapping
   MakeChainMapping() const
   {
-    const bool             beginsLinear = GPURegistrationGeometry::IsLinear(*m_Components[0].transform);
-    gpureg::TransformChain rest;
-    this->AppendFrom(beginsLinear ? 1 : 0, rest);
-    return this->MakeMappingBehind(beginsLinear ? GPUTransformChain::FitAffine<ScalarType, ImageDimension>(
-                                                    *m_Components[0].transform)
-                                                : gpureg::IndexMap(),
-                                   std::move(rest));
+    return this->MakeMappingAlong(*this->MakeChain(0, m_Components.size()), {});
+  }
+
+  gpureg::SampleMapping
+  MakeMappingBehindGrids() const
+  {
+    gpureg::TransformChain before = *this->MakeChain(0, m_Begin);
+    const gpureg::IndexMap optimized = this->MakeChain(m_Begin, m_End)->first;
+    gpureg::SampleMapping  mapping = this->MakeMappingBehind(gpureg::Compose(optimized, FindAffine(before)));
+    gpureg::IndexMap       behind;
+    behind.matrix = mapping.displacementToIndex;
+    mapping.displacementToIndex = gpureg::Compose(behind, optimized).matrix;
+    mapping.leading = this->MakeVirtualGrid();
+    mapping.leading->transform = std::move(before);
+    return mapping;
   }
 
   gpureg::SampleMapping
   MakeSplineMapping() const
   {
-    gpureg::TransformChain rest;
-    this->AppendFrom(1, rest);
-    gpureg::SampleMapping mapping = this->MakeMappingBehind({}, std::move(rest));
+    const gpureg::IndexMap before = this->GetMapBeforeOptimized();
+    gpureg::SampleMapping  mapping = this->MakeMappingBehind(before);
     mapping.spline.emplace();
     mapping.spline->dimension = static_cast<int>(ImageDimension);
     mapping.spline->grid = *this->FindOptimizedSpline();
-    mapping.spline->grid.toGrid = gpureg::Compose(mapping.spline->grid.toGrid, mapping.chain.outputToPoint);
+    mapping.spline->grid.toGrid =
+      gpureg::Compose(mapping.spline->grid.toGrid, gpureg::Compose(before, mapping.chain.outputToPoint));
     return mapping;
   }
 
   gpureg::SampleMapping
   MakeFieldMapping() const
   {
-    gpureg::TransformChain rest;
-    this->AppendFrom(1, rest);
-    gpureg::SampleMapping mapping = this->MakeMappingBehind({}, std::move(rest));
+    gpureg::SampleMapping mapping = this->MakeMappingBehind({});
     const auto * const    displacements = this->FindOptimizedField()->GetDisplacementField();
     if (displacements->GetBufferedRegion().GetSize() != m_Metric.GetVirtualRegion().GetSize())
     {
@@ -341,6 +417,9 @@ private:
 
   const TMetric &              m_Metric;
   const std::vector<Component> m_Components;
+  // From the first component that is optimised to behind the last one.
+  std::size_t m_Begin = 0;
+  std::size_t m_End = 0;
 };
 
 } // namespace GPURegistrationDetail

@@ -58,6 +58,10 @@ public:
   std::vector<std::array<float, 3>>
   GatherForces(const ParallelFor & parallelFor);
 
+  /** The same, summed about where leading grids have moved the samples, as virtual indices: SampleMapping::leading. */
+  ForceResult
+  SumForces(const ParallelFor & parallelFor);
+
   /** Measures kernel times from now on. */
   void
   SetTiming(bool on);

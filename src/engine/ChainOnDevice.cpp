@@ -270,6 +270,7 @@ ChainOnDevice::SendParts()
 void
 ChainOnDevice::SendVectors(std::size_t part, std::int64_t target, std::int64_t first, std::int64_t count)
 {
+  ++m_VectorStamp;
   m_Largest[part] = {};
   std::mutex           mutex;
   const VectorFiller & vectors = m_Grid->transform.steps[part].grid.vectors;

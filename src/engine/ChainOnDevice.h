@@ -8,6 +8,7 @@
 #include "ResamplePlan.h"
 
 #include <array>
+#include <cstdint>
 #include <limits>
 #include <vector>
 
@@ -69,6 +70,13 @@ public:
   std::array<double, 3>
   GetReach() const;
 
+  /** Another number after vectors have been sent. */
+  std::uint64_t
+  GetVectorStamp() const
+  {
+    return m_VectorStamp;
+  }
+
   /** Bytes on the device. */
   std::size_t
   GetSize() const
@@ -103,6 +111,7 @@ private:
   FoldedChain                        m_Folded;
   ResidentSource                     m_Resident; // of the vectors
   bool                               m_HasVectors = false;
+  std::uint64_t                      m_VectorStamp = 0;
   bool                               m_HasParts = false;
   bool                               m_HasJacobians = false;
   bool                               m_IsPrecise = false;

@@ -102,6 +102,22 @@ Metric::GatherForces(const ParallelFor & parallelFor)
   return result;
 }
 
+ForceResult
+Metric::SumForces(const ParallelFor & parallelFor)
+{
+  Queue & queue = *m_Core->queue;
+  queue.CheckIsUsable();
+  queue.parallelFor = parallelFor;
+  if (m_Core->forces == nullptr || !m_Core->samples.HasLeadingGrids())
+  {
+    throw BadInputError(
+      "the last evaluation kept no forces of samples that leading grids move: ask one by such grids for "
+      "those of each sample");
+  }
+  Enqueue(queue, m_Core->isTimed, [&] { m_Core->samples.SumForces(*m_Core->forces); });
+  return m_Core->samples.BringForceSums();
+}
+
 void
 Metric::SetTiming(bool on)
 {

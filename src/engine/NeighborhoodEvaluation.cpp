@@ -226,7 +226,7 @@ NeighborhoodEvaluation::Prepare(const SampleMapping &     mapping,
 {
   Describe(mapping, terms, forces, slabBytes);
   m_Core.samples.SendMapping(mapping, forces);
-  if (mapping.spline && m_CentreCount > 0 && !m_Places)
+  if ((mapping.spline || mapping.leading) && m_CentreCount > 0 && !m_Places)
   {
     MakePlaces();
   }

@@ -152,10 +152,11 @@ PairEvaluation::EvaluateBatch(const CandidateMaps & candidates, const ParallelFo
 void
 PairEvaluation::CheckHas(const SampleMapping & mapping, Forces forces) const
 {
-  if (IsCentred(m_Measure, forces) && !mapping.spline)
+  if (IsCentred(m_Measure, forces) && !mapping.spline && !mapping.leading)
   {
-    throw UnsupportedError("a correlation has no forces of each sample but along a spline; use that, or a transform of "
-                           "global support");
+    throw UnsupportedError(
+      "a correlation has no forces of each sample by a displacement field; use a spline, or a transform of "
+      "global support");
   }
   if (m_Measure == PairMeasure::Demons && forces == Forces::Summed)
   {

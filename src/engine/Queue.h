@@ -65,6 +65,7 @@ class ControlPenaltyPasses;
 class CorrelationRatioSchemePasses;
 class DisplacementPasses;
 class ImagePasses;
+class LeadingGridPasses;
 class LinePasses;
 class MovingImagePasses;
 class NeighborhoodPasses;
@@ -237,6 +238,8 @@ public:
   CreateImagePasses() = 0;
   virtual std::unique_ptr<JointHistogramPasses>
   CreateJointHistogramPasses() = 0;
+  virtual std::unique_ptr<LeadingGridPasses>
+  CreateLeadingGridPasses() = 0;
   virtual std::unique_ptr<LinePasses>
   CreateLinePasses() = 0;
   virtual std::unique_ptr<MattesPasses>

@@ -402,18 +402,23 @@ SampleSet::GetCount() const
   return m_Fixed.pointCount > 0 ? m_Fixed.pointCount : CountOf(m_Fixed.virtualSize);
 }
 
+ChainedGrid
+SampleSet::WidenToPoints(ChainedGrid grid) const
+{
+  for (int & size : grid.size)
+  {
+    size = std::max(size, static_cast<int>(m_FarthestPoint) + 1);
+  }
+  return grid;
+}
+
 void
 SampleSet::SendMapping(const SampleMapping & mapping, Forces forces)
 {
   const bool isPrecise = this->MovesPrecisely(mapping);
   if (!mapping.chain.transform.steps.empty())
   {
-    // Points may lie beside the grid, which is looked at for how far the chain may lead.
-    ChainedGrid grid = mapping.chain;
-    for (int & size : grid.size)
-    {
-      size = std::max(size, static_cast<int>(m_FarthestPoint) + 1);
-    }
+    const ChainedGrid grid = this->WidenToPoints(mapping.chain);
     m_Chain.SetChain(grid, isPrecise);
     m_Chain.SetPlanes(m_Chain.CountPlanes(), false);
     m_Chain.Load({});
@@ -423,6 +428,19 @@ SampleSet::SendMapping(const SampleMapping & mapping, Forces forces)
     }
   }
   m_HasSpline = mapping.spline.has_value();
+  m_HasLeading = mapping.leading.has_value();
+  if (m_HasLeading)
+  {
+    ReserveExactly(m_Queue,
+                   m_Arrays.displacement,
+                   (isPrecise ? sizeof(PreciseMove) : 3 * sizeof(float)) * static_cast<std::size_t>(this->GetCount()));
+    m_Leading.SetGrids(this->WidenToPoints(*mapping.leading),
+                       { m_Fixed.virtualSize, m_Fixed.pointCount, m_Arrays.points.get(), m_FixedStamp },
+                       isPrecise);
+    m_LeadingMatrix = mapping.displacementToIndex;
+    return;
+  }
+  m_Leading.Forget();
   if (m_HasSpline)
   {
     const OptimizedSpline & spline = *mapping.spline;
@@ -468,6 +486,10 @@ SampleSet::Move()
   {
     m_ControlPoints.Move(*m_Arrays.displacement);
   }
+  else if (m_HasLeading)
+  {
+    m_Leading.Move(m_LeadingMatrix, *m_Arrays.displacement);
+  }
 }
 
 Memory &
@@ -499,10 +521,39 @@ SampleSet::Gather(const Memory & forces, MemoryPointer & gathered)
   return true;
 }
 
+Vector3
+SampleSet::GetCentre() const
+{
+  const Size & size = m_Fixed.virtualSize;
+  return { static_cast<double>(size[0] / 2), static_cast<double>(size[1] / 2), static_cast<double>(size[2] / 2) };
+}
+
+void
+SampleSet::SumForces(const Memory & forces)
+{
+  if (m_ForcePlaces != nullptr)
+  {
+    m_Leading.SumForcesAt({ m_Fixed.virtualSize, m_ForcePlaceCount, m_ForcePlaces, m_ForcePlaceStamp },
+                          forces,
+                          this->GetCentre());
+  }
+  else
+  {
+    m_Leading.SumForces(forces, *m_Arrays.displacement, this->GetCentre());
+  }
+}
+
+ForceResult
+SampleSet::BringForceSums()
+{
+  return { m_Leading.BringSums(), this->GetCentre() };
+}
+
 bool
 SampleSet::MovesPrecisely(const SampleMapping & mapping) const
 {
-  const bool isMoved = mapping.spline || mapping.displacement || !mapping.chain.transform.steps.empty();
+  const bool isMoved =
+    mapping.spline || mapping.displacement || mapping.leading || !mapping.chain.transform.steps.empty();
   // There are no slopes in fixed point.
   if (!isMoved || mapping.derivesChain || !this->IsPrecise() || this->GetCount() > MostPreciseVectors ||
       !IsShort(m_Moving.size))
@@ -514,7 +565,14 @@ SampleSet::MovesPrecisely(const SampleMapping & mapping) const
     !mapping.spline || (mapping.spline->grid.vectors && CountOf(mapping.spline->grid.size) <= MostPreciseVectors);
   const bool fieldFits = mapping.spline || !mapping.displacement ||
                          (mapping.preciseDisplacement && CountOf(m_Fixed.virtualSize) <= MostPreciseVectors);
-  return splineFits && fieldFits && (mapping.chain.transform.steps.empty() || FitsPrecisely(mapping.chain));
+  const bool leadingFits =
+    !mapping.leading ||
+    (FitsPrecisely(*mapping.leading) &&
+     std::all_of(mapping.displacementToIndex.begin(), mapping.displacementToIndex.end(), [](double entry) {
+       return std::abs(entry) < GPUREG_LARGEST_PRECISE_CARRY;
+     }));
+  return splineFits && fieldFits && leadingFits &&
+         (mapping.chain.transform.steps.empty() || FitsPrecisely(mapping.chain));
 }
 
 SampleProblem
@@ -550,14 +608,14 @@ SampleSet::MakeProblem(const SampleMapping & mapping, Forces forces, double scal
   a.virtualShape = MakeShape(m_Fixed.virtualSize);
   a.movingShape = MakeShape(m_Moving.size);
   a.maskShape = MakeShape(m_Moving.maskSize);
-  for (int d = 0; d < 3; ++d)
-  {
-    a.centre[d] = static_cast<float>(m_Fixed.virtualSize[d] / 2);
-  }
+  const Vector3 centre = this->GetCentre();
+  std::transform(centre.begin(), centre.end(), a.centre, [](double coordinate) {
+    return static_cast<float>(coordinate);
+  });
   a.pointCount = static_cast<int>(m_Fixed.pointCount);
   a.splineOrder = m_Moving.splineOrder;
   a.movesPrecisely = this->MovesPrecisely(mapping);
-  a.hasOwnDisplacements = mapping.spline.has_value();
+  a.hasOwnDisplacements = mapping.spline || mapping.leading;
   a.variant = FindVariant(mapping, forces);
   problem.maps = MakeMaps(mapping.toMoving, scaledRange);
   return problem;
@@ -568,7 +626,7 @@ SampleSet::FindVariant(const SampleMapping & mapping, Forces forces) const
 {
   const int ofBoth = (IsPrecise() ? kernels::SamplesArePrecise : 0) |
                      (m_Fixed.pointCount > 0 ? kernels::SamplesArePoints : 0) |
-                     (mapping.displacement || mapping.spline ? kernels::SamplesAreDisplaced : 0) |
+                     (mapping.displacement || mapping.spline || mapping.leading ? kernels::SamplesAreDisplaced : 0) |
                      (m_Moving.mask || m_Moving.maskImage != nullptr ? kernels::MovingHasMask : 0) |
                      (mapping.chain.transform.steps.empty() ? 0 : kernels::SamplesAreChained);
   if (HasBins(m_Moving))
@@ -657,7 +715,7 @@ SampleSet::MakeForceResult(const kernels::SampleArguments &                   ar
 std::int64_t
 SampleSet::GetDeviceBytes() const
 {
-  std::int64_t bytes = m_ControlPoints.GetDeviceBytes() + m_PlaceControls.GetDeviceBytes();
+  std::int64_t bytes = m_ControlPoints.GetDeviceBytes() + m_PlaceControls.GetDeviceBytes() + m_Leading.GetDeviceBytes();
   for (const MemoryPointer * array : { &m_Forces,
                                        &m_Arrays.fixedBins,
                                        &m_Arrays.fixedValues,

@@ -9,6 +9,7 @@
 #include "ControlPoints.h"
 #include "FixedGradients.h"
 #include "ImageSampler.h"
+#include "LeadingGrids.h"
 #include "MovingVolumes.h"
 #include "SampleArrays.h"
 
@@ -47,6 +48,7 @@ public:
     , m_MovingVolumes(queue, m_Sampler, m_Derivatives)
     , m_Chain(queue, m_Arrays.chain)
     , m_ControlPoints(queue)
+    , m_Leading(queue)
     , m_PlaceControls(queue)
   {}
 
@@ -122,6 +124,21 @@ public:
   bool
   Gather(const Memory & forces, MemoryPointer & gathered);
 
+  /** Whether the last mapping had leading grids. */
+  bool
+  HasLeadingGrids() const
+  {
+    return m_HasLeading;
+  }
+
+  /** Enqueues what sums forces, float[3] a sample, about where these have moved the samples. */
+  void
+  SumForces(const Memory & forces);
+
+  /** What they were summed to. */
+  ForceResult
+  BringForceSums();
+
   SampleProblem
   MakeProblem(const SampleMapping & mapping, Forces forces, const SampleGrain & grain, const SampleNeeds & needs) const;
 
@@ -174,6 +191,12 @@ private:
   /** Whether what moves samples, field or spline and chain, is kept in fixed point. */
   bool
   MovesPrecisely(const SampleMapping & mapping) const;
+  /** The virtual index that the first moments of forces refer to. */
+  Vector3
+  GetCentre() const;
+  /** Points may lie beside a grid, which is looked at for how far a chain may lead. */
+  ChainedGrid
+  WidenToPoints(ChainedGrid grid) const;
   int
   FindVariant(const SampleMapping & mapping, Forces forces) const;
   kernels::SampleMaps
@@ -208,6 +231,9 @@ private:
   bool             m_SplineIsPrecise = false;
   int              m_SplineDimension = 3;
   DisplacementGrid m_SplineGrid;
+  LeadingGrids     m_Leading;
+  bool             m_HasLeading = false; // the last mapping
+  Matrix3          m_LeadingMatrix{};    // its displacementToIndex
   // What gathers from force places: it moves nothing.
   ControlPoints  m_PlaceControls;
   std::int64_t   m_ForcePlaceCount = 0;

@@ -250,23 +250,6 @@ GatherAlongRow(const GatherArguments *              a,
   out[control] = TurnGathered(a->matrix, sum);
 }
 
-/** Of any grid: the virtual position of a sample in units of 2^-32, a point's or a voxel's. */
-GPUREG_FUNCTION void
-FindSamplePosition(const VolumeShape * shape, int isPoint, GPUREG_GLOBAL const i64 * points, i64 sample, i64 * position)
-{
-  if (isPoint)
-  {
-    position[0] = points[3 * sample];
-    position[1] = points[3 * sample + 1];
-    position[2] = points[3 * sample + 2];
-    return;
-  }
-  const i64 row = sample / shape->size[0];
-  position[0] = (sample - row * shape->size[0]) << 32;
-  position[1] = (row % shape->size[1]) << 32;
-  position[2] = (row / shape->size[1]) << 32;
-}
-
 /** The weights of a sample's control points, and the first one that counts. False outside of the valid region. */
 GPUREG_FUNCTION int
 FindControlWeights(const ChainPart * part, const i64 * position, int * first, float weights[3][MostControlTaps])

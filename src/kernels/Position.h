@@ -41,6 +41,23 @@ NearestVoxelOffset(const VolumeShape * shape, const i64 * position)
   return VoxelOffset(shape, NearestTo(position[0]), NearestTo(position[1]), NearestTo(position[2]));
 }
 
+/** The virtual position of a sample, a point or a voxel of the grid. */
+GPUREG_FUNCTION void
+FindSamplePosition(const VolumeShape * shape, int isPoint, GPUREG_GLOBAL const i64 * points, i64 sample, i64 * position)
+{
+  if (isPoint)
+  {
+    position[0] = points[3 * sample];
+    position[1] = points[3 * sample + 1];
+    position[2] = points[3 * sample + 2];
+    return;
+  }
+  const i64 row = sample / shape->size[0];
+  position[0] = (sample - row * shape->size[0]) << 32;
+  position[1] = (row % shape->size[1]) << 32;
+  position[2] = (row / shape->size[1]) << 32;
+}
+
 GPUREG_NAMESPACE_END
 
 #endif

@@ -105,9 +105,9 @@ AddFixedFieldDisplacement(const ChainPart * part, GPUREG_GLOBAL const i64 * vect
 /** 2^18 voxels: what moves a position as far leads out of every grid behind it, of which none is half as long. */
 #define GPUREG_FARTHEST_PRECISE_MOVE ((i64)1 << 50)
 
-/** d, in the units of a part's grid, becomes that in the units of the next. What leads too far stays there. */
+/** d becomes carry·d, such as from the units of a part's grid to those of the next. What leads too far stays there. */
 GPUREG_FUNCTION void
-CarryPrecisely(const ChainPart * part, i64 * d)
+CarryPrecisely(const i64 * carry, i64 * d)
 {
   i64 moved[3] = { 0, 0, 0 };
   for (int c = 0; c < 3; ++c)
@@ -115,7 +115,7 @@ CarryPrecisely(const ChainPart * part, i64 * d)
     const i64 least = -GPUREG_FARTHEST_PRECISE_MOVE;
     const i64 most = GPUREG_FARTHEST_PRECISE_MOVE;
     const i64 within = d[c] < least ? least : (d[c] > most ? most : d[c]);
-    AddFixedVector(within, part->fixedCarry[c], part->fixedCarry[3 + c], part->fixedCarry[6 + c], moved);
+    AddFixedVector(within, carry[c], carry[3 + c], carry[6 + c], moved);
   }
   d[0] = moved[0];
   d[1] = moved[1];
@@ -126,7 +126,7 @@ CarryPrecisely(const ChainPart * part, i64 * d)
 GPUREG_FUNCTION void
 DisplaceByPartPrecisely(const ChainPart * part, GPUREG_GLOBAL const i64 * vectors, const i64 * position, i64 * d)
 {
-  CarryPrecisely(part, d);
+  CarryPrecisely(part->fixedCarry, d);
   if (part->kind == ChainPartIsField)
   {
     AddFixedFieldDisplacement(part, vectors, position, d);

@@ -606,7 +606,7 @@ TEST(PreciseGridTest, CarriesWithoutOverflow)
         carried[r] += part.fixedCarry[3 * r + c] / Units * within;
       }
     }
-    CarryPrecisely(&part, d);
+    CarryPrecisely(part.fixedCarry, d);
     for (int r = 0; r < 3; ++r)
     {
       EXPECT_NEAR(static_cast<double>(d[r] - carried[r]), 0.0, 3.0);

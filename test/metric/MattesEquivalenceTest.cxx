@@ -30,7 +30,7 @@ protected:
 
 TEST_F(MattesEquivalenceTest, Motions)
 {
-  for (const Motion motion : AllUpTo(Motion::SeveralThenAffine))
+  for (const Motion motion : AllUpTo(LastMotionButSplines))
   {
     MetricCase c;
     c.motion = motion;
@@ -173,7 +173,7 @@ TEST_F(MattesEquivalenceTest, ManySamples)
 {
   MetricCase many;
   many.many = true;
-  for (const Motion motion : AllUpTo(Motion::SeveralThenAffine))
+  for (const Motion motion : AllUpTo(LastMotionButSplines))
   {
     MetricCase c = many;
     c.motion = motion;

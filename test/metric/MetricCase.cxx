@@ -29,10 +29,14 @@ const char * const MotionNames[] = { "translation",
                                      "field then affine",
                                      "field then field",
                                      "several then affine",
+                                     "affine behind field",
+                                     "affine behind spline",
+                                     "affine among grids",
                                      "spline",
                                      "spline aside",
                                      "affine then spline",
-                                     "field then spline" };
+                                     "field then spline",
+                                     "spline behind affine" };
 const char * const InterpolationNames[] = { "linear", "nearest", "B-spline" };
 } // namespace
 

@@ -70,11 +70,17 @@ enum class Motion
   FieldThenAffine,
   FieldThenField,
   SeveralThenAffine, // field, affine, field
-  Spline,            // along the virtual domain's axes, over most of it
-  SplineAside,       // turned against them
+  AffineBehindField, // the field is applied first, and not optimised
+  AffineBehindSpline,
+  AffineAmongGrids, // and another affine transform, between a field and a B-spline
+  Spline,           // along the virtual domain's axes, over most of it
+  SplineAside,      // turned against them
   AffineThenSpline,
-  FieldThenSpline
+  FieldThenSpline,
+  SplineBehindAffine
 };
+
+constexpr Motion LastMotionButSplines = Motion::AffineAmongGrids;
 
 enum class Interpolation
 {

@@ -912,8 +912,40 @@ private:
         composite->AddTransform(MakeTransformMaker(0.4).MakeAffine());
         composite->SetOnlyMostRecentTransformToOptimizeOn();
         return composite.GetPointer();
+      case Motion::AffineBehindField:
+        composite->AddTransform(maker.Make(Motion::Affine));
+        composite->AddTransform(MakeField(MakeGridAround(0.2)));
+        OptimizeOnly(0, *composite);
+        return composite.GetPointer();
+      case Motion::AffineBehindSpline:
+        composite->AddTransform(maker.Make(Motion::Affine));
+        composite->AddTransform(MakeSpline(0.0));
+        OptimizeOnly(0, *composite);
+        return composite.GetPointer();
+      case Motion::AffineAmongGrids:
+        composite->AddTransform(MakeField(MakeGridAround(-0.1)));
+        composite->AddTransform(MakeTransformMaker(0.4).MakeAffine());
+        composite->AddTransform(MakeTransformMaker(0.4).MakeAffine());
+        composite->AddTransform(MakeSpline(0.3));
+        OptimizeOnly(2, *composite);
+        return composite.GetPointer();
+      case Motion::SplineBehindAffine:
+        composite->AddTransform(MakeSpline(0.0));
+        composite->AddTransform(MakeTransformMaker(0.4).MakeAffine());
+        OptimizeOnly(0, *composite);
+        return composite.GetPointer();
       default:
         return maker.Make(m_Case.motion);
+    }
+  }
+
+  /** Of its transforms, as added. */
+  static void
+  OptimizeOnly(itk::SizeValueType one, CompositeType & composite)
+  {
+    for (itk::SizeValueType n = 0; n < composite.GetNumberOfTransforms(); ++n)
+    {
+      composite.SetNthTransformToOptimize(n, n == one);
     }
   }
 

@@ -293,6 +293,61 @@ TEST_P(MetricChainTest, DerivativeBeforeABSplineIsNotThereInItkEither)
   EXPECT_NO_THROW(metric->GetValue());
 }
 
+/** What comes before the transform that is optimised is sent, and its displacements are made, once: until it is changed, or another
+ *  transform has been followed in between. */
+TEST_P(MetricChainTest, AFieldThatLeadsStaysOnTheDevice)
+{
+  const Images<3> images;
+  const auto      field = images.MakeSmoothField();
+  const auto      affine = images.MakeAffine(0.1);
+  const auto      composite = Images<3>::CompositeType::New();
+  composite->AddTransform(affine);
+  composite->AddTransform(field);
+  composite->SetNthTransformToOptimize(0, true);
+  composite->SetNthTransformToOptimize(1, false);
+  using MetricType = itk::GPUMeanSquaresImageToImageMetricv4<Images<3>::ImageType, Images<3>::ImageType>;
+  const auto make = [&] {
+    auto metric = MetricType::New();
+    metric->SetDevice(this->GetDevice());
+    images.GiveTo(*metric, composite);
+    return metric;
+  };
+  const auto evaluate = [](const MetricType & metric) {
+    double                     value;
+    MetricType::DerivativeType derivative;
+    metric.GetValueAndDerivative(value, derivative);
+    return std::make_pair(value, derivative);
+  };
+  const auto metric = make();
+  evaluate(*metric);
+  const auto first = metric->GetEvaluationStatistics();
+  affine->Rotate(0, 2, 0.02);
+  const auto moved = evaluate(*metric);
+  EXPECT_EQ(moved, evaluate(*make()));
+  if (first.bytesUp > 0) // the host copies nothing
+  {
+    EXPECT_GT(first.bytesUp, 100000);
+    EXPECT_LT(metric->GetEvaluationStatistics().bytesUp, 10000);
+  }
+  EXPECT_EQ(metric->GetEvaluationStatistics().launches, first.launches - 1);
+
+  auto & vectors = *field->GetModifiableDisplacementField();
+  for (std::size_t n = 0; n < vectors.GetBufferedRegion().GetNumberOfPixels(); ++n)
+  {
+    vectors.GetBufferPointer()[n] *= 0.5;
+  }
+  vectors.Modified();
+  const auto changed = evaluate(*metric);
+  EXPECT_GT(std::abs(changed.first - moved.first), 1e-3 * std::abs(moved.first));
+  EXPECT_EQ(changed, evaluate(*make()));
+
+  const auto other = images.Sample(*affine);
+  metric->SetMovingTransform(other);
+  evaluate(*metric);
+  metric->SetMovingTransform(composite);
+  EXPECT_EQ(changed, evaluate(*metric));
+}
+
 /** A field that is changed between evaluations, where ITK would see it. */
 TEST_P(MetricChainTest, AFieldThatIsChangedIsSentAgain)
 {

@@ -169,7 +169,7 @@ protected:
     c.masks = static_cast<gpuregtest::Masks>(draw(4));
     c.sampling = static_cast<Sampling>(draw(3));
     c.geometry = static_cast<Geometry>(draw(8));
-    c.motion = static_cast<Motion>(draw(15));
+    c.motion = static_cast<Motion>(draw(1 + static_cast<unsigned int>(LastMotionButSplines)));
     c.interpolation = static_cast<Interpolation>(draw(3));
     c.gradientFilter = draw(2) == 1;
   }

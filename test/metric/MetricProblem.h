@@ -6,8 +6,10 @@
 #include "RandomGrid.h"
 #include "TestAnswer.h"
 #include "TestImages.h"
+#include "TestSplines.h"
 
 #include "itkAffineTransform.h"
+#include "itkCompositeTransform.h"
 #include "itkDisplacementFieldTransform.h"
 #include "itkImageMaskSpatialObject.h"
 #include "itkImageRegionIteratorWithIndex.h"
@@ -189,6 +191,86 @@ MakeField(const itk::ImageBase<VDimension> & like)
   const auto transform = FieldTransformType::New();
   transform->SetDisplacementField(field);
   return transform;
+}
+
+/** A smooth field around an image, from index 0 on: ITK's derivative reads fields that begin elsewhere beside their buffers. */
+template <unsigned int VDimension>
+typename itk::DisplacementFieldTransform<double, VDimension>::Pointer
+MakeFieldAround(const itk::ImageBase<VDimension> & image)
+{
+  using TransformType = itk::DisplacementFieldTransform<double, VDimension>;
+  const auto field = TransformType::DisplacementFieldType::New();
+  auto       region = image.GetLargestPossibleRegion();
+  region.PadByRadius(20);
+  typename TransformType::InputPointType origin;
+  image.TransformIndexToPhysicalPoint(region.GetIndex(), origin);
+  region.SetIndex({});
+  field->CopyInformation(&image);
+  field->SetOrigin(origin);
+  field->SetRegions(region);
+  field->Allocate();
+  for (itk::ImageRegionIteratorWithIndex<typename TransformType::DisplacementFieldType> it(field, region);
+       !it.IsAtEnd();
+       ++it)
+  {
+    typename TransformType::OutputVectorType moved;
+    for (unsigned int d = 0; d < VDimension; ++d)
+    {
+      moved[d] = image.GetSpacing()[d] * std::sin(0.2 * static_cast<double>(it.GetIndex()[0]) +
+                                                  0.3 * static_cast<double>(it.GetIndex()[1]) + d);
+    }
+    it.Set(moved);
+  }
+  const auto transform = TransformType::New();
+  transform->SetDisplacementField(field);
+  return transform;
+}
+
+/** Transforms one after the other, as applied, of which one is optimised. */
+template <unsigned int VDimension>
+typename itk::CompositeTransform<double, VDimension>::Pointer
+MakeChain(const std::vector<typename itk::Transform<double, VDimension, VDimension>::Pointer> & transforms,
+          std::size_t                                                                           optimized)
+{
+  const auto composite = itk::CompositeTransform<double, VDimension>::New();
+  for (std::size_t n = transforms.size(); n-- > 0;)
+  {
+    composite->AddTransform(transforms[n]);
+    composite->SetNthTransformToOptimize(transforms.size() - 1 - n, n == optimized);
+  }
+  return composite;
+}
+
+/** For a few chains of grids around a problem's transform calls expect(change), where change(problem) puts it among them. */
+template <typename TExpect>
+void
+ForEachChainOfGrids(const TExpect & expect)
+{
+  for (const bool hasFieldBehind : { true, false })
+  {
+    for (const bool hasSplineBefore : { true, false })
+    {
+      SCOPED_TRACE(::testing::Message() << (hasSplineBefore ? "behind a B-spline" : "")
+                                        << (hasFieldBehind ? " before a field" : ""));
+      if (!hasFieldBehind && !hasSplineBefore)
+      {
+        continue;
+      }
+      expect([hasFieldBehind, hasSplineBefore](auto & problem) {
+        constexpr unsigned int Dimension = std::decay_t<decltype(problem)>::ImageType::ImageDimension;
+        std::vector<typename itk::Transform<double, Dimension, Dimension>::Pointer> chain{ problem.transform };
+        if (hasSplineBefore)
+        {
+          chain.insert(chain.begin(), MakeRandomSpline<3>(*problem.fixed, 2, 1.0, 4).GetPointer());
+        }
+        if (hasFieldBehind)
+        {
+          chain.push_back(MakeFieldAround<Dimension>(*problem.moving).GetPointer());
+        }
+        problem.transform = MakeChain<Dimension>(chain, hasSplineBefore ? 1 : 0);
+      });
+    }
+  }
 }
 
 /** Calls check(a pixel, the dimension) for images of floats and of doubles, in two and in three dimensions. */

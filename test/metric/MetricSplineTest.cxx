@@ -24,7 +24,9 @@ constexpr Measure Measures[] = { Measure::Mattes,
                                  Measure::MeanAbsoluteDifferences,
                                  Measure::NeighborhoodCorrelation,
                                  Measure::JointHistogram };
-constexpr Motion Splines[] = { Motion::Spline, Motion::SplineAside, Motion::AffineThenSpline, Motion::FieldThenSpline };
+constexpr Motion  Splines[] = {
+   Motion::Spline, Motion::SplineAside, Motion::AffineThenSpline, Motion::FieldThenSpline, Motion::SplineBehindAffine
+};
 
 class MetricSplineTest : public MetricEquivalence
 {
@@ -124,7 +126,7 @@ TEST_F(MetricSplineTest, RandomSetUps)
     {
       c.measure = Measures[draw(4)];
     }
-    c.motion = Splines[draw(4)];
+    c.motion = Splines[draw(5)];
     c.splineOrder = 1 + draw(3);
     c.bins = 8 + draw(60);
     Check(c);

@@ -38,7 +38,7 @@ protected:
 
 TEST_F(NeighborhoodEquivalenceTest, Motions)
 {
-  for (const Motion motion : AllUpTo(Motion::SeveralThenAffine))
+  for (const Motion motion : AllUpTo(LastMotionButSplines))
   {
     MetricCase c = MakeCase();
     c.motion = motion;

@@ -79,7 +79,7 @@ protected:
 
 TEST_F(PairEquivalenceTest, Motions)
 {
-  for (const Motion motion : AllUpTo(Motion::SeveralThenAffine))
+  for (const Motion motion : AllUpTo(LastMotionButSplines))
   {
     MetricCase c;
     c.motion = motion;

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Grids before a linear transform L that is optimised, such as a field or a B-spline that stays as it is. They lead a sample of
+// virtual index v from A·v to A·v + u, which is A·w with w = v + A⁻¹·u: the sums of ForceSums.h are then about w, since L's
+// Jacobian is affine in where L is entered.
+// Shared by C++, CUDA C++ and OpenCL C.
+#ifndef gpureg_kernels_LeadingMoves_h
+#define gpureg_kernels_LeadingMoves_h
+
+GPUREG_NAMESPACE_BEGIN
+
+/** 32-bit members only, so that every compiler lays it out alike. */
+typedef struct LeadingGridArguments
+{
+  VolumeShape shape;        /* of the virtual grid */
+  float       toVirtual[9]; /* A⁻¹, by rows: mm -> virtual index */
+  float       centre[3];    /* virtual index that the first moments refer to */
+  int         arePoints;    /* samples are points, not the grid's voxels */
+  int         partCount;
+  int         groupCount; /* of the groups that sum forces */
+} LeadingGridArguments;
+
+/** u of a sample, in mm. The parts' last carry leads to points. */
+GPUREG_FUNCTION void
+MoveByLeadingGrids(const LeadingGridArguments *    a,
+                   GPUREG_GLOBAL const i64 *       points,
+                   GPUREG_GLOBAL const ChainPart * parts,
+                   GPUREG_GLOBAL const float4 *    vectors,
+                   i64                             sample,
+                   float *                         u)
+{
+  i64 virtualPosition[3];
+  FindSamplePosition(&a->shape, a->arePoints, points, sample, virtualPosition);
+  u[0] = 0.0f;
+  u[1] = 0.0f;
+  u[2] = 0.0f;
+  for (int k = 0; k < a->partCount; ++k)
+  {
+    const ChainPart part = parts[k];
+    i64             position[3];
+    int             cell[3];
+    float           fraction[3];
+    for (int r = 0; r < 3; ++r)
+    {
+      position[r] = ApplyFixedRowAt(&part.toGrid, r, virtualPosition);
+    }
+    LocateMoved(position, u, cell, fraction);
+    DisplaceByPart(&part, vectors, cell, fraction, u);
+  }
+}
+
+/** The same of vectors that are kept precisely, in units of 2^-32 mm. */
+GPUREG_FUNCTION void
+MoveByLeadingGridsPrecisely(const LeadingGridArguments *    a,
+                            GPUREG_GLOBAL const i64 *       points,
+                            GPUREG_GLOBAL const ChainPart * parts,
+                            GPUREG_GLOBAL const i64 *       vectors,
+                            i64                             sample,
+                            i64 *                           u)
+{
+  i64 virtualPosition[3];
+  FindSamplePosition(&a->shape, a->arePoints, points, sample, virtualPosition);
+  u[0] = 0;
+  u[1] = 0;
+  u[2] = 0;
+  for (int k = 0; k < a->partCount; ++k)
+  {
+    const ChainPart part = parts[k];
+    i64             position[3];
+    for (int r = 0; r < 3; ++r)
+    {
+      position[r] = ApplyFixedRowAt(&part.toGrid, r, virtualPosition) + u[r];
+    }
+    DisplaceByPartPrecisely(&part, vectors, position, u);
+  }
+}
+
+/** What leads from displacements in mm to positions in the grid, or the image, behind the transform that is optimised: by rows, in
+ *  units of 2^-32. */
+typedef struct LeadingCarry
+{
+  i64 entries[9];
+} LeadingCarry;
+
+/** A displacement that is kept precisely, as a float. */
+GPUREG_FUNCTION void
+RoundLeadingMove(const i64 * u, float * rounded)
+{
+  for (int r = 0; r < 3; ++r)
+  {
+    rounded[r] = (float)u[r] * GPUREG_FIXED_UNIT;
+  }
+}
+
+/** w - centre of a sample. */
+GPUREG_FUNCTION void
+FindLeadingPlace(const LeadingGridArguments * a,
+                 GPUREG_GLOBAL const i64 *    points,
+                 GPUREG_GLOBAL const float *  displacement,
+                 i64                          sample,
+                 float *                      place)
+{
+  i64 position[3];
+  FindSamplePosition(&a->shape, a->arePoints, points, sample, position);
+  for (int r = 0; r < 3; ++r)
+  {
+    place[r] = (float)(position[r] - ((i64)a->centre[r] << 32)) * GPUREG_FIXED_UNIT;
+    for (int c = 0; c < 3; ++c)
+    {
+      place[r] = MultiplyAdd(a->toVirtual[3 * r + c], displacement[3 * sample + c], place[r]);
+    }
+  }
+}
+
+/** Whether a sample has a force: of one that is not valid, its displacement may be anything. */
+GPUREG_FUNCTION int
+HasForce(GPUREG_GLOBAL const float * forces, i64 sample)
+{
+  return forces[3 * sample] != 0.0f || forces[3 * sample + 1] != 0.0f || forces[3 * sample + 2] != 0.0f;
+}
+
+GPUREG_NAMESPACE_END
+
+#endif
