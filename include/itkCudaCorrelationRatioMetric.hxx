@@ -25,10 +25,8 @@ namespace itk
 itkGPUMetricTemplate
 itkCudaCorrelationRatioClass::CudaCorrelationRatioMetric()
 {
-  using GPURegistrationDetail::MetricWorkUnits;
-  this->m_DenseGetValueAndDerivativeThreader =
-    MetricWorkUnits<ThreadedImageRegionPartitioner<ImageDimension>, Superclass>::New();
-  this->m_SparseGetValueAndDerivativeThreader = MetricWorkUnits<ThreadedIndexedContainerPartitioner, Superclass>::New();
+  GPURegistrationDetail::MakeWorkUnits(this->m_DenseGetValueAndDerivativeThreader,
+                                       this->m_SparseGetValueAndDerivativeThreader);
 }
 
 itkGPUMetricTemplate

@@ -36,10 +36,8 @@ struct itkCudaPartialVolumeClass::Corners
 itkGPUMetricTemplate
 itkCudaPartialVolumeClass::CudaPartialVolumeMutualInformationImageToImageMetricv4()
 {
-  using GPURegistrationDetail::MetricWorkUnits;
-  this->m_DenseGetValueAndDerivativeThreader =
-    MetricWorkUnits<ThreadedImageRegionPartitioner<ImageDimension>, Superclass>::New();
-  this->m_SparseGetValueAndDerivativeThreader = MetricWorkUnits<ThreadedIndexedContainerPartitioner, Superclass>::New();
+  GPURegistrationDetail::MakeWorkUnits(this->m_DenseGetValueAndDerivativeThreader,
+                                       this->m_SparseGetValueAndDerivativeThreader);
   // They would take most of the time of Initialize(), for nothing.
   this->m_UseFixedImageGradientFilter = false;
   this->m_UseMovingImageGradientFilter = false;
