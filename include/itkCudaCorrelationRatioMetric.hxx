@@ -10,8 +10,8 @@
 #include <limits>
 #include <array>
 #include <cmath>
+#include <cstddef>
 #include <memory>
-#include <numeric>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -244,56 +244,46 @@ void
 itkCudaCorrelationRatioClass::EvaluateThroughITK() const
 {
   using SamplesType = GPURegistrationDetail::MetricThroughITK<Self>;
+  using SampleType = typename SamplesType::Sample;
   using VectorType = typename SamplesType::VectorType;
-  using SumsType = std::vector<std::array<double, 3>>; // Σ w, Σ wY, Σ wY² of each bin
-  const SamplesType          samples(*this, 64);
-  const double               offset = samples.ComputeMeanMovingValue();
-  const BorderWeightType     weightAt(*this->m_MovingImage, m_BorderWeightDistance);
-  std::vector<SumsType>      parts(samples.GetNumberOfTasks());
-  std::vector<SizeValueType> counts(samples.GetNumberOfTasks());
-  samples.ForEachTask([&](std::int64_t task) {
-    parts[task].assign(m_InitializedBins, {});
-    samples.ForEachSample(task, [&](const typename SamplesType::Sample & sample) {
-      VectorType   slope;
-      const double weight = weightAt.Evaluate(sample.movingPoint, slope);
-      const double y = sample.movingValue - offset;
-      auto &       sums = parts[task][this->FindBin(sample.fixedValue)];
-      sums[0] += weight;
-      sums[1] += weight * y;
-      sums[2] += weight * y * y;
-      ++counts[task];
-    });
+  const SamplesType      samples(*this, 64);
+  const double           offset = samples.ComputeMeanMovingValue();
+  const BorderWeightType weightAt(*this->m_MovingImage, m_BorderWeightDistance);
+  // Σ w, Σ wY, Σ wY² of each bin
+  const auto bins = samples.SumUp(3 * m_InitializedBins, [&](const SampleType & sample, double * sums) {
+    VectorType     slope;
+    const double   weight = weightAt.Evaluate(sample.movingPoint, slope);
+    const double   y = sample.movingValue - offset;
+    double * const bin = sums + 3 * this->FindBin(sample.fixedValue);
+    bin[0] += weight;
+    bin[1] += weight * y;
+    bin[2] += weight * y * y;
+    return true;
   });
-  SumsType              bins(m_InitializedBins);
+  // The same of all bins.
   std::array<double, 3> whole{};
-  for (const SumsType & part : parts)
+  for (const std::vector<double> & part : bins.ofTasks)
   {
-    for (SizeValueType bin = 0; bin < m_InitializedBins; ++bin)
+    for (std::size_t n = 0; n < part.size(); ++n)
     {
-      for (unsigned int k = 0; k < 3; ++k)
-      {
-        bins[bin][k] += part[bin][k];
-        whole[k] += part[bin][k];
-      }
+      whole[n % 3] += part[n];
     }
   }
-  const auto deviations = [](const std::array<double, 3> & sums) {
-    return sums[0] > 0 ? sums[2] - sums[1] * sums[1] / sums[0] : 0.0;
-  };
-  double within = 0;
-  for (const auto & sums : bins)
+  const auto deviations = [](const double * sums) { return sums[0] > 0 ? sums[2] - sums[1] * sums[1] / sums[0] : 0.0; };
+  double     within = 0;
+  for (SizeValueType bin = 0; bin < m_InitializedBins; ++bin)
   {
-    within += deviations(sums);
+    within += deviations(&bins.all[3 * bin]);
   }
   // A constant's sum of deviations is what rounding leaves.
-  const double all = deviations(whole) > 1e-13 * whole[2] ? deviations(whole) : 0.0;
-  this->StoreValue(within, all, static_cast<double>(std::accumulate(counts.begin(), counts.end(), SizeValueType{ 0 })));
+  const double all = deviations(whole.data()) > 1e-13 * whole[2] ? deviations(whole.data()) : 0.0;
+  this->StoreValue(within, all, static_cast<double>(bins.count));
   if (this->GetComputeDerivative())
   {
     samples.DifferentiateForces(
-      [&](const typename SamplesType::Sample & sample, VectorType & force) {
-        const auto & sums = bins[this->FindBin(sample.fixedValue)];
-        const double y = sample.movingValue - offset;
+      [&](const SampleType & sample, VectorType & force) {
+        const double * const sums = &bins.all[3 * this->FindBin(sample.fixedValue)];
+        const double         y = sample.movingValue - offset;
         // Those that weigh nothing may be a bin's only ones.
         const double fromBin = sums[0] > 0 ? y - sums[1] / sums[0] : 0.0;
         const double fromMean = y - whole[1] / whole[0];

@@ -213,29 +213,18 @@ itkCudaPartialVolumeClass::EvaluateThroughITK() const
                                                                      m_FixedRange.second,
                                                                      m_InitializedBins);
   };
-  std::vector<std::vector<double>> parts(samples.GetNumberOfTasks());
-  std::vector<SizeValueType>       counts(samples.GetNumberOfTasks());
-  samples.ForEachTask([&](std::int64_t task) {
-    parts[task].assign(m_InitializedBins * m_InitializedBins, 0.0);
-    samples.ForEachSample(task, [&](const SampleType & sample) {
-      const Corners       corners = this->FindCorners(sample.movingPoint);
-      const SizeValueType row = rowOf(sample);
-      for (unsigned int corner = 0; corner < Corners::Count; ++corner)
-      {
-        parts[task][row + corners.bins[corner]] += corners.weights[corner];
-      }
-      ++counts[task];
-    });
+  auto sums = samples.SumUp(m_InitializedBins * m_InitializedBins, [&](const SampleType & sample, double * histogram) {
+    const Corners  corners = this->FindCorners(sample.movingPoint);
+    double * const row = histogram + rowOf(sample);
+    for (unsigned int corner = 0; corner < Corners::Count; ++corner)
+    {
+      row[corners.bins[corner]] += corners.weights[corner];
+    }
+    return true;
   });
-  std::vector<double> sums(m_InitializedBins * m_InitializedBins);
-  SizeValueType       count = 0;
-  for (std::size_t task = 0; task < parts.size(); ++task)
-  {
-    std::transform(sums.begin(), sums.end(), parts[task].begin(), sums.begin(), std::plus<>());
-    count += counts[task];
-  }
-  const DensityType density(std::move(sums), m_InitializedBins);
-  this->StoreValue(density, static_cast<double>(count));
+  const auto        count = static_cast<double>(sums.count);
+  const DensityType density(std::move(sums.all), m_InitializedBins);
+  this->StoreValue(density, count);
   if (this->GetComputeDerivative())
   {
     const std::vector<double> table = density.GetDerivativeTable(m_Normalized);
@@ -250,7 +239,7 @@ itkCudaPartialVolumeClass::EvaluateThroughITK() const
         }
         return 1.0;
       },
-      1.0 / static_cast<double>(count));
+      1.0 / count);
   }
 }
 
