@@ -159,26 +159,10 @@ itkGPUMetricTemplate
 void
 itkCudaCorrelationRatioClass::FindFixedRange()
 {
-  if (m_NumberOfHistogramBins < LeastBins || m_NumberOfHistogramBins > MostBins)
-  {
-    GPURegistrationDetail::ThrowBadInput(*this,
-                                         "The number of histogram bins is ",
-                                         m_NumberOfHistogramBins,
-                                         ". Set one from ",
-                                         LeastBins,
-                                         " to ",
-                                         MostBins,
-                                         ".");
-  }
+  m_Face.CheckNumberOfBins(m_NumberOfHistogramBins);
   const auto & images = m_Face.GetImages();
-  const auto   fixed = images.ComputeMaskedFixedRange();
-  images.CheckRange("fixed", fixed);
-  if (this->m_UseSampledPointSet)
-  {
-    images.CheckRange("fixed", images.ComputeFixedRange());
-  }
+  m_FixedRange = images.FindRangeOfFixedBins();
   images.CheckRange("moving", images.GetWholeMovingRange());
-  m_FixedRange = fixed;
 }
 
 itkGPUMetricTemplate

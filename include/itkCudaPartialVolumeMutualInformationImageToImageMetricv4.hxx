@@ -60,26 +60,11 @@ itkGPUMetricTemplate
 void
 itkCudaPartialVolumeClass::FindRanges()
 {
-  if (m_NumberOfHistogramBins < LeastBins || m_NumberOfHistogramBins > MostBins)
-  {
-    GPURegistrationDetail::ThrowBadInput(*this,
-                                         "The number of histogram bins is ",
-                                         m_NumberOfHistogramBins,
-                                         ". Set one from ",
-                                         LeastBins,
-                                         " to ",
-                                         MostBins,
-                                         ".");
-  }
+  m_Face.CheckNumberOfBins(m_NumberOfHistogramBins);
   const auto & images = m_Face.GetImages();
-  m_FixedRange = images.ComputeMaskedFixedRange();
+  m_FixedRange = images.FindRangeOfFixedBins();
   m_MovingRange = images.ComputeMovingRange();
-  images.CheckRange("fixed", m_FixedRange);
   images.CheckRange("moving", m_MovingRange);
-  if (this->m_UseSampledPointSet)
-  {
-    images.CheckRange("fixed", images.ComputeFixedRange());
-  }
 }
 
 /** The derivative of a moving index by where it is in space, by rows. */
