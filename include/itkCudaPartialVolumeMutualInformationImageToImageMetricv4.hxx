@@ -67,6 +67,13 @@ itkCudaPartialVolumeClass::FindRanges()
   images.CheckRange("moving", m_MovingRange);
 }
 
+itkGPUMetricTemplate
+SizeValueType
+itkCudaPartialVolumeClass::FindBin(double value, const Range & range) const
+{
+  return GPURegistrationDetail::FindBinBetween(value, range.first, range.second, m_InitializedBins);
+}
+
 /** The derivative of a moving index by where it is in space, by rows. */
 itkGPUMetricTemplate
 std::array<double, 9>
@@ -90,12 +97,7 @@ itkCudaPartialVolumeClass::UpdateEngine(bool isInitializing) const
     scales.checksRange = true;
     return scales;
   };
-  const auto binOf = [this](auto value) {
-    return GPURegistrationDetail::FindBinBetween(static_cast<double>(value),
-                                                 m_FixedRange.first,
-                                                 m_FixedRange.second,
-                                                 m_InitializedBins);
-  };
+  const auto binOf = [this](auto value) { return this->FindBin(static_cast<double>(value), m_FixedRange); };
   m_Face.UpdateEngine([bins](const gpureg::PartialVolumeMetric & engine) { return engine.GetNumberOfBins() != bins; },
                       [bins](const std::string & device) {
                         return std::make_unique<gpureg::PartialVolumeMetric>(device, bins);
@@ -163,10 +165,7 @@ itkCudaPartialVolumeClass::FindCorners(const typename Superclass::MovingImagePoi
       corners.weights[corner] *= factors[d];
       index[d] += isFar && region.GetSize(d) > 1 ? 1 : 0;
     }
-    corners.bins[corner] = GPURegistrationDetail::FindBinBetween(static_cast<double>(image.GetPixel(index)),
-                                                                 m_MovingRange.first,
-                                                                 m_MovingRange.second,
-                                                                 m_InitializedBins);
+    corners.bins[corner] = this->FindBin(image.GetPixel(index), m_MovingRange);
     corners.slopes[corner].Fill(0);
     for (unsigned int d = 0; d < ImageDimension; ++d)
     {
@@ -193,10 +192,7 @@ itkCudaPartialVolumeClass::EvaluateThroughITK() const
   using SampleType = typename SamplesType::Sample;
   const SamplesType samples(*this, 64);
   const auto        rowOf = [this](const SampleType & sample) {
-    return m_InitializedBins * GPURegistrationDetail::FindBinBetween(static_cast<double>(sample.fixedValue),
-                                                                     m_FixedRange.first,
-                                                                     m_FixedRange.second,
-                                                                     m_InitializedBins);
+    return m_InitializedBins * this->FindBin(sample.fixedValue, m_FixedRange);
   };
   auto sums = samples.SumUp(m_InitializedBins * m_InitializedBins, [&](const SampleType & sample, double * histogram) {
     const Corners  corners = this->FindCorners(sample.movingPoint);
