@@ -22,6 +22,22 @@
 namespace itk
 {
 
+namespace GPURegistrationDetail
+{
+/** The names of all schemes, for a complaint: "GlobalAtomic, …, SharedWarp or ConflictFree". */
+inline std::string
+ListCorrelationRatioSchemes()
+{
+  std::string list;
+  for (int n = 0; n < gpureg::NumberOfCorrelationRatioSchemes; ++n)
+  {
+    list += n == 0 ? "" : n + 1 < gpureg::NumberOfCorrelationRatioSchemes ? ", " : " or ";
+    list += gpureg::GetName(static_cast<gpureg::CorrelationRatioScheme>(n));
+  }
+  return list;
+}
+} // namespace GPURegistrationDetail
+
 itkGPUMetricTemplate
 itkCudaCorrelationRatioClass::CudaCorrelationRatioMetric()
 {
@@ -105,8 +121,9 @@ itkCudaCorrelationRatioClass::SetScheme(SchemeEnum scheme)
     GPURegistrationDetail::ThrowBadInput(*this,
                                          "There is no scheme ",
                                          static_cast<int>(scheme),
-                                         ". Set GlobalAtomic, GlobalMerge, SharedAtomic, SharedMerge, SharedWarp or "
-                                         "ConflictFree.");
+                                         ". Set ",
+                                         GPURegistrationDetail::ListCorrelationRatioSchemes(),
+                                         ".");
   }
   if (m_Scheme != scheme)
   {
@@ -129,10 +146,7 @@ itkCudaCorrelationRatioClass::SetScheme(const std::string & name)
     }
   }
   GPURegistrationDetail::ThrowBadInput(
-    *this,
-    "There is no scheme \"",
-    name,
-    "\". Set GlobalAtomic, GlobalMerge, SharedAtomic, SharedMerge, SharedWarp or ConflictFree.");
+    *this, "There is no scheme \"", name, "\". Set ", GPURegistrationDetail::ListCorrelationRatioSchemes(), ".");
 }
 
 itkGPUMetricTemplate
