@@ -10,8 +10,8 @@
 #include <limits>
 #include <array>
 #include <cmath>
+#include <cstddef>
 #include <memory>
-#include <numeric>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -22,13 +22,27 @@
 namespace itk
 {
 
+namespace GPURegistrationDetail
+{
+/** The names of all schemes, for a complaint: "GlobalAtomic, …, SharedWarp or ConflictFree". */
+inline std::string
+ListCorrelationRatioSchemes()
+{
+  std::string list;
+  for (int n = 0; n < gpureg::NumberOfCorrelationRatioSchemes; ++n)
+  {
+    list += n == 0 ? "" : n + 1 < gpureg::NumberOfCorrelationRatioSchemes ? ", " : " or ";
+    list += gpureg::GetName(static_cast<gpureg::CorrelationRatioScheme>(n));
+  }
+  return list;
+}
+} // namespace GPURegistrationDetail
+
 itkGPUMetricTemplate
 itkCudaCorrelationRatioClass::CudaCorrelationRatioMetric()
 {
-  using GPURegistrationDetail::MetricWorkUnits;
-  this->m_DenseGetValueAndDerivativeThreader =
-    MetricWorkUnits<ThreadedImageRegionPartitioner<ImageDimension>, Superclass>::New();
-  this->m_SparseGetValueAndDerivativeThreader = MetricWorkUnits<ThreadedIndexedContainerPartitioner, Superclass>::New();
+  GPURegistrationDetail::MakeWorkUnits(this->m_DenseGetValueAndDerivativeThreader,
+                                       this->m_SparseGetValueAndDerivativeThreader);
 }
 
 itkGPUMetricTemplate
@@ -107,8 +121,9 @@ itkCudaCorrelationRatioClass::SetScheme(SchemeEnum scheme)
     GPURegistrationDetail::ThrowBadInput(*this,
                                          "There is no scheme ",
                                          static_cast<int>(scheme),
-                                         ". Set GlobalAtomic, GlobalMerge, SharedAtomic, SharedMerge, SharedWarp or "
-                                         "ConflictFree.");
+                                         ". Set ",
+                                         GPURegistrationDetail::ListCorrelationRatioSchemes(),
+                                         ".");
   }
   if (m_Scheme != scheme)
   {
@@ -131,10 +146,7 @@ itkCudaCorrelationRatioClass::SetScheme(const std::string & name)
     }
   }
   GPURegistrationDetail::ThrowBadInput(
-    *this,
-    "There is no scheme \"",
-    name,
-    "\". Set GlobalAtomic, GlobalMerge, SharedAtomic, SharedMerge, SharedWarp or ConflictFree.");
+    *this, "There is no scheme \"", name, "\". Set ", GPURegistrationDetail::ListCorrelationRatioSchemes(), ".");
 }
 
 itkGPUMetricTemplate
@@ -161,26 +173,10 @@ itkGPUMetricTemplate
 void
 itkCudaCorrelationRatioClass::FindFixedRange()
 {
-  if (m_NumberOfHistogramBins < LeastBins || m_NumberOfHistogramBins > MostBins)
-  {
-    GPURegistrationDetail::ThrowBadInput(*this,
-                                         "The number of histogram bins is ",
-                                         m_NumberOfHistogramBins,
-                                         ". Set one from ",
-                                         LeastBins,
-                                         " to ",
-                                         MostBins,
-                                         ".");
-  }
+  m_Face.CheckNumberOfBins(m_NumberOfHistogramBins);
   const auto & images = m_Face.GetImages();
-  const auto   fixed = images.ComputeMaskedFixedRange();
-  images.CheckRange("fixed", fixed);
-  if (this->m_UseSampledPointSet)
-  {
-    images.CheckRange("fixed", images.ComputeFixedRange());
-  }
+  m_FixedRange = images.FindRangeOfFixedBins();
   images.CheckRange("moving", images.GetWholeMovingRange());
-  m_FixedRange = fixed;
 }
 
 itkGPUMetricTemplate
@@ -246,56 +242,46 @@ void
 itkCudaCorrelationRatioClass::EvaluateThroughITK() const
 {
   using SamplesType = GPURegistrationDetail::MetricThroughITK<Self>;
+  using SampleType = typename SamplesType::Sample;
   using VectorType = typename SamplesType::VectorType;
-  using SumsType = std::vector<std::array<double, 3>>; // Σ w, Σ wY, Σ wY² of each bin
-  const SamplesType          samples(*this, 64);
-  const double               offset = samples.ComputeMeanMovingValue();
-  const BorderWeightType     weightAt(*this->m_MovingImage, m_BorderWeightDistance);
-  std::vector<SumsType>      parts(samples.GetNumberOfTasks());
-  std::vector<SizeValueType> counts(samples.GetNumberOfTasks());
-  samples.ForEachTask([&](std::int64_t task) {
-    parts[task].assign(m_InitializedBins, {});
-    samples.ForEachSample(task, [&](const typename SamplesType::Sample & sample) {
-      VectorType   slope;
-      const double weight = weightAt.Evaluate(sample.movingPoint, slope);
-      const double y = sample.movingValue - offset;
-      auto &       sums = parts[task][this->FindBin(sample.fixedValue)];
-      sums[0] += weight;
-      sums[1] += weight * y;
-      sums[2] += weight * y * y;
-      ++counts[task];
-    });
+  const SamplesType      samples(*this, 64);
+  const double           offset = samples.ComputeMeanMovingValue();
+  const BorderWeightType weightAt(*this->m_MovingImage, m_BorderWeightDistance);
+  // Σ w, Σ wY, Σ wY² of each bin
+  const auto bins = samples.SumUp(3 * m_InitializedBins, [&](const SampleType & sample, double * sums) {
+    VectorType     slope;
+    const double   weight = weightAt.Evaluate(sample.movingPoint, slope);
+    const double   y = sample.movingValue - offset;
+    double * const bin = sums + 3 * this->FindBin(sample.fixedValue);
+    bin[0] += weight;
+    bin[1] += weight * y;
+    bin[2] += weight * y * y;
+    return true;
   });
-  SumsType              bins(m_InitializedBins);
+  // The same of all bins.
   std::array<double, 3> whole{};
-  for (const SumsType & part : parts)
+  for (const std::vector<double> & part : bins.ofTasks)
   {
-    for (SizeValueType bin = 0; bin < m_InitializedBins; ++bin)
+    for (std::size_t n = 0; n < part.size(); ++n)
     {
-      for (unsigned int k = 0; k < 3; ++k)
-      {
-        bins[bin][k] += part[bin][k];
-        whole[k] += part[bin][k];
-      }
+      whole[n % 3] += part[n];
     }
   }
-  const auto deviations = [](const std::array<double, 3> & sums) {
-    return sums[0] > 0 ? sums[2] - sums[1] * sums[1] / sums[0] : 0.0;
-  };
-  double within = 0;
-  for (const auto & sums : bins)
+  const auto deviations = [](const double * sums) { return sums[0] > 0 ? sums[2] - sums[1] * sums[1] / sums[0] : 0.0; };
+  double     within = 0;
+  for (SizeValueType bin = 0; bin < m_InitializedBins; ++bin)
   {
-    within += deviations(sums);
+    within += deviations(&bins.all[3 * bin]);
   }
   // A constant's sum of deviations is what rounding leaves.
-  const double all = deviations(whole) > 1e-13 * whole[2] ? deviations(whole) : 0.0;
-  this->StoreValue(within, all, static_cast<double>(std::accumulate(counts.begin(), counts.end(), SizeValueType{ 0 })));
+  const double all = deviations(whole.data()) > 1e-13 * whole[2] ? deviations(whole.data()) : 0.0;
+  this->StoreValue(within, all, static_cast<double>(bins.count));
   if (this->GetComputeDerivative())
   {
     samples.DifferentiateForces(
-      [&](const typename SamplesType::Sample & sample, VectorType & force) {
-        const auto & sums = bins[this->FindBin(sample.fixedValue)];
-        const double y = sample.movingValue - offset;
+      [&](const SampleType & sample, VectorType & force) {
+        const double * const sums = &bins.all[3 * this->FindBin(sample.fixedValue)];
+        const double         y = sample.movingValue - offset;
         // Those that weigh nothing may be a bin's only ones.
         const double fromBin = sums[0] > 0 ? y - sums[1] / sums[0] : 0.0;
         const double fromMean = y - whole[1] / whole[0];

@@ -7,8 +7,6 @@
 #include "GPURegistrationDetail/itkGPUMetricWorkUnits.h"
 
 #include <cmath>
-#include <cstdint>
-#include <numeric>
 #include <vector>
 
 #define itkCudaMeanAbsoluteDifferencesClass                                      \
@@ -24,10 +22,8 @@ namespace itk
 itkGPUMetricTemplate
 itkCudaMeanAbsoluteDifferencesClass::CudaMeanAbsoluteDifferencesImageToImageMetricv4()
 {
-  using GPURegistrationDetail::MetricWorkUnits;
-  this->m_DenseGetValueAndDerivativeThreader =
-    MetricWorkUnits<ThreadedImageRegionPartitioner<ImageDimension>, Superclass>::New();
-  this->m_SparseGetValueAndDerivativeThreader = MetricWorkUnits<ThreadedIndexedContainerPartitioner, Superclass>::New();
+  GPURegistrationDetail::MakeWorkUnits(this->m_DenseGetValueAndDerivativeThreader,
+                                       this->m_SparseGetValueAndDerivativeThreader);
 }
 
 itkGPUMetricTemplate
@@ -43,31 +39,28 @@ void
 itkCudaMeanAbsoluteDifferencesClass::EvaluateThroughITK() const
 {
   using SamplesType = GPURegistrationDetail::MetricThroughITK<Self>;
-  const SamplesType          samples(*this, 64);
-  std::vector<double>        sums(samples.GetNumberOfTasks());
-  std::vector<SizeValueType> counts(samples.GetNumberOfTasks());
-  const auto                 difference = [](const typename SamplesType::Sample & sample) {
+  using SampleType = typename SamplesType::Sample;
+  const SamplesType samples(*this, 64);
+  const auto        difference = [](const SampleType & sample) {
     return static_cast<double>(sample.fixedValue) - static_cast<double>(sample.movingValue);
   };
-  samples.ForEachTask([&](std::int64_t task) {
-    samples.ForEachSample(task, [&](const typename SamplesType::Sample & sample) {
-      sums[task] += std::abs(difference(sample));
-      ++counts[task];
-    });
+  const auto sums = samples.SumUp(1, [&](const SampleType & sample, double * sum) {
+    *sum += std::abs(difference(sample));
+    return true;
   });
   // ITK's own threaders write to these through a const_cast: an evaluation is const, its results are not.
   auto * const self = const_cast<Self *>(this);
-  self->m_NumberOfValidPoints = std::accumulate(counts.begin(), counts.end(), SizeValueType{ 0 });
+  self->m_NumberOfValidPoints = sums.count;
   if (!this->VerifyNumberOfValidPoints(self->m_Value, *this->m_DerivativeResult))
   {
     return;
   }
   const auto valid = static_cast<double>(this->m_NumberOfValidPoints);
-  self->m_Value = static_cast<typename Superclass::MeasureType>(std::accumulate(sums.begin(), sums.end(), 0.0) / valid);
+  self->m_Value = static_cast<typename Superclass::MeasureType>(sums.all[0] / valid);
   if (this->GetComputeDerivative())
   {
     samples.Differentiate(
-      [&](const typename SamplesType::Sample & sample) {
+      [&](const SampleType & sample) {
         const double d = difference(sample);
         return static_cast<double>((d > 0) - (d < 0));
       },

@@ -121,6 +121,8 @@ private:
 
   void
   FindRanges();
+  SizeValueType
+  FindBin(double value, const Range & range) const;
   std::array<double, 9>
   GetIndexByMm() const;
   Corners

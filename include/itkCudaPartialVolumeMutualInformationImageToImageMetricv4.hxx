@@ -36,10 +36,8 @@ struct itkCudaPartialVolumeClass::Corners
 itkGPUMetricTemplate
 itkCudaPartialVolumeClass::CudaPartialVolumeMutualInformationImageToImageMetricv4()
 {
-  using GPURegistrationDetail::MetricWorkUnits;
-  this->m_DenseGetValueAndDerivativeThreader =
-    MetricWorkUnits<ThreadedImageRegionPartitioner<ImageDimension>, Superclass>::New();
-  this->m_SparseGetValueAndDerivativeThreader = MetricWorkUnits<ThreadedIndexedContainerPartitioner, Superclass>::New();
+  GPURegistrationDetail::MakeWorkUnits(this->m_DenseGetValueAndDerivativeThreader,
+                                       this->m_SparseGetValueAndDerivativeThreader);
   // They would take most of the time of Initialize(), for nothing.
   this->m_UseFixedImageGradientFilter = false;
   this->m_UseMovingImageGradientFilter = false;
@@ -62,26 +60,18 @@ itkGPUMetricTemplate
 void
 itkCudaPartialVolumeClass::FindRanges()
 {
-  if (m_NumberOfHistogramBins < LeastBins || m_NumberOfHistogramBins > MostBins)
-  {
-    GPURegistrationDetail::ThrowBadInput(*this,
-                                         "The number of histogram bins is ",
-                                         m_NumberOfHistogramBins,
-                                         ". Set one from ",
-                                         LeastBins,
-                                         " to ",
-                                         MostBins,
-                                         ".");
-  }
+  m_Face.CheckNumberOfBins(m_NumberOfHistogramBins);
   const auto & images = m_Face.GetImages();
-  m_FixedRange = images.ComputeMaskedFixedRange();
+  m_FixedRange = images.FindRangeOfFixedBins();
   m_MovingRange = images.ComputeMovingRange();
-  images.CheckRange("fixed", m_FixedRange);
   images.CheckRange("moving", m_MovingRange);
-  if (this->m_UseSampledPointSet)
-  {
-    images.CheckRange("fixed", images.ComputeFixedRange());
-  }
+}
+
+itkGPUMetricTemplate
+SizeValueType
+itkCudaPartialVolumeClass::FindBin(double value, const Range & range) const
+{
+  return GPURegistrationDetail::FindBinBetween(value, range.first, range.second, m_InitializedBins);
 }
 
 /** The derivative of a moving index by where it is in space, by rows. */
@@ -107,12 +97,7 @@ itkCudaPartialVolumeClass::UpdateEngine(bool isInitializing) const
     scales.checksRange = true;
     return scales;
   };
-  const auto binOf = [this](auto value) {
-    return GPURegistrationDetail::FindBinBetween(static_cast<double>(value),
-                                                 m_FixedRange.first,
-                                                 m_FixedRange.second,
-                                                 m_InitializedBins);
-  };
+  const auto binOf = [this](auto value) { return this->FindBin(static_cast<double>(value), m_FixedRange); };
   m_Face.UpdateEngine([bins](const gpureg::PartialVolumeMetric & engine) { return engine.GetNumberOfBins() != bins; },
                       [bins](const std::string & device) {
                         return std::make_unique<gpureg::PartialVolumeMetric>(device, bins);
@@ -180,10 +165,7 @@ itkCudaPartialVolumeClass::FindCorners(const typename Superclass::MovingImagePoi
       corners.weights[corner] *= factors[d];
       index[d] += isFar && region.GetSize(d) > 1 ? 1 : 0;
     }
-    corners.bins[corner] = GPURegistrationDetail::FindBinBetween(static_cast<double>(image.GetPixel(index)),
-                                                                 m_MovingRange.first,
-                                                                 m_MovingRange.second,
-                                                                 m_InitializedBins);
+    corners.bins[corner] = this->FindBin(image.GetPixel(index), m_MovingRange);
     corners.slopes[corner].Fill(0);
     for (unsigned int d = 0; d < ImageDimension; ++d)
     {
@@ -210,34 +192,20 @@ itkCudaPartialVolumeClass::EvaluateThroughITK() const
   using SampleType = typename SamplesType::Sample;
   const SamplesType samples(*this, 64);
   const auto        rowOf = [this](const SampleType & sample) {
-    return m_InitializedBins * GPURegistrationDetail::FindBinBetween(static_cast<double>(sample.fixedValue),
-                                                                     m_FixedRange.first,
-                                                                     m_FixedRange.second,
-                                                                     m_InitializedBins);
+    return m_InitializedBins * this->FindBin(sample.fixedValue, m_FixedRange);
   };
-  std::vector<std::vector<double>> parts(samples.GetNumberOfTasks());
-  std::vector<SizeValueType>       counts(samples.GetNumberOfTasks());
-  samples.ForEachTask([&](std::int64_t task) {
-    parts[task].assign(m_InitializedBins * m_InitializedBins, 0.0);
-    samples.ForEachSample(task, [&](const SampleType & sample) {
-      const Corners       corners = this->FindCorners(sample.movingPoint);
-      const SizeValueType row = rowOf(sample);
-      for (unsigned int corner = 0; corner < Corners::Count; ++corner)
-      {
-        parts[task][row + corners.bins[corner]] += corners.weights[corner];
-      }
-      ++counts[task];
-    });
+  auto sums = samples.SumUp(m_InitializedBins * m_InitializedBins, [&](const SampleType & sample, double * histogram) {
+    const Corners  corners = this->FindCorners(sample.movingPoint);
+    double * const row = histogram + rowOf(sample);
+    for (unsigned int corner = 0; corner < Corners::Count; ++corner)
+    {
+      row[corners.bins[corner]] += corners.weights[corner];
+    }
+    return true;
   });
-  std::vector<double> sums(m_InitializedBins * m_InitializedBins);
-  SizeValueType       count = 0;
-  for (std::size_t task = 0; task < parts.size(); ++task)
-  {
-    std::transform(sums.begin(), sums.end(), parts[task].begin(), sums.begin(), std::plus<>());
-    count += counts[task];
-  }
-  const DensityType density(std::move(sums), m_InitializedBins);
-  this->StoreValue(density, static_cast<double>(count));
+  const auto        count = static_cast<double>(sums.count);
+  const DensityType density(std::move(sums.all), m_InitializedBins);
+  this->StoreValue(density, count);
   if (this->GetComputeDerivative())
   {
     const std::vector<double> table = density.GetDerivativeTable(m_Normalized);
@@ -252,7 +220,7 @@ itkCudaPartialVolumeClass::EvaluateThroughITK() const
         }
         return 1.0;
       },
-      1.0 / static_cast<double>(count));
+      1.0 / count);
   }
 }
 

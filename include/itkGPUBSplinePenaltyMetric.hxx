@@ -25,10 +25,8 @@ namespace itk
 template <typename TFixedImage, typename TMovingImage, typename TVirtualImage>
 GPUBSplinePenaltyMetric<TFixedImage, TMovingImage, TVirtualImage>::GPUBSplinePenaltyMetric()
 {
-  using GPURegistrationDetail::MetricWorkUnits;
-  this->m_DenseGetValueAndDerivativeThreader =
-    MetricWorkUnits<ThreadedImageRegionPartitioner<ImageDimension>, Superclass>::New();
-  this->m_SparseGetValueAndDerivativeThreader = MetricWorkUnits<ThreadedIndexedContainerPartitioner, Superclass>::New();
+  GPURegistrationDetail::MakeWorkUnits(this->m_DenseGetValueAndDerivativeThreader,
+                                       this->m_SparseGetValueAndDerivativeThreader);
 }
 
 template <typename TFixedImage, typename TMovingImage, typename TVirtualImage>

@@ -94,9 +94,6 @@ protected:
 private:
   itkGPUPairFriendsMacro();
 
-  MeasureType
-  MakeValue(const gpureg::PairResult & result, const GPURegistrationDetail::MetricScales & scales) const;
-
   gpureg::DemonsTerms
   FindDemonsTerms(const GPURegistrationDetail::MetricScales & scales) const;
 

@@ -42,14 +42,6 @@ itkGPUDemonsClass::FindDemonsTerms(const GPURegistrationDetail::MetricScales & s
 }
 
 itkGPUMetricTemplate
-auto
-itkGPUDemonsClass::MakeValue(const gpureg::PairResult &                  result,
-                             const GPURegistrationDetail::MetricScales & scales) const -> MeasureType
-{
-  return static_cast<MeasureType>(result.differences / result.count * scales.unit * scales.unit);
-}
-
-itkGPUMetricTemplate
 void
 itkGPUDemonsClass::GetValueAndDerivativeExecute() const
 {
@@ -58,7 +50,7 @@ itkGPUDemonsClass::GetValueAndDerivativeExecute() const
       engine.SetDemonsTerms(this->FindDemonsTerms(scales));
     },
     [this](const gpureg::PairResult & result, const GPURegistrationDetail::MetricScales & scales) {
-      const_cast<Self *>(this)->m_Value = this->MakeValue(result, scales);
+      const_cast<Self *>(this)->m_Value = m_Face.MakeMeanSquare(result, scales);
       return -1.0;
     },
     [this] { Superclass::GetValueAndDerivativeExecute(); });
@@ -67,7 +59,7 @@ itkGPUDemonsClass::GetValueAndDerivativeExecute() const
 itkGPUMetricGetValuesMacro(itkGPUDemonsClass)
 {
   return m_Face.EvaluateCandidates(candidates, [this](const auto & result, const auto & scales) {
-    return this->MakeValue(result, scales);
+    return m_Face.MakeMeanSquare(result, scales);
   });
 }
 

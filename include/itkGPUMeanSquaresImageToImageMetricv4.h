@@ -96,9 +96,6 @@ protected:
 private:
   itkGPUPairFriendsMacro();
 
-  MeasureType
-  MakeValue(const gpureg::PairResult & result, const GPURegistrationDetail::MetricScales & scales) const;
-
   GPURegistrationDetail::DeviceUse              m_Use;
   mutable GPURegistrationDetail::PairFace<Self> m_Face{ *this, gpureg::PairMeasure::MeanSquares };
 };

@@ -22,20 +22,12 @@ itkGPUMeanSquaresClass::Initialize()
 }
 
 itkGPUMetricTemplate
-auto
-itkGPUMeanSquaresClass::MakeValue(const gpureg::PairResult &                  result,
-                                  const GPURegistrationDetail::MetricScales & scales) const -> MeasureType
-{
-  return static_cast<MeasureType>(result.differences / result.count * scales.unit * scales.unit);
-}
-
-itkGPUMetricTemplate
 void
 itkGPUMeanSquaresClass::GetValueAndDerivativeExecute() const
 {
   m_Face.Evaluate(
     [this](const gpureg::PairResult & result, const GPURegistrationDetail::MetricScales & scales) {
-      const_cast<Self *>(this)->m_Value = this->MakeValue(result, scales);
+      const_cast<Self *>(this)->m_Value = m_Face.MakeMeanSquare(result, scales);
       return -0.5 * m_Face.GetMeanDivisor(result) / (scales.unit * scales.unit);
     },
     [this] { Superclass::GetValueAndDerivativeExecute(); });
@@ -44,7 +36,7 @@ itkGPUMeanSquaresClass::GetValueAndDerivativeExecute() const
 itkGPUMetricGetValuesMacro(itkGPUMeanSquaresClass)
 {
   return m_Face.EvaluateCandidates(candidates, [this](const auto & result, const auto & scales) {
-    return this->MakeValue(result, scales);
+    return m_Face.MakeMeanSquare(result, scales);
   });
 }
 

@@ -7,7 +7,8 @@
 #include "itkBSplineKernelFunction.h"
 
 #include <algorithm>
-#include <functional>
+#include <utility>
+#include <vector>
 
 namespace itk
 {
@@ -87,33 +88,21 @@ private:
   std::vector<double>
   Count(SizeValueType & validPoints) const
   {
-    const auto                       kernel = BSplineKernelFunction<3, double>::New();
-    std::vector<std::vector<double>> histograms(m_Samples.GetNumberOfTasks());
-    std::vector<SizeValueType>       valid(m_Samples.GetNumberOfTasks(), 0);
-    m_Samples.ForEachTask([&](std::int64_t task) {
-      auto & histogram = histograms[task];
-      histogram.assign(m_Bins * m_Bins, 0.0);
-      m_Samples.ForEachSample(task, [&](const SampleType & sample) {
-        if (!this->IsInRange(sample))
-        {
-          return;
-        }
-        ++valid[task];
-        const Window window = this->FindWindow(sample);
-        for (int k = 0; k < 4; ++k)
-        {
-          histogram[window.fixedBin * m_Bins + window.firstMovingBin + k] += kernel->Evaluate(window.firstArgument + k);
-        }
-      });
+    const auto kernel = BSplineKernelFunction<3, double>::New();
+    auto       counts = m_Samples.SumUp(m_Bins * m_Bins, [&](const SampleType & sample, double * histogram) {
+      if (!this->IsInRange(sample))
+      {
+        return false;
+      }
+      const Window window = this->FindWindow(sample);
+      for (int k = 0; k < 4; ++k)
+      {
+        histogram[window.fixedBin * m_Bins + window.firstMovingBin + k] += kernel->Evaluate(window.firstArgument + k);
+      }
+      return true;
     });
-    std::vector<double> counts(m_Bins * m_Bins, 0.0);
-    validPoints = 0;
-    for (std::size_t task = 0; task < histograms.size(); ++task)
-    {
-      validPoints += valid[task];
-      std::transform(counts.begin(), counts.end(), histograms[task].begin(), counts.begin(), std::plus<double>());
-    }
-    return counts;
+    validPoints = counts.count;
+    return std::move(counts.all);
   }
 
   const Self & m_Metric;

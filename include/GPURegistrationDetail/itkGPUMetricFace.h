@@ -252,6 +252,24 @@ public:
     m_Input.WarnIfRefilled(what, m_Input.HasFixedVoxelsOfInitialize() && m_Input.HasMovingVoxelsOfInitialize());
   }
 
+  /** Of a metric whose engine says how many bins it can have, at Initialize().
+   *  \throws GPUBadInputError if it cannot have so many. */
+  void
+  CheckNumberOfBins(SizeValueType bins) const
+  {
+    if (bins < SizeValueType{ TEngine::LeastBins } || bins > SizeValueType{ TEngine::MostBins })
+    {
+      ThrowBadInput(m_Metric,
+                    "The number of histogram bins is ",
+                    bins,
+                    ". Set one from ",
+                    TEngine::LeastBins,
+                    " to ",
+                    TEngine::MostBins,
+                    ".");
+    }
+  }
+
   /** Of a metric with bins, before Evaluate.
    *  \throws GPUBadInputError if they are not those of Initialize(), but not from a stand-in: its parent class is asked. */
   void

@@ -169,6 +169,20 @@ public:
              : this->ComputeOnce(m_MaskedFixedRange, *m_Metric.m_FixedImage, m_Metric.m_FixedImageMask.GetPointer());
   }
 
+  /** The same, of a metric whose bins lie between these, where points are sampled, too.
+   *  \throws GPUBadInputError unless these values vary, and those that are sampled: see CheckRange. */
+  Range
+  FindRangeOfFixedBins() const
+  {
+    const Range range = this->ComputeMaskedFixedRange();
+    this->CheckRange("fixed", range);
+    if (m_Metric.m_UseSampledPointSet)
+    {
+      this->CheckRange("fixed", this->ComputeFixedRange());
+    }
+    return range;
+  }
+
   /** Of the moving values, over the mask, likewise. */
   Range
   ComputeMovingRange() const

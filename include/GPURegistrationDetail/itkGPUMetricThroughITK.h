@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <numeric>
 #include <vector>
 
@@ -40,49 +41,44 @@ public:
     , m_Tasks(std::min(m_Samples, std::max<std::int64_t>(1, tasks)))
   {}
 
-  std::int64_t
-  GetNumberOfTasks() const
+  /** What samples have added up to. */
+  struct Sums
   {
-    return m_Tasks;
-  }
+    std::vector<double>              all;
+    std::vector<std::vector<double>> ofTasks; // which add up to all, in this order
+    SizeValueType                    count;   // of the samples that count
+  };
 
-  /** Calls work(task) for each task, on the metric's threads. */
-  template <typename TWork>
-  void
-  ForEachTask(const TWork & work) const
+  /** Each task has its own sums, which are added up in the tasks' order, so that threads do not decide how they round.
+   *  \param add adds to these, by add(sample, sums), what a valid sample adds, and says whether it counts. */
+  template <typename TAdd>
+  Sums
+  SumUp(SizeValueType numberOfSums, const TAdd & add) const
   {
-    MakeParallelFor(m_Metric.GetMaximumNumberOfWorkUnits())(m_Tasks, work);
-  }
-
-  /** Calls visit(sample) with a task's valid samples. */
-  template <typename TVisit>
-  void
-  ForEachSample(std::int64_t task, const TVisit & visit) const
-  {
-    Sample sample;
-    for (std::int64_t n = m_Samples * task / m_Tasks; n < m_Samples * (task + 1) / m_Tasks; ++n)
+    Sums result{ std::vector<double>(numberOfSums), std::vector<std::vector<double>>(m_Tasks), 0 };
+    std::vector<SizeValueType> counts(m_Tasks);
+    this->ForEachTask([&](std::int64_t task) {
+      auto & sums = result.ofTasks[task];
+      sums.assign(numberOfSums, 0.0);
+      this->ForEachSample(task, [&](const Sample & sample) { counts[task] += add(sample, sums.data()) ? 1 : 0; });
+    });
+    for (const std::vector<double> & sums : result.ofTasks)
     {
-      if (this->MakeSample(n, sample))
-      {
-        visit(sample);
-      }
+      std::transform(result.all.begin(), result.all.end(), sums.begin(), result.all.begin(), std::plus<>());
     }
+    result.count = std::accumulate(counts.begin(), counts.end(), SizeValueType{ 0 });
+    return result;
   }
 
   /** The mean of the valid samples' moving values; 0 of none. Squares about it lose nothing, wherever the values lie. */
   double
   ComputeMeanMovingValue() const
   {
-    std::vector<double>        sums(m_Tasks);
-    std::vector<SizeValueType> counts(m_Tasks);
-    this->ForEachTask([&](std::int64_t task) {
-      this->ForEachSample(task, [&](const Sample & sample) {
-        sums[task] += sample.movingValue;
-        ++counts[task];
-      });
+    const Sums sums = this->SumUp(1, [](const Sample & sample, double * sum) {
+      *sum += sample.movingValue;
+      return true;
     });
-    const auto count = std::accumulate(counts.begin(), counts.end(), SizeValueType{ 0 });
-    return count > 0 ? std::accumulate(sums.begin(), sums.end(), 0.0) / static_cast<double>(count) : 0.0;
+    return sums.count > 0 ? sums.all[0] / static_cast<double>(sums.count) : 0.0;
   }
 
   /** Adds factor·Σ J(x)ᵀ·weightOf(sample)·gradient to the derivative, of a transform of global support; each sample's at its
@@ -152,6 +148,29 @@ private:
   static constexpr unsigned int ImageDimension = TMetric::ImageDimension;
   using DerivativeValueType = typename TMetric::DerivativeValueType;
   using JacobianType = typename TMetric::JacobianType;
+
+  /** Calls work(task) for each task, on the metric's threads. */
+  template <typename TWork>
+  void
+  ForEachTask(const TWork & work) const
+  {
+    MakeParallelFor(m_Metric.GetMaximumNumberOfWorkUnits())(m_Tasks, work);
+  }
+
+  /** Calls visit(sample) with a task's valid samples. */
+  template <typename TVisit>
+  void
+  ForEachSample(std::int64_t task, const TVisit & visit) const
+  {
+    Sample sample;
+    for (std::int64_t n = m_Samples * task / m_Tasks; n < m_Samples * (task + 1) / m_Tasks; ++n)
+    {
+      if (this->MakeSample(n, sample))
+      {
+        visit(sample);
+      }
+    }
+  }
 
   /** Whether the n-th sample is valid, and then what it is. */
   bool

@@ -46,6 +46,16 @@ protected:
   }
 };
 
+/** Makes both of a metric: its dense threader and its sparse one. */
+template <typename TDense, typename TSparse, typename TMetric>
+void
+MakeWorkUnits(SmartPointer<ImageToImageMetricv4GetValueAndDerivativeThreader<TDense, TMetric>> &  dense,
+              SmartPointer<ImageToImageMetricv4GetValueAndDerivativeThreader<TSparse, TMetric>> & sparse)
+{
+  dense = MetricWorkUnits<TDense, TMetric>::New();
+  sparse = MetricWorkUnits<TSparse, TMetric>::New();
+}
+
 } // namespace GPURegistrationDetail
 } // namespace itk
 

@@ -101,6 +101,13 @@ public:
       [&](const gpureg::PairResult & result) { return valueOf(result, m_Face.GetScales()); });
   }
 
+  /** The value of a metric that is the mean of (f - m)². */
+  static typename TMetric::MeasureType
+  MakeMeanSquare(const gpureg::PairResult & result, const MetricScales & scales)
+  {
+    return static_cast<typename TMetric::MeasureType>(result.differences / result.count * scales.unit * scales.unit);
+  }
+
   /** What a derivative is divided by, of a mean over so many samples: one by a displacement is not. */
   double
   GetMeanDivisor(const gpureg::PairResult & result) const
