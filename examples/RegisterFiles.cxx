@@ -31,7 +31,7 @@ const char * const usage =
   "                     [--field field.nii.gz] [--labels moving.nii.gz --warped-labels output.nii.gz]\n"
   "                     [--global] [--init start.mat] [--omat output.mat]\n"
   "  output    gets the moving image on the fixed image's grid; the transform is written beside it, as output.tfm.\n"
-  "            To compress it (.gz) takes longer than all else: .nii, .mha and .nrrd are written as they are\n"
+  "            A .nii.gz is compressed, on all threads; .nii, .mha and .nrrd are written as they are\n"
   "  --rigid   rigid alone; --affine, the default: rigid, then affine; --free-form: after both a free-form "
   "deformation,\n"
   "            by normalised mutual information whatever the metric of the others is\n"
