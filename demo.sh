@@ -8,7 +8,7 @@ cd "$(dirname "$0")"
 
 install_packages "${packages[@]}"
 say "Building"
-configure --preset release -DGPURegistration_FEW_STAND_INS=ON
+configure --preset release -DGPURegistration_FEW_STAND_INS=ON -DGPURegistration_QUICK_PROGRAMS=OFF
 build build RegisterBrain
 say "Registering"
 build/bin/RegisterBrain demo-output

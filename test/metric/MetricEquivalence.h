@@ -174,13 +174,13 @@ protected:
     c.gradientFilter = draw(2) == 1;
   }
 
-  /** Checks 150 cases by their seeds, from the first one on, or as many as the environment says. */
+  /** Checks so many cases by their seeds, from the first one on, or as many as the environment says. */
   template <typename TCheckSeed>
   void
-  CheckRandomCases(std::uint64_t firstSeed, const TCheckSeed & checkSeed)
+  CheckRandomCases(std::uint64_t firstSeed, const TCheckSeed & checkSeed, std::uint64_t cases = 150)
   {
     m_IsRandom = true;
-    const std::uint64_t count = ForEachSeed(firstSeed, 150, checkSeed, GetCaseThreads());
+    const std::uint64_t count = ForEachSeed(firstSeed, cases, checkSeed, GetCaseThreads());
     EXPECT_LE(m_InVain, std::max<std::uint64_t>(1, count / 200)) << "so many were drawn eight times in vain";
     EXPECT_LE(m_Redrawn, std::max<std::uint64_t>(1, count / 20))
       << "too few of the set-ups that were drawn were compared";

@@ -103,6 +103,8 @@ public:
     {
       typename ProblemType::TransformType::JacobianType jacobian;
       m_Problem.transform->ComputeJacobianWithRespectToParameters(s.point, jacobian);
+      // The derivative by where the sample is in space: a Jacobian has thousands of columns, so it is gone through once.
+      std::array<double, VDimension> force{};
       for (const Corner & corner : s.corners)
       {
         const double p = joint[s.bin * bins + corner.bin];
@@ -111,13 +113,18 @@ public:
         const double entry = !(p > 0)               ? 0.0
                              : m_Problem.normalized ? (nmi * std::log(p) - std::log(q)) / both
                                                     : std::log(p / q);
+        for (unsigned int d = 0; d < VDimension; ++d)
+        {
+          force[d] += corner.slope[d] * entry / count;
+        }
+      }
+      double * const derivative = answer.derivative.data() + (isLocal ? s.voxel * VDimension : 0);
+      for (unsigned int d = 0; d < VDimension; ++d)
+      {
+        const double * const row = jacobian[d];
         for (unsigned int parameter = 0; parameter < jacobian.cols(); ++parameter)
         {
-          for (unsigned int d = 0; d < VDimension; ++d)
-          {
-            answer.derivative[parameter + (isLocal ? s.voxel * VDimension : 0)] +=
-              jacobian[d][parameter] * corner.slope[d] * entry / count;
-          }
+          derivative[parameter] += row[parameter] * force[d];
         }
       }
     }
