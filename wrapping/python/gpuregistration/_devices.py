@@ -37,12 +37,21 @@ def devices() -> list[Device]:
 
 
 def describe_device(name: str) -> Device:
-    """The device of that name, which is there. Drivers of other kinds of devices are not looked for."""
-    return _read(_engine.find_device(name))
+    """The device of that name. Drivers of other kinds of devices are not looked for. Raises DeviceError if there is none."""
+    return _read(_find(name))
 
 
 def _read(found: _engine.DeviceDescription) -> Device:
     return Device(found.name, found.name.split(":")[0], found.description, found.memory)
+
+
+def _find(name: str) -> _engine.DeviceDescription:
+    found = _engine.find_device(name)
+    if found is None:
+        names = [device.name for device in _engine.devices()]
+        complaints = "".join(f" {text}." for text in _engine.device_complaints())
+        raise DeviceError(f'There is no device "{name}"; there are: {", ".join(names)}.{complaints}')
+    return found
 
 
 def choose_device(name: Any = None) -> str:
@@ -56,10 +65,7 @@ def choose_device(name: Any = None) -> str:
     wanted = (os.environ.get("ITK_GPU_DEVICE") or None) if name is None else name.name if isinstance(name, Device) else name
     if wanted is None:
         return str(_engine.best_device().name)
-    if _engine.find_device(str(wanted)) is None:
-        names = [device.name for device in _engine.devices()]
-        complaints = "".join(f" {text}." for text in _engine.device_complaints())
-        raise DeviceError(f'There is no device "{wanted}"; there are: {", ".join(names)}.{complaints}')
+    _find(str(wanted))
     return str(wanted)
 
 

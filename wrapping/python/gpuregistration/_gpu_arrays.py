@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from typing import Any, Optional
+from typing import Any, Optional, Union
 
 import numpy as np
 
@@ -119,7 +119,14 @@ def hand_over(made: Any, array: Any) -> Any:
     return made if from_dlpack is None else from_dlpack(made)
 
 
-def read_array(array: Any) -> Optional[Any]:
+def read_content(array: Any) -> Union[np.ndarray, GpuArray]:
+    """An array of any library, or what NumPy makes one of, such as a list: without a copy, where it is an array. Raises: as of
+    read_array."""
+    read = None if isinstance(array, np.ndarray) else read_array(array)
+    return read if isinstance(read, GpuArray) else np.asarray(array if read is None else read)
+
+
+def read_array(array: Any) -> Union[None, np.ndarray, GpuArray]:
     """An array of another library, without a copy: NumPy's of one that is on the host, a GpuArray of one on a GPU; None if it is no
     such array.
 

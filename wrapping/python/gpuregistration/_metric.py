@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import threading
-from typing import Any, Optional
+from typing import Any
 
 import numpy as np
 
@@ -159,7 +159,7 @@ def metric(
     """
     pair = read_pair(fixed, moving, fixed_mask, moving_mask, {})
     device_name = pair.choose_device(device)
-    about: Optional[np.ndarray] = np.zeros(pair.dimension) if center is None else read_numbers("The center", center)
+    about = np.zeros(pair.dimension) if center is None else read_numbers("The center", center)
     if about.shape != (pair.dimension,) or not np.isfinite(about).all():
         raise BadInputError(f"The center {center} does not fit to images of {pair.dimension} dimensions: give as many finite numbers.")
     return Metric(make_measure(device_name, pair.dimension, pair.load(device_name), name, bins, radius), pair.dimension, about)

@@ -212,10 +212,9 @@ def register_pair(
     sides = pair.load(name)
     results: list[StageResult] = []
     for number, stage in enumerate(stages):
-        run = _run_free_form if isinstance(stage, FreeForm) else _run_linear
         with named(stage):
-            reporter = _Reporter(progress, number, len(stages), stage.name)
-            results.append(run(stage, settings[number], pair, sides, found, name, reporter))
+            given = settings[number], pair, sides, found, name, _Reporter(progress, number, len(stages), stage.name)
+            results.append(_run_free_form(stage, *given) if isinstance(stage, FreeForm) else _run_linear(stage, *given))
         found = results[-1].transform
     loaded = sides[1].image if pair.moving.content.dtype.kind == "f" and not isinstance(pair.moving.content, GpuArray) else None
     return Result(pair, results, begin_with, name, time.perf_counter() - begin, loaded)

@@ -81,7 +81,7 @@ def resample_array(
     content = moving.content
     outside = _read_default(default, content.dtype)
     of_others = np.float64 if _engine.has_doubles(device) else np.float32
-    if interpolation == "nearest" and _are_too_large(content, of_others):
+    if interpolation == "nearest" and not isinstance(content, GpuArray) and _are_too_large(content, of_others):
         # Each of the values that there are is resampled by its number.
         there, numbers = np.unique(np.append(content, to_type(np.array([outside]), content.dtype)), return_inverse=True)
         numbered = moving.like(numbers[:-1].reshape(content.shape).astype(np.int32))
@@ -120,10 +120,10 @@ def _read_default(default: Any, kind: np.dtype) -> float:
     return float(value)
 
 
-def _are_too_large(content: Any, real: Any) -> bool:
-    """Whether an array of the host's has whole numbers that floats or doubles do not have."""
+def _are_too_large(content: np.ndarray, real: Any) -> bool:
+    """Whether an array has whole numbers that floats or doubles do not have."""
     digits = np.finfo(real).nmant + 1
-    if isinstance(content, GpuArray) or content.dtype.kind not in "iu" or 8 * content.dtype.itemsize <= digits:
+    if content.dtype.kind not in "iu" or 8 * content.dtype.itemsize <= digits:
         return False
     return int(content.max()) > 1 << digits or int(content.min()) < -(1 << digits)
 

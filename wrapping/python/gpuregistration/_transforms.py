@@ -12,7 +12,7 @@ from . import _engine
 from ._checks import read_numbers
 from ._devices import borrow_engine
 from ._engine import BadInputError, UnsupportedError
-from ._gpu_arrays import GpuArray, choose_device_of, hand_over, read_array
+from ._gpu_arrays import GpuArray, choose_device_of, hand_over, read_content
 from ._image import Image, engine_map, engine_size
 from ._kinds import read_image
 
@@ -187,19 +187,18 @@ class _Grid(Transform):
     """Vectors on a grid: ``y = x + u(x)``, where u is 0 outside of the grid."""
 
     def __init__(self, array: Any, spacing: Any = None, origin: Any = None, direction: Any = None) -> None:
-        read = None if isinstance(array, np.ndarray) else read_array(array)
-        self._on_gpu = read if isinstance(read, GpuArray) else None
-        vectors = np.asarray(array if read is None else read) if self._on_gpu is None else self._on_gpu
+        vectors = read_content(array)
         what = type(self).__name__
         if vectors.ndim not in (3, 4) or vectors.shape[-1] != vectors.ndim - 1 or vectors.dtype.kind not in "iuf":
             raise BadInputError(
                 f"A {what} of shape {vectors.shape} and type {vectors.dtype} is not possible; it is to be of [z, y, x, 3] or "
                 "[y, x, 2] real numbers."
             )
-        self.array = array if self._on_gpu is not None else vectors
+        self.array = array if isinstance(vectors, GpuArray) else vectors
+        self._on_gpu = vectors if isinstance(vectors, GpuArray) else None
         self._shape = vectors.shape
-        if self._on_gpu is None:
-            _check_vectors(self.array, what)
+        if not isinstance(vectors, GpuArray):
+            _check_vectors(vectors, what)
         # A grid by itself: it has no values.
         grid = Image(np.broadcast_to(np.float64(0), self._shape[:-1]), spacing, origin, direction)
         self.dimension = grid.dimension
@@ -277,7 +276,7 @@ class BSpline(_Grid):
             raise BadInputError(f"A BSpline has control points of shape {self._shape[:-1]}; there are to be 4 at least.")
 
     def _is_inside(self, index: np.ndarray, size: np.ndarray) -> np.ndarray:
-        return ((index >= 1) & (index < size - 2)).all(axis=1)
+        return np.all((index >= 1) & (index < size - 2), axis=1)
 
     def _weights(self, index: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         base = np.floor(index)
@@ -299,7 +298,7 @@ class DisplacementField(_Grid):
     """
 
     def _is_inside(self, index: np.ndarray, size: np.ndarray) -> np.ndarray:
-        return ((index >= -0.5) & (index < size - 0.5)).all(axis=1)
+        return np.all((index >= -0.5) & (index < size - 0.5), axis=1)
 
     def _weights(self, index: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         base = np.floor(index)
