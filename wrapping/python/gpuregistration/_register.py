@@ -94,7 +94,7 @@ class Result:
         fixed, moving = self._pair.fixed, self._pair.moving
         if self._loaded is not None:
             return warp_loaded(self._loaded, moving, self.transform, fixed, self.device)
-        return resample_array(moving, self.transform, fixed, "linear", 0.0, 1, False, self.device, None)
+        return resample_array(moving, self.transform, fixed, "linear", self.device)
 
     @cached_property
     def displacement_field(self) -> DisplacementField:
@@ -255,7 +255,7 @@ def _run_linear(
 ) -> StageResult:
     d = pair.dimension
     begins = None if found is None else engine_map(linear_matrix(found, "transform to begin with"))
-    with borrow_engine("GlobalRegistration", device) as engine:
+    with borrow_engine(_engine.GlobalRegistration, device) as engine:
         result = engine.register(d, sides[0], sides[1], begins, settings, reporter.linear())
     return StageResult(
         stage.name,
@@ -279,7 +279,7 @@ def _run_free_form(
 ) -> StageResult:
     d = pair.dimension
     begins = _engine.Chain(d) if found is None else found.chain()
-    with borrow_engine("FreeFormRegistration", device) as engine:
+    with borrow_engine(_engine.FreeFormRegistration, device) as engine:
         result = engine.register(d, sides[0], sides[1], begins, settings, reporter.free_form())
     to_point = matrix_of_map(result.grid_to_point, d)
     spacing = np.linalg.norm(to_point[:-1, :-1], axis=0)

@@ -407,7 +407,7 @@ def _make_field(transform: Transform, grid: Image, device: str) -> DisplacementF
     )
     content = grid.content
     shape = grid.shape + (d,)
-    with borrow_engine("Resampler", device) as resampler:
+    with borrow_engine(_engine.Resampler, device) as resampler:
         if isinstance(content, GpuArray):
             array = hand_over(resampler.find_displacements_on_device(request, shape), content.array)
         else:
