@@ -89,11 +89,18 @@ class Image:
         return matrix
 
     def like(self, array: Any) -> "Image":
-        """Another array on the same grid: of its shape, or with an axis of components behind that."""
+        """Another array on the same grid: of its shape, or with an axis of components behind that.
+
+        Raises:
+            BadInputError: the array has another shape, or values that are not real numbers.
+        """
         is_vector = read_content(array).ndim > self.dimension
         image = Image(array, self.spacing, self.origin, self.direction, is_vector)
         if image.shape != self.shape:
-            raise BadInputError(f"An array of shape {image.content.shape} does not fit to a grid of shape {self.shape}.")
+            raise BadInputError(
+                f"An array of shape {image.content.shape} does not fit to a grid of shape {self.shape}. Hand in one of that shape, or make "
+                "an Image of it with a grid of its own."
+            )
         return image
 
     def on_host(self) -> "Image":

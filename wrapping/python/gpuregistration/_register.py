@@ -121,7 +121,7 @@ class Result:
         from ._report_data import report_data
         from .report import write_report
 
-        data = report_data(self._pair, self._warped_array, self.stages, self._initial, self.device, command, files or {})
+        data = report_data(self._pair, self._warped_array, self.stages, self._initial, self.device, command, files)
         write_report(path, data)
 
     def __repr__(self) -> str:

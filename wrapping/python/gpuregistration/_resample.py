@@ -58,7 +58,10 @@ def resample(
     moving, wrap = read_image(image, "moving")
     grid = moving if reference is None else read_image(reference, "reference")[0]
     if grid.dimension != moving.dimension:
-        raise BadInputError(f"The image is of {moving.dimension} dimensions, and its reference of {grid.dimension}.")
+        raise BadInputError(
+            f"The image is of {moving.dimension} dimensions, and its reference of {grid.dimension}: give two images of the same, such as "
+            "one slice of the larger one."
+        )
     chain = as_transform(transform, moving.dimension) if transform is not None else None
     name = choose_device_of(device, image=moving.content)
     array = resample_array(moving, chain, grid, interpolation, name, default, order, extrapolate, progress)

@@ -89,11 +89,11 @@ class Transform:
         return _make_field(self, grid, name if _engine.has_doubles(name) else "host")
 
     def to_simpleitk(self) -> Any:
-        """As SimpleITK's transform."""
+        """As SimpleITK's transform, in doubles. Raises ImportError if there is no SimpleITK."""
         return LIBRARIES["SimpleITK"].write(self)
 
     def to_itk(self) -> Any:
-        """As ITK's transform, in doubles."""
+        """As ITK's transform, in doubles. Raises ImportError if there is no ITK for Python."""
         return LIBRARIES["ITK"].write(self)
 
 
@@ -127,7 +127,14 @@ class Affine(Transform):
 
     @classmethod
     def from_matrix(cls, matrix: Any, center: Any = None) -> "Affine":
-        """Of a homogeneous matrix, ``(d + 1, d + 1)``, whose last row is 0 … 0 1."""
+        """Of a homogeneous matrix, ``(d + 1, d + 1)``, whose last row is 0 … 0 1.
+
+        Args:
+            center: mm, ``(d,)``, of the map that is made, which moves points alike. 0 unless it is given.
+
+        Raises:
+            BadInputError: a matrix of another shape or another last row, or a center that does not fit to it.
+        """
         whole = read_numbers("A homogeneous matrix", matrix)
         if whole.shape not in ((3, 3), (4, 4)) or (whole[-1] != np.eye(len(whole))[-1]).any():
             raise BadInputError(f"{whole.tolist()} is no homogeneous matrix of 2 or 3 dimensions with a last row 0 … 0 1.")
@@ -140,7 +147,7 @@ class Affine(Transform):
 
     @property
     def offset(self) -> np.ndarray:
-        """Where the point 0 is led to."""
+        """Where the point 0 is led to: mm, ``(d,)``."""
         # In ITK's order.
         led = self.translation + self.center
         for column, along in zip(self.matrix.T, self.center):
@@ -149,7 +156,7 @@ class Affine(Transform):
 
     @property
     def parameters(self) -> np.ndarray:
-        """ITK's: the matrix by rows, then the translation."""
+        """ITK's: the matrix by rows, then the translation in mm, ``(d * d + d,)``."""
         return np.concatenate([self.matrix.ravel(), self.translation])
 
     def matrix_of(self) -> np.ndarray:
@@ -268,12 +275,15 @@ class BSpline(_Grid):
         array: the control points' displacements, mm, ``[z, y, x, 3]`` or ``[y, x, 2]``, the component x first. At least 4 along
             each axis.
         spacing, origin, direction: of the grid of control points, as an image's.
+
+    Raises:
+        BadInputError: an array of another shape, or with a number that is not finite; or a geometry that does not fit to it.
     """
 
     def __init__(self, array: Any, spacing: Any = None, origin: Any = None, direction: Any = None) -> None:
         super().__init__(array, spacing, origin, direction)
         if min(self._shape[:-1]) < 4:
-            raise BadInputError(f"A BSpline has control points of shape {self._shape[:-1]}; there are to be 4 at least.")
+            raise BadInputError(f"A BSpline has control points of shape {self._shape[:-1]}; along each axis there are to be 4 at least.")
 
     def _is_inside(self, index: np.ndarray, size: np.ndarray) -> np.ndarray:
         return np.all((index >= 1) & (index < size - 2), axis=1)
@@ -295,6 +305,9 @@ class DisplacementField(_Grid):
         array: displacements, mm, ``[z, y, x, 3]`` or ``[y, x, 2]``, the component x first. One on a GPU is brought to the host each time
             that the transform is used.
         spacing, origin, direction: of the grid, as an image's.
+
+    Raises:
+        BadInputError: as of BSpline; of an array on a GPU, for a number that is not finite, when it is brought.
     """
 
     def _is_inside(self, index: np.ndarray, size: np.ndarray) -> np.ndarray:
@@ -314,6 +327,9 @@ class Composite(Transform):
     Args:
         transforms: in the order in which they are applied to a point of the fixed image: the first one first. (ITK's
             CompositeTransform counts them the other way round.)
+
+    Raises:
+        BadInputError: there is none, one is no transform of this package, or they are of different dimensions.
     """
 
     def __init__(self, transforms: Sequence[Transform]) -> None:
@@ -390,7 +406,9 @@ def linear_matrix(transform: Transform, what: str) -> np.ndarray:
 
 def _check_dimension(transform: Transform, dimension: int, what: str = "transform") -> None:
     if transform.dimension != dimension:
-        raise BadInputError(f"The {what} is of {transform.dimension} dimensions, and what it is used for of {dimension}.")
+        raise BadInputError(
+            f"The {what} is of {transform.dimension} dimensions, and what it is used for of {dimension}. Hand in one of {dimension}."
+        )
 
 
 def _make_field(transform: Transform, grid: Image, device: str) -> DisplacementField:
