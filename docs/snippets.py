@@ -8,7 +8,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Optional, Sequence
 
 FOLDER = Path(__file__).parent
 
@@ -41,9 +41,12 @@ def blocks(page: Path) -> list[Block]:
     return [Block(m[1], m[2] or "", m[3], text.count("\n", 0, m.start()) + 1) for m in found]
 
 
-def run(page: Path, folder: Path) -> None:
+def run(page: Path, folder: Path, some: Optional[Sequence[Block]] = None) -> None:
     """Runs a page's blocks of sh and of python, in order, in a folder that holds the files that they read. Blocks of python go on from
     each other, as a program's parts; blocks that are files are written.
+
+    Args:
+        some: the blocks that are run; None: all that the page has.
 
     Raises:
         Exception: what a block ends with.
@@ -54,7 +57,7 @@ def run(page: Path, folder: Path) -> None:
     before = Path.cwd()
     os.chdir(folder)
     try:
-        for block in blocks(page):
+        for block in blocks(page) if some is None else some:
             if block.file:
                 Path(block.file).write_text(block.text, encoding="utf-8")
             elif block.language == "sh":

@@ -1,8 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """gpureg register: every option, and the same bits as from Python."""
 
+import html
 import json
+import os
 import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
 
 import gpuregistration as gr
 import numpy as np
@@ -116,6 +122,34 @@ def test_report(head_files, tmp_path, capfd):
 def test_report_names_the_device_that_repeats_it(head_files, tmp_path, capfd):
     gpureg_json(capfd, "register", head_files.fixed, head_files.moving, "--report", tmp_path / "r.html")
     assert f"--device {gr._devices.choose_device()}" in (tmp_path / "r.html").read_text("utf-8")
+
+
+def test_the_reports_command_repeats_the_registration(head_files, tmp_path, capfd, monkeypatch):
+    """In another folder, of files whose names a shell and a page would read otherwise: the same bits."""
+    files, one, two = (tmp_path / name for name in ("a patient's <files> & more", "one", "two"))
+    for folder in (files, one, two):
+        folder.mkdir()
+    for path in (head_files.fixed, head_files.moving, head_files.mask):
+        shutil.copy(path, files)
+    gr.write_transform(files / "initial.tfm", gr.Affine(translation=[2.0, -1.0, 1.0]))
+    monkeypatch.chdir(one)
+    monkeypatch.setenv("ITK_GPU_DEVICE", "host")
+    words = ("--mask", files / "mask.nii.gz", "--initial", files / "initial.tfm", "--seed", 7, "--metric", "correlation,mean_squares")
+    code, _, err = gpureg(
+        capfd, "register", files / "fixed.nii.gz", files / "moving.nii.gz", "-o", "out.nii.gz", "--output-transform", "out.h5",
+        "--report", "out.html", *words, "--transform", f"affine,{FREE_FORM}:samples=2000",
+    )  # fmt: skip
+    assert code == 0, err
+    shown = re.search(r'<pre id="command">(.*?)</pre>', (one / "out.html").read_text("utf-8"), re.DOTALL)
+    command = re.sub(r"\bout\.", "again.", html.unescape(shown[1]))
+    monkeypatch.delenv("ITK_GPU_DEVICE")
+    monkeypatch.setenv("PATH", str(Path(sys.executable).parent) + os.pathsep + os.environ["PATH"])
+    subprocess.run(["bash", "-euc", command], cwd=two, check=True, stdin=subprocess.DEVNULL)
+    assert sorted(path.name for path in two.iterdir()) == ["again.h5", "again.html", "again.nii.gz"]
+    assert (two / "again.nii.gz").read_bytes() == (one / "out.nii.gz").read_bytes()
+    first, second = (gr.read_transform(path).transforms for path in (one / "out.h5", two / "again.h5"))
+    assert (first[0].array == second[0].array).all() and len(first) == len(second) == 2
+    assert (first[1].parameters == second[1].parameters).all() and (first[1].center == second[1].center).all()
 
 
 def test_two_dimensions(heads, tmp_path, capfd):

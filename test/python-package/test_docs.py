@@ -2,6 +2,7 @@
 """The pages of docs: what they show runs as it stands, and what they point at is there."""
 
 import importlib.util
+import os
 import re
 import shutil
 from pathlib import Path
@@ -27,8 +28,8 @@ def _load(name):
 
 snippets, charts = _load("snippets"), _load("charts")
 PAGES = snippets.pages()
-# What is run elsewhere: by test.sh, with the plugin, or by the installation.
-NOT_RUN = ("console",)
+# What comes with what it prints, or does more than small heads take: see REPLACED.
+CONSOLE = ("console",)
 FILES = ("csv",)
 CODE_OF_PROGRAMS = ("cpp", "cmake")
 
@@ -104,6 +105,96 @@ def test_code_of_programs_stands_in_programs(page):
 
 
 OTHERS = [PROJECT / name for name in ("README.md", "docs/README.md", "docs/guide.md")]
+# Of README.md, the guide and what is shown as a console's, commands and blocks of python are run, too. What is put in the place of what
+# stands there:
+REPLACED = {
+    "gpureg bench": "gpureg bench --size 32 --seconds 0.01 --device host",
+    "build/RegisterRigidly": "RegisterRigidly",
+    "atlas.nii.gz": "moving_labels.nii.gz",
+}
+READ = ("fixed", "moving", "moving_labels")
+COMMANDS = ("gpureg",)
+# Of the examples, which are built where the C++ tests are.
+PROGRAMS = ("RegisterFiles", "RegisterRigidly")
+# What is not run, by its command or its first line, and why.
+NOT_RUN = {
+    "./demo.sh": "installs packages and builds: half an hour",
+    "./test.sh": "runs this test, and all others",
+    "sudo apt-get install g++ python3-dev python3-venv": "wants root and a network",
+    "python3 -m venv .venv && . .venv/bin/activate": "is of use to the installation alone",
+    "python3 -m venv .venv": "the same",
+    ". .venv/bin/activate": "the same",
+    "pip install '.[io]'": "compiles the package, and wants a network; test.sh does it",
+    "cmake -S . -B build -DCMAKE_BUILD_TYPE=Release && cmake --build build && cmake --install build": "builds: test.sh does it",
+    "cmake -S RegisterRigidly -B build -DCMAKE_BUILD_TYPE=Release && cmake --build build": "builds: test/consumer does it",
+    "ITK_AUTOLOAD_PATH=/usr/local/lib/GPURegistration-plugin your-program fixed.nii.gz moving.nii.gz": "is of the reader's program; "
+    "test/plugin has some",
+    "metric = itk.CudaMattesNMI[ImageType, ImageType].New()": "wants an ITK with this module wrapped; test/python has programs of it",
+    "using Image = itk::Image<float, 3>;": "a part of a program, shortened: examples/SwapTheMetric.cxx is the whole one",
+    "auto search = itk::GlobalAffineRegistrationMethod<Image, Image>::New();": "the same of examples/GlobalStage.cxx",
+    "auto method = itk::FreeFormDeformationRegistrationMethod<Image, Image>::New();": "the same of examples/FreeFormStage.cxx",
+    "using Sum = itk::WeightedSumMultiMetricv4<3, 3, Image>;": "the same of test/metric/BSplinePenaltyTest.cxx",
+}
+
+
+def _commands(block):
+    """A block's commands, without comments and what a console prints."""
+    lines = block.text.replace("\\\n", " ").splitlines()
+    if block.language in CONSOLE:
+        lines = [line[2:] for line in lines if line.startswith("$ ")]
+    return [" ".join(re.sub(r"(^|\s+)#.*", "", line).split()) for line in lines]
+
+
+def _find_others():
+    """Pages, and what they show that no test above looks at: blocks, of which those of commands are taken apart."""
+    found = []
+    for page in PAGES + OTHERS:
+        for block in snippets.blocks(page):
+            if block.language in ("sh", *CONSOLE) and (page in OTHERS or block.language in CONSOLE):
+                found += [(page, block._replace(language="sh", text=command)) for command in _commands(block) if command]
+            elif page in OTHERS:
+                found.append((page, block))
+    return found
+
+
+def _first_line(part):
+    return part.text.splitlines()[0]
+
+
+SHOWN = _find_others()
+RUN = [(page, part) for page, part in SHOWN if _first_line(part) not in NOT_RUN]
+
+
+@pytest.mark.parametrize("page, part", RUN, ids=[f"{page.stem}-{part.line}-{_first_line(part)[:16]}" for page, part in RUN])
+def test_what_else_is_shown_runs(page, part, files, tmp_path, monkeypatch):
+    for word, other in REPLACED.items():
+        part = part._replace(text=re.sub(rf"(?<![\w./-]){re.escape(word)}(?![\w./-])", other, part.text))
+    program = part.text.split()[0] if part.language == "sh" else ""
+    if part.language != "python" and program not in COMMANDS + PROGRAMS:
+        pytest.fail(f"{page.name}:{part.line}: {_first_line(part)} is not known: run it here, or say in NOT_RUN why it is not.")
+    if program in PROGRAMS:
+        programs = os.environ.get("GPUREG_TEST_PROGRAMS")
+        if programs is None:
+            pytest.skip("GPUREG_TEST_PROGRAMS names no folder of the C++ tests' programs")
+        monkeypatch.setenv("PATH", programs + os.pathsep + os.environ["PATH"])
+    monkeypatch.setenv("GPUREG_THREADS", "2")
+    for name in READ:
+        shutil.copy(files / f"{name}.nii.gz", tmp_path)
+    snippets.run(page, tmp_path, [part])
+    g.set_threads(0)
+    for name in re.findall(r"[\w-]+\.(?:nii\.gz|tfm|html)\b", part.text):
+        assert (tmp_path / name).exists(), name
+
+
+def test_what_is_not_run_is_shown():
+    assert set(NOT_RUN) <= {_first_line(part) for _, part in SHOWN}
+
+
+@pytest.mark.parametrize("page", PAGES + OTHERS, ids=lambda page: str(page.relative_to(PROJECT)))
+def test_every_block_says_what_it_is_of(page):
+    """Otherwise it is no block to snippets.py."""
+    fences = re.findall(r"^\s*(?:```|~~~)", page.read_text(encoding="utf-8"), re.MULTILINE)
+    assert len(fences) == 2 * len(snippets.blocks(page))
 
 
 @pytest.mark.parametrize("page", PAGES + OTHERS, ids=lambda page: str(page.relative_to(PROJECT)))
@@ -128,7 +219,7 @@ def test_each_page_is_listed_and_has_a_picture():
 def test_every_kind_of_block_is_known():
     for page in PAGES:
         for block in snippets.blocks(page):
-            assert block.language in ("sh", "python") + NOT_RUN + FILES + CODE_OF_PROGRAMS, f"{page.name}:{block.line}"
+            assert block.language in ("sh", "python") + CONSOLE + FILES + CODE_OF_PROGRAMS, f"{page.name}:{block.line}"
             assert (block.language in FILES) == bool(block.file), f"{page.name}:{block.line}"
 
 

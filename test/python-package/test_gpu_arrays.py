@@ -186,7 +186,7 @@ def head():
 
 def statistics(kind, device):
     """Of the engine that served last."""
-    with _devices.borrow_engine(kind, device) as engine:
+    with _devices.borrow_engine(getattr(_engine, kind), device) as engine:
         return engine.statistics
 
 
@@ -413,7 +413,7 @@ def test_results_outlive_what_made_them(library, head):
 
 def test_memory_goes_with_who_reads_it(library, head):
     image = gr.Image(library.put(head.array)).content.borrow()
-    with _devices.borrow_engine("NumberConverter", library.device) as converter:
+    with _devices.borrow_engine(_engine.NumberConverter, library.device) as converter:
         before = _engine.memory_in_use(library.device)
         made = converter.make_numbers(image, "float32")
     assert _engine.memory_in_use(library.device) == before + head.array.nbytes
@@ -484,7 +484,7 @@ def test_results_are_the_nearest_whole_numbers(library):
     for kind in ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"):
         limits = np.iinfo(kind)
         expected = [int(min(max(np.rint(v), limits.min), limits.max)) if np.isfinite(v) else (limits.max if v > 0 else limits.min) for v in values]
-        with _devices.borrow_engine("NumberConverter", library.device) as converter:
+        with _devices.borrow_engine(_engine.NumberConverter, library.device) as converter:
             made = converter.make_numbers(image, kind)
         assert made.type == kind
         found = read(library, made).ravel()

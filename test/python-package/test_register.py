@@ -60,7 +60,7 @@ def test_what_is_loaded_is_warped(device, heads, dimension, kind, stage):
     result = register_pair(pair, [stage], None, device, 1)
 
     def sent():
-        with _devices.borrow_engine("Resampler", device) as engine:
+        with _devices.borrow_engine(_engine.Resampler, device) as engine:
             return engine.statistics.bytes_up
 
     warped, sent_then = result.warped.array, sent()

@@ -3,6 +3,7 @@
 
 import ast
 import inspect
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -47,11 +48,40 @@ def test_the_stubs_errors_have_the_engines_parents():
         assert stubs[name] == [base.__name__ for base in error.__bases__], name
 
 
-def test_mypy_finds_what_is_wrong_in_a_program_and_nothing_else(tmp_path):
-    pytest.importorskip("mypy")
-    program = tmp_path / "program.py"
-    program.write_text(PROGRAM, encoding="utf-8")
-    command = [sys.executable, "-m", "mypy", "--ignore-missing-imports", "--follow-imports=silent", str(program)]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    errors = [line for line in done.stdout.splitlines() if ": error:" in line]
-    assert len(errors) == 1 and f":{PROGRAM.count(chr(10))}:" in errors[0] and "list[Device]" in errors[0], done.stdout + done.stderr
+def test_the_stub_has_the_engines_arguments():
+    """Some of its lines are the patterns', and not made of the engine's."""
+    compared = 0
+    for node in ast.parse(STUB.read_text(encoding="utf-8")).body:
+        owner, parts = (getattr(_engine, node.name), node.body) if isinstance(node, ast.ClassDef) else (_engine, [node])
+        for part in parts:
+            # Of a property nothing is asked.
+            signatures = getattr(getattr(owner, getattr(part, "name", ""), None), "__nb_signature__", None)
+            if signatures is not None:
+                named = [one.arg for one in (*part.args.posonlyargs, *part.args.args, *part.args.kwonlyargs) if one.arg != "self"]
+                assert named == re.findall(r"(?<![\w.])(\w+): ", signatures[0][0]), part.name
+                compared += 1
+    assert compared > 40
+
+
+@pytest.fixture(scope="module")
+def complaints(tmp_path_factory):
+    """mypy's output, of a program and of the package itself: of both at once, since a program's imports are looked at anyway."""
+    pytest.importorskip("mypy", reason="mypy is not there: pip install mypy")
+    folder = tmp_path_factory.mktemp("types")
+    (folder / "program.py").write_text(PROGRAM, encoding="utf-8")
+    # Where it is installed mypy takes all that is beside it for the program's own.
+    (folder / "gpuregistration").symlink_to(STUB.parent)
+    command = [sys.executable, "-m", "mypy", "--ignore-missing-imports", "program.py", "gpuregistration"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 1 and not done.stderr, done.stdout + done.stderr
+    return [line for line in done.stdout.splitlines() if ": error:" in line]
+
+
+def test_mypy_finds_what_is_wrong_in_a_program_and_nothing_else(complaints):
+    errors = [line for line in complaints if line.startswith("program.py:")]
+    assert len(errors) == 1 and f":{PROGRAM.count(chr(10))}:" in errors[0] and "list[Device]" in errors[0], errors
+
+
+def test_mypy_finds_nothing_wrong_in_the_package(complaints):
+    errors = [line for line in complaints if not line.startswith("program.py:")]
+    assert not errors, "\n".join(errors)

@@ -7,11 +7,13 @@ import os
 import threading
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Iterator, Optional
+from typing import Any, Callable, Iterator, Optional, TypeVar
 
 from . import _engine
 from ._checks import read_whole
 from ._engine import DeviceError
+
+_Engine = TypeVar("_Engine")
 
 
 @dataclass(frozen=True)
@@ -37,12 +39,25 @@ def devices() -> list[Device]:
 
 
 def describe_device(name: str) -> Device:
-    """The device of that name, which is there. Drivers of other kinds of devices are not looked for."""
-    return _read(_engine.find_device(name))
+    """The device of that name. Drivers of other kinds of devices are not looked for. Raises DeviceError if there is none."""
+    return _read(_find(name))
 
 
 def _read(found: _engine.DeviceDescription) -> Device:
     return Device(found.name, found.name.split(":")[0], found.description, found.memory)
+
+
+def _find(name: str) -> _engine.DeviceDescription:
+    found = _engine.find_device(name)
+    if found is None:
+        raise DeviceError(f'There is no device "{name}"; there are: {list_devices()}')
+    return found
+
+
+def list_devices() -> str:
+    """For errors: the names of what computes here, and what is wrong with drivers that have none; the end of a sentence."""
+    names = ", ".join(device.name for device in _engine.devices())
+    return f"{names}." + "".join(f" {text}." for text in _engine.device_complaints())
 
 
 def choose_device(name: Any = None) -> str:
@@ -56,10 +71,7 @@ def choose_device(name: Any = None) -> str:
     wanted = (os.environ.get("ITK_GPU_DEVICE") or None) if name is None else name.name if isinstance(name, Device) else name
     if wanted is None:
         return str(_engine.best_device().name)
-    if _engine.find_device(str(wanted)) is None:
-        names = [device.name for device in _engine.devices()]
-        complaints = "".join(f" {text}." for text in _engine.device_complaints())
-        raise DeviceError(f'There is no device "{wanted}"; there are: {", ".join(names)}.{complaints}')
+    _find(str(wanted))
     return str(wanted)
 
 
@@ -87,19 +99,19 @@ def release_memory(device: Any = None) -> None:
 
 
 # One engine of each kind and device waits for the next call, with its arrays.
-_idle: dict[tuple[str, str, int], Any] = {}
+_idle: dict[tuple[Any, str, int], Any] = {}
 _lock = threading.Lock()
 
 
 @contextmanager
-def borrow_engine(kind: str, device: str) -> Iterator[Any]:
-    """An engine of the class of that name, for one call at a time. One whose work raises is not used again."""
+def borrow_engine(kind: Callable[[str], _Engine], device: str) -> Iterator[_Engine]:
+    """An engine of a class, such as _engine.Resampler, for one call at a time. One whose work raises is not used again."""
     # A child that was forked has no use of its parent's.
     key = (kind, device, os.getpid())
     with _lock:
-        engine: Optional[Any] = _idle.pop(key, None)
+        engine: Optional[_Engine] = _idle.pop(key, None)
     if engine is None:
-        engine = getattr(_engine, kind)(device)
+        engine = kind(device)
     yield engine
     with _lock:
         _idle[key] = engine

@@ -40,7 +40,7 @@ def smooth(image: Any, sigma_mm: Union[float, Sequence[float]], device: Any = No
     content = whole.content
     if isinstance(content, GpuArray):
         require_scalar(whole, "smoothed image")
-    with borrow_engine("Filter", choose_device_of(device, image=content)) as work:
+    with borrow_engine(_engine.Filter, choose_device_of(device, image=content)) as work:
         if isinstance(content, GpuArray):
             work.set_image(content.borrow())
         else:

@@ -18,21 +18,27 @@ from ._image import Image, matrix_of_map
 
 def _point_to_fsl(image: Image) -> np.ndarray:
     if image.dimension != 3:
-        raise BadInputError(f"FSL's matrices are of 3 dimensions, and the image of {image.dimension}.")
+        raise BadInputError(
+            f"FSL's matrices are of 3 dimensions, and the image of {image.dimension}: take a file of ITK's, such as a .tfm."
+        )
     to_fsl = _engine.make_index_to_flirt(image.spacing.tolist(), np.linalg.det(image.direction), image.size[0])
     return matrix_of_map(to_fsl, 3) @ np.linalg.inv(image.index_to_point)
 
 
 def to_flirt_matrix(matrix: np.ndarray, fixed: Image, moving: Image) -> np.ndarray:
-    """Of a homogeneous matrix from the fixed image's points to the moving one's."""
+    """Of a homogeneous matrix, (4, 4), from the fixed image's points to the moving one's, in mm: FLIRT's, (4, 4).
+
+    Raises:
+        BadInputError: it has no inverse, or an image is not of 3 dimensions.
+    """
     whole = _point_to_fsl(moving) @ matrix @ np.linalg.inv(_point_to_fsl(fixed))
     if abs(np.linalg.det(whole)) == 0:
-        raise BadInputError("The transform has no inverse, and FSL's matrix is that.")
+        raise BadInputError("The transform has no inverse, and FSL's matrix is that. Write a .tfm.")
     return np.linalg.inv(whole)
 
 
 def from_flirt_matrix(matrix: np.ndarray, fixed: Image, moving: Image) -> np.ndarray:
-    """The other way round."""
+    """The other way round. Errors: the same."""
     if abs(np.linalg.det(matrix)) == 0:
         raise BadInputError("FSL's matrix has no inverse.")
     whole = np.linalg.inv(_point_to_fsl(moving)) @ np.linalg.inv(matrix) @ _point_to_fsl(fixed)

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from typing import Any, Optional
+from typing import Any, Optional, Union
 
 import numpy as np
 
 from . import _engine
-from ._devices import borrow_engine, choose_device
+from ._devices import borrow_engine, choose_device, list_devices
 from ._engine import BadInputError, UnsupportedError
 
 # DLPack's numbers of devices whose memory the host reads: CPU, pinned memory of CUDA and of ROCm.
@@ -70,12 +70,12 @@ class GpuArray:
     def _make_image(self, borrowed: _engine.Borrowed, of_others: Any) -> _engine.DeviceArray:
         if self.dtype.kind == "f":
             return _engine.borrow(self.device, borrowed)
-        with borrow_engine("NumberConverter", self.device) as converter:
+        with borrow_engine(_engine.NumberConverter, self.device) as converter:
             return converter.make_image(borrowed, np.dtype(of_others) == np.float64)
 
     def borrow_mask(self) -> _engine.DeviceArray:
         """The same of a mask: 1 where it is not 0."""
-        with borrow_engine("NumberConverter", self.device) as converter:
+        with borrow_engine(_engine.NumberConverter, self.device) as converter:
             return converter.make_mask(self._read(self.shape))
 
     def make_alike(self, made: _engine.DeviceArray, copies: bool = False) -> Any:
@@ -85,7 +85,7 @@ class GpuArray:
             copies: even if it is of that type: what keeps more than itself.
         """
         if copies or made.type != self.dtype.name:
-            with borrow_engine("NumberConverter", self.device) as converter:
+            with borrow_engine(_engine.NumberConverter, self.device) as converter:
                 made = converter.make_numbers(made, self.dtype.name)
         return hand_over(made, self.array)
 
@@ -119,7 +119,14 @@ def hand_over(made: Any, array: Any) -> Any:
     return made if from_dlpack is None else from_dlpack(made)
 
 
-def read_array(array: Any) -> Optional[Any]:
+def read_content(array: Any) -> Union[np.ndarray, GpuArray]:
+    """An array of any library, or what NumPy makes one of, such as a list: without a copy, where it is an array. Raises: as of
+    read_array."""
+    read = None if isinstance(array, np.ndarray) else read_array(array)
+    return read if isinstance(read, GpuArray) else np.asarray(array if read is None else read)
+
+
+def read_array(array: Any) -> Union[None, np.ndarray, GpuArray]:
     """An array of another library, without a copy: NumPy's of one that is on the host, a GpuArray of one on a GPU; None if it is no
     such array.
 
@@ -175,10 +182,8 @@ def _read_gpu_array(array: Any) -> GpuArray:
     kind = f"{type(array).__module__}.{type(array).__qualname__}"
     device = find_device(array)
     if _engine.find_device(device) is None:
-        names = [found.name for found in _engine.devices()]
-        complaints = "".join(f" {text}." for text in _engine.device_complaints())
         raise BadInputError(
-            f"The {kind} is on {device or 'a device that is not known'}, and what computes here is: {', '.join(names)}.{complaints} "
+            f"The {kind} is on {device or 'a device that is not known'}, and what computes here is: {list_devices()} "
             "Hand in a copy on the host: tensor.cpu() of PyTorch, cupy.asnumpy(array) of CuPy."
         )
     # What makes it is not waited for: only its description is looked at.

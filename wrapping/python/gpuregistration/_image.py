@@ -10,7 +10,7 @@ import numpy as np
 from . import _engine
 from ._checks import read_numbers
 from ._engine import BadInputError
-from ._gpu_arrays import GpuArray, read_array
+from ._gpu_arrays import GpuArray, read_content
 
 Vector = Union[Sequence[float], np.ndarray]
 
@@ -44,9 +44,9 @@ class Image:
         direction: Optional[Any] = None,
         is_vector: bool = False,
     ) -> None:
-        read = None if isinstance(array, np.ndarray) else read_array(array)
-        self._on_gpu = read if isinstance(read, GpuArray) else None
-        self.array = array if self._on_gpu is not None else np.asarray(array if read is None else read)
+        content = read_content(array)
+        self.array = array if isinstance(content, GpuArray) else content
+        self._on_gpu = content if isinstance(content, GpuArray) else None
         self.is_vector = bool(is_vector)
         _check_array(self.content, self.is_vector)
         self.spacing = _read_vector(spacing, 1.0, self.dimension, "spacing")
@@ -89,12 +89,18 @@ class Image:
         return matrix
 
     def like(self, array: Any) -> "Image":
-        """Another array on the same grid: of its shape, or with an axis of components behind that."""
-        read = array if isinstance(array, np.ndarray) else read_array(array)
-        axes = np.ndim(array) if read is None else read.ndim
-        image = Image(array, self.spacing, self.origin, self.direction, axes > self.dimension)
+        """Another array on the same grid: of its shape, or with an axis of components behind that.
+
+        Raises:
+            BadInputError: the array has another shape, or values that are not real numbers.
+        """
+        is_vector = read_content(array).ndim > self.dimension
+        image = Image(array, self.spacing, self.origin, self.direction, is_vector)
         if image.shape != self.shape:
-            raise BadInputError(f"An array of shape {image.content.shape} does not fit to a grid of shape {self.shape}.")
+            raise BadInputError(
+                f"An array of shape {image.content.shape} does not fit to a grid of shape {self.shape}. Hand in one of that shape, or make "
+                "an Image of it with a grid of its own."
+            )
         return image
 
     def on_host(self) -> "Image":

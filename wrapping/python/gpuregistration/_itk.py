@@ -33,7 +33,10 @@ def read_itk(transform: Any) -> Optional[Transform]:
     if name == "BSplineTransform":
         fixed = _numbers(transform.GetFixedParameters())
         if not type(transform).__name__.endswith("3"):
-            raise UnsupportedError("A B-spline transform is not of order 3, which alone is possible.")
+            raise UnsupportedError(
+                "A B-spline transform is not of order 3, which alone is possible. Make it a displacement field: "
+                "itk.TransformToDisplacementFieldFilter."
+            )
         size = fixed[:d].astype(int)
         components = _numbers(transform.GetParameters()).reshape((d,) + tuple(size[::-1]))
         return BSpline(np.moveaxis(components, 0, -1), fixed[2 * d : 3 * d], fixed[d : 2 * d], fixed[3 * d :])
@@ -84,8 +87,11 @@ def _grid_parameters(grid: Any) -> Any:
 
 
 def to_itk(transform: Transform) -> Any:
-    """As ITK's transform, in doubles."""
-    import itk
+    """As ITK's transform, in doubles. Raises ImportError that says how to have ITK."""
+    try:
+        import itk
+    except ImportError as error:
+        raise ImportError("This needs ITK for Python: pip install itk") from error
 
     d = transform.dimension
     if isinstance(transform, Affine):

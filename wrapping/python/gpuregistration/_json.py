@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from typing import Any
 
@@ -18,3 +19,8 @@ def plain(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value
+
+
+def text_of(value: Any) -> str:
+    """The text of a file that people look into, too."""
+    return json.dumps(plain(value), indent=1, allow_nan=False, ensure_ascii=False) + "\n"

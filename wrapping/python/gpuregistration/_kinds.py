@@ -30,6 +30,9 @@ def read_image(image: Any, which: str, **geometry: Any) -> tuple[Image, Wrap]:
         image: an Image, a NumPy array, an image of SimpleITK, ITK or nibabel, or an array by DLPack or CUDA's array interface.
         which: "fixed", …, for what is raised.
         geometry: spacing, origin and direction of what has none.
+
+    Raises:
+        BadInputError: it is no image of these kinds, or one that is not possible.
     """
     for reader in (_read_own, _read_simpleitk, _read_nibabel, _read_itk):
         found = reader(image)

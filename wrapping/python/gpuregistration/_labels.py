@@ -11,7 +11,7 @@ from ._engine import BadInputError
 def check_labels(array: np.ndarray, path: str) -> None:
     """Raises BadInputError if a file's values are no labels."""
     if array.dtype.kind == "f" and not (np.isfinite(array) & (array == np.rint(array))).all():
-        raise BadInputError(f"{path} has values that are no whole numbers, and so no labels: give the image of labels")
+        raise BadInputError(f"{path} has values that are no whole numbers, and so no labels: give the image of labels.")
 
 
 def find_dice(first: np.ndarray, second: np.ndarray) -> dict[int, float]:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import threading
-from typing import Any, Optional
+from typing import Any
 
 import numpy as np
 
@@ -71,24 +71,31 @@ class Metric:
 
         Returns:
             ``(n,)``.
+
+        Raises:
+            BadInputError: parameters of another number, or not finite.
         """
         return self._find(batch)[:, 0]
 
     def counts(self, batch: Any) -> np.ndarray:
-        """How many voxels of the fixed image each value is of: ``(n,)``."""
+        """How many voxels of the fixed image each value is of: ``(n,)``. Argument and errors: as of values()."""
         return self._find(batch)[:, 1].astype(np.int64)
 
     def derivative(self, parameters: Any) -> np.ndarray:
         """The value's derivative by each parameter: ``(d * d + d,)``; of the matrix's numbers per mm about the center. A neighborhood
         correlation's is of the moving image's central differences. Where nothing overlaps it is 0.
 
+        Args:
+            parameters: as of value().
+
         Raises:
+            BadInputError: parameters of another number, or not finite.
             Error: of a joint histogram, whose nearest bins have none.
         """
         return self.value_and_derivative(parameters)[1]
 
     def value_and_derivative(self, parameters: Any) -> tuple[float, np.ndarray]:
-        """Both, of one evaluation."""
+        """Both, of one evaluation. Argument and errors: as of derivative()."""
         read = self._read(parameters)
         numbers = self._maps(read[np.newaxis])[0]
         d = self.dimension
@@ -104,7 +111,10 @@ class Metric:
     def _read(self, parameters: Any) -> np.ndarray:
         if isinstance(parameters, Affine):
             if parameters.dimension != self.dimension:
-                raise BadInputError(f"The map is of {parameters.dimension} dimensions, and the images are of {self.dimension}.")
+                raise BadInputError(
+                    f"The map is of {parameters.dimension} dimensions, and the images are of {self.dimension}. Hand in one of "
+                    f"{self.dimension}."
+                )
             return Affine.from_matrix(parameters.matrix_of(), self.center).parameters
         return read_numbers("A map's parameters, or a gpuregistration.Affine,", parameters).ravel()
 
@@ -159,7 +169,7 @@ def metric(
     """
     pair = read_pair(fixed, moving, fixed_mask, moving_mask, {})
     device_name = pair.choose_device(device)
-    about: Optional[np.ndarray] = np.zeros(pair.dimension) if center is None else read_numbers("The center", center)
+    about = np.zeros(pair.dimension) if center is None else read_numbers("The center", center)
     if about.shape != (pair.dimension,) or not np.isfinite(about).all():
         raise BadInputError(f"The center {center} does not fit to images of {pair.dimension} dimensions: give as many finite numbers.")
     return Metric(make_measure(device_name, pair.dimension, pair.load(device_name), name, bins, radius), pair.dimension, about)

@@ -101,7 +101,7 @@ def _read_header(path: Path) -> bytearray:
     return header if begins and header[_MAGIC:] in (_FOLLOWING, _APART) else bytearray()
 
 
-def _read_bits(header: bytes, path: Path) -> Any:
+def _read_bits(header: bytearray, path: Path) -> Any:
     """The values of a file by another header, as SimpleITK's image. None if it does not read them."""
     sitk = import_simpleitk()
     values = _find_values(path)
@@ -139,7 +139,7 @@ def write_nifti(path: str, image: Image) -> None:
             write_compressed(file, header, values, owner=image)
         else:
             file.write(header)
-            file.write(memoryview(values).cast("B"))
+            file.write(values.data.cast("B"))
 
 
 def _make_header(image: Image, dtype: np.dtype, place: Path) -> bytearray:

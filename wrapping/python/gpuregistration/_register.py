@@ -94,7 +94,7 @@ class Result:
         fixed, moving = self._pair.fixed, self._pair.moving
         if self._loaded is not None:
             return warp_loaded(self._loaded, moving, self.transform, fixed, self.device)
-        return resample_array(moving, self.transform, fixed, "linear", 0.0, 1, False, self.device, None)
+        return resample_array(moving, self.transform, fixed, "linear", self.device)
 
     @cached_property
     def displacement_field(self) -> DisplacementField:
@@ -121,7 +121,7 @@ class Result:
         from ._report_data import report_data
         from .report import write_report
 
-        data = report_data(self._pair, self._warped_array, self.stages, self._initial, self.device, command, files or {})
+        data = report_data(self._pair, self._warped_array, self.stages, self._initial, self.device, command, files)
         write_report(path, data)
 
     def __repr__(self) -> str:
@@ -212,10 +212,9 @@ def register_pair(
     sides = pair.load(name)
     results: list[StageResult] = []
     for number, stage in enumerate(stages):
-        run = _run_free_form if isinstance(stage, FreeForm) else _run_linear
         with named(stage):
-            reporter = _Reporter(progress, number, len(stages), stage.name)
-            results.append(run(stage, settings[number], pair, sides, found, name, reporter))
+            given = settings[number], pair, sides, found, name, _Reporter(progress, number, len(stages), stage.name)
+            results.append(_run_free_form(stage, *given) if isinstance(stage, FreeForm) else _run_linear(stage, *given))
         found = results[-1].transform
     loaded = sides[1].image if pair.moving.content.dtype.kind == "f" and not isinstance(pair.moving.content, GpuArray) else None
     return Result(pair, results, begin_with, name, time.perf_counter() - begin, loaded)
@@ -256,7 +255,7 @@ def _run_linear(
 ) -> StageResult:
     d = pair.dimension
     begins = None if found is None else engine_map(linear_matrix(found, "transform to begin with"))
-    with borrow_engine("GlobalRegistration", device) as engine:
+    with borrow_engine(_engine.GlobalRegistration, device) as engine:
         result = engine.register(d, sides[0], sides[1], begins, settings, reporter.linear())
     return StageResult(
         stage.name,
@@ -280,7 +279,7 @@ def _run_free_form(
 ) -> StageResult:
     d = pair.dimension
     begins = _engine.Chain(d) if found is None else found.chain()
-    with borrow_engine("FreeFormRegistration", device) as engine:
+    with borrow_engine(_engine.FreeFormRegistration, device) as engine:
         result = engine.register(d, sides[0], sides[1], begins, settings, reporter.free_form())
     to_point = matrix_of_map(result.grid_to_point, d)
     spacing = np.linalg.norm(to_point[:-1, :-1], axis=0)

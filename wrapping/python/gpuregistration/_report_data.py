@@ -46,7 +46,7 @@ def report_data(
     after = pair.fixed.like(warped).on_host().array
     pair = pair.on_host()
     fixed = pair.fixed
-    before = resample_array(pair.moving, initial, fixed, "linear", 0.0, 1, False, device, None)
+    before = resample_array(pair.moving, initial, fixed, "linear", device)
     similar_before = find_similarities_of(pair, before, initial, device)
     similar_after = find_similarities_of(pair, after, found, device)
     deformation = deformation_from(initial, found)

@@ -58,10 +58,13 @@ def resample(
     moving, wrap = read_image(image, "moving")
     grid = moving if reference is None else read_image(reference, "reference")[0]
     if grid.dimension != moving.dimension:
-        raise BadInputError(f"The image is of {moving.dimension} dimensions, and its reference of {grid.dimension}.")
+        raise BadInputError(
+            f"The image is of {moving.dimension} dimensions, and its reference of {grid.dimension}: give two images of the same, such as "
+            "one slice of the larger one."
+        )
     chain = as_transform(transform, moving.dimension) if transform is not None else None
     name = choose_device_of(device, image=moving.content)
-    array = resample_array(moving, chain, grid, interpolation, default, order, extrapolate, name, progress)
+    array = resample_array(moving, chain, grid, interpolation, name, default, order, extrapolate, progress)
     return wrap(grid.like(array))
 
 
@@ -70,30 +73,30 @@ def resample_array(
     transform: Optional[Transform],
     grid: Image,
     interpolation: str,
-    default: float,
-    order: int,
-    extrapolate: bool,
     device: str,
-    progress: Optional[Callable[[float], Any]],
+    default: float = 0.0,
+    order: int = 3,
+    extrapolate: bool = False,
+    progress: Optional[Callable[[float], Any]] = None,
 ) -> Any:
     """The same of what has been read: an array of the grid's shape, of the moving one's type and components, and where that is."""
     interpolation = read_choice("interpolation", interpolation, _INTERPOLATIONS)
     content = moving.content
     outside = _read_default(default, content.dtype)
     of_others = np.float64 if _engine.has_doubles(device) else np.float32
-    if interpolation == "nearest" and _are_too_large(content, of_others):
+    if interpolation == "nearest" and not isinstance(content, GpuArray) and _are_too_large(content, of_others):
         # Each of the values that there are is resampled by its number.
         there, numbers = np.unique(np.append(content, to_type(np.array([outside]), content.dtype)), return_inverse=True)
         numbered = moving.like(numbers[:-1].reshape(content.shape).astype(np.int32))
         found = resample_array(
-            numbered, transform, grid, interpolation, float(numbers[-1]), order, extrapolate, device, progress
+            numbered, transform, grid, interpolation, device, float(numbers[-1]), order, extrapolate, progress
         )
         return there[found]
     if moving.is_vector and interpolation == "bspline":
         # The engine's splines are of one component.
         parts = [
             resample_array(
-                moving.like(host_array(moving)[..., n]), transform, grid, interpolation, default, order, extrapolate, device, progress
+                moving.like(host_array(moving)[..., n]), transform, grid, interpolation, device, default, order, extrapolate, progress
             )
             for n in range(moving.components)
         ]
@@ -104,11 +107,10 @@ def resample_array(
     asked.order = read_whole("order", order, 0, 5)
     asked.outside = [outside] * moving.components
     asked.extrapolates = bool(extrapolate)
-    with borrow_engine("Resampler", device) as resampler:
+    with borrow_engine(_engine.Resampler, device) as resampler:
         if isinstance(content, GpuArray):
             require_scalar(moving, "moving image")
-            made = resampler.resample_on_device(content.borrow(of_others), chain, asked, grid.shape)
-            return content.make_alike(made)
+            return content.make_alike(resampler.resample_on_device(content.borrow(of_others), chain, asked, grid.shape))
         made = resampler.resample(real_values(moving, of_others), chain, asked, progress)
     return to_type(made.reshape(grid.shape + content.shape[moving.dimension :]), content.dtype)
 
@@ -120,10 +122,10 @@ def _read_default(default: Any, kind: np.dtype) -> float:
     return float(value)
 
 
-def _are_too_large(content: Any, real: Any) -> bool:
-    """Whether an array of the host's has whole numbers that floats or doubles do not have."""
+def _are_too_large(content: np.ndarray, real: Any) -> bool:
+    """Whether an array has whole numbers that floats or doubles do not have."""
     digits = np.finfo(real).nmant + 1
-    if isinstance(content, GpuArray) or content.dtype.kind not in "iu" or 8 * content.dtype.itemsize <= digits:
+    if content.dtype.kind not in "iu" or 8 * content.dtype.itemsize <= digits:
         return False
     return int(content.max()) > 1 << digits or int(content.min()) < -(1 << digits)
 
@@ -132,7 +134,7 @@ def warp_loaded(loaded: _engine.DeviceArray, moving: Image, transform: Transform
     """The same, linear and 0 outside, of an image whose values are on the device already, as resample_array() would send them."""
     asked = _ask(moving, grid)
     asked.outside = [0.0]
-    with borrow_engine("Resampler", device) as resampler:
+    with borrow_engine(_engine.Resampler, device) as resampler:
         made = resampler.resample_loaded(loaded, _chain_of(transform, moving), asked, None)
     return to_type(made.reshape(grid.shape), moving.content.dtype)
 

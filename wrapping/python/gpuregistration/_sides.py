@@ -76,7 +76,7 @@ class Pair:
         )
 
 
-def _bring_mask(mask: Optional[Mask]) -> Optional[Mask]:
+def _bring_mask(mask: Optional[Mask]) -> Optional[np.ndarray]:
     return (mask.bring() != 0).astype(np.float32) if isinstance(mask, GpuArray) else mask
 
 
@@ -210,6 +210,7 @@ def hint_of_files(path: str, reference: str) -> str:
     return f"This makes one that fits: {shlex.join(words)}"
 
 
-def mask_of_image(mask: np.ndarray, image: Image) -> np.ndarray:
-    """A Pair's mask, 0 and 1, in the shape of its image's array."""
-    return (mask != 0).astype(np.uint8).reshape(image.array.shape)
+def mask_of_image(mask: Mask, image: Image) -> np.ndarray:
+    """A Pair's mask on the host, 0 and 1, in the shape of its image's array."""
+    values = mask.bring() if isinstance(mask, GpuArray) else mask
+    return (values != 0).astype(np.uint8).reshape(image.shape)

@@ -17,7 +17,7 @@ from ._transforms import Transform
 def find_similarities(pair: Pair, transform: Optional[Transform], device: str) -> dict[str, float]:
     """The metrics by name, of a transform of any kind, by which the moving image is resampled. What it does not reach is left out.
     Not a number where no voxels overlap, or their values do not vary."""
-    moved = resample_array(pair.moving, transform, pair.fixed, "linear", 0.0, 1, False, device, None)
+    moved = resample_array(pair.moving, transform, pair.fixed, "linear", device)
     return find_similarities_of(pair, moved, transform, device)
 
 
@@ -35,4 +35,4 @@ def reached_by_moving(pair: Pair, transform: Optional[Transform], device: str) -
     """Which of the fixed image's voxels a transform leads into the moving image, and into its mask: bool, of the fixed one's shape."""
     moving = pair.moving
     mask = np.ones(moving.array.shape, np.uint8) if pair.moving_mask is None else mask_of_image(pair.moving_mask, moving)
-    return resample_array(moving.like(mask), transform, pair.fixed, "nearest", 0.0, 1, False, device, None) != 0
+    return resample_array(moving.like(mask), transform, pair.fixed, "nearest", device) != 0

@@ -12,7 +12,7 @@ from . import _engine
 from ._checks import read_numbers
 from ._devices import borrow_engine
 from ._engine import BadInputError, UnsupportedError
-from ._gpu_arrays import GpuArray, choose_device_of, hand_over, read_array
+from ._gpu_arrays import GpuArray, choose_device_of, hand_over, read_content
 from ._image import Image, engine_map, engine_size
 from ._kinds import read_image
 
@@ -89,11 +89,11 @@ class Transform:
         return _make_field(self, grid, name if _engine.has_doubles(name) else "host")
 
     def to_simpleitk(self) -> Any:
-        """As SimpleITK's transform."""
+        """As SimpleITK's transform, in doubles. Raises ImportError if there is no SimpleITK."""
         return LIBRARIES["SimpleITK"].write(self)
 
     def to_itk(self) -> Any:
-        """As ITK's transform, in doubles."""
+        """As ITK's transform, in doubles. Raises ImportError if there is no ITK for Python."""
         return LIBRARIES["ITK"].write(self)
 
 
@@ -127,7 +127,14 @@ class Affine(Transform):
 
     @classmethod
     def from_matrix(cls, matrix: Any, center: Any = None) -> "Affine":
-        """Of a homogeneous matrix, ``(d + 1, d + 1)``, whose last row is 0 … 0 1."""
+        """Of a homogeneous matrix, ``(d + 1, d + 1)``, whose last row is 0 … 0 1.
+
+        Args:
+            center: mm, ``(d,)``, of the map that is made, which moves points alike. 0 unless it is given.
+
+        Raises:
+            BadInputError: a matrix of another shape or another last row, or a center that does not fit to it.
+        """
         whole = read_numbers("A homogeneous matrix", matrix)
         if whole.shape not in ((3, 3), (4, 4)) or (whole[-1] != np.eye(len(whole))[-1]).any():
             raise BadInputError(f"{whole.tolist()} is no homogeneous matrix of 2 or 3 dimensions with a last row 0 … 0 1.")
@@ -140,7 +147,7 @@ class Affine(Transform):
 
     @property
     def offset(self) -> np.ndarray:
-        """Where the point 0 is led to."""
+        """Where the point 0 is led to: mm, ``(d,)``."""
         # In ITK's order.
         led = self.translation + self.center
         for column, along in zip(self.matrix.T, self.center):
@@ -149,7 +156,7 @@ class Affine(Transform):
 
     @property
     def parameters(self) -> np.ndarray:
-        """ITK's: the matrix by rows, then the translation."""
+        """ITK's: the matrix by rows, then the translation in mm, ``(d * d + d,)``."""
         return np.concatenate([self.matrix.ravel(), self.translation])
 
     def matrix_of(self) -> np.ndarray:
@@ -187,19 +194,18 @@ class _Grid(Transform):
     """Vectors on a grid: ``y = x + u(x)``, where u is 0 outside of the grid."""
 
     def __init__(self, array: Any, spacing: Any = None, origin: Any = None, direction: Any = None) -> None:
-        read = None if isinstance(array, np.ndarray) else read_array(array)
-        self._on_gpu = read if isinstance(read, GpuArray) else None
-        vectors = np.asarray(array if read is None else read) if self._on_gpu is None else self._on_gpu
+        vectors = read_content(array)
         what = type(self).__name__
         if vectors.ndim not in (3, 4) or vectors.shape[-1] != vectors.ndim - 1 or vectors.dtype.kind not in "iuf":
             raise BadInputError(
                 f"A {what} of shape {vectors.shape} and type {vectors.dtype} is not possible; it is to be of [z, y, x, 3] or "
                 "[y, x, 2] real numbers."
             )
-        self.array = array if self._on_gpu is not None else vectors
+        self.array = array if isinstance(vectors, GpuArray) else vectors
+        self._on_gpu = vectors if isinstance(vectors, GpuArray) else None
         self._shape = vectors.shape
-        if self._on_gpu is None:
-            _check_vectors(self.array, what)
+        if not isinstance(vectors, GpuArray):
+            _check_vectors(vectors, what)
         # A grid by itself: it has no values.
         grid = Image(np.broadcast_to(np.float64(0), self._shape[:-1]), spacing, origin, direction)
         self.dimension = grid.dimension
@@ -269,15 +275,18 @@ class BSpline(_Grid):
         array: the control points' displacements, mm, ``[z, y, x, 3]`` or ``[y, x, 2]``, the component x first. At least 4 along
             each axis.
         spacing, origin, direction: of the grid of control points, as an image's.
+
+    Raises:
+        BadInputError: an array of another shape, or with a number that is not finite; or a geometry that does not fit to it.
     """
 
     def __init__(self, array: Any, spacing: Any = None, origin: Any = None, direction: Any = None) -> None:
         super().__init__(array, spacing, origin, direction)
         if min(self._shape[:-1]) < 4:
-            raise BadInputError(f"A BSpline has control points of shape {self._shape[:-1]}; there are to be 4 at least.")
+            raise BadInputError(f"A BSpline has control points of shape {self._shape[:-1]}; along each axis there are to be 4 at least.")
 
     def _is_inside(self, index: np.ndarray, size: np.ndarray) -> np.ndarray:
-        return ((index >= 1) & (index < size - 2)).all(axis=1)
+        return np.all((index >= 1) & (index < size - 2), axis=1)
 
     def _weights(self, index: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         base = np.floor(index)
@@ -296,10 +305,13 @@ class DisplacementField(_Grid):
         array: displacements, mm, ``[z, y, x, 3]`` or ``[y, x, 2]``, the component x first. One on a GPU is brought to the host each time
             that the transform is used.
         spacing, origin, direction: of the grid, as an image's.
+
+    Raises:
+        BadInputError: as of BSpline; of an array on a GPU, for a number that is not finite, when it is brought.
     """
 
     def _is_inside(self, index: np.ndarray, size: np.ndarray) -> np.ndarray:
-        return ((index >= -0.5) & (index < size - 0.5)).all(axis=1)
+        return np.all((index >= -0.5) & (index < size - 0.5), axis=1)
 
     def _weights(self, index: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         base = np.floor(index)
@@ -315,6 +327,9 @@ class Composite(Transform):
     Args:
         transforms: in the order in which they are applied to a point of the fixed image: the first one first. (ITK's
             CompositeTransform counts them the other way round.)
+
+    Raises:
+        BadInputError: there is none, one is no transform of this package, or they are of different dimensions.
     """
 
     def __init__(self, transforms: Sequence[Transform]) -> None:
@@ -391,7 +406,9 @@ def linear_matrix(transform: Transform, what: str) -> np.ndarray:
 
 def _check_dimension(transform: Transform, dimension: int, what: str = "transform") -> None:
     if transform.dimension != dimension:
-        raise BadInputError(f"The {what} is of {transform.dimension} dimensions, and what it is used for of {dimension}.")
+        raise BadInputError(
+            f"The {what} is of {transform.dimension} dimensions, and what it is used for of {dimension}. Hand in one of {dimension}."
+        )
 
 
 def _make_field(transform: Transform, grid: Image, device: str) -> DisplacementField:
@@ -408,7 +425,7 @@ def _make_field(transform: Transform, grid: Image, device: str) -> DisplacementF
     )
     content = grid.content
     shape = grid.shape + (d,)
-    with borrow_engine("Resampler", device) as resampler:
+    with borrow_engine(_engine.Resampler, device) as resampler:
         if isinstance(content, GpuArray):
             array = hand_over(resampler.find_displacements_on_device(request, shape), content.array)
         else:

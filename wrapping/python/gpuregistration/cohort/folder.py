@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Iterator, Mapping, Optional
 
 from .._engine import BadInputError
-from .._json import plain
+from .._json import text_of
 from .._making import told_by_places
 from .._parts import parts_that_are_read
 from .settings import Settings
@@ -88,8 +88,7 @@ def publish(made: Path, folder: Path, record: Mapping[str, Any]) -> None:
         OSError: the disk is full, or fails. Then the pair is not done.
     """
     # While there is room or not: before anything of an earlier run goes.
-    text = json.dumps(plain(record), indent=1, allow_nan=False, ensure_ascii=False)
-    (made / RECORD).write_text(text + "\n", "utf-8")
+    (made / RECORD).write_text(text_of(record), "utf-8")
     folder.mkdir(exist_ok=True)
     _forget(folder)
     for name in record["outputs"]:

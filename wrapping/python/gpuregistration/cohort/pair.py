@@ -103,7 +103,7 @@ def read(job: Job) -> Inputs:
         initial = read_transform(job.row.files["initial"], images["fixed"], images["moving"])
     checked = read_pair(images["fixed"], images["moving"], images.get("fixed_mask"), images.get("moving_mask"), {}, paths)
     grid = pictures.small_grid(images["fixed"])
-    return Inputs(files, images, checked, initial, grid, _carry(images["moving"], initial, grid, "linear", "host"))
+    return Inputs(files, images, checked, initial, grid, resample_array(images["moving"], initial, grid, "linear", "host"))
 
 
 def compute(job: Job, inputs: Inputs, device: str) -> Found:
@@ -114,14 +114,10 @@ def compute(job: Job, inputs: Inputs, device: str) -> Found:
     result._let_go()
     labels, before = None, None
     if "labels" in images:
-        labels = _carry(images["labels"], result.transform, images["fixed"], "nearest", device)
+        labels = resample_array(images["labels"], result.transform, images["fixed"], "nearest", device)
         if "fixed_labels" in images:
-            before = _carry(images["labels"], inputs.initial, images["fixed"], "nearest", device)
+            before = resample_array(images["labels"], inputs.initial, images["fixed"], "nearest", device)
     return Found(result, before, labels)
-
-
-def _carry(image: Image, transform: Optional[Transform], onto: Image, interpolation: str, device: str) -> np.ndarray:
-    return resample_array(image, transform, onto, interpolation, 0.0, 1, False, device, None)
 
 
 def write(job: Job, inputs: Inputs, found: Found, device: Device, times: Mapping[str, Any]) -> dict[str, Any]:

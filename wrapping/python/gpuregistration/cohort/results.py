@@ -6,12 +6,11 @@ from __future__ import annotations
 import csv
 import dataclasses
 import io
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Optional, Sequence
 
-from .._json import plain
+from .._json import text_of
 from .._report_data import find_versions
 from ..report.write import write_whole
 from .shares import Share
@@ -126,7 +125,7 @@ def write_results(cohort: Cohort) -> None:
         "versions": find_versions(),
         "pairs": [{**row, **_more_of(pair)} for row, pair in zip(rows, cohort.pairs)],
     }
-    write_whole(cohort.output / NUMBERS, json.dumps(plain(content), indent=1, allow_nan=False, ensure_ascii=False) + "\n")
+    write_whole(cohort.output / NUMBERS, text_of(content))
 
 
 def _more_of(pair: PairResult) -> dict[str, Any]:

@@ -62,17 +62,17 @@ def _registrations(sitk: Any, fixed: Image, moving: Image) -> list[Task]:
     f, m = to_simpleitk(fixed), to_simpleitk(moving)
     grid = fixed.size[0] / _GRIDS_ALONG
     free_form = stages.FreeForm(similarity="mean_squares", levels=1, spacing=grid, iterations=_ITERATIONS)
-    kinds = (("rigid", sitk.Euler3DTransform()), ("affine", sitk.AffineTransform(3)))
-    linear = [
-        Task(
+
+    def linear(name: str, start: Any) -> Task:
+        return Task(
             f"{name} registration",
-            lambda device, name=name: register(fixed, moving, name, device=device),
-            lambda start=start: _register_linearly(sitk, f, m, start),
+            lambda device: register(fixed, moving, name, device=device),
+            lambda: _register_linearly(sitk, f, m, start),
         )
-        for name, start in kinds
-    ]
+
     return [
-        *linear,
+        linear("rigid", sitk.Euler3DTransform()),
+        linear("affine", sitk.AffineTransform(3)),
         Task(
             f"free form, {_ITERATIONS} iterations",
             lambda device: register(fixed, moving, free_form, device=device),

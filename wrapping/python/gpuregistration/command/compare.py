@@ -57,12 +57,12 @@ def run(arguments: argparse.Namespace) -> int:
     label_paths = None if labels is None else (labels or [arguments.a, arguments.b])
     device = options.choose_device(arguments.device)
     with times.part("read"), native_messages_off(not arguments.debug):
-        paths = [arguments.a, arguments.b, arguments.mask, *(labels or [])]
+        masks = [] if arguments.mask is None else [arguments.mask]
+        paths = [arguments.a, arguments.b, *masks, *(labels or [])]
         with ThreadPoolExecutor(len(paths)) as pool:
-            read = [None if path is None else pool.submit(inputs.read_scalar_image, path) for path in paths]
-            images = [None if one is None else one.result() for one in read]
-        a, b, mask, *label_images = images
-        label_images = label_images or [a, b]
+            a, b, *others = pool.map(inputs.read_scalar_image, paths)
+        mask = others.pop(0) if masks else None
+        label_images = others or [a, b]
         transform = None
         if arguments.transform is not None:
             transform = inputs.read_transform(arguments.transform, a, b)

@@ -38,8 +38,8 @@ class ReportData:
     moving_before: np.ndarray
     #: the moving image, resampled by the transform that was found
     moving_after: np.ndarray
-    spacing: Sequence[float]
-    origin: Sequence[float]
+    spacing: Sequence[float] | np.ndarray
+    origin: Sequence[float] | np.ndarray
     #: a matrix, or its elements row by row; the identity where it is None
     direction: Sequence | np.ndarray | None = None
     #: in mm, shape (z, y, x, 3), LPS with x first: the point x of the fixed image is met by the moving image's x + displacement

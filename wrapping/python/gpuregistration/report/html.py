@@ -161,7 +161,7 @@ def _extremes(title: str, data: ReportData, extremes: jacobian.Extremes) -> str:
         ("Smallest", extremes.minimum, extremes.minimum_at),
         ("Largest", extremes.maximum, extremes.maximum_at),
     ):
-        if value is None:
+        if value is None or index is None:
             rows.append(f"<tr><th>{name}</th><td>no finite value</td></tr>")
             continue
         place = f"voxel {wording.row(index, 0)}; {wording.row(data.point(index), 1)} mm"

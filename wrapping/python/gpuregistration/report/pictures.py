@@ -38,7 +38,7 @@ def average(volume: np.ndarray, strides: tuple[int, ...]) -> np.ndarray:
 def any_of(volume: np.ndarray, strides: tuple[int, ...]) -> np.ndarray:
     """1 where any voxel of a block is not 0."""
     blocks, axes = _blocks(np.asarray(volume) != 0, strides)
-    return blocks.any(axis=axes).astype(np.uint8)
+    return np.any(blocks, axis=axes).astype(np.uint8)
 
 
 def furthest_from(volume: np.ndarray, middle: int, first: int, strides: tuple[int, ...]) -> np.ndarray:

@@ -22,10 +22,10 @@ def write_report(path: str | os.PathLike, data: ReportData, max_bytes: int = MAX
     path = Path(path)
     data.check()
     if path.is_dir():
-        raise IsADirectoryError(f"the report can't be written: {path} is a folder")
+        raise IsADirectoryError(f"the report can't be written: {path} is a folder; give a file's name")
     folder = path.parent
     if not folder.is_dir():
-        raise FileNotFoundError(f"the report can't be written: there is no folder {folder}")
+        raise FileNotFoundError(f"the report can't be written: there is no folder {folder}; make it, or give another name")
     deformation = payload.deformation_of(data)
     content, notes = payload.build(data, deformation, max_bytes)
     text = html.page(data, deformation, content, notes)
