@@ -93,7 +93,8 @@ BuildOpenCLProgram(const cl::Context & context,
                    const std::string & options)
 {
   return CheckOpenCL(deviceName, [&] {
-    const OpenCLProgramCache         cache(OpenCLProgramCache::FindFolder());
+    const std::string                folder = OpenCLProgramCache::FindFolder();
+    const OpenCLProgramCache         cache(folder);
     const std::string                key = MakeKey(device, source, options);
     const std::vector<unsigned char> cached = cache.Load(key);
     if (!cached.empty())
@@ -104,8 +105,9 @@ BuildOpenCLProgram(const cl::Context & context,
         return program;
       }
     }
-    const cl::Program                program = Compile(context, device, deviceName, source, options);
-    const std::vector<unsigned char> binary = GetBinary(program);
+    const cl::Program program = Compile(context, device, deviceName, source, options);
+    // Some drivers compile all kernels, whoever is to use them, when they are asked for the binary.
+    const std::vector<unsigned char> binary = folder.empty() ? std::vector<unsigned char>() : GetBinary(program);
     if (!binary.empty())
     {
       cache.Store(key, binary);

@@ -29,22 +29,29 @@ ApplyFixedRow(const FixedMap * map, int r, int x, int y, int z)
   return map->row[4 * r] * x + map->row[4 * r + 1] * y + map->row[4 * r + 2] * z + map->row[4 * r + 3];
 }
 
-/** a·b, of two numbers in units of 2^-32, rounded down; by halves, since no language that this is for has 128 bits. */
+#ifndef GPUREG_HAS_WIDE_PRODUCT
+/** (a·b + addend)/2^32, rounded down; by halves, where the language has no 128 bits. The addend is less than 2^32. */
 GPUREG_FUNCTION i64
-MultiplyFixed(i64 a, i64 b)
+MultiplyWide(i64 a, i64 b, i64 addend)
 {
   const u64 lowA = (u32)a;
   const u64 lowB = (u32)b;
-  return (a >> 32) * b + (b >> 32) * (i64)lowA + (i64)((lowA * lowB) >> 32);
+  return (a >> 32) * b + (b >> 32) * (i64)lowA + (i64)((lowA * lowB + (u64)addend) >> 32);
+}
+#endif
+
+/** a·b, of two numbers in units of 2^-32, rounded down. */
+GPUREG_FUNCTION i64
+MultiplyFixed(i64 a, i64 b)
+{
+  return MultiplyWide(a, b, 0);
 }
 
 /** The same, rounded to the nearest: over many products, rounding down would add up. */
 GPUREG_FUNCTION i64
 MultiplyFixedToNearest(i64 a, i64 b)
 {
-  const u64 lowA = (u32)a;
-  const u64 lowB = (u32)b;
-  return (a >> 32) * b + (b >> 32) * (i64)lowA + (i64)((lowA * lowB + ((u64)1 << 31)) >> 32);
+  return MultiplyWide(a, b, GPUREG_FIXED_HALF);
 }
 
 /** ln n of n > 0, in units of 2^-32, to a few of them: of a float, where it is 30, no more than 1e-6 is known. With n =

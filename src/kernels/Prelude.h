@@ -83,6 +83,15 @@ FoldProduct(u64 a, u64 b)
   return static_cast<u64>(product) ^ static_cast<u64>(product >> 64);
 }
 
+#define GPUREG_HAS_WIDE_PRODUCT
+/** (a·b + addend)/2^32, rounded down. */
+inline i64
+MultiplyWide(i64 a, i64 b, i64 addend)
+{
+  __extension__ using Product = __int128;
+  return static_cast<i64>((static_cast<Product>(a) * b + addend) >> 32);
+}
+
 /** The four floats from p on, which need not be aligned. */
 inline float4
 LoadFloat4(const float * p)

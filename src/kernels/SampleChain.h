@@ -129,21 +129,23 @@ ReadJacobian(const ChainPart * part, const SampleVolumes * v, const int * neares
   }
 }
 
-/** The same, as the derivative of what the part does. */
+/** The same of the k-th part, as the derivative of what it does. It reads the part itself: one that is handed over would have to be
+ *  in memory for all that its caller does with it. */
 GPUREG_SELDOM_FUNCTION void
-DerivePart(const ChainPart * part, const SampleVolumes * v, const int * cell, const float * fraction, float * own)
+DerivePart(const SampleVolumes * v, int k, const int * cell, const float * fraction, float * own)
 {
+  const ChainPart part = v->chainParts[k];
   for (int i = 0; i < 9; ++i)
   {
-    own[i] = part->carry[i];
+    own[i] = part.carry[i];
   }
-  if (part->kind == ChainPartIsField)
+  if (part.kind == ChainPartIsField)
   {
-    AddFieldSlopes(part, v->chainVectors, cell, fraction, own);
+    AddFieldSlopes(&part, v->chainVectors, cell, fraction, own);
   }
   else
   {
-    AddSplineSlopes(part, v->chainVectors, cell, fraction, own);
+    AddSplineSlopes(&part, v->chainVectors, cell, fraction, own);
   }
 }
 
@@ -162,19 +164,22 @@ MultiplyJacobian(const float * own, float * jacobian)
   }
 }
 
-/** jacobian = J·jacobian, with the J of a part at cell + fraction. */
+/** jacobian = J·jacobian, with the J of the k-th part at cell + fraction. */
 GPUREG_FUNCTION void
 CarryJacobian(const SampleArguments * a,
               const ChainPart *       part,
               const SampleVolumes *   v,
+              int                     k,
               const int *             cell,
               const float *           fraction,
               float *                 jacobian)
 {
   if (a->forcesFollowChain == ForcesFollowDerivatives)
   {
-    float derived[9];
-    DerivePart(part, v, cell, fraction, derived);
+    const int   at[3] = { cell[0], cell[1], cell[2] };
+    const float beyond[3] = { fraction[0], fraction[1], fraction[2] };
+    float       derived[9];
+    DerivePart(v, k, at, beyond, derived);
     MultiplyJacobian(derived, jacobian);
   }
   else
@@ -211,7 +216,7 @@ FollowChain(const SampleArguments * a,
     LocateMoved(position, d, cell, fraction);
     if (findsJacobian)
     {
-      CarryJacobian(a, &part, v, cell, fraction, jacobian);
+      CarryJacobian(a, &part, v, k, cell, fraction, jacobian);
     }
     DisplaceByPart(&part, v->chainVectors, cell, fraction, d);
   }
