@@ -31,14 +31,14 @@ constexpr int BatchLanes = 128;
 constexpr int
 BlocksOfHistogram(int variant)
 {
-  return IsPrecise(variant) ? PreciseBlocks : ValueBlocks;
+  return IsChained(variant) ? ChainedValueBlocks : IsPrecise(variant) ? PreciseBlocks : ValueBlocks;
 }
 
 /** Two loads of quads want fewer registers than eight of gradients. */
 constexpr int
 BlocksOfForces(int variant)
 {
-  return variant == SlopeForceVariant ? SlopeBlocks : ForceBlocks;
+  return IsChained(variant) ? ChainedForceBlocks : variant == SlopeForceVariant ? SlopeBlocks : ForceBlocks;
 }
 
 template <int VVariant, typename TArguments>

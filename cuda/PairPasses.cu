@@ -18,9 +18,9 @@ BlocksOf(int variant, int task)
 {
   if (!(task & PairsFindForces))
   {
-    return IsPrecise(variant) ? PreciseBlocks : ValueBlocks;
+    return IsChained(variant) ? ChainedValueBlocks : IsPrecise(variant) ? PreciseBlocks : ValueBlocks;
   }
-  return IsPrecise(variant) ? 1 : ForceBlocks;
+  return IsChained(variant) ? ChainedForceBlocks : IsPrecise(variant) ? 1 : ForceBlocks;
 }
 
 // Besides CudaSamples.h's variants, displacement fields over a grid: of values, and of forces, along the moving image's gradient,

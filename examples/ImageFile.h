@@ -9,10 +9,9 @@
 
 #include <itksys/SystemTools.hxx>
 
-#include <cstdio>
+#include <cstdlib>
 #include <stdexcept>
 #include <string>
-#include <utility>
 
 namespace example
 {
@@ -49,25 +48,38 @@ ReadImageFile(const std::string & fileName, const std::string & what)
   return reader->GetOutput();
 }
 
-/** A file that is deleted at the end. */
-class PassingFile
+/** A folder of nobody else's, beside a file, that is deleted at the end with what is in it. */
+class PassingFolder
 {
 public:
-  explicit PassingFile(std::string itsName)
-    : name(std::move(itsName))
-  {}
-  ~PassingFile()
+  /** \throws std::runtime_error if it cannot be made. */
+  explicit PassingFolder(const std::string & beside)
+    : m_Name(beside + ".XXXXXX")
   {
-    std::remove(name.c_str());
+    if (mkdtemp(m_Name.data()) == nullptr)
+    {
+      throw std::runtime_error(beside + " cannot be written. Check the folder.");
+    }
   }
-  PassingFile(const PassingFile &) = delete;
-  PassingFile &
-  operator=(const PassingFile &) = delete;
+  ~PassingFolder()
+  {
+    itksys::SystemTools::RemoveADirectory(m_Name);
+  }
+  PassingFolder(const PassingFolder &) = delete;
+  PassingFolder &
+  operator=(const PassingFolder &) = delete;
 
-  const std::string name;
+  std::string
+  operator/(const std::string & name) const
+  {
+    return m_Name + '/' + name;
+  }
+
+private:
+  std::string m_Name;
 };
 
-/** What is compressed, because the name says so, is written as it is first, beside it.
+/** What is compressed, because the name says so, is written as it is first, in a folder beside it.
  * \throws itk::ExceptionObject, or std::runtime_error, if it cannot be written */
 template <typename TImage>
 void
@@ -81,11 +93,11 @@ WriteImageFile(const TImage * image, const std::string & fileName)
     writer->Update();
     return;
   }
-  // ITK's NIfTI takes any name with .nii.gz in it for a compressed one's.
-  const PassingFile whole(fileName.substr(0, fileName.size() - std::string(".nii.gz").size()) + ".uncompressed.nii");
-  writer->SetFileName(whole.name);
+  const PassingFolder folder(fileName);
+  const std::string   whole = folder / "whole.nii";
+  writer->SetFileName(whole);
   writer->Update();
-  GzipFile(whole.name, fileName);
+  GzipFile(whole, fileName);
 }
 
 } // namespace example

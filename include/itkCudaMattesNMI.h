@@ -32,8 +32,8 @@ namespace itk
  * number of threads; devices agree to rounding.
  *
  * What runs on the device: any composite of linear transforms, displacement fields and B-splines, in any order; its
- * derivative where what is optimised is one transform, linear, a displacement field or a B-spline of order 1 to 3, that is
- * applied first, and no other B-spline follows; linear, nearest-neighbour and B-spline interpolation; an
+ * derivative where what is optimised is linear, wherever it stands, or a displacement field that is applied first, or a B-spline of
+ * order 1 to 3, first or behind linear parts, and no other B-spline follows; linear, nearest-neighbour and B-spline interpolation; an
  * itk::ImageMaskSpatialObject as moving mask; any fixed side. What does not (another interpolator, another moving mask,
  * another gradient calculator, another transform) is computed on the host through ITK's own classes, and a warning says so once.
  *

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <utility>
 
 namespace gpureg
 {
@@ -51,7 +50,7 @@ LeadingGrids::~LeadingGrids() = default;
 void
 LeadingGrids::SetGrids(const ChainedGrid & grid, const MovedSamples & samples, bool isPrecise)
 {
-  m_ToVirtual = Invert(FindAffineMatrix(grid));
+  m_FromVirtual = FindAffineMatrix(grid);
   m_Chain.SetChain(grid, isPrecise);
   m_Chain.SetPlanes(m_Chain.CountPlanes(), false);
   m_Chain.Load({});
@@ -70,9 +69,6 @@ LeadingGrids::MakeArguments(const MovedSamples & samples) const
   a.shape = kernels::MakeVolumeShape(samples.virtualSize[0], samples.virtualSize[1], samples.virtualSize[2]);
   a.arePoints = samples.points != nullptr;
   a.partCount = static_cast<int>(m_Parts.size());
-  std::transform(m_ToVirtual.begin(), m_ToVirtual.end(), a.toVirtual, [](double entry) {
-    return static_cast<float>(entry);
-  });
   return a;
 }
 
@@ -88,10 +84,9 @@ LeadingGrids::MovePrecisely(const MovedSamples & samples, MemoryPointer & precis
 void
 LeadingGrids::Move(const Matrix3 & toMoves, Memory & displacement)
 {
-  const bool wasMade = std::exchange(m_IsMade, true);
   if (m_IsPrecise)
   {
-    if (!wasMade)
+    if (!m_IsMade)
     {
       this->MovePrecisely(m_Samples, m_Precise, m_Displacement);
     }
@@ -99,10 +94,11 @@ LeadingGrids::Move(const Matrix3 & toMoves, Memory & displacement)
     std::transform(toMoves.begin(), toMoves.end(), carry.entries, [](double entry) { return ToFixedPoint(entry); });
     m_Passes->Carry(carry, m_Samples.GetCount(), *m_Precise, displacement);
   }
-  else if (!wasMade)
+  else if (!m_IsMade)
   {
     m_Passes->Move(this->MakeArguments(m_Samples), m_Samples.GetCount(), m_Samples.points, m_Arrays, displacement);
   }
+  m_IsMade = true;
 }
 
 void
@@ -136,6 +132,10 @@ LeadingGrids::Sum(const MovedSamples & samples,
   Reserve(m_Queue, m_Partials, sizeof(float) * 2 * kernels::ForceSumCount * static_cast<std::size_t>(m_GroupCount));
   kernels::LeadingGridArguments a = this->MakeArguments(samples);
   a.groupCount = m_GroupCount;
+  const Matrix3 toVirtual = Invert(m_FromVirtual);
+  std::transform(toVirtual.begin(), toVirtual.end(), a.toVirtual, [](double entry) {
+    return static_cast<float>(entry);
+  });
   std::transform(centre.begin(), centre.end(), a.centre, [](double coordinate) {
     return static_cast<float>(coordinate);
   });

@@ -27,8 +27,7 @@ public:
   ~LeadingGrids();
 
   /** Sends what is not there yet. grid leads from virtual indices to points.
-   *  \param isPrecise whether displacements are kept in fixed point, too: see src/kernels/PreciseGrid.h.
-   *  \throws BadInputError if what is affine of it has no inverse. */
+   *  \param isPrecise whether displacements are kept in fixed point, too: see src/kernels/PreciseGrid.h. */
   void
   SetGrids(const ChainedGrid & grid, const MovedSamples & samples, bool isPrecise);
 
@@ -45,7 +44,8 @@ public:
   }
 
   /** Enqueues what sums forces, float[3] a sample, about a centre: see src/kernels/ForceSums.h.
-   *  \param displacement what Move() has made. */
+   *  \param displacement what Move() has made.
+   *  \throws BadInputError if what is affine of the grids has no inverse. */
   void
   SumForces(const Memory & forces, const Memory & displacement, const Vector3 & centre);
 
@@ -73,7 +73,7 @@ private:
   ChainArrays                        m_Arrays;
   ChainOnDevice                      m_Chain;
   MovedSamples                       m_Samples;
-  Matrix3                            m_ToVirtual{};
+  Matrix3                            m_FromVirtual{}; // what is affine of the grids, from virtual indices to points
   int                                m_GroupCount = 0;
   MemoryPointer                      m_Partials;     // float [m_GroupCount][2·ForceSumCount]
   MemoryPointer                      m_Precise;      // i64[3] a sample, in units of 2^-32 mm

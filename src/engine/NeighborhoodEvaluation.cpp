@@ -55,6 +55,8 @@ NeighborhoodEvaluation::SetCentres(std::int64_t count, const Filler & offsets, c
                            "; take every voxel instead");
   }
   m_CentreCount = 0;
+  m_Core.samples.SetForcePlaces(0, nullptr);
+  m_Places.reset();
   Operate(*m_Core.queue, parallelFor, [&] {
     ReserveExactly(*m_Core.queue, m_Arrays.centres, sizeof(kernels::i64) * static_cast<std::size_t>(count));
     if (count > 0)
@@ -63,8 +65,6 @@ NeighborhoodEvaluation::SetCentres(std::int64_t count, const Filler & offsets, c
     }
   });
   m_CentreCount = static_cast<int>(count);
-  m_Core.samples.SetForcePlaces(0, nullptr);
-  m_Places.reset();
 }
 
 NeighborhoodResult

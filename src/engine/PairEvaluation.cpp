@@ -107,6 +107,8 @@ PairEvaluation::Evaluate(const SampleMapping & mapping,
       if (AreLost(sums))
       {
         CountFrom(sums.moments);
+        // Forces may lie where the displacements were.
+        m_Core.samples.Move();
         EnqueuePasses(forces);
         sums = BringSums();
       }

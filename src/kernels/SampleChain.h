@@ -129,23 +129,27 @@ ReadJacobian(const ChainPart * part, const SampleVolumes * v, const int * neares
   }
 }
 
-/** The same of the k-th part, as the derivative of what it does. It reads the part itself: one that is handed over would have to be
- *  in memory for all that its caller does with it. */
+/** The same, as the derivative of what the part does. It is handed arrays alone: what else its caller gave the address of would be in
+ *  memory, not in registers, for all that the caller does. */
 GPUREG_SELDOM_FUNCTION void
-DerivePart(const SampleVolumes * v, int k, const int * cell, const float * fraction, float * own)
+DerivePart(GPUREG_GLOBAL const ChainPart * there,
+           GPUREG_GLOBAL const float4 *    vectors,
+           const int *                     cell,
+           const float *                   fraction,
+           float *                         own)
 {
-  const ChainPart part = v->chainParts[k];
+  const ChainPart part = *there;
   for (int i = 0; i < 9; ++i)
   {
     own[i] = part.carry[i];
   }
   if (part.kind == ChainPartIsField)
   {
-    AddFieldSlopes(&part, v->chainVectors, cell, fraction, own);
+    AddFieldSlopes(&part, vectors, cell, fraction, own);
   }
   else
   {
-    AddSplineSlopes(&part, v->chainVectors, cell, fraction, own);
+    AddSplineSlopes(&part, vectors, cell, fraction, own);
   }
 }
 
@@ -179,7 +183,7 @@ CarryJacobian(const SampleArguments * a,
     const int   at[3] = { cell[0], cell[1], cell[2] };
     const float beyond[3] = { fraction[0], fraction[1], fraction[2] };
     float       derived[9];
-    DerivePart(v, k, at, beyond, derived);
+    DerivePart(v->chainParts + k, v->chainVectors, at, beyond, derived);
     MultiplyJacobian(derived, jacobian);
   }
   else

@@ -10,6 +10,7 @@
 #include "gpureg/Device.h"
 
 #include "itkAffineTransform.h"
+#include "itkCompositeTransform.h"
 #include "itkDisplacementFieldTransform.h"
 #include "itkImageMaskSpatialObject.h"
 #include "itkWindowedSincInterpolateImageFunction.h"
@@ -35,11 +36,15 @@ enum class Path
   Points,
   Field,
   FieldAtPoints,
+  BeforeField, // of the affine transform, which is optimised
+  BehindField,
+  Spline,
   ThroughITK
 };
 
-const Path AllPaths[] = { Path::Plain, Path::MaskAndDifferences, Path::Points,
-                          Path::Field, Path::FieldAtPoints,      Path::ThroughITK };
+const Path AllPaths[] = { Path::Plain,         Path::MaskAndDifferences, Path::Points,      Path::Field,
+                          Path::FieldAtPoints, Path::BeforeField,        Path::BehindField, Path::Spline,
+                          Path::ThroughITK };
 
 /** How many doubles lie between two. */
 std::int64_t
@@ -123,7 +128,9 @@ MakeMetric(Path path, const itk::GPUDevice & device, std::uint64_t seed = 1)
     metric->UseSampledPointSetOn();
     metric->UseVirtualSampledPointSetOn();
   }
-  if (path == Path::Field || path == Path::FieldAtPoints)
+  const bool isBefore = path == Path::BeforeField;
+  const bool isBehind = path == Path::BehindField;
+  if (path == Path::Field || path == Path::FieldAtPoints || isBefore || isBehind)
   {
     using FieldTransformType = itk::DisplacementFieldTransform<double, 3>;
     const auto field = FieldTransformType::DisplacementFieldType::New();
@@ -139,6 +146,21 @@ MakeMetric(Path path, const itk::GPUDevice & device, std::uint64_t seed = 1)
     const auto transform = FieldTransformType::New();
     transform->SetDisplacementField(field);
     metric->SetMovingTransform(transform);
+    if (isBefore || isBehind)
+    {
+      const auto composite = itk::CompositeTransform<double, 3>::New();
+      composite->AddTransform(isBehind ? affine.GetPointer()
+                                       : static_cast<MetricType::MovingTransformType *>(transform));
+      composite->AddTransform(isBefore ? affine.GetPointer()
+                                       : static_cast<MetricType::MovingTransformType *>(transform));
+      composite->SetNthTransformToOptimize(0, isBehind);
+      composite->SetNthTransformToOptimize(1, isBefore);
+      metric->SetMovingTransform(composite);
+    }
+  }
+  if (path == Path::Spline)
+  {
+    metric->SetMovingTransform(MakeRandomSpline<3>(*images.first, 3, 1.5, seed));
   }
   if (path == Path::ThroughITK)
   {

@@ -36,10 +36,11 @@ public:
   using FieldTransformType = itk::DisplacementFieldTransform<double, VDimension>;
   using FieldType = typename FieldTransformType::DisplacementFieldType;
 
-  /** \param margin voxels of the moving image beside the fixed one. */
-  explicit Images(int margin = -1)
+  /** \param margin voxels of the moving image beside the fixed one.
+   *  \param edge of the fixed image, in voxels: of up to 32,768 of them, samples are computed precisely. */
+  explicit Images(int margin = -1, unsigned int edge = VDimension == 2 ? 70 : 27)
   {
-    grid.size.Fill(VDimension == 2 ? 70 : 27);
+    grid.size.Fill(edge);
     grid.size[0] += 4;
     grid.spacing[1] = 1.3;
     grid.start.Fill(2);
@@ -115,13 +116,14 @@ public:
 
   /** One that is smooth, on a coarser grid around all that there is. */
   typename FieldTransformType::Pointer
-  MakeSmoothField() const
+  MakeSmoothField(double spacing = 2) const
   {
     Grid<VDimension> around = grid;
     for (unsigned int d = 0; d < VDimension; ++d)
     {
       around.start[d] = 0;
-      around.spacing[d] = 2;
+      around.size[d] = static_cast<itk::SizeValueType>(2 * grid.GetExtent(d) / spacing);
+      around.spacing[d] = spacing;
     }
     // Of other grids ITK 5.2's Jacobian is another one than the field's.
     around.direction.SetIdentity();
@@ -215,6 +217,83 @@ protected:
       CheckValues<VDimension>(images, composite);
     }
   }
+
+  /** What comes before the transform that is optimised is sent, and its displacements are made, once: until it or the samples are
+   *  changed, or another transform has been followed in between. */
+  void
+  CheckLeadingField(const Images<3> & images) const
+  {
+    const auto field = images.MakeSmoothField();
+    const auto affine = images.MakeAffine(0.1);
+    const auto composite = Images<3>::CompositeType::New();
+    composite->AddTransform(affine);
+    composite->AddTransform(field);
+    composite->SetNthTransformToOptimize(0, true);
+    composite->SetNthTransformToOptimize(1, false);
+    using MetricType = itk::GPUMeanSquaresImageToImageMetricv4<Images<3>::ImageType, Images<3>::ImageType>;
+    const auto make = [&] {
+      auto metric = MetricType::New();
+      metric->SetDevice(this->GetDevice());
+      images.GiveTo(*metric, composite);
+      return metric;
+    };
+    const auto evaluate = [](const MetricType & metric) {
+      double                     value;
+      MetricType::DerivativeType derivative;
+      metric.GetValueAndDerivative(value, derivative);
+      return std::make_pair(value, derivative);
+    };
+    const auto metric = make();
+    evaluate(*metric);
+    const auto first = metric->GetEvaluationStatistics();
+    affine->Rotate(0, 2, 0.02);
+    const auto moved = evaluate(*metric);
+    EXPECT_EQ(moved, evaluate(*make()));
+    if (first.bytesUp > 0) // the host copies nothing
+    {
+      EXPECT_GT(first.bytesUp, 100000);
+      EXPECT_LT(metric->GetEvaluationStatistics().bytesUp, 10000);
+    }
+    EXPECT_EQ(metric->GetEvaluationStatistics().launches, first.launches - 1);
+
+    auto & vectors = *field->GetModifiableDisplacementField();
+    for (std::size_t n = 0; n < vectors.GetBufferedRegion().GetNumberOfPixels(); ++n)
+    {
+      vectors.GetBufferPointer()[n] *= 0.5;
+    }
+    vectors.Modified();
+    const auto changed = evaluate(*metric);
+    EXPECT_GT(std::abs(changed.first - moved.first), 1e-3 * std::abs(moved.first));
+    EXPECT_EQ(changed, evaluate(*make()));
+
+    const auto other = images.Sample(*affine);
+    metric->SetMovingTransform(other);
+    evaluate(*metric);
+    metric->SetMovingTransform(composite);
+    EXPECT_EQ(changed, evaluate(*metric));
+
+    const auto pointsFrom = [&](itk::OffsetValueType first) {
+      const auto points = MetricType::FixedSampledPointSetType::New();
+      for (itk::OffsetValueType n = 0; n < 2000; ++n)
+      {
+        typename Images<3>::ImageType::PointType point;
+        images.fixed->TransformIndexToPhysicalPoint(images.fixed->ComputeIndex(first + 7 * n), point);
+        points->SetPoint(static_cast<itk::IdentifierType>(n), point);
+      }
+      return points;
+    };
+    const auto fresh = make();
+    metric->SetUseSampledPointSet(true);
+    fresh->SetUseSampledPointSet(true);
+    metric->SetFixedSampledPointSet(pointsFrom(0));
+    metric->Initialize();
+    evaluate(*metric);
+    metric->SetFixedSampledPointSet(pointsFrom(3000));
+    fresh->SetFixedSampledPointSet(pointsFrom(3000));
+    metric->Initialize();
+    fresh->Initialize();
+    EXPECT_EQ(evaluate(*metric), evaluate(*fresh));
+  }
 };
 } // namespace
 
@@ -293,59 +372,51 @@ TEST_P(MetricChainTest, DerivativeBeforeABSplineIsNotThereInItkEither)
   EXPECT_NO_THROW(metric->GetValue());
 }
 
-/** What comes before the transform that is optimised is sent, and its displacements are made, once: until it is changed, or another
- *  transform has been followed in between. */
+/** In integers, of few samples, and in floats. */
 TEST_P(MetricChainTest, AFieldThatLeadsStaysOnTheDevice)
 {
+  CheckLeadingField(Images<3>());
+  CheckLeadingField(Images<3>(-1, 36));
+}
+
+/** A field of more vectors than are kept precisely moves the samples in floats, and the places of forces, which are the centres of
+ *  neighborhoods here. */
+TEST_P(MetricChainTest, SparseNeighborhoodsBehindALargeField)
+{
   const Images<3> images;
-  const auto      field = images.MakeSmoothField();
   const auto      affine = images.MakeAffine(0.1);
   const auto      composite = Images<3>::CompositeType::New();
   composite->AddTransform(affine);
-  composite->AddTransform(field);
+  composite->AddTransform(images.MakeSmoothField(0.5));
   composite->SetNthTransformToOptimize(0, true);
   composite->SetNthTransformToOptimize(1, false);
-  using MetricType = itk::GPUMeanSquaresImageToImageMetricv4<Images<3>::ImageType, Images<3>::ImageType>;
-  const auto make = [&] {
-    auto metric = MetricType::New();
-    metric->SetDevice(this->GetDevice());
+  using ImageType = Images<3>::ImageType;
+  const auto evaluate = [&](auto metric) {
+    using MetricType = std::decay_t<decltype(*metric)>;
+    const auto points = MetricType::FixedSampledPointSetType::New();
+    for (unsigned int n = 0; n < 200; ++n)
+    {
+      typename ImageType::PointType point;
+      images.fixed->TransformIndexToPhysicalPoint(images.fixed->ComputeIndex(97 * n), point);
+      points->SetPoint(n, point);
+    }
+    metric->SetFixedSampledPointSet(points);
+    metric->SetUseSampledPointSet(true);
     images.GiveTo(*metric, composite);
-    return metric;
-  };
-  const auto evaluate = [](const MetricType & metric) {
-    double                     value;
-    MetricType::DerivativeType derivative;
-    metric.GetValueAndDerivative(value, derivative);
+    typename MetricType::MeasureType    value;
+    typename MetricType::DerivativeType derivative;
+    metric->GetValueAndDerivative(value, derivative);
     return std::make_pair(value, derivative);
   };
-  const auto metric = make();
-  evaluate(*metric);
-  const auto first = metric->GetEvaluationStatistics();
-  affine->Rotate(0, 2, 0.02);
-  const auto moved = evaluate(*metric);
-  EXPECT_EQ(moved, evaluate(*make()));
-  if (first.bytesUp > 0) // the host copies nothing
-  {
-    EXPECT_GT(first.bytesUp, 100000);
-    EXPECT_LT(metric->GetEvaluationStatistics().bytesUp, 10000);
-  }
-  EXPECT_EQ(metric->GetEvaluationStatistics().launches, first.launches - 1);
-
-  auto & vectors = *field->GetModifiableDisplacementField();
-  for (std::size_t n = 0; n < vectors.GetBufferedRegion().GetNumberOfPixels(); ++n)
-  {
-    vectors.GetBufferPointer()[n] *= 0.5;
-  }
-  vectors.Modified();
-  const auto changed = evaluate(*metric);
-  EXPECT_GT(std::abs(changed.first - moved.first), 1e-3 * std::abs(moved.first));
-  EXPECT_EQ(changed, evaluate(*make()));
-
-  const auto other = images.Sample(*affine);
-  metric->SetMovingTransform(other);
-  evaluate(*metric);
-  metric->SetMovingTransform(composite);
-  EXPECT_EQ(changed, evaluate(*metric));
+  const auto itks = evaluate(itk::ANTSNeighborhoodCorrelationImageToImageMetricv4<ImageType, ImageType>::New());
+  const auto metric = itk::GPUANTSNeighborhoodCorrelationImageToImageMetricv4<ImageType, ImageType>::New();
+  metric->SetDevice(this->GetDevice());
+  const Listening listening;
+  const auto      ours = evaluate(metric);
+  EXPECT_EQ(listening.window->Count("WARNING"), 0u);
+  EXPECT_NEAR(ours.first, itks.first, 1e-5 * std::abs(itks.first));
+  ASSERT_EQ(ours.second.GetSize(), 12u);
+  EXPECT_LE((ours.second - itks.second).two_norm(), 1e-4 * itks.second.two_norm());
 }
 
 /** A field that is changed between evaluations, where ITK would see it. */
