@@ -34,7 +34,8 @@ namespace itk
  * all that are 18 degrees apart; the best go on along all parameters. In images of 4 mm the best three remain, and what they become
  * if they are turned by 9 degrees or scaled; of these the best one, with more and more degrees of freedom, in images of 2 and 1 mm.
  * Where the degrees of freedom and the overlap allow, the images may be turned round, far from each other, and of different scales.
- * Candidates advance together: each round is a batch on the device. From 4 mm on, steps are along derivatives.
+ * At 8 mm candidates advance together: each round is a batch on the device. From 4 mm on the best ones go along derivatives, one after
+ * the other.
  *
  * \code
  * auto method = itk::GlobalAffineRegistrationMethod<Image, Image>::New();
@@ -48,7 +49,7 @@ namespace itk
  * The transform is a start for itk::ImageRegistrationMethodv4 (SetMovingInitialTransform(), or SetInitialTransform() of a copy) and
  * for itk::FreeFormDeformationRegistrationMethod (SetInitialTransform()). itk::FLIRTMatrix writes it for FSL.
  *
- * Images are of any scalar pixels, in 2D or 3D; they are computed in float. An iteration event follows each round, progress events
+ * Images are of any scalar pixels, in 2D or 3D; they are computed in float. An iteration event precedes each round, progress events
  * tell the share that is done, and AbortGenerateDataOn() ends the work with an itk::ProcessAborted. The result is the same each time,
  * and on each device but for rounding.
  *

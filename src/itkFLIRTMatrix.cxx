@@ -40,7 +40,9 @@ MakeMatrix(const gpureg::IndexMap & map)
 Matrix4
 Invert(const Matrix4 & matrix, const char * what)
 {
-  if (!(std::abs(vnl_determinant(matrix.GetVnlMatrix())) > 0))
+  // Of a matrix that is singular rounding leaves a determinant that is not quite 0.
+  const auto linear = matrix.GetVnlMatrix().extract(3, 3);
+  if (!(std::abs(vnl_determinant(linear)) > 1e-12 * std::pow(linear.frobenius_norm(), 3)))
   {
     itkGenericExceptionMacro("FLIRTMatrix: " << what << " has no inverse.");
   }

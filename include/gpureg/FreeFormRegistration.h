@@ -104,7 +104,9 @@ struct FreeFormResult
 
 /** Free-form deformation (Rueckert 1999; Modat 2010) of two images on one device: a pyramid, a similarity and penalties, exact
  *  refinement of the control grid from level to level. Between the images, which are there, and the result no voxel crosses the
- *  bus; inside of a level nothing does but costs, where they decide on the next step. Each level's arrays stay for the next registration of images of that size.
+ *  bus; inside of a level nothing does but costs, where they decide on the next step, the numbers of a line, and at the beginning of
+ *  stochastic descent gradients at a few places; of samples that are drawn, tables of weights go up, some kB. Each level's arrays stay
+ *  for the next registration of images of that size.
  *
  *  One object serves one thread at a time. Every function throws gpureg::Error, and the object can be used again. */
 class GPURegistration_EXPORT FreeFormRegistration

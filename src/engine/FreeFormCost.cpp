@@ -7,6 +7,8 @@
 #include "Matrix3.h"
 
 #include <algorithm>
+#include <limits>
+#include <string>
 
 namespace gpureg
 {
@@ -193,15 +195,23 @@ FreeFormCost::Bring(int count)
   std::vector<float> values(static_cast<std::size_t>(count));
   m_Level.core.queue->Download(values.data(), *m_Level.values, sizeof(float) * values.size());
   // A value that is not a number is of no samples, too.
-  if (!(values.front() > GPUREG_NO_EVALUATED_VALUE))
+  const auto hasSamples = [](float value) { return value > GPUREG_NO_EVALUATED_VALUE; };
+  const bool areDrawn = m_Settings.samples > 0;
+  if (areDrawn ? std::none_of(values.begin(), values.end(), hasSamples)
+               : !std::all_of(values.begin(), values.end(), hasSamples))
   {
-    throw BadInputError("no voxel of the fixed image is mapped into the moving image, or all of them are outside of a "
-                        "mask: begin with a transform that brings them together");
+    throw BadInputError(std::string("no ") + (areDrawn ? "sample" : "voxel") +
+                        " of the fixed image is mapped into the moving image, or all of them are outside of a mask: "
+                        "begin with a transform "
+                        "that brings them together" +
+                        (areDrawn ? ", or take more samples" : "") + "; of images of few voxels, take fewer levels");
   }
+  // Of samples that are drawn anew some may miss a small mask: they have no cost, and their iteration no forces.
   std::vector<double> costs;
   for (const float value : values)
   {
-    costs.push_back(GetSimilarityWeight(m_Settings) * m_Level.similarity->GetSign() * value);
+    costs.push_back(hasSamples(value) ? GetSimilarityWeight(m_Settings) * m_Level.similarity->GetSign() * value
+                                      : std::numeric_limits<double>::quiet_NaN());
   }
   this->AddPenalties(costs);
   return costs;

@@ -28,20 +28,6 @@ constexpr double Shrinkage = 0.5;
 constexpr double ShortestOfFirst = 0.01;
 constexpr int    MostTrials = 12;
 
-/** Whether the mean of the last iterations' costs is hardly below that of as many before. */
-bool
-HasConverged(const FreeFormSettings & settings, const std::vector<double> & costs)
-{
-  const auto window = static_cast<std::ptrdiff_t>(settings.convergenceWindow);
-  if (!(settings.convergenceThreshold > 0) || static_cast<std::ptrdiff_t>(costs.size()) < 2 * window)
-  {
-    return false;
-  }
-  const double last = std::accumulate(costs.end() - window, costs.end(), 0.0);
-  const double before = std::accumulate(costs.end() - 2 * window, costs.end() - window, 0.0);
-  return before - last <= settings.convergenceThreshold * std::abs(before);
-}
-
 kernels::AdamStep
 MakeStep(const FreeFormSettings & settings, double edge, double similarityUnit, int t)
 {
@@ -170,6 +156,19 @@ DescendByConjugateGradient(const FreeFormSettings &         settings,
   return costs;
 }
 } // namespace
+
+bool
+HasConverged(const FreeFormSettings & settings, const std::vector<double> & costs)
+{
+  const auto window = static_cast<std::ptrdiff_t>(settings.convergenceWindow);
+  if (!(settings.convergenceThreshold > 0) || static_cast<std::ptrdiff_t>(costs.size()) < 2 * window)
+  {
+    return false;
+  }
+  const double last = std::accumulate(costs.end() - window, costs.end(), 0.0);
+  const double before = std::accumulate(costs.end() - 2 * window, costs.end() - window, 0.0);
+  return before - last <= settings.convergenceThreshold * std::abs(before);
+}
 
 int
 CountFreeFormSlots(const FreeFormSettings & settings)

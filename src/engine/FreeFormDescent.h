@@ -15,6 +15,10 @@ namespace gpureg
 int
 CountFreeFormSlots(const FreeFormSettings & settings);
 
+/** Whether the mean of the last iterations' costs is hardly below that of as many before. Not where one of them had no sample. */
+bool
+HasConverged(const FreeFormSettings & settings, const std::vector<double> & costs);
+
 /** By the optimizer that the settings name, from where the points are.
  *  \param onIteration called with each iteration's number, before it.
  *  \return the cost before each iteration. */

@@ -239,6 +239,16 @@ private:
     result.gridToPoint = Compose(problem.fixed.indexToPoint, level.grid.toImage);
     result.points =
       BringControlVectors<double>(*m_Queue, level.core.samples.GetControlPoints().GetPoints(), CountOf(result.size));
+    const auto isFinite = [](const auto & point) {
+      return std::all_of(point.begin(), point.end(), [](double x) { return std::isfinite(x); });
+    };
+    if (!std::all_of(result.points.begin(), result.points.end(), isFinite) ||
+        !std::isfinite(result.smallestDeterminant))
+    {
+      throw BadInputError(
+        "the deformation has grown beyond all numbers: take a shorter first step, or a smaller weight of its "
+        "penalties");
+    }
   }
 
   /** Over the finest grid's control points, of the deformation alone. */

@@ -3,6 +3,7 @@
 
 #include "gpureg/StochasticGain.h"
 
+#include "FreeFormDescent.h"
 #include "FreeFormLine.h"
 
 #include <algorithm>
@@ -162,8 +163,14 @@ DescendStochastically(const FreeFormSettings &         settings,
     Measure(level.grid.dimension, firstStep, line, settings.samples > 0 ? draw : std::function<void()>{});
   const StochasticGain gain = EstimateGain(measured, firstStep);
   double               time = 0;
-  for (int t = 0; t < settings.iterations; ++t)
+  int                  t = 0;
+  for (; t < settings.iterations; ++t)
   {
+    if (t > 0 && t % settings.convergenceWindow == 0 && settings.convergenceThreshold > 0 &&
+        HasConverged(settings, cost.Bring(t)))
+    {
+      break;
+    }
     onIteration(t);
     cost.Draw(static_cast<std::uint32_t>(t));
     line.FindGradient(t);
@@ -174,9 +181,11 @@ DescendStochastically(const FreeFormSettings &         settings,
     {
       time = gain.Advance(time, numbers[kernels::LineProduct]);
     }
-    line.Place(step * numbers[kernels::LineLongest], line.GetPoints());
+    // All points shifted by one vector tell nothing of how fast a penalty's gradient grows: by a large weight, steps without a bound grew
+    // until they were no numbers.
+    line.Place(std::min(step * numbers[kernels::LineLongest], firstStep), line.GetPoints());
   }
-  return cost.Bring(settings.iterations);
+  return cost.Bring(t);
 }
 
 } // namespace gpureg

@@ -384,13 +384,14 @@ private:
     return level;
   }
 
+  /** Whether there is more than one rotation, or one that is not none. */
   bool
   SearchesAngles() const
   {
     const std::size_t first = m_Frame.dimension == 3 ? 0 : 2;
     return std::any_of(m_Settings.angles.begin() + static_cast<std::ptrdiff_t>(first),
                        m_Settings.angles.end(),
-                       [](const AngleRange & range) { return range[1] > range[0]; });
+                       [](const AngleRange & range) { return range[0] != 0 || range[1] != 0; });
   }
 
   /** Those of the search, made anew only for other angles. */
@@ -423,7 +424,7 @@ private:
     const Pose start = RestrictPose(m_Frame, FindPose(m_Frame, *problem.initial), m_Kind);
     Pose       centred = start;
     centred.translation = {};
-    if (level.FindCosts({ start }).front().overlap < 0.5 * m_LeastOverlap)
+    if (level.FindCosts({ start }).front().overlap <= 0.5 * m_LeastOverlap)
     {
       return { centred };
     }

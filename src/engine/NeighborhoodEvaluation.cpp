@@ -29,9 +29,9 @@ constexpr int LeastLengthsOfSegment = 3;
 constexpr int WantedTileSegments = 2048;
 constexpr int MostTileGroups = 4096;
 
-// What the candidates that are dealt with at once keep of their voxels: it stays in a large GPU's L2 cache. CUDA has no more groups
-// along the third axis.
-constexpr std::size_t KeptBatchBytes = std::size_t{ 32 } << 20;
+// What the candidates that are dealt with at once keep of their voxels. On an H200 launches that are a quarter as many are worth more
+// than what stays in its L2 cache: 32 MiB took an eighth longer. CUDA has no more groups along the third axis.
+constexpr std::size_t KeptBatchBytes = std::size_t{ 128 } << 20;
 constexpr std::size_t MostAtOnce = 32768;
 } // namespace
 

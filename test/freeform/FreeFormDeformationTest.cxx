@@ -479,14 +479,17 @@ TEST_P(FreeFormDeformationTest, VoxelsCrossTheBusOnce)
 }
 
 /** What 20 more iterations bring down are some numbers each; a level's control points are 12 kB and more. */
-TEST_P(FreeFormDeformationTest, OnlyScalarsCrossTheBusInALevel)
+TEST_P(FreeFormDeformationTest, OnlyScalarsCrossTheBusInALevelOnceItHasBegun)
 {
   const Problem<3> problem(5);
-  for (const char * const optimizer : { "Adam", "ConjugateGradient", "AdaptiveStochasticGradientDescent" })
+  for (const auto optimizer : { gpureg::FreeFormOptimizer::Adam,
+                                gpureg::FreeFormOptimizer::ConjugateGradient,
+                                gpureg::FreeFormOptimizer::AdaptiveStochasticGradientDescent })
   {
-    SCOPED_TRACE(optimizer);
+    SCOPED_TRACE(gpureg::GetName(optimizer));
     const auto run = [&](unsigned int iterations) {
       const auto method = problem.MakeMethod(GetParam());
+      method->SetOptimizer(optimizer);
       method->SetConvergenceThreshold(0.0);
       method->SetNumberOfIterations(iterations);
       method->SetNumberOfLevels(1);

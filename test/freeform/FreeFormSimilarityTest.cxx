@@ -387,6 +387,75 @@ TEST_P(FreeFormSimilarityTest, DrawnSamplesFindAKnownDeformationToo)
   }
 }
 
+/** Where the gain was measured, no penalty's gradient changes: steps by a large weight grew without a bound. */
+TEST_P(FreeFormSimilarityTest, StochasticStepsAreBoundedWhateverThePenaltiesWeigh)
+{
+  const Problem<2> problem(5, Problem<2>::Contrast::Same);
+  for (const auto kind :
+       { SimilarityKind::MeanSquares, SimilarityKind::Correlation, SimilarityKind::NormalizedMutualInformation })
+  {
+    for (const double weight : { 0.01, 0.3, 0.9 })
+    {
+      for (const unsigned int samples : { 0u, 1000u })
+      {
+        SCOPED_TRACE(std::string(gpureg::GetName(kind)) + ", weight " + std::to_string(weight) + ", samples " +
+                     std::to_string(samples));
+        const auto method = problem.MakeMethod(GetParam());
+        method->SetSimilarity(kind);
+        method->SetOptimizer(FreeFormOptimizer::AdaptiveStochasticGradientDescent);
+        method->SetBendingEnergyWeight(weight);
+        method->SetNumberOfSamples(samples);
+        method->SetNumberOfIterations(60);
+        ASSERT_NO_THROW(method->Update());
+        // A stiffer one finds less, and nothing more than was there.
+        const auto spline = itk::BSplineTransform<double, 2, 3>::New();
+        EXPECT_LT(problem.GetError(*method->GetTransform()), 1.05 * problem.GetError(*spline));
+        EXPECT_GT(method->GetSmallestJacobianDeterminant(), 0.0);
+      }
+    }
+  }
+}
+
+/** As Adam's and the conjugate gradient's do. */
+TEST_P(FreeFormSimilarityTest, StochasticLevelsEndWhereTheyHaveConverged)
+{
+  const Problem<2> problem(5, Problem<2>::Contrast::Same);
+  const auto       method = problem.MakeMethod(GetParam());
+  method->SetOptimizer(FreeFormOptimizer::AdaptiveStochasticGradientDescent);
+  method->SetNumberOfLevels(1);
+  method->SetNumberOfIterations(60);
+  method->SetConvergenceThreshold(0.5);
+  method->SetConvergenceWindowSize(5);
+  method->Update();
+  EXPECT_EQ(method->GetCosts(0).size(), 10u);
+}
+
+/** Samples that are drawn anew and all miss a small mask have no cost; the registration goes on by the others. */
+TEST_P(FreeFormSimilarityTest, AnIterationWhoseSamplesAllMissTheMaskHasNoCost)
+{
+  const Problem<3> problem(5, Contrast::Same);
+  using MaskType = itk::ImageMaskSpatialObject<3>;
+  const auto mask = MaskType::New();
+  const auto centre = problem.grid.GetCentre();
+  mask->SetImage(
+    MakeImage<MaskType::ImageType>(problem.grid, [&](const auto & p) { return (p - centre).GetNorm() < 4.0 ? 1 : 0; }));
+  mask->Update();
+  const auto method = problem.MakeMethod(GetParam());
+  method->SetSimilarity(SimilarityKind::MeanSquares);
+  method->SetFixedImageMask(mask);
+  method->SetNumberOfLevels(1);
+  method->SetNumberOfSamples(100);
+  method->SetNumberOfIterations(40);
+  for (const unsigned int seed : { 1u, 2u, 3u })
+  {
+    method->SetSeed(seed);
+    ASSERT_NO_THROW(method->Update()) << seed;
+    const auto costs = method->GetCosts(0);
+    EXPECT_TRUE(std::any_of(costs.begin(), costs.end(), [](double cost) { return std::isnan(cost); })) << seed;
+    EXPECT_TRUE(std::none_of(costs.begin(), costs.end(), [](double cost) { return cost < 0; })) << seed;
+  }
+}
+
 /** Where gradients are next to nothing at the beginning, steps are not without bounds. */
 TEST_P(FreeFormSimilarityTest, StochasticStepsStayAtAnOptimumThatTheyBeginAt)
 {

@@ -390,11 +390,36 @@ TEST_P(GlobalAffineRegistrationTest, BeginsWithATransform)
   method->Update();
   EXPECT_NE(GetParameters(*method), refined);
   EXPECT_LT(problem.GetError(*method->GetTransform()), Tenth);
+  const double leastOverlap = method->GetLeastOverlap();
+  method->SetLeastOverlap(0);
+  method->Update();
+  EXPECT_LT(problem.GetError(*method->GetTransform()), Tenth);
+  method->SetLeastOverlap(leastOverlap);
   // Angles are beyond the start's.
   start->Rotate3D(axis, 20 * Degrees);
   method->SetSearchAngles(-20, 20);
   method->Update();
   EXPECT_LT(problem.GetError(*method->GetTransform()), Tenth);
+}
+
+/** An angle whose range is one number is no search, but a turn. */
+TEST_P(GlobalAffineRegistrationTest, AFixedAngleIsTurnedBy)
+{
+  const GlobalProblem<3> problem(12, 16 * Degrees);
+  const auto             start = itk::AffineTransform<double, 3>::New();
+  start->SetCenter(problem.truth->GetCenter());
+  start->SetMatrix(problem.truth->GetMatrix());
+  start->SetTranslation(problem.truth->GetTranslation());
+  itk::Vector<double, 3> axis(0.0);
+  axis[2] = 1;
+  start->Rotate3D(axis, -120 * Degrees);
+  const auto method = problem.MakeMethod(GetParam());
+  method->SetInitialTransform(start);
+  method->SetSearchAngles(0, 0);
+  method->SetSearchAngles(2, 120, 120);
+  method->Update();
+  EXPECT_GT(problem.GetError(*start), 20.0);
+  EXPECT_LT(problem.GetError(*method->GetTransform()), 1.0);
 }
 
 /** What it finds is a start for others as it is: for ImageRegistrationMethodv4, whose transform then has nothing left to find, and for

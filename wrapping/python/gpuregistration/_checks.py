@@ -16,6 +16,11 @@ MOST_INT = 2**31 - 1
 MOST_SEED = 2**64 - 1
 
 
+def is_singular(matrix: np.ndarray) -> bool:
+    """Whether a square matrix has no inverse: of such a one rounding leaves a determinant that is not quite 0."""
+    return not abs(np.linalg.det(matrix)) > 1e-12 * np.linalg.norm(matrix) ** len(matrix)
+
+
 def read_whole(name: str, value: Any, least: int = 0, most: int = MOST_INT) -> int:
     """A whole number, of any type that has some: 3, numpy.int64(3) and 3.0.
 

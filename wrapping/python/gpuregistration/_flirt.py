@@ -12,6 +12,7 @@ from typing import Optional
 import numpy as np
 
 from . import _engine
+from ._checks import is_singular
 from ._engine import BadInputError
 from ._image import Image, matrix_of_map
 
@@ -32,15 +33,15 @@ def to_flirt_matrix(matrix: np.ndarray, fixed: Image, moving: Image) -> np.ndarr
         BadInputError: it has no inverse, or an image is not of 3 dimensions.
     """
     whole = _point_to_fsl(moving) @ matrix @ np.linalg.inv(_point_to_fsl(fixed))
-    if abs(np.linalg.det(whole)) == 0:
+    if is_singular(whole[:3, :3]):
         raise BadInputError("The transform has no inverse, and FSL's matrix is that. Write a .tfm.")
     return np.linalg.inv(whole)
 
 
 def from_flirt_matrix(matrix: np.ndarray, fixed: Image, moving: Image) -> np.ndarray:
     """The other way round. Errors: the same."""
-    if abs(np.linalg.det(matrix)) == 0:
-        raise BadInputError("FSL's matrix has no inverse.")
+    if is_singular(matrix[:3, :3]):
+        raise BadInputError("FSL's matrix has no inverse: take that of a registration.")
     whole = np.linalg.inv(_point_to_fsl(moving)) @ np.linalg.inv(matrix) @ _point_to_fsl(fixed)
     whole[3] = [0, 0, 0, 1]
     return whole

@@ -9,7 +9,7 @@ from typing import Any, Callable, NamedTuple, Optional, Sequence
 import numpy as np
 
 from . import _engine
-from ._checks import read_numbers
+from ._checks import is_singular, read_numbers
 from ._devices import borrow_engine
 from ._engine import BadInputError, UnsupportedError
 from ._gpu_arrays import GpuArray, choose_device_of, hand_over, read_content
@@ -170,10 +170,9 @@ class Affine(Transform):
 
     def inverse(self) -> "Affine":
         """From where points are led to, back. Raises BadInputError if there is no way back."""
-        try:
-            back = np.linalg.inv(self.matrix)
-        except np.linalg.LinAlgError:
-            raise BadInputError(f"The affine map of matrix {self.matrix.tolist()} has no inverse.") from None
+        if is_singular(self.matrix):
+            raise BadInputError(f"The affine map of matrix {self.matrix.tolist()} has no inverse.")
+        back = np.linalg.inv(self.matrix)
         return Affine(back, -back @ self.translation, self.center)
 
     def _append_to(self, chain: _engine.Chain) -> None:
