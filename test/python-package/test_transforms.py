@@ -160,6 +160,20 @@ def test_affine(rng):
     np.testing.assert_allclose(one.parameters, one.to_simpleitk().GetParameters())
 
 
+def test_what_is_singular_but_for_rounding_has_no_inverse(tmp_path):
+    """Its determinant is 7e-16."""
+    matrix = np.arange(1.0, 10.0).reshape(3, 3)
+    with pytest.raises(gr.BadInputError, match="has no inverse"):
+        gr.Affine(matrix, (0.0, 0.0, 0.0)).inverse()
+    image = gr.Image(np.zeros((4, 5, 6), np.float32))
+    whole = np.eye(4)
+    whole[:3, :3] = matrix
+    np.savetxt(tmp_path / "singular.mat", whole)
+    with pytest.raises(gr.BadInputError, match="has no inverse"):
+        gr.read_transform(tmp_path / "singular.mat", fixed=image, moving=image)
+
+
+
 def test_bsplines_of_other_orders_are_refused():
     theirs = sitk.BSplineTransform(3, 2)
     with pytest.raises(gr.UnsupportedError, match="order 2"):

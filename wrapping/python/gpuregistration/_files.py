@@ -108,7 +108,7 @@ def read_transform(path: PathLike, fixed: Any = None, moving: Any = None) -> Tra
     """
     name = os.fspath(path)
     if not Path(name).is_file():
-        raise BadInputError(f"There is no file {name}.")
+        raise BadInputError(f"There is no file {name}. Check the name and the folder.")
     if _is_mat(name):
         matrix = parse_flirt_matrix(name)
         if matrix is not None:
@@ -216,12 +216,14 @@ def _read_with_simpleitk(name: str) -> Transform:
 def _read_simpleitk_image(path: PathLike) -> Read:
     name = os.fspath(path)
     if not name or not Path(name).exists():
-        raise BadInputError(f"There is no file {name}." if name else "A file's name is empty.")
+        raise BadInputError(f"There is no file {name}. Check the name and the folder." if name else "A file's name is empty.")
     _check_readable(name)
     try:
         read = Read(read_dicom_folder(Path(name))) if Path(name).is_dir() else _read_image_file(name)
     except RuntimeError as error:
-        raise BadInputError(f"The file {name} is no image that SimpleITK can read: {_last_line(error)}") from error
+        raise BadInputError(
+            f"The file {name} is no image that SimpleITK can read: give NIfTI, MetaImage, NRRD or a folder of DICOM. {_last_line(error)}"
+        ) from error
     check_nifti_is_whole(Path(name), read.image)
     return read
 

@@ -49,7 +49,10 @@ def read_transform(path: str, fixed: Optional[Image] = None, moving: Optional[Im
     try:
         return read(path, fixed, moving)
     except Error as error:
-        raise CommandError(f"{path} is no transform that can be used: {one_line(error)}") from error
+        raise CommandError(
+            f"{path} is no transform that can be used; give ITK's .tfm, .txt or .h5, ANTs' or FSL's .mat, or an image of displacements. "
+            f"{one_line(error)}"
+        ) from error
 
 
 def check_dimensions(first: Image, first_path: str, second: Image, second_path: str) -> None:
