@@ -1141,6 +1141,8 @@ TEST(FLIRTMatrix, IsWrittenAndRead)
   EXPECT_THROW(itk::FLIRTMatrix::Read(name, fixed, moving), itk::ExceptionObject);
   write("1 0 0 0\n0 1 0 0\n0 0 0 0\n0 0 0 1\n");
   EXPECT_THROW(itk::FLIRTMatrix::Read(name, fixed, moving), itk::ExceptionObject) << "no inverse";
+  write("1 2 3 0\n4 5 6 0\n7 8 9 0\n0 0 0 1\n");
+  EXPECT_THROW(itk::FLIRTMatrix::Read(name, fixed, moving), itk::ExceptionObject) << "none but for rounding";
   EXPECT_THROW(itk::FLIRTMatrix::Read(name + ".missing", fixed, moving), itk::ExceptionObject);
   EXPECT_THROW(itk::FLIRTMatrix::Write((folder.GetPath() / "no" / "folder.mat").string(), transform, fixed, moving),
                itk::ExceptionObject);
