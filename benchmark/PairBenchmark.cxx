@@ -83,27 +83,22 @@ Run(const example::CommandLine & line)
     input.transform = MakeField<3>(*input.fixed);
     return input;
   };
-  // An affine transform that is optimised, before a field that is not: a stage of a registration that another one precedes.
-  const auto headsByChain = [=] {
-    MattesCase<3> input = MakeHeadCase<3>(headSize, false);
-    const auto    chain = itk::CompositeTransform<double, 3>::New();
-    chain->AddTransform(MakeField<3>(*MakeGridAround(*input.fixed)));
-    chain->AddTransform(input.transform);
-    chain->SetOnlyMostRecentTransformToOptimizeOn();
+  // An affine transform that is optimised, before or behind a field that is not: a stage of a registration that another one follows
+  // or precedes.
+  const auto makeHeadsOfChain = [=](bool isFieldBefore) {
+    MattesCase<3>                            input = MakeHeadCase<3>(headSize, false);
+    const auto                               chain = itk::CompositeTransform<double, 3>::New();
+    const itk::Transform<double, 3>::Pointer field = MakeField<3>(*MakeGridAround(*input.fixed));
+    // What is added last is applied first.
+    chain->AddTransform(isFieldBefore ? input.transform : field);
+    chain->AddTransform(isFieldBefore ? field : input.transform);
+    chain->SetNthTransformToOptimize(isFieldBefore ? 0 : 1, true);
+    chain->SetNthTransformToOptimize(isFieldBefore ? 1 : 0, false);
     input.transform = chain;
     return input;
   };
-  // The same the other way round: what is optimised comes behind what has been found before.
-  const auto headsBehindField = [=] {
-    MattesCase<3> input = MakeHeadCase<3>(headSize, false);
-    const auto    chain = itk::CompositeTransform<double, 3>::New();
-    chain->AddTransform(input.transform);
-    chain->AddTransform(MakeField<3>(*MakeGridAround(*input.fixed)));
-    chain->SetNthTransformToOptimize(0, true);
-    chain->SetNthTransformToOptimize(1, false);
-    input.transform = chain;
-    return input;
-  };
+  const auto headsByChain = [=] { return makeHeadsOfChain(false); };
+  const auto headsBehindField = [=] { return makeHeadsOfChain(true); };
   const auto headsAtPoints = [=] {
     MattesCase<3> input = MakeHeadCase<3>(headSize, false);
     input.points = MakePoints<3>(*input.fixed, 200000);

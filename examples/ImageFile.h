@@ -3,13 +3,13 @@
 #define ImageFile_h
 
 #include "GzipFile.h"
+#include "PassingFolder.h"
 
 #include "itkImageFileReader.h"
 #include "itkImageFileWriter.h"
 
 #include <itksys/SystemTools.hxx>
 
-#include <cstdlib>
 #include <stdexcept>
 #include <string>
 
@@ -48,37 +48,6 @@ ReadImageFile(const std::string & fileName, const std::string & what)
   return reader->GetOutput();
 }
 
-/** A folder of nobody else's, beside a file, that is deleted at the end with what is in it. */
-class PassingFolder
-{
-public:
-  /** \throws std::runtime_error if it cannot be made. */
-  explicit PassingFolder(const std::string & beside)
-    : m_Name(beside + ".XXXXXX")
-  {
-    if (mkdtemp(m_Name.data()) == nullptr)
-    {
-      throw std::runtime_error(beside + " cannot be written. Check the folder.");
-    }
-  }
-  ~PassingFolder()
-  {
-    itksys::SystemTools::RemoveADirectory(m_Name);
-  }
-  PassingFolder(const PassingFolder &) = delete;
-  PassingFolder &
-  operator=(const PassingFolder &) = delete;
-
-  std::string
-  operator/(const std::string & name) const
-  {
-    return m_Name + '/' + name;
-  }
-
-private:
-  std::string m_Name;
-};
-
 /** What is compressed, because the name says so, is written as it is first, in a folder beside it.
  * \throws itk::ExceptionObject, or std::runtime_error, if it cannot be written */
 template <typename TImage>
@@ -93,7 +62,7 @@ WriteImageFile(const TImage * image, const std::string & fileName)
     writer->Update();
     return;
   }
-  const PassingFolder folder(fileName);
+  const PassingFolder folder({ fileName + "." }, fileName + " cannot be written", "Check the folder.");
   const std::string   whole = folder / "whole.nii";
   writer->SetFileName(whole);
   writer->Update();

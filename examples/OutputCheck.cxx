@@ -3,11 +3,11 @@
 
 #include "DisplacementField.h"
 #include "Labels.h"
+#include "PassingFolder.h"
 
 #include <itksys/SystemTools.hxx>
 
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -25,57 +25,22 @@ GetFolderOf(const std::filesystem::path & file)
   return file.has_parent_path() ? file.parent_path() : ".";
 }
 
-/** A folder for a trial, where temporary files are or, failing that, beside the output; removed with what is in it. */
-class TrialFolder
-{
-public:
-  explicit TrialFolder(const std::filesystem::path & output)
-  {
-    std::error_code ignored;
-    for (const auto & folder : { std::filesystem::temp_directory_path(ignored), GetFolderOf(output) })
-    {
-      std::string name = (folder / "output-check-XXXXXX").string();
-      if (mkdtemp(name.data()) != nullptr)
-      {
-        m_Path = name;
-        return;
-      }
-    }
-    throw std::runtime_error("No folder for temporary files can be made: " + std::string(std::strerror(errno)) +
-                             ". Name one with TMPDIR.");
-  }
-
-  ~TrialFolder()
-  {
-    std::error_code ignored;
-    std::filesystem::remove_all(m_Path, ignored);
-  }
-
-  TrialFolder(const TrialFolder &) = delete;
-  TrialFolder &
-  operator=(const TrialFolder &) = delete;
-
-  const std::filesystem::path &
-  GetPath() const
-  {
-    return m_Path;
-  }
-
-private:
-  std::filesystem::path m_Path;
-};
-
-/** Only ITK knows what it writes to which files: so it writes a small one, of the same name in another folder. */
+/** Only ITK knows what it writes to which files: so it writes a small one, of the same name in another folder,
+ *  where temporary files are or, failing that, beside the output. */
 void
 CheckITKWrites(const std::string &                              what,
                const std::string &                              fileName,
                const std::string &                              example,
                const std::function<void(const std::string &)> & write)
 {
-  const TrialFolder folder(fileName);
+  std::error_code     ignored;
+  const PassingFolder folder({ std::filesystem::temp_directory_path(ignored) / "output-check-",
+                               GetFolderOf(fileName) / "output-check-" },
+                             "No folder for temporary files can be made",
+                             "Name one with TMPDIR.");
   try
   {
-    write((folder.GetPath() / std::filesystem::path(fileName).filename()).string());
+    write(folder / std::filesystem::path(fileName).filename().string());
   }
   catch (const itk::ExceptionObject & error)
   {

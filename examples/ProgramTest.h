@@ -3,50 +3,28 @@
 #ifndef ProgramTest_h
 #define ProgramTest_h
 
+#include "PassingFolder.h"
+
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
-#include <stdexcept>
 #include <string>
 
 namespace example
 {
 
-/** A folder of its own, removed at the end. */
-class Folder
+/** Where tests' files are. */
+class Folder : public PassingFolder
 {
 public:
   Folder()
-  {
-    std::string name = testing::TempDir() + "example-XXXXXX";
-    if (mkdtemp(name.data()) == nullptr)
-    {
-      throw std::runtime_error("No folder can be made in " + testing::TempDir());
-    }
-    m_Path = name + '/';
-  }
-
-  ~Folder()
-  {
-    std::error_code ignored;
-    std::filesystem::remove_all(m_Path, ignored);
-  }
-
-  Folder(const Folder &) = delete;
-  Folder &
-  operator=(const Folder &) = delete;
-
-  std::string
-  operator/(const std::string & name) const
-  {
-    return m_Path + name;
-  }
-
-private:
-  std::string m_Path;
+    : PassingFolder({ testing::TempDir() + "example-" },
+                    "No folder can be made in " + testing::TempDir(),
+                    "Name another with TMPDIR.")
+  {}
 };
 
 /** A program that stands beside this one. */

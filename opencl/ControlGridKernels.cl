@@ -2,20 +2,11 @@
 // Between control points and samples in OpenCL C: the entry points. The formulas are in src/kernels/ControlGrid.h, what a group
 // does in src/kernels/ControlGridKernels.h; opencl/ControlGridPasses.cpp launches them.
 
-#define GPUREG_CONTROL_KERNEL __kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1)))
-
 // They are handed over as bytes: this does not compile where the two disagree.
 typedef char ChainPartsAreLaidOutAlike[sizeof(ChainPart) == GPUREG_PART_BYTES ? 1 : -1];
 typedef char ControlWeightsAreLaidOutAlike[sizeof(ControlWeights) == GPUREG_WEIGHTS_BYTES ? 1 : -1];
 
-/** The work-item's element; as many as there are, or more. */
-GPUREG_FUNCTION i64
-FindItem(void)
-{
-  return (i64)GroupIndex() * GPUREG_LANES + LaneIndex();
-}
-
-GPUREG_CONTROL_KERNEL void
+GPUREG_KERNEL void
 Expand(const ControlGridArguments      a,
        const i64                       count,
        __global const ControlWeights * weights,
@@ -28,7 +19,7 @@ Expand(const ControlGridArguments      a,
   }
 }
 
-GPUREG_CONTROL_KERNEL void
+GPUREG_KERNEL void
 MoveRows(const ControlGridArguments      a,
          __global const ControlWeights * weights,
          __global const float4 *         rowWeights,
@@ -42,7 +33,7 @@ MoveRows(const ControlGridArguments      a,
   MoveRowsGroup(&a, weights, rowWeights, rowFirsts, segmentColumns, expanded, columns, moved, displacement);
 }
 
-GPUREG_CONTROL_KERNEL void
+GPUREG_KERNEL void
 GatherAlong(const GatherArguments           a,
             __global const ControlWeights * weights,
             __global const ControlStretch * stretches,
@@ -68,7 +59,7 @@ GatherAlong(const GatherArguments           a,
   }
 }
 
-GPUREG_CONTROL_KERNEL void
+GPUREG_KERNEL void
 GatherRows(const GatherArguments           a,
            __global const ControlWeights * weights,
            __global const ControlStretch * stretches,
@@ -85,7 +76,7 @@ GatherRows(const GatherArguments           a,
   }
 }
 
-GPUREG_CONTROL_KERNEL void
+GPUREG_KERNEL void
 MoveSamples(const ChainPart         part,
             const VolumeShape       shape,
             const i64               count,
@@ -107,7 +98,7 @@ MoveSamples(const ChainPart         part,
   }
 }
 
-GPUREG_CONTROL_KERNEL void
+GPUREG_KERNEL void
 MoveSamplesPrecisely(const ChainPart      part,
                      const VolumeShape    shape,
                      const i64            count,
@@ -128,7 +119,7 @@ MoveSamplesPrecisely(const ChainPart      part,
   }
 }
 
-GPUREG_CONTROL_KERNEL void
+GPUREG_KERNEL void
 GatherSamples(const ChainPart        part,
               const VolumeShape      shape,
               const SampleCells      cells,

@@ -7,7 +7,7 @@
 // It is handed over as bytes: this does not compile where the two disagree.
 typedef char ControlPenaltyArgumentsAreLaidOutAlike[sizeof(ControlPenaltyArguments) == GPUREG_PENALTY_BYTES ? 1 : -1];
 
-__kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
+GPUREG_KERNEL void
 FindEnergies(const ControlPenaltyArguments arguments,
              __global const float4 *       points,
              __global float *              partials,
@@ -19,12 +19,12 @@ FindEnergies(const ControlPenaltyArguments arguments,
   FindEnergiesGroup(&arguments, points, scratch, partials + 2 * firstPartial, writesStresses, stresses);
 }
 
-__kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
+GPUREG_KERNEL void
 CollectGradient(const ControlPenaltyArguments arguments,
                 __global const float4 *       stresses,
                 const float                   factor,
                 const int                     adds,
                 __global float4 *             gradient)
 {
-  CollectNumberedPoint(&arguments, stresses, (i64)GroupIndex() * GPUREG_LANES + LaneIndex(), factor, adds, gradient);
+  CollectNumberedPoint(&arguments, stresses, FindItem(), factor, adds, gradient);
 }

@@ -2,24 +2,16 @@
 // What a registration does to control points in OpenCL C: the entry points. The formulas are in src/kernels/ControlSteps.h;
 // opencl/ControlStepPasses.cpp launches them.
 
-#define GPUREG_POINT_KERNEL __kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1)))
-
-GPUREG_FUNCTION i64
-FindPoint(void)
-{
-  return (i64)GroupIndex() * GPUREG_LANES + LaneIndex();
-}
-
-GPUREG_POINT_KERNEL void
+GPUREG_KERNEL void
 Clear(const i64 count, __global float4 * vectors)
 {
-  if (FindPoint() < count)
+  if (FindItem() < count)
   {
-    vectors[FindPoint()] = ZeroFloat4();
+    vectors[FindItem()] = ZeroFloat4();
   }
 }
 
-GPUREG_POINT_KERNEL void
+GPUREG_KERNEL void
 StepByAdam(const AdamStep          a,
            const i64               count,
            __global const float *  evaluated,
@@ -32,26 +24,26 @@ StepByAdam(const AdamStep          a,
            __global float4 *       secondMeans,
            __global float4 *       points)
 {
-  if (FindPoint() == 0)
+  if (FindItem() == 0)
   {
     values[valuePlace] = evaluated[evaluatedPlace + EvaluatedValue];
   }
-  if (FindPoint() < count)
+  if (FindItem() < count)
   {
-    MoveByAdam(&a, FindPoint(), evaluated + evaluatedPlace, gathered, penalty, firstMeans, secondMeans, points);
+    MoveByAdam(&a, FindItem(), evaluated + evaluatedPlace, gathered, penalty, firstMeans, secondMeans, points);
   }
 }
 
-GPUREG_POINT_KERNEL void
+GPUREG_KERNEL void
 KeepValue(__global const float * evaluated, const i64 evaluatedPlace, __global float * values, const i64 valuePlace)
 {
-  if (FindPoint() == 0)
+  if (FindItem() == 0)
   {
     values[valuePlace] = evaluated[evaluatedPlace + EvaluatedValue];
   }
 }
 
-GPUREG_POINT_KERNEL void
+GPUREG_KERNEL void
 FindGradient(const float             similarity,
              const i64               count,
              __global const float *  evaluated,
@@ -61,14 +53,14 @@ FindGradient(const float             similarity,
              __global const float4 * penalty,
              __global float4 *       gradient)
 {
-  if (FindPoint() < count)
+  if (FindItem() < count)
   {
-    gradient[FindPoint()] =
-      FindCostGradient(similarity, FindPoint(), evaluated + evaluatedPlace, gathered, hasPenalty, penalty);
+    gradient[FindItem()] =
+      FindCostGradient(similarity, FindItem(), evaluated + evaluatedPlace, gathered, hasPenalty, penalty);
   }
 }
 
-GPUREG_POINT_KERNEL void
+GPUREG_KERNEL void
 Conjugate(const i64               count,
           const int               isConjugate,
           __global const float4 * gradient,
@@ -79,26 +71,26 @@ Conjugate(const i64               count,
   ConjugateGroup(count, isConjugate, gradient, lastGradient, scratch, numbers);
 }
 
-GPUREG_POINT_KERNEL void
+GPUREG_KERNEL void
 Turn(const i64               count,
      __global const float *  numbers,
      __global const float4 * gradient,
      __global float4 *       lastGradient,
      __global float4 *       direction)
 {
-  if (FindPoint() < count)
+  if (FindItem() < count)
   {
-    TurnDirection(FindPoint(), numbers, gradient, lastGradient, direction);
+    TurnDirection(FindItem(), numbers, gradient, lastGradient, direction);
   }
 }
 
-GPUREG_POINT_KERNEL void
+GPUREG_KERNEL void
 FindLongest(const i64 count, __global const float4 * direction, __global float * numbers, __local float * scratch)
 {
   LongestGroup(count, direction, scratch, numbers);
 }
 
-GPUREG_POINT_KERNEL void
+GPUREG_KERNEL void
 PlacePoints(const i64               count,
             const float             length,
             __global const float *  numbers,
@@ -106,17 +98,17 @@ PlacePoints(const i64               count,
             __global const float4 * direction,
             __global float4 *       points)
 {
-  if (FindPoint() < count)
+  if (FindItem() < count)
   {
-    points[FindPoint()] = PlaceOnLine(length, FindPoint(), numbers, begin, direction);
+    points[FindItem()] = PlaceOnLine(length, FindItem(), numbers, begin, direction);
   }
 }
 
-GPUREG_POINT_KERNEL void
+GPUREG_KERNEL void
 Refine(const Refinement a, const i64 count, __global const float4 * coarse, __global float4 * fine)
 {
-  if (FindPoint() < count)
+  if (FindItem() < count)
   {
-    fine[FindPoint()] = RefineControlPoint(&a, coarse, FindPoint());
+    fine[FindItem()] = RefineControlPoint(&a, coarse, FindItem());
   }
 }

@@ -3,7 +3,7 @@
 // src/kernels/CorrelationRatioSchemes.h; opencl/CorrelationRatioSchemePasses.cpp launches them, with as many groups as chunks,
 // or fewer.
 
-__kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
+GPUREG_KERNEL void
 GlobalAtomic(const MetricArguments arguments,
              const SampleMaps      maps,
              GPUREG_VOLUME_PARAMETERS,
@@ -19,7 +19,7 @@ GlobalAtomic(const MetricArguments arguments,
   }
 }
 
-__kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
+GPUREG_KERNEL void
 GlobalMerge(const MetricArguments arguments,
             const SampleMaps      maps,
             GPUREG_VOLUME_PARAMETERS,
@@ -35,7 +35,7 @@ GlobalMerge(const MetricArguments arguments,
   }
 }
 
-__kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
+GPUREG_KERNEL void
 SharedAtomic(const MetricArguments arguments,
              const SampleMaps      maps,
              GPUREG_VOLUME_PARAMETERS,
@@ -53,7 +53,7 @@ SharedAtomic(const MetricArguments arguments,
   }
 }
 
-__kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
+GPUREG_KERNEL void
 SharedMerge(const MetricArguments arguments,
             const SampleMaps      maps,
             GPUREG_VOLUME_PARAMETERS,
@@ -71,7 +71,7 @@ SharedMerge(const MetricArguments arguments,
   }
 }
 
-__kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
+GPUREG_KERNEL void
 SharedWarp(const MetricArguments arguments,
            const SampleMaps      maps,
            GPUREG_VOLUME_PARAMETERS,
@@ -89,7 +89,7 @@ SharedWarp(const MetricArguments arguments,
   }
 }
 
-__kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
+GPUREG_KERNEL void
 ConflictFree(const MetricArguments arguments,
              const SampleMaps      maps,
              GPUREG_VOLUME_PARAMETERS,
@@ -103,7 +103,7 @@ ConflictFree(const MetricArguments arguments,
   ConflictFreeGroup(GPUREG_VARIANT, &arguments, &maps, &volumes, sorted, workloads, scratch, sumsOfWorkloads);
 }
 
-__kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
+GPUREG_KERNEL void
 JoinWorkloads(int                  columns,
               __global const u32 * firstWorkloads,
               __global const u64 * sumsOfWorkloads,

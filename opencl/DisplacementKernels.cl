@@ -7,10 +7,10 @@
 // It is handed over as bytes: this does not compile where the two disagree.
 typedef char DisplacementArgumentsAreLaidOutAlike[sizeof(DisplacementArguments) == GPUREG_ARGUMENT_BYTES ? 1 : -1];
 
-__kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
+GPUREG_KERNEL void
 Displace(const DisplacementArguments arguments, const i64 count, __global double * places)
 {
-  const i64 voxel = (i64)GroupIndex() * GPUREG_LANES + LaneIndex();
+  const i64 voxel = FindItem();
   if (voxel < count)
   {
     FindDisplacement(&arguments, voxel, places);

@@ -6,7 +6,7 @@
 
 #ifndef GPUREG_BATCH
 
-__kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
+GPUREG_KERNEL void
 Histogram(const MetricArguments arguments,
           const SampleMaps      maps,
           GPUREG_VOLUME_PARAMETERS,
@@ -20,7 +20,7 @@ Histogram(const MetricArguments arguments,
     GPUREG_VARIANT, &arguments, &maps, &volumes, firstChunk + GroupIndex(), GroupIndex(), histogram, chunkHistograms);
 }
 
-__kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
+GPUREG_KERNEL void
 SumHistograms(const MetricArguments arguments,
               int                   chunkCount,
               int                   accumulate,
@@ -40,7 +40,7 @@ SumHistograms(const MetricArguments arguments,
                      histogram);
 }
 
-__kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
+GPUREG_KERNEL void
 Table(const MetricArguments arguments,
       __global const u64 *  histogram,
       __local float *       scratch,
@@ -52,7 +52,7 @@ Table(const MetricArguments arguments,
 }
 
 /** sums: the joint histogram as 64-bit counts, and behind it the partial sums of the forces. */
-__kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
+GPUREG_KERNEL void
 Forces(const MetricArguments arguments,
        const SampleMaps      maps,
        GPUREG_VOLUME_PARAMETERS,
@@ -69,7 +69,7 @@ Forces(const MetricArguments arguments,
 
 #else
 
-__kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
+GPUREG_KERNEL void
 BatchHistograms(const MetricArguments       arguments,
                 __global const SampleMaps * batch,
                 GPUREG_VOLUME_PARAMETERS,
@@ -82,7 +82,7 @@ BatchHistograms(const MetricArguments       arguments,
   BatchHistogramGroup(GPUREG_VARIANT, &arguments, batch, firstCandidate, &volumes, histogram, chunkHistograms);
 }
 
-__kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
+GPUREG_KERNEL void
 BatchSums(const MetricArguments arguments,
           __global const u32 *  chunkHistograms,
           __local u64 *         shareSums,

@@ -4,7 +4,7 @@
 
 #ifdef GPUREG_BATCH
 
-__kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
+GPUREG_KERNEL void
 BatchSummaries(const MetricArguments arguments,
                int                   firstCandidate,
                __global const u64 *  histograms,

@@ -7,7 +7,7 @@
 // It is handed over as bytes: this does not compile where the two disagree.
 typedef char ImageSamplingIsLaidOutAlike[sizeof(ImageSampling) == GPUREG_SAMPLING_BYTES ? 1 : -1];
 
-__kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
+GPUREG_KERNEL void
 Summarize(
   __global const real * values, const i64 count, const int strips, const double factor, __global double * summaries)
 {
@@ -18,17 +18,17 @@ Summarize(
   }
 }
 
-__kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
+GPUREG_KERNEL void
 Hash(__global const uchar * bytes, const i64 count, const i64 lanes, __global ulong * states)
 {
-  const i64 number = (i64)GroupIndex() * GPUREG_LANES + LaneIndex();
+  const i64 number = FindItem();
   if (number < lanes)
   {
     states[number] = HashLaneOfTask(bytes, count, number);
   }
 }
 
-__kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
+GPUREG_KERNEL void
 Keep(const ImageSampling    sampling,
      const i64              count,
      __global const real *  values,
@@ -36,7 +36,7 @@ Keep(const ImageSampling    sampling,
      __global const uchar * mask,
      __global char *        kept)
 {
-  const i64 sample = (i64)GroupIndex() * GPUREG_LANES + LaneIndex();
+  const i64 sample = FindItem();
   if (sample < count)
   {
     KeepImageValue(&sampling, values, edges, mask, sample, kept);

@@ -6,9 +6,7 @@
 typedef char ChainPartsAreLaidOutAlike[sizeof(ChainPart) == GPUREG_PART_BYTES ? 1 : -1];
 typedef char ArgumentsAreLaidOutAlike[sizeof(LeadingGridArguments) == GPUREG_ARGUMENT_BYTES ? 1 : -1];
 
-#define GPUREG_LEADING_KERNEL __kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1)))
-
-GPUREG_LEADING_KERNEL void
+GPUREG_KERNEL void
 MoveLeading(const LeadingGridArguments a,
             const i64                  count,
             __global const i64 *       points,
@@ -16,7 +14,7 @@ MoveLeading(const LeadingGridArguments a,
             __global const float4 *    vectors,
             __global float *           displacement)
 {
-  const i64 sample = (i64)GroupIndex() * GPUREG_LANES + LaneIndex();
+  const i64 sample = FindItem();
   if (sample < count)
   {
     float moved[3];
@@ -27,7 +25,7 @@ MoveLeading(const LeadingGridArguments a,
   }
 }
 
-GPUREG_LEADING_KERNEL void
+GPUREG_KERNEL void
 MoveLeadingPrecisely(const LeadingGridArguments a,
                      const i64                  count,
                      __global const i64 *       points,
@@ -36,7 +34,7 @@ MoveLeadingPrecisely(const LeadingGridArguments a,
                      __global i64 *             precise,
                      __global float *           displacement)
 {
-  const i64 sample = (i64)GroupIndex() * GPUREG_LANES + LaneIndex();
+  const i64 sample = FindItem();
   if (sample < count)
   {
     i64   moved[3];
@@ -51,10 +49,10 @@ MoveLeadingPrecisely(const LeadingGridArguments a,
   }
 }
 
-GPUREG_LEADING_KERNEL void
+GPUREG_KERNEL void
 CarryLeading(const LeadingCarry carry, const i64 count, __global const i64 * precise, __global i64 * moves)
 {
-  const i64 sample = (i64)GroupIndex() * GPUREG_LANES + LaneIndex();
+  const i64 sample = FindItem();
   if (sample < count)
   {
     i64 moved[3] = { precise[3 * sample], precise[3 * sample + 1], precise[3 * sample + 2] };
@@ -66,7 +64,7 @@ CarryLeading(const LeadingCarry carry, const i64 count, __global const i64 * pre
   }
 }
 
-GPUREG_LEADING_KERNEL void
+GPUREG_KERNEL void
 SumLeadingForces(const LeadingGridArguments a,
                  const i64                  count,
                  __global const i64 *       points,

@@ -11,10 +11,10 @@ typedef char ConvolutionArgumentsAreLaidOutAlike[sizeof(ConvolutionArguments) ==
 typedef char InterpolationArgumentsAreLaidOutAlike
   [sizeof(GridInterpolationArguments) + sizeof(GridPlace) == GPUREG_INTERPOLATION_BYTES ? 1 : -1];
 
-__kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
+GPUREG_KERNEL void
 RecurseLines(const RecursionArguments arguments, __global real * volume, __global double * states)
 {
-  const i64 item = (i64)GroupIndex() * GPUREG_LANES + LaneIndex();
+  const i64 item = FindItem();
   if (item < arguments.lineCount)
   {
     RecurseLine(GPUREG_RECURSION, &arguments, item, volume, states);
@@ -22,7 +22,7 @@ RecurseLines(const RecursionArguments arguments, __global real * volume, __globa
 }
 
 #if GPUREG_HAS_TILES
-__kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
+GPUREG_KERNEL void
 RecurseTiles(const RecursionArguments arguments, __global real * volume, __global double * states)
 {
   __local real tile[GPUREG_LANES * RecursionTileWidth];
@@ -30,24 +30,24 @@ RecurseTiles(const RecursionArguments arguments, __global real * volume, __globa
 }
 #endif
 
-__kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
+GPUREG_KERNEL void
 Convolve(const ConvolutionArguments arguments, __global const real * input, __global real * output)
 {
-  const i64 element = (i64)GroupIndex() * GPUREG_LANES + LaneIndex();
+  const i64 element = FindItem();
   if (element < arguments.inner * arguments.outputLength * arguments.outer)
   {
     ConvolveElement(&arguments, input, output, element);
   }
 }
 
-__kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
+GPUREG_KERNEL void
 Interpolate(const GridInterpolationArguments arguments,
             __global const GridPlace *       places,
             __global const real *            input,
             __global real *                  output,
             const i64                        count)
 {
-  const i64 element = (i64)GroupIndex() * GPUREG_LANES + LaneIndex();
+  const i64 element = FindItem();
   if (element < count)
   {
     InterpolateElement(&arguments, places, input, output, element);

@@ -28,7 +28,7 @@ MakeNeighborhoodVolumes(__global i64 *       moved,
 }
 
 #if GPUREG_PARTS & 1
-__kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
+GPUREG_KERNEL void
 MovePlanes(const MetricArguments arguments,
            const SampleMaps      maps,
            GPUREG_VOLUME_PARAMETERS,
@@ -38,7 +38,7 @@ MovePlanes(const MetricArguments arguments,
   MovePlanesGroup(GPUREG_VARIANT, &arguments, &maps, &volumes, kept.moved);
 }
 
-__kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
+GPUREG_KERNEL void
 SumAlongX(const MetricArguments arguments,
           const SampleMaps      maps,
           GPUREG_VOLUME_PARAMETERS,
@@ -49,7 +49,7 @@ SumAlongX(const MetricArguments arguments,
     0, &arguments, &maps, &volumes, &kept, rings + OffsetOfRing(&arguments, 0, GroupIndex(), LaneCount(), LaneIndex()));
 }
 
-__kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
+GPUREG_KERNEL void
 SumAlongY(const MetricArguments arguments,
           const SampleMaps      maps,
           GPUREG_VOLUME_PARAMETERS,
@@ -60,7 +60,7 @@ SumAlongY(const MetricArguments arguments,
     1, &arguments, &maps, &volumes, &kept, rings + OffsetOfRing(&arguments, 1, GroupIndex(), LaneCount(), LaneIndex()));
 }
 
-__kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
+GPUREG_KERNEL void
 CorrelatePlanes(const MetricArguments arguments,
                 const SampleMaps      maps,
                 GPUREG_VOLUME_PARAMETERS,
@@ -80,7 +80,7 @@ CorrelatePlanes(const MetricArguments arguments,
 #endif
 
 #if GPUREG_PARTS & 2
-__kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
+GPUREG_KERNEL void
 SumAlongZ(const MetricArguments arguments,
           const SampleMaps      maps,
           GPUREG_VOLUME_PARAMETERS,
@@ -90,7 +90,7 @@ SumAlongZ(const MetricArguments arguments,
   SumAlongZGroup(GPUREG_LANES, &arguments, &maps, &volumes, &kept);
 }
 
-__kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
+GPUREG_KERNEL void
 CorrelateTiles(const MetricArguments arguments,
                const SampleMaps      maps,
                GPUREG_VOLUME_PARAMETERS,
@@ -103,7 +103,7 @@ CorrelateTiles(const MetricArguments arguments,
 #endif
 
 #if GPUREG_PARTS & 4
-__kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
+GPUREG_KERNEL void
 CorrelateList(const MetricArguments arguments,
               const SampleMaps      maps,
               GPUREG_VOLUME_PARAMETERS,
@@ -116,21 +116,21 @@ CorrelateList(const MetricArguments arguments,
 #endif
 
 #if GPUREG_PARTS & 8
-__kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
+GPUREG_KERNEL void
 SumTerms(const MetricArguments  arguments,
          const int              axis,
          const i64              count,
          __global const float * terms,
          __global float *       summed)
 {
-  const i64 voxel = (i64)GroupIndex() * GPUREG_LANES + LaneIndex();
+  const i64 voxel = FindItem();
   if (voxel < count)
   {
     SumTermsOfVoxel(axis, &arguments, voxel, terms, summed);
   }
 }
 
-__kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
+GPUREG_KERNEL void
 FindForcesOfTerms(const MetricArguments arguments,
                   const SampleMaps      maps,
                   GPUREG_VOLUME_PARAMETERS,
@@ -140,7 +140,7 @@ FindForcesOfTerms(const MetricArguments arguments,
                   __global float *       found)
 {
   GPUREG_NEIGHBORHOOD_BEGINNING;
-  const i64 voxel = (i64)GroupIndex() * GPUREG_LANES + LaneIndex();
+  const i64 voxel = FindItem();
   if (voxel < count)
   {
     FindForceOfTerms(GPUREG_VARIANT, &arguments, &maps, &volumes, voxel, terms, found);
@@ -149,7 +149,7 @@ FindForcesOfTerms(const MetricArguments arguments,
 #endif
 
 #if GPUREG_PARTS & 16
-__kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
+GPUREG_KERNEL void
 BatchMovePlanes(const MetricArguments       arguments,
                 __global const SampleMaps * batch,
                 GPUREG_VOLUME_PARAMETERS,
@@ -160,7 +160,7 @@ BatchMovePlanes(const MetricArguments       arguments,
   BatchMovePlanesGroup(GPUREG_VARIANT, &arguments, batch, firstCandidate, &volumes, &kept);
 }
 
-__kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
+GPUREG_KERNEL void
 BatchSumAlongZ(const MetricArguments       arguments,
                __global const SampleMaps * batch,
                GPUREG_VOLUME_PARAMETERS,
@@ -171,7 +171,7 @@ BatchSumAlongZ(const MetricArguments       arguments,
   BatchSumAlongZGroup(GPUREG_LANES, &arguments, batch, firstCandidate, &volumes, &kept);
 }
 
-__kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
+GPUREG_KERNEL void
 BatchCorrelateTiles(const MetricArguments       arguments,
                     __global const SampleMaps * batch,
                     GPUREG_VOLUME_PARAMETERS,
@@ -186,7 +186,7 @@ BatchCorrelateTiles(const MetricArguments       arguments,
 #endif
 
 #if GPUREG_PARTS & 32
-__kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
+GPUREG_KERNEL void
 BatchCorrelateList(const MetricArguments       arguments,
                    __global const SampleMaps * batch,
                    GPUREG_VOLUME_PARAMETERS,

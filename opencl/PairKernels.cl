@@ -6,7 +6,7 @@
 // that of batches, which is a program of its own.
 
 #ifndef GPUREG_BATCH
-__kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
+GPUREG_KERNEL void
 SumPairs(const MetricArguments arguments,
          const SampleMaps      maps,
          GPUREG_VOLUME_PARAMETERS,
@@ -33,7 +33,7 @@ SumPairs(const MetricArguments arguments,
 
 #else
 
-__kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
+GPUREG_KERNEL void
 SumBatch(const MetricArguments       arguments,
          __global const SampleMaps * batch,
          GPUREG_VOLUME_PARAMETERS,

@@ -15,6 +15,7 @@
 #define GPUREG_REAL_GROUP_FUNCTION static inline
 #define GPUREG_METRIC_GROUP_FUNCTION static inline
 #define GPUREG_UNROLL_8
+#define GPUREG_KERNEL __kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1)))
 #define GPUREG_GLOBAL __global
 #define GPUREG_LOCAL __local
 
@@ -127,6 +128,13 @@ GPUREG_FUNCTION int
 GroupIndex(void)
 {
   return (int)get_group_id(0);
+}
+
+/** The work-item's element of an array: as many as it has, or more. */
+GPUREG_FUNCTION i64
+FindItem(void)
+{
+  return (i64)GroupIndex() * GPUREG_LANES + LaneIndex();
 }
 
 GPUREG_FUNCTION int

@@ -18,7 +18,7 @@
 typedef char ResampleArgumentsAreLaidOutAlike[sizeof(ResampleArguments) == GPUREG_ARGUMENT_BYTES ? 1 : -1];
 typedef char ChainPartsAreLaidOutAlike[sizeof(ChainPart) == GPUREG_PART_BYTES ? 1 : -1];
 
-__kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
+GPUREG_KERNEL void
 Resample(const ResampleArguments    arguments,
          __global const ChainPart * parts,
          __global const float4 *    vectors,

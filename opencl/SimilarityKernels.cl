@@ -2,7 +2,7 @@
 // What makes a similarity of sums in OpenCL C: the entry point. What the group does is in src/kernels/SimilaritySumKernels.h;
 // opencl/SimilarityPasses.cpp launches it.
 
-__kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1))) void
+GPUREG_KERNEL void
 FindSimilarityOfSums(const SimilaritySums   a,
                      __global const float * partials,
                      __global float *       evaluated,

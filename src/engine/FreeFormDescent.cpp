@@ -28,6 +28,19 @@ constexpr double Shrinkage = 0.5;
 constexpr double ShortestOfFirst = 0.01;
 constexpr int    MostTrials = 12;
 
+bool
+HasConverged(const FreeFormSettings & settings, const std::vector<double> & costs)
+{
+  const auto window = static_cast<std::ptrdiff_t>(settings.convergenceWindow);
+  if (!(settings.convergenceThreshold > 0) || static_cast<std::ptrdiff_t>(costs.size()) < 2 * window)
+  {
+    return false;
+  }
+  const double last = std::accumulate(costs.end() - window, costs.end(), 0.0);
+  const double before = std::accumulate(costs.end() - 2 * window, costs.end() - window, 0.0);
+  return before - last <= settings.convergenceThreshold * std::abs(before);
+}
+
 kernels::AdamStep
 MakeStep(const FreeFormSettings & settings, double edge, double similarityUnit, int t)
 {
@@ -51,16 +64,10 @@ DescendByAdam(const FreeFormSettings &         settings,
               const std::function<void(int)> & onIteration)
 {
   const std::int64_t count = CountOf(level.grid.size);
-  // Costs are waited for only where they decide when to end.
-  const bool looksBack = settings.convergenceThreshold > 0;
-  Pace       pace(*level.core.queue);
-  int        done = 0;
-  for (; done < settings.iterations; ++done)
+  Pace               pace(*level.core.queue);
+  int                done = 0;
+  for (; done < settings.iterations && !HasConverged(settings, cost, done); ++done)
   {
-    if (looksBack && done > 0 && done % settings.convergenceWindow == 0 && HasConverged(settings, cost.Bring(done)))
-    {
-      break;
-    }
     onIteration(done);
     cost.Draw(static_cast<std::uint32_t>(done));
     const StepArrays  arrays = cost.EnqueueGradient(done);
@@ -158,16 +165,10 @@ DescendByConjugateGradient(const FreeFormSettings &         settings,
 } // namespace
 
 bool
-HasConverged(const FreeFormSettings & settings, const std::vector<double> & costs)
+HasConverged(const FreeFormSettings & settings, FreeFormCost & cost, int done)
 {
-  const auto window = static_cast<std::ptrdiff_t>(settings.convergenceWindow);
-  if (!(settings.convergenceThreshold > 0) || static_cast<std::ptrdiff_t>(costs.size()) < 2 * window)
-  {
-    return false;
-  }
-  const double last = std::accumulate(costs.end() - window, costs.end(), 0.0);
-  const double before = std::accumulate(costs.end() - 2 * window, costs.end() - window, 0.0);
-  return before - last <= settings.convergenceThreshold * std::abs(before);
+  return settings.convergenceThreshold > 0 && done > 0 && done % settings.convergenceWindow == 0 &&
+         HasConverged(settings, cost.Bring(done));
 }
 
 int

@@ -15,9 +15,10 @@ namespace gpureg
 int
 CountFreeFormSlots(const FreeFormSettings & settings);
 
-/** Whether the mean of the last iterations' costs is hardly below that of as many before. Not where one of them had no sample. */
+/** Whether, after so many iterations, the mean of the last ones' costs is hardly below that of as many before. Not where one of them
+ *  had no sample. Costs are waited for only where they decide when to end. */
 bool
-HasConverged(const FreeFormSettings & settings, const std::vector<double> & costs);
+HasConverged(const FreeFormSettings & settings, FreeFormCost & cost, int done);
 
 /** By the optimizer that the settings name, from where the points are.
  *  \param onIteration called with each iteration's number, before it.

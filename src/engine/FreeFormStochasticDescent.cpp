@@ -164,13 +164,8 @@ DescendStochastically(const FreeFormSettings &         settings,
   const StochasticGain gain = EstimateGain(measured, firstStep);
   double               time = 0;
   int                  t = 0;
-  for (; t < settings.iterations; ++t)
+  for (; t < settings.iterations && !HasConverged(settings, cost, t); ++t)
   {
-    if (t > 0 && t % settings.convergenceWindow == 0 && settings.convergenceThreshold > 0 &&
-        HasConverged(settings, cost.Bring(t)))
-    {
-      break;
-    }
     onIteration(t);
     cost.Draw(static_cast<std::uint32_t>(t));
     line.FindGradient(t);

@@ -48,9 +48,10 @@ LeadingGrids::LeadingGrids(Queue & queue)
 LeadingGrids::~LeadingGrids() = default;
 
 void
-LeadingGrids::SetGrids(const ChainedGrid & grid, const MovedSamples & samples, bool isPrecise)
+LeadingGrids::SetGrids(const ChainedGrid & grid, const MovedSamples & samples, const Matrix3 & toMoves, bool isPrecise)
 {
   m_FromVirtual = FindAffineMatrix(grid);
+  m_ToMoves = toMoves;
   m_Chain.SetChain(grid, isPrecise);
   m_Chain.SetPlanes(m_Chain.CountPlanes(), false);
   m_Chain.Load({});
@@ -82,7 +83,7 @@ LeadingGrids::MovePrecisely(const MovedSamples & samples, MemoryPointer & precis
 }
 
 void
-LeadingGrids::Move(const Matrix3 & toMoves, Memory & displacement)
+LeadingGrids::Move(Memory & displacement)
 {
   if (m_IsPrecise)
   {
@@ -91,7 +92,7 @@ LeadingGrids::Move(const Matrix3 & toMoves, Memory & displacement)
       this->MovePrecisely(m_Samples, m_Precise, m_Displacement);
     }
     kernels::LeadingCarry carry;
-    std::transform(toMoves.begin(), toMoves.end(), carry.entries, [](double entry) { return ToFixedPoint(entry); });
+    std::transform(m_ToMoves.begin(), m_ToMoves.end(), carry.entries, [](double entry) { return ToFixedPoint(entry); });
     m_Passes->Carry(carry, m_Samples.GetCount(), *m_Precise, displacement);
   }
   else if (!m_IsMade)
@@ -133,12 +134,8 @@ LeadingGrids::Sum(const MovedSamples & samples,
   kernels::LeadingGridArguments a = this->MakeArguments(samples);
   a.groupCount = m_GroupCount;
   const Matrix3 toVirtual = Invert(m_FromVirtual);
-  std::transform(toVirtual.begin(), toVirtual.end(), a.toVirtual, [](double entry) {
-    return static_cast<float>(entry);
-  });
-  std::transform(centre.begin(), centre.end(), a.centre, [](double coordinate) {
-    return static_cast<float>(coordinate);
-  });
+  std::copy(toVirtual.begin(), toVirtual.end(), a.toVirtual);
+  std::copy(centre.begin(), centre.end(), a.centre);
   m_Passes->SumForces(a, samples.GetCount(), samples.points, displacement, forces, *m_Partials);
 }
 

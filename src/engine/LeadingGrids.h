@@ -27,14 +27,15 @@ public:
   ~LeadingGrids();
 
   /** Sends what is not there yet. grid leads from virtual indices to points.
+   *  \param toMoves of displacements in mm, where they are precise, to what Move() makes.
    *  \param isPrecise whether displacements are kept in fixed point, too: see src/kernels/PreciseGrid.h. */
   void
-  SetGrids(const ChainedGrid & grid, const MovedSamples & samples, bool isPrecise);
+  SetGrids(const ChainedGrid & grid, const MovedSamples & samples, const Matrix3 & toMoves, bool isPrecise);
 
   /** Enqueues what makes displacement, float[3] a sample in mm, unless it has been made of the same; or, where they are precise,
    *  i64[3] a sample: these, toMoves times. */
   void
-  Move(const Matrix3 & toMoves, Memory & displacement);
+  Move(Memory & displacement);
 
   /** Others write where displacements were. */
   void
@@ -74,6 +75,7 @@ private:
   ChainOnDevice                      m_Chain;
   MovedSamples                       m_Samples;
   Matrix3                            m_FromVirtual{}; // what is affine of the grids, from virtual indices to points
+  Matrix3                            m_ToMoves{};
   int                                m_GroupCount = 0;
   MemoryPointer                      m_Partials;     // float [m_GroupCount][2·ForceSumCount]
   MemoryPointer                      m_Precise;      // i64[3] a sample, in units of 2^-32 mm

@@ -436,8 +436,8 @@ SampleSet::SendMapping(const SampleMapping & mapping, Forces forces)
                    (isPrecise ? sizeof(PreciseMove) : 3 * sizeof(float)) * static_cast<std::size_t>(this->GetCount()));
     m_Leading.SetGrids(this->WidenToPoints(*mapping.leading),
                        { m_Fixed.virtualSize, m_Fixed.pointCount, m_Arrays.points.get(), m_FixedStamp },
+                       mapping.displacementToIndex,
                        isPrecise);
-    m_LeadingMatrix = mapping.displacementToIndex;
     return;
   }
   m_Leading.Forget();
@@ -488,7 +488,7 @@ SampleSet::Move()
   }
   else if (m_HasLeading)
   {
-    m_Leading.Move(m_LeadingMatrix, *m_Arrays.displacement);
+    m_Leading.Move(*m_Arrays.displacement);
   }
 }
 
@@ -609,9 +609,7 @@ SampleSet::MakeProblem(const SampleMapping & mapping, Forces forces, double scal
   a.movingShape = MakeShape(m_Moving.size);
   a.maskShape = MakeShape(m_Moving.maskSize);
   const Vector3 centre = this->GetCentre();
-  std::transform(centre.begin(), centre.end(), a.centre, [](double coordinate) {
-    return static_cast<float>(coordinate);
-  });
+  std::copy(centre.begin(), centre.end(), a.centre);
   a.pointCount = static_cast<int>(m_Fixed.pointCount);
   a.splineOrder = m_Moving.splineOrder;
   a.movesPrecisely = this->MovesPrecisely(mapping);

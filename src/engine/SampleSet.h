@@ -233,7 +233,6 @@ private:
   DisplacementGrid m_SplineGrid;
   LeadingGrids     m_Leading;
   bool             m_HasLeading = false; // the last mapping
-  Matrix3          m_LeadingMatrix{};    // its displacementToIndex
   // What gathers from force places: it moves nothing.
   ControlPoints  m_PlaceControls;
   std::int64_t   m_ForcePlaceCount = 0;

@@ -5,6 +5,7 @@
 #define gpureg_HostHistogramPasses_h
 
 #include "HostSamples.h"
+#include "HostSums.h"
 
 #include "HistogramPasses.h"
 
@@ -153,12 +154,8 @@ public:
       });
       if (!VariantHas(h.samples.variant, WritesForces))
       {
-        float * const partial = partials + chunk * PartialCount(h.samples.variant);
-        std::copy(sums, sums + ForceSumCount, partial);
-        for (int s = ForceSumCount; s < PartialCount(h.samples.variant); ++s)
-        {
-          partial[s] = static_cast<float>(sums[s - ForceSumCount] - partial[s - ForceSumCount]);
-        }
+        const int floats = PartialCount(h.samples.variant);
+        WriteSums(sums, ForceSumCount, floats / ForceSumCount, partials + chunk * floats);
       }
     });
   }

@@ -2,11 +2,11 @@
 // Grids before a linear transform that is optimised, in plain loops: the reference that every device is tested against.
 // src/kernels/LeadingGridKernels.h holds the twin for CUDA and OpenCL.
 #include "HostQueue.h"
+#include "HostSums.h"
 
 #include "LeadingGridPasses.h"
 
 #include <algorithm>
-#include <limits>
 
 namespace gpureg
 {
@@ -99,29 +99,15 @@ public:
         {
           float place[3];
           FindLeadingPlace(&a, at, moved, sample, place);
-          AddForceInDoubles(from + 3 * sample, place, sums);
+          const double force[3] = { from[3 * sample], from[3 * sample + 1], from[3 * sample + 2] };
+          AddForceInDoubles(force, place, sums);
         }
       }
-      for (int s = 0; s < ForceSumCount; ++s)
-      {
-        float * const sum = out + group * 2 * ForceSumCount + s;
-        sum[0] = static_cast<float>(sums[s]);
-        sum[ForceSumCount] = static_cast<float>(sums[s] - sum[0]);
-      }
+      WriteSums(sums, ForceSumCount, 2, out + group * 2 * ForceSumCount);
     });
   }
 
 private:
-  /** AddForce. */
-  static void
-  AddForceInDoubles(const float * force, const float * x, double * sums)
-  {
-    for (int s = 0; s < ForceSumCount; ++s)
-    {
-      sums[s] += double{ force[s % 3] } * (s < 3 ? 1.0 : double{ x[s / 3 - 1] });
-    }
-  }
-
   template <typename TWork>
   void
   ForEachSample(i64 count, const TWork & work)

@@ -4,6 +4,7 @@
 #include "PairPasses.h"
 
 #include "HostSamples.h"
+#include "HostSums.h"
 
 #include <algorithm>
 #include <array>
@@ -14,6 +15,12 @@ namespace gpureg
 namespace
 {
 constexpr int MostForceSums = MostPairWeights * ForceSumCount;
+
+double
+AsDouble(const FloatAndRest & number)
+{
+  return double{ number.value } + number.rest;
+}
 
 /** What a chunk's samples add up to: floats for a row of samples, doubles for all of them. */
 struct PairSums
@@ -38,33 +45,6 @@ struct PairSums
     rowForces = {};
   }
 };
-
-/** Writes sums as floats, and, if there is room for them, what these leave behind them. */
-float *
-WriteSums(const double * sums, int count, int floatsOfSum, float * out)
-{
-  std::copy(sums, sums + count, out);
-  for (int s = 0; floatsOfSum > 1 && s < count; ++s)
-  {
-    out[count + s] = static_cast<float>(sums[s] - out[s]);
-  }
-  return out + count * floatsOfSum;
-}
-
-/** AddPreciseForce of a device that has doubles. */
-void
-AddInDoubles(const FloatAndRest * force, const float * x, double * sums)
-{
-  for (int c = 0; c < 3; ++c)
-  {
-    const double along = double{ force[c].value } + force[c].rest;
-    sums[c] += along;
-    for (int d = 0; d < 3; ++d)
-    {
-      sums[3 + 3 * d + c] += along * x[d];
-    }
-  }
-}
 
 class HostPairPasses : public PairPasses
 {
@@ -168,7 +148,8 @@ private:
           {
             FloatAndRest force[3];
             WeighGradientExactly(FindPreciseWeight(task, &maps, &pair, k, weights[k]), gradient, force);
-            AddInDoubles(force, fromCentre, sums.forces.data() + k * ForceSumCount);
+            const double whole[3] = { AsDouble(force[0]), AsDouble(force[1]), AsDouble(force[2]) };
+            AddForceInDoubles(whole, fromCentre, sums.forces.data() + k * ForceSumCount);
           }
           else
           {
@@ -203,7 +184,7 @@ private:
       FindPreciseMoments(task, &pair, moments);
       for (int s = 0; s < MomentCount(task); ++s)
       {
-        sums.moments[s] += double{ moments[s].value } + moments[s].rest;
+        sums.moments[s] += AsDouble(moments[s]);
       }
       return;
     }
