@@ -7,6 +7,7 @@
 #include "CommandLine.h"
 #include "DeformationError.h"
 #include "DisplacementField.h"
+#include "FreeFormByLBFGS.h"
 #include "KnownDeformation.h"
 #include "Volume.h"
 
@@ -49,6 +50,7 @@ contrast. Prints a row for each deformation and each combination of settings.
   --smooth MM            sigma of a Gaussian that both images are smoothed by before they are registered; default: 0
   --mask MM              what is looked at of the fixed image: what is no further than so far from the head; default: all
   --optimizer NAME       Adam, ConjugateGradient or AdaptiveStochasticGradientDescent
+  --lbfgs N              and the same by itk::LBFGSOptimizerv4, at most N evaluations a level, of normalised mutual information
   --times                seconds of each level besides
 Settings, of which each may be a list A,B,…: --similarity (NormalizedMutualInformation), --spacing (5), --bending (0.01),
 --levels (4), --iterations (100), --bins (64), --first-step (0.5), --samples (0, which is all voxels)
@@ -276,6 +278,25 @@ PrintLevels(const Method & method)
   std::cout << std::endl;
 }
 
+/** Under a row, what as many evaluations by L-BFGS come to. */
+void
+PrintLBFGS(const example::CommandLine & line, const Settings & settings, const Task & task, unsigned int evaluations)
+{
+  const auto result = bench::RegisterByLBFGS(task.fixed,
+                                             task.moving,
+                                             { line.GetRegistrationSettings().device,
+                                               settings.levels,
+                                               settings.spacing,
+                                               settings.bending,
+                                               settings.bins,
+                                               evaluations });
+  const auto error = example::MeasureDeformationError(result.spline, task.truth, task.fixed, task.headThreshold);
+  std::cout << "  L-BFGS, " << result.evaluations << " evaluations:";
+  PrintErrors(error.all);
+  PrintErrors(error.head);
+  std::cout << std::endl;
+}
+
 /** Each voxel the mean of `factor` along each axis. */
 Volume::Pointer
 ReadAndShrink(const std::string & name, unsigned int factor)
@@ -334,6 +355,10 @@ Run(const example::CommandLine & line)
         {
           PrintLevels(*method);
         }
+        if (line.Has("--lbfgs"))
+        {
+          PrintLBFGS(line, settings, registered, line.GetNumber("--lbfgs", 0));
+        }
       }
     }
   }
@@ -358,6 +383,7 @@ main(int argc, char * argv[])
                                     "--smooth",
                                     "--mask",
                                     "--optimizer",
+                                    "--lbfgs",
                                     "--similarity",
                                     "--spacing",
                                     "--bending",

@@ -18,6 +18,8 @@ namespace
 {
 constexpr int Lanes = 256;
 constexpr int Rows = Lanes / ControlRowLanes;
+// Of neighbouring lines: small groups, of which as many are at once as registers allow.
+constexpr int GatherLanes = 32;
 // Control points of a row side by side.
 constexpr int RowLanes = 64;
 // Of a control point's group, whose samples may be few.
@@ -53,13 +55,13 @@ __launch_bounds__(Lanes) MoveRowsKernel(const __grid_constant__ ControlGridArgum
 
 /** blockIdx.x: neighbouring lines; blockIdx.y and z: the stretch and which of the outer ones. */
 __global__ void
-__launch_bounds__(Lanes) GatherAlongKernel(const __grid_constant__ GatherArguments a,
-                                           const ControlWeights *                  weights,
-                                           const ControlStretch *                  stretches,
-                                           const float *                           in,
-                                           float *                                 out)
+__launch_bounds__(GatherLanes) GatherAlongKernel(const __grid_constant__ GatherArguments a,
+                                                 const ControlWeights *                  weights,
+                                                 const ControlStretch *                  stretches,
+                                                 const float *                           in,
+                                                 float *                                 out)
 {
-  const int            line = static_cast<int>(blockIdx.x) * Lanes * GatherLines + static_cast<int>(threadIdx.x);
+  const int            line = static_cast<int>(blockIdx.x) * GatherLanes * GatherLines + static_cast<int>(threadIdx.x);
   const ControlStretch stretch = stretches[a.firstStretch + static_cast<int>(blockIdx.y)];
   const i64            outer = blockIdx.z;
   if (line < a.inner)
@@ -67,8 +69,8 @@ __launch_bounds__(Lanes) GatherAlongKernel(const __grid_constant__ GatherArgumen
     GatherAlongLines(&a,
                      weights,
                      &stretch,
-                     min(GatherLines, (a.inner - line + Lanes - 1) / Lanes),
-                     Lanes,
+                     min(GatherLines, (a.inner - line + GatherLanes - 1) / GatherLanes),
+                     GatherLanes,
                      in + outer * a.length * a.inner + line,
                      out + outer * a.controls * a.inner + line);
   }
@@ -197,10 +199,11 @@ public:
   {
     m_Queue.Launch("gathering forces along an axis",
                    GatherAlongKernel,
-                   dim3(static_cast<unsigned int>((a.inner + GatherLines * Lanes - 1) / (GatherLines * Lanes)),
+                   dim3(static_cast<unsigned int>((a.inner + GatherLines * GatherLanes - 1) /
+                                                  (GatherLines * GatherLanes)),
                         static_cast<unsigned int>(a.stretchCount),
                         static_cast<unsigned int>(a.outer)),
-                   Lanes,
+                   GatherLanes,
                    0,
                    a,
                    AddressOf<const ControlWeights>(tables.weights),

@@ -178,10 +178,11 @@ int
 ControlPoints::FindStretchControls(int axis) const
 {
   constexpr std::int64_t wantedWalks = 1 << 18;
-  constexpr std::int64_t most = 6;
+  constexpr std::int64_t most = 9;
   const auto &           size = m_Samples.virtualSize;
   const std::int64_t     lines = std::int64_t{ 3 } * size[0] * (axis == 2 ? size[1] : m_Part.size[2]);
-  return axis == 0 ? 1 : static_cast<int>(std::clamp<std::int64_t>(lines * m_Part.size[axis] / wantedWalks, 1, most));
+  const std::int64_t     wanted = (lines * m_Part.size[axis] + wantedWalks - 1) / wantedWalks;
+  return axis == 0 ? 1 : static_cast<int>(std::clamp<std::int64_t>(wanted, 1, most));
 }
 
 std::vector<std::array<int, 2>>

@@ -116,9 +116,10 @@ typedef struct GatherArguments
 
 enum
 {
-  /** Lines that one lane gathers along: what it does for one index, it does once for all of them, and has as many elements on their
-   *  way. */
-  GatherLines = 4
+  /** Lines that one lane gathers along: what it does for one index, it does once for all of them. */
+  GatherLines = 4,
+  /** Indices whose elements are on their way while as many are added. */
+  GatherAhead = 2
 };
 
 /** Neighbouring control points of an axis, and the indices that any of them counts at. 32-bit members only. */
@@ -162,8 +163,28 @@ LeaveControl(const GatherArguments * a,
   }
 }
 
+/** Reads the elements of GatherAhead indices from `in` on, indexStep apart, along lineCount lines; 0 where there is none: indexCount and
+ *  lineCount are how many there are. */
+GPUREG_FUNCTION void
+ReadAhead(int                         indexCount,
+          i64                         indexStep,
+          int                         lineCount,
+          int                         lineStep,
+          GPUREG_GLOBAL const float * in,
+          float                       values[GatherAhead][GatherLines])
+{
+  for (int p = 0; p < GatherAhead; ++p)
+  {
+    for (int line = 0; line < GatherLines; ++line)
+    {
+      values[p][line] = p < indexCount && line < lineCount ? in[p * indexStep + line * lineStep] : 0.0f;
+    }
+  }
+}
+
 /** What the control points of a stretch gather along lineCount lines, at most GatherLines, whose beginnings are lineStep apart from in
- *  on; out, `inner` apart, too. Each element is read once: the control points that count at it are summed side by side. */
+ *  on; out, `inner` apart, too. Each element is read once, ahead of its turn: the control points that count at it are summed side by
+ *  side. */
 GPUREG_FUNCTION void
 GatherAlongLines(const GatherArguments *              a,
                  GPUREG_GLOBAL const ControlWeights * weights,
@@ -175,7 +196,9 @@ GatherAlongLines(const GatherArguments *              a,
 {
   const int                            count = stretch->end - stretch->begin;
   const int                            step = a->isBackwards ? -1 : 1;
+  const i64                            elementStep = (i64)step * a->inner;
   float                                sums[GatherLines][MostControlTaps] = { { 0.0f }, { 0.0f }, { 0.0f }, { 0.0f } };
+  float                                ahead[GatherAhead][GatherLines];
   int                                  control = stretch->firstControl;
   GPUREG_GLOBAL const ControlWeights * w = weights + a->firstWeights + FindWalkedIndex(a, stretch, 0);
   GPUREG_GLOBAL const float *          element = in + (i64)FindWalkedIndex(a, stretch, 0) * a->inner;
@@ -183,27 +206,36 @@ GatherAlongLines(const GatherArguments *              a,
   {
     control = w->first; /* the first ones are another stretch's */
   }
-  for (int n = 0; n < count; ++n, w += step, element += (i64)step * a->inner)
+  ReadAhead(count, elementStep, lineCount, lineStep, element, ahead);
+  for (int n = 0; n < count; n += GatherAhead)
   {
-    const float w0 = w->weight[0];
-    const float w1 = w->weight[1];
-    const float w2 = w->weight[2];
-    const float w3 = w->weight[3];
-    float       value[GatherLines];
-    for (int line = 0; line < GatherLines; ++line)
+    float values[GatherAhead][GatherLines];
+    for (int p = 0; p < GatherAhead; ++p)
     {
-      value[line] = line < lineCount ? element[line * lineStep] : 0.0f;
+      for (int line = 0; line < GatherLines; ++line)
+      {
+        values[p][line] = ahead[p][line];
+      }
     }
-    for (; control < w->first; ++control)
+    element += GatherAhead * elementStep;
+    ReadAhead(count - n - GatherAhead, elementStep, lineCount, lineStep, element, ahead);
+    for (int p = 0; p < GatherAhead && n + p < count; ++p, w += step)
     {
-      LeaveControl(a, stretch, control, lineCount, lineStep, sums, out);
-    }
-    for (int line = 0; line < GatherLines; ++line)
-    {
-      sums[line][0] = MultiplyAdd(w0, value[line], sums[line][0]);
-      sums[line][1] = MultiplyAdd(w1, value[line], sums[line][1]);
-      sums[line][2] = MultiplyAdd(w2, value[line], sums[line][2]);
-      sums[line][3] = MultiplyAdd(w3, value[line], sums[line][3]);
+      const float w0 = w->weight[0];
+      const float w1 = w->weight[1];
+      const float w2 = w->weight[2];
+      const float w3 = w->weight[3];
+      for (; control < w->first; ++control)
+      {
+        LeaveControl(a, stretch, control, lineCount, lineStep, sums, out);
+      }
+      for (int line = 0; line < GatherLines; ++line)
+      {
+        sums[line][0] = MultiplyAdd(w0, values[p][line], sums[line][0]);
+        sums[line][1] = MultiplyAdd(w1, values[p][line], sums[line][1]);
+        sums[line][2] = MultiplyAdd(w2, values[p][line], sums[line][2]);
+        sums[line][3] = MultiplyAdd(w3, values[p][line], sums[line][3]);
+      }
     }
   }
   for (; control < stretch->endControl; ++control)

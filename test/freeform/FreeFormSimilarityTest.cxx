@@ -7,6 +7,7 @@
 
 #include "itkCudaCorrelationRatioMetric.h"
 #include "itkCudaMattesNMI.h"
+#include "itkGPUBSplinePenaltyMetric.h"
 
 #include "itkANTSNeighborhoodCorrelationImageToImageMetricv4.h"
 #include "itkAffineTransform.h"
@@ -19,7 +20,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iostream>
 #include <ostream>
+#include <tuple>
 #include <utility>
 
 namespace gpuregtest
@@ -282,6 +285,77 @@ TEST_P(FreeFormSimilarityTest, GradientsOfDrawnSamplesAreTheCosts)
     method->SetOptimizer(FreeFormOptimizer::AdaptiveStochasticGradientDescent);
     method->SetNumberOfSamples(20000);
     this->ExpectStepIsDownhill(*method, composite, 0.999);
+  }
+}
+
+/** A step lies against (1 - Σ wₙ) ∇S + Σ wₙ ∇Pₙ (Modat 2010, equation 1): neither weighs more in it than in the cost. A stochastic
+ *  step is a gain times the gradient. The penalty's part is its metric's; the similarity's slope is a central difference, along what of
+ *  the step is at right angles to the penalty's gradient, which tells the gain, and along that gradient. */
+TEST_P(FreeFormSimilarityTest, StepsWeighThePenaltiesAsTheCostDoes)
+{
+  constexpr double       voxel = 1.3;
+  constexpr double       spacing = 8.0;
+  constexpr double       furthest = 0.1; // mm that a control point is shifted
+  const Problem<3>       problem(17, Contrast::Same);
+  ImageType::SpacingType voxels;
+  voxels.Fill(voxel);
+  problem.fixed->SetSpacing(voxels);
+  for (const auto & [kind, bending, jacobian] :
+       { std::tuple{ SimilarityKind::MeanSquares, 0.01, 0.0 },
+         std::tuple{ SimilarityKind::MeanSquares, 0.0, 0.8 },
+         std::tuple{ SimilarityKind::NormalizedMutualInformation, 0.01, 0.0 } })
+  {
+    SCOPED_TRACE(::testing::Message() << gpureg::GetName(kind) << ", bending " << bending << ", Jacobian " << jacobian);
+    const double weight = bending + jacobian;
+    const auto   method = this->MakePlainMethod(problem, kind);
+    method->SetOptimizer(FreeFormOptimizer::AdaptiveStochasticGradientDescent);
+    method->SetControlPointSpacing(spacing);
+    method->SetBendingEnergyWeight(bending);
+    method->SetJacobianPenaltyWeight(jacobian);
+    const auto runTo = [&](unsigned int iterations) {
+      method->SetNumberOfIterations(iterations);
+      method->Update();
+      return itk::Array<double>(method->GetDeformation()->GetParameters());
+    };
+    const itk::Array<double> here = runTo(4);
+    const itk::Array<double> step(runTo(5) - here);
+
+    const auto deformation = MethodOf<3>::DeformationType::New();
+    deformation->SetFixedParameters(method->GetDeformation()->GetFixedParameters());
+    deformation->SetParametersByValue(here);
+    const auto penalty = itk::GPUBSplinePenaltyMetric<ImageType>::New();
+    penalty->SetDevice(this->GetDevice());
+    penalty->SetMovingTransform(deformation);
+    penalty->SetBendingEnergyWeight(bending * std::pow(spacing, 4) /
+                                    (voxel * voxel)); // bending is by steps of the grid
+    penalty->SetJacobianPenaltyWeight(jacobian);
+    penalty->Initialize();
+    itk::GPUBSplinePenaltyMetric<ImageType>::DerivativeType ofPenalty;
+    penalty->GetDerivative(ofPenalty); // their weights are in it; downhill, as ITK's
+    method->SetBendingEnergyWeight(0);
+    method->SetJacobianPenaltyWeight(0);
+    method->SetNumberOfIterations(1);
+
+    const auto similarityAlong = [&](const itk::Array<double> & direction) {
+      const double shift = furthest / direction.inf_norm();
+      double       difference = 0;
+      for (const double sign : { 1.0, -1.0 })
+      {
+        deformation->SetParametersByValue(itk::Array<double>(here + direction * (sign * shift)));
+        difference -= sign * GetCost(*method, nullptr, deformation);
+      }
+      return (1 - weight) * difference / (2 * shift);
+    };
+    const double             squared = dot_product(ofPenalty, ofPenalty);
+    const itk::Array<double> aside(step - ofPenalty * (dot_product(step, ofPenalty) / squared));
+    const double             gain = dot_product(aside, aside) / similarityAlong(aside);
+    const double             ofSimilarity = similarityAlong(ofPenalty);
+    const double             ofPenalties = dot_product(step, ofPenalty) / gain - ofSimilarity;
+    std::cout << gpureg::GetName(kind) << ": the penalty weighs " << ofPenalties / squared << " of its weight, and "
+              << std::abs(ofPenalties / ofSimilarity) << " of the similarity along its gradient" << std::endl;
+    EXPECT_GT(gain, 0.0);
+    // What central differences of an interpolated image leave.
+    EXPECT_NEAR(ofPenalties / squared, 1.0, 0.03);
   }
 }
 

@@ -156,7 +156,7 @@ protected:
     around.size.Fill(grid.size[0] + 20);
     around.SetCentre(grid.GetCentre());
     Random               random(7);
-    const SmoothFunction value(random, 28.0, 45.0);
+    const SmoothFunction value(random, 90.0, 140.0);
     const auto           centre = grid.GetCentre();
     const auto moving = MakeImage<ImageType>(around, [&](const auto & p) { return 100.0 + 50.0 * value(p - centre); });
     const auto fixed = MakeImage<ImageType>(grid, [&](const auto & p) {
@@ -174,7 +174,7 @@ protected:
     const Answer answer = InitializeAndAsk(*metric);
     EXPECT_EQ(answer.validPoints, fixed->GetBufferedRegion().GetNumberOfPixels());
 
-    constexpr double    h = 0.1; // mm
+    constexpr double    h = 0.5; // mm
     const auto          parameters = spline->GetParameters();
     std::vector<double> expected;
     for (unsigned int p = 0; p < parameters.size(); ++p)
@@ -187,8 +187,7 @@ protected:
       };
       expected.push_back(-(valueAt(h) - valueAt(-h)) / (2.0 * h));
     }
-    EXPECT_NEAR(GetNorm(answer.derivative) / GetNorm(expected), 1.0, 0.05);
-    EXPECT_LT(GetRelativeError(answer.derivative, expected), 0.05);
+    EXPECT_LT(GetRelativeError(answer.derivative, expected), 0.025);
   }
 };
 } // namespace

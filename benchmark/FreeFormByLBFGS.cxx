@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "FreeFormByLBFGS.h"
+
+#include "itkBSplineTransformInitializer.h"
+#include "itkBSplineTransformParametersAdaptor.h"
+#include "itkBinShrinkImageFilter.h"
+#include "itkCudaMattesNMI.h"
+#include "itkGPUBSplinePenaltyMetric.h"
+#include "itkLBFGSOptimizerv4.h"
+#include "itkWeightedSumMultiMetricv4.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace bench
+{
+
+namespace
+{
+using example::Volume;
+using Spline = itk::BSplineTransform<double, 3, 3>;
+
+Volume::Pointer
+Shrink(const Volume * image, unsigned int factor)
+{
+  const auto shrink = itk::BinShrinkImageFilter<Volume, Volume>::New();
+  shrink->SetInput(image);
+  shrink->SetShrinkFactors(factor);
+  shrink->Update();
+  return shrink->GetOutput();
+}
+
+/** Its control points lie some mm apart. */
+Spline::Pointer
+MakeSpline(const Volume * fixed, double spacing)
+{
+  Spline::MeshSizeType mesh;
+  for (unsigned int d = 0; d < 3; ++d)
+  {
+    const double extent = fixed->GetSpacing()[d] * static_cast<double>(fixed->GetLargestPossibleRegion().GetSize(d));
+    mesh[d] = static_cast<itk::SizeValueType>(std::max(1.0, std::round(extent / spacing)));
+  }
+  const auto spline = Spline::New();
+  const auto initializer = itk::BSplineTransformInitializer<Spline, Volume>::New();
+  initializer->SetTransform(spline);
+  initializer->SetImage(fixed);
+  initializer->SetTransformDomainMeshSize(mesh);
+  initializer->InitializeTransform();
+  spline->SetIdentity();
+  return spline;
+}
+
+void
+Refine(Spline & spline, const Spline & finer)
+{
+  const auto adaptor = itk::BSplineTransformParametersAdaptor<Spline>::New();
+  adaptor->SetTransform(&spline);
+  adaptor->SetRequiredFixedParameters(finer.GetFixedParameters());
+  adaptor->AdaptTransformParameters();
+}
+
+/** One level: the spline is moved where its weighted sum is low. \returns how often it was evaluated */
+unsigned int
+Descend(Spline & spline, const Volume * fixed, const Volume * moving, double spacing, const LBFGSSettings & settings)
+{
+  using SumType = itk::WeightedSumMultiMetricv4<3, 3, Volume>;
+  const auto similarity = itk::CudaMattesNMI<Volume, Volume>::New();
+  similarity->SetDevice(settings.device);
+  similarity->SetNumberOfHistogramBins(settings.bins);
+  similarity->SetFixedImage(fixed);
+  similarity->SetMovingImage(moving);
+  similarity->SetVirtualDomainFromImage(fixed);
+  similarity->SetMovingTransform(&spline);
+  const auto penalty = itk::GPUBSplinePenaltyMetric<Volume>::New();
+  penalty->SetDevice(settings.device);
+  penalty->SetVirtualDomainFromImage(fixed);
+  penalty->SetMovingTransform(&spline);
+  // The method's is in voxels, by steps of the grid.
+  penalty->SetBendingEnergyWeight(std::pow(spacing, 4) / std::pow(fixed->GetSpacing()[0], 2));
+  const auto sum = SumType::New();
+  sum->AddMetric(similarity);
+  sum->AddMetric(penalty);
+  SumType::WeightsArrayType weights(2);
+  weights[0] = 1.0 - settings.bending;
+  weights[1] = settings.bending;
+  sum->SetMetricWeights(weights);
+  sum->Initialize();
+
+  const auto optimizer = itk::LBFGSOptimizerv4::New();
+  optimizer->SetMetric(sum);
+  optimizer->SetMaximumNumberOfFunctionEvaluations(settings.evaluations);
+  optimizer->SetGradientConvergenceTolerance(1e-9);
+  optimizer->SetDefaultStepLength(fixed->GetSpacing()[0]);
+  optimizer->StartOptimization();
+  return static_cast<unsigned int>(optimizer->GetOptimizer()->get_num_evaluations());
+}
+} // namespace
+
+LBFGSResult
+RegisterByLBFGS(const Volume * fixed, const Volume * moving, const LBFGSSettings & settings)
+{
+  LBFGSResult result{ nullptr, 0 };
+  for (unsigned int level = settings.levels; level-- > 0;)
+  {
+    const double spacing = std::ldexp(settings.spacing, static_cast<int>(level));
+    const auto   spline = MakeSpline(fixed, spacing);
+    if (result.spline)
+    {
+      Refine(*result.spline, *spline);
+    }
+    else
+    {
+      result.spline = spline;
+    }
+    result.evaluations +=
+      Descend(*result.spline, Shrink(fixed, 1u << level), Shrink(moving, 1u << level), spacing, settings);
+  }
+  return result;
+}
+
+} // namespace bench
