@@ -74,3 +74,18 @@ def _is_first(job, name):
 def pipelines_of_process():
     """How many cohorts a worker's process serves."""
     return len(worker._pipelines)
+
+
+def start_with_two_devices(setup):
+    """In the place of worker.start(), on a machine that has two GPUs, as far as it knows."""
+    from gpuregistration.cohort import claims
+
+    claims.find_gpus = lambda: ["opencl:0", "opencl:1"]
+    return worker.start(setup)
+
+
+def claim_of_process():
+    """What a worker has taken."""
+    from gpuregistration.cohort import claims
+
+    return claims._claim

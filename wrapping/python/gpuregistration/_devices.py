@@ -38,6 +38,16 @@ def devices() -> list[Device]:
     return [_read(found) for found in _engine.devices()]
 
 
+def find_gpus() -> list[str]:
+    """The names of those that are better than the host, all by the way that leads to the best one: a GPU may be found by two."""
+    found: list[Device] = []
+    for device in devices():
+        if device.kind == "host":
+            break
+        found.append(device)
+    return [device.name for device in found if device.kind == found[0].kind]
+
+
 def describe_device(name: str) -> Device:
     """The device of that name. Drivers of other kinds of devices are not looked for. Raises DeviceError if there is none."""
     return _read(_find(name))

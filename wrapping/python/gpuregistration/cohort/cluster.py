@@ -16,7 +16,7 @@ from multiprocessing import resource_tracker
 from typing import Any, Iterator, Optional, Sequence
 
 from .._checks import read_whole
-from .._devices import Device, choose_device, devices
+from .._devices import choose_device, find_gpus
 from .._engine import BadInputError
 from .errors import WorkerError
 
@@ -52,7 +52,7 @@ def plan_workers(names: Optional[Sequence[Any]], workers_per_device: Optional[in
         DeviceError: there is no such device.
         BadInputError: fewer than one, or a device that is named twice.
     """
-    chosen = [choose_device(name) for name in names] if names is not None else _gpus() or ["host"]
+    chosen = [choose_device(name) for name in names] if names is not None else find_gpus() or ["host"]
     if not chosen:
         raise BadInputError("There is no device in the list of devices: name some, such as cuda:0.")
     if len(set(chosen)) < len(chosen):
@@ -64,16 +64,6 @@ def plan_workers(names: Optional[Sequence[Any]], workers_per_device: Optional[in
     # The first device's workers, then the next one's.
     workers = [name for name, count in zip(chosen, counts) for _ in range(count)]
     return Plan(workers, max(1, cores // len(workers)))
-
-
-def _gpus() -> list[str]:
-    """The devices that are better than the host, all by the way that leads to the best one: a GPU may be found by two."""
-    found: list[Device] = []
-    for device in devices():
-        if device.kind == "host":
-            break
-        found.append(device)
-    return [device.name for device in found if device.kind == found[0].kind]
 
 
 def import_distributed() -> Any:

@@ -76,7 +76,8 @@ def register_cohort(
         devices: names of this machine's devices, or devices(); None: all GPUs, or else the host.
         workers_per_device: processes that share one; None: one, and of the host one for every four cores.
         scheduler: the address of a Dask scheduler, whose workers do the work, each on the device that ITK_GPU_DEVICE names there, or
-            on its best. They see the same files under the same names.
+            on a GPU that no other worker of that machine has; where all have one, they share, and progress says so. They see the same
+            files under the same names.
         reports: whether each pair gets a report of its own, report.html in its folder.
         progress: called with a Progress now and then; may raise to end the work.
         command: the command line that repeats this, for who reads the report.
@@ -156,16 +157,20 @@ class _Run:
             before = sum(one.was_done for one in done)
             self.progress(Progress(self.pairs, len(done), len(results) - len(done), before, workers, left, news))
 
+    def tell_all(self, news: Sequence[str], workers: int, left: Optional[float] = None) -> None:
+        for one in news or [""]:
+            self.tell(one, workers, left)
+
 
 def _run_jobs(run: _Run, jobs: list[Job], schedule: Schedule) -> None:
     rows = {job.row.id: job.row for job in jobs}
     try:
         for _ in schedule.start():
-            run.tell("", len(schedule.workers))
+            run.tell_all(schedule.take_news(), len(schedule.workers))
         begin = time.monotonic()
         for done in schedule.run(jobs):
             run.registering_seconds = time.monotonic() - begin
-            news = ""
+            news = schedule.take_news()
             if done is not None:
                 run.over.append(done)
                 outcome = done.outcome
@@ -173,10 +178,10 @@ def _run_jobs(run: _Run, jobs: list[Job], schedule: Schedule) -> None:
                     rows[outcome.id], outcome.record, outcome.error_type, outcome.error, outcome.trace
                 )
                 if outcome.failed:
-                    news = f"{outcome.id} failed: {outcome.error_type}: {outcome.error}"
+                    news.append(f"{outcome.id} failed: {outcome.error_type}: {outcome.error}")
             # Pairs that are over come in bursts at the begin: time left is of what follows the first ones.
             left = run.registering_seconds * (len(jobs) - len(run.over)) / len(run.over) if run.over else None
-            run.tell(news, len(schedule.workers), left)
+            run.tell_all(news, len(schedule.workers), left)
     finally:
         # What ended it is what is told, not that the scheduler is gone, too.
         with suppress(Exception):

@@ -60,7 +60,7 @@ class Schedule:
 
     Args:
         client: Dask's.
-        devices: of the workers 0, 1, …, which were started here; None: they are a scheduler's, come and go, and have each their default.
+        devices: of the workers 0, 1, …, which were started here; None: they are a scheduler's, come and go, and take each one for itself.
         threads: of the host, of each worker.
     """
 
@@ -76,11 +76,17 @@ class Schedule:
         self._had_workers = time.monotonic()
         self._deaths = 0
         self._restarting: set[str] = set()
+        self._news: list[str] = []
 
     @property
     def workers(self) -> list[worker.WorkerInfo]:
         """Those that are ready."""
         return [one.info for one in self._workers.values() if one.info is not None]
+
+    def take_news(self) -> list[str]:
+        """What is to be told of workers, once."""
+        news, self._news = self._news, []
+        return news
 
     def start(self) -> Iterator[None]:
         """Waits until a worker is ready; of workers that were started here, until all are. Yields now and then.
@@ -222,6 +228,8 @@ class Schedule:
             raise WorkerError(f"The worker {address} has gpuregistration {info.version}, and this is {__version__}: install the same.")
         self._deaths = 0
         one.info = info
+        if info.warning:
+            self._news.append(f"The worker {info.name} on {info.host}: {info.warning}")
 
     def _finish(self, address: str, one: _Worker, future: Any) -> Optional[Done]:
         if future.status in ("cancelled", "lost"):

@@ -3,15 +3,17 @@
 
 from __future__ import annotations
 
+import logging
 import socket
 import sys
 from dataclasses import dataclass
 from typing import Optional, Sequence
 
 from .. import __version__
-from .._devices import choose_device, describe_device, set_threads
+from .._devices import describe_device, set_threads
 from .._simpleitk import import_simpleitk
 from .._start import start_device
+from .claims import Claim, claim_device
 from .pair import Job
 from .pipeline import Outcome, Pipeline
 
@@ -26,7 +28,7 @@ class Setup:
 
     Attributes:
         cohort: what tells it from others that the same workers serve.
-        devices: of the workers 0, 1, …; None: each process's default device, which ITK_GPU_DEVICE names.
+        devices: of the workers 0, 1, …; None: what each process takes for itself.
         threads: of the host, for each worker; 0: as many as there are.
     """
 
@@ -44,6 +46,7 @@ class WorkerInfo:
         host: the machine's name.
         device: that it computes on, and what that is.
         version: of this package.
+        warning: of that device; "" if there is none.
     """
 
     name: str
@@ -51,6 +54,7 @@ class WorkerInfo:
     device: str
     description: str
     version: str
+    warning: str = ""
 
 
 def start(setup: Setup) -> WorkerInfo:
@@ -65,13 +69,15 @@ def start(setup: Setup) -> WorkerInfo:
     set_threads(setup.threads)
     # The thread that registers asks for Python's lock at each iteration: others give it up sooner than after 5 ms.
     sys.setswitchinterval(_SWITCH_INTERVAL)
-    device = choose_device(None if setup.devices is None else setup.devices[int(name)])
+    claim = claim_device() if setup.devices is None else Claim(setup.devices[int(name)])
+    if claim.warning:
+        logging.getLogger("distributed.worker").warning("gpuregistration: %s", claim.warning)
     # What the first pair would wait for.
-    start_device(device)
+    start_device(claim.device)
     import_simpleitk()
-    found = describe_device(device)
+    found = describe_device(claim.device)
     _pipelines[setup.cohort] = Pipeline(found)
-    return WorkerInfo(str(name), socket.gethostname(), device, found.description, __version__)
+    return WorkerInfo(str(name), socket.gethostname(), claim.device, found.description, __version__, claim.warning)
 
 
 def run(job: Job, setup: Setup) -> Outcome:

@@ -29,7 +29,8 @@ results:    DIR/ID/ has warped.nii.gz, transform.tfm or .h5, labels.nii.gz, befo
             DIR/report.html are of all pairs, and are written when all are over.
 
 workers:    one process a device of this machine, all GPUs unless --devices names some. With --scheduler, a Dask scheduler's workers, which
-            have gpuregistration and see the same files; each computes on the best device it sees, or on what ITK_GPU_DEVICE names there.
+            have gpuregistration and see the same files; each takes a GPU that no other worker of its machine has, or what ITK_GPU_DEVICE
+            names there; where there are more workers than GPUs they share, and it is told.
             On Slurm dask-jobqueue starts both, a worker a GPU:
             SLURMCluster(cores=8, processes=1, memory="32GB", job_extra_directives=["--gres=gpu:1"]).scale(jobs=4).
 

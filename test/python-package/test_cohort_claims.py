@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which devices the workers of a scheduler take."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import cohort_data
+import gpuregistration as gr
+import pytest
+from cohort_data import make_cohort
+from gpuregistration.cohort.claims import _physical_name
+
+# A process that takes a device, of those that are named, says which, and lives until its input ends.
+CLAIMING = """
+import sys
+from gpuregistration.cohort import claims
+claims.find_gpus = lambda: sys.argv[1:]
+claim = claims.claim_device()
+assert claims.claim_device() is claim
+print(claim.device, claim.warning, flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def claim(tmp_path):
+    """Starts a process that takes one of two devices; returns it, the device and the warning."""
+    processes = []
+
+    def start(*devices, **environment):
+        process = subprocess.Popen(
+            [sys.executable, "-c", CLAIMING, *devices],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "TMPDIR": str(tmp_path), "ITK_GPU_DEVICE": "", "CUDA_VISIBLE_DEVICES": "", **environment},
+        )
+        processes.append(process)
+        device, _, warning = process.stdout.readline().strip().partition(" ")
+        return process, device, warning
+
+    yield start
+    for process in processes:
+        process.kill()
+        process.wait()
+        process.stdin.close()
+        process.stdout.close()
+
+
+def test_each_has_its_own(claim):
+    assert [claim("cuda:0", "cuda:1")[1:] for _ in range(2)] == [("cuda:0", ""), ("cuda:1", "")]
+
+
+def test_more_workers_than_devices_are_spread_and_told(claim):
+    taken = [claim("cuda:0", "cuda:1")[1:] for _ in range(5)]
+    assert [device for device, _ in taken] == ["cuda:0", "cuda:1", "cuda:0", "cuda:1", "cuda:0"]
+    assert taken[2][1].startswith("cuda:0 is shared with another worker, for all devices of this machine have one (cuda:0, cuda:1): ")
+    assert taken[4][1].startswith("cuda:0 is shared with 2 other workers")
+    assert "ITK_GPU_DEVICE" in taken[3][1]
+
+
+def test_the_death_of_a_worker_frees_its_device(claim):
+    first = claim("cuda:0", "cuda:1")[0]
+    assert claim("cuda:0", "cuda:1")[1] == "cuda:1"
+    first.send_signal(signal.SIGKILL)
+    first.wait()
+    assert claim("cuda:0", "cuda:1")[1:] == ("cuda:0", "")
+
+
+def test_one_gpu_by_two_names(claim):
+    """Each of two processes sees one GPU, and calls it cuda:0; a third sees both."""
+    for number in "01":
+        assert claim("cuda:0", CUDA_VISIBLE_DEVICES=number)[1:] == ("cuda:0", "")
+    _, device, warning = claim("cuda:0", "cuda:1")
+    assert device == "cuda:0" and "shared" in warning
+
+
+@pytest.mark.parametrize(
+    "visible, called, name",
+    [
+        ("", "cuda:1", "cuda-1"),
+        ("3,5", "cuda:1", "cuda-5"),
+        ("GPU-8f2a, GPU-71", "cuda:0", "cuda-GPU-8f2a"),
+        ("MIG-GPU-8f/1/0", "cuda:0", "cuda-MIG-GPU-8f-1-0"),
+        ("3", "opencl:0", "opencl-0"),
+    ],
+)
+def test_names_of_files(monkeypatch, visible, called, name):
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
+    assert _physical_name(called) == name
+
+
+def test_the_host_is_shared_without_a_word(claim):
+    assert [claim()[1:] for _ in range(2)] == [(gr.devices()[0].name, "")] * 2
+
+
+def test_where_nothing_can_be_locked(claim, tmp_path):
+    # A link may be anybody's, and lead anywhere.
+    (tmp_path / "gpuregistration-cuda-0-0.lock").symlink_to(tmp_path / "elsewhere")
+    _, device, warning = claim("cuda:0", "cuda:1")
+    assert device == "cuda:0" and "may be another worker's, too" in warning
+
+
+@pytest.mark.skipif(not any(one.kind == "opencl" for one in gr.devices()), reason="no OpenCL device")
+def test_workers_of_a_scheduler(tmp_path, monkeypatch):
+    """Three, on a machine of two devices: PoCL's twice."""
+    distributed = pytest.importorskip("distributed")
+    pytest.importorskip("SimpleITK")
+    from gpuregistration.cohort import register_cohort
+
+    monkeypatch.setattr("gpuregistration.cohort.worker.start", cohort_data.start_with_two_devices)
+    table = make_cohort(tmp_path, 6)
+    environment = {"POCL_DEVICES": "pthread pthread", "TMPDIR": str(tmp_path), "ITK_GPU_DEVICE": ""}
+    news = []
+    with distributed.LocalCluster(
+        n_workers=3, threads_per_worker=1, dashboard_address=None, local_directory=str(tmp_path / "dask"), env=environment
+    ) as cluster:
+        with distributed.Client(cluster.scheduler_address, set_as_default=False) as client:
+            client.wait_for_workers(3)
+            result = register_cohort(
+                table, tmp_path / "out", scheduler=cluster.scheduler_address, progress=lambda progress: news.append(progress.news)
+            )
+            taken = client.run(cohort_data.claim_of_process)
+    assert not result.failed
+    assert sorted(claim.device for claim in taken.values()) in (["opencl:0", "opencl:0", "opencl:1"], ["opencl:0", "opencl:1", "opencl:1"])
+    told = [one for one in news if one]
+    assert len(told) == 1 and told[0].startswith("The worker ") and "is shared with another worker" in told[0]
