@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Between two rounds of the engine's work: Python's signals, and a caller's progress function.
+// During the engine's work: Python's signals; and between two of its rounds, a caller's progress function.
 #ifndef gpureg_python_Cancel_h
 #define gpureg_python_Cancel_h
+
+#include "gpureg/ParallelFor.h"
 
 #include <nanobind/nanobind.h>
 
@@ -13,6 +15,11 @@ namespace python
 /** Has Python look at its signals. \throws nanobind::python_error if one of them, such as Ctrl-C's, raises. With the GIL. */
 void
 CheckSignals();
+
+/** MakeParallelFor(), whose loops end by nanobind::python_error when a signal raises, such as Ctrl-C's. On Python's main thread, whose
+ *  signals are, it is looked at them ten times a second, between two tasks. With the GIL; its loops run without. */
+ParallelFor
+MakeInterruptibleParallelFor();
 
 /** Tells a caller's function, or none, how far the engine's work is. Without a function, Python's lock is asked for on Python's main
  *  thread alone, whose signals are: where other threads run Python's code, it comes only after their switch interval, in each round. */

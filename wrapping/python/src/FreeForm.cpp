@@ -6,7 +6,6 @@
 #include "Chain.h"
 #include "Names.h"
 #include "Side.h"
-#include "Threads.h"
 
 #include "gpureg/Error.h"
 #include "gpureg/FreeFormRegistration.h"
@@ -65,8 +64,9 @@ Register(FreeFormRegistration &   engine,
   problem.moving = moving.Get();
   problem.initial = initial.Get();
   const Reporter               report(progress);
+  const ParallelFor            parallelFor = MakeInterruptibleParallelFor();
   const nb::gil_scoped_release released;
-  return engine.Register(problem, settings, MakeParallelFor(), [&report](const FreeFormProgress & where) {
+  return engine.Register(problem, settings, parallelFor, [&report](const FreeFormProgress & where) {
     report.Call([&where](const nb::object & function) { TellProgress(function, where); });
   });
 }

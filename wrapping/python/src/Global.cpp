@@ -5,7 +5,6 @@
 #include "Cancel.h"
 #include "Names.h"
 #include "Side.h"
-#include "Threads.h"
 
 #include "gpureg/GlobalRegistration.h"
 
@@ -40,8 +39,9 @@ Register(GlobalRegistration &            engine,
   problem.moving = moving.Get();
   problem.initial = initial;
   const Reporter               report(progress);
+  const ParallelFor            parallelFor = MakeInterruptibleParallelFor();
   const nb::gil_scoped_release released;
-  return engine.Register(problem, settings, MakeParallelFor(), [&report](const GlobalProgress & where) {
+  return engine.Register(problem, settings, parallelFor, [&report](const GlobalProgress & where) {
     report(where.stage, where.share, where.cost);
   });
 }

@@ -4,7 +4,6 @@
 #include "Bindings.h"
 #include "Cancel.h"
 #include "Side.h"
-#include "Threads.h"
 
 #include "gpureg/Error.h"
 #include "gpureg/TransformChain.h"
@@ -52,8 +51,8 @@ public:
     , m_MovingMask(*m_Queue, device)
     , m_Measure(MakeMeasure(name, device, { bins, radius }))
   {
+    const ParallelFor            parallelFor = MakeInterruptibleParallelFor();
     const nb::gil_scoped_release released;
-    const ParallelFor            parallelFor = MakeParallelFor();
     const LevelMaker             maker{ *m_Queue, *m_Images, *m_Lines };
     constexpr Size               whole{ 1, 1, 1 };
     m_Queue->parallelFor = parallelFor;
@@ -87,6 +86,7 @@ public:
     std::vector<MeasuredValue> values;
     if (count > 0)
     {
+      const ParallelFor            parallelFor = MakeInterruptibleParallelFor();
       const nb::gil_scoped_release released;
       const CandidateMaps          candidates{ static_cast<std::int64_t>(count),
                                       [&](std::int64_t first, std::int64_t number, IndexMap * out) {
@@ -95,7 +95,7 @@ public:
                                           *out++ = this->MakeIndexMap(ReadMap(maps.data() + 12 * n));
                                         }
                                       } };
-      values = m_Measure->FindValues(candidates, MakeParallelFor());
+      values = m_Measure->FindValues(candidates, parallelFor);
     }
     for (const MeasuredValue & value : values)
     {
@@ -111,10 +111,11 @@ public:
   FindDerivative(const IndexMap & map, const std::array<double, 3> & centre)
   {
     CheckSignals();
-    MeasuredForces measured;
+    const ParallelFor parallelFor = MakeInterruptibleParallelFor();
+    MeasuredForces    measured;
     {
       const nb::gil_scoped_release released;
-      measured = m_Measure->FindForces(this->MakeIndexMap(map), MakeParallelFor());
+      measured = m_Measure->FindForces(this->MakeIndexMap(map), parallelFor);
     }
     double * elements = nullptr;
     auto     array = MakeArray<double>(elements, { 12 });

@@ -5,7 +5,6 @@
 #include "Cancel.h"
 #include "Chain.h"
 #include "DeviceArray.h"
-#include "Threads.h"
 
 #include "gpureg/Error.h"
 #include "gpureg/Resampler.h"
@@ -116,9 +115,10 @@ ResampleAs(Resampler & engine, const ResampleInput & input, ResampleRequest & re
   };
   const Reporter report(progress);
   request.progress = [&report](double share) { report(share); };
+  const ParallelFor parallelFor = MakeInterruptibleParallelFor();
   {
     const nb::gil_scoped_release released;
-    engine.Resample(input, request, MakeParallelFor());
+    engine.Resample(input, request, parallelFor);
   }
   return nb::cast(std::move(array));
 }
@@ -164,10 +164,11 @@ ResampleOnDevice(
   const ResampleRequest request = MakeRequest(asked, chain);
   const ResampleInput   input = MakeInput(asked, request, array);
   CheckSignals();
+  const ParallelFor                  parallelFor = MakeInterruptibleParallelFor();
   std::shared_ptr<const DeviceImage> made;
   {
     const nb::gil_scoped_release released;
-    made = engine.ResampleToDevice(input, request, MakeParallelFor());
+    made = engine.ResampleToDevice(input, request, parallelFor);
   }
   return std::make_shared<DeviceArray>(std::move(made), std::move(shape));
 }
@@ -204,9 +205,10 @@ FindDisplacements(Resampler & engine, DisplacementRequest request)
     }
   };
   CheckSignals();
+  const ParallelFor parallelFor = MakeInterruptibleParallelFor();
   {
     const nb::gil_scoped_release released;
-    engine.FindDisplacements(request, MakeParallelFor());
+    engine.FindDisplacements(request, parallelFor);
   }
   return nb::cast(std::move(array));
 }
@@ -216,9 +218,10 @@ std::shared_ptr<DeviceArray>
 FindDisplacementsOnDevice(Resampler & engine, const DisplacementRequest & request, Shape shape)
 {
   CheckSignals();
+  const ParallelFor            parallelFor = MakeInterruptibleParallelFor();
   const nb::gil_scoped_release released;
   return std::make_shared<DeviceArray>(std::shared_ptr<const MadeNumbers>(
-                                         engine.FindDisplacementsToDevice(request, MakeParallelFor())),
+                                         engine.FindDisplacementsToDevice(request, parallelFor)),
                                        std::move(shape));
 }
 } // namespace

@@ -61,15 +61,17 @@ public:
     input.values = MakeFiller(values);
     m_Precision = values.precision;
     m_Components = values.components;
+    const ParallelFor            parallelFor = MakeInterruptibleParallelFor();
     const nb::gil_scoped_release released;
-    m_Filter.SetVolume(input, MakeParallelFor());
+    m_Filter.SetVolume(input, parallelFor);
   }
 
   void
   SetImage(const DeviceArray & array)
   {
+    const ParallelFor            parallelFor = MakeInterruptibleParallelFor();
     const nb::gil_scoped_release released;
-    m_Filter.SetVolume(array.GetImage(), SizeOf(array.GetShape()), MakeParallelFor());
+    m_Filter.SetVolume(array.GetImage(), SizeOf(array.GetShape()), parallelFor);
   }
 
   /** \param sigma in voxels. */

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ctrl-C ends long work on host threads in the midst of it, and what comes after it is as it was before."""
+
+import subprocess
+import sys
+import time
+
+import gpuregistration as gr
+import numpy as np
+import pytest
+from conftest import turn
+
+# How long work would take, and how soon after Ctrl-C it is to end, in seconds: other work may go on here.
+LONG = 30.0
+SOON = 5.0
+
+# It is told how long one piece of work takes, so that it makes it long; then it says when it begins, is interrupted, and does what it
+# had done before again.
+PROGRAM = """
+import signal
+import sys
+import time
+
+import gpuregistration as gr
+import numpy as np
+from conftest import make_head, turn
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+WORK
+before = few()
+begin = time.perf_counter()
+few()
+lasts = time.perf_counter() - begin
+many = make_many(int(LONG / lasts) + 1)
+print("ready", flush=True)
+begin = time.perf_counter()
+try:
+    many()
+except KeyboardInterrupt:
+    assert time.perf_counter() - begin < LONG / 2, "it had ended by itself"
+    np.testing.assert_array_equal(few(), before)
+    print("interrupted")
+"""
+
+VALUES = """
+metric = gr.metric("NAME", make_head(), make_head(), device="host")
+batch = [gr.Affine(turn(degrees)).parameters for degrees in np.linspace(-8, 8, 20)]
+few = lambda: metric.values(batch)
+make_many = lambda count: lambda: metric.values(batch * count)
+"""
+
+# A neighborhood of all of a larger image: one evaluation takes long.
+DERIVATIVE = """
+def make_few(length):
+    image = np.random.default_rng(1).normal(size=(length, 40, 40)).astype(np.float32)
+    metric = gr.metric("neighborhood_correlation", image, image[::-1], device="host")
+    return lambda: metric.derivative(gr.Affine())
+few = make_few(40)
+make_many = lambda count: make_few(min(40 * count, 20000))
+"""
+
+
+@pytest.mark.parametrize(
+    "work",
+    [VALUES.replace("NAME", "mean_squares"), VALUES.replace("NAME", "neighborhood_correlation"), DERIVATIVE],
+    ids=["values", "values of neighborhoods", "derivative"],
+)
+def test_ends_soon(work):
+    program = PROGRAM.replace("WORK", work).replace("LONG", str(LONG))
+    folder = str(__file__).rpartition("/")[0]
+    process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=folder)
+    try:
+        assert process.stdout.readline() == "ready\n", process.stderr.read()
+        time.sleep(1)
+        sent = time.perf_counter()
+        process.send_signal(2)
+        assert process.stdout.readline() == "interrupted\n", process.stderr.read()
+        assert time.perf_counter() - sent < SOON
+        assert process.wait(SOON) == 0
+    finally:
+        process.kill()
+        process.communicate()
+
+
+@pytest.mark.parametrize("name", ["mean_squares", "correlation_ratio", "normalized_mutual_information", "neighborhood_correlation"])
+def test_a_long_batch_has_the_bits_of_its_parts(heads, name):
+    """Of the host, which looks at signals in between."""
+    metric = gr.metric(name, *heads, device="host")
+    batch = np.array([gr.Affine(turn(degrees)).parameters for degrees in np.linspace(-8, 8, 300)])
+    parts = [metric.values(part) for part in np.array_split(batch, 7)]
+    np.testing.assert_array_equal(metric.values(batch), np.concatenate(parts))
