@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What test_same_bits.py compares with Python: RegisterByITK global|rigid|affine|ffd|chain DEVICE FIXED.mha MOVING.mha
-// [WARPED.mha [MASK.mha]] registers two images of floats, and prints "cost" and "numbers", each digit of them: with the settings that a
-// method has by itself; rigidly, by mean squares; to an affine transform without a search of angles; by free-form deformation, and with a
-// mask of the fixed image by mean squares; by free-form deformation behind the affine transform, whose "matrix" and "offset" are printed,
-// too.
+// [WARPED.mha [MASK.mha]] registers two images of floats, and prints what came of it, each digit: of a linear transform "cost", "matrix",
+// "centre", "translation" and "offset"; of a deformation "costs", "coefficients" and "grid". Linearly with the settings that the method has
+// by itself; rigidly, by mean squares; to an affine transform without a search of angles. By free-form deformation, and with a mask of the
+// fixed image by mean squares; and behind the affine transform, of which the same is printed, too.
 #include "itkFreeFormDeformationRegistrationMethod.h"
 #include "itkGlobalAffineRegistrationMethod.h"
 
@@ -84,8 +84,12 @@ void
 PrintLinear(const LinearMethod & method)
 {
   const double cost = method.GetFinalCost();
+  const auto & transform = GetLinearTransform(method);
   Print("cost", &cost, 1);
-  Print("numbers", GetLinearTransform(method).GetMatrix().GetVnlMatrix().data_block(), 9);
+  Print("matrix", transform.GetMatrix().GetVnlMatrix().data_block(), 9);
+  Print("centre", transform.GetCenter(), 3);
+  Print("translation", transform.GetTranslation(), 3);
+  Print("offset", transform.GetOffset(), 3);
 }
 
 /** \param initial what is applied behind the deformation, or null.
@@ -112,9 +116,11 @@ Deform(char **                              words,
   }
   method->Update();
   const auto & costs = method->GetCosts(method->GetNumberOfLevels() - 1);
-  Print("cost", costs.data(), costs.size());
-  const auto parameters = method->GetDeformation()->GetParameters();
-  Print("numbers", parameters, parameters.size());
+  Print("costs", costs.data(), costs.size());
+  const auto coefficients = method->GetDeformation()->GetParameters();
+  Print("coefficients", coefficients, coefficients.size());
+  const auto grid = method->GetDeformation()->GetFixedParameters();
+  Print("grid", grid, grid.size());
   const auto writer = itk::ImageFileWriter<ImageType>::New();
   writer->SetFileName(warped);
   writer->SetInput(method->GetWarpedImage());
@@ -125,10 +131,8 @@ Deform(char **                              words,
 void
 RegisterByChain(char ** words, const std::string & warped)
 {
-  const auto   method = RegisterLinearly(words, "affine");
-  const auto & affine = GetLinearTransform(*method);
-  Print("matrix", affine.GetMatrix().GetVnlMatrix().data_block(), 9);
-  Print("offset", affine.GetOffset(), 3);
+  const auto method = RegisterLinearly(words, "affine");
+  PrintLinear(*method);
   Deform(words, method->GetTransform(), warped, "");
 }
 

@@ -42,23 +42,43 @@ def by_itk(tmp_path, heads):
     gr.set_threads(0)
 
 
-def test_global_search(by_itk, heads, device):
-    theirs = by_itk("global", device)
-    ours = gr.register(*heads, "global", device=device)
-    np.testing.assert_array_equal(ours.transform.matrix.ravel(), theirs["numbers"])
-    assert ours.cost == theirs["cost"][0]
+def assert_same_affine(ours, theirs, tolerance=0.0):
+    """Whole: the matrix but for a tolerance, the center and the translation; and where the point 0 is led to."""
+    np.testing.assert_allclose(ours.matrix.ravel(), theirs["matrix"], rtol=0, atol=tolerance)
+    np.testing.assert_array_equal(ours.center, theirs["centre"])
+    np.testing.assert_array_equal(ours.translation, theirs["translation"])
+    if tolerance == 0:
+        np.testing.assert_array_equal(ours.offset, theirs["offset"])
 
 
-def test_affine(by_itk, heads, device, tmp_path, capfd):
-    theirs = by_itk("affine", device)
-    ours = gr.register(*heads, "affine", device=device)
-    np.testing.assert_array_equal(ours.transform.matrix.ravel(), theirs["numbers"])
+def assert_same_deformation(ours, theirs):
+    """Its coefficients, and the grid that they lie on."""
+    np.testing.assert_array_equal(np.moveaxis(ours.array, -1, 0).ravel(), theirs["coefficients"])
+    size = ours.array.shape[2::-1]
+    np.testing.assert_array_equal(np.concatenate([size, ours.origin, ours.spacing, ours.direction.ravel()]), theirs["grid"])
+
+
+@pytest.mark.parametrize("stage, metric, tolerance", [
+    ("global", "correlation_ratio", 0),
+    ("affine", "correlation_ratio", 0),
+    # ITK's class keeps angles, and makes its matrix of them again.
+    ("rigid", "mean_squares", 4e-16),
+])  # fmt: skip
+def test_linear(by_itk, heads, device, stage, metric, tolerance, tmp_path, capfd):
+    theirs = by_itk(stage, device)
+    ours = gr.register(*heads, stage, metric, device=device)
+    assert_same_affine(ours.transform, theirs, tolerance)
     assert ours.cost == theirs["cost"][0]
-    out = tmp_path / "out.mha"
-    told = gpureg_json(capfd, "register", *write_heads(tmp_path, heads), "-o", out, "--transform", "affine", "--device", device)
-    np.testing.assert_array_equal(np.array(told["matrix"])[:3, :3].ravel(), theirs["numbers"])
-    np.testing.assert_array_equal(told["matrix"], ours.transform.matrix_of())
+    out, transform = tmp_path / "out.mha", tmp_path / "out.h5"
+    told = gpureg_json(
+        capfd, "register", *write_heads(tmp_path, heads), "-o", out, "--output-transform", transform, "--transform", stage,
+        "--metric", metric, "--device", device,
+    )  # fmt: skip
     assert told["cost"] == ours.cost
+    np.testing.assert_array_equal(told["matrix"], ours.transform.matrix_of())
+    found = gr.read_transform(transform)
+    assert_same_affine(found, theirs, tolerance)
+    np.testing.assert_array_equal(found.matrix, ours.transform.matrix)
     np.testing.assert_array_equal(gr.read_image(out).array, ours.warped.array)
 
 
@@ -66,10 +86,10 @@ def test_affine_then_free_form(by_itk, heads, device, tmp_path, capfd):
     theirs = by_itk("chain", device, str(tmp_path / "warped.mha"))
     ours = gr.register(*heads, ["affine", "ffd"], device=device)
     deformation, affine = ours.transform.transforms
-    np.testing.assert_array_equal(affine.matrix.ravel(), theirs["matrix"])
-    np.testing.assert_array_equal(affine.matrix_of()[:3, 3], theirs["offset"])
-    np.testing.assert_array_equal(ours.stages[1].levels[-1].costs, theirs["cost"])
-    np.testing.assert_array_equal(np.moveaxis(deformation.array, -1, 0).ravel(), theirs["numbers"])
+    assert_same_affine(affine, theirs)
+    assert ours.stages[0].cost == theirs["cost"][0]
+    np.testing.assert_array_equal(ours.stages[1].levels[-1].costs, theirs["costs"])
+    assert_same_deformation(deformation, theirs)
     warped = gr.read_image(tmp_path / "warped.mha").array
     np.testing.assert_array_equal(ours.warped.array, warped)
     out, transform = tmp_path / "out.mha", tmp_path / "out.h5"
@@ -77,34 +97,31 @@ def test_affine_then_free_form(by_itk, heads, device, tmp_path, capfd):
         capfd, "register", *write_heads(tmp_path, heads), "-o", out, "--output-transform", transform, "--transform", "affine,ffd",
         "--device", device,
     )  # fmt: skip
-    assert told["stages"][1]["levels"][-1]["costs"] == list(theirs["cost"])
+    assert told["stages"][0]["cost"] == theirs["cost"][0]
+    assert told["stages"][1]["levels"][-1]["costs"] == list(theirs["costs"])
     found = gr.read_transform(transform).transforms
-    np.testing.assert_array_equal(np.moveaxis(found[0].array, -1, 0).ravel(), theirs["numbers"])
-    np.testing.assert_array_equal(found[1].matrix.ravel(), theirs["matrix"])
+    assert_same_deformation(found[0], theirs)
+    assert_same_affine(found[1], theirs)
     np.testing.assert_array_equal(gr.read_image(out).array, warped)
 
 
-def test_rigid_by_another_metric(by_itk, heads, device):
-    theirs = by_itk("rigid", device)
-    ours = gr.register(*heads, "rigid", "mean_squares", device=device)
-    assert ours.cost == theirs["cost"][0]
-    # ITK's class keeps angles, and makes its matrix of them again.
-    np.testing.assert_allclose(ours.transform.matrix.ravel(), theirs["numbers"], rtol=0, atol=4e-16)
-
-
-def test_free_form_in_a_mask_by_another_metric(by_itk, heads, device, tmp_path):
+@pytest.mark.parametrize("is_masked", [False, True])
+def test_free_form(by_itk, heads, device, is_masked, tmp_path, capfd):
+    """In a mask by another metric than the usual one."""
     mask = heads[0].like((heads[0].array > 40).astype(np.uint8))
     gr.write_image(tmp_path / "mask.mha", mask)
-    theirs = by_itk("ffd", device, str(tmp_path / "warped.mha"), str(tmp_path / "mask.mha"))
-    ours = gr.register(*heads, "ffd", "mean_squares", fixed_mask=mask, device=device)
-    np.testing.assert_array_equal(ours.stages[0].levels[-1].costs, theirs["cost"])
-    np.testing.assert_array_equal(np.moveaxis(ours.transform.array, -1, 0).ravel(), theirs["numbers"])
-    np.testing.assert_array_equal(ours.warped.array, gr.read_image(tmp_path / "warped.mha").array)
-
-
-def test_free_form(by_itk, heads, device, tmp_path):
-    theirs = by_itk("ffd", device, str(tmp_path / "warped.mha"))
-    ours = gr.register(*heads, "ffd", device=device)
-    np.testing.assert_array_equal(ours.stages[0].levels[-1].costs, theirs["cost"])
-    np.testing.assert_array_equal(np.moveaxis(ours.transform.array, -1, 0).ravel(), theirs["numbers"])
-    np.testing.assert_array_equal(ours.warped.array, gr.read_image(tmp_path / "warped.mha").array)
+    theirs = by_itk("ffd", device, str(tmp_path / "warped.mha"), *[str(tmp_path / "mask.mha")] * is_masked)
+    metric = "mean_squares" if is_masked else "normalized_mutual_information"
+    ours = gr.register(*heads, "ffd", metric, fixed_mask=mask if is_masked else None, device=device)
+    np.testing.assert_array_equal(ours.stages[0].levels[-1].costs, theirs["costs"])
+    assert_same_deformation(ours.transform, theirs)
+    warped = gr.read_image(tmp_path / "warped.mha").array
+    np.testing.assert_array_equal(ours.warped.array, warped)
+    out, transform = tmp_path / "out.mha", tmp_path / "out.h5"
+    told = gpureg_json(
+        capfd, "register", *write_heads(tmp_path, heads), "-o", out, "--output-transform", transform, "--transform", "ffd",
+        "--metric", metric, "--device", device, *["--mask", tmp_path / "mask.mha"] * is_masked,
+    )  # fmt: skip
+    assert told["stages"][0]["levels"][-1]["costs"] == list(theirs["costs"])
+    assert_same_deformation(gr.read_transform(transform), theirs)
+    np.testing.assert_array_equal(gr.read_image(out).array, warped)
