@@ -22,6 +22,9 @@ IsMainThread()
   return threading.attr("get_ident")().equal(threading.attr("main_thread")().attr("ident"));
 }
 
+// Of one loop, on all its threads together.
+constexpr std::int64_t MostLooks = 64;
+
 /** Looks at Python's signals from time to time, on the thread that it was made on. */
 class SignalWatch
 {
@@ -71,8 +74,13 @@ MakeInterruptibleParallelFor()
   }
   return [parallelFor, watch = std::make_shared<SignalWatch>()](std::int64_t                              count,
                                                                 const std::function<void(std::int64_t)> & body) {
+    // Tasks may be of less than a microsecond.
+    const std::int64_t stride = 1 + count / MostLooks;
     parallelFor(count, [&](std::int64_t task) {
-      watch->Look();
+      if (task % stride == 0)
+      {
+        watch->Look();
+      }
       body(task);
     });
   };

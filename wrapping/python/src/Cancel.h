@@ -17,7 +17,7 @@ void
 CheckSignals();
 
 /** MakeParallelFor(), whose loops end by nanobind::python_error when a signal raises, such as Ctrl-C's. On Python's main thread, whose
- *  signals are, it is looked at them ten times a second, between two tasks. With the GIL; its loops run without. */
+ *  signals are, it is looked at them ten times a second, between two tasks of a loop. With the GIL; its loops run without. */
 ParallelFor
 MakeInterruptibleParallelFor();
 
