@@ -74,6 +74,7 @@ class Metric:
 
         Raises:
             BadInputError: parameters of another number, or not finite.
+            KeyboardInterrupt: Ctrl-C ends it; on a GPU, which does a batch at once, when that is done.
         """
         return self._find(batch)[:, 0]
 
