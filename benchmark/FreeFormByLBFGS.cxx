@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "FreeFormByLBFGS.h"
 
-#include "itkBSplineTransformInitializer.h"
 #include "itkBSplineTransformParametersAdaptor.h"
 #include "itkBinShrinkImageFilter.h"
 #include "itkCudaMattesNMI.h"
@@ -30,22 +29,29 @@ Shrink(const Volume * image, unsigned int factor)
   return shrink->GetOutput();
 }
 
-/** Its control points lie some mm apart. */
+/** From the first voxels' outer edges on, in as many cells as cover the image where they are the longest, and twice as many at each finer
+ *  level: so that each level's grid is in the next one's. spacing: between control points at the coarsest level, mm. */
 Spline::Pointer
-MakeSpline(const Volume * fixed, double spacing)
+MakeSpline(const Volume * fixed, double spacing, unsigned int finer)
 {
-  Spline::MeshSizeType mesh;
+  Spline::MeshSizeType            mesh;
+  Spline::PhysicalDimensionsType  extent;
+  itk::ContinuousIndex<double, 3> corner(fixed->GetLargestPossibleRegion().GetIndex());
   for (unsigned int d = 0; d < 3; ++d)
   {
-    const double extent = fixed->GetSpacing()[d] * static_cast<double>(fixed->GetLargestPossibleRegion().GetSize(d));
-    mesh[d] = static_cast<itk::SizeValueType>(std::max(1.0, std::round(extent / spacing)));
+    const double length = fixed->GetSpacing()[d] * static_cast<double>(fixed->GetLargestPossibleRegion().GetSize(d));
+    const auto   cells = static_cast<itk::SizeValueType>(std::ceil(length / spacing));
+    mesh[d] = cells << finer;
+    extent[d] = spacing * static_cast<double>(cells);
+    corner[d] -= 0.5;
   }
+  Spline::OriginType origin;
+  fixed->TransformContinuousIndexToPhysicalPoint(corner, origin);
   const auto spline = Spline::New();
-  const auto initializer = itk::BSplineTransformInitializer<Spline, Volume>::New();
-  initializer->SetTransform(spline);
-  initializer->SetImage(fixed);
-  initializer->SetTransformDomainMeshSize(mesh);
-  initializer->InitializeTransform();
+  spline->SetTransformDomainOrigin(origin);
+  spline->SetTransformDomainPhysicalDimensions(extent);
+  spline->SetTransformDomainDirection(fixed->GetDirection());
+  spline->SetTransformDomainMeshSize(mesh);
   spline->SetIdentity();
   return spline;
 }
@@ -102,8 +108,9 @@ RegisterByLBFGS(const Volume * fixed, const Volume * moving, const LBFGSSettings
   LBFGSResult result{ nullptr, 0 };
   for (unsigned int level = settings.levels; level-- > 0;)
   {
-    const double spacing = std::ldexp(settings.spacing, static_cast<int>(level));
-    const auto   spline = MakeSpline(fixed, spacing);
+    const auto spline = MakeSpline(fixed,
+                                   std::ldexp(settings.spacing, static_cast<int>(settings.levels) - 1),
+                                   settings.levels - 1 - level);
     if (result.spline)
     {
       Refine(*result.spline, *spline);
@@ -112,8 +119,11 @@ RegisterByLBFGS(const Volume * fixed, const Volume * moving, const LBFGSSettings
     {
       result.spline = spline;
     }
-    result.evaluations +=
-      Descend(*result.spline, Shrink(fixed, 1u << level), Shrink(moving, 1u << level), spacing, settings);
+    result.evaluations += Descend(*result.spline,
+                                  Shrink(fixed, 1u << level),
+                                  Shrink(moving, 1u << level),
+                                  std::ldexp(settings.spacing, static_cast<int>(level)),
+                                  settings);
   }
   return result;
 }

@@ -27,7 +27,8 @@ struct LBFGSResult
 };
 
 /** What itk::FreeFormDeformationRegistrationMethod goes down along, normalised mutual information and bending energy of a B-spline that is
- * refined from level to level, by itk::LBFGSOptimizerv4: to compare how near as many evaluations come.
+ * refined from level to level, by itk::LBFGSOptimizerv4: to compare how near as many evaluations come. Two things differ: forces go along
+ * ITK's gradient, of the smoothed moving image, and ITK refines the B-spline by approximation.
  * \throws itk::ExceptionObject */
 LBFGSResult
 RegisterByLBFGS(const example::Volume * fixed, const example::Volume * moving, const LBFGSSettings & settings);

@@ -40,8 +40,8 @@ ShowProgress(Method * method, std::ostream & os)
     if (last.GetSeconds() > 1.0)
     {
       last = Stopwatch();
-      os << "free-form  level " << method->GetNumberOfLevels() - method->GetCurrentLevel() << " of "
-         << method->GetNumberOfLevels() << "  iteration " << std::setw(3) << method->GetCurrentIteration() + 1 << " of "
+      os << "free-form  level " << method->GetCurrentLevel() + 1 << " of " << method->GetNumberOfLevels()
+         << "  iteration " << std::setw(3) << method->GetCurrentIteration() + 1 << " of "
          << method->GetNumberOfIterations() << std::endl;
     }
   });

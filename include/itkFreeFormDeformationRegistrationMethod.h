@@ -168,7 +168,7 @@ public:
   itkSetMacro(FirstStep, double);
   itkGetConstMacro(FirstStep, double);
 
-  /** Voxels of a level that each iteration looks at, at most: a lattice, placed at random anew for each. On a processor, some ten
+  /** Voxels of a level that each iteration looks at, at most: a lattice, placed quasi-randomly, anew for each. On a processor, some ten
    * thousand do for a registration, and take a part of the time of all. 0, the default: all. Not for a neighborhood correlation, nor
    * for a conjugate gradient. The same seed places the same ones, on every device. */
   itkSetMacro(NumberOfSamples, SizeValueType);
@@ -218,7 +218,8 @@ public:
     return m_Result.smallestDeterminant;
   }
 
-  /** The cost before each iteration of a level; the coarsest is level 0. */
+  /** The cost before each iteration of a level; the coarsest is level 0. Not a number for an iteration whose drawn samples all missed a
+   *  mask: it moves nothing. */
   const std::vector<double> &
   GetCosts(unsigned int level) const;
 
@@ -232,7 +233,7 @@ public:
   double
   GetElapsedSeconds(unsigned int level) const;
 
-  /** While it registers: the finest level is 0. */
+  /** While it registers: the coarsest level is 0. */
   itkGetConstMacro(CurrentLevel, unsigned int);
   itkGetConstMacro(CurrentIteration, unsigned int);
 

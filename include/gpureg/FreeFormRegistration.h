@@ -69,7 +69,7 @@ struct FreeFormSettings
 /** Where a registration is. */
 struct FreeFormProgress
 {
-  int level = 0; // the finest is 0
+  int level = 0; // the coarsest is 0
   int iteration = 0;
   /** Of all iterations. */
   double share = 0;

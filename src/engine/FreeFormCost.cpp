@@ -19,13 +19,12 @@ FreeFormCost::FreeFormCost(const FreeFormProblem &  problem,
                            ControlStepPasses &      steps,
                            FreeFormLevel &          level)
   : m_Settings(settings)
-  , m_Slots(slots)
   , m_Steps(steps)
   , m_Level(level)
 {
   this->FindMaps(problem);
   this->PrepareSimilarity();
-  this->PreparePenalties(problem);
+  this->PreparePenalties(problem, slots);
   Queue & queue = *level.core.queue;
   for (MemoryPointer * array : { &level.gathered, &level.penalty, &level.firstMeans, &level.secondMeans })
   {
@@ -95,7 +94,7 @@ FreeFormCost::TakeAllVoxels()
 }
 
 void
-FreeFormCost::PreparePenalties(const FreeFormProblem & problem)
+FreeFormCost::PreparePenalties(const FreeFormProblem & problem, int slots)
 {
   ControlGrid grid;
   grid.size = m_Level.grid.size;
@@ -112,24 +111,24 @@ FreeFormCost::PreparePenalties(const FreeFormProblem & problem)
     }
   }
   m_Level.bending.SetGrid(grid);
-  // And one slot more, for the end's Jacobian.
+  // One at least, for the end's Jacobian.
   ReserveExactly(*m_Level.core.queue,
                  m_Level.penaltyValues,
                  m_Level.penalties.GetValueBytes() *
-                   static_cast<std::size_t>(m_Slots * CountWeightedPenalties(m_Settings) + 1));
+                   static_cast<std::size_t>(std::max<std::int64_t>(1, slots * CountWeightedPenalties(m_Settings))));
 }
 
 template <typename TWork>
 void
 FreeFormCost::ForEachPenalty(int slot, const TWork & work)
 {
-  std::int64_t first = 0;
+  // Those of a slot lie side by side, so that the first slots' are the first ones.
+  std::int64_t place = slot * CountWeightedPenalties(m_Settings);
   for (const WeightedPenalty & penalty : GetPenalties(m_Settings))
   {
     if (penalty.weight > 0)
     {
-      work(penalty, m_Level.GetTerm(penalty.kind), m_Level.GetUnit(penalty.kind), first + slot);
-      first += m_Slots;
+      work(penalty, m_Level.GetTerm(penalty.kind), m_Level.GetUnit(penalty.kind), place++);
     }
   }
 }
@@ -220,22 +219,23 @@ FreeFormCost::Bring(int count)
 void
 FreeFormCost::AddPenalties(std::vector<double> & costs)
 {
-  const auto slots = static_cast<std::size_t>(m_Slots * CountWeightedPenalties(m_Settings));
-  if (slots == 0)
+  const std::size_t slotBytes =
+    m_Level.penalties.GetValueBytes() * static_cast<std::size_t>(CountWeightedPenalties(m_Settings));
+  if (slotBytes == 0 || costs.empty())
   {
     return;
   }
-  const std::size_t bytes = m_Level.penalties.GetValueBytes();
-  std::vector<char> values(bytes * slots);
+  std::vector<char> values(slotBytes * costs.size());
   m_Level.core.queue->Download(values.data(), *m_Level.penaltyValues, values.size());
-  this->ForEachPenalty(0, [&](const WeightedPenalty & penalty, ControlPenaltyTerm &, double unit, std::int64_t first) {
-    const char * slot = values.data() + bytes * static_cast<std::size_t>(first);
-    for (double & cost : costs)
-    {
-      cost += penalty.weight * unit * m_Level.penalties.ReadValue(slot).value;
-      slot += bytes;
-    }
-  });
+  for (std::size_t slot = 0; slot < costs.size(); ++slot)
+  {
+    this->ForEachPenalty(
+      static_cast<int>(slot),
+      [&](const WeightedPenalty & penalty, ControlPenaltyTerm & term, double unit, std::int64_t place) {
+        const char * const value = values.data() + term.GetValueBytes() * static_cast<std::size_t>(place);
+        costs[slot] += penalty.weight * unit * term.ReadValue(value).value;
+      });
+  }
 }
 
 } // namespace gpureg

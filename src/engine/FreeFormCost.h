@@ -55,7 +55,7 @@ private:
   void
   PrepareSimilarity();
   void
-  PreparePenalties(const FreeFormProblem & problem);
+  PreparePenalties(const FreeFormProblem & problem, int slots);
   StepArrays
   MakeArrays(int slot);
   /** Calls work(penalty, term, its unit, its slot) for those that have a weight. */
@@ -66,7 +66,6 @@ private:
   AddPenalties(std::vector<double> & costs);
 
   const FreeFormSettings & m_Settings;
-  int                      m_Slots;
   ControlStepPasses &      m_Steps;
   FreeFormLevel &          m_Level;
   IndexMap                 m_VoxelToPoint; // of the level's fixed image

@@ -28,6 +28,15 @@ constexpr double Shrinkage = 0.5;
 constexpr double ShortestOfFirst = 0.01;
 constexpr int    MostTrials = 12;
 
+/** Of those that are numbers: drawn samples that miss a mask have no cost. Not a number where none is. */
+double
+FindMeanCost(std::vector<double>::const_iterator first, std::vector<double>::const_iterator end)
+{
+  const auto isNumber = [](double cost) { return !std::isnan(cost); };
+  const auto add = [&](double sum, double cost) { return isNumber(cost) ? sum + cost : sum; };
+  return std::accumulate(first, end, 0.0, add) / static_cast<double>(std::count_if(first, end, isNumber));
+}
+
 bool
 HasConverged(const FreeFormSettings & settings, const std::vector<double> & costs)
 {
@@ -36,8 +45,8 @@ HasConverged(const FreeFormSettings & settings, const std::vector<double> & cost
   {
     return false;
   }
-  const double last = std::accumulate(costs.end() - window, costs.end(), 0.0);
-  const double before = std::accumulate(costs.end() - 2 * window, costs.end() - window, 0.0);
+  const double last = FindMeanCost(costs.end() - window, costs.end());
+  const double before = FindMeanCost(costs.end() - 2 * window, costs.end() - window);
   return before - last <= settings.convergenceThreshold * std::abs(before);
 }
 

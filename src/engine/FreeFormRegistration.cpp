@@ -63,7 +63,7 @@ public:
       {
         result.levels.push_back(this->RegisterLevel(problem, settings, level, parallelFor, progress));
       }
-      this->BringPoints(problem, settings, result);
+      this->BringPoints(problem, result);
     });
     m_IsRegistered = true;
     result.milliseconds = MillisecondsSince(start);
@@ -161,7 +161,7 @@ private:
       {
         const int done = settings.levels - 1 - number;
         const int known = std::min(iteration, CountFreeFormSlots(settings));
-        progress({ number,
+        progress({ done,
                    iteration,
                    (done + static_cast<double>(iteration) / settings.iterations) / settings.levels,
                    [&cost, known] {
@@ -231,11 +231,11 @@ private:
   }
 
   void
-  BringPoints(const FreeFormProblem & problem, const FreeFormSettings & settings, FreeFormResult & result)
+  BringPoints(const FreeFormProblem & problem, FreeFormResult & result)
   {
     Level & level = *m_Level;
     result.size = level.grid.size;
-    result.smallestDeterminant = this->FindSmallestDeterminant(settings);
+    result.smallestDeterminant = this->FindSmallestDeterminant();
     result.gridToPoint = Compose(problem.fixed.indexToPoint, level.grid.toImage);
     result.points =
       BringControlVectors<double>(*m_Queue, level.core.samples.GetControlPoints().GetPoints(), CountOf(result.size));
@@ -253,18 +253,17 @@ private:
 
   /** Over the finest grid's control points, of the deformation alone. */
   double
-  FindSmallestDeterminant(const FreeFormSettings & settings)
+  FindSmallestDeterminant()
   {
-    Level &            level = *m_Level;
-    const std::int64_t slot = CountFreeFormSlots(settings) * CountWeightedPenalties(settings);
+    Level & level = *m_Level;
+    // Its costs have come down: the first slot is free.
     level.penalties.FindValue(PenaltyKind::Jacobian,
                               level.core.samples.GetControlPoints().GetPoints(),
                               *level.penaltyValues,
-                              slot);
-    const std::size_t bytes = level.penalties.GetValueBytes();
-    std::vector<char> values(bytes * static_cast<std::size_t>(slot + 1));
-    m_Queue->Download(values.data(), *level.penaltyValues, values.size());
-    return level.penalties.ReadValue(values.data() + bytes * static_cast<std::size_t>(slot)).smallestDeterminant;
+                              0);
+    std::vector<char> value(level.penalties.GetValueBytes());
+    m_Queue->Download(value.data(), *level.penaltyValues, value.size());
+    return level.penalties.ReadValue(value.data()).smallestDeterminant;
   }
 
   std::shared_ptr<Backend>           m_Backend;

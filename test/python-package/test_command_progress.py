@@ -22,7 +22,7 @@ def test_costs_are_those_of_the_result(device, heads, optimizer):
     told = []
     stage = stages.FreeForm(levels=2, iterations=5, spacing=12.0, optimizer=optimizer)
     result = gr.register(*heads, stage, device=device, progress=lambda p: told.append((p.level, p.iteration, p.find_cost())))
-    for name, costs in zip(("1", "0"), (level.costs for level in result.stages[0].levels)):
+    for name, costs in zip(("0", "1"), (level.costs for level in result.stages[0].levels)):
         of_level = [(iteration, cost) for level, iteration, cost in told if level == name]
         assert of_level[0] == (0, None) and len(of_level) > 1
         for iteration, cost in of_level[1:]:
@@ -63,11 +63,11 @@ def test_work_follows_voxels():
     stage = stages.FreeForm(levels=3, iterations=10)
 
     def at(level, iteration, dimension):
-        share = (2 - level + iteration / 10) / 3
+        share = (level + iteration / 10) / 3
         return work_done(gr.Progress(0, "ffd", str(level), iteration, share, share, lambda: 0.0), stage, dimension)
 
-    assert at(2, 0, 3) == pytest.approx(0) and at(0, 10, 3) == pytest.approx(1)
-    assert at(0, 0, 3) == pytest.approx((1 / 64 + 1 / 8) / (1 + 1 / 8 + 1 / 64))
+    assert at(0, 0, 3) == pytest.approx(0) and at(2, 10, 3) == pytest.approx(1)
+    assert at(2, 0, 3) == pytest.approx((1 / 64 + 1 / 8) / (1 + 1 / 8 + 1 / 64))
     assert at(1, 5, 2) == pytest.approx((1 / 16 + 1 / 8) / (1 + 1 / 4 + 1 / 16))
 
 
@@ -79,8 +79,8 @@ def test_terminal_has_one_line(heads, monkeypatch):
     line.end()
     states = stream.getvalue().split("\r\x1b[K")
     assert "\n" not in stream.getvalue() and len(states) == 2 + 8 and states[-1] == ""
-    assert states[1].startswith("1/1 ffd, level 1, iteration 0, 0 %")
-    assert "level 0, iteration 3, cost -" in states[8] and states[8].endswith(" %")
+    assert states[1].startswith("1/1 ffd, level 0, iteration 0, 0 %")
+    assert "level 1, iteration 3, cost -" in states[8] and states[8].endswith(" %")
     assert all(len(state) < 80 for state in states)
 
 

@@ -29,7 +29,7 @@ class Progress:
     Attributes:
         stage: which of register's stages, from 0 on.
         name: its name: "rigid", "affine", "global" or "ffd".
-        level: what it is at: such as "4 mm"; of "ffd" the level's number, of which 0 is the finest.
+        level: what it is at: such as "4 mm"; of "ffd" the level's number, of which 0 is the coarsest.
         iteration: of that level, of "ffd" alone; None otherwise.
         share: of all that is to do, 0 to 1.
         stage_share: of that stage, 0 to 1.
@@ -285,9 +285,7 @@ def _run_free_form(
     spacing = np.linalg.norm(to_point[:-1, :-1], axis=0)
     points = result.points if d == 3 else np.ascontiguousarray(result.points[0, ..., :2])
     deformation: Transform = BSpline(points, spacing, to_point[:-1, -1], to_point[:-1, :-1] / spacing)
-    levels = [
-        Level(str(len(result.levels) - 1 - n), 1e-3 * part.milliseconds, part.costs) for n, part in enumerate(result.levels)
-    ]
+    levels = [Level(str(n), 1e-3 * part.milliseconds, part.costs) for n, part in enumerate(result.levels)]
     return StageResult(
         stage.name,
         stage.metric,

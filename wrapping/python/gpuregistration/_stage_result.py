@@ -14,7 +14,7 @@ class Level:
     """What a part of a stage came to.
 
     Attributes:
-        name: such as "4 mm"; of "ffd" the level's number, of which 0 is the finest.
+        name: such as "4 mm"; of "ffd" the level's number, of which 0 is the coarsest.
         seconds: how long it took.
         costs: of "ffd", before each iteration; of the others the least that was found, and none of "pyramid", where images are made
             smaller.

@@ -108,9 +108,9 @@ def work_done(progress: Progress, stage: Stage, dimension: int) -> float:
     if progress.iteration is None or levels is None:
         return progress.stage_share
     level = int(progress.level)
-    weights = [2.0 ** (-dimension * n) for n in range(levels)]
-    inside = progress.stage_share * levels - (levels - 1 - level)
-    return (sum(weights[level + 1 :]) + inside * weights[level]) / sum(weights)
+    weights = [2.0 ** (dimension * n) for n in range(levels)]
+    inside = progress.stage_share * levels - level
+    return (sum(weights[:level]) + inside * weights[level]) / sum(weights)
 
 
 def clock(seconds: float) -> str:

@@ -40,7 +40,7 @@ stages, each of which begins with what the ones before found, and their settings
             itself it is 5, or a voxel's edge where that is longer. Without --initial a first linear stage lays the centres of mass on
             each other.
 
-progress:   level of ffd: 0 is the finest; of the linear stages the voxels' size. Time left is that of the stage.
+progress:   level of ffd: 0 is the coarsest; of the linear stages the voxels' size. Time left is that of the stage.
 """
 
 
