@@ -45,32 +45,12 @@ public:
             int                     firstChunk,
             int                     chunkCount) override
   {
-    const HistogramArguments & h = a.histogram;
-    const SampleVolumes        v = GetVolumes(*arrays.samples);
-    const i64                  cells = static_cast<i64>(CountCells(h));
-    const i64                  counters = cells * CountersPerCell(h.samples.variant);
-    u32 *                      chunkHistograms = AddressOf<u32>(arrays.chunkHistograms);
+    const SampleVolumes v = GetVolumes(*arrays.samples);
+    const i64           counters = CountCounters(a.histogram);
+    u32 *               chunkHistograms = AddressOf<u32>(arrays.chunkHistograms);
     ++m_Queue.statistics.launches;
     m_Queue.parallelFor(chunkCount, [&](i64 counted) {
-      u32 * histogram = chunkHistograms + counted * counters;
-      std::fill(histogram, histogram + counters, 0u);
-      WithVariant(h.samples.variant, [&](auto variant) {
-        const int chunk = firstChunk + static_cast<int>(counted);
-        u64       laneSum = 0;
-        ForEachSample(variant, h.samples, maps, chunk, [&](const LaneWalk & walk) {
-          const int row = v.fixedBins[walk.sample];
-          float     x[3];
-          i64       position[3];
-          if (row == InvalidBin)
-          {
-            return;
-          }
-          MapSample(variant, &h.samples, &maps, &v, &walk, x, position);
-          CountSample(
-            variant, &a, &maps, &v, position, histogram, row * h.columns, static_cast<int>(cells), 1, &laneSum);
-        });
-        CountLaneSum(variant, &a, laneSum, 0, h.rows, histogram, 1);
-      });
+      CountChunk(a, maps, v, firstChunk + static_cast<int>(counted), chunkHistograms + counted * counters);
     });
   }
 
@@ -87,13 +67,33 @@ public:
       {
         std::fill(sums, sums + h.columns, 0u);
       }
-      for (int chunk = 0; chunk < chunkCount; ++chunk)
-      {
-        for (int k = 0; k < h.columns; ++k)
-        {
-          sums[k] += ReadChunk(h.samples.variant, &a, chunkHistograms, chunk, static_cast<int>(row) * h.columns + k);
-        }
-      }
+      AddCells(a, chunkHistograms, chunkCount, static_cast<int>(row) * h.columns, h.columns, sums);
+    });
+  }
+
+  /** All of them at once: threads are woken twice, not twice a candidate. */
+  void
+  SumBatch(const TArguments &      a,
+           BatchRange              range,
+           const HistogramArrays & arrays,
+           const Memory &          maps,
+           Memory &                histograms) override
+  {
+    const SampleVolumes v = GetVolumes(*arrays.samples);
+    const auto          cells = static_cast<int>(CountCells(a.histogram));
+    const i64           chunks = ChunkCount(&a.histogram.samples);
+    const i64           counters = CountCounters(a.histogram);
+    u32 *               chunkHistograms = AddressOf<u32>(arrays.chunkHistograms);
+    const SampleMaps *  ofCandidates = m_Queue.AddressIn<SampleMaps>(maps) + range.first;
+    u64 *               sums = m_Queue.AddressIn<u64>(histograms);
+    m_Queue.statistics.launches += 2;
+    m_Queue.parallelFor(range.count * chunks, [&](i64 counted) {
+      CountChunk(
+        a, ofCandidates[counted / chunks], v, static_cast<int>(counted % chunks), chunkHistograms + counted * counters);
+    });
+    m_Queue.parallelFor(range.count, [&](i64 n) {
+      std::fill_n(sums + n * cells, cells, 0u);
+      AddCells(a, chunkHistograms + n * chunks * counters, static_cast<int>(chunks), 0, cells, sums + n * cells);
     });
   }
 
@@ -168,6 +168,50 @@ protected:
   }
 
 private:
+  /** The 32-bit counters of a chunk's histogram. */
+  static i64
+  CountCounters(const HistogramArguments & h)
+  {
+    return static_cast<i64>(CountCells(h)) * CountersPerCell(h.samples.variant);
+  }
+
+  /** Makes the histogram of one chunk. */
+  static void
+  CountChunk(const TArguments & a, const SampleMaps & maps, const SampleVolumes & v, int chunk, u32 * histogram)
+  {
+    const HistogramArguments & h = a.histogram;
+    const auto                 cells = static_cast<int>(CountCells(h));
+    std::fill_n(histogram, CountCounters(h), 0u);
+    WithVariant(h.samples.variant, [&](auto variant) {
+      u64 laneSum = 0;
+      ForEachSample(variant, h.samples, maps, chunk, [&](const LaneWalk & walk) {
+        const int row = v.fixedBins[walk.sample];
+        float     x[3];
+        i64       position[3];
+        if (row == InvalidBin)
+        {
+          return;
+        }
+        MapSample(variant, &h.samples, &maps, &v, &walk, x, position);
+        CountSample(variant, &a, &maps, &v, position, histogram, row * h.columns, cells, 1, &laneSum);
+      });
+      CountLaneSum(variant, &a, laneSum, 0, h.rows, histogram, 1);
+    });
+  }
+
+  /** Adds so many cells of chunks' histograms up. */
+  static void
+  AddCells(const TArguments & a, const u32 * chunkHistograms, int chunks, int firstCell, int cells, u64 * sums)
+  {
+    for (int chunk = 0; chunk < chunks; ++chunk)
+    {
+      for (int n = 0; n < cells; ++n)
+      {
+        sums[n] += ReadChunk(a.histogram.samples.variant, &a, chunkHistograms, chunk, firstCell + n);
+      }
+    }
+  }
+
   HostQueue & m_Queue;
 };
 

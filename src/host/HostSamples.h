@@ -7,7 +7,9 @@
 
 #include "SampleArrays.h"
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <type_traits>
 
 namespace gpureg
@@ -24,26 +26,61 @@ GetVolumes(const SampleArrays & arrays)
 // Samples side by side in a chunk: a tile 32 voxels wide and 8 high.
 constexpr int HostLanes = 256;
 
-/** Calls visit(walk) at each sample of a chunk, row by row. */
-template <typename TVisitor>
+/** Calls visit(walk) at each sample of a chunk of a grid, row by row. A walk goes along its row here, in registers; where it comes to is
+ *  where lanes, which go along z, come to, for positions are integers. */
+template <typename TVariant, typename TVisitor>
 void
-ForEachSample(int variant, const SampleArguments & a, const SampleMaps & maps, int chunk, const TVisitor & visit)
+ForEachVoxel(TVariant variant, const SampleArguments & a, const SampleMaps & maps, int chunk, const TVisitor & visit)
 {
-  std::array<LaneWalk, HostLanes> walks;
-  for (int lane = 0; lane < HostLanes; ++lane)
+  std::array<LaneWalk, HostLanes / TileWidth> rows;
+  for (std::size_t row = 0; row < rows.size(); ++row)
   {
-    walks[lane] = StartLaneWalk(variant, &a, &maps, chunk, HostLanes, lane);
+    rows[row] = StartLaneWalk(variant, &a, &maps, chunk, HostLanes, static_cast<int>(row) * TileWidth);
   }
+  const int width = std::min<int>(TileWidth, a.virtualShape.size[0] - chunk % a.tileCount[0] * TileWidth);
   for (int step = 0; step < a.tileDepth; ++step)
   {
-    for (LaneWalk & walk : walks)
+    for (LaneWalk & row : rows)
     {
-      if (step < walk.count)
+      if (step >= row.count)
+      {
+        continue;
+      }
+      LaneWalk walk = row;
+      for (int n = 1;; ++n)
       {
         visit(walk);
-        AdvanceLaneWalk(variant, &maps, &walk);
+        if (n == width)
+        {
+          break;
+        }
+        ++walk.sample;
+        walk.x[0] += 1.0f;
+        for (int r = 0; r < 3; ++r)
+        {
+          walk.mapped[r] += maps.toMoving.row[4 * r];
+        }
       }
+      AdvanceLaneWalk(variant, &maps, &row);
     }
+  }
+}
+
+/** Calls visit(walk) at each sample of a chunk, one after the other. */
+template <typename TVariant, typename TVisitor>
+void
+ForEachSample(TVariant variant, const SampleArguments & a, const SampleMaps & maps, int chunk, const TVisitor & visit)
+{
+  if (!VariantHas(variant, SamplesArePoints))
+  {
+    ForEachVoxel(variant, a, maps, chunk, visit);
+    return;
+  }
+  LaneWalk  walk = StartLaneWalk(variant, &a, &maps, chunk, HostLanes, 0);
+  const i64 end = std::min<i64>(a.pointCount, walk.sample + i64{ a.tileDepth } * HostLanes);
+  for (; walk.sample < end; ++walk.sample)
+  {
+    visit(walk);
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The work-groups that count the histograms of a batch of candidates, for the devices that have work-groups: CUDA and OpenCL.
-// The host evaluates one candidate after the other.
+// src/host/HostHistogramPasses.h says the same in plain loops.
 #ifndef gpureg_kernels_HistogramBatchKernels_h
 #define gpureg_kernels_HistogramBatchKernels_h
 
