@@ -230,8 +230,8 @@ FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::RegisterImages
   m_Statistics = {};
   m_MovingKey.clear();
   m_Moving.reset();
-  GPURegistrationDetail::RegisteredSide fixed(device);
-  GPURegistrationDetail::RegisteredSide moving(device);
+  GPURegistrationDetail::RegisteredSide fixed(device, "fixed");
+  GPURegistrationDetail::RegisteredSide moving(device, "moving");
   gpureg::FreeFormProblem               problem;
   problem.dimension = static_cast<int>(ImageDimension);
   problem.fixed = fixed.Load(*this, *this->GetFixedImage(), m_FixedImageMask.GetPointer(), parallelFor);

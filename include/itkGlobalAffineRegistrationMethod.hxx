@@ -270,8 +270,8 @@ GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::SearchTransform()
     problem.initial = GPUTransformChain::FitAffine<double, ImageDimension>(*m_InitialTransform);
   }
   m_Engine->SetTiming(m_Use.GetMeasuresKernelTime());
-  GPURegistrationDetail::RegisteredSide fixed(device);
-  GPURegistrationDetail::RegisteredSide moving(device);
+  GPURegistrationDetail::RegisteredSide fixed(device, "fixed");
+  GPURegistrationDetail::RegisteredSide moving(device, "moving");
   problem.fixed = fixed.Load(*this, *this->GetFixedImage(), m_FixedImageMask.GetPointer(), parallelFor);
   problem.moving = moving.Load(*this, *this->GetMovingImage(), m_MovingImageMask.GetPointer(), parallelFor);
   m_Result =

@@ -29,8 +29,10 @@ namespace GPURegistrationDetail
 class RegisteredSide
 {
 public:
-  explicit RegisteredSide(const std::string & deviceName)
-    : m_Image(std::make_unique<gpureg::LoadedImage>(deviceName))
+  /** \param name such as "fixed", for what is thrown. */
+  RegisteredSide(const std::string & deviceName, const char * name)
+    : m_Name(name)
+    , m_Image(std::make_unique<gpureg::LoadedImage>(deviceName))
     , m_Mask(deviceName)
   {}
 
@@ -118,11 +120,12 @@ private:
     });
     if (std::find(m_MaskFloats.begin(), m_MaskFloats.end(), 1.0F) == m_MaskFloats.end())
     {
-      ThrowBadInput(object, "No voxel of an image is inside of its mask. Set another mask, or none.");
+      ThrowBadInput(object, "No voxel of the ", m_Name, " image is inside of its mask. Set another mask, or none.");
     }
     m_Mask.Load({}, gpureg::Precision::Single, m_MaskFloats.data(), count, parallelFor);
   }
 
+  const char *                         m_Name;
   std::unique_ptr<gpureg::LoadedImage> m_Image;
   gpureg::LoadedImage                  m_Mask;
   std::vector<float>                   m_Floats;

@@ -90,14 +90,21 @@ GetKind(int degreesOfFreedom)
   }
 }
 
-/** Such as "4 mm", to three digits. */
+/** Such as "4", to three digits. */
 std::string
-NameLength(double length)
+NameNumber(double number)
 {
   std::ostringstream name;
   name.imbue(std::locale::classic());
-  name << std::setprecision(3) << length << " mm";
+  name << std::setprecision(3) << number;
   return name.str();
+}
+
+/** Such as "4 mm". */
+std::string
+NameLength(double length)
+{
+  return NameNumber(length) + " mm";
 }
 
 /** The best of some poses, each turned further than an angle from those before. */
@@ -153,23 +160,26 @@ CheckSettings(const GlobalProblem & problem, const GlobalSettings & settings)
   {
     CheckedMattesBins("mutual information", settings.bins);
   }
-  for (const auto & range : settings.angles)
+  for (std::size_t axis = 0; axis < settings.angles.size(); ++axis)
   {
+    const AngleRange & range = settings.angles[axis];
     // Of a full circle that somebody made of degrees, the last digit may be another.
     if (!(range[0] <= range[1] && range[1] - range[0] <= 2 * GlobalSettings::Pi + 1e-9 && std::isfinite(range[0])))
     {
-      throw BadInputError("there is no angle from " + std::to_string(range[0] / Degree) + " to " +
-                          std::to_string(range[1] / Degree) +
+      throw BadInputError("the search angles about axis " + std::to_string(axis) + " are from " +
+                          NameNumber(range[0] / Degree) + " to " + NameNumber(range[1] / Degree) +
                           " degrees; give a range from the smaller to the larger one, of 360 at most");
     }
   }
   if (!(settings.finestEdge > 0 && std::isfinite(settings.finestEdge)))
   {
-    throw BadInputError("the finest level's voxels are longer than 0 mm, not " + std::to_string(settings.finestEdge));
+    throw BadInputError("the finest spacing is " + NameNumber(settings.finestEdge) +
+                        " mm; set a length above 0, such as 1 for a head");
   }
   if (!(settings.leastOverlap >= 0 && settings.leastOverlap <= 1))
   {
-    throw BadInputError("the least overlap is a share from 0 to 1, not " + std::to_string(settings.leastOverlap));
+    throw BadInputError("the least overlap is " + NameNumber(settings.leastOverlap) +
+                        "; set a share from 0 to 1, such as 0.25");
   }
 }
 
@@ -182,7 +192,8 @@ CheckHasSlices(const RegisteredImage & image, int dimension, const char * which)
     if (image.size[static_cast<std::size_t>(axis)] < 2)
     {
       throw BadInputError(std::string("the ") + which + " image has one voxel along axis " + std::to_string(axis) +
-                          ": about the others there is nothing to turn; register images of two dimensions");
+                          ": about the others there is nothing to turn; " +
+                          (dimension == 3 ? "register images of two dimensions" : "give one that has two or more"));
     }
   }
 }

@@ -122,7 +122,8 @@ MakeLevelImage(const LevelMaker &      maker,
   }
   if (!(result.summary.maximum > result.summary.minimum))
   {
-    throw BadInputError(std::string("the ") + which + " image is constant: there is nothing to register");
+    throw BadInputError(std::string("the ") + which +
+                        " image is constant: there is nothing to register; give one whose values vary");
   }
   return result;
 }

@@ -8,6 +8,7 @@
 #include "itkGlobalAffineRegistrationMethod.h"
 
 #include "itkAffineTransform.h"
+#include "itkImageMaskSpatialObject.h"
 #include "itkImageRegionIteratorWithIndex.h"
 
 #include <cmath>
@@ -27,12 +28,14 @@ struct Phantom
 {
   using VectorType = itk::Vector<double, VDimension>;
 
+  /** mm: it is an ellipsoid. */
+  static constexpr double halfAxes[3] = { 48, 60, 43 };
+
   /** \param p mm from its centre. */
   double
   operator()(const VectorType & p) const
   {
-    constexpr double halfAxes[3] = { 48, 60, 43 };
-    double           r = 0;
+    double r = 0;
     for (unsigned int d = 0; d < VDimension; ++d)
     {
       r += p[d] * p[d] / (halfAxes[d] * halfAxes[d]);
@@ -190,6 +193,29 @@ private:
   }
 };
 
+/** A mask of an image's voxels whose points are inside. */
+template <typename TImage, typename TIsInside>
+auto
+MakeMask(const TImage & image, const TIsInside & isInside)
+{
+  using MaskType = itk::ImageMaskSpatialObject<TImage::ImageDimension>;
+  const auto voxels = MaskType::ImageType::New();
+  voxels->CopyInformation(&image);
+  voxels->SetRegions(image.GetBufferedRegion());
+  voxels->Allocate();
+  for (itk::ImageRegionIteratorWithIndex<typename MaskType::ImageType> it(voxels, voxels->GetBufferedRegion());
+       !it.IsAtEnd();
+       ++it)
+  {
+    typename TImage::PointType point;
+    voxels->TransformIndexToPhysicalPoint(it.GetIndex(), point);
+    it.Set(isInside(point));
+  }
+  const auto mask = MaskType::New();
+  mask->SetImage(voxels);
+  mask->Update();
+  return mask;
+}
 } // namespace gpuregtest
 
 #endif
