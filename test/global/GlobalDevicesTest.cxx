@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// A global search comes to the same transform on every device: not one that is as good, but the same points, but for rounding.
+#include "GlobalProblem.h"
+#include "TestDevices.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace gpuregtest
+{
+
+namespace
+{
+constexpr double Degrees = Pi / 180;
+
+class GlobalDevicesTest : public DeviceTest
+{};
+
+/** How far two transforms take a corner of the phantom's bounding box apart at most, mm. */
+template <unsigned int VDimension>
+double
+FindFarthest(const GlobalProblem<VDimension> &                         problem,
+             const typename GlobalProblem<VDimension>::TransformType & one,
+             const typename GlobalProblem<VDimension>::TransformType & other)
+{
+  double farthest = 0;
+  for (unsigned int corner = 0; corner < 1u << VDimension; ++corner)
+  {
+    auto point = problem.grid.GetCentre();
+    for (unsigned int d = 0; d < VDimension; ++d)
+    {
+      point[d] += (corner >> d & 1 ? 1 : -1) * Phantom<VDimension>::halfAxes[d];
+    }
+    farthest = std::max(farthest, one.TransformPoint(point).EuclideanDistanceTo(other.TransformPoint(point)));
+  }
+  return farthest;
+}
+
+/** Searches on the host and on a device. \return how far the two transforms are apart at most, mm. */
+template <unsigned int VDimension>
+double
+FindDistance(const GlobalProblem<VDimension> & problem,
+             const std::string &               device,
+             const std::string &               cost,
+             unsigned int                      degreesOfFreedom,
+             double                            angle)
+{
+  const auto search = [&](const std::string & name) {
+    const auto method = problem.MakeMethod(name);
+    method->SetCost(cost);
+    method->SetDegreesOfFreedom(degreesOfFreedom);
+    method->SetSearchAngles(-angle, angle);
+    method->Update();
+    return method;
+  };
+  const double distance = FindFarthest(problem, *search("host")->GetTransform(), *search(device)->GetTransform());
+  // A search ends with a step of less than 0.003 voxels, root mean square; at the corners, which are twice as far from the centre, that is
+  // twice as much. Where a step brings nearly nothing, the costs' last digits decide whether it is made: so transforms may differ by it.
+  const double lastStep = 2 * 0.003 * problem.grid.spacing[1];
+  EXPECT_LT(distance, lastStep) << cost << ", " << degreesOfFreedom << " degrees of freedom";
+  return distance;
+}
+
+/** Of most searches all steps are the same, but for rounding: by PoCL four of five, whose corners are then 4e-8 to 7e-6 mm apart. A GPU
+ *  rounds otherwise, for it fuses products and sums. */
+void
+ExpectMostAreTheSame(std::vector<double> distances)
+{
+  std::sort(distances.begin(), distances.end());
+  EXPECT_LT(distances[distances.size() / 2], 1e-4);
+}
+} // namespace
+
+TEST_P(GlobalDevicesTest, TransformsAreTheHostsIn3D)
+{
+  std::vector<double> distances;
+  for (const unsigned int degrees : { 6u, 7u, 9u, 12u })
+  {
+    const GlobalProblem<3> problem(degrees, 16 * Degrees);
+    distances.push_back(FindDistance(problem, GetParam(), "CorrelationRatio", degrees, 20));
+  }
+  distances.push_back(FindDistance(GlobalProblem<3>(12, 130 * Degrees), GetParam(), "CorrelationRatio", 12, 180));
+  ExpectMostAreTheSame(distances);
+}
+
+TEST_P(GlobalDevicesTest, TransformsAreTheHostsByEachCostIn2D)
+{
+  using ProblemType = GlobalProblem<2>;
+  std::vector<double> distances;
+  for (const char * const cost : { "CorrelationRatio",
+                                   "MattesMutualInformation",
+                                   "NormalizedMutualInformation",
+                                   "Correlation",
+                                   "MeanSquares",
+                                   "MeanAbsoluteDifferences" })
+  {
+    for (const unsigned int degrees : { 6u, 7u, 9u, 12u })
+    {
+      const ProblemType problem(degrees, 100 * Degrees, ProblemType::Contrast::Same);
+      distances.push_back(FindDistance(problem, GetParam(), cost, degrees, 180));
+    }
+  }
+  ExpectMostAreTheSame(distances);
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, GlobalDevicesTest, ::testing::ValuesIn(GetDeviceNames()), GetTestName);
+
+} // namespace gpuregtest
