@@ -84,7 +84,7 @@ ForEachSample(TVariant variant, const SampleArguments & a, const SampleMaps & ma
   }
 }
 
-/** Compiles work for the plain case on its own, so that it pays for no other. */
+/** Compiles work for the plain cases on their own, so that they pay for no other: values, and what registration methods ask for. */
 template <typename TWork>
 void
 WithVariant(int variant, const TWork & work)
@@ -92,6 +92,10 @@ WithVariant(int variant, const TWork & work)
   if (variant == 0)
   {
     work(std::integral_constant<int, 0>{});
+  }
+  else if (variant == GradientOfInterpolation)
+  {
+    work(std::integral_constant<int, GradientOfInterpolation>{});
   }
   else
   {
