@@ -59,8 +59,9 @@ MakeStep(const FreeFormSettings & settings, double edge, double similarityUnit, 
   a.similarity = static_cast<float>(similarityUnit);
   a.firstDecay = static_cast<float>(FirstDecay);
   a.secondDecay = static_cast<float>(SecondDecay);
-  a.firstCorrection = static_cast<float>(1.0 / (1.0 - std::pow(FirstDecay, t + 1)));
-  a.secondCorrection = static_cast<float>(1.0 / (1.0 - std::pow(SecondDecay, t + 1)));
+  // Of the decays as kernels have them: 1 - 0.999 loses digits.
+  a.firstCorrection = static_cast<float>(1.0 / (1.0 - std::pow(static_cast<double>(a.firstDecay), t + 1)));
+  a.secondCorrection = static_cast<float>(1.0 / (1.0 - std::pow(static_cast<double>(a.secondDecay), t + 1)));
   a.epsilon = static_cast<float>(Epsilon);
   return a;
 }

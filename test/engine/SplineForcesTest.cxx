@@ -13,6 +13,7 @@
 #include <cmath>
 #include <cstring>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace gpuregtest
@@ -73,13 +74,15 @@ struct SplineCase
   Lie  lie = Lie::Along;
   bool arePoints = false;
   bool isOpen = false;
+  /** So many voxels and control points that one walk along y or z gathers for several: those of a head. */
+  bool isLarge = false;
 };
 
 std::ostream &
 operator<<(std::ostream & os, const SplineCase & c)
 {
   return os << c.dimension << "D, order " << c.order << ", lie " << static_cast<int>(c.lie)
-            << (c.arePoints ? ", points" : "") << (c.isOpen ? ", open" : "");
+            << (c.arePoints ? ", points" : "") << (c.isOpen ? ", open" : "") << (c.isLarge ? ", large" : "");
 }
 
 /** Images, samples and a spline, made at random. */
@@ -94,6 +97,11 @@ public:
     // Rows longer than a segment, now and then.
     m_VirtualSize = { seed % 3 == 0 ? 301 : 37, is3D ? 19 : 41, is3D ? 13 : 1 };
     m_MovingSize = { 50, 33, is3D ? 21 : 1 };
+    if (c.isLarge)
+    {
+      m_VirtualSize = { 301, 121, 40 };
+      m_MovingSize = { 306, 127, 45 }; // all samples lie in it, so that all have forces
+    }
     this->MakeValues();
     this->MakeGrid();
     this->MakePoints();
@@ -186,6 +194,66 @@ public:
     return sums;
   }
 
+  /** The same sum along one axis after the other, where the grids' axes are: as many samples as a head's take too long one by one. */
+  std::vector<Vector>
+  GatherAlongAxesByDefinition() const
+  {
+    std::vector<Vector> sums;
+    for (const auto & force : forces)
+    {
+      sums.push_back({ force[0], force[1], force[2] });
+    }
+    std::array<std::size_t, 3> size{};
+    std::copy(m_VirtualSize.begin(), m_VirtualSize.end(), size.begin());
+    for (const std::size_t axis : { 2, 1, 0 })
+    {
+      const std::size_t   inner = axis == 0 ? 1 : axis == 1 ? size[0] : size[0] * size[1];
+      const std::size_t   outer = sums.size() / (inner * size[axis]);
+      const auto          controls = static_cast<std::size_t>(m_Grid.size[axis]);
+      std::vector<Vector> gatheredAlong(outer * controls * inner);
+      for (std::size_t t = 0; t < size[axis]; ++t)
+      {
+        const double position = m_Grid.toGrid.offset[axis] + m_Grid.toGrid.matrix[4 * axis] * static_cast<double>(t);
+        const int    first = static_cast<int>(std::floor(position - 0.5 * (m_Case.order - 1)));
+        for (int c = first; first >= 0 && first + m_Case.order < m_Grid.size[axis] && c <= first + m_Case.order; ++c)
+        {
+          const double weight = BSpline(m_Case.order, position - c);
+          for (std::size_t o = 0; o < outer; ++o)
+          {
+            const Vector * const from = &sums[(o * size[axis] + t) * inner];
+            Vector * const       to = &gatheredAlong[(o * controls + static_cast<std::size_t>(c)) * inner];
+            for (std::size_t n = 0; n < inner; ++n)
+            {
+              for (std::size_t r = 0; r < 3; ++r)
+              {
+                to[n][r] += weight * from[n][r];
+              }
+            }
+          }
+        }
+      }
+      size[axis] = controls;
+      sums = std::move(gatheredAlong);
+    }
+    return sums;
+  }
+
+  /** For how many neighbouring control points one walk along y or z gathers: ControlPoints::FindStretchControls() in
+   *  src/engine/ControlPoints.cpp, whose numbers these are. A case that is to reach several does so by this. */
+  int
+  FindStretchControls(std::size_t axis) const
+  {
+    const std::int64_t lines = std::int64_t{ 3 } * m_VirtualSize[0] * (axis == 2 ? m_VirtualSize[1] : m_Grid.size[2]);
+    const std::int64_t walks = lines * m_Grid.size[axis];
+    return static_cast<int>(std::min<std::int64_t>((walks + (1 << 18) - 1) / (1 << 18), 9));
+  }
+
+  const gpureg::DisplacementGrid &
+  GetGrid() const
+  {
+    return m_Grid;
+  }
+
   std::vector<std::array<float, 3>> forces;
   std::vector<std::array<float, 3>> gathered;
 
@@ -248,10 +316,21 @@ private:
     auto & m = m_Grid.toGrid.matrix;
     m = { step, 0, 0, 0, 1.2 * step, 0, 0, 0, is3D ? 1.4 * step : 1.0 };
     m_Grid.toGrid.offset = { 0.713, 0.877, is3D ? 0.419 : 0.0 };
+    if (m_Case.isLarge)
+    {
+      m_Grid.size = { 66, 43, 22 };
+      m[4] = 0.335;
+      m[8] = 0.487;
+    }
     if (m_Case.lie == Lie::Backwards)
     {
       m[4] = -m[4];
       m_Grid.toGrid.offset[1] = m_Grid.size[1] - 1.6;
+      if (m_Case.isLarge)
+      {
+        m[8] = -m[8];
+        m_Grid.toGrid.offset[2] = m_Grid.size[2] - 1.3;
+      }
     }
     else if (m_Case.lie == Lie::Turned)
     {
@@ -370,6 +449,30 @@ TEST_P(SplineForcesTest, AreTheSameEachTime)
     problem.Evaluate(another, OnThreads(2));
     EXPECT_EQ(problem.gathered, first);
   });
+}
+
+/** A head's control points are gathered for several at a time: up to 9 along z, 4 along y. The last stretch of each axis is shorter. */
+TEST_P(SplineForcesTest, SeveralControlPointsAStretchAreGatheredByTheirDefinition)
+{
+  std::uint64_t      seed = GetSeeds(7301, 1).first;
+  gpureg::PairMetric engine(GetParam(), gpureg::PairMeasure::MeanSquares);
+  for (const Lie lie : { Lie::Along, Lie::Backwards })
+  {
+    const SplineCase c{ 3, 3, lie, false, lie == Lie::Backwards, true };
+    SCOPED_TRACE(::testing::PrintToString(c));
+    Problem problem(c, ++seed);
+    ASSERT_EQ(problem.FindStretchControls(2), 9);
+    ASSERT_EQ(problem.FindStretchControls(1), 4);
+    ASSERT_NE(problem.GetGrid().size[2] % 9, 0);
+    ASSERT_NE(problem.GetGrid().size[1] % 4, 0);
+    problem.Evaluate(engine, OnThreads(2));
+    const std::vector<Vector> expected = problem.GatherAlongAxesByDefinition();
+    ASSERT_EQ(problem.gathered.size(), expected.size());
+    EXPECT_LT(GetDistance(problem.gathered, expected), 1e-6) << "seed " << seed;
+    const auto first = problem.gathered;
+    problem.Evaluate(engine, OnThreads(3));
+    EXPECT_EQ(problem.gathered, first);
+  }
 }
 
 TEST_P(SplineForcesTest, BadSplinesAreRefusedAndTheMetricGoesOn)

@@ -677,6 +677,29 @@ TEST_P(FreeFormSimilarityTest, WhatThereIsNotIsRefused)
   }
 }
 
+/** A stochastic step of all voxels is a gain times the gradient: of unit length, it is the gradient's direction alone. */
+TEST_P(FreeFormSimilarityTest, GradientsAreTheHosts)
+{
+  const Problem<3> problem(17);
+  for (const auto kind : Kinds)
+  {
+    SCOPED_TRACE(gpureg::GetName(kind));
+    const auto method = this->MakePlainMethod(problem, kind);
+    method->SetOptimizer(FreeFormOptimizer::AdaptiveStochasticGradientDescent);
+    const auto findDirection = [&method] {
+      method->Update();
+      const itk::Array<double> step = method->GetDeformation()->GetParameters();
+      return itk::Array<double>(step / step.two_norm());
+    };
+    const itk::Array<double> here = findDirection();
+    ASSERT_NEAR(here.two_norm(), 1.0, 1e-12) << "there is no gradient";
+    method->SetDevice(itk::GPUDevice::FromName("host"));
+    const double distance = itk::Array<double>(findDirection() - here).two_norm();
+    std::cout << gpureg::GetName(kind) << ": " << distance << " of its length from the host's" << std::endl;
+    EXPECT_LT(distance, 1e-5);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Devices, FreeFormSimilarityTest, ::testing::ValuesIn(GetDeviceNames()), GetTestName);
 
 } // namespace gpuregtest
