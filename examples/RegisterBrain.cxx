@@ -1,26 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Registers a head with itself, seen in another contrast, moved and deformed by transforms that are known: so the error is known,
 // in mm, and so is how well regions of the brain are met.
-#include "Checkerboard.h"
 #include "CommandLine.h"
-#include "DeformationError.h"
-#include "DeformedGrid.h"
 #include "FreeFormStage.h"
-#include "Head.h"
 #include "HeadPair.h"
-#include "JacobianMap.h"
-#include "LabelDice.h"
 #include "OutputCheck.h"
 #include "Registration.h"
+#include "StagePicture.h"
 #include "StageTimes.h"
+#include "Stages.h"
 #include "StandIns.h"
 
-#include "itkIdentityTransform.h"
 #include "itkMultiThreaderBase.h"
 
 #include <itksys/SystemTools.hxx>
 
-#include <iomanip>
 #include <iostream>
 #include <stdexcept>
 #include <string>
@@ -70,39 +64,6 @@ struct Inputs
   std::string labels;
 };
 
-/** Prints how far transforms are from the truth in the head, at points twice as far apart as the voxels, and how well they bring
- * labels onto each other. */
-class Judge
-{
-public:
-  explicit Judge(const HeadPair & pair)
-    : m_Pair(pair)
-    , m_Voxels(Resample(pair.fixed, MakeCoarserGrid(pair.fixed, 2), itk::IdentityTransform<double, 3>::New()))
-    , m_Threshold(FindHeadThreshold(pair.fixed))
-  {}
-
-  ErrorStatistics
-  PrintError(const std::string & stage, const Transform * transform) const
-  {
-    const auto error = MeasureDeformationError(transform, m_Pair.truth, m_Voxels, m_Threshold).head;
-    std::cout << std::left << std::setw(11) << stage << error << '\n';
-    return error;
-  }
-
-  double
-  PrintDice(const std::string & stage, const Transform * transform) const
-  {
-    const auto dice = ComputeDice(m_Pair.fixedLabels, ResampleLabels(m_Pair.movingLabels, m_Pair.fixed, transform));
-    std::cout << std::left << std::setw(11) << stage << dice << '\n';
-    return GetMeanDice(dice);
-  }
-
-private:
-  const HeadPair & m_Pair;
-  Volume::Pointer  m_Voxels;
-  double           m_Threshold;
-};
-
 FreeFormSettings
 GetFreeFormSettings(const CommandLine & commandLine, const itk::GPUDevice & device)
 {
@@ -148,22 +109,9 @@ public:
   }
 
   void
-  WritePicture(const HeadPair &           pair,
-               const RegistrationResult & linear,
-               const FreeFormResult &     freeForm,
-               const Volume *             registered) const
+  WritePicture(const HeadPair & pair, const RegistrationResult & linear, const FreeFormResult & freeForm) const
   {
-    const auto checkerboard = [&](const Transform * transform) {
-      return PaintCheckerboard(pair.fixed, Resample(pair.moving, pair.fixed, transform));
-    };
-    WriteHeadPicture(pair.fixed,
-                     GetCentre(FindHead(pair.fixed)),
-                     { { "BEFORE", checkerboard(linear.start), {} },
-                       { "AFFINE", checkerboard(linear.transform), {} },
-                       { "FREE-FORM", PaintCheckerboard(pair.fixed, registered), {} },
-                       { "DEFORMED GRID", PaintDeformedGrid(pair.fixed, freeForm.deformation), {} },
-                       { "JACOBIAN DETERMINANT", PaintJacobian(pair.fixed, freeForm.deformation), JacobianScale() } },
-                     this->GetPath(Picture));
+    WriteStagePicture(pair.fixed, pair.moving, linear, &freeForm, this->GetPath(Picture));
   }
 
   std::string
@@ -215,25 +163,13 @@ JudgeStages(const HeadPair &           pair,
             const RegistrationResult & linear,
             const FreeFormResult &     freeForm)
 {
-  const Judge judge(pair);
-  const auto  forEachStage = [&](const auto & call) {
-    call("before", linear.start.GetPointer());
-    for (const auto & stage : linear.stages)
-    {
-      call(stage.name, stage.transform.GetPointer());
-    }
-    return call("free-form", freeForm.transform.GetPointer());
-  };
-  std::cout << "error in the head, at points twice as far apart as the voxels\n";
-  const auto error = forEachStage(
-    [&](const std::string & stage, const Transform * transform) { return judge.PrintError(stage, transform); });
-  double dice = 1;
+  const auto stages = ListStages(linear, &freeForm);
+  const auto error = PrintErrors(stages, pair.truth, pair.fixed, std::cout);
+  double     dice = 1;
   if (pair.fixedLabels.IsNotNull())
   {
     std::cout << "\nDice of the labels of " << labels << '\n';
-    dice = forEachStage(
-      [&](const std::string & stage, const Transform * transform) { return judge.PrintDice(stage, transform); });
-    judge.PrintDice("truth", pair.truth);
+    dice = PrintDice(stages, pair.truth, pair.fixedLabels, pair.movingLabels, std::cout);
   }
   else
   {
@@ -279,7 +215,7 @@ RegisterBrain(const CommandLine & commandLine)
   const auto registered = Resample(pair.moving, pair.fixed, freeForm.transform);
   outputs.WriteResults(pair, registered, freeForm.transform);
   times.End("writing");
-  outputs.WritePicture(pair, linear, freeForm, registered);
+  outputs.WritePicture(pair, linear, freeForm);
   times.End("picture");
   std::cout << '\n' << times.GetText() << '\n' << outputs.GetText() << '\n';
 

@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// Registers two image files: from wherever they are, rigidly, then affinely, then by a free-form deformation.
+// Registers two image files: from wherever they are, rigidly, then affinely, then by a free-form deformation. Where the truth or
+// labels are known, it says how well.
 #include "CommandLine.h"
 #include "DisplacementField.h"
+#include "FilePair.h"
 #include "FreeFormStage.h"
 #include "GlobalStage.h"
-#include "Head.h"
 #include "Labels.h"
 #include "OutputCheck.h"
 #include "Registration.h"
+#include "StagePicture.h"
 #include "StageTimes.h"
+#include "Stages.h"
 #include "StandIns.h"
 
 #include "itkFLIRTMatrix.h"
 
 #include <itksys/SystemTools.hxx>
 
-#include <future>
 #include <iostream>
+#include <optional>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -27,8 +30,9 @@ namespace
 
 const char * const usage =
   "Usage: RegisterFiles fixed moving output.nii.gz [--rigid | --affine | --free-form] [--spacing MM]\n"
-  "                     [--device NAME] [--metric NAME] [--simplex] [--truth transform.tfm]\n"
-  "                     [--field field.nii.gz] [--labels moving.nii.gz --warped-labels output.nii.gz]\n"
+  "                     [--device NAME] [--metric NAME] [--simplex] [--truth transform.tfm] [--deform SEED]\n"
+  "                     [--field field.nii.gz] [--picture picture.png]\n"
+  "                     [--labels moving.nii.gz [--warped-labels output.nii.gz] [--fixed-labels fixed.nii.gz]]\n"
   "                     [--global] [--init start.mat] [--omat output.mat]\n"
   "  output    gets the moving image on the fixed image's grid; the transform is written beside it, as output.tfm.\n"
   "            A .nii.gz is compressed, on all threads; .nii, .mha and .nrrd are written as they are\n"
@@ -42,14 +46,23 @@ const char * const usage =
   "            differences\n"
   "  --simplex the search of Ansorge 2008: the downhill simplex, without a pyramid; its metrics are sad, mean-squares, "
   "correlation\n"
-  "  --truth   the true transform from fixed to moving points, where it is known: prints the error in mm\n"
+  "  --truth   the true transform from fixed to moving points, where it is known: prints each stage's error in mm\n"
+  "  --deform  deforms the fixed image first, by a random smooth deformation that SEED chooses, as RegisterBrain does: "
+  "so\n"
+  "            the truth is known, that deformation and behind it --truth, or nothing if the images are in register\n"
   "  --field   gets the displacement of each of the fixed image's voxels, in mm\n"
   "  --global  before all else a global search, by the correlation ratio, for images that may be turned round or far\n"
-  "            from each other; what comes after it refines what it finds\n"
+  "            from each other; what comes after it refines what it finds, which is then the 'before'\n"
   "  --init    FLIRT's matrix from moving to fixed, to begin with instead of the images' centres on each other\n"
   "  --omat    gets the linear transform as FLIRT's matrix, for FSL\n"
   "  --labels  of the moving image's regions; --warped-labels gets them on the fixed image's grid, by nearest "
-  "neighbour\n";
+  "neighbour\n"
+  "  --fixed-labels  the same regions of the fixed image, on its grid: prints the labels' Dice before and after each "
+  "stage.\n"
+  "            Not needed where the truth is known: they are then --labels, as the truth brings them there\n"
+  "  --picture gets both images on a checkerboard before and after; with --free-form the deformed grid and the "
+  "Jacobian's\n"
+  "            determinant, too\n";
 
 /** The output's name with .tfm in the place of its extension, or of both where it is compressed. */
 std::string
@@ -71,13 +84,14 @@ struct Outputs
     , field(commandLine.Get("--field", ""))
     , labels(commandLine.Get("--warped-labels", ""))
     , matrix(commandLine.Get("--omat", ""))
+    , picture(commandLine.Get("--picture", ""))
   {}
 
   std::vector<std::string>
   GetNames() const
   {
     std::vector<std::string> names{ image, transform };
-    for (const auto & name : { field, labels, matrix })
+    for (const auto & name : { field, labels, matrix, picture })
     {
       if (!name.empty())
       {
@@ -105,6 +119,10 @@ struct Outputs
     {
       example::CheckFileCanBeWritten(matrix);
     }
+    if (!picture.empty())
+    {
+      example::CheckStagePictureCanBeWritten(picture);
+    }
     example::CheckOutputsDiffer(this->GetNames());
   }
 
@@ -113,7 +131,24 @@ struct Outputs
   std::string field;
   std::string labels;
   std::string matrix;
+  std::string picture;
 };
+
+example::FilePairNames
+GetInputs(const example::CommandLine & commandLine)
+{
+  example::FilePairNames names;
+  names.fixed = commandLine.GetWords()[0];
+  names.moving = commandLine.GetWords()[1];
+  names.truth = commandLine.Get("--truth", "");
+  names.fixedLabels = commandLine.Get("--fixed-labels", "");
+  names.movingLabels = commandLine.Get("--labels", "");
+  if (commandLine.Has("--deform"))
+  {
+    names.seed = commandLine.GetNumber("--deform", 1);
+  }
+  return names;
+}
 
 /** Where the registration begins, as the command line says: null for the images' centres on each other. */
 example::LinearTransform::ConstPointer
@@ -156,9 +191,44 @@ CheckOptions(const example::CommandLine & commandLine)
   {
     throw std::invalid_argument("--spacing is that of --free-form, which is not given.");
   }
-  if (commandLine.Has("--labels") != commandLine.Has("--warped-labels"))
+  for (const char * const option : { "--warped-labels", "--fixed-labels" })
   {
-    throw std::invalid_argument("--labels and --warped-labels are given both or not at all.");
+    if (commandLine.Has(option) && !commandLine.Has("--labels"))
+    {
+      throw std::invalid_argument(std::string(option) + " wants the moving image's labels: give --labels, too.");
+    }
+  }
+  const bool isTruthKnown = commandLine.Has("--truth") || commandLine.Has("--deform");
+  if (commandLine.Has("--labels") && !commandLine.Has("--warped-labels") && !commandLine.Has("--fixed-labels") &&
+      !isTruthKnown)
+  {
+    throw std::invalid_argument("--labels wants --warped-labels, which gets them, or, for their Dice, --fixed-labels, "
+                                "--truth or --deform.");
+  }
+}
+
+/** Prints errors and Dice, as far as something is known to compare with. */
+void
+JudgeStages(const example::FilePair &           pair,
+            const example::FilePairNames &      names,
+            const std::vector<example::Stage> & stages)
+{
+  if (pair.deformation)
+  {
+    std::cout << "\nfixed image deformed: " << *pair.deformation << "; the truth is that, and behind it "
+              << (names.truth.empty() ? "nothing: the images are taken to be in register" : names.truth) << '\n';
+  }
+  if (pair.truth != nullptr)
+  {
+    std::cout << '\n';
+    PrintErrors(stages, pair.truth, pair.fixed, std::cout);
+  }
+  if (pair.fixedLabels != nullptr)
+  {
+    const bool areOfTruth = names.fixedLabels.empty();
+    std::cout << "\nDice of the labels of " << names.movingLabels << " and "
+              << (areOfTruth ? "of the same where the truth leads" : "of " + names.fixedLabels) << '\n';
+    PrintDice(stages, areOfTruth ? nullptr : pair.truth.GetPointer(), pair.fixedLabels, pair.movingLabels, std::cout);
   }
 }
 
@@ -170,18 +240,17 @@ RegisterFiles(const example::CommandLine & commandLine)
   const Outputs outputs(commandLine);
   outputs.Check();
 
+  const FilePairNames        inputs = GetInputs(commandLine);
   const RegistrationSettings settings = commandLine.GetRegistrationSettings();
   FreeFormSettings           freeFormSettings;
   freeFormSettings.device = settings.device;
   freeFormSettings.spacing = commandLine.GetLength("--spacing", freeFormSettings.spacing);
   UseStandIns(settings);
-  const auto truth = commandLine.Has("--truth") ? ReadTransform(commandLine.Get("--truth", "")) : nullptr;
 
-  StageTimes times;
-  auto       readMoving = std::async(std::launch::async, ReadVolume, commandLine.GetWords()[1]);
-  const auto fixed = ReadVolume(commandLine.GetWords()[0]);
-  const auto moving = readMoving.get();
-  const auto labels = commandLine.Has("--labels") ? ReadLabels(commandLine.Get("--labels", "")) : nullptr;
+  StageTimes     times;
+  const FilePair pair = ReadFilePair(inputs);
+  const auto     fixed = pair.fixed;
+  const auto     moving = pair.moving;
   times.End("reading");
 
   std::ostringstream globalReport;
@@ -189,16 +258,18 @@ RegisterFiles(const example::CommandLine & commandLine)
   times.End("start");
   const auto linear = Register(fixed, moving, settings, std::cout, start);
   times.End("registration");
-  Transform::Pointer transform = linear.transform.GetPointer();
-  std::ostringstream freeFormReport;
+  Transform::Pointer            transform = linear.transform.GetPointer();
+  std::optional<FreeFormResult> freeForm;
+  std::ostringstream            freeFormReport;
   if (commandLine.Has("--free-form"))
   {
-    const auto freeForm = RegisterFreeForm(fixed, moving, linear.transform, freeFormSettings, std::cout);
-    transform = freeForm.transform;
+    freeForm = RegisterFreeForm(fixed, moving, linear.transform, freeFormSettings, std::cout);
+    transform = freeForm->transform;
     freeFormReport << "itk::FreeFormDeformationRegistrationMethod on " << freeFormSettings.device.GetName() << ": "
-                   << freeForm << '\n';
+                   << *freeForm << '\n';
     times.End("free-form deformation");
   }
+  const FreeFormResult * const freeFormOrNone = freeForm ? &*freeForm : nullptr;
 
   // The transform first: it is the result, and all else follows from it.
   WriteTransform(transform, outputs.transform);
@@ -211,15 +282,20 @@ RegisterFiles(const example::CommandLine & commandLine)
   times.End("resampling");
   WriteVolume(registered, outputs.image);
   times.End("writing the image");
-  if (labels != nullptr)
+  if (!outputs.labels.empty())
   {
-    WriteLabels(ResampleLabels(labels, fixed, transform), outputs.labels);
+    WriteLabels(ResampleLabels(pair.movingLabels, fixed, transform), outputs.labels);
     times.End("labels");
   }
   if (!outputs.field.empty())
   {
     WriteDisplacements(SampleDisplacements(transform, fixed), outputs.field);
     times.End("field");
+  }
+  if (!outputs.picture.empty())
+  {
+    WriteStagePicture(fixed, moving, linear, freeFormOrNone, outputs.picture);
+    times.End("picture");
   }
 
   std::cout << "\nmetric " << Describe(settings) << '\n';
@@ -231,12 +307,7 @@ RegisterFiles(const example::CommandLine & commandLine)
   }
   std::cout << '\n';
 
-  if (truth != nullptr)
-  {
-    const auto head = FindHead(fixed);
-    std::cout << "error in the head, before: " << Compare(linear.start, truth, head) << '\n'
-              << "error in the head, after:  " << Compare(transform, truth, head) << '\n';
-  }
+  JudgeStages(pair, inputs, ListStages(linear, freeFormOrNone));
   return EXIT_SUCCESS;
 }
 
@@ -253,9 +324,12 @@ main(int argc, char * argv[])
                                                 "--device",
                                                 "--metric",
                                                 "--truth",
+                                                "--deform",
                                                 "--field",
+                                                "--picture",
                                                 "--labels",
                                                 "--warped-labels",
+                                                "--fixed-labels",
                                                 "--init",
                                                 "--omat" }));
   };

@@ -40,7 +40,12 @@ expect_failure("Give one of --rigid, --affine and --free-form" ${all} --free-for
 expect_failure("--spacing is that of --free-form, which is not given" ${all} --spacing 5)
 expect_failure("--spacing wants a length in mm above 0, not 5mm" ${all} --free-form --spacing 5mm)
 expect_failure("--spacing wants a length in mm above 0, not -5" ${all} --free-form --spacing -5)
-expect_failure("--labels and --warped-labels are given both or not at all" ${all} --labels no-labels.nii.gz)
+expect_failure("--labels wants --warped-labels, which gets them, or, for their Dice, --fixed-labels" ${all} --labels no-labels.nii.gz)
+expect_failure("--warped-labels wants the moving image's labels: give --labels" ${all} --warped-labels ${folder}/l.nii)
+expect_failure("--fixed-labels wants the moving image's labels: give --labels" ${all} --fixed-labels no-labels.nii.gz)
+expect_failure("--deform wants a whole number of at most nine digits, not x" ${all} --deform x)
+expect_failure("The picture is a PNG, but its name is .*/p.jpg. Give it the extension .png" ${all} --picture ${folder}/p.jpg)
+expect_failure("There is no folder .*/none for .*/none/p.png" ${all} --picture ${folder}/none/p.png)
 
 set(brain ${REGISTER_BRAIN} --device no-device)
 expect_failure("The folder .*/kept.nii.gz cannot be made. Name another" ${brain} ${folder}/kept.nii.gz no-head.nii.gz)
