@@ -5,6 +5,9 @@
 #include "CorrelationRatioPasses.h"
 #include "MattesPasses.h"
 
+#include <algorithm>
+#include <cstdio>
+#include <iterator>
 #include <mutex>
 
 namespace gpureg
@@ -32,6 +35,60 @@ GetCompiledCodes()
   return GetCudaCodes(GPUREG_CUDA_ARCHITECTURES, compiled);
 }
 
+/** A function of the driver's; null where that has none of that name. */
+template <typename TFunction>
+TFunction *
+FindDriverFunction(const char * name)
+{
+  void * address = nullptr;
+#if CUDART_VERSION >= 12050
+  const cudaError_t status = cudaGetDriverEntryPointByVersion(name, &address, 11080, cudaEnableDefault);
+#else
+  const cudaError_t status = cudaGetDriverEntryPoint(name, &address, cudaEnableDefault);
+#endif
+  if (status != cudaSuccess)
+  {
+    cudaGetLastError();
+    return nullptr;
+  }
+  return reinterpret_cast<TFunction *>(address);
+}
+
+/** The driver's is a MIG slice's own, for which the runtime may have that of the GPU that it is a slice of. */
+cudaUUID_t
+FindUuid(int device, const cudaDeviceProp & properties)
+{
+  const auto deviceGet = FindDriverFunction<decltype(cuDeviceGet)>("cuDeviceGet");
+  const auto getUuid = FindDriverFunction<decltype(cuDeviceGetUuid)>("cuDeviceGetUuid");
+  CUdevice   handle = 0;
+  cudaUUID_t uuid{};
+  const bool isFound = deviceGet != nullptr && getUuid != nullptr && deviceGet(&handle, device) == CUDA_SUCCESS &&
+                       getUuid(&uuid, handle) == CUDA_SUCCESS;
+  return isFound ? uuid : properties.uuid;
+}
+
+/** As nvidia-smi writes it, without what it begins with. "" of zeros, which is none. */
+std::string
+NameUuid(const cudaUUID_t & uuid)
+{
+  if (std::all_of(std::begin(uuid.bytes), std::end(uuid.bytes), [](char byte) { return byte == 0; }))
+  {
+    return "";
+  }
+  std::string name;
+  for (int index = 0; index < 16; ++index)
+  {
+    char digits[3];
+    std::snprintf(digits,
+                  sizeof(digits),
+                  "%02x",
+                  static_cast<unsigned int>(static_cast<unsigned char>(uuid.bytes[index])));
+    name += index == 4 || index == 6 || index == 8 || index == 10 ? "-" : "";
+    name += digits;
+  }
+  return name;
+}
+
 class CudaBackend : public Backend
 {
 public:
@@ -42,7 +99,14 @@ public:
                 properties.totalGlobalMem },
               DeviceRank::Cuda)
     , m_Device(device)
+    , m_HardwareId(NameUuid(FindUuid(device, properties)))
   {}
+
+  const std::string &
+  GetHardwareId() const
+  {
+    return m_HardwareId;
+  }
 
   std::unique_ptr<Queue>
   CreateQueue() override
@@ -139,6 +203,7 @@ private:
   }
 
   int           m_Device;
+  std::string   m_HardwareId;
   ForkSafeMutex m_MakingStream;
   cudaStream_t  m_MeetingStream = nullptr;
 };
@@ -153,6 +218,12 @@ DescribeWhyNoDevices(cudaError_t status)
   return isDriverMissing ? "no NVIDIA driver is installed" : cudaGetErrorString(status);
 }
 } // namespace
+
+std::string
+GetCudaHardwareId(const Backend & backend)
+{
+  return static_cast<const CudaBackend &>(backend).GetHardwareId();
+}
 
 BackendList
 FindCudaBackends()

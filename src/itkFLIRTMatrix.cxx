@@ -13,6 +13,7 @@
 #include <cmath>
 #include <fstream>
 #include <iomanip>
+#include <locale>
 
 namespace itk
 {
@@ -122,6 +123,8 @@ FLIRTMatrix::Write(const std::string &   fileName,
   CheckIsThere(moving, "moving image");
   const MatrixType matrix = FromTransform(*transform, *fixed, *moving);
   std::ofstream    file(fileName);
+  // Whatever the program's locale is: FSL knows the point alone.
+  file.imbue(std::locale::classic());
   // As many digits as a double has.
   file << std::setprecision(17);
   for (unsigned int r = 0; r < 4; ++r)
@@ -144,6 +147,7 @@ FLIRTMatrix::Read(const std::string & fileName, const ImageType * fixed, const I
   CheckIsThere(fixed, "fixed image");
   CheckIsThere(moving, "moving image");
   std::ifstream file(fileName);
+  file.imbue(std::locale::classic());
   if (!file)
   {
     itkGenericExceptionMacro("FLIRTMatrix: cannot read " << fileName << ".");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Local searches of a global one: all candidates go down side by side, so that a device has the work of all of them in each round.
+// Local searches of a global one. Along lines all candidates go down side by side: a device has the work of all of them in each batch.
+// Quasi-Newton searches, from 4 mm on, evaluate one candidate after the other.
 #ifndef gpureg_GlobalDescent_h
 #define gpureg_GlobalDescent_h
 

@@ -58,9 +58,44 @@ def test_masks(pair):
         register(*pair, fixed_mask=gr.Image(np.ones(pair[0].shape), spacing=(1, 1, 1)))
 
 
+def test_masked_arrays(pair):
+    """Of NumPy: what their masks hide would be looked at."""
+    array = np.ma.masked_less(pair[0], 10)
+    for call in (
+        lambda: register(array, pair[1]),
+        lambda: register(*pair, fixed_mask=array),
+        lambda: gr.resample(array),
+        lambda: gr.Image(pair[0]).like(array),
+        lambda: gr.Image(np.ma.array(pair[0])),
+    ):
+        with pytest.raises(gr.BadInputError, match=r"array.filled\(0\), .* fixed_mask=~numpy.ma.getmaskarray\(array\)"):
+            call()
+    # What it says to do is possible, and what is hidden makes no difference then.
+    mask = ~np.ma.getmaskarray(array)
+    metrics = [gr.metric("mean_squares", array.filled(value), pair[1], fixed_mask=mask, device="host") for value in (0, 9)]
+    assert metrics[0].value(gr.Affine()) == metrics[1].value(gr.Affine()) > 0
+
+
+def test_progress_that_cannot_be_called(pair, tmp_path):
+    from gpuregistration.cohort import register_cohort
+
+    for call in (
+        lambda: register(*pair, progress=3),
+        lambda: gr.resample(pair[0], progress=3),
+        lambda: register_cohort(tmp_path / "none.csv", tmp_path / "out", progress=3),
+    ):
+        with pytest.raises(gr.BadInputError, match="progress=3 is not possible; it is to be callable"):
+            call()
+
+
 def test_names(pair):
     with pytest.raises(gr.BadInputError, match="rigid, affine, global, ffd"):
         register(*pair, "elastic")
+    for together in ("affine,ffd", "affine, ffd"):
+        with pytest.raises(gr.BadInputError, match=r'of several stages, give a list, \["affine", "ffd"\]'):
+            register(*pair, together)
+    with pytest.raises(gr.BadInputError, match="no stage 'affine,elastic'; there are: rigid"):
+        register(*pair, "affine,elastic")
     with pytest.raises(gr.BadInputError, match="rigid: There is no cost 'likeness'; there are: correlation_ratio, mattes"):
         register(*pair, "rigid", "likeness")
     for wrong in (None, 3):

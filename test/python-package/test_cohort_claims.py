@@ -2,21 +2,28 @@
 """Which devices the workers of a scheduler take."""
 
 import os
+import re
 import signal
+import stat
 import subprocess
 import sys
+import tempfile
 
 import cohort_data
 import gpuregistration as gr
 import pytest
 from cohort_data import make_cohort
-from gpuregistration.cohort.claims import _physical_name
+from gpuregistration._devices import find_hardware_id
+from gpuregistration.cohort import claims
 
-# A process that takes a device, of those that are named, says which, and lives until its input ends.
+# A process that takes a device, of those that are named, says which, and lives until its input ends. What they are is told behind the
+# names, such as cuda:0=8f2a; of other names it is not known.
 CLAIMING = """
 import sys
 from gpuregistration.cohort import claims
-claims.find_gpus = lambda: sys.argv[1:]
+hardware = dict(word.partition("=")[::2] for word in sys.argv[1:])
+claims.find_gpus = lambda: list(hardware)
+claims.find_hardware_id = hardware.get
 claim = claims.claim_device()
 assert claims.claim_device() is claim
 print(claim.device, claim.warning, flush=True)
@@ -69,7 +76,24 @@ def test_the_death_of_a_worker_frees_its_device(claim):
     assert claim("cuda:0", "cuda:1")[1:] == ("cuda:0", "")
 
 
+def test_two_gpus_of_one_name(claim):
+    """A scheduler may show each job a GPU of its own, as number 0."""
+    for gpu in ("8f2a", "71c0"):
+        assert claim(f"cuda:0={gpu}", CUDA_VISIBLE_DEVICES="0")[1:] == ("cuda:0", "")
+
+
 def test_one_gpu_by_two_names(claim):
+    """By its number, and by its UUID; and each of two processes counts it otherwise."""
+    assert claim("cuda:0=8f2a", CUDA_VISIBLE_DEVICES="1")[1:] == ("cuda:0", "")
+    _, device, warning = claim("cuda:0=8f2a", CUDA_VISIBLE_DEVICES="GPU-8f2a")
+    assert device == "cuda:0" and warning.startswith("cuda:0 is shared with another worker")
+    _, device, warning = claim("cuda:0=71c0", "cuda:1=8f2a")
+    assert (device, warning) == ("cuda:0", "")
+    _, device, warning = claim("cuda:1=8f2a")
+    assert device == "cuda:1" and warning.startswith("cuda:1 is shared with 2 other workers")
+
+
+def test_one_gpu_by_two_numbers_without_ids(claim):
     """Each of two processes sees one GPU, and calls it cuda:0; a third sees both."""
     for number in "01":
         assert claim("cuda:0", CUDA_VISIBLE_DEVICES=number)[1:] == ("cuda:0", "")
@@ -78,18 +102,72 @@ def test_one_gpu_by_two_names(claim):
 
 
 @pytest.mark.parametrize(
-    "visible, called, name",
+    "visible, called, hardware, name",
     [
-        ("", "cuda:1", "cuda-1"),
-        ("3,5", "cuda:1", "cuda-5"),
-        ("GPU-8f2a, GPU-71", "cuda:0", "cuda-GPU-8f2a"),
-        ("MIG-GPU-8f/1/0", "cuda:0", "cuda-MIG-GPU-8f-1-0"),
-        ("3", "opencl:0", "opencl-0"),
+        ("0", "cuda:0", "8f2a-71", "cuda-8f2a-71"),
+        ("GPU-8f2a", "cuda:0", "8f2a-71", "cuda-8f2a-71"),
+        ("", "cuda:1", "", "cuda-1"),
+        ("3,5", "cuda:1", "", "cuda-5"),
+        ("GPU-8f2a, GPU-71", "cuda:0", "", "cuda-GPU-8f2a"),
+        ("MIG-GPU-8f/1/0", "cuda:0", "", "cuda-MIG-GPU-8f-1-0"),
+        ("3", "opencl:0", "", "opencl-0"),
     ],
 )
-def test_names_of_files(monkeypatch, visible, called, name):
+def test_names_of_files(monkeypatch, visible, called, hardware, name):
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
-    assert _physical_name(called) == name
+    monkeypatch.setattr(claims, "find_hardware_id", lambda device: hardware)
+    assert claims._physical_name(called) == name
+
+
+def test_ids_of_devices():
+    """Of CUDA's each has its own; of the others none is known."""
+    ids = {one.name: find_hardware_id(one.name) for one in gr.devices()}
+    cuda = [ids[one.name] for one in gr.devices() if one.kind == "cuda"]
+    assert all(re.fullmatch("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", one) for one in cuda)
+    assert len(set(cuda)) == len(cuda)
+    assert all(ids[one.name] == "" for one in gr.devices() if one.kind != "cuda")
+    with pytest.raises(gr.BadInputError, match='there is no device "cuda:77"'):
+        find_hardware_id("cuda:77")
+
+
+def _refuse(monkeypatch, is_refused):
+    """Has os.open refuse some files; root may read all."""
+    open_file = os.open
+
+    def refuse(path, flags, *mode):
+        if is_refused(str(path), flags):
+            raise PermissionError(13, "Permission denied", path)
+        return open_file(path, flags, *mode)
+
+    monkeypatch.setattr(os, "open", refuse)
+
+
+def test_a_file_that_cannot_be_read_is_held_by_another(monkeypatch, tmp_path):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(claims, "find_hardware_id", lambda device: "")
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    (tmp_path / "gpuregistration-cuda-0-0.lock").touch()
+    _refuse(monkeypatch, lambda path, flags: path.endswith("gpuregistration-cuda-0-0.lock"))
+    assert claims._take_one(["cuda:0", "cuda:1"]) == claims.Claim("cuda:1")
+    assert claims._take_one(["cuda:0"]).warning.startswith("cuda:0 is shared with another worker")
+
+
+def test_where_no_file_can_be_made(monkeypatch, tmp_path):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(claims, "find_hardware_id", lambda device: "")
+    _refuse(monkeypatch, lambda path, flags: bool(flags & os.O_CREAT))
+    claim = claims._take_one(["cuda:0", "cuda:1"])
+    assert claim.device == "cuda:0" and "may be another worker's, too" in claim.warning
+
+
+def test_others_may_read_the_files(monkeypatch, tmp_path):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    before = os.umask(0o077)
+    try:
+        assert claims._holds("one.lock")
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "one.lock").stat().st_mode) == 0o644
 
 
 def test_the_host_is_shared_without_a_word(claim):

@@ -61,6 +61,12 @@ def read_number(name: str, value: Any, least: float = -math.inf, most: float = m
     return number
 
 
+def check_progress(progress: Any) -> None:
+    """Raises BadInputError unless it can be called, or is None."""
+    if progress is not None and not callable(progress):
+        raise BadInputError(f"progress={progress!r} is not possible; it is to be callable, such as a function of one argument, or None.")
+
+
 def read_numbers(what: str, value: Any) -> np.ndarray:
     """Numbers of any shape, as doubles, a copy.
 

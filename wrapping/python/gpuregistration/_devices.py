@@ -48,6 +48,15 @@ def find_gpus() -> list[str]:
     return [device.name for device in found if device.kind == found[0].kind]
 
 
+def find_hardware_id(name: str) -> str:
+    """What a device is to all processes of this machine, whichever number each of them knows it by; "" where that is not known.
+
+    Raises:
+        BadInputError: there is no such device.
+    """
+    return str(_engine.hardware_id(name))
+
+
 def describe_device(name: str) -> Device:
     """The device of that name. Drivers of other kinds of devices are not looked for. Raises DeviceError if there is none."""
     return _read(_find(name))

@@ -121,7 +121,12 @@ def hand_over(made: Any, array: Any) -> Any:
 
 def read_content(array: Any) -> Union[np.ndarray, GpuArray]:
     """An array of any library, or what NumPy makes one of, such as a list: without a copy, where it is an array. Raises: as of
-    read_array."""
+    read_array, and BadInputError of a masked array."""
+    if isinstance(array, np.ma.MaskedArray):
+        raise BadInputError(
+            "The array is one of NumPy's masked arrays, whose mask is not looked at. Hand in array.filled(0), and, to have masked voxels "
+            "left out of a registration, fixed_mask=~numpy.ma.getmaskarray(array), or moving_mask."
+        )
     read = None if isinstance(array, np.ndarray) else read_array(array)
     return read if isinstance(read, GpuArray) else np.asarray(array if read is None else read)
 

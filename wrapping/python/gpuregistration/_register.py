@@ -12,6 +12,7 @@ from typing import Any, Callable, Mapping, Optional
 import numpy as np
 
 from . import _engine
+from ._checks import check_progress
 from ._devices import borrow_engine
 from ._gpu_arrays import GpuArray
 from ._image import engine_map, matrix_of_map
@@ -178,6 +179,7 @@ def register(
         KeyboardInterrupt: Ctrl-C ends it.
     """
     begin = time.perf_counter()
+    check_progress(progress)
     geometry = {
         name: value for name, value in (("spacing", spacing), ("origin", origin), ("direction", direction)) if value is not None
     }

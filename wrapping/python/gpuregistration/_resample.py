@@ -8,7 +8,7 @@ from typing import Any, Callable, Optional
 import numpy as np
 
 from . import _engine
-from ._checks import read_choice, read_numbers, read_whole
+from ._checks import check_progress, read_choice, read_numbers, read_whole
 from ._devices import borrow_engine
 from ._engine import BadInputError
 from ._gpu_arrays import GpuArray, choose_device_of
@@ -55,6 +55,7 @@ def resample(
         DeviceError: there is no such device.
         UnsupportedError: the device does not compute this.
     """
+    check_progress(progress)
     moving, wrap = read_image(image, "moving")
     grid = moving if reference is None else read_image(reference, "reference")[0]
     if grid.dimension != moving.dimension:

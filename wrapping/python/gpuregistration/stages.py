@@ -302,6 +302,10 @@ def _read_stage(one: Any, metric: Optional[str]) -> Stage:
         return one
     kind = STAGES.get(one) if isinstance(one, str) else None
     if kind is None:
+        parts = [part.strip() for part in one.split(",")] if isinstance(one, str) else []
+        if len(parts) > 1 and all(part in STAGES for part in parts):
+            listed = ", ".join(f'"{part}"' for part in parts)
+            raise BadInputError(f"There is no stage {one!r}: of several stages, give a list, [{listed}].")
         raise BadInputError(f"There is no stage {one!r}; there are: {', '.join(STAGES)}, and the classes of these.")
     return kind() if metric is None else kind(**{kind.metric_setting: metric})  # type: ignore[arg-type]
 

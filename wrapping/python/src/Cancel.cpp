@@ -2,6 +2,7 @@
 #include "Cancel.h"
 #include "Threads.h"
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <thread>
@@ -22,18 +23,24 @@ IsMainThread()
   return threading.attr("get_ident")().equal(threading.attr("main_thread")().attr("ident"));
 }
 
-// Of one loop, on all its threads together.
-constexpr std::int64_t MostLooks = 64;
-
 /** Looks at Python's signals from time to time, on the thread that it was made on. */
 class SignalWatch
 {
 public:
-  /** \throws nanobind::python_error if a signal raises. Without the GIL; on any thread. */
+  /** Before each task. \throws nanobind::python_error if a signal raises. Without the GIL; on any thread. */
   void
   Look()
   {
-    if (std::this_thread::get_id() != m_Owner || Clock::now() < m_Next)
+    // Only the owner's tasks count, however many threads there are: nothing behind this line is shared.
+    if (std::this_thread::get_id() != m_Owner || --m_TasksLeft > 0)
+    {
+      return;
+    }
+    const Clock::time_point now = Clock::now();
+    m_Stride = now - m_LastLook < ShortStride ? std::min(2 * m_Stride, MostTasks) : 1;
+    m_TasksLeft = m_Stride;
+    m_LastLook = now;
+    if (now < m_Next)
     {
       return;
     }
@@ -47,11 +54,19 @@ public:
 private:
   using Clock = std::chrono::steady_clock;
 
+  // Tasks may be of less than a microsecond, and to ask for the time is not free: so it is asked for each so many short ones, and for
+  // each long one.
+  static constexpr int                       MostTasks = 64;
+  static constexpr std::chrono::microseconds ShortStride{ 100 };
+
   // Where other threads run Python's code, its lock comes only after their switch interval, of 5 ms: so a twentieth is lost at most.
   static constexpr std::chrono::milliseconds Interval{ 100 };
 
   const std::thread::id m_Owner = std::this_thread::get_id();
-  Clock::time_point     m_Next = Clock::now() + Interval;
+  Clock::time_point     m_LastLook = Clock::now();
+  Clock::time_point     m_Next = m_LastLook + Interval;
+  int                   m_Stride = 1;
+  int                   m_TasksLeft = 1;
 };
 } // namespace
 
@@ -74,13 +89,8 @@ MakeInterruptibleParallelFor()
   }
   return [parallelFor, watch = std::make_shared<SignalWatch>()](std::int64_t                              count,
                                                                 const std::function<void(std::int64_t)> & body) {
-    // Tasks may be of less than a microsecond.
-    const std::int64_t stride = 1 + count / MostLooks;
     parallelFor(count, [&](std::int64_t task) {
-      if (task % stride == 0)
-      {
-        watch->Look();
-      }
+      watch->Look();
       body(task);
     });
   };

@@ -4,6 +4,7 @@
 
 #include "gpureg/Device.h"
 #include "gpureg/EvaluationStatistics.h"
+#include "gpureg/HardwareId.h"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -30,6 +31,7 @@ AddDevices(nb::module_ & module)
   module.def("devices", &GetAvailableDevices);
   module.def("find_device", &FindDevice);
   module.def("best_device", &FindBestDevice);
+  module.def("hardware_id", &GetHardwareId);
   module.def("device_complaints", &GetDeviceComplaints);
   module.def("has_doubles", &HasDoubles);
   module.def("set_memory_limit", &SetMemoryLimit);

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Optional, Sequence
 
-from .._devices import choose_device, find_gpus
+from .._devices import choose_device, find_gpus, find_hardware_id
 
 
 @dataclass(frozen=True)
@@ -70,10 +70,12 @@ def _holds(name: str) -> bool:
     """Whether this process gets the lock on that file, which it then holds for as long as it lives."""
     path = os.path.join(tempfile.gettempdir(), name)
     try:
-        # Of another user, it may be read, and not be opened as if to make it.
-        file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
-    except FileNotFoundError:
-        file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CREAT, 0o644)
+        file = _open(path)
+    except PermissionError:
+        # A file that is there is another user's, who has not let others read it yet. Where none can be, there is nothing to hold.
+        if os.path.lexists(path):
+            return False
+        raise
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -82,9 +84,31 @@ def _holds(name: str) -> bool:
     return True
 
 
+def _open(path: str) -> int:
+    """A file that all users may read, and so lock; it is made where there is none."""
+    reading = os.O_RDONLY | os.O_NOFOLLOW
+    try:
+        # Of another user, it may be read, and not be opened as if to make it.
+        return os.open(path, reading)
+    except FileNotFoundError:
+        pass
+    try:
+        file = os.open(path, reading | os.O_CREAT | os.O_EXCL, 0o644)
+    except FileExistsError:
+        # Another process was faster.
+        return os.open(path, reading)
+    # What this user's files may be by themselves is not what this one is for.
+    os.fchmod(file, 0o644)
+    return file
+
+
 def _physical_name(device: str) -> str:
-    """One GPU's is the same in all processes: CUDA counts those that CUDA_VISIBLE_DEVICES lists, from 0."""
+    """One GPU's is the same in all processes, and another one's another. Its number is neither: a job may see its GPU alone, as 0."""
     kind, _, number = device.partition(":")
+    hardware = find_hardware_id(device)
+    if hardware:
+        return f"{kind}-{hardware}"
+    # CUDA counts those that CUDA_VISIBLE_DEVICES lists, from 0.
     visible = [word.strip() for word in os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",") if word.strip()]
     if kind == "cuda" and int(number) < len(visible):
         number = visible[int(number)]

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Callable, Iterator, Optional, Sequence
 
-from .._checks import MOST_SEED, read_whole
+from .._checks import MOST_SEED, check_progress, read_whole
 from .._engine import BadInputError
 from ..stages import read_stages
 from .cluster import existing_client, import_distributed, local_client, plan_workers
@@ -94,6 +94,7 @@ def register_cohort(
         KeyboardInterrupt: Ctrl-C ends it; what is done stays.
     """
     begin = time.monotonic()
+    check_progress(progress)
     settings = Settings(read_stages(transform, metric), read_whole("seed", seed, 0, MOST_SEED), bool(reports))
     settings.check()
     rows = read_table(table)
