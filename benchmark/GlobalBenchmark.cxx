@@ -37,7 +37,7 @@ constexpr char Footnote[] =
 are given, find it. "levels" smooths and thins both images; "as called" is Update(), with the images' way to the device.
 evaluations   of the cost, with and without its derivative: those of a round are one batch on a device
 rounds        batches, or single evaluations with derivatives: each is waited for, which bounds a stage of few samples
-Li 2015, section 4.3, two heads of 256 x 256 x 160: 2.63 s on a GTX TITAN, 145.3 s on one core of an i7-4770. FSL's flirt, of
+Li 2015, section 4.3, two heads of 256 x 256 x 160: 2.63 s on a GTX TITAN, 145.3 s on one core of an Intel Q8300. FSL's flirt, of
 two such heads, 8.5 minutes, as Ansorge 2008 cites it. Its schemes, of which table 5 tells, sum one evaluation: Li2015Tables has ours.
 )";
 
@@ -184,7 +184,7 @@ PrintSpeedups(const Seconds & seconds)
                    Format(time),
                    host != seconds.end() ? Format(host->second / time) : bench::Table::none });
   }
-  table.AddRow({ "paper: correlation ratio, a core of an i7-4770", "145.3", "1" });
+  table.AddRow({ "paper: correlation ratio, a core of an Intel Q8300", "145.3", "1" });
   table.AddRow({ "paper: conflict_free, Kepler", "2.63", "55.3" });
   table.AddRow({ "paper: conflict_free, Fermi; Maxwell", bench::Table::none, "31.6; 28.4" });
   table.AddRow({ "paper: shared_atomic, Fermi; Kepler; Maxwell", bench::Table::none, "19.5; 25.3; 11.3" });

@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program RegisterFiles finds an image that is turned round, writes how as FLIRT's matrix, and begins with such a matrix.
+// The program RegisterFiles finds an image that is turned round, deformed too, writes how as FLIRT's matrix, and begins with such a
+// matrix.
+#include "DeformationError.h"
+#include "DeformedBall.h"
 #include "Head.h"
 #include "ProgramTest.h"
 #include "Volume.h"
 #include "WavyBall.h"
 
+#include "itkCompositeTransform.h"
 #include "itkEuler3DTransform.h"
 #include "itkFLIRTMatrix.h"
 
 #include <gtest/gtest.h>
 
+#include <iostream>
 #include <string>
 
 namespace
@@ -52,6 +57,69 @@ TEST(RegisterFiles, FindsWhatIsTurnedRoundAndWritesFLIRTsMatrix)
   EXPECT_LT(getError(ReadTransform(folder / "again.tfm")), 0.1);
   run("lost.nii", "");
   EXPECT_GT(getError(ReadTransform(folder / "lost.tfm")), 5.0) << "without a search";
+}
+
+/** The deformed ball, which is turned round, too. */
+TEST(RegisterFiles, FindsADeformationOfWhatIsTurnedRound)
+{
+  const Folder       folder;
+  const DeformedBall problem;
+  const auto         turn = itk::Euler3DTransform<double>::New();
+  turn->SetCenter(GetCentre(FindHead(problem.moving)));
+  turn->SetRotation(0.3, -0.2, 2.5);
+  const auto turnBack = itk::Euler3DTransform<double>::New();
+  turn->GetInverse(turnBack);
+  // At once, for each interpolation blurs.
+  const auto inverse = itk::CompositeTransform<double, 3>::New();
+  inverse->AddTransform(problem.affine->GetInverseTransform());
+  inverse->AddTransform(turnBack);
+  const auto truth = itk::CompositeTransform<double, 3>::New();
+  truth->AddTransform(turn);
+  truth->AddTransform(problem.truth); // the first to be applied
+  WriteVolume(problem.fixed, folder / "fixed.mha");
+  WriteVolume(Resample(MakeWavyBall(), MakeCentredGrid(problem.moving, 1.0, { { 60, 54, 48 } }), inverse),
+              folder / "moving.mha");
+  const auto run = [&](const std::string & output, const std::string & options) {
+    Execute(FindProgram("RegisterFiles") + ' ' + (folder / "fixed.mha") + ' ' + (folder / "moving.mha") + ' ' +
+              (folder / output) + " --device host --global " + options,
+            folder / "log");
+  };
+  const auto getError = [&](const std::string & name) {
+    const auto transform = ReadTransform(folder / name);
+    return MeasureDeformationError(transform, truth, problem.fixed, FindHeadThreshold(problem.fixed)).head.mean;
+  };
+  run("affine.mha", "--affine");
+  run("warped.mha", "--free-form --spacing 10");
+  const double affineError = getError("affine.tfm");
+  std::cout << "after affine " << affineError << " mm, after free-form " << getError("warped.tfm") << " mm\n";
+  EXPECT_LT(getError("warped.tfm"), 0.2 * affineError);
+}
+
+/** A matrix that is too far from the truth for the registration alone is where a search begins. */
+TEST(RegisterFiles, SearchesFromAMatrix)
+{
+  const Folder folder;
+  const auto   fixed = MakeWavyBall();
+  const auto   truth = itk::Euler3DTransform<double>::New();
+  truth->SetCenter(GetCentre(FindHead(fixed)));
+  truth->SetRotation(0.4, -0.3, 2.5);
+  const auto inverse = itk::Euler3DTransform<double>::New();
+  truth->GetInverse(inverse);
+  const auto moving = Resample(fixed, MakeCentredGrid(fixed, 1.0, { { 60, 54, 48 } }), inverse);
+  const auto rough = itk::Euler3DTransform<double>::New();
+  rough->SetCenter(truth->GetCenter());
+  rough->SetRotation(0.4, -0.3, 1.0);
+  WriteVolume(fixed, folder / "fixed.mha");
+  WriteVolume(moving, folder / "moving.mha");
+  itk::FLIRTMatrix::Write(folder / "rough.mat", rough, fixed, moving);
+  const auto run = [&](const std::string & output, const std::string & options) {
+    Execute(FindProgram("RegisterFiles") + ' ' + (folder / "fixed.mha") + ' ' + (folder / "moving.mha") + ' ' +
+              (folder / output) + " --rigid --device host --init " + (folder / "rough.mat") + ' ' + options,
+            folder / "log");
+    return Compare(ReadTransform(folder / (output.substr(0, output.find('.')) + ".tfm")), truth, FindHead(fixed)).mean;
+  };
+  EXPECT_GT(run("lost.mha", ""), 5.0) << "without a search";
+  EXPECT_LT(run("found.mha", "--global"), 0.1);
 }
 
 } // namespace

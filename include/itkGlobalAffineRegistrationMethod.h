@@ -55,8 +55,8 @@ namespace itk
  * for itk::FreeFormDeformationRegistrationMethod (SetInitialTransform()). itk::FLIRTMatrix writes it for FSL.
  *
  * Images are of any scalar pixels, in 2D or 3D; they are computed in float. An iteration event precedes each round, progress events
- * tell the share that is done, and AbortGenerateDataOn() ends the work with an itk::ProcessAborted. The result is the same each time,
- * and on each device but for rounding.
+ * tell the share that is done, and AbortGenerateDataOn() ends the work with an itk::ProcessAborted. On one device the result is the same
+ * each time. Between devices rounding may decide about a last step: their results are within 0.03 voxel of each other.
  *
  * \throws itk::GPUBadInputError for settings out of range, constant images, images of one slice, values that are not finite, masks that
  * leave nothing, or an initial transform that mirrors; itk::GPUUnsupportedError for one that is not linear, or a device without double

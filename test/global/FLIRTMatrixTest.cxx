@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+// FLIRT's matrices, worked out by hand; and their files.
+#include "TemporaryFolder.h"
+#include "TestImages.h"
+
+#include "itkAffineTransform.h"
+#include "itkBSplineTransform.h"
+#include "itkFLIRTMatrix.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <locale>
+#include <string>
+
+namespace gpuregtest
+{
+
+namespace
+{
+/** Voxels of 2, 3 and 4 mm, 11 × 21 × 31 of them, or of another number along x. \param flipped the direction of x, in ITK's
+ *  coordinates. */
+itk::Image<float, 3>::Pointer
+MakeFLIRTImage(bool flipped, double originX, itk::SizeValueType sizeX = 11)
+{
+  Grid<3> grid;
+  grid.size = { { sizeX, 21, 31 } };
+  grid.spacing[0] = 2;
+  grid.spacing[1] = 3;
+  grid.spacing[2] = 4;
+  grid.origin[0] = originX;
+  grid.origin[1] = -30;
+  grid.origin[2] = 5;
+  if (flipped)
+  {
+    grid.direction[0][0] = -1;
+  }
+  return MakeImage<itk::Image<float, 3>>(grid, [](const auto &) { return 0.0; });
+}
+
+void
+ExpectMatrix(const itk::FLIRTMatrix::MatrixType & matrix, const double (&expected)[4][4])
+{
+  for (unsigned int r = 0; r < 4; ++r)
+  {
+    for (unsigned int c = 0; c < 4; ++c)
+    {
+      EXPECT_NEAR(matrix[r][c], expected[r][c], 1e-12) << "row " << r << ", column " << c;
+    }
+  }
+}
+} // namespace
+
+/** A translation by (1, 2, 3) mm from fixed to moving points, of images with the same grid. */
+TEST(FLIRTMatrix, OfATranslation)
+{
+  const auto transform = itk::AffineTransform<double, 3>::New();
+  transform->Translate([] {
+    itk::Vector<double, 3> t;
+    t[0] = 1;
+    t[1] = 2;
+    t[2] = 3;
+    return t;
+  }());
+  // A negative determinant: x is not flipped. The image's x runs against ITK's: -1 mm along it is 1 mm in it. The matrix leads back.
+  const auto radiological = MakeFLIRTImage(true, 20);
+  ExpectMatrix(itk::FLIRTMatrix::FromTransform(*transform, *radiological, *radiological),
+               { { 1, 0, 0, 1 }, { 0, 1, 0, -2 }, { 0, 0, 1, -3 }, { 0, 0, 0, 1 } });
+  // A positive one: x is counted from the other end, so it runs against ITK's, too.
+  const auto neurological = MakeFLIRTImage(false, -10);
+  ExpectMatrix(itk::FLIRTMatrix::FromTransform(*transform, *neurological, *neurological),
+               { { 1, 0, 0, 1 }, { 0, 1, 0, -2 }, { 0, 0, 1, -3 }, { 0, 0, 0, 1 } });
+}
+
+/** Index (i, j, k) of the fixed image, whose directions have a positive determinant, is at (-10 + 2i, …) in ITK, and in FSL at 2·(10 -
+ *  i); of the moving one, of a negative determinant, at (20 - 2i, …), and in FSL at 2i. So the same point has fsl x = 10 - x and 20 - x:
+ *  of the identity the fixed one's is 10 less. */
+TEST(FLIRTMatrix, OfImagesOfBothKinds)
+{
+  const auto neurological = MakeFLIRTImage(false, -10);
+  const auto radiological = MakeFLIRTImage(true, 20);
+  const auto identity = itk::AffineTransform<double, 3>::New();
+  ExpectMatrix(itk::FLIRTMatrix::FromTransform(*identity, *neurological, *radiological),
+               { { 1, 0, 0, -10 }, { 0, 1, 0, 0 }, { 0, 0, 1, 0 }, { 0, 0, 0, 1 } });
+  // A quarter turn about z, from x to y, about ITK's origin: (x, y) ↦ (-y, x). With x = 10 - u, y = v - 30 for the fixed and x' = 20 -
+  // u', y' = v' - 30 for the moving one: u' = 20 + y = v - 10, v' = 30 + x = 40 - u. The other way round: u = 40 - v', v = u' + 10.
+  const auto turn = itk::AffineTransform<double, 3>::New();
+  turn->Rotate(0, 1, -0.5 * Pi);
+  const auto turned = turn->TransformPoint([] {
+    itk::Point<double, 3> p(0.0);
+    p[0] = 1;
+    return p;
+  }());
+  ASSERT_NEAR(turned[1], 1.0, 1e-12);
+  ExpectMatrix(itk::FLIRTMatrix::FromTransform(*turn, *neurological, *radiological),
+               { { 0, -1, 0, 40 }, { 1, 0, 0, 10 }, { 0, 0, 1, 0 }, { 0, 0, 0, 1 } });
+}
+
+/** The moving image's x is counted from its own end: of 15 voxels index i is at -10 + 2i in ITK, and in FSL at 2·(14 - i), so the same
+ *  point has fsl x' = 18 - x; in the fixed image, whose x is counted from its beginning, 20 - x. */
+TEST(FLIRTMatrix, OfAMovingImageOfAnotherSizeThatIsFlipped)
+{
+  const auto radiological = MakeFLIRTImage(true, 20);
+  const auto neurological = MakeFLIRTImage(false, -10, 15);
+  const auto identity = itk::AffineTransform<double, 3>::New();
+  ExpectMatrix(itk::FLIRTMatrix::FromTransform(*identity, *radiological, *neurological),
+               { { 1, 0, 0, 2 }, { 0, 1, 0, 0 }, { 0, 0, 1, 0 }, { 0, 0, 0, 1 } });
+  // (x, y) ↦ (-y, x), with x = 20 - u and y = v - 30: u' = 18 + y = v - 12, v' = 30 + x = 50 - u.
+  const auto turn = itk::AffineTransform<double, 3>::New();
+  turn->Rotate(0, 1, -0.5 * Pi);
+  ExpectMatrix(itk::FLIRTMatrix::FromTransform(*turn, *radiological, *neurological),
+               { { 0, -1, 0, 50 }, { 1, 0, 0, 12 }, { 0, 0, 1, 0 }, { 0, 0, 0, 1 } });
+}
+
+/** The fixed image's first directions, in the plane of x and y, are (0.6, 0.8) and (-0.8, 0.6). Their determinant is positive, so its first
+ *  coordinate runs from the other end: a point is (1, 2, 5) + (20 - u)·(0.6, 0.8, 0) + v·(-0.8, 0.6, 0) + w·(0, 0, 1), or
+ *  x = 13 - 0.6u - 0.8v, y = 18 - 0.8u + 0.6v, z = 5 + w. So u = 0.6·(13 - x) + 0.8·(18 - y), v = 0.8·(13 - x) - 0.6·(18 - y). */
+TEST(FLIRTMatrix, OfObliqueImages)
+{
+  using DirectionType = itk::Image<float, 3>::DirectionType;
+  const auto    fixed = MakeFLIRTImage(false, 1);
+  DirectionType aboutZ;
+  aboutZ.SetIdentity();
+  aboutZ[0][0] = aboutZ[1][1] = 0.6;
+  aboutZ[0][1] = -0.8;
+  aboutZ[1][0] = 0.8;
+  fixed->SetDirection(aboutZ);
+  auto origin = fixed->GetOrigin();
+  origin[1] = 2;
+  fixed->SetOrigin(origin);
+  const auto moving = MakeFLIRTImage(true, 20);
+  const auto identity = itk::AffineTransform<double, 3>::New();
+  // A moving image along the axes: x = 20 - u', y = v' - 30, z = 5 + w'. Hence 13 - x = u' - 7 and 18 - y = 48 - v'.
+  ExpectMatrix(itk::FLIRTMatrix::FromTransform(*identity, *fixed, *moving),
+               { { 0.6, -0.8, 0, 34.2 }, { 0.8, 0.6, 0, -34.4 }, { 0, 0, 1, 0 }, { 0, 0, 0, 1 } });
+  // The moving image's others are (0, 0.6, 0.8) and (0, -0.8, 0.6): y = 0.6v' - 0.8w' - 30, z = 5 + 0.8v' + 0.6w'.
+  DirectionType aboutX;
+  aboutX.SetIdentity();
+  aboutX[0][0] = -1;
+  aboutX[1][1] = aboutX[2][2] = 0.6;
+  aboutX[1][2] = -0.8;
+  aboutX[2][1] = 0.8;
+  moving->SetDirection(aboutX);
+  ExpectMatrix(itk::FLIRTMatrix::FromTransform(*identity, *fixed, *moving),
+               { { 0.6, -0.48, 0.64, 34.2 }, { 0.8, 0.36, -0.48, -34.4 }, { 0, 0.8, 0.6, 0 }, { 0, 0, 0, 1 } });
+}
+
+TEST(FLIRTMatrix, IsWrittenAndRead)
+{
+  const TemporaryFolder folder;
+  const std::string     name = (folder.GetPath() / "found.mat").string();
+  const auto            fixed = MakeFLIRTImage(false, -10);
+  const auto            moving = MakeFLIRTImage(true, 20);
+  const auto            transform = itk::AffineTransform<double, 3>::New();
+  transform->Rotate3D(itk::Vector<double, 3>(1.0), 0.3);
+  transform->Scale(1.1);
+  transform->Translate(itk::Vector<double, 3>(7.0));
+  itk::FLIRTMatrix::Write(name, transform, fixed, moving);
+  const auto read = itk::FLIRTMatrix::Read(name, fixed, moving);
+  for (unsigned int p = 0; p < 12; ++p)
+  {
+    EXPECT_NEAR(read->GetParameters()[p], transform->GetParameters()[p], 1e-12);
+  }
+  const auto write = [&name](const std::string & text) { std::ofstream(name) << text; };
+  write("1 0 0 0\n0 1 0 0\n0 0 one 0\n0 0 0 1\n");
+  EXPECT_THROW(itk::FLIRTMatrix::Read(name, fixed, moving), itk::ExceptionObject);
+  write("1 0 0 0\n0 1 0 0\n0 0 1 0\n0 0 1 1\n");
+  EXPECT_THROW(itk::FLIRTMatrix::Read(name, fixed, moving), itk::ExceptionObject);
+  write("1 0 0 0\n0 1 0 0\n0 0 0 0\n0 0 0 1\n");
+  EXPECT_THROW(itk::FLIRTMatrix::Read(name, fixed, moving), itk::ExceptionObject) << "no inverse";
+  write("1 2 3 0\n4 5 6 0\n7 8 9 0\n0 0 0 1\n");
+  EXPECT_THROW(itk::FLIRTMatrix::Read(name, fixed, moving), itk::ExceptionObject) << "none but for rounding";
+  EXPECT_THROW(itk::FLIRTMatrix::Read(name + ".missing", fixed, moving), itk::ExceptionObject);
+  EXPECT_THROW(itk::FLIRTMatrix::Write((folder.GetPath() / "no" / "folder.mat").string(), transform, fixed, moving),
+               itk::ExceptionObject);
+  EXPECT_THROW(itk::FLIRTMatrix::Write(name, itk::BSplineTransform<double, 3, 3>::New(), fixed, moving),
+               itk::ExceptionObject);
+  EXPECT_THROW(itk::FLIRTMatrix::Write(name, nullptr, fixed, moving), itk::ExceptionObject);
+}
+
+namespace
+{
+/** As in Germany: 1.234,5. */
+class CommaForPoint : public std::numpunct<char>
+{
+  char
+  do_decimal_point() const override
+  {
+    return ',';
+  }
+  char
+  do_thousands_sep() const override
+  {
+    return '.';
+  }
+  std::string
+  do_grouping() const override
+  {
+    return "\3";
+  }
+};
+
+/** The program's locale, until its end. */
+class GlobalLocale
+{
+public:
+  explicit GlobalLocale(const std::locale & locale)
+    : m_Before(std::locale::global(locale))
+  {}
+  ~GlobalLocale()
+  {
+    std::locale::global(m_Before);
+  }
+
+private:
+  const std::locale m_Before;
+};
+} // namespace
+
+TEST(FLIRTMatrix, IsTheSameFileInEachLocale)
+{
+  const TemporaryFolder folder;
+  const std::string     name = (folder.GetPath() / "found.mat").string();
+  const auto            fixed = MakeFLIRTImage(false, -10);
+  const auto            moving = MakeFLIRTImage(true, 20);
+  const auto            transform = itk::AffineTransform<double, 3>::New();
+  transform->Rotate3D(itk::Vector<double, 3>(1.0), 0.3);
+  transform->Translate(itk::Vector<double, 3>(12345.5));
+  itk::FLIRTMatrix::Write(name, transform, fixed, moving);
+  const std::string text = ReadFile(name);
+  EXPECT_NE(text.find('.'), std::string::npos) << text;
+  const auto         parameters = itk::FLIRTMatrix::Read(name, fixed, moving)->GetParameters();
+  const GlobalLocale locale(std::locale(std::locale::classic(), new CommaForPoint));
+  ASSERT_EQ(std::use_facet<std::numpunct<char>>(std::locale()).decimal_point(), ',');
+  itk::FLIRTMatrix::Write(name, transform, fixed, moving);
+  EXPECT_EQ(ReadFile(name), text);
+  EXPECT_EQ(itk::FLIRTMatrix::Read(name, fixed, moving)->GetParameters(), parameters);
+}
+
+} // namespace gpuregtest
