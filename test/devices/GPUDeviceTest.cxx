@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkGPUDevice.h"
 
+#include "gpureg/HardwareId.h"
+
 #include "itkMacro.h"
 
 #include <gtest/gtest.h>
@@ -9,6 +11,7 @@
 #include <cstdlib>
 #include <set>
 #include <sstream>
+#include <string>
 #include <type_traits>
 
 namespace
@@ -88,6 +91,25 @@ TEST(GPUDeviceTest, CudaComesBeforeTheHost)
     GTEST_SKIP() << "this machine has no CUDA device";
   }
   EXPECT_LT(lastCuda, host);
+}
+
+/** 32 hexadecimal digits and four hyphens, of CUDA's devices; the others have none. */
+TEST(GPUDeviceTest, HardwareIdsTellDevicesApart)
+{
+  std::set<std::string> ids;
+  for (const GPUDevice & device : GPUDevice::GetAvailable())
+  {
+    const std::string id = gpureg::GetHardwareId(device.GetName());
+    if (device.GetName().rfind("cuda", 0) != 0)
+    {
+      EXPECT_EQ(id, "") << device.GetName();
+      continue;
+    }
+    EXPECT_EQ(id.size(), 36u) << id;
+    EXPECT_EQ(std::count(id.begin(), id.end(), '-'), 4) << id;
+    EXPECT_TRUE(ids.insert(id).second) << id << " is two devices'";
+  }
+  EXPECT_THROW(gpureg::GetHardwareId("cuda:99"), gpureg::Error);
 }
 
 TEST(GPUDeviceTest, FromNameGivesTheDeviceOfThatName)
