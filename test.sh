@@ -180,7 +180,7 @@ case ${1-} in
     test_format
     say "Building, without warnings"
     configure --preset release -DCMAKE_COMPILE_WARNING_AS_ERROR=ON -DGPURegistration_FEW_STAND_INS=OFF \
-              -DGPURegistration_QUICK_PROGRAMS=ON
+              -DGPURegistration_QUICK_PROGRAMS=ON -DGPURegistration_USE_CUDA=AUTO
     build build
     say "Testing"
     ctest --preset release --parallel "$(nproc)"
