@@ -9,11 +9,11 @@
 #include "DisplacementField.h"
 #include "FreeFormByLBFGS.h"
 #include "KnownDeformation.h"
+#include "MeanShrink.h"
 #include "Volume.h"
 
 #include "itkFreeFormDeformationRegistrationMethod.h"
 
-#include "itkBinShrinkImageFilter.h"
 #include "itkBinaryThresholdImageFilter.h"
 #include "itkDisplacementFieldTransform.h"
 #include "itkImageMaskSpatialObject.h"
@@ -297,20 +297,11 @@ PrintLBFGS(const example::CommandLine & line, const Settings & settings, const T
   std::cout << std::endl;
 }
 
-/** Each voxel the mean of `factor` along each axis. */
 Volume::Pointer
 ReadAndShrink(const std::string & name, unsigned int factor)
 {
   const auto volume = example::ReadVolume(name);
-  if (factor <= 1)
-  {
-    return volume;
-  }
-  const auto shrink = itk::BinShrinkImageFilter<Volume, Volume>::New();
-  shrink->SetInput(volume);
-  shrink->SetShrinkFactors(factor);
-  shrink->Update();
-  return shrink->GetOutput();
+  return factor <= 1 ? volume : bench::ShrinkByMeans(volume, itk::FixedArray<unsigned int, 3>(factor));
 }
 
 int

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "FreeFormByLBFGS.h"
+#include "MeanShrink.h"
 
 #include "itkBSplineTransformParametersAdaptor.h"
-#include "itkBinShrinkImageFilter.h"
 #include "itkCudaMattesNMI.h"
 #include "itkGPUBSplinePenaltyMetric.h"
 #include "itkLBFGSOptimizerv4.h"
@@ -18,16 +18,6 @@ namespace
 {
 using example::Volume;
 using Spline = itk::BSplineTransform<double, 3, 3>;
-
-Volume::Pointer
-Shrink(const Volume * image, unsigned int factor)
-{
-  const auto shrink = itk::BinShrinkImageFilter<Volume, Volume>::New();
-  shrink->SetInput(image);
-  shrink->SetShrinkFactors(factor);
-  shrink->Update();
-  return shrink->GetOutput();
-}
 
 /** From the first voxels' outer edges on, in as many cells as cover the image where they are the longest, and twice as many at each finer
  *  level: so that each level's grid is in the next one's. spacing: between control points at the coarsest level, mm. */
@@ -119,9 +109,10 @@ RegisterByLBFGS(const Volume * fixed, const Volume * moving, const LBFGSSettings
     {
       result.spline = spline;
     }
+    const itk::FixedArray<unsigned int, 3> factors(1u << level);
     result.evaluations += Descend(*result.spline,
-                                  Shrink(fixed, 1u << level),
-                                  Shrink(moving, 1u << level),
+                                  ShrinkByMeans(fixed, factors),
+                                  ShrinkByMeans(moving, factors),
                                   std::ldexp(settings.spacing, static_cast<int>(level)),
                                   settings);
   }

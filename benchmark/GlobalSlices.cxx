@@ -5,6 +5,7 @@
 #include "BenchmarkOptions.h"
 #include "CommandLine.h"
 #include "Head.h"
+#include "MeanShrink.h"
 #include "Table.h"
 #include "Volume.h"
 
@@ -43,38 +44,12 @@ PrintHelp()
   std::cout << Usage << Help;
 }
 
-/** Slices that are the mean of so many: those that are left over stay out. */
 Volume::Pointer
-MakeThick(const Volume * image, itk::SizeValueType slices)
+MakeThick(const Volume * image, unsigned int slices)
 {
-  const auto & size = image->GetBufferedRegion().GetSize();
-  const auto   thick = Volume::New();
-  auto         thickSize = size;
-  auto         spacing = image->GetSpacing();
-  thickSize[2] /= slices;
-  spacing[2] *= static_cast<double>(slices);
-  itk::ContinuousIndex<double, 3> first;
-  Volume::PointType               origin;
-  first.Fill(0);
-  first[2] = 0.5 * (static_cast<double>(slices) - 1);
-  image->TransformContinuousIndexToPhysicalPoint(first, origin);
-  thick->SetRegions(thickSize);
-  thick->SetSpacing(spacing);
-  thick->SetDirection(image->GetDirection());
-  thick->SetOrigin(origin);
-  thick->Allocate();
-  const auto plane = size[0] * size[1];
-  for (itk::SizeValueType n = 0; n < plane * thickSize[2]; ++n)
-  {
-    const float * const from = image->GetBufferPointer() + n / plane * slices * plane + n % plane;
-    double              sum = 0;
-    for (itk::SizeValueType s = 0; s < slices; ++s)
-    {
-      sum += static_cast<double>(from[s * plane]);
-    }
-    thick->GetBufferPointer()[n] = static_cast<float>(sum / static_cast<double>(slices));
-  }
-  return thick;
+  itk::FixedArray<unsigned int, 3> factors(1u);
+  factors[2] = slices;
+  return bench::ShrinkByMeans(image, factors);
 }
 
 Affine::Pointer
@@ -131,6 +106,7 @@ Run(const example::CommandLine & line)
                        { "slices", "axis", "degrees", "error, mm", "cost", "from the truth, mm", "cost" });
     for (const auto & thickness : bench::SplitAtCommas(line.Get("--thickness", "1,5,10")))
     {
+      const auto slices = static_cast<unsigned int>(std::stoul(thickness));
       for (const unsigned int axis : { 2u, 0u, 1u })
       {
         for (const auto & degrees : bench::SplitAtCommas(line.Get("--degrees", "0,10,30,90")))
@@ -140,8 +116,8 @@ Run(const example::CommandLine & line)
           const auto method = Method::New();
           method->SetDevice(hardware.devices.front());
           method->SetNumberOfWorkUnits(hardware.threads);
-          method->SetFixedImage(MakeThick(fixed, std::stoul(thickness)));
-          method->SetMovingImage(MakeThick(moved, std::stoul(thickness)));
+          method->SetFixedImage(MakeThick(fixed, slices));
+          method->SetMovingImage(MakeThick(moved, slices));
           method->SetCost(cost);
           method->SetDegreesOfFreedom(line.GetNumber("--dof", 6));
           const Outcome found = Search(*method, truth, head);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "CudaArchitectures.h"
+#include "CudaDriver.h"
 #include "CudaQueue.h"
 
 #include "CorrelationRatioPasses.h"
@@ -35,35 +36,23 @@ GetCompiledCodes()
   return GetCudaCodes(GPUREG_CUDA_ARCHITECTURES, compiled);
 }
 
-/** A function of the driver's; null where that has none of that name. */
-template <typename TFunction>
-TFunction *
-FindDriverFunction(const char * name)
-{
-  void * address = nullptr;
-#if CUDART_VERSION >= 12050
-  const cudaError_t status = cudaGetDriverEntryPointByVersion(name, &address, 11080, cudaEnableDefault);
-#else
-  const cudaError_t status = cudaGetDriverEntryPoint(name, &address, cudaEnableDefault);
-#endif
-  if (status != cudaSuccess)
-  {
-    cudaGetLastError();
-    return nullptr;
-  }
-  return reinterpret_cast<TFunction *>(address);
-}
-
 /** The driver's is a MIG slice's own, for which the runtime may have that of the GPU that it is a slice of. */
 cudaUUID_t
 FindUuid(int device, const cudaDeviceProp & properties)
 {
-  const auto deviceGet = FindDriverFunction<decltype(cuDeviceGet)>("cuDeviceGet");
-  const auto getUuid = FindDriverFunction<decltype(cuDeviceGetUuid)>("cuDeviceGetUuid");
-  CUdevice   handle = 0;
-  cudaUUID_t uuid{};
-  const bool isFound = deviceGet != nullptr && getUuid != nullptr && deviceGet(&handle, device) == CUDA_SUCCESS &&
-                       getUuid(&uuid, handle) == CUDA_SUCCESS;
+  const auto finds = [](const char * name, auto * function) {
+    if (FindDriverFunction(name, function) != cudaSuccess)
+    {
+      cudaGetLastError();
+    }
+    return *function != nullptr;
+  };
+  decltype(&cuDeviceGet)     deviceGet = nullptr;
+  decltype(&cuDeviceGetUuid) getUuid = nullptr;
+  CUdevice                   handle = 0;
+  cudaUUID_t                 uuid{};
+  const bool                 isFound = finds("cuDeviceGet", &deviceGet) && finds("cuDeviceGetUuid", &getUuid) &&
+                       deviceGet(&handle, device) == CUDA_SUCCESS && getUuid(&uuid, handle) == CUDA_SUCCESS;
   return isFound ? uuid : properties.uuid;
 }
 
@@ -102,8 +91,8 @@ public:
     , m_HardwareId(NameUuid(FindUuid(device, properties)))
   {}
 
-  const std::string &
-  GetHardwareId() const
+  std::string
+  GetHardwareId() const override
   {
     return m_HardwareId;
   }
@@ -218,12 +207,6 @@ DescribeWhyNoDevices(cudaError_t status)
   return isDriverMissing ? "no NVIDIA driver is installed" : cudaGetErrorString(status);
 }
 } // namespace
-
-std::string
-GetCudaHardwareId(const Backend & backend)
-{
-  return static_cast<const CudaBackend &>(backend).GetHardwareId();
-}
 
 BackendList
 FindCudaBackends()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "CudaDeviceScope.h"
 
+#include "CudaDriver.h"
 #include "CudaError.h"
 
 #include "gpureg/Error.h"
@@ -14,7 +15,7 @@ namespace gpureg
 
 namespace
 {
-/** The driver's functions, found through the runtime: linked, they would want a driver on every machine. */
+/** The driver's functions. */
 struct Driver
 {
   Driver()
@@ -39,18 +40,11 @@ private:
   static void
   Find(const char * name, TFunction * function)
   {
-    void * address = nullptr;
-#if CUDART_VERSION >= 12050
-    const cudaError_t status = cudaGetDriverEntryPointByVersion(name, &address, 11080, cudaEnableDefault);
-#else
-    const cudaError_t status = cudaGetDriverEntryPoint(name, &address, cudaEnableDefault);
-#endif
-    CheckCuda(status, name, "cuda");
-    if (address == nullptr)
+    CheckCuda(FindDriverFunction(name, function), name, "cuda");
+    if (*function == nullptr)
     {
       throw UnsupportedError(std::string("the CUDA driver has no function ") + name + "; install a newer one");
     }
-    *function = reinterpret_cast<TFunction>(address);
   }
 };
 

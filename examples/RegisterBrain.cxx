@@ -109,9 +109,12 @@ public:
   }
 
   void
-  WritePicture(const HeadPair & pair, const RegistrationResult & linear, const FreeFormResult & freeForm) const
+  WritePicture(const HeadPair &           pair,
+               const Volume *             registered,
+               const RegistrationResult & linear,
+               const FreeFormResult &     freeForm) const
   {
-    WriteStagePicture(pair.fixed, pair.moving, linear, &freeForm, this->GetPath(Picture));
+    WriteStagePicture(pair.fixed, pair.moving, registered, linear, &freeForm, this->GetPath(Picture));
   }
 
   std::string
@@ -215,7 +218,7 @@ RegisterBrain(const CommandLine & commandLine)
   const auto registered = Resample(pair.moving, pair.fixed, freeForm.transform);
   outputs.WriteResults(pair, registered, freeForm.transform);
   times.End("writing");
-  outputs.WritePicture(pair, linear, freeForm);
+  outputs.WritePicture(pair, registered, linear, freeForm);
   times.End("picture");
   std::cout << '\n' << times.GetText() << '\n' << outputs.GetText() << '\n';
 

@@ -294,7 +294,7 @@ RegisterFiles(const example::CommandLine & commandLine)
   }
   if (!outputs.picture.empty())
   {
-    WriteStagePicture(fixed, moving, linear, freeFormOrNone, outputs.picture);
+    WriteStagePicture(fixed, moving, registered, linear, freeFormOrNone, outputs.picture);
     times.End("picture");
   }
 

@@ -19,20 +19,25 @@ namespace example
 void
 WriteStagePicture(const Volume *             fixed,
                   const Volume *             moving,
+                  const Volume *             registered,
                   const RegistrationResult & linear,
                   const FreeFormResult *     freeForm,
                   const std::string &        fileName)
 {
   std::vector<PictureRow> rows;
-  const auto              addCheckerboard = [&](const std::string & stage, const Transform * transform) {
-    rows.push_back(
-      { itksys::SystemTools::UpperCase(stage), PaintCheckerboard(fixed, Resample(moving, fixed, transform)), {} });
+  const auto              addCheckerboard = [&](const std::string & stage, const Volume * moved) {
+    rows.push_back({ itksys::SystemTools::UpperCase(stage), PaintCheckerboard(fixed, moved), {} });
   };
-  addCheckerboard("before", linear.start);
-  addCheckerboard(linear.stages.back().name, linear.transform);
-  if (freeForm != nullptr)
+  const std::string & lastLinear = linear.stages.back().name;
+  addCheckerboard("before", Resample(moving, fixed, linear.start));
+  if (freeForm == nullptr)
   {
-    addCheckerboard("free-form", freeForm->transform);
+    addCheckerboard(lastLinear, registered);
+  }
+  else
+  {
+    addCheckerboard(lastLinear, Resample(moving, fixed, linear.transform));
+    addCheckerboard("free-form", registered);
     rows.push_back({ "DEFORMED GRID", PaintDeformedGrid(fixed, freeForm->deformation), {} });
     rows.push_back({ "JACOBIAN DETERMINANT", PaintJacobian(fixed, freeForm->deformation), JacobianScale() });
   }

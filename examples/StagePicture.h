@@ -12,11 +12,13 @@ namespace example
 
 /** Writes a PNG of a registration, as WriteHeadPicture() does: the two images on one checkerboard before it, after the last linear
  * stage and after the free-form deformation; of that the grid, and the Jacobian's determinant.
+ * \param registered the moving image on the fixed one's grid, as it is after all stages
  * \param freeForm null for none: then the first two rows are all
  * \throws itk::ExceptionObject if it cannot be written */
 void
 WriteStagePicture(const Volume *             fixed,
                   const Volume *             moving,
+                  const Volume *             registered,
                   const RegistrationResult & linear,
                   const FreeFormResult *     freeForm,
                   const std::string &        fileName);

@@ -127,6 +127,13 @@ public:
     return 0;
   }
 
+  /** See gpureg::GetHardwareId. */
+  virtual std::string
+  GetHardwareId() const
+  {
+    return "";
+  }
+
   /** Whether it computes in double precision. */
   virtual bool
   HasDoubles() const

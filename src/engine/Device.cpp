@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <array>
-#include <iterator>
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -15,38 +14,25 @@
 namespace gpureg
 {
 
-#ifdef GPUREG_USE_CUDA
-/** Of one of FindCudaBackends(). */
-std::string
-GetCudaHardwareId(const Backend & backend);
-#endif
-
 namespace
 {
-std::string
-GetNoHardwareId(const Backend &)
-{
-  return "";
-}
-
 /** Devices of one driver, which is asked for them when one of them is first wanted. */
 struct Kind
 {
   /** What the devices' names begin with. */
   const char * name;
   BackendList (*find)();
-  std::string (*getHardwareId)(const Backend & backend);
 };
 
 // The host comes last: it is there in a child, too.
 constexpr Kind kinds[] = {
 #ifdef GPUREG_USE_CUDA
-  { "cuda", &FindCudaBackends, &GetCudaHardwareId },
+  { "cuda", &FindCudaBackends },
 #endif
 #ifdef GPUREG_USE_OPENCL
-  { "opencl", &FindOpenCLBackends, &GetNoHardwareId },
+  { "opencl", &FindOpenCLBackends },
 #endif
-  { "host", &FindHostBackends, &GetNoHardwareId }
+  { "host", &FindHostBackends }
 };
 constexpr std::size_t countOfKinds = sizeof(kinds) / sizeof(kinds[0]);
 constexpr std::size_t hostKind = countOfKinds - 1;
@@ -362,10 +348,7 @@ HasDoubles(const std::string & deviceName)
 std::string
 GetHardwareId(const std::string & deviceName)
 {
-  const std::shared_ptr<Backend> backend = GetBackend(deviceName);
-  const auto                     kind =
-    std::find_if(std::begin(kinds), std::end(kinds), [&](const Kind & each) { return IsOfKind(deviceName, each); });
-  return kind->getHardwareId(*backend);
+  return GetBackend(deviceName)->GetHardwareId();
 }
 
 } // namespace gpureg

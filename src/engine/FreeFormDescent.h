@@ -15,8 +15,8 @@ namespace gpureg
 int
 CountFreeFormSlots(const FreeFormSettings & settings);
 
-/** Whether, after so many iterations, the mean of the last ones' costs is hardly below that of as many before. Not where one of them
- *  had no sample. Costs are waited for only where they decide when to end. */
+/** Whether, after so many iterations, the mean of the last ones' costs is hardly below that of as many before; of those that had a
+ *  sample. Costs are waited for only where they decide when to end. */
 bool
 HasConverged(const FreeFormSettings & settings, FreeFormCost & cost, int done);
 

@@ -2,6 +2,7 @@
 // Memory on a device that somebody else has, on every device: it is read where it is, is kept for as long as that, and its numbers, of any
 // type, are converted there.
 #include "TestDevices.h"
+#include "TestParallelFor.h"
 
 #include "gpureg/BorrowedImage.h"
 #include "gpureg/Error.h"
@@ -23,13 +24,6 @@ namespace gpuregtest
 
 namespace
 {
-const gpureg::ParallelFor OneAfterTheOther = [](std::int64_t count, const std::function<void(std::int64_t)> & body) {
-  for (std::int64_t n = 0; n < count; ++n)
-  {
-    body(n);
-  }
-};
-
 constexpr gpureg::Size ImageSize{ 7, 5, 3 };
 
 std::vector<float>

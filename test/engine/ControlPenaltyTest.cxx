@@ -3,6 +3,7 @@
 #include "PenaltyDefinition.h"
 #include "TestDevices.h"
 #include "TestImages.h"
+#include "TestParallelFor.h"
 #include "TestSeeds.h"
 
 #include "gpureg/ControlPenalty.h"
@@ -13,7 +14,6 @@
 #include <cstring>
 #include <limits>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -23,13 +23,6 @@ namespace gpuregtest
 namespace
 {
 using namespace penalties;
-
-const gpureg::ParallelFor OneAfterTheOther = [](std::int64_t count, const std::function<void(std::int64_t)> & body) {
-  for (std::int64_t n = 0; n < count; ++n)
-  {
-    body(n);
-  }
-};
 
 /** Turns about each axis, then steps along each. */
 Matrix
@@ -385,22 +378,6 @@ TEST_P(ControlPenaltyTest, RepeatsItsBits)
       body(n);
     }
   };
-  const gpureg::ParallelFor onThreads = [](std::int64_t count, const std::function<void(std::int64_t)> & body) {
-    std::vector<std::thread> threads;
-    for (std::int64_t t = 0; t < 3; ++t)
-    {
-      threads.emplace_back([&, t] {
-        for (std::int64_t n = t; n < count; n += 3)
-        {
-          body(n);
-        }
-      });
-    }
-    for (std::thread & thread : threads)
-    {
-      thread.join();
-    }
-  };
   Random                    random(GetSeeds(11, 1).first);
   const gpureg::ControlGrid grid = MakeGrid({ 33, 29, 31 }, 3, random);
   const Points              points = MakePoints(grid, 0.3, random);
@@ -408,7 +385,7 @@ TEST_P(ControlPenaltyTest, RepeatsItsBits)
   {
     gpureg::ControlPenalty      penalty(GetParam());
     const gpureg::PenaltyResult first = penalty.Evaluate(grid, { { kind, 0.7 } }, points, OneAfterTheOther);
-    for (const gpureg::ParallelFor & parallelFor : { OneAfterTheOther, backwards, onThreads })
+    for (const gpureg::ParallelFor & parallelFor : { OneAfterTheOther, backwards, OnThreads(3) })
     {
       EXPECT_TRUE(AreSameBits(penalty.Evaluate(grid, { { kind, 0.7 } }, points, parallelFor), first));
     }

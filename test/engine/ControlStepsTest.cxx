@@ -12,16 +12,15 @@
 #include "BSplineDefinition.h"
 #include "TestDevices.h"
 #include "TestImages.h"
+#include "TestParallelFor.h"
 #include "TestSeeds.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstring>
-#include <functional>
 #include <memory>
 #include <string>
-#include <thread>
 #include <vector>
 
 namespace gpuregtest
@@ -44,27 +43,6 @@ using Numbers = std::vector<float>;
 constexpr std::int64_t Counts[] = { 1, 77, 4500, 60000 };
 // Between devices, and from the definition, relative to the norm: what roundings of floats add up to.
 constexpr double Rounding = 1e-6;
-
-gpureg::ParallelFor
-OnThreads(std::int64_t threads)
-{
-  return [threads](std::int64_t count, const std::function<void(std::int64_t)> & body) {
-    std::vector<std::thread> all;
-    for (std::int64_t t = 0; t < threads; ++t)
-    {
-      all.emplace_back([&, t] {
-        for (std::int64_t n = t; n < count; n += threads)
-        {
-          body(n);
-        }
-      });
-    }
-    for (std::thread & thread : all)
-    {
-      thread.join();
-    }
-  };
-}
 
 /** A device's passes, and arrays to give them. */
 class Passes

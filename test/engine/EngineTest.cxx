@@ -20,6 +20,7 @@
 #include "BSplineDefinition.h"
 #include "TestDevices.h"
 #include "TestImages.h"
+#include "TestParallelFor.h"
 
 #include "gpureg/JointDensity.h"
 #include "gpureg/MattesMetric.h"
@@ -45,13 +46,6 @@ ToPosition(double index)
 {
   return std::llround(std::ldexp(index, 32));
 }
-
-const gpureg::ParallelFor OneAfterTheOther = [](std::int64_t count, const std::function<void(std::int64_t)> & body) {
-  for (std::int64_t n = 0; n < count; ++n)
-  {
-    body(n);
-  }
-};
 
 /** A filler that copies from an array, which must outlive it. */
 template <typename T>

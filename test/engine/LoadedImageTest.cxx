@@ -6,6 +6,7 @@
 
 #include "TestDevices.h"
 #include "TestImages.h"
+#include "TestParallelFor.h"
 
 #include "gpureg/Error.h"
 #include "gpureg/JointHistogramMetric.h"
@@ -31,13 +32,6 @@ namespace
 using itk::GPURegistrationDetail::FindBinBetween;
 using itk::GPURegistrationDetail::FindBinEdges;
 using itk::GPURegistrationDetail::NumberLine;
-
-const gpureg::ParallelFor OneAfterTheOther = [](std::int64_t count, const std::function<void(std::int64_t)> & body) {
-  for (std::int64_t n = 0; n < count; ++n)
-  {
-    body(n);
-  }
-};
 
 /** A filler that copies from an array, which must outlive it. */
 template <typename T>

@@ -4,6 +4,7 @@
 #include "BSplineDefinition.h"
 #include "TestDevices.h"
 #include "TestImages.h"
+#include "TestParallelFor.h"
 #include "TestSeeds.h"
 
 #include "gpureg/PairMetric.h"
@@ -12,7 +13,6 @@
 #include <array>
 #include <cmath>
 #include <cstring>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -22,29 +22,6 @@ namespace gpuregtest
 namespace
 {
 using Vector = std::array<double, 3>;
-
-gpureg::ParallelFor
-OnThreads(int threads)
-{
-  return [threads](std::int64_t count, const std::function<void(std::int64_t)> & body) {
-    const auto runEach = [&](std::int64_t first) {
-      for (std::int64_t n = first; n < count; n += threads)
-      {
-        body(n);
-      }
-    };
-    std::vector<std::thread> others;
-    for (std::int64_t t = 1; t < std::min<std::int64_t>(threads, count); ++t)
-    {
-      others.emplace_back(runEach, t);
-    }
-    runEach(0);
-    for (std::thread & thread : others)
-    {
-      thread.join();
-    }
-  };
-}
 
 Vector
 Apply(const gpureg::IndexMap & map, const Vector & x)

@@ -145,14 +145,27 @@ TEST(FLIRTMatrix, OfObliqueImages)
                { { 0.6, -0.48, 0.64, 34.2 }, { 0.8, 0.36, -0.48, -34.4 }, { 0, 0.8, 0.6, 0 }, { 0, 0, 0, 1 } });
 }
 
-TEST(FLIRTMatrix, IsWrittenAndRead)
+namespace
 {
-  const TemporaryFolder folder;
-  const std::string     name = (folder.GetPath() / "found.mat").string();
-  const auto            fixed = MakeFLIRTImage(false, -10);
-  const auto            moving = MakeFLIRTImage(true, 20);
-  const auto            transform = itk::AffineTransform<double, 3>::New();
-  transform->Rotate3D(itk::Vector<double, 3>(1.0), 0.3);
+/** A file, and what is written to it. */
+class FLIRTMatrixFile : public ::testing::Test
+{
+protected:
+  FLIRTMatrixFile()
+  {
+    transform->Rotate3D(itk::Vector<double, 3>(1.0), 0.3);
+  }
+
+  const TemporaryFolder                          folder;
+  const std::string                              name = (folder.GetPath() / "found.mat").string();
+  const itk::Image<float, 3>::Pointer            fixed = MakeFLIRTImage(false, -10);
+  const itk::Image<float, 3>::Pointer            moving = MakeFLIRTImage(true, 20);
+  const itk::AffineTransform<double, 3>::Pointer transform = itk::AffineTransform<double, 3>::New();
+};
+} // namespace
+
+TEST_F(FLIRTMatrixFile, IsWrittenAndRead)
+{
   transform->Scale(1.1);
   transform->Translate(itk::Vector<double, 3>(7.0));
   itk::FLIRTMatrix::Write(name, transform, fixed, moving);
@@ -161,7 +174,7 @@ TEST(FLIRTMatrix, IsWrittenAndRead)
   {
     EXPECT_NEAR(read->GetParameters()[p], transform->GetParameters()[p], 1e-12);
   }
-  const auto write = [&name](const std::string & text) { std::ofstream(name) << text; };
+  const auto write = [this](const std::string & text) { std::ofstream(name) << text; };
   write("1 0 0 0\n0 1 0 0\n0 0 one 0\n0 0 0 1\n");
   EXPECT_THROW(itk::FLIRTMatrix::Read(name, fixed, moving), itk::ExceptionObject);
   write("1 0 0 0\n0 1 0 0\n0 0 1 0\n0 0 1 1\n");
@@ -217,14 +230,8 @@ private:
 };
 } // namespace
 
-TEST(FLIRTMatrix, IsTheSameFileInEachLocale)
+TEST_F(FLIRTMatrixFile, IsTheSameFileInEachLocale)
 {
-  const TemporaryFolder folder;
-  const std::string     name = (folder.GetPath() / "found.mat").string();
-  const auto            fixed = MakeFLIRTImage(false, -10);
-  const auto            moving = MakeFLIRTImage(true, 20);
-  const auto            transform = itk::AffineTransform<double, 3>::New();
-  transform->Rotate3D(itk::Vector<double, 3>(1.0), 0.3);
   transform->Translate(itk::Vector<double, 3>(12345.5));
   itk::FLIRTMatrix::Write(name, transform, fixed, moving);
   const std::string text = ReadFile(name);

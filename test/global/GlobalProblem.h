@@ -9,6 +9,7 @@
 
 #include "itkAffineTransform.h"
 #include "itkImageMaskSpatialObject.h"
+#include "itkImageRegionConstIteratorWithIndex.h"
 #include "itkImageRegionIteratorWithIndex.h"
 
 #include <cmath>
@@ -64,6 +65,34 @@ struct Phantom
                                     { { 4, -38, 10 }, 13, 60 },   { { -20, -14, 18 }, 10, 50 },
                                     { { 12, 26, -20 }, 10, -40 }, { { 8, 2, 24 }, 9, 45 } };
 };
+
+/** The mean distance between where two transforms take an image's voxels that are inside, mm. \param isInside of a point and its value */
+template <typename TImage, typename TOne, typename TOther, typename TIsInside>
+double
+FindMeanDistance(const TImage & image, const TOne & one, const TOther & other, const TIsInside & isInside)
+{
+  double      sum = 0;
+  std::size_t count = 0;
+  for (itk::ImageRegionConstIteratorWithIndex<TImage> it(&image, image.GetBufferedRegion()); !it.IsAtEnd(); ++it)
+  {
+    typename TImage::PointType point;
+    image.TransformIndexToPhysicalPoint(it.GetIndex(), point);
+    if (isInside(point, it.Get()))
+    {
+      sum += one.TransformPoint(point).EuclideanDistanceTo(other.TransformPoint(point));
+      ++count;
+    }
+  }
+  return sum / static_cast<double>(count);
+}
+
+/** The same of a phantom, inside of which values are above 20. */
+template <typename TImage, typename TOne, typename TOther>
+double
+FindMeanDistanceInPhantom(const TImage & image, const TOne & one, const TOther & other)
+{
+  return FindMeanDistance(image, one, other, [](const auto &, double value) { return value > 20; });
+}
 
 /** A phantom, and another image of it where a transform has moved it to. */
 template <unsigned int VDimension>
@@ -129,19 +158,7 @@ struct GlobalProblem
   double
   GetError(const TransformType & transform) const
   {
-    double      sum = 0;
-    std::size_t count = 0;
-    for (itk::ImageRegionIteratorWithIndex<ImageType> it(fixed, fixed->GetBufferedRegion()); !it.IsAtEnd(); ++it)
-    {
-      if (it.Get() > 20)
-      {
-        PointType point;
-        fixed->TransformIndexToPhysicalPoint(it.GetIndex(), point);
-        sum += transform.TransformPoint(point).EuclideanDistanceTo(truth->TransformPoint(point));
-        ++count;
-      }
-    }
-    return sum / static_cast<double>(count);
+    return FindMeanDistanceInPhantom(*fixed, transform, *truth);
   }
 
   Grid<VDimension>             grid;

@@ -7,7 +7,6 @@
 
 #include "vnl/algo/vnl_determinant.h"
 
-#include <cstddef>
 
 namespace gpuregtest
 {
@@ -91,21 +90,9 @@ TEST_P(GlobalSearch3DTest, Masks)
   method->SetSearchAngles(-20, 20);
   // The error is a mean over the phantom alone, whatever is bright beside it.
   const auto getError = [&] {
-    double      sum = 0;
-    std::size_t count = 0;
-    for (itk::ImageRegionIteratorWithIndex<ImageType> it(problem.fixed, problem.fixed->GetBufferedRegion());
-         !it.IsAtEnd();
-         ++it)
-    {
-      PointType point;
-      problem.fixed->TransformIndexToPhysicalPoint(it.GetIndex(), point);
-      if (inFixed(point) > 20)
-      {
-        sum += method->GetTransform()->TransformPoint(point).EuclideanDistanceTo(problem.truth->TransformPoint(point));
-        ++count;
-      }
-    }
-    return sum / static_cast<double>(count);
+    return FindMeanDistance(*problem.fixed, *method->GetTransform(), *problem.truth, [&](const PointType & p, double) {
+      return inFixed(p) > 20;
+    });
   };
   method->Update();
   EXPECT_GT(getError(), 5.0) << "without masks";

@@ -3,10 +3,7 @@
 #include "GlobalProblem.h"
 #include "TestDevices.h"
 
-#include "itkImageRegionConstIteratorWithIndex.h"
-
 #include <cmath>
-#include <cstddef>
 #include <string>
 
 namespace gpuregtest
@@ -110,25 +107,6 @@ MakeTruth(const Slices & slices)
   return truth;
 }
 
-/** In the phantom. */
-double
-FindError(const ImageType & fixed, const AffineType & truth, const GlobalMethodOf<3>::TransformType & transform)
-{
-  double      sum = 0;
-  std::size_t count = 0;
-  for (itk::ImageRegionConstIteratorWithIndex<ImageType> it(&fixed, fixed.GetBufferedRegion()); !it.IsAtEnd(); ++it)
-  {
-    if (it.Get() > 20)
-    {
-      PointType point;
-      fixed.TransformIndexToPhysicalPoint(it.GetIndex(), point);
-      sum += transform.TransformPoint(point).EuclideanDistanceTo(truth.TransformPoint(point));
-      ++count;
-    }
-  }
-  return sum / static_cast<double>(count);
-}
-
 void
 GlobalSlicesTest::ExpectFound(const Slices & slices) const
 {
@@ -150,7 +128,9 @@ GlobalSlicesTest::ExpectFound(const Slices & slices) const
     method->SetSearchAngles(slices.axis, -180, 180);
   }
   method->Update();
-  EXPECT_LT(FindError(*fixed, *truth, *method->GetTransform()), slices.bound);
+  EXPECT_LT(
+    (FindMeanDistanceInPhantom<ImageType, GlobalMethodOf<3>::TransformType>(*fixed, *method->GetTransform(), *truth)),
+    slices.bound);
   // What is left is where the cost is least, not what the search has missed: from the truth it leads there, too.
   const double cost = method->GetFinalCost();
   method->SetInitialTransform(truth);

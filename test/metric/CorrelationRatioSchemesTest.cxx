@@ -3,6 +3,7 @@
 // device, for everything that samples may be; and what ConflictFree keeps.
 #include "CorrelationRatioProblem.h"
 #include "TestDevices.h"
+#include "TestParallelFor.h"
 #include "TestThreads.h"
 
 #include "itkBSplineInterpolateImageFunction.h"
@@ -31,13 +32,6 @@ using gpureg::CorrelationRatioScheme;
 constexpr CorrelationRatioScheme Schemes[] = {
   CorrelationRatioScheme::GlobalAtomic, CorrelationRatioScheme::GlobalMerge, CorrelationRatioScheme::SharedAtomic,
   CorrelationRatioScheme::SharedMerge,  CorrelationRatioScheme::SharedWarp,  CorrelationRatioScheme::ConflictFree
-};
-
-const gpureg::ParallelFor OneAfterTheOther = [](std::int64_t count, const std::function<void(std::int64_t)> & body) {
-  for (std::int64_t n = 0; n < count; ++n)
-  {
-    body(n);
-  }
 };
 
 /** Few groups and many, of the lanes that the device has; on CUDA of few lanes and many. */

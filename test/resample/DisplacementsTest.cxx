@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The displacements that a transform makes of a grid's voxels, on every device, beside what the map says in doubles.
 #include "TestDevices.h"
+#include "TestParallelFor.h"
 
 #include "gpureg/Error.h"
 #include "gpureg/Resampler.h"
@@ -16,13 +17,6 @@ namespace gpuregtest
 
 namespace
 {
-const gpureg::ParallelFor OneAfterTheOther = [](std::int64_t count, const std::function<void(std::int64_t)> & body) {
-  for (std::int64_t n = 0; n < count; ++n)
-  {
-    body(n);
-  }
-};
-
 gpureg::DisplacementRequest
 MakeRequest(int dimension)
 {
