@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import gpuregistration as gr
 import numpy as np
 import pytest
+from browser import Browser
 
 
 def pytest_generate_tests(metafunc):
@@ -86,3 +87,10 @@ def head_files(heads, tmp_path_factory):
     for name, image in images.items():
         gr.write_image(folder / f"{name}.nii.gz", image)
     return SimpleNamespace(folder=folder, **{name: folder / f"{name}.nii.gz" for name in images})
+
+
+@pytest.fixture(scope="session")
+def browser(tmp_path_factory):
+    running = Browser(tmp_path_factory.mktemp("profile"))
+    yield running
+    running.close()

@@ -6,6 +6,7 @@ import re
 import gpuregistration as gr
 import numpy as np
 import pytest
+from browser import check_contrasts, needs_browser
 from conftest import make_head, turn
 from gpuregistration.cohort import charts, page, pictures
 from gpuregistration.cohort.pipeline import Outcome
@@ -15,7 +16,6 @@ from gpuregistration.cohort.shares import covered_by, find_shares
 from gpuregistration.cohort.table import Row
 from gpuregistration.cohort.worker import WorkerInfo
 from gpuregistration.report.pictures import encode
-from test_report import browser, needs_browser  # noqa: F401
 
 COSTS = {"b10": -0.5, "b9": -0.75, "a": 12.0}
 
@@ -71,7 +71,7 @@ def test_pictures_that_would_be_too_large(tmp_path, monkeypatch):
 
 @needs_browser
 @pytest.mark.parametrize("width", [1280, 400])
-def test_sorting_in_a_browser(browser, tmp_path, width):  # noqa: F811
+def test_sorting_in_a_browser(browser, tmp_path, width):
     page.write_page(make_cohort(tmp_path))
     seen = browser.run(
         tmp_path / "report.html",
@@ -85,12 +85,7 @@ def test_sorting_in_a_browser(browser, tmp_path, width):  # noqa: F811
         seen.marked = all("#pairs [aria-sort]").length;
         seen.loaded = all("img").every((one) => one.naturalWidth === 120 || !one.complete);
         seen.wide = document.documentElement.scrollWidth;
-        seen.colours = {};
-        for (const theme of ["light", "dark"]) {
-          const select = document.getElementById("theme");
-          select.value = theme; select.dispatchEvent(new Event("change"));
-          seen.colours[theme] = getComputedStyle(document.body).backgroundColor;
-        }
+        seen.contrasts = await leastContrasts();
         """,
         width,
     )
@@ -98,7 +93,7 @@ def test_sorting_in_a_browser(browser, tmp_path, width):  # noqa: F811
     assert seen["falling"] == "a b10 b9 <bad>" and seen["state"] == "descending"
     assert seen["names"] == "<bad> a b9 b10" and seen["marked"] == 1
     assert seen["loaded"] and seen["wide"] <= width
-    assert seen["colours"]["light"] != seen["colours"]["dark"]
+    check_contrasts(seen["contrasts"])
 
 
 def test_counts():

@@ -97,6 +97,21 @@ def test_bad_input(heads):
             metric.values(parameters)
     with pytest.raises(gr.BadInputError, match="center"):
         gr.metric("correlation", *heads, center=(1, 2), device="host")
+    for center in ("x", (1, 2), (1, 2, np.inf), None):
+        with pytest.raises(gr.BadInputError, match="center"):
+            metric.center = center
+    np.testing.assert_array_equal(metric.center, [0, 0, 0])
+
+
+def test_center_that_is_set(device, heads):
+    parameters = gr.Affine(turn(5), [1.0, 2.0, 3.0]).parameters
+    metric = gr.metric("mean_squares", *heads, device=device)
+    about_zero = metric.value(parameters)
+    center = np.array([10.0, -20.0, 5.0])
+    metric.center = center
+    center[:] = 0
+    wanted = gr.metric("mean_squares", *heads, center=[10.0, -20.0, 5.0], device=device).value(parameters)
+    assert metric.value(parameters) == wanted != about_zero
 
 
 def test_mean_squares_is_what_it_says(heads):

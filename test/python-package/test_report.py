@@ -6,17 +6,14 @@ from __future__ import annotations
 import base64
 import io
 import json
-import os
 import re
-import select
-import shutil
-import subprocess
 import sys
 import time
 from pathlib import Path
 
 import numpy as np
 import pytest
+from browser import Browser, check_contrasts, needs_browser
 
 Image = pytest.importorskip("PIL.Image", reason="the report's pictures are made by Pillow")
 
@@ -32,10 +29,6 @@ geometry, jacobian, intensities, pictures, payload, wording = (
     sys.modules[f"{report.__name__}.{name}"]
     for name in ("geometry", "jacobian", "intensities", "pictures", "payload", "wording")
 )
-
-BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None)
-# For a headless browser, where other work goes on.
-LIMIT = 120
 
 SHAPE = (18, 22, 26)
 
@@ -454,139 +447,6 @@ def test_what_does_not_fit_is_an_error(tmp_path, changes, message):
 
 # ---- in a browser
 
-needs_browser = pytest.mark.skipif(BROWSER is None, reason="no Chromium or Chrome is installed")
-
-
-class Browser:
-    """A headless browser that is spoken to through pipes, in its DevTools protocol."""
-
-    def __init__(self, folder: Path):
-        to_browser, self.write_end = os.pipe()
-        self.read_end, from_browser = os.pipe()
-
-        def place_pipes():
-            # The browser reads from 3 and writes to 4.
-            for source, high in ((to_browser, 103), (from_browser, 104)):
-                os.dup2(source, high)
-            os.dup2(103, 3)
-            os.dup2(104, 4)
-
-        self.process = subprocess.Popen(
-            [
-                BROWSER,
-                "--headless",
-                "--no-sandbox",
-                "--disable-gpu",
-                "--disable-dev-shm-usage",
-                f"--user-data-dir={folder}",
-                "--remote-debugging-pipe",
-                "about:blank",
-            ],
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            pass_fds=(3, 4),
-            preexec_fn=place_pipes,
-        )
-        os.close(to_browser)
-        os.close(from_browser)
-        self.received = b""
-        self.count = 0
-        self.events: list[dict] = []
-
-    def close(self):
-        self.process.terminate()
-        self.process.wait(LIMIT)
-        os.close(self.write_end)
-        os.close(self.read_end)
-
-    def call(self, method: str, session: str | None = None, **parameters) -> dict:
-        self.count += 1
-        message = {"id": self.count, "method": method, "params": parameters, **({"sessionId": session} if session else {})}
-        text = json.dumps(message).encode() + b"\0"
-        while text:
-            text = text[os.write(self.write_end, text) :]
-        end = time.monotonic() + LIMIT
-        while True:
-            while b"\0" not in self.received:
-                if not select.select([self.read_end], [], [], max(0, end - time.monotonic()))[0]:
-                    raise TimeoutError(f"the browser does not answer {method}")
-                part = os.read(self.read_end, 1 << 20)
-                assert part, "the browser has ended"
-                self.received += part
-            first, self.received = self.received.split(b"\0", 1)
-            answer = json.loads(first)
-            if answer.get("id") == self.count:
-                assert "error" not in answer, answer
-                return answer["result"]
-            self.events.append(answer)
-
-    def run(self, path: Path, script: str, width: int) -> dict:
-        """Opens a file without a network, runs a script in it that fills `seen`, and asserts that nothing went wrong."""
-        self.events.clear()
-        target = self.call("Target.createTarget", url="about:blank")["targetId"]
-        session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-        for domain in ("Page", "Runtime", "Log", "Network"):
-            self.call(f"{domain}.enable", session)
-        self.call(
-            "Network.emulateNetworkConditions", session, offline=True, latency=0, downloadThroughput=-1, uploadThroughput=-1
-        )
-        self.call("Emulation.setDeviceMetricsOverride", session, width=width, height=900, deviceScaleFactor=1, mobile=False)
-        self.call("Page.navigate", session, url=path.as_uri())
-        # Navigation takes its time: until then the old page answers, which is never ready.
-        ready = "document.documentElement.dataset.ready || !document.getElementById('failure')?.hidden && document.getElementById('failure')?.textContent"
-        end = time.monotonic() + LIMIT
-        while not self.call("Runtime.evaluate", session, expression=ready)["result"].get("value"):
-            assert time.monotonic() < end, "the page is never ready"
-            time.sleep(0.05)
-        result = self.call(
-            "Runtime.evaluate", session, expression=TOOLS.replace("SCRIPT", script), awaitPromise=True, returnByValue=True
-        )
-        assert "exceptionDetails" not in result, result
-        problems = [
-            e
-            for e in self.events
-            if e.get("method") in ("Runtime.exceptionThrown", "Log.entryAdded", "Runtime.consoleAPICalled")
-        ]
-        requests = [e["params"]["request"]["url"] for e in self.events if e.get("method") == "Network.requestWillBeSent"]
-        self.call("Target.closeTarget", targetId=target)
-        assert problems == []
-        assert [url for url in requests if not url.startswith("data:")] == [path.as_uri()]
-        return result["result"]["value"]
-
-
-# What scripts in the page use.
-TOOLS = """(async () => {
-  const frame = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
-  const all = (query) => [...document.querySelectorAll(query)];
-  const set = async (element, value) => { element.value = value; element.dispatchEvent(new Event("input")); await frame(); };
-  const press = async (element, key, more) => { element.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, ...more })); await frame(); };
-  // Of a plane: the middle, from -1 to 1 over the canvas, and the extent of what is bright in a colour: red, green or blue.
-  const bright = (canvas, colour = 0) => {
-    const { width, height } = canvas;
-    const copy = Object.assign(document.createElement("canvas"), { width, height }).getContext("2d", { willReadFrequently: true });
-    copy.drawImage(canvas, 0, 0);
-    const pixels = copy.getImageData(0, 0, width, height).data;
-    const found = { n: 0, x: 0, y: 0, x0: width, x1: 0, y0: height, y1: 0 };
-    for (let y = 0; y < height; ++y) for (let x = 0; x < width; ++x) if (pixels[4 * (y * width + x) + colour] > 128) {
-      ++found.n; found.x += x; found.y += y;
-      found.x0 = Math.min(found.x0, x); found.x1 = Math.max(found.x1, x); found.y0 = Math.min(found.y0, y); found.y1 = Math.max(found.y1, y);
-    }
-    return { n: found.n, x: 2 * found.x / found.n / width - 1, y: 2 * found.y / found.n / height - 1,
-      wide: found.x1 - found.x0 + 1, high: found.y1 - found.y0 + 1 };
-  };
-  const seen = {};
-  SCRIPT
-  return seen;
-})()"""
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    running = Browser(tmp_path_factory.mktemp("profile"))
-    yield running
-    running.close()
-
-
 def probed(browser: Browser, folder: Path, data: ReportData, script: str, width: int = 1280) -> dict:
     return browser.run(write_report(folder / "report.html", data), script, width)
 
@@ -717,13 +577,7 @@ def test_views_in_the_browser(browser, tmp_path, width):
       seen.images = all("#histograms image").length;
       seen.curves = all("#costs .curve").length;
       seen.overflow = document.documentElement.scrollWidth - innerWidth;
-      const theme = document.getElementById("theme");
-      seen.colours = [];
-      for (const choice of ["light", "dark"]) {
-        theme.value = choice;
-        theme.dispatchEvent(new Event("change"));
-        seen.colours.push(getComputedStyle(document.body).backgroundColor);
-      }
+      seen.contrasts = await leastContrasts();
       """,
         width,
     )
@@ -740,7 +594,7 @@ def test_views_in_the_browser(browser, tmp_path, width):
     assert float(seen["readout"][6].split(" ")[0]) == pytest.approx(length, abs=0.06)
     assert seen["images"] == 2 and seen["curves"] == 2
     assert seen["overflow"] <= 0
-    assert seen["colours"][0] != seen["colours"][1]
+    check_contrasts(seen["contrasts"])
 
 
 @needs_browser

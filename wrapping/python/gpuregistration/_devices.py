@@ -7,7 +7,7 @@ import os
 import threading
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Callable, Iterator, Optional, TypeVar
+from typing import Any, Callable, Iterator, Optional, TypeVar, Union
 
 from . import _engine
 from ._checks import read_whole
@@ -31,6 +31,10 @@ class Device:
     kind: str
     description: str
     memory: int
+
+
+#: One of devices(), or its name.
+DeviceLike = Union[str, Device]
 
 
 def devices() -> list[Device]:
@@ -79,7 +83,7 @@ def list_devices() -> str:
     return f"{names}." + "".join(f" {text}." for text in _engine.device_complaints())
 
 
-def choose_device(name: Any = None) -> str:
+def choose_device(name: Optional[DeviceLike] = None) -> str:
     """The name of the device that is asked for, or else of the default one: what the environment variable ITK_GPU_DEVICE names,
     or the best.
 
@@ -103,7 +107,7 @@ def set_threads(count: int = 0) -> None:
     _engine.set_thread_count(read_whole("count", count))
 
 
-def release_memory(device: Any = None) -> None:
+def release_memory(device: Optional[DeviceLike] = None) -> None:
     """Gives back the memory that is kept for the next call on a device, or on all of them.
 
     Raises:

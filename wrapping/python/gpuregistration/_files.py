@@ -18,11 +18,12 @@ from ._dicom import read_dicom_folder
 from ._engine import BadInputError, UnsupportedError
 from ._flirt import from_flirt_matrix, parse_flirt_matrix, to_flirt_matrix, write_flirt_matrix
 from ._image import Image
+from ._kinds import ImageLike
 from ._kinds import read_image as read_any_image
 from ._kinds import to_simpleitk as image_to_simpleitk
 from ._nifti import Read, check_nifti_is_whole, read_floats, write_nifti
 from ._simpleitk import import_simpleitk, read_simpleitk, to_simpleitk
-from ._transforms import Affine, DisplacementField, Transform, as_transform, linear_matrix
+from ._transforms import Affine, DisplacementField, Transform, TransformLike, as_transform, linear_matrix
 
 PathLike = Union[str, "os.PathLike[str]"]
 
@@ -66,7 +67,7 @@ def read_image(path: PathLike) -> Image:
     return image
 
 
-def write_image(path: PathLike, image: Any) -> None:
+def write_image(path: PathLike, image: ImageLike) -> None:
     """Writes an image of any kind, in the format that the file's name ends on. There is no file unless all of it is written.
 
     Raises:
@@ -94,7 +95,7 @@ def _check_direction(name: str, image: Image) -> None:
         )
 
 
-def read_transform(path: PathLike, fixed: Any = None, moving: Any = None) -> Transform:
+def read_transform(path: PathLike, fixed: Optional[ImageLike] = None, moving: Optional[ImageLike] = None) -> Transform:
     """A transform's file.
 
     Args:
@@ -133,7 +134,7 @@ def read_transform(path: PathLike, fixed: Any = None, moving: Any = None) -> Tra
 
 
 def write_transform(
-    path: PathLike, transform: Any, fixed: Any = None, moving: Any = None, format: Optional[str] = None
+    path: PathLike, transform: TransformLike, fixed: Optional[ImageLike] = None, moving: Optional[ImageLike] = None, format: Optional[str] = None
 ) -> None:
     """Writes a transform, in the format that the file's name ends on. There is no file unless all of it is written.
 
@@ -190,7 +191,7 @@ def is_flirt_matrix(path: PathLike) -> bool:
     return _is_mat(name) and Path(name).is_file() and parse_flirt_matrix(name) is not None
 
 
-def _read_grids(name: str, fixed: Any, moving: Any) -> tuple[Any, Any]:
+def _read_grids(name: str, fixed: Optional[ImageLike], moving: Optional[ImageLike]) -> tuple[Image, Image]:
     if fixed is None or moving is None:
         raise BadInputError(f"FSL's matrix {name} has a meaning with its two images alone: give both, fixed and moving.")
     return read_any_image(fixed, "fixed")[0], read_any_image(moving, "moving")[0]

@@ -3,21 +3,22 @@
 
 from __future__ import annotations
 
-from typing import Any, Sequence, Union
+from typing import Optional
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from . import _engine
 from ._checks import read_numbers, read_whole
-from ._devices import borrow_engine
+from ._devices import DeviceLike, borrow_engine
 from ._engine import BadInputError
 from ._gpu_arrays import GpuArray, choose_device_of
 from ._image import Image, engine_map, engine_size, matrix_of_map, on_device, real_values, require_scalar
-from ._kinds import read_image
+from ._kinds import Kind, read_image
 from ._resample import to_type
 
 
-def smooth(image: Any, sigma_mm: Union[float, Sequence[float]], device: Any = None) -> Any:
+def smooth(image: Kind, sigma_mm: ArrayLike, device: Optional[DeviceLike] = None) -> Kind:
     """An image, smoothed by a recursive Gaussian (Deriche 1993), as ITK's SmoothingRecursiveGaussianImageFilter.
 
     Args:
@@ -35,7 +36,7 @@ def smooth(image: Any, sigma_mm: Union[float, Sequence[float]], device: Any = No
     whole, wrap = read_image(image, "smoothed")
     sigma = read_numbers("sigma_mm", sigma_mm)
     if sigma.shape not in ((), (whole.dimension,)) or not np.isfinite(sigma).all() or (sigma < 0).any():
-        raise BadInputError(f"A sigma of {sigma_mm} is not possible: give one number of 0 or more, or {whole.dimension}.")
+        raise BadInputError(f"A sigma of {sigma.tolist()} is not possible: give one number of 0 or more, or {whole.dimension}.")
     along = np.broadcast_to(sigma, (whole.dimension,))
     content = whole.content
     if isinstance(content, GpuArray):
@@ -53,7 +54,7 @@ def smooth(image: Any, sigma_mm: Union[float, Sequence[float]], device: Any = No
         return wrap(whole.like(to_type(work.take().reshape(content.shape), content.dtype)))
 
 
-def pyramid(image: Any, levels: int, device: Any = None) -> list[Any]:
+def pyramid(image: Kind, levels: int, device: Optional[DeviceLike] = None) -> list[Kind]:
     """The levels of an image as free-form registrations look at them: from one to the next, voxels are twice as long, or as near to
     that as the image's are; each is the mean of those it stands for, after a Gaussian of half as many voxels.
 
@@ -72,12 +73,12 @@ def pyramid(image: Any, levels: int, device: Any = None) -> list[Any]:
     count = read_whole("levels", levels, 1, 5)
     require_scalar(whole, "pyramid's image")
     content = whole.content
-    image = on_device(whole, choose_device_of(device, image=content))
+    finest = on_device(whole, choose_device_of(device, image=content))
     size = engine_size(whole)
     made = [wrap(whole)]
     for level in range(1, count):
         factors = _engine.find_level_factors(whole.dimension, size, engine_map(whole.index_to_point), level)
-        made_level, to_image = _engine.make_level(image, factors)
+        made_level, to_image = _engine.make_level(finest, factors)
         to_point = whole.index_to_point @ matrix_of_map(to_image, whole.dimension)
         spacing = np.linalg.norm(to_point[:-1, :-1], axis=0)
         if isinstance(content, GpuArray):

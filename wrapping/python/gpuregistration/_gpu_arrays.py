@@ -5,13 +5,30 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from typing import Any, Optional, Union
+from typing import Any, Optional, Protocol, Union
 
 import numpy as np
 
 from . import _engine
-from ._devices import borrow_engine, choose_device, list_devices
+from ._devices import DeviceLike, borrow_engine, choose_device, list_devices
 from ._engine import BadInputError, UnsupportedError
+
+
+class SupportsDLPack(Protocol):
+    """An array of any library that has DLPack, such as CuPy, PyTorch and JAX."""
+
+    def __dlpack_device__(self) -> tuple[Any, int]: ...
+
+
+class SupportsCudaArray(Protocol):
+    """An array of any library that has CUDA's array interface, such as CuPy and Numba."""
+
+    @property
+    def __cuda_array_interface__(self) -> Any: ...
+
+
+#: An array of NumPy or of another library, on the host or on a GPU.
+AnyArray = Union[np.ndarray, SupportsDLPack, SupportsCudaArray]
 
 # DLPack's numbers of devices whose memory the host reads: CPU, pinned memory of CUDA and of ROCm.
 _HOST_DEVICES = (1, 3, 11)
@@ -152,7 +169,7 @@ def read_array(array: Any) -> Union[None, np.ndarray, GpuArray]:
         raise BadInputError(f"An array of type {type(array).__qualname__} is not read by NumPy: {error}") from error
 
 
-def choose_device_of(name: Any, **contents: Any) -> str:
+def choose_device_of(name: Optional[DeviceLike], **contents: Any) -> str:
     """The name of the device that computes with some arrays: that of those on a GPU, which stay there, or else of the one that is
     asked for, or of the default one.
 

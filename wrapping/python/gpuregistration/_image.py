@@ -3,16 +3,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional, Sequence, Union
+from typing import Any, Optional, Union
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from . import _engine
 from ._checks import read_numbers
 from ._engine import BadInputError
-from ._gpu_arrays import GpuArray, read_content
-
-Vector = Union[Sequence[float], np.ndarray]
+from ._gpu_arrays import AnyArray, GpuArray, read_content
 
 
 class Image:
@@ -38,14 +37,14 @@ class Image:
 
     def __init__(
         self,
-        array: Any,
-        spacing: Optional[Vector] = None,
-        origin: Optional[Vector] = None,
-        direction: Optional[Any] = None,
+        array: Union[AnyArray, ArrayLike],
+        spacing: Optional[ArrayLike] = None,
+        origin: Optional[ArrayLike] = None,
+        direction: Optional[ArrayLike] = None,
         is_vector: bool = False,
     ) -> None:
         content = read_content(array)
-        self.array = array if isinstance(content, GpuArray) else content
+        self.array: Any = array if isinstance(content, GpuArray) else content
         self._on_gpu = content if isinstance(content, GpuArray) else None
         self.is_vector = bool(is_vector)
         _check_array(self.content, self.is_vector)
@@ -88,7 +87,7 @@ class Image:
         matrix[:-1, -1] = self.origin
         return matrix
 
-    def like(self, array: Any) -> "Image":
+    def like(self, array: Union[AnyArray, ArrayLike]) -> "Image":
         """Another array on the same grid: of its shape, or with an axis of components behind that.
 
         Raises:
@@ -140,21 +139,21 @@ def _check_array(array: Union[np.ndarray, GpuArray], is_vector: bool) -> None:
         raise BadInputError(f"An image's array has no voxels: its shape is {array.shape}.")
 
 
-def _read_vector(vector: Optional[Vector], default: float, dimension: int, name: str) -> np.ndarray:
+def _read_vector(vector: Optional[ArrayLike], default: float, dimension: int, name: str) -> np.ndarray:
     if vector is None:
         return np.full(dimension, default)
     result = read_numbers(f"An image's {name}", vector)
     if result.shape != (dimension,) or not np.isfinite(result).all():
-        raise BadInputError(f"An image's {name} is {vector}; of its {dimension} dimensions it is to have one number each.")
+        raise BadInputError(f"An image's {name} is {result.tolist()}; of its {dimension} dimensions it is to have one number each.")
     return result
 
 
-def _read_direction(direction: Optional[Any], dimension: int) -> np.ndarray:
+def _read_direction(direction: Optional[ArrayLike], dimension: int) -> np.ndarray:
     if direction is None:
         return np.eye(dimension)
     result = read_numbers("An image's direction", direction)
     if result.size != dimension * dimension or not np.isfinite(result).all():
-        raise BadInputError(f"An image's direction is {direction}; it is to be a matrix of {dimension} by {dimension} numbers.")
+        raise BadInputError(f"An image's direction is {result.tolist()}; it is to be a matrix of {dimension} by {dimension} numbers.")
     result = result.reshape(dimension, dimension)
     if abs(np.linalg.det(result)) < 1e-9:
         raise BadInputError(f"An image's direction {result.tolist()} has no inverse.")

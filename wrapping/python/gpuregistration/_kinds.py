@@ -9,13 +9,39 @@ from __future__ import annotations
 import os
 import sys
 from functools import partial
-from typing import Any, Callable, Optional
+from typing import Any, Callable, Optional, Protocol, TypeVar, Union
 
 import numpy as np
 
 from ._engine import BadInputError
-from ._gpu_arrays import hand_over
+from ._gpu_arrays import AnyArray, hand_over
 from ._image import Image, as_volume, host_array
+
+
+class ImageOfITK(Protocol):
+    """An image of SimpleITK, or of ITK."""
+
+    def GetSpacing(self) -> Any: ...
+
+    def GetOrigin(self) -> Any: ...
+
+    def GetDirection(self) -> Any: ...
+
+
+class ImageOfNibabel(Protocol):
+    """An image of nibabel."""
+
+    @property
+    def affine(self) -> Any: ...
+
+    @property
+    def dataobj(self) -> Any: ...
+
+
+#: What is handed in as an image.
+ImageLike = Union[Image, AnyArray, ImageOfITK, ImageOfNibabel]
+#: The kind of image that comes in, which goes out again.
+Kind = TypeVar("Kind", bound=ImageLike)
 
 Wrap = Callable[[Image], Any]
 

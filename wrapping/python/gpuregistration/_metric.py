@@ -4,13 +4,16 @@
 from __future__ import annotations
 
 import threading
-from typing import Any
+from typing import Any, Optional, Union
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from . import _engine
 from ._checks import engine_name, read_choice, read_numbers, read_whole
+from ._devices import DeviceLike
 from ._engine import BadInputError
+from ._kinds import ImageLike
 from ._sides import read_pair
 from ._transforms import Affine
 
@@ -34,25 +37,30 @@ MEANING = (
 
 
 class Metric:
-    """A metric of two images, by the parameters of an affine map from the fixed one's points to the moving one's. Made by metric().
-
-    Attributes:
-        center: mm, ``(d,)``, the point that the matrix turns about: parameters are those of an Affine with this center. It may be
-            set.
-    """
+    """A metric of two images, by the parameters of an affine map from the fixed one's points to the moving one's. Made by metric()."""
 
     def __init__(self, measure: _engine.Measure, dimension: int, center: np.ndarray) -> None:
         self._measure = measure
         self._lock = threading.Lock()
         self.dimension = dimension
-        self.center = center
+        self._center = center
+
+    @property
+    def center(self) -> np.ndarray:
+        """mm, ``(d,)``, the point that the matrix turns about: parameters are those of an Affine with this center. It may be set, to as
+        many finite numbers, or else there is a BadInputError."""
+        return self._center.copy()
+
+    @center.setter
+    def center(self, center: ArrayLike) -> None:
+        self._center = _read_center(center, self.dimension)
 
     @property
     def number_of_parameters(self) -> int:
         """``d * d + d``: the matrix by rows, then the translation in mm, in ITK's order."""
         return self.dimension * (self.dimension + 1)
 
-    def value(self, parameters: Any) -> float:
+    def value(self, parameters: Union[ArrayLike, Affine]) -> float:
         """The metric: the less, the better the images agree. Not a number where no voxels overlap, or their values do not vary.
 
         Args:
@@ -63,7 +71,7 @@ class Metric:
         """
         return float(self.values([self._read(parameters)])[0])
 
-    def values(self, batch: Any) -> np.ndarray:
+    def values(self, batch: ArrayLike) -> np.ndarray:
         """The same of many parameters, which are computed together.
 
         Args:
@@ -78,11 +86,11 @@ class Metric:
         """
         return self._find(batch)[:, 0]
 
-    def counts(self, batch: Any) -> np.ndarray:
+    def counts(self, batch: ArrayLike) -> np.ndarray:
         """How many voxels of the fixed image each value is of: ``(n,)``. Argument and errors: as of values()."""
         return self._find(batch)[:, 1].astype(np.int64)
 
-    def derivative(self, parameters: Any) -> np.ndarray:
+    def derivative(self, parameters: Union[ArrayLike, Affine]) -> np.ndarray:
         """The value's derivative by each parameter: ``(d * d + d,)``; of the matrix's numbers per mm about the center. A neighborhood
         correlation's is of the moving image's central differences. Where nothing overlaps it is 0.
 
@@ -95,13 +103,13 @@ class Metric:
         """
         return self.value_and_derivative(parameters)[1]
 
-    def value_and_derivative(self, parameters: Any) -> tuple[float, np.ndarray]:
+    def value_and_derivative(self, parameters: Union[ArrayLike, Affine]) -> tuple[float, np.ndarray]:
         """Both, of one evaluation. Argument and errors: as of derivative()."""
         read = self._read(parameters)
         numbers = self._maps(read[np.newaxis])[0]
         d = self.dimension
         center = np.zeros(3)
-        center[:d] = self.center
+        center[:d] = self._center
         with self._lock:
             value, slope = self._measure.find_derivative(
                 _engine.make_map(numbers[:9].tolist(), numbers[9:].tolist()), center.tolist()
@@ -109,17 +117,17 @@ class Metric:
         matrix = slope[:9].reshape(3, 3)[:d, :d]
         return value, np.concatenate([matrix.ravel(), slope[9 : 9 + d]])
 
-    def _read(self, parameters: Any) -> np.ndarray:
+    def _read(self, parameters: Union[ArrayLike, Affine]) -> np.ndarray:
         if isinstance(parameters, Affine):
             if parameters.dimension != self.dimension:
                 raise BadInputError(
                     f"The map is of {parameters.dimension} dimensions, and the images are of {self.dimension}. Hand in one of "
                     f"{self.dimension}."
                 )
-            return Affine.from_matrix(parameters.matrix_of(), self.center).parameters
+            return Affine.from_matrix(parameters.matrix_of(), self._center).parameters
         return read_numbers("A map's parameters, or a gpuregistration.Affine,", parameters).ravel()
 
-    def _find(self, batch: Any) -> np.ndarray:
+    def _find(self, batch: ArrayLike) -> np.ndarray:
         maps = self._maps(read_numbers("The parameters", batch))
         with self._lock:
             return self._measure.find_values(maps)
@@ -134,21 +142,20 @@ class Metric:
         matrices = np.tile(np.eye(3), (len(batch), 1, 1))
         matrices[:, :d, :d] = batch[:, : d * d].reshape(-1, d, d)
         offsets = np.zeros((len(batch), 3))
-        center = np.asarray(self.center, dtype=np.float64)
-        offsets[:, :d] = batch[:, d * d :] + center - matrices[:, :d, :d] @ center
+        offsets[:, :d] = batch[:, d * d :] + self._center - matrices[:, :d, :d] @ self._center
         return np.ascontiguousarray(np.concatenate([matrices.reshape(-1, 9), offsets], axis=1))
 
 
 def metric(
     name: str,
-    fixed: Any,
-    moving: Any,
-    fixed_mask: Any = None,
-    moving_mask: Any = None,
+    fixed: ImageLike,
+    moving: ImageLike,
+    fixed_mask: Optional[ImageLike] = None,
+    moving_mask: Optional[ImageLike] = None,
     bins: int = 0,
     radius: int = 4,
-    center: Any = None,
-    device: Any = None,
+    center: Optional[ArrayLike] = None,
+    device: Optional[DeviceLike] = None,
 ) -> Metric:
     """A metric of two images, whose values stay on the device as they are now.
 
@@ -170,10 +177,15 @@ def metric(
     """
     pair = read_pair(fixed, moving, fixed_mask, moving_mask, {})
     device_name = pair.choose_device(device)
-    about = np.zeros(pair.dimension) if center is None else read_numbers("The center", center)
-    if about.shape != (pair.dimension,) or not np.isfinite(about).all():
-        raise BadInputError(f"The center {center} does not fit to images of {pair.dimension} dimensions: give as many finite numbers.")
+    about = np.zeros(pair.dimension) if center is None else _read_center(center, pair.dimension)
     return Metric(make_measure(device_name, pair.dimension, pair.load(device_name), name, bins, radius), pair.dimension, about)
+
+
+def _read_center(center: ArrayLike, dimension: int) -> np.ndarray:
+    about = read_numbers("The center", center)
+    if about.shape != (dimension,) or not np.isfinite(about).all():
+        raise BadInputError(f"The center {about.tolist()} does not fit to images of {dimension} dimensions: give as many finite numbers.")
+    return about
 
 
 def make_measure(

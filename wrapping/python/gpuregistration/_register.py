@@ -7,20 +7,23 @@ import math
 import time
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Callable, Mapping, Optional
+from typing import Any, Callable, Iterable, Mapping, Optional, Union
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from . import _engine
 from ._checks import check_progress
-from ._devices import borrow_engine
+from ._devices import DeviceLike, borrow_engine
+from ._files import PathLike
 from ._gpu_arrays import GpuArray
 from ._image import engine_map, matrix_of_map
+from ._kinds import ImageLike
 from ._resample import resample_array, warp_loaded
 from ._sides import Pair, read_pair
 from ._stage_result import Level, StageResult
-from ._transforms import Affine, BSpline, Composite, DisplacementField, Transform, as_transform, linear_matrix
-from .stages import FreeForm, Rigid, Stage, named, read_settings, read_stages
+from ._transforms import Affine, BSpline, Composite, DisplacementField, Transform, TransformLike, as_transform, linear_matrix
+from .stages import FreeForm, Rigid, Stage, StageLike, named, read_settings, read_stages
 
 
 @dataclass(frozen=True)
@@ -107,7 +110,7 @@ class Result:
         """Gives the device's memory of the moving image back. What is made of it afterwards is sent there again."""
         self._loaded = None
 
-    def write_report(self, path: Any, command: str = "", files: Optional[Mapping[str, str]] = None) -> None:
+    def write_report(self, path: PathLike, command: str = "", files: Optional[Mapping[str, str]] = None) -> None:
         """Writes one HTML file that shows the images before and after, the deformation and how costs fell. "Before" is what the initial
         transform leads to.
 
@@ -131,19 +134,19 @@ class Result:
 
 
 def register(
-    fixed: Any,
-    moving: Any,
-    transform: Any = "rigid",
-    metric: Any = None,
-    fixed_mask: Any = None,
-    moving_mask: Any = None,
-    initial: Any = None,
-    device: Any = None,
+    fixed: ImageLike,
+    moving: ImageLike,
+    transform: Union[StageLike, Iterable[StageLike]] = "rigid",
+    metric: Union[None, str, Iterable[Optional[str]]] = None,
+    fixed_mask: Optional[ImageLike] = None,
+    moving_mask: Optional[ImageLike] = None,
+    initial: Optional[TransformLike] = None,
+    device: Optional[DeviceLike] = None,
     seed: int = 1,
     progress: Optional[Callable[[Progress], Any]] = None,
-    spacing: Any = None,
-    origin: Any = None,
-    direction: Any = None,
+    spacing: Optional[ArrayLike] = None,
+    origin: Optional[ArrayLike] = None,
+    direction: Optional[ArrayLike] = None,
 ) -> Result:
     """Registers two images of two or three dimensions.
 
@@ -193,8 +196,8 @@ def register(
 def register_pair(
     pair: Pair,
     stages: list[Stage],
-    initial: Any,
-    device: Any,
+    initial: Optional[TransformLike],
+    device: Optional[DeviceLike],
     seed: int,
     progress: Optional[Callable[[Progress], Any]] = None,
     begin: Optional[float] = None,

@@ -9,27 +9,27 @@ import numpy as np
 
 from . import _engine
 from ._checks import check_progress, read_choice, read_numbers, read_whole
-from ._devices import borrow_engine
+from ._devices import DeviceLike, borrow_engine
 from ._engine import BadInputError
 from ._gpu_arrays import GpuArray, choose_device_of
 from ._image import Image, engine_map, engine_size, host_array, real_values, require_scalar
-from ._kinds import read_image
-from ._transforms import Transform, as_transform
+from ._kinds import ImageLike, Kind, read_image
+from ._transforms import Transform, TransformLike, as_transform
 
 _INTERPOLATIONS = ("linear", "nearest", "bspline")
 
 
 def resample(
-    image: Any,
-    transform: Any = None,
-    reference: Any = None,
+    image: Kind,
+    transform: Optional[TransformLike] = None,
+    reference: Optional[ImageLike] = None,
     interpolation: str = "linear",
     default: float = 0.0,
     order: int = 3,
     extrapolate: bool = False,
-    device: Any = None,
+    device: Optional[DeviceLike] = None,
     progress: Optional[Callable[[float], Any]] = None,
-) -> Any:
+) -> Kind:
     """An image, moved by a transform, on the grid of a reference.
 
     Args:

@@ -10,10 +10,11 @@ from typing import Any, Mapping, Optional, Union
 import numpy as np
 
 from . import _engine
+from ._devices import DeviceLike
 from ._engine import BadInputError
 from ._gpu_arrays import GpuArray, choose_device_of
 from ._image import Image, as_volume, engine_map, on_device, require_scalar
-from ._kinds import Wrap, is_bare_array, is_image_with_grid, read_image
+from ._kinds import ImageLike, Wrap, is_bare_array, is_image_with_grid, read_image
 
 
 # Of the host: floats [z, y, x], 0 or 1.
@@ -65,7 +66,7 @@ class Pair:
             self.wrap,
         )
 
-    def choose_device(self, name: Any) -> str:
+    def choose_device(self, name: Optional[DeviceLike]) -> str:
         """The name of the device that computes, see choose_device_of."""
         return choose_device_of(
             name,
@@ -87,10 +88,10 @@ def _load_mask(mask: Optional[Mask], device: str) -> Optional[_engine.DeviceArra
 
 
 def read_pair(
-    fixed: Any,
-    moving: Any,
-    fixed_mask: Any,
-    moving_mask: Any,
+    fixed: ImageLike,
+    moving: ImageLike,
+    fixed_mask: Optional[ImageLike],
+    moving_mask: Optional[ImageLike],
     geometry: Mapping[str, Any],
     files: Optional[Mapping[str, str]] = None,
 ) -> Pair:

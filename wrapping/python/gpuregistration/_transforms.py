@@ -4,17 +4,18 @@
 from __future__ import annotations
 
 import itertools
-from typing import Any, Callable, NamedTuple, Optional, Sequence
+from typing import Any, Callable, NamedTuple, Optional, Protocol, Sequence, Union
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from . import _engine
 from ._checks import is_singular, read_numbers
-from ._devices import borrow_engine
+from ._devices import DeviceLike, borrow_engine
 from ._engine import BadInputError, UnsupportedError
-from ._gpu_arrays import GpuArray, choose_device_of, hand_over, read_content
+from ._gpu_arrays import AnyArray, GpuArray, choose_device_of, hand_over, read_content
 from ._image import Image, engine_map, engine_size
-from ._kinds import read_image
+from ._kinds import ImageLike, read_image
 
 
 class Library(NamedTuple):
@@ -51,7 +52,7 @@ class Transform:
         """The homogeneous matrix, of ``dimension + 1`` rows, of what is linear; None of what is not."""
         return None
 
-    def transform_points(self, points: Any) -> np.ndarray:
+    def transform_points(self, points: ArrayLike) -> np.ndarray:
         """Where points are led to, in doubles, by the host.
 
         Args:
@@ -72,7 +73,7 @@ class Transform:
         """Where points, (n, d), are led to."""
         raise NotImplementedError
 
-    def to_displacement_field(self, reference: Any, device: Any = None) -> "DisplacementField":
+    def to_displacement_field(self, reference: ImageLike, device: Optional[DeviceLike] = None) -> "DisplacementField":
         """The displacement of each voxel of a reference image, in mm, in doubles: of a reference on a GPU an array there, of its library.
 
         Args:
@@ -97,6 +98,16 @@ class Transform:
         return LIBRARIES["ITK"].write(self)
 
 
+class TransformOfITK(Protocol):
+    """A transform of SimpleITK, or of ITK."""
+
+    def TransformPoint(self, point: Any) -> Any: ...
+
+
+#: What is handed in as a transform.
+TransformLike = Union[Transform, TransformOfITK]
+
+
 class Affine(Transform):
     """``y = matrix @ (x - center) + center + translation``.
 
@@ -109,7 +120,12 @@ class Affine(Transform):
         BadInputError: the shapes do not fit to each other, d is neither 2 nor 3, or a number is not finite.
     """
 
-    def __init__(self, matrix: Any = None, translation: Any = None, center: Any = None) -> None:
+    def __init__(
+        self,
+        matrix: Optional[ArrayLike] = None,
+        translation: Optional[ArrayLike] = None,
+        center: Optional[ArrayLike] = None,
+    ) -> None:
         moved, about = (None if vector is None else read_numbers("An affine map's vector", vector) for vector in (translation, center))
         size = next((vector.size for vector in (moved, about) if vector is not None), 3)
         self.matrix = np.eye(size) if matrix is None else read_numbers("An affine map's matrix", matrix)
@@ -126,7 +142,7 @@ class Affine(Transform):
             raise BadInputError("An affine map has a number that is not finite.")
 
     @classmethod
-    def from_matrix(cls, matrix: Any, center: Any = None) -> "Affine":
+    def from_matrix(cls, matrix: ArrayLike, center: Optional[ArrayLike] = None) -> "Affine":
         """Of a homogeneous matrix, ``(d + 1, d + 1)``, whose last row is 0 … 0 1.
 
         Args:
@@ -192,7 +208,13 @@ class Affine(Transform):
 class _Grid(Transform):
     """Vectors on a grid: ``y = x + u(x)``, where u is 0 outside of the grid."""
 
-    def __init__(self, array: Any, spacing: Any = None, origin: Any = None, direction: Any = None) -> None:
+    def __init__(
+        self,
+        array: Union[AnyArray, ArrayLike],
+        spacing: Optional[ArrayLike] = None,
+        origin: Optional[ArrayLike] = None,
+        direction: Optional[ArrayLike] = None,
+    ) -> None:
         vectors = read_content(array)
         what = type(self).__name__
         if vectors.ndim not in (3, 4) or vectors.shape[-1] != vectors.ndim - 1 or vectors.dtype.kind not in "iuf":
@@ -200,7 +222,7 @@ class _Grid(Transform):
                 f"A {what} of shape {vectors.shape} and type {vectors.dtype} is not possible; it is to be of [z, y, x, 3] or "
                 "[y, x, 2] real numbers."
             )
-        self.array = array if isinstance(vectors, GpuArray) else vectors
+        self.array: Any = array if isinstance(vectors, GpuArray) else vectors
         self._on_gpu = vectors if isinstance(vectors, GpuArray) else None
         self._shape = vectors.shape
         if not isinstance(vectors, GpuArray):
@@ -279,7 +301,13 @@ class BSpline(_Grid):
         BadInputError: an array of another shape, or with a number that is not finite; or a geometry that does not fit to it.
     """
 
-    def __init__(self, array: Any, spacing: Any = None, origin: Any = None, direction: Any = None) -> None:
+    def __init__(
+        self,
+        array: Union[AnyArray, ArrayLike],
+        spacing: Optional[ArrayLike] = None,
+        origin: Optional[ArrayLike] = None,
+        direction: Optional[ArrayLike] = None,
+    ) -> None:
         super().__init__(array, spacing, origin, direction)
         if min(self._shape[:-1]) < 4:
             raise BadInputError(f"A BSpline has control points of shape {self._shape[:-1]}; along each axis there are to be 4 at least.")
@@ -370,7 +398,7 @@ class Composite(Transform):
         return f"Composite({self.transforms!r})"
 
 
-def as_transform(transform: Any, dimension: Optional[int] = None, what: str = "transform") -> Transform:
+def as_transform(transform: TransformLike, dimension: Optional[int] = None, what: str = "transform") -> Transform:
     """A transform of this package, of SimpleITK or of ITK, as one of this package.
 
     Args:

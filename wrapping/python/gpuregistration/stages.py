@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Iterator, Optional, Sequence, Union
+from typing import Any, ClassVar, Iterable, Iterator, Optional, Sequence, Union
 
 import numpy as np
 
@@ -256,11 +256,15 @@ def _read_numbers(name: str, value: Any) -> np.ndarray:
 
 
 Stage = Union[Rigid, Affine, Global, FreeForm]
+#: One of them, or the name of one.
+StageLike = Union[str, Stage]
 #: The classes of the stages by their names.
 STAGES = {kind.name: kind for kind in (Rigid, Affine, Global, FreeForm)}
 
 
-def read_stages(transform: Any, metric: Any) -> list[Stage]:
+def read_stages(
+    transform: Union[StageLike, Iterable[StageLike]], metric: Union[None, str, Iterable[Optional[str]]]
+) -> list[Stage]:
     """What register is asked for.
 
     Args:
