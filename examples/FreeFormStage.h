@@ -19,8 +19,8 @@ using FreeFormDeformation = itk::BSplineTransform<double, 3, 3>;
 struct FreeFormSettings
 {
   itk::GPUDevice device;
-  /** mm between control points at the finest level. */
-  double       spacing = 5.0;
+  /** mm between control points at the finest level; 0: what the method has itself. */
+  double       spacing = 0.0;
   unsigned int levels = 4;
   /** Of each level. */
   unsigned int iterations = 100;

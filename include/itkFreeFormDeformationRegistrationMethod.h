@@ -127,7 +127,8 @@ public:
   itkSetMacro(NumberOfLevels, unsigned int);
   itkGetConstMacro(NumberOfLevels, unsigned int);
 
-  /** mm between control points at the finest level, along each axis of the fixed image: a voxel's edge at least. Default 5. */
+  /** mm between control points at the finest level, along each axis of the fixed image: a voxel's edge at least. 0, the default: 5 mm,
+   * or five voxels where they are longer. */
   itkSetMacro(ControlPointSpacing, SpacingType);
   itkGetConstReferenceMacro(ControlPointSpacing, SpacingType);
   void

@@ -24,7 +24,7 @@ namespace itk
 template <typename TFixedImage, typename TMovingImage>
 FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::FreeFormDeformationRegistrationMethod()
 {
-  m_ControlPointSpacing.Fill(5.0);
+  m_ControlPointSpacing.Fill(0.0);
   this->SetPrimaryInputName("FixedImage");
   this->AddRequiredInputName("MovingImage");
   this->SetNumberOfRequiredOutputs(1);

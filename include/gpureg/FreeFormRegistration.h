@@ -38,8 +38,10 @@ struct FreeFormSettings
   SimilarityKind similarity = SimilarityKind::NormalizedMutualInformation;
   /** Of a pyramid whose voxels are twice as long from level to level; 1 to 5. */
   int levels = 4;
-  /** mm, between control points at the finest level, along each axis of the fixed image; twice as much at each coarser one. */
-  std::array<double, 3> spacing{ 5, 5, 5 };
+  /** mm, between control points at the finest level, along each axis of the fixed image; twice as much at each coarser one. 0: 5 mm, or
+   *  five of the image's voxels along that axis where they are longer: what Modat 2010 has, in mm and in voxels. With fewer voxels
+   *  between them control points follow noise. */
+  std::array<double, 3> spacing{ 0, 0, 0 };
   /** Of the joint histogram. */
   int bins = 64;
   /** Of a neighborhood, voxels of a level along each axis. */

@@ -125,7 +125,7 @@ CheckSettings(const FreeFormProblem & problem, const FreeFormSettings & settings
   }
   for (int axis = 0; axis < problem.dimension; ++axis)
   {
-    const double spacing = settings.spacing[static_cast<std::size_t>(axis)];
+    const double spacing = GetControlPointSpacing(problem, settings, axis);
     const double edge = GetSpacing(problem.fixed)[static_cast<std::size_t>(axis)];
     // A spacing that is the same but for its last digits is one.
     if (!(spacing >= 0.999 * edge && std::isfinite(spacing)))

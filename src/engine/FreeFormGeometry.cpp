@@ -9,6 +9,13 @@
 namespace gpureg
 {
 
+double
+GetControlPointSpacing(const FreeFormProblem & problem, const FreeFormSettings & settings, int axis)
+{
+  const auto d = static_cast<std::size_t>(axis);
+  return settings.spacing[d] == 0 ? 5 * std::max(1.0, GetSpacing(problem.fixed)[d]) : settings.spacing[d];
+}
+
 LevelGrid
 MakeLevelGrid(const FreeFormProblem & problem, const FreeFormSettings & settings, int level)
 {
@@ -18,7 +25,8 @@ MakeLevelGrid(const FreeFormProblem & problem, const FreeFormSettings & settings
   grid.size = { 1, 1, 1 };
   for (std::size_t d = 0; d < static_cast<std::size_t>(problem.dimension); ++d)
   {
-    const double step = std::ldexp(settings.spacing[d], level) / voxel[d];
+    const double spacing = GetControlPointSpacing(problem, settings, static_cast<int>(d));
+    const double step = std::ldexp(spacing, level) / voxel[d];
     // The domain begins with the first voxel's outer edge, a control point before it.
     grid.size[d] = static_cast<int>(std::ceil(problem.fixed.size[d] / step)) + FreeFormOrder;
     grid.toImage.matrix[4 * d] = step;

@@ -20,6 +20,10 @@ struct LevelGrid
   IndexMap toImage; // index of a control point → index of the fixed image
 };
 
+/** mm between a finest level's control points along an axis of the fixed image: what the settings have, or what 0 of them stands for. */
+double
+GetControlPointSpacing(const FreeFormProblem & problem, const FreeFormSettings & settings, int axis);
+
 LevelGrid
 MakeLevelGrid(const FreeFormProblem & problem, const FreeFormSettings & settings, int level);
 

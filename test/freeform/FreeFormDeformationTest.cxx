@@ -275,6 +275,41 @@ TEST_P(FreeFormDeformationTest, ImagesOfOtherTypes)
   EXPECT_LT(problem.GetError(*method->GetTransform()), 0.2);
 }
 
+TEST_P(FreeFormDeformationTest, ControlPointsAreFiveMillimetresOrFiveVoxelsApart)
+{
+  const Problem<3> problem(3);
+  const auto       method = problem.MakeMethod(GetParam());
+  method->SetNumberOfLevels(1);
+  method->SetNumberOfIterations(1);
+  for (const double edge : { 0.6, 1.0, 3.0 })
+  {
+    Problem<3>::ImageType::SpacingType voxel;
+    voxel.Fill(1.1);
+    voxel[1] = edge;
+    problem.fixed->SetSpacing(voxel);
+    problem.moving->SetSpacing(voxel);
+    for (const bool isAsked : { false, true })
+    {
+      auto wanted = MethodOf<3>::SpacingType(5.5);
+      wanted[1] = std::max(5.0, 5 * edge);
+      if (isAsked)
+      {
+        // Along the other axes it stays what 0 stands for.
+        wanted[1] = 7.0;
+      }
+      auto spacing = MethodOf<3>::SpacingType(0.0);
+      spacing[1] = isAsked ? wanted[1] : 0.0;
+      method->SetControlPointSpacing(spacing);
+      method->Update();
+      const auto found = method->GetDeformation()->GetCoefficientImages()[0]->GetSpacing();
+      for (unsigned int d = 0; d < 3; ++d)
+      {
+        EXPECT_NEAR(found[d], wanted[d], 1e-9) << "axis " << d << ", voxels of " << edge << " mm";
+      }
+    }
+  }
+}
+
 TEST_P(FreeFormDeformationTest, BadInputIsRefusedAndTheMethodGoesOn)
 {
   const Problem<3> problem(3);
@@ -304,7 +339,7 @@ TEST_P(FreeFormDeformationTest, BadInputIsRefusedAndTheMethodGoesOn)
       "1 to 5 levels, not", [&] { method->SetNumberOfLevels(levels); }, [&] { method->SetNumberOfLevels(2); });
   }
   for (const double spacing :
-       { 0.0, -1.0, 1e-9, std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN() })
+       { -1.0, 1e-9, std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN() })
   {
     expectRefused(
       "give at least a voxel's edge",

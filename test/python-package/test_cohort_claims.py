@@ -11,6 +11,7 @@ import tempfile
 
 import cohort_data
 import gpuregistration as gr
+import gpuregistration as gr
 import pytest
 from cohort_data import make_cohort
 from gpuregistration._devices import find_hardware_id
@@ -171,7 +172,8 @@ def test_others_may_read_the_files(monkeypatch, tmp_path):
 
 
 def test_the_host_is_shared_without_a_word(claim):
-    assert [claim()[1:] for _ in range(2)] == [(gr.devices()[0].name, "")] * 2
+    # The process sees no GPU, whatever this one sees.
+    assert [claim()[1:] for _ in range(2)] == [("host", "")] * 2
 
 
 def test_where_nothing_can_be_locked(claim, tmp_path):

@@ -26,7 +26,7 @@ LINEAR_OPTIMIZERS = ("quasi_newton", "lines")
 #: The same of free-form deformations.
 SIMILARITIES = ("normalized_mutual_information", "correlation_ratio", "mean_squares", "correlation", "neighborhood_correlation")
 FREE_FORM_OPTIMIZERS = ("adam", "conjugate_gradient", "adaptive_stochastic_gradient_descent")
-#: mm between control points, where voxels are no longer than that.
+#: mm between control points, where voxels are no longer than a fifth of that.
 SPACING = 5.0
 
 _DEGREES_OF_FREEDOM = (6, 7, 9, 12)
@@ -149,7 +149,7 @@ class FreeForm:
             "neighborhood_correlation".
         levels: of a pyramid whose voxels are twice as long from level to level; 1 to 5.
         spacing: mm, between control points at the finest level, along the fixed image's axes x, y (and z), or one for all; a voxel's
-            edge at least. None: 5 mm, or along an axis where voxels are longer, their edge.
+            edge at least. None: 5 mm, or five voxels along an axis where these are longer.
         bins: of the joint histogram.
         radius: of a neighborhood, voxels.
         bending_weight, linear_weight, jacobian_weight: of the penalties in the cost.
@@ -209,17 +209,17 @@ class FreeForm:
 
     def _find_spacing(self, edges: Optional[Sequence[float]]) -> list[float]:
         """mm along x, y and z; the last one twice in two dimensions."""
-        spacing = None if self.spacing is None else np.atleast_1d(_read_numbers("spacing", self.spacing))
+        if self.spacing is None:
+            # The engine knows.
+            return [0.0, 0.0, 0.0]
+        spacing = np.atleast_1d(_read_numbers("spacing", self.spacing))
         if edges is None:
             # Spacings along each axis are as many as the images have dimensions.
-            edges = (0.0,) * (3 if spacing is None or spacing.shape == (1,) else spacing.size)
-        if len(edges) not in (2, 3) or (spacing is not None and spacing.shape not in ((1,), (len(edges),))):
+            edges = (0.0,) * (3 if spacing.shape == (1,) else spacing.size)
+        if len(edges) not in (2, 3) or spacing.shape not in ((1,), (len(edges),)):
             raise BadInputError(f"spacing={self.spacing} is not possible: give one number, or {len(edges)}, of mm.")
-        if spacing is None:
-            along = [max(SPACING, float(edge)) for edge in edges]
-        else:
-            along = np.broadcast_to(spacing, (len(edges),)).tolist()
-            self._check_spacing(along, edges)
+        along: list[float] = np.broadcast_to(spacing, (len(edges),)).tolist()
+        self._check_spacing(along, edges)
         return along + along[-1:] * (3 - len(along))
 
     def _check_spacing(self, along: Sequence[float], edges: Sequence[float]) -> None:

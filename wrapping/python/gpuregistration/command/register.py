@@ -37,7 +37,7 @@ transforms: lead from the fixed image's points to the moving one's, in mm, as IT
 stages, each of which begins with what the ones before found, and their settings:
 {stages}
             --transform affine,ffd:levels=3:spacing=8x8x8 sets some. spacing is of mm, one number or one for each of x, y (and z); by
-            itself it is 5, or a voxel's edge where that is longer. Without --initial a first linear stage lays the centres of mass on
+            itself it is 5, or five voxels where these are longer. Without --initial a first linear stage lays the centres of mass on
             each other.
 
 progress:   level of ffd: 0 is the coarsest; of the linear stages the voxels' size. Time left is that of the stage.
