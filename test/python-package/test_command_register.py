@@ -237,14 +237,14 @@ def test_wrong_use(head_files, tmp_path, capfd, words, part):
 
 
 def test_thick_slices(tmp_path, capfd):
-    """Control points are no closer than voxels, unless that is asked for."""
+    """Control points are five voxels apart along each axis; nearer than voxels they cannot be."""
     shape = {"shape": (10, 30, 30), "spacing": (3.0, 3.0, 8.0), "origin": (-43.0, -43.0, -36.0)}
     for name, shift in (("fixed", 0.0), ("moving", 2.0)):
         gr.write_image(tmp_path / f"{name}.nii.gz", make_head(lambda points, shift=shift: points + [shift, 0.0, 0.0], **shape))
     words = ("register", tmp_path / "fixed.nii.gz", tmp_path / "moving.nii.gz", "--device", "host", "--transform")
     gpureg_json(capfd, *words, "affine,ffd:levels=1:iterations=3", "--output-transform", tmp_path / "t.h5")
     spline = gr.read_transform(tmp_path / "t.h5").transforms[0]
-    np.testing.assert_allclose(spline.spacing, [5.0, 5.0, 8.0], atol=1e-6)
+    np.testing.assert_allclose(spline.spacing, [15.0, 15.0, 40.0], atol=1e-6)
     out = ("-o", tmp_path / "o.nii.gz")
     assert_fails(capfd, 2, "ffd: spacing=5.0 is not possible", "along z at least: spacing=8", None, *words, "affine,ffd:spacing=5", *out)
 
