@@ -271,7 +271,7 @@ void
 PrintLevels(const Method & method)
 {
   std::cout << "  levels, s:";
-  for (unsigned int level = 0; level < method.GetNumberOfLevels(); ++level)
+  for (unsigned int level = 0; level < method.GetRegisteredLevels(); ++level)
   {
     std::cout << ' ' << method.GetElapsedSeconds(level) << " (" << method.GetCosts(level).size() << " iterations)";
   }

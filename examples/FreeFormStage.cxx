@@ -40,7 +40,7 @@ ShowProgress(Method * method, std::ostream & os)
     if (last.GetSeconds() > 1.0)
     {
       last = Stopwatch();
-      os << "free-form  level " << method->GetCurrentLevel() + 1 << " of " << method->GetNumberOfLevels()
+      os << "free-form  level " << method->GetCurrentLevel() + 1 << " of " << method->GetRegisteredLevels()
          << "  iteration " << std::setw(3) << method->GetCurrentIteration() + 1 << " of "
          << method->GetNumberOfIterations() << std::endl;
     }
@@ -71,7 +71,7 @@ RegisterFreeForm(const Volume *           fixed,
   FreeFormResult result;
   result.transform = method->GetTransform();
   result.deformation = method->GetDeformation();
-  for (unsigned int level = 0; level < settings.levels; ++level)
+  for (unsigned int level = 0; level < method->GetRegisteredLevels(); ++level)
   {
     const auto & costs = method->GetCosts(level);
     result.costs.push_back({ costs.front(), costs.back() });

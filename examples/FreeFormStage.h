@@ -20,8 +20,9 @@ struct FreeFormSettings
 {
   itk::GPUDevice device;
   /** mm between control points at the finest level; 0: what the method has itself. */
-  double       spacing = 0.0;
-  unsigned int levels = 4;
+  double spacing = 0.0;
+  /** 0: as many as the method finds of use. */
+  unsigned int levels = 0;
   /** Of each level. */
   unsigned int iterations = 100;
   /** Both images are smoothed and have voxels so many times as long. */

@@ -76,8 +76,6 @@ GetFreeFormSettings(const CommandLine & commandLine, const itk::GPUDevice & devi
   }
   // What this deformation needs, and what is good for two contrasts.
   settings.spacing = 10.0;
-  // The finest level is left out, not another one added that is coarser.
-  settings.levels -= settings.shrink > 1 ? 1 : 0;
   return settings;
 }
 

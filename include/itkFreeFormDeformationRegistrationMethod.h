@@ -123,7 +123,9 @@ public:
   itkSetConstObjectMacro(InitialTransform, TransformType);
   itkGetConstObjectMacro(InitialTransform, TransformType);
 
-  /** Levels of the pyramid, 1 to 5. Default 4. */
+  /** Levels of the pyramid, 1 to 5. 0, the default: 4, or as many as leave the coarsest one two voxels inside of masks for each cell of
+   * the joint histogram, 8192 where there is none. GetRegisteredLevels() tells how many that were. A warning tells of a level with fewer
+   * voxels than cells. */
   itkSetMacro(NumberOfLevels, unsigned int);
   itkGetConstMacro(NumberOfLevels, unsigned int);
 
@@ -234,6 +236,9 @@ public:
   double
   GetElapsedSeconds(unsigned int level) const;
 
+  /** How many levels the registration has that runs, or else the last one. */
+  itkGetConstMacro(RegisteredLevels, unsigned int);
+
   /** While it registers: the coarsest level is 0. */
   itkGetConstMacro(CurrentLevel, unsigned int);
   itkGetConstMacro(CurrentIteration, unsigned int);
@@ -274,6 +279,8 @@ private:
   const gpureg::FreeFormLevelResult &
   GetLevelResult(unsigned int level) const;
   void
+  WarnOfNoise() const;
+  void
   KeepTransform();
 
   typename TransformType::ConstPointer m_InitialTransform;
@@ -281,7 +288,7 @@ private:
   typename MaskType::ConstPointer      m_MovingImageMask;
   SimilarityEnum                       m_Similarity{ SimilarityEnum::NormalizedMutualInformation };
   OptimizerEnum                        m_Optimizer{ OptimizerEnum::Adam };
-  unsigned int                         m_NumberOfLevels{ 4 };
+  unsigned int                         m_NumberOfLevels{ 0 };
   SpacingType                          m_ControlPointSpacing;
   double                               m_BendingEnergyWeight{ 0.01 };
   double                               m_LinearEnergyWeight{ 0 };
@@ -294,6 +301,7 @@ private:
   SizeValueType                        m_Seed{ 1 };
   double                               m_ConvergenceThreshold{ 0 };
   unsigned int                         m_ConvergenceWindowSize{ 10 };
+  unsigned int                         m_RegisteredLevels{ 0 };
   unsigned int                         m_CurrentLevel{ 0 };
   unsigned int                         m_CurrentIteration{ 0 };
 

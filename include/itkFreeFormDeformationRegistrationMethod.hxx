@@ -239,17 +239,34 @@ FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::RegisterImages
   problem.initial = this->MakeInitialChain();
   m_Result =
     m_Engine->Register(problem, this->MakeSettings(), parallelFor, [this](const gpureg::FreeFormProgress & progress) {
+      m_RegisteredLevels = static_cast<unsigned int>(progress.levels);
       m_CurrentLevel = static_cast<unsigned int>(progress.level);
       m_CurrentIteration = static_cast<unsigned int>(progress.iteration);
       this->InvokeEvent(IterationEvent());
       GPURegistrationDetail::ReportProgress(*this, static_cast<float>(progress.share));
     });
+  this->WarnOfNoise();
   m_Statistics = Add(Add(fixed.GetStatistics(), moving.GetStatistics()), m_Engine->GetStatistics());
   // Other pixels are resampled as they are, in doubles.
   if constexpr (GPURegistrationDetail::RegisteredSide::IsOfReals<TMovingImage>)
   {
     m_Moving = moving.TakeImage();
     m_MovingKey = GPURegistrationDetail::MakeSource(*this->GetMovingImage()).key;
+  }
+}
+
+/** Where a joint histogram has more cells than there are voxels. */
+template <typename TFixedImage, typename TMovingImage>
+void
+FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::WarnOfNoise() const
+{
+  const std::int64_t cells = std::int64_t{ m_NumberOfHistogramBins } * m_NumberOfHistogramBins;
+  if (m_Similarity == SimilarityEnum::NormalizedMutualInformation && m_Result.levels.front().voxels < cells)
+  {
+    itkWarningMacro(
+      "The coarsest level looks at "
+      << m_Result.levels.front().voxels << " voxels, and its joint histogram has " << cells
+      << " cells: what is found may be noise. Set fewer levels, or 0, or fewer bins, or another similarity.");
   }
 }
 
@@ -399,6 +416,7 @@ FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::PrintSelf(std:
   os << indent << "NumberOfHistogramBins: " << m_NumberOfHistogramBins << std::endl;
   os << indent << "NumberOfIterations: " << m_NumberOfIterations << std::endl;
   os << indent << "FirstStep: " << m_FirstStep << std::endl;
+  os << indent << "RegisteredLevels: " << m_RegisteredLevels << std::endl;
   os << indent << "CurrentLevel: " << m_CurrentLevel << std::endl;
   os << indent << "CurrentIteration: " << m_CurrentIteration << std::endl;
 }

@@ -36,8 +36,10 @@ struct FreeFormProblem
 struct FreeFormSettings
 {
   SimilarityKind similarity = SimilarityKind::NormalizedMutualInformation;
-  /** Of a pyramid whose voxels are twice as long from level to level; 1 to 5. */
-  int levels = 4;
+  /** Of a pyramid whose voxels are twice as long from level to level; 1 to 5. 0: 4, or as many as leave the
+   *  coarsest one, inside of masks, two voxels for each cell of the joint histogram: 8192 of 64 by 64 bins, and of similarities that
+   *  have none. Of fewer, what two images have in common is lost in noise. */
+  int levels = 0;
   /** mm, between control points at the finest level, along each axis of the fixed image; twice as much at each coarser one. 0: 5 mm, or
    *  five of the image's voxels along that axis where they are longer: what Modat 2010 has, in mm and in voxels. With fewer voxels
    *  between them control points follow noise. */
@@ -72,6 +74,7 @@ struct FreeFormSettings
 struct FreeFormProgress
 {
   int level = 0; // the coarsest is 0
+  int levels = 1;
   int iteration = 0;
   /** Of all iterations. */
   double share = 0;
@@ -85,7 +88,9 @@ struct FreeFormLevelResult
 {
   /** Cost before each step, or line. */
   std::vector<double> costs;
-  double              milliseconds = 0;
+  /** Of the fixed image inside of both masks: at most so many, of whole masks and images. */
+  std::int64_t voxels = 0;
+  double       milliseconds = 0;
 };
 
 struct FreeFormResult

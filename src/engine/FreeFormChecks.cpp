@@ -96,10 +96,10 @@ CheckSettings(const FreeFormProblem & problem, const FreeFormSettings & settings
   GetName(settings.similarity);
   GetName(settings.optimizer);
   CheckSimilarity(settings);
-  if (settings.levels < 1 || settings.levels > MostLevels)
+  if (settings.levels < 0 || settings.levels > MostLevels)
   {
-    throw BadInputError("a pyramid has 1 to " + std::to_string(MostLevels) + " levels, not " +
-                        std::to_string(settings.levels));
+    throw BadInputError("a pyramid has 1 to " + std::to_string(MostLevels) +
+                        " levels, or 0 for as many as are of use, not " + std::to_string(settings.levels));
   }
   double all = 0;
   for (const WeightedPenalty & penalty : GetPenalties(settings))
@@ -125,10 +125,10 @@ CheckSettings(const FreeFormProblem & problem, const FreeFormSettings & settings
   }
   for (int axis = 0; axis < problem.dimension; ++axis)
   {
-    const double spacing = GetControlPointSpacing(problem, settings, axis);
+    const double spacing = settings.spacing[static_cast<std::size_t>(axis)];
     const double edge = GetSpacing(problem.fixed)[static_cast<std::size_t>(axis)];
-    // A spacing that is the same but for its last digits is one.
-    if (!(spacing >= 0.999 * edge && std::isfinite(spacing)))
+    // 0 stands for another one. A spacing that is the same but for its last digits is one.
+    if (spacing != 0 && !(spacing >= 0.999 * edge && std::isfinite(spacing)))
     {
       throw BadInputError("control points are to be " + std::to_string(spacing) + " mm apart along axis " +
                           std::to_string(axis) + "; give at least a voxel's edge, " + std::to_string(edge) + " mm");

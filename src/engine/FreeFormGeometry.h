@@ -6,6 +6,8 @@
 
 #include "LevelGeometry.h"
 
+#include <cstdint>
+
 namespace gpureg
 {
 
@@ -20,9 +22,25 @@ struct LevelGrid
   IndexMap toImage; // index of a control point → index of the fixed image
 };
 
-/** mm between a finest level's control points along an axis of the fixed image: what the settings have, or what 0 of them stands for. */
-double
-GetControlPointSpacing(const FreeFormProblem & problem, const FreeFormSettings & settings, int axis);
+/** The shares of the images' voxels that are inside of their masks. */
+struct MaskShares
+{
+  double fixed = 1;
+  double moving = 1;
+};
+
+/** With what a spacing and levels of 0 stand for. */
+FreeFormSettings
+CompleteSettings(const FreeFormProblem & problem, const FreeFormSettings & settings, const MaskShares & shares);
+
+/** How many of a level's voxels there are to look at, at most: what is in the fixed image's mask, and no more room than the moving
+ *  image's has. */
+std::int64_t
+CountLevelVoxels(const FreeFormProblem & problem, const MaskShares & shares, int level);
+
+/** How many voxels of an image along each axis one of a level stands for; the finest is level 0, the image itself. */
+Size
+FindLevelFactors(const FreeFormProblem & problem, const RegisteredImage & image, int level);
 
 LevelGrid
 MakeLevelGrid(const FreeFormProblem & problem, const FreeFormSettings & settings, int level);

@@ -43,12 +43,12 @@ public:
 
   FreeFormResult
   Register(FreeFormProblem                                       problem,
-           const FreeFormSettings &                              settings,
+           const FreeFormSettings &                              given,
            const ParallelFor &                                   parallelFor,
            const std::function<void(const FreeFormProgress &)> & progress)
   {
     const auto start = Clock::now();
-    CheckSettings(problem, settings);
+    CheckSettings(problem, given);
     this->MarkAsOneSource(problem.initial);
     CheckImage(problem.fixed, "fixed", this->GetName());
     CheckImage(problem.moving, "moving", this->GetName());
@@ -57,11 +57,14 @@ public:
     Operate(*m_Queue, parallelFor, [&] {
       CheckVaries(*m_Queue, problem.fixed, "fixed");
       CheckVaries(*m_Queue, problem.moving, "moving");
+      const MaskShares       shares{ this->FindMaskShare(problem.fixed), this->FindMaskShare(problem.moving) };
+      const FreeFormSettings settings = CompleteSettings(problem, given, shares);
       this->ReserveLevel(settings);
       m_Level->coarseSize = {};
       for (int level = settings.levels - 1; level >= 0; --level)
       {
         result.levels.push_back(this->RegisterLevel(problem, settings, level, parallelFor, progress));
+        result.levels.back().voxels = CountLevelVoxels(problem, shares, level);
       }
       this->BringPoints(problem, result);
     });
@@ -126,6 +129,20 @@ private:
     }
   }
 
+  /** Of an image's voxels, how many are inside of its mask: 1 without one. */
+  double
+  FindMaskShare(const RegisteredImage & image)
+  {
+    if (image.mask == nullptr)
+    {
+      return 1;
+    }
+    const DeviceImage & mask = *image.mask;
+    return std::clamp(SummarizeImage(*m_Queue, *m_Images, mask.GetPrecision(), mask.GetCount(), *mask.GetMemory()).mean,
+                      0.0,
+                      1.0);
+  }
+
   /** Keeps that of the last registration, if it is as these settings have it. */
   void
   ReserveLevel(const FreeFormSettings & settings)
@@ -162,6 +179,7 @@ private:
         const int done = settings.levels - 1 - number;
         const int known = std::min(iteration, CountFreeFormSlots(settings));
         progress({ done,
+                   settings.levels,
                    iteration,
                    (done + static_cast<double>(iteration) / settings.iterations) / settings.levels,
                    [&cost, known] {
@@ -186,17 +204,12 @@ private:
   void
   MakeImages(const FreeFormProblem & problem, int number, const ParallelFor & parallelFor, Level & level)
   {
-    const double edge = std::ldexp(std::min(FindShortestEdge(problem.fixed, problem.dimension),
-                                            FindShortestEdge(problem.moving, problem.dimension)),
-                                   number);
-    const auto   findFactors = [&](const RegisteredImage & image) {
-      return number == 0 ? Size{ 1, 1, 1 } : FindFactors(image, problem.dimension, edge);
-    };
     const LevelMaker maker{ *m_Queue, *m_Images, *m_Lines };
-    const LevelImage fixed =
-      MakeLevelImage(maker, problem.fixed, "fixed", findFactors(problem.fixed), level.fixed, level.fixedMask);
-    const LevelImage moving =
-      MakeLevelImage(maker, problem.moving, "moving", findFactors(problem.moving), level.moving, level.movingMask);
+    const auto       make = [&](const RegisteredImage & image, const char * name, auto & made, auto & mask) {
+      return MakeLevelImage(maker, image, name, FindLevelFactors(problem, image, number), made, mask);
+    };
+    const LevelImage fixed = make(problem.fixed, "fixed", level.fixed, level.fixedMask);
+    const LevelImage moving = make(problem.moving, "moving", level.moving, level.movingMask);
     level.similarity->SetImages(fixed, moving, problem.dimension, number, parallelFor);
   }
 

@@ -115,7 +115,7 @@ Deform(char **                              words,
     method->SetSimilarity("MeanSquares");
   }
   method->Update();
-  const auto & costs = method->GetCosts(method->GetNumberOfLevels() - 1);
+  const auto & costs = method->GetCosts(method->GetRegisteredLevels() - 1);
   Print("costs", costs.data(), costs.size());
   const auto coefficients = method->GetDeformation()->GetParameters();
   Print("coefficients", coefficients, coefficients.size());

@@ -5,6 +5,7 @@ import contextlib
 import csv
 import json
 import os
+import re
 import resource
 import signal
 import socket
@@ -124,15 +125,27 @@ def test_a_pair_that_kills_its_worker(tmp_path, monkeypatch):
     )
     assert states(result) == {"pair-0": "done", "killer": "WorkerKilled", "once": "done", "pair-3": "done", "pair-4": "done"}
     assert "its worker was killed, twice" in result.failed[0].error
-    assert [one.news.split(":")[0] for one in told if one.news] == ["killer failed"]
+    *killed, failed = [one.news for one in told if one.news]
+    assert failed.startswith("killer failed: ")
+    # Of both pairs, and of what else those workers had.
+    who = rf"The worker [01] on {socket.gethostname()} \(host\)"
+    text = rf"{who} was killed; its (1 pair is|\d pairs are) tried again, (each )?by itself\."
+    found = [re.fullmatch(text, one) for one in killed]
+    assert killed and all(found), killed
+    assert 2 <= sum(int(one[1].split()[0]) for one in found) <= 5
     assert_nothing_half_done(tmp_path / "out")
 
 
 def test_a_device_that_is_lost(tmp_path, monkeypatch):
     table = make_cohort(tmp_path, 4)
     monkeypatch.setattr("gpuregistration.cohort.worker.run", cohort_data.run_or_lose_device)
-    result = register_cohort(table, tmp_path / "out", devices=["host"], workers_per_device=1)
+    told = []
+    result = register_cohort(
+        table, tmp_path / "out", devices=["host"], workers_per_device=1, progress=lambda progress: told.append(progress.news)
+    )
     assert set(states(result).values()) == {"done"}
+    assert f"The worker 0 on {socket.gethostname()} (host) has lost its device, and is started again." in told
+    assert not [news for news in told if "killed" in news]
     by = {path.name.split("-by-")[1] for path in tmp_path.glob("pair-*-by-*")}
     (again,) = tmp_path.glob("pair-1-by-*")
     assert len(by) == 2, "another process took its place"

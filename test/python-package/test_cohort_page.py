@@ -102,6 +102,7 @@ def test_counts():
     counts, edges = charts.count([5.0] * 7)
     assert counts.tolist() == [7] and edges[0] < 5 < edges[1]
     assert charts.histogram("T", [1.0, 2.0, 4.0]).count('<rect class="bar"') == 2 + 1
+    assert ">3 pairs: median 2" in charts.histogram("T", [1.0, 2.0, 4.0]) and ">1 pair: median 2" in charts.histogram("T", [2.0])
 
 
 def test_busy_time_counts_what_overlaps_once():

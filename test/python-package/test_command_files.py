@@ -17,8 +17,8 @@ from command_line import assert_fails, gpureg, gpureg_json, run_process
 sitk = pytest.importorskip("SimpleITK")
 
 
-def write_dicom(folder, image, series="1.2.826.0.1.3680043.2.1125.1"):
-    """A series of 16 bit slices."""
+def write_dicom(folder, image, series="1.2.826.0.1.3680043.2.1125.1", digits=17):
+    """A series of 16 bit slices, whose places are rounded."""
     folder.mkdir(exist_ok=True)
     volume = sitk.Cast(image, sitk.sitkInt16)
     writer = sitk.ImageFileWriter()
@@ -31,7 +31,7 @@ def write_dicom(folder, image, series="1.2.826.0.1.3680043.2.1125.1"):
             ("0020|000e", series),
             ("0020|000d", "1.2.826.0.1.3680043.2.1125.9"),
             ("0008|0018", f"{series}.{number + 1}"),
-            ("0020|0032", "\\".join(map(str, volume.TransformIndexToPhysicalPoint((0, 0, number))))),
+            ("0020|0032", "\\".join(str(round(x, digits)) for x in volume.TransformIndexToPhysicalPoint((0, 0, number)))),
             ("0020|0037", "\\".join(map(str, direction[0:9:3] + direction[1:9:3]))),
             ("0020|0013", str(number)),
             ("0018|0050", str(volume.GetSpacing()[2])),
@@ -54,6 +54,84 @@ def test_dicom_folder(dicom, heads, head_files, tmp_path, capfd):
     assert (image.array == heads[0].array.astype(np.int16)).all()
     found = gpureg_json(capfd, "register", dicom, head_files.moving, "-o", tmp_path / "o.nii.gz", "--device", "host")
     assert found["stages"][0]["overlap"] > 0.8 and gr.read_image(tmp_path / "o.nii.gz").has_grid_of(heads[0])
+
+
+def slice_at(folder, number):
+    """The file of a head's slice, which are 40."""
+    return folder / f"{(7 * number) % 40:03}-1.dcm"
+
+
+def test_dicom_folder_that_lacks_a_slice(dicom, head_files, tmp_path, capfd):
+    slice_at(dicom, 17).unlink()
+    gap = (f"{slice_at(dicom, 16).name} and {slice_at(dicom, 18).name} are 4 mm apart, and others 2 mm", dicom)
+    with pytest.raises(gr.BadInputError, match=gap[0]):
+        gr.read_image(dicom)
+    assert_fails(capfd, 1, *gap, None, "register", dicom, head_files.moving, "-o", tmp_path / "o.nii.gz")
+    assert not (tmp_path / "o.nii.gz").exists()
+
+
+def test_dicom_folder_of_a_tilted_gantry(dicom, heads, tmp_path, capfd):
+    # Each slice a hundredth of its distance to the side: less than a degree.
+    for number in range(heads[0].shape[0]):
+        part = sitk.ReadImage(str(slice_at(dicom, number)))
+        place = [float(word) for word in part.GetMetaData("0020|0032").split("\\")]
+        place[1] += 0.01 * heads[0].spacing[2] * number
+        part.SetMetaData("0020|0032", "\\".join(map(str, place)))
+        writer = sitk.ImageFileWriter()
+        writer.KeepOriginalImageUIDOn()
+        writer.SetFileName(str(slice_at(dicom, number)))
+        writer.Execute(part)
+    assert_fails(capfd, 1, "shifted sideways, by up to 0.78 mm", dicom, None, "apply", dicom, "-o", tmp_path / "o.nii.gz")
+
+
+def test_dicom_folder_with_two_slices_at_one_place(dicom, head_files, tmp_path, capfd):
+    first, second = slice_at(dicom, 17), dicom / "twice.dcm"
+    part = sitk.ReadImage(str(first))
+    part.SetMetaData("0008|0018", "1.2.826.0.1.3680043.2.1125.1.99")
+    writer = sitk.ImageFileWriter()
+    writer.KeepOriginalImageUIDOn()
+    writer.SetFileName(str(second))
+    writer.Execute(part)
+    twice = f"two slices at one place: {first.name} and {second.name}"
+    assert_fails(capfd, 1, twice, dicom, None, "apply", dicom, "-o", tmp_path / "o.nii.gz")
+
+
+@pytest.mark.parametrize("angle", [0.0, 0.2])
+@pytest.mark.parametrize("spacing, digits", [(1.25, 1), (0.33, 1), (0.1, 2), (3.0, 17), (0.7, 17)])
+def test_places_of_slices_are_rounded(dicom, rng, spacing, digits, angle):
+    image = sitk.GetImageFromArray(rng.integers(0, 99, (40, 6, 5), dtype=np.int16))
+    image.SetSpacing((1.0, 1.0, spacing))
+    image.SetOrigin((-33.3, 21.7, -4.9))
+    image.SetDirection(sitk.Euler3DTransform((0, 0, 0), angle, 1.5 * angle, 0.1).GetMatrix())
+    write_dicom(dicom, image, digits=digits)
+    found = gr.read_image(dicom)
+    assert (found.array == sitk.GetArrayViewFromImage(image)).all() and abs(found.spacing[2] - spacing) < 0.02
+    slice_at(dicom, 9).unlink()
+    with pytest.raises(gr.BadInputError, match=f"{slice_at(dicom, 8).name} and {slice_at(dicom, 10).name} are"):
+        gr.read_image(dicom)
+
+
+def test_slices_as_far_apart_as_a_place_is_rounded(dicom):
+    image = sitk.Image([6, 5, 40], sitk.sitkInt16)
+    image.SetSpacing((1.0, 1.0, 0.1))
+    write_dicom(dicom, image, digits=1)
+    gr.read_image(dicom)
+    slice_at(dicom, 9).unlink()
+    with pytest.raises(gr.BadInputError, match="are 0.2 mm apart, and others 0.1 mm"):
+        gr.read_image(dicom)
+
+
+def test_dicom_folders_without_places(dicom, heads):
+    paths = [slice_at(dicom, number) for number in range(40)]
+    for number, path in enumerate(paths):
+        content = path.read_bytes()
+        # Its header has another element in place of the position, which nobody reads.
+        assert content.count(b"\x20\0\x32\0") == 1
+        path.write_bytes(content.replace(b"\x20\0\x32\0", b"\x20\0\x33\0"))
+        if number == 0:
+            with pytest.raises(gr.BadInputError, match=f"{path.name} with none"):
+                gr.read_image(dicom)
+    assert (gr.read_image(dicom).array == heads[0].array.astype(np.int16)).all()
 
 
 def test_folders_that_are_no_series(dicom, heads, head_files, tmp_path, capfd):
@@ -113,6 +191,47 @@ def test_images_that_are_cut_off(head_files, heads, tmp_path, capfd, suffix, val
     with pytest.raises(gr.BadInputError):
         gr.read_image(tmp_path / f"a{suffix}")
     assert_fails(capfd, 1, tmp_path / "a", None, "compare", tmp_path / f"a{suffix}", head_files.fixed)
+
+
+@pytest.mark.parametrize("suffix, values", [(".mha", ".mha"), (".mhd", ".raw"), (".mhd", ".zraw")])
+def test_metaimages_that_are_cut_off(heads, tmp_path, capfd, suffix, values):
+    vectors = gr.Image(np.random.default_rng(1).normal(size=(9, 8, 7, 3)), is_vector=True)
+    for name, image in (("one", heads[0]), ("vectors", vectors)):
+        path, holder = tmp_path / f"{name}{suffix}", tmp_path / f"{name}{values}"
+        sitk.WriteImage(gr._kinds.to_simpleitk(image), str(path), useCompression=values == ".zraw")
+        whole = holder.stat().st_size
+        for size in (whole - 1, whole // 2):
+            os.truncate(holder, size)
+            words = f"{holder} is cut off: it is to hold {whole} bytes"
+            with pytest.raises(gr.BadInputError, match=words):
+                gr.read_image(path)
+            assert_fails(capfd, 1, words, "Copy it again", None, "apply", path, "-o", tmp_path / "o.nii")
+    if holder != path:
+        # There is none to be cut off.
+        holder.unlink()
+        with pytest.raises(gr.BadInputError, match="no image that SimpleITK can read"):
+            gr.read_image(path)
+
+
+@pytest.mark.parametrize("suffix, values", [(".mha", ".mha"), (".mhd", ".zraw")])
+def test_packed_metaimages_that_are_damaged(heads, tmp_path, suffix, values):
+    path, holder = tmp_path / f"one{suffix}", tmp_path / f"one{values}"
+    sitk.WriteImage(gr._kinds.to_simpleitk(heads[0]), str(path), useCompression=True)
+    assert (gr.read_image(path).array == heads[0].array).all()
+    content = bytearray(holder.read_bytes())
+    middle = len(content) // 2
+    content[middle : middle + 64] = bytes(64)
+    holder.write_bytes(content)
+    with pytest.raises(gr.BadInputError, match=f"{holder.name} is damaged: its values cannot be unpacked"):
+        gr.read_image(path)
+
+
+def test_metaimages_of_text(tmp_path):
+    (tmp_path / "text.mha").write_text(
+        "ObjectType = Image\nNDims = 2\nBinaryData = False\nDimSize = 3 2\nElementType = MET_FLOAT\nElementDataFile = LOCAL\n"
+        "1 2 3 4 5 6\n"
+    )
+    assert gr.read_image(tmp_path / "text.mha").array.tolist() == [[1, 2, 3], [4, 5, 6]]
 
 
 def test_gzip_of_several_members_is_whole(head_files, heads, tmp_path):

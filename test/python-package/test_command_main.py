@@ -21,6 +21,7 @@ def test_help_names_commands_and_exit_codes(capfd):
     for name in COMMANDS:
         assert f"    {name} " in out
     assert "exit codes: 0 done; 1 failed" in out and "130 interrupted" in out
+    assert "leaves no new file, but for cohort" in out
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -108,6 +109,43 @@ def test_a_reader_that_has_gone_is_no_crash():
     process.stdout.close()
     assert process.stderr.read() == ""
     assert process.wait(timeout=60) == 1
+
+
+def into_full():
+    os.dup2(os.open("/dev/full", os.O_WRONLY), 1)
+
+
+@pytest.mark.parametrize("before, why", [(into_full, "No space left on device"), (lambda: os.close(1), "Bad file descriptor")])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("devices",),
+        ("devices", "--json"),
+        ("compare", "FIXED", "MOVING", "--device", "host"),
+        ("bench", "--size", "32", "--seconds", "0.01", "--device", "host", "--quiet"),
+        ("apply", "--help"),
+        ("--version",),
+    ],
+)
+def test_standard_output_that_cannot_be_written(head_files, before, why, words):
+    if words[0] == "bench":
+        pytest.importorskip("SimpleITK")
+    names = {"FIXED": head_files.fixed, "MOVING": head_files.moving}
+    code, _, err = run_process(*[names.get(word, word) for word in words], before=before)
+    assert (code, err) == (1, f"gpureg: standard output cannot be written: {why}\n")
+
+
+def test_a_process_that_is_killed_leaves_what_the_docs_say(head_files, tmp_path):
+    (tmp_path / "out.nii.gz").write_text("old")
+    words = ("register", head_files.fixed, head_files.moving, "-o", tmp_path / "out.nii.gz", "--device", "host")
+    process = start_process(*words, "--transform", "ffd:levels=1:iterations=100000")
+    assert process.stderr.readline().startswith("1/1 ffd, level 0")
+    process.kill()
+    process.communicate(timeout=60)
+    folder, out = sorted(tmp_path.iterdir())
+    assert folder.is_dir() and folder.name.startswith(".gpureg-") and out.read_text() == "old"
+    page = Path(__file__).parents[2] / "docs" / "when-it-fails.md"
+    assert "a folder `.gpureg-…` beside OUT" in page.read_text("utf-8")
 
 
 def test_commands_are_quick_to_start():

@@ -60,15 +60,20 @@ def test_linear_stages_tell_share_and_cost(heads, kind):
 
 
 def test_work_follows_voxels():
-    stage = stages.FreeForm(levels=3, iterations=10)
-
     def at(level, iteration, dimension):
         share = (level + iteration / 10) / 3
-        return work_done(gr.Progress(0, "ffd", str(level), iteration, share, share, lambda: 0.0), stage, dimension)
+        return work_done(gr.Progress(0, "ffd", str(level), iteration, share, share, 3, lambda: 0.0), dimension)
 
     assert at(0, 0, 3) == pytest.approx(0) and at(2, 10, 3) == pytest.approx(1)
     assert at(2, 0, 3) == pytest.approx((1 / 64 + 1 / 8) / (1 + 1 / 8 + 1 / 64))
     assert at(1, 5, 2) == pytest.approx((1 / 16 + 1 / 8) / (1 + 1 / 4 + 1 / 16))
+
+
+def test_levels_that_nobody_asked_for_are_told(heads):
+    told = []
+    result = gr.register(*heads, ["rigid", "ffd"], device="host", progress=lambda p: told.append((p.name, p.levels)))
+    assert {levels for name, levels in told if name == "rigid"} == {None}
+    assert {levels for name, levels in told if name == "ffd"} == {len(result.stages[1].levels)} == {2}
 
 
 def test_terminal_has_one_line(heads, monkeypatch):
@@ -89,7 +94,7 @@ def test_time_left_is_of_the_work_that_is_left(monkeypatch):
     monkeypatch.setattr("gpuregistration.command.progress.time.perf_counter", lambda: now[0])
     stream = Terminal()
     line = ProgressLine([stages.FreeForm(levels=1, iterations=10)], 3, stream)
-    line(gr.Progress(0, "ffd", "0", 0, 0.0, 0.0, lambda: float("nan")))
+    line(gr.Progress(0, "ffd", "0", 0, 0.0, 0.0, 1, lambda: float("nan")))
     now[0] += 30
-    line(gr.Progress(0, "ffd", "0", 2, 0.2, 0.2, lambda: -1.25))
+    line(gr.Progress(0, "ffd", "0", 2, 0.2, 0.2, 1, lambda: -1.25))
     assert stream.getvalue().endswith("\r\x1b[K1/1 ffd, level 0, iteration 2, cost -1.25, 20 %, 2:00 left of ffd")

@@ -70,6 +70,39 @@ def test_prints_a_line_a_stage(head_files, tmp_path, capfd):
     assert gpureg(capfd, *words, "--device", "host", "--quiet") == (0, "", "")
 
 
+def into_full():
+    os.dup2(os.open("/dev/full", os.O_WRONLY), 1)
+
+
+def into_nobody():
+    reader, writer = os.pipe()
+    os.dup2(writer, 1)
+    os.close(reader)
+
+
+@pytest.mark.parametrize(
+    "before, part",
+    [
+        (into_full, "gpureg: standard output cannot be written: No space left on device\n"),
+        (lambda: os.close(1), "gpureg: standard output cannot be written: Bad file descriptor\n"),
+        (into_nobody, ""),
+    ],
+)
+def test_what_cannot_be_told_leaves_no_file(head_files, tmp_path, before, part):
+    (tmp_path / "old.nii.gz").write_text("old")
+    out = ("-o", tmp_path / "old.nii.gz", "--device", "host", "--quiet")
+    for words in (
+        ("register", head_files.fixed, head_files.moving, "--output-transform", tmp_path / "t.tfm", "--json"),
+        ("apply", head_files.moving, "--json"),
+    ):
+        code, _, err = run_process(*words, *out, before=before)
+        assert (code, err) == (1, part)
+        assert [path.name for path in tmp_path.iterdir()] == ["old.nii.gz"] and (tmp_path / "old.nii.gz").read_text() == "old"
+    # Without anything to tell there is nothing to fail.
+    assert run_process("register", head_files.fixed, head_files.moving, *out, before=before) == (0, "", "")
+    assert (tmp_path / "old.nii.gz").stat().st_size > 1000
+
+
 def test_masks_metric_seed_and_initial(head_files, tmp_path, capfd):
     initial = gr.Affine(translation=[2.0, -1.0, 1.0])
     gr.write_transform(tmp_path / "i.tfm", initial)

@@ -57,7 +57,7 @@ def test_ants_warp(tmp_path, rng):
     np.testing.assert_allclose(read.array, field.array, atol=1e-5)
     np.testing.assert_allclose(read.origin, field.origin, atol=1e-5)
     spline = make_transform("bspline", rng)
-    with pytest.raises(gr.BadInputError, match="fixed image"):
+    with pytest.raises(gr.BadInputError, match="The BSpline is written as .* with a fixed image alone"):
         gr.write_transform(path, spline)
     gr.write_transform(path, spline, fixed=make_head())
     np.testing.assert_allclose(
@@ -258,10 +258,57 @@ def test_a_transform_that_simpleitk_does_not_have(tmp_path):
         "#Insight Transform File V1.0\n#Transform 0\nTransform: ComposeScaleSkewVersor3DTransform_double_3_3\n"
         "Parameters: 0.1 0 0 1 2 3 1.1 1 0.9 0.05 0 0\nFixedParameters: 5 6 7\n"
     )
-    with pytest.raises(gr.UnsupportedError, match="t.tfm holds a transform of a class that SimpleITK does not have"):
+    with pytest.raises(gr.UnsupportedError, match="t.tfm holds .* of a class that SimpleITK's ReadTransform does not know"):
         gr.read_transform(path)
+
+
+@pytest.mark.parametrize("kind", ["MatrixOffsetTransformBase_double_3_3", "MatrixOffsetTransformBase_float_3_3", "in a composite"])
+def test_older_affine_files(tmp_path, rng, kind):
+    """ANTs' and ITK's, of a class that SimpleITK applies and does not have."""
+    wanted, path = make_transform("affine", rng), tmp_path / "a.txt"
+    older = kind if kind.startswith("Matrix") else "MatrixOffsetTransformBase_double_3_3"
+    lines = [
+        f"Transform: {older}",
+        f"Parameters: {' '.join(map(str, wanted.parameters))}",
+        f"FixedParameters: {' '.join(map(str, wanted.center))}",
+    ]
+    parts = [lines]
+    if kind == "in a composite":
+        # ITK's composite applies its last part first.
+        shift = ["Transform: TranslationTransform_double_3_3", "Parameters: 1 2 3", "FixedParameters: "]
+        parts = [["Transform: CompositeTransform_double_3_3"], lines, shift]
+        wanted = gr.Composite([gr.Affine(np.eye(3), (1, 2, 3)), wanted])
+    numbered = [line for n, part in enumerate(parts) for line in (f"#Transform {n}", *part)]
+    path.write_text("\n".join(["#Insight Transform File V1.0", *numbered, ""]))
+    atol = 1e-4 if "float" in kind else 1e-9
+    np.testing.assert_allclose(gr.read_transform(path).matrix_of(), wanted.matrix_of(), atol=atol)
+    by_simpleitk = sitk.ReadTransform(str(path)).TransformPoint((9.0, 8.0, 7.0))
+    np.testing.assert_allclose(by_simpleitk, wanted.transform_points((9, 8, 7)), atol=atol)
+
+
+def test_a_composite_file_of_a_part_that_simpleitk_does_not_have(tmp_path):
+    path = tmp_path / "c.tfm"
+    path.write_text(
+        "#Insight Transform File V1.0\n#Transform 0\nTransform: CompositeTransform_double_3_3\n"
+        "#Transform 1\nTransform: CenteredAffineTransform_double_3_3\n"
+        "Parameters: 1 0.1 0 0 1 0 0 0 1 10 20 30 3 4 5\nFixedParameters: 10 20 30\n"
+    )
+    matrix = gr.read_transform(path).matrix_of()
+    np.testing.assert_allclose(matrix[:3] @ (1, 2, 3, 1), sitk.ReadTransform(str(path)).TransformPoint((1.0, 2.0, 3.0)), atol=1e-9)
 
 
 def test_no_name(tmp_path):
     with pytest.raises(gr.BadInputError, match="name is empty"):
         gr.read_image("")
+
+
+def test_several_transforms_that_are_no_composite(tmp_path):
+    """SimpleITK reads the first one, and says nothing of the rest."""
+    affine = gr.Affine(translation=(1.0, 2.0, 3.0))
+    gr.write_transform(tmp_path / "one.tfm", affine)
+    one = (tmp_path / "one.tfm").read_text()
+    (tmp_path / "two.tfm").write_text(one + one[one.index("Transform:") :])
+    with pytest.raises(gr.BadInputError, match="two.tfm holds 2 transforms"):
+        gr.read_transform(tmp_path / "two.tfm")
+    gr.write_transform(tmp_path / "both.tfm", gr.Composite([affine, affine]))
+    np.testing.assert_allclose(gr.read_transform(tmp_path / "both.tfm").transform_points([[0.0, 0, 0]]), [[2.0, 4.0, 6.0]])

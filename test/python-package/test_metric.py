@@ -95,6 +95,10 @@ def test_bad_input(heads):
     for parameters in ([1, 2, 3], np.full(12, np.nan), np.zeros((2, 2, 12))):
         with pytest.raises(gr.BadInputError, match="12"):
             metric.values(parameters)
+    # A homogeneous matrix's upper rows are as many numbers, in another order.
+    for ask in (metric.value, metric.derivative, metric.value_and_derivative):
+        with pytest.raises(gr.BadInputError, match=r"shape \(3, 4\).*from_matrix"):
+            ask(np.eye(3, 4))
     with pytest.raises(gr.BadInputError, match="center"):
         gr.metric("correlation", *heads, center=(1, 2), device="host")
     for center in ("x", (1, 2), (1, 2, np.inf), None):

@@ -79,6 +79,8 @@ def test_smooth(device, sigma):
     assert relative_difference(ours.array, sitk.GetArrayFromImage(theirs)) < 1e-5
     flat = gr.smooth(np.full((8, 9, 10), 5.0), 2.0, device=device)
     np.testing.assert_allclose(flat, 5.0, rtol=1e-12)
+    with pytest.raises(gr.BadInputError, match="more than 2000 voxels"):
+        gr.smooth(head, [1.0, 1.0, 5001.0], device=device)
 
 
 def test_pyramid(device):

@@ -107,6 +107,9 @@ def test_itk_says_the_same(rng, name, dimension):
         lambda: sitk.ScaleTransform(3, (1.1, 0.9, 1.2)),
         lambda: sitk.Transform(3, sitk.sitkIdentity),
         lambda: sitk.CompositeTransform([sitk.TranslationTransform(3, (1, 2, 3)), sitk.ScaleTransform(3, (1.1, 0.9, 1.2))]),
+        lambda: make_skewed(),
+        lambda: sitk.CompositeTransform([sitk.TranslationTransform(3, (1, 2, 3)), make_skewed()]),
+        lambda: sitk.CompositeTransform([sitk.CompositeTransform([sitk.ScaleTransform(3, (1.1, 0.9, 1.2))])]),
     ],
 )
 def test_simpleitks_linear_transforms(make):
@@ -114,6 +117,24 @@ def test_simpleitks_linear_transforms(make):
     matrix = gr.as_transform(theirs).matrix_of()
     for point in ((0, 0, 0), (10, -20, 30), (-5.5, 7, 1.25)):
         np.testing.assert_allclose(matrix[:3] @ np.append(point, 1), theirs.TransformPoint(point), atol=1e-10)
+
+
+def make_skewed():
+    """Of a class that SimpleITK's Downcast does not know."""
+    made = sitk.ComposeScaleSkewVersor3DTransform()
+    made.SetCenter((5.0, 6.0, 7.0))
+    made.SetParameters((0.1, 0.0, 0.05, 1.0, 2.0, 3.0, 1.1, 1.0, 0.9, 0.05, 0.0, 0.1))
+    return made
+
+
+def test_parts_that_simpleitk_does_not_have(rng):
+    spline = make_transform("bspline", rng).to_simpleitk()
+    with pytest.raises(gr.UnsupportedError, match="has a part that SimpleITK's Python has no class for"):
+        gr.as_transform(sitk.CompositeTransform([spline, make_skewed()]))
+    # One composite in another is none of those.
+    nested = sitk.CompositeTransform([sitk.CompositeTransform([spline])])
+    point = (1.0, 2.0, 3.0)
+    np.testing.assert_allclose(gr.as_transform(nested).transform_points(point), spline.TransformPoint(point), atol=1e-9)
 
 
 def test_what_is_found_is_applied_the_same_by_simpleitk(device):

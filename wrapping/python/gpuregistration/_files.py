@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 import errno
+import math
 import os
 import re
 import tempfile
 import threading
+import zlib
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, Callable, Iterator, Optional, Union
@@ -22,6 +24,7 @@ from ._kinds import ImageLike
 from ._kinds import read_image as read_any_image
 from ._kinds import to_simpleitk as image_to_simpleitk
 from ._nifti import Read, check_nifti_is_whole, read_floats, write_nifti
+from ._parts import parts_that_are_read
 from ._simpleitk import import_simpleitk, read_simpleitk, to_simpleitk
 from ._transforms import Affine, DisplacementField, Transform, TransformLike, as_transform, linear_matrix
 
@@ -39,6 +42,18 @@ _HDF5_SUFFIXES = (".h5", ".hdf5", ".hdf", ".mnc", ".mnc2")
 # Files whose values are as they are in memory.
 _BARE_SUFFIXES = (".hdr", ".img", ".gipl")
 
+# A MetaImage's header is no longer than that. It says whether the values follow it, and how many bytes they are if they are packed.
+_HEADER_BYTES = 1 << 16
+_FOLLOWING = re.compile(rb"^ElementDataFile\s*=\s*LOCAL[ \t\r]*\n", re.MULTILINE)
+_ELSEWHERE = re.compile(rb"^(BinaryData\s*=\s*False|HeaderSize\s*=)", re.MULTILINE)
+_PACKED = re.compile(rb"^CompressedData\s*=\s*True", re.MULTILINE)
+_PACKED_BYTES = re.compile(rb"^CompressedDataSize\s*=\s*(\d+)", re.MULTILINE)
+
+# Of a packed file, what is unpacked at a time.
+_PART_BYTES = 1 << 20
+# A transform in a file of text.
+_TEXT_TRANSFORM = re.compile(rb"^Transform:\s*(\w+)", re.MULTILINE)
+
 # What NIfTI's floats leave of a direction.
 _MOST_SKEW = 1e-4
 
@@ -47,6 +62,7 @@ _PROBE = 1 << 16
 
 # ITK's own files of transforms. What else there is, is an image: a field of displacements.
 _TRANSFORM_SUFFIXES = (".tfm", ".txt", ".h5", ".hdf5", ".hdf", ".xfm")
+_TEXT_SUFFIXES = (".tfm", ".txt")
 
 
 def read_image(path: PathLike) -> Image:
@@ -172,7 +188,8 @@ def write_transform(
         return
     if not isinstance(whole, DisplacementField):
         if fixed is None:
-            raise BadInputError(f"A {type(whole).__name__} is written as the displacements {name} with a fixed image alone: give one.")
+            kind = type(whole).__name__
+            raise BadInputError(f"The {kind} is written as the displacements {name} with a fixed image alone: give one.")
         whole = whole.to_displacement_field(fixed)
     with np.errstate(over="ignore"):
         vectors = whole.host_array().astype(np.float32)
@@ -207,11 +224,24 @@ def _read_with_simpleitk(name: str) -> Transform:
         raise BadInputError(f"The file {name} is no transform that can be read: {_last_line(error)}") from error
     except KeyError as error:
         raise UnsupportedError(
-            f"The file {name} holds a transform of a class that SimpleITK does not have. Write it as an AffineTransform, or as a field."
+            f"The file {name} holds a transform of a class that SimpleITK's ReadTransform does not know. Write it as an "
+            "AffineTransform, or as a field."
         ) from error
+    if name.lower().endswith(_TEXT_SUFFIXES):
+        _check_is_one_transform(name)
     made = read_simpleitk(read)
     assert made is not None
     return made
+
+
+def _check_is_one_transform(name: str) -> None:
+    """SimpleITK reads the first transform of a file of text, and leaves out what follows it, unless that one is a composite."""
+    kinds = _TEXT_TRANSFORM.findall(Path(name).read_bytes())
+    if len(kinds) > 1 and not kinds[0].startswith(b"CompositeTransform"):
+        raise BadInputError(
+            f"The file {name} holds {len(kinds)} transforms, and no composite of them, which would say how they follow each other. Give "
+            "each a file of its own, or write a CompositeTransform."
+        )
 
 
 def _read_simpleitk_image(path: PathLike) -> Read:
@@ -222,11 +252,64 @@ def _read_simpleitk_image(path: PathLike) -> Read:
     try:
         read = Read(read_dicom_folder(Path(name))) if Path(name).is_dir() else _read_image_file(name)
     except RuntimeError as error:
+        _check_metaimage_is_whole(name)
         raise BadInputError(
             f"The file {name} is no image that SimpleITK can read: give NIfTI, MetaImage, NRRD or a folder of DICOM. {_last_line(error)}"
         ) from error
     check_nifti_is_whole(Path(name), read.image)
+    # Of packed values that are damaged SimpleITK reads those before, and raises nothing.
+    _check_metaimage_is_whole(name)
     return read
+
+
+def _check_metaimage_is_whole(name: str) -> None:
+    """SimpleITK does not tell it: the reason that it gives is whatever failed last, anywhere. Of another file nothing is looked at.
+
+    Raises:
+        BadInputError: values are missing at the end of it, or of the file beside it that it names, or they cannot be unpacked.
+    """
+    if _READERS.get(_suffix_of(name)) != "MetaImageIO":
+        return
+    sitk = import_simpleitk()
+    reader = sitk.ImageFileReader()
+    reader.SetImageIO("MetaImageIO")
+    reader.SetFileName(name)
+    try:
+        reader.ReadImageInformation()
+    except RuntimeError:
+        return
+    with open(name, "rb") as file:
+        header = file.read(_HEADER_BYTES)
+    following, packed_bytes = _FOLLOWING.search(header), _PACKED_BYTES.search(header)
+    holders = [Path(name)] if following else parts_that_are_read(name)[1:]
+    # Of values that are text, or behind another header, it is not known how many bytes they are.
+    if len(holders) != 1 or _ELSEWHERE.search(header):
+        return
+    voxel = sitk.Image([1] * reader.GetDimension(), reader.GetPixelID(), reader.GetNumberOfComponents())
+    size = math.prod(reader.GetSize()) * voxel.GetNumberOfComponentsPerPixel() * voxel.GetSizeOfPixelComponent()
+    begin = following.end() if following else 0
+    is_packed = _PACKED.search(header) is not None
+    wanted = begin + (int(packed_bytes.group(1)) if packed_bytes else 0 if is_packed else size)
+    if holders[0].stat().st_size < wanted:
+        raise BadInputError(f"The file {holders[0]} is cut off: it is to hold {wanted} bytes. Copy it again from where it is whole.")
+    if is_packed and _unpacked_bytes(holders[0], begin) != size:
+        raise BadInputError(f"The file {holders[0]} is damaged: its values cannot be unpacked. Copy it again from where it is whole.")
+
+
+def _unpacked_bytes(path: Path, begin: int) -> int:
+    """How many bytes a file's packed values are, from a place on, as far as they can be unpacked; -1 if they are damaged."""
+    unpacking, count = zlib.decompressobj(), 0
+    with open(path, "rb") as file:
+        file.seek(begin)
+        while not unpacking.eof:
+            part = file.read(_PART_BYTES)
+            if not part:
+                break
+            try:
+                count += len(unpacking.decompress(part))
+            except zlib.error:
+                return -1
+    return count
 
 
 def _check_readable(name: str) -> None:

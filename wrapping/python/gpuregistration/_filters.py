@@ -17,6 +17,9 @@ from ._image import Image, engine_map, engine_size, matrix_of_map, on_device, re
 from ._kinds import Kind, read_image
 from ._resample import to_type
 
+# Voxels of sigma up to which a recursive Gaussian is computed.
+_MOST_VOXELS = 2000
+
 
 def smooth(image: Kind, sigma_mm: ArrayLike, device: Optional[DeviceLike] = None) -> Kind:
     """An image, smoothed by a recursive Gaussian (Deriche 1993), as ITK's SmoothingRecursiveGaussianImageFilter.
@@ -30,7 +33,7 @@ def smooth(image: Kind, sigma_mm: ArrayLike, device: Optional[DeviceLike] = None
         An image of the same kind; of whole numbers, rounded.
 
     Raises:
-        BadInputError: no image, a sigma below 0 or not finite, or an image on another GPU than is to compute.
+        BadInputError: no image, a sigma below 0, of more than 2000 voxels, or not finite, or an image on another GPU than is to compute.
         UnsupportedError: the device does not compute in doubles.
     """
     whole, wrap = read_image(image, "smoothed")
@@ -38,6 +41,11 @@ def smooth(image: Kind, sigma_mm: ArrayLike, device: Optional[DeviceLike] = None
     if sigma.shape not in ((), (whole.dimension,)) or not np.isfinite(sigma).all() or (sigma < 0).any():
         raise BadInputError(f"A sigma of {sigma.tolist()} is not possible: give one number of 0 or more, or {whole.dimension}.")
     along = np.broadcast_to(sigma, (whole.dimension,))
+    if (along > _MOST_VOXELS * whole.spacing).any():
+        raise BadInputError(
+            f"A sigma of {sigma.tolist()} mm is more than {_MOST_VOXELS} voxels of {whole.spacing.tolist()} mm, of which a recursive filter "
+            "leaves no digit. Make it smaller."
+        )
     content = whole.content
     if isinstance(content, GpuArray):
         require_scalar(whole, "smoothed image")

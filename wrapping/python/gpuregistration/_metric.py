@@ -125,7 +125,13 @@ class Metric:
                     f"{self.dimension}."
                 )
             return Affine.from_matrix(parameters.matrix_of(), self._center).parameters
-        return read_numbers("A map's parameters, or a gpuregistration.Affine,", parameters).ravel()
+        read = read_numbers("A map's parameters, or a gpuregistration.Affine,", parameters)
+        if read.ndim != 1:
+            raise BadInputError(
+                f"Parameters of shape {read.shape} are not possible: give {self.number_of_parameters} in a row, or a gpuregistration.Affine, "
+                "such as Affine.from_matrix() makes of a homogeneous matrix."
+            )
+        return read
 
     def _find(self, batch: ArrayLike) -> np.ndarray:
         maps = self._maps(read_numbers("The parameters", batch))
@@ -162,8 +168,8 @@ def metric(
     Args:
         name: "correlation_ratio" (1 - η), "mattes_mutual_information" and "normalized_mutual_information" (their negatives),
             "correlation" (-r²), "mean_squares" and "mean_absolute_differences" (of values from 0 to 1),
-            "joint_histogram_mutual_information" (its negative, in bits, of a histogram that a Gaussian of variance 1.5 bins smooths, as
-            ITK's metric of that name has it), "partial_volume_mutual_information" (its negative; Maes 1997),
+            "joint_histogram_mutual_information" (its negative, in bits, of a histogram that a Gaussian of variance 1.5 bins smooths; ITK's
+            metric of that name takes each image's marginal for the other's, up to ITK 5.4), "partial_volume_mutual_information" (its negative; Maes 1997),
             "neighborhood_correlation" (the negative of the mean r² of each voxel's neighborhood; Avants 2008).
         fixed, moving, fixed_mask, moving_mask: as of register.
         bins: of the histogram; 0: 256 of a correlation ratio, else 64.

@@ -37,6 +37,7 @@ class Progress:
         iteration: of that level, of "ffd" alone; None otherwise.
         share: of all that is to do, 0 to 1.
         stage_share: of that stage, 0 to 1.
+        levels: of "ffd", how many it has; None otherwise.
     """
 
     stage: int
@@ -45,6 +46,7 @@ class Progress:
     iteration: Optional[int]
     share: float
     stage_share: float
+    levels: Optional[int]
     _find_cost: Callable[[], float] = field(repr=False, compare=False)
 
     def find_cost(self) -> Optional[float]:
@@ -130,7 +132,9 @@ class Result:
 
     def __repr__(self) -> str:
         names = ", ".join(stage.name for stage in self.stages)
-        return f"Result(stages=[{names}], cost={self.cost:.6g}, device={self.device!r}, seconds={self.seconds:.3f})"
+        warnings = [warning for stage in self.stages for warning in stage.warnings]
+        told = f", warnings={warnings}" if warnings else ""
+        return f"Result(stages=[{names}], cost={self.cost:.6g}, device={self.device!r}, seconds={self.seconds:.3f}{told})"
 
 
 def register(
@@ -237,17 +241,19 @@ class _Reporter:
     def linear(self) -> Optional[Callable[[str, float, float], None]]:
         if self._progress is None:
             return None
-        return lambda level, share, cost: self._tell(_level_name(level), None, share, lambda: cost)
+        return lambda level, share, cost: self._tell(_level_name(level), None, None, share, lambda: cost)
 
-    def free_form(self) -> Optional[Callable[[int, int, float, Callable[[], float]], None]]:
+    def free_form(self) -> Optional[Callable[[int, int, int, float, Callable[[], float]], None]]:
         if self._progress is None:
             return None
-        return lambda level, iteration, share, find_cost: self._tell(str(level), iteration, share, find_cost)
+        return lambda level, levels, iteration, share, find_cost: self._tell(str(level), levels, iteration, share, find_cost)
 
-    def _tell(self, level: str, iteration: Optional[int], share: float, find_cost: Callable[[], float]) -> None:
+    def _tell(
+        self, level: str, levels: Optional[int], iteration: Optional[int], share: float, find_cost: Callable[[], float]
+    ) -> None:
         assert self._progress is not None
         whole = (self._stage + share) / self._stages
-        self._progress(Progress(self._stage, self._name, level, iteration, whole, share, find_cost))
+        self._progress(Progress(self._stage, self._name, level, iteration, whole, share, levels, find_cost))
 
 
 def _level_name(name: str) -> str:
@@ -290,7 +296,7 @@ def _run_free_form(
     spacing = np.linalg.norm(to_point[:-1, :-1], axis=0)
     points = result.points if d == 3 else np.ascontiguousarray(result.points[0, ..., :2])
     deformation: Transform = BSpline(points, spacing, to_point[:-1, -1], to_point[:-1, :-1] / spacing)
-    levels = [Level(str(n), 1e-3 * part.milliseconds, part.costs) for n, part in enumerate(result.levels)]
+    levels = [Level(str(n), 1e-3 * part.milliseconds, part.costs, voxels=part.voxels) for n, part in enumerate(result.levels)]
     return StageResult(
         stage.name,
         stage.metric,
@@ -299,4 +305,23 @@ def _run_free_form(
         1e-3 * result.milliseconds,
         levels,
         smallest_determinant=result.smallest_determinant,
+        warnings=_find_warnings(stage, levels, result.smallest_determinant),
     )
+
+
+def _find_warnings(stage: FreeForm, levels: list[Level], smallest_determinant: float) -> list[str]:
+    found = []
+    cells = stage.bins**2
+    thin = [level for level in levels if level.voxels is not None and level.voxels < cells]
+    if stage.metric == "normalized_mutual_information" and thin:
+        told = f"levels={max(1, len(levels) - len(thin))}, or None" if len(levels) > 1 else "fewer bins"
+        found.append(
+            f"level {thin[0].name} of ffd looks at {thin[0].voxels} voxels, and its joint histogram has {cells} cells: what is found may be "
+            f"noise; set {told}, or another similarity"
+        )
+    if smallest_determinant <= 0:
+        found.append(
+            f"ffd has folded: its Jacobian's determinant falls to {smallest_determinant:.3g}; a larger bending_weight, or jacobian_weight, "
+            "keeps it from that"
+        )
+    return found

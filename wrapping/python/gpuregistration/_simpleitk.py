@@ -11,6 +11,9 @@ import numpy as np
 from ._engine import UnsupportedError
 from ._transforms import LIBRARIES, Affine, BSpline, Composite, DisplacementField, Library, Transform
 
+# What SimpleITK's Python raises for a transform that it has no class for, though it applies it.
+_NO_CLASS = (KeyError, RuntimeError, TypeError)
+
 
 def import_simpleitk() -> Any:
     """The library, which is wanted for some things alone. Raises ImportError that says how to have it."""
@@ -44,13 +47,11 @@ def read_simpleitk(transform: Any) -> Optional[Transform]:
         return None
     try:
         transform = transform.Downcast()
-    except KeyError as error:
-        raise UnsupportedError("A transform is of a class that SimpleITK does not have. Make it an AffineTransform, or a field.") from error
+    except _NO_CLASS:
+        # A linear one is known by where it leads points to.
+        pass
     if isinstance(transform, sitk.CompositeTransform):
-        parts = [transform.GetNthTransform(n) for n in range(transform.GetNumberOfTransforms())]
-        if not parts:
-            return Affine(np.eye(transform.GetDimension()))
-        return Composite([_read_part(part) for part in reversed(parts)])
+        return _read_composite(transform)
     if isinstance(transform, sitk.BSplineTransform):
         if transform.GetOrder() != 3:
             raise UnsupportedError(
@@ -75,6 +76,28 @@ def read_simpleitk(transform: Any) -> Optional[Transform]:
         return Affine(np.reshape(transform.GetMatrix(), (d, d)), transform.GetTranslation(), transform.GetCenter())
     center = transform.GetCenter() if hasattr(transform, "GetCenter") else None
     return fit_affine(transform.TransformPoint, transform.GetDimension(), center)
+
+
+def _read_composite(transform: Any) -> Transform:
+    """SimpleITK's composite."""
+    sitk = import_simpleitk()
+    dimension = transform.GetDimension()
+    try:
+        parts = [transform.GetNthTransform(n) for n in range(transform.GetNumberOfTransforms())]
+    except _NO_CLASS as error:
+        if transform.IsLinear():
+            return fit_affine(transform.TransformPoint, dimension)
+        raise UnsupportedError(
+            "A composite transform has a part that SimpleITK's Python has no class for. Make that part an AffineTransform, or all "
+            "of it a displacement field: SimpleITK.TransformToDisplacementField."
+        ) from error
+    if not parts:
+        return Affine(np.eye(dimension))
+    # What SimpleITK has no class for itself, such as the MatrixOffsetTransformBase of older files, it hands out as a composite
+    # whose one part is such a composite again, without end. All of those are linear.
+    if len(parts) == 1 and isinstance(parts[0], sitk.CompositeTransform) and transform.IsLinear():
+        return fit_affine(transform.TransformPoint, dimension)
+    return Composite([_read_part(part) for part in reversed(parts)])
 
 
 def _read_part(transform: Any) -> Transform:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Optional
 
 from ._transforms import Transform
@@ -19,12 +19,14 @@ class Level:
         costs: of "ffd", before each iteration; of the others the least that was found, and none of "pyramid", where images are made
             smaller.
         evaluations: how many values and derivatives were computed; None where that is not counted.
+        voxels: of "ffd", how many there were to look at, at most; None of others.
     """
 
     name: str
     seconds: float
     costs: list[float]
     evaluations: Optional[int] = None
+    voxels: Optional[int] = None
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,7 @@ class StageResult:
         levels: its parts, in their order.
         overlap: the share of the fixed image that lies in the moving one; None of "ffd".
         smallest_determinant: of "ffd", of the deformation's Jacobian over the control points: below 0 it has folded. None of others.
+        warnings: sentences on what may have gone wrong.
     """
 
     name: str
@@ -50,6 +53,7 @@ class StageResult:
     levels: list[Level] = field(repr=False)
     overlap: Optional[float] = None
     smallest_determinant: Optional[float] = None
+    warnings: list[str] = field(default_factory=list)
 
     def numbers(self) -> dict[str, Any]:
         """All but the transform, as plain data."""
@@ -60,8 +64,6 @@ class StageResult:
             "seconds": self.seconds,
             "overlap": self.overlap,
             "smallest_determinant": self.smallest_determinant,
-            "levels": [
-                {"name": level.name, "seconds": level.seconds, "costs": level.costs, "evaluations": level.evaluations}
-                for level in self.levels
-            ],
+            "levels": [asdict(level) for level in self.levels],
+            "warnings": self.warnings,
         }

@@ -147,7 +147,8 @@ class FreeForm:
     Attributes:
         similarity: "normalized_mutual_information", "correlation_ratio", "mean_squares", "correlation" or
             "neighborhood_correlation".
-        levels: of a pyramid whose voxels are twice as long from level to level; 1 to 5.
+        levels: of a pyramid whose voxels are twice as long from level to level; 1 to 5. None: 4, or as many as leave the coarsest one
+            two voxels inside of masks for each cell of the joint histogram, 8192 where there is none.
         spacing: mm, between control points at the finest level, along the fixed image's axes x, y (and z), or one for all; a voxel's
             edge at least. None: 5 mm, or five voxels along an axis where these are longer.
         bins: of the joint histogram.
@@ -163,8 +164,8 @@ class FreeForm:
     """
 
     similarity: str = "normalized_mutual_information"
-    levels: int = 4
     # What is typical tells the help and the command line of what type it is.
+    levels: Optional[int] = field(default=None, metadata={"typical": 4})
     spacing: Union[None, float, Sequence[float]] = field(default=None, metadata={"typical": SPACING})
     bins: int = 64
     radius: int = 4
@@ -192,7 +193,8 @@ class FreeForm:
         settings = _engine.FreeFormSettings()
         settings.similarity = engine_name(self.metric)
         settings.optimizer = engine_name(read_choice("optimizer", self.optimizer, FREE_FORM_OPTIMIZERS))
-        settings.levels = read_whole("levels", self.levels, 1, _MOST_LEVELS)
+        # 0 stands for what the engine finds of use.
+        settings.levels = 0 if self.levels is None else read_whole("levels", self.levels, 1, _MOST_LEVELS)
         settings.spacing = self._find_spacing(edges)
         settings.bins = _read_bins(self.metric, self.bins)
         settings.radius = read_whole("radius", self.radius, 1)

@@ -46,7 +46,7 @@ TellProgress(const nb::object & progress, const FreeFormProgress & where)
       isOn = false;
     }
   } end{ *isTold };
-  progress(where.level, where.iteration, where.share, findCost);
+  progress(where.level, where.levels, where.iteration, where.share, findCost);
 }
 
 FreeFormResult
@@ -107,6 +107,7 @@ AddFreeForm(nb::module_ & module)
     .def_rw("convergence_window", &FreeFormSettings::convergenceWindow);
   nb::class_<FreeFormLevelResult>(module, "FreeFormLevelResult")
     .def_ro("costs", &FreeFormLevelResult::costs)
+    .def_ro("voxels", &FreeFormLevelResult::voxels)
     .def_ro("milliseconds", &FreeFormLevelResult::milliseconds);
   nb::class_<FreeFormResult>(module, "FreeFormResult")
     .def_ro("grid_to_point", &FreeFormResult::gridToPoint)

@@ -10,6 +10,7 @@ from typing import Sequence
 import numpy as np
 
 from ..report import wording
+from .words import count_of
 
 # Units of the picture: about as many pixels, on any screen.
 _WIDTH, _HEIGHT = 360, 150
@@ -35,7 +36,8 @@ def histogram(title: str, values: Sequence[float], note: str = "") -> str:
         for x, anchor, edge in ((_LEFT, "start", edges[0]), (_WIDTH - _RIGHT, "end", edges[-1]))
     )
     middle = float(np.median(values))
-    text = f"{len(values)} pairs: median {wording.number(middle)}, {wording.number(min(values))} to {wording.number(max(values))}"
+    spread = f"{wording.number(min(values))} to {wording.number(max(values))}"
+    text = f"{count_of(len(values), 'pair')}: median {wording.number(middle)}, {spread}"
     return (
         f'<div class="chart"><h3>{escape(title)}</h3><svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" '
         f'aria-label="{escape(title)}, {text}"><line class="gridline" x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{_TOP}" y2="{_TOP}"/>'

@@ -17,6 +17,7 @@ from .charts import histogram
 from .folder import REPORT
 from .pair import AFTER, BEFORE
 from .results import NUMBERS, TABLE, Cohort, PairResult
+from .words import count_of
 
 PAGE = "report.html"
 #: Bytes of pictures, at most: what browsers open at once. Of the pairs that are left over there are files.
@@ -48,17 +49,13 @@ def write_page(cohort: Cohort) -> None:
         "files": f'<a href="{TABLE}">{TABLE}</a> and <a href="{NUMBERS}">{NUMBERS}</a>',
     }
     text = frame(
-        f"Cohort of {_count(len(rows), 'pair')}",
+        f"Cohort of {count_of(len(rows), 'pair')}",
         escape(str(cohort.output)),
         fill(page_file(__package__, "page.html"), parts),
         page_file(__package__, "sort.js"),
         page_file(__package__, "style.css"),
     )
     write_whole(cohort.output / PAGE, text)
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def _summary(cohort: Cohort) -> str:
@@ -71,12 +68,12 @@ def _summary(cohort: Cohort) -> str:
     if any(_determinant(pair) is not None for pair in cohort.pairs):
         items.append(("Folded", f"{folded:,}", "pairs, at some place", folded > 0))
     if cohort.done_now:
-        items.append(("Time", wording.duration(1e3 * cohort.seconds), f"for {_count(cohort.done_now, 'pair')} of this run", False))
+        items.append(("Time", wording.duration(1e3 * cohort.seconds), f"for {count_of(cohort.done_now, 'pair')} of this run", False))
         items.append(("Speed", f"{wording.number(cohort.pairs_per_second, 3)} pairs/s", "with workers ready", False))
     if cohort.done_now and cohort.shares:
         least, most = (100 * find(share.busy for share in cohort.shares) for find in (min, max))
         text = f"{most:.0f} %" if f"{least:.0f}" == f"{most:.0f}" else f"{least:.0f} to {most:.0f} %"
-        items.append(("Devices busy", text, f"of the time, {_count(len(cohort.shares), 'device')}", False))
+        items.append(("Devices busy", text, f"of the time, {count_of(len(cohort.shares), 'device')}", False))
     return "".join(
         f'<div><dt>{name}</dt><dd class="{"warn" if warn else "fine"}">{value}<small>{note}</small></dd></div>'
         for name, value, note, warn in items
@@ -182,7 +179,7 @@ def _pictures(cohort: Cohort, rows: list[dict[str, Any]]) -> str:
     if not figures:
         return ""
     rest = len(done) - shown
-    note = f" Of {_count(rest, 'more pair')} they are in the pairs’ folders: this page would get too large." if rest else ""
+    note = f" Of {count_of(rest, 'more pair')} they are in the pairs’ folders: this page would get too large." if rest else ""
     return (
         '<section aria-labelledby="pictures-title"><h2 id="pictures-title">Before and after</h2>'
         '<p class="explain">Squares of the fixed image and of the moving one by turns, in the planes through the middle: where they '

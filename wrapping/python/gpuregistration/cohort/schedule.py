@@ -15,6 +15,7 @@ from . import worker
 from .errors import WorkerError
 from .pair import Job
 from .pipeline import PLACES, Outcome
+from .words import count_of
 
 # Seconds between two looks at which workers there are.
 _LOOK = 0.5
@@ -137,15 +138,15 @@ class Schedule:
             self._workers[address] = _Worker(self._submit(address, worker.start, self._setup))
         over = []
         for address in set(self._workers) - addresses:
+            over += self._bury(self._workers.pop(address), "was started again" if address in self._restarting else "was killed")
             self._restarting.discard(address)
-            over += self._bury(self._workers.pop(address))
         for one in self._workers.values():
             # What the scheduler knows nothing of any more.
             forgotten = [future for future in one.jobs if future.status in ("cancelled", "lost")]
-            over += self._fail({future: one.jobs.pop(future) for future in forgotten}, one.info)
+            over += self._fail({future: one.jobs.pop(future) for future in forgotten}, one.info, "was forgotten by the scheduler")
         return over
 
-    def _bury(self, lost: _Worker) -> list[Done]:
+    def _bury(self, lost: _Worker, what: str) -> list[Done]:
         if lost.info is None:
             self._deaths += 1
             # One of a scheduler's many may end as it likes.
@@ -153,10 +154,14 @@ class Schedule:
                 raise WorkerError(
                     f"A worker ended {_STARTS} times while its device was started: try gpureg bench on that device, or leave it out."
                 )
-        return self._fail(lost.jobs, lost.info)
+        return self._fail(lost.jobs, lost.info, what)
 
-    def _fail(self, jobs: dict[Any, Job], info: Optional[worker.WorkerInfo]) -> list[Done]:
-        """Pairs that a worker will not end: they are tried again, or have failed. Returns the latter."""
+    def _fail(self, jobs: dict[Any, Job], info: Optional[worker.WorkerInfo], what: str) -> list[Done]:
+        """Pairs that a worker will not end: they are tried again, or have failed. Returns the latter.
+
+        Args:
+            what: has become of the worker, as it is told where pairs are tried again; what has failed tells it by itself.
+        """
         if jobs:
             self._client.cancel(list(jobs), force=True)
         failed = []
@@ -164,6 +169,10 @@ class Schedule:
             if not self._try_again(job):
                 error = "its worker was killed, twice: is there enough memory, and what does the system's log say?"
                 failed.append(Done(Outcome(job.row.id, error_type="WorkerKilled", error=error), info))
+        again = len(jobs) - len(failed)
+        if again and info is not None:
+            how = "is tried again, by itself" if again == 1 else "are tried again, each by itself"
+            self._news.append(f"{_name(info)} {what}; its {count_of(again, 'pair')} {how}.")
         return failed
 
     def _try_again(self, job: Job) -> bool:
@@ -240,7 +249,7 @@ class Schedule:
             error = future.exception()
             # Dask's own name for it, where a process has come up again under the same address.
             if type(error).__name__ == "KilledWorker":
-                return next(iter(self._fail({future: job}, one.info)), None)
+                return next(iter(self._fail({future: job}, one.info, "was killed")), None)
             return Done(Outcome(job.row.id, error_type=type(error).__name__, error=" ".join(str(error).split())), one.info)
         outcome = future.result()
         if outcome.device_lost:
@@ -258,3 +267,11 @@ class Schedule:
             self._client.restart_workers([address])
         except ValueError as error:
             raise WorkerError(f"The device of the worker {address} is lost, and it has no nanny that starts it again.") from error
+        info = self._workers[address].info
+        if info is not None:
+            self._news.append(f"{_name(info)} has lost its device, and is started again.")
+
+
+def _name(info: worker.WorkerInfo) -> str:
+    """A worker, as it is told of."""
+    return f"The worker {info.name} on {info.host} ({info.device})"

@@ -12,7 +12,7 @@ from typing import Any, Callable, Optional
 
 from . import options
 from .errors import DONE, FAILED, WrongUse, one_line
-from .output import print_json, print_table
+from .output import print_json, print_lines, print_table
 
 NAME = "bench"
 
@@ -134,14 +134,13 @@ def measure(work: Callable[[], Any], share: float) -> float:
 
 
 def _print(rows: list[_Row], columns: list[str], what: dict[str, str], threads: int, size: int) -> None:
-    print(f"{size} x {size} x {size} voxels; host and SimpleITK on {threads} threads; ms, and SimpleITK's time as a multiple of it")
-    for name, description in what.items():
-        print(f"{name}: {description}")
+    print_lines(
+        f"{size} x {size} x {size} voxels; host and SimpleITK on {threads} threads; ms, and SimpleITK's time as a multiple of it",
+        *(f"{name}: {description}" for name, description in what.items()),
+    )
     table = [[row.name, *[_cell(row, column) for column in columns], ""] for row in rows]
     print_table(["", *columns, ""], table)
-    for row in rows:
-        for column, note in row.notes.items():
-            print(f"{row.name}, {column}: {note}")
+    print_lines(*(f"{row.name}, {column}: {note}" for row in rows for column, note in row.notes.items()))
 
 
 def _cell(row: _Row, column: str) -> str:

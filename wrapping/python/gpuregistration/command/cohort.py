@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Optional
 
 from . import options
 from .errors import DONE, FAILED, WrongUse
-from .output import print_json, print_table
+from .output import print_json, print_lines, print_table
 from .progress import StatusLine, clock
 from .stages import describe_stages, read_stages
 from .times import print_times
@@ -162,7 +162,7 @@ def _print(arguments: argparse.Namespace, cohort: Cohort) -> None:
             print_table(["device", "pairs", "busy", "what"], rows)
         done = len(cohort.pairs) - len(cohort.failed)
         speed = f", {cohort.pairs_per_second:.3g} pairs/s with workers ready" if cohort.done_now else ""
-        print(
+        print_lines(
             f"{done} of {len(cohort.pairs)} pairs done, {cohort.done_now} of them now, in {cohort.seconds:.1f} s{speed}; "
             f"see {cohort.output / 'report.html'}"
         )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Optional
 from . import inputs, options
 from .errors import DONE, WrongUse
 from .native import native_messages_off
-from .output import print_json, print_table
+from .output import print_json, print_lines, print_table
 from .times import Times
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ def _print(found: dict[str, Any]) -> None:
         print_table(["label", "Dice"], [*rows, ["mean", f"{found['dice']['mean']:.4f}"]])
     if "jacobian" in found:
         one = found["jacobian"]
-        print(
+        print_lines(
             f"Jacobian's determinant: {one['min']:.4g} to {one['max']:.4g}; folded (0 or less): {one['folded']} of {one['voxels']} "
             f"voxels, {100 * one['folded_share']:.3g} %"
         )

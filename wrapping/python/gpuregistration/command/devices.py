@@ -9,7 +9,7 @@ from typing import Any
 
 from . import options
 from .errors import DONE
-from .output import print_json, print_table
+from .output import print_json, print_lines, print_table
 
 NAME = "devices"
 
@@ -38,6 +38,5 @@ def run(arguments: argparse.Namespace) -> int:
         for one in found
     ]
     print_table(["  device", "memory", "what"], rows)
-    for complaint in complaints:
-        print(complaint)
+    print_lines(*complaints)
     return DONE

@@ -13,23 +13,32 @@ from typing import Any, NoReturn, Optional, Sequence
 from .. import __version__
 from . import apply, bench, cohort, compare, devices, register
 from .errors import DONE, FAILED, INTERRUPTED, TERMINATED, WRONG_USE, CommandError, Terminated, one_line
+from .output import print_lines
 
 #: Every subcommand, in the order of the help.
 SUBCOMMANDS = (register, cohort, apply, compare, devices, bench)
 
 _EPILOG = """\
 exit codes: 0 done; 1 failed: a file, an image, a device; 2 wrong use: an option or a name that there is not;
-            130 interrupted (Ctrl-C), 143 terminated. Whatever does not end with 0 leaves no new file.
+            130 interrupted (Ctrl-C), 143 terminated. Whatever does not end with 0 leaves no new file, but for cohort, whose pairs
+            that are done stay.
 
 environment: ITK_GPU_DEVICE names the device that computes unless --device does; GPUREG_THREADS says how many threads the host uses.
 """
 
 
 class _Parser(argparse.ArgumentParser):
-    """Says what is wrong in one line."""
+    """Says what is wrong in one line; also that of the help."""
 
     def error(self, message: str) -> NoReturn:
         self.exit(WRONG_USE, f"gpureg: {message}; see {self.prog} --help\n")
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """Help and versions go where all goes that is told."""
+        if file is sys.stdout:
+            print_lines(message.rstrip("\n"))
+        else:
+            super()._print_message(message, file)
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -64,13 +73,13 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
         arguments = make_parser().parse_args(argv)
     except SystemExit as end:
         return int(end.code or DONE)
+    except (CommandError, BrokenPipeError) as error:
+        return _explain(error)
     arguments.command_line = ["gpureg", *(sys.argv[1:] if argv is None else argv)]
     run = {module.NAME: module.run for module in SUBCOMMANDS}[arguments.subcommand]
     before = _end_at_sigterm()
     try:
-        code = run(arguments)
-        sys.stdout.flush()
-        return code
+        return run(arguments)
     except BaseException as error:
         if arguments.debug and not isinstance(error, (KeyboardInterrupt, Terminated)):
             raise
@@ -83,7 +92,8 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
 def run_process() -> NoReturn:
     """The command as a process: ends it."""
     code = main()
-    for stream in (sys.stdout, sys.stderr):
+    # Python has none of what is closed.
+    for stream in filter(None, (sys.stdout, sys.stderr)):
         try:
             stream.flush()
         except OSError:

@@ -3,21 +3,46 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
+import sys
 from typing import Any, Sequence
 
 from .._json import plain
+from .errors import CommandError, one_line
+
+
+def print_lines(*lines: str) -> None:
+    """Lines, which are written when this returns: what cannot be told is known before files are put in their places.
+
+    Raises:
+        CommandError: standard output cannot be written.
+        BrokenPipeError: who read it has gone.
+    """
+    try:
+        if sys.stdout is None:
+            # Python has none where it is closed.
+            raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+        sys.stdout.write("".join(f"{line}\n" for line in lines))
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise CommandError(f"standard output cannot be written: {one_line(error)}") from error
 
 
 def print_json(content: dict[str, Any]) -> None:
     """One JSON object on one line. What is not a finite number is null: JSON has none."""
-    print(json.dumps(plain(content), allow_nan=False))
+    print_lines(json.dumps(plain(content), allow_nan=False))
 
 
 def print_table(names: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Columns as wide as they need to be; the first one and the last one to the left."""
     table = [list(names), *[list(row) for row in rows]]
     widths = [max(len(row[n]) for row in table) for n in range(len(names))]
+    lines = []
     for row in table:
         cells = [text.ljust(width) if n in (0, len(names) - 1) else text.rjust(width) for n, (text, width) in enumerate(zip(row, widths))]
-        print("  ".join(cells).rstrip())
+        lines.append("  ".join(cells).rstrip())
+    print_lines(*lines)

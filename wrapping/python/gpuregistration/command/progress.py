@@ -95,17 +95,17 @@ class ProgressLine:
         cost = progress.find_cost()
         if cost is not None:
             parts.append(f"cost {cost:.6g}")
-        done = work_done(progress, self._stages[progress.stage], self._dimension)
+        done = work_done(progress, self._dimension)
         parts.append(f"{100 * done:.0f} %")
         if done > 0.02 and seconds > 0.5:
             parts.append(f"{clock(seconds * (1 - done) / done)} left of {progress.name}")
         return ", ".join(parts)
 
 
-def work_done(progress: Progress, stage: Stage, dimension: int) -> float:
+def work_done(progress: Progress, dimension: int) -> float:
     """The share of a stage's work, 0 to 1. A finer level of "ffd" has as many times more voxels as each one is split into."""
-    levels = getattr(stage, "levels", None)
-    if progress.iteration is None or levels is None:
+    levels = progress.levels
+    if levels is None:
         return progress.stage_share
     level = int(progress.level)
     weights = [2.0 ** (dimension * n) for n in range(levels)]

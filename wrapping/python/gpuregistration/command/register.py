@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Optional
 from . import inputs, options, outputs
 from .errors import DONE, WrongUse
 from .native import native_messages_off
-from .output import print_json
+from .output import print_json, print_lines
 from .progress import ProgressLine
 from .stages import check, describe_stages, read_stages
 from .times import Times
@@ -95,8 +95,8 @@ def run(arguments: argparse.Namespace) -> int:
         result = _register(arguments, stages, files, device, times)
         with native_messages_off(not arguments.debug):
             _write(arguments, result, files, places, times)
+        _print(arguments, result, times)
         places.commit()
-    _print(arguments, result, times)
     return DONE
 
 
@@ -224,15 +224,10 @@ def _print(arguments: argparse.Namespace, result: Result, times: Times) -> None:
     if arguments.json:
         print_json(_describe(arguments, result, times))
     elif not arguments.quiet:
-        for stage in result.stages:
-            print(f"{stage.name}: cost {stage.cost:.6g}, {stage.seconds:.3f} s on {result.device}")
-    for stage in result.stages:
-        if stage.smallest_determinant is not None and stage.smallest_determinant <= 0 and not arguments.quiet:
-            print(
-                f"gpureg: {stage.name} has folded: its Jacobian's determinant falls to {stage.smallest_determinant:.3g}; a larger "
-                "bending_weight, or jacobian_weight, keeps it from that",
-                file=sys.stderr,
-            )
+        print_lines(*(f"{stage.name}: cost {stage.cost:.6g}, {stage.seconds:.3f} s on {result.device}" for stage in result.stages))
+    if not arguments.quiet:
+        for warning in (warning for stage in result.stages for warning in stage.warnings):
+            print(f"gpureg: {warning}", file=sys.stderr)
 
 
 def _describe(arguments: argparse.Namespace, result: Result, times: Times) -> dict[str, Any]:
