@@ -123,9 +123,9 @@ public:
   itkSetConstObjectMacro(InitialTransform, TransformType);
   itkGetConstObjectMacro(InitialTransform, TransformType);
 
-  /** Levels of the pyramid, 1 to 5. 0, the default: 4, or as many as leave the coarsest one two voxels inside of masks for each cell of
-   * the joint histogram, 8192 where there is none. GetRegisteredLevels() tells how many that were. A warning tells of a level with fewer
-   * voxels than cells. */
+  /** Levels of the pyramid, 1 to 5. 0, the default: 4, or as many as leave the coarsest one enough voxels inside of masks:
+   * gpureg::FreeFormResult::leastVoxels, 256 at least. GetRegisteredLevels() tells how many that were. A warning tells of a level with
+   * too few. */
   itkSetMacro(NumberOfLevels, unsigned int);
   itkGetConstMacro(NumberOfLevels, unsigned int);
 

@@ -200,6 +200,7 @@ void
 FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::GenerateData()
 {
   m_Result = {};
+  m_RegisteredLevels = 0;
   m_Deformation = nullptr;
   m_Registered = nullptr;
   m_RegisteredFrom = nullptr;
@@ -255,18 +256,18 @@ FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::RegisterImages
   }
 }
 
-/** Where a joint histogram has more cells than there are voxels. */
 template <typename TFixedImage, typename TMovingImage>
 void
 FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::WarnOfNoise() const
 {
-  const std::int64_t cells = std::int64_t{ m_NumberOfHistogramBins } * m_NumberOfHistogramBins;
-  if (m_Similarity == SimilarityEnum::NormalizedMutualInformation && m_Result.levels.front().voxels < cells)
+  const auto voxels = m_Result.levels.front().voxels;
+  if (voxels < m_Result.leastVoxels)
   {
     itkWarningMacro(
-      "The coarsest level looks at "
-      << m_Result.levels.front().voxels << " voxels, and its joint histogram has " << cells
-      << " cells: what is found may be noise. Set fewer levels, or 0, or fewer bins, or another similarity.");
+      "The coarsest of " << m_RegisteredLevels << " levels looks at " << voxels << " voxels, fewer than "
+                         << m_Result.leastVoxels
+                         << ", so that what is found may be noise: set fewer levels, if there are several, "
+                            "fewer bins, more samples or another similarity.");
   }
 }
 

@@ -36,9 +36,8 @@ struct FreeFormProblem
 struct FreeFormSettings
 {
   SimilarityKind similarity = SimilarityKind::NormalizedMutualInformation;
-  /** Of a pyramid whose voxels are twice as long from level to level; 1 to 5. 0: 4, or as many as leave the
-   *  coarsest one, inside of masks, two voxels for each cell of the joint histogram: 8192 of 64 by 64 bins, and of similarities that
-   *  have none. Of fewer, what two images have in common is lost in noise. */
+  /** Of a pyramid whose voxels are twice as long from level to level; 1 to 5. 0: 4, or as many as leave the coarsest one
+   *  FreeFormResult::leastVoxels inside of masks, 256 at least. */
   int levels = 0;
   /** mm, between control points at the finest level, along each axis of the fixed image; twice as much at each coarser one. 0: 5 mm, or
    *  five of the image's voxels along that axis where they are longer: what Modat 2010 has, in mm and in voxels. With fewer voxels
@@ -88,7 +87,7 @@ struct FreeFormLevelResult
 {
   /** Cost before each step, or line. */
   std::vector<double> costs;
-  /** Of the fixed image inside of both masks: at most so many, of whole masks and images. */
+  /** That an iteration looks at, at most: of the fixed image inside of both masks, or drawn ones. */
   std::int64_t voxels = 0;
   double       milliseconds = 0;
 };
@@ -106,7 +105,10 @@ struct FreeFormResult
   double smallestDeterminant = 1;
   /** The coarsest first. */
   std::vector<FreeFormLevelResult> levels;
-  double                           milliseconds = 0;
+  /** Where an iteration looks at fewer voxels, what is found may be noise: of mutual information one for four cells of the joint
+   *  histogram, 1024 of 64 by 64 bins, of the correlation ratio 16 a bin, of the others none. */
+  std::int64_t leastVoxels = 0;
+  double       milliseconds = 0;
 };
 
 /** Free-form deformation (Rueckert 1999; Modat 2010) of two images on one device: a pyramid, a similarity and penalties, exact

@@ -21,27 +21,37 @@ GetVoxelVolume(const RegisteredImage & image, int dimension)
   return std::accumulate(edges.begin(), edges.begin() + dimension, 1.0, std::multiplies<>());
 }
 
-/** How many voxels a level is to have at least, where nobody says how many levels there are. */
-double
-GetLeastVoxels(const FreeFormSettings & settings)
-{
-  const double bins = settings.similarity == SimilarityKind::NormalizedMutualInformation ? settings.bins : 64;
-  return 2 * bins * bins;
-}
-
 int
 CountUsefulLevels(const FreeFormProblem & problem, const FreeFormSettings & settings, const MaskShares & shares)
 {
-  constexpr int mostLevels = 4;
-  int           levels = 1;
-  while (levels < mostLevels &&
-         static_cast<double>(CountLevelVoxels(problem, shares, levels)) >= GetLeastVoxels(settings))
+  constexpr int          mostLevels = 4;
+  constexpr std::int64_t leastOfAny = 256;
+  const std::int64_t     least = std::max(leastOfAny, FindLeastVoxels(settings));
+  int                    levels = 1;
+  // Where an axis has few voxels a level may be as the one before.
+  while (levels < mostLevels && CountLevelVoxels(problem, shares, levels) >= least &&
+         FindLevelFactors(problem, problem.fixed, levels) != FindLevelFactors(problem, problem.fixed, levels - 1))
   {
     ++levels;
   }
   return levels;
 }
 } // namespace
+
+std::int64_t
+FindLeastVoxels(const FreeFormSettings & settings)
+{
+  const std::int64_t bins = settings.bins;
+  switch (settings.similarity)
+  {
+    case SimilarityKind::NormalizedMutualInformation:
+      return bins * bins / 4;
+    case SimilarityKind::CorrelationRatio:
+      return 16 * bins;
+    default:
+      return 0;
+  }
+}
 
 std::int64_t
 CountLevelVoxels(const FreeFormProblem & problem, const MaskShares & shares, int level)

@@ -33,6 +33,10 @@ struct MaskShares
 FreeFormSettings
 CompleteSettings(const FreeFormProblem & problem, const FreeFormSettings & settings, const MaskShares & shares);
 
+/** See FreeFormResult::leastVoxels. */
+std::int64_t
+FindLeastVoxels(const FreeFormSettings & settings);
+
 /** How many of a level's voxels there are to look at, at most: what is in the fixed image's mask, and no more room than the moving
  *  image's has. */
 std::int64_t

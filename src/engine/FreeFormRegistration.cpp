@@ -64,10 +64,12 @@ public:
       for (int level = settings.levels - 1; level >= 0; --level)
       {
         result.levels.push_back(this->RegisterLevel(problem, settings, level, parallelFor, progress));
-        result.levels.back().voxels = CountLevelVoxels(problem, shares, level);
+        const std::int64_t voxels = CountLevelVoxels(problem, shares, level);
+        result.levels.back().voxels = settings.samples > 0 ? std::min(voxels, settings.samples) : voxels;
       }
       this->BringPoints(problem, result);
     });
+    result.leastVoxels = FindLeastVoxels(given);
     m_IsRegistered = true;
     result.milliseconds = MillisecondsSince(start);
     return result;

@@ -12,6 +12,8 @@ import socket
 import subprocess
 import sys
 import time
+from types import SimpleNamespace
+from unittest.mock import Mock
 
 import cohort_data
 import gpuregistration as gr
@@ -19,7 +21,7 @@ import numpy as np
 import pytest
 from cohort_data import assert_nothing_half_done, make_cohort
 from command_line import assert_fails, gpureg, run_process, start_process
-from gpuregistration.cohort import WorkerError, register_cohort
+from gpuregistration.cohort import WorkerError, register_cohort, schedule, worker
 
 pytest.importorskip("SimpleITK")
 distributed = pytest.importorskip("distributed")
@@ -150,6 +152,54 @@ def test_a_device_that_is_lost(tmp_path, monkeypatch):
     (again,) = tmp_path.glob("pair-1-by-*")
     assert len(by) == 2, "another process took its place"
     assert again.name.split("-by-")[1] in by
+
+
+class FewWorkers:
+    """In the place of Dask's client: the workers that a test says, and futures that end when it says so."""
+
+    def __init__(self, addresses):
+        self.addresses = addresses
+
+    def nthreads(self):
+        return dict.fromkeys(self.addresses, 1)
+
+    def submit(self, work, *arguments, **more):
+        return Mock(status="pending")
+
+    def cancel(self, futures, force):
+        pass
+
+    def restart_workers(self, addresses):
+        """Under their addresses they are there again."""
+
+
+def start_one(monkeypatch, devices):
+    """A schedule of one worker, which is ready, and has a pair to do; its client."""
+    monkeypatch.setattr(schedule, "_LOOK", 0)
+    client = FewWorkers(["a"])
+    found = schedule.Schedule(client, devices, 1)
+    found._look()
+    found._workers["a"].info = worker.WorkerInfo("0", "node", "cuda:0", "A GPU", gr.__version__)
+    found._give("a", SimpleNamespace(row=SimpleNamespace(id="pair")))
+    return found, client
+
+
+@pytest.mark.parametrize("devices, what", [(["cuda:0"], "was killed"), (None, "has ended")])
+def test_what_is_told_of_a_worker_that_is_gone(monkeypatch, devices, what):
+    found, client = start_one(monkeypatch, devices)
+    client.addresses = []
+    assert found._look() == []
+    assert found.take_news() == [f"The worker 0 on node (cuda:0) {what}; its 1 pair is tried again, by itself."]
+
+
+def test_a_worker_that_came_back_under_its_address_and_is_killed_then(monkeypatch):
+    found, client = start_one(monkeypatch, ["cuda:0"])
+    found._restart("a")
+    found._look()
+    assert found.take_news() == ["The worker 0 on node (cuda:0) has lost its device, and is started again."]
+    client.addresses = []
+    found._look()
+    assert found.take_news() == ["The worker 0 on node (cuda:0) was killed; its 1 pair is tried again, by itself."]
 
 
 def test_a_full_disk(tmp_path):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A cohort's page, its charts, its pictures, and how busy its devices were."""
 
+import csv
 import re
 
 import gpuregistration as gr
@@ -10,7 +11,7 @@ from browser import check_contrasts, needs_browser
 from conftest import make_head, turn
 from gpuregistration.cohort import charts, page, pictures
 from gpuregistration.cohort.pipeline import Outcome
-from gpuregistration.cohort.results import Cohort, PairResult
+from gpuregistration.cohort.results import Cohort, PairResult, write_results
 from gpuregistration.cohort.schedule import Done
 from gpuregistration.cohort.shares import covered_by, find_shares
 from gpuregistration.cohort.table import Row
@@ -56,6 +57,22 @@ def test_page(tmp_path):
     assert rows == ["&lt;bad&gt;", "b10", "b9", "a"]
     assert text.count("<img ") == 6 and "75 %" in text and "mean_squares" in text
     assert '<td class="number warn" data-value="-0.25">' in text
+
+
+def test_warnings(tmp_path):
+    cohort = make_cohort(tmp_path)
+    assert "Warnings" not in text_of(cohort)
+    cohort.pairs[1].record["stages"][0]["warnings"] = ["it may be <b>noise</b>", "it has folded"]
+    text = text_of(cohort)
+    assert text.index('id="failures-title"') < text.index('id="warnings-title"') < text.index('id="charts-title"')
+    assert '<a href="#pair-b9">b9</a></th><td>it may be &lt;b&gt;noise&lt;/b&gt;</td>' in text and "<b>noise" not in text
+    assert "<details open><summary>2 warnings</summary>" in text
+    mark = '<span class="warn" title="it may be &lt;b&gt;noise&lt;/b&gt;\nit has folded">with warnings</span>'
+    assert text.count("with warnings</span>") == 1 and f">done {mark}</td>" in text
+    write_results(cohort)
+    with open(tmp_path / "results.csv", newline="", encoding="utf-8") as file:
+        found = {row["id"]: row["warnings"] for row in csv.DictReader(file)}
+    assert found == {"b10": "", "b9": "it may be <b>noise</b> | it has folded", "a": "", "<bad>": ""}
 
 
 def test_page_of_nothing_but_failures(tmp_path):

@@ -121,6 +121,64 @@ def test_slices_as_far_apart_as_a_place_is_rounded(dicom):
         gr.read_image(dicom)
 
 
+@pytest.mark.parametrize("angles", [(0.1, 0.2, 0.3), (0.4, -0.3, 0.7), (-0.123, 0.456, 1.1)])
+def test_directions_of_slices_are_rounded(dicom, angles):
+    image = sitk.Image([6, 5, 40], sitk.sitkInt16)
+    image.SetSpacing((1.0, 1.0, 3.0))
+    image.SetDirection(sitk.Euler3DTransform((0, 0, 0), *angles).GetMatrix())
+    write_dicom(dicom, image)
+    for number in range(40):
+        # Its writer refuses them.
+        content = slice_at(dicom, number).read_bytes()
+        begin = content.index(b"\x20\0\x37\0") + 8
+        end = begin + int.from_bytes(content[begin - 4 : begin], "little")
+        rounded = b"\\".join(b"%.2f" % float(word) for word in content[begin:end].split(b"\\"))
+        slice_at(dicom, number).write_bytes(content[:begin] + rounded.ljust(end - begin) + content[end:])
+    assert abs(gr.read_image(dicom).spacing[2] - 3) < 0.01
+    slice_at(dicom, 9).unlink()
+    with pytest.raises(gr.BadInputError, match="some may be missing, or their positions are rounded"):
+        gr.read_image(dicom)
+
+
+def places(*numbers):
+    return [f"0\\0\\{number}" for number in numbers]
+
+
+def check_places(positions, orientation="1\\0\\0\\0\\1\\0"):
+    gr._dicom._check_places("folder", [f"{number}.dcm" for number in range(len(positions))], positions, orientation)
+
+
+def test_more_than_rounded_directions_is_a_tilted_gantry():
+    for row, column, slant in (("1\\0", "0\\1", 0.01), ("0.99\\0.1", "-0.1\\0.99", 0.02), ("0.8\\0.6", "-0.6\\0.8", 0.02)):
+        orientation = f"{row}\\0\\{column}\\0"
+        check_places([f"0\\{slant * 0.1 * n:.6f}\\{3 * n}" for n in range(40)], orientation)
+        with pytest.raises(gr.BadInputError, match="as of a tilted gantry, or of directions that are rounded"):
+            check_places([f"0\\{slant * 3 * n:.6f}\\{3 * n}" for n in range(40)], orientation)
+
+
+def test_no_orientation_is_told_elsewhere():
+    check_places(places(0, 1, 2, 3), "0\\0\\0\\0\\0\\0")
+
+
+def test_slices_at_one_place_whatever_their_distances():
+    check_places(places(*(f"{n * 5e-4:.7f}" for n in range(20))))
+    for numbers in (["0", "0.0005", "0.0010", "0.0010", "0.0015"], [n for n in range(9) for _ in range(3)], [7, 7, 7]):
+        with pytest.raises(gr.BadInputError, match="two slices at one place"):
+            check_places(places(*numbers))
+
+
+def test_positions_of_whole_numbers():
+    with pytest.raises(gr.BadInputError, match="or their positions are rounded"):
+        check_places(places(0, 2, 3, 5, 6, 8))
+
+
+def test_positions_that_are_too_large():
+    with pytest.raises(gr.BadInputError, match="1.dcm with none"):
+        check_places(places(0, "1e400", 2))
+    # What a last digit is worth is no number of 64 bits either.
+    assert gr._dicom._last_digit([gr._dicom.Decimal("1e400"), gr._dicom.Decimal("0.25")]) == 0.01
+
+
 def test_dicom_folders_without_places(dicom, heads):
     paths = [slice_at(dicom, number) for number in range(40)]
     for number, path in enumerate(paths):
@@ -224,6 +282,74 @@ def test_packed_metaimages_that_are_damaged(heads, tmp_path, suffix, values):
     holder.write_bytes(content)
     with pytest.raises(gr.BadInputError, match=f"{holder.name} is damaged: its values cannot be unpacked"):
         gr.read_image(path)
+
+
+VALUES = np.arange(3000, dtype=np.float32).reshape(10, 15, 20)
+
+
+def write_metaimage(path, values, *lines, kind="NDims = 3\nDimSize = 20 15 10"):
+    path.write_bytes("\n".join(["ObjectType = Image", kind, "ElementType = MET_FLOAT", *lines, ""]).encode() + values)
+    return path
+
+
+@pytest.mark.parametrize("pack", [zlib.compress, gzip.compress, lambda values: zlib.compress(values + b"more")])
+@pytest.mark.parametrize("blank", ["", " "])
+@pytest.mark.parametrize("value", [" = True", " = true", " = 1", " = T", ": True"])
+def test_packed_metaimages_however_they_are_written(tmp_path, pack, value, blank):
+    packed, key = pack(VALUES.tobytes()), f"{blank}CompressedData{value}"
+    size = f"CompressedDataSize = {len(packed)}"
+    for line in ("ElementDataFile = LOCAL", " ElementDataFile : Local "):
+        path = write_metaimage(tmp_path / "a.mha", packed, key, size, line)
+        assert (gr.read_image(path).array == VALUES).all()
+        os.truncate(path, path.stat().st_size - 9)
+        with pytest.raises(gr.BadInputError, match="a.mha is cut off"):
+            gr.read_image(path)
+    (tmp_path / "x.raw.gz").write_bytes(packed)
+    for name in ("ElementDataFile = x.raw.gz", " ElementDataFile: x.raw.gz"):
+        path = write_metaimage(tmp_path / "a.mhd", b"", key, name)
+        assert (gr.read_image(path).array == VALUES).all()
+    (tmp_path / "x.raw.gz").write_bytes(pack(VALUES.tobytes()[:7000]))
+    with pytest.raises(gr.BadInputError, match="x.raw.gz is damaged"):
+        gr.read_image(path)
+
+
+def test_values_that_begin_with_blanks(tmp_path):
+    """They are none of the header's."""
+    values = np.frombuffer(b"\n \t\n" * 3000, np.float32).reshape(10, 15, 20)
+    path = write_metaimage(tmp_path / "a.mha", values.tobytes(), "ElementDataFile = LOCAL")
+    assert (gr.read_image(path).array == values).all()
+
+
+@pytest.mark.parametrize("size", [(), ("CompressedDataSize = 0",)])
+@pytest.mark.parametrize("suffix", [".mha", ".mhd"])
+def test_packed_metaimages_whose_size_is_not_known(tmp_path, suffix, size):
+    packed = zlib.compress(VALUES.tobytes())
+    path = write_metaimage(tmp_path / f"a{suffix}", packed, "CompressedData = True", *size, "ElementDataFile = local")
+    with pytest.raises(gr.BadInputError, match=f"a{suffix} is packed, and its header lacks CompressedDataSize.* Write it again"):
+        gr.read_image(path)
+
+
+@pytest.mark.parametrize("kind", ["NDims = 1\nDimSize = 3000", "NDims = 6\nDimSize = 20 15 10 1 1 1"])
+def test_metaimages_of_other_dimensions(tmp_path, kind):
+    path = write_metaimage(tmp_path / "a.mha", VALUES.tobytes(), "ElementDataFile = LOCAL", kind=kind)
+    with pytest.raises(gr.BadInputError, match="a.mha is no image that SimpleITK can read"):
+        gr.read_image(path)
+
+
+def test_metaimages_with_another_header(tmp_path):
+    for size, more in ((0, b""), (5, b"other"), (-1, b"another")):
+        (tmp_path / "x.raw").write_bytes(more + VALUES.tobytes())
+        path = write_metaimage(tmp_path / "a.mhd", b"", f"HeaderSize = {size}", "ElementDataFile = x.raw")
+        assert (gr.read_image(path).array == VALUES).all()
+    path = write_metaimage(tmp_path / "a.mha", VALUES.tobytes()[:-9], "HeaderSize = 0", "ElementDataFile = LOCAL")
+    with pytest.raises(gr.BadInputError, match="a.mha is cut off"):
+        gr.read_image(path)
+
+
+def test_parts_of_a_metaimage_however_they_are_named(tmp_path):
+    (tmp_path / "x.raw").write_bytes(VALUES.tobytes())
+    path = write_metaimage(tmp_path / "a.mhd", b"", " ElementDataFile: x.raw")
+    assert gr._parts.parts_that_are_read(str(path)) == [path, tmp_path / "x.raw"]
 
 
 def test_metaimages_of_text(tmp_path):

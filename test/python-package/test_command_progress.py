@@ -73,7 +73,7 @@ def test_levels_that_nobody_asked_for_are_told(heads):
     told = []
     result = gr.register(*heads, ["rigid", "ffd"], device="host", progress=lambda p: told.append((p.name, p.levels)))
     assert {levels for name, levels in told if name == "rigid"} == {None}
-    assert {levels for name, levels in told if name == "ffd"} == {len(result.stages[1].levels)} == {2}
+    assert {levels for name, levels in told if name == "ffd"} == {len(result.stages[1].levels)} == {3}
 
 
 def test_terminal_has_one_line(heads, monkeypatch):

@@ -17,11 +17,15 @@ from command_line import assert_fails, gpureg, gpureg_json, run_process
 from conftest import make_head
 from gpuregistration import _engine, stages
 from gpuregistration._checks import engine_name
+from gpuregistration.command import register
 from gpuregistration.command.stages import read_stages, write_stages
 
 sitk = pytest.importorskip("SimpleITK")
 
 FREE_FORM = "ffd:levels=2:iterations=6:spacing=12"
+
+
+WILD = "ffd:levels=1:spacing=5:bending_weight=0:first_step=8:iterations=20"
 
 
 def by_python(files, transform, **more):
@@ -70,8 +74,8 @@ def test_prints_a_line_a_stage(head_files, tmp_path, capfd):
     assert gpureg(capfd, *words, "--device", "host", "--quiet") == (0, "", "")
 
 
-def into_full():
-    os.dup2(os.open("/dev/full", os.O_WRONLY), 1)
+def into_full(stream=1):
+    os.dup2(os.open("/dev/full", os.O_WRONLY), stream)
 
 
 def into_nobody():
@@ -101,6 +105,35 @@ def test_what_cannot_be_told_leaves_no_file(head_files, tmp_path, before, part):
     # Without anything to tell there is nothing to fail.
     assert run_process("register", head_files.fixed, head_files.moving, *out, before=before) == (0, "", "")
     assert (tmp_path / "old.nii.gz").stat().st_size > 1000
+
+
+@pytest.mark.parametrize("more", [(), ("--quiet",), ("--debug",)])
+@pytest.mark.parametrize("before", [lambda: into_full(2), lambda: os.close(2)], ids=["full", "closed"])
+def test_times_that_nobody_hears_keep_no_file_away(head_files, tmp_path, before, more):
+    """On a standard error that is full, or closed: the result is there, and standard output has nothing else."""
+    out = ("-o", tmp_path / "out.nii.gz", "--device", "host", *more, "--times", "--json")
+    for words in (("register", head_files.fixed, head_files.moving), ("apply", head_files.moving)):
+        code, printed, _ = run_process(*words, *out, before=before)
+        assert code == 0 and json.loads(printed)["output"] == str(tmp_path / "out.nii.gz")
+        assert [path.name for path in tmp_path.iterdir()] == ["out.nii.gz"]
+        (tmp_path / "out.nii.gz").unlink()
+
+
+def test_warnings_and_a_closed_standard_error(head_files, tmp_path):
+    words = ("register", head_files.fixed, head_files.moving, "-o", tmp_path / "out.nii.gz", "--device", "host", "--json", "--debug")
+    code, printed, _ = run_process(*words, "--transform", WILD, before=lambda: os.close(2))
+    assert code == 0 and "ffd has folded" in json.loads(printed)["stages"][0]["warnings"][-1]
+    assert (tmp_path / "out.nii.gz").stat().st_size > 1000
+
+
+@pytest.mark.parametrize("words", [(), ("--json",)])
+def test_warnings_are_told_when_files_are_in_their_places(head_files, tmp_path, capfd, monkeypatch, words):
+    seen = []
+    monkeypatch.setattr(register, "tell_lines", lambda *lines: seen.append((lines, (tmp_path / "out.nii.gz").exists())))
+    words = ("register", head_files.fixed, head_files.moving, "-o", tmp_path / "out.nii.gz", "--device", "host", *words)
+    assert gpureg(capfd, *words, "--transform", WILD)[0] == 0
+    ((lines, is_there),) = seen
+    assert is_there and lines[-1].startswith("gpureg: ffd has folded")
 
 
 def test_masks_metric_seed_and_initial(head_files, tmp_path, capfd):
@@ -212,9 +245,11 @@ def test_keeps_whole_numbers(head_files, heads, tmp_path, capfd):
 
 def test_a_folding_is_told(head_files, tmp_path, capfd):
     words = ("register", head_files.fixed, head_files.moving, "-o", tmp_path / "out.nii.gz", "--device", "host")
-    wild = "ffd:levels=1:spacing=5:bending_weight=0:first_step=8:iterations=20"
-    code, _, err = gpureg(capfd, *words, "--transform", wild)
+    report = ("--report", tmp_path / "r.html")
+    code, _, err = gpureg(capfd, *words, *report, "--transform", WILD)
     assert code == 0 and "ffd has folded" in err.splitlines()[-1]
+    page = (tmp_path / "r.html").read_text("utf-8")
+    assert '<p class="message">Warning: ffd has folded: its Jacobian&#x27;s determinant falls to' in page
 
 
 @pytest.mark.parametrize(

@@ -266,6 +266,15 @@ def test_folded_voxels_are_in_the_page(tmp_path):
     assert (codes == payload.FOLDED).sum() == folded
 
 
+def test_warnings_are_at_the_top(tmp_path):
+    page = written(tmp_path, example(warnings=["it may be <b>noise</b>", "it has folded"]))
+    texts = ("it may be &lt;b&gt;noise&lt;/b&gt;", "it has folded")
+    first, second = (page.index(f'<p class="message">Warning: {text}.</p>') for text in texts)
+    assert first < second < page.index('<dl class="summary">')
+    (tmp_path / "report.html").unlink()
+    assert "Warning: " not in written(tmp_path, example())
+
+
 def test_images_come_back(tmp_path):
     smooth = waves(SHAPE)[..., 0].astype(np.float32) * 50 + 60
     data = example()

@@ -62,6 +62,13 @@ def test_report_data(device, heads):
         assert after < before, name
 
 
+def test_warnings_get_to_the_report(heads):
+    wild = stages.FreeForm(levels=1, iterations=20, spacing=5.0, bending_weight=0.0, first_step=8.0)
+    result = gr.register(*heads, wild, device="host")
+    data = report_data(result._pair, result._warped_array, result.stages, None, "host")
+    assert data.warnings == result.stages[0].warnings and "ffd has folded" in data.warnings[-1]
+
+
 def test_result_writes_its_report(tmp_path, heads):
     result = gr.register(*heads, "rigid", device="host")
     result.write_report(tmp_path / "r.html", "repeat me", {"fixed": "f.nii"})

@@ -6,9 +6,17 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+
+def metaimage_key(name: bytes, value: bytes) -> "re.Pattern[bytes]":
+    """The pattern of a line of a MetaImage's header, as freely as it may be written. The value ends its line."""
+    return re.compile(rb"^[ \t]*" + name + rb"[ \t]*[=:][ \t]*" + value + rb"[ \t\r]*$", re.MULTILINE | re.IGNORECASE)
+
+
+# The last line of a MetaImage's header: a file's name, LIST, or LOCAL if the values follow.
+METAIMAGE_VALUES = metaimage_key(b"ElementDataFile", rb"(.+?)")
 # What a header says of where the values are.
 _NAMES = {
-    ".mhd": re.compile(rb"^ElementDataFile\s*=\s*(.+?)\s*$", re.MULTILINE),
+    ".mhd": METAIMAGE_VALUES,
     ".nhdr": re.compile(rb"^data ?file:\s*(.+?)\s*$", re.MULTILINE),
 }
 _HEADER_BYTES = 1 << 16
@@ -34,7 +42,7 @@ def parts_that_are_read(path: str) -> list[Path]:
     except OSError:
         return [whole]
     found = _NAMES[suffix].search(header)
-    if found is None or found.group(1) == b"LOCAL":
+    if found is None or found.group(1).upper() == b"LOCAL":
         return [whole]
     names = [found.group(1)]
     if names[0].startswith(b"LIST"):

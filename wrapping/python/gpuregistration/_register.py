@@ -305,23 +305,22 @@ def _run_free_form(
         1e-3 * result.milliseconds,
         levels,
         smallest_determinant=result.smallest_determinant,
-        warnings=_find_warnings(stage, levels, result.smallest_determinant),
+        warnings=_find_warnings(levels, result),
     )
 
 
-def _find_warnings(stage: FreeForm, levels: list[Level], smallest_determinant: float) -> list[str]:
+def _find_warnings(levels: list[Level], result: _engine.FreeFormResult) -> list[str]:
     found = []
-    cells = stage.bins**2
-    thin = [level for level in levels if level.voxels is not None and level.voxels < cells]
-    if stage.metric == "normalized_mutual_information" and thin:
-        told = f"levels={max(1, len(levels) - len(thin))}, or None" if len(levels) > 1 else "fewer bins"
+    thin = [level for level in levels if level.voxels is not None and level.voxels < result.least_voxels]
+    if thin:
+        fewer = f"levels={max(1, len(levels) - len(thin))}, or None, or " if len(levels) > 1 else ""
         found.append(
-            f"level {thin[0].name} of ffd looks at {thin[0].voxels} voxels, and its joint histogram has {cells} cells: what is found may be "
-            f"noise; set {told}, or another similarity"
+            f"level {thin[0].name} of ffd looks at {thin[0].voxels} voxels, fewer than {result.least_voxels}, so that what is found may be "
+            f"noise; set {fewer}fewer bins, or another similarity"
         )
-    if smallest_determinant <= 0:
+    if result.smallest_determinant <= 0:
         found.append(
-            f"ffd has folded: its Jacobian's determinant falls to {smallest_determinant:.3g}; a larger bending_weight, or jacobian_weight, "
-            "keeps it from that"
+            f"ffd has folded: its Jacobian's determinant falls to {result.smallest_determinant:.3g}; a larger bending_weight, or "
+            "jacobian_weight, keeps it from that"
         )
     return found

@@ -72,6 +72,7 @@ def report_data(
         headline=stages[-1].metric,
         less_is_better=True,
         similarity_text=f"{MEANING} They are of the fixed image’s voxels that the moving one reaches.",
+        warnings=[warning for stage in stages for warning in stage.warnings],
     )
 
 

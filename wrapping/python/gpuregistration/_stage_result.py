@@ -19,7 +19,7 @@ class Level:
         costs: of "ffd", before each iteration; of the others the least that was found, and none of "pyramid", where images are made
             smaller.
         evaluations: how many values and derivatives were computed; None where that is not counted.
-        voxels: of "ffd", how many there were to look at, at most; None of others.
+        voxels: of "ffd", how many an iteration looked at, at most; None of others.
     """
 
     name: str

@@ -148,7 +148,8 @@ class FreeForm:
         similarity: "normalized_mutual_information", "correlation_ratio", "mean_squares", "correlation" or
             "neighborhood_correlation".
         levels: of a pyramid whose voxels are twice as long from level to level; 1 to 5. None: 4, or as many as leave the coarsest one
-            two voxels inside of masks for each cell of the joint histogram, 8192 where there is none.
+            enough voxels inside of masks: of mutual information one for four cells of the joint histogram, 1024 of 64 by 64 bins, of a
+            correlation ratio 16 a bin, of others 256.
         spacing: mm, between control points at the finest level, along the fixed image's axes x, y (and z), or one for all; a voxel's
             edge at least. None: 5 mm, or five voxels along an axis where these are longer.
         bins: of the joint histogram.

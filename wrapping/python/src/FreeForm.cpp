@@ -113,6 +113,7 @@ AddFreeForm(nb::module_ & module)
     .def_ro("grid_to_point", &FreeFormResult::gridToPoint)
     .def_prop_ro("points", &MakePoints)
     .def_ro("smallest_determinant", &FreeFormResult::smallestDeterminant)
+    .def_ro("least_voxels", &FreeFormResult::leastVoxels)
     .def_ro("levels", &FreeFormResult::levels)
     .def_ro("milliseconds", &FreeFormResult::milliseconds);
   nb::class_<FreeFormRegistration>(module, "FreeFormRegistration")

@@ -22,6 +22,8 @@ from .words import count_of
 PAGE = "report.html"
 #: Bytes of pictures, at most: what browsers open at once. Of the pairs that are left over there are files.
 MAX_PICTURES = 15_000_000
+# So many warnings are seen at once; more of them are opened, for they would push all else away.
+_OPEN_WARNINGS = 10
 
 # Columns of numbers: their name in results.csv, their title, how they are written, and what their chart is called, if they have one.
 _COLUMNS = (
@@ -40,6 +42,7 @@ def write_page(cohort: Cohort) -> None:
     parts = {
         "summary": _summary(cohort),
         "failures": _failures(cohort),
+        "warnings": _warnings(cohort),
         "charts": _charts(rows),
         "table": _table(cohort, rows),
         "pictures": _pictures(cohort, rows),
@@ -107,6 +110,23 @@ def _failures(cohort: Cohort) -> str:
     )
 
 
+def _warnings(cohort: Cohort) -> str:
+    rows = [
+        f'<tr><th scope="row"><a href="#pair-{escape(pair.row.id)}">{escape(pair.row.id)}</a></th><td>{escape(warning)}</td></tr>'
+        for pair in cohort.pairs
+        for warning in pair.warnings
+    ]
+    if not rows:
+        return ""
+    return (
+        '<section aria-labelledby="warnings-title"><h2 id="warnings-title">Warnings</h2>'
+        '<p class="explain">These pairs are done, and something may have gone wrong.</p>'
+        f'<details{" open" if len(rows) <= _OPEN_WARNINGS else ""}><summary>{count_of(len(rows), "warning")}</summary><div class="scroll">'
+        '<table class="plain failures"><thead><tr><th>Pair</th><th>What it says</th></tr></thead>'
+        f"<tbody>{''.join(rows)}</tbody></table></div></details></section>"
+    )
+
+
 def _charts(rows: list[dict[str, Any]]) -> str:
     charts = []
     for name, _, _, title in _COLUMNS:
@@ -136,7 +156,9 @@ def _table(cohort: Cohort, rows: list[dict[str, Any]]) -> str:
         id, state = escape(pair.row.id), escape(row["state"])
         name = id if pair.failed else f'<a href="#pair-{id}">{id}</a>'
         cells = [f'<th scope="row" data-value="{id}">{name}</th>']
-        cells.append(f'<td data-value="{state}"{" class=warn" if pair.failed else ""}>{state}</td>')
+        told = escape("\n".join(pair.warnings))
+        mark = f' <span class="warn" title="{told}">with warnings</span>' if told else ""
+        cells.append(f'<td data-value="{state}{" with warnings" if told else ""}"{" class=warn" if pair.failed else ""}>{state}{mark}</td>')
         for column, _, write, _ in columns:
             value = row[column]
             known = _is_number(value)

@@ -41,6 +41,11 @@ class PairResult:
     def failed(self) -> bool:
         return self.record is None
 
+    @property
+    def warnings(self) -> list[str]:
+        """Of all its stages. Records of earlier versions have none."""
+        return [warning for stage in (self.record or {}).get("stages", []) for warning in stage.get("warnings", [])]
+
     def numbers(self) -> dict[str, Any]:
         """One row of the table of results. None is what is not known."""
         record = self.record or {}
@@ -56,6 +61,7 @@ class PairResult:
             "dice_before": _mean([before for before, _ in dice]),
             "dice": _mean([after for _, after in dice]),
             "device": record.get("device"),
+            "warnings": " | ".join(self.warnings) or None,
             "error_type": self.error_type or None,
             "error": self.error or None,
             **{name: self.row.files.get(name) for name in FILES},

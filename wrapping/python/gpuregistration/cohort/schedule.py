@@ -138,8 +138,11 @@ class Schedule:
             self._workers[address] = _Worker(self._submit(address, worker.start, self._setup))
         over = []
         for address in set(self._workers) - addresses:
-            over += self._bury(self._workers.pop(address), "was started again" if address in self._restarting else "was killed")
-            self._restarting.discard(address)
+            # Those of a scheduler come and go.
+            ended = "was killed" if self._setup.devices is not None else "has ended"
+            over += self._bury(self._workers.pop(address), "was started again" if address in self._restarting else ended)
+        # Dask has waited until they were there again: what is left has come back under its own address, and if it ends, it ends anew.
+        self._restarting.clear()
         for one in self._workers.values():
             # What the scheduler knows nothing of any more.
             forgotten = [future for future in one.jobs if future.status in ("cancelled", "lost")]

@@ -75,11 +75,11 @@ def run(arguments: argparse.Namespace) -> int:
             made = resample(image, transform, reference, arguments.interpolation, arguments.default, device=device)
         with times.part("write"), native_messages_off(not arguments.debug):
             write_image(places.place(arguments.output), made)
-        if arguments.times:
-            times.print()
         if arguments.json:
             print_json({"output": arguments.output, "device": device, "times": times.all()})
         places.commit()
+    if arguments.times:
+        times.print()
     return DONE
 
 

@@ -8,12 +8,13 @@ import os
 import signal
 import sys
 import threading
+from contextlib import suppress
 from typing import Any, NoReturn, Optional, Sequence
 
 from .. import __version__
 from . import apply, bench, cohort, compare, devices, register
 from .errors import DONE, FAILED, INTERRUPTED, TERMINATED, WRONG_USE, CommandError, Terminated, one_line
-from .output import print_lines
+from .output import print_lines, tell_lines
 
 #: Every subcommand, in the order of the help.
 SUBCOMMANDS = (register, cohort, apply, compare, devices, bench)
@@ -91,13 +92,19 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
 
 def run_process() -> NoReturn:
     """The command as a process: ends it."""
+    if sys.stderr is None:
+        # It is closed: what libraries print there is not to end up in the next file that is opened.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+        sys.stderr = open(2, "w", closefd=False)
     code = main()
     # Python has none of what is closed.
-    for stream in filter(None, (sys.stdout, sys.stderr)):
+    if sys.stdout is not None:
         try:
-            stream.flush()
+            sys.stdout.flush()
         except OSError:
             code = code or FAILED
+    with suppress(OSError):
+        sys.stderr.flush()
     # At once: HDF5 crashes at a process's end after a file that could not be written, and drivers take their time there.
     os._exit(code)
 
@@ -105,10 +112,10 @@ def run_process() -> NoReturn:
 def _explain(error: BaseException) -> int:
     """One line, and the exit code."""
     if isinstance(error, KeyboardInterrupt):
-        print("gpureg: interrupted", file=sys.stderr)
+        tell_lines("gpureg: interrupted")
         return INTERRUPTED
     if isinstance(error, Terminated):
-        print("gpureg: terminated", file=sys.stderr)
+        tell_lines("gpureg: terminated")
         return TERMINATED
     if isinstance(error, BrokenPipeError):
         # Who read the output has gone; Python is to say nothing about that at its end, either.
@@ -116,7 +123,7 @@ def _explain(error: BaseException) -> int:
         return FAILED
     if isinstance(error, SystemExit):
         raise error
-    print(f"gpureg: {_message(error)}", file=sys.stderr)
+    tell_lines(f"gpureg: {_message(error)}")
     return error.code if isinstance(error, CommandError) else FAILED
 
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What subcommands print on standard output."""
+"""What subcommands print on standard output, and tell on standard error."""
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import json
 import os
@@ -30,6 +31,20 @@ def print_lines(*lines: str) -> None:
         raise
     except OSError as error:
         raise CommandError(f"standard output cannot be written: {one_line(error)}") from error
+
+
+def tell_lines(*lines: str) -> None:
+    """Lines on standard error, as far as that takes them: what is told there is no result, and nothing fails for want of it."""
+    if sys.stderr is None:
+        # Python has none where it is closed.
+        return
+    try:
+        sys.stderr.write("".join(f"{line}\n" for line in lines))
+        sys.stderr.flush()
+    except OSError:
+        # What waits in its buffer is not to fail at the process's end, either.
+        with contextlib.suppress(OSError), open(os.devnull, "wb") as nothing:
+            os.dup2(nothing.fileno(), sys.stderr.fileno())
 
 
 def print_json(content: dict[str, Any]) -> None:

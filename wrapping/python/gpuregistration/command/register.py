@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import argparse
 import shlex
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Optional
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Optional
 from . import inputs, options, outputs
 from .errors import DONE, WrongUse
 from .native import native_messages_off
-from .output import print_json, print_lines
+from .output import print_json, print_lines, tell_lines
 from .progress import ProgressLine
 from .stages import check, describe_stages, read_stages
 from .times import Times
@@ -37,8 +36,8 @@ transforms: lead from the fixed image's points to the moving one's, in mm, as IT
 stages, each of which begins with what the ones before found, and their settings:
 {stages}
             --transform affine,ffd:levels=3:spacing=8x8x8 sets some. spacing is of mm, one number or one for each of x, y (and z); by
-            itself it is 5, or five voxels where these are longer. Without --initial a first linear stage lays the centres of mass on
-            each other.
+            itself it is 5, or five voxels where these are longer. levels of ffd are by themselves 4, or fewer where an image or a mask
+            has few voxels. Without --initial a first linear stage lays the centres of mass on each other.
 
 progress:   level of ffd: 0 is the coarsest; of the linear stages the voxels' size. Time left is that of the stage.
 """
@@ -97,6 +96,7 @@ def run(arguments: argparse.Namespace) -> int:
             _write(arguments, result, files, places, times)
         _print(arguments, result, times)
         places.commit()
+    _tell(arguments, result, times)
     return DONE
 
 
@@ -219,15 +219,19 @@ def _repeating(arguments: argparse.Namespace, result: Result) -> str:
 
 
 def _print(arguments: argparse.Namespace, result: Result, times: Times) -> None:
-    if arguments.times:
-        times.print()
+    """The result, on standard output."""
     if arguments.json:
         print_json(_describe(arguments, result, times))
     elif not arguments.quiet:
         print_lines(*(f"{stage.name}: cost {stage.cost:.6g}, {stage.seconds:.3f} s on {result.device}" for stage in result.stages))
+
+
+def _tell(arguments: argparse.Namespace, result: Result, times: Times) -> None:
+    """What is no result, on standard error: when files are in their places, which do not depend on it."""
+    if arguments.times:
+        times.print()
     if not arguments.quiet:
-        for warning in (warning for stage in result.stages for warning in stage.warnings):
-            print(f"gpureg: {warning}", file=sys.stderr)
+        tell_lines(*(f"gpureg: {warning}" for stage in result.stages for warning in stage.warnings))
 
 
 def _describe(arguments: argparse.Namespace, result: Result, times: Times) -> dict[str, Any]:

@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 import os
-import sys
 import time
 from contextlib import contextmanager
 from typing import Iterator, Mapping
+
+from .output import tell_lines
 
 _WIDTH = 24
 
@@ -43,8 +44,7 @@ class Times:
 def print_times(times: Mapping[str, float]) -> None:
     """Seconds by name: a line each, on standard error, in columns."""
     width = max([_WIDTH, *map(len, times)])
-    for name, seconds in times.items():
-        print(f"{name:{width}} {seconds:8.3f} s", file=sys.stderr)
+    tell_lines(*(f"{name:{width}} {seconds:8.3f} s" for name, seconds in times.items()))
 
 
 def _process_age() -> float:

@@ -68,6 +68,8 @@ class ReportData:
     similarity_text: str = ""
     #: label: Dice's coefficient before and after
     dice: Mapping[str, tuple[float, float]] = dataclasses.field(default_factory=dict)
+    #: sentences on what may have gone wrong
+    warnings: Sequence[str] = ()
 
     @property
     def dimension(self) -> int:
