@@ -368,7 +368,7 @@ def test_levels_that_a_large_deformation_needs(device, metric):
 
 
 def test_levels_of_too_few_voxels_are_told(heads):
-    for levels, told in ((4, "level 0 of ffd looks at 512 voxels, fewer than 1024.*set levels=3, or None"), (3, None)):
+    for levels, told in ((4, "level 0 of ffd looks at 512 voxels, fewer than 1024.*set levels=3 or leave that out"), (3, None)):
         stage = gr.register(*heads, stages.FreeForm(levels=levels, iterations=1), device="host").stages[0]
         assert stage.numbers()["warnings"] == stage.warnings
         assert len(stage.warnings) == (told is not None) and (told is None or re.search(told, stage.warnings[0]))

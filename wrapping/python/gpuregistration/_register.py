@@ -313,7 +313,7 @@ def _find_warnings(levels: list[Level], result: _engine.FreeFormResult) -> list[
     found = []
     thin = [level for level in levels if level.voxels is not None and level.voxels < result.least_voxels]
     if thin:
-        fewer = f"levels={max(1, len(levels) - len(thin))}, or None, or " if len(levels) > 1 else ""
+        fewer = f"levels={max(1, len(levels) - len(thin))} or leave that out, or " if len(levels) > 1 else ""
         found.append(
             f"level {thin[0].name} of ffd looks at {thin[0].voxels} voxels, fewer than {result.least_voxels}, so that what is found may be "
             f"noise; set {fewer}fewer bins, or another similarity"
