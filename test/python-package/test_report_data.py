@@ -36,6 +36,8 @@ def test_deformation_leads_from_before_to_found(heads, transform, initial):
 
 
 def test_report_data(device, heads):
+    # Its version is told.
+    pytest.importorskip("SimpleITK")
     fixed, moving = heads
     mask = fixed.like((fixed.array > 5).astype(np.uint8))
     moving_mask = moving.like((moving.array > 5).astype(np.uint8))
