@@ -8,8 +8,9 @@ from pathlib import Path
 
 
 def metaimage_key(name: bytes, value: bytes) -> "re.Pattern[bytes]":
-    """The pattern of a line of a MetaImage's header, as freely as it may be written. The value ends its line."""
-    return re.compile(rb"^[ \t]*" + name + rb"[ \t]*[=:][ \t]*" + value + rb"[ \t\r]*$", re.MULTILINE | re.IGNORECASE)
+    """The pattern of a line of a MetaImage's header, as freely as its reader takes it: values in any case, names in their own. The value
+    ends its line."""
+    return re.compile(rb"^[ \t]*" + name + rb"[ \t]*[=:][ \t]*(?i:" + value + rb")[ \t\r]*$", re.MULTILINE)
 
 
 # The last line of a MetaImage's header: a file's name, LIST, or LOCAL if the values follow.
