@@ -56,17 +56,13 @@ FindLeastVoxels(const FreeFormSettings & settings)
 std::int64_t
 CountLevelVoxels(const FreeFormProblem & problem, const MaskShares & shares, int level)
 {
-  const auto   factors = FindLevelFactors(problem, problem.fixed, level);
-  std::int64_t voxels = 1;
-  double       volume = GetVoxelVolume(problem.fixed, problem.dimension);
-  for (std::size_t d = 0; d < 3; ++d)
-  {
-    voxels *= problem.fixed.size[d] / factors[d];
-    volume *= factors[d];
-  }
+  const Size factors = FindLevelFactors(problem, problem.fixed, level);
+  Size       size = problem.fixed.size;
+  std::transform(size.begin(), size.end(), factors.begin(), size.begin(), std::divides<>());
   const double room = shares.moving * static_cast<double>(CountOf(problem.moving.size)) *
                       GetVoxelVolume(problem.moving, problem.dimension);
-  return std::llround(std::min(shares.fixed * static_cast<double>(voxels), room / volume));
+  const double voxel = static_cast<double>(CountOf(factors)) * GetVoxelVolume(problem.fixed, problem.dimension);
+  return std::llround(std::min(shares.fixed * static_cast<double>(CountOf(size)), room / voxel));
 }
 
 FreeFormSettings
@@ -93,10 +89,6 @@ CompleteSettings(const FreeFormProblem & problem, const FreeFormSettings & setti
 Size
 FindLevelFactors(const FreeFormProblem & problem, const RegisteredImage & image, int level)
 {
-  if (level == 0)
-  {
-    return { 1, 1, 1 };
-  }
   const double edge =
     std::min(FindShortestEdge(problem.fixed, problem.dimension), FindShortestEdge(problem.moving, problem.dimension));
   return FindFactors(image, problem.dimension, std::ldexp(edge, level));

@@ -384,7 +384,9 @@ TEST_P(FreeFormDeformationTest, BadInputIsRefusedAndTheMethodGoesOn)
     mend();
   };
   expectRefused(
-    "1 to 5 levels", [&] { method->SetNumberOfLevels(6); }, [&] { method->SetNumberOfLevels(2); });
+    "1 to 5 levels, or 0 for as many as are of use, not 6",
+    [&] { method->SetNumberOfLevels(6); },
+    [&] { method->SetNumberOfLevels(2); });
   for (const double spacing :
        { -1.0, 1e-9, std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN() })
   {

@@ -2,6 +2,7 @@
 """The command gpureg for tests: called here, or as a process of its own."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -33,6 +34,11 @@ def assert_fails(capfd, code, *parts_and_words):
     assert err.splitlines()[-1:] == lines and len(lines) == 1, err
     for part in parts:
         assert str(part) in lines[0], (part, lines[0])
+
+
+def into_full(stream=1):
+    """For a process that begins: standard output, or another stream, is a disk that is full."""
+    os.dup2(os.open("/dev/full", os.O_WRONLY), stream)
 
 
 def start_process(*words, before=None):

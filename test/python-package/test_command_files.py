@@ -17,12 +17,18 @@ from command_line import assert_fails, gpureg, gpureg_json, run_process
 sitk = pytest.importorskip("SimpleITK")
 
 
+def write_slice(part, path):
+    """With the ids that it has."""
+    writer = sitk.ImageFileWriter()
+    writer.KeepOriginalImageUIDOn()
+    writer.SetFileName(str(path))
+    writer.Execute(part)
+
+
 def write_dicom(folder, image, series="1.2.826.0.1.3680043.2.1125.1", digits=17):
     """A series of 16 bit slices, whose places are rounded."""
     folder.mkdir(exist_ok=True)
     volume = sitk.Cast(image, sitk.sitkInt16)
-    writer = sitk.ImageFileWriter()
-    writer.KeepOriginalImageUIDOn()
     direction = volume.GetDirection()
     for number in range(volume.GetDepth()):
         part = volume[:, :, number]
@@ -38,8 +44,7 @@ def write_dicom(folder, image, series="1.2.826.0.1.3680043.2.1125.1", digits=17)
         ):
             part.SetMetaData(tag, text)
         # Names in another order than the slices.
-        writer.SetFileName(str(folder / f"{(7 * number) % volume.GetDepth():03}-{series[-1]}.dcm"))
-        writer.Execute(part)
+        write_slice(part, folder / f"{(7 * number) % volume.GetDepth():03}-{series[-1]}.dcm")
 
 
 @pytest.fixture
@@ -77,10 +82,7 @@ def test_dicom_folder_of_a_tilted_gantry(dicom, heads, tmp_path, capfd):
         place = [float(word) for word in part.GetMetaData("0020|0032").split("\\")]
         place[1] += 0.01 * heads[0].spacing[2] * number
         part.SetMetaData("0020|0032", "\\".join(map(str, place)))
-        writer = sitk.ImageFileWriter()
-        writer.KeepOriginalImageUIDOn()
-        writer.SetFileName(str(slice_at(dicom, number)))
-        writer.Execute(part)
+        write_slice(part, slice_at(dicom, number))
     assert_fails(capfd, 1, "shifted sideways, by up to 0.78 mm", dicom, None, "apply", dicom, "-o", tmp_path / "o.nii.gz")
 
 
@@ -88,10 +90,7 @@ def test_dicom_folder_with_two_slices_at_one_place(dicom, head_files, tmp_path, 
     first, second = slice_at(dicom, 17), dicom / "twice.dcm"
     part = sitk.ReadImage(str(first))
     part.SetMetaData("0008|0018", "1.2.826.0.1.3680043.2.1125.1.99")
-    writer = sitk.ImageFileWriter()
-    writer.KeepOriginalImageUIDOn()
-    writer.SetFileName(str(second))
-    writer.Execute(part)
+    write_slice(part, second)
     twice = f"two slices at one place: {first.name} and {second.name}"
     assert_fails(capfd, 1, twice, dicom, None, "apply", dicom, "-o", tmp_path / "o.nii.gz")
 

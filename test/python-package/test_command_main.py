@@ -10,7 +10,7 @@ from pathlib import Path
 
 import gpuregistration as gr
 import pytest
-from command_line import assert_fails, gpureg, run_process, start_process
+from command_line import assert_fails, gpureg, into_full, run_process, start_process
 
 COMMANDS = ("register", "apply", "compare", "devices", "bench")
 
@@ -109,10 +109,6 @@ def test_a_reader_that_has_gone_is_no_crash():
     process.stdout.close()
     assert process.stderr.read() == ""
     assert process.wait(timeout=60) == 1
-
-
-def into_full():
-    os.dup2(os.open("/dev/full", os.O_WRONLY), 1)
 
 
 @pytest.mark.parametrize("before, why", [(into_full, "No space left on device"), (lambda: os.close(1), "Bad file descriptor")])

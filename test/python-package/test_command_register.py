@@ -13,7 +13,7 @@ from pathlib import Path
 import gpuregistration as gr
 import numpy as np
 import pytest
-from command_line import assert_fails, gpureg, gpureg_json, run_process
+from command_line import assert_fails, gpureg, gpureg_json, into_full, run_process
 from conftest import make_head
 from gpuregistration import _engine, stages
 from gpuregistration._checks import engine_name
@@ -72,10 +72,6 @@ def test_prints_a_line_a_stage(head_files, tmp_path, capfd):
     assert code == 0 and [line.split(":")[0] for line in out.splitlines()] == ["rigid", "affine"]
     assert "2/2 affine" in err
     assert gpureg(capfd, *words, "--device", "host", "--quiet") == (0, "", "")
-
-
-def into_full(stream=1):
-    os.dup2(os.open("/dev/full", os.O_WRONLY), stream)
 
 
 def into_nobody():

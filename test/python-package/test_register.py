@@ -373,5 +373,7 @@ def test_levels_of_too_few_voxels_are_told(heads):
         stage = gr.register(*heads, stages.FreeForm(levels=levels, iterations=1), device="host").stages[0]
         assert stage.numbers()["warnings"] == stage.warnings
         assert len(stage.warnings) == (told is not None) and (told is None or re.search(told, stage.warnings[0]))
-    drawn = gr.register(*heads, stages.FreeForm(levels=1, iterations=1, samples=500), device="host").stages[0]
+    result = gr.register(*heads, ["rigid", stages.FreeForm(levels=1, iterations=1, samples=500)], device="host")
+    drawn = result.stages[1]
     assert drawn.levels[0].voxels == 500 and "500 voxels" in drawn.warnings[0]
+    assert result.warnings == drawn.warnings and "500 voxels" in repr(result)

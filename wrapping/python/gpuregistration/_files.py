@@ -14,14 +14,12 @@ from typing import Any, Callable, Iterator, Optional, Union
 
 import numpy as np
 
-from ._dicom import read_dicom_folder
 from ._engine import BadInputError, UnsupportedError
 from ._flirt import from_flirt_matrix, parse_flirt_matrix, to_flirt_matrix, write_flirt_matrix
 from ._image import Image
 from ._kinds import ImageLike
 from ._kinds import read_image as read_any_image
 from ._kinds import to_simpleitk as image_to_simpleitk
-from ._metaimage import check_metaimage_is_whole
 from ._nifti import Read, check_nifti_is_whole, read_floats, write_nifti
 from ._simpleitk import import_simpleitk, read_simpleitk, to_simpleitk
 from ._transforms import Affine, DisplacementField, Transform, TransformLike, as_transform, linear_matrix
@@ -139,7 +137,11 @@ def read_transform(path: PathLike, fixed: Optional[ImageLike] = None, moving: Op
 
 
 def write_transform(
-    path: PathLike, transform: TransformLike, fixed: Optional[ImageLike] = None, moving: Optional[ImageLike] = None, format: Optional[str] = None
+    path: PathLike,
+    transform: TransformLike,
+    fixed: Optional[ImageLike] = None,
+    moving: Optional[ImageLike] = None,
+    format: Optional[str] = None,
 ) -> None:
     """Writes a transform, in the format that the file's name ends on. There is no file unless all of it is written.
 
@@ -239,7 +241,7 @@ def _read_simpleitk_image(path: PathLike) -> Read:
         raise BadInputError(f"There is no file {name}. Check the name and the folder." if name else "A file's name is empty.")
     _check_readable(name)
     try:
-        read = Read(read_dicom_folder(Path(name))) if Path(name).is_dir() else _read_image_file(name)
+        read = _read_dicom_folder(Path(name)) if Path(name).is_dir() else _read_image_file(name)
     except RuntimeError as error:
         _check_is_whole_metaimage(name)
         raise BadInputError(
@@ -251,8 +253,17 @@ def _read_simpleitk_image(path: PathLike) -> Read:
     return read
 
 
+def _read_dicom_folder(folder: Path) -> Read:
+    # What is wanted for folders alone is not to be waited for by others.
+    from ._dicom import read_dicom_folder
+
+    return Read(read_dicom_folder(folder))
+
+
 def _check_is_whole_metaimage(name: str) -> None:
     if _READERS.get(_suffix_of(name)) == "MetaImageIO":
+        from ._metaimage import check_metaimage_is_whole
+
         check_metaimage_is_whole(name)
 
 

@@ -3,10 +3,9 @@
 
 from __future__ import annotations
 
-from typing import Optional
+from typing import TYPE_CHECKING, Optional
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from . import _engine
 from ._checks import read_numbers, read_whole
@@ -16,6 +15,9 @@ from ._gpu_arrays import GpuArray, choose_device_of
 from ._image import Image, engine_map, engine_size, matrix_of_map, on_device, real_values, require_scalar
 from ._kinds import Kind, read_image
 from ._resample import to_type
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 # Voxels of sigma up to which a recursive Gaussian is computed.
 _MOST_VOXELS = 2000
@@ -43,8 +45,8 @@ def smooth(image: Kind, sigma_mm: ArrayLike, device: Optional[DeviceLike] = None
     along = np.broadcast_to(sigma, (whole.dimension,))
     if (along > _MOST_VOXELS * whole.spacing).any():
         raise BadInputError(
-            f"A sigma of {sigma.tolist()} mm is more than {_MOST_VOXELS} voxels of {whole.spacing.tolist()} mm, of which a recursive filter "
-            "leaves no digit. Make it smaller."
+            f"A sigma of {sigma.tolist()} mm is more than {_MOST_VOXELS} voxels of {whole.spacing.tolist()} mm: of much more a recursive "
+            "filter leaves no digit. Make it smaller."
         )
     content = whole.content
     if isinstance(content, GpuArray):

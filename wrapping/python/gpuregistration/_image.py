@@ -3,15 +3,17 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional, Union
+from typing import TYPE_CHECKING, Any, Optional, Union
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from . import _engine
 from ._checks import read_numbers
 from ._engine import BadInputError
 from ._gpu_arrays import AnyArray, GpuArray, read_content
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 
 class Image:

@@ -4,10 +4,9 @@
 from __future__ import annotations
 
 import threading
-from typing import Any, Optional, Union
+from typing import TYPE_CHECKING, Any, Optional, Union
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from . import _engine
 from ._checks import engine_name, read_choice, read_numbers, read_whole
@@ -16,6 +15,9 @@ from ._engine import BadInputError
 from ._kinds import ImageLike
 from ._sides import read_pair
 from ._transforms import Affine
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 #: What metric() has, by name.
 METRICS = (
@@ -169,8 +171,8 @@ def metric(
         name: "correlation_ratio" (1 - η), "mattes_mutual_information" and "normalized_mutual_information" (their negatives),
             "correlation" (-r²), "mean_squares" and "mean_absolute_differences" (of values from 0 to 1),
             "joint_histogram_mutual_information" (its negative, in bits, of a histogram that a Gaussian of variance 1.5 bins smooths; ITK's
-            metric of that name takes each image's marginal for the other's, up to ITK 5.4), "partial_volume_mutual_information" (its negative; Maes 1997),
-            "neighborhood_correlation" (the negative of the mean r² of each voxel's neighborhood; Avants 2008).
+            metric of that name takes each image's marginal for the other's, up to ITK 5.4), "partial_volume_mutual_information" (its
+            negative; Maes 1997), "neighborhood_correlation" (the negative of the mean r² of each voxel's neighborhood; Avants 2008).
         fixed, moving, fixed_mask, moving_mask: as of register.
         bins: of the histogram; 0: 256 of a correlation ratio, else 64.
         radius: voxels along each axis, of a neighborhood.

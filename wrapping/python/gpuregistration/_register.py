@@ -7,10 +7,9 @@ import math
 import time
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Callable, Iterable, Mapping, Optional, Union
+from typing import TYPE_CHECKING, Any, Callable, Mapping, Optional
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from . import _engine
 from ._checks import check_progress
@@ -23,7 +22,10 @@ from ._resample import resample_array, warp_loaded
 from ._sides import Pair, read_pair
 from ._stage_result import Level, StageResult
 from ._transforms import Affine, BSpline, Composite, DisplacementField, Transform, TransformLike, as_transform, linear_matrix
-from .stages import FreeForm, Rigid, Stage, StageLike, named, read_settings, read_stages
+from .stages import FreeForm, MetricsLike, Rigid, Stage, StagesLike, named, read_settings, read_stages
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 
 @dataclass(frozen=True)
@@ -108,6 +110,11 @@ class Result:
         library. Computed when it is asked for first."""
         return self.transform.to_displacement_field(self._pair.fixed, self.device)
 
+    @property
+    def warnings(self) -> list[str]:
+        """Of all stages: sentences on what may have gone wrong."""
+        return [warning for stage in self.stages for warning in stage.warnings]
+
     def _let_go(self) -> None:
         """Gives the device's memory of the moving image back. What is made of it afterwards is sent there again."""
         self._loaded = None
@@ -132,16 +139,15 @@ class Result:
 
     def __repr__(self) -> str:
         names = ", ".join(stage.name for stage in self.stages)
-        warnings = [warning for stage in self.stages for warning in stage.warnings]
-        told = f", warnings={warnings}" if warnings else ""
+        told = f", warnings={self.warnings}" if self.warnings else ""
         return f"Result(stages=[{names}], cost={self.cost:.6g}, device={self.device!r}, seconds={self.seconds:.3f}{told})"
 
 
 def register(
     fixed: ImageLike,
     moving: ImageLike,
-    transform: Union[StageLike, Iterable[StageLike]] = "rigid",
-    metric: Union[None, str, Iterable[Optional[str]]] = None,
+    transform: StagesLike = "rigid",
+    metric: MetricsLike = None,
     fixed_mask: Optional[ImageLike] = None,
     moving_mask: Optional[ImageLike] = None,
     initial: Optional[TransformLike] = None,

@@ -4,10 +4,9 @@
 from __future__ import annotations
 
 import itertools
-from typing import Any, Callable, NamedTuple, Optional, Protocol, Sequence, Union
+from typing import TYPE_CHECKING, Any, Callable, NamedTuple, Optional, Protocol, Sequence, Union
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from . import _engine
 from ._checks import is_singular, read_numbers
@@ -16,6 +15,9 @@ from ._engine import BadInputError, UnsupportedError
 from ._gpu_arrays import AnyArray, GpuArray, choose_device_of, hand_over, read_content
 from ._image import Image, engine_map, engine_size
 from ._kinds import ImageLike, read_image
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 
 class Library(NamedTuple):
@@ -232,6 +234,10 @@ class _Grid(Transform):
         self.dimension = grid.dimension
         self.spacing, self.origin, self.direction = grid.spacing, grid.origin, grid.direction
         self._to_grid = np.linalg.inv(grid.index_to_point)
+        self._check_size()
+
+    def _check_size(self) -> None:
+        """Raises BadInputError if there are too few vectors."""
 
     def host_array(self) -> np.ndarray:
         """The vectors as the host has them: an array on a GPU is brought, in doubles.
@@ -301,14 +307,7 @@ class BSpline(_Grid):
         BadInputError: an array of another shape, or with a number that is not finite; or a geometry that does not fit to it.
     """
 
-    def __init__(
-        self,
-        array: Union[AnyArray, ArrayLike],
-        spacing: Optional[ArrayLike] = None,
-        origin: Optional[ArrayLike] = None,
-        direction: Optional[ArrayLike] = None,
-    ) -> None:
-        super().__init__(array, spacing, origin, direction)
+    def _check_size(self) -> None:
         if min(self._shape[:-1]) < 4:
             raise BadInputError(f"A BSpline has control points of shape {self._shape[:-1]}; along each axis there are to be 4 at least.")
 

@@ -261,13 +261,14 @@ def _read_numbers(name: str, value: Any) -> np.ndarray:
 Stage = Union[Rigid, Affine, Global, FreeForm]
 #: One of them, or the name of one.
 StageLike = Union[str, Stage]
+#: What register is asked for: one, or several behind each other, and a metric for all or for each.
+StagesLike = Union[StageLike, Iterable[StageLike]]
+MetricsLike = Union[None, str, Iterable[Optional[str]]]
 #: The classes of the stages by their names.
 STAGES = {kind.name: kind for kind in (Rigid, Affine, Global, FreeForm)}
 
 
-def read_stages(
-    transform: Union[StageLike, Iterable[StageLike]], metric: Union[None, str, Iterable[Optional[str]]]
-) -> list[Stage]:
+def read_stages(transform: StagesLike, metric: MetricsLike) -> list[Stage]:
     """What register is asked for.
 
     Args:

@@ -5,14 +5,13 @@ from __future__ import annotations
 
 import argparse
 import math
-import sys
 import time
 from dataclasses import dataclass, field
 from typing import Any, Callable, Optional
 
 from . import options
 from .errors import DONE, FAILED, WrongUse, one_line
-from .output import print_json, print_lines, print_table
+from .output import print_json, print_lines, print_table, tell_lines
 
 NAME = "bench"
 
@@ -81,7 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
     for task, row in zip(tasks, rows):
         for column in columns:
             if not arguments.quiet:
-                print(f"{row.name}, {column}", file=sys.stderr)
+                tell_lines(f"{row.name}, {column}")
             _fill(row, column, task.by_itk if column == _ITK else _bound(task.by_engine, column), share)
     what = {one.name: one.description for one in devices() if one.name in names}
     if arguments.json:

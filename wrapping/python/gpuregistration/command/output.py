@@ -8,7 +8,7 @@ import errno
 import json
 import os
 import sys
-from typing import Any, Sequence
+from typing import Any, Sequence, TextIO
 
 from .._json import plain
 from .errors import CommandError, one_line
@@ -34,17 +34,19 @@ def print_lines(*lines: str) -> None:
 
 
 def tell_lines(*lines: str) -> None:
-    """Lines on standard error, as far as that takes them: what is told there is no result, and nothing fails for want of it."""
-    if sys.stderr is None:
-        # Python has none where it is closed.
-        return
+    """Lines on standard error."""
+    tell(sys.stderr, "".join(f"{line}\n" for line in lines))
+
+
+def tell(stream: TextIO, text: str) -> None:
+    """What is no result, as far as the stream takes it: nothing fails for want of it."""
     try:
-        sys.stderr.write("".join(f"{line}\n" for line in lines))
-        sys.stderr.flush()
+        stream.write(text)
+        stream.flush()
     except OSError:
-        # What waits in its buffer is not to fail at the process's end, either.
+        # What waits in its buffer is not to fail later, either.
         with contextlib.suppress(OSError), open(os.devnull, "wb") as nothing:
-            os.dup2(nothing.fileno(), sys.stderr.fileno())
+            os.dup2(nothing.fileno(), stream.fileno())
 
 
 def print_json(content: dict[str, Any]) -> None:

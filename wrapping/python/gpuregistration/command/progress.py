@@ -6,8 +6,9 @@ from __future__ import annotations
 import shutil
 import sys
 import time
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Optional, Sequence
+
+from .output import tell
 
 if TYPE_CHECKING:
     from .._register import Progress
@@ -38,23 +39,17 @@ class StatusLine:
 
     def show(self, text: str) -> None:
         self._last = time.perf_counter()
-        self._write(f"\r\x1b[K{text[: shutil.get_terminal_size().columns - 1]}" if self._is_terminal else text + "\n")
+        tell(self._stream, f"\r\x1b[K{text[: shutil.get_terminal_size().columns - 1]}" if self._is_terminal else text + "\n")
 
     def tell(self, text: str) -> None:
         """A line that stays."""
         self.end()
-        self._write(text + "\n")
+        tell(self._stream, text + "\n")
 
     def end(self) -> None:
         """Wipes the line."""
         if self._is_terminal and self._last is not None:
-            self._write("\r\x1b[K")
-
-    def _write(self, text: str) -> None:
-        """As far as the stream takes it: work does not fail for want of its progress."""
-        with suppress(OSError):
-            self._stream.write(text)
-            self._stream.flush()
+            tell(self._stream, "\r\x1b[K")
 
 
 class ProgressLine:

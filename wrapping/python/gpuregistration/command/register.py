@@ -231,7 +231,7 @@ def _tell(arguments: argparse.Namespace, result: Result, times: Times) -> None:
     if arguments.times:
         times.print()
     if not arguments.quiet:
-        tell_lines(*(f"gpureg: {warning}" for stage in result.stages for warning in stage.warnings))
+        tell_lines(*(f"gpureg: {warning}" for warning in result.warnings))
 
 
 def _describe(arguments: argparse.Namespace, result: Result, times: Times) -> dict[str, Any]:
