@@ -3,7 +3,9 @@
 
 #include "FixedPoint.h"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 
 namespace gpureg
@@ -47,6 +49,28 @@ MakeMap(const IndexMap & map, const ChainedGrid & grid, const std::array<std::in
   return fixed;
 }
 
+/** Returns how far the map of an index to a B-spline's grid may be off at the ends of its valid region, in units of 2^-32. An entry of
+ *  its matrix is rounded by half of one, and counts as often as there are voxels on the way; far origins leave what double has. It does
+ *  not depend on which region of the output is made. */
+int
+FindSlack(const IndexMap & toGrid, const DisplacementGrid & grid, int dimension)
+{
+  constexpr double units = 4294967296.0;
+  constexpr double own = 4.0;
+  constexpr double most = 1048576.0;
+  double           slack = 0;
+  for (std::size_t r = 0; r < static_cast<std::size_t>(dimension); ++r)
+  {
+    const double * row = toGrid.matrix.data() + 3 * r;
+    const double   step = std::max({ std::abs(row[0]), std::abs(row[1]), std::abs(row[2]) });
+    const double   voxels = (std::abs(toGrid.offset[r]) + grid.size[r]) / step;
+    const double   farOrigin = units * 8 * std::numeric_limits<double>::epsilon() * std::abs(grid.toGrid.offset[r]);
+    slack = std::max(slack, own + voxels + farOrigin);
+  }
+  // Of no step at all there are more voxels than any image has.
+  return static_cast<int>(std::min(slack, most));
+}
+
 int
 ToKernel(GridKind kind)
 {
@@ -77,12 +101,14 @@ FoldChain(const ChainedGrid & grid)
 
     kernels::ChainPart part{};
     const bool         isOfOutput = step.grid.kind == GridKind::OfOutput;
-    part.toGrid = isOfOutput ? ToFixedMap({}) : MakeMap(Compose(step.grid.toGrid, toPoint), grid, {});
+    const IndexMap     toGrid = isOfOutput ? IndexMap{} : Compose(step.grid.toGrid, toPoint);
+    part.toGrid = isOfOutput ? ToFixedMap({}) : MakeMap(toGrid, grid, {});
     part.firstVector = firstVector;
     part.dimension = grid.transform.dimension;
     part.kind = ToKernel(step.grid.kind);
     part.order = step.grid.order;
     part.isOpen = step.grid.isOpen;
+    part.slack = FindSlack(toGrid, step.grid, grid.transform.dimension);
     for (std::size_t axis = 0; axis < 3; ++axis)
     {
       part.size[axis] = step.grid.size[axis];

@@ -12,16 +12,26 @@ GPUREG_FUNCTION int
 FindFixedControlPoints(const ChainPart * part, int axis, i64 position, int * first, i64 * t)
 {
   const int size = part->size[axis];
+  const int lowerEnd = part->order / 2;
+  const int upperEnd = size - (part->order + 1) / 2;
   /* An even order's knots lie half-way between the control points. */
   const i64 shifted = (part->order & 1) ? position : position + GPUREG_FIXED_HALF;
+  const i64 fromLowerEnd = shifted - lowerEnd * GPUREG_FIXED_ONE;
+  const i64 fromUpperEnd = shifted - upperEnd * GPUREG_FIXED_ONE;
   int       knot = CellOf(shifted);
   *t = (i64)(u32)shifted;
-  if (knot == size - (part->order + 1) / 2 && *t == 0 && !part->isOpen)
+  if (fromLowerEnd < 0 && fromLowerEnd >= -part->slack)
   {
-    knot -= 1;
+    knot = lowerEnd;
+    *t = 0;
+  }
+  if (fromUpperEnd >= (part->isOpen ? -part->slack : 0) && fromUpperEnd <= part->slack)
+  {
+    /* The upper end belongs to the cell before it. */
+    knot = part->isOpen ? upperEnd : upperEnd - 1;
     *t = GPUREG_FIXED_ONE;
   }
-  *first = knot - part->order / 2;
+  *first = knot - lowerEnd;
   return *first >= 0 && *first + part->order < size;
 }
 

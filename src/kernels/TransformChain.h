@@ -41,6 +41,7 @@ typedef struct ChainPart
   int      kind;          /* ChainPartIsSpline, ChainPartIsField or ChainPartIsOfOutput */
   int      order;         /* of a B-spline, 0 to 3 */
   int      isOpen;        /* the upper end of a B-spline's valid region is outside */
+  int      slack;         /* how far rounding may put a position in the grid off, in units of 2^-32 */
   float    carry[9];      /* d in the units of the next grid, by rows, … */
   i64      fixedCarry[9]; /* … and the same in units of 2^-32 */
 } ChainPart;
@@ -59,13 +60,17 @@ AddScaledVector(real weight, float4 vector, real * sum)
   sum[2] = MultiplyAdd(weight, (real)vector.z, sum[2]);
 }
 
-/** The grid's first control point that counts along an axis, and its spline's argument t in [0, 1]. False outside of
- *  the valid region, to which in itk::BSplineTransform its upper end belongs, but not in
- *  itk::BSplineDeformableTransform. */
+/** Finds the grid's first control point that counts along an axis, and its spline's argument t in [0, 1]. False outside of the
+ *  valid region. A position within part->slack of an end of that region is taken to lie on it, for voxels of an image whose domain is
+ *  the region's lie there, but for rounding. The lower end is inside; so is the upper one in itk::BSplineTransform, which takes a point
+ *  within four floating-point steps to be on it; in itk::BSplineDeformableTransform, isOpen, it is outside. */
 GPUREG_REAL_FUNCTION int
 FindControlPoints(int order, const ChainPart * part, int axis, int cell, real fraction, int * first, real * t)
 {
-  const int size = part->size[axis];
+  const int  size = part->size[axis];
+  const int  lowerEnd = order / 2;
+  const int  upperEnd = size - (order + 1) / 2;
+  const real slack = (real)part->slack * (real)GPUREG_FIXED_UNIT;
   /* An even order's knots lie half-way between the control points. */
   int knot = cell;
   *t = fraction;
@@ -75,12 +80,18 @@ FindControlPoints(int order, const ChainPart * part, int axis, int cell, real fr
     knot += upperHalf;
     *t = upperHalf ? fraction - 0.5f : fraction + 0.5f;
   }
-  if (knot == size - (order + 1) / 2 && *t == 0.0f && !part->isOpen)
+  if (knot == lowerEnd - 1 && *t >= 1.0f - slack)
   {
-    knot -= 1;
+    knot = lowerEnd;
+    *t = 0.0f;
+  }
+  if ((knot == upperEnd && *t <= slack) || (part->isOpen && knot == upperEnd - 1 && *t >= 1.0f - slack))
+  {
+    /* The upper end belongs to the cell before it. */
+    knot = part->isOpen ? upperEnd : upperEnd - 1;
     *t = 1.0f;
   }
-  *first = knot - order / 2;
+  *first = knot - lowerEnd;
   return *first >= 0 && *first + order < size;
 }
 
@@ -308,10 +319,12 @@ FindColumnsOfRow(const ChainPart * part, int x, int lastX, int y, int z, int * f
   const int one = CellOf(ApplyFixedRow(&part->toGrid, 0, x, y, z));
   const int other = CellOf(ApplyFixedRow(&part->toGrid, 0, lastX, y, z));
   const int least = one < other ? one : other;
-  /* The upper end of the valid region belongs to the cell before it: FindControlPoints(). */
+  const int most = one < other ? other : one;
+  /* An end of the valid region belongs to the cell inside of it: FindControlPoints(). */
+  const int firstCell = RowSplineOrder / 2;
   const int lastCell = part->size[0] - (RowSplineOrder + 1) / 2 - 1;
   const int first = (least < lastCell ? least : lastCell) - RowSplineOrder / 2;
-  const int last = (one < other ? other : one) + RowSplineOrder - RowSplineOrder / 2;
+  const int last = (most > firstCell ? most : firstCell) + RowSplineOrder - RowSplineOrder / 2;
   *firstColumn = first < 0 ? 0 : first;
   return (last < part->size[0] ? last : part->size[0] - 1) - *firstColumn + 1;
 }

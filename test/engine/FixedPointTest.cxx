@@ -480,6 +480,7 @@ struct RandomGrid
     part.order = order;
     part.dimension = dimension;
     part.isOpen = static_cast<int>(random() % 2);
+    part.slack = static_cast<int>(random() % 2) * 300;
     for (int axis = 0; axis < 3; ++axis)
     {
       part.size[axis] = axis < dimension ? order + 1 + static_cast<int>(random() % 4) : 1;
@@ -505,21 +506,24 @@ DrawSplineIndex(Random & random, const ChainPart & part, int axis)
 {
   const i64 first = (part.order - 1) * Half;
   const i64 last = (part.size[axis] - 1) * One - first;
-  const i64 edges[] = { first - 1, first, first + 1, last - 1, last, last + 1 };
-  const i64 n = DrawBetween(random, 0, 11);
-  return n < 6 ? edges[n] : DrawIndex(random, part.size[axis]);
+  const i64 steps[] = { 0, 1, -1, part.slack, -part.slack, part.slack + 1, -part.slack - 1 };
+  const i64 n = DrawBetween(random, 0, 20);
+  return n < 14 ? (n % 2 ? first : last) + steps[n / 2] : DrawIndex(random, part.size[axis]);
 }
 
-/** Of an axis' control points; none outside of the valid region. */
+/** Of an axis' control points; none outside of the valid region. What is within its slack of an end lies on it. */
 std::vector<long double>
 ControlPointWeights(const ChainPart & part, int axis, i64 position)
 {
   const int                order = part.order;
   const int                size = part.size[axis];
-  const long double        x = position / Units;
   const long double        first = (order - 1) / 2.0L;
   const long double        last = size - 1 - first;
+  const long double        slack = part.slack / Units;
+  long double              x = position / Units;
   std::vector<long double> weights;
+  x = x < first && x >= first - slack ? first : x;
+  x = std::abs(x - last) <= slack && (x > last || part.isOpen) ? last : x;
   if (x < first || x > last || (x == last && part.isOpen))
   {
     return weights;

@@ -581,17 +581,23 @@ TEST(ResampleCutTest, TheColumnsOfARowAreThoseThatItsVoxelsRead)
     {
       for (int offset = -30; offset < 8 * size + 30; ++offset)
       {
-        for (const int width : { 1, 2, 33, ResampleRowLanes * ResampleLaneSteps })
+        // Where some voxel lies on an end: as far from it as rounding may put it, or just beyond that.
+        for (const int nudge : { 0, -8, 8, 9 })
         {
-          ChainPart part{};
-          part.order = RowSplineOrder;
-          part.isOpen = offset & 1;
-          part.size[0] = size;
-          part.toGrid.row[0] = step * eighth;
-          part.toGrid.row[3] = offset * eighth;
-          SCOPED_TRACE(std::to_string(size) + " control points, from " + std::to_string(offset) + " in steps of " +
-                       std::to_string(step) + " eighths, " + std::to_string(width) + " voxels");
-          expectColumns(part, width);
+          for (const int width : { 1, 2, 33, ResampleRowLanes * ResampleLaneSteps })
+          {
+            ChainPart part{};
+            part.order = RowSplineOrder;
+            part.isOpen = offset & 1;
+            part.slack = 8;
+            part.size[0] = size;
+            part.toGrid.row[0] = step * eighth;
+            part.toGrid.row[3] = offset * eighth + nudge;
+            SCOPED_TRACE(std::to_string(size) + " control points, from " + std::to_string(offset) + " in steps of " +
+                         std::to_string(step) + " eighths and " + std::to_string(nudge) + ", " + std::to_string(width) +
+                         " voxels");
+            expectColumns(part, width);
+          }
         }
       }
     }

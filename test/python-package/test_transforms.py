@@ -199,3 +199,18 @@ def test_bsplines_of_other_orders_are_refused():
     theirs = sitk.BSplineTransform(3, 2)
     with pytest.raises(gr.UnsupportedError, match="order 2"):
         gr.as_transform(theirs)
+
+
+@pytest.mark.parametrize("spacing", [(0.7, 1.1, 1.3), (0.05, 0.06, 0.07), (25.0, 2.0, 1.0)])
+def test_the_outermost_voxels_of_a_spline_whose_domain_is_the_image_are_moved(device, spacing):
+    image = gr.Image(np.random.default_rng(5).normal(0, 1, (23, 31, 27)).astype(np.float32), spacing, (11.3, -70.7, 33.1), turn(20))
+    theirs = sitk.BSplineTransformInitializer(to_simpleitk(image), [5, 3, 7], 3)
+    # By a constant, in all of the domain.
+    moved = 0.4 * np.array(spacing)
+    theirs.SetParameters(np.repeat(moved, len(theirs.GetParameters()) // 3).tolist())
+    spline = gr.as_transform(theirs)
+    index = np.stack(np.meshgrid(*[np.arange(n) for n in image.size], indexing="ij"), axis=-1).reshape(-1, 3)
+    points = index @ image.index_to_point[:-1, :-1].T + image.origin
+    assert np.abs(spline(points) - points - moved).max() < 1e-9 * np.abs(points).max()
+    field = spline.to_displacement_field(image, device).array
+    assert np.abs(field - moved).max() < 1e-5 * moved.max()

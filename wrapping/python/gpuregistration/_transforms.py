@@ -19,6 +19,9 @@ from ._kinds import ImageLike, read_image
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+# Cells: what doubles lose of a point's index in a grid, and more.
+_ROUNDING = 1e-9
+
 
 class Library(NamedTuple):
     """What reads another library's transforms, None where it is none of it, and what makes one of ours one of its."""
@@ -312,7 +315,8 @@ class BSpline(_Grid):
             raise BadInputError(f"A BSpline has control points of shape {self._shape[:-1]}; along each axis there are to be 4 at least.")
 
     def _is_inside(self, index: np.ndarray, size: np.ndarray) -> np.ndarray:
-        return np.all((index >= 1) & (index < size - 2), axis=1)
+        # Both ends belong to it, whatever rounding makes of a point on them: of an image whose domain it is, the outermost voxels.
+        return np.all((index > 1 - _ROUNDING) & (index < size - 2 + _ROUNDING), axis=1)
 
     def _weights(self, index: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         base = np.floor(index)

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0
+// B-splines whose domain is the image, as nearly every program sets them up: the outermost voxels lie on the ends of the valid region.
+// Metrics and the resampler on each device, all voxels, beside ITK's own classes.
+#include "InclusiveSpline.h"
+#include "TestAnswer.h"
+#include "TestDevices.h"
+#include "TestImages.h"
+#include "TestSeeds.h"
+
+#include "itkCorrelationImageToImageMetricv4.h"
+#include "itkGPUCorrelationImageToImageMetricv4.h"
+#include "itkGPUMeanSquaresImageToImageMetricv4.h"
+#include "itkGPUResampleImageFilter.h"
+#include "itkMeanSquaresImageToImageMetricv4.h"
+
+#include "itkBSplineTransformParametersAdaptor.h"
+#include "itkCompositeTransform.h"
+#include "itkTranslationTransform.h"
+
+#include <random>
+#include <string>
+
+namespace gpuregtest
+{
+
+namespace
+{
+/** A grid of random size, spacing, place and direction; its start index is not 0. */
+template <unsigned int VDimension>
+Grid<VDimension>
+DrawGrid(Random & random)
+{
+  const auto       draw = [&random](int low, int high) { return low + static_cast<int>(random() % (high - low + 1)); };
+  Grid<VDimension> grid;
+  const double     unit = std::array<double, 4>{ 0.05, 0.7, 2.0, 25.0 }[static_cast<std::size_t>(draw(0, 3))];
+  const double     far = std::array<double, 3>{ 0.0, 200.0, 1e5 }[static_cast<std::size_t>(draw(0, 2))];
+  for (unsigned int d = 0; d < VDimension; ++d)
+  {
+    grid.size[d] = static_cast<itk::SizeValueType>(VDimension == 2 ? draw(20, 61) : draw(9, 20));
+    grid.start[d] = draw(-7, 7);
+    grid.spacing[d] = unit * Uniform(random, 0.7, 1.5);
+    grid.origin[d] = Uniform(random, -far, far);
+  }
+  switch (draw(0, 2))
+  {
+    case 0:
+      grid.direction = MakeRotation<VDimension>(Uniform(random, -3.0, 3.0));
+      break;
+    case 1:
+      // Axes that point the other way, in another order.
+      grid.direction.Fill(0.0);
+      for (unsigned int d = 0; d < VDimension; ++d)
+      {
+        grid.direction[d][(d + 1) % VDimension] = draw(0, 1) ? 1.0 : -1.0;
+      }
+      break;
+    default:
+      break;
+  }
+  return grid;
+}
+
+/** A grid of numbers that doubles have exactly, and so has its spline: ITK's own lower end is inside then. */
+template <unsigned int VDimension>
+Grid<VDimension>
+DrawRoundGrid(Random & random)
+{
+  Grid<VDimension> grid;
+  for (unsigned int d = 0; d < VDimension; ++d)
+  {
+    grid.size[d] = VDimension == 2 ? 33 : 9 + 8 * (random() % 2);
+    grid.start[d] = static_cast<itk::IndexValueType>(random() % 5);
+    grid.spacing[d] = std::array<double, 3>{ 0.5, 1.0, 2.0 }[random() % 3];
+    grid.origin[d] = static_cast<double>(random() % 64) - 32.0;
+  }
+  return grid;
+}
+
+/** A spline of random coefficients, of up to a voxel, whose domain is the image; its mesh has been made finer by ITK's adaptor. */
+template <unsigned int VDimension, unsigned int VOrder>
+typename itk::BSplineTransform<double, VDimension, VOrder>::Pointer
+DrawSpline(Random & random, const itk::Image<float, VDimension> & image, bool isRound)
+{
+  using SplineType = itk::BSplineTransform<double, VDimension, VOrder>;
+  const auto                                  region = image.GetBufferedRegion();
+  typename SplineType::OriginType             origin;
+  typename SplineType::PhysicalDimensionsType dimensions;
+  typename SplineType::MeshSizeType           mesh, fineMesh;
+  image.TransformIndexToPhysicalPoint(region.GetIndex(), origin);
+  for (unsigned int d = 0; d < VDimension; ++d)
+  {
+    dimensions[d] = image.GetSpacing()[d] * (static_cast<double>(region.GetSize(d)) - 1.0);
+    mesh[d] = isRound ? 1 << random() % 2 : 1 + random() % 4;
+    fineMesh[d] = isRound ? 2 * mesh[d] : mesh[d] + random() % 4;
+  }
+  const auto spline = SplineType::New();
+  spline->SetTransformDomainOrigin(origin);
+  spline->SetTransformDomainDirection(image.GetDirection());
+  spline->SetTransformDomainPhysicalDimensions(dimensions);
+  spline->SetTransformDomainMeshSize(mesh);
+
+  const auto adaptor = itk::BSplineTransformParametersAdaptor<SplineType>::New();
+  adaptor->SetTransform(spline);
+  adaptor->SetRequiredTransformDomainOrigin(origin);
+  adaptor->SetRequiredTransformDomainDirection(image.GetDirection());
+  adaptor->SetRequiredTransformDomainPhysicalDimensions(dimensions);
+  adaptor->SetRequiredTransformDomainMeshSize(fineMesh);
+  adaptor->AdaptTransformParameters();
+
+  auto parameters = spline->GetParameters();
+  for (auto & parameter : parameters)
+  {
+    parameter = Uniform(random, -1.0, 1.0) * image.GetSpacing()[0];
+  }
+  spline->SetParametersByValue(parameters);
+  return spline;
+}
+
+/** How a metric meets the spline. */
+enum class Place
+{
+  Alone,
+  InComposite, // as itk::ImageRegistrationMethodv4 hands it over
+  BehindAnother,
+  Count
+};
+
+template <unsigned int VDimension>
+typename itk::Transform<double, VDimension, VDimension>::Pointer
+MakeTransform(Place place, const itk::Transform<double, VDimension, VDimension> & one, double shift)
+{
+  const auto spline = const_cast<itk::Transform<double, VDimension, VDimension> *>(&one);
+  if (place == Place::Alone)
+  {
+    return spline;
+  }
+  const auto composite = itk::CompositeTransform<double, VDimension>::New();
+  if (place == Place::BehindAnother)
+  {
+    const auto translation = itk::TranslationTransform<double, VDimension>::New();
+    auto       offset = translation->GetOffset();
+    offset.Fill(shift);
+    translation->SetOffset(offset);
+    composite->AddTransform(translation);
+  }
+  composite->AddTransform(spline);
+  composite->SetOnlyMostRecentTransformToOptimizeOn();
+  return composite.GetPointer();
+}
+
+template <typename TMetric>
+Answer
+Ask(TMetric &                                                 metric,
+    const itk::Image<float, TMetric::VirtualImageDimension> & fixed,
+    const itk::Image<float, TMetric::VirtualImageDimension> & moving,
+    typename TMetric::MovingTransformType &                   transform)
+{
+  metric.SetFixedImage(&fixed);
+  metric.SetMovingImage(&moving);
+  metric.SetVirtualDomainFromImage(&fixed);
+  metric.SetMovingTransform(&transform);
+  metric.SetUseFixedImageGradientFilter(false);
+  metric.SetUseMovingImageGradientFilter(false);
+  return InitializeAndAsk(metric);
+}
+
+class SplineDomainTest : public DeviceTest
+{
+protected:
+  template <template <typename...> class TOurs,
+            template <typename...>
+            class TReference,
+            unsigned int VDimension,
+            unsigned int VOrder>
+  void
+  CheckMetric(std::uint64_t seed)
+  {
+    using ImageType = itk::Image<float, VDimension>;
+    SCOPED_TRACE(std::to_string(VDimension) + "D, order " + std::to_string(VOrder));
+    Random     random(seed);
+    const bool isRound = seed % 3 == 0;
+    const auto grid = isRound ? DrawRoundGrid<VDimension>(random) : DrawGrid<VDimension>(random);
+    const auto [fixed, moving] = MakeImagePair<ImageType>(grid, grid, seed);
+    const auto spline = DrawSpline<VDimension, VOrder>(random, *fixed, isRound);
+    const auto place = static_cast<Place>(random() % static_cast<unsigned int>(Place::Count));
+    // Of round numbers ITK's own class is the reference.
+    typename itk::BSplineTransform<double, VDimension, VOrder>::Pointer inclusive = spline;
+    if (!isRound)
+    {
+      inclusive = InclusiveSpline<VDimension, VOrder>::Make(*spline);
+    }
+
+    const auto reference = TReference<ImageType, ImageType>::New();
+    const auto ours = TOurs<ImageType, ImageType>::New();
+    ours->SetDevice(this->GetDevice());
+    const double shift = 0.3 * grid.spacing[0];
+    const auto   expected = Ask(*reference, *fixed, *moving, *MakeTransform<VDimension>(place, *inclusive, shift));
+    const auto   found = Ask(*ours, *fixed, *moving, *MakeTransform<VDimension>(place, *spline, shift));
+    EXPECT_EQ(found.validPoints, expected.validPoints);
+    EXPECT_NEAR(found.value, expected.value, 1e-6 * std::abs(expected.value));
+    EXPECT_NEAR(found.valueAlone, expected.value, 1e-6 * std::abs(expected.value));
+    EXPECT_LT(GetRelativeError(found.derivative, expected.derivative), 1e-5);
+    EXPECT_TRUE(ours->GetEvaluationStatistics().launches > 0 || this->GetDevice().GetName() == "host");
+  }
+
+  template <template <typename...> class TOurs, template <typename...> class TReference>
+  void
+  CheckMetricOfEachOrder(std::uint64_t seed)
+  {
+    this->CheckMetric<TOurs, TReference, 2, 1>(seed);
+    this->CheckMetric<TOurs, TReference, 2, 2>(seed);
+    this->CheckMetric<TOurs, TReference, 2, 3>(seed);
+    this->CheckMetric<TOurs, TReference, 3, 1>(seed);
+    this->CheckMetric<TOurs, TReference, 3, 2>(seed);
+    this->CheckMetric<TOurs, TReference, 3, 3>(seed);
+  }
+
+  /** Image and output of the same grid, one of its first and last planes alone among the outputs. */
+  template <unsigned int VDimension, unsigned int VOrder>
+  void
+  CheckResampler(std::uint64_t seed)
+  {
+    using ImageType = itk::Image<float, VDimension>;
+    SCOPED_TRACE(std::to_string(VDimension) + "D, order " + std::to_string(VOrder));
+    Random     random(seed);
+    const bool isRound = seed % 3 == 0;
+    const auto grid = isRound ? DrawRoundGrid<VDimension>(random) : DrawGrid<VDimension>(random);
+    const auto [fixed, moving] = MakeImagePair<ImageType>(grid, grid, seed);
+    const auto spline = DrawSpline<VDimension, VOrder>(random, *fixed, isRound);
+    // Of round numbers ITK's own class is the reference.
+    typename itk::BSplineTransform<double, VDimension, VOrder>::Pointer inclusive = spline;
+    if (!isRound)
+    {
+      inclusive = InclusiveSpline<VDimension, VOrder>::Make(*spline);
+    }
+    const auto reference = itk::ResampleImageFilter<ImageType, ImageType>::New();
+    const auto filter = itk::GPUResampleImageFilter<ImageType, ImageType>::New();
+    filter->SetDevice(this->GetDevice());
+    for (auto * const resample :
+         { reference.GetPointer(), static_cast<itk::ResampleImageFilter<ImageType, ImageType> *>(filter) })
+    {
+      resample->SetInput(moving);
+      resample->SetDefaultPixelValue(-1000.0f);
+      resample->SetOutputParametersFromImage(fixed);
+      resample->SetOutputStartIndex(grid.start);
+    }
+    reference->SetTransform(inclusive);
+    filter->SetTransform(spline);
+    reference->UpdateLargestPossibleRegion();
+    filter->UpdateLargestPossibleRegion();
+    ExpectSame(*filter->GetOutput(), *reference->GetOutput(), grid);
+    // The last plane along an axis alone, as a pipeline that streams asks for it.
+    const unsigned int axis = random() % VDimension;
+    auto               region = fixed->GetBufferedRegion();
+    region.SetIndex(axis, region.GetUpperIndex()[axis]);
+    region.SetSize(axis, 1);
+    filter->Modified();
+    filter->GetOutput()->SetRequestedRegion(region);
+    filter->Update();
+    ExpectSame(*filter->GetOutput(), *reference->GetOutput(), grid);
+  }
+
+  /** Over the first image's buffered region. */
+  template <unsigned int VDimension>
+  static void
+  ExpectSame(const itk::Image<float, VDimension> & image,
+             const itk::Image<float, VDimension> & expected,
+             const Grid<VDimension> &              grid)
+  {
+    int wrong = 0;
+    for (itk::ImageRegionConstIteratorWithIndex<itk::Image<float, VDimension>> it(&image, image.GetBufferedRegion());
+         !it.IsAtEnd();
+         ++it)
+    {
+      const bool isWrong = !(std::abs(it.Get() - expected.GetPixel(it.GetIndex())) < 2e-3);
+      if (isWrong && wrong == 0)
+      {
+        ADD_FAILURE() << it.Get() << " at " << it.GetIndex() << " of " << grid.size << " from " << grid.start
+                      << ", not " << expected.GetPixel(it.GetIndex());
+      }
+      wrong += isWrong;
+    }
+    EXPECT_EQ(wrong, 0);
+  }
+};
+} // namespace
+
+TEST_P(SplineDomainTest, MeanSquares)
+{
+  ForEachSeed(1, 6, [this](std::uint64_t seed) {
+    this->CheckMetricOfEachOrder<itk::GPUMeanSquaresImageToImageMetricv4, itk::MeanSquaresImageToImageMetricv4>(seed);
+  });
+}
+
+TEST_P(SplineDomainTest, Correlation)
+{
+  ForEachSeed(1000, 3, [this](std::uint64_t seed) {
+    this->CheckMetricOfEachOrder<itk::GPUCorrelationImageToImageMetricv4, itk::CorrelationImageToImageMetricv4>(seed);
+  });
+}
+
+TEST_P(SplineDomainTest, Resampling)
+{
+  ForEachSeed(2000, 9, [this](std::uint64_t seed) {
+    this->CheckResampler<2, 1>(seed);
+    this->CheckResampler<2, 2>(seed);
+    this->CheckResampler<2, 3>(seed);
+    this->CheckResampler<3, 1>(seed);
+    this->CheckResampler<3, 2>(seed);
+    this->CheckResampler<3, 3>(seed);
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, SplineDomainTest, ::testing::ValuesIn(GetDeviceNames()), GetTestName);
+
+} // namespace gpuregtest
