@@ -15,6 +15,7 @@ from typing import Any, Callable, Iterator, Optional, Union
 import numpy as np
 
 from ._engine import BadInputError, UnsupportedError
+from ._dicom_header import is_dicom
 from ._flirt import from_flirt_matrix, parse_flirt_matrix, to_flirt_matrix, write_flirt_matrix
 from ._image import Image
 from ._kinds import ImageLike
@@ -53,11 +54,11 @@ _TEXT_SUFFIXES = (".tfm", ".txt")
 
 
 def read_image(path: PathLike) -> Image:
-    """An image file as an Image: NIfTI, MetaImage, NRRD, …, whatever SimpleITK reads; or a folder of a DICOM series's slices.
+    """An image file as an Image: NIfTI, MetaImage, NRRD, …, whatever SimpleITK reads; DICOM, or a folder of a DICOM series's slices.
 
     Raises:
         BadInputError: there is no such file, or it is not one image.
-        ImportError: there is no SimpleITK.
+        ImportError: there is no SimpleITK, or, for DICOM, no pydicom.
     """
     read = _read_simpleitk_image(path)
     dimension = read.image.GetDimension()
@@ -241,7 +242,7 @@ def _read_simpleitk_image(path: PathLike) -> Read:
         raise BadInputError(f"There is no file {name}. Check the name and the folder." if name else "A file's name is empty.")
     _check_readable(name)
     try:
-        read = _read_dicom_folder(Path(name)) if Path(name).is_dir() else _read_image_file(name)
+        read = _read_dicom(Path(name)) if Path(name).is_dir() or is_dicom(Path(name)) else _read_image_file(name)
     except RuntimeError as error:
         _check_is_whole_metaimage(name)
         raise BadInputError(
@@ -253,11 +254,11 @@ def _read_simpleitk_image(path: PathLike) -> Read:
     return read
 
 
-def _read_dicom_folder(folder: Path) -> Read:
-    # What is wanted for folders alone is not to be waited for by others.
-    from ._dicom import read_dicom_folder
+def _read_dicom(path: Path) -> Read:
+    # What is wanted for these alone is not to be waited for by others.
+    from ._dicom import read_dicom
 
-    return Read(read_dicom_folder(folder))
+    return Read(image_to_simpleitk(read_dicom(path)))
 
 
 def _check_is_whole_metaimage(name: str) -> None:

@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Folders of DICOM's slices: their order, and whether they are one volume."""
+
+from decimal import Decimal
+
+import gpuregistration as gr
+import numpy as np
+import pytest
+from command_line import assert_fails, gpureg_json
+from gpuregistration._dicom_places import Source, last_digit, order_slices
+
+sitk = pytest.importorskip("SimpleITK")
+pytest.importorskip("pydicom")
+
+
+def write_slice(part, path):
+    """With the ids that it has."""
+    writer = sitk.ImageFileWriter()
+    writer.KeepOriginalImageUIDOn()
+    writer.SetFileName(str(path))
+    writer.Execute(part)
+
+
+def write_dicom(folder, image, series="1.2.826.0.1.3680043.2.1125.1", digits=17):
+    """A series of 16 bit slices, whose places are rounded."""
+    folder.mkdir(exist_ok=True)
+    volume = sitk.Cast(image, sitk.sitkInt16)
+    direction = volume.GetDirection()
+    for number in range(volume.GetDepth()):
+        part = volume[:, :, number]
+        for tag, text in (
+            ("0008|0060", "MR"),
+            ("0020|000e", series),
+            ("0020|000d", "1.2.826.0.1.3680043.2.1125.9"),
+            ("0008|0018", f"{series}.{number + 1}"),
+            ("0020|0032", "\\".join(str(round(x, digits)) for x in volume.TransformIndexToPhysicalPoint((0, 0, number)))),
+            ("0020|0037", "\\".join(map(str, direction[0:9:3] + direction[1:9:3]))),
+            ("0020|0013", str(number)),
+            ("0018|0050", str(volume.GetSpacing()[2])),
+        ):
+            part.SetMetaData(tag, text)
+        # Names in another order than the slices.
+        write_slice(part, folder / f"{(7 * number) % volume.GetDepth():03}-{series[-1]}.dcm")
+
+
+@pytest.fixture
+def dicom(tmp_path, heads):
+    write_dicom(tmp_path / "series", gr._kinds.to_simpleitk(heads[0]))
+    return tmp_path / "series"
+
+
+def test_dicom_folder(dicom, heads, head_files, tmp_path, capfd):
+    image = gr.read_image(dicom)
+    assert image.has_grid_of(heads[0])
+    assert (image.array == heads[0].array.astype(np.int16)).all()
+    found = gpureg_json(capfd, "register", dicom, head_files.moving, "-o", tmp_path / "o.nii.gz", "--device", "host")
+    assert found["stages"][0]["overlap"] > 0.8 and gr.read_image(tmp_path / "o.nii.gz").has_grid_of(heads[0])
+
+
+def slice_at(folder, number):
+    """The file of a head's slice, which are 40."""
+    return folder / f"{(7 * number) % 40:03}-1.dcm"
+
+
+def test_dicom_folder_that_lacks_a_slice(dicom, head_files, tmp_path, capfd):
+    slice_at(dicom, 17).unlink()
+    gap = (f"{slice_at(dicom, 16).name} and {slice_at(dicom, 18).name} are 4 mm apart, and others 2 mm", dicom)
+    with pytest.raises(gr.BadInputError, match=gap[0]):
+        gr.read_image(dicom)
+    assert_fails(capfd, 1, *gap, None, "register", dicom, head_files.moving, "-o", tmp_path / "o.nii.gz")
+    assert not (tmp_path / "o.nii.gz").exists()
+
+
+def test_dicom_folder_of_a_tilted_gantry(dicom, heads, tmp_path, capfd):
+    # Each slice a hundredth of its distance to the side: less than a degree.
+    for number in range(heads[0].shape[0]):
+        part = sitk.ReadImage(str(slice_at(dicom, number)))
+        place = [float(word) for word in part.GetMetaData("0020|0032").split("\\")]
+        place[1] += 0.01 * heads[0].spacing[2] * number
+        part.SetMetaData("0020|0032", "\\".join(map(str, place)))
+        write_slice(part, slice_at(dicom, number))
+    assert_fails(capfd, 1, "shifted sideways, by up to 0.78 mm", dicom, None, "apply", dicom, "-o", tmp_path / "o.nii.gz")
+
+
+def test_dicom_folder_with_two_slices_at_one_place(dicom, head_files, tmp_path, capfd):
+    first, second = slice_at(dicom, 17), dicom / "twice.dcm"
+    part = sitk.ReadImage(str(first))
+    part.SetMetaData("0008|0018", "1.2.826.0.1.3680043.2.1125.1.99")
+    write_slice(part, second)
+    twice = f"two slices at one place: {first.name} and {second.name}"
+    assert_fails(capfd, 1, twice, dicom, None, "apply", dicom, "-o", tmp_path / "o.nii.gz")
+
+
+@pytest.mark.parametrize("angle", [0.0, 0.2])
+@pytest.mark.parametrize("spacing, digits", [(1.25, 1), (0.33, 1), (0.1, 2), (3.0, 17), (0.7, 17)])
+def test_places_of_slices_are_rounded(dicom, rng, spacing, digits, angle):
+    image = sitk.GetImageFromArray(rng.integers(0, 99, (40, 6, 5), dtype=np.int16))
+    image.SetSpacing((1.0, 1.0, spacing))
+    image.SetOrigin((-33.3, 21.7, -4.9))
+    image.SetDirection(sitk.Euler3DTransform((0, 0, 0), angle, 1.5 * angle, 0.1).GetMatrix())
+    write_dicom(dicom, image, digits=digits)
+    found = gr.read_image(dicom)
+    assert (found.array == sitk.GetArrayViewFromImage(image)).all() and abs(found.spacing[2] - spacing) < 0.02
+    slice_at(dicom, 9).unlink()
+    with pytest.raises(gr.BadInputError, match=f"{slice_at(dicom, 8).name} and {slice_at(dicom, 10).name} are"):
+        gr.read_image(dicom)
+
+
+def test_slices_as_far_apart_as_a_place_is_rounded(dicom):
+    image = sitk.Image([6, 5, 40], sitk.sitkInt16)
+    image.SetSpacing((1.0, 1.0, 0.1))
+    write_dicom(dicom, image, digits=1)
+    gr.read_image(dicom)
+    slice_at(dicom, 9).unlink()
+    with pytest.raises(gr.BadInputError, match="are 0.2 mm apart, and others 0.1 mm"):
+        gr.read_image(dicom)
+
+
+@pytest.mark.parametrize("angles", [(0.1, 0.2, 0.3), (0.4, -0.3, 0.7), (-0.123, 0.456, 1.1)])
+def test_directions_of_slices_are_rounded(dicom, angles):
+    image = sitk.Image([6, 5, 40], sitk.sitkInt16)
+    image.SetSpacing((1.0, 1.0, 3.0))
+    image.SetDirection(sitk.Euler3DTransform((0, 0, 0), *angles).GetMatrix())
+    write_dicom(dicom, image)
+    for number in range(40):
+        # Its writer refuses them.
+        content = slice_at(dicom, number).read_bytes()
+        begin = content.index(b"\x20\0\x37\0") + 8
+        end = begin + int.from_bytes(content[begin - 4 : begin], "little")
+        rounded = b"\\".join(b"%.2f" % float(word) for word in content[begin:end].split(b"\\"))
+        slice_at(dicom, number).write_bytes(content[:begin] + rounded.ljust(end - begin) + content[end:])
+    assert abs(gr.read_image(dicom).spacing[2] - 3) < 0.01
+    slice_at(dicom, 9).unlink()
+    with pytest.raises(gr.BadInputError, match="some may be missing, or their positions are rounded"):
+        gr.read_image(dicom)
+
+
+def places(*numbers):
+    return [f"0\\0\\{number}" for number in numbers]
+
+
+def check_places(positions, orientation="1\\0\\0\\0\\1\\0", source=Source("folder", True)):
+    numbers = [[Decimal(word) for word in text.split("\\")] for text in (*positions, orientation)]
+    return order_slices(source, [f"{number}.dcm" for number in range(len(positions))], numbers[:-1], numbers[-1])
+
+
+def test_more_than_rounded_directions_is_a_tilted_gantry():
+    for row, column, slant in (("1\\0", "0\\1", 0.01), ("0.99\\0.1", "-0.1\\0.99", 0.02), ("0.8\\0.6", "-0.6\\0.8", 0.02)):
+        orientation = f"{row}\\0\\{column}\\0"
+        check_places([f"0\\{slant * 0.1 * n:.6f}\\{3 * n}" for n in range(40)], orientation)
+        with pytest.raises(gr.BadInputError, match="as of a tilted gantry, or of directions that are rounded"):
+            check_places([f"0\\{slant * 3 * n:.6f}\\{3 * n}" for n in range(40)], orientation)
+
+
+def test_slices_at_one_place_whatever_their_distances():
+    check_places(places(*(f"{n * 5e-4:.7f}" for n in range(20))))
+    for numbers in (["0", "0.0005", "0.0010", "0.0010", "0.0015"], [n for n in range(9) for _ in range(3)], [7, 7, 7]):
+        with pytest.raises(gr.BadInputError, match="two slices at one place"):
+            check_places(places(*numbers))
+
+
+def test_positions_of_whole_numbers():
+    with pytest.raises(gr.BadInputError, match="or their positions are rounded"):
+        check_places(places(0, 2, 3, 5, 6, 8))
+
+
+def test_last_digit_of_large_numbers():
+    # What it is worth is no number of 64 bits.
+    assert last_digit([Decimal("1e400"), Decimal("0.25")]) == 0.01
+
+
+def test_dicom_folders_without_places(dicom):
+    paths = [slice_at(dicom, number) for number in range(40)]
+    for number, path in enumerate(paths):
+        content = path.read_bytes()
+        # Its header has another element in place of the position, which nobody reads.
+        assert content.count(b"\x20\0\x32\0") == 1
+        path.write_bytes(content.replace(b"\x20\0\x32\0", b"\x20\0\x33\0"))
+        if number == 0:
+            with pytest.raises(gr.BadInputError, match=f"{path.name} with none"):
+                gr.read_image(dicom)
+    # Their numbers do not tell in which direction they follow each other.
+    with pytest.raises(gr.BadInputError, match="has 40 slices, and does not say where each of them is"):
+        gr.read_image(dicom)
+
+
+def test_folders_that_are_no_series(dicom, heads, head_files, tmp_path, capfd):
+    words = ("-o", tmp_path / "o.nii.gz")
+    write_dicom(dicom, gr._kinds.to_simpleitk(heads[0]), "1.2.826.0.1.3680043.2.1125.2")
+    assert_fails(capfd, 1, "holds 2 series", "a folder of its own", None, "register", dicom, head_files.moving, *words)
+    assert_fails(capfd, 1, "no series of DICOM", None, "register", head_files.fixed, head_files.folder, *words)

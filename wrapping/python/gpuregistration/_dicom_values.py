@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The numbers of DICOM's frames: as they are stored, and what they mean."""
+
+from __future__ import annotations
+
+import math
+import tempfile
+from pathlib import Path
+from typing import Any, Sequence
+
+import numpy as np
+
+from ._dicom_frames import Frame, count_frames
+from ._dicom_header import import_pydicom, read_header
+from ._engine import BadInputError
+from ._simpleitk import import_simpleitk
+
+# What a decoder needs of a header. Without the rest it leaves the numbers as they are stored.
+_LAYOUT = (
+    *("SOPInstanceUID", "SamplesPerPixel", "PlanarConfiguration", "NumberOfFrames", "Rows", "Columns"),
+    *("BitsAllocated", "BitsStored", "HighBit", "PixelRepresentation", "PixelData"),
+)
+_SECONDARY_CAPTURE = "1.2.840.10008.5.1.4.1.1.7"
+_COLOURS = "RGB"
+# Of grey images. Which end of the range is shown white is no matter of the values.
+_GREYS = ("MONOCHROME1", "MONOCHROME2")
+_WHOLE: tuple[Any, ...] = (np.uint8, np.int8, np.uint16, np.int16, np.uint32, np.int32)
+
+
+def check_is_read(header: Any, path: Path) -> None:
+    """Raises BadInputError if a file's numbers are of a kind that is not read: bits, colours but RGB, or what a table gives a meaning."""
+    if header.get("BitsAllocated") == 1 or "SegmentSequence" in header:
+        raise BadInputError(
+            f"The file {path} is a segmentation, whose frames are of several segments. Make an image of labels of it, which dcmqi's "
+            "segimage2itkimage does."
+        )
+    colour = str(header.get("PhotometricInterpretation", ""))
+    if colour not in (*_GREYS, _COLOURS):
+        raise BadInputError(f"The file {path} has the colours {colour!r}, which are not read. Write it as RGB, or in grey.")
+    if header.get("ModalityLUTSequence"):
+        raise BadInputError(
+            f"The file {path} has values that a table gives a meaning (ModalityLUTSequence), which is not read. Write what they mean to a "
+            "NIfTI or a .mha."
+        )
+
+
+def stored_type(header: Any, path: Path) -> np.dtype:
+    """The type of a file's numbers, in this machine's order of bytes.
+
+    Raises:
+        BadInputError: there is no such type.
+    """
+    bits = header.get("BitsAllocated")
+    # Floats have no bits that are stored apart from others.
+    kind = "f" if "BitsStored" not in header else "i" if header.get("PixelRepresentation") == 1 else "u"
+    if bits not in ((32, 64) if kind == "f" else (8, 16, 32)):
+        raise BadInputError(
+            f"The file {path} has values of {bits} bits (BitsAllocated), which are not read. Write it with 8, 16 or 32 bits."
+        )
+    return np.dtype(f"{kind}{bits // 8}")
+
+
+def read_stored(path: Path) -> np.ndarray:
+    """A file's numbers as they are stored, of shape [frame, y, x], or, of colours, [frame, y, x, 3].
+
+    Raises:
+        BadInputError: they cannot be read, are fewer or more than the header says, or have more bits.
+    """
+    header = read_header(path, with_values=True)
+    samples = int(header.get("SamplesPerPixel", 1))
+    shape = (count_frames(header, path), int(header.Rows), int(header.Columns), *((samples,) if samples > 1 else ()))
+    kind = stored_type(header, path)
+    keyword = "PixelData" if kind.kind != "f" else "FloatPixelData" if kind.itemsize == 4 else "DoubleFloatPixelData"
+    if not header.get(keyword):
+        raise BadInputError(f"The file {path} is cut off: it holds no values ({keyword}). Copy it again from where it is whole.")
+    is_packed = header.file_meta.TransferSyntaxUID.is_encapsulated
+    if not is_packed:
+        _check_length(path, len(header[keyword].value), shape, kind)
+    try:
+        values = np.asarray(_unpack(header) if is_packed else header.pixel_array)
+    # Decoders raise what they will of a damaged file.
+    except Exception as error:
+        raise _unreadable(path, _last_words(error)) from error
+    if values.size != math.prod(shape) or values.dtype.newbyteorder("=") != kind:
+        raise _unreadable(path, f"{values.size} of {values.dtype}, in the place of {math.prod(shape)} of {kind}")
+    values = values.reshape(shape).astype(kind, copy=False)
+    return values if kind.kind == "f" else _take_stored_bits(values, header, path)
+
+
+def _unreadable(path: Path, why: str) -> BadInputError:
+    return BadInputError(f"The file {path} holds values that cannot be read, or is damaged: {why}. Copy it again from where it is whole.")
+
+
+def _check_length(path: Path, found: int, shape: Sequence[int], kind: np.dtype) -> None:
+    """Raises BadInputError if bytes are missing, or there are those of more frames. What fills the end up is none."""
+    wanted = math.prod(shape) * kind.itemsize
+    if found < wanted:
+        raise BadInputError(
+            f"The file {path} is cut off: it holds {found} bytes of values, and is to hold {wanted}. Copy it again from where it is whole."
+        )
+    if found - wanted >= wanted // shape[0]:
+        raise BadInputError(
+            f"The file {path} holds {found} bytes of values, and its header says {wanted} (Rows, Columns, NumberOfFrames). Export it again."
+        )
+
+
+def _unpack(header: Any) -> np.ndarray:
+    """Numbers that are packed by JPEG and others, which SimpleITK unpacks, of a file that says nothing of what they mean.
+
+    Args:
+        header: of which no more is left than is needed.
+    """
+    sitk = import_simpleitk()
+    is_colour = header.PhotometricInterpretation == _COLOURS
+    for element in list(header.keys()):
+        if header[element].keyword not in _LAYOUT:
+            del header[element]
+    header.PhotometricInterpretation = _COLOURS if is_colour else _GREYS[-1]
+    header.SOPClassUID = header.file_meta.MediaStorageSOPClassUID = _SECONDARY_CAPTURE
+    with tempfile.TemporaryDirectory(prefix="gpureg-") as folder:
+        there = str(Path(folder) / "packed.dcm")
+        import_pydicom().dcmwrite(there, header)
+        return sitk.GetArrayFromImage(sitk.ReadImage(there, imageIO="GDCMImageIO"))
+
+
+def _take_stored_bits(values: np.ndarray, header: Any, path: Path) -> np.ndarray:
+    """Numbers by the bits that a header says are theirs. Others may be of an overlay, or fill up.
+
+    Raises:
+        BadInputError: others are used, and nothing says what for.
+    """
+    allocated = 8 * values.dtype.itemsize
+    stored = int(header.BitsStored)
+    high = int(header.get("HighBit", stored - 1))
+    if not stored - 1 <= high < allocated or stored < 1:
+        raise BadInputError(f"The file {path} has {stored} bits up to bit {high} among {allocated} (BitsStored, HighBit). Mend the header.")
+    if stored == allocated:
+        return values
+    taken = values << (allocated - 1 - high) >> (allocated - stored)
+    if not _has_overlay(header):
+        rest = values >> (high + 1 - stored)
+        # Of signed numbers zeros fill up, too.
+        filled = (taken == rest) | (rest == (taken & ((1 << stored) - 1)))
+        if not filled.all():
+            raise BadInputError(
+                f"The file {path} has {int(np.count_nonzero(~filled))} values of more than the {stored} bits that its header names "
+                "(BitsStored). Mend the header, or, where they are padding, replace them in the file."
+            )
+    return taken
+
+
+def _has_overlay(header: Any) -> bool:
+    """Whether bits of the numbers are an overlay's."""
+    return any(element.tag.group & 0xFF00 == 0x6000 and element.tag.element == 0x0102 and element.value for element in header)
+
+
+def find_type(frames: Sequence[Frame], headers: dict[Path, Any]) -> np.dtype:
+    """A type that has room for what all frames' numbers mean: of floats, where one of them may be no whole number."""
+    stored = {path: stored_type(header, path) for path, header in headers.items()}
+    if all(frame.slope == 1 and frame.intercept == 0 for frame in frames):
+        return np.result_type(*stored.values())
+    if any(kind.kind == "f" for kind in stored.values()) or not all(
+        frame.slope.is_integer() and frame.intercept.is_integer() for frame in frames
+    ):
+        return np.dtype(np.float64)
+    ends: list[float] = []
+    for frame in frames:
+        bits = int(headers[frame.path].BitsStored)
+        low, high = (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if stored[frame.path].kind == "i" else (0, (1 << bits) - 1)
+        ends += [low * frame.slope + frame.intercept, high * frame.slope + frame.intercept]
+    fitting = (kind for kind in _WHOLE if np.iinfo(kind).min <= min(ends) and max(ends) <= np.iinfo(kind).max)
+    return np.dtype(next(fitting, np.float64))
+
+
+def fill(made: np.ndarray, stored: np.ndarray, frame: Frame) -> None:
+    """Puts what a frame's stored numbers mean into its place."""
+    if frame.slope == 1 and frame.intercept == 0:
+        made[...] = stored
+    else:
+        made[...] = stored.astype(np.float64) * frame.slope + frame.intercept
+
+
+def _last_words(error: Exception) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[-1].rstrip(".") if lines else type(error).__name__
