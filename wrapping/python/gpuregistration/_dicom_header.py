@@ -55,18 +55,22 @@ def read_header(path: Path, with_values: bool = False) -> Any:
         return None
     pydicom = import_pydicom()
     try:
-        header = pydicom.dcmread(path, stop_before_pixels=not with_values, force=True)
+        with open(path, "rb") as file:
+            header = pydicom.dcmread(file, stop_before_pixels=not with_values, force=True)
+            is_at_end = not file.read(1)
+        syntax = header.file_meta.get("TransferSyntaxUID")
         kind = header.file_meta.get("MediaStorageSOPClassUID") or header.get("SOPClassUID")
         is_image = "Rows" in header and "Columns" in header
-        should_be = kind is not None and "Image Storage" in pydicom.uid.UID(kind).name
+        # Each object says what it is, and how it is written.
+        should_be = not kind or not syntax or "Image Storage" in pydicom.uid.UID(kind).name
     # It raises what it will of a damaged file.
     except Exception as error:
         raise BadInputError(f"The file {path} is damaged, or no DICOM: {error}. Copy it again from where it is whole.") from error
-    if not is_image and should_be:
-        raise BadInputError(
-            f"The file {path} is cut off: its header ends before the image (Rows, Columns). Copy it again from where it is whole."
-        )
-    if "TransferSyntaxUID" not in header.file_meta:
+    # What is deflated is read at once.
+    lacks_values = is_at_end and not with_values and syntax != pydicom.uid.DeflatedExplicitVRLittleEndian
+    if lacks_values if is_image else should_be:
+        raise BadInputError(f"The file {path} is cut off: its header ends before the image. Copy it again from where it is whole.")
+    if not syntax:
         header.file_meta.TransferSyntaxUID = _guessed_syntax(header)
     return header if is_image else None
 

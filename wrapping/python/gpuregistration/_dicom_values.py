@@ -73,38 +73,37 @@ def read_stored(path: Path) -> np.ndarray:
     keyword = "PixelData" if kind.kind != "f" else "FloatPixelData" if kind.itemsize == 4 else "DoubleFloatPixelData"
     if not header.get(keyword):
         raise BadInputError(f"The file {path} is cut off: it holds no values ({keyword}). Copy it again from where it is whole.")
-    is_packed = header.file_meta.TransferSyntaxUID.is_encapsulated
-    if not is_packed:
-        _check_length(path, len(header[keyword].value), shape, kind)
-    try:
-        values = np.asarray(_unpack(header) if is_packed else header.pixel_array)
-    # Decoders raise what they will of a damaged file.
-    except Exception as error:
-        raise _unreadable(path, _last_words(error)) from error
-    if values.size != math.prod(shape) or values.dtype.newbyteorder("=") != kind:
-        raise _unreadable(path, f"{values.size} of {values.dtype}, in the place of {math.prod(shape)} of {kind}")
-    values = values.reshape(shape).astype(kind, copy=False)
+    if header.file_meta.TransferSyntaxUID.is_encapsulated:
+        values = _unpack(header, path, shape, kind)
+    else:
+        values = _take_plain(header, path, header[keyword], shape, kind)
     return values if kind.kind == "f" else _take_stored_bits(values, header, path)
 
 
-def _unreadable(path: Path, why: str) -> BadInputError:
-    return BadInputError(f"The file {path} holds values that cannot be read, or is damaged: {why}. Copy it again from where it is whole.")
-
-
-def _check_length(path: Path, found: int, shape: Sequence[int], kind: np.dtype) -> None:
-    """Raises BadInputError if bytes are missing, or there are those of more frames. What fills the end up is none."""
-    wanted = math.prod(shape) * kind.itemsize
+def _take_plain(header: Any, path: Path, element: Any, shape: Sequence[int], kind: np.dtype) -> np.ndarray:
+    """Numbers that are not packed."""
+    wanted, found = math.prod(shape) * kind.itemsize, len(element.value)
     if found < wanted:
         raise BadInputError(
             f"The file {path} is cut off: it holds {found} bytes of values, and is to hold {wanted}. Copy it again from where it is whole."
         )
-    if found - wanted >= wanted // shape[0]:
+    # What fills the end up is less than a row.
+    if found - wanted >= math.prod(shape[2:]) * kind.itemsize:
         raise BadInputError(
             f"The file {path} holds {found} bytes of values, and its header says {wanted} (Rows, Columns, NumberOfFrames). Export it again."
         )
+    is_little = header.file_meta.TransferSyntaxUID.is_little_endian
+    content = element.value
+    if not is_little and kind.itemsize == 1 and element.VR == "OW":
+        # Two of them are one word.
+        content = np.frombuffer(content, np.uint16).byteswap().tobytes()
+    values = np.frombuffer(content, kind.newbyteorder("<" if is_little else ">"), math.prod(shape)).astype(kind, copy=False)
+    if len(shape) > 3 and header.get("PlanarConfiguration") == 1:
+        return np.moveaxis(values.reshape(shape[0], shape[3], *shape[1:3]), 1, -1)
+    return values.reshape(shape)
 
 
-def _unpack(header: Any) -> np.ndarray:
+def _unpack(header: Any, path: Path, shape: Sequence[int], kind: np.dtype) -> np.ndarray:
     """Numbers that are packed by JPEG and others, which SimpleITK unpacks, of a file that says nothing of what they mean.
 
     Args:
@@ -120,7 +119,18 @@ def _unpack(header: Any) -> np.ndarray:
     with tempfile.TemporaryDirectory(prefix="gpureg-") as folder:
         there = str(Path(folder) / "packed.dcm")
         import_pydicom().dcmwrite(there, header)
-        return sitk.GetArrayFromImage(sitk.ReadImage(there, imageIO="GDCMImageIO"))
+        try:
+            values = sitk.GetArrayFromImage(sitk.ReadImage(there, imageIO="GDCMImageIO"))
+        except RuntimeError as error:
+            raise BadInputError(
+                f"The file {path} is damaged, or packed in a way that SimpleITK does not read: its values ({header.file_meta.TransferSyntaxUID.name}) "
+                "cannot be unpacked. Copy it again from where it is whole, or unpack it, which gdcmconv --raw does."
+            ) from error
+    if values.size != math.prod(shape) or values.dtype != kind:
+        raise BadInputError(
+            f"The file {path} holds {values.size} values of the type {values.dtype}, and its header says {math.prod(shape)} of {kind}. Export it again."
+        )
+    return values.reshape(shape)
 
 
 def _take_stored_bits(values: np.ndarray, header: Any, path: Path) -> np.ndarray:
@@ -178,8 +188,3 @@ def fill(made: np.ndarray, stored: np.ndarray, frame: Frame) -> None:
         made[...] = stored
     else:
         made[...] = stored.astype(np.float64) * frame.slope + frame.intercept
-
-
-def _last_words(error: Exception) -> str:
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return lines[-1].rstrip(".") if lines else type(error).__name__
