@@ -54,7 +54,7 @@ def make_header(array, kind=CT, **elements):
 def set_elements(header, elements):
     for keyword, value in elements.items():
         if value is None:
-            delattr(header, keyword)
+            header.pop(pydicom.datadict.tag_for_keyword(keyword), None)
         else:
             setattr(header, keyword, value)
 

@@ -12,6 +12,8 @@ from gpuregistration._dicom_places import Source, last_digit, order_slices
 sitk = pytest.importorskip("SimpleITK")
 pytest.importorskip("pydicom")
 
+from dicom_files import make_header, write, write_series  # noqa: E402
+
 
 def write_slice(part, path):
     """With the ids that it has."""
@@ -189,3 +191,99 @@ def test_folders_that_are_no_series(dicom, heads, head_files, tmp_path, capfd):
     write_dicom(dicom, gr._kinds.to_simpleitk(heads[0]), "1.2.826.0.1.3680043.2.1125.2")
     assert_fails(capfd, 1, "holds 2 series", "a folder of its own", None, "register", dicom, head_files.moving, *words)
     assert_fails(capfd, 1, "no series of DICOM", None, "register", head_files.fixed, head_files.folder, *words)
+
+
+def series(tmp_path, rng, count=9, **more):
+    arrays = [rng.integers(0, 99, (5, 6), np.uint16) for _ in range(count)]
+    return write_series(tmp_path / "slices", arrays, **more), np.stack(arrays)
+
+
+def refused(folder, *texts):
+    with pytest.raises(gr.BadInputError) as raised:
+        gr.read_image(folder)
+    assert all(text in str(raised.value) for text in (*texts, str(folder))), raised.value
+
+
+@pytest.mark.parametrize("angles", [(0, 0, 0), (0.3, -0.2, 0.5), (np.pi, 0, 0), (np.pi / 2, 0, 0), (0, 0, np.pi), (1.2, 0.7, -2.5)])
+def test_grids_are_those_of_simpleitk(tmp_path, rng, angles):
+    direction = np.round(np.reshape(sitk.Euler3DTransform((0, 0, 0), *angles).GetMatrix(), (3, 3)), 12)
+    # Names follow the slices neither up nor down.
+    order = rng.permutation(9)
+    places = [np.round(np.array([-30.5, 17.25, -99.125]) + 1.25 * n * direction[:, 2], 10).tolist() for n in order]
+    folder, arrays = series(tmp_path, rng, places=places, axes=direction[:, :2].T.ravel().tolist(), spacing=[0.7, 0.9])
+    found = gr.read_image(folder)
+    reader = sitk.ImageSeriesReader()
+    reader.SetFileNames([str(folder / f"{n}.dcm") for n in np.argsort(order)])
+    wanted = gr._kinds.read_image(reader.Execute(), "")[0]
+    assert (found.array == wanted.array).all() and (found.array == arrays[np.argsort(order)]).all()
+    assert np.abs(found.index_to_point - wanted.index_to_point).max() < 1e-8
+    assert found.origin.tolist() == places[list(order).index(0)] and np.abs(found.direction - direction).max() < 1e-11
+    assert found.spacing[:2].tolist() == [0.9, 0.7] and abs(found.spacing[2] - 1.25) < 1e-9
+
+
+@pytest.mark.parametrize("elements, text", [
+    ({"Rows": 3, "Columns": 10}, "different sizes: 0.dcm has 6×5 voxels, and 4.dcm 10×3 voxels (Rows, Columns)"),
+    ({"ImageOrientationPatient": [0.9999, 0.0141, 0, -0.0141, 0.9999, 0]}, "different directions: 0.dcm has 1.0\\0.0"),
+    ({"ImageOrientationPatient": [0, 1, 0, 0, 0, 1]}, "and 4.dcm 0.0\\1.0"),
+    ({"PixelSpacing": [2, 1.6]}, "different spacings: 0.dcm has 1.5\\2.0, and 4.dcm 1.6\\2.0"),
+    ({"FrameOfReferenceUID": "1.2.9"}, "different systems of coordinates: 0.dcm has 1.2.3, and 4.dcm 1.2.9"),
+    ({"PixelSpacing": None}, "does not say how far its voxels are apart"),
+    ({"ImagePositionPatient": None}, "4.dcm with none (ImagePositionPatient)"),
+])
+def test_slices_of_another_volume(tmp_path, rng, elements, text):
+    each = [elements if n == 4 else {} for n in range(9)]
+    refused(series(tmp_path, rng, each=each)[0], text)
+
+
+def test_slices_that_differ_by_rounding(tmp_path, rng):
+    each = [{"PixelSpacing": [2 + 1e-5 * n, 1.5], "ImageOrientationPatient": [1, 1e-6 * n, 0, -1e-6 * n, 1, 0]} for n in range(9)]
+    folder, arrays = series(tmp_path, rng, each=each)
+    assert (gr.read_image(folder).array == arrays).all()
+
+
+def test_two_points_in_time(tmp_path, rng):
+    places = [[0, 0, 2.0 * (n % 5)] for n in range(10)]
+    refused(series(tmp_path, rng, 10, places=places)[0], "two slices at one place", "as of two points in time, echoes or b-values")
+
+
+def test_slices_without_suffixes_and_other_files(tmp_path, rng):
+    folder, arrays = series(tmp_path, rng)
+    for n in range(9):
+        (folder / f"{n}.dcm").rename(folder / f"IM{n}")
+    (folder / "notes.txt").write_text("of the scanner's")
+    (folder / "._IM0.dcm").write_bytes(b"\0\5\x16\7")
+    (folder / "empty").touch()
+    (folder / "within").mkdir()
+    report = make_header(arrays[0], "1.2.840.10008.5.1.4.1.1.88.11", Rows=None, Columns=None, PixelData=None, SeriesInstanceUID="1.2.8")
+    write(folder / "report.dcm", report)
+    directory = make_header(arrays[0], "1.2.840.10008.1.3.10", Rows=None, Columns=None, PixelData=None)
+    write(folder / "DICOMDIR", directory)
+    assert (gr.read_image(folder).array == arrays).all()
+    refused(folder / "report.dcm", "is of DICOM, but no image")
+    # What looks as if it were a slice is not left out.
+    (folder / "IM9.dcm").touch()
+    with pytest.raises(gr.BadInputError, match="IM9.dcm is cut off, or no DICOM"):
+        gr.read_image(folder)
+
+
+@pytest.mark.parametrize("share", [0.1, 0.3, 0.6, 0.95])
+def test_the_last_slice_is_cut_off(tmp_path, rng, share):
+    folder, _ = series(tmp_path, rng)
+    content = (folder / "8.dcm").read_bytes()
+    (folder / "8.dcm").write_bytes(content[: int(share * len(content))])
+    with pytest.raises(gr.BadInputError, match="8.dcm is cut off"):
+        gr.read_image(folder)
+
+
+def test_folders_within(tmp_path, rng):
+    series(tmp_path, rng)
+    refused(tmp_path, "holds no series of DICOM", "Slices may be in a folder that is in it: name that one.")
+
+
+def test_one_slice(tmp_path, rng):
+    folder, arrays = series(tmp_path, rng, SliceThickness=4)
+    found = gr.read_image(folder / "3.dcm")
+    assert (found.array == arrays[3:4]).all() and found.spacing.tolist() == [1.5, 2, 4] and found.origin.tolist() == [-10, 20, 9]
+    for n in range(1, 9):
+        (folder / f"{n}.dcm").unlink()
+    assert (gr.read_image(folder).array == arrays[:1]).all()

@@ -138,6 +138,9 @@ def test_colours(tmp_path, rng, planar):
 @pytest.mark.parametrize("elements, text", [
     ({"PhotometricInterpretation": "PALETTE COLOR"}, "has the colours 'PALETTE COLOR'"),
     ({"PhotometricInterpretation": "YBR_FULL"}, "has the colours 'YBR_FULL'"),
+    ({"SamplesPerPixel": 3}, "has the colours 'MONOCHROME2', of 3 numbers a voxel"),
+    ({"ImageType": ["ORIGINAL", "PRIMARY", "M", "ND", "MOSAIC"]}, "is a mosaic of slices"),
+    ({"PixelSpacing": None}, "does not say how far its voxels are apart"),
     ({"ModalityLUTSequence": make_item(LUTDescriptor=[2, 0, 16])}, "values that a table gives a meaning"),
     ({"RescaleSlope": 0, "RescaleIntercept": 1}, "are multiplied by 0"),
     ({"NumberOfFrames": 0}, "says that it has 0 frames"),

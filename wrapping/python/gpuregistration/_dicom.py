@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, Callable, Sequence
+from typing import Any, Sequence
 
 import numpy as np
 
+from ._dicom_alike import check_are_alike
 from ._dicom_frames import Frame, read_frames
 from ._dicom_header import is_dicom, read_header
 from ._dicom_places import Source, find_directions, order_slices
@@ -22,8 +23,6 @@ from ._image import Image
 
 # What the names of DICOM's files may end on, if they end on anything.
 _SUFFIXES = (".dcm", ".dicom", ".ima")
-# What frames' directions may differ by, and how far apart their spacings may lay the last voxels of a row, as a share of a voxel.
-_MOST_TURNED, _MOST_APART = 5e-4, 0.1
 
 
 def read_dicom(path: Path) -> Image:
@@ -43,13 +42,15 @@ def read_dicom(path: Path) -> Image:
     for where, header in headers.items():
         check_is_read(header, where)
     frames = [frame for where, header in headers.items() for frame in read_frames(header, where)]
-    _check_are_alike(source, frames, headers)
+    if len(frames) == 1 and frames[0].position is None:
+        return _make_picture(frames, headers)
+    names = [_name_frame(source, frame) for frame in frames]
+    check_are_alike(source, frames, names, headers)
+    axes, positions = _find_places(source, frames, names)
     if len(frames) == 1:
-        return _make_slice(frames, headers)
-    axes, positions = _check_have_places(source, frames)
-    order, distance = order_slices(source, [_name_frame(source, frame) for frame in frames], positions, axes)
-    frames = [frames[n] for n in order]
-    return _make_volume(frames, headers, distance)
+        return _make_volume(frames, headers, float(frames[0].thickness or 1))
+    order, distance = order_slices(source, names, positions, axes)
+    return _make_volume([frames[n] for n in order], headers, distance)
 
 
 def _read_file(path: Path) -> dict[Path, Any]:
@@ -63,8 +64,8 @@ def _read_folder(folder: Path) -> dict[Path, Any]:
     """The headers of the one series in a folder."""
     headers: dict[Path, Any] = {}
     for path in sorted(folder.iterdir()):
-        # Those of macOS, beside each file, have its suffix.
-        if path.name.startswith(".") or not path.is_file():
+        # What macOS keeps beside a file has its suffix.
+        if path.name.startswith(".") or path.is_dir():
             continue
         header = read_header(path)
         if header is not None:
@@ -92,61 +93,9 @@ def _name_frame(source: Source, frame: Frame) -> str:
     return f"frame {frame.number + 1}" + (f" of {frame.path.name}" if source.is_folder else "")
 
 
-def _check_are_alike(source: Source, frames: Sequence[Frame], headers: dict[Path, Any]) -> None:
-    """Raises BadInputError if frames cannot be slices of one volume: they differ from the first in more than their places."""
-
-    def differ(what: str, keywords: str, tell: Callable[[Frame], str], is_alike: Callable[[Frame], bool]) -> None:
-        for frame in frames[1:]:
-            if not is_alike(frame):
-                raise BadInputError(
-                    f"{source} has {source.parts} of different {what}: {_name_frame(source, frames[0])} has {tell(frames[0])}, and "
-                    f"{_name_frame(source, frame)} {tell(frame)} ({keywords}). Give each volume a {source.kind} of its own."
-                )
-
-    def size(frame: Frame) -> str:
-        return f"{headers[frame.path].Columns}×{headers[frame.path].Rows} voxels"
-
-    def colours(frame: Frame) -> str:
-        return str(headers[frame.path].PhotometricInterpretation)
-
-    def system(frame: Frame) -> str:
-        return str(headers[frame.path].get("FrameOfReferenceUID", ""))
-
-    def text(numbers: Any) -> str:
-        return "none" if numbers is None else "\\".join(map(str, numbers))
-
-    first = frames[0]
-    differ("sizes", "Rows, Columns", size, lambda frame: size(frame) == size(first))
-    differ("colours", "PhotometricInterpretation", colours, lambda frame: colours(frame) == colours(first))
-    differ("systems of coordinates", "FrameOfReferenceUID", system, lambda frame: system(frame) == system(first))
-    differ(
-        "directions",
-        "ImageOrientationPatient",
-        lambda frame: text(frame.axes),
-        # Of one that has none another text tells.
-        lambda frame: None in (frame.axes, first.axes) or _are_near(frame.axes, first.axes, _MOST_TURNED),
-    )
-    longest = max(headers[first.path].Columns, headers[first.path].Rows)
-    differ(
-        "spacings",
-        "PixelSpacing",
-        lambda frame: text(frame.spacing),
-        lambda frame: frame.spacing == first.spacing
-        or (
-            frame.spacing is not None
-            and first.spacing is not None
-            and _are_near(frame.spacing, first.spacing, _MOST_APART / longest * float(min(first.spacing)))
-        ),
-    )
-
-
-def _are_near(numbers: Any, others: Any, most: float) -> bool:
-    return bool(np.abs(np.array(numbers, np.float64) - np.array(others, np.float64)).max() <= most)
-
-
-def _check_have_places(source: Source, frames: Sequence[Frame]) -> tuple[Sequence[Decimal], list[Sequence[Decimal]]]:
-    """Raises BadInputError unless frames, which are several, say where they are."""
-    lacking = [frame for frame in frames if frame.position is None]
+def _find_places(source: Source, frames: Sequence[Frame], names: Sequence[str]) -> tuple[Sequence[Decimal], list[Sequence[Decimal]]]:
+    """The directions of all frames, and the position of each. Raises BadInputError unless all of them say where they are."""
+    lacking = [name for name, frame in zip(names, frames) if frame.position is None]
     if len(lacking) == len(frames):
         raise BadInputError(
             f"{source} has {len(frames)} {source.parts}, and does not say where each of them is (ImagePositionPatient, "
@@ -154,31 +103,28 @@ def _check_have_places(source: Source, frames: Sequence[Frame]) -> tuple[Sequenc
         )
     if lacking:
         raise BadInputError(
-            f"{source} has {source.parts} with a position, and {_name_frame(source, lacking[0])} with none (ImagePositionPatient). Move what "
-            "is not of the volume to another folder."
+            f"{source} has {source.parts} with a position, and {lacking[0]} with none (ImagePositionPatient). Move what is not of the "
+            "volume to another folder."
         )
-    if frames[0].spacing is None:
+    if any(frame.spacing is None for frame in frames):
         raise BadInputError(f"{source} does not say how far its voxels are apart (PixelSpacing). Make a volume that does.")
     axes = frames[0].axes
     assert axes is not None
     return axes, [frame.position for frame in frames if frame.position is not None]
 
 
-def _make_slice(frames: Sequence[Frame], headers: dict[Path, Any]) -> Image:
-    """An image of one frame: of one slice, or, where it does not say where it is, of two dimensions."""
-    frame = frames[0]
-    if frame.position is not None:
-        return _make_volume(frames, headers, float(frame.thickness or 1))
+def _make_picture(frames: Sequence[Frame], headers: dict[Path, Any]) -> Image:
+    """An image of two dimensions, of a frame that does not say where it is."""
     values = _read_values(frames, headers)[0]
-    return Image(values, [float(length) for length in frame.spacing or (1, 1)], is_vector=values.ndim > 2)
+    return Image(values, [float(length) for length in frames[0].spacing or (1, 1)], is_vector=values.ndim > 2)
 
 
 def _make_volume(frames: Sequence[Frame], headers: dict[Path, Any], distance: float) -> Image:
     """An image of frames in their order, the first of which says where it is."""
     first = frames[0]
-    assert first.axes is not None and first.position is not None
+    assert first.axes is not None and first.position is not None and first.spacing is not None
     values = _read_values(frames, headers)
-    spacing = [float(length) for length in first.spacing or (1, 1)]
+    spacing = [float(length) for length in first.spacing]
     origin = [float(number) for number in first.position]
     return Image(values, [*spacing, distance], origin, find_directions(first.axes), is_vector=values.ndim > 3)
 

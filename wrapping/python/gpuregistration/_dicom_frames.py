@@ -13,6 +13,8 @@ from ._engine import BadInputError
 
 # Where the distance of voxels stands, the better one first: that in the patient, and, of projections, that on the detector.
 _SPACINGS = ("PixelSpacing", "ImagerPixelSpacing", "NominalScannedPixelSpacing")
+# Of pictures, which have no place, their proportion is better than nothing.
+_PROPORTION = "PixelAspectRatio"
 
 
 @dataclass(frozen=True)
@@ -122,7 +124,8 @@ class _HeaderReader:
             axes = position = None
         else:
             self._check_axes(axes)
-        spacing = next(filter(None, (self._find(number, "PixelMeasuresSequence", keyword, 2) for keyword in _SPACINGS)), None)
+        keywords = _SPACINGS if position is not None else (*_SPACINGS, _PROPORTION)
+        spacing = next(filter(None, (self._find(number, "PixelMeasuresSequence", keyword, 2) for keyword in keywords)), None)
         if spacing is not None and min(spacing) <= 0:
             raise BadInputError(
                 f"The file {self.path} has voxels of {spacing[0]}×{spacing[1]} mm (PixelSpacing); both are to be greater than 0. Mend the "

@@ -51,8 +51,11 @@ def read_header(path: Path, with_values: bool = False) -> Any:
         BadInputError: it is damaged.
         ImportError: there is no pydicom.
     """
-    if not is_dicom(path):
-        return None
+    try:
+        if not is_dicom(path):
+            return None
+    except OSError as error:
+        raise BadInputError(f"The file {path} cannot be read: {(error.strerror or str(error)).lower()}.") from error
     pydicom = import_pydicom()
     try:
         with open(path, "rb") as file:

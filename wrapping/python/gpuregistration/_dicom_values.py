@@ -34,9 +34,15 @@ def check_is_read(header: Any, path: Path) -> None:
             f"The file {path} is a segmentation, whose frames are of several segments. Make an image of labels of it, which dcmqi's "
             "segimage2itkimage does."
         )
-    colour = str(header.get("PhotometricInterpretation", ""))
-    if colour not in (*_GREYS, _COLOURS):
-        raise BadInputError(f"The file {path} has the colours {colour!r}, which are not read. Write it as RGB, or in grey.")
+    if "MOSAIC" in (header.get("ImageType") or ()):
+        raise BadInputError(
+            f"The file {path} is a mosaic of slices, in one picture (ImageType). Make a volume of it, which dcm2niix does."
+        )
+    colour, samples = str(header.get("PhotometricInterpretation", "")), header.get("SamplesPerPixel", 1)
+    if colour not in (*_GREYS, _COLOURS) or samples != (3 if colour == _COLOURS else 1):
+        raise BadInputError(
+            f"The file {path} has the colours {colour!r}, of {samples} numbers a voxel, which are not read. Write it as RGB, or in grey."
+        )
     if header.get("ModalityLUTSequence"):
         raise BadInputError(
             f"The file {path} has values that a table gives a meaning (ModalityLUTSequence), which is not read. Write what they mean to a "
