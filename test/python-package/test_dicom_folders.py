@@ -142,7 +142,7 @@ def places(*numbers):
 
 
 def check_places(positions, orientation="1\\0\\0\\0\\1\\0", source=Source("folder", True)):
-    numbers = [[Decimal(word) for word in text.split("\\")] for text in (*positions, orientation)]
+    numbers = [tuple(map(Decimal, text.split("\\"))) for text in (*positions, orientation)]
     return order_slices(source, [f"{number}.dcm" for number in range(len(positions))], numbers[:-1], numbers[-1])
 
 

@@ -93,7 +93,7 @@ def _name_frame(source: Source, frame: Frame) -> str:
     return f"frame {frame.number + 1}" + (f" of {frame.path.name}" if source.is_folder else "")
 
 
-def _find_places(source: Source, frames: Sequence[Frame], names: Sequence[str]) -> tuple[Sequence[Decimal], list[Sequence[Decimal]]]:
+def _find_places(source: Source, frames: Sequence[Frame], names: Sequence[str]) -> tuple[tuple[Decimal, ...], list[Sequence[Decimal]]]:
     """The directions of all frames, and the position of each. Raises BadInputError unless all of them say where they are."""
     lacking = [name for name, frame in zip(names, frames) if frame.position is None]
     if len(lacking) == len(frames):
@@ -126,16 +126,16 @@ def _make_volume(frames: Sequence[Frame], headers: dict[Path, Any], distance: fl
     values = _read_values(frames, headers)
     spacing = [float(length) for length in first.spacing]
     origin = [float(number) for number in first.position]
-    return Image(values, [*spacing, distance], origin, find_directions(first.axes), is_vector=values.ndim > 3)
+    return Image(values, [*spacing, distance], origin, find_directions(first.axes).copy(), is_vector=values.ndim > 3)
 
 
 def _read_values(frames: Sequence[Frame], headers: dict[Path, Any]) -> np.ndarray:
-    """What frames' numbers mean, in the order of the frames."""
+    """What frames' numbers mean, in the order of the frames. Of each file that is done with the header goes."""
     places = {(frame.path, frame.number): place for place, frame in enumerate(frames)}
     kind = find_type(frames, headers)
     made = None
-    for path in headers:
-        stored = read_stored(path)
+    for path in list(headers):
+        stored = read_stored(headers.pop(path), path)
         if made is None:
             made = np.empty((len(frames), *stored.shape[1:]), kind)
         for number, numbers in enumerate(stored):

@@ -36,7 +36,7 @@ class Frame:
     number: int
     count: int
     position: Optional[Sequence[Decimal]]
-    axes: Optional[Sequence[Decimal]]
+    axes: Optional[tuple[Decimal, ...]]
     spacing: Optional[Sequence[Decimal]]
     thickness: Optional[Decimal]
     slope: float
@@ -108,11 +108,11 @@ class _HeaderReader:
                 f"The file {path} has {self.count} frames, and says of {len(self._own_groups)} where they are "
                 "(PerFrameFunctionalGroupsSequence). Export it again."
             )
-        self._stack_axes: Sequence[Decimal] = ()
+        self._stack_axes: tuple[Decimal, ...] = ()
         self._positions = self._find_stack()
 
     def read_frame(self, number: int) -> Frame:
-        axes: Optional[Sequence[Decimal]]
+        axes: Optional[tuple[Decimal, ...]]
         position: Optional[Sequence[Decimal]]
         if self._positions is not None:
             axes, position = self._stack_axes, self._positions[number]
@@ -175,7 +175,7 @@ class _HeaderReader:
         normal = [Decimal(float(part)) for part in find_directions(axes)[:, 2]]
         return [[start + offset * part for start, part in zip(first, normal)] for offset in offsets]
 
-    def _find_dose_offsets(self, axes: Sequence[Decimal], first: Sequence[Decimal]) -> Optional[list[Decimal]]:
+    def _find_dose_offsets(self, axes: tuple[Decimal, ...], first: Sequence[Decimal]) -> Optional[list[Decimal]]:
         """A dose's distances from its first frame, along the normal: as they are, or as places along the patient's axis."""
         offsets = find_numbers(self.header, "GridFrameOffsetVector", self.path, self.count)
         if offsets is None:
@@ -198,7 +198,7 @@ class _HeaderReader:
             return None
         return [(number - 1) * distance[0] for number in numbers]
 
-    def _check_axes(self, axes: Sequence[Decimal]) -> None:
+    def _check_axes(self, axes: tuple[Decimal, ...]) -> None:
         try:
             find_directions(axes)
         except ValueError as error:

@@ -11,6 +11,11 @@ from ._engine import BadInputError
 _PREAMBLE, _MAGIC = 128, b"DICM"
 # Of files without a preamble: the groups that they begin with, the last element that they begin with in them, and how long it is at most.
 _FIRST_GROUPS, _LAST_FIRST, _LONGEST_FIRST = (0x0002, 0x0008), 0x0018, 255
+# Bytes of a value that is not read with the header.
+_LONG = 1 << 14
+
+#: Where an image's values are: whole numbers, floats of 32 and of 64 bits.
+VALUES = ("PixelData", "FloatPixelData", "DoubleFloatPixelData")
 
 
 def import_pydicom() -> Any:
@@ -44,8 +49,9 @@ def _begins_with_element(begin: bytes) -> bool:
     return False
 
 
-def read_header(path: Path, with_values: bool = False) -> Any:
-    """A file's header, as pydicom's data set. None if the file is not DICOM's, or of DICOM, but no image.
+def read_header(path: Path) -> Any:
+    """A file's header, as pydicom's data set, in which long values are read when they are asked for. None if the file is not DICOM's, or
+    of DICOM, but no image.
 
     Raises:
         BadInputError: it is damaged.
@@ -58,10 +64,11 @@ def read_header(path: Path, with_values: bool = False) -> Any:
         raise BadInputError(f"The file {path} cannot be read: {(error.strerror or str(error)).lower()}.") from error
     pydicom = import_pydicom()
     try:
-        with open(path, "rb") as file:
-            header = pydicom.dcmread(file, stop_before_pixels=not with_values, force=True)
-            is_at_end = not file.read(1)
+        header = pydicom.dcmread(path, force=True, defer_size=_LONG)
         syntax = header.file_meta.get("TransferSyntaxUID")
+        # Of what is deflated nothing is found later on.
+        if syntax == pydicom.uid.DeflatedExplicitVRLittleEndian:
+            header = pydicom.dcmread(path, force=True)
         kind = header.file_meta.get("MediaStorageSOPClassUID") or header.get("SOPClassUID")
         is_image = "Rows" in header and "Columns" in header
         # Each object says what it is, and how it is written.
@@ -69,10 +76,8 @@ def read_header(path: Path, with_values: bool = False) -> Any:
     # It raises what it will of a damaged file.
     except Exception as error:
         raise BadInputError(f"The file {path} is damaged, or no DICOM: {error}. Copy it again from where it is whole.") from error
-    # What is deflated is read at once.
-    lacks_values = is_at_end and not with_values and syntax != pydicom.uid.DeflatedExplicitVRLittleEndian
-    if lacks_values if is_image else should_be:
-        raise BadInputError(f"The file {path} is cut off: its header ends before the image. Copy it again from where it is whole.")
+    if not any(keyword in header for keyword in VALUES) if is_image else should_be:
+        raise BadInputError(f"The file {path} is cut off: it ends before the image's values. Copy it again from where it is whole.")
     if not syntax:
         header.file_meta.TransferSyntaxUID = _guessed_syntax(header)
     return header if is_image else None

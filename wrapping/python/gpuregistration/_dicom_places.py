@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import lru_cache
 from pathlib import Path
 from typing import Sequence
 
@@ -46,8 +47,10 @@ class Source:
         return f"The {self.kind} {self.path}"
 
 
-def find_directions(axes: Sequence[Decimal]) -> np.ndarray:
-    """The matrix whose columns are the directions of rows, of columns and of the normal, at right angles.
+# Most frames have the same.
+@lru_cache(maxsize=256)
+def find_directions(axes: tuple[Decimal, ...]) -> np.ndarray:
+    """The matrix whose columns are the directions of rows, of columns and of the normal, at right angles. Not to be changed.
 
     Args:
         axes: a header's ImageOrientationPatient, which may be rounded.
@@ -68,7 +71,7 @@ def find_directions(axes: Sequence[Decimal]) -> np.ndarray:
 
 
 def order_slices(
-    source: Source, names: Sequence[str], positions: Sequence[Sequence[Decimal]], axes: Sequence[Decimal]
+    source: Source, names: Sequence[str], positions: Sequence[Sequence[Decimal]], axes: tuple[Decimal, ...]
 ) -> tuple[np.ndarray, float]:
     """The order of slices along their normal, and the distance between two of them in mm, which is one for all.
 

@@ -11,7 +11,7 @@ from typing import Any, Sequence
 import numpy as np
 
 from ._dicom_frames import Frame, count_frames
-from ._dicom_header import import_pydicom, read_header
+from ._dicom_header import VALUES, import_pydicom
 from ._engine import BadInputError
 from ._simpleitk import import_simpleitk
 
@@ -20,6 +20,8 @@ _LAYOUT = (
     *("SOPInstanceUID", "SamplesPerPixel", "PlanarConfiguration", "NumberOfFrames", "Rows", "Columns"),
     *("BitsAllocated", "BitsStored", "HighBit", "PixelRepresentation", "PixelData"),
 )
+# Of them those that are counts.
+_COUNTS = ("Rows", "Columns", "BitsAllocated", "BitsStored", "HighBit")
 _SECONDARY_CAPTURE = "1.2.840.10008.5.1.4.1.1.7"
 _COLOURS = "RGB"
 # Of grey images. Which end of the range is shown white is no matter of the values.
@@ -28,7 +30,16 @@ _WHOLE: tuple[Any, ...] = (np.uint8, np.int8, np.uint16, np.int16, np.uint32, np
 
 
 def check_is_read(header: Any, path: Path) -> None:
-    """Raises BadInputError if a file's numbers are of a kind that is not read: bits, colours but RGB, or what a table gives a meaning."""
+    """Raises BadInputError if a file's numbers are of a kind that is not read: bits, colours but RGB, or what a table gives a meaning; or if
+    the header does not say how they are stored."""
+    for keyword in _COUNTS:
+        if keyword in header and not (isinstance(header[keyword].value, int) and header[keyword].value >= (keyword != "HighBit")):
+            raise BadInputError(f"The file {path} has no number, or one below 1, as its {keyword}. Export it again.")
+    syntax = header.file_meta.TransferSyntaxUID
+    if syntax.is_private or not syntax.is_transfer_syntax:
+        raise BadInputError(
+            f"The file {path} is written in a way that is not known (TransferSyntaxUID: {syntax}). Write it without compression."
+        )
     if header.get("BitsAllocated") == 1 or "SegmentSequence" in header:
         raise BadInputError(
             f"The file {path} is a segmentation, whose frames are of several segments. Make an image of labels of it, which dcmqi's "
@@ -66,17 +77,16 @@ def stored_type(header: Any, path: Path) -> np.dtype:
     return np.dtype(f"{kind}{bits // 8}")
 
 
-def read_stored(path: Path) -> np.ndarray:
-    """A file's numbers as they are stored, of shape [frame, y, x], or, of colours, [frame, y, x, 3].
+def read_stored(header: Any, path: Path) -> np.ndarray:
+    """A file's numbers as they are stored, of shape [frame, y, x], or, of colours, [frame, y, x, 3]. They stay in the header.
 
     Raises:
         BadInputError: they cannot be read, are fewer or more than the header says, or have more bits.
     """
-    header = read_header(path, with_values=True)
     samples = int(header.get("SamplesPerPixel", 1))
     shape = (count_frames(header, path), int(header.Rows), int(header.Columns), *((samples,) if samples > 1 else ()))
     kind = stored_type(header, path)
-    keyword = "PixelData" if kind.kind != "f" else "FloatPixelData" if kind.itemsize == 4 else "DoubleFloatPixelData"
+    keyword = VALUES[0 if kind.kind != "f" else kind.itemsize // 4]
     if not header.get(keyword):
         raise BadInputError(f"The file {path} is cut off: it holds no values ({keyword}). Copy it again from where it is whole.")
     if header.file_meta.TransferSyntaxUID.is_encapsulated:
@@ -98,6 +108,8 @@ def _take_plain(header: Any, path: Path, element: Any, shape: Sequence[int], kin
         raise BadInputError(
             f"The file {path} holds {found} bytes of values, and its header says {wanted} (Rows, Columns, NumberOfFrames). Export it again."
         )
+    if element.is_undefined_length:
+        raise BadInputError(f"The file {path} holds values in pieces, and says that they are not packed (TransferSyntaxUID). Export it again.")
     is_little = header.file_meta.TransferSyntaxUID.is_little_endian
     content = element.value
     if not is_little and kind.itemsize == 1 and element.VR == "OW":
@@ -115,26 +127,27 @@ def _unpack(header: Any, path: Path, shape: Sequence[int], kind: np.dtype) -> np
     Args:
         header: of which no more is left than is needed.
     """
-    sitk = import_simpleitk()
+    sitk, pydicom = import_simpleitk(), import_pydicom()
     is_colour = header.PhotometricInterpretation == _COLOURS
-    for element in list(header.keys()):
-        if header[element].keyword not in _LAYOUT:
-            del header[element]
+    kept = [pydicom.datadict.tag_for_keyword(keyword) for keyword in _LAYOUT]
+    for tag in [tag for tag in header.keys() if tag not in kept]:
+        del header[tag]
     header.PhotometricInterpretation = _COLOURS if is_colour else _GREYS[-1]
     header.SOPClassUID = header.file_meta.MediaStorageSOPClassUID = _SECONDARY_CAPTURE
     with tempfile.TemporaryDirectory(prefix="gpureg-") as folder:
         there = str(Path(folder) / "packed.dcm")
-        import_pydicom().dcmwrite(there, header)
         try:
+            pydicom.dcmwrite(there, header)
             values = sitk.GetArrayFromImage(sitk.ReadImage(there, imageIO="GDCMImageIO"))
-        except RuntimeError as error:
+        except (RuntimeError, ValueError) as error:
             raise BadInputError(
-                f"The file {path} is damaged, or packed in a way that SimpleITK does not read: its values ({header.file_meta.TransferSyntaxUID.name}) "
-                "cannot be unpacked. Copy it again from where it is whole, or unpack it, which gdcmconv --raw does."
+                f"The file {path} is damaged, or packed in a way that is not read: {header.file_meta.TransferSyntaxUID.name}. Copy it again "
+                "from where it is whole, or write it without compression."
             ) from error
     if values.size != math.prod(shape) or values.dtype != kind:
         raise BadInputError(
-            f"The file {path} holds {values.size} values of the type {values.dtype}, and its header says {math.prod(shape)} of {kind}. Export it again."
+            f"The file {path} holds {values.size} values of the type {values.dtype}, and its header says {math.prod(shape)} of {kind} (Rows, "
+            "Columns, NumberOfFrames, BitsAllocated). Export it again."
         )
     return values.reshape(shape)
 
@@ -153,7 +166,7 @@ def _take_stored_bits(values: np.ndarray, header: Any, path: Path) -> np.ndarray
     if stored == allocated:
         return values
     taken = values << (allocated - 1 - high) >> (allocated - stored)
-    if not _has_overlay(header):
+    if not np.array_equal(taken, values) and not _has_overlay(header):
         rest = values >> (high + 1 - stored)
         # Of signed numbers zeros fill up, too.
         filled = (taken == rest) | (rest == (taken & ((1 << stored) - 1)))
@@ -192,5 +205,9 @@ def fill(made: np.ndarray, stored: np.ndarray, frame: Frame) -> None:
     """Puts what a frame's stored numbers mean into its place."""
     if frame.slope == 1 and frame.intercept == 0:
         made[...] = stored
-    else:
-        made[...] = stored.astype(np.float64) * frame.slope + frame.intercept
+        return
+    meant = made if made.dtype == np.float64 else np.empty(made.shape)
+    np.multiply(stored, frame.slope, out=meant, dtype=np.float64)
+    meant += frame.intercept
+    if meant is not made:
+        made[...] = meant
