@@ -6,9 +6,7 @@ import pydicom
 from pydicom.dataset import Dataset, FileMetaDataset
 from pydicom.uid import ExplicitVRBigEndian, ExplicitVRLittleEndian
 
-CT, MR, PET, DX, SECONDARY = (
-    f"1.2.840.10008.5.1.4.1.1.{end}" for end in ("2", "4", "128", "1.1", "7")
-)
+CT, MR, PET, DX, SECONDARY = (f"1.2.840.10008.5.1.4.1.1.{end}" for end in ("2", "4", "128", "1.1", "7"))
 ENHANCED_MR, ENHANCED_CT, ENHANCED_PET, NM, DOSE, ULTRASOUND, SEGMENTATION = (
     f"1.2.840.10008.5.1.4.1.1.{end}" for end in ("4.1", "2.1", "130", "20", "481.2", "3.1", "66.4")
 )

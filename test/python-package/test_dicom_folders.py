@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Folders of DICOM's slices: their order, and whether they are one volume."""
 
+import os
 from decimal import Decimal
 
 import gpuregistration as gr
@@ -221,15 +222,18 @@ def test_grids_are_those_of_simpleitk(tmp_path, rng, angles):
     assert found.spacing[:2].tolist() == [0.9, 0.7] and abs(found.spacing[2] - 1.25) < 1e-9
 
 
-@pytest.mark.parametrize("elements, text", [
-    ({"Rows": 3, "Columns": 10}, "different sizes: 0.dcm has 6×5 voxels, and 4.dcm 10×3 voxels (Rows, Columns)"),
-    ({"ImageOrientationPatient": [0.9999, 0.0141, 0, -0.0141, 0.9999, 0]}, "different directions: 0.dcm has 1.0\\0.0"),
-    ({"ImageOrientationPatient": [0, 1, 0, 0, 0, 1]}, "and 4.dcm 0.0\\1.0"),
-    ({"PixelSpacing": [2, 1.6]}, "different spacings: 0.dcm has 1.5\\2.0, and 4.dcm 1.6\\2.0"),
-    ({"FrameOfReferenceUID": "1.2.9"}, "different systems of coordinates: 0.dcm has 1.2.3, and 4.dcm 1.2.9"),
-    ({"PixelSpacing": None}, "does not say how far its voxels are apart"),
-    ({"ImagePositionPatient": None}, "4.dcm with none (ImagePositionPatient)"),
-])
+@pytest.mark.parametrize(
+    "elements, text",
+    [
+        ({"Rows": 3, "Columns": 10}, "different sizes: 0.dcm has 6×5 voxels, and 4.dcm 10×3 voxels (Rows, Columns)"),
+        ({"ImageOrientationPatient": [0.9999, 0.0141, 0, -0.0141, 0.9999, 0]}, "different directions: 0.dcm has 1.0\\0.0"),
+        ({"ImageOrientationPatient": [0, 1, 0, 0, 0, 1]}, "and 4.dcm 0.0\\1.0"),
+        ({"PixelSpacing": [2, 1.6]}, "different spacings: 0.dcm has 1.5\\2.0, and 4.dcm 1.6\\2.0"),
+        ({"FrameOfReferenceUID": "1.2.9"}, "different systems of coordinates: 0.dcm has 1.2.3, and 4.dcm 1.2.9"),
+        ({"PixelSpacing": None}, "does not say how far its voxels are apart"),
+        ({"ImagePositionPatient": None}, "4.dcm with none (ImagePositionPatient)"),
+    ],
+)
 def test_slices_of_another_volume(tmp_path, rng, elements, text):
     each = [elements if n == 4 else {} for n in range(9)]
     refused(series(tmp_path, rng, each=each)[0], text)
@@ -273,6 +277,14 @@ def test_the_last_slice_is_cut_off(tmp_path, rng, share):
     (folder / "8.dcm").write_bytes(content[: int(share * len(content))])
     with pytest.raises(gr.BadInputError, match="8.dcm is cut off"):
         gr.read_image(folder)
+
+
+def test_names_that_are_no_utf8(tmp_path, rng):
+    arrays = [rng.integers(0, 99, (5, 6), np.uint16) for _ in range(3)]
+    folder = write_series(tmp_path / os.fsdecode(b"\xff\xe9"), arrays)
+    (folder / "1.dcm").rename(folder / os.fsdecode(b"1\xe9"))
+    assert (gr.read_image(folder).array == np.stack(arrays)).all()
+    assert (gr.read_image(folder / os.fsdecode(b"1\xe9")).array == arrays[1:2]).all()
 
 
 def test_folders_within(tmp_path, rng):

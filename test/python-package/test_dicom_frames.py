@@ -160,7 +160,12 @@ def test_doses_that_are_no_volume(tmp_path, stored):
 def make_tomogram(stored, distance, slices, **elements):
     """A reconstruction of nuclear medicine."""
     detector = make_item(ImagePositionPatient=[-10, 20, 30], ImageOrientationPatient=AXIAL)
-    more = {"DetectorInformationSequence": detector, "SpacingBetweenSlices": distance, "SliceVector": list(slices), "PixelSpacing": [2, 1.5]}
+    more = {
+        "DetectorInformationSequence": detector,
+        "SpacingBetweenSlices": distance,
+        "SliceVector": list(slices),
+        "PixelSpacing": [2, 1.5],
+    }
     return make_header(stored, NM, **{**more, **elements})
 
 
@@ -194,7 +199,9 @@ def test_maps_of_floats(tmp_path, rng):
 
 
 def test_frames_that_are_packed(tmp_path, stored):
-    header = make_enhanced(stored, places=[[0, 0, 3.0 * (n * 3 % COUNT)] for n in range(COUNT)], rescale=[(n + 1, n) for n in range(COUNT)])
+    header = make_enhanced(
+        stored, places=[[0, 0, 3.0 * (n * 3 % COUNT)] for n in range(COUNT)], rescale=[(n + 1, n) for n in range(COUNT)]
+    )
     header.compress(pydicom.uid.RLELossless)
     found = gr.read_image(write(tmp_path / "a", header))
     assert all((found.array[n * 3 % COUNT] == stored[n].astype(int) * (n + 1) + n).all() for n in range(COUNT))

@@ -96,8 +96,10 @@ def test_every_type_and_order_of_bytes(tmp_path, rng, kind, syntax):
 
 def test_white_as_the_least_value_turns_no_values_round(tmp_path):
     array = np.array([[0, 1, 4095]], np.uint16)
-    found = read_one(tmp_path / "a.dcm", array, PhotometricInterpretation="MONOCHROME1", RescaleSlope=1, RescaleIntercept=-1024, BitsStored=12, HighBit=11)
-    assert found.tolist() == [[-1024, -1023, 3071]] and found.dtype == np.int16
+    meaning = {"RescaleSlope": 1, "RescaleIntercept": -1024, "BitsStored": 12, "HighBit": 11}
+    for colour in ("MONOCHROME1", "MONOCHROME2", None):
+        found = read_one(tmp_path / "a.dcm", array, PhotometricInterpretation=colour, **meaning)
+        assert found.tolist() == [[-1024, -1023, 3071]] and found.dtype == np.int16
 
 
 def test_bits_that_are_stored(tmp_path):
@@ -105,6 +107,8 @@ def test_bits_that_are_stored(tmp_path):
     # Filled up by zeros, and by their sign.
     assert read_one(tmp_path / "a", np.array([[0x0FFF, 0xFFFF, 0x07FF, 0xF800]], np.uint16), **signed).tolist() == [[-1, -1, 2047, -2048]]
     assert read_one(tmp_path / "a", np.array([[0x1230, 0xFFF0]], np.uint16), BitsStored=12, HighBit=15).tolist() == [[0x123, 0xFFF]]
+    with pytest.raises(gr.BadInputError, match="has 1 values of more than the 12 bits"):
+        read_one(tmp_path / "a", np.array([[0x1230, 0xFFF1]], np.uint16), BitsStored=12, HighBit=15)
     # A padding value beyond them, which would become 2096 in the midst of the others.
     with pytest.raises(gr.BadInputError, match=r"has 1 values of more than the 12 bits that its header names \(BitsStored\)"):
         read_one(tmp_path / "a", np.array([[63536, 100]], np.uint16), BitsStored=12, HighBit=11)
@@ -135,27 +139,30 @@ def test_colours(tmp_path, rng, planar):
     assert found.is_vector and found.dimension == 2 and (found.array == array).all()
 
 
-@pytest.mark.parametrize("elements, text", [
-    ({"PhotometricInterpretation": "PALETTE COLOR"}, "has the colours 'PALETTE COLOR'"),
-    ({"PhotometricInterpretation": "YBR_FULL"}, "has the colours 'YBR_FULL'"),
-    ({"SamplesPerPixel": 3}, "has the colours 'MONOCHROME2', of 3 numbers a voxel"),
-    ({"ImageType": ["ORIGINAL", "PRIMARY", "M", "ND", "MOSAIC"]}, "is a mosaic of slices"),
-    ({"PixelSpacing": None}, "does not say how far its voxels are apart"),
-    ({"ModalityLUTSequence": make_item(LUTDescriptor=[2, 0, 16])}, "values that a table gives a meaning"),
-    ({"RescaleSlope": 0, "RescaleIntercept": 1}, "are multiplied by 0"),
-    ({"NumberOfFrames": 0}, "says that it has 0 frames"),
-    ({"BitsAllocated": 12}, "has values of 12 bits"),
-    ({"PixelSpacing": [0, 1]}, "has voxels of 0.0×1.0 mm"),
-    ({"PixelSpacing": [-1, 1]}, "has voxels of -1.0×1.0 mm"),
-    ({"PixelSpacing": [1]}, "has a PixelSpacing of 1 numbers, in the place of 2"),
-    ({"ImageOrientationPatient": [0] * 6}, "has directions that are not at right angles"),
-    ({"ImageOrientationPatient": [1, 0, 0, 1, 0, 0]}, "has directions that are not at right angles"),
-    ({"ImageOrientationPatient": [2, 0, 0, 0, 2, 0]}, "has directions that are not at right angles"),
-    ({"Rows": 4}, "holds 60 bytes of values, and its header says 48"),
-    ({"Rows": 6}, "is cut off: it holds 60 bytes of values, and is to hold 72"),
-    ({"PixelData": None}, "is cut off: it ends before the image"),
-    ({"PixelData": b""}, "is cut off: it holds no values"),
-])
+@pytest.mark.parametrize(
+    "elements, text",
+    [
+        ({"PhotometricInterpretation": "PALETTE COLOR"}, "has the colours 'PALETTE COLOR'"),
+        ({"PhotometricInterpretation": "YBR_FULL"}, "has the colours 'YBR_FULL'"),
+        ({"SamplesPerPixel": 3}, "has the colours 'MONOCHROME2', of 3 numbers a voxel"),
+        ({"ImageType": ["ORIGINAL", "PRIMARY", "M", "ND", "MOSAIC"]}, "is a mosaic of slices"),
+        ({"PixelSpacing": None}, "does not say how far its voxels are apart"),
+        ({"ModalityLUTSequence": make_item(LUTDescriptor=[2, 0, 16])}, "values that a table gives a meaning"),
+        ({"RescaleSlope": 0, "RescaleIntercept": 1}, "are multiplied by 0"),
+        ({"NumberOfFrames": 0}, "says that it has 0 frames"),
+        ({"BitsAllocated": 12}, "has values of 12 bits"),
+        ({"PixelSpacing": [0, 1]}, "has voxels of 0.0×1.0 mm"),
+        ({"PixelSpacing": [-1, 1]}, "has voxels of -1.0×1.0 mm"),
+        ({"PixelSpacing": [1]}, "has a PixelSpacing of 1 numbers, in the place of 2"),
+        ({"ImageOrientationPatient": [0] * 6}, "has directions that are not at right angles"),
+        ({"ImageOrientationPatient": [1, 0, 0, 1, 0, 0]}, "has directions that are not at right angles"),
+        ({"ImageOrientationPatient": [2, 0, 0, 0, 2, 0]}, "has directions that are not at right angles"),
+        ({"Rows": 4}, "holds 60 bytes of values, and its header says 48"),
+        ({"Rows": 6}, "is cut off: it holds 60 bytes of values, and is to hold 72"),
+        ({"PixelData": None}, "is cut off: it ends before the image"),
+        ({"PixelData": b""}, "is cut off: it holds no values"),
+    ],
+)
 def test_what_is_not_read(tmp_path, rng, elements, text):
     path = write(tmp_path / "a", make_header(numbers(rng, 5, 6), **{**PLACED, **elements}))
     with pytest.raises(gr.BadInputError, match=text) as raised:
@@ -182,7 +189,8 @@ def change(path, old, new):
 def test_ways_of_writing_that_do_not_fit(tmp_path, rng):
     plain = b"1.2.840.10008.1.2.1\0"
     array = numbers(rng, 5, 6)
-    for other, text in ((b"1.2.840.113619.5.2\0\0", "is written in a way that is not known"), (b"1.2.840.10008.1.2.5\0", "is damaged, or packed")):
+    others = ((b"1.2.840.113619.5.2\0\0", "is written in a way that is not known"), (b"1.2.840.10008.1.2.5\0", "is damaged, or packed"))
+    for other, text in others:
         with pytest.raises(gr.BadInputError, match=text):
             gr.read_image(change(write(tmp_path / "a", make_header(array, **PLACED)), plain, other))
     path = pack(tmp_path / "b", array, "RLE")
@@ -271,3 +279,14 @@ def test_files_that_are_cut_off_anywhere(tmp_path, rng):
         (tmp_path / "cut.dcm").write_bytes(content[:size])
         with pytest.raises(gr.BadInputError, match="cut off|damaged"):
             gr.read_image(tmp_path / "cut.dcm")
+
+
+def test_a_damaged_header_is_told_of(tmp_path, rng):
+    source = make_header(numbers(rng, 5, 6), **PLACED)
+    for old, new in (
+        (b"\x20\0\x52\0UI", b"\x20\0\x52\0XI"),
+        (b"\x20\0\x37\0DS", b"\x20\0\x37\0SQ"),
+        (b"\x28\0\x10\0US", b"\x28\0\x10\0SH"),
+    ):
+        with pytest.raises(gr.BadInputError, match="Copy it again|Export it again"):
+            gr.read_image(change(write(tmp_path / "a", source), old, new))

@@ -15,7 +15,7 @@ import numpy as np
 
 from ._dicom_alike import check_are_alike
 from ._dicom_frames import Frame, read_frames
-from ._dicom_header import is_dicom, read_header
+from ._dicom_header import damaged, is_dicom, read_header
 from ._dicom_places import Source, find_directions, order_slices
 from ._dicom_values import check_is_read, fill, find_type, read_stored
 from ._engine import BadInputError
@@ -37,7 +37,18 @@ def read_dicom(path: Path) -> Image:
             are missing, twice there, or shifted sideways.
         ImportError: there is no pydicom, or, for packed values, no SimpleITK.
     """
-    headers = _read_folder(path) if path.is_dir() else _read_file(path)
+    try:
+        return _read_volume(_read_folder(path) if path.is_dir() else _read_file(path), path)
+    except (BadInputError, ImportError, MemoryError):
+        raise
+    # Elements are read as they are asked for; of a damaged header pydicom raises what it will, OSErrors without a number among it.
+    except Exception as error:
+        if getattr(error, "errno", None) is not None:
+            raise
+        raise damaged(path, error) from error
+
+
+def _read_volume(headers: dict[Path, Any], path: Path) -> Image:
     source = Source(path, True) if len(headers) > 1 else Source(next(iter(headers)), False)
     for where, header in headers.items():
         check_is_read(header, where)

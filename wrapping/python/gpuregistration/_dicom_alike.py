@@ -36,9 +36,7 @@ def check_are_alike(source: Source, frames: Sequence[Frame], names: Sequence[str
     _check(source, names, "spacings", "PixelSpacing", spacings, [_are_near(one, spacings[0], most) for one in spacings])
 
 
-def _check(
-    source: Source, names: Sequence[str], what: str, keywords: str, found: Sequence[Any], are_alike: Sequence[bool]
-) -> None:
+def _check(source: Source, names: Sequence[str], what: str, keywords: str, found: Sequence[Any], are_alike: Sequence[bool]) -> None:
     if not all(are_alike):
         other = are_alike.index(False)
         raise BadInputError(

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
@@ -80,10 +81,12 @@ def find_numbers(header: Any, keyword: str, path: Path, count: Optional[int] = N
         value = header[keyword].value
         if value is None or value == "":
             return None
+        if isinstance(value, bytes):
+            raise TypeError("bytes, of no type that is known")
         several = not isinstance(value, str) and hasattr(value, "__len__")
         numbers = tuple(Decimal(str(one)) for one in (value if several else [value]))
         for number in numbers:
-            if abs(float(number)) == float("inf") or float(number) != float(number):
+            if not math.isfinite(float(number)):
                 raise ValueError(number)
     except (ValueError, TypeError, InvalidOperation, OverflowError) as error:
         raise BadInputError(f"The file {path} has a {keyword} that is no number: {error}. Export it again.") from error

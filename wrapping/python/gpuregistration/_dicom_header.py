@@ -75,12 +75,18 @@ def read_header(path: Path) -> Any:
         should_be = not kind or not syntax or "Image Storage" in pydicom.uid.UID(kind).name
     # It raises what it will of a damaged file.
     except Exception as error:
-        raise BadInputError(f"The file {path} is damaged, or no DICOM: {error}. Copy it again from where it is whole.") from error
+        raise damaged(path, error) from error
     if not any(keyword in header for keyword in VALUES) if is_image else should_be:
         raise BadInputError(f"The file {path} is cut off: it ends before the image's values. Copy it again from where it is whole.")
     if not syntax:
         header.file_meta.TransferSyntaxUID = _guessed_syntax(header)
     return header if is_image else None
+
+
+def damaged(path: Path, error: Exception) -> BadInputError:
+    """What to raise of a file or a folder where pydicom raises an error of its own."""
+    kind = "folder" if path.is_dir() else "file"
+    return BadInputError(f"The {kind} {path} is damaged, or no DICOM: {error}. Copy it again from where it is whole.")
 
 
 def _guessed_syntax(header: Any) -> str:

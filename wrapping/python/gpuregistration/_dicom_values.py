@@ -24,14 +24,14 @@ _LAYOUT = (
 _COUNTS = ("Rows", "Columns", "BitsAllocated", "BitsStored", "HighBit")
 _SECONDARY_CAPTURE = "1.2.840.10008.5.1.4.1.1.7"
 _COLOURS = "RGB"
-# Of grey images. Which end of the range is shown white is no matter of the values.
-_GREYS = ("MONOCHROME1", "MONOCHROME2")
+# Of grey images; old ones do not say so. Which end of the range is shown white is no matter of the values.
+_GREYS = ("", "MONOCHROME1", "MONOCHROME2")
 _WHOLE: tuple[Any, ...] = (np.uint8, np.int8, np.uint16, np.int16, np.uint32, np.int32)
 
 
 def check_is_read(header: Any, path: Path) -> None:
-    """Raises BadInputError if a file's numbers are of a kind that is not read: bits, colours but RGB, or what a table gives a meaning; or if
-    the header does not say how they are stored."""
+    """Raises BadInputError if a header does not say how numbers are stored, or if they are of a kind that is not read: bits, colours but
+    RGB, or what a table gives a meaning."""
     for keyword in _COUNTS:
         if keyword in header and not (isinstance(header[keyword].value, int) and header[keyword].value >= (keyword != "HighBit")):
             raise BadInputError(f"The file {path} has no number, or one below 1, as its {keyword}. Export it again.")
@@ -49,7 +49,7 @@ def check_is_read(header: Any, path: Path) -> None:
         raise BadInputError(
             f"The file {path} is a mosaic of slices, in one picture (ImageType). Make a volume of it, which dcm2niix does."
         )
-    colour, samples = str(header.get("PhotometricInterpretation", "")), header.get("SamplesPerPixel", 1)
+    colour, samples = str(header.get("PhotometricInterpretation") or ""), header.get("SamplesPerPixel", 1)
     if colour not in (*_GREYS, _COLOURS) or samples != (3 if colour == _COLOURS else 1):
         raise BadInputError(
             f"The file {path} has the colours {colour!r}, of {samples} numbers a voxel, which are not read. Write it as RGB, or in grey."
@@ -65,7 +65,7 @@ def stored_type(header: Any, path: Path) -> np.dtype:
     """The type of a file's numbers, in this machine's order of bytes.
 
     Raises:
-        BadInputError: there is no such type.
+        BadInputError: there is no such type, or it has no room for the bits that are stored.
     """
     bits = header.get("BitsAllocated")
     # Floats have no bits that are stored apart from others.
@@ -74,7 +74,15 @@ def stored_type(header: Any, path: Path) -> np.dtype:
         raise BadInputError(
             f"The file {path} has values of {bits} bits (BitsAllocated), which are not read. Write it with 8, 16 or 32 bits."
         )
+    if kind != "f" and not header.BitsStored - 1 <= _high_bit(header) < bits:
+        raise BadInputError(
+            f"The file {path} has {header.BitsStored} bits up to bit {_high_bit(header)} among {bits} (BitsStored, HighBit). Mend the header."
+        )
     return np.dtype(f"{kind}{bits // 8}")
+
+
+def _high_bit(header: Any) -> int:
+    return int(header.get("HighBit", header.BitsStored - 1))
 
 
 def read_stored(header: Any, path: Path) -> np.ndarray:
@@ -109,7 +117,9 @@ def _take_plain(header: Any, path: Path, element: Any, shape: Sequence[int], kin
             f"The file {path} holds {found} bytes of values, and its header says {wanted} (Rows, Columns, NumberOfFrames). Export it again."
         )
     if element.is_undefined_length:
-        raise BadInputError(f"The file {path} holds values in pieces, and says that they are not packed (TransferSyntaxUID). Export it again.")
+        raise BadInputError(
+            f"The file {path} holds values in pieces, and says that they are not packed (TransferSyntaxUID). Export it again."
+        )
     is_little = header.file_meta.TransferSyntaxUID.is_little_endian
     content = element.value
     if not is_little and kind.itemsize == 1 and element.VR == "OW":
@@ -128,7 +138,7 @@ def _unpack(header: Any, path: Path, shape: Sequence[int], kind: np.dtype) -> np
         header: of which no more is left than is needed.
     """
     sitk, pydicom = import_simpleitk(), import_pydicom()
-    is_colour = header.PhotometricInterpretation == _COLOURS
+    is_colour = header.get("PhotometricInterpretation") == _COLOURS
     kept = [pydicom.datadict.tag_for_keyword(keyword) for keyword in _LAYOUT]
     for tag in [tag for tag in header.keys() if tag not in kept]:
         del header[tag]
@@ -144,12 +154,12 @@ def _unpack(header: Any, path: Path, shape: Sequence[int], kind: np.dtype) -> np
                 f"The file {path} is damaged, or packed in a way that is not read: {header.file_meta.TransferSyntaxUID.name}. Copy it again "
                 "from where it is whole, or write it without compression."
             ) from error
-    if values.size != math.prod(shape) or values.dtype != kind:
+    if values.size != math.prod(shape) or not np.can_cast(values.dtype, kind):
         raise BadInputError(
             f"The file {path} holds {values.size} values of the type {values.dtype}, and its header says {math.prod(shape)} of {kind} (Rows, "
             "Columns, NumberOfFrames, BitsAllocated). Export it again."
         )
-    return values.reshape(shape)
+    return values.reshape(shape).astype(kind, copy=False)
 
 
 def _take_stored_bits(values: np.ndarray, header: Any, path: Path) -> np.ndarray:
@@ -160,20 +170,18 @@ def _take_stored_bits(values: np.ndarray, header: Any, path: Path) -> np.ndarray
     """
     allocated = 8 * values.dtype.itemsize
     stored = int(header.BitsStored)
-    high = int(header.get("HighBit", stored - 1))
-    if not stored - 1 <= high < allocated or stored < 1:
-        raise BadInputError(f"The file {path} has {stored} bits up to bit {high} among {allocated} (BitsStored, HighBit). Mend the header.")
+    high = _high_bit(header)
     if stored == allocated:
         return values
     taken = values << (allocated - 1 - high) >> (allocated - stored)
     if not np.array_equal(taken, values) and not _has_overlay(header):
-        rest = values >> (high + 1 - stored)
-        # Of signed numbers zeros fill up, too.
-        filled = (taken == rest) | (rest == (taken & ((1 << stored) - 1)))
-        if not filled.all():
+        below = high + 1 - stored
+        # Signed numbers have their sign before them, or zeros.
+        wrong = int(np.count_nonzero((values != taken << below) & (values != (taken & ((1 << stored) - 1)) << below)))
+        if wrong:
             raise BadInputError(
-                f"The file {path} has {int(np.count_nonzero(~filled))} values of more than the {stored} bits that its header names "
-                "(BitsStored). Mend the header, or, where they are padding, replace them in the file."
+                f"The file {path} has {wrong} values of more than the {stored} bits that its header names (BitsStored). Mend the header, "
+                "or, where they are padding, replace them in the file."
             )
     return taken
 
