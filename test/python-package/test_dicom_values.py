@@ -245,6 +245,18 @@ def test_packed_values(tmp_path, rng, how, kind):
 
 
 @pytest.mark.parametrize("how", ["JPEG", "JPEG2000", "RLE"])
+def test_bits_of_packed_values(tmp_path, rng, how):
+    twelve = {"BitsStored": 12, "HighBit": 11}
+    array = rng.integers(-2048, 2048, (16, 20), np.int16)
+    assert (gr.read_image(pack(tmp_path / "a", array, how, **twelve)).array[0] == array).all()
+    filled = (array & 0xFFF).astype(np.uint16)
+    assert (gr.read_image(pack(tmp_path / "a", filled, how, **{**twelve, "PixelRepresentation": 1})).array[0] == array).all()
+    assert (gr.read_image(pack(tmp_path / "a", filled << 4, how, BitsStored=12, HighBit=15)).array[0] == filled).all()
+    with pytest.raises(gr.BadInputError, match="has 320 values of more than the 12 bits"):
+        gr.read_image(pack(tmp_path / "a", filled // 2 + 60000, how, **twelve))
+
+
+@pytest.mark.parametrize("how", ["JPEG", "JPEG2000", "RLE"])
 def test_packed_values_that_are_cut_off(tmp_path, rng, how):
     path = pack(tmp_path / "a", numbers(rng, 16, 20), how)
     content = path.read_bytes()

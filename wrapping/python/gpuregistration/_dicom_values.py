@@ -86,7 +86,7 @@ def _high_bit(header: Any) -> int:
 
 
 def read_stored(header: Any, path: Path) -> np.ndarray:
-    """A file's numbers as they are stored, of shape [frame, y, x], or, of colours, [frame, y, x, 3]. They stay in the header.
+    """A file's numbers as they are stored, of shape [frame, y, x], or, of colours, [frame, y, x, 3]. The header is done with.
 
     Raises:
         BadInputError: they cannot be read, are fewer or more than the header says, or have more bits.
@@ -97,11 +97,12 @@ def read_stored(header: Any, path: Path) -> np.ndarray:
     keyword = VALUES[0 if kind.kind != "f" else kind.itemsize // 4]
     if not header.get(keyword):
         raise BadInputError(f"The file {path} is cut off: it holds no values ({keyword}). Copy it again from where it is whole.")
+    stored = None if kind.kind == "f" else _StoredBits(header, path)
     if header.file_meta.TransferSyntaxUID.is_encapsulated:
         values = _unpack(header, path, shape, kind)
     else:
         values = _take_plain(header, path, header[keyword], shape, kind)
-    return values if kind.kind == "f" else _take_stored_bits(values, header, path)
+    return values if stored is None else stored.take(values)
 
 
 def _take_plain(header: Any, path: Path, element: Any, shape: Sequence[int], kind: np.dtype) -> np.ndarray:
@@ -143,6 +144,8 @@ def _unpack(header: Any, path: Path, shape: Sequence[int], kind: np.dtype) -> np
     for tag in [tag for tag in header.keys() if tag not in kept]:
         del header[tag]
     header.PhotometricInterpretation = _COLOURS if is_colour else _GREYS[-1]
+    # Others' bits are looked at here.
+    header.BitsStored, header.HighBit = header.BitsAllocated, header.BitsAllocated - 1
     header.SOPClassUID = header.file_meta.MediaStorageSOPClassUID = _SECONDARY_CAPTURE
     with tempfile.TemporaryDirectory(prefix="gpureg-") as folder:
         there = str(Path(folder) / "packed.dcm")
@@ -162,33 +165,30 @@ def _unpack(header: Any, path: Path, shape: Sequence[int], kind: np.dtype) -> np
     return values.reshape(shape).astype(kind, copy=False)
 
 
-def _take_stored_bits(values: np.ndarray, header: Any, path: Path) -> np.ndarray:
-    """Numbers by the bits that a header says are theirs. Others may be of an overlay, or fill up.
+class _StoredBits:
+    """The bits of each number that a header says are its own. Others may be of an overlay, or fill up."""
 
-    Raises:
-        BadInputError: others are used, and nothing says what for.
-    """
-    allocated = 8 * values.dtype.itemsize
-    stored = int(header.BitsStored)
-    high = _high_bit(header)
-    if stored == allocated:
-        return values
-    taken = values << (allocated - 1 - high) >> (allocated - stored)
-    if not np.array_equal(taken, values) and not _has_overlay(header):
-        below = high + 1 - stored
-        # Signed numbers have their sign before them, or zeros.
-        wrong = int(np.count_nonzero((values != taken << below) & (values != (taken & ((1 << stored) - 1)) << below)))
-        if wrong:
-            raise BadInputError(
-                f"The file {path} has {wrong} values of more than the {stored} bits that its header names (BitsStored). Mend the header, "
-                "or, where they are padding, replace them in the file."
-            )
-    return taken
+    def __init__(self, header: Any, path: Path) -> None:
+        self.path = path
+        self.allocated, self.stored, self.high = header.BitsAllocated, header.BitsStored, _high_bit(header)
+        # OverlayBitPosition: a header may have 16 overlays.
+        self.has_overlay = any(header.get((group, 0x0102)) is not None for group in range(0x6000, 0x6020, 2))
 
-
-def _has_overlay(header: Any) -> bool:
-    """Whether bits of the numbers are an overlay's."""
-    return any(element.tag.group & 0xFF00 == 0x6000 and element.tag.element == 0x0102 and element.value for element in header)
+    def take(self, values: np.ndarray) -> np.ndarray:
+        """What numbers are by their own bits. Raises BadInputError if others are used, and nothing says what for."""
+        if self.stored == self.allocated:
+            return values
+        taken = values << (self.allocated - 1 - self.high) >> (self.allocated - self.stored)
+        if not np.array_equal(taken, values) and not self.has_overlay:
+            below = self.high + 1 - self.stored
+            # Signed numbers have their sign before them, or zeros.
+            wrong = int(np.count_nonzero((values != taken << below) & (values != (taken & ((1 << self.stored) - 1)) << below)))
+            if wrong:
+                raise BadInputError(
+                    f"The file {self.path} has {wrong} values of more than the {self.stored} bits that its header names (BitsStored). Mend the "
+                    "header, or, where they are padding, replace them in the file."
+                )
+        return taken
 
 
 def find_type(frames: Sequence[Frame], headers: dict[Path, Any]) -> np.dtype:
