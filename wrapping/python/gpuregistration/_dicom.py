@@ -1,131 +1,156 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Folders of DICOM's slices."""
+"""Images of DICOM: folders of slices, and files of one frame or of many.
+
+Headers are read by pydicom, since SimpleITK hands out no sequences, where multi-frame files say where their frames are and what their
+numbers mean. So are numbers that are not packed; those that are, SimpleITK's GDCM unpacks.
+"""
 
 from __future__ import annotations
 
-import math
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from pathlib import Path
-from typing import Any, Optional, Sequence
+from typing import Any, Sequence
 
 import numpy as np
 
+from ._dicom_alike import check_are_alike
+from ._dicom_frames import Frame, read_frames
+from ._dicom_header import damaged, is_dicom, read_header
+from ._dicom_places import Source, find_directions, order_slices
+from ._dicom_values import check_is_read, fill, find_type, read_stored
 from ._engine import BadInputError
-from ._simpleitk import import_simpleitk
+from ._image import Image
 
-# Tags of a slice's first voxel's place, and of the directions of its rows and columns.
-_POSITION, _ORIENTATION = "0020|0032", "0020|0037"
-# What distances between neighbours may differ by, as a share of them.
-_MOST_UNEVEN = 0.01
-# How far they may be shifted sideways, as a share of how far they reach: what rounded directions make of it.
-_MOST_SIDEWAYS = 2e-3
-# Nearer than that, slices are at one place: as a share of what distances are.
-_ONE_PLACE = 1e-3
-# Directions are rounded to that at the most.
-_MOST_ROUNDED = 0.01
+# What the names of DICOM's files may end on, if they end on anything.
+_SUFFIXES = (".dcm", ".dicom", ".ima")
 
 
-def read_dicom_folder(folder: Path) -> Any:
-    """The one series in a folder, as SimpleITK's image; its slices in the order of their places.
+def read_dicom(path: Path) -> Image:
+    """A file, or the one series in a folder, as an image.
+
+    Slices stand in the order of their places. An image of two dimensions is what has one frame, and says not where it is. Values are what
+    the header gives numbers as a meaning: multiplied by a slope, with an intercept added. MONOCHROME1, which is shown with the least
+    value as white, has them, too, not turned round.
 
     Raises:
-        BadInputError: there is no series, there are several, a slice cannot be read, or slices are missing, twice there, or shifted sideways.
+        BadInputError: there is no series, there are several, a file is damaged or holds what is not read; or slices are not of one volume,
+            are missing, twice there, or shifted sideways.
+        ImportError: there is no pydicom, or, for packed values, no SimpleITK.
     """
-    sitk = import_simpleitk()
-    series = sitk.ImageSeriesReader.GetGDCMSeriesIDs(str(folder))
-    if not series:
-        raise BadInputError(f"The folder {folder} holds no series of DICOM. Name an image's file, or a folder of a series's slices.")
+    try:
+        return _read_volume(_read_folder(path) if path.is_dir() else _read_file(path), path)
+    except (BadInputError, ImportError, MemoryError):
+        raise
+    # Elements are read as they are asked for; of a damaged header pydicom raises what it will, OSErrors without a number among it.
+    except Exception as error:
+        if getattr(error, "errno", None) is not None:
+            raise
+        raise damaged(path, error) from error
+
+
+def _read_volume(headers: dict[Path, Any], path: Path) -> Image:
+    source = Source(path, True) if len(headers) > 1 else Source(next(iter(headers)), False)
+    for where, header in headers.items():
+        check_is_read(header, where)
+    frames = [frame for where, header in headers.items() for frame in read_frames(header, where)]
+    if len(frames) == 1 and frames[0].position is None:
+        return _make_picture(frames, headers)
+    names = [_name_frame(source, frame) for frame in frames]
+    check_are_alike(source, frames, names, headers)
+    axes, positions = _find_places(source, frames, names)
+    if len(frames) == 1:
+        return _make_volume(frames, headers, float(frames[0].thickness or 1))
+    order, distance = order_slices(source, names, positions, axes)
+    return _make_volume([frames[n] for n in order], headers, distance)
+
+
+def _read_file(path: Path) -> dict[Path, Any]:
+    header = read_header(path)
+    if header is None:
+        raise BadInputError(f"The file {path} is of DICOM, but no image. Name an image's file, or a folder of a series's slices.")
+    return {path: header}
+
+
+def _read_folder(folder: Path) -> dict[Path, Any]:
+    """The headers of the one series in a folder."""
+    headers: dict[Path, Any] = {}
+    for path in sorted(folder.iterdir()):
+        # What macOS keeps beside a file has its suffix.
+        if path.name.startswith(".") or path.is_dir():
+            continue
+        header = read_header(path)
+        if header is not None:
+            headers[path] = header
+        elif path.suffix.lower() in _SUFFIXES and not is_dicom(path):
+            raise BadInputError(
+                f"The file {path} is cut off, or no DICOM. Copy it again from where it is whole, or move it to another folder."
+            )
+    if not headers:
+        within = " Slices may be in a folder that is in it: name that one." if any(path.is_dir() for path in folder.iterdir()) else ""
+        raise BadInputError(
+            f"The folder {folder} holds no series of DICOM. Name an image's file, or a folder of a series's slices.{within}"
+        )
+    series = sorted({str(header.get("SeriesInstanceUID", "")) for header in headers.values()})
     if len(series) > 1:
         raise BadInputError(
             f"The folder {folder} holds {len(series)} series of DICOM: {', '.join(series)}. Give each a folder of its own, and name one."
         )
-    names = sitk.ImageSeriesReader.GetGDCMSeriesFileNames(str(folder), series[0])
-    reader = sitk.ImageSeriesReader()
-    reader.SetImageIO("GDCMImageIO")
-    reader.SetFileNames(names)
-    # It keeps the headers, which it reads anyway.
-    reader.MetaDataDictionaryArrayUpdateOn()
-    image = reader.Execute()
-    _check_places(folder, names, [_find_text(reader, n, _POSITION) for n in range(len(names))], _find_text(reader, 0, _ORIENTATION))
-    return image
+    return headers
 
 
-def _find_text(reader: Any, number: int, tag: str) -> str:
-    """What a slice's header says. Empty if it does not have it."""
-    return reader.GetMetaData(number, tag) if reader.HasMetaDataKey(number, tag) else ""
+def _name_frame(source: Source, frame: Frame) -> str:
+    if frame.count == 1 and source.is_folder:
+        return frame.path.name
+    return f"frame {frame.number + 1}" + (f" of {frame.path.name}" if source.is_folder else "")
 
 
-def _check_places(folder: Path, names: Sequence[str], positions: Sequence[str], orientation: str) -> None:
-    """Whether slices are as far from each other as their image says, which has one spacing for all.
-
-    Args:
-        positions: the headers' texts. Where no slice has one nothing is looked at.
-        orientation: the first header's. Where it is no orientation nothing is looked at, since others tell of it.
-
-    Raises:
-        BadInputError: two are at one place, distances differ, they are shifted sideways, or one has no position and others have.
-    """
-    read = [_parse_numbers(text, 3) for text in positions]
-    axes = _parse_numbers(orientation, 6)
-    if len(names) < 2 or axes is None or not any(read):
-        return
-    found = [numbers for numbers in read if numbers]
-    if len(found) < len(names):
-        lacking = Path(names[read.index(None)]).name
+def _find_places(source: Source, frames: Sequence[Frame], names: Sequence[str]) -> tuple[tuple[Decimal, ...], list[Sequence[Decimal]]]:
+    """The directions of all frames, and the position of each. Raises BadInputError unless all of them say where they are."""
+    lacking = [name for name, frame in zip(names, frames) if frame.position is None]
+    if len(lacking) == len(frames):
         raise BadInputError(
-            f"The folder {folder} has slices with a position, and {lacking} with none (ImagePositionPatient). Move what is not of "
-            "the volume to another folder."
+            f"{source} has {len(frames)} {source.parts}, and does not say where each of them is (ImagePositionPatient, "
+            "ImageOrientationPatient), as of a film, or of pictures of a screen. Give one of them, or make a volume that says where it is."
         )
-    normal: np.ndarray = np.cross(np.array(axes[:3], np.float64), np.array(axes[3:], np.float64))
-    length = float(np.linalg.norm(normal))
-    if not 0.5 < length < 2:
-        return
-    # Rounded directions are not of length 1.
-    normal /= length
-    points = np.array(found, np.float64)
-    # Not by a product of matrices, which may round the places of equal positions differently.
-    places = (points * normal).sum(axis=1)
-    order = np.argsort(places, kind="stable")
-    distances = np.diff(places[order])
-    # Where each slice is there several times most distances are 0.
-    spacing = float(np.median(distances[distances > 0])) if distances.any() else 0.0
-    # Even places, rounded, are apart by one last digit more here than there; a missing slice is more than half a distance.
-    rounding = 1.01 * float(np.abs(normal) @ [_last_digit([numbers[axis] for numbers in found]) for axis in range(3)])
-    most = max(_MOST_UNEVEN * spacing, min(rounding, spacing / 2))
-    closest, worst = int(np.argmin(distances)), int(np.argmax(np.abs(distances - spacing)))
-    if distances[closest] <= _ONE_PLACE * spacing:
-        first, second = (Path(names[order[n]]).name for n in (closest, closest + 1))
+    if lacking:
         raise BadInputError(
-            f"The folder {folder} has two slices at one place: {first} and {second} (ImagePositionPatient). Give each volume "
-            "a folder of its own, and each slice one file."
+            f"{source} has {source.parts} with a position, and {lacking[0]} with none (ImagePositionPatient). Move what is not of the "
+            "volume to another folder."
         )
-    if abs(distances[worst] - spacing) > most:
-        first, second = (Path(names[order[n]]).name for n in (worst, worst + 1))
-        raise BadInputError(
-            f"The folder {folder} has slices at uneven distances, so that some may be missing, or their positions are rounded: "
-            f"{first} and {second} are {distances[worst]:.6g} mm apart, and others {spacing:.6g} mm (ImagePositionPatient). Add the "
-            "slices that are missing, or make a volume of even distances of it."
-        )
-    sideways = np.linalg.norm(points - points[0] - np.outer(places - places[0], normal), axis=1).max()
-    # Axes of the scanner's are exact; the normal of rounded directions is off by what both of them may be.
-    is_whole = all(number == number.to_integral_value() for number in axes)
-    slant = 0.0 if is_whole else 2**0.5 * min(_MOST_ROUNDED, _last_digit(axes))
-    if sideways > most + max(_MOST_SIDEWAYS, slant) * float(np.ptp(places)):
-        raise BadInputError(
-            f"The folder {folder} has slices that are shifted sideways, by up to {sideways:.6g} mm, as of a tilted gantry, or of "
-            "directions that are rounded (ImagePositionPatient, ImageOrientationPatient). Make an upright volume of it, which dcm2niix does."
-        )
+    if any(frame.spacing is None for frame in frames):
+        raise BadInputError(f"{source} does not say how far its voxels are apart (PixelSpacing). Make a volume that does.")
+    axes = frames[0].axes
+    assert axes is not None
+    return axes, [frame.position for frame in frames if frame.position is not None]
 
 
-def _parse_numbers(text: str, count: int) -> Optional[list[Decimal]]:
-    """A header's numbers, which a backslash parts. None if they are not so many."""
-    try:
-        numbers = [Decimal(part.strip()) for part in text.split("\\")]
-    except InvalidOperation:
-        return None
-    return numbers if len(numbers) == count and all(math.isfinite(number) for number in numbers) else None
+def _make_picture(frames: Sequence[Frame], headers: dict[Path, Any]) -> Image:
+    """An image of two dimensions, of a frame that does not say where it is."""
+    values = _read_values(frames, headers)[0]
+    return Image(values, [float(length) for length in frames[0].spacing or (1, 1)], is_vector=values.ndim > 2)
 
 
-def _last_digit(numbers: Sequence[Decimal]) -> float:
-    """What the last digit of numbers is worth, which are taken to be rounded to a tenth at the most."""
-    return 10.0 ** min(-1, *(int(number.normalize().as_tuple().exponent) for number in numbers))
+def _make_volume(frames: Sequence[Frame], headers: dict[Path, Any], distance: float) -> Image:
+    """An image of frames in their order, the first of which says where it is."""
+    first = frames[0]
+    assert first.axes is not None and first.position is not None and first.spacing is not None
+    values = _read_values(frames, headers)
+    spacing = [float(length) for length in first.spacing]
+    origin = [float(number) for number in first.position]
+    return Image(values, [*spacing, distance], origin, find_directions(first.axes).copy(), is_vector=values.ndim > 3)
+
+
+def _read_values(frames: Sequence[Frame], headers: dict[Path, Any]) -> np.ndarray:
+    """What frames' numbers mean, in the order of the frames. Of each file that is done with the header goes."""
+    places = {(frame.path, frame.number): place for place, frame in enumerate(frames)}
+    kind = find_type(frames, headers)
+    made = None
+    for path in list(headers):
+        stored = read_stored(headers.pop(path), path)
+        if made is None:
+            made = np.empty((len(frames), *stored.shape[1:]), kind)
+        for number, numbers in enumerate(stored):
+            place = places[path, number]
+            fill(made[place], numbers, frames[place])
+    assert made is not None
+    return made

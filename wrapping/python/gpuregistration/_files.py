@@ -15,6 +15,7 @@ from typing import Any, Callable, Iterator, Optional, Union
 import numpy as np
 
 from ._engine import BadInputError, UnsupportedError
+from ._dicom_header import is_dicom
 from ._flirt import from_flirt_matrix, parse_flirt_matrix, to_flirt_matrix, write_flirt_matrix
 from ._image import Image
 from ._kinds import ImageLike
@@ -53,13 +54,16 @@ _TEXT_SUFFIXES = (".tfm", ".txt")
 
 
 def read_image(path: PathLike) -> Image:
-    """An image file as an Image: NIfTI, MetaImage, NRRD, …, whatever SimpleITK reads; or a folder of a DICOM series's slices.
+    """An image file as an Image: NIfTI, MetaImage, NRRD, …, whatever SimpleITK reads; DICOM, or a folder of a DICOM series's slices.
 
     Raises:
         BadInputError: there is no such file, or it is not one image.
-        ImportError: there is no SimpleITK.
+        ImportError: there is no SimpleITK, or, for DICOM, no pydicom.
     """
-    read = _read_simpleitk_image(path)
+    name = _check_is_there(path)
+    if Path(name).is_dir() or is_dicom(Path(name)):
+        return _read_dicom(Path(name))
+    read = _read_simpleitk_image(name)
     dimension = read.image.GetDimension()
     if dimension not in (2, 3):
         raise BadInputError(f"The file {os.fspath(path)} has {dimension} dimensions; it is to have 2 or 3. Give one volume of it.")
@@ -121,6 +125,7 @@ def read_transform(path: PathLike, fixed: Optional[ImageLike] = None, moving: Op
         return _read_with_simpleitk(name)
     if name.lower().endswith(_TRANSFORM_SUFFIXES):
         return _read_with_simpleitk(name)
+    _check_is_there(name)
     read = _read_simpleitk_image(name)
     image = read.image
     d = image.GetDimension()
@@ -235,13 +240,18 @@ def _check_is_one_transform(name: str) -> None:
         )
 
 
-def _read_simpleitk_image(path: PathLike) -> Read:
+def _check_is_there(path: PathLike) -> str:
+    """A file's name, or a folder's, that may be an image's."""
     name = os.fspath(path)
     if not name or not Path(name).exists():
         raise BadInputError(f"There is no file {name}. Check the name and the folder." if name else "A file's name is empty.")
     _check_readable(name)
+    return name
+
+
+def _read_simpleitk_image(name: str) -> Read:
     try:
-        read = _read_dicom_folder(Path(name)) if Path(name).is_dir() else _read_image_file(name)
+        read = _read_image_file(name)
     except RuntimeError as error:
         _check_is_whole_metaimage(name)
         raise BadInputError(
@@ -253,11 +263,11 @@ def _read_simpleitk_image(path: PathLike) -> Read:
     return read
 
 
-def _read_dicom_folder(folder: Path) -> Read:
-    # What is wanted for folders alone is not to be waited for by others.
-    from ._dicom import read_dicom_folder
+def _read_dicom(path: Path) -> Image:
+    # What is wanted for these alone is not to be waited for by others.
+    from ._dicom import read_dicom
 
-    return Read(read_dicom_folder(folder))
+    return read_dicom(path)
 
 
 def _check_is_whole_metaimage(name: str) -> None:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def read_image(path: str) -> Image:
-    """An image's file, or a DICOM series's folder.
+    """An image's file, or a folder of a DICOM series's slices.
 
     Raises:
         CommandError: it cannot be read; the message names it.

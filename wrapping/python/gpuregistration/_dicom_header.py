@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""DICOM's files, which are known by what they begin with, not by their names; and their headers, which pydicom reads."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from ._engine import BadInputError
+
+_PREAMBLE, _MAGIC = 128, b"DICM"
+# Of files without a preamble: the groups that they begin with, the last element that they begin with in them, and how long it is at most.
+_FIRST_GROUPS, _LAST_FIRST, _LONGEST_FIRST = (0x0002, 0x0008), 0x0018, 255
+# Bytes of a value that is not read with the header.
+_LONG = 1 << 14
+
+#: Where an image's values are: whole numbers, floats of 32 and of 64 bits.
+VALUES = ("PixelData", "FloatPixelData", "DoubleFloatPixelData")
+
+
+def import_pydicom() -> Any:
+    """The library, which is wanted for DICOM alone. Raises ImportError that says how to have it."""
+    try:
+        import pydicom
+    except ImportError as error:
+        raise ImportError("This needs pydicom: pip install gpuregistration[io]") from error
+    return pydicom
+
+
+def is_dicom(path: Path) -> bool:
+    """Whether a file begins as one of DICOM does, be it without the preamble."""
+    # What is read from a pipe is not there for others.
+    if not path.is_file():
+        return False
+    with open(path, "rb") as file:
+        begin = file.read(_PREAMBLE + len(_MAGIC))
+    return begin[_PREAMBLE:] == _MAGIC or _begins_with_element(begin)
+
+
+def _begins_with_element(begin: bytes) -> bool:
+    if len(begin) < 8:
+        return False
+    order: Any
+    for order in ("little", "big"):
+        group, element = (int.from_bytes(begin[at : at + 2], order) for at in (0, 2))
+        is_explicit = begin[4:6].isalpha() and begin[4:6].isupper()
+        if group in _FIRST_GROUPS and element <= _LAST_FIRST:
+            return is_explicit or (order == "little" and int.from_bytes(begin[4:8], order) <= _LONGEST_FIRST)
+    return False
+
+
+def read_header(path: Path) -> Any:
+    """A file's header, as pydicom's data set, in which long values are read when they are asked for. None if the file is not DICOM's, or
+    of DICOM, but no image.
+
+    Raises:
+        BadInputError: it is damaged.
+        ImportError: there is no pydicom.
+    """
+    try:
+        if not is_dicom(path):
+            return None
+    except OSError as error:
+        raise BadInputError(f"The file {path} cannot be read: {(error.strerror or str(error)).lower()}.") from error
+    pydicom = import_pydicom()
+    try:
+        header = pydicom.dcmread(path, force=True, defer_size=_LONG)
+        syntax = header.file_meta.get("TransferSyntaxUID")
+        # Of what is deflated nothing is found later on.
+        if syntax == pydicom.uid.DeflatedExplicitVRLittleEndian:
+            header = pydicom.dcmread(path, force=True)
+        kind = header.file_meta.get("MediaStorageSOPClassUID") or header.get("SOPClassUID")
+        is_image = "Rows" in header and "Columns" in header
+        # Each object says what it is, and how it is written.
+        should_be = not kind or not syntax or "Image Storage" in pydicom.uid.UID(kind).name
+    # It raises what it will of a damaged file.
+    except Exception as error:
+        raise damaged(path, error) from error
+    if not any(keyword in header for keyword in VALUES) if is_image else should_be:
+        raise BadInputError(f"The file {path} is cut off: it ends before the image's values. Copy it again from where it is whole.")
+    if not syntax:
+        header.file_meta.TransferSyntaxUID = _guessed_syntax(header)
+    return header if is_image else None
+
+
+def damaged(path: Path, error: Exception) -> BadInputError:
+    """What to raise of a file or a folder where pydicom raises an error of its own."""
+    kind = "folder" if path.is_dir() else "file"
+    return BadInputError(f"The {kind} {path} is damaged, or no DICOM: {error}. Copy it again from where it is whole.")
+
+
+def _guessed_syntax(header: Any) -> str:
+    """How values are stored in a file that says nothing of it: as its header is."""
+    uid = import_pydicom().uid
+    found = getattr(header, "original_encoding", None)
+    # What versions before 3 have instead.
+    is_implicit, is_little = found or (header.read_implicit_vr, header.read_little_endian)
+    if is_implicit:
+        return str(uid.ImplicitVRLittleEndian)
+    return str(uid.ExplicitVRLittleEndian if is_little else uid.ExplicitVRBigEndian)
