@@ -247,6 +247,7 @@ def _describe(arguments: argparse.Namespace, result: Result, times: Times) -> di
         "seed": arguments.seed,
         "cost": result.cost,
         "matrix": matrix,
+        "warnings": [*arguments.warnings, *result.warnings],
         "stages": [stage.numbers() for stage in result.stages],
         "times": times.all(),
     }
