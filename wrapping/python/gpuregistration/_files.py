@@ -30,6 +30,7 @@ from ._nrrd import check_nrrd_is_whole
 from ._other_formats import check_other_is_whole, refuse_minc, warn_of_format
 from ._simpleitk import import_simpleitk, read_simpleitk, to_simpleitk
 from ._transforms import Affine, DisplacementField, Transform, TransformLike, as_transform, linear_matrix
+from ._unpack import Content
 
 PathLike = Union[str, "os.PathLike[str]"]
 
@@ -305,6 +306,9 @@ def _read_image_file(name: str) -> Any:
             reading = pool.submit(sitk.ReadImage, name, imageIO=reader)
             _CHECKS[reader](name)
             return reading.result()
+    if name.lower().endswith(".gz"):
+        # Before its reader tells of what comes of a damaged one.
+        Content(Path(name)).count_rest()
     with _hdf5:
         reader = sitk.ImageFileReader.GetImageIOFromFileName(name)
         image = sitk.ReadImage(name)

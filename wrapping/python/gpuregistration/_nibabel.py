@@ -173,8 +173,6 @@ def _read_values(stored: Stored) -> np.ndarray:
 
 def _find_grid(stored: Stored, dimension: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Spacing, origin and direction."""
-    if hasattr(stored.header, "get_sform"):
-        _warn_of_contradictions(stored)
     to_point = LPS_OF_RAS @ stored.affine
     to_point[:3] *= find_unit(stored)
     linear = to_point[:3, :3]
@@ -190,6 +188,8 @@ def _find_grid(stored: Stored, dimension: int) -> tuple[np.ndarray, np.ndarray, 
             f"The {stored.name} lies nowhere: its affine has no inverse: {stored.affine.tolist()}. Write it with another one, or set the code "
             "of the form that is wrong, qform_code or sform_code, to 0."
         )
+    if hasattr(stored.header, "get_sform"):
+        _warn_of_contradictions(stored)
     spacing = np.linalg.norm(linear, axis=0)
     return spacing, to_point[:dimension, 3], linear / spacing
 

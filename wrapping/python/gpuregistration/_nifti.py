@@ -109,8 +109,7 @@ def _read_values(content: Content, header: Any, path: Path) -> Stored:
     if offset < content.taken:
         raise BadInputError(f"The header of the file {path} is impossible: its values begin inside of it, at {offset}. Write the file again.")
     content.skip(offset - content.taken)
-    values = np.empty(header.get_data_shape(), header.get_data_dtype(), order="F")
-    content.fill(values)
+    values = content.take_array(tuple(int(n) for n in header.get_data_shape()), header.get_data_dtype())
     left = content.count_rest()
     if left:
         warn_of_input(f"The file {content.path} has {left} bytes behind the last value that its header tells of: they are left out.")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Callable, Mapping
 
 from ._engine import BadInputError
+from ._tiff import check_tiff_is_whole
 from ._unpack import Content
 from ._warnings import warn_of_input
 
@@ -66,8 +67,7 @@ def _size_of_values(image: Any) -> int:
 
 
 def _check_gipl(path: Path, image: Any) -> None:
-    content = Content(path)
-    found, wanted = content.count_rest(), _GIPL_HEADER + _size_of_values(image)
+    found, wanted = Content(path).count_rest(), _GIPL_HEADER + _size_of_values(image)
     if found < wanted:
         raise BadInputError(f"The file {path} is cut off: it is to hold {wanted} bytes, unpacked. {_COPY}")
 
@@ -88,12 +88,11 @@ def _check_vtk(path: Path, image: Any) -> None:
 
 def _check_picture(path: Path, image: Any) -> None:
     """By Pillow, which reads all of it once more."""
-    from PIL import Image, ImageSequence, UnidentifiedImageError
+    from PIL import Image, UnidentifiedImageError
 
     try:
         with Image.open(path) as picture:
-            for frame in ImageSequence.Iterator(picture):
-                frame.load()
+            picture.load()
     except (UnidentifiedImageError, Image.DecompressionBombError, NotImplementedError):
         # It does not know all kinds of pixels.
         return
@@ -104,7 +103,8 @@ def _check_picture(path: Path, image: Any) -> None:
 _CHECKS: Mapping[tuple[str, ...], Callable[[Path, Any], None]] = {
     (".gipl", ".gipl.gz"): _check_gipl,
     (".vtk",): _check_vtk,
-    (".tif", ".tiff", ".jpg", ".jpeg", ".bmp"): _check_picture,
+    (".tif", ".tiff"): lambda path, image: check_tiff_is_whole(path),
+    (".jpg", ".jpeg", ".bmp"): _check_picture,
 }
 # Others' checks stand elsewhere; PNG's and HDF5's readers look themselves.
 _KNOWN = (

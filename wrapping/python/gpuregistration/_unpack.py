@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import zlib
 from pathlib import Path
 from typing import Any, BinaryIO, Iterator
@@ -14,7 +15,7 @@ from ._warnings import warn_of_input
 
 _MAGIC = b"\x1f\x8b"
 # What is read at a time: little enough for what it unpacks to to stay in a processor's cache.
-_PART = 1 << 16
+_PART = 1 << 15
 # deflate packs no more than that into a byte.
 _MOST_PACKED = 1032
 _COPY = "Copy it again from where it is whole."
@@ -51,18 +52,21 @@ class Content:
             self._rest = self._rest[some:]
             self.taken += some
 
-    def fill(self, array: np.ndarray) -> None:
-        """Fills an array of contiguous memory.
+    def take_array(self, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+        """The next bytes as an array, the first index the fastest.
 
         Raises:
             BadInputError: there are too few bytes.
         """
-        wanted = self.taken + array.nbytes
+        wanted = self.taken + math.prod(shape) * dtype.itemsize
         # Headers of damaged files ask for any size.
         if self.path.stat().st_size * (_MOST_PACKED if self.is_packed else 1) < wanted:
             self._tell_end(wanted)
-        if self._take_into(memoryview(array.reshape(-1, order="A").view(np.uint8))) < array.nbytes:
+        array = np.empty(shape, dtype, order="F")
+        self._take_into(memoryview(array.ravel(order="K").view(np.uint8)))
+        if self.taken < wanted:
             self._tell_end(wanted)
+        return array
 
     def count_rest(self) -> int:
         """Goes on to the end, where the checksum of what is compressed is. Returns how many bytes are left over."""
