@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+import struct
 from pathlib import Path
 from typing import Any, Callable, Mapping
 
@@ -13,7 +14,9 @@ from ._unpack import Content
 from ._warnings import warn_of_input
 
 _COPY = "Copy it again from where it is whole."
-_GIPL_HEADER = 256
+_GIPL_HEADER, _BMP_HEADER = 256, 54
+# By BMP's codes.
+_BMP_NOT_PACKED = (0, 3)
 # The line before a VTK file's values.
 _VTK_VALUES = re.compile(rb"^(?:LOOKUP_TABLE|COLOR_SCALARS|VECTORS|NORMALS|TENSORS)[^\n]*\n", re.MULTILINE)
 _VTK_HEADER_BYTES = 1 << 12
@@ -86,6 +89,17 @@ def _check_vtk(path: Path, image: Any) -> None:
         raise BadInputError(f"The file {path} is cut off: values are missing at its end. {_COPY}")
 
 
+def _check_bmp(path: Path, image: Any) -> None:
+    with open(path, "rb") as file:
+        header = file.read(_BMP_HEADER)
+    begin, _, width, height, _, bits, packing = struct.unpack_from("<IIiiHHI", header, 10)
+    # Rows are of whole words of four bytes.
+    wanted = begin + (width * bits + 31) // 32 * 4 * abs(height)
+    if packing in _BMP_NOT_PACKED and path.stat().st_size < wanted:
+        raise BadInputError(f"The file {path} is cut off: it is to hold {wanted} bytes. {_COPY}")
+    _check_picture(path, image)
+
+
 def _check_picture(path: Path, image: Any) -> None:
     """By Pillow, which reads all of it once more."""
     from PIL import Image, UnidentifiedImageError
@@ -104,7 +118,8 @@ _CHECKS: Mapping[tuple[str, ...], Callable[[Path, Any], None]] = {
     (".gipl", ".gipl.gz"): _check_gipl,
     (".vtk",): _check_vtk,
     (".tif", ".tiff"): lambda path, image: check_tiff_is_whole(path),
-    (".jpg", ".jpeg", ".bmp"): _check_picture,
+    (".bmp",): _check_bmp,
+    (".jpg", ".jpeg"): _check_picture,
 }
 # Others' checks stand elsewhere; PNG's and HDF5's readers look themselves.
 _KNOWN = (
