@@ -142,7 +142,10 @@ def test_bytes_behind_the_end(tmp_path, capfd):
             assert (gr.read_image(tmp_path / name).array == VOLUME.T).all()
 
 
-@pytest.mark.parametrize("name, is_packed, words", [("a.nii.gz", False, "is not compressed, though its name ends on .gz"), ("a.nii", True, "is compressed by gzip")])
+@pytest.mark.parametrize(
+    "name, is_packed, words",
+    [("a.nii.gz", False, "is not compressed, though its name ends on .gz"), ("a.nii", True, "is compressed by gzip")],
+)
 def test_names_that_say_something_else(tmp_path, name, is_packed, words):
     path = write_nifti(tmp_path / name, VOLUME, compress=is_packed)
     with pytest.warns(gr.InputWarning, match=f"{name} {words}.*Rename it"):

@@ -75,7 +75,17 @@ def test_niftyreg(tmp_path, p1, vectors):
     check(write_field(tmp_path / "w.nii.gz", vectors, 1007, b"NREG_TRANS", p1))
 
 
-@pytest.mark.parametrize("p1, what", [(2, "a cubic B-spline"), (3, "velocities"), (4, "velocities"), (5, "a B-spline of velocities"), (6, "a linear B-spline"), (7, "a transform")])
+@pytest.mark.parametrize(
+    "p1, what",
+    [
+        (2, "a cubic B-spline"),
+        (3, "velocities"),
+        (4, "velocities"),
+        (5, "a B-spline of velocities"),
+        (6, "a linear B-spline"),
+        (7, "a transform"),
+    ],
+)
 def test_niftyregs_other_transforms(tmp_path, p1, what):
     with pytest.raises(gr.BadInputError, match=f"w.nii holds {what} of NiftyReg's .intent_p1 {p1}.*reg_transform -ref"):
         gr.read_transform(write_field(tmp_path / "w.nii", VECTORS, 1007, b"NREG_TRANS", p1))

@@ -69,7 +69,8 @@ def forms(qform=None, sform=None, pixdim=None):
     changes = {"qform_code": ("2h", int(qform is not None), int(sform is not None))}
     if qform is not None:
         header.set_qform(qform, 1)
-        changes["quaternion"] = ("6f", *(float(header[name]) for name in "quatern_b quatern_c quatern_d qoffset_x qoffset_y qoffset_z".split()))
+        names = "quatern_b quatern_c quatern_d qoffset_x qoffset_y qoffset_z".split()
+        changes["quaternion"] = ("6f", *(float(header[name]) for name in names))
     lengths = np.linalg.norm((qform if qform is not None else AFFINE)[:3, :3], axis=0) if pixdim is None else pixdim
     changes["pixdim"] = ("4f", float(header["pixdim"][0]), *lengths)
     if sform is not None:
@@ -103,7 +104,10 @@ def test_mirrored_forms(tmp_path):
 def test_no_form_at_all(tmp_path):
     read = read_both(write_nifti(tmp_path / "a.nii", VALUES, **forms()), "qform_code and sform_code are both 0")
     lengths = np.linalg.norm(AFFINE[:3, :3], axis=0)
-    check_points(read, np.array([[-lengths[0], 0, 0, 2 * lengths[0]], [0, lengths[1], 0, -2.5 * lengths[1]], [0, 0, lengths[2], -3 * lengths[2]], [0, 0, 0, 1]]))
+    # The middle of its voxels is at 0, and x goes to the left.
+    wanted = np.diag([-lengths[0], lengths[1], lengths[2], 1.0])
+    wanted[:3, 3] = -wanted[:3, :3] @ ((np.array(VALUES.shape) - 1) / 2)
+    check_points(read, wanted)
 
 
 def test_voxels_of_two_sizes(tmp_path):
@@ -152,13 +156,14 @@ def test_skew_sforms(tmp_path, capfd):
 
 
 @pytest.mark.parametrize(
-    "slope, offset, wanted", [(2.0, 0.0, 2.0), (0.5, -10.0, 0.5), (1.0, 0.0, None), (0.0, 0.0, None), (np.nan, np.nan, None), (np.inf, 0.0, None)]
+    "slope, offset, is_scaled",
+    [(2.0, 0.0, True), (0.5, -10.0, True), (1.0, 0.0, False), (0.0, 0.0, False), (np.nan, np.nan, False), (np.inf, 0.0, False)],
 )
 @pytest.mark.parametrize("kind", ["u1", "i2", "i4", "f4", "f8"])
-def test_scales(tmp_path, kind, slope, offset, wanted):
+def test_scales(tmp_path, kind, slope, offset, is_scaled):
     values = VALUES.astype(kind)
     read = read_both(write_nifti(tmp_path / "a.nii.gz", values, slope=("2f", slope, offset)))
-    if wanted is None:
+    if not is_scaled:
         assert read.array.dtype == values.dtype and (read.array == values.T).all()
     else:
         assert read.array.dtype == (np.float64 if kind in ("i4", "f8") else np.float32)
@@ -306,6 +311,8 @@ def test_warnings_are_told_by_the_command(tmp_path, capfd):
 
 def test_files_that_are_not_nifti(tmp_path, capfd):
     (tmp_path / "a.nii.gz").write_bytes(b"GIF89a no such thing")
-    assert_fails(capfd, 1, "a.nii.gz is no image that can be read: it does not begin as NIfTI does", None, "apply", tmp_path / "a.nii.gz", "-o", tmp_path / "o.nii")
+    words = ("-o", tmp_path / "o.nii")
+    told = "a.nii.gz is no image that can be read: it does not begin as NIfTI does"
+    assert_fails(capfd, 1, told, None, "apply", tmp_path / "a.nii.gz", *words)
     (tmp_path / "b.nii").write_bytes(struct.pack("<i", 348) + bytes(50))
-    assert_fails(capfd, 1, "b.nii is cut off in its header", None, "apply", tmp_path / "b.nii", "-o", tmp_path / "o.nii")
+    assert_fails(capfd, 1, "b.nii is cut off in its header", None, "apply", tmp_path / "b.nii", *words)

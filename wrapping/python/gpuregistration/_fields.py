@@ -71,13 +71,13 @@ def field_of_nifti(stored: Stored, name: str) -> DisplacementField:
         )
     if find_unit(stored) != 1.0:
         raise BadInputError(
-            f"The file {name} is a field, and its header's lengths are not in mm (xyzt_units): programs do not agree on what its vectors are in. "
-            "Write it in mm."
+            f"The file {name} is a field, and its header's lengths are not in mm (xyzt_units): programs do not agree on what its vectors "
+            "are in. Write it in mm."
         )
     if (kind is not None or told == "Mapping") and int(header["sform_code"]) <= 0 and int(header["qform_code"]) <= 0:
         raise BadInputError(
-            f"The file {name} holds positions or displacements in a space that its header does not tell: its qform_code and sform_code are both 0. "
-            "Write it with an sform."
+            f"The file {name} holds positions or displacements in a space that its header does not tell: its qform_code and sform_code "
+            "are both 0. Write it with an sform."
         )
     field = field_of_image(image_of(stored, "A field of displacements has 2 or 3, and as many components a voxel."), name)
     if kind == _DISPLACEMENTS_OF_NIFTYREG:
@@ -92,8 +92,8 @@ def field_of_nifti(stored: Stored, name: str) -> DisplacementField:
     if intent == _DISPLACEMENTS:
         if field.dimension == 2:
             raise BadInputError(
-                f"The file {name} holds displacements in two dimensions by intent_code 1006, of which programs read the axes in two ways. Write "
-                "them with 1007, left and posterior, as ITK does."
+                f"The file {name} holds displacements in two dimensions by intent_code 1006, of which programs read the axes in two ways. "
+                "Write them with 1007, left and posterior, as ITK does."
             )
         return _turned(field)
     if intent == _NONE:

@@ -35,7 +35,8 @@ def smooth(image: Kind, sigma_mm: ArrayLike, device: Optional[DeviceLike] = None
         An image of the same kind; of whole numbers, rounded.
 
     Raises:
-        BadInputError: no image, a sigma below 0, of more than 2000 voxels, or not finite, values that are not finite, or an image on another GPU than is to compute.
+        BadInputError: no image, a sigma below 0, of more than 2000 voxels, or not finite, values that are not finite, or an image on
+            another GPU than is to compute.
         UnsupportedError: the device does not compute in doubles.
     """
     whole, wrap = read_image(image, "smoothed")

@@ -151,7 +151,8 @@ def _read_values(stored: Stored) -> np.ndarray:
         return values
     if values.dtype.kind == "c":
         raise BadInputError(
-            f"The {stored.name} has complex values, which cannot be compared. Make an image of their absolute values, or of their real parts."
+            f"The {stored.name} has complex values, which cannot be compared. Make an image of their absolute values, or of their real "
+            "parts."
         )
     if values.dtype.kind not in "biuf" or values.dtype.itemsize > 8:
         raise BadInputError(

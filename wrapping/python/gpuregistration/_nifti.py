@@ -71,7 +71,10 @@ def _read_header(content: Content) -> tuple[int, bytes]:
 
 def _make_header(block: bytes, length: int, is_pair: bool, path: Path) -> Any:
     nibabel = import_nibabel()
-    kinds = {348: (nibabel.Nifti1Header, nibabel.nifti1.Nifti1PairHeader), 540: (nibabel.nifti2.Nifti2Header, nibabel.nifti2.Nifti2PairHeader)}
+    kinds = {
+        348: (nibabel.nifti1.Nifti1Header, nibabel.nifti1.Nifti1PairHeader),
+        540: (nibabel.nifti2.Nifti2Header, nibabel.nifti2.Nifti2PairHeader),
+    }
     try:
         header = kinds[length][is_pair](block, check=False)
         told = header["pixdim"].copy()
@@ -80,10 +83,10 @@ def _make_header(block: bytes, length: int, is_pair: bool, path: Path) -> Any:
         header.get_data_dtype()
         header.get_data_offset()
     except (nibabel.spatialimages.HeaderDataError, KeyError, ValueError) as error:
-        raise BadInputError(f"The header of the file {path} is impossible: {str(error).strip(chr(39))}. Mend it, or write the file again.") from error
+        raise BadInputError(f"{_impossible(path)}: {error}. Mend it, or write the file again.") from error
     shape = header.get_data_shape()
     if not shape or min(shape) < 1:
-        raise BadInputError(f"The header of the file {path} is impossible: it has dim {header['dim'].tolist()}. Write the file again.")
+        raise BadInputError(f"{_impossible(path)}: it has dim {header['dim'].tolist()}. Write the file again.")
     wrong = told[1 : 1 + min(3, len(shape))]
     if int(header["sform_code"]) <= 0 and not (wrong > 0).all():
         warn_of_input(
@@ -91,6 +94,10 @@ def _make_header(block: bytes, length: int, is_pair: bool, path: Path) -> Any:
             f"{header['pixdim'][1 : 1 + len(wrong)].tolist()}. Mend the header."
         )
     return header
+
+
+def _impossible(path: Path) -> str:
+    return f"The header of the file {path} is impossible"
 
 
 class _NoLog:
@@ -107,7 +114,7 @@ def _read_values(content: Content, header: Any, path: Path) -> Stored:
     nibabel = import_nibabel()
     offset = header.get_data_offset()
     if offset < content.taken:
-        raise BadInputError(f"The header of the file {path} is impossible: its values begin inside of it, at {offset}. Write the file again.")
+        raise BadInputError(f"{_impossible(path)}: its values begin inside of it, at {offset}. Write the file again.")
     content.skip(offset - content.taken)
     values = content.take_array(tuple(int(n) for n in header.get_data_shape()), header.get_data_dtype())
     left = content.count_rest()
@@ -117,5 +124,5 @@ def _read_values(content: Content, header: Any, path: Path) -> Stored:
         slope, inter = header.get_slope_inter()
         affine = header.get_best_affine()
     except (nibabel.spatialimages.HeaderDataError, ValueError) as error:
-        raise BadInputError(f"The header of the file {path} is impossible: {error}. Mend it, or write the file again.") from error
+        raise BadInputError(f"{_impossible(path)}: {error}. Mend it, or write the file again.") from error
     return Stored(values, slope, inter or 0.0, np.asarray(affine, np.float64), header, f"file {path}")

@@ -60,8 +60,8 @@ def warn_of_format(name: str, reader: str) -> None:
     """
     if reader not in _KNOWN:
         warn_of_input(
-            f"The file {name} is read as SimpleITK's {reader} does: where it lies and whether it is whole has not been looked at. Look at it, or give "
-            "NIfTI, MetaImage or NRRD."
+            f"The file {name} is read as SimpleITK's {reader} does: where it lies and whether it is whole has not been looked at. Look at "
+            "it, or give NIfTI, MetaImage or NRRD."
         )
 
 

@@ -48,10 +48,12 @@ def resample(
 
     Returns:
         An image of the kind and the type of values of `image`. Whole numbers are rounded to the nearest one, and to the ends of
-        their type's range. A value that is infinite or not a number stays one, and so does what is interpolated of one.
+        their type's range. What is interpolated of a value that is not a number is none either; an infinite float becomes the
+        largest one, as in ITK.
 
     Raises:
-        BadInputError: no image, no transform, other dimensions, no such interpolation, values that are not finite for "bspline", or an image on another GPU than is to compute.
+        BadInputError: no image, no transform, other dimensions, no such interpolation, values that are not finite for "bspline", or an
+            image on another GPU than is to compute.
         DeviceError: there is no such device.
         UnsupportedError: the device does not compute this.
     """

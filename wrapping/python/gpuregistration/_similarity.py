@@ -18,7 +18,11 @@ def find_similarities(pair: Pair, transform: Optional[Transform], device: str) -
     """The metrics by name, of a transform of any kind, by which the moving image is resampled. What it does not reach is left out,
     and so is what is infinite or not a number, or was interpolated with such. Not a number where no voxels overlap, or their values do not
     vary."""
-    moved = resample_array(pair.moving, transform, pair.fixed, "linear", device)
+    values = pair.moving.array
+    if not np.isfinite(values).all():
+        # What is infinite would be resampled as the largest number, as ITK does.
+        values = np.where(np.isfinite(values), values, np.nan).astype(values.dtype)
+    moved = resample_array(pair.moving.like(values), transform, pair.fixed, "linear", device)
     return find_similarities_of(pair, moved, transform, device)
 
 

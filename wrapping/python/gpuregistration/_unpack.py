@@ -63,7 +63,7 @@ class Content:
         if self.path.stat().st_size * (_MOST_PACKED if self.is_packed else 1) < wanted:
             self._tell_end(wanted)
         array = np.empty(shape, dtype, order="F")
-        self._take_into(memoryview(array.ravel(order="K").view(np.uint8)))
+        self._take_into(array.ravel(order="K").view(np.uint8).data)
         if self.taken < wanted:
             self._tell_end(wanted)
         return array

@@ -103,7 +103,9 @@ def _tell_gaps(image: Image, path: str) -> None:
 
     gaps = image.array.size - int(np.count_nonzero(np.isfinite(image.array)))
     if gaps:
-        warn_of_input(f"The file {path} has {gaps} values that are infinite or not a number: they are left out, with what is interpolated of them.")
+        warn_of_input(
+            f"The file {path} has {gaps} values that are infinite or not a number: they are left out, with what is interpolated of them."
+        )
 
 
 def _find_dice(images: list[Image], paths: list[str], transform: Optional[Transform], device: str) -> dict[str, Any]:
