@@ -2,6 +2,7 @@
 """Files of NIfTI are what their headers say, by their name and as nibabel's images."""
 
 import struct
+import sys
 import warnings
 
 import gpuregistration as gr
@@ -291,6 +292,43 @@ def test_damaged_nibabel_images(tmp_path):
     path.write_bytes(path.read_bytes()[:-9])
     with pytest.raises(gr.BadInputError, match="values of the nibabel image .*a.nii cannot be read"):
         gr.smooth(image, 1.0)
+    for place in (1, 5):
+        values = np.random.default_rng(1).integers(0, 9999, (60, 60, 60), np.int16)
+        packed = bytearray(write_nifti(tmp_path / "a.nii.gz", values).read_bytes())
+        packed[-place] ^= 1
+        (tmp_path / "a.nii.gz").write_bytes(packed)
+        # nibabel itself does not look at its checksum.
+        assert (np.asarray(nibabel.load(tmp_path / "a.nii.gz").dataobj) == values).all()
+        with pytest.raises(gr.BadInputError, match="a.nii.gz is damaged"):
+            gr.smooth(nibabel.load(tmp_path / "a.nii.gz"), 1.0)
+
+
+@pytest.mark.parametrize("name", ["head", "head.gz", "head.nifti", "head.nii.bak"])
+def test_names_that_say_nothing(tmp_path, name):
+    write_nifti(tmp_path / "a.nii.gz" if name.endswith("gz") else tmp_path / "a.nii", VALUES).rename(tmp_path / name)
+    read = gr.read_image(tmp_path / name)
+    assert (read.array == VALUES.T).all()
+    check_points(read, AFFINE)
+
+
+def test_headers_that_are_wrong_here_and_there(tmp_path):
+    content = bytearray(write_nifti(tmp_path / "a.nii", VALUES).read_bytes())
+    struct.pack_into("<h", content, 72, 32)
+    (tmp_path / "a.nii").write_bytes(content)
+    with pytest.warns(gr.InputWarning, match="header of the file .*a.nii is wrong.*bitpix does not match datatype"):
+        assert (gr.read_image(tmp_path / "a.nii").array == VALUES.T).all()
+    with pytest.warns(gr.InputWarning, match="qform_code 77 not valid"):
+        check_points(gr.read_image(write_nifti(tmp_path / "b.nii", VALUES, qform_code=("h", 77))), AFFINE)
+
+
+def test_without_nibabel(tmp_path, monkeypatch):
+    path = write_nifti(tmp_path / "a.nii", VALUES)
+    monkeypatch.setitem(sys.modules, "nibabel", None)
+    for work in (lambda: gr.read_image(path), lambda: gr.write_image(tmp_path / "b.nii", gr.Image(VALUES))):
+        with pytest.raises(ImportError, match="This needs nibabel: pip install gpuregistration.io."):
+            work()
+    assert not (tmp_path / "b.nii").exists()
+    gr.write_image(tmp_path / "b.mha", gr.Image(VALUES))
 
 
 def test_warnings_are_told_by_the_command(tmp_path, capfd):

@@ -24,7 +24,7 @@ from ._kinds import read_image as read_any_image
 from ._kinds import to_simpleitk as image_to_simpleitk
 from ._metaimage import check_metaimage_is_whole
 from ._nibabel import has_skew, image_of
-from ._nifti import NIFTI_SUFFIXES, read_nifti
+from ._nifti import NIFTI_SUFFIXES, is_nifti, read_nifti
 from ._nifti_write import write_nifti
 from ._nrrd import check_nrrd_is_whole
 from ._other_formats import check_other_is_whole, refuse_minc, warn_of_format
@@ -240,7 +240,7 @@ def _check_is_there(path: PathLike) -> str:
 
 
 def _is_nifti(name: str) -> bool:
-    return _suffix_of(name) in NIFTI_SUFFIXES and Path(name).is_file()
+    return Path(name).is_file() and _suffix_of(name) not in _READERS and is_nifti(Path(name))
 
 
 def _read_simpleitk_image(name: str) -> Image:

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Optional
 
 import numpy as np
@@ -12,6 +14,7 @@ import numpy as np
 from ._checks import is_singular
 from ._engine import BadInputError
 from ._image import Image
+from ._unpack import Content
 from ._warnings import warn_of_input
 
 # From nibabel's points, right, anterior and superior, to ITK's, left, posterior and superior.
@@ -61,8 +64,9 @@ def import_nibabel() -> Any:
 
 def is_nibabel(image: Any) -> bool:
     """Whether it is an image of nibabel's."""
-    nibabel = sys.modules.get("nibabel")
-    return nibabel is not None and isinstance(image, nibabel.spatialimages.SpatialImage)
+    # Another thread may be about to import it.
+    kind = getattr(getattr(sys.modules.get("nibabel"), "spatialimages", None), "SpatialImage", None)
+    return kind is not None and isinstance(image, kind)
 
 
 def stored_of(image: Any) -> Stored:
@@ -78,7 +82,7 @@ def stored_of(image: Any) -> Stored:
     slope, offset = None, 0.0
     try:
         if isinstance(content, nibabel.arrayproxy.ArrayProxy):
-            values, slope, offset = content.get_unscaled(), content.slope, content.inter
+            values, slope, offset = _take_unscaled(content), content.slope, content.inter
         else:
             values = np.asanyarray(content)
     except (OSError, EOFError, ValueError) as error:
@@ -91,6 +95,17 @@ def stored_of(image: Any) -> Stored:
             "nibabel.Nifti1Image(image.dataobj, affine)."
         )
     return Stored(values, slope, offset, affine, image.header, name)
+
+
+def _take_unscaled(proxy: Any) -> np.ndarray:
+    """The values of a file that nibabel has not read yet. Of what is compressed nibabel leaves the checksum out."""
+    if isinstance(proxy.file_like, (str, os.PathLike)) and str(proxy.file_like).endswith(".gz"):
+        content = Content(Path(proxy.file_like))
+        content.skip(proxy.offset)
+        values = content.take_array(tuple(map(int, proxy.shape)), proxy.dtype)
+        content.count_rest()
+        return values
+    return proxy.get_unscaled()
 
 
 def image_of(stored: Stored, hint: str) -> Image:

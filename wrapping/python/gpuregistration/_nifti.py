@@ -23,6 +23,16 @@ _MAGIC_BY_LENGTH = {348: 344, 540: 4}
 _FOLLOWING, _APART = (b"n+1", b"n+2"), (b"ni1", b"ni2")
 
 
+def is_nifti(path: Path) -> bool:
+    """Whether a file is to be read as NIfTI: by its name, or, where that says nothing, by how it begins."""
+    inside = path.with_suffix("") if path.suffix.lower() == ".gz" else path
+    if inside.suffix.lower() in NIFTI_SUFFIXES:
+        return True
+    begin = Content(path).take(max(_MAGIC_BY_LENGTH))
+    lengths = [struct.unpack(f"{order}i", begin[:4])[0] for order in "<>"] if len(begin) > 4 else []
+    return any(begin[_MAGIC_BY_LENGTH[n] :].startswith(_FOLLOWING) for n in lengths if n in _MAGIC_BY_LENGTH)
+
+
 def read_nifti(path: Path) -> Stored:
     """A file's header and values.
 
@@ -79,7 +89,7 @@ def _make_header(block: bytes, length: int, is_pair: bool, path: Path) -> Any:
         header = kinds[length][is_pair](block, check=False)
         told = header["pixdim"].copy()
         # What can be mended in it is, with what nibabel's log would tell.
-        header.check_fix(logger=_NO_LOG, error_level=40)
+        header.check_fix(logger=_Log(path), error_level=40)
         header.get_data_dtype()
         header.get_data_offset()
     except (nibabel.spatialimages.HeaderDataError, KeyError, ValueError) as error:
@@ -100,14 +110,15 @@ def _impossible(path: Path) -> str:
     return f"The header of the file {path} is impossible"
 
 
-class _NoLog:
-    """Where nibabel tells what it mends in a header."""
+class _Log:
+    """Where nibabel tells what it mends in a header: warns of what that says in two ways, or in none."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
 
     def log(self, level: int, message: str) -> None:
-        pass
-
-
-_NO_LOG = _NoLog()
+        if message.startswith(("bitpix", "qform_code", "sform_code")):
+            warn_of_input(f"The header of the file {self._path} is wrong, and is read as if it were mended: {message}.")
 
 
 def _read_values(content: Content, header: Any, path: Path) -> Stored:

@@ -40,7 +40,11 @@ def keep_input_warnings(kept: list[str]) -> Iterator[None]:
 
 def _level_of_caller() -> int:
     """How many calls above warn_of_input() whoever calls this package stands."""
-    level, frame = 1, sys._getframe(1)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_FOLDER):
+    level = last = 1
+    frame = sys._getframe(1)
+    # Other libraries call back.
+    while frame.f_back is not None:
         level, frame = level + 1, frame.f_back
-    return level
+        if frame.f_back is not None and frame.f_code.co_filename.startswith(_FOLDER):
+            last = level
+    return last + 1
