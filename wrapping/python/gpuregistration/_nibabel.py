@@ -28,8 +28,9 @@ _MOST_APART = 0.1
 _HALF_TURN, _ROUNDED = 1e-6, 1e-3
 # What NIfTI's floats leave of a direction.
 _MOST_SKEW = 1e-4
-# Of whole numbers of 16 bits: how many steps may stand between 0 and the offset for floats to tell the steps apart.
-_MOST_STEPS = 1 << 17
+# Of whole numbers of 16 bits: how many steps may stand between 0 and the offset for floats to tell the steps apart; and a step that is
+# not too small for them, nor its inverse too large.
+_MOST_STEPS, _LEAST_SLOPE = 1 << 17, 1e-30
 _COLOURS = (("R", "G", "B"), ("R", "G", "B", "A"))
 
 
@@ -99,7 +100,8 @@ def stored_of(image: Any) -> Stored:
 
 def _take_unscaled(proxy: Any) -> np.ndarray:
     """The values of a file that nibabel has not read yet. Of what is compressed nibabel leaves the checksum out."""
-    if isinstance(proxy.file_like, (str, os.PathLike)) and str(proxy.file_like).endswith(".gz"):
+    is_of_file = isinstance(proxy.file_like, (str, os.PathLike)) and str(proxy.file_like).lower().endswith(".gz")
+    if is_of_file and getattr(proxy, "_order", "F") == "F":
         content = Content(Path(proxy.file_like))
         content.skip(proxy.offset)
         values = content.take_array(tuple(map(int, proxy.shape)), proxy.dtype)
@@ -178,19 +180,19 @@ def _read_values(stored: Stored) -> np.ndarray:
     slope, offset = stored.slope, stored.offset
     if slope is None or (slope, offset) == (1.0, 0.0):
         return values
-    if values.dtype.kind in "iu" and values.dtype.itemsize <= 2 and abs(offset) <= _MOST_STEPS * abs(slope):
+    is_short = values.dtype.kind in "iu" and values.dtype.itemsize <= 2
+    if is_short and _LEAST_SLOPE < abs(slope) < 1 / _LEAST_SLOPE and abs(offset) <= _MOST_STEPS * abs(slope):
         scaled = values.astype(np.float32)
         scaled *= np.float32(slope)
         scaled += np.float32(offset)
         return scaled
-    scaled = values * np.float64(slope) + np.float64(offset)
-    return scaled.astype(np.float32) if values.dtype == np.float32 else scaled
+    return values.astype(np.float64) * slope + offset
 
 
 def _find_grid(stored: Stored, dimension: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Spacing, origin and direction."""
-    to_point = LPS_OF_RAS @ stored.affine
-    to_point[:3] *= find_unit(stored)
+    to_point, unit = LPS_OF_RAS @ stored.affine, find_unit(stored)
+    to_point[:3] *= unit
     linear = to_point[:3, :3]
     if dimension == 2:
         if np.abs(linear[2, :2]).max() > 1e-3 * np.abs(linear[:2, :2]).max():
@@ -205,13 +207,17 @@ def _find_grid(stored: Stored, dimension: int) -> tuple[np.ndarray, np.ndarray, 
             "of the form that is wrong, qform_code or sform_code, to 0."
         )
     if hasattr(stored.header, "get_sform"):
-        _warn_of_contradictions(stored)
+        _warn_of_contradictions(stored, unit)
     spacing = np.linalg.norm(linear, axis=0)
     return spacing, to_point[:dimension, 3], linear / spacing
 
 
-def _warn_of_contradictions(stored: Stored) -> None:
-    """Where qform, sform, pixdim or the scale of a header of NIfTI do not agree, or say nothing."""
+def _warn_of_contradictions(stored: Stored, unit: float) -> None:
+    """Where qform, sform, pixdim or the scale of a header of NIfTI do not agree, or say nothing.
+
+    Args:
+        unit: mm in the header's.
+    """
     header, affine, name = stored.header, stored.affine, stored.name
     if float(header["scl_slope"]) == 0.0 and np.isfinite(header["scl_inter"]) and float(header["scl_inter"]) != 0.0:
         warn_of_input(
@@ -225,7 +231,8 @@ def _warn_of_contradictions(stored: Stored) -> None:
             "nibabel does: left and right may be the other way round. Write it with a qform or an sform."
         )
         return
-    if not has_sform:
+    # The header of an image whose affine was set in memory says what was there before.
+    if not has_sform or not np.allclose(affine, header.get_sform(), atol=1e-5 * np.abs(affine[:3, :3]).max()):
         return
     shape = [max(2, n) for n in (*header.get_data_shape(), 1, 1, 1)[:3]]
     corners = np.array([[x * (shape[0] - 1), y * (shape[1] - 1), z * (shape[2] - 1), 1] for x in (0, 1) for y in (0, 1) for z in (0, 1)])
@@ -243,7 +250,7 @@ def _warn_of_contradictions(stored: Stored) -> None:
             most += _ROUNDED * np.linalg.norm(corners[-1, : len(spacing)] * spacing)
         if not apart <= most:
             warn_of_input(
-                f"The {name} says two things of where it lies: its sform and its qform are up to {apart:.4g} mm apart. The sform is taken. "
+                f"The {name} says two things of where it lies: its sform and its qform are up to {apart * unit:.4g} mm apart. The sform is taken. "
                 "Set them alike, or the code of the wrong one to 0."
             )
         return
