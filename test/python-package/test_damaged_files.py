@@ -279,6 +279,17 @@ def test_a_vtk_of_text(tmp_path):
         gr.read_image(path)
 
 
+@pytest.mark.parametrize(
+    "name, program",
+    [("a.mha.gz", "gunzip"), ("a.NRRD.GZ", "gunzip"), ("a.nii.bz2", "bunzip2"), ("a.nii.zst", "unzstd"), ("a.zip", "unzip")],
+)
+def test_files_that_are_compressed_as_a_whole(tmp_path, name, program):
+    (tmp_path / name).write_bytes(gzip.compress(b"some image"))
+    for load in (gr.read_image, gr.read_transform):
+        with pytest.raises(gr.BadInputError, match=f"{name} is compressed as a whole.*Unpack it: {program}."):
+            load(tmp_path / name)
+
+
 def test_formats_of_which_nothing_is_known(tmp_path):
     sitk.WriteImage(sitk.GetImageFromArray(VOLUME), str(tmp_path / "a.mrc"))
     with pytest.warns(gr.InputWarning, match="a.mrc is read as SimpleITK's MRCImageIO does"):

@@ -27,7 +27,7 @@ from ._nibabel import has_skew, image_of
 from ._nifti import NIFTI_SUFFIXES, is_nifti, read_nifti
 from ._nifti_write import write_nifti
 from ._nrrd import check_nrrd_is_whole
-from ._other_formats import check_other_is_whole, refuse_minc, warn_of_format
+from ._other_formats import check_other_is_whole, refuse_minc, refuse_packed, warn_of_format
 from ._simpleitk import import_simpleitk, read_simpleitk, to_simpleitk
 from ._transforms import Affine, DisplacementField, Transform, TransformLike, as_transform, linear_matrix
 from ._unpack import Content
@@ -299,6 +299,7 @@ def _suffix_of(name: str) -> str:
 
 def _read_image_file(name: str) -> Any:
     """As SimpleITK's image. What is to be known of whether it is whole is found out meanwhile."""
+    refuse_packed(name)
     sitk = import_simpleitk()
     reader = _READERS.get(_suffix_of(name))
     if reader is not None:

@@ -167,11 +167,11 @@ def to_nibabel(image: Image, has_colours: bool = False) -> Any:
     if has_colours and array.dtype == np.uint8:
         names = "RGBA"[: image.components]
         values = np.ascontiguousarray(array).view([(name, np.uint8) for name in names])[..., 0].T
-    elif image.is_vector:
+    elif image.components > 1:
         values = np.moveaxis(array, -1, 0).T
         values = values.reshape(*image.size, *[1] * (4 - image.dimension), image.components)
     else:
-        values = array.T
+        values = array.reshape(image.shape).T
     affine = ras_affine(image)
     made = nibabel.Nifti1Image(values, affine, dtype=values.dtype)
     made.header.set_xyzt_units("mm", "sec")

@@ -134,7 +134,7 @@ def image_of(stored: Stored, hint: str) -> Image:
         axes -= 1
         values = values.reshape(values.shape[:axes] + values.shape[axes + 1 :], order="F")
     if axes not in (2, 3):
-        raise BadInputError(f"The {stored.name} has {axes} dimensions, shape {shape}; it is to have 2 or 3. {hint}")
+        raise BadInputError(f"The {stored.name} has {axes} dimensions, shape {shape}; it is to have 2 or 3. {hint if axes > 3 else ''}".rstrip())
     grid = _find_grid(stored, axes)
     array = np.ascontiguousarray(np.moveaxis(values.T, 0, -1)) if is_vector else values.T
     return Image(array, *grid, is_vector)

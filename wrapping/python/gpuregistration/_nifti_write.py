@@ -49,7 +49,7 @@ def _make_header(image: Image, dtype: np.dtype) -> bytes:
     header = import_nibabel().Nifti1Header(endianness="<")
     header.set_data_dtype(dtype)
     affine = ras_affine(image)
-    if image.is_vector:
+    if image.components > 1:
         header.set_data_shape((*image.size, *[1] * (4 - image.dimension), image.components))
         header.set_intent("vector")
     else:

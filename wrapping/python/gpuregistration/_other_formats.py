@@ -21,6 +21,8 @@ _BMP_NOT_PACKED = (0, 3)
 _VTK_VALUES = re.compile(rb"^(?:LOOKUP_TABLE|COLOR_SCALARS|VECTORS|NORMALS|TENSORS)[^\n]*\n", re.MULTILINE)
 _VTK_HEADER_BYTES = 1 << 12
 
+_PACKED = {".gz": "gunzip", ".bz2": "bunzip2", ".xz": "unxz", ".zst": "unzstd", ".zip": "unzip"}
+
 #: MINC's, of images and transforms.
 MINC_SUFFIXES = (".mnc", ".mnc2", ".mnc.gz", ".xfm")
 
@@ -34,6 +36,14 @@ def refuse_minc(name: str) -> None:
         )
     if name.lower().endswith(MINC_SUFFIXES):
         raise BadInputError(f"The file {name} is of MINC, which is not read or written. Make NIfTI of it: mnc2nii IMAGE.mnc IMAGE.nii.")
+
+
+def refuse_packed(name: str) -> None:
+    """Raises BadInputError for a file that is compressed as a whole, but for those that may be."""
+    lower = name.lower()
+    for suffix, program in _PACKED.items():
+        if lower.endswith(suffix) and not lower.endswith(".gipl.gz"):
+            raise BadInputError(f"The file {name} is compressed as a whole, which is read of .nii.gz and .gipl.gz alone. Unpack it: {program}.")
 
 
 def check_other_is_whole(name: str, image: Any) -> None:
