@@ -312,8 +312,8 @@ def _read_image_file(name: str) -> Any:
         Content(Path(name)).count_rest()
     with _hdf5:
         reader = sitk.ImageFileReader.GetImageIOFromFileName(name)
+        warn_of_format(name, reader)
         image = sitk.ReadImage(name)
-    warn_of_format(name, reader)
     check_other_is_whole(name, image)
     return image
 

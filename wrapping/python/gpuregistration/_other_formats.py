@@ -35,7 +35,11 @@ def refuse_minc(name: str) -> None:
             "gpuregistration.Affine.from_matrix(D @ M @ D), with D = numpy.diag([-1, -1, 1, 1]), is the same here."
         )
     if name.lower().endswith(MINC_SUFFIXES):
-        raise BadInputError(f"The file {name} is of MINC, which is not read or written. Make NIfTI of it: mnc2nii IMAGE.mnc IMAGE.nii.")
+        _tell_minc(name)
+
+
+def _tell_minc(name: str) -> None:
+    raise BadInputError(f"The file {name} is of MINC, which is not read or written. Make NIfTI of it: mnc2nii IMAGE.mnc IMAGE.nii.")
 
 
 def refuse_packed(name: str) -> None:
@@ -47,10 +51,10 @@ def refuse_packed(name: str) -> None:
 
 
 def check_other_is_whole(name: str, image: Any) -> None:
-    """Of what SimpleITK has read of a file. Warns of a format of which nothing is known here.
+    """Of a format of which something can be told.
 
     Args:
-        image: SimpleITK's.
+        image: what SimpleITK has read of it.
 
     Raises:
         BadInputError: values are missing, or damaged.
@@ -66,9 +70,14 @@ def warn_of_format(name: str, reader: str) -> None:
     """Warns of a format that is SimpleITK's alone.
 
     Args:
-        reader: SimpleITK's name of what reads it.
+        reader: SimpleITK's name of what reads it; "" if there is none, which that tells itself.
+
+    Raises:
+        BadInputError: it is MINC by another name.
     """
-    if reader not in _KNOWN:
+    if reader == "MINCImageIO":
+        _tell_minc(name)
+    if reader and reader not in _KNOWN:
         warn_of_input(
             f"The file {name} is read as SimpleITK's {reader} does: where it lies and whether it is whole has not been looked at. Look at "
             "it, or give NIfTI, MetaImage or NRRD."
