@@ -59,6 +59,23 @@ def test_same_bits_as_register(ran):
         assert record["stages"][1]["smallest_determinant"] == result.stages[1].smallest_determinant
 
 
+def test_warnings_of_files_are_in_the_results(tmp_path):
+    """Of each pair those of its own files."""
+    nibabel = pytest.importorskip("nibabel")
+    table = make_cohort(tmp_path, 2)
+    image = nibabel.load(tmp_path / "moving-1.nii.gz")
+    values = np.asarray(image.dataobj)
+    image.header["sform_code"] = image.header["qform_code"] = 0
+    header = image.header.copy()
+    nibabel.save(nibabel.Nifti1Image(values, None, header), tmp_path / "moving-1.nii.gz")
+    cohort = gr.cohort.register_cohort(table, tmp_path / "out", TRANSFORM, devices=["host"], workers_per_device=1)
+    first, second = cohort.pairs
+    assert first.warnings == [] and len(second.warnings) == 1 and "moving-1.nii.gz does not say where it lies" in second.warnings[0]
+    with open(tmp_path / "out" / "results.csv", newline="") as file:
+        assert [row["warnings"] for row in csv.DictReader(file)] == ["", second.warnings[0]]
+    assert "does not say where it lies" in (tmp_path / "out" / "report.html").read_text("utf-8")
+
+
 def test_both_workers_worked_and_nothing_is_left(ran):
     assert_nothing_half_done(ran.out)
     summary = ran.printed["summary"]
@@ -72,7 +89,7 @@ def test_record(ran):
     record = record_of(ran, "pair-1")
     assert record["inputs"]["fixed"]["size"] == os.path.getsize(ran.folder / "fixed.nii.gz")
     assert record["settings"]["stages"][1]["spacing"] == 16.0 and record["settings"]["seed"] == 1
-    assert set(record["versions"]) == {"gpuregistration", "Python", "NumPy", "SimpleITK"} and record["device"] == "host"
+    assert set(record["versions"]) == {"gpuregistration", "Python", "NumPy", "SimpleITK", "nibabel"} and record["device"] == "host"
     assert record["outputs"] == ["after.jpg", "before.jpg", "labels.nii.gz", "transform.h5", "warped.nii.gz"]
     assert sorted(path.name for path in (ran.out / "pair-1").iterdir()) == sorted([*record["outputs"], "result.json"])
     times = record["times"]

@@ -45,8 +45,8 @@ def test_existing_files_are_replaced_and_links_stay(head_files, tmp_path, capfd)
     "content, name, part",
     [
         (None, "none.nii.gz", "There is no file"),
-        (b"no image", "text.nii.gz", "no image that SimpleITK can read"),
-        (b"", "empty.mha", "no image that SimpleITK can read"),
+        (b"no image", "text.nii.gz", "no image that can be read"),
+        (b"", "empty.mha", "no image that can be read"),
     ],
 )
 def test_unreadable_images(head_files, tmp_path, capfd, content, name, part):
@@ -85,7 +85,7 @@ def test_metaimages_that_are_cut_off(heads, tmp_path, capfd, suffix, values):
     if holder != path:
         # There is none to be cut off.
         holder.unlink()
-        with pytest.raises(gr.BadInputError, match="no image that SimpleITK can read"):
+        with pytest.raises(gr.BadInputError, match="no image that can be read"):
             gr.read_image(path)
 
 
@@ -150,7 +150,7 @@ def test_packed_metaimages_whose_size_is_not_known(tmp_path, suffix, size):
 @pytest.mark.parametrize("kind", ["NDims = 1\nDimSize = 3000", "NDims = 6\nDimSize = 20 15 10 1 1 1"])
 def test_metaimages_of_other_dimensions(tmp_path, kind):
     path = write_metaimage(tmp_path / "a.mha", VALUES.tobytes(), "ElementDataFile = LOCAL", kind=kind)
-    with pytest.raises(gr.BadInputError, match="a.mha is no image that SimpleITK can read"):
+    with pytest.raises(gr.BadInputError, match="a.mha is no image that can be read"):
         gr.read_image(path)
 
 
@@ -218,47 +218,6 @@ def test_a_hint_of_names_with_blanks_is_a_command(head_files, tmp_path, capfd):
     made = tmp_path / "a b" / "fits.nii.gz"
     gpureg_json(capfd, *[str(made) if word == "NEW.nii.gz" else word for word in command[1:]])
     assert gpureg(capfd, *words[:-1], made)[0] == 0
-
-
-@pytest.mark.parametrize("suffix", [".nii", ".nii.gz", ".hdr"])
-@pytest.mark.parametrize("kind", ["<f4", "<f8", ">f4"])
-def test_nan_in_nifti(head_files, tmp_path, capfd, suffix, kind):
-    """SimpleITK's reader takes 0 for it."""
-    nibabel = pytest.importorskip("nibabel")
-    make = nibabel.Nifti1Pair if suffix == ".hdr" else nibabel.Nifti1Image
-    values = np.random.default_rng(1).normal(size=(9, 8, 7)).astype(kind)
-    values[0] = 0
-    for name, value in (("whole", 5.0), ("nan", np.nan), ("inf", np.inf)):
-        values[4, 5, 6] = value
-        image = make(values, np.diag([2.0, 3.0, 4.0, 1.0]))
-        if kind[0] == ">":
-            image = make(values, image.affine, image.header.as_byteswapped(">"))
-        nibabel.save(image, tmp_path / f"{name}{suffix}")
-    whole, by_simpleitk = (read(str(tmp_path / f"whole{suffix}")) for read in (gr.read_image, sitk.ReadImage))
-    assert (whole.array == sitk.GetArrayViewFromImage(by_simpleitk)).all() and whole.array.dtype == np.dtype(kind).newbyteorder("=")
-    assert whole.has_grid_of(gr._kinds.read_image(by_simpleitk, "whole")[0])
-    for name in ("nan", "inf"):
-        path = tmp_path / f"{name}{suffix}"
-        with pytest.raises(gr.BadInputError, match=f"The file {path} has 1 values that are infinite or not a number"):
-            gr.read_image(path)
-        assert_fails(capfd, 1, f"The file {path} has 1 values", None, "register", path, head_files.moving, "-o", tmp_path / "o.nii")
-
-
-@pytest.mark.parametrize("slope, offset", [(2.0, 1.0), (0.0, 7.0), (np.nan, np.nan)])
-def test_scaled_floats_in_nifti(tmp_path, slope, offset):
-    """SimpleITK says what a slope of 0, and one that is not a number, mean."""
-    values = np.arange(720, dtype=np.float32).reshape(10, 8, 9)
-    for name, value in (("whole", 5.0), ("nan", np.nan)):
-        path = tmp_path / f"{name}.nii"
-        gr.write_image(path, gr.Image(values))
-        content = bytearray(path.read_bytes())
-        content[112:120] = np.array([slope, offset], "<f4").tobytes()
-        content[-4:] = np.array([value], "<f4").tobytes()
-        path.write_bytes(content)
-    wanted = sitk.GetArrayFromImage(sitk.ReadImage(str(tmp_path / "whole.nii")))
-    assert (gr.read_image(tmp_path / "whole.nii").array == wanted).all()
-    with pytest.raises(gr.BadInputError, match="nan.nii has 1 values"):
-        gr.read_image(tmp_path / "nan.nii")
 
 
 def test_masks_that_do_not_fit(head_files, tmp_path, capfd):

@@ -104,7 +104,7 @@ def test_code_of_programs_stands_in_programs(page):
             assert any(wanted in text for text in texts), f"{page.name}:{block.line} stands in no program"
 
 
-OTHERS = [PROJECT / name for name in ("README.md", "docs/README.md", "docs/guide.md")]
+OTHERS = [PROJECT / name for name in ("README.md", "docs/README.md", "docs/guide.md", "docs/formats.md")]
 # Of README.md, the guide and what is shown as a console's, commands and blocks of python are run, too. What is put in the place of what
 # stands there:
 REPLACED = {

@@ -117,7 +117,14 @@ def test_shapes_that_are_not_possible():
         gr.Image(np.zeros((4, 5, 6, 3)))
 
 
-def test_nibabel_is_not_made_of_them(colours):
-    pytest.importorskip("nibabel")
-    with pytest.raises(gr.BadInputError, match="write_image"):
-        to_nibabel(colours)
+def test_nibabel_has_them_along_the_fifth_axis_or_as_colours(colours):
+    nibabel = pytest.importorskip("nibabel")
+    made = to_nibabel(colours)
+    assert made.shape == (44, 48, 40, 1, 3) and int(made.header["intent_code"]) == 1007
+    of_colours = nibabel.Nifti1Image(
+        np.ascontiguousarray(colours.array).view([(name, "u1") for name in "RGB"])[..., 0].T, made.affine
+    )
+    for image in (made, of_colours):
+        again = gr.resample(image, device="host")
+        assert again.shape == image.shape and again.get_data_dtype() == image.get_data_dtype()
+        assert (np.asarray(again.dataobj) == np.asarray(image.dataobj)).all()

@@ -21,6 +21,7 @@ from ._register import Progress, Result, register
 from ._resample import resample
 from ._stage_result import Level, StageResult
 from ._transforms import Affine, BSpline, Composite, DisplacementField, Transform, as_transform
+from ._warnings import InputWarning
 
 __version__ = "0.1.0"
 
@@ -35,6 +36,7 @@ __all__ = [
     "DisplacementField",
     "Error",
     "Image",
+    "InputWarning",
     "Level",
     "Metric",
     "OutOfMemoryError",

@@ -21,6 +21,22 @@ def is_singular(matrix: np.ndarray) -> bool:
     return not abs(np.linalg.det(matrix)) > 1e-12 * np.linalg.norm(matrix) ** len(matrix)
 
 
+def check_finite(name: str, array: np.ndarray, is_of_file: bool = False) -> None:
+    """Raises BadInputError if an image's array, of which something is to be computed, has values that are infinite or not a number.
+
+    Args:
+        name: such as "moving image".
+        is_of_file: whether it was read from a file.
+    """
+    if array.dtype.kind != "f":
+        return
+    bad = array.size - int(np.isfinite(array).sum())
+    if bad:
+        first = tuple(int(n) for n in np.argwhere(~np.isfinite(array))[0])
+        where, how = (f"voxel {first[::-1]}", "in the file") if is_of_file else (first, "such as by numpy.nan_to_num")
+        raise BadInputError(f"The {name} has {bad} values that are infinite or not a number, the first one at {where}. Replace them, {how}.")
+
+
 def read_whole(name: str, value: Any, least: int = 0, most: int = MOST_INT) -> int:
     """A whole number, of any type that has some: 3, numpy.int64(3) and 3.0.
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files of images and transforms, which SimpleITK reads and writes."""
+"""Files of images and transforms: which reader and which writer each one has."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import os
 import re
 import tempfile
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, Callable, Iterator, Optional, Union
@@ -16,25 +17,31 @@ import numpy as np
 
 from ._engine import BadInputError, UnsupportedError
 from ._dicom_header import is_dicom
+from ._fields import field_of_image, field_of_nifti
 from ._flirt import from_flirt_matrix, parse_flirt_matrix, to_flirt_matrix, write_flirt_matrix
 from ._image import Image
 from ._kinds import ImageLike
 from ._kinds import read_image as read_any_image
 from ._kinds import to_simpleitk as image_to_simpleitk
-from ._nifti import Read, check_nifti_is_whole, read_floats, write_nifti
+from ._metaimage import check_metaimage_is_whole
+from ._nibabel import has_skew, image_of
+from ._nifti import NIFTI_SUFFIXES, is_nifti, read_nifti
+from ._nifti_write import write_nifti
+from ._nrrd import check_nrrd_is_whole
+from ._other_formats import check_other_is_whole, refuse_minc, refuse_packed, warn_of_format
 from ._simpleitk import import_simpleitk, read_simpleitk, to_simpleitk
 from ._transforms import Affine, DisplacementField, Transform, TransformLike, as_transform, linear_matrix
+from ._unpack import Content
 
 PathLike = Union[str, "os.PathLike[str]"]
 
 # SimpleITK asks its readers in turn whether a file is theirs, HDF5's among the first. That library is not made for several threads, and
 # neither may two use it at once. What has a reader by its name does not ask it.
 _hdf5 = threading.Lock()
-_READERS = {".nii": "NiftiImageIO", ".mha": "MetaImageIO", ".mhd": "MetaImageIO", ".nrrd": "NrrdImageIO", ".nhdr": "NrrdImageIO"}
+_READERS = {".mha": "MetaImageIO", ".mhd": "MetaImageIO", ".nrrd": "NrrdImageIO", ".nhdr": "NrrdImageIO"}
+_CHECKS = {"MetaImageIO": check_metaimage_is_whole, "NrrdImageIO": check_nrrd_is_whole}
 
-_NIFTI_SUFFIXES = (".nii", ".hdr")
-
-_HDF5_SUFFIXES = (".h5", ".hdf5", ".hdf", ".mnc", ".mnc2")
+_HDF5_SUFFIXES = (".h5", ".hdf5", ".hdf")
 
 # Files whose values are as they are in memory.
 _BARE_SUFFIXES = (".hdr", ".img", ".gipl")
@@ -42,36 +49,28 @@ _BARE_SUFFIXES = (".hdr", ".img", ".gipl")
 # A transform in a file of text.
 _TEXT_TRANSFORM = re.compile(rb"^Transform:\s*(\w+)", re.MULTILINE)
 
-# What NIfTI's floats leave of a direction.
-_MOST_SKEW = 1e-4
-
 # Bytes: more than what may be left of a disk's last block.
 _PROBE = 1 << 16
 
 # ITK's own files of transforms. What else there is, is an image: a field of displacements.
-_TRANSFORM_SUFFIXES = (".tfm", ".txt", ".h5", ".hdf5", ".hdf", ".xfm")
+_TRANSFORM_SUFFIXES = (".tfm", ".txt", ".h5", ".hdf5", ".hdf")
 _TEXT_SUFFIXES = (".tfm", ".txt")
 
 
 def read_image(path: PathLike) -> Image:
-    """An image file as an Image: NIfTI, MetaImage, NRRD, …, whatever SimpleITK reads; DICOM, or a folder of a DICOM series's slices.
+    """An image file as an Image: NIfTI, MetaImage, NRRD, …, DICOM, or a folder of a DICOM series's slices; docs/formats.md has a table. Values
+    that are infinite or not a number are read as they are. Where a header says two different things there is an InputWarning.
 
     Raises:
-        BadInputError: there is no such file, or it is not one image.
-        ImportError: there is no SimpleITK, or, for DICOM, no pydicom.
+        BadInputError: there is no such file, it is not one image, or it is damaged.
+        ImportError: there is no nibabel, which reads NIfTI, no pydicom, which reads DICOM, or no SimpleITK, which reads the rest.
     """
     name = _check_is_there(path)
     if Path(name).is_dir() or is_dicom(Path(name)):
         return _read_dicom(Path(name))
-    read = _read_simpleitk_image(name)
-    dimension = read.image.GetDimension()
-    if dimension not in (2, 3):
-        raise BadInputError(f"The file {os.fspath(path)} has {dimension} dimensions; it is to have 2 or 3. Give one volume of it.")
-    image, _ = read_any_image(read.image, f"file {os.fspath(path)}'s")
-    # A copy, which needs the other library's image no longer.
-    image.array = read.array()
-    del image.owner  # type: ignore[attr-defined]
-    return image
+    if _is_nifti(name):
+        return image_of(read_nifti(Path(name)), "Give one volume of it.")
+    return _read_simpleitk_image(name)
 
 
 def write_image(path: PathLike, image: ImageLike) -> None:
@@ -79,26 +78,26 @@ def write_image(path: PathLike, image: ImageLike) -> None:
 
     Raises:
         BadInputError: it is no image, or cannot be written there.
-        ImportError: there is no SimpleITK.
+        ImportError: there is no nibabel, which NIfTI needs, or no SimpleITK.
         OSError: the disk is full, or fails.
     """
-    import_simpleitk()
+    refuse_minc(os.fspath(path))
     read = read_any_image(image, "written")[0]
-    _check_direction(os.fspath(path), read)
     if _suffix_of(os.fspath(path)) == ".nii":
         _write_whole(path, lambda name: write_nifti(name, read))
         return
+    import_simpleitk()
+    _check_direction(os.fspath(path), read)
     made = image_to_simpleitk(read)
     _write_whole(path, lambda name: _write_simpleitk_image(made, name))
 
 
 def _check_direction(name: str, image: Image) -> None:
-    """Raises BadInputError if NIfTI's writer would put an image elsewhere: it turns skew axes into others at right angles."""
-    apart = np.abs(image.direction.T @ image.direction - np.eye(image.dimension)).max()
-    if _suffix_of(name) in (*_NIFTI_SUFFIXES, ".img") and apart > _MOST_SKEW:
+    """Raises BadInputError if SimpleITK's writer of NIfTI would put an image elsewhere: it turns skew axes into others at right angles."""
+    if _suffix_of(name) in NIFTI_SUFFIXES and has_skew(image):
         raise BadInputError(
             f"The image's axes are not at right angles, or not of length 1: its direction is {image.direction.tolist()}. The file {name} "
-            "would not hold that; write a .mha."
+            "would not hold that; write a .nii or a .mha."
         )
 
 
@@ -106,7 +105,8 @@ def read_transform(path: PathLike, fixed: Optional[ImageLike] = None, moving: Op
     """A transform's file.
 
     Args:
-        path: ITK's .tfm, .txt, .h5; ANTs' .mat; an image of displacements, such as ANTs' warp .nii.gz; or FSL's .mat.
+        path: ITK's .tfm, .txt, .h5; ANTs' .mat; an image of displacements, such as ANTs' warp .nii.gz, or NiftyReg's and SPM's
+            deformations, which are converted; or FSL's .mat.
         fixed, moving: FSL's matrix has a meaning with its two images alone: what FLIRT calls reference and input.
 
     Raises:
@@ -117,6 +117,7 @@ def read_transform(path: PathLike, fixed: Optional[ImageLike] = None, moving: Op
     name = os.fspath(path)
     if not Path(name).is_file():
         raise BadInputError(f"There is no file {name}. Check the name and the folder.")
+    refuse_minc(name)
     if _is_mat(name):
         matrix = parse_flirt_matrix(name)
         if matrix is not None:
@@ -126,19 +127,9 @@ def read_transform(path: PathLike, fixed: Optional[ImageLike] = None, moving: Op
     if name.lower().endswith(_TRANSFORM_SUFFIXES):
         return _read_with_simpleitk(name)
     _check_is_there(name)
-    read = _read_simpleitk_image(name)
-    image = read.image
-    d = image.GetDimension()
-    if d not in (2, 3):
-        raise BadInputError(
-            f"The image {name} has {d} dimensions; a field of displacements has 2 or 3, and as many components a voxel."
-        )
-    if image.GetNumberOfComponentsPerPixel() != d:
-        raise BadInputError(
-            f"The image {name} has {image.GetNumberOfComponentsPerPixel()} components a voxel; a field of displacements of {d} "
-            f"dimensions has {d}."
-        )
-    return DisplacementField(read.array(), image.GetSpacing(), image.GetOrigin(), image.GetDirection())
+    if _is_nifti(name):
+        return field_of_nifti(read_nifti(Path(name)), name)
+    return field_of_image(_read_simpleitk_image(name), name)
 
 
 def write_transform(
@@ -164,6 +155,7 @@ def write_transform(
         OSError: the disk is full, or fails.
     """
     name = os.fspath(path)
+    refuse_minc(name)
     whole = as_transform(transform)
     if format not in (None, "ants", "fsl") or (format is not None and not _is_mat(name)):
         raise BadInputError(f'The format "{format}" is not possible for {name}; of .mat there are: ants, fsl.')
@@ -245,22 +237,31 @@ def _check_is_there(path: PathLike) -> str:
     name = os.fspath(path)
     if not name or not Path(name).exists():
         raise BadInputError(f"There is no file {name}. Check the name and the folder." if name else "A file's name is empty.")
+    refuse_minc(name)
     _check_readable(name)
     return name
 
 
-def _read_simpleitk_image(name: str) -> Read:
+def _is_nifti(name: str) -> bool:
+    return Path(name).is_file() and _suffix_of(name) not in _READERS and is_nifti(Path(name))
+
+
+def _read_simpleitk_image(name: str) -> Image:
+    """What is no NIfTI."""
     try:
         read = _read_image_file(name)
     except RuntimeError as error:
-        _check_is_whole_metaimage(name)
         raise BadInputError(
-            f"The file {name} is no image that SimpleITK can read: give NIfTI, MetaImage, NRRD or a folder of DICOM. {_last_line(error)}"
+            f"The file {name} is no image that can be read: give NIfTI, MetaImage, NRRD or a folder of DICOM. {_last_line(error)}"
         ) from error
-    check_nifti_is_whole(Path(name), read.image)
-    # Of packed values that are damaged SimpleITK reads those before, and raises nothing.
-    _check_is_whole_metaimage(name)
-    return read
+    dimension = read.GetDimension()
+    if dimension not in (2, 3):
+        raise BadInputError(f"The file {name} has {dimension} dimensions; it is to have 2 or 3. Give one volume of it.")
+    image, _ = read_any_image(read, f"file {name}'s")
+    # A copy, which needs the other library's image no longer.
+    image.array = image.array.copy()
+    del image.owner  # type: ignore[attr-defined]
+    return image
 
 
 def _read_dicom(path: Path) -> Image:
@@ -268,13 +269,6 @@ def _read_dicom(path: Path) -> Image:
     from ._dicom import read_dicom
 
     return read_dicom(path)
-
-
-def _check_is_whole_metaimage(name: str) -> None:
-    if _READERS.get(_suffix_of(name)) == "MetaImageIO":
-        from ._metaimage import check_metaimage_is_whole
-
-        check_metaimage_is_whole(name)
 
 
 def _check_readable(name: str) -> None:
@@ -306,17 +300,25 @@ def _suffix_of(name: str) -> str:
     return Path(lower[: -len(".gz")] if lower.endswith(".gz") else lower).suffix
 
 
-def _read_image_file(name: str) -> Read:
+def _read_image_file(name: str) -> Any:
+    """As SimpleITK's image. What is to be known of whether it is whole is found out meanwhile."""
+    refuse_packed(name)
     sitk = import_simpleitk()
-    suffix = _suffix_of(name)
-    found = read_floats(Path(name)) if suffix in _NIFTI_SUFFIXES else None
-    if found is not None:
-        return found
-    reader = _READERS.get(suffix)
+    reader = _READERS.get(_suffix_of(name))
     if reader is not None:
-        return Read(sitk.ReadImage(name, imageIO=reader))
+        with ThreadPoolExecutor(1) as pool:
+            reading = pool.submit(sitk.ReadImage, name, imageIO=reader)
+            _CHECKS[reader](name)
+            return reading.result()
+    if name.lower().endswith(".gz"):
+        # Before its reader tells of what comes of a damaged one.
+        Content(Path(name)).count_rest()
     with _hdf5:
-        return Read(sitk.ReadImage(name))
+        reader = sitk.ImageFileReader.GetImageIOFromFileName(name)
+        warn_of_format(name, reader)
+        image = sitk.ReadImage(name)
+    check_other_is_whole(name, image)
+    return image
 
 
 def _write_simpleitk_transform(transform: Any, name: str) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Optional
 import numpy as np
 
 from . import _engine
-from ._checks import read_numbers, read_whole
+from ._checks import check_finite, read_numbers, read_whole
 from ._devices import DeviceLike, borrow_engine
 from ._engine import BadInputError
 from ._gpu_arrays import GpuArray, choose_device_of
@@ -35,7 +35,8 @@ def smooth(image: Kind, sigma_mm: ArrayLike, device: Optional[DeviceLike] = None
         An image of the same kind; of whole numbers, rounded.
 
     Raises:
-        BadInputError: no image, a sigma below 0, of more than 2000 voxels, or not finite, or an image on another GPU than is to compute.
+        BadInputError: no image, a sigma below 0, of more than 2000 voxels, or not finite, values that are not finite, or an image on
+            another GPU than is to compute.
         UnsupportedError: the device does not compute in doubles.
     """
     whole, wrap = read_image(image, "smoothed")
@@ -51,6 +52,8 @@ def smooth(image: Kind, sigma_mm: ArrayLike, device: Optional[DeviceLike] = None
     content = whole.content
     if isinstance(content, GpuArray):
         require_scalar(whole, "smoothed image")
+    elif along.any():
+        check_finite("smoothed image", content)
     with borrow_engine(_engine.Filter, choose_device_of(device, image=content)) as work:
         if isinstance(content, GpuArray):
             work.set_image(content.borrow())
@@ -77,12 +80,14 @@ def pyramid(image: Kind, levels: int, device: Optional[DeviceLike] = None) -> li
         Images of the same kind, the finest, which is the image itself, first.
 
     Raises:
-        BadInputError: no image, another number of levels, or an image on another GPU than is to compute.
+        BadInputError: no image, another number of levels, values that are not finite, or an image on another GPU than is to compute.
     """
     whole, wrap = read_image(image, "pyramid's")
     count = read_whole("levels", levels, 1, 5)
     require_scalar(whole, "pyramid's image")
     content = whole.content
+    if not isinstance(content, GpuArray):
+        check_finite("pyramid's image", content)
     finest = on_device(whole, choose_device_of(device, image=content))
     size = engine_size(whole)
     made = [wrap(whole)]

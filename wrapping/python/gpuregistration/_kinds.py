@@ -15,7 +15,8 @@ import numpy as np
 
 from ._engine import BadInputError
 from ._gpu_arrays import AnyArray, hand_over
-from ._image import Image, as_volume, host_array
+from ._image import Image, host_array
+from ._nibabel import LPS_OF_RAS, has_colours, has_skew, image_of, is_nibabel, stored_of
 
 
 class ImageOfITK(Protocol):
@@ -44,9 +45,6 @@ ImageLike = Union[Image, AnyArray, ImageOfITK, ImageOfNibabel]
 Kind = TypeVar("Kind", bound=ImageLike)
 
 Wrap = Callable[[Image], Any]
-
-# From nibabel's points, right, anterior and superior, to ITK's, left, posterior and superior.
-_LPS_OF_RAS = np.diag([-1.0, -1.0, 1.0, 1.0])
 
 
 def read_image(image: Any, which: str, **geometry: Any) -> tuple[Image, Wrap]:
@@ -91,7 +89,7 @@ def _hand_array_over(image: Any, made: Image) -> Any:
 
 def is_image_with_grid(image: Any) -> bool:
     """Whether it is an image that says where it is, as arrays do not."""
-    return isinstance(image, Image) or _is_simpleitk(image) or _is_nibabel(image) or _is_itk(image)
+    return isinstance(image, Image) or _is_simpleitk(image) or is_nibabel(image) or _is_itk(image)
 
 
 def is_bare_array(image: Any) -> bool:
@@ -145,42 +143,43 @@ def to_simpleitk(image: Image) -> Any:
     return made
 
 
-def _is_nibabel(image: Any) -> bool:
-    nibabel = sys.modules.get("nibabel")
-    return nibabel is not None and isinstance(image, nibabel.spatialimages.SpatialImage)
-
-
 def _read_nibabel(image: Any) -> Optional[tuple[Image, Wrap]]:
-    if not _is_nibabel(image):
+    if not is_nibabel(image):
         return None
-    array = np.asanyarray(image.dataobj)
-    while array.ndim > 3 and array.shape[-1] == 1:
-        array = array[..., 0]
-    if array.ndim != 3:
-        raise BadInputError(
-            f"A nibabel image has shape {array.shape}; it is to have 3 dimensions. image.slicer[..., 0] takes one volume out."
-        )
-    to_point = _LPS_OF_RAS @ np.asarray(image.affine, dtype=np.float64)
-    spacing = np.linalg.norm(to_point[:3, :3], axis=0)
-    if not (spacing > 0).all():
-        raise BadInputError(f"A nibabel image's affine has no inverse: {np.asarray(image.affine).tolist()}.")
-    return Image(array.T, spacing, to_point[:3, 3], to_point[:3, :3] / spacing), to_nibabel
+    stored = stored_of(image)
+    read = image_of(stored, "image.slicer[..., 0] takes one volume out.")
+    return read, partial(to_nibabel, has_colours=has_colours(stored))
 
 
-def to_nibabel(image: Image) -> Any:
-    """As nibabel's NIfTI image."""
+def ras_affine(image: Image) -> np.ndarray:
+    """The matrix, (4, 4), that leads from an index to nibabel's point; of two dimensions with a third axis of 1 mm."""
+    to_point, d = np.eye(4), image.dimension
+    to_point[:d, :d] = image.index_to_point[:-1, :-1]
+    to_point[:d, 3] = image.index_to_point[:-1, -1]
+    return LPS_OF_RAS @ to_point
+
+
+def to_nibabel(image: Image, has_colours: bool = False) -> Any:
+    """As nibabel's NIfTI image. Components are vectors, along the fifth axis, or colours."""
     import nibabel
 
-    if image.is_vector:
-        raise BadInputError(
-            f"An image of {image.components} components a voxel is not made one of nibabel's. Hand in one component, or write it by write_image."
-        )
-    array = as_volume(common_values(image))
-    to_point = np.eye(4)
-    dimension = image.dimension
-    to_point[:dimension, :dimension] = image.index_to_point[:-1, :-1]
-    to_point[:dimension, 3] = image.index_to_point[:-1, -1]
-    return nibabel.Nifti1Image(array.T, _LPS_OF_RAS @ to_point, dtype=array.dtype)
+    array = common_values(image)
+    if has_colours and array.dtype == np.uint8:
+        names = "RGBA"[: image.components]
+        values = np.ascontiguousarray(array).view([(name, np.uint8) for name in names])[..., 0].T
+    elif image.components > 1:
+        values = np.moveaxis(array, -1, 0).T
+        values = values.reshape(*image.size, *[1] * (4 - image.dimension), image.components)
+    else:
+        values = array.reshape(image.shape).T
+    affine = ras_affine(image)
+    made = nibabel.Nifti1Image(values, affine, dtype=values.dtype)
+    made.header.set_xyzt_units("mm", "sec")
+    if not has_skew(image):
+        made.set_qform(affine, code="aligned")
+    if values.ndim == 5:
+        made.header.set_intent("vector")
+    return made
 
 
 def _is_itk(image: Any) -> bool:

@@ -15,7 +15,7 @@ from ._simpleitk import import_simpleitk
 _HEADER_BYTES = 1 << 16
 # Of yes and no its reader looks at the first letter alone.
 _TEXT = metaimage_key(b"BinaryData", rb"[^T1\s].*?")
-_ANOTHER_HEADER = metaimage_key(b"HeaderSize", rb"[+-]?0*[1-9].*?")
+_SKIPPED = metaimage_key(b"HeaderSize", rb"(\d+)")
 _PACKED = metaimage_key(b"CompressedData", rb"[T1].*?")
 _PACKED_BYTES = metaimage_key(b"CompressedDataSize", rb"(\d+)")
 # What zlib calls either of them: values are packed by it, or by gzip.
@@ -48,37 +48,47 @@ def check_metaimage_is_whole(name: str) -> None:
     header = header[: last.end()]
     is_following = last.group(1).upper() == b"LOCAL"
     holders = [Path(name)] if is_following else parts_that_are_read(name)[1:]
-    # Of values that are text, or behind another header, it is not known how many bytes they are.
-    if len(holders) != 1 or _TEXT.search(header) or _ANOTHER_HEADER.search(header):
+    # Of values that are text it is not known how many bytes they are.
+    if not holders or _TEXT.search(header):
         return
     # Of others it is told elsewhere; SimpleITK makes no image of them.
     if not 2 <= reader.GetDimension() <= 5:
         return
     voxel = sitk.Image([1] * reader.GetDimension(), reader.GetPixelID(), reader.GetNumberOfComponents())
     size = math.prod(reader.GetSize()) * voxel.GetNumberOfComponentsPerPixel() * voxel.GetSizeOfPixelComponent()
-    begin = last.end() + 1 if is_following else 0
-    is_packed = _PACKED.search(header) is not None
+    skipped = _SKIPPED.search(header)
+    begin = last.end() + 1 if is_following else int(skipped.group(1)) if skipped else 0
+    if _PACKED.search(header) is None:
+        for holder in holders:
+            _check_size(holder, begin + size // len(holders))
+        return
+    if len(holders) > 1:
+        # Its reader does not take those.
+        return
     found = _PACKED_BYTES.search(header)
     packed_bytes = int(found.group(1)) if found else 0
-    if is_packed and is_following and packed_bytes == 0:
+    if is_following and packed_bytes == 0:
         # SimpleITK unpacks nothing then, and returns what was in memory.
         raise BadInputError(f"The file {name} is packed, and its header lacks CompressedDataSize, how many bytes that is. Write it again.")
-    wanted = begin + (packed_bytes if is_packed else size)
-    if holders[0].stat().st_size < wanted:
-        raise BadInputError(f"The file {holders[0]} is cut off: it is to hold {wanted} bytes. Copy it again from where it is whole.")
-    if is_packed and _unpacked_bytes(holders[0], begin) < size:
+    _check_size(holders[0], begin + packed_bytes)
+    if _unpacked_bytes(holders[0], begin) < size:
         raise BadInputError(f"The file {holders[0]} is damaged: its values cannot be unpacked. Copy it again from where it is whole.")
 
 
+def _check_size(holder: Path, wanted: int) -> None:
+    if holder.stat().st_size < wanted:
+        raise BadInputError(f"The file {holder} is cut off: it is to hold {wanted} bytes. Copy it again from where it is whole.")
+
+
 def _unpacked_bytes(path: Path, begin: int) -> int:
-    """How many bytes a file's packed values are, from a place on, as far as they can be unpacked; -1 if they are damaged."""
+    """How many bytes a file's packed values are, from a place on, with a checksum at their end that is theirs; -1 if they are damaged."""
     unpacking, count = zlib.decompressobj(wbits=_ZLIB_OR_GZIP), 0
     with open(path, "rb") as file:
         file.seek(begin)
         while not unpacking.eof:
             part = file.read(_PART_BYTES)
             if not part:
-                break
+                return -1
             try:
                 count += len(unpacking.decompress(part))
             except zlib.error:

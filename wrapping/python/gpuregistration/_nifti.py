@@ -1,207 +1,139 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files of NIfTI, of which SimpleITK's reader takes zeros for what is missing, and for what is not a number, and says nothing; and which
-it writes by one thread."""
+"""Files of NIfTI, whose headers nibabel reads: .nii, and .hdr with .img beside it, compressed or not."""
 
 from __future__ import annotations
 
-import errno
-import gzip
-import math
-import os
 import struct
-import tempfile
-import zlib
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any
 
 import numpy as np
 
 from ._engine import BadInputError
-from ._gzip import BLOCK, write_compressed
-from ._image import Image
-from ._kinds import common_values, to_simpleitk
-from ._simpleitk import import_simpleitk
+from ._nibabel import Stored, import_nibabel
+from ._parts import find_beside
+from ._unpack import Content, tell_of_name
+from ._warnings import warn_of_input
+
+#: What its files' names end on; behind it may stand .gz.
+NIFTI_SUFFIXES = (".nii", ".hdr", ".img")
+
+# How many bytes a header says that it has, with where its magic word is.
+_MAGIC_BY_LENGTH = {348: 344, 540: 4}
+_FOLLOWING, _APART = (b"n+1", b"n+2"), (b"ni1", b"ni2")
 
 
-# Of a header: its length, and where in it are how many voxels there are along the first axis, the type of values, where they begin, the
-# slope and the offset that they are scaled by, and the word that says whether they follow, or are in a file of their own.
-_LENGTH = 348
-_SIZE, _DATATYPE, _BEGIN, _SCALE, _MAGIC = 42, 70, 108, 112, 344
-_MOST_VOXELS = 32767
-_FOLLOWING, _APART = b"n+1\0", b"ni1\0"
-# Floats, and whole numbers of as many bits.
-_FLOATS = {16: (8, np.float32), 64: (1024, np.float64)}
+def is_nifti(path: Path) -> bool:
+    """Whether a file is to be read as NIfTI: by its name, or, where that says nothing, by how it begins."""
+    inside = path.with_suffix("") if path.suffix.lower() == ".gz" else path
+    if inside.suffix.lower() in NIFTI_SUFFIXES:
+        return True
+    begin = Content(path).take(max(_MAGIC_BY_LENGTH))
+    lengths = [struct.unpack(f"{order}i", begin[:4])[0] for order in "<>"] if len(begin) > 4 else []
+    return any(begin[_MAGIC_BY_LENGTH[n] :].startswith(_FOLLOWING) for n in lengths if n in _MAGIC_BY_LENGTH)
 
 
-@dataclass
-class Read:
-    """What SimpleITK has read.
-
-    Attributes:
-        image: with whole numbers in the place of floats, where they are looked at here.
-        floats: their type; None: the image's values are its own.
-    """
-
-    image: Any
-    floats: Optional[Any] = None
-
-    def array(self) -> np.ndarray:
-        """A copy of the values, which outlives the image."""
-        return self.view().copy()
-
-    def view(self) -> np.ndarray:
-        """The values, while the image is there."""
-        values = import_simpleitk().GetArrayViewFromImage(self.image)
-        return values if self.floats is None else values.view(self.floats)
-
-
-def read_floats(path: Path) -> Optional[Read]:
-    """A file of floats, with those that are not a number looked for. None of any other file, and of floats that are scaled, which
-    SimpleITK is to read by itself.
+def read_nifti(path: Path) -> Stored:
+    """A file's header and values.
 
     Raises:
-        BadInputError: values are infinite, or not a number.
+        BadInputError: it is no NIfTI, cut off or damaged, or its header is impossible.
+        ImportError: there is no nibabel.
     """
-    header = _read_header(path)
-    if not header:
-        return None
-    order = "<" if header[:4] == struct.pack("<i", _LENGTH) else ">"
-    (datatype,) = struct.unpack_from(f"{order}h", header, _DATATYPE)
-    begin, slope, offset = struct.unpack_from(f"{order}3f", header, _BEGIN)
-    # Where values are that begin inside of the header, its reader knows.
-    if datatype not in _FLOATS or (header[_MAGIC:] == _FOLLOWING and begin < _LENGTH):
-        return None
-    as_whole, kind = _FLOATS[datatype]
-    struct.pack_into(f"{order}h", header, _DATATYPE, as_whole)
-    # Whole numbers are not to be scaled: their bits are floats'.
-    struct.pack_into(f"{order}2f", header, _SCALE, 1.0, 0.0)
-    header[_MAGIC:] = _APART
-    bits = _read_bits(header, path)
-    if bits is None:
-        return None
-    read = Read(bits, kind)
-    values = read.view()
-    bad = values.size - int(np.count_nonzero(np.isfinite(values)))
-    if bad:
-        raise BadInputError(f"The file {path} has {bad} values that are infinite or not a number. Replace them in the file.")
-    if (math.isfinite(slope) and slope not in (0.0, 1.0)) or (math.isfinite(offset) and offset != 0.0):
-        return None
-    return read
-
-
-def _read_header(path: Path) -> bytearray:
-    """Empty if the file does not begin as one of NIfTI does."""
-    try:
-        with gzip.open(path) if path.suffix.lower() == ".gz" else open(path, "rb") as file:
-            header = bytearray(file.read(_LENGTH))
-    except (OSError, EOFError, zlib.error):
-        return bytearray()
-    begins = header[:4] in (struct.pack("<i", _LENGTH), struct.pack(">i", _LENGTH))
-    return header if begins and header[_MAGIC:] in (_FOLLOWING, _APART) else bytearray()
-
-
-def _read_bits(header: bytearray, path: Path) -> Any:
-    """The values of a file by another header, as SimpleITK's image. None if it does not read them."""
-    sitk = import_simpleitk()
-    values = _find_values(path)
-    with tempfile.TemporaryDirectory(prefix="gpureg-") as folder:
-        (Path(folder) / "bits.hdr").write_bytes(header)
-        (Path(folder) / f"bits.img{'.gz' if values.suffix.lower() == '.gz' else ''}").symlink_to(values.resolve())
-        try:
-            return sitk.ReadImage(str(Path(folder) / "bits.hdr"), imageIO="NiftiImageIO")
-        except RuntimeError:
-            return None
-
-
-def write_nifti(path: str, image: Image) -> None:
-    """Writes an image as SimpleITK does, to the byte, but compresses by many threads, from where the values are.
-
-    Args:
-        path: .nii or .nii.gz.
-
-    Raises:
-        BadInputError: NIfTI has no room for so many voxels along an axis.
-        OSError: the disk is full, or fails.
-    """
-    if max(image.components, *image.size) > _MOST_VOXELS:
+    header_path = find_beside(path, "hdr") or path
+    content = Content(header_path)
+    length, block = _read_header(content)
+    magic = bytes(block[_MAGIC_BY_LENGTH[length] :][:3])
+    if magic not in _FOLLOWING + _APART:
         raise BadInputError(
-            f"The image has {max(image.size)} voxels along an axis and {image.components} components, and NIfTI has room for "
-            f"{_MOST_VOXELS}. Write a .mha."
+            f"The file {header_path} is of Analyze 7.5, or its header is damaged: it has no word that says NIfTI. Analyze does not say where "
+            "left and right are. Where you know it, write it as NIfTI: nibabel.save(nibabel.Nifti1Image(nibabel.load(NAME).dataobj, affine), "
+            '"new.nii.gz").'
         )
-    values = common_values(image)
-    header = _make_header(image, values.dtype, Path(path).parent)
-    if image.is_vector:
-        # One component behind the other.
-        values = np.ascontiguousarray(np.moveaxis(values, -1, 0))
-    with open(path, "wb") as file:
-        if path.endswith(".gz"):
-            write_compressed(file, header, values, owner=image)
-        else:
-            file.write(header)
-            file.write(values.data.cast("B"))
+    tell_of_name(header_path, content.is_packed)
+    is_pair = magic in _APART
+    header = _make_header(block, length, is_pair, header_path)
+    if is_pair:
+        content.count_rest()
+        values_path = find_beside(path, "img")
+        if values_path is None:
+            raise BadInputError(f"The file {header_path} is a header, and there is no .img or .img.gz beside it with its values.")
+        content = Content(values_path)
+        tell_of_name(values_path, content.is_packed)
+    return _read_values(content, header, header_path)
 
 
-def _make_header(image: Image, dtype: np.dtype, place: Path) -> bytearray:
-    """SimpleITK's, with what stands between it and the values: that of one voxel, with the image's size put in.
+def _read_header(content: Content) -> tuple[int, bytes]:
+    """How many bytes its header says that it has, and the header."""
+    block = content.take(4)
+    for order in "<>":
+        length = struct.unpack(f"{order}i", block)[0] if len(block) == 4 else 0
+        if length in _MAGIC_BY_LENGTH:
+            block += content.take(length - 4)
+            if len(block) == length:
+                return length, block
+            raise BadInputError(f"The file {content.path} is cut off in its header. Copy it again from where it is whole.")
+    raise BadInputError(
+        f"The file {content.path} is no image that can be read: it does not begin as NIfTI does, which its name says. Give NIfTI, MetaImage, "
+        "NRRD or a folder of DICOM, each by a name that says what it is."
+    )
 
-    Args:
-        place: a folder, in which another one is made for a moment.
-    """
-    shape = (1,) * image.dimension + ((image.components,) if image.is_vector else ())
-    one = to_simpleitk(Image(np.zeros(shape, dtype), image.spacing, image.origin, image.direction, image.is_vector))
-    voxel = dtype.itemsize * image.components
-    with tempfile.TemporaryDirectory(dir=place) as folder:
-        path = Path(folder) / "one.nii"
-        import_simpleitk().WriteImage(one, str(path), imageIO="NiftiImageIO")
-        content = bytearray(path.read_bytes())
-    # Its writer says nothing where the disk is full.
-    if len(content) < _LENGTH + voxel:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-    header = content[:-voxel]
-    struct.pack_into(f"<{image.dimension}h", header, _SIZE, *image.size)
+
+def _make_header(block: bytes, length: int, is_pair: bool, path: Path) -> Any:
+    nibabel = import_nibabel()
+    kinds = {
+        348: (nibabel.nifti1.Nifti1Header, nibabel.nifti1.Nifti1PairHeader),
+        540: (nibabel.nifti2.Nifti2Header, nibabel.nifti2.Nifti2PairHeader),
+    }
+    try:
+        header = kinds[length][is_pair](block, check=False)
+        told = header["pixdim"].copy()
+        # What can be mended in it is, with what nibabel's log would tell.
+        header.check_fix(logger=_Log(path), error_level=40)
+        header.get_data_dtype()
+        header.get_data_offset()
+    except (nibabel.spatialimages.HeaderDataError, KeyError, ValueError) as error:
+        raise BadInputError(f"{_impossible(path)}: {error}. Mend it, or write the file again.") from error
+    shape = header.get_data_shape()
+    if not shape or min(shape) < 1:
+        raise BadInputError(f"{_impossible(path)}: it has dim {header['dim'].tolist()}. Write the file again.")
+    wrong = told[1 : 1 + min(3, len(shape))]
+    if int(header["sform_code"]) <= 0 and not (wrong > 0).all():
+        warn_of_input(
+            f"The file {path} has voxels of {wrong.tolist()} (pixdim), which are to be greater than 0: they are taken for "
+            f"{header['pixdim'][1 : 1 + len(wrong)].tolist()}. Mend the header."
+        )
     return header
 
 
-def check_nifti_is_whole(path: Path, image: Any) -> None:
-    """Of what SimpleITK has read from a file; of files of other formats nothing is looked at.
-
-    Raises:
-        BadInputError: values are missing at its end.
-    """
-    if not (image.HasMetaDataKey("bitpix") and image.HasMetaDataKey("vox_offset")):
-        return
-    sides = [int(image.GetMetaData(f"dim[{n}]")) for n in range(1, 1 + int(image.GetMetaData("dim[0]")))]
-    wanted = int(float(image.GetMetaData("vox_offset"))) + math.prod(sides) * int(image.GetMetaData("bitpix")) // 8
-    holder = _find_values(path)
-    if not _has_bytes(holder, wanted):
-        raise BadInputError(f"The file {holder} is cut off: it is to hold {wanted} bytes, unpacked. Copy it again from where it is whole.")
+def _impossible(path: Path) -> str:
+    return f"The header of the file {path} is impossible"
 
 
-def _find_values(path: Path) -> Path:
-    """The file with the values, which may stand beside a header."""
-    name = str(path)
-    for header, values in ((".hdr.gz", ".img.gz"), (".hdr", ".img"), (".hdr", ".img.gz")):
-        beside = Path(name[: -len(header)] + values)
-        if name.endswith(header) and beside.is_file():
-            return beside
-    return path
+class _Log:
+    """Where nibabel tells what it mends in a header: warns of what that says in two ways, or in none."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def log(self, level: int, message: str) -> None:
+        if message.startswith(("bitpix", "qform_code", "sform_code")):
+            warn_of_input(f"The header of the file {self._path} is wrong, and is read as if it were mended: {message}.")
 
 
-def _has_bytes(path: Path, wanted: int) -> bool:
-    if path.suffix.lower() != ".gz":
-        return path.stat().st_size >= wanted
-    with open(path, "rb") as file:
-        file.seek(-min(4, path.stat().st_size), os.SEEK_END)
-        ending = file.read()
-    # How much a member of gzip holds stands at its end. Where that does not fit there are several members, or the end is missing.
-    if len(ending) == 4 and struct.unpack("<I", ending)[0] == wanted % (1 << 32):
-        return True
-    found = 0
+def _read_values(content: Content, header: Any, path: Path) -> Stored:
+    nibabel = import_nibabel()
+    offset = header.get_data_offset()
+    if offset < content.taken:
+        raise BadInputError(f"{_impossible(path)}: its values begin inside of it, at {offset}. Write the file again.")
+    content.skip(offset - content.taken)
+    values = content.take_array(tuple(int(n) for n in header.get_data_shape()), header.get_data_dtype())
+    left = content.count_rest()
+    if left:
+        warn_of_input(f"The file {content.path} has {left} bytes behind the last value that its header tells of: they are left out.")
     try:
-        with gzip.open(path) as content:
-            while block := content.read(BLOCK):
-                found += len(block)
-    except (EOFError, gzip.BadGzipFile, zlib.error):
-        return False
-    return found >= wanted
+        slope, inter = header.get_slope_inter()
+        affine = header.get_best_affine()
+    except (nibabel.spatialimages.HeaderDataError, ValueError) as error:
+        raise BadInputError(f"{_impossible(path)}: {error}. Mend it, or write the file again.") from error
+    return Stored(values, slope, inter or 0.0, np.asarray(affine, np.float64), header, f"file {path}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Optional
 
 
 def metaimage_key(name: bytes, value: bytes) -> "re.Pattern[bytes]":
@@ -15,14 +16,16 @@ def metaimage_key(name: bytes, value: bytes) -> "re.Pattern[bytes]":
 
 # The last line of a MetaImage's header: a file's name, LIST, or LOCAL if the values follow.
 METAIMAGE_VALUES = metaimage_key(b"ElementDataFile", rb"(.+?)")
+_NRRD_VALUES = re.compile(rb"^data ?file:\s*(.+?)\s*$", re.MULTILINE | re.IGNORECASE)
+# A header of NRRD ends with an empty line.
+_NRRD_END = re.compile(rb"\n\r?\n")
 # What a header says of where the values are.
-_NAMES = {
-    ".mhd": METAIMAGE_VALUES,
-    ".nhdr": re.compile(rb"^data ?file:\s*(.+?)\s*$", re.MULTILINE),
-}
+_NAMES = {".mhd": METAIMAGE_VALUES, ".mha": METAIMAGE_VALUES, ".nhdr": _NRRD_VALUES, ".nrrd": _NRRD_VALUES}
 _HEADER_BYTES = 1 << 16
 # What is written beside a file, by its suffix.
 _WRITTEN = {".mhd": (".raw", ".zraw"), ".nhdr": (".raw", ".raw.gz"), ".hdr": (".img",), ".img": (".hdr",)}
+# A header and its values, in any order.
+_PAIR = re.compile(r"\.(hdr|img)(\.gz)?$", re.IGNORECASE)
 
 
 def parts_that_are_written(path: str) -> list[Path]:
@@ -31,17 +34,44 @@ def parts_that_are_written(path: str) -> list[Path]:
     return [whole, *(whole.with_suffix(suffix) for suffix in _WRITTEN.get(whole.suffix.lower(), ()))]
 
 
+def find_beside(path: Path, kind: str) -> Optional[Path]:
+    """Of NIfTI's header and its values, "hdr" and "img", the file of that kind, compressed or not, in capitals or not. None if there is
+    none."""
+    found = _PAIR.search(path.name)
+    if found is None:
+        return None
+    if found.group(1).lower() == kind:
+        return path
+    for suffix in (f".{kind}{found.group(2) or ''}", f".{kind}", f".{kind}.gz"):
+        for name in (suffix, suffix.upper()):
+            beside = path.with_name(path.name[: found.start()] + name)
+            if beside.is_file():
+                return beside
+    return None
+
+
+def read_nrrd_header(path: Path) -> bytes:
+    """A NRRD's header, with the empty line that ends it; all of a file that has nothing else. Empty if it cannot be read."""
+    content = _read_begin(path)
+    end = _NRRD_END.search(content)
+    return content[: end.end()] if end else content
+
+
+def is_detached(nrrd_header: bytes) -> bool:
+    """Whether the values are in other files."""
+    return _NRRD_VALUES.search(nrrd_header) is not None
+
+
 def parts_that_are_read(path: str) -> list[Path]:
     """A file, and those that it says its values are in, as far as they are there."""
     whole = Path(path)
     suffix = whole.suffix.lower()
+    if _PAIR.search(whole.name):
+        beside = (find_beside(whole, kind) for kind in ("hdr", "img"))
+        return [whole, *(part for part in beside if part is not None and part != whole)]
     if suffix not in _NAMES:
-        return [whole, *(part for part in parts_that_are_written(path)[1:] if part.is_file())]
-    try:
-        with open(whole, "rb") as file:
-            header = file.read(_HEADER_BYTES)
-    except OSError:
         return [whole]
+    header = read_nrrd_header(whole) if _NAMES[suffix] is _NRRD_VALUES else _read_begin(whole)
     found = _NAMES[suffix].search(header)
     if found is None or found.group(1).upper() == b"LOCAL":
         return [whole]
@@ -58,3 +88,12 @@ def parts_that_are_read(path: str) -> list[Path]:
         elif (whole.parent / text).is_file():
             parts.append(whole.parent / text)
     return parts
+
+
+def _read_begin(path: Path) -> bytes:
+    """What a header is in. Empty if it cannot be read."""
+    try:
+        with open(path, "rb") as file:
+            return file.read(_HEADER_BYTES)
+    except OSError:
+        return b""

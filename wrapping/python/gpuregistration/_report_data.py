@@ -96,14 +96,14 @@ def find_versions() -> dict[str, str]:
     from . import __version__
 
     found = {"gpuregistration": __version__, "Python": platform.python_version(), "NumPy": np.__version__}
-    simpleitk = _find_simpleitk()
-    return found if simpleitk is None else {**found, "SimpleITK": simpleitk}
+    readers = {name: _find_version(name) for name in ("SimpleITK", "nibabel")}
+    return {**found, **{name: version for name, version in readers.items() if version is not None}}
 
 
 @functools.lru_cache
-def _find_simpleitk() -> Optional[str]:
+def _find_version(name: str) -> Optional[str]:
     try:
-        return metadata.version("SimpleITK")
+        return metadata.version(name)
     except metadata.PackageNotFoundError:
         # Images may come from elsewhere.
         return None

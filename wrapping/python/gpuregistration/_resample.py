@@ -8,7 +8,7 @@ from typing import Any, Callable, Optional
 import numpy as np
 
 from . import _engine
-from ._checks import check_progress, read_choice, read_numbers, read_whole
+from ._checks import check_finite, check_progress, read_choice, read_numbers, read_whole
 from ._devices import DeviceLike, borrow_engine
 from ._engine import BadInputError
 from ._gpu_arrays import GpuArray, choose_device_of
@@ -48,10 +48,12 @@ def resample(
 
     Returns:
         An image of the kind and the type of values of `image`. Whole numbers are rounded to the nearest one, and to the ends of
-        their type's range.
+        their type's range. What is interpolated of a value that is not a number is none either; an infinite float becomes the
+        largest one, as in ITK.
 
     Raises:
-        BadInputError: no image, no transform, other dimensions, no such interpolation, or an image on another GPU than is to compute.
+        BadInputError: no image, no transform, other dimensions, no such interpolation, values that are not finite for "bspline", or an
+            image on another GPU than is to compute.
         DeviceError: there is no such device.
         UnsupportedError: the device does not compute this.
     """
@@ -81,7 +83,7 @@ def resample_array(
     progress: Optional[Callable[[float], Any]] = None,
 ) -> Any:
     """The same of what has been read: an array of the grid's shape, of the moving one's type and components, and where that is."""
-    interpolation = read_choice("interpolation", interpolation, _INTERPOLATIONS)
+    interpolation, order = read_choice("interpolation", interpolation, _INTERPOLATIONS), read_whole("order", order, 0, 5)
     content = moving.content
     outside = _read_default(default, content.dtype)
     of_others = np.float64 if _engine.has_doubles(device) else np.float32
@@ -93,6 +95,9 @@ def resample_array(
             numbered, transform, grid, interpolation, device, float(numbers[-1]), order, extrapolate, progress
         )
         return there[found]
+    if interpolation == "bspline" and order > 1 and not isinstance(content, GpuArray):
+        # Its coefficients are found along whole lines.
+        check_finite("image that B-splines are to interpolate", content)
     if moving.is_vector and interpolation == "bspline":
         # The engine's splines are of one component.
         parts = [
@@ -105,7 +110,7 @@ def resample_array(
     chain = _chain_of(transform, moving)
     asked = _ask(moving, grid)
     asked.interpolation = interpolation
-    asked.order = read_whole("order", order, 0, 5)
+    asked.order = order
     asked.outside = [outside] * moving.components
     asked.extrapolates = bool(extrapolate)
     with borrow_engine(_engine.Resampler, device) as resampler:

@@ -10,6 +10,7 @@ from typing import Any, Mapping, Optional, Union
 import numpy as np
 
 from . import _engine
+from ._checks import check_finite
 from ._devices import DeviceLike
 from ._engine import BadInputError
 from ._gpu_arrays import GpuArray, choose_device_of
@@ -94,12 +95,14 @@ def read_pair(
     moving_mask: Optional[ImageLike],
     geometry: Mapping[str, Any],
     files: Optional[Mapping[str, str]] = None,
+    has_gaps: bool = False,
 ) -> Pair:
     """Reads images and masks of any kind.
 
     Args:
         geometry: spacing, origin and direction of bare arrays, as far as they are given.
         files: the files that images and masks were read from, by these arguments' names, which errors name. None: they are in memory.
+        has_gaps: images may have values that are infinite or not a number, which whoever asks leaves out.
 
     Raises:
         BadInputError: one is no image, they do not fit to each other, or a value is not finite.
@@ -119,7 +122,7 @@ def read_pair(
         _require_scalar(image, names[which], which in paths)
         if not isinstance(image.content, GpuArray):
             # Of one on a GPU the engine sees to that.
-            _check_values(image.content, names[which], which in paths)
+            _check_values(image.content, names[which], which in paths, has_gaps)
     return Pair(
         fixed_image,
         moving_image,
@@ -147,15 +150,18 @@ def _require_scalar(image: Image, name: str, is_of_file: bool) -> None:
     require_scalar(image, name, *([ONE_IN_FILE] if is_of_file else []))
 
 
-def _check_values(array: np.ndarray, name: str, is_of_file: bool) -> None:
-    if array.dtype.kind == "f":
-        bad = array.size - int(np.isfinite(array).sum())
-        if bad:
-            first = tuple(int(n) for n in np.argwhere(~np.isfinite(array))[0])
-            where, how = (f"voxel {first[::-1]}", "in the file") if is_of_file else (first, "such as by numpy.nan_to_num")
-            raise BadInputError(
-                f"The {name} has {bad} values that are infinite or not a number, the first one at {where}. Replace them, {how}."
-            )
+def _check_values(array: np.ndarray, name: str, is_of_file: bool, has_gaps: bool) -> None:
+    """Raises BadInputError for values of which nothing can be found.
+
+    Args:
+        has_gaps: values that are infinite or not a number are left out.
+    """
+    if not has_gaps:
+        check_finite(name, array, is_of_file)
+    elif array.dtype.kind == "f":
+        array = array[np.isfinite(array)]
+        if not array.size:
+            raise BadInputError(f"The {name} has no value that is a finite number. There is nothing to compare; is it the right image?")
     least, most = array.min(), array.max()
     if least == most:
         raise BadInputError(

@@ -15,20 +15,35 @@ from ._transforms import Transform
 
 
 def find_similarities(pair: Pair, transform: Optional[Transform], device: str) -> dict[str, float]:
-    """The metrics by name, of a transform of any kind, by which the moving image is resampled. What it does not reach is left out.
-    Not a number where no voxels overlap, or their values do not vary."""
-    moved = resample_array(pair.moving, transform, pair.fixed, "linear", device)
+    """The metrics by name, of a transform of any kind, by which the moving image is resampled. What it does not reach is left out,
+    and so is what is infinite or not a number, or was interpolated with such. Not a number where no voxels overlap, or their values do not
+    vary."""
+    values = pair.moving.array
+    if not np.isfinite(values).all():
+        # What is infinite would be resampled as the largest number, as ITK does.
+        values = np.where(np.isfinite(values), values, np.nan).astype(values.dtype)
+    moved = resample_array(pair.moving.like(values), transform, pair.fixed, "linear", device)
     return find_similarities_of(pair, moved, transform, device)
 
 
 def find_similarities_of(pair: Pair, moved: np.ndarray, transform: Optional[Transform], device: str) -> dict[str, float]:
     """The same of a moving image that has been resampled by the transform."""
-    reached = np.ascontiguousarray(as_volume(reached_by_moving(pair, transform, device)), dtype=np.float32)
-    sides = Pair(pair.fixed, pair.fixed.like(moved), pair.fixed_mask, reached, pair.wrap).load(device)
+    reached = reached_by_moving(pair, transform, device) & np.isfinite(pair.fixed.array) & np.isfinite(moved)
+    mask = np.ascontiguousarray(as_volume(reached), dtype=np.float32)
+    fixed, other = pair.fixed.like(_without_gaps(pair.fixed.array)), pair.fixed.like(_without_gaps(moved))
+    sides = Pair(fixed, other, pair.fixed_mask, mask, pair.wrap).load(device)
     as_they_lie = np.concatenate([np.eye(3).ravel(), np.zeros(3)])[np.newaxis]
     return {
         name: float(make_measure(device, pair.dimension, sides, name).find_values(as_they_lie)[0, 0]) for name in METRICS
     }
+
+
+def _without_gaps(array: np.ndarray) -> np.ndarray:
+    """The mean of the others in the place of values that are infinite or not a number, so that these widen no range."""
+    finite = np.isfinite(array)
+    if finite.all() or not finite.any():
+        return array
+    return np.where(finite, array, array[finite].mean(dtype=np.float64)).astype(array.dtype)
 
 
 def reached_by_moving(pair: Pair, transform: Optional[Transform], device: str) -> np.ndarray:

@@ -20,6 +20,7 @@ from .._report_data import find_versions
 from .._resample import resample_array
 from .._sides import Pair, check_grid, hint_of_files, read_pair
 from .._transforms import Transform
+from .._warnings import keep_input_warnings
 from ..report.pictures import encode
 from . import pictures
 from .folder import REPORT, describe_files, making, publish
@@ -61,6 +62,7 @@ class Inputs:
         initial: a transform to begin with.
         picture_grid: a small grid over the fixed image.
         picture_before: the moving image on it, as it was before.
+        warnings: of files, whose headers say two things.
     """
 
     files: Mapping[str, Any]
@@ -69,6 +71,7 @@ class Inputs:
     initial: Optional[Transform]
     picture_grid: Image
     picture_before: np.ndarray
+    warnings: list[str]
 
 
 @dataclass
@@ -91,7 +94,9 @@ def read(job: Job) -> Inputs:
     files = describe_files(job.row.files)
     paths = {name: path for name, path in job.row.files.items() if name != "initial"}
     with ThreadPoolExecutor(len(paths)) as pool:
-        images = dict(zip(paths, pool.map(read_image, paths.values())))
+        read_files = dict(zip(paths, pool.map(_read_file, paths.values())))
+    images = {name: image for name, (image, _) in read_files.items()}
+    warnings = [warning for _, told in read_files.values() for warning in told]
     for name in ("labels", "fixed_labels"):
         if name in images:
             check_labels(images[name].array, paths[name])
@@ -100,10 +105,19 @@ def read(job: Job) -> Inputs:
         check_grid(images["fixed_labels"], images["fixed"], f"file {labels}", f"file {fixed}", hint_of_files(labels, fixed))
     initial = None
     if "initial" in files:
-        initial = read_transform(job.row.files["initial"], images["fixed"], images["moving"])
+        with keep_input_warnings(warnings):
+            initial = read_transform(job.row.files["initial"], images["fixed"], images["moving"])
     checked = read_pair(images["fixed"], images["moving"], images.get("fixed_mask"), images.get("moving_mask"), {}, paths)
     grid = pictures.small_grid(images["fixed"])
-    return Inputs(files, images, checked, initial, grid, resample_array(images["moving"], initial, grid, "linear", "host"))
+    before = resample_array(images["moving"], initial, grid, "linear", "host")
+    return Inputs(files, images, checked, initial, grid, before, warnings)
+
+
+def _read_file(path: str) -> tuple[Image, list[str]]:
+    """An image, and what is warned of it."""
+    warnings: list[str] = []
+    with keep_input_warnings(warnings):
+        return read_image(path), warnings
 
 
 def compute(job: Job, inputs: Inputs, device: str) -> Found:
@@ -148,6 +162,7 @@ def write(job: Job, inputs: Inputs, found: Found, device: Device, times: Mapping
             "device_description": device.description,
             "cost": result.cost,
             "matrix": result.transform.matrix_of(),
+            "warnings": inputs.warnings,
             "stages": [stage.numbers() for stage in result.stages],
             "dice": _find_dice(images, found),
             "times": times,

@@ -43,8 +43,9 @@ class PairResult:
 
     @property
     def warnings(self) -> list[str]:
-        """Of all its stages. Records of earlier versions have none."""
-        return [warning for stage in (self.record or {}).get("stages", []) for warning in stage.get("warnings", [])]
+        """Of its files, and of all its stages. Records of earlier versions have none."""
+        record = self.record or {}
+        return [*record.get("warnings", []), *(warning for stage in record.get("stages", []) for warning in stage.get("warnings", []))]
 
     def numbers(self) -> dict[str, Any]:
         """One row of the table of results. None is what is not known."""

@@ -76,7 +76,7 @@ def run(arguments: argparse.Namespace) -> int:
         with times.part("write"), native_messages_off(not arguments.debug):
             write_image(places.place(arguments.output), made)
         if arguments.json:
-            print_json({"output": arguments.output, "device": device, "times": times.all()})
+            print_json({"output": arguments.output, "device": device, "warnings": arguments.warnings, "times": times.all()})
         places.commit()
     if arguments.times:
         times.print()

@@ -75,13 +75,16 @@ def run(arguments: argparse.Namespace) -> int:
     if labels != []:
         with times.part("metrics"):
             files = {"fixed": arguments.a, "moving": arguments.b, **({} if mask is None else {"fixed_mask": arguments.mask})}
-            found["metrics"] = find_similarities(read_pair(a, b, mask, None, {}, files), transform, device)
+            for image, path in ((a, arguments.a), (b, arguments.b)):
+                _tell_gaps(image, path)
+            found["metrics"] = find_similarities(read_pair(a, b, mask, None, {}, files, has_gaps=True), transform, device)
     if label_paths is not None:
         with times.part("labels"):
             found["dice"] = _find_dice(label_images, label_paths, transform, device)
     if transform is not None:
         with times.part("Jacobian"):
             found["jacobian"] = _find_jacobian(transform, a, mask, device)
+    found["warnings"] = arguments.warnings
     found["times"] = times.all()
     if arguments.times:
         times.print()
@@ -90,6 +93,19 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         _print(found)
     return DONE
+
+
+def _tell_gaps(image: Image, path: str) -> None:
+    """Warns of values that no metric is of."""
+    import numpy as np
+
+    from .._warnings import warn_of_input
+
+    gaps = image.array.size - int(np.count_nonzero(np.isfinite(image.array)))
+    if gaps:
+        warn_of_input(
+            f"The file {path} has {gaps} values that are infinite or not a number: they are left out, with what is interpolated of them."
+        )
 
 
 def _find_dice(images: list[Image], paths: list[str], transform: Optional[Transform], device: str) -> dict[str, Any]:

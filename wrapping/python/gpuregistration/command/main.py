@@ -8,10 +8,12 @@ import os
 import signal
 import sys
 import threading
-from contextlib import suppress
-from typing import Any, NoReturn, Optional, Sequence
+import warnings
+from contextlib import contextmanager, suppress
+from typing import Any, Iterator, NoReturn, Optional, Sequence
 
 from .. import __version__
+from .._warnings import InputWarning
 from . import apply, bench, cohort, compare, devices, register
 from .errors import DONE, FAILED, INTERRUPTED, TERMINATED, WRONG_USE, CommandError, Terminated, one_line
 from .output import print_lines, tell_lines
@@ -80,7 +82,8 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
     run = {module.NAME: module.run for module in SUBCOMMANDS}[arguments.subcommand]
     before = _end_at_sigterm()
     try:
-        return run(arguments)
+        with _kept_warnings(arguments):
+            return run(arguments)
     except BaseException as error:
         if arguments.debug and not isinstance(error, (KeyboardInterrupt, Terminated)):
             raise
@@ -88,6 +91,28 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
     finally:
         if before is not None:
             signal.signal(signal.SIGTERM, before)
+
+
+@contextmanager
+def _kept_warnings(arguments: argparse.Namespace) -> Iterator[None]:
+    """Keeps what reading warns of, which comes from several threads, in the arguments' warnings, and tells it at the end."""
+    arguments.warnings = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", InputWarning)
+        show = warnings.showwarning
+
+        def keep(message: Any, category: type[Warning], *more: Any, **named: Any) -> None:
+            if not issubclass(category, InputWarning):
+                show(message, category, *more, **named)
+            elif str(message) not in arguments.warnings:
+                arguments.warnings.append(str(message))
+
+        warnings.showwarning = keep
+        try:
+            yield
+        finally:
+            if not getattr(arguments, "quiet", False):
+                tell_lines(*(f"gpureg: {warning}" for warning in arguments.warnings))
 
 
 def run_process() -> NoReturn:

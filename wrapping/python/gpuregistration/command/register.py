@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 NAME = "register"
 
 _EPILOG = """\
-files:      images are whatever SimpleITK reads: NIfTI, MetaImage, NRRD, ..., DICOM, or a folder with the slices of one DICOM series; they
-            are written as .nii.gz .nii .mha .mhd .nrrd .nhdr.
+files:      images are NIfTI, MetaImage, NRRD, DICOM, ..., or a folder with the slices of one DICOM series (docs/formats.md); they are
+            written as .nii.gz .nii .mha .mhd .nrrd .nhdr.
 
 transforms: lead from the fixed image's points to the moving one's, in mm, as ITK's and ANTs' do. --output-transform writes ITK's
             .tfm .txt .h5, .mat (ANTs', or FSL's with --mat fsl) of linear ones, or an image of displacements, such as warp.nii.gz.
@@ -247,6 +247,7 @@ def _describe(arguments: argparse.Namespace, result: Result, times: Times) -> di
         "seed": arguments.seed,
         "cost": result.cost,
         "matrix": matrix,
+        "warnings": [*arguments.warnings, *result.warnings],
         "stages": [stage.numbers() for stage in result.stages],
         "times": times.all(),
     }

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Fields of displacements in files of images, of this package and of other programs, each by what its header says that it is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ._engine import BadInputError
+from ._image import Image
+from ._nibabel import Stored, find_unit, image_of
+from ._transforms import DisplacementField
+from ._warnings import warn_of_input
+
+# Codes of intent: NIfTI's of displacements, whose axes are its own, and of vectors, which ITK and ANTs write theirs as; FSL's own.
+_NONE, _DISPLACEMENTS, _VECTORS = 0, 1006, 1007
+_FSL = {
+    2006: "displacements of FSL's FNIRT",
+    2007: "cubic B-spline coefficients of FSL's FNIRT",
+    2008: "cosine coefficients of FSL's FNIRT",
+    2009: "quadratic B-spline coefficients of FSL's FNIRT",
+    2016: "cubic B-spline coefficients of FSL's topup",
+    2017: "quadratic B-spline coefficients of FSL's topup",
+    2018: "a field of FSL's topup",
+}
+# NiftyReg's, by intent_p1.
+_POSITIONS_OF_NIFTYREG, _DISPLACEMENTS_OF_NIFTYREG = 0, 1
+_NIFTYREG = {2: "a cubic B-spline", 3: "velocities", 4: "velocities", 5: "a B-spline of velocities", 6: "a linear B-spline"}
+# From axes right and anterior to left and posterior.
+_TURN = np.array([-1.0, -1.0, 1.0])
+
+
+def field_of_image(image: Image, name: str) -> DisplacementField:
+    """A field whose vectors are ITK's: displacements in mm, left, posterior and superior.
+
+    Raises:
+        BadInputError: it has another number of components than of dimensions, or values that are not finite.
+    """
+    if image.components != image.dimension or not image.is_vector:
+        raise BadInputError(
+            f"The image {name} has {image.components} components a voxel; a field of displacements of {image.dimension} dimensions has "
+            f"{image.dimension}."
+        )
+    return DisplacementField(image.array, image.spacing, image.origin, image.direction)
+
+
+def field_of_nifti(stored: Stored, name: str) -> DisplacementField:
+    """The field of a file of NIfTI: as ITK and ANTs, NiftyReg or SPM write them.
+
+    Raises:
+        BadInputError: its header says that it is something else, or its values are none of a field.
+    """
+    header = stored.header
+    intent, told = int(header["intent_code"]), _text(header["intent_name"])
+    if intent in _FSL:
+        raise BadInputError(
+            f"The file {name} holds {_FSL[intent]} (intent_code {intent}), which have a meaning with FSL's two images alone. Convert it: "
+            "wb_command -convert-warpfield -from-fnirt FIELD SOURCE -to-itk new.nii.gz."
+        )
+    kind = int(header["intent_p1"]) if told == "NREG_TRANS" and np.isfinite(header["intent_p1"]) else None
+    if kind is not None and kind not in (_POSITIONS_OF_NIFTYREG, _DISPLACEMENTS_OF_NIFTYREG):
+        raise BadInputError(
+            f"The file {name} holds {_NIFTYREG.get(kind, 'a transform')} of NiftyReg's (intent_p1 {kind}), which is no field of displacements. "
+            "Make it one: reg_transform -ref FIXED -disp FILE new.nii.gz."
+        )
+    if intent not in (_NONE, _DISPLACEMENTS, _VECTORS):
+        raise BadInputError(
+            f"The file {name} is no field of displacements: its header says that it holds something else (intent_code {intent}). Where it is "
+            "one of ITK's, set intent_code to 1007."
+        )
+    if find_unit(stored) != 1.0:
+        raise BadInputError(
+            f"The file {name} is a field, and its header's lengths are not in mm (xyzt_units): programs do not agree on what its vectors "
+            "are in. Write it in mm."
+        )
+    if (kind is not None or told == "Mapping") and int(header["sform_code"]) <= 0 and int(header["qform_code"]) <= 0:
+        raise BadInputError(
+            f"The file {name} holds positions or displacements in a space that its header does not tell: its qform_code and sform_code "
+            "are both 0. Write it with an sform."
+        )
+    field = field_of_image(image_of(stored, "A field of displacements has 2 or 3, and as many components a voxel."), name)
+    if kind == _DISPLACEMENTS_OF_NIFTYREG:
+        return _turned(field)
+    if kind == _POSITIONS_OF_NIFTYREG or (intent == _VECTORS and told == "Mapping"):
+        return _from_positions(_turned(field))
+    if told == "NREG_TRANS" or (intent == _NONE and any(word in _text(header["descrip"]).lower() for word in ("flow", "velocit"))):
+        raise BadInputError(
+            f"The file {name} is no field of displacements: its header calls it {told or _text(header['descrip'])!r}. Have the program that "
+            "wrote it make displacements or a deformation of it."
+        )
+    if intent == _DISPLACEMENTS:
+        if field.dimension == 2:
+            raise BadInputError(
+                f"The file {name} holds displacements in two dimensions by intent_code 1006, of which programs read the axes in two ways. "
+                "Write them with 1007, left and posterior, as ITK does."
+            )
+        return _turned(field)
+    if intent == _NONE:
+        warn_of_input(
+            f"The file {name} does not say what its vectors are (intent_code 0): they are taken for ITK's displacements, in mm, left, "
+            "posterior and superior. Set intent_code to 1007 if they are."
+        )
+    return field
+
+
+def _text(value: Any) -> str:
+    return bytes(value.item()).decode("latin-1").strip("\0 ")
+
+
+def _turned(field: DisplacementField) -> DisplacementField:
+    """The same of vectors whose first axes point right and anterior."""
+    return DisplacementField(field.array * _TURN[: field.dimension], field.spacing, field.origin, field.direction)
+
+
+def _from_positions(field: DisplacementField) -> DisplacementField:
+    """Of positions that voxels are led to, how far that is."""
+    size = field.array.shape[-2::-1]
+    steps = field.direction * field.spacing
+    points = field.origin
+    for axis, count in enumerate(size):
+        along = [1] * len(size)
+        along[len(size) - 1 - axis] = count
+        points = points + np.arange(count).reshape(*along, 1) * steps[:, axis]
+    return DisplacementField(field.array - points, field.spacing, field.origin, field.direction)

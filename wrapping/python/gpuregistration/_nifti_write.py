@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writing of NIfTI, which is compressed by many threads."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ._engine import BadInputError
+from ._gzip import write_compressed
+from ._image import Image
+from ._kinds import common_values, ras_affine
+from ._nibabel import has_skew, import_nibabel
+
+_MOST_VOXELS = 32767
+# Where scanners' points are; and that no extension follows.
+_SCANNER, _NO_EXTENSION = 1, bytes(4)
+
+
+def write_nifti(path: str, image: Image) -> None:
+    """Writes an image with a qform and an sform that agree; of skew axes, which a qform does not hold, with an sform alone. Components
+    are vectors, along the fifth axis.
+
+    Args:
+        path: .nii or .nii.gz.
+
+    Raises:
+        BadInputError: NIfTI has no room for so many voxels along an axis.
+        OSError: the disk is full, or fails.
+    """
+    if max(image.components, *image.size) > _MOST_VOXELS:
+        raise BadInputError(
+            f"The image has {max(image.size)} voxels along an axis and {image.components} components, and NIfTI has room for "
+            f"{_MOST_VOXELS}. Write a .mha."
+        )
+    values = common_values(image)
+    header = _make_header(image, values.dtype)
+    if image.is_vector:
+        # One component behind the other.
+        values = np.ascontiguousarray(np.moveaxis(values, -1, 0))
+    with open(path, "wb") as file:
+        if path.endswith(".gz"):
+            write_compressed(file, header, values, owner=image)
+        else:
+            file.write(header)
+            file.write(values.data.cast("B"))
+
+
+def _make_header(image: Image, dtype: np.dtype) -> bytes:
+    header = import_nibabel().Nifti1Header(endianness="<")
+    header.set_data_dtype(dtype)
+    affine = ras_affine(image)
+    if image.components > 1:
+        header.set_data_shape((*image.size, *[1] * (4 - image.dimension), image.components))
+        header.set_intent("vector")
+    else:
+        header.set_data_shape(image.size)
+    header.set_xyzt_units("mm", "sec")
+    header.set_slope_inter(1.0, 0.0)
+    header["vox_offset"] = 352
+    header["pixdim"][1 : 1 + image.dimension] = np.linalg.norm(affine[:3, : image.dimension], axis=0)
+    header.set_sform(affine, _SCANNER)
+    if not has_skew(image):
+        header.set_qform(affine, _SCANNER)
+    return header.binaryblock + _NO_EXTENSION

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Formats that SimpleITK reads without looking whether all is there: what can be told of that."""
+
+from __future__ import annotations
+
+import re
+import struct
+from pathlib import Path
+from typing import Any, Callable, Mapping
+
+from ._engine import BadInputError
+from ._tiff import check_tiff_is_whole
+from ._unpack import Content
+from ._warnings import warn_of_input
+
+_COPY = "Copy it again from where it is whole."
+_GIPL_HEADER, _BMP_HEADER = 256, 54
+# By BMP's codes.
+_BMP_NOT_PACKED = (0, 3)
+# The line before a VTK file's values.
+_VTK_VALUES = re.compile(rb"^(?:LOOKUP_TABLE|COLOR_SCALARS|VECTORS|NORMALS|TENSORS)[^\n]*\n", re.MULTILINE)
+_VTK_HEADER_BYTES = 1 << 12
+
+_PACKED = {".gz": "gunzip", ".bz2": "bunzip2", ".xz": "unxz", ".zst": "unzstd", ".zip": "unzip"}
+
+#: MINC's, of images and transforms.
+MINC_SUFFIXES = (".mnc", ".mnc2", ".mnc.gz", ".xfm")
+
+
+def refuse_minc(name: str) -> None:
+    """Raises BadInputError for a name of MINC's: its points are right and anterior, and nothing here tests that they come out right."""
+    if name.lower().endswith(".xfm"):
+        raise BadInputError(
+            f"The file {name} is a transform of MINC's, which is not read or written. Its matrix M leads from right and anterior points: "
+            "gpuregistration.Affine.from_matrix(D @ M @ D), with D = numpy.diag([-1, -1, 1, 1]), is the same here."
+        )
+    if name.lower().endswith(MINC_SUFFIXES):
+        _tell_minc(name)
+
+
+def _tell_minc(name: str) -> None:
+    raise BadInputError(f"The file {name} is of MINC, which is not read or written. Make NIfTI of it: mnc2nii IMAGE.mnc IMAGE.nii.")
+
+
+def refuse_packed(name: str) -> None:
+    """Raises BadInputError for a file that is compressed as a whole, but for those that may be."""
+    lower = name.lower()
+    for suffix, program in _PACKED.items():
+        if lower.endswith(suffix) and not lower.endswith(".gipl.gz"):
+            raise BadInputError(f"The file {name} is compressed as a whole, which is read of .nii.gz and .gipl.gz alone. Unpack it: {program}.")
+
+
+def check_other_is_whole(name: str, image: Any) -> None:
+    """Of a format of which something can be told.
+
+    Args:
+        image: what SimpleITK has read of it.
+
+    Raises:
+        BadInputError: values are missing, or damaged.
+    """
+    lower = name.lower()
+    for suffixes, check in _CHECKS.items():
+        if lower.endswith(suffixes):
+            check(Path(name), image)
+            return
+
+
+def warn_of_format(name: str, reader: str) -> None:
+    """Warns of a format that is SimpleITK's alone.
+
+    Args:
+        reader: SimpleITK's name of what reads it; "" if there is none, which that tells itself.
+
+    Raises:
+        BadInputError: it is MINC by another name.
+    """
+    if reader == "MINCImageIO":
+        _tell_minc(name)
+    if reader and reader not in _KNOWN:
+        warn_of_input(
+            f"The file {name} is read as SimpleITK's {reader} does: where it lies and whether it is whole has not been looked at. Look at "
+            "it, or give NIfTI, MetaImage or NRRD."
+        )
+
+
+def _size_of_values(image: Any) -> int:
+    return int(image.GetNumberOfPixels() * image.GetNumberOfComponentsPerPixel() * image.GetSizeOfPixelComponent())
+
+
+def _check_gipl(path: Path, image: Any) -> None:
+    found, wanted = Content(path).count_rest(), _GIPL_HEADER + _size_of_values(image)
+    if found < wanted:
+        raise BadInputError(f"The file {path} is cut off: it is to hold {wanted} bytes, unpacked. {_COPY}")
+
+
+def _check_vtk(path: Path, image: Any) -> None:
+    with open(path, "rb") as file:
+        header = file.read(_VTK_HEADER_BYTES)
+    found = _VTK_VALUES.search(header)
+    if found is None:
+        return
+    if re.search(rb"^ASCII\s*$", header[: found.start()], re.MULTILINE):
+        count, wanted = len(path.read_bytes()[found.end() :].split()), image.GetNumberOfPixels() * image.GetNumberOfComponentsPerPixel()
+    else:
+        count, wanted = path.stat().st_size - found.end(), _size_of_values(image)
+    if count < wanted:
+        raise BadInputError(f"The file {path} is cut off: values are missing at its end. {_COPY}")
+
+
+def _check_bmp(path: Path, image: Any) -> None:
+    with open(path, "rb") as file:
+        header = file.read(_BMP_HEADER)
+    begin, _, width, height, _, bits, packing = struct.unpack_from("<IIiiHHI", header, 10)
+    # Rows are of whole words of four bytes.
+    wanted = begin + (width * bits + 31) // 32 * 4 * abs(height)
+    if packing in _BMP_NOT_PACKED and path.stat().st_size < wanted:
+        raise BadInputError(f"The file {path} is cut off: it is to hold {wanted} bytes. {_COPY}")
+    _check_picture(path, image)
+
+
+def _check_picture(path: Path, image: Any) -> None:
+    """By Pillow, which reads all of it once more."""
+    from PIL import Image, UnidentifiedImageError
+
+    try:
+        with Image.open(path) as picture:
+            picture.load()
+    except (UnidentifiedImageError, Image.DecompressionBombError, NotImplementedError):
+        # It does not know all kinds of pixels.
+        return
+    except (OSError, SyntaxError, EOFError, ValueError) as error:
+        raise BadInputError(f"The file {path} is cut off, or damaged: {error}. {_COPY}") from error
+
+
+_CHECKS: Mapping[tuple[str, ...], Callable[[Path, Any], None]] = {
+    (".gipl", ".gipl.gz"): _check_gipl,
+    (".vtk",): _check_vtk,
+    (".tif", ".tiff"): lambda path, image: check_tiff_is_whole(path),
+    (".bmp",): _check_bmp,
+    (".jpg", ".jpeg"): _check_picture,
+}
+# Others' checks stand elsewhere; PNG's and HDF5's readers look themselves.
+_KNOWN = (
+    "NiftiImageIO",
+    "MetaImageIO",
+    "NrrdImageIO",
+    "GDCMImageIO",
+    "GiplImageIO",
+    "VTKImageIO",
+    "TIFFImageIO",
+    "JPEGImageIO",
+    "BMPImageIO",
+    "PNGImageIO",
+    "HDF5ImageIO",
+)

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files whose content may be compressed by gzip, whose checksums are verified."""
+
+from __future__ import annotations
+
+import math
+import zlib
+from pathlib import Path
+from typing import Any, BinaryIO, Iterator
+
+import numpy as np
+
+from ._engine import BadInputError
+from ._warnings import warn_of_input
+
+_MAGIC = b"\x1f\x8b"
+# What is read at a time: little enough for what it unpacks to to stay in a processor's cache.
+_PART = 1 << 15
+# deflate packs no more than that into a byte.
+_MOST_PACKED = 1032
+_COPY = "Copy it again from where it is whole."
+
+
+class Content:
+    """The content of a file, unpacked if it is compressed: by what it is, whatever its name is.
+
+    Args:
+        path: of the file.
+
+    Raises:
+        BadInputError: where it is taken: the file is cut off, or damaged.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        with open(path, "rb") as file:
+            self.is_packed = file.read(len(_MAGIC)) == _MAGIC
+        self._parts = read_unpacked(path) if self.is_packed else _read_parts(path)
+        self._rest = memoryview(b"")
+        self.taken = 0
+
+    def take(self, count: int) -> bytes:
+        """The next bytes, as many as there are."""
+        target = bytearray(count)
+        return bytes(target[: self._take_into(memoryview(target))])
+
+    def skip(self, count: int) -> None:
+        """Leaves out bytes, as many as there are of these."""
+        end = self.taken + count
+        while self.taken < end and self._has_rest():
+            some = min(len(self._rest), end - self.taken)
+            self._rest = self._rest[some:]
+            self.taken += some
+
+    def take_array(self, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+        """The next bytes as an array, the first index the fastest.
+
+        Raises:
+            BadInputError: there are too few bytes.
+        """
+        wanted = self.taken + math.prod(shape) * dtype.itemsize
+        # Headers of damaged files ask for any size.
+        if self.path.stat().st_size * (_MOST_PACKED if self.is_packed else 1) < wanted:
+            self._tell_end(wanted)
+        array = np.empty(shape, dtype, order="F")
+        self._take_into(array.ravel(order="K").view(np.uint8).data)
+        if self.taken < wanted:
+            self._tell_end(wanted)
+        return array
+
+    def count_rest(self) -> int:
+        """Goes on to the end, where the checksum of what is compressed is. Returns how many bytes are left over."""
+        if not self.is_packed:
+            return max(0, self.path.stat().st_size - self.taken)
+        return len(self._rest) + sum(map(len, self._parts))
+
+    def _take_into(self, target: memoryview) -> int:
+        done = 0
+        while done < len(target) and self._has_rest():
+            some = self._rest[: len(target) - done]
+            target[done : done + len(some)] = some
+            self._rest = self._rest[len(some) :]
+            done += len(some)
+        self.taken += done
+        return done
+
+    def _has_rest(self) -> bool:
+        """Whether there are more bytes, of which some are then ready."""
+        if not self._rest:
+            self._rest = memoryview(next(self._parts, b""))
+        return len(self._rest) > 0
+
+    def _tell_end(self, wanted: int) -> None:
+        raise BadInputError(f"The file {self.path} is cut off: it is to hold {wanted} bytes{', unpacked' if self.is_packed else ''}. {_COPY}")
+
+
+def tell_of_name(path: Path, is_packed: bool) -> None:
+    """Warns where a file's name says something else than what it is."""
+    if path.suffix.lower() == ".gz" and not is_packed:
+        warn_of_input(f"The file {path} is not compressed, though its name ends on {path.suffix}: it is read as what it is. Rename it.")
+    elif path.suffix.lower() != ".gz" and is_packed:
+        warn_of_input(f"The file {path} is compressed by gzip, and its name does not end on .gz: it is read as what it is. Rename it.")
+
+
+def read_unpacked(path: Path, begin: int = 0) -> Iterator[bytes]:
+    """What is compressed by gzip in a file, from a place on, part by part.
+
+    Raises:
+        BadInputError: it is cut off, or damaged: a checksum or a size is another one than that of what it unpacks to.
+    """
+    with open(path, "rb") as file:
+        file.seek(begin)
+        packed = file.read(_PART)
+        while packed.startswith(_MAGIC):
+            packed = yield from _read_member(file, path, packed)
+            packed += file.read(len(_MAGIC) - len(packed)) if len(packed) < len(_MAGIC) else b""
+        behind = len(packed.strip(b"\0"))
+        while packed := file.read(_PART):
+            behind += len(packed.strip(b"\0"))
+    # Zeros fill up blocks of tapes and disks.
+    if behind:
+        warn_of_input(f"The file {path} is whole, and {behind} bytes that are no part of it follow its end: they are left out.")
+
+
+def _read_member(file: BinaryIO, path: Path, packed: bytes) -> Any:
+    """A member of gzip, of which the first bytes have been read. Returns those that were read behind its end."""
+    work = zlib.decompressobj(zlib.MAX_WBITS | 16)
+    while True:
+        try:
+            part = work.decompress(packed)
+        except zlib.error as error:
+            raise BadInputError(f"The file {path} is damaged: it does not unpack to what was packed ({error}). {_COPY}") from error
+        if part:
+            yield part
+        if work.eof:
+            return work.unused_data
+        packed = file.read(_PART)
+        if not packed:
+            raise BadInputError(f"The file {path} is cut off: what is compressed in it has no end. {_COPY}")
+
+
+def _read_parts(path: Path) -> Iterator[bytes]:
+    with open(path, "rb") as file:
+        while part := file.read(_PART):
+            yield part
