@@ -5,6 +5,7 @@
 
 #include "Backend.h"
 #include "Elapsed.h"
+#include "GlobalBalance.h"
 #include "GlobalDescent.h"
 #include "GlobalLevel.h"
 #include "GlobalMass.h"
@@ -343,6 +344,7 @@ private:
     m_Frame.movingCentre = moving.centre;
     m_Frame.radius = std::max(fixed.radius, level.GetEdge());
     m_Frame.axes = FindAxes(problem.fixed.indexToPoint);
+    m_Gradients = GradientMoments(level.GetFixed(), fixed);
   }
 
   /** \param what is done at a level, behind its edge. */
@@ -462,6 +464,13 @@ private:
                        !isRigid                                   ? kind
                        : kind == FreedomKind::TranslationAndScale ? FreedomKind::Translation
                                                                   : FreedomKind::Rigid);
+  }
+
+  /** The same, balanced around a pose. */
+  Freedom
+  MakeFreedomWithin(FreedomKind kind, const Pose & pose) const
+  {
+    return BalanceFreedom(m_Frame, this->MakeFreedomWithin(kind), pose, m_Gradients);
   }
 
   /** The best of each fine rotation. What the coarse rotation next to it has found may lead it astray: that is looked at, its
@@ -616,7 +625,7 @@ private:
     {
       if (kind <= std::max(m_Kind, FreedomKind::Similarity))
       {
-        this->Descend(level, this->MakeFreedomWithin(kind), 0.5 * level.GetEdge(), poses, { { MostRounds, 1 } });
+        this->Descend(level, this->MakeFreedomWithin(kind, poses.front().pose), 0.5 * level.GetEdge(), poses, { { MostRounds, 1 } });
       }
     }
     this->EndStage(poses.front().cost);
@@ -628,18 +637,18 @@ private:
   {
     this->BeginStage(At1mm, Thinned);
     GlobalLevel &          level = this->BeginLevel(At1mm, m_LeastOverlap, 2);
-    const Freedom          freedom = MakeFreedom(m_Frame, m_Kind);
+    const Freedom          freedom = this->MakeFreedomWithin(m_Kind, best.pose);
     const double           firstStep = 0.25 * level.GetEdge();
     std::vector<PosedCost> poses{ best };
     if (m_Settings.optimizer == GlobalOptimizer::Lines)
     {
       this->Descend(level, freedom, firstStep, poses, {});
       this->BeginLastStage(level, poses);
-      SearchLines(level, freedom, { FinalLine * level.GetEdge() }, poses);
+      SearchLines(level, freedom, { FinalLine * level.GetShortEdge() }, poses);
     }
     else
     {
-      QuasiNewtonSearch search(level, freedom, firstStep, FinalTolerance * level.GetEdge(), poses);
+      QuasiNewtonSearch search(level, freedom, firstStep, FinalTolerance * level.GetShortEdge(), poses);
       search.Advance(MostRounds);
       this->BeginLastStage(level, poses);
       search.Resume();
@@ -674,10 +683,10 @@ private:
   {
     if (m_Settings.optimizer == GlobalOptimizer::Lines)
     {
-      SearchLines(level, freedom, firstStep, FinalLine * level.GetEdge(), poses);
+      SearchLines(level, freedom, firstStep, FinalLine * level.GetShortEdge(), poses);
       return;
     }
-    QuasiNewtonSearch search(level, freedom, firstStep, Tolerance * level.GetEdge(), poses);
+    QuasiNewtonSearch search(level, freedom, firstStep, Tolerance * level.GetShortEdge(), poses);
     for (const Heat & heat : heats)
     {
       search.Advance(heat.rounds);
@@ -717,6 +726,7 @@ private:
   ParallelFor                                 m_ParallelFor;
   std::function<void(const GlobalProgress &)> m_Progress;
   PoseFrame                                   m_Frame;
+  GradientMoments                             m_Gradients; // of the fixed image at 8 mm
   double                                      m_LeastOverlap = 0;
   double                                      m_Unrelated = 0; // cost of images that have nothing to do with each other
   std::array<AngleRange, 3>                   m_Angles{};
