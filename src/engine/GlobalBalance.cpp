@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <vector>
 
 namespace gpureg
@@ -27,10 +28,8 @@ FindChange(const PoseFrame & frame, const Pose & pose, const PoseStep & directio
   const IndexMap   behind = getMap(step);
   const auto       subtract = [](double a, double b) { return (a - b) / (2 * step); };
   IndexMap         change;
-  std::transform(
-    behind.matrix.begin(), behind.matrix.end(), before.matrix.begin(), change.matrix.begin(), subtract);
-  std::transform(
-    behind.offset.begin(), behind.offset.end(), before.offset.begin(), change.offset.begin(), subtract);
+  std::transform(behind.matrix.begin(), behind.matrix.end(), before.matrix.begin(), change.matrix.begin(), subtract);
+  std::transform(behind.offset.begin(), behind.offset.end(), before.offset.begin(), change.offset.begin(), subtract);
   const Vector3 ofCentre = Multiply(change.matrix, frame.fixedCentre);
   std::transform(
     change.offset.begin(), change.offset.end(), ofCentre.begin(), change.offset.begin(), std::plus<double>());
@@ -68,7 +67,7 @@ GradientMoments::GradientMoments(const RegisteredImage & image, const ImageMass 
     const Vector3 gradient = Multiply(toGradient, byIndex);
     const Vector3 point = GetVoxelPoint(image, n);
     const double  place[Coordinates] = {
-      point[0] - mass.centre[0], point[1] - mass.centre[1], point[2] - mass.centre[2], 1
+       point[0] - mass.centre[0], point[1] - mass.centre[1], point[2] - mass.centre[2], 1
     };
     double * sum = m_Sums.data();
     for (const double first : gradient)

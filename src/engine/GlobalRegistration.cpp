@@ -10,7 +10,9 @@
 #include "GlobalLevel.h"
 #include "GlobalMass.h"
 #include "GlobalRotations.h"
+#include "LevelGeometry.h"
 #include "MattesEvaluation.h"
+#include "NumberNames.h"
 
 #include "gpureg/CorrelationRatioMetric.h"
 
@@ -18,10 +20,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
-#include <iomanip>
 #include <limits>
-#include <locale>
-#include <sstream>
 #include <string>
 #include <utility>
 
@@ -91,23 +90,6 @@ GetKind(int degreesOfFreedom)
   }
 }
 
-/** Such as "4", to three digits. */
-std::string
-NameNumber(double number)
-{
-  std::ostringstream name;
-  name.imbue(std::locale::classic());
-  name << std::setprecision(3) << number;
-  return name.str();
-}
-
-/** Such as "4 mm". */
-std::string
-NameLength(double length)
-{
-  return NameNumber(length) + " mm";
-}
-
 /** The best of some poses, each turned further than an angle from those before. */
 std::vector<PosedCost>
 ChooseApart(const std::vector<PosedCost> & poses, const Selection & selection)
@@ -172,10 +154,10 @@ CheckSettings(const GlobalProblem & problem, const GlobalSettings & settings)
                           " degrees; give a range from the smaller to the larger one, of 360 at most");
     }
   }
-  if (!(settings.finestEdge > 0 && std::isfinite(settings.finestEdge)))
+  if (!(settings.finestEdge >= 0 && std::isfinite(settings.finestEdge)))
   {
-    throw BadInputError("the finest spacing is " + NameNumber(settings.finestEdge) +
-                        " mm; set a length above 0, such as 1 for a head");
+    throw BadInputError("the finest spacing is " + NameLength(settings.finestEdge) +
+                        "; set a length above 0, such as 1 for a head, or 0 for one that follows from the images");
   }
   if (!(settings.leastOverlap >= 0 && settings.leastOverlap <= 1))
   {
@@ -222,7 +204,7 @@ public:
   }
 
   GlobalResult
-  Register(const GlobalProblem &                               problem,
+  Register(GlobalProblem                                       problem,
            const GlobalSettings &                              settings,
            const ParallelFor &                                 parallelFor,
            const std::function<void(const GlobalProgress &)> & progress)
@@ -237,6 +219,7 @@ public:
     m_Queue->parallelFor = parallelFor;
     m_Queue->statistics = {};
     m_Settings = settings;
+    this->CountInEdges(problem);
     m_Kind = GetKind(settings.degreesOfFreedom);
     m_ParallelFor = parallelFor;
     m_Progress = progress;
@@ -275,6 +258,33 @@ private:
   GetName() const
   {
     return m_Backend->GetDescription().name;
+  }
+
+  /** Has all lengths counted in edges of the images' shortest voxels, until the result is brought: then the same voxels come to the same,
+   *  to the last bit mostly, however long they are. Completes settings. */
+  void
+  CountInEdges(GlobalProblem & problem)
+  {
+    const double usual = FindUsualEdge({ problem.fixed, problem.moving }, problem.dimension);
+    m_Unit =
+      std::min(FindShortestEdge(problem.fixed, problem.dimension), FindShortestEdge(problem.moving, problem.dimension));
+    m_Settings.finestEdge = (m_Settings.finestEdge > 0 ? m_Settings.finestEdge : usual) / m_Unit;
+    const auto count = [this](Vector3 & lengths) {
+      std::for_each(lengths.begin(), lengths.end(), [this](double & length) { length /= m_Unit; });
+    };
+    for (RegisteredImage * image : { &problem.fixed, &problem.moving })
+    {
+      count(image->indexToPoint.offset);
+      // A third axis of two dimensions has no length.
+      for (std::size_t n = 0; n < image->indexToPoint.matrix.size(); ++n)
+      {
+        image->indexToPoint.matrix[n] /= n % 3 < static_cast<std::size_t>(problem.dimension) ? m_Unit : 1.0;
+      }
+    }
+    if (problem.initial)
+    {
+      count(problem.initial->offset);
+    }
   }
 
   /** As many as are set, or as the samples fill: where they are few, a cost by chance would be lower the fewer overlap. */
@@ -351,7 +361,7 @@ private:
   void
   BeginStage(int level, const std::string & what = "")
   {
-    this->BeginStage(NameLength(this->GetLevel(level).GetEdge()) + what);
+    this->BeginStage(NameLength(m_Unit * this->GetLevel(level).GetEdge()) + what);
   }
 
   void
@@ -625,7 +635,11 @@ private:
     {
       if (kind <= std::max(m_Kind, FreedomKind::Similarity))
       {
-        this->Descend(level, this->MakeFreedomWithin(kind, poses.front().pose), 0.5 * level.GetEdge(), poses, { { MostRounds, 1 } });
+        this->Descend(level,
+                      this->MakeFreedomWithin(kind, poses.front().pose),
+                      0.5 * level.GetEdge(),
+                      poses,
+                      { { MostRounds, 1 } });
       }
     }
     this->EndStage(poses.front().cost);
@@ -705,12 +719,16 @@ private:
         "masks, or images of the same thing");
     }
     m_Result.pointMap = MakePointMap(m_Frame, best.pose);
+    m_Result.centre = m_Frame.fixedCentre;
+    for (auto * lengths : { &m_Result.pointMap.offset, &m_Result.centre })
+    {
+      std::for_each(lengths->begin(), lengths->end(), [this](double & length) { length *= m_Unit; });
+    }
     m_Result.rotation = best.pose.rotation;
     std::transform(best.pose.logScale.begin(), best.pose.logScale.end(), m_Result.scales.begin(), [](double s) {
       return std::exp(s);
     });
     m_Result.skews = best.pose.skew;
-    m_Result.centre = m_Frame.fixedCentre;
     m_Result.cost = best.cost;
     m_Result.overlap = best.overlap;
   }
@@ -725,6 +743,7 @@ private:
   bool                                        m_IsTimed = false;
   ParallelFor                                 m_ParallelFor;
   std::function<void(const GlobalProgress &)> m_Progress;
+  double                                      m_Unit = 1; // mm
   PoseFrame                                   m_Frame;
   GradientMoments                             m_Gradients; // of the fixed image at 8 mm
   double                                      m_LeastOverlap = 0;
