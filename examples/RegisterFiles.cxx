@@ -39,7 +39,7 @@ const char * const usage =
   "  --rigid   rigid alone; --affine, the default: rigid, then affine; --free-form: after both a free-form "
   "deformation,\n"
   "            by normalised mutual information whatever the metric of the others is\n"
-  "  --spacing of the free-form deformation's control points, default: 5 mm, or five voxels where they are longer\n"
+  "  --spacing of the free-form deformation's control points, default: five voxels, 5 mm of a head of 1 mm\n"
   "  --device  cuda:0, opencl:0, …, or host; default: the best there is, or what ITK_GPU_DEVICE names\n"
   "  --metric  ours, the default: itk::CudaMattesNMI; mi: the same, not normalised; itk: ITK's own Mattes metric, to\n"
   "            compare with; for two images of one contrast: mean-squares, correlation, or sad, the mean of absolute\n"

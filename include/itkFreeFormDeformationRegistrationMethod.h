@@ -129,8 +129,9 @@ public:
   itkSetMacro(NumberOfLevels, unsigned int);
   itkGetConstMacro(NumberOfLevels, unsigned int);
 
-  /** mm between control points at the finest level, along each axis of the fixed image: a voxel's edge at least. 0, the default: 5 mm,
-   * or five voxels where they are longer. */
+  /** mm between control points at the finest level, along each axis of the fixed image: a voxel's edge at least. 0, the default: five
+   * voxels along that axis, or five of the shortest where these are longer: 5 mm of a head of 1 mm; of images of more than some 400
+   * voxels along an axis as many more as leave about 280 of them. */
   itkSetMacro(ControlPointSpacing, SpacingType);
   itkGetConstReferenceMacro(ControlPointSpacing, SpacingType);
   void

@@ -146,8 +146,8 @@ public:
   itkSetConstObjectMacro(InitialTransform, TransformType);
   itkGetConstObjectMacro(InitialTransform, TransformType);
 
-  /** mm: length of the finest level's voxels; 2, 4 and 8 times as long at the others. Images of longer voxels keep them. Default 1, for
-   * a head; what is smaller wants a smaller one. */
+  /** mm: length of the finest level's voxels; 2, 4 and 8 times as long at the others. Images of longer voxels keep them. 0, the default:
+   * that of the images' shortest voxels, or, of images of more than some 400 voxels along an axis, of so many that about 280 are left. */
   itkSetMacro(FinestSpacing, double);
   itkGetConstMacro(FinestSpacing, double);
 
@@ -269,7 +269,7 @@ private:
   CostEnum                             m_Cost{ CostEnum::CorrelationRatio };
   OptimizerEnum                        m_Optimizer{ OptimizerEnum::QuasiNewton };
   std::array<std::array<double, 2>, 3> m_SearchAngles{ { { { -180, 180 } }, { { -180, 180 } }, { { -180, 180 } } } };
-  double                               m_FinestSpacing{ 1.0 };
+  double                               m_FinestSpacing{ 0.0 };
   unsigned int                         m_NumberOfHistogramBins{ 0 };
   double                               m_LeastOverlap{ 0.25 };
   std::string                          m_CurrentStage;

@@ -26,6 +26,7 @@ set(GPURegistration_ENGINE_SRCS
     engine/FreeFormSimilarity.cpp
     engine/Fork.cpp
     engine/GaussianDerivatives.cpp
+    engine/GlobalBalance.cpp
     engine/GlobalChoices.cpp
     engine/GlobalDescent.cpp
     engine/GlobalLevel.cpp

@@ -39,9 +39,10 @@ struct FreeFormSettings
   /** Of a pyramid whose voxels are twice as long from level to level; 1 to 5. 0: 4, or as many as leave the coarsest one
    *  FreeFormResult::leastVoxels inside of masks, 256 at least. */
   int levels = 0;
-  /** mm, between control points at the finest level, along each axis of the fixed image; twice as much at each coarser one. 0: 5 mm, or
-   *  five of the image's voxels along that axis where they are longer: what Modat 2010 has, in mm and in voxels. With fewer voxels
-   *  between them control points follow noise. */
+  /** mm, between control points at the finest level, along each axis of the fixed image; twice as much at each coarser one. 0: five
+   *  of the image's voxels along that axis, five of the shortest at least: what Modat 2010 has, 5 mm of a head of 1 mm; of images of
+   *  more than some 400 voxels along an axis as many more as leave about 280 of them. With fewer voxels between them control points
+   *  follow noise. */
   std::array<double, 3> spacing{ 0, 0, 0 };
   /** Of the joint histogram. */
   int bins = 64;

@@ -44,8 +44,9 @@ struct GlobalSettings
   /** Radians, from and to, about each axis, around where the search begins: about z alone in two dimensions. An axis about which
    *  nothing is searched has 0 twice; where all have, the initial transform is refined. */
   std::array<std::array<double, 2>, 3> angles{ { { { -Pi, Pi } }, { { -Pi, Pi } }, { { -Pi, Pi } } } };
-  /** mm: a voxel's edge at the finest level; 2, 4 and 8 times as much at the others. Images of longer voxels keep them. */
-  double finestEdge = 1;
+  /** mm: a voxel's edge at the finest level; 2, 4 and 8 times as much at the others. Images of longer voxels keep them. 0: that of the
+   *  images' shortest voxels, or, of images of more than some 400 voxels along an axis, of so many that about 280 are left. */
+  double finestEdge = 0;
   /** Of the fixed image's histogram at the two finest levels, and of the moving one's where the cost has one: at 4 mm half as many, at 8
    *  mm a quarter, but 32 at least, if there are as many. 0: 256 of a correlation ratio, else 64. */
   int             bins = 0;

@@ -3,6 +3,7 @@
 
 #include "FreeFormGeometry.h"
 #include "MattesEvaluation.h"
+#include "NumberNames.h"
 
 #include "gpureg/CorrelationRatioMetric.h"
 #include "gpureg/Error.h"
@@ -130,8 +131,8 @@ CheckSettings(const FreeFormProblem & problem, const FreeFormSettings & settings
     // 0 stands for another one. A spacing that is the same but for its last digits is one.
     if (spacing != 0 && !(spacing >= 0.999 * edge && std::isfinite(spacing)))
     {
-      throw BadInputError("control points are to be " + std::to_string(spacing) + " mm apart along axis " +
-                          std::to_string(axis) + "; give at least a voxel's edge, " + std::to_string(edge) + " mm");
+      throw BadInputError("control points are to be " + NameLength(spacing) + " apart along axis " +
+                          std::to_string(axis) + "; give at least a voxel's edge, " + NameLength(edge));
     }
   }
 }

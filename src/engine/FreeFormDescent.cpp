@@ -19,7 +19,7 @@ namespace
 // Of Adam, as its authors have them.
 constexpr double FirstDecay = 0.9;
 constexpr double SecondDecay = 0.999;
-constexpr double Epsilon = 1e-8;
+constexpr double Epsilon = 1e-8; // of a derivative by a step of a voxel
 
 // Of a line search, as NiftyReg has them (Modat 2010, section 2.1.4): a step that leads down makes the next one longer, one that does
 // not halves it, until it is a hundredth of the first.
@@ -51,18 +51,18 @@ HasConverged(const FreeFormSettings & settings, const std::vector<double> & cost
 }
 
 kernels::AdamStep
-MakeStep(const FreeFormSettings & settings, double edge, double similarityUnit, int t)
+MakeStep(const FreeFormSettings & settings, const FreeFormLevel & level, double similarityUnit, int t)
 {
   const double      pi = std::acos(-1.0);
   kernels::AdamStep a{};
-  a.length = static_cast<float>(settings.firstStep * edge * 0.5 * (1.0 + std::cos(pi * t / settings.iterations)));
+  a.length = static_cast<float>(settings.firstStep * level.edge * 0.5 * (1.0 + std::cos(pi * t / settings.iterations)));
   a.similarity = static_cast<float>(similarityUnit);
   a.firstDecay = static_cast<float>(FirstDecay);
   a.secondDecay = static_cast<float>(SecondDecay);
   // Of the decays as kernels have them: 1 - 0.999 loses digits.
   a.firstCorrection = static_cast<float>(1.0 / (1.0 - std::pow(static_cast<double>(a.firstDecay), t + 1)));
   a.secondCorrection = static_cast<float>(1.0 / (1.0 - std::pow(static_cast<double>(a.secondDecay), t + 1)));
-  a.epsilon = static_cast<float>(Epsilon);
+  a.epsilon = static_cast<float>(Epsilon / level.finestEdge);
   return a;
 }
 
@@ -81,7 +81,7 @@ DescendByAdam(const FreeFormSettings &         settings,
     onIteration(done);
     cost.Draw(static_cast<std::uint32_t>(done));
     const StepArrays  arrays = cost.EnqueueGradient(done);
-    kernels::AdamStep a = MakeStep(settings, level.edge, cost.GetSimilarityUnit(), done);
+    kernels::AdamStep a = MakeStep(settings, level, cost.GetSimilarityUnit(), done);
     a.hasPenalty = arrays.penalty != nullptr;
     steps.MoveByAdam(a, count, arrays);
     pace.EndStep();

@@ -68,8 +68,8 @@ CountLevelVoxels(const FreeFormProblem & problem, const MaskShares & shares, int
 FreeFormSettings
 CompleteSettings(const FreeFormProblem & problem, const FreeFormSettings & settings, const MaskShares & shares)
 {
-  constexpr double leastSpacing = 5;
   constexpr double voxelsBetween = 5;
+  const double     leastSpacing = voxelsBetween * FindUsualEdge({ problem.fixed }, problem.dimension);
   FreeFormSettings complete = settings;
   const auto       edges = GetSpacing(problem.fixed);
   for (std::size_t d = 0; d < static_cast<std::size_t>(problem.dimension); ++d)

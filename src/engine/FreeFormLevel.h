@@ -80,8 +80,9 @@ struct FreeFormLevel
   ImageLevel                          movingMask;
   /** Of no points before there is one. */
   LevelGrid grid;
-  /** Of its voxels, mm: the shortest. */
+  /** Of its voxels, mm: the shortest; and that of the finest level's. */
   double edge = 1;
+  double finestEdge = 1;
   /** Of the nodes, for a penalty at a time. */
   MemoryPointer stresses;
   /** By steps of the grid, and by mm. */

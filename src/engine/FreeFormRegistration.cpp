@@ -171,7 +171,8 @@ private:
     Level &    level = *m_Level;
     this->MakeImages(problem, number, parallelFor, level);
     level.grid = MakeLevelGrid(problem, settings, number);
-    level.edge = std::ldexp(FindShortestEdge(problem.fixed, problem.dimension), number);
+    level.finestEdge = FindShortestEdge(problem.fixed, problem.dimension);
+    level.edge = std::ldexp(level.finestEdge, number);
     FreeFormCost cost(problem, settings, CountFreeFormSlots(settings), *m_Steps, level);
     this->BeginWithPoints(level);
     FreeFormLevelResult result;

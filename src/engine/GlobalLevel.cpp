@@ -139,6 +139,17 @@ GlobalLevel::GetEdge() const
   return longest;
 }
 
+double
+GlobalLevel::GetShortEdge() const
+{
+  double longer = 0;
+  for (const Side * side : { &m_Fixed, &m_Moving })
+  {
+    longer = std::max(longer, FindShortestEdge(AsRegistered(side->level), m_Dimension));
+  }
+  return longer;
+}
+
 void
 GlobalLevel::Begin(const PoseFrame &             frame,
                    double                        leastOverlap,

@@ -66,6 +66,10 @@ public:
   double
   GetEdge() const;
 
+  /** mm: the shortest one, of the image where that is longer. A search ends by what that shows. */
+  double
+  GetShortEdge() const;
+
   /** Of the fixed image. */
   std::int64_t
   GetVoxelCount() const

@@ -33,9 +33,10 @@ Weigh(const std::vector<double> & values, const std::vector<bool> & isInside, st
   }
   return weights;
 }
+} // namespace
 
 Vector3
-GetPoint(const RegisteredImage & image, std::size_t voxel)
+GetVoxelPoint(const RegisteredImage & image, std::size_t voxel)
 {
   const auto    width = static_cast<std::size_t>(image.size[0]);
   const auto    height = static_cast<std::size_t>(image.size[1]);
@@ -49,31 +50,29 @@ GetPoint(const RegisteredImage & image, std::size_t voxel)
   }
   return point;
 }
-} // namespace
-
 ImageMass
 FindMass(Queue & queue, const RegisteredImage & image, const char * which)
 {
   ImageMass mass;
   mass.values = BringValues(queue, *image.image);
-  std::vector<bool> isInside(mass.values.size(), true);
+  mass.isInside.assign(mass.values.size(), true);
   if (image.mask != nullptr)
   {
     const std::vector<double> mask = BringValues(queue, *image.mask);
-    std::transform(mask.begin(), mask.end(), isInside.begin(), [](double m) { return m >= 0.5; });
+    std::transform(mask.begin(), mask.end(), mass.isInside.begin(), [](double m) { return m >= 0.5; });
   }
-  const auto inside = static_cast<std::size_t>(std::count(isInside.begin(), isInside.end(), true));
+  const auto inside = static_cast<std::size_t>(std::count(mass.isInside.begin(), mass.isInside.end(), true));
   if (inside == 0)
   {
     throw BadInputError(std::string("of the ") + which +
                         " image, the mask leaves no voxel of the coarsest level; set a larger one, or none");
   }
   mass.volume = static_cast<double>(inside) * std::abs(FindDeterminant(image.indexToPoint.matrix));
-  const std::vector<double> weights = Weigh(mass.values, isInside, inside);
+  const std::vector<double> weights = Weigh(mass.values, mass.isInside, inside);
   double                    sum = 0;
   for (std::size_t n = 0; n < weights.size(); ++n)
   {
-    const Vector3 point = GetPoint(image, n);
+    const Vector3 point = GetVoxelPoint(image, n);
     sum += weights[n];
     for (std::size_t d = 0; d < 3; ++d)
     {
@@ -92,7 +91,7 @@ FindMass(Queue & queue, const RegisteredImage & image, const char * which)
   double squares = 0;
   for (std::size_t n = 0; n < weights.size(); ++n)
   {
-    const Vector3 point = GetPoint(image, n);
+    const Vector3 point = GetVoxelPoint(image, n);
     for (std::size_t d = 0; d < 3; ++d)
     {
       squares += weights[n] * (point[d] - mass.centre[d]) * (point[d] - mass.centre[d]);

@@ -8,6 +8,7 @@
 #include "Matrix3.h"
 #include "Queue.h"
 
+#include <cstddef>
 #include <vector>
 
 namespace gpureg
@@ -22,13 +23,19 @@ struct ImageMass
   double radius = 0;
   /** Of the voxels inside of the mask, mm³; or their area, mm². */
   double volume = 0;
-  /** Those of the image. */
+  /** Those of the image, … */
   std::vector<double> values;
+  /** … and which of its voxels are inside of the mask. */
+  std::vector<bool> isInside;
 };
 
 /** \throws BadInputError if no voxel is inside of the mask, or these are all the same. */
 ImageMass
 FindMass(Queue & queue, const RegisteredImage & image, const char * which);
+
+/** \param voxel its place in the order of their numbers */
+Vector3
+GetVoxelPoint(const RegisteredImage & image, std::size_t voxel);
 
 /** Columns: the orthonormal, right-handed axes that are the next to a grid's, which the first may be turned round for. */
 Matrix3

@@ -5,11 +5,14 @@
 
 #include "Backend.h"
 #include "Elapsed.h"
+#include "GlobalBalance.h"
 #include "GlobalDescent.h"
 #include "GlobalLevel.h"
 #include "GlobalMass.h"
 #include "GlobalRotations.h"
+#include "LevelGeometry.h"
 #include "MattesEvaluation.h"
+#include "NumberNames.h"
 
 #include "gpureg/CorrelationRatioMetric.h"
 
@@ -17,10 +20,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
-#include <iomanip>
 #include <limits>
-#include <locale>
-#include <sstream>
 #include <string>
 #include <utility>
 
@@ -90,23 +90,6 @@ GetKind(int degreesOfFreedom)
   }
 }
 
-/** Such as "4", to three digits. */
-std::string
-NameNumber(double number)
-{
-  std::ostringstream name;
-  name.imbue(std::locale::classic());
-  name << std::setprecision(3) << number;
-  return name.str();
-}
-
-/** Such as "4 mm". */
-std::string
-NameLength(double length)
-{
-  return NameNumber(length) + " mm";
-}
-
 /** The best of some poses, each turned further than an angle from those before. */
 std::vector<PosedCost>
 ChooseApart(const std::vector<PosedCost> & poses, const Selection & selection)
@@ -171,10 +154,10 @@ CheckSettings(const GlobalProblem & problem, const GlobalSettings & settings)
                           " degrees; give a range from the smaller to the larger one, of 360 at most");
     }
   }
-  if (!(settings.finestEdge > 0 && std::isfinite(settings.finestEdge)))
+  if (!(settings.finestEdge >= 0 && std::isfinite(settings.finestEdge)))
   {
-    throw BadInputError("the finest spacing is " + NameNumber(settings.finestEdge) +
-                        " mm; set a length above 0, such as 1 for a head");
+    throw BadInputError("the finest spacing is " + NameLength(settings.finestEdge) +
+                        "; set a length above 0, such as 1 for a head, or 0 for one that follows from the images");
   }
   if (!(settings.leastOverlap >= 0 && settings.leastOverlap <= 1))
   {
@@ -221,7 +204,7 @@ public:
   }
 
   GlobalResult
-  Register(const GlobalProblem &                               problem,
+  Register(GlobalProblem                                       problem,
            const GlobalSettings &                              settings,
            const ParallelFor &                                 parallelFor,
            const std::function<void(const GlobalProgress &)> & progress)
@@ -236,6 +219,7 @@ public:
     m_Queue->parallelFor = parallelFor;
     m_Queue->statistics = {};
     m_Settings = settings;
+    this->CountInEdges(problem);
     m_Kind = GetKind(settings.degreesOfFreedom);
     m_ParallelFor = parallelFor;
     m_Progress = progress;
@@ -274,6 +258,33 @@ private:
   GetName() const
   {
     return m_Backend->GetDescription().name;
+  }
+
+  /** Has all lengths counted in edges of the images' shortest voxels, until the result is brought: then the same voxels come to the same,
+   *  to the last bit mostly, however long they are. Completes settings. */
+  void
+  CountInEdges(GlobalProblem & problem)
+  {
+    const double usual = FindUsualEdge({ problem.fixed, problem.moving }, problem.dimension);
+    m_Unit =
+      std::min(FindShortestEdge(problem.fixed, problem.dimension), FindShortestEdge(problem.moving, problem.dimension));
+    m_Settings.finestEdge = (m_Settings.finestEdge > 0 ? m_Settings.finestEdge : usual) / m_Unit;
+    const auto count = [this](Vector3 & lengths) {
+      std::for_each(lengths.begin(), lengths.end(), [this](double & length) { length /= m_Unit; });
+    };
+    for (RegisteredImage * image : { &problem.fixed, &problem.moving })
+    {
+      count(image->indexToPoint.offset);
+      // A third axis of two dimensions has no length.
+      for (std::size_t n = 0; n < image->indexToPoint.matrix.size(); ++n)
+      {
+        image->indexToPoint.matrix[n] /= n % 3 < static_cast<std::size_t>(problem.dimension) ? m_Unit : 1.0;
+      }
+    }
+    if (problem.initial)
+    {
+      count(problem.initial->offset);
+    }
   }
 
   /** As many as are set, or as the samples fill: where they are few, a cost by chance would be lower the fewer overlap. */
@@ -343,13 +354,14 @@ private:
     m_Frame.movingCentre = moving.centre;
     m_Frame.radius = std::max(fixed.radius, level.GetEdge());
     m_Frame.axes = FindAxes(problem.fixed.indexToPoint);
+    m_Gradients = GradientMoments(level.GetFixed(), fixed);
   }
 
   /** \param what is done at a level, behind its edge. */
   void
   BeginStage(int level, const std::string & what = "")
   {
-    this->BeginStage(NameLength(this->GetLevel(level).GetEdge()) + what);
+    this->BeginStage(NameLength(m_Unit * this->GetLevel(level).GetEdge()) + what);
   }
 
   void
@@ -462,6 +474,13 @@ private:
                        !isRigid                                   ? kind
                        : kind == FreedomKind::TranslationAndScale ? FreedomKind::Translation
                                                                   : FreedomKind::Rigid);
+  }
+
+  /** The same, balanced around a pose. */
+  Freedom
+  MakeFreedomWithin(FreedomKind kind, const Pose & pose) const
+  {
+    return BalanceFreedom(m_Frame, this->MakeFreedomWithin(kind), pose, m_Gradients);
   }
 
   /** The best of each fine rotation. What the coarse rotation next to it has found may lead it astray: that is looked at, its
@@ -616,7 +635,11 @@ private:
     {
       if (kind <= std::max(m_Kind, FreedomKind::Similarity))
       {
-        this->Descend(level, this->MakeFreedomWithin(kind), 0.5 * level.GetEdge(), poses, { { MostRounds, 1 } });
+        this->Descend(level,
+                      this->MakeFreedomWithin(kind, poses.front().pose),
+                      0.5 * level.GetEdge(),
+                      poses,
+                      { { MostRounds, 1 } });
       }
     }
     this->EndStage(poses.front().cost);
@@ -628,18 +651,18 @@ private:
   {
     this->BeginStage(At1mm, Thinned);
     GlobalLevel &          level = this->BeginLevel(At1mm, m_LeastOverlap, 2);
-    const Freedom          freedom = MakeFreedom(m_Frame, m_Kind);
+    const Freedom          freedom = this->MakeFreedomWithin(m_Kind, best.pose);
     const double           firstStep = 0.25 * level.GetEdge();
     std::vector<PosedCost> poses{ best };
     if (m_Settings.optimizer == GlobalOptimizer::Lines)
     {
       this->Descend(level, freedom, firstStep, poses, {});
       this->BeginLastStage(level, poses);
-      SearchLines(level, freedom, { FinalLine * level.GetEdge() }, poses);
+      SearchLines(level, freedom, { FinalLine * level.GetShortEdge() }, poses);
     }
     else
     {
-      QuasiNewtonSearch search(level, freedom, firstStep, FinalTolerance * level.GetEdge(), poses);
+      QuasiNewtonSearch search(level, freedom, firstStep, FinalTolerance * level.GetShortEdge(), poses);
       search.Advance(MostRounds);
       this->BeginLastStage(level, poses);
       search.Resume();
@@ -674,10 +697,10 @@ private:
   {
     if (m_Settings.optimizer == GlobalOptimizer::Lines)
     {
-      SearchLines(level, freedom, firstStep, FinalLine * level.GetEdge(), poses);
+      SearchLines(level, freedom, firstStep, FinalLine * level.GetShortEdge(), poses);
       return;
     }
-    QuasiNewtonSearch search(level, freedom, firstStep, Tolerance * level.GetEdge(), poses);
+    QuasiNewtonSearch search(level, freedom, firstStep, Tolerance * level.GetShortEdge(), poses);
     for (const Heat & heat : heats)
     {
       search.Advance(heat.rounds);
@@ -696,12 +719,16 @@ private:
         "masks, or images of the same thing");
     }
     m_Result.pointMap = MakePointMap(m_Frame, best.pose);
+    m_Result.centre = m_Frame.fixedCentre;
+    for (auto * lengths : { &m_Result.pointMap.offset, &m_Result.centre })
+    {
+      std::for_each(lengths->begin(), lengths->end(), [this](double & length) { length *= m_Unit; });
+    }
     m_Result.rotation = best.pose.rotation;
     std::transform(best.pose.logScale.begin(), best.pose.logScale.end(), m_Result.scales.begin(), [](double s) {
       return std::exp(s);
     });
     m_Result.skews = best.pose.skew;
-    m_Result.centre = m_Frame.fixedCentre;
     m_Result.cost = best.cost;
     m_Result.overlap = best.overlap;
   }
@@ -716,7 +743,9 @@ private:
   bool                                        m_IsTimed = false;
   ParallelFor                                 m_ParallelFor;
   std::function<void(const GlobalProgress &)> m_Progress;
+  double                                      m_Unit = 1; // mm
   PoseFrame                                   m_Frame;
+  GradientMoments                             m_Gradients; // of the fixed image at 8 mm
   double                                      m_LeastOverlap = 0;
   double                                      m_Unrelated = 0; // cost of images that have nothing to do with each other
   std::array<AngleRange, 3>                   m_Angles{};

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 
 namespace gpureg
 {
@@ -41,6 +42,23 @@ FindShortestEdge(const RegisteredImage & image, int dimension)
 {
   const std::array<double, 3> spacing = GetSpacing(image);
   return *std::min_element(spacing.begin(), spacing.begin() + dimension);
+}
+
+double
+FindUsualEdge(const std::vector<RegisteredImage> & images, int dimension)
+{
+  double edge = std::numeric_limits<double>::infinity();
+  double side = 0;
+  for (const RegisteredImage & image : images)
+  {
+    const std::array<double, 3> spacing = GetSpacing(image);
+    for (std::size_t d = 0; d < static_cast<std::size_t>(dimension); ++d)
+    {
+      edge = std::min(edge, spacing[d]);
+      side = std::max(side, spacing[d] * image.size[d]);
+    }
+  }
+  return edge * std::max(1.0, std::round(side / edge / UsualVoxels));
 }
 
 IndexMap

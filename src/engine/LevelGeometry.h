@@ -6,6 +6,7 @@
 #include "gpureg/RegisteredImage.h"
 
 #include <array>
+#include <vector>
 
 namespace gpureg
 {
@@ -24,6 +25,13 @@ GetSpacing(const RegisteredImage & image)
 
 double
 FindShortestEdge(const RegisteredImage & image, int dimension);
+
+/** mm: what lengths follow from that nobody gives. The shortest edge of some images' voxels; of so many that the longest side of an image
+ *  has more than UsualVoxels, the whole number of them that leaves about as many. So what is registered is the same in voxels, whatever
+ *  these are long; a head of 1 mm has 1 mm, and one of 0.5 mm, too. */
+double
+                 FindUsualEdge(const std::vector<RegisteredImage> & images, int dimension);
+constexpr double UsualVoxels = 280;
 
 /** How many voxels along each axis one of a level stands for: as many as bring its edges to that length, and leave some. */
 Size

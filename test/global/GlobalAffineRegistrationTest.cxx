@@ -57,15 +57,15 @@ TEST_P(GlobalAffineRegistrationTest, FindsAnAffineTransformFromFarAwayIn3D)
   EXPECT_GT(method->GetOverlap(), 0.4);
   EXPECT_LE(method->GetOverlap(), 1.0);
   ASSERT_EQ(method->GetNumberOfStages(), 10u);
-  // Voxels of 4.75 × 5 × 5 mm, of which two along each axis make one of the coarsest level.
+  // Voxels of 4.75 × 5 × 5 mm; of the coarsest level at least eight remain along each axis.
   const char * const names[] = { "levels",
-                                 "10 mm: coarse rotations",
-                                 "10 mm: fine rotations",
-                                 "10 mm: translations",
-                                 "10 mm: best rotations",
-                                 "5 mm, thinned",
-                                 "5 mm",
-                                 "5 mm",
+                                 "20 mm: coarse rotations",
+                                 "20 mm: fine rotations",
+                                 "20 mm: translations",
+                                 "20 mm: best rotations",
+                                 "20 mm, thinned",
+                                 "20 mm",
+                                 "10 mm",
                                  "5 mm, thinned",
                                  "5 mm" };
   for (unsigned int stage = 0; stage < 10; ++stage)
@@ -629,8 +629,8 @@ TEST_P(GlobalAffineRegistrationTest, SettingsCount)
     }
     return names;
   };
-  // Pixels of 1.9 × 2 mm: the two finest levels are the same.
-  EXPECT_EQ(getStages(), "8 mm; 4 mm; 2 mm; 2 mm, thinned; 2 mm");
+  // Pixels of 1.9 × 2 mm.
+  EXPECT_EQ(getStages(), "16 mm; 8 mm; 4 mm; 2 mm, thinned; 2 mm");
   const double cost = method->GetFinalCost();
   const double overlap = method->GetOverlap();
   method->SetFinestSpacing(0.5);
@@ -640,7 +640,7 @@ TEST_P(GlobalAffineRegistrationTest, SettingsCount)
   method->SetFinestSpacing(4);
   EXPECT_EQ(getStages(), "24 mm; 16 mm; 8 mm; 4 mm, thinned; 4 mm");
   EXPECT_GT(std::abs(method->GetFinalCost() - cost), 0.1 * cost);
-  method->SetFinestSpacing(1);
+  method->SetFinestSpacing(0);
 
   EXPECT_LT(overlap, 0.98);
   method->SetLeastOverlap(1);
@@ -666,8 +666,8 @@ TEST_P(GlobalAffineRegistrationTest, VoxelsCrossTheBusOnce)
   };
   const std::int64_t fixed = bytesOf(*problem.fixed);
   const std::int64_t moving = bytesOf(*problem.moving);
-  // Two voxels along each axis are one there; of 33, one is left out.
-  const auto coarsest = static_cast<std::int64_t>(sizeof(float)) * (15 * 16 * 15 + 19 * 19 * 19);
+  // Three or four voxels along each axis are one there; what is left over is left out.
+  const auto coarsest = static_cast<std::int64_t>(sizeof(float)) * (10 * 8 * 10 + 9 * 9 * 9);
   const bool hasBus = !this->GetDevice().IsHost();
   const auto method = problem.MakeMethod(GetParam());
   method->SetDegreesOfFreedom(6);
@@ -766,7 +766,7 @@ TEST_P(GlobalAffineRegistrationTest, PrintsItself)
                              "Cost: gpureg::GlobalCost::CorrelationRatio",
                              "Optimizer: gpureg::GlobalOptimizer::QuasiNewton",
                              "SearchAngles: [-180, 180] [-180, 180] [-180, 180]",
-                             "FinestSpacing: 1",
+                             "FinestSpacing: 0",
                              "NumberOfHistogramBins: 0",
                              "LeastOverlap: 0.25",
                              "CurrentStage: " })

@@ -66,7 +66,7 @@ protected:
     method->SetInitialTransform(nullptr);
     method->SetDegreesOfFreedom(6);
     method->SetSearchAngles(-18, 18);
-    method->SetFinestSpacing(1);
+    method->SetFinestSpacing(0);
     method->SetLeastOverlap(0.25);
     method->SetNumberOfHistogramBins(0);
     method->SetCost("CorrelationRatio");
@@ -125,7 +125,6 @@ TEST_P(GlobalRefusalsTest, Settings)
         { angles(-Infinity, 0), { "the search angles about axis 2 are from -inf to 0 degrees", rangeOfAngles } },
         { [](MethodType & m) { m.SetSearchAngles(3, 0.0, 1.0); }, { "There is no axis 3", "Give 0, 1 or 2" } },
     { [](MethodType & m) { m.GetSearchAngleTo(4); }, { "There is no axis 4", "Give 0, 1 or 2" } },
-    { spacing(0), { "the finest spacing is 0 mm", lengthAboveNone } },
     { spacing(-1), { "the finest spacing is -1 mm", lengthAboveNone } },
     { spacing(Nan), { "the finest spacing is nan mm", lengthAboveNone } },
     { spacing(Infinity), { "the finest spacing is inf mm", lengthAboveNone } },

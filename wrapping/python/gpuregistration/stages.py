@@ -26,8 +26,9 @@ LINEAR_OPTIMIZERS = ("quasi_newton", "lines")
 #: The same of free-form deformations.
 SIMILARITIES = ("normalized_mutual_information", "correlation_ratio", "mean_squares", "correlation", "neighborhood_correlation")
 FREE_FORM_OPTIMIZERS = ("adam", "conjugate_gradient", "adaptive_stochastic_gradient_descent")
-#: mm between control points, where voxels are no longer than a fifth of that.
+#: mm, of a head of 1 mm, whose lengths follow from its voxels: between control points, and a voxel's edge at the finest level.
 SPACING = 5.0
+FINEST_EDGE = 1.0
 
 _DEGREES_OF_FREEDOM = (6, 7, 9, 12)
 _MOST_LEVELS = 5
@@ -46,14 +47,16 @@ class Rigid:
     Attributes:
         cost: "correlation_ratio", "mattes_mutual_information", "normalized_mutual_information", "correlation", "mean_squares" or
             "mean_absolute_differences".
-        finest_edge: mm, a voxel's edge at the finest level.
+        finest_edge: mm, a voxel's edge at the finest level; 2, 4 and 8 times as much at the others. None: that of the images' shortest
+            voxels, or, of images of more than some 400 voxels along an axis, of so many that about 280 are left.
         bins: of the histogram; 0: 256 of a correlation ratio, else 64.
         optimizer: "quasi_newton" or "lines".
         least_overlap: the share of the smaller image that has to overlap.
     """
 
     cost: str = "correlation_ratio"
-    finest_edge: float = 1.0
+    # What is typical tells the help and the command line of what type it is.
+    finest_edge: Optional[float] = field(default=None, metadata={"typical": FINEST_EDGE})
     bins: int = 0
     optimizer: str = "quasi_newton"
     least_overlap: float = 0.25
@@ -79,7 +82,8 @@ class Rigid:
         """
         settings = _engine.GlobalSettings()
         settings.cost = engine_name(self.metric)
-        settings.finest_edge = read_number("finest_edge", self.finest_edge, above=0)
+        # 0 stands for what follows from the images.
+        settings.finest_edge = 0.0 if self.finest_edge is None else read_number("finest_edge", self.finest_edge, above=0)
         settings.bins = read_whole("bins", self.bins) and _read_bins(self.metric, self.bins)
         settings.optimizer = engine_name(read_choice("optimizer", self.optimizer, LINEAR_OPTIMIZERS))
         settings.least_overlap = read_number("least_overlap", self.least_overlap, 0, 1)
@@ -151,7 +155,8 @@ class FreeForm:
             enough voxels inside of masks: of mutual information one for four cells of the joint histogram, 1024 of 64 by 64 bins, of a
             correlation ratio 16 a bin, of others 256.
         spacing: mm, between control points at the finest level, along the fixed image's axes x, y (and z), or one for all; a voxel's
-            edge at least. None: 5 mm, or five voxels along an axis where these are longer.
+            edge at least. None: five voxels along that axis, or five of the shortest where these are longer: 5 mm of a head of 1 mm; of
+            images of more than some 400 voxels along an axis as many more as leave about 280 of them.
         bins: of the joint histogram.
         radius: of a neighborhood, voxels.
         bending_weight, linear_weight, jacobian_weight: of the penalties in the cost.
@@ -165,7 +170,6 @@ class FreeForm:
     """
 
     similarity: str = "normalized_mutual_information"
-    # What is typical tells the help and the command line of what type it is.
     levels: Optional[int] = field(default=None, metadata={"typical": 4})
     spacing: Union[None, float, Sequence[float]] = field(default=None, metadata={"typical": SPACING})
     bins: int = 64

@@ -35,8 +35,8 @@ transforms: lead from the fixed image's points to the moving one's, in mm, as IT
 
 stages, each of which begins with what the ones before found, and their settings:
 {stages}
-            --transform affine,ffd:levels=3:spacing=8x8x8 sets some. spacing is of mm, one number or one for each of x, y (and z); by
-            itself it is 5, or five voxels where these are longer. levels of ffd are by themselves 4, or fewer where an image or a mask
+            --transform affine,ffd:levels=3:spacing=8x8x8 sets some. finest_edge and spacing are of mm, spacing one number or one for
+            each of x, y (and z); by themselves they are a voxel's edge, and five, of a head of 1 mm as above. levels of ffd are by themselves 4, or fewer where an image or a mask
             has few voxels. Without --initial a first linear stage lays the centres of mass on each other.
 
 progress:   level of ffd: 0 is the coarsest; of the linear stages the voxels' size. Time left is that of the stage.

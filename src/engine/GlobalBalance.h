@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an image's gradients say of how much a map's changes show in it.
+#ifndef gpureg_GlobalBalance_h
+#define gpureg_GlobalBalance_h
+
+#include "GlobalMass.h"
+#include "GlobalPose.h"
+
+#include <array>
+#include <cstddef>
+
+namespace gpureg
+{
+
+/** Sums, over an image's voxels, of products of two of its gradient's components and of two of a place's coordinates, which are x, y, z
+ *  from a centre, mm, and 1. */
+class GradientMoments
+{
+public:
+  GradientMoments() = default;
+
+  /** \param mass its image's. */
+  GradientMoments(const RegisteredImage & image, const ImageMass & mass);
+
+  /** How two changes show together: the sum over voxels of the product of what each of them changes the voxel's value by.
+   *  \param first, second of a place from the centre: matrix · x + offset is the way that it makes. */
+  double
+  FindProduct(const IndexMap & first, const IndexMap & second) const;
+
+private:
+  static constexpr std::size_t Coordinates = 4;
+
+  double
+  GetSum(std::size_t component, std::size_t other, std::size_t coordinate, std::size_t otherCoordinate) const
+  {
+    return m_Sums[((component * 3 + other) * Coordinates + coordinate) * Coordinates + otherCoordinate];
+  }
+
+  std::array<double, 3 * 3 * Coordinates * Coordinates> m_Sums{};
+};
+
+/** Directions that lead wherever a freedom's do from a pose, of which each shows as much in the fixed image as the freedom's do in the
+ *  mean, and nothing of the others: so a cost is curved alike along all of them. A rotation and a skew of something long do nearly the
+ *  same, and along short edges, or across what is thin, little is seen of either: along such directions a search ends before it is there.
+ *  \param moments of the fixed image about the frame's centre. */
+Freedom
+BalanceFreedom(const PoseFrame & frame, const Freedom & freedom, const Pose & pose, const GradientMoments & moments);
+
+} // namespace gpureg
+
+#endif
