@@ -14,21 +14,34 @@ from ._sides import Pair, mask_of_image
 from ._transforms import Transform
 
 
-def find_similarities(pair: Pair, transform: Optional[Transform], device: str) -> dict[str, float]:
+def find_similarities(
+    pair: Pair, transform: Optional[Transform], device: str, warnings: Optional[list[str]] = None
+) -> dict[str, float]:
     """The metrics by name, of a transform of any kind, by which the moving image is resampled. What it does not reach is left out.
-    Not a number where no voxels overlap, or their values do not vary."""
+    Not a number where no voxels overlap, or their values do not vary.
+
+    Args:
+        warnings: gets those of the metrics, which leave outliers out.
+    """
     moved = resample_array(pair.moving, transform, pair.fixed, "linear", device)
-    return find_similarities_of(pair, moved, transform, device)
+    return find_similarities_of(pair, moved, transform, device, warnings)
 
 
-def find_similarities_of(pair: Pair, moved: np.ndarray, transform: Optional[Transform], device: str) -> dict[str, float]:
+def find_similarities_of(
+    pair: Pair, moved: np.ndarray, transform: Optional[Transform], device: str, warnings: Optional[list[str]] = None
+) -> dict[str, float]:
     """The same of a moving image that has been resampled by the transform."""
     reached = np.ascontiguousarray(as_volume(reached_by_moving(pair, transform, device)), dtype=np.float32)
     sides = Pair(pair.fixed, pair.fixed.like(moved), pair.fixed_mask, reached, pair.wrap).load(device)
     as_they_lie = np.concatenate([np.eye(3).ravel(), np.zeros(3)])[np.newaxis]
-    return {
-        name: float(make_measure(device, pair.dimension, sides, name).find_values(as_they_lie)[0, 0]) for name in METRICS
-    }
+    found = {}
+    for name in METRICS:
+        measure = make_measure(device, pair.dimension, sides, name)
+        found[name] = float(measure.find_values(as_they_lie)[0, 0])
+    if warnings is not None:
+        # Of the same images all have the same.
+        warnings += measure.warnings
+    return found
 
 
 def reached_by_moving(pair: Pair, transform: Optional[Transform], device: str) -> np.ndarray:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Optional
 from . import inputs, options
 from .errors import DONE, WrongUse
 from .native import native_messages_off
-from .output import print_json, print_lines, print_table
+from .output import print_json, print_lines, print_table, tell_lines
 from .times import Times
 
 if TYPE_CHECKING:
@@ -75,7 +75,10 @@ def run(arguments: argparse.Namespace) -> int:
     if labels != []:
         with times.part("metrics"):
             files = {"fixed": arguments.a, "moving": arguments.b, **({} if mask is None else {"fixed_mask": arguments.mask})}
-            found["metrics"] = find_similarities(read_pair(a, b, mask, None, {}, files), transform, device)
+            warnings: list[str] = []
+            found["metrics"] = find_similarities(read_pair(a, b, mask, None, {}, files), transform, device, warnings)
+            # A is the fixed image there, and B the moving one.
+            found["warnings"] = [w.replace("the fixed image", "A", 1).replace("the moving image", "B", 1) for w in warnings]
     if label_paths is not None:
         with times.part("labels"):
             found["dice"] = _find_dice(label_images, label_paths, transform, device)
@@ -85,6 +88,8 @@ def run(arguments: argparse.Namespace) -> int:
     found["times"] = times.all()
     if arguments.times:
         times.print()
+    if not arguments.quiet:
+        tell_lines(*(f"gpureg: {warning}" for warning in found.get("warnings", [])))
     if arguments.json:
         print_json(found)
     else:
