@@ -28,6 +28,29 @@ __launch_bounds__(ImageLanes)
   }
 }
 
+template <typename real>
+__global__ void
+__launch_bounds__(ImageLanes) PickKernel(const real * values, i64 count, i64 parts, real * picked)
+{
+  const i64 number = i64{ blockIdx.x } * ImageLanes + threadIdx.x;
+  if (number < parts)
+  {
+    picked[number] = PickValue(values, count, parts, number);
+  }
+}
+
+template <typename real>
+__global__ void
+__launch_bounds__(ImageLanes)
+  ClampKernel(const __grid_constant__ ClampArguments a, const real * values, int strips, real * clamped, i64 * numbers)
+{
+  const int strip = static_cast<int>(blockIdx.x) * ImageLanes + static_cast<int>(threadIdx.x);
+  if (strip < strips)
+  {
+    ClampStrip(&a, values, i64{ strip }, i64{ strips }, a.count, clamped, numbers + ClampNumbers * strip);
+  }
+}
+
 __global__ void
 __launch_bounds__(HashGroupLanes) HashKernel(const u8 * bytes, i64 count, i64 lanes, u64 * states)
 {
@@ -80,6 +103,44 @@ public:
                         strips,
                         factor,
                         AddressIn<double>(summaries));
+    });
+  }
+
+  void
+  Pick(std::int64_t count, Precision precision, std::int64_t parts, const Memory & values, Memory & picked) override
+  {
+    WithReal(precision, [&](auto zero) {
+      using Real = decltype(zero);
+      m_Queue.LaunchFor("picking some of an image's values",
+                        PickKernel<Real>,
+                        parts,
+                        ImageLanes,
+                        AddressIn<const Real>(values),
+                        i64{ count },
+                        i64{ parts },
+                        AddressIn<Real>(picked));
+    });
+  }
+
+  void
+  Clamp(const ClampArguments & a,
+        Precision              precision,
+        int                    strips,
+        const Memory &         values,
+        Memory &               clamped,
+        Memory &               numbers) override
+  {
+    WithReal(precision, [&](auto zero) {
+      using Real = decltype(zero);
+      m_Queue.LaunchFor("clamping an image's values",
+                        ClampKernel<Real>,
+                        strips,
+                        ImageLanes,
+                        a,
+                        AddressIn<const Real>(values),
+                        strips,
+                        AddressIn<Real>(clamped),
+                        AddressIn<i64>(numbers));
     });
   }
 

@@ -11,6 +11,7 @@
 #include "itkBSplineTransform.h"
 #include "itkCompositeTransform.h"
 #include "itkDataObjectDecorator.h"
+#include "itkFixedArray.h"
 #include "itkImage.h"
 #include "itkProcessObject.h"
 #include "itkSpatialObject.h"
@@ -89,6 +90,7 @@ public:
   using MaskType = SpatialObject<ImageDimension>;
   using SimilarityEnum = gpureg::SimilarityKind;
   using OptimizerEnum = gpureg::FreeFormOptimizer;
+  using ValueRangeType = FixedArray<double, 2>;
 
   void
   SetFixedImage(const FixedImageType * image);
@@ -168,6 +170,13 @@ public:
   itkSetMacro(NumberOfIterations, unsigned int);
   itkGetConstMacro(NumberOfIterations, unsigned int);
 
+  /** Of an image's values, from and to: what lies beyond is registered as if it were the nearer end. Two equal numbers, the default,
+   * stand for all values but outliers, of which a warning tells; infinite ones for all. */
+  itkSetMacro(FixedImageRange, ValueRangeType);
+  itkGetConstReferenceMacro(FixedImageRange, ValueRangeType);
+  itkSetMacro(MovingImageRange, ValueRangeType);
+  itkGetConstReferenceMacro(MovingImageRange, ValueRangeType);
+
   /** A level's first step, in its voxels; a line search takes no longer ones. Default 0.5. */
   itkSetMacro(FirstStep, double);
   itkGetConstMacro(FirstStep, double);
@@ -220,6 +229,13 @@ public:
   GetSmallestJacobianDeterminant() const
   {
     return m_Result.smallestDeterminant;
+  }
+
+  /** Of the last registration: sentences on what may have gone wrong, which were warned of, too. */
+  const std::vector<std::string> &
+  GetWarnings() const
+  {
+    return m_Result.warnings;
   }
 
   /** The cost before each iteration of a level; the coarsest is level 0. Not a number for an iteration whose drawn samples all missed a
@@ -280,7 +296,7 @@ private:
   const gpureg::FreeFormLevelResult &
   GetLevelResult(unsigned int level) const;
   void
-  WarnOfNoise() const;
+  Warn() const;
   void
   KeepTransform();
 
@@ -298,6 +314,8 @@ private:
   unsigned int                         m_NeighborhoodRadius{ 4 };
   unsigned int                         m_NumberOfIterations{ 100 };
   double                               m_FirstStep{ 0.5 };
+  ValueRangeType                       m_FixedImageRange{ ValueRangeType::Filled(0) };
+  ValueRangeType                       m_MovingImageRange{ ValueRangeType::Filled(0) };
   SizeValueType                        m_NumberOfSamples{ 0 };
   SizeValueType                        m_Seed{ 1 };
   double                               m_ConvergenceThreshold{ 0 };

@@ -164,6 +164,8 @@ FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::MakeSettings()
   settings.jacobianWeight = m_JacobianPenaltyWeight;
   settings.iterations = GPURegistrationDetail::ToEngineCount(m_NumberOfIterations);
   settings.firstStep = m_FirstStep;
+  settings.fixedRange = GPURegistrationDetail::ToEngineRange(m_FixedImageRange);
+  settings.movingRange = GPURegistrationDetail::ToEngineRange(m_MovingImageRange);
   return settings;
 }
 
@@ -246,7 +248,7 @@ FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::RegisterImages
       this->InvokeEvent(IterationEvent());
       GPURegistrationDetail::ReportProgress(*this, static_cast<float>(progress.share));
     });
-  this->WarnOfNoise();
+  this->Warn();
   m_Statistics = Add(Add(fixed.GetStatistics(), moving.GetStatistics()), m_Engine->GetStatistics());
   // Other pixels are resampled as they are, in doubles.
   if constexpr (GPURegistrationDetail::RegisteredSide::IsOfReals<TMovingImage>)
@@ -258,8 +260,12 @@ FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::RegisterImages
 
 template <typename TFixedImage, typename TMovingImage>
 void
-FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::WarnOfNoise() const
+FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::Warn() const
 {
+  for (const std::string & warning : m_Result.warnings)
+  {
+    itkWarningMacro("" << warning << '.');
+  }
   const auto voxels = m_Result.levels.front().voxels;
   if (voxels < m_Result.leastVoxels)
   {
@@ -417,6 +423,8 @@ FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::PrintSelf(std:
   os << indent << "NumberOfHistogramBins: " << m_NumberOfHistogramBins << std::endl;
   os << indent << "NumberOfIterations: " << m_NumberOfIterations << std::endl;
   os << indent << "FirstStep: " << m_FirstStep << std::endl;
+  os << indent << "FixedImageRange: " << m_FixedImageRange << std::endl;
+  os << indent << "MovingImageRange: " << m_MovingImageRange << std::endl;
   os << indent << "RegisteredLevels: " << m_RegisteredLevels << std::endl;
   os << indent << "CurrentLevel: " << m_CurrentLevel << std::endl;
   os << indent << "CurrentIteration: " << m_CurrentIteration << std::endl;

@@ -8,6 +8,7 @@
 #include "gpureg/GlobalRegistration.h"
 
 #include "itkDataObjectDecorator.h"
+#include "itkFixedArray.h"
 #include "itkImage.h"
 #include "itkProcessObject.h"
 #include "itkSpatialObject.h"
@@ -92,6 +93,7 @@ public:
   using MaskType = SpatialObject<ImageDimension>;
   using CostEnum = gpureg::GlobalCost;
   using OptimizerEnum = gpureg::GlobalOptimizer;
+  using ValueRangeType = FixedArray<double, 2>;
 
   void
   SetFixedImage(const FixedImageType * image);
@@ -170,6 +172,13 @@ public:
   itkSetMacro(LeastOverlap, double);
   itkGetConstMacro(LeastOverlap, double);
 
+  /** Of an image's values, from and to: what lies beyond is registered as if it were the nearer end. Two equal numbers, the default,
+   * stand for all values but outliers, of which a warning tells; infinite ones for all. */
+  itkSetMacro(FixedImageRange, ValueRangeType);
+  itkGetConstReferenceMacro(FixedImageRange, ValueRangeType);
+  itkSetMacro(MovingImageRange, ValueRangeType);
+  itkGetConstReferenceMacro(MovingImageRange, ValueRangeType);
+
   /** The result. */
   TransformType *
   GetTransform();
@@ -192,6 +201,13 @@ public:
   GetOverlap() const
   {
     return m_Result.overlap;
+  }
+
+  /** Of the last registration: sentences on what may have gone wrong, which were warned of, too. */
+  const std::vector<std::string> &
+  GetWarnings() const
+  {
+    return m_Result.warnings;
   }
 
   /** What the stages of the last search came to, in their order.
@@ -272,6 +288,8 @@ private:
   double                               m_FinestSpacing{ 0.0 };
   unsigned int                         m_NumberOfHistogramBins{ 0 };
   double                               m_LeastOverlap{ 0.25 };
+  ValueRangeType                       m_FixedImageRange{ ValueRangeType::Filled(0) };
+  ValueRangeType                       m_MovingImageRange{ ValueRangeType::Filled(0) };
   std::string                          m_CurrentStage;
 
   GPURegistrationDetail::DeviceUse            m_Use;

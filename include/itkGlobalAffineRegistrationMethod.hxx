@@ -230,6 +230,8 @@ GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::MakeSettings() const
   settings.bins = GPURegistrationDetail::ToEngineCount(m_NumberOfHistogramBins);
   settings.optimizer = m_Optimizer;
   settings.leastOverlap = m_LeastOverlap;
+  settings.fixedRange = GPURegistrationDetail::ToEngineRange(m_FixedImageRange);
+  settings.movingRange = GPURegistrationDetail::ToEngineRange(m_MovingImageRange);
   return settings;
 }
 
@@ -281,6 +283,10 @@ GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::SearchTransform()
       GPURegistrationDetail::ReportProgress(*this, static_cast<float>(progress.share));
     });
   m_Statistics = Add(Add(fixed.GetStatistics(), moving.GetStatistics()), m_Engine->GetStatistics());
+  for (const std::string & warning : m_Result.warnings)
+  {
+    itkWarningMacro("" << warning << '.');
+  }
 }
 
 /** About the fixed image's centre of mass. \tparam TResult a MatrixOffsetTransformBase. */
@@ -331,6 +337,8 @@ GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::PrintSelf(std::ostrea
   os << indent << "FinestSpacing: " << m_FinestSpacing << std::endl;
   os << indent << "NumberOfHistogramBins: " << m_NumberOfHistogramBins << std::endl;
   os << indent << "LeastOverlap: " << m_LeastOverlap << std::endl;
+  os << indent << "FixedImageRange: " << m_FixedImageRange << std::endl;
+  os << indent << "MovingImageRange: " << m_MovingImageRange << std::endl;
   os << indent << "CurrentStage: " << m_CurrentStage << std::endl;
 }
 

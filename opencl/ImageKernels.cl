@@ -2,10 +2,11 @@
 // What is made of a loaded image's values, in OpenCL C: the entry points. The formulas are in src/kernels/ImageValues.h;
 // opencl/ImagePasses.cpp launches them.
 //
-// Whoever compiles defines GPUREG_SAMPLING_BYTES, the host's size of the structure.
+// Whoever compiles defines GPUREG_SAMPLING_BYTES and GPUREG_CLAMP_BYTES, the host's sizes of the structures.
 
-// It is handed over as bytes: this does not compile where the two disagree.
+// They are handed over as bytes: this does not compile where the two disagree.
 typedef char ImageSamplingIsLaidOutAlike[sizeof(ImageSampling) == GPUREG_SAMPLING_BYTES ? 1 : -1];
+typedef char ClampArgumentsAreLaidOutAlike[sizeof(ClampArguments) == GPUREG_CLAMP_BYTES ? 1 : -1];
 
 GPUREG_KERNEL void
 Summarize(
@@ -15,6 +16,30 @@ Summarize(
   if (strip < strips)
   {
     SummarizeStrip(values, strip, strips, count, factor, summaries + SummaryNumbers * strip);
+  }
+}
+
+GPUREG_KERNEL void
+Pick(__global const real * values, const i64 count, const i64 parts, __global real * picked)
+{
+  const i64 number = FindItem();
+  if (number < parts)
+  {
+    picked[number] = PickValue(values, count, parts, number);
+  }
+}
+
+GPUREG_KERNEL void
+Clamp(const ClampArguments  a,
+      __global const real * values,
+      const int             strips,
+      __global real *       clamped,
+      __global i64 *        numbers)
+{
+  const int strip = GroupIndex() * GPUREG_LANES + LaneIndex();
+  if (strip < strips)
+  {
+    ClampStrip(&a, values, strip, strips, a.count, clamped, numbers + ClampNumbers * strip);
   }
 }
 

@@ -15,7 +15,8 @@ using namespace kernels;
 
 namespace
 {
-static_assert(std::is_trivially_copyable<ImageSampling>::value, "kernels get it as bytes");
+static_assert(std::is_trivially_copyable<ImageSampling>::value && std::is_trivially_copyable<ClampArguments>::value,
+              "kernels get them as bytes");
 
 class OpenCLImagePasses : public ImagePasses
 {
@@ -41,6 +42,31 @@ public:
                      cl_int{ strips },
                      cl_double{ factor },
                      BufferOf(summaries));
+  }
+
+  void
+  Pick(std::int64_t count, Precision precision, std::int64_t parts, const Memory & values, Memory & picked) override
+  {
+    m_Kernels.Launch(
+      "Pick", GetOptions(precision), parts, BufferOf(values), cl_long{ count }, cl_long{ parts }, BufferOf(picked));
+  }
+
+  void
+  Clamp(const ClampArguments & a,
+        Precision              precision,
+        int                    strips,
+        const Memory &         values,
+        Memory &               clamped,
+        Memory &               numbers) override
+  {
+    m_Kernels.Launch("Clamp",
+                     GetOptions(precision),
+                     strips,
+                     a,
+                     BufferOf(values),
+                     cl_int{ strips },
+                     BufferOf(clamped),
+                     BufferOf(numbers));
   }
 
   void
@@ -81,7 +107,8 @@ private:
   GetOptions(Precision precision) const
   {
     CheckHasDoubles(m_Queue.GetDevice());
-    return GetRealOption(precision) + " -DGPUREG_SAMPLING_BYTES=" + std::to_string(sizeof(ImageSampling));
+    return GetRealOption(precision) + " -DGPUREG_SAMPLING_BYTES=" + std::to_string(sizeof(ImageSampling)) +
+           " -DGPUREG_CLAMP_BYTES=" + std::to_string(sizeof(ClampArguments));
   }
 
   OpenCLQueue & m_Queue;

@@ -2,6 +2,7 @@
 # The engine's own sources and those of the host, which know no ITK: GPURegistration_ENGINE_SRCS. The library and the Python
 # package are both made of them. cmake/Backends.cmake adds those of the other devices.
 set(GPURegistration_ENGINE_SRCS
+    engine/Agreement.cpp
     engine/Backend.cpp
     engine/BorrowedImage.cpp
     engine/ChainOnDevice.cpp
@@ -62,6 +63,7 @@ set(GPURegistration_ENGINE_SRCS
     engine/PartialVolumeMetric.cpp
     engine/Queue.cpp
     engine/RandomPosition.cpp
+    engine/RangedImage.cpp
     engine/RecursiveFilter.cpp
     engine/RecursiveGaussian.cpp
     engine/ResamplePlan.cpp
@@ -73,6 +75,7 @@ set(GPURegistration_ENGINE_SRCS
     engine/StagingPool.cpp
     engine/SummarizeImage.cpp
     engine/TransformChain.cpp
+    engine/ValueRange.cpp
     engine/VolumeFilter.cpp
     host/ControlGridPasses.cpp
     host/ControlStepPasses.cpp

@@ -6,7 +6,9 @@
 #include "GPURegistrationDetail/itkGPUDeviceUse.h"
 
 #include "gpureg/Error.h"
+#include "gpureg/RegisteredImage.h"
 
+#include "itkFixedArray.h"
 #include "itkImageMaskSpatialObject.h"
 #include "itkMultiTransform.h"
 #include "itkNumericTraits.h"
@@ -14,6 +16,7 @@
 #include <algorithm>
 #include <memory>
 #include <new>
+#include <optional>
 #include <string>
 
 namespace itk
@@ -50,6 +53,13 @@ ReserveEngine(std::unique_ptr<TEngine> & engine, const std::string & deviceName)
     engine.reset();
     engine = std::make_unique<TEngine>(deviceName);
   }
+}
+
+/** Of an image's values: two equal numbers are none. */
+inline std::optional<gpureg::ValueRange>
+ToEngineRange(const FixedArray<double, 2> & range)
+{
+  return range[0] == range[1] ? std::nullopt : std::make_optional(gpureg::ValueRange{ { range[0], range[1] } });
 }
 
 /** When a transform was last modified, or one that it is made of; 0 if it is null. */

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -68,6 +69,9 @@ struct FreeFormSettings
    *  than this share of it. 0: it does not end before its last iteration, and no cost comes down before. */
   double convergenceThreshold = 0;
   int    convergenceWindow = 10;
+  /** As of GlobalSettings. */
+  std::optional<ValueRange> fixedRange;
+  std::optional<ValueRange> movingRange;
 };
 
 /** Where a registration is. */
@@ -109,7 +113,9 @@ struct FreeFormResult
   /** Where an iteration looks at fewer voxels, what is found may be noise: of mutual information one for four cells of the joint
    *  histogram, 1024 of 64 by 64 bins, of the correlation ratio 16 a bin, of the others none. */
   std::int64_t leastVoxels = 0;
-  double       milliseconds = 0;
+  /** Sentences, without a full stop, on what may have gone wrong beside that. */
+  std::vector<std::string> warnings;
+  double                   milliseconds = 0;
 };
 
 /** Free-form deformation (Rueckert 1999; Modat 2010) of two images on one device: a pyramid, a similarity and penalties, exact

@@ -54,6 +54,10 @@ struct GlobalSettings
   /** Of the fixed image, or of the moving one where that is smaller, the share that has to overlap. With less, a cost counts for less,
    *  down to what it is of images that have nothing to do with each other. */
   double leastOverlap = 0.25;
+  /** Of the images' values, those that are told apart. None: all of them but for outliers, see FindValueRange(). All: from -infinity to
+   *  infinity. */
+  std::optional<ValueRange> fixedRange;
+  std::optional<ValueRange> movingRange;
 
   static constexpr double Pi = 3.14159265358979323846;
 };
@@ -98,7 +102,9 @@ struct GlobalResult
   /** … where this share of the fixed image's voxels lie in the moving image. */
   double                         overlap = 0;
   std::vector<GlobalStageResult> stages;
-  double                         milliseconds = 0;
+  /** Sentences, without a full stop, on what may have gone wrong. */
+  std::vector<std::string> warnings;
+  double                   milliseconds = 0;
 };
 
 /** FLIRT's search for a rigid or affine map from one image to another, from any start (Jenkinson & Smith 2001; Jenkinson 2002; Li 2015,

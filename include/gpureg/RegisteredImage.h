@@ -5,8 +5,13 @@
 #include "gpureg/DeviceImage.h"
 #include "gpureg/Geometry.h"
 
+#include <array>
+
 namespace gpureg
 {
+
+/** Of an image's values, from and to. What lies beyond is registered as if it were the nearer end; the image itself stays. */
+using ValueRange = std::array<double, 2>;
 
 /** An image that is registered: on the registration's device, its values finite. */
 struct RegisteredImage

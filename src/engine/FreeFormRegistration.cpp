@@ -3,6 +3,7 @@
 
 #include "gpureg/Error.h"
 
+#include "Agreement.h"
 #include "ControlStepPasses.h"
 #include "ControlVectors.h"
 #include "FreeFormChecks.h"
@@ -10,6 +11,8 @@
 #include "FreeFormDescent.h"
 #include "FreeFormGeometry.h"
 #include "FreeFormLevel.h"
+#include "LevelGeometry.h"
+#include "RangedImage.h"
 #include "SummarizeImage.h"
 
 #include <algorithm>
@@ -31,6 +34,9 @@ public:
     , m_Images(m_Queue->CreateImagePasses())
     , m_Lines(m_Queue->CreateLinePasses())
     , m_Steps(m_Queue->CreateControlStepPasses())
+    , m_Fixed(*m_Queue, this->GetName())
+    , m_Moving(*m_Queue, this->GetName())
+    , m_Check(*m_Queue, this->GetName())
   {
     m_Queue->keepsLargerArrays = true;
   }
@@ -55,6 +61,8 @@ public:
     m_IsRegistered = false;
     FreeFormResult result;
     Operate(*m_Queue, parallelFor, [&] {
+      problem.fixed = m_Fixed.Make(*m_Images, problem.fixed, "fixed", given.fixedRange, result.warnings);
+      problem.moving = m_Moving.Make(*m_Images, problem.moving, "moving", given.movingRange, result.warnings);
       CheckVaries(*m_Queue, problem.fixed, "fixed");
       CheckVaries(*m_Queue, problem.moving, "moving");
       const MaskShares       shares{ this->FindMaskShare(problem.fixed), this->FindMaskShare(problem.moving) };
@@ -68,6 +76,7 @@ public:
         result.levels.back().voxels = settings.samples > 0 ? std::min(voxels, settings.samples) : voxels;
       }
       this->BringPoints(problem, result);
+      this->FindWarnings(problem, shares, parallelFor, result);
     });
     result.leastVoxels = FindLeastVoxels(given);
     m_IsRegistered = true;
@@ -106,7 +115,8 @@ public:
   GetStatistics() const
   {
     EvaluationStatistics statistics = m_Queue->statistics;
-    statistics.deviceBytes = m_Level ? m_Level->GetDeviceBytes() : 0;
+    statistics.deviceBytes = (m_Level ? m_Level->GetDeviceBytes() : 0) +
+                             static_cast<std::int64_t>(m_Fixed.GetDeviceBytes() + m_Moving.GetDeviceBytes());
     return statistics;
   }
 
@@ -267,6 +277,42 @@ private:
     }
   }
 
+  /** What is said of a result that may be wrong. */
+  void
+  FindWarnings(const FreeFormProblem & problem,
+               const MaskShares &      shares,
+               const ParallelFor &     parallelFor,
+               FreeFormResult &        result)
+  {
+    DisplacementGrid spline;
+    spline.order = FreeFormOrder;
+    spline.size = result.size;
+    spline.toGrid = InvertMap(result.gridToPoint);
+    spline.vectors = [&result](std::int64_t first, std::int64_t count, double * out) {
+      for (auto point = result.points.begin() + first; point != result.points.begin() + first + count; ++point)
+      {
+        out = std::copy(point->begin(), point->end(), out);
+      }
+    };
+    TransformChain found;
+    found.dimension = problem.dimension;
+    found.Append(std::move(spline));
+    found.Append(problem.initial.first);
+    found.steps.insert(found.steps.end(), problem.initial.steps.begin(), problem.initial.steps.end());
+    const LevelMaker maker{ *m_Queue, *m_Images, *m_Lines };
+    const Agreement  agreement = m_Check.Find(maker, problem.fixed, problem.moving, found, parallelFor);
+    // Of the fixed image's voxels inside of its mask, those that the moving one could cover.
+    const double inMask = shares.fixed * static_cast<double>(CountOf(problem.fixed.size));
+    const double covered = static_cast<double>(CountLevelVoxels(problem, shares, 0)) / std::max(1.0, inMask);
+    AgreementCheck::AddWarnings(agreement, AgreementCheck::UsualOverlap * std::min(1.0, covered), result.warnings);
+    const std::vector<double> & costs = result.levels.back().costs;
+    if (costs.size() > 1 && costs.back() > costs.front() + 1e-3 * std::abs(costs.front()))
+    {
+      result.warnings.push_back("the cost has risen at the finest level, from " + std::to_string(costs.front()) +
+                                " to " + std::to_string(costs.back()) + ": take a shorter first step");
+    }
+  }
+
   /** Over the finest grid's control points, of the deformation alone. */
   double
   FindSmallestDeterminant()
@@ -287,6 +333,9 @@ private:
   std::unique_ptr<ImagePasses>       m_Images;
   std::unique_ptr<LinePasses>        m_Lines;
   std::unique_ptr<ControlStepPasses> m_Steps;
+  RangedImage                        m_Fixed;
+  RangedImage                        m_Moving;
+  AgreementCheck                     m_Check;
   std::unique_ptr<Level>             m_Level;
   FreeFormSettings                   m_LevelSettings;
   bool                               m_IsRegistered = false;

@@ -39,7 +39,7 @@ public:
   GlobalLevel(const std::string & deviceName, Queue & queue);
 
   /** Makes its images of others, whose voxels become as long as an edge, and waits for them.
-   *  \throws BadInputError if one has no two values, or one that is not finite. */
+   *  \throws BadInputError if one has no two values. */
   void
   MakeImages(const LevelMaker &      maker,
              const RegisteredImage & fixed,

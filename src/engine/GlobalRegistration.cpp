@@ -3,6 +3,7 @@
 
 #include "gpureg/Error.h"
 
+#include "Agreement.h"
 #include "Backend.h"
 #include "Elapsed.h"
 #include "GlobalBalance.h"
@@ -13,6 +14,7 @@
 #include "LevelGeometry.h"
 #include "MattesEvaluation.h"
 #include "NumberNames.h"
+#include "RangedImage.h"
 
 #include "gpureg/CorrelationRatioMetric.h"
 
@@ -190,6 +192,9 @@ public:
     , m_Queue(m_Backend->CreateQueue())
     , m_Images(m_Queue->CreateImagePasses())
     , m_Lines(m_Queue->CreateLinePasses())
+    , m_Fixed(*m_Queue, this->GetName())
+    , m_Moving(*m_Queue, this->GetName())
+    , m_Check(*m_Queue, this->GetName())
   {
     for (int level = 0; level < LevelCount; ++level)
     {
@@ -204,12 +209,13 @@ public:
   }
 
   GlobalResult
-  Register(GlobalProblem                                       problem,
+  Register(const GlobalProblem &                               given,
            const GlobalSettings &                              settings,
            const ParallelFor &                                 parallelFor,
            const std::function<void(const GlobalProgress &)> & progress)
   {
-    const auto start = Clock::now();
+    GlobalProblem problem = given;
+    const auto    start = Clock::now();
     CheckSettings(problem, settings);
     CheckImage(problem.fixed, "fixed", this->GetName());
     CheckImage(problem.moving, "moving", this->GetName());
@@ -225,10 +231,14 @@ public:
     m_Progress = progress;
     m_Result = {};
     this->BeginStage("levels");
+    problem.fixed = m_Fixed.Make(*m_Images, problem.fixed, "fixed", settings.fixedRange, m_Result.warnings);
+    problem.moving = m_Moving.Make(*m_Images, problem.moving, "moving", settings.movingRange, m_Result.warnings);
     this->MakeImages(problem);
     this->MakeFrame(problem);
     this->EndStage(0);
-    this->BringResult(this->SearchAt1mm(this->SearchAt2mm(this->SearchAt4mm(this->SearchAt8mm(problem)))));
+    const PosedCost best = this->SearchAt1mm(this->SearchAt2mm(this->SearchAt4mm(this->SearchAt8mm(problem))));
+    this->BringResult(best);
+    this->FindWarnings(problem, best);
     m_Queue->GiveStagingBack();
     m_Progress = {};
     m_Result.milliseconds = MillisecondsSince(start);
@@ -249,6 +259,7 @@ public:
     {
       statistics = Add(statistics, level->GetStatistics());
     }
+    statistics.deviceBytes += static_cast<std::int64_t>(m_Fixed.GetDeviceBytes() + m_Moving.GetDeviceBytes());
     statistics.evaluateMilliseconds = m_Result.milliseconds;
     return statistics;
   }
@@ -346,7 +357,8 @@ private:
     CheckVaries(*m_Queue, problem.fixed, "fixed");
     CheckVaries(*m_Queue, problem.moving, "moving");
     // Of a small moving image, such as some slices of a head, that much of it.
-    m_LeastOverlap = m_Settings.leastOverlap * std::min(1.0, moving.volume / fixed.volume);
+    m_SmallerShare = std::min(1.0, moving.volume / fixed.volume);
+    m_LeastOverlap = m_Settings.leastOverlap * m_SmallerShare;
     m_Unrelated = level.FindUnrelated(fixed.values, moving.values);
     m_Frame = {};
     m_Frame.dimension = problem.dimension;
@@ -733,10 +745,45 @@ private:
     m_Result.overlap = best.overlap;
   }
 
+  /** What is said of a result that may be wrong. */
+  void
+  FindWarnings(const GlobalProblem & problem, const PosedCost & best)
+  {
+    const LevelMaker    maker{ *m_Queue, *m_Images, *m_Lines };
+    const GlobalLevel & level = this->GetLevel(At2mm);
+    TransformChain      found;
+    found.dimension = problem.dimension;
+    found.first = MakePointMap(m_Frame, best.pose);
+    Agreement agreement = m_Check.Find(maker, level.GetFixed(), level.GetMoving(), found, m_ParallelFor);
+    agreement.overlap = best.overlap;
+    AgreementCheck::AddWarnings(agreement,
+                                std::max(m_LeastOverlap, AgreementCheck::UsualOverlap * m_SmallerShare),
+                                m_Result.warnings);
+    const Pose start = problem.initial ? RestrictPose(m_Frame, FindPose(m_Frame, *problem.initial), m_Kind) : Pose();
+    const PosedCost began = this->GetLevel(At1mm).FindCosts({ start }).front();
+    // Of what it is below that of unrelated images.
+    const double known = 1e-3 * std::abs(m_Unrelated - best.cost);
+    if (began.overlap > 0 && began.cost < best.cost - known)
+    {
+      m_Result.warnings.push_back(
+        "the cost has risen from " + NameNumber(began.cost) + ", where it began, to " + NameNumber(best.cost) +
+        ": a coarser level has led away; begin there with a smaller finest spacing, or another cost");
+    }
+    else if (agreement.IsDoubtful() && began.cost - best.cost < known)
+    {
+      m_Result.warnings.push_back(
+        "nothing better was found than where it began; begin nearer to the right place, or search among all "
+        "rotations");
+    }
+  }
+
   std::shared_ptr<Backend>                    m_Backend;
   std::shared_ptr<Queue>                      m_Queue;
   std::unique_ptr<ImagePasses>                m_Images;
   std::unique_ptr<LinePasses>                 m_Lines;
+  RangedImage                                 m_Fixed;
+  RangedImage                                 m_Moving;
+  AgreementCheck                              m_Check;
   std::vector<std::unique_ptr<GlobalLevel>>   m_Levels; // the finest first
   GlobalSettings                              m_Settings;
   FreedomKind                                 m_Kind = FreedomKind::Affine;
@@ -747,6 +794,7 @@ private:
   PoseFrame                                   m_Frame;
   GradientMoments                             m_Gradients; // of the fixed image at 8 mm
   double                                      m_LeastOverlap = 0;
+  double                                      m_SmallerShare = 1; // of the fixed image, what the moving one could cover
   double                                      m_Unrelated = 0; // cost of images that have nothing to do with each other
   std::array<AngleRange, 3>                   m_Angles{};
   std::vector<Matrix3>                        m_Coarse;

@@ -37,6 +37,21 @@ public:
   Summarize(
     std::int64_t count, Precision precision, double factor, int strips, const Memory & values, Memory & summaries) = 0;
 
+  /** values: real, count of them; picked: real, one of each of so many parts, which are not more than there are values. See
+   *  kernels::PickValue. */
+  virtual void
+  Pick(std::int64_t count, Precision precision, std::int64_t parts, const Memory & values, Memory & picked) = 0;
+
+  /** Cuts values into strips, as Summarize() does. values, clamped: real, as many as the shape has voxels; numbers: i64, kernels::ClampNumbers a strip. See
+   *  kernels::ClampStrip. */
+  virtual void
+  Clamp(const kernels::ClampArguments & a,
+        Precision                       precision,
+        int                             strips,
+        const Memory &                  values,
+        Memory &                        clamped,
+        Memory &                        numbers) = 0;
+
   /** bytes: so many of them; states: u64, kernels::HashLanes for each kernels::HashTaskBytes or part of them. See
    *  kernels::HashLaneOfTask. */
   virtual void

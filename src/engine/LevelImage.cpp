@@ -111,15 +111,6 @@ MakeLevelImage(const LevelMaker &      maker,
   }
   result.toPoint = Compose(image.indexToPoint, made.GetToImage());
   result.summary = SummarizeImage(maker.queue, maker.images, made.GetPrecision(), made.GetCount(), *made.GetMemory());
-  if (result.summary.notFinite > 0)
-  {
-    // Smoothing has spread them: those of the image itself are told.
-    const auto & original = *image.image;
-    const auto   summary =
-      SummarizeImage(maker.queue, maker.images, original.GetPrecision(), original.GetCount(), *original.GetMemory());
-    throw BadInputError(std::string("the ") + which + " image has " + std::to_string(summary.notFinite) +
-                        " values that are infinite or not a number; replace them first");
-  }
   if (!(result.summary.maximum > result.summary.minimum))
   {
     throw BadInputError(std::string("the ") + which +

@@ -43,8 +43,9 @@ struct LevelMaker
 };
 
 /** Makes a level's image, and its mask if it has one, and looks through it.
+ *  \param image of finite values, see RangedImage.
  *  \param factors see ImageLevel::Make().
- *  \throws BadInputError if the image has no two values, or one that is not finite. */
+ *  \throws BadInputError if the image has no two values. */
 LevelImage
 MakeLevelImage(const LevelMaker &      maker,
                const RegisteredImage & image,

@@ -42,15 +42,21 @@ JoinStrips(const std::vector<double> & strips)
 }
 } // namespace
 
+int
+CountStrips(const Queue & queue, std::int64_t count)
+{
+  return static_cast<int>(queue.IsHost() ? (count + HostStripValues - 1) / HostStripValues
+                                         : std::clamp<std::int64_t>(count / LeastStripValues, 1, DeviceStrips));
+}
+
 ImageSummary
 SummarizeImage(Queue & queue, ImagePasses & passes, Precision precision, std::int64_t count, const Memory & values)
 {
-  const std::int64_t  strips = queue.IsHost() ? (count + HostStripValues - 1) / HostStripValues
-                                              : std::clamp<std::int64_t>(count / LeastStripValues, 1, DeviceStrips);
+  const int           strips = CountStrips(queue, count);
   std::vector<double> summaries(static_cast<std::size_t>(kernels::SummaryNumbers * strips));
   const std::size_t   bytes = sizeof(double) * summaries.size();
   const MemoryPointer onDevice = queue.Allocate(bytes);
-  passes.Summarize(count, precision, 1.0 / static_cast<double>(count), static_cast<int>(strips), values, *onDevice);
+  passes.Summarize(count, precision, 1.0 / static_cast<double>(count), strips, values, *onDevice);
   queue.Download(summaries.data(), *onDevice, bytes);
   return JoinStrips(summaries);
 }

@@ -9,6 +9,10 @@
 namespace gpureg
 {
 
+/** Into how many strips an image of so many values is cut where each one is gone through by one lane, or one of the host's threads. */
+int
+CountStrips(const Queue & queue, std::int64_t count);
+
 /** Looks through count values on the queue's device, and waits for what that gives. */
 ImageSummary
 SummarizeImage(Queue & queue, ImagePasses & passes, Precision precision, std::int64_t count, const Memory & values);

@@ -44,6 +44,47 @@ public:
   }
 
   void
+  Pick(std::int64_t count, Precision precision, std::int64_t parts, const Memory & values, Memory & picked) override
+  {
+    ++m_Queue.statistics.launches;
+    WithReal(precision, [&](auto zero) {
+      using Real = decltype(zero);
+      const Real * const in = m_Queue.AddressIn<const Real>(values);
+      Real * const       out = m_Queue.AddressIn<Real>(picked);
+      for (i64 number = 0; number < parts; ++number)
+      {
+        out[number] = PickValue(in, count, parts, number);
+      }
+    });
+  }
+
+  void
+  Clamp(const ClampArguments & a,
+        Precision              precision,
+        int                    strips,
+        const Memory &         values,
+        Memory &               clamped,
+        Memory &               numbers) override
+  {
+    ++m_Queue.statistics.launches;
+    WithReal(precision, [&](auto zero) {
+      using Real = decltype(zero);
+      const Real * const in = m_Queue.AddressIn<const Real>(values);
+      Real * const       out = m_Queue.AddressIn<Real>(clamped);
+      i64 * const        counts = m_Queue.AddressIn<i64>(numbers);
+      m_Queue.parallelFor(strips, [&](i64 strip) {
+        ClampStrip(&a,
+                   in,
+                   a.count * strip / strips,
+                   i64{ 1 },
+                   a.count * (strip + 1) / strips,
+                   out,
+                   counts + ClampNumbers * strip);
+      });
+    });
+  }
+
+  void
   Hash(std::int64_t count, const Memory & bytes, Memory & states) override
   {
     ++m_Queue.statistics.launches;

@@ -76,6 +76,93 @@ SummarizeStrip(
   summary[3] = notFinite;
 }
 
+/** One of count values: that of the number-th of so many parts, at a place in it that is by chance, the same on every device. So what
+ *  repeats along rows is not met again and again. */
+GPUREG_REAL_FUNCTION real
+PickValue(GPUREG_GLOBAL const real * values, i64 count, i64 parts, i64 number)
+{
+  const i64 first = count / parts * number + count % parts * number / parts;
+  const u64 width = (u64)(count / parts);
+  const u64 chance = (u64)number * 0x9E3779B97F4A7C15u >> 32; /* Knuth's multiplicative hashing */
+  return values[first + (i64)(chance % width)];
+}
+
+/** Numbers of clamped values: how many were below, and how many above. */
+enum
+{
+  ClampNumbers = 2
+};
+
+/** How an image's values become those of a range. 64-bit members come first. */
+typedef struct ClampArguments
+{
+  double      least;
+  double      most;
+  double      becomes[2]; /* what is below, and above, where it is not mended */
+  i64         count;      /* of values */
+  VolumeShape shape;
+  int         mends; /* whether what is outside becomes the mean of its neighbours that are not, where it has some */
+} ClampArguments;
+
+/** The mean of those voxels about one that are in the range; without any what it becomes. */
+GPUREG_REAL_FUNCTION double
+MendValue(const ClampArguments * a, GPUREG_GLOBAL const real * values, i64 voxel)
+{
+  const int * size = a->shape.size;
+  const i64   row = voxel / size[0];
+  const int   at[3] = { (int)(voxel - row * size[0]), (int)(row % size[1]), (int)(row / size[1]) };
+  int         from[3];
+  int         to[3];
+  double      sum = 0;
+  int         count = 0;
+  for (int d = 0; d < 3; ++d)
+  {
+    from[d] = at[d] > 0 ? at[d] - 1 : 0;
+    to[d] = at[d] + 1 < size[d] ? at[d] + 1 : size[d] - 1;
+  }
+  for (int z = from[2]; z <= to[2]; ++z)
+  {
+    for (int y = from[1]; y <= to[1]; ++y)
+    {
+      for (int x = from[0]; x <= to[0]; ++x)
+      {
+        const double value = values[VoxelOffset(&a->shape, x, y, z)];
+        const int    isIn = value >= a->least && value <= a->most;
+        sum += isIn ? value : 0;
+        count += isIn;
+      }
+    }
+  }
+  return count > 0 ? sum / count : a->becomes[values[voxel] > a->most];
+}
+
+/** Clamps every step-th value from first to before end. */
+GPUREG_REAL_FUNCTION void
+ClampStrip(const ClampArguments *     a,
+           GPUREG_GLOBAL const real * values,
+           i64                        first,
+           i64                        step,
+           i64                        end,
+           GPUREG_GLOBAL real *       clamped,
+           GPUREG_GLOBAL i64 *        numbers)
+{
+  i64 below = 0;
+  i64 above = 0;
+  for (i64 i = first; i < end; i += step)
+  {
+    double value = values[i];
+    if (value < a->least || value > a->most)
+    {
+      below += value < a->least;
+      above += value > a->most;
+      value = a->mends ? MendValue(a, values, i) : a->becomes[value > a->most];
+    }
+    clamped[i] = (real)value;
+  }
+  numbers[0] = below;
+  numbers[1] = above;
+}
+
 /** A value's bin: the first one and so many more as there are edges that are not above it. Edges are in order, and in the
  *  image's own type: so a value is on the side of an edge that the host has found it to be on. */
 GPUREG_REAL_FUNCTION int

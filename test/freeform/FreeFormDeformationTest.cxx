@@ -4,6 +4,7 @@
 #include "BentTransform.h"
 #include "FreeFormProblem.h"
 #include "ImageComparison.h"
+#include "Listening.h"
 #include "TestDevices.h"
 #include "TestSeeds.h"
 
@@ -22,6 +23,7 @@
 #include <cstdint>
 #include <iostream>
 #include <limits>
+#include <random>
 
 namespace gpuregtest
 {
@@ -737,6 +739,30 @@ TEST_P(FreeFormDeformationTest, TheHostIsNotFarAheadOfTheDevice)
   {
     EXPECT_GE(method->GetEvaluationStatistics().synchronizations - least, static_cast<int>(iterations) / 16);
   }
+}
+
+TEST_P(FreeFormDeformationTest, TakesOutliersForTheirNeighboursAndWarnsOfOtherThings)
+{
+  const Problem<3> problem(3);
+  const auto       method = problem.MakeMethod(GetParam());
+  method->SetNumberOfIterations(5);
+  problem.moving->GetBufferPointer()[5000] = 1e9F;
+  problem.moving->Modified();
+  const std::string told = "the moving image has 1 value above ";
+  const std::string doubted = "the edges of the images agree no better";
+  const Listening   listening;
+  method->Update();
+  ASSERT_FALSE(method->GetWarnings().empty());
+  EXPECT_EQ(method->GetWarnings().front().find(told), 0u) << method->GetWarnings().front();
+  EXPECT_EQ(listening.window->Count(told), 1u);
+  EXPECT_EQ(listening.window->Count(doubted), 0u);
+  std::mt19937                          random(1);
+  std::uniform_real_distribution<float> any(0, 1);
+  float * const                         values = problem.moving->GetBufferPointer();
+  std::generate_n(values, problem.moving->GetBufferedRegion().GetNumberOfPixels(), [&] { return any(random); });
+  problem.moving->Modified();
+  method->Update();
+  EXPECT_EQ(listening.window->Count(doubted), 1u);
 }
 
 TEST_P(FreeFormDeformationTest, PrintsItself)

@@ -2,6 +2,7 @@
 // The global search: known transforms are found from far away, by each cost and with each number of degrees of freedom, on every device
 // alike and each time the same.
 #include "GlobalProblem.h"
+#include "Listening.h"
 #include "TestDevices.h"
 
 #include "../../src/engine/GlobalPose.h"
@@ -16,8 +17,10 @@
 #include "itkRegularStepGradientDescentOptimizerv4.h"
 #include "itkTranslationTransform.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <random>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -692,6 +695,45 @@ TEST_P(GlobalAffineRegistrationTest, VoxelsCrossTheBusOnce)
   method->SetFixedImageMask(MakeMask(*problem.fixed, [](const auto &) { return true; }));
   // Each of image and mask: voxels of 5 mm are those of 2 and 4 mm.
   expectBytes(2 * fixed + moving, 4 * fixed, 6 * fixed + 4 * coarsest);
+}
+
+/** One voxel of 1e9 would be the centre of mass. */
+TEST_P(GlobalAffineRegistrationTest, TakesOutliersForTheirNeighboursAndWarnsOfThem)
+{
+  const GlobalProblem<3> problem(6, 20 * Degrees);
+  const auto             method = problem.MakeMethod(GetParam());
+  method->SetDegreesOfFreedom(6);
+  problem.fixed->GetBufferPointer()[5000] = 1e9F;
+  problem.fixed->Modified();
+  const std::string told = "the fixed image has 1 value above ";
+  const Listening   listening;
+  method->Update();
+  EXPECT_LT(problem.GetError(*method->GetTransform()), Tenth);
+  ASSERT_FALSE(method->GetWarnings().empty());
+  EXPECT_EQ(method->GetWarnings().front().find(told), 0u) << method->GetWarnings().front();
+  EXPECT_EQ(listening.window->Count(told), 1u);
+  // Of a range that is given nothing is told.
+  auto range = method->GetFixedImageRange();
+  range[0] = -1e4;
+  range[1] = 1e4;
+  method->SetFixedImageRange(range);
+  method->Update();
+  EXPECT_EQ(listening.window->Count(told), 1u);
+}
+
+TEST_P(GlobalAffineRegistrationTest, WarnsOfImagesOfOtherThings)
+{
+  const GlobalProblem<3> problem(6, 20 * Degrees);
+  const auto             method = problem.MakeMethod(GetParam());
+  method->SetSearchAngles(0, 0);
+  std::mt19937                          random(1);
+  std::uniform_real_distribution<float> any(0, 1);
+  float * const                         values = problem.moving->GetBufferPointer();
+  std::generate_n(values, problem.moving->GetBufferedRegion().GetNumberOfPixels(), [&] { return any(random); });
+  problem.moving->Modified();
+  const Listening listening;
+  method->Update();
+  EXPECT_EQ(listening.window->Count("the edges of the images agree no better"), 1u);
 }
 
 TEST_P(GlobalAffineRegistrationTest, MeasuresKernelTimes)

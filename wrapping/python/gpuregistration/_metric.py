@@ -15,6 +15,7 @@ from ._engine import BadInputError
 from ._kinds import ImageLike
 from ._sides import read_pair
 from ._transforms import Affine
+from .stages import ValueRange, read_range
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -46,6 +47,11 @@ class Metric:
         self._lock = threading.Lock()
         self.dimension = dimension
         self._center = center
+
+    @property
+    def warnings(self) -> list[str]:
+        """Sentences on what may be wrong: of outliers among the images' values."""
+        return list(self._measure.warnings)
 
     @property
     def center(self) -> np.ndarray:
@@ -164,6 +170,8 @@ def metric(
     radius: int = 4,
     center: Optional[ArrayLike] = None,
     device: Optional[DeviceLike] = None,
+    fixed_range: ValueRange = None,
+    moving_range: ValueRange = None,
 ) -> Metric:
     """A metric of two images, whose values stay on the device as they are now.
 
@@ -178,6 +186,7 @@ def metric(
         radius: voxels along each axis, of a neighborhood.
         center: mm, of the parameters' matrix; 0 unless it is given.
         device: its name; None: that of an array on a GPU, else the default one.
+        fixed_range, moving_range: as of stages.Rigid; the warnings are the metric's.
 
     Raises:
         BadInputError: no such metric, images that are not possible, or arrays on another GPU than is to compute.
@@ -186,7 +195,8 @@ def metric(
     pair = read_pair(fixed, moving, fixed_mask, moving_mask, {})
     device_name = pair.choose_device(device)
     about = np.zeros(pair.dimension) if center is None else _read_center(center, pair.dimension)
-    return Metric(make_measure(device_name, pair.dimension, pair.load(device_name), name, bins, radius), pair.dimension, about)
+    sides, ranges = pair.load(device_name), (fixed_range, moving_range)
+    return Metric(make_measure(device_name, pair.dimension, sides, name, bins, radius, ranges), pair.dimension, about)
 
 
 def _read_center(center: ArrayLike, dimension: int) -> np.ndarray:
@@ -197,9 +207,16 @@ def _read_center(center: ArrayLike, dimension: int) -> np.ndarray:
 
 
 def make_measure(
-    device: str, dimension: int, sides: tuple[Any, Any], name: str, bins: int = 0, radius: int = 4
+    device: str,
+    dimension: int,
+    sides: tuple[Any, Any],
+    name: str,
+    bins: int = 0,
+    radius: int = 4,
+    ranges: tuple[ValueRange, ValueRange] = (None, None),
 ) -> _engine.Measure:
-    """What a Metric measures by. Bins and radius: as of metric()."""
+    """What a Metric measures by. Bins, radius and ranges, of the fixed image and the moving one: as of metric()."""
     known = read_choice("metric", name, METRICS)
     count = read_whole("bins", bins) or (256 if known == "correlation_ratio" else 64)
-    return _engine.Measure(device, dimension, sides[0], sides[1], engine_name(known), count, read_whole("radius", radius))
+    read = [read_range(name, value) for name, value in zip(("fixed_range", "moving_range"), ranges)]
+    return _engine.Measure(device, dimension, sides[0], sides[1], engine_name(known), count, read_whole("radius", radius), read)

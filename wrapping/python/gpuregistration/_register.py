@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Callable, Mapping, Optional
 
@@ -229,7 +229,10 @@ def register_pair(
     for number, stage in enumerate(stages):
         with named(stage):
             given = settings[number], pair, sides, found, name, _Reporter(progress, number, len(stages), stage.name)
-            results.append(_run_free_form(stage, *given) if isinstance(stage, FreeForm) else _run_linear(stage, *given))
+            came_to = _run_free_form(stage, *given) if isinstance(stage, FreeForm) else _run_linear(stage, *given)
+        # Of the same images, each stage has found the same.
+        told = [warning for before in results for warning in before.warnings]
+        results.append(replace(came_to, warnings=[warning for warning in came_to.warnings if warning not in told]))
         found = results[-1].transform
     loaded = sides[1].image if pair.moving.content.dtype.kind == "f" and not isinstance(pair.moving.content, GpuArray) else None
     return Result(pair, results, begin_with, name, time.perf_counter() - begin, loaded)
@@ -282,6 +285,7 @@ def _run_linear(
         1e-3 * result.milliseconds,
         [_read_level(part) for part in result.stages],
         overlap=result.overlap,
+        warnings=list(result.warnings),
     )
 
 
@@ -311,7 +315,7 @@ def _run_free_form(
         1e-3 * result.milliseconds,
         levels,
         smallest_determinant=result.smallest_determinant,
-        warnings=_find_warnings(levels, result),
+        warnings=[*result.warnings, *_find_warnings(levels, result)],
     )
 
 

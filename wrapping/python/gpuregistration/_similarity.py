@@ -14,28 +14,41 @@ from ._sides import Pair, mask_of_image
 from ._transforms import Transform
 
 
-def find_similarities(pair: Pair, transform: Optional[Transform], device: str) -> dict[str, float]:
+def find_similarities(
+    pair: Pair, transform: Optional[Transform], device: str, warnings: Optional[list[str]] = None
+) -> dict[str, float]:
     """The metrics by name, of a transform of any kind, by which the moving image is resampled. What it does not reach is left out,
     and so is what is infinite or not a number, or was interpolated with such. Not a number where no voxels overlap, or their values do not
-    vary."""
+    vary.
+
+    Args:
+        warnings: gets those of the metrics, which leave outliers out.
+    """
     values = pair.moving.array
     if not np.isfinite(values).all():
         # What is infinite would be resampled as the largest number, as ITK does.
         values = np.where(np.isfinite(values), values, np.nan).astype(values.dtype)
     moved = resample_array(pair.moving.like(values), transform, pair.fixed, "linear", device)
-    return find_similarities_of(pair, moved, transform, device)
+    return find_similarities_of(pair, moved, transform, device, warnings)
 
 
-def find_similarities_of(pair: Pair, moved: np.ndarray, transform: Optional[Transform], device: str) -> dict[str, float]:
+def find_similarities_of(
+    pair: Pair, moved: np.ndarray, transform: Optional[Transform], device: str, warnings: Optional[list[str]] = None
+) -> dict[str, float]:
     """The same of a moving image that has been resampled by the transform."""
     reached = reached_by_moving(pair, transform, device) & np.isfinite(pair.fixed.array) & np.isfinite(moved)
     mask = np.ascontiguousarray(as_volume(reached), dtype=np.float32)
     fixed, other = pair.fixed.like(_without_gaps(pair.fixed.array)), pair.fixed.like(_without_gaps(moved))
     sides = Pair(fixed, other, pair.fixed_mask, mask, pair.wrap).load(device)
     as_they_lie = np.concatenate([np.eye(3).ravel(), np.zeros(3)])[np.newaxis]
-    return {
-        name: float(make_measure(device, pair.dimension, sides, name).find_values(as_they_lie)[0, 0]) for name in METRICS
-    }
+    found = {}
+    for name in METRICS:
+        measure = make_measure(device, pair.dimension, sides, name)
+        found[name] = float(measure.find_values(as_they_lie)[0, 0])
+    if warnings is not None:
+        # Of the same images all have the same.
+        warnings += measure.warnings
+    return found
 
 
 def _without_gaps(array: np.ndarray) -> np.ndarray:

@@ -35,8 +35,17 @@ _MOST_LEVELS = 5
 # Fewest and most bins; of mutual informations, whose kernels reach two bins to each side, there are to be more.
 _BINS = {"correlation_ratio": (2, 4096), "mattes_mutual_information": (5, 4096), "normalized_mutual_information": (5, 4096)}
 _AXES = "xyz"
+#: Of an image's values all, as they are.
+ALL_VALUES = "all"
 # A spacing that is a voxel's edge but for its last digits is one.
 _NEARLY = 0.999
+
+ValueRange = Union[None, str, Sequence[float]]
+
+
+def _a_range() -> Any:
+    """A setting, which a command line has as two numbers, or as a word."""
+    return field(default=None, metadata={"typical": ALL_VALUES, "numbers": 2})
 
 
 @dataclass
@@ -52,6 +61,8 @@ class Rigid:
         bins: of the histogram; 0: 256 of a correlation ratio, else 64.
         optimizer: "quasi_newton" or "lines".
         least_overlap: the share of the smaller image that has to overlap.
+        fixed_range, moving_range: (from, to) of an image's values: what lies beyond is registered as if it were the nearer end. None: all
+            values but for outliers, of which there is a warning. "all": all of them.
     """
 
     cost: str = "correlation_ratio"
@@ -60,6 +71,8 @@ class Rigid:
     bins: int = 0
     optimizer: str = "quasi_newton"
     least_overlap: float = 0.25
+    fixed_range: ValueRange = _a_range()
+    moving_range: ValueRange = _a_range()
 
     name: ClassVar[str] = "rigid"
     #: The setting that names what images are compared by.
@@ -87,6 +100,7 @@ class Rigid:
         settings.bins = read_whole("bins", self.bins) and _read_bins(self.metric, self.bins)
         settings.optimizer = engine_name(read_choice("optimizer", self.optimizer, LINEAR_OPTIMIZERS))
         settings.least_overlap = read_number("least_overlap", self.least_overlap, 0, 1)
+        _set_ranges(settings, self)
         settings.degrees_of_freedom = self._degrees()
         settings.angles = self._angles()
         return settings
@@ -167,11 +181,12 @@ class FreeForm:
         seed: of the random numbers that samples are placed by. None: register's.
         convergence_threshold: a level ends when the mean cost of the last iterations falls by no more than this share; 0: never.
         convergence_window: how many iterations that are.
+        fixed_range, moving_range: as of Rigid.
     """
 
     similarity: str = "normalized_mutual_information"
     levels: Optional[int] = field(default=None, metadata={"typical": 4})
-    spacing: Union[None, float, Sequence[float]] = field(default=None, metadata={"typical": SPACING})
+    spacing: Union[None, float, Sequence[float]] = field(default=None, metadata={"typical": SPACING, "numbers": 3})
     bins: int = 64
     radius: int = 4
     bending_weight: float = 0.01
@@ -184,6 +199,8 @@ class FreeForm:
     seed: Optional[int] = field(default=None, metadata={"typical": 1})
     convergence_threshold: float = 0.0
     convergence_window: int = 10
+    fixed_range: ValueRange = _a_range()
+    moving_range: ValueRange = _a_range()
 
     name: ClassVar[str] = "ffd"
     metric_setting: ClassVar[str] = "similarity"
@@ -212,6 +229,7 @@ class FreeForm:
         settings.seed = read_whole("seed", seed if self.seed is None else self.seed, 0, MOST_SEED)
         settings.convergence_threshold = read_number("convergence_threshold", self.convergence_threshold, 0)
         settings.convergence_window = read_whole("convergence_window", self.convergence_window, 1)
+        _set_ranges(settings, self)
         return settings
 
     def _find_spacing(self, edges: Optional[Sequence[float]]) -> list[float]:
@@ -253,6 +271,23 @@ class FreeForm:
 
 def _read_bins(metric: str, bins: Any) -> int:
     return read_whole("bins", bins, *_BINS.get(metric, (0,)))
+
+
+def _set_ranges(settings: Any, stage: Stage) -> None:
+    settings.fixed_range = read_range("fixed_range", stage.fixed_range)
+    settings.moving_range = read_range("moving_range", stage.moving_range)
+
+
+def read_range(name: str, value: ValueRange) -> Optional[list[float]]:
+    """A range of an image's values as the engine takes it. Raises BadInputError if it is none."""
+    if value is None:
+        return None
+    if isinstance(value, str) and value == ALL_VALUES:
+        return [-np.inf, np.inf]
+    ends = None if isinstance(value, str) else _read_numbers(name, value)
+    if ends is None or ends.shape != (2,) or not np.isfinite(ends).all() or not ends[0] < ends[1]:
+        raise BadInputError(f'{name}={value!r} is not possible; it is to be two numbers, from the smaller to the larger one, or "all".')
+    return ends.tolist()
 
 
 def _read_numbers(name: str, value: Any) -> np.ndarray:

@@ -11,6 +11,7 @@
 #include "gpureg/FreeFormRegistration.h"
 
 #include <nanobind/stl/array.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -104,7 +105,9 @@ AddFreeForm(nb::module_ & module)
     .def_rw("samples", &FreeFormSettings::samples)
     .def_rw("seed", &FreeFormSettings::seed)
     .def_rw("convergence_threshold", &FreeFormSettings::convergenceThreshold)
-    .def_rw("convergence_window", &FreeFormSettings::convergenceWindow);
+    .def_rw("convergence_window", &FreeFormSettings::convergenceWindow)
+    .def_rw("fixed_range", &FreeFormSettings::fixedRange)
+    .def_rw("moving_range", &FreeFormSettings::movingRange);
   nb::class_<FreeFormLevelResult>(module, "FreeFormLevelResult")
     .def_ro("costs", &FreeFormLevelResult::costs)
     .def_ro("voxels", &FreeFormLevelResult::voxels)
@@ -115,6 +118,7 @@ AddFreeForm(nb::module_ & module)
     .def_ro("smallest_determinant", &FreeFormResult::smallestDeterminant)
     .def_ro("least_voxels", &FreeFormResult::leastVoxels)
     .def_ro("levels", &FreeFormResult::levels)
+    .def_ro("warnings", &FreeFormResult::warnings)
     .def_ro("milliseconds", &FreeFormResult::milliseconds);
   nb::class_<FreeFormRegistration>(module, "FreeFormRegistration")
     .def(nb::init<const std::string &>())

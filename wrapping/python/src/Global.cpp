@@ -58,7 +58,9 @@ AddGlobal(nb::module_ & module)
     .def_rw("angles", &GlobalSettings::angles)
     .def_rw("finest_edge", &GlobalSettings::finestEdge)
     .def_rw("bins", &GlobalSettings::bins)
-    .def_rw("least_overlap", &GlobalSettings::leastOverlap);
+    .def_rw("least_overlap", &GlobalSettings::leastOverlap)
+    .def_rw("fixed_range", &GlobalSettings::fixedRange)
+    .def_rw("moving_range", &GlobalSettings::movingRange);
   nb::class_<GlobalStageResult>(module, "GlobalStageResult")
     .def_ro("name", &GlobalStageResult::name)
     .def_ro("cost", &GlobalStageResult::cost)
@@ -75,6 +77,7 @@ AddGlobal(nb::module_ & module)
     .def_ro("cost", &GlobalResult::cost)
     .def_ro("overlap", &GlobalResult::overlap)
     .def_ro("stages", &GlobalResult::stages)
+    .def_ro("warnings", &GlobalResult::warnings)
     .def_ro("milliseconds", &GlobalResult::milliseconds);
   nb::class_<GlobalRegistration>(module, "GlobalRegistration")
     .def(nb::init<const std::string &>())

@@ -14,12 +14,18 @@
 #include "LevelSamples.h"
 #include "OtherMeasures.h"
 #include "Prelude.h"
+#include "RangedImage.h"
 
 #include <nanobind/stl/array.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <cmath>
 #include <limits>
+#include <optional>
+#include <string>
+#include <vector>
 
 namespace nb = nanobind;
 
@@ -30,7 +36,10 @@ namespace python
 
 namespace
 {
-/** A metric of two images as they are. */
+/** Of the fixed image's values and the moving one's: see GlobalSettings. */
+using Ranges = std::array<std::optional<ValueRange>, 2>;
+
+/** A metric of two images. */
 class Measure
 {
 public:
@@ -40,11 +49,14 @@ public:
           const Side &        moving,
           const std::string & name,
           int                 bins,
-          int                 radius)
+          int                 radius,
+          const Ranges &      ranges)
     : m_Backend(GetBackend(device))
     , m_Queue(m_Backend->CreateQueue())
     , m_Images(m_Queue->CreateImagePasses())
     , m_Lines(m_Queue->CreateLinePasses())
+    , m_Fixed(*m_Queue, device)
+    , m_Moving(*m_Queue, device)
     , m_FixedLevel(*m_Queue, device)
     , m_FixedMask(*m_Queue, device)
     , m_MovingLevel(*m_Queue, device)
@@ -58,8 +70,13 @@ public:
     m_Queue->parallelFor = parallelFor;
     CheckImage(fixed.Get(), "fixed", device);
     CheckImage(moving.Get(), "moving", device);
-    const LevelImage fixedImage = MakeLevelImage(maker, fixed.Get(), "fixed", whole, m_FixedLevel, m_FixedMask);
-    const LevelImage movingImage = MakeLevelImage(maker, moving.Get(), "moving", whole, m_MovingLevel, m_MovingMask);
+    const auto make =
+      [&](const Side & side, const char * which, auto & range, auto & ranged, auto & level, auto & mask) {
+        const RegisteredImage image = ranged.Make(*m_Images, side.Get(), which, range, m_Warnings);
+        return MakeLevelImage(maker, image, which, whole, level, mask);
+      };
+    const LevelImage fixedImage = make(fixed, "fixed", ranges[0], m_Fixed, m_FixedLevel, m_FixedMask);
+    const LevelImage movingImage = make(moving, "moving", ranges[1], m_Moving, m_MovingLevel, m_MovingMask);
     m_Queue->Finish();
     m_FixedToPoint = fixedImage.toPoint;
     m_PointToMoving = InvertMap(movingImage.toPoint);
@@ -68,6 +85,12 @@ public:
                          MakeLevelSamples(fixedImage),
                          MakeLevelMoving(movingImage, dimension, m_Measure->HasForcesByIndex()),
                          parallelFor);
+  }
+
+  const std::vector<std::string> &
+  GetWarnings() const
+  {
+    return m_Warnings;
   }
 
   /** \param maps of points, nine numbers by rows and an offset each.
@@ -173,6 +196,8 @@ private:
   std::shared_ptr<Queue>         m_Queue;
   std::unique_ptr<ImagePasses>   m_Images;
   std::unique_ptr<LinePasses>    m_Lines;
+  RangedImage                    m_Fixed;
+  RangedImage                    m_Moving;
   ImageLevel                     m_FixedLevel;
   ImageLevel                     m_FixedMask;
   ImageLevel                     m_MovingLevel;
@@ -180,6 +205,7 @@ private:
   std::unique_ptr<GlobalMeasure> m_Measure;
   IndexMap                       m_FixedToPoint;
   IndexMap                       m_PointToMoving;
+  std::vector<std::string>       m_Warnings;
 };
 } // namespace
 
@@ -187,9 +213,11 @@ void
 AddMeasure(nb::module_ & module)
 {
   nb::class_<Measure>(module, "Measure")
-    .def(nb::init<const std::string &, int, const Side &, const Side &, const std::string &, int, int>(),
-         nb::keep_alive<1, 4>(),
-         nb::keep_alive<1, 5>())
+    .def(
+      nb::init<const std::string &, int, const Side &, const Side &, const std::string &, int, int, const Ranges &>(),
+      nb::keep_alive<1, 4>(),
+      nb::keep_alive<1, 5>())
+    .def_prop_ro("warnings", &Measure::GetWarnings)
     .def("find_values", &Measure::FindValues)
     .def("find_derivative", &Measure::FindDerivative);
 }

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Optional
 from . import inputs, options
 from .errors import DONE, WrongUse
 from .native import native_messages_off
-from .output import print_json, print_lines, print_table
+from .output import print_json, print_lines, print_table, tell_lines
 from .times import Times
 
 if TYPE_CHECKING:
@@ -77,7 +77,11 @@ def run(arguments: argparse.Namespace) -> int:
             files = {"fixed": arguments.a, "moving": arguments.b, **({} if mask is None else {"fixed_mask": arguments.mask})}
             for image, path in ((a, arguments.a), (b, arguments.b)):
                 _tell_gaps(image, path)
-            found["metrics"] = find_similarities(read_pair(a, b, mask, None, {}, files, has_gaps=True), transform, device)
+            warnings: list[str] = []
+            images = read_pair(a, b, mask, None, {}, files, has_gaps=True)
+            found["metrics"] = find_similarities(images, transform, device, warnings)
+            # A is the fixed image there, and B the moving one.
+            arguments.warnings += [w.replace("the fixed image", "A", 1).replace("the moving image", "B", 1) for w in warnings]
     if label_paths is not None:
         with times.part("labels"):
             found["dice"] = _find_dice(label_images, label_paths, transform, device)

@@ -95,19 +95,21 @@ def _read_stage(text: str, metric: Optional[str]) -> Stage:
         key, equals, value = setting.partition("=")
         if not equals or key not in fields:
             raise WrongUse(f'--transform {text}: {name} has no setting "{setting}"; there are: {", ".join(fields)}')
-        setattr(stage, key, _read_value(text, setting, _typical(fields[key]), value))
+        setattr(stage, key, _read_value(text, setting, fields[key], value))
     return stage
 
 
-def _read_value(text: str, setting: str, typical: Any, value: str) -> Any:
-    if isinstance(typical, str):
+def _read_value(text: str, setting: str, field: Any, value: str) -> Any:
+    typical, most = _typical(field), field.metadata.get("numbers", 1)
+    if isinstance(typical, str) and (most == 1 or value == typical):
         return value
+    kind = float if isinstance(typical, str) else type(typical)
     try:
-        # Of some there may be one along each axis: 8x8x4.
-        numbers = [type(typical)(part) for part in value.split("x")]
+        # Of some there may be several: 8x8x4.
+        numbers = [kind(part) for part in value.split("x")]
     except ValueError:
-        raise WrongUse(f"--transform {text}: {setting} is no {'whole ' if isinstance(typical, int) else ''}number") from None
-    if len(numbers) > 1 and not setting.startswith("spacing="):
+        raise WrongUse(f"--transform {text}: {setting} is no {'whole ' if kind is int else ''}number") from None
+    if len(numbers) > most:
         raise WrongUse(f"--transform {text}: {setting} is to be one number")
     return numbers[0] if len(numbers) == 1 else numbers
 
