@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is made of a loaded image's values, in OpenCL C: the entry points. The formulas are in src/kernels/ImageValues.h;
 // opencl/ImagePasses.cpp launches them.
-//
-// Whoever compiles defines GPUREG_SAMPLING_BYTES, the host's size of the structure.
-
-// It is handed over as bytes: this does not compile where the two disagree.
-typedef char ImageSamplingIsLaidOutAlike[sizeof(ImageSampling) == GPUREG_SAMPLING_BYTES ? 1 : -1];
 
 GPUREG_KERNEL void
 Summarize(

@@ -81,7 +81,7 @@ private:
   GetOptions(Precision precision) const
   {
     CheckHasDoubles(m_Queue.GetDevice());
-    return GetRealOption(precision) + " -DGPUREG_SAMPLING_BYTES=" + std::to_string(sizeof(ImageSampling));
+    return GetRealOption(precision);
   }
 
   OpenCLQueue & m_Queue;
