@@ -314,7 +314,14 @@ SampleSet::SetFixed(const FixedSamples & samples, const ParallelFor & parallelFo
   }
   CheckSize(samples.virtualSize, "a virtual domain");
   m_IsEmpty = samples.pointCount == 0 && CountOf(samples.virtualSize) == 0;
-  this->FillFixed(m_IsEmpty ? MakeInvalidSample(samples) : samples, parallelFor);
+  if (m_IsEmpty)
+  {
+    this->FillFixed(MakeInvalidSample(samples), parallelFor);
+  }
+  else
+  {
+    this->FillFixed(samples, parallelFor);
+  }
 }
 
 void
