@@ -194,6 +194,7 @@ if(GPURegistration_HAS_OPENCL)
       ${_opencl_dir}/OpenCLProgram.cpp
       ${_opencl_dir}/OpenCLProgramCache.cpp
       ${_opencl_dir}/OpenCLQueue.cpp
+      ${_opencl_dir}/OpenCLStructSizes.cpp
       ${_opencl_dir}/PairPasses.cpp
       ${_opencl_dir}/PartialVolumePasses.cpp
       ${_opencl_dir}/PrivateFolder.cpp

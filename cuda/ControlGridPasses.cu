@@ -20,6 +20,12 @@ constexpr int Lanes = 256;
 constexpr int Rows = Lanes / ControlRowLanes;
 // Of neighbouring lines: small groups, of which as many are at once as registers allow.
 constexpr int GatherLanes = 32;
+// Groups that are to be on a multiprocessor at least. Where there may be 32, lanes have 64 registers: lines counted in 64 bits took 68.
+#if __CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900 || __CUDA_ARCH__ == 1000
+constexpr int GatherGroups = 32;
+#else
+constexpr int GatherGroups = 16;
+#endif
 // Control points of a row side by side.
 constexpr int RowLanes = 64;
 // Of a control point's group, whose samples may be few.
@@ -55,13 +61,13 @@ __launch_bounds__(Lanes) MoveRowsKernel(const __grid_constant__ ControlGridArgum
 
 /** blockIdx.x: neighbouring lines; blockIdx.y and z: the stretch and which of the outer ones. */
 __global__ void
-__launch_bounds__(GatherLanes) GatherAlongKernel(const __grid_constant__ GatherArguments a,
-                                                 const ControlWeights *                  weights,
-                                                 const ControlStretch *                  stretches,
-                                                 const float *                           in,
-                                                 float *                                 out)
+__launch_bounds__(GatherLanes, GatherGroups) GatherAlongKernel(const __grid_constant__ GatherArguments a,
+                                                               const ControlWeights *                  weights,
+                                                               const ControlStretch *                  stretches,
+                                                               const float *                           in,
+                                                               float *                                 out)
 {
-  const int            line = static_cast<int>(blockIdx.x) * GatherLanes * GatherLines + static_cast<int>(threadIdx.x);
+  const i64            line = i64{ blockIdx.x } * GatherLanes * GatherLines + threadIdx.x;
   const ControlStretch stretch = stretches[a.firstStretch + static_cast<int>(blockIdx.y)];
   const i64            outer = blockIdx.z;
   if (line < a.inner)
@@ -69,7 +75,7 @@ __launch_bounds__(GatherLanes) GatherAlongKernel(const __grid_constant__ GatherA
     GatherAlongLines(&a,
                      weights,
                      &stretch,
-                     min(GatherLines, (a.inner - line + GatherLanes - 1) / GatherLanes),
+                     static_cast<int>(min(i64{ GatherLines }, (a.inner - line + GatherLanes - 1) / GatherLanes)),
                      GatherLanes,
                      in + outer * a.length * a.inner + line,
                      out + outer * a.controls * a.inner + line);

@@ -2,10 +2,6 @@
 // Between control points and samples in OpenCL C: the entry points. The formulas are in src/kernels/ControlGrid.h, what a group
 // does in src/kernels/ControlGridKernels.h; opencl/ControlGridPasses.cpp launches them.
 
-// They are handed over as bytes: this does not compile where the two disagree.
-typedef char ChainPartsAreLaidOutAlike[sizeof(ChainPart) == GPUREG_PART_BYTES ? 1 : -1];
-typedef char ControlWeightsAreLaidOutAlike[sizeof(ControlWeights) == GPUREG_WEIGHTS_BYTES ? 1 : -1];
-
 GPUREG_KERNEL void
 Expand(const ControlGridArguments      a,
        const i64                       count,
@@ -41,18 +37,18 @@ GatherAlong(const GatherArguments           a,
             __global float *                out)
 {
   const int            portion = GPUREG_LANES * GatherLines;
-  const int            portions = (a.inner + portion - 1) / portion;
+  const i64            portions = (a.inner + portion - 1) / portion;
   const i64            group = GroupIndex() / portions;
   const i64            outer = group / a.stretchCount;
   const ControlStretch stretch = stretches[a.firstStretch + (int)(group % a.stretchCount)];
-  const int            line = GroupIndex() % portions * portion + LaneIndex();
-  const int            lines = (a.inner - line + GPUREG_LANES - 1) / GPUREG_LANES;
+  const i64            line = GroupIndex() % portions * portion + LaneIndex();
+  const i64            lines = (a.inner - line + GPUREG_LANES - 1) / GPUREG_LANES;
   if (lines > 0)
   {
     GatherAlongLines(&a,
                      weights,
                      &stretch,
-                     lines < GatherLines ? lines : GatherLines,
+                     lines < GatherLines ? (int)lines : GatherLines,
                      GPUREG_LANES,
                      in + outer * a.length * a.inner + line,
                      out + outer * a.controls * a.inner + line);

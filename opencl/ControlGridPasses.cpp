@@ -6,7 +6,6 @@
 #include "OpenCLKernels.h"
 
 #include <string>
-#include <type_traits>
 
 namespace gpureg
 {
@@ -15,12 +14,6 @@ using namespace kernels;
 
 namespace
 {
-// ControlGridKernels.cl compares the sizes.
-static_assert(std::is_trivially_copyable<ChainPart>::value && std::is_trivially_copyable<GatherArguments>::value &&
-                std::is_trivially_copyable<ControlGridArguments>::value &&
-                std::is_trivially_copyable<SampleCells>::value,
-              "kernels get these as bytes");
-
 class OpenCLControlGridPasses : public ControlGridPasses
 {
 public:
@@ -172,8 +165,7 @@ private:
   static std::string
   GetOptions()
   {
-    return GetRealOption(Precision::Single) + " -DGPUREG_PART_BYTES=" + std::to_string(sizeof(ChainPart)) +
-           " -DGPUREG_WEIGHTS_BYTES=" + std::to_string(sizeof(ControlWeights));
+    return GetRealOption(Precision::Single);
   }
 
   OpenCLQueue & m_Queue;

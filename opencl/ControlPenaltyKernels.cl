@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The penalties of a free-form deformation in OpenCL C: the entry points. What a group does is in
 // src/kernels/ControlPenaltyKernels.h; opencl/ControlPenaltyPasses.cpp launches them.
-//
-// Whoever compiles defines GPUREG_PENALTY_BYTES, the host's size of the structure.
-
-// It is handed over as bytes: this does not compile where the two disagree.
-typedef char ControlPenaltyArgumentsAreLaidOutAlike[sizeof(ControlPenaltyArguments) == GPUREG_PENALTY_BYTES ? 1 : -1];
 
 GPUREG_KERNEL void
 FindEnergies(const ControlPenaltyArguments arguments,

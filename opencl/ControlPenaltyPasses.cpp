@@ -23,8 +23,7 @@ public:
   explicit OpenCLControlPenaltyPasses(OpenCLQueue & queue)
     : m_Queue(queue)
     , m_Kernels(queue, OpenCLControlPenaltySource)
-    , m_Options(GetRealOption(Precision::Single) +
-                " -DGPUREG_PENALTY_BYTES=" + std::to_string(sizeof(ControlPenaltyArguments)))
+    , m_Options(GetRealOption(Precision::Single))
   {}
 
   std::int64_t

@@ -29,13 +29,7 @@ public:
   Displace(const DisplacementArguments & a, std::int64_t count, Memory & places) override
   {
     CheckHasDoubles(m_Queue.GetDevice());
-    m_Kernels.Launch("Displace",
-                     GetRealOption(Precision::Double) +
-                       " -DGPUREG_ARGUMENT_BYTES=" + std::to_string(sizeof(DisplacementArguments)),
-                     count,
-                     a,
-                     cl_long{ count },
-                     BufferOf(places));
+    m_Kernels.Launch("Displace", GetRealOption(Precision::Double), count, a, cl_long{ count }, BufferOf(places));
   }
 
 private:

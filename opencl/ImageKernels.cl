@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is made of a loaded image's values, in OpenCL C: the entry points. The formulas are in src/kernels/ImageValues.h;
 // opencl/ImagePasses.cpp launches them.
-//
-// Whoever compiles defines GPUREG_SAMPLING_BYTES and GPUREG_CLAMP_BYTES, the host's sizes of the structures.
-
-// They are handed over as bytes: this does not compile where the two disagree.
-typedef char ImageSamplingIsLaidOutAlike[sizeof(ImageSampling) == GPUREG_SAMPLING_BYTES ? 1 : -1];
-typedef char ClampArgumentsAreLaidOutAlike[sizeof(ClampArguments) == GPUREG_CLAMP_BYTES ? 1 : -1];
 
 GPUREG_KERNEL void
 Summarize(

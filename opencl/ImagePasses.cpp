@@ -107,8 +107,7 @@ private:
   GetOptions(Precision precision) const
   {
     CheckHasDoubles(m_Queue.GetDevice());
-    return GetRealOption(precision) + " -DGPUREG_SAMPLING_BYTES=" + std::to_string(sizeof(ImageSampling)) +
-           " -DGPUREG_CLAMP_BYTES=" + std::to_string(sizeof(ClampArguments));
+    return GetRealOption(precision);
   }
 
   OpenCLQueue & m_Queue;

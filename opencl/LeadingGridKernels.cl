@@ -2,10 +2,6 @@
 // Grids before a linear transform that is optimised, in OpenCL C: the entry points. What a lane does is in
 // src/kernels/LeadingMoves.h, what a group does in src/kernels/LeadingGridKernels.h; opencl/LeadingGridPasses.cpp launches them.
 
-// They are handed over as bytes: this does not compile where the two disagree.
-typedef char ChainPartsAreLaidOutAlike[sizeof(ChainPart) == GPUREG_PART_BYTES ? 1 : -1];
-typedef char ArgumentsAreLaidOutAlike[sizeof(LeadingGridArguments) == GPUREG_ARGUMENT_BYTES ? 1 : -1];
-
 GPUREG_KERNEL void
 MoveLeading(const LeadingGridArguments a,
             const i64                  count,

@@ -103,8 +103,7 @@ private:
   static std::string
   GetOptions()
   {
-    return GetRealOption(Precision::Single) + " -DGPUREG_PART_BYTES=" + std::to_string(sizeof(ChainPart)) +
-           " -DGPUREG_ARGUMENT_BYTES=" + std::to_string(sizeof(LeadingGridArguments));
+    return GetRealOption(Precision::Single);
   }
 
   std::int64_t  m_Lanes;

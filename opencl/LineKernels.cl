@@ -2,14 +2,8 @@
 // Filters along lines in OpenCL C: the entry points. What a work-item does is in src/kernels/LineKernels.h,
 // LineConvolution.h and GridInterpolation.h; opencl/LinePasses.cpp launches them.
 //
-// Whoever compiles defines GPUREG_RECURSION, a filter's kind, GPUREG_HAS_TILES, whether a tile fits into local
-// memory, and the host's sizes of the structures.
-
-// They are handed over as bytes: this does not compile where the two disagree.
-typedef char RecursionArgumentsAreLaidOutAlike[sizeof(RecursionArguments) == GPUREG_RECURSION_BYTES ? 1 : -1];
-typedef char ConvolutionArgumentsAreLaidOutAlike[sizeof(ConvolutionArguments) == GPUREG_CONVOLUTION_BYTES ? 1 : -1];
-typedef char InterpolationArgumentsAreLaidOutAlike
-  [sizeof(GridInterpolationArguments) + sizeof(GridPlace) == GPUREG_INTERPOLATION_BYTES ? 1 : -1];
+// Whoever compiles defines GPUREG_RECURSION, a filter's kind, and GPUREG_HAS_TILES, whether a tile fits into local
+// memory.
 
 GPUREG_KERNEL void
 RecurseLines(const RecursionArguments arguments, __global real * volume, __global double * states)

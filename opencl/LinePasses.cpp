@@ -5,7 +5,6 @@
 
 #include "OpenCLKernels.h"
 
-#include <type_traits>
 
 namespace gpureg
 {
@@ -14,13 +13,6 @@ using namespace kernels;
 
 namespace
 {
-// The kernels get these as bytes: they and the host's compiler must lay them out alike. LineKernels.cl compares
-// the sizes.
-static_assert(std::is_trivially_copyable<RecursionArguments>::value &&
-                std::is_trivially_copyable<ConvolutionArguments>::value &&
-                std::is_trivially_copyable<GridInterpolationArguments>::value,
-              "kernels get these as bytes");
-
 // Lines so close together are read through local memory.
 constexpr i64 NearLines = 8;
 
@@ -95,10 +87,7 @@ private:
   {
     CheckHasDoubles(m_Queue.GetDevice());
     return GetRealOption(precision) + " -DGPUREG_RECURSION=" + std::to_string(kind) +
-           " -DGPUREG_HAS_TILES=" + (HasTiles(precision) ? "1" : "0") +
-           " -DGPUREG_RECURSION_BYTES=" + std::to_string(sizeof(RecursionArguments)) +
-           " -DGPUREG_CONVOLUTION_BYTES=" + std::to_string(sizeof(ConvolutionArguments)) +
-           " -DGPUREG_INTERPOLATION_BYTES=" + std::to_string(sizeof(GridInterpolationArguments) + sizeof(GridPlace));
+           " -DGPUREG_HAS_TILES=" + (HasTiles(precision) ? "1" : "0");
   }
 
   OpenCLQueue & m_Queue;

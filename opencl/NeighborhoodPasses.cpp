@@ -53,7 +53,7 @@ public:
   Prepare(int variant) override
   {
     const bool isGpu = m_Queue.GetDevice().IsGpu();
-    m_SampleOptions = GetSampleOptions<NeighborhoodArguments>(isGpu ? std::to_string(variant) : "variant");
+    m_SampleOptions = GetSampleOptions(isGpu ? std::to_string(variant) : "variant");
     m_Kernels.Get("MovePlanes", this->GetOptions(Planes));
   }
 

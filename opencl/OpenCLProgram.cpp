@@ -3,6 +3,7 @@
 
 #include "OpenCLError.h"
 #include "OpenCLProgramCache.h"
+#include "OpenCLStructSizes.h"
 
 #include <vector>
 
@@ -13,7 +14,7 @@ namespace
 {
 /** All that a compiled program depends on. */
 std::string
-MakeKey(const cl::Device & device, const char * source, const std::string & options)
+MakeKey(const cl::Device & device, const std::string & source, const std::string & options)
 {
   const cl::Platform platform(device.getInfo<CL_DEVICE_PLATFORM>());
   return "platform: " + platform.getInfo<CL_PLATFORM_NAME>() +
@@ -27,10 +28,10 @@ cl::Program
 Compile(const cl::Context & context,
         const cl::Device &  device,
         const std::string & deviceName,
-        const char *        source,
+        const std::string & source,
         const std::string & options)
 {
-  cl::Program program(context, std::string(source));
+  cl::Program program(context, source);
   try
   {
     program.build({ device }, options.c_str());
@@ -95,7 +96,8 @@ BuildOpenCLProgram(const cl::Context & context,
   return CheckOpenCL(deviceName, [&] {
     const std::string                folder = OpenCLProgramCache::FindFolder();
     const OpenCLProgramCache         cache(folder);
-    const std::string                key = MakeKey(device, source, options);
+    const std::string                text = GetStructSizes() + source;
+    const std::string                key = MakeKey(device, text, options);
     const std::vector<unsigned char> cached = cache.Load(key);
     if (!cached.empty())
     {
@@ -105,7 +107,7 @@ BuildOpenCLProgram(const cl::Context & context,
         return program;
       }
     }
-    const cl::Program program = Compile(context, device, deviceName, source, options);
+    const cl::Program program = Compile(context, device, deviceName, text, options);
     // Some drivers compile all kernels, whoever is to use them, when they are asked for the binary.
     const std::vector<unsigned char> binary = folder.empty() ? std::vector<unsigned char>() : GetBinary(program);
     if (!binary.empty())

@@ -20,8 +20,8 @@ namespace gpureg
 
 using namespace kernels;
 
-// SampleMaps, and a metric's arguments, go to the kernels as bytes: they and the host's compiler must lay them out alike.
-// SampleVolumes.cl compares the sizes; that members are 32 bits wide, without a gap, follows from this.
+// SampleMaps, and a metric's arguments, go to the kernels as bytes: they and the host's compiler must lay them out alike. Of all
+// structures the sizes are compared (OpenCLStructSizes.h); that members are 32 bits wide, without a gap, follows from this.
 static_assert(std::is_trivially_copyable<SampleMaps>::value, "kernels get it as bytes");
 template <typename TArguments>
 constexpr bool IsMadeOf32Bits = std::is_trivially_copyable<TArguments>::value && alignof(TArguments) == 4;
@@ -38,13 +38,10 @@ GetSampleGrain(const OpenCLDevice & device)
 }
 
 /** What SampleVolumes.cl wants to know, for one variant, or for all of them. */
-template <typename TArguments>
-std::string
+inline std::string
 GetSampleOptions(const std::string & variant)
 {
-  return "-DGPUREG_REAL=float -DGPUREG_VARIANT=" + variant +
-         " -DGPUREG_ARGUMENT_BYTES=" + std::to_string(sizeof(TArguments)) +
-         " -DGPUREG_MAPS_BYTES=" + std::to_string(sizeof(SampleMaps));
+  return "-DGPUREG_REAL=float -DGPUREG_VARIANT=" + variant;
 }
 
 /** Sets the arguments of a kernel that begins with the metric's arguments, SampleMaps, or a buffer of a batch's, and the
@@ -103,8 +100,9 @@ public:
     m_CompiledVariant = isGpu ? variant : AnyVariant;
     if (m_Kernels.count(m_CompiledVariant) == 0)
     {
-      const cl::Program program = m_Queue.GetDevice().GetProgram(
-        m_Source, GetSampleOptions<TArguments>(isGpu ? std::to_string(variant) : "variant") + m_Options);
+      const cl::Program program =
+        m_Queue.GetDevice().GetProgram(m_Source,
+                                       GetSampleOptions(isGpu ? std::to_string(variant) : "variant") + m_Options);
       CheckOpenCL(m_Queue.GetDeviceName(), [&] { m_Kernels.emplace(m_CompiledVariant, TKernelSet(program)); });
     }
   }

@@ -95,7 +95,7 @@ private:
   GetOptions(int variant, int task) const
   {
     const bool isGpu = m_Queue.GetDevice().IsGpu();
-    return GetSampleOptions<PairArguments>(isGpu ? GetCompiledVariant(variant) : "variant") +
+    return GetSampleOptions(isGpu ? GetCompiledVariant(variant) : "variant") +
            " -DGPUREG_TASK=" + (isGpu ? std::to_string(task) : "task");
   }
 

@@ -3,7 +3,7 @@
 // opencl/ResamplePasses.cpp launches it.
 //
 // Whoever compiles defines GPUREG_INTERPOLATION, GPUREG_CHAIN and GPUREG_IS_SCALAR, or GPUREG_IS_GENERAL for a kernel that
-// does all of them; and the host's sizes of the structures.
+// does all of them.
 
 #ifdef GPUREG_IS_GENERAL
 #  define GPUREG_INTERPOLATION arguments.interpolation
@@ -13,10 +13,6 @@
 #else
 #  define GPUREG_MAY_FOLLOW_ROWS (GPUREG_CHAIN == ChainFollowsRows)
 #endif
-
-// They are handed over as bytes: this does not compile where the two disagree.
-typedef char ResampleArgumentsAreLaidOutAlike[sizeof(ResampleArguments) == GPUREG_ARGUMENT_BYTES ? 1 : -1];
-typedef char ChainPartsAreLaidOutAlike[sizeof(ChainPart) == GPUREG_PART_BYTES ? 1 : -1];
 
 GPUREG_KERNEL void
 Resample(const ResampleArguments    arguments,

@@ -6,7 +6,6 @@
 #include "OpenCLKernels.h"
 
 #include <string>
-#include <type_traits>
 
 namespace gpureg
 {
@@ -15,11 +14,6 @@ using namespace kernels;
 
 namespace
 {
-// The kernels get these as bytes: they and the host's compiler must lay them out alike. ResampleKernels.cl
-// compares the sizes.
-static_assert(std::is_trivially_copyable<ResampleArguments>::value && std::is_trivially_copyable<ChainPart>::value,
-              "kernels get these as bytes");
-
 class OpenCLResamplePasses : public ResamplePasses
 {
 public:
@@ -71,9 +65,7 @@ private:
     {
       CheckHasDoubles(m_Queue.GetDevice());
     }
-    return GetRealOption(precision) + GetVariant(a) +
-           " -DGPUREG_ARGUMENT_BYTES=" + std::to_string(sizeof(ResampleArguments)) +
-           " -DGPUREG_PART_BYTES=" + std::to_string(sizeof(ChainPart));
+    return GetRealOption(precision) + GetVariant(a);
   }
 
   OpenCLQueue & m_Queue;

@@ -4,10 +4,6 @@
 // Whoever compiles defines GPUREG_VARIANT: a variant's number, or variant, for kernels that do all of them. The text before
 // this defines MetricArguments, the metric's own.
 
-// The host hands them over as bytes: this does not compile where the two disagree on a size.
-typedef char MetricArgumentsAreLaidOutAlike[sizeof(MetricArguments) == GPUREG_ARGUMENT_BYTES ? 1 : -1];
-typedef char SampleMapsAreLaidOutAlike[sizeof(SampleMaps) == GPUREG_MAPS_BYTES ? 1 : -1];
-
 // The volumes. One that the variant does not have is never touched.
 #define GPUREG_VOLUME_PARAMETERS                                                                          \
   __global const u16 *fixedBins, __global const float *fixedValues, __global const float *fixedGradients, \

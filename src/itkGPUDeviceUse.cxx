@@ -5,8 +5,10 @@
 
 #include "Fork.h"
 
+#include "itkCommand.h"
+
+#include <map>
 #include <mutex>
-#include <set>
 #include <sstream>
 #include <utility>
 
@@ -27,6 +29,66 @@ ThrowIf(const gpureg::Error & error, const std::string & text)
   }
 }
 thread_local bool isWithoutDevices = false;
+
+/** Frees what idle engines hold in the name of objects that are deleted, which it waits for as one of their observers. */
+class EngineDropper : public Command
+{
+public:
+  using Self = EngineDropper;
+  using Pointer = SmartPointer<Self>;
+  itkNewMacro(Self);
+
+  /** Observes an object, unless it does so already. Others may have removed it from there, and an object may be where one was that is
+   *  gone without a word: so the object is asked, too. From several threads one at a time. */
+  static void
+  Observe(const Object & object)
+  {
+    const std::lock_guard<gpureg::ForkSafeMutex> lock(GetMutex());
+    const auto                                   known = GetTags().find(&object);
+    if (known != GetTags().end() && IsObserver(object, known->second))
+    {
+      return;
+    }
+    GetTags()[&object] = object.AddObserver(DeleteEvent(), New().GetPointer());
+  }
+
+  void
+  Execute(Object * caller, const EventObject & event) override
+  {
+    this->Execute(const_cast<const Object *>(caller), event);
+  }
+  void
+  Execute(const Object * caller, const EventObject &) override
+  {
+    {
+      const std::lock_guard<gpureg::ForkSafeMutex> lock(GetMutex());
+      GetTags().erase(caller);
+    }
+    gpureg::DropIdleEngines(caller);
+  }
+
+private:
+  static bool
+  IsObserver(const Object & object, unsigned long tag)
+  {
+    return dynamic_cast<const Self *>(const_cast<Object &>(object).GetCommand(tag)) != nullptr;
+  }
+
+  // Never deleted: an object may be the program's last.
+  static gpureg::ForkSafeMutex &
+  GetMutex()
+  {
+    static auto & mutex = *new gpureg::ForkSafeMutex;
+    return mutex;
+  }
+  /** By which objects know their observers. */
+  static std::map<const Object *, unsigned long> &
+  GetTags()
+  {
+    static auto & tags = *new std::map<const Object *, unsigned long>;
+    return tags;
+  }
+};
 } // namespace
 
 WithoutDevices::WithoutDevices()
@@ -58,23 +120,7 @@ ThrowGPUError(const gpureg::Error & error, const std::string & text)
 void
 DropIdleEnginesWith(const Object & object)
 {
-  // Those that an observer waits for. Never deleted: an object may be the program's last.
-  static auto & mutex = *new gpureg::ForkSafeMutex;
-  static auto & observed = *new std::set<const Object *>;
-  {
-    const std::lock_guard<gpureg::ForkSafeMutex> lock(mutex);
-    if (!observed.insert(&object).second)
-    {
-      return;
-    }
-  }
-  object.AddObserver(DeleteEvent(), [&object](const EventObject &) {
-    {
-      const std::lock_guard<gpureg::ForkSafeMutex> lock(mutex);
-      observed.erase(&object);
-    }
-    gpureg::DropIdleEngines(&object);
-  });
+  EngineDropper::Observe(object);
 }
 
 std::string

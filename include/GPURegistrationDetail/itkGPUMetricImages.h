@@ -145,7 +145,7 @@ public:
           include(fixedPoint);
         }
       }
-      else if (!m_Metric.m_UseVirtualSampledPointSet)
+      else if (!m_Metric.m_UseVirtualSampledPointSet && m_Metric.m_FixedSampledPointSet->GetNumberOfPoints() > 0)
       {
         for (const auto & point : m_Metric.m_FixedSampledPointSet->GetPoints()->CastToSTLConstContainer())
         {

@@ -4,6 +4,7 @@
 
 #include "GPURegistrationExport.h"
 #include "gpureg/ControlPenalty.h"
+#include "gpureg/EngineUser.h"
 #include "gpureg/EvaluationStatistics.h"
 #include "gpureg/FreeFormChoices.h"
 #include "gpureg/Geometry.h"
@@ -12,6 +13,7 @@
 #include "gpureg/TransformChain.h"
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -125,18 +127,28 @@ struct FreeFormResult
  *  for the next registration of images of that size.
  *
  *  One object serves one thread at a time. Every function throws gpureg::Error, and the object can be used again. */
-class GPURegistration_EXPORT FreeFormRegistration
+class GPURegistration_EXPORT FreeFormRegistration : public Engine
 {
 public:
   /** \throws Error if there is no such device; the message lists those there are. */
   explicit FreeFormRegistration(const std::string & deviceName);
-  ~FreeFormRegistration();
+  ~FreeFormRegistration() override;
   FreeFormRegistration(const FreeFormRegistration &) = delete;
   FreeFormRegistration &
   operator=(const FreeFormRegistration &) = delete;
 
   const std::string &
-  GetDeviceName() const;
+  GetDeviceName() const override;
+
+  std::size_t
+  GetHeldBytes() const override;
+
+  /** None: images are its caller's. */
+  bool
+  Holds(const Key &) const override
+  {
+    return false;
+  }
 
   /** \param progress called from the caller's thread before each iteration, while the device may still have those of the last 40 ms to
    *  do, or two; may throw to end the work, and may be empty.

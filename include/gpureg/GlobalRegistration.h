@@ -3,6 +3,7 @@
 #define gpureg_GlobalRegistration_h
 
 #include "GPURegistrationExport.h"
+#include "gpureg/EngineUser.h"
 #include "gpureg/EvaluationStatistics.h"
 #include "gpureg/Geometry.h"
 #include "gpureg/GlobalChoices.h"
@@ -10,6 +11,7 @@
 #include "gpureg/RegisteredImage.h"
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -112,18 +114,28 @@ struct GlobalResult
  *  centres of mass. Each level's arrays stay for the next registration of images of that size.
  *
  *  One object serves one thread at a time. Every function throws gpureg::Error, and the object can be used again. */
-class GPURegistration_EXPORT GlobalRegistration
+class GPURegistration_EXPORT GlobalRegistration : public Engine
 {
 public:
   /** \throws Error if there is no such device; the message lists those there are. */
   explicit GlobalRegistration(const std::string & deviceName);
-  ~GlobalRegistration();
+  ~GlobalRegistration() override;
   GlobalRegistration(const GlobalRegistration &) = delete;
   GlobalRegistration &
   operator=(const GlobalRegistration &) = delete;
 
   const std::string &
-  GetDeviceName() const;
+  GetDeviceName() const override;
+
+  std::size_t
+  GetHeldBytes() const override;
+
+  /** None: images are its caller's. */
+  bool
+  Holds(const Key &) const override
+  {
+    return false;
+  }
 
   /** \param progress called from the caller's thread for each round; may throw to end the work, and may be empty.
    *  \throws BadInputError for settings out of range, images that are missing, constant, of one slice or not on the device, or an

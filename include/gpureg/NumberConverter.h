@@ -5,12 +5,14 @@
 #include "GPURegistrationExport.h"
 #include "gpureg/BorrowedImage.h"
 #include "gpureg/DeviceImage.h"
+#include "gpureg/EngineUser.h"
 #include "gpureg/EvaluationStatistics.h"
 #include "gpureg/MadeNumbers.h"
 #include "gpureg/NumberType.h"
 #include "gpureg/ParallelFor.h"
 #include "gpureg/Precision.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -21,15 +23,28 @@ namespace gpureg
 /** Makes images of numbers of any type that are on a device, and the other way round, there. Nothing crosses the bus.
  *
  *  One object serves one thread at a time. Every function throws gpureg::Error, UnsupportedError on OpenCL. */
-class GPURegistration_EXPORT NumberConverter
+class GPURegistration_EXPORT NumberConverter : public Engine
 {
 public:
   /** \throws Error if there is no such device; the message lists those there are. */
   explicit NumberConverter(const std::string & deviceName);
-  ~NumberConverter();
+  ~NumberConverter() override;
   NumberConverter(const NumberConverter &) = delete;
   NumberConverter &
   operator=(const NumberConverter &) = delete;
+
+  const std::string &
+  GetDeviceName() const override;
+
+  std::size_t
+  GetHeldBytes() const override;
+
+  /** None: images are made for others. */
+  bool
+  Holds(const Key &) const override
+  {
+    return false;
+  }
 
   /** \throws as BorrowedImage's constructor does. */
   std::unique_ptr<DeviceImage>

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -22,6 +23,8 @@ constexpr int HighestOrder = 3;
 // What one thread of the host sorts at a time.
 constexpr std::int64_t TaskSamples = std::int64_t{ 1 } << 10;
 constexpr std::int64_t NoCell = -1;
+// Kernels count them in 32 bits.
+constexpr std::int64_t MostControlPoints = std::numeric_limits<int>::max();
 
 void
 CheckGrid(const DisplacementGrid & grid, int dimension)
@@ -40,6 +43,27 @@ CheckGrid(const DisplacementGrid & grid, int dimension)
                           " control points along axis " + std::to_string(axis) + ", and needs " +
                           std::to_string(grid.order + 1) + " at least; give it a finer mesh, or a lower order");
     }
+  }
+  const std::int64_t rows = std::int64_t{ grid.size[1] } * grid.size[2];
+  if (rows > MostControlPoints / grid.size[0])
+  {
+    throw UnsupportedError("a B-spline that is optimised may have " + std::to_string(MostControlPoints) +
+                           " control points, not " + std::to_string(grid.size[0]) + " x " +
+                           std::to_string(grid.size[1]) + " x " + std::to_string(grid.size[2]) +
+                           "; give it a coarser mesh");
+  }
+}
+
+/** \throws UnsupportedError if there are more samples than sorted ones are numbered by. */
+void
+CheckCanBeSorted(std::int64_t count)
+{
+  constexpr std::int64_t most = std::numeric_limits<kernels::u32>::max();
+  if (count > most)
+  {
+    throw UnsupportedError("a B-spline whose axes are not those of the virtual domain moves " + std::to_string(most) +
+                           " samples at most, not " + std::to_string(count) +
+                           "; lay its grid along the domain's axes, or register a part of it");
   }
 }
 
@@ -273,7 +297,8 @@ ControlPoints::BringSamplePoints() const
 void
 ControlPoints::SortSamples()
 {
-  const std::int64_t         count = m_Samples.GetCount();
+  const std::int64_t count = m_Samples.GetCount();
+  CheckCanBeSorted(count);
   const kernels::VolumeShape shape =
     kernels::MakeVolumeShape(m_Samples.virtualSize[0], m_Samples.virtualSize[1], m_Samples.virtualSize[2]);
   const std::vector<std::int64_t> points = this->BringSamplePoints();
@@ -409,7 +434,7 @@ void
 ControlPoints::GatherAlongAxes(const Memory & forces, const Matrix3 & matrix, Memory & gradient)
 {
   const Memory * in = &forces;
-  const auto     argumentsOf = [this](int axis, int outer, int inner) {
+  const auto     argumentsOf = [this](int axis, int outer, kernels::i64 inner) {
     kernels::GatherArguments a{};
     a.outer = outer;
     a.length = m_Arguments.virtualSize[axis];
@@ -431,9 +456,9 @@ ControlPoints::GatherAlongAxes(const Memory & forces, const Matrix3 & matrix, Me
   const auto & size = m_Arguments.virtualSize;
   if (m_Part.dimension > 2)
   {
-    gather(argumentsOf(2, 1, 3 * size[0] * size[1]), m_Gathered[0]);
+    gather(argumentsOf(2, 1, kernels::i64{ 3 } * size[0] * size[1]), m_Gathered[0]);
   }
-  gather(argumentsOf(1, m_Arguments.size[2], 3 * size[0]), m_Gathered[1]);
+  gather(argumentsOf(1, m_Arguments.size[2], kernels::i64{ 3 } * size[0]), m_Gathered[1]);
   kernels::GatherArguments   rows = argumentsOf(0, m_Arguments.size[2] * m_Arguments.size[1], 3);
   const std::array<float, 9> floats = ToFloats(matrix);
   std::copy(floats.begin(), floats.end(), rows.matrix);

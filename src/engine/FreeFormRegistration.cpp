@@ -358,6 +358,12 @@ FreeFormRegistration::GetDeviceName() const
   return m_Implementation->GetBackend().GetDescription().name;
 }
 
+std::size_t
+FreeFormRegistration::GetHeldBytes() const
+{
+  return static_cast<std::size_t>(m_Implementation->GetStatistics().deviceBytes);
+}
+
 FreeFormResult
 FreeFormRegistration::Register(const FreeFormProblem &                               problem,
                                const FreeFormSettings &                              settings,

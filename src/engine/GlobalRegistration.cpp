@@ -820,6 +820,12 @@ GlobalRegistration::GetDeviceName() const
   return m_Implementation->GetBackend().GetDescription().name;
 }
 
+std::size_t
+GlobalRegistration::GetHeldBytes() const
+{
+  return static_cast<std::size_t>(m_Implementation->GetStatistics().deviceBytes);
+}
+
 GlobalResult
 GlobalRegistration::Register(const GlobalProblem &                               problem,
                              const GlobalSettings &                              settings,

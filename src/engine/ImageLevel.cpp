@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ImageLevel.h"
 
+#include "gpureg/Error.h"
+
+#include "LevelGeometry.h"
+
 #include <algorithm>
 #include <cmath>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -11,16 +16,27 @@ namespace gpureg
 
 namespace
 {
-// A Gaussian's weights reach as far as this many of its sigmas.
-constexpr double Reach = 3.0;
+/** How far the weights of a Gaussian of half a factor reach: 3 of its sigmas, rounded up. */
+constexpr int
+FindReach(int factor)
+{
+  return (3 * factor + 1) / 2;
+}
+
+constexpr int
+CountTaps(int factor)
+{
+  return 2 * FindReach(factor) + factor;
+}
+static_assert(CountTaps(MostFactor) <= kernels::MaximumTaps, "a kernel takes no more taps");
 
 /** Of a mean over so many samples, after a Gaussian of half as many: one more tap than samples if both are even, and symmetrical. */
 std::vector<double>
 MakeTaps(int factor)
 {
   const double        sigma = 0.5 * factor;
-  const int           reach = static_cast<int>(std::ceil(Reach * sigma));
-  std::vector<double> taps(static_cast<std::size_t>(2 * reach + factor), 0.0);
+  const int           reach = FindReach(factor);
+  std::vector<double> taps(static_cast<std::size_t>(CountTaps(factor)), 0.0);
   double              sum = 0;
   for (int g = -reach; g <= reach; ++g)
   {
@@ -58,6 +74,20 @@ MakeArguments(const Size & size, int axis, int factor, int outputs, int first)
   std::copy(taps.begin(), taps.end(), a.taps);
   return a;
 }
+
+/** \throws BadInputError for factors that are not possible. */
+void
+CheckFactors(const Size & factors)
+{
+  for (const int factor : factors)
+  {
+    if (factor < 1 || factor > MostFactor)
+    {
+      throw BadInputError("a voxel of a level stands for 1 to " + std::to_string(MostFactor) +
+                          " voxels along an axis, not for " + std::to_string(factor));
+    }
+  }
+}
 } // namespace
 
 ImageLevel::ImageLevel(Queue & queue, std::string deviceName, Scratch * scratch)
@@ -69,6 +99,7 @@ ImageLevel::ImageLevel(Queue & queue, std::string deviceName, Scratch * scratch)
 void
 ImageLevel::Make(const DeviceImage & image, const Size & size, const Size & factors, LinePasses & passes)
 {
+  CheckFactors(factors);
   m_Precision = image.GetPrecision();
   m_Size = size;
   m_ToImage = {};

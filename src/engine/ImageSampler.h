@@ -59,6 +59,12 @@ public:
   void
   RoundToFloat(std::int64_t count, const Memory & doubles, double unit, Memory & floats);
 
+  std::int64_t
+  GetDeviceBytes() const
+  {
+    return static_cast<std::int64_t>(SizeOf(m_Edges));
+  }
+
 private:
   Queue &                      m_Queue;
   std::unique_ptr<ImagePasses> m_Passes;

@@ -32,7 +32,7 @@ FindFactors(const RegisteredImage & image, int dimension, double edge)
   for (std::size_t d = 0; d < static_cast<std::size_t>(dimension); ++d)
   {
     const auto wanted = static_cast<int>(std::lround(edge / spacing[d]));
-    factors[d] = std::clamp(wanted, 1, std::max(1, std::min(1 << (MostLevels - 1), image.size[d] / leastVoxels)));
+    factors[d] = std::clamp(wanted, 1, std::max(1, std::min(MostFactor, image.size[d] / leastVoxels)));
   }
   return factors;
 }

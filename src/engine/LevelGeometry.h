@@ -14,6 +14,9 @@ namespace gpureg
 /** How many levels a pyramid may have. */
 constexpr int MostLevels = 5;
 
+/** How many voxels along an axis one of a level may stand for. */
+constexpr int MostFactor = 1 << (MostLevels - 1);
+
 /** Length of a voxel's edges, by the map from indices to points. */
 std::array<double, 3>
 GetSpacing(const IndexMap & indexToPoint);

@@ -64,6 +64,10 @@ Metric::TakeForces(const std::function<void(std::int64_t, std::int64_t, const fl
   {
     throw BadInputError("the last evaluation kept no forces: ask it for those of each sample");
   }
+  if (m_Core->samples.IsEmpty())
+  {
+    return;
+  }
   Queue & queue = *m_Core->queue;
   queue.CheckIsUsable();
   queue.parallelFor = parallelFor;

@@ -87,6 +87,18 @@ NumberConverter::~NumberConverter()
   FreeUnlessForked(m_Implementation);
 }
 
+const std::string &
+NumberConverter::GetDeviceName() const
+{
+  return m_Implementation->GetBackend().GetDescription().name;
+}
+
+std::size_t
+NumberConverter::GetHeldBytes() const
+{
+  return 0;
+}
+
 std::unique_ptr<DeviceImage>
 NumberConverter::MakeImage(const BorrowedMemory & numbers, Precision precision, const ParallelFor & parallelFor)
 {

@@ -21,17 +21,74 @@ namespace gpureg
 
 namespace
 {
+// Lanes that lie beside a grid count its rows on before they find that they have none.
+constexpr std::int64_t LanesBeside = 1024;
+
 /** \throws Error if a volume has more rows, or more voxels in a slice, than 32 bits count. */
 void
 CheckSize(const Size & size, const char * what)
 {
-  const std::int64_t most = std::numeric_limits<int>::max();
+  constexpr std::int64_t most = std::numeric_limits<int>::max() - LanesBeside;
   if (static_cast<std::int64_t>(size[0]) * size[1] > most || static_cast<std::int64_t>(size[1]) * size[2] > most)
   {
     throw UnsupportedError(std::string(what) + " of " + std::to_string(size[0]) + " x " + std::to_string(size[1]) +
                            " x " + std::to_string(size[2]) + " voxels has more rows, or more voxels in a slice, than " +
                            std::to_string(most) + "; register a part of it, or a smaller image");
   }
+}
+
+/** The same of a chain's grids. */
+void
+CheckGrids(const ChainedGrid & chain)
+{
+  for (const ChainStep & step : chain.transform.steps)
+  {
+    CheckSize(step.grid.size, "a transform's grid");
+  }
+}
+
+/** What fills every place alike. */
+template <typename T>
+Filler
+MakeConstantFiller(T value)
+{
+  return [value](std::int64_t, std::int64_t count, void * out) { std::fill_n(static_cast<T *>(out), count, value); };
+}
+
+/** Those of a domain without voxels, as one that is not valid: kernels go through one at least. */
+FixedSamples
+MakeInvalidSample(const FixedSamples & empty)
+{
+  FixedSamples one;
+  one.precision = empty.precision;
+  one.virtualSize = { 1, 1, 1 };
+  one.scale = empty.scale;
+  if (HasBins(empty))
+  {
+    one.bins = MakeConstantFiller(kernels::u16{ kernels::InvalidBin });
+  }
+  if (HasValues(empty))
+  {
+    one.values = empty.precision == Precision::Double ? MakeConstantFiller(NoFixedValue)
+                                                      : MakeConstantFiller(static_cast<float>(NoFixedValue));
+  }
+  if (HasGradient(empty))
+  {
+    one.gradients = MakeConstantFiller(std::array<float, 3>{});
+  }
+  return one;
+}
+
+/** Whether what moves samples has a vector for each voxel of their domain. */
+bool
+HasVectorsOfVoxels(const SampleMapping & mapping)
+{
+  const auto hasThem = [](const ChainedGrid & chain) {
+    return std::any_of(chain.transform.steps.begin(), chain.transform.steps.end(), [](const ChainStep & step) {
+      return step.grid.kind == GridKind::OfOutput;
+    });
+  };
+  return mapping.displacement || hasThem(mapping.chain) || (mapping.leading && hasThem(*mapping.leading));
 }
 
 kernels::VolumeShape
@@ -200,7 +257,7 @@ StackSlice(SampleProblem & problem, int lanes)
   }
   const int slices = DividedUp(rows, height);
   a.virtualShape = kernels::MakeVolumeShape(a.virtualShape.size[0], height, slices);
-  a.missingRows = slices * height - rows;
+  a.missingRows = (height - rows % height) % height;
   a.stackedRows = height;
   StackMap(height, problem.maps);
   a.centre[2] = std::floor(a.centre[1] / static_cast<float>(height));
@@ -256,6 +313,20 @@ SampleSet::SetFixed(const FixedSamples & samples, const ParallelFor & parallelFo
                            "; sample every voxel instead");
   }
   CheckSize(samples.virtualSize, "a virtual domain");
+  m_IsEmpty = samples.pointCount == 0 && CountOf(samples.virtualSize) == 0;
+  if (m_IsEmpty)
+  {
+    this->FillFixed(MakeInvalidSample(samples), parallelFor);
+  }
+  else
+  {
+    this->FillFixed(samples, parallelFor);
+  }
+}
+
+void
+SampleSet::FillFixed(const FixedSamples & samples, const ParallelFor & parallelFor)
+{
   m_Fixed = {};
   ++m_FixedStamp;
   Operate(m_Queue, parallelFor, [&] {
@@ -415,6 +486,12 @@ SampleSet::WidenToPoints(ChainedGrid grid) const
 void
 SampleSet::SendMapping(const SampleMapping & mapping, Forces forces)
 {
+  if (m_IsEmpty && HasVectorsOfVoxels(mapping))
+  {
+    this->SendMapping(MakeLinearMapping(mapping.toMoving), forces);
+    return;
+  }
+  CheckGrids(mapping.chain);
   const bool isPrecise = this->MovesPrecisely(mapping);
   if (!mapping.chain.transform.steps.empty())
   {
@@ -431,6 +508,7 @@ SampleSet::SendMapping(const SampleMapping & mapping, Forces forces)
   m_HasLeading = mapping.leading.has_value();
   if (m_HasLeading)
   {
+    CheckGrids(*mapping.leading);
     ReserveExactly(m_Queue,
                    m_Arrays.displacement,
                    (isPrecise ? sizeof(PreciseMove) : 3 * sizeof(float)) * static_cast<std::size_t>(this->GetCount()));
@@ -596,6 +674,10 @@ SampleSet::CutAnew(SampleProblem problem, const SampleGrain & grain, const Sampl
 SampleProblem
 SampleSet::MakeProblem(const SampleMapping & mapping, Forces forces, double scaledRange) const
 {
+  if (m_IsEmpty && HasVectorsOfVoxels(mapping))
+  {
+    return this->MakeProblem(MakeLinearMapping(mapping.toMoving), forces, scaledRange);
+  }
   SampleProblem              problem;
   kernels::SampleArguments & a = problem.arguments;
   std::copy(mapping.displacementToIndex.begin(), mapping.displacementToIndex.end(), a.displacementToIndex);
@@ -713,7 +795,8 @@ SampleSet::MakeForceResult(const kernels::SampleArguments &                   ar
 std::int64_t
 SampleSet::GetDeviceBytes() const
 {
-  std::int64_t bytes = m_ControlPoints.GetDeviceBytes() + m_PlaceControls.GetDeviceBytes() + m_Leading.GetDeviceBytes();
+  std::int64_t bytes = m_Sampler.GetDeviceBytes() + m_ControlPoints.GetDeviceBytes() +
+                       m_PlaceControls.GetDeviceBytes() + m_Leading.GetDeviceBytes();
   for (const MemoryPointer * array : { &m_Forces,
                                        &m_Arrays.fixedBins,
                                        &m_Arrays.fixedValues,

@@ -52,7 +52,8 @@ public:
     , m_PlaceControls(queue)
   {}
 
-  /** \throws Error if there are more than 32 bits count. */
+  /** Of a domain without voxels there is one sample, which is not valid.
+   *  \throws Error if there are more than 32 bits count. */
   void
   SetFixed(const FixedSamples & samples, const ParallelFor & parallelFor);
 
@@ -72,6 +73,13 @@ public:
   GetFixed() const
   {
     return m_Fixed;
+  }
+
+  /** Whether its domain has no voxels. */
+  bool
+  IsEmpty() const
+  {
+    return m_IsEmpty;
   }
 
   /** Another number after each SetFixed(); 0 before the first. */
@@ -203,6 +211,8 @@ private:
   MakeMaps(const IndexMap & toMoving, double scaledRange) const;
   static Precision
   GetPrecision(const FixedSamples & samples);
+  void
+  FillFixed(const FixedSamples & samples, const ParallelFor & parallelFor);
   /** What the samples keep of an image that is there. */
   void
   TakeFixed(const FixedSamples & samples);
@@ -218,6 +228,7 @@ private:
   MovingVolumes       m_MovingVolumes;
   // Of their fillers it is only asked from now on whether they are there.
   FixedSamples  m_Fixed;
+  bool          m_IsEmpty = false;
   std::uint64_t m_FixedStamp = 0;
   MovingImage   m_Moving;
   bool          m_ReadsQuads = false;

@@ -100,13 +100,14 @@ SumControlRow(int taps, GPUREG_LOCAL const float * column, float4 weights, float
   }
 }
 
-/** How forces are gathered along an axis: [outer][length][inner] becomes [outer][controls][inner]. 32-bit members only. */
+/** How forces are gathered along an axis: [outer][length][inner] becomes [outer][controls][inner]. Each member lies at a multiple of its
+ *  size. */
 typedef struct GatherArguments
 {
+  i64   inner; /* floats of a slice, of which 32 bits are too few */
   int   outer;
   int   length;
   int   controls;
-  int   inner;
   int   firstWeights; /* where the axis' weights begin, … */
   int   firstStretch; /* … and its stretches, … */
   int   stretchCount;

@@ -97,7 +97,7 @@ GatherSamplesGroup(const ChainPart *           part,
     for (int y = begin[1]; y < end[1]; ++y)
     {
       /* Cells side by side lie one behind the other. */
-      const int firstCell = (z * cells->size[1] + y) * cells->size[0];
+      const i64 firstCell = (i64)(z * cells->size[1] + y) * cells->size[0];
       GatherFromCell(part,
                      shape,
                      cells->isOfPoints,

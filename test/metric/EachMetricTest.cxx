@@ -9,10 +9,12 @@
 #include "gpureg/Device.h"
 
 #include "itkAffineTransform.h"
+#include "itkBSplineTransform.h"
 #include "itkDisplacementFieldTransform.h"
 #include "itkGPUError.h"
 #include "itkImageMaskSpatialObject.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <functional>
@@ -32,6 +34,8 @@ namespace
 using ImageType = TestImage<float, 3>;
 using TransformType = itk::AffineTransform<double, 3>;
 using FieldTransformType = itk::DisplacementFieldTransform<double, 3>;
+using SplineTransformType = itk::BSplineTransform<double, 3, 3>;
+using TransformBaseType = itk::Transform<double, 3, 3>;
 using DemonsType = itk::GPUDemonsImageToImageMetricv4<ImageType, ImageType>;
 using MaskType = itk::ImageMaskSpatialObject<3>;
 
@@ -519,6 +523,62 @@ TEST_P(EachMetricTest, SaysWhatIsBadAndGoesOn)
     {
       this->ExpectNoOverlap(metric, good, evaluate, {});
     }
+  });
+}
+
+/** ITK's classes do so where the domain is empty along x or y; along z alone, or along all axes, they throw that they cannot cut it up
+ *  for threads. */
+TEST_P(EachMetricTest, HasNoValidPointsInAnEmptyVirtualDomain)
+{
+  constexpr itk::SizeValueType sizes[][3] = { { 0, 0, 0 }, { 0, 34, 21 }, { 37, 0, 21 }, { 37, 34, 0 } };
+  const auto                   spline = SplineTransformType::New();
+  spline->SetTransformDomainOrigin(m_Fixed->GetOrigin());
+  spline->SetTransformDomainPhysicalDimensions(ImageType::SpacingType(60.0));
+  const TransformBaseType * const transforms[] = { m_Transform, spline };
+  ForEachMetric<ImageType>([&](const auto & pointer, const char * name) {
+    auto & metric = *pointer;
+    using MetricType = std::decay_t<decltype(metric)>;
+    constexpr auto largest = itk::NumericTraits<typename MetricType::MeasureType>::max();
+    this->SetGoodInput(metric);
+    metric.Initialize();
+    const double good = metric.GetValue();
+    for (const auto & size : sizes)
+    {
+      for (const TransformBaseType * const transform : transforms)
+      {
+        SCOPED_TRACE(std::string(name) + " of " + std::to_string(size[0]) + " x " + std::to_string(size[1]) + " x " +
+                     std::to_string(size[2]) + " by " + transform->GetNameOfClass());
+        itk::Size<3> domain;
+        std::copy_n(size, 3, domain.begin());
+        metric.SetVirtualDomain(m_Fixed->GetSpacing(), m_Fixed->GetOrigin(), m_Fixed->GetDirection(), domain);
+        metric.SetMovingTransform(const_cast<TransformBaseType *>(transform));
+        metric.Initialize();
+        typename MetricType::MeasureType    value = 0;
+        typename MetricType::DerivativeType derivative(transform->GetNumberOfParameters());
+        derivative.Fill(7);
+        if (RefusesNoOverlap<MetricType>)
+        {
+          EXPECT_THROW(metric.GetValue(), itk::GPUNoOverlapError);
+          EXPECT_THROW(metric.GetValueAndDerivative(value, derivative), itk::GPUNoOverlapError);
+        }
+        else
+        {
+          EXPECT_EQ(metric.GetValue(), largest);
+          metric.GetValueAndDerivative(value, derivative);
+          EXPECT_EQ(value, largest);
+          EXPECT_EQ(derivative.inf_norm(), 0);
+        }
+        EXPECT_EQ(metric.GetNumberOfValidPoints(), 0u);
+        if (transform == m_Transform)
+        {
+          EXPECT_EQ(metric.GetValues({ transform->GetParameters() }).front(), largest);
+        }
+      }
+    }
+    metric.SetVirtualDomainFromImage(m_Fixed);
+    this->SetGoodInput(metric);
+    metric.Initialize();
+    EXPECT_EQ(metric.GetValue(), good) << name;
   });
 }
 

@@ -71,9 +71,9 @@ def _is_first(job, name):
     return True
 
 
-def pipelines_of_process():
+def cohorts_of_process():
     """How many cohorts a worker's process serves."""
-    return len(worker._pipelines)
+    return len(worker._services)
 
 
 def start_with_two_devices(setup):

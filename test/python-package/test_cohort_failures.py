@@ -358,7 +358,7 @@ def test_a_scheduler_outlives_an_interruption(tmp_path):
         result = register_cohort(table, tmp_path / "out", scheduler=cluster.scheduler_address)
         assert set(states(result).values()) == {"done"} and result.done_now == 4
         with distributed.Client(cluster.scheduler_address, set_as_default=False) as client:
-            assert client.run(cohort_data.pipelines_of_process) == {address: 0 for address in client.nthreads()}
+            assert client.run(cohort_data.cohorts_of_process) == {address: 0 for address in client.nthreads()}
 
 
 def test_a_program_that_workers_would_run_again(tmp_path):

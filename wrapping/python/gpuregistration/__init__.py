@@ -11,7 +11,7 @@ kind that came in. Points are ITK's: mm, x first, the patient's left, posterior 
 
 # The first two are imported for what they add to the kinds of transforms.
 from . import _itk, _simpleitk, stages  # noqa: F401
-from ._devices import Device, devices, release_memory, set_threads
+from ._devices import Device, devices, release_memory, set_idle_memory_limit, set_threads
 from ._engine import BadInputError, DeviceError, DeviceLostError, Error, OutOfMemoryError, UnsupportedError
 from ._files import read_image, read_transform, write_image, write_transform
 from ._filters import pyramid, smooth
@@ -54,6 +54,7 @@ __all__ = [
     "register",
     "release_memory",
     "resample",
+    "set_idle_memory_limit",
     "set_threads",
     "smooth",
     "stages",

@@ -4,16 +4,14 @@
 from __future__ import annotations
 
 import os
-import threading
+import sys
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Callable, Iterator, Optional, TypeVar, Union
+from typing import Callable, Iterator, Optional, Protocol, TypeVar, Union
 
 from . import _engine
 from ._checks import read_whole
 from ._engine import DeviceError
-
-_Engine = TypeVar("_Engine")
 
 
 @dataclass(frozen=True)
@@ -113,28 +111,42 @@ def release_memory(device: Optional[DeviceLike] = None) -> None:
     Raises:
         DeviceError: there is no such device.
     """
-    names = [choose_device(device)] if device is not None else [found.name for found in _engine.devices()]
-    with _lock:
-        for key in [key for key in _idle if key[1] in names]:
-            del _idle[key]
-    for name in names:
+    for name in _read_names(device):
         _engine.release_idle_memory(name)
 
 
-# One engine of each kind and device waits for the next call, with its arrays.
-_idle: dict[tuple[Any, str, int], Any] = {}
-_lock = threading.Lock()
+def set_idle_memory_limit(size: int, device: Optional[DeviceLike] = None) -> None:
+    """Bounds the memory that is kept for the next call on a device, or on each of them. Where it is short, it is given back anyway.
+
+    Args:
+        size: bytes, of a device and of the host for it; 0 keeps nothing. Unless it is set: a quarter of a GPU's memory, a sixteenth of
+            the host's.
+        device: its name; None: all that there are.
+
+    Raises:
+        BadInputError: the size is no whole number, or negative.
+        DeviceError: there is no such device.
+    """
+    limit = read_whole("size", size, most=sys.maxsize)
+    for name in _read_names(device):
+        _engine.set_idle_memory_limit(name, limit)
+
+
+def _read_names(device: Optional[DeviceLike]) -> list[str]:
+    return [choose_device(device)] if device is not None else [found.name for found in _engine.devices()]
+
+
+class _Loan(Protocol):
+    def give_back(self) -> None: ...
+
+
+_Engine = TypeVar("_Engine", bound=_Loan)
 
 
 @contextmanager
 def borrow_engine(kind: Callable[[str], _Engine], device: str) -> Iterator[_Engine]:
-    """An engine of a class, such as _engine.Resampler, for one call at a time. One whose work raises is not used again."""
-    # A child that was forked has no use of its parent's.
-    key = (kind, device, os.getpid())
-    with _lock:
-        engine: Optional[_Engine] = _idle.pop(key, None)
-    if engine is None:
-        engine = kind(device)
+    """An engine of a class, such as _engine.Resampler, for one call at a time. Then it waits for the next call, with its arrays, until
+    a device's memory is short. One whose work raises is not used again."""
+    engine = kind(device)
     yield engine
-    with _lock:
-        _idle[key] = engine
+    engine.give_back()

@@ -3,6 +3,7 @@
 
 #include "Arrays.h"
 #include "Bindings.h"
+#include "Loan.h"
 #include "Threads.h"
 
 #include "gpureg/BorrowedImage.h"
@@ -140,31 +141,32 @@ Borrow(const std::string & device, const Borrowed & borrowed)
 
 /** Of other numbers, which become floats, or doubles. */
 std::shared_ptr<DeviceArray>
-MakeImage(NumberConverter & converter, const Borrowed & borrowed, bool ofDoubles)
+MakeImage(const Loan<NumberConverter> & converter, const Borrowed & borrowed, bool ofDoubles)
 {
   const nb::gil_scoped_release released;
   const Precision              precision = ofDoubles ? Precision::Double : Precision::Single;
   return std::make_shared<DeviceArray>(std::shared_ptr<const DeviceImage>(
-                                         converter.MakeImage(borrowed.memory, precision, MakeParallelFor())),
+                                         converter->MakeImage(borrowed.memory, precision, MakeParallelFor())),
                                        borrowed.shape);
 }
 
 std::shared_ptr<DeviceArray>
-MakeMask(NumberConverter & converter, const Borrowed & borrowed)
+MakeMask(const Loan<NumberConverter> & converter, const Borrowed & borrowed)
 {
   const nb::gil_scoped_release released;
   return std::make_shared<DeviceArray>(std::shared_ptr<const DeviceImage>(
-                                         converter.MakeMask(borrowed.memory, MakeParallelFor())),
+                                         converter->MakeMask(borrowed.memory, MakeParallelFor())),
                                        borrowed.shape);
 }
 
 std::shared_ptr<DeviceArray>
-MakeNumbers(NumberConverter & converter, const DeviceArray & array, const std::string & type)
+MakeNumbers(const Loan<NumberConverter> & converter, const DeviceArray & array, const std::string & type)
 {
   const nb::gil_scoped_release released;
-  return std::make_shared<DeviceArray>(
-    std::shared_ptr<const MadeNumbers>(converter.MakeNumbers(array.GetImage(), GetNumberType(type), MakeParallelFor())),
-    array.GetShape());
+  return std::make_shared<DeviceArray>(std::shared_ptr<const MadeNumbers>(converter->MakeNumbers(array.GetImage(),
+                                                                                                 GetNumberType(type),
+                                                                                                 MakeParallelFor())),
+                                       array.GetShape());
 }
 
 /** An array of the host, sent to a device; on the host itself it is read where it is, and kept. */
@@ -361,12 +363,10 @@ AddDeviceArrays(nb::module_ & module)
     .def_prop_ro("__cuda_array_interface__", &DescribeForCuda);
   module.def("load", &Load, nb::arg("device"), nb::arg("values"), nb::arg("shape"));
   module.def("borrow", &Borrow, nb::arg("device"), nb::arg("borrowed"));
-  nb::class_<NumberConverter>(module, "NumberConverter")
-    .def(nb::init<const std::string &>())
+  AddLoan<NumberConverter>(module, "NumberConverter")
     .def("make_image", &MakeImage, nb::arg("borrowed"), nb::arg("of_doubles"))
     .def("make_mask", &MakeMask, nb::arg("borrowed"))
-    .def("make_numbers", &MakeNumbers, nb::arg("image"), nb::arg("type"))
-    .def_prop_ro("statistics", &NumberConverter::GetStatistics);
+    .def("make_numbers", &MakeNumbers, nb::arg("image"), nb::arg("type"));
   module.def("meeting_stream", &GetMeetingStream);
   module.def("find_device_of",
              [](std::uintptr_t address) { return FindDeviceOf(reinterpret_cast<const void *>(address)); });

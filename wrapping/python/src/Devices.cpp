@@ -36,6 +36,9 @@ AddDevices(nb::module_ & module)
   module.def("has_doubles", &HasDoubles);
   module.def("set_memory_limit", &SetMemoryLimit);
   module.def("memory_in_use", &GetMemoryInUse);
+  module.def("set_idle_memory_limit", &SetIdleMemoryLimit);
+  module.def("idle_memory_limit", &GetIdleMemoryLimit);
+  module.def("idle_memory_in_use", &GetIdleMemoryInUse);
   module.def("release_idle_memory", &ReleaseIdleMemory);
   module.def("thread_count", &GetThreadCount);
   module.def("set_thread_count", &SetThreadCount);

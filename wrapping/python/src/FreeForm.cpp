@@ -4,6 +4,7 @@
 #include "Bindings.h"
 #include "Cancel.h"
 #include "Chain.h"
+#include "Loan.h"
 #include "Names.h"
 #include "Side.h"
 
@@ -51,13 +52,13 @@ TellProgress(const nb::object & progress, const FreeFormProgress & where)
 }
 
 FreeFormResult
-Register(FreeFormRegistration &   engine,
-         int                      dimension,
-         const Side &             fixed,
-         const Side &             moving,
-         const Chain &            initial,
-         const FreeFormSettings & settings,
-         const nb::object &       progress)
+Register(const Loan<FreeFormRegistration> & engine,
+         int                                dimension,
+         const Side &                       fixed,
+         const Side &                       moving,
+         const Chain &                      initial,
+         const FreeFormSettings &           settings,
+         const nb::object &                 progress)
 {
   FreeFormProblem problem;
   problem.dimension = dimension;
@@ -67,7 +68,7 @@ Register(FreeFormRegistration &   engine,
   const Reporter               report(progress);
   const ParallelFor            parallelFor = MakeInterruptibleParallelFor();
   const nb::gil_scoped_release released;
-  return engine.Register(problem, settings, parallelFor, [&report](const FreeFormProgress & where) {
+  return engine->Register(problem, settings, parallelFor, [&report](const FreeFormProgress & where) {
     report.Call([&where](const nb::object & function) { TellProgress(function, where); });
   });
 }
@@ -120,8 +121,7 @@ AddFreeForm(nb::module_ & module)
     .def_ro("levels", &FreeFormResult::levels)
     .def_ro("warnings", &FreeFormResult::warnings)
     .def_ro("milliseconds", &FreeFormResult::milliseconds);
-  nb::class_<FreeFormRegistration>(module, "FreeFormRegistration")
-    .def(nb::init<const std::string &>())
+  AddLoan<FreeFormRegistration>(module, "FreeFormRegistration")
     .def("register",
          &Register,
          nb::arg("dimension"),
@@ -129,8 +129,7 @@ AddFreeForm(nb::module_ & module)
          nb::arg("moving"),
          nb::arg("initial"),
          nb::arg("settings"),
-         nb::arg("progress").none())
-    .def_prop_ro("statistics", &FreeFormRegistration::GetStatistics);
+         nb::arg("progress").none());
 }
 
 } // namespace python

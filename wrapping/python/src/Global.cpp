@@ -3,6 +3,7 @@
 #include "Arrays.h"
 #include "Bindings.h"
 #include "Cancel.h"
+#include "Loan.h"
 #include "Names.h"
 #include "Side.h"
 
@@ -25,13 +26,13 @@ namespace python
 namespace
 {
 GlobalResult
-Register(GlobalRegistration &            engine,
-         int                             dimension,
-         const Side &                    fixed,
-         const Side &                    moving,
-         const std::optional<IndexMap> & initial,
-         const GlobalSettings &          settings,
-         const nb::object &              progress)
+Register(const Loan<GlobalRegistration> & engine,
+         int                              dimension,
+         const Side &                     fixed,
+         const Side &                     moving,
+         const std::optional<IndexMap> &  initial,
+         const GlobalSettings &           settings,
+         const nb::object &               progress)
 {
   GlobalProblem problem;
   problem.dimension = dimension;
@@ -41,7 +42,7 @@ Register(GlobalRegistration &            engine,
   const Reporter               report(progress);
   const ParallelFor            parallelFor = MakeInterruptibleParallelFor();
   const nb::gil_scoped_release released;
-  return engine.Register(problem, settings, parallelFor, [&report](const GlobalProgress & where) {
+  return engine->Register(problem, settings, parallelFor, [&report](const GlobalProgress & where) {
     report(where.stage, where.share, where.cost);
   });
 }
@@ -79,8 +80,7 @@ AddGlobal(nb::module_ & module)
     .def_ro("stages", &GlobalResult::stages)
     .def_ro("warnings", &GlobalResult::warnings)
     .def_ro("milliseconds", &GlobalResult::milliseconds);
-  nb::class_<GlobalRegistration>(module, "GlobalRegistration")
-    .def(nb::init<const std::string &>())
+  AddLoan<GlobalRegistration>(module, "GlobalRegistration")
     .def("register",
          &Register,
          nb::arg("dimension"),
@@ -88,8 +88,7 @@ AddGlobal(nb::module_ & module)
          nb::arg("moving"),
          nb::arg("initial").none(),
          nb::arg("settings"),
-         nb::arg("progress").none())
-    .def_prop_ro("statistics", &GlobalRegistration::GetStatistics);
+         nb::arg("progress").none());
 }
 
 } // namespace python

@@ -5,6 +5,7 @@
 #include "Cancel.h"
 #include "Chain.h"
 #include "DeviceArray.h"
+#include "Loan.h"
 
 #include "gpureg/Error.h"
 #include "gpureg/Resampler.h"
@@ -100,7 +101,10 @@ MakeInput(const Resampling & asked, const ResampleRequest & request, const Devic
 /** Makes the output's voxels: [z][y][x][component]. */
 template <typename T>
 nb::object
-ResampleAs(Resampler & engine, const ResampleInput & input, ResampleRequest & request, const nb::object & progress)
+ResampleAs(const Loan<Resampler> & engine,
+           const ResampleInput &   input,
+           ResampleRequest &       request,
+           const nb::object &      progress)
 {
   T *               elements = nullptr;
   const std::size_t components = static_cast<std::size_t>(input.components);
@@ -118,21 +122,28 @@ ResampleAs(Resampler & engine, const ResampleInput & input, ResampleRequest & re
   const ParallelFor parallelFor = MakeInterruptibleParallelFor();
   {
     const nb::gil_scoped_release released;
-    engine.Resample(input, request, parallelFor);
+    engine->Resample(input, request, parallelFor);
   }
   return nb::cast(std::move(array));
 }
 
 /** The same, of the input's type. */
 nb::object
-ResampleAsInput(Resampler & engine, const ResampleInput & input, ResampleRequest & request, const nb::object & progress)
+ResampleAsInput(const Loan<Resampler> & engine,
+                const ResampleInput &   input,
+                ResampleRequest &       request,
+                const nb::object &      progress)
 {
   return input.precision == Precision::Double ? ResampleAs<double>(engine, input, request, progress)
                                               : ResampleAs<float>(engine, input, request, progress);
 }
 
 nb::object
-Resample(Resampler & engine, Array array, const Chain & chain, const Resampling & asked, const nb::object & progress)
+Resample(const Loan<Resampler> & engine,
+         Array                   array,
+         const Chain &           chain,
+         const Resampling &      asked,
+         const nb::object &      progress)
 {
   const Values    values = ReadValues(std::move(array));
   ResampleRequest request = MakeRequest(asked, chain);
@@ -145,11 +156,11 @@ Resample(Resampler & engine, Array array, const Chain & chain, const Resampling 
 
 /** The same of an image that is on the engine's device, of one component. */
 nb::object
-ResampleLoaded(Resampler &         engine,
-               const DeviceArray & array,
-               const Chain &       chain,
-               const Resampling &  asked,
-               const nb::object &  progress)
+ResampleLoaded(const Loan<Resampler> & engine,
+               const DeviceArray &     array,
+               const Chain &           chain,
+               const Resampling &      asked,
+               const nb::object &      progress)
 {
   ResampleRequest request = MakeRequest(asked, chain);
   return ResampleAsInput(engine, MakeInput(asked, request, array), request, progress);
@@ -159,7 +170,7 @@ ResampleLoaded(Resampler &         engine,
  *  \param shape of the output: [z][y][x], or [y][x]. */
 std::shared_ptr<DeviceArray>
 ResampleOnDevice(
-  Resampler & engine, const DeviceArray & array, const Chain & chain, const Resampling & asked, Shape shape)
+  const Loan<Resampler> & engine, const DeviceArray & array, const Chain & chain, const Resampling & asked, Shape shape)
 {
   const ResampleRequest request = MakeRequest(asked, chain);
   const ResampleInput   input = MakeInput(asked, request, array);
@@ -168,7 +179,7 @@ ResampleOnDevice(
   std::shared_ptr<const DeviceImage> made;
   {
     const nb::gil_scoped_release released;
-    made = engine.ResampleToDevice(input, request, parallelFor);
+    made = engine->ResampleToDevice(input, request, parallelFor);
   }
   return std::make_shared<DeviceArray>(std::move(made), std::move(shape));
 }
@@ -191,7 +202,7 @@ MakeDisplacementRequest(const Chain &                 chain,
 
 /** [z][y][x][dimension]. */
 nb::object
-FindDisplacements(Resampler & engine, DisplacementRequest request)
+FindDisplacements(const Loan<Resampler> & engine, DisplacementRequest request)
 {
   double *          elements = nullptr;
   const std::size_t components = static_cast<std::size_t>(request.transform.dimension);
@@ -208,20 +219,20 @@ FindDisplacements(Resampler & engine, DisplacementRequest request)
   const ParallelFor parallelFor = MakeInterruptibleParallelFor();
   {
     const nb::gil_scoped_release released;
-    engine.FindDisplacements(request, parallelFor);
+    engine->FindDisplacements(request, parallelFor);
   }
   return nb::cast(std::move(array));
 }
 
 /** The same, on the engine's device. */
 std::shared_ptr<DeviceArray>
-FindDisplacementsOnDevice(Resampler & engine, const DisplacementRequest & request, Shape shape)
+FindDisplacementsOnDevice(const Loan<Resampler> & engine, const DisplacementRequest & request, Shape shape)
 {
   CheckSignals();
   const ParallelFor            parallelFor = MakeInterruptibleParallelFor();
   const nb::gil_scoped_release released;
   return std::make_shared<DeviceArray>(std::shared_ptr<const MadeNumbers>(
-                                         engine.FindDisplacementsToDevice(request, parallelFor)),
+                                         engine->FindDisplacementsToDevice(request, parallelFor)),
                                        std::move(shape));
 }
 } // namespace
@@ -255,8 +266,7 @@ AddResample(nb::module_ & module)
       nb::arg("to_point"),
       nb::arg("low"),
       nb::arg("high"));
-  nb::class_<Resampler>(module, "Resampler")
-    .def(nb::init<const std::string &>())
+  AddLoan<Resampler>(module, "Resampler")
     .def("resample", &Resample, nb::arg("values"), nb::arg("chain"), nb::arg("resampling"), nb::arg("progress").none())
     .def("resample_loaded",
          &ResampleLoaded,
@@ -271,8 +281,7 @@ AddResample(nb::module_ & module)
          nb::arg("resampling"),
          nb::arg("shape"))
     .def("find_displacements", &FindDisplacements, nb::arg("request"))
-    .def("find_displacements_on_device", &FindDisplacementsOnDevice, nb::arg("request"), nb::arg("shape"))
-    .def_prop_ro("statistics", &Resampler::GetStatistics);
+    .def("find_displacements_on_device", &FindDisplacementsOnDevice, nb::arg("request"), nb::arg("shape"));
 }
 
 } // namespace python

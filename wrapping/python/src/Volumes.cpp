@@ -4,6 +4,7 @@
 #include "Bindings.h"
 #include "Cancel.h"
 #include "DeviceArray.h"
+#include "Loan.h"
 #include "Threads.h"
 
 #include "gpureg/FLIRTCoordinates.h"
@@ -63,7 +64,7 @@ public:
     m_Components = values.components;
     const ParallelFor            parallelFor = MakeInterruptibleParallelFor();
     const nb::gil_scoped_release released;
-    m_Filter.SetVolume(input, parallelFor);
+    m_Filter->SetVolume(input, parallelFor);
   }
 
   void
@@ -71,7 +72,7 @@ public:
   {
     const ParallelFor            parallelFor = MakeInterruptibleParallelFor();
     const nb::gil_scoped_release released;
-    m_Filter.SetVolume(array.GetImage(), SizeOf(array.GetShape()), parallelFor);
+    m_Filter->SetVolume(array.GetImage(), SizeOf(array.GetShape()), parallelFor);
   }
 
   /** \param sigma in voxels. */
@@ -80,7 +81,7 @@ public:
   {
     CheckSignals();
     const nb::gil_scoped_release released;
-    m_Filter.ApplyGaussian(axis, MakeRecursiveGaussian(sigma));
+    m_Filter->ApplyGaussian(axis, MakeRecursiveGaussian(sigma));
   }
 
   nb::object
@@ -96,13 +97,19 @@ public:
   {
     CheckSignals();
     const nb::gil_scoped_release released;
-    return std::make_shared<DeviceArray>(std::shared_ptr<const DeviceImage>(m_Filter.CopyVolume()), std::move(shape));
+    return std::make_shared<DeviceArray>(std::shared_ptr<const DeviceImage>(m_Filter->CopyVolume()), std::move(shape));
+  }
+
+  void
+  GiveBack()
+  {
+    m_Filter.GiveBack();
   }
 
   EvaluationStatistics
   GetStatistics() const
   {
-    return m_Filter.GetStatistics();
+    return m_Filter->GetStatistics();
   }
 
 private:
@@ -112,10 +119,10 @@ private:
   {
     T *        elements = nullptr;
     const auto components = static_cast<std::size_t>(m_Components);
-    auto       array = MakeVolume<T>(elements, m_Filter.GetSize(), components);
+    auto       array = MakeVolume<T>(elements, m_Filter->GetSize(), components);
     {
       const nb::gil_scoped_release released;
-      m_Filter.GetVolume([&](std::int64_t first, std::int64_t count, const void * in) {
+      m_Filter->GetVolume([&](std::int64_t first, std::int64_t count, const void * in) {
         std::memcpy(elements + static_cast<std::size_t>(first) * components,
                     in,
                     static_cast<std::size_t>(count) * components * sizeof(T));
@@ -124,9 +131,9 @@ private:
     return nb::cast(std::move(array));
   }
 
-  VolumeFilter m_Filter;
-  Precision    m_Precision = Precision::Single;
-  int          m_Components = 1;
+  Loan<VolumeFilter> m_Filter;
+  Precision          m_Precision = Precision::Single;
+  int                m_Components = 1;
 };
 
 /** A level of the pyramid that registrations make. It keeps what it was made with. */
@@ -211,6 +218,7 @@ AddVolumes(nb::module_ & module)
     .def("apply_gaussian", &Filter::ApplyGaussian)
     .def("take", &Filter::Take)
     .def("take_image", &Filter::TakeImage)
+    .def("give_back", &Filter::GiveBack)
     .def_prop_ro("statistics", &Filter::GetStatistics);
   module.def("find_level_factors", &FindLevelFactors);
   module.def("make_level", &MakeLevel);

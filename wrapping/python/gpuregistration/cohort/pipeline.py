@@ -49,7 +49,7 @@ class Outcome:
 
 
 class Pipeline:
-    """A worker's threads.
+    """A device's threads, for all cohorts that a process serves.
 
     Args:
         device: that computes.
@@ -57,21 +57,25 @@ class Pipeline:
 
     def __init__(self, device: Device) -> None:
         self.device = device
-        self._is_stopped = threading.Event()
         self._places = threading.BoundedSemaphore(PLACES)
         self._readers = ThreadPoolExecutor(AHEAD, "cohort-read")
         self._computer = ThreadPoolExecutor(1, "cohort-register")
         self._writers = ThreadPoolExecutor(BEHIND, "cohort-write")
 
-    def run(self, job: pair.Job) -> Outcome:
-        """One pair, from its files to its files. For many threads at once. Raises nothing: what fails is in what it returns."""
+    def run(self, job: pair.Job, is_over: threading.Event) -> Outcome:
+        """One pair, from its files to its files. For many threads at once. Raises nothing: what fails is in what it returns.
+
+        Args:
+            is_over: set when the pair's cohort is: then it goes no further than to the end of the part that it is at.
+        """
         outcome = Outcome(job.row.id)
         with self._places:
             try:
-                inputs = self._part(self._readers, outcome, "read", lambda: pair.read(job))
-                found = self._part(self._computer, outcome, "register", lambda: pair.compute(job, inputs, self.device.name))
-                outcome.record = self._part(
+                inputs = _part(self._readers, is_over, outcome, "read", lambda: pair.read(job))
+                found = _part(self._computer, is_over, outcome, "register", lambda: pair.compute(job, inputs, self.device.name))
+                outcome.record = _part(
                     self._writers,
+                    is_over,
                     outcome,
                     "write",
                     lambda: pair.write(job, inputs, found, self.device, _times(outcome)),
@@ -83,21 +87,18 @@ class Pipeline:
                 outcome.device_lost = isinstance(error, DeviceLostError)
         return outcome
 
-    def stop(self) -> None:
-        """Pairs go no further than to the end of the part that they are at."""
-        self._is_stopped.set()
 
-    def _part(self, pool: ThreadPoolExecutor, outcome: Outcome, name: str, work: Callable[[], _T]) -> _T:
-        def timed() -> _T:
-            if self._is_stopped.is_set():
-                raise RuntimeError("The cohort has been ended.")
-            begin = time.time()
-            try:
-                return work()
-            finally:
-                outcome.spans[name] = (begin, time.time())
+def _part(pool: ThreadPoolExecutor, is_over: threading.Event, outcome: Outcome, name: str, work: Callable[[], _T]) -> _T:
+    def timed() -> _T:
+        if is_over.is_set():
+            raise RuntimeError("The cohort has been ended.")
+        begin = time.time()
+        try:
+            return work()
+        finally:
+            outcome.spans[name] = (begin, time.time())
 
-        return pool.submit(timed).result()
+    return pool.submit(timed).result()
 
 
 def _times(outcome: Outcome) -> dict[str, Any]:

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "OpenCLStructSizes.h"
+
+#include "ControlGridPasses.h"
+#include "ControlPenaltyPasses.h"
+#include "ControlStepPasses.h"
+#include "CorrelationRatioPasses.h"
+#include "DisplacementPasses.h"
+#include "ImagePasses.h"
+#include "JointHistogramPasses.h"
+#include "LeadingGridPasses.h"
+#include "LinePasses.h"
+#include "MattesPasses.h"
+#include "MovingImagePasses.h"
+#include "NeighborhoodPasses.h"
+#include "PairPasses.h"
+#include "PartialVolumePasses.h"
+#include "ResamplePasses.h"
+#include "SimilarityPasses.h"
+
+#include <type_traits>
+
+namespace gpureg
+{
+
+using namespace kernels;
+
+namespace
+{
+template <typename T>
+std::string
+DefineSize(const char * name)
+{
+  static_assert(std::is_trivially_copyable<T>::value && std::is_standard_layout<T>::value, "kernels get it as bytes");
+  return std::string("#define GPUREG_BYTES_OF_") + name + " " + std::to_string(sizeof(T)) + "\n";
+}
+
+// A name as a type and as text.
+#define GPUREG_DEFINE_SIZE(name) DefineSize<name>(#name)
+} // namespace
+
+const std::string &
+GetStructSizes()
+{
+  static const std::string & sizes = *new std::string(
+    GPUREG_DEFINE_SIZE(AdamStep) + GPUREG_DEFINE_SIZE(BorderArguments) + GPUREG_DEFINE_SIZE(CentreWalk) +
+    GPUREG_DEFINE_SIZE(ChainPart) + GPUREG_DEFINE_SIZE(ClampArguments) + GPUREG_DEFINE_SIZE(ControlGridArguments) +
+    GPUREG_DEFINE_SIZE(ControlPenaltyArguments) + GPUREG_DEFINE_SIZE(ControlStretch) +
+    GPUREG_DEFINE_SIZE(ControlWeights) + GPUREG_DEFINE_SIZE(ConvolutionArguments) +
+    GPUREG_DEFINE_SIZE(CorrelationRatioArguments) + GPUREG_DEFINE_SIZE(CorrelationRatioSums) +
+    GPUREG_DEFINE_SIZE(DisplacementArguments) + GPUREG_DEFINE_SIZE(FixedMap) + GPUREG_DEFINE_SIZE(FloatAndRest) +
+    GPUREG_DEFINE_SIZE(GatherArguments) + GPUREG_DEFINE_SIZE(GridInterpolationArguments) +
+    GPUREG_DEFINE_SIZE(GridPlace) + GPUREG_DEFINE_SIZE(HistogramArguments) + GPUREG_DEFINE_SIZE(ImageSampling) +
+    GPUREG_DEFINE_SIZE(JointDensityArguments) + GPUREG_DEFINE_SIZE(JointHistogramArguments) +
+    GPUREG_DEFINE_SIZE(JointHistogramSummaryArguments) + GPUREG_DEFINE_SIZE(LaneWalk) +
+    GPUREG_DEFINE_SIZE(LeadingCarry) + GPUREG_DEFINE_SIZE(LeadingGridArguments) + GPUREG_DEFINE_SIZE(LinearCell) +
+    GPUREG_DEFINE_SIZE(LocalCorrelation) + GPUREG_DEFINE_SIZE(MattesArguments) +
+    GPUREG_DEFINE_SIZE(NeighborhoodArguments) + GPUREG_DEFINE_SIZE(NeighborhoodSums) +
+    GPUREG_DEFINE_SIZE(NodesOfPoint) + GPUREG_DEFINE_SIZE(PairArguments) + GPUREG_DEFINE_SIZE(PairCentring) +
+    GPUREG_DEFINE_SIZE(PartialVolumeArguments) + GPUREG_DEFINE_SIZE(PreciseCell) +
+    GPUREG_DEFINE_SIZE(RecursionArguments) + GPUREG_DEFINE_SIZE(Refinement) + GPUREG_DEFINE_SIZE(ResampleArguments) +
+    GPUREG_DEFINE_SIZE(ResampleCut) + GPUREG_DEFINE_SIZE(SampleArguments) + GPUREG_DEFINE_SIZE(SampleCells) +
+    GPUREG_DEFINE_SIZE(SampleMaps) + GPUREG_DEFINE_SIZE(SimilaritySums) + GPUREG_DEFINE_SIZE(SlidingSums) +
+    GPUREG_DEFINE_SIZE(Spans) + GPUREG_DEFINE_SIZE(SumWalk) + GPUREG_DEFINE_SIZE(TileShape) +
+    GPUREG_DEFINE_SIZE(ValuePair) + GPUREG_DEFINE_SIZE(VolumeShape) + GPUREG_DEFINE_SIZE(Workload));
+  return sizes;
+}
+
+} // namespace gpureg
