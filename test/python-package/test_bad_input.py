@@ -277,9 +277,10 @@ def test_other_memory_layouts_are_the_same(pair, make):
 @pytest.mark.parametrize("kind", ["u1", "i2", "u2", "i4", "i8", "f2", "f8", "?"])
 def test_other_types(pair, kind):
     fixed, moving = [(array > 50) if kind == "?" else array.clip(0, 120).astype(kind) for array in pair]
-    result = register(fixed, moving)
+    # Of so few voxels a correlation ratio by 256 bins is not smooth: where it ends hangs on the last digits.
+    result = register(fixed, moving, metric="mean_squares")
     assert result.warped.dtype == np.dtype(kind)
-    plain = register(fixed.astype("f8"), moving.astype("f8")).transform.matrix_of()
+    plain = register(fixed.astype("f8"), moving.astype("f8"), metric="mean_squares").transform.matrix_of()
     np.testing.assert_allclose(result.transform.matrix_of(), plain, atol=2e-3 if kind != "?" else 0.2)
 
 

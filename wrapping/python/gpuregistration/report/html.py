@@ -165,7 +165,7 @@ def _extremes(title: str, data: ReportData, extremes: jacobian.Extremes) -> str:
         if value is None or index is None:
             rows.append(f"<tr><th>{name}</th><td>no finite value</td></tr>")
             continue
-        place = f"voxel {wording.row(index, 0)}; {wording.row(data.point(index), 1)} mm"
+        place = f"voxel {wording.row(index, 0)}; {wording.row(data.point(index), wording.length_decimals(data.spacing))} mm"
         goto = ",".join(map(str, index))
         rows.append(
             f'<tr><th>{name}</th><td>{wording.number(value)} <button type="button" data-goto="{goto}" '

@@ -53,6 +53,11 @@ def duration(milliseconds: float) -> str:
     return f"{int(seconds // 60)} min {int(seconds % 60)} s"
 
 
+def length_decimals(spacing: Iterable[float]) -> int:
+    """How many decimals of mm tell less than a voxel of such edges: one where they are of some tenths of a mm at least."""
+    return min(20, 1 + max(0, math.floor(-math.log10(min(spacing)))))
+
+
 def row(values: Iterable[float], decimals: int | None = None) -> str:
     """Coordinates, one after another."""
     if decimals is None:

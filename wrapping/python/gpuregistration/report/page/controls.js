@@ -54,7 +54,7 @@ Object.assign(Viewer.prototype, {
     pairs.querySelectorAll("input")[mode.image].checked = true;
     document.querySelectorAll("#modes input")[this.modes.indexOf(mode)].checked = true;
     document.getElementById("amount-name").textContent = mode.amountName;
-    const decimals = mode.amount < 10 ? 1 : 0;
+    const decimals = mode.amount < 10 ? lengthDecimals(this.data.spacing) : 0;
     const value = mode.unit === "%" ? `${Math.round(100 * mode.amount)} %` : `${mode.amount.toFixed(decimals)} mm`;
     document.getElementById("amount-value").textContent = value;
     const slider = document.getElementById("amount");

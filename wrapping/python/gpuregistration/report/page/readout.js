@@ -4,7 +4,8 @@ Object.assign(Viewer.prototype, {
   readOut() {
     const { data, cross } = this;
     const dimension = data.dimension;
-    const signed = (v) => v.toFixed(1).replace(/^-0\.0$/, "0.0").replace("-", "−");
+    const decimals = lengthDecimals(data.spacing);
+    const signed = (v) => v.toFixed(decimals).replace(/^-(0\.0+)$/, "$1").replace("-", "−");
     const list = (values) => values.map(signed).join(", ");
     const point = data.origin.map((o, r) => o + data.indexToPoint[r].reduce((sum, m, c) => sum + m * cross[c], 0));
     const intensity = (name) => {
@@ -25,7 +26,7 @@ Object.assign(Viewer.prototype, {
       const moved = this.field(...cross, [0, 0, 0]);
       const vector = data.indexToPoint.map((row) => row.reduce((sum, m, c) => sum + m / data.spacing[c] * moved[c], 0));
       const length = Math.hypot(...vector);
-      rows.push(["Displacement in mm", Number.isFinite(length) ? `${length.toFixed(1)} (${list(vector)})` : "not finite"]);
+      rows.push(["Displacement in mm", Number.isFinite(length) ? `${length.toFixed(decimals)} (${list(vector)})` : "not finite"]);
     }
     document.querySelector("#readout tbody").innerHTML = rows
       .map(([name, value]) => `<tr><th>${escapeText(name)}</th><td>${escapeText(value)}</td></tr>`)

@@ -30,6 +30,11 @@ function shortNumber(value, digits = 4) {
   return text.replace(/-/g, "−");
 }
 
+// How many decimals of mm tell less than a voxel of such edges: one where they are of some tenths of a mm at least.
+function lengthDecimals(spacing) {
+  return Math.min(20, 1 + Math.max(0, Math.floor(-Math.log10(Math.min(...spacing)))));
+}
+
 // Texts of ticks, all with as many decimals as their step needs.
 function tickTexts(values) {
   const step = values.length > 1 ? Math.abs(values[1] - values[0]) : 0;
