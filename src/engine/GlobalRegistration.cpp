@@ -238,9 +238,10 @@ public:
     this->EndStage(0);
     const PosedCost best = this->SearchAt1mm(this->SearchAt2mm(this->SearchAt4mm(this->SearchAt8mm(problem))));
     this->BringResult(best);
+    // What comes now is of no stage.
+    m_Progress = {};
     this->FindWarnings(problem, best);
     m_Queue->GiveStagingBack();
-    m_Progress = {};
     m_Result.milliseconds = MillisecondsSince(start);
     return m_Result;
   }
