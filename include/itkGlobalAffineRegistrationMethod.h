@@ -34,6 +34,7 @@ namespace itk
  * The search looks at rotations of 60 degrees about each axis in images of 8 mm, each with the best translation and scale, then at
  * all that are 18 degrees apart; the best go on along all parameters. In images of 4 mm the best three remain, and what they become
  * if they are turned by 9 degrees or scaled; of these the best one, with more and more degrees of freedom, in images of 2 and 1 mm.
+ * These lengths are of a head of 1 mm: of other images they follow from their voxels, see SetFinestSpacing().
  * Where the degrees of freedom and the overlap allow, the images may be turned round, far from each other, and of different scales.
  *
  * Thick slices bound how well a pose is known, in their plane and out of it. A head in pixels of 1 mm and slices of 10 mm is found within

@@ -50,8 +50,11 @@ void
 GlobalLevel::MakeImages(
   const LevelMaker & maker, const RegisteredImage & fixed, const RegisteredImage & moving, int dimension, double edge)
 {
-  const auto make = [&](const RegisteredImage & image, const char * which, Side & side) {
-    side.level = MakeLevelImage(maker, image, which, FindFactors(image, dimension, edge), side.image, side.mask);
+  // With fewer a search from far away goes astray.
+  constexpr int leastVoxels = 12;
+  const auto    make = [&](const RegisteredImage & image, const char * which, Side & side) {
+    side.level =
+      MakeLevelImage(maker, image, which, FindFactors(image, dimension, edge, leastVoxels), side.image, side.mask);
   };
   m_Dimension = dimension;
   make(fixed, "fixed", m_Fixed);

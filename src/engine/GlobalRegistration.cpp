@@ -669,6 +669,8 @@ private:
     std::vector<PosedCost> poses{ best };
     if (m_Settings.optimizer == GlobalOptimizer::Lines)
     {
+      // Of few voxels lines are short work: a second time they end where the first ones have changed what others see.
+      this->Descend(level, freedom, firstStep, poses, {});
       this->Descend(level, freedom, firstStep, poses, {});
       this->BeginLastStage(level, poses);
       SearchLines(level, freedom, { FinalLine * level.GetShortEdge() }, poses);

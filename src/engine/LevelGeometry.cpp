@@ -24,9 +24,8 @@ GetSpacing(const IndexMap & indexToPoint)
 }
 
 Size
-FindFactors(const RegisteredImage & image, int dimension, double edge)
+FindFactors(const RegisteredImage & image, int dimension, double edge, int leastVoxels)
 {
-  constexpr int               leastVoxels = 8;
   const std::array<double, 3> spacing = GetSpacing(image);
   Size                        factors{ 1, 1, 1 };
   for (std::size_t d = 0; d < static_cast<std::size_t>(dimension); ++d)

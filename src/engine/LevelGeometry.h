@@ -36,9 +36,10 @@ double
                  FindUsualEdge(const std::vector<RegisteredImage> & images, int dimension);
 constexpr double UsualVoxels = 280;
 
-/** How many voxels along each axis one of a level stands for: as many as bring its edges to that length, and leave some. */
+/** How many voxels along each axis one of a level stands for: as many as bring its edges to that length, and leave so
+ *  many voxels along each axis. */
 Size
-FindFactors(const RegisteredImage & image, int dimension, double edge);
+FindFactors(const RegisteredImage & image, int dimension, double edge, int leastVoxels = 8);
 
 IndexMap
 InvertMap(const IndexMap & map);

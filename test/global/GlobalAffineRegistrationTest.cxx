@@ -60,14 +60,14 @@ TEST_P(GlobalAffineRegistrationTest, FindsAnAffineTransformFromFarAwayIn3D)
   EXPECT_GT(method->GetOverlap(), 0.4);
   EXPECT_LE(method->GetOverlap(), 1.0);
   ASSERT_EQ(method->GetNumberOfStages(), 10u);
-  // Voxels of 4.75 × 5 × 5 mm; of the coarsest level at least eight remain along each axis.
+  // Voxels of 4.75 × 5 × 5 mm; of the coarsest level at least twelve remain along each axis.
   const char * const names[] = { "levels",
-                                 "20 mm: coarse rotations",
-                                 "20 mm: fine rotations",
-                                 "20 mm: translations",
-                                 "20 mm: best rotations",
-                                 "20 mm, thinned",
-                                 "20 mm",
+                                 "15 mm: coarse rotations",
+                                 "15 mm: fine rotations",
+                                 "15 mm: translations",
+                                 "15 mm: best rotations",
+                                 "15 mm, thinned",
+                                 "15 mm",
                                  "10 mm",
                                  "5 mm, thinned",
                                  "5 mm" };
@@ -639,9 +639,9 @@ TEST_P(GlobalAffineRegistrationTest, SettingsCount)
   method->SetFinestSpacing(0.5);
   EXPECT_EQ(getStages(), "4 mm; 2 mm; 2 mm; 2 mm, thinned; 2 mm");
   EXPECT_NEAR(method->GetFinalCost(), cost, 0.1 * cost) << "the finest level is the same";
-  // Levels keep eight pixels along each axis, at least.
+  // Levels keep twelve pixels along each axis, at least.
   method->SetFinestSpacing(4);
-  EXPECT_EQ(getStages(), "24 mm; 16 mm; 8 mm; 4 mm, thinned; 4 mm");
+  EXPECT_EQ(getStages(), "16 mm; 16 mm; 8 mm; 4 mm, thinned; 4 mm");
   EXPECT_GT(std::abs(method->GetFinalCost() - cost), 0.1 * cost);
   method->SetFinestSpacing(0);
 
@@ -669,8 +669,8 @@ TEST_P(GlobalAffineRegistrationTest, VoxelsCrossTheBusOnce)
   };
   const std::int64_t fixed = bytesOf(*problem.fixed);
   const std::int64_t moving = bytesOf(*problem.moving);
-  // Three or four voxels along each axis are one there; what is left over is left out.
-  const auto coarsest = static_cast<std::int64_t>(sizeof(float)) * (10 * 8 * 10 + 9 * 9 * 9);
+  // Two or three voxels along each axis are one there; what is left over is left out.
+  const auto coarsest = static_cast<std::int64_t>(sizeof(float)) * (15 * 16 * 15 + 12 * 12 * 12);
   const bool hasBus = !this->GetDevice().IsHost();
   const auto method = problem.MakeMethod(GetParam());
   method->SetDegreesOfFreedom(6);
