@@ -12,6 +12,7 @@ from typing import Any, Callable, Iterator, Optional, TypeVar, Union
 from . import _engine
 from ._checks import read_whole
 from ._engine import DeviceError
+from ._paths import readable
 
 _Engine = TypeVar("_Engine")
 
@@ -71,6 +72,7 @@ def _read(found: _engine.DeviceDescription) -> Device:
 
 
 def _find(name: str) -> _engine.DeviceDescription:
+    name = readable(name)
     found = _engine.find_device(name)
     if found is None:
         raise DeviceError(f'There is no device "{name}"; there are: {list_devices()}')

@@ -31,7 +31,7 @@ def find_similarities_of(pair: Pair, moved: np.ndarray, transform: Optional[Tran
     reached = reached_by_moving(pair, transform, device) & np.isfinite(pair.fixed.array) & np.isfinite(moved)
     mask = np.ascontiguousarray(as_volume(reached), dtype=np.float32)
     fixed, other = pair.fixed.like(_without_gaps(pair.fixed.array)), pair.fixed.like(_without_gaps(moved))
-    sides = Pair(fixed, other, pair.fixed_mask, mask, pair.wrap).load(device)
+    sides = Pair(fixed, other, pair.fixed_mask, mask, pair.wrap, pair.grid).load(device)
     as_they_lie = np.concatenate([np.eye(3).ravel(), np.zeros(3)])[np.newaxis]
     return {
         name: float(make_measure(device, pair.dimension, sides, name).find_values(as_they_lie)[0, 0]) for name in METRICS
