@@ -21,6 +21,9 @@ namespace itk
  * direction: along each axis a voxel's index times the voxel's length, in mm; where the image's directions have a positive
  * determinant (FSL: neurological), the index along x is counted from the other end. ITK's transforms lead from the fixed image's
  * points to the moving one's. So a matrix has a meaning with its two images alone: these, with the grids that they have in the files.
+ * A NIfTI file of which the codes of qform and sform are both 0 does not say where its voxels are. FSL does not turn x round then,
+ * though ITK's reader gives the image the identity for its directions. Hand in the image as the reader made it: its dictionary has these
+ * codes (qform_code, sform_code), which filters do not pass on.
  * ITK's determinant is that of NIfTI's, since both of the axes that they name differently are turned round.
  *
  * \code

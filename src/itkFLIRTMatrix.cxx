@@ -7,6 +7,7 @@
 #include "gpureg/FLIRTCoordinates.h"
 
 #include "itkMacro.h"
+#include "itkMetaDataObject.h"
 
 #include "vnl/algo/vnl_determinant.h"
 
@@ -50,6 +51,28 @@ Invert(const Matrix4 & matrix, const char * what)
   return Matrix4(matrix.GetInverse());
 }
 
+/** Whether a NIfTI file that an image was read from says where its voxels are, as far as the image tells of it. */
+bool
+IsPlaced(const FLIRTMatrix::ImageType & image)
+{
+  for (const char * form : { "qform_code", "sform_code" })
+  {
+    std::string code;
+    if (!ExposeMetaData<std::string>(image.GetMetaDataDictionary(), form, code) || code != "0")
+    {
+      return true;
+    }
+  }
+  return false;
+}
+
+/** The determinant that FSL counts x by, which takes what is not placed for radiological, where ITK's reader gives it the identity. */
+double
+FindDeterminant(const FLIRTMatrix::ImageType & image)
+{
+  return IsPlaced(image) ? vnl_determinant(image.GetDirection().GetVnlMatrix()) : -1.0;
+}
+
 /** From an image's points to FSL's coordinates of it. */
 Matrix4
 MakePointToFSL(const FLIRTMatrix::ImageType & image)
@@ -57,7 +80,7 @@ MakePointToFSL(const FLIRTMatrix::ImageType & image)
   const auto             region = image.GetLargestPossibleRegion();
   const auto             spacing = image.GetSpacing();
   const gpureg::IndexMap toFSL = gpureg::MakeIndexToFLIRT({ spacing[0], spacing[1], spacing[2] },
-                                                          vnl_determinant(image.GetDirection().GetVnlMatrix()),
+                                                          FindDeterminant(image),
                                                           static_cast<double>(region.GetSize(0)));
   return MakeMatrix(toFSL) * MakeMatrix(GPURegistrationGeometry::GetPointToIndexMap<3>(image, region));
 }

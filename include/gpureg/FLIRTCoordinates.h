@@ -11,7 +11,8 @@ namespace gpureg
 
 /** From an image's indices to FSL's coordinates of it, which know no origin and no direction: an index times the voxel's length, in mm;
  *  along x counted from the other end where the determinant of the image's directions is positive (FSL: neurological).
- *  \param spacing mm. \param length voxels along x. */
+ *  \param spacing mm. \param directionDeterminant of the file's sform, or else its qform; negative of a file that has neither.
+ *  \param length voxels along x. */
 inline IndexMap
 MakeIndexToFLIRT(const std::array<double, 3> & spacing, double directionDeterminant, double length)
 {

@@ -6,6 +6,7 @@
 #include "itkAffineTransform.h"
 #include "itkBSplineTransform.h"
 #include "itkFLIRTMatrix.h"
+#include "itkMetaDataObject.h"
 
 #include <gtest/gtest.h>
 
@@ -49,6 +50,25 @@ ExpectMatrix(const itk::FLIRTMatrix::MatrixType & matrix, const double (&expecte
     }
   }
 }
+
+/** What ITK's reader makes of a NIfTI file of 11 × 21 × 31 voxels, whose forms, if there is one, have x to the left, or to the right. */
+itk::Image<float, 3>::Pointer
+MakeImageOfFile(const char * qformCode, const char * sformCode, bool isLeft)
+{
+  const bool isPlaced = std::string(qformCode) != "0" || std::string(sformCode) != "0";
+  // To the left is ITK's own way.
+  const auto image = MakeFLIRTImage(isPlaced && !isLeft, isPlaced ? -5 : 0);
+  if (isPlaced)
+  {
+    // To the anterior is against it.
+    auto direction = image->GetDirection();
+    direction[1][1] = -1;
+    image->SetDirection(direction);
+  }
+  itk::EncapsulateMetaData<std::string>(image->GetMetaDataDictionary(), "qform_code", qformCode);
+  itk::EncapsulateMetaData<std::string>(image->GetMetaDataDictionary(), "sform_code", sformCode);
+  return image;
+}
 } // namespace
 
 /** A translation by (1, 2, 3) mm from fixed to moving points, of images with the same grid. */
@@ -70,6 +90,34 @@ TEST(FLIRTMatrix, OfATranslation)
   const auto neurological = MakeFLIRTImage(false, -10);
   ExpectMatrix(itk::FLIRTMatrix::FromTransform(*transform, *neurological, *neurological),
                { { 1, 0, 0, 1 }, { 0, 1, 0, -2 }, { 0, 0, 1, -3 }, { 0, 0, 0, 1 } });
+}
+
+/** FSL's rule: x is counted from the other end where the determinant of the file's form is positive, and not where it has none. By the
+ *  identity's matrix, FSL's x of a voxel is the same in both images. */
+TEST(FLIRTMatrix, OfFilesThatSayWhereTheyAreOrDoNot)
+{
+  itk::FLIRTMatrix::MatrixType identity;
+  identity.SetIdentity();
+  const auto fixed = MakeImageOfFile("1", "0", true);
+  for (const char * qformCode : { "0", "1" })
+  {
+    for (const char * sformCode : { "0", "2" })
+    {
+      for (const bool isLeft : { true, false })
+      {
+        SCOPED_TRACE(std::string("qform ") + qformCode + ", sform " + sformCode + (isLeft ? ", left" : ", right"));
+        const auto moving = MakeImageOfFile(qformCode, sformCode, isLeft);
+        const bool isTurned = !isLeft && std::string(qformCode) + sformCode != "00";
+        const auto transform = itk::FLIRTMatrix::ToTransform(identity, *fixed, *moving);
+        const auto point = transform->TransformPoint(fixed->TransformIndexToPhysicalPoint<double>({ { 3, 4, 5 } }));
+        const auto wanted = moving->TransformIndexToPhysicalPoint<double>({ { isTurned ? 7 : 3, 4, 5 } });
+        for (unsigned int d = 0; d < 3; ++d)
+        {
+          EXPECT_NEAR(point[d], wanted[d], 1e-12);
+        }
+      }
+    }
+  }
 }
 
 /** Index (i, j, k) of the fixed image, whose directions have a positive determinant, is at (-10 + 2i, …) in ITK, and in FSL at 2·(10 -

@@ -205,11 +205,11 @@ MOVE = gr.Affine(turn(7), [1.234, 2.345, 3.456], [3, 2, 1])
 @pytest.mark.parametrize("kind", ["f4", "f8", "u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "?"])
 @pytest.mark.parametrize("interpolation", ["linear", "nearest", "bspline"])
 def test_resampling(library, head, kind, interpolation):
-    low = -60 if np.dtype(kind).kind in "if" else 0
+    low, default = -60 if np.dtype(kind).kind in "if" else 0, 1 if kind == "?" else 3
     values = (head.array > 50) if kind == "?" else (head.array + low).clip(low, 127 + low).astype(kind)
-    expected = gr.resample(head.like(values), MOVE, None, interpolation, default=3, device=library.device)
+    expected = gr.resample(head.like(values), MOVE, None, interpolation, default=default, device=library.device)
     gr.resample(as_image(library, head), device=library.device)
-    made = gr.resample(as_image(library, head.like(values)), MOVE, None, interpolation, default=3)
+    made = gr.resample(as_image(library, head.like(values)), MOVE, None, interpolation, default=default)
     assert isinstance(made, gr.Image) and made.has_grid_of(head)
     found = library.get(made.array)
     assert found.dtype == np.dtype(kind)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Resampling and filters, as SimpleITK has them."""
 
+import re
+
 import gpuregistration as gr
 import numpy as np
 import pytest
@@ -50,7 +52,29 @@ def test_whole_numbers_are_rounded(device):
     np.testing.assert_array_equal(moved[1, 1, :5], [0, 1, 2, 3, 4])
     moved = gr.resample(ramp, gr.Affine(translation=(0.6, 0, 0)), ramp, device=device)
     np.testing.assert_array_equal(moved[1, 1, :5], [1, 2, 3, 4, 5])
-    assert gr.resample(ramp.astype(np.uint8), gr.Affine(translation=(90, 0, 0)), ramp, default=300, device=device).max() == 255
+
+
+@pytest.mark.parametrize(
+    "kind, least, most, wrong",
+    [
+        (np.uint8, 0, 255, (-1, 256, 300, 0.5, np.nan, np.inf)),
+        (np.int16, -32768, 32767, (-32769, 4e9, -0.5)),
+        (np.uint32, 0, 4294967295, (-1, 2.0**32)),
+        (np.int64, -(2**53), 2**53, (2**53 + 1, 2**63 - 1, 2**63)),
+        (np.bool_, 0, 1, (2, -1)),
+        (np.float16, -65504, 65504, (1e5,)),
+        (np.float32, -np.inf, np.inf, (1e39,)),
+        (np.float64, -1e308, 1e308, ()),
+    ],
+)
+def test_the_default_is_one_of_the_types_values(kind, least, most, wrong):
+    ramp, far = np.arange(64).reshape(4, 4, 4).astype(kind), gr.Affine(translation=(90, 0, 0))
+    for value in (least, most):
+        assert (gr.resample(ramp, far, default=value, interpolation="nearest", device="host") == kind(value)).all()
+    for value in wrong:
+        text = re.escape(f"default {value!r} is not possible: the image's values are of {np.dtype(kind).name}")
+        with pytest.raises(gr.BadInputError, match=text):
+            gr.resample(ramp, far, default=value, device="host")
 
 
 def test_outside_continues(device):

@@ -19,6 +19,7 @@ from ._image import Image
 from ._metric import Metric, metric
 from ._register import Progress, Result, register
 from ._resample import resample
+from ._series import Series, read_series, write_series
 from ._stage_result import Level, StageResult
 from ._transforms import Affine, BSpline, Composite, DisplacementField, Transform, as_transform
 from ._warnings import InputWarning
@@ -42,6 +43,7 @@ __all__ = [
     "OutOfMemoryError",
     "Progress",
     "Result",
+    "Series",
     "StageResult",
     "Transform",
     "UnsupportedError",
@@ -50,6 +52,7 @@ __all__ = [
     "metric",
     "pyramid",
     "read_image",
+    "read_series",
     "read_transform",
     "register",
     "release_memory",
@@ -59,5 +62,6 @@ __all__ = [
     "smooth",
     "stages",
     "write_image",
+    "write_series",
     "write_transform",
 ]

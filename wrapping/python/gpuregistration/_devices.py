@@ -12,6 +12,7 @@ from typing import Callable, Iterator, Optional, Protocol, TypeVar, Union
 from . import _engine
 from ._checks import read_whole
 from ._engine import DeviceError
+from ._paths import readable
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,7 @@ def _read(found: _engine.DeviceDescription) -> Device:
 
 
 def _find(name: str) -> _engine.DeviceDescription:
+    name = readable(name)
     found = _engine.find_device(name)
     if found is None:
         raise DeviceError(f'There is no device "{name}"; there are: {list_devices()}')

@@ -11,12 +11,12 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import Any, Callable, Iterator, Optional, Union
+from typing import Any, Callable, Iterator, Optional
 
 import numpy as np
 
-from ._engine import BadInputError, UnsupportedError
 from ._dicom_header import is_dicom
+from ._engine import BadInputError, Error, UnsupportedError
 from ._fields import field_of_image, field_of_nifti
 from ._flirt import from_flirt_matrix, parse_flirt_matrix, to_flirt_matrix, write_flirt_matrix
 from ._image import Image
@@ -29,17 +29,20 @@ from ._nifti import NIFTI_SUFFIXES, is_nifti, read_nifti
 from ._nifti_write import write_nifti
 from ._nrrd import check_nrrd_is_whole
 from ._other_formats import check_other_is_whole, refuse_minc, refuse_packed, warn_of_format
+from ._paths import PathLike, check_can_be_written, name_of, plain, readable, to_read, to_write_in
+from ._paths import suffix_of as _suffix_of
 from ._simpleitk import import_simpleitk, read_simpleitk, to_simpleitk
 from ._transforms import Affine, DisplacementField, Transform, TransformLike, as_transform, linear_matrix
 from ._unpack import Content
 
-PathLike = Union[str, "os.PathLike[str]"]
-
 # SimpleITK asks its readers in turn whether a file is theirs, HDF5's among the first. That library is not made for several threads, and
 # neither may two use it at once. What has a reader by its name does not ask it.
 _hdf5 = threading.Lock()
-_READERS = {".mha": "MetaImageIO", ".mhd": "MetaImageIO", ".nrrd": "NrrdImageIO", ".nhdr": "NrrdImageIO"}
+READERS = {".mha": "MetaImageIO", ".mhd": "MetaImageIO", ".nrrd": "NrrdImageIO", ".nhdr": "NrrdImageIO"}
 _CHECKS = {"MetaImageIO": check_metaimage_is_whole, "NrrdImageIO": check_nrrd_is_whole}
+
+# What to do with several volumes.
+_ONE_VOLUME = "Give one volume of it; read_series reads them."
 
 _HDF5_SUFFIXES = (".h5", ".hdf5", ".hdf")
 
@@ -65,12 +68,13 @@ def read_image(path: PathLike) -> Image:
         BadInputError: there is no such file, it is not one image, or it is damaged.
         ImportError: there is no nibabel, which reads NIfTI, no pydicom, which reads DICOM, or no SimpleITK, which reads the rest.
     """
-    name = _check_is_there(path)
-    if Path(name).is_dir() or is_dicom(Path(name)):
-        return _read_dicom(Path(name))
-    if _is_nifti(name):
-        return image_of(read_nifti(Path(name)), "Give one volume of it.")
-    return _read_simpleitk_image(name)
+    with to_read(path) as name:
+        refuse_minc(name)
+        if Path(name).is_dir() or is_dicom(Path(name)):
+            return _read_dicom(Path(name))
+        if is_nifti_file(name):
+            return image_of(read_nifti(Path(name)), _ONE_VOLUME)
+        return _read_simpleitk_image(name)
 
 
 def write_image(path: PathLike, image: ImageLike) -> None:
@@ -81,23 +85,24 @@ def write_image(path: PathLike, image: ImageLike) -> None:
         ImportError: there is no nibabel, which NIfTI needs, or no SimpleITK.
         OSError: the disk is full, or fails.
     """
-    refuse_minc(os.fspath(path))
+    name = name_of(path)
+    refuse_minc(readable(name))
     read = read_any_image(image, "written")[0]
-    if _suffix_of(os.fspath(path)) == ".nii":
-        _write_whole(path, lambda name: write_nifti(name, read))
+    if _suffix_of(name) == ".nii":
+        write_whole(name, lambda there: write_nifti(there, read))
         return
     import_simpleitk()
-    _check_direction(os.fspath(path), read)
+    _check_direction(name, read)
     made = image_to_simpleitk(read)
-    _write_whole(path, lambda name: _write_simpleitk_image(made, name))
+    write_whole(name, lambda there: _write_simpleitk_image(made, there))
 
 
 def _check_direction(name: str, image: Image) -> None:
     """Raises BadInputError if SimpleITK's writer of NIfTI would put an image elsewhere: it turns skew axes into others at right angles."""
     if _suffix_of(name) in NIFTI_SUFFIXES and has_skew(image):
         raise BadInputError(
-            f"The image's axes are not at right angles, or not of length 1: its direction is {image.direction.tolist()}. The file {name} "
-            "would not hold that; write a .nii or a .mha."
+            f"The image's axes are not at right angles, or not of length 1: its direction is {image.direction.tolist()}. The file "
+            f"{readable(name)} would not hold that; write a .nii or a .mha."
         )
 
 
@@ -114,10 +119,14 @@ def read_transform(path: PathLike, fixed: Optional[ImageLike] = None, moving: Op
         UnsupportedError: it holds what is not made of linear maps, cubic B-splines and displacement fields.
         ImportError: there is no SimpleITK.
     """
-    name = os.fspath(path)
-    if not Path(name).is_file():
-        raise BadInputError(f"There is no file {name}. Check the name and the folder.")
-    refuse_minc(name)
+    with to_read(path) as name:
+        refuse_minc(name)
+        return _read_transform(name, fixed, moving)
+
+
+def _read_transform(name: str, fixed: Optional[ImageLike], moving: Optional[ImageLike]) -> Transform:
+    if Path(name).is_dir():
+        raise BadInputError(f"{name} is a folder, and no transform's file. Name a file.")
     if _is_mat(name):
         matrix = parse_flirt_matrix(name)
         if matrix is not None:
@@ -126,8 +135,7 @@ def read_transform(path: PathLike, fixed: Optional[ImageLike] = None, moving: Op
         return _read_with_simpleitk(name)
     if name.lower().endswith(_TRANSFORM_SUFFIXES):
         return _read_with_simpleitk(name)
-    _check_is_there(name)
-    if _is_nifti(name):
+    if is_nifti_file(name):
         return field_of_nifti(read_nifti(Path(name)), name)
     return field_of_image(_read_simpleitk_image(name), name)
 
@@ -154,35 +162,37 @@ def write_transform(
         ImportError: there is no SimpleITK.
         OSError: the disk is full, or fails.
     """
-    name = os.fspath(path)
-    refuse_minc(name)
+    name = name_of(path)
+    refuse_minc(readable(name))
     whole = as_transform(transform)
     if format not in (None, "ants", "fsl") or (format is not None and not _is_mat(name)):
-        raise BadInputError(f'The format "{format}" is not possible for {name}; of .mat there are: ants, fsl.')
+        raise BadInputError(f'The format "{format}" is not possible for {readable(name)}; of .mat there are: ants, fsl.')
     if format == "fsl":
         matrix = to_flirt_matrix(linear_matrix(whole, "transform"), *_read_grids(name, fixed, moving))
-        _write_whole(name, lambda there: write_flirt_matrix(there, matrix))
+        write_whole(name, lambda there: write_flirt_matrix(there, matrix))
         return
     import_simpleitk()
     if _is_mat(name):
         if not isinstance(whole, Affine):
             whole = Affine.from_matrix(linear_matrix(whole, "transform"))
         made = to_simpleitk(whole)
-        _write_whole(name, lambda there: _write_simpleitk_transform(made, there))
+        write_whole(name, lambda there: _write_simpleitk_transform(made, there))
         return
     if name.lower().endswith(_TRANSFORM_SUFFIXES):
         made = to_simpleitk(whole)
-        _write_whole(name, lambda there: _write_simpleitk_transform(made, there))
+        write_whole(name, lambda there: _write_simpleitk_transform(made, there))
         return
     if not isinstance(whole, DisplacementField):
         if fixed is None:
             kind = type(whole).__name__
-            raise BadInputError(f"The {kind} is written as the displacements {name} with a fixed image alone: give one.")
+            raise BadInputError(f"The {kind} is written as the displacements {readable(name)} with a fixed image alone: give one.")
         whole = whole.to_displacement_field(fixed)
     with np.errstate(over="ignore"):
         vectors = whole.host_array().astype(np.float32)
     if not np.isfinite(vectors).all():
-        raise BadInputError(f"The field has displacements that are not numbers of 32 bits, which the image {name} would hold. Write a .h5.")
+        raise BadInputError(
+            f"The field has displacements that are not numbers of 32 bits, which the image {readable(name)} would hold. Write a .h5."
+        )
     write_image(name, Image(vectors, whole.spacing, whole.origin, whole.direction, is_vector=True))
 
 
@@ -192,20 +202,19 @@ def _is_mat(name: str) -> bool:
 
 def is_flirt_matrix(path: PathLike) -> bool:
     """Whether a file is a matrix of FSL's FLIRT, which has a meaning with its two images alone."""
-    name = os.fspath(path)
+    name = name_of(path)
     return _is_mat(name) and Path(name).is_file() and parse_flirt_matrix(name) is not None
 
 
 def _read_grids(name: str, fixed: Optional[ImageLike], moving: Optional[ImageLike]) -> tuple[Image, Image]:
     if fixed is None or moving is None:
-        raise BadInputError(f"FSL's matrix {name} has a meaning with its two images alone: give both, fixed and moving.")
+        raise BadInputError(f"FSL's matrix {readable(name)} has a meaning with its two images alone: give both, fixed and moving.")
     return read_any_image(fixed, "fixed")[0], read_any_image(moving, "moving")[0]
 
 
 def _read_with_simpleitk(name: str) -> Transform:
     sitk = import_simpleitk()
     try:
-        _check_readable(name)
         with _hdf5, _by_lower_suffix(name) as there:
             read = sitk.ReadTransform(there)
     except RuntimeError as error:
@@ -232,31 +241,30 @@ def _check_is_one_transform(name: str) -> None:
         )
 
 
-def _check_is_there(path: PathLike) -> str:
-    """A file's name, or a folder's, that may be an image's."""
-    name = os.fspath(path)
-    if not name or not Path(name).exists():
-        raise BadInputError(f"There is no file {name}. Check the name and the folder." if name else "A file's name is empty.")
-    refuse_minc(name)
-    _check_readable(name)
-    return name
+def is_nifti_file(name: str) -> bool:
+    """Whether NIfTI's reader is the one of a file: by its name, or by how it begins."""
+    return Path(name).is_file() and _suffix_of(name) not in READERS and is_nifti(Path(name))
 
 
-def _is_nifti(name: str) -> bool:
-    return Path(name).is_file() and _suffix_of(name) not in _READERS and is_nifti(Path(name))
+def read_by_simpleitk(name: str) -> Any:
+    """What is no NIfTI, of any dimension, as SimpleITK's image.
 
-
-def _read_simpleitk_image(name: str) -> Image:
-    """What is no NIfTI."""
+    Raises:
+        BadInputError: it cannot be read, or is not whole.
+    """
     try:
-        read = _read_image_file(name)
+        return _read_image_file(name)
     except RuntimeError as error:
         raise BadInputError(
             f"The file {name} is no image that can be read: give NIfTI, MetaImage, NRRD or a folder of DICOM. {_last_line(error)}"
         ) from error
+
+
+def _read_simpleitk_image(name: str) -> Image:
+    read = read_by_simpleitk(name)
     dimension = read.GetDimension()
     if dimension not in (2, 3):
-        raise BadInputError(f"The file {name} has {dimension} dimensions; it is to have 2 or 3. Give one volume of it.")
+        raise BadInputError(f"The file {name} has {dimension} dimensions; it is to have 2 or 3. {_ONE_VOLUME}")
     image, _ = read_any_image(read, f"file {name}'s")
     # A copy, which needs the other library's image no longer.
     image.array = image.array.copy()
@@ -269,11 +277,6 @@ def _read_dicom(path: Path) -> Image:
     from ._dicom import read_dicom
 
     return read_dicom(path)
-
-
-def _check_readable(name: str) -> None:
-    if not os.access(name, os.R_OK):
-        raise BadInputError(f"The file {name} cannot be read: permission denied.")
 
 
 def _with_lower_suffix(name: str) -> str:
@@ -294,17 +297,11 @@ def _by_lower_suffix(name: str) -> Iterator[str]:
         yield there
 
 
-def _suffix_of(name: str) -> str:
-    """In small letters; of a compressed file, that of what is in it."""
-    lower = name.lower()
-    return Path(lower[: -len(".gz")] if lower.endswith(".gz") else lower).suffix
-
-
 def _read_image_file(name: str) -> Any:
     """As SimpleITK's image. What is to be known of whether it is whole is found out meanwhile."""
     refuse_packed(name)
     sitk = import_simpleitk()
-    reader = _READERS.get(_suffix_of(name))
+    reader = READERS.get(_suffix_of(name))
     if reader is not None:
         with ThreadPoolExecutor(1) as pool:
             reading = pool.submit(sitk.ReadImage, name, imageIO=reader)
@@ -333,13 +330,12 @@ def _write_simpleitk_image(image: Any, name: str) -> None:
         _check_holds(Path(name), image)
 
 
-def _write_whole(path: PathLike, write: Callable[[str], Any]) -> None:
+def write_whole(name: str, write: Callable[[str], Any]) -> None:
     """Under another name first, beside it."""
-    target = Path(os.fspath(path))
-    if not target.parent.is_dir():
-        raise BadInputError(f"There is no folder {target.parent} to write {target.name} to.")
-    with tempfile.TemporaryDirectory(dir=target.parent, prefix=".writing-") as folder:
-        there = Path(folder) / _with_lower_suffix(target.name)
+    check_can_be_written(name)
+    target, shown = Path(name), readable(name)
+    with tempfile.TemporaryDirectory(dir=target.parent, prefix=".writing-") as folder, to_write_in(folder) as place:
+        there = place / _with_lower_suffix(plain(target.name))
         try:
             try:
                 write(str(there))
@@ -348,11 +344,15 @@ def _write_whole(path: PathLike, write: Callable[[str], Any]) -> None:
                 for made in filter(Path.is_file, Path(folder).iterdir()):
                     _check_has_room(made)
         except OSError as error:
-            raise OSError(error.errno, f"The file {target} cannot be written: {error.strerror}") from error
+            raise OSError(error.errno, f"The file {shown} cannot be written: {error.strerror}") from error
+        except Error:
+            # Of what is computed while it is written.
+            raise
         except RuntimeError as error:
-            raise BadInputError(f"The file {target} cannot be written: {_last_line(error)}") from error
+            raise BadInputError(f"The file {shown} cannot be written: {_last_line(error)}") from error
         for made in sorted(Path(folder).iterdir()):
-            os.replace(made, target if made.name == there.name else target.parent / made.name)
+            # What stands beside a header has its name, but for the suffix.
+            os.replace(made, target if made.name == there.name else target.parent / made.name.replace(there.stem, target.stem, 1))
 
 
 def _check_holds(made: Path, image: Any) -> None:

@@ -2,7 +2,9 @@
 """Linear transforms as FSL's FLIRT has them (.mat).
 
 FLIRT's matrix leads from the input (the moving image) to the reference (the fixed one), in coordinates of its own: see the engine's
-MakeIndexToFLIRT.
+MakeIndexToFLIRT. FSL counts x from the other end where the determinant of the file's sform is positive, or of its qform where the sform's
+code is 0; where both are, it does not. nibabel's grid of such a file has a negative determinant, so that the same rule holds for it; ITK's
+has a positive one, and so it is told apart (Image.is_placed).
 """
 
 from __future__ import annotations
@@ -22,7 +24,8 @@ def _point_to_fsl(image: Image) -> np.ndarray:
         raise BadInputError(
             f"FSL's matrices are of 3 dimensions, and the image of {image.dimension}: take a file of ITK's, such as a .tfm."
         )
-    to_fsl = _engine.make_index_to_flirt(image.spacing.tolist(), np.linalg.det(image.direction), image.size[0])
+    determinant = np.linalg.det(image.direction) if image.is_placed else -1.0
+    to_fsl = _engine.make_index_to_flirt(image.spacing.tolist(), determinant, image.size[0])
     return matrix_of_map(to_fsl, 3) @ np.linalg.inv(image.index_to_point)
 
 
@@ -30,8 +33,12 @@ def to_flirt_matrix(matrix: np.ndarray, fixed: Image, moving: Image) -> np.ndarr
     """Of a homogeneous matrix, (4, 4), from the fixed image's points to the moving one's, in mm: FLIRT's, (4, 4).
 
     Raises:
-        BadInputError: it has no inverse, or an image is not of 3 dimensions.
+        BadInputError: it has no inverse, or it, or an image, is not of 3 dimensions.
     """
+    if matrix.shape != (4, 4):
+        raise BadInputError(
+            f"FSL's matrices are of 3 dimensions, and the transform of {len(matrix) - 1}: write a file of ITK's, such as a .tfm."
+        )
     whole = _point_to_fsl(moving) @ matrix @ np.linalg.inv(_point_to_fsl(fixed))
     if is_singular(whole[:3, :3]):
         raise BadInputError("The transform has no inverse, and FSL's matrix is that. Write a .tfm.")

@@ -28,7 +28,7 @@ class Image:
         origin: mm, the point of voxel 0. 0 unless it is given.
         direction: a matrix whose columns are the directions of the image's axes x, y (and z). The identity unless it is given.
         is_vector: the array has one more axis, the last one: of components, such as a colour's. Such images are resampled and
-            smoothed, on the host's memory alone; they are not registered.
+            smoothed, on the host's memory alone; they are registered where they are grey, with the same in each of three components.
 
     Points are those of ITK: the patient's left, posterior and superior (LPS), x first.
 
@@ -49,6 +49,8 @@ class Image:
         self.array: Any = array if isinstance(content, GpuArray) else content
         self._on_gpu = content if isinstance(content, GpuArray) else None
         self.is_vector = bool(is_vector)
+        #: False of what another library has read from a file that does not say where its voxels are: its grid is that library's own choice.
+        self.is_placed = True
         _check_array(self.content, self.is_vector)
         self.spacing = _read_vector(spacing, 1.0, self.dimension, "spacing")
         self.origin = _read_vector(origin, 0.0, self.dimension, "origin")
@@ -102,6 +104,7 @@ class Image:
                 f"An array of shape {image.content.shape} does not fit to a grid of shape {self.shape}. Hand in one of that shape, or make "
                 "an Image of it with a grid of its own."
             )
+        image.is_placed = self.is_placed
         return image
 
     def on_host(self) -> "Image":
@@ -111,12 +114,14 @@ class Image:
 
     def has_grid_of(self, other: "Image") -> bool:
         """Whether its voxels are where the other one's are, to 1/1000 of a voxel."""
-        if self.shape != other.shape:
-            return False
-        corners = np.vstack([np.zeros(self.dimension), np.diag(np.maximum(1.0, np.array(self.size) - 1.0))])
-        corners = np.column_stack([corners, np.ones(len(corners))])
-        apart = (corners @ self.index_to_point.T - corners @ other.index_to_point.T)[:, :-1]
-        return bool(np.abs(apart).max() <= 1e-3 * self.spacing.min())
+        return self.shape == other.shape and bool(np.abs(self.corners - other.corners).max() <= 1e-3 * self.spacing.min())
+
+    @property
+    def corners(self) -> np.ndarray:
+        """The points of the voxels at the corners, (2^dimension, dimension), in mm. Two grids are the furthest apart there."""
+        ends = np.meshgrid(*[[0.0, max(1.0, n - 1.0)] for n in self.size], indexing="ij")
+        index = np.stack([*(one.ravel() for one in ends), np.ones(2**self.dimension)], axis=-1)
+        return (index @ self.index_to_point.T)[:, :-1]
 
     def __repr__(self) -> str:
         return (
@@ -130,7 +135,7 @@ def _check_array(array: Union[np.ndarray, GpuArray], is_vector: bool) -> None:
         behind = ", component" if is_vector else ""
         raise BadInputError(
             f"An image's array has {array.ndim} dimensions, shape {array.shape}; it is to have {2 + int(is_vector)}, [y, x{behind}], or "
-            f"{3 + int(is_vector)}, [z, y, x{behind}]. Of a series, hand in one volume; of colours or vectors, an Image that is_vector."
+            f"{3 + int(is_vector)}, [z, y, x{behind}]. {_hint_of_dimensions(array.ndim, is_vector)}"
         )
     if array.dtype.kind not in "biuf" or array.dtype.itemsize > 8:
         raise BadInputError(
@@ -139,6 +144,12 @@ def _check_array(array: Union[np.ndarray, GpuArray], is_vector: bool) -> None:
         )
     if array.size == 0:
         raise BadInputError(f"An image's array has no voxels: its shape is {array.shape}.")
+
+
+def _hint_of_dimensions(dimensions: int, is_vector: bool) -> str:
+    if dimensions < 2 + int(is_vector):
+        return "Give it the axes that it lacks, such as by array.reshape(); a slice is of two, and not one row of it."
+    return "Of a series, hand in one volume; of colours or vectors, an Image that is_vector."
 
 
 def _read_vector(vector: Optional[ArrayLike], default: float, dimension: int, name: str) -> np.ndarray:
@@ -201,7 +212,11 @@ def on_device(image: Image, device: str) -> _engine.DeviceArray:
     return _engine.load(device, real_values(image), content.shape)
 
 
-def require_scalar(image: Image, name: str, hint: str = "Hand in one of them, image.array[..., 0], or their mean.") -> None:
+# What to do with several components.
+ONE_OF_THEM = "Hand in one of them, image.like(image.array[..., 0]), or their mean."
+
+
+def require_scalar(image: Image, name: str, hint: str = ONE_OF_THEM) -> None:
     """Raises BadInputError if an image has components.
 
     Args:

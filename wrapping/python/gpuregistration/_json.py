@@ -5,7 +5,12 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from typing import Any
+
+
+# What a file's name has in it that is not in UTF-8. JSON has an escape for it, so that it is the same name when it is read.
+_SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 def plain(value: Any) -> Any:
@@ -23,4 +28,5 @@ def plain(value: Any) -> Any:
 
 def text_of(value: Any) -> str:
     """The text of a file that people look into, too."""
-    return json.dumps(plain(value), indent=1, allow_nan=False, ensure_ascii=False) + "\n"
+    text = json.dumps(plain(value), indent=1, allow_nan=False, ensure_ascii=False) + "\n"
+    return _SURROGATES.sub(lambda found: f"\\u{ord(found.group()):04x}", text)

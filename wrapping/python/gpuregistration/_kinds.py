@@ -17,6 +17,7 @@ from ._engine import BadInputError
 from ._gpu_arrays import AnyArray, hand_over
 from ._image import Image, host_array
 from ._nibabel import LPS_OF_RAS, has_colours, has_skew, image_of, is_nibabel, stored_of
+from ._paths import readable
 
 
 class ImageOfITK(Protocol):
@@ -46,6 +47,9 @@ Kind = TypeVar("Kind", bound=ImageLike)
 
 Wrap = Callable[[Image], Any]
 
+# What ITK's reader tells of NIfTI's two forms, and what it says of one that is not there.
+_FORMS, _UNKNOWN_FORM = ("qform_code", "sform_code"), "0"
+
 
 def read_image(image: Any, which: str, **geometry: Any) -> tuple[Image, Wrap]:
     """What is handed in as an image, and what makes one of that kind again.
@@ -62,8 +66,8 @@ def read_image(image: Any, which: str, **geometry: Any) -> tuple[Image, Wrap]:
         found = reader(image)
         if found is not None:
             return found
-    if isinstance(image, (str, os.PathLike)):
-        raise BadInputError(f"The {which} image is a file's name, {os.fspath(image)}: gpuregistration.read_image reads it.")
+    if isinstance(image, (str, bytes, os.PathLike)):
+        raise BadInputError(f"The {which} image is a file's name, {readable(os.fsdecode(image))}: gpuregistration.read_image reads it.")
     if not is_bare_array(image):
         raise BadInputError(
             f"The {which} image is of type {type(image).__module__}.{type(image).__qualname__}, which is not known. Hand in a "
@@ -121,6 +125,7 @@ def _read_simpleitk(image: Any) -> Optional[tuple[Image, Wrap]]:
     array = sitk.GetArrayViewFromImage(image)
     is_vector = image.GetNumberOfComponentsPerPixel() > 1
     made = Image(array, image.GetSpacing(), image.GetOrigin(), image.GetDirection(), is_vector)
+    made.is_placed = not all(image.HasMetaDataKey(key) and image.GetMetaData(key) == _UNKNOWN_FORM for key in _FORMS)
     made.owner = image  # type: ignore[attr-defined]
     return made, to_simpleitk
 
@@ -198,6 +203,8 @@ def _read_itk(image: Any) -> Optional[tuple[Image, Wrap]]:
     origin = np.array(list(image.GetOrigin())) + direction @ (spacing * index)
     # A view, as above.
     made = Image(array, spacing, origin, direction, image.GetNumberOfComponentsPerPixel() > 1)
+    known = dict(image)
+    made.is_placed = not all(known.get(key) == _UNKNOWN_FORM for key in _FORMS)
     made.owner = image  # type: ignore[attr-defined]
     return made, to_itk
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import struct
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,43 @@ def is_nifti(path: Path) -> bool:
     return any(begin[_MAGIC_BY_LENGTH[n] :].startswith(_FOLLOWING) for n in lengths if n in _MAGIC_BY_LENGTH)
 
 
+@dataclass
+class Opened:
+    """A file whose header has been read.
+
+    Attributes:
+        path: of the header.
+        header: nibabel's.
+        content: of the file that the values are in, of which none has been taken yet.
+        begin: where in it they begin, bytes.
+    """
+
+    path: Path
+    header: Any
+    content: Content
+    begin: int
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Voxels along each axis, x first, times and components."""
+        return tuple(int(n) for n in self.header.get_data_shape())
+
+    def tell_left(self, left: int) -> None:
+        """Warns of bytes that are left behind the values."""
+        if left:
+            warn_of_input(f"The file {self.content.path} has {left} bytes behind the last value that its header tells of: they are left out.")
+
+    def store(self, values: np.ndarray) -> Stored:
+        """Some of its values, and what the header says of them. Raises BadInputError if that is impossible."""
+        nibabel = import_nibabel()
+        try:
+            slope, inter = self.header.get_slope_inter()
+            affine = self.header.get_best_affine()
+        except (nibabel.spatialimages.HeaderDataError, ValueError) as error:
+            raise BadInputError(f"{_impossible(self.path)}: {error}. Mend it, or write the file again.") from error
+        return Stored(values, slope, inter or 0.0, np.asarray(affine, np.float64), self.header, f"file {self.path}")
+
+
 def read_nifti(path: Path) -> Stored:
     """A file's header and values.
 
@@ -40,6 +78,16 @@ def read_nifti(path: Path) -> Stored:
         BadInputError: it is no NIfTI, cut off or damaged, or its header is impossible.
         ImportError: there is no nibabel.
     """
+    opened = open_nifti(path)
+    content = opened.content
+    content.skip(opened.begin - content.taken)
+    values = content.take_array(opened.shape, opened.header.get_data_dtype())
+    opened.tell_left(content.count_rest())
+    return opened.store(values)
+
+
+def open_nifti(path: Path) -> Opened:
+    """A file's header, and where its values are. Raises what read_nifti() does of them."""
     header_path = find_beside(path, "hdr") or path
     content = Content(header_path)
     length, block = _read_header(content)
@@ -60,7 +108,10 @@ def read_nifti(path: Path) -> Stored:
             raise BadInputError(f"The file {header_path} is a header, and there is no .img or .img.gz beside it with its values.")
         content = Content(values_path)
         tell_of_name(values_path, content.is_packed)
-    return _read_values(content, header, header_path)
+    begin = header.get_data_offset()
+    if begin < content.taken:
+        raise BadInputError(f"{_impossible(header_path)}: its values begin inside of it, at {begin}. Write the file again.")
+    return Opened(header_path, header, content, begin)
 
 
 def _read_header(content: Content) -> tuple[int, bytes]:
@@ -119,21 +170,3 @@ class _Log:
     def log(self, level: int, message: str) -> None:
         if message.startswith(("bitpix", "qform_code", "sform_code")):
             warn_of_input(f"The header of the file {self._path} is wrong, and is read as if it were mended: {message}.")
-
-
-def _read_values(content: Content, header: Any, path: Path) -> Stored:
-    nibabel = import_nibabel()
-    offset = header.get_data_offset()
-    if offset < content.taken:
-        raise BadInputError(f"{_impossible(path)}: its values begin inside of it, at {offset}. Write the file again.")
-    content.skip(offset - content.taken)
-    values = content.take_array(tuple(int(n) for n in header.get_data_shape()), header.get_data_dtype())
-    left = content.count_rest()
-    if left:
-        warn_of_input(f"The file {content.path} has {left} bytes behind the last value that its header tells of: they are left out.")
-    try:
-        slope, inter = header.get_slope_inter()
-        affine = header.get_best_affine()
-    except (nibabel.spatialimages.HeaderDataError, ValueError) as error:
-        raise BadInputError(f"{_impossible(path)}: {error}. Mend it, or write the file again.") from error
-    return Stored(values, slope, inter or 0.0, np.asarray(affine, np.float64), header, f"file {path}")

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ._engine import BadInputError
@@ -27,13 +29,9 @@ def write_nifti(path: str, image: Image) -> None:
         BadInputError: NIfTI has no room for so many voxels along an axis.
         OSError: the disk is full, or fails.
     """
-    if max(image.components, *image.size) > _MOST_VOXELS:
-        raise BadInputError(
-            f"The image has {max(image.size)} voxels along an axis and {image.components} components, and NIfTI has room for "
-            f"{_MOST_VOXELS}. Write a .mha."
-        )
+    check_has_room(image)
     values = common_values(image)
-    header = _make_header(image, values.dtype)
+    header = header_bytes(make_header(image, values.dtype))
     if image.is_vector:
         # One component behind the other.
         values = np.ascontiguousarray(np.moveaxis(values, -1, 0))
@@ -45,13 +43,26 @@ def write_nifti(path: str, image: Image) -> None:
             file.write(values.data.cast("B"))
 
 
-def _make_header(image: Image, dtype: np.dtype) -> bytes:
+def check_has_room(image: Image, volumes: int = 1) -> None:
+    """Raises BadInputError if NIfTI has no room for so many voxels along an axis, or volumes."""
+    if max(image.components, volumes, *image.size) > _MOST_VOXELS:
+        told = f"{volumes} volumes, " if volumes > 1 else ""
+        raise BadInputError(
+            f"The image has {told}{max(image.size)} voxels along an axis and {image.components} components, and NIfTI has room for "
+            f"{_MOST_VOXELS}. Write a .mha."
+        )
+
+
+def make_header(image: Image, dtype: np.dtype, volumes: int = 1) -> Any:
+    """Nibabel's, of an image, or of so many volumes like it."""
     header = import_nibabel().Nifti1Header(endianness="<")
     header.set_data_dtype(dtype)
     affine = ras_affine(image)
     if image.components > 1:
-        header.set_data_shape((*image.size, *[1] * (4 - image.dimension), image.components))
+        header.set_data_shape((*image.size, *[1] * (3 - image.dimension), volumes, image.components))
         header.set_intent("vector")
+    elif volumes > 1:
+        header.set_data_shape((*image.size, *[1] * (3 - image.dimension), volumes))
     else:
         header.set_data_shape(image.size)
     header.set_xyzt_units("mm", "sec")
@@ -61,4 +72,9 @@ def _make_header(image: Image, dtype: np.dtype) -> bytes:
     header.set_sform(affine, _SCANNER)
     if not has_skew(image):
         header.set_qform(affine, _SCANNER)
+    return header
+
+
+def header_bytes(header: Any) -> bytes:
+    """A header as it stands before the values."""
     return header.binaryblock + _NO_EXTENSION

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 from typing import Optional
@@ -80,7 +81,7 @@ def parts_that_are_read(path: str) -> list[Path]:
         names = [line.strip() for line in header[found.end() :].splitlines() if line.strip()]
     parts = [whole]
     for name in names:
-        text = name.decode("utf-8", "replace")
+        text = os.fsdecode(name)
         if "%" in text:
             # A name for each slice, such as "slice%03d.raw 1 60 1".
             pattern = Path(re.sub(r"%\d*d", "*", text.split()[0]))

@@ -14,11 +14,11 @@ import numpy as np
 from . import _engine
 from ._checks import check_progress
 from ._devices import DeviceLike, borrow_engine
-from ._files import PathLike
 from ._gpu_arrays import GpuArray
 from ._image import engine_map, matrix_of_map
 from ._kinds import ImageLike
-from ._resample import resample_array, warp_loaded
+from ._paths import PathLike, name_of
+from ._resample import read_default, resample_array, warp_loaded
 from ._sides import Pair, read_pair
 from ._stage_result import Level, StageResult
 from ._transforms import Affine, BSpline, Composite, DisplacementField, Transform, TransformLike, as_transform, linear_matrix
@@ -71,6 +71,7 @@ class Result:
         stages: what each stage came to.
         device: the name of the device that computed.
         seconds: how long it took, of images that are in memory.
+        default: the value outside of the moving image.
     """
 
     def __init__(
@@ -81,6 +82,7 @@ class Result:
         device: str,
         seconds: float,
         loaded: Optional[_engine.DeviceArray],
+        default: float,
     ) -> None:
         self._pair = pair
         self._loaded = loaded
@@ -90,19 +92,20 @@ class Result:
         self.cost = stages[-1].cost
         self.device = device
         self.seconds = seconds
+        self.default = default
 
     @cached_property
     def warped(self) -> Any:
-        """The moving image on the fixed one's grid, interpolated linearly, 0 outside: of the kind and the type of the moving image.
-        Computed when it is asked for first: an array on a GPU is read then."""
-        return self._pair.wrap(self._pair.fixed.like(self._warped_array))
+        """The moving image on the fixed one's grid, interpolated linearly, the default outside: of the kind and the type of the moving
+        image, and grey where that is stored as colours. Computed when it is asked for first: an array on a GPU is read then."""
+        return self._pair.wrap_warped(self._warped_array)
 
     @cached_property
     def _warped_array(self) -> Any:
         fixed, moving = self._pair.fixed, self._pair.moving
         if self._loaded is not None:
-            return warp_loaded(self._loaded, moving, self.transform, fixed, self.device)
-        return resample_array(moving, self.transform, fixed, "linear", self.device)
+            return warp_loaded(self._loaded, moving, self.transform, fixed, self.device, self.default)
+        return resample_array(moving, self.transform, fixed, "linear", self.device, self.default)
 
     @cached_property
     def displacement_field(self) -> DisplacementField:
@@ -134,8 +137,8 @@ class Result:
         from ._report_data import report_data
         from .report import write_report
 
-        data = report_data(self._pair, self._warped_array, self.stages, self._initial, self.device, command, files)
-        write_report(path, data)
+        data = report_data(self._pair, self._warped_array, self.stages, self._initial, self.device, command, files, self.default)
+        write_report(name_of(path), data)
 
     def __repr__(self) -> str:
         names = ", ".join(stage.name for stage in self.stages)
@@ -157,18 +160,21 @@ def register(
     spacing: Optional[ArrayLike] = None,
     origin: Optional[ArrayLike] = None,
     direction: Optional[ArrayLike] = None,
+    default: float = 0.0,
 ) -> Result:
-    """Registers two images of two or three dimensions.
+    """Registers two images of two or three dimensions. Two of three dimensions that have one slice each, or one and an image of two, are
+    registered as of two: the transform is of two, and what is made of the fixed image's shape.
 
     Args:
         fixed, moving: Image, NumPy array, SimpleITK's, ITK's or nibabel's image, or an array by DLPack or CUDA's array interface, such
-            as CuPy's or PyTorch's: see Image for those on a GPU.
+            as CuPy's or PyTorch's: see Image for those on a GPU. Grey images that are stored as colours are taken for grey.
         transform: "rigid", "affine", "global" (affine, from any start) or "ffd" (free-form deformation); a stage of
             gpuregistration.stages with settings of its own; or a list of these, each of which begins with what was found before.
         metric: what the stages that are given by name compare images by, such as "correlation_ratio" or "mean_squares": a name for all,
             or a list with one for each stage, in which None leaves a stage its own. See stages.Rigid and stages.FreeForm, which do not
             have all in common. A stage of gpuregistration.stages has its own: its cost, or similarity.
-        fixed_mask, moving_mask: images of any kind of the same shapes: what is not 0 is looked at.
+        fixed_mask, moving_mask: images of any kind of the same shapes, whose voxels lie less than half a voxel elsewhere: what is not 0 is
+            looked at.
         initial: a transform of this package, of SimpleITK or of ITK, from the fixed image's points to the moving one's: where the
             first stage begins. A linear stage wants a linear one, and leaves out of it what it has no degrees of freedom for; "ffd"
             takes any, also a BSpline, a DisplacementField or a Composite, and leaves it as it is behind its own deformation. None:
@@ -179,6 +185,7 @@ def register(
         progress: called with a Progress for each round; may raise to end the work.
         spacing, origin, direction: of bare arrays, as Image has them. Where one image is a bare array, and the other one says where its
             voxels are, the array's spacing is needed.
+        default: the value outside of the moving image, in what is warped; one that its type holds.
 
     Returns:
         A Result.
@@ -198,7 +205,7 @@ def register(
     }
     stages = read_stages(transform, metric)
     pair = read_pair(fixed, moving, fixed_mask, moving_mask, geometry)
-    result = register_pair(pair, stages, initial, device, seed, progress, begin)
+    result = register_pair(pair, stages, initial, device, seed, progress, begin, default)
     result._let_go()
     return result
 
@@ -211,6 +218,7 @@ def register_pair(
     seed: int,
     progress: Optional[Callable[[Progress], Any]] = None,
     begin: Optional[float] = None,
+    default: float = 0.0,
 ) -> Result:
     """register() of what has been read and checked. The result holds the moving image on the device, if it is of floats, which are
     there as they are.
@@ -220,6 +228,7 @@ def register_pair(
     """
     begin = time.perf_counter() if begin is None else begin
     # Of all stages before the first one runs, which may take its time.
+    outside = read_default(default, pair.moving.content.dtype)
     settings = read_settings(stages, pair.fixed.spacing.tolist(), seed)
     name = pair.choose_device(device)
     begin_with = as_transform(initial, pair.dimension, "initial transform") if initial is not None else None
@@ -235,7 +244,7 @@ def register_pair(
         results.append(replace(came_to, warnings=[warning for warning in came_to.warnings if warning not in told]))
         found = results[-1].transform
     loaded = sides[1].image if pair.moving.content.dtype.kind == "f" and not isinstance(pair.moving.content, GpuArray) else None
-    return Result(pair, results, begin_with, name, time.perf_counter() - begin, loaded)
+    return Result(pair, results, begin_with, name, time.perf_counter() - begin, loaded, outside)
 
 
 class _Reporter:

@@ -29,6 +29,7 @@ def report_data(
     device: str,
     command: str = "",
     files: Optional[Mapping[str, str]] = None,
+    default: float = 0.0,
 ) -> ReportData:
     """What the report shows. "Before" is the moving image, resampled by the initial transform, or as it lies; the displacement leads
     from there to what was found.
@@ -41,6 +42,7 @@ def report_data(
         device: that computes.
         command: the command line that repeats it.
         files: names of files, by what each one is.
+        default: the value outside of the moving image.
     """
     found = stages[-1].transform
     after = pair.fixed.like(warped).on_host().array
@@ -48,7 +50,12 @@ def report_data(
     fixed = pair.fixed
     before = resample_array(pair.moving, initial, fixed, "linear", device)
     similar_before = find_similarities_of(pair, before, initial, device)
+    if default != 0:
+        # What is outside is not to widen the range of values that metrics look at, and where it is no number no picture shows it.
+        shown, after = after, resample_array(pair.moving, found, fixed, "linear", device)
     similar_after = find_similarities_of(pair, after, found, device)
+    if default != 0 and np.isfinite(default):
+        before, after = resample_array(pair.moving, initial, fixed, "linear", device, default), shown
     deformation = deformation_from(initial, found)
     return ReportData(
         fixed=fixed.array,

@@ -14,7 +14,8 @@ from ._engine import BadInputError
 from ._gpu_arrays import GpuArray, choose_device_of
 from ._image import Image, engine_map, engine_size, host_array, real_values, require_scalar
 from ._kinds import ImageLike, Kind, read_image
-from ._transforms import Transform, TransformLike, as_transform
+from ._slices import can_be_flat, flattened, reshaped
+from ._transforms import Transform, TransformLike, as_transform, check_dimension
 
 _INTERPOLATIONS = ("linear", "nearest", "bspline")
 
@@ -36,10 +37,11 @@ def resample(
         image: the moving image, of any kind (see Image and register).
         transform: from points of the reference's space to the image's: of this package, of SimpleITK or of ITK. None: points stay
             where they are.
-        reference: an image of any kind, whose grid the output has. None: the image itself.
+        reference: an image of any kind, whose grid the output has. None: the image itself. By a transform of two dimensions images of
+            three with one slice are resampled, too.
         interpolation: "linear", "nearest" (for labels, which stay the numbers that they are; on a GPU's array those up to 2^53) or
             "bspline".
-        default: the value outside of the image, of each component.
+        default: the value outside of the image, of each component; one that its type holds.
         order: of the B-spline, 0 to 5.
         extrapolate: outside of the image its nearest voxel continues, in the place of the default.
         device: its name, such as "cuda:0"; None: that of an image on a GPU, else the default one.
@@ -60,15 +62,26 @@ def resample(
     check_progress(progress)
     moving, wrap = read_image(image, "moving")
     grid = moving if reference is None else read_image(reference, "reference")[0]
-    if grid.dimension != moving.dimension:
+    chain = as_transform(transform) if transform is not None else None
+    flat, flat_grid = _of_dimension(moving, grid, chain)
+    if flat_grid.dimension != flat.dimension:
         raise BadInputError(
             f"The image is of {moving.dimension} dimensions, and its reference of {grid.dimension}: give two images of the same, such as "
             "one slice of the larger one."
         )
-    chain = as_transform(transform, moving.dimension) if transform is not None else None
+    if chain is not None:
+        check_dimension(chain, flat.dimension)
     name = choose_device_of(device, image=moving.content)
-    array = resample_array(moving, chain, grid, interpolation, name, default, order, extrapolate, progress)
-    return wrap(grid.like(array))
+    array = resample_array(flat, chain, flat_grid, interpolation, name, default, order, extrapolate, progress)
+    return wrap(grid.like(reshaped(array, grid.shape + ((moving.components,) if moving.is_vector else ()))))
+
+
+def _of_dimension(moving: Image, grid: Image, transform: Optional[Transform]) -> tuple[Image, Image]:
+    """Two images, flat if they can be, and the transform, or one of them, is of two dimensions."""
+    wanted = transform.dimension if transform is not None else min(moving.dimension, grid.dimension)
+    if wanted == 2 and can_be_flat(moving) and can_be_flat(grid):
+        return flattened(moving), flattened(grid)
+    return moving, grid
 
 
 def resample_array(
@@ -85,7 +98,7 @@ def resample_array(
     """The same of what has been read: an array of the grid's shape, of the moving one's type and components, and where that is."""
     interpolation, order = read_choice("interpolation", interpolation, _INTERPOLATIONS), read_whole("order", order, 0, 5)
     content = moving.content
-    outside = _read_default(default, content.dtype)
+    outside = read_default(default, content.dtype)
     of_others = np.float64 if _engine.has_doubles(device) else np.float32
     if interpolation == "nearest" and not isinstance(content, GpuArray) and _are_too_large(content, of_others):
         # Each of the values that there are is resampled by its number.
@@ -121,11 +134,41 @@ def resample_array(
     return to_type(made.reshape(grid.shape + content.shape[moving.dimension :]), content.dtype)
 
 
-def _read_default(default: Any, kind: np.dtype) -> float:
+def read_default(default: Any, kind: np.dtype) -> float:
+    """The value outside of an image.
+
+    Args:
+        kind: the type of the image's values.
+
+    Raises:
+        BadInputError: it is no number, or one that the type does not hold.
+    """
     value = read_numbers("The default", default)
-    if value.shape != () or (kind.kind in "biu" and not np.isfinite(value)):
-        raise BadInputError(f"The default {default!r} is not possible: give one number; of whole numbers' images, a finite one.")
+    # The engine has doubles, which have not all whole numbers.
+    is_rounded = kind.kind in "iu" and isinstance(default, int) and float(value) != default
+    if value.shape != () or is_rounded or not _holds(kind, float(value)):
+        raise BadInputError(f"The default {default!r} is not possible: the image's values are of {kind.name}, {_describe_values(kind)}.")
     return float(value)
+
+
+def _holds(kind: np.dtype, value: float) -> bool:
+    """Whether a number is one of a type's, but for the digits that floats have."""
+    if kind.kind == "f":
+        return abs(value) <= float(np.finfo(kind).max) or not np.isfinite(value)
+    least, most = _range_of(kind)
+    # Doubles have no 2**63 - 1.
+    return value.is_integer() and least <= int(value) <= most
+
+
+def _range_of(kind: np.dtype) -> tuple[int, int]:
+    return (0, 1) if kind == bool else (int(np.iinfo(kind).min), int(np.iinfo(kind).max))
+
+
+def _describe_values(kind: np.dtype) -> str:
+    if kind.kind == "f":
+        return f"up to {np.finfo(kind).max:.3g}, and one number is wanted"
+    least, most = _range_of(kind)
+    return f"whole numbers from {least} to {most}, and one of them is wanted"
 
 
 def _are_too_large(content: np.ndarray, real: Any) -> bool:
@@ -136,10 +179,12 @@ def _are_too_large(content: np.ndarray, real: Any) -> bool:
     return int(content.max()) > 1 << digits or int(content.min()) < -(1 << digits)
 
 
-def warp_loaded(loaded: _engine.DeviceArray, moving: Image, transform: Transform, grid: Image, device: str) -> np.ndarray:
-    """The same, linear and 0 outside, of an image whose values are on the device already, as resample_array() would send them."""
+def warp_loaded(
+    loaded: _engine.DeviceArray, moving: Image, transform: Transform, grid: Image, device: str, default: float
+) -> np.ndarray:
+    """The same, linear, of an image whose values are on the device already, as resample_array() would send them."""
     asked = _ask(moving, grid)
-    asked.outside = [0.0]
+    asked.outside = [default]
     with borrow_engine(_engine.Resampler, device) as resampler:
         made = resampler.resample_loaded(loaded, _chain_of(transform, moving), asked, None)
     return to_type(made.reshape(grid.shape), moving.content.dtype)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass
-from typing import Any, Mapping, Optional, Union
+from typing import Any, Mapping, Optional, Sequence, Union
 
 import numpy as np
 
@@ -14,9 +14,10 @@ from ._checks import check_finite
 from ._devices import DeviceLike
 from ._engine import BadInputError
 from ._gpu_arrays import GpuArray, choose_device_of
-from ._image import Image, as_volume, engine_map, on_device, require_scalar
+from ._grey import as_grey
+from ._image import ONE_OF_THEM, Image, as_volume, engine_map, on_device, require_scalar
 from ._kinds import ImageLike, Wrap, is_bare_array, is_image_with_grid, read_image
-
+from ._slices import can_be_flat, flattened, is_slice, reshaped
 
 # Of the host: floats [z, y, x], 0 or 1.
 Mask = Union[np.ndarray, GpuArray]
@@ -34,13 +35,21 @@ ONE_IN_FILE = "Give a file of one of them."
 
 @dataclass
 class Pair:
-    """What is registered."""
+    """What is registered.
+
+    Attributes:
+        fixed, moving: of one number a voxel, and both of two or both of three dimensions: slices are flat here.
+        fixed_mask, moving_mask: None where all is looked at.
+        wrap: makes an image of the moving one's kind.
+        grid: the fixed image as it came in, which may be of one slice: what is made lies on it.
+    """
 
     fixed: Image
     moving: Image
     fixed_mask: Optional[Mask]
     moving_mask: Optional[Mask]
     wrap: Wrap
+    grid: Image
 
     @property
     def dimension(self) -> int:
@@ -65,7 +74,12 @@ class Pair:
             _bring_mask(self.fixed_mask),
             _bring_mask(self.moving_mask),
             self.wrap,
+            self.grid,
         )
+
+    def wrap_warped(self, array: Any) -> Any:
+        """The moving image's values on the fixed image's voxels, as an image of the moving one's kind, in the fixed one's shape."""
+        return self.wrap(self.grid.like(reshaped(array, self.grid.shape)))
 
     def choose_device(self, name: Optional[DeviceLike]) -> str:
         """The name of the device that computes, see choose_device_of."""
@@ -96,13 +110,15 @@ def read_pair(
     geometry: Mapping[str, Any],
     files: Optional[Mapping[str, str]] = None,
     has_gaps: bool = False,
+    dimension: Optional[int] = None,
 ) -> Pair:
-    """Reads images and masks of any kind.
+    """Reads images and masks of any kind. Grey images that are stored as colours are grey here, and those of one slice flat.
 
     Args:
         geometry: spacing, origin and direction of bare arrays, as far as they are given.
         files: the files that images and masks were read from, by these arguments' names, which errors name. None: they are in memory.
         has_gaps: images may have values that are infinite or not a number, which whoever asks leaves out.
+        dimension: what to make slices of; None: of two dimensions, where the other image is no volume.
 
     Raises:
         BadInputError: one is no image, they do not fit to each other, or a value is not finite.
@@ -113,22 +129,49 @@ def read_pair(
     _check_kinds(images, geometry)
     fixed_image, _ = read_image(fixed, "fixed", **geometry)
     moving_image, wrap = read_image(moving, "moving", **geometry)
+    grids = fixed_image, moving_image
+    if dimension is None:
+        _check_extents(fixed_image, moving_image, names, paths)
+    if dimension != 3:
+        fixed_image, moving_image = _make_flat(fixed_image, moving_image)
     if fixed_image.dimension != moving_image.dimension:
         raise BadInputError(
             f"The {names['fixed']} has {fixed_image.dimension} dimensions and the {names['moving']} {moving_image.dimension}: give two "
             "images of the same, such as one slice of the larger one."
         )
+    fixed_image = _read_grey(fixed_image, names["fixed"], "fixed" in paths)
+    moving_image = _read_grey(moving_image, names["moving"], "moving" in paths)
     for which, image in (("fixed", fixed_image), ("moving", moving_image)):
-        _require_scalar(image, names[which], which in paths)
         if not isinstance(image.content, GpuArray):
             # Of one on a GPU the engine sees to that.
             _check_values(image.content, names[which], which in paths, has_gaps)
     return Pair(
         fixed_image,
         moving_image,
-        _read_mask(fixed_mask, fixed_image, "fixed", names, paths),
-        _read_mask(moving_mask, moving_image, "moving", names, paths),
+        _read_mask(fixed_mask, fixed_image, grids[0], "fixed", names, paths),
+        _read_mask(moving_mask, moving_image, grids[1], "moving", names, paths),
         wrap,
+        grids[0],
+    )
+
+
+def _make_flat(*images: Image) -> Sequence[Image]:
+    """All of two dimensions, if each of them can be, and as they are otherwise."""
+    return [flattened(image) for image in images] if all(can_be_flat(image) for image in images) else images
+
+
+def _check_extents(fixed: Image, moving: Image, names: Mapping[str, str], files: Mapping[str, str]) -> None:
+    """Raises BadInputError if one of two images has one slice, and the other one several."""
+    if fixed.dimension != 3 or moving.dimension != 3 or is_slice(fixed) == is_slice(moving):
+        return
+    thin, thick = ("fixed", "moving") if is_slice(fixed) else ("moving", "fixed")
+    hint = f"resample({thick}, None, {thin}) makes one of its voxels there."
+    if files:
+        words = ["gpureg", "apply", _as_word(files[thick]), "--reference", _as_word(files[thin]), "-o", "SLICE.nii.gz"]
+        hint = f"This makes one of its voxels there: {shlex.join(words)}"
+    raise BadInputError(
+        f"The {names[thin]} is one slice, {(fixed if thin == 'fixed' else moving).size}, and the {names[thick]} a volume, "
+        f"{(fixed if thick == 'fixed' else moving).size}: register the slice with a slice of the volume. {hint}"
     )
 
 
@@ -146,8 +189,11 @@ def _check_kinds(images: Mapping[str, Any], geometry: Mapping[str, Any]) -> None
         raise BadInputError(f"The {' and '.join(geometry)} is of bare arrays, and both images say where their voxels are. Leave it out.")
 
 
-def _require_scalar(image: Image, name: str, is_of_file: bool) -> None:
-    require_scalar(image, name, *([ONE_IN_FILE] if is_of_file else []))
+def _read_grey(image: Image, name: str, is_of_file: bool) -> Image:
+    hint = ONE_IN_FILE if is_of_file else ONE_OF_THEM
+    grey = as_grey(image, name, hint)
+    require_scalar(grey, name, hint)
+    return grey
 
 
 def _check_values(array: np.ndarray, name: str, is_of_file: bool, has_gaps: bool) -> None:
@@ -174,16 +220,24 @@ def _check_values(array: np.ndarray, name: str, is_of_file: bool, has_gaps: bool
         )
 
 
-def _read_mask(mask: Any, image: Image, which: str, names: Mapping[str, str], files: Mapping[str, str]) -> Optional[Mask]:
+def _read_mask(
+    mask: Any, image: Image, grid: Image, which: str, names: Mapping[str, str], files: Mapping[str, str]
+) -> Optional[Mask]:
+    """An image's mask.
+
+    Args:
+        grid: the image as it came in, which may be of one slice, and flat otherwise.
+    """
     if mask is None:
         return None
     name = f"{which}_mask"
-    read, _ = read_image(mask, f"{which} mask's")
-    _require_scalar(read, names[name], name in files)
+    read = _read_grey(read_image(mask, f"{which} mask's")[0], names[name], name in files)
+    flat = flattened(read) if image.dimension == 2 and is_slice(read) else read
     # A bare array says nothing but its shape.
-    if read.shape != image.shape or is_image_with_grid(mask):
+    if flat.shape != image.shape or is_image_with_grid(mask):
         hint = hint_of_files(files[name], files[which]) if name in files else _HINT_OF_IMAGES
-        check_grid(read, image, names[name], names[which], hint)
+        check_grid(read, grid, names[name], names[which], hint)
+    read = flat
     if isinstance(read.content, GpuArray):
         return read.content
     if read.content.dtype.kind == "f" and np.isnan(read.content).any():
@@ -195,26 +249,52 @@ def _read_mask(mask: Any, image: Image, which: str, names: Mapping[str, str], fi
     return np.ascontiguousarray(inside, dtype=np.float32)
 
 
+# Voxels: nearer than half of one, the voxel that is nearest to each of an image's voxels is the one of its own index. Less what rounds.
+_MOST_APART = 0.499
+
+
 def check_grid(image: Image, reference: Image, name: str, reference_name: str, hint: str) -> None:
-    """Raises BadInputError if an image's voxels are not where a reference's are.
+    """Raises BadInputError if an image's voxels are not those of a reference: half a voxel apart, or more, at the corner that is off the
+    most. Up to there the nearest of its voxels to each of the reference's is the one of the same index, so that nothing is read otherwise.
 
     Args:
+        image, reference: one of two dimensions lies in the other one's plane, if that is a slice.
         name, reference_name: such as "moving image", or "file a.nii".
         hint: what to do.
     """
+    if image.dimension != reference.dimension:
+        image, reference = _make_flat(image, reference)
     if image.shape != reference.shape:
         apart = f": its shape is {image.shape}, and not {reference.shape}"
-    elif not image.has_grid_of(reference):
-        apart = ""
     else:
-        return
+        shifts = reference.corners - image.corners
+        voxels = float(np.abs(shifts @ np.linalg.inv(image.index_to_point[:-1, :-1]).T).max())
+        if voxels < _MOST_APART:
+            return
+        most = float(np.linalg.norm(shifts, axis=1).max())
+        apart = f": voxels of the same index are up to {most:.4g} mm, {voxels:.3g} voxels, apart{_describe_difference(image, reference)}"
     raise BadInputError(f"The {name} is on another grid than the {reference_name}{apart}. {hint}")
+
+
+def _describe_difference(image: Image, reference: Image) -> str:
+    """What differs of two grids, such as ", of spacing (1, 1, 2) and not (1, 1, 1)"."""
+    parts = []
+    for what in ("spacing", "origin", "direction"):
+        one, other = getattr(image, what), getattr(reference, what)
+        if not np.allclose(one, other, rtol=1e-6, atol=1e-6):
+            parts.append(f"of {what} {np.round(one, 6).tolist()} and not {np.round(other, 6).tolist()}")
+    return "".join(f", {part}" for part in parts)
 
 
 def hint_of_files(path: str, reference: str) -> str:
     """The command that makes a file one on a reference's grid; of labels and masks."""
-    words = ["gpureg", "apply", path, "--reference", reference, "--interpolation", "nearest", "-o", "NEW.nii.gz"]
+    words = ["gpureg", "apply", _as_word(path), "--reference", _as_word(reference), "--interpolation", "nearest", "-o", "NEW.nii.gz"]
     return f"This makes one that fits: {shlex.join(words)}"
+
+
+def _as_word(path: str) -> str:
+    """A file's name that is not taken for an option."""
+    return f"./{path}" if path.startswith("-") else path
 
 
 def mask_of_image(mask: Mask, image: Image) -> np.ndarray:

@@ -39,7 +39,7 @@ def find_similarities_of(
     reached = reached_by_moving(pair, transform, device) & np.isfinite(pair.fixed.array) & np.isfinite(moved)
     mask = np.ascontiguousarray(as_volume(reached), dtype=np.float32)
     fixed, other = pair.fixed.like(_without_gaps(pair.fixed.array)), pair.fixed.like(_without_gaps(moved))
-    sides = Pair(fixed, other, pair.fixed_mask, mask, pair.wrap).load(device)
+    sides = Pair(fixed, other, pair.fixed_mask, mask, pair.wrap, pair.grid).load(device)
     as_they_lie = np.concatenate([np.eye(3).ravel(), np.zeros(3)])[np.newaxis]
     found = {}
     for name in METRICS:

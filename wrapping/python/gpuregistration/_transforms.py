@@ -15,6 +15,7 @@ from ._engine import BadInputError, UnsupportedError
 from ._gpu_arrays import AnyArray, GpuArray, choose_device_of, hand_over, read_content
 from ._image import Image, engine_map, engine_size
 from ._kinds import ImageLike, read_image
+from ._slices import flattened, is_slice
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -82,7 +83,7 @@ class Transform:
         """The displacement of each voxel of a reference image, in mm, in doubles: of a reference on a GPU an array there, of its library.
 
         Args:
-            reference: an image of any kind, whose grid alone is looked at.
+            reference: an image of any kind, whose grid alone is looked at; of one slice as well where the transform is of two dimensions.
             device: its name; one that does not compute in doubles leaves this to the host. None: that of a reference on a GPU, else the
                 default one.
 
@@ -90,7 +91,9 @@ class Transform:
             BadInputError: no image, other dimensions, or a reference on another GPU than is to compute.
         """
         grid, _ = read_image(reference, "reference")
-        _check_dimension(self, grid.dimension)
+        if self.dimension == 2 and is_slice(grid):
+            grid = flattened(grid)
+        check_dimension(self, grid.dimension)
         name = choose_device_of(device, reference=grid.content)
         return _make_field(self, grid, name if _engine.has_doubles(name) else "host")
 
@@ -372,7 +375,7 @@ class Composite(Transform):
             raise BadInputError("A Composite of no transforms is not possible. Affine() leaves points where they are.")
         self.dimension = self.transforms[0].dimension
         for part in self.transforms:
-            _check_dimension(part, self.dimension)
+            check_dimension(part, self.dimension)
 
     def matrix_of(self) -> Optional[np.ndarray]:
         whole = np.eye(self.dimension + 1)
@@ -422,7 +425,7 @@ def as_transform(transform: TransformLike, dimension: Optional[int] = None, what
             "of this package, of SimpleITK or of ITK; gpuregistration.read_transform reads files."
         )
     if dimension is not None:
-        _check_dimension(found, dimension, what)
+        check_dimension(found, dimension, what)
     return found
 
 
@@ -434,7 +437,8 @@ def linear_matrix(transform: Transform, what: str) -> np.ndarray:
     return matrix
 
 
-def _check_dimension(transform: Transform, dimension: int, what: str = "transform") -> None:
+def check_dimension(transform: Transform, dimension: int, what: str = "transform") -> None:
+    """Raises BadInputError if a transform is of other dimensions."""
     if transform.dimension != dimension:
         raise BadInputError(
             f"The {what} is of {transform.dimension} dimensions, and what it is used for of {dimension}. Hand in one of {dimension}."

@@ -47,6 +47,10 @@ class Content:
     def skip(self, count: int) -> None:
         """Leaves out bytes, as many as there are of these."""
         end = self.taken + count
+        if not self.is_packed:
+            self.taken = min(end, self.path.stat().st_size)
+            self._parts, self._rest = _read_parts(self.path, self.taken), memoryview(b"")
+            return
         while self.taken < end and self._has_rest():
             some = min(len(self._rest), end - self.taken)
             self._rest = self._rest[some:]
@@ -67,6 +71,17 @@ class Content:
         if self.taken < wanted:
             self._tell_end(wanted)
         return array
+
+    def count_behind(self, wanted: int) -> int:
+        """Goes on to the end, as count_rest does. Returns how many bytes there are behind so many.
+
+        Raises:
+            BadInputError: there are fewer.
+        """
+        found = self.taken + self.count_rest()
+        if found < wanted:
+            self._tell_end(wanted)
+        return found - wanted
 
     def count_rest(self) -> int:
         """Goes on to the end, where the checksum of what is compressed is. Returns how many bytes are left over."""
@@ -139,7 +154,8 @@ def _read_member(file: BinaryIO, path: Path, packed: bytes) -> Any:
             raise BadInputError(f"The file {path} is cut off: what is compressed in it has no end. {_COPY}")
 
 
-def _read_parts(path: Path) -> Iterator[bytes]:
+def _read_parts(path: Path, begin: int = 0) -> Iterator[bytes]:
     with open(path, "rb") as file:
+        file.seek(begin)
         while part := file.read(_PART):
             yield part

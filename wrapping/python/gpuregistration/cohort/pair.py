@@ -17,8 +17,10 @@ from .._image import Image
 from .._labels import check_labels, find_dice
 from .._register import Result, register_pair
 from .._report_data import find_versions
-from .._resample import resample_array
-from .._sides import Pair, check_grid, hint_of_files, read_pair
+from .._grey import as_grey
+from .._resample import read_default, resample, resample_array
+from .._sides import ONE_IN_FILE, Pair, check_grid, hint_of_files, read_pair
+from .._slices import reshaped
 from .._transforms import Transform
 from .._warnings import keep_input_warnings
 from ..report.pictures import encode
@@ -99,6 +101,7 @@ def read(job: Job) -> Inputs:
     warnings = [warning for _, told in read_files.values() for warning in told]
     for name in ("labels", "fixed_labels"):
         if name in images:
+            images[name] = as_grey(images[name], f"file {paths[name]}", ONE_IN_FILE)
             check_labels(images[name].array, paths[name])
     if "fixed_labels" in images:
         labels, fixed = paths["fixed_labels"], paths["fixed"]
@@ -108,8 +111,9 @@ def read(job: Job) -> Inputs:
         with keep_input_warnings(warnings):
             initial = read_transform(job.row.files["initial"], images["fixed"], images["moving"])
     checked = read_pair(images["fixed"], images["moving"], images.get("fixed_mask"), images.get("moving_mask"), {}, paths)
-    grid = pictures.small_grid(images["fixed"])
-    before = resample_array(images["moving"], initial, grid, "linear", "host")
+    outside = read_default(job.settings.default, checked.moving.content.dtype)
+    grid = pictures.small_grid(checked.fixed)
+    before = resample_array(checked.moving, initial, grid, "linear", "host", outside)
     return Inputs(files, images, checked, initial, grid, before, warnings)
 
 
@@ -123,14 +127,16 @@ def _read_file(path: str) -> tuple[Image, list[str]]:
 def compute(job: Job, inputs: Inputs, device: str) -> Found:
     """All that the device is needed for. Raises what register() does."""
     images = inputs.images
-    result = register_pair(inputs.pair, job.settings.stages, inputs.initial, device, job.settings.seed)
+    result = register_pair(
+        inputs.pair, job.settings.stages, inputs.initial, device, job.settings.seed, default=job.settings.default
+    )
     result.warped  # It is kept.
     result._let_go()
     labels, before = None, None
     if "labels" in images:
-        labels = resample_array(images["labels"], result.transform, images["fixed"], "nearest", device)
+        labels = resample(images["labels"], result.transform, inputs.pair.grid, "nearest", device=device).array
         if "fixed_labels" in images:
-            before = resample_array(images["labels"], inputs.initial, images["fixed"], "nearest", device)
+            before = resample(images["labels"], inputs.initial, inputs.pair.grid, "nearest", device=device).array
     return Found(result, before, labels)
 
 
@@ -179,8 +185,9 @@ def _write_transform(made: Path, result: Result) -> None:
 
 def _write_pictures(made: Path, inputs: Inputs, result: Result) -> None:
     grid = inputs.picture_grid
-    after = pictures.pick(result.warped, grid)
-    drawn = pictures.draw(pictures.pick(inputs.images["fixed"], grid), inputs.picture_before, after, grid.direction)
+    fixed = inputs.pair.fixed
+    after = pictures.pick(fixed.like(reshaped(result.warped.array, fixed.shape)), grid)
+    drawn = pictures.draw(pictures.pick(fixed, grid), inputs.picture_before, after, grid.direction)
     for name, picture in zip((BEFORE, AFTER), drawn):
         (made / name).write_bytes(encode(picture, _QUALITY))
 
@@ -204,6 +211,7 @@ def _repeating(job: Job, device: str) -> str:
     options = {"fixed_mask": "--mask", "moving_mask": "--moving-mask", "initial": "--initial"}
     words = ["gpureg", "register", job.row.files["fixed"], job.row.files["moving"], "-o", WARPED]
     words += ["--transform", transform, "--seed", str(job.settings.seed), "--device", device]
+    words += [f"--default={job.settings.default!r}"] if job.settings.default != 0 else []
     for name, option in options.items():
         if name in job.row.files:
             words += [option, job.row.files[name]]

@@ -12,6 +12,7 @@ from typing import Any, Callable, Optional, TypeVar
 
 from .._devices import Device
 from .._engine import DeviceLostError
+from .._paths import readable
 from . import pair
 
 #: Pairs that are read ahead of the one that is registered, and pairs that are written behind it.
@@ -82,8 +83,8 @@ class Pipeline:
                 )
             # An error of any type is one pair's alone.
             except Exception as error:
-                outcome.error_type, outcome.error = type(error).__name__, " ".join(str(error).split())
-                outcome.trace = "".join(traceback.format_exception(type(error), error, error.__traceback__))
+                outcome.error_type, outcome.error = type(error).__name__, readable(" ".join(str(error).split()))
+                outcome.trace = readable("".join(traceback.format_exception(type(error), error, error.__traceback__)))
                 outcome.device_lost = isinstance(error, DeviceLostError)
         return outcome
 

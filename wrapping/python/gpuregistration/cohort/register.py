@@ -11,8 +11,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Callable, Iterator, Optional, Sequence
 
+import numpy as np
+
 from .._checks import MOST_SEED, check_progress, read_whole
 from .._engine import BadInputError
+from .._paths import PathLike, name_of, readable
+from .._resample import read_default
 from ..stages import read_stages
 from .cluster import existing_client, import_distributed, local_client, plan_workers
 from .folder import find_done, remove_leftovers
@@ -51,7 +55,7 @@ class Progress:
 
 def register_cohort(
     table: Table,
-    output: Any,
+    output: PathLike,
     transform: Any = "rigid",
     metric: Any = None,
     seed: int = 1,
@@ -61,6 +65,7 @@ def register_cohort(
     reports: bool = False,
     progress: Optional[Callable[[Progress], Any]] = None,
     command: str = "",
+    default: float = 0.0,
 ) -> Cohort:
     """Registers many pairs, each as register() does, to the bit. What is done is not done again, unless its settings or its files have
     changed. A pair that fails is told in the result, and the rest goes on.
@@ -81,6 +86,7 @@ def register_cohort(
         reports: whether each pair gets a report of its own, report.html in its folder.
         progress: called with a Progress now and then; may raise to end the work.
         command: the command line that repeats this, for who reads the report.
+        default: the value outside of the moving image, as of register().
 
     Returns:
         A Cohort.
@@ -95,10 +101,12 @@ def register_cohort(
     """
     begin = time.monotonic()
     check_progress(progress)
-    settings = Settings(read_stages(transform, metric), read_whole("seed", seed, 0, MOST_SEED), bool(reports))
+    # Whether a moving image's type holds it is known when that is read.
+    outside = read_default(default, np.dtype(np.float64))
+    settings = Settings(read_stages(transform, metric), read_whole("seed", seed, 0, MOST_SEED), bool(reports), outside)
     settings.check()
     rows = read_table(table)
-    folder = Path(os.path.abspath(output))
+    folder = Path(os.path.abspath(name_of(output)))
     check_places(table, rows, folder)
     if scheduler is not None and (devices is not None or workers_per_device is not None):
         raise BadInputError("Devices are of workers that are started here; those of a scheduler have theirs by ITK_GPU_DEVICE.")
@@ -191,9 +199,9 @@ def _run_jobs(run: _Run, jobs: list[Job], schedule: Schedule) -> None:
 
 def _make_folder(folder: Path) -> None:
     if not folder.parent.is_dir():
-        raise BadInputError(f"There is no folder {folder.parent} to make {folder.name} in: make it, or give another name.")
+        raise BadInputError(readable(f"There is no folder {folder.parent} to make {folder.name} in: make it, or give another name."))
     if folder.exists() and not folder.is_dir():
-        raise BadInputError(f"{folder} is no folder: give another name.")
+        raise BadInputError(readable(f"{folder} is no folder: give another name."))
     folder.mkdir(exist_ok=True)
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import os
 import re
 from dataclasses import dataclass
@@ -11,8 +12,9 @@ from pathlib import Path
 from typing import Any, Iterable, Mapping, Sequence, Union
 
 from .._engine import BadInputError
+from .._paths import PathLike, has_another_name, name_of, readable
 
-Table = Union[str, "os.PathLike[str]", Iterable[Mapping[str, Any]]]
+Table = Union[PathLike, Iterable[Mapping[str, Any]]]
 
 #: Columns that name files: what each one holds.
 FILES = {
@@ -59,8 +61,8 @@ def read_table(table: Table) -> list[Row]:
     Raises:
         BadInputError: columns, ids or files that are missing or not possible: all of them at once.
     """
-    if isinstance(table, (str, os.PathLike)):
-        path = Path(table)
+    if isinstance(table, (str, bytes, os.PathLike)):
+        path = Path(name_of(table))
         return _read_rows(_read_file(path), path.parent, str(path))
     rows = [_read_cells(row, number) for number, row in enumerate(table, 1)]
     names = list(dict.fromkeys(name for row in rows for name in row))
@@ -70,10 +72,12 @@ def read_table(table: Table) -> list[Row]:
 
 def check_places(table: Table, rows: Sequence[Row], output: Path) -> None:
     """Raises BadInputError if the table is, or a row reads, what the cohort writes."""
-    if isinstance(table, (str, os.PathLike)) and Path(table).resolve() in [output.resolve() / name for name in RESERVED]:
-        raise BadInputError(
-            f"The table {os.fspath(table)} would be replaced by the cohort's own file. Give it another name, or another output folder."
-        )
+    if isinstance(table, (str, bytes, os.PathLike)):
+        path = name_of(table)
+        if os.path.realpath(path) in [os.path.realpath(output / name) for name in RESERVED]:
+            raise BadInputError(
+                f"The table {readable(path)} would be replaced by the cohort's own file. Give it another name, or another output folder."
+            )
     folders = {str(Path(os.path.abspath(output)) / row.id): row.id for row in rows}
     problems = [
         f"row {number}: the {name} file {path} is in the folder that the pair {folders[os.path.dirname(path)]} is written to"
@@ -91,19 +95,29 @@ def _read_cells(row: Any, number: int) -> dict[str, str]:
             f"Row {number} of the table is a {type(row).__name__}. Hand in mappings of columns' names to cells, such as "
             'frame.to_dict("records") of pandas.'
         )
-    return {str(name): "" if value is None or value != value else str(value) for name, value in row.items()}
+    return {str(name): _cell_of(value) for name, value in row.items()}
+
+
+def _cell_of(value: Any) -> str:
+    if isinstance(value, (bytes, os.PathLike)):
+        return os.fsdecode(value)
+    return "" if value is None or value != value else str(value)
 
 
 def _read_file(path: Path) -> list[dict[str, str]]:
     try:
-        # Spreadsheets put a mark in front.
-        with open(path, encoding="utf-8-sig", newline="") as file:
-            reader = csv.reader(file, delimiter="\t" if path.suffix.lower() == ".tsv" else ",", skipinitialspace=True, strict=True)
-            lines = [[cell.strip() for cell in line] for line in reader]
+        # Spreadsheets put a mark in front. Names of files are bytes, which may be of another encoding than UTF-8.
+        with open(path, encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
+            text = file.read()
+        if "\0" in text:
+            raise csv.Error("it has bytes of 0, as UTF-16 and the files of spreadsheets have")
+        delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True, strict=True)
+        lines = [[cell.strip() for cell in line] for line in reader]
     except OSError as error:
-        raise BadInputError(f"The table {path} cannot be read: {error.strerror}.") from error
-    except (csv.Error, UnicodeDecodeError) as error:
-        raise BadInputError(f"The table {path} is no file of comma-separated values in UTF-8: {error}.") from error
+        raise BadInputError(f"The table {readable(str(path))} cannot be read: {error.strerror}.") from error
+    except csv.Error as error:
+        raise BadInputError(f"The table {readable(str(path))} is no file of comma-separated values in UTF-8: {error}.") from error
     lines = [line for line in lines if any(line)]
     if not lines:
         raise BadInputError(f"The table {path} is empty. Its first line is to name its columns: fixed,moving.")
@@ -140,7 +154,7 @@ def _read_rows(cells: Sequence[Mapping[str, str]], folder: Path, table: str) -> 
             if text:
                 path = files[name] = os.path.abspath(folder / text)
                 if not os.path.exists(path):
-                    problems.append(f"row {number}: there is no {name} file {path}")
+                    problems.append(f"row {number}: there is no {name} file {path}{_hint_of_encoding(text)}")
             elif name in _NEEDED:
                 problems.append(f"row {number}: {name} is empty")
         if "fixed_labels" in files and "labels" not in files:
@@ -152,10 +166,14 @@ def _read_rows(cells: Sequence[Mapping[str, str]], folder: Path, table: str) -> 
     return rows
 
 
+def _hint_of_encoding(name: str) -> str:
+    return ", or the table is no file of comma-separated values in UTF-8" if has_another_name(name) else ""
+
+
 def _raise(problems: list[str], table: str, what_to_do: str) -> None:
     if not problems:
         return
     told = "; ".join(problems[:_TOLD])
     more = f"; and {len(problems) - _TOLD} more" if len(problems) > _TOLD else ""
     ending = f"; {what_to_do}" if what_to_do else ""
-    raise BadInputError(f"{table} cannot be used: {told}{more}{ending}.")
+    raise BadInputError(readable(f"{table} cannot be used: {told}{more}{ending}."))

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import argparse
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Optional
 
 from . import inputs, options, outputs
 from .errors import DONE, CommandError
@@ -15,6 +16,7 @@ from .times import Times
 
 if TYPE_CHECKING:
     from .._image import Image
+    from .._series import Series
     from .._transforms import Transform
 
 NAME = "apply"
@@ -22,6 +24,8 @@ NAME = "apply"
 _EPILOG = """\
 order:   transforms lead from the reference's points to the image's; of several the first one named is applied first. A deformation
          and then an affine map, of antsRegistration: -t Warp.nii.gz Affine.mat.
+
+series:  of an IMAGE of four dimensions every volume is transformed, and OUT is one of four, with the same times. A reference may be one, too.
 
 labels:  --interpolation nearest, which makes no values that are not in the image.
 
@@ -47,40 +51,70 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "--interpolation", choices=("linear", "nearest", "bspline"), default="linear", help="nearest for labels (default: linear)"
     )
-    parser.add_argument("--default", type=float, default=0.0, metavar="VALUE", help="outside of IMAGE (default: 0)")
+    options.add_default(parser, "IMAGE")
     options.add_device(parser)
     options.add_printing(parser)
 
 
-def run(arguments: argparse.Namespace) -> int:
-    from .._files import write_image
-    from .._resample import resample
+@dataclass
+class _Inputs:
+    """What is read: one image, or the first volume of a series."""
 
+    image: Image
+    series: Optional[Series]
+    reference: Image
+
+
+def run(arguments: argparse.Namespace) -> int:
     times = Times()
     outputs.check_name(arguments.output, outputs.IMAGES, "an image")
     inputs.check_stays([arguments.output], [arguments.image, arguments.reference, *arguments.transform])
     with outputs.Outputs([arguments.output]) as places:
         with native_messages_off(not arguments.debug):
             with times.part("read"), ThreadPoolExecutor(2) as pool:
-                image_read = pool.submit(inputs.read_image, arguments.image)
+                reading = pool.submit(_read, arguments.image)
                 device = options.choose_device(arguments.device)
-                reference = None if arguments.reference is None else inputs.read_image(arguments.reference)
-                image = image_read.result()
-            if reference is None:
-                reference = image
-            inputs.check_dimensions(image, arguments.image, reference, arguments.reference or arguments.image)
+                reference = None if arguments.reference is None else inputs.read_grid(arguments.reference)
+                image, series = reading.result()
+            files = _Inputs(image, series, image if reference is None else reference)
+            inputs.check_dimensions(files.image, arguments.image, files.reference, arguments.reference or arguments.image)
             with times.part("read transforms"):
-                transform = _read_transforms(arguments, image, reference)
-        with times.part("resample"):
-            made = resample(image, transform, reference, arguments.interpolation, arguments.default, device=device)
-        with times.part("write"), native_messages_off(not arguments.debug):
-            write_image(places.place(arguments.output), made)
+                transform = _read_transforms(arguments, files.image, files.reference)
+        _make(arguments, files, transform, device, places.place(arguments.output), times)
         if arguments.json:
-            print_json({"output": arguments.output, "device": device, "warnings": arguments.warnings, "times": times.all()})
+            volumes = {} if files.series is None else {"volumes": len(files.series)}
+            found = {"output": arguments.output, "device": device, **volumes}
+            print_json({**found, "warnings": arguments.warnings, "times": times.all()})
         places.commit()
     if arguments.times:
         times.print()
     return DONE
+
+
+def _read(path: str) -> tuple[Image, Optional[Series]]:
+    """An image, or the first volume of a series, and the series."""
+    series = inputs.read_series(path) if inputs.is_series(path) else None
+    return (inputs.read_image(path) if series is None else series[0]), series
+
+
+def _make(
+    arguments: argparse.Namespace, files: _Inputs, transform: Optional[Transform], device: str, path: str, times: Times
+) -> None:
+    from .._files import write_image
+    from .._resample import resample
+    from .._series import write_series
+
+    def make(image: Image) -> Image:
+        with times.part("resample"):
+            return resample(image, transform, files.reference, arguments.interpolation, arguments.default, device=device)
+
+    if files.series is None:
+        made = make(files.image)
+        with times.part("write"), native_messages_off(not arguments.debug):
+            write_image(path, made)
+    else:
+        with times.part("read, resample and write"):
+            write_series(path, map(make, files.series), files.series)
 
 
 def _read_transforms(arguments: argparse.Namespace, image: Image, reference: Image) -> Transform | None:
@@ -97,7 +131,7 @@ def _read_transforms(arguments: argparse.Namespace, image: Image, reference: Ima
         # Of the way back the image is what stood still.
         fixed, moving = (image, reference) if arguments.inverse else (reference, image)
         transform = inputs.read_transform(path, fixed, moving)
-        inputs.check_transform(transform, path, image.dimension)
+        inputs.check_transform(transform, path, image)
         read.append(_invert(transform, path) if arguments.inverse else transform)
     return Composite(read[::-1] if arguments.inverse else read)
 

@@ -59,6 +59,7 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument("-o", "--output", metavar="DIR", required=True, help="the folder of the results")
     parser.add_argument("--transform", metavar="STAGES", default="rigid", help="as of gpureg register (default: rigid)")
     parser.add_argument("--metric", metavar="NAME", help="what images are compared by; or one for each stage, with commas")
+    options.add_default(parser, "the moving images")
     options.add_seed(parser)
     parser.add_argument("--devices", metavar="NAMES", help="what computes, such as cuda:0,cuda:1 (default: all GPUs, or else the host)")
     parser.add_argument(
@@ -95,6 +96,7 @@ def run(arguments: argparse.Namespace) -> int:
             reports=arguments.reports,
             progress=line,
             command=shlex.join(arguments.command_line),
+            default=arguments.default,
         )
     finally:
         if line is not None:

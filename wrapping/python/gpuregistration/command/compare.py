@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Optional
 from . import inputs, options
 from .errors import DONE, WrongUse
 from .native import native_messages_off
-from .output import print_json, print_lines, print_table, tell_lines
+from .output import print_json, print_lines, print_table
 from .times import Times
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ def add_parser(subparsers: Any) -> None:
         "--transform", metavar="FILE", help="what leads from A's points to B's: B and its labels are resampled by it, and its Jacobian"
     )
     parser.add_argument("--mask", metavar="FILE", help="of A: metrics and Jacobian are of what is not 0")
+    options.add_channel(parser)
     options.add_device(parser)
     options.add_printing(parser)
 
@@ -49,6 +50,7 @@ def add_parser(subparsers: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     from .._sides import check_grid, hint_of_files, read_pair
     from .._similarity import find_similarities
+    from .._slices import flattened
 
     times = Times()
     labels = arguments.labels
@@ -60,17 +62,21 @@ def run(arguments: argparse.Namespace) -> int:
         masks = [] if arguments.mask is None else [arguments.mask]
         paths = [arguments.a, arguments.b, *masks, *(labels or [])]
         with ThreadPoolExecutor(len(paths)) as pool:
-            a, b, *others = pool.map(inputs.read_scalar_image, paths)
-        mask = others.pop(0) if masks else None
-        label_images = others or [a, b]
+            channels = [arguments.channel] * 2 + [None] * (len(paths) - 2)
+            a, b, *others = pool.map(inputs.read_scalar_image, paths, channels)
         transform = None
         if arguments.transform is not None:
             transform = inputs.read_transform(arguments.transform, a, b)
-            inputs.check_transform(transform, arguments.transform, a.dimension)
-    for other, path in zip([b, *label_images], [arguments.b, *(labels or [])]):
+            inputs.check_transform(transform, arguments.transform, a)
+    for other, path in zip([b, *others], paths[1:]):
         inputs.check_dimensions(a, arguments.a, other, path)
-    if mask is not None:
-        check_grid(mask, a, f"file {arguments.mask}", f"file {arguments.a}", hint_of_files(arguments.mask, arguments.a))
+    if masks:
+        check_grid(others[0], a, f"file {arguments.mask}", f"file {arguments.a}", hint_of_files(arguments.mask, arguments.a))
+    dimension = min(image.dimension for image in (a, b, *others)) if transform is None else transform.dimension
+    if dimension == 2:
+        a, b, *others = map(flattened, (a, b, *others))
+    mask = others.pop(0) if masks else None
+    label_images = others or [a, b]
     found: dict[str, Any] = {"a": arguments.a, "b": arguments.b, "device": device}
     if labels != []:
         with times.part("metrics"):
@@ -78,7 +84,7 @@ def run(arguments: argparse.Namespace) -> int:
             for image, path in ((a, arguments.a), (b, arguments.b)):
                 _tell_gaps(image, path)
             warnings: list[str] = []
-            images = read_pair(a, b, mask, None, {}, files, has_gaps=True)
+            images = read_pair(a, b, mask, None, {}, files, has_gaps=True, dimension=dimension)
             found["metrics"] = find_similarities(images, transform, device, warnings)
             # A is the fixed image there, and B the moving one.
             arguments.warnings += [w.replace("the fixed image", "A", 1).replace("the moving image", "B", 1) for w in warnings]

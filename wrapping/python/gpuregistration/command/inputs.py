@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any, Optional, Sequence
 
+from .._paths import readable
 from .errors import CommandError, WrongUse, one_line
 
 if TYPE_CHECKING:
     from .._image import Image
+    from .._series import Series
     from .._transforms import Transform
 
 
@@ -27,18 +30,45 @@ def read_image(path: str) -> Image:
         raise CommandError(_naming(path, error)) from error
 
 
-def read_scalar_image(path: str) -> Image:
-    """The same of one number a voxel."""
+def read_scalar_image(path: str, channel: Optional[int] = None) -> Image:
+    """The same of one number a voxel.
+
+    Args:
+        channel: of several components the one that is taken; None: what a grey image that is stored as colours shows.
+    """
     from .._engine import Error
-    from .._image import require_scalar
-    from .._sides import ONE_IN_FILE
+    from .._grey import as_grey, component_of
 
     image = read_image(path)
     try:
-        require_scalar(image, f"file {path}", ONE_IN_FILE)
+        if channel is not None:
+            return component_of(image, channel, f"file {path}")
+        return as_grey(image, f"file {path}", "Give a file of one of them, or --channel 0 for the first one.")
     except Error as error:
         raise CommandError(one_line(error)) from error
-    return image
+
+
+def read_grid(path: str) -> Image:
+    """An image whose grid alone is looked at: of a series that of its volumes."""
+    return read_series(path)[0] if is_series(path) else read_image(path)
+
+
+def is_series(path: str) -> bool:
+    """Whether a file holds several volumes."""
+    from .._series import is_series as is_one
+
+    return is_one(path)
+
+
+def read_series(path: str) -> Series:
+    """A series of volumes. Raises CommandError if it cannot be read."""
+    from .._engine import Error
+    from .._series import read_series as read
+
+    try:
+        return read(path)
+    except Error as error:
+        raise CommandError(_naming(path, error)) from error
 
 
 def read_transform(path: str, fixed: Optional[Image] = None, moving: Optional[Image] = None) -> Transform:
@@ -56,19 +86,23 @@ def read_transform(path: str, fixed: Optional[Image] = None, moving: Optional[Im
 
 
 def check_dimensions(first: Image, first_path: str, second: Image, second_path: str) -> None:
-    """Raises CommandError if two images are of other dimensions."""
-    if first.dimension != second.dimension:
+    """Raises CommandError if two images are of other dimensions; of three with one slice they are of two as well."""
+    from .._slices import can_be_flat
+
+    if first.dimension != second.dimension and not (can_be_flat(first) and can_be_flat(second)):
         raise CommandError(
             f"{first_path} has {first.dimension} dimensions and {second_path} {second.dimension}: give two images of the same, such as "
             "one slice of the larger one"
         )
 
 
-def check_transform(transform: Transform, path: str, dimension: int) -> None:
-    """Raises CommandError if a transform is not of an image's dimensions."""
-    if transform.dimension != dimension:
+def check_transform(transform: Transform, path: str, image: Image) -> None:
+    """Raises CommandError if a transform is not of an image's dimensions; one of two is of an image of one slice, too."""
+    from .._slices import is_slice
+
+    if transform.dimension != image.dimension and not (transform.dimension == 2 and is_slice(image)):
         raise CommandError(
-            f"{path} is a transform of {transform.dimension} dimensions and the images have {dimension}: give one of theirs"
+            f"{path} is a transform of {transform.dimension} dimensions and the images have {image.dimension}: give one of theirs"
         )
 
 
@@ -76,12 +110,12 @@ def check_stays(outputs: Sequence[Optional[str]], inputs: Sequence[Optional[str]
     """Raises WrongUse if an output, or its values in a file of their own, would take an input's place."""
     from .._parts import parts_that_are_read, parts_that_are_written
 
-    kept = {part.resolve() for path in inputs if path is not None for part in parts_that_are_read(path)}
+    kept = {os.path.realpath(part) for path in inputs if path is not None for part in parts_that_are_read(path)}
     for part in (part for path in outputs if path is not None for part in parts_that_are_written(path)):
-        if part.resolve() in kept:
+        if os.path.realpath(part) in kept:
             raise WrongUse(f"{part} is read, and would be replaced: give the output another name")
 
 
 def _naming(path: str, error: BaseException) -> str:
     text: Any = one_line(error)
-    return text if path in text else f"{path}: {text}"
+    return text if path in text or readable(path) in text else f"{path}: {text}"

@@ -13,6 +13,19 @@ def add_device(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_default(parser: argparse.ArgumentParser, image: str) -> None:
+    """--default, the value outside of an image of that name."""
+    parser.add_argument(
+        "--default", type=float, default=0.0, metavar="VALUE", help=f"outside of {image}; one that its type of values holds (default: 0)"
+    )
+
+
+def add_channel(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--channel", metavar="N", type=int, help="of images of colours, or of other components, which one is looked at, from 0 on"
+    )
+
+
 def add_seed(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=_seed, default=1, help="of random numbers, where a stage uses some (default: 1)")
 

@@ -11,6 +11,7 @@ import sys
 from typing import Any, Sequence, TextIO
 
 from .._json import plain
+from .._paths import readable
 from .errors import CommandError, one_line
 
 
@@ -25,7 +26,7 @@ def print_lines(*lines: str) -> None:
         if sys.stdout is None:
             # Python has none where it is closed.
             raise OSError(errno.EBADF, os.strerror(errno.EBADF))
-        sys.stdout.write("".join(f"{line}\n" for line in lines))
+        sys.stdout.write(_fit("".join(f"{line}\n" for line in lines), sys.stdout))
         sys.stdout.flush()
     except BrokenPipeError:
         raise
@@ -41,12 +42,18 @@ def tell_lines(*lines: str) -> None:
 def tell(stream: TextIO, text: str) -> None:
     """What is no result, as far as the stream takes it: nothing fails for want of it."""
     try:
-        stream.write(text)
+        stream.write(_fit(text, stream))
         stream.flush()
     except OSError:
         # What waits in its buffer is not to fail later, either.
         with contextlib.suppress(OSError), open(os.devnull, "wb") as nothing:
             os.dup2(nothing.fileno(), stream.fileno())
+
+
+def _fit(text: str, stream: TextIO) -> str:
+    """A text as a stream takes it: what its encoding does not have is escaped."""
+    encoding = getattr(stream, "encoding", None) or "utf-8"
+    return readable(text).encode(encoding, "backslashreplace").decode(encoding)
 
 
 def print_json(content: dict[str, Any]) -> None:

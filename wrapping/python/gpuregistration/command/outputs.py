@@ -40,10 +40,10 @@ class Outputs:
     def __init__(self, paths: Sequence[Optional[str]]) -> None:
         self._folders: dict[Path, Path] = {}
         # A link stays one: the file that it leads to is replaced.
-        self._targets = {path: Path(path).resolve() for path in paths if path is not None}
+        self._targets = {path: Path(os.path.realpath(path)) for path in paths if path is not None}
         taken: set[Path] = set()
         for path in paths:
-            parts = {part.resolve() for part in parts_that_are_written(path)} if path is not None else set()
+            parts = {Path(os.path.realpath(part)) for part in parts_that_are_written(path)} if path is not None else set()
             if parts & taken:
                 raise WrongUse(f"{min(parts & taken)} is to be of two outputs at once: give each a name of its own")
             taken |= parts

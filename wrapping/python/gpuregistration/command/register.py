@@ -28,7 +28,8 @@ NAME = "register"
 
 _EPILOG = """\
 files:      images are NIfTI, MetaImage, NRRD, DICOM, ..., or a folder with the slices of one DICOM series (docs/formats.md); they are
-            written as .nii.gz .nii .mha .mhd .nrrd .nhdr.
+            written as .nii.gz .nii .mha .mhd .nrrd .nhdr. Grey images that are stored as colours are grey. Two of one slice each,
+            such as of 64 x 64 x 1 voxels, are registered as of two dimensions, and so are their transforms.
 
 transforms: lead from the fixed image's points to the moving one's, in mm, as ITK's and ANTs' do. --output-transform writes ITK's
             .tfm .txt .h5, .mat (ANTs', or FSL's with --mat fsl) of linear ones, or an image of displacements, such as warp.nii.gz.
@@ -69,6 +70,8 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument("--moving-mask", metavar="FILE", help="the same of the moving image")
     parser.add_argument("--initial", metavar="FILE", help="a transform to begin with")
     parser.add_argument("--mat", choices=("ants", "fsl"), default="ants", help="whose .mat --output-transform writes (default: ants)")
+    options.add_default(parser, "MOVING")
+    options.add_channel(parser)
     options.add_seed(parser)
     options.add_device(parser)
     options.add_printing(parser)
@@ -138,15 +141,16 @@ def _begin(arguments: argparse.Namespace, stages: list[Stage], times: Times) -> 
     with times.part("read and start"), native_messages_off(not arguments.debug), ThreadPoolExecutor(5) as pool:
         starting = pool.submit(start)
         paths = _image_files(arguments)
-        reading = {which: pool.submit(_read, path, times) for which, path in paths.items()}
+        channels = {"fixed": arguments.channel, "moving": arguments.channel}
+        reading = {which: pool.submit(_read, path, channels.get(which), times) for which, path in paths.items()}
         images = {which: one.result() for which, one in reading.items()}
         fixed, moving = images["fixed"], images["moving"]
         pair = read_pair(fixed, moving, images.get("fixed_mask"), images.get("moving_mask"), {}, paths)
-        check(stages, fixed.spacing.tolist())
+        check(stages, pair.fixed.spacing.tolist())
         initial = None
         if arguments.initial is not None:
             initial = inputs.read_transform(arguments.initial, fixed, moving)
-            inputs.check_transform(initial, arguments.initial, fixed.dimension)
+            inputs.check_transform(initial, arguments.initial, pair.fixed)
         return starting.result(), _Inputs(fixed, moving, pair, initial)
 
 
@@ -161,18 +165,18 @@ def _image_files(arguments: argparse.Namespace) -> dict[str, str]:
     return {which: path for which, path in paths.items() if path is not None}
 
 
-def _read(path: str, times: Times) -> Image:
+def _read(path: str, channel: Optional[int], times: Times) -> Image:
     with times.part(f"read {path}"):
-        return inputs.read_scalar_image(path)
+        return inputs.read_scalar_image(path, channel)
 
 
 def _register(arguments: argparse.Namespace, stages: list[Stage], files: _Inputs, device: str, times: Times) -> Result:
     from .._register import register_pair
 
-    line = None if arguments.quiet else ProgressLine(stages, files.fixed.dimension)
+    line = None if arguments.quiet else ProgressLine(stages, files.pair.dimension)
     try:
         with times.part("register"):
-            result = register_pair(files.pair, stages, files.initial, device, arguments.seed, line)
+            result = register_pair(files.pair, stages, files.initial, device, arguments.seed, line, default=arguments.default)
     finally:
         if line is not None:
             line.end()

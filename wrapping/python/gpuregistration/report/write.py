@@ -7,6 +7,7 @@ import os
 import tempfile
 from pathlib import Path
 
+from .._paths import readable
 from . import html, payload
 from .data import ReportData
 
@@ -22,10 +23,10 @@ def write_report(path: str | os.PathLike, data: ReportData, max_bytes: int = MAX
     path = Path(path)
     data.check()
     if path.is_dir():
-        raise IsADirectoryError(f"the report can't be written: {path} is a folder; give a file's name")
+        raise IsADirectoryError(readable(f"the report can't be written: {path} is a folder; give a file's name"))
     folder = path.parent
     if not folder.is_dir():
-        raise FileNotFoundError(f"the report can't be written: there is no folder {folder}; make it, or give another name")
+        raise FileNotFoundError(readable(f"the report can't be written: there is no folder {folder}; make it, or give another name"))
     deformation = payload.deformation_of(data)
     content, notes = payload.build(data, deformation, max_bytes)
     text = html.page(data, deformation, content, notes)
@@ -34,15 +35,16 @@ def write_report(path: str | os.PathLike, data: ReportData, max_bytes: int = MAX
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Writes a file of text, which appears under its name when it is complete. Raises an OSError where it can't be written."""
+    """Writes a file of text, which appears under its name when it is complete; a name in it that is no UTF-8 stands there as it is shown.
+    Raises an OSError where it can't be written."""
     try:
-        _write_and_rename(path, text)
+        _write_and_rename(path, readable(text))
     except OSError as error:
-        raise OSError(error.errno, f"the file {path} can't be written: {error.strerror or error}") from error
+        raise OSError(error.errno, readable(f"the file {path} can't be written: {error.strerror or error}")) from error
 
 
 def _write_and_rename(path: Path, text: str) -> None:
-    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
+    handle, temporary = tempfile.mkstemp(prefix=".writing-", suffix=".part", dir=path.parent)
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as stream:
             stream.write(text)

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Grey images that are stored as colours, as pictures mostly are."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ._engine import BadInputError
+from ._gpu_arrays import GpuArray
+from ._image import Image
+
+# How far colours may differ, as a share of the image's range: what is left of grey by a JPEG's rounding.
+_MOST_TINT = 0.02
+# What a picture's luminance is made of (ITU-R BT.601, as in JPEG).
+_LUMINANCE = (0.299, 0.587, 0.114)
+# Pictures are of these, and so is what covers them.
+_OF_PICTURES = (np.uint8, np.uint16)
+
+
+def as_grey(image: Image, name: str, hint: str) -> Image:
+    """An image of one number a voxel: itself, or what it shows if its colours are grey, and all of it is equally opaque.
+
+    Args:
+        name: such as "moving image", for what is raised.
+        hint: what to do if they are not.
+
+    Raises:
+        BadInputError: it has several components that differ.
+    """
+    content = image.content
+    if not image.is_vector or isinstance(content, GpuArray):
+        return image
+    colours, is_opaque = _split_cover(content)
+    count = colours.shape[-1]
+    # Two, and more than three, are of something else than colours.
+    first = np.broadcast_to(colours[..., :1], colours.shape)
+    if is_opaque and count in (1, 3) and np.array_equal(colours, first, equal_nan=colours.dtype.kind == "f"):
+        return image.like(colours[..., 0])
+    if is_opaque and count == 3 and colours.dtype in _OF_PICTURES:
+        least, most = colours.min(axis=-1), colours.max(axis=-1)
+        if int((most - least).max()) <= _MOST_TINT * (int(most.max()) - int(least.min())):
+            return image.like(np.rint(colours @ np.array(_LUMINANCE)).astype(colours.dtype))
+    why = "It is not equally opaque everywhere"
+    if is_opaque:
+        why = "They differ, so that they are no grey" if count == 3 else "They are no colours"
+    raise BadInputError(f"The {name} has {image.components} components a voxel; it is to have one. {why}. {hint}")
+
+
+def _split_cover(content: np.ndarray) -> tuple[np.ndarray, bool]:
+    """A picture's colours, and whether the channel of its opacity, if it has one, is the same everywhere."""
+    if content.dtype not in _OF_PICTURES or content.shape[-1] not in (2, 4):
+        return content, True
+    cover = content[..., -1]
+    return content[..., :-1], bool((cover == cover.flat[0]).all())
+
+
+def component_of(image: Image, number: int, name: str) -> Image:
+    """One of an image's components; one of one number a voxel is itself.
+
+    Args:
+        number: from 0 on.
+
+    Raises:
+        BadInputError: it has not so many.
+    """
+    if not image.is_vector:
+        return image
+    if not 0 <= number < image.components:
+        raise BadInputError(
+            f"The {name} has {image.components} components a voxel, from 0 to {image.components - 1}, and no component {number}."
+        )
+    return image.like(image.array[..., number])

@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Series of volumes over time, in one file: read and written a volume at a time, where the format lets them be."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Callable, Iterable, Iterator, Optional
+
+import numpy as np
+
+from ._engine import BadInputError
+from ._files import READERS, is_nifti_file, read_by_simpleitk, write_whole
+from ._gzip import write_compressed
+from ._image import Image
+from ._kinds import common_values
+from ._kinds import read_image as read_any_image
+from ._nibabel import image_of, import_nibabel
+from ._nifti import Opened, open_nifti
+from ._nifti_write import check_has_room, header_bytes, make_header
+from ._paths import PathLike, name_of, readable, suffix_of, to_read, told_as_shown
+from ._simpleitk import import_simpleitk
+from ._unpack import Content
+from ._warnings import keep_input_warnings, warn_of_input
+
+# Of a header's units, which ones are of time; and how many seconds those are of which that is known.
+_UNITS_OF_TIME = 0o70
+_SECONDS = {"sec": 1.0, "msec": 1e-3, "usec": 1e-6}
+
+
+class Series(Sequence):
+    """Volumes on one grid, one after the other in time. ``series[n]`` reads one, an Image; a loop reads them in turn.
+
+    Attributes:
+        step: from one to the next.
+        start: when the first one is.
+        unit: of these: "sec", "msec", "usec", "hz", "ppm", "rads", or "unknown".
+    """
+
+    def __init__(self, count: int, read: Callable[[int], Image], step: float, start: float, unit: str) -> None:
+        self._count = count
+        self._read = read
+        self.step = step
+        self.start = start
+        self.unit = unit
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, number: Any) -> Any:
+        if isinstance(number, slice):
+            return [self[one] for one in range(*number.indices(self._count))]
+        if not -self._count <= number < self._count:
+            raise IndexError(f"The series has {self._count} volumes, and no number {number}.")
+        return self._read(number % self._count)
+
+
+def is_series(path: PathLike) -> bool:
+    """Whether a file holds several volumes. What cannot be read holds none: who reads it tells why."""
+    name = name_of(path)
+    if not os.path.isfile(name):
+        return False
+    try:
+        with keep_input_warnings([]), to_read(name) as there:
+            return _count_volumes(there) > 1
+    # Whatever a library raises at a file that is not of its format.
+    except Exception:
+        return False
+
+
+def read_series(path: PathLike) -> Series:
+    """A file of four dimensions, of NIfTI, MetaImage or NRRD, as its volumes. NIfTI is read a volume at a time, as they are asked for, after
+    one look at all of it.
+
+    Raises:
+        BadInputError: there is no such file, it is damaged, or it holds no series.
+        ImportError: there is no SimpleITK, or no nibabel.
+    """
+    name = name_of(path)
+    with to_read(name) as there:
+        if is_nifti_file(there):
+            # By its own name, since it is read later, too.
+            return _read_nifti(name)
+        if not is_series(there):
+            raise _no_series(name)
+        return _read_other(there)
+
+
+def write_series(path: PathLike, volumes: Iterable[Image], like: Series) -> None:
+    """Writes volumes as one file: .nii, .nii.gz, .mha, .mhd, .nrrd or .nhdr. There is no file unless all of it is written.
+
+    Args:
+        volumes: as many as `like` has, of one grid and one type; they may be made as they are written.
+        like: the series whose times they have. NIfTI keeps their unit; other formats have seconds, where these are known.
+
+    Raises:
+        BadInputError: volumes that are not alike, or a name of another format.
+        ImportError: there is no nibabel, which NIfTI needs, or no SimpleITK.
+        OSError: the disk is full, or fails.
+    """
+    name = name_of(path)
+    suffix = suffix_of(name)
+    if suffix == ".nii":
+        write_whole(name, lambda there: _write_nifti(there, _checked(volumes, like, name), like))
+    elif suffix in READERS:
+        write_whole(name, lambda there: _write_other(there, _checked(volumes, like, name), like))
+    else:
+        raise BadInputError(f"The file {readable(name)} cannot hold a series: let its name end on .nii, .nii.gz, .mha, .mhd, .nrrd or .nhdr.")
+
+
+def _no_series(name: str) -> BadInputError:
+    return BadInputError(f"The file {name} holds no series of volumes. read_image reads an image.")
+
+
+def _count_volumes(name: str) -> int:
+    if is_nifti_file(name):
+        return _count_of_nifti(open_nifti(Path(name)))
+    if suffix_of(name) not in READERS:
+        return 1
+    reader = import_simpleitk().ImageFileReader()
+    reader.SetImageIO(READERS[suffix_of(name)])
+    reader.SetFileName(name)
+    reader.ReadImageInformation()
+    return int(reader.GetSize()[3]) if reader.GetDimension() == 4 else 1
+
+
+def _count_of_nifti(opened: Opened) -> int:
+    sides = opened.shape
+    return sides[3] if len(sides) > 3 and max((1, *sides[5:])) == 1 else 1
+
+
+def _read_nifti(name: str) -> Series:
+    opened = open_nifti(Path(name))
+    count = _count_of_nifti(opened)
+    if count < 2:
+        raise _no_series(name)
+    header, content, shape = opened.header, opened.content, opened.shape
+    kind, components = header.get_data_dtype(), shape[4] if len(shape) > 4 else 1
+    volume_bytes = int(np.prod(shape[:3], dtype=np.int64)) * kind.itemsize
+    opened.tell_left(content.count_behind(opened.begin + volume_bytes * count * components))
+    # All volumes of one component stand together.
+    runs = [_Runs(content.path, opened.begin + volume_bytes * count * n) for n in range(components)]
+    lock, told = threading.Lock(), []
+
+    def read(number: int) -> Image:
+        warnings: list[str] = []
+        with lock, told_as_shown():
+            with keep_input_warnings(warnings):
+                parts = [image_of(opened.store(run.take(volume_bytes * number, shape[:3], kind)), "") for run in runs]
+            # What is wrong with a header is said once.
+            for warning in warnings:
+                if warning not in told:
+                    told.append(warning)
+                    warn_of_input(warning)
+        return parts[0] if components == 1 else parts[0].like(np.stack([part.array for part in parts], axis=-1))
+
+    code, units = int(header["xyzt_units"]) & _UNITS_OF_TIME, import_nibabel().nifti1.unit_codes
+    unit = units.label[code] if code in units else "unknown"
+    return Series(count, read, float(header["pixdim"][4]), float(header["toffset"]), unit)
+
+
+class _Runs:
+    """Arrays of a file, which may be compressed: it is gone through once, where each one is behind the one before."""
+
+    def __init__(self, path: Path, begin: int) -> None:
+        self._path = path
+        self._begin = begin
+        self._content: Optional[Content] = None
+
+    def take(self, place: int, shape: tuple[int, ...], kind: np.dtype) -> np.ndarray:
+        """The array that begins so many bytes behind the begin."""
+        # Where reading is broken off it is not known how far it came.
+        content, self._content = self._content, None
+        if content is None or content.taken > self._begin + place:
+            content = Content(self._path)
+        content.skip(self._begin + place - content.taken)
+        values = content.take_array(shape, kind)
+        self._content = content
+        return values
+
+
+def _read_other(name: str) -> Series:
+    """At once: these formats' readers unpack all of it anyway."""
+    whole = read_by_simpleitk(name)
+
+    def read(number: int) -> Image:
+        volume, _ = read_any_image(whole[:, :, :, number], "series'")
+        volume.array = volume.array.copy()
+        return volume
+
+    return Series(int(whole.GetSize()[3]), read, float(whole.GetSpacing()[3]), float(whole.GetOrigin()[3]), "sec")
+
+
+def _checked(volumes: Iterable[Image], like: Series, name: str) -> Iterator[Image]:
+    """Volumes of three dimensions, one for each of a series, all alike, that a file of that name holds."""
+    first: Optional[Image] = None
+    count = 0
+    for volume in volumes:
+        volume = read_any_image(volume, "series'")[0]
+        if first is None:
+            first = volume
+            if suffix_of(name) == ".nii":
+                check_has_room(volume, len(like))
+        if volume.content.shape != first.content.shape or volume.content.dtype != first.content.dtype or not volume.has_grid_of(first):
+            raise BadInputError(f"The series has volumes that differ: {volume!r} is not like {first!r}. Give volumes of one grid and one type.")
+        count += 1
+        if count > len(like):
+            break
+        yield _as_3d(volume)
+    if count != len(like):
+        more = "more" if count > len(like) else "fewer"
+        raise BadInputError(f"There are {more} volumes than the {len(like)} of the series whose times they are to have. Give as many.")
+
+
+def _as_3d(image: Image) -> Image:
+    """An image of two dimensions as one of one slice."""
+    if image.dimension == 3:
+        return image
+    direction = np.eye(3)
+    direction[:2, :2] = image.direction
+    return Image(image.array[np.newaxis], [*image.spacing, 1.0], [*image.origin, 0.0], direction, image.is_vector)
+
+
+def _write_nifti(path: str, volumes: Iterator[Image], like: Series) -> None:
+    """By way of a file of the values as they are, of which no more is in memory than the system likes."""
+    plain = Path(path).with_name("values")
+    values: Optional[np.memmap] = None
+    try:
+        for number, volume in enumerate(volumes):
+            array = common_values(volume)
+            if values is None:
+                header = _header_of_series(volume, array.dtype, like)
+                shape = (volume.components, len(like), *volume.shape)
+                with open(plain, "wb") as file:
+                    file.write(header)
+                    # A mapped file for which there is no room would end the process.
+                    os.posix_fallocate(file.fileno(), 0, len(header) + int(np.prod(shape, dtype=np.int64)) * array.dtype.itemsize)
+                values = np.memmap(plain, array.dtype, "r+", len(header), shape)
+            # One component's volumes, and then the next one's.
+            values[:, number] = np.moveaxis(array, -1, 0) if volume.is_vector else array
+        if path.endswith(".gz"):
+            whole = np.memmap(plain, np.uint8, "r")
+            with open(path, "wb") as file:
+                write_compressed(file, whole, owner=whole)
+        else:
+            os.replace(plain, path)
+    finally:
+        plain.unlink(missing_ok=True)
+
+
+def _header_of_series(volume: Image, dtype: np.dtype, like: Series) -> bytes:
+    header = make_header(volume, dtype, len(like))
+    header["pixdim"][4], header["toffset"] = like.step, like.start
+    header.set_xyzt_units("mm", like.unit)
+    return header_bytes(header)
+
+
+def _write_other(path: str, volumes: Iterator[Image], like: Series) -> None:
+    sitk = import_simpleitk()
+    all_of_them = list(volumes)
+    first = all_of_them[0]
+    seconds = _SECONDS.get(like.unit, 1.0)
+    whole = sitk.GetImageFromArray(np.stack([common_values(volume) for volume in all_of_them]), isVector=first.is_vector)
+    # A step of 0 is one that nobody has told.
+    whole.SetSpacing([*first.spacing.tolist(), like.step * seconds or 1.0])
+    whole.SetOrigin([*first.origin.tolist(), like.start * seconds])
+    direction = np.eye(4)
+    direction[:3, :3] = first.direction
+    whole.SetDirection(direction.ravel().tolist())
+    sitk.WriteImage(whole, path)
