@@ -233,7 +233,7 @@ EngineTest */cuda_0
 CudaBackendTest *ACallersCurrentDevice*:*AThreadWithoutAContext*
 FreeFormDeformationTest *Finds*2D/cuda_0:*Same*/cuda_0
 FreeFormSimilarityTest *ValuesAre*/cuda_0:*WhatThereIs*/cuda_0
-ControlStepsTest */cuda_0
+EngineObjectsTest */cuda_0
 ControlPenaltyTest *AgreesWithItsDefinition*/cuda_0:*Unfolds/cuda_0
 MattesEquivalenceTest *Random*:*Masks:*Samplings:*Interpolations:*Bins
 MetricSplineTest *Random*:*Geometries

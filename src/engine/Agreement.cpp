@@ -327,6 +327,12 @@ AgreementCheck::Find(const LevelMaker &      maker,
   return FindAgreement(request.size, GetSpacing(toPoint), small, MakeSmall(std::move(values), inMask));
 }
 
+std::size_t
+AgreementCheck::GetDeviceBytes() const
+{
+  return m_Resampler ? static_cast<std::size_t>(m_Resampler->GetStatistics().deviceBytes) : 0;
+}
+
 void
 AgreementCheck::AddWarnings(const Agreement & agreement, double leastOverlap, std::vector<std::string> & warnings)
 {

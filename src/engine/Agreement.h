@@ -13,6 +13,7 @@
 #include "LevelImage.h"
 
 #include <array>
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <vector>
@@ -62,7 +63,7 @@ FindAgreement(const Size &                  size,
 class AgreementCheck
 {
 public:
-  /** Of the smaller image, inside of its mask. With less the result is told of, whatever was asked for. */
+  /** Of the smaller image, inside of its mask. With less the result is told of, unless still less was asked for. */
   static constexpr double UsualOverlap = 0.5;
 
   AgreementCheck(Queue & queue, const std::string & deviceName);
@@ -79,6 +80,9 @@ public:
    *  \param leastOverlap of the fixed image, that is to overlap. */
   static void
   AddWarnings(const Agreement & agreement, double leastOverlap, std::vector<std::string> & warnings);
+
+  std::size_t
+  GetDeviceBytes() const;
 
 private:
   Queue &                    m_Queue;

@@ -115,8 +115,9 @@ public:
   GetStatistics() const
   {
     EvaluationStatistics statistics = m_Queue->statistics;
-    statistics.deviceBytes = (m_Level ? m_Level->GetDeviceBytes() : 0) +
-                             static_cast<std::int64_t>(m_Fixed.GetDeviceBytes() + m_Moving.GetDeviceBytes());
+    statistics.deviceBytes =
+      (m_Level ? m_Level->GetDeviceBytes() : 0) +
+      static_cast<std::int64_t>(m_Fixed.GetDeviceBytes() + m_Moving.GetDeviceBytes() + m_Check.GetDeviceBytes());
     return statistics;
   }
 

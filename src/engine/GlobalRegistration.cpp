@@ -44,6 +44,9 @@ constexpr int StageCount = 6;
 // Behind the names of stages that look at an eighth of the voxels, of pixels at a quarter.
 constexpr char Thinned[] = ", thinned";
 
+// A linear map that stretches one direction so many times as much as another is told of.
+constexpr double MostStretch = 1.4;
+
 constexpr double Degree = GlobalSettings::Pi / 180;
 // Li 2015, section 2.2.
 constexpr double      CoarseAngle = 60 * Degree;
@@ -90,6 +93,20 @@ GetKind(int degreesOfFreedom)
       throw BadInputError("there are no " + std::to_string(degreesOfFreedom) +
                           " degrees of freedom; set 6, 7, 9 or 12, of two dimensions, too");
   }
+}
+
+/** Returns how many times as far a pose stretches one direction as another, at the most. */
+double
+FindStretch(const Pose & pose, int dimension)
+{
+  const auto end = pose.logScale.begin() + dimension;
+  const auto [least, most] = std::minmax_element(pose.logScale.begin(), end);
+  double skew = 0;
+  for (const double s : pose.skew)
+  {
+    skew += std::abs(s);
+  }
+  return std::exp(*most - *least) * (1 + skew);
 }
 
 /** The best of some poses, each turned further than an angle from those before. */
@@ -260,7 +277,8 @@ public:
     {
       statistics = Add(statistics, level->GetStatistics());
     }
-    statistics.deviceBytes += static_cast<std::int64_t>(m_Fixed.GetDeviceBytes() + m_Moving.GetDeviceBytes());
+    statistics.deviceBytes +=
+      static_cast<std::int64_t>(m_Fixed.GetDeviceBytes() + m_Moving.GetDeviceBytes() + m_Check.GetDeviceBytes());
     statistics.evaluateMilliseconds = m_Result.milliseconds;
     return statistics;
   }
@@ -759,9 +777,20 @@ private:
     found.first = MakePointMap(m_Frame, best.pose);
     Agreement agreement = m_Check.Find(maker, level.GetFixed(), level.GetMoving(), found, m_ParallelFor);
     agreement.overlap = best.overlap;
+    // Whoever asks for less than usual expects less.
+    const bool expectsLess = m_Settings.leastOverlap < GlobalSettings().leastOverlap;
     AgreementCheck::AddWarnings(agreement,
-                                std::max(m_LeastOverlap, AgreementCheck::UsualOverlap * m_SmallerShare),
+                                expectsLess ? m_LeastOverlap
+                                            : std::max(m_LeastOverlap, AgreementCheck::UsualOverlap * m_SmallerShare),
                                 m_Result.warnings);
+    const double stretch = FindStretch(best.pose, problem.dimension);
+    if (stretch > MostStretch)
+    {
+      m_Result.warnings.push_back(
+        "what was found stretches one direction " + NameNumber(stretch) +
+        " times as much as another, as images of one thing hardly want it: they are in a wrong place, or of different "
+        "things; look at the result, begin nearer to the right place, or with a rigid stage");
+    }
     const Pose start = problem.initial ? RestrictPose(m_Frame, FindPose(m_Frame, *problem.initial), m_Kind) : Pose();
     const PosedCost began = this->GetLevel(At1mm).FindCosts({ start }).front();
     // Of what it is below that of unrelated images.

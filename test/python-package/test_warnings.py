@@ -52,8 +52,8 @@ def test_outliers_change_nothing_but_the_warnings(device, heads, moved, number, 
 @pytest.mark.parametrize("cost", g.stages.COSTS)
 def test_every_cost_does_without_outliers(heads, moved, cost):
     fixed, moving = heads
-    clean = g.register(fixed, moving, g.stages.Affine(cost=cost), device="host")
-    result = g.register(put(fixed, 1, 1e9), put(moving, 1, 1e9, 1), g.stages.Affine(cost=cost), device="host")
+    clean = g.register(fixed, moving, g.stages.Rigid(cost=cost), device="host")
+    result = g.register(put(fixed, 1, 1e9), put(moving, 1, 1e9, 1), g.stages.Rigid(cost=cost), device="host")
     assert furthest(result.transform, clean.transform) < 0.05
 
 
@@ -139,12 +139,18 @@ def test_what_is_in_its_place_gets_no_warning(moved, stages):
     assert result.warnings == [] and furthest(result.transform, moved) < 1
 
 
+def is_doubtful(result):
+    """Whether it is told that the images are of different things, or in a wrong place."""
+    told = ("the edges of the images agree no better where ", "what was found stretches one direction ")
+    return any(warning.startswith(told) for warning in result.warnings)
+
+
 def test_other_things_get_a_warning(device):
     noise = textured(1).like(np.random.default_rng(1).normal(size=(40, 48, 44)).astype(np.float32))
     for other in (textured(2), noise):
         for stages in ("rigid", "affine", "global", "ffd"):
             result = g.register(textured(1), other, stages, device=device)
-            assert any(warning.startswith("the edges of the images agree no better where ") for warning in result.warnings), stages
+            assert is_doubtful(result), stages
 
 
 def test_a_wrong_place_gets_a_warning():
@@ -152,7 +158,7 @@ def test_a_wrong_place_gets_a_warning():
     fixed, moving = textured(1), textured(1, upside_down)
     result = g.register(fixed, moving, "affine", device="host")
     assert furthest(result.transform, upside_down) > 20
-    assert any("agree no better" in warning for warning in result.warnings)
+    assert is_doubtful(result)
     found = g.register(fixed, moving, "global", device="host")
     assert found.warnings == [] and furthest(found.transform, upside_down) < 1
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Callable, Mapping, Optional
 
@@ -20,7 +20,7 @@ from ._kinds import ImageLike
 from ._paths import PathLike, name_of
 from ._resample import read_default, resample_array, warp_loaded
 from ._sides import Pair, read_pair
-from ._stage_result import Level, StageResult
+from ._stage_result import Level, StageResult, all_warnings
 from ._transforms import Affine, BSpline, Composite, DisplacementField, Transform, TransformLike, as_transform, linear_matrix
 from .stages import FreeForm, MetricsLike, Rigid, Stage, StagesLike, named, read_settings, read_stages
 
@@ -115,8 +115,8 @@ class Result:
 
     @property
     def warnings(self) -> list[str]:
-        """Of all stages: sentences on what may have gone wrong."""
-        return [warning for stage in self.stages for warning in stage.warnings]
+        """Of all stages: sentences on what may have gone wrong, each once."""
+        return all_warnings(self.stages)
 
     def _let_go(self) -> None:
         """Gives the device's memory of the moving image back. What is made of it afterwards is sent there again."""
@@ -239,9 +239,7 @@ def register_pair(
         with named(stage):
             given = settings[number], pair, sides, found, name, _Reporter(progress, number, len(stages), stage.name)
             came_to = _run_free_form(stage, *given) if isinstance(stage, FreeForm) else _run_linear(stage, *given)
-        # Of the same images, each stage has found the same.
-        told = [warning for before in results for warning in before.warnings]
-        results.append(replace(came_to, warnings=[warning for warning in came_to.warnings if warning not in told]))
+        results.append(came_to)
         found = results[-1].transform
     loaded = sides[1].image if pair.moving.content.dtype.kind == "f" and not isinstance(pair.moving.content, GpuArray) else None
     return Result(pair, results, begin_with, name, time.perf_counter() - begin, loaded, outside)

@@ -16,7 +16,7 @@ from ._metric import MEANING
 from ._resample import resample_array
 from ._sides import Pair, mask_of_image
 from ._similarity import find_similarities_of, reached_by_moving
-from ._stage_result import StageResult
+from ._stage_result import StageResult, all_warnings
 from ._transforms import Affine, Composite, Transform
 from .report import Level, ReportData, Stage
 
@@ -79,7 +79,7 @@ def report_data(
         headline=stages[-1].metric,
         less_is_better=True,
         similarity_text=f"{MEANING} They are of the fixed image’s voxels that the moving one reaches.",
-        warnings=[warning for stage in stages for warning in stage.warnings],
+        warnings=all_warnings(stages),
     )
 
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
-from typing import Any, Optional
+from typing import Any, Optional, Sequence
 
 from ._transforms import Transform
 
@@ -67,3 +67,8 @@ class StageResult:
             "levels": [asdict(level) for level in self.levels],
             "warnings": self.warnings,
         }
+
+
+def all_warnings(stages: Sequence[StageResult]) -> list[str]:
+    """Returns the warnings of all stages, each once: of the same images, stages warn alike."""
+    return list(dict.fromkeys(warning for stage in stages for warning in stage.warnings))
