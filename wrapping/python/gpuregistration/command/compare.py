@@ -86,8 +86,7 @@ def run(arguments: argparse.Namespace) -> int:
             warnings: list[str] = []
             images = read_pair(a, b, mask, None, {}, files, has_gaps=True, dimension=dimension)
             found["metrics"] = find_similarities(images, transform, device, warnings)
-            # A is the fixed image there, and B the moving one.
-            arguments.warnings += [w.replace("the fixed image", "A", 1).replace("the moving image", "B", 1) for w in warnings]
+            arguments.warnings += [_naming_file(warning, arguments) for warning in warnings]
     if label_paths is not None:
         with times.part("labels"):
             found["dice"] = _find_dice(label_images, label_paths, transform, device)
@@ -103,6 +102,14 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         _print(found)
     return DONE
+
+
+def _naming_file(warning: str, arguments: argparse.Namespace) -> str:
+    """A warning by a metric, whose fixed image is A and whose moving one is B, with their files' names as they were given."""
+    for which, path in (("the fixed image ", arguments.a), ("the moving image ", arguments.b)):
+        if warning.startswith(which):
+            return f"{path} {warning[len(which):]}"
+    return warning
 
 
 def _tell_gaps(image: Image, path: str) -> None:
