@@ -50,7 +50,7 @@ def add_parser(subparsers: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     from .._sides import check_grid, hint_of_files, read_pair
     from .._similarity import find_similarities
-    from .._slices import flattened
+    from .._slices import check_planes, flattened
 
     times = Times()
     labels = arguments.labels
@@ -74,6 +74,8 @@ def run(arguments: argparse.Namespace) -> int:
         check_grid(others[0], a, f"file {arguments.mask}", f"file {arguments.a}", hint_of_files(arguments.mask, arguments.a))
     dimension = min(image.dimension for image in (a, b, *others)) if transform is None else transform.dimension
     if dimension == 2:
+        for other, path in zip([b, *others], paths[1:]):
+            check_planes(a, other, f"file {arguments.a}", f"file {path}")
         a, b, *others = map(flattened, (a, b, *others))
     mask = others.pop(0) if masks else None
     label_images = others or [a, b]
