@@ -13,7 +13,7 @@ from gpuregistration._dicom_places import Source, last_digit, order_slices
 sitk = pytest.importorskip("SimpleITK")
 pytest.importorskip("pydicom")
 
-from dicom_files import make_header, write, write_series  # noqa: E402
+from dicom_files import CT, PET, make_header, write, write_series  # noqa: E402
 
 
 def write_slice(part, path):
@@ -237,6 +237,41 @@ def test_grids_are_those_of_simpleitk(tmp_path, rng, angles):
 def test_slices_of_another_volume(tmp_path, rng, elements, text):
     each = [elements if n == 4 else {} for n in range(9)]
     refused(series(tmp_path, rng, each=each)[0], text)
+
+
+@pytest.mark.parametrize(
+    "others, one, text",
+    [
+        ({"Units": "BQML"}, {"Units": "CNTS"}, "different units: 0.dcm has BQML, and 4.dcm CNTS (Units)"),
+        ({"Units": "BQML"}, {"Units": None}, "0.dcm has BQML, and 4.dcm none (Units)"),
+        ({"DoseUnits": "GY"}, {"DoseUnits": "RELATIVE"}, "0.dcm has GY, and 4.dcm RELATIVE (DoseUnits)"),
+        ({"RescaleType": "HU"}, {"RescaleType": "OD"}, "different quantities: 0.dcm has HU, and 4.dcm OD (RescaleType)"),
+        ({"SUVType": "BW"}, {"SUVType": "LBM"}, "0.dcm has BW, and 4.dcm LBM (SUVType)"),
+        ({"PatientID": "P1"}, {"PatientID": "P2"}, "different patients: 0.dcm has P1, and 4.dcm P2 (PatientID)"),
+        ({"RescaleSlope": "2.5"}, {"RescaleSlope": None}, "different slopes: 0.dcm has 2.5, and 4.dcm none (RescaleSlope)"),
+        ({}, {"RescaleSlope": "2.5"}, "different slopes: 4.dcm has 2.5, and 0.dcm none (RescaleSlope)"),
+        ({"RescaleIntercept": "-1024"}, {"RescaleIntercept": ""}, "0.dcm has -1024.0, and 4.dcm none (RescaleIntercept)"),
+        ({"TemporalPositionIdentifier": 1}, {"TemporalPositionIdentifier": 2}, "different points in time: 0.dcm has 1, and 4.dcm 2 (Temp"),
+    ],
+)
+def test_slices_of_another_quantity(tmp_path, rng, others, one, text):
+    each = [{**others, **(one if n == 4 else {})} for n in range(9)]
+    refused(series(tmp_path, rng, each=each)[0], text)
+
+
+@pytest.mark.parametrize("kind", [CT, PET])
+def test_slices_of_one_quantity(tmp_path, rng, kind):
+    """What all have, what some do not say, and a scale that changes nothing."""
+    same = {"Units": "BQML", "TemporalPositionIdentifier": 3}
+    some = {"PatientID": "P1", "RescaleType": "HU", "RescaleSlope": "1", "RescaleIntercept": "0"}
+    each = [{**same, **(some if n % 2 else {})} for n in range(9)]
+    folder, arrays = series(tmp_path, rng, each=each, kind=kind)
+    assert (gr.read_image(folder).array == arrays).all()
+    # One slice without it does not tell of several points in time.
+    each = [{"TemporalPositionIdentifier": n if n < 8 else None} for n in range(9)]
+    (tmp_path / "other").mkdir()
+    folder, arrays = series(tmp_path / "other", rng, each=each)
+    assert (gr.read_image(folder).array == arrays).all()
 
 
 def test_slices_that_differ_by_rounding(tmp_path, rng):

@@ -157,6 +157,28 @@ def test_doses_that_are_no_volume(tmp_path, stored):
     refused(write(tmp_path / "a", make_dose(stored, [], GridFrameOffsetVector=None)), "does not say where each of them is")
 
 
+@pytest.mark.parametrize("scaling", [None, ""])
+def test_doses_without_a_scale(tmp_path, stored, scaling):
+    path = write(tmp_path / "a", make_dose(stored, range(COUNT), DoseGridScaling=scaling))
+    refused(path, "is a dose, and does not say what its numbers are multiplied by (DoseGridScaling)")
+    refused(write(tmp_path / "b", make_dose(stored[:1], [0], DoseGridScaling=scaling)), "(DoseGridScaling)")
+
+
+def test_frames_of_another_quantity(tmp_path, stored):
+    header = make_enhanced(stored, rescale=[(2, 0)] * COUNT)
+    header.PerFrameFunctionalGroupsSequence[4].PixelValueTransformationSequence[0].RescaleType = "HU"
+    refused(write(tmp_path / "a", header), "frames of different quantities: frame 1 has US, and frame 5 HU (RescaleType)")
+    header = make_enhanced(stored, rescale=[(2, 0)] * COUNT)
+    del header.PerFrameFunctionalGroupsSequence[4].PixelValueTransformationSequence
+    refused(write(tmp_path / "a", header), "frames of different slopes: frame 1 has 2.0, and frame 5 none (RescaleSlope)")
+    header = make_enhanced(stored)
+    for number, group in enumerate(header.PerFrameFunctionalGroupsSequence):
+        group.FrameContentSequence = make_item(TemporalPositionIndex=1 + number // 4)
+    refused(write(tmp_path / "a", header), "different points in time: frame 1 has 1, and frame 5 2", "TemporalPositionIndex")
+    del header.PerFrameFunctionalGroupsSequence[0].FrameContentSequence
+    assert (gr.read_image(write(tmp_path / "a", header)).array == stored).all()
+
+
 def make_tomogram(stored, distance, slices, **elements):
     """A reconstruction of nuclear medicine."""
     detector = make_item(ImagePositionPatient=[-10, 20, 30], ImageOrientationPatient=AXIAL)

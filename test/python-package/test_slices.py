@@ -82,6 +82,40 @@ def test_oblique_slices(flat, angles):
     np.testing.assert_allclose(first.direction[:, 0], second.direction @ by_other, atol=1e-9)
 
 
+@pytest.mark.parametrize("thin", ["coronal", "sagittal"])
+def test_slices_of_other_planes(flat, thin, tmp_path, capfd):
+    fixed, moving = as_slice(flat[0]), as_slice(flat[1], THIN[thin])
+    with pytest.raises(gr.BadInputError, match="fixed image and the moving image are slices of different planes, 90 degrees apart"):
+        gr.register(fixed, moving, device="host")
+    shift = gr.Affine(np.eye(2), [1.0, 0.0])
+    with pytest.raises(gr.BadInputError, match="reference and the image are slices of different planes, 90 degrees apart"):
+        gr.resample(moving, shift, fixed, device="host")
+    files = [tmp_path / "fixed.nii.gz", tmp_path / "moving.nii.gz"]
+    for path, image in zip(files, (fixed, moving)):
+        gr.write_image(path, image)
+    gr.write_transform(tmp_path / "t.tfm", shift)
+    out = tmp_path / "o.nii.gz"
+    for words in (
+        ("register", *files, "-o", out, "--quiet"),
+        ("apply", files[1], "--reference", files[0], "-t", tmp_path / "t.tfm", "-o", out),
+        ("compare", *files, "--transform", tmp_path / "t.tfm"),
+    ):
+        assert_fails(capfd, 1, f"file {files[0]} and the file {files[1]} are slices of different planes, 90 degrees", None, *words, "--device", "host")
+        assert not out.exists()
+
+
+@pytest.mark.parametrize("degrees, is_taken", [(29.9, True), (150.1, True), (180, True), (30.1, False), (149.9, False)])
+def test_planes_that_are_turned_a_little(flat, degrees, is_taken):
+    cosine, sine = np.cos(np.radians(degrees)), np.sin(np.radians(degrees))
+    fixed, moving = (as_slice(image) for image in flat)
+    turned = gr.Image(moving.array, moving.spacing, moving.origin, [[1, 0, 0], [0, cosine, -sine], [0, sine, cosine]])
+    if is_taken:
+        assert _slices.check_planes(fixed, turned, "fixed image", "moving image") is None
+    else:
+        with pytest.raises(gr.BadInputError, match="30.1 degrees apart"):
+            _slices.check_planes(fixed, turned, "fixed image", "moving image")
+
+
 def test_masks(flat):
     fixed, moving = (as_slice(image) for image in flat)
     ones = flat[0].like((flat[0].array > 5).astype(np.uint8))

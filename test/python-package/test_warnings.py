@@ -200,5 +200,7 @@ def test_compare_tells(heads, tmp_path, capfd):
     g.write_image(names[1], put(heads[0], 1, 1e9))
     code, printed, told = gpureg(capfd, "compare", *names, "--device", "host", "--json")
     found = json.loads(printed)
-    assert code == 0 and found["warnings"][0].startswith("B has 1 value above ") and f"gpureg: {found['warnings'][0]}\n" in told
+    assert code == 0 and found["warnings"][0].startswith(f"{names[1]} has 1 value above ") and f"gpureg: {found['warnings'][0]}\n" in told
+    turned = json.loads(gpureg(capfd, "compare", *names[::-1], "--device", "host", "--json")[1])
+    assert [warning.split(" above ")[0] for warning in turned["warnings"]] == [f"{names[1]} has 1 value"]
     assert found["metrics"]["correlation"] < -0.999

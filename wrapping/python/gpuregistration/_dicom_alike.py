@@ -13,12 +13,18 @@ from ._dicom_frames import Frame
 from ._dicom_places import Source
 from ._engine import BadInputError
 
+# What says of which quantity values are, and whose. PET has the first of the units and a dose the second one; what else a header lacks is
+# not known, and does not differ.
+_UNITS = ("Units", "DoseUnits")
+_QUANTITIES = (("patients", "PatientID"), *(("quantities", keyword) for keyword in ("SUVType", "DecayCorrection", "DoseType")))
+
 # What frames' directions may differ by, and how far apart their spacings may lay the last voxels of a row, as a share of a voxel.
 _MOST_TURNED, _MOST_APART = 5e-4, 0.1
 
 
 def check_are_alike(source: Source, frames: Sequence[Frame], names: Sequence[str], headers: dict[Path, Any]) -> None:
-    """Raises BadInputError if frames differ in what a volume has one of: size, colours, system of coordinates, directions, spacing."""
+    """Raises BadInputError if frames differ in what a volume has one of: size, colours, system of coordinates, patient, quantity, point in
+    time, directions, spacing."""
     first = frames[0]
     longest = max(headers[first.path].Rows, headers[first.path].Columns)
     texts: tuple[tuple[str, str, Callable[[Any], str]], ...] = (
@@ -27,13 +33,54 @@ def check_are_alike(source: Source, frames: Sequence[Frame], names: Sequence[str
         ("systems of coordinates", "FrameOfReferenceUID", lambda header: str(header.get("FrameOfReferenceUID"))),
     )
     for what, keywords, tell in texts:
-        found = [tell(headers[frame.path]) for frame in frames]
-        _check(source, names, what, keywords, found, [text == found[0] for text in found])
+        _check_same(source, names, what, keywords, _tell_all(frames, headers, tell))
+    _check_quantities(source, frames, names, headers)
     axes = [frame.axes for frame in frames]
     _check(source, names, "directions", "ImageOrientationPatient", axes, [_are_near(one, axes[0], _MOST_TURNED) for one in axes])
     spacings = [frame.spacing for frame in frames]
     most = _MOST_APART / longest * (1 if first.spacing is None else float(min(first.spacing)))
     _check(source, names, "spacings", "PixelSpacing", spacings, [_are_near(one, spacings[0], most) for one in spacings])
+
+
+def _check_quantities(source: Source, frames: Sequence[Frame], names: Sequence[str], headers: dict[Path, Any]) -> None:
+    """Raises BadInputError if values are of different quantities, of different patients, or of several points in time."""
+
+    def find(keyword: str) -> list[Optional[str]]:
+        return _tell_all(frames, headers, lambda header: str(header.get(keyword) or "") or None)
+
+    for keyword in _UNITS:
+        _check_same(source, names, "units", keyword, [text or "none" for text in find(keyword)])
+    for what, keyword in _QUANTITIES:
+        _check_known(source, names, what, keyword, find(keyword))
+    _check_known(source, names, "quantities", "RescaleType", [frame.rescale_type for frame in frames])
+    slopes = [str(frame.slope) if frame.names_slope else "none" for frame in frames]
+    intercepts = [str(frame.intercept) if frame.names_intercept else "none" for frame in frames]
+    for what, keyword, found, neutral in (("slopes", "RescaleSlope", slopes, "1.0"), ("intercepts", "RescaleIntercept", intercepts, "0.0")):
+        # Each may have its own, but if one lacks it, it is not known whether it is of the others' quantity.
+        telling = next((n for n, text in enumerate(found) if text not in ("none", neutral)), None)
+        if telling is not None and "none" in found:
+            other = found.index("none")
+            _check_same(source, [names[telling], names[other]], what, keyword, [found[telling], found[other]])
+    if all(frame.moment is not None for frame in frames):
+        moments = [str(frame.moment) for frame in frames]
+        _check_same(source, names, "points in time", "TemporalPositionIdentifier, TemporalPositionIndex", moments)
+
+
+def _tell_all(frames: Sequence[Frame], headers: dict[Path, Any], tell: Callable[[Any], Any]) -> list[Any]:
+    """What is told of each frame's file, which is asked once."""
+    told = {path: tell(header) for path, header in headers.items()}
+    return [told[frame.path] for frame in frames]
+
+
+def _check_known(source: Source, names: Sequence[str], what: str, keyword: str, found: Sequence[Optional[str]]) -> None:
+    """As _check_same(), of those that have a text."""
+    known = [(name, text) for name, text in zip(names, found) if text is not None]
+    if known:
+        _check_same(source, [name for name, _ in known], what, keyword, [text for _, text in known])
+
+
+def _check_same(source: Source, names: Sequence[str], what: str, keywords: str, found: Sequence[str]) -> None:
+    _check(source, names, what, keywords, found, [text == found[0] for text in found])
 
 
 def _check(source: Source, names: Sequence[str], what: str, keywords: str, found: Sequence[Any], are_alike: Sequence[bool]) -> None:

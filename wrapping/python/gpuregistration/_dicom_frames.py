@@ -16,6 +16,8 @@ from ._engine import BadInputError
 _SPACINGS = ("PixelSpacing", "ImagerPixelSpacing", "NominalScannedPixelSpacing")
 # Of pictures, which have no place, their proportion is better than nothing.
 _PROPORTION = "PixelAspectRatio"
+# The group of what gives numbers a meaning.
+_RESCALING = "PixelValueTransformationSequence"
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,9 @@ class Frame:
         spacing: mm along x and y; None: the header has none.
         thickness: mm along z, where there is no other slice to tell.
         slope, intercept: what stored numbers are multiplied by, and what is added.
+        names_slope, names_intercept: whether the header has them.
+        rescale_type: what values are then, such as "HU"; None: the header does not say.
+        moment: its number among points in time; None: the same.
     """
 
     path: Path
@@ -42,6 +47,10 @@ class Frame:
     thickness: Optional[Decimal]
     slope: float
     intercept: float
+    names_slope: bool
+    names_intercept: bool
+    rescale_type: Optional[str]
+    moment: Optional[Decimal]
 
 
 def read_frames(header: Any, path: Path) -> list[Frame]:
@@ -144,8 +153,12 @@ class _HeaderReader:
             # A header's first is that between rows.
             None if spacing is None else spacing[::-1],
             self._find_thickness(number),
-            slope,
-            intercept,
+            1.0 if slope is None else slope,
+            0.0 if intercept is None else intercept,
+            slope is not None,
+            intercept is not None,
+            self._find_rescale_type(number),
+            self._find_moment(number),
         )
 
     def _find(self, number: int, group: str, keyword: str, count: int) -> Optional[tuple[Decimal, ...]]:
@@ -217,10 +230,22 @@ class _HeaderReader:
                 return abs(found[0])
         return None
 
-    def _find_rescale(self, number: int) -> tuple[float, float]:
-        group = "PixelValueTransformationSequence"
-        slope = find_numbers(self.header, "DoseGridScaling", self.path, 1) or self._find(number, group, "RescaleSlope", 1)
-        intercept = self._find(number, group, "RescaleIntercept", 1)
+    def _find_rescale(self, number: int) -> tuple[Optional[float], Optional[float]]:
+        slope = find_numbers(self.header, "DoseGridScaling", self.path, 1) or self._find(number, _RESCALING, "RescaleSlope", 1)
+        intercept = self._find(number, _RESCALING, "RescaleIntercept", 1)
         if slope is not None and slope[0] == 0:
             raise BadInputError(f"The file {self.path} has values that are multiplied by 0 (RescaleSlope). Export it again.")
-        return 1.0 if slope is None else float(slope[0]), 0.0 if intercept is None else float(intercept[0])
+        return None if slope is None else float(slope[0]), None if intercept is None else float(intercept[0])
+
+    def _find_rescale_type(self, number: int) -> Optional[str]:
+        for groups in (*self._own_groups[number : number + 1], *self._shared_groups):
+            for item in list(groups.get(_RESCALING) or [])[:1]:
+                if item.get("RescaleType"):
+                    return str(item.RescaleType)
+        return str(self.header.get("RescaleType") or "") or None
+
+    def _find_moment(self, number: int) -> Optional[Decimal]:
+        found = self._find_in_groups(number, "FrameContentSequence", "TemporalPositionIndex", 1) or find_numbers(
+            self.header, "TemporalPositionIdentifier", self.path, 1
+        )
+        return None if found is None else found[0]

@@ -23,6 +23,7 @@ _LAYOUT = (
 # Of them those that are counts.
 _COUNTS = ("Rows", "Columns", "BitsAllocated", "BitsStored", "HighBit")
 _SECONDARY_CAPTURE = "1.2.840.10008.5.1.4.1.1.7"
+_DOSE = "1.2.840.10008.5.1.4.1.1.481.2"
 _COLOURS = "RGB"
 # Of grey images; old ones do not say so. Which end of the range is shown white is no matter of the values.
 _GREYS = ("", "MONOCHROME1", "MONOCHROME2")
@@ -31,10 +32,15 @@ _WHOLE: tuple[Any, ...] = (np.uint8, np.int8, np.uint16, np.int16, np.uint32, np
 
 def check_is_read(header: Any, path: Path) -> None:
     """Raises BadInputError if a header does not say how numbers are stored, or if they are of a kind that is not read: bits, colours but
-    RGB, or what a table gives a meaning."""
+    RGB, or what a table gives a meaning; or if a dose has no scale."""
     for keyword in _COUNTS:
         if keyword in header and not (isinstance(header[keyword].value, int) and header[keyword].value >= (keyword != "HighBit")):
             raise BadInputError(f"The file {path} has no number, or one below 1, as its {keyword}. Export it again.")
+    is_dose = header.get("SOPClassUID") == _DOSE or header.get("Modality") == "RTDOSE"
+    if is_dose and header.get("DoseGridScaling") in (None, ""):
+        raise BadInputError(
+            f"The file {path} is a dose, and does not say what its numbers are multiplied by (DoseGridScaling). Export it again."
+        )
     syntax = header.file_meta.TransferSyntaxUID
     if syntax.is_private or not syntax.is_transfer_syntax:
         raise BadInputError(

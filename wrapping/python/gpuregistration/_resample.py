@@ -14,7 +14,7 @@ from ._engine import BadInputError
 from ._gpu_arrays import GpuArray, choose_device_of
 from ._image import Image, engine_map, engine_size, host_array, real_values, require_scalar
 from ._kinds import ImageLike, Kind, read_image
-from ._slices import can_be_flat, flattened, reshaped
+from ._slices import can_be_flat, check_planes, flattened, reshaped
 from ._transforms import Transform, TransformLike, as_transform, check_dimension
 
 _INTERPOLATIONS = ("linear", "nearest", "bspline")
@@ -54,7 +54,7 @@ def resample(
         largest one, as in ITK.
 
     Raises:
-        BadInputError: no image, no transform, other dimensions, no such interpolation, values that are not finite for "bspline", or an
+        BadInputError: no image, no transform, other dimensions, slices of other planes, no such interpolation, values that are not finite for "bspline", or an
             image on another GPU than is to compute.
         DeviceError: there is no such device.
         UnsupportedError: the device does not compute this.
@@ -80,6 +80,7 @@ def _of_dimension(moving: Image, grid: Image, transform: Optional[Transform]) ->
     """Two images, flat if they can be, and the transform, or one of them, is of two dimensions."""
     wanted = transform.dimension if transform is not None else min(moving.dimension, grid.dimension)
     if wanted == 2 and can_be_flat(moving) and can_be_flat(grid):
+        check_planes(grid, moving, "reference", "image")
         return flattened(moving), flattened(grid)
     return moving, grid
 

@@ -17,7 +17,7 @@ from ._gpu_arrays import GpuArray, choose_device_of
 from ._grey import as_grey
 from ._image import ONE_OF_THEM, Image, as_volume, engine_map, on_device, require_scalar
 from ._kinds import ImageLike, Wrap, is_bare_array, is_image_with_grid, read_image
-from ._slices import can_be_flat, flattened, is_slice, reshaped
+from ._slices import can_be_flat, check_planes, flattened, is_slice, reshaped
 
 # Of the host: floats [z, y, x], 0 or 1.
 Mask = Union[np.ndarray, GpuArray]
@@ -133,6 +133,7 @@ def read_pair(
     if dimension is None:
         _check_extents(fixed_image, moving_image, names, paths)
     if dimension != 3:
+        check_planes(fixed_image, moving_image, names["fixed"], names["moving"])
         fixed_image, moving_image = _make_flat(fixed_image, moving_image)
     if fixed_image.dimension != moving_image.dimension:
         raise BadInputError(

@@ -7,10 +7,13 @@ from typing import Any, Sequence
 
 import numpy as np
 
+from ._engine import BadInputError
 from ._image import Image
 
 # Directions whose parts along two of the patient's axes differ by less are as near to both.
 _AS_NEAR = 1e-3
+# Degrees: planes that are turned by more show other sections, which no transform in one plane lays on each other.
+_MOST_TURNED = 30.0
 
 
 def is_slice(image: Image) -> bool:
@@ -31,16 +34,51 @@ def flattened(image: Image) -> Image:
     ones."""
     if image.dimension == 2:
         return image
-    thin = image.size.index(1)
-    along = [axis for axis in range(3) if axis != thin]
-    in_plane = _axes_of_plane(image.direction[:, along])
+    along = _axes_along(image)
+    in_plane = _axes_of_plane(_spanning(image))
     array = reshaped(image.array, [n for n in image.shape if n != 1] + ([image.components] if image.is_vector else []))
     return Image(array, image.spacing[along], in_plane @ image.origin, in_plane @ image.direction[:, along], image.is_vector)
+
+
+def check_planes(first: Image, second: Image, first_name: str, second_name: str) -> None:
+    """Raises BadInputError if two images are slices whose planes are turned against each other, such as an axial and a coronal one. An image
+    of two dimensions does not say which plane it is of.
+
+    Args:
+        first_name, second_name: such as "fixed image", or "file a.nii".
+    """
+    if not (is_slice(first) and is_slice(second)):
+        return
+    cosine = abs(float(_normal_of(_spanning(first)) @ _normal_of(_spanning(second))))
+    degrees = float(np.degrees(np.arccos(min(cosine, 1.0))))
+    if degrees > _MOST_TURNED:
+        raise BadInputError(
+            f"The {first_name} and the {second_name} are slices of different planes, {degrees:.3g} degrees apart, such as an axial and a "
+            f"coronal one; up to {_MOST_TURNED:.0f} are taken. Give slices of one plane, which resampling a volume makes; or, if a header is "
+            "wrong, mend its directions."
+        )
 
 
 def reshaped(array: Any, shape: Sequence[int]) -> Any:
     """An array of any library in another shape. One that tells no shape, as of a library that has DLPack alone, is no flat slice."""
     return array if tuple(getattr(array, "shape", shape)) == tuple(shape) else array.reshape(tuple(shape))
+
+
+def _axes_along(image: Image) -> list[int]:
+    """The two axes of a slice that have several voxels."""
+    thin = image.size.index(1)
+    return [axis for axis in range(3) if axis != thin]
+
+
+def _spanning(image: Image) -> np.ndarray:
+    """The directions, (3, 2), of these."""
+    return image.direction[:, _axes_along(image)]
+
+
+def _normal_of(spanning: np.ndarray) -> np.ndarray:
+    normal = np.cross(spanning[:, 0], spanning[:, 1])
+    unit: np.ndarray = normal / np.linalg.norm(normal)
+    return unit
 
 
 def _axes_of_plane(spanning: np.ndarray) -> np.ndarray:
@@ -49,8 +87,7 @@ def _axes_of_plane(spanning: np.ndarray) -> np.ndarray:
     Args:
         spanning: (3, 2), two directions in it.
     """
-    normal = np.cross(spanning[:, 0], spanning[:, 1])
-    normal = normal / np.linalg.norm(normal)
+    normal = _normal_of(spanning)
     parts = np.abs(normal)
     across = max(axis for axis in range(3) if parts[axis] >= parts.max() - _AS_NEAR)
     normal = normal * np.sign(normal[across])

@@ -66,6 +66,8 @@ class _Inputs:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    from .._slices import check_planes
+
     times = Times()
     outputs.check_name(arguments.output, outputs.IMAGES, "an image")
     inputs.check_stays([arguments.output], [arguments.image, arguments.reference, *arguments.transform])
@@ -80,6 +82,8 @@ def run(arguments: argparse.Namespace) -> int:
             inputs.check_dimensions(files.image, arguments.image, files.reference, arguments.reference or arguments.image)
             with times.part("read transforms"):
                 transform = _read_transforms(arguments, files.image, files.reference)
+            if transform is not None and transform.dimension == 2:
+                check_planes(files.reference, files.image, f"file {arguments.reference or arguments.image}", f"file {arguments.image}")
         _make(arguments, files, transform, device, places.place(arguments.output), times)
         if arguments.json:
             volumes = {} if files.series is None else {"volumes": len(files.series)}

@@ -50,7 +50,7 @@ def add_parser(subparsers: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     from .._sides import check_grid, hint_of_files, read_pair
     from .._similarity import find_similarities
-    from .._slices import flattened
+    from .._slices import check_planes, flattened
 
     times = Times()
     labels = arguments.labels
@@ -74,6 +74,8 @@ def run(arguments: argparse.Namespace) -> int:
         check_grid(others[0], a, f"file {arguments.mask}", f"file {arguments.a}", hint_of_files(arguments.mask, arguments.a))
     dimension = min(image.dimension for image in (a, b, *others)) if transform is None else transform.dimension
     if dimension == 2:
+        for other, path in zip([b, *others], paths[1:]):
+            check_planes(a, other, f"file {arguments.a}", f"file {path}")
         a, b, *others = map(flattened, (a, b, *others))
     mask = others.pop(0) if masks else None
     label_images = others or [a, b]
@@ -86,8 +88,7 @@ def run(arguments: argparse.Namespace) -> int:
             warnings: list[str] = []
             images = read_pair(a, b, mask, None, {}, files, has_gaps=True, dimension=dimension)
             found["metrics"] = find_similarities(images, transform, device, warnings)
-            # A is the fixed image there, and B the moving one.
-            arguments.warnings += [w.replace("the fixed image", "A", 1).replace("the moving image", "B", 1) for w in warnings]
+            arguments.warnings += [_naming_file(warning, arguments) for warning in warnings]
     if label_paths is not None:
         with times.part("labels"):
             found["dice"] = _find_dice(label_images, label_paths, transform, device)
@@ -103,6 +104,14 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         _print(found)
     return DONE
+
+
+def _naming_file(warning: str, arguments: argparse.Namespace) -> str:
+    """A warning by a metric, whose fixed image is A and whose moving one is B, with their files' names as they were given."""
+    for which, path in (("the fixed image ", arguments.a), ("the moving image ", arguments.b)):
+        if warning.startswith(which):
+            return f"{path} {warning[len(which):]}"
+    return warning
 
 
 def _tell_gaps(image: Image, path: str) -> None:

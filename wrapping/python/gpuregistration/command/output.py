@@ -57,7 +57,8 @@ def _fit(text: str, stream: TextIO) -> str:
 
 
 def print_json(content: dict[str, Any]) -> None:
-    """One JSON object on one line. What is not a finite number is null: JSON has none."""
+    """One JSON object on one line. What is not a finite number is null: JSON has none. A byte of a
+    file's name that is not in UTF-8 is an escaped lone surrogate, of which os.fsencode() makes the byte again."""
     print_lines(json.dumps(plain(content), allow_nan=False))
 
 
