@@ -1,17 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a NRRD's compressed values are whole."""
+"""What SimpleITK leaves out of a NRRD: whether its values are whole, and the unit of its lengths."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Optional
 
 from ._engine import BadInputError
 from ._parts import is_detached, parts_that_are_read, read_nrrd_header
 from ._unpack import read_unpacked
+from ._warnings import warn_of_input
 
 _ENCODING = re.compile(rb"^encoding:\s*(\w+)", re.MULTILINE | re.IGNORECASE)
 _LINES = re.compile(rb"^line ?skip:\s*(\d+)", re.MULTILINE | re.IGNORECASE)
+# Behind a name and a colon; := stands behind words of the user's.
+_FIELD = r"^%s:(?!=)[ \t]*(.*?)[ \t\r]*$"
+_WORD = re.compile(r'"((?:[^"\\]|\\.)*)"|(\S+)')
+# mm, by what units are called; "" is not said. Both of Unicode's signs for micro.
+_UNITS = {
+    **dict.fromkeys(("", "mm", "millimeter", "millimeters", "millimetre", "millimetres"), 1.0),
+    **dict.fromkeys(("m", "meter", "meters", "metre", "metres"), 1000.0),
+    **dict.fromkeys(("cm", "centimeter", "centimeters", "centimetre", "centimetres"), 10.0),
+    **dict.fromkeys(("um", "\u00b5m", "\u03bcm", "micron", "microns", "micrometer", "micrometers", "micrometre", "micrometres"), 0.001),
+    **dict.fromkeys(("nm", "nanometer", "nanometers", "nanometre", "nanometres"), 1e-6),
+}
+# Kinds of axes that are of space.
+_OF_SPACE = ("domain", "space", "???", "none")
 
 
 def check_nrrd_is_whole(name: str) -> None:
@@ -42,3 +57,40 @@ def _begin(path: Path, begin: int, lines: int) -> int:
         for _ in range(lines):
             file.readline()
         return file.tell()
+
+
+def find_nrrd_unit(name: str, dimension: int) -> float:
+    """mm in the unit of a file's lengths: of ``space units``, else of ``units``. Warns of one that is not known, which is taken for mm.
+
+    Args:
+        dimension: of the image that SimpleITK has read of it.
+
+    Raises:
+        BadInputError: the axes' units differ.
+    """
+    header = read_nrrd_header(Path(name))
+    try:
+        text = header.decode("utf-8")
+    except UnicodeDecodeError:
+        text = header.decode("latin-1")
+    units = _words(text, "space ?units")
+    if units is None:
+        units, kinds = _words(text, "units"), _words(text, "kinds")
+        if units is not None and kinds is not None and len(kinds) == len(units):
+            units = [unit for unit, kind in zip(units, kinds) if kind.lower() in _OF_SPACE]
+    # What follows is time.
+    units = [unit.strip() for unit in units or [""]][: min(3, dimension)]
+    unknown = [unit for unit in units if unit.lower() not in _UNITS]
+    lengths = {_UNITS.get(unit.lower(), unit) for unit in units}
+    if len(lengths) > 1:
+        raise BadInputError(f"The file {name} has axes of different units of length, {units}. Write it with all of them in mm.")
+    if unknown:
+        warn_of_input(f"The file {name} has lengths in a unit that is not known, {unknown[0]!r}: they are taken for mm. Mend the header.")
+        return 1.0
+    return float(lengths.pop())
+
+
+def _words(header: str, name: str) -> Optional[list[str]]:
+    """What a header has in a field, word by word, of which those with spaces are quoted; None if it has no such field."""
+    found = re.search(_FIELD % name, header, re.MULTILINE | re.IGNORECASE)
+    return None if found is None else [quoted or bare for quoted, bare in _WORD.findall(found.group(1))]
