@@ -112,6 +112,26 @@ def test_no_form_at_all(tmp_path):
     check_points(read, wanted)
 
 
+def test_nibabel_images_without_an_affine(tmp_path):
+    turned = nibabel.Nifti1Header()
+    turned.set_sform(AFFINE, 1)
+    sized = nibabel.Nifti1Header()
+    sized.set_data_shape(VALUES.shape)
+    sized.set_zooms((2.0, 3.0, 4.0))
+    for header in (turned, sized, None):
+        image = nibabel.Nifti1Image(VALUES, None, header)
+        nibabel.save(image, tmp_path / "a.nii")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", gr.InputWarning)
+            read, wanted = read_any(image, "fixed")[0], gr.read_image(tmp_path / "a.nii")
+        np.testing.assert_array_equal(read.index_to_point, wanted.index_to_point)
+        np.testing.assert_array_equal(read.array, wanted.array)
+        if header is turned:
+            check_points(read, AFFINE)
+    with pytest.warns(gr.InputWarning, match="nibabel image does not say where it lies"):
+        read_any(nibabel.Nifti1Image(VALUES, None), "fixed")
+
+
 def test_voxels_of_two_sizes(tmp_path):
     read = read_both(write_nifti(tmp_path / "a.nii", VALUES, **forms(None, AFFINE, pixdim=(1.0, 1.0, 1.0))), "1×1×1 by pixdim")
     check_points(read, AFFINE)
