@@ -28,7 +28,7 @@ from ._nibabel import has_skew, image_of
 from ._nifti import NIFTI_SUFFIXES, is_nifti, read_nifti
 from ._nifti_write import write_nifti
 from ._nrrd import check_nrrd_is_whole, find_nrrd_unit
-from ._other_formats import check_other_is_whole, refuse_minc, refuse_packed, warn_of_format
+from ._other_formats import check_other_is_whole, refuse_grey_with_opacity, refuse_minc, refuse_packed, warn_of_format
 from ._paths import PathLike, check_can_be_written, name_of, plain, readable, to_read, to_write_in
 from ._paths import suffix_of as _suffix_of
 from ._simpleitk import import_simpleitk, read_simpleitk, to_simpleitk
@@ -319,6 +319,8 @@ def _read_image_file(name: str) -> Any:
     with _hdf5:
         reader = sitk.ImageFileReader.GetImageIOFromFileName(name)
         warn_of_format(name, reader)
+        if reader == "PNGImageIO":
+            refuse_grey_with_opacity(name)
         image = sitk.ReadImage(name)
     check_other_is_whole(name, image)
     return image
