@@ -77,7 +77,7 @@ def test_errors_name_files(tmp_path, capfd):
     table.write_text("\n".join(["id,fixed,moving,fixed_mask", *lines]) + "\n")
     result = register_cohort(table, tmp_path / "out", devices=["host"])
     errors = {pair.row.id: pair.error for pair in result.failed}
-    assert f"The file {tmp_path}/nan.mha has 1 values that are infinite or not a number, the first one at voxel (1, 2, 3)" in errors["nan"]
+    assert f"The file {tmp_path}/nan.mha has 1 value that is infinite or not a number, the first one at voxel (1, 2, 3)" in errors["nan"]
     assert f"The file {tmp_path}/series.nii has 4 dimensions" in errors["series"]
     assert f"The file {tmp_path}/a mask.nii is on another grid than the file {tmp_path}/fixed.nii.gz" in errors["masked"]
     assert f"gpureg apply '{tmp_path}/a mask.nii' --reference" in errors["masked"]

@@ -228,6 +228,64 @@ def test_nrrd_that_is_not_compressed(tmp_path, encoding):
     assert gr._parts.parts_that_are_read(str(tmp_path / "b.nrrd")) == [tmp_path / "b.nrrd", tmp_path / "b.raw"]
 
 
+@pytest.mark.parametrize("lines, before", [((), b""), (("line skip: 1", "byte skip: 2"), b"one\n12")])
+def test_raw_nrrd_that_is_cut_off(tmp_path, lines, before):
+    for name, holder in (("a.nrrd", None), ("b.nhdr", tmp_path / "b.raw")):
+        path = write_nrrd(tmp_path / name, "raw", before + VOLUME.tobytes(), *lines, holder=holder)
+        assert (gr.read_image(path).array == VOLUME).all()
+        holder = holder or path
+        content = holder.read_bytes()
+        holder.write_bytes(content[:-1])
+        with pytest.raises(gr.BadInputError, match=f"{holder.name} is cut off: it is to hold {len(content)} bytes. Copy it again"):
+            gr.read_image(path)
+
+
+@pytest.mark.parametrize(
+    "kind, size",
+    [
+        ("uchar", 1),
+        ("signed char", 1),
+        ("int8_t", 1),
+        ("unsigned short int", 2),
+        ("uint16", 2),
+        ("int", 4),
+        ("uint32_t", 4),
+        ("float", 4),
+        ("double", 8),
+        ("unsigned long long int", 8),
+        ("int64_t", 8),
+    ],
+)
+def test_raw_nrrd_of_all_types(tmp_path, kind, size):
+    """One that is whole is read; one that lacks a byte is not."""
+    header = f"NRRD0004\ntype: {kind}\ndimension: 2\nsizes: 3 2\nendian: little\nencoding: raw\n\n".encode()
+    path = tmp_path / "a.nrrd"
+    path.write_bytes(header + bytes(6 * size))
+    assert gr.read_image(path).array.dtype.itemsize == size
+    path.write_bytes(header + bytes(6 * size - 1))
+    with pytest.raises(gr.BadInputError, match=f"is to hold {len(header) + 6 * size} bytes"):
+        gr.read_image(path)
+
+
+@pytest.mark.parametrize("name", ["a.mha", "a.MHD"])
+def test_metaimages_that_are_none(tmp_path, name):
+    write_nifti(tmp_path / "a.nii", VOLUME.T).rename(tmp_path / name)
+    with pytest.raises(gr.BadInputError, match=f"{name} is no image that can be read: it does not begin as a MetaImage does"):
+        gr.read_image(tmp_path / name)
+
+
+@pytest.mark.parametrize("key", ["TransformMatrix", "Rotation", "Orientation"])
+def test_a_metaimage_whose_axes_have_no_inverse(tmp_path, key):
+    lines = ["ObjectType = Image", "NDims = 3", "DimSize = 11 10 9", "ElementType = MET_SHORT", f"{key} = 1 0 0 0 1 0 %d 0 %d"]
+    text = "\n".join([*lines, "ElementDataFile = LOCAL", ""])
+    path = tmp_path / "a.mha"
+    path.write_bytes((text % (0, 1)).encode() + VOLUME.tobytes())
+    assert (gr.read_image(path).array == VOLUME).all()
+    path.write_bytes((text % (1, 0)).encode() + VOLUME.tobytes())
+    with pytest.raises(gr.BadInputError, match="a.mha lies nowhere: its TransformMatrix has no inverse: .1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 1.0"):
+        gr.read_image(path)
+
+
 @pytest.mark.parametrize("skip, before", [(3, b"abc"), (-1, b"whatever")])
 def test_nrrd_that_leaves_bytes_out(tmp_path, skip, before):
     path = write_nrrd(tmp_path / "a.nrrd", "raw", before + VOLUME.tobytes(), f"byte skip: {skip}")

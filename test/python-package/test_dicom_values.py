@@ -107,10 +107,10 @@ def test_bits_that_are_stored(tmp_path):
     # Filled up by zeros, and by their sign.
     assert read_one(tmp_path / "a", np.array([[0x0FFF, 0xFFFF, 0x07FF, 0xF800]], np.uint16), **signed).tolist() == [[-1, -1, 2047, -2048]]
     assert read_one(tmp_path / "a", np.array([[0x1230, 0xFFF0]], np.uint16), BitsStored=12, HighBit=15).tolist() == [[0x123, 0xFFF]]
-    with pytest.raises(gr.BadInputError, match="has 1 values of more than the 12 bits"):
+    with pytest.raises(gr.BadInputError, match="has 1 value of more than the 12 bits"):
         read_one(tmp_path / "a", np.array([[0x1230, 0xFFF1]], np.uint16), BitsStored=12, HighBit=15)
     # A padding value beyond them, which would become 2096 in the midst of the others.
-    with pytest.raises(gr.BadInputError, match=r"has 1 values of more than the 12 bits that its header names \(BitsStored\)"):
+    with pytest.raises(gr.BadInputError, match=r"has 1 value of more than the 12 bits that its header names \(BitsStored\)"):
         read_one(tmp_path / "a", np.array([[63536, 100]], np.uint16), BitsStored=12, HighBit=11)
     with pytest.raises(gr.BadInputError, match="has 12 bits up to bit 16 among 16"):
         read_one(tmp_path / "a", np.array([[1, 100]], np.uint16), BitsStored=12, HighBit=16)

@@ -97,6 +97,29 @@ def test_niftyreg_in_two_dimensions(tmp_path):
     np.testing.assert_allclose(field.transform_points(point * LPS[:2]) * LPS[:2], point + VECTORS[3, 2, 0, :2], atol=1e-4)
 
 
+@pytest.mark.parametrize("p1", [0.5, 1.5, np.nan, np.inf])
+def test_niftyregs_transforms_that_are_not_told(tmp_path, p1):
+    with pytest.raises(gr.BadInputError, match=f"w.nii does not say which of NiftyReg's.*intent_p1 is {p1:g}.*reg_transform -ref"):
+        gr.read_transform(write_field(tmp_path / "w.nii", VECTORS, 1007, b"NREG_TRANS", p1))
+
+
+@pytest.mark.parametrize("intent", [0, 1006, 1007])
+def test_spms_positions_by_any_intent(tmp_path, intent):
+    check(write_field(tmp_path / "y.nii", POSITIONS, intent, b"Mapping"))
+
+
+@pytest.mark.parametrize("intent", [0, 1007])
+def test_names_of_vectors_that_are_not_known(tmp_path, intent):
+    for name in (b"Positions", b"NREG_CPP_FILE", b"mapping of mine"):
+        with pytest.raises(gr.BadInputError, match=f"w.nii has vectors of which .* calls them '{name.decode()}' .intent_name.*empty"):
+            gr.read_transform(write_field(tmp_path / "w.nii", VECTORS, intent, name))
+
+
+def test_names_of_displacements(tmp_path):
+    check(write_field(tmp_path / "w.nii", VECTORS * LPS, 1007, b"Displacement", descrip=("17s", b"Nipype's workflow")))
+    check(write_field(tmp_path / "w.nii", VECTORS, 1006, b"warp"))
+
+
 def test_spm(tmp_path, capfd):
     path = write_field(tmp_path / "y.nii", POSITIONS, 1007, b"Mapping")
     check(path)
@@ -125,10 +148,15 @@ def test_fsl_is_refused(tmp_path, capfd, intent, along):
 
 
 def test_flow_fields_are_refused(tmp_path):
-    for text in (b"Flow Field", b"Velocity"):
-        path = write_field(tmp_path / "u.nii", VECTORS, 0, descrip=(f"{len(text)}s", text))
-        with pytest.raises(gr.BadInputError, match=f"its header calls it '{text.decode()}'"):
-            gr.read_transform(path)
+    for text in (b"Flow Field", b"Velocity", b"Stationary velocity"):
+        told = (f"{len(text)}s", text)
+        for intent in (0, 1006, 1007):
+            for path in (
+                write_field(tmp_path / "u.nii", VECTORS, intent, descrip=told),
+                write_field(tmp_path / "v.nii", VECTORS, intent, text[:16]),
+            ):
+                with pytest.raises(gr.BadInputError, match=f"its header calls it '{text.decode()[:15]}"):
+                    gr.read_transform(path)
 
 
 def test_other_intents_are_refused(tmp_path):

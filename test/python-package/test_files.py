@@ -334,3 +334,42 @@ def test_several_transforms_that_are_no_composite(tmp_path):
         gr.read_transform(tmp_path / "two.tfm")
     gr.write_transform(tmp_path / "both.tfm", gr.Composite([affine, affine]))
     np.testing.assert_allclose(gr.read_transform(tmp_path / "both.tfm").transform_points([[0.0, 0, 0]]), [[2.0, 4.0, 6.0]])
+
+
+def write_nrrd(path, *lines, sizes=(4, 3, 2)):
+    lines = ["NRRD0005", "type: uchar", f"dimension: {len(sizes)}", "sizes: " + " ".join(map(str, sizes)), "encoding: raw", *lines, "", ""]
+    path.write_bytes("\n".join(lines).encode() + bytes(range(int(np.prod(sizes)))))
+    return path
+
+
+PLACED = ("space: right-anterior-superior", "space directions: (500,0,0) (0,600,0) (0,0,700)", "space origin: (1000,-2000,3000)")
+
+
+@pytest.mark.parametrize(
+    "unit, mm",
+    [("um", 1e-3), ("\u00b5m", 1e-3), ("\u03bcm", 1e-3), ("Microns", 1e-3), ("micrometer", 1e-3), ("MM", 1), ("", 1), ("cm", 10), ("m", 1000)],
+)
+def test_units_of_nrrd(tmp_path, unit, mm):
+    three = f'"{unit}" "{unit}" "{unit}"'
+    for name in ("a.nrrd", "a.NRRD"):
+        read = gr.read_image(write_nrrd(tmp_path / name, *PLACED, f"space units: {three}"))
+        np.testing.assert_allclose(read.spacing, np.array([500, 600, 700]) * mm)
+        np.testing.assert_allclose(read.origin, np.array([-1000, 2000, 3000]) * mm)
+    read = gr.read_image(write_nrrd(tmp_path / "b.nrrd", "spacings: 2 3 4", f"units: {three}", "key:=um"))
+    np.testing.assert_allclose(read.spacing, np.array([2, 3, 4]) * mm)
+    vectors = ("spacings: nan 2 3", "kinds: vector domain domain", f'units: "" "{unit}" "{unit}"')
+    np.testing.assert_allclose(gr.read_image(write_nrrd(tmp_path / "v.nrrd", *vectors)).spacing, np.array([2, 3]) * mm)
+    series = ("spacings: 2 3 4 5", f'units: {three} "s"')
+    np.testing.assert_allclose(gr.read_series(write_nrrd(tmp_path / "s.nrrd", *series, sizes=(4, 3, 2, 2)))[0].spacing, np.array([2, 3, 4]) * mm)
+    if mm != 1:
+        with pytest.raises(gr.BadInputError, match="v.nrrd is a field.*not in mm .space units, units.*Write it in mm"):
+            gr.read_transform(tmp_path / "v.nrrd")
+
+
+def test_units_of_nrrd_that_are_not_known_or_differ(tmp_path):
+    path = write_nrrd(tmp_path / "a.nrrd", *PLACED, 'space units: "inch" "inch" "inch"')
+    with pytest.warns(gr.InputWarning, match="a.nrrd has lengths in a unit that is not known, 'inch': they are taken for mm"):
+        assert gr.read_image(path).spacing.tolist() == [500, 600, 700]
+    path = write_nrrd(tmp_path / "b.nrrd", *PLACED, 'space units: "mm" "mm" "um"')
+    with pytest.raises(gr.BadInputError, match="b.nrrd has axes of different units of length, .'mm', 'mm', 'um'.. Write it"):
+        gr.read_image(path)

@@ -111,6 +111,18 @@ def test_palettes(greys, tmp_path):
     assert (grey.array == greys[0].array // 16 * 16).all()
 
 
+@pytest.mark.parametrize("name", ["a.png", "A.PNG", "a"])
+def test_a_png_of_grey_and_opacity(tmp_path, name):
+    pictures = pytest.importorskip("PIL.Image")
+    grey = np.arange(48, dtype=np.uint8).reshape(6, 8)
+    pictures.fromarray(np.stack([grey, np.full_like(grey, 255)], axis=-1), "LA").save(tmp_path / name, "PNG")
+    with pytest.raises(gr.BadInputError, match=f"{name} is a PNG of grey and opacity.*Write it without opacity"):
+        gr.read_image(tmp_path / name)
+    # What it says to do.
+    pictures.open(tmp_path / name).getchannel("L").save(tmp_path / "new.png")
+    assert (gr.read_image(tmp_path / "new.png").array == grey).all()
+
+
 def test_a_channel_of_colours(greys, tmp_path, capfd):
     for name, image in zip(("fixed", "moving"), greys):
         colours = np.stack([255 - image.array, image.array, image.array // 2], axis=-1)

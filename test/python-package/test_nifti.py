@@ -112,9 +112,50 @@ def test_no_form_at_all(tmp_path):
     check_points(read, wanted)
 
 
+def test_nibabel_images_without_an_affine(tmp_path):
+    turned = nibabel.Nifti1Header()
+    turned.set_sform(AFFINE, 1)
+    sized = nibabel.Nifti1Header()
+    sized.set_data_shape(VALUES.shape)
+    sized.set_zooms((2.0, 3.0, 4.0))
+    for header in (turned, sized, None):
+        image = nibabel.Nifti1Image(VALUES, None, header)
+        nibabel.save(image, tmp_path / "a.nii")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", gr.InputWarning)
+            read, wanted = read_any(image, "fixed")[0], gr.read_image(tmp_path / "a.nii")
+        np.testing.assert_array_equal(read.index_to_point, wanted.index_to_point)
+        np.testing.assert_array_equal(read.array, wanted.array)
+        if header is turned:
+            check_points(read, AFFINE)
+    with pytest.warns(gr.InputWarning, match="nibabel image does not say where it lies"):
+        read_any(nibabel.Nifti1Image(VALUES, None), "fixed")
+
+
 def test_voxels_of_two_sizes(tmp_path):
     read = read_both(write_nifti(tmp_path / "a.nii", VALUES, **forms(None, AFFINE, pixdim=(1.0, 1.0, 1.0))), "1×1×1 by pixdim")
     check_points(read, AFFINE)
+
+
+@pytest.mark.parametrize("size, warned", [(0.0, "0×1×1"), (-1.0, None), (-3.0, "3×1×1"), (3.0, "3×1×1"), (np.nan, "nan×1×1")])
+@pytest.mark.parametrize("millimetres", [1.0, 2.0])
+def test_voxels_of_no_size_beside_an_sform(tmp_path, size, warned, millimetres):
+    """Of a size below 0 the length counts."""
+    affine = np.diag([millimetres, 1.0, 1.0, 1.0])
+    path = write_nifti(tmp_path / "a.nii", VALUES, affine=affine, pixdim=("4f", 1.0, size, 1.0, 1.0))
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always", gr.InputWarning)
+        check_points(gr.read_image(path), affine)
+    wanted = "1×1×1" if warned is None and millimetres != 1.0 else warned
+    assert len(told) == (wanted is not None)
+    assert not told or f"{millimetres:g}×1×1 by its sform and {wanted} by pixdim" in str(told[0].message)
+
+
+@pytest.mark.parametrize("name", ["a.nii", "a.nii.gz"])
+def test_values_behind_the_end(tmp_path, name):
+    path = write_nifti(tmp_path / name, VALUES, begin=("f", 1e9))
+    with pytest.raises(gr.BadInputError, match=rf"header of the file .*{name} is impossible, .* begin at byte 1000000000 .*behind the file's end"):
+        gr.read_image(path)
 
 
 def test_forms_that_are_impossible(tmp_path):

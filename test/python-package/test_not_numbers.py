@@ -12,7 +12,7 @@ sitk = pytest.importorskip("SimpleITK")
 pytest.importorskip("nibabel")
 
 VOXEL = (20, 22, 24)
-WORDS = "has 1 values that are infinite or not a number, the first one at"
+WORDS = "has 1 value that is infinite or not a number, the first one at"
 
 
 def holed(value=np.nan, kind=np.float32):

@@ -34,7 +34,12 @@ def check_finite(name: str, array: np.ndarray, is_of_file: bool = False) -> None
     if bad:
         first = tuple(int(n) for n in np.argwhere(~np.isfinite(array))[0])
         where, how = (f"voxel {first[::-1]}", "in the file") if is_of_file else (first, "such as by numpy.nan_to_num")
-        raise BadInputError(f"The {name} has {bad} values that are infinite or not a number, the first one at {where}. Replace them, {how}.")
+        raise BadInputError(f"The {name} has {say_not_finite(bad)}, the first one at {where}. Replace them, {how}.")
+
+
+def say_not_finite(count: int) -> str:
+    """So many values, in words."""
+    return f"{count} value{' that is' if count == 1 else 's that are'} infinite or not a number"
 
 
 def read_whole(name: str, value: Any, least: int = 0, most: int = MOST_INT) -> int:

@@ -28,7 +28,7 @@ _SUFFIXES = (".dcm", ".dicom", ".ima")
 def read_dicom(path: Path) -> Image:
     """A file, or the one series in a folder, as an image.
 
-    Slices stand in the order of their places. An image of two dimensions is what has one frame, and says not where it is. Values are what
+    Slices stand in the order of their places. An image of two dimensions is what has one frame, and does not say where it is. Values are what
     the header gives numbers as a meaning: multiplied by a slope, with an intercept added. MONOCHROME1, which is shown with the least
     value as white, has them, too, not turned round.
 

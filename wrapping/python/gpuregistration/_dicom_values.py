@@ -191,8 +191,8 @@ class _StoredBits:
             wrong = int(np.count_nonzero((values != taken << below) & (values != (taken & ((1 << self.stored) - 1)) << below)))
             if wrong:
                 raise BadInputError(
-                    f"The file {self.path} has {wrong} values of more than the {self.stored} bits that its header names (BitsStored). Mend the "
-                    "header, or, where they are padding, replace them in the file."
+                    f"The file {self.path} has {wrong} value{'' if wrong == 1 else 's'} of more than the {self.stored} bits that its header "
+                    "names (BitsStored). Mend the header, or, where they are padding, replace them in the file."
                 )
         return taken
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,8 @@ _FSL = {
 # NiftyReg's, by intent_p1.
 _POSITIONS_OF_NIFTYREG, _DISPLACEMENTS_OF_NIFTYREG = 0, 1
 _NIFTYREG = {2: "a cubic B-spline", 3: "velocities", 4: "velocities", 5: "a B-spline of velocities", 6: "a linear B-spline"}
+# What is to be integrated first, by what a header calls it.
+_VELOCITIES = re.compile(r"\b(flow|veloc|svf\b)", re.IGNORECASE)
 # From axes right and anterior to left and posterior.
 _TURN = np.array([-1.0, -1.0, 1.0])
 
@@ -58,7 +61,7 @@ def field_of_nifti(stored: Stored, name: str) -> DisplacementField:
             f"The file {name} holds {_FSL[intent]} (intent_code {intent}), which have a meaning with FSL's two images alone. Convert it: "
             "wb_command -convert-warpfield -from-fnirt FIELD SOURCE -to-itk new.nii.gz."
         )
-    kind = int(header["intent_p1"]) if told == "NREG_TRANS" and np.isfinite(header["intent_p1"]) else None
+    kind = _kind_of_niftyreg(float(header["intent_p1"]), name) if told == "NREG_TRANS" else None
     if kind is not None and kind not in (_POSITIONS_OF_NIFTYREG, _DISPLACEMENTS_OF_NIFTYREG):
         raise BadInputError(
             f"The file {name} holds {_NIFTYREG.get(kind, 'a transform')} of NiftyReg's (intent_p1 {kind}), which is no field of displacements. "
@@ -82,12 +85,19 @@ def field_of_nifti(stored: Stored, name: str) -> DisplacementField:
     field = field_of_image(image_of(stored, "A field of displacements has 2 or 3, and as many components a voxel."), name)
     if kind == _DISPLACEMENTS_OF_NIFTYREG:
         return _turned(field)
-    if kind == _POSITIONS_OF_NIFTYREG or (intent == _VECTORS and told == "Mapping"):
+    if kind == _POSITIONS_OF_NIFTYREG or told == "Mapping":
         return _from_positions(_turned(field))
-    if told == "NREG_TRANS" or (intent == _NONE and any(word in _text(header["descrip"]).lower() for word in ("flow", "velocit"))):
+    for words in (told, _text(header["descrip"])):
+        if _VELOCITIES.search(words):
+            raise BadInputError(
+                f"The file {name} is no field of displacements: its header calls it {words!r}. Have the program that wrote it make "
+                "displacements or a deformation of it."
+            )
+    # NIfTI's own displacements may have any name.
+    if intent != _DISPLACEMENTS and told and "displacement" not in told.lower():
         raise BadInputError(
-            f"The file {name} is no field of displacements: its header calls it {told or _text(header['descrip'])!r}. Have the program that "
-            "wrote it make displacements or a deformation of it."
+            f"The file {name} has vectors of which it is not known what they are: its header calls them {told!r} (intent_name). Where they are "
+            "ITK's displacements, make intent_name empty."
         )
     if intent == _DISPLACEMENTS:
         if field.dimension == 2:
@@ -102,6 +112,16 @@ def field_of_nifti(stored: Stored, name: str) -> DisplacementField:
             "posterior and superior. Set intent_code to 1007 if they are."
         )
     return field
+
+
+def _kind_of_niftyreg(told: float, name: str) -> int:
+    """What a transform of NiftyReg's is, by intent_p1. Raises BadInputError if that is no whole number."""
+    if not told.is_integer():
+        raise BadInputError(
+            f"The file {name} does not say which of NiftyReg's transforms it is: its intent_p1 is {told:g}, which is to be a whole number. Make "
+            "it again: reg_transform -ref FIXED -disp FILE new.nii.gz."
+        )
+    return int(told)
 
 
 def _text(value: Any) -> str:

@@ -27,8 +27,8 @@ from ._metaimage import check_metaimage_is_whole
 from ._nibabel import has_skew, image_of
 from ._nifti import NIFTI_SUFFIXES, is_nifti, read_nifti
 from ._nifti_write import write_nifti
-from ._nrrd import check_nrrd_is_whole
-from ._other_formats import check_other_is_whole, refuse_minc, refuse_packed, warn_of_format
+from ._nrrd import check_nrrd_is_whole, find_nrrd_unit
+from ._other_formats import check_other_is_whole, refuse_grey_with_opacity, refuse_minc, refuse_packed, warn_of_format
 from ._paths import PathLike, check_can_be_written, name_of, plain, readable, to_read, to_write_in
 from ._paths import suffix_of as _suffix_of
 from ._simpleitk import import_simpleitk, read_simpleitk, to_simpleitk
@@ -137,6 +137,11 @@ def _read_transform(name: str, fixed: Optional[ImageLike], moving: Optional[Imag
         return _read_with_simpleitk(name)
     if is_nifti_file(name):
         return field_of_nifti(read_nifti(Path(name)), name)
+    if _suffix_of(name) in (".nrrd", ".nhdr") and find_nrrd_unit(name, 3) != 1.0:
+        raise BadInputError(
+            f"The file {name} is a field, and its header's lengths are not in mm (space units, units): programs do not agree on what its "
+            "vectors are in. Write it in mm."
+        )
     return field_of_image(_read_simpleitk_image(name), name)
 
 
@@ -306,15 +311,26 @@ def _read_image_file(name: str) -> Any:
         with ThreadPoolExecutor(1) as pool:
             reading = pool.submit(sitk.ReadImage, name, imageIO=reader)
             _CHECKS[reader](name)
-            return reading.result()
+            image = reading.result()
+        return _in_mm(image, find_nrrd_unit(name, image.GetDimension())) if reader == "NrrdImageIO" else image
     if name.lower().endswith(".gz"):
         # Before its reader tells of what comes of a damaged one.
         Content(Path(name)).count_rest()
     with _hdf5:
         reader = sitk.ImageFileReader.GetImageIOFromFileName(name)
         warn_of_format(name, reader)
+        if reader == "PNGImageIO":
+            refuse_grey_with_opacity(name)
         image = sitk.ReadImage(name)
     check_other_is_whole(name, image)
+    return image
+
+
+def _in_mm(image: Any, unit: float) -> Any:
+    """SimpleITK's image whose lengths were in a unit of so many mm; those along time, a fourth axis, stay."""
+    if unit != 1.0:
+        for axes, put in ((image.GetSpacing(), image.SetSpacing), (image.GetOrigin(), image.SetOrigin)):
+            put([unit * length for length in axes[:3]] + list(axes[3:]))
     return image
 
 

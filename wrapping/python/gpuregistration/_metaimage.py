@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a MetaImage's values are all there."""
+"""Whether a MetaImage is one, and its values are all there."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ import math
 import zlib
 from pathlib import Path
 
+import numpy as np
+
+from ._checks import is_singular
 from ._engine import BadInputError
 from ._parts import METAIMAGE_VALUES, metaimage_key, parts_that_are_read
 from ._simpleitk import import_simpleitk
@@ -18,6 +21,9 @@ _TEXT = metaimage_key(b"BinaryData", rb"[^T1\s].*?")
 _SKIPPED = metaimage_key(b"HeaderSize", rb"(\d+)")
 _PACKED = metaimage_key(b"CompressedData", rb"[T1].*?")
 _PACKED_BYTES = metaimage_key(b"CompressedDataSize", rb"(\d+)")
+_DIMENSIONS = metaimage_key(b"NDims", rb".+?")
+# Its names are older and newer ones of the same.
+_MATRIX = metaimage_key(b"(?:TransformMatrix|Rotation|Orientation)", rb"([-+0-9.eE \t]+?)")
 # What zlib calls either of them: values are packed by it, or by gzip.
 _ZLIB_OR_GZIP = zlib.MAX_WBITS | 32
 # What is unpacked at a time.
@@ -29,9 +35,13 @@ def check_metaimage_is_whole(name: str) -> None:
     once more for it.
 
     Raises:
-        BadInputError: values are missing at the end of it, or of the file beside it that it names, or they cannot be unpacked, or it does
-            not say how many bytes they are packed.
+        BadInputError: it is something else, its axes have no inverse, or values are missing at the end of it, or of the file beside it that
+            it names, or they cannot be unpacked, or it does not say how many bytes they are packed.
     """
+    with open(name, "rb") as file:
+        header = file.read(_HEADER_BYTES)
+    last = METAIMAGE_VALUES.search(header)
+    _check_header(name, header[: last.end()] if last else header)
     sitk = import_simpleitk()
     reader = sitk.ImageFileReader()
     reader.SetImageIO("MetaImageIO")
@@ -40,9 +50,6 @@ def check_metaimage_is_whole(name: str) -> None:
         reader.ReadImageInformation()
     except RuntimeError:
         return
-    with open(name, "rb") as file:
-        header = file.read(_HEADER_BYTES)
-    last = METAIMAGE_VALUES.search(header)
     if last is None:
         return
     header = header[: last.end()]
@@ -73,6 +80,26 @@ def check_metaimage_is_whole(name: str) -> None:
     _check_size(holders[0], begin + packed_bytes)
     if _unpacked_bytes(holders[0], begin) < size:
         raise BadInputError(f"The file {holders[0]} is damaged: its values cannot be unpacked. Copy it again from where it is whole.")
+
+
+def _check_header(name: str, header: bytes) -> None:
+    """Of what is wrong with it SimpleITK tells the last lines alone."""
+    if _DIMENSIONS.search(header) is None:
+        raise BadInputError(
+            f"The file {name} is no image that can be read: it does not begin as a MetaImage does, which its name says: NDims is missing. Give "
+            "NIfTI, MetaImage, NRRD or a folder of DICOM, each by a name that says what it is."
+        )
+    found = _MATRIX.search(header)
+    try:
+        numbers = np.array(found.group(1).split() if found else [], dtype=np.float64)
+    except ValueError:
+        return
+    dimension = math.isqrt(numbers.size)
+    if numbers.size and dimension**2 == numbers.size and is_singular(numbers.reshape(dimension, dimension)):
+        raise BadInputError(
+            f"The file {name} lies nowhere: its TransformMatrix has no inverse: {numbers.tolist()}. Write it with axes that point in "
+            f"{dimension} directions."
+        )
 
 
 def _check_size(holder: Path, wanted: int) -> None:

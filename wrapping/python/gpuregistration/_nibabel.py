@@ -89,7 +89,8 @@ def stored_of(image: Any) -> Stored:
     except (OSError, EOFError, ValueError) as error:
         raise BadInputError(f"The values of the {name} cannot be read: {error}. Is its file whole?") from error
     is_nifti = isinstance(image.header, nibabel.Nifti1Header)
-    affine = np.asarray(image.affine, dtype=np.float64)
+    # An image without one lies where its header says, as nibabel's file of it does.
+    affine = np.asarray(image.header.get_best_affine() if image.affine is None else image.affine, dtype=np.float64)
     if isinstance(image, nibabel.AnalyzeImage) and not is_nifti and np.allclose(affine, image.header.get_best_affine()):
         raise BadInputError(
             f"The {name} is of Analyze 7.5, which does not say where left and right are. Where you know it, hand in "

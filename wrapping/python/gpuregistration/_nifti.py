@@ -58,7 +58,8 @@ class Opened:
     def tell_left(self, left: int) -> None:
         """Warns of bytes that are left behind the values."""
         if left:
-            warn_of_input(f"The file {self.content.path} has {left} bytes behind the last value that its header tells of: they are left out.")
+            some = f"{left} byte{'' if left == 1 else 's'}"
+            warn_of_input(f"The file {self.content.path} has {some} behind the last value that its header tells of: they are left out.")
 
     def store(self, values: np.ndarray) -> Stored:
         """Some of its values, and what the header says of them. Raises BadInputError if that is impossible."""
@@ -81,6 +82,8 @@ def read_nifti(path: Path) -> Stored:
     opened = open_nifti(path)
     content = opened.content
     content.skip(opened.begin - content.taken)
+    if content.taken < opened.begin:
+        raise _behind_end(path, opened.begin)
     values = content.take_array(opened.shape, opened.header.get_data_dtype())
     opened.tell_left(content.count_rest())
     return opened.store(values)
@@ -111,6 +114,8 @@ def open_nifti(path: Path) -> Opened:
     begin = header.get_data_offset()
     if begin < content.taken:
         raise BadInputError(f"{_impossible(header_path)}: its values begin inside of it, at {begin}. Write the file again.")
+    if not content.is_packed and begin > content.path.stat().st_size:
+        raise _behind_end(header_path, begin)
     return Opened(header_path, header, content, begin)
 
 
@@ -149,7 +154,10 @@ def _make_header(block: bytes, length: int, is_pair: bool, path: Path) -> Any:
     if not shape or min(shape) < 1:
         raise BadInputError(f"{_impossible(path)}: it has dim {header['dim'].tolist()}. Write the file again.")
     wrong = told[1 : 1 + min(3, len(shape))]
-    if int(header["sform_code"]) <= 0 and not (wrong > 0).all():
+    if int(header["sform_code"]) > 0:
+        # Where the sform wins, a voxel of 0 mm is what the header says of it, not the 1 mm that nibabel puts there.
+        header["pixdim"][1 : 1 + len(wrong)][wrong == 0] = 0
+    elif not (wrong > 0).all():
         warn_of_input(
             f"The file {path} has voxels of {wrong.tolist()} (pixdim), which are to be greater than 0: they are taken for "
             f"{header['pixdim'][1 : 1 + len(wrong)].tolist()}. Mend the header."
@@ -159,6 +167,13 @@ def _make_header(block: bytes, length: int, is_pair: bool, path: Path) -> Any:
 
 def _impossible(path: Path) -> str:
     return f"The header of the file {path} is impossible"
+
+
+def _behind_end(path: Path, begin: int) -> BadInputError:
+    return BadInputError(
+        f"{_impossible(path)}, or the file is cut off: its values begin at byte {begin} (vox_offset), behind the file's end. Copy it again "
+        "from where it is whole, or mend vox_offset."
+    )
 
 
 class _Log:

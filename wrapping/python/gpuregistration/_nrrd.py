@@ -1,38 +1,80 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a NRRD's compressed values are whole."""
+"""What SimpleITK leaves out of a NRRD: whether its values are whole, and the unit of its lengths."""
 
 from __future__ import annotations
 
+import math
 import re
 from pathlib import Path
+from typing import Optional
 
 from ._engine import BadInputError
 from ._parts import is_detached, parts_that_are_read, read_nrrd_header
 from ._unpack import read_unpacked
+from ._warnings import warn_of_input
 
-_ENCODING = re.compile(rb"^encoding:\s*(\w+)", re.MULTILINE | re.IGNORECASE)
-_LINES = re.compile(rb"^line ?skip:\s*(\d+)", re.MULTILINE | re.IGNORECASE)
+# Of a value, by the first of these that is in its type's name, such as "unsigned short int" or "uint16_t".
+_BYTES = {b"64": 8, b"32": 4, b"16": 2, b"8": 1, b"char": 1, b"short": 2, b"long": 8, b"float": 4, b"double": 8, b"int": 4}
+_WORD = re.compile(r'"((?:[^"\\]|\\.)*)"|(\S+)')
+# mm, by what units are called; "" is not said. Both of Unicode's signs for micro.
+_UNITS = {
+    **dict.fromkeys(("", "mm", "millimeter", "millimeters", "millimetre", "millimetres"), 1.0),
+    **dict.fromkeys(("m", "meter", "meters", "metre", "metres"), 1000.0),
+    **dict.fromkeys(("cm", "centimeter", "centimeters", "centimetre", "centimetres"), 10.0),
+    **dict.fromkeys(("um", "\u00b5m", "\u03bcm", "micron", "microns", "micrometer", "micrometers", "micrometre", "micrometres"), 0.001),
+    **dict.fromkeys(("nm", "nanometer", "nanometers", "nanometre", "nanometres"), 1e-6),
+}
+# Kinds of axes that are of space.
+_OF_SPACE = ("domain", "space", "???", "none")
 
 
 def check_nrrd_is_whole(name: str) -> None:
-    """SimpleITK tells where values are missing; of what is compressed it looks at no checksum.
+    """SimpleITK tells where text is missing; of what is compressed it looks at no checksum, and of other values it tells no cause.
 
     Raises:
-        BadInputError: values are damaged, in it or in the files beside it that it names, or compressed by bzip2, which is not read.
+        BadInputError: values are missing or damaged, in it or in the files beside it that it names, or compressed by bzip2, which is not read.
     """
     header = read_nrrd_header(Path(name))
-    found = _ENCODING.search(header)
-    encoding = found.group(1).lower() if found else b""
+    encoding = (_value(header, b"encoding") or b"").lower()
     if encoding in (b"bz2", b"bzip2"):
         raise BadInputError(f"The file {name} is compressed by bzip2, which cannot be read. Write it by gzip, or without compression.")
+    if encoding == b"raw":
+        _check_is_not_cut_off(name, header)
     if encoding not in (b"gz", b"gzip"):
         return
-    skipped = _LINES.search(header)
     holders = parts_that_are_read(name)[1:] if is_detached(header) else [Path(name)]
     for path in holders:
-        begin = _begin(path, 0 if is_detached(header) else len(header), int(skipped.group(1)) if skipped else 0)
+        begin = _begin(path, 0 if is_detached(header) else len(header), _number(header, b"line ?skip"))
         for _ in read_unpacked(path, begin):
             pass
+
+
+def _check_is_not_cut_off(name: str, header: bytes) -> None:
+    """Of values that are neither compressed nor text, in one file. SimpleITK itself refuses others, and headers that say less."""
+    kind, sizes, holder = (_value(header, field) for field in (b"type", b"sizes", b"data ?file"))
+    size_of_value = next((count for word, count in _BYTES.items() if word in (kind or b"").lower()), 0)
+    if sizes is None or not sizes.replace(b" ", b"").isdigit() or (holder is not None and (holder.startswith(b"LIST") or b"%" in holder)):
+        return
+    for path in parts_that_are_read(name)[1:] if holder is not None else [Path(name)]:
+        # Of -1, values end with their file.
+        skipped, lines = (_number(header, field) for field in (b"byte ?skip", b"line ?skip"))
+        begin = 0 if holder is not None else len(header)
+        begin = _begin(path, begin, lines) + skipped if skipped >= 0 else begin
+        wanted = begin + math.prod(map(int, sizes.split())) * size_of_value
+        if path.stat().st_size < wanted:
+            raise BadInputError(f"The file {path} is cut off: it is to hold {wanted} bytes. Copy it again from where it is whole.")
+
+
+def _value(header: bytes, field: bytes) -> Optional[bytes]:
+    """What stands behind a field's name, if it does."""
+    found = re.search(rb"^" + field + rb":(?!=)[ \t]*(.*?)[ \t\r]*$", header, re.MULTILINE | re.IGNORECASE)
+    return None if found is None else found.group(1)
+
+
+def _number(header: bytes, field: bytes) -> int:
+    """A field's whole number; 0 if it has none."""
+    found = re.match(rb"-?\d+$", _value(header, field) or b"")
+    return int(found.group()) if found else 0
 
 
 def _begin(path: Path, begin: int, lines: int) -> int:
@@ -42,3 +84,42 @@ def _begin(path: Path, begin: int, lines: int) -> int:
         for _ in range(lines):
             file.readline()
         return file.tell()
+
+
+def find_nrrd_unit(name: str, dimension: int) -> float:
+    """mm in the unit of a file's lengths: of ``space units``, else of ``units``. Warns of one that is not known, which is taken for mm.
+
+    Args:
+        dimension: of the image that SimpleITK has read of it.
+
+    Raises:
+        BadInputError: the axes' units differ.
+    """
+    header = read_nrrd_header(Path(name))
+    units = _words(header, b"space ?units")
+    if units is None:
+        units, kinds = _words(header, b"units"), _words(header, b"kinds")
+        if units is not None and kinds is not None and len(kinds) == len(units):
+            units = [unit for unit, kind in zip(units, kinds) if kind.lower() in _OF_SPACE]
+    # What follows is time.
+    units = [unit.strip() for unit in units or [""]][: min(3, dimension)]
+    unknown = [unit for unit in units if unit.lower() not in _UNITS]
+    lengths = {_UNITS.get(unit.lower(), unit) for unit in units}
+    if len(lengths) > 1:
+        raise BadInputError(f"The file {name} has axes of different units of length, {units}. Write it with all of them in mm.")
+    if unknown:
+        warn_of_input(f"The file {name} has lengths in a unit that is not known, {unknown[0]!r}: they are taken for mm. Mend the header.")
+        return 1.0
+    return float(lengths.pop())
+
+
+def _words(header: bytes, field: bytes) -> Optional[list[str]]:
+    """What a header has in a field, word by word, of which those with spaces are quoted; None if it has no such field."""
+    value = _value(header, field)
+    if value is None:
+        return None
+    try:
+        text = value.decode("utf-8")
+    except UnicodeDecodeError:
+        text = value.decode("latin-1")
+    return [quoted or bare for quoted, bare in _WORD.findall(text)]

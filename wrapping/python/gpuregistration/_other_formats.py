@@ -15,6 +15,8 @@ from ._warnings import warn_of_input
 
 _COPY = "Copy it again from where it is whole."
 _GIPL_HEADER, _BMP_HEADER = 256, 54
+# Where a PNG says what its pixels are.
+_PNG_KIND, _PNG_GREY_WITH_OPACITY = 25, b"\4"
 # By BMP's codes.
 _BMP_NOT_PACKED = (0, 3)
 # The line before a VTK file's values.
@@ -81,6 +83,17 @@ def warn_of_format(name: str, reader: str) -> None:
         warn_of_input(
             f"The file {name} is read as SimpleITK's {reader} does: where it lies and whether it is whole has not been looked at. Look at "
             "it, or give NIfTI, MetaImage or NRRD."
+        )
+
+
+def refuse_grey_with_opacity(name: str) -> None:
+    """Raises BadInputError for a PNG of two channels, which SimpleITK has no type for."""
+    with open(name, "rb") as file:
+        header = file.read(_PNG_KIND + 1)
+    if header[_PNG_KIND:] == _PNG_GREY_WITH_OPACITY:
+        raise BadInputError(
+            f"The file {name} is a PNG of grey and opacity, which is not read. Write it without opacity: magick FILE -alpha off new.png, or, "
+            'of 8 bits, PIL.Image.open(FILE).getchannel("L").save("new.png").'
         )
 
 

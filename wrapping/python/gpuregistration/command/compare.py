@@ -118,13 +118,12 @@ def _tell_gaps(image: Image, path: str) -> None:
     """Warns of values that no metric is of."""
     import numpy as np
 
+    from .._checks import say_not_finite
     from .._warnings import warn_of_input
 
     gaps = image.array.size - int(np.count_nonzero(np.isfinite(image.array)))
     if gaps:
-        warn_of_input(
-            f"The file {path} has {gaps} values that are infinite or not a number: they are left out, with what is interpolated of them."
-        )
+        warn_of_input(f"The file {path} has {say_not_finite(gaps)}: they are left out, with what is interpolated of them.")
 
 
 def _find_dice(images: list[Image], paths: list[str], transform: Optional[Transform], device: str) -> dict[str, Any]:
