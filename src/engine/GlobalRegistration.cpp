@@ -253,11 +253,12 @@ public:
     this->MakeImages(problem);
     this->MakeFrame(problem);
     this->EndStage(0);
-    const PosedCost best = this->SearchAt1mm(this->SearchAt2mm(this->SearchAt4mm(this->SearchAt8mm(problem))));
+    const Pose began = problem.initial ? RestrictPose(m_Frame, FindPose(m_Frame, *problem.initial), m_Kind) : Pose();
+    const PosedCost best = this->SearchAt1mm(this->SearchAt2mm(this->SearchAt4mm(this->SearchAt8mm(problem))), began);
     this->BringResult(best);
     // What comes now is of no stage.
     m_Progress = {};
-    this->FindWarnings(problem, best);
+    this->FindWarnings(problem.dimension, began, best);
     m_Queue->GiveStagingBack();
     m_Result.milliseconds = MillisecondsSince(start);
     return m_Result;
@@ -678,10 +679,13 @@ private:
   }
 
   PosedCost
-  SearchAt1mm(PosedCost best)
+  SearchAt1mm(PosedCost best, const Pose & start)
   {
     this->BeginStage(At1mm, Thinned);
-    GlobalLevel &          level = this->BeginLevel(At1mm, m_LeastOverlap, 2);
+    GlobalLevel & level = this->BeginLevel(At1mm, m_LeastOverlap, 2);
+    // Where coarser levels have led away from a better start, it is gone on from there.
+    const std::vector<PosedCost> both = level.FindCosts({ best.pose, start });
+    best = both[1].overlap > 0 && both[1].cost < both[0].cost ? both[1] : both[0];
     const Freedom          freedom = this->MakeFreedomWithin(m_Kind, best.pose);
     const double           firstStep = 0.25 * level.GetEdge();
     std::vector<PosedCost> poses{ best };
@@ -768,12 +772,12 @@ private:
 
   /** What is said of a result that may be wrong. */
   void
-  FindWarnings(const GlobalProblem & problem, const PosedCost & best)
+  FindWarnings(int dimension, const Pose & start, const PosedCost & best)
   {
     const LevelMaker    maker{ *m_Queue, *m_Images, *m_Lines };
     const GlobalLevel & level = this->GetLevel(At2mm);
     TransformChain      found;
-    found.dimension = problem.dimension;
+    found.dimension = dimension;
     found.first = MakePointMap(m_Frame, best.pose);
     Agreement agreement = m_Check.Find(maker, level.GetFixed(), level.GetMoving(), found, m_ParallelFor);
     agreement.overlap = best.overlap;
@@ -783,7 +787,7 @@ private:
                                 expectsLess ? m_LeastOverlap
                                             : std::max(m_LeastOverlap, AgreementCheck::UsualOverlap * m_SmallerShare),
                                 m_Result.warnings);
-    const double stretch = FindStretch(best.pose, problem.dimension);
+    const double stretch = FindStretch(best.pose, dimension);
     if (stretch > MostStretch)
     {
       m_Result.warnings.push_back(
@@ -791,7 +795,6 @@ private:
         " times as much as another, as images of one thing hardly want it: they are in a wrong place, or of different "
         "things; look at the result, begin nearer to the right place, or with a rigid stage");
     }
-    const Pose start = problem.initial ? RestrictPose(m_Frame, FindPose(m_Frame, *problem.initial), m_Kind) : Pose();
     const PosedCost began = this->GetLevel(At1mm).FindCosts({ start }).front();
     // Of what it is below that of unrelated images.
     const double known = 1e-3 * std::abs(m_Unrelated - best.cost);

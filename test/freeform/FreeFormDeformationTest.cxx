@@ -569,11 +569,13 @@ TEST_P(FreeFormDeformationTest, VoxelsCrossTheBusOnce)
   };
   const bool hasBus = !this->GetDevice().IsHost();
   const auto expectBytes = [&](const gpureg::EvaluationStatistics & statistics, std::int64_t up, std::int64_t down) {
+    // Of each image 8192 values, by which outliers are known, and a small one, by which edges are compared.
+    const std::int64_t looks = 2 * std::int64_t{ 8192 * sizeof(float) } + 2 * bytesOf(*problem.fixed) / 8;
     const std::int64_t little = bytesOf(*problem.fixed) / 3;
     EXPECT_GE(statistics.bytesUp, hasBus ? up : 0);
     EXPECT_LT(statistics.bytesUp, hasBus ? up + little : 1);
     EXPECT_GE(statistics.bytesDown, hasBus ? down : 0);
-    EXPECT_LT(statistics.bytesDown, hasBus ? down + little : 1);
+    EXPECT_LT(statistics.bytesDown, hasBus ? down + looks + little : 1);
   };
   for (const char * const similarity : { "NormalizedMutualInformation", "NeighborhoodCorrelation" })
   {
@@ -665,7 +667,8 @@ TEST_P(FreeFormDeformationTest, HoldsFewVolumes)
     method->Update();
     const double most = static_cast<double>(gpureg::GetMostMemoryInUse(GetParam())) - (run == 0 ? before : 0);
     std::cout << most / volume << " volumes of floats" << std::endl;
-    EXPECT_LT(most, (this->GetDevice().IsHost() ? 8 : 12) * volume) << run;
+    // The tenth is of the small images in which edges are compared.
+    EXPECT_LT(most, (this->GetDevice().IsHost() ? 8 : 12.1) * volume) << run;
     EXPECT_LE(run == 2 ? most : 0.0, held) << "more the third time";
     held = most;
   }
