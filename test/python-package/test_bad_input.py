@@ -45,7 +45,7 @@ def test_images(pair, make, message, which):
 def test_values_that_are_not_finite(pair, bad):
     spoilt = pair[1].copy()
     spoilt[3, 4, 5] = bad
-    with pytest.raises(gr.BadInputError, match=r"moving image has 1 values.*\(3, 4, 5\).*nan_to_num"):
+    with pytest.raises(gr.BadInputError, match=r"moving image has 1 value that is .*\(3, 4, 5\).*nan_to_num"):
         register(pair[0], spoilt)
 
 

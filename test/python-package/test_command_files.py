@@ -202,7 +202,7 @@ def test_images_that_do_not_fit(head_files, tmp_path, capfd):
     hole[4, 4, 4] = np.nan
     gr.write_image(tmp_path / "nan.mha", gr.Image(hole))
     words = ("register", head_files.fixed, tmp_path / "nan.mha", *words)
-    assert_fails(capfd, 1, f"The file {tmp_path}/nan.mha has 1 values", "at voxel (4, 4, 4)", None, *words)
+    assert_fails(capfd, 1, f"The file {tmp_path}/nan.mha has 1 value that is", "at voxel (4, 4, 4)", None, *words)
 
 
 def test_a_hint_of_names_with_blanks_is_a_command(head_files, tmp_path, capfd):
