@@ -51,7 +51,7 @@ GlobalLevel::MakeImages(
   const LevelMaker & maker, const RegisteredImage & fixed, const RegisteredImage & moving, int dimension, double edge)
 {
   // With fewer a search from far away goes astray.
-  constexpr int leastVoxels = 12;
+  constexpr int leastVoxels = 16;
   const auto    make = [&](const RegisteredImage & image, const char * which, Side & side) {
     side.level =
       MakeLevelImage(maker, image, which, FindFactors(image, dimension, edge, leastVoxels), side.image, side.mask);

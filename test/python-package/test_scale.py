@@ -64,10 +64,10 @@ def test_exact_factors_give_the_same_bits(device, heads):
 @pytest.mark.parametrize(
     "edge, wanted",
     [
-        (1.0, ["4 mm", "4 mm", "2 mm", "1 mm, thinned", "1 mm"]),
-        (0.05, ["0.2 mm", "0.2 mm", "0.1 mm", "0.05 mm, thinned", "0.05 mm"]),
-        (4e-6, ["0.000016 mm", "0.000016 mm", "0.000008 mm", "0.000004 mm, thinned", "0.000004 mm"]),
-        (500.0, ["2000 mm", "2000 mm", "1000 mm", "500 mm, thinned", "500 mm"]),
+        (1.0, ["3 mm", "3 mm", "2 mm", "1 mm, thinned", "1 mm"]),
+        (0.05, ["0.15 mm", "0.15 mm", "0.1 mm", "0.05 mm, thinned", "0.05 mm"]),
+        (4e-6, ["0.000012 mm", "0.000012 mm", "0.000008 mm", "0.000004 mm, thinned", "0.000004 mm"]),
+        (500.0, ["1500 mm", "1500 mm", "1000 mm", "500 mm, thinned", "500 mm"]),
     ],
 )
 def test_levels_are_named_by_their_voxels(heads, edge, wanted):
