@@ -60,14 +60,14 @@ TEST_P(GlobalAffineRegistrationTest, FindsAnAffineTransformFromFarAwayIn3D)
   EXPECT_GT(method->GetOverlap(), 0.4);
   EXPECT_LE(method->GetOverlap(), 1.0);
   ASSERT_EQ(method->GetNumberOfStages(), 10u);
-  // Voxels of 4.75 × 5 × 5 mm; of the coarsest level at least twelve remain along each axis.
+  // Voxels of 4.75 × 5 × 5 mm; of the coarsest level at least sixteen remain along each axis.
   const char * const names[] = { "levels",
-                                 "15 mm: coarse rotations",
-                                 "15 mm: fine rotations",
-                                 "15 mm: translations",
-                                 "15 mm: best rotations",
-                                 "15 mm, thinned",
-                                 "15 mm",
+                                 "10 mm: coarse rotations",
+                                 "10 mm: fine rotations",
+                                 "10 mm: translations",
+                                 "10 mm: best rotations",
+                                 "10 mm, thinned",
+                                 "10 mm",
                                  "10 mm",
                                  "5 mm, thinned",
                                  "5 mm" };
@@ -639,15 +639,15 @@ TEST_P(GlobalAffineRegistrationTest, SettingsCount)
     return names;
   };
   // Pixels of 1.9 × 2 mm.
-  EXPECT_EQ(getStages(), "16 mm; 8 mm; 4 mm; 2 mm, thinned; 2 mm");
+  EXPECT_EQ(getStages(), "12 mm; 8 mm; 4 mm; 2 mm, thinned; 2 mm");
   const double cost = method->GetFinalCost();
   const double overlap = method->GetOverlap();
   method->SetFinestSpacing(0.5);
   EXPECT_EQ(getStages(), "4 mm; 2 mm; 2 mm; 2 mm, thinned; 2 mm");
   EXPECT_NEAR(method->GetFinalCost(), cost, 0.1 * cost) << "the finest level is the same";
-  // Levels keep twelve pixels along each axis, at least.
+  // Levels keep sixteen pixels along each axis, at least.
   method->SetFinestSpacing(4);
-  EXPECT_EQ(getStages(), "16 mm; 16 mm; 8 mm; 4 mm, thinned; 4 mm");
+  EXPECT_EQ(getStages(), "12 mm; 12 mm; 8 mm; 4 mm, thinned; 4 mm");
   EXPECT_GT(std::abs(method->GetFinalCost() - cost), 0.1 * cost);
   method->SetFinestSpacing(0);
 
