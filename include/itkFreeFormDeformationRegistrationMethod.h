@@ -170,8 +170,8 @@ public:
   itkSetMacro(NumberOfIterations, unsigned int);
   itkGetConstMacro(NumberOfIterations, unsigned int);
 
-  /** Of an image's values, from and to: what lies beyond is registered as if it were the nearer end. Two equal numbers, the default,
-   * stand for all values but outliers, of which a warning tells; infinite ones for all. */
+  /** Set the least and the greatest value of an image that are told apart: the method registers values beyond them as if they were the
+   * nearer end. Two equal numbers, the default, stand for all values but outliers, of which a warning tells; infinite ones for all. */
   itkSetMacro(FixedImageRange, ValueRangeType);
   itkGetConstReferenceMacro(FixedImageRange, ValueRangeType);
   itkSetMacro(MovingImageRange, ValueRangeType);
@@ -231,7 +231,7 @@ public:
     return m_Result.smallestDeterminant;
   }
 
-  /** Of the last registration: sentences on what may have gone wrong, which were warned of, too. */
+  /** Get the warnings of the last registration: each sentence tells what may have gone wrong. itkWarningMacro told them, too. */
   const std::vector<std::string> &
   GetWarnings() const
   {

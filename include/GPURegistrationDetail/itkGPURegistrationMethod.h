@@ -55,7 +55,7 @@ ReserveEngine(std::unique_ptr<TEngine> & engine, const std::string & deviceName)
   }
 }
 
-/** Of an image's values: two equal numbers are none. */
+/** Returns the engine's range of values for an ITK class's range; none if its two numbers are equal. */
 inline std::optional<gpureg::ValueRange>
 ToEngineRange(const FixedArray<double, 2> & range)
 {

@@ -71,7 +71,7 @@ struct FreeFormSettings
    *  than this share of it. 0: it does not end before its last iteration, and no cost comes down before. */
   double convergenceThreshold = 0;
   int    convergenceWindow = 10;
-  /** As of GlobalSettings. */
+  /** These ranges mean the same as GlobalSettings::fixedRange and movingRange. */
   std::optional<ValueRange> fixedRange;
   std::optional<ValueRange> movingRange;
 };
@@ -115,7 +115,7 @@ struct FreeFormResult
   /** Where an iteration looks at fewer voxels, what is found may be noise: of mutual information one for four cells of the joint
    *  histogram, 1024 of 64 by 64 bins, of the correlation ratio 16 a bin, of the others none. */
   std::int64_t leastVoxels = 0;
-  /** Sentences, without a full stop, on what may have gone wrong beside that. */
+  /** Each sentence, without a full stop, tells what else may have gone wrong. */
   std::vector<std::string> warnings;
   double                   milliseconds = 0;
 };

@@ -56,8 +56,8 @@ struct GlobalSettings
   /** Of the fixed image, or of the moving one where that is smaller, the share that has to overlap. With less, a cost counts for less,
    *  down to what it is of images that have nothing to do with each other. */
   double leastOverlap = 0.25;
-  /** Of the images' values, those that are told apart. None: all of them but for outliers, see FindValueRange(). All: from -infinity to
-   *  infinity. */
+  /** Each range holds the values of one image that the cost tells apart. Without a range the engine leaves outliers out, see
+   *  FindValueRange(). A range from -infinity to infinity keeps all values. */
   std::optional<ValueRange> fixedRange;
   std::optional<ValueRange> movingRange;
 
@@ -104,7 +104,7 @@ struct GlobalResult
   /** … where this share of the fixed image's voxels lie in the moving image. */
   double                         overlap = 0;
   std::vector<GlobalStageResult> stages;
-  /** Sentences, without a full stop, on what may have gone wrong. */
+  /** Each sentence, without a full stop, tells what may have gone wrong. */
   std::vector<std::string> warnings;
   double                   milliseconds = 0;
 };

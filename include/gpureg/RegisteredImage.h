@@ -10,7 +10,8 @@
 namespace gpureg
 {
 
-/** Of an image's values, from and to. What lies beyond is registered as if it were the nearer end; the image itself stays. */
+/** A range holds the least and the greatest value of an image that a registration tells apart. It takes values beyond the range for the
+ *  nearer end; the image itself stays as it is. */
 using ValueRange = std::array<double, 2>;
 
 /** An image that is registered: on the registration's device, its values finite. */

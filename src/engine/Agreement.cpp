@@ -17,12 +17,12 @@ namespace gpureg
 
 namespace
 {
-// Of a small image: 25 along each axis, or of two dimensions 64.
+// A small image has at most this many voxels: 25 along each axis, or 64 in two dimensions.
 constexpr double MostVoxels3D = 16384;
 constexpr double MostVoxels2D = 4096;
 // An axis of fewer voxels is not moved along.
 constexpr int LeastLength = 8;
-// Of voxels that both images have an edge in, to tell anything.
+// The agreement is known if both images have an edge in at least this many voxels.
 constexpr std::int64_t LeastVoxels = 50;
 
 using Shift = std::array<int, 3>;

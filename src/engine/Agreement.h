@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether two images are of the same thing where a registration has laid them on each other.
+// Tells whether two images show the same thing where a registration has laid them on each other.
 #ifndef gpureg_Agreement_h
 #define gpureg_Agreement_h
 
@@ -25,7 +25,7 @@ namespace gpureg
 struct SmallImage
 {
   std::vector<double> values;
-  /** Of each voxel, whether it is there, and inside of the mask. */
+  /** Each entry tells whether that voxel exists and lies inside of the mask. */
   std::vector<bool> isInside;
 };
 
@@ -37,12 +37,12 @@ struct Agreement
   double here = 0;
   /** The most that it is with an image moved by an eighth of the fixed one's mean length, along an axis or between them. */
   double beside = 0;
-  /** Whether there are voxels enough to tell, here and beside. */
+  /** True if enough voxels have edges, here and beside, to tell anything. */
   bool isKnown = false;
   /** Of the fixed image's voxels, in its mask, those that lie in the moving one's. */
   double overlap = 0;
 
-  /** Whether the images agree here no better than beside. What is of the same thing, and in its place, agrees better by a fifth and
+  /** Returns whether the images agree here no better than beside. What is of the same thing, and in its place, agrees better by a fifth and
    *  more, unless it is so smooth that edges agree nearly everywhere. */
   bool
   IsDoubtful() const
