@@ -6,7 +6,6 @@
 #include "OpenCLKernels.h"
 
 #include <string>
-#include <type_traits>
 
 namespace gpureg
 {
@@ -15,8 +14,6 @@ using namespace kernels;
 
 namespace
 {
-static_assert(std::is_trivially_copyable<ControlPenaltyArguments>::value, "kernels get it as bytes");
-
 class OpenCLControlPenaltyPasses : public ControlPenaltyPasses
 {
 public:

@@ -6,7 +6,6 @@
 #include "OpenCLKernels.h"
 
 #include <string>
-#include <type_traits>
 
 namespace gpureg
 {
@@ -15,9 +14,6 @@ using namespace kernels;
 
 namespace
 {
-static_assert(std::is_trivially_copyable<ImageSampling>::value && std::is_trivially_copyable<ClampArguments>::value,
-              "kernels get them as bytes");
-
 class OpenCLImagePasses : public ImagePasses
 {
 public:

@@ -5,7 +5,6 @@
 
 #include "OpenCLKernels.h"
 
-
 namespace gpureg
 {
 

@@ -27,9 +27,9 @@ public:
   virtual std::size_t
   GetHeldBytes() const = 0;
 
-  /** Whether the next operation finds what was made from this. */
+  /** Returns whether the next operation finds what was made from this key. An engine that keeps nothing of its inputs holds none. */
   virtual bool
-  Holds(const Key & key) const = 0;
+  Holds(const Key & key) const;
 };
 
 /** The idle engine of a type that serves a user best: one that holds what has this key, or the one that it used last; or,

@@ -143,13 +143,6 @@ public:
   std::size_t
   GetHeldBytes() const override;
 
-  /** None: images are its caller's. */
-  bool
-  Holds(const Key &) const override
-  {
-    return false;
-  }
-
   /** \param progress called from the caller's thread before each iteration, while the device may still have those of the last 40 ms to
    *  do, or two; may throw to end the work, and may be empty.
    *  \throws BadInputError for settings out of range, images that are missing, constant or not on the device, or an initial transform

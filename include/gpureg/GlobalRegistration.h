@@ -130,13 +130,6 @@ public:
   std::size_t
   GetHeldBytes() const override;
 
-  /** None: images are its caller's. */
-  bool
-  Holds(const Key &) const override
-  {
-    return false;
-  }
-
   /** \param progress called from the caller's thread for each round; may throw to end the work, and may be empty.
    *  \throws BadInputError for settings out of range, images that are missing, constant, of one slice or not on the device, or an
    *  initial map that mirrors. */

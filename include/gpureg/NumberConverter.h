@@ -39,13 +39,6 @@ public:
   std::size_t
   GetHeldBytes() const override;
 
-  /** None: images are made for others. */
-  bool
-  Holds(const Key &) const override
-  {
-    return false;
-  }
-
   /** \throws as BorrowedImage's constructor does. */
   std::unique_ptr<DeviceImage>
   MakeImage(const BorrowedMemory & numbers, Precision precision, const ParallelFor & parallelFor);

@@ -81,13 +81,6 @@ public:
   std::size_t
   GetHeldBytes() const override;
 
-  /** None: volumes do not stay. */
-  bool
-  Holds(const Key &) const override
-  {
-    return false;
-  }
-
   /** Copies a volume to the device; what is computed on from here. */
   void
   SetVolume(const VolumeInput & input, const ParallelFor & parallelFor);

@@ -10,6 +10,12 @@ namespace gpureg
 
 Engine::~Engine() = default;
 
+bool
+Engine::Holds(const Key &) const
+{
+  return false;
+}
+
 std::unique_ptr<Engine>
 TakeIdleEngine(const std::string & deviceName, const std::type_info & type, const Key & key, const void * user)
 {
