@@ -29,12 +29,14 @@ GetSpacing(const RegisteredImage & image)
 double
 FindShortestEdge(const RegisteredImage & image, int dimension);
 
+/** Voxels along the longest side of an image that a level is registered by, about: see FindUsualEdge(). */
+constexpr double UsualVoxels = 280;
+
 /** mm: what lengths follow from that nobody gives. The shortest edge of some images' voxels; of so many that the longest side of an image
  *  has more than UsualVoxels, the whole number of them that leaves about as many. So what is registered is the same in voxels, whatever
  *  these are long; a head of 1 mm has 1 mm, and one of 0.5 mm, too. */
 double
-                 FindUsualEdge(const std::vector<RegisteredImage> & images, int dimension);
-constexpr double UsualVoxels = 280;
+FindUsualEdge(const std::vector<RegisteredImage> & images, int dimension);
 
 /** How many voxels along each axis one of a level stands for: as many as bring its edges to that length, and leave so
  *  many voxels along each axis. */
