@@ -19,6 +19,7 @@
 
 #include <random>
 #include <string>
+#include <tuple>
 
 namespace gpuregtest
 {
@@ -164,6 +165,38 @@ Ask(TMetric &                                                 metric,
   return InitializeAndAsk(metric);
 }
 
+/** Two images on one grid, a spline whose domain is that grid, and the spline that ITK's classes are given as the reference: where
+ *  numbers are round it is the spline itself. */
+template <unsigned int VDimension, unsigned int VOrder>
+struct SplineProblem
+{
+  using ImageType = itk::Image<float, VDimension>;
+  using SplineType = itk::BSplineTransform<double, VDimension, VOrder>;
+
+  explicit SplineProblem(std::uint64_t seed)
+  {
+    Random     random(seed);
+    const bool isRound = seed % 3 == 0;
+    grid = isRound ? DrawRoundGrid<VDimension>(random) : DrawGrid<VDimension>(random);
+    std::tie(fixed, moving) = MakeImagePair<ImageType>(grid, grid, seed);
+    spline = DrawSpline<VDimension, VOrder>(random, *fixed, isRound);
+    reference = spline;
+    if (!isRound)
+    {
+      reference = InclusiveSpline<VDimension, VOrder>::Make(*spline);
+    }
+    draw = random();
+  }
+
+  Grid<VDimension>             grid;
+  typename ImageType::Pointer  fixed;
+  typename ImageType::Pointer  moving;
+  typename SplineType::Pointer spline;
+  typename SplineType::Pointer reference;
+  /** A number by chance, for what else is drawn. */
+  std::uint64_t draw = 0;
+};
+
 class SplineDomainTest : public DeviceTest
 {
 protected:
@@ -177,25 +210,17 @@ protected:
   {
     using ImageType = itk::Image<float, VDimension>;
     SCOPED_TRACE(std::to_string(VDimension) + "D, order " + std::to_string(VOrder));
-    Random     random(seed);
-    const bool isRound = seed % 3 == 0;
-    const auto grid = isRound ? DrawRoundGrid<VDimension>(random) : DrawGrid<VDimension>(random);
-    const auto [fixed, moving] = MakeImagePair<ImageType>(grid, grid, seed);
-    const auto spline = DrawSpline<VDimension, VOrder>(random, *fixed, isRound);
-    const auto place = static_cast<Place>(random() % static_cast<unsigned int>(Place::Count));
-    // Of round numbers ITK's own class is the reference.
-    typename itk::BSplineTransform<double, VDimension, VOrder>::Pointer inclusive = spline;
-    if (!isRound)
-    {
-      inclusive = InclusiveSpline<VDimension, VOrder>::Make(*spline);
-    }
+    const SplineProblem<VDimension, VOrder> problem(seed);
+    const auto place = static_cast<Place>(problem.draw % static_cast<unsigned int>(Place::Count));
 
     const auto reference = TReference<ImageType, ImageType>::New();
     const auto ours = TOurs<ImageType, ImageType>::New();
     ours->SetDevice(this->GetDevice());
-    const double shift = 0.3 * grid.spacing[0];
-    const auto   expected = Ask(*reference, *fixed, *moving, *MakeTransform<VDimension>(place, *inclusive, shift));
-    const auto   found = Ask(*ours, *fixed, *moving, *MakeTransform<VDimension>(place, *spline, shift));
+    const double shift = 0.3 * problem.grid.spacing[0];
+    const auto   expected =
+      Ask(*reference, *problem.fixed, *problem.moving, *MakeTransform<VDimension>(place, *problem.reference, shift));
+    const auto found =
+      Ask(*ours, *problem.fixed, *problem.moving, *MakeTransform<VDimension>(place, *problem.spline, shift));
     EXPECT_EQ(found.validPoints, expected.validPoints);
     EXPECT_NEAR(found.value, expected.value, 1e-6 * std::abs(expected.value));
     EXPECT_NEAR(found.valueAlone, expected.value, 1e-6 * std::abs(expected.value));
@@ -222,42 +247,32 @@ protected:
   {
     using ImageType = itk::Image<float, VDimension>;
     SCOPED_TRACE(std::to_string(VDimension) + "D, order " + std::to_string(VOrder));
-    Random     random(seed);
-    const bool isRound = seed % 3 == 0;
-    const auto grid = isRound ? DrawRoundGrid<VDimension>(random) : DrawGrid<VDimension>(random);
-    const auto [fixed, moving] = MakeImagePair<ImageType>(grid, grid, seed);
-    const auto spline = DrawSpline<VDimension, VOrder>(random, *fixed, isRound);
-    // Of round numbers ITK's own class is the reference.
-    typename itk::BSplineTransform<double, VDimension, VOrder>::Pointer inclusive = spline;
-    if (!isRound)
-    {
-      inclusive = InclusiveSpline<VDimension, VOrder>::Make(*spline);
-    }
-    const auto reference = itk::ResampleImageFilter<ImageType, ImageType>::New();
-    const auto filter = itk::GPUResampleImageFilter<ImageType, ImageType>::New();
+    const SplineProblem<VDimension, VOrder> problem(seed);
+    const auto                              reference = itk::ResampleImageFilter<ImageType, ImageType>::New();
+    const auto                              filter = itk::GPUResampleImageFilter<ImageType, ImageType>::New();
     filter->SetDevice(this->GetDevice());
     for (auto * const resample :
          { reference.GetPointer(), static_cast<itk::ResampleImageFilter<ImageType, ImageType> *>(filter) })
     {
-      resample->SetInput(moving);
+      resample->SetInput(problem.moving);
       resample->SetDefaultPixelValue(-1000.0f);
-      resample->SetOutputParametersFromImage(fixed);
-      resample->SetOutputStartIndex(grid.start);
+      resample->SetOutputParametersFromImage(problem.fixed);
+      resample->SetOutputStartIndex(problem.grid.start);
     }
-    reference->SetTransform(inclusive);
-    filter->SetTransform(spline);
+    reference->SetTransform(problem.reference);
+    filter->SetTransform(problem.spline);
     reference->UpdateLargestPossibleRegion();
     filter->UpdateLargestPossibleRegion();
-    ExpectSame(*filter->GetOutput(), *reference->GetOutput(), grid);
+    ExpectSame(*filter->GetOutput(), *reference->GetOutput(), problem.grid);
     // The last plane along an axis alone, as a pipeline that streams asks for it.
-    const unsigned int axis = random() % VDimension;
-    auto               region = fixed->GetBufferedRegion();
+    const unsigned int axis = problem.draw % VDimension;
+    auto               region = problem.fixed->GetBufferedRegion();
     region.SetIndex(axis, region.GetUpperIndex()[axis]);
     region.SetSize(axis, 1);
     filter->Modified();
     filter->GetOutput()->SetRequestedRegion(region);
     filter->Update();
-    ExpectSame(*filter->GetOutput(), *reference->GetOutput(), grid);
+    ExpectSame(*filter->GetOutput(), *reference->GetOutput(), problem.grid);
   }
 
   /** Over the first image's buffered region. */
