@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "Agreement.h"
 
+#include "Prelude.h"
+#include "Geometry.h"
+
 #include "LevelGeometry.h"
 #include "LevelSamples.h"
 
@@ -28,26 +31,20 @@ constexpr std::int64_t LeastVoxels = 50;
 using Shift = std::array<int, 3>;
 using Gradient = std::array<double, 3>;
 
-std::int64_t
-IndexOf(const Size & size, int x, int y, int z)
-{
-  return (static_cast<std::int64_t>(z) * size[1] + y) * size[0] + x;
-}
-
-/** Central differences, and whether all that they are of is inside. */
+/** Holds an image's central differences, and whether all that each one is of is inside. */
 class Gradients
 {
 public:
-  Gradients(const Size & size, const std::array<double, 3> & spacing, const SmallImage & image)
-    : m_Size(size)
+  Gradients(const kernels::VolumeShape & shape, const std::array<double, 3> & spacing, const SmallImage & image)
+    : m_Shape(shape)
     , m_Vectors(image.values.size())
-    , m_IsKnown(image.values.size(), false)
+    , m_IsKnown(image.values.size(), 0)
   {
-    for (int z = 0; z < size[2]; ++z)
+    for (int z = 0; z < shape.size[2]; ++z)
     {
-      for (int y = 0; y < size[1]; ++y)
+      for (int y = 0; y < shape.size[1]; ++y)
       {
-        for (int x = 0; x < size[0]; ++x)
+        for (int x = 0; x < shape.size[0]; ++x)
         {
           this->Find({ x, y, z }, spacing, image);
         }
@@ -58,7 +55,7 @@ public:
   bool
   IsKnown(std::int64_t voxel) const
   {
-    return m_IsKnown[static_cast<std::size_t>(voxel)];
+    return m_IsKnown[static_cast<std::size_t>(voxel)] != 0;
   }
 
   const Gradient &
@@ -71,31 +68,30 @@ private:
   void
   Find(const Shift & at, const std::array<double, 3> & spacing, const SmallImage & image)
   {
-    const auto voxel = static_cast<std::size_t>(IndexOf(m_Size, at[0], at[1], at[2]));
+    const auto voxel = static_cast<std::size_t>(kernels::VoxelOffset(&m_Shape, at[0], at[1], at[2]));
     if (!image.isInside[voxel])
     {
       return;
     }
-    std::size_t stride = 1;
     for (std::size_t d = 0; d < 3; ++d)
     {
-      if (m_Size[d] > 2)
+      if (m_Shape.size[d] > 2)
       {
-        const bool hasBoth = at[d] > 0 && at[d] + 1 < m_Size[d];
+        const auto stride = static_cast<std::size_t>(m_Shape.stride[d]);
+        const bool hasBoth = at[d] > 0 && at[d] + 1 < m_Shape.size[d];
         if (!hasBoth || !image.isInside[voxel - stride] || !image.isInside[voxel + stride])
         {
           return;
         }
         m_Vectors[voxel][d] = (image.values[voxel + stride] - image.values[voxel - stride]) / spacing[d];
       }
-      stride *= static_cast<std::size_t>(m_Size[d]);
     }
-    m_IsKnown[voxel] = true;
+    m_IsKnown[voxel] = 1;
   }
 
-  const Size &          m_Size;
-  std::vector<Gradient> m_Vectors;
-  std::vector<bool>     m_IsKnown;
+  const kernels::VolumeShape & m_Shape;
+  std::vector<Gradient>        m_Vectors;
+  std::vector<char>            m_IsKnown;
 };
 
 double
@@ -104,9 +100,9 @@ FindDot(const Gradient & a, const Gradient & b)
   return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-/** The agreement with the moving image moved; not a number where too few voxels tell. */
+/** Returns the agreement with the moving image moved by a shift; not a number where too few voxels tell. */
 double
-FindCosine(const Size & size, const Gradients & fixed, const Gradients & moving, const Shift & shift)
+FindCosine(const kernels::VolumeShape & shape, const Gradients & fixed, const Gradients & moving, const Shift & shift)
 {
   double       sum = 0;
   double       weights = 0;
@@ -114,16 +110,16 @@ FindCosine(const Size & size, const Gradients & fixed, const Gradients & moving,
   const auto   from = [&](int d) { return std::max(0, -shift[static_cast<std::size_t>(d)]); };
   const auto   to = [&](int d) {
     const auto axis = static_cast<std::size_t>(d);
-    return size[axis] - std::max(0, shift[axis]);
+    return shape.size[axis] - std::max(0, shift[axis]);
   };
-  const std::int64_t offset = IndexOf(size, shift[0], shift[1], shift[2]);
+  const std::int64_t offset = kernels::VoxelOffset(&shape, shift[0], shift[1], shift[2]);
   for (int z = from(2); z < to(2); ++z)
   {
     for (int y = from(1); y < to(1); ++y)
     {
       for (int x = from(0); x < to(0); ++x)
       {
-        const std::int64_t voxel = IndexOf(size, x, y, z);
+        const std::int64_t voxel = kernels::VoxelOffset(&shape, x, y, z);
         if (!fixed.IsKnown(voxel) || !moving.IsKnown(voxel + offset))
         {
           continue;
@@ -143,7 +139,8 @@ FindCosine(const Size & size, const Gradients & fixed, const Gradients & moving,
   return count < LeastVoxels || !(weights > 0) ? std::numeric_limits<double>::quiet_NaN() : sum / weights;
 }
 
-/** An eighth of the image's mean length to both sides of each axis, and as far between all axes; of a few slices a third at most. */
+/** Returns no shift first, and those beside: an eighth of the image's mean length to both sides of each axis, and as far between all
+ *  axes; of a few slices a third at most. */
 std::vector<Shift>
 MakeShifts(const Size & size, const std::array<double, 3> & spacing)
 {
@@ -168,7 +165,7 @@ MakeShifts(const Size & size, const std::array<double, 3> & spacing)
     eighth[d] = count(d, distance);
     between[d] = count(d, distance / std::sqrt(std::max(1, axes)));
   }
-  std::vector<Shift> shifts;
+  std::vector<Shift> shifts{ Shift{} };
   for (std::size_t d = 0; d < 3; ++d)
   {
     for (const int sign : { -1, 1 })
@@ -208,7 +205,7 @@ NamePercent(double share)
   return text.str();
 }
 
-/** From values and a mask of them, 0 to 1, which may be none. */
+/** Makes an image of values and of a mask of them, 0 to 1; an empty one is no mask. */
 SmallImage
 MakeSmall(std::vector<double> values, const std::vector<double> & mask)
 {
@@ -227,7 +224,8 @@ Agreement
 FindAgreement(const Size &                  size,
               const std::array<double, 3> & spacing,
               const SmallImage &            fixed,
-              const SmallImage &            moving)
+              const SmallImage &            moving,
+              const ParallelFor &           parallelFor)
 {
   Agreement agreement;
   double    all = 0;
@@ -238,14 +236,19 @@ FindAgreement(const Size &                  size,
     both += fixed.isInside[n] && moving.isInside[n];
   }
   agreement.overlap = all > 0 ? both / all : 0;
-  const Gradients fixedEdges(size, spacing, fixed);
-  const Gradients movingEdges(size, spacing, moving);
-  agreement.here = FindCosine(size, fixedEdges, movingEdges, {});
-  agreement.beside = 0;
-  for (const Shift & shift : MakeShifts(size, spacing))
+  const kernels::VolumeShape shape = kernels::MakeVolumeShape(size[0], size[1], size[2]);
+  const Gradients            fixedEdges(shape, spacing, fixed);
+  const Gradients            movingEdges(shape, spacing, moving);
+  const std::vector<Shift>   shifts = MakeShifts(size, spacing);
+  std::vector<double>        cosines(shifts.size());
+  parallelFor(static_cast<std::int64_t>(shifts.size()), [&](std::int64_t task) {
+    const auto n = static_cast<std::size_t>(task);
+    cosines[n] = FindCosine(shape, fixedEdges, movingEdges, shifts[n]);
+  });
+  agreement.here = cosines.front();
+  for (auto beside = cosines.begin() + 1; beside != cosines.end(); ++beside)
   {
-    const double beside = FindCosine(size, fixedEdges, movingEdges, shift);
-    agreement.beside = std::isnan(beside) ? agreement.beside : std::max(agreement.beside, beside);
+    agreement.beside = std::isnan(*beside) ? agreement.beside : std::max(agreement.beside, *beside);
   }
   agreement.isKnown = !std::isnan(agreement.here) && agreement.beside > 0;
   return agreement;
@@ -254,6 +257,9 @@ FindAgreement(const Size &                  size,
 AgreementCheck::AgreementCheck(Queue & queue, const std::string & deviceName)
   : m_Queue(queue)
   , m_DeviceName(deviceName)
+  , m_Fixed(queue, deviceName, &m_Scratch)
+  , m_Moving(queue, deviceName, &m_Scratch)
+  , m_Mask(queue, deviceName, &m_Scratch)
 {}
 
 Agreement
@@ -272,34 +278,31 @@ AgreementCheck::Find(const LevelMaker &      maker,
     volume *= edges[d];
   }
   const double edge = std::pow(volume / most, 1.0 / dimension);
-  ImageLevel   fixedLevel(m_Queue, m_DeviceName);
-  ImageLevel   movingLevel(m_Queue, m_DeviceName);
-  ImageLevel   mask(m_Queue, m_DeviceName);
   const Size   ofFixed = FindFactors(fixed, dimension, edge);
   const Size   ofMoving = FindFactors(moving, dimension, edge);
-  fixedLevel.Make(*fixed.image, fixed.size, ofFixed, maker.lines);
-  movingLevel.Make(*moving.image, moving.size, ofMoving, maker.lines);
+  m_Fixed.Make(*fixed.image, fixed.size, ofFixed, maker.lines);
+  m_Moving.Make(*moving.image, moving.size, ofMoving, maker.lines);
   const auto bring = [&](const DeviceImage * whole, const Size & size, const Size & factors) {
     if (whole == nullptr)
     {
       return std::vector<double>();
     }
-    mask.Make(*whole, size, factors, maker.lines);
-    return BringValues(m_Queue, mask);
+    m_Mask.Make(*whole, size, factors, maker.lines);
+    return BringValues(m_Queue, m_Mask);
   };
-  const SmallImage small = MakeSmall(BringValues(m_Queue, fixedLevel), bring(fixed.mask, fixed.size, ofFixed));
+  const SmallImage small = MakeSmall(BringValues(m_Queue, m_Fixed), bring(fixed.mask, fixed.size, ofFixed));
   // The resampler reads them on a queue of its own.
   m_Queue.Finish();
   if (!m_Resampler)
   {
     m_Resampler = std::make_unique<Resampler>(m_DeviceName);
   }
-  const IndexMap  toPoint = Compose(fixed.indexToPoint, fixedLevel.GetToImage());
+  const IndexMap  toPoint = Compose(fixed.indexToPoint, m_Fixed.GetToImage());
   ResampleRequest request;
-  request.size = fixedLevel.GetSize();
+  request.size = m_Fixed.GetSize();
   request.outputToPoint = toPoint;
   request.transform = transform;
-  request.pointToInput = InvertMap(Compose(moving.indexToPoint, movingLevel.GetToImage()));
+  request.pointToInput = InvertMap(Compose(moving.indexToPoint, m_Moving.GetToImage()));
   request.outside = { std::numeric_limits<double>::quiet_NaN() };
   const auto resample = [&](const ImageLevel & image) {
     ResampleInput input;
@@ -316,21 +319,23 @@ AgreementCheck::Find(const LevelMaker &      maker,
     });
     return values;
   };
-  std::vector<double> values = resample(movingLevel);
+  std::vector<double> values = resample(m_Moving);
   std::vector<double> inMask;
   if (moving.mask != nullptr)
   {
-    mask.Make(*moving.mask, moving.size, ofMoving, maker.lines);
+    m_Mask.Make(*moving.mask, moving.size, ofMoving, maker.lines);
     m_Queue.Finish();
-    inMask = resample(mask);
+    inMask = resample(m_Mask);
   }
-  return FindAgreement(request.size, GetSpacing(toPoint), small, MakeSmall(std::move(values), inMask));
+  return FindAgreement(request.size, GetSpacing(toPoint), small, MakeSmall(std::move(values), inMask), parallelFor);
 }
 
 std::size_t
 AgreementCheck::GetDeviceBytes() const
 {
-  return m_Resampler ? static_cast<std::size_t>(m_Resampler->GetStatistics().deviceBytes) : 0;
+  const std::size_t levels = m_Fixed.GetDeviceBytes() + m_Moving.GetDeviceBytes() + m_Mask.GetDeviceBytes();
+  const std::size_t resampler = m_Resampler ? m_Resampler->GetHeldBytes() : 0;
+  return levels + SizeOf(m_Scratch[0]) + SizeOf(m_Scratch[1]) + resampler;
 }
 
 void

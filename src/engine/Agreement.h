@@ -51,15 +51,16 @@ struct Agreement
   }
 };
 
-/** Of two images on one grid.
+/** Compares the edges of two images on one grid.
  *  \param spacing of the grid. */
 Agreement
 FindAgreement(const Size &                  size,
               const std::array<double, 3> & spacing,
               const SmallImage &            fixed,
-              const SmallImage &            moving);
+              const SmallImage &            moving,
+              const ParallelFor &           parallelFor);
 
-/** Makes images small on a device, and looks there. */
+/** Makes two images small on a device, and compares their edges. What it makes there stays for the next images of that size. */
 class AgreementCheck
 {
 public:
@@ -87,6 +88,10 @@ public:
 private:
   Queue &                    m_Queue;
   std::string                m_DeviceName;
+  ImageLevel::Scratch        m_Scratch;
+  ImageLevel                 m_Fixed;
+  ImageLevel                 m_Moving;
+  ImageLevel                 m_Mask;
   std::unique_ptr<Resampler> m_Resampler;
 };
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <functional>
 #include <vector>
 
@@ -39,13 +40,31 @@ FindChange(const PoseFrame & frame, const Pose & pose, const PoseStep & directio
 }
 } // namespace
 
-GradientMoments::GradientMoments(const RegisteredImage & image, const ImageMass & mass)
+GradientMoments::GradientMoments(const RegisteredImage & image, const ImageMass & mass, const ParallelFor & parallelFor)
 {
-  const std::size_t steps[3] = { 1,
-                                 static_cast<std::size_t>(image.size[0]),
-                                 static_cast<std::size_t>(image.size[0]) * static_cast<std::size_t>(image.size[1]) };
+  std::vector<GradientMoments> slices(static_cast<std::size_t>(image.size[2]));
+  parallelFor(image.size[2], [&](std::int64_t slice) {
+    slices[static_cast<std::size_t>(slice)].AddSlice(image, mass, static_cast<std::size_t>(slice));
+  });
+  for (const GradientMoments & slice : slices)
+  {
+    for (std::size_t i = 0; i < Products; ++i)
+    {
+      for (std::size_t j = 0; j <= i; ++j)
+      {
+        m_Sums[i][j] += slice.m_Sums[i][j];
+      }
+    }
+  }
+}
+
+void
+GradientMoments::AddSlice(const RegisteredImage & image, const ImageMass & mass, std::size_t slice)
+{
+  const auto        width = static_cast<std::size_t>(image.size[0]);
+  const std::size_t steps[3] = { 1, width, width * static_cast<std::size_t>(image.size[1]) };
   const Matrix3     toGradient = Transpose(Invert(image.indexToPoint.matrix));
-  for (std::size_t n = 0; n < mass.values.size(); ++n)
+  for (std::size_t n = slice * steps[2]; n < (slice + 1) * steps[2]; ++n)
   {
     if (!mass.isInside[n])
     {
@@ -69,18 +88,16 @@ GradientMoments::GradientMoments(const RegisteredImage & image, const ImageMass 
     const double  place[Coordinates] = {
        point[0] - mass.centre[0], point[1] - mass.centre[1], point[2] - mass.centre[2], 1
     };
-    double * sum = m_Sums.data();
-    for (const double first : gradient)
+    double products[Products];
+    for (std::size_t i = 0; i < Products; ++i)
     {
-      for (const double second : gradient)
+      products[i] = gradient[i / Coordinates] * place[i % Coordinates];
+    }
+    for (std::size_t i = 0; i < Products; ++i)
+    {
+      for (std::size_t j = 0; j <= i; ++j)
       {
-        for (const double p : place)
-        {
-          for (const double q : place)
-          {
-            *sum++ += first * second * p * q;
-          }
-        }
+        m_Sums[i][j] += products[i] * products[j];
       }
     }
   }
@@ -89,21 +106,17 @@ GradientMoments::GradientMoments(const RegisteredImage & image, const ImageMass 
 double
 GradientMoments::FindProduct(const IndexMap & first, const IndexMap & second) const
 {
-  const auto get = [](const IndexMap & change, std::size_t component, std::size_t coordinate) {
+  const auto get = [](const IndexMap & change, std::size_t i) {
+    const std::size_t component = i / Coordinates;
+    const std::size_t coordinate = i % Coordinates;
     return coordinate < 3 ? change.matrix[3 * component + coordinate] : change.offset[component];
   };
   double product = 0;
-  for (std::size_t a = 0; a < 3; ++a)
+  for (std::size_t i = 0; i < Products; ++i)
   {
-    for (std::size_t b = 0; b < 3; ++b)
+    for (std::size_t j = 0; j < Products; ++j)
     {
-      for (std::size_t p = 0; p < Coordinates; ++p)
-      {
-        for (std::size_t q = 0; q < Coordinates; ++q)
-        {
-          product += get(first, a, p) * get(second, b, q) * this->GetSum(a, b, p, q);
-        }
-      }
+      product += get(first, i) * get(second, j) * m_Sums[std::max(i, j)][std::min(i, j)];
     }
   }
   return product;

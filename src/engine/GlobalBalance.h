@@ -3,6 +3,8 @@
 #ifndef gpureg_GlobalBalance_h
 #define gpureg_GlobalBalance_h
 
+#include "gpureg/ParallelFor.h"
+
 #include "GlobalMass.h"
 #include "GlobalPose.h"
 
@@ -12,15 +14,15 @@
 namespace gpureg
 {
 
-/** Sums, over an image's voxels, of products of two of its gradient's components and of two of a place's coordinates, which are x, y, z
- *  from a centre, mm, and 1. */
+/** Holds sums over an image's voxels. At each voxel a component of the gradient times a coordinate of its place, which is x, y or z from a
+ *  centre, in mm, or 1, makes twelve products; the sums are of each product times each other one. */
 class GradientMoments
 {
 public:
   GradientMoments() = default;
 
   /** \param mass its image's. */
-  GradientMoments(const RegisteredImage & image, const ImageMass & mass);
+  GradientMoments(const RegisteredImage & image, const ImageMass & mass, const ParallelFor & parallelFor);
 
   /** How two changes show together: the sum over voxels of the product of what each of them changes the voxel's value by.
    *  \param first, second of a place from the centre: matrix · x + offset is the way that it makes. */
@@ -29,14 +31,13 @@ public:
 
 private:
   static constexpr std::size_t Coordinates = 4;
+  static constexpr std::size_t Products = 3 * Coordinates;
 
-  double
-  GetSum(std::size_t component, std::size_t other, std::size_t coordinate, std::size_t otherCoordinate) const
-  {
-    return m_Sums[((component * 3 + other) * Coordinates + coordinate) * Coordinates + otherCoordinate];
-  }
+  void
+  AddSlice(const RegisteredImage & image, const ImageMass & mass, std::size_t slice);
 
-  std::array<double, 3 * 3 * Coordinates * Coordinates> m_Sums{};
+  /** The lower triangle, for the sums are symmetrical. */
+  std::array<std::array<double, Products>, Products> m_Sums{};
 };
 
 /** Directions that lead wherever a freedom's do from a pose, of which each shows as much in the fixed image as the freedom's do in the

@@ -386,7 +386,7 @@ private:
     m_Frame.movingCentre = moving.centre;
     m_Frame.radius = std::max(fixed.radius, level.GetEdge());
     m_Frame.axes = FindAxes(problem.fixed.indexToPoint);
-    m_Gradients = GradientMoments(level.GetFixed(), fixed);
+    m_Gradients = GradientMoments(level.GetFixed(), fixed, m_ParallelFor);
   }
 
   /** \param what is done at a level, behind its edge. */

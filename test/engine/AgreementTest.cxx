@@ -2,6 +2,8 @@
 // Whether the edges of two images agree: of images whose answer is known.
 #include "Agreement.h"
 
+#include "TestParallelFor.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -57,13 +59,22 @@ MakeField(unsigned int seed)
     return sum;
   };
 }
+
+gpureg::Agreement
+FindAgreement(const gpureg::Size &          size,
+              const std::array<double, 3> & spacing,
+              const gpureg::SmallImage &    fixed,
+              const gpureg::SmallImage &    moving)
+{
+  return gpureg::FindAgreement(size, spacing, fixed, moving, OnThreads(3));
+}
 } // namespace
 
 TEST(AgreementTest, IsOneOfAnotherContrastInItsPlace)
 {
   const Field field = MakeField(1);
   const auto  other = [&field](double x, double y, double z) { return std::exp(-0.3 * field(x, y, z)); };
-  const auto  found = gpureg::FindAgreement(Grid, Spacing, Make(field), Make(other));
+  const auto  found = FindAgreement(Grid, Spacing, Make(field), Make(other));
   ASSERT_TRUE(found.isKnown);
   EXPECT_GT(found.here, 0.9);
   EXPECT_LT(found.beside, 0.6);
@@ -74,12 +85,12 @@ TEST(AgreementTest, IsOneOfAnotherContrastInItsPlace)
 /** Of directions that have nothing to do with each other the mean squared cosine is a third, in the plane a half. */
 TEST(AgreementTest, IsByChanceOfOtherThings)
 {
-  const auto found = gpureg::FindAgreement(Grid, Spacing, Make(MakeField(1)), Make(MakeField(2)));
+  const auto found = FindAgreement(Grid, Spacing, Make(MakeField(1)), Make(MakeField(2)));
   ASSERT_TRUE(found.isKnown);
   EXPECT_NEAR(found.here, 1.0 / 3, 0.05);
   EXPECT_TRUE(found.IsDoubtful());
   constexpr gpureg::Size plane{ 90, 80, 1 };
-  const auto flat = gpureg::FindAgreement(plane, Spacing, Make(MakeField(3), plane), Make(MakeField(4), plane));
+  const auto             flat = FindAgreement(plane, Spacing, Make(MakeField(3), plane), Make(MakeField(4), plane));
   ASSERT_TRUE(flat.isKnown);
   EXPECT_NEAR(flat.here, 0.5, 0.05);
   EXPECT_TRUE(flat.IsDoubtful());
@@ -90,14 +101,14 @@ TEST(AgreementTest, IsBetterBesideWhereThatIsThePlace)
   const Field field = MakeField(5);
   // An eighth of 24 voxels.
   const auto moved = [&field](double x, double y, double z) { return field(x - 3, y, z); };
-  const auto found = gpureg::FindAgreement(Grid, Spacing, Make(field), Make(moved));
+  const auto found = FindAgreement(Grid, Spacing, Make(field), Make(moved));
   EXPECT_NEAR(found.beside, 1, 1e-9);
   EXPECT_TRUE(found.IsDoubtful());
 }
 
 TEST(AgreementTest, TellsNothingWhereNothingIsToTell)
 {
-  const auto flat = gpureg::FindAgreement(Grid, Spacing, Make(MakeField(1)), Make([](auto...) { return 3.0; }));
+  const auto flat = FindAgreement(Grid, Spacing, Make(MakeField(1)), Make([](auto...) { return 3.0; }));
   EXPECT_FALSE(flat.isKnown);
   EXPECT_FALSE(flat.IsDoubtful());
   auto half = Make(MakeField(1));
@@ -105,9 +116,9 @@ TEST(AgreementTest, TellsNothingWhereNothingIsToTell)
   {
     half.isInside[n] = false;
   }
-  EXPECT_EQ(gpureg::FindAgreement(Grid, Spacing, Make(MakeField(1)), half).overlap, 0.5);
+  EXPECT_EQ(FindAgreement(Grid, Spacing, Make(MakeField(1)), half).overlap, 0.5);
   constexpr gpureg::Size small{ 3, 3, 3 };
-  EXPECT_FALSE(gpureg::FindAgreement(small, Spacing, Make(MakeField(1), small), Make(MakeField(1), small)).isKnown);
+  EXPECT_FALSE(FindAgreement(small, Spacing, Make(MakeField(1), small), Make(MakeField(1), small)).isKnown);
 }
 
 TEST(AgreementTest, SaysHowMuchOverlaps)

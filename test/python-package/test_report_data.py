@@ -78,7 +78,7 @@ def test_result_writes_its_report(tmp_path, heads):
     assert "repeat me" in text and "<th>Fixed file</th><td>f.nii</td>" in text
     # What was made smaller stands at the top, and linear stages have one value a level.
     assert "<dt>Correlation ratio</dt>" in text and "less is better" in text and "Linear stages have one value for each level" in text
-    assert "<td>8 mm</td>" in text and "<td>pyramid</td>" not in text
+    assert "<td>4 mm</td>" in text and "<td>pyramid</td>" not in text
     with pytest.raises(OSError):
         result.write_report(tmp_path / "none" / "r.html")
 
