@@ -6,7 +6,7 @@
 
 #include "Table.h"
 
-#include "gpureg/EvaluationStatistics.h"
+#include "gpureg/core/EvaluationStatistics.h"
 #include "itkGPUDevice.h"
 
 #include <benchmark/benchmark.h>

@@ -3,7 +3,7 @@
 
 #include "Stopwatch.h"
 
-#include "GPURegistrationDetail/itkGPURegistrationThreads.h"
+#include "GPURegistrationDetail/core/itkGPURegistrationThreads.h"
 
 #include <cstring>
 #include <map>

@@ -4,7 +4,7 @@
 #include "BenchmarkOptions.h"
 #include "CommandLine.h"
 
-#include "gpureg/Device.h"
+#include "gpureg/runtime/Device.h"
 
 #include "itkFreeFormDeformationRegistrationMethod.h"
 

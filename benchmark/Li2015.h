@@ -6,7 +6,7 @@
 
 #include "Table.h"
 
-#include "gpureg/CorrelationRatioScheme.h"
+#include "gpureg/metric/histogram/CorrelationRatioScheme.h"
 
 #include <array>
 #include <string>

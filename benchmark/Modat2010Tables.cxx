@@ -12,8 +12,8 @@
 #include "Table.h"
 #include "VolumeMetrics.h"
 
-#include "GPURegistrationDetail/itkGPURegistrationThreads.h"
-#include "gpureg/ControlPenalty.h"
+#include "GPURegistrationDetail/core/itkGPURegistrationThreads.h"
+#include "gpureg/penalty/ControlPenalty.h"
 #include "itkFreeFormDeformationRegistrationMethod.h"
 #include "itkGPUBSplinePenaltyMetric.h"
 #include "itkGPUResampleImageFilter.h"

@@ -2,7 +2,7 @@
 // What an OpenCL device does at most: its copies by its own events, its peak where it is NVIDIA's and tells of itself.
 #include "DeviceLimits.h"
 
-#include "OpenCLError.h"
+#include "opencl/runtime/OpenCLError.h"
 
 #include <vector>
 

@@ -5,9 +5,9 @@
 
 #include "itkGPUResampleImageFilter.h"
 
-#include "GPURegistrationDetail/itkGPURegistrationThreads.h"
+#include "GPURegistrationDetail/core/itkGPURegistrationThreads.h"
 
-#include "gpureg/Source.h"
+#include "gpureg/image/Source.h"
 
 #include "itkAffineTransform.h"
 

@@ -8,29 +8,29 @@ if(GPURegistration_HAS_CUDA)
   list(
     APPEND
     GPURegistration_SRCS
-    ${_cuda_dir}/ControlGridPasses.cu
-    ${_cuda_dir}/ControlStepPasses.cu
-    ${_cuda_dir}/ControlPenaltyPasses.cu
-    ${_cuda_dir}/CorrelationRatioPasses.cu
-    ${_cuda_dir}/CorrelationRatioSchemePasses.cu
-    ${_cuda_dir}/CudaBackend.cu
-    ${_cuda_dir}/CudaDeviceScope.cu
-    ${_cuda_dir}/CudaError.cu
-    ${_cuda_dir}/CudaQueue.cu
-    ${_cuda_dir}/CudaSort.cu
-    ${_cuda_dir}/DisplacementPasses.cu
-    ${_cuda_dir}/ImagePasses.cu
-    ${_cuda_dir}/JointHistogramPasses.cu
-    ${_cuda_dir}/LeadingGridPasses.cu
-    ${_cuda_dir}/LinePasses.cu
-    ${_cuda_dir}/MattesPasses.cu
-    ${_cuda_dir}/MovingImagePasses.cu
-    ${_cuda_dir}/NeighborhoodPasses.cu
-    ${_cuda_dir}/NumberPasses.cu
-    ${_cuda_dir}/PairPasses.cu
-    ${_cuda_dir}/PartialVolumePasses.cu
-    ${_cuda_dir}/ResamplePasses.cu
-    ${_cuda_dir}/SimilarityPasses.cu)
+    ${_cuda_dir}/metric/samples/ControlGridPasses.cu
+    ${_cuda_dir}/registration/free_form/ControlStepPasses.cu
+    ${_cuda_dir}/penalty/ControlPenaltyPasses.cu
+    ${_cuda_dir}/metric/histogram/CorrelationRatioPasses.cu
+    ${_cuda_dir}/metric/histogram/CorrelationRatioSchemePasses.cu
+    ${_cuda_dir}/runtime/CudaBackend.cu
+    ${_cuda_dir}/runtime/CudaDeviceScope.cu
+    ${_cuda_dir}/runtime/CudaError.cu
+    ${_cuda_dir}/runtime/CudaQueue.cu
+    ${_cuda_dir}/metric/histogram/CudaSort.cu
+    ${_cuda_dir}/resample/DisplacementPasses.cu
+    ${_cuda_dir}/image/ImagePasses.cu
+    ${_cuda_dir}/metric/histogram/JointHistogramPasses.cu
+    ${_cuda_dir}/metric/samples/LeadingGridPasses.cu
+    ${_cuda_dir}/filter/LinePasses.cu
+    ${_cuda_dir}/metric/histogram/MattesPasses.cu
+    ${_cuda_dir}/metric/samples/MovingImagePasses.cu
+    ${_cuda_dir}/metric/neighborhood/NeighborhoodPasses.cu
+    ${_cuda_dir}/image/NumberPasses.cu
+    ${_cuda_dir}/metric/pairs/PairPasses.cu
+    ${_cuda_dir}/metric/histogram/PartialVolumePasses.cu
+    ${_cuda_dir}/resample/ResamplePasses.cu
+    ${_cuda_dir}/metric/SimilarityPasses.cu)
 endif()
 if(GPURegistration_HAS_OPENCL)
   # The kernels' sources become part of the library, a text a program, in the order in which they build on
@@ -41,8 +41,8 @@ if(GPURegistration_HAS_OPENCL)
     add_custom_command(
       OUTPUT ${_output}
       COMMAND ${CMAKE_COMMAND} -DOUTPUT=${_output} -DNAME=OpenCL${name}Source "-DSOURCES=${ARGN}" -P
-              ${_opencl_dir}/EmbedKernels.cmake
-      DEPENDS ${ARGN} ${_opencl_dir}/EmbedKernels.cmake
+              ${_opencl_dir}/runtime/EmbedKernels.cmake
+      DEPENDS ${ARGN} ${_opencl_dir}/runtime/EmbedKernels.cmake
       COMMENT "Embedding the OpenCL kernels of ${name}"
       VERBATIM)
   endfunction()
@@ -50,24 +50,25 @@ if(GPURegistration_HAS_OPENCL)
   function(gpuregistration_embed_metric_kernels name)
     gpuregistration_embed_kernels(
       ${name}
-      ${_opencl_dir}/Prelude.cl
-      ${_kernel_dir}/BSpline.h
-      ${_kernel_dir}/FixedMap.h
-      ${_kernel_dir}/Geometry.h
-      ${_kernel_dir}/Position.h
-      ${_kernel_dir}/Interpolation.h
-      ${_kernel_dir}/TransformChain.h
-      ${_kernel_dir}/ChainSlopes.h
-      ${_kernel_dir}/ForceSums.h
-      ${_kernel_dir}/Evaluated.h
-      ${_kernel_dir}/InvalidSample.h
-      ${_kernel_dir}/Samples.h
-      ${_kernel_dir}/PreciseSamples.h
-      ${_kernel_dir}/PreciseGrid.h
-      ${_kernel_dir}/SampleChain.h
-      ${_kernel_dir}/SamplePartition.h
-      ${_kernel_dir}/LaneReduction.h
-      ${_kernel_dir}/ForceKernels.h
+      ${_opencl_dir}/core/Prelude.cl
+      ${_kernel_dir}/transform/BSpline.h
+      ${_kernel_dir}/transform/FixedMap.h
+      ${_kernel_dir}/core/Geometry.h
+      ${_kernel_dir}/metric/samples/Position.h
+      ${_kernel_dir}/metric/samples/Interpolation.h
+      ${_kernel_dir}/transform/TransformChain.h
+      ${_kernel_dir}/transform/ChainSlopes.h
+      ${_kernel_dir}/metric/samples/ForceSums.h
+      ${_kernel_dir}/core/Evaluated.h
+      ${_kernel_dir}/image/InvalidSample.h
+      ${_kernel_dir}/metric/samples/Samples.h
+      ${_kernel_dir}/metric/samples/PreciseSamples.h
+      ${_kernel_dir}/metric/samples/PreciseGrid.h
+      ${_kernel_dir}/metric/samples/SampleChain.h
+      ${_kernel_dir}/core/LaneLimits.h
+      ${_kernel_dir}/metric/samples/SamplePartition.h
+      ${_kernel_dir}/core/LaneReduction.h
+      ${_kernel_dir}/metric/samples/ForceKernels.h
       ${ARGN})
   endfunction()
   # One that has a histogram: its formulas (FORMULAS), how samples are counted where they do not say it (COUNTING), what its groups
@@ -76,130 +77,131 @@ if(GPURegistration_HAS_OPENCL)
     cmake_parse_arguments(PARSE_ARGV 2 _embed "" "" "FORMULAS;COUNTING;GROUPS;ENTRIES")
     gpuregistration_embed_metric_kernels(
       ${name}
-      ${_kernel_dir}/Histogram.h
+      ${_kernel_dir}/metric/histogram/Histogram.h
       ${_embed_FORMULAS}
-      ${_opencl_dir}/${metric}Metric.cl
+      ${_opencl_dir}/metric/histogram/${metric}Metric.cl
       ${_embed_COUNTING}
-      ${_kernel_dir}/HistogramKernels.h
+      ${_kernel_dir}/metric/histogram/HistogramKernels.h
       ${_embed_GROUPS}
-      ${_opencl_dir}/SampleVolumes.cl
+      ${_opencl_dir}/metric/samples/SampleVolumes.cl
       ${_embed_ENTRIES})
   endfunction()
-  set(_batch_groups ${_kernel_dir}/HistogramBatchKernels.h)
-  set(_batch_entries ${_opencl_dir}/HistogramKernels.cl)
+  set(_batch_groups ${_kernel_dir}/metric/histogram/HistogramBatchKernels.h)
+  set(_batch_entries ${_opencl_dir}/metric/histogram/HistogramKernels.cl)
   # Of those that have a SummaryGroup().
-  set(_summary_groups ${_batch_groups} ${_kernel_dir}/HistogramSummaryKernels.h)
-  set(_summary_entries ${_batch_entries} ${_opencl_dir}/HistogramSummaryKernels.cl)
+  set(_summary_groups ${_batch_groups} ${_kernel_dir}/metric/histogram/HistogramSummaryKernels.h)
+  set(_summary_entries ${_batch_entries} ${_opencl_dir}/metric/histogram/HistogramSummaryKernels.cl)
   gpuregistration_embed_histogram_kernels(
-    Mattes Mattes FORMULAS ${_kernel_dir}/MattesSample.h ${_kernel_dir}/MattesPrecise.h ${_kernel_dir}/EntropyTable.h
-    COUNTING ${_kernel_dir}/LaneSum.h ${_kernel_dir}/WindowCount.h
-    GROUPS ${_kernel_dir}/EntropyTableKernels.h ${_summary_groups}
+    Mattes Mattes FORMULAS ${_kernel_dir}/metric/histogram/MattesSample.h ${_kernel_dir}/metric/histogram/MattesPrecise.h ${_kernel_dir}/metric/histogram/EntropyTable.h
+    COUNTING ${_kernel_dir}/core/LaneSum.h ${_kernel_dir}/metric/histogram/WindowCount.h
+    GROUPS ${_kernel_dir}/metric/histogram/EntropyTableKernels.h ${_summary_groups}
     ENTRIES ${_summary_entries})
   gpuregistration_embed_histogram_kernels(
-    PartialVolume PartialVolume FORMULAS ${_kernel_dir}/PartialVolumeSample.h ${_kernel_dir}/PartialVolumePrecise.h
-    ${_kernel_dir}/EntropyTable.h COUNTING ${_kernel_dir}/LaneSum.h
-    GROUPS ${_kernel_dir}/EntropyTableKernels.h ${_summary_groups} ENTRIES ${_summary_entries})
+    PartialVolume PartialVolume FORMULAS ${_kernel_dir}/metric/histogram/PartialVolumeSample.h ${_kernel_dir}/metric/histogram/PartialVolumePrecise.h
+    ${_kernel_dir}/metric/histogram/EntropyTable.h COUNTING ${_kernel_dir}/core/LaneSum.h
+    GROUPS ${_kernel_dir}/metric/histogram/EntropyTableKernels.h ${_summary_groups} ENTRIES ${_summary_entries})
   gpuregistration_embed_histogram_kernels(
-    JointHistogram JointHistogram FORMULAS ${_kernel_dir}/JointHistogramSmoothing.h ${_kernel_dir}/JointHistogramSample.h
-    ${_kernel_dir}/JointHistogramPrecise.h ${_kernel_dir}/JointHistogramTable.h ${_kernel_dir}/JointHistogramKernels.h
-    COUNTING ${_kernel_dir}/LaneSum.h GROUPS ${_batch_groups} ENTRIES ${_batch_entries})
+    JointHistogram JointHistogram FORMULAS ${_kernel_dir}/metric/histogram/JointHistogramSmoothing.h ${_kernel_dir}/metric/histogram/JointHistogramSample.h
+    ${_kernel_dir}/metric/histogram/JointHistogramPrecise.h ${_kernel_dir}/metric/histogram/JointHistogramTable.h ${_kernel_dir}/metric/histogram/JointHistogramKernels.h
+    COUNTING ${_kernel_dir}/core/LaneSum.h GROUPS ${_batch_groups} ENTRIES ${_batch_entries})
   # In doubles.
   gpuregistration_embed_metric_kernels(
-    JointHistogramSummary ${_kernel_dir}/Histogram.h ${_kernel_dir}/RoundedProduct.h ${_kernel_dir}/RoundedLog.h
-    ${_kernel_dir}/JointHistogramSmoothing.h ${_kernel_dir}/JointHistogramDensity.h
-    ${_kernel_dir}/JointHistogramSummary.h ${_kernel_dir}/JointHistogramSummaryKernels.h
-    ${_opencl_dir}/JointHistogramSummaryMetric.cl ${_kernel_dir}/HistogramSummaryKernels.h
-    ${_opencl_dir}/SampleVolumes.cl ${_opencl_dir}/HistogramSummaryKernels.cl)
+    JointHistogramSummary ${_kernel_dir}/metric/histogram/Histogram.h ${_kernel_dir}/core/RoundedProduct.h ${_kernel_dir}/core/RoundedLog.h
+    ${_kernel_dir}/metric/histogram/JointHistogramSmoothing.h ${_kernel_dir}/metric/histogram/JointHistogramDensity.h
+    ${_kernel_dir}/metric/histogram/JointHistogramSummary.h ${_kernel_dir}/metric/histogram/JointHistogramSummaryKernels.h
+    ${_opencl_dir}/metric/histogram/JointHistogramSummaryMetric.cl ${_kernel_dir}/metric/histogram/HistogramSummaryKernels.h
+    ${_opencl_dir}/metric/samples/SampleVolumes.cl ${_opencl_dir}/metric/histogram/HistogramSummaryKernels.cl)
   gpuregistration_embed_histogram_kernels(
-    CorrelationRatio CorrelationRatio FORMULAS ${_kernel_dir}/BorderWeight.h ${_kernel_dir}/CorrelationRatio.h
-    ${_kernel_dir}/CorrelationRatioKernels.h COUNTING ${_kernel_dir}/CorrelationRatioCount.h GROUPS ${_summary_groups}
+    CorrelationRatio CorrelationRatio FORMULAS ${_kernel_dir}/metric/histogram/BorderWeight.h ${_kernel_dir}/metric/histogram/CorrelationRatio.h
+    ${_kernel_dir}/metric/histogram/CorrelationRatioKernels.h COUNTING ${_kernel_dir}/metric/histogram/CorrelationRatioCount.h GROUPS ${_summary_groups}
     ENTRIES ${_summary_entries})
   gpuregistration_embed_histogram_kernels(
-    CorrelationRatioSchemes CorrelationRatio FORMULAS ${_kernel_dir}/BorderWeight.h ${_kernel_dir}/CorrelationRatio.h
-    COUNTING ${_kernel_dir}/CorrelationRatioCount.h GROUPS ${_kernel_dir}/CorrelationRatioSchemes.h
-    ENTRIES ${_opencl_dir}/CorrelationRatioSchemes.cl)
+    CorrelationRatioSchemes CorrelationRatio FORMULAS ${_kernel_dir}/metric/histogram/BorderWeight.h ${_kernel_dir}/metric/histogram/CorrelationRatio.h
+    COUNTING ${_kernel_dir}/metric/histogram/CorrelationRatioCount.h GROUPS ${_kernel_dir}/metric/histogram/CorrelationRatioSchemes.h
+    ENTRIES ${_opencl_dir}/metric/histogram/CorrelationRatioSchemes.cl)
   gpuregistration_embed_metric_kernels(
-    Pair ${_kernel_dir}/ValuePairs.h ${_kernel_dir}/ValuePairKernels.h ${_opencl_dir}/PairMetric.cl
-    ${_opencl_dir}/SampleVolumes.cl ${_opencl_dir}/PairKernels.cl)
+    Pair ${_kernel_dir}/metric/ValuePairs.h ${_kernel_dir}/metric/pairs/ValuePairKernels.h ${_opencl_dir}/metric/pairs/PairMetric.cl
+    ${_opencl_dir}/metric/samples/SampleVolumes.cl ${_opencl_dir}/metric/pairs/PairKernels.cl)
   gpuregistration_embed_metric_kernels(
-    Similarity ${_kernel_dir}/ValuePairs.h ${_kernel_dir}/SimilaritySums.h ${_kernel_dir}/SimilaritySumKernels.h
-    ${_opencl_dir}/SimilarityKernels.cl)
+    Similarity ${_kernel_dir}/metric/ValuePairs.h ${_kernel_dir}/metric/SimilaritySums.h ${_kernel_dir}/metric/SimilaritySumKernels.h
+    ${_opencl_dir}/metric/SimilarityKernels.cl)
   gpuregistration_embed_metric_kernels(
-    Neighborhood ${_kernel_dir}/ValuePairs.h ${_kernel_dir}/RoundedProduct.h ${_kernel_dir}/NeighborhoodCorrelation.h
-    ${_kernel_dir}/NeighborhoodWalks.h ${_kernel_dir}/NeighborhoodTiles.h ${_kernel_dir}/NeighborhoodTerms.h
-    ${_kernel_dir}/NeighborhoodKernels.h ${_kernel_dir}/NeighborhoodTileKernels.h
-    ${_kernel_dir}/NeighborhoodBatchKernels.h ${_opencl_dir}/NeighborhoodMetric.cl ${_opencl_dir}/SampleVolumes.cl
-    ${_opencl_dir}/NeighborhoodKernels.cl)
+    Neighborhood ${_kernel_dir}/metric/ValuePairs.h ${_kernel_dir}/core/RoundedProduct.h ${_kernel_dir}/metric/neighborhood/NeighborhoodCorrelation.h
+    ${_kernel_dir}/metric/neighborhood/NeighborhoodWalks.h ${_kernel_dir}/metric/neighborhood/NeighborhoodTiles.h ${_kernel_dir}/metric/neighborhood/NeighborhoodTerms.h
+    ${_kernel_dir}/metric/neighborhood/NeighborhoodKernels.h ${_kernel_dir}/metric/neighborhood/NeighborhoodTileKernels.h
+    ${_kernel_dir}/metric/neighborhood/NeighborhoodBatchKernels.h ${_opencl_dir}/metric/neighborhood/NeighborhoodMetric.cl ${_opencl_dir}/metric/samples/SampleVolumes.cl
+    ${_opencl_dir}/metric/neighborhood/NeighborhoodKernels.cl)
   gpuregistration_embed_metric_kernels(
-    ControlGrid ${_kernel_dir}/ControlGrid.h ${_kernel_dir}/ControlGridKernels.h ${_opencl_dir}/ControlGridKernels.cl)
+    ControlGrid ${_kernel_dir}/metric/samples/ControlGrid.h ${_kernel_dir}/metric/samples/ControlGridKernels.h ${_opencl_dir}/metric/samples/ControlGridKernels.cl)
   gpuregistration_embed_metric_kernels(
-    LeadingGrid ${_kernel_dir}/LeadingMoves.h ${_kernel_dir}/LeadingGridKernels.h ${_opencl_dir}/LeadingGridKernels.cl)
-  gpuregistration_embed_kernels(ControlStep ${_opencl_dir}/Prelude.cl ${_kernel_dir}/Evaluated.h ${_kernel_dir}/ControlVector.h ${_kernel_dir}/ControlSteps.h
-                                ${_kernel_dir}/LaneReduction.h ${_kernel_dir}/ControlStepKernels.h ${_opencl_dir}/ControlStepKernels.cl)
-  gpuregistration_embed_kernels(Displacement ${_opencl_dir}/Prelude.cl ${_kernel_dir}/Displacement.h
-                                ${_opencl_dir}/DisplacementKernels.cl)
+    LeadingGrid ${_kernel_dir}/metric/samples/LeadingMoves.h ${_kernel_dir}/metric/samples/LeadingGridKernels.h ${_opencl_dir}/metric/samples/LeadingGridKernels.cl)
+  gpuregistration_embed_kernels(ControlStep ${_opencl_dir}/core/Prelude.cl ${_kernel_dir}/core/Evaluated.h ${_kernel_dir}/transform/ControlVector.h ${_kernel_dir}/registration/free_form/ControlSteps.h
+                                ${_kernel_dir}/core/LaneReduction.h ${_kernel_dir}/registration/free_form/ControlStepKernels.h ${_opencl_dir}/registration/free_form/ControlStepKernels.cl)
+  gpuregistration_embed_kernels(Displacement ${_opencl_dir}/core/Prelude.cl ${_kernel_dir}/resample/Displacement.h
+                                ${_opencl_dir}/resample/DisplacementKernels.cl)
   gpuregistration_embed_kernels(
     Resample
-    ${_opencl_dir}/Prelude.cl
-    ${_kernel_dir}/BSpline.h
-    ${_kernel_dir}/FixedMap.h
-    ${_kernel_dir}/TransformChain.h
-    ${_kernel_dir}/Resample.h
-    ${_kernel_dir}/ResampleCut.h
-    ${_kernel_dir}/ResampleKernels.h
-    ${_opencl_dir}/ResampleKernels.cl)
+    ${_opencl_dir}/core/Prelude.cl
+    ${_kernel_dir}/transform/BSpline.h
+    ${_kernel_dir}/transform/FixedMap.h
+    ${_kernel_dir}/transform/TransformChain.h
+    ${_kernel_dir}/resample/Resample.h
+    ${_kernel_dir}/resample/ResampleCut.h
+    ${_kernel_dir}/resample/ResampleKernels.h
+    ${_opencl_dir}/resample/ResampleKernels.cl)
   gpuregistration_embed_kernels(
     Line
-    ${_opencl_dir}/Prelude.cl
-    ${_kernel_dir}/LineRecursion.h
-    ${_kernel_dir}/RoundedProduct.h
-    ${_kernel_dir}/LineConvolution.h
-    ${_kernel_dir}/GridInterpolation.h
-    ${_kernel_dir}/LineKernels.h
-    ${_opencl_dir}/LineKernels.cl)
+    ${_opencl_dir}/core/Prelude.cl
+    ${_kernel_dir}/filter/LineRecursion.h
+    ${_kernel_dir}/core/RoundedProduct.h
+    ${_kernel_dir}/filter/LineConvolution.h
+    ${_kernel_dir}/filter/GridInterpolation.h
+    ${_kernel_dir}/filter/LineKernels.h
+    ${_opencl_dir}/filter/LineKernels.cl)
   gpuregistration_embed_kernels(
     Image
-    ${_opencl_dir}/Prelude.cl
-    ${_kernel_dir}/Geometry.h
-    ${_kernel_dir}/RoundedProduct.h
-    ${_kernel_dir}/InvalidSample.h
-    ${_kernel_dir}/ImageValues.h
-    ${_kernel_dir}/ContentHash.h
-    ${_opencl_dir}/ImageKernels.cl)
+    ${_opencl_dir}/core/Prelude.cl
+    ${_kernel_dir}/core/Geometry.h
+    ${_kernel_dir}/core/RoundedProduct.h
+    ${_kernel_dir}/image/InvalidSample.h
+    ${_kernel_dir}/image/ImageValues.h
+    ${_kernel_dir}/image/ContentHash.h
+    ${_opencl_dir}/image/ImageKernels.cl)
   gpuregistration_embed_kernels(
-    MovingImage ${_opencl_dir}/Prelude.cl ${_kernel_dir}/Geometry.h ${_kernel_dir}/MovingVoxels.h
-    ${_opencl_dir}/MovingImageKernels.cl)
+    MovingImage ${_opencl_dir}/core/Prelude.cl ${_kernel_dir}/core/Geometry.h ${_kernel_dir}/metric/samples/MovingVoxels.h
+    ${_opencl_dir}/metric/samples/MovingImageKernels.cl)
   gpuregistration_embed_kernels(
-    ControlPenalty ${_opencl_dir}/Prelude.cl ${_kernel_dir}/ControlVector.h ${_kernel_dir}/ControlPenalties.h ${_kernel_dir}/ControlPenaltyKernels.h
-    ${_opencl_dir}/ControlPenaltyKernels.cl)
+    ControlPenalty ${_opencl_dir}/core/Prelude.cl ${_kernel_dir}/transform/ControlVector.h ${_kernel_dir}/penalty/ControlPenalties.h ${_kernel_dir}/penalty/ControlPenaltyKernels.h
+    ${_opencl_dir}/penalty/ControlPenaltyKernels.cl)
   set(_opencl_sources
-      ${_opencl_dir}/ControlGridPasses.cpp
-      ${_opencl_dir}/ControlStepPasses.cpp
-      ${_opencl_dir}/ControlPenaltyPasses.cpp
-      ${_opencl_dir}/CorrelationRatioPasses.cpp
-      ${_opencl_dir}/CorrelationRatioSchemePasses.cpp
-      ${_opencl_dir}/DisplacementPasses.cpp
-      ${_opencl_dir}/ImagePasses.cpp
-      ${_opencl_dir}/JointHistogramPasses.cpp
-      ${_opencl_dir}/LeadingGridPasses.cpp
-      ${_opencl_dir}/LinePasses.cpp
-      ${_opencl_dir}/MattesPasses.cpp
-      ${_opencl_dir}/MovingImagePasses.cpp
-      ${_opencl_dir}/NeighborhoodPasses.cpp
-      ${_opencl_dir}/OpenCLBackend.cpp
-      ${_opencl_dir}/OpenCLDevice.cpp
-      ${_opencl_dir}/OpenCLError.cpp
-      ${_opencl_dir}/OpenCLKernels.cpp
-      ${_opencl_dir}/OpenCLLoader.cpp
-      ${_opencl_dir}/OpenCLProgram.cpp
-      ${_opencl_dir}/OpenCLProgramCache.cpp
-      ${_opencl_dir}/OpenCLQueue.cpp
+      ${_opencl_dir}/metric/samples/ControlGridPasses.cpp
+      ${_opencl_dir}/registration/free_form/ControlStepPasses.cpp
+      ${_opencl_dir}/penalty/ControlPenaltyPasses.cpp
+      ${_opencl_dir}/metric/histogram/CorrelationRatioPasses.cpp
+      ${_opencl_dir}/metric/histogram/CorrelationRatioSchemePasses.cpp
+      ${_opencl_dir}/resample/DisplacementPasses.cpp
+      ${_opencl_dir}/image/ImagePasses.cpp
+      ${_opencl_dir}/image/NumberPasses.cpp
+      ${_opencl_dir}/metric/histogram/JointHistogramPasses.cpp
+      ${_opencl_dir}/metric/samples/LeadingGridPasses.cpp
+      ${_opencl_dir}/filter/LinePasses.cpp
+      ${_opencl_dir}/metric/histogram/MattesPasses.cpp
+      ${_opencl_dir}/metric/samples/MovingImagePasses.cpp
+      ${_opencl_dir}/metric/neighborhood/NeighborhoodPasses.cpp
+      ${_opencl_dir}/runtime/OpenCLBackend.cpp
+      ${_opencl_dir}/runtime/OpenCLDevice.cpp
+      ${_opencl_dir}/runtime/OpenCLError.cpp
+      ${_opencl_dir}/runtime/OpenCLKernels.cpp
+      ${_opencl_dir}/runtime/OpenCLLoader.cpp
+      ${_opencl_dir}/runtime/OpenCLProgram.cpp
+      ${_opencl_dir}/runtime/OpenCLProgramCache.cpp
+      ${_opencl_dir}/runtime/OpenCLQueue.cpp
       ${_opencl_dir}/OpenCLStructSizes.cpp
-      ${_opencl_dir}/PairPasses.cpp
-      ${_opencl_dir}/PartialVolumePasses.cpp
-      ${_opencl_dir}/PrivateFolder.cpp
-      ${_opencl_dir}/ResamplePasses.cpp
-      ${_opencl_dir}/SimilarityPasses.cpp
+      ${_opencl_dir}/metric/pairs/PairPasses.cpp
+      ${_opencl_dir}/metric/histogram/PartialVolumePasses.cpp
+      ${_opencl_dir}/runtime/PrivateFolder.cpp
+      ${_opencl_dir}/resample/ResamplePasses.cpp
+      ${_opencl_dir}/metric/SimilarityPasses.cpp
       ${CMAKE_CURRENT_BINARY_DIR}/OpenCLControlGridSource.cpp
       ${CMAKE_CURRENT_BINARY_DIR}/OpenCLControlStepSource.cpp
       ${CMAKE_CURRENT_BINARY_DIR}/OpenCLControlPenaltySource.cpp
@@ -224,11 +226,23 @@ if(GPURegistration_HAS_OPENCL)
   list(APPEND GPURegistration_SRCS ${_opencl_sources})
 endif()
 
+# gpuregistration_use_engine(TARGET): lets a target include the engine's own headers, such as "engine/runtime/Queue.h",
+# "kernels/core/Prelude.h" and "opencl/runtime/OpenCLQueue.h", and tells it which backends there are.
+function(gpuregistration_use_engine target)
+  target_include_directories(${target} PRIVATE ${GPURegistration_SOURCE_DIR} ${GPURegistration_SOURCE_DIR}/src)
+  if(GPURegistration_HAS_CUDA)
+    target_compile_definitions(${target} PRIVATE GPUREG_USE_CUDA)
+  endif()
+  if(GPURegistration_HAS_OPENCL)
+    target_compile_definitions(${target} PRIVATE GPUREG_USE_OPENCL)
+    target_include_directories(${target} PRIVATE ${GPURegistration_OPENCL_INCLUDE_DIR})
+  endif()
+endfunction()
+
 # What the backends need of the target, once it exists.
 function(gpuregistration_configure_backends)
+  gpuregistration_use_engine(GPURegistration)
   if(GPURegistration_HAS_CUDA)
-    target_compile_definitions(GPURegistration PRIVATE GPUREG_USE_CUDA)
-    target_include_directories(GPURegistration PRIVATE ${_cuda_dir})
     # The runtime is linked in: a machine without CUDA runs the same library.
     set_target_properties(GPURegistration PROPERTIES CUDA_STANDARD 17 CUDA_STANDARD_REQUIRED ON
                           CUDA_RUNTIME_LIBRARY Static CUDA_VISIBILITY_PRESET hidden)
@@ -242,12 +256,10 @@ function(gpuregistration_configure_backends)
     # A GPU that there is no code for is not offered. Colons, since nvcc would part the words at commas.
     get_target_property(_architectures GPURegistration CUDA_ARCHITECTURES)
     string(REPLACE ";" ":" _architectures "${_architectures}")
-    set_property(SOURCE ${_cuda_dir}/CudaBackend.cu APPEND PROPERTY COMPILE_DEFINITIONS
+    set_property(SOURCE ${_cuda_dir}/runtime/CudaBackend.cu APPEND PROPERTY COMPILE_DEFINITIONS
                                                                     "GPUREG_CUDA_ARCHITECTURES=\"${_architectures}\"")
   endif()
   if(GPURegistration_HAS_OPENCL)
-    target_compile_definitions(GPURegistration PRIVATE GPUREG_USE_OPENCL)
-    target_include_directories(GPURegistration PRIVATE ${_opencl_dir} ${GPURegistration_OPENCL_INCLUDE_DIR})
     target_link_libraries(GPURegistration PRIVATE ${CMAKE_DL_LIBS})
   endif()
 endfunction()

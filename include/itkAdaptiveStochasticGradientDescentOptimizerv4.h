@@ -2,7 +2,7 @@
 #ifndef itkAdaptiveStochasticGradientDescentOptimizerv4_h
 #define itkAdaptiveStochasticGradientDescentOptimizerv4_h
 
-#include "GPURegistrationDetail/itkGPURandomSamples.h"
+#include "GPURegistrationDetail/core/itkGPURandomSamples.h"
 
 #include "itkGradientDescentOptimizerBasev4.h"
 #include "itkImage.h"

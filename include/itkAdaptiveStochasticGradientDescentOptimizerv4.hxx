@@ -4,7 +4,7 @@
 
 #include "itkAdaptiveStochasticGradientDescentOptimizerv4.h"
 
-#include "gpureg/StochasticGain.h"
+#include "gpureg/registration/StochasticGain.h"
 
 #include "itkMath.h"
 #include "itkRegistrationParameterScalesFromPhysicalShift.h"

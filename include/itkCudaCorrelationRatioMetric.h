@@ -2,12 +2,12 @@
 #ifndef itkCudaCorrelationRatioMetric_h
 #define itkCudaCorrelationRatioMetric_h
 
-#include "GPURegistrationDetail/itkGPUBorderWeight.h"
-#include "GPURegistrationDetail/itkGPUMembers.h"
-#include "GPURegistrationDetail/itkGPUMetricFace.h"
+#include "GPURegistrationDetail/metric/itkGPUBorderWeight.h"
+#include "GPURegistrationDetail/core/itkGPUMembers.h"
+#include "GPURegistrationDetail/metric/itkGPUMetricFace.h"
 #include "itkGPUDevice.h"
 
-#include "gpureg/CorrelationRatioMetric.h"
+#include "gpureg/metric/histogram/CorrelationRatioMetric.h"
 
 #include "itkDefaultImageToImageMetricTraitsv4.h"
 #include "itkImageToImageMetricv4.h"

@@ -4,7 +4,7 @@
 
 #include "itkCudaCorrelationRatioMetric.h"
 
-#include "GPURegistrationDetail/itkGPUMetricWorkUnits.h"
+#include "GPURegistrationDetail/metric/itkGPUMetricWorkUnits.h"
 
 #include <algorithm>
 #include <limits>

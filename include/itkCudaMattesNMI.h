@@ -2,12 +2,12 @@
 #ifndef itkCudaMattesNMI_h
 #define itkCudaMattesNMI_h
 
-#include "GPURegistrationDetail/itkGPUMembers.h"
-#include "GPURegistrationDetail/itkGPUMetricFace.h"
+#include "GPURegistrationDetail/core/itkGPUMembers.h"
+#include "GPURegistrationDetail/metric/itkGPUMetricFace.h"
 #include "itkGPUDevice.h"
 
-#include "gpureg/JointDensity.h"
-#include "gpureg/MattesMetric.h"
+#include "gpureg/metric/histogram/JointDensity.h"
+#include "gpureg/metric/histogram/MattesMetric.h"
 
 #include "itkMattesMutualInformationImageToImageMetricv4.h"
 

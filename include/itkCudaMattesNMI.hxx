@@ -205,7 +205,7 @@ itkCudaMattesNMIClass::PrintSelf(std::ostream & os, Indent indent) const
 
 } // namespace itk
 
-#include "GPURegistrationDetail/itkCudaMattesNMIThroughITK.hxx"
+#include "GPURegistrationDetail/metric/itkCudaMattesNMIThroughITK.hxx"
 
 #undef itkCudaMattesNMIClass
 

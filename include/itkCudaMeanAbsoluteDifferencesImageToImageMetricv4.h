@@ -2,8 +2,8 @@
 #ifndef itkCudaMeanAbsoluteDifferencesImageToImageMetricv4_h
 #define itkCudaMeanAbsoluteDifferencesImageToImageMetricv4_h
 
-#include "GPURegistrationDetail/itkGPUMembers.h"
-#include "GPURegistrationDetail/itkGPUPairFace.h"
+#include "GPURegistrationDetail/core/itkGPUMembers.h"
+#include "GPURegistrationDetail/metric/itkGPUPairFace.h"
 #include "itkGPUDevice.h"
 
 #include "itkDefaultImageToImageMetricTraitsv4.h"

@@ -4,7 +4,7 @@
 
 #include "itkCudaMeanAbsoluteDifferencesImageToImageMetricv4.h"
 
-#include "GPURegistrationDetail/itkGPUMetricWorkUnits.h"
+#include "GPURegistrationDetail/metric/itkGPUMetricWorkUnits.h"
 
 #include <cmath>
 #include <vector>

@@ -2,12 +2,12 @@
 #ifndef itkCudaPartialVolumeMutualInformationImageToImageMetricv4_h
 #define itkCudaPartialVolumeMutualInformationImageToImageMetricv4_h
 
-#include "GPURegistrationDetail/itkGPUMembers.h"
-#include "GPURegistrationDetail/itkGPUMetricFace.h"
+#include "GPURegistrationDetail/core/itkGPUMembers.h"
+#include "GPURegistrationDetail/metric/itkGPUMetricFace.h"
 #include "itkGPUDevice.h"
 
-#include "gpureg/JointDensity.h"
-#include "gpureg/PartialVolumeMetric.h"
+#include "gpureg/metric/histogram/JointDensity.h"
+#include "gpureg/metric/histogram/PartialVolumeMetric.h"
 
 #include "itkDefaultImageToImageMetricTraitsv4.h"
 #include "itkImageToImageMetricv4.h"

@@ -4,7 +4,7 @@
 
 #include "itkCudaPartialVolumeMutualInformationImageToImageMetricv4.h"
 
-#include "GPURegistrationDetail/itkGPUMetricWorkUnits.h"
+#include "GPURegistrationDetail/metric/itkGPUMetricWorkUnits.h"
 
 #include <algorithm>
 #include <cmath>

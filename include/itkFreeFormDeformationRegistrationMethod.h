@@ -2,11 +2,11 @@
 #ifndef itkFreeFormDeformationRegistrationMethod_h
 #define itkFreeFormDeformationRegistrationMethod_h
 
-#include "GPURegistrationDetail/itkGPUMembers.h"
+#include "GPURegistrationDetail/core/itkGPUMembers.h"
 #include "itkGPUDevice.h"
 
-#include "gpureg/FreeFormRegistration.h"
-#include "gpureg/LoadedImage.h"
+#include "gpureg/registration/free_form/FreeFormRegistration.h"
+#include "gpureg/image/LoadedImage.h"
 
 #include "itkBSplineTransform.h"
 #include "itkCompositeTransform.h"

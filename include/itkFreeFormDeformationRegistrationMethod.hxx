@@ -4,12 +4,12 @@
 
 #include "itkFreeFormDeformationRegistrationMethod.h"
 
-#include "GPURegistrationDetail/itkGPUKey.h"
-#include "GPURegistrationDetail/itkGPURegisteredImage.h"
-#include "GPURegistrationDetail/itkGPURegistrationGeometry.h"
-#include "GPURegistrationDetail/itkGPURegistrationMethod.h"
-#include "GPURegistrationDetail/itkGPURegistrationThreads.h"
-#include "GPURegistrationDetail/itkGPUTransformChain.h"
+#include "GPURegistrationDetail/core/itkGPUKey.h"
+#include "GPURegistrationDetail/registration/itkGPURegisteredImage.h"
+#include "GPURegistrationDetail/core/itkGPURegistrationGeometry.h"
+#include "GPURegistrationDetail/registration/itkGPURegistrationMethod.h"
+#include "GPURegistrationDetail/core/itkGPURegistrationThreads.h"
+#include "GPURegistrationDetail/transform/itkGPUTransformChain.h"
 #include "itkGPUResampleImageFilter.h"
 
 #include <algorithm>

@@ -2,11 +2,11 @@
 #ifndef itkGPUANTSNeighborhoodCorrelationImageToImageMetricv4_h
 #define itkGPUANTSNeighborhoodCorrelationImageToImageMetricv4_h
 
-#include "GPURegistrationDetail/itkGPUMembers.h"
-#include "GPURegistrationDetail/itkGPUMetricFace.h"
+#include "GPURegistrationDetail/core/itkGPUMembers.h"
+#include "GPURegistrationDetail/metric/itkGPUMetricFace.h"
 #include "itkGPUDevice.h"
 
-#include "gpureg/NeighborhoodCorrelationMetric.h"
+#include "gpureg/metric/neighborhood/NeighborhoodCorrelationMetric.h"
 
 #include "itkANTSNeighborhoodCorrelationImageToImageMetricv4.h"
 

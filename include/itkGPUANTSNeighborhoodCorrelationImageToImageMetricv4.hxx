@@ -4,7 +4,7 @@
 
 #include "itkGPUANTSNeighborhoodCorrelationImageToImageMetricv4.h"
 
-#include "gpureg/Device.h"
+#include "gpureg/runtime/Device.h"
 
 #include <memory>
 #include <type_traits>

@@ -2,8 +2,8 @@
 #ifndef itkGPUBSplineDecompositionImageFilter_h
 #define itkGPUBSplineDecompositionImageFilter_h
 
-#include "GPURegistrationDetail/itkGPUMembers.h"
-#include "GPURegistrationDetail/itkGPUVolume.h"
+#include "GPURegistrationDetail/core/itkGPUMembers.h"
+#include "GPURegistrationDetail/filter/itkGPUVolume.h"
 
 #include "itkBSplineDecompositionImageFilter.h"
 

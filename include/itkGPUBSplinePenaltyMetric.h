@@ -2,10 +2,10 @@
 #ifndef itkGPUBSplinePenaltyMetric_h
 #define itkGPUBSplinePenaltyMetric_h
 
-#include "GPURegistrationDetail/itkGPUMembers.h"
+#include "GPURegistrationDetail/core/itkGPUMembers.h"
 #include "itkGPUDevice.h"
 
-#include "gpureg/ControlPenalty.h"
+#include "gpureg/penalty/ControlPenalty.h"
 
 #include "itkImageToImageMetricv4.h"
 

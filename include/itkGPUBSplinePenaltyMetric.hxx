@@ -4,12 +4,12 @@
 
 #include "itkGPUBSplinePenaltyMetric.h"
 
-#include "GPURegistrationDetail/itkGPUIsExactly.h"
-#include "GPURegistrationDetail/itkGPUMetricWorkUnits.h"
-#include "GPURegistrationDetail/itkGPURegistrationGeometry.h"
-#include "GPURegistrationDetail/itkGPURegistrationMethod.h"
-#include "GPURegistrationDetail/itkGPURegistrationThreads.h"
-#include "GPURegistrationDetail/itkGPUTransformChain.h"
+#include "GPURegistrationDetail/core/itkGPUIsExactly.h"
+#include "GPURegistrationDetail/metric/itkGPUMetricWorkUnits.h"
+#include "GPURegistrationDetail/core/itkGPURegistrationGeometry.h"
+#include "GPURegistrationDetail/registration/itkGPURegistrationMethod.h"
+#include "GPURegistrationDetail/core/itkGPURegistrationThreads.h"
+#include "GPURegistrationDetail/transform/itkGPUTransformChain.h"
 
 #include "itkBSplineDeformableTransform.h"
 #include "itkBSplineTransform.h"

@@ -2,8 +2,8 @@
 #ifndef itkGPUCorrelationImageToImageMetricv4_h
 #define itkGPUCorrelationImageToImageMetricv4_h
 
-#include "GPURegistrationDetail/itkGPUMembers.h"
-#include "GPURegistrationDetail/itkGPUPairFace.h"
+#include "GPURegistrationDetail/core/itkGPUMembers.h"
+#include "GPURegistrationDetail/metric/itkGPUPairFace.h"
 #include "itkGPUDevice.h"
 
 #include "itkCorrelationImageToImageMetricv4.h"
@@ -16,7 +16,7 @@ namespace itk
  *
  * With the sums ff, mm and fm of the products of f₁ = f - f̄ and m₁ = m - m̄ over the valid samples, the value is
  * -fm²/(ff·mm), and the derivative that of -value, 2 fm/(ff·mm)·Σ (f₁ - fm/mm·m₁)·Jᵀ∇m, as ITK's. One pass over the samples
- * gives both: see src/kernels/ValuePairs.h.
+ * gives both: see src/kernels/metric/ValuePairs.h.
  *
  * Which transforms, interpolators, masks and samplings are computed on the device, and what else CudaMattesNMI says of
  * residency and repeatability, holds here, too. The rest, and derivatives by displacement fields, are computed by ITK's class,

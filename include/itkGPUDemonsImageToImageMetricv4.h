@@ -2,8 +2,8 @@
 #ifndef itkGPUDemonsImageToImageMetricv4_h
 #define itkGPUDemonsImageToImageMetricv4_h
 
-#include "GPURegistrationDetail/itkGPUMembers.h"
-#include "GPURegistrationDetail/itkGPUPairFace.h"
+#include "GPURegistrationDetail/core/itkGPUMembers.h"
+#include "GPURegistrationDetail/metric/itkGPUPairFace.h"
 #include "itkGPUDevice.h"
 
 #include "itkDemonsImageToImageMetricv4.h"

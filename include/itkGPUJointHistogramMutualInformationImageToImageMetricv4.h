@@ -2,12 +2,12 @@
 #ifndef itkGPUJointHistogramMutualInformationImageToImageMetricv4_h
 #define itkGPUJointHistogramMutualInformationImageToImageMetricv4_h
 
-#include "GPURegistrationDetail/itkGPUMembers.h"
-#include "GPURegistrationDetail/itkGPUMetricFace.h"
+#include "GPURegistrationDetail/core/itkGPUMembers.h"
+#include "GPURegistrationDetail/metric/itkGPUMetricFace.h"
 #include "itkGPUDevice.h"
 
-#include "gpureg/JointHistogramMetric.h"
-#include "gpureg/SmoothedDensity.h"
+#include "gpureg/metric/histogram/JointHistogramMetric.h"
+#include "gpureg/metric/histogram/SmoothedDensity.h"
 
 #include "itkJointHistogramMutualInformationImageToImageMetricv4.h"
 

@@ -4,7 +4,7 @@
 
 #include "itkGPUJointHistogramMutualInformationImageToImageMetricv4.h"
 
-#include "GPURegistrationDetail/itkGPUJointHistogramMarginals.h"
+#include "GPURegistrationDetail/metric/itkGPUJointHistogramMarginals.h"
 
 #include "itkGaussianOperator.h"
 

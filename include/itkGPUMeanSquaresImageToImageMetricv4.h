@@ -2,8 +2,8 @@
 #ifndef itkGPUMeanSquaresImageToImageMetricv4_h
 #define itkGPUMeanSquaresImageToImageMetricv4_h
 
-#include "GPURegistrationDetail/itkGPUMembers.h"
-#include "GPURegistrationDetail/itkGPUPairFace.h"
+#include "GPURegistrationDetail/core/itkGPUMembers.h"
+#include "GPURegistrationDetail/metric/itkGPUPairFace.h"
 #include "itkGPUDevice.h"
 
 #include "itkMeanSquaresImageToImageMetricv4.h"

@@ -2,8 +2,8 @@
 #ifndef itkGPUMultiResolutionPyramidImageFilter_h
 #define itkGPUMultiResolutionPyramidImageFilter_h
 
-#include "GPURegistrationDetail/itkGPUMembers.h"
-#include "GPURegistrationDetail/itkGPUPyramidGenerator.h"
+#include "GPURegistrationDetail/core/itkGPUMembers.h"
+#include "GPURegistrationDetail/filter/itkGPUPyramidGenerator.h"
 
 #include "itkMultiResolutionPyramidImageFilter.h"
 

@@ -2,8 +2,8 @@
 #ifndef itkGPURecursiveGaussianImageFilter_h
 #define itkGPURecursiveGaussianImageFilter_h
 
-#include "GPURegistrationDetail/itkGPUMembers.h"
-#include "GPURegistrationDetail/itkGPUVolume.h"
+#include "GPURegistrationDetail/core/itkGPUMembers.h"
+#include "GPURegistrationDetail/filter/itkGPUVolume.h"
 
 #include "itkRecursiveGaussianImageFilter.h"
 

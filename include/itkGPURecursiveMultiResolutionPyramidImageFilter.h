@@ -2,8 +2,8 @@
 #ifndef itkGPURecursiveMultiResolutionPyramidImageFilter_h
 #define itkGPURecursiveMultiResolutionPyramidImageFilter_h
 
-#include "GPURegistrationDetail/itkGPUMembers.h"
-#include "GPURegistrationDetail/itkGPUPyramidGenerator.h"
+#include "GPURegistrationDetail/core/itkGPUMembers.h"
+#include "GPURegistrationDetail/filter/itkGPUPyramidGenerator.h"
 
 #include "itkRecursiveMultiResolutionPyramidImageFilter.h"
 

@@ -3,10 +3,10 @@
 #define itkGPUResampleImageFilter_h
 
 #include "itkGPUDevice.h"
-#include "GPURegistrationDetail/itkGPUMembers.h"
-#include "GPURegistrationDetail/itkGPUPixelComponents.h"
+#include "GPURegistrationDetail/core/itkGPUMembers.h"
+#include "GPURegistrationDetail/core/itkGPUPixelComponents.h"
 
-#include "gpureg/Resampler.h"
+#include "gpureg/resample/Resampler.h"
 
 #include "itkResampleImageFilter.h"
 

@@ -4,13 +4,13 @@
 
 #include "itkGPUResampleImageFilter.h"
 
-#include "GPURegistrationDetail/itkGPUIsExactly.h"
-#include "GPURegistrationDetail/itkGPUKey.h"
-#include "GPURegistrationDetail/itkGPUOutputMemory.h"
-#include "GPURegistrationDetail/itkGPURegistrationGeometry.h"
-#include "GPURegistrationDetail/itkGPURegistrationThreads.h"
-#include "GPURegistrationDetail/itkGPUSampledTransform.h"
-#include "GPURegistrationDetail/itkGPUTransformChain.h"
+#include "GPURegistrationDetail/core/itkGPUIsExactly.h"
+#include "GPURegistrationDetail/core/itkGPUKey.h"
+#include "GPURegistrationDetail/core/itkGPUOutputMemory.h"
+#include "GPURegistrationDetail/core/itkGPURegistrationGeometry.h"
+#include "GPURegistrationDetail/core/itkGPURegistrationThreads.h"
+#include "GPURegistrationDetail/transform/itkGPUSampledTransform.h"
+#include "GPURegistrationDetail/transform/itkGPUTransformChain.h"
 
 #include "itkBSplineInterpolateImageFunction.h"
 #include "itkImageAlgorithm.h"

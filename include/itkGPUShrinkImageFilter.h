@@ -2,8 +2,8 @@
 #ifndef itkGPUShrinkImageFilter_h
 #define itkGPUShrinkImageFilter_h
 
-#include "GPURegistrationDetail/itkGPUMembers.h"
-#include "GPURegistrationDetail/itkGPUVolume.h"
+#include "GPURegistrationDetail/core/itkGPUMembers.h"
+#include "GPURegistrationDetail/filter/itkGPUVolume.h"
 
 #include "itkShrinkImageFilter.h"
 

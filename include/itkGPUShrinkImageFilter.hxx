@@ -4,8 +4,8 @@
 
 #include "itkGPUShrinkImageFilter.h"
 
-#include "GPURegistrationDetail/itkGPUOutputMemory.h"
-#include "GPURegistrationDetail/itkGPUShrinkGeometry.h"
+#include "GPURegistrationDetail/core/itkGPUOutputMemory.h"
+#include "GPURegistrationDetail/filter/itkGPUShrinkGeometry.h"
 
 #include <algorithm>
 #include <sstream>

@@ -2,8 +2,8 @@
 #ifndef itkGPUSmoothingRecursiveGaussianImageFilter_h
 #define itkGPUSmoothingRecursiveGaussianImageFilter_h
 
-#include "GPURegistrationDetail/itkGPUMembers.h"
-#include "GPURegistrationDetail/itkGPUVolume.h"
+#include "GPURegistrationDetail/core/itkGPUMembers.h"
+#include "GPURegistrationDetail/filter/itkGPUVolume.h"
 
 #include "itkSmoothingRecursiveGaussianImageFilter.h"
 

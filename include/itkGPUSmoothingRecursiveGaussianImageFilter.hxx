@@ -4,7 +4,7 @@
 
 #include "itkGPUSmoothingRecursiveGaussianImageFilter.h"
 
-#include "GPURegistrationDetail/itkGPUGaussianWeights.h"
+#include "GPURegistrationDetail/filter/itkGPUGaussianWeights.h"
 
 namespace itk
 {

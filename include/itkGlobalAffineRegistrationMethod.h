@@ -2,10 +2,10 @@
 #ifndef itkGlobalAffineRegistrationMethod_h
 #define itkGlobalAffineRegistrationMethod_h
 
-#include "GPURegistrationDetail/itkGPUMembers.h"
+#include "GPURegistrationDetail/core/itkGPUMembers.h"
 #include "itkGPUDevice.h"
 
-#include "gpureg/GlobalRegistration.h"
+#include "gpureg/registration/global/GlobalRegistration.h"
 
 #include "itkDataObjectDecorator.h"
 #include "itkFixedArray.h"

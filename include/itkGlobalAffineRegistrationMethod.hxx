@@ -4,10 +4,10 @@
 
 #include "itkGlobalAffineRegistrationMethod.h"
 
-#include "GPURegistrationDetail/itkGPURegisteredImage.h"
-#include "GPURegistrationDetail/itkGPURegistrationMethod.h"
-#include "GPURegistrationDetail/itkGPURegistrationThreads.h"
-#include "GPURegistrationDetail/itkGPUTransformChain.h"
+#include "GPURegistrationDetail/registration/itkGPURegisteredImage.h"
+#include "GPURegistrationDetail/registration/itkGPURegistrationMethod.h"
+#include "GPURegistrationDetail/core/itkGPURegistrationThreads.h"
+#include "GPURegistrationDetail/transform/itkGPUTransformChain.h"
 
 #include "itkAffineTransform.h"
 #include "itkEuler2DTransform.h"

@@ -4,7 +4,7 @@
 
 #include "itkWeightedSumMultiMetricv4.h"
 
-#include "GPURegistrationDetail/itkGPUDeviceUse.h"
+#include "GPURegistrationDetail/core/itkGPUDeviceUse.h"
 
 #include <cmath>
 

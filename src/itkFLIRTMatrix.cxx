@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkFLIRTMatrix.h"
 
-#include "GPURegistrationDetail/itkGPURegistrationGeometry.h"
-#include "GPURegistrationDetail/itkGPUTransformChain.h"
+#include "GPURegistrationDetail/core/itkGPURegistrationGeometry.h"
+#include "GPURegistrationDetail/transform/itkGPUTransformChain.h"
 
-#include "gpureg/FLIRTCoordinates.h"
+#include "gpureg/transform/FLIRTCoordinates.h"
 
 #include "itkMacro.h"
 #include "itkMetaDataObject.h"

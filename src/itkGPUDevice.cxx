@@ -3,9 +3,9 @@
 
 #include "itkGPUError.h"
 
-#include "Fork.h"
+#include "engine/runtime/Fork.h"
 
-#include "gpureg/Device.h"
+#include "gpureg/runtime/Device.h"
 #include "itkMacro.h"
 
 #include <cstdlib>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "GPURegistrationDetail/itkGPUDeviceUse.h"
+#include "GPURegistrationDetail/core/itkGPUDeviceUse.h"
 
-#include "gpureg/EngineUser.h"
+#include "gpureg/runtime/EngineUser.h"
 
-#include "Fork.h"
+#include "engine/runtime/Fork.h"
 
 #include "itkCommand.h"
 

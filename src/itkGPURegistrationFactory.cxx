@@ -3,7 +3,7 @@
 
 #include "itkGPUError.h"
 
-#include "engine/Fork.h"
+#include "engine/runtime/Fork.h"
 #include "factories/FilterOverrides.h"
 #include "factories/MetricOverrides.h"
 

@@ -5,7 +5,7 @@
 #include "TestImages.h"
 #include "TestMetrics.h"
 
-#include "gpureg/Device.h"
+#include "gpureg/runtime/Device.h"
 
 #include "itkDisplacementFieldTransform.h"
 #include "itkGPUError.h"

@@ -10,7 +10,7 @@
 #include "TestImages.h"
 #include "TestMetrics.h"
 
-#include "gpureg/Device.h"
+#include "gpureg/runtime/Device.h"
 
 #include "itkAffineTransform.h"
 #include "itkBSplineInterpolateImageFunction.h"

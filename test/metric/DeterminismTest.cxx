@@ -7,7 +7,7 @@
 #include "TestSplines.h"
 #include "TestThreads.h"
 
-#include "gpureg/Device.h"
+#include "gpureg/runtime/Device.h"
 
 #include "itkAffineTransform.h"
 #include "itkCompositeTransform.h"

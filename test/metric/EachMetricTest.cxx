@@ -6,7 +6,7 @@
 #include "TestImages.h"
 #include "TestThreads.h"
 
-#include "gpureg/Device.h"
+#include "gpureg/runtime/Device.h"
 
 #include "itkAffineTransform.h"
 #include "itkBSplineTransform.h"

@@ -17,7 +17,7 @@
 #include "TestDevices.h"
 #include "TestImages.h"
 
-#include "gpureg/Device.h"
+#include "gpureg/runtime/Device.h"
 
 #include <gtest/gtest.h>
 

@@ -22,7 +22,7 @@
 #include "RefilledInPlace.h"
 #include "TestDevices.h"
 
-#include "gpureg/Device.h"
+#include "gpureg/runtime/Device.h"
 
 #include <gtest/gtest.h>
 

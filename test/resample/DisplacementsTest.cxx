@@ -3,8 +3,8 @@
 #include "TestDevices.h"
 #include "TestParallelFor.h"
 
-#include "gpureg/Error.h"
-#include "gpureg/Resampler.h"
+#include "gpureg/core/Error.h"
+#include "gpureg/resample/Resampler.h"
 
 #include <cmath>
 #include <cstring>

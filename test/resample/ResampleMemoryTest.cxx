@@ -4,11 +4,11 @@
 #include "ResampleCase.h"
 #include "TestDevices.h"
 
-#include "gpureg/Device.h"
-#include "gpureg/Resampler.h"
+#include "gpureg/runtime/Device.h"
+#include "gpureg/resample/Resampler.h"
 
 #include "itkCommand.h"
-#include "GPURegistrationDetail/itkGPURegistrationThreads.h"
+#include "GPURegistrationDetail/core/itkGPURegistrationThreads.h"
 #include "itkImageRegionConstIteratorWithIndex.h"
 #include "itkNearestNeighborExtrapolateImageFunction.h"
 

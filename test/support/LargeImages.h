@@ -5,7 +5,7 @@
 
 #include "TestDevices.h"
 
-#include "gpureg/EvaluationStatistics.h"
+#include "gpureg/core/EvaluationStatistics.h"
 
 #include "itkImage.h"
 #include "itkMultiThreaderBase.h"

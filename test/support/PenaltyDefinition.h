@@ -3,7 +3,7 @@
 #ifndef PenaltyDefinition_h
 #define PenaltyDefinition_h
 
-#include "gpureg/ControlPenalty.h"
+#include "gpureg/penalty/ControlPenalty.h"
 
 #include <algorithm>
 #include <array>

@@ -4,7 +4,7 @@
 
 #include "itkGPUDevice.h"
 
-#include "gpureg/Device.h"
+#include "gpureg/runtime/Device.h"
 
 #include <gtest/gtest.h>
 

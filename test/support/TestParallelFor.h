@@ -3,7 +3,7 @@
 #ifndef TestParallelFor_h
 #define TestParallelFor_h
 
-#include "gpureg/ParallelFor.h"
+#include "gpureg/core/ParallelFor.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -3,9 +3,9 @@
 #ifndef gpureg_python_Arrays_h
 #define gpureg_python_Arrays_h
 
-#include "gpureg/Geometry.h"
-#include "gpureg/ParallelFor.h"
-#include "gpureg/Precision.h"
+#include "gpureg/core/Geometry.h"
+#include "gpureg/core/ParallelFor.h"
+#include "gpureg/core/Precision.h"
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>

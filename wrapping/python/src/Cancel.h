@@ -3,7 +3,7 @@
 #ifndef gpureg_python_Cancel_h
 #define gpureg_python_Cancel_h
 
-#include "gpureg/ParallelFor.h"
+#include "gpureg/core/ParallelFor.h"
 
 #include <nanobind/nanobind.h>
 

@@ -3,7 +3,7 @@
 
 #include "Bindings.h"
 
-#include "gpureg/Error.h"
+#include "gpureg/core/Error.h"
 
 #include <algorithm>
 #include <memory>

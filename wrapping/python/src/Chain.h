@@ -5,7 +5,7 @@
 
 #include "Arrays.h"
 
-#include "gpureg/TransformChain.h"
+#include "gpureg/transform/TransformChain.h"
 
 namespace gpureg
 {

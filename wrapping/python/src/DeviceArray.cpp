@@ -6,9 +6,9 @@
 #include "Loan.h"
 #include "Threads.h"
 
-#include "gpureg/BorrowedImage.h"
-#include "gpureg/Error.h"
-#include "gpureg/LoadedImage.h"
+#include "gpureg/image/BorrowedImage.h"
+#include "gpureg/core/Error.h"
+#include "gpureg/image/LoadedImage.h"
 
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>

@@ -3,10 +3,10 @@
 #ifndef gpureg_python_DeviceArray_h
 #define gpureg_python_DeviceArray_h
 
-#include "gpureg/DeviceImage.h"
-#include "gpureg/Geometry.h"
-#include "gpureg/NumberConverter.h"
-#include "gpureg/NumberType.h"
+#include "gpureg/image/DeviceImage.h"
+#include "gpureg/core/Geometry.h"
+#include "gpureg/image/NumberConverter.h"
+#include "gpureg/core/NumberType.h"
 
 #include <cstddef>
 #include <memory>

@@ -2,9 +2,9 @@
 #include "Bindings.h"
 #include "Threads.h"
 
-#include "gpureg/Device.h"
-#include "gpureg/EvaluationStatistics.h"
-#include "gpureg/HardwareId.h"
+#include "gpureg/runtime/Device.h"
+#include "gpureg/core/EvaluationStatistics.h"
+#include "gpureg/runtime/HardwareId.h"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>

@@ -2,7 +2,7 @@
 // The engine's errors as Python's exceptions.
 #include "Bindings.h"
 
-#include "gpureg/Error.h"
+#include "gpureg/core/Error.h"
 
 #include <exception>
 #include <string>

@@ -8,8 +8,8 @@
 #include "Names.h"
 #include "Side.h"
 
-#include "gpureg/Error.h"
-#include "gpureg/FreeFormRegistration.h"
+#include "gpureg/core/Error.h"
+#include "gpureg/registration/free_form/FreeFormRegistration.h"
 
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/optional.h>

@@ -7,7 +7,7 @@
 #include "Names.h"
 #include "Side.h"
 
-#include "gpureg/GlobalRegistration.h"
+#include "gpureg/registration/global/GlobalRegistration.h"
 
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/optional.h>

@@ -3,8 +3,8 @@
 #ifndef gpureg_python_Loan_h
 #define gpureg_python_Loan_h
 
-#include "gpureg/EngineUser.h"
-#include "gpureg/Error.h"
+#include "gpureg/runtime/EngineUser.h"
+#include "gpureg/core/Error.h"
 
 #include <nanobind/nanobind.h>
 

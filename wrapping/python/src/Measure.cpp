@@ -5,16 +5,17 @@
 #include "Cancel.h"
 #include "Side.h"
 
-#include "gpureg/Error.h"
-#include "gpureg/TransformChain.h"
+#include "gpureg/core/Error.h"
+#include "gpureg/transform/TransformChain.h"
 
-#include "Backend.h"
-#include "LevelGeometry.h"
-#include "LevelImage.h"
-#include "LevelSamples.h"
-#include "OtherMeasures.h"
-#include "Prelude.h"
-#include "RangedImage.h"
+#include "engine/runtime/Backend.h"
+#include "engine/filter/LevelGeometry.h"
+#include "engine/filter/LevelImage.h"
+#include "engine/registration/LevelSamples.h"
+#include "engine/registration/global/OtherMeasures.h"
+#include "kernels/core/Prelude.h"
+#include "engine/image/RangedImage.h"
+#include "engine/runtime/MakePasses.h"
 
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/optional.h>
@@ -53,8 +54,8 @@ public:
           const Ranges &      ranges)
     : m_Backend(GetBackend(device))
     , m_Queue(m_Backend->CreateQueue())
-    , m_Images(m_Queue->CreateImagePasses())
-    , m_Lines(m_Queue->CreateLinePasses())
+    , m_Images(MakePasses<ImagePasses>(*m_Queue))
+    , m_Lines(MakePasses<LinePasses>(*m_Queue))
     , m_Fixed(*m_Queue, device)
     , m_Moving(*m_Queue, device)
     , m_FixedLevel(*m_Queue, device)

@@ -7,8 +7,8 @@
 #include "DeviceArray.h"
 #include "Loan.h"
 
-#include "gpureg/Error.h"
-#include "gpureg/Resampler.h"
+#include "gpureg/core/Error.h"
+#include "gpureg/resample/Resampler.h"
 
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/shared_ptr.h>

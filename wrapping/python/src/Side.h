@@ -5,7 +5,7 @@
 
 #include "DeviceArray.h"
 
-#include "gpureg/RegisteredImage.h"
+#include "gpureg/image/RegisteredImage.h"
 
 #include <memory>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "Threads.h"
 
-#include "gpureg/Error.h"
+#include "gpureg/core/Error.h"
 
 #include <unistd.h>
 

@@ -3,7 +3,7 @@
 #ifndef gpureg_python_Threads_h
 #define gpureg_python_Threads_h
 
-#include "gpureg/ParallelFor.h"
+#include "gpureg/core/ParallelFor.h"
 
 namespace gpureg
 {

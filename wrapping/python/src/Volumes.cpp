@@ -7,14 +7,15 @@
 #include "Loan.h"
 #include "Threads.h"
 
-#include "gpureg/FLIRTCoordinates.h"
-#include "gpureg/RecursiveGaussian.h"
-#include "gpureg/VolumeFilter.h"
+#include "gpureg/transform/FLIRTCoordinates.h"
+#include "gpureg/filter/RecursiveGaussian.h"
+#include "gpureg/filter/VolumeFilter.h"
 
-#include "Backend.h"
-#include "ImageLevel.h"
-#include "LevelGeometry.h"
-#include "LevelSamples.h"
+#include "engine/runtime/Backend.h"
+#include "engine/filter/ImageLevel.h"
+#include "engine/filter/LevelGeometry.h"
+#include "engine/registration/LevelSamples.h"
+#include "engine/runtime/MakePasses.h"
 
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/shared_ptr.h>
@@ -142,7 +143,7 @@ struct MadeLevel
   MadeLevel(const std::string & device, std::shared_ptr<const DeviceArray> from)
     : image(std::move(from))
     , queue(GetBackend(device)->CreateQueue())
-    , lines(queue->CreateLinePasses())
+    , lines(MakePasses<LinePasses>(*queue))
     , level(*queue, device)
   {}
 

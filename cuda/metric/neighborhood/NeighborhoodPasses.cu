@@ -1,0 +1,563 @@
+// SPDX-License-Identifier: Apache-2.0
+// The neighborhood correlation in CUDA: entry points and launches. What a group does is in
+// src/kernels/metric/neighborhood/NeighborhoodKernels.h; the plain version is src/host/metric/neighborhood/NeighborhoodPasses.cpp.
+#include "cuda/metric/samples/CudaSamples.h"
+
+#include "engine/metric/neighborhood/NeighborhoodPasses.h"
+
+#include "kernels/metric/neighborhood/NeighborhoodKernels.h"
+#include "kernels/metric/neighborhood/NeighborhoodTileKernels.h"
+#include "kernels/metric/neighborhood/NeighborhoodBatchKernels.h"
+
+#include <algorithm>
+
+namespace gpureg
+{
+
+namespace
+{
+// Lines side by side. 181×217 lines make 614 groups, which 132 multiprocessors share out evenly, and the rings of a radius of
+// 4, 27 KiB, leave room for 8 groups on each.
+constexpr int LineLanes = 64;
+constexpr int MostGroups = 4096;
+constexpr int PlaneLanes = 256;
+// Three of the tiles of a radius of 4, 46 KiB, fit beside each other. With four, 64 registers, more is spilled.
+constexpr int TileLanes = 256;
+constexpr int TileGroups = 3;
+constexpr int MostGroupsY = 1024;
+
+// More is asked for by nobody: a GPU of compute capability 7.5 has 64 KiB.
+constexpr std::size_t MostRingInLocalMemory = std::size_t{ 48 } << 10;
+constexpr std::size_t ScratchBytes = 2 * ForceSumCount * LineLanes * sizeof(float);
+
+/** Kernels are compiled for a linear transform, a displacement field, and, looking it up at run time, all other variants. */
+constexpr int LinearVariant = SamplesArePrecise;
+constexpr int FieldVariant = SamplesArePrecise | SamplesAreDisplaced;
+constexpr int FieldForceVariant = FieldVariant | WritesForces;
+constexpr int DifferenceVariant = FieldForceVariant | GradientByDifferences;
+
+template <typename TWork>
+void
+WithPreciseVariant(int variant, const TWork & work)
+{
+  switch (variant)
+  {
+    case LinearVariant:
+      return work(std::integral_constant<int, LinearVariant>{});
+    case FieldVariant:
+      return work(std::integral_constant<int, FieldVariant>{});
+    case FieldForceVariant:
+      return work(std::integral_constant<int, FieldForceVariant>{});
+    default:
+      return variant & SamplesAreChained ? work(std::integral_constant<int, PreciseChainedVariant>{})
+                                         : work(std::integral_constant<int, PreciseVariant>{});
+  }
+}
+
+/** Batches are of linear maps. */
+template <typename TWork>
+void
+WithBatchVariant(int variant, const TWork & work)
+{
+  variant == LinearVariant ? work(std::integral_constant<int, LinearVariant>{})
+                           : work(std::integral_constant<int, PreciseVariant>{});
+}
+
+std::size_t
+GetRingBytes(int length)
+{
+  return sizeof(double) * NeighborhoodSumCount * LineLanes * static_cast<std::size_t>(length);
+}
+
+/** This lane's ring: in local memory, behind the scratch, where there is none in global memory. */
+__device__ __forceinline__ double *
+FindRing(const NeighborhoodArguments & a, int axis, double * rings)
+{
+  return rings ? rings + OffsetOfRing(&a, axis, GroupIndex(), LaneCount(), LaneIndex())
+               : reinterpret_cast<double *>(localMemory) + ScratchBytes / sizeof(double) + LaneIndex();
+}
+
+template <int VVariant>
+__global__ void
+__launch_bounds__(PlaneLanes) MovePlanesKernel(const __grid_constant__ NeighborhoodArguments a,
+                                               const SampleVolumes                           v,
+                                               const NeighborhoodVolumes                     n,
+                                               const __grid_constant__ SampleMaps            maps)
+{
+  MovePlanesGroup(VariantOf<VVariant>(a.samples), &a, &maps, &v, n.moved);
+}
+
+template <int VAxis>
+__global__ void
+__launch_bounds__(LineLanes) SumAlongKernel(const __grid_constant__ NeighborhoodArguments a,
+                                            const SampleVolumes                           v,
+                                            const NeighborhoodVolumes                     n,
+                                            double *                                      rings,
+                                            const __grid_constant__ SampleMaps            maps)
+{
+  SumAlongGroup(VAxis, &a, &maps, &v, &n, FindRing(a, VAxis, rings));
+}
+
+template <int VVariant>
+__global__ void
+__launch_bounds__(LineLanes) CorrelatePlanesKernel(const __grid_constant__ NeighborhoodArguments a,
+                                                   const SampleVolumes                           v,
+                                                   const NeighborhoodVolumes                     n,
+                                                   double *                                      rings,
+                                                   float *                                       partials,
+                                                   const __grid_constant__ SampleMaps            maps)
+{
+  CorrelatePlanesGroup(VariantOf<VVariant>(a.samples),
+                       &a,
+                       &maps,
+                       &v,
+                       &n,
+                       FindRing(a, 2, rings),
+                       reinterpret_cast<float *>(localMemory),
+                       partials);
+}
+
+__global__ void
+__launch_bounds__(PlaneLanes) SumAlongZKernel(const __grid_constant__ NeighborhoodArguments a,
+                                              const SampleVolumes                           v,
+                                              const NeighborhoodVolumes                     n,
+                                              const __grid_constant__ SampleMaps            maps)
+{
+  SumAlongZGroup(PlaneLanes, &a, &maps, &v, &n);
+}
+
+template <int VVariant>
+__global__ void
+__launch_bounds__(TileLanes, TileGroups) CorrelateTilesKernel(const __grid_constant__ NeighborhoodArguments a,
+                                                              const SampleVolumes                           v,
+                                                              const NeighborhoodVolumes                     n,
+                                                              float *                                       partials,
+                                                              const __grid_constant__ SampleMaps            maps)
+{
+  CorrelateTilesGroup(
+    VariantOf<VVariant>(a.samples), TileLanes, &a, &maps, &v, &n, reinterpret_cast<double *>(localMemory), partials);
+}
+
+template <int VVariant>
+__global__ void
+__launch_bounds__(LineLanes) CorrelateListKernel(const __grid_constant__ NeighborhoodArguments a,
+                                                 const SampleVolumes                           v,
+                                                 const NeighborhoodVolumes                     n,
+                                                 float *                                       partials,
+                                                 const __grid_constant__ SampleMaps            maps)
+{
+  CorrelateListGroup(
+    VariantOf<VVariant>(a.samples), &a, &maps, &v, &n, reinterpret_cast<float *>(localMemory), partials);
+}
+
+template <int VVariant>
+__global__ void
+__launch_bounds__(PlaneLanes) BatchMovePlanesKernel(const __grid_constant__ NeighborhoodArguments a,
+                                                    const SampleVolumes                           v,
+                                                    const NeighborhoodVolumes                     n,
+                                                    const SampleMaps *                            batch,
+                                                    int                                           firstCandidate)
+{
+  BatchMovePlanesGroup(VariantOf<VVariant>(a.samples), &a, batch, firstCandidate, &v, &n);
+}
+
+__global__ void
+__launch_bounds__(PlaneLanes) BatchSumAlongZKernel(const __grid_constant__ NeighborhoodArguments a,
+                                                   const SampleVolumes                           v,
+                                                   const NeighborhoodVolumes                     n,
+                                                   const SampleMaps *                            batch,
+                                                   int                                           firstCandidate)
+{
+  BatchSumAlongZGroup(PlaneLanes, &a, batch, firstCandidate, &v, &n);
+}
+
+template <int VVariant>
+__global__ void
+__launch_bounds__(TileLanes, TileGroups) BatchCorrelateTilesKernel(const __grid_constant__ NeighborhoodArguments a,
+                                                                   const SampleVolumes                           v,
+                                                                   const NeighborhoodVolumes                     n,
+                                                                   const SampleMaps *                            batch,
+                                                                   int     firstCandidate,
+                                                                   float * partials)
+{
+  BatchCorrelateTilesGroup(VariantOf<VVariant>(a.samples),
+                           TileLanes,
+                           &a,
+                           batch,
+                           firstCandidate,
+                           &v,
+                           &n,
+                           reinterpret_cast<double *>(localMemory),
+                           partials);
+}
+
+template <int VVariant>
+__global__ void
+__launch_bounds__(LineLanes) BatchCorrelateListKernel(const __grid_constant__ NeighborhoodArguments a,
+                                                      const SampleVolumes                           v,
+                                                      const NeighborhoodVolumes                     n,
+                                                      const SampleMaps *                            batch,
+                                                      int                                           firstCandidate,
+                                                      float *                                       partials)
+{
+  BatchCorrelateListGroup(VariantOf<VVariant>(a.samples),
+                          &a,
+                          batch,
+                          firstCandidate,
+                          &v,
+                          &n,
+                          reinterpret_cast<float *>(localMemory),
+                          partials);
+}
+
+template <int VAxis>
+__global__ void
+__launch_bounds__(PlaneLanes)
+  SumTermsKernel(const __grid_constant__ NeighborhoodArguments a, i64 count, const float * terms, float * summed)
+{
+  const i64 voxel = i64{ blockIdx.x } * PlaneLanes + threadIdx.x;
+  if (voxel < count)
+  {
+    SumTermsOfVoxel(VAxis, &a, voxel, terms, summed);
+  }
+}
+
+template <int VVariant>
+__global__ void
+__launch_bounds__(PlaneLanes) FindForcesOfTermsKernel(const __grid_constant__ NeighborhoodArguments a,
+                                                      i64                                           count,
+                                                      const SampleVolumes                           v,
+                                                      const float *                                 terms,
+                                                      float *                                       forces,
+                                                      const __grid_constant__ SampleMaps            maps)
+{
+  const i64 voxel = i64{ blockIdx.x } * PlaneLanes + threadIdx.x;
+  if (voxel < count)
+  {
+    FindForceOfTerms(VariantOf<VVariant>(a.samples), &a, &maps, &v, voxel, terms, forces);
+  }
+}
+
+NeighborhoodVolumes
+GetNeighborhoodVolumes(const NeighborhoodArrays & arrays)
+{
+  return MakeNeighborhoodVolumes(arrays, [](const MemoryPointer & memory) { return AddressOf<void>(memory); });
+}
+
+class CudaNeighborhoodPasses : public NeighborhoodPasses
+{
+public:
+  explicit CudaNeighborhoodPasses(CudaQueue & queue)
+    : m_Queue(queue)
+  {
+    const CudaDeviceScope scope(queue.GetDevice());
+    CheckCuda(cudaDeviceGetAttribute(&m_LocalBytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, queue.GetDevice()),
+              "asking for the size of shared memory",
+              queue.GetDeviceName());
+    for (const int variant : { LinearVariant,
+                               FieldVariant,
+                               FieldForceVariant,
+                               SamplesArePrecise | MovingHasMask,
+                               SamplesArePrecise | SamplesAreChained })
+    {
+      WithPreciseVariant(variant,
+                         [this](auto constant) { this->AllowLocalBytes(CorrelateTilesKernel<constant.value>); });
+    }
+    for (const int variant : { LinearVariant, SamplesArePrecise | MovingHasMask })
+    {
+      WithBatchVariant(variant,
+                       [this](auto constant) { this->AllowLocalBytes(BatchCorrelateTilesKernel<constant.value>); });
+    }
+  }
+
+  NeighborhoodGrain
+  GetGrain() const override
+  {
+    return { LineLanes, MostGroups, TileLanes, static_cast<std::size_t>(m_LocalBytes) };
+  }
+
+  bool
+  NeedsRings(int length) const override
+  {
+    return ScratchBytes + GetRingBytes(length) > MostRingInLocalMemory;
+  }
+
+  void
+  Prepare(int) override
+  {}
+
+  void
+  MovePlanes(const NeighborhoodArguments & a, const SampleMaps & maps, const NeighborhoodArrays & arrays) override
+  {
+    WithPreciseVariant(a.samples.variant & ~(WritesForces | GradientByDifferences), [&](auto variant) {
+      m_Queue.Launch("moving planes",
+                     MovePlanesKernel<variant.value>,
+                     GetPlaneGrid(a),
+                     PlaneLanes,
+                     0,
+                     a,
+                     GetVolumes(*arrays.samples),
+                     GetNeighborhoodVolumes(arrays),
+                     maps);
+    });
+  }
+
+  void
+  SumAlong(int                           axis,
+           const NeighborhoodArguments & a,
+           const SampleMaps &            maps,
+           const NeighborhoodArrays &    arrays) override
+  {
+    NeighborhoodArguments ofAxis = a;
+    ofAxis.groupCount = CountNeighborhoodGroups(a, axis, GetGrain());
+    m_Queue.Launch("summing over neighborhoods",
+                   axis == 0 ? SumAlongKernel<0> : SumAlongKernel<1>,
+                   dim3(static_cast<unsigned int>(ofAxis.groupCount)),
+                   LineLanes,
+                   GetLocalBytes(a, axis),
+                   ofAxis,
+                   GetVolumes(*arrays.samples),
+                   GetNeighborhoodVolumes(arrays),
+                   GetRings(a, axis, arrays),
+                   maps);
+  }
+
+  void
+  CorrelatePlanes(const NeighborhoodArguments & a, const SampleMaps & maps, const NeighborhoodArrays & arrays) override
+  {
+    WithPreciseVariant(a.samples.variant, [&](auto variant) {
+      m_Queue.Launch("correlating planes",
+                     CorrelatePlanesKernel<variant.value>,
+                     dim3(static_cast<unsigned int>(a.groupCount)),
+                     LineLanes,
+                     GetLocalBytes(a, 2),
+                     a,
+                     GetVolumes(*arrays.samples),
+                     GetNeighborhoodVolumes(arrays),
+                     GetRings(a, 2, arrays),
+                     AddressOf<float>(arrays.partials),
+                     maps);
+    });
+  }
+
+  void
+  CorrelateTiles(const NeighborhoodArguments & a, const SampleMaps & maps, const NeighborhoodArrays & arrays) override
+  {
+    m_Queue.Launch("summing over neighborhoods",
+                   SumAlongZKernel,
+                   GetZBlockGrid(a),
+                   PlaneLanes,
+                   0,
+                   a,
+                   GetVolumes(*arrays.samples),
+                   GetNeighborhoodVolumes(arrays),
+                   maps);
+    // Terms take no gradient, whichever there is.
+    const int unused = a.forces == TermsOfCentres ? int{ GradientByDifferences } : 0;
+    WithPreciseVariant(a.samples.variant & ~unused, [&](auto variant) {
+      m_Queue.Launch("correlating tiles",
+                     CorrelateTilesKernel<variant.value>,
+                     dim3(static_cast<unsigned int>(a.groupCount)),
+                     TileLanes,
+                     GetTileBytes(a, a.tileRows, TileLanes),
+                     a,
+                     GetVolumes(*arrays.samples),
+                     GetNeighborhoodVolumes(arrays),
+                     AddressOf<float>(arrays.partials),
+                     maps);
+    });
+  }
+
+  void
+  CorrelateList(const NeighborhoodArguments & a, const SampleMaps & maps, const NeighborhoodArrays & arrays) override
+  {
+    WithPreciseVariant(a.samples.variant, [&](auto variant) {
+      m_Queue.Launch("correlating centres",
+                     CorrelateListKernel<variant.value>,
+                     dim3(static_cast<unsigned int>(a.groupCount)),
+                     LineLanes,
+                     ScratchBytes,
+                     a,
+                     GetVolumes(*arrays.samples),
+                     GetNeighborhoodVolumes(arrays),
+                     AddressOf<float>(arrays.partials),
+                     maps);
+    });
+  }
+
+  bool
+  HasBatches() const override
+  {
+    return true;
+  }
+
+  void
+  CorrelateBatch(const NeighborhoodArguments & a,
+                 BatchRange                    range,
+                 const NeighborhoodArrays &    arrays,
+                 const BatchArrays &           batch) override
+  {
+    const SampleVolumes       v = GetVolumes(*arrays.samples);
+    const NeighborhoodVolumes n = GetNeighborhoodVolumes(arrays);
+    const SampleMaps * const  maps = AddressOf<SampleMaps>(batch.maps);
+    float * const             partials = AddressOf<float>(arrays.partials);
+    const dim3                grid(static_cast<unsigned int>(a.groupCount), 1, static_cast<unsigned int>(range.count));
+    WithBatchVariant(a.samples.variant, [&](auto variant) {
+      if (a.centreCount > 0)
+      {
+        m_Queue.Launch("correlating centres of a batch",
+                       BatchCorrelateListKernel<variant.value>,
+                       grid,
+                       LineLanes,
+                       ScratchBytes,
+                       a,
+                       v,
+                       n,
+                       maps,
+                       range.first,
+                       partials);
+        return;
+      }
+      m_Queue.Launch("moving planes of a batch",
+                     BatchMovePlanesKernel<variant.value>,
+                     GetPlaneGrid(a, range.count),
+                     PlaneLanes,
+                     0,
+                     a,
+                     v,
+                     n,
+                     maps,
+                     range.first);
+      m_Queue.Launch("summing over neighborhoods of a batch",
+                     BatchSumAlongZKernel,
+                     GetZBlockGrid(a, range.count),
+                     PlaneLanes,
+                     0,
+                     a,
+                     v,
+                     n,
+                     maps,
+                     range.first);
+      m_Queue.Launch("correlating tiles of a batch",
+                     BatchCorrelateTilesKernel<variant.value>,
+                     grid,
+                     TileLanes,
+                     GetTileBytes(a, a.tileRows, TileLanes),
+                     a,
+                     v,
+                     n,
+                     maps,
+                     range.first,
+                     partials);
+    });
+  }
+
+  void
+  SumTerms(int axis, const NeighborhoodArguments & a, const Memory & terms, Memory & summed) override
+  {
+    m_Queue.LaunchFor("summing terms of neighborhoods",
+                      axis == 0 ? SumTermsKernel<0> : SumTermsKernel<1>,
+                      CountVoxels(a),
+                      PlaneLanes,
+                      a,
+                      CountVoxels(a),
+                      AddressIn<const float>(terms),
+                      AddressIn<float>(summed));
+  }
+
+  void
+  FindForcesOfTerms(const NeighborhoodArguments & a,
+                    const SampleMaps &            maps,
+                    const NeighborhoodArrays &    arrays,
+                    const Memory &                terms,
+                    Memory &                      forces) override
+  {
+    const auto launch = [&](auto variant) {
+      m_Queue.LaunchFor("finding forces of neighborhoods",
+                        FindForcesOfTermsKernel<variant.value>,
+                        CountVoxels(a),
+                        PlaneLanes,
+                        a,
+                        CountVoxels(a),
+                        GetVolumes(*arrays.samples),
+                        AddressIn<const float>(terms),
+                        AddressIn<float>(forces),
+                        maps);
+    };
+    if (a.samples.variant == DifferenceVariant)
+    {
+      launch(std::integral_constant<int, DifferenceVariant>{});
+    }
+    else
+    {
+      WithPreciseVariant(a.samples.variant, launch);
+    }
+  }
+
+private:
+  template <typename TKernel>
+  void
+  AllowLocalBytes(TKernel * kernel) const
+  {
+    CheckCuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, m_LocalBytes),
+              "asking for shared memory",
+              m_Queue.GetDeviceName());
+  }
+
+  /** Groups side by side in a plane, planes, and candidates. */
+  static dim3
+  GetPlaneGrid(const NeighborhoodArguments & a, int candidates = 1)
+  {
+    return MakeGrid((VoxelsOfPlane(&a) + PlaneLanes - 1) / PlaneLanes, a.keptPlanes, candidates);
+  }
+
+  /** The same with blocks of planes. */
+  static dim3
+  GetZBlockGrid(const NeighborhoodArguments & a, int candidates = 1)
+  {
+    constexpr int width = PlaneLanes / ZBlocksOfGroup;
+    return MakeGrid((VoxelsOfPlane(&a) + width - 1) / width,
+                    (CountZBlocks(&a) + ZBlocksOfGroup - 1) / ZBlocksOfGroup,
+                    candidates);
+  }
+
+  static dim3
+  MakeGrid(i64 inPlane, int along, int candidates)
+  {
+    return dim3(static_cast<unsigned int>(inPlane),
+                static_cast<unsigned int>(std::min(along, MostGroupsY)),
+                static_cast<unsigned int>(candidates));
+  }
+
+  static i64
+  CountVoxels(const NeighborhoodArguments & a)
+  {
+    return VoxelsOfPlane(&a) * a.samples.virtualShape.size[2];
+  }
+
+  std::size_t
+  GetLocalBytes(const NeighborhoodArguments & a, int axis) const
+  {
+    const int length = LengthOfSlidingSums(&a, axis);
+    return ScratchBytes + (NeedsRings(length) ? 0 : GetRingBytes(length));
+  }
+
+  double *
+  GetRings(const NeighborhoodArguments & a, int axis, const NeighborhoodArrays & arrays) const
+  {
+    return NeedsRings(LengthOfSlidingSums(&a, axis)) ? AddressOf<double>(arrays.rings) : nullptr;
+  }
+
+  CudaQueue & m_Queue;
+  int         m_LocalBytes = 0;
+};
+} // namespace
+
+template <>
+std::unique_ptr<NeighborhoodPasses>
+MakePassesOn<DeviceKind::Cuda, NeighborhoodPasses>(Queue & queue)
+{
+  return std::make_unique<CudaNeighborhoodPasses>(static_cast<CudaQueue &>(queue));
+}
+
+} // namespace gpureg

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+// The metrics that are sums over pairs of values in CUDA: entry points and launches. What a group does is in
+// src/kernels/metric/pairs/ValuePairKernels.h; the plain version is src/host/metric/pairs/PairPasses.cpp.
+#include "cuda/metric/samples/CudaSamples.h"
+
+#include "engine/metric/pairs/PairPasses.h"
+
+#include "kernels/metric/pairs/ValuePairKernels.h"
+
+namespace gpureg
+{
+
+namespace
+{
+/** Blocks a multiprocessor: as CudaSamples.h says, but three sums of forces want more registers, and rests twice as many. */
+constexpr int
+BlocksOf(int variant, int task)
+{
+  if (!(task & PairsFindForces))
+  {
+    return IsChained(variant) ? ChainedValueBlocks : IsPrecise(variant) ? PreciseBlocks : ValueBlocks;
+  }
+  return IsChained(variant) ? ChainedForceBlocks : IsPrecise(variant) ? 1 : ForceBlocks;
+}
+
+// Besides CudaSamples.h's variants, displacement fields over a grid: of values, and of forces, along the moving image's gradient,
+// the fixed one's, or the interpolation's derivative.
+constexpr int FieldForceVariant = FieldValueVariant | WritesForces;
+constexpr int FixedFieldForceVariant = FieldForceVariant | GradientOfFixed;
+
+/** Calls work with the one of them that a variant belongs to. */
+template <typename TWork>
+void
+WithPairVariant(int variant, const TWork & work)
+{
+  switch (variant)
+  {
+    case FieldValueVariant:
+      return work(std::integral_constant<int, FieldValueVariant>{});
+    case FieldForceVariant:
+      return work(std::integral_constant<int, FieldForceVariant>{});
+    case FixedFieldForceVariant:
+      return work(std::integral_constant<int, FixedFieldForceVariant>{});
+    case SlopeForceVariant:
+      return work(std::integral_constant<int, SlopeForceVariant>{});
+    default:
+      return WithVariant<PairArguments>(variant, work);
+  }
+}
+
+/** Whether there is such an evaluation. */
+constexpr bool
+IsPossible(int variant, int task)
+{
+  const bool findsForces = (task & PairsFindForces) != 0;
+  const int  measure = task & PairsMeasureBits;
+  const bool isField =
+    variant == FieldForceVariant || variant == FixedFieldForceVariant || variant == SlopeForceVariant;
+  if ((task & PairsCentred) != 0)
+  {
+    // Its forces are written one by one.
+    return findsForces && measure == PairsCorrelation &&
+           (variant == FieldForceVariant || variant == SlopeForceVariant || variant < 0);
+  }
+  // Demons' values are mean squares', and their forces, as a field's, are written one by one.
+  return variant == FieldValueVariant ? !findsForces && measure != PairsDemons
+         : isField                    ? findsForces && measure != PairsCorrelation
+                                      : findsForces || measure != PairsDemons;
+}
+
+template <int VVariant, int VTask>
+__global__ void
+__launch_bounds__(Lanes, BlocksOf(VVariant, VTask)) PairKernel(const __grid_constant__ PairArguments a,
+                                                               const SampleVolumes                   v,
+                                                               const float *                         evaluated,
+                                                               float *                               partials,
+                                                               float *                               forces,
+                                                               const __grid_constant__ SampleMaps    maps)
+{
+  PairGroup(VariantOf<VVariant>(a.samples),
+            VTask,
+            &a,
+            &maps,
+            &v,
+            evaluated,
+            GroupIndex(),
+            GroupIndex(),
+            reinterpret_cast<float *>(localMemory),
+            partials,
+            forces);
+}
+
+/** Of values alone. */
+template <int VVariant, int VTask>
+__global__ void
+__launch_bounds__(Lanes, BlocksOf(VVariant, VTask)) BatchPairKernel(const __grid_constant__ PairArguments a,
+                                                                    const SampleVolumes                   v,
+                                                                    const SampleMaps *                    batch,
+                                                                    int     firstCandidate,
+                                                                    float * partials)
+{
+  BatchPairGroup(VariantOf<VVariant>(a.samples),
+                 VTask,
+                 &a,
+                 batch,
+                 firstCandidate,
+                 &v,
+                 reinterpret_cast<float *>(localMemory),
+                 partials);
+}
+
+/** Calls work with a task's constant, of those that are possible with a variant. */
+template <int VVariant, int VTask = 0, typename TWork>
+void
+WithTask(int task, const TWork & work)
+{
+  if constexpr (IsPossible(VVariant, VTask))
+  {
+    if (task == VTask)
+    {
+      work(std::integral_constant<int, VTask>{});
+      return;
+    }
+  }
+  if constexpr (VTask < (PairsMeasureBits | PairsFindForces | PairsCentred))
+  {
+    WithTask<VVariant, VTask + 1>(task, work);
+  }
+}
+
+// What a launch may have without asking.
+static_assert(2 * ForceSumCount * Lanes * sizeof(float) <= 48 << 10, "so much shared memory there is");
+
+std::size_t
+GetLocalBytes(int variant)
+{
+  return FloatsOfSum(variant) * ForceSumCount * Lanes * sizeof(float);
+}
+
+class CudaPairPasses : public PairPasses
+{
+public:
+  explicit CudaPairPasses(CudaQueue & queue)
+    : m_Queue(queue)
+  {}
+
+  SampleGrain
+  GetGrain() const override
+  {
+    return { Lanes, TargetChunks, 0, true };
+  }
+
+  void
+  Prepare(int, int) override
+  {}
+
+  void
+  SumPairs(const PairArguments & a, const SampleMaps & maps, const PairArrays & arrays) override
+  {
+    WithPairVariant(a.samples.variant, [&](auto variant) {
+      WithTask<variant.value>(a.task, [&](auto task) {
+        m_Queue.Launch("summing pairs of values",
+                       PairKernel<variant.value, task.value>,
+                       dim3(static_cast<unsigned int>(ChunkCount(&a.samples))),
+                       Lanes,
+                       GetLocalBytes(a.samples.variant),
+                       a,
+                       GetVolumes(*arrays.samples),
+                       AddressOf<float>(arrays.evaluated),
+                       AddressOf<float>(arrays.partials),
+                       arrays.forces ? AddressIn<float>(*arrays.forces) : nullptr,
+                       maps);
+      });
+    });
+  }
+
+  bool
+  HasBatches() const override
+  {
+    return true;
+  }
+
+  void
+  SumBatch(const PairArguments & a, BatchRange range, const PairArrays & arrays, const BatchArrays & batch) override
+  {
+    WithVariant<PairArguments>(a.samples.variant, [&](auto variant) {
+      WithTask<variant.value>(a.task, [&](auto task) {
+        if constexpr (CanBeBatched(variant.value) && !(task.value & PairsFindForces))
+        {
+          m_Queue.Launch("summing pairs of values of a batch",
+                         BatchPairKernel<variant.value, task.value>,
+                         dim3(static_cast<unsigned int>(range.count * ChunkCount(&a.samples))),
+                         Lanes,
+                         GetLocalBytes(a.samples.variant),
+                         a,
+                         GetVolumes(*arrays.samples),
+                         AddressOf<SampleMaps>(batch.maps),
+                         range.first,
+                         AddressOf<float>(arrays.partials));
+        }
+      });
+    });
+  }
+
+private:
+  CudaQueue & m_Queue;
+};
+} // namespace
+
+template <>
+std::unique_ptr<PairPasses>
+MakePassesOn<DeviceKind::Cuda, PairPasses>(Queue & queue)
+{
+  return std::make_unique<CudaPairPasses>(static_cast<CudaQueue &>(queue));
+}
+
+} // namespace gpureg

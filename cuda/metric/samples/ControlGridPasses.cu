@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0
+// Between control points and samples in CUDA: entry points and launches. The formulas are in src/kernels/metric/samples/ControlGrid.h, what a
+// group does in src/kernels/metric/samples/ControlGridKernels.h; the plain version is src/host/metric/samples/ControlGridPasses.cpp.
+#include "cuda/runtime/CudaQueue.h"
+
+#include "engine/metric/samples/ControlGridPasses.h"
+
+#include "kernels/core/LaneReduction.h"
+#include "kernels/metric/samples/ForceKernels.h"
+#include "kernels/metric/samples/ControlGridKernels.h"
+
+namespace gpureg
+{
+
+using namespace kernels;
+
+namespace
+{
+constexpr int Lanes = 256;
+constexpr int Rows = Lanes / ControlRowLanes;
+// Of neighbouring lines: small groups, of which as many are at once as registers allow.
+constexpr int GatherLanes = 32;
+// Groups that are to be on a multiprocessor at least. Where there may be 32, lanes have 64 registers: lines counted in 64 bits took 68.
+#if __CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900 || __CUDA_ARCH__ == 1000
+constexpr int GatherGroups = 32;
+#else
+constexpr int GatherGroups = 16;
+#endif
+// Control points of a row side by side.
+constexpr int RowLanes = 64;
+// Of a control point's group, whose samples may be few.
+constexpr int SampleLanes = 128;
+
+__global__ void
+__launch_bounds__(Lanes) ExpandKernel(const __grid_constant__ ControlGridArguments a,
+                                      i64                                          count,
+                                      const ControlWeights *                       weights,
+                                      const float4 *                               points,
+                                      float4 *                                     expanded)
+{
+  const i64 item = i64{ blockIdx.x } * Lanes + threadIdx.x;
+  if (item < count)
+  {
+    expanded[item] = ExpandAlongZ(&a, weights, points, item);
+  }
+}
+
+__global__ void
+__launch_bounds__(Lanes) MoveRowsKernel(const __grid_constant__ ControlGridArguments a,
+                                        const ControlWeights *                       weights,
+                                        const float4 *                               rowWeights,
+                                        const int *                                  rowFirsts,
+                                        const int *                                  segmentColumns,
+                                        const float4 *                               expanded,
+                                        float *                                      displacement)
+{
+  __shared__ float columns[3 * MostSegmentColumns * Rows];
+  __shared__ float moved[3 * SegmentVoxels * Rows];
+  MoveRowsGroup(&a, weights, rowWeights, rowFirsts, segmentColumns, expanded, columns, moved, displacement);
+}
+
+/** blockIdx.x: neighbouring lines; blockIdx.y and z: the stretch and which of the outer ones. */
+__global__ void
+__launch_bounds__(GatherLanes, GatherGroups) GatherAlongKernel(const __grid_constant__ GatherArguments a,
+                                                               const ControlWeights *                  weights,
+                                                               const ControlStretch *                  stretches,
+                                                               const float *                           in,
+                                                               float *                                 out)
+{
+  const i64            line = i64{ blockIdx.x } * GatherLanes * GatherLines + threadIdx.x;
+  const ControlStretch stretch = stretches[a.firstStretch + static_cast<int>(blockIdx.y)];
+  const i64            outer = blockIdx.z;
+  if (line < a.inner)
+  {
+    GatherAlongLines(&a,
+                     weights,
+                     &stretch,
+                     static_cast<int>(min(i64{ GatherLines }, (a.inner - line + GatherLanes - 1) / GatherLanes)),
+                     GatherLanes,
+                     in + outer * a.length * a.inner + line,
+                     out + outer * a.controls * a.inner + line);
+  }
+}
+
+/** A lane for each control point: blockIdx.x is the row, of which there may be more than a grid has blocks along y. */
+__global__ void
+__launch_bounds__(RowLanes) GatherRowsKernel(const __grid_constant__ GatherArguments a,
+                                             const ControlWeights *                  weights,
+                                             const ControlStretch *                  stretches,
+                                             const float *                           in,
+                                             float4 *                                out)
+{
+  const int control = static_cast<int>(blockIdx.y) * RowLanes + static_cast<int>(threadIdx.x);
+  const i64 outer = blockIdx.x;
+  if (control < a.controls)
+  {
+    const ControlStretch stretch = stretches[a.firstStretch + control];
+    GatherAlongRow(&a, weights, &stretch, control, in + outer * a.length * 3, out + outer * a.controls);
+  }
+}
+
+__global__ void
+__launch_bounds__(Lanes) MoveSamplesKernel(const __grid_constant__ ChainPart   part,
+                                           const __grid_constant__ VolumeShape shape,
+                                           i64                                 count,
+                                           const i64 *                         samplePoints,
+                                           const float4 *                      points,
+                                           float *                             displacement)
+{
+  const i64 sample = i64{ blockIdx.x } * Lanes + threadIdx.x;
+  if (sample < count)
+  {
+    i64   position[3];
+    float moved[3];
+    FindSamplePosition(&shape, samplePoints != nullptr, samplePoints, sample, position);
+    MoveSampleAnyhow(&part, points, position, moved);
+    displacement[3 * sample] = moved[0];
+    displacement[3 * sample + 1] = moved[1];
+    displacement[3 * sample + 2] = moved[2];
+  }
+}
+
+__global__ void
+__launch_bounds__(SampleLanes) MoveSamplesPreciselyKernel(const __grid_constant__ ChainPart   part,
+                                                          const __grid_constant__ VolumeShape shape,
+                                                          i64                                 count,
+                                                          const i64 *                         samplePoints,
+                                                          const i64 *                         points,
+                                                          i64 *                               displacement)
+{
+  const i64 sample = i64{ blockIdx.x } * SampleLanes + threadIdx.x;
+  if (sample < count)
+  {
+    i64 position[3];
+    i64 moved[3];
+    FindSamplePosition(&shape, samplePoints != nullptr, samplePoints, sample, position);
+    MoveSamplePreciselyAnyhow(&part, points, position, moved);
+    displacement[3 * sample] = moved[0];
+    displacement[3 * sample + 1] = moved[1];
+    displacement[3 * sample + 2] = moved[2];
+  }
+}
+
+__global__ void
+__launch_bounds__(SampleLanes) GatherSamplesKernel(const __grid_constant__ ChainPart   part,
+                                                   const __grid_constant__ VolumeShape shape,
+                                                   const __grid_constant__ SampleCells cells,
+                                                   const i64 *                         samplePoints,
+                                                   const u32 *                         order,
+                                                   const u32 *                         begins,
+                                                   const float *                       forces,
+                                                   float4 *                            out)
+{
+  __shared__ float scratch[SampleLanes];
+  GatherSamplesGroup(&part, &shape, &cells, samplePoints, order, begins, forces, scratch, out);
+}
+
+class CudaControlGridPasses : public ControlGridPasses
+{
+public:
+  explicit CudaControlGridPasses(CudaQueue & queue)
+    : m_Queue(queue)
+  {}
+
+  void
+  Expand(const ControlGridArguments & a,
+         const ControlTables &        tables,
+         const Memory &               points,
+         Memory &                     expanded) override
+  {
+    m_Queue.LaunchFor("expanding control points",
+                      ExpandKernel,
+                      CountExpanded(a),
+                      Lanes,
+                      a,
+                      i64{ CountExpanded(a) },
+                      AddressOf<const ControlWeights>(tables.weights),
+                      AddressIn<const float4>(points),
+                      AddressIn<float4>(expanded));
+  }
+
+  void
+  MoveRows(const ControlGridArguments & a,
+           const ControlTables &        tables,
+           const Memory &               expanded,
+           Memory &                     displacement) override
+  {
+    const i64 rows = i64{ a.virtualSize[1] } * a.virtualSize[2];
+    m_Queue.Launch("moving voxels by control points",
+                   MoveRowsKernel,
+                   dim3(static_cast<unsigned int>((rows + Rows - 1) / Rows * CountSegments(&a))),
+                   Lanes,
+                   0,
+                   a,
+                   AddressOf<const ControlWeights>(tables.weights),
+                   AddressOf<const float4>(tables.rowWeights),
+                   AddressOf<const int>(tables.rowFirsts),
+                   AddressOf<const int>(tables.segmentColumns),
+                   AddressIn<const float4>(expanded),
+                   AddressIn<float>(displacement));
+  }
+
+  void
+  GatherAlong(const GatherArguments & a, const ControlTables & tables, const Memory & in, Memory & out) override
+  {
+    m_Queue.Launch("gathering forces along an axis",
+                   GatherAlongKernel,
+                   dim3(static_cast<unsigned int>((a.inner + GatherLines * GatherLanes - 1) /
+                                                  (GatherLines * GatherLanes)),
+                        static_cast<unsigned int>(a.stretchCount),
+                        static_cast<unsigned int>(a.outer)),
+                   GatherLanes,
+                   0,
+                   a,
+                   AddressOf<const ControlWeights>(tables.weights),
+                   AddressOf<const ControlStretch>(tables.stretches),
+                   AddressIn<const float>(in),
+                   AddressIn<float>(out));
+  }
+
+  void
+  GatherRows(const GatherArguments & a, const ControlTables & tables, const Memory & in, Memory & out) override
+  {
+    m_Queue.Launch("gathering forces along rows",
+                   GatherRowsKernel,
+                   dim3(static_cast<unsigned int>(a.outer),
+                        static_cast<unsigned int>((a.controls + RowLanes - 1) / RowLanes)),
+                   RowLanes,
+                   0,
+                   a,
+                   AddressOf<const ControlWeights>(tables.weights),
+                   AddressOf<const ControlStretch>(tables.stretches),
+                   AddressIn<const float>(in),
+                   AddressIn<float4>(out));
+  }
+
+  void
+  MoveSamples(const ChainPart &   part,
+              const VolumeShape & shape,
+              std::int64_t        count,
+              const Memory *      samplePoints,
+              const Memory &      points,
+              Memory &            displacement) override
+  {
+    m_Queue.LaunchFor("moving samples by control points",
+                      MoveSamplesKernel,
+                      count,
+                      Lanes,
+                      part,
+                      shape,
+                      i64{ count },
+                      samplePoints ? AddressIn<const i64>(*samplePoints) : nullptr,
+                      AddressIn<const float4>(points),
+                      AddressIn<float>(displacement));
+  }
+
+  void
+  MoveSamplesPrecisely(const ChainPart &   part,
+                       const VolumeShape & shape,
+                       std::int64_t        count,
+                       const Memory *      samplePoints,
+                       const Memory &      points,
+                       Memory &            displacement) override
+  {
+    m_Queue.LaunchFor("moving samples by control points in integers",
+                      MoveSamplesPreciselyKernel,
+                      count,
+                      SampleLanes,
+                      part,
+                      shape,
+                      i64{ count },
+                      samplePoints ? AddressIn<const i64>(*samplePoints) : nullptr,
+                      AddressIn<const i64>(points),
+                      AddressIn<i64>(displacement));
+  }
+
+  void
+  GatherSamples(const ChainPart &    part,
+                const VolumeShape &  shape,
+                const SampleCells &  cells,
+                const SortedByCell & sorted,
+                const Memory *       samplePoints,
+                const Memory &       forces,
+                Memory &             out) override
+  {
+    m_Queue.Launch("gathering samples' forces",
+                   GatherSamplesKernel,
+                   dim3(static_cast<unsigned int>(CountControlPoints(part))),
+                   SampleLanes,
+                   0,
+                   part,
+                   shape,
+                   cells,
+                   samplePoints ? AddressIn<const i64>(*samplePoints) : nullptr,
+                   AddressOf<const u32>(sorted.order),
+                   AddressOf<const u32>(sorted.begins),
+                   AddressIn<const float>(forces),
+                   AddressIn<float4>(out));
+  }
+
+private:
+  CudaQueue & m_Queue;
+};
+} // namespace
+
+template <>
+std::unique_ptr<ControlGridPasses>
+MakePassesOn<DeviceKind::Cuda, ControlGridPasses>(Queue & queue)
+{
+  return std::make_unique<CudaControlGridPasses>(static_cast<CudaQueue &>(queue));
+}
+
+} // namespace gpureg

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef gpureg_CudaQueue_h
+#define gpureg_CudaQueue_h
+
+#include "cuda/runtime/CudaDeviceScope.h"
+#include "cuda/runtime/CudaError.h"
+#include "cuda/core/CudaPrelude.h"
+
+#include "engine/runtime/Backend.h"
+
+#include <cuda_runtime.h>
+
+#include <array>
+#include <utility>
+
+namespace gpureg
+{
+
+class CudaMemory : public Memory
+{
+public:
+  CudaMemory(Backend & backend, int device, std::size_t bytes);
+  /** Another's memory, which is neither charged nor freed. */
+  CudaMemory(void * address, std::size_t bytes)
+    : Memory(bytes)
+    , m_Address(address)
+  {}
+  ~CudaMemory() override;
+
+  void *
+  GetAddress() const override
+  {
+    return m_Address;
+  }
+
+private:
+  Backend * m_Backend = nullptr; // of memory of its own
+  int       m_Device = 0;
+  void *    m_Address = nullptr;
+};
+
+/** Pinned host memory. */
+class CudaStaging : public Staging
+{
+public:
+  /** \throws Error if there is none. */
+  CudaStaging(int device, const std::string & deviceName, std::size_t bytes);
+  ~CudaStaging() override;
+
+  void *
+  GetAddress() const override
+  {
+    return m_Address;
+  }
+
+private:
+  int    m_Device;
+  void * m_Address = nullptr;
+};
+
+/** The array as the kernels see it; null if there is none. */
+template <typename T>
+T *
+AddressOf(const MemoryPointer & memory)
+{
+  return memory ? static_cast<T *>(static_cast<const CudaMemory &>(*memory).GetAddress()) : nullptr;
+}
+
+template <typename T>
+T *
+AddressIn(const Memory & memory)
+{
+  return static_cast<T *>(static_cast<const CudaMemory &>(memory).GetAddress());
+}
+
+/** Groups of so many lanes that have a lane for each item. */
+inline dim3
+CountGroups(std::int64_t items, int lanes)
+{
+  return dim3(static_cast<unsigned int>((items + lanes - 1) / lanes));
+}
+
+/** A stream of its own, so that several queues on several host threads don't wait for each other. */
+class CudaQueue : public Queue
+{
+public:
+  CudaQueue(Backend & backend, int device);
+  ~CudaQueue() override;
+
+  DeviceKind
+  GetKind() const override
+  {
+    return DeviceKind::Cuda;
+  }
+  std::size_t
+  GetFreeMemory() override;
+  void
+  Upload(Memory & target, std::size_t offset, const void * source, std::size_t bytes) override;
+  void
+  MarkStaging(Direction direction, int slot) override;
+  void
+  WaitForStaging(Direction direction, int slot) override;
+  void
+  Download(void * target, const Memory & source, std::size_t bytes) override;
+  void
+  MarkRead(int buffer) override;
+  void
+  StartUpload(Memory & target, std::size_t offset, const void * source, std::size_t bytes, int buffer) override;
+  void
+  OrderAfterUploads() override;
+  void
+  MarkMade(int buffer) override;
+  void
+  StartDownload(void * target, const Memory & source, std::size_t bytes, std::size_t offset, int buffer) override;
+  void
+  Copy(Memory & target, const Memory & source, std::size_t bytes) override;
+  void
+  Finish() override;
+  void
+  SetMilestone(int number) override;
+  void
+  WaitForMilestone(int number) override;
+  void
+  StartTimer() override;
+  void
+  StopTimer() override;
+  double
+  ReadTimer() override;
+
+  cudaStream_t
+  GetStream() const
+  {
+    return m_Stream;
+  }
+
+  int
+  GetDevice() const
+  {
+    return m_Device;
+  }
+
+  const std::string &
+  GetDeviceName() const
+  {
+    return GetBackend().GetDescription().name;
+  }
+
+  /** Launches a kernel. Its own status is checked, not the thread's last error, which may be another's. */
+  template <typename... TParameters, typename... TArguments>
+  void
+  Launch(const char * what,
+         void (*kernel)(TParameters...),
+         dim3        groups,
+         int         lanes,
+         std::size_t localBytes,
+         TArguments &&... arguments)
+  {
+    const CudaDeviceScope scope(m_Device);
+    cudaLaunchConfig_t    configuration = {};
+    configuration.gridDim = groups;
+    configuration.blockDim = dim3(static_cast<unsigned int>(lanes));
+    configuration.dynamicSmemBytes = localBytes;
+    configuration.stream = m_Stream;
+    CheckCuda(cudaLaunchKernelEx(&configuration, kernel, std::forward<TArguments>(arguments)...),
+              what,
+              GetDeviceName());
+    ++statistics.launches;
+  }
+
+  /** The same with a lane for each of so many items, in groups of so many lanes. */
+  template <typename... TParameters, typename... TArguments>
+  void
+  LaunchFor(
+    const char * what, void (*kernel)(TParameters...), std::int64_t items, int lanes, TArguments &&... arguments)
+  {
+    this->Launch(what, kernel, CountGroups(items, lanes), lanes, 0, std::forward<TArguments>(arguments)...);
+  }
+
+private:
+  /** What is waited for: a copy that last read or wrote a slot of staging memory, or work up to a milestone. */
+  struct Mark
+  {
+    cudaEvent_t event = nullptr;
+    bool        isSet = false;
+  };
+
+  Mark &
+  MarkOf(Direction direction, int slot)
+  {
+    return m_Marks[static_cast<int>(direction)][slot];
+  }
+
+  std::array<cudaEvent_t *, 13>
+  GetEvents()
+  {
+    return { &m_TimerStart,
+             &m_TimerStop,
+             &m_Uploaded,
+             &m_Read[0],
+             &m_Read[1],
+             &m_Made[0],
+             &m_Made[1],
+             &m_Marks[0][0].event,
+             &m_Marks[0][1].event,
+             &m_Marks[1][0].event,
+             &m_Marks[1][1].event,
+             &m_Milestones[0].event,
+             &m_Milestones[1].event };
+  }
+
+  MemoryPointer
+  DoAllocate(std::size_t bytes) override;
+  void
+  Release() noexcept;
+  void
+  CopyUp(Memory & target, std::size_t offset, const void * source, std::size_t bytes, cudaStream_t stream);
+  void
+  CopyDown(void * target, const Memory & source, std::size_t bytes, std::size_t offset, cudaStream_t stream);
+  void
+  Record(cudaEvent_t event, cudaStream_t stream);
+  void
+  Order(cudaStream_t stream, cudaEvent_t after);
+  void
+  SetMark(Mark & mark, cudaStream_t stream);
+  /** Waits for a mark, if it is set, which it is no more then. */
+  void
+  WaitFor(Mark & mark, const char * what);
+
+  int          m_Device;
+  cudaStream_t m_Stream = nullptr;
+  cudaStream_t m_UpStream = nullptr; // of StartUpload and of StartDownload, so that copies overlap other work
+  cudaStream_t m_DownStream = nullptr;
+  bool         m_IsUpStreamBusy = false;
+  bool         m_IsDownStreamBusy = false;
+  cudaStream_t m_LastCopy[2] = {}; // [direction]: the stream that it is in
+  cudaEvent_t  m_TimerStart = nullptr;
+  cudaEvent_t  m_TimerStop = nullptr;
+  cudaEvent_t  m_Uploaded = nullptr;
+  cudaEvent_t  m_Read[2] = {}; // [buffer]: its slab was read, by the kernels before MarkRead
+  cudaEvent_t  m_Made[2] = {}; // [buffer]: its results were made, by those before MarkMade
+  Mark         m_Marks[2][2];  // [direction][slot]
+  Mark         m_Milestones[2];
+};
+
+} // namespace gpureg
+
+#endif

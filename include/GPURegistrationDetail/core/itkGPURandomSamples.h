@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// Samples of a metric that are drawn anew between its evaluations.
+#ifndef itkGPURandomSamples_h
+#define itkGPURandomSamples_h
+
+#include "gpureg/metric/samples/RandomPosition.h"
+
+#include "itkContinuousIndex.h"
+#include "itkMacro.h"
+
+#include <array>
+#include <cstdint>
+
+namespace itk
+{
+namespace GPURegistrationDetail
+{
+
+/** While it lives, a metric that has been initialised evaluates at points that are drawn here, and not at those that it
+ *  was initialised with, which it is given back. ITK's metrics read their flag UseSampledPointSet and their virtual
+ *  points at each evaluation, and the rest at Initialize(): Mattes' range of fixed values, for one, remains that of the
+ *  samples that it had then. This module's metrics know points by their container, which is another one after each
+ *  draw.
+ *  \tparam TMetric an ImageToImageMetricv4 of two or three dimensions */
+template <typename TMetric>
+class RandomSamples
+{
+public:
+  explicit RandomSamples(TMetric & metric)
+    : m_Metric(metric)
+    , m_UsesPoints(metric.GetUseSampledPointSet())
+    , m_UsesVirtualPoints(metric.GetUseVirtualSampledPointSet())
+    // It gives them to be read only, and takes none that it may not change.
+    , m_Points(const_cast<PointSetType *>(metric.GetVirtualSampledPointSet()))
+  {}
+  ~RandomSamples()
+  {
+    m_Metric.SetVirtualSampledPointSet(m_Points);
+    m_Metric.SetUseVirtualSampledPointSet(m_UsesVirtualPoints);
+    m_Metric.SetUseSampledPointSet(m_UsesPoints);
+  }
+  RandomSamples(const RandomSamples &) = delete;
+  RandomSamples &
+  operator=(const RandomSamples &) = delete;
+
+  /** Gives the metric so many points of its virtual domain, all as likely, inside its fixed mask if it has one.
+   *  \param key of the first; samples are numbered from there on, those outside the mask, too
+   *  \throws ExceptionObject if hardly any point is inside the mask */
+  void
+  Draw(SizeValueType count, gpureg::RandomKey key)
+  {
+    const auto &       region = m_Metric.GetVirtualRegion();
+    std::array<int, 3> size{ 1, 1, 1 };
+    for (unsigned int d = 0; d < Dimension; ++d)
+    {
+      size[d] = static_cast<int>(region.GetSize(d));
+    }
+    const auto container = PointSetType::PointsContainer::New();
+    container->reserve(count);
+    constexpr SizeValueType mostPerSample = 1000;
+    for (SizeValueType drawn = 0; container->Size() < count; ++drawn, ++key.sample)
+    {
+      if (drawn == mostPerSample * count)
+      {
+        itkGenericExceptionMacro("Of " << drawn << " random points of the virtual domain, " << container->Size()
+                                       << " are inside the fixed image's mask, which is too few to draw " << count
+                                       << " samples. Check where the mask lies.");
+      }
+      const auto                         position = gpureg::DrawPosition(key, size);
+      ContinuousIndex<double, Dimension> index;
+      for (unsigned int d = 0; d < Dimension; ++d)
+      {
+        index[d] = static_cast<double>(region.GetIndex(d)) + position[d];
+      }
+      typename PointSetType::PointType point;
+      point.CastFrom(m_Metric.GetVirtualImage()->template TransformContinuousIndexToPhysicalPoint<double>(index));
+      if (this->IsInsideMask(point))
+      {
+        container->push_back(point);
+      }
+    }
+    const auto points = PointSetType::New();
+    points->SetPoints(container);
+    m_Metric.SetVirtualSampledPointSet(points);
+    m_Metric.SetUseVirtualSampledPointSet(true);
+    m_Metric.SetUseSampledPointSet(true);
+  }
+
+private:
+  static constexpr unsigned int Dimension = TMetric::VirtualDimension;
+  static_assert(Dimension == 2 || Dimension == 3, "RandomSamples: the virtual domain has 2 or 3 dimensions");
+
+  using PointSetType = typename TMetric::VirtualPointSetType;
+
+  /** Of the point as the metric will have it. */
+  bool
+  IsInsideMask(const typename PointSetType::PointType & point) const
+  {
+    const auto * const mask = m_Metric.GetFixedImageMask();
+    if (mask == nullptr)
+    {
+      return true;
+    }
+    typename TMetric::FixedTransformType::InputPointType virtualPoint;
+    virtualPoint.CastFrom(point);
+    typename TMetric::FixedImageMaskType::PointType fixedPoint;
+    fixedPoint.CastFrom(m_Metric.GetFixedTransform()->TransformPoint(virtualPoint));
+    return mask->IsInsideInWorldSpace(fixedPoint);
+  }
+
+  TMetric &                      m_Metric;
+  const bool                     m_UsesPoints;
+  const bool                     m_UsesVirtualPoints;
+  typename PointSetType::Pointer m_Points;
+};
+
+} // namespace GPURegistrationDetail
+} // namespace itk
+
+#endif

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bins between two values, and where in the numbers of a type each begins.
+#ifndef itkGPUBinEdges_h
+#define itkGPUBinEdges_h
+
+#include "gpureg/metric/samples/Samples.h"
+
+#include "itkIntTypes.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <optional>
+#include <type_traits>
+
+namespace itk
+{
+namespace GPURegistrationDetail
+{
+
+/** Of bins between a minimum and a maximum the one that a value is in; what lies beyond, or is not a number, is in the first
+ *  or the last. */
+inline SizeValueType
+FindBinBetween(double value, double minimum, double maximum, SizeValueType bins)
+{
+  const double place = static_cast<double>(bins) * (value - minimum) / (maximum - minimum);
+  return place > 0.0 ? static_cast<SizeValueType>(std::min(place, static_cast<double>(bins - 1))) : 0;
+}
+
+/** The finite numbers of a type in their order: 0 is number 0, the least that is above it 1, and so on. */
+template <typename TReal>
+class NumberLine
+{
+  static_assert(std::is_floating_point<TReal>::value, "its bits are in the order of their numbers");
+
+public:
+  static std::int64_t
+  FindPlace(TReal number)
+  {
+    Bits bits;
+    std::memcpy(&bits, &number, sizeof(bits));
+    return Mirror(bits);
+  }
+
+  static TReal
+  GetNumber(std::int64_t place)
+  {
+    const Bits bits = Mirror(static_cast<Bits>(place));
+    TReal      number;
+    std::memcpy(&number, &bits, sizeof(number));
+    return number;
+  }
+
+private:
+  using Bits = std::conditional_t<sizeof(TReal) == sizeof(std::int32_t), std::int32_t, std::int64_t>;
+
+  /** The bits of numbers below 0 have the order of their absolute values. */
+  static Bits
+  Mirror(Bits bits)
+  {
+    return bits >= 0 ? bits : std::numeric_limits<Bits>::min() - bits;
+  }
+};
+
+/** Where, of the numbers from minimum to maximum, each bin but the first begins.
+ *  \param binOf a number's bin: of a larger number the same, or a later one.
+ *  \return nothing if there are none, or more bins than 16 bits count. */
+template <typename TReal, typename TBinOf>
+std::optional<gpureg::BinEdges>
+FindBinEdges(TReal minimum, TReal maximum, const TBinOf & binOf)
+{
+  using Line = NumberLine<TReal>;
+  const auto         first = static_cast<std::int64_t>(binOf(minimum));
+  const auto         last = static_cast<std::int64_t>(binOf(maximum));
+  const std::int64_t most = 0xFFFF;
+  if (first > last || last >= most)
+  {
+    return std::nullopt;
+  }
+  gpureg::BinEdges bins;
+  bins.first = static_cast<int>(first);
+  std::int64_t below = Line::FindPlace(minimum);
+  for (std::int64_t bin = first + 1; bin <= last; ++bin)
+  {
+    // The least number whose bin is this one or a later one lies behind the first of these, and not behind the second.
+    std::int64_t low = below;
+    std::int64_t found = Line::FindPlace(maximum);
+    while (low + 1 < found)
+    {
+      const std::int64_t middle = low / 2 + found / 2 + (low % 2 + found % 2) / 2;
+      (static_cast<std::int64_t>(binOf(Line::GetNumber(middle))) >= bin ? found : low) = middle;
+    }
+    bins.edges.push_back(static_cast<double>(Line::GetNumber(found)));
+    // Where bins lie closer than numbers, the next one begins at the same.
+    below = found - 1;
+  }
+  return bins;
+}
+
+} // namespace GPURegistrationDetail
+} // namespace itk
+
+#endif

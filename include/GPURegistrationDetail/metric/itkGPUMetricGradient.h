@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// The images' gradients that ITK's metrics make at Initialize(): instead of an image of one, how a device makes it.
+#ifndef itkGPUMetricGradient_h
+#define itkGPUMetricGradient_h
+
+#include "GPURegistrationDetail/filter/itkGPUGaussianWeights.h"
+#include "GPURegistrationDetail/core/itkGPUIsExactly.h"
+
+#include "gpureg/runtime/Device.h"
+#include "gpureg/metric/samples/Samples.h"
+
+#include "itkGradientRecursiveGaussianImageFilter.h"
+
+#include <algorithm>
+#include <string>
+
+namespace itk
+{
+namespace GPURegistrationDetail
+{
+
+/** Of a metric that names it a friend. */
+template <typename TMetric>
+class MetricGradient
+{
+public:
+  explicit MetricGradient(const TMetric & metric)
+    : m_Metric(metric)
+  {}
+
+  /** Whether the metric takes the moving image's gradient of ITK's own filter, as it comes, and the device makes the same. To be
+   *  asked before the parent's Initialize(). */
+  bool
+  CanBeMadeOn(const std::string & device) const
+  {
+    return m_Metric.GetGradientSourceIncludesMoving() && m_Metric.m_UseMovingImageGradientFilter &&
+           IsDefaultFilter<MovingImageType, typename TMetric::MovingImageGradientImageType>(
+             m_Metric.m_MovingImageGradientFilter, m_Metric.m_DefaultMovingImageGradientFilter) &&
+           CanBeMadeOf(m_Metric.m_MovingImage.GetPointer(), device);
+  }
+
+  /** The same of the fixed image's, where forces go along that. */
+  bool
+  CanFixedBeMadeOn(const std::string & device) const
+  {
+    return m_Metric.GetGradientSourceIncludesFixed() && m_Metric.m_UseFixedImageGradientFilter &&
+           IsDefaultFilter<FixedImageType, typename TMetric::FixedImageGradientImageType>(
+             m_Metric.m_FixedImageGradientFilter, m_Metric.m_DefaultFixedImageGradientFilter) &&
+           CanBeMadeOf(m_Metric.m_FixedImage.GetPointer(), device);
+  }
+
+  /** As ImageToImageMetricv4::InitializeDefaultMovingImageGradientFilter sets the filter up.
+   *  \param keepsLast see gpureg::GaussianGradient. */
+  gpureg::GaussianGradient
+  Describe(bool keepsLast) const
+  {
+    return DescribeOf(*m_Metric.m_MovingImage, keepsLast);
+  }
+  gpureg::GaussianGradient
+  DescribeFixed(bool keepsLast) const
+  {
+    return DescribeOf(*m_Metric.m_FixedImage, keepsLast);
+  }
+
+  /** Makes ITK's image of it, for ITK's classes. */
+  void
+  MakeImage() const
+  {
+    m_Metric.ComputeMovingImageGradientFilterImage();
+  }
+  void
+  MakeFixedImage() const
+  {
+    // Which ITK's metrics make in a member that is not const.
+    const_cast<TMetric &>(m_Metric).ComputeFixedImageGradientFilterImage();
+  }
+
+private:
+  static constexpr unsigned int ImageDimension = TMetric::ImageDimension;
+  using FixedImageType = typename TMetric::FixedImageType;
+  using MovingImageType = typename TMetric::MovingImageType;
+
+  template <typename TImage, typename TGradientImage>
+  static bool
+  IsDefaultFilter(const LightObject * filter, const LightObject * defaultFilter)
+  {
+    return filter == defaultFilter && IsExactly<GradientRecursiveGaussianImageFilter<TImage, TGradientImage>>(filter);
+  }
+
+  /** The filter wants the whole image, and four voxels along each axis. */
+  static bool
+  CanBeMadeOf(const ImageBase<ImageDimension> * image, const std::string & device)
+  {
+    if (image == nullptr)
+    {
+      return false;
+    }
+    const auto & size = image->GetBufferedRegion().GetSize();
+    return image->GetBufferedRegion() == image->GetLargestPossibleRegion() &&
+           std::all_of(size.begin(), size.end(), [](SizeValueType length) { return length >= 4; }) &&
+           gpureg::HasDoubles(device);
+  }
+
+  static gpureg::GaussianGradient
+  DescribeOf(const ImageBase<ImageDimension> & image, bool keepsLast)
+  {
+    const auto &             spacing = image.GetSpacing();
+    const double             sigma = *std::max_element(spacing.begin(), spacing.end());
+    gpureg::GaussianGradient gradient;
+    gradient.dimension = ImageDimension;
+    gradient.keepsLast = keepsLast;
+    for (unsigned int d = 0; d < ImageDimension; ++d)
+    {
+      gradient.smoothing[d] = GaussianWeights::Compute(GaussianOrderEnum::ZeroOrder, sigma, true, spacing[d]);
+      gradient.derivative[d] = GaussianWeights::Compute(GaussianOrderEnum::FirstOrder, sigma, true, spacing[d]);
+      for (unsigned int r = 0; r < ImageDimension; ++r)
+      {
+        gradient.toPhysical[3 * r + d] = image.GetDirection()[r][d] / spacing[d];
+      }
+    }
+    return gradient;
+  }
+
+  const TMetric & m_Metric;
+};
+
+/** For as long as it lives, a metric takes no gradient filters. Of a metric that names it a friend. */
+template <typename TMetric>
+class WithoutGradientFilter
+{
+public:
+  /** \param ofMoving, ofFixed of which image; of neither for nothing. */
+  WithoutGradientFilter(const TMetric & metric, bool ofMoving, bool ofFixed)
+    : m_Moving(const_cast<TMetric &>(metric).m_UseMovingImageGradientFilter)
+    , m_Fixed(const_cast<TMetric &>(metric).m_UseFixedImageGradientFilter)
+    , m_LastMoving(m_Moving)
+    , m_LastFixed(m_Fixed)
+  {
+    m_Moving = m_Moving && !ofMoving;
+    m_Fixed = m_Fixed && !ofFixed;
+  }
+  ~WithoutGradientFilter()
+  {
+    m_Moving = m_LastMoving;
+    m_Fixed = m_LastFixed;
+  }
+  WithoutGradientFilter(const WithoutGradientFilter &) = delete;
+  WithoutGradientFilter &
+  operator=(const WithoutGradientFilter &) = delete;
+
+private:
+  bool &     m_Moving;
+  bool &     m_Fixed;
+  const bool m_LastMoving;
+  const bool m_LastFixed;
+};
+
+} // namespace GPURegistrationDetail
+} // namespace itk
+
+#endif

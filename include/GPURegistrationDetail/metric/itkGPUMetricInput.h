@@ -1,0 +1,612 @@
+// SPDX-License-Identifier: Apache-2.0
+// A metric's input: what ITK's objects hold, handed to the engine.
+#ifndef itkGPUMetricInput_h
+#define itkGPUMetricInput_h
+
+#include "GPURegistrationDetail/metric/itkGPUBinEdges.h"
+#include "GPURegistrationDetail/core/itkGPUDeviceUse.h"
+#include "GPURegistrationDetail/core/itkGPUMaskVoxels.h"
+#include "GPURegistrationDetail/metric/itkGPUMetricFixedGrid.h"
+#include "GPURegistrationDetail/metric/itkGPUMetricFixedSamples.h"
+#include "GPURegistrationDetail/metric/itkGPUMetricGradient.h"
+#include "GPURegistrationDetail/metric/itkGPUMetricImages.h"
+#include "GPURegistrationDetail/metric/itkGPUMetricScales.h"
+#include "GPURegistrationDetail/metric/itkGPUMetricSources.h"
+#include "GPURegistrationDetail/core/itkGPURegistrationGeometry.h"
+#include "GPURegistrationDetail/core/itkGPURegistrationThreads.h"
+
+#include "gpureg/core/Error.h"
+#include "gpureg/metric/Metric.h"
+#include "gpureg/image/Source.h"
+
+#include "itkCentralDifferenceImageFunction.h"
+#include "itkLinearInterpolateImageFunction.h"
+#include "itkNearestNeighborInterpolateImageFunction.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+namespace itk
+{
+namespace GPURegistrationDetail
+{
+
+/** Copies a scalar image as the engine wants it: (v - minimum)/unit, or v - minimum in double precision. */
+template <typename TImage>
+gpureg::Filler
+MakeValueFiller(const TImage * image, gpureg::Precision precision, double minimum, double unit)
+{
+  const auto * const buffer = image->GetBufferPointer();
+  if (precision == gpureg::Precision::Double)
+  {
+    return [buffer, minimum](std::int64_t first, std::int64_t count, void * out) {
+      std::transform(buffer + first, buffer + first + count, static_cast<double *>(out), [minimum](auto value) {
+        return static_cast<double>(value) - minimum;
+      });
+    };
+  }
+  return [buffer, minimum, unit](std::int64_t first, std::int64_t count, void * out) {
+    auto * const values = static_cast<float *>(out);
+    for (std::int64_t i = 0; i < count; ++i)
+    {
+      values[i] = static_cast<float>((buffer[first + i] - minimum) / unit);
+    }
+  };
+}
+
+/** Each voxel's bin. */
+template <typename TImage>
+gpureg::Filler
+MakeBinFiller(const TImage * image, const MetricScales & scales)
+{
+  const auto * const buffer = image->GetBufferPointer();
+  return [buffer, scales](std::int64_t first, std::int64_t count, void * out) {
+    std::transform(buffer + first, buffer + first + count, static_cast<std::uint8_t *>(out), [&scales](auto value) {
+      return static_cast<std::uint8_t>(
+        FindBinBetween(static_cast<double>(value), scales.minimum, scales.maximum, scales.bins));
+    });
+  };
+}
+
+/** Of a metric that names it a friend. */
+template <typename TMetric>
+class MetricInput
+{
+public:
+  /** \param images have been looked through before Initialize(). */
+  MetricInput(const TMetric & metric, MetricImages<TMetric> & images)
+    : m_Metric(metric)
+    , m_Images(images)
+  {}
+
+  /** The engine is another one. */
+  void
+  Forget()
+  {
+    m_ResidentFixed.Forget();
+    m_ResidentPoints.Forget();
+    m_ResidentMoving.Forget();
+  }
+
+  /** The samples are made anew: they are soon made, and what they depend on has many places to change in. */
+  void
+  BeginInitialize()
+  {
+    m_ResidentFixed.Forget();
+    m_InitialFixedHash.reset();
+    m_InitialMovingHash.reset();
+  }
+
+  /** Whether the device makes the moving image's gradient itself, and the fixed one's: see MetricGradient. */
+  void
+  SetMakesGradients(bool ofMoving, bool ofFixed)
+  {
+    m_MakesGradient = ofMoving;
+    m_MakesFixedGradient = ofFixed;
+  }
+
+  /** At the metric's Initialize(): sends the engine what has changed since the last time.
+   *  \param findScales gives the metric's scales of the voxels that there are now.
+   *  \param describe sets what the metric wants of the fixed samples: see DescribeByBins. */
+  template <typename TFindScales, typename TDescribe>
+  void
+  Initialize(gpureg::Metric & engine, const TFindScales & findScales, const TDescribe & describe)
+  {
+    m_Scales = findScales();
+    Sources sources = this->CompareSources();
+    m_InitialFixedHash = sources.fixed.found.hash;
+    m_InitialMovingHash = sources.moving.found.hash;
+    sources.moving.found.isSame = sources.moving.found.isSame && !m_IsGradientOfOldValues;
+    m_IsGradientOfOldValues = false;
+    this->Send(engine, describe, sources, { false, false });
+  }
+
+  /** The same between two of them. The moving image's range and both gradients stay those of the voxels that there were then, as
+   *  ITK's metrics keep them.
+   *  \throws GPUBadInputError if values have become ones that are not finite */
+  template <typename TFindScales, typename TDescribe>
+  void
+  Refresh(gpureg::Metric & engine, const TFindScales & findScales, const TDescribe & describe)
+  {
+    Sources    sources = this->CompareSources();
+    Compared & fixed = sources.fixed;
+    Compared & moving = sources.moving;
+    if (fixed.found.isSame && moving.found.isSame)
+    {
+      // The images are as they were looked through, and the scales are of them: there may be other points.
+      this->Send(engine, describe, sources, { true, false });
+      return;
+    }
+    const ImagesOnDevice<TMetric> images(m_Images, engine.GetDeviceName());
+    m_Images.CheckAreFinite();
+    if (!m_Scales.checksRange)
+    {
+      // What is there was made by other scales.
+      m_Scales = findScales();
+      fixed.found.isSame = false;
+      moving = this->Compare(m_ResidentMoving, this->GetMovingSource(), moving.found.hash);
+    }
+    m_IsGradientOfOldValues = m_IsGradientOfOldValues || !moving.found.isSame;
+    const bool mayLeaveRange = !moving.found.hash || moving.found.hash != m_InitialMovingHash;
+    this->Send(engine, describe, sources, { true, mayLeaveRange });
+  }
+
+  /** Whether the fixed image has the values of the last Initialize(), and all else that samples are made of, as far as is known: hashes
+   *  tell. */
+  bool
+  HasFixedVoxelsOfInitialize() const
+  {
+    return !m_InitialFixedHash ||
+           *m_InitialFixedHash == this->Hash(MetricSources<TMetric>(m_Metric).GetFixedSource(!m_MakesFixedGradient));
+  }
+
+  /** The same of the moving image. */
+  bool
+  HasMovingVoxelsOfInitialize() const
+  {
+    return !m_InitialMovingHash || *m_InitialMovingHash == this->Hash(this->GetMovingSource());
+  }
+
+  /** Before ITK's class makes what it would have made at Initialize(): warns if voxels have changed since.
+   *  \param what is made. \param hasVoxelsOfInitialize as far as is known. */
+  void
+  WarnIfRefilled(const std::string & what, bool hasVoxelsOfInitialize) const
+  {
+    if (!hasVoxelsOfInitialize)
+    {
+      m_Metric.m_Use.WarnOnce(m_Metric,
+                              "An image was filled with other values after Initialize(): for ITK's own classes, " +
+                                what + " is made of them, where ITK would have made it of those before.");
+    }
+  }
+
+  /** Makes ITK's image of the fixed image's gradient, if a device has made its own instead: of the voxels that there are now. */
+  void
+  MakeFixedGradientImage() const
+  {
+    if (m_MakesFixedGradient && m_Metric.m_FixedImageGradientImage.IsNull())
+    {
+      this->WarnIfRefilled("the fixed image's gradient", this->HasFixedVoxelsOfInitialize());
+      MetricGradient<TMetric>(m_Metric).MakeFixedImage();
+    }
+  }
+
+  /** The same of the moving image's. */
+  void
+  MakeGradientImage() const
+  {
+    if (m_MakesGradient && m_Metric.m_MovingImageGradientImage.IsNull())
+    {
+      this->WarnIfRefilled("the moving image's gradient", this->HasMovingVoxelsOfInitialize());
+      MetricGradient<TMetric>(m_Metric).MakeImage();
+    }
+  }
+
+  /** Of what was sent last. */
+  const MetricScales &
+  GetScales() const
+  {
+    return m_Scales;
+  }
+
+  /** Names what of the input has no counterpart on the device; empty if there is nothing. */
+  std::string
+  FindWhatTheDeviceLacks() const
+  {
+    const auto * const interpolator = m_Metric.m_MovingInterpolator.GetPointer();
+    unsigned int       order = 0;
+    const bool         isSpline =
+      VisitSplineInterpolator(interpolator, [&order](const auto & spline) { order = spline.GetSplineOrder(); });
+    if (isSpline && order == 1)
+    {
+      // It mirrors at the edge, where linear interpolation repeats the last voxel.
+      return std::string("The moving interpolator ") + interpolator->GetNameOfClass() + " of order 1";
+    }
+    if (!isSpline && !IsExactly<LinearInterpolateImageFunction<MovingImageType, CoordinateType>>(interpolator) &&
+        !IsExactly<NearestNeighborInterpolateImageFunction<MovingImageType, CoordinateType>>(interpolator))
+    {
+      return std::string("The moving interpolator ") + interpolator->GetNameOfClass();
+    }
+    if (m_Metric.m_MovingImageMask.IsNotNull() &&
+        !IsExactly<ImageMaskSpatialObject<ImageDimension>>(m_Metric.m_MovingImageMask))
+    {
+      return std::string("The moving mask ") + m_Metric.m_MovingImageMask->GetNameOfClass();
+    }
+    if (!m_Metric.GetGradientSourceIncludesMoving())
+    {
+      return "";
+    }
+    if (m_Metric.m_UseMovingImageGradientFilter)
+    {
+      if (!m_MakesGradient &&
+          (m_Metric.m_MovingImageGradientImage.IsNull() ||
+           m_Metric.m_MovingImageGradientImage->GetBufferedRegion() != m_Metric.m_MovingImage->GetBufferedRegion()))
+      {
+        return "A moving gradient image of another region than the moving image";
+      }
+    }
+    else if (!IsExactly<typename Superclass::DefaultMovingImageGradientCalculator>(
+               m_Metric.m_MovingImageGradientCalculator) ||
+             !m_Metric.m_DefaultMovingImageGradientCalculator->GetUseImageDirection() ||
+             m_Metric.m_MovingImageGradientCalculator.GetPointer() !=
+               m_Metric.m_DefaultMovingImageGradientCalculator.GetPointer())
+    {
+      return std::string("The moving gradient calculator ") +
+             m_Metric.m_MovingImageGradientCalculator->GetNameOfClass();
+    }
+    return "";
+  }
+
+private:
+  static constexpr unsigned int ImageDimension = TMetric::ImageDimension;
+  using Superclass = typename TMetric::Superclass;
+  using CoordinateType = typename Superclass::CoordinateRepresentationType;
+  using FixedImageType = typename TMetric::FixedImageType;
+  using MovingImageType = typename TMetric::MovingImageType;
+  using VirtualImageType = typename TMetric::VirtualImageType;
+
+  static constexpr bool RoundsToFloat = std::is_same<typename MovingImageType::PixelType, float>::value;
+
+  gpureg::ParallelFor
+  GetParallelFor() const
+  {
+    return MakeParallelFor(m_Metric.GetMaximumNumberOfWorkUnits());
+  }
+
+  /** What values are kept in: the samples', and so the moving image's. */
+  gpureg::Precision
+  ChoosePrecision() const
+  {
+    return MetricFixedSamples<TMetric>(m_Metric, m_Images, m_Scales).ChoosePrecision();
+  }
+
+  std::uint64_t
+  Hash(const gpureg::Source & source) const
+  {
+    return gpureg::HashContent(source.memory, this->GetParallelFor());
+  }
+
+  /** With what its voxels become on the device. */
+  gpureg::Source
+  GetMovingSource() const
+  {
+    gpureg::Source moving = MetricSources<TMetric>(m_Metric).GetMovingSource(!m_MakesGradient);
+    AddToKey(moving.key, static_cast<double>(m_MakesGradient));
+    AddToKey(moving.key, static_cast<double>(this->ChoosePrecision() == gpureg::Precision::Double));
+    AddToKey(moving.key, m_Scales.minimum);
+    AddToKey(moving.key, m_Scales.unit);
+    return moving;
+  }
+
+  /** What samples or a moving image are made from, and whether that is what the engine has. */
+  struct Compared
+  {
+    gpureg::Source                     source;
+    gpureg::ResidentSource::Comparison found;
+  };
+
+  /** Those of the samples, of the points that they are at, and of the moving image. */
+  struct Sources
+  {
+    Compared fixed;
+    Compared points;
+    Compared moving;
+  };
+
+  /** Where keys are not trusted all are hashed: also what is new, for the next evaluation is sure to compare with it. */
+  Sources
+  CompareSources() const
+  {
+    const MetricSources<TMetric>                sources(m_Metric);
+    const gpureg::Source                        fixed = sources.GetFixedSource(!m_MakesFixedGradient);
+    const gpureg::Source                        points = sources.GetPointsSource();
+    const gpureg::Source                        moving = this->GetMovingSource();
+    std::array<std::optional<std::uint64_t>, 3> hashes;
+    if (!fixed.isKeyTrusted)
+    {
+      const auto found =
+        gpureg::HashContents({ &fixed.memory, &points.memory, &moving.memory }, this->GetParallelFor());
+      std::copy(found.begin(), found.end(), hashes.begin());
+    }
+    return { this->Compare(m_ResidentFixed, fixed, hashes[0]),
+             this->Compare(m_ResidentPoints, points, hashes[1]),
+             this->Compare(m_ResidentMoving, moving, hashes[2]) };
+  }
+
+  /** \param hash of its memory; none where keys are trusted. */
+  Compared
+  Compare(const gpureg::ResidentSource &       resident,
+          const gpureg::Source &               source,
+          const std::optional<std::uint64_t> & hash) const
+  {
+    return { source, hash ? resident.Compare(source, *hash) : resident.Compare(source, this->GetParallelFor()) };
+  }
+
+  /** Calls make(image); if the device has no room for it and what is made of it, gives the images up first. */
+  template <typename TMake>
+  void
+  MakeOf(const gpureg::LoadedImage * image, const TMake & make)
+  {
+    try
+    {
+      make(image);
+      return;
+    }
+    catch (const gpureg::OutOfMemoryError &)
+    {
+      if (image == nullptr)
+      {
+        throw;
+      }
+    }
+    m_Images.Release();
+    make(static_cast<const gpureg::LoadedImage *>(nullptr));
+  }
+
+  /** How what is sent may differ from what an Initialize() would send. */
+  struct SinceInitialize
+  {
+    /** The fixed image's gradient stays. */
+    bool keepsFixedGradient;
+    /** The moving voxels may no longer be those that the range is of. */
+    bool mayLeaveRange;
+  };
+
+  /** How the device makes the fixed image's gradient, if it does. Else makes ITK's image of it, where that is missing.
+   *  \param image that is on the device, or null. */
+  std::optional<gpureg::GaussianGradient>
+  DescribeFixedGradient(const gpureg::LoadedImage * image, bool keepsLast) const
+  {
+    const bool samplesVoxels = !m_Metric.m_UseSampledPointSet && image != nullptr;
+    if (m_MakesFixedGradient && samplesVoxels && MetricFixedGrid<TMetric>(m_Metric).IsOneGrid())
+    {
+      return MetricGradient<TMetric>(m_Metric).DescribeFixed(keepsLast);
+    }
+    this->MakeFixedGradientImage();
+    return std::nullopt;
+  }
+
+  /** Sends what is not the same. */
+  template <typename TDescribe>
+  void
+  Send(gpureg::Metric & engine, const TDescribe & describe, const Sources & sources, const SinceInitialize & since)
+  {
+    const Compared & fixed = sources.fixed;
+    const Compared & points = sources.points;
+    const Compared & moving = sources.moving;
+    if (!fixed.found.isSame || !points.found.isSame)
+    {
+      m_ResidentFixed.Forget();
+      m_ResidentPoints.Forget();
+      this->MakeOf(m_Images.GetLoadedFixed(), [&](const gpureg::LoadedImage * image) {
+        const auto                  gradient = this->DescribeFixedGradient(image, since.keepsFixedGradient);
+        MetricFixedSamples<TMetric> samples(m_Metric, m_Images, m_Scales);
+        engine.SetFixedSamples(samples.Make(describe, image, gradient), this->GetParallelFor());
+      });
+      m_ResidentFixed.Remember(fixed.source, fixed.found);
+      m_ResidentPoints.Remember(points.source, points.found);
+    }
+    if (!moving.found.isSame)
+    {
+      m_ResidentMoving.Forget();
+      this->MakeOf(m_Images.GetLoadedMoving(), [&](const gpureg::LoadedImage * image) {
+        engine.SetMovingImage(this->MakeMovingImage(image, since.mayLeaveRange), this->GetParallelFor());
+      });
+      m_ResidentMoving.Remember(moving.source, moving.found);
+    }
+  }
+
+  /** \param loaded where its values may be taken from, or null.
+   *  \param mayLeaveRange whether the voxels may no longer be those that the range is of. */
+  gpureg::MovingImage
+  MakeMovingImage(const gpureg::LoadedImage * loaded, bool mayLeaveRange) const
+  {
+    namespace Geometry = GPURegistrationGeometry;
+    const MovingImageType & image = *m_Metric.m_MovingImage;
+    const double            minimum = m_Scales.minimum;
+    const double            unit = m_Scales.unit;
+    gpureg::MovingImage     side;
+    side.size = Geometry::SizeOf<ImageDimension>(image.GetBufferedRegion().GetSize());
+    side.precision = this->ChoosePrecision();
+    side.image = loaded;
+    if (loaded == nullptr)
+    {
+      side.values = MakeValueFiller(&image, side.precision, minimum, unit);
+    }
+    if (m_Scales.bins > 0)
+    {
+      this->SetBins(side);
+    }
+
+    if (IsExactly<NearestNeighborInterpolateImageFunction<MovingImageType, CoordinateType>>(
+          m_Metric.m_MovingInterpolator))
+    {
+      side.splineOrder = 0;
+    }
+    VisitSplineInterpolator(m_Metric.m_MovingInterpolator.GetPointer(), [&](const auto & interpolator) {
+      using InterpolatorType = std::decay_t<decltype(interpolator)>;
+      side.splineOrder = static_cast<int>(interpolator.GetSplineOrder());
+      if (side.splineOrder > 1)
+      {
+        side.coefficients = MakeValueFiller(BSplineAccess<InterpolatorType>::GetCoefficients(interpolator),
+                                            side.precision,
+                                            minimum,
+                                            unit);
+      }
+    });
+    side.unit = unit;
+    side.scale.minimum = minimum;
+    side.scale.range = side.scale.largest = m_Scales.maximum - minimum;
+    side.scale.roundsToFloat = RoundsToFloat;
+    if (m_Metric.GetGradientSourceIncludesMoving())
+    {
+      this->SetGradient(side, unit);
+    }
+    this->SetMask(side);
+    if (m_Scales.checksRange)
+    {
+      this->SetRangeCheck(side, mayLeaveRange);
+    }
+    return side;
+  }
+
+  void
+  SetBins(gpureg::MovingImage & side) const
+  {
+    using PixelType = typename MovingImageType::PixelType;
+    if constexpr (IsLoadable<MovingImageType>)
+    {
+      if (side.image != nullptr)
+      {
+        const auto range = m_Images.GetWholeMovingRange();
+        side.binEdges = FindBinEdges(
+          static_cast<PixelType>(range.first), static_cast<PixelType>(range.second), [this](PixelType value) {
+            return FindBinBetween(static_cast<double>(value), m_Scales.minimum, m_Scales.maximum, m_Scales.bins);
+          });
+      }
+    }
+    if (!side.binEdges)
+    {
+      side.bins = MakeBinFiller(m_Metric.m_MovingImage.GetPointer(), m_Scales);
+    }
+  }
+
+  /** What makes a sample invalid, if its value may leave the range. */
+  void
+  SetRangeCheck(gpureg::MovingImage & side, bool mayLeaveRange) const
+  {
+    using PixelType = typename MovingImageType::PixelType;
+    const bool hasMask = m_Metric.m_MovingImageMask.IsNotNull();
+    side.checksRange = mayLeaveRange || side.mask || side.coefficients;
+    if (hasMask || mayLeaveRange)
+    {
+      const auto all = m_Images.GetWholeMovingRange();
+      side.scale.largest = std::max(all.second - m_Scales.minimum, m_Scales.minimum - all.first);
+    }
+    // ITK rounds a value to the pixel type before it asks whether it is in the range.
+    const auto halfDigit = [](double value) {
+      const auto pixel = static_cast<PixelType>(value);
+      return 0.5 * (static_cast<double>(std::nextafter(std::abs(pixel), std::numeric_limits<PixelType>::max())) -
+                    static_cast<double>(std::abs(pixel)));
+    };
+    side.slackBelow = halfDigit(m_Scales.minimum) / m_Scales.unit;
+    side.slackAbove =
+      (m_Scales.maximum + halfDigit(m_Scales.maximum) - m_Scales.minimum) / m_Scales.unit - m_Scales.end;
+  }
+
+  /** How the device makes it, the gradient image, or what central differences need. */
+  void
+  SetGradient(gpureg::MovingImage & side, double unit) const
+  {
+    if (m_Metric.m_UseMovingImageGradientFilter && m_MakesGradient)
+    {
+      side.gaussianGradient = MetricGradient<TMetric>(m_Metric).Describe(m_IsGradientOfOldValues);
+    }
+    else if (m_Metric.m_UseMovingImageGradientFilter)
+    {
+      const auto * const gradient = m_Metric.m_MovingImageGradientImage->GetBufferPointer();
+      side.gradient = [gradient, unit](std::int64_t first, std::int64_t count, void * out) {
+        auto * const vectors = static_cast<float *>(out);
+        for (std::int64_t i = 0; i < count; ++i)
+        {
+          for (unsigned int d = 0; d < 3; ++d)
+          {
+            // Far from any edge a recursive Gaussian leaves denormal numbers, which processors compute slowly.
+            const double component = d < ImageDimension ? gradient[first + i][d] / unit : 0.0;
+            vectors[3 * i + d] = std::abs(component) > 1e-20 ? static_cast<float>(component) : 0.0f;
+          }
+        }
+      };
+    }
+    else
+    {
+      const MovingImageType &     image = *m_Metric.m_MovingImage;
+      const std::array<double, 9> toIndex = GPURegistrationGeometry::GetVectorToIndexMatrix<ImageDimension>(image);
+      for (unsigned int d = 0; d < ImageDimension; ++d)
+      {
+        const double spacing = image.GetSpacing()[d];
+        side.inverseSpacing[d] = 1.0 / spacing;
+        for (unsigned int r = 0; r < ImageDimension; ++r)
+        {
+          side.differenceStep[3 * r + d] = 0.5 * spacing * toIndex[3 * r + d];
+        }
+      }
+    }
+  }
+
+  void
+  SetMask(gpureg::MovingImage & side) const
+  {
+    namespace Geometry = GPURegistrationGeometry;
+    using MaskType = ImageMaskSpatialObject<ImageDimension>;
+    if (const auto * const mask = dynamic_cast<const MaskType *>(m_Metric.m_MovingImageMask.GetPointer()))
+    {
+      const auto & maskImage = *mask->GetImage();
+      side.maskSize = Geometry::SizeOf<ImageDimension>(maskImage.GetBufferedRegion().GetSize());
+      const bool isPlain = FindPlainMask<ImageDimension>(mask) != nullptr;
+      side.mask = [mask, &maskImage, isPlain](std::int64_t first, std::int64_t count, void * out) {
+        if (isPlain)
+        {
+          std::copy_n(maskImage.GetBufferPointer() + first, count, static_cast<std::uint8_t *>(out));
+          return;
+        }
+        for (std::int64_t i = 0; i < count; ++i)
+        {
+          typename MaskType::PointType point;
+          maskImage.TransformIndexToPhysicalPoint(maskImage.ComputeIndex(first + i), point);
+          static_cast<std::uint8_t *>(out)[i] = mask->IsInsideInObjectSpace(point) ? 1 : 0;
+        }
+      };
+      const MovingImageType & image = *m_Metric.m_MovingImage;
+      side.toMask = Geometry::FitIndexMap<ImageDimension>(image, [&](const Geometry::IndexArray & index) {
+        return Geometry::PointToIndex<ImageDimension>(maskImage,
+                                                      mask->GetObjectToWorldTransformInverse()->TransformPoint(
+                                                        Geometry::IndexToPoint<ImageDimension>(image, index)));
+      });
+    }
+  }
+
+  const TMetric &              m_Metric;
+  MetricImages<TMetric> &      m_Images;
+  gpureg::ResidentSource       m_ResidentFixed;
+  gpureg::ResidentSource       m_ResidentPoints;
+  gpureg::ResidentSource       m_ResidentMoving;
+  MetricScales                 m_Scales;
+  std::optional<std::uint64_t> m_InitialFixedHash;
+  std::optional<std::uint64_t> m_InitialMovingHash;
+  bool                         m_MakesGradient{ false };
+  bool                         m_MakesFixedGradient{ false };
+  bool                         m_IsGradientOfOldValues{ false };
+};
+
+} // namespace GPURegistrationDetail
+} // namespace itk
+
+#endif

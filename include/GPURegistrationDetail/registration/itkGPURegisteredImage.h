@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// Images and masks of registration methods, on their way to a device.
+#ifndef itkGPURegisteredImage_h
+#define itkGPURegisteredImage_h
+
+#include "GPURegistrationDetail/core/itkGPUDeviceUse.h"
+#include "GPURegistrationDetail/core/itkGPURegistrationGeometry.h"
+
+#include "gpureg/core/EvaluationStatistics.h"
+#include "gpureg/image/LoadedImage.h"
+#include "gpureg/image/RegisteredImage.h"
+
+#include "itkSpatialObject.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace itk
+{
+namespace GPURegistrationDetail
+{
+
+/** One side of a registration on a device, for as long as it is there. */
+class RegisteredSide
+{
+public:
+  /** \param name such as "fixed", for what is thrown. */
+  RegisteredSide(const std::string & deviceName, const char * name)
+    : m_Name(name)
+    , m_Image(std::make_unique<gpureg::LoadedImage>(deviceName))
+    , m_Mask(deviceName)
+  {}
+
+  /** Sends an image's values as they are if they are floats or doubles, else as floats; and 1 for each voxel that a mask says is
+   *  inside, 0 for the others, unless the mask is null. The image is to stay: the host reads it where it is.
+   *  \param object who asks, for what is thrown. \throws GPUBadInputError if no voxel is inside of the mask. */
+  template <typename TImage>
+  gpureg::RegisteredImage
+  Load(const Object &                                object,
+       const TImage &                                image,
+       const SpatialObject<TImage::ImageDimension> * mask,
+       const gpureg::ParallelFor &                   parallelFor)
+  {
+    constexpr unsigned int  dimension = TImage::ImageDimension;
+    const auto              region = image.GetBufferedRegion();
+    gpureg::RegisteredImage result;
+    result.size = GPURegistrationGeometry::SizeOf<dimension>(region.GetSize());
+    result.indexToPoint = GPURegistrationGeometry::GetIndexToPointMap<dimension>(image, region);
+    this->LoadImage(image, parallelFor);
+    m_Statistics = m_Image->GetStatistics();
+    result.image = m_Image.get();
+    if (mask != nullptr)
+    {
+      this->LoadMask(object, image, *mask, parallelFor);
+      m_Statistics = Add(m_Statistics, m_Mask.GetStatistics());
+      result.mask = &m_Mask;
+    }
+    return result;
+  }
+
+  /** What Load has cost. */
+  const gpureg::EvaluationStatistics &
+  GetStatistics() const
+  {
+    return m_Statistics;
+  }
+
+  /** Whether a device computes with an image's pixels as they are. */
+  template <typename TImage>
+  static constexpr bool IsOfReals =
+    std::is_same<typename TImage::PixelType, float>::value || std::is_same<typename TImage::PixelType, double>::value;
+
+  /** The image, of reals, which stays on the device without its mask. This one is not to be used any more. */
+  std::unique_ptr<gpureg::LoadedImage>
+  TakeImage()
+  {
+    return std::move(m_Image);
+  }
+
+private:
+  template <typename TImage>
+  void
+  LoadImage(const TImage & image, const gpureg::ParallelFor & parallelFor)
+  {
+    using PixelType = typename TImage::PixelType;
+    const auto     count = static_cast<std::int64_t>(image.GetBufferedRegion().GetNumberOfPixels());
+    const auto *   pixels = image.GetBufferPointer();
+    constexpr bool isDouble = std::is_same<PixelType, double>::value;
+    const void *   values = pixels;
+    if constexpr (!IsOfReals<TImage>)
+    {
+      m_Floats.assign(pixels, pixels + count);
+      values = m_Floats.data();
+    }
+    m_Image->Load({}, isDouble ? gpureg::Precision::Double : gpureg::Precision::Single, values, count, parallelFor);
+  }
+
+  template <typename TImage>
+  void
+  LoadMask(const Object &                                object,
+           const TImage &                                image,
+           const SpatialObject<TImage::ImageDimension> & mask,
+           const gpureg::ParallelFor &                   parallelFor)
+  {
+    constexpr std::int64_t perTask = std::int64_t{ 1 } << 14;
+    const auto             count = static_cast<std::int64_t>(image.GetBufferedRegion().GetNumberOfPixels());
+    m_MaskFloats.resize(static_cast<std::size_t>(count));
+    parallelFor((count + perTask - 1) / perTask, [&](std::int64_t task) {
+      for (std::int64_t n = task * perTask; n < std::min(count, (task + 1) * perTask); ++n)
+      {
+        typename TImage::PointType point;
+        image.TransformIndexToPhysicalPoint(image.ComputeIndex(n), point);
+        m_MaskFloats[static_cast<std::size_t>(n)] = mask.IsInsideInWorldSpace(point) ? 1.0F : 0.0F;
+      }
+    });
+    if (std::find(m_MaskFloats.begin(), m_MaskFloats.end(), 1.0F) == m_MaskFloats.end())
+    {
+      ThrowBadInput(object, "No voxel of the ", m_Name, " image is inside of its mask. Set another mask, or none.");
+    }
+    m_Mask.Load({}, gpureg::Precision::Single, m_MaskFloats.data(), count, parallelFor);
+  }
+
+  const char *                         m_Name;
+  std::unique_ptr<gpureg::LoadedImage> m_Image;
+  gpureg::LoadedImage                  m_Mask;
+  std::vector<float>                   m_Floats;
+  std::vector<float>                   m_MaskFloats;
+  gpureg::EvaluationStatistics         m_Statistics;
+};
+
+} // namespace GPURegistrationDetail
+} // namespace itk
+
+#endif

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkGPUTransformChain_h
+#define itkGPUTransformChain_h
+
+#include "gpureg/transform/TransformChain.h"
+
+#include "itkBSplineDeformableTransform.h"
+#include "itkBSplineExponentialDiffeomorphicTransform.h"
+#include "itkBSplineSmoothingOnUpdateDisplacementFieldTransform.h"
+#include "itkBSplineTransform.h"
+#include "itkCompositeTransform.h"
+#include "itkConstantVelocityFieldTransform.h"
+#include "itkDisplacementFieldTransform.h"
+#include "GPURegistrationDetail/core/itkGPUIsExactly.h"
+#include "GPURegistrationDetail/core/itkGPUKey.h"
+#include "GPURegistrationDetail/core/itkGPURegistrationGeometry.h"
+#include "itkGaussianExponentialDiffeomorphicTransform.h"
+#include "itkGaussianSmoothingOnUpdateDisplacementFieldTransform.h"
+#include "itkGaussianSmoothingOnUpdateTimeVaryingVelocityFieldTransform.h"
+#include "itkTimeVaryingBSplineVelocityFieldTransform.h"
+#include "itkTimeVaryingVelocityFieldTransform.h"
+#include "itkVectorLinearInterpolateImageFunction.h"
+#include "itkVelocityFieldTransform.h"
+
+namespace itk
+{
+/** From ITK's transforms to the engine's chains. The chain reads the transforms' parameters when it is used:
+ * they must stay as they are until then. */
+namespace GPUTransformChain
+{
+
+using GPURegistrationDetail::IsExactly;
+using GPURegistrationDetail::IsExactlyOneOf;
+
+/** The map of a transform that is known to be affine, from where it moves four points: whatever its class. */
+template <typename TScalar, unsigned int VDimension>
+gpureg::IndexMap
+FitAffine(const Transform<TScalar, VDimension, VDimension> & transform)
+{
+  using PointType = typename Transform<TScalar, VDimension, VDimension>::InputPointType;
+  // A power of two, of the size of things in mm: no digit is lost.
+  constexpr TScalar reach = 1024;
+  PointType         origin;
+  origin.Fill(0);
+  const auto       moved = transform.TransformPoint(origin);
+  gpureg::IndexMap map;
+  for (unsigned int d = 0; d < VDimension; ++d)
+  {
+    PointType there = origin;
+    there[d] = reach;
+    const auto movedThere = transform.TransformPoint(there);
+    for (unsigned int r = 0; r < VDimension; ++r)
+    {
+      map.matrix[3 * r + d] = static_cast<double>(movedThere[r] - moved[r]) / reach;
+    }
+    map.offset[d] = static_cast<double>(moved[d]);
+  }
+  return map;
+}
+
+/** One without says so itself, when it is sampled. */
+template <typename TTransform>
+bool
+HasCoefficients(const TTransform & transform)
+{
+  const auto images = transform.GetCoefficientImages();
+  return images[0] && images[0]->GetBufferPointer() != nullptr;
+}
+
+template <typename TTransform>
+gpureg::DisplacementGrid
+MakeSplineGrid(const TTransform & transform)
+{
+  constexpr unsigned int dimension = TTransform::SpaceDimension;
+  using CoefficientType = typename TTransform::ImageType::PixelType;
+  const auto                             images = transform.GetCoefficientImages();
+  const typename TTransform::ImageType & first = *images[0];
+  std::array<const CoefficientType *, 3> coefficients{};
+  for (unsigned int d = 0; d < dimension; ++d)
+  {
+    coefficients[d] = images[d]->GetBufferPointer();
+  }
+  gpureg::DisplacementGrid grid;
+  grid.order = static_cast<int>(TTransform::SplineOrder);
+  grid.size = GPURegistrationGeometry::SizeOf(first.GetBufferedRegion().GetSize());
+  grid.toGrid = GPURegistrationGeometry::GetPointToIndexMap(first, first.GetBufferedRegion());
+  GPURegistrationDetail::AddToKey(grid.source.key, &transform);
+  for (unsigned int d = 0; d < dimension; ++d)
+  {
+    GPURegistrationDetail::AddVoxelsToKey(grid.source.key, *images[d]);
+    grid.source.memory.push_back(GPURegistrationDetail::GetBuffer(*images[d]));
+  }
+  // The images keep the coefficients alive.
+  grid.vectors = [images, coefficients](std::int64_t begin, std::int64_t count, double * out) {
+    for (std::int64_t i = 0; i < count; ++i)
+    {
+      for (unsigned int d = 0; d < 3; ++d)
+      {
+        out[3 * i + d] = d < dimension ? static_cast<double>(coefficients[d][begin + i]) : 0.0;
+      }
+    }
+  };
+  return grid;
+}
+
+template <typename TField>
+gpureg::DisplacementGrid
+MakeFieldGrid(const TField & field)
+{
+  constexpr unsigned int   dimension = TField::ImageDimension;
+  gpureg::DisplacementGrid grid;
+  grid.kind = gpureg::GridKind::Field;
+  grid.size = GPURegistrationGeometry::SizeOf(field.GetBufferedRegion().GetSize());
+  grid.toGrid = GPURegistrationGeometry::GetPointToIndexMap(field, field.GetBufferedRegion());
+  grid.source = GPURegistrationDetail::MakeSource(field);
+  const typename TField::ConstPointer keep = &field;
+  grid.vectors = [keep](std::int64_t begin, std::int64_t count, double * out) {
+    const auto * const vectors = keep->GetBufferPointer();
+    for (std::int64_t i = 0; i < count; ++i)
+    {
+      for (unsigned int d = 0; d < 3; ++d)
+      {
+        out[3 * i + d] = d < dimension ? static_cast<double>(vectors[begin + i][d]) : 0.0;
+      }
+    }
+  };
+  return grid;
+}
+
+/** What ITK's own transform says of its field's voxels. Where the field's first voxel is not that of index 0, ITK reads beside
+ *  the buffer: none. */
+template <typename TScalar, unsigned int VDimension>
+gpureg::MatrixFiller
+MakeJacobians(const DisplacementFieldTransform<TScalar, VDimension> & transform)
+{
+  using TransformType = DisplacementFieldTransform<TScalar, VDimension>;
+  const auto & region = transform.GetDisplacementField()->GetBufferedRegion();
+  if (region.GetIndex() != ImageRegion<VDimension>().GetIndex() ||
+      region != transform.GetDisplacementField()->GetLargestPossibleRegion())
+  {
+    return {};
+  }
+  const typename TransformType::ConstPointer keep = &transform;
+  return [keep](std::int64_t begin, std::int64_t count, double * out) {
+    const auto &                                 field = *keep->GetDisplacementField();
+    typename TransformType::JacobianPositionType jacobian;
+    for (std::int64_t i = 0; i < count; ++i, out += 9)
+    {
+      keep->ComputeJacobianWithRespectToPosition(field.ComputeIndex(begin + i), jacobian);
+      for (unsigned int r = 0; r < 3; ++r)
+      {
+        for (unsigned int c = 0; c < 3; ++c)
+        {
+          out[3 * r + c] = r < VDimension && c < VDimension ? static_cast<double>(jacobian(r, c)) : r == c;
+        }
+      }
+    }
+  };
+}
+
+template <typename TScalar, unsigned int VDimension, unsigned int VOrder>
+bool
+AppendSpline(const Transform<TScalar, VDimension, VDimension> & transform, gpureg::TransformChain & chain)
+{
+  using SplineType = BSplineTransform<TScalar, VDimension, VOrder>;
+  using DeformableType = BSplineDeformableTransform<TScalar, VDimension, VOrder>;
+  // Of order 0, ITK's own (up to 6.0) has no valid region and so moves nothing, since it computes -1 without a
+  // sign: sampled, it does so here, and whatever it will do once that is mended.
+  if (VOrder > 0 && IsExactly<SplineType>(&transform))
+  {
+    const auto & spline = static_cast<const SplineType &>(transform);
+    if (!HasCoefficients(spline))
+    {
+      return false;
+    }
+    chain.Append(MakeSplineGrid(spline));
+    return true;
+  }
+  if (IsExactly<DeformableType>(&transform))
+  {
+    const auto & deformable = static_cast<const DeformableType &>(transform);
+    const auto   bulk = deformable.GetBulkTransform();
+    if (!HasCoefficients(deformable) || (bulk && !GPURegistrationGeometry::IsLinear(*bulk)))
+    {
+      return false;
+    }
+    // The bulk transform moves the point, and the spline's displacement at the point itself is added.
+    gpureg::DisplacementGrid grid = MakeSplineGrid(deformable);
+    grid.isOpen = true;
+    chain.Append(std::move(grid));
+    if (bulk)
+    {
+      chain.steps.back().map = FitAffine<TScalar, VDimension>(*bulk);
+    }
+    return true;
+  }
+  return false;
+}
+
+template <typename TScalar, unsigned int VDimension>
+bool
+AppendField(const Transform<TScalar, VDimension, VDimension> & transform, gpureg::TransformChain & chain)
+{
+  using FieldTransformType = DisplacementFieldTransform<TScalar, VDimension>;
+  using FieldType = typename FieldTransformType::DisplacementFieldType;
+  using LinearType = VectorLinearInterpolateImageFunction<FieldType, TScalar>;
+  // Those of which it is known that they move points as their parent does: of a velocity field, by what it was
+  // integrated to.
+  if (!IsExactlyOneOf<FieldTransformType,
+                      GaussianSmoothingOnUpdateDisplacementFieldTransform<TScalar, VDimension>,
+                      BSplineSmoothingOnUpdateDisplacementFieldTransform<TScalar, VDimension>,
+                      ConstantVelocityFieldTransform<TScalar, VDimension>,
+                      GaussianExponentialDiffeomorphicTransform<TScalar, VDimension>,
+                      BSplineExponentialDiffeomorphicTransform<TScalar, VDimension>,
+                      VelocityFieldTransform<TScalar, VDimension>,
+                      TimeVaryingVelocityFieldTransform<TScalar, VDimension>,
+                      GaussianSmoothingOnUpdateTimeVaryingVelocityFieldTransform<TScalar, VDimension>,
+                      TimeVaryingBSplineVelocityFieldTransform<TScalar, VDimension>>(&transform))
+  {
+    return false;
+  }
+  const auto & fieldTransform = static_cast<const FieldTransformType &>(transform);
+  if (!fieldTransform.GetDisplacementField() || !IsExactly<LinearType>(fieldTransform.GetInterpolator()))
+  {
+    return false;
+  }
+  // A velocity field's transform leaves it to who sets the field to give it to the interpolator, too. Where that has
+  // another one, ITK mixes both; where it has none, ITK follows a null pointer.
+  const auto * const field = fieldTransform.GetDisplacementField();
+  const auto * const interpolated = fieldTransform.GetInterpolator()->GetInputImage();
+  if (interpolated && interpolated != field)
+  {
+    return false;
+  }
+  gpureg::DisplacementGrid grid = MakeFieldGrid(*field);
+  // Parameters are set in the field's buffer, of which only the transform is told.
+  GPURegistrationDetail::AddToKey(grid.source.key, &transform);
+  grid.jacobians = MakeJacobians(fieldTransform);
+  chain.Append(std::move(grid));
+  return true;
+}
+
+/** Appends a transform to a chain. False if its kind is not known: the chain is then of no use. */
+template <typename TScalar, unsigned int VDimension>
+bool
+Append(const Transform<TScalar, VDimension, VDimension> & transform, gpureg::TransformChain & chain)
+{
+  using CompositeType = CompositeTransform<TScalar, VDimension>;
+  if (IsExactly<CompositeType>(&transform))
+  {
+    // What was added last is applied first.
+    const auto & composite = static_cast<const CompositeType &>(transform);
+    const GPURegistrationDetail::CompositeParameters<TScalar, VDimension> parameters(composite);
+    for (SizeValueType n = composite.GetNumberOfTransforms(); n > 0; --n)
+    {
+      if (!Append<TScalar, VDimension>(*composite.GetNthTransformConstPointer(n - 1), chain))
+      {
+        return false;
+      }
+      if (parameters.OverwriteFieldOf(n - 1))
+      {
+        // Where no time stamp tells of a change, it is sent each time.
+        gpureg::Key & key = chain.steps.back().grid.source.key;
+        parameters.ChangeTimeStamp() ? GPURegistrationDetail::AddTransformToKey<TScalar, VDimension>(key, &composite)
+                                     : key.clear();
+      }
+    }
+    return true;
+  }
+  if (GPURegistrationGeometry::IsLinear(transform))
+  {
+    chain.Append(FitAffine<TScalar, VDimension>(transform));
+    return true;
+  }
+  return AppendField<TScalar, VDimension>(transform, chain) || AppendSpline<TScalar, VDimension, 3>(transform, chain) ||
+         AppendSpline<TScalar, VDimension, 2>(transform, chain) ||
+         AppendSpline<TScalar, VDimension, 1>(transform, chain) ||
+         AppendSpline<TScalar, VDimension, 0>(transform, chain);
+}
+
+} // namespace GPUTransformChain
+} // namespace itk
+
+#endif

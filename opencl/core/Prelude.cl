@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+// The meaning of the shared kernel subset in OpenCL C 1.2: src/kernels/core/Prelude.h's names, and those that
+// work-groups need. Stands before the headers of src/kernels in every program (see EmbedKernels.cmake).
+// Nothing beyond the full profile of OpenCL 1.2: no 64-bit atomics, and doubles only where real is one.
+//
+// Whoever compiles defines GPUREG_REAL (float or double), GPUREG_LANES (the work-group's size) and what the
+// program's entry points ask for.
+
+#define GPUREG_NAMESPACE_BEGIN
+#define GPUREG_NAMESPACE_END
+#define GPUREG_FUNCTION static inline
+#define GPUREG_SELDOM_FUNCTION static inline
+#define GPUREG_REAL_FUNCTION static inline
+#define GPUREG_GROUP_FUNCTION static inline
+#define GPUREG_REAL_GROUP_FUNCTION static inline
+#define GPUREG_METRIC_GROUP_FUNCTION static inline
+#define GPUREG_UNROLL_8
+#define GPUREG_KERNEL __kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1)))
+#define GPUREG_GLOBAL __global
+#define GPUREG_LOCAL __local
+
+typedef uchar       u8;
+typedef ushort      u16;
+typedef uint        u32;
+typedef ulong       u64;
+typedef long        i64;
+typedef GPUREG_REAL real;
+
+GPUREG_FUNCTION float4
+MakeFloat4(float x, float y, float z, float w)
+{
+  return (float4)(x, y, z, w);
+}
+
+// OpenCL C has no overloads but the built-in functions', so these are macros.
+#define MultiplyAdd(a, b, c) fma(a, b, c)
+#define MultiplyAddOnce(a, b, c) fma(a, b, c)
+#define FloorOf(x) floor(x)
+#define RoundOf(x) round(x)
+#define FoldProduct(a, b) ((a) * (b) ^ mul_hi(a, b))
+#define BitsOfDouble(x) as_long(x)
+#define DoubleOfBits(bits) as_double(bits)
+
+GPUREG_FUNCTION float4
+LoadFloat4(__global const float * p)
+{
+  return vload4(0, p);
+}
+
+GPUREG_FUNCTION float4
+MultiplyAdd4(float a, float4 b, float4 c)
+{
+  return fma((float4)(a), b, c);
+}
+
+GPUREG_FUNCTION float4
+Subtract4(float4 a, float4 b)
+{
+  return a - b;
+}
+
+// Not fmin and fmax, which spend instructions on a NaN that the callers have excluded.
+GPUREG_FUNCTION float
+SmallerOf(float a, float b)
+{
+  return a < b ? a : b;
+}
+
+GPUREG_FUNCTION float
+LargerOf(float a, float b)
+{
+  return a > b ? a : b;
+}
+
+GPUREG_FUNCTION float
+SaturateOf(float x)
+{
+  return clamp(x, 0.0f, 1.0f);
+}
+
+GPUREG_FUNCTION float
+WholeBelow(float x, float last, int * index)
+{
+  const float whole = SmallerOf(floor(x), last);
+  *index = (int)whole;
+  return whole;
+}
+
+GPUREG_FUNCTION u32
+ToCount(float x, float one)
+{
+  const float twoTo23 = 8388608.0f;
+  return as_uint(fma(x, one, twoTo23)) - as_uint(twoTo23);
+}
+
+GPUREG_FUNCTION float
+SqrtOf(float x)
+{
+  return sqrt(x);
+}
+
+GPUREG_FUNCTION float
+LogOf(float x)
+{
+  return log(x);
+}
+
+GPUREG_FUNCTION float
+LogOfOnePlus(float x)
+{
+  return log1p(x);
+}
+
+GPUREG_FUNCTION int
+LaneIndex(void)
+{
+  return (int)get_local_id(0);
+}
+
+// A constant: what is divided by it, or looped up to it, compiles to less.
+GPUREG_FUNCTION int
+LaneCount(void)
+{
+  return GPUREG_LANES;
+}
+
+GPUREG_FUNCTION int
+GroupIndex(void)
+{
+  return (int)get_group_id(0);
+}
+
+/** The work-item's element of an array: as many as it has, or more. */
+GPUREG_FUNCTION i64
+FindItem(void)
+{
+  return (i64)GroupIndex() * GPUREG_LANES + LaneIndex();
+}
+
+GPUREG_FUNCTION int
+GroupCount(void)
+{
+  return (int)get_num_groups(0);
+}
+
+GPUREG_FUNCTION int
+GroupIndexY(void)
+{
+  return (int)get_group_id(1);
+}
+
+GPUREG_FUNCTION int
+GroupCountY(void)
+{
+  return (int)get_num_groups(1);
+}
+
+GPUREG_FUNCTION int
+GroupIndexZ(void)
+{
+  return (int)get_group_id(2);
+}
+
+GPUREG_FUNCTION void
+LocalBarrier(void)
+{
+  barrier(CLK_LOCAL_MEM_FENCE);
+}
+
+/** For the 32 lanes of a tile's row: OpenCL 1.2 has none but the whole group's. */
+GPUREG_FUNCTION void
+RowBarrier(void)
+{
+  barrier(CLK_LOCAL_MEM_FENCE);
+}
+
+/** histogram[(cell + k)·stride] += weights[k], 0 <= k < cells. */
+GPUREG_FUNCTION void
+AddWindow(__local u32 * histogram, int cell, int stride, int cells, const u32 * weights)
+{
+  for (int k = 0; k < cells; ++k)
+  {
+    atomic_add(histogram + (cell + k) * stride, weights[k]);
+  }
+}
+
+/** histogram[cell·stride] += weight. */
+GPUREG_FUNCTION void
+AddToCell(__local u32 * histogram, int cell, int stride, u32 weight)
+{
+  atomic_add(histogram + cell * stride, weight);
+}
+
+/** The same of a cell that neighbours often have in common. */
+GPUREG_FUNCTION void
+AddToSharedCell(__local u32 * histogram, int cell, int stride, u32 weight)
+{
+  AddToCell(histogram, cell, stride, weight);
+}
+
+/** For all lanes of a group, of what they wrote to global memory, too. */
+GPUREG_FUNCTION void
+GlobalBarrier(void)
+{
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+}
+
+/** window[k] += weights[k], 0 <= k < cells, in global memory. */
+GPUREG_FUNCTION void
+AddWindowGlobally(__global u32 * window, int cells, const u32 * weights)
+{
+  for (int k = 0; k < cells; ++k)
+  {
+    atomic_add(window + k, weights[k]);
+  }
+}
+
+/** *sum += value, in global memory: by halves, the lower one's carry counted in the upper one. What a sample adds has hardly
+ *  more than 32 bits, so this is one atomic as a rule, as many as a device with 64-bit atomics takes. */
+GPUREG_FUNCTION void
+AddGlobally(__global u64 * sum, u64 value)
+{
+  __global u32 * halves = (__global u32 *)sum;
+  const u32      low = (u32)value;
+  u32            high = (u32)(value >> 32);
+  if (low != 0)
+  {
+    high += atomic_add(halves, low) > 0xFFFFFFFFu - low ? 1 : 0;
+  }
+  if (high != 0)
+  {
+    atomic_add(halves + 1, high);
+  }
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// Between control points and samples in OpenCL C: the entry points. The formulas are in src/kernels/metric/samples/ControlGrid.h, what a group
+// does in src/kernels/metric/samples/ControlGridKernels.h; opencl/metric/samples/ControlGridPasses.cpp launches them.
+
+GPUREG_KERNEL void
+Expand(const ControlGridArguments      a,
+       const i64                       count,
+       __global const ControlWeights * weights,
+       __global const float4 *         points,
+       __global float4 *               expanded)
+{
+  if (FindItem() < count)
+  {
+    expanded[FindItem()] = ExpandAlongZ(&a, weights, points, FindItem());
+  }
+}
+
+GPUREG_KERNEL void
+MoveRows(const ControlGridArguments      a,
+         __global const ControlWeights * weights,
+         __global const float4 *         rowWeights,
+         __global const int *            rowFirsts,
+         __global const int *            segmentColumns,
+         __global const float4 *         expanded,
+         __local float *                 columns,
+         __local float *                 moved,
+         __global float *                displacement)
+{
+  MoveRowsGroup(&a, weights, rowWeights, rowFirsts, segmentColumns, expanded, columns, moved, displacement);
+}
+
+GPUREG_KERNEL void
+GatherAlong(const GatherArguments           a,
+            __global const ControlWeights * weights,
+            __global const ControlStretch * stretches,
+            __global const float *          in,
+            __global float *                out)
+{
+  const int            portion = GPUREG_LANES * GatherLines;
+  const i64            portions = (a.inner + portion - 1) / portion;
+  const i64            group = GroupIndex() / portions;
+  const i64            outer = group / a.stretchCount;
+  const ControlStretch stretch = stretches[a.firstStretch + (int)(group % a.stretchCount)];
+  const i64            line = GroupIndex() % portions * portion + LaneIndex();
+  const i64            lines = (a.inner - line + GPUREG_LANES - 1) / GPUREG_LANES;
+  if (lines > 0)
+  {
+    GatherAlongLines(&a,
+                     weights,
+                     &stretch,
+                     lines < GatherLines ? (int)lines : GatherLines,
+                     GPUREG_LANES,
+                     in + outer * a.length * a.inner + line,
+                     out + outer * a.controls * a.inner + line);
+  }
+}
+
+GPUREG_KERNEL void
+GatherRows(const GatherArguments           a,
+           __global const ControlWeights * weights,
+           __global const ControlStretch * stretches,
+           __global const float *          in,
+           __global float4 *               out)
+{
+  const i64            item = FindItem();
+  const i64            outer = item / a.controls;
+  const int            control = (int)(item % a.controls);
+  const ControlStretch stretch = stretches[a.firstStretch + control];
+  if (outer < a.outer)
+  {
+    GatherAlongRow(&a, weights, &stretch, control, in + outer * a.length * 3, out + outer * a.controls);
+  }
+}
+
+GPUREG_KERNEL void
+MoveSamples(const ChainPart         part,
+            const VolumeShape       shape,
+            const i64               count,
+            const int               arePoints,
+            __global const i64 *    samplePoints,
+            __global const float4 * points,
+            __global float *        displacement)
+{
+  const i64 sample = FindItem();
+  if (sample < count)
+  {
+    i64   position[3];
+    float moved[3];
+    FindSamplePosition(&shape, arePoints, samplePoints, sample, position);
+    MoveSampleAnyhow(&part, points, position, moved);
+    displacement[3 * sample] = moved[0];
+    displacement[3 * sample + 1] = moved[1];
+    displacement[3 * sample + 2] = moved[2];
+  }
+}
+
+GPUREG_KERNEL void
+MoveSamplesPrecisely(const ChainPart      part,
+                     const VolumeShape    shape,
+                     const i64            count,
+                     const int            arePoints,
+                     __global const i64 * samplePoints,
+                     __global const i64 * points,
+                     __global i64 *       displacement)
+{
+  const i64 sample = FindItem();
+  if (sample < count)
+  {
+    i64 position[3], moved[3];
+    FindSamplePosition(&shape, arePoints, samplePoints, sample, position);
+    MoveSamplePreciselyAnyhow(&part, points, position, moved);
+    displacement[3 * sample] = moved[0];
+    displacement[3 * sample + 1] = moved[1];
+    displacement[3 * sample + 2] = moved[2];
+  }
+}
+
+GPUREG_KERNEL void
+GatherSamples(const ChainPart        part,
+              const VolumeShape      shape,
+              const SampleCells      cells,
+              __global const i64 *   samplePoints,
+              __global const u32 *   order,
+              __global const u32 *   begins,
+              __global const float * forces,
+              __local float *        scratch,
+              __global float4 *      out)
+{
+  GatherSamplesGroup(&part, &shape, &cells, samplePoints, order, begins, forces, scratch, out);
+}

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+// Between control points and samples in OpenCL: launches. The entry points are in opencl/metric/samples/ControlGridKernels.cl, the formulas in
+// src/kernels/metric/samples/ControlGrid.h; the plain version is src/host/metric/samples/ControlGridPasses.cpp.
+#include "engine/metric/samples/ControlGridPasses.h"
+
+#include "opencl/runtime/OpenCLKernels.h"
+
+#include <string>
+
+namespace gpureg
+{
+
+using namespace kernels;
+
+namespace
+{
+class OpenCLControlGridPasses : public ControlGridPasses
+{
+public:
+  explicit OpenCLControlGridPasses(OpenCLQueue & queue)
+    : m_Queue(queue)
+    , m_Kernels(queue, OpenCLControlGridSource)
+  {}
+
+  void
+  Expand(const ControlGridArguments & a,
+         const ControlTables &        tables,
+         const Memory &               points,
+         Memory &                     expanded) override
+  {
+    m_Kernels.Launch("Expand",
+                     GetOptions(),
+                     CountExpanded(a),
+                     a,
+                     cl_long{ CountExpanded(a) },
+                     BufferOf(*tables.weights),
+                     BufferOf(points),
+                     BufferOf(expanded));
+  }
+
+  void
+  MoveRows(const ControlGridArguments & a,
+           const ControlTables &        tables,
+           const Memory &               expanded,
+           Memory &                     displacement) override
+  {
+    const int         rowsOfGroup = m_Queue.GetDevice().GetLanes() / ControlRowLanes;
+    const i64         rows = i64{ a.virtualSize[1] } * a.virtualSize[2];
+    const std::size_t rowBytes = sizeof(float) * 3 * static_cast<std::size_t>(rowsOfGroup);
+    cl::Kernel &      kernel = m_Kernels.Get("MoveRows", GetOptions());
+    CheckOpenCL(m_Queue.GetDeviceName(), [&] {
+      SetKernelArguments(kernel,
+                         a,
+                         BufferOf(*tables.weights),
+                         BufferOf(*tables.rowWeights),
+                         BufferOf(*tables.rowFirsts),
+                         BufferOf(*tables.segmentColumns),
+                         BufferOf(expanded),
+                         cl::Local(rowBytes * MostSegmentColumns),
+                         cl::Local(rowBytes * SegmentVoxels),
+                         BufferOf(displacement));
+      m_Queue.Launch(kernel, (rows + rowsOfGroup - 1) / rowsOfGroup * CountSegments(&a), 1);
+    });
+  }
+
+  void
+  GatherAlong(const GatherArguments & a, const ControlTables & tables, const Memory & in, Memory & out) override
+  {
+    // As many work-groups as there are portions of lines that one of them gathers along.
+    const i64 lanes = m_Queue.GetDevice().GetLanes();
+    const i64 portions = (a.inner + lanes * GatherLines - 1) / (lanes * GatherLines);
+    m_Kernels.Launch("GatherAlong",
+                     GetOptions(),
+                     i64{ a.outer } * a.stretchCount * portions * lanes,
+                     a,
+                     BufferOf(*tables.weights),
+                     BufferOf(*tables.stretches),
+                     BufferOf(in),
+                     BufferOf(out));
+  }
+
+  void
+  GatherRows(const GatherArguments & a, const ControlTables & tables, const Memory & in, Memory & out) override
+  {
+    m_Kernels.Launch("GatherRows",
+                     GetOptions(),
+                     i64{ a.outer } * a.controls,
+                     a,
+                     BufferOf(*tables.weights),
+                     BufferOf(*tables.stretches),
+                     BufferOf(in),
+                     BufferOf(out));
+  }
+
+  void
+  MoveSamples(const ChainPart &   part,
+              const VolumeShape & shape,
+              std::int64_t        count,
+              const Memory *      samplePoints,
+              const Memory &      points,
+              Memory &            displacement) override
+  {
+    this->LaunchMove("MoveSamples", part, shape, count, samplePoints, points, displacement);
+  }
+
+  void
+  MoveSamplesPrecisely(const ChainPart &   part,
+                       const VolumeShape & shape,
+                       std::int64_t        count,
+                       const Memory *      samplePoints,
+                       const Memory &      points,
+                       Memory &            displacement) override
+  {
+    this->LaunchMove("MoveSamplesPrecisely", part, shape, count, samplePoints, points, displacement);
+  }
+
+  void
+  GatherSamples(const ChainPart &    part,
+                const VolumeShape &  shape,
+                const SampleCells &  cells,
+                const SortedByCell & sorted,
+                const Memory *       samplePoints,
+                const Memory &       forces,
+                Memory &             out) override
+  {
+    const auto   lanes = static_cast<std::size_t>(m_Queue.GetDevice().GetLanes());
+    cl::Kernel & kernel = m_Kernels.Get("GatherSamples", GetOptions());
+    CheckOpenCL(m_Queue.GetDeviceName(), [&] {
+      SetKernelArguments(kernel,
+                         part,
+                         shape,
+                         cells,
+                         BufferOf(samplePoints ? *samplePoints : forces),
+                         BufferOf(*sorted.order),
+                         BufferOf(*sorted.begins),
+                         BufferOf(forces),
+                         cl::Local(lanes * sizeof(float)),
+                         BufferOf(out));
+      m_Queue.Launch(kernel, CountControlPoints(part), 1);
+    });
+  }
+
+private:
+  void
+  LaunchMove(const char *        kernel,
+             const ChainPart &   part,
+             const VolumeShape & shape,
+             std::int64_t        count,
+             const Memory *      samplePoints,
+             const Memory &      points,
+             Memory &            displacement)
+  {
+    m_Kernels.Launch(kernel,
+                     GetOptions(),
+                     count,
+                     part,
+                     shape,
+                     cl_long{ count },
+                     cl_int{ samplePoints != nullptr },
+                     BufferOf(samplePoints ? *samplePoints : points),
+                     BufferOf(points),
+                     BufferOf(displacement));
+  }
+
+  static std::string
+  GetOptions()
+  {
+    return GetRealOption(Precision::Single);
+  }
+
+  OpenCLQueue & m_Queue;
+  OpenCLKernels m_Kernels;
+};
+} // namespace
+
+template <>
+std::unique_ptr<ControlGridPasses>
+MakePassesOn<DeviceKind::OpenCL, ControlGridPasses>(Queue & queue)
+{
+  return std::make_unique<OpenCLControlGridPasses>(static_cast<OpenCLQueue &>(queue));
+}
+
+} // namespace gpureg

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// How OpenCL's kernels are handed a metric's samples; opencl/metric/samples/SampleVolumes.cl takes them.
+#ifndef gpureg_OpenCLSamples_h
+#define gpureg_OpenCLSamples_h
+
+#include "opencl/runtime/OpenCLError.h"
+#include "opencl/runtime/OpenCLProgram.h"
+#include "opencl/runtime/OpenCLQueue.h"
+
+#include "engine/metric/samples/SampleArrays.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+namespace gpureg
+{
+
+using namespace kernels;
+
+// SampleMaps, and a metric's arguments, go to the kernels as bytes: they and the host's compiler must lay them out alike. Of all
+// structures the sizes are compared (OpenCLStructSizes.h); that members are 32 bits wide, without a gap, follows from this.
+static_assert(std::is_trivially_copyable<SampleMaps>::value, "kernels get it as bytes");
+template <typename TArguments>
+constexpr bool IsMadeOf32Bits = std::is_trivially_copyable<TArguments>::value && alignof(TArguments) == 4;
+
+// What every OpenCL device of the full profile has. More would leave room for fewer groups at once.
+constexpr std::size_t MaximumLocalBytes = std::size_t{ 32 } << 10;
+
+inline SampleGrain
+GetSampleGrain(const OpenCLDevice & device)
+{
+  return {
+    device.GetLanes(), device.GetTargetGroups(), std::min(device.GetLocalMemorySize(), MaximumLocalBytes), true
+  };
+}
+
+/** What SampleVolumes.cl wants to know, for one variant, or for all of them. */
+inline std::string
+GetSampleOptions(const std::string & variant)
+{
+  return "-DGPUREG_REAL=float -DGPUREG_VARIANT=" + variant;
+}
+
+/** Sets the arguments of a kernel that begins with the metric's arguments, SampleMaps, or a buffer of a batch's, and the
+ *  volumes. In the place of a volume that the variant does not have stands one that is there. */
+template <typename TArguments, typename TMaps, typename... TOthers>
+void
+SetSampleKernelArguments(cl::Kernel &         kernel,
+                         const TArguments &   a,
+                         const TMaps &        maps,
+                         const SampleArrays & samples,
+                         const TOthers &... others)
+{
+  static_assert(IsMadeOf32Bits<TArguments>, "kernels get it as bytes");
+  const MemoryPointer & any = samples.fixedBins ? samples.fixedBins : samples.fixedValues;
+  const auto            orAny = [&any](const MemoryPointer & array) { return BufferOf(array ? *array : *any); };
+  SetKernelArguments(kernel,
+                     a,
+                     maps,
+                     orAny(samples.fixedBins),
+                     orAny(samples.fixedValues),
+                     orAny(samples.fixedGradients),
+                     orAny(samples.points),
+                     orAny(samples.displacement),
+                     orAny(samples.moving),
+                     orAny(samples.quads),
+                     orAny(samples.coefficients ? samples.coefficients : samples.moving),
+                     orAny(samples.gradient),
+                     orAny(samples.mask),
+                     orAny(samples.movingBins),
+                     orAny(samples.chain.parts),
+                     orAny(samples.chain.vectors),
+                     orAny(samples.chain.jacobians),
+                     others...);
+}
+
+/** The kernels of a source that reads samples, by their variant.
+ *  \tparam TKernelSet made from a program. */
+template <typename TKernelSet, typename TArguments>
+class OpenCLSampleKernels
+{
+public:
+  /** \param options to compile with, besides those of samples. */
+  OpenCLSampleKernels(OpenCLQueue & queue, const char * source, std::string options = "")
+    : m_Queue(queue)
+    , m_Source(source)
+    , m_Options(std::move(options))
+  {}
+
+  /** Compiles or loads those of a variant. */
+  void
+  Prepare(int variant)
+  {
+    // A GPU gets kernels for each variant. On a CPU, where these take longer to compile than they ever save, one set
+    // finds its way by the arguments.
+    const bool isGpu = m_Queue.GetDevice().IsGpu();
+    m_CompiledVariant = isGpu ? variant : AnyVariant;
+    if (m_Kernels.count(m_CompiledVariant) == 0)
+    {
+      const cl::Program program =
+        m_Queue.GetDevice().GetProgram(m_Source,
+                                       GetSampleOptions(isGpu ? std::to_string(variant) : "variant") + m_Options);
+      CheckOpenCL(m_Queue.GetDeviceName(), [&] { m_Kernels.emplace(m_CompiledVariant, TKernelSet(program)); });
+    }
+  }
+
+  /** Of the variant that Prepare has chosen. */
+  TKernelSet &
+  Get()
+  {
+    return m_Kernels.at(m_CompiledVariant);
+  }
+
+private:
+  /** In the place of a variant: kernels for all of them. */
+  static constexpr int AnyVariant = -1;
+
+  OpenCLQueue &             m_Queue;
+  const char *              m_Source;
+  std::string               m_Options;
+  std::map<int, TKernelSet> m_Kernels;
+  int                       m_CompiledVariant = AnyVariant; // that Prepare has chosen
+};
+
+} // namespace gpureg
+
+#endif

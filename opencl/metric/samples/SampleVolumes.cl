@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every entry point that goes through a metric's samples begins with; opencl/metric/samples/OpenCLSamples.h hands it over.
+
+// Whoever compiles defines GPUREG_VARIANT: a variant's number, or variant, for kernels that do all of them. The text before
+// this defines MetricArguments, the metric's own.
+
+// The volumes. One that the variant does not have is never touched.
+#define GPUREG_VOLUME_PARAMETERS                                                                          \
+  __global const u16 *fixedBins, __global const float *fixedValues, __global const float *fixedGradients, \
+    __global const i64 *points, __global const float *displacement, __global const float *moving,         \
+    __global const float4 *quads, __global const float *coefficients, __global const float4 *gradient,    \
+    __global const u8 *mask, __global const u64 *movingBins, __global const ChainPart *chainParts,        \
+    __global const float4 *chainVectors, __global const float *chainJacobians
+
+#define GPUREG_VOLUMES                                                                                       \
+  fixedBins, fixedValues, fixedGradients, points, displacement, moving, quads, coefficients, gradient, mask, \
+    movingBins, chainParts, chainVectors, chainJacobians
+
+GPUREG_FUNCTION SampleVolumes
+MakeSampleVolumes(GPUREG_VOLUME_PARAMETERS)
+{
+  SampleVolumes volumes;
+  volumes.fixedBins = fixedBins;
+  volumes.fixedValues = fixedValues;
+  volumes.preciseFixedValues = (__global const i64 *)fixedValues;
+  volumes.fixedGradients = fixedGradients;
+  volumes.points = points;
+  volumes.displacement = displacement;
+  volumes.preciseDisplacement = (__global const i64 *)displacement;
+  volumes.moving = moving;
+  volumes.quads = quads;
+  volumes.coefficients = coefficients;
+  volumes.gradient = gradient;
+  volumes.mask = mask;
+  volumes.movingBins = movingBins;
+  volumes.chainParts = chainParts;
+  volumes.chainVectors = chainVectors;
+  volumes.preciseChainVectors = (__global const i64 *)chainVectors;
+  volumes.chainJacobians = chainJacobians;
+  volumes.preciseMoving = (__global const i64 *)moving;
+  volumes.preciseCoefficients = (__global const i64 *)coefficients;
+  return volumes;
+}

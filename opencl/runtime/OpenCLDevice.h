@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef gpureg_OpenCLDevice_h
+#define gpureg_OpenCLDevice_h
+
+#include "opencl/runtime/OpenCLBindings.h"
+
+#include <cstddef>
+#include <map>
+#include <mutex>
+#include <string>
+
+namespace gpureg
+{
+
+/** A device as its driver describes it, and what all queues on it share: its context, made with the first
+ *  of them, and the programs compiled so far. Safe to use from several threads. */
+class OpenCLDevice
+{
+public:
+  /** Asks the driver; makes nothing. \throws cl::Error; Error if the device cannot run the kernels. */
+  explicit OpenCLDevice(const cl::Device & device);
+
+  void
+  SetName(const std::string & name)
+  {
+    m_Name = name;
+  }
+
+  const std::string &
+  GetName() const
+  {
+    return m_Name;
+  }
+
+  /** Its model, its platform and its memory, in one line. */
+  const std::string &
+  GetDescription() const
+  {
+    return m_Description;
+  }
+
+  bool
+  IsGpu() const
+  {
+    return m_IsGpu;
+  }
+
+  std::size_t
+  GetMemorySize() const
+  {
+    return m_MemorySize;
+  }
+
+  /** The largest buffer. */
+  std::size_t
+  GetMaximumAllocation() const
+  {
+    return m_MaximumAllocation;
+  }
+
+  std::size_t
+  GetLocalMemorySize() const
+  {
+    return m_LocalMemorySize;
+  }
+
+  /** Work-items in a group of every kernel: a power of two, at least kernels::TileWidth. */
+  int
+  GetLanes() const
+  {
+    return m_Lanes;
+  }
+
+  /** So many groups keep the device busy. */
+  int
+  GetTargetGroups() const
+  {
+    return m_TargetGroups;
+  }
+
+  const cl::Device &
+  GetHandle() const
+  {
+    return m_Device;
+  }
+
+  /** \throws cl::Error */
+  cl::Context
+  GetContext();
+
+  /** A source's kernels (see OpenCLProgram.h), compiled with these options or loaded at the first call.
+   *  \throws Error with the compiler's messages. */
+  cl::Program
+  GetProgram(const char * source, const std::string & options);
+
+  /** Whether kernels may compute in double precision. */
+  bool
+  HasDoubles() const
+  {
+    return m_HasDoubles;
+  }
+
+private:
+  cl::Device  m_Device;
+  std::string m_Name;
+  std::string m_Description;
+  bool        m_IsGpu;
+  bool        m_HasDoubles;
+  std::size_t m_MemorySize;
+  std::size_t m_MaximumAllocation;
+  std::size_t m_LocalMemorySize;
+  int         m_Lanes;
+  int         m_TargetGroups;
+  std::mutex  m_Mutex;
+  cl::Context m_Context;
+  /** By source and options. */
+  std::map<std::pair<const char *, std::string>, cl::Program> m_Programs;
+  /** Those that do not compile, and why: nobody waits for that twice. */
+  std::map<std::pair<const char *, std::string>, std::string> m_RefusedPrograms;
+};
+
+} // namespace gpureg
+
+#endif

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef gpureg_OpenCLError_h
+#define gpureg_OpenCLError_h
+
+#include "opencl/runtime/OpenCLBindings.h"
+
+#include "gpureg/core/Error.h"
+
+#include <string>
+
+namespace gpureg
+{
+
+/** "CL_OUT_OF_RESOURCES (-5)". */
+std::string
+NameOpenCLStatus(cl_int status);
+
+/** "clFinish failed: CL_OUT_OF_RESOURCES (-5)". */
+std::string
+DescribeOpenCLError(const cl::Error & error);
+
+/** Whether a device had no room for what was asked. */
+bool
+MeansOutOfMemory(cl_int status);
+
+/** Whether the device was lost: what drivers answer to every call after a kernel's fault, or once it was taken away. */
+bool
+MeansDeviceLost(cl_int status);
+
+/** \throws Error that says on which device which call failed, and why: of the kind that the status tells. */
+[[noreturn]] void
+ThrowOpenCLError(const std::string & deviceName, const cl::Error & error);
+
+/** Returns what work() returns; what OpenCL reports is thrown as an Error. */
+template <typename TWork>
+auto
+CheckOpenCL(const std::string & deviceName, const TWork & work)
+{
+  try
+  {
+    return work();
+  }
+  catch (const cl::Error & error)
+  {
+    ThrowOpenCLError(deviceName, error);
+  }
+}
+
+} // namespace gpureg
+
+#endif

@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "opencl/runtime/OpenCLQueue.h"
+
+#include "opencl/runtime/OpenCLError.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace gpureg
+{
+
+namespace
+{
+OutOfMemoryError
+MakeMemoryError(OpenCLBackend & backend, std::size_t bytes, const std::string & why)
+{
+  const OpenCLDevice & device = backend.GetDevice();
+  return OutOfMemoryError("out of memory on " + device.GetName() + ": " + std::to_string(bytes) + " bytes asked for, " +
+                          std::to_string(backend.GetMemoryAccount().inUse) + " held by this process, " +
+                          std::to_string(device.GetMemorySize()) + " there in all and " +
+                          std::to_string(device.GetMaximumAllocation()) + " at most in one piece (" + why +
+                          "); use smaller images or another device");
+}
+
+/** A buffer that is there: drivers may put the allocation itself off until a command needs it, so one does. */
+cl::Buffer
+MakeBuffer(OpenCLBackend & backend, const cl::Context & context, const cl::CommandQueue & queue, std::size_t bytes)
+{
+  const OpenCLDevice & device = backend.GetDevice();
+  if (bytes > device.GetMaximumAllocation() || backend.GetMemoryAccount().inUse + bytes > device.GetMemorySize())
+  {
+    throw MakeMemoryError(backend, bytes, "too much to ask of it");
+  }
+  try
+  {
+    cl::Buffer buffer(context, CL_MEM_READ_WRITE, bytes);
+    queue.enqueueFillBuffer(buffer, cl_uchar{ 0 }, 0, 1);
+    return buffer;
+  }
+  catch (const cl::Error & error)
+  {
+    if (MeansOutOfMemory(error.err()))
+    {
+      throw MakeMemoryError(backend, bytes, DescribeOpenCLError(error));
+    }
+    throw;
+  }
+}
+} // namespace
+
+OpenCLMemory::OpenCLMemory(OpenCLBackend &          backend,
+                           const cl::Context &      context,
+                           const cl::CommandQueue & queue,
+                           std::size_t              bytes)
+  : Memory(bytes)
+  , m_Account(backend.GetMemoryAccount())
+{
+  const std::string & name = backend.GetDevice().GetName();
+  m_Account.Allocate(bytes, name, [&] {
+    m_Buffer = CheckOpenCL(name, [&] { return MakeBuffer(backend, context, queue, bytes); });
+  });
+}
+
+OpenCLMemory::~OpenCLMemory()
+{
+  m_Buffer = cl::Buffer();
+  m_Account.Release(GetSize());
+}
+
+OpenCLStaging::OpenCLStaging(OpenCLDevice & device, std::size_t bytes)
+  : Staging(bytes)
+  , m_Queue(device.GetContext(), device.GetHandle())
+  , m_Buffer(device.GetContext(), CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, bytes)
+  , m_Address(m_Queue.enqueueMapBuffer(m_Buffer, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, bytes))
+{}
+
+OpenCLStaging::~OpenCLStaging()
+{
+  try
+  {
+    m_Queue.enqueueUnmapMemObject(m_Buffer, m_Address);
+    m_Queue.finish();
+  }
+  catch (const cl::Error &)
+  {
+    // The device has gone, and the mapping with it.
+  }
+}
+
+OpenCLQueue::OpenCLQueue(OpenCLBackend & backend)
+  : Queue(backend)
+{
+  CheckOpenCL(GetDeviceName(), [this] {
+    m_Context = GetDevice().GetContext();
+    m_Queue = cl::CommandQueue(m_Context, GetDevice().GetHandle(), CL_QUEUE_PROFILING_ENABLE);
+    m_UpQueue = cl::CommandQueue(m_Context, GetDevice().GetHandle());
+    m_DownQueue = cl::CommandQueue(m_Context, GetDevice().GetHandle());
+  });
+}
+
+OpenCLQueue::~OpenCLQueue()
+{
+  for (cl::CommandQueue * queue : { &m_Queue, &m_UpQueue, &m_DownQueue })
+  {
+    try
+    {
+      queue->finish();
+    }
+    catch (const cl::Error &)
+    {
+      // The device has gone: there is nothing to wait for.
+    }
+  }
+}
+
+MemoryPointer
+OpenCLQueue::DoAllocate(std::size_t bytes)
+{
+  return std::make_unique<OpenCLMemory>(static_cast<OpenCLBackend &>(GetBackend()), m_Context, m_Queue, bytes);
+}
+
+std::size_t
+OpenCLQueue::GetFreeMemory()
+{
+  return GetBackend().GetMemoryAccount().GetRoom(GetDevice().GetMemorySize());
+}
+
+std::size_t
+OpenCLQueue::GetLargestAllocation()
+{
+  return GetDevice().GetMaximumAllocation();
+}
+
+void
+OpenCLQueue::CopyUp(const cl::CommandQueue &       queue,
+                    const std::vector<cl::Event> * after,
+                    Memory &                       target,
+                    std::size_t                    offset,
+                    const void *                   source,
+                    std::size_t                    bytes)
+{
+  CheckOpenCL(GetDeviceName(), [&] {
+    queue.enqueueWriteBuffer(
+      BufferOf(target), CL_FALSE, offset, bytes, source, after, &m_LastCopy[static_cast<int>(Direction::Up)]);
+    queue.flush();
+  });
+  ++statistics.copiesUp;
+  statistics.bytesUp += static_cast<std::int64_t>(bytes);
+}
+
+void
+OpenCLQueue::Upload(Memory & target, std::size_t offset, const void * source, std::size_t bytes)
+{
+  CopyUp(m_Queue, nullptr, target, offset, source, bytes);
+}
+
+void
+OpenCLQueue::MarkStaging(Direction direction, int slot)
+{
+  m_Marks[static_cast<int>(direction)][slot] = m_LastCopy[static_cast<int>(direction)];
+}
+
+void
+OpenCLQueue::WaitForStaging(Direction direction, int slot)
+{
+  WaitFor(m_Marks[static_cast<int>(direction)][slot]);
+}
+
+void
+OpenCLQueue::WaitFor(cl::Event & event)
+{
+  const cl::Event mark = std::exchange(event, cl::Event());
+  if (mark())
+  {
+    ++statistics.synchronizations;
+    CheckOpenCL(GetDeviceName(), [&] { mark.wait(); });
+  }
+}
+
+void
+OpenCLQueue::Mark(cl::Event & mark)
+{
+  CheckOpenCL(GetDeviceName(), [&] {
+    m_Queue.enqueueMarkerWithWaitList(nullptr, &mark);
+    m_Queue.flush();
+  });
+}
+
+void
+OpenCLQueue::MarkRead(int buffer)
+{
+  m_Read[buffer].resize(1);
+  Mark(m_Read[buffer].front());
+}
+
+void
+OpenCLQueue::StartUpload(Memory & target, std::size_t offset, const void * source, std::size_t bytes, int buffer)
+{
+  CopyUp(m_UpQueue, &m_Read[buffer], target, offset, source, bytes);
+}
+
+void
+OpenCLQueue::OrderAfterUploads()
+{
+  CheckOpenCL(GetDeviceName(), [&] {
+    const std::vector<cl::Event> last{ m_LastCopy[static_cast<int>(Direction::Up)] };
+    m_Queue.enqueueBarrierWithWaitList(&last);
+  });
+}
+
+void
+OpenCLQueue::MarkMade(int buffer)
+{
+  m_Made[buffer].resize(1);
+  Mark(m_Made[buffer].front());
+}
+
+void
+OpenCLQueue::StartDownload(void * target, const Memory & source, std::size_t bytes, std::size_t offset, int buffer)
+{
+  CheckOpenCL(GetDeviceName(), [&] {
+    m_DownQueue.enqueueReadBuffer(BufferOf(source),
+                                  CL_FALSE,
+                                  offset,
+                                  bytes,
+                                  target,
+                                  &m_Made[buffer],
+                                  &m_LastCopy[static_cast<int>(Direction::Down)]);
+    m_DownQueue.flush();
+  });
+  ++statistics.copiesDown;
+  statistics.bytesDown += static_cast<std::int64_t>(bytes);
+}
+
+void
+OpenCLQueue::Download(void * target, const Memory & source, std::size_t bytes)
+{
+  CheckOpenCL(GetDeviceName(), [&] { m_Queue.enqueueReadBuffer(BufferOf(source), CL_TRUE, 0, bytes, target); });
+  ++statistics.copiesDown;
+  ++statistics.synchronizations;
+  statistics.bytesDown += static_cast<std::int64_t>(bytes);
+}
+
+void
+OpenCLQueue::Copy(Memory & target, const Memory & source, std::size_t bytes)
+{
+  CheckOpenCL(GetDeviceName(), [&] {
+    m_Queue.enqueueCopyBuffer(BufferOf(source), BufferOf(target), 0, 0, bytes, nullptr, GetTimedEvent());
+    KeepFirstTimed();
+  });
+}
+
+void
+OpenCLQueue::Finish()
+{
+  ++statistics.synchronizations;
+  CheckOpenCL(GetDeviceName(), [this] {
+    m_Queue.finish();
+    m_UpQueue.finish();
+    m_DownQueue.finish();
+  });
+}
+
+void
+OpenCLQueue::SetMilestone(int number)
+{
+  Mark(m_Milestones[number]);
+}
+
+void
+OpenCLQueue::WaitForMilestone(int number)
+{
+  WaitFor(m_Milestones[number]);
+}
+
+void
+OpenCLQueue::Flush()
+{
+  CheckOpenCL(GetDeviceName(), [this] { m_Queue.flush(); });
+}
+
+void
+OpenCLQueue::StartTimer()
+{
+  m_IsTiming = true;
+  m_FirstTimed = cl::Event();
+  m_LastTimed = cl::Event();
+}
+
+void
+OpenCLQueue::StopTimer()
+{
+  m_IsTiming = false;
+}
+
+double
+OpenCLQueue::ReadTimer()
+{
+  if (!m_FirstTimed())
+  {
+    return 0;
+  }
+  return CheckOpenCL(GetDeviceName(), [this] {
+    const cl_ulong start = m_FirstTimed.getProfilingInfo<CL_PROFILING_COMMAND_START>();
+    const cl_ulong end = m_LastTimed.getProfilingInfo<CL_PROFILING_COMMAND_END>();
+    return static_cast<double>(end - start) * 1e-6;
+  });
+}
+
+void
+OpenCLQueue::Launch(const cl::Kernel & kernel, std::int64_t groups, int groupsY, int groupsZ)
+{
+  const auto        lanes = static_cast<std::size_t>(GetDevice().GetLanes());
+  const cl::NDRange items(static_cast<std::size_t>(groups) * lanes,
+                          static_cast<std::size_t>(groupsY),
+                          static_cast<std::size_t>(groupsZ));
+  m_Queue.enqueueNDRangeKernel(kernel, cl::NullRange, items, cl::NDRange(lanes, 1, 1), nullptr, GetTimedEvent());
+  ++statistics.launches;
+  KeepFirstTimed();
+}
+
+void
+OpenCLQueue::Clear(Memory & memory, std::size_t bytes)
+{
+  m_Queue.enqueueFillBuffer(BufferOf(memory), cl_uchar{ 0 }, 0, bytes, nullptr, GetTimedEvent());
+  KeepFirstTimed();
+}
+
+void
+OpenCLQueue::KeepFirstTimed()
+{
+  if (m_IsTiming && !m_FirstTimed())
+  {
+    m_FirstTimed = m_LastTimed;
+  }
+}
+
+} // namespace gpureg

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef gpureg_OpenCLQueue_h
+#define gpureg_OpenCLQueue_h
+
+#include "opencl/runtime/OpenCLBackend.h"
+
+namespace gpureg
+{
+
+class OpenCLMemory : public Memory
+{
+public:
+  OpenCLMemory(OpenCLBackend & backend, const cl::Context & context, const cl::CommandQueue & queue, std::size_t bytes);
+  ~OpenCLMemory() override;
+
+  const cl::Buffer &
+  GetBuffer() const
+  {
+    return m_Buffer;
+  }
+
+private:
+  MemoryAccount & m_Account;
+  cl::Buffer      m_Buffer;
+};
+
+/** The array as the kernels get it. */
+inline const cl::Buffer &
+BufferOf(const Memory & memory)
+{
+  return static_cast<const OpenCLMemory &>(memory).GetBuffer();
+}
+
+/** Sets all arguments of a kernel, in order. \throws cl::Error */
+template <typename... TArguments>
+void
+SetKernelArguments(cl::Kernel & kernel, const TArguments &... values)
+{
+  cl_uint index = 0;
+  (kernel.setArg(index++, values), ...);
+}
+
+/** Pinned host memory, mapped for as long as the object lives. */
+class OpenCLStaging : public Staging
+{
+public:
+  /** \throws cl::Error */
+  OpenCLStaging(OpenCLDevice & device, std::size_t bytes);
+  ~OpenCLStaging() override;
+
+  void *
+  GetAddress() const override
+  {
+    return m_Address;
+  }
+
+private:
+  cl::CommandQueue m_Queue;
+  cl::Buffer       m_Buffer;
+  void *           m_Address;
+};
+
+/** An in-order command queue of its own, in the context that all queues on a device share. */
+class OpenCLQueue : public Queue
+{
+public:
+  explicit OpenCLQueue(OpenCLBackend & backend);
+  ~OpenCLQueue() override;
+
+  DeviceKind
+  GetKind() const override
+  {
+    return DeviceKind::OpenCL;
+  }
+  std::size_t
+  GetFreeMemory() override;
+  std::size_t
+  GetLargestAllocation() override;
+  void
+  Upload(Memory & target, std::size_t offset, const void * source, std::size_t bytes) override;
+  void
+  MarkStaging(Direction direction, int slot) override;
+  void
+  WaitForStaging(Direction direction, int slot) override;
+  void
+  Download(void * target, const Memory & source, std::size_t bytes) override;
+  void
+  MarkRead(int buffer) override;
+  void
+  StartUpload(Memory & target, std::size_t offset, const void * source, std::size_t bytes, int buffer) override;
+  void
+  OrderAfterUploads() override;
+  void
+  MarkMade(int buffer) override;
+  void
+  StartDownload(void * target, const Memory & source, std::size_t bytes, std::size_t offset, int buffer) override;
+  void
+  Copy(Memory & target, const Memory & source, std::size_t bytes) override;
+  void
+  Finish() override;
+  void
+  SetMilestone(int number) override;
+  void
+  WaitForMilestone(int number) override;
+  void
+  Flush() override;
+  void
+  StartTimer() override;
+  void
+  StopTimer() override;
+  double
+  ReadTimer() override;
+
+  OpenCLDevice &
+  GetDevice() const
+  {
+    return static_cast<OpenCLBackend &>(GetBackend()).GetDevice();
+  }
+
+  const std::string &
+  GetDeviceName() const
+  {
+    return GetDevice().GetName();
+  }
+
+  /** Enqueues groups × groupsY × groupsZ work-groups of the device's lanes. \throws cl::Error */
+  void
+  Launch(const cl::Kernel & kernel, std::int64_t groups, int groupsY, int groupsZ = 1);
+
+  /** Enqueues that so many bytes become 0. \throws cl::Error */
+  void
+  Clear(Memory & memory, std::size_t bytes);
+
+private:
+  MemoryPointer
+  DoAllocate(std::size_t bytes) override;
+  /** For the command that is enqueued next, if it is timed; … */
+  cl::Event *
+  GetTimedEvent()
+  {
+    return m_IsTiming ? &m_LastTimed : nullptr;
+  }
+  /** … and behind it. */
+  void
+  KeepFirstTimed();
+  /** Enqueues a marker. */
+  void
+  Mark(cl::Event & mark);
+  /** Waits for an event, if there is one, and forgets it. */
+  void
+  WaitFor(cl::Event & event);
+  void
+  CopyUp(const cl::CommandQueue &       queue,
+         const std::vector<cl::Event> * after,
+         Memory &                       target,
+         std::size_t                    offset,
+         const void *                   source,
+         std::size_t                    bytes);
+
+  cl::Context            m_Context;
+  cl::CommandQueue       m_Queue;
+  cl::CommandQueue       m_UpQueue; // of StartUpload and of StartDownload, so that copies overlap other work
+  cl::CommandQueue       m_DownQueue;
+  cl::Event              m_Marks[2][2]; // [direction][slot]: the copy that last read or wrote its staging memory
+  cl::Event              m_LastCopy[2]; // [direction]
+  std::vector<cl::Event> m_Read[2];     // [buffer]: a wait list of one, or none
+  std::vector<cl::Event> m_Made[2];
+  cl::Event              m_Milestones[2];
+  bool                   m_IsTiming = false;
+  cl::Event              m_FirstTimed;
+  cl::Event              m_LastTimed;
+};
+
+} // namespace gpureg
+
+#endif

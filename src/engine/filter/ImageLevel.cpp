@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/filter/ImageLevel.h"
+
+#include "gpureg/core/Error.h"
+
+#include "engine/filter/LevelGeometry.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace gpureg
+{
+
+namespace
+{
+/** How far the weights of a Gaussian of half a factor reach: 3 of its sigmas, rounded up. */
+constexpr int
+FindReach(int factor)
+{
+  return (3 * factor + 1) / 2;
+}
+
+constexpr int
+CountTaps(int factor)
+{
+  return 2 * FindReach(factor) + factor;
+}
+static_assert(CountTaps(MostFactor) <= kernels::MaximumTaps, "a kernel takes no more taps");
+
+/** Of a mean over so many samples, after a Gaussian of half as many: one more tap than samples if both are even, and symmetrical. */
+std::vector<double>
+MakeTaps(int factor)
+{
+  const double        sigma = 0.5 * factor;
+  const int           reach = FindReach(factor);
+  std::vector<double> taps(static_cast<std::size_t>(CountTaps(factor)), 0.0);
+  double              sum = 0;
+  for (int g = -reach; g <= reach; ++g)
+  {
+    const double weight = std::exp(-0.5 * g * g / (sigma * sigma));
+    for (int n = 0; n < factor; ++n)
+    {
+      taps[static_cast<std::size_t>(reach + g + n)] += weight;
+      sum += weight;
+    }
+  }
+  for (double & tap : taps)
+  {
+    tap /= sum;
+  }
+  return taps;
+}
+
+/** Along one axis of a volume. \param first the first sample that the first voxel stands for. */
+kernels::ConvolutionArguments
+MakeArguments(const Size & size, int axis, int factor, int outputs, int first)
+{
+  const LineShape               shape = ShapeOf(size, 1, axis);
+  const std::vector<double>     taps = MakeTaps(factor);
+  kernels::ConvolutionArguments a{};
+  a.inner = shape.inner;
+  a.outer = shape.outer;
+  a.length = shape.length;
+  a.outputLength = outputs;
+  a.first = first;
+  a.step = factor;
+  a.run = 1;
+  a.end = outputs;
+  a.left = (static_cast<int>(taps.size()) - factor) / 2;
+  a.tapCount = static_cast<int>(taps.size());
+  std::copy(taps.begin(), taps.end(), a.taps);
+  return a;
+}
+
+/** \throws BadInputError for factors that are not possible. */
+void
+CheckFactors(const Size & factors)
+{
+  for (const int factor : factors)
+  {
+    if (factor < 1 || factor > MostFactor)
+    {
+      throw BadInputError("a voxel of a level stands for 1 to " + std::to_string(MostFactor) +
+                          " voxels along an axis, not for " + std::to_string(factor));
+    }
+  }
+}
+} // namespace
+
+ImageLevel::ImageLevel(Queue & queue, std::string deviceName, Scratch * scratch)
+  : m_Queue(queue)
+  , m_DeviceName(std::move(deviceName))
+  , m_Scratch(scratch != nullptr ? *scratch : m_OwnScratch)
+{}
+
+void
+ImageLevel::Make(const DeviceImage & image, const Size & size, const Size & factors, LinePasses & passes)
+{
+  CheckFactors(factors);
+  m_Precision = image.GetPrecision();
+  m_Size = size;
+  m_ToImage = {};
+  m_Values = image.GetMemory();
+  for (int axis = 0; axis < 3; ++axis)
+  {
+    const auto d = static_cast<std::size_t>(axis);
+    const int  factor = factors[d];
+    if (factor == 1)
+    {
+      continue;
+    }
+    const int                           outputs = m_Size[d] / factor;
+    const int                           first = (m_Size[d] - outputs * factor) / 2;
+    const kernels::ConvolutionArguments a = MakeArguments(m_Size, axis, factor, outputs, first);
+    m_ToImage.matrix[4 * d] = factor;
+    m_ToImage.offset[d] = first + 0.5 * (factor - 1);
+    m_Size[d] = outputs;
+    const bool      isLast = std::all_of(factors.begin() + axis + 1, factors.end(), [](int f) { return f == 1; });
+    MemoryPointer & target = isLast ? m_Own : m_Scratch[d];
+    Reserve(m_Queue, target, BytesOf(m_Precision) * static_cast<std::size_t>(CountOf(m_Size)));
+    passes.Convolve(a, m_Precision, *m_Values, *target);
+    m_Values = target.get();
+  }
+}
+
+} // namespace gpureg

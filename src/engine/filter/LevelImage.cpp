@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/filter/LevelImage.h"
+
+#include "gpureg/core/Error.h"
+#include "gpureg/transform/TransformChain.h"
+
+#include "engine/image/SummarizeImage.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace gpureg
+{
+
+namespace
+{
+/** Brings a part of an image's values to the host. */
+std::vector<double>
+BringPart(Queue & queue, const DeviceImage & image, std::int64_t first, std::int64_t count)
+{
+  std::vector<double> values;
+  WithReal(image.GetPrecision(), [&](auto zero) {
+    using Real = decltype(zero);
+    const auto        at = static_cast<std::size_t>(first);
+    std::vector<Real> part(static_cast<std::size_t>(count));
+    queue.MarkMade(0);
+    queue.StartDownload(part.data(), *image.GetMemory(), sizeof(Real) * part.size(), sizeof(Real) * at, 0);
+    queue.Finish();
+    values.assign(part.begin(), part.end());
+  });
+  return values;
+}
+} // namespace
+
+void
+CheckImage(const RegisteredImage & image, const char * which, const std::string & deviceName)
+{
+  if (image.image == nullptr || image.image->GetMemory() == nullptr || image.image->GetCount() != CountOf(image.size))
+  {
+    throw BadInputError(std::string("the ") + which + " image is missing, or has not as many voxels as its size says");
+  }
+  if (image.image->GetDeviceName() != deviceName)
+  {
+    throw BadInputError(std::string("the ") + which + " image is on " + image.image->GetDeviceName() +
+                        ", and the registration on " + deviceName);
+  }
+  if (image.mask != nullptr && (image.mask->GetMemory() == nullptr || image.mask->GetCount() != CountOf(image.size) ||
+                                image.mask->GetDeviceName() != deviceName))
+  {
+    throw BadInputError(std::string("the ") + which + " mask has not as many voxels as its image, or is not on " +
+                        deviceName);
+  }
+}
+
+void
+CheckVaries(Queue & queue, const RegisteredImage & image, const char * which)
+{
+  if (image.mask == nullptr)
+  {
+    return;
+  }
+  constexpr std::int64_t perPart = std::int64_t{ 1 } << 18;
+  const std::int64_t     count = image.image->GetCount();
+  const std::int64_t     parts = (count + perPart - 1) / perPart;
+  double                 least = std::numeric_limits<double>::infinity();
+  double                 largest = -least;
+  for (std::int64_t n = 0; n < parts; ++n)
+  {
+    // From the middle on, where most masks are.
+    const std::int64_t        first = (n + parts / 2) % parts * perPart;
+    const std::int64_t        number = std::min(perPart, count - first);
+    const std::vector<double> values = BringPart(queue, *image.image, first, number);
+    const std::vector<double> mask = BringPart(queue, *image.mask, first, number);
+    for (std::size_t v = 0; v < values.size(); ++v)
+    {
+      least = mask[v] >= 0.5 ? std::min(least, values[v]) : least;
+      largest = mask[v] >= 0.5 ? std::max(largest, values[v]) : largest;
+    }
+    if (largest > least)
+    {
+      return;
+    }
+  }
+  // Of a mask that leaves nothing, others tell.
+  if (least == largest)
+  {
+    throw BadInputError(std::string("the ") + which +
+                        " image is constant inside of its mask; set another one, or none");
+  }
+}
+
+LevelImage
+MakeLevelImage(const LevelMaker &      maker,
+               const RegisteredImage & image,
+               const char *            which,
+               const Size &            factors,
+               ImageLevel &            made,
+               ImageLevel &            madeMask)
+{
+  LevelImage result;
+  made.Make(*image.image, image.size, factors, maker.lines);
+  result.image = &made;
+  if (image.mask != nullptr)
+  {
+    madeMask.Make(*image.mask, image.size, factors, maker.lines);
+    result.mask = &madeMask;
+  }
+  result.toPoint = Compose(image.indexToPoint, made.GetToImage());
+  result.summary = SummarizeImage(maker.queue, maker.images, made.GetPrecision(), made.GetCount(), *made.GetMemory());
+  if (!(result.summary.maximum > result.summary.minimum))
+  {
+    throw BadInputError(std::string("the ") + which +
+                        " image is constant: there is nothing to register; give one whose values vary");
+  }
+  return result;
+}
+
+} // namespace gpureg

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef gpureg_LinePasses_h
+#define gpureg_LinePasses_h
+
+#include "kernels/core/Prelude.h"
+#include "kernels/core/RoundedProduct.h"
+#include "kernels/filter/LineConvolution.h"
+#include "kernels/filter/LineRecursion.h"
+#include "kernels/filter/GridInterpolation.h"
+
+#include "engine/runtime/MakePasses.h"
+#include "gpureg/core/Geometry.h"
+#include "gpureg/core/Precision.h"
+
+namespace gpureg
+{
+
+/** Filters along the lines of an array, and interpolation between them, on one device. src/host, cuda and opencl each
+ *  have them in a file of this name. Every member throws Error where the device reports a failure, or cannot compute in
+ *  doubles. */
+class LinePasses
+{
+public:
+  virtual ~LinePasses() = default;
+
+  /** Bytes that Recurse needs for so many lines at a time; 0 if none. */
+  virtual std::size_t
+  GetStateBytes(int kind, int length, std::int64_t lines) const = 0;
+
+  /** Filters lines of a volume, in place. volume: real [outer][length][inner].
+   *  states: of GetStateBytes bytes; null for none. */
+  virtual void
+  Recurse(int kind, const kernels::RecursionArguments & a, Precision precision, Memory & volume, Memory * states) = 0;
+
+  /** input: real [outer][length][inner]; output: real [outer][outputLength][inner]. */
+  virtual void
+  Convolve(const kernels::ConvolutionArguments & a, Precision precision, const Memory & input, Memory & output) = 0;
+
+  /** places: kernels::GridPlace, as many as outputSize[0] + outputSize[1] + outputSize[2]. */
+  virtual void
+  Interpolate(const kernels::GridInterpolationArguments & a,
+              Precision                                   precision,
+              const Memory &                              places,
+              const Memory &                              input,
+              Memory &                                    output) = 0;
+};
+
+/** Which line of a volume lies where: lines along an axis are [outer][length][inner]. */
+struct LineShape
+{
+  std::int64_t inner;
+  std::int64_t outer;
+  int          length;
+};
+
+inline LineShape
+ShapeOf(const Size & size, int components, int axis)
+{
+  LineShape shape{ components, 1, size[static_cast<std::size_t>(axis)] };
+  for (int d = 0; d < 3; ++d)
+  {
+    (d < axis ? shape.inner : shape.outer) *= d == axis ? 1 : size[static_cast<std::size_t>(d)];
+  }
+  return shape;
+}
+
+inline std::int64_t
+CountElements(const kernels::GridInterpolationArguments & a)
+{
+  return std::int64_t{ a.components } * a.outputSize[0] * a.outputSize[1] * a.outputSize[2];
+}
+
+GPUREG_DECLARE_PASSES(LinePasses);
+
+} // namespace gpureg
+
+#endif

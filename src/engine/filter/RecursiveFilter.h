@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef gpureg_RecursiveFilter_h
+#define gpureg_RecursiveFilter_h
+
+#include "engine/filter/LinePasses.h"
+
+#include "gpureg/filter/RecursiveGaussian.h"
+
+#include <memory>
+
+namespace gpureg
+{
+
+/** Recursive filters along the axes of a volume that lies on a queue's device, in place. The volume is
+ *  real [size[2]][size[1]][size[0]][components], float or double by the precision; arithmetic is in double.
+ *
+ *  \code
+ *  RecursiveFilter(queue).MakeSplineCoefficients(volume, size, 1, Precision::Single, 3);
+ *  \endcode
+ *
+ *  Nothing is waited for. Every member throws Error where memory is out, or the device has no doubles. */
+class RecursiveFilter
+{
+public:
+  static constexpr std::size_t DefaultMaximumSize = std::size_t{ 256 } << 20;
+
+  /** queue must outlive the filter. */
+  explicit RecursiveFilter(Queue & queue);
+  ~RecursiveFilter();
+
+  /** Along one axis. */
+  void
+  ApplyGaussian(Memory &                  volume,
+                const Size &              size,
+                int                       components,
+                Precision                 precision,
+                int                       axis,
+                const RecursiveGaussian & weights);
+
+  /** From samples to the coefficients of the spline through them (Unser 1999), along every axis of more than one
+   *  voxel, as itk::BSplineDecompositionImageFilter. Orders 0 and 1 leave the volume as it is.
+   *  \throws Error unless order is 0 to 5. */
+  void
+  MakeSplineCoefficients(Memory & volume, const Size & size, int components, Precision precision, int order);
+
+  /** The same along one axis. */
+  void
+  MakeSplineCoefficients(Memory & volume, const Size & size, int components, Precision precision, int order, int axis);
+
+  /** Bounds what is held for the states of lines, which are filtered in as many launches as that asks for. One line
+   *  of a spline takes GetSplineLineBytes. */
+  void
+  SetMaximumSize(std::size_t bytes)
+  {
+    m_MaximumSize = bytes;
+    if (GetSize() > bytes)
+    {
+      Release();
+    }
+  }
+  std::size_t
+  GetSplineLineBytes(int length) const;
+
+  /** Bytes that are held for later calls. */
+  std::size_t
+  GetSize() const
+  {
+    return SizeOf(m_States);
+  }
+
+  /** Gives them back. */
+  void
+  Release()
+  {
+    m_States.reset();
+  }
+
+private:
+  void
+  Recurse(int kind, kernels::RecursionArguments & a, const LineShape & shape, Precision precision, Memory & volume);
+
+  Queue &                     m_Queue;
+  std::unique_ptr<LinePasses> m_Passes;
+  MemoryPointer               m_States;
+  std::size_t                 m_MaximumSize = DefaultMaximumSize;
+};
+
+} // namespace gpureg
+
+#endif

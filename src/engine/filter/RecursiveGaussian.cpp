@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gpureg/filter/RecursiveGaussian.h"
+
+#include "gpureg/core/Error.h"
+
+#include <cmath>
+#include <cstddef>
+#include <string>
+
+namespace gpureg
+{
+
+namespace
+{
+/** (cosine cos(frequency x) + sine sin(frequency x)) exp(-damping x). */
+struct Wave
+{
+  double cosine;
+  double sine;
+  double frequency;
+  double damping;
+};
+
+/** The Gaussian of sigma 1, for x >= 0, as a sum of waves, which fits it best: Farnebäck & Westin 2006, after Deriche 1993. */
+constexpr std::array<Wave, 2> Waves{ { { 1.3530, 1.8151, 0.6681, 1.3932 }, { -0.3531, 0.0902, 2.0787, 1.3732 } } };
+
+using Polynomial = std::array<double, 5>;
+
+/** The one whose roots are the waves' poles: what the recursion divides by. */
+Polynomial
+FindDenominator(double sigma)
+{
+  Polynomial product{ 1, 0, 0, 0, 0 };
+  for (const Wave & wave : Waves)
+  {
+    const double     radius = std::exp(-wave.damping / sigma);
+    const double     factor[3] = { 1, -2 * radius * std::cos(wave.frequency / sigma), radius * radius };
+    const Polynomial before = product;
+    product = {};
+    for (std::size_t i = 0; i < before.size(); ++i)
+    {
+      for (std::size_t j = 0; j < 3 && i + j < product.size(); ++j)
+      {
+        product[i + j] += before[i] * factor[j];
+      }
+    }
+  }
+  return product;
+}
+
+double
+SumWaves(double x)
+{
+  double sum = 0;
+  for (const Wave & wave : Waves)
+  {
+    sum += (wave.cosine * std::cos(wave.frequency * x) + wave.sine * std::sin(wave.frequency * x)) *
+           std::exp(-wave.damping * x);
+  }
+  return sum;
+}
+} // namespace
+
+RecursiveGaussian
+MakeRecursiveGaussian(double sigma)
+{
+  if (!(sigma > 0) || !std::isfinite(sigma))
+  {
+    throw BadInputError("a Gaussian's sigma is to be greater than 0, not " + std::to_string(sigma));
+  }
+  const Polynomial  denominator = FindDenominator(sigma);
+  RecursiveGaussian weights;
+  double            numeratorSum = 0;
+  double            denominatorSum = denominator[0];
+  for (std::size_t i = 0; i < 4; ++i)
+  {
+    // What the recursion gives of an impulse are the waves: this is what makes it begin so.
+    for (std::size_t j = 0; j <= i; ++j)
+    {
+      weights.n[i] += SumWaves(static_cast<double>(j) / sigma) * denominator[i - j];
+    }
+    weights.d[i] = denominator[i + 1];
+    numeratorSum += weights.n[i];
+    denominatorSum += weights.d[i];
+  }
+  // Both ways together leave a constant as it is.
+  const double sum = 2 * numeratorSum / denominatorSum - weights.n[0];
+  for (double & n : weights.n)
+  {
+    n /= sum;
+  }
+  for (std::size_t i = 0; i < 4; ++i)
+  {
+    weights.m[i] = (i < 3 ? weights.n[i + 1] : 0.0) - weights.d[i] * weights.n[0];
+  }
+  return weights;
+}
+
+} // namespace gpureg

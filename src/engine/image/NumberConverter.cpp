@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gpureg/image/NumberConverter.h"
+
+#include "gpureg/core/Error.h"
+
+#include "engine/runtime/Backend.h"
+#include "engine/image/NumberPasses.h"
+#include "engine/runtime/MakePasses.h"
+
+#include <utility>
+
+namespace gpureg
+{
+
+class NumberConverter::Implementation
+{
+public:
+  explicit Implementation(const std::string & deviceName)
+    : m_Backend(gpureg::GetBackend(deviceName))
+    , m_Queue(m_Backend->CreateQueue())
+    , m_Passes(MakePasses<NumberPasses>(*m_Queue))
+  {}
+
+  const Backend &
+  GetBackend() const
+  {
+    return *m_Backend;
+  }
+
+  std::unique_ptr<DeviceImage>
+  Read(const BorrowedMemory & numbers, bool isMask, Precision precision, const ParallelFor & parallelFor)
+  {
+    MemoryPointer made;
+    this->Run(parallelFor, [&] {
+      const MemoryPointer borrowed = Borrow(*m_Backend, numbers);
+      made = m_Queue->Allocate(BytesOf(precision) * static_cast<std::size_t>(numbers.count));
+      m_Passes->Read(numbers.count, numbers.type, isMask, precision, *borrowed, *made);
+      m_Queue->Finish();
+    });
+    return std::make_unique<MadeImage>(m_Backend, std::move(made), precision, numbers.count);
+  }
+
+  std::unique_ptr<MadeNumbers>
+  Write(const DeviceImage & image, NumberType type, const ParallelFor & parallelFor)
+  {
+    if (image.GetMemory() == nullptr || image.GetDeviceName() != m_Backend->GetDescription().name)
+    {
+      throw BadInputError("an image whose numbers are to be converted is missing, or on another device");
+    }
+    MemoryPointer made;
+    this->Run(parallelFor, [&] {
+      made = m_Queue->Allocate(BytesOf(type) * static_cast<std::size_t>(image.GetCount()));
+      m_Passes->Write(image.GetCount(), type, image.GetPrecision(), *image.GetMemory(), *made);
+      m_Queue->Finish();
+    });
+    return std::make_unique<MadeNumbers>(m_Backend, std::move(made), type);
+  }
+
+  EvaluationStatistics
+  GetStatistics() const
+  {
+    return m_Queue->statistics;
+  }
+
+private:
+  template <typename TWork>
+  void
+  Run(const ParallelFor & parallelFor, const TWork & work)
+  {
+    if (!m_Passes)
+    {
+      throw UnsupportedError(m_Backend->GetDescription().name + " converts no arrays; hand in what the host has");
+    }
+    Operate(*m_Queue, parallelFor, work);
+  }
+
+  std::shared_ptr<Backend>      m_Backend;
+  std::unique_ptr<Queue>        m_Queue;
+  std::unique_ptr<NumberPasses> m_Passes;
+};
+
+NumberConverter::NumberConverter(const std::string & deviceName)
+  : m_Implementation(std::make_unique<Implementation>(deviceName))
+{}
+
+NumberConverter::~NumberConverter()
+{
+  FreeUnlessForked(m_Implementation);
+}
+
+const std::string &
+NumberConverter::GetDeviceName() const
+{
+  return m_Implementation->GetBackend().GetDescription().name;
+}
+
+std::size_t
+NumberConverter::GetHeldBytes() const
+{
+  return 0;
+}
+
+std::unique_ptr<DeviceImage>
+NumberConverter::MakeImage(const BorrowedMemory & numbers, Precision precision, const ParallelFor & parallelFor)
+{
+  return m_Implementation->Read(numbers, false, precision, parallelFor);
+}
+
+std::unique_ptr<DeviceImage>
+NumberConverter::MakeMask(const BorrowedMemory & numbers, const ParallelFor & parallelFor)
+{
+  return m_Implementation->Read(numbers, true, Precision::Single, parallelFor);
+}
+
+std::unique_ptr<MadeNumbers>
+NumberConverter::MakeNumbers(const DeviceImage & image, NumberType type, const ParallelFor & parallelFor)
+{
+  return m_Implementation->Write(image, type, parallelFor);
+}
+
+EvaluationStatistics
+NumberConverter::GetStatistics() const
+{
+  return m_Implementation->GetStatistics();
+}
+
+} // namespace gpureg

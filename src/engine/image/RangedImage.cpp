@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/image/RangedImage.h"
+
+#include "gpureg/core/Error.h"
+
+#include "engine/image/SummarizeImage.h"
+#include "engine/image/ValueRange.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <iomanip>
+#include <locale>
+#include <sstream>
+#include <utility>
+
+namespace gpureg
+{
+
+namespace
+{
+// That an image's range is found of. Of one voxel in a thousand there are eight.
+constexpr std::int64_t SampleCount = 8192;
+
+/** The words for values that are registered as if they were in a range. */
+std::string
+DescribeOutliers(const char *                        which,
+                 const ValueRange &                  all,
+                 const FoundRange &                  found,
+                 const std::array<std::int64_t, 2> & outside)
+{
+  const bool         areBoth = outside[0] > 0 && outside[1] > 0;
+  const bool         isOne = outside[0] + outside[1] == 1;
+  std::ostringstream text;
+  text.imbue(std::locale::classic());
+  text << std::setprecision(5) << "the " << which << " image has ";
+  if (outside[0] > 0)
+  {
+    text << outside[0] << (outside[0] == 1 ? " value" : " values") << " below " << found.range[0] << ", down to "
+         << all[0];
+  }
+  text << (areBoth ? ", and " : "");
+  if (outside[1] > 0)
+  {
+    text << outside[1] << (outside[1] == 1 ? " value" : " values") << " above " << found.range[1] << ", up to "
+         << all[1];
+  }
+  text << ": registered as " << (isOne ? "its" : "their") << " neighbours, or as ";
+  if (areBoth)
+  {
+    text << found.becomes[0] << " and " << found.becomes[1];
+  }
+  else
+  {
+    text << (outside[0] > 0 ? found.becomes[0] : found.becomes[1]);
+  }
+  text << "; set that image's range of values if " << (isOne ? "it is no outlier" : "they are no outliers");
+  return text.str();
+}
+
+/** \throws BadInputError if it is none, or leaves nothing of the values. */
+void
+CheckRange(const char * which, const ValueRange & all, const ValueRange & range)
+{
+  if (!(range[0] < range[1]))
+  {
+    throw BadInputError(std::string("the range of the ") + which +
+                        " image's values is none: give one from the smaller number to the larger one");
+  }
+  // A constant image is told of as that.
+  if (all[0] < all[1] && (all[1] <= range[0] || all[0] >= range[1]))
+  {
+    std::ostringstream text;
+    text.imbue(std::locale::classic());
+    text << "the range from " << range[0] << " to " << range[1] << " leaves nothing of the " << which
+         << " image, whose values are from " << all[0] << " to " << all[1] << "; set another one, or none";
+    throw BadInputError(text.str());
+  }
+}
+} // namespace
+
+RangedImage::RangedImage(Queue & queue, std::string deviceName)
+  : m_Queue(queue)
+  , m_DeviceName(std::move(deviceName))
+{}
+
+RegisteredImage
+RangedImage::Make(ImagePasses &                     passes,
+                  const RegisteredImage &           image,
+                  const char *                      which,
+                  const std::optional<ValueRange> & given,
+                  std::vector<std::string> &        warnings)
+{
+  const DeviceImage & values = *image.image;
+  const ImageSummary  summary =
+    SummarizeImage(m_Queue, passes, values.GetPrecision(), values.GetCount(), *values.GetMemory());
+  if (summary.notFinite > 0)
+  {
+    throw BadInputError(std::string("the ") + which + " image has " + std::to_string(summary.notFinite) +
+                        " values that are infinite or not a number; replace them first");
+  }
+  const ValueRange   all{ summary.minimum, summary.maximum };
+  const FoundRange   found = given ? FoundRange{ *given, *given } : FindValueRange(this->Pick(passes, values), all);
+  const ValueRange & range = found.range;
+  if (given)
+  {
+    CheckRange(which, all, range);
+  }
+  if (all[0] >= range[0] && all[1] <= range[1])
+  {
+    m_Values.reset();
+    m_Count = 0;
+    return image;
+  }
+  const auto outside = this->Clamp(passes, image, found, !given);
+  if (!given)
+  {
+    warnings.push_back(DescribeOutliers(which, all, found, outside));
+  }
+  RegisteredImage ranged = image;
+  ranged.image = this;
+  return ranged;
+}
+
+std::vector<double>
+RangedImage::Pick(ImagePasses & passes, const DeviceImage & image)
+{
+  const std::int64_t  count = std::min(SampleCount, image.GetCount());
+  std::vector<double> picked;
+  WithReal(image.GetPrecision(), [&](auto zero) {
+    using Real = decltype(zero);
+    std::vector<Real>   sample(static_cast<std::size_t>(count));
+    const std::size_t   bytes = sizeof(Real) * sample.size();
+    const MemoryPointer onDevice = m_Queue.Allocate(bytes);
+    passes.Pick(image.GetCount(), image.GetPrecision(), count, *image.GetMemory(), *onDevice);
+    m_Queue.Download(sample.data(), *onDevice, bytes);
+    picked.assign(sample.begin(), sample.end());
+  });
+  return picked;
+}
+
+std::array<std::int64_t, 2>
+RangedImage::Clamp(ImagePasses & passes, const RegisteredImage & image, const FoundRange & found, bool mends)
+{
+  m_Precision = image.image->GetPrecision();
+  m_Count = image.image->GetCount();
+  Reserve(m_Queue, m_Values, BytesOf(m_Precision) * static_cast<std::size_t>(m_Count));
+  const int                 strips = CountStrips(m_Queue, m_Count);
+  std::vector<std::int64_t> numbers(static_cast<std::size_t>(kernels::ClampNumbers * strips));
+  const std::size_t         bytes = sizeof(std::int64_t) * numbers.size();
+  const MemoryPointer       onDevice = m_Queue.Allocate(bytes);
+  kernels::ClampArguments   a{};
+  a.least = found.range[0];
+  a.most = found.range[1];
+  std::copy(found.becomes.begin(), found.becomes.end(), a.becomes);
+  a.count = m_Count;
+  a.shape = kernels::MakeVolumeShape(image.size[0], image.size[1], image.size[2]);
+  a.mends = mends ? 1 : 0;
+  passes.Clamp(a, m_Precision, strips, *image.image->GetMemory(), *m_Values, *onDevice);
+  m_Queue.Download(numbers.data(), *onDevice, bytes);
+  std::array<std::int64_t, 2> outside{};
+  for (std::size_t n = 0; n < numbers.size(); ++n)
+  {
+    outside[n % kernels::ClampNumbers] += numbers[n];
+  }
+  return outside;
+}
+
+} // namespace gpureg

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/image/SummarizeImage.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace gpureg
+{
+
+namespace
+{
+// Lanes enough to fill a device; and values that a lane goes through at least, since each strip's numbers are brought to the host.
+constexpr std::int64_t DeviceStrips = 32768;
+constexpr std::int64_t LeastStripValues = 256;
+// What one thread of the host summarises at a time.
+constexpr std::int64_t HostStripValues = std::int64_t{ 1 } << 16;
+
+/** Adds the summary of a strip. */
+void
+AddStrip(const double * strip, bool isFirst, ImageSummary & all)
+{
+  all.minimum = isFirst ? strip[0] : std::min(all.minimum, strip[0]);
+  all.maximum = isFirst ? strip[1] : std::max(all.maximum, strip[1]);
+  all.mean += strip[2];
+}
+
+ImageSummary
+JoinStrips(const std::vector<double> & strips)
+{
+  ImageSummary all;
+  bool         isFirst = true;
+  for (auto strip = strips.begin(); strip != strips.end(); strip += kernels::SummaryNumbers)
+  {
+    all.notFinite += static_cast<std::int64_t>(strip[3]);
+    if (strip[0] <= strip[1])
+    {
+      AddStrip(&*strip, isFirst, all);
+      isFirst = false;
+    }
+  }
+  return all;
+}
+} // namespace
+
+int
+CountStrips(const Queue & queue, std::int64_t count)
+{
+  return static_cast<int>(queue.IsHost() ? (count + HostStripValues - 1) / HostStripValues
+                                         : std::clamp<std::int64_t>(count / LeastStripValues, 1, DeviceStrips));
+}
+
+ImageSummary
+SummarizeImage(Queue & queue, ImagePasses & passes, Precision precision, std::int64_t count, const Memory & values)
+{
+  const int           strips = CountStrips(queue, count);
+  std::vector<double> summaries(static_cast<std::size_t>(kernels::SummaryNumbers * strips));
+  const std::size_t   bytes = sizeof(double) * summaries.size();
+  const MemoryPointer onDevice = queue.Allocate(bytes);
+  passes.Summarize(count, precision, 1.0 / static_cast<double>(count), strips, values, *onDevice);
+  queue.Download(summaries.data(), *onDevice, bytes);
+  return JoinStrips(summaries);
+}
+
+} // namespace gpureg

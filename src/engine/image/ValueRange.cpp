@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/image/ValueRange.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <iterator>
+#include <utility>
+
+namespace gpureg
+{
+
+namespace
+{
+// Fewer values say nothing of how they are distributed.
+constexpr std::size_t LeastRest = 32;
+// Of the voxels, how many have a value exactly that is no outlier by chance.
+constexpr double CommonShare = 0.001;
+constexpr double CommonSpans = 5;
+
+/** Values beyond the quantiles of a share are outliers if some are so many spans away. Then the range ends a margin beyond. */
+struct Tail
+{
+  double share;
+  double spans;
+  double margin; // spans
+};
+constexpr Tail Tails[] = { { 0.001, 5, 1 }, { 0.01, 10, 0.5 } };
+// Of a value that many voxels have, which are to keep an outline.
+constexpr double CommonMargin = 1;
+// Fewer different values are labels, or of a mask, which are far from each other by right: they are outliers at so many times the spans.
+constexpr std::size_t FewValues = 32;
+constexpr double      SpansOfFew = 100;
+
+// Hounsfield units: air is -1000, and nothing is less but for noise.
+constexpr double AirFrom = -1100;
+constexpr double AirTo = -850;
+constexpr double LeastUnit = -1200;
+// Of the rest that is to be air in what is taken for a CT, and that may be below it.
+constexpr double LeastAir = 0.1;
+constexpr double MostBelowAir = 0.001;
+
+using Values = std::vector<double>;
+
+/** Of sorted values, how many are in [from, to]. */
+double
+FindShare(const Values & values, double from, double to)
+{
+  const auto first = std::lower_bound(values.begin(), values.end(), from);
+  return static_cast<double>(std::upper_bound(first, values.end(), to) - first) / static_cast<double>(values.size());
+}
+
+/** Of sorted values. */
+std::size_t
+CountDifferent(const Values & values)
+{
+  std::size_t count = values.empty() ? 0 : 1;
+  for (std::size_t n = 1; n < values.size(); ++n)
+  {
+    count += values[n] != values[n - 1];
+  }
+  return count;
+}
+
+/** The values that a large share of the sample has. */
+Values
+FindCommon(const Values & sample)
+{
+  Values     common;
+  const auto add = [&](double value, double leastShare) {
+    if (FindShare(sample, value, value) > leastShare && std::find(common.begin(), common.end(), value) == common.end())
+    {
+      common.push_back(value);
+    }
+  };
+  add(sample.front(), CommonShare);
+  add(sample.back(), CommonShare);
+  add(sample[sample.size() / 2], 0.5);
+  return common;
+}
+
+/** The sorted sample and what is known of it. */
+struct Sample
+{
+  Values all;
+  Values common;
+  Values rest;
+  /** How many times the spans an outlier is far, see SpansOfFew. */
+  double factor = 1;
+};
+
+/** Cuts off what is beyond a tail. */
+void
+CutTail(const Sample & sample, const Tail & tail, ValueRange & range)
+{
+  const std::size_t last = sample.rest.size() - 1;
+  const auto        beyond = static_cast<std::size_t>(std::ceil(tail.share * static_cast<double>(last)));
+  const double      quantiles[] = { sample.rest[beyond], sample.rest[last - beyond] };
+  const double      reach = CommonSpans * sample.factor * (quantiles[1] - quantiles[0]);
+  double            low = quantiles[0];
+  double            high = quantiles[1];
+  for (const double value : sample.common)
+  {
+    if (value == 0 || (quantiles[0] - value <= reach && value - quantiles[1] <= reach))
+    {
+      low = std::min(low, value);
+      high = std::max(high, value);
+    }
+  }
+  const double span = high - low;
+  const double far = tail.spans * sample.factor * span;
+  if (!(span > 0))
+  {
+    return;
+  }
+  const auto isAny = [&](const auto & is) { return std::any_of(sample.common.begin(), sample.common.end(), is); };
+  if (range[0] < low - far)
+  {
+    range[0] = low - span * (isAny([low](double value) { return value < low; }) ? CommonMargin : tail.margin);
+  }
+  if (range[1] > high + far)
+  {
+    range[1] = high + span * (isAny([high](double value) { return value > high; }) ? CommonMargin : tail.margin);
+  }
+}
+
+/** Cuts off what is below air, if this is a CT. */
+void
+CutPadding(const Sample & sample, FoundRange & found)
+{
+  const double least = sample.all.front();
+  const bool   isPadded = least < LeastUnit && FindShare(sample.all, least, least) > CommonShare;
+  if (isPadded && FindShare(sample.rest, AirFrom, AirTo) >= LeastAir &&
+      FindShare(sample.rest, least, AirFrom) <= MostBelowAir)
+  {
+    const auto from = std::lower_bound(sample.rest.begin(), sample.rest.end(), AirFrom);
+    const auto to = std::upper_bound(from, sample.rest.end(), AirTo);
+    found.range[0] = std::max(found.range[0], AirFrom);
+    found.becomes[0] = *(from + (to - from) / 2);
+  }
+}
+} // namespace
+
+FoundRange
+FindValueRange(std::vector<double> values, const ValueRange & all)
+{
+  FoundRange found{ all, all };
+  if (values.size() < LeastRest)
+  {
+    return found;
+  }
+  std::sort(values.begin(), values.end());
+  Sample sample;
+  sample.all = std::move(values);
+  sample.common = FindCommon(sample.all);
+  std::copy_if(sample.all.begin(), sample.all.end(), std::back_inserter(sample.rest), [&sample](double value) {
+    return std::find(sample.common.begin(), sample.common.end(), value) == sample.common.end();
+  });
+  if (sample.rest.size() < LeastRest)
+  {
+    return found;
+  }
+  sample.factor = CountDifferent(sample.rest) < FewValues ? SpansOfFew : 1;
+  for (const Tail & tail : Tails)
+  {
+    CutTail(sample, tail, found.range);
+  }
+  found.becomes = found.range;
+  CutPadding(sample, found);
+  return found;
+}
+
+} // namespace gpureg

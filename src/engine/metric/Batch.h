@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+// Candidates whose values a device finds together: where each one's samples map to, and what its value follows from.
+#ifndef gpureg_Batch_h
+#define gpureg_Batch_h
+
+#include "gpureg/core/Error.h"
+
+#include "engine/metric/MetricCore.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace gpureg
+{
+
+/** The arrays of a batch; null where the metric has none. */
+struct BatchArrays
+{
+  /** kernels::SampleMaps, one a candidate. */
+  MemoryPointer maps;
+  /** u64 [candidates at once][rows][columns]. Two where they come down: one is copied while the other is made. */
+  std::array<MemoryPointer, 2> histograms;
+  /** i64 [candidates][kernels::SummaryCount]. */
+  MemoryPointer summaries;
+};
+
+/** Those that are dealt with at once. */
+struct BatchRange
+{
+  int first;
+  int count;
+};
+
+/** \throws UnsupportedError if there are more than 32 bits count. */
+inline int
+CountCandidates(const CandidateMaps & candidates)
+{
+  if (candidates.count > std::numeric_limits<int>::max())
+  {
+    throw UnsupportedError("there may be 2147483647 candidates in a batch, not " + std::to_string(candidates.count));
+  }
+  return static_cast<int>(candidates.count);
+}
+
+// What the histograms of the candidates that are dealt with at once may take, or their sums.
+constexpr std::size_t MostBatchBytes = std::size_t{ 128 } << 20;
+
+/** Of a batch, whose candidates keep a device busy together: no more chunks of each than that takes. */
+inline SampleGrain
+MakeBatchGrain(SampleGrain grain, std::size_t candidates)
+{
+  grain.targetChunks = static_cast<int>(static_cast<std::size_t>(grain.targetChunks) * 4 / candidates);
+  return grain;
+}
+
+/** Where a candidate's samples map to. */
+inline SampleMapping
+MakeMapping(const CandidateMaps & candidates, std::int64_t candidate)
+{
+  IndexMap map;
+  candidates.make(candidate, 1, &map);
+  return MakeLinearMapping(map);
+}
+
+/** Calls work(n) for all candidates n below count, some at a time on each thread. */
+template <typename TWork>
+void
+ForEachCandidate(const ParallelFor & parallelFor, std::int64_t count, const TWork & work)
+{
+  constexpr std::int64_t perTask = 256;
+  parallelFor((count + perTask - 1) / perTask, [&](std::int64_t task) {
+    for (std::int64_t n = task * perTask; n < std::min(count, (task + 1) * perTask); ++n)
+    {
+      work(n);
+    }
+  });
+}
+
+/** Some of the candidates, which must outlive them. */
+inline CandidateMaps
+TakeCandidates(const CandidateMaps & candidates, std::int64_t first, std::int64_t count)
+{
+  return { count, [&candidates, first](std::int64_t begin, std::int64_t number, IndexMap * maps) {
+            candidates.make(first + begin, number, maps);
+          } };
+}
+
+/** What evaluate(where its samples map to) gives for each of them, one after the other. */
+template <typename TEvaluate>
+auto
+EvaluateEach(const CandidateMaps & candidates, const TEvaluate & evaluate)
+{
+  std::vector<decltype(evaluate(SampleMapping()))> results;
+  for (std::int64_t n = 0; n < candidates.count; ++n)
+  {
+    results.push_back(evaluate(MakeMapping(candidates, n)));
+  }
+  return results;
+}
+
+/** What evaluate(some, where their results go) gives for all, of so many candidates at a time at most. */
+template <typename TResult, typename TEvaluate>
+std::vector<TResult>
+EvaluateInParts(const CandidateMaps & candidates, std::int64_t most, const TEvaluate & evaluate)
+{
+  std::vector<TResult> results(static_cast<std::size_t>(candidates.count));
+  for (std::int64_t first = 0; first < candidates.count; first += most)
+  {
+    evaluate(TakeCandidates(candidates, first, std::min(most, candidates.count - first)),
+             &results[static_cast<std::size_t>(first)]);
+  }
+  return results;
+}
+
+/** Makes room for where the candidates' samples map to, and gives what they have in common.
+ *  \param candidates one or more. */
+inline SampleProblem
+PrepareBatch(MetricCore &          core,
+             const CandidateMaps & candidates,
+             const SampleGrain &   grain,
+             const SampleNeeds &   needs,
+             BatchArrays &         batch)
+{
+  Reserve(*core.queue, batch.maps, sizeof(kernels::SampleMaps) * static_cast<std::size_t>(candidates.count));
+  return core.samples.MakeProblem(MakeMapping(candidates, 0), Forces::None, grain, needs);
+}
+
+/** Sends where the samples of some of them map to. */
+inline void
+SendMaps(MetricCore &                     core,
+         const CandidateMaps &            candidates,
+         const BatchRange &               range,
+         const kernels::SampleArguments & arguments,
+         double                           scaledRange,
+         const BatchArrays &              batch)
+{
+  constexpr std::size_t size = sizeof(kernels::SampleMaps);
+  FillArray(*core.queue,
+            *batch.maps,
+            size * static_cast<std::size_t>(range.first),
+            size,
+            range.count,
+            [&](std::int64_t first, std::int64_t count, void * out) {
+              std::vector<IndexMap> maps(static_cast<std::size_t>(count));
+              candidates.make(range.first + first, count, maps.data());
+              std::transform(maps.begin(),
+                             maps.end(),
+                             static_cast<kernels::SampleMaps *>(out),
+                             [&](const IndexMap & map) { return core.samples.MakeMaps(map, arguments, scaledRange); });
+            });
+}
+
+/** Calls work(range) with ranges of at most so many. */
+template <typename TWork>
+void
+ForEachRange(const BatchRange & all, std::size_t atOnce, const TWork & work)
+{
+  const auto most = static_cast<int>(std::min<std::size_t>(atOnce, std::numeric_limits<int>::max()));
+  for (int first = 0; first < all.count; first += std::min(most, all.count - first))
+  {
+    work(BatchRange{ all.first + first, std::min(most, all.count - first) });
+  }
+}
+
+// The device deals with one portion of the candidates while the host makes the next one's maps; few are one portion.
+constexpr std::int64_t BatchPortions = 4;
+constexpr std::int64_t LeastPortion = 256;
+
+/** Candidates of a portion. Where kernels are timed there is one, or the host's time would be counted. */
+inline std::size_t
+GetPortion(const MetricCore & core, std::int64_t candidates)
+{
+  const std::int64_t portion = std::max(LeastPortion, (candidates + BatchPortions - 1) / BatchPortions);
+  return static_cast<std::size_t>(core.isTimed ? candidates : std::min(candidates, portion));
+}
+
+/** Calls send(range) and then enqueue(range) for portion after portion; the first has been sent. */
+template <typename TSend, typename TEnqueue>
+void
+EnqueuePortions(Queue & queue, int candidates, std::size_t portion, const TSend & send, const TEnqueue & enqueue)
+{
+  BatchRange sent{ 0, 0 };
+  ForEachRange({ 0, candidates }, portion, [&](const BatchRange & range) {
+    if (sent.count > 0)
+    {
+      enqueue(sent);
+      queue.Flush();
+      send(range);
+    }
+    sent = range;
+  });
+  enqueue(sent);
+}
+
+} // namespace gpureg
+
+#endif

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/transform/ControlVectors.h"
+#include "engine/metric/MetricCore.h"
+
+#include "gpureg/image/DeviceImage.h"
+#include "gpureg/core/Error.h"
+
+namespace gpureg
+{
+
+namespace
+{
+/** \throws BadInputError unless the image, if there is one, is on the metric's device. */
+void
+CheckIsThere(const DeviceImage * image, const std::string & deviceName)
+{
+  if (image != nullptr && image->GetDeviceName() != deviceName)
+  {
+    throw BadInputError("the image is loaded on " + image->GetDeviceName() + ", and the metric is on " + deviceName);
+  }
+}
+} // namespace
+
+Metric::Metric(const std::string & deviceName)
+  : m_Core(std::make_unique<MetricCore>(deviceName))
+{}
+
+Metric::~Metric()
+{
+  FreeUnlessForked(m_Core);
+}
+
+const std::string &
+Metric::GetDeviceName() const
+{
+  return m_Core->backend->GetDescription().name;
+}
+
+Precision
+Metric::GetPrecision() const
+{
+  return m_Core->samples.GetFixed().precision;
+}
+
+void
+Metric::SetFixedSamples(const FixedSamples & samples, const ParallelFor & parallelFor)
+{
+  CheckIsThere(samples.sampled ? samples.sampled->image : nullptr, this->GetDeviceName());
+  m_Core->samples.SetFixed(samples, parallelFor);
+}
+
+void
+Metric::SetMovingImage(const MovingImage & image, const ParallelFor & parallelFor)
+{
+  CheckIsThere(image.image, this->GetDeviceName());
+  m_Core->samples.SetMoving(image, m_Core->readsQuads, parallelFor);
+}
+
+void
+Metric::TakeForces(const std::function<void(std::int64_t, std::int64_t, const float *)> & take,
+                   const ParallelFor &                                                    parallelFor)
+{
+  if (m_Core->forces == nullptr)
+  {
+    throw BadInputError("the last evaluation kept no forces: ask it for those of each sample");
+  }
+  if (m_Core->samples.IsEmpty())
+  {
+    return;
+  }
+  Queue & queue = *m_Core->queue;
+  queue.CheckIsUsable();
+  queue.parallelFor = parallelFor;
+  constexpr std::size_t bytes = 3 * sizeof(float);
+  DrainArray(queue,
+             *m_Core->forces,
+             bytes,
+             static_cast<std::int64_t>(m_Core->forces->GetSize() / bytes),
+             [&take](std::int64_t first, std::int64_t count, const void * forces) {
+               take(first, count, static_cast<const float *>(forces));
+             });
+  queue.GiveStagingBack();
+}
+
+std::vector<std::array<float, 3>>
+Metric::GatherForces(const ParallelFor & parallelFor)
+{
+  Queue & queue = *m_Core->queue;
+  queue.CheckIsUsable();
+  queue.parallelFor = parallelFor;
+  bool hasSpline = false;
+  if (m_Core->forces != nullptr)
+  {
+    Enqueue(queue, m_Core->isTimed, [&] { hasSpline = m_Core->samples.Gather(*m_Core->forces, m_Core->gathered); });
+  }
+  if (!hasSpline)
+  {
+    throw BadInputError("the last evaluation kept no forces of samples that a spline moves: ask one by a spline for "
+                        "those of each sample");
+  }
+  std::vector<std::array<float, 3>> result =
+    BringControlVectors<float>(queue,
+                               *m_Core->gathered,
+                               static_cast<std::int64_t>(m_Core->gathered->GetSize() / sizeof(kernels::float4)));
+  queue.GiveStagingBack();
+  return result;
+}
+
+ForceResult
+Metric::SumForces(const ParallelFor & parallelFor)
+{
+  Queue & queue = *m_Core->queue;
+  queue.CheckIsUsable();
+  queue.parallelFor = parallelFor;
+  if (m_Core->forces == nullptr || !m_Core->samples.HasLeadingGrids())
+  {
+    throw BadInputError(
+      "the last evaluation kept no forces of samples that leading grids move: ask one by such grids for "
+      "those of each sample");
+  }
+  Enqueue(queue, m_Core->isTimed, [&] { m_Core->samples.SumForces(*m_Core->forces); });
+  return m_Core->samples.BringForceSums();
+}
+
+void
+Metric::SetTiming(bool on)
+{
+  m_Core->isTimed = on;
+}
+
+EvaluationStatistics
+Metric::GetStatistics() const
+{
+  EvaluationStatistics statistics = m_Core->queue->statistics;
+  statistics.deviceBytes += m_Core->samples.GetDeviceBytes();
+  for (const MemoryPointer * array : m_Core->ownArrays)
+  {
+    statistics.deviceBytes += static_cast<std::int64_t>(SizeOf(*array));
+  }
+  return statistics;
+}
+
+} // namespace gpureg

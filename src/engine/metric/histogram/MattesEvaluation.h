@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// What evaluations of Mattes' joint histogram have in common, whoever asks for them.
+#ifndef gpureg_MattesEvaluation_h
+#define gpureg_MattesEvaluation_h
+
+#include "engine/metric/histogram/HistogramEvaluation.h"
+#include "engine/metric/histogram/MattesPasses.h"
+
+namespace gpureg
+{
+
+using MattesEvaluation = HistogramEvaluation<kernels::MattesArguments>;
+
+/** \throws Error unless there may be so many: the marginals of 4096 bins fit into the local memory of every GPU. */
+inline int
+CheckedMattesBins(const char * method, int bins)
+{
+  return CheckedBins(method, bins, 2 * kernels::HistogramPadding + 1, 4096);
+}
+
+/** What the moving image's range is scaled to. */
+inline double
+GetMattesRangeEnd(int bins)
+{
+  return bins - 2 * kernels::HistogramPadding;
+}
+
+inline HistogramNeeds
+GetMattesNeeds(int bins)
+{
+  return { kernels::MaximumSamplesPerChunk, GetMattesRangeEnd(bins) };
+}
+
+inline void
+SetMattesArguments(const MovingImage & moving, int bins, kernels::MattesArguments & a)
+{
+  const double rangeEnd = GetMattesRangeEnd(bins);
+  a.histogram.rows = a.histogram.columns = a.histogram.tableColumns = bins;
+  a.rangeEnd = static_cast<float>(rangeEnd);
+  a.lastWhole = a.rangeEnd - 1.0f;
+  a.acceptBegin = static_cast<float>(-moving.slackBelow);
+  a.acceptEnd = static_cast<float>(rangeEnd + moving.slackAbove);
+}
+
+} // namespace gpureg
+
+#endif

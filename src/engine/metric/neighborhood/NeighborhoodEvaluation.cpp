@@ -1,0 +1,437 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/metric/neighborhood/NeighborhoodEvaluation.h"
+
+#include "gpureg/core/Error.h"
+
+#include "engine/metric/samples/AddParts.h"
+#include "engine/runtime/MakePasses.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace gpureg
+{
+
+namespace
+{
+using ForceSums = std::array<double, kernels::ForceSumCount>;
+
+/** Of each kept voxel its moving value and the sums. */
+constexpr std::size_t KeptBytes = sizeof(kernels::i64) + kernels::NeighborhoodSumCount * sizeof(double);
+
+constexpr std::size_t SlidingBytes = kernels::NeighborhoodSumCount * sizeof(double);
+
+// Segments along z of so many neighborhoods' lengths at least: each begins with one less a voxel, for nothing.
+constexpr int LeastLengthsOfSegment = 3;
+
+// Columns of tiles are cut along z into so many segments in all, a few times what any device has room for at once; and more
+// groups than that would have too many sums brought to the host.
+constexpr int WantedTileSegments = 2048;
+constexpr int MostTileGroups = 4096;
+
+// What the candidates that are dealt with at once keep of their voxels. On an H200 launches that are a quarter as many are worth more
+// than what stays in its L2 cache: 32 MiB took an eighth longer. CUDA has no more groups along the third axis.
+constexpr std::size_t KeptBatchBytes = std::size_t{ 128 } << 20;
+constexpr std::size_t MostAtOnce = 32768;
+} // namespace
+
+NeighborhoodEvaluation::NeighborhoodEvaluation(MetricCore & core)
+  : m_Core(core)
+  , m_Passes(MakePasses<NeighborhoodPasses>(*core.queue))
+  , m_SimilarityPasses(MakePasses<SimilarityPasses>(*core.queue))
+{
+  m_Arrays.samples = &core.samples.GetArrays();
+  core.readsFixedValues = true;
+  core.ownArrays = { &m_Arrays.moved, &m_Arrays.sums,     &m_Arrays.centres, &m_Arrays.forces, &m_Arrays.terms,
+                     &m_Arrays.rings, &m_Arrays.partials, &m_Evaluated,      &m_Batch.maps };
+}
+
+void
+NeighborhoodEvaluation::SetCentres(std::int64_t count, const Filler & offsets, const ParallelFor & parallelFor)
+{
+  if (count > std::numeric_limits<int>::max())
+  {
+    throw UnsupportedError("a list of centres may hold 2147483647 of them, not " + std::to_string(count) +
+                           "; take every voxel instead");
+  }
+  m_CentreCount = 0;
+  m_Core.samples.SetForcePlaces(0, nullptr);
+  m_Places.reset();
+  Operate(*m_Core.queue, parallelFor, [&] {
+    ReserveExactly(*m_Core.queue, m_Arrays.centres, sizeof(kernels::i64) * static_cast<std::size_t>(count));
+    if (count > 0)
+    {
+      FillArray(*m_Core.queue, *m_Arrays.centres, 0, sizeof(kernels::i64), count, offsets);
+    }
+  });
+  m_CentreCount = static_cast<int>(count);
+}
+
+NeighborhoodResult
+NeighborhoodEvaluation::Evaluate(const SampleMapping &     mapping,
+                                 const NeighborhoodTerms & terms,
+                                 Forces                    forces,
+                                 std::size_t               slabBytes,
+                                 const ParallelFor &       parallelFor)
+{
+  CheckIsPossible();
+  return m_Core.Evaluate(
+    parallelFor,
+    [&] { Prepare(mapping, terms, forces, slabBytes); },
+    [&] { EnqueuePasses(); },
+    [&] { return BringResult(forces); });
+}
+
+std::vector<NeighborhoodResult>
+NeighborhoodEvaluation::EvaluateBatch(const CandidateMaps &     candidates,
+                                      const NeighborhoodTerms & terms,
+                                      std::size_t               slabBytes,
+                                      const ParallelFor &       parallelFor)
+{
+  if (candidates.count < 1)
+  {
+    return {};
+  }
+  CheckIsPossible();
+  m_Core.samples.CheckIsComplete(m_Core.readsFixedValues);
+  Describe(MakeMapping(candidates, 0), terms, Forces::None, slabBytes);
+  if (!CanBeBatched())
+  {
+    return EvaluateEach(candidates, [&](const SampleMapping & mapping) {
+      return Evaluate(mapping, terms, Forces::None, slabBytes, parallelFor);
+    });
+  }
+  const auto most =
+    static_cast<std::int64_t>(std::clamp<std::size_t>(MostBatchBytes / GetPartialBytes(), 1, MostAtOnce));
+  return EvaluateInParts<NeighborhoodResult>(candidates,
+                                             most,
+                                             [&](const CandidateMaps & some, NeighborhoodResult * results) {
+                                               EvaluateTogether(some, parallelFor, results);
+                                             });
+}
+
+bool
+NeighborhoodEvaluation::CanBeBatched() const
+{
+  return m_Passes->HasBatches() && m_Slabs.size() == 1 && (m_CentreCount > 0 || m_Arguments.tileRows > 0);
+}
+
+std::size_t
+NeighborhoodEvaluation::CountAtOnce(int candidates) const
+{
+  const auto kept = KeptBytes * static_cast<std::size_t>(m_CentreCount > 0 ? 0 : KeptVoxels(&m_Slabs.front()));
+  const auto most = std::clamp<std::size_t>(KeptBatchBytes / std::max<std::size_t>(1, kept), 1, MostAtOnce);
+  return std::min(most, static_cast<std::size_t>(candidates));
+}
+
+void
+NeighborhoodEvaluation::EvaluateTogether(const CandidateMaps & candidates,
+                                         const ParallelFor &   parallelFor,
+                                         NeighborhoodResult *  results)
+{
+  const int         count = CountCandidates(candidates);
+  const auto        portion = GetPortion(m_Core, count);
+  const std::size_t atOnce = CountAtOnce(count);
+  if (m_CentreCount == 0)
+  {
+    m_Slabs.front() = MakeSlab(0, m_Slabs.front().centrePlanes, 0, static_cast<int>(atOnce));
+    m_PartialGroups = m_Slabs.front().groupCount;
+  }
+  const kernels::NeighborhoodArguments & a = m_Slabs.front();
+  const std::size_t                      bytes = static_cast<std::size_t>(count) * GetPartialBytes();
+  const auto                             send = [&](const BatchRange & range) {
+    SendMaps(m_Core, candidates, range, m_Arguments.samples, 1.0, m_Batch);
+  };
+  m_Core.Evaluate(
+    parallelFor,
+    [&] {
+      Queue & queue = *m_Core.queue;
+      Reserve(queue, m_Batch.maps, sizeof(kernels::SampleMaps) * static_cast<std::size_t>(count));
+      Reserve(queue, m_Arrays.partials, bytes);
+      if (m_CentreCount == 0)
+      {
+        Reserve(queue, m_Arrays.moved, atOnce * static_cast<std::size_t>(KeptVoxels(&a)) * sizeof(kernels::i64));
+        Reserve(queue, m_Arrays.sums, atOnce * static_cast<std::size_t>(CentreVoxels(&a)) * SlidingBytes);
+      }
+      send({ 0, static_cast<int>(portion) });
+    },
+    [&] {
+      EnqueuePortions(*m_Core.queue, count, portion, send, [&](const BatchRange & range) {
+        ForEachRange(range, atOnce, [&](const BatchRange & some) {
+          m_Passes->CorrelateBatch(a, some, m_Arrays, m_Batch);
+        });
+      });
+    },
+    [&] {
+      Queue &      queue = *m_Core.queue;
+      char * const staging = static_cast<char *>(queue.GetStaging(Direction::Down, 0, bytes));
+      queue.Download(staging, *m_Arrays.partials, bytes);
+      ForEachCandidate(parallelFor, count, [&](std::int64_t n) {
+        results[n] = AddUp(reinterpret_cast<const float *>(staging + static_cast<std::size_t>(n) * GetPartialBytes()));
+      });
+      queue.GiveStagingBack();
+      return 0;
+    });
+}
+
+void
+NeighborhoodEvaluation::CheckIsPossible() const
+{
+  if (!m_Core.GetBackend().HasDoubles())
+  {
+    throw UnsupportedError("the device does not compute in doubles, which the sums over neighborhoods are");
+  }
+  if (!m_Core.samples.IsPrecise() || m_Core.samples.GetFixed().pointCount > 0)
+  {
+    throw BadInputError("neighborhoods are of all voxels of a grid, in double precision");
+  }
+}
+
+void
+NeighborhoodEvaluation::Describe(const SampleMapping &     mapping,
+                                 const NeighborhoodTerms & terms,
+                                 Forces                    forces,
+                                 std::size_t               slabBytes)
+{
+  const SampleProblem problem = m_Core.samples.MakeProblem(mapping, forces, 1.0);
+  m_Maps = problem.maps;
+  m_Arguments = {};
+  m_Arguments.samples = problem.arguments;
+  for (int d = 0; d < 3; ++d)
+  {
+    const int size = m_Arguments.samples.virtualShape.size[d];
+    m_Arguments.radius[d] = static_cast<int>(std::min<std::uint64_t>(terms.radius[d], size > 0 ? size - 1 : 0));
+  }
+  m_Arguments.forces = forces == Forces::None   ? kernels::NoNeighborhoodForces
+                       : terms.forcesAreOfValue ? kernels::TermsOfCentres
+                                                : kernels::ForcesOfCentres;
+  m_Arguments.fixedIsFloat = terms.fixedIsFloat;
+  m_Arguments.movingIsFloat = terms.movingIsFloat;
+  m_Arguments.fixedUnit =
+    terms.epsilonIsOfScaledValues ? 1.0F : static_cast<float>(m_Core.samples.GetFixed().scale.range);
+  m_Arguments.movingUnit =
+    terms.epsilonIsOfScaledValues ? 1.0F : static_cast<float>(m_Core.samples.GetMoving().scale.range);
+  m_Arguments.epsilon = static_cast<float>(terms.epsilon);
+  m_Arguments.centreCount = m_CentreCount;
+  m_Arguments.tileRows = m_CentreCount > 0 ? 0 : ChooseTileRows(m_Arguments, m_Passes->GetGrain());
+  CutIntoSlabs(slabBytes);
+  m_Passes->Prepare(m_Arguments.samples.variant);
+}
+
+void
+NeighborhoodEvaluation::Prepare(const SampleMapping &     mapping,
+                                const NeighborhoodTerms & terms,
+                                Forces                    forces,
+                                std::size_t               slabBytes)
+{
+  Describe(mapping, terms, forces, slabBytes);
+  m_Core.samples.SendMapping(mapping, forces);
+  if ((mapping.spline || mapping.leading) && m_CentreCount > 0 && !m_Places)
+  {
+    MakePlaces();
+  }
+  ReserveArrays(forces);
+}
+
+void
+NeighborhoodEvaluation::MakePlaces()
+{
+  Queue &                   queue = *m_Core.queue;
+  const auto                count = static_cast<std::size_t>(m_CentreCount);
+  const Size &              size = m_Core.samples.GetFixed().virtualSize;
+  std::vector<kernels::i64> centres(count);
+  std::vector<kernels::i64> places;
+  queue.Download(centres.data(), *m_Arrays.centres, sizeof(kernels::i64) * count);
+  for (const kernels::i64 centre : centres)
+  {
+    const kernels::i64 row = centre / size[0];
+    places.insert(places.end(), { (centre % size[0]) << 32, (row % size[1]) << 32, (row / size[1]) << 32 });
+  }
+  ReserveExactly(queue, m_Places, sizeof(kernels::i64) * places.size());
+  FillArray(queue, *m_Places, places);
+  m_Core.samples.SetForcePlaces(m_CentreCount, m_Places.get());
+}
+
+kernels::NeighborhoodArguments
+NeighborhoodEvaluation::MakeSlab(int firstCentre, int centrePlanes, int firstPartial, int candidates) const
+{
+  kernels::NeighborhoodArguments a = m_Arguments;
+  const int                      radius = a.radius[2];
+  const int                      size = a.samples.virtualShape.size[2];
+  const NeighborhoodGrain        grain = m_Passes->GetGrain();
+  a.firstCentre = firstCentre;
+  a.centrePlanes = centrePlanes;
+  a.firstKept = std::max(0, firstCentre - radius);
+  a.keptPlanes = std::min<int>(size - a.firstKept, firstCentre - a.firstKept + centrePlanes + radius);
+  a.firstPartial = firstPartial;
+  if (a.tileRows > 0)
+  {
+    const std::int64_t columns = std::max(1, CountTilesAlongX(&a) * CountTilesAlongY(&a));
+    CutIntoSegments(a, WantedTileSegments / (columns * candidates), centrePlanes);
+    a.groupCount = std::clamp(CountTileColumns(&a), 1, MostTileGroups);
+    return a;
+  }
+  const std::int64_t wanted =
+    std::int64_t{ grain.lanes } * grain.mostGroups / std::max<std::int64_t>(1, VoxelsOfPlane(&a));
+  CutIntoSegments(a, wanted, centrePlanes / (LeastLengthsOfSegment * LengthOfSlidingSums(&a, 2)));
+  a.groupCount = CountNeighborhoodGroups(a, 2, grain);
+  return a;
+}
+
+void
+NeighborhoodEvaluation::CutIntoSegments(kernels::NeighborhoodArguments & a, std::int64_t wanted, int most)
+{
+  const int segments = static_cast<int>(std::clamp<std::int64_t>(wanted, 1, std::max(1, most)));
+  a.segmentPlanes = (a.centrePlanes + segments - 1) / segments;
+  a.segmentCount = (a.centrePlanes + a.segmentPlanes - 1) / a.segmentPlanes;
+}
+
+void
+NeighborhoodEvaluation::CutIntoSlabs(std::size_t slabBytes)
+{
+  m_Slabs.clear();
+  m_PartialGroups = 0;
+  if (m_CentreCount > 0)
+  {
+    m_Slabs.push_back(MakeSlab(0, 1, 0));
+    m_Slabs[0].groupCount = CountGroups(m_CentreCount, m_Passes->GetGrain());
+    m_PartialGroups = m_Slabs[0].groupCount;
+    return;
+  }
+  const int          size = m_Arguments.samples.virtualShape.size[2];
+  const int          around = 2 * m_Arguments.radius[2];
+  const std::int64_t room =
+    static_cast<std::int64_t>(slabBytes / KeptBytes) / std::max<std::int64_t>(1, VoxelsOfPlane(&m_Arguments));
+  const int planes = static_cast<int>(std::min<std::int64_t>(size, std::max<std::int64_t>(room - around, around + 1)));
+  for (int first = 0; first < size; first += planes)
+  {
+    m_Slabs.push_back(MakeSlab(first, std::min(planes, size - first), m_PartialGroups));
+    m_PartialGroups += m_Slabs.back().groupCount;
+  }
+}
+
+void
+NeighborhoodEvaluation::ReserveArrays(Forces forces)
+{
+  Queue & queue = *m_Core.queue;
+  Reserve(queue, m_Arrays.partials, GetPartialBytes());
+  Reserve(queue, m_Evaluated, sizeof(float) * kernels::EvaluatedNumbers);
+  if (forces == Forces::OfEachSample)
+  {
+    const std::int64_t places = m_CentreCount > 0 ? m_CentreCount : m_Core.samples.GetCount();
+    ReserveExactly(queue, m_Arrays.forces, 3 * sizeof(float) * static_cast<std::size_t>(places));
+    const bool hasTerms = m_Arguments.forces == kernels::TermsOfCentres;
+    ReserveExactly(queue, m_Arrays.terms, hasTerms ? SizeOf(m_Arrays.forces) : 0);
+  }
+  if (m_CentreCount > 0)
+  {
+    return;
+  }
+  std::size_t kept = 0;
+  std::size_t sums = 0;
+  std::size_t ring = 0;
+  for (const kernels::NeighborhoodArguments & a : m_Slabs)
+  {
+    kept = std::max(kept, static_cast<std::size_t>(KeptVoxels(&a)));
+    sums = std::max(sums, static_cast<std::size_t>(a.tileRows > 0 ? CentreVoxels(&a) : KeptVoxels(&a)));
+    for (int axis = 0; a.tileRows == 0 && axis < 3; ++axis)
+    {
+      const int length = LengthOfSlidingSums(&a, axis);
+      if (m_Passes->NeedsRings(length))
+      {
+        const NeighborhoodGrain grain = m_Passes->GetGrain();
+        ring = std::max(ring,
+                        SlidingBytes * static_cast<std::size_t>(CountNeighborhoodGroups(a, axis, grain)) * grain.lanes *
+                          length);
+      }
+    }
+  }
+  Reserve(queue, m_Arrays.moved, kept * sizeof(kernels::i64));
+  Reserve(queue, m_Arrays.sums, sums * SlidingBytes);
+  Reserve(queue, m_Arrays.rings, ring);
+}
+
+std::size_t
+NeighborhoodEvaluation::GetPartialBytes() const
+{
+  return sizeof(float) * static_cast<std::size_t>(m_PartialGroups) *
+         static_cast<std::size_t>(NeighborhoodPartialCount(&m_Arguments));
+}
+
+void
+NeighborhoodEvaluation::EnqueuePasses(bool findsForces)
+{
+  for (const kernels::NeighborhoodArguments & a : m_Slabs)
+  {
+    if (m_CentreCount > 0)
+    {
+      m_Passes->CorrelateList(a, m_Maps, m_Arrays);
+      continue;
+    }
+    m_Passes->MovePlanes(a, m_Maps, m_Arrays);
+    if (a.tileRows > 0)
+    {
+      m_Passes->CorrelateTiles(a, m_Maps, m_Arrays);
+      continue;
+    }
+    m_Passes->SumAlong(0, a, m_Maps, m_Arrays);
+    if (a.radius[1] > 0)
+    {
+      m_Passes->SumAlong(1, a, m_Maps, m_Arrays);
+    }
+    m_Passes->CorrelatePlanes(a, m_Maps, m_Arrays);
+  }
+  if (findsForces && m_Arguments.forces == kernels::TermsOfCentres)
+  {
+    m_Passes->SumTerms(0, m_Arguments, *m_Arrays.forces, *m_Arrays.terms);
+    m_Passes->SumTerms(1, m_Arguments, *m_Arrays.terms, *m_Arrays.forces);
+    m_Passes->FindForcesOfTerms(m_Arguments, m_Maps, m_Arrays, *m_Arrays.forces, *m_Arrays.terms);
+    std::swap(m_Arrays.forces, m_Arrays.terms);
+  }
+}
+
+void
+NeighborhoodEvaluation::EnqueueSimilarity()
+{
+  kernels::SimilaritySums a{};
+  a.chunks = m_PartialGroups;
+  a.stride = kernels::NeighborhoodPartialCount(&m_Arguments);
+  a.count = kernels::CentreMoments;
+  a.haveRests = 1;
+  a.fixedUnit = a.movingUnit = 1;
+  m_SimilarityPasses->Find(a, *m_Arrays.partials, *m_Evaluated);
+}
+
+NeighborhoodResult
+NeighborhoodEvaluation::BringResult(Forces forces)
+{
+  Queue &      queue = *m_Core.queue;
+  void * const staging = queue.GetStaging(Direction::Down, 0, GetPartialBytes());
+  queue.Download(staging, *m_Arrays.partials, GetPartialBytes());
+  NeighborhoodResult result = AddUp(static_cast<const float *>(staging));
+  queue.GiveStagingBack();
+  m_Core.forces = forces == Forces::OfEachSample ? m_Arrays.forces.get() : nullptr;
+  return result;
+}
+
+NeighborhoodResult
+NeighborhoodEvaluation::AddUp(const float * partials) const
+{
+  std::array<double, kernels::CentreMoments> moments{};
+  ForceSums                                  forces{};
+  const bool hasForces = NeighborhoodPartialCount(&m_Arguments) > 2 * kernels::CentreMoments;
+  for (int group = 0; group < m_PartialGroups; ++group)
+  {
+    // Both have rests behind them.
+    partials = AddParts(partials, kernels::CentreMoments, 2, moments.data());
+    partials = AddParts(partials, kernels::ForceSumCount, hasForces ? 2 : 0, forces.data());
+  }
+  NeighborhoodResult result;
+  result.count = moments[kernels::MomentOfCentres];
+  result.correlations = moments[kernels::MomentOfCorrelations];
+  static_cast<ForceResult &>(result) = m_Core.samples.MakeForceResult(m_Arguments.samples, forces);
+  return result;
+}
+
+} // namespace gpureg

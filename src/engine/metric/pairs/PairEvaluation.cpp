@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/metric/pairs/PairEvaluation.h"
+
+#include "gpureg/core/Error.h"
+
+#include "engine/metric/samples/AddParts.h"
+#include "engine/metric/samples/IntegerValues.h"
+#include "engine/runtime/MakePasses.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace gpureg
+{
+
+namespace
+{
+// With fewer, a chunk's sums cost more than its samples.
+constexpr int LeastSamplesOfChunk = 1024;
+// So many can be counted in a float.
+constexpr int MostSamplesOfChunk = 1 << 20;
+
+/** Whether forces are weighed by what a pass before them finds. */
+bool
+IsCentred(PairMeasure measure, Forces forces)
+{
+  return measure == PairMeasure::Correlation && forces == Forces::OfEachSample;
+}
+
+int
+GetTask(PairMeasure measure, Forces forces)
+{
+  const bool isValue = forces == Forces::None;
+  const int  task = measure == PairMeasure::Correlation               ? kernels::PairsCorrelation
+                    : measure == PairMeasure::MeanAbsoluteDifferences ? kernels::PairsMeanAbsoluteDifferences
+                    : measure == PairMeasure::Demons && !isValue      ? kernels::PairsDemons
+                                                                      : kernels::PairsMeanSquares;
+  return isValue ? task : task | kernels::PairsFindForces | (IsCentred(measure, forces) ? kernels::PairsCentred : 0);
+}
+
+using ForceSums = std::array<double, kernels::ForceSumCount>;
+using Moments = std::array<double, kernels::MostMoments>;
+
+/** Whether floats lose a correlation of values that lie far from 0 by how little they vary, as in a mask of hardly anything but
+ *  background. They know Σ fm to some 1.5e-7 of the sum of its terms, and Σ f₁m₁ is what is left of it. */
+bool
+LosesToRounding(const Moments & sums)
+{
+  constexpr double most = 16; // 16 · 2 · 1.5e-7: 5e-6 of the value
+  const double     count = sums[kernels::MomentOfCount];
+  const auto       loses = [&](int first, int second, int product) {
+    const double ofMeans = sums[first] * sums[second] / count;
+    return std::abs(ofMeans) > most * std::abs(sums[product] - ofMeans);
+  };
+  return count > 0 && (loses(kernels::MomentOfFixed, kernels::MomentOfFixed, kernels::MomentOfFixedSquares) ||
+                       loses(kernels::MomentOfMoving, kernels::MomentOfMoving, kernels::MomentOfMovingSquares) ||
+                       loses(kernels::MomentOfFixed, kernels::MomentOfMoving, kernels::MomentOfProducts));
+}
+
+/** What a pass needs. */
+constexpr SampleNeeds Needs{ LeastSamplesOfChunk, MostSamplesOfChunk, 1.0 };
+} // namespace
+
+/** All chunks' sums. */
+struct PairEvaluation::Sums
+{
+  Moments                                         moments{};
+  std::array<ForceSums, kernels::MostPairWeights> forces{};
+
+  /** A correlation's forces: see kernels/ValuePairs.h. */
+  ForceSums
+  CombineForces(double fixedMean, double movingMean, double slope) const
+  {
+    ForceSums combined{};
+    for (std::size_t s = 0; s < combined.size(); ++s)
+    {
+      combined[s] = forces[1][s] - fixedMean * forces[0][s] - slope * (forces[2][s] - movingMean * forces[0][s]);
+    }
+    return combined;
+  }
+};
+
+PairEvaluation::PairEvaluation(MetricCore & core, PairMeasure measure)
+  : m_Core(core)
+  , m_Measure(measure)
+  , m_Passes(MakePasses<PairPasses>(*core.queue))
+  , m_SimilarityPasses(MakePasses<SimilarityPasses>(*core.queue))
+{
+  m_Arrays.samples = &core.samples.GetArrays();
+  core.readsQuads = m_Passes->GetGrain().readsQuads;
+  core.readsFixedValues = true;
+  core.ownArrays = { &m_Arrays.partials, &m_Arrays.evaluated, &m_Batch.maps };
+}
+
+PairResult
+PairEvaluation::Evaluate(const SampleMapping & mapping,
+                         Forces                forces,
+                         const DemonsTerms &   terms,
+                         const ParallelFor &   parallelFor)
+{
+  CheckHas(mapping, forces);
+  return m_Core.Evaluate(
+    parallelFor,
+    [&] { Prepare(mapping, forces, terms); },
+    [&] { EnqueuePasses(forces); },
+    [&] {
+      Sums sums = BringSums();
+      if (AreLost(sums))
+      {
+        CountFrom(sums.moments);
+        // Forces may lie where the displacements were.
+        m_Core.samples.Move();
+        EnqueuePasses(forces);
+        sums = BringSums();
+      }
+      m_Core.forces = forces == Forces::OfEachSample ? m_Arrays.forces : nullptr;
+      return MakeResult(sums);
+    });
+}
+
+bool
+PairEvaluation::AreLost(const Sums & sums) const
+{
+  return m_Measure == PairMeasure::Correlation && !m_Core.samples.IsPrecise() && LosesToRounding(sums.moments);
+}
+
+void
+PairEvaluation::CountFrom(const std::array<double, kernels::MostMoments> & moments)
+{
+  const double count = moments[kernels::MomentOfCount];
+  for (kernels::PairArguments * const arguments : { &m_Pass.arguments, &m_ValuePass.arguments })
+  {
+    arguments->fixedCentre = static_cast<float>(moments[kernels::MomentOfFixed] / count);
+    arguments->movingCentre = static_cast<float>(moments[kernels::MomentOfMoving] / count);
+  }
+}
+
+std::vector<PairResult>
+PairEvaluation::EvaluateBatch(const CandidateMaps & candidates, const ParallelFor & parallelFor)
+{
+  CheckHas({}, Forces::None);
+  if (!m_Passes->HasBatches())
+  {
+    return EvaluateEach(candidates, [&](const SampleMapping & mapping) {
+      return Evaluate(mapping, Forces::None, {}, parallelFor);
+    });
+  }
+  // So many that their sums take little memory.
+  constexpr std::int64_t MostAtOnce = 16384;
+  return EvaluateInParts<PairResult>(candidates, MostAtOnce, [&](const CandidateMaps & some, PairResult * results) {
+    EvaluateTogether(some, parallelFor, results);
+  });
+}
+
+void
+PairEvaluation::CheckHas(const SampleMapping & mapping, Forces forces) const
+{
+  if (IsCentred(m_Measure, forces) && !mapping.spline && !mapping.leading)
+  {
+    throw UnsupportedError(
+      "a correlation has no forces of each sample by a displacement field; use a spline, or a transform of "
+      "global support");
+  }
+  if (m_Measure == PairMeasure::Demons && forces == Forces::Summed)
+  {
+    throw UnsupportedError("the demons' forces have no sum; use a displacement field");
+  }
+  if (m_Measure != PairMeasure::Correlation && !m_Core.samples.AreCountedAlike())
+  {
+    throw BadInputError("the fixed and the moving values are not in one unit: set both with the same scale");
+  }
+}
+
+PairEvaluation::Pass
+PairEvaluation::MakePass(const SampleMapping & mapping, Forces forces, const DemonsTerms & terms)
+{
+  const SampleProblem problem = m_Core.samples.MakeProblem(mapping, forces, m_Passes->GetGrain(), Needs);
+  Pass                pass;
+  pass.maps = problem.maps;
+  pass.arguments.samples = problem.arguments;
+  pass.arguments.task = GetTask(m_Measure, forces);
+  pass.arguments.inverseNormalizer = static_cast<float>(1.0 / terms.normalizer);
+  pass.arguments.leastDifference = static_cast<float>(terms.leastDifference);
+  pass.arguments.leastDenominator = static_cast<float>(terms.leastDenominator);
+  m_Passes->Prepare(pass.arguments.samples.variant, pass.arguments.task);
+  return pass;
+}
+
+void
+PairEvaluation::Prepare(const SampleMapping & mapping, Forces forces, const DemonsTerms & terms)
+{
+  m_Pass = MakePass(mapping, forces, terms);
+  if (IsCentred(m_Measure, forces))
+  {
+    PrepareValue(mapping);
+  }
+  m_Core.samples.SendMapping(mapping, forces);
+  Reserve(*m_Core.queue, m_Arrays.partials, GetPartialBytes());
+  Reserve(*m_Core.queue, m_Arrays.evaluated, sizeof(float) * kernels::EvaluatedNumbers);
+  m_Arrays.forces = forces == Forces::OfEachSample ? &m_Core.samples.ReserveForces() : nullptr;
+}
+
+void
+PairEvaluation::PrepareValue(const SampleMapping & mapping)
+{
+  m_ValuePass = MakePass(mapping, Forces::None, {});
+}
+
+void
+PairEvaluation::EnqueuePasses(Forces forces)
+{
+  if (IsCentred(m_Measure, forces))
+  {
+    EnqueueValue();
+  }
+  m_Passes->SumPairs(m_Pass.arguments, m_Pass.maps, m_Arrays);
+}
+
+void
+PairEvaluation::EnqueueValue()
+{
+  m_Passes->SumPairs(m_ValuePass.arguments, m_ValuePass.maps, m_Arrays);
+  EnqueueSimilarity(m_ValuePass.arguments);
+}
+
+void
+PairEvaluation::EnqueueSimilarity(const kernels::PairArguments & arguments)
+{
+  const double            fixedUnit = GetUnitOfMoments(m_Core.samples.GetFixed().scale);
+  const double            movingUnit = GetUnitOfMoments(m_Core.samples.GetMoving().scale);
+  const bool              isSquare = m_Measure == PairMeasure::MeanSquares || m_Measure == PairMeasure::Demons;
+  kernels::SimilaritySums a{};
+  a.isCorrelation = m_Measure == PairMeasure::Correlation;
+  a.chunks = kernels::ChunkCount(&arguments.samples);
+  a.stride = kernels::PairPartialCount(arguments.samples.variant, arguments.task);
+  a.count = kernels::MomentCount(arguments.task);
+  a.haveRests = kernels::FloatsOfSum(arguments.samples.variant) > 1;
+  a.fixedUnit = static_cast<float>(fixedUnit);
+  a.movingUnit = static_cast<float>(isSquare ? movingUnit * movingUnit : movingUnit);
+  m_SimilarityPasses->Find(a, *m_Arrays.partials, *m_Arrays.evaluated);
+}
+
+PairEvaluation::Sums
+PairEvaluation::AddChunksUp(const kernels::PairArguments & a, const float * partials)
+{
+  const int  variant = a.samples.variant;
+  const int  moments = kernels::MomentCount(a.task);
+  const auto floats = static_cast<std::size_t>(kernels::FloatsOfSum(variant));
+  Sums       sums;
+  for (int chunk = 0; chunk < kernels::ChunkCount(&a.samples); ++chunk)
+  {
+    partials = AddParts(partials, moments, floats, sums.moments.data());
+    for (int k = 0; k < kernels::PairForceSums(variant, a.task); ++k)
+    {
+      partials = AddParts(partials, kernels::ForceSumCount, floats, sums.forces[k].data());
+    }
+  }
+  return sums;
+}
+
+void
+PairEvaluation::EvaluateTogether(const CandidateMaps & candidates,
+                                 const ParallelFor &   parallelFor,
+                                 PairResult *          results)
+{
+  const int         count = CountCandidates(candidates);
+  const auto        portion = GetPortion(m_Core, count);
+  std::size_t       bytes = 0;
+  std::vector<char> areLost(static_cast<std::size_t>(count)); // not bool, for several threads write
+  const auto        send = [&](const BatchRange & range) {
+    SendMaps(m_Core, candidates, range, m_Pass.arguments.samples, Needs.scaledRange, m_Batch);
+  };
+  m_Core.Evaluate(
+    parallelFor,
+    [&] {
+      const SampleGrain grain = MakeBatchGrain(m_Passes->GetGrain(), static_cast<std::size_t>(count));
+      m_Pass.arguments = {};
+      m_Pass.arguments.samples = PrepareBatch(m_Core, candidates, grain, Needs, m_Batch).arguments;
+      m_Pass.arguments.task = GetTask(m_Measure, Forces::None);
+      bytes = static_cast<std::size_t>(count) * GetPartialBytes();
+      Reserve(*m_Core.queue, m_Arrays.partials, bytes);
+      send({ 0, static_cast<int>(portion) });
+    },
+    [&] {
+      EnqueuePortions(*m_Core.queue, count, portion, send, [this](const BatchRange & range) {
+        m_Passes->SumBatch(m_Pass.arguments, range, m_Arrays, m_Batch);
+      });
+    },
+    [&] {
+      Queue &      queue = *m_Core.queue;
+      char * const staging = static_cast<char *>(queue.GetStaging(Direction::Down, 0, bytes));
+      queue.Download(staging, *m_Arrays.partials, bytes);
+      ForEachCandidate(parallelFor, count, [&](std::int64_t n) {
+        const char * const ofCandidate = staging + static_cast<std::size_t>(n) * GetPartialBytes();
+        const Sums         sums = AddChunksUp(m_Pass.arguments, reinterpret_cast<const float *>(ofCandidate));
+        results[n] = MakeResult(sums);
+        areLost[static_cast<std::size_t>(n)] = AreLost(sums);
+      });
+      queue.GiveStagingBack();
+      return 0;
+    });
+  for (std::int64_t n = 0; n < count; ++n)
+  {
+    if (areLost[static_cast<std::size_t>(n)] != 0)
+    {
+      results[n] = Evaluate(MakeMapping(candidates, n), Forces::None, {}, parallelFor);
+    }
+  }
+}
+
+std::size_t
+PairEvaluation::GetPartialBytes() const
+{
+  return sizeof(float) * static_cast<std::size_t>(kernels::ChunkCount(&m_Pass.arguments.samples)) *
+         static_cast<std::size_t>(kernels::PairPartialCount(m_Pass.arguments.samples.variant, m_Pass.arguments.task));
+}
+
+PairEvaluation::Sums
+PairEvaluation::BringSums()
+{
+  Queue &      queue = *m_Core.queue;
+  void * const staging = queue.GetStaging(Direction::Down, 0, GetPartialBytes());
+  queue.Download(staging, *m_Arrays.partials, GetPartialBytes());
+  const Sums sums = AddChunksUp(m_Pass.arguments, static_cast<const float *>(staging));
+  queue.GiveStagingBack();
+  return sums;
+}
+
+double
+PairEvaluation::GetUnitOfMoments(const ValueScale & scale) const
+{
+  return m_Core.samples.IsPrecise() ? std::ldexp(1.0, GPUREG_BITS_OF_MOMENTS - FindValueExponent(scale)) / scale.range
+                                    : 1.0;
+}
+
+PairResult
+PairEvaluation::MakeResult(const Sums & sums) const
+{
+  const double fixedUnit = GetUnitOfMoments(m_Core.samples.GetFixed().scale);
+  const double movingUnit = GetUnitOfMoments(m_Core.samples.GetMoving().scale);
+  PairResult   result;
+  ForceSums    forces = sums.forces[0];
+  result.count = sums.moments[kernels::MomentOfCount];
+  if (m_Measure == PairMeasure::Correlation)
+  {
+    const double count = std::max(1.0, result.count);
+    const double fixedMean = sums.moments[kernels::MomentOfFixed] / count;
+    const double movingMean = sums.moments[kernels::MomentOfMoving] / count;
+    result.fixedSquares = sums.moments[kernels::MomentOfFixedSquares] - count * fixedMean * fixedMean;
+    result.movingSquares = sums.moments[kernels::MomentOfMovingSquares] - count * movingMean * movingMean;
+    result.products = sums.moments[kernels::MomentOfProducts] - count * fixedMean * movingMean;
+    const double fixedCentre = m_Pass.arguments.fixedCentre;
+    const double movingCentre = m_Pass.arguments.movingCentre;
+    const double least = m_Core.samples.IsPrecise() ? GPUREG_LEAST_OF_PRECISE_SQUARES : GPUREG_LEAST_OF_SQUARES;
+    const auto   dropRounding = [&](double & squares, double sum, double centre) {
+      squares = squares <= least * sum + GPUREG_LEAST_OF_PRECISE_SQUARES * count * centre * centre ? 0.0 : squares;
+    };
+    dropRounding(result.fixedSquares, sums.moments[kernels::MomentOfFixedSquares], fixedCentre);
+    dropRounding(result.movingSquares, sums.moments[kernels::MomentOfMovingSquares], movingCentre);
+    result.fixedSquares *= fixedUnit * fixedUnit;
+    result.movingSquares *= movingUnit * movingUnit;
+    result.products *= fixedUnit * movingUnit;
+    const double slope = result.movingSquares > 0 ? result.products / result.movingSquares : 0.0;
+    forces = sums.CombineForces(fixedMean * fixedUnit, movingMean * movingUnit, slope);
+    result.fixedMean = (fixedCentre + fixedMean) * fixedUnit;
+    result.movingMean = (movingCentre + movingMean) * movingUnit;
+  }
+  else
+  {
+    const bool isSquare = m_Measure != PairMeasure::MeanAbsoluteDifferences;
+    result.differences = sums.moments[kernels::MomentOfDifferences] * movingUnit * (isSquare ? movingUnit : 1.0);
+  }
+  static_cast<ForceResult &>(result) = m_Core.samples.MakeForceResult(m_Pass.arguments.samples, forces);
+  return result;
+}
+
+} // namespace gpureg

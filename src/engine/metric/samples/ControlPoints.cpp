@@ -1,0 +1,491 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/metric/samples/ControlPoints.h"
+
+#include "gpureg/core/Error.h"
+
+#include "engine/transform/FoldedChain.h"
+#include "engine/transform/PackedVectors.h"
+#include "engine/runtime/MakePasses.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <string>
+#include <utility>
+
+namespace gpureg
+{
+
+namespace
+{
+constexpr int LowestOrder = 1;
+constexpr int HighestOrder = 3;
+// What one thread of the host sorts at a time.
+constexpr std::int64_t TaskSamples = std::int64_t{ 1 } << 10;
+constexpr std::int64_t NoCell = -1;
+// Kernels count them in 32 bits.
+constexpr std::int64_t MostControlPoints = std::numeric_limits<int>::max();
+
+void
+CheckGrid(const DisplacementGrid & grid, int dimension)
+{
+  if (grid.order < LowestOrder || grid.order > HighestOrder)
+  {
+    throw UnsupportedError("a B-spline that is optimised has an order of 1 to 3, not " + std::to_string(grid.order) +
+                           "; make one of another order");
+  }
+  for (int axis = 0; axis < dimension; ++axis)
+  {
+    const int size = grid.size[static_cast<std::size_t>(axis)];
+    if (size <= grid.order)
+    {
+      throw BadInputError("a B-spline of order " + std::to_string(grid.order) + " has " + std::to_string(size) +
+                          " control points along axis " + std::to_string(axis) + ", and needs " +
+                          std::to_string(grid.order + 1) + " at least; give it a finer mesh, or a lower order");
+    }
+  }
+  const std::int64_t rows = std::int64_t{ grid.size[1] } * grid.size[2];
+  if (rows > MostControlPoints / grid.size[0])
+  {
+    throw UnsupportedError("a B-spline that is optimised may have " + std::to_string(MostControlPoints) +
+                           " control points, not " + std::to_string(grid.size[0]) + " x " +
+                           std::to_string(grid.size[1]) + " x " + std::to_string(grid.size[2]) +
+                           "; give it a coarser mesh");
+  }
+}
+
+/** \throws UnsupportedError if there are more samples than sorted ones are numbered by. */
+void
+CheckCanBeSorted(std::int64_t count)
+{
+  constexpr std::int64_t most = std::numeric_limits<kernels::u32>::max();
+  if (count > most)
+  {
+    throw UnsupportedError("a B-spline whose axes are not those of the virtual domain moves " + std::to_string(most) +
+                           " samples at most, not " + std::to_string(count) +
+                           "; lay its grid along the domain's axes, or register a part of it");
+  }
+}
+
+/** The grid as kernels see it, from virtual indices. */
+kernels::ChainPart
+MakePart(const DisplacementGrid & grid, int dimension, const Size & virtualSize)
+{
+  ChainedGrid chained;
+  chained.size = virtualSize;
+  chained.transform.dimension = dimension;
+  chained.transform.Append(grid);
+  return FoldChain(chained).parts.front();
+}
+
+bool
+AreAlike(const kernels::ChainPart & a, const kernels::ChainPart & b)
+{
+  return std::equal(a.toGrid.row, a.toGrid.row + 12, b.toGrid.row) && std::equal(a.size, a.size + 3, b.size) &&
+         a.dimension == b.dimension && a.order == b.order && a.isOpen == b.isOpen;
+}
+
+bool
+AreAlike(const MovedSamples & a, const MovedSamples & b)
+{
+  return a.virtualSize == b.virtualSize && a.pointCount == b.pointCount && a.points == b.points && a.stamp == b.stamp;
+}
+
+std::array<float, 9>
+ToFloats(const Matrix3 & matrix)
+{
+  std::array<float, 9> floats{};
+  std::transform(matrix.begin(), matrix.end(), floats.begin(), [](double x) { return static_cast<float>(x); });
+  return floats;
+}
+} // namespace
+
+ControlPoints::ControlPoints(Queue & queue, std::unique_ptr<ControlGridPasses> passes)
+  : m_Queue(queue)
+  , m_Passes(passes ? std::move(passes) : MakePasses<ControlGridPasses>(queue))
+{}
+
+ControlPoints::~ControlPoints() = default;
+
+void
+ControlPoints::SetGeometry(const DisplacementGrid & grid, int dimension, const MovedSamples & samples)
+{
+  CheckGrid(grid, dimension);
+  const kernels::ChainPart part = MakePart(grid, dimension, samples.virtualSize);
+  if (m_Points && AreAlike(part, m_Part) && AreAlike(samples, m_Samples))
+  {
+    return;
+  }
+  // There are none until all is there; then those of before, if they are as many: others may be sampled.
+  MemoryPointer points = std::move(m_Points);
+  m_Part = part;
+  m_Samples = samples;
+  m_HasTables = samples.points == nullptr && this->IsAlongAxes() && this->MakeTables();
+  if (m_HasTables)
+  {
+    m_Sorted = {};
+  }
+  else
+  {
+    m_Tables = {};
+    this->SortSamples();
+  }
+  ReserveExactly(m_Queue, points, sizeof(kernels::float4) * static_cast<std::size_t>(this->GetPointCount()));
+  m_Points = std::move(points);
+}
+
+bool
+ControlPoints::IsAlongAxes() const
+{
+  for (int r = 0; r < m_Part.dimension; ++r)
+  {
+    for (int c = 0; c < 3; ++c)
+    {
+      if (c != r && m_Part.toGrid.row[4 * r + c] != 0)
+      {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+ControlPoints::Axis
+ControlPoints::MakeAxis(int axis) const
+{
+  const bool isThere = axis < m_Part.dimension;
+  const int  taps = isThere ? m_Part.order + 1 : 1;
+  Axis       made;
+  for (int t = 0; t < m_Samples.virtualSize[static_cast<std::size_t>(axis)]; ++t)
+  {
+    kernels::ControlWeights w{};
+    if (!isThere)
+    {
+      w.weight[0] = 1.0f;
+      made.weights.push_back(w);
+      continue;
+    }
+    const kernels::i64 position = m_Part.toGrid.row[4 * axis + axis] * t + m_Part.toGrid.row[4 * axis + 3];
+    const double       fraction = std::ldexp(static_cast<double>(static_cast<kernels::u32>(position)), -32);
+    double             inCell = 0;
+    double             weights[kernels::MaximumSplineOrder + 1];
+    if (kernels::FindControlPoints(m_Part.order, &m_Part, axis, kernels::CellOf(position), fraction, &w.first, &inCell))
+    {
+      kernels::SplineWeights(m_Part.order, inCell, weights);
+      std::transform(weights, weights + taps, w.weight, [](double weight) { return static_cast<float>(weight); });
+    }
+    else
+    {
+      w.first = -1;
+    }
+    made.weights.push_back(w);
+  }
+  const int atOnce = this->FindStretchControls(axis);
+  for (int first = 0; first < m_Part.size[axis]; first += atOnce)
+  {
+    const int  end = std::min(first + atOnce, m_Part.size[axis]);
+    const auto counts = [first, end, taps](const kernels::ControlWeights & w) {
+      return w.first >= 0 && w.first < end && w.first + taps > first;
+    };
+    // Positions go one way along the axis, so these are neighbours.
+    const auto begin = std::find_if(made.weights.begin(), made.weights.end(), counts);
+    const auto behind = std::find_if_not(begin, made.weights.end(), counts);
+    made.stretches.push_back(
+      { first, end, static_cast<int>(begin - made.weights.begin()), static_cast<int>(behind - made.weights.begin()) });
+  }
+  return made;
+}
+
+/** The more, the fewer elements are read twice; but enough walks are wanted to keep a device busy. Along x each control point is
+ *  gathered for by itself. */
+int
+ControlPoints::FindStretchControls(int axis) const
+{
+  constexpr std::int64_t wantedWalks = 1 << 18;
+  constexpr std::int64_t most = 9;
+  const auto &           size = m_Samples.virtualSize;
+  const std::int64_t     lines = std::int64_t{ 3 } * size[0] * (axis == 2 ? size[1] : m_Part.size[2]);
+  const std::int64_t     wanted = (lines * m_Part.size[axis] + wantedWalks - 1) / wantedWalks;
+  return axis == 0 ? 1 : static_cast<int>(std::clamp<std::int64_t>(wanted, 1, most));
+}
+
+std::vector<std::array<int, 2>>
+ControlPoints::FindSegmentColumns(const std::vector<kernels::ControlWeights> & weights) const
+{
+  std::vector<std::array<int, 2>> columns;
+  for (std::size_t begin = 0; begin < weights.size(); begin += kernels::SegmentVoxels)
+  {
+    int first = m_Part.size[0];
+    int last = -1;
+    for (std::size_t t = begin; t < std::min(weights.size(), begin + kernels::SegmentVoxels); ++t)
+    {
+      if (weights[t].first >= 0)
+      {
+        first = std::min(first, weights[t].first);
+        last = std::max(last, weights[t].first + m_Part.order);
+      }
+    }
+    columns.push_back({ first, std::max(0, last + 1 - first) });
+  }
+  return columns;
+}
+
+bool
+ControlPoints::MakeTables()
+{
+  std::vector<kernels::ControlWeights> weights;
+  std::vector<kernels::ControlStretch> stretches;
+  std::vector<kernels::float4>         rowWeights;
+  std::vector<int>                     rowFirsts;
+  std::vector<std::array<int, 2>>      segmentColumns;
+  for (int axis = 0; axis < 3; ++axis)
+  {
+    const Axis made = this->MakeAxis(axis);
+    m_Arguments.size[axis] = m_Part.size[axis];
+    m_Arguments.virtualSize[axis] = m_Samples.virtualSize[static_cast<std::size_t>(axis)];
+    m_Arguments.taps[axis] = axis < m_Part.dimension ? m_Part.order + 1 : 1;
+    m_Arguments.firstWeights[axis] = static_cast<int>(weights.size());
+    m_FirstStretches[static_cast<std::size_t>(axis)] = static_cast<int>(stretches.size());
+    m_StretchCounts[static_cast<std::size_t>(axis)] = static_cast<int>(made.stretches.size());
+    weights.insert(weights.end(), made.weights.begin(), made.weights.end());
+    stretches.insert(stretches.end(), made.stretches.begin(), made.stretches.end());
+    if (axis == 0)
+    {
+      segmentColumns = this->FindSegmentColumns(made.weights);
+      for (const kernels::ControlWeights & w : made.weights)
+      {
+        rowWeights.push_back({ w.weight[0], w.weight[1], w.weight[2], w.weight[3] });
+        rowFirsts.push_back(w.first);
+      }
+    }
+  }
+  if (std::any_of(segmentColumns.begin(), segmentColumns.end(), [](const std::array<int, 2> & columns) {
+        return columns[1] > kernels::MostSegmentColumns;
+      }))
+  {
+    return false;
+  }
+  ReserveExactly(m_Queue,
+                 m_Expanded,
+                 m_Part.dimension > 2 ? sizeof(kernels::float4) * static_cast<std::size_t>(CountExpanded(m_Arguments))
+                                      : 0);
+  ReserveExactly(m_Queue, m_Tables.weights, sizeof(kernels::ControlWeights) * weights.size());
+  ReserveExactly(m_Queue, m_Tables.stretches, sizeof(stretches[0]) * stretches.size());
+  ReserveExactly(m_Queue, m_Tables.segmentColumns, sizeof(segmentColumns[0]) * segmentColumns.size());
+  ReserveExactly(m_Queue, m_Tables.rowWeights, sizeof(rowWeights[0]) * rowWeights.size());
+  ReserveExactly(m_Queue, m_Tables.rowFirsts, sizeof(int) * rowFirsts.size());
+  FillArray(m_Queue, *m_Tables.weights, weights);
+  FillArray(m_Queue, *m_Tables.rowWeights, rowWeights);
+  FillArray(m_Queue, *m_Tables.rowFirsts, rowFirsts);
+  FillArray(m_Queue, *m_Tables.stretches, stretches);
+  FillArray(m_Queue, *m_Tables.segmentColumns, segmentColumns);
+  return true;
+}
+
+std::vector<std::int64_t>
+ControlPoints::BringSamplePoints() const
+{
+  std::vector<std::int64_t> points(m_Samples.points ? 3 * static_cast<std::size_t>(m_Samples.pointCount) : 0);
+  if (!points.empty())
+  {
+    m_Queue.Download(points.data(), *m_Samples.points, sizeof(std::int64_t) * points.size());
+  }
+  return points;
+}
+
+/** By counting: the host does it once for all evaluations. */
+void
+ControlPoints::SortSamples()
+{
+  const std::int64_t count = m_Samples.GetCount();
+  CheckCanBeSorted(count);
+  const kernels::VolumeShape shape =
+    kernels::MakeVolumeShape(m_Samples.virtualSize[0], m_Samples.virtualSize[1], m_Samples.virtualSize[2]);
+  const std::vector<std::int64_t> points = this->BringSamplePoints();
+  for (int axis = 0; axis < 3; ++axis)
+  {
+    m_Cells.taps[axis] = axis < m_Part.dimension ? m_Part.order + 1 : 1;
+    m_Cells.size[axis] = m_Part.size[axis] - m_Cells.taps[axis] + 1;
+  }
+  m_Cells.isOfPoints = m_Samples.points != nullptr;
+
+  std::vector<std::int64_t> cells(static_cast<std::size_t>(count), NoCell);
+  m_Queue.parallelFor((count + TaskSamples - 1) / TaskSamples, [&](std::int64_t task) {
+    for (std::int64_t n = task * TaskSamples; n < std::min(count, (task + 1) * TaskSamples); ++n)
+    {
+      kernels::i64 position[3];
+      int          first[3];
+      float        weights[3][kernels::MostControlTaps];
+      kernels::FindSamplePosition(&shape, m_Cells.isOfPoints, points.data(), n, position);
+      if (kernels::FindControlWeights(&m_Part, position, first, weights))
+      {
+        cells[static_cast<std::size_t>(n)] =
+          (std::int64_t{ first[2] } * m_Cells.size[1] + first[1]) * m_Cells.size[0] + first[0];
+      }
+    }
+  });
+
+  const std::int64_t        cellCount = std::int64_t{ m_Cells.size[0] } * m_Cells.size[1] * m_Cells.size[2];
+  std::vector<kernels::u32> begins(static_cast<std::size_t>(cellCount) + 1, 0);
+  for (const std::int64_t cell : cells)
+  {
+    if (cell != NoCell)
+    {
+      ++begins[static_cast<std::size_t>(cell) + 1];
+    }
+  }
+  std::partial_sum(begins.begin(), begins.end(), begins.begin());
+  // One at least: memory of nothing cannot be had.
+  std::vector<kernels::u32> order(std::max<std::size_t>(1, begins.back()));
+  std::vector<kernels::u32> next(begins.begin(), begins.end() - 1);
+  for (std::size_t n = 0; n < cells.size(); ++n)
+  {
+    if (cells[n] != NoCell)
+    {
+      order[next[static_cast<std::size_t>(cells[n])]++] = static_cast<kernels::u32>(n);
+    }
+  }
+  ReserveExactly(m_Queue, m_Sorted.order, sizeof(kernels::u32) * order.size());
+  ReserveExactly(m_Queue, m_Sorted.begins, sizeof(kernels::u32) * begins.size());
+  FillArray(m_Queue, *m_Sorted.order, order);
+  FillArray(m_Queue, *m_Sorted.begins, begins);
+}
+
+void
+ControlPoints::SendPoints(const DisplacementGrid & grid)
+{
+  FillArray(m_Queue,
+            *m_Points,
+            0,
+            sizeof(kernels::float4),
+            this->GetPointCount(),
+            [&grid](std::int64_t first, std::int64_t count, void * out) {
+              auto *              points = static_cast<kernels::float4 *>(out);
+              std::vector<double> vectors(3 * static_cast<std::size_t>(count));
+              grid.vectors(first, count, vectors.data());
+              for (const double * u = vectors.data(); u != vectors.data() + vectors.size(); u += 3)
+              {
+                *points++ = { static_cast<float>(u[0]), static_cast<float>(u[1]), static_cast<float>(u[2]), 0.0f };
+              }
+            });
+}
+
+void
+ControlPoints::SendPointsPrecisely(const DisplacementGrid & grid, const Matrix3 & toIndex)
+{
+  FillExactly(m_Queue,
+              m_PrecisePoints,
+              sizeof(PreciseMove),
+              this->GetPointCount(),
+              MakePackedFiller<PreciseMove>(grid.vectors, toIndex));
+}
+
+void
+ControlPoints::MovePrecisely(Memory & displacement)
+{
+  const Size & size = m_Samples.virtualSize;
+  m_Passes->MoveSamplesPrecisely(m_Part,
+                                 kernels::MakeVolumeShape(size[0], size[1], size[2]),
+                                 m_Samples.GetCount(),
+                                 m_Samples.points,
+                                 *m_PrecisePoints,
+                                 displacement);
+}
+
+void
+ControlPoints::Move(Memory & displacement)
+{
+  if (m_HasTables)
+  {
+    if (m_Part.dimension > 2)
+    {
+      m_Passes->Expand(m_Arguments, m_Tables, *m_Points, *m_Expanded);
+    }
+    m_Passes->MoveRows(m_Arguments, m_Tables, m_Part.dimension > 2 ? *m_Expanded : *m_Points, displacement);
+    return;
+  }
+  const Size & size = m_Samples.virtualSize;
+  m_Passes->MoveSamples(m_Part,
+                        kernels::MakeVolumeShape(size[0], size[1], size[2]),
+                        m_Samples.GetCount(),
+                        m_Samples.points,
+                        *m_Points,
+                        displacement);
+}
+
+void
+ControlPoints::Gather(const Memory & forces, const Matrix3 & matrix, Memory & gradient)
+{
+  if (m_HasTables)
+  {
+    this->GatherAlongAxes(forces, matrix, gradient);
+    return;
+  }
+  const std::array<float, 9> floats = ToFloats(matrix);
+  std::copy(floats.begin(), floats.end(), m_Cells.matrix);
+  const Size & size = m_Samples.virtualSize;
+  m_Passes->GatherSamples(
+    m_Part, kernels::MakeVolumeShape(size[0], size[1], size[2]), m_Cells, m_Sorted, m_Samples.points, forces, gradient);
+}
+
+/** Along the axis that goes through memory in the longest steps first: then neighbouring lanes read neighbours, and what the other
+ *  axes read is small. */
+void
+ControlPoints::GatherAlongAxes(const Memory & forces, const Matrix3 & matrix, Memory & gradient)
+{
+  const Memory * in = &forces;
+  const auto     argumentsOf = [this](int axis, int outer, kernels::i64 inner) {
+    kernels::GatherArguments a{};
+    a.outer = outer;
+    a.length = m_Arguments.virtualSize[axis];
+    a.controls = m_Arguments.size[axis];
+    a.inner = inner;
+    a.firstWeights = m_Arguments.firstWeights[axis];
+    a.firstStretch = m_FirstStretches[static_cast<std::size_t>(axis)];
+    a.stretchCount = m_StretchCounts[static_cast<std::size_t>(axis)];
+    a.isBackwards = axis < m_Part.dimension && m_Part.toGrid.row[4 * axis + axis] < 0;
+    return a;
+  };
+  const auto gather = [&](const kernels::GatherArguments & a, MemoryPointer & out) {
+    const auto bytes = sizeof(float) * static_cast<std::size_t>(a.outer) * static_cast<std::size_t>(a.controls) *
+                       static_cast<std::size_t>(a.inner);
+    Reserve(m_Queue, out, bytes);
+    m_Passes->GatherAlong(a, m_Tables, *in, *out);
+    in = out.get();
+  };
+  const auto & size = m_Arguments.virtualSize;
+  if (m_Part.dimension > 2)
+  {
+    gather(argumentsOf(2, 1, kernels::i64{ 3 } * size[0] * size[1]), m_Gathered[0]);
+  }
+  gather(argumentsOf(1, m_Arguments.size[2], kernels::i64{ 3 } * size[0]), m_Gathered[1]);
+  kernels::GatherArguments   rows = argumentsOf(0, m_Arguments.size[2] * m_Arguments.size[1], 3);
+  const std::array<float, 9> floats = ToFloats(matrix);
+  std::copy(floats.begin(), floats.end(), rows.matrix);
+  m_Passes->GatherRows(rows, m_Tables, *in, gradient);
+}
+
+std::int64_t
+ControlPoints::GetDeviceBytes() const
+{
+  std::int64_t bytes = 0;
+  for (const MemoryPointer * array : { &m_Points,
+                                       &m_Tables.weights,
+                                       &m_Tables.stretches,
+                                       &m_Tables.rowWeights,
+                                       &m_Tables.rowFirsts,
+                                       &m_Expanded,
+                                       &m_PrecisePoints,
+                                       &m_Tables.segmentColumns,
+                                       &m_Sorted.order,
+                                       &m_Sorted.begins,
+                                       &m_Gathered[0],
+                                       &m_Gathered[1] })
+  {
+    bytes += static_cast<std::int64_t>(SizeOf(*array));
+  }
+  return bytes;
+}
+
+} // namespace gpureg

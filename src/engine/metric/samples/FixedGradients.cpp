@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/metric/samples/FixedGradients.h"
+
+#include "gpureg/image/DeviceImage.h"
+#include "gpureg/core/Error.h"
+
+#include "engine/metric/samples/MovingImagePasses.h"
+#include "engine/runtime/MakePasses.h"
+
+#include <cstddef>
+#include <utility>
+
+namespace gpureg
+{
+
+FixedGradients::FixedGradients(Queue & queue, ImageSampler & sampler, GaussianDerivatives & derivatives)
+  : m_Queue(queue)
+  , m_Sampler(sampler)
+  , m_Derivatives(derivatives)
+{}
+
+FixedGradients::~FixedGradients() = default;
+
+void
+FixedGradients::Fill(const FixedSamples & samples, std::int64_t count, MemoryPointer & gradients)
+{
+  const double lastUnit = std::exchange(m_Unit, 0.0);
+  if (!samples.gaussianGradient)
+  {
+    FillExactly(m_Queue, gradients, 3 * sizeof(float), count, samples.gradients);
+    return;
+  }
+  if (!m_Passes)
+  {
+    m_Passes = MakePasses<MovingImagePasses>(m_Queue);
+  }
+  const std::size_t bytes = 3 * sizeof(float) * static_cast<std::size_t>(count);
+  const double      unit = samples.scale.range;
+  const bool        keepsLast = samples.gaussianGradient->keepsLast && lastUnit > 0.0 && SizeOf(gradients) == bytes;
+  ReserveExactly(m_Queue, gradients, bytes);
+  m_Passes->ScaleGradients(count, keepsLast ? static_cast<float>(lastUnit / unit) : 0.0f, *gradients);
+  if (!keepsLast)
+  {
+    this->Make(samples, gradients);
+  }
+  m_Unit = unit;
+}
+
+void
+FixedGradients::Make(const FixedSamples & samples, MemoryPointer & gradients)
+{
+  if (!samples.sampled || !samples.sampled->isOneGrid)
+  {
+    throw BadInputError("the fixed image's gradient is to be made on the device, and samples are no voxels of an image "
+                        "there");
+  }
+  const SampledImage & sampled = *samples.sampled;
+  DerivedValues        values;
+  MemoryPointer        scaled;
+  values.unit = samples.scale.range;
+  if (sampled.image->GetPrecision() == Precision::Double)
+  {
+    values.doubles = sampled.image;
+  }
+  else
+  {
+    // As they are, but for the unit: a minimum that is subtracted would take digits.
+    ImageSamples places;
+    places.sampleSize = places.imageSize = sampled.size;
+    places.unit = values.unit;
+    m_Sampler.Fill(*sampled.image, places, nullptr, kernels::KeptAsScaled, nullptr, scaled);
+    values.scaled = scaled.get();
+  }
+  const std::int64_t count = CountOf(sampled.size);
+  m_Derivatives.ForEachAxis(*samples.gaussianGradient,
+                            sampled.size,
+                            values,
+                            [&](const auto & column, const Memory & derivative) {
+                              m_Passes->AddToGradients(count, column, derivative, *gradients);
+                            });
+}
+
+} // namespace gpureg

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/metric/samples/LeadingGrids.h"
+
+#include "engine/metric/samples/AddParts.h"
+#include "engine/transform/FixedPoint.h"
+#include "engine/transform/PackedVectors.h"
+#include "engine/runtime/MakePasses.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace gpureg
+{
+
+namespace
+{
+/** What is affine of a chain, from indices to points. */
+Matrix3
+FindAffineMatrix(const ChainedGrid & grid)
+{
+  Matrix3 matrix = Multiply(grid.transform.first.matrix, grid.outputToPoint.matrix);
+  for (const ChainStep & step : grid.transform.steps)
+  {
+    matrix = Multiply(step.map.matrix, matrix);
+  }
+  return matrix;
+}
+
+bool
+AreSame(const std::vector<kernels::ChainPart> & a, const std::vector<kernels::ChainPart> & b)
+{
+  // Without a gap between members.
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), sizeof(kernels::ChainPart) * a.size()) == 0;
+}
+
+bool
+AreSame(const MovedSamples & a, const MovedSamples & b)
+{
+  return a.stamp == b.stamp && a.points == b.points && a.pointCount == b.pointCount && a.virtualSize == b.virtualSize;
+}
+} // namespace
+
+LeadingGrids::LeadingGrids(Queue & queue)
+  : m_Queue(queue)
+  , m_Passes(MakePasses<LeadingGridPasses>(queue))
+  , m_Chain(queue, m_Arrays)
+{}
+
+LeadingGrids::~LeadingGrids() = default;
+
+void
+LeadingGrids::SetGrids(const ChainedGrid & grid, const MovedSamples & samples, const Matrix3 & toMoves, bool isPrecise)
+{
+  m_FromVirtual = FindAffineMatrix(grid);
+  m_ToMoves = toMoves;
+  m_Chain.SetChain(grid, isPrecise);
+  m_Chain.SetPlanes(m_Chain.CountPlanes(), false);
+  m_Chain.Load({});
+  m_IsMade = m_IsMade && isPrecise == m_IsPrecise && AreSame(samples, m_Samples) &&
+             m_VectorStamp == m_Chain.GetVectorStamp() && AreSame(m_Parts, m_Chain.GetFolded().parts);
+  m_IsPrecise = isPrecise;
+  m_Samples = samples;
+  m_VectorStamp = m_Chain.GetVectorStamp();
+  m_Parts = m_Chain.GetFolded().parts;
+}
+
+kernels::LeadingGridArguments
+LeadingGrids::MakeArguments(const MovedSamples & samples) const
+{
+  kernels::LeadingGridArguments a{};
+  a.shape = kernels::MakeVolumeShape(samples.virtualSize[0], samples.virtualSize[1], samples.virtualSize[2]);
+  a.arePoints = samples.points != nullptr;
+  a.partCount = static_cast<int>(m_Parts.size());
+  return a;
+}
+
+void
+LeadingGrids::MovePrecisely(const MovedSamples & samples, MemoryPointer & precise, MemoryPointer & displacement)
+{
+  const std::int64_t count = samples.GetCount();
+  ReserveExactly(m_Queue, precise, sizeof(PreciseMove) * static_cast<std::size_t>(count));
+  ReserveExactly(m_Queue, displacement, 3 * sizeof(float) * static_cast<std::size_t>(count));
+  m_Passes->MovePrecisely(this->MakeArguments(samples), count, samples.points, m_Arrays, *precise, *displacement);
+}
+
+void
+LeadingGrids::Move(Memory & displacement)
+{
+  if (m_IsPrecise)
+  {
+    if (!m_IsMade)
+    {
+      this->MovePrecisely(m_Samples, m_Precise, m_Displacement);
+    }
+    kernels::LeadingCarry carry;
+    std::transform(m_ToMoves.begin(), m_ToMoves.end(), carry.entries, [](double entry) { return ToFixedPoint(entry); });
+    m_Passes->Carry(carry, m_Samples.GetCount(), *m_Precise, displacement);
+  }
+  else if (!m_IsMade)
+  {
+    m_Passes->Move(this->MakeArguments(m_Samples), m_Samples.GetCount(), m_Samples.points, m_Arrays, displacement);
+  }
+  m_IsMade = true;
+}
+
+void
+LeadingGrids::SumForces(const Memory & forces, const Memory & displacement, const Vector3 & centre)
+{
+  this->Sum(m_Samples, forces, m_IsPrecise ? *m_Displacement : displacement, centre);
+}
+
+void
+LeadingGrids::SumForcesAt(const MovedSamples & places, const Memory & forces, const Vector3 & centre)
+{
+  if (m_IsPrecise)
+  {
+    this->MovePrecisely(places, m_PrecisePlaces, m_PlaceDisplacement);
+  }
+  else
+  {
+    ReserveExactly(m_Queue, m_PlaceDisplacement, 3 * sizeof(float) * static_cast<std::size_t>(places.GetCount()));
+    m_Passes->Move(this->MakeArguments(places), places.GetCount(), places.points, m_Arrays, *m_PlaceDisplacement);
+  }
+  this->Sum(places, forces, *m_PlaceDisplacement, centre);
+}
+
+void
+LeadingGrids::Sum(const MovedSamples & samples,
+                  const Memory &       forces,
+                  const Memory &       displacement,
+                  const Vector3 &      centre)
+{
+  m_GroupCount = m_Passes->CountGroups(samples.GetCount());
+  Reserve(m_Queue, m_Partials, sizeof(float) * 2 * kernels::ForceSumCount * static_cast<std::size_t>(m_GroupCount));
+  kernels::LeadingGridArguments a = this->MakeArguments(samples);
+  a.groupCount = m_GroupCount;
+  const Matrix3 toVirtual = Invert(m_FromVirtual);
+  std::copy(toVirtual.begin(), toVirtual.end(), a.toVirtual);
+  std::copy(centre.begin(), centre.end(), a.centre);
+  m_Passes->SumForces(a, samples.GetCount(), samples.points, displacement, forces, *m_Partials);
+}
+
+LeadingGrids::Sums
+LeadingGrids::BringSums()
+{
+  const std::size_t bytes = sizeof(float) * 2 * kernels::ForceSumCount * static_cast<std::size_t>(m_GroupCount);
+  void * const      staging = m_Queue.GetStaging(Direction::Down, 0, bytes);
+  m_Queue.Download(staging, *m_Partials, bytes);
+  Sums sums{};
+  // Each group's have rests behind them.
+  AddParts(static_cast<const float *>(staging),
+           kernels::ForceSumCount,
+           2 * static_cast<std::size_t>(m_GroupCount),
+           sums.data());
+  m_Queue.GiveStagingBack();
+  return sums;
+}
+
+std::int64_t
+LeadingGrids::GetDeviceBytes() const
+{
+  return static_cast<std::int64_t>(m_Chain.GetSize() + SizeOf(m_Partials) + SizeOf(m_Precise) + SizeOf(m_Displacement) +
+                                   SizeOf(m_PrecisePlaces) + SizeOf(m_PlaceDisplacement));
+}
+
+} // namespace gpureg

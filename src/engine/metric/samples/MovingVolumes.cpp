@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/metric/samples/MovingVolumes.h"
+
+#include "gpureg/image/DeviceImage.h"
+
+#include "engine/metric/samples/IntegerValues.h"
+#include "engine/metric/samples/MovingImagePasses.h"
+#include "engine/runtime/MakePasses.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+namespace gpureg
+{
+
+namespace
+{
+bool
+IsPrecise(const MovingImage & image)
+{
+  return image.precision == Precision::Double;
+}
+
+/** Values, or coefficients, in the image's precision as they are kept. */
+Filler
+MakeKeptFiller(const MovingImage & image, const Filler & filler)
+{
+  return IsPrecise(image) && filler ? MakeIntegerFiller(filler, FindValueExponent(image.scale)) : filler;
+}
+
+/** Values in float, scaled, whatever precision the samples have. */
+Filler
+MakeScaledFiller(const MovingImage & image)
+{
+  if (!IsPrecise(image))
+  {
+    return image.values;
+  }
+  return [&image](std::int64_t first, std::int64_t count, void * out) {
+    std::vector<double> values(static_cast<std::size_t>(count));
+    image.values(first, count, values.data());
+    std::transform(values.begin(), values.end(), static_cast<float *>(out), [&image](double value) {
+      return static_cast<float>(value / image.unit);
+    });
+  };
+}
+
+/** A gradient that was made on the host, with room for the values: the second pass reads both side by side with eight 16-byte
+ *  loads. */
+Filler
+MakePackedFiller(const MovingImage & image)
+{
+  return [&image](std::int64_t first, std::int64_t count, void * out) {
+    auto *             voxels = static_cast<kernels::float4 *>(out);
+    std::vector<float> gradient(3 * static_cast<std::size_t>(count));
+    image.gradient(first, count, gradient.data());
+    for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i)
+    {
+      voxels[i] = { gradient[3 * i], gradient[3 * i + 1], gradient[3 * i + 2], 0.0f };
+    }
+  };
+}
+
+/** Whether the first step of its gradient reads doubles, as ITK's does: of few samples, what rounding them to float takes
+ *  shows. */
+bool
+DerivesDoubles(const MovingImage & image)
+{
+  return IsPrecise(image) && image.image != nullptr && image.image->GetPrecision() == Precision::Double;
+}
+
+kernels::VolumeShape
+ShapeOf(const MovingImage & image)
+{
+  return kernels::MakeVolumeShape(image.size[0], image.size[1], image.size[2]);
+}
+} // namespace
+
+bool
+HasGradient(const MovingImage & image)
+{
+  return image.gradient || image.gaussianGradient;
+}
+
+MovingVolumes::MovingVolumes(Queue & queue, ImageSampler & sampler, GaussianDerivatives & derivatives)
+  : m_Queue(queue)
+  , m_Sampler(sampler)
+  , m_Passes(MakePasses<MovingImagePasses>(queue))
+  , m_Derivatives(derivatives)
+{}
+
+MovingVolumes::~MovingVolumes() = default;
+
+void
+MovingVolumes::Fill(const MovingImage & image, bool deviceReadsQuads, SampleArrays & arrays)
+{
+  const std::int64_t count = CountOf(image.size);
+  if (image.maskImage != nullptr)
+  {
+    m_Sampler.FillMask(*image.maskImage, image.maskSize, arrays.mask);
+  }
+  else
+  {
+    FillExactly(m_Queue, arrays.mask, 1, CountOf(image.maskSize), image.mask);
+  }
+  this->FillBins(image, arrays.movingBins);
+  if (arrays.movingBins)
+  {
+    arrays.moving.reset();
+    arrays.quads.reset();
+    arrays.coefficients.reset();
+    arrays.gradient.reset();
+    return;
+  }
+  // Nearest-voxel interpolation reads the values themselves; linear interpolation quads, where the device
+  // wants them; a spline only its coefficients, but for central differences.
+  const bool interpolates = image.splineOrder == 1 || !HasGradient(image);
+  const bool readsQuads = interpolates && !IsPrecise(image) && deviceReadsQuads;
+  const bool readsValues = (interpolates && !readsQuads) || image.splineOrder == 0;
+  if (readsValues)
+  {
+    this->FillValues(image, arrays.moving);
+  }
+  else
+  {
+    arrays.moving.reset();
+  }
+  FillExactly(m_Queue, arrays.coefficients, BytesOf(image.precision), count, MakeKeptFiller(image, image.coefficients));
+
+  // What is made of the values on the device needs them there only now.
+  MemoryPointer own;
+  // Displacements are made anew for each evaluation: until then their array is free.
+  const bool borrows =
+    m_Queue.keepsLargerArrays && SizeOf(arrays.displacement) >= sizeof(float) * static_cast<std::size_t>(count);
+  MemoryPointer & between = borrows ? arrays.displacement : own;
+  const bool      hasScaled = readsValues && !IsPrecise(image);
+  const bool      derivesScaled = image.gaussianGradient && !DerivesDoubles(image);
+  if (!hasScaled && (readsQuads || derivesScaled || (image.gradient && !IsPrecise(image))))
+  {
+    this->FillScaled(image, between);
+  }
+  const MemoryPointer & values = hasScaled ? arrays.moving : between;
+  ReserveExactly(m_Queue, arrays.quads, readsQuads ? sizeof(kernels::float4) * static_cast<std::size_t>(count) : 0);
+  if (readsQuads)
+  {
+    m_Passes->MakeQuads(ShapeOf(image), *values, *arrays.quads);
+  }
+  this->FillGradient(image, values, arrays.gradient);
+}
+
+void
+MovingVolumes::FillBins(const MovingImage & image, MemoryPointer & cells)
+{
+  const std::int64_t count = CountOf(image.size);
+  ReserveExactly(m_Queue, cells, HasBins(image) ? sizeof(kernels::u64) * static_cast<std::size_t>(count) : 0);
+  if (!cells)
+  {
+    return;
+  }
+  MemoryPointer bins;
+  if (image.binEdges)
+  {
+    this->Keep(image, kernels::KeptAsByte, bins);
+  }
+  else
+  {
+    FillExactly(m_Queue, bins, 1, count, image.bins);
+  }
+  m_Passes->MakeBinCells(ShapeOf(image), *bins, *cells);
+}
+
+void
+MovingVolumes::FillValues(const MovingImage & image, MemoryPointer & values)
+{
+  if (!IsPrecise(image))
+  {
+    this->FillScaled(image, values);
+  }
+  else if (image.image != nullptr)
+  {
+    this->Keep(image, kernels::KeptAsInteger, values);
+  }
+  else
+  {
+    FillExactly(m_Queue, values, sizeof(kernels::i64), CountOf(image.size), MakeKeptFiller(image, image.values));
+  }
+}
+
+void
+MovingVolumes::FillScaled(const MovingImage & image, MemoryPointer & values)
+{
+  if (image.image != nullptr)
+  {
+    this->Keep(image, kernels::KeptAsScaled, values);
+  }
+  else
+  {
+    FillExactly(m_Queue, values, sizeof(float), CountOf(image.size), MakeScaledFiller(image));
+  }
+}
+
+void
+MovingVolumes::Keep(const MovingImage & image, kernels::KeptAs form, MemoryPointer & values)
+{
+  ImageSamples places;
+  places.sampleSize = places.imageSize = image.size;
+  places.minimum = image.scale.minimum;
+  places.unit = image.unit;
+  places.exponent = FindValueExponent(image.scale);
+  m_Sampler.Fill(*image.image, places, image.binEdges ? &*image.binEdges : nullptr, form, nullptr, values);
+}
+
+void
+MovingVolumes::FillGradient(const MovingImage & image, const MemoryPointer & values, MemoryPointer & packed)
+{
+  const std::int64_t count = CountOf(image.size);
+  const double       lastUnit = std::exchange(m_GradientUnit, 0.0);
+  if (!image.gaussianGradient)
+  {
+    FillExactly(m_Queue, packed, sizeof(kernels::float4), count, image.gradient ? MakePackedFiller(image) : Filler());
+    if (packed && !IsPrecise(image))
+    {
+      m_Passes->ReplaceValues(count, values.get(), 1.0f, *packed);
+    }
+    return;
+  }
+  const std::size_t bytes = sizeof(kernels::float4) * static_cast<std::size_t>(count);
+  const bool        keepsLast = image.gaussianGradient->keepsLast && lastUnit > 0.0 && SizeOf(packed) == bytes;
+  ReserveExactly(m_Queue, packed, bytes);
+  m_Passes->ReplaceValues(count,
+                          IsPrecise(image) ? nullptr : values.get(),
+                          keepsLast ? static_cast<float>(lastUnit / image.unit) : 0.0f,
+                          *packed);
+  if (!keepsLast)
+  {
+    this->AddGradient(image, values, *packed);
+  }
+  m_GradientUnit = image.unit;
+}
+
+void
+MovingVolumes::AddGradient(const MovingImage & image, const MemoryPointer & values, Memory & packed)
+{
+  DerivedValues derived;
+  derived.scaled = values.get();
+  derived.doubles = DerivesDoubles(image) ? image.image : nullptr;
+  derived.unit = image.unit;
+  const std::int64_t count = CountOf(image.size);
+  m_Derivatives.ForEachAxis(*image.gaussianGradient,
+                            image.size,
+                            derived,
+                            [&](const auto & column, const Memory & derivative) {
+                              m_Passes->AddDerivatives(count, column, derivative, packed);
+                            });
+}
+
+} // namespace gpureg

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/registration/free_form/FreeFormDescent.h"
+
+#include "engine/registration/free_form/FreeFormLine.h"
+#include "engine/registration/free_form/FreeFormStochasticDescent.h"
+#include "engine/runtime/Pace.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+
+namespace gpureg
+{
+
+namespace
+{
+// Of Adam, as its authors have them.
+constexpr double FirstDecay = 0.9;
+constexpr double SecondDecay = 0.999;
+constexpr double Epsilon = 1e-8; // of a derivative by a step of a voxel
+
+// Of a line search, as NiftyReg has them (Modat 2010, section 2.1.4): a step that leads down makes the next one longer, one that does
+// not halves it, until it is a hundredth of the first.
+constexpr double Growth = 1.1;
+constexpr double Shrinkage = 0.5;
+constexpr double ShortestOfFirst = 0.01;
+constexpr int    MostTrials = 12;
+
+/** Of those that are numbers: drawn samples that miss a mask have no cost. Not a number where none is. */
+double
+FindMeanCost(std::vector<double>::const_iterator first, std::vector<double>::const_iterator end)
+{
+  const auto isNumber = [](double cost) { return !std::isnan(cost); };
+  const auto add = [&](double sum, double cost) { return isNumber(cost) ? sum + cost : sum; };
+  return std::accumulate(first, end, 0.0, add) / static_cast<double>(std::count_if(first, end, isNumber));
+}
+
+bool
+HasConverged(const FreeFormSettings & settings, const std::vector<double> & costs)
+{
+  const auto window = static_cast<std::ptrdiff_t>(settings.convergenceWindow);
+  if (!(settings.convergenceThreshold > 0) || static_cast<std::ptrdiff_t>(costs.size()) < 2 * window)
+  {
+    return false;
+  }
+  const double last = FindMeanCost(costs.end() - window, costs.end());
+  const double before = FindMeanCost(costs.end() - 2 * window, costs.end() - window);
+  return before - last <= settings.convergenceThreshold * std::abs(before);
+}
+
+kernels::AdamStep
+MakeStep(const FreeFormSettings & settings, const FreeFormLevel & level, double similarityUnit, int t)
+{
+  const double      pi = std::acos(-1.0);
+  kernels::AdamStep a{};
+  a.length = static_cast<float>(settings.firstStep * level.edge * 0.5 * (1.0 + std::cos(pi * t / settings.iterations)));
+  a.similarity = static_cast<float>(similarityUnit);
+  a.firstDecay = static_cast<float>(FirstDecay);
+  a.secondDecay = static_cast<float>(SecondDecay);
+  // Of the decays as kernels have them: 1 - 0.999 loses digits.
+  a.firstCorrection = static_cast<float>(1.0 / (1.0 - std::pow(static_cast<double>(a.firstDecay), t + 1)));
+  a.secondCorrection = static_cast<float>(1.0 / (1.0 - std::pow(static_cast<double>(a.secondDecay), t + 1)));
+  a.epsilon = static_cast<float>(Epsilon / level.finestEdge);
+  return a;
+}
+
+std::vector<double>
+DescendByAdam(const FreeFormSettings &         settings,
+              FreeFormCost &                   cost,
+              ControlStepPasses &              steps,
+              FreeFormLevel &                  level,
+              const std::function<void(int)> & onIteration)
+{
+  const std::int64_t count = CountOf(level.grid.size);
+  Pace               pace(*level.core.queue);
+  int                done = 0;
+  for (; done < settings.iterations && !HasConverged(settings, cost, done); ++done)
+  {
+    onIteration(done);
+    cost.Draw(static_cast<std::uint32_t>(done));
+    const StepArrays  arrays = cost.EnqueueGradient(done);
+    kernels::AdamStep a = MakeStep(settings, level, cost.GetSimilarityUnit(), done);
+    a.hasPenalty = arrays.penalty != nullptr;
+    steps.MoveByAdam(a, count, arrays);
+    pace.EndStep();
+  }
+  return cost.Bring(done);
+}
+
+/** The lines of a conjugate gradient: each one's search ends where no trial is lower. */
+class LineSearch
+{
+public:
+  LineSearch(const FreeFormSettings & settings, FreeFormCost & cost, ControlStepPasses & steps, FreeFormLevel & level)
+    : m_Cost(cost)
+    , m_Level(level)
+    , m_Line(cost, steps, level)
+    , m_Longest(settings.firstStep * level.edge)
+    , m_Length(m_Longest)
+  {}
+
+  /** Finds a new line from where the points are. \return the cost there. */
+  double
+  Turn(bool isConjugate)
+  {
+    m_Line.FindGradient(0);
+    m_Line.Turn(isConjugate);
+    return m_Cost.Bring(1).front();
+  }
+
+  /** Goes along the line as far as it leads down from a cost. \return the cost there, the same if it leads nowhere. */
+  double
+  Follow(double lowest)
+  {
+    // The penalties' gradient is in the line; its array is where the search begins.
+    Memory & begin = *m_Level.penalty;
+    m_Level.core.queue->Copy(begin, m_Line.GetPoints(), m_Line.GetBytes());
+    double reached = 0;
+    m_Length = std::min(std::max(m_Length, 4 * ShortestOfFirst * m_Longest), m_Longest);
+    for (int trial = 0; trial < MostTrials && m_Length > ShortestOfFirst * m_Longest; ++trial)
+    {
+      m_Line.Place(reached + m_Length, begin);
+      m_Cost.EnqueueValue(0);
+      const double cost = m_Cost.Bring(1).front();
+      if (cost < lowest)
+      {
+        lowest = cost;
+        reached += m_Length;
+        m_Length = std::min(Growth * m_Length, m_Longest);
+      }
+      else
+      {
+        m_Length *= Shrinkage;
+      }
+    }
+    m_Line.Place(reached, begin);
+    return lowest;
+  }
+
+private:
+  FreeFormCost &  m_Cost;
+  FreeFormLevel & m_Level;
+  FreeFormLine    m_Line;
+  double          m_Longest; // mm, of a trial
+  double          m_Length;  // of the next one
+};
+
+std::vector<double>
+DescendByConjugateGradient(const FreeFormSettings &         settings,
+                           FreeFormCost &                   cost,
+                           ControlStepPasses &              steps,
+                           FreeFormLevel &                  level,
+                           const std::function<void(int)> & onIteration)
+{
+  LineSearch          search(settings, cost, steps, level);
+  std::vector<double> costs;
+  bool                isConjugate = false;
+  for (int t = 0; t < settings.iterations && !HasConverged(settings, costs); ++t)
+  {
+    onIteration(t);
+    const double before = search.Turn(isConjugate);
+    costs.push_back(before);
+    const bool leadsDown = search.Follow(before) < before;
+    if (!leadsDown && !isConjugate)
+    {
+      break;
+    }
+    // A line that leads nowhere is followed by one against the gradient; where that does not either, this is the lowest place.
+    isConjugate = leadsDown;
+  }
+  return costs;
+}
+} // namespace
+
+bool
+HasConverged(const FreeFormSettings & settings, FreeFormCost & cost, int done)
+{
+  return settings.convergenceThreshold > 0 && done > 0 && done % settings.convergenceWindow == 0 &&
+         HasConverged(settings, cost.Bring(done));
+}
+
+int
+CountFreeFormSlots(const FreeFormSettings & settings)
+{
+  return settings.optimizer == FreeFormOptimizer::ConjugateGradient ? 1 : settings.iterations;
+}
+
+std::vector<double>
+Descend(const FreeFormSettings &         settings,
+        FreeFormCost &                   cost,
+        ControlStepPasses &              steps,
+        FreeFormLevel &                  level,
+        const std::function<void(int)> & onIteration)
+{
+  switch (settings.optimizer)
+  {
+    case FreeFormOptimizer::ConjugateGradient:
+      return DescendByConjugateGradient(settings, cost, steps, level, onIteration);
+    case FreeFormOptimizer::AdaptiveStochasticGradientDescent:
+      return DescendStochastically(settings, cost, steps, level, onIteration);
+    default:
+      return DescendByAdam(settings, cost, steps, level, onIteration);
+  }
+}
+
+} // namespace gpureg

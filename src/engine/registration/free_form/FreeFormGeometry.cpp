@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/registration/free_form/FreeFormGeometry.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <numeric>
+#include <utility>
+
+namespace gpureg
+{
+
+namespace
+{
+/** mm, mm² or mm³. */
+double
+GetVoxelVolume(const RegisteredImage & image, int dimension)
+{
+  const auto edges = GetSpacing(image);
+  return std::accumulate(edges.begin(), edges.begin() + dimension, 1.0, std::multiplies<>());
+}
+
+int
+CountUsefulLevels(const FreeFormProblem & problem, const FreeFormSettings & settings, const MaskShares & shares)
+{
+  constexpr int          mostLevels = 4;
+  constexpr std::int64_t leastOfAny = 256;
+  const std::int64_t     least = std::max(leastOfAny, FindLeastVoxels(settings));
+  int                    levels = 1;
+  // Where an axis has few voxels a level may be as the one before.
+  while (levels < mostLevels && CountLevelVoxels(problem, shares, levels) >= least &&
+         FindLevelFactors(problem, problem.fixed, levels) != FindLevelFactors(problem, problem.fixed, levels - 1))
+  {
+    ++levels;
+  }
+  return levels;
+}
+} // namespace
+
+std::int64_t
+FindLeastVoxels(const FreeFormSettings & settings)
+{
+  const std::int64_t bins = settings.bins;
+  switch (settings.similarity)
+  {
+    case SimilarityKind::NormalizedMutualInformation:
+      return bins * bins / 4;
+    case SimilarityKind::CorrelationRatio:
+      return 16 * bins;
+    default:
+      return 0;
+  }
+}
+
+std::int64_t
+CountLevelVoxels(const FreeFormProblem & problem, const MaskShares & shares, int level)
+{
+  const Size factors = FindLevelFactors(problem, problem.fixed, level);
+  Size       size = problem.fixed.size;
+  std::transform(size.begin(), size.end(), factors.begin(), size.begin(), std::divides<>());
+  const double room = shares.moving * static_cast<double>(CountOf(problem.moving.size)) *
+                      GetVoxelVolume(problem.moving, problem.dimension);
+  const double voxel = static_cast<double>(CountOf(factors)) * GetVoxelVolume(problem.fixed, problem.dimension);
+  return std::llround(std::min(shares.fixed * static_cast<double>(CountOf(size)), room / voxel));
+}
+
+FreeFormSettings
+CompleteSettings(const FreeFormProblem & problem, const FreeFormSettings & settings, const MaskShares & shares)
+{
+  constexpr double voxelsBetween = 5;
+  const double     leastSpacing = voxelsBetween * FindUsualEdge({ problem.fixed }, problem.dimension);
+  FreeFormSettings complete = settings;
+  const auto       edges = GetSpacing(problem.fixed);
+  for (std::size_t d = 0; d < static_cast<std::size_t>(problem.dimension); ++d)
+  {
+    if (settings.spacing[d] == 0)
+    {
+      complete.spacing[d] = std::max(leastSpacing, voxelsBetween * edges[d]);
+    }
+  }
+  if (settings.levels == 0)
+  {
+    complete.levels = CountUsefulLevels(problem, settings, shares);
+  }
+  return complete;
+}
+
+Size
+FindLevelFactors(const FreeFormProblem & problem, const RegisteredImage & image, int level)
+{
+  const double edge =
+    std::min(FindShortestEdge(problem.fixed, problem.dimension), FindShortestEdge(problem.moving, problem.dimension));
+  return FindFactors(image, problem.dimension, std::ldexp(edge, level));
+}
+
+LevelGrid
+MakeLevelGrid(const FreeFormProblem & problem, const FreeFormSettings & settings, int level)
+{
+  const std::array<double, 3> voxel = GetSpacing(problem.fixed);
+  LevelGrid                   grid;
+  grid.dimension = problem.dimension;
+  grid.size = { 1, 1, 1 };
+  for (std::size_t d = 0; d < static_cast<std::size_t>(problem.dimension); ++d)
+  {
+    const double step = std::ldexp(settings.spacing[d], level) / voxel[d];
+    // The domain begins with the first voxel's outer edge, a control point before it.
+    grid.size[d] = static_cast<int>(std::ceil(problem.fixed.size[d] / step)) + FreeFormOrder;
+    grid.toImage.matrix[4 * d] = step;
+    grid.toImage.offset[d] = -0.5 - step;
+  }
+  return grid;
+}
+
+TransformChain
+MakeLevelChain(const FreeFormProblem & problem)
+{
+  TransformChain chain = problem.initial;
+  chain.dimension = problem.dimension;
+  if (!chain.steps.empty())
+  {
+    DisplacementGrid voxels;
+    voxels.toGrid = InvertMap(problem.moving.indexToPoint);
+    voxels.vectors = [](std::int64_t, std::int64_t, double *) {};
+    chain.Append(std::move(voxels));
+  }
+  return chain;
+}
+
+} // namespace gpureg

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef gpureg_FreeFormLine_h
+#define gpureg_FreeFormLine_h
+
+#include "engine/transform/ControlVectors.h"
+#include "engine/registration/free_form/FreeFormCost.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace gpureg
+{
+
+/** A line that control points are moved along. */
+class FreeFormLine
+{
+public:
+  FreeFormLine(FreeFormCost & cost, ControlStepPasses & steps, FreeFormLevel & level)
+    : m_Cost(cost)
+    , m_Steps(steps)
+    , m_Level(level)
+    , m_Count(CountOf(level.grid.size))
+  {
+    ReserveExactly(*level.core.queue, level.lineNumbers, sizeof(float) * kernels::LineNumbers);
+    m_Arrays.gradient = level.gathered.get();
+    m_Arrays.lastGradient = level.firstMeans.get();
+    m_Arrays.direction = level.secondMeans.get();
+    m_Arrays.numbers = level.lineNumbers.get();
+  }
+
+  /** Enqueues what finds the gradient where the points are, and keeps the similarity's value in a slot. */
+  void
+  FindGradient(int slot)
+  {
+    const StepArrays evaluated = m_Cost.EnqueueGradient(slot);
+    m_Steps.KeepValue(evaluated);
+    m_Steps.FindGradient(static_cast<float>(m_Cost.GetSimilarityUnit()), m_Count, evaluated, *m_Level.gathered);
+  }
+
+  /** Enqueues what turns the line against the gradient, or along a direction that is conjugate to the last one. */
+  void
+  Turn(bool isConjugate)
+  {
+    m_Steps.TurnLine(m_Count, isConjugate, m_Arrays);
+  }
+
+  /** Enqueues what places the points on it, the farthest one so far from where it began. */
+  void
+  Place(double length, const Memory & begin)
+  {
+    m_Steps.PlaceOnLine(m_Count, static_cast<float>(length), m_Arrays, begin, this->GetPoints());
+  }
+
+  /** Brings kernels::LineNumbers of them. */
+  std::array<float, kernels::LineNumbers>
+  BringNumbers()
+  {
+    std::array<float, kernels::LineNumbers> numbers{};
+    m_Level.core.queue->Download(numbers.data(), *m_Level.lineNumbers, sizeof(numbers));
+    return numbers;
+  }
+
+  /** Of the gradient, x, y and z of each point. */
+  std::vector<std::array<double, 3>>
+  BringGradient()
+  {
+    return BringControlVectors<double>(*m_Level.core.queue, *m_Level.gathered, m_Count);
+  }
+
+  /** x, y and z of each point, mm. */
+  std::vector<std::array<float, 3>>
+  BringPoints()
+  {
+    return BringControlVectors<float>(*m_Level.core.queue, this->GetPoints(), m_Count);
+  }
+
+  void
+  SetPoints(const std::vector<std::array<float, 3>> & points)
+  {
+    FillControlVectors(*m_Level.core.queue, points, this->GetPoints());
+  }
+
+  Memory &
+  GetPoints()
+  {
+    return m_Level.core.samples.GetControlPoints().GetPoints();
+  }
+
+  /** Of all points. */
+  std::size_t
+  GetBytes() const
+  {
+    return sizeof(kernels::float4) * static_cast<std::size_t>(m_Count);
+  }
+
+private:
+  FreeFormCost &      m_Cost;
+  ControlStepPasses & m_Steps;
+  FreeFormLevel &     m_Level;
+  std::int64_t        m_Count;
+  LineArrays          m_Arrays;
+};
+
+} // namespace gpureg
+
+#endif

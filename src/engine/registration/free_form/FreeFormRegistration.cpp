@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gpureg/registration/free_form/FreeFormRegistration.h"
+
+#include "gpureg/core/Error.h"
+
+#include "engine/registration/Agreement.h"
+#include "engine/registration/free_form/ControlStepPasses.h"
+#include "engine/transform/ControlVectors.h"
+#include "engine/registration/free_form/FreeFormChecks.h"
+#include "engine/registration/free_form/FreeFormCost.h"
+#include "engine/registration/free_form/FreeFormDescent.h"
+#include "engine/registration/free_form/FreeFormGeometry.h"
+#include "engine/registration/free_form/FreeFormLevel.h"
+#include "engine/filter/LevelGeometry.h"
+#include "engine/image/RangedImage.h"
+#include "engine/image/SummarizeImage.h"
+#include "engine/runtime/MakePasses.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <utility>
+
+namespace gpureg
+{
+
+class FreeFormRegistration::Implementation
+{
+public:
+  explicit Implementation(const std::string & deviceName)
+    : m_Backend(gpureg::GetBackend(deviceName))
+    , m_Queue(m_Backend->CreateQueue())
+    , m_Images(MakePasses<ImagePasses>(*m_Queue))
+    , m_Lines(MakePasses<LinePasses>(*m_Queue))
+    , m_Steps(MakePasses<ControlStepPasses>(*m_Queue))
+    , m_Fixed(*m_Queue, this->GetName())
+    , m_Moving(*m_Queue, this->GetName())
+    , m_Check(*m_Queue, this->GetName())
+  {
+    m_Queue->keepsLargerArrays = true;
+  }
+
+  const Backend &
+  GetBackend() const
+  {
+    return *m_Backend;
+  }
+
+  FreeFormResult
+  Register(FreeFormProblem                                       problem,
+           const FreeFormSettings &                              given,
+           const ParallelFor &                                   parallelFor,
+           const std::function<void(const FreeFormProgress &)> & progress)
+  {
+    const auto start = Clock::now();
+    CheckSettings(problem, given);
+    this->MarkAsOneSource(problem.initial);
+    CheckImage(problem.fixed, "fixed", this->GetName());
+    CheckImage(problem.moving, "moving", this->GetName());
+    m_IsRegistered = false;
+    FreeFormResult result;
+    Operate(*m_Queue, parallelFor, [&] {
+      problem.fixed = m_Fixed.Make(*m_Images, problem.fixed, "fixed", given.fixedRange, result.warnings);
+      problem.moving = m_Moving.Make(*m_Images, problem.moving, "moving", given.movingRange, result.warnings);
+      CheckVaries(*m_Queue, problem.fixed, "fixed");
+      CheckVaries(*m_Queue, problem.moving, "moving");
+      const MaskShares       shares{ this->FindMaskShare(problem.fixed), this->FindMaskShare(problem.moving) };
+      const FreeFormSettings settings = CompleteSettings(problem, given, shares);
+      this->ReserveLevel(settings);
+      m_Level->coarseSize = {};
+      for (int level = settings.levels - 1; level >= 0; --level)
+      {
+        result.levels.push_back(this->RegisterLevel(problem, settings, level, parallelFor, progress));
+        const std::int64_t voxels = CountLevelVoxels(problem, shares, level);
+        result.levels.back().voxels = settings.samples > 0 ? std::min(voxels, settings.samples) : voxels;
+      }
+      this->BringPoints(problem, result);
+      this->FindWarnings(problem, shares, parallelFor, result);
+    });
+    result.leastVoxels = FindLeastVoxels(given);
+    m_IsRegistered = true;
+    result.milliseconds = MillisecondsSince(start);
+    return result;
+  }
+
+  void
+  TakeDisplacements(const std::function<void(std::int64_t, std::int64_t, const float *)> & take,
+                    const ParallelFor &                                                    parallelFor)
+  {
+    if (!m_IsRegistered)
+    {
+      throw BadInputError("there is no deformation: register first");
+    }
+    Operate(*m_Queue, parallelFor, [&] {
+      SampleSet & samples = m_Level->core.samples;
+      Enqueue(*m_Queue, m_IsTimed, [&samples] { samples.Move(); });
+      DrainArray(*m_Queue,
+                 *samples.GetArrays().displacement,
+                 3 * sizeof(float),
+                 samples.GetCount(),
+                 [&take](std::int64_t first, std::int64_t count, const void * in) {
+                   take(first, count, static_cast<const float *>(in));
+                 });
+    });
+  }
+
+  void
+  SetTiming(bool on)
+  {
+    m_IsTimed = on;
+  }
+
+  EvaluationStatistics
+  GetStatistics() const
+  {
+    EvaluationStatistics statistics = m_Queue->statistics;
+    statistics.deviceBytes =
+      (m_Level ? m_Level->GetDeviceBytes() : 0) +
+      static_cast<std::int64_t>(m_Fixed.GetDeviceBytes() + m_Moving.GetDeviceBytes() + m_Check.GetDeviceBytes());
+    return statistics;
+  }
+
+private:
+  using Level = FreeFormLevel;
+
+  const std::string &
+  GetName() const
+  {
+    return m_Backend->GetDescription().name;
+  }
+
+  /** All of a chain stays as it is as long as a registration takes: it is sent once. */
+  void
+  MarkAsOneSource(TransformChain & chain)
+  {
+    ++m_RegistrationNumber;
+    for (std::size_t k = 0; k < chain.steps.size(); ++k)
+    {
+      chain.steps[k].grid.source = {};
+      chain.steps[k].grid.source.key = { m_RegistrationNumber, k };
+    }
+  }
+
+  /** Of an image's voxels, how many are inside of its mask: 1 without one. */
+  double
+  FindMaskShare(const RegisteredImage & image)
+  {
+    if (image.mask == nullptr)
+    {
+      return 1;
+    }
+    const DeviceImage & mask = *image.mask;
+    return std::clamp(SummarizeImage(*m_Queue, *m_Images, mask.GetPrecision(), mask.GetCount(), *mask.GetMemory()).mean,
+                      0.0,
+                      1.0);
+  }
+
+  /** Keeps that of the last registration, if it is as these settings have it. */
+  void
+  ReserveLevel(const FreeFormSettings & settings)
+  {
+    const bool isThere = m_Level && m_LevelSettings.similarity == settings.similarity &&
+                         m_LevelSettings.bins == settings.bins && m_LevelSettings.radius == settings.radius &&
+                         m_LevelSettings.samples == settings.samples && m_LevelSettings.seed == settings.seed;
+    if (!isThere)
+    {
+      m_Level.reset();
+      m_LevelSettings = settings;
+      m_Level = std::make_unique<Level>(settings, m_Backend, m_Queue);
+    }
+  }
+
+  FreeFormLevelResult
+  RegisterLevel(const FreeFormProblem &                               problem,
+                const FreeFormSettings &                              settings,
+                int                                                   number,
+                const ParallelFor &                                   parallelFor,
+                const std::function<void(const FreeFormProgress &)> & progress)
+  {
+    const auto start = Clock::now();
+    Level &    level = *m_Level;
+    this->MakeImages(problem, number, parallelFor, level);
+    level.grid = MakeLevelGrid(problem, settings, number);
+    level.finestEdge = FindShortestEdge(problem.fixed, problem.dimension);
+    level.edge = std::ldexp(level.finestEdge, number);
+    FreeFormCost cost(problem, settings, CountFreeFormSlots(settings), *m_Steps, level);
+    this->BeginWithPoints(level);
+    FreeFormLevelResult result;
+    result.costs = Descend(settings, cost, *m_Steps, level, [&](int iteration) {
+      if (progress)
+      {
+        const int done = settings.levels - 1 - number;
+        const int known = std::min(iteration, CountFreeFormSlots(settings));
+        progress({ done,
+                   settings.levels,
+                   iteration,
+                   (done + static_cast<double>(iteration) / settings.iterations) / settings.levels,
+                   [&cost, known] {
+                     return known > 0 ? cost.Bring(known).back() : std::numeric_limits<double>::quiet_NaN();
+                   } });
+      }
+    });
+    if (number == 0)
+    {
+      // For who asks for displacements.
+      cost.TakeAllVoxels();
+    }
+    else
+    {
+      this->KeepPoints(level);
+    }
+    result.milliseconds = MillisecondsSince(start);
+    return result;
+  }
+
+  /** A level's images, and what is known of them. */
+  void
+  MakeImages(const FreeFormProblem & problem, int number, const ParallelFor & parallelFor, Level & level)
+  {
+    const LevelMaker maker{ *m_Queue, *m_Images, *m_Lines };
+    const auto       make = [&](const RegisteredImage & image, const char * name, auto & made, auto & mask) {
+      return MakeLevelImage(maker, image, name, FindLevelFactors(problem, image, number), made, mask);
+    };
+    const LevelImage fixed = make(problem.fixed, "fixed", level.fixed, level.fixedMask);
+    const LevelImage moving = make(problem.moving, "moving", level.moving, level.movingMask);
+    level.similarity->SetImages(fixed, moving, problem.dimension, number, parallelFor);
+  }
+
+  /** With those of the level before, refined; at the first one with none that moves anything. */
+  void
+  BeginWithPoints(Level & level)
+  {
+    const std::int64_t count = CountOf(level.grid.size);
+    Memory &           points = level.core.samples.GetControlPoints().GetPoints();
+    m_Steps->Clear(count, *level.firstMeans);
+    m_Steps->Clear(count, *level.secondMeans);
+    if (CountOf(level.coarseSize) == 0)
+    {
+      m_Steps->Clear(count, points);
+      return;
+    }
+    kernels::Refinement a{};
+    a.dimension = level.grid.dimension;
+    std::copy(level.coarseSize.begin(), level.coarseSize.end(), a.coarse);
+    std::copy(level.grid.size.begin(), level.grid.size.end(), a.fine);
+    m_Steps->Refine(a, *level.coarsePoints, points);
+  }
+
+  /** For the next level. */
+  void
+  KeepPoints(Level & level)
+  {
+    const std::size_t bytes = sizeof(kernels::float4) * static_cast<std::size_t>(CountOf(level.grid.size));
+    Reserve(*m_Queue, level.coarsePoints, bytes);
+    m_Queue->Copy(*level.coarsePoints, level.core.samples.GetControlPoints().GetPoints(), bytes);
+    level.coarseSize = level.grid.size;
+  }
+
+  void
+  BringPoints(const FreeFormProblem & problem, FreeFormResult & result)
+  {
+    Level & level = *m_Level;
+    result.size = level.grid.size;
+    result.smallestDeterminant = this->FindSmallestDeterminant();
+    result.gridToPoint = Compose(problem.fixed.indexToPoint, level.grid.toImage);
+    result.points =
+      BringControlVectors<double>(*m_Queue, level.core.samples.GetControlPoints().GetPoints(), CountOf(result.size));
+    const auto isFinite = [](const auto & point) {
+      return std::all_of(point.begin(), point.end(), [](double x) { return std::isfinite(x); });
+    };
+    if (!std::all_of(result.points.begin(), result.points.end(), isFinite) ||
+        !std::isfinite(result.smallestDeterminant))
+    {
+      throw BadInputError(
+        "the deformation has grown beyond all numbers: take a shorter first step, or a smaller weight of its "
+        "penalties");
+    }
+  }
+
+  /** What is said of a result that may be wrong. */
+  void
+  FindWarnings(const FreeFormProblem & problem,
+               const MaskShares &      shares,
+               const ParallelFor &     parallelFor,
+               FreeFormResult &        result)
+  {
+    DisplacementGrid spline;
+    spline.order = FreeFormOrder;
+    spline.size = result.size;
+    spline.toGrid = InvertMap(result.gridToPoint);
+    spline.vectors = [&result](std::int64_t first, std::int64_t count, double * out) {
+      for (auto point = result.points.begin() + first; point != result.points.begin() + first + count; ++point)
+      {
+        out = std::copy(point->begin(), point->end(), out);
+      }
+    };
+    TransformChain found;
+    found.dimension = problem.dimension;
+    found.Append(std::move(spline));
+    found.Append(problem.initial.first);
+    found.steps.insert(found.steps.end(), problem.initial.steps.begin(), problem.initial.steps.end());
+    const LevelMaker maker{ *m_Queue, *m_Images, *m_Lines };
+    const Agreement  agreement = m_Check.Find(maker, problem.fixed, problem.moving, found, parallelFor);
+    // Of the fixed image's voxels inside of its mask, those that the moving one could cover.
+    const double inMask = shares.fixed * static_cast<double>(CountOf(problem.fixed.size));
+    const double covered = static_cast<double>(CountLevelVoxels(problem, shares, 0)) / std::max(1.0, inMask);
+    AgreementCheck::AddWarnings(agreement, AgreementCheck::UsualOverlap * std::min(1.0, covered), result.warnings);
+    const std::vector<double> & costs = result.levels.back().costs;
+    if (costs.size() > 1 && costs.back() > costs.front() + 1e-3 * std::abs(costs.front()))
+    {
+      result.warnings.push_back("the cost has risen at the finest level, from " + std::to_string(costs.front()) +
+                                " to " + std::to_string(costs.back()) + ": take a shorter first step");
+    }
+  }
+
+  /** Over the finest grid's control points, of the deformation alone. */
+  double
+  FindSmallestDeterminant()
+  {
+    Level & level = *m_Level;
+    // Its costs have come down: the first slot is free.
+    level.penalties.FindValue(PenaltyKind::Jacobian,
+                              level.core.samples.GetControlPoints().GetPoints(),
+                              *level.penaltyValues,
+                              0);
+    std::vector<char> value(level.penalties.GetValueBytes());
+    m_Queue->Download(value.data(), *level.penaltyValues, value.size());
+    return level.penalties.ReadValue(value.data()).smallestDeterminant;
+  }
+
+  std::shared_ptr<Backend>           m_Backend;
+  std::shared_ptr<Queue>             m_Queue;
+  std::unique_ptr<ImagePasses>       m_Images;
+  std::unique_ptr<LinePasses>        m_Lines;
+  std::unique_ptr<ControlStepPasses> m_Steps;
+  RangedImage                        m_Fixed;
+  RangedImage                        m_Moving;
+  AgreementCheck                     m_Check;
+  std::unique_ptr<Level>             m_Level;
+  FreeFormSettings                   m_LevelSettings;
+  bool                               m_IsRegistered = false;
+  std::uintptr_t                     m_RegistrationNumber = 0;
+  bool                               m_IsTimed = false;
+};
+
+FreeFormRegistration::FreeFormRegistration(const std::string & deviceName)
+  : m_Implementation(std::make_unique<Implementation>(deviceName))
+{}
+
+FreeFormRegistration::~FreeFormRegistration()
+{
+  FreeUnlessForked(m_Implementation);
+}
+
+const std::string &
+FreeFormRegistration::GetDeviceName() const
+{
+  return m_Implementation->GetBackend().GetDescription().name;
+}
+
+std::size_t
+FreeFormRegistration::GetHeldBytes() const
+{
+  return static_cast<std::size_t>(m_Implementation->GetStatistics().deviceBytes);
+}
+
+FreeFormResult
+FreeFormRegistration::Register(const FreeFormProblem &                               problem,
+                               const FreeFormSettings &                              settings,
+                               const ParallelFor &                                   parallelFor,
+                               const std::function<void(const FreeFormProgress &)> & progress)
+{
+  return m_Implementation->Register(problem, settings, parallelFor, progress);
+}
+
+void
+FreeFormRegistration::TakeDisplacements(
+  const std::function<void(std::int64_t first, std::int64_t count, const float * in)> & take,
+  const ParallelFor &                                                                   parallelFor)
+{
+  m_Implementation->TakeDisplacements(take, parallelFor);
+}
+
+void
+FreeFormRegistration::SetTiming(bool on)
+{
+  m_Implementation->SetTiming(on);
+}
+
+EvaluationStatistics
+FreeFormRegistration::GetStatistics() const
+{
+  return m_Implementation->GetStatistics();
+}
+
+} // namespace gpureg

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/registration/free_form/FreeFormStochasticDescent.h"
+
+#include "gpureg/registration/StochasticGain.h"
+
+#include "engine/registration/free_form/FreeFormDescent.h"
+#include "engine/registration/free_form/FreeFormLine.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <numeric>
+#include <utility>
+
+namespace gpureg
+{
+
+namespace
+{
+// Of the sigmoid's scale: as elastix has it.
+constexpr double SigmoidScaleFactor = 0.1;
+// So much of a gradient is no noise: as few as are measured could not tell it from 0.
+constexpr double LeastSignal = 0.1;
+// Where gradients are measured: all points shifted towards the corners of a tetrahedron, in two dimensions of a square.
+constexpr std::array<std::array<int, 3>, 4> Shifts{ { { 1, 1, 1 }, { 1, -1, -1 }, { -1, 1, -1 }, { -1, -1, 1 } } };
+
+/** x, y and z of each control point behind each other. */
+using Gradient = std::vector<double>;
+
+double
+GetInnerProduct(const Gradient & a, const Gradient & b)
+{
+  return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
+}
+
+double
+FindLongest(const Gradient & gradient)
+{
+  double square = 0;
+  for (auto g = gradient.begin(); g != gradient.end(); g += 3)
+  {
+    square = std::max(square, g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
+  }
+  return std::sqrt(square);
+}
+
+/** Two gradients at one place, of other samples where samples change. */
+using GradientPair = std::array<Gradient, 2>;
+
+/** The noise of one of them, whose square is the mean noise's. */
+Gradient
+FindNoise(const GradientPair & pair)
+{
+  Gradient noise(pair[0].size());
+  std::transform(pair[0].begin(), pair[0].end(), pair[1].begin(), noise.begin(), [](double a, double b) {
+    return (a - b) / std::sqrt(2.0);
+  });
+  return noise;
+}
+
+/** Measures gradients around where the points are, and leaves these there. At that place itself the gradient may be next to nothing,
+ *  if it is a good one already; a gain from what is measured there would be without bounds, and steps too long for how fast the
+ *  gradient grows. Klein 2009 measures at places nearby, too. Where all points are shifted by one vector a gradient changes the
+ *  most.
+ *  \param shift how far the points are moved, mm
+ *  \param draw has other samples taken; empty where they do not change */
+std::vector<GradientPair>
+Measure(int dimension, double shift, FreeFormLine & line, const std::function<void()> & draw)
+{
+  std::vector<GradientPair> measured;
+  const auto                begin = line.BringPoints();
+  for (const auto & direction : Shifts)
+  {
+    auto points = begin;
+    for (auto & point : points)
+    {
+      for (std::size_t d = 0; d < static_cast<std::size_t>(dimension); ++d)
+      {
+        point[d] += static_cast<float>(direction[d] * shift / std::sqrt(dimension));
+      }
+    }
+    line.SetPoints(points);
+    const auto find = [&line] {
+      line.FindGradient(0);
+      Gradient gradient;
+      for (const auto & vector : line.BringGradient())
+      {
+        gradient.insert(gradient.end(), vector.begin(), vector.end());
+      }
+      return gradient;
+    };
+    GradientPair pair;
+    pair[0] = find();
+    if (draw)
+    {
+      draw();
+      pair[1] = find();
+      draw();
+    }
+    else
+    {
+      pair[1] = pair[0];
+    }
+    measured.push_back(std::move(pair));
+  }
+  line.SetPoints(begin);
+  return measured;
+}
+
+/** What Klein 2009 estimates: itk::AdaptiveStochasticGradientDescentOptimizerv4 has the equations.
+ *  \param firstStep the longest vector of a step, were gradients those that were measured, without noise */
+StochasticGain
+EstimateGain(const std::vector<GradientPair> & measured, double firstStep)
+{
+  const auto            places = static_cast<double>(measured.size());
+  double                power = 0;
+  double                noisePower = 0;
+  double                longest = 0;
+  double                squares = 0;
+  std::vector<Gradient> noises;
+  for (const GradientPair & pair : measured)
+  {
+    // What their noises are has nothing to do with each other.
+    power += GetInnerProduct(pair[0], pair[1]) / places;
+    longest += 0.5 * (FindLongest(pair[0]) + FindLongest(pair[1])) / places;
+    const Gradient noise = FindNoise(pair);
+    noisePower += GetInnerProduct(noise, noise) / places;
+    for (const Gradient & other : noises)
+    {
+      const double product = GetInnerProduct(noise, other);
+      squares += product * product;
+    }
+    noises.push_back(noise);
+  }
+  const bool     isNoisy = noisePower > 0;
+  const double   common = isNoisy ? std::max(LeastSignal, power / (power + noisePower)) : 1.0;
+  const double   deviation = isNoisy ? std::sqrt(squares / (0.5 * places * (places - 1))) : power;
+  StochasticGain gain;
+  // Where there is no gradient nothing moves, and time does not run.
+  gain.sigmoidScale = deviation > 0 ? SigmoidScaleFactor * deviation : 1.0;
+  gain.gain = longest > 0 ? common * firstStep / longest * std::pow(gain.offset, gain.exponent) : 0.0;
+  return gain;
+}
+} // namespace
+
+std::vector<double>
+DescendStochastically(const FreeFormSettings &         settings,
+                      FreeFormCost &                   cost,
+                      ControlStepPasses &              steps,
+                      FreeFormLevel &                  level,
+                      const std::function<void(int)> & onIteration)
+{
+  FreeFormLine line(cost, steps, level);
+  const double firstStep = settings.firstStep * level.edge;
+  // Samples of other iterations than there are.
+  auto       number = static_cast<std::uint32_t>(settings.iterations);
+  const auto draw = [&cost, &number] { cost.Draw(number++); };
+  draw();
+  const auto measured =
+    Measure(level.grid.dimension, firstStep, line, settings.samples > 0 ? draw : std::function<void()>{});
+  const StochasticGain gain = EstimateGain(measured, firstStep);
+  double               time = 0;
+  int                  t = 0;
+  for (; t < settings.iterations && !HasConverged(settings, cost, t); ++t)
+  {
+    onIteration(t);
+    cost.Draw(static_cast<std::uint32_t>(t));
+    line.FindGradient(t);
+    line.Turn(false);
+    const auto   numbers = line.BringNumbers();
+    const double step = gain.GetStep(time);
+    if (t > 0)
+    {
+      time = gain.Advance(time, numbers[kernels::LineProduct]);
+    }
+    // All points shifted by one vector tell nothing of how fast a penalty's gradient grows: by a large weight, steps without a bound grew
+    // until they were no numbers.
+    line.Place(std::min(step * numbers[kernels::LineLongest], firstStep), line.GetPoints());
+  }
+  return cost.Bring(t);
+}
+
+} // namespace gpureg

@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/registration/global/GlobalDescent.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numeric>
+
+namespace gpureg
+{
+
+namespace
+{
+/** Where the parabola through three values, at -1, 0 and 1, is least; 0 where it is not convex. */
+double
+FindParabolasEnd(double before, double middle, double behind)
+{
+  const double curvature = before - 2 * middle + behind;
+  return curvature > 0 ? std::clamp(0.5 * (before - behind) / curvature, -1.0, 1.0) : 0.0;
+}
+
+double
+Dot(const std::vector<double> & a, const std::vector<double> & b)
+{
+  return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
+}
+
+std::vector<PosedCost>
+FindCosts(GlobalLevel & level, const std::vector<PosedCost> & poses)
+{
+  std::vector<Pose> all;
+  for (const PosedCost & pose : poses)
+  {
+    all.push_back(pose.pose);
+  }
+  return level.FindCosts(all);
+}
+
+/** All poses along one direction. */
+void
+SearchLine(GlobalLevel & level, const PoseStep & direction, double step, std::vector<PosedCost> & poses)
+{
+  // The pose itself is the middle one.
+  constexpr int Places = 5;
+  constexpr int Middle = 2;
+  const Freedom along{ direction };
+  const auto    move = [&](const Pose & pose, double places) {
+    const double distance = places * step;
+    return MovePose(pose, along, &distance);
+  };
+  std::vector<Pose> trials;
+  for (const PosedCost & pose : poses)
+  {
+    for (const int place : { -2, -1, 1, 2 })
+    {
+      trials.push_back(move(pose.pose, place));
+    }
+  }
+  const std::vector<PosedCost> tried = level.FindCosts(trials);
+  std::vector<Pose>            ends;
+  std::vector<PosedCost>       best;
+  for (std::size_t n = 0; n < poses.size(); ++n)
+  {
+    const PosedCost * const t = &tried[4 * n];
+    const PosedCost         line[Places] = { t[0], t[1], poses[n], t[2], t[3] };
+    const auto              least =
+      std::min_element(line, line + Places, [](const PosedCost & a, const PosedCost & b) { return a.cost < b.cost; }) -
+      line;
+    const auto   middle = std::clamp<std::ptrdiff_t>(least, 1, Places - 2);
+    const double end = FindParabolasEnd(line[middle - 1].cost, line[middle].cost, line[middle + 1].cost);
+    best.push_back(line[least]);
+    ends.push_back(move(poses[n].pose, static_cast<double>(middle - Middle) + end));
+  }
+  const std::vector<PosedCost> atEnds = level.FindCosts(ends);
+  for (std::size_t n = 0; n < poses.size(); ++n)
+  {
+    poses[n] = atEnds[n].cost < best[n].cost ? atEnds[n] : best[n];
+  }
+}
+} // namespace
+
+std::vector<std::size_t>
+OrderByCost(const std::vector<PosedCost> & poses)
+{
+  double largest = 0;
+  for (const PosedCost & pose : poses)
+  {
+    largest = std::max(largest, std::abs(pose.cost));
+  }
+  // Devices differ by less; so does nothing that matters.
+  const double        unit = 1e-6 * largest;
+  std::vector<double> digits;
+  for (const PosedCost & pose : poses)
+  {
+    digits.push_back(unit > 0 ? std::round(pose.cost / unit) : 0.0);
+  }
+  std::vector<std::size_t> order(poses.size());
+  std::iota(order.begin(), order.end(), std::size_t{ 0 });
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return digits[a] < digits[b]; });
+  return order;
+}
+
+void
+SearchLines(GlobalLevel &               level,
+            const Freedom &             freedom,
+            const std::vector<double> & steps,
+            std::vector<PosedCost> &    poses)
+{
+  poses = FindCosts(level, poses);
+  for (const double step : steps)
+  {
+    for (const PoseStep & direction : freedom)
+    {
+      SearchLine(level, direction, step, poses);
+    }
+  }
+}
+
+void
+SearchLines(
+  GlobalLevel & level, const Freedom & freedom, double firstStep, double lastStep, std::vector<PosedCost> & poses)
+{
+  std::vector<double> steps;
+  for (double step = firstStep; step > 0.999 * lastStep; step *= 0.5)
+  {
+    // Parameters hang on each other: of each length there are two sweeps.
+    steps.insert(steps.end(), 2, step);
+  }
+  SearchLines(level, freedom, steps, poses);
+}
+
+QuasiNewtonSearch::QuasiNewtonSearch(
+  GlobalLevel & level, const Freedom & freedom, double firstStep, double tolerance, std::vector<PosedCost> & poses)
+  : m_Level(level)
+  , m_Freedom(freedom)
+  , m_FirstStep(firstStep)
+  , m_Tolerance(tolerance)
+  , m_Poses(poses)
+{
+  for (std::size_t n = 0; n < poses.size(); ++n)
+  {
+    Candidate candidate;
+    candidate.number = n;
+    candidate.base = poses[n].pose;
+    candidate.along.assign(freedom.size(), 0.0);
+    this->Arrive(candidate, m_Level.FindSlope(candidate.base, m_Freedom, candidate.along));
+    candidate.inverseHessian.assign(freedom.size() * freedom.size(), 0.0);
+    this->ChooseDirection(candidate);
+    m_Candidates.push_back(candidate);
+  }
+}
+
+void
+QuasiNewtonSearch::Arrive(Candidate & candidate, const PosedSlope & there)
+{
+  m_Poses[candidate.number] = there;
+  candidate.cost = there.cost;
+  candidate.slope = there.slope;
+}
+
+void
+QuasiNewtonSearch::ChooseDirection(Candidate & candidate) const
+{
+  const std::size_t n = m_Freedom.size();
+  const double      steepness = std::sqrt(Dot(candidate.slope, candidate.slope));
+  candidate.direction.assign(n, 0.0);
+  if (!(steepness > 0))
+  {
+    candidate.hasEnded = true;
+    return;
+  }
+  double longest = 4 * m_FirstStep;
+  if (candidate.hasCurvature)
+  {
+    for (std::size_t r = 0; r < n; ++r)
+    {
+      for (std::size_t c = 0; c < n; ++c)
+      {
+        candidate.direction[r] -= candidate.inverseHessian[r * n + c] * candidate.slope[c];
+      }
+    }
+  }
+  candidate.descent = Dot(candidate.direction, candidate.slope);
+  if (!(candidate.descent < 0))
+  {
+    // Steepest descent, at first and wherever curvature is lost.
+    candidate.hasCurvature = false;
+    longest = m_FirstStep;
+    std::transform(candidate.slope.begin(), candidate.slope.end(), candidate.direction.begin(), [&](double s) {
+      return -s / steepness * m_FirstStep;
+    });
+  }
+  const double length = std::sqrt(Dot(candidate.direction, candidate.direction));
+  if (length > longest)
+  {
+    std::transform(candidate.direction.begin(), candidate.direction.end(), candidate.direction.begin(), [&](double d) {
+      return d * longest / length;
+    });
+  }
+  candidate.descent = Dot(candidate.direction, candidate.slope);
+  candidate.length = 1;
+}
+
+void
+QuasiNewtonSearch::Try(Candidate & candidate)
+{
+  constexpr double    enough = 1e-4; // of what the slope promises
+  const auto          n = m_Freedom.size();
+  std::vector<double> along = candidate.along;
+  std::vector<double> step(n);
+  for (std::size_t i = 0; i < n; ++i)
+  {
+    step[i] = candidate.length * candidate.direction[i];
+    along[i] += step[i];
+  }
+  const double     length = std::sqrt(Dot(step, step));
+  const PosedSlope there = m_Level.FindSlope(candidate.base, m_Freedom, along);
+  const double     promised = candidate.length * candidate.descent;
+  if (there.cost <= candidate.cost + enough * promised)
+  {
+    std::vector<double> change(n);
+    std::transform(
+      there.slope.begin(), there.slope.end(), candidate.slope.begin(), change.begin(), std::minus<double>());
+    candidate.along = along;
+    this->Arrive(candidate, there);
+    this->UpdateHessian(candidate, step, change);
+    candidate.hasEnded = length < m_Tolerance;
+    if (!candidate.hasEnded)
+    {
+      this->ChooseDirection(candidate);
+    }
+    return;
+  }
+  // The end of the parabola with this slope and these two costs.
+  const double curvature = there.cost - candidate.cost - promised;
+  const double part = curvature > 0 ? std::clamp(-0.5 * promised / curvature, 0.1, 0.5) : 0.5;
+  candidate.length *= part;
+  if (part * length < m_Tolerance)
+  {
+    // What the curvature says may be wrong: the slope itself is asked once.
+    candidate.hasEnded = !candidate.hasCurvature;
+    candidate.hasCurvature = false;
+    if (!candidate.hasEnded)
+    {
+      this->ChooseDirection(candidate);
+      const double steepest = std::sqrt(Dot(candidate.direction, candidate.direction));
+      candidate.length = std::min(1.0, 4 * m_Tolerance / steepest);
+    }
+  }
+}
+
+void
+QuasiNewtonSearch::UpdateHessian(Candidate &                 candidate,
+                                 const std::vector<double> & step,
+                                 const std::vector<double> & change) const
+{
+  const auto   n = m_Freedom.size();
+  const double product = Dot(step, change);
+  const double square = Dot(change, change);
+  if (!(product > 1e-10 * std::sqrt(Dot(step, step) * square)))
+  {
+    return;
+  }
+  std::vector<double> & h = candidate.inverseHessian;
+  if (!candidate.hasCurvature)
+  {
+    candidate.hasCurvature = true;
+    std::fill(h.begin(), h.end(), 0.0);
+    for (std::size_t i = 0; i < n; ++i)
+    {
+      h[i * n + i] = product / square;
+    }
+  }
+  std::vector<double> hy(n, 0.0);
+  for (std::size_t r = 0; r < n; ++r)
+  {
+    for (std::size_t c = 0; c < n; ++c)
+    {
+      hy[r] += h[r * n + c] * change[c];
+    }
+  }
+  const double factor = (1.0 + Dot(change, hy) / product) / product;
+  for (std::size_t r = 0; r < n; ++r)
+  {
+    for (std::size_t c = 0; c < n; ++c)
+    {
+      h[r * n + c] += factor * step[r] * step[c] - (hy[r] * step[c] + step[r] * hy[c]) / product;
+    }
+  }
+}
+
+void
+QuasiNewtonSearch::Advance(int rounds)
+{
+  for (int round = 0; round < rounds; ++round)
+  {
+    for (Candidate & candidate : m_Candidates)
+    {
+      if (!candidate.hasEnded)
+      {
+        this->Try(candidate);
+      }
+    }
+  }
+}
+
+void
+QuasiNewtonSearch::Resume()
+{
+  for (Candidate & candidate : m_Candidates)
+  {
+    if (!candidate.isLeftOut)
+    {
+      this->Arrive(candidate, m_Level.FindSlope(candidate.base, m_Freedom, candidate.along));
+      candidate.hasEnded = false;
+      this->ChooseDirection(candidate);
+    }
+  }
+}
+
+void
+QuasiNewtonSearch::KeepBest(std::size_t count)
+{
+  std::vector<Candidate *> left;
+  std::vector<PosedCost>   costs;
+  for (Candidate & candidate : m_Candidates)
+  {
+    if (!candidate.isLeftOut)
+    {
+      left.push_back(&candidate);
+      costs.push_back(m_Poses[candidate.number]);
+    }
+  }
+  const auto order = OrderByCost(costs);
+  for (std::size_t n = count; n < order.size(); ++n)
+  {
+    left[order[n]]->hasEnded = left[order[n]]->isLeftOut = true;
+  }
+}
+
+} // namespace gpureg

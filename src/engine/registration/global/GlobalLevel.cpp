@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/registration/global/GlobalLevel.h"
+
+#include "gpureg/transform/TransformChain.h"
+
+#include "engine/filter/LevelGeometry.h"
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+namespace gpureg
+{
+
+namespace
+{
+/** The first one becomes what it is more than the second. */
+void
+Subtract(IndexMap & map, const IndexMap & other)
+{
+  const auto subtract = [](auto & from, const auto & what) {
+    std::transform(from.begin(), from.end(), what.begin(), from.begin(), std::minus<double>());
+  };
+  subtract(map.matrix, other.matrix);
+  subtract(map.offset, other.offset);
+}
+} // namespace
+
+GlobalLevel::GlobalLevel(const std::string & deviceName, Queue & queue)
+  : m_Queue(queue)
+  , m_DeviceName(deviceName)
+  , m_Fixed(queue, deviceName)
+  , m_Moving(queue, deviceName)
+{}
+
+void
+GlobalLevel::SetCost(GlobalCost cost, int bins, bool isTimed)
+{
+  if (!m_Measure || m_Cost != cost || m_Bins != bins)
+  {
+    m_Measure = MakeGlobalMeasure(cost, m_DeviceName, bins);
+    m_Cost = cost;
+    m_Bins = bins;
+  }
+  m_Measure->SetTiming(isTimed);
+  m_Statistics = {};
+}
+
+void
+GlobalLevel::MakeImages(
+  const LevelMaker & maker, const RegisteredImage & fixed, const RegisteredImage & moving, int dimension, double edge)
+{
+  // With fewer a search from far away goes astray.
+  constexpr int leastVoxels = 16;
+  const auto    make = [&](const RegisteredImage & image, const char * which, Side & side) {
+    side.level =
+      MakeLevelImage(maker, image, which, FindFactors(image, dimension, edge, leastVoxels), side.image, side.mask);
+  };
+  m_Dimension = dimension;
+  make(fixed, "fixed", m_Fixed);
+  make(moving, "moving", m_Moving);
+  m_PointToMoving = InvertMap(m_Moving.level.toPoint);
+  m_Share = 1;
+}
+
+double
+GlobalLevel::NarrowRange(LevelImage & level)
+{
+  if (level.mask == nullptr)
+  {
+    return 1;
+  }
+  const std::vector<double> values = BringValues(m_Queue, *level.image);
+  const std::vector<double> mask = BringValues(m_Queue, *level.mask);
+  ImageSummary              inside;
+  inside.minimum = level.summary.maximum;
+  inside.maximum = level.summary.minimum;
+  double count = 0;
+  for (std::size_t n = 0; n < values.size(); ++n)
+  {
+    if (mask[n] >= 0.5)
+    {
+      inside.minimum = std::min(inside.minimum, values[n]);
+      inside.maximum = std::max(inside.maximum, values[n]);
+      inside.mean += values[n];
+      ++count;
+    }
+  }
+  if (inside.maximum > inside.minimum)
+  {
+    inside.mean /= count;
+    level.summary = inside;
+  }
+  return count / static_cast<double>(values.size());
+}
+
+void
+GlobalLevel::NarrowRanges()
+{
+  m_Share = this->NarrowRange(m_Fixed.level);
+  this->NarrowRange(m_Moving.level);
+}
+
+void
+GlobalLevel::TakeRanges(const GlobalLevel & other)
+{
+  for (const auto & [level, from] :
+       { std::make_pair(&m_Fixed.level, &other.m_Fixed.level), std::make_pair(&m_Moving.level, &other.m_Moving.level) })
+  {
+    level->summary = level->mask != nullptr ? from->summary : level->summary;
+  }
+  m_Share = other.m_Share;
+}
+
+RegisteredImage
+GlobalLevel::AsRegistered(const LevelImage & level)
+{
+  return { level.image, level.mask, level.image->GetSize(), level.toPoint };
+}
+
+RegisteredImage
+GlobalLevel::GetFixed() const
+{
+  return AsRegistered(m_Fixed.level);
+}
+
+RegisteredImage
+GlobalLevel::GetMoving() const
+{
+  return AsRegistered(m_Moving.level);
+}
+
+double
+GlobalLevel::GetEdge() const
+{
+  double longest = 0;
+  for (const Side * side : { &m_Fixed, &m_Moving })
+  {
+    const auto spacing = GetSpacing(side->level.toPoint);
+    longest = std::max(longest, *std::max_element(spacing.begin(), spacing.begin() + m_Dimension));
+  }
+  return longest;
+}
+
+double
+GlobalLevel::GetShortEdge() const
+{
+  double longer = 0;
+  for (const Side * side : { &m_Fixed, &m_Moving })
+  {
+    longer = std::max(longer, FindShortestEdge(AsRegistered(side->level), m_Dimension));
+  }
+  return longer;
+}
+
+void
+GlobalLevel::Begin(const PoseFrame &             frame,
+                   double                        leastOverlap,
+                   double                        unrelated,
+                   int                           stride,
+                   const ParallelFor &           parallelFor,
+                   const std::function<void()> & onRound)
+{
+  m_Frame = frame;
+  m_LeastOverlap = leastOverlap;
+  m_Unrelated = unrelated;
+  m_ParallelFor = parallelFor;
+  m_OnRound = onRound;
+  // The measure reads them on a queue of its own.
+  m_Queue.Finish();
+  const LevelImage & moving = m_Moving.level;
+  m_Measure->SetImages(
+    m_Fixed.level, moving, this->MakeSamples(stride), MakeLevelMoving(moving, m_Dimension, true), parallelFor);
+  this->Count();
+}
+
+void
+GlobalLevel::Thin(int stride)
+{
+  m_Measure->SetSamples(this->MakeSamples(stride), m_ParallelFor);
+  this->Count();
+}
+
+FixedSamples
+GlobalLevel::MakeSamples(int stride)
+{
+  FixedSamples samples = MakeLevelSamples(m_Fixed.level);
+  const Size   size = samples.virtualSize;
+  IndexMap     toImage;
+  for (std::size_t d = 0; d < static_cast<std::size_t>(m_Dimension); ++d)
+  {
+    const int step = std::min(stride, size[d]);
+    samples.virtualSize[d] = size[d] / step;
+    toImage.matrix[4 * d] = step;
+    // In the middle of what is left over.
+    toImage.offset[d] = (size[d] - 1 - (samples.virtualSize[d] - 1) * step) / 2;
+  }
+  samples.sampled->isOneGrid = stride == 1;
+  samples.sampled->toImage = toImage;
+  m_SampleToPoint = Compose(m_Fixed.level.toPoint, toImage);
+  m_Samples = std::max(1.0, m_Share * static_cast<double>(CountOf(samples.virtualSize)));
+  return samples;
+}
+
+IndexMap
+GlobalLevel::MakeIndexMap(const Pose & pose) const
+{
+  return Compose(m_PointToMoving, Compose(MakePointMap(m_Frame, pose), m_SampleToPoint));
+}
+
+double
+GlobalLevel::Weigh(const MeasuredValue & value, PosedCost & posed) const
+{
+  // How many samples are inside of the mask follows from a share of all voxels, at the finest level the next one's: they may be some more.
+  posed.overlap = std::min(1.0, value.count / m_Samples);
+  const double enough = m_LeastOverlap > 0 ? std::min(1.0, posed.overlap / m_LeastOverlap) : 1.0;
+  const double weight = value.isKnown ? enough : 0.0;
+  posed.cost = m_Unrelated + weight * (value.value - m_Unrelated);
+  return weight;
+}
+
+std::vector<PosedCost>
+GlobalLevel::FindCosts(const std::vector<Pose> & poses)
+{
+  std::vector<PosedCost> costs(poses.size());
+  if (poses.empty())
+  {
+    return costs;
+  }
+  m_OnRound();
+  m_Stage->values += static_cast<std::int64_t>(poses.size());
+  ++m_Stage->rounds;
+  const CandidateMaps candidates{ static_cast<std::int64_t>(poses.size()),
+                                  [&](std::int64_t first, std::int64_t number, IndexMap * maps) {
+                                    for (std::int64_t n = 0; n < number; ++n)
+                                    {
+                                      maps[n] = this->MakeIndexMap(poses[static_cast<std::size_t>(first + n)]);
+                                    }
+                                  } };
+  const auto values = m_Measure->FindValues(candidates, m_ParallelFor);
+  this->Count();
+  for (std::size_t n = 0; n < poses.size(); ++n)
+  {
+    costs[n].pose = poses[n];
+    this->Weigh(values[n], costs[n]);
+  }
+  return costs;
+}
+
+PosedSlope
+GlobalLevel::FindSlope(const Pose & base, const Freedom & freedom, std::vector<double> along)
+{
+  m_OnRound();
+  ++m_Stage->derivatives;
+  ++m_Stage->rounds;
+  PosedSlope result;
+  const auto getPose = [&] { return MovePose(base, freedom, along.data()); };
+  result.pose = getPose();
+  const MeasuredForces measured = m_Measure->FindForces(this->MakeIndexMap(result.pose), m_ParallelFor);
+  this->Count();
+  const double weight = this->Weigh(measured, result);
+  // The map is smooth in the pose, and simple: differences of doubles give its derivative to some 1e-9.
+  constexpr double step = 1e-3;
+  for (double & coordinate : along)
+  {
+    const double here = coordinate;
+    coordinate = here + step;
+    IndexMap change = this->MakeIndexMap(getPose());
+    coordinate = here - step;
+    Subtract(change, this->MakeIndexMap(getPose()));
+    coordinate = here;
+    const double sum = SumAlong(measured.forces, change);
+    result.slope.push_back(weight * measured.factor * sum / (2 * step));
+  }
+  return result;
+}
+
+void
+GlobalLevel::Count()
+{
+  m_Statistics = Add(m_Statistics, m_Measure->GetStatistics());
+}
+
+EvaluationStatistics
+GlobalLevel::GetStatistics() const
+{
+  EvaluationStatistics statistics = m_Statistics;
+  statistics.deviceBytes = m_Measure ? m_Measure->GetStatistics().deviceBytes : 0;
+  for (const Side * side : { &m_Fixed, &m_Moving })
+  {
+    statistics.deviceBytes += static_cast<std::int64_t>(side->image.GetDeviceBytes() + side->mask.GetDeviceBytes());
+  }
+  return statistics;
+}
+
+} // namespace gpureg

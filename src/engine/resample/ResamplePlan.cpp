@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/resample/ResamplePlan.h"
+
+namespace gpureg
+{
+
+namespace
+{
+// Shares of the memory: up to twelve for the output's pieces, four for a grid, the rest for the input.
+constexpr std::size_t Shares = 16;
+constexpr std::size_t MostOutputShares = 12;
+constexpr std::size_t GridShares = 4;
+
+/** Of so many rows those that are whole planes, if there is one: groups are cut so. */
+std::int64_t
+KeepPlanes(const ResampleSizes & s, std::int64_t rows)
+{
+  return rows < s.rowsOfPlane ? rows : rows / s.rowsOfPlane * s.rowsOfPlane;
+}
+
+std::int64_t
+CountRows(const ResampleSizes & s, std::size_t bytes)
+{
+  return KeepPlanes(s, std::clamp<std::int64_t>(static_cast<std::int64_t>(bytes / s.rowBytes), 1, s.rows));
+}
+
+/** Everything but the input. */
+ResamplePlan
+PlanOutput(const ResampleSizes & s, std::int64_t pieceRows, std::size_t buffers, bool cutsGrid)
+{
+  ResamplePlan plan;
+  plan.slabs = s.input;
+  plan.pieceRows = pieceRows;
+  plan.pieceBytes = static_cast<std::size_t>(pieceRows) * s.rowBytes;
+  plan.outputBuffers = pieceRows < s.rows ? buffers : 1;
+  plan.gridPlanes = cutsGrid ? s.countGridPlanes(pieceRows) : s.gridPlanes;
+  plan.gridBytes = static_cast<std::size_t>(plan.gridPlanes) * s.gridPlaneBytes;
+  plan.stateBytes = s.stateBytes;
+  return plan;
+}
+
+std::size_t
+GetBytes(const ResampleSizes & s, const ResamplePlan & plan)
+{
+  return s.otherBytes + s.otherVectorBytes + plan.stateBytes + plan.gridBytes + plan.outputBuffers * plan.pieceBytes +
+         plan.inputBuffers * plan.inputBytes;
+}
+
+bool
+Fits(const ResampleSizes & s, const ResamplePlan & plan, const Room & room)
+{
+  return GetBytes(s, plan) <= room.free &&
+         std::max({ plan.inputBytes, plan.pieceBytes, plan.gridBytes + s.otherVectorBytes }) <= room.largestAllocation;
+}
+
+std::size_t
+GetSlabBytes(const ResampleSizes & s, int owned)
+{
+  return std::max(s.leastSlabBytes,
+                  static_cast<std::size_t>(std::min(s.input.planes, owned + 2 * s.input.margin)) * s.planeBytes);
+}
+
+/** The thickest slabs that so many buffers have room for beside the rest; false if there is none for a single plane's.
+ */
+bool
+CutInput(const ResampleSizes & s, const Room & room, std::size_t buffers, ResamplePlan & plan)
+{
+  plan.inputBytes = 0;
+  plan.inputBuffers = buffers;
+  const std::size_t taken = GetBytes(s, plan);
+  const std::size_t left = std::min((room.free - std::min(taken, room.free)) / buffers, room.largestAllocation);
+  const auto        planes = s.planeBytes > 0 ? static_cast<std::int64_t>(left / s.planeBytes) : s.input.planes;
+  const auto        owned = planes >= s.input.planes ? s.input.planes : planes - 2 * s.input.margin;
+  plan.slabs.owned = static_cast<int>(std::max<std::int64_t>(1, owned));
+  plan.inputBuffers = plan.slabs.GetCount() > 1 ? buffers : 1;
+  plan.inputBytes = plan.slabs.owned == s.input.planes ? static_cast<std::size_t>(s.input.planes) * s.planeBytes
+                                                       : GetSlabBytes(s, plan.slabs.owned);
+  return Fits(s, plan, room);
+}
+
+/** Bytes of the input that go up, and some more where they wait for the kernel before; those of the output, where
+ *  nothing is made while they go down; and those that launches pass without making them, which is so much faster. */
+double
+CountCost(const ResampleSizes & s, const ResamplePlan & plan)
+{
+  constexpr double PassesOfUpload = 32;
+  constexpr double WaitOfUpload = 0.25;
+  const int        heldPlanes = std::min(plan.slabs.planes, plan.slabs.owned + 2 * plan.slabs.margin);
+  std::int64_t     planesUp = 0;
+  std::int64_t     rowsPassed = 0;
+  LoadedSlabs      loaded(plan.inputBuffers);
+  for (std::int64_t first = 0; first < s.rows; first += plan.pieceRows)
+  {
+    const RowRange   rows{ first, std::min(plan.pieceRows, s.rows - first) };
+    const PlaneRange slabs = plan.slabs.FindSlabs(s.findPlanes(rows));
+    loaded.ForEachOf(slabs, [&](int slab) {
+      if (!loaded.Use(slab))
+      {
+        loaded.MakeRoom();
+        loaded.Put(slab);
+        planesUp += heldPlanes;
+      }
+    });
+    rowsPassed += std::max(0, slabs.GetCount() - 1) * rows.count;
+  }
+  const double uploads = plan.inputBuffers < s.mostBuffers && plan.slabs.GetCount() > 1 ? 1.0 + WaitOfUpload : 1.0;
+  const double rowsWaited = plan.outputBuffers < s.mostBuffers ? static_cast<double>(s.rows) : 0.0;
+  return uploads * static_cast<double>(planesUp) * static_cast<double>(s.planeBytes) +
+         (rowsWaited + static_cast<double>(rowsPassed) / PassesOfUpload) * static_cast<double>(s.rowBytes);
+}
+
+/** The one that brings up least of those that differ in how large the output's pieces are. */
+std::optional<ResamplePlan>
+FindBestCut(const ResampleSizes & s, const Room & room, bool cutsGrid)
+{
+  std::optional<ResamplePlan> best;
+  double                      least = 0;
+  const auto                  consider = [&](std::size_t shares, std::size_t outputBuffers, std::size_t inputBuffers) {
+    const std::size_t bytes = std::min(room.free / Shares * shares, room.largestAllocation);
+    ResamplePlan      plan = PlanOutput(s, CountRows(s, bytes), outputBuffers, cutsGrid);
+    if (CutInput(s, room, inputBuffers, plan))
+    {
+      const double cost = CountCost(s, plan);
+      if (!best || cost < least)
+      {
+        best = plan;
+        least = cost;
+      }
+    }
+  };
+  for (std::size_t outputBuffers = s.mostBuffers; outputBuffers > 0; --outputBuffers)
+  {
+    for (std::size_t shares = 1; shares <= MostOutputShares / outputBuffers; ++shares)
+    {
+      for (std::size_t inputBuffers = s.mostBuffers; inputBuffers > 0; --inputBuffers)
+      {
+        consider(shares, outputBuffers, inputBuffers);
+      }
+    }
+  }
+  // Where there is so little that each share is a row's, fewer rows.
+  for (std::int64_t rows = KeepPlanes(s, CountRows(s, room.free / Shares) / 2); !best && rows > 0;
+       rows = KeepPlanes(s, rows / 2))
+  {
+    ResamplePlan plan = PlanOutput(s, rows, 1, cutsGrid);
+    if (CutInput(s, room, 1, plan))
+    {
+      best = plan;
+    }
+  }
+  return best;
+}
+} // namespace
+
+std::optional<ResamplePlan>
+PlanResampling(const ResampleSizes & s, const Room & room)
+{
+  ResamplePlan whole = PlanOutput(s, CountRows(s, s.mostPieceBytes), s.mostBuffers, false);
+  whole.inputBytes = static_cast<std::size_t>(s.input.planes) * s.planeBytes;
+  if (Fits(s, whole, room))
+  {
+    return whole;
+  }
+  const std::size_t gridBytes = static_cast<std::size_t>(s.gridPlanes) * s.gridPlaneBytes;
+  const bool        isGridLarge = gridBytes > std::min(GridShares * (room.free / Shares), room.largestAllocation);
+  for (const bool cutsGrid : { isGridLarge, true })
+  {
+    if (const auto plan = FindBestCut(s, room, cutsGrid))
+    {
+      return plan;
+    }
+  }
+  return {};
+}
+
+std::size_t
+GetLeastBytes(const ResampleSizes & s)
+{
+  ResamplePlan least = PlanOutput(s, 1, 1, true);
+  least.inputBytes = std::min(static_cast<std::size_t>(s.input.planes) * s.planeBytes, GetSlabBytes(s, 1));
+  return GetBytes(s, least);
+}
+
+} // namespace gpureg

@@ -1,0 +1,680 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gpureg/resample/Resampler.h"
+
+#include "engine/runtime/Backend.h"
+#include "engine/transform/ChainOnDevice.h"
+#include "engine/resample/DisplacementPasses.h"
+#include "engine/core/Elapsed.h"
+#include "engine/transform/FindPlanes.h"
+#include "engine/resample/InputSlabs.h"
+#include "engine/resample/ResamplePlan.h"
+#include "engine/resample/ResamplePasses.h"
+#include "engine/runtime/MakePasses.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace gpureg
+{
+
+namespace
+{
+// Of the output, at a time: large enough to keep a bus busy, small enough to overlap with its copies. Kernels that are
+// timed make more at once, since each launch is waited for.
+constexpr std::size_t PieceBytes = std::size_t{ 16 } << 20;
+constexpr std::size_t TimedPieceBytes = std::size_t{ 256 } << 20;
+
+/** \throws Error if a volume is empty, or has more rows, or more elements in a slice, than the kernels count. */
+void
+CheckSize(const Size & size, const std::string & what)
+{
+  constexpr std::int64_t MostElements = std::numeric_limits<int>::max();
+  constexpr std::int64_t MostRows = kernels::ResampleMostRows;
+  const std::string      which =
+    what + " of " + std::to_string(size[0]) + " x " + std::to_string(size[1]) + " x " + std::to_string(size[2]);
+  if (std::min({ size[0], size[1], size[2] }) < 1)
+  {
+    throw BadInputError(which + " is empty; there is nothing to resample");
+  }
+  if (static_cast<std::int64_t>(size[0]) * size[1] > MostElements ||
+      static_cast<std::int64_t>(size[1]) * size[2] > MostRows)
+  {
+    throw UnsupportedError(which + " has more than " + std::to_string(MostElements) +
+                           " elements in a slice, or more than " + std::to_string(MostRows) +
+                           " rows; resample a part of it, or with a coarser grid");
+  }
+}
+
+int
+ToKernel(Interpolation interpolation, int splineOrder)
+{
+  switch (interpolation)
+  {
+    case Interpolation::Nearest:
+      return kernels::ResampleNearest;
+    case Interpolation::Linear:
+      return kernels::ResampleLinear;
+    default:
+      if (splineOrder < 0 || splineOrder > kernels::MaximumSplineOrder)
+      {
+        throw BadInputError("a B-spline interpolator has an order of 0 to 5, not " + std::to_string(splineOrder));
+      }
+      return kernels::BSplineOfOrder(splineOrder);
+  }
+}
+
+/** An image whose values are places in a box, from 0 to 1 along each axis: resampled by a transform, it says where that leads. It has two
+ *  voxels along each axis, at the box's corners. */
+class PlacesInBox
+{
+public:
+  /** \throws BadInputError if the box is empty. */
+  explicit PlacesInBox(const DisplacementRequest & request)
+    : m_Dimension(static_cast<std::size_t>(request.transform.dimension))
+  {
+    for (std::size_t d = 0; d < m_Dimension; ++d)
+    {
+      const double extent = request.high[d] - request.low[d];
+      if (!(extent > 0) || !std::isfinite(extent))
+      {
+        throw BadInputError("a box that holds all points, from " + std::to_string(request.low[d]) + " to " +
+                            std::to_string(request.high[d]) + " mm along axis " + std::to_string(d) + ", is empty");
+      }
+      m_PointToPlace.matrix[4 * d] = 1 / extent;
+      m_PointToPlace.offset[d] = -request.low[d] / extent;
+      m_Size[d] = 2;
+    }
+    for (std::size_t voxel = 0; voxel < static_cast<std::size_t>(CountOf(m_Size)); ++voxel)
+    {
+      for (std::size_t d = 0; d < m_Dimension; ++d)
+      {
+        m_Places.push_back(static_cast<double>(voxel >> d & 1));
+      }
+    }
+  }
+
+  ResampleInput
+  MakeInput() const
+  {
+    ResampleInput input;
+    input.size = m_Size;
+    input.components = static_cast<int>(m_Dimension);
+    input.precision = Precision::Double;
+    input.memory = m_Places.data();
+    input.values = [this](std::int64_t first, std::int64_t count, void * out) {
+      const auto from = m_Places.begin() + first * static_cast<std::int64_t>(m_Dimension);
+      std::copy(from, from + count * static_cast<std::int64_t>(m_Dimension), static_cast<double *>(out));
+    };
+    return input;
+  }
+
+  ResampleRequest
+  MakeRequest(const DisplacementRequest & asked) const
+  {
+    ResampleRequest request;
+    static_cast<ChainedGrid &>(request) = asked;
+    request.pointToInput = m_PointToPlace;
+    request.outside.assign(m_Dimension, 0.0);
+    return request;
+  }
+
+private:
+  std::size_t         m_Dimension;
+  Size                m_Size{ 1, 1, 1 };
+  IndexMap            m_PointToPlace;
+  std::vector<double> m_Places;
+};
+
+/** Bytes of two buffers once so many of them have at least so many, and none is made smaller. */
+std::size_t
+CountWith(const std::array<MemoryPointer, 2> & buffers, std::size_t count, std::size_t bytes)
+{
+  return std::max(SizeOf(buffers[0]), count > 0 ? bytes : 0) + std::max(SizeOf(buffers[1]), count > 1 ? bytes : 0);
+}
+} // namespace
+
+class Resampler::Implementation
+{
+public:
+  explicit Implementation(const std::string & deviceName)
+    : m_Backend(gpureg::GetBackend(deviceName))
+    , m_Queue(m_Backend->CreateQueue())
+    , m_Passes(MakePasses<ResamplePasses>(*m_Queue))
+    , m_Input(*m_Queue)
+    , m_Chain(*m_Queue, m_ChainArrays)
+  {}
+
+  const Backend &
+  GetBackend() const
+  {
+    return *m_Backend;
+  }
+
+  std::size_t
+  GetHeldBytes() const
+  {
+    return GetSize() + m_Input.GetHostSize();
+  }
+
+  bool
+  Holds(const Key & key) const
+  {
+    return m_Input.Holds(key);
+  }
+
+  void
+  SetMaximumDeviceMemory(std::size_t bytes)
+  {
+    m_MaximumDeviceMemory = bytes;
+  }
+
+  void
+  Resample(const ResampleInput & input, const ResampleRequest & request, const ParallelFor & parallelFor)
+  {
+    Run(input, request, parallelFor, [&] {
+      m_Chain.SetChain(request);
+      const ResamplePlan plan = MakePlan(input, request);
+      m_Chain.SetPlanes(plan.gridPlanes, plan.slabs.GetCount() > 1);
+      m_Input.SetInput(input, plan);
+      SendOutside(input, request);
+      MakeOutput(input, request, plan);
+    });
+  }
+
+  std::unique_ptr<DeviceImage>
+  ResampleToDevice(const ResampleInput & input, const ResampleRequest & request, const ParallelFor & parallelFor)
+  {
+    if (input.components != 1)
+    {
+      throw BadInputError("an image on a device has one component, and the input " + std::to_string(input.components));
+    }
+    MemoryPointer made = this->MakeOnDevice(input, request, parallelFor);
+    return std::make_unique<MadeImage>(m_Backend, std::move(made), input.precision, CountOf(request.size));
+  }
+
+  void
+  FindDisplacements(const DisplacementRequest & asked, const ParallelFor & parallelFor)
+  {
+    const PlacesInBox places(asked);
+    ResampleRequest   request = places.MakeRequest(asked);
+    request.output = asked.output;
+    request.memory = asked.memory;
+    this->WithDisplacements(asked, [&] { this->Resample(places.MakeInput(), request, parallelFor); });
+  }
+
+  std::unique_ptr<MadeNumbers>
+  FindDisplacementsToDevice(const DisplacementRequest & asked, const ParallelFor & parallelFor)
+  {
+    const PlacesInBox places(asked);
+    MemoryPointer     made;
+    this->WithDisplacements(asked, [&] {
+      made = this->MakeOnDevice(places.MakeInput(), places.MakeRequest(asked), parallelFor);
+    });
+    return std::make_unique<MadeNumbers>(m_Backend, std::move(made), NumberType::Float64);
+  }
+
+  void
+  SetTiming(bool on)
+  {
+    m_IsTiming = on;
+  }
+
+  const EvaluationStatistics &
+  GetStatistics() const
+  {
+    return m_Statistics;
+  }
+
+private:
+  /** Has what work makes, places in a box, become displacements. */
+  template <typename TWork>
+  void
+  WithDisplacements(const DisplacementRequest & request, const TWork & work)
+  {
+    if (!m_Backend->HasDoubles())
+    {
+      throw UnsupportedError(m_Backend->GetDescription().name +
+                             " cannot compute in double precision; use another device");
+    }
+    if (!m_DisplacementPasses)
+    {
+      m_DisplacementPasses = MakePasses<DisplacementPasses>(*m_Queue);
+    }
+    m_Displacement.emplace();
+    const IndexMap & toPoint = request.outputToPoint;
+    std::copy(toPoint.matrix.begin(), toPoint.matrix.end(), m_Displacement->matrix);
+    std::copy(toPoint.offset.begin(), toPoint.offset.end(), m_Displacement->offset);
+    for (std::size_t d = 0; d < 3; ++d)
+    {
+      m_Displacement->low[d] = request.low[d];
+      m_Displacement->extent[d] = request.high[d] - request.low[d];
+    }
+    m_Displacement->size[0] = request.size[0];
+    m_Displacement->size[1] = request.size[1];
+    m_Displacement->components = request.transform.dimension;
+    try
+    {
+      work();
+    }
+    catch (...)
+    {
+      m_Displacement.reset();
+      throw;
+    }
+    m_Displacement.reset();
+  }
+
+  /** All of the output at once. */
+  MemoryPointer
+  MakeOnDevice(const ResampleInput & input, const ResampleRequest & request, const ParallelFor & parallelFor)
+  {
+    const std::size_t voxelBytes = BytesOf(input.precision) * static_cast<std::size_t>(input.components);
+    MemoryPointer     made;
+    Run(input, request, parallelFor, [&] {
+      m_Chain.SetChain(request);
+      ResamplePlan plan;
+      plan.slabs = InputSlabs::MakeWholeCut(input);
+      plan.inputBytes = m_Input.IsThere(input) ? 0 : voxelBytes * static_cast<std::size_t>(CountOf(input.size));
+      plan.stateBytes = m_Input.GetStateBytes(input, std::numeric_limits<std::size_t>::max());
+      m_Chain.SetPlanes(m_Chain.CountPlanes(), false);
+      m_Input.SetInput(input, plan);
+      SendOutside(input, request);
+      made = m_Queue->Allocate(voxelBytes * static_cast<std::size_t>(CountOf(request.size)));
+      MakeRows(MakeArguments(input, request), input, request, plan.slabs, { 0, CountRows(request) }, *made);
+      m_Queue->Finish();
+    });
+    return made;
+  }
+
+  static std::int64_t
+  CountRows(const ResampleRequest & request)
+  {
+    return static_cast<std::int64_t>(request.size[1]) * request.size[2];
+  }
+
+  /** Looks at what is asked for, does it, and counts what that took. */
+  template <typename TWork>
+  void
+  Run(const ResampleInput & input, const ResampleRequest & request, const ParallelFor & parallelFor, const TWork & work)
+  {
+    CheckSize(input.size, "an input");
+    CheckImage(input);
+    CheckSize(request.size, "an output");
+    if (request.interpolation == Interpolation::BSpline && input.components > 1)
+    {
+      throw UnsupportedError("B-splines are of one component, and an input has " + std::to_string(input.components) +
+                             "; resample each by itself");
+    }
+    for (const ChainStep & step : request.transform.steps)
+    {
+      CheckSize(step.grid.size, "a transform's grid");
+      const bool isFirst = &step == &request.transform.steps.front();
+      if (step.grid.kind == GridKind::OfOutput && !(isFirst && step.grid.size == request.size))
+      {
+        throw BadInputError(
+          "a grid of a vector for each voxel of the output is not the transform's first, or of another size");
+      }
+    }
+    const auto start = Clock::now();
+    Operate(*m_Queue, parallelFor, work);
+
+    EvaluationStatistics & statistics = m_Queue->statistics;
+    statistics.deviceBytes = static_cast<std::int64_t>(GetSize());
+    statistics.largestArrayBytes = static_cast<std::int64_t>(std::max(
+      { SizeOf(m_Input.GetBuffers()[0]), m_Input.GetStateSize(), SizeOf(m_ChainArrays.vectors), SizeOf(m_Output[0]) }));
+    statistics.evaluateMilliseconds = MillisecondsSince(start);
+    m_Statistics = statistics;
+  }
+
+  std::size_t
+  GetSize() const
+  {
+    return CountWith(m_Input.GetBuffers(), 0, 0) + m_Input.GetStateSize() + m_Chain.GetSize() + SizeOf(m_Outside) +
+           CountWith(m_Output, 0, 0);
+  }
+
+  /** \throws BadInputError if an image that is on a device is another one than the input says, or not on this device. */
+  void
+  CheckImage(const ResampleInput & input) const
+  {
+    const DeviceImage * const image = input.image;
+    if (image != nullptr &&
+        (image->GetMemory() == nullptr || image->GetPrecision() != input.precision || input.components != 1 ||
+         image->GetCount() != CountOf(input.size) || image->GetDeviceName() != m_Backend->GetDescription().name))
+    {
+      throw BadInputError(
+        "an input that is on a device has another size, precision or device than it is to be resampled by");
+    }
+  }
+
+  ResamplePlan
+  MakePlan(const ResampleInput & input, const ResampleRequest & request)
+  {
+    const std::size_t voxelBytes = BytesOf(input.precision) * static_cast<std::size_t>(input.components);
+    ResampleSizes     sizes;
+    sizes.mostBuffers = m_Queue->IsHost() ? 1 : 2;
+    sizes.input = InputSlabs::MakeWholeCut(input);
+    // Where the input is read where it is, it takes nothing.
+    sizes.planeBytes =
+      m_Input.IsThere(input) ? 0 : static_cast<std::size_t>(CountOf(input.size) / sizes.input.planes) * voxelBytes;
+    sizes.leastSlabBytes = InputSlabs::GetLeastSlabBytes(input);
+    sizes.rows = CountRows(request);
+    sizes.rowsOfPlane = request.size[1];
+    // How far vectors reach is not known before they are looked at.
+    sizes.findPlanes = [&](const RowRange & rows) { return FindPlanesOfInput(request, sizes.input, rows, 0.0); };
+    sizes.rowBytes = voxelBytes * static_cast<std::size_t>(request.size[0]);
+    sizes.mostPieceBytes = m_IsTiming ? TimedPieceBytes : PieceBytes;
+    sizes.gridPlanes = m_Chain.CountPlanes();
+    sizes.gridPlaneBytes = m_Chain.GetPlaneBytes();
+    sizes.countGridPlanes = [this](std::int64_t rows) { return m_Chain.CountPlanesForRows(rows); };
+    sizes.otherVectorBytes = m_Chain.GetOtherVectorBytes();
+    sizes.otherBytes = m_Chain.GetPartBytes() + voxelBytes;
+    const std::size_t largest = m_Queue->GetLargestAllocation();
+    const auto        planWithin = [&](std::size_t bytes) {
+      // Coefficients are made faster with more states, but made with one line's.
+      for (const std::size_t states : { bytes / 8, std::size_t{ 0 } })
+      {
+        sizes.stateBytes = m_Input.GetStateBytes(input, states);
+        if (const auto plan = PlanResampling(sizes, { bytes, largest }))
+        {
+          return *plan;
+        }
+      }
+      throw OutOfMemoryError("there is too little device memory to resample in: " + std::to_string(bytes) +
+                             " bytes are allowed" +
+                             (largest < bytes ? ", " + std::to_string(largest) + " in one array" : "") + ", and " +
+                             std::to_string(GetLeastBytes(sizes)) +
+                             " are wanted, with one slice of the input and one row of the output at a time. Allow more "
+                                    "(SetMaximumDeviceMemory), or use another device");
+    };
+
+    const std::size_t bound =
+      m_MaximumDeviceMemory > 0 ? m_MaximumDeviceMemory : std::numeric_limits<std::size_t>::max();
+    std::size_t  most = bound;
+    ResamplePlan plan = planWithin(most);
+    // What the device has left is only asked for where more is wanted than is held: it takes as long as a small image.
+    if (!IsHeld(plan))
+    {
+      const auto findRoom = [&] { return std::min(bound, (m_Queue->GetFreeMemory() + GetSize()) / 10 * 9); };
+      most = findRoom();
+      // Before an image is cut for it, idle engines give up theirs.
+      if (most < bound && CountHeldWith(plan) > most && m_Backend->GetIdleEngines().DropAll())
+      {
+        most = findRoom();
+      }
+      plan = planWithin(most);
+    }
+    // An array that is larger than it need be may be in the way of another.
+    if (CountHeldWith(plan) > most)
+    {
+      Release();
+    }
+    return plan;
+  }
+
+  bool
+  IsHeld(const ResamplePlan & plan) const
+  {
+    return AreThere(m_Input.GetBuffers(), plan.inputBuffers, plan.inputBytes) &&
+           AreThere(m_Output, plan.outputBuffers, plan.pieceBytes) &&
+           SizeOf(m_ChainArrays.vectors) >= plan.gridBytes + m_Chain.GetOtherVectorBytes() &&
+           SizeOf(m_ChainArrays.parts) >= m_Chain.GetPartBytes();
+  }
+
+  /** What would be held with the arrays of a plan, none of which is made smaller. */
+  std::size_t
+  CountHeldWith(const ResamplePlan & plan) const
+  {
+    return CountWith(m_Input.GetBuffers(), plan.inputBuffers, plan.inputBytes) +
+           CountWith(m_Output, plan.outputBuffers, plan.pieceBytes) +
+           std::max(SizeOf(m_ChainArrays.vectors), plan.gridBytes + m_Chain.GetOtherVectorBytes()) +
+           std::max(SizeOf(m_ChainArrays.parts), m_Chain.GetPartBytes()) +
+           std::max(m_Input.GetStateSize(), plan.stateBytes) + SizeOf(m_Outside);
+  }
+
+  void
+  Release()
+  {
+    m_Queue->Finish();
+    m_Input.Release();
+    m_Chain.Release();
+    m_Outside.reset();
+    m_Output = {};
+  }
+
+  void
+  SendOutside(const ResampleInput & input, const ResampleRequest & request)
+  {
+    Reserve(*m_Queue, m_Outside, static_cast<std::size_t>(input.components) * BytesOf(input.precision));
+    FillArray(*m_Queue,
+              *m_Outside,
+              0,
+              BytesOf(input.precision),
+              input.components,
+              [&](std::int64_t first, std::int64_t count, void * out) {
+                WithReal(input.precision, [&](auto zero) {
+                  for (std::int64_t c = 0; c < count; ++c)
+                  {
+                    const double value =
+                      request.extrapolates ? 0.0 : request.outside.at(static_cast<std::size_t>(first + c));
+                    static_cast<decltype(zero) *>(out)[c] = static_cast<decltype(zero)>(value);
+                  }
+                });
+              });
+  }
+
+  void
+  MakeOutput(const ResampleInput & input, const ResampleRequest & request, const ResamplePlan & plan)
+  {
+    const kernels::ResampleArguments a = MakeArguments(input, request);
+    const std::int64_t               width = request.size[0];
+    ArrayInPieces                    output;
+    output.elementSize = BytesOf(input.precision) * static_cast<std::size_t>(input.components);
+    output.count = CountOf(request.size);
+    output.pieceCount = plan.pieceRows * width;
+    output.bufferCount = plan.outputBuffers;
+    output.make = [&](std::int64_t first, std::int64_t count, Memory & out) {
+      MakeRows(a, input, request, plan.slabs, { first / width, count / width }, out);
+    };
+    output.take = request.output;
+    output.target = request.memory;
+    if (request.progress)
+    {
+      output.progress = [&](std::int64_t done) {
+        request.progress(static_cast<double>(done) / static_cast<double>(output.count));
+      };
+    }
+    DrainPieces(*m_Queue, m_Output, output);
+  }
+
+  kernels::ResampleArguments
+  MakeArguments(const ResampleInput & input, const ResampleRequest & request) const
+  {
+    const FoldedChain &        folded = m_Chain.GetFolded();
+    kernels::ResampleArguments a{};
+    a.toInput = folded.toInput;
+    a.components = input.components;
+    a.interpolation = ToKernel(request.interpolation, request.splineOrder);
+    a.partCount = static_cast<int>(folded.parts.size());
+    a.chain = folded.parts.empty()                                                 ? kernels::ChainIsAffine
+              : folded.parts.size() == 1 && kernels::FollowsRows(&folded.parts[0]) ? kernels::ChainFollowsRows
+                                                                                   : kernels::ChainHasParts;
+    a.extrapolates = request.extrapolates;
+    a.isOfIntegers = input.isOfIntegers;
+    std::copy(input.size.begin(), input.size.end(), a.inputSize);
+    a.outputSize[0] = request.size[0];
+    a.outputSize[1] = request.size[1];
+    return a;
+  }
+
+  /** Rows of the output, from each slab of the input that they may meet. */
+  void
+  MakeRows(kernels::ResampleArguments a,
+           const ResampleInput &      input,
+           const ResampleRequest &    request,
+           const SlabCut &            cut,
+           const RowRange &           rows,
+           Memory &                   out)
+  {
+    m_Chain.Load(rows);
+    a.cut.firstRow = static_cast<int>(rows.first);
+    a.cut.rowCount = static_cast<int>(rows.count);
+    a.slabAxis = cut.axis;
+    a.isOnlySlab = cut.GetCount() == 1;
+    a.isFirstSlab = 1;
+    const auto launch = [&] {
+      Enqueue(*m_Queue, m_IsTiming, [&] {
+        m_Passes->Resample(a,
+                           input.precision,
+                           { m_Input.GetMemory(), m_ChainArrays.parts, m_ChainArrays.vectors, m_Outside },
+                           out);
+      });
+    };
+    const PlaneRange slabs = FindSlabs(request, cut, rows);
+    m_Input.GetLoaded().ForEachOf(slabs, [&](int slab) {
+      m_Input.Load(slab);
+      const PlaneRange owned = cut.GetOwned(slab);
+      a.slabBegin = owned.first;
+      a.slabEnd = owned.end;
+      a.firstVoxel = CountOf(input.size) / cut.planes * cut.GetHeld(slab).first;
+      launch();
+      m_Input.MarkRead();
+      a.isFirstSlab = 0;
+    });
+    if (slabs.GetCount() == 0)
+    {
+      // All of them are outside: no slab's, but written all the same.
+      launch();
+    }
+    if (m_Displacement)
+    {
+      m_Displacement->firstVoxel = rows.first * request.size[0];
+      Enqueue(*m_Queue, m_IsTiming, [&] {
+        m_DisplacementPasses->Displace(*m_Displacement, rows.count * request.size[0], out);
+      });
+    }
+  }
+
+  /** The planes of the input that rows of the output may meet, displaced by so much. */
+  PlaneRange
+  FindPlanesOfInput(const ResampleRequest & request, const SlabCut & cut, const RowRange & rows, double reach) const
+  {
+    const FoldedChain & folded = m_Chain.GetFolded();
+    // Displaced, were it by nothing, a fraction may be rounded up to the next cell.
+    const int  margin = folded.parts.empty() ? 0 : 1;
+    PlaneRange planes = FindPlanes(folded.toInput, cut.axis, request.size, rows, reach, margin, cut.planes);
+    if (request.extrapolates)
+    {
+      planes.first = std::min(planes.first, cut.planes - 1);
+      planes.end = std::max(planes.end, planes.first + 1);
+    }
+    return planes;
+  }
+
+  /** The slabs that hold what rows of the output may meet. */
+  PlaneRange
+  FindSlabs(const ResampleRequest & request, const SlabCut & cut, const RowRange & rows) const
+  {
+    if (cut.GetCount() == 1)
+    {
+      return { 0, 1 };
+    }
+    // Displacements are rounded.
+    const double reach = 1.0001 * m_Chain.GetReach()[static_cast<std::size_t>(cut.axis)];
+    return cut.FindSlabs(FindPlanesOfInput(request, cut, rows, reach));
+  }
+
+  std::shared_ptr<Backend>        m_Backend;
+  std::unique_ptr<Queue>          m_Queue;
+  std::unique_ptr<ResamplePasses> m_Passes;
+  InputSlabs                      m_Input;
+  ChainArrays                     m_ChainArrays;
+  ChainOnDevice                   m_Chain;
+  MemoryPointer                   m_Outside;
+  std::array<MemoryPointer, 2>    m_Output;
+  /** What is made, where it is displacements. */
+  std::optional<kernels::DisplacementArguments> m_Displacement;
+  std::unique_ptr<DisplacementPasses>           m_DisplacementPasses;
+  std::size_t                                   m_MaximumDeviceMemory = 0;
+  bool                                          m_IsTiming = false;
+  EvaluationStatistics                          m_Statistics;
+};
+
+Resampler::Resampler(const std::string & deviceName)
+  : m_Implementation(std::make_unique<Implementation>(deviceName))
+{}
+
+Resampler::~Resampler()
+{
+  FreeUnlessForked(m_Implementation);
+}
+
+const std::string &
+Resampler::GetDeviceName() const
+{
+  return m_Implementation->GetBackend().GetDescription().name;
+}
+
+std::size_t
+Resampler::GetHeldBytes() const
+{
+  return m_Implementation->GetHeldBytes();
+}
+
+bool
+Resampler::Holds(const Key & key) const
+{
+  return m_Implementation->Holds(key);
+}
+
+void
+Resampler::Resample(const ResampleInput & input, const ResampleRequest & request, const ParallelFor & parallelFor)
+{
+  m_Implementation->Resample(input, request, parallelFor);
+}
+
+std::unique_ptr<DeviceImage>
+Resampler::ResampleToDevice(const ResampleInput &   input,
+                            const ResampleRequest & request,
+                            const ParallelFor &     parallelFor)
+{
+  return m_Implementation->ResampleToDevice(input, request, parallelFor);
+}
+
+void
+Resampler::FindDisplacements(const DisplacementRequest & request, const ParallelFor & parallelFor)
+{
+  m_Implementation->FindDisplacements(request, parallelFor);
+}
+
+std::unique_ptr<MadeNumbers>
+Resampler::FindDisplacementsToDevice(const DisplacementRequest & request, const ParallelFor & parallelFor)
+{
+  return m_Implementation->FindDisplacementsToDevice(request, parallelFor);
+}
+
+void
+Resampler::SetMaximumDeviceMemory(std::size_t bytes)
+{
+  m_Implementation->SetMaximumDeviceMemory(bytes);
+}
+
+void
+Resampler::SetTiming(bool on)
+{
+  m_Implementation->SetTiming(on);
+}
+
+EvaluationStatistics
+Resampler::GetStatistics() const
+{
+  return m_Implementation->GetStatistics();
+}
+
+} // namespace gpureg

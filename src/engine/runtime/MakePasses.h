@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef gpureg_MakePasses_h
+#define gpureg_MakePasses_h
+
+#include "engine/runtime/Queue.h"
+
+#include <memory>
+#include <stdexcept>
+
+namespace gpureg
+{
+
+/** Makes a queue's passes of one class on one kind of device. Declared for a class by GPUREG_DECLARE_PASSES; host/, cuda/ and opencl/
+ *  define it beside their passes. Returns null where that kind of device has none. */
+template <DeviceKind kind, typename TPasses>
+std::unique_ptr<TPasses>
+MakePassesOn(Queue & queue);
+
+/** Declares that each kind of device makes passes of a class. Stands behind the class. */
+#define GPUREG_DECLARE_PASSES(passes)                       \
+  template <>                                               \
+  std::unique_ptr<passes>                                   \
+  MakePassesOn<DeviceKind::Host, passes>(Queue & queue);    \
+  template <>                                               \
+  std::unique_ptr<passes>                                   \
+  MakePassesOn<DeviceKind::Cuda, passes>(Queue & queue);    \
+  template <>                                               \
+  std::unique_ptr<passes>                                   \
+  MakePassesOn<DeviceKind::OpenCL, passes>(Queue & queue)
+
+/** Makes a queue's passes of one class, which must not outlive it. Returns null where the queue's kind of device has none. */
+template <typename TPasses>
+std::unique_ptr<TPasses>
+MakePasses(Queue & queue)
+{
+  switch (queue.GetKind())
+  {
+    case DeviceKind::Host:
+      return MakePassesOn<DeviceKind::Host, TPasses>(queue);
+    case DeviceKind::Cuda:
+#ifdef GPUREG_USE_CUDA
+      return MakePassesOn<DeviceKind::Cuda, TPasses>(queue);
+#else
+      break;
+#endif
+    case DeviceKind::OpenCL:
+#ifdef GPUREG_USE_OPENCL
+      return MakePassesOn<DeviceKind::OpenCL, TPasses>(queue);
+#else
+      break;
+#endif
+  }
+  throw std::logic_error("a queue of a kind of device that was not built");
+}
+
+} // namespace gpureg
+
+#endif

@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/transform/ChainOnDevice.h"
+
+#include "engine/transform/FindPlanes.h"
+#include "engine/transform/PackedVectors.h"
+
+#include <algorithm>
+#include <cmath>
+#include <mutex>
+#include <utility>
+
+namespace gpureg
+{
+
+namespace
+{
+/** A cubic's support reaches two control points beyond a cell, and rounding one more. */
+constexpr int GridMargin = 3;
+
+/** From a field's Jacobians, of points, to those of the position in the next grid by the one in its own. */
+Filler
+MakeJacobianFiller(const MatrixFiller & jacobians, const Matrix3 & behind, const Matrix3 & fromGrid)
+{
+  return [&](std::int64_t first, std::int64_t count, void * out) {
+    auto * packed = static_cast<float *>(out);
+    for (std::int64_t i = 0; i < count; ++i)
+    {
+      Matrix3 jacobian;
+      jacobians(first + i, 1, jacobian.data());
+      for (const double entry : Multiply(behind, Multiply(jacobian, fromGrid)))
+      {
+        *packed++ = static_cast<float>(entry);
+      }
+    }
+  };
+}
+
+/** The largest of some vectors by component: infinite where one is not a number. */
+std::array<double, 3>
+FindLargest(const kernels::float4 * vectors, std::int64_t count)
+{
+  std::array<double, 3> largest{};
+  const auto            include = [&largest](std::size_t r, float value) {
+    const double size = std::abs(value);
+    largest[r] = size <= largest[r] ? largest[r] : (size > largest[r] ? size : std::numeric_limits<double>::infinity());
+  };
+  for (std::int64_t i = 0; i < count; ++i)
+  {
+    include(0, vectors[i].x);
+    include(1, vectors[i].y);
+    include(2, vectors[i].z);
+  }
+  return largest;
+}
+
+std::int64_t
+CountRows(const ChainedGrid & grid)
+{
+  return static_cast<std::int64_t>(grid.size[1]) * grid.size[2];
+}
+} // namespace
+
+void
+ChainOnDevice::SetChain(const ChainedGrid & grid, bool isPrecise)
+{
+  m_Grid = &grid;
+  m_HasVectors = m_HasVectors && isPrecise == m_IsPrecise;
+  m_IsPrecise = isPrecise;
+  m_Folded = FoldChain(grid);
+  m_HasParts = false;
+
+  const Source                     source = GetSource();
+  const ResidentSource::Comparison compared = m_Resident.Compare(source, m_Queue.parallelFor);
+  if (!compared.isSame)
+  {
+    m_HasVectors = false;
+    m_Largest.assign(grid.transform.steps.size(), {});
+  }
+  m_Resident.Remember(source, compared);
+}
+
+Source
+ChainOnDevice::GetSource() const
+{
+  const auto & steps = m_Grid->transform.steps;
+  Source       source;
+  for (std::size_t k = 0; k < steps.size(); ++k)
+  {
+    const DisplacementGrid & grid = steps[k].grid;
+    if (CountOf(grid.size) == 0)
+    {
+      // Whatever its matrix: nothing is made of it.
+      continue;
+    }
+    if (grid.source.key.empty())
+    {
+      return {};
+    }
+    source.isKeyTrusted = source.isKeyTrusted && grid.source.isKeyTrusted;
+    source.memory.insert(source.memory.end(), grid.source.memory.begin(), grid.source.memory.end());
+    source.key.push_back(grid.source.key.size());
+    source.key.insert(source.key.end(), grid.source.key.begin(), grid.source.key.end());
+    source.key.insert(source.key.end(), grid.size.begin(), grid.size.end());
+    for (const double value : m_Folded.vectorMatrices[k])
+    {
+      AddToKey(source.key, value);
+    }
+  }
+  return source;
+}
+
+int
+ChainOnDevice::GetPlaneAxis() const
+{
+  return m_Grid->transform.steps.front().grid.size[2] > 1 ? 2 : 1;
+}
+
+int
+ChainOnDevice::CountPlanes() const
+{
+  return m_Folded.parts.empty() ? 0
+                                : m_Grid->transform.steps.front().grid.size[static_cast<std::size_t>(GetPlaneAxis())];
+}
+
+std::int64_t
+ChainOnDevice::CountVectorsOfPlane() const
+{
+  return m_Folded.parts.empty() ? 0 : CountOf(m_Grid->transform.steps.front().grid.size) / CountPlanes();
+}
+
+std::size_t
+ChainOnDevice::GetVectorBytes() const
+{
+  return m_IsPrecise ? sizeof(PreciseMove) : sizeof(kernels::float4);
+}
+
+std::size_t
+ChainOnDevice::GetPlaneBytes() const
+{
+  return static_cast<std::size_t>(CountVectorsOfPlane()) * GetVectorBytes();
+}
+
+std::size_t
+ChainOnDevice::GetPartBytes() const
+{
+  return m_Folded.parts.size() * sizeof(kernels::ChainPart);
+}
+
+std::size_t
+ChainOnDevice::GetOtherVectorBytes() const
+{
+  std::size_t bytes = 0;
+  for (std::size_t k = 1; k < m_Folded.parts.size(); ++k)
+  {
+    bytes += static_cast<std::size_t>(CountOf(m_Grid->transform.steps[k].grid.size)) * GetVectorBytes();
+  }
+  return bytes;
+}
+
+PlaneRange
+ChainOnDevice::FindPlanesOf(const RowRange & rows) const
+{
+  const kernels::ChainPart & part = m_Folded.parts.front();
+  // A voxel of the output has its own vector, and needs no other one.
+  const int margin = part.kind == kernels::ChainPartIsOfOutput ? 0 : GridMargin;
+  return FindPlanes(part.toGrid, GetPlaneAxis(), m_Grid->size, rows, 0, margin, CountPlanes());
+}
+
+int
+ChainOnDevice::CountPlanesForRows(std::int64_t rowCount) const
+{
+  int                most = 0;
+  const std::int64_t rows = CountRows(*m_Grid);
+  for (std::int64_t first = 0; first < rows && !m_Folded.parts.empty(); first += rowCount)
+  {
+    most = std::max(most, FindPlanesOf({ first, std::min(rowCount, rows - first) }).GetCount());
+  }
+  return most;
+}
+
+void
+ChainOnDevice::SetPlanes(int planes, bool wantsReach)
+{
+  // What was sent without is sent again.
+  m_HasVectors = m_HasVectors && (m_WantsReach || !wantsReach);
+  m_WantsReach = wantsReach;
+  if (m_Folded.parts.empty())
+  {
+    return;
+  }
+  // A vector at least, so that there is an array.
+  const std::size_t bytes =
+    std::max(GetVectorBytes(), static_cast<std::size_t>(planes) * GetPlaneBytes() + GetOtherVectorBytes());
+  if (planes != m_Planes || SizeOf(m_Arrays.vectors) < bytes)
+  {
+    m_HasVectors = false;
+    Reserve(m_Queue, m_Arrays.vectors, bytes);
+    m_Planes = planes;
+  }
+  Reserve(m_Queue, m_Arrays.parts, GetPartBytes());
+  const std::int64_t moved = m_Planes * CountVectorsOfPlane() - CountOf(m_Grid->transform.steps.front().grid.size);
+  for (std::size_t k = 1; k < m_Folded.parts.size(); ++k)
+  {
+    m_Folded.parts[k].firstVector += moved;
+  }
+}
+
+void
+ChainOnDevice::Load(const RowRange & rows)
+{
+  if (m_Folded.parts.empty())
+  {
+    return;
+  }
+  const PlaneRange wanted = m_Planes == CountPlanes() ? PlaneRange{ 0, m_Planes } : FindPlanesOf(rows);
+  const bool       hasVectors = std::exchange(m_HasVectors, false);
+  if (!hasVectors)
+  {
+    m_HasJacobians = false;
+    for (std::size_t k = 1; k < m_Folded.parts.size(); ++k)
+    {
+      SendVectors(k, m_Folded.parts[k].firstVector, 0, CountOf(m_Grid->transform.steps[k].grid.size));
+    }
+  }
+  if (!hasVectors || wanted.first < m_Loaded.first || wanted.end > m_Loaded.end)
+  {
+    SendVectors(0, 0, wanted.first * CountVectorsOfPlane(), wanted.GetCount() * CountVectorsOfPlane());
+    m_Loaded = wanted;
+    m_HasParts = false;
+  }
+  m_HasVectors = true;
+  if (!m_HasParts)
+  {
+    m_Folded.parts.front().firstVector = -m_Loaded.first * CountVectorsOfPlane();
+    SendParts();
+    m_HasParts = true;
+  }
+}
+
+void
+ChainOnDevice::LoadJacobians()
+{
+  if (m_HasJacobians)
+  {
+    return;
+  }
+  const auto & steps = m_Grid->transform.steps;
+  ReserveExactly(m_Queue, m_Arrays.jacobians, SizeOf(m_Arrays.vectors) / GetVectorBytes() * 9 * sizeof(float));
+  for (std::size_t k = 0; k < steps.size(); ++k)
+  {
+    if (steps[k].grid.jacobians)
+    {
+      FillArray(m_Queue,
+                *m_Arrays.jacobians,
+                static_cast<std::size_t>(m_Folded.parts[k].firstVector) * 9 * sizeof(float),
+                9 * sizeof(float),
+                CountOf(steps[k].grid.size),
+                MakeJacobianFiller(steps[k].grid.jacobians, m_Folded.behind[k], m_Folded.fromGrid[k]));
+    }
+  }
+  m_HasJacobians = true;
+}
+
+void
+ChainOnDevice::SendParts()
+{
+  FillArray(m_Queue, *m_Arrays.parts, m_Folded.parts);
+}
+
+void
+ChainOnDevice::SendVectors(std::size_t part, std::int64_t target, std::int64_t first, std::int64_t count)
+{
+  ++m_VectorStamp;
+  m_Largest[part] = {};
+  std::mutex           mutex;
+  const VectorFiller & vectors = m_Grid->transform.steps[part].grid.vectors;
+  const Matrix3 &      matrix = m_Folded.vectorMatrices[part];
+  const Filler         fill =
+    m_IsPrecise ? MakePackedFiller<PreciseMove>(vectors, matrix) : MakePackedFiller<kernels::float4>(vectors, matrix);
+  FillArray(m_Queue,
+            *m_Arrays.vectors,
+            static_cast<std::size_t>(target) * GetVectorBytes(),
+            GetVectorBytes(),
+            count,
+            [&](std::int64_t begin, std::int64_t now, void * out) {
+              fill(first + begin, now, out);
+              if (m_WantsReach)
+              {
+                const auto                        largest = FindLargest(static_cast<const kernels::float4 *>(out), now);
+                const std::lock_guard<std::mutex> lock(mutex);
+                for (std::size_t r = 0; r < 3; ++r)
+                {
+                  m_Largest[part][r] = std::max(m_Largest[part][r], largest[r]);
+                }
+              }
+            });
+}
+
+std::array<double, 3>
+ChainOnDevice::GetReach() const
+{
+  std::array<double, 3> reach{};
+  for (std::size_t k = 0; k < m_Folded.parts.size(); ++k)
+  {
+    std::array<double, 3> next = m_Largest[k];
+    for (std::size_t r = 0; r < 3; ++r)
+    {
+      for (std::size_t c = 0; c < 3; ++c)
+      {
+        const double carry = std::abs(static_cast<double>(m_Folded.parts[k].carry[3 * r + c]));
+        // Infinity times 0, which is what the kernels have then, may be anywhere.
+        next[r] += std::isinf(reach[c]) ? reach[c] : carry * reach[c];
+      }
+    }
+    reach = next;
+  }
+  return reach;
+}
+
+void
+ChainOnDevice::Release()
+{
+  m_HasVectors = false;
+  m_HasParts = false;
+  m_Planes = 0;
+  m_Arrays.parts.reset();
+  m_Arrays.vectors.reset();
+  m_Arrays.jacobians.reset();
+}
+
+} // namespace gpureg

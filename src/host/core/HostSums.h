@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the host's passes sum in doubles, and how they hand it over.
+#ifndef gpureg_HostSums_h
+#define gpureg_HostSums_h
+
+#include <algorithm>
+
+namespace gpureg
+{
+
+/** AddForce and AddPreciseForce of src/kernels/metric/samples/ForceSums.h, of a device that has doubles. */
+inline void
+AddForceInDoubles(const double * force, const float * fromCentre, double * sums)
+{
+  for (int c = 0; c < 3; ++c)
+  {
+    sums[c] += force[c];
+    for (int d = 0; d < 3; ++d)
+    {
+      sums[3 + 3 * d + c] += force[c] * fromCentre[d];
+    }
+  }
+}
+
+/** Writes sums as floats and, if each takes two of them, what these leave behind them all. \return where the next ones go. */
+inline float *
+WriteSums(const double * sums, int count, int floatsOfSum, float * out)
+{
+  std::copy(sums, sums + count, out);
+  for (int s = 0; floatsOfSum > 1 && s < count; ++s)
+  {
+    out[count + s] = static_cast<float>(sums[s] - out[s]);
+  }
+  return out + count * floatsOfSum;
+}
+
+} // namespace gpureg
+
+#endif

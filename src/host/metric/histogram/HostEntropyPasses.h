@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// The passes on the host of a metric that is a mutual information of its joint histogram.
+// src/kernels/metric/histogram/EntropyTableKernels.h holds the table's twin for CUDA and OpenCL.
+#ifndef gpureg_HostEntropyPasses_h
+#define gpureg_HostEntropyPasses_h
+
+#include "host/metric/histogram/HostHistogramPasses.h"
+
+#include "kernels/metric/histogram/EntropyTable.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace gpureg
+{
+
+/** \tparam TArguments the metric's, with its member normalized. */
+template <typename TArguments>
+class HostEntropyPasses : public HostHistogramPasses<TArguments>
+{
+public:
+  using HostHistogramPasses<TArguments>::HostHistogramPasses;
+
+  void
+  Table(const TArguments & a, const HistogramArrays & arrays) override
+  {
+    const u64 *        histogram = AddressOf<u64>(arrays.sums);
+    float *            table = AddressOf<float>(arrays.table);
+    const int          bins = a.histogram.rows;
+    std::vector<float> fixedMarginal(bins), movingMarginal(bins);
+    std::vector<u64>   columns(bins);
+    float              count = 0;
+    ++this->GetQueue().statistics.launches;
+    for (int bin = 0; bin < bins; ++bin)
+    {
+      u64 row = 0, column = 0;
+      for (int other = 0; other < bins; ++other)
+      {
+        row += histogram[bin * bins + other];
+        column += histogram[other * bins + bin];
+      }
+      fixedMarginal[bin] = static_cast<float>(row);
+      movingMarginal[bin] = static_cast<float>(column);
+      columns[bin] = column;
+      count += static_cast<float>(row);
+    }
+    const float scale = 1.0f / count;
+    float       marginalEntropies = 0, jointEntropy = 0;
+    for (int bin = 0; bin < bins; ++bin)
+    {
+      marginalEntropies += EntropyTerm(fixedMarginal[bin] * scale) + EntropyTerm(movingMarginal[bin] * scale);
+    }
+    for (int cell = 0; cell < bins * bins; ++cell)
+    {
+      jointEntropy += EntropyTerm(static_cast<float>(histogram[cell]) * scale);
+    }
+    const float   inverseJointEntropy = jointEntropy > 0 ? 1.0f / jointEntropy : 0.0f;
+    const float   nmi = a.normalized ? marginalEntropies * inverseJointEntropy : 0.0f;
+    float * const numbers =
+      table + bins * bins * (TableEntryBytes(a.histogram.samples.variant) / static_cast<int>(sizeof(float)));
+    numbers[EvaluatedFactor] = count > 0 ? scale : 0.0f;
+    numbers[EvaluatedValue] = count > 0 ? nmi : GPUREG_NO_EVALUATED_VALUE;
+    if (VariantHas(a.histogram.samples.variant, SamplesArePrecise))
+    {
+      i64 * const      preciseTable = AddressOf<i64>(arrays.table);
+      std::vector<i64> logarithms(bins);
+      std::transform(columns.begin(), columns.end(), logarithms.begin(), LogOfCount);
+      for (int cell = 0; cell < bins * bins; ++cell)
+      {
+        preciseTable[cell] = PreciseTableEntry(a.normalized,
+                                               LogOfCount(histogram[cell]),
+                                               logarithms[cell % bins],
+                                               marginalEntropies * inverseJointEntropy,
+                                               inverseJointEntropy);
+      }
+      return;
+    }
+    for (int cell = 0; cell < bins * bins; ++cell)
+    {
+      table[cell] = TableEntry(a.normalized,
+                               static_cast<float>(histogram[cell]) * scale,
+                               movingMarginal[cell % bins] * scale,
+                               scale,
+                               marginalEntropies * inverseJointEntropy,
+                               inverseJointEntropy);
+    }
+  }
+};
+
+} // namespace gpureg
+
+#endif

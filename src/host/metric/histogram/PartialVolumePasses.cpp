@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// The partial volume metric's passes on the host.
+#include "host/metric/histogram/HostEntropyPasses.h"
+
+#include "engine/metric/histogram/PartialVolumePasses.h"
+
+namespace gpureg
+{
+
+template <>
+std::unique_ptr<PartialVolumePasses>
+MakePassesOn<DeviceKind::Host, PartialVolumePasses>(Queue & queue)
+{
+  return std::make_unique<HostEntropyPasses<PartialVolumeArguments>>(static_cast<HostQueue &>(queue));
+}
+
+} // namespace gpureg

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+// The metrics that are sums over pairs of values in plain loops: the reference that every device is tested against.
+// src/kernels/metric/pairs/ValuePairKernels.h holds the twin for CUDA and OpenCL.
+#include "engine/metric/pairs/PairPasses.h"
+
+#include "host/metric/samples/HostSamples.h"
+#include "host/core/HostSums.h"
+
+#include <algorithm>
+#include <array>
+
+namespace gpureg
+{
+
+namespace
+{
+constexpr int MostForceSums = MostPairWeights * ForceSumCount;
+
+double
+AsDouble(const FloatAndRest & number)
+{
+  return double{ number.value } + number.rest;
+}
+
+/** What a chunk's samples add up to: floats for a row of samples, doubles for all of them. */
+struct PairSums
+{
+  std::array<float, MostMoments>    rowMoments{};
+  std::array<float, MostForceSums>  rowForces{};
+  std::array<double, MostMoments>   moments{};
+  std::array<double, MostForceSums> forces{};
+
+  void
+  FinishRow()
+  {
+    for (int s = 0; s < MostMoments; ++s)
+    {
+      moments[s] += rowMoments[s];
+    }
+    for (int s = 0; s < MostForceSums; ++s)
+    {
+      forces[s] += rowForces[s];
+    }
+    rowMoments = {};
+    rowForces = {};
+  }
+};
+
+class HostPairPasses : public PairPasses
+{
+public:
+  explicit HostPairPasses(HostQueue & queue)
+    : m_Queue(queue)
+  {}
+
+  SampleGrain
+  GetGrain() const override
+  {
+    return { HostLanes, 512, std::size_t{ 1 } << 30, false };
+  }
+
+  void
+  Prepare(int, int) override
+  {}
+
+  void
+  SumPairs(const PairArguments & a, const SampleMaps & maps, const PairArrays & arrays) override
+  {
+    const SampleVolumes v = GetVolumes(*arrays.samples);
+    const PairCentring  centring = LoadCentring(a.task, AddressOf<float>(arrays.evaluated));
+    float * const       partials = AddressOf<float>(arrays.partials);
+    float * const       forces = arrays.forces ? m_Queue.AddressIn<float>(*arrays.forces) : nullptr;
+    ++m_Queue.statistics.launches;
+    m_Queue.parallelFor(ChunkCount(&a.samples), [&](i64 chunk) {
+      PairSums sums;
+      WithVariant(a.samples.variant, [&](auto variant) {
+        WithTask(a.task, [&](auto task) {
+          SumChunk(variant, task, a, maps, v, centring, static_cast<int>(chunk), forces, sums);
+        });
+      });
+      const int variant = a.samples.variant;
+      float *   out = partials + chunk * PairPartialCount(variant, a.task);
+      out = WriteSums(sums.moments.data(), MomentCount(a.task), FloatsOfSum(variant), out);
+      for (int k = 0; k < PairForceSums(variant, a.task); ++k)
+      {
+        out = WriteSums(sums.forces.data() + k * ForceSumCount, ForceSumCount, FloatsOfSum(variant), out);
+      }
+    });
+  }
+
+private:
+  /** Compiles work for each task on its own. */
+  template <typename TWork>
+  static void
+  WithTask(int task, const TWork & work)
+  {
+    switch (task)
+    {
+      case PairsMeanSquares:
+        return work(std::integral_constant<int, PairsMeanSquares>{});
+      case PairsMeanSquares | PairsFindForces:
+        return work(std::integral_constant<int, PairsMeanSquares | PairsFindForces>{});
+      case PairsCorrelation:
+        return work(std::integral_constant<int, PairsCorrelation>{});
+      case PairsCorrelation | PairsFindForces:
+        return work(std::integral_constant<int, PairsCorrelation | PairsFindForces>{});
+      default:
+        return work(task);
+    }
+  }
+
+  template <typename TVariant, typename TTask>
+  static void
+  SumChunk(TVariant              variant,
+           TTask                 task,
+           const PairArguments & a,
+           const SampleMaps &    maps,
+           const SampleVolumes & v,
+           const PairCentring &  centring,
+           int                   chunk,
+           float *               forces,
+           PairSums &            sums)
+  {
+    int pending = 0;
+    ForEachSample(variant, a.samples, maps, chunk, [&](const LaneWalk & walk) {
+      float     x[3], gradient[3] = {}, weights[MostPairWeights] = {};
+      i64       position[3];
+      ValuePair pair;
+      bool      isValid = HasFixedValue(variant, &v, walk.sample);
+      if (isValid)
+      {
+        MapSample(variant, &a.samples, &maps, &v, &walk, x, position);
+        isValid = FindPair(variant, &a, task, &maps, &v, walk.sample, position, &pair, gradient);
+      }
+      if (isValid)
+      {
+        AddMoments(variant, task, pair, sums);
+        if (TaskFindsForces(task))
+        {
+          FindPairWeights(&a, task, &centring, &pair, gradient, weights);
+          FollowForceBack(variant, &a.samples, &v, &walk, gradient);
+        }
+        float fromCentre[3];
+        FindOffsetFromCentre(&a.samples, x, fromCentre);
+        for (int k = 0; k < PairForceSums(variant, task); ++k)
+        {
+          if (VariantHas(variant, SamplesArePrecise))
+          {
+            FloatAndRest force[3];
+            WeighGradientExactly(FindPreciseWeight(task, &maps, &pair, k, weights[k]), gradient, force);
+            const double whole[3] = { AsDouble(force[0]), AsDouble(force[1]), AsDouble(force[2]) };
+            AddForceInDoubles(whole, fromCentre, sums.forces.data() + k * ForceSumCount);
+          }
+          else
+          {
+            const float force[3] = { weights[k] * gradient[0], weights[k] * gradient[1], weights[k] * gradient[2] };
+            AddForce(sums.rowForces.data() + k * ForceSumCount, force, fromCentre);
+          }
+        }
+      }
+      if (VariantHas(variant, WritesForces))
+      {
+        for (int r = 0; r < 3; ++r)
+        {
+          forces[3 * walk.sample + r] = isValid ? weights[0] * gradient[r] : 0.0f;
+        }
+      }
+      if (++pending == (VariantHas(variant, SamplesArePrecise) ? 1 : TileWidth))
+      {
+        pending = 0;
+        sums.FinishRow();
+      }
+    });
+    sums.FinishRow();
+  }
+
+  template <typename TVariant, typename TTask>
+  static void
+  AddMoments(TVariant variant, TTask task, const ValuePair & pair, PairSums & sums)
+  {
+    if (VariantHas(variant, SamplesArePrecise))
+    {
+      FloatAndRest moments[MostMoments];
+      FindPreciseMoments(task, &pair, moments);
+      for (int s = 0; s < MomentCount(task); ++s)
+      {
+        sums.moments[s] += AsDouble(moments[s]);
+      }
+      return;
+    }
+    float moments[MostMoments];
+    FindMoments(task, &pair, moments);
+    for (int s = 0; s < MomentCount(task); ++s)
+    {
+      sums.rowMoments[s] += moments[s];
+    }
+  }
+
+  HostQueue & m_Queue;
+};
+} // namespace
+
+template <>
+std::unique_ptr<PairPasses>
+MakePassesOn<DeviceKind::Host, PairPasses>(Queue & queue)
+{
+  return std::make_unique<HostPairPasses>(static_cast<HostQueue &>(queue));
+}
+
+} // namespace gpureg

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0
+// Between control points and samples, in plain loops.
+#include "host/runtime/HostQueue.h"
+
+#include "engine/metric/samples/ControlGridPasses.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace gpureg
+{
+
+using namespace kernels;
+
+namespace
+{
+// Each takes part of a microsecond, or a whole one where it is moved in integers: of 2000 samples sixteen threads have some each.
+constexpr i64 TaskSamples = 128;
+constexpr i64 PreciseTaskSamples = 64;
+// Neighbouring lines are gathered side by side, as many as the nearest cache holds.
+constexpr i64 BlockLines = 512;
+// So few samples have their weights found once, not by each control point that gathers them: 72 MiB of them.
+constexpr i64 MostSamplesWeighedOnce = i64{ 1 } << 20;
+
+/** Of a sample, for the control points that it counts for. */
+struct WeighedSample
+{
+  int   first[3];
+  float weights[3][MostControlTaps];
+  float force[3];
+};
+
+class HostControlGridPasses : public ControlGridPasses
+{
+public:
+  explicit HostControlGridPasses(HostQueue & queue)
+    : m_Queue(queue)
+  {}
+
+  void
+  Expand(const ControlGridArguments & a,
+         const ControlTables &        tables,
+         const Memory &               points,
+         Memory &                     expanded) override
+  {
+    const auto * const weights = AddressOf<const ControlWeights>(tables.weights);
+    const auto * const in = m_Queue.AddressIn<const float4>(points);
+    auto * const       out = m_Queue.AddressIn<float4>(expanded);
+    const i64          plane = i64{ a.size[0] } * a.size[1];
+    this->ForEach(a.virtualSize[2], [&](i64 z) {
+      for (i64 item = z * plane; item < (z + 1) * plane; ++item)
+      {
+        out[item] = ExpandAlongZ(&a, weights, in, item);
+      }
+    });
+  }
+
+  void
+  MoveRows(const ControlGridArguments & a,
+           const ControlTables &        tables,
+           const Memory &               expanded,
+           Memory &                     displacement) override
+  {
+    const auto * const weights = AddressOf<const ControlWeights>(tables.weights);
+    const auto * const rowWeights = AddressOf<const float4>(tables.rowWeights);
+    const auto * const firsts = AddressOf<const int>(tables.rowFirsts);
+    const auto * const in = m_Queue.AddressIn<const float4>(expanded);
+    auto * const       out = m_Queue.AddressIn<float>(displacement);
+    const i64          rowFloats = i64{ 3 } * a.virtualSize[0];
+    this->ForEach(i64{ a.virtualSize[1] } * a.virtualSize[2], [&](i64 row) {
+      const ControlWeights * const wy = weights + a.firstWeights[1] + row % a.virtualSize[1];
+      const float4 * const         plane = in + row / a.virtualSize[1] * a.size[0] * a.size[1];
+      float *                      moved = out + row * rowFloats;
+      std::fill_n(moved, rowFloats, 0.0f);
+      if (wy->first < 0)
+      {
+        return;
+      }
+      std::vector<float> columns(3 * static_cast<std::size_t>(a.size[0]));
+      for (int column = 0; column < a.size[0]; ++column)
+      {
+        SumControlColumn(&a, plane, column, wy, &columns[3 * static_cast<std::size_t>(column)]);
+      }
+      for (int x = 0; x < a.virtualSize[0]; ++x, moved += 3)
+      {
+        if (firsts[x] >= 0)
+        {
+          SumControlRow(a.taps[0], &columns[3 * static_cast<std::size_t>(firsts[x])], rowWeights[x], moved);
+        }
+      }
+    });
+  }
+
+  /** Of neighbouring lines side by side, in vectors; the sums are those of GatherAlongLines. */
+  void
+  GatherAlong(const GatherArguments & a, const ControlTables & tables, const Memory & in, Memory & out) override
+  {
+    const auto * const weights = AddressOf<const ControlWeights>(tables.weights) + a.firstWeights;
+    const auto * const stretches = AddressOf<const ControlStretch>(tables.stretches) + a.firstStretch;
+    const auto * const from = m_Queue.AddressIn<const float>(in);
+    auto * const       to = m_Queue.AddressIn<float>(out);
+    const i64          blocks = (a.inner + BlockLines - 1) / BlockLines;
+    this->ForEach(i64{ a.outer } * a.stretchCount * blocks, [&](i64 task) {
+      const i64              outer = task / blocks / a.stretchCount;
+      const i64              first = task % blocks * BlockLines;
+      const auto             lines = static_cast<std::size_t>(std::min(BlockLines, a.inner - first));
+      const ControlStretch & stretch = stretches[task / blocks % a.stretchCount];
+      std::vector<float>     sums(static_cast<std::size_t>(stretch.endControl - stretch.firstControl) * BlockLines);
+      const float * const    line = from + outer * a.length * a.inner + first;
+      for (int n = 0; n < stretch.end - stretch.begin; ++n)
+      {
+        const int              t = a.isBackwards ? stretch.end - 1 - n : stretch.begin + n;
+        const ControlWeights & w = weights[t];
+        const float * const    values = line + i64{ t } * a.inner;
+        for (int tap = 0; tap < MostControlTaps; ++tap)
+        {
+          const int control = w.first + tap;
+          if (w.weight[tap] != 0.0f && control >= stretch.firstControl && control < stretch.endControl)
+          {
+            float * const ofControl = &sums[static_cast<std::size_t>(control - stretch.firstControl) * BlockLines];
+            for (std::size_t i = 0; i < lines; ++i)
+            {
+              ofControl[i] = MultiplyAdd(w.weight[tap], values[i], ofControl[i]);
+            }
+          }
+        }
+      }
+      for (int control = stretch.firstControl; control < stretch.endControl; ++control)
+      {
+        std::copy_n(&sums[static_cast<std::size_t>(control - stretch.firstControl) * BlockLines],
+                    lines,
+                    to + (outer * a.controls + control) * a.inner + first);
+      }
+    });
+  }
+
+  void
+  GatherRows(const GatherArguments & a, const ControlTables & tables, const Memory & in, Memory & out) override
+  {
+    const auto * const weights = AddressOf<const ControlWeights>(tables.weights);
+    const auto * const stretches = AddressOf<const ControlStretch>(tables.stretches) + a.firstStretch;
+    const auto * const from = m_Queue.AddressIn<const float>(in);
+    auto * const       to = m_Queue.AddressIn<float4>(out);
+    this->ForEach(a.outer, [&](i64 row) {
+      for (int control = 0; control < a.controls; ++control)
+      {
+        GatherAlongRow(&a, weights, stretches + control, control, from + row * a.length * 3, to + row * a.controls);
+      }
+    });
+  }
+
+  void
+  MoveSamples(const ChainPart &   part,
+              const VolumeShape & shape,
+              std::int64_t        count,
+              const Memory *      samplePoints,
+              const Memory &      points,
+              Memory &            displacement) override
+  {
+    const i64 * const  at = samplePoints ? m_Queue.AddressIn<const i64>(*samplePoints) : nullptr;
+    const auto * const in = m_Queue.AddressIn<const float4>(points);
+    auto * const       out = m_Queue.AddressIn<float>(displacement);
+    this->ForEach((count + TaskSamples - 1) / TaskSamples, [&](i64 task) {
+      for (i64 sample = task * TaskSamples; sample < std::min<i64>(count, (task + 1) * TaskSamples); ++sample)
+      {
+        i64 position[3];
+        FindSamplePosition(&shape, at != nullptr, at, sample, position);
+        MoveSampleAnyhow(&part, in, position, out + 3 * sample);
+      }
+    });
+  }
+
+  void
+  MoveSamplesPrecisely(const ChainPart &   part,
+                       const VolumeShape & shape,
+                       std::int64_t        count,
+                       const Memory *      samplePoints,
+                       const Memory &      points,
+                       Memory &            displacement) override
+  {
+    const i64 * const at = samplePoints ? m_Queue.AddressIn<const i64>(*samplePoints) : nullptr;
+    const i64 * const in = m_Queue.AddressIn<const i64>(points);
+    i64 * const       out = m_Queue.AddressIn<i64>(displacement);
+    this->ForEach((count + PreciseTaskSamples - 1) / PreciseTaskSamples, [&](i64 task) {
+      const i64 end = std::min<i64>(count, (task + 1) * PreciseTaskSamples);
+      for (i64 sample = task * PreciseTaskSamples; sample < end; ++sample)
+      {
+        i64 position[3];
+        FindSamplePosition(&shape, at != nullptr, at, sample, position);
+        MoveSamplePreciselyAnyhow(&part, in, position, out + 3 * sample);
+      }
+    });
+  }
+
+  void
+  GatherSamples(const ChainPart &    part,
+                const VolumeShape &  shape,
+                const SampleCells &  cells,
+                const SortedByCell & sorted,
+                const Memory *       samplePoints,
+                const Memory &       forces,
+                Memory &             out) override
+  {
+    const i64 * const  at = samplePoints ? m_Queue.AddressIn<const i64>(*samplePoints) : nullptr;
+    const auto * const order = AddressOf<const u32>(sorted.order);
+    const auto * const begins = AddressOf<const u32>(sorted.begins);
+    const auto * const from = m_Queue.AddressIn<const float>(forces);
+    auto * const       to = m_Queue.AddressIn<float4>(out);
+    const i64          count = begins[i64{ cells.size[0] } * cells.size[1] * cells.size[2]];
+    if (count <= MostSamplesWeighedOnce)
+    {
+      const auto samples = this->WeighSamples(part, shape, count, at, order, from);
+      this->GatherCells(part, cells, begins, to, [&](i64 begin, i64 end, const int * control, float * sum) {
+        for (i64 s = begin; s < end; ++s)
+        {
+          AddWeighed(samples[static_cast<std::size_t>(s)], control, sum);
+        }
+      });
+      return;
+    }
+    this->GatherCells(part, cells, begins, to, [&](i64 begin, i64 end, const int * control, float * sum) {
+      GatherFromCell(&part, &shape, cells.isOfPoints, at, order, begin, end, 1, control, from, sum);
+    });
+  }
+
+private:
+  /** Sorted samples with their weights; those outside of the valid region have weights of 0. */
+  std::vector<WeighedSample>
+  WeighSamples(const ChainPart &   part,
+               const VolumeShape & shape,
+               i64                 count,
+               const i64 *         points,
+               const u32 *         order,
+               const float *       forces)
+  {
+    std::vector<WeighedSample> samples(static_cast<std::size_t>(count));
+    this->ForEach((count + TaskSamples - 1) / TaskSamples, [&](i64 task) {
+      for (i64 s = task * TaskSamples; s < std::min(count, (task + 1) * TaskSamples); ++s)
+      {
+        WeighedSample & sample = samples[static_cast<std::size_t>(s)];
+        i64             position[3];
+        FindSamplePosition(&shape, points != nullptr, points, order[s], position);
+        if (!FindControlWeights(&part, position, sample.first, sample.weights))
+        {
+          sample = {};
+        }
+        std::copy_n(forces + 3 * i64{ order[s] }, 3, sample.force);
+      }
+    });
+    return samples;
+  }
+
+  /** GatherFromCell of one. A control point whose cells these are is one of the sample's own. */
+  static void
+  AddWeighed(const WeighedSample & sample, const int * control, float * sum)
+  {
+    float weight = 1.0f;
+    for (int axis = 0; axis < 3; ++axis)
+    {
+      const int tap = control[axis] - sample.first[axis];
+      weight = tap >= 0 && tap < MostControlTaps ? weight * sample.weights[axis][tap] : 0.0f;
+    }
+    for (int r = 0; r < 3; ++r)
+    {
+      sum[r] = MultiplyAdd(weight, sample.force[r], sum[r]);
+    }
+  }
+
+  /** Calls gather(first sorted sample, end, control point, sum) for the cells that each control point counts in, a row at a time. */
+  template <typename TGather>
+  void
+  GatherCells(
+    const ChainPart & part, const SampleCells & cells, const u32 * begins, float4 * gathered, const TGather & gather)
+  {
+    this->ForEach(CountControlPoints(part), [&](i64 n) {
+      const i64 row = n / part.size[0];
+      const int control[3] = { static_cast<int>(n % part.size[0]),
+                               static_cast<int>(row % part.size[1]),
+                               static_cast<int>(row / part.size[1]) };
+      float     sum[3] = {};
+      for (int z = std::max(0, control[2] - cells.taps[2] + 1); z < std::min(cells.size[2], control[2] + 1); ++z)
+      {
+        for (int y = std::max(0, control[1] - cells.taps[1] + 1); y < std::min(cells.size[1], control[1] + 1); ++y)
+        {
+          const u32 * const cell = begins + (i64{ z } * cells.size[1] + y) * cells.size[0];
+          gather(cell[std::max(0, control[0] - cells.taps[0] + 1)],
+                 cell[std::min(cells.size[0], control[0] + 1)],
+                 control,
+                 sum);
+        }
+      }
+      gathered[n] = TurnGathered(cells.matrix, sum);
+    });
+  }
+
+  template <typename TWork>
+  void
+  ForEach(i64 count, const TWork & work)
+  {
+    ++m_Queue.statistics.launches;
+    m_Queue.parallelFor(count, work);
+  }
+
+  HostQueue & m_Queue;
+};
+} // namespace
+
+template <>
+std::unique_ptr<ControlGridPasses>
+MakePassesOn<DeviceKind::Host, ControlGridPasses>(Queue & queue)
+{
+  return std::make_unique<HostControlGridPasses>(static_cast<HostQueue &>(queue));
+}
+
+} // namespace gpureg

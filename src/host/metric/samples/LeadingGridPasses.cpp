@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// Grids before a linear transform that is optimised, in plain loops: the reference that every device is tested against.
+// src/kernels/metric/samples/LeadingGridKernels.h holds the twin for CUDA and OpenCL.
+#include "host/runtime/HostQueue.h"
+#include "host/core/HostSums.h"
+
+#include "engine/metric/samples/LeadingGridPasses.h"
+
+#include <algorithm>
+
+namespace gpureg
+{
+
+using namespace kernels;
+
+namespace
+{
+// A B-spline takes part of a microsecond for each; …
+constexpr i64 TaskSamples = 128;
+// … a sum less. But whole images are not cut into more parts than this.
+constexpr i64 LeastSamplesOfGroup = 1024;
+constexpr i64 MostGroups = 1024;
+
+class HostLeadingGridPasses : public LeadingGridPasses
+{
+public:
+  explicit HostLeadingGridPasses(HostQueue & queue)
+    : m_Queue(queue)
+  {}
+
+  int
+  CountGroups(std::int64_t count) const override
+  {
+    return static_cast<int>(std::clamp<i64>(count / LeastSamplesOfGroup, 1, MostGroups));
+  }
+
+  void
+  Move(const LeadingGridArguments & a,
+       std::int64_t                 count,
+       const Memory *               points,
+       const ChainArrays &          grids,
+       Memory &                     displacement) override
+  {
+    const i64 * const  at = points ? m_Queue.AddressIn<const i64>(*points) : nullptr;
+    const auto * const parts = AddressOf<const ChainPart>(grids.parts);
+    const auto * const vectors = AddressOf<const float4>(grids.vectors);
+    auto * const       moved = m_Queue.AddressIn<float>(displacement);
+    this->ForEachSample(count,
+                        [&](i64 sample) { MoveByLeadingGrids(&a, at, parts, vectors, sample, moved + 3 * sample); });
+  }
+
+  void
+  MovePrecisely(const LeadingGridArguments & a,
+                std::int64_t                 count,
+                const Memory *               points,
+                const ChainArrays &          grids,
+                Memory &                     precise,
+                Memory &                     displacement) override
+  {
+    const i64 * const  at = points ? m_Queue.AddressIn<const i64>(*points) : nullptr;
+    const auto * const parts = AddressOf<const ChainPart>(grids.parts);
+    const auto * const vectors = AddressOf<const i64>(grids.vectors);
+    auto * const       moved = m_Queue.AddressIn<i64>(precise);
+    auto * const       rounded = m_Queue.AddressIn<float>(displacement);
+    this->ForEachSample(count, [&](i64 sample) {
+      MoveByLeadingGridsPrecisely(&a, at, parts, vectors, sample, moved + 3 * sample);
+      RoundLeadingMove(moved + 3 * sample, rounded + 3 * sample);
+    });
+  }
+
+  void
+  Carry(const LeadingCarry & carry, std::int64_t count, const Memory & precise, Memory & moves) override
+  {
+    const auto * const from = m_Queue.AddressIn<const i64>(precise);
+    auto * const       to = m_Queue.AddressIn<i64>(moves);
+    this->ForEachSample(count, [&](i64 sample) {
+      std::copy_n(from + 3 * sample, 3, to + 3 * sample);
+      CarryPrecisely(carry.entries, to + 3 * sample);
+    });
+  }
+
+  void
+  SumForces(const LeadingGridArguments & a,
+            std::int64_t                 count,
+            const Memory *               points,
+            const Memory &               displacement,
+            const Memory &               forces,
+            Memory &                     partials) override
+  {
+    const i64 * const   at = points ? m_Queue.AddressIn<const i64>(*points) : nullptr;
+    const float * const moved = m_Queue.AddressIn<const float>(displacement);
+    const float * const from = m_Queue.AddressIn<const float>(forces);
+    float * const       out = m_Queue.AddressIn<float>(partials);
+    this->ForEach(a.groupCount, [&](i64 group) {
+      double sums[ForceSumCount] = {};
+      for (i64 sample = count * group / a.groupCount; sample < count * (group + 1) / a.groupCount; ++sample)
+      {
+        if (HasForce(from, sample))
+        {
+          float place[3];
+          FindLeadingPlace(&a, at, moved, sample, place);
+          const double force[3] = { from[3 * sample], from[3 * sample + 1], from[3 * sample + 2] };
+          AddForceInDoubles(force, place, sums);
+        }
+      }
+      WriteSums(sums, ForceSumCount, 2, out + group * 2 * ForceSumCount);
+    });
+  }
+
+private:
+  template <typename TWork>
+  void
+  ForEachSample(i64 count, const TWork & work)
+  {
+    this->ForEach((count + TaskSamples - 1) / TaskSamples, [&](i64 task) {
+      for (i64 sample = task * TaskSamples; sample < std::min(count, (task + 1) * TaskSamples); ++sample)
+      {
+        work(sample);
+      }
+    });
+  }
+
+  template <typename TWork>
+  void
+  ForEach(i64 count, const TWork & work)
+  {
+    ++m_Queue.statistics.launches;
+    m_Queue.parallelFor(count, work);
+  }
+
+  HostQueue & m_Queue;
+};
+} // namespace
+
+template <>
+std::unique_ptr<LeadingGridPasses>
+MakePassesOn<DeviceKind::Host, LeadingGridPasses>(Queue & queue)
+{
+  return std::make_unique<HostLeadingGridPasses>(static_cast<HostQueue &>(queue));
+}
+
+} // namespace gpureg

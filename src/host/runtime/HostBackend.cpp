@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/runtime/HostQueue.h"
+
+#include <thread>
+#include <unistd.h>
+
+namespace gpureg
+{
+
+namespace
+{
+std::size_t
+GetPhysicalMemory()
+{
+  return static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGE_SIZE));
+}
+
+class HostBackend : public Backend
+{
+public:
+  HostBackend()
+    : Backend({ "host",
+                std::to_string(std::thread::hardware_concurrency()) + " host threads, " +
+                  std::to_string(GetPhysicalMemory() >> 30) + " GiB",
+                GetPhysicalMemory() },
+              DeviceRank::Host)
+  {}
+
+  std::unique_ptr<Queue>
+  CreateQueue() override
+  {
+    return std::make_unique<HostQueue>(*this);
+  }
+
+  MemoryPointer
+  Borrow(const BorrowedMemory & from, std::size_t bytes) override
+  {
+    return std::make_unique<HostMemory>(from.address, bytes);
+  }
+
+private:
+  /** Nothing is copied there: what is small is handed out through ordinary memory. */
+  StagingPointer
+  MakePinned(std::size_t bytes) override
+  {
+    return std::make_unique<OrdinaryStaging>(bytes);
+  }
+};
+} // namespace
+
+BackendList
+FindHostBackends()
+{
+  return { { std::make_shared<HostBackend>() }, {} };
+}
+
+} // namespace gpureg

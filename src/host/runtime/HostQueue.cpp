@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/runtime/HostQueue.h"
+
+#include "gpureg/runtime/LargePages.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+
+namespace gpureg
+{
+
+namespace
+{
+double
+Now()
+{
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+} // namespace
+
+HostMemory::HostMemory(Backend & backend, std::size_t bytes)
+  : Memory(bytes)
+  , m_Backend(&backend)
+{
+  const std::string & name = backend.GetDescription().name;
+  backend.GetMemoryAccount().Allocate(bytes, name, [&] {
+    m_Address = std::malloc(bytes);
+    if (!m_Address)
+    {
+      throw OutOfMemoryError("out of memory on " + name + ": " + std::to_string(bytes) + " bytes asked for");
+    }
+  });
+}
+
+HostMemory::~HostMemory()
+{
+  if (m_Backend)
+  {
+    std::free(m_Address);
+    m_Backend->GetMemoryAccount().Release(GetSize());
+  }
+}
+
+MemoryPointer
+HostQueue::DoAllocate(std::size_t bytes)
+{
+  auto memory = std::make_unique<HostMemory>(GetBackend(), bytes);
+  if (parallelFor)
+  {
+    PrepareForWriting(memory->GetAddress(), bytes, parallelFor);
+  }
+  return memory;
+}
+
+std::size_t
+HostQueue::GetFreeMemory()
+{
+  return GetBackend().GetMemoryAccount().GetRoom(GetBackend().GetDescription().memorySize);
+}
+
+void
+HostQueue::Upload(Memory & target, std::size_t offset, const void * source, std::size_t bytes)
+{
+  std::memcpy(static_cast<char *>(GetHostAddress(target)) + offset, source, bytes);
+}
+
+void
+HostQueue::StartUpload(Memory & target, std::size_t offset, const void * source, std::size_t bytes, int)
+{
+  Upload(target, offset, source, bytes);
+}
+
+void
+HostQueue::Download(void * target, const Memory & source, std::size_t bytes)
+{
+  std::memcpy(target, static_cast<HostMemory &>(const_cast<Memory &>(source)).GetAddress(), bytes);
+}
+
+void
+HostQueue::StartDownload(void * target, const Memory & source, std::size_t bytes, std::size_t offset, int)
+{
+  std::memcpy(target, static_cast<char *>(GetHostAddress(const_cast<Memory &>(source))) + offset, bytes);
+}
+
+void
+HostQueue::Copy(Memory & target, const Memory & source, std::size_t bytes)
+{
+  constexpr std::size_t portion = std::size_t{ 1 } << 20;
+  char * const          to = static_cast<char *>(GetHostAddress(target));
+  const char * const    from = static_cast<const char *>(GetHostAddress(const_cast<Memory &>(source)));
+  parallelFor(static_cast<std::int64_t>((bytes + portion - 1) / portion), [=](std::int64_t task) {
+    const std::size_t first = static_cast<std::size_t>(task) * portion;
+    std::memcpy(to + first, from + first, std::min(portion, bytes - first));
+  });
+}
+
+void *
+HostQueue::GetHostAddress(Memory & memory)
+{
+  return static_cast<HostMemory &>(memory).GetAddress();
+}
+
+MemoryPointer
+HostQueue::Wrap(void * address, std::size_t bytes)
+{
+  return std::make_unique<HostMemory>(address, bytes);
+}
+
+void
+HostQueue::StartTimer()
+{
+  m_Started = Now();
+}
+
+void
+HostQueue::StopTimer()
+{
+  m_Stopped = Now();
+}
+
+double
+HostQueue::ReadTimer()
+{
+  return m_Stopped - m_Started;
+}
+
+} // namespace gpureg

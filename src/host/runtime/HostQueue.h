@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef gpureg_HostQueue_h
+#define gpureg_HostQueue_h
+
+#include "engine/runtime/Backend.h"
+
+namespace gpureg
+{
+
+class HostMemory : public Memory
+{
+public:
+  HostMemory(Backend & backend, std::size_t bytes);
+  /** Another's memory, which is not charged. */
+  HostMemory(void * address, std::size_t bytes)
+    : Memory(bytes)
+    , m_Address(address)
+  {}
+  ~HostMemory() override;
+
+  void *
+  GetAddress() const override
+  {
+    return m_Address;
+  }
+
+private:
+  Backend * m_Backend = nullptr; // of memory of its own
+  void *    m_Address;
+};
+
+/** The array as the kernels see it; null if there is none. */
+template <typename T>
+T *
+AddressOf(const MemoryPointer & memory)
+{
+  return memory ? static_cast<T *>(static_cast<HostMemory &>(*memory).GetAddress()) : nullptr;
+}
+
+/** Runs what it is given at once, on the caller's threads. */
+class HostQueue : public Queue
+{
+public:
+  using Queue::Queue;
+
+  std::size_t
+  GetFreeMemory() override;
+  void
+  Upload(Memory & target, std::size_t offset, const void * source, std::size_t bytes) override;
+  void
+  StartUpload(Memory & target, std::size_t offset, const void * source, std::size_t bytes, int buffer) override;
+  void
+  Download(void * target, const Memory & source, std::size_t bytes) override;
+  void
+  StartDownload(void * target, const Memory & source, std::size_t bytes, std::size_t offset, int buffer) override;
+  void
+  Copy(Memory & target, const Memory & source, std::size_t bytes) override;
+  DeviceKind
+  GetKind() const override
+  {
+    return DeviceKind::Host;
+  }
+  void *
+  GetHostAddress(Memory & memory) override;
+  /** Where the elements of some memory are, also of what is only read. */
+  template <typename T>
+  T *
+  AddressIn(const Memory & memory)
+  {
+    return static_cast<T *>(this->GetHostAddress(const_cast<Memory &>(memory)));
+  }
+  MemoryPointer
+  Wrap(void * address, std::size_t bytes) override;
+  void
+  StartTimer() override;
+  void
+  StopTimer() override;
+  double
+  ReadTimer() override;
+
+  void
+  MarkRead(int) override
+  {}
+  void
+  OrderAfterUploads() override
+  {}
+  void
+  MarkMade(int) override
+  {}
+  void
+  MarkStaging(Direction, int) override
+  {}
+  void
+  WaitForStaging(Direction, int) override
+  {}
+  void
+  Finish() override
+  {}
+  void
+  SetMilestone(int) override
+  {}
+  void
+  WaitForMilestone(int) override
+  {}
+
+private:
+  MemoryPointer
+  DoAllocate(std::size_t bytes) override;
+
+  double m_Started = 0;
+  double m_Stopped = 0;
+};
+
+} // namespace gpureg
+
+#endif

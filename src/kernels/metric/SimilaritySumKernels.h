@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// The work-group that finds a similarity from its sums, for the devices that have work-groups: CUDA and OpenCL.
+// src/host/metric/SimilarityPasses.cpp says the same in plain loops and is what this is tested against.
+#ifndef gpureg_kernels_SimilaritySumKernels_h
+#define gpureg_kernels_SimilaritySumKernels_h
+
+GPUREG_NAMESPACE_BEGIN
+
+/** One group does all. scratch: 2·MostMoments·LaneCount() floats. */
+GPUREG_GROUP_FUNCTION void
+SimilarityGroup(const SimilaritySums *      a,
+                GPUREG_GLOBAL const float * partials,
+                GPUREG_LOCAL float *        scratch,
+                GPUREG_GLOBAL float *       evaluated)
+{
+  const int lane = LaneIndex();
+  const int lanes = LaneCount();
+  float     sums[2 * MostMoments];
+  for (int s = 0; s < 2 * MostMoments; ++s)
+  {
+    sums[s] = 0.0f;
+  }
+  for (int chunk = lane; chunk < a->chunks; chunk += lanes)
+  {
+    AddSumsOfChunk(a, partials, chunk, sums);
+  }
+  SumEachOverLanes(SamplesArePrecise, a->count, sums, scratch);
+  if (lane == 0)
+  {
+    for (int s = 0; s < 2 * a->count; ++s)
+    {
+      sums[s] = scratch[s * lanes];
+    }
+    FindSimilarity(a, sums, evaluated);
+  }
+}
+
+GPUREG_NAMESPACE_END
+
+#endif

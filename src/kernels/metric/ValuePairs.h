@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: Apache-2.0
+// The metrics that are sums over pairs of a sample's fixed value f and moving value m. N samples are valid.
+//   mean squares                Σ (f - m)²/N                    weight f - m
+//   mean absolute differences   Σ |f - m|/N                     weight sign(f - m)
+//   demons                      Σ (f - m)²/N                    weight (f - m)/((f - m)²/K + |∇|²)   (Thirion 1998)
+//   correlation                 from Σ f, Σ m, Σ f², Σ m², Σ fm, weights 1, f and m
+// A force is weight · gradient. A correlation's weight (f - f̄) - (Σ f₁m₁/Σ m₁²)(m - m̄), with f₁ = f - f̄ and m₁ = m - m̄, is
+// known only when all samples have been seen; but it is linear in f and m, so three sums of forces give its own in one pass. Values are
+// counted from the images' means; where the samples' own means lie far from these by how little the samples vary, floats lose the
+// difference, and a second pass counts from the samples' own (src/engine/metric/pairs/PairEvaluation.cpp).
+// Shared by C++, CUDA C++ and OpenCL C.
+#ifndef gpureg_kernels_ValuePairs_h
+#define gpureg_kernels_ValuePairs_h
+
+GPUREG_NAMESPACE_BEGIN
+
+/** What is summed, and, or-ed to it, whether forces are. A kernel compiled for one leaves the rest out. */
+enum
+{
+  PairsMeanSquares = 0,
+  PairsMeanAbsoluteDifferences = 1,
+  PairsDemons = 2,
+  PairsCorrelation = 3,
+  PairsMeasureBits = 3,
+  PairsFindForces = 4,
+  /** Of a correlation whose means and slope are known: its own weight is the only one. */
+  PairsCentred = 8
+};
+
+/** The sums over pairs, see FindMoments. */
+enum
+{
+  MomentOfCount = 0,
+  MomentOfDifferences = 1,
+  MomentOfFixed = 1,
+  MomentOfMoving = 2,
+  MomentOfFixedSquares = 3,
+  MomentOfMovingSquares = 4,
+  MomentOfProducts = 5,
+  MostMoments = 6,
+  MostPairWeights = 3
+};
+
+/** So much of a sum of squares about the mean may be rounding, of the sum of squares itself: of some 48 bits, or of floats, each chunk's
+ *  being rounded to 6e-8 more than once. What is left of values that do not vary is nothing, as ITK finds it. */
+#define GPUREG_LEAST_OF_PRECISE_SQUARES 1e-13f
+#define GPUREG_LEAST_OF_SQUARES 1e-6f
+
+/** A fixed value up to here is that of no valid sample. They are scaled, to some 1. */
+#define GPUREG_NO_FIXED_VALUE -1e29f
+
+/** All that an evaluation depends on besides the volumes and SampleMaps. 32-bit members only. */
+typedef struct PairArguments
+{
+  SampleArguments samples;
+  int             task; /* the enumerators above */
+  /* Demons, of scaled values: 1/K, 1/mm²; and below what a difference or a denominator gives no force */
+  float inverseNormalizer;
+  float leastDifference;
+  float leastDenominator;
+  /* What a correlation's values are counted from, besides, in single precision: sums about their own means lose least. */
+  float fixedCentre;
+  float movingCentre;
+} PairArguments;
+
+/** What weighs a centred correlation's forces, of scaled values: the means, and Σ f₁m₁/Σ m₁². */
+typedef struct PairCentring
+{
+  float fixedMean;
+  float movingMean;
+  float slope;
+} PairCentring;
+
+/** Of a sample, scaled. */
+typedef struct ValuePair
+{
+  float fixed;
+  float moving;
+  float difference;   /* fixed - moving, where both are in one unit */
+  i64   preciseFixed; /* where the variant is precise: in the units of its integers */
+  i64   preciseMoving;
+} ValuePair;
+
+/** Where the variant is precise, moments are of such integers in units of 2^46: they lose nothing to a scale, and no float
+ *  overflows. */
+#define GPUREG_BITS_OF_MOMENTS 46
+#define GPUREG_UNIT_OF_MOMENTS 1.4210854715202004e-14f
+
+GPUREG_FUNCTION int
+MeasureOfTask(int task)
+{
+  return task & PairsMeasureBits;
+}
+
+GPUREG_FUNCTION int
+TaskFindsForces(int task)
+{
+  return (task & PairsFindForces) != 0;
+}
+
+GPUREG_FUNCTION int
+TaskIsCentred(int task)
+{
+  return (task & PairsCentred) != 0;
+}
+
+GPUREG_FUNCTION int
+MomentCount(int task)
+{
+  return MeasureOfTask(task) == PairsCorrelation ? MostMoments : MomentOfDifferences + 1;
+}
+
+/** The sums of forces that a task makes, one a weight. */
+GPUREG_FUNCTION int
+PairForceSums(int variant, int task)
+{
+  const int count = MeasureOfTask(task) == PairsCorrelation ? MostPairWeights : 1;
+  return TaskFindsForces(task) && !VariantHas(variant, WritesForces) ? count : 0;
+}
+
+/** The floats that a sum takes: the precise variants' has a second one for what rounding leaves. */
+GPUREG_FUNCTION int
+FloatsOfSum(int variant)
+{
+  return VariantHas(variant, SamplesArePrecise) ? 2 : 1;
+}
+
+/** The floats that a chunk's sums take: its moments, their rests, and each sum of forces with its PartialCount(). */
+GPUREG_FUNCTION int
+PairPartialCount(int variant, int task)
+{
+  return FloatsOfSum(variant) * MomentCount(task) + PairForceSums(variant, task) * PartialCount(variant);
+}
+
+/** Whether the fixed image and its mask have a value for a sample. */
+GPUREG_FUNCTION int
+HasFixedValue(int variant, const SampleVolumes * v, i64 sample)
+{
+  return VariantHas(variant, SamplesArePrecise) ? v->preciseFixedValues[sample] > -((i64)1 << 60)
+                                                : v->fixedValues[sample] > GPUREG_NO_FIXED_VALUE;
+}
+
+/** The pair of a sample, and the gradient that its force goes along if the task finds forces. Returns 0 if the sample is not
+ *  valid. */
+GPUREG_FUNCTION int
+FindPair(int                   variant,
+         const PairArguments * a,
+         int                   task,
+         const SampleMaps *    maps,
+         const SampleVolumes * v,
+         i64                   sample,
+         const i64 *           position,
+         ValuePair *           pair,
+         float *               gradient)
+{
+  const int isAlongMoving = TaskFindsForces(task) && !VariantHas(variant, GradientOfFixed);
+  if (VariantHas(variant, SamplesArePrecise))
+  {
+    const i64 fixed = v->preciseFixedValues[sample];
+    i64       moving;
+    if (!SamplePreciseValue(variant, &a->samples, maps, v, position, &moving))
+    {
+      return 0;
+    }
+    pair->preciseFixed = fixed;
+    pair->preciseMoving = moving;
+    pair->fixed = (float)fixed * maps->unitsToFixedValues;
+    pair->moving = (float)moving * maps->unitsToValues;
+    pair->difference = (float)(fixed - moving) * maps->unitsToValues;
+    if (isAlongMoving)
+    {
+      SamplePreciseGradient(variant, &a->samples, maps, v, position, gradient);
+    }
+  }
+  else
+  {
+    pair->preciseFixed = 0;
+    pair->preciseMoving = 0;
+    pair->fixed = v->fixedValues[sample] - a->fixedCentre;
+    if (!(isAlongMoving ? SampleMovingValueAndGradient(variant, &a->samples, maps, v, position, &pair->moving, gradient)
+                        : SampleMovingValue(variant, &a->samples, maps, v, position, &pair->moving)))
+    {
+      return 0;
+    }
+    pair->moving -= a->movingCentre;
+    pair->difference = pair->fixed - pair->moving;
+  }
+  if (TaskFindsForces(task) && VariantHas(variant, GradientOfFixed))
+  {
+    for (int r = 0; r < 3; ++r)
+    {
+      gradient[r] = v->fixedGradients[3 * sample + r];
+    }
+  }
+  return 1;
+}
+
+/** What a pair adds to the moments. */
+GPUREG_FUNCTION void
+FindMoments(int task, const ValuePair * pair, float * moments)
+{
+  const int   measure = MeasureOfTask(task);
+  const float d = pair->difference;
+  moments[MomentOfCount] = 1.0f;
+  if (measure == PairsCorrelation)
+  {
+    moments[MomentOfFixed] = pair->fixed;
+    moments[MomentOfMoving] = pair->moving;
+    moments[MomentOfFixedSquares] = pair->fixed * pair->fixed;
+    moments[MomentOfMovingSquares] = pair->moving * pair->moving;
+    moments[MomentOfProducts] = pair->fixed * pair->moving;
+  }
+  else
+  {
+    moments[MomentOfDifferences] = measure == PairsMeanAbsoluteDifferences ? LargerOf(d, -d) : d * d;
+  }
+}
+
+/** The same where the variant is precise. A float's square is known to 6e-8, and of few samples a sum shows that. */
+GPUREG_FUNCTION void
+FindPreciseMoments(int task, const ValuePair * pair, FloatAndRest * moments)
+{
+  const int measure = MeasureOfTask(task);
+  moments[MomentOfCount].value = 1.0f;
+  moments[MomentOfCount].rest = 0.0f;
+  if (measure == PairsCorrelation)
+  {
+    const FloatAndRest fixed = SplitInteger(pair->preciseFixed, GPUREG_UNIT_OF_MOMENTS);
+    const FloatAndRest moving = SplitInteger(pair->preciseMoving, GPUREG_UNIT_OF_MOMENTS);
+    moments[MomentOfFixed] = fixed;
+    moments[MomentOfMoving] = moving;
+    moments[MomentOfFixedSquares] = MultiplyExactly(fixed, fixed);
+    moments[MomentOfMovingSquares] = MultiplyExactly(moving, moving);
+    moments[MomentOfProducts] = MultiplyExactly(fixed, moving);
+  }
+  else
+  {
+    const i64          difference = pair->preciseFixed - pair->preciseMoving;
+    const i64          distance = difference < 0 ? -difference : difference;
+    const FloatAndRest d = SplitInteger(distance, GPUREG_UNIT_OF_MOMENTS);
+    moments[MomentOfDifferences] = measure == PairsMeanAbsoluteDifferences ? d : MultiplyExactly(d, d);
+  }
+}
+
+/** (f - m)/((f - m)²/K + |∇|²), as itk::DemonsImageToImageMetricv4 has it. */
+GPUREG_FUNCTION float
+WeighByDemons(const PairArguments * a, float difference, const float * gradient)
+{
+  const float squares = gradient[0] * gradient[0] + gradient[1] * gradient[1] + gradient[2] * gradient[2];
+  const float denominator = MultiplyAdd(difference * difference, a->inverseNormalizer, squares);
+  const int   isNothing =
+    LargerOf(difference, -difference) < a->leastDifference || denominator < a->leastDenominator || denominator <= 0.0f;
+  return isNothing ? 0.0f : difference / denominator;
+}
+
+/** What an evaluation of the same samples' values has left, if the task asks for it. */
+GPUREG_FUNCTION PairCentring
+LoadCentring(int task, GPUREG_GLOBAL const float * evaluated)
+{
+  PairCentring centring = { 0.0f, 0.0f, 0.0f };
+  if (TaskIsCentred(task))
+  {
+    centring.fixedMean = evaluated[EvaluatedFixedMean];
+    centring.movingMean = evaluated[EvaluatedMovingMean];
+    centring.slope = evaluated[EvaluatedSlope];
+  }
+  return centring;
+}
+
+/** The weights of a pair's forces. */
+GPUREG_FUNCTION void
+FindPairWeights(const PairArguments * a,
+                int                   task,
+                const PairCentring *  centring,
+                const ValuePair *     pair,
+                const float *         gradient,
+                float *               weights)
+{
+  const int   measure = MeasureOfTask(task);
+  const float d = pair->difference;
+  if (TaskIsCentred(task))
+  {
+    weights[0] = MultiplyAdd(-centring->slope, pair->moving - centring->movingMean, pair->fixed - centring->fixedMean);
+  }
+  else if (measure == PairsCorrelation)
+  {
+    weights[0] = 1.0f;
+    weights[1] = pair->fixed;
+    weights[2] = pair->moving;
+  }
+  else if (measure == PairsDemons)
+  {
+    weights[0] = WeighByDemons(a, d, gradient);
+  }
+  else if (measure == PairsMeanAbsoluteDifferences)
+  {
+    weights[0] = (float)((d > 0.0f) - (d < 0.0f));
+  }
+  else
+  {
+    weights[0] = d;
+  }
+}
+
+/** Weight k of some 48 bits, where the variant is precise: of few samples, what rounding it to float takes shows in the
+ *  derivative. weight: the same by FindPairWeights, which of the other measures is all there is. */
+GPUREG_FUNCTION FloatAndRest
+FindPreciseWeight(int task, const SampleMaps * maps, const ValuePair * pair, int k, float weight)
+{
+  const int measure = MeasureOfTask(task);
+  if (measure == PairsMeanSquares)
+  {
+    return SplitInteger(pair->preciseFixed - pair->preciseMoving, maps->unitsToValues);
+  }
+  if (measure == PairsCorrelation && k > 0)
+  {
+    return k == 1 ? SplitInteger(pair->preciseFixed, maps->unitsToFixedValues)
+                  : SplitInteger(pair->preciseMoving, maps->unitsToValues);
+  }
+  const FloatAndRest exact = { weight, 0.0f };
+  return exact;
+}
+
+/** weight · gradient. */
+GPUREG_FUNCTION void
+WeighGradientExactly(FloatAndRest weight, const float * gradient, FloatAndRest * force)
+{
+  for (int r = 0; r < 3; ++r)
+  {
+    const FloatAndRest along = { gradient[r], 0.0f };
+    force[r] = MultiplyExactly(weight, along);
+  }
+}
+
+GPUREG_NAMESPACE_END
+
+#endif

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// The work-group that makes the table of a metric that is a mutual information, Mattes' or partial volume's, from its joint
+// histogram, for the devices that have work-groups: CUDA and OpenCL. src/host/metric/histogram/HostEntropyPasses.h says the same in plain loops
+// and is what this is tested against.
+#ifndef gpureg_kernels_EntropyTableKernels_h
+#define gpureg_kernels_EntropyTableKernels_h
+
+GPUREG_NAMESPACE_BEGIN
+
+/** The table of the second pass in units of 2^-32, see PreciseTableEntry. logarithms: bins 64-bit integers. */
+GPUREG_METRIC_GROUP_FUNCTION void
+FillPreciseEntropyTable(const MetricArguments *   a,
+                        GPUREG_GLOBAL const u64 * histogram,
+                        float                     nmi,
+                        float                     inverseJointEntropy,
+                        GPUREG_LOCAL i64 *        logarithms,
+                        GPUREG_GLOBAL i64 *       table)
+{
+  const int bins = a->histogram.rows;
+  LocalBarrier();
+  for (int bin = LaneIndex(); bin < bins; bin += LaneCount())
+  {
+    u64 sum = 0;
+    GPUREG_UNROLL_8
+    for (int other = 0; other < bins; ++other)
+    {
+      sum += histogram[bin + other * bins];
+    }
+    logarithms[bin] = LogOfCount(sum);
+  }
+  LocalBarrier();
+  for (int cell = LaneIndex(); cell < bins * bins; cell += LaneCount())
+  {
+    table[cell] =
+      PreciseTableEntry(a->normalized, LogOfCount(histogram[cell]), logarithms[cell % bins], nmi, inverseJointEntropy);
+  }
+}
+
+/** One group makes the table of the second pass from the histogram: floats, or 64-bit integers where the variant is
+ *  precise, and NumbersBehindTable behind them. scratch: LaneCount() floats; marginals: 2·bins floats, and room for bins 64-bit integers. */
+GPUREG_METRIC_GROUP_FUNCTION void
+TableGroup(int                       variant,
+           const MetricArguments *   a,
+           GPUREG_GLOBAL const u64 * histogram,
+           GPUREG_LOCAL float *      scratch,
+           GPUREG_LOCAL float *      marginals,
+           GPUREG_GLOBAL void *      table)
+{
+  const int            lane = LaneIndex();
+  const int            lanes = LaneCount();
+  const int            bins = a->histogram.rows;
+  GPUREG_LOCAL float * fixedMarginal = marginals;
+  GPUREG_LOCAL float * movingMarginal = marginals + bins;
+  float                count = 0.0f;
+  // Rows first, then columns: a lane sums one line.
+  for (int line = lane; line < 2 * bins; line += lanes)
+  {
+    const int isRow = line < bins;
+    const int first = isRow ? line * bins : line - bins;
+    const int stride = isRow ? 1 : bins;
+    u64       sum = 0;
+    GPUREG_UNROLL_8
+    for (int other = 0; other < bins; ++other)
+    {
+      sum += histogram[first + other * stride];
+    }
+    marginals[line] = (float)sum;
+    count += isRow ? (float)sum : 0.0f;
+  }
+  count = SumOverLanes(count, scratch);
+  const float scale = 1.0f / count;
+
+  float nmi = 0.0f;
+  float inverseJointEntropy = 0.0f;
+  if (a->normalized)
+  {
+    float marginalEntropies = 0.0f;
+    for (int bin = lane; bin < bins; bin += lanes)
+    {
+      marginalEntropies += EntropyTerm(fixedMarginal[bin] * scale) + EntropyTerm(movingMarginal[bin] * scale);
+    }
+    float jointEntropy = 0.0f;
+    for (int cell = lane; cell < bins * bins; cell += lanes)
+    {
+      jointEntropy += EntropyTerm((float)histogram[cell] * scale);
+    }
+    marginalEntropies = SumOverLanes(marginalEntropies, scratch);
+    jointEntropy = SumOverLanes(jointEntropy, scratch);
+    inverseJointEntropy = jointEntropy > 0.0f ? 1.0f / jointEntropy : 0.0f;
+    nmi = marginalEntropies * inverseJointEntropy;
+  }
+  GPUREG_GLOBAL float * entries = (GPUREG_GLOBAL float *)table;
+  if (lane == 0)
+  {
+    GPUREG_GLOBAL float * numbers = entries + bins * bins * (TableEntryBytes(variant) / (int)sizeof(float));
+    numbers[EvaluatedFactor] = count > 0.0f ? scale : 0.0f;
+    numbers[EvaluatedValue] = count > 0.0f ? nmi : GPUREG_NO_EVALUATED_VALUE;
+  }
+  if (VariantHas(variant, SamplesArePrecise))
+  {
+    FillPreciseEntropyTable(
+      a, histogram, nmi, inverseJointEntropy, (GPUREG_LOCAL i64 *)marginals, (GPUREG_GLOBAL i64 *)table);
+    return;
+  }
+  for (int cell = lane; cell < bins * bins; cell += lanes)
+  {
+    entries[cell] = TableEntry(a->normalized,
+                               (float)histogram[cell] * scale,
+                               movingMarginal[cell % bins] * scale,
+                               scale,
+                               nmi,
+                               inverseJointEntropy);
+  }
+}
+
+/** One group sums a candidate up, in the histogram's unit: the count N, and Σ n ln n over the joint histogram and over its
+ *  fixed and its moving marginal, from which the entropies follow: H = ln N - Σ n ln n/N.
+ *  scratch: LaneCount() 64-bit integers. */
+GPUREG_METRIC_GROUP_FUNCTION void
+SummaryGroup(int                       variant,
+             const MetricArguments *   a,
+             GPUREG_GLOBAL const u64 * histogram,
+             GPUREG_LOCAL u64 *        scratch,
+             GPUREG_GLOBAL i64 *       summary)
+{
+  const int bins = a->histogram.rows;
+  u64       sums[4] = { 0, 0, 0, 0 };
+  for (int cell = LaneIndex(); cell < bins * bins; cell += LaneCount())
+  {
+    sums[0] += histogram[cell];
+    sums[1] += (u64)CountTimesLog(histogram[cell]);
+  }
+  for (int line = LaneIndex(); line < 2 * bins; line += LaneCount())
+  {
+    const int isRow = line < bins;
+    const int first = isRow ? line * bins : line - bins;
+    const int stride = isRow ? 1 : bins;
+    u64       sum = 0;
+    GPUREG_UNROLL_8
+    for (int other = 0; other < bins; ++other)
+    {
+      sum += histogram[first + other * stride];
+    }
+    sums[isRow ? 2 : 3] += (u64)CountTimesLog(sum);
+  }
+  for (int s = 0; s < 4; ++s)
+  {
+    sums[s] = SumIntegersOverLanes(sums[s], scratch);
+  }
+  if (LaneIndex() == 0)
+  {
+    for (int s = 0; s < 4; ++s)
+    {
+      summary[s] = (i64)sums[s];
+    }
+  }
+  (void)variant;
+}
+
+GPUREG_NAMESPACE_END
+
+#endif

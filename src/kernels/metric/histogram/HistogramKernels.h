@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+// The work-groups of the two passes of every metric that has a histogram, for the devices that have work-groups: CUDA and
+// OpenCL. MetricArguments is the metric's own; its CountSample(), CountLaneSum(), ReadChunk(), FindForce() and FindPreciseForce()
+// come before this. src/host/metric/histogram/HostHistogramPasses.h says the same in plain loops and is what these are tested against.
+//
+// A prelude for these adds: GPUREG_LOCAL, GPUREG_GROUP_FUNCTION, GPUREG_METRIC_GROUP_FUNCTION, LaneIndex(), LaneCount(),
+// GroupIndex(), GroupIndexY(), GroupCountY(), LocalBarrier(), AddWindow().
+#ifndef gpureg_kernels_HistogramKernels_h
+#define gpureg_kernels_HistogramKernels_h
+
+GPUREG_NAMESPACE_BEGIN
+
+/** The fixed bins, counted from firstRow, that a band's groups deal with. */
+GPUREG_FUNCTION int
+RowsOfBand(const HistogramArguments * a, int firstRow)
+{
+  return a->rows - firstRow < a->bandRows ? a->rows - firstRow : a->bandRows;
+}
+
+/** Counts the samples that a lane of a chunk goes through, those whose fixed bin is one of a band's rows, in a histogram of
+ *  the band's cells, which lie `stride` apart. */
+GPUREG_METRIC_GROUP_FUNCTION void
+CountLane(int                     variant,
+          const MetricArguments * a,
+          const SampleMaps *      maps,
+          const SampleVolumes *   v,
+          int                     chunk,
+          int                     firstRow,
+          int                     rows,
+          GPUREG_LOCAL u32 *      histogram,
+          int                     stride)
+{
+  const HistogramArguments * h = &a->histogram;
+  const int                  bandCells = rows * h->columns;
+  LaneWalk                   walk = StartLaneWalk(variant, &h->samples, maps, chunk, LaneCount(), LaneIndex());
+  u64                        laneSum = 0;
+  for (int step = 0; step < walk.count; ++step, AdvanceLaneWalk(variant, maps, &walk))
+  {
+    float     x[3];
+    i64       position[3];
+    const int row = (int)v->fixedBins[walk.sample] - firstRow;
+    if (row < 0 || row >= rows)
+    {
+      continue;
+    }
+    MapSample(variant, &h->samples, maps, v, &walk, x, position);
+    CountSample(variant, a, maps, v, position, histogram, row * h->columns, bandCells, stride, &laneSum);
+  }
+  CountLaneSum(variant, a, laneSum, LaneIndex(), rows, histogram, stride);
+}
+
+/** Clears a group's memory for counters. */
+GPUREG_GROUP_FUNCTION void
+ClearCounters(GPUREG_LOCAL u32 * counters, int count)
+{
+  for (int counter = LaneIndex(); counter < count; counter += LaneCount())
+  {
+    counters[counter] = 0;
+  }
+  LocalBarrier();
+}
+
+/** Where a band's counter is in its chunk's histogram, counted from the band's first row. The low halves lie behind the high
+ *  ones: in the band behind the band's own cells, in the chunk's histogram behind the cells of all bands. */
+GPUREG_FUNCTION int
+CounterInChunk(int variant, const HistogramArguments * a, int bandCells, int counter)
+{
+  const int isLow = CountsHalves(variant) && counter >= bandCells;
+  return isLow ? counter - bandCells + a->rows * a->columns : counter;
+}
+
+/** A band's first row in the histogram of a slot. */
+GPUREG_FUNCTION i64
+BandInChunk(int variant, const HistogramArguments * a, int slot, int firstRow)
+{
+  return ((i64)slot * (a->rows * CountersPerCell(variant)) + firstRow) * a->columns;
+}
+
+/** Pass 1. One group counts one chunk into a histogram in local memory, then writes it to
+ *  chunkHistograms[slot][counter][fixed bin][cell], in units of 1/countUnit.
+ *  Where the cells do not fit into local memory, the groups of band b count the fixed bins from
+ *  b·bandRows on. */
+GPUREG_METRIC_GROUP_FUNCTION void
+HistogramGroup(int                     variant,
+               const MetricArguments * a,
+               const SampleMaps *      maps,
+               const SampleVolumes *   v,
+               int                     chunk,
+               int                     slot,
+               GPUREG_LOCAL u32 *      histogram,
+               GPUREG_GLOBAL u32 *     chunkHistograms)
+{
+  const HistogramArguments * h = &a->histogram;
+  const int                  lane = LaneIndex();
+  const int                  firstRow = GroupIndexY() * h->bandRows;
+  const int                  rows = RowsOfBand(h, firstRow);
+  const int                  bandCells = rows * h->columns;
+  const int                  counters = bandCells * CountersPerCell(variant);
+  const int                  copies = h->histogramCopies;
+  ClearCounters(histogram, counters * copies);
+  CountLane(variant, a, maps, v, chunk, firstRow, rows, histogram + (lane & (copies - 1)), copies);
+  LocalBarrier();
+
+  GPUREG_GLOBAL u32 * out = chunkHistograms + BandInChunk(variant, h, slot, firstRow);
+  for (int counter = lane; counter < counters; counter += LaneCount())
+  {
+    // Each lane begins with another copy, so that together they read from all banks of local memory.
+    const int firstCopy = lane * copies / TileWidth;
+    u32       sum = 0;
+    for (int copy = 0; copy < copies; ++copy)
+    {
+      sum += histogram[counter * copies + ((firstCopy + copy) & (copies - 1))];
+    }
+    out[CounterInChunk(variant, h, bandCells, counter)] = sum;
+  }
+}
+
+/** Adds the chunks' histograms up: histogram[cell] (+)= Σ over chunks of what they have counted in it. Group 0, 1, … sums
+ *  sumCells cells, a power of two up to LaneCount(), its lanes sharing the chunks out among them. */
+GPUREG_METRIC_GROUP_FUNCTION void
+SumHistogramsGroup(int                       variant,
+                   const MetricArguments *   a,
+                   int                       sumCells,
+                   int                       group,
+                   int                       chunkCount,
+                   int                       accumulate,
+                   GPUREG_GLOBAL const u32 * chunkHistograms,
+                   GPUREG_LOCAL u64 *        shareSums,
+                   GPUREG_GLOBAL u64 *       histogram)
+{
+  const int cells = a->histogram.rows * a->histogram.columns;
+  const int lane = LaneIndex();
+  const int shares = LaneCount() / sumCells;
+  const int cell = group * sumCells + (lane & (sumCells - 1));
+  u64       sum = 0;
+  if (cell < cells)
+  {
+    GPUREG_UNROLL_8
+    for (int chunk = lane / sumCells; chunk < chunkCount; chunk += shares)
+    {
+      sum += ReadChunk(variant, a, chunkHistograms, chunk, cell);
+    }
+  }
+  shareSums[lane] = sum;
+  LocalBarrier();
+  for (int width = LaneCount() / 2; width >= sumCells; width /= 2)
+  {
+    if (lane < width)
+    {
+      shareSums[lane] += shareSums[lane + width];
+    }
+    LocalBarrier();
+  }
+  if (lane < sumCells && cell < cells)
+  {
+    histogram[cell] = accumulate ? histogram[cell] + shareSums[lane] : shareSums[lane];
+  }
+}
+
+/** A band's rows of the table, from a device's memory to a group's. */
+GPUREG_GROUP_FUNCTION void
+CopyTableRows(int                        variant,
+              const HistogramArguments * a,
+              int                        firstRow,
+              int                        rows,
+              GPUREG_GLOBAL const void * table,
+              GPUREG_LOCAL float *       scratch)
+{
+  GPUREG_LOCAL i64 * preciseRows = (GPUREG_LOCAL i64 *)scratch;
+  for (int cell = LaneIndex(); cell < rows * a->tableColumns; cell += LaneCount())
+  {
+    if (VariantHas(variant, SamplesArePrecise))
+    {
+      preciseRows[cell] = ((GPUREG_GLOBAL const i64 *)table)[firstRow * a->tableColumns + cell];
+    }
+    else
+    {
+      scratch[cell] = ((GPUREG_GLOBAL const float *)table)[firstRow * a->tableColumns + cell];
+    }
+  }
+  LocalBarrier();
+}
+
+/** Pass 2. One group sums the forces of one chunk: partials[(chunk·bands + band)·PartialCount + …], or writes
+ *  each sample's force. scratch: the larger of bandRows·tableColumns table entries and PartialCount·LaneCount() floats. */
+GPUREG_METRIC_GROUP_FUNCTION void
+ForceGroup(int                        variant,
+           const MetricArguments *    a,
+           const SampleMaps *         maps,
+           const SampleVolumes *      v,
+           int                        firstChunk,
+           GPUREG_GLOBAL const void * table,
+           GPUREG_LOCAL float *       scratch,
+           GPUREG_GLOBAL float *      partials,
+           GPUREG_GLOBAL float *      forces)
+{
+  const HistogramArguments * h = &a->histogram;
+  const int                  lane = LaneIndex();
+  const int                  lanes = LaneCount();
+  const int                  firstRow = GroupIndexY() * h->bandRows;
+  const int                  rows = RowsOfBand(h, firstRow);
+  CopyTableRows(variant, h, firstRow, rows, table, scratch);
+
+  GPUREG_LOCAL const i64 * preciseRows = (GPUREG_LOCAL const i64 *)scratch;
+  float                    sums[2 * ForceSumCount];
+  for (int s = 0; s < PartialCount(variant); ++s)
+  {
+    sums[s] = 0.0f;
+  }
+  const int chunk = firstChunk + GroupIndex();
+  LaneWalk  walk = StartLaneWalk(variant, &h->samples, maps, chunk, lanes, lane);
+  for (int step = 0; step < walk.count; ++step, AdvanceLaneWalk(variant, maps, &walk))
+  {
+    float     x[3];
+    float     force[3] = { 0.0f, 0.0f, 0.0f };
+    i64       position[3];
+    int       isValid = 0;
+    const int bin = v->fixedBins[walk.sample];
+    const int row = bin - firstRow;
+    const int isMine = row >= 0 && row < rows;
+    if (isMine)
+    {
+      MapSample(variant, &h->samples, maps, v, &walk, x, position);
+      isValid =
+        VariantHas(variant, SamplesArePrecise)
+          ? FindPreciseForce(variant, a, maps, v, walk.sample, position, preciseRows + row * h->tableColumns, force)
+          : FindForce(variant, a, maps, v, walk.sample, position, scratch + row * h->tableColumns, force);
+      FollowForceBack(variant, &h->samples, v, &walk, force);
+    }
+    if (VariantHas(variant, WritesForces))
+    {
+      // Every sample's force is written once, by the band of its bin; an invalid one's by the first.
+      if (isMine || (bin == InvalidBin && firstRow == 0))
+      {
+        StoreVector(force, forces + 3 * walk.sample);
+      }
+    }
+    else if (isValid)
+    {
+      AddForceOfSample(variant, &h->samples, force, x, sums);
+    }
+  }
+  if (VariantHas(variant, WritesForces))
+  {
+    return;
+  }
+  if (!VariantHas(variant, SamplesArePrecise))
+  {
+    FinishForceAlongZ(sums, walk.x[0] - h->samples.centre[0], walk.x[1] - h->samples.centre[1]);
+  }
+  SumEachOverLanes(variant, ForceSumCount, sums, scratch);
+  if (lane < PartialCount(variant))
+  {
+    partials[((i64)chunk * GroupCountY() + GroupIndexY()) * PartialCount(variant) + lane] = scratch[lane * lanes];
+  }
+}
+
+GPUREG_NAMESPACE_END
+
+#endif

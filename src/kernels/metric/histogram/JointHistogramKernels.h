@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// The work-group that makes the table of the joint histogram's mutual information from the counts, for the devices that have
+// work-groups: CUDA and OpenCL. src/host/metric/histogram/JointHistogramPasses.cpp says the same in plain loops and is what this is tested
+// against.
+//
+// A prelude for these adds: GlobalBarrier().
+#ifndef gpureg_kernels_JointHistogramKernels_h
+#define gpureg_kernels_JointHistogramKernels_h
+
+GPUREG_NAMESPACE_BEGIN
+
+/** \param marginals room for one a bin. */
+GPUREG_GROUP_FUNCTION void
+FillJointTable(const JointHistogramArguments * a,
+               GPUREG_GLOBAL const u64 *       histogram,
+               GPUREG_LOCAL float *            marginals,
+               GPUREG_GLOBAL float *           table)
+{
+  const int bins = a->histogram.rows;
+  for (int cell = LaneIndex(); cell < bins * bins; cell += LaneCount())
+  {
+    PutJointCount(a, histogram, cell, table);
+  }
+  GlobalBarrier();
+  for (int cell = LaneIndex(); cell < bins * bins; cell += LaneCount())
+  {
+    SmoothAlongMoving(a, cell, table);
+  }
+  GlobalBarrier();
+  for (int cell = LaneIndex(); cell < bins * bins; cell += LaneCount())
+  {
+    SmoothAlongFixed(a, cell, table);
+  }
+  GlobalBarrier();
+  for (int bin = LaneIndex(); bin < bins; bin += LaneCount())
+  {
+    marginals[bin] = SumMarginal(a, bin, table);
+  }
+  LocalBarrier();
+  for (int cell = LaneIndex(); cell < bins * bins; cell += LaneCount())
+  {
+    FinishJointEntries(a, cell, marginals[cell % bins], table);
+  }
+}
+
+/** The same where the variant is precise. \param marginals room for one more than bins. */
+GPUREG_GROUP_FUNCTION void
+FillPreciseJointTable(const JointHistogramArguments * a,
+                      GPUREG_GLOBAL const u64 *       histogram,
+                      GPUREG_LOCAL i64 *              marginals,
+                      GPUREG_GLOBAL i64 *             table)
+{
+  const int bins = a->histogram.rows;
+  for (int row = LaneIndex(); row < bins; row += LaneCount())
+  {
+    i64 sum = 0;
+    for (int k = 0; k < bins; ++k)
+    {
+      sum += (i64)histogram[CellOfHistogram(a, row * bins + k)];
+    }
+    marginals[row] = sum;
+  }
+  LocalBarrier();
+  if (LaneIndex() == 0)
+  {
+    i64 sum = 0;
+    for (int row = 0; row < bins; ++row)
+    {
+      sum += marginals[row];
+    }
+    marginals[bins] = FindCountBits((u64)sum);
+  }
+  LocalBarrier();
+  for (int cell = LaneIndex(); cell < bins * bins; cell += LaneCount())
+  {
+    PutPreciseJointCount(a, histogram, cell, (int)marginals[bins], table);
+  }
+  GlobalBarrier();
+  for (int cell = LaneIndex(); cell < bins * bins; cell += LaneCount())
+  {
+    SmoothPreciselyAlongMoving(a, cell, table);
+  }
+  GlobalBarrier();
+  for (int cell = LaneIndex(); cell < bins * bins; cell += LaneCount())
+  {
+    SmoothPreciselyAlongFixed(a, cell, table);
+  }
+  GlobalBarrier();
+  for (int bin = LaneIndex(); bin < bins; bin += LaneCount())
+  {
+    marginals[bin] = SumPreciseMarginal(a, bin, table);
+  }
+  LocalBarrier();
+  for (int cell = LaneIndex(); cell < bins * bins; cell += LaneCount())
+  {
+    FinishPreciseJointEntries(a, cell, marginals[cell % bins], table);
+  }
+}
+
+/** One group makes the table. \param marginals room for one more 64-bit integer than bins. */
+GPUREG_GROUP_FUNCTION void
+TableGroup(int                             variant,
+           const JointHistogramArguments * a,
+           GPUREG_GLOBAL const u64 *       histogram,
+           GPUREG_LOCAL float *            scratch,
+           GPUREG_LOCAL float *            marginals,
+           GPUREG_GLOBAL void *            table)
+{
+  (void)scratch;
+  if (VariantHas(variant, SamplesArePrecise))
+  {
+    FillPreciseJointTable(a, histogram, (GPUREG_LOCAL i64 *)marginals, (GPUREG_GLOBAL i64 *)table);
+  }
+  else
+  {
+    FillJointTable(a, histogram, marginals, (GPUREG_GLOBAL float *)table);
+  }
+}
+
+GPUREG_NAMESPACE_END
+
+#endif

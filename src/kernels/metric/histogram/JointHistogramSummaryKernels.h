@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// The work-group that finds the value of a candidate of the joint histogram's metric, for the devices that have work-groups:
+// CUDA and OpenCL. src/engine/metric/histogram/SmoothedDensity.cpp says the same in plain loops and is what this is tested against.
+#ifndef gpureg_kernels_JointHistogramSummaryKernels_h
+#define gpureg_kernels_JointHistogramSummaryKernels_h
+
+GPUREG_NAMESPACE_BEGIN
+
+/** How many samples a histogram has, the same in all lanes. scratch: LaneCount() 64-bit integers, free again. */
+GPUREG_GROUP_FUNCTION u64
+SumCountsOverLanes(const HistogramArguments * a, GPUREG_GLOBAL const u64 * histogram, GPUREG_LOCAL u64 * scratch)
+{
+  const int bins = a->rows;
+  u64       count = 0;
+  for (int cell = LaneIndex(); cell < bins * bins; cell += LaneCount())
+  {
+    count += histogram[cell / bins * a->columns + cell % bins];
+  }
+  count = SumIntegersOverLanes(count, scratch);
+  LocalBarrier();
+  return count;
+}
+
+/** One group sums a candidate up: how many samples it has, and the bits of its mutual information. scratch:
+ *  CountSummaryScratch() 64-bit numbers. */
+GPUREG_GROUP_FUNCTION void
+SummaryGroup(int                                    variant,
+             const JointHistogramSummaryArguments * a,
+             GPUREG_GLOBAL const u64 *              histogram,
+             GPUREG_LOCAL u64 *                     scratch,
+             GPUREG_GLOBAL i64 *                    summary)
+{
+  const JointDensityArguments * d = &a->density;
+  const int                     bins = a->histogram.rows;
+  const int                     cells = bins * bins;
+  const u64                     count = SumCountsOverLanes(&a->histogram, histogram, scratch);
+  GPUREG_LOCAL double *         joint = (GPUREG_LOCAL double *)scratch;
+  GPUREG_LOCAL double *         other = joint + cells;
+  GPUREG_LOCAL double *         marginals = other + cells;
+  for (int cell = LaneIndex(); cell < cells; cell += LaneCount())
+  {
+    joint[cell] = DensityOfCount(histogram[cell / bins * a->histogram.columns + cell % bins], count);
+  }
+  LocalBarrier();
+  for (int cell = LaneIndex(); cell < cells; cell += LaneCount())
+  {
+    other[cell] = SmoothDensity(d, bins, joint + cell - cell % bins, 1, cell % bins);
+  }
+  LocalBarrier();
+  for (int cell = LaneIndex(); cell < cells; cell += LaneCount())
+  {
+    joint[cell] = SmoothDensity(d, bins, other + cell % bins, bins, cell / bins);
+  }
+  LocalBarrier();
+  for (int marginal = LaneIndex(); marginal < 2 * bins; marginal += LaneCount())
+  {
+    marginals[marginal] = MarginalDensity(bins, joint, marginal);
+  }
+  LocalBarrier();
+  for (int cell = LaneIndex(); cell < cells; cell += LaneCount())
+  {
+    other[cell] = MutualInformationOfCell(d, bins, joint, marginals, cell / bins, cell % bins);
+  }
+  LocalBarrier();
+  // Of the fixed bins, in the place of their marginals.
+  for (int row = LaneIndex(); row < bins; row += LaneCount())
+  {
+    marginals[row] = SumLine(bins, other + row * bins, 1);
+  }
+  LocalBarrier();
+  if (LaneIndex() == 0)
+  {
+    summary[0] = (i64)count;
+    summary[1] = BitsOfDouble(MutualInformationOfRows(bins, marginals));
+    summary[2] = 0;
+    summary[3] = 0;
+  }
+  (void)variant;
+}
+
+GPUREG_NAMESPACE_END
+
+#endif

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// The work-groups of the neighborhood correlation, for the devices that have work-groups: CUDA and OpenCL.
+// src/host/metric/neighborhood/NeighborhoodPasses.cpp says the same in plain loops and is what this is tested against.
+#ifndef gpureg_kernels_NeighborhoodKernels_h
+#define gpureg_kernels_NeighborhoodKernels_h
+
+GPUREG_NAMESPACE_BEGIN
+
+/** The moving values of the kept planes: groups side by side in a plane, and, along the second axis of groups, planes. */
+GPUREG_GROUP_FUNCTION void
+MovePlanesGroup(int                           variant,
+                const NeighborhoodArguments * a,
+                const SampleMaps *            maps,
+                const SampleVolumes *         v,
+                GPUREG_GLOBAL i64 *           moved)
+{
+  const i64 inPlane = (i64)GroupIndex() * LaneCount() + LaneIndex();
+  const int i = (int)(inPlane % a->samples.virtualShape.size[0]);
+  const int j = (int)(inPlane / a->samples.virtualShape.size[0]);
+  for (int plane = GroupIndexY(); plane < a->keptPlanes; plane += GroupCountY())
+  {
+    if (inPlane < VoxelsOfPlane(a))
+    {
+      const LaneWalk at = StartWalkAtVoxel(&a->samples, maps, i, j, a->firstKept + plane);
+      moved[plane * VoxelsOfPlane(a) + inPlane] = FindMovedValue(variant, a, maps, v, &at);
+    }
+  }
+}
+
+/** Where a lane keeps its sliding sums: a group's are behind each other. */
+GPUREG_FUNCTION i64
+OffsetOfRing(const NeighborhoodArguments * a, int axis, int group, int lanes, int lane)
+{
+  return (i64)group * LengthOfSlidingSums(a, axis) * NeighborhoodSumCount * lanes + lane;
+}
+
+/** Sums along x or y. ring: this lane's. */
+GPUREG_GROUP_FUNCTION void
+SumAlongGroup(int                           axis,
+              const NeighborhoodArguments * a,
+              const SampleMaps *            maps,
+              const SampleVolumes *         v,
+              const NeighborhoodVolumes *   n,
+              GPUREG_GLOBAL double *        ring)
+{
+  const i64 lines = CountNeighborhoodLines(a, axis);
+  const i64 step = (i64)a->groupCount * LaneCount();
+  for (i64 first = (i64)GroupIndex() * LaneCount(); first < lines; first += step)
+  {
+    const i64 line = first + LaneIndex();
+    const int steps = line < lines ? CountSumSteps(a, axis) : 0;
+    SumWalk   walk = StartSumWalk(axis, a, line);
+    for (int i = 0; i < steps; ++i)
+    {
+      StepSumWalk(axis, a, maps, v, n, i, ring, LaneCount(), &walk);
+    }
+  }
+}
+
+/** Adds the lanes' sums up and writes the group's. scratch: 2·ForceSumCount·LaneCount() floats, of 2·ForceSumCount lanes at
+ *  least. */
+GPUREG_GROUP_FUNCTION void
+WriteCentreSums(const NeighborhoodArguments * a,
+                const CentreSums *            sums,
+                GPUREG_LOCAL float *          scratch,
+                GPUREG_GLOBAL float *         partials)
+{
+  const int             lane = LaneIndex();
+  const int             lanes = LaneCount();
+  const int             count = NeighborhoodPartialCount(a);
+  GPUREG_GLOBAL float * out = partials + (i64)(a->firstPartial + GroupIndex()) * count;
+  SumEachOverLanes(SamplesArePrecise, CentreMoments, sums->moments, scratch);
+  // No loop from the lane's number on: PoCL 3.1 wrote beyond the end there.
+  if (lane < 2 * CentreMoments)
+  {
+    out[lane] = scratch[lane * lanes];
+  }
+  if (count > 2 * CentreMoments)
+  {
+    SumEachOverLanes(SamplesArePrecise, ForceSumCount, sums->forces, scratch);
+    if (lane < 2 * ForceSumCount)
+    {
+      out[2 * CentreMoments + lane] = scratch[lane * lanes];
+    }
+  }
+}
+
+/** Sums along z, and what the centres give. ring: this lane's. */
+GPUREG_GROUP_FUNCTION void
+CorrelatePlanesGroup(int                           variant,
+                     const NeighborhoodArguments * a,
+                     const SampleMaps *            maps,
+                     const SampleVolumes *         v,
+                     const NeighborhoodVolumes *   n,
+                     GPUREG_GLOBAL double *        ring,
+                     GPUREG_LOCAL float *          scratch,
+                     GPUREG_GLOBAL float *         partials)
+{
+  const i64  lines = CountNeighborhoodLines(a, 2);
+  const i64  step = (i64)a->groupCount * LaneCount();
+  CentreSums sums;
+  ClearCentreSums(&sums);
+  for (i64 first = (i64)GroupIndex() * LaneCount(); first < lines; first += step)
+  {
+    const i64  line = first + LaneIndex();
+    CentreWalk walk = StartCentreWalk(a, line);
+    while (line < lines && !IsCentreWalkAtEnd(a, &walk))
+    {
+      StepCentreWalk(variant, a, maps, v, n, ring, LaneCount(), &walk, &sums);
+    }
+  }
+  WriteCentreSums(a, &sums, scratch, partials);
+}
+
+/** What the centres of the list give. */
+GPUREG_GROUP_FUNCTION void
+CorrelateListGroup(int                           variant,
+                   const NeighborhoodArguments * a,
+                   const SampleMaps *            maps,
+                   const SampleVolumes *         v,
+                   const NeighborhoodVolumes *   n,
+                   GPUREG_LOCAL float *          scratch,
+                   GPUREG_GLOBAL float *         partials)
+{
+  const i64  step = (i64)a->groupCount * LaneCount();
+  CentreSums sums;
+  ClearCentreSums(&sums);
+  for (i64 first = (i64)GroupIndex() * LaneCount(); first < a->centreCount; first += step)
+  {
+    if (first + LaneIndex() < a->centreCount)
+    {
+      CorrelateListedCentre(variant, a, maps, v, n, first + LaneIndex(), &sums);
+    }
+  }
+  WriteCentreSums(a, &sums, scratch, partials);
+}
+
+GPUREG_NAMESPACE_END
+
+#endif

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// The work-groups of control points and samples, for the devices that have work-groups: CUDA and OpenCL.
+// src/host/metric/samples/ControlGridPasses.cpp says the same in plain loops and is what this is tested against.
+#ifndef gpureg_kernels_ControlGridKernels_h
+#define gpureg_kernels_ControlGridKernels_h
+
+GPUREG_NAMESPACE_BEGIN
+
+/** Moves segments of rows, ControlRowLanes lanes each: the columns of control points that a segment meets are summed first.
+ *  rowWeights and rowFirsts: the weights along x, and the first column that counts, or -1. Apart, neighbouring lanes read neighbours.
+ *  segmentColumns: of each segment of a row, its first column and how many it meets; expanded: see ExpandAlongZ; columns:
+ *  3·MostSegmentColumns floats for each row of the group, and moved: 3·SegmentVoxels, so that neighbouring lanes store neighbouring
+ *  floats; displacement: float[3], one a voxel. */
+GPUREG_GROUP_FUNCTION void
+MoveRowsGroup(const ControlGridArguments *         a,
+              GPUREG_GLOBAL const ControlWeights * weights,
+              GPUREG_GLOBAL const float4 *         rowWeights,
+              GPUREG_GLOBAL const int *            rowFirsts,
+              GPUREG_GLOBAL const int *            segmentColumns,
+              GPUREG_GLOBAL const float4 *         expanded,
+              GPUREG_LOCAL float *                 columns,
+              GPUREG_LOCAL float *                 moved,
+              GPUREG_GLOBAL float *                displacement)
+{
+  const int lane = LaneIndex() % ControlRowLanes;
+  const int rowOfGroup = LaneIndex() / ControlRowLanes;
+  const int segments = CountSegments(a);
+  const int block = GroupIndex() / segments;
+  const int segment = GroupIndex() - block * segments;
+  const int row = block * (LaneCount() / ControlRowLanes) + rowOfGroup;
+  const int rows = a->virtualSize[1] * a->virtualSize[2];
+  /* Lanes behind the last row help with its columns. */
+  const int madeRow = row < rows ? row : rows - 1;
+  const int z = madeRow / a->virtualSize[1];
+
+  GPUREG_GLOBAL const ControlWeights * wy = weights + a->firstWeights[1] + (madeRow - z * a->virtualSize[1]);
+  GPUREG_GLOBAL const float4 *         plane = expanded + (i64)z * a->size[0] * a->size[1];
+  GPUREG_LOCAL float *                 rowColumns = columns + 3 * MostSegmentColumns * rowOfGroup;
+  const int                            firstColumn = segmentColumns[2 * segment];
+  const int                            isValid = wy->first >= 0;
+  for (int i = lane; isValid && i < segmentColumns[2 * segment + 1]; i += ControlRowLanes)
+  {
+    float sum[3];
+    SumControlColumn(a, plane, firstColumn + i, wy, sum);
+    rowColumns[3 * i] = sum[0];
+    rowColumns[3 * i + 1] = sum[1];
+    rowColumns[3 * i + 2] = sum[2];
+  }
+  RowBarrier();
+  const int            begin = segment * SegmentVoxels;
+  const int            end = a->virtualSize[0] - begin < SegmentVoxels ? a->virtualSize[0] : begin + SegmentVoxels;
+  GPUREG_LOCAL float * rowMoved = moved + 3 * SegmentVoxels * rowOfGroup;
+  for (int x = begin + lane; x < end; x += ControlRowLanes)
+  {
+    const int first = rowFirsts[x];
+    float     sum[3] = { 0.0f, 0.0f, 0.0f };
+    if (isValid && first >= 0)
+    {
+      SumControlRow(a->taps[0], rowColumns + 3 * (first - firstColumn), rowWeights[x], sum);
+    }
+    rowMoved[3 * (x - begin)] = sum[0];
+    rowMoved[3 * (x - begin) + 1] = sum[1];
+    rowMoved[3 * (x - begin) + 2] = sum[2];
+  }
+  RowBarrier();
+  GPUREG_GLOBAL float * out = displacement + 3 * ((i64)row * a->virtualSize[0] + begin);
+  for (int i = lane; row < rows && i < 3 * (end - begin); i += ControlRowLanes)
+  {
+    out[i] = rowMoved[i];
+  }
+}
+
+/** One group gathers for one control point from the samples of its cells.
+ *  cellBegins: where each cell's samples begin in order, and one more; scratch: LaneCount() floats. */
+GPUREG_GROUP_FUNCTION void
+GatherSamplesGroup(const ChainPart *           part,
+                   const VolumeShape *         shape,
+                   const SampleCells *         cells,
+                   GPUREG_GLOBAL const i64 *   points,
+                   GPUREG_GLOBAL const u32 *   order,
+                   GPUREG_GLOBAL const u32 *   cellBegins,
+                   GPUREG_GLOBAL const float * forces,
+                   GPUREG_LOCAL float *        scratch,
+                   GPUREG_GLOBAL float4 *      gathered)
+{
+  const int row = GroupIndex() / part->size[0];
+  const int control[3] = { GroupIndex() - row * part->size[0], row % part->size[1], row / part->size[1] };
+  float     sum[3] = { 0.0f, 0.0f, 0.0f };
+  int       begin[3], end[3];
+  for (int axis = 0; axis < 3; ++axis)
+  {
+    begin[axis] = control[axis] < cells->taps[axis] ? 0 : control[axis] - cells->taps[axis] + 1;
+    end[axis] = control[axis] < cells->size[axis] ? control[axis] + 1 : cells->size[axis];
+  }
+  for (int z = begin[2]; z < end[2]; ++z)
+  {
+    for (int y = begin[1]; y < end[1]; ++y)
+    {
+      /* Cells side by side lie one behind the other. */
+      const i64 firstCell = (i64)(z * cells->size[1] + y) * cells->size[0];
+      GatherFromCell(part,
+                     shape,
+                     cells->isOfPoints,
+                     points,
+                     order,
+                     (i64)cellBegins[firstCell + begin[0]] + LaneIndex(),
+                     cellBegins[firstCell + end[0]],
+                     LaneCount(),
+                     control,
+                     forces,
+                     sum);
+    }
+  }
+  for (int r = 0; r < 3; ++r)
+  {
+    sum[r] = SumOverLanes(sum[r], scratch);
+  }
+  if (LaneIndex() == 0)
+  {
+    gathered[GroupIndex()] = TurnGathered(cells->matrix, sum);
+  }
+}
+
+GPUREG_NAMESPACE_END
+
+#endif

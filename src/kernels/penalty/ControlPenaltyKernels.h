@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// The work-groups of a free-form deformation's penalties, for the devices that have work-groups: CUDA and OpenCL.
+// src/host/penalty/ControlPenaltyPasses.cpp says the same in plain loops and is what this is tested against.
+#ifndef gpureg_kernels_ControlPenaltyKernels_h
+#define gpureg_kernels_ControlPenaltyKernels_h
+
+GPUREG_NAMESPACE_BEGIN
+
+/** A lane for each node. Writes the group's partials: the sum of energies and the smallest determinant, two floats a group from
+ *  partials on; and each node's stresses, if they are asked for. scratch: 2·LaneCount() floats. */
+GPUREG_GROUP_FUNCTION void
+FindEnergiesGroup(const ControlPenaltyArguments * a,
+                  GPUREG_GLOBAL const float4 *    points,
+                  GPUREG_LOCAL float *            scratch,
+                  GPUREG_GLOBAL float *           partials,
+                  int                             writesStresses,
+                  GPUREG_GLOBAL float4 *          stresses)
+{
+  const int            lane = LaneIndex();
+  const int            lanes = LaneCount();
+  const i64            nodes = CountNodes(a);
+  const i64            node = (i64)GroupIndex() * lanes + lane;
+  GPUREG_LOCAL float * energies = scratch;
+  GPUREG_LOCAL float * determinants = scratch + lanes;
+  /* What lanes without a node compute at the last one counts for nothing. */
+  const i64 read = node < nodes ? node : nodes - 1;
+  float4    ofNode[MostStresses];
+  float     determinant;
+  float     energy = FindNodeEnergy(a, points, read, &determinant, ofNode);
+  if (writesStresses && node < nodes)
+  {
+    for (int s = 0; s < MostStresses; ++s)
+    {
+      if (s < CountStresses(a->kind))
+      {
+        stresses[s * nodes + node] = ofNode[s];
+      }
+    }
+  }
+  energies[lane] = node < nodes ? energy : 0.0f;
+  determinants[lane] = determinant;
+  LocalBarrier();
+  for (int width = lanes / 2; width > 0; width /= 2)
+  {
+    if (lane < width)
+    {
+      energies[lane] += energies[lane + width];
+      determinants[lane] = SmallerOf(determinants[lane], determinants[lane + width]);
+    }
+    LocalBarrier();
+  }
+  if (lane == 0)
+  {
+    partials[2 * (i64)GroupIndex()] = energies[0];
+    partials[2 * (i64)GroupIndex() + 1] = determinants[0];
+  }
+}
+
+GPUREG_NAMESPACE_END
+
+#endif

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// The work-group of the resampler, for the devices that have work-groups: CUDA and OpenCL.
+// src/host/resample/ResamplePasses.cpp says the same in plain loops.
+//
+// A prelude for this adds: GPUREG_REAL_GROUP_FUNCTION, LaneIndex(), GroupIndex(), GroupIndexY(), RowBarrier().
+#ifndef gpureg_kernels_ResampleKernels_h
+#define gpureg_kernels_ResampleKernels_h
+
+GPUREG_NAMESPACE_BEGIN
+
+/** Tiles of ResampleTileLanes columns, each lane's voxels one behind the other. */
+GPUREG_REAL_GROUP_FUNCTION void
+ResampleTile(int                             interpolation,
+             int                             chain,
+             int                             components,
+             const ResampleArguments *       a,
+             GPUREG_GLOBAL const ChainPart * parts,
+             GPUREG_GLOBAL const float4 *    vectors,
+             GPUREG_GLOBAL const real *      input,
+             GPUREG_GLOBAL const real *      outside,
+             GPUREG_GLOBAL real *            output)
+{
+  const int block = GroupIndex() / a->cut.groupsPerRow;
+  const int x = (GroupIndex() - block * a->cut.groupsPerRow) * ResampleTileLanes + LaneIndex() % ResampleTileLanes;
+  int       y = a->cut.firstY + block * a->cut.blockRows + LaneIndex() / ResampleTileLanes;
+  int       z = a->cut.firstZ + GroupIndexY() * a->cut.steps;
+  if (x >= a->outputSize[0] || y >= a->outputSize[1])
+  {
+    return;
+  }
+  int       row = z * a->outputSize[1] + y - a->cut.firstRow;
+  const int end = a->cut.rowCount - row > a->cut.rowSpan ? row + a->cut.rowSpan : a->cut.rowCount;
+  if (row < 0)
+  {
+    /* In the first plane it is not asked for. */
+    row += a->cut.rowStep;
+    y += a->cut.stepY;
+    z += a->cut.stepZ;
+  }
+  i64 position[3];
+  FindInputPosition(a, x, y, z, position);
+  GPUREG_GLOBAL real * out = output + ((i64)row * a->outputSize[0] + x) * components;
+  const i64            outStep = (i64)a->cut.rowStep * a->outputSize[0] * components;
+  for (; row < end; row += a->cut.rowStep, out += outStep)
+  {
+    real d[3] = { 0.0f, 0.0f, 0.0f };
+    if (chain == ChainHasParts)
+    {
+      DisplaceByChain(a->partCount, parts, vectors, x, y, z, d);
+    }
+    ResampleMoved(interpolation, components, a, input, outside, position, chain != ChainIsAffine ? d : 0, out);
+    y += a->cut.stepY;
+    z += a->cut.stepZ;
+    for (int r = 0; r < 3; ++r)
+    {
+      position[r] += a->cut.positionStep[r];
+    }
+  }
+}
+
+/** Rows of ResampleRowLanes lanes, whose columns of control points are summed first, side by side.
+ *  columns: local, 3 · MaximumRowColumns for each row of the group. */
+GPUREG_REAL_GROUP_FUNCTION void
+ResampleRows(int                             interpolation,
+             int                             components,
+             const ResampleArguments *       a,
+             GPUREG_GLOBAL const ChainPart * parts,
+             GPUREG_GLOBAL const float4 *    vectors,
+             GPUREG_GLOBAL const real *      input,
+             GPUREG_GLOBAL const real *      outside,
+             GPUREG_LOCAL real *             columns,
+             GPUREG_GLOBAL real *            output)
+{
+  const int lane = LaneIndex() % ResampleRowLanes;
+  const int rowOfGroup = LaneIndex() / ResampleRowLanes;
+  const int block = GroupIndex() / a->cut.groupsPerRow;
+  const int row = block * a->cut.blockRows + rowOfGroup;
+  /* Lanes behind the last row help with its columns: of rows behind it, there may be no control points. */
+  const int madeRow = a->cut.firstRow + (row < a->cut.rowCount ? row : a->cut.rowCount - 1);
+  const int z = madeRow / a->outputSize[1];
+  const int y = madeRow - z * a->outputSize[1];
+  const int firstX = (GroupIndex() - block * a->cut.groupsPerRow) * (ResampleRowLanes * ResampleLaneSteps);
+  const int endX = a->outputSize[0] - firstX < ResampleRowLanes * ResampleLaneSteps
+                     ? a->outputSize[0]
+                     : firstX + ResampleRowLanes * ResampleLaneSteps;
+  int       firstColumn = 0;
+  i64       position[3];
+
+  GPUREG_LOCAL real * rowColumns = columns + 3 * MaximumRowColumns * rowOfGroup;
+  const ChainPart     part = parts[0];
+  const int           columnCount = FindColumnsOfRow(&part, firstX, endX - 1, y, z, &firstColumn);
+  SumColumnsOfRow(&part, vectors, firstColumn, columnCount, lane, ResampleRowLanes, y, z, rowColumns);
+  RowBarrier();
+  if (row >= a->cut.rowCount)
+  {
+    return;
+  }
+  i64 gridPosition = ApplyFixedRow(&part.toGrid, 0, firstX + lane, y, z);
+  FindInputPosition(a, firstX + lane, y, z, position);
+  GPUREG_GLOBAL real * out = output + ((i64)row * a->outputSize[0] + firstX + lane) * components;
+  for (int x = firstX + lane; x < endX; x += ResampleRowLanes, out += ResampleRowLanes * components)
+  {
+    real d[3] = { 0.0f, 0.0f, 0.0f };
+    AddFromColumns(&part, rowColumns, firstColumn, gridPosition, d);
+    gridPosition += part.toGrid.row[0] * ResampleRowLanes;
+    ResampleMoved(interpolation, components, a, input, outside, position, d, out);
+    position[0] += a->toInput.row[0] * ResampleRowLanes;
+    position[1] += a->toInput.row[4] * ResampleRowLanes;
+    position[2] += a->toInput.row[8] * ResampleRowLanes;
+  }
+}
+
+/** Makes its part of the rows that CutIntoGroups has cut. output: these. columns: only where the chain follows
+ *  rows. */
+GPUREG_REAL_GROUP_FUNCTION void
+ResampleGroup(int                             interpolation,
+              int                             chain,
+              int                             components,
+              const ResampleArguments *       a,
+              GPUREG_GLOBAL const ChainPart * parts,
+              GPUREG_GLOBAL const float4 *    vectors,
+              GPUREG_GLOBAL const real *      input,
+              GPUREG_GLOBAL const real *      outside,
+              GPUREG_LOCAL real *             columns,
+              GPUREG_GLOBAL real *            output)
+{
+  if (chain == ChainFollowsRows)
+  {
+    ResampleRows(interpolation, components, a, parts, vectors, input, outside, columns, output);
+  }
+  else
+  {
+    ResampleTile(interpolation, chain, components, a, parts, vectors, input, outside, output);
+  }
+}
+
+GPUREG_NAMESPACE_END
+
+#endif

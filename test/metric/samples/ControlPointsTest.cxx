@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+// How many control points and samples there may be (src/engine/metric/samples/ControlPoints.h): more floats in a slice than 32 bits count, and an error
+// with numbers for what is more than that.
+#include "engine/metric/samples/ControlPoints.h"
+#include "host/runtime/HostQueue.h"
+
+#include "gpureg/core/Error.h"
+
+#include <gtest/gtest.h>
+
+#include <sys/mman.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace gpuregtest
+{
+namespace
+{
+using namespace gpureg;
+
+using Notes = std::vector<kernels::GatherArguments>;
+
+/** Notes how forces are gathered along axes, and gathers none. */
+class NotingPasses : public ControlGridPasses
+{
+public:
+  explicit NotingPasses(Notes & notes)
+    : m_Notes(notes)
+  {}
+  void
+  Expand(const kernels::ControlGridArguments &, const ControlTables &, const Memory &, Memory &) override
+  {}
+  void
+  MoveRows(const kernels::ControlGridArguments &, const ControlTables &, const Memory &, Memory &) override
+  {}
+  void
+  GatherAlong(const kernels::GatherArguments & a, const ControlTables &, const Memory &, Memory & out) override
+  {
+    m_Notes.push_back(a);
+    EXPECT_EQ(out.GetSize(),
+              sizeof(float) * static_cast<std::size_t>(a.outer) * static_cast<std::size_t>(a.controls) *
+                static_cast<std::size_t>(a.inner));
+  }
+  void
+  GatherRows(const kernels::GatherArguments & a, const ControlTables &, const Memory &, Memory &) override
+  {
+    m_Notes.push_back(a);
+  }
+  void
+  MoveSamples(const kernels::ChainPart &,
+              const kernels::VolumeShape &,
+              std::int64_t,
+              const Memory *,
+              const Memory &,
+              Memory &) override
+  {}
+  void
+  MoveSamplesPrecisely(const kernels::ChainPart &,
+                       const kernels::VolumeShape &,
+                       std::int64_t,
+                       const Memory *,
+                       const Memory &,
+                       Memory &) override
+  {}
+  void
+  GatherSamples(const kernels::ChainPart &,
+                const kernels::VolumeShape &,
+                const kernels::SampleCells &,
+                const SortedByCell &,
+                const Memory *,
+                const Memory &,
+                Memory &) override
+  {}
+
+private:
+  Notes & m_Notes;
+};
+
+/** Of large arrays only the size is there. */
+class QueueWithoutMemory : public HostQueue
+{
+public:
+  using HostQueue::HostQueue;
+
+private:
+  MemoryPointer
+  DoAllocate(std::size_t bytes) override
+  {
+    constexpr std::size_t large = std::size_t{ 1 } << 28;
+    return bytes > large ? std::make_unique<HostMemory>(nullptr, bytes)
+                         : std::make_unique<HostMemory>(GetBackend(), bytes);
+  }
+};
+
+class ControlPointsTest : public testing::Test
+{
+protected:
+  ControlPointsTest()
+  {
+    m_Queue.parallelFor = [](std::int64_t count, const std::function<void(std::int64_t)> & body) {
+      for (std::int64_t n = 0; n < count; ++n)
+      {
+        body(n);
+      }
+    };
+  }
+
+  /** Of so many voxels along each axis, over which control points of order 3 lie. */
+  static DisplacementGrid
+  MakeGrid(const Size & size, const Size & voxels)
+  {
+    DisplacementGrid grid;
+    grid.size = size;
+    for (std::size_t d = 0; d < 3; ++d)
+    {
+      grid.toGrid.matrix[4 * d] = (size[d] - 3.0) / voxels[d];
+      grid.toGrid.offset[d] = 1;
+    }
+    return grid;
+  }
+
+  /** What an error of just this kind says of it. */
+  template <typename TError>
+  std::string
+  FindComplaint(const DisplacementGrid & grid, const Size & voxels)
+  {
+    try
+    {
+      m_Points.SetGeometry(grid, 3, { voxels, 0, nullptr, 1 });
+    }
+    catch (const TError & error)
+    {
+      return error.what();
+    }
+    return "";
+  }
+
+  std::shared_ptr<Backend> m_Backend = GetBackend("host");
+  QueueWithoutMemory       m_Queue{ *m_Backend };
+  Notes                    m_Notes;
+  ControlPoints            m_Points{ m_Queue, std::make_unique<NotingPasses>(m_Notes) };
+};
+
+TEST_F(ControlPointsTest, GatherFromSlicesOfMoreFloatsThan32BitsCount)
+{
+  const Size voxels{ 30000, 30000, 2 };
+  m_Points.SetGeometry(MakeGrid({ 9, 8, 7 }, voxels), 3, { voxels, 0, nullptr, 1 });
+  const HostMemory forces(nullptr, std::size_t{ 3 } * sizeof(float) * 30000 * 30000 * 2);
+  HostMemory       gradient(*m_Backend, sizeof(kernels::float4) * 9 * 8 * 7);
+  m_Points.Gather(forces, { 1, 0, 0, 0, 1, 0, 0, 0, 1 }, gradient);
+  const Notes & notes = m_Notes;
+  ASSERT_EQ(notes.size(), 3u);
+  EXPECT_EQ(notes[0].inner, std::int64_t{ 2700000000 });
+  EXPECT_EQ(notes[0].length, 2);
+  EXPECT_EQ(notes[0].controls, 7);
+  EXPECT_EQ(notes[1].outer, 7);
+  EXPECT_EQ(notes[1].inner, 90000);
+  EXPECT_EQ(notes[1].length, 30000);
+  EXPECT_EQ(notes[1].controls, 8);
+  EXPECT_EQ(notes[2].outer, 56);
+  EXPECT_EQ(notes[2].inner, 3);
+  EXPECT_EQ(notes[2].controls, 9);
+}
+
+/** Of pages that nobody touches there is no memory. */
+class SparseFloats
+{
+public:
+  explicit SparseFloats(std::size_t count)
+    : m_Bytes(sizeof(float) * count)
+    , m_Address(mmap(nullptr, m_Bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0))
+  {}
+  ~SparseFloats()
+  {
+    munmap(m_Address, m_Bytes);
+  }
+  SparseFloats(const SparseFloats &) = delete;
+  SparseFloats &
+  operator=(const SparseFloats &) = delete;
+
+  float *
+  Get() const
+  {
+    return m_Address == MAP_FAILED ? nullptr : static_cast<float *>(m_Address);
+  }
+
+private:
+  std::size_t m_Bytes;
+  void *      m_Address;
+};
+
+TEST(GatherAlongLines, StepsOverSlicesOfMoreFloatsThan32BitsCount)
+{
+  constexpr std::int64_t   inner = 2700000000;
+  constexpr std::int64_t   last = inner - 1;
+  const SparseFloats       in(2 * inner);
+  const SparseFloats       out(2 * inner);
+  kernels::GatherArguments a{};
+  a.inner = inner;
+  a.outer = 1;
+  a.length = 2;
+  a.controls = 2;
+  const kernels::ControlWeights weights[2] = { { { 0.75f, 0.25f, 0.0f, 0.0f }, 0, {} },
+                                               { { 0.125f, 0.875f, 0.0f, 0.0f }, 0, {} } };
+  const kernels::ControlStretch stretch{ 0, 2, 0, 2 };
+  ASSERT_NE(in.Get(), nullptr);
+  ASSERT_NE(out.Get(), nullptr);
+  in.Get()[last] = 8.0f;
+  in.Get()[inner + last] = 16.0f;
+  kernels::GatherAlongLines(&a, weights, &stretch, 1, 1, in.Get() + last, out.Get() + last);
+  EXPECT_EQ(out.Get()[last], 0.75f * 8.0f + 0.125f * 16.0f);
+  EXPECT_EQ(out.Get()[inner + last], 0.25f * 8.0f + 0.875f * 16.0f);
+}
+
+TEST_F(ControlPointsTest, RefuseMoreSamplesThanSortedOnesAreNumberedBy)
+{
+  // Less than 2^32 in a slice, and in all rows.
+  const Size       voxels{ 30000, 30000, 5 };
+  DisplacementGrid oblique = MakeGrid({ 9, 8, 7 }, voxels);
+  oblique.toGrid.matrix[1] = 1e-4;
+  const std::string complaint = this->FindComplaint<UnsupportedError>(oblique, voxels);
+  EXPECT_NE(complaint.find("4294967295 samples at most, not 4500000000"), std::string::npos) << complaint;
+}
+
+TEST_F(ControlPointsTest, RefuseMoreControlPointsThan32BitsCount)
+{
+  const Size        voxels{ 100, 100, 100 };
+  const std::string complaint = this->FindComplaint<UnsupportedError>(MakeGrid({ 2048, 2048, 512 }, voxels), voxels);
+  EXPECT_NE(complaint.find("may have 2147483647 control points, not 2048 x 2048 x 512"), std::string::npos)
+    << complaint;
+  EXPECT_EQ(this->FindComplaint<UnsupportedError>(MakeGrid({ 64, 64, 64 }, voxels), voxels), "");
+}
+
+} // namespace
+} // namespace gpuregtest

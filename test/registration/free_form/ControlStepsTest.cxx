@@ -1,0 +1,785 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a registration does to control points between two evaluations (src/engine/registration/free_form/ControlStepPasses.h), on every device: against its
+// definition in double, and the host's.
+#include "kernels/core/Prelude.h"
+#include "kernels/core/Evaluated.h"
+#include "kernels/transform/ControlVector.h"
+#include "kernels/registration/free_form/ControlSteps.h"
+
+#include "engine/runtime/Backend.h"
+#include "engine/registration/free_form/ControlStepPasses.h"
+
+#include "BSplineDefinition.h"
+#include "TestDevices.h"
+#include "TestImages.h"
+#include "TestParallelFor.h"
+#include "TestSeeds.h"
+#include "engine/runtime/MakePasses.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace gpuregtest
+{
+
+namespace
+{
+using gpureg::LineArrays;
+using gpureg::MemoryPointer;
+using gpureg::StepArrays;
+using gpureg::kernels::AdamStep;
+using gpureg::kernels::float4;
+using gpureg::kernels::Refinement;
+
+using Vector = std::array<double, 3>;
+using Vectors = std::vector<float4>;
+using Numbers = std::vector<float>;
+
+// Of one point; of a part of a device's work-group; of several groups and tasks of the host; of a grid of some size.
+constexpr std::int64_t Counts[] = { 1, 77, 4500, 60000 };
+// Between devices, and from the definition, relative to the norm: what roundings of floats add up to.
+constexpr double Rounding = 1e-6;
+
+/** A device's passes, and arrays to give them. */
+class Passes
+{
+public:
+  explicit Passes(const std::string & device, std::int64_t threads = 2)
+    : m_Backend(gpureg::GetBackend(device))
+    , m_Queue(m_Backend->CreateQueue())
+    , m_Passes(MakePasses<ControlStepPasses>(*m_Queue))
+  {
+    m_Queue->parallelFor = OnThreads(threads);
+  }
+
+  gpureg::ControlStepPasses *
+  operator->()
+  {
+    return m_Passes.get();
+  }
+
+  template <typename T>
+  MemoryPointer
+  Send(const std::vector<T> & elements)
+  {
+    MemoryPointer memory = m_Queue->Allocate(sizeof(T) * elements.size());
+    m_Queue->Upload(*memory, 0, elements.data(), sizeof(T) * elements.size());
+    m_Queue->Finish();
+    return memory;
+  }
+
+  template <typename T>
+  std::vector<T>
+  Bring(const MemoryPointer & memory)
+  {
+    std::vector<T> elements(memory->GetSize() / sizeof(T));
+    m_Queue->Download(elements.data(), *memory, memory->GetSize());
+    return elements;
+  }
+
+private:
+  std::shared_ptr<gpureg::Backend>           m_Backend;
+  std::unique_ptr<gpureg::Queue>             m_Queue;
+  std::unique_ptr<gpureg::ControlStepPasses> m_Passes;
+};
+
+Vector
+XyzOf(const float4 & v)
+{
+  return { v.x, v.y, v.z };
+}
+
+double
+Product(const Vector & a, const Vector & b)
+{
+  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+/** Each component within that of 0. The last one, which counts for nothing, is far from it. */
+Vectors
+MakeVectors(std::int64_t count, double within, Random & random)
+{
+  Vectors vectors;
+  for (std::int64_t n = 0; n < count; ++n)
+  {
+    float v[3];
+    std::generate_n(v, 3, [&] { return static_cast<float>(Uniform(random, -within, within)); });
+    vectors.push_back({ v[0], v[1], v[2], 1e3f });
+  }
+  return vectors;
+}
+
+Vectors
+MakeZeros(std::int64_t count)
+{
+  return Vectors(static_cast<std::size_t>(count), float4{ 0, 0, 0, 0 });
+}
+
+std::vector<Vector>
+ToDoubles(const Vectors & vectors)
+{
+  std::vector<Vector> doubles(vectors.size());
+  std::transform(vectors.begin(), vectors.end(), doubles.begin(), XyzOf);
+  return doubles;
+}
+
+/** Relative to the norm of what is expected; the absolute one if that is 0. */
+double
+FindDistance(const std::vector<Vector> & a, const std::vector<Vector> & expected)
+{
+  double squares = 0, norm = 0;
+  for (std::size_t n = 0; n < expected.size(); ++n)
+  {
+    for (std::size_t r = 0; r < 3; ++r)
+    {
+      squares += std::pow(a.at(n)[r] - expected[n][r], 2);
+      norm += std::pow(expected[n][r], 2);
+    }
+  }
+  return std::sqrt(norm > 0 ? squares / norm : squares);
+}
+
+double
+FindDistance(const Vectors & a, const std::vector<Vector> & expected)
+{
+  return FindDistance(ToDoubles(a), expected);
+}
+
+template <typename T>
+bool
+AreSameBits(const std::vector<T> & a, const std::vector<T> & b)
+{
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), sizeof(T) * a.size()) == 0;
+}
+
+/** What an evaluation left, from its second number on, and where its value goes. */
+constexpr std::int64_t EvaluatedPlace = 1;
+constexpr std::int64_t ValuePlace = 2;
+
+Numbers
+MakeEvaluated(float factor, float value)
+{
+  Numbers evaluated(EvaluatedPlace + gpureg::kernels::EvaluatedNumbers, 99.0f);
+  evaluated[EvaluatedPlace + gpureg::kernels::EvaluatedFactor] = factor;
+  evaluated[EvaluatedPlace + gpureg::kernels::EvaluatedValue] = value;
+  return evaluated;
+}
+
+const Numbers ValuesBefore{ 10, 11, 12, 13 };
+
+/** ValuesBefore with one of them changed. */
+Numbers
+MakeValues(float value)
+{
+  Numbers values = ValuesBefore;
+  values[ValuePlace] = value;
+  return values;
+}
+
+// Refine
+
+/** Two grids of one domain, of so many steps of the finer one along each axis; in two dimensions of none along z. */
+Refinement
+MakeRefinement(const std::array<int, 3> & lengths)
+{
+  Refinement a{};
+  a.dimension = lengths[2] > 0 ? 3 : 2;
+  for (std::size_t d = 0; d < 3; ++d)
+  {
+    a.fine[d] = lengths[d] > 0 ? lengths[d] + 3 : 1;
+    a.coarse[d] = lengths[d] > 0 ? (lengths[d] + 1) / 2 + 3 : 1;
+  }
+  return a;
+}
+
+/** The spline at a place, in steps of the finer grid from the domain's corner; control point i of an axis lies step·(i - 1) there. */
+Vector
+EvaluateSpline(const Vectors & points, const int * size, double step, const Vector & place)
+{
+  Vector             sum{};
+  std::array<int, 3> first{};
+  std::array<int, 3> last{};
+  for (std::size_t d = 0; d < 3; ++d)
+  {
+    // Where the splines are not 0.
+    const double at = place[d] / step + 1;
+    first[d] = size[d] > 1 ? std::max(0, static_cast<int>(std::floor(at)) - 1) : 0;
+    last[d] = size[d] > 1 ? std::min(size[d] - 1, first[d] + 3) : 0;
+  }
+  for (int k = first[2]; k <= last[2]; ++k)
+  {
+    for (int j = first[1]; j <= last[1]; ++j)
+    {
+      for (int i = first[0]; i <= last[0]; ++i)
+      {
+        const std::array<int, 3> index{ i, j, k };
+        double                   weight = 1;
+        for (std::size_t d = 0; d < 3; ++d)
+        {
+          weight *= size[d] > 1 ? BSpline(3, place[d] / step - (index[d] - 1)) : 1.0;
+        }
+        const Vector point = XyzOf(points.at(static_cast<std::size_t>((k * size[1] + j) * size[0] + i)));
+        for (std::size_t r = 0; r < 3; ++r)
+        {
+          sum[r] += weight * point[r];
+        }
+      }
+    }
+  }
+  return sum;
+}
+
+Vectors
+Refine(Passes & passes, const Refinement & a, const Vectors & coarse)
+{
+  const MemoryPointer in = passes.Send(coarse);
+  const MemoryPointer out =
+    passes.Send(Vectors(static_cast<std::size_t>(gpureg::CountFinePoints(a)), float4{ 5, 5, 5, 5 }));
+  passes->Refine(a, *in, *out);
+  return passes.Bring<float4>(out);
+}
+
+std::int64_t
+CountCoarsePoints(const Refinement & a)
+{
+  return std::int64_t{ a.coarse[0] } * a.coarse[1] * a.coarse[2];
+}
+
+constexpr std::array<int, 3> RefinedLengths[] = { { 7, 4, 5 },    { 8, 6, 4 },  { 5, 9, 7 }, { 1, 2, 1 },
+                                                  { 46, 33, 28 }, { 11, 8, 0 }, { 6, 9, 0 }, { 140, 151, 0 } };
+
+// MoveByAdam
+
+/** What is the same for all its steps, but for the corrections and the factor. */
+AdamStep
+MakeAdamStep(bool hasPenalty, double similarity)
+{
+  AdamStep a{};
+  a.length = 0.3f;
+  a.similarity = static_cast<float>(similarity);
+  a.firstDecay = 0.9f;
+  a.secondDecay = 0.999f;
+  a.epsilon = 1e-8f;
+  a.hasPenalty = hasPenalty ? 1 : 0;
+  return a;
+}
+
+/** Corrected for step t, from 1 on, by the decays as they are in float: 1 - 0.999f is not 0.001. */
+AdamStep
+CorrectFor(int t, AdamStep a)
+{
+  a.firstCorrection = static_cast<float>(1.0 / (1.0 - std::pow(double{ a.firstDecay }, t)));
+  a.secondCorrection = static_cast<float>(1.0 / (1.0 - std::pow(double{ a.secondDecay }, t)));
+  return a;
+}
+
+/** Points with forces and a penalty's gradient, which change from step to step. A penalty's goes the way of the similarity's: a step's
+ *  length is that of no gradient, so that where two nearly cancelled it had the few digits of their difference. */
+struct AdamProblem
+{
+  AdamProblem(std::int64_t count, std::uint64_t seed)
+  {
+    Random random(seed);
+    points = MakeVectors(count, 4.0, random);
+    for (int t = 0; t < Steps; ++t)
+    {
+      gathered.push_back(MakeVectors(count, 20.0, random));
+      const auto factor = static_cast<float>(Uniform(random, -0.1, 0.1));
+      factors.push_back(factor);
+      penalties.push_back(gathered.back());
+      for (float4 & p : penalties.back())
+      {
+        const auto along = [&](float force) {
+          return std::copysign(static_cast<float>(Uniform(random, 0.0, 0.2)), factor * force);
+        };
+        p = { along(p.x), along(p.y), along(p.z), 1e3f };
+      }
+      // A point that nothing pulls at.
+      gathered.back().back() = penalties.back().back() = { 0, 0, 0, 0 };
+    }
+  }
+
+  static constexpr int Steps = 5;
+  Vectors              points;
+  std::vector<Vectors> gathered;
+  std::vector<Vectors> penalties;
+  Numbers              factors;
+};
+
+/** What the steps lead to. */
+template <typename TVectors>
+struct AdamState
+{
+  TVectors points;
+  TVectors firstMeans;
+  TVectors secondMeans;
+};
+
+AdamState<Vectors>
+MoveByAdam(Passes & passes, const AdamProblem & problem, const AdamStep & step)
+{
+  const auto          count = static_cast<std::int64_t>(problem.points.size());
+  const MemoryPointer points = passes.Send(problem.points);
+  const MemoryPointer firstMeans = passes.Send(MakeZeros(count));
+  const MemoryPointer secondMeans = passes.Send(MakeZeros(count));
+  const MemoryPointer values = passes.Send(ValuesBefore);
+  for (int t = 0; t < AdamProblem::Steps; ++t)
+  {
+    const auto          n = static_cast<std::size_t>(t);
+    const auto          value = static_cast<float>(0.25 + t);
+    const MemoryPointer evaluated = passes.Send(MakeEvaluated(problem.factors[n], value));
+    const MemoryPointer gathered = passes.Send(problem.gathered[n]);
+    const MemoryPointer penalty = passes.Send(problem.penalties[n]);
+    StepArrays          arrays;
+    arrays.evaluated = evaluated.get();
+    arrays.evaluatedPlace = EvaluatedPlace;
+    arrays.values = values.get();
+    arrays.valuePlace = ValuePlace;
+    arrays.gathered = gathered.get();
+    arrays.penalty = step.hasPenalty ? penalty.get() : nullptr;
+    arrays.firstMeans = firstMeans.get();
+    arrays.secondMeans = secondMeans.get();
+    arrays.points = points.get();
+    passes->MoveByAdam(CorrectFor(t + 1, step), count, arrays);
+    EXPECT_EQ(passes.Bring<float>(values), MakeValues(value)) << "step " << t;
+  }
+  return { passes.Bring<float4>(points), passes.Bring<float4>(firstMeans), passes.Bring<float4>(secondMeans) };
+}
+
+/** Kingma & Ba 2015, algorithm 1. */
+AdamState<std::vector<Vector>>
+MoveByAdamsDefinition(const AdamProblem & problem, const AdamStep & step)
+{
+  AdamState<std::vector<Vector>> state;
+  state.points = ToDoubles(problem.points);
+  state.firstMeans.resize(problem.points.size());
+  state.secondMeans.resize(problem.points.size());
+  const double beta1 = step.firstDecay;
+  const double beta2 = step.secondDecay;
+  for (int t = 1; t <= AdamProblem::Steps; ++t)
+  {
+    const auto   now = static_cast<std::size_t>(t - 1);
+    const double factor = double{ step.similarity } * problem.factors[now];
+    for (std::size_t n = 0; n < problem.points.size(); ++n)
+    {
+      const Vector force = XyzOf(problem.gathered[now][n]);
+      const Vector penalty = step.hasPenalty ? XyzOf(problem.penalties[now][n]) : Vector{};
+      for (std::size_t r = 0; r < 3; ++r)
+      {
+        const double g = factor * force[r] + penalty[r];
+        double &     m = state.firstMeans[n][r];
+        double &     v = state.secondMeans[n][r];
+        m = beta1 * m + (1 - beta1) * g;
+        v = beta2 * v + (1 - beta2) * g * g;
+        const double corrected = m / (1 - std::pow(beta1, t));
+        state.points[n][r] -=
+          step.length * corrected / (std::sqrt(v / (1 - std::pow(beta2, t))) + double{ step.epsilon });
+      }
+    }
+  }
+  return state;
+}
+
+/** Without a penalty, with one, and with one alone. */
+const AdamStep AdamSteps[] = { MakeAdamStep(false, -0.7), MakeAdamStep(true, 0.6), MakeAdamStep(true, 0.0) };
+
+// A line of a conjugate gradient
+
+/** What a line has become. */
+struct Line
+{
+  Vectors lastGradient;
+  Vectors direction;
+  Numbers numbers;
+};
+
+/** A line, of what was there before, turned by a gradient. */
+Line
+TurnLine(Passes & passes, bool isConjugate, const Vectors & gradient, const Line & before)
+{
+  const MemoryPointer now = passes.Send(gradient);
+  const MemoryPointer last = passes.Send(before.lastGradient);
+  const MemoryPointer direction = passes.Send(before.direction);
+  const MemoryPointer numbers = passes.Send(before.numbers);
+  LineArrays          arrays;
+  arrays.gradient = now.get();
+  arrays.lastGradient = last.get();
+  arrays.direction = direction.get();
+  arrays.numbers = numbers.get();
+  passes->TurnLine(static_cast<std::int64_t>(gradient.size()), isConjugate, arrays);
+  EXPECT_TRUE(AreSameBits(passes.Bring<float4>(now), gradient)) << "a gradient is not what turning a line is to change";
+  return { passes.Bring<float4>(last), passes.Bring<float4>(direction), passes.Bring<float>(numbers) };
+}
+
+/** Numbers of a line by their definition (Polak & Ribière 1969). */
+struct LineDefinition
+{
+  LineDefinition(bool isConjugate, const Vectors & gradient, const Line & before)
+  {
+    double squares = 0, squaresNow = 0;
+    for (std::size_t n = 0; n < gradient.size(); ++n)
+    {
+      const Vector g = XyzOf(gradient[n]);
+      const Vector last = XyzOf(before.lastGradient[n]);
+      squares += Product(last, last);
+      squaresNow += Product(g, g);
+      product += Product(g, last);
+    }
+    scale = std::sqrt(squares * squaresNow);
+    conjugation = isConjugate && squares > 0 ? std::max(0.0, (squaresNow - product) / squares) : 0.0;
+    for (std::size_t n = 0; n < gradient.size(); ++n)
+    {
+      Vector turned = XyzOf(before.direction[n]);
+      for (std::size_t r = 0; r < 3; ++r)
+      {
+        turned[r] = conjugation * turned[r] - XyzOf(gradient[n])[r];
+      }
+      longest = std::max(longest, std::sqrt(Product(turned, turned)));
+      direction.push_back(turned);
+    }
+  }
+
+  double              product = 0;
+  double              scale = 0; // what the product is of at most
+  double              conjugation = 0;
+  double              longest = 0;
+  std::vector<Vector> direction;
+};
+
+Line
+MakeLine(std::int64_t count, Random & random)
+{
+  return { MakeVectors(count, 2.0, random), MakeVectors(count, 3.0, random), { 7, 8, 9 } };
+}
+
+void
+ExpectLine(const Line & line, const Vectors & gradient, const LineDefinition & expected)
+{
+  using namespace gpureg::kernels;
+  ASSERT_EQ(line.numbers.size(), static_cast<std::size_t>(LineNumbers));
+  EXPECT_NEAR(line.numbers[LineProduct], expected.product, Rounding * expected.scale);
+  EXPECT_NEAR(line.numbers[LineConjugation], expected.conjugation, Rounding * std::max(1.0, expected.conjugation));
+  EXPECT_NEAR(line.numbers[LineLongest], expected.longest, Rounding * expected.longest);
+  EXPECT_LT(FindDistance(line.direction, expected.direction), Rounding);
+  EXPECT_EQ(FindDistance(line.lastGradient, ToDoubles(gradient)), 0.0);
+}
+
+/** The points where a line of so long a longest vector places those that begin somewhere. \param isInPlace they are one array */
+Vectors
+PlaceOnLine(
+  Passes & passes, float length, float longest, const Vectors & begin, const Vectors & direction, bool isInPlace)
+{
+  const MemoryPointer   along = passes.Send(direction);
+  const MemoryPointer   from = passes.Send(begin);
+  const MemoryPointer   numbers = passes.Send(Numbers{ 7, longest, 9 });
+  const MemoryPointer   apart = passes.Send(MakeZeros(static_cast<std::int64_t>(begin.size())));
+  const MemoryPointer & points = isInPlace ? from : apart;
+  LineArrays            arrays;
+  arrays.direction = along.get();
+  arrays.numbers = numbers.get();
+  passes->PlaceOnLine(static_cast<std::int64_t>(begin.size()), length, arrays, *from, *points);
+  return passes.Bring<float4>(points);
+}
+
+// The gradient of the cost
+
+Vectors
+FindGradient(
+  Passes & passes, float similarity, float factor, const Vectors & gathered, const Vectors * penalty, bool isInPlace)
+{
+  const MemoryPointer   evaluated = passes.Send(MakeEvaluated(factor, 0.5f));
+  const MemoryPointer   forces = passes.Send(gathered);
+  const MemoryPointer   ofPenalty = passes.Send(penalty != nullptr ? *penalty : Vectors(1));
+  const MemoryPointer   apart = passes.Send(MakeZeros(static_cast<std::int64_t>(gathered.size())));
+  const MemoryPointer & gradient = isInPlace ? forces : apart;
+  StepArrays            arrays;
+  arrays.evaluated = evaluated.get();
+  arrays.evaluatedPlace = EvaluatedPlace;
+  arrays.gathered = forces.get();
+  arrays.penalty = penalty != nullptr ? ofPenalty.get() : nullptr;
+  passes->FindGradient(similarity, static_cast<std::int64_t>(gathered.size()), arrays, *gradient);
+  return passes.Bring<float4>(gradient);
+}
+
+/** Everything that the passes make of some random points. */
+struct AllResults
+{
+  AllResults(const std::string & device, std::int64_t threads)
+  {
+    constexpr std::int64_t count = 60000;
+    Passes                 passes(device, threads);
+    Random                 random(41);
+    const Refinement       a = MakeRefinement({ 46, 33, 28 });
+    vectors.push_back(Refine(passes, a, MakeVectors(CountCoarsePoints(a), 2.0, random)));
+    const AdamProblem  problem(count, 42);
+    AdamState<Vectors> state = MoveByAdam(passes, problem, MakeAdamStep(true, 0.6));
+    vectors.insert(vectors.end(), { state.points, state.firstMeans, state.secondMeans });
+    const Line before = MakeLine(count, random);
+    const Line line = TurnLine(passes, true, problem.gathered[0], before);
+    vectors.insert(vectors.end(), { line.lastGradient, line.direction });
+    numbers = line.numbers;
+    vectors.push_back(PlaceOnLine(
+      passes, 0.7f, numbers[gpureg::kernels::LineLongest], problem.points, line.direction, /* isInPlace */ false));
+    vectors.push_back(FindGradient(passes, 0.4f, -1.7f, problem.gathered[2], &problem.penalties[2], false));
+  }
+
+  std::vector<Vectors> vectors;
+  Numbers              numbers;
+};
+
+class ControlStepsTest : public DeviceTest
+{};
+} // namespace
+
+TEST_P(ControlStepsTest, ClearsAsManyAsItIsTold)
+{
+  Passes passes(GetParam());
+  Random random(1);
+  for (const std::int64_t count : Counts)
+  {
+    const Vectors       before = MakeVectors(count + 3, 1.0, random);
+    const MemoryPointer memory = passes.Send(before);
+    passes->Clear(count, *memory);
+    Vectors expected = before;
+    std::fill_n(expected.begin(), count, float4{ 0, 0, 0, 0 });
+    EXPECT_TRUE(AreSameBits(passes.Bring<float4>(memory), expected)) << count;
+  }
+}
+
+/** A grid twice as fine has the same spline, of domains of odd and of even lengths. */
+TEST_P(ControlStepsTest, RefiningKeepsTheSpline)
+{
+  Random random(GetSeeds(2, 1).first);
+  Passes passes(GetParam());
+  for (const auto & lengths : RefinedLengths)
+  {
+    SCOPED_TRACE(::testing::PrintToString(lengths));
+    const Refinement a = MakeRefinement(lengths);
+    const Vectors    coarse = MakeVectors(CountCoarsePoints(a), 2.0, random);
+    const Vectors    fine = Refine(passes, a, coarse);
+    double           furthest = 0;
+    for (int n = 0; n < 2000; ++n)
+    {
+      Vector place{};
+      for (std::size_t d = 0; d < 3; ++d)
+      {
+        // And the domain's ends.
+        place[d] = n == 0 ? 0.0 : n == 1 ? lengths[d] : Uniform(random, 0.0, lengths[d]);
+      }
+      const Vector before = EvaluateSpline(coarse, a.coarse, 2.0, place);
+      const Vector after = EvaluateSpline(fine, a.fine, 1.0, place);
+      for (std::size_t r = 0; r < 3; ++r)
+      {
+        furthest = std::max(furthest, std::abs(after[r] - before[r]));
+      }
+    }
+    EXPECT_LT(furthest, 1e-6);
+    if (GetParam() != "host")
+    {
+      Passes host("host");
+      EXPECT_LT(FindDistance(fine, ToDoubles(Refine(host, a, coarse))), Rounding);
+    }
+  }
+}
+
+TEST_P(ControlStepsTest, MovesByAdamsDefinition)
+{
+  std::uint64_t seed = GetSeeds(3, 1).first;
+  Passes        passes(GetParam());
+  for (const std::int64_t count : Counts)
+  {
+    const AdamProblem problem(count, seed++);
+    for (const AdamStep & step : AdamSteps)
+    {
+      SCOPED_TRACE(::testing::Message() << count << " points, similarity " << step.similarity << ", penalty "
+                                        << step.hasPenalty);
+      const auto moved = MoveByAdam(passes, problem, step);
+      const auto expected = MoveByAdamsDefinition(problem, step);
+      EXPECT_LT(FindDistance(moved.points, expected.points), Rounding);
+      EXPECT_LT(FindDistance(moved.firstMeans, expected.firstMeans), Rounding);
+      EXPECT_LT(FindDistance(moved.secondMeans, expected.secondMeans), Rounding);
+      EXPECT_EQ(XyzOf(moved.points.back()), XyzOf(problem.points.back())) << "nothing pulls at it";
+    }
+  }
+}
+
+TEST_P(ControlStepsTest, KeepsTheValueOfAnEvaluation)
+{
+  Passes              passes(GetParam());
+  const Numbers       left = MakeEvaluated(3.0f, 0.375f);
+  const MemoryPointer evaluated = passes.Send(left);
+  const MemoryPointer values = passes.Send(ValuesBefore);
+  StepArrays          arrays;
+  arrays.evaluated = evaluated.get();
+  arrays.evaluatedPlace = EvaluatedPlace;
+  arrays.values = values.get();
+  arrays.valuePlace = ValuePlace;
+  passes->KeepValue(arrays);
+  EXPECT_EQ(passes.Bring<float>(values), MakeValues(0.375f));
+  EXPECT_EQ(passes.Bring<float>(evaluated), left);
+}
+
+/** Into an array of its own, and into that of the forces. */
+TEST_P(ControlStepsTest, GradientsAreForcesAndPenaltiesByTheirWeights)
+{
+  constexpr float similarity = 4.0f;
+  constexpr float factor = -1.7f;
+  Random          random(GetSeeds(4, 1).first);
+  Passes          passes(GetParam());
+  for (const std::int64_t count : Counts)
+  {
+    const Vectors gathered = MakeVectors(count, 3.0, random);
+    const Vectors penalties = MakeVectors(count, 2.0, random);
+    for (const Vectors * penalty : { static_cast<const Vectors *>(nullptr), &penalties })
+    {
+      std::vector<Vector> expected = ToDoubles(gathered);
+      for (std::size_t n = 0; n < expected.size(); ++n)
+      {
+        for (std::size_t r = 0; r < 3; ++r)
+        {
+          expected[n][r] = double{ similarity } * factor * expected[n][r] + (penalty ? XyzOf((*penalty)[n])[r] : 0.0);
+        }
+      }
+      for (const bool isInPlace : { false, true })
+      {
+        EXPECT_LT(FindDistance(FindGradient(passes, similarity, factor, gathered, penalty, isInPlace), expected),
+                  Rounding)
+          << count << " points" << (penalty ? ", a penalty" : "") << (isInPlace ? ", in place" : "");
+      }
+    }
+  }
+}
+
+/** A line against the gradient, and one conjugate to the last. */
+TEST_P(ControlStepsTest, TurnsALineByItsDefinition)
+{
+  Random random(GetSeeds(5, 1).first);
+  Passes passes(GetParam());
+  for (const std::int64_t count : Counts)
+  {
+    const Line before = MakeLine(count, random);
+    Vectors    gradient = MakeVectors(count, 2.5, random);
+    if (LineDefinition(true, gradient, before).product > 0)
+    {
+      // Against the last one, so that there is a line that is conjugate to it.
+      std::transform(gradient.begin(), gradient.end(), gradient.begin(), [](const float4 & g) {
+        return float4{ -g.x, -g.y, -g.z, g.w };
+      });
+    }
+    for (const bool isConjugate : { false, true })
+    {
+      SCOPED_TRACE(::testing::Message() << count << " points" << (isConjugate ? ", conjugate" : ""));
+      const LineDefinition expected(isConjugate, gradient, before);
+      ASSERT_EQ(expected.conjugation > 0, isConjugate);
+      ExpectLine(TurnLine(passes, isConjugate, gradient, before), gradient, expected);
+    }
+  }
+}
+
+/** Not where the last gradient was 0, nor where the new one is but a part of it: there the factor would be below 0. */
+TEST_P(ControlStepsTest, TurnsALineAgainstTheGradientWhereNoneIsConjugate)
+{
+  Random        random(GetSeeds(7, 1).first);
+  Passes        passes(GetParam());
+  const Line    before = MakeLine(4500, random);
+  const Vectors gradient = MakeVectors(4500, 2.5, random);
+  Line          atRest = before;
+  atRest.lastGradient = MakeZeros(4500);
+  const Line afterRest = TurnLine(passes, true, gradient, atRest);
+  EXPECT_EQ(afterRest.numbers[gpureg::kernels::LineConjugation], 0.0f);
+  ExpectLine(afterRest, gradient, LineDefinition(true, gradient, atRest));
+
+  Vectors half = before.lastGradient;
+  for (float4 & g : half)
+  {
+    g = { 0.5f * g.x, 0.5f * g.y, 0.5f * g.z, 0.0f };
+  }
+  const Line afterHalf = TurnLine(passes, true, half, before);
+  EXPECT_EQ(afterHalf.numbers[gpureg::kernels::LineConjugation], 0.0f);
+  ExpectLine(afterHalf, half, LineDefinition(true, half, before));
+
+  const Vectors nothing = MakeZeros(4500);
+  const Line    still = TurnLine(passes, false, nothing, before);
+  EXPECT_EQ(still.numbers[gpureg::kernels::LineLongest], 0.0f);
+  EXPECT_EQ(FindDistance(still.direction, ToDoubles(nothing)), 0.0);
+}
+
+TEST_P(ControlStepsTest, PlacesPointsOnALineByItsDefinition)
+{
+  constexpr float length = 0.7f;
+  Random          random(GetSeeds(8, 1).first);
+  Passes          passes(GetParam());
+  for (const std::int64_t count : Counts)
+  {
+    const Vectors begin = MakeVectors(count, 4.0, random);
+    const Vectors direction = MakeVectors(count, 2.0, random);
+    double        longest = 0;
+    for (const float4 & along : direction)
+    {
+      longest = std::max(longest, std::sqrt(Product(XyzOf(along), XyzOf(along))));
+    }
+    std::vector<Vector> expected = ToDoubles(begin);
+    for (std::size_t n = 0; n < expected.size(); ++n)
+    {
+      for (std::size_t r = 0; r < 3; ++r)
+      {
+        expected[n][r] += XyzOf(direction[n])[r] * length / longest;
+      }
+    }
+    for (const bool isInPlace : { false, true })
+    {
+      SCOPED_TRACE(::testing::Message() << count << " points" << (isInPlace ? ", in place" : ""));
+      const auto place = [&](float by, double ofLongest) {
+        return PlaceOnLine(passes, by, static_cast<float>(ofLongest), begin, direction, isInPlace);
+      };
+      EXPECT_LT(FindDistance(place(length, longest), expected), Rounding);
+      EXPECT_EQ(FindDistance(place(0.0f, longest), ToDoubles(begin)), 0.0) << "a line of no length leads nowhere";
+      EXPECT_EQ(FindDistance(place(length, 0.0), ToDoubles(begin)), 0.0) << "nor does one of no direction";
+    }
+  }
+}
+
+/** Each time the same bits, on another queue and on another number of threads, too. */
+TEST_P(ControlStepsTest, RepeatsItsBits)
+{
+  const AllResults first(GetParam(), 1);
+  for (const std::int64_t threads : { 1, 3 })
+  {
+    const AllResults again(GetParam(), threads);
+    EXPECT_TRUE(AreSameBits(again.numbers, first.numbers)) << threads << " threads";
+    ASSERT_EQ(again.vectors.size(), first.vectors.size());
+    for (std::size_t n = 0; n < first.vectors.size(); ++n)
+    {
+      EXPECT_TRUE(AreSameBits(again.vectors[n], first.vectors[n])) << "array " << n << ", " << threads << " threads";
+    }
+  }
+}
+
+TEST_P(ControlStepsTest, DevicesAgreeWithTheHost)
+{
+  const AllResults here(GetParam(), 2);
+  const AllResults host("host", 2);
+  ASSERT_EQ(here.vectors.size(), host.vectors.size());
+  for (std::size_t n = 0; n < host.vectors.size(); ++n)
+  {
+    EXPECT_LT(FindDistance(here.vectors[n], ToDoubles(host.vectors[n])), Rounding) << "array " << n;
+  }
+  ASSERT_EQ(here.numbers.size(), host.numbers.size());
+  for (std::size_t n = 0; n < host.numbers.size(); ++n)
+  {
+    // The product of random vectors is a small difference of what is as large as their squares: see TurnsALineByItsDefinition.
+    if (n != gpureg::kernels::LineProduct)
+    {
+      EXPECT_NEAR(here.numbers[n], host.numbers[n], Rounding * std::abs(host.numbers[n])) << "number " << n;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, ControlStepsTest, ::testing::ValuesIn(GetDeviceNames()), GetTestName);
+
+} // namespace gpuregtest

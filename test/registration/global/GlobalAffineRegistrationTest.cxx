@@ -1,0 +1,967 @@
+// SPDX-License-Identifier: Apache-2.0
+// The global search: known transforms are found from far away, by each cost and with each number of degrees of freedom, on every device
+// alike and each time the same.
+#include "GlobalProblem.h"
+#include "Listening.h"
+#include "TestDevices.h"
+
+#include "../../src/engine/registration/global/GlobalPose.h"
+#include "../../src/engine/registration/global/GlobalRotations.h"
+
+#include "itkCommand.h"
+#include "itkCompositeTransform.h"
+#include "itkCudaCorrelationRatioMetric.h"
+#include "itkFreeFormDeformationRegistrationMethod.h"
+#include "itkImageRegistrationMethodv4.h"
+#include "itkRegionOfInterestImageFilter.h"
+#include "itkRegularStepGradientDescentOptimizerv4.h"
+#include "itkTranslationTransform.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <random>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace gpuregtest
+{
+
+namespace
+{
+constexpr double       Degrees = Pi / 180;
+constexpr const char * Costs[] = {
+  "CorrelationRatio", "MattesMutualInformation", "NormalizedMutualInformation", "Correlation",
+  "MeanSquares",      "MeanAbsoluteDifferences"
+};
+// Of the mean distance from the truth, mm: a tenth of a voxel.
+constexpr double Tenth = 0.5;
+
+itk::Array<double>
+GetParameters(const GlobalMethodOf<3> & method)
+{
+  return method.GetTransform()->GetParameters();
+}
+
+class GlobalAffineRegistrationTest : public DeviceTest
+{};
+} // namespace
+
+/** Turned round, far away, of another contrast: with 12 degrees of freedom. */
+TEST_P(GlobalAffineRegistrationTest, FindsAnAffineTransformFromFarAwayIn3D)
+{
+  const GlobalProblem<3> problem(12, 130 * Degrees);
+  const auto             method = problem.MakeMethod(GetParam());
+  method->Update();
+  EXPECT_LT(problem.GetError(*method->GetTransform()), Tenth);
+  EXPECT_STREQ(method->GetTransform()->GetNameOfClass(), "AffineTransform");
+  EXPECT_LT(method->GetFinalCost(), 0.02);
+  EXPECT_GT(method->GetOverlap(), 0.4);
+  EXPECT_LE(method->GetOverlap(), 1.0);
+  ASSERT_EQ(method->GetNumberOfStages(), 10u);
+  // Voxels of 4.75 × 5 × 5 mm; of the coarsest level at least sixteen remain along each axis.
+  const char * const names[] = { "levels",
+                                 "10 mm: coarse rotations",
+                                 "10 mm: fine rotations",
+                                 "10 mm: translations",
+                                 "10 mm: best rotations",
+                                 "10 mm, thinned",
+                                 "10 mm",
+                                 "10 mm",
+                                 "5 mm, thinned",
+                                 "5 mm" };
+  for (unsigned int stage = 0; stage < 10; ++stage)
+  {
+    EXPECT_EQ(method->GetStageName(stage), names[stage]);
+  }
+  // 108 rotations, 3 sweeps over translation and scale, 5 values a line, and the first one.
+  EXPECT_EQ(method->GetStageEvaluations(1), 108u * (3 * 4 * 5 + 1));
+  EXPECT_EQ(method->GetStageRounds(1), 3u * 4 * 2 + 1);
+  EXPECT_EQ(method->GetStageCost(9), method->GetFinalCost());
+  double seconds = 0;
+  for (unsigned int stage = 0; stage < method->GetNumberOfStages(); ++stage)
+  {
+    seconds += method->GetStageSeconds(stage);
+  }
+  EXPECT_GT(seconds, 0.0);
+  EXPECT_LE(seconds, method->GetElapsedSeconds());
+  EXPECT_THROW(method->GetStageName(10), itk::GPUBadInputError);
+}
+
+/** Of the right class, too. */
+TEST_P(GlobalAffineRegistrationTest, DegreesOfFreedomIn3D)
+{
+  const std::pair<unsigned int, const char *> cases[] = {
+    { 6, "Euler3DTransform" }, { 7, "Similarity3DTransform" }, { 9, "AffineTransform" }, { 12, "AffineTransform" }
+  };
+  for (const auto & [degrees, name] : cases)
+  {
+    SCOPED_TRACE(degrees);
+    const GlobalProblem<3> problem(degrees, 16 * Degrees);
+    const auto             method = problem.MakeMethod(GetParam());
+    method->SetDegreesOfFreedom(degrees);
+    method->SetSearchAngles(-20, 20);
+    method->Update();
+    EXPECT_LT(problem.GetError(*method->GetTransform()), Tenth);
+    EXPECT_STREQ(method->GetTransform()->GetNameOfClass(), name);
+  }
+}
+
+TEST_P(GlobalAffineRegistrationTest, EachCostAndDegreesOfFreedomIn2D)
+{
+  using ProblemType = GlobalProblem<2>;
+  const std::pair<unsigned int, const char *> cases[] = {
+    { 6, "Euler2DTransform" }, { 7, "Similarity2DTransform" }, { 9, "AffineTransform" }, { 12, "AffineTransform" }
+  };
+  for (const char * const cost : Costs)
+  {
+    const bool isInformation = std::string(cost).find("Information") != std::string::npos;
+    const bool takesAnotherContrast = isInformation || std::string(cost) == "CorrelationRatio";
+    for (const auto & [degrees, name] : cases)
+    {
+      SCOPED_TRACE(std::string(cost) + ", " + std::to_string(degrees));
+      const ProblemType problem(degrees,
+                                -160 * Degrees,
+                                takesAnotherContrast ? ProblemType::Contrast::Another : ProblemType::Contrast::Same);
+      const auto        method = problem.MakeMethod(GetParam());
+      method->SetCost(cost);
+      EXPECT_EQ(method->GetCostName(), cost);
+      method->SetDegreesOfFreedom(degrees);
+      method->Update();
+      // Few pixels fill few bins of a joint histogram.
+      EXPECT_LT(problem.GetError(*method->GetTransform()), isInformation ? 0.4 : 0.25) << "of pixels of 2 mm";
+      EXPECT_STREQ(method->GetTransform()->GetNameOfClass(), name);
+    }
+  }
+}
+
+TEST_P(GlobalAffineRegistrationTest, EachCostIn3D)
+{
+  using ProblemType = GlobalProblem<3>;
+  const ProblemType another(7, 16 * Degrees);
+  const ProblemType same(7, 16 * Degrees, ProblemType::Contrast::Same);
+  for (const char * const cost : { "MattesMutualInformation",
+                                   "NormalizedMutualInformation",
+                                   "Correlation",
+                                   "MeanSquares",
+                                   "MeanAbsoluteDifferences" })
+  {
+    SCOPED_TRACE(cost);
+    const bool   isInformation = std::string(cost).find("Information") != std::string::npos;
+    const auto & problem = isInformation ? another : same;
+    const auto   method = problem.MakeMethod(GetParam());
+    method->SetCost(cost);
+    method->SetDegreesOfFreedom(7);
+    method->SetSearchAngles(-20, 20);
+    method->Update();
+    EXPECT_LT(problem.GetError(*method->GetTransform()), Tenth);
+  }
+}
+
+/** The paper's way comes to the same. */
+TEST_P(GlobalAffineRegistrationTest, ByLines)
+{
+  const GlobalProblem<2> problem(12, 100 * Degrees);
+  const auto             method = problem.MakeMethod(GetParam());
+  method->SetOptimizer("Lines");
+  EXPECT_EQ(method->GetOptimizerName(), "Lines");
+  method->Update();
+  EXPECT_LT(problem.GetError(*method->GetTransform()), Tenth);
+}
+
+/** Bright things beside the phantom, in both images, that masks leave out. */
+TEST_P(GlobalAffineRegistrationTest, Masks)
+{
+  using ProblemType = GlobalProblem<2>;
+  ProblemType problem(7, 75 * Degrees);
+  const auto  inverse = ProblemType::AffineType::New();
+  problem.truth->GetInverse(inverse);
+  const Phantom<2> phantom;
+  const auto       centre = problem.grid.GetCentre();
+  const auto       inFixed = [&](const auto & p) { return phantom(p - centre); };
+  const auto       inMoving = [&](const auto & p) { return phantom(inverse->TransformPoint(p) - centre); };
+  const auto       spoil = [](auto & image, const auto & value, double from) {
+    for (itk::ImageRegionIteratorWithIndex<itk::Image<float, 2>> it(image, image->GetBufferedRegion()); !it.IsAtEnd();
+         ++it)
+    {
+      ProblemType::PointType point;
+      image->TransformIndexToPhysicalPoint(it.GetIndex(), point);
+      if (value(point) < 0.05 && point[0] > from)
+      {
+        it.Set(4000);
+      }
+    }
+  };
+  spoil(problem.fixed, inFixed, centre[0]);
+  spoil(problem.moving, inMoving, problem.truth->TransformPoint(centre)[0] + 20);
+  const auto isFixed = [&](const auto & p) { return inFixed(p) > 2; };
+  const auto isMoving = [&](const auto & p) { return inMoving(p) > 2; };
+  const auto method = problem.MakeMethod(GetParam());
+  method->SetDegreesOfFreedom(7);
+  // Else the bright parts, which are outliers, would be left out without a mask, too.
+  constexpr double                 infinity = std::numeric_limits<double>::infinity();
+  const double                     ends[] = { -infinity, infinity };
+  const itk::FixedArray<double, 2> all(ends);
+  method->SetFixedImageRange(all);
+  method->SetMovingImageRange(all);
+  method->Update();
+  EXPECT_GT(problem.GetError(*method->GetTransform()), 5.0) << "without masks";
+  method->SetFixedImageMask(MakeMask(*problem.fixed, isFixed));
+  method->SetMovingImageMask(MakeMask(*problem.moving, isMoving));
+  method->Update();
+  EXPECT_LT(problem.GetError(*method->GetTransform()), Tenth);
+  method->SetFixedImageMask(MakeMask(*problem.fixed, [](const auto &) { return false; }));
+  EXPECT_THROW(method->Update(), itk::GPUBadInputError);
+  // One voxel is none of the coarsest level.
+  method->SetFixedImageMask(
+    MakeMask(*problem.fixed, [&](const auto & p) { return p.EuclideanDistanceTo(centre) < 1.5; }));
+  EXPECT_THROW(method->Update(), itk::GPUBadInputError);
+  method->SetFixedImageMask(MakeMask(*problem.fixed, isFixed));
+  EXPECT_NO_THROW(method->Update());
+  // A moving image's mask that leaves nothing, too.
+  method->SetMovingImageMask(MakeMask(*problem.moving, [](const auto &) { return false; }));
+  EXPECT_THROW(method->Update(), itk::GPUBadInputError);
+  method->SetMovingImageMask(MakeMask(*problem.moving, isMoving));
+  EXPECT_NO_THROW(method->Update());
+}
+
+/** Whatever the cost: at the coarser levels what lies beside a mask shines into it, and the images vary there. */
+TEST_P(GlobalAffineRegistrationTest, WhatIsConstantInsideOfItsMaskIsRefused)
+{
+  using ImageType = itk::Image<float, 3>;
+  const GlobalProblem<3> problem(6, 10 * Degrees, GlobalProblem<3>::Contrast::Same);
+  const auto             centre = problem.grid.GetCentre();
+  const auto             isInside = [&](const auto & p) { return p.EuclideanDistanceTo(centre) < 40; };
+  const Phantom<3>       phantom;
+  const auto             flat =
+    MakeImage<ImageType>(problem.grid, [&](const auto & p) { return isInside(p) ? 70.0 : phantom(p - centre); });
+  const auto mask = MakeMask(*flat, isInside);
+  const auto expectRefused = [](auto & method, const std::string & which) {
+    try
+    {
+      method.Update();
+      ADD_FAILURE() << "no exception, but a cost of " << method.GetFinalCost();
+    }
+    catch (const itk::GPUBadInputError & error)
+    {
+      EXPECT_NE(std::string(error.GetDescription()).find("the " + which + " image is constant inside of its mask"),
+                std::string::npos)
+        << error.GetDescription();
+    }
+  };
+  for (const char * const cost : Costs)
+  {
+    SCOPED_TRACE(cost);
+    const auto method = problem.MakeMethod(GetParam());
+    method->SetCost(cost);
+    method->SetDegreesOfFreedom(6);
+    method->SetSearchAngles(0, 0);
+    method->SetFixedImage(flat);
+    method->SetFixedImageMask(mask);
+    expectRefused(*method, "fixed");
+    method->SetFixedImage(problem.fixed);
+    method->SetFixedImageMask(nullptr);
+    method->SetMovingImage(flat);
+    method->SetMovingImageMask(mask);
+    expectRefused(*method, "moving");
+    method->SetMovingImageMask(nullptr);
+    EXPECT_NO_THROW(method->Update()) << "without the mask";
+  }
+  // One voxel is enough to vary.
+  ImageType::IndexType middle;
+  flat->TransformPhysicalPointToIndex(centre, middle);
+  flat->SetPixel(middle, 71);
+  flat->Modified();
+  const auto method = problem.MakeMethod(GetParam());
+  method->SetSearchAngles(0, 0);
+  method->SetFixedImage(flat);
+  method->SetFixedImageMask(mask);
+  EXPECT_NO_THROW(method->Update());
+}
+
+namespace
+{
+/** A part of the phantom, whose centre of mass is another. */
+itk::Image<float, 2>::Pointer
+CutOutPart(const itk::Image<float, 2> & image)
+{
+  auto region = image.GetBufferedRegion();
+  region.SetIndex(0, region.GetIndex(0) + 30);
+  region.SetSize(0, region.GetSize(0) - 66);
+  const auto cutting = itk::RegionOfInterestImageFilter<itk::Image<float, 2>, itk::Image<float, 2>>::New();
+  cutting->SetInput(&image);
+  cutting->SetRegionOfInterest(region);
+  cutting->Update();
+  return cutting->GetOutput();
+}
+} // namespace
+
+/** A part of the phantom, which is a small part of the fixed image. */
+TEST_P(GlobalAffineRegistrationTest, FindsASmallImage)
+{
+  using ProblemType = GlobalProblem<2>;
+  const ProblemType problem(6, 100 * Degrees, ProblemType::Contrast::Same);
+  const auto        method = problem.MakeMethod(GetParam());
+  method->SetMovingImage(CutOutPart(*problem.moving));
+  method->SetDegreesOfFreedom(6);
+  method->Update();
+  EXPECT_LT(problem.GetError(*method->GetTransform()), Tenth);
+  EXPECT_LT(method->GetOverlap(), 0.4);
+}
+
+/** Of a mask that is not much larger than the coarsest level's pixels, and of which the moving image holds a part: at that level other
+ *  pixels are inside of it than at the finest one. */
+TEST_P(GlobalAffineRegistrationTest, TheOverlapIsOfTheMask)
+{
+  using ProblemType = GlobalProblem<2>;
+  const ProblemType problem(6, 20 * Degrees, ProblemType::Contrast::Same);
+  const auto        moving = CutOutPart(*problem.moving);
+  const auto        centre = problem.grid.GetCentre();
+  const auto        isInside = [&](const auto & p) {
+    const auto fromCentre = p - centre;
+    return std::abs(fromCentre[0]) < 38 && std::abs(fromCentre[1]) < 6;
+  };
+  double inside = 0, overlapping = 0;
+  for (itk::ImageRegionIteratorWithIndex<ProblemType::ImageType> it(problem.fixed, problem.fixed->GetBufferedRegion());
+       !it.IsAtEnd();
+       ++it)
+  {
+    ProblemType::PointType point;
+    problem.fixed->TransformIndexToPhysicalPoint(it.GetIndex(), point);
+    itk::ContinuousIndex<double, 2> index;
+    const bool                      counts = isInside(point);
+    inside += counts;
+    overlapping +=
+      counts && moving->TransformPhysicalPointToContinuousIndex(problem.truth->TransformPoint(point), index);
+  }
+  const auto method = problem.MakeMethod(GetParam());
+  method->SetMovingImage(moving);
+  method->SetFixedImageMask(MakeMask(*problem.fixed, isInside));
+  method->SetDegreesOfFreedom(6);
+  method->SetInitialTransform(problem.truth);
+  method->SetSearchAngles(0, 0);
+  method->Update();
+  EXPECT_LT(overlapping, 0.9 * inside);
+  EXPECT_NEAR(method->GetOverlap(), overlapping / inside, 0.04);
+}
+
+TEST_P(GlobalAffineRegistrationTest, BeginsWithATransform)
+{
+  const GlobalProblem<3> problem(12, 170 * Degrees);
+  const auto             start = itk::AffineTransform<double, 3>::New();
+  start->SetCenter(problem.truth->GetCenter());
+  start->SetMatrix(problem.truth->GetMatrix());
+  start->SetTranslation(problem.truth->GetTranslation());
+  itk::Vector<double, 3> axis(1.0);
+  start->Rotate3D(axis, 8 * Degrees);
+  start->Translate(itk::Vector<double, 3>(4.0));
+  const auto method = problem.MakeMethod(GetParam());
+  method->SetInitialTransform(start);
+  // Nothing is looked for: it is refined.
+  method->SetSearchAngles(0, 0);
+  method->Update();
+  EXPECT_GT(problem.GetError(*start), 5.0);
+  EXPECT_LT(problem.GetError(*method->GetTransform()), Tenth);
+  EXPECT_LT(method->GetStageEvaluations(1), 100u);
+  const auto refined = GetParameters(*method);
+  // From where nothing overlaps, the centres of mass are laid on each other.
+  start->Translate(itk::Vector<double, 3>(1000.0));
+  method->Update();
+  EXPECT_NE(GetParameters(*method), refined);
+  EXPECT_LT(problem.GetError(*method->GetTransform()), Tenth);
+  const double leastOverlap = method->GetLeastOverlap();
+  method->SetLeastOverlap(0);
+  method->Update();
+  EXPECT_LT(problem.GetError(*method->GetTransform()), Tenth);
+  method->SetLeastOverlap(leastOverlap);
+  // Angles are beyond the start's.
+  start->Rotate3D(axis, 20 * Degrees);
+  method->SetSearchAngles(-20, 20);
+  method->Update();
+  EXPECT_LT(problem.GetError(*method->GetTransform()), Tenth);
+}
+
+/** An angle whose range is one number is no search, but a turn. */
+TEST_P(GlobalAffineRegistrationTest, AFixedAngleIsTurnedBy)
+{
+  const GlobalProblem<3> problem(12, 16 * Degrees);
+  const auto             start = itk::AffineTransform<double, 3>::New();
+  start->SetCenter(problem.truth->GetCenter());
+  start->SetMatrix(problem.truth->GetMatrix());
+  start->SetTranslation(problem.truth->GetTranslation());
+  itk::Vector<double, 3> axis(0.0);
+  axis[2] = 1;
+  start->Rotate3D(axis, -120 * Degrees);
+  const auto method = problem.MakeMethod(GetParam());
+  method->SetInitialTransform(start);
+  method->SetSearchAngles(0, 0);
+  method->SetSearchAngles(2, 120, 120);
+  method->Update();
+  EXPECT_GT(problem.GetError(*start), 20.0);
+  EXPECT_LT(problem.GetError(*method->GetTransform()), 1.0);
+}
+
+/** What it finds is a start for others as it is: for ImageRegistrationMethodv4, whose transform then has nothing left to find, and for
+ *  free-form deformation. */
+TEST_P(GlobalAffineRegistrationTest, IsAStartForOthers)
+{
+  using ImageType = GlobalProblem<3>::ImageType;
+  const GlobalProblem<3> problem(12, 130 * Degrees);
+  const auto             method = problem.MakeMethod(GetParam());
+  method->Update();
+  const double error = problem.GetError(*method->GetTransform());
+
+  const auto registration =
+    itk::ImageRegistrationMethodv4<ImageType, ImageType, itk::TranslationTransform<double, 3>>::New();
+  const auto metric = itk::CudaCorrelationRatioMetric<ImageType, ImageType>::New();
+  metric->SetDevice(this->GetDevice());
+  const auto optimizer = itk::RegularStepGradientDescentOptimizerv4<double>::New();
+  optimizer->SetLearningRate(0.5);
+  optimizer->SetNumberOfIterations(10);
+  registration->SetFixedImage(problem.fixed);
+  registration->SetMovingImage(problem.moving);
+  registration->SetMetric(metric);
+  registration->SetOptimizer(optimizer);
+  registration->SetMovingInitialTransform(method->GetTransform());
+  registration->SetNumberOfLevels(1);
+  registration->SetShrinkFactorsPerLevel(itk::Array<itk::SizeValueType>(1, 1));
+  registration->SetSmoothingSigmasPerLevel(itk::Array<double>(1, 0.0));
+  registration->Update();
+  const auto both = itk::CompositeTransform<double, 3>::New();
+  both->AddTransform(method->GetTransform());
+  both->AddTransform(registration->GetModifiableTransform());
+  EXPECT_LT(problem.GetError(*both), error + Tenth);
+
+  const auto deformation = itk::FreeFormDeformationRegistrationMethod<ImageType, ImageType>::New();
+  deformation->SetDevice(this->GetDevice());
+  deformation->SetFixedImage(problem.fixed);
+  deformation->SetMovingImage(problem.moving);
+  deformation->SetInitialTransform(method->GetTransform());
+  deformation->SetControlPointSpacing(40.0);
+  deformation->SetNumberOfLevels(1);
+  // Enough for it to have settled: the first step, of half a voxel, leads away by 2.4 mm, and 5 of them back to 1.1 or 1.2 mm.
+  deformation->SetNumberOfIterations(30);
+  deformation->Update();
+  // The least cost of two contrasts in voxels of 5 mm is 1 mm from the truth, after 30 iterations as after 200: less than a third of a
+  // voxel. From the identity it comes no nearer than 64 mm.
+  EXPECT_LT(problem.GetError(*deformation->GetTransform()), 3 * Tenth);
+}
+
+namespace
+{
+/** Searches from a start, which is to lead to the truth. */
+template <unsigned int VDimension>
+void
+ExpectFoundFrom(const GlobalProblem<VDimension> &                         problem,
+                const typename GlobalProblem<VDimension>::TransformType & start,
+                unsigned int                                              degreesOfFreedom,
+                double                                                    angle,
+                const std::string &                                       device)
+{
+  const auto method = problem.MakeMethod(device);
+  method->SetDegreesOfFreedom(degreesOfFreedom);
+  method->SetSearchAngles(-angle, angle);
+  method->SetInitialTransform(&start);
+  method->Update();
+  EXPECT_LT(problem.GetError(*method->GetTransform()), 0.25 * Tenth) << "from " << problem.GetError(start) << " mm";
+}
+} // namespace
+
+/** Some of the images overlaps, but not of what is in them: a start makes no search worse. */
+TEST_P(GlobalAffineRegistrationTest, FindsWhatAStartLeavesFarAwayIn2D)
+{
+  const auto identity = itk::AffineTransform<double, 2>::New();
+  for (const unsigned int degrees : { 6u, 12u })
+  {
+    for (const double angle : { 0.2, 1.7, 3.0 })
+    {
+      SCOPED_TRACE(std::to_string(degrees) + ", " + std::to_string(angle));
+      ExpectFoundFrom<2>(GlobalProblem<2>(degrees, angle), *identity, degrees, 180, GetParam());
+    }
+  }
+}
+
+TEST_P(GlobalAffineRegistrationTest, FindsWhatAStartLeavesFarAwayIn3D)
+{
+  const GlobalProblem<3> problem(6, 0.2);
+  for (const auto & shift : { std::array<double, 3>{ 40, -40, 40 }, { -80, -20, 60 }, { 50, -50, -50 } })
+  {
+    SCOPED_TRACE(shift[0]);
+    const auto start = itk::AffineTransform<double, 3>::New();
+    start->Translate(itk::Vector<double, 3>(shift.data()));
+    ExpectFoundFrom<3>(problem, *start, 6, 20, GetParam());
+  }
+  ExpectFoundFrom<3>(GlobalProblem<3>(6, 1.7), *itk::AffineTransform<double, 3>::New(), 6, 180, GetParam());
+}
+
+/** Where the centres of mass are those of the same thing, and where they are not. */
+TEST_P(GlobalAffineRegistrationTest, FindsARightStartAgain)
+{
+  const GlobalProblem<3> in3D(6, 1.7);
+  ExpectFoundFrom<3>(in3D, *in3D.truth, 6, 60, GetParam());
+  GlobalProblem<2> in2D(6, 100 * Degrees, GlobalProblem<2>::Contrast::Same);
+  ExpectFoundFrom<2>(in2D, *in2D.truth, 6, 180, GetParam());
+  in2D.moving = CutOutPart(*in2D.moving);
+  ExpectFoundFrom<2>(in2D, *in2D.truth, 6, 180, GetParam());
+}
+
+/** The method is not told of it. */
+TEST_P(GlobalAffineRegistrationTest, SeesAMaskThatChangesInPlace)
+{
+  using MaskType = itk::ImageMaskSpatialObject<2>;
+  const GlobalProblem<2> problem(6, 20 * Degrees);
+  for (const bool isOfFixed : { true, false })
+  {
+    SCOPED_TRACE(isOfFixed ? "fixed" : "moving");
+    const auto mask = MakeMask(isOfFixed ? *problem.fixed : *problem.moving, [](const auto &) { return true; });
+    const auto makeMethod = [&] {
+      const auto method = problem.MakeMethod(GetParam());
+      isOfFixed ? method->SetFixedImageMask(mask) : method->SetMovingImageMask(mask);
+      method->SetInitialTransform(problem.truth);
+      method->SetSearchAngles(0, 0);
+      method->Update();
+      return method;
+    };
+    const auto   method = makeMethod();
+    const double before = method->GetFinalCost();
+    // The half of what there is.
+    const auto voxels = const_cast<MaskType::ImageType *>(mask->GetImage());
+    auto       region = voxels->GetBufferedRegion();
+    region.SetSize(1, region.GetSize(1) / 2);
+    for (itk::ImageRegionIterator<MaskType::ImageType> it(voxels, region); !it.IsAtEnd(); ++it)
+    {
+      it.Set(0);
+    }
+    voxels->Modified();
+    method->Update();
+    EXPECT_NE(method->GetFinalCost(), before);
+    EXPECT_EQ(method->GetFinalCost(), makeMethod()->GetFinalCost());
+  }
+}
+
+/** What the degrees of freedom do not have is left out. */
+TEST_P(GlobalAffineRegistrationTest, BeginsWithATransformOfMoreDegrees)
+{
+  const GlobalProblem<3> problem(6, 170 * Degrees);
+  const auto             start = itk::AffineTransform<double, 3>::New();
+  start->SetCenter(problem.truth->GetCenter());
+  start->SetMatrix(problem.truth->GetMatrix());
+  start->SetTranslation(problem.truth->GetTranslation());
+  start->Scale(1.1, true);
+  start->Shear(0, 1, 0.1, true);
+  const auto method = problem.MakeMethod(GetParam());
+  method->SetInitialTransform(start);
+  method->SetDegreesOfFreedom(6);
+  method->SetSearchAngles(0, 0);
+  method->Update();
+  EXPECT_GT(problem.GetError(*start), 4.0);
+  EXPECT_LT(problem.GetError(*method->GetTransform()), Tenth);
+}
+
+TEST_P(GlobalAffineRegistrationTest, IsTheSameEachTimeAndAsTheHosts)
+{
+  const GlobalProblem<3> problem(12, 16 * Degrees);
+  const auto             method = problem.MakeMethod(GetParam());
+  method->SetSearchAngles(-20, 20);
+  method->Update();
+  const auto first = GetParameters(*method);
+  for (const unsigned int threads : { 1u, 3u })
+  {
+    method->SetNumberOfWorkUnits(threads);
+    method->Modified();
+    method->Update();
+    EXPECT_EQ(GetParameters(*method), first);
+  }
+  const auto another = problem.MakeMethod("host");
+  another->SetSearchAngles(-20, 20);
+  another->Update();
+  EXPECT_NEAR(another->GetFinalCost(), method->GetFinalCost(), 1e-6);
+  EXPECT_LT(std::abs(problem.GetError(*another->GetTransform()) - problem.GetError(*method->GetTransform())), 0.01);
+}
+
+/** Slices ten times as thick as their pixels are long, and whole numbers. */
+TEST_P(GlobalAffineRegistrationTest, AnisotropicImagesOfOtherTypes)
+{
+  using ShortType = itk::Image<short, 3>;
+  using DoubleType = itk::Image<double, 3>;
+  Grid<3> grid;
+  grid.size.Fill(64);
+  grid.size[2] = 8;
+  grid.spacing.Fill(2.2);
+  grid.spacing[2] = 22;
+  const auto centre = grid.GetCentre();
+  const auto truth = itk::AffineTransform<double, 3>::New();
+  truth->SetCenter(centre);
+  truth->Rotate3D(
+    [] {
+      itk::Vector<double, 3> z(0.0);
+      z[2] = 1;
+      return z;
+    }(),
+    140 * Degrees);
+  const auto inverse = itk::AffineTransform<double, 3>::New();
+  truth->GetInverse(inverse);
+  const Phantom<3> phantom;
+  const auto       method = itk::GlobalAffineRegistrationMethod<ShortType, DoubleType>::New();
+  const auto       fixed = MakeImage<ShortType>(grid, [&](const auto & p) { return std::round(phantom(p - centre)); });
+  method->SetDevice(this->GetDevice());
+  method->SetFixedImage(fixed);
+  method->SetMovingImage(MakeImage<DoubleType>(grid, [&](const auto & p) {
+    return 1e6 - 3.0 * phantom(inverse->TransformPoint(p) - centre);
+  }));
+  method->SetDegreesOfFreedom(6);
+  method->SetSearchAngles(0, 0.0, 0.0);
+  method->SetSearchAngles(1, 0.0, 0.0);
+  EXPECT_EQ(method->GetSearchAngleFrom(2), -180);
+  EXPECT_EQ(method->GetSearchAngleTo(1), 0);
+  method->Update();
+  auto there = centre;
+  there[0] += 40;
+  EXPECT_LT(method->GetTransform()->TransformPoint(there).EuclideanDistanceTo(truth->TransformPoint(there)), 0.5);
+  EXPECT_LT(method->GetTransform()->TransformPoint(centre).EuclideanDistanceTo(truth->TransformPoint(centre)), 0.5);
+}
+
+/** Stages are named by the levels that there are; what is set changes what it says. */
+TEST_P(GlobalAffineRegistrationTest, SettingsCount)
+{
+  const GlobalProblem<2> problem(12, 20 * Degrees);
+  const auto             method = problem.MakeMethod(GetParam());
+  method->SetInitialTransform(problem.truth);
+  method->SetSearchAngles(0, 0);
+  const auto getStages = [&] {
+    method->Update();
+    std::string names;
+    for (unsigned int stage = 1; stage < method->GetNumberOfStages(); ++stage)
+    {
+      names += (stage > 1 ? "; " : "") + method->GetStageName(stage);
+    }
+    return names;
+  };
+  // Pixels of 1.9 × 2 mm.
+  EXPECT_EQ(getStages(), "12 mm; 8 mm; 4 mm; 2 mm, thinned; 2 mm");
+  const double cost = method->GetFinalCost();
+  const double overlap = method->GetOverlap();
+  method->SetFinestSpacing(0.5);
+  EXPECT_EQ(getStages(), "4 mm; 2 mm; 2 mm; 2 mm, thinned; 2 mm");
+  EXPECT_NEAR(method->GetFinalCost(), cost, 0.1 * cost) << "the finest level is the same";
+  // Levels keep sixteen pixels along each axis, at least.
+  method->SetFinestSpacing(4);
+  EXPECT_EQ(getStages(), "12 mm; 12 mm; 8 mm; 4 mm, thinned; 4 mm");
+  EXPECT_GT(std::abs(method->GetFinalCost() - cost), 0.1 * cost);
+  method->SetFinestSpacing(0);
+
+  EXPECT_LT(overlap, 0.98);
+  method->SetLeastOverlap(1);
+  method->Update();
+  // What does not overlap counts as if nothing were explained there.
+  EXPECT_GT(method->GetFinalCost(), 0.5 * (1 - method->GetOverlap()));
+  EXPECT_LT(cost, 0.5 * (1 - overlap));
+  EXPECT_GE(method->GetOverlap(), overlap);
+  method->SetLeastOverlap(0.25);
+
+  method->SetNumberOfHistogramBins(4);
+  method->Update();
+  EXPECT_GT(method->GetFinalCost(), 4 * cost) << "of values in a bin, more is not explained";
+}
+
+/** Each image goes up once. What comes down is the images of the coarsest level, and beside them a little for each evaluation, which no
+ *  voxel is a part of; of a side that has a mask those of 2 and 4 mm, too, and as much of the image as tells that it varies inside. */
+TEST_P(GlobalAffineRegistrationTest, VoxelsCrossTheBusOnce)
+{
+  const GlobalProblem<3> problem(6, 20 * Degrees);
+  const auto             bytesOf = [](const itk::Image<float, 3> & image) {
+    return static_cast<std::int64_t>(sizeof(float) * image.GetBufferedRegion().GetNumberOfPixels());
+  };
+  const std::int64_t fixed = bytesOf(*problem.fixed);
+  const std::int64_t moving = bytesOf(*problem.moving);
+  // Two or three voxels along each axis are one there; what is left over is left out.
+  const auto coarsest = static_cast<std::int64_t>(sizeof(float)) * (15 * 16 * 15 + 12 * 12 * 12);
+  const bool hasBus = !this->GetDevice().IsHost();
+  const auto method = problem.MakeMethod(GetParam());
+  method->SetDegreesOfFreedom(6);
+  method->SetInitialTransform(problem.truth);
+  method->SetSearchAngles(0, 0);
+  const auto expectBytes = [&](std::int64_t up, std::int64_t leastDown, std::int64_t mostDown) {
+    method->Update();
+    std::int64_t evaluations = 0;
+    for (unsigned int stage = 0; stage < method->GetNumberOfStages(); ++stage)
+    {
+      evaluations += static_cast<std::int64_t>(method->GetStageEvaluations(stage));
+    }
+    const auto         statistics = method->GetEvaluationStatistics();
+    const std::int64_t little = fixed / 2;
+    EXPECT_GE(statistics.bytesUp, hasBus ? up : 0);
+    EXPECT_LT(statistics.bytesUp, hasBus ? up + little : 1);
+    EXPECT_GE(statistics.bytesDown, hasBus ? leastDown : 0);
+    EXPECT_LT(statistics.bytesDown, hasBus ? mostDown + evaluations * fixed / 16 : 1);
+    EXPECT_GE(statistics.deviceBytes, hasBus ? fixed + moving : 0);
+  };
+  expectBytes(fixed + moving, coarsest, coarsest);
+  method->SetFixedImageMask(MakeMask(*problem.fixed, [](const auto &) { return true; }));
+  // Each of image and mask: voxels of 5 mm are those of 2 and 4 mm.
+  expectBytes(2 * fixed + moving, 4 * fixed, 6 * fixed + 4 * coarsest);
+}
+
+/** One voxel of 1e9 would be the centre of mass. */
+TEST_P(GlobalAffineRegistrationTest, TakesOutliersForTheirNeighboursAndWarnsOfThem)
+{
+  const GlobalProblem<3> problem(6, 20 * Degrees);
+  const auto             method = problem.MakeMethod(GetParam());
+  method->SetDegreesOfFreedom(6);
+  problem.fixed->GetBufferPointer()[5000] = 1e9F;
+  problem.fixed->Modified();
+  const std::string told = "the fixed image has 1 value above ";
+  const Listening   listening;
+  method->Update();
+  EXPECT_LT(problem.GetError(*method->GetTransform()), Tenth);
+  ASSERT_FALSE(method->GetWarnings().empty());
+  EXPECT_EQ(method->GetWarnings().front().find(told), 0u) << method->GetWarnings().front();
+  EXPECT_EQ(listening.window->Count(told), 1u);
+  // Of a range that is given nothing is told.
+  auto range = method->GetFixedImageRange();
+  range[0] = -1e4;
+  range[1] = 1e4;
+  method->SetFixedImageRange(range);
+  method->Update();
+  EXPECT_EQ(listening.window->Count(told), 1u);
+}
+
+TEST_P(GlobalAffineRegistrationTest, WarnsOfImagesOfOtherThings)
+{
+  const GlobalProblem<3> problem(6, 20 * Degrees);
+  const auto             method = problem.MakeMethod(GetParam());
+  method->SetSearchAngles(0, 0);
+  std::mt19937                          random(1);
+  std::uniform_real_distribution<float> any(0, 1);
+  float * const                         values = problem.moving->GetBufferPointer();
+  std::generate_n(values, problem.moving->GetBufferedRegion().GetNumberOfPixels(), [&] { return any(random); });
+  problem.moving->Modified();
+  const Listening listening;
+  method->Update();
+  EXPECT_EQ(listening.window->Count("the edges of the images agree no better"), 1u);
+}
+
+TEST_P(GlobalAffineRegistrationTest, MeasuresKernelTimes)
+{
+  const GlobalProblem<2> problem(6, 20 * Degrees);
+  const auto             method = problem.MakeMethod(GetParam());
+  method->SetInitialTransform(problem.truth);
+  method->SetSearchAngles(0, 0);
+  method->Update();
+  EXPECT_EQ(method->GetEvaluationStatistics().kernelMilliseconds, 0);
+  EXPECT_GT(method->GetEvaluationStatistics().launches, 0);
+  const auto found = method->GetTransform()->GetParameters();
+  method->SetMeasuresKernelTime(true);
+  method->Modified();
+  method->Update();
+  EXPECT_EQ(method->GetTransform()->GetParameters(), found);
+  const auto statistics = method->GetEvaluationStatistics();
+  EXPECT_GT(statistics.kernelMilliseconds, 0);
+  EXPECT_LT(statistics.kernelMilliseconds, statistics.evaluateMilliseconds);
+}
+
+TEST_P(GlobalAffineRegistrationTest, TellsOfItsProgressAndCanBeAborted)
+{
+  const GlobalProblem<2>   problem(6, 10 * Degrees);
+  const auto               method = problem.MakeMethod(GetParam());
+  unsigned int             iterations = 0;
+  float                    lastProgress = 0;
+  std::vector<std::string> stages;
+  method->AddObserver(itk::IterationEvent(), [&](const itk::EventObject &) {
+    ++iterations;
+    EXPECT_GE(method->GetProgress(), lastProgress);
+    EXPECT_LE(method->GetProgress(), 1.0F);
+    lastProgress = method->GetProgress();
+    if (stages.empty() || stages.back() != method->GetCurrentStage())
+    {
+      stages.push_back(method->GetCurrentStage());
+    }
+  });
+  method->Update();
+  EXPECT_GT(iterations, 60u);
+  EXPECT_GT(lastProgress, 0.85F);
+  ASSERT_EQ(stages.size(), method->GetNumberOfStages());
+  EXPECT_EQ(stages.back(), "2 mm");
+  const auto found = method->GetTransform()->GetParameters();
+  method->AddObserver(itk::IterationEvent(), [&](const itk::EventObject &) {
+    if (iterations > 30)
+    {
+      method->AbortGenerateDataOn();
+    }
+  });
+  iterations = 0;
+  lastProgress = 0;
+  method->Modified();
+  EXPECT_THROW(method->Update(), itk::ProcessAborted);
+  EXPECT_EQ(iterations, 31u);
+  method->RemoveAllObservers();
+  method->AbortGenerateDataOff();
+  method->Update();
+  EXPECT_EQ(method->GetTransform()->GetParameters(), found);
+}
+
+TEST_P(GlobalAffineRegistrationTest, PrintsItself)
+{
+  const auto         method = GlobalMethodOf<3>::New();
+  std::ostringstream text;
+  method->Print(text);
+  for (const char * name : { "Device: ",
+                             "InitialTransform: (null)",
+                             "FixedImageMask: (null)",
+                             "MovingImageMask: (null)",
+                             "DegreesOfFreedom: 12",
+                             "Cost: gpureg::GlobalCost::CorrelationRatio",
+                             "Optimizer: gpureg::GlobalOptimizer::QuasiNewton",
+                             "SearchAngles: [-180, 180] [-180, 180] [-180, 180]",
+                             "FinestSpacing: 0",
+                             "NumberOfHistogramBins: 0",
+                             "LeastOverlap: 0.25",
+                             "CurrentStage: " })
+  {
+    EXPECT_NE(text.str().find(name), std::string::npos) << name;
+  }
+  const GlobalProblem<3> problem(6, 0);
+  const auto             mask = MakeMask(*problem.fixed, [](const auto &) { return true; });
+  method->SetInitialTransform(problem.truth);
+  method->SetFixedImageMask(mask);
+  method->SetMovingImageMask(mask);
+  text.str("");
+  method->Print(text);
+  const std::string all = text.str();
+  for (const char * name : { "InitialTransform: ", "FixedImageMask: ", "MovingImageMask: " })
+  {
+    EXPECT_NE(all.find(name), std::string::npos) << name;
+    EXPECT_EQ(all.find(name + std::string("(null)")), std::string::npos) << name;
+  }
+  EXPECT_NE(all.find("AffineTransform"), std::string::npos);
+  EXPECT_NE(all.find("ImageMaskSpatialObject"), std::string::npos);
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, GlobalAffineRegistrationTest, ::testing::ValuesIn(GetDeviceNames()), GetTestName);
+
+namespace
+{
+using gpureg::FreedomKind;
+
+gpureg::PoseFrame
+MakeFrame(int dimension)
+{
+  gpureg::PoseFrame frame;
+  frame.dimension = dimension;
+  frame.fixedCentre = { 10, -20, dimension == 3 ? 30.0 : 0.0 };
+  frame.movingCentre = { -5, 7, dimension == 3 ? 11.0 : 0.0 };
+  frame.axes = gpureg::MakeRotation({ 0, 0, 0.4 });
+  frame.radius = 70;
+  return frame;
+}
+
+gpureg::Pose
+MakePose(int dimension)
+{
+  gpureg::Pose pose;
+  pose.rotation = gpureg::MakeRotation({ dimension == 3 ? 0.5 : 0.0, dimension == 3 ? -1.1 : 0.0, 0.9 });
+  pose.translation = { 3, -8, dimension == 3 ? 5.0 : 0.0 };
+  pose.logScale = { 0.1, -0.2, dimension == 3 ? 0.05 : 0.0 };
+  pose.skew = { 0.07, dimension == 3 ? -0.03 : 0.0, dimension == 3 ? 0.02 : 0.0 };
+  return pose;
+}
+} // namespace
+
+TEST(GlobalPose, IsFoundInItsMap)
+{
+  for (const int dimension : { 2, 3 })
+  {
+    const auto frame = MakeFrame(dimension);
+    const auto pose = MakePose(dimension);
+    const auto found = gpureg::FindPose(frame, gpureg::MakePointMap(frame, pose));
+    for (std::size_t i = 0; i < 9; ++i)
+    {
+      EXPECT_NEAR(found.rotation[i], pose.rotation[i], 1e-14);
+    }
+    for (std::size_t d = 0; d < 3; ++d)
+    {
+      EXPECT_NEAR(found.translation[d], pose.translation[d], 1e-12);
+      EXPECT_NEAR(found.logScale[d], pose.logScale[d], 1e-14);
+      EXPECT_NEAR(found.skew[d], pose.skew[d], 1e-14);
+    }
+  }
+}
+
+/** A step of 1 mm along any direction moves points that lie like the frame's radius by that, root mean square; and no two directions
+ *  are the same. */
+TEST(GlobalPose, StepsAreAMillimetre)
+{
+  const std::pair<FreedomKind, std::size_t> kinds[] = {
+    { FreedomKind::Translation, 0 }, { FreedomKind::TranslationAndScale, 1 },
+    { FreedomKind::Rigid, 2 },       { FreedomKind::Similarity, 3 },
+    { FreedomKind::Scales, 4 },      { FreedomKind::Affine, 5 }
+  };
+  const std::size_t sizes[2][6] = { { 2, 3, 3, 4, 5, 6 }, { 3, 4, 6, 7, 9, 12 } };
+  for (const int dimension : { 2, 3 })
+  {
+    const auto frame = MakeFrame(dimension);
+    for (const auto & [kind, number] : kinds)
+    {
+      const auto freedom = gpureg::MakeFreedom(frame, kind);
+      EXPECT_EQ(freedom.size(), sizes[dimension - 2][number]);
+      for (std::size_t n = 0; n < freedom.size(); ++n)
+      {
+        std::vector<double> along(freedom.size(), 0.0);
+        along[n] = 1e-3;
+        const auto map = gpureg::MakePointMap(frame, gpureg::MovePose(gpureg::Pose(), freedom, along.data()));
+        const auto still = gpureg::MakePointMap(frame, gpureg::Pose());
+        // Corners of a box have all axes' mean squares alike.
+        double    squares = 0;
+        const int corners = 1 << dimension;
+        for (int corner = 0; corner < corners; ++corner)
+        {
+          std::array<double, 3> point = frame.fixedCentre;
+          for (int d = 0; d < dimension; ++d)
+          {
+            point[d] += (corner >> d & 1 ? 1 : -1) * frame.radius / std::sqrt(dimension);
+          }
+          for (int r = 0; r < 3; ++r)
+          {
+            double moved = map.offset[r] - still.offset[r];
+            for (int c = 0; c < 3; ++c)
+            {
+              moved += (map.matrix[3 * r + c] - still.matrix[3 * r + c]) * point[c];
+            }
+            squares += moved * moved;
+          }
+        }
+        EXPECT_NEAR(std::sqrt(squares / corners), 1e-3, 2e-6) << dimension << " dimensions, direction " << n;
+      }
+    }
+  }
+}
+
+TEST(GlobalRotations, AreThoseOfAllAnglesWithoutDuplicates)
+{
+  const std::array<gpureg::AngleRange, 3> all{ { { -Pi, Pi }, { -Pi, Pi }, { -Pi, Pi } } };
+  const auto                              coarse = gpureg::MakeRotations(all, 60 * Degrees);
+  // Of 6³ angles half are another's rotation.
+  EXPECT_EQ(coarse.size(), 108u);
+  EXPECT_EQ(gpureg::FindAngle(coarse.front(), gpureg::MakeRotation({ 0, 0, 0 })), 0.0);
+  const auto fine = gpureg::MakeRotations(all, 18 * Degrees);
+  // 20³ of which half are; and at 90 degrees about y those of 20 angles are one.
+  EXPECT_EQ(fine.size(), 18u * 20 * 20 / 2 + 2 * 20);
+  const auto nearest = gpureg::FindNearest(coarse, fine);
+  ASSERT_EQ(nearest.size(), fine.size());
+  for (std::size_t n = 0; n < fine.size(); ++n)
+  {
+    const double angle = gpureg::FindAngle(coarse[nearest[n]], fine[n]);
+    EXPECT_LT(angle, 62.8 * Degrees);
+    for (const auto & other : coarse)
+    {
+      EXPECT_GE(gpureg::FindAngle(other, fine[n]), angle - 1e-6);
+    }
+  }
+  const std::array<gpureg::AngleRange, 3> some{ { { 0, 0 }, { -0.5, 0.1 }, { 0.3, 0.3 } } };
+  const auto                              few = gpureg::MakeRotations(some, 0.25);
+  ASSERT_EQ(few.size(), 3u);
+  EXPECT_NEAR(gpureg::FindAngle(few[0], few[2]), 0.5, 1e-12);
+}
+
+} // namespace gpuregtest

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// What idle engines hold in the name of an ITK object goes with the object, whoever else removes its observers.
+#include "GPURegistrationDetail/core/itkGPUDeviceUse.h"
+
+#include "gpureg/runtime/Device.h"
+#include "gpureg/runtime/EngineUser.h"
+
+#include "itkObject.h"
+#include "itkObjectFactory.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace gpuregtest
+{
+namespace
+{
+using itk::GPURegistrationDetail::DropIdleEnginesWith;
+
+/** Holds a byte of the host's. */
+class FakeEngine : public gpureg::Engine
+{
+public:
+  FakeEngine()
+  {
+    ++alive;
+  }
+  ~FakeEngine() override
+  {
+    --alive;
+  }
+  const std::string &
+  GetDeviceName() const override
+  {
+    static const std::string name = "host";
+    return name;
+  }
+  std::size_t
+  GetHeldBytes() const override
+  {
+    return 1;
+  }
+  bool
+  Holds(const gpureg::Key &) const override
+  {
+    return false;
+  }
+
+  static std::atomic<int> alive;
+};
+
+std::atomic<int> FakeEngine::alive{ 0 };
+
+/** All of them lie at one address, one after the other. */
+class PlacedObject : public itk::Object
+{
+public:
+  using Self = PlacedObject;
+  using Pointer = itk::SmartPointer<Self>;
+  static Pointer
+  New()
+  {
+    Pointer made = new (storage) Self;
+    made->UnRegister();
+    return made;
+  }
+  static void *
+  operator new(std::size_t, void * place)
+  {
+    return place;
+  }
+  static void
+  operator delete(void *)
+  {}
+
+private:
+  alignas(itk::Object) static unsigned char storage[sizeof(itk::Object)];
+};
+
+alignas(itk::Object) unsigned char PlacedObject::storage[sizeof(itk::Object)];
+
+/** As filters do with what they read and write. */
+void
+Keep(const itk::Object & object)
+{
+  DropIdleEnginesWith(object);
+  gpureg::KeepIdleEngine(std::make_unique<FakeEngine>(), &object);
+}
+
+class DeviceUse : public testing::Test
+{
+protected:
+  ~DeviceUse() override
+  {
+    gpureg::ReleaseIdleMemory("host");
+  }
+};
+
+TEST_F(DeviceUse, EnginesGoWithTheirObject)
+{
+  auto object = itk::Object::New();
+  Keep(*object);
+  Keep(*object);
+  EXPECT_EQ(FakeEngine::alive, 2);
+  object = nullptr;
+  EXPECT_EQ(FakeEngine::alive, 0);
+}
+
+TEST_F(DeviceUse, EnginesGoWithAnObjectWhoseObserversWereRemoved)
+{
+  auto object = itk::Object::New();
+  Keep(*object);
+  object->RemoveAllObservers();
+  Keep(*object);
+  EXPECT_EQ(FakeEngine::alive, 2);
+  object = nullptr;
+  EXPECT_EQ(FakeEngine::alive, 0);
+}
+
+TEST_F(DeviceUse, AnObjectIsNotTakenForOneThatWasWhereItIs)
+{
+  auto               object = PlacedObject::New();
+  const void * const place = object.GetPointer();
+  Keep(*object);
+  // It goes without a word, …
+  object->RemoveAllObservers();
+  object = nullptr;
+  EXPECT_EQ(FakeEngine::alive, 1);
+  // … and another one has its address, and an observer that is known by the same number.
+  object = PlacedObject::New();
+  ASSERT_EQ(place, object.GetPointer());
+  bool isSaid = false;
+  object->AddObserver(itk::DeleteEvent(), [&isSaid](const itk::EventObject &) { isSaid = true; });
+  Keep(*object);
+  EXPECT_EQ(FakeEngine::alive, 2);
+  object = nullptr;
+  EXPECT_TRUE(isSaid);
+  EXPECT_EQ(FakeEngine::alive, 0) << "what was held in the name of the first one goes with the second";
+}
+
+TEST_F(DeviceUse, ThreadsMayUseOneObject)
+{
+  for (int round = 0; round < 50; ++round)
+  {
+    auto                     object = itk::Object::New();
+    std::atomic<int>         waiting{ 4 };
+    std::vector<std::thread> threads;
+    for (int n = 0; n < 4; ++n)
+    {
+      threads.emplace_back([&] {
+        --waiting;
+        while (waiting > 0)
+        {
+          std::this_thread::yield();
+        }
+        Keep(*object);
+      });
+    }
+    for (std::thread & thread : threads)
+    {
+      thread.join();
+    }
+    EXPECT_EQ(FakeEngine::alive, 4);
+    object = nullptr;
+    EXPECT_EQ(FakeEngine::alive, 0);
+  }
+}
+
+} // namespace
+} // namespace gpuregtest
