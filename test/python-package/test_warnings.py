@@ -171,7 +171,7 @@ def test_little_overlap_gets_a_warning():
     here = g.Affine(np.eye(3), np.zeros(3), np.zeros(3))
     result = g.register(low, high, "rigid", initial=here, device="host")
     assert result.stages[0].overlap < 0.45
-    share = f"only {100 * result.stages[0].overlap:.2g} % of the fixed image lies in the moving one, of the "
+    share = f"only {100 * result.stages[0].overlap:.3g} % of the fixed image lies in the moving one, of the "
     assert any(warning.startswith(share) for warning in result.warnings)
 
 

@@ -11,7 +11,8 @@ template <>
 std::unique_ptr<PartialVolumePasses>
 MakePassesOn<DeviceKind::OpenCL, PartialVolumePasses>(Queue & queue)
 {
-  return std::make_unique<OpenCLEntropyPasses<PartialVolumeArguments>>(static_cast<OpenCLQueue &>(queue), OpenCLPartialVolumeSource);
+  return std::make_unique<OpenCLEntropyPasses<PartialVolumeArguments>>(static_cast<OpenCLQueue &>(queue),
+                                                                       OpenCLPartialVolumeSource);
 }
 
 } // namespace gpureg

@@ -95,8 +95,10 @@ RangedImage::Make(ImagePasses &                     passes,
     SummarizeImage(m_Queue, passes, values.GetPrecision(), values.GetCount(), *values.GetMemory());
   if (summary.notFinite > 0)
   {
-    throw BadInputError(std::string("the ") + which + " image has " + std::to_string(summary.notFinite) +
-                        " values that are infinite or not a number; replace them first");
+    const bool isOne = summary.notFinite == 1;
+    throw BadInputError(std::string("the ") + which + " image has " +
+                        (isOne ? "one value that is" : std::to_string(summary.notFinite) + " values that are") +
+                        " infinite or not a number; replace " + (isOne ? "it" : "them") + " first");
   }
   const ValueRange   all{ summary.minimum, summary.maximum };
   const FoundRange   found = given ? FoundRange{ *given, *given } : FindValueRange(this->Pick(passes, values), all);

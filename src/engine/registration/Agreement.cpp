@@ -4,16 +4,14 @@
 #include "kernels/core/Prelude.h"
 #include "kernels/core/Geometry.h"
 
+#include "engine/core/NumberNames.h"
 #include "engine/filter/LevelGeometry.h"
 #include "engine/registration/LevelSamples.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <iomanip>
 #include <limits>
-#include <locale>
-#include <sstream>
 
 namespace gpureg
 {
@@ -199,10 +197,7 @@ MakeShifts(const Size & size, const std::array<double, 3> & spacing)
 std::string
 NamePercent(double share)
 {
-  std::ostringstream text;
-  text.imbue(std::locale::classic());
-  text << std::setprecision(2) << 100 * share << " %";
-  return text.str();
+  return NameNumber(100 * share) + " %";
 }
 
 /** Makes an image of values and of a mask of them, 0 to 1; an empty one is no mask. */

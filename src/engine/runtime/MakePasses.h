@@ -17,16 +17,13 @@ std::unique_ptr<TPasses>
 MakePassesOn(Queue & queue);
 
 /** Declares that each kind of device makes passes of a class. Stands behind the class. */
-#define GPUREG_DECLARE_PASSES(passes)                       \
-  template <>                                               \
-  std::unique_ptr<passes>                                   \
-  MakePassesOn<DeviceKind::Host, passes>(Queue & queue);    \
-  template <>                                               \
-  std::unique_ptr<passes>                                   \
-  MakePassesOn<DeviceKind::Cuda, passes>(Queue & queue);    \
-  template <>                                               \
-  std::unique_ptr<passes>                                   \
-  MakePassesOn<DeviceKind::OpenCL, passes>(Queue & queue)
+#define GPUREG_DECLARE_PASSES(passes)                                            \
+  template <>                                                                    \
+  std::unique_ptr<passes> MakePassesOn<DeviceKind::Host, passes>(Queue & queue); \
+  template <>                                                                    \
+  std::unique_ptr<passes> MakePassesOn<DeviceKind::Cuda, passes>(Queue & queue); \
+  template <>                                                                    \
+  std::unique_ptr<passes> MakePassesOn<DeviceKind::OpenCL, passes>(Queue & queue)
 
 /** Makes a queue's passes of one class, which must not outlive it. Returns null where the queue's kind of device has none. */
 template <typename TPasses>

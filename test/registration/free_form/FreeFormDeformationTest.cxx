@@ -437,7 +437,7 @@ TEST_P(FreeFormDeformationTest, BadInputIsRefusedAndTheMethodGoesOn)
   const auto broken = MakeImage<itk::Image<float, 3>>(problem.grid, [](const auto & p) { return p[0]; });
   broken->GetBufferPointer()[1234] = std::numeric_limits<float>::quiet_NaN();
   expectRefused(
-    "has 1 values that are infinite",
+    "has one value that is infinite",
     [&] { method->SetMovingImage(broken); },
     [&] { method->SetMovingImage(problem.moving); });
 
