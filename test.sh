@@ -166,6 +166,13 @@ test_format() {
        -exec clang-format-14 --dry-run -Werror {} +
 }
 
+# Sources include each other in one direction.
+test_layers() {
+  install_packages python3-minimal
+  say "The sources' layers"
+  tools/check-layers.py
+}
+
 case ${1-} in
   --sanitize)
     install_packages "${packages[@]}"
@@ -178,6 +185,7 @@ case ${1-} in
   '')
     install_packages "${packages[@]}"
     test_format
+    test_layers
     say "Building, without warnings"
     configure --preset release -DCMAKE_COMPILE_WARNING_AS_ERROR=ON -DGPURegistration_FEW_STAND_INS=OFF \
               -DGPURegistration_QUICK_PROGRAMS=ON -DGPURegistration_USE_CUDA=AUTO
