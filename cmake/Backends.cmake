@@ -21,7 +21,7 @@ if(GPURegistration_HAS_CUDA)
     ${_cuda_dir}/resample/DisplacementPasses.cu
     ${_cuda_dir}/image/ImagePasses.cu
     ${_cuda_dir}/metric/histogram/JointHistogramPasses.cu
-    ${_cuda_dir}/metric/samples/LeadingGridPasses.cu
+    ${_cuda_dir}/metric/samples/PreTransformPasses.cu
     ${_cuda_dir}/filter/LinePasses.cu
     ${_cuda_dir}/metric/histogram/MattesPasses.cu
     ${_cuda_dir}/metric/samples/MovingImagePasses.cu
@@ -134,7 +134,7 @@ if(GPURegistration_HAS_OPENCL)
   gpuregistration_embed_metric_kernels(
     ControlGrid ${_kernel_dir}/metric/samples/ControlGrid.h ${_kernel_dir}/metric/samples/ControlGridKernels.h ${_opencl_dir}/metric/samples/ControlGridKernels.cl)
   gpuregistration_embed_metric_kernels(
-    LeadingGrid ${_kernel_dir}/metric/samples/LeadingMoves.h ${_kernel_dir}/metric/samples/LeadingGridKernels.h ${_opencl_dir}/metric/samples/LeadingGridKernels.cl)
+    PreTransform ${_kernel_dir}/metric/samples/PreTransformMoves.h ${_kernel_dir}/metric/samples/PreTransformKernels.h ${_opencl_dir}/metric/samples/PreTransformKernels.cl)
   gpuregistration_embed_kernels(ControlStep ${_opencl_dir}/core/Prelude.cl ${_kernel_dir}/core/Evaluated.h ${_kernel_dir}/transform/ControlVector.h ${_kernel_dir}/registration/free_form/ControlSteps.h
                                 ${_kernel_dir}/core/LaneReduction.h ${_kernel_dir}/registration/free_form/ControlStepKernels.h ${_opencl_dir}/registration/free_form/ControlStepKernels.cl)
   gpuregistration_embed_kernels(Displacement ${_opencl_dir}/core/Prelude.cl ${_kernel_dir}/resample/Displacement.h
@@ -183,7 +183,7 @@ if(GPURegistration_HAS_OPENCL)
       ${_opencl_dir}/image/ImagePasses.cpp
       ${_opencl_dir}/image/NumberPasses.cpp
       ${_opencl_dir}/metric/histogram/JointHistogramPasses.cpp
-      ${_opencl_dir}/metric/samples/LeadingGridPasses.cpp
+      ${_opencl_dir}/metric/samples/PreTransformPasses.cpp
       ${_opencl_dir}/filter/LinePasses.cpp
       ${_opencl_dir}/metric/histogram/MattesPasses.cpp
       ${_opencl_dir}/metric/samples/MovingImagePasses.cpp
@@ -211,7 +211,7 @@ if(GPURegistration_HAS_OPENCL)
       ${CMAKE_CURRENT_BINARY_DIR}/OpenCLImageSource.cpp
       ${CMAKE_CURRENT_BINARY_DIR}/OpenCLJointHistogramSource.cpp
       ${CMAKE_CURRENT_BINARY_DIR}/OpenCLJointHistogramSummarySource.cpp
-      ${CMAKE_CURRENT_BINARY_DIR}/OpenCLLeadingGridSource.cpp
+      ${CMAKE_CURRENT_BINARY_DIR}/OpenCLPreTransformSource.cpp
       ${CMAKE_CURRENT_BINARY_DIR}/OpenCLLineSource.cpp
       ${CMAKE_CURRENT_BINARY_DIR}/OpenCLMattesSource.cpp
       ${CMAKE_CURRENT_BINARY_DIR}/OpenCLMovingImageSource.cpp

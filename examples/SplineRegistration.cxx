@@ -21,7 +21,7 @@ namespace
 using Registration = itk::ImageRegistrationMethodv4<Volume, Volume, SplineTransform>;
 using Adaptor = itk::BSplineTransformParametersAdaptor<SplineTransform>;
 
-/** As many cells as bring their edges to a length. */
+/** As many cells as download their edges to a length. */
 SplineTransform::MeshSizeType
 FindMeshSize(const Volume * fixed, double edge)
 {

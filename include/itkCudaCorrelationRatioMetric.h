@@ -4,7 +4,8 @@
 
 #include "GPURegistrationDetail/metric/itkGPUBorderWeight.h"
 #include "GPURegistrationDetail/core/itkGPUMembers.h"
-#include "GPURegistrationDetail/metric/itkGPUMetricFace.h"
+#include "GPURegistrationDetail/metric/itkGPUMetricAdapter.h"
+#include "GPURegistrationDetail/metric/itkGPUMetricMacros.h"
 #include "itkGPUDevice.h"
 
 #include "gpureg/metric/histogram/CorrelationRatioMetric.h"
@@ -134,7 +135,7 @@ public:
 #endif
 
   /** See CudaMattesNMI. */
-  itkGPUMetricMembersMacro(m_Use, m_Face);
+  itkGPUMetricMembersMacro(m_Use, m_Adapter);
 
   void
   Initialize() override;
@@ -146,7 +147,7 @@ protected:
   void
   PrintSelf(std::ostream & os, Indent indent) const override;
 
-  itkGPUMetricIterationMacro(m_Face);
+  itkGPUMetricIterationMacro(m_Adapter);
 
   void
   GetValueAndDerivativeExecute() const override;
@@ -168,11 +169,11 @@ private:
   void
   StoreValue(double within, double all, double count) const;
 
-  GPURegistrationDetail::DeviceUse                                                m_Use;
-  mutable GPURegistrationDetail::MetricFace<Self, gpureg::CorrelationRatioMetric> m_Face{ *this };
-  SizeValueType                                                                   m_NumberOfHistogramBins{ 256 };
-  SizeValueType                                                                   m_InitializedBins{ 0 };
-  double                                                                          m_BorderWeightDistance{ 0 };
+  GPURegistrationDetail::DeviceUse                                                   m_Use;
+  mutable GPURegistrationDetail::MetricAdapter<Self, gpureg::CorrelationRatioMetric> m_Adapter{ *this };
+  SizeValueType                                                                      m_NumberOfHistogramBins{ 256 };
+  SizeValueType                                                                      m_InitializedBins{ 0 };
+  double                                                                             m_BorderWeightDistance{ 0 };
   int                            m_WorkloadLimit{ gpureg::CorrelationRatioMetric::DefaultWorkloadLimit };
   gpureg::LaunchShape            m_LaunchShape;
   gpureg::CorrelationRatioScheme m_Scheme{ gpureg::CorrelationRatioScheme::SharedMerge };

@@ -108,7 +108,7 @@ itkGPUMetricTemplate
 gpureg::LaunchShape
 itkCudaCorrelationRatioClass::GetUsedLaunchShape() const
 {
-  const gpureg::CorrelationRatioMetric * const engine = m_Face.FindEngine();
+  const gpureg::CorrelationRatioMetric * const engine = m_Adapter.FindEngine();
   return engine ? engine->GetUsedLaunchShape() : gpureg::LaunchShape();
 }
 
@@ -160,7 +160,7 @@ itkGPUMetricTemplate
 void
 itkCudaCorrelationRatioClass::Initialize()
 {
-  m_Face.Initialize(
+  m_Adapter.Initialize(
     [this] {
       Superclass::Initialize();
       this->FindFixedRange();
@@ -173,8 +173,8 @@ itkGPUMetricTemplate
 void
 itkCudaCorrelationRatioClass::FindFixedRange()
 {
-  m_Face.CheckNumberOfBins(m_NumberOfHistogramBins);
-  const auto & images = m_Face.GetImages();
+  m_Adapter.CheckNumberOfBins(m_NumberOfHistogramBins);
+  const auto & images = m_Adapter.GetImages();
   m_FixedRange = images.FindRangeOfFixedBins();
   images.CheckRange("moving", images.GetWholeMovingRange());
 }
@@ -192,25 +192,25 @@ void
 itkCudaCorrelationRatioClass::UpdateEngine(bool isInitializing) const
 {
   const auto bins = static_cast<int>(m_InitializedBins);
-  m_Face.UpdateEngine(
+  m_Adapter.UpdateEngine(
     [bins](const gpureg::CorrelationRatioMetric & engine) { return engine.GetNumberOfBins() != bins; },
     [bins](const std::string & device) { return std::make_unique<gpureg::CorrelationRatioMetric>(device, bins); },
-    [this] { return m_Face.GetImages().ComputeMovingScales(); },
+    [this] { return m_Adapter.GetImages().ComputeMovingScales(); },
     GPURegistrationDetail::DescribeByBins([this](auto value) { return this->FindBin(static_cast<double>(value)); }),
     isInitializing);
-  m_Face.GetEngine().SetScheme(m_Scheme);
-  m_Face.GetEngine().SetWorkloadLimit(m_WorkloadLimit);
-  m_Face.GetEngine().SetLaunchShape(m_LaunchShape);
-  m_Face.GetEngine().SetBorderWeight(BorderWeightType(*this->m_MovingImage, m_BorderWeightDistance).MakeForDevice());
+  m_Adapter.GetEngine().SetScheme(m_Scheme);
+  m_Adapter.GetEngine().SetWorkloadLimit(m_WorkloadLimit);
+  m_Adapter.GetEngine().SetLaunchShape(m_LaunchShape);
+  m_Adapter.GetEngine().SetBorderWeight(BorderWeightType(*this->m_MovingImage, m_BorderWeightDistance).MakeForDevice());
 }
 
 itkGPUMetricTemplate
 void
 itkCudaCorrelationRatioClass::GetValueAndDerivativeExecute() const
 {
-  m_Face.CheckBins(m_NumberOfHistogramBins, m_InitializedBins);
-  m_Face.Evaluate([this](GPURegistrationDetail::MetricRoute route) { this->EvaluateOnDevice(route); },
-                  [this] { this->EvaluateThroughITK(); });
+  m_Adapter.CheckBins(m_NumberOfHistogramBins, m_InitializedBins);
+  m_Adapter.Evaluate([this](GPURegistrationDetail::MetricRoute route) { this->EvaluateOnDevice(route); },
+                     [this] { this->EvaluateThroughITK(); });
 }
 
 itkGPUMetricTemplate
@@ -218,9 +218,10 @@ void
 itkCudaCorrelationRatioClass::EvaluateOnDevice(GPURegistrationDetail::MetricRoute route) const
 {
   this->UpdateEngine(false);
-  const gpureg::Forces                 forces = m_Face.ChooseForces(route);
+  const gpureg::Forces                 forces = m_Adapter.ChooseForces(route);
   const gpureg::SampleMapping          mapping = GPURegistrationDetail::MetricMapping<Self>(*this).MakeMapping(route);
-  const gpureg::CorrelationRatioResult result = m_Face.GetEngine().Evaluate(mapping, forces, m_Face.GetParallelFor());
+  const gpureg::CorrelationRatioResult result =
+    m_Adapter.GetEngine().Evaluate(mapping, forces, m_Adapter.GetParallelFor());
   if (result.count > 0 && !result.isResolved)
   {
     m_Use.WarnOnce(
@@ -229,11 +230,11 @@ itkCudaCorrelationRatioClass::EvaluateOnDevice(GPURegistrationDetail::MetricRout
       "for the sums on " +
         m_Use.GetDevice().GetName() +
         ": the host computes them through ITK's own classes, which is slower. Cut off what lies far outside.");
-    m_Face.CallITK([this] { this->EvaluateThroughITK(); });
+    m_Adapter.CallITK([this] { this->EvaluateThroughITK(); });
     return;
   }
   this->StoreValue(result.within, result.all, result.count);
-  m_Face.StoreDerivative(forces, result, mapping, 0.5 * result.all);
+  m_Adapter.StoreDerivative(forces, result, mapping, 0.5 * result.all);
 }
 
 /** The same, from double-precision sums of ITK's own samples. */
@@ -303,7 +304,7 @@ itkCudaCorrelationRatioClass::StoreValue(double within, double all, double count
   // ITK's own threaders write to these through a const_cast: an evaluation is const, its results are not.
   auto * const self = const_cast<Self *>(this);
   self->m_NumberOfValidPoints = static_cast<SizeValueType>(count + 0.5);
-  m_Face.CheckHasValidPoints(this->m_NumberOfValidPoints);
+  m_Adapter.CheckHasValidPoints(this->m_NumberOfValidPoints);
   if (!(all > 0))
   {
     GPURegistrationDetail::ThrowBadInput(
@@ -316,11 +317,11 @@ itkCudaCorrelationRatioClass::StoreValue(double within, double all, double count
 
 itkGPUMetricGetValuesMacro(itkCudaCorrelationRatioClass)
 {
-  m_Face.CheckBins(m_NumberOfHistogramBins, m_InitializedBins);
-  return m_Face.EvaluateCandidates(candidates, [this](const gpureg::CandidateMaps & maps) {
+  m_Adapter.CheckBins(m_NumberOfHistogramBins, m_InitializedBins);
+  return m_Adapter.EvaluateCandidates(candidates, [this](const gpureg::CandidateMaps & maps) {
     this->UpdateEngine(false);
     std::vector<MeasureType> values;
-    for (const auto & of : m_Face.GetEngine().EvaluateBatch(maps, m_Face.GetParallelFor()))
+    for (const auto & of : m_Adapter.GetEngine().EvaluateBatch(maps, m_Adapter.GetParallelFor()))
     {
       const double value = std::min(1.0, std::max(0.0, of.within / of.all));
       values.push_back(of.count < 0.5  ? GPURegistrationDetail::MetricCandidates<Self>::GetWorst()
@@ -336,7 +337,7 @@ void
 itkCudaCorrelationRatioClass::PrintSelf(std::ostream & os, Indent indent) const
 {
   Superclass::PrintSelf(os, indent);
-  m_Face.Print(os, indent);
+  m_Adapter.Print(os, indent);
   os << indent << "NumberOfHistogramBins: " << m_NumberOfHistogramBins << std::endl;
   os << indent << "BorderWeightDistance: " << m_BorderWeightDistance << std::endl;
   os << indent << "Scheme: " << m_Scheme << std::endl;

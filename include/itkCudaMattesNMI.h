@@ -3,7 +3,8 @@
 #define itkCudaMattesNMI_h
 
 #include "GPURegistrationDetail/core/itkGPUMembers.h"
-#include "GPURegistrationDetail/metric/itkGPUMetricFace.h"
+#include "GPURegistrationDetail/metric/itkGPUMetricAdapter.h"
+#include "GPURegistrationDetail/metric/itkGPUMetricMacros.h"
 #include "itkGPUDevice.h"
 
 #include "gpureg/metric/histogram/JointDensity.h"
@@ -98,7 +99,7 @@ public:
   /** What SetTrustsTimeStamps() trusts: those of the images, their masks, the fixed transform, and the coefficients of a
    * B-spline interpolator. After a change call Initialize(), too. Off, each evaluation sees what ITK's metric sees: the new
    * values, and the gradient of the old ones until Initialize() is called. */
-  itkGPUMetricMembersMacro(m_Use, m_Face);
+  itkGPUMetricMembersMacro(m_Use, m_Adapter);
 
   void
   Initialize() override;
@@ -118,7 +119,7 @@ protected:
   void
   PrintSelf(std::ostream & os, Indent indent) const override;
 
-  itkGPUMetricIterationMacro(m_Face);
+  itkGPUMetricIterationMacro(m_Adapter);
 
   void
   GetValueAndDerivativeExecute() const override;
@@ -147,10 +148,10 @@ private:
   void
   EvaluateThroughITK() const;
 
-  GPURegistrationDetail::DeviceUse                                      m_Use;
-  mutable GPURegistrationDetail::MetricFace<Self, gpureg::MattesMetric> m_Face{ *this };
-  bool                                                                  m_Normalized{ true };
-  SizeValueType                                                         m_InitializedBins{ 0 };
+  GPURegistrationDetail::DeviceUse                                         m_Use;
+  mutable GPURegistrationDetail::MetricAdapter<Self, gpureg::MattesMetric> m_Adapter{ *this };
+  bool                                                                     m_Normalized{ true };
+  SizeValueType                                                            m_InitializedBins{ 0 };
 };
 
 } // namespace itk

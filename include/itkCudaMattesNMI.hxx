@@ -26,20 +26,20 @@ itkGPUMetricTemplate
 void
 itkCudaMattesNMIClass::Initialize()
 {
-  m_Face.Initialize([this] { this->ComputeIntensityRanges(); },
-                    [this] {
-                      if (m_Face.IsLeftToParent())
-                      {
-                        Superclass::Initialize();
-                      }
-                      else
-                      {
-                        // Not the Mattes metric's own Initialize(): that one looks for the intensity ranges on one thread.
-                        ImageMetricType::Initialize();
-                      }
-                      m_InitializedBins = this->GetNumberOfHistogramBins();
-                    },
-                    [this] { this->UpdateEngine(true); });
+  m_Adapter.Initialize([this] { this->ComputeIntensityRanges(); },
+                       [this] {
+                         if (m_Adapter.IsLeftToParent())
+                         {
+                           Superclass::Initialize();
+                         }
+                         else
+                         {
+                           // Not the Mattes metric's own Initialize(): that one looks for the intensity ranges on one thread.
+                           ImageMetricType::Initialize();
+                         }
+                         m_InitializedBins = this->GetNumberOfHistogramBins();
+                       },
+                       [this] { this->UpdateEngine(true); });
 }
 
 /** Where the joint histogram begins and how wide its bins are, as the Mattes metric has it. */
@@ -48,7 +48,7 @@ void
 itkCudaMattesNMIClass::ComputeIntensityRanges()
 {
   using PDFValueType = typename Superclass::PDFValueType;
-  const auto & images = m_Face.GetImages();
+  const auto & images = m_Adapter.GetImages();
   if (!images.CanBeSampled())
   {
     return; // as the parent's Initialize() will say
@@ -87,33 +87,33 @@ itkCudaMattesNMIClass::UpdateEngine(bool isInitializing) const
     scales.checksRange = true;
     return scales;
   };
-  m_Face.UpdateEngine([bins](const gpureg::MattesMetric & engine) { return engine.GetNumberOfBins() != bins; },
-                      [bins](const std::string & device) {
-                        return std::make_unique<gpureg::MattesMetric>(device, bins);
-                      },
-                      findScales,
-                      GPURegistrationDetail::DescribeByBins(
-                        [this](auto value) { return this->ComputeSingleFixedImageParzenWindowIndex(value); }),
-                      isInitializing);
+  m_Adapter.UpdateEngine([bins](const gpureg::MattesMetric & engine) { return engine.GetNumberOfBins() != bins; },
+                         [bins](const std::string & device) {
+                           return std::make_unique<gpureg::MattesMetric>(device, bins);
+                         },
+                         findScales,
+                         GPURegistrationDetail::DescribeByBins(
+                           [this](auto value) { return this->ComputeSingleFixedImageParzenWindowIndex(value); }),
+                         isInitializing);
 }
 
 itkGPUMetricTemplate
 void
 itkCudaMattesNMIClass::GetValueAndDerivativeExecute() const
 {
-  m_Face.CheckBins(this->GetNumberOfHistogramBins(), m_InitializedBins);
-  m_Face.Evaluate([this](GPURegistrationDetail::MetricRoute route) { this->EvaluateOnDevice(route); },
-                  [this] {
-                    if (m_Face.IsLeftToParent())
-                    {
-                      this->ForgetDensities();
-                      Superclass::GetValueAndDerivativeExecute();
-                    }
-                    else
-                    {
-                      this->EvaluateThroughITK();
-                    }
-                  });
+  m_Adapter.CheckBins(this->GetNumberOfHistogramBins(), m_InitializedBins);
+  m_Adapter.Evaluate([this](GPURegistrationDetail::MetricRoute route) { this->EvaluateOnDevice(route); },
+                     [this] {
+                       if (m_Adapter.IsLeftToParent())
+                       {
+                         this->ForgetDensities();
+                         Superclass::GetValueAndDerivativeExecute();
+                       }
+                       else
+                       {
+                         this->EvaluateThroughITK();
+                       }
+                     });
 }
 
 itkGPUMetricTemplate
@@ -121,14 +121,14 @@ void
 itkCudaMattesNMIClass::EvaluateOnDevice(GPURegistrationDetail::MetricRoute route) const
 {
   this->UpdateEngine(false);
-  const gpureg::Forces        forces = m_Face.ChooseForces(route);
+  const gpureg::Forces        forces = m_Adapter.ChooseForces(route);
   const gpureg::SampleMapping mapping = GPURegistrationDetail::MetricMapping<Self>(*this).MakeMapping(route);
   const gpureg::MattesResult  result =
-    m_Face.GetEngine().Evaluate(mapping, forces, m_Normalized, m_Face.GetParallelFor());
+    m_Adapter.GetEngine().Evaluate(mapping, forces, m_Normalized, m_Adapter.GetParallelFor());
   const gpureg::JointDensity density = this->MakeDensity(result);
   const double               validPoints = density.GetCountSum() / result.countUnit;
   this->StoreValue(density, static_cast<SizeValueType>(validPoints + 0.5));
-  m_Face.StoreDerivative(forces, result, mapping, validPoints);
+  m_Adapter.StoreDerivative(forces, result, mapping, validPoints);
 }
 
 itkGPUMetricTemplate
@@ -147,7 +147,7 @@ itkCudaMattesNMIClass::StoreValue(const gpureg::JointDensity & density, SizeValu
   // ITK's own threaders write to these through a const_cast: an evaluation is const, its results are not.
   auto * const self = const_cast<Self *>(this);
   self->m_NumberOfValidPoints = validPoints;
-  m_Face.CheckHasValidPoints(validPoints);
+  m_Adapter.CheckHasValidPoints(validPoints);
   self->m_Value = static_cast<typename Superclass::MeasureType>(m_Normalized ? -density.GetNormalizedMutualInformation()
                                                                              : -density.GetMutualInformation());
   self->m_JointPDFSum = static_cast<typename Superclass::PDFValueType>(validPoints);
@@ -190,8 +190,8 @@ itkCudaMattesNMIClass::ForgetDensities() const
 
 itkGPUMetricGetValuesMacro(itkCudaMattesNMIClass)
 {
-  m_Face.CheckBins(this->GetNumberOfHistogramBins(), m_InitializedBins);
-  return m_Face.EvaluateInformation(candidates, m_Normalized, [this] { this->UpdateEngine(false); });
+  m_Adapter.CheckBins(this->GetNumberOfHistogramBins(), m_InitializedBins);
+  return m_Adapter.EvaluateInformation(candidates, m_Normalized, [this] { this->UpdateEngine(false); });
 }
 
 itkGPUMetricTemplate
@@ -199,7 +199,7 @@ void
 itkCudaMattesNMIClass::PrintSelf(std::ostream & os, Indent indent) const
 {
   Superclass::PrintSelf(os, indent);
-  m_Face.Print(os, indent);
+  m_Adapter.Print(os, indent);
   os << indent << "Normalized: " << (m_Normalized ? "On" : "Off") << std::endl;
 }
 

@@ -3,7 +3,7 @@
 #define itkCudaMeanAbsoluteDifferencesImageToImageMetricv4_h
 
 #include "GPURegistrationDetail/core/itkGPUMembers.h"
-#include "GPURegistrationDetail/metric/itkGPUPairFace.h"
+#include "GPURegistrationDetail/metric/itkGPUPairAdapter.h"
 #include "itkGPUDevice.h"
 
 #include "itkDefaultImageToImageMetricTraitsv4.h"
@@ -66,7 +66,7 @@ public:
     "CudaMeanAbsoluteDifferencesImageToImageMetricv4: fixed, moving and virtual image have the same dimension");
 
   /** See CudaMattesNMI. */
-  itkGPUMetricMembersMacro(m_Use, m_Face);
+  itkGPUMetricMembersMacro(m_Use, m_Adapter);
 
   void
   Initialize() override;
@@ -78,7 +78,7 @@ protected:
   void
   PrintSelf(std::ostream & os, Indent indent) const override;
 
-  itkGPUMetricIterationMacro(m_Face);
+  itkGPUMetricIterationMacro(m_Adapter);
 
   void
   GetValueAndDerivativeExecute() const override;
@@ -92,8 +92,8 @@ private:
   void
   EvaluateThroughITK() const;
 
-  GPURegistrationDetail::DeviceUse              m_Use;
-  mutable GPURegistrationDetail::PairFace<Self> m_Face{ *this, gpureg::PairMeasure::MeanAbsoluteDifferences };
+  GPURegistrationDetail::DeviceUse                 m_Use;
+  mutable GPURegistrationDetail::PairAdapter<Self> m_Adapter{ *this, gpureg::PairMeasure::MeanAbsoluteDifferences };
 };
 
 } // namespace itk

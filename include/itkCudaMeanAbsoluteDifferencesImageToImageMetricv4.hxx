@@ -30,7 +30,7 @@ itkGPUMetricTemplate
 void
 itkCudaMeanAbsoluteDifferencesClass::Initialize()
 {
-  m_Face.Initialize([this] { Superclass::Initialize(); });
+  m_Adapter.Initialize([this] { Superclass::Initialize(); });
 }
 
 /** The same, from double-precision sums of ITK's own samples. */
@@ -80,17 +80,17 @@ itkGPUMetricTemplate
 void
 itkCudaMeanAbsoluteDifferencesClass::GetValueAndDerivativeExecute() const
 {
-  m_Face.Evaluate(
+  m_Adapter.Evaluate(
     [this](const gpureg::PairResult & result, const GPURegistrationDetail::MetricScales & scales) {
       const_cast<Self *>(this)->m_Value = this->MakeValue(result, scales);
-      return -m_Face.GetMeanDivisor(result) / scales.unit;
+      return -m_Adapter.GetMeanDivisor(result) / scales.unit;
     },
     [this] { this->EvaluateThroughITK(); });
 }
 
 itkGPUMetricGetValuesMacro(itkCudaMeanAbsoluteDifferencesClass)
 {
-  return m_Face.EvaluateCandidates(candidates, [this](const auto & result, const auto & scales) {
+  return m_Adapter.EvaluateCandidates(candidates, [this](const auto & result, const auto & scales) {
     return this->MakeValue(result, scales);
   });
 }
@@ -100,7 +100,7 @@ void
 itkCudaMeanAbsoluteDifferencesClass::PrintSelf(std::ostream & os, Indent indent) const
 {
   Superclass::PrintSelf(os, indent);
-  m_Face.Print(os, indent);
+  m_Adapter.Print(os, indent);
 }
 
 } // namespace itk

@@ -3,7 +3,8 @@
 #define itkCudaPartialVolumeMutualInformationImageToImageMetricv4_h
 
 #include "GPURegistrationDetail/core/itkGPUMembers.h"
-#include "GPURegistrationDetail/metric/itkGPUMetricFace.h"
+#include "GPURegistrationDetail/metric/itkGPUMetricAdapter.h"
+#include "GPURegistrationDetail/metric/itkGPUMetricMacros.h"
 #include "itkGPUDevice.h"
 
 #include "gpureg/metric/histogram/JointDensity.h"
@@ -94,7 +95,7 @@ public:
   itkBooleanMacro(Normalized);
 
   /** See CudaMattesNMI. */
-  itkGPUMetricMembersMacro(m_Use, m_Face);
+  itkGPUMetricMembersMacro(m_Use, m_Adapter);
 
   void
   Initialize() override;
@@ -106,7 +107,7 @@ protected:
   void
   PrintSelf(std::ostream & os, Indent indent) const override;
 
-  itkGPUMetricIterationMacro(m_Face);
+  itkGPUMetricIterationMacro(m_Adapter);
 
   void
   GetValueAndDerivativeExecute() const override;
@@ -136,13 +137,13 @@ private:
   void
   StoreValue(const DensityType & density, double count) const;
 
-  GPURegistrationDetail::DeviceUse                                             m_Use;
-  mutable GPURegistrationDetail::MetricFace<Self, gpureg::PartialVolumeMetric> m_Face{ *this };
-  SizeValueType                                                                m_NumberOfHistogramBins{ 32 };
-  SizeValueType                                                                m_InitializedBins{ 0 };
-  bool                                                                         m_Normalized{ true };
-  Range                                                                        m_FixedRange{ 0, 1 };
-  Range                                                                        m_MovingRange{ 0, 1 };
+  GPURegistrationDetail::DeviceUse                                                m_Use;
+  mutable GPURegistrationDetail::MetricAdapter<Self, gpureg::PartialVolumeMetric> m_Adapter{ *this };
+  SizeValueType                                                                   m_NumberOfHistogramBins{ 32 };
+  SizeValueType                                                                   m_InitializedBins{ 0 };
+  bool                                                                            m_Normalized{ true };
+  Range                                                                           m_FixedRange{ 0, 1 };
+  Range                                                                           m_MovingRange{ 0, 1 };
 };
 
 } // namespace itk

@@ -47,7 +47,7 @@ itkGPUMetricTemplate
 void
 itkCudaPartialVolumeClass::Initialize()
 {
-  m_Face.Initialize(
+  m_Adapter.Initialize(
     [this] {
       Superclass::Initialize();
       this->FindRanges();
@@ -60,8 +60,8 @@ itkGPUMetricTemplate
 void
 itkCudaPartialVolumeClass::FindRanges()
 {
-  m_Face.CheckNumberOfBins(m_NumberOfHistogramBins);
-  const auto & images = m_Face.GetImages();
+  m_Adapter.CheckNumberOfBins(m_NumberOfHistogramBins);
+  const auto & images = m_Adapter.GetImages();
   m_FixedRange = images.FindRangeOfFixedBins();
   m_MovingRange = images.ComputeMovingRange();
   images.CheckRange("moving", m_MovingRange);
@@ -98,22 +98,21 @@ itkCudaPartialVolumeClass::UpdateEngine(bool isInitializing) const
     return scales;
   };
   const auto binOf = [this](auto value) { return this->FindBin(static_cast<double>(value), m_FixedRange); };
-  m_Face.UpdateEngine([bins](const gpureg::PartialVolumeMetric & engine) { return engine.GetNumberOfBins() != bins; },
-                      [bins](const std::string & device) {
-                        return std::make_unique<gpureg::PartialVolumeMetric>(device, bins);
-                      },
-                      findScales,
-                      GPURegistrationDetail::DescribeByBins(binOf),
-                      isInitializing);
+  m_Adapter.UpdateEngine(
+    [bins](const gpureg::PartialVolumeMetric & engine) { return engine.GetNumberOfBins() != bins; },
+    [bins](const std::string & device) { return std::make_unique<gpureg::PartialVolumeMetric>(device, bins); },
+    findScales,
+    GPURegistrationDetail::DescribeByBins(binOf),
+    isInitializing);
 }
 
 itkGPUMetricTemplate
 void
 itkCudaPartialVolumeClass::GetValueAndDerivativeExecute() const
 {
-  m_Face.CheckBins(m_NumberOfHistogramBins, m_InitializedBins);
-  m_Face.Evaluate([this](GPURegistrationDetail::MetricRoute route) { this->EvaluateOnDevice(route); },
-                  [this] { this->EvaluateThroughITK(); });
+  m_Adapter.CheckBins(m_NumberOfHistogramBins, m_InitializedBins);
+  m_Adapter.Evaluate([this](GPURegistrationDetail::MetricRoute route) { this->EvaluateOnDevice(route); },
+                     [this] { this->EvaluateThroughITK(); });
 }
 
 itkGPUMetricTemplate
@@ -121,15 +120,15 @@ void
 itkCudaPartialVolumeClass::EvaluateOnDevice(GPURegistrationDetail::MetricRoute route) const
 {
   this->UpdateEngine(false);
-  const gpureg::Forces              forces = m_Face.ChooseForces(route);
+  const gpureg::Forces              forces = m_Adapter.ChooseForces(route);
   const gpureg::SampleMapping       mapping = GPURegistrationDetail::MetricMapping<Self>(*this).MakeMapping(route);
   const gpureg::PartialVolumeResult result =
-    m_Face.GetEngine().Evaluate(mapping, forces, m_Normalized, this->GetIndexByMm(), m_Face.GetParallelFor());
+    m_Adapter.GetEngine().Evaluate(mapping, forces, m_Normalized, this->GetIndexByMm(), m_Adapter.GetParallelFor());
   const DensityType density(std::vector<double>(result.histogram.begin(), result.histogram.end()), m_InitializedBins);
   const double      count = density.GetCountSum() / result.countUnit;
   this->StoreValue(density, count);
   // The derivative stored is that of the mutual information, which is -value.
-  m_Face.StoreDerivative(forces, result, mapping, -count);
+  m_Adapter.StoreDerivative(forces, result, mapping, -count);
 }
 
 itkGPUMetricTemplate
@@ -231,7 +230,7 @@ itkCudaPartialVolumeClass::StoreValue(const DensityType & density, double count)
   // ITK's own threaders write to these through a const_cast: an evaluation is const, its results are not.
   auto * const self = const_cast<Self *>(this);
   self->m_NumberOfValidPoints = static_cast<SizeValueType>(count + 0.5);
-  m_Face.CheckHasValidPoints(this->m_NumberOfValidPoints);
+  m_Adapter.CheckHasValidPoints(this->m_NumberOfValidPoints);
   const double value = m_Normalized ? density.GetNormalizedMutualInformation() : density.GetMutualInformation();
   if (!std::isfinite(value))
   {
@@ -245,8 +244,8 @@ itkCudaPartialVolumeClass::StoreValue(const DensityType & density, double count)
 
 itkGPUMetricGetValuesMacro(itkCudaPartialVolumeClass)
 {
-  m_Face.CheckBins(m_NumberOfHistogramBins, m_InitializedBins);
-  return m_Face.EvaluateInformation(candidates, m_Normalized, [this] { this->UpdateEngine(false); });
+  m_Adapter.CheckBins(m_NumberOfHistogramBins, m_InitializedBins);
+  return m_Adapter.EvaluateInformation(candidates, m_Normalized, [this] { this->UpdateEngine(false); });
 }
 
 itkGPUMetricTemplate
@@ -254,7 +253,7 @@ void
 itkCudaPartialVolumeClass::PrintSelf(std::ostream & os, Indent indent) const
 {
   Superclass::PrintSelf(os, indent);
-  m_Face.Print(os, indent);
+  m_Adapter.Print(os, indent);
   os << indent << "NumberOfHistogramBins: " << m_NumberOfHistogramBins << std::endl;
   os << indent << "Normalized: " << (m_Normalized ? "On" : "Off") << std::endl;
   os << indent << "FixedRange: " << m_FixedRange.first << " to " << m_FixedRange.second << std::endl;

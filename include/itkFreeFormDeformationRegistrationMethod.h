@@ -181,7 +181,7 @@ public:
   itkSetMacro(FirstStep, double);
   itkGetConstMacro(FirstStep, double);
 
-  /** Voxels of a level that each iteration looks at, at most: a lattice, placed quasi-randomly, anew for each. On a processor, some ten
+  /** Voxels of a level that each iteration looks at, at most: a subsample, placed quasi-randomly, anew for each. On a processor, some ten
    * thousand do for a registration, and take a part of the time of all. 0, the default: all. Not for a neighborhood correlation, nor
    * for a conjugate gradient. The same seed places the same ones, on every device. */
   itkSetMacro(NumberOfSamples, SizeValueType);

@@ -3,7 +3,8 @@
 #define itkGPUANTSNeighborhoodCorrelationImageToImageMetricv4_h
 
 #include "GPURegistrationDetail/core/itkGPUMembers.h"
-#include "GPURegistrationDetail/metric/itkGPUMetricFace.h"
+#include "GPURegistrationDetail/metric/itkGPUMetricAdapter.h"
+#include "GPURegistrationDetail/metric/itkGPUMetricMacros.h"
 #include "itkGPUDevice.h"
 
 #include "gpureg/metric/neighborhood/NeighborhoodCorrelationMetric.h"
@@ -94,7 +95,7 @@ public:
     "GPUANTSNeighborhoodCorrelationImageToImageMetricv4: fixed, moving and virtual image have the same dimension");
 
   /** See CudaMattesNMI. */
-  itkGPUMetricMembersMacro(m_Use, m_Face);
+  itkGPUMetricMembersMacro(m_Use, m_Adapter);
 
   void
   Initialize() override;
@@ -113,7 +114,7 @@ protected:
   void
   PrintSelf(std::ostream & os, Indent indent) const override;
 
-  itkGPUMetricIterationMacro(m_Face);
+  itkGPUMetricIterationMacro(m_Adapter);
 
   void
   GetValueAndDerivativeExecute() const override;
@@ -128,14 +129,14 @@ private:
   void
   UpdateEngine(bool isInitializing) const;
   void
-  SendCentres() const;
+  UploadCentres() const;
   gpureg::NeighborhoodTerms
   MakeTerms() const;
   void
   EvaluateOnDevice(GPURegistrationDetail::MetricRoute route) const;
 
-  GPURegistrationDetail::DeviceUse                                                       m_Use;
-  mutable GPURegistrationDetail::MetricFace<Self, gpureg::NeighborhoodCorrelationMetric> m_Face{
+  GPURegistrationDetail::DeviceUse                                                          m_Use;
+  mutable GPURegistrationDetail::MetricAdapter<Self, gpureg::NeighborhoodCorrelationMetric> m_Adapter{
     *this, false, [this] { return this->FindWhatTheDeviceLacks(); }
   };
   bool m_HasPointOutside{ false }; // of the virtual domain

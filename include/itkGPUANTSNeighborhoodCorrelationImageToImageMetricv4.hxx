@@ -24,7 +24,7 @@ itkGPUMetricTemplate
 void
 itkGPUNeighborhoodCorrelationClass::Initialize()
 {
-  m_Face.Initialize(
+  m_Adapter.Initialize(
     [this] {
       Superclass::Initialize();
       m_HasPointOutside = this->HasPointOutside();
@@ -64,37 +64,37 @@ itkGPUNeighborhoodCorrelationClass::UpdateEngine(bool isInitializing) const
 {
   const auto describeByValues = GPURegistrationDetail::DescribeByValues();
   bool       isSent = false;
-  m_Face.UpdateEngine([](const gpureg::NeighborhoodCorrelationMetric &) { return false; },
-                      [](const std::string & device) {
-                        return std::make_unique<gpureg::NeighborhoodCorrelationMetric>(device);
-                      },
-                      [this] {
-                        // Neighborhoods are of all voxels, and ITK's own values, to the bit where that can be.
-                        auto scales = m_Face.GetImages().ComputeScalesOfTwo();
-                        scales.isPrecise = true;
-                        scales.samplesEveryVoxel = true;
-                        return scales;
-                      },
-                      [&](auto & side, const auto & scales, const auto & maker) {
-                        describeByValues(side, scales, maker);
-                        isSent = true;
-                      },
-                      isInitializing);
+  m_Adapter.UpdateEngine([](const gpureg::NeighborhoodCorrelationMetric &) { return false; },
+                         [](const std::string & device) {
+                           return std::make_unique<gpureg::NeighborhoodCorrelationMetric>(device);
+                         },
+                         [this] {
+                           // Neighborhoods are of all voxels, and ITK's own values, to the bit where that can be.
+                           auto scales = m_Adapter.GetImages().ComputeScalesOfTwo();
+                           scales.isPrecise = true;
+                           scales.samplesEveryVoxel = true;
+                           return scales;
+                         },
+                         [&](auto & side, const auto & scales, const auto & maker) {
+                           describeByValues(side, scales, maker);
+                           isSent = true;
+                         },
+                         isInitializing);
   if (isSent)
   {
-    this->SendCentres();
+    this->UploadCentres();
   }
 }
 
 /** The voxels that are nearest to the sampled points. */
 itkGPUMetricTemplate
 void
-itkGPUNeighborhoodCorrelationClass::SendCentres() const
+itkGPUNeighborhoodCorrelationClass::UploadCentres() const
 {
   const auto * const points =
     this->m_UseSampledPointSet ? &this->m_VirtualSampledPointSet->GetPoints()->CastToSTLConstContainer() : nullptr;
   const auto & virtualImage = *this->GetVirtualImage();
-  m_Face.GetEngine().SetCentres(
+  m_Adapter.GetEngine().SetCentres(
     points != nullptr ? static_cast<std::int64_t>(points->size()) : 0,
     [points, &virtualImage](std::int64_t first, std::int64_t count, void * out) {
       for (std::int64_t i = 0; i < count; ++i)
@@ -103,7 +103,7 @@ itkGPUNeighborhoodCorrelationClass::SendCentres() const
           virtualImage.ComputeOffset(virtualImage.TransformPhysicalPointToIndex((*points)[first + i]));
       }
     },
-    m_Face.GetParallelFor());
+    m_Adapter.GetParallelFor());
 }
 
 itkGPUMetricTemplate
@@ -126,8 +126,8 @@ itkGPUMetricTemplate
 void
 itkGPUNeighborhoodCorrelationClass::GetValueAndDerivativeExecute() const
 {
-  m_Face.Evaluate([this](GPURegistrationDetail::MetricRoute route) { this->EvaluateOnDevice(route); },
-                  [this] { Superclass::GetValueAndDerivativeExecute(); });
+  m_Adapter.Evaluate([this](GPURegistrationDetail::MetricRoute route) { this->EvaluateOnDevice(route); },
+                     [this] { Superclass::GetValueAndDerivativeExecute(); });
 }
 
 itkGPUMetricTemplate
@@ -135,10 +135,10 @@ void
 itkGPUNeighborhoodCorrelationClass::EvaluateOnDevice(GPURegistrationDetail::MetricRoute route) const
 {
   this->UpdateEngine(false);
-  const gpureg::Forces             forces = m_Face.ChooseForces(route);
+  const gpureg::Forces             forces = m_Adapter.ChooseForces(route);
   const gpureg::SampleMapping      mapping = GPURegistrationDetail::MetricMapping<Self>(*this).MakeMapping(route);
   const gpureg::NeighborhoodResult result =
-    m_Face.GetEngine().Evaluate(mapping, this->MakeTerms(), forces, m_Face.GetParallelFor());
+    m_Adapter.GetEngine().Evaluate(mapping, this->MakeTerms(), forces, m_Adapter.GetParallelFor());
   // ITK's own threaders write to these through a const_cast: an evaluation is const, its results are not.
   auto & self = const_cast<Self &>(*this);
   self.m_NumberOfValidPoints = static_cast<SizeValueType>(result.count + 0.5);
@@ -147,16 +147,16 @@ itkGPUNeighborhoodCorrelationClass::EvaluateOnDevice(GPURegistrationDetail::Metr
     return;
   }
   self.m_Value = static_cast<typename Superclass::MeasureType>(-result.correlations / result.count);
-  m_Face.StoreDerivative(forces, result, mapping, this->HasLocalSupport() ? -1.0 : -result.count);
+  m_Adapter.StoreDerivative(forces, result, mapping, this->HasLocalSupport() ? -1.0 : -result.count);
 }
 
 itkGPUMetricGetValuesMacro(itkGPUNeighborhoodCorrelationClass)
 {
-  return m_Face.EvaluateResults(
+  return m_Adapter.EvaluateResults(
     candidates,
     [this](const gpureg::CandidateMaps & maps) {
       this->UpdateEngine(false);
-      return m_Face.GetEngine().EvaluateBatch(maps, this->MakeTerms(), m_Face.GetParallelFor());
+      return m_Adapter.GetEngine().EvaluateBatch(maps, this->MakeTerms(), m_Adapter.GetParallelFor());
     },
     [](const gpureg::NeighborhoodResult & result) {
       return static_cast<MeasureType>(-result.correlations / result.count);
@@ -168,7 +168,7 @@ void
 itkGPUNeighborhoodCorrelationClass::PrintSelf(std::ostream & os, Indent indent) const
 {
   Superclass::PrintSelf(os, indent);
-  m_Face.Print(os, indent);
+  m_Adapter.Print(os, indent);
 }
 
 } // namespace itk

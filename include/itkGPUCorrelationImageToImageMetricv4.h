@@ -3,7 +3,7 @@
 #define itkGPUCorrelationImageToImageMetricv4_h
 
 #include "GPURegistrationDetail/core/itkGPUMembers.h"
-#include "GPURegistrationDetail/metric/itkGPUPairFace.h"
+#include "GPURegistrationDetail/metric/itkGPUPairAdapter.h"
 #include "itkGPUDevice.h"
 
 #include "itkCorrelationImageToImageMetricv4.h"
@@ -70,7 +70,7 @@ public:
                 "GPUCorrelationImageToImageMetricv4: fixed, moving and virtual image have the same dimension");
 
   /** See CudaMattesNMI. */
-  itkGPUMetricMembersMacro(m_Use, m_Face);
+  itkGPUMetricMembersMacro(m_Use, m_Adapter);
 
   void
   Initialize() override;
@@ -107,8 +107,8 @@ private:
   using ImageMetricType =
     ImageToImageMetricv4<TFixedImage, TMovingImage, TVirtualImage, TInternalComputationValueType, TMetricTraits>;
 
-  GPURegistrationDetail::DeviceUse              m_Use;
-  mutable GPURegistrationDetail::PairFace<Self> m_Face{ *this, gpureg::PairMeasure::Correlation };
+  GPURegistrationDetail::DeviceUse                 m_Use;
+  mutable GPURegistrationDetail::PairAdapter<Self> m_Adapter{ *this, gpureg::PairMeasure::Correlation };
 };
 
 } // namespace itk

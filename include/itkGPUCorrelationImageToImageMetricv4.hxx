@@ -20,14 +20,14 @@ itkGPUMetricTemplate
 void
 itkGPUCorrelationClass::Initialize()
 {
-  m_Face.Initialize([this] { Superclass::Initialize(); });
+  m_Adapter.Initialize([this] { Superclass::Initialize(); });
 }
 
 itkGPUMetricTemplate
 void
 itkGPUCorrelationClass::InitializeForIteration() const
 {
-  m_Face.InitializeForIteration();
+  m_Adapter.InitializeForIteration();
 }
 
 /** Not where ITK takes one of the two for constant. */
@@ -54,7 +54,7 @@ itkGPUMetricTemplate
 void
 itkGPUCorrelationClass::GetValueAndDerivativeExecute() const
 {
-  m_Face.Evaluate(
+  m_Adapter.Evaluate(
     [this](const gpureg::PairResult & result, const GPURegistrationDetail::MetricScales & scales) {
       const_cast<Self *>(this)->m_Value = this->MakeValue(result, scales);
       const double both = result.fixedSquares * result.movingSquares;
@@ -69,7 +69,7 @@ itkGPUCorrelationClass::GetValueAndDerivativeExecute() const
 
 itkGPUMetricGetValuesMacro(itkGPUCorrelationClass)
 {
-  return m_Face.EvaluateCandidates(candidates, [this](const auto & result, const auto & scales) {
+  return m_Adapter.EvaluateCandidates(candidates, [this](const auto & result, const auto & scales) {
     return this->MakeValue(result, scales);
   });
 }
@@ -79,7 +79,7 @@ void
 itkGPUCorrelationClass::PrintSelf(std::ostream & os, Indent indent) const
 {
   Superclass::PrintSelf(os, indent);
-  m_Face.Print(os, indent);
+  m_Adapter.Print(os, indent);
 }
 
 } // namespace itk

@@ -3,7 +3,7 @@
 #define itkGPUDemonsImageToImageMetricv4_h
 
 #include "GPURegistrationDetail/core/itkGPUMembers.h"
-#include "GPURegistrationDetail/metric/itkGPUPairFace.h"
+#include "GPURegistrationDetail/metric/itkGPUPairAdapter.h"
 #include "itkGPUDevice.h"
 
 #include "itkDemonsImageToImageMetricv4.h"
@@ -67,7 +67,7 @@ public:
                 "GPUDemonsImageToImageMetricv4: fixed, moving and virtual image have the same dimension");
 
   /** See CudaMattesNMI. */
-  itkGPUMetricMembersMacro(m_Use, m_Face);
+  itkGPUMetricMembersMacro(m_Use, m_Adapter);
 
   void
   Initialize() override;
@@ -86,7 +86,7 @@ protected:
   void
   PrintSelf(std::ostream & os, Indent indent) const override;
 
-  itkGPUMetricIterationMacro(m_Face);
+  itkGPUMetricIterationMacro(m_Adapter);
 
   void
   GetValueAndDerivativeExecute() const override;
@@ -97,8 +97,8 @@ private:
   gpureg::DemonsTerms
   FindDemonsTerms(const GPURegistrationDetail::MetricScales & scales) const;
 
-  GPURegistrationDetail::DeviceUse              m_Use;
-  mutable GPURegistrationDetail::PairFace<Self> m_Face{ *this, gpureg::PairMeasure::Demons };
+  GPURegistrationDetail::DeviceUse                 m_Use;
+  mutable GPURegistrationDetail::PairAdapter<Self> m_Adapter{ *this, gpureg::PairMeasure::Demons };
 };
 
 } // namespace itk

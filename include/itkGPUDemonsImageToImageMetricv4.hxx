@@ -27,7 +27,7 @@ itkGPUDemonsClass::Initialize()
   {
     itkExceptionMacro("MovingTransform is not present");
   }
-  m_Face.Initialize([this] { Superclass::Initialize(); });
+  m_Adapter.Initialize([this] { Superclass::Initialize(); });
 }
 
 itkGPUMetricTemplate
@@ -45,12 +45,12 @@ itkGPUMetricTemplate
 void
 itkGPUDemonsClass::GetValueAndDerivativeExecute() const
 {
-  m_Face.Evaluate(
+  m_Adapter.Evaluate(
     [this](gpureg::PairMetric & engine, const GPURegistrationDetail::MetricScales & scales) {
       engine.SetDemonsTerms(this->FindDemonsTerms(scales));
     },
     [this](const gpureg::PairResult & result, const GPURegistrationDetail::MetricScales & scales) {
-      const_cast<Self *>(this)->m_Value = m_Face.MakeMeanSquare(result, scales);
+      const_cast<Self *>(this)->m_Value = m_Adapter.MakeMeanSquare(result, scales);
       return -1.0;
     },
     [this] { Superclass::GetValueAndDerivativeExecute(); });
@@ -58,8 +58,8 @@ itkGPUDemonsClass::GetValueAndDerivativeExecute() const
 
 itkGPUMetricGetValuesMacro(itkGPUDemonsClass)
 {
-  return m_Face.EvaluateCandidates(candidates, [this](const auto & result, const auto & scales) {
-    return m_Face.MakeMeanSquare(result, scales);
+  return m_Adapter.EvaluateCandidates(candidates, [this](const auto & result, const auto & scales) {
+    return m_Adapter.MakeMeanSquare(result, scales);
   });
 }
 
@@ -68,7 +68,7 @@ void
 itkGPUDemonsClass::PrintSelf(std::ostream & os, Indent indent) const
 {
   Superclass::PrintSelf(os, indent);
-  m_Face.Print(os, indent);
+  m_Adapter.Print(os, indent);
 }
 
 } // namespace itk

@@ -3,7 +3,8 @@
 #define itkGPUJointHistogramMutualInformationImageToImageMetricv4_h
 
 #include "GPURegistrationDetail/core/itkGPUMembers.h"
-#include "GPURegistrationDetail/metric/itkGPUMetricFace.h"
+#include "GPURegistrationDetail/metric/itkGPUMetricAdapter.h"
+#include "GPURegistrationDetail/metric/itkGPUMetricMacros.h"
 #include "itkGPUDevice.h"
 
 #include "gpureg/metric/histogram/JointHistogramMetric.h"
@@ -99,7 +100,7 @@ public:
 
   /** See CudaMattesNMI. A device counts the histograms of GetValues() together, and finds the values from them where it computes in
    * doubles, else the host does: they are GetValue()'s to the bit. */
-  itkGPUMetricMembersMacro(m_Use, m_Face);
+  itkGPUMetricMembersMacro(m_Use, m_Adapter);
 
   void
   Initialize() override;
@@ -165,8 +166,8 @@ private:
   void
   StoreValue(const gpureg::SmoothedDensity & density) const;
 
-  GPURegistrationDetail::DeviceUse                                              m_Use;
-  mutable GPURegistrationDetail::MetricFace<Self, gpureg::JointHistogramMetric> m_Face{
+  GPURegistrationDetail::DeviceUse                                                 m_Use;
+  mutable GPURegistrationDetail::MetricAdapter<Self, gpureg::JointHistogramMetric> m_Adapter{
     *this, false, [this] { return this->FindWhatTheDeviceLacks(); }
   };
   SizeValueType m_InitializedBins{ 0 };

@@ -37,18 +37,18 @@ void
 itkGPUJointHistogramClass::Initialize()
 {
   m_ParentIsInitialized = false;
-  m_Face.Initialize([this] { this->CheckHistogram(); },
-                    [this] {
-                      // Not the parent's own Initialize(): that one looks for the ranges on one thread.
-                      ImageMetricType::Initialize();
-                      const auto & images = m_Face.GetImages();
-                      m_FixedRange = images.ComputeMaskedFixedRange();
-                      m_MovingRange = images.ComputeMovingRange();
-                      m_InitializedBins = this->GetNumberOfHistogramBins();
-                      this->ShapeJointPDF();
-                    },
-                    [this] { this->UpdateEngine(true); });
-  if (m_Face.IsForITK())
+  m_Adapter.Initialize([this] { this->CheckHistogram(); },
+                       [this] {
+                         // Not the parent's own Initialize(): that one looks for the ranges on one thread.
+                         ImageMetricType::Initialize();
+                         const auto & images = m_Adapter.GetImages();
+                         m_FixedRange = images.ComputeMaskedFixedRange();
+                         m_MovingRange = images.ComputeMovingRange();
+                         m_InitializedBins = this->GetNumberOfHistogramBins();
+                         this->ShapeJointPDF();
+                       },
+                       [this] { this->UpdateEngine(true); });
+  if (m_Adapter.IsForITK())
   {
     this->InitializeParent();
   }
@@ -87,7 +87,7 @@ itkGPUJointHistogramClass::CheckHistogram() const
                                          variance,
                                          ". Set 0, for none, or a finite number.");
   }
-  const auto & images = m_Face.GetImages();
+  const auto & images = m_Adapter.GetImages();
   if (images.AreThere())
   {
     images.CheckRange("fixed", images.ComputeMaskedFixedRange());
@@ -227,20 +227,19 @@ itkGPUJointHistogramClass::UpdateEngine(bool isInitializing) const
   {
     placeOfMinimum = GPURegistrationDetail::JointHistogramPadding;
   }
-  m_Face.UpdateEngine([bins](const gpureg::JointHistogramMetric & engine) { return engine.GetNumberOfBins() != bins; },
-                      [bins](const std::string & device) {
-                        return std::make_unique<gpureg::JointHistogramMetric>(device, bins);
-                      },
-                      findScales,
-                      GPURegistrationDetail::DescribeByBinsAndPlaces(binOf, placeOf, placeOfMinimum),
-                      isInitializing);
+  m_Adapter.UpdateEngine(
+    [bins](const gpureg::JointHistogramMetric & engine) { return engine.GetNumberOfBins() != bins; },
+    [bins](const std::string & device) { return std::make_unique<gpureg::JointHistogramMetric>(device, bins); },
+    findScales,
+    GPURegistrationDetail::DescribeByBinsAndPlaces(binOf, placeOf, placeOfMinimum),
+    isInitializing);
 }
 
 itkGPUMetricTemplate
 void
 itkGPUJointHistogramClass::InitializeForIteration() const
 {
-  m_Face.InitializeForIteration();
+  m_Adapter.InitializeForIteration();
 }
 
 itkGPUMetricTemplate
@@ -254,9 +253,9 @@ itkGPUMetricTemplate
 void
 itkGPUJointHistogramClass::GetValueAndDerivativeExecute() const
 {
-  m_Face.CheckBins(this->GetNumberOfHistogramBins(), m_InitializedBins);
-  m_Face.Evaluate([this](GPURegistrationDetail::MetricRoute route) { this->EvaluateOnDevice(route); },
-                  [this] { this->EvaluateThroughITK(); });
+  m_Adapter.CheckBins(this->GetNumberOfHistogramBins(), m_InitializedBins);
+  m_Adapter.Evaluate([this](GPURegistrationDetail::MetricRoute route) { this->EvaluateOnDevice(route); },
+                     [this] { this->EvaluateThroughITK(); });
 }
 
 itkGPUMetricTemplate
@@ -273,10 +272,10 @@ itkGPUJointHistogramClass::EvaluateOnDevice(GPURegistrationDetail::MetricRoute r
 {
   this->UpdateEngine(false);
   const gpureg::JointHistogramOptions options = this->MakeOptions();
-  const gpureg::Forces                forces = m_Face.ChooseForces(route);
+  const gpureg::Forces                forces = m_Adapter.ChooseForces(route);
   const gpureg::SampleMapping         mapping = GPURegistrationDetail::MetricMapping<Self>(*this).MakeMapping(route);
   const gpureg::JointHistogramResult  result =
-    m_Face.GetEngine().Evaluate(mapping, forces, options, m_Face.GetParallelFor());
+    m_Adapter.GetEngine().Evaluate(mapping, forces, options, m_Adapter.GetParallelFor());
   // ITK's own threaders write to these through a const_cast: an evaluation is const, its results are not.
   auto * const self = const_cast<Self *>(this);
   self->m_JointHistogramTotalCount = result.count;
@@ -287,7 +286,7 @@ itkGPUJointHistogramClass::EvaluateOnDevice(GPURegistrationDetail::MetricRoute r
   }
   this->StoreValue(gpureg::SmoothedDensity(result.histogram, static_cast<int>(m_InitializedBins), options));
   const double samples = this->HasLocalSupport() ? 1.0 : static_cast<double>(result.countOfForces);
-  m_Face.StoreDerivative(forces, result, mapping, samples * result.divisor / m_Face.GetScales().unit);
+  m_Adapter.StoreDerivative(forces, result, mapping, samples * result.divisor / m_Adapter.GetScales().unit);
 }
 
 /** Leaves value and joint density where ITK's metric leaves them. */
@@ -313,7 +312,7 @@ itkGPUJointHistogramClass::EvaluateThroughITK() const
   auto * const self = const_cast<Self *>(this);
   if (!m_ParentIsInitialized)
   {
-    m_Face.WarnIfRefilled("the range of values");
+    m_Adapter.WarnIfRefilled("the range of values");
     this->InitializeParent();
   }
   Superclass::InitializeForIteration();
@@ -331,12 +330,12 @@ itkGPUJointHistogramClass::EvaluateThroughITK() const
 
 itkGPUMetricGetValuesMacro(itkGPUJointHistogramClass)
 {
-  m_Face.CheckBins(this->GetNumberOfHistogramBins(), m_InitializedBins);
-  return m_Face.EvaluateCandidates(candidates, [this](const gpureg::CandidateMaps & maps) {
+  m_Adapter.CheckBins(this->GetNumberOfHistogramBins(), m_InitializedBins);
+  return m_Adapter.EvaluateCandidates(candidates, [this](const gpureg::CandidateMaps & maps) {
     this->UpdateEngine(false);
     std::vector<MeasureType> values;
     for (const gpureg::JointHistogramValue & value :
-         m_Face.GetEngine().EvaluateBatch(maps, this->MakeOptions(), m_Face.GetParallelFor()))
+         m_Adapter.GetEngine().EvaluateBatch(maps, this->MakeOptions(), m_Adapter.GetParallelFor()))
     {
       values.push_back(value.count > 0 ? static_cast<MeasureType>(-value.mutualInformation)
                                        : GPURegistrationDetail::MetricCandidates<Self>::GetWorst());
@@ -350,7 +349,7 @@ void
 itkGPUJointHistogramClass::PrintSelf(std::ostream & os, Indent indent) const
 {
   Superclass::PrintSelf(os, indent);
-  m_Face.Print(os, indent);
+  m_Adapter.Print(os, indent);
   os << indent << "FixedRange: " << m_FixedRange.first << " to " << m_FixedRange.second << std::endl;
   os << indent << "MovingRange: " << m_MovingRange.first << " to " << m_MovingRange.second << std::endl;
   os << indent << "VarianceForJointPDFSmoothing: " << const_cast<Self *>(this)->GetVarianceForJointPDFSmoothing()

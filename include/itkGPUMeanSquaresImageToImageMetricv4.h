@@ -3,7 +3,7 @@
 #define itkGPUMeanSquaresImageToImageMetricv4_h
 
 #include "GPURegistrationDetail/core/itkGPUMembers.h"
-#include "GPURegistrationDetail/metric/itkGPUPairFace.h"
+#include "GPURegistrationDetail/metric/itkGPUPairAdapter.h"
 #include "itkGPUDevice.h"
 
 #include "itkMeanSquaresImageToImageMetricv4.h"
@@ -69,7 +69,7 @@ public:
                 "GPUMeanSquaresImageToImageMetricv4: fixed, moving and virtual image have the same dimension");
 
   /** See CudaMattesNMI. */
-  itkGPUMetricMembersMacro(m_Use, m_Face);
+  itkGPUMetricMembersMacro(m_Use, m_Adapter);
 
   void
   Initialize() override;
@@ -88,7 +88,7 @@ protected:
   void
   PrintSelf(std::ostream & os, Indent indent) const override;
 
-  itkGPUMetricIterationMacro(m_Face);
+  itkGPUMetricIterationMacro(m_Adapter);
 
   void
   GetValueAndDerivativeExecute() const override;
@@ -96,8 +96,8 @@ protected:
 private:
   itkGPUPairFriendsMacro();
 
-  GPURegistrationDetail::DeviceUse              m_Use;
-  mutable GPURegistrationDetail::PairFace<Self> m_Face{ *this, gpureg::PairMeasure::MeanSquares };
+  GPURegistrationDetail::DeviceUse                 m_Use;
+  mutable GPURegistrationDetail::PairAdapter<Self> m_Adapter{ *this, gpureg::PairMeasure::MeanSquares };
 };
 
 } // namespace itk

@@ -18,25 +18,25 @@ itkGPUMetricTemplate
 void
 itkGPUMeanSquaresClass::Initialize()
 {
-  m_Face.Initialize([this] { Superclass::Initialize(); });
+  m_Adapter.Initialize([this] { Superclass::Initialize(); });
 }
 
 itkGPUMetricTemplate
 void
 itkGPUMeanSquaresClass::GetValueAndDerivativeExecute() const
 {
-  m_Face.Evaluate(
+  m_Adapter.Evaluate(
     [this](const gpureg::PairResult & result, const GPURegistrationDetail::MetricScales & scales) {
-      const_cast<Self *>(this)->m_Value = m_Face.MakeMeanSquare(result, scales);
-      return -0.5 * m_Face.GetMeanDivisor(result) / (scales.unit * scales.unit);
+      const_cast<Self *>(this)->m_Value = m_Adapter.MakeMeanSquare(result, scales);
+      return -0.5 * m_Adapter.GetMeanDivisor(result) / (scales.unit * scales.unit);
     },
     [this] { Superclass::GetValueAndDerivativeExecute(); });
 }
 
 itkGPUMetricGetValuesMacro(itkGPUMeanSquaresClass)
 {
-  return m_Face.EvaluateCandidates(candidates, [this](const auto & result, const auto & scales) {
-    return m_Face.MakeMeanSquare(result, scales);
+  return m_Adapter.EvaluateCandidates(candidates, [this](const auto & result, const auto & scales) {
+    return m_Adapter.MakeMeanSquare(result, scales);
   });
 }
 
@@ -45,7 +45,7 @@ void
 itkGPUMeanSquaresClass::PrintSelf(std::ostream & os, Indent indent) const
 {
   Superclass::PrintSelf(os, indent);
-  m_Face.Print(os, indent);
+  m_Adapter.Print(os, indent);
 }
 
 } // namespace itk

@@ -8,7 +8,7 @@
 #include "engine/resample/DisplacementPasses.h"
 #include "engine/image/ImagePasses.h"
 #include "engine/metric/histogram/JointHistogramPasses.h"
-#include "engine/metric/samples/LeadingGridPasses.h"
+#include "engine/metric/samples/PreTransformPasses.h"
 #include "engine/filter/LinePasses.h"
 #include "engine/metric/histogram/MattesPasses.h"
 #include "engine/metric/samples/MovingImagePasses.h"
@@ -53,7 +53,7 @@ GetStructSizes()
     GPUREG_DEFINE_SIZE(GridPlace) + GPUREG_DEFINE_SIZE(HistogramArguments) + GPUREG_DEFINE_SIZE(ImageSampling) +
     GPUREG_DEFINE_SIZE(JointDensityArguments) + GPUREG_DEFINE_SIZE(JointHistogramArguments) +
     GPUREG_DEFINE_SIZE(JointHistogramSummaryArguments) + GPUREG_DEFINE_SIZE(LaneWalk) +
-    GPUREG_DEFINE_SIZE(LeadingCarry) + GPUREG_DEFINE_SIZE(LeadingGridArguments) + GPUREG_DEFINE_SIZE(LinearCell) +
+    GPUREG_DEFINE_SIZE(PreTransformCarry) + GPUREG_DEFINE_SIZE(PreTransformArguments) + GPUREG_DEFINE_SIZE(LinearCell) +
     GPUREG_DEFINE_SIZE(LocalCorrelation) + GPUREG_DEFINE_SIZE(MattesArguments) +
     GPUREG_DEFINE_SIZE(NeighborhoodArguments) + GPUREG_DEFINE_SIZE(NeighborhoodSums) +
     GPUREG_DEFINE_SIZE(NodesOfPoint) + GPUREG_DEFINE_SIZE(PairArguments) + GPUREG_DEFINE_SIZE(PairCentring) +

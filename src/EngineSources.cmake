@@ -28,6 +28,7 @@ set(GPURegistration_ENGINE_SRCS
     engine/runtime/Fork.cpp
     engine/metric/samples/GaussianDerivatives.cpp
     engine/registration/global/GlobalBalance.cpp
+    engine/registration/global/GlobalChecks.cpp
     engine/registration/global/GlobalChoices.cpp
     engine/registration/global/GlobalDescent.cpp
     engine/registration/global/GlobalLevel.cpp
@@ -36,6 +37,8 @@ set(GPURegistration_ENGINE_SRCS
     engine/registration/global/GlobalPose.cpp
     engine/registration/global/GlobalRegistration.cpp
     engine/registration/global/GlobalRotations.cpp
+    engine/registration/global/GlobalSearch.cpp
+    engine/registration/global/GlobalStages.cpp
     engine/runtime/IdleEngines.cpp
     engine/filter/ImageLevel.cpp
     engine/metric/samples/ImageSampler.cpp
@@ -43,7 +46,7 @@ set(GPURegistration_ENGINE_SRCS
     engine/metric/samples/IntegerValues.cpp
     engine/metric/histogram/JointDensity.cpp
     engine/metric/histogram/JointHistogramMetric.cpp
-    engine/metric/samples/LeadingGrids.cpp
+    engine/metric/samples/PreTransforms.cpp
     engine/filter/LevelGeometry.cpp
     engine/filter/LevelImage.cpp
     engine/registration/LevelSamples.cpp
@@ -68,11 +71,12 @@ set(GPURegistration_ENGINE_SRCS
     engine/filter/RecursiveGaussian.cpp
     engine/resample/ResamplePlan.cpp
     engine/resample/Resampler.cpp
-    engine/metric/samples/SampleLattice.cpp
+    engine/metric/samples/RegularSubsample.cpp
     engine/metric/samples/SampleSet.cpp
     engine/metric/histogram/SmoothedDensity.cpp
     engine/metric/histogram/SortedSamples.cpp
     engine/runtime/StagingPool.cpp
+    engine/runtime/Transfer.cpp
     engine/image/SummarizeImage.cpp
     engine/transform/TransformChain.cpp
     engine/image/ValueRange.cpp
@@ -87,7 +91,7 @@ set(GPURegistration_ENGINE_SRCS
     host/image/ImagePasses.cpp
     host/runtime/LargePages.cpp
     host/metric/histogram/JointHistogramPasses.cpp
-    host/metric/samples/LeadingGridPasses.cpp
+    host/metric/samples/PreTransformPasses.cpp
     host/filter/LinePasses.cpp
     host/metric/histogram/MattesPasses.cpp
     host/metric/samples/MovingImagePasses.cpp

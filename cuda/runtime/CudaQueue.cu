@@ -193,15 +193,15 @@ CudaQueue::WaitForStaging(Direction direction, int slot)
 }
 
 void
-CudaQueue::SetMilestone(int number)
+CudaQueue::SetFence(int number)
 {
-  SetMark(m_Milestones[number], m_Stream);
+  SetMark(m_Fences[number], m_Stream);
 }
 
 void
-CudaQueue::WaitForMilestone(int number)
+CudaQueue::WaitForFence(int number)
 {
-  WaitFor(m_Milestones[number], "computing");
+  WaitFor(m_Fences[number], "computing");
 }
 
 void

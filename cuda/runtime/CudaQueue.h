@@ -117,9 +117,9 @@ public:
   void
   Finish() override;
   void
-  SetMilestone(int number) override;
+  SetFence(int number) override;
   void
-  WaitForMilestone(int number) override;
+  WaitForFence(int number) override;
   void
   StartTimer() override;
   void
@@ -177,7 +177,7 @@ public:
   }
 
 private:
-  /** What is waited for: a copy that last read or wrote a slot of staging memory, or work up to a milestone. */
+  /** What is waited for: a copy that last read or wrote a slot of staging memory, or work up to a fence. */
   struct Mark
   {
     cudaEvent_t event = nullptr;
@@ -193,19 +193,9 @@ private:
   std::array<cudaEvent_t *, 13>
   GetEvents()
   {
-    return { &m_TimerStart,
-             &m_TimerStop,
-             &m_Uploaded,
-             &m_Read[0],
-             &m_Read[1],
-             &m_Made[0],
-             &m_Made[1],
-             &m_Marks[0][0].event,
-             &m_Marks[0][1].event,
-             &m_Marks[1][0].event,
-             &m_Marks[1][1].event,
-             &m_Milestones[0].event,
-             &m_Milestones[1].event };
+    return { &m_TimerStart,        &m_TimerStop,       &m_Uploaded,          &m_Read[0],           &m_Read[1],
+             &m_Made[0],           &m_Made[1],         &m_Marks[0][0].event, &m_Marks[0][1].event, &m_Marks[1][0].event,
+             &m_Marks[1][1].event, &m_Fences[0].event, &m_Fences[1].event };
   }
 
   MemoryPointer
@@ -239,7 +229,7 @@ private:
   cudaEvent_t  m_Read[2] = {}; // [buffer]: its slab was read, by the kernels before MarkRead
   cudaEvent_t  m_Made[2] = {}; // [buffer]: its results were made, by those before MarkMade
   Mark         m_Marks[2][2];  // [direction][slot]
-  Mark         m_Milestones[2];
+  Mark         m_Fences[2];
 };
 
 } // namespace gpureg

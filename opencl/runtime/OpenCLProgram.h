@@ -20,7 +20,7 @@ extern const char * const OpenCLDisplacementSource;
 extern const char * const OpenCLImageSource;
 extern const char * const OpenCLJointHistogramSource;
 extern const char * const OpenCLJointHistogramSummarySource;
-extern const char * const OpenCLLeadingGridSource;
+extern const char * const OpenCLPreTransformSource;
 extern const char * const OpenCLLineSource;
 extern const char * const OpenCLMattesSource;
 extern const char * const OpenCLMovingImageSource;

@@ -263,15 +263,15 @@ OpenCLQueue::Finish()
 }
 
 void
-OpenCLQueue::SetMilestone(int number)
+OpenCLQueue::SetFence(int number)
 {
-  Mark(m_Milestones[number]);
+  Mark(m_Fences[number]);
 }
 
 void
-OpenCLQueue::WaitForMilestone(int number)
+OpenCLQueue::WaitForFence(int number)
 {
-  WaitFor(m_Milestones[number]);
+  WaitFor(m_Fences[number]);
 }
 
 void

@@ -99,9 +99,9 @@ public:
   void
   Finish() override;
   void
-  SetMilestone(int number) override;
+  SetFence(int number) override;
   void
-  WaitForMilestone(int number) override;
+  WaitForFence(int number) override;
   void
   Flush() override;
   void
@@ -165,7 +165,7 @@ private:
   cl::Event              m_LastCopy[2]; // [direction]
   std::vector<cl::Event> m_Read[2];     // [buffer]: a wait list of one, or none
   std::vector<cl::Event> m_Made[2];
-  cl::Event              m_Milestones[2];
+  cl::Event              m_Fences[2];
   bool                   m_IsTiming = false;
   cl::Event              m_FirstTimed;
   cl::Event              m_LastTimed;

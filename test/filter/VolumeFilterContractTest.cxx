@@ -14,6 +14,7 @@
 #include "itkSqrtImageAdaptor.h"
 
 #include "gpureg/runtime/Device.h"
+#include "engine/runtime/Transfer.h"
 
 #include <algorithm>
 #include <cstddef>

@@ -60,7 +60,7 @@ Lend(void * address, gpureg::NumberType type = gpureg::NumberType::Float32)
 
 /** An image's voxels as the host has them, by a resampler that leaves them as they are. */
 std::vector<float>
-Bring(const gpureg::DeviceImage & image, gpureg::EvaluationStatistics * statistics = nullptr)
+Download(const gpureg::DeviceImage & image, gpureg::EvaluationStatistics * statistics = nullptr)
 {
   std::vector<float>    values(static_cast<std::size_t>(gpureg::CountOf(ImageSize)));
   gpureg::Resampler     resampler(image.GetDeviceName());
@@ -114,7 +114,7 @@ TEST_P(BorrowedImageTest, IsReadWhereItIs)
   EXPECT_EQ(image.GetDeviceName(), GetParam());
   EXPECT_EQ(gpureg::GetMemoryInUse(GetParam()), before);
   gpureg::EvaluationStatistics statistics;
-  EXPECT_EQ(Bring(image, &statistics), values);
+  EXPECT_EQ(Download(image, &statistics), values);
   // A chain's parts, and what lies outside; not the image.
   EXPECT_LT(statistics.bytesUp, static_cast<std::int64_t>(values.size() * sizeof(float)));
 }
@@ -132,7 +132,7 @@ TEST_P(BorrowedImageTest, KeepsItsOwnerAndFreesNothing)
   }
   EXPECT_EQ(owner.use_count(), 1);
   EXPECT_EQ(gpureg::GetMemoryInUse(GetParam()), before);
-  EXPECT_EQ(Bring(*made), MakeRamp());
+  EXPECT_EQ(Download(*made), MakeRamp());
 }
 
 TEST_P(BorrowedImageTest, WaitsForTheMeetingStream)
@@ -142,7 +142,7 @@ TEST_P(BorrowedImageTest, WaitsForTheMeetingStream)
   memory.stream = gpureg::GetMeetingStream(GetParam());
   EXPECT_EQ(*memory.stream != 0, GetParam() != "host");
   EXPECT_EQ(gpureg::GetMeetingStream(GetParam()), *memory.stream);
-  EXPECT_EQ(Bring(gpureg::BorrowedImage(GetParam(), std::move(memory))), MakeRamp());
+  EXPECT_EQ(Download(gpureg::BorrowedImage(GetParam(), std::move(memory))), MakeRamp());
 }
 
 TEST_P(BorrowedImageTest, ReadsNumbersOfAnyType)
@@ -165,9 +165,9 @@ TEST_P(BorrowedImageTest, ReadsNumbersOfAnyType)
     {
       const auto image = converter.MakeImage(memory, precision, OneAfterTheOther);
       EXPECT_EQ(image->GetPrecision(), precision);
-      EXPECT_EQ(Bring(*image), expected) << gpureg::GetName(type);
+      EXPECT_EQ(Download(*image), expected) << gpureg::GetName(type);
     }
-    EXPECT_EQ(Bring(*converter.MakeMask(memory, OneAfterTheOther)), std::vector<float>(expected.size(), 1.0f));
+    EXPECT_EQ(Download(*converter.MakeMask(memory, OneAfterTheOther)), std::vector<float>(expected.size(), 1.0f));
     EXPECT_EQ(converter.GetStatistics().bytesUp, 0);
     EXPECT_EQ(converter.GetStatistics().bytesDown, 0);
   }
@@ -183,7 +183,7 @@ TEST_P(BorrowedImageTest, AMaskIsWhatIsNot0)
   gpureg::NumberConverter converter(GetParam());
   std::vector<float>      expected(values.size(), 1.0f);
   expected[0] = 0.0f;
-  EXPECT_EQ(Bring(*converter.MakeMask(Lend(made->GetAddress()), OneAfterTheOther)), expected);
+  EXPECT_EQ(Download(*converter.MakeMask(Lend(made->GetAddress()), OneAfterTheOther)), expected);
 }
 
 TEST_P(BorrowedImageTest, NumbersAreRoundedAndStayInTheirRange)
@@ -205,7 +205,7 @@ TEST_P(BorrowedImageTest, NumbersAreRoundedAndStayInTheirRange)
   const auto               image = converter.MakeImage(Lend(numbers->GetAddress(), gpureg::NumberType::Int8),
                                          gpureg::Precision::Single,
                                          OneAfterTheOther);
-  const std::vector<float> found = Bring(*image);
+  const std::vector<float> found = Download(*image);
   for (std::size_t n = 0; n < pairs.size(); ++n)
   {
     EXPECT_EQ(found[n], pairs[n].second) << pairs[n].first;
@@ -243,7 +243,7 @@ TEST(BorrowedMemoryTest, AChangeOfTheHostsMemoryIsSeen)
   const gpureg::BorrowedImage image("host", Lend(values.data()));
   EXPECT_EQ(image.GetAddress(), values.data());
   values[5] = 1234.0f;
-  EXPECT_EQ(Bring(image), values);
+  EXPECT_EQ(Download(image), values);
 }
 
 TEST(BorrowedMemoryTest, OpenCLSaysThatItReadsNone)

@@ -869,7 +869,7 @@ TEST_P(LoadedImageTest, FilterAndResamplerTakeAndGiveImages)
   gpureg::ResampleInput input;
   input.size = ImageSize;
   const bool hasBus = GetParam() != "host";
-  const auto bring = [](gpureg::VolumeFilter & filter) {
+  const auto download = [](gpureg::VolumeFilter & filter) {
     std::vector<float> result(static_cast<std::size_t>(gpureg::CountOf(filter.GetSize())));
     filter.GetVolume([&result](std::int64_t first, std::int64_t count, const void * in) {
       std::copy_n(static_cast<const float *>(in), count, result.begin() + first);
@@ -883,7 +883,7 @@ TEST_P(LoadedImageTest, FilterAndResamplerTakeAndGiveImages)
   volume.values = CopyFrom(values);
   filter.SetVolume(volume, OneAfterTheOther);
   filter.Convolve(smooth);
-  const std::vector<float> smoothed = bring(filter);
+  const std::vector<float> smoothed = download(filter);
 
   gpureg::LoadedImage loaded(GetParam());
   Load(loaded, values);
@@ -892,7 +892,7 @@ TEST_P(LoadedImageTest, FilterAndResamplerTakeAndGiveImages)
   const auto shared = filter.CopyVolume();
   EXPECT_EQ(filter.GetStatistics().bytesUp, 0);
   EXPECT_EQ(filter.GetStatistics().bytesDown, 0);
-  EXPECT_EQ(bring(filter), smoothed);
+  EXPECT_EQ(download(filter), smoothed);
 
   for (const int order : { 0, 3 })
   {
@@ -922,7 +922,7 @@ TEST_P(LoadedImageTest, FilterAndResamplerTakeAndGiveImages)
     EXPECT_LE(resampler.GetStatistics().bytesUp, 16);
     EXPECT_EQ(resampler.GetStatistics().bytesDown, 0);
     filter.SetVolume(*made, request.size, OneAfterTheOther);
-    EXPECT_EQ(bring(filter), wanted);
+    EXPECT_EQ(download(filter), wanted);
     EXPECT_EQ(filter.GetStatistics().bytesUp, 0);
     EXPECT_EQ(filter.GetStatistics().bytesDown, hasBus ? static_cast<std::int64_t>(sizeof(float) * wanted.size()) : 0);
 

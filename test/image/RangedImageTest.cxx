@@ -173,7 +173,7 @@ public:
   }
 
   std::vector<float>
-  Bring(const gpureg::RegisteredImage & image)
+  Download(const gpureg::RegisteredImage & image)
   {
     std::vector<float> brought(values.size());
     queue->Download(brought.data(), *image.image->GetMemory(), sizeof(float) * brought.size());
@@ -219,7 +219,7 @@ TEST_P(RangedImageTest, OutliersBecomeTheMeanOfTheirNeighbours)
   image.values[1] = 1e7F;   // one of which is no better
   const auto ranged = image.Make(std::nullopt);
   ASSERT_NE(ranged.image, image.whole.image);
-  const auto mended = image.Bring(ranged);
+  const auto mended = image.Download(ranged);
   const auto meanAbout = [&image](int x, int y, int z) {
     double sum = 0;
     int    count = 0;
@@ -257,7 +257,7 @@ TEST_P(RangedImageTest, AnOutlierAmongOutliersBecomesTheEndOfTheRange)
   {
     image.values[n] = -1e30F;
   }
-  const auto mended = image.Bring(image.Make(std::nullopt));
+  const auto mended = image.Download(image.Make(std::nullopt));
   const auto range = FindRange({ image.values.begin(), image.values.end() });
   EXPECT_EQ(mended[11 * 3 + 5], static_cast<float>(range[0]));
   EXPECT_LT(range[0], -900);
@@ -267,7 +267,7 @@ TEST_P(RangedImageTest, AnOutlierAmongOutliersBecomesTheEndOfTheRange)
 TEST_P(RangedImageTest, BeyondARangeThatIsGivenIsItsEnd)
 {
   Image      image(GetParam());
-  const auto clamped = image.Bring(image.Make(gpureg::ValueRange{ { 200, 300 } }));
+  const auto clamped = image.Download(image.Make(gpureg::ValueRange{ { 200, 300 } }));
   for (std::size_t n = 0; n < clamped.size(); ++n)
   {
     EXPECT_EQ(clamped[n], std::clamp(image.values[n], 200.0F, 300.0F));

@@ -1081,9 +1081,9 @@ private:
     {
       return false;
     }
-    const auto & lattice = *spline->GetCoefficientImages()[0];
-    const auto   place = lattice.template TransformPhysicalPointToContinuousIndex<double>(point);
-    const auto   size = lattice.GetLargestPossibleRegion().GetSize();
+    const auto & subsample = *spline->GetCoefficientImages()[0];
+    const auto   place = subsample.template TransformPhysicalPointToContinuousIndex<double>(point);
+    const auto   size = subsample.GetLargestPossibleRegion().GetSize();
     for (unsigned int d = 0; d < VDimension; ++d)
     {
       const double low = 0.5 * (VOrder - 1);

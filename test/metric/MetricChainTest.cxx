@@ -221,7 +221,7 @@ protected:
   /** What comes before the transform that is optimised is sent, and its displacements are made, once: until it or the samples are
    *  changed, or another transform has been followed in between. */
   void
-  CheckLeadingField(const Images<3> & images) const
+  CheckPreTransformField(const Images<3> & images) const
   {
     const auto field = images.MakeSmoothField();
     const auto affine = images.MakeAffine(0.1);
@@ -375,8 +375,8 @@ TEST_P(MetricChainTest, DerivativeBeforeABSplineIsNotThereInItkEither)
 /** In integers, of few samples, and in floats. */
 TEST_P(MetricChainTest, AFieldThatLeadsStaysOnTheDevice)
 {
-  CheckLeadingField(Images<3>());
-  CheckLeadingField(Images<3>(-1, 36));
+  CheckPreTransformField(Images<3>());
+  CheckPreTransformField(Images<3>(-1, 36));
 }
 
 /** A field of more vectors than are kept precisely moves the samples in floats, and the places of forces, which are the centres of

@@ -18,6 +18,7 @@
 #include "TestImages.h"
 
 #include "gpureg/runtime/Device.h"
+#include "engine/runtime/Transfer.h"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Adaptive stochastic gradient descent: its random numbers against published ones, its time and steps against ones by
-// hand, a lattice of samples, the samples that it draws against the same ones set before Initialize(), and registrations.
+// hand, a subsample of samples, the samples that it draws against the same ones set before Initialize(), and registrations.
 #include "kernels/core/Prelude.h"
 #include "kernels/core/CounterRandom.h"
-#include "engine/metric/samples/SampleLattice.h"
+#include "engine/metric/samples/RegularSubsample.h"
 
 #include "TestDevices.h"
 #include "TestMetrics.h"
@@ -100,19 +100,19 @@ TEST(RandomPosition, IsInTheGridAndAnywhereInIt)
             gpureg::DrawPosition({ std::uint64_t{ 3 } << 32, 0, 0, 0 }, size));
 }
 
-TEST(SampleLattice, TakesEachVoxelAsOften)
+TEST(RegularSubsample, TakesEachVoxelAsOften)
 {
-  const gpureg::Size          size{ 11, 13, 6 };
-  const gpureg::SampleLattice lattice(size, { 1, 1, 2 }, 40);
-  EXPECT_FALSE(lattice.TakesAll());
-  EXPECT_LE(gpureg::CountOf(lattice.GetSize()), 40);
-  EXPECT_EQ(lattice.GetSteps(), (gpureg::Size{ 4, 4, 2 }));
-  EXPECT_EQ(lattice.GetSize(), (gpureg::Size{ 3, 4, 3 }));
+  const gpureg::Size             size{ 11, 13, 6 };
+  const gpureg::RegularSubsample subsample(size, { 1, 1, 2 }, 40);
+  EXPECT_FALSE(subsample.TakesAll());
+  EXPECT_LE(gpureg::CountOf(subsample.GetSize()), 40);
+  EXPECT_EQ(subsample.GetSteps(), (gpureg::Size{ 4, 4, 2 }));
+  EXPECT_EQ(subsample.GetSize(), (gpureg::Size{ 3, 4, 3 }));
   std::vector<int> counts(static_cast<std::size_t>(gpureg::CountOf(size)));
   constexpr int    times = 32000;
   for (std::uint32_t n = 0; n < times; ++n)
   {
-    const gpureg::IndexMap map = lattice.Place({ 3, 0, n, 0 });
+    const gpureg::IndexMap map = subsample.Place({ 3, 0, n, 0 });
     for (int x = static_cast<int>(map.offset[0]); x < size[0]; x += static_cast<int>(map.matrix[0]))
     {
       for (int y = static_cast<int>(map.offset[1]); y < size[1]; y += static_cast<int>(map.matrix[4]))
@@ -130,17 +130,17 @@ TEST(SampleLattice, TakesEachVoxelAsOften)
     const double mean = times / 32.0;
     EXPECT_NEAR(count, mean, 6 * std::sqrt(mean));
   }
-  EXPECT_EQ(lattice.Place({ 3, 1, 5, 0 }).offset, lattice.Place({ 3, 1, 5, 0 }).offset);
+  EXPECT_EQ(subsample.Place({ 3, 1, 5, 0 }).offset, subsample.Place({ 3, 1, 5, 0 }).offset);
 }
 
-TEST(SampleLattice, IsOfAllVoxelsWhereTheyAreFew)
+TEST(RegularSubsample, IsOfAllVoxelsWhereTheyAreFew)
 {
-  const gpureg::Size          size{ 5, 7, 1 };
-  const gpureg::SampleLattice lattice(size, { 1, 1, 1 }, 35);
-  EXPECT_TRUE(lattice.TakesAll());
-  EXPECT_EQ(lattice.GetSize(), size);
-  EXPECT_EQ(lattice.Place({ 3, 0, 0, 0 }).offset, (std::array<double, 3>{ 0, 0, 0 }));
-  EXPECT_EQ(gpureg::CountOf(gpureg::SampleLattice(size, { 1, 1, 1 }, 1).GetSize()), 1);
+  const gpureg::Size             size{ 5, 7, 1 };
+  const gpureg::RegularSubsample subsample(size, { 1, 1, 1 }, 35);
+  EXPECT_TRUE(subsample.TakesAll());
+  EXPECT_EQ(subsample.GetSize(), size);
+  EXPECT_EQ(subsample.Place({ 3, 0, 0, 0 }).offset, (std::array<double, 3>{ 0, 0, 0 }));
+  EXPECT_EQ(gpureg::CountOf(gpureg::RegularSubsample(size, { 1, 1, 1 }, 1).GetSize()), 1);
 }
 
 /** Its derivative is a function of its parameters and of how often it was asked for. */

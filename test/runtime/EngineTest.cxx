@@ -15,7 +15,7 @@
 #include "kernels/metric/histogram/Histogram.h"
 #include "kernels/metric/histogram/MattesSample.h"
 #include "kernels/metric/histogram/EntropyTable.h"
-#include "engine/runtime/Pace.h"
+#include "engine/runtime/Throttle.h"
 
 #include "BSplineDefinition.h"
 #include "TestDevices.h"
@@ -359,13 +359,13 @@ TEST(InterpolationTest, IsItks)
   }
 }
 
-TEST(PaceTest, ABatchTakesItsTimeOrHasMostSteps)
+TEST(ThrottleTest, ABatchTakesItsTimeOrHasMostSteps)
 {
-  EXPECT_EQ(gpureg::Pace::CountBatchSteps(0), gpureg::Pace::MostSteps);
-  EXPECT_EQ(gpureg::Pace::CountBatchSteps(0.1), gpureg::Pace::MostSteps);
-  EXPECT_EQ(gpureg::Pace::CountBatchSteps(3), 6);
-  EXPECT_EQ(gpureg::Pace::CountBatchSteps(20), 1);
-  EXPECT_EQ(gpureg::Pace::CountBatchSteps(5000), 1);
+  EXPECT_EQ(gpureg::Throttle::CountBatchSteps(0), gpureg::Throttle::MostSteps);
+  EXPECT_EQ(gpureg::Throttle::CountBatchSteps(0.1), gpureg::Throttle::MostSteps);
+  EXPECT_EQ(gpureg::Throttle::CountBatchSteps(3), 6);
+  EXPECT_EQ(gpureg::Throttle::CountBatchSteps(20), 1);
+  EXPECT_EQ(gpureg::Throttle::CountBatchSteps(5000), 1);
 }
 
 /** However a domain is cut up, each sample is counted once: by the rows of the histogram. */

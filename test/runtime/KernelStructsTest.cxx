@@ -61,7 +61,7 @@ GetPrograms()
     { "Image", OpenCLImageSource },
     { "JointHistogram", OpenCLJointHistogramSource },
     { "JointHistogramSummary", OpenCLJointHistogramSummarySource },
-    { "LeadingGrid", OpenCLLeadingGridSource },
+    { "PreTransform", OpenCLPreTransformSource },
     { "Line", OpenCLLineSource },
     { "Mattes", OpenCLMattesSource },
     { "MovingImage", OpenCLMovingImageSource },

@@ -390,7 +390,7 @@ MakeProblem(const char * name, const std::function<void(Problem &)> & change)
   return problem;
 }
 
-/** What an evaluation is to bring, and of which samples. */
+/** What an evaluation is to download, and of which samples. */
 std::vector<Problem>
 MakeProblemsOfSamples()
 {

@@ -47,7 +47,7 @@ GetThreaderName(const ::testing::TestParamInfo<Threader> & info)
   return info.param == Threader::Pool ? "Pool" : "Platform";
 }
 
-/** Waits for a condition that other threads bring about. False if they do not, within a minute. */
+/** Waits for a condition that other threads download about. False if they do not, within a minute. */
 template <typename TCondition>
 bool
 WaitFor(const TCondition & condition)

@@ -113,7 +113,7 @@ __launch_bounds__(Lanes) MoveSamplesKernel(const __grid_constant__ ChainPart   p
     i64   position[3];
     float moved[3];
     FindSamplePosition(&shape, samplePoints != nullptr, samplePoints, sample, position);
-    MoveSampleAnyhow(&part, points, position, moved);
+    MoveSampleGeneral(&part, points, position, moved);
     displacement[3 * sample] = moved[0];
     displacement[3 * sample + 1] = moved[1];
     displacement[3 * sample + 2] = moved[2];
@@ -134,7 +134,7 @@ __launch_bounds__(SampleLanes) MoveSamplesPreciselyKernel(const __grid_constant_
     i64 position[3];
     i64 moved[3];
     FindSamplePosition(&shape, samplePoints != nullptr, samplePoints, sample, position);
-    MoveSamplePreciselyAnyhow(&part, points, position, moved);
+    MoveSamplePreciselyGeneral(&part, points, position, moved);
     displacement[3 * sample] = moved[0];
     displacement[3 * sample + 1] = moved[1];
     displacement[3 * sample + 2] = moved[2];

@@ -360,8 +360,8 @@ private:
     gpureg::IndexMap       behind;
     behind.matrix = mapping.displacementToIndex;
     mapping.displacementToIndex = gpureg::Compose(behind, optimized).matrix;
-    mapping.leading = this->MakeVirtualGrid();
-    mapping.leading->transform = std::move(before);
+    mapping.preTransforms = this->MakeVirtualGrid();
+    mapping.preTransforms->transform = std::move(before);
     return mapping;
   }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the faces of registration methods do with their engines.
+// What the adapters of registration methods do with their engines.
 #ifndef itkGPURegistrationMethod_h
 #define itkGPURegistrationMethod_h
 

@@ -9,7 +9,7 @@
 namespace gpureg
 {
 
-/** What the engine throws. The ITK face turns it into an itk::GPUError of the same kind. */
+/** What the engine throws. The ITK classes turn it into an itk::GPUError of the same kind. */
 class GPURegistration_EXPORT Error : public std::runtime_error
 {
 public:

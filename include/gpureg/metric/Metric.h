@@ -47,7 +47,7 @@ public:
   SetMovingImage(const MovingImage & image, const ParallelFor & parallelFor);
 
   /** Hands out the forces of the last evaluation, if it was of Forces::OfEachSample: float[3] a sample, 0 where it is not
-   *  valid, in portions from several threads at once.
+   *  valid, in chunks from several threads at once.
    *  \param take (first sample, their number, their forces). */
   void
   TakeForces(const std::function<void(std::int64_t, std::int64_t, const float *)> & take,
@@ -58,7 +58,7 @@ public:
   std::vector<std::array<float, 3>>
   GatherForces(const ParallelFor & parallelFor);
 
-  /** The same, summed about where leading grids have moved the samples, as virtual indices: SampleMapping::leading. */
+  /** The same, summed about where fixed pre-transforms have moved the samples, as virtual indices: SampleMapping::preTransforms. */
   ForceResult
   SumForces(const ParallelFor & parallelFor);
 

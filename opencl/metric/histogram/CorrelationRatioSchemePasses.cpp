@@ -5,6 +5,7 @@
 #include "opencl/metric/histogram/OpenCLHistogramPasses.h"
 
 #include "gpureg/core/Error.h"
+#include "engine/runtime/Transfer.h"
 
 #include <algorithm>
 #include <cstring>
@@ -76,7 +77,7 @@ public:
     m_Queue.Download(binOf.data(), *fixedBins, samples * sizeof(u16));
     sorted.firstOfBin = SortByFixedBin(binOf.data(), samples, bins, indices.data());
     ReserveExactly(m_Queue, sorted.indices, samples * sizeof(u32));
-    FillArray(
+    UploadArray(
       m_Queue, *sorted.indices, 0, sizeof(u32), count, [&indices](std::int64_t first, std::int64_t number, void * out) {
         std::memcpy(out, indices.data() + first, static_cast<std::size_t>(number) * sizeof(u32));
       });

@@ -36,12 +36,12 @@ GatherAlong(const GatherArguments           a,
             __global const float *          in,
             __global float *                out)
 {
-  const int            portion = GPUREG_LANES * GatherLines;
-  const i64            portions = (a.inner + portion - 1) / portion;
-  const i64            group = GroupIndex() / portions;
+  const int            bundle = GPUREG_LANES * GatherLines;
+  const i64            bundles = (a.inner + bundle - 1) / bundle;
+  const i64            group = GroupIndex() / bundles;
   const i64            outer = group / a.stretchCount;
   const ControlStretch stretch = stretches[a.firstStretch + (int)(group % a.stretchCount)];
-  const i64            line = GroupIndex() % portions * portion + LaneIndex();
+  const i64            line = GroupIndex() % bundles * bundle + LaneIndex();
   const i64            lines = (a.inner - line + GPUREG_LANES - 1) / GPUREG_LANES;
   if (lines > 0)
   {
@@ -87,7 +87,7 @@ MoveSamples(const ChainPart         part,
     i64   position[3];
     float moved[3];
     FindSamplePosition(&shape, arePoints, samplePoints, sample, position);
-    MoveSampleAnyhow(&part, points, position, moved);
+    MoveSampleGeneral(&part, points, position, moved);
     displacement[3 * sample] = moved[0];
     displacement[3 * sample + 1] = moved[1];
     displacement[3 * sample + 2] = moved[2];
@@ -108,7 +108,7 @@ MoveSamplesPrecisely(const ChainPart      part,
   {
     i64 position[3], moved[3];
     FindSamplePosition(&shape, arePoints, samplePoints, sample, position);
-    MoveSamplePreciselyAnyhow(&part, points, position, moved);
+    MoveSamplePreciselyGeneral(&part, points, position, moved);
     displacement[3 * sample] = moved[0];
     displacement[3 * sample + 1] = moved[1];
     displacement[3 * sample + 2] = moved[2];

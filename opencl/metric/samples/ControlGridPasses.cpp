@@ -66,12 +66,12 @@ public:
   void
   GatherAlong(const GatherArguments & a, const ControlTables & tables, const Memory & in, Memory & out) override
   {
-    // As many work-groups as there are portions of lines that one of them gathers along.
+    // As many work-groups as there are bundles of lines that one of them gathers along.
     const i64 lanes = m_Queue.GetDevice().GetLanes();
-    const i64 portions = (a.inner + lanes * GatherLines - 1) / (lanes * GatherLines);
+    const i64 bundles = (a.inner + lanes * GatherLines - 1) / (lanes * GatherLines);
     m_Kernels.Launch("GatherAlong",
                      GetOptions(),
-                     i64{ a.outer } * a.stretchCount * portions * lanes,
+                     i64{ a.outer } * a.stretchCount * bundles * lanes,
                      a,
                      BufferOf(*tables.weights),
                      BufferOf(*tables.stretches),

@@ -38,7 +38,7 @@ constexpr double UsualVoxels = 280;
 double
 FindUsualEdge(const std::vector<RegisteredImage> & images, int dimension);
 
-/** How many voxels along each axis one of a level stands for: as many as bring its edges to that length, and leave so
+/** How many voxels along each axis one of a level stands for: as many as download its edges to that length, and leave so
  *  many voxels along each axis. */
 Size
 FindFactors(const RegisteredImage & image, int dimension, double edge, int leastVoxels = 8);

@@ -18,9 +18,9 @@ namespace gpureg
 
 namespace
 {
-/** Brings a part of an image's values to the host. */
+/** Downloads a part of an image's values. */
 std::vector<double>
-BringPart(Queue & queue, const DeviceImage & image, std::int64_t first, std::int64_t count)
+DownloadPart(Queue & queue, const DeviceImage & image, std::int64_t first, std::int64_t count)
 {
   std::vector<double> values;
   WithReal(image.GetPrecision(), [&](auto zero) {
@@ -73,8 +73,8 @@ CheckVaries(Queue & queue, const RegisteredImage & image, const char * which)
     // From the middle on, where most masks are.
     const std::int64_t        first = (n + parts / 2) % parts * perPart;
     const std::int64_t        number = std::min(perPart, count - first);
-    const std::vector<double> values = BringPart(queue, *image.image, first, number);
-    const std::vector<double> mask = BringPart(queue, *image.mask, first, number);
+    const std::vector<double> values = DownloadPart(queue, *image.image, first, number);
+    const std::vector<double> mask = DownloadPart(queue, *image.mask, first, number);
     for (std::size_t v = 0; v < values.size(); ++v)
     {
       least = mask[v] >= 0.5 ? std::min(least, values[v]) : least;

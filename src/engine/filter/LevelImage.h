@@ -19,7 +19,7 @@ namespace gpureg
 void
 CheckImage(const RegisteredImage & image, const char * which, const std::string & deviceName);
 
-/** \throws BadInputError if an image's voxels inside of its mask are all the same. Brings as many of them to the host as tell. */
+/** \throws BadInputError if an image's voxels inside of its mask are all the same. Downloads as many of them to the host as tell. */
 void
 CheckVaries(Queue & queue, const RegisteredImage & image, const char * which);
 

@@ -6,6 +6,7 @@
 #include "engine/filter/LinePasses.h"
 #include "engine/filter/RecursiveFilter.h"
 #include "engine/runtime/MakePasses.h"
+#include "engine/runtime/Transfer.h"
 
 #include <algorithm>
 #include <array>
@@ -42,7 +43,7 @@ public:
   SetVolume(const VolumeInput & input, const ParallelFor & parallelFor)
   {
     SetVolume(input, parallelFor, [&] {
-      FillArray(*m_Queue, *m_Input, 0, GetVoxelBytes(), CountOf(input.size), input.values);
+      UploadArray(*m_Queue, *m_Input, 0, GetVoxelBytes(), CountOf(input.size), input.values);
     });
   }
 
@@ -144,7 +145,7 @@ public:
     MemoryPointer & target = m_Current == &m_Work[0] ? m_Work[1] : m_Work[0];
     MakeRoom(m_Places, places.size() * sizeof(kernels::GridPlace));
     MakeRoom(target, GetBytes(size));
-    FillArray(*m_Queue, *m_Places, places);
+    UploadArray(*m_Queue, *m_Places, places);
     Run([&] { m_Passes->Interpolate(a, m_Precision, *m_Places, **m_Current, *target); });
     m_Current = &target;
     m_Size = size;
@@ -160,7 +161,7 @@ public:
   GetVolume(const std::function<void(std::int64_t, std::int64_t, const void *)> & output)
   {
     CheckVolume();
-    DrainArray(*m_Queue, **m_Current, GetVoxelBytes(), CountOf(m_Size), output);
+    DownloadArray(*m_Queue, **m_Current, GetVoxelBytes(), CountOf(m_Size), output);
     m_Queue->statistics.evaluateMilliseconds = MillisecondsSince(m_Start);
   }
 

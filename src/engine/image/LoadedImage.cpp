@@ -8,6 +8,7 @@
 #include "engine/image/JoinHash.h"
 #include "engine/image/SummarizeImage.h"
 #include "engine/runtime/MakePasses.h"
+#include "engine/runtime/Transfer.h"
 
 #include <cstring>
 #include <optional>
@@ -199,7 +200,7 @@ private:
       m_IsHosts = true;
       return;
     }
-    FillExactly(*m_Queue, m_Values, size, count, [values, size](std::int64_t first, std::int64_t number, void * out) {
+    UploadExactly(*m_Queue, m_Values, size, count, [values, size](std::int64_t first, std::int64_t number, void * out) {
       std::memcpy(out,
                   static_cast<const char *>(values) + static_cast<std::size_t>(first) * size,
                   static_cast<std::size_t>(number) * size);

@@ -6,6 +6,7 @@
 #include "gpureg/core/Error.h"
 
 #include "engine/metric/MetricCore.h"
+#include "engine/runtime/Transfer.h"
 
 #include <algorithm>
 #include <array>
@@ -132,27 +133,29 @@ PrepareBatch(MetricCore &          core,
 
 /** Sends where the samples of some of them map to. */
 inline void
-SendMaps(MetricCore &                     core,
-         const CandidateMaps &            candidates,
-         const BatchRange &               range,
-         const kernels::SampleArguments & arguments,
-         double                           scaledRange,
-         const BatchArrays &              batch)
+UploadMaps(MetricCore &                     core,
+           const CandidateMaps &            candidates,
+           const BatchRange &               range,
+           const kernels::SampleArguments & arguments,
+           double                           scaledRange,
+           const BatchArrays &              batch)
 {
   constexpr std::size_t size = sizeof(kernels::SampleMaps);
-  FillArray(*core.queue,
-            *batch.maps,
-            size * static_cast<std::size_t>(range.first),
-            size,
-            range.count,
-            [&](std::int64_t first, std::int64_t count, void * out) {
-              std::vector<IndexMap> maps(static_cast<std::size_t>(count));
-              candidates.make(range.first + first, count, maps.data());
-              std::transform(maps.begin(),
-                             maps.end(),
-                             static_cast<kernels::SampleMaps *>(out),
-                             [&](const IndexMap & map) { return core.samples.MakeMaps(map, arguments, scaledRange); });
-            });
+  UploadArray(*core.queue,
+              *batch.maps,
+              size * static_cast<std::size_t>(range.first),
+              size,
+              range.count,
+              [&](std::int64_t first, std::int64_t count, void * out) {
+                std::vector<IndexMap> maps(static_cast<std::size_t>(count));
+                candidates.make(range.first + first, count, maps.data());
+                std::transform(maps.begin(),
+                               maps.end(),
+                               static_cast<kernels::SampleMaps *>(out),
+                               [&](const IndexMap & map) {
+                                 return core.samples.MakeMaps(map, arguments, scaledRange);
+                               });
+              });
 }
 
 /** Calls work(range) with ranges of at most so many. */
@@ -167,25 +170,25 @@ ForEachRange(const BatchRange & all, std::size_t atOnce, const TWork & work)
   }
 }
 
-// The device deals with one portion of the candidates while the host makes the next one's maps; few are one portion.
-constexpr std::int64_t BatchPortions = 4;
-constexpr std::int64_t LeastPortion = 256;
+// The device evaluates one part of the candidates, a sub-batch, while the host makes the maps of the next one; few candidates are one.
+constexpr std::int64_t SubBatches = 4;
+constexpr std::int64_t LeastSubBatch = 256;
 
-/** Candidates of a portion. Where kernels are timed there is one, or the host's time would be counted. */
+/** Returns the number of candidates of a sub-batch. Where kernels are timed there is one, or the host's time would be counted. */
 inline std::size_t
-GetPortion(const MetricCore & core, std::int64_t candidates)
+GetSubBatchSize(const MetricCore & core, std::int64_t candidates)
 {
-  const std::int64_t portion = std::max(LeastPortion, (candidates + BatchPortions - 1) / BatchPortions);
-  return static_cast<std::size_t>(core.isTimed ? candidates : std::min(candidates, portion));
+  const std::int64_t subBatch = std::max(LeastSubBatch, (candidates + SubBatches - 1) / SubBatches);
+  return static_cast<std::size_t>(core.isTimed ? candidates : std::min(candidates, subBatch));
 }
 
-/** Calls send(range) and then enqueue(range) for portion after portion; the first has been sent. */
+/** Calls send(range) and then enqueue(range) for each sub-batch of so many candidates; the first one has been sent. */
 template <typename TSend, typename TEnqueue>
 void
-EnqueuePortions(Queue & queue, int candidates, std::size_t portion, const TSend & send, const TEnqueue & enqueue)
+EnqueueSubBatches(Queue & queue, int candidates, std::size_t subBatch, const TSend & send, const TEnqueue & enqueue)
 {
   BatchRange sent{ 0, 0 };
-  ForEachRange({ 0, candidates }, portion, [&](const BatchRange & range) {
+  ForEachRange({ 0, candidates }, subBatch, [&](const BatchRange & range) {
     if (sent.count > 0)
     {
       enqueue(sent);

@@ -4,6 +4,7 @@
 
 #include "gpureg/image/DeviceImage.h"
 #include "gpureg/core/Error.h"
+#include "engine/runtime/Transfer.h"
 
 namespace gpureg
 {
@@ -72,13 +73,13 @@ Metric::TakeForces(const std::function<void(std::int64_t, std::int64_t, const fl
   queue.CheckIsUsable();
   queue.parallelFor = parallelFor;
   constexpr std::size_t bytes = 3 * sizeof(float);
-  DrainArray(queue,
-             *m_Core->forces,
-             bytes,
-             static_cast<std::int64_t>(m_Core->forces->GetSize() / bytes),
-             [&take](std::int64_t first, std::int64_t count, const void * forces) {
-               take(first, count, static_cast<const float *>(forces));
-             });
+  DownloadArray(queue,
+                *m_Core->forces,
+                bytes,
+                static_cast<std::int64_t>(m_Core->forces->GetSize() / bytes),
+                [&take](std::int64_t first, std::int64_t count, const void * forces) {
+                  take(first, count, static_cast<const float *>(forces));
+                });
   queue.GiveStagingBack();
 }
 
@@ -99,9 +100,9 @@ Metric::GatherForces(const ParallelFor & parallelFor)
                         "those of each sample");
   }
   std::vector<std::array<float, 3>> result =
-    BringControlVectors<float>(queue,
-                               *m_Core->gathered,
-                               static_cast<std::int64_t>(m_Core->gathered->GetSize() / sizeof(kernels::float4)));
+    DownloadControlVectors<float>(queue,
+                                  *m_Core->gathered,
+                                  static_cast<std::int64_t>(m_Core->gathered->GetSize() / sizeof(kernels::float4)));
   queue.GiveStagingBack();
   return result;
 }
@@ -112,14 +113,14 @@ Metric::SumForces(const ParallelFor & parallelFor)
   Queue & queue = *m_Core->queue;
   queue.CheckIsUsable();
   queue.parallelFor = parallelFor;
-  if (m_Core->forces == nullptr || !m_Core->samples.HasLeadingGrids())
+  if (m_Core->forces == nullptr || !m_Core->samples.HasPreTransforms())
   {
     throw BadInputError(
-      "the last evaluation kept no forces of samples that leading grids move: ask one by such grids for "
+      "the last evaluation kept no forces of samples that fixed pre-transforms move: ask one by such grids for "
       "those of each sample");
   }
   Enqueue(queue, m_Core->isTimed, [&] { m_Core->samples.SumForces(*m_Core->forces); });
-  return m_Core->samples.BringForceSums();
+  return m_Core->samples.DownloadForceSums();
 }
 
 void

@@ -38,11 +38,14 @@ public:
     return *backend;
   }
 
-  /** Runs an evaluation: prepare() finds out what it takes, and makes room; enqueue() is what is timed; bring() gives the
+  /** Runs an evaluation: prepare() finds out what it takes, and makes room; enqueue() is what is timed; download() gives the
    *  result. */
-  template <typename TPrepare, typename TEnqueue, typename TBring>
+  template <typename TPrepare, typename TEnqueue, typename TDownload>
   auto
-  Evaluate(const ParallelFor & parallelFor, const TPrepare & prepare, const TEnqueue & enqueue, const TBring & bring)
+  Evaluate(const ParallelFor & parallelFor,
+           const TPrepare &    prepare,
+           const TEnqueue &    enqueue,
+           const TDownload &   download)
   {
     return this->Run(parallelFor, [&] {
       prepare();
@@ -56,7 +59,7 @@ public:
       {
         queue->StopTimer();
       }
-      const auto result = bring();
+      const auto result = download();
       if (isTimed)
       {
         queue->statistics.kernelMilliseconds = queue->ReadTimer();

@@ -5,6 +5,7 @@
 #include "engine/penalty/ControlPenaltyTerm.h"
 #include "engine/transform/ControlVectors.h"
 #include "engine/core/Elapsed.h"
+#include "engine/runtime/Transfer.h"
 
 #include <algorithm>
 #include <cmath>
@@ -76,12 +77,12 @@ public:
     Operate(*m_Queue, parallelFor, [&] {
       m_Term.SetGrid(grid);
       CheckPoints(grid, points);
-      this->SendPoints(grid, points);
+      this->UploadPoints(grid, points);
       this->EnqueueAll(penalties, findsGradient, points.size());
-      result.values = this->BringValues(penalties.size());
+      result.values = this->DownloadValues(penalties.size());
       if (findsGradient)
       {
-        result.gradient = this->BringGradient(grid, points.size());
+        result.gradient = this->DownloadGradient(grid, points.size());
       }
     });
     m_Queue->statistics.evaluateMilliseconds = MillisecondsSince(start);
@@ -104,25 +105,25 @@ public:
 
 private:
   void
-  SendPoints(const ControlGrid & grid, const std::vector<std::array<double, 3>> & points)
+  UploadPoints(const ControlGrid & grid, const std::vector<std::array<double, 3>> & points)
   {
     const bool isFlat = grid.dimension == 2;
     Reserve(*m_Queue, m_Points, points.size() * sizeof(float4));
-    FillArray(*m_Queue,
-              *m_Points,
-              0,
-              sizeof(float4),
-              static_cast<std::int64_t>(points.size()),
-              [&points, isFlat](std::int64_t first, std::int64_t count, void * out) {
-                for (std::int64_t n = 0; n < count; ++n)
-                {
-                  const std::array<double, 3> & p = points[static_cast<std::size_t>(first + n)];
-                  static_cast<float4 *>(out)[n] = kernels::MakeFloat4(static_cast<float>(p[0]),
-                                                                      static_cast<float>(p[1]),
-                                                                      isFlat ? 0.0f : static_cast<float>(p[2]),
-                                                                      0.0f);
-                }
-              });
+    UploadArray(*m_Queue,
+                *m_Points,
+                0,
+                sizeof(float4),
+                static_cast<std::int64_t>(points.size()),
+                [&points, isFlat](std::int64_t first, std::int64_t count, void * out) {
+                  for (std::int64_t n = 0; n < count; ++n)
+                  {
+                    const std::array<double, 3> & p = points[static_cast<std::size_t>(first + n)];
+                    static_cast<float4 *>(out)[n] = kernels::MakeFloat4(static_cast<float>(p[0]),
+                                                                        static_cast<float>(p[1]),
+                                                                        isFlat ? 0.0f : static_cast<float>(p[2]),
+                                                                        0.0f);
+                  }
+                });
   }
 
   void
@@ -158,7 +159,7 @@ private:
   }
 
   std::vector<PenaltyValue>
-  BringValues(std::size_t count)
+  DownloadValues(std::size_t count)
   {
     const std::size_t         bytes = m_Term.GetValueBytes();
     char * const              slots = static_cast<char *>(m_Queue->GetStaging(Direction::Down, 0, count * bytes));
@@ -172,9 +173,9 @@ private:
   }
 
   std::vector<std::array<double, 3>>
-  BringGradient(const ControlGrid & grid, std::size_t count)
+  DownloadGradient(const ControlGrid & grid, std::size_t count)
   {
-    auto gradient = BringControlVectors<double>(*m_Queue, *m_Gradient, static_cast<std::int64_t>(count));
+    auto gradient = DownloadControlVectors<double>(*m_Queue, *m_Gradient, static_cast<std::int64_t>(count));
     if (grid.dimension == 2)
     {
       std::for_each(gradient.begin(), gradient.end(), [](auto & g) { g[2] = 0.0; });

@@ -277,15 +277,15 @@ AgreementCheck::Find(const LevelMaker &      maker,
   const Size   ofMoving = FindFactors(moving, dimension, edge);
   m_Fixed.Make(*fixed.image, fixed.size, ofFixed, maker.lines);
   m_Moving.Make(*moving.image, moving.size, ofMoving, maker.lines);
-  const auto bring = [&](const DeviceImage * whole, const Size & size, const Size & factors) {
+  const auto download = [&](const DeviceImage * whole, const Size & size, const Size & factors) {
     if (whole == nullptr)
     {
       return std::vector<double>();
     }
     m_Mask.Make(*whole, size, factors, maker.lines);
-    return BringValues(m_Queue, m_Mask);
+    return DownloadValues(m_Queue, m_Mask);
   };
-  const SmallImage small = MakeSmall(BringValues(m_Queue, m_Fixed), bring(fixed.mask, fixed.size, ofFixed));
+  const SmallImage small = MakeSmall(DownloadValues(m_Queue, m_Fixed), download(fixed.mask, fixed.size, ofFixed));
   // The resampler reads them on a queue of its own.
   m_Queue.Finish();
   if (!m_Resampler)

@@ -4,6 +4,7 @@
 #include "engine/filter/LevelGeometry.h"
 
 #include "kernels/core/Prelude.h"
+#include "engine/runtime/Transfer.h"
 
 #include <algorithm>
 #include <cmath>
@@ -196,19 +197,19 @@ DescribeForPairs(
 }
 
 std::vector<double>
-BringValues(Queue & queue, const DeviceImage & image)
+DownloadValues(Queue & queue, const DeviceImage & image)
 {
   std::vector<double> values(static_cast<std::size_t>(image.GetCount()));
   WithReal(image.GetPrecision(), [&](auto zero) {
     using Real = decltype(zero);
-    DrainArray(queue,
-               *image.GetMemory(),
-               sizeof(Real),
-               image.GetCount(),
-               [&values](std::int64_t first, std::int64_t count, const void * in) {
-                 const auto * const from = static_cast<const Real *>(in);
-                 std::copy(from, from + count, values.begin() + first);
-               });
+    DownloadArray(queue,
+                  *image.GetMemory(),
+                  sizeof(Real),
+                  image.GetCount(),
+                  [&values](std::int64_t first, std::int64_t count, const void * in) {
+                    const auto * const from = static_cast<const Real *>(in);
+                    std::copy(from, from + count, values.begin() + first);
+                  });
   });
   return values;
 }

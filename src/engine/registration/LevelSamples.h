@@ -78,9 +78,9 @@ void
 DescribeByBinsOfBoth(
   const LevelImage & fixed, const LevelImage & moving, int bins, FixedSamples & samples, MovingImage & image);
 
-/** Brings an image's values to the host. */
+/** Downloads an image's values. */
 std::vector<double>
-BringValues(Queue & queue, const DeviceImage & image);
+DownloadValues(Queue & queue, const DeviceImage & image);
 
 } // namespace gpureg
 

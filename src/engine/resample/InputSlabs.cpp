@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/resample/InputSlabs.h"
+#include "engine/runtime/Transfer.h"
 
 #include <algorithm>
 #include <cstring>
@@ -217,12 +218,12 @@ InputSlabs::Load(int slab)
   }
   else
   {
-    FillBuffer(m_Queue,
-               memory,
-               static_cast<int>(buffer),
-               voxelBytes,
-               held.GetCount() * planeVoxels,
-               isCut && IsSpline(*m_Input) ? fromCoefficients : fromImage);
+    UploadToBuffer(m_Queue,
+                   memory,
+                   static_cast<int>(buffer),
+                   voxelBytes,
+                   held.GetCount() * planeVoxels,
+                   isCut && IsSpline(*m_Input) ? fromCoefficients : fromImage);
   }
   if (!isCut)
   {
@@ -276,7 +277,7 @@ InputSlabs::FilterPlanes(int axis, const PlaneRange & planes, const std::vector<
   const Size        size = GetSizeOfPlanes(*m_Input, axis, planes);
   const std::size_t voxelBytes = GetVoxelBytes(*m_Input);
   Memory &          memory = *m_Buffers[0];
-  FillArray(m_Queue, memory, 0, voxelBytes, CountOf(size), [&](std::int64_t first, std::int64_t count, void * out) {
+  UploadArray(m_Queue, memory, 0, voxelBytes, CountOf(size), [&](std::int64_t first, std::int64_t count, void * out) {
     ForEachRun(
       m_Input->size, axis, planes, first, count, [&](std::int64_t inPlanes, std::int64_t volume, std::int64_t now) {
         values(volume, now, static_cast<char *>(out) + static_cast<std::size_t>(inPlanes) * voxelBytes);
@@ -287,14 +288,15 @@ InputSlabs::FilterPlanes(int axis, const PlaneRange & planes, const std::vector<
     m_Recursion.MakeSplineCoefficients(
       memory, size, m_Input->components, m_Input->precision, m_Input->splineOrder, along);
   }
-  DrainArray(m_Queue, memory, voxelBytes, CountOf(size), [&](std::int64_t first, std::int64_t count, const void * in) {
-    ForEachRun(
-      m_Input->size, axis, planes, first, count, [&](std::int64_t inPlanes, std::int64_t volume, std::int64_t now) {
-        std::memcpy(m_Coefficients.data() + static_cast<std::size_t>(volume) * voxelBytes,
-                    static_cast<const char *>(in) + static_cast<std::size_t>(inPlanes) * voxelBytes,
-                    static_cast<std::size_t>(now) * voxelBytes);
-      });
-  });
+  DownloadArray(
+    m_Queue, memory, voxelBytes, CountOf(size), [&](std::int64_t first, std::int64_t count, const void * in) {
+      ForEachRun(
+        m_Input->size, axis, planes, first, count, [&](std::int64_t inPlanes, std::int64_t volume, std::int64_t now) {
+          std::memcpy(m_Coefficients.data() + static_cast<std::size_t>(volume) * voxelBytes,
+                      static_cast<const char *>(in) + static_cast<std::size_t>(inPlanes) * voxelBytes,
+                      static_cast<std::size_t>(now) * voxelBytes);
+        });
+    });
 }
 
 } // namespace gpureg

@@ -10,6 +10,7 @@
 #include "engine/resample/ResamplePlan.h"
 #include "engine/resample/ResamplePasses.h"
 #include "engine/runtime/MakePasses.h"
+#include "engine/runtime/Transfer.h"
 
 #include <algorithm>
 #include <cmath>
@@ -182,7 +183,7 @@ public:
       const ResamplePlan plan = MakePlan(input, request);
       m_Chain.SetPlanes(plan.gridPlanes, plan.slabs.GetCount() > 1);
       m_Input.SetInput(input, plan);
-      SendOutside(input, request);
+      UploadOutside(input, request);
       MakeOutput(input, request, plan);
     });
   }
@@ -284,7 +285,7 @@ private:
       plan.stateBytes = m_Input.GetStateBytes(input, std::numeric_limits<std::size_t>::max());
       m_Chain.SetPlanes(m_Chain.CountPlanes(), false);
       m_Input.SetInput(input, plan);
-      SendOutside(input, request);
+      UploadOutside(input, request);
       made = m_Queue->Allocate(voxelBytes * static_cast<std::size_t>(CountOf(request.size)));
       MakeRows(MakeArguments(input, request), input, request, plan.slabs, { 0, CountRows(request) }, *made);
       m_Queue->Finish();
@@ -449,24 +450,24 @@ private:
   }
 
   void
-  SendOutside(const ResampleInput & input, const ResampleRequest & request)
+  UploadOutside(const ResampleInput & input, const ResampleRequest & request)
   {
     Reserve(*m_Queue, m_Outside, static_cast<std::size_t>(input.components) * BytesOf(input.precision));
-    FillArray(*m_Queue,
-              *m_Outside,
-              0,
-              BytesOf(input.precision),
-              input.components,
-              [&](std::int64_t first, std::int64_t count, void * out) {
-                WithReal(input.precision, [&](auto zero) {
-                  for (std::int64_t c = 0; c < count; ++c)
-                  {
-                    const double value =
-                      request.extrapolates ? 0.0 : request.outside.at(static_cast<std::size_t>(first + c));
-                    static_cast<decltype(zero) *>(out)[c] = static_cast<decltype(zero)>(value);
-                  }
+    UploadArray(*m_Queue,
+                *m_Outside,
+                0,
+                BytesOf(input.precision),
+                input.components,
+                [&](std::int64_t first, std::int64_t count, void * out) {
+                  WithReal(input.precision, [&](auto zero) {
+                    for (std::int64_t c = 0; c < count; ++c)
+                    {
+                      const double value =
+                        request.extrapolates ? 0.0 : request.outside.at(static_cast<std::size_t>(first + c));
+                      static_cast<decltype(zero) *>(out)[c] = static_cast<decltype(zero)>(value);
+                    }
+                  });
                 });
-              });
   }
 
   void
@@ -474,10 +475,10 @@ private:
   {
     const kernels::ResampleArguments a = MakeArguments(input, request);
     const std::int64_t               width = request.size[0];
-    ArrayInPieces                    output;
+    TiledArray                       output;
     output.elementSize = BytesOf(input.precision) * static_cast<std::size_t>(input.components);
     output.count = CountOf(request.size);
-    output.pieceCount = plan.pieceRows * width;
+    output.tileCount = plan.pieceRows * width;
     output.bufferCount = plan.outputBuffers;
     output.make = [&](std::int64_t first, std::int64_t count, Memory & out) {
       MakeRows(a, input, request, plan.slabs, { first / width, count / width }, out);
@@ -490,7 +491,7 @@ private:
         request.progress(static_cast<double>(done) / static_cast<double>(output.count));
       };
     }
-    DrainPieces(*m_Queue, m_Output, output);
+    DownloadTiles(*m_Queue, m_Output, output);
   }
 
   kernels::ResampleArguments

@@ -157,13 +157,13 @@ public:
   virtual void
   Finish() = 0;
 
-  /** Marks the end of the work that was enqueued so far, as milestone 0 or 1, and has the device begin it. */
+  /** Marks the end of the work that was enqueued so far, as fence 0 or 1, and has the device begin it. */
   virtual void
-  SetMilestone(int number) = 0;
+  SetFence(int number) = 0;
 
-  /** Waits for the work before a milestone, if it was set since it was waited for last, and for nothing behind it. */
+  /** Waits for the work before a fence, if it was set since it was waited for last, and for nothing behind it. */
   virtual void
-  WaitForMilestone(int number) = 0;
+  WaitForFence(int number) = 0;
 
   /** Has the device begin what was enqueued, where it might wait for more. */
   virtual void
@@ -206,7 +206,7 @@ public:
   /** The host threads to work on; its caller's, set before each call. */
   ParallelFor          parallelFor;
   EvaluationStatistics statistics;
-  /** The slot of staging memory that the next portion goes up through. */
+  /** The slot of staging memory that the next chunk goes up through. */
   int nextUpSlot = 0;
   /** Arrays that are to be made just so large stay if they are larger: for who goes through levels of different sizes, again and
    *  again. */
@@ -301,72 +301,6 @@ Enqueue(Queue & queue, bool isTimed, const TWork & work)
     queue.statistics.kernelMilliseconds += queue.ReadTimer();
   }
 }
-
-/** Fills an array of the device, from a byte offset on, with count elements, in portions, through staging
- *  memory. The last copies may still be under way when it returns. */
-void
-FillArray(Queue &        queue,
-          Memory &       target,
-          std::size_t    offset,
-          std::size_t    elementSize,
-          std::int64_t   count,
-          const Filler & filler);
-
-/** The same, from its first element on, with these. */
-template <typename T>
-void
-FillArray(Queue & queue, Memory & target, const std::vector<T> & elements)
-{
-  FillArray(queue,
-            target,
-            0,
-            sizeof(T),
-            static_cast<std::int64_t>(elements.size()),
-            [&elements](std::int64_t first, std::int64_t count, void * out) {
-              std::copy_n(elements.data() + first, count, static_cast<T *>(out));
-            });
-}
-
-/** Makes an array just so large, and fills it; of an empty filler, none. */
-void
-FillExactly(Queue & queue, MemoryPointer & memory, std::size_t elementSize, std::int64_t count, const Filler & filler);
-
-/** Fills an input buffer (0 or 1) from its first element on, while work that was enqueued after its last MarkRead still
- *  runs. Work that is enqueued from now on waits for it. */
-void
-FillBuffer(
-  Queue & queue, Memory & target, int buffer, std::size_t elementSize, std::int64_t count, const Filler & filler);
-
-/** Takes elements first … first + count - 1 from host memory; called for disjoint ranges, from several threads at
- *  once. */
-using Taker = std::function<void(std::int64_t first, std::int64_t count, const void * in)>;
-
-/** Hands an array of the device out, count elements from its first on, in portions, through staging memory: while
- *  one is copied, the one before is handed out. */
-void
-DrainArray(Queue & queue, const Memory & source, std::size_t elementSize, std::int64_t count, const Taker & take);
-
-/** An array that is made on the device so many elements at a time. */
-struct ArrayInPieces
-{
-  std::size_t  elementSize = 0;
-  std::int64_t count = 0;
-  std::int64_t pieceCount = 0;
-  /** 2: one piece is copied while the next is made; 1: it waits for that. */
-  std::size_t bufferCount = 1;
-  /** Enqueues the work that makes these elements, at the beginning of the memory. */
-  std::function<void(std::int64_t first, std::int64_t count, Memory & out)> make;
-  Taker                                                                     take;
-  /** Where elements are to be in the end, if they need no taking: the host makes them there. Null for none. */
-  void * target = nullptr;
-  /** Called from the caller's thread with the number of elements that have been taken. */
-  std::function<void(std::int64_t)> progress;
-};
-
-/** Makes such an array piece by piece, and hands each piece out while the next one is made. array.make and array.take
- *  must not call this for the same queue. */
-void
-DrainPieces(Queue & queue, std::array<MemoryPointer, 2> & buffers, const ArrayInPieces & array);
 
 } // namespace gpureg
 

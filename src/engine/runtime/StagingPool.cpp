@@ -17,7 +17,7 @@ IsCounted(const StagingPointer & staging)
   return staging && staging->isCounted;
 }
 
-/** Few sizes, so that what waits fits the next operation: powers of two up to the largest portion of a copy. */
+/** Few sizes, so that what waits fits the next operation: powers of two up to the largest chunk of a copy. */
 std::size_t
 RoundUp(std::size_t bytes)
 {

@@ -3,6 +3,7 @@
 
 #include "engine/transform/FindPlanes.h"
 #include "engine/transform/PackedVectors.h"
+#include "engine/runtime/Transfer.h"
 
 #include <algorithm>
 #include <cmath>
@@ -219,12 +220,12 @@ ChainOnDevice::Load(const RowRange & rows)
     m_HasJacobians = false;
     for (std::size_t k = 1; k < m_Folded.parts.size(); ++k)
     {
-      SendVectors(k, m_Folded.parts[k].firstVector, 0, CountOf(m_Grid->transform.steps[k].grid.size));
+      UploadVectors(k, m_Folded.parts[k].firstVector, 0, CountOf(m_Grid->transform.steps[k].grid.size));
     }
   }
   if (!hasVectors || wanted.first < m_Loaded.first || wanted.end > m_Loaded.end)
   {
-    SendVectors(0, 0, wanted.first * CountVectorsOfPlane(), wanted.GetCount() * CountVectorsOfPlane());
+    UploadVectors(0, 0, wanted.first * CountVectorsOfPlane(), wanted.GetCount() * CountVectorsOfPlane());
     m_Loaded = wanted;
     m_HasParts = false;
   }
@@ -232,7 +233,7 @@ ChainOnDevice::Load(const RowRange & rows)
   if (!m_HasParts)
   {
     m_Folded.parts.front().firstVector = -m_Loaded.first * CountVectorsOfPlane();
-    SendParts();
+    UploadParts();
     m_HasParts = true;
   }
 }
@@ -250,25 +251,25 @@ ChainOnDevice::LoadJacobians()
   {
     if (steps[k].grid.jacobians)
     {
-      FillArray(m_Queue,
-                *m_Arrays.jacobians,
-                static_cast<std::size_t>(m_Folded.parts[k].firstVector) * 9 * sizeof(float),
-                9 * sizeof(float),
-                CountOf(steps[k].grid.size),
-                MakeJacobianFiller(steps[k].grid.jacobians, m_Folded.behind[k], m_Folded.fromGrid[k]));
+      UploadArray(m_Queue,
+                  *m_Arrays.jacobians,
+                  static_cast<std::size_t>(m_Folded.parts[k].firstVector) * 9 * sizeof(float),
+                  9 * sizeof(float),
+                  CountOf(steps[k].grid.size),
+                  MakeJacobianFiller(steps[k].grid.jacobians, m_Folded.behind[k], m_Folded.fromGrid[k]));
     }
   }
   m_HasJacobians = true;
 }
 
 void
-ChainOnDevice::SendParts()
+ChainOnDevice::UploadParts()
 {
-  FillArray(m_Queue, *m_Arrays.parts, m_Folded.parts);
+  UploadArray(m_Queue, *m_Arrays.parts, m_Folded.parts);
 }
 
 void
-ChainOnDevice::SendVectors(std::size_t part, std::int64_t target, std::int64_t first, std::int64_t count)
+ChainOnDevice::UploadVectors(std::size_t part, std::int64_t target, std::int64_t first, std::int64_t count)
 {
   ++m_VectorStamp;
   m_Largest[part] = {};
@@ -277,23 +278,23 @@ ChainOnDevice::SendVectors(std::size_t part, std::int64_t target, std::int64_t f
   const Matrix3 &      matrix = m_Folded.vectorMatrices[part];
   const Filler         fill =
     m_IsPrecise ? MakePackedFiller<PreciseMove>(vectors, matrix) : MakePackedFiller<kernels::float4>(vectors, matrix);
-  FillArray(m_Queue,
-            *m_Arrays.vectors,
-            static_cast<std::size_t>(target) * GetVectorBytes(),
-            GetVectorBytes(),
-            count,
-            [&](std::int64_t begin, std::int64_t now, void * out) {
-              fill(first + begin, now, out);
-              if (m_WantsReach)
-              {
-                const auto                        largest = FindLargest(static_cast<const kernels::float4 *>(out), now);
-                const std::lock_guard<std::mutex> lock(mutex);
-                for (std::size_t r = 0; r < 3; ++r)
+  UploadArray(m_Queue,
+              *m_Arrays.vectors,
+              static_cast<std::size_t>(target) * GetVectorBytes(),
+              GetVectorBytes(),
+              count,
+              [&](std::int64_t begin, std::int64_t now, void * out) {
+                fill(first + begin, now, out);
+                if (m_WantsReach)
                 {
-                  m_Largest[part][r] = std::max(m_Largest[part][r], largest[r]);
+                  const auto largest = FindLargest(static_cast<const kernels::float4 *>(out), now);
+                  const std::lock_guard<std::mutex> lock(mutex);
+                  for (std::size_t r = 0; r < 3; ++r)
+                  {
+                    m_Largest[part][r] = std::max(m_Largest[part][r], largest[r]);
+                  }
                 }
-              }
-            });
+              });
 }
 
 std::array<double, 3>

@@ -100,10 +100,10 @@ private:
   PlaneRange
   FindPlanesOf(const RowRange & rows) const;
   void
-  SendParts();
+  UploadParts();
   /** Vectors first … + count - 1 of a part's grid, to the array's from target on. */
   void
-  SendVectors(std::size_t part, std::int64_t target, std::int64_t first, std::int64_t count);
+  UploadVectors(std::size_t part, std::int64_t target, std::int64_t first, std::int64_t count);
 
   Queue &                            m_Queue;
   ChainArrays &                      m_Arrays;

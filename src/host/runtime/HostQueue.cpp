@@ -87,12 +87,12 @@ HostQueue::StartDownload(void * target, const Memory & source, std::size_t bytes
 void
 HostQueue::Copy(Memory & target, const Memory & source, std::size_t bytes)
 {
-  constexpr std::size_t portion = std::size_t{ 1 } << 20;
+  constexpr std::size_t chunk = std::size_t{ 1 } << 20;
   char * const          to = static_cast<char *>(GetHostAddress(target));
   const char * const    from = static_cast<const char *>(GetHostAddress(const_cast<Memory &>(source)));
-  parallelFor(static_cast<std::int64_t>((bytes + portion - 1) / portion), [=](std::int64_t task) {
-    const std::size_t first = static_cast<std::size_t>(task) * portion;
-    std::memcpy(to + first, from + first, std::min(portion, bytes - first));
+  parallelFor(static_cast<std::int64_t>((bytes + chunk - 1) / chunk), [=](std::int64_t task) {
+    const std::size_t first = static_cast<std::size_t>(task) * chunk;
+    std::memcpy(to + first, from + first, std::min(chunk, bytes - first));
   });
 }
 

@@ -97,10 +97,10 @@ public:
   Finish() override
   {}
   void
-  SetMilestone(int) override
+  SetFence(int) override
   {}
   void
-  WaitForMilestone(int) override
+  WaitForFence(int) override
   {}
 
 private:

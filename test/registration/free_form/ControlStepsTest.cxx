@@ -75,7 +75,7 @@ public:
 
   template <typename T>
   std::vector<T>
-  Bring(const MemoryPointer & memory)
+  Download(const MemoryPointer & memory)
   {
     std::vector<T> elements(memory->GetSize() / sizeof(T));
     m_Queue->Download(elements.data(), *memory, memory->GetSize());
@@ -241,7 +241,7 @@ Refine(Passes & passes, const Refinement & a, const Vectors & coarse)
   const MemoryPointer out =
     passes.Send(Vectors(static_cast<std::size_t>(gpureg::CountFinePoints(a)), float4{ 5, 5, 5, 5 }));
   passes->Refine(a, *in, *out);
-  return passes.Bring<float4>(out);
+  return passes.Download<float4>(out);
 }
 
 std::int64_t
@@ -346,9 +346,9 @@ MoveByAdam(Passes & passes, const AdamProblem & problem, const AdamStep & step)
     arrays.secondMeans = secondMeans.get();
     arrays.points = points.get();
     passes->MoveByAdam(CorrectFor(t + 1, step), count, arrays);
-    EXPECT_EQ(passes.Bring<float>(values), MakeValues(value)) << "step " << t;
+    EXPECT_EQ(passes.Download<float>(values), MakeValues(value)) << "step " << t;
   }
-  return { passes.Bring<float4>(points), passes.Bring<float4>(firstMeans), passes.Bring<float4>(secondMeans) };
+  return { passes.Download<float4>(points), passes.Download<float4>(firstMeans), passes.Download<float4>(secondMeans) };
 }
 
 /** Kingma & Ba 2015, algorithm 1. */
@@ -412,8 +412,9 @@ TurnLine(Passes & passes, bool isConjugate, const Vectors & gradient, const Line
   arrays.direction = direction.get();
   arrays.numbers = numbers.get();
   passes->TurnLine(static_cast<std::int64_t>(gradient.size()), isConjugate, arrays);
-  EXPECT_TRUE(AreSameBits(passes.Bring<float4>(now), gradient)) << "a gradient is not what turning a line is to change";
-  return { passes.Bring<float4>(last), passes.Bring<float4>(direction), passes.Bring<float>(numbers) };
+  EXPECT_TRUE(AreSameBits(passes.Download<float4>(now), gradient))
+    << "a gradient is not what turning a line is to change";
+  return { passes.Download<float4>(last), passes.Download<float4>(direction), passes.Download<float>(numbers) };
 }
 
 /** Numbers of a line by their definition (Polak & Ribière 1969). */
@@ -483,7 +484,7 @@ PlaceOnLine(
   arrays.direction = along.get();
   arrays.numbers = numbers.get();
   passes->PlaceOnLine(static_cast<std::int64_t>(begin.size()), length, arrays, *from, *points);
-  return passes.Bring<float4>(points);
+  return passes.Download<float4>(points);
 }
 
 // The gradient of the cost
@@ -503,7 +504,7 @@ FindGradient(
   arrays.gathered = forces.get();
   arrays.penalty = penalty != nullptr ? ofPenalty.get() : nullptr;
   passes->FindGradient(similarity, static_cast<std::int64_t>(gathered.size()), arrays, *gradient);
-  return passes.Bring<float4>(gradient);
+  return passes.Download<float4>(gradient);
 }
 
 /** Everything that the passes make of some random points. */
@@ -547,7 +548,7 @@ TEST_P(ControlStepsTest, ClearsAsManyAsItIsTold)
     passes->Clear(count, *memory);
     Vectors expected = before;
     std::fill_n(expected.begin(), count, float4{ 0, 0, 0, 0 });
-    EXPECT_TRUE(AreSameBits(passes.Bring<float4>(memory), expected)) << count;
+    EXPECT_TRUE(AreSameBits(passes.Download<float4>(memory), expected)) << count;
   }
 }
 
@@ -620,8 +621,8 @@ TEST_P(ControlStepsTest, KeepsTheValueOfAnEvaluation)
   arrays.values = values.get();
   arrays.valuePlace = ValuePlace;
   passes->KeepValue(arrays);
-  EXPECT_EQ(passes.Bring<float>(values), MakeValues(0.375f));
-  EXPECT_EQ(passes.Bring<float>(evaluated), left);
+  EXPECT_EQ(passes.Download<float>(values), MakeValues(0.375f));
+  EXPECT_EQ(passes.Download<float>(evaluated), left);
 }
 
 /** Into an array of its own, and into that of the forces. */

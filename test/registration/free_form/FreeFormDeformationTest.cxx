@@ -602,7 +602,7 @@ TEST_P(FreeFormDeformationTest, VoxelsCrossTheBusOnce)
   }
 }
 
-/** What 20 more iterations bring down are some numbers each; a level's control points are 12 kB and more. Where an iteration draws samples,
+/** What 20 more iterations download down are some numbers each; a level's control points are 12 kB and more. Where an iteration draws samples,
  *  the tables of their weights go up, 32 bytes an index of each axis and what there is by control points: no voxel. */
 TEST_P(FreeFormDeformationTest, OnlyScalarsCrossTheBusInALevelOnceItHasBegun)
 {

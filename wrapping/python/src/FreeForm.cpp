@@ -32,9 +32,9 @@ namespace
 void
 TellProgress(const nb::object & progress, const FreeFormProgress & where)
 {
-  const auto isTold = std::make_shared<bool>(true);
-  nb::object findCost = nb::cpp_function([isTold, ask = where.findCost] {
-    if (!*isTold)
+  const auto isReported = std::make_shared<bool>(true);
+  nb::object findCost = nb::cpp_function([isReported, ask = where.findCost] {
+    if (!*isReported)
     {
       throw BadInputError("a registration's progress is told its cost only while its function runs: ask for it there");
     }
@@ -47,7 +47,7 @@ TellProgress(const nb::object & progress, const FreeFormProgress & where)
     {
       isOn = false;
     }
-  } end{ *isTold };
+  } end{ *isReported };
   progress(where.level, where.levels, where.iteration, where.share, findCost);
 }
 

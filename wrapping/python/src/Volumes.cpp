@@ -177,7 +177,7 @@ MakeLevel(std::shared_ptr<const DeviceArray> array, const Size & factors)
 
 /** An image's values as the host has them, in doubles. */
 nb::object
-Bring(const DeviceArray & array)
+Download(const DeviceArray & array)
 {
   const Size          size = SizeOf(array.GetShape());
   std::vector<double> values;
@@ -185,7 +185,7 @@ Bring(const DeviceArray & array)
     const nb::gil_scoped_release released;
     const auto                   queue = GetBackend(array.GetDeviceName())->CreateQueue();
     queue->parallelFor = MakeParallelFor();
-    values = BringValues(*queue, array.GetImage());
+    values = DownloadValues(*queue, array.GetImage());
     queue->GiveStagingBack();
   }
   double * elements = nullptr;
@@ -223,7 +223,7 @@ AddVolumes(nb::module_ & module)
     .def_prop_ro("statistics", &Filter::GetStatistics);
   module.def("find_level_factors", &FindLevelFactors);
   module.def("make_level", &MakeLevel);
-  module.def("bring", &Bring);
+  module.def("bring", &Download);
 }
 
 } // namespace python

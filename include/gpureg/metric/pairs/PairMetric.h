@@ -21,7 +21,7 @@ enum class PairMeasure
   /** (f - m)². A force is (f - m)·∇/((f - m)²/K + |∇|²), for fields of displacements only (Thirion 1998). */
   Demons,
   /** With f₁ and m₁, the values less their means: a force is (f₁ - (Σ f₁m₁/Σ m₁²)·m₁)·∇m. Those of each sample along a
-   *  spline, or behind leading grids, alone. */
+   *  spline, or behind fixed pre-transforms, alone. */
   Correlation
 };
 

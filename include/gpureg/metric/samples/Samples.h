@@ -209,7 +209,7 @@ struct SampleMapping
   /** Instead of both: grids before a linear transform that is optimised. They lead from virtual indices to points, and their
    *  pointToInput is the identity; what they move a sample by, in mm, is its displacement, which stays on the device as long as
    *  they do. */
-  std::optional<ChainedGrid> leading;
+  std::optional<ChainedGrid> preTransforms;
   /** From a displacement to an index of the moving image, or of the chain's first grid. */
   std::array<double, 9> displacementToIndex{};
   /** From indices of the virtual grid to those of the moving image. Only looked at if it has grids. */

@@ -62,7 +62,7 @@ struct FreeFormSettings
   /** The first step of a level in its voxels, the shortest edge. Adam's fall to 0 along half a cosine; of a conjugate gradient no
    *  trial's is longer. */
   double firstStep = 0.5;
-  /** Voxels of a level's fixed image that an iteration looks at, at most: a lattice, placed anew for each by random numbers from the
+  /** Voxels of a level's fixed image that an iteration looks at, at most: a subsample, placed anew for each by random numbers from the
    *  seed, the same on every device; 0: all of them. Not for a neighborhood correlation, which has no neighborhoods then, nor for a
    *  conjugate gradient, whose trials are of one function. On the host so many can do; a GPU is not kept busy by them. */
   std::int64_t  samples = 0;
@@ -84,7 +84,7 @@ struct FreeFormProgress
   int iteration = 0;
   /** Of all iterations. */
   double share = 0;
-  /** Brings the cost before the last iteration, of a conjugate gradient that of the last trial: the device is waited for. Not a number
+  /** Downloads the cost before the last iteration, of a conjugate gradient that of the last trial: the device is waited for. Not a number
    *  at a level's begin. To be called while the progress is told, not later. */
   std::function<double()> findCost;
 };
@@ -153,7 +153,7 @@ public:
            const ParallelFor &                                   parallelFor,
            const std::function<void(const FreeFormProgress &)> & progress = {});
 
-  /** Hands out the deformation of the last registration at each voxel of the fixed image: float[3], mm, in portions, from several
+  /** Hands out the deformation of the last registration at each voxel of the fixed image: float[3], mm, in chunks, from several
    *  threads at once. */
   void
   TakeDisplacements(const std::function<void(std::int64_t first, std::int64_t count, const float * in)> & take,

@@ -3,6 +3,7 @@
 
 #include "gpureg/core/Error.h"
 #include "engine/runtime/MakePasses.h"
+#include "engine/runtime/Transfer.h"
 
 #include <algorithm>
 #include <limits>
@@ -39,7 +40,7 @@ Send(Queue & queue, MemoryPointer & target, const std::vector<T> & elements)
   ReserveExactly(queue, target, elements.size() * sizeof(T));
   if (!elements.empty())
   {
-    FillArray(queue, *target, elements);
+    UploadArray(queue, *target, elements);
   }
 }
 } // namespace

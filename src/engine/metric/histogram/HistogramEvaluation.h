@@ -8,6 +8,7 @@
 #include "engine/metric/Batch.h"
 #include "engine/metric/histogram/HistogramPasses.h"
 #include "engine/metric/MetricCore.h"
+#include "engine/runtime/Transfer.h"
 
 #include <algorithm>
 #include <array>
@@ -116,7 +117,7 @@ public:
       parallelFor,
       [&] { this->Prepare(mapping, forces, needs, setArguments); },
       [&] { this->EnqueuePasses(forces); },
-      [&] { return this->BringResult(forces); });
+      [&] { return this->MakeResult(forces); });
   }
 
   /** Finds out what evaluations along a mapping take, and makes room for them: for a method that enqueues them itself. */
@@ -214,10 +215,10 @@ public:
       return std::nullopt;
     }
     const int         count = CountCandidates(candidates);
-    const auto        portion = GetPortion(m_Core, count);
+    const auto        subBatch = GetSubBatchSize(m_Core, count);
     std::size_t       atOnce = 0;
     TSummaryArguments summaryArguments{};
-    const auto        send = [&](const BatchRange & range) { this->SendMapsOf(candidates, range, needs); };
+    const auto        send = [&](const BatchRange & range) { this->UploadMapsOf(candidates, range, needs); };
     return m_Core.Evaluate(
       parallelFor,
       [&] {
@@ -232,21 +233,21 @@ public:
           Reserve(*m_Core.queue,
                   m_Batch.summaries,
                   static_cast<std::size_t>(count) * kernels::SummaryCount * sizeof(std::int64_t));
-          send({ 0, static_cast<int>(portion) });
+          send({ 0, static_cast<int>(subBatch) });
         }
       },
       [&] {
         if (atOnce > 0)
         {
-          EnqueuePortions(*m_Core.queue, count, portion, send, [&](const BatchRange & portion) {
-            ForEachRange(portion, atOnce, [&](const BatchRange & range) {
+          EnqueueSubBatches(*m_Core.queue, count, subBatch, send, [&](const BatchRange & subBatch) {
+            ForEachRange(subBatch, atOnce, [&](const BatchRange & range) {
               m_Passes->SumBatch(m_Arguments, range, m_Arrays, *m_Batch.maps, *m_Batch.histograms[0]);
               m_Passes->Summarize(summaryArguments, range, *m_Batch.histograms[0], *m_Batch.summaries);
             });
           });
         }
       },
-      [&] { return atOnce > 0 ? this->BringSummaries(static_cast<std::size_t>(count)) : std::nullopt; });
+      [&] { return atOnce > 0 ? this->DownloadSummaries(static_cast<std::size_t>(count)) : std::nullopt; });
   }
 
   /** Counts candidates together, by the scheme of all metrics, and calls take(candidate, histogram) for each, u64
@@ -265,10 +266,10 @@ public:
     {
       return false;
     }
-    const auto portion = GetPortion(m_Core, CountCandidates(candidates));
+    const auto subBatch = GetSubBatchSize(m_Core, CountCandidates(candidates));
     return m_Core.Run(parallelFor, [&] {
       this->SetBatchProblem(candidates, needs, setArguments);
-      const std::size_t atOnce = this->ReserveHistograms(portion, m_Batch.histograms.size());
+      const std::size_t atOnce = this->ReserveHistograms(subBatch, m_Batch.histograms.size());
       if (atOnce > 0)
       {
         this->DrainHistograms(candidates, needs, static_cast<std::int64_t>(atOnce), take);
@@ -430,9 +431,9 @@ private:
   }
 
   void
-  SendMapsOf(const CandidateMaps & candidates, const BatchRange & range, const HistogramNeeds & needs)
+  UploadMapsOf(const CandidateMaps & candidates, const BatchRange & range, const HistogramNeeds & needs)
   {
-    SendMaps(m_Core, candidates, range, m_Arguments.histogram.samples, needs.scaledRange, m_Batch);
+    UploadMaps(m_Core, candidates, range, m_Arguments.histogram.samples, needs.scaledRange, m_Batch);
   }
 
   /** Makes the histograms of so many candidates at a time, and hands them out. */
@@ -445,14 +446,14 @@ private:
   {
     Queue &           queue = *m_Core.queue;
     const std::size_t cells = CountCells(m_Arguments.histogram);
-    ArrayInPieces     histograms;
+    TiledArray        histograms;
     histograms.elementSize = cells * sizeof(kernels::u64);
     histograms.count = candidates.count;
-    histograms.pieceCount = atOnce;
+    histograms.tileCount = atOnce;
     histograms.bufferCount = m_Batch.histograms.size();
     histograms.make = [&](std::int64_t first, std::int64_t count, Memory & out) {
       const BatchRange range{ static_cast<int>(first), static_cast<int>(count) };
-      this->SendMapsOf(candidates, range, needs);
+      this->UploadMapsOf(candidates, range, needs);
       Enqueue(queue, m_Core.isTimed, [&] { m_Passes->SumBatch(m_Arguments, range, m_Arrays, *m_Batch.maps, out); });
     };
     histograms.take = [&](std::int64_t first, std::int64_t count, const void * in) {
@@ -462,12 +463,12 @@ private:
         take(first + n, histogram);
       }
     };
-    DrainPieces(queue, m_Batch.histograms, histograms);
+    DownloadTiles(queue, m_Batch.histograms, histograms);
     queue.GiveStagingBack();
   }
 
   std::optional<HistogramSummaries>
-  BringSummaries(std::size_t candidates)
+  DownloadSummaries(std::size_t candidates)
   {
     Queue &            queue = *m_Core.queue;
     HistogramSummaries result;
@@ -518,7 +519,7 @@ private:
   {
     Queue &                             queue = *m_Core.queue;
     const kernels::HistogramArguments & a = m_Arguments.histogram;
-    m_Core.samples.SendMapping(mapping, forces);
+    m_Core.samples.UploadMapping(mapping, forces);
     ReserveExactly(queue,
                    m_Arrays.chunkHistograms,
                    this->KeepsChunkHistograms()
@@ -536,7 +537,7 @@ private:
   }
 
   HistogramResult
-  BringResult(Forces forces)
+  MakeResult(Forces forces)
   {
     Queue &           queue = *m_Core.queue;
     HistogramResult   result;

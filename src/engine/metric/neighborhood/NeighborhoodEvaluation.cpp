@@ -5,6 +5,7 @@
 
 #include "engine/metric/samples/AddParts.h"
 #include "engine/runtime/MakePasses.h"
+#include "engine/runtime/Transfer.h"
 
 #include <algorithm>
 #include <limits>
@@ -62,7 +63,7 @@ NeighborhoodEvaluation::SetCentres(std::int64_t count, const Filler & offsets, c
     ReserveExactly(*m_Core.queue, m_Arrays.centres, sizeof(kernels::i64) * static_cast<std::size_t>(count));
     if (count > 0)
     {
-      FillArray(*m_Core.queue, *m_Arrays.centres, 0, sizeof(kernels::i64), count, offsets);
+      UploadArray(*m_Core.queue, *m_Arrays.centres, 0, sizeof(kernels::i64), count, offsets);
     }
   });
   m_CentreCount = static_cast<int>(count);
@@ -80,7 +81,7 @@ NeighborhoodEvaluation::Evaluate(const SampleMapping &     mapping,
     parallelFor,
     [&] { Prepare(mapping, terms, forces, slabBytes); },
     [&] { EnqueuePasses(); },
-    [&] { return BringResult(forces); });
+    [&] { return MakeResult(forces); });
 }
 
 std::vector<NeighborhoodResult>
@@ -131,7 +132,7 @@ NeighborhoodEvaluation::EvaluateTogether(const CandidateMaps & candidates,
                                          NeighborhoodResult *  results)
 {
   const int         count = CountCandidates(candidates);
-  const auto        portion = GetPortion(m_Core, count);
+  const auto        subBatch = GetSubBatchSize(m_Core, count);
   const std::size_t atOnce = CountAtOnce(count);
   if (m_CentreCount == 0)
   {
@@ -141,7 +142,7 @@ NeighborhoodEvaluation::EvaluateTogether(const CandidateMaps & candidates,
   const kernels::NeighborhoodArguments & a = m_Slabs.front();
   const std::size_t                      bytes = static_cast<std::size_t>(count) * GetPartialBytes();
   const auto                             send = [&](const BatchRange & range) {
-    SendMaps(m_Core, candidates, range, m_Arguments.samples, 1.0, m_Batch);
+    UploadMaps(m_Core, candidates, range, m_Arguments.samples, 1.0, m_Batch);
   };
   m_Core.Evaluate(
     parallelFor,
@@ -154,10 +155,10 @@ NeighborhoodEvaluation::EvaluateTogether(const CandidateMaps & candidates,
         Reserve(queue, m_Arrays.moved, atOnce * static_cast<std::size_t>(KeptVoxels(&a)) * sizeof(kernels::i64));
         Reserve(queue, m_Arrays.sums, atOnce * static_cast<std::size_t>(CentreVoxels(&a)) * SlidingBytes);
       }
-      send({ 0, static_cast<int>(portion) });
+      send({ 0, static_cast<int>(subBatch) });
     },
     [&] {
-      EnqueuePortions(*m_Core.queue, count, portion, send, [&](const BatchRange & range) {
+      EnqueueSubBatches(*m_Core.queue, count, subBatch, send, [&](const BatchRange & range) {
         ForEachRange(range, atOnce, [&](const BatchRange & some) {
           m_Passes->CorrelateBatch(a, some, m_Arrays, m_Batch);
         });
@@ -226,8 +227,8 @@ NeighborhoodEvaluation::Prepare(const SampleMapping &     mapping,
                                 std::size_t               slabBytes)
 {
   Describe(mapping, terms, forces, slabBytes);
-  m_Core.samples.SendMapping(mapping, forces);
-  if ((mapping.spline || mapping.leading) && m_CentreCount > 0 && !m_Places)
+  m_Core.samples.UploadMapping(mapping, forces);
+  if ((mapping.spline || mapping.preTransforms) && m_CentreCount > 0 && !m_Places)
   {
     MakePlaces();
   }
@@ -249,7 +250,7 @@ NeighborhoodEvaluation::MakePlaces()
     places.insert(places.end(), { (centre % size[0]) << 32, (row % size[1]) << 32, (row / size[1]) << 32 });
   }
   ReserveExactly(queue, m_Places, sizeof(kernels::i64) * places.size());
-  FillArray(queue, *m_Places, places);
+  UploadArray(queue, *m_Places, places);
   m_Core.samples.SetForcePlaces(m_CentreCount, m_Places.get());
 }
 
@@ -404,7 +405,7 @@ NeighborhoodEvaluation::EnqueueSimilarity()
 }
 
 NeighborhoodResult
-NeighborhoodEvaluation::BringResult(Forces forces)
+NeighborhoodEvaluation::MakeResult(Forces forces)
 {
   Queue &      queue = *m_Core.queue;
   void * const staging = queue.GetStaging(Direction::Down, 0, GetPartialBytes());

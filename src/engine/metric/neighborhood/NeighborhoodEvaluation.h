@@ -104,7 +104,7 @@ private:
   std::size_t
   GetPartialBytes() const;
   NeighborhoodResult
-  BringResult(Forces forces);
+  MakeResult(Forces forces);
   NeighborhoodResult
   AddUp(const float * partials) const;
 

@@ -104,14 +104,14 @@ PairEvaluation::Evaluate(const SampleMapping & mapping,
     [&] { Prepare(mapping, forces, terms); },
     [&] { EnqueuePasses(forces); },
     [&] {
-      Sums sums = BringSums();
+      Sums sums = DownloadSums();
       if (AreLost(sums))
       {
         CountFrom(sums.moments);
         // Forces may lie where the displacements were.
         m_Core.samples.Move();
         EnqueuePasses(forces);
-        sums = BringSums();
+        sums = DownloadSums();
       }
       m_Core.forces = forces == Forces::OfEachSample ? m_Arrays.forces : nullptr;
       return MakeResult(sums);
@@ -155,7 +155,7 @@ PairEvaluation::EvaluateBatch(const CandidateMaps & candidates, const ParallelFo
 void
 PairEvaluation::CheckHas(const SampleMapping & mapping, Forces forces) const
 {
-  if (IsCentred(m_Measure, forces) && !mapping.spline && !mapping.leading)
+  if (IsCentred(m_Measure, forces) && !mapping.spline && !mapping.preTransforms)
   {
     throw UnsupportedError(
       "a correlation has no forces of each sample by a displacement field; use a spline, or a transform of "
@@ -194,7 +194,7 @@ PairEvaluation::Prepare(const SampleMapping & mapping, Forces forces, const Demo
   {
     PrepareValue(mapping);
   }
-  m_Core.samples.SendMapping(mapping, forces);
+  m_Core.samples.UploadMapping(mapping, forces);
   Reserve(*m_Core.queue, m_Arrays.partials, GetPartialBytes());
   Reserve(*m_Core.queue, m_Arrays.evaluated, sizeof(float) * kernels::EvaluatedNumbers);
   m_Arrays.forces = forces == Forces::OfEachSample ? &m_Core.samples.ReserveForces() : nullptr;
@@ -264,11 +264,11 @@ PairEvaluation::EvaluateTogether(const CandidateMaps & candidates,
                                  PairResult *          results)
 {
   const int         count = CountCandidates(candidates);
-  const auto        portion = GetPortion(m_Core, count);
+  const auto        subBatch = GetSubBatchSize(m_Core, count);
   std::size_t       bytes = 0;
   std::vector<char> areLost(static_cast<std::size_t>(count)); // not bool, for several threads write
   const auto        send = [&](const BatchRange & range) {
-    SendMaps(m_Core, candidates, range, m_Pass.arguments.samples, Needs.scaledRange, m_Batch);
+    UploadMaps(m_Core, candidates, range, m_Pass.arguments.samples, Needs.scaledRange, m_Batch);
   };
   m_Core.Evaluate(
     parallelFor,
@@ -279,10 +279,10 @@ PairEvaluation::EvaluateTogether(const CandidateMaps & candidates,
       m_Pass.arguments.task = GetTask(m_Measure, Forces::None);
       bytes = static_cast<std::size_t>(count) * GetPartialBytes();
       Reserve(*m_Core.queue, m_Arrays.partials, bytes);
-      send({ 0, static_cast<int>(portion) });
+      send({ 0, static_cast<int>(subBatch) });
     },
     [&] {
-      EnqueuePortions(*m_Core.queue, count, portion, send, [this](const BatchRange & range) {
+      EnqueueSubBatches(*m_Core.queue, count, subBatch, send, [this](const BatchRange & range) {
         m_Passes->SumBatch(m_Pass.arguments, range, m_Arrays, m_Batch);
       });
     },
@@ -316,7 +316,7 @@ PairEvaluation::GetPartialBytes() const
 }
 
 PairEvaluation::Sums
-PairEvaluation::BringSums()
+PairEvaluation::DownloadSums()
 {
   Queue &      queue = *m_Core.queue;
   void * const staging = queue.GetStaging(Direction::Down, 0, GetPartialBytes());

@@ -94,7 +94,7 @@ private:
   GetPartialBytes() const;
   struct Sums;
   Sums
-  BringSums();
+  DownloadSums();
   /** Whether they are of a correlation, in floats, that is lost among rounding. */
   bool
   AreLost(const Sums & sums) const;

@@ -6,6 +6,7 @@
 #include "engine/transform/FoldedChain.h"
 #include "engine/transform/PackedVectors.h"
 #include "engine/runtime/MakePasses.h"
+#include "engine/runtime/Transfer.h"
 
 #include <algorithm>
 #include <cmath>
@@ -275,16 +276,16 @@ ControlPoints::MakeTables()
   ReserveExactly(m_Queue, m_Tables.segmentColumns, sizeof(segmentColumns[0]) * segmentColumns.size());
   ReserveExactly(m_Queue, m_Tables.rowWeights, sizeof(rowWeights[0]) * rowWeights.size());
   ReserveExactly(m_Queue, m_Tables.rowFirsts, sizeof(int) * rowFirsts.size());
-  FillArray(m_Queue, *m_Tables.weights, weights);
-  FillArray(m_Queue, *m_Tables.rowWeights, rowWeights);
-  FillArray(m_Queue, *m_Tables.rowFirsts, rowFirsts);
-  FillArray(m_Queue, *m_Tables.stretches, stretches);
-  FillArray(m_Queue, *m_Tables.segmentColumns, segmentColumns);
+  UploadArray(m_Queue, *m_Tables.weights, weights);
+  UploadArray(m_Queue, *m_Tables.rowWeights, rowWeights);
+  UploadArray(m_Queue, *m_Tables.rowFirsts, rowFirsts);
+  UploadArray(m_Queue, *m_Tables.stretches, stretches);
+  UploadArray(m_Queue, *m_Tables.segmentColumns, segmentColumns);
   return true;
 }
 
 std::vector<std::int64_t>
-ControlPoints::BringSamplePoints() const
+ControlPoints::DownloadSamplePoints() const
 {
   std::vector<std::int64_t> points(m_Samples.points ? 3 * static_cast<std::size_t>(m_Samples.pointCount) : 0);
   if (!points.empty())
@@ -302,7 +303,7 @@ ControlPoints::SortSamples()
   CheckCanBeSorted(count);
   const kernels::VolumeShape shape =
     kernels::MakeVolumeShape(m_Samples.virtualSize[0], m_Samples.virtualSize[1], m_Samples.virtualSize[2]);
-  const std::vector<std::int64_t> points = this->BringSamplePoints();
+  const std::vector<std::int64_t> points = this->DownloadSamplePoints();
   for (int axis = 0; axis < 3; ++axis)
   {
     m_Cells.taps[axis] = axis < m_Part.dimension ? m_Part.order + 1 : 1;
@@ -348,37 +349,37 @@ ControlPoints::SortSamples()
   }
   ReserveExactly(m_Queue, m_Sorted.order, sizeof(kernels::u32) * order.size());
   ReserveExactly(m_Queue, m_Sorted.begins, sizeof(kernels::u32) * begins.size());
-  FillArray(m_Queue, *m_Sorted.order, order);
-  FillArray(m_Queue, *m_Sorted.begins, begins);
+  UploadArray(m_Queue, *m_Sorted.order, order);
+  UploadArray(m_Queue, *m_Sorted.begins, begins);
 }
 
 void
-ControlPoints::SendPoints(const DisplacementGrid & grid)
+ControlPoints::UploadPoints(const DisplacementGrid & grid)
 {
-  FillArray(m_Queue,
-            *m_Points,
-            0,
-            sizeof(kernels::float4),
-            this->GetPointCount(),
-            [&grid](std::int64_t first, std::int64_t count, void * out) {
-              auto *              points = static_cast<kernels::float4 *>(out);
-              std::vector<double> vectors(3 * static_cast<std::size_t>(count));
-              grid.vectors(first, count, vectors.data());
-              for (const double * u = vectors.data(); u != vectors.data() + vectors.size(); u += 3)
-              {
-                *points++ = { static_cast<float>(u[0]), static_cast<float>(u[1]), static_cast<float>(u[2]), 0.0f };
-              }
-            });
-}
-
-void
-ControlPoints::SendPointsPrecisely(const DisplacementGrid & grid, const Matrix3 & toIndex)
-{
-  FillExactly(m_Queue,
-              m_PrecisePoints,
-              sizeof(PreciseMove),
+  UploadArray(m_Queue,
+              *m_Points,
+              0,
+              sizeof(kernels::float4),
               this->GetPointCount(),
-              MakePackedFiller<PreciseMove>(grid.vectors, toIndex));
+              [&grid](std::int64_t first, std::int64_t count, void * out) {
+                auto *              points = static_cast<kernels::float4 *>(out);
+                std::vector<double> vectors(3 * static_cast<std::size_t>(count));
+                grid.vectors(first, count, vectors.data());
+                for (const double * u = vectors.data(); u != vectors.data() + vectors.size(); u += 3)
+                {
+                  *points++ = { static_cast<float>(u[0]), static_cast<float>(u[1]), static_cast<float>(u[2]), 0.0f };
+                }
+              });
+}
+
+void
+ControlPoints::UploadPointsPrecisely(const DisplacementGrid & grid, const Matrix3 & toIndex)
+{
+  UploadExactly(m_Queue,
+                m_PrecisePoints,
+                sizeof(PreciseMove),
+                this->GetPointCount(),
+                MakePackedFiller<PreciseMove>(grid.vectors, toIndex));
 }
 
 void

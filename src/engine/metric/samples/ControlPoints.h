@@ -48,11 +48,11 @@ public:
 
   /** Copies the control points up: grid.vectors. */
   void
-  SendPoints(const DisplacementGrid & grid);
+  UploadPoints(const DisplacementGrid & grid);
 
   /** The same in fixed point, for MovePrecisely(). \param toIndex from mm to the units of what they move. */
   void
-  SendPointsPrecisely(const DisplacementGrid & grid, const Matrix3 & toIndex);
+  UploadPointsPrecisely(const DisplacementGrid & grid, const Matrix3 & toIndex);
 
   /** The control points: float4 [z][y][x], x, y and z in mm. */
   Memory &
@@ -112,7 +112,7 @@ private:
   void
   SortSamples();
   std::vector<std::int64_t>
-  BringSamplePoints() const;
+  DownloadSamplePoints() const;
   void
   GatherAlongAxes(const Memory & forces, const Matrix3 & matrix, Memory & gradient);
 

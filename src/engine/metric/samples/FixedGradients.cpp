@@ -6,6 +6,7 @@
 
 #include "engine/metric/samples/MovingImagePasses.h"
 #include "engine/runtime/MakePasses.h"
+#include "engine/runtime/Transfer.h"
 
 #include <cstddef>
 #include <utility>
@@ -27,7 +28,7 @@ FixedGradients::Fill(const FixedSamples & samples, std::int64_t count, MemoryPoi
   const double lastUnit = std::exchange(m_Unit, 0.0);
   if (!samples.gaussianGradient)
   {
-    FillExactly(m_Queue, gradients, 3 * sizeof(float), count, samples.gradients);
+    UploadExactly(m_Queue, gradients, 3 * sizeof(float), count, samples.gradients);
     return;
   }
   if (!m_Passes)

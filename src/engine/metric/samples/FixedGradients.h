@@ -16,7 +16,7 @@ namespace gpureg
 
 class MovingImagePasses;
 
-/** Brings the fixed image's gradient at each sample to a device, or makes it there. */
+/** Uploads the fixed image's gradient at each sample, or makes it there. */
 class FixedGradients
 {
 public:

@@ -4,6 +4,7 @@
 #include "gpureg/core/Error.h"
 #include "gpureg/image/DeviceImage.h"
 #include "engine/runtime/MakePasses.h"
+#include "engine/runtime/Transfer.h"
 
 #include <algorithm>
 #include <cmath>
@@ -100,7 +101,7 @@ ImageSampler::Fill(const DeviceImage &  image,
       std::vector<Real> edges(bins->edges.begin(), bins->edges.end());
       edges.resize(std::max<std::size_t>(1, edges.size()));
       Reserve(m_Queue, m_Edges, sizeof(Real) * edges.size());
-      FillArray(m_Queue, *m_Edges, edges);
+      UploadArray(m_Queue, *m_Edges, edges);
     }
   });
   m_Passes->Keep(

@@ -6,6 +6,7 @@
 #include "engine/metric/samples/IntegerValues.h"
 #include "engine/metric/samples/MovingImagePasses.h"
 #include "engine/runtime/MakePasses.h"
+#include "engine/runtime/Transfer.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -103,7 +104,7 @@ MovingVolumes::Fill(const MovingImage & image, bool deviceReadsQuads, SampleArra
   }
   else
   {
-    FillExactly(m_Queue, arrays.mask, 1, CountOf(image.maskSize), image.mask);
+    UploadExactly(m_Queue, arrays.mask, 1, CountOf(image.maskSize), image.mask);
   }
   this->FillBins(image, arrays.movingBins);
   if (arrays.movingBins)
@@ -127,7 +128,8 @@ MovingVolumes::Fill(const MovingImage & image, bool deviceReadsQuads, SampleArra
   {
     arrays.moving.reset();
   }
-  FillExactly(m_Queue, arrays.coefficients, BytesOf(image.precision), count, MakeKeptFiller(image, image.coefficients));
+  UploadExactly(
+    m_Queue, arrays.coefficients, BytesOf(image.precision), count, MakeKeptFiller(image, image.coefficients));
 
   // What is made of the values on the device needs them there only now.
   MemoryPointer own;
@@ -166,7 +168,7 @@ MovingVolumes::FillBins(const MovingImage & image, MemoryPointer & cells)
   }
   else
   {
-    FillExactly(m_Queue, bins, 1, count, image.bins);
+    UploadExactly(m_Queue, bins, 1, count, image.bins);
   }
   m_Passes->MakeBinCells(ShapeOf(image), *bins, *cells);
 }
@@ -184,7 +186,7 @@ MovingVolumes::FillValues(const MovingImage & image, MemoryPointer & values)
   }
   else
   {
-    FillExactly(m_Queue, values, sizeof(kernels::i64), CountOf(image.size), MakeKeptFiller(image, image.values));
+    UploadExactly(m_Queue, values, sizeof(kernels::i64), CountOf(image.size), MakeKeptFiller(image, image.values));
   }
 }
 
@@ -197,7 +199,7 @@ MovingVolumes::FillScaled(const MovingImage & image, MemoryPointer & values)
   }
   else
   {
-    FillExactly(m_Queue, values, sizeof(float), CountOf(image.size), MakeScaledFiller(image));
+    UploadExactly(m_Queue, values, sizeof(float), CountOf(image.size), MakeScaledFiller(image));
   }
 }
 
@@ -219,7 +221,7 @@ MovingVolumes::FillGradient(const MovingImage & image, const MemoryPointer & val
   const double       lastUnit = std::exchange(m_GradientUnit, 0.0);
   if (!image.gaussianGradient)
   {
-    FillExactly(m_Queue, packed, sizeof(kernels::float4), count, image.gradient ? MakePackedFiller(image) : Filler());
+    UploadExactly(m_Queue, packed, sizeof(kernels::float4), count, image.gradient ? MakePackedFiller(image) : Filler());
     if (packed && !IsPrecise(image))
     {
       m_Passes->ReplaceValues(count, values.get(), 1.0f, *packed);

@@ -19,7 +19,7 @@ class MovingImagePasses;
 bool
 HasGradient(const MovingImage & image);
 
-/** Brings a moving image to a device, and makes there what metrics read of it. */
+/** Uploads a moving image, and makes there what metrics read of it. */
 class MovingVolumes
 {
 public:

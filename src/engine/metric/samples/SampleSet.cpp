@@ -7,6 +7,7 @@
 #include "engine/transform/FixedPoint.h"
 #include "engine/metric/samples/IntegerValues.h"
 #include "engine/transform/PackedVectors.h"
+#include "engine/runtime/Transfer.h"
 
 #include <algorithm>
 #include <cmath>
@@ -88,7 +89,7 @@ HasVectorsOfVoxels(const SampleMapping & mapping)
       return step.grid.kind == GridKind::OfOutput;
     });
   };
-  return mapping.displacement || hasThem(mapping.chain) || (mapping.leading && hasThem(*mapping.leading));
+  return mapping.displacement || hasThem(mapping.chain) || (mapping.preTransforms && hasThem(*mapping.preTransforms));
 }
 
 kernels::VolumeShape
@@ -332,11 +333,11 @@ SampleSet::FillFixed(const FixedSamples & samples, const ParallelFor & parallelF
   Operate(m_Queue, parallelFor, [&] {
     const std::int64_t count = samples.pointCount > 0 ? samples.pointCount : CountOf(samples.virtualSize);
     PointFiller        points(samples.points);
-    FillExactly(m_Queue,
-                m_Arrays.points,
-                3 * sizeof(kernels::i64),
-                samples.pointCount,
-                samples.points ? Filler(std::ref(points)) : Filler());
+    UploadExactly(m_Queue,
+                  m_Arrays.points,
+                  3 * sizeof(kernels::i64),
+                  samples.pointCount,
+                  samples.points ? Filler(std::ref(points)) : Filler());
     m_FarthestPoint = points.GetFarthest();
     if (samples.sampled)
     {
@@ -344,11 +345,11 @@ SampleSet::FillFixed(const FixedSamples & samples, const ParallelFor & parallelF
     }
     else
     {
-      FillExactly(m_Queue,
-                  m_Arrays.fixedBins,
-                  sizeof(kernels::u16),
-                  count,
-                  samples.bins ? points.LeaveOut(samples.bins, kernels::u16{ kernels::InvalidBin }) : Filler());
+      UploadExactly(m_Queue,
+                    m_Arrays.fixedBins,
+                    sizeof(kernels::u16),
+                    count,
+                    samples.bins ? points.LeaveOut(samples.bins, kernels::u16{ kernels::InvalidBin }) : Filler());
       FillFixedValues(samples, count, [&points](const Filler & values, auto invalid) {
         return points.LeaveOut(values, invalid);
       });
@@ -404,7 +405,7 @@ SampleSet::TakeFixed(const FixedSamples & samples)
   }
   else
   {
-    FillExactly(m_Queue, mask, sizeof(kernels::u8), CountOf(samples.virtualSize), sampled.inside);
+    UploadExactly(m_Queue, mask, sizeof(kernels::u8), CountOf(samples.virtualSize), sampled.inside);
   }
   if (bins != nullptr)
   {
@@ -432,7 +433,7 @@ SampleSet::FillFixedValues(const FixedSamples & samples, std::int64_t count, con
   {
     filler = leaveOut(samples.values, static_cast<float>(NoFixedValue));
   }
-  FillExactly(m_Queue, m_Arrays.fixedValues, BytesOf(GetPrecision(samples)), count, filler);
+  UploadExactly(m_Queue, m_Arrays.fixedValues, BytesOf(GetPrecision(samples)), count, filler);
 }
 
 void
@@ -484,11 +485,11 @@ SampleSet::WidenToPoints(ChainedGrid grid) const
 }
 
 void
-SampleSet::SendMapping(const SampleMapping & mapping, Forces forces)
+SampleSet::UploadMapping(const SampleMapping & mapping, Forces forces)
 {
   if (m_IsEmpty && HasVectorsOfVoxels(mapping))
   {
-    this->SendMapping(MakeLinearMapping(mapping.toMoving), forces);
+    this->UploadMapping(MakeLinearMapping(mapping.toMoving), forces);
     return;
   }
   CheckGrids(mapping.chain);
@@ -505,20 +506,20 @@ SampleSet::SendMapping(const SampleMapping & mapping, Forces forces)
     }
   }
   m_HasSpline = mapping.spline.has_value();
-  m_HasLeading = mapping.leading.has_value();
-  if (m_HasLeading)
+  m_HasPreTransforms = mapping.preTransforms.has_value();
+  if (m_HasPreTransforms)
   {
-    CheckGrids(*mapping.leading);
+    CheckGrids(*mapping.preTransforms);
     ReserveExactly(m_Queue,
                    m_Arrays.displacement,
                    (isPrecise ? sizeof(PreciseMove) : 3 * sizeof(float)) * static_cast<std::size_t>(this->GetCount()));
-    m_Leading.SetGrids(this->WidenToPoints(*mapping.leading),
-                       { m_Fixed.virtualSize, m_Fixed.pointCount, m_Arrays.points.get(), m_FixedStamp },
-                       mapping.displacementToIndex,
-                       isPrecise);
+    m_PreTransforms.SetGrids(this->WidenToPoints(*mapping.preTransforms),
+                             { m_Fixed.virtualSize, m_Fixed.pointCount, m_Arrays.points.get(), m_FixedStamp },
+                             mapping.displacementToIndex,
+                             isPrecise);
     return;
   }
-  m_Leading.Forget();
+  m_PreTransforms.Forget();
   if (m_HasSpline)
   {
     const OptimizedSpline & spline = *mapping.spline;
@@ -531,11 +532,11 @@ SampleSet::SendMapping(const SampleMapping & mapping, Forces forces)
     m_SplineIsPrecise = isPrecise;
     if (m_SplineIsPrecise)
     {
-      m_ControlPoints.SendPointsPrecisely(spline.grid, mapping.displacementToIndex);
+      m_ControlPoints.UploadPointsPrecisely(spline.grid, mapping.displacementToIndex);
     }
     else if (spline.grid.vectors)
     {
-      m_ControlPoints.SendPoints(spline.grid);
+      m_ControlPoints.UploadPoints(spline.grid);
     }
     ReserveExactly(m_Queue,
                    m_Arrays.displacement,
@@ -544,12 +545,12 @@ SampleSet::SendMapping(const SampleMapping & mapping, Forces forces)
   }
   else if (mapping.displacement)
   {
-    FillExactly(m_Queue,
-                m_Arrays.displacement,
-                isPrecise ? sizeof(PreciseMove) : 3 * sizeof(float),
-                CountOf(m_Fixed.virtualSize),
-                isPrecise ? MakePackedFiller<PreciseMove>(mapping.preciseDisplacement, mapping.displacementToIndex)
-                          : mapping.displacement);
+    UploadExactly(m_Queue,
+                  m_Arrays.displacement,
+                  isPrecise ? sizeof(PreciseMove) : 3 * sizeof(float),
+                  CountOf(m_Fixed.virtualSize),
+                  isPrecise ? MakePackedFiller<PreciseMove>(mapping.preciseDisplacement, mapping.displacementToIndex)
+                            : mapping.displacement);
   }
 }
 
@@ -564,9 +565,9 @@ SampleSet::Move()
   {
     m_ControlPoints.Move(*m_Arrays.displacement);
   }
-  else if (m_HasLeading)
+  else if (m_HasPreTransforms)
   {
-    m_Leading.Move(*m_Arrays.displacement);
+    m_PreTransforms.Move(*m_Arrays.displacement);
   }
 }
 
@@ -611,27 +612,27 @@ SampleSet::SumForces(const Memory & forces)
 {
   if (m_ForcePlaces != nullptr)
   {
-    m_Leading.SumForcesAt({ m_Fixed.virtualSize, m_ForcePlaceCount, m_ForcePlaces, m_ForcePlaceStamp },
-                          forces,
-                          this->GetCentre());
+    m_PreTransforms.SumForcesAt({ m_Fixed.virtualSize, m_ForcePlaceCount, m_ForcePlaces, m_ForcePlaceStamp },
+                                forces,
+                                this->GetCentre());
   }
   else
   {
-    m_Leading.SumForces(forces, *m_Arrays.displacement, this->GetCentre());
+    m_PreTransforms.SumForces(forces, *m_Arrays.displacement, this->GetCentre());
   }
 }
 
 ForceResult
-SampleSet::BringForceSums()
+SampleSet::DownloadForceSums()
 {
-  return { m_Leading.BringSums(), this->GetCentre() };
+  return { m_PreTransforms.DownloadSums(), this->GetCentre() };
 }
 
 bool
 SampleSet::MovesPrecisely(const SampleMapping & mapping) const
 {
   const bool isMoved =
-    mapping.spline || mapping.displacement || mapping.leading || !mapping.chain.transform.steps.empty();
+    mapping.spline || mapping.displacement || mapping.preTransforms || !mapping.chain.transform.steps.empty();
   // There are no slopes in fixed point.
   if (!isMoved || mapping.derivesChain || !this->IsPrecise() || this->GetCount() > MostPreciseVectors ||
       !IsShort(m_Moving.size))
@@ -643,13 +644,13 @@ SampleSet::MovesPrecisely(const SampleMapping & mapping) const
     !mapping.spline || (mapping.spline->grid.vectors && CountOf(mapping.spline->grid.size) <= MostPreciseVectors);
   const bool fieldFits = mapping.spline || !mapping.displacement ||
                          (mapping.preciseDisplacement && CountOf(m_Fixed.virtualSize) <= MostPreciseVectors);
-  const bool leadingFits =
-    !mapping.leading ||
-    (FitsPrecisely(*mapping.leading) &&
+  const bool preTransformsFit =
+    !mapping.preTransforms ||
+    (FitsPrecisely(*mapping.preTransforms) &&
      std::all_of(mapping.displacementToIndex.begin(), mapping.displacementToIndex.end(), [](double entry) {
        return std::abs(entry) < GPUREG_LARGEST_PRECISE_CARRY;
      }));
-  return splineFits && fieldFits && leadingFits &&
+  return splineFits && fieldFits && preTransformsFit &&
          (mapping.chain.transform.steps.empty() || FitsPrecisely(mapping.chain));
 }
 
@@ -695,7 +696,7 @@ SampleSet::MakeProblem(const SampleMapping & mapping, Forces forces, double scal
   a.pointCount = static_cast<int>(m_Fixed.pointCount);
   a.splineOrder = m_Moving.splineOrder;
   a.movesPrecisely = this->MovesPrecisely(mapping);
-  a.hasOwnDisplacements = mapping.spline || mapping.leading;
+  a.hasOwnDisplacements = mapping.spline || mapping.preTransforms;
   a.variant = FindVariant(mapping, forces);
   problem.maps = MakeMaps(mapping.toMoving, scaledRange);
   return problem;
@@ -704,11 +705,11 @@ SampleSet::MakeProblem(const SampleMapping & mapping, Forces forces, double scal
 int
 SampleSet::FindVariant(const SampleMapping & mapping, Forces forces) const
 {
-  const int ofBoth = (IsPrecise() ? kernels::SamplesArePrecise : 0) |
-                     (m_Fixed.pointCount > 0 ? kernels::SamplesArePoints : 0) |
-                     (mapping.displacement || mapping.spline || mapping.leading ? kernels::SamplesAreDisplaced : 0) |
-                     (m_Moving.mask || m_Moving.maskImage != nullptr ? kernels::MovingHasMask : 0) |
-                     (mapping.chain.transform.steps.empty() ? 0 : kernels::SamplesAreChained);
+  const int ofBoth =
+    (IsPrecise() ? kernels::SamplesArePrecise : 0) | (m_Fixed.pointCount > 0 ? kernels::SamplesArePoints : 0) |
+    (mapping.displacement || mapping.spline || mapping.preTransforms ? kernels::SamplesAreDisplaced : 0) |
+    (m_Moving.mask || m_Moving.maskImage != nullptr ? kernels::MovingHasMask : 0) |
+    (mapping.chain.transform.steps.empty() ? 0 : kernels::SamplesAreChained);
   if (HasBins(m_Moving))
   {
     // Cells of bins are read at once, as quads are, wherever there are no 64-bit integers in their places.
@@ -796,7 +797,7 @@ std::int64_t
 SampleSet::GetDeviceBytes() const
 {
   std::int64_t bytes = m_Sampler.GetDeviceBytes() + m_ControlPoints.GetDeviceBytes() +
-                       m_PlaceControls.GetDeviceBytes() + m_Leading.GetDeviceBytes();
+                       m_PlaceControls.GetDeviceBytes() + m_PreTransforms.GetDeviceBytes();
   for (const MemoryPointer * array : { &m_Forces,
                                        &m_Arrays.fixedBins,
                                        &m_Arrays.fixedValues,

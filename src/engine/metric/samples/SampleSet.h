@@ -9,7 +9,7 @@
 #include "engine/metric/samples/ControlPoints.h"
 #include "engine/metric/samples/FixedGradients.h"
 #include "engine/metric/samples/ImageSampler.h"
-#include "engine/metric/samples/LeadingGrids.h"
+#include "engine/metric/samples/PreTransforms.h"
 #include "engine/metric/samples/MovingVolumes.h"
 #include "engine/metric/samples/SampleArrays.h"
 
@@ -48,7 +48,7 @@ public:
     , m_MovingVolumes(queue, m_Sampler, m_Derivatives)
     , m_Chain(queue, m_Arrays.chain)
     , m_ControlPoints(queue)
-    , m_Leading(queue)
+    , m_PreTransforms(queue)
     , m_PlaceControls(queue)
   {}
 
@@ -107,13 +107,13 @@ public:
   /** Sends the displacement field or the spline's control points, and the chain's grids, if there are any.
    *  \param forces what is asked for. */
   void
-  SendMapping(const SampleMapping & mapping, Forces forces);
+  UploadMapping(const SampleMapping & mapping, Forces forces);
 
-  /** Enqueues what moves the samples, of what SendMapping has sent. */
+  /** Enqueues what moves the samples, of what UploadMapping has sent. */
   void
   Move();
 
-  /** Room for the forces of each sample, float[3]: after SendMapping. Along a spline they take the place of the displacements, if these are
+  /** Room for the forces of each sample, float[3]: after UploadMapping. Along a spline they take the place of the displacements, if these are
    *  float[3], too, which Move makes anew for each evaluation: who finds a sample's force has read its displacement. */
   Memory &
   ReserveForces();
@@ -132,11 +132,11 @@ public:
   bool
   Gather(const Memory & forces, MemoryPointer & gathered);
 
-  /** Whether the last mapping had leading grids. */
+  /** Whether the last mapping had fixed pre-transforms. */
   bool
-  HasLeadingGrids() const
+  HasPreTransforms() const
   {
-    return m_HasLeading;
+    return m_HasPreTransforms;
   }
 
   /** Enqueues what sums forces, float[3] a sample, about where these have moved the samples. */
@@ -145,7 +145,7 @@ public:
 
   /** What they were summed to. */
   ForceResult
-  BringForceSums();
+  DownloadForceSums();
 
   SampleProblem
   MakeProblem(const SampleMapping & mapping, Forces forces, const SampleGrain & grain, const SampleNeeds & needs) const;
@@ -242,8 +242,8 @@ private:
   bool             m_SplineIsPrecise = false;
   int              m_SplineDimension = 3;
   DisplacementGrid m_SplineGrid;
-  LeadingGrids     m_Leading;
-  bool             m_HasLeading = false; // the last mapping
+  PreTransforms    m_PreTransforms;
+  bool             m_HasPreTransforms = false; // the last mapping
   // What gathers from force places: it moves nothing.
   ControlPoints  m_PlaceControls;
   std::int64_t   m_ForcePlaceCount = 0;

@@ -189,7 +189,7 @@ FreeFormCost::EnqueueValue(int slot)
 }
 
 std::vector<double>
-FreeFormCost::Bring(int count)
+FreeFormCost::Download(int count)
 {
   std::vector<float> values(static_cast<std::size_t>(count));
   m_Level.core.queue->Download(values.data(), *m_Level.values, sizeof(float) * values.size());

@@ -43,10 +43,10 @@ public:
   void
   EnqueueValue(int slot);
 
-  /** Brings the costs in the first slots.
+  /** Downloads the costs in the first slots.
    *  \throws BadInputError if in the first no voxel of the fixed image is mapped into the moving one. */
   std::vector<double>
-  Bring(int count);
+  Download(int count);
 
 private:
   void

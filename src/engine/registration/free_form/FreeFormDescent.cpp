@@ -3,7 +3,7 @@
 
 #include "engine/registration/free_form/FreeFormLine.h"
 #include "engine/registration/free_form/FreeFormStochasticDescent.h"
-#include "engine/runtime/Pace.h"
+#include "engine/runtime/Throttle.h"
 
 #include <algorithm>
 #include <cmath>
@@ -74,7 +74,7 @@ DescendByAdam(const FreeFormSettings &         settings,
               const std::function<void(int)> & onIteration)
 {
   const std::int64_t count = CountOf(level.grid.size);
-  Pace               pace(*level.core.queue);
+  Throttle           pace(*level.core.queue);
   int                done = 0;
   for (; done < settings.iterations && !HasConverged(settings, cost, done); ++done)
   {
@@ -86,7 +86,7 @@ DescendByAdam(const FreeFormSettings &         settings,
     steps.MoveByAdam(a, count, arrays);
     pace.EndStep();
   }
-  return cost.Bring(done);
+  return cost.Download(done);
 }
 
 /** The lines of a conjugate gradient: each one's search ends where no trial is lower. */
@@ -107,7 +107,7 @@ public:
   {
     m_Line.FindGradient(0);
     m_Line.Turn(isConjugate);
-    return m_Cost.Bring(1).front();
+    return m_Cost.Download(1).front();
   }
 
   /** Goes along the line as far as it leads down from a cost. \return the cost there, the same if it leads nowhere. */
@@ -123,7 +123,7 @@ public:
     {
       m_Line.Place(reached + m_Length, begin);
       m_Cost.EnqueueValue(0);
-      const double cost = m_Cost.Bring(1).front();
+      const double cost = m_Cost.Download(1).front();
       if (cost < lowest)
       {
         lowest = cost;
@@ -178,7 +178,7 @@ bool
 HasConverged(const FreeFormSettings & settings, FreeFormCost & cost, int done)
 {
   return settings.convergenceThreshold > 0 && done > 0 && done % settings.convergenceWindow == 0 &&
-         HasConverged(settings, cost.Bring(done));
+         HasConverged(settings, cost.Download(done));
 }
 
 int

@@ -53,9 +53,9 @@ public:
     m_Steps.PlaceOnLine(m_Count, static_cast<float>(length), m_Arrays, begin, this->GetPoints());
   }
 
-  /** Brings kernels::LineNumbers of them. */
+  /** Downloads kernels::LineNumbers of them. */
   std::array<float, kernels::LineNumbers>
-  BringNumbers()
+  DownloadNumbers()
   {
     std::array<float, kernels::LineNumbers> numbers{};
     m_Level.core.queue->Download(numbers.data(), *m_Level.lineNumbers, sizeof(numbers));
@@ -64,16 +64,16 @@ public:
 
   /** Of the gradient, x, y and z of each point. */
   std::vector<std::array<double, 3>>
-  BringGradient()
+  DownloadGradient()
   {
-    return BringControlVectors<double>(*m_Level.core.queue, *m_Level.gathered, m_Count);
+    return DownloadControlVectors<double>(*m_Level.core.queue, *m_Level.gathered, m_Count);
   }
 
   /** x, y and z of each point, mm. */
   std::vector<std::array<float, 3>>
-  BringPoints()
+  DownloadPoints()
   {
-    return BringControlVectors<float>(*m_Level.core.queue, this->GetPoints(), m_Count);
+    return DownloadControlVectors<float>(*m_Level.core.queue, this->GetPoints(), m_Count);
   }
 
   void

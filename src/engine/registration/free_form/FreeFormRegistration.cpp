@@ -15,6 +15,7 @@
 #include "engine/image/RangedImage.h"
 #include "engine/image/SummarizeImage.h"
 #include "engine/runtime/MakePasses.h"
+#include "engine/runtime/Transfer.h"
 
 #include <algorithm>
 #include <cmath>
@@ -76,7 +77,7 @@ public:
         const std::int64_t voxels = CountLevelVoxels(problem, shares, level);
         result.levels.back().voxels = settings.samples > 0 ? std::min(voxels, settings.samples) : voxels;
       }
-      this->BringPoints(problem, result);
+      this->DownloadPoints(problem, result);
       this->FindWarnings(problem, shares, parallelFor, result);
     });
     result.leastVoxels = FindLeastVoxels(given);
@@ -96,13 +97,13 @@ public:
     Operate(*m_Queue, parallelFor, [&] {
       SampleSet & samples = m_Level->core.samples;
       Enqueue(*m_Queue, m_IsTimed, [&samples] { samples.Move(); });
-      DrainArray(*m_Queue,
-                 *samples.GetArrays().displacement,
-                 3 * sizeof(float),
-                 samples.GetCount(),
-                 [&take](std::int64_t first, std::int64_t count, const void * in) {
-                   take(first, count, static_cast<const float *>(in));
-                 });
+      DownloadArray(*m_Queue,
+                    *samples.GetArrays().displacement,
+                    3 * sizeof(float),
+                    samples.GetCount(),
+                    [&take](std::int64_t first, std::int64_t count, const void * in) {
+                      take(first, count, static_cast<const float *>(in));
+                    });
     });
   }
 
@@ -198,7 +199,7 @@ private:
                    iteration,
                    (done + static_cast<double>(iteration) / settings.iterations) / settings.levels,
                    [&cost, known] {
-                     return known > 0 ? cost.Bring(known).back() : std::numeric_limits<double>::quiet_NaN();
+                     return known > 0 ? cost.Download(known).back() : std::numeric_limits<double>::quiet_NaN();
                    } });
       }
     });
@@ -259,14 +260,14 @@ private:
   }
 
   void
-  BringPoints(const FreeFormProblem & problem, FreeFormResult & result)
+  DownloadPoints(const FreeFormProblem & problem, FreeFormResult & result)
   {
     Level & level = *m_Level;
     result.size = level.grid.size;
     result.smallestDeterminant = this->FindSmallestDeterminant();
     result.gridToPoint = Compose(problem.fixed.indexToPoint, level.grid.toImage);
     result.points =
-      BringControlVectors<double>(*m_Queue, level.core.samples.GetControlPoints().GetPoints(), CountOf(result.size));
+      DownloadControlVectors<double>(*m_Queue, level.core.samples.GetControlPoints().GetPoints(), CountOf(result.size));
     const auto isFinite = [](const auto & point) {
       return std::all_of(point.begin(), point.end(), [](double x) { return std::isfinite(x); });
     };

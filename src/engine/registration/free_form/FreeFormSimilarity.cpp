@@ -345,8 +345,8 @@ FreeFormSimilarity::SetImages(
   m_All = samples;
   m_Number = level;
   m_ParallelFor = parallelFor;
-  m_Lattice = m_SampleCount > 0 ? SampleLattice(fixed.image->GetSize(), GetSpacing(fixed.toPoint), m_SampleCount)
-                                : SampleLattice(fixed.image->GetSize());
+  m_Subsample = m_SampleCount > 0 ? RegularSubsample(fixed.image->GetSize(), GetSpacing(fixed.toPoint), m_SampleCount)
+                                  : RegularSubsample(fixed.image->GetSize());
   m_Core.samples.SetMoving(image, m_Core.readsQuads, parallelFor);
   if (this->DrawsSamples())
   {
@@ -361,9 +361,9 @@ FreeFormSimilarity::SetImages(
 void
 FreeFormSimilarity::Draw(std::uint32_t iteration)
 {
-  m_SampleToVoxel = m_Lattice.Place({ m_Seed, static_cast<std::uint32_t>(m_Number), iteration, 0 });
+  m_SampleToVoxel = m_Subsample.Place({ m_Seed, static_cast<std::uint32_t>(m_Number), iteration, 0 });
   FixedSamples drawn = m_All;
-  drawn.virtualSize = m_Lattice.GetSize();
+  drawn.virtualSize = m_Subsample.GetSize();
   drawn.sampled->isOneGrid = false;
   drawn.sampled->toImage = m_SampleToVoxel;
   this->SetFixed(drawn);

@@ -7,7 +7,7 @@
 
 #include "engine/registration/LevelSamples.h"
 #include "engine/metric/MetricCore.h"
-#include "engine/metric/samples/SampleLattice.h"
+#include "engine/metric/samples/RegularSubsample.h"
 
 #include <cstdint>
 #include <memory>
@@ -39,7 +39,7 @@ public:
   bool
   DrawsSamples() const
   {
-    return !m_Lattice.TakesAll();
+    return !m_Subsample.TakesAll();
   }
 
   /** Takes the samples of an iteration from now on, or all voxels; what was prepared is to be prepared again. */
@@ -109,14 +109,14 @@ private:
   void
   SetFixed(const FixedSamples & samples);
 
-  MetricCore &  m_Core;
-  std::int64_t  m_SampleCount;
-  std::uint64_t m_Seed;
-  int           m_Number = 0; // of the level
-  FixedSamples  m_All;        // of all voxels
-  SampleLattice m_Lattice;
-  IndexMap      m_SampleToVoxel;
-  ParallelFor   m_ParallelFor;
+  MetricCore &     m_Core;
+  std::int64_t     m_SampleCount;
+  std::uint64_t    m_Seed;
+  int              m_Number = 0; // of the level
+  FixedSamples     m_All;        // of all voxels
+  RegularSubsample m_Subsample;
+  IndexMap         m_SampleToVoxel;
+  ParallelFor      m_ParallelFor;
 };
 
 /** \param core the level's, on which the similarity lives. */

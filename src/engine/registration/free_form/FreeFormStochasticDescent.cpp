@@ -71,7 +71,7 @@ std::vector<GradientPair>
 Measure(int dimension, double shift, FreeFormLine & line, const std::function<void()> & draw)
 {
   std::vector<GradientPair> measured;
-  const auto                begin = line.BringPoints();
+  const auto                begin = line.DownloadPoints();
   for (const auto & direction : Shifts)
   {
     auto points = begin;
@@ -86,7 +86,7 @@ Measure(int dimension, double shift, FreeFormLine & line, const std::function<vo
     const auto find = [&line] {
       line.FindGradient(0);
       Gradient gradient;
-      for (const auto & vector : line.BringGradient())
+      for (const auto & vector : line.DownloadGradient())
       {
         gradient.insert(gradient.end(), vector.begin(), vector.end());
       }
@@ -170,7 +170,7 @@ DescendStochastically(const FreeFormSettings &         settings,
     cost.Draw(static_cast<std::uint32_t>(t));
     line.FindGradient(t);
     line.Turn(false);
-    const auto   numbers = line.BringNumbers();
+    const auto   numbers = line.DownloadNumbers();
     const double step = gain.GetStep(time);
     if (t > 0)
     {
@@ -180,7 +180,7 @@ DescendStochastically(const FreeFormSettings &         settings,
     // until they were no numbers.
     line.Place(std::min(step * numbers[kernels::LineLongest], firstStep), line.GetPoints());
   }
-  return cost.Bring(t);
+  return cost.Download(t);
 }
 
 } // namespace gpureg

@@ -40,13 +40,13 @@ FindChange(const PoseFrame & frame, const Pose & pose, const PoseStep & directio
 }
 } // namespace
 
-GradientMoments::GradientMoments(const RegisteredImage & image, const ImageMass & mass, const ParallelFor & parallelFor)
+GradientSums::GradientSums(const RegisteredImage & image, const ImageMass & mass, const ParallelFor & parallelFor)
 {
-  std::vector<GradientMoments> slices(static_cast<std::size_t>(image.size[2]));
+  std::vector<GradientSums> slices(static_cast<std::size_t>(image.size[2]));
   parallelFor(image.size[2], [&](std::int64_t slice) {
     slices[static_cast<std::size_t>(slice)].AddSlice(image, mass, static_cast<std::size_t>(slice));
   });
-  for (const GradientMoments & slice : slices)
+  for (const GradientSums & slice : slices)
   {
     for (std::size_t i = 0; i < Products; ++i)
     {
@@ -59,7 +59,7 @@ GradientMoments::GradientMoments(const RegisteredImage & image, const ImageMass 
 }
 
 void
-GradientMoments::AddSlice(const RegisteredImage & image, const ImageMass & mass, std::size_t slice)
+GradientSums::AddSlice(const RegisteredImage & image, const ImageMass & mass, std::size_t slice)
 {
   const auto        width = static_cast<std::size_t>(image.size[0]);
   const std::size_t steps[3] = { 1, width, width * static_cast<std::size_t>(image.size[1]) };
@@ -104,7 +104,7 @@ GradientMoments::AddSlice(const RegisteredImage & image, const ImageMass & mass,
 }
 
 double
-GradientMoments::FindProduct(const IndexMap & first, const IndexMap & second) const
+GradientSums::FindProduct(const IndexMap & first, const IndexMap & second) const
 {
   const auto get = [](const IndexMap & change, std::size_t i) {
     const std::size_t component = i / Coordinates;
@@ -123,7 +123,7 @@ GradientMoments::FindProduct(const IndexMap & first, const IndexMap & second) co
 }
 
 Freedom
-BalanceFreedom(const PoseFrame & frame, const Freedom & freedom, const Pose & pose, const GradientMoments & moments)
+BalanceFreedom(const PoseFrame & frame, const Freedom & freedom, const Pose & pose, const GradientSums & moments)
 {
   const std::size_t     count = freedom.size();
   const Matrix3         toFixed = Invert(MakePointMap(frame, pose).matrix);

@@ -16,13 +16,13 @@ namespace gpureg
 
 /** Holds sums over an image's voxels. At each voxel a component of the gradient times a coordinate of its place, which is x, y or z from a
  *  centre, in mm, or 1, makes twelve products; the sums are of each product times each other one. */
-class GradientMoments
+class GradientSums
 {
 public:
-  GradientMoments() = default;
+  GradientSums() = default;
 
   /** \param mass its image's. */
-  GradientMoments(const RegisteredImage & image, const ImageMass & mass, const ParallelFor & parallelFor);
+  GradientSums(const RegisteredImage & image, const ImageMass & mass, const ParallelFor & parallelFor);
 
   /** How two changes show together: the sum over voxels of the product of what each of them changes the voxel's value by.
    *  \param first, second of a place from the centre: matrix · x + offset is the way that it makes. */
@@ -45,7 +45,7 @@ private:
  *  same, and along short edges, or across what is thin, little is seen of either: along such directions a search ends before it is there.
  *  \param moments of the fixed image about the frame's centre. */
 Freedom
-BalanceFreedom(const PoseFrame & frame, const Freedom & freedom, const Pose & pose, const GradientMoments & moments);
+BalanceFreedom(const PoseFrame & frame, const Freedom & freedom, const Pose & pose, const GradientSums & moments);
 
 } // namespace gpureg
 

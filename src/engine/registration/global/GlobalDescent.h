@@ -26,7 +26,7 @@ void
 SearchLines(
   GlobalLevel & level, const Freedom & freedom, double firstStep, double lastStep, std::vector<PosedCost> & poses);
 
-/** Quasi-Newton steps (Broyden, Fletcher, Goldfarb & Shanno 1970; Nocedal & Wright 2006, section 6.1). A step that does not bring enough
+/** Quasi-Newton steps (Broyden, Fletcher, Goldfarb & Shanno 1970; Nocedal & Wright 2006, section 6.1). A step that does not download enough
  *  is tried again, shorter, at the end of the parabola that the cost and its slope before it and the cost behind it give. */
 class QuasiNewtonSearch
 {

@@ -70,8 +70,8 @@ GlobalLevel::NarrowRange(LevelImage & level)
   {
     return 1;
   }
-  const std::vector<double> values = BringValues(m_Queue, *level.image);
-  const std::vector<double> mask = BringValues(m_Queue, *level.mask);
+  const std::vector<double> values = DownloadValues(m_Queue, *level.image);
+  const std::vector<double> mask = DownloadValues(m_Queue, *level.mask);
   ImageSummary              inside;
   inside.minimum = level.summary.maximum;
   inside.maximum = level.summary.minimum;

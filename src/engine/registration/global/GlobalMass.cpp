@@ -54,11 +54,11 @@ ImageMass
 FindMass(Queue & queue, const RegisteredImage & image, const char * which)
 {
   ImageMass mass;
-  mass.values = BringValues(queue, *image.image);
+  mass.values = DownloadValues(queue, *image.image);
   mass.isInside.assign(mass.values.size(), true);
   if (image.mask != nullptr)
   {
-    const std::vector<double> mask = BringValues(queue, *image.mask);
+    const std::vector<double> mask = DownloadValues(queue, *image.mask);
     std::transform(mask.begin(), mask.end(), mass.isInside.begin(), [](double m) { return m >= 0.5; });
   }
   const auto inside = static_cast<std::size_t>(std::count(mass.isInside.begin(), mass.isInside.end(), true));

@@ -165,7 +165,7 @@ public:
       {
         i64 position[3];
         FindSamplePosition(&shape, at != nullptr, at, sample, position);
-        MoveSampleAnyhow(&part, in, position, out + 3 * sample);
+        MoveSampleGeneral(&part, in, position, out + 3 * sample);
       }
     });
   }
@@ -187,7 +187,7 @@ public:
       {
         i64 position[3];
         FindSamplePosition(&shape, at != nullptr, at, sample, position);
-        MoveSamplePreciselyAnyhow(&part, in, position, out + 3 * sample);
+        MoveSamplePreciselyGeneral(&part, in, position, out + 3 * sample);
       }
     });
   }

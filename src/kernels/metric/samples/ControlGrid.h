@@ -4,7 +4,7 @@
 // through separable weights: there is no Jacobian, and no sum depends on the order in which lanes run.
 //
 // Where the axes of both grids are parallel, which weights an index has along an axis depends on that index alone: the host makes
-// a table of them. Anyhow else a sample's weights follow from its position in the grid.
+// a table of them. Otherwise a sample's weights follow from its position in the grid.
 // Shared by C++, CUDA C++ and OpenCL C.
 #ifndef gpureg_kernels_ControlGrid_h
 #define gpureg_kernels_ControlGrid_h
@@ -309,7 +309,7 @@ FindControlWeights(const ChainPart * part, const i64 * position, int * first, fl
 
 /** What a sample is moved by, in mm. */
 GPUREG_FUNCTION void
-MoveSampleAnyhow(const ChainPart * part, GPUREG_GLOBAL const float4 * points, const i64 * position, float * moved)
+MoveSampleGeneral(const ChainPart * part, GPUREG_GLOBAL const float4 * points, const i64 * position, float * moved)
 {
   int   cell[3];
   float fraction[3];
@@ -327,7 +327,7 @@ MoveSampleAnyhow(const ChainPart * part, GPUREG_GLOBAL const float4 * points, co
 
 /** The same in fixed point, in the units of the control points: see PreciseGrid.h. */
 GPUREG_FUNCTION void
-MoveSamplePreciselyAnyhow(const ChainPart * part, GPUREG_GLOBAL const i64 * points, const i64 * position, i64 * moved)
+MoveSamplePreciselyGeneral(const ChainPart * part, GPUREG_GLOBAL const i64 * points, const i64 * position, i64 * moved)
 {
   i64 inGrid[3];
   for (int axis = 0; axis < 3; ++axis)

@@ -3,13 +3,13 @@
 // virtual index v from A·v to A·v + u, which is A·w with w = v + A⁻¹·u: the sums of ForceSums.h are then about w, since L's
 // Jacobian is affine in where L is entered.
 // Shared by C++, CUDA C++ and OpenCL C.
-#ifndef gpureg_kernels_LeadingMoves_h
-#define gpureg_kernels_LeadingMoves_h
+#ifndef gpureg_kernels_PreTransformMoves_h
+#define gpureg_kernels_PreTransformMoves_h
 
 GPUREG_NAMESPACE_BEGIN
 
 /** 32-bit members only, so that every compiler lays it out alike. */
-typedef struct LeadingGridArguments
+typedef struct PreTransformArguments
 {
   VolumeShape shape;        /* of the virtual grid */
   float       toVirtual[9]; /* A⁻¹, by rows: mm -> virtual index */
@@ -17,16 +17,16 @@ typedef struct LeadingGridArguments
   int         arePoints;    /* samples are points, not the grid's voxels */
   int         partCount;
   int         groupCount; /* of the groups that sum forces */
-} LeadingGridArguments;
+} PreTransformArguments;
 
 /** u of a sample, in mm. The parts' last carry leads to points. */
 GPUREG_FUNCTION void
-MoveByLeadingGrids(const LeadingGridArguments *    a,
-                   GPUREG_GLOBAL const i64 *       points,
-                   GPUREG_GLOBAL const ChainPart * parts,
-                   GPUREG_GLOBAL const float4 *    vectors,
-                   i64                             sample,
-                   float *                         u)
+MoveByPreTransforms(const PreTransformArguments *   a,
+                    GPUREG_GLOBAL const i64 *       points,
+                    GPUREG_GLOBAL const ChainPart * parts,
+                    GPUREG_GLOBAL const float4 *    vectors,
+                    i64                             sample,
+                    float *                         u)
 {
   i64 virtualPosition[3];
   FindSamplePosition(&a->shape, a->arePoints, points, sample, virtualPosition);
@@ -50,12 +50,12 @@ MoveByLeadingGrids(const LeadingGridArguments *    a,
 
 /** The same of vectors that are kept precisely, in units of 2^-32 mm. */
 GPUREG_FUNCTION void
-MoveByLeadingGridsPrecisely(const LeadingGridArguments *    a,
-                            GPUREG_GLOBAL const i64 *       points,
-                            GPUREG_GLOBAL const ChainPart * parts,
-                            GPUREG_GLOBAL const i64 *       vectors,
-                            i64                             sample,
-                            i64 *                           u)
+MoveByPreTransformsPrecisely(const PreTransformArguments *   a,
+                             GPUREG_GLOBAL const i64 *       points,
+                             GPUREG_GLOBAL const ChainPart * parts,
+                             GPUREG_GLOBAL const i64 *       vectors,
+                             i64                             sample,
+                             i64 *                           u)
 {
   i64 virtualPosition[3];
   FindSamplePosition(&a->shape, a->arePoints, points, sample, virtualPosition);
@@ -76,14 +76,14 @@ MoveByLeadingGridsPrecisely(const LeadingGridArguments *    a,
 
 /** What leads from displacements in mm to positions in the grid, or the image, behind the transform that is optimised: by rows, in
  *  units of 2^-32. */
-typedef struct LeadingCarry
+typedef struct PreTransformCarry
 {
   i64 entries[9];
-} LeadingCarry;
+} PreTransformCarry;
 
 /** A displacement that is kept precisely, as a float. */
 GPUREG_FUNCTION void
-RoundLeadingMove(const i64 * u, float * rounded)
+RoundPreTransformMove(const i64 * u, float * rounded)
 {
   for (int r = 0; r < 3; ++r)
   {
@@ -93,11 +93,11 @@ RoundLeadingMove(const i64 * u, float * rounded)
 
 /** w - centre of a sample. */
 GPUREG_FUNCTION void
-FindLeadingPlace(const LeadingGridArguments * a,
-                 GPUREG_GLOBAL const i64 *    points,
-                 GPUREG_GLOBAL const float *  displacement,
-                 i64                          sample,
-                 float *                      place)
+FindPreTransformPlace(const PreTransformArguments * a,
+                      GPUREG_GLOBAL const i64 *     points,
+                      GPUREG_GLOBAL const float *   displacement,
+                      i64                           sample,
+                      float *                       place)
 {
   i64 position[3];
   FindSamplePosition(&a->shape, a->arePoints, points, sample, position);

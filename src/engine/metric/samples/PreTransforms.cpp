@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/metric/samples/LeadingGrids.h"
+#include "engine/metric/samples/PreTransforms.h"
 
 #include "engine/metric/samples/AddParts.h"
 #include "engine/transform/FixedPoint.h"
@@ -40,16 +40,16 @@ AreSame(const MovedSamples & a, const MovedSamples & b)
 }
 } // namespace
 
-LeadingGrids::LeadingGrids(Queue & queue)
+PreTransforms::PreTransforms(Queue & queue)
   : m_Queue(queue)
-  , m_Passes(MakePasses<LeadingGridPasses>(queue))
+  , m_Passes(MakePasses<PreTransformPasses>(queue))
   , m_Chain(queue, m_Arrays)
 {}
 
-LeadingGrids::~LeadingGrids() = default;
+PreTransforms::~PreTransforms() = default;
 
 void
-LeadingGrids::SetGrids(const ChainedGrid & grid, const MovedSamples & samples, const Matrix3 & toMoves, bool isPrecise)
+PreTransforms::SetGrids(const ChainedGrid & grid, const MovedSamples & samples, const Matrix3 & toMoves, bool isPrecise)
 {
   m_FromVirtual = FindAffineMatrix(grid);
   m_ToMoves = toMoves;
@@ -64,10 +64,10 @@ LeadingGrids::SetGrids(const ChainedGrid & grid, const MovedSamples & samples, c
   m_Parts = m_Chain.GetFolded().parts;
 }
 
-kernels::LeadingGridArguments
-LeadingGrids::MakeArguments(const MovedSamples & samples) const
+kernels::PreTransformArguments
+PreTransforms::MakeArguments(const MovedSamples & samples) const
 {
-  kernels::LeadingGridArguments a{};
+  kernels::PreTransformArguments a{};
   a.shape = kernels::MakeVolumeShape(samples.virtualSize[0], samples.virtualSize[1], samples.virtualSize[2]);
   a.arePoints = samples.points != nullptr;
   a.partCount = static_cast<int>(m_Parts.size());
@@ -75,7 +75,7 @@ LeadingGrids::MakeArguments(const MovedSamples & samples) const
 }
 
 void
-LeadingGrids::MovePrecisely(const MovedSamples & samples, MemoryPointer & precise, MemoryPointer & displacement)
+PreTransforms::MovePrecisely(const MovedSamples & samples, MemoryPointer & precise, MemoryPointer & displacement)
 {
   const std::int64_t count = samples.GetCount();
   ReserveExactly(m_Queue, precise, sizeof(PreciseMove) * static_cast<std::size_t>(count));
@@ -84,7 +84,7 @@ LeadingGrids::MovePrecisely(const MovedSamples & samples, MemoryPointer & precis
 }
 
 void
-LeadingGrids::Move(Memory & displacement)
+PreTransforms::Move(Memory & displacement)
 {
   if (m_IsPrecise)
   {
@@ -92,7 +92,7 @@ LeadingGrids::Move(Memory & displacement)
     {
       this->MovePrecisely(m_Samples, m_Precise, m_Displacement);
     }
-    kernels::LeadingCarry carry;
+    kernels::PreTransformCarry carry;
     std::transform(m_ToMoves.begin(), m_ToMoves.end(), carry.entries, [](double entry) { return ToFixedPoint(entry); });
     m_Passes->Carry(carry, m_Samples.GetCount(), *m_Precise, displacement);
   }
@@ -104,13 +104,13 @@ LeadingGrids::Move(Memory & displacement)
 }
 
 void
-LeadingGrids::SumForces(const Memory & forces, const Memory & displacement, const Vector3 & centre)
+PreTransforms::SumForces(const Memory & forces, const Memory & displacement, const Vector3 & centre)
 {
   this->Sum(m_Samples, forces, m_IsPrecise ? *m_Displacement : displacement, centre);
 }
 
 void
-LeadingGrids::SumForcesAt(const MovedSamples & places, const Memory & forces, const Vector3 & centre)
+PreTransforms::SumForcesAt(const MovedSamples & places, const Memory & forces, const Vector3 & centre)
 {
   if (m_IsPrecise)
   {
@@ -125,14 +125,14 @@ LeadingGrids::SumForcesAt(const MovedSamples & places, const Memory & forces, co
 }
 
 void
-LeadingGrids::Sum(const MovedSamples & samples,
-                  const Memory &       forces,
-                  const Memory &       displacement,
-                  const Vector3 &      centre)
+PreTransforms::Sum(const MovedSamples & samples,
+                   const Memory &       forces,
+                   const Memory &       displacement,
+                   const Vector3 &      centre)
 {
   m_GroupCount = m_Passes->CountGroups(samples.GetCount());
   Reserve(m_Queue, m_Partials, sizeof(float) * 2 * kernels::ForceSumCount * static_cast<std::size_t>(m_GroupCount));
-  kernels::LeadingGridArguments a = this->MakeArguments(samples);
+  kernels::PreTransformArguments a = this->MakeArguments(samples);
   a.groupCount = m_GroupCount;
   const Matrix3 toVirtual = Invert(m_FromVirtual);
   std::copy(toVirtual.begin(), toVirtual.end(), a.toVirtual);
@@ -140,8 +140,8 @@ LeadingGrids::Sum(const MovedSamples & samples,
   m_Passes->SumForces(a, samples.GetCount(), samples.points, displacement, forces, *m_Partials);
 }
 
-LeadingGrids::Sums
-LeadingGrids::BringSums()
+PreTransforms::Sums
+PreTransforms::DownloadSums()
 {
   const std::size_t bytes = sizeof(float) * 2 * kernels::ForceSumCount * static_cast<std::size_t>(m_GroupCount);
   void * const      staging = m_Queue.GetStaging(Direction::Down, 0, bytes);
@@ -157,7 +157,7 @@ LeadingGrids::BringSums()
 }
 
 std::int64_t
-LeadingGrids::GetDeviceBytes() const
+PreTransforms::GetDeviceBytes() const
 {
   return static_cast<std::int64_t>(m_Chain.GetSize() + SizeOf(m_Partials) + SizeOf(m_Precise) + SizeOf(m_Displacement) +
                                    SizeOf(m_PrecisePlaces) + SizeOf(m_PlaceDisplacement));

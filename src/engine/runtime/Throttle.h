@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef gpureg_Pace_h
-#define gpureg_Pace_h
+#ifndef gpureg_Throttle_h
+#define gpureg_Throttle_h
 
 #include "engine/core/Elapsed.h"
 #include "engine/runtime/Queue.h"
@@ -16,13 +16,13 @@ namespace gpureg
  *
  *  Steps go in batches, of which two are on their way at most. A batch takes the device BatchMilliseconds, or has MostSteps: where
  *  steps are short, waiting for each would show in their time. */
-class Pace
+class Throttle
 {
 public:
   static constexpr double BatchMilliseconds = 20;
   static constexpr int    MostSteps = 16;
 
-  explicit Pace(Queue & queue)
+  explicit Throttle(Queue & queue)
     : m_Queue(queue)
   {}
 
@@ -34,9 +34,9 @@ public:
     {
       return;
     }
-    m_Queue.SetMilestone(m_Milestone);
-    m_Milestone = 1 - m_Milestone;
-    m_Queue.WaitForMilestone(m_Milestone);
+    m_Queue.SetFence(m_Fence);
+    m_Fence = 1 - m_Fence;
+    m_Queue.WaitForFence(m_Fence);
     // Between two waits the device has done the batch that the second one is for.
     const int    done = std::exchange(m_StepsAhead, std::exchange(m_Steps, 0));
     const double milliseconds = MillisecondsSince(std::exchange(m_Waited, Clock::now()));
@@ -59,7 +59,7 @@ private:
   int               m_Steps = 0;      // of the batch that is being enqueued, …
   int               m_StepsAhead = 0; // … and of the one before
   int               m_BatchSteps = 1;
-  int               m_Milestone = 0;
+  int               m_Fence = 0;
   Clock::time_point m_Waited = Clock::now();
 };
 

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// The work-group that sums forces about where leading grids move their samples, for the devices that have work-groups: CUDA and
-// OpenCL. src/host/metric/samples/LeadingGridPasses.cpp says the same in plain loops and is what this is tested against.
-#ifndef gpureg_kernels_LeadingGridKernels_h
-#define gpureg_kernels_LeadingGridKernels_h
+// The work-group that sums forces about where fixed pre-transforms move their samples, for the devices that have work-groups: CUDA and
+// OpenCL. src/host/metric/samples/PreTransformPasses.cpp says the same in plain loops and is what this is tested against.
+#ifndef gpureg_kernels_PreTransformKernels_h
+#define gpureg_kernels_PreTransformKernels_h
 
 GPUREG_NAMESPACE_BEGIN
 
 /** Writes a group's sums, and what rounding has left of them: 2·ForceSumCount floats. scratch: as many for each lane. */
 GPUREG_GROUP_FUNCTION void
-SumLeadingForcesGroup(const LeadingGridArguments * a,
-                      i64                          count,
-                      GPUREG_GLOBAL const i64 *    points,
-                      GPUREG_GLOBAL const float *  displacement,
-                      GPUREG_GLOBAL const float *  forces,
-                      GPUREG_LOCAL float *         scratch,
-                      GPUREG_GLOBAL float *        partials)
+SumPreTransformForcesGroup(const PreTransformArguments * a,
+                           i64                           count,
+                           GPUREG_GLOBAL const i64 *     points,
+                           GPUREG_GLOBAL const float *   displacement,
+                           GPUREG_GLOBAL const float *   forces,
+                           GPUREG_LOCAL float *          scratch,
+                           GPUREG_GLOBAL float *         partials)
 {
   const int lane = LaneIndex();
   const int lanes = LaneCount();
@@ -29,7 +29,7 @@ SumLeadingForcesGroup(const LeadingGridArguments * a,
     {
       const float force[3] = { forces[3 * sample], forces[3 * sample + 1], forces[3 * sample + 2] };
       float       place[3];
-      FindLeadingPlace(a, points, displacement, sample, place);
+      FindPreTransformPlace(a, points, displacement, sample, place);
       AddForceExactly(sums, force, place);
     }
   }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the faces of metrics that are sums over pairs of values share.
-#ifndef itkGPUPairFace_h
-#define itkGPUPairFace_h
+// What the adapters of metrics that are sums over pairs of values share.
+#ifndef itkGPUPairAdapter_h
+#define itkGPUPairAdapter_h
 
-#include "GPURegistrationDetail/metric/itkGPUMetricFace.h"
+#include "GPURegistrationDetail/metric/itkGPUMetricAdapter.h"
+#include "GPURegistrationDetail/metric/itkGPUMetricMacros.h"
 
 #include "gpureg/metric/pairs/PairMetric.h"
 
@@ -18,13 +19,13 @@ namespace GPURegistrationDetail
 
 /** A member of a metric that names it, and the other classes of these headers, friends: see itkGPUPairFriendsMacro. */
 template <typename TMetric>
-class PairFace
+class PairAdapter
 {
 public:
-  PairFace(const TMetric & metric, gpureg::PairMeasure measure)
+  PairAdapter(const TMetric & metric, gpureg::PairMeasure measure)
     : m_Metric(metric)
     , m_Measure(measure)
-    , m_Face(metric, measure == gpureg::PairMeasure::Demons)
+    , m_Adapter(metric, measure == gpureg::PairMeasure::Demons)
   {}
 
   /** \param initialize the parent's Initialize(). */
@@ -32,11 +33,11 @@ public:
   void
   Initialize(const TInitialize & initialize)
   {
-    m_Face.Initialize(initialize, [this] { this->UpdateEngine(true); });
+    m_Adapter.Initialize(initialize, [this] { this->UpdateEngine(true); });
   }
 
   /** Calls store(result, scales of the values) with what the device gives; where no sample is valid, sets what ITK does; or
-   *  calls throughITK(). store() returns the divisor of the derivative: see MetricFace::StoreDerivative. */
+   *  calls throughITK(). store() returns the divisor of the derivative: see MetricAdapter::StoreDerivative. */
   template <typename TStore, typename TThroughITK>
   void
   Evaluate(const TStore & store, const TThroughITK & throughITK)
@@ -49,23 +50,23 @@ public:
   void
   Evaluate(const TPrepare & prepare, const TStore & store, const TThroughITK & throughITK)
   {
-    m_Face.Evaluate(
+    m_Adapter.Evaluate(
       [&](MetricRoute route) {
-        const gpureg::Forces forces = m_Face.ChooseForces(route);
+        const gpureg::Forces forces = m_Adapter.ChooseForces(route);
         if (m_Measure == gpureg::PairMeasure::Correlation && route == MetricRoute::DisplacementField &&
             forces == gpureg::Forces::OfEachSample)
         {
           m_Metric.m_Use.WarnOnce(
             m_Metric, "The derivative of a correlation by a displacement field is computed by ITK's own class.");
-          m_Face.CallITK(throughITK);
+          m_Adapter.CallITK(throughITK);
           return;
         }
         this->UpdateEngine(false);
         gpureg::SampleMapping mapping = MetricMapping<TMetric>(m_Metric).MakeMapping(route);
         // ITK's demons' forces are along the moving image's gradient, whatever follows the field.
         mapping.forcesFollowChain = mapping.forcesFollowChain && m_Measure != gpureg::PairMeasure::Demons;
-        prepare(m_Face.GetEngine(), m_Face.GetScales());
-        const gpureg::PairResult result = m_Face.GetEngine().Evaluate(mapping, forces, m_Face.GetParallelFor());
+        prepare(m_Adapter.GetEngine(), m_Adapter.GetScales());
+        const gpureg::PairResult result = m_Adapter.GetEngine().Evaluate(mapping, forces, m_Adapter.GetParallelFor());
         // ITK's own threaders write to these through a const_cast: an evaluation is const, its results are not.
         auto & self = const_cast<TMetric &>(m_Metric);
         self.m_NumberOfValidPoints = static_cast<SizeValueType>(result.count + 0.5);
@@ -73,32 +74,32 @@ public:
         {
           return;
         }
-        const double divisor = store(result, m_Face.GetScales());
+        const double divisor = store(result, m_Adapter.GetScales());
         if (m_Measure == gpureg::PairMeasure::Demons)
         {
-          m_Face.StoreForces(forces, divisor);
+          m_Adapter.StoreForces(forces, divisor);
         }
         else
         {
-          m_Face.StoreDerivative(forces, result, mapping, divisor);
+          m_Adapter.StoreDerivative(forces, result, mapping, divisor);
         }
       },
       throughITK);
   }
 
-  /** The values of candidates: see MetricFace. \param valueOf(result, scales) gives one's. */
+  /** The values of candidates: see MetricAdapter. \param valueOf(result, scales) gives one's. */
   template <typename TValueOf>
   auto
   EvaluateCandidates(const std::vector<typename TMetric::MovingTransformType::ParametersType> & candidates,
                      const TValueOf &                                                           valueOf)
   {
-    return m_Face.EvaluateResults(
+    return m_Adapter.EvaluateResults(
       candidates,
       [&](const gpureg::CandidateMaps & maps) {
         this->UpdateEngine(false);
-        return m_Face.GetEngine().EvaluateBatch(maps, m_Face.GetParallelFor());
+        return m_Adapter.GetEngine().EvaluateBatch(maps, m_Adapter.GetParallelFor());
       },
-      [&](const gpureg::PairResult & result) { return valueOf(result, m_Face.GetScales()); });
+      [&](const gpureg::PairResult & result) { return valueOf(result, m_Adapter.GetScales()); });
   }
 
   /** The value of a metric that is the mean of (f - m)². */
@@ -115,61 +116,61 @@ public:
     return m_Metric.HasLocalSupport() ? 1.0 : result.count;
   }
 
-  /** See MetricFace. */
+  /** See MetricAdapter. */
   void
   InitializeForIteration() const
   {
-    m_Face.InitializeForIteration();
+    m_Adapter.InitializeForIteration();
   }
 
-  /** See MetricFace. */
+  /** See MetricAdapter. */
   void
   MakeGradientImages() const
   {
-    m_Face.MakeGradientImages();
+    m_Adapter.MakeGradientImages();
   }
 
   gpureg::EvaluationStatistics
   GetStatistics() const
   {
-    return m_Face.GetStatistics();
+    return m_Adapter.GetStatistics();
   }
 
   /** For PrintSelf. */
   void
   Print(std::ostream & os, Indent indent) const
   {
-    m_Face.Print(os, indent);
+    m_Adapter.Print(os, indent);
   }
 
 private:
   void
   UpdateEngine(bool isInitializing)
   {
-    m_Face.UpdateEngine([](const gpureg::PairMetric &) { return false; },
-                        [this](const std::string & device) {
-                          return std::make_unique<gpureg::PairMetric>(device, m_Measure);
-                        },
-                        [this] {
-                          const MetricImages<TMetric> & images = m_Face.GetImages();
-                          return m_Measure == gpureg::PairMeasure::Correlation ? images.ComputeSeparateScales()
-                                                                               : images.ComputeCommonScales();
-                        },
-                        DescribeByValues(),
-                        isInitializing);
+    m_Adapter.UpdateEngine([](const gpureg::PairMetric &) { return false; },
+                           [this](const std::string & device) {
+                             return std::make_unique<gpureg::PairMetric>(device, m_Measure);
+                           },
+                           [this] {
+                             const MetricImages<TMetric> & images = m_Adapter.GetImages();
+                             return m_Measure == gpureg::PairMeasure::Correlation ? images.ComputeSeparateScales()
+                                                                                  : images.ComputeCommonScales();
+                           },
+                           DescribeByValues(),
+                           isInitializing);
   }
 
-  const TMetric &                         m_Metric;
-  const gpureg::PairMeasure               m_Measure;
-  MetricFace<TMetric, gpureg::PairMetric> m_Face;
+  const TMetric &                            m_Metric;
+  const gpureg::PairMeasure                  m_Measure;
+  MetricAdapter<TMetric, gpureg::PairMetric> m_Adapter;
 };
 
 } // namespace GPURegistrationDetail
 } // namespace itk
 
-/** In a metric that has a PairFace. */
-#define itkGPUPairFriendsMacro()                      \
-  friend class GPURegistrationDetail::PairFace<Self>; \
+/** In a metric that has a PairAdapter. */
+#define itkGPUPairFriendsMacro()                         \
+  friend class GPURegistrationDetail::PairAdapter<Self>; \
   itkGPUMetricFriendsMacro(gpureg::PairMetric)
 
 #endif

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef gpureg_LeadingGrids_h
-#define gpureg_LeadingGrids_h
+#ifndef gpureg_PreTransforms_h
+#define gpureg_PreTransforms_h
 
 #include "engine/transform/ChainArrays.h"
 #include "engine/transform/ChainOnDevice.h"
 #include "engine/metric/samples/ControlPoints.h"
-#include "engine/metric/samples/LeadingGridPasses.h"
+#include "engine/metric/samples/PreTransformPasses.h"
 
 #include <array>
 #include <cstdint>
@@ -17,14 +17,14 @@ namespace gpureg
 
 /** Grids before a linear transform that is optimised, on a device: what they move samples by, which stays as long as they and
  *  the samples do, and the sums of forces about where they lead. */
-class LeadingGrids
+class PreTransforms
 {
 public:
   using Sums = std::array<double, kernels::ForceSumCount>;
 
   /** queue must outlive it. */
-  explicit LeadingGrids(Queue & queue);
-  ~LeadingGrids();
+  explicit PreTransforms(Queue & queue);
+  ~PreTransforms();
 
   /** Sends what is not there yet. grid leads from virtual indices to points.
    *  \param toMoves of displacements in mm, where they are precise, to what Move() makes.
@@ -56,32 +56,32 @@ public:
 
   /** What they were summed to. */
   Sums
-  BringSums();
+  DownloadSums();
 
   std::int64_t
   GetDeviceBytes() const;
 
 private:
-  kernels::LeadingGridArguments
+  kernels::PreTransformArguments
   MakeArguments(const MovedSamples & samples) const;
   void
   MovePrecisely(const MovedSamples & samples, MemoryPointer & precise, MemoryPointer & displacement);
   void
   Sum(const MovedSamples & samples, const Memory & forces, const Memory & displacement, const Vector3 & centre);
 
-  Queue &                            m_Queue;
-  std::unique_ptr<LeadingGridPasses> m_Passes;
-  ChainArrays                        m_Arrays;
-  ChainOnDevice                      m_Chain;
-  MovedSamples                       m_Samples;
-  Matrix3                            m_FromVirtual{}; // what is affine of the grids, from virtual indices to points
-  Matrix3                            m_ToMoves{};
-  int                                m_GroupCount = 0;
-  MemoryPointer                      m_Partials;     // float [m_GroupCount][2·ForceSumCount]
-  MemoryPointer                      m_Precise;      // i64[3] a sample, in units of 2^-32 mm
-  MemoryPointer                      m_Displacement; // the same in floats
-  MemoryPointer                      m_PrecisePlaces;
-  MemoryPointer                      m_PlaceDisplacement;
+  Queue &                             m_Queue;
+  std::unique_ptr<PreTransformPasses> m_Passes;
+  ChainArrays                         m_Arrays;
+  ChainOnDevice                       m_Chain;
+  MovedSamples                        m_Samples;
+  Matrix3                             m_FromVirtual{}; // what is affine of the grids, from virtual indices to points
+  Matrix3                             m_ToMoves{};
+  int                                 m_GroupCount = 0;
+  MemoryPointer                       m_Partials;     // float [m_GroupCount][2·ForceSumCount]
+  MemoryPointer                       m_Precise;      // i64[3] a sample, in units of 2^-32 mm
+  MemoryPointer                       m_Displacement; // the same in floats
+  MemoryPointer                       m_PrecisePlaces;
+  MemoryPointer                       m_PlaceDisplacement;
   // What displacements were made of.
   bool                            m_IsMade = false;
   bool                            m_IsPrecise = false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/metric/samples/SampleLattice.h"
+#include "engine/metric/samples/RegularSubsample.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 namespace gpureg
 {
 
-SampleLattice::SampleLattice(const Size & size, const std::array<double, 3> & spacing, std::int64_t count)
+RegularSubsample::RegularSubsample(const Size & size, const std::array<double, 3> & spacing, std::int64_t count)
   : m_Size(size)
 {
   while (CountOf(m_Size) > std::max<std::int64_t>(1, count))
@@ -31,7 +31,7 @@ SampleLattice::SampleLattice(const Size & size, const std::array<double, 3> & sp
 }
 
 IndexMap
-SampleLattice::Place(const RandomKey & key) const
+RegularSubsample::Place(const RandomKey & key) const
 {
   // A Kronecker sequence of the inverse powers of the root of x⁴ = x + 1, …
   constexpr std::array<double, 3> ratios{ 0.8191725133961645, 0.6710436067037893, 0.5497004779019703 };

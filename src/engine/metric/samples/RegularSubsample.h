@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef gpureg_SampleLattice_h
-#define gpureg_SampleLattice_h
+#ifndef gpureg_RegularSubsample_h
+#define gpureg_RegularSubsample_h
 
 #include "gpureg/core/Geometry.h"
 #include "gpureg/metric/samples/RandomPosition.h"
@@ -13,17 +13,17 @@ namespace gpureg
 
 /** Few voxels of a grid: one of every so many along each axis. All parts of the grid have as many, which leaves less noise in sums than
  *  if each voxel were drawn by itself. Where the first one is begins at random and goes on quasi-randomly, so that a few iterations'
- *  lattices one behind the other are spread evenly, too, and in the long run each voxel is taken as often. */
-class SampleLattice
+ *  subsamples one behind the other are spread evenly, too, and in the long run each voxel is taken as often. */
+class RegularSubsample
 {
 public:
   /** All voxels. */
-  explicit SampleLattice(const Size & size = { 1, 1, 1 })
+  explicit RegularSubsample(const Size & size = { 1, 1, 1 })
     : m_Size(size)
   {}
 
   /** At most `count` of them, about as far apart along each axis. \param spacing of the voxels. */
-  SampleLattice(const Size & size, const std::array<double, 3> & spacing, std::int64_t count);
+  RegularSubsample(const Size & size, const std::array<double, 3> & spacing, std::int64_t count);
 
   bool
   TakesAll() const

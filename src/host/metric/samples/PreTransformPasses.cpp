@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Grids before a linear transform that is optimised, in plain loops: the reference that every device is tested against.
-// src/kernels/metric/samples/LeadingGridKernels.h holds the twin for CUDA and OpenCL.
+// src/kernels/metric/samples/PreTransformKernels.h holds the twin for CUDA and OpenCL.
 #include "host/runtime/HostQueue.h"
 #include "host/core/HostSums.h"
 
-#include "engine/metric/samples/LeadingGridPasses.h"
+#include "engine/metric/samples/PreTransformPasses.h"
 
 #include <algorithm>
 
@@ -21,10 +21,10 @@ constexpr i64 TaskSamples = 128;
 constexpr i64 LeastSamplesOfGroup = 1024;
 constexpr i64 MostGroups = 1024;
 
-class HostLeadingGridPasses : public LeadingGridPasses
+class HostPreTransformPasses : public PreTransformPasses
 {
 public:
-  explicit HostLeadingGridPasses(HostQueue & queue)
+  explicit HostPreTransformPasses(HostQueue & queue)
     : m_Queue(queue)
   {}
 
@@ -35,27 +35,27 @@ public:
   }
 
   void
-  Move(const LeadingGridArguments & a,
-       std::int64_t                 count,
-       const Memory *               points,
-       const ChainArrays &          grids,
-       Memory &                     displacement) override
+  Move(const PreTransformArguments & a,
+       std::int64_t                  count,
+       const Memory *                points,
+       const ChainArrays &           grids,
+       Memory &                      displacement) override
   {
     const i64 * const  at = points ? m_Queue.AddressIn<const i64>(*points) : nullptr;
     const auto * const parts = AddressOf<const ChainPart>(grids.parts);
     const auto * const vectors = AddressOf<const float4>(grids.vectors);
     auto * const       moved = m_Queue.AddressIn<float>(displacement);
     this->ForEachSample(count,
-                        [&](i64 sample) { MoveByLeadingGrids(&a, at, parts, vectors, sample, moved + 3 * sample); });
+                        [&](i64 sample) { MoveByPreTransforms(&a, at, parts, vectors, sample, moved + 3 * sample); });
   }
 
   void
-  MovePrecisely(const LeadingGridArguments & a,
-                std::int64_t                 count,
-                const Memory *               points,
-                const ChainArrays &          grids,
-                Memory &                     precise,
-                Memory &                     displacement) override
+  MovePrecisely(const PreTransformArguments & a,
+                std::int64_t                  count,
+                const Memory *                points,
+                const ChainArrays &           grids,
+                Memory &                      precise,
+                Memory &                      displacement) override
   {
     const i64 * const  at = points ? m_Queue.AddressIn<const i64>(*points) : nullptr;
     const auto * const parts = AddressOf<const ChainPart>(grids.parts);
@@ -63,13 +63,13 @@ public:
     auto * const       moved = m_Queue.AddressIn<i64>(precise);
     auto * const       rounded = m_Queue.AddressIn<float>(displacement);
     this->ForEachSample(count, [&](i64 sample) {
-      MoveByLeadingGridsPrecisely(&a, at, parts, vectors, sample, moved + 3 * sample);
-      RoundLeadingMove(moved + 3 * sample, rounded + 3 * sample);
+      MoveByPreTransformsPrecisely(&a, at, parts, vectors, sample, moved + 3 * sample);
+      RoundPreTransformMove(moved + 3 * sample, rounded + 3 * sample);
     });
   }
 
   void
-  Carry(const LeadingCarry & carry, std::int64_t count, const Memory & precise, Memory & moves) override
+  Carry(const PreTransformCarry & carry, std::int64_t count, const Memory & precise, Memory & moves) override
   {
     const auto * const from = m_Queue.AddressIn<const i64>(precise);
     auto * const       to = m_Queue.AddressIn<i64>(moves);
@@ -80,12 +80,12 @@ public:
   }
 
   void
-  SumForces(const LeadingGridArguments & a,
-            std::int64_t                 count,
-            const Memory *               points,
-            const Memory &               displacement,
-            const Memory &               forces,
-            Memory &                     partials) override
+  SumForces(const PreTransformArguments & a,
+            std::int64_t                  count,
+            const Memory *                points,
+            const Memory &                displacement,
+            const Memory &                forces,
+            Memory &                      partials) override
   {
     const i64 * const   at = points ? m_Queue.AddressIn<const i64>(*points) : nullptr;
     const float * const moved = m_Queue.AddressIn<const float>(displacement);
@@ -98,7 +98,7 @@ public:
         if (HasForce(from, sample))
         {
           float place[3];
-          FindLeadingPlace(&a, at, moved, sample, place);
+          FindPreTransformPlace(&a, at, moved, sample, place);
           const double force[3] = { from[3 * sample], from[3 * sample + 1], from[3 * sample + 2] };
           AddForceInDoubles(force, place, sums);
         }
@@ -133,10 +133,10 @@ private:
 } // namespace
 
 template <>
-std::unique_ptr<LeadingGridPasses>
-MakePassesOn<DeviceKind::Host, LeadingGridPasses>(Queue & queue)
+std::unique_ptr<PreTransformPasses>
+MakePassesOn<DeviceKind::Host, PreTransformPasses>(Queue & queue)
 {
-  return std::make_unique<HostLeadingGridPasses>(static_cast<HostQueue &>(queue));
+  return std::make_unique<HostPreTransformPasses>(static_cast<HostQueue &>(queue));
 }
 
 } // namespace gpureg

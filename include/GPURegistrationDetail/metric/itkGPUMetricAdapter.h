@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a metric's face does around its own part: Initialize(), and the choice of who evaluates.
-#ifndef itkGPUMetricFace_h
-#define itkGPUMetricFace_h
+// What a metric's adapter does around its own part: Initialize(), and the choice of who evaluates.
+#ifndef itkGPUMetricAdapter_h
+#define itkGPUMetricAdapter_h
 
 #include "GPURegistrationDetail/core/itkGPUDeviceUse.h"
 #include "GPURegistrationDetail/core/itkGPUMembers.h"
@@ -35,14 +35,14 @@ namespace GPURegistrationDetail
  *  metric's m_Use is its DeviceUse.
  *  \tparam TEngine its gpureg::Metric. */
 template <typename TMetric, typename TEngine>
-class MetricFace
+class MetricAdapter
 {
 public:
   /** \param usesFixedGradient whether its forces may go along the fixed image's gradient instead of the moving image's.
    *  \param findOwnLack names what the device lacks for this metric alone, once it is initialised; empty if there is nothing. */
-  explicit MetricFace(const TMetric &                      metric,
-                      bool                                 usesFixedGradient = false,
-                      const std::function<std::string()> & findOwnLack = {})
+  explicit MetricAdapter(const TMetric &                      metric,
+                         bool                                 usesFixedGradient = false,
+                         const std::function<std::string()> & findOwnLack = {})
     : m_Metric(metric)
     , m_UsesFixedGradient(usesFixedGradient)
     , m_FindOwnLack(findOwnLack)
@@ -356,9 +356,9 @@ public:
     }
     const MetricMapping<TMetric> transforms(m_Metric);
     const auto                   jacobian = transforms.GetJacobianBehindOptimized();
-    if (forces == gpureg::Forces::Summed || mapping.leading)
+    if (forces == gpureg::Forces::Summed || mapping.preTransforms)
     {
-      const gpureg::ForceResult sums = mapping.leading ? m_Engine->SumForces(this->GetParallelFor()) : result;
+      const gpureg::ForceResult sums = mapping.preTransforms ? m_Engine->SumForces(this->GetParallelFor()) : result;
       store.StoreGlobal(*transforms.GetOptimizedLinear(),
                         transforms.GetMapBeforeOptimized(),
                         store.FollowBack(sums, jacobian),
@@ -622,99 +622,5 @@ private:
 
 } // namespace GPURegistrationDetail
 } // namespace itk
-
-/** The head of a metric's GetValues(). */
-#define itkGPUMetricGetValuesMacro(metric)                     \
-  itkGPUMetricTemplate                                         \
-  std::vector<typename metric::MeasureType> metric::GetValues( \
-    const std::vector<typename metric::MovingTransformType::ParametersType> & candidates) const
-
-/** Before one definition of a member of a metric: all of them have the same five parameters. */
-#define itkGPUMetricTemplate                        \
-  template <typename TFixedImage,                   \
-            typename TMovingImage,                  \
-            typename TVirtualImage,                 \
-            typename TInternalComputationValueType, \
-            typename TMetricTraits>
-
-/** Candidates in a std::vector are not for Python: their type is not wrapped. */
-#ifdef ITK_WRAPPING_PARSER
-#  define itkGPUMetricCandidateVectorsMacro()
-#else
-#  define itkGPUMetricCandidateVectorsMacro()                                                                                \
-    /** The value of each of many parameters of the moving transform, those of a linear one in one go on the device: as    \
-     * GetValue() gives them, to 1e-6. One that leaves no sample valid has the largest value there is. The transform and   \
-     * GetCurrentValue() stay as they are. To be called after Initialize().                                                \
-     * \throws GPUBadInputError for parameters of another number than the transform's. */ \
-    std::vector<typename Superclass::MeasureType> GetValues(                                                                 \
-      const std::vector<typename Superclass::MovingTransformType::ParametersType> & candidates) const;
-#endif
-
-#define itkGPUMetricCandidatesMacro()                                                                                      \
-  itkGPUMetricCandidateVectorsMacro() /** GetValues() of a matrix that has a candidate in each row, as Python has them. */ \
-    vnl_vector<double>                                                                                                     \
-    GetValuesOfRows(const vnl_matrix<double> & candidates) const                                                           \
-  {                                                                                                                        \
-    return GPURegistrationDetail::EvaluateRows(*this, candidates);                                                         \
-  }
-
-/** The getter of the same name that ITK has where it keeps what it had before. */
-#ifdef ITK_FUTURE_LEGACY_REMOVE
-#  define itkGPUMetricOldGetterMacro(face, name)
-#else
-#  define itkGPUMetricOldGetterMacro(face, name)           \
-    typename Superclass::name##Type * Get##name() override \
-    {                                                      \
-      face.MakeGradientImages();                           \
-      return Superclass::Get##name();                      \
-    }
-#endif
-
-/** Getters of an image that ITK's metrics make at Initialize(). A device makes its own, so here it is made when it is asked for. */
-#define itkGPUMetricGradientGettersMacro(face, name)                 \
-  typename Superclass::name##Type * GetModifiable##name() override   \
-  {                                                                  \
-    face.MakeGradientImages();                                       \
-    return Superclass::GetModifiable##name();                        \
-  }                                                                  \
-  const typename Superclass::name##Type * Get##name() const override \
-  {                                                                  \
-    face.MakeGradientImages();                                       \
-    return Superclass::Get##name();                                  \
-  }                                                                  \
-  itkGPUMetricOldGetterMacro(face, name)
-
-/** Public members of a metric whose face is a MetricFace or a PairFace. */
-// clang-format off
-#define itkGPUMetricMembersMacro(use, face)                        \
-  itkGPUDeviceMembersMacro(use, face.GetStatistics())              \
-  itkGPUTimeStampMembersMacro(use);                                \
-  itkGPUMetricCandidatesMacro()                                    \
-  itkGPUMetricGradientGettersMacro(face, MovingImageGradientImage) \
-  itkGPUMetricGradientGettersMacro(face, FixedImageGradientImage)
-// clang-format on
-
-/** A protected member of a metric whose parent's own does no more than ImageToImageMetricv4's. */
-#define itkGPUMetricIterationMacro(face)       \
-  void InitializeForIteration() const override \
-  {                                            \
-    face.InitializeForIteration();             \
-  }                                            \
-  ITK_MACROEND_NOOP_STATEMENT
-
-/** In a metric that has a MetricFace. */
-#define itkGPUMetricFriendsMacro(engine)                           \
-  friend class GPURegistrationDetail::MetricFace<Self, engine>;    \
-  friend class GPURegistrationDetail::MetricFixedGrid<Self>;       \
-  friend class GPURegistrationDetail::MetricFixedSamples<Self>;    \
-  friend class GPURegistrationDetail::MetricGradient<Self>;        \
-  friend class GPURegistrationDetail::WithoutGradientFilter<Self>; \
-  friend class GPURegistrationDetail::MetricCandidates<Self>;      \
-  friend class GPURegistrationDetail::MetricDerivative<Self>;      \
-  friend class GPURegistrationDetail::MetricImages<Self>;          \
-  friend class GPURegistrationDetail::MetricInput<Self>;           \
-  friend class GPURegistrationDetail::MetricMapping<Self>;         \
-  friend class GPURegistrationDetail::MetricSources<Self>;         \
-  friend class GPURegistrationDetail::MetricThroughITK<Self>
 
 #endif

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/registration/global/GlobalChecks.h"
+
+#include "engine/core/NumberNames.h"
+#include "engine/metric/histogram/MattesEvaluation.h"
+
+#include "gpureg/core/Error.h"
+#include "gpureg/metric/histogram/CorrelationRatioMetric.h"
+
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <string>
+
+namespace gpureg
+{
+
+namespace
+{
+constexpr double Degree = GlobalSettings::Pi / 180;
+} // namespace
+
+FreedomKind
+GetFreedomKind(int degreesOfFreedom)
+{
+  switch (degreesOfFreedom)
+  {
+    case 6:
+      return FreedomKind::Rigid;
+    case 7:
+      return FreedomKind::Similarity;
+    case 9:
+      return FreedomKind::Scales;
+    case 12:
+      return FreedomKind::Affine;
+    default:
+      throw BadInputError("there are no " + std::to_string(degreesOfFreedom) +
+                          " degrees of freedom; set 6, 7, 9 or 12, of two dimensions, too");
+  }
+}
+
+void
+CheckSettings(const GlobalProblem & problem, const GlobalSettings & settings)
+{
+  if (problem.dimension < 2 || problem.dimension > 3)
+  {
+    throw BadInputError("images of " + std::to_string(problem.dimension) + " dimensions; give 2 or 3");
+  }
+  // Each throws for what it has no name for.
+  GetName(settings.cost);
+  GetName(settings.optimizer);
+  GetFreedomKind(settings.degreesOfFreedom);
+  if (settings.bins != 0 && settings.cost == GlobalCost::CorrelationRatio)
+  {
+    CheckedBins("a correlation ratio",
+                settings.bins,
+                CorrelationRatioMetric::LeastBins,
+                CorrelationRatioMetric::MostBins);
+  }
+  if (settings.bins != 0 && (settings.cost == GlobalCost::MattesMutualInformation ||
+                             settings.cost == GlobalCost::NormalizedMutualInformation))
+  {
+    CheckedMattesBins("mutual information", settings.bins);
+  }
+  for (std::size_t axis = 0; axis < settings.angles.size(); ++axis)
+  {
+    const std::array<double, 2> & range = settings.angles[axis];
+    // Of a full circle that somebody made of degrees, the last digit may be another.
+    if (!(range[0] <= range[1] && range[1] - range[0] <= 2 * GlobalSettings::Pi + 1e-9 && std::isfinite(range[0])))
+    {
+      throw BadInputError("the search angles about axis " + std::to_string(axis) + " are from " +
+                          NameNumber(range[0] / Degree) + " to " + NameNumber(range[1] / Degree) +
+                          " degrees; give a range from the smaller to the larger one, of 360 at most");
+    }
+  }
+  if (!(settings.finestEdge >= 0 && std::isfinite(settings.finestEdge)))
+  {
+    throw BadInputError("the finest spacing is " + NameLength(settings.finestEdge) +
+                        "; set a length above 0, such as 1 for a head, or 0 for one that follows from the images");
+  }
+  if (!(settings.leastOverlap >= 0 && settings.leastOverlap <= 1))
+  {
+    throw BadInputError("the least overlap is " + NameNumber(settings.leastOverlap) +
+                        "; set a share from 0 to 1, such as 0.25");
+  }
+}
+
+void
+CheckHasSlices(const RegisteredImage & image, int dimension, const char * which)
+{
+  for (int axis = 0; axis < dimension; ++axis)
+  {
+    if (image.size[static_cast<std::size_t>(axis)] < 2)
+    {
+      throw BadInputError(std::string("the ") + which + " image has one voxel along axis " + std::to_string(axis) +
+                          ": about the others there is nothing to turn; " +
+                          (dimension == 3 ? "register images of two dimensions" : "give one that has two or more"));
+    }
+  }
+}
+
+} // namespace gpureg

@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/registration/global/GlobalSearch.h"
+
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace gpureg
+{
+
+namespace
+{
+// Stages with and without a search among rotations.
+constexpr int SearchStageCount = 10;
+constexpr int RefinementStageCount = 6;
+
+constexpr double Degree = GlobalSettings::Pi / 180;
+// Behind the names of stages that look at an eighth of the voxels, of pixels at a quarter.
+constexpr char Thinned[] = ", thinned";
+
+// Li 2015, section 2.2.
+constexpr double      CoarseAngle = 60 * Degree;
+constexpr double      FineAngle = 18 * Degree;
+constexpr double      PerturbedAngle = 9 * Degree;
+constexpr double      PerturbedScales[] = { 0.8, 0.9, 1.1, 1.2 };
+constexpr std::size_t BestCount = 3;
+
+// Of a quasi-Newton search, which often ends after 10: steps, and the last one's length in voxels, before the end and at it.
+constexpr int    MostRounds = 40;
+constexpr double Tolerance = 0.01;
+constexpr double FinalTolerance = 0.003;
+// The last steps along lines, in voxels.
+constexpr double FinalLine = 0.04;
+
+/** How many poses go on, each so far from those that are better. */
+struct Selection
+{
+  std::size_t count;
+  double      angle;
+};
+// At 8 mm, of two contrasts, cut off or noisy, what is right may be the hundredth best of the rotations. So more of them go on than
+// the paper's three, and the fewer they are the more each is looked at: the three are chosen at 4 mm.
+constexpr Selection FineSelection{ 768, 6 * Degree };
+constexpr Selection MovedSelection{ 96, 22 * Degree };
+constexpr Selection TurnedSelection{ 64, 6 * Degree };
+constexpr Selection ValleySelection{ 24, 6 * Degree };
+constexpr Selection BestSelection{ BestCount, PerturbedAngle };
+
+/** Returns the best poses, each turned further than the selection's angle from those before. */
+std::vector<PosedCost>
+ChooseApart(const std::vector<PosedCost> & poses, const Selection & selection)
+{
+  const double           cosine = std::cos(selection.angle);
+  std::vector<PosedCost> chosen;
+  for (const std::size_t n : OrderByCost(poses))
+  {
+    const bool isNew = std::none_of(chosen.begin(), chosen.end(), [&](const PosedCost & other) {
+      return IsNearer(other.pose.rotation, poses[n].pose.rotation, cosine);
+    });
+    if (isNew)
+    {
+      chosen.push_back(poses[n]);
+    }
+    if (chosen.size() == selection.count)
+    {
+      break;
+    }
+  }
+  return chosen;
+}
+
+const PosedCost &
+GetBest(const std::vector<PosedCost> & poses)
+{
+  return poses[OrderByCost(poses).front()];
+}
+} // namespace
+
+int
+GlobalSearch::CountStages(const GlobalSettings & settings, int dimension)
+{
+  return SearchesAngles(settings, dimension) ? SearchStageCount : RefinementStageCount;
+}
+
+Pose
+GlobalSearch::FindStart(const GlobalSearchInput & input)
+{
+  return input.initial ? RestrictPose(input.frame, FindPose(input.frame, *input.initial), input.kind) : Pose();
+}
+
+PosedCost
+GlobalSearch::Find(const GlobalSearchInput & input)
+{
+  m_Input = input;
+  return this->SearchAt1mm(this->SearchAt2mm(this->SearchAt4mm(this->SearchAt8mm())), FindStart(m_Input));
+}
+
+GlobalLevel &
+GlobalSearch::BeginLevel(GlobalLevelNumber number, double leastOverlap, int stride)
+{
+  GlobalLevel & level = *m_Levels[number];
+  level.Begin(m_Input.frame, leastOverlap, m_Input.unrelated, stride, m_Input.parallelFor, [this] {
+    m_Stages.Report();
+  });
+  return level;
+}
+
+bool
+GlobalSearch::SearchesAngles(const GlobalSettings & settings, int dimension)
+{
+  const std::size_t first = dimension == 3 ? 0 : 2;
+  return std::any_of(settings.angles.begin() + static_cast<std::ptrdiff_t>(first),
+                     settings.angles.end(),
+                     [](const AngleRange & range) { return range[0] != 0 || range[1] != 0; });
+}
+
+void
+GlobalSearch::MakeSearchedRotations()
+{
+  std::array<AngleRange, 3> angles = m_Input.settings.angles;
+  if (m_Input.frame.dimension == 2)
+  {
+    angles[0] = angles[1] = { 0, 0 };
+  }
+  if (m_Coarse.empty() || angles != m_Angles)
+  {
+    m_Angles = angles;
+    m_Coarse = MakeRotations(angles, CoarseAngle);
+    m_Fine = MakeRotations(angles, FineAngle);
+    m_Nearest = FindNearest(m_Coarse, m_Fine);
+  }
+}
+
+std::vector<Pose>
+GlobalSearch::MakeStarts(GlobalLevel & level) const
+{
+  if (!m_Input.initial)
+  {
+    return { Pose() };
+  }
+  const Pose start = FindStart(m_Input);
+  Pose       centred = start;
+  centred.translation = {};
+  if (level.FindCosts({ start }).front().overlap <= 0.5 * m_Input.leastOverlap)
+  {
+    return { centred };
+  }
+  const auto & t = start.translation;
+  const bool   isNext = std::hypot(t[0], t[1], t[2]) < level.GetEdge();
+  return SearchesAngles(m_Input.settings, m_Input.frame.dimension) && !isNext ? std::vector<Pose>{ start, centred }
+                                                                              : std::vector<Pose>{ start };
+}
+
+Pose
+GlobalSearch::Turn(const Pose & start, const Matrix3 & rotation)
+{
+  Pose pose = start;
+  pose.rotation = Multiply(rotation, start.rotation);
+  return pose;
+}
+
+Freedom
+GlobalSearch::MakeFreedomWithin(FreedomKind kind) const
+{
+  const bool isRigid = m_Input.kind == FreedomKind::Rigid;
+  return MakeFreedom(m_Input.frame,
+                     !isRigid                                   ? kind
+                     : kind == FreedomKind::TranslationAndScale ? FreedomKind::Translation
+                                                                : FreedomKind::Rigid);
+}
+
+Freedom
+GlobalSearch::MakeFreedomWithin(FreedomKind kind, const Pose & pose) const
+{
+  return BalanceFreedom(m_Input.frame, this->MakeFreedomWithin(kind), pose, m_Input.gradients);
+}
+
+std::vector<PosedCost>
+GlobalSearch::FindFine(GlobalLevel &                  level,
+                       const std::vector<Pose> &      starts,
+                       const std::vector<PosedCost> & coarse) const
+{
+  std::vector<Pose> fine;
+  for (std::size_t n = 0; n < m_Fine.size(); ++n)
+  {
+    for (std::size_t s = 0; s < starts.size(); ++s)
+    {
+      const Pose & next = coarse[s * m_Coarse.size() + m_Nearest[n]].pose;
+      Pose         pose = Turn(starts[s], m_Fine[n]);
+      fine.push_back(pose);
+      pose.translation = next.translation;
+      fine.push_back(pose);
+      if (m_Input.kind != FreedomKind::Rigid)
+      {
+        pose.logScale = next.logScale;
+        fine.push_back(pose);
+      }
+    }
+  }
+  const std::vector<PosedCost> costs = level.FindCosts(fine);
+  const auto                   ofEach = static_cast<std::ptrdiff_t>(fine.size() / m_Fine.size());
+  std::vector<PosedCost>       best;
+  for (auto first = costs.begin(); first != costs.end(); first += ofEach)
+  {
+    best.push_back(*std::min_element(first, first + ofEach, [](const PosedCost & a, const PosedCost & b) {
+      return a.cost < b.cost;
+    }));
+  }
+  return best;
+}
+
+std::vector<PosedCost>
+GlobalSearch::SearchAt8mm()
+{
+  m_Stages.Begin(At8mm, SearchesAngles(m_Input.settings, m_Input.frame.dimension) ? ": coarse rotations" : "");
+  // What overlaps little has a low cost by chance: here, where nothing is certain yet, more is asked for than later.
+  GlobalLevel & level = this->BeginLevel(At8mm, std::min(1.0, 2 * m_Input.leastOverlap));
+  const double  edge = level.GetEdge();
+  const auto    starts = this->MakeStarts(level);
+  const Freedom moves = this->MakeFreedomWithin(FreedomKind::TranslationAndScale);
+  const Freedom turns = this->MakeFreedomWithin(FreedomKind::Similarity);
+  if (!SearchesAngles(m_Input.settings, m_Input.frame.dimension))
+  {
+    std::vector<PosedCost> poses{ { starts.front(), 0, 0 } };
+    SearchLines(level, turns, { edge, 0.5 * edge }, poses);
+    m_Stages.End(poses.front().cost);
+    return poses;
+  }
+  this->MakeSearchedRotations();
+  std::vector<PosedCost> poses;
+  for (const Pose & start : starts)
+  {
+    for (const Matrix3 & rotation : m_Coarse)
+    {
+      poses.push_back({ Turn(start, rotation), 0, 0 });
+    }
+  }
+  SearchLines(level, moves, { 2 * edge, edge, 0.5 * edge }, poses);
+  m_Stages.End(GetBest(poses).cost);
+
+  m_Stages.Begin(At8mm, ": fine rotations");
+  const std::vector<PosedCost> fine = this->FindFine(level, starts, poses);
+  poses.insert(poses.end(), fine.begin(), fine.end());
+  poses = ChooseApart(poses, FineSelection);
+  m_Stages.End(poses.front().cost);
+
+  m_Stages.Begin(At8mm, ": translations");
+  SearchLines(level, moves, { edge }, poses);
+  poses = ChooseApart(poses, MovedSelection);
+  m_Stages.End(poses.front().cost);
+
+  m_Stages.Begin(At8mm, ": best rotations");
+  SearchLines(level, turns, { edge, 0.5 * edge }, poses);
+  poses = ChooseApart(poses, TurnedSelection);
+  m_Stages.End(poses.front().cost);
+  return poses;
+}
+
+std::vector<PosedCost>
+GlobalSearch::Perturb(std::vector<PosedCost> poses) const
+{
+  const std::size_t count = poses.size();
+  for (std::size_t n = 0; n < count; ++n)
+  {
+    for (std::size_t axis = m_Input.frame.dimension == 3 ? 0 : 2; axis < 3; ++axis)
+    {
+      for (const double angle : { -PerturbedAngle, PerturbedAngle })
+      {
+        Vector3 vector{};
+        vector[axis] = angle;
+        poses.push_back(poses[n]);
+        poses.back().pose.rotation = Multiply(MakeRotation(vector), poses[n].pose.rotation);
+      }
+    }
+    for (const double scale : PerturbedScales)
+    {
+      if (m_Input.kind != FreedomKind::Rigid)
+      {
+        poses.push_back(poses[n]);
+        const double along = std::log(scale) * m_Input.frame.radius;
+        poses.back().pose =
+          MovePose(poses[n].pose, { MakeFreedom(m_Input.frame, FreedomKind::TranslationAndScale).back() }, &along);
+      }
+    }
+  }
+  return poses;
+}
+
+PosedCost
+GlobalSearch::SearchAt4mm(std::vector<PosedCost> poses)
+{
+  const bool isThinned = poses.size() > 1;
+  m_Stages.Begin(At4mm, isThinned ? Thinned : "");
+  GlobalLevel & level = this->BeginLevel(At4mm, m_Input.leastOverlap, isThinned ? 2 : 1);
+  const double  edge = level.GetEdge();
+  const Freedom turns = this->MakeFreedomWithin(FreedomKind::Similarity);
+  if (isThinned)
+  {
+    SearchLines(level, turns, { edge, 0.5 * edge }, poses);
+    poses = ChooseApart(poses, ValleySelection);
+    // Lines along parameters that hang on each other end in valleys: along derivatives they are followed.
+    this->Descend(level, turns, 0.5 * edge, poses, { { 4, 12 }, { 4, 1 } });
+    poses = ChooseApart(poses, BestSelection);
+    level.Thin(1);
+    m_Stages.End(poses.front().cost);
+    m_Stages.Begin(At4mm);
+  }
+  if (SearchesAngles(m_Input.settings, m_Input.frame.dimension))
+  {
+    poses = this->Perturb(poses);
+  }
+  this->Descend(level, turns, 0.5 * edge, poses, { { 4, 12 }, { 4, 4 }, { MostRounds, 1 } });
+  const PosedCost best = GetBest(poses);
+  m_Stages.End(best.cost);
+  return best;
+}
+
+PosedCost
+GlobalSearch::SearchAt2mm(PosedCost best)
+{
+  m_Stages.Begin(At2mm);
+  GlobalLevel &          level = this->BeginLevel(At2mm, m_Input.leastOverlap);
+  std::vector<PosedCost> poses{ best };
+  for (const FreedomKind kind : { FreedomKind::Similarity, FreedomKind::Scales, FreedomKind::Affine })
+  {
+    if (kind <= std::max(m_Input.kind, FreedomKind::Similarity))
+    {
+      this->Descend(
+        level, this->MakeFreedomWithin(kind, poses.front().pose), 0.5 * level.GetEdge(), poses, { { MostRounds, 1 } });
+    }
+  }
+  m_Stages.End(poses.front().cost);
+  return poses.front();
+}
+
+PosedCost
+GlobalSearch::SearchAt1mm(PosedCost best, const Pose & start)
+{
+  m_Stages.Begin(At1mm, Thinned);
+  GlobalLevel & level = this->BeginLevel(At1mm, m_Input.leastOverlap, 2);
+  // Where coarser levels have led away from a better start, it is gone on from there.
+  const std::vector<PosedCost> both = level.FindCosts({ best.pose, start });
+  best = both[1].overlap > 0 && both[1].cost < both[0].cost ? both[1] : both[0];
+  const Freedom          freedom = this->MakeFreedomWithin(m_Input.kind, best.pose);
+  const double           firstStep = 0.25 * level.GetEdge();
+  std::vector<PosedCost> poses{ best };
+  if (m_Input.settings.optimizer == GlobalOptimizer::Lines)
+  {
+    // Of few voxels lines are short work: a second time they end where the first ones have changed what others see.
+    this->Descend(level, freedom, firstStep, poses, {});
+    this->Descend(level, freedom, firstStep, poses, {});
+    this->BeginLastStage(level, poses);
+    SearchLines(level, freedom, { FinalLine * level.GetShortEdge() }, poses);
+  }
+  else
+  {
+    QuasiNewtonSearch search(level, freedom, firstStep, FinalTolerance * level.GetShortEdge(), poses);
+    search.Advance(MostRounds);
+    this->BeginLastStage(level, poses);
+    search.Resume();
+    search.Advance(MostRounds);
+  }
+  m_Stages.End(poses.front().cost);
+  return poses.front();
+}
+
+void
+GlobalSearch::BeginLastStage(GlobalLevel & level, const std::vector<PosedCost> & poses)
+{
+  m_Stages.End(poses.front().cost);
+  m_Stages.Begin(At1mm);
+  level.Thin(1);
+}
+
+void
+GlobalSearch::Descend(GlobalLevel &                level,
+                      const Freedom &              freedom,
+                      double                       firstStep,
+                      std::vector<PosedCost> &     poses,
+                      const std::vector<Pruning> & prunings) const
+{
+  if (m_Input.settings.optimizer == GlobalOptimizer::Lines)
+  {
+    SearchLines(level, freedom, firstStep, FinalLine * level.GetShortEdge(), poses);
+    return;
+  }
+  QuasiNewtonSearch search(level, freedom, firstStep, Tolerance * level.GetShortEdge(), poses);
+  for (const Pruning & pruning : prunings)
+  {
+    search.Advance(pruning.rounds);
+    search.KeepBest(pruning.count);
+  }
+}
+
+} // namespace gpureg
