@@ -1,0 +1,45 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Prints how many lines the product has, what a backend must write, and what each metric has of its own, with comments and
+# declarations. A metric's files are those that are named after it. Run it in a checkout.
+set -eu
+cd "$(dirname "$0")/.."
+
+# lines: of the files whose names come in.
+lines() { tr '\n' '\0' | xargs -0 --no-run-if-empty cat | wc -l; }
+
+# sources FOLDER…: the files of code there.
+sources() { git ls-files "$@" | grep -E '\.(h|hxx|cpp|cxx|cu|cl|py|wrap|j2)$'; }
+
+# count NAMES FOLDER…: lines of the files there whose names begin with one of these, after itkCuda or itkGPU where ITK's classes are.
+count()
+{
+  names=$1
+  shift
+  git ls-files "$@" | { grep -E "/(itkCuda|itkGPU)?($names)[^/]*$" || true; } | lines
+}
+
+# row METRIC NAMES
+row()
+{
+  echo "| $1 | $(count "$2" src/kernels) | $(count "$2" src/engine include/gpureg) | $(count "$2" src/host) |" \
+    "$(count "$2" cuda) | $(count "$2" opencl) | $(count "$2" include/*.h include/*.hxx include/GPURegistrationDetail) |"
+}
+
+echo "| code | lines |"
+echo "|---|---|"
+for folder in src/kernels src/engine src/host src/factories cuda opencl include wrapping; do
+  echo "| $folder | $(sources "$folder" | lines) |"
+done
+echo "| product (src, include, cuda, opencl, wrapping) | $(sources src include cuda opencl wrapping | lines) |"
+echo
+echo "| metric | kernels | engine | host | CUDA | OpenCL | ITK class |"
+echo "|---|---|---|---|---|---|---|"
+row "mean squares, correlation, absolute differences, demons" \
+  "Pair|ValuePair|MeanSquares|CorrelationImage|MeanAbsoluteDifferences|Demons"
+row "Mattes' mutual information, and NMI" "Mattes"
+row "partial volume" "PartialVolume"
+row "what these two share" "Entropy|HostEntropy|CudaEntropy|OpenCLEntropy|JointDensity\."
+row "correlation ratio, by six schemes" "CorrelationRatio|BorderWeight|SortedSamples|CudaSort"
+row "joint histogram" "JointHistogram|JointDensityArguments|SmoothedDensity"
+row "neighborhood correlation" "Neighborhood|ANTSNeighborhood"
