@@ -7,6 +7,7 @@ import pytest
 from conftest import make_head, turn
 from gpuregistration import stages
 from gpuregistration._report_data import deformation_from, report_data
+from gpuregistration._similarity import Subsample
 
 FREE_FORM = stages.FreeForm(levels=1, iterations=4, spacing=12.0)
 
@@ -62,6 +63,34 @@ def test_report_data(device, heads):
     assert data.device.startswith(f"{device}: ") and data.command == "a command" and "NumPy" in data.versions
     for name, (before, after) in data.similarity.items():
         assert after < before, name
+
+
+def test_a_large_image_is_compared_on_a_subsample(heads, monkeypatch):
+    """The metrics are those of every second voxel, and the report says so."""
+    fixed, moving = heads
+    mask = fixed.like((fixed.array > 5).astype(np.uint8))
+    result = gr.register(fixed, moving, "rigid", fixed_mask=mask, device="host")
+    arguments = result._pair, result._warped_array, result.stages, None, "host"
+    whole = report_data(*arguments)
+    assert "one of each" not in whole.similarity_text
+    monkeypatch.setattr("gpuregistration._report_data._VOXELS", 20_000)
+    monkeypatch.setattr("gpuregistration._report_data._VOXELS_INSIDE", 1_000)
+    part = report_data(*arguments)
+    assert part.similarity_text.endswith("that the moving one reaches, one of each 2 × 2 × 2.")
+    slices = (slice(None, None, 2),) * 3
+    thin = gr.Image(fixed.array[slices], fixed.spacing * 2, fixed.origin)
+    after = thin.like(np.ascontiguousarray(result.warped.array[slices]))
+    reached = gr.resample(moving.like(np.ones(moving.array.shape, np.uint8)), result.transform, thin, "nearest", device="host")
+    for name, values in whole.similarity.items():
+        metric = gr.metric(name, thin, after, thin.like(mask.array[slices]), reached, radius=2, device="host")
+        assert part.similarity[name][1] == metric.value(gr.Affine(np.eye(3))) != values[1], name
+    # A small mask keeps enough voxels.
+    monkeypatch.setattr("gpuregistration._report_data._VOXELS_INSIDE", 10**6)
+    assert report_data(*arguments).similarity == whole.similarity
+
+
+def test_neighborhoods_of_a_subsample_are_as_large():
+    assert [Subsample(steps).radius for steps in ((1, 1, 1), (2, 2, 2), (2, 2, 1), (4, 4), (9, 9, 9))] == [4, 2, 3, 1, 1]
 
 
 def test_warnings_get_to_the_report(heads):

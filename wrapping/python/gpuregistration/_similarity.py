@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import Optional
 
 import numpy as np
 
-from ._image import as_volume
-from ._metric import METRICS, make_measure
+from ._image import Image, as_volume
+from ._metric import METRICS, RADIUS, make_measure
 from ._resample import resample_array
 from ._sides import Pair, mask_of_image
 from ._transforms import Transform
@@ -33,9 +34,20 @@ def find_similarities(
 
 
 def find_similarities_of(
-    pair: Pair, moved: np.ndarray, transform: Optional[Transform], device: str, warnings: Optional[list[str]] = None
+    pair: Pair,
+    moved: np.ndarray,
+    transform: Optional[Transform],
+    device: str,
+    warnings: Optional[list[str]] = None,
+    radius: int = RADIUS,
 ) -> dict[str, float]:
-    """The same of a moving image that has been resampled by the transform."""
+    """Computes the same of a moving image that has been resampled by the transform.
+
+    Args:
+        moved: the resampled image, on the fixed image's grid.
+        warnings: see find_similarities.
+        radius: of the neighborhoods, voxels.
+    """
     reached = reached_by_moving(pair, transform, device) & np.isfinite(pair.fixed.array) & np.isfinite(moved)
     mask = np.ascontiguousarray(as_volume(reached), dtype=np.float32)
     fixed, other = pair.fixed.like(_without_gaps(pair.fixed.array)), pair.fixed.like(_without_gaps(moved))
@@ -43,12 +55,47 @@ def find_similarities_of(
     as_they_lie = np.concatenate([np.eye(3).ravel(), np.zeros(3)])[np.newaxis]
     found = {}
     for name in METRICS:
-        measure = make_measure(device, pair.dimension, sides, name)
+        measure = make_measure(device, pair.dimension, sides, name, radius=radius)
         found[name] = float(measure.find_values(as_they_lie)[0, 0])
     if warnings is not None:
         # Of the same images all have the same.
         warnings += measure.warnings
     return found
+
+
+@dataclass(frozen=True)
+class Subsample:
+    """A regular subsample of a fixed image's grid: every so many-th voxel along each axis.
+
+    Attributes:
+        steps: voxels from one to the next, x first.
+    """
+
+    steps: tuple[int, ...]
+
+    @property
+    def is_whole(self) -> bool:
+        """Tells that no voxel is left out."""
+        return max(self.steps) == 1
+
+    @property
+    def radius(self) -> int:
+        """Returns the radius of neighborhoods that are about as large in mm as those of the whole image."""
+        return max(1, round(RADIUS / float(np.prod(self.steps)) ** (1 / len(self.steps))))
+
+    def of_array(self, array: np.ndarray) -> np.ndarray:
+        """Returns the values of an array on the fixed image's grid, (z,) y, x."""
+        return array if self.is_whole else np.ascontiguousarray(array[tuple(slice(None, None, step) for step in self.steps[::-1])])
+
+    def of_pair(self, pair: Pair) -> Pair:
+        """Returns a pair whose fixed image, and its mask, are of the subsample. The pair is on the host."""
+        if self.is_whole:
+            return pair
+        fixed, mask = pair.fixed, pair.fixed_mask
+        grid = Image(self.of_array(fixed.array), fixed.spacing * self.steps, fixed.origin, fixed.direction)
+        if mask is not None:
+            mask = as_volume(self.of_array(mask_of_image(mask, fixed))).astype(np.float32)
+        return replace(pair, fixed=grid, fixed_mask=mask)
 
 
 def _without_gaps(array: np.ndarray) -> np.ndarray:
