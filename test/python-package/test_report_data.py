@@ -1,13 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a result gives its report."""
 
+import html
+import re
+
 import gpuregistration as gr
 import numpy as np
 import pytest
+from command_line import gpureg
 from conftest import make_head, turn
 from gpuregistration import stages
 from gpuregistration._report_data import deformation_from, report_data
 from gpuregistration._similarity import Subsample
+from nifti_files import write_nifti
 
 FREE_FORM = stages.FreeForm(levels=1, iterations=4, spacing=12.0)
 
@@ -98,6 +103,56 @@ def test_warnings_get_to_the_report(heads):
     result = gr.register(*heads, wild, device="host")
     data = report_data(result._pair, result._warped_array, result.stages, None, "host")
     assert data.warnings == result.stages[0].warnings and "ffd has folded" in data.warnings[-1]
+
+
+FORMLESS = {"sform_code": ("h", 0)}
+
+
+def write_formless(path, image):
+    """A file that does not say where it lies, of an image whose axes are those of the patient."""
+    return write_nifti(path, np.asfortranarray(image.array.T), affine=np.diag([*image.spacing, 1.0]), **FORMLESS)
+
+
+def test_warnings_of_files_get_to_the_report(tmp_path, heads):
+    """Of images, masks, initial transforms, volumes of series and another library's images: each once, before those of stages."""
+    nibabel = pytest.importorskip("nibabel")
+    images = {name: write_formless(tmp_path / f"{name} <b>.nii.gz", image) for name, image in zip(("fixed", "moving"), heads)}
+    images["mask"] = write_formless(tmp_path / "mask.nii", heads[0].like((heads[0].array > 5).astype(np.uint8)))
+    four = heads[1].array.T[..., np.newaxis].repeat(2, axis=-1)
+    write_nifti(tmp_path / "series.nii", np.asfortranarray(four), affine=np.diag([*heads[1].spacing, 1.0]), **FORMLESS)
+    field = np.zeros((*heads[0].size, 1, 3), "f4")
+    initial = write_nifti(tmp_path / "field.nii", field, affine=np.diag([*heads[0].spacing, 1.0]), **FORMLESS)
+    with pytest.warns(gr.InputWarning) as told:
+        fixed, moving, mask = (gr.read_image(images[name]) for name in ("fixed", "moving", "mask"))
+        volume, start = gr.read_series(tmp_path / "series.nii")[1], gr.read_transform(initial)
+    found = [str(one.message) for one in told]
+    assert [len(image.warnings) for image in (fixed, moving, mask, volume)] == [1, 1, 1, 1] and len(start.warnings) == 2 and len(found) == 6
+    stage = stages.FreeForm(levels=1, iterations=1, spacing=12.0)
+
+    def warnings_of(*arguments, **more):
+        result = gr.register(*arguments, stage, device="host", **more)
+        result.write_report(tmp_path / "r.html")
+        shown = re.findall('<p class="message">Warning: (.*?[^.])[.]</p>', (tmp_path / "r.html").read_text("utf-8"))
+        return [f"{html.unescape(one)}." for one in shown], [f"{one}." for one in result.warnings]
+
+    shown, own = warnings_of(fixed, moving, fixed_mask=mask, initial=start)
+    assert shown == [*fixed.warnings, *moving.warnings, *mask.warnings, *start.warnings, *own]
+    assert "moving <b>.nii.gz does not say where it lies" in shown[1] and "what its vectors are" in " ".join(start.warnings)
+    assert "<b>" not in (tmp_path / "r.html").read_text("utf-8").split("<main>")[1].split("<section")[0]
+    assert warnings_of(fixed, volume)[0][:2] == [*fixed.warnings, *volume.warnings]
+    with pytest.warns(gr.InputWarning):
+        shown, own = warnings_of(nibabel.load(images["fixed"]), nibabel.load(images["fixed"]))
+    assert len(shown) == 1 + len(own) and "nibabel image" in shown[0] and "does not say where it lies" in shown[0]
+    # What is made of an image lies where it does.
+    assert fixed.like(fixed.array + 1).warnings == fixed.warnings and heads[0].warnings == []
+
+
+def test_the_command_shows_warnings_of_files(tmp_path, heads, capfd):
+    fixed, moving = (write_formless(tmp_path / f"{name}.nii", image) for name, image in zip("fm", heads))
+    assert gpureg(capfd, "register", fixed, moving, "--report", tmp_path / "r.html", "--device", "host")[0] == 0
+    page = (tmp_path / "r.html").read_text("utf-8")
+    for path in (fixed, moving):
+        assert f'<p class="message">Warning: The file {path} does not say where it lies' in page
 
 
 def test_result_writes_its_report(tmp_path, heads):

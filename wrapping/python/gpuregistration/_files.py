@@ -34,6 +34,7 @@ from ._paths import suffix_of as _suffix_of
 from ._simpleitk import import_simpleitk, read_simpleitk, to_simpleitk
 from ._transforms import Affine, DisplacementField, Transform, TransformLike, as_transform, linear_matrix
 from ._unpack import Content
+from ._warnings import remember_input_warnings
 
 # SimpleITK asks its readers in turn whether a file is theirs, HDF5's among the first. That library is not made for several threads, and
 # neither may two use it at once. What has a reader by its name does not ask it.
@@ -68,13 +69,20 @@ def read_image(path: PathLike) -> Image:
         BadInputError: there is no such file, it is not one image, or it is damaged.
         ImportError: there is no nibabel, which reads NIfTI, no pydicom, which reads DICOM, or no SimpleITK, which reads the rest.
     """
-    with to_read(path) as name:
-        refuse_minc(name)
-        if Path(name).is_dir() or is_dicom(Path(name)):
-            return _read_dicom(Path(name))
-        if is_nifti_file(name):
-            return image_of(read_nifti(Path(name)), _ONE_VOLUME)
-        return _read_simpleitk_image(name)
+    warnings: list[str] = []
+    with remember_input_warnings(warnings), to_read(path) as name:
+        image = _read_image(name)
+    image.warnings = warnings
+    return image
+
+
+def _read_image(name: str) -> Image:
+    refuse_minc(name)
+    if Path(name).is_dir() or is_dicom(Path(name)):
+        return _read_dicom(Path(name))
+    if is_nifti_file(name):
+        return image_of(read_nifti(Path(name)), _ONE_VOLUME)
+    return _read_simpleitk_image(name)
 
 
 def write_image(path: PathLike, image: ImageLike) -> None:
@@ -119,9 +127,12 @@ def read_transform(path: PathLike, fixed: Optional[ImageLike] = None, moving: Op
         UnsupportedError: it holds what is not made of linear maps, cubic B-splines and displacement fields.
         ImportError: there is no SimpleITK.
     """
-    with to_read(path) as name:
+    warnings: list[str] = []
+    with remember_input_warnings(warnings), to_read(path) as name:
         refuse_minc(name)
-        return _read_transform(name, fixed, moving)
+        transform = _read_transform(name, fixed, moving)
+    transform.warnings = warnings
+    return transform
 
 
 def _read_transform(name: str, fixed: Optional[ImageLike], moving: Optional[ImageLike]) -> Transform:

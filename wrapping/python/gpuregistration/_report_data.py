@@ -90,7 +90,7 @@ def report_data(
         headline=stages[-1].metric,
         less_is_better=True,
         similarity_text=f"{MEANING} They are of the fixed image’s voxels that the moving one reaches{_describe(subsample)}.",
-        warnings=all_warnings(stages),
+        warnings=list(dict.fromkeys([*pair.warnings, *(initial.warnings if initial is not None else ()), *all_warnings(stages)])),
     )
 
 
@@ -99,7 +99,7 @@ def _choose_subsample(pair: Pair) -> Subsample:
     times as long as a registration, and differ from a subsample's in the third digit."""
     size, spacing = pair.fixed.size, tuple(pair.fixed.spacing.tolist())
     voxels = math.prod(size)
-    inside = voxels if pair.fixed_mask is None else max(1, int(np.count_nonzero(pair.fixed_mask)))
+    inside = voxels if pair.fixed_mask is None else max(1, int(np.count_nonzero(mask_of_image(pair.fixed_mask, pair.fixed))))
     return Subsample(reduce_strides(size, spacing, max(_VOXELS, _VOXELS_INSIDE * voxels // inside)))
 
 

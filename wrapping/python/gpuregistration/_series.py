@@ -23,7 +23,7 @@ from ._nifti_write import check_has_room, header_bytes, make_header
 from ._paths import PathLike, name_of, readable, suffix_of, to_read, told_as_shown
 from ._simpleitk import import_simpleitk
 from ._unpack import Content
-from ._warnings import keep_input_warnings, warn_of_input
+from ._warnings import keep_input_warnings, remember_input_warnings, warn_of_input
 
 # Of a header's units, which ones are of time; and how many seconds those are of which that is known.
 _UNITS_OF_TIME = 0o70
@@ -45,6 +45,7 @@ class Series(Sequence):
         self.step = step
         self.start = start
         self.unit = unit
+        self._warnings: list[str] = []
 
     def __len__(self) -> int:
         return self._count
@@ -54,7 +55,9 @@ class Series(Sequence):
             return [self[one] for one in range(*number.indices(self._count))]
         if not -self._count <= number < self._count:
             raise IndexError(f"The series has {self._count} volumes, and no number {number}.")
-        return self._read(number % self._count)
+        volume = self._read(number % self._count)
+        volume.warnings = [*self._warnings, *(text for text in volume.warnings if text not in self._warnings)]
+        return volume
 
 
 def is_series(path: PathLike) -> bool:
@@ -79,13 +82,17 @@ def read_series(path: PathLike) -> Series:
         ImportError: there is no SimpleITK, or no nibabel.
     """
     name = name_of(path)
-    with to_read(name) as there:
+    warnings: list[str] = []
+    with remember_input_warnings(warnings), to_read(name) as there:
         if is_nifti_file(there):
             # By its own name, since it is read later, too.
-            return _read_nifti(name)
-        if not is_series(there):
+            series = _read_nifti(name)
+        elif not is_series(there):
             raise _no_series(name)
-        return _read_other(there)
+        else:
+            series = _read_other(there)
+    series._warnings = warnings
+    return series
 
 
 def write_series(path: PathLike, volumes: Iterable[Image], like: Series) -> None:
@@ -154,7 +161,9 @@ def _read_nifti(name: str) -> Series:
                 if warning not in told:
                     told.append(warning)
                     warn_of_input(warning)
-        return parts[0] if components == 1 else parts[0].like(np.stack([part.array for part in parts], axis=-1))
+        volume = parts[0] if components == 1 else parts[0].like(np.stack([part.array for part in parts], axis=-1))
+        volume.warnings = [readable(text) for text in warnings]
+        return volume
 
     code, units = int(header["xyzt_units"]) & _UNITS_OF_TIME, import_nibabel().nifti1.unit_codes
     unit = units.label[code] if code in units else "unknown"

@@ -38,6 +38,19 @@ def keep_input_warnings(kept: list[str]) -> Iterator[None]:
         _kept.reset(before)
 
 
+@contextmanager
+def remember_input_warnings(remembered: list[str]) -> Iterator[None]:
+    """Adds warnings of this thread to a list, each of them once, and gives them at the end."""
+    told: list[str] = []
+    try:
+        with keep_input_warnings(told):
+            yield
+    finally:
+        remembered += [text for text in told if text not in remembered]
+        for text in told:
+            warn_of_input(text)
+
+
 def _level_of_caller() -> int:
     """How many calls above warn_of_input() whoever calls this package stands."""
     level = last = 1

@@ -35,7 +35,7 @@ def page(data: ReportData, deformation: Deformation | None, content: dict, notes
     # "<" can't stand in a script's data: "</script>" would end it.
     text = json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
     parts = {
-        "warnings": "".join(f'<p class="message">Warning: {escape(warning)}.</p>' for warning in data.warnings),
+        "warnings": "".join(f'<p class="message">Warning: {escape(warning.rstrip(chr(46)))}.</p>' for warning in data.warnings),
         "summary": _summary(data, deformation),
         "deformation": _deformation(data, deformation),
         "histogram_text": _histogram_text(data),
