@@ -7,23 +7,22 @@ import os
 import threading
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Callable, Iterable, Iterator, Optional
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Optional
 
 import numpy as np
 
 from ._engine import BadInputError
 from ._files import READERS, is_nifti_file, read_by_simpleitk, write_whole
-from ._gzip import write_compressed
 from ._image import Image
 from ._kinds import common_values
 from ._kinds import read_image as read_any_image
-from ._nibabel import image_of, import_nibabel
-from ._nifti import Opened, open_nifti
-from ._nifti_write import check_has_room, header_bytes, make_header
 from ._paths import PathLike, name_of, readable, suffix_of, to_read, told_as_shown
 from ._simpleitk import import_simpleitk
-from ._unpack import Content
 from ._warnings import keep_input_warnings, remember_input_warnings, warn_of_input
+
+if TYPE_CHECKING:
+    from ._nifti import Opened
+    from ._unpack import Content
 
 # Of a header's units, which ones are of time; and how many seconds those are of which that is known.
 _UNITS_OF_TIME = 0o70
@@ -123,6 +122,8 @@ def _no_series(name: str) -> BadInputError:
 
 def _count_volumes(name: str) -> int:
     if is_nifti_file(name):
+        from ._nifti import open_nifti
+
         return _count_of_nifti(open_nifti(Path(name)))
     if suffix_of(name) not in READERS:
         return 1
@@ -139,6 +140,9 @@ def _count_of_nifti(opened: Opened) -> int:
 
 
 def _read_nifti(name: str) -> Series:
+    from ._nibabel import image_of, import_nibabel
+    from ._nifti import open_nifti
+
     opened = open_nifti(Path(name))
     count = _count_of_nifti(opened)
     if count < 2:
@@ -183,6 +187,8 @@ class _Runs:
         # Where reading is broken off it is not known how far it came.
         content, self._content = self._content, None
         if content is None or content.taken > self._begin + place:
+            from ._unpack import Content
+
             content = Content(self._path)
         content.skip(self._begin + place - content.taken)
         values = content.take_array(shape, kind)
@@ -211,6 +217,8 @@ def _checked(volumes: Iterable[Image], like: Series, name: str) -> Iterator[Imag
         if first is None:
             first = volume
             if suffix_of(name) == ".nii":
+                from ._nifti_write import check_has_room
+
                 check_has_room(volume, len(like))
         if volume.content.shape != first.content.shape or volume.content.dtype != first.content.dtype or not volume.has_grid_of(first):
             raise BadInputError(f"The series has volumes that differ: {volume!r} is not like {first!r}. Give volumes of one grid and one type.")
@@ -250,6 +258,8 @@ def _write_nifti(path: str, volumes: Iterator[Image], like: Series) -> None:
             # One component's volumes, and then the next one's.
             values[:, number] = np.moveaxis(array, -1, 0) if volume.is_vector else array
         if path.endswith(".gz"):
+            from ._gzip import write_compressed
+
             whole = np.memmap(plain, np.uint8, "r")
             with open(path, "wb") as file:
                 write_compressed(file, whole, owner=whole)
@@ -260,6 +270,8 @@ def _write_nifti(path: str, volumes: Iterator[Image], like: Series) -> None:
 
 
 def _header_of_series(volume: Image, dtype: np.dtype, like: Series) -> bytes:
+    from ._nifti_write import header_bytes, make_header
+
     header = make_header(volume, dtype, len(like))
     header["pixdim"][4], header["toffset"] = like.step, like.start
     header.set_xyzt_units("mm", like.unit)
