@@ -138,7 +138,7 @@ test_python_package() {
   mkdir -p "$folder/build"
   [ -e "$folder/venv/bin/pip" ] || /usr/bin/python3 -m venv --system-site-packages "$folder/venv"
   "$folder/venv/bin/pip" install --quiet 'scikit-build-core>=0.10' 'nanobind>=2.2' 'SimpleITK>=2.2' 'itk>=5.3' 'pydicom>=2.3' 'distributed>=2024.8' \
-    dask-jobqueue pytest-xdist mypy
+    dask-jobqueue 'isal>=1.5' pytest-xdist mypy
   # As in configure_quickly.
   find "$folder/build" -path '*/GPURegistration.dir/*.o' -delete
   CMAKE_ARGS="-DCMAKE_CUDA_ARCHITECTURES=$(cuda_architecture) '-DCMAKE_CXX_FLAGS_RELEASE=-O0 -DNDEBUG' \

@@ -6,19 +6,14 @@ from __future__ import annotations
 import functools
 import os
 import struct
-import zlib
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, BinaryIO
 
-from . import _engine
+from . import _deflate, _engine
 
 # What a thread compresses at a time: enough for one of deflate's windows, of 32 KiB, to be forgotten without loss.
 BLOCK = 1 << 20
-# Images hardly get smaller by higher ones.
-_LEVEL = 4
-# Of a block, what tells how it is compressed best.
-_SAMPLE = 1 << 16
 _GZIP_HEADER = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
 # An empty one.
 _LAST_BLOCK = b"\x03\x00"
@@ -44,8 +39,8 @@ def write_compressed(file: BinaryIO, *parts: Any, owner: Any = None) -> None:
             content = memoryview(part).cast("B")
             for begin in range(0, len(content), BLOCK):
                 block = content[begin : begin + BLOCK]
-                waiting.append(threads.submit(_deflate, block, owner))
-                check, size = zlib.crc32(block, check), size + len(block)
+                waiting.append(threads.submit(_compress, block, owner))
+                check, size = _deflate.library.crc32(block, check), size + len(block)
                 # No more in memory than keeps the threads busy.
                 if len(waiting) > 2 * count:
                     file.write(waiting.popleft().result())
@@ -63,19 +58,6 @@ def _threads(process: int, count: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(count, "gzip")
 
 
-def _deflate(block: memoryview, owner: Any) -> bytes:
-    """Floats that were interpolated hardly repeat but in runs of zeros, which zlib finds in a quarter of the time that it takes to look for
-    all that repeats. Of a sample that is all the same, as labels' background is, either way tells nothing: then it looks.
-
-    Args:
-        owner: of the block's memory, which is held until this is over.
-    """
-    sample = block[len(block) // 2 :][:_SAMPLE]
-    has_runs_alone = len(_deflate_by(sample, zlib.Z_RLE)) < len(_deflate_by(sample, zlib.Z_DEFAULT_STRATEGY))
-    return _deflate_by(block, zlib.Z_RLE if has_runs_alone else zlib.Z_DEFAULT_STRATEGY)
-
-
-def _deflate_by(block: memoryview, strategy: int) -> bytes:
-    work = zlib.compressobj(_LEVEL, zlib.DEFLATED, -zlib.MAX_WBITS, zlib.DEF_MEM_LEVEL, strategy)
-    # Blocks end on a byte, so that one can follow the other.
-    return work.compress(block) + work.flush(zlib.Z_FULL_FLUSH)
+def _compress(block: memoryview, owner: Any) -> bytes:
+    """Compresses a block, and holds the owner of its memory until this is over."""
+    return _deflate.deflate(block)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import struct
 import zlib
 from pathlib import Path
 from typing import Any, BinaryIO, Iterator
@@ -18,6 +19,10 @@ _MAGIC = b"\x1f\x8b"
 _PART = 1 << 15
 # deflate packs no more than that into a byte.
 _MOST_PACKED = 1032
+# A member's header, and its flags; and what stands at its end: a checksum of what was packed, and how many bytes that has.
+_FIXED_HEADER = 10
+_HAS_CHECK, _HAS_EXTRA, _HAS_NAME, _HAS_COMMENT, _UNKNOWN_FLAGS = 0x02, 0x04, 0x08, 0x10, 0xE0
+_TRAILER = struct.Struct("<II")
 _COPY = "Copy it again from where it is whole."
 
 
@@ -138,20 +143,74 @@ def read_unpacked(path: Path, begin: int = 0) -> Iterator[bytes]:
 
 
 def _read_member(file: BinaryIO, path: Path, packed: bytes) -> Any:
-    """A member of gzip, of which the first bytes have been read. Returns those that were read behind its end."""
-    work = zlib.decompressobj(zlib.MAX_WBITS | 16)
+    """Unpacks a member of gzip (RFC 1952), part by part, of which the first bytes have been read. Returns those that were read behind its
+    end."""
+    from . import _deflate
+
+    packed = _skip_header(file, path, packed)
+    work = _deflate.make_inflater()
+    check = size = 0
     while True:
         try:
             part = work.decompress(packed)
-        except zlib.error as error:
-            raise BadInputError(f"The file {path} is damaged: it does not unpack to what was packed ({error}). {_COPY}") from error
+        except _deflate.ERRORS as error:
+            raise _damaged(path, str(error)) from error
         if part:
+            check, size = _deflate.library.crc32(part, check), size + len(part)
             yield part
         if work.eof:
-            return work.unused_data
+            break
         packed = file.read(_PART)
         if not packed:
-            raise BadInputError(f"The file {path} is cut off: what is compressed in it has no end. {_COPY}")
+            raise _cut_off(path)
+    end = _fill(file, path, work.unused_data, _TRAILER.size)
+    told_check, told_size = _TRAILER.unpack_from(end)
+    if told_check != check:
+        raise _damaged(path, f"its checksum is {check:08x}, and {told_check:08x} is told")
+    if told_size != size % (1 << 32):
+        raise _damaged(path, f"it has {size} bytes, and {told_size} are told")
+    return end[_TRAILER.size :]
+
+
+def _skip_header(file: BinaryIO, path: Path, packed: bytes) -> bytes:
+    """Returns what follows the header of a member, of which the first bytes have been read."""
+    packed = _fill(file, path, packed, _FIXED_HEADER)
+    method, flags = packed[2], packed[3]
+    if method != zlib.DEFLATED or flags & _UNKNOWN_FLAGS:
+        raise _damaged(path, f"compression {method} with flags {flags} is not known")
+    end = _FIXED_HEADER
+    if flags & _HAS_EXTRA:
+        packed = _fill(file, path, packed, end + 2)
+        end += 2 + int.from_bytes(packed[end : end + 2], "little")
+    for flag in (_HAS_NAME, _HAS_COMMENT):
+        if flags & flag:
+            while (found := packed.find(0, end)) < 0:
+                packed = _fill(file, path, packed, len(packed) + 1)
+            end = found + 1
+    if flags & _HAS_CHECK:
+        packed = _fill(file, path, packed, end + 2)
+        if int.from_bytes(packed[end : end + 2], "little") != zlib.crc32(packed[:end]) & 0xFFFF:
+            raise _damaged(path, "the checksum of its header is another one")
+        end += 2
+    return _fill(file, path, packed, end)[end:]
+
+
+def _fill(file: BinaryIO, path: Path, packed: bytes, count: int) -> bytes:
+    """Reads on until there are so many bytes. Raises BadInputError if the file ends before."""
+    while len(packed) < count:
+        more = file.read(_PART)
+        if not more:
+            raise _cut_off(path)
+        packed += more
+    return packed
+
+
+def _damaged(path: Path, why: str) -> BadInputError:
+    return BadInputError(f"The file {path} is damaged: it does not unpack to what was packed ({why}). {_COPY}")
+
+
+def _cut_off(path: Path) -> BadInputError:
+    return BadInputError(f"The file {path} is cut off: what is compressed in it has no end. {_COPY}")
 
 
 def _read_parts(path: Path, begin: int = 0) -> Iterator[bytes]:
