@@ -133,7 +133,7 @@ test_external_and_remote_module() {
 # takes the engine from the first build. Debian's Python and what Debian has for it; pip for the rest; a browser that opens reports.
 test_python_package() {
   local folder=$PWD/build/python-package launcher="$PWD/tools/take-object.sh;package;$PWD/build;$PWD/build/python-package/build"
-  install_packages python3-dev python3-venv python3-numpy python3-pil python3-nibabel python3-pytest chromium fonts-dejavu-core
+  install_packages python3-dev python3-venv python3-numpy python3-pil python3-jinja2 python3-nibabel python3-pytest chromium fonts-dejavu-core
   say "The Python package"
   mkdir -p "$folder/build"
   [ -e "$folder/venv/bin/pip" ] || /usr/bin/python3 -m venv --system-site-packages "$folder/venv"

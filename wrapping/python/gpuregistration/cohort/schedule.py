@@ -15,7 +15,7 @@ from . import worker
 from .errors import WorkerError
 from .pair import Job
 from .pipeline import PLACES, Outcome
-from .words import count_of
+from ..report.wording import count_of
 
 # Seconds between two looks at which workers there are.
 _LOOK = 0.5

@@ -73,3 +73,8 @@ def share(part: int, whole: int) -> str:
     if part and percent < 0.01:
         return "below 0.01 %"
     return f"{percent:.3g} %"
+
+
+def count_of(number: int, what: str) -> str:
+    """Returns a number of things, such as "1 pair", or "1,200 pairs"."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
