@@ -23,7 +23,7 @@ from .report import Level, ReportData, Stage
 from .report.pictures import reduce_strides
 
 # Voxels that similarities are of, at most, unless fewer than so many are inside of the mask then.
-_VOXELS = 1_000_000
+_VOXELS = 600_000
 _VOXELS_INSIDE = 100_000
 
 
