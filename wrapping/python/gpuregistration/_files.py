@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files of images and transforms: which reader and which writer each one has.
+"""Reads and writes files of images and transforms: chooses a reader and a writer for each.
 
 A format's module is imported where such a file is met, so that the package starts without any of them.
 """
@@ -54,8 +54,9 @@ _TEXT_SUFFIXES = (".tfm", ".txt")
 
 
 def read_image(path: PathLike) -> Image:
-    """An image file as an Image: NIfTI, MetaImage, NRRD, …, DICOM, or a folder of a DICOM series's slices; docs/formats.md has a table. Values
-    that are infinite or not a number are read as they are. Where a header says two different things there is an InputWarning.
+    """Reads an image file: NIfTI, MetaImage, NRRD, …, DICOM, or a folder with the slices of a DICOM series; docs/formats.md has a table. Values
+    that are infinite or not a number are read as they are. Where a header says two different things there is an InputWarning, which the
+    image has in its `warnings`, too.
 
     Raises:
         BadInputError: there is no such file, it is not one image, or it is damaged.
@@ -119,7 +120,7 @@ def _check_direction(name: str, image: Image) -> None:
 
 
 def read_transform(path: PathLike, fixed: Optional[ImageLike] = None, moving: Optional[ImageLike] = None) -> Transform:
-    """A transform's file.
+    """Reads a transform from a file.
 
     Args:
         path: ITK's .tfm, .txt, .h5; ANTs' .mat; an image of displacements, such as ANTs' warp .nii.gz, or NiftyReg's and SPM's
@@ -265,7 +266,7 @@ def _read_with_simpleitk(name: str) -> Transform:
 
 
 def _check_is_one_transform(name: str) -> None:
-    """SimpleITK reads the first transform of a file of text, and leaves out what follows it, unless that one is a composite."""
+    """Raises BadInputError for a text file of several transforms that are no composite: SimpleITK reads the first one of them alone."""
     kinds = _TEXT_TRANSFORM.findall(Path(name).read_bytes())
     if len(kinds) > 1 and not kinds[0].startswith(b"CompositeTransform"):
         raise BadInputError(
@@ -284,7 +285,7 @@ def is_nifti_file(name: str) -> bool:
 
 
 def read_by_simpleitk(name: str) -> Any:
-    """What is no NIfTI, of any dimension, as SimpleITK's image.
+    """Reads an image of any dimension that is not NIfTI, and returns SimpleITK's image.
 
     Raises:
         BadInputError: it cannot be read, or is not whole.
@@ -316,14 +317,14 @@ def _refuse_minc(name: str) -> None:
 
 
 def _with_lower_suffix(name: str) -> str:
-    """A name whose suffix, that of a compressed file's inside among it, is in small letters."""
+    """Returns a name with its suffix, such as .nii.gz, in small letters."""
     found = re.search(r"(\.nii|\.hdr|\.img)?\.[A-Za-z0-9]+$", name, re.IGNORECASE)
     return name if found is None else name[: found.start()] + found.group().lower()
 
 
 @contextmanager
 def _by_lower_suffix(name: str) -> Iterator[str]:
-    """A file's name, or, since ITK knows transforms' files by small letters alone, another one of it."""
+    """Yields a file's name with its suffix in small letters, by a link if need be: ITK knows transforms' files by these alone."""
     if _with_lower_suffix(name) == name:
         yield name
         return
@@ -334,7 +335,7 @@ def _by_lower_suffix(name: str) -> Iterator[str]:
 
 
 def _read_image_file(name: str) -> Any:
-    """As SimpleITK's image. What is to be known of whether it is whole is found out meanwhile."""
+    """Reads a file by SimpleITK, and checks meanwhile that the file is whole."""
     from ._other_formats import check_other_is_whole, refuse_grey_with_opacity, refuse_packed, warn_of_format
 
     refuse_packed(name)
@@ -369,7 +370,7 @@ def _read_image_file(name: str) -> Any:
 
 
 def _in_mm(image: Any, unit: float) -> Any:
-    """SimpleITK's image whose lengths were in a unit of so many mm; those along time, a fourth axis, stay."""
+    """Returns SimpleITK's image with its lengths in mm, which were in a unit of `unit` mm. Those along time, a fourth axis, stay."""
     if unit != 1.0:
         for axes, put in ((image.GetSpacing(), image.SetSpacing), (image.GetOrigin(), image.SetOrigin)):
             put([unit * length for length in axes[:3]] + list(axes[3:]))
@@ -389,7 +390,7 @@ def _write_simpleitk_image(image: Any, name: str) -> None:
 
 
 def write_whole(name: str, write: Callable[[str], Any]) -> None:
-    """Under another name first, beside it."""
+    """Has `write` make a file under another name, and renames it when it is whole."""
     check_can_be_written(name)
     target, shown = Path(name), readable(name)
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=".writing-") as folder, to_write_in(folder) as place:
@@ -414,14 +415,14 @@ def write_whole(name: str, write: Callable[[str], Any]) -> None:
 
 
 def _check_holds(made: Path, image: Any) -> None:
-    """Raises OSError if files of that name are smaller than an image's values, which their writers say nothing of."""
+    """Raises OSError if the files that were made are smaller than the values of the image: some writers do not tell of a full disk."""
     wanted = image.GetNumberOfPixels() * image.GetNumberOfComponentsPerPixel() * image.GetSizeOfPixelComponent()
     if sum(part.stat().st_size for part in made.parent.iterdir()) < wanted:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 def _check_has_room(made: Path) -> None:
-    """Other writers end without a word, too, where the disk is full: what follows does not fit then, either.
+    """Checks that the disk has room left. Some writers end without an error where it is full.
 
     Raises:
         OSError: it does not.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compression by several threads at once."""
+"""Writes gzip by several threads at once."""
 
 from __future__ import annotations
 
@@ -20,14 +20,15 @@ _LAST_BLOCK = b"\x03\x00"
 
 
 def write_compressed(file: BinaryIO, *parts: Any, owner: Any = None) -> None:
-    """Writes some bytes, compressed as one member of gzip, as every reader takes it.
+    """Writes bytes, compressed as one member of gzip, which every reader takes.
 
     Args:
-        parts: the bytes, one behind the other, in whatever has contiguous memory.
-        owner: what else holds that memory. Threads may still read it when this has ended by an error, or by a signal, which comes anywhere.
+        parts: the bytes, one part after the other, in objects of contiguous memory.
+        owner: an object that holds the memory of the parts. It is kept for as long as threads read there, which may be longer than this
+            function runs, where an error or a signal ends it.
 
     Raises:
-        OSError: they cannot be written.
+        OSError: the file cannot be written.
     """
     file.write(_GZIP_HEADER)
     count = max(1, _engine.thread_count())
@@ -54,7 +55,7 @@ def write_compressed(file: BinaryIO, *parts: Any, owner: Any = None) -> None:
 
 @functools.lru_cache(maxsize=1)
 def _threads(process: int, count: int) -> ThreadPoolExecutor:
-    """Those of a process: a child that was forked has none of its parent's."""
+    """Returns the threads of a process. A child that was forked has none of its parent's."""
     return ThreadPoolExecutor(count, "gzip")
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A registration's report out of its result."""
+"""Gathers what a registration's report shows."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def report_data(
     files: Optional[Mapping[str, str]] = None,
     default: float = 0.0,
 ) -> ReportData:
-    """What the report shows. "Before" is the moving image, resampled by the initial transform, or as it lies; the displacement leads
-    from there to what was found.
+    """Gathers what the report shows. "Before" is the moving image, resampled by the initial transform, or as it lies. The displacement leads
+    from there to the transform that was found.
 
     Args:
         pair: the images, and their masks.
@@ -109,8 +109,8 @@ def _describe(subsample: Subsample) -> str:
 
 
 def deformation_from(initial: Optional[Transform], found: Transform) -> Transform:
-    """What a registration added to the initial transform: what comes before it in `found`, or, where a linear stage went on from it,
-    all of `found` and then the way back through it."""
+    """Returns what a registration added to the initial transform: the transforms before it in `found`, or, where a linear stage continued from
+    it, `found` followed by the inverse of `initial`."""
     if initial is None:
         return found
     parts = found.transforms if isinstance(found, Composite) else [found]
@@ -124,7 +124,7 @@ def deformation_from(initial: Optional[Transform], found: Transform) -> Transfor
 
 
 def find_versions() -> dict[str, str]:
-    """Of what a registration's result may depend on."""
+    """Returns the versions of the libraries that a result may depend on, by their names."""
     from . import __version__
 
     found = {"gpuregistration": __version__, "Python": platform.python_version(), "NumPy": np.__version__}

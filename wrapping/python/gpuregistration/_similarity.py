@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""All metrics of two images, one of which a transform moves."""
+"""Computes all metrics of two images, one of which a transform moves."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from ._transforms import Transform
 def find_similarities(
     pair: Pair, transform: Optional[Transform], device: str, warnings: Optional[list[str]] = None
 ) -> dict[str, float]:
-    """The metrics by name, of a transform of any kind, by which the moving image is resampled. What it does not reach is left out,
-    and so is what is infinite or not a number, or was interpolated with such. Not a number where no voxels overlap, or their values do not
-    vary.
+    """Resamples the moving image by a transform of any kind, and computes all metrics, by their names. Voxels that the moving image does not
+    reach are left out, and so are values that are infinite or not a number, or were interpolated from such values. A metric is not a
+    number where no voxels overlap, or their values do not vary.
 
     Args:
-        warnings: gets those of the metrics, which leave outliers out.
+        warnings: a list that the warnings of the metrics are added to: they leave outliers out.
     """
     values = pair.moving.array
     if not np.isfinite(values).all():
@@ -41,11 +41,11 @@ def find_similarities_of(
     warnings: Optional[list[str]] = None,
     radius: int = RADIUS,
 ) -> dict[str, float]:
-    """Computes the same of a moving image that has been resampled by the transform.
+    """Computes the metrics of a moving image that the transform has resampled already.
 
     Args:
         moved: the resampled image, on the fixed image's grid.
-        warnings: see find_similarities.
+        warnings: as of find_similarities().
         radius: of the neighborhoods, voxels.
     """
     reached = reached_by_moving(pair, transform, device) & np.isfinite(pair.fixed.array) & np.isfinite(moved)
@@ -75,7 +75,7 @@ class Subsample:
 
     @property
     def is_whole(self) -> bool:
-        """Tells that no voxel is left out."""
+        """Tells whether the subsample has all voxels."""
         return max(self.steps) == 1
 
     @property
@@ -99,7 +99,7 @@ class Subsample:
 
 
 def _without_gaps(array: np.ndarray) -> np.ndarray:
-    """The mean of the others in the place of values that are infinite or not a number, so that these widen no range."""
+    """Replaces values that are infinite or not a number by the mean of the others, so that they widen no range of values."""
     finite = np.isfinite(array)
     if finite.all() or not finite.any():
         return array
@@ -107,7 +107,7 @@ def _without_gaps(array: np.ndarray) -> np.ndarray:
 
 
 def reached_by_moving(pair: Pair, transform: Optional[Transform], device: str) -> np.ndarray:
-    """Which of the fixed image's voxels a transform leads into the moving image, and into its mask: bool, of the fixed one's shape."""
+    """Finds the voxels of the fixed image that a transform leads into the moving image and its mask: bool, of the fixed image's shape."""
     moving = pair.moving
     mask = np.ones(moving.array.shape, np.uint8) if pair.moving_mask is None else mask_of_image(pair.moving_mask, moving)
     return resample_array(moving.like(mask), transform, pair.fixed, "nearest", device) != 0

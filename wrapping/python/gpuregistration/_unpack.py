@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files whose content may be compressed by gzip, whose checksums are verified."""
+"""Reads files whose content may be compressed by gzip, and verifies their checksums."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _COPY = "Copy it again from where it is whole."
 
 
 class Content:
-    """The content of a file, unpacked if it is compressed: by what it is, whatever its name is.
+    """The content of a file, unpacked if it begins as gzip does, whatever its name is.
 
     Args:
         path: of the file.
@@ -45,12 +45,12 @@ class Content:
         self.taken = 0
 
     def take(self, count: int) -> bytes:
-        """The next bytes, as many as there are."""
+        """Returns the next `count` bytes, or fewer at the end."""
         target = bytearray(count)
         return bytes(target[: self._take_into(memoryview(target))])
 
     def skip(self, count: int) -> None:
-        """Leaves out bytes, as many as there are of these."""
+        """Leaves out the next `count` bytes, or fewer at the end."""
         end = self.taken + count
         if not self.is_packed:
             self.taken = min(end, self.path.stat().st_size)
@@ -62,7 +62,7 @@ class Content:
             self.taken += some
 
     def take_array(self, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-        """The next bytes as an array, the first index the fastest.
+        """Returns the next bytes as an array, the first index the fastest.
 
         Raises:
             BadInputError: there are too few bytes.
@@ -78,10 +78,10 @@ class Content:
         return array
 
     def count_behind(self, wanted: int) -> int:
-        """Goes on to the end, as count_rest does. Returns how many bytes there are behind so many.
+        """Reads to the end, as count_rest() does, and returns how many bytes follow the first `wanted` ones.
 
         Raises:
-            BadInputError: there are fewer.
+            BadInputError: there are fewer than `wanted`.
         """
         found = self.taken + self.count_rest()
         if found < wanted:
@@ -89,7 +89,7 @@ class Content:
         return found - wanted
 
     def count_rest(self) -> int:
-        """Goes on to the end, where the checksum of what is compressed is. Returns how many bytes are left over."""
+        """Reads to the end, where gzip has its checksum, and returns how many bytes were left."""
         if not self.is_packed:
             return max(0, self.path.stat().st_size - self.taken)
         return len(self._rest) + sum(map(len, self._parts))
@@ -105,7 +105,7 @@ class Content:
         return done
 
     def _has_rest(self) -> bool:
-        """Whether there are more bytes, of which some are then ready."""
+        """Tells whether there are more bytes, and makes some of them ready."""
         if not self._rest:
             self._rest = memoryview(next(self._parts, b""))
         return len(self._rest) > 0
@@ -115,7 +115,7 @@ class Content:
 
 
 def tell_of_name(path: Path, is_packed: bool) -> None:
-    """Warns where a file's name says something else than what it is."""
+    """Warns where a file's name says that it is compressed, and it is not, or the other way round."""
     if path.suffix.lower() == ".gz" and not is_packed:
         warn_of_input(f"The file {path} is not compressed, though its name ends on {path.suffix}: it is read as what it is. Rename it.")
     elif path.suffix.lower() != ".gz" and is_packed:
@@ -123,10 +123,10 @@ def tell_of_name(path: Path, is_packed: bool) -> None:
 
 
 def read_unpacked(path: Path, begin: int = 0) -> Iterator[bytes]:
-    """What is compressed by gzip in a file, from a place on, part by part.
+    """Unpacks the members of gzip in a file, from the byte `begin` on, part by part.
 
     Raises:
-        BadInputError: it is cut off, or damaged: a checksum or a size is another one than that of what it unpacks to.
+        BadInputError: the file is cut off, or damaged: a checksum or a size is not that of what it unpacks to.
     """
     with open(path, "rb") as file:
         file.seek(begin)

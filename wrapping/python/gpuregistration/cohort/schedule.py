@@ -1,5 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which worker does which pair, and what becomes of the pairs of one that is killed."""
+"""Chooses a worker for each pair, and tries the pairs of a killed worker again.
+
+Dask's own retries and resources do not do that. Where a worker is killed, Dask counts a failure for each task that it was given, also for
+those that only waited there, and how many failures it allows is a setting of the scheduler, which may be somebody else's. A task that has
+seceded, as pairs do to be read ahead, no longer counts when Dask looks for the worker with the least work.
+"""
 
 from __future__ import annotations
 
