@@ -133,12 +133,12 @@ test_external_and_remote_module() {
 # takes the engine from the first build. Debian's Python and what Debian has for it; pip for the rest; a browser that opens reports.
 test_python_package() {
   local folder=$PWD/build/python-package launcher="$PWD/tools/take-object.sh;package;$PWD/build;$PWD/build/python-package/build"
-  install_packages python3-dev python3-venv python3-numpy python3-pil python3-nibabel python3-pytest chromium fonts-dejavu-core
+  install_packages python3-dev python3-venv python3-numpy python3-pil python3-jinja2 python3-nibabel python3-pytest chromium fonts-dejavu-core
   say "The Python package"
   mkdir -p "$folder/build"
   [ -e "$folder/venv/bin/pip" ] || /usr/bin/python3 -m venv --system-site-packages "$folder/venv"
   "$folder/venv/bin/pip" install --quiet 'scikit-build-core>=0.10' 'nanobind>=2.2' 'SimpleITK>=2.2' 'itk>=5.3' 'pydicom>=2.3' 'distributed>=2024.8' \
-    dask-jobqueue pytest-xdist mypy
+    dask-jobqueue 'isal>=1.5' pytest-xdist mypy
   # As in configure_quickly.
   find "$folder/build" -path '*/GPURegistration.dir/*.o' -delete
   CMAKE_ARGS="-DCMAKE_CUDA_ARCHITECTURES=$(cuda_architecture) '-DCMAKE_CXX_FLAGS_RELEASE=-O0 -DNDEBUG' \

@@ -2,6 +2,7 @@
 """What several tests need: devices, and images made by rule."""
 
 import os
+import zlib
 from types import SimpleNamespace
 
 import gpuregistration as gr
@@ -24,6 +25,16 @@ def rng():
     seed = int(os.environ.get("GPUREG_TEST_SEED", np.random.SeedSequence().entropy % (1 << 32)))
     print(f"GPUREG_TEST_SEED={seed}")
     return np.random.default_rng(seed)
+
+
+@pytest.fixture(params=["zlib", "isal"])
+def deflate_library(request, monkeypatch):
+    """Has gzip's members read and written by zlib, and by isal where that is installed. Returns its name."""
+    from gpuregistration import _deflate
+
+    library = zlib if request.param == "zlib" else pytest.importorskip("isal.isal_zlib", reason="isal is not there: pip install isal")
+    monkeypatch.setattr(_deflate, "library", library)
+    return request.param
 
 
 def make_head(transform=None, shape=(40, 48, 44), spacing=(2.0, 2.0, 2.0), origin=(-40.0, -45.0, -35.0), direction=None):

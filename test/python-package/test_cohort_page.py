@@ -2,6 +2,8 @@
 """A cohort's page, its charts, its pictures, and how busy its devices were."""
 
 import csv
+import dataclasses
+import html
 import re
 
 import gpuregistration as gr
@@ -13,7 +15,7 @@ from gpuregistration.cohort import charts, page, pictures
 from gpuregistration.cohort.pipeline import Outcome
 from gpuregistration.cohort.results import Cohort, PairResult, write_results
 from gpuregistration.cohort.schedule import Done
-from gpuregistration.cohort.shares import covered_by, find_shares
+from gpuregistration.cohort.shares import Share, covered_by, find_shares
 from gpuregistration.cohort.table import Row
 from gpuregistration.cohort.worker import WorkerInfo
 from gpuregistration.report.pictures import encode
@@ -73,6 +75,30 @@ def test_warnings(tmp_path):
     with open(tmp_path / "results.csv", newline="", encoding="utf-8") as file:
         found = {row["id"]: row["warnings"] for row in csv.DictReader(file)}
     assert found == {"b10": "", "b9": "it may be <b>noise</b> | it has folded", "a": "", "<bad>": ""}
+
+
+EVIL = "</td><script>alert(\"1\")</script>'<b>&{{ data }}{% if %}"
+
+
+def test_text_is_escaped(tmp_path):
+    """Whatever a user, a file or an error may say."""
+    (tmp_path / "<i>").mkdir()
+    cohort = make_cohort(tmp_path / "<i>", failed=(EVIL,))
+    cohort.pairs[-1] = PairResult(Row(EVIL, {}), None, EVIL, EVIL, EVIL)
+    record = cohort.pairs[0].record
+    record["device"], record["stages"][0]["warnings"] = EVIL, [EVIL]
+    cohort.settings["stages"][0].update(name=EVIL, similarity=EVIL, **{EVIL: 1})
+    shares = [Share(EVIL, EVIL, EVIL, 1, 1.0, 1.0)]
+    text = text_of(dataclasses.replace(cohort, shares=shares, command=EVIL))
+    # The id four times, the failure three times, the warning, the device and the command, and three times the share and the stage.
+    assert text.count("&lt;/td&gt;&lt;script&gt;alert(&#34;1&#34;)&lt;/script&gt;&#39;&lt;b&gt;&amp;{{ data }}{% if %}") == 18
+    assert "<script>alert" not in text and "<b>&" not in text and "<i>" not in text.replace("<i></i>", "")
+    assert f"{html.escape(str(tmp_path))}/&lt;i&gt;" in text
+
+
+def test_a_chart_escapes_its_words():
+    assert "<title><b>" not in charts.histogram("<b>'\"", [1.0, 2.0], "<i>") and "&lt;b&gt;&#39;&#34;" in charts.histogram("<b>'\"", [1.0])
+    assert "<i>" not in charts.histogram("T", [1.0], "<i>")
 
 
 def test_page_of_nothing_but_failures(tmp_path):

@@ -245,7 +245,7 @@ def test_a_folding_is_told(head_files, tmp_path, capfd):
     code, _, err = gpureg(capfd, *words, *report, "--transform", WILD)
     assert code == 0 and "ffd has folded" in err.splitlines()[-1]
     page = (tmp_path / "r.html").read_text("utf-8")
-    assert '<p class="message">Warning: ffd has folded: its Jacobian&#x27;s determinant falls to' in page
+    assert '<p class="message">Warning: ffd has folded: its Jacobian&#39;s determinant falls to' in page
 
 
 @pytest.mark.parametrize(

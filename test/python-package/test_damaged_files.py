@@ -60,7 +60,7 @@ def check_cuts(path, holder, cuts=(1, 4, 9, 200)):
 
 
 @pytest.mark.parametrize("kind", ["u1", "i2", "f4", "f8", "i4"])
-def test_compressed_nifti(tmp_path, kind):
+def test_compressed_nifti(tmp_path, kind, deflate_library):
     path = write_nifti(tmp_path / "a.nii.gz", VOLUME.astype(kind))
     # A bit of gzip's header may say when it was packed, which is nothing of the image.
     check_flips(path, path, begin=10)
@@ -109,7 +109,7 @@ def test_damaged_fields(tmp_path, capfd):
     assert_fails(capfd, 1, "d.nii.gz is damaged", None, "apply", tmp_path / "i.mha", "-t", tmp_path / "d.nii.gz", "-o", tmp_path / "o.mha")
 
 
-def test_gzip_of_several_members(tmp_path):
+def test_gzip_of_several_members(tmp_path, deflate_library):
     content = gzip.decompress(write_nifti(tmp_path / "a.nii.gz", VOLUME).read_bytes())
     path = tmp_path / "a.nii.gz"
     for parts in ((99,), (352,), (1000, 1400), (0,)):
@@ -123,7 +123,49 @@ def test_gzip_of_several_members(tmp_path):
         gr.read_image(path)
 
 
-def test_bytes_behind_the_end(tmp_path, capfd):
+def make_member(content, flags, name=b"", check=None):
+    """A member of gzip whose header has all that there may be."""
+    header = b"\x1f\x8b\x08" + bytes([flags]) + bytes(6)
+    header += struct.pack("<H", 300) + bytes(range(1, 251)) + bytes(50) if flags & 4 else b""
+    header += name + b"\0" if flags & 8 else b""
+    header += b"a comment\0" if flags & 16 else b""
+    header += struct.pack("<H", zlib.crc32(header) & 0xFFFF if check is None else check) if flags & 2 else b""
+    work = zlib.compressobj(6, zlib.DEFLATED, -15)
+    return header + work.compress(content) + work.flush() + struct.pack("<II", zlib.crc32(content), len(content))
+
+
+@pytest.mark.parametrize("part", [2, 7, 1 << 15])
+def test_headers_of_gzip(tmp_path, monkeypatch, deflate_library, part):
+    """Each of its optional parts, wherever a file is cut into what is read at a time, in the first member and in the second one."""
+    monkeypatch.setattr("gpuregistration._unpack._PART", part)
+    content = gzip.decompress(write_nifti(tmp_path / "a.nii.gz", VOLUME).read_bytes())
+    path = tmp_path / "a.nii.gz"
+    for flags in range(32):
+        path.write_bytes(make_member(content[:500], flags, b"a name") + make_member(content[500:], flags))
+        assert (gr.read_image(path).array == VOLUME.T).all(), flags
+    for flags in (0x20, 0x40, 0x80):
+        path.write_bytes(make_member(content, flags))
+        with pytest.raises(gr.BadInputError, match="a.nii.gz is damaged.*with flags .* is not known"):
+            gr.read_image(path)
+    path.write_bytes(make_member(content, 2, check=1))
+    with pytest.raises(gr.BadInputError, match="a.nii.gz is damaged.*checksum of its header"):
+        gr.read_image(path)
+    whole = make_member(content, 0)
+    for behind, words in ((struct.pack("<II", 1, len(content)), "its checksum is"), (whole[-8:-4] + bytes(4), "and 0 are told")):
+        path.write_bytes(whole[:-8] + behind)
+        with pytest.raises(gr.BadInputError, match=f"a.nii.gz is damaged.*{words}"):
+            gr.read_image(path)
+    for cut in range(1, 9):
+        path.write_bytes(whole[:-cut])
+        with pytest.raises(gr.BadInputError, match="a.nii.gz is cut off"):
+            gr.read_image(path)
+    for length in range(2, 11):
+        path.write_bytes(make_member(content[:500], 0) + make_member(content[500:], 31)[:length])
+        with pytest.raises(gr.BadInputError, match="a.nii.gz is cut off"):
+            gr.read_image(path)
+
+
+def test_bytes_behind_the_end(tmp_path, capfd, deflate_library):
     path = write_nifti(tmp_path / "a.nii.gz", VOLUME)
     content = path.read_bytes()
     path.write_bytes(content + bytes(1000))

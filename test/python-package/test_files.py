@@ -152,7 +152,7 @@ def test_what_is_read_outlives_its_file(tmp_path, rng, components):
         image.array[...] = 0
 
 
-def test_compressed_as_closely_as_zlib_does(tmp_path, rng):
+def test_compressed_as_closely_as_zlib_does(tmp_path, rng, deflate_library):
     """What hardly repeats is compressed by its runs, which is faster, and all else by what repeats: never much larger."""
     grid = np.stack(np.meshgrid(*[np.arange(n) for n in (20, 256, 256)], indexing="ij"), axis=-1)
     labels = sum((((grid - center) * (8, 1, 1)) ** 2).sum(axis=-1) < 60**2 for center in rng.integers((5, 60, 60), (15, 200, 200), (6, 3)))
@@ -160,7 +160,8 @@ def test_compressed_as_closely_as_zlib_does(tmp_path, rng):
     for array in (labels.astype(np.uint16), labels.astype(np.int64), labels.astype(np.float32), labels * 0.1, noise.astype(np.float32)):
         gr.write_image(tmp_path / "o.nii.gz", gr.Image(array))
         size = (tmp_path / "o.nii.gz").stat().st_size
-        assert size < 1.05 * len(zlib.compress(array.tobytes(), 4)) + 2000, array.dtype
+        most = 1.05 if deflate_library == "zlib" else 1.1
+        assert size < most * len(zlib.compress(array.tobytes(), 4)) + 2000, array.dtype
 
 
 WRITES = """

@@ -295,23 +295,32 @@ def test_displacement_comes_back_along_the_images_axes(tmp_path):
     assert np.allclose(np.moveaxis(numbers, 0, -1) @ direction.T, data.displacement, atol=2 * field["unit"])
 
 
+EVIL = "</script><script>alert(\"1\")</script>'<b>&{{data}}{% if %}"
+
+
 def test_text_is_escaped(tmp_path):
-    evil = '</script><script>alert("1")</script><b>&{{data}}'
+    """Whatever a user, a file or a driver may say."""
     page = written(
         tmp_path,
         example(
-            title=evil,
-            command=evil,
-            device=evil,
-            versions={evil: evil},
-            similarity={evil: (1, 2)},
-            dice={evil: (0, 1)},
-            stages=[(evil, 1.0, [(evil, [1.0])])],
+            title=EVIL,
+            command=EVIL,
+            device=EVIL,
+            date=EVIL,
+            versions={EVIL: EVIL},
+            files={EVIL: EVIL},
+            similarity={EVIL: (1, 2)},
+            similarity_text=EVIL,
+            dice={EVIL: (0, 1)},
+            stages=[(EVIL, 1.0, [(EVIL, [1.0])])],
+            warnings=[EVIL],
         ),
     )
     assert "<script>alert" not in page and "<b>&" not in page
-    assert "&lt;/script&gt;&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;&lt;b&gt;&amp;{{data}}" in page
-    assert data_of(page)["stages"][0]["name"] == evil
+    escaped = "&lt;/script&gt;&lt;script&gt;alert(&#34;1&#34;)&lt;/script&gt;&#39;&lt;b&gt;&amp;{{data}}{% if %}"
+    # Title, device, version, file, measure and stage twice, and each of the others once.
+    assert page.count(escaped) == 18
+    assert data_of(page)["stages"][0]["name"] == EVIL
 
 
 def test_nothing_is_fetched(tmp_path):
@@ -324,7 +333,7 @@ def test_nothing_is_fetched(tmp_path):
 
 def test_scripts_and_styles_carry_the_licence():
     for path in Path(report.__file__).parent.rglob("*"):
-        if path.suffix in (".py", ".js", ".css", ".html"):
+        if path.suffix in (".py", ".js", ".css", ".j2"):
             assert "SPDX-License-Identifier: Apache-2.0" in path.read_text(encoding="utf-8").split("\n", 1)[0], path
 
 

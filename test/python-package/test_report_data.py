@@ -1,12 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a result gives its report."""
 
+import html
+import re
+
 import gpuregistration as gr
 import numpy as np
 import pytest
+from command_line import gpureg
 from conftest import make_head, turn
 from gpuregistration import stages
 from gpuregistration._report_data import deformation_from, report_data
+from gpuregistration._similarity import Subsample
+from nifti_files import write_nifti
 
 FREE_FORM = stages.FreeForm(levels=1, iterations=4, spacing=12.0)
 
@@ -64,11 +70,89 @@ def test_report_data(device, heads):
         assert after < before, name
 
 
+def test_a_large_image_is_compared_on_a_subsample(heads, monkeypatch):
+    """The metrics are those of every second voxel, and the report says so."""
+    fixed, moving = heads
+    mask = fixed.like((fixed.array > 5).astype(np.uint8))
+    result = gr.register(fixed, moving, "rigid", fixed_mask=mask, device="host")
+    arguments = result._pair, result._warped_array, result.stages, None, "host"
+    whole = report_data(*arguments)
+    assert "one of each" not in whole.similarity_text
+    monkeypatch.setattr("gpuregistration._report_data._VOXELS", 20_000)
+    monkeypatch.setattr("gpuregistration._report_data._VOXELS_INSIDE", 1_000)
+    part = report_data(*arguments)
+    assert part.similarity_text.endswith("that the moving one reaches, one of each 2 × 2 × 2.")
+    slices = (slice(None, None, 2),) * 3
+    thin = gr.Image(fixed.array[slices], fixed.spacing * 2, fixed.origin)
+    after = thin.like(np.ascontiguousarray(result.warped.array[slices]))
+    reached = gr.resample(moving.like(np.ones(moving.array.shape, np.uint8)), result.transform, thin, "nearest", device="host")
+    for name, values in whole.similarity.items():
+        metric = gr.metric(name, thin, after, thin.like(mask.array[slices]), reached, radius=2, device="host")
+        assert part.similarity[name][1] == metric.value(gr.Affine(np.eye(3))) != values[1], name
+    # A small mask keeps enough voxels.
+    monkeypatch.setattr("gpuregistration._report_data._VOXELS_INSIDE", 10**6)
+    assert report_data(*arguments).similarity == whole.similarity
+
+
+def test_neighborhoods_of_a_subsample_are_as_large():
+    assert [Subsample(steps).radius for steps in ((1, 1, 1), (2, 2, 2), (2, 2, 1), (4, 4), (9, 9, 9))] == [4, 2, 3, 1, 1]
+
+
 def test_warnings_get_to_the_report(heads):
     wild = stages.FreeForm(levels=1, iterations=20, spacing=5.0, bending_weight=0.0, first_step=8.0)
     result = gr.register(*heads, wild, device="host")
     data = report_data(result._pair, result._warped_array, result.stages, None, "host")
     assert data.warnings == result.stages[0].warnings and "ffd has folded" in data.warnings[-1]
+
+
+FORMLESS = {"sform_code": ("h", 0)}
+
+
+def write_formless(path, image):
+    """A file that does not say where it lies, of an image whose axes are those of the patient."""
+    return write_nifti(path, np.asfortranarray(image.array.T), affine=np.diag([*image.spacing, 1.0]), **FORMLESS)
+
+
+def test_warnings_of_files_get_to_the_report(tmp_path, heads):
+    """Of images, masks, initial transforms, volumes of series and another library's images: each once, before those of stages."""
+    nibabel = pytest.importorskip("nibabel")
+    images = {name: write_formless(tmp_path / f"{name} <b>.nii.gz", image) for name, image in zip(("fixed", "moving"), heads)}
+    images["mask"] = write_formless(tmp_path / "mask.nii", heads[0].like((heads[0].array > 5).astype(np.uint8)))
+    four = heads[1].array.T[..., np.newaxis].repeat(2, axis=-1)
+    write_nifti(tmp_path / "series.nii", np.asfortranarray(four), affine=np.diag([*heads[1].spacing, 1.0]), **FORMLESS)
+    field = np.zeros((*heads[0].size, 1, 3), "f4")
+    initial = write_nifti(tmp_path / "field.nii", field, affine=np.diag([*heads[0].spacing, 1.0]), **FORMLESS)
+    with pytest.warns(gr.InputWarning) as told:
+        fixed, moving, mask = (gr.read_image(images[name]) for name in ("fixed", "moving", "mask"))
+        volume, start = gr.read_series(tmp_path / "series.nii")[1], gr.read_transform(initial)
+    found = [str(one.message) for one in told]
+    assert [len(image.warnings) for image in (fixed, moving, mask, volume)] == [1, 1, 1, 1] and len(start.warnings) == 2 and len(found) == 6
+    stage = stages.FreeForm(levels=1, iterations=1, spacing=12.0)
+
+    def warnings_of(*arguments, **more):
+        result = gr.register(*arguments, stage, device="host", **more)
+        result.write_report(tmp_path / "r.html")
+        shown = re.findall('<p class="message">Warning: (.*?[^.])[.]</p>', (tmp_path / "r.html").read_text("utf-8"))
+        return [f"{html.unescape(one)}." for one in shown], [f"{one}." for one in result.warnings]
+
+    shown, own = warnings_of(fixed, moving, fixed_mask=mask, initial=start)
+    assert shown == [*fixed.warnings, *moving.warnings, *mask.warnings, *start.warnings, *own]
+    assert "moving <b>.nii.gz does not say where it lies" in shown[1] and "what its vectors are" in " ".join(start.warnings)
+    assert "<b>" not in (tmp_path / "r.html").read_text("utf-8").split("<main>")[1].split("<section")[0]
+    assert warnings_of(fixed, volume)[0][:2] == [*fixed.warnings, *volume.warnings]
+    with pytest.warns(gr.InputWarning):
+        shown, own = warnings_of(nibabel.load(images["fixed"]), nibabel.load(images["fixed"]))
+    assert len(shown) == 1 + len(own) and "nibabel image" in shown[0] and "does not say where it lies" in shown[0]
+    # What is made of an image lies where it does.
+    assert fixed.like(fixed.array + 1).warnings == fixed.warnings and heads[0].warnings == []
+
+
+def test_the_command_shows_warnings_of_files(tmp_path, heads, capfd):
+    fixed, moving = (write_formless(tmp_path / f"{name}.nii", image) for name, image in zip("fm", heads))
+    assert gpureg(capfd, "register", fixed, moving, "--report", tmp_path / "r.html", "--device", "host")[0] == 0
+    page = (tmp_path / "r.html").read_text("utf-8")
+    for path in (fixed, moving):
+        assert f'<p class="message">Warning: The file {path} does not say where it lies' in page
 
 
 def test_result_writes_its_report(tmp_path, heads):

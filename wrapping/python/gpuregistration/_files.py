@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files of images and transforms: which reader and which writer each one has."""
+"""Reads and writes files of images and transforms: chooses a reader and a writer for each.
+
+A format's module is imported where such a file is met, so that the package starts without any of them.
+"""
 
 from __future__ import annotations
 
@@ -15,31 +18,21 @@ from typing import Any, Callable, Iterator, Optional
 
 import numpy as np
 
-from ._dicom_header import is_dicom
 from ._engine import BadInputError, Error, UnsupportedError
-from ._fields import field_of_image, field_of_nifti
-from ._flirt import from_flirt_matrix, parse_flirt_matrix, to_flirt_matrix, write_flirt_matrix
 from ._image import Image
 from ._kinds import ImageLike
 from ._kinds import read_image as read_any_image
 from ._kinds import to_simpleitk as image_to_simpleitk
-from ._metaimage import check_metaimage_is_whole
-from ._nibabel import has_skew, image_of
-from ._nifti import NIFTI_SUFFIXES, is_nifti, read_nifti
-from ._nifti_write import write_nifti
-from ._nrrd import check_nrrd_is_whole, find_nrrd_unit
-from ._other_formats import check_other_is_whole, refuse_grey_with_opacity, refuse_minc, refuse_packed, warn_of_format
 from ._paths import PathLike, check_can_be_written, name_of, plain, readable, to_read, to_write_in
 from ._paths import suffix_of as _suffix_of
 from ._simpleitk import import_simpleitk, read_simpleitk, to_simpleitk
 from ._transforms import Affine, DisplacementField, Transform, TransformLike, as_transform, linear_matrix
-from ._unpack import Content
+from ._warnings import remember_input_warnings
 
 # SimpleITK asks its readers in turn whether a file is theirs, HDF5's among the first. That library is not made for several threads, and
 # neither may two use it at once. What has a reader by its name does not ask it.
 _hdf5 = threading.Lock()
 READERS = {".mha": "MetaImageIO", ".mhd": "MetaImageIO", ".nrrd": "NrrdImageIO", ".nhdr": "NrrdImageIO"}
-_CHECKS = {"MetaImageIO": check_metaimage_is_whole, "NrrdImageIO": check_nrrd_is_whole}
 
 # What to do with several volumes.
 _ONE_VOLUME = "Give one volume of it; read_series reads them."
@@ -61,20 +54,35 @@ _TEXT_SUFFIXES = (".tfm", ".txt")
 
 
 def read_image(path: PathLike) -> Image:
-    """An image file as an Image: NIfTI, MetaImage, NRRD, …, DICOM, or a folder of a DICOM series's slices; docs/formats.md has a table. Values
-    that are infinite or not a number are read as they are. Where a header says two different things there is an InputWarning.
+    """Reads an image file: NIfTI, MetaImage, NRRD, …, DICOM, or a folder with the slices of a DICOM series; docs/formats.md has a table. Values
+    that are infinite or not a number are read as they are. Where a header says two different things there is an InputWarning, which the
+    image has in its `warnings`, too.
 
     Raises:
         BadInputError: there is no such file, it is not one image, or it is damaged.
         ImportError: there is no nibabel, which reads NIfTI, no pydicom, which reads DICOM, or no SimpleITK, which reads the rest.
     """
-    with to_read(path) as name:
-        refuse_minc(name)
-        if Path(name).is_dir() or is_dicom(Path(name)):
-            return _read_dicom(Path(name))
-        if is_nifti_file(name):
-            return image_of(read_nifti(Path(name)), _ONE_VOLUME)
-        return _read_simpleitk_image(name)
+    warnings: list[str] = []
+    with remember_input_warnings(warnings), to_read(path) as name:
+        image = _read_image(name)
+    image.warnings = warnings
+    return image
+
+
+def _read_image(name: str) -> Image:
+    from ._dicom_header import is_dicom
+
+    _refuse_minc(name)
+    if Path(name).is_dir() or is_dicom(Path(name)):
+        from ._dicom import read_dicom
+
+        return read_dicom(Path(name))
+    if is_nifti_file(name):
+        from ._nibabel import image_of
+        from ._nifti import read_nifti
+
+        return image_of(read_nifti(Path(name)), _ONE_VOLUME)
+    return _read_simpleitk_image(name)
 
 
 def write_image(path: PathLike, image: ImageLike) -> None:
@@ -86,9 +94,11 @@ def write_image(path: PathLike, image: ImageLike) -> None:
         OSError: the disk is full, or fails.
     """
     name = name_of(path)
-    refuse_minc(readable(name))
+    _refuse_minc(readable(name))
     read = read_any_image(image, "written")[0]
     if _suffix_of(name) == ".nii":
+        from ._nifti_write import write_nifti
+
         write_whole(name, lambda there: write_nifti(there, read))
         return
     import_simpleitk()
@@ -99,6 +109,9 @@ def write_image(path: PathLike, image: ImageLike) -> None:
 
 def _check_direction(name: str, image: Image) -> None:
     """Raises BadInputError if SimpleITK's writer of NIfTI would put an image elsewhere: it turns skew axes into others at right angles."""
+    from ._nibabel import has_skew
+    from ._nifti import NIFTI_SUFFIXES
+
     if _suffix_of(name) in NIFTI_SUFFIXES and has_skew(image):
         raise BadInputError(
             f"The image's axes are not at right angles, or not of length 1: its direction is {image.direction.tolist()}. The file "
@@ -107,7 +120,7 @@ def _check_direction(name: str, image: Image) -> None:
 
 
 def read_transform(path: PathLike, fixed: Optional[ImageLike] = None, moving: Optional[ImageLike] = None) -> Transform:
-    """A transform's file.
+    """Reads a transform from a file.
 
     Args:
         path: ITK's .tfm, .txt, .h5; ANTs' .mat; an image of displacements, such as ANTs' warp .nii.gz, or NiftyReg's and SPM's
@@ -119,15 +132,20 @@ def read_transform(path: PathLike, fixed: Optional[ImageLike] = None, moving: Op
         UnsupportedError: it holds what is not made of linear maps, cubic B-splines and displacement fields.
         ImportError: there is no SimpleITK.
     """
-    with to_read(path) as name:
-        refuse_minc(name)
-        return _read_transform(name, fixed, moving)
+    warnings: list[str] = []
+    with remember_input_warnings(warnings), to_read(path) as name:
+        _refuse_minc(name)
+        transform = _read_transform(name, fixed, moving)
+    transform.warnings = warnings
+    return transform
 
 
 def _read_transform(name: str, fixed: Optional[ImageLike], moving: Optional[ImageLike]) -> Transform:
     if Path(name).is_dir():
         raise BadInputError(f"{name} is a folder, and no transform's file. Name a file.")
     if _is_mat(name):
+        from ._flirt import from_flirt_matrix, parse_flirt_matrix
+
         matrix = parse_flirt_matrix(name)
         if matrix is not None:
             grids = _read_grids(name, fixed, moving)
@@ -135,13 +153,20 @@ def _read_transform(name: str, fixed: Optional[ImageLike], moving: Optional[Imag
         return _read_with_simpleitk(name)
     if name.lower().endswith(_TRANSFORM_SUFFIXES):
         return _read_with_simpleitk(name)
+    from ._fields import field_of_image, field_of_nifti
+
     if is_nifti_file(name):
+        from ._nifti import read_nifti
+
         return field_of_nifti(read_nifti(Path(name)), name)
-    if _suffix_of(name) in (".nrrd", ".nhdr") and find_nrrd_unit(name, 3) != 1.0:
-        raise BadInputError(
-            f"The file {name} is a field, and its header's lengths are not in mm (space units, units): programs do not agree on what its "
-            "vectors are in. Write it in mm."
-        )
+    if _suffix_of(name) in (".nrrd", ".nhdr"):
+        from ._nrrd import find_nrrd_unit
+
+        if find_nrrd_unit(name, 3) != 1.0:
+            raise BadInputError(
+                f"The file {name} is a field, and its header's lengths are not in mm (space units, units): programs do not agree on what its "
+                "vectors are in. Write it in mm."
+            )
     return field_of_image(_read_simpleitk_image(name), name)
 
 
@@ -168,11 +193,13 @@ def write_transform(
         OSError: the disk is full, or fails.
     """
     name = name_of(path)
-    refuse_minc(readable(name))
+    _refuse_minc(readable(name))
     whole = as_transform(transform)
     if format not in (None, "ants", "fsl") or (format is not None and not _is_mat(name)):
         raise BadInputError(f'The format "{format}" is not possible for {readable(name)}; of .mat there are: ants, fsl.')
     if format == "fsl":
+        from ._flirt import to_flirt_matrix, write_flirt_matrix
+
         matrix = to_flirt_matrix(linear_matrix(whole, "transform"), *_read_grids(name, fixed, moving))
         write_whole(name, lambda there: write_flirt_matrix(there, matrix))
         return
@@ -206,7 +233,9 @@ def _is_mat(name: str) -> bool:
 
 
 def is_flirt_matrix(path: PathLike) -> bool:
-    """Whether a file is a matrix of FSL's FLIRT, which has a meaning with its two images alone."""
+    """Tells whether a file is a matrix of FSL's FLIRT, which has a meaning with its two images alone."""
+    from ._flirt import parse_flirt_matrix
+
     name = name_of(path)
     return _is_mat(name) and Path(name).is_file() and parse_flirt_matrix(name) is not None
 
@@ -237,7 +266,7 @@ def _read_with_simpleitk(name: str) -> Transform:
 
 
 def _check_is_one_transform(name: str) -> None:
-    """SimpleITK reads the first transform of a file of text, and leaves out what follows it, unless that one is a composite."""
+    """Raises BadInputError for a text file of several transforms that are no composite: SimpleITK reads the first one of them alone."""
     kinds = _TEXT_TRANSFORM.findall(Path(name).read_bytes())
     if len(kinds) > 1 and not kinds[0].startswith(b"CompositeTransform"):
         raise BadInputError(
@@ -247,12 +276,16 @@ def _check_is_one_transform(name: str) -> None:
 
 
 def is_nifti_file(name: str) -> bool:
-    """Whether NIfTI's reader is the one of a file: by its name, or by how it begins."""
-    return Path(name).is_file() and _suffix_of(name) not in READERS and is_nifti(Path(name))
+    """Tells whether a file is read as NIfTI: by its name, or by how it begins."""
+    if not Path(name).is_file() or _suffix_of(name) in READERS:
+        return False
+    from ._nifti import is_nifti
+
+    return is_nifti(Path(name))
 
 
 def read_by_simpleitk(name: str) -> Any:
-    """What is no NIfTI, of any dimension, as SimpleITK's image.
+    """Reads an image of any dimension that is not NIfTI, and returns SimpleITK's image.
 
     Raises:
         BadInputError: it cannot be read, or is not whole.
@@ -277,22 +310,21 @@ def _read_simpleitk_image(name: str) -> Image:
     return image
 
 
-def _read_dicom(path: Path) -> Image:
-    # What is wanted for these alone is not to be waited for by others.
-    from ._dicom import read_dicom
+def _refuse_minc(name: str) -> None:
+    from ._other_formats import refuse_minc
 
-    return read_dicom(path)
+    refuse_minc(name)
 
 
 def _with_lower_suffix(name: str) -> str:
-    """A name whose suffix, that of a compressed file's inside among it, is in small letters."""
+    """Returns a name with its suffix, such as .nii.gz, in small letters."""
     found = re.search(r"(\.nii|\.hdr|\.img)?\.[A-Za-z0-9]+$", name, re.IGNORECASE)
     return name if found is None else name[: found.start()] + found.group().lower()
 
 
 @contextmanager
 def _by_lower_suffix(name: str) -> Iterator[str]:
-    """A file's name, or, since ITK knows transforms' files by small letters alone, another one of it."""
+    """Yields a file's name with its suffix in small letters, by a link if need be: ITK knows transforms' files by these alone."""
     if _with_lower_suffix(name) == name:
         yield name
         return
@@ -303,17 +335,28 @@ def _by_lower_suffix(name: str) -> Iterator[str]:
 
 
 def _read_image_file(name: str) -> Any:
-    """As SimpleITK's image. What is to be known of whether it is whole is found out meanwhile."""
+    """Reads a file by SimpleITK, and checks meanwhile that the file is whole."""
+    from ._other_formats import check_other_is_whole, refuse_grey_with_opacity, refuse_packed, warn_of_format
+
     refuse_packed(name)
     sitk = import_simpleitk()
     reader = READERS.get(_suffix_of(name))
     if reader is not None:
         with ThreadPoolExecutor(1) as pool:
             reading = pool.submit(sitk.ReadImage, name, imageIO=reader)
-            _CHECKS[reader](name)
+            if reader == "MetaImageIO":
+                from ._metaimage import check_metaimage_is_whole
+
+                check_metaimage_is_whole(name)
+                return reading.result()
+            from ._nrrd import check_nrrd_is_whole, find_nrrd_unit
+
+            check_nrrd_is_whole(name)
             image = reading.result()
-        return _in_mm(image, find_nrrd_unit(name, image.GetDimension())) if reader == "NrrdImageIO" else image
+        return _in_mm(image, find_nrrd_unit(name, image.GetDimension()))
     if name.lower().endswith(".gz"):
+        from ._unpack import Content
+
         # Before its reader tells of what comes of a damaged one.
         Content(Path(name)).count_rest()
     with _hdf5:
@@ -327,7 +370,7 @@ def _read_image_file(name: str) -> Any:
 
 
 def _in_mm(image: Any, unit: float) -> Any:
-    """SimpleITK's image whose lengths were in a unit of so many mm; those along time, a fourth axis, stay."""
+    """Returns SimpleITK's image with its lengths in mm, which were in a unit of `unit` mm. Those along time, a fourth axis, stay."""
     if unit != 1.0:
         for axes, put in ((image.GetSpacing(), image.SetSpacing), (image.GetOrigin(), image.SetOrigin)):
             put([unit * length for length in axes[:3]] + list(axes[3:]))
@@ -347,7 +390,7 @@ def _write_simpleitk_image(image: Any, name: str) -> None:
 
 
 def write_whole(name: str, write: Callable[[str], Any]) -> None:
-    """Under another name first, beside it."""
+    """Has `write` make a file under another name, and renames it when it is whole."""
     check_can_be_written(name)
     target, shown = Path(name), readable(name)
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=".writing-") as folder, to_write_in(folder) as place:
@@ -372,14 +415,14 @@ def write_whole(name: str, write: Callable[[str], Any]) -> None:
 
 
 def _check_holds(made: Path, image: Any) -> None:
-    """Raises OSError if files of that name are smaller than an image's values, which their writers say nothing of."""
+    """Raises OSError if the files that were made are smaller than the values of the image: some writers do not tell of a full disk."""
     wanted = image.GetNumberOfPixels() * image.GetNumberOfComponentsPerPixel() * image.GetSizeOfPixelComponent()
     if sum(part.stat().st_size for part in made.parent.iterdir()) < wanted:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 def _check_has_room(made: Path) -> None:
-    """Other writers end without a word, too, where the disk is full: what follows does not fit then, either.
+    """Checks that the disk has room left. Some writers end without an error where it is full.
 
     Raises:
         OSError: it does not.

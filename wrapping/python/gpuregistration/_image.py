@@ -51,6 +51,8 @@ class Image:
         self.is_vector = bool(is_vector)
         #: False of what another library has read from a file that does not say where its voxels are: its grid is that library's own choice.
         self.is_placed = True
+        #: What reading its file warned of. It belongs to the grid as much as to the values.
+        self.warnings: list[str] = []
         _check_array(self.content, self.is_vector)
         self.spacing = _read_vector(spacing, 1.0, self.dimension, "spacing")
         self.origin = _read_vector(origin, 0.0, self.dimension, "origin")
@@ -105,6 +107,7 @@ class Image:
                 "an Image of it with a grid of its own."
             )
         image.is_placed = self.is_placed
+        image.warnings = list(self.warnings)
         return image
 
     def on_host(self) -> "Image":

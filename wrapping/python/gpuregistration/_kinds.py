@@ -16,7 +16,6 @@ import numpy as np
 from ._engine import BadInputError
 from ._gpu_arrays import AnyArray, hand_over
 from ._image import Image, host_array
-from ._nibabel import LPS_OF_RAS, has_colours, has_skew, image_of, is_nibabel, stored_of
 from ._paths import readable
 
 
@@ -93,7 +92,7 @@ def _hand_array_over(image: Any, made: Image) -> Any:
 
 def is_image_with_grid(image: Any) -> bool:
     """Whether it is an image that says where it is, as arrays do not."""
-    return isinstance(image, Image) or _is_simpleitk(image) or is_nibabel(image) or _is_itk(image)
+    return isinstance(image, Image) or _is_simpleitk(image) or _is_nibabel(image) or _is_itk(image)
 
 
 def is_bare_array(image: Any) -> bool:
@@ -148,9 +147,17 @@ def to_simpleitk(image: Image) -> Any:
     return made
 
 
+def _is_nibabel(image: Any) -> bool:
+    # Another thread may be about to import it.
+    kind = getattr(getattr(sys.modules.get("nibabel"), "spatialimages", None), "SpatialImage", None)
+    return kind is not None and isinstance(image, kind)
+
+
 def _read_nibabel(image: Any) -> Optional[tuple[Image, Wrap]]:
-    if not is_nibabel(image):
+    if not _is_nibabel(image):
         return None
+    from ._nibabel import has_colours, image_of, stored_of
+
     stored = stored_of(image)
     read = image_of(stored, "image.slicer[..., 0] takes one volume out.")
     return read, partial(to_nibabel, has_colours=has_colours(stored))
@@ -158,6 +165,8 @@ def _read_nibabel(image: Any) -> Optional[tuple[Image, Wrap]]:
 
 def ras_affine(image: Image) -> np.ndarray:
     """The matrix, (4, 4), that leads from an index to nibabel's point; of two dimensions with a third axis of 1 mm."""
+    from ._nibabel import LPS_OF_RAS
+
     to_point, d = np.eye(4), image.dimension
     to_point[:d, :d] = image.index_to_point[:-1, :-1]
     to_point[:d, 3] = image.index_to_point[:-1, -1]
@@ -167,6 +176,8 @@ def ras_affine(image: Image) -> np.ndarray:
 def to_nibabel(image: Image, has_colours: bool = False) -> Any:
     """As nibabel's NIfTI image. Components are vectors, along the fifth axis, or colours."""
     import nibabel
+
+    from ._nibabel import has_skew
 
     array = common_values(image)
     if has_colours and array.dtype == np.uint8:

@@ -39,6 +39,10 @@ MEANING = (
 )
 
 
+#: Voxels to each side, of a neighborhood correlation's neighborhoods.
+RADIUS = 4
+
+
 class Metric:
     """A metric of two images, by the parameters of an affine map from the fixed one's points to the moving one's. Made by metric()."""
 
@@ -167,7 +171,7 @@ def metric(
     fixed_mask: Optional[ImageLike] = None,
     moving_mask: Optional[ImageLike] = None,
     bins: int = 0,
-    radius: int = 4,
+    radius: int = RADIUS,
     center: Optional[ArrayLike] = None,
     device: Optional[DeviceLike] = None,
     fixed_range: ValueRange = None,
@@ -212,7 +216,7 @@ def make_measure(
     sides: tuple[Any, Any],
     name: str,
     bins: int = 0,
-    radius: int = 4,
+    radius: int = RADIUS,
     ranges: tuple[ValueRange, ValueRange] = (None, None),
 ) -> _engine.Measure:
     """What a Metric measures by. Bins, radius and ranges, of the fixed image and the moving one: as of metric()."""

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Optional
@@ -61,13 +60,6 @@ def import_nibabel() -> Any:
     except ImportError as error:
         raise ImportError("This needs nibabel: pip install gpuregistration[io]") from error
     return nibabel
-
-
-def is_nibabel(image: Any) -> bool:
-    """Whether it is an image of nibabel's."""
-    # Another thread may be about to import it.
-    kind = getattr(getattr(sys.modules.get("nibabel"), "spatialimages", None), "SpatialImage", None)
-    return kind is not None and isinstance(image, kind)
 
 
 def stored_of(image: Any) -> Stored:

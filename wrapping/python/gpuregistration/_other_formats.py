@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, Callable, Mapping
 
 from ._engine import BadInputError
-from ._tiff import check_tiff_is_whole
 from ._unpack import Content
 from ._warnings import warn_of_input
 
@@ -146,10 +145,16 @@ def _check_picture(path: Path, image: Any) -> None:
         raise BadInputError(f"The file {path} is cut off, or damaged: {error}. {_COPY}") from error
 
 
+def _check_tiff(path: Path, image: Any) -> None:
+    from ._tiff import check_tiff_is_whole
+
+    check_tiff_is_whole(path)
+
+
 _CHECKS: Mapping[tuple[str, ...], Callable[[Path, Any], None]] = {
     (".gipl", ".gipl.gz"): _check_gipl,
     (".vtk",): _check_vtk,
-    (".tif", ".tiff"): lambda path, image: check_tiff_is_whole(path),
+    (".tif", ".tiff"): _check_tiff,
     (".bmp",): _check_bmp,
     (".jpg", ".jpeg"): _check_picture,
 }

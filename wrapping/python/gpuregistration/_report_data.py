@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A registration's report out of its result."""
+"""Gathers what a registration's report shows."""
 
 from __future__ import annotations
 
 import functools
+import math
 import platform
 from datetime import datetime
 from importlib import metadata
@@ -15,10 +16,15 @@ from ._devices import describe_device
 from ._metric import MEANING
 from ._resample import resample_array
 from ._sides import Pair, mask_of_image
-from ._similarity import find_similarities_of, reached_by_moving
+from ._similarity import Subsample, find_similarities_of, reached_by_moving
 from ._stage_result import StageResult, all_warnings
 from ._transforms import Affine, Composite, Transform
 from .report import Level, ReportData, Stage
+from .report.pictures import reduce_strides
+
+# Voxels that similarities are of, at most, unless fewer than so many are inside of the mask then.
+_VOXELS = 600_000
+_VOXELS_INSIDE = 100_000
 
 
 def report_data(
@@ -31,8 +37,8 @@ def report_data(
     files: Optional[Mapping[str, str]] = None,
     default: float = 0.0,
 ) -> ReportData:
-    """What the report shows. "Before" is the moving image, resampled by the initial transform, or as it lies; the displacement leads
-    from there to what was found.
+    """Gathers what the report shows. "Before" is the moving image, resampled by the initial transform, or as it lies. The displacement leads
+    from there to the transform that was found.
 
     Args:
         pair: the images, and their masks.
@@ -49,22 +55,27 @@ def report_data(
     pair = pair.on_host()
     fixed = pair.fixed
     before = resample_array(pair.moving, initial, fixed, "linear", device)
-    similar_before = find_similarities_of(pair, before, initial, device)
+    shown = before, after
     if default != 0:
         # What is outside is not to widen the range of values that metrics look at, and where it is no number no picture shows it.
-        shown, after = after, resample_array(pair.moving, found, fixed, "linear", device)
-    similar_after = find_similarities_of(pair, after, found, device)
-    if default != 0 and np.isfinite(default):
-        before, after = resample_array(pair.moving, initial, fixed, "linear", device, default), shown
-    deformation = deformation_from(initial, found)
+        after = resample_array(pair.moving, found, fixed, "linear", device)
+        outside = resample_array(pair.moving, initial, fixed, "linear", device, default)
+        shown = (outside, shown[1]) if np.isfinite(default) else (before, after)
+    subsample = _choose_subsample(pair)
+    thin = subsample.of_pair(pair)
+    similar_before, similar_after = (
+        find_similarities_of(thin, subsample.of_array(moved), transform, device, radius=subsample.radius)
+        for moved, transform in ((before, initial), (after, found))
+    )
+    displacement = deformation_from(initial, found).to_displacement_field(fixed, device).array.astype(np.float32)
     return ReportData(
         fixed=fixed.array,
-        moving_before=before,
-        moving_after=after,
+        moving_before=shown[0],
+        moving_after=shown[1],
         spacing=fixed.spacing,
         origin=fixed.origin,
         direction=fixed.direction,
-        displacement=deformation.to_displacement_field(fixed, device).array.astype(np.float32),
+        displacement=displacement,
         fixed_mask=None if pair.fixed_mask is None else mask_of_image(pair.fixed_mask, fixed),
         moving_mask=None if pair.moving_mask is None else reached_by_moving(pair, found, device),
         stages=[
@@ -78,14 +89,28 @@ def report_data(
         similarity={name: (similar_before[name], similar_after[name]) for name in similar_before},
         headline=stages[-1].metric,
         less_is_better=True,
-        similarity_text=f"{MEANING} They are of the fixed image’s voxels that the moving one reaches.",
-        warnings=all_warnings(stages),
+        similarity_text=f"{MEANING} They are of the fixed image’s voxels that the moving one reaches{_describe(subsample)}.",
+        warnings=list(dict.fromkeys([*pair.warnings, *(initial.warnings if initial is not None else ()), *all_warnings(stages)])),
     )
 
 
+def _choose_subsample(pair: Pair) -> Subsample:
+    """Returns which of the fixed image's voxels the similarities are of: all of a small image. Those of a large one would take several
+    times as long as a registration, and differ from a subsample's in the third digit."""
+    size, spacing = pair.fixed.size, tuple(pair.fixed.spacing.tolist())
+    voxels = math.prod(size)
+    inside = voxels if pair.fixed_mask is None else max(1, int(np.count_nonzero(mask_of_image(pair.fixed_mask, pair.fixed))))
+    return Subsample(reduce_strides(size, spacing, max(_VOXELS, _VOXELS_INSIDE * voxels // inside)))
+
+
+def _describe(subsample: Subsample) -> str:
+    """Returns the end of the sentence that says which voxels the similarities are of."""
+    return "" if subsample.is_whole else f", one of each {' × '.join(map(str, subsample.steps))}"
+
+
 def deformation_from(initial: Optional[Transform], found: Transform) -> Transform:
-    """What a registration added to the initial transform: what comes before it in `found`, or, where a linear stage went on from it,
-    all of `found` and then the way back through it."""
+    """Returns what a registration added to the initial transform: the transforms before it in `found`, or, where a linear stage continued from
+    it, `found` followed by the inverse of `initial`."""
     if initial is None:
         return found
     parts = found.transforms if isinstance(found, Composite) else [found]
@@ -99,7 +124,7 @@ def deformation_from(initial: Optional[Transform], found: Transform) -> Transfor
 
 
 def find_versions() -> dict[str, str]:
-    """Of what a registration's result may depend on."""
+    """Returns the versions of the libraries that a result may depend on, by their names."""
     from . import __version__
 
     found = {"gpuregistration": __version__, "Python": platform.python_version(), "NumPy": np.__version__}

@@ -7,23 +7,22 @@ import os
 import threading
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Callable, Iterable, Iterator, Optional
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Optional
 
 import numpy as np
 
 from ._engine import BadInputError
 from ._files import READERS, is_nifti_file, read_by_simpleitk, write_whole
-from ._gzip import write_compressed
 from ._image import Image
 from ._kinds import common_values
 from ._kinds import read_image as read_any_image
-from ._nibabel import image_of, import_nibabel
-from ._nifti import Opened, open_nifti
-from ._nifti_write import check_has_room, header_bytes, make_header
 from ._paths import PathLike, name_of, readable, suffix_of, to_read, told_as_shown
 from ._simpleitk import import_simpleitk
-from ._unpack import Content
-from ._warnings import keep_input_warnings, warn_of_input
+from ._warnings import keep_input_warnings, remember_input_warnings, warn_of_input
+
+if TYPE_CHECKING:
+    from ._nifti import Opened
+    from ._unpack import Content
 
 # Of a header's units, which ones are of time; and how many seconds those are of which that is known.
 _UNITS_OF_TIME = 0o70
@@ -45,6 +44,7 @@ class Series(Sequence):
         self.step = step
         self.start = start
         self.unit = unit
+        self._warnings: list[str] = []
 
     def __len__(self) -> int:
         return self._count
@@ -54,7 +54,9 @@ class Series(Sequence):
             return [self[one] for one in range(*number.indices(self._count))]
         if not -self._count <= number < self._count:
             raise IndexError(f"The series has {self._count} volumes, and no number {number}.")
-        return self._read(number % self._count)
+        volume = self._read(number % self._count)
+        volume.warnings = [*self._warnings, *(text for text in volume.warnings if text not in self._warnings)]
+        return volume
 
 
 def is_series(path: PathLike) -> bool:
@@ -79,13 +81,17 @@ def read_series(path: PathLike) -> Series:
         ImportError: there is no SimpleITK, or no nibabel.
     """
     name = name_of(path)
-    with to_read(name) as there:
+    warnings: list[str] = []
+    with remember_input_warnings(warnings), to_read(name) as there:
         if is_nifti_file(there):
             # By its own name, since it is read later, too.
-            return _read_nifti(name)
-        if not is_series(there):
+            series = _read_nifti(name)
+        elif not is_series(there):
             raise _no_series(name)
-        return _read_other(there)
+        else:
+            series = _read_other(there)
+    series._warnings = warnings
+    return series
 
 
 def write_series(path: PathLike, volumes: Iterable[Image], like: Series) -> None:
@@ -116,6 +122,8 @@ def _no_series(name: str) -> BadInputError:
 
 def _count_volumes(name: str) -> int:
     if is_nifti_file(name):
+        from ._nifti import open_nifti
+
         return _count_of_nifti(open_nifti(Path(name)))
     if suffix_of(name) not in READERS:
         return 1
@@ -132,6 +140,9 @@ def _count_of_nifti(opened: Opened) -> int:
 
 
 def _read_nifti(name: str) -> Series:
+    from ._nibabel import image_of, import_nibabel
+    from ._nifti import open_nifti
+
     opened = open_nifti(Path(name))
     count = _count_of_nifti(opened)
     if count < 2:
@@ -154,7 +165,9 @@ def _read_nifti(name: str) -> Series:
                 if warning not in told:
                     told.append(warning)
                     warn_of_input(warning)
-        return parts[0] if components == 1 else parts[0].like(np.stack([part.array for part in parts], axis=-1))
+        volume = parts[0] if components == 1 else parts[0].like(np.stack([part.array for part in parts], axis=-1))
+        volume.warnings = [readable(text) for text in warnings]
+        return volume
 
     code, units = int(header["xyzt_units"]) & _UNITS_OF_TIME, import_nibabel().nifti1.unit_codes
     unit = units.label[code] if code in units else "unknown"
@@ -174,6 +187,8 @@ class _Runs:
         # Where reading is broken off it is not known how far it came.
         content, self._content = self._content, None
         if content is None or content.taken > self._begin + place:
+            from ._unpack import Content
+
             content = Content(self._path)
         content.skip(self._begin + place - content.taken)
         values = content.take_array(shape, kind)
@@ -202,6 +217,8 @@ def _checked(volumes: Iterable[Image], like: Series, name: str) -> Iterator[Imag
         if first is None:
             first = volume
             if suffix_of(name) == ".nii":
+                from ._nifti_write import check_has_room
+
                 check_has_room(volume, len(like))
         if volume.content.shape != first.content.shape or volume.content.dtype != first.content.dtype or not volume.has_grid_of(first):
             raise BadInputError(f"The series has volumes that differ: {volume!r} is not like {first!r}. Give volumes of one grid and one type.")
@@ -241,6 +258,8 @@ def _write_nifti(path: str, volumes: Iterator[Image], like: Series) -> None:
             # One component's volumes, and then the next one's.
             values[:, number] = np.moveaxis(array, -1, 0) if volume.is_vector else array
         if path.endswith(".gz"):
+            from ._gzip import write_compressed
+
             whole = np.memmap(plain, np.uint8, "r")
             with open(path, "wb") as file:
                 write_compressed(file, whole, owner=whole)
@@ -251,6 +270,8 @@ def _write_nifti(path: str, volumes: Iterator[Image], like: Series) -> None:
 
 
 def _header_of_series(volume: Image, dtype: np.dtype, like: Series) -> bytes:
+    from ._nifti_write import header_bytes, make_header
+
     header = make_header(volume, dtype, len(like))
     header["pixdim"][4], header["toffset"] = like.step, like.start
     header.set_xyzt_units("mm", like.unit)

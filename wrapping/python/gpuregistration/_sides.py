@@ -18,6 +18,7 @@ from ._grey import as_grey
 from ._image import ONE_OF_THEM, Image, as_volume, engine_map, on_device, require_scalar
 from ._kinds import ImageLike, Wrap, is_bare_array, is_image_with_grid, read_image
 from ._slices import can_be_flat, check_planes, flattened, is_slice, reshaped
+from ._warnings import remember_input_warnings
 
 # Of the host: floats [z, y, x], 0 or 1.
 Mask = Union[np.ndarray, GpuArray]
@@ -42,6 +43,7 @@ class Pair:
         fixed_mask, moving_mask: None where all is looked at.
         wrap: makes an image of the moving one's kind.
         grid: the fixed image as it came in, which may be of one slice: what is made lies on it.
+        warnings: what reading the images and the masks, or their files, warned of.
     """
 
     fixed: Image
@@ -50,6 +52,7 @@ class Pair:
     moving_mask: Optional[Mask]
     wrap: Wrap
     grid: Image
+    warnings: Sequence[str] = ()
 
     @property
     def dimension(self) -> int:
@@ -75,6 +78,7 @@ class Pair:
             _bring_mask(self.moving_mask),
             self.wrap,
             self.grid,
+            self.warnings,
         )
 
     def wrap_warped(self, array: Any) -> Any:
@@ -127,8 +131,11 @@ def read_pair(
     names = {**_NAMES, **{which: f"file {path}" for which, path in paths.items()}}
     images = {"fixed": fixed, "moving": moving}
     _check_kinds(images, geometry)
-    fixed_image, _ = read_image(fixed, "fixed", **geometry)
-    moving_image, wrap = read_image(moving, "moving", **geometry)
+    warnings = [text for one in (fixed, moving, fixed_mask, moving_mask) if isinstance(one, Image) for text in one.warnings]
+    # Another library's image is one of a file, too.
+    with remember_input_warnings(warnings):
+        fixed_image, _ = read_image(fixed, "fixed", **geometry)
+        moving_image, wrap = read_image(moving, "moving", **geometry)
     grids = fixed_image, moving_image
     if dimension is None:
         _check_extents(fixed_image, moving_image, names, paths)
@@ -146,14 +153,12 @@ def read_pair(
         if not isinstance(image.content, GpuArray):
             # Of one on a GPU the engine sees to that.
             _check_values(image.content, names[which], which in paths, has_gaps)
-    return Pair(
-        fixed_image,
-        moving_image,
-        _read_mask(fixed_mask, fixed_image, grids[0], "fixed", names, paths),
-        _read_mask(moving_mask, moving_image, grids[1], "moving", names, paths),
-        wrap,
-        grids[0],
-    )
+    with remember_input_warnings(warnings):
+        masks = [
+            _read_mask(mask, image, grid, which, names, paths)
+            for mask, image, grid, which in zip((fixed_mask, moving_mask), (fixed_image, moving_image), grids, images)
+        ]
+    return Pair(fixed_image, moving_image, masks[0], masks[1], wrap, grids[0], list(dict.fromkeys(warnings)))
 
 
 def _make_flat(*images: Image) -> Sequence[Image]:

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""All metrics of two images, one of which a transform moves."""
+"""Computes all metrics of two images, one of which a transform moves."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import Optional
 
 import numpy as np
 
-from ._image import as_volume
-from ._metric import METRICS, make_measure
+from ._image import Image, as_volume
+from ._metric import METRICS, RADIUS, make_measure
 from ._resample import resample_array
 from ._sides import Pair, mask_of_image
 from ._transforms import Transform
@@ -17,12 +18,12 @@ from ._transforms import Transform
 def find_similarities(
     pair: Pair, transform: Optional[Transform], device: str, warnings: Optional[list[str]] = None
 ) -> dict[str, float]:
-    """The metrics by name, of a transform of any kind, by which the moving image is resampled. What it does not reach is left out,
-    and so is what is infinite or not a number, or was interpolated with such. Not a number where no voxels overlap, or their values do not
-    vary.
+    """Resamples the moving image by a transform of any kind, and computes all metrics, by their names. Voxels that the moving image does not
+    reach are left out, and so are values that are infinite or not a number, or were interpolated from such values. A metric is not a
+    number where no voxels overlap, or their values do not vary.
 
     Args:
-        warnings: gets those of the metrics, which leave outliers out.
+        warnings: a list that the warnings of the metrics are added to: they leave outliers out.
     """
     values = pair.moving.array
     if not np.isfinite(values).all():
@@ -33,9 +34,20 @@ def find_similarities(
 
 
 def find_similarities_of(
-    pair: Pair, moved: np.ndarray, transform: Optional[Transform], device: str, warnings: Optional[list[str]] = None
+    pair: Pair,
+    moved: np.ndarray,
+    transform: Optional[Transform],
+    device: str,
+    warnings: Optional[list[str]] = None,
+    radius: int = RADIUS,
 ) -> dict[str, float]:
-    """The same of a moving image that has been resampled by the transform."""
+    """Computes the metrics of a moving image that the transform has resampled already.
+
+    Args:
+        moved: the resampled image, on the fixed image's grid.
+        warnings: as of find_similarities().
+        radius: of the neighborhoods, voxels.
+    """
     reached = reached_by_moving(pair, transform, device) & np.isfinite(pair.fixed.array) & np.isfinite(moved)
     mask = np.ascontiguousarray(as_volume(reached), dtype=np.float32)
     fixed, other = pair.fixed.like(_without_gaps(pair.fixed.array)), pair.fixed.like(_without_gaps(moved))
@@ -43,7 +55,7 @@ def find_similarities_of(
     as_they_lie = np.concatenate([np.eye(3).ravel(), np.zeros(3)])[np.newaxis]
     found = {}
     for name in METRICS:
-        measure = make_measure(device, pair.dimension, sides, name)
+        measure = make_measure(device, pair.dimension, sides, name, radius=radius)
         found[name] = float(measure.find_values(as_they_lie)[0, 0])
     if warnings is not None:
         # Of the same images all have the same.
@@ -51,8 +63,43 @@ def find_similarities_of(
     return found
 
 
+@dataclass(frozen=True)
+class Subsample:
+    """A regular subsample of a fixed image's grid: every so many-th voxel along each axis.
+
+    Attributes:
+        steps: voxels from one to the next, x first.
+    """
+
+    steps: tuple[int, ...]
+
+    @property
+    def is_whole(self) -> bool:
+        """Tells whether the subsample has all voxels."""
+        return max(self.steps) == 1
+
+    @property
+    def radius(self) -> int:
+        """Returns the radius of neighborhoods that are about as large in mm as those of the whole image."""
+        return max(1, round(RADIUS / float(np.prod(self.steps)) ** (1 / len(self.steps))))
+
+    def of_array(self, array: np.ndarray) -> np.ndarray:
+        """Returns the values of an array on the fixed image's grid, (z,) y, x."""
+        return array if self.is_whole else np.ascontiguousarray(array[tuple(slice(None, None, step) for step in self.steps[::-1])])
+
+    def of_pair(self, pair: Pair) -> Pair:
+        """Returns a pair whose fixed image, and its mask, are of the subsample. The pair is on the host."""
+        if self.is_whole:
+            return pair
+        fixed, mask = pair.fixed, pair.fixed_mask
+        grid = Image(self.of_array(fixed.array), fixed.spacing * self.steps, fixed.origin, fixed.direction)
+        if mask is not None:
+            mask = as_volume(self.of_array(mask_of_image(mask, fixed))).astype(np.float32)
+        return replace(pair, fixed=grid, fixed_mask=mask)
+
+
 def _without_gaps(array: np.ndarray) -> np.ndarray:
-    """The mean of the others in the place of values that are infinite or not a number, so that these widen no range."""
+    """Replaces values that are infinite or not a number by the mean of the others, so that they widen no range of values."""
     finite = np.isfinite(array)
     if finite.all() or not finite.any():
         return array
@@ -60,7 +107,7 @@ def _without_gaps(array: np.ndarray) -> np.ndarray:
 
 
 def reached_by_moving(pair: Pair, transform: Optional[Transform], device: str) -> np.ndarray:
-    """Which of the fixed image's voxels a transform leads into the moving image, and into its mask: bool, of the fixed one's shape."""
+    """Finds the voxels of the fixed image that a transform leads into the moving image and its mask: bool, of the fixed image's shape."""
     moving = pair.moving
     mask = np.ones(moving.array.shape, np.uint8) if pair.moving_mask is None else mask_of_image(pair.moving_mask, moving)
     return resample_array(moving.like(mask), transform, pair.fixed, "nearest", device) != 0

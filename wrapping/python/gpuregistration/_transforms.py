@@ -40,6 +40,8 @@ class Transform:
 
     #: 2 or 3.
     dimension: int
+    #: What reading its file warned of.
+    warnings: Sequence[str] = ()
 
     def _append_to(self, chain: _engine.Chain) -> None:
         raise NotImplementedError

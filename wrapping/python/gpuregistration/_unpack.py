@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files whose content may be compressed by gzip, whose checksums are verified."""
+"""Reads files whose content may be compressed by gzip, and verifies their checksums."""
 
 from __future__ import annotations
 
 import math
+import struct
 import zlib
 from pathlib import Path
 from typing import Any, BinaryIO, Iterator
@@ -18,11 +19,15 @@ _MAGIC = b"\x1f\x8b"
 _PART = 1 << 15
 # deflate packs no more than that into a byte.
 _MOST_PACKED = 1032
+# A member's header, and its flags; and what stands at its end: a checksum of what was packed, and how many bytes that has.
+_FIXED_HEADER = 10
+_HAS_CHECK, _HAS_EXTRA, _HAS_NAME, _HAS_COMMENT, _UNKNOWN_FLAGS = 0x02, 0x04, 0x08, 0x10, 0xE0
+_TRAILER = struct.Struct("<II")
 _COPY = "Copy it again from where it is whole."
 
 
 class Content:
-    """The content of a file, unpacked if it is compressed: by what it is, whatever its name is.
+    """The content of a file, unpacked if it begins as gzip does, whatever its name is.
 
     Args:
         path: of the file.
@@ -40,12 +45,12 @@ class Content:
         self.taken = 0
 
     def take(self, count: int) -> bytes:
-        """The next bytes, as many as there are."""
+        """Returns the next `count` bytes, or fewer at the end."""
         target = bytearray(count)
         return bytes(target[: self._take_into(memoryview(target))])
 
     def skip(self, count: int) -> None:
-        """Leaves out bytes, as many as there are of these."""
+        """Leaves out the next `count` bytes, or fewer at the end."""
         end = self.taken + count
         if not self.is_packed:
             self.taken = min(end, self.path.stat().st_size)
@@ -57,7 +62,7 @@ class Content:
             self.taken += some
 
     def take_array(self, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-        """The next bytes as an array, the first index the fastest.
+        """Returns the next bytes as an array, the first index the fastest.
 
         Raises:
             BadInputError: there are too few bytes.
@@ -73,10 +78,10 @@ class Content:
         return array
 
     def count_behind(self, wanted: int) -> int:
-        """Goes on to the end, as count_rest does. Returns how many bytes there are behind so many.
+        """Reads to the end, as count_rest() does, and returns how many bytes follow the first `wanted` ones.
 
         Raises:
-            BadInputError: there are fewer.
+            BadInputError: there are fewer than `wanted`.
         """
         found = self.taken + self.count_rest()
         if found < wanted:
@@ -84,7 +89,7 @@ class Content:
         return found - wanted
 
     def count_rest(self) -> int:
-        """Goes on to the end, where the checksum of what is compressed is. Returns how many bytes are left over."""
+        """Reads to the end, where gzip has its checksum, and returns how many bytes were left."""
         if not self.is_packed:
             return max(0, self.path.stat().st_size - self.taken)
         return len(self._rest) + sum(map(len, self._parts))
@@ -100,7 +105,7 @@ class Content:
         return done
 
     def _has_rest(self) -> bool:
-        """Whether there are more bytes, of which some are then ready."""
+        """Tells whether there are more bytes, and makes some of them ready."""
         if not self._rest:
             self._rest = memoryview(next(self._parts, b""))
         return len(self._rest) > 0
@@ -110,7 +115,7 @@ class Content:
 
 
 def tell_of_name(path: Path, is_packed: bool) -> None:
-    """Warns where a file's name says something else than what it is."""
+    """Warns where a file's name says that it is compressed, and it is not, or the other way round."""
     if path.suffix.lower() == ".gz" and not is_packed:
         warn_of_input(f"The file {path} is not compressed, though its name ends on {path.suffix}: it is read as what it is. Rename it.")
     elif path.suffix.lower() != ".gz" and is_packed:
@@ -118,10 +123,10 @@ def tell_of_name(path: Path, is_packed: bool) -> None:
 
 
 def read_unpacked(path: Path, begin: int = 0) -> Iterator[bytes]:
-    """What is compressed by gzip in a file, from a place on, part by part.
+    """Unpacks the members of gzip in a file, from the byte `begin` on, part by part.
 
     Raises:
-        BadInputError: it is cut off, or damaged: a checksum or a size is another one than that of what it unpacks to.
+        BadInputError: the file is cut off, or damaged: a checksum or a size is not that of what it unpacks to.
     """
     with open(path, "rb") as file:
         file.seek(begin)
@@ -138,20 +143,74 @@ def read_unpacked(path: Path, begin: int = 0) -> Iterator[bytes]:
 
 
 def _read_member(file: BinaryIO, path: Path, packed: bytes) -> Any:
-    """A member of gzip, of which the first bytes have been read. Returns those that were read behind its end."""
-    work = zlib.decompressobj(zlib.MAX_WBITS | 16)
+    """Unpacks a member of gzip (RFC 1952), part by part, of which the first bytes have been read. Returns those that were read behind its
+    end."""
+    from . import _deflate
+
+    packed = _skip_header(file, path, packed)
+    work = _deflate.make_inflater()
+    check = size = 0
     while True:
         try:
             part = work.decompress(packed)
-        except zlib.error as error:
-            raise BadInputError(f"The file {path} is damaged: it does not unpack to what was packed ({error}). {_COPY}") from error
+        except _deflate.ERRORS as error:
+            raise _damaged(path, str(error)) from error
         if part:
+            check, size = _deflate.library.crc32(part, check), size + len(part)
             yield part
         if work.eof:
-            return work.unused_data
+            break
         packed = file.read(_PART)
         if not packed:
-            raise BadInputError(f"The file {path} is cut off: what is compressed in it has no end. {_COPY}")
+            raise _cut_off(path)
+    end = _fill(file, path, work.unused_data, _TRAILER.size)
+    told_check, told_size = _TRAILER.unpack_from(end)
+    if told_check != check:
+        raise _damaged(path, f"its checksum is {check:08x}, and {told_check:08x} is told")
+    if told_size != size % (1 << 32):
+        raise _damaged(path, f"it has {size} bytes, and {told_size} are told")
+    return end[_TRAILER.size :]
+
+
+def _skip_header(file: BinaryIO, path: Path, packed: bytes) -> bytes:
+    """Returns what follows the header of a member, of which the first bytes have been read."""
+    packed = _fill(file, path, packed, _FIXED_HEADER)
+    method, flags = packed[2], packed[3]
+    if method != zlib.DEFLATED or flags & _UNKNOWN_FLAGS:
+        raise _damaged(path, f"compression {method} with flags {flags} is not known")
+    end = _FIXED_HEADER
+    if flags & _HAS_EXTRA:
+        packed = _fill(file, path, packed, end + 2)
+        end += 2 + int.from_bytes(packed[end : end + 2], "little")
+    for flag in (_HAS_NAME, _HAS_COMMENT):
+        if flags & flag:
+            while (found := packed.find(0, end)) < 0:
+                packed = _fill(file, path, packed, len(packed) + 1)
+            end = found + 1
+    if flags & _HAS_CHECK:
+        packed = _fill(file, path, packed, end + 2)
+        if int.from_bytes(packed[end : end + 2], "little") != zlib.crc32(packed[:end]) & 0xFFFF:
+            raise _damaged(path, "the checksum of its header is another one")
+        end += 2
+    return _fill(file, path, packed, end)[end:]
+
+
+def _fill(file: BinaryIO, path: Path, packed: bytes, count: int) -> bytes:
+    """Reads on until there are so many bytes. Raises BadInputError if the file ends before."""
+    while len(packed) < count:
+        more = file.read(_PART)
+        if not more:
+            raise _cut_off(path)
+        packed += more
+    return packed
+
+
+def _damaged(path: Path, why: str) -> BadInputError:
+    return BadInputError(f"The file {path} is damaged: it does not unpack to what was packed ({why}). {_COPY}")
+
+
+def _cut_off(path: Path) -> BadInputError:
+    return BadInputError(f"The file {path} is cut off: what is compressed in it has no end. {_COPY}")
 
 
 def _read_parts(path: Path, begin: int = 0) -> Iterator[bytes]:

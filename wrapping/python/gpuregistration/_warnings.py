@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Warnings of what is read."""
+"""Warnings of files and images that are read."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _kept: ContextVar[Optional[list[str]]] = ContextVar("_kept", default=None)
 
 
 def warn_of_input(text: str) -> None:
-    """Warns of what is being read: by Python's warnings, or, within keep_input_warnings(), by its list."""
+    """Gives an InputWarning, or, within keep_input_warnings(), adds it to that list."""
     kept = _kept.get()
     if kept is None:
         warnings.warn(text, InputWarning, stacklevel=_level_of_caller())
@@ -30,7 +30,7 @@ def warn_of_input(text: str) -> None:
 
 @contextmanager
 def keep_input_warnings(kept: list[str]) -> Iterator[None]:
-    """Puts warnings of this thread into a list, each of them once."""
+    """Puts this thread's warnings into the list `kept`, each once, instead of giving them."""
     before = _kept.set(kept)
     try:
         yield
@@ -38,8 +38,21 @@ def keep_input_warnings(kept: list[str]) -> Iterator[None]:
         _kept.reset(before)
 
 
+@contextmanager
+def remember_input_warnings(remembered: list[str]) -> Iterator[None]:
+    """Adds this thread's warnings to the list `remembered`, each once, and gives them at the end."""
+    told: list[str] = []
+    try:
+        with keep_input_warnings(told):
+            yield
+    finally:
+        remembered += [text for text in told if text not in remembered]
+        for text in told:
+            warn_of_input(text)
+
+
 def _level_of_caller() -> int:
-    """How many calls above warn_of_input() whoever calls this package stands."""
+    """Returns how many calls above warn_of_input() the caller of this package stands."""
     level = last = 1
     frame = sys._getframe(1)
     # Other libraries call back.

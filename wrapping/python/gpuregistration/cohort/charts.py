@@ -4,52 +4,58 @@
 from __future__ import annotations
 
 import math
-from html import escape
-from typing import Sequence
+from typing import NamedTuple, Sequence
 
 import numpy as np
 
 from ..report import wording
-from .words import count_of
+from ..report.template import render
 
-# Units of the picture: about as many pixels, on any screen.
-_WIDTH, _HEIGHT = 360, 150
-_LEFT, _RIGHT, _TOP, _BOTTOM = 30, 8, 8, 22
 _MOST_BINS = 24
 
 
+class _Frame(NamedTuple):
+    """A picture's size and margins, in units of about a pixel."""
+
+    width: int = 360
+    height: int = 150
+    left: int = 30
+    right: int = 8
+    top: int = 8
+    bottom: int = 22
+
+
+class _Bar(NamedTuple):
+    """A bar: how many pairs have values from low to high, and where it is drawn."""
+
+    x: float
+    y: float
+    width: float
+    low: float
+    high: float
+    pairs: int
+
+
 def histogram(title: str, values: Sequence[float], note: str = "") -> str:
-    """How often values are where: a chart with its title, and a line on their middle and ends."""
+    """Makes a chart of how often values are where, as HTML, with its title, and a line on their middle and ends."""
     counts, edges = count(values)
-    most = int(counts.max())
-    width, height = _WIDTH - _LEFT - _RIGHT, _HEIGHT - _TOP - _BOTTOM
-    step = width / len(counts)
-    bars = "".join(
-        f'<rect class="bar" x="{_LEFT + n * step + 0.5:.1f}" y="{_TOP + height * (1 - c / most):.1f}" width="{max(1.0, step - 1):.1f}" '
-        f'height="{height * c / most:.1f}"><title>{wording.number(edges[n])} to {wording.number(edges[n + 1])}: {c}</title></rect>'
+    most, frame = int(counts.max()), _Frame()
+    step = (frame.width - frame.left - frame.right) / len(counts)
+    height = frame.height - frame.top - frame.bottom
+    bars = [
+        _Bar(frame.left + n * step + 0.5, frame.top + height * (1 - c / most), max(1.0, step - 1), edges[n], edges[n + 1], int(c))
         for n, c in enumerate(counts)
         if c
-    )
-    base = _TOP + height
-    ends = "".join(
-        f'<text x="{x}" y="{_HEIGHT - 6}" text-anchor="{anchor}">{wording.number(edge)}</text>'
-        for x, anchor, edge in ((_LEFT, "start", edges[0]), (_WIDTH - _RIGHT, "end", edges[-1]))
-    )
-    middle = float(np.median(values))
+    ]
     spread = f"{wording.number(min(values))} to {wording.number(max(values))}"
-    text = f"{count_of(len(values), 'pair')}: median {wording.number(middle)}, {spread}"
-    return (
-        f'<div class="chart"><h3>{escape(title)}</h3><svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" '
-        f'aria-label="{escape(title)}, {text}"><line class="gridline" x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{_TOP}" y2="{_TOP}"/>'
-        f'{bars}<line class="axis" x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{base}" y2="{base}"/>'
-        f'<text x="{_LEFT - 5}" y="{_TOP + 9}" text-anchor="end">{most}</text>'
-        f'<text x="{_LEFT - 5}" y="{base}" text-anchor="end">0</text>{ends}</svg>'
-        f'<p class="chart-note">{text}{escape(note)}</p></div>'
+    text = f"{wording.count_of(len(values), 'pair')}: median {wording.number(float(np.median(values)))}, {spread}"
+    return render(
+        "histogram.html.j2", title=title, text=text, note=note, frame=frame, bars=bars, most=most, low=edges[0], high=edges[-1]
     )
 
 
 def count(values: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
-    """Values in bins, and the bins' edges. One value, or many that are the same, are in one bin about it."""
+    """Counts values in bins, and returns the bins' edges, too. One value, or many that are the same, are in one bin about it."""
     bins = min(_MOST_BINS, max(1, math.ceil(2 * math.sqrt(len(values)))))
     low, high = min(values), max(values)
     if not high > low:

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which device of its machine a scheduler's worker takes: one that no other worker there has, as long as there is one.
+"""Chooses the device of a scheduler's worker: one of its machine that no other worker there has, as long as there is one.
 
-A worker holds a lock on a file of its device's, which the system takes from it when it ends, however it does. Where all devices have a
-worker, each gets a second one, and so on."""
+A worker holds a lock on a file that is named after its device. The system releases the lock when the process ends, however it ends. Where
+all devices have a worker, each gets a second one, and so on. Dask's resources cannot do that: they are numbers that are told when a worker
+is started, each worker's by itself, and workers of two schedulers may share a machine.
+"""
 
 from __future__ import annotations
 

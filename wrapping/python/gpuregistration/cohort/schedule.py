@@ -1,5 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which worker does which pair, and what becomes of the pairs of one that is killed."""
+"""Chooses a worker for each pair, and tries the pairs of a killed worker again.
+
+Dask's own retries and resources do not do that. Where a worker is killed, Dask counts a failure for each task that it was given, also for
+those that only waited there, and how many failures it allows is a setting of the scheduler, which may be somebody else's. A task that has
+seceded, as pairs do to be read ahead, no longer counts when Dask looks for the worker with the least work.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +20,7 @@ from . import worker
 from .errors import WorkerError
 from .pair import Job
 from .pipeline import PLACES, Outcome
-from .words import count_of
+from ..report.wording import count_of
 
 # Seconds between two looks at which workers there are.
 _LOOK = 0.5

@@ -68,7 +68,7 @@ class ReportData:
     similarity_text: str = ""
     #: label: Dice's coefficient before and after
     dice: Mapping[str, tuple[float, float]] = dataclasses.field(default_factory=dict)
-    #: sentences on what may have gone wrong
+    #: sentences on what may have gone wrong, and on what is wrong with the files
     warnings: Sequence[str] = ()
 
     @property

@@ -1,19 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page's text and tables."""
+"""The report's text and tables, as its template lays them out."""
 
 from __future__ import annotations
 
 import json
 import math
-import re
-from html import escape
-from importlib import resources
+from typing import NamedTuple, Optional
 
 import numpy as np
 
 from . import geometry, jacobian, wording
 from .data import ReportData
 from .payload import Deformation
+from .template import render, safe
 
 # In the order in which they are read: each one defines what the next ones use.
 SCRIPTS = (
@@ -29,274 +28,159 @@ SCRIPTS = (
     "start.js",
 )
 
+#: What stands large at the top: a name, its value, a note on it, and whether it is a warning.
+_SummaryItem = tuple[str, str, str, bool]
+
+
+class _Extremes(NamedTuple):
+    """A table of a determinant's extremes. Rows are of a name, a value or None, its place in words, and as the viewer goes there."""
+
+    rows: list[tuple[str, Optional[float], str, str]]
+    usual: Optional[tuple[float, float]]
+    folded: int
+    voxels: int
+    not_finite: int
+
 
 def page(data: ReportData, deformation: Deformation | None, content: dict, notes: list[str]) -> str:
-    """The whole file."""
-    # "<" can't stand in a script's data: "</script>" would end it.
-    text = json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
-    parts = {
-        "warnings": "".join(f'<p class="message">Warning: {escape(warning)}.</p>' for warning in data.warnings),
-        "summary": _summary(data, deformation),
-        "deformation": _deformation(data, deformation),
-        "histogram_text": _histogram_text(data),
-        "costs": _costs(data),
-        "measures": _measures(data),
-        "times": _times(data),
-        "command": _command(data),
-        "versions": _facts([*_made_of(data), *((str(k), str(v)) for k, v in data.versions.items())]),
-        "grid": _grid(data),
-        "notes": "".join(f"<li>{escape(note)}</li>" for note in notes),
-    }
-    main = fill(page_file(__package__, "page.html"), parts)
-    return frame(
-        escape(data.title),
-        _subtitle(data),
-        main,
-        "\n".join(page_file(__package__, name) for name in SCRIPTS),
-        data=f'<script type="application/json" id="data">{text}</script>\n',
-    )
-
-
-def frame(title: str, subtitle: str, main: str, script: str, style: str = "", data: str = "") -> str:
-    """A whole page in the manner of all reports, light or dark.
+    """Makes the whole file.
 
     Args:
-        title, subtitle: HTML, as what follows.
-        main: what is between the head and the scripts.
-        script: what runs when the page is there.
-        style: besides that of all reports.
-        data: a script's element with what the script reads.
+        data: what the report is of.
+        deformation: its determinant; None where there is no displacement.
+        content: what the viewer's script reads.
+        notes: sentences on what the page leaves out.
     """
-    parts = {
-        "title": title,
-        "subtitle": subtitle,
-        "style": page_file(__package__, "style.css") + style,
-        # Before all else, so that no page is light first and dark then.
-        "theme": page_file(__package__, "theme.js"),
-        "main": main,
-        "data": data,
-        "script": f'(() => {{\n"use strict";\n{script}\n}})();',
-    }
-    return fill(page_file(__package__, "frame.html"), parts)
-
-
-def fill(template: str, parts: dict[str, str]) -> str:
-    """A template with its {{parts}} in their places."""
-    return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match.group(1)], template)
-
-
-def page_file(package: str, name: str) -> str:
-    """A file that a package's pages are made of."""
-    return resources.files(package).joinpath("page", name).read_text(encoding="utf-8")
+    # "<" can't stand in a script's data: "</script>" would end it.
+    text = json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
+    is_masked = data.fixed_mask is not None and bool(np.any(data.fixed_mask))
+    milliseconds = [float(time) for _, time, _ in data.stages]
+    return render(
+        "report.html.j2",
+        title=data.title,
+        subtitle=_subtitle(data),
+        styles=["style.css"],
+        scripts=SCRIPTS,
+        content=safe(text),
+        warnings=data.warnings,
+        summary=_summary(data, deformation),
+        dimension=data.dimension,
+        extremes=_extremes(data, deformation),
+        histogram_place="inside the fixed image’s mask" if is_masked else "in the whole image",
+        costs=_costs(data),
+        measures=_measures(data),
+        times=_times(data),
+        total_time=sum(milliseconds),
+        command=data.command,
+        made_of=[*_made_of(data), *((str(name), str(version)) for name, version in data.versions.items())],
+        grid=_grid(data),
+        notes=notes,
+    )
 
 
 def _subtitle(data: ReportData) -> str:
     size = " × ".join(str(n) for n in data.size)
     spacing = " × ".join(wording.trimmed(s, 4) for s in data.spacing)
-    device = f" · {escape(data.device)}" if data.device else ""
-    return f"Fixed image: {size} voxels of {spacing} mm{device}"
+    return f"Fixed image: {size} voxels of {spacing} mm{f' · {data.device}' if data.device else ''}"
 
 
-def _summary(data: ReportData, deformation: Deformation | None) -> str:
+def _summary(data: ReportData, deformation: Deformation | None) -> list[_SummaryItem]:
     items = []
     if data.stages:
         total = sum(float(milliseconds) for _, milliseconds, _ in data.stages)
-        count = len(data.stages)
-        items.append(("Time", escape(wording.duration(total)), f"in {count} stage{'s' if count > 1 else ''}", False))
+        items.append(("Time", wording.duration(total), f"in {wording.count_of(len(data.stages), 'stage')}", False))
     for name in [data.headline] if data.headline in data.similarity else list(data.similarity)[:1]:
         note = f"before → after{'; less is better' if data.less_is_better else ''}"
-        items.append((escape(_title(name)), _change(*data.similarity[name]), note, False))
+        before, after = data.similarity[name]
+        items.append((_title(name), f"{wording.number(float(before))} → {wording.number(float(after))}", note, False))
     values = [pair for pair in data.dice.values() if all(map(math.isfinite, pair))]
     if values:
         before, after = np.mean(values, axis=0)
         text = f"{wording.fixed(before, 3)} → {wording.fixed(after, 3)}"
-        items.append(("Mean Dice", text, f"before → after, {len(values)} label{'s' if len(values) > 1 else ''}", False))
+        items.append(("Mean Dice", text, f"before → after, {wording.count_of(len(values), 'label')}", False))
     if deformation is not None:
         whole = deformation.whole
         if whole.minimum is not None:
             text = f"{wording.number(whole.minimum, 3)} to {wording.number(whole.maximum, 3)}"
             items.append(("Jacobian determinant", text, "smallest to largest", False))
-        note = (
-            f"of {whole.voxels:,}" if not whole.folded else f"of {whole.voxels:,}: {wording.share(whole.folded, whole.voxels)}"
-        )
+        note = f"of {whole.voxels:,}" + (f": {wording.share(whole.folded, whole.voxels)}" if whole.folded else "")
         items.append(("Folded voxels", f"{whole.folded:,}", note, whole.folded > 0))
         if deformation.longest is not None:
             items.append(("Largest displacement", f"{wording.number(deformation.longest, 3)} mm", "the longest vector", False))
-    style = {False: "fine", True: "warn"}
-    return "".join(
-        f'<div><dt>{name}</dt><dd class="{style[warn]}">{value}<small>{note}</small></dd></div>'
-        for name, value, note, warn in items
-    )
+    return items
 
 
 def _title(name: str) -> str:
-    """A measure's name as people read it: "Mean squares" of mean_squares."""
+    """Returns a measure's name as people read it: "Mean squares" of mean_squares."""
     text = str(name).replace("_", " ")
     return text[:1].upper() + text[1:]
 
 
-def _change(before: float, after: float) -> str:
-    return f"{wording.number(float(before))} → {wording.number(float(after))}"
-
-
-def _deformation(data: ReportData, deformation: Deformation | None) -> str:
+def _extremes(data: ReportData, deformation: Deformation | None) -> list[tuple[str, _Extremes]]:
     if deformation is None:
-        return ""
-    tables = [_extremes("In the whole image", data, deformation.whole)]
+        return []
+    tables = [("In the whole image", _table_of(data, deformation.whole))]
     if deformation.inside is not None:
-        tables.append(_extremes("Inside the fixed image’s mask", data, deformation.inside))
-    return (
-        '<section aria-labelledby="deformation-title"><h2 id="deformation-title">Deformation</h2>'
-        '<p class="explain">The Jacobian’s determinant is how many times its volume a voxel of the fixed image takes '
-        "in the moving image: "
-        "above 1 it takes more, below 1 less. At 0 and below, space is folded.</p>".replace(
-            "volume", "volume" if data.dimension == 3 else "area"
-        )
-        + f'<div class="pair">{"".join(tables)}</div></section>'
-    )
+        tables.append(("Inside the fixed image’s mask", _table_of(data, deformation.inside)))
+    return tables
 
 
-def _extremes(title: str, data: ReportData, extremes: jacobian.Extremes) -> str:
-    rows = []
-    for name, value, index in (
-        ("Smallest", extremes.minimum, extremes.minimum_at),
-        ("Largest", extremes.maximum, extremes.maximum_at),
-    ):
+def _table_of(data: ReportData, found: jacobian.Extremes) -> _Extremes:
+    rows: list[tuple[str, Optional[float], str, str]] = []
+    for name, value, index in (("Smallest", found.minimum, found.minimum_at), ("Largest", found.maximum, found.maximum_at)):
         if value is None or index is None:
-            rows.append(f"<tr><th>{name}</th><td>no finite value</td></tr>")
+            rows.append((name, None, "", ""))
             continue
         place = f"voxel {wording.row(index, 0)}; {wording.row(data.point(index), wording.length_decimals(data.spacing))} mm"
-        goto = ",".join(map(str, index))
-        rows.append(
-            f'<tr><th>{name}</th><td>{wording.number(value)} <button type="button" data-goto="{goto}" '
-            f'aria-label="Show the {name.lower()} determinant">Show</button><br><span class="quiet">{place}</span></td></tr>'
-        )
-    if extremes.usual:
-        low, high = (wording.number(v, 3) for v in extremes.usual)
-        rows.append(f"<tr><th>98 % of voxels</th><td>{low} to {high}</td></tr>")
-    warn = ' class="warn"' if extremes.folded else ""
-    rows.append(
-        f"<tr><th>Folded voxels</th><td><span{warn}>{extremes.folded:,}</span> of {extremes.voxels:,} "
-        f"({wording.share(extremes.folded, extremes.voxels)})</td></tr>"
-    )
-    if extremes.not_finite:
-        rows.append(f'<tr><th>Not finite</th><td class="warn">{extremes.not_finite:,} voxels, left out above</td></tr>')
-    return f'<table class="facts"><caption>{title}</caption><tbody>{"".join(rows)}</tbody></table>'
+        rows.append((name, value, place, ",".join(map(str, index))))
+    return _Extremes(rows, found.usual, found.folded, found.voxels, found.not_finite)
 
 
-def _histogram_text(data: ReportData) -> str:
-    where = (
-        "inside the fixed image’s mask" if data.fixed_mask is not None and np.any(data.fixed_mask) else "in the whole image"
-    )
-    return (
-        f"How often each pair of intensities occurs {where}: the sharper, the better the one foretells the other. "
-        "Both have the same scale, which is logarithmic."
-    )
+def _costs(data: ReportData) -> list[tuple[str, str, int, float, float]]:
+    """Returns stages, levels, numbers of iterations, and the first and the last cost."""
+    return [
+        (str(name), str(level), len(costs), float(costs[0]), float(costs[-1]))
+        for name, _, levels in data.stages
+        for level, costs in levels
+        if len(costs)
+    ]
 
 
-def _costs(data: ReportData) -> str:
-    with_costs = [(name, levels) for name, _, levels in data.stages if any(len(costs) for _, costs in levels)]
-    if not with_costs:
-        return ""
-    rows = []
-    for name, levels in with_costs:
-        for level, costs in levels:
-            if not len(costs):
-                continue
-            first, last = (wording.number(float(costs[k]), 6) for k in (0, -1))
-            rows.append(
-                f'<tr><td>{escape(str(name))}</td><td>{escape(str(level))}</td><td class="number">{len(costs)}</td>'
-                f'<td class="number">{first}</td><td class="number">{last}</td></tr>'
-            )
-    return (
-        '<section aria-labelledby="costs-title"><h2 id="costs-title">Cost</h2>'
-        '<p class="explain">The cost that each stage made smaller, by iteration. Levels are of different grids: compare within a level. '
-        "Linear stages have one value for each level, the least that was found there.</p>"
-        '<div class="charts two" id="costs"></div>'
-        '<details><summary>First and last cost of each level</summary><div class="scroll">'
-        '<table class="plain"><thead><tr><th>Stage</th><th>Level</th><th class="number">Iterations</th>'
-        '<th class="number">First cost</th>'
-        f'<th class="number">Last cost</th></tr></thead><tbody>{"".join(rows)}</tbody></table></div></details></section>'
-    )
+def _measures(data: ReportData) -> list[tuple[str, str, list[tuple[str, str, str, str]]]]:
+    """Returns tables, each with its title and what its numbers mean. Rows are of a name, before, after, and the change."""
+    tables = [
+        ("Similarity", data.similarity_text, [_similarity_row(name, *values) for name, values in data.similarity.items()]),
+        ("Dice’s coefficient by label", "", [_dice_row(name, *values) for name, values in data.dice.items()]),
+    ]
+    return [table for table in tables if table[2]]
 
 
-def _measures(data: ReportData) -> str:
-    if not data.similarity and not data.dice:
-        return ""
-    tables = []
-    for title, values, decimals, text in (
-        ("Similarity", data.similarity, None, data.similarity_text),
-        ("Dice’s coefficient by label", data.dice, 3, ""),
-    ):
-        if not values:
-            continue
-        rows = []
-        for name, (before, after) in values.items():
-            before, after = float(before), float(after)
-            shown = _title(name) if decimals is None else str(name)
-            show = wording.number if decimals is None else (lambda v: wording.fixed(v, 3))
-            difference = wording.signed(after - before, 3) if decimals is None else wording.fixed(after - before, 3)
-            if decimals is not None and after > before:
-                difference = "+" + difference
-            rows.append(
-                f'<tr><th scope="row">{escape(shown)}</th><td class="number">{show(before)}</td>'
-                f'<td class="number">{show(after)}</td><td class="number">{difference}</td></tr>'
-            )
-        explained = f'<p class="explain">{escape(text)}</p>' if text else ""
-        tables.append(
-            f'<div><h3>{title}</h3>{explained}<div class="scroll"><table class="plain"><thead><tr><th></th><th class="number">Before</th>'
-            '<th class="number">After</th><th class="number">Change</th></tr></thead>'
-            f"<tbody>{''.join(rows)}</tbody></table></div></div>"
-        )
-    return (
-        '<section aria-labelledby="measures-title"><h2 id="measures-title">Before and after</h2>'
-        f'<div class="pair">{"".join(tables)}</div></section>'
-    )
+def _similarity_row(name: str, before: float, after: float) -> tuple[str, str, str, str]:
+    before, after = float(before), float(after)
+    return _title(name), wording.number(before), wording.number(after), wording.signed(after - before, 3)
 
 
-def _times(data: ReportData) -> str:
-    if not data.stages:
-        return ""
+def _dice_row(name: str, before: float, after: float) -> tuple[str, str, str, str]:
+    before, after = float(before), float(after)
+    sign = "+" if after > before else ""
+    return str(name), wording.fixed(before, 3), wording.fixed(after, 3), sign + wording.fixed(after - before, 3)
+
+
+def _times(data: ReportData) -> list[tuple[str, float, float]]:
+    """Returns stages, their times, and how long their bars are, per cent."""
     times = [(str(name), float(milliseconds)) for name, milliseconds, _ in data.stages]
     longest = max((t for _, t in times if math.isfinite(t)), default=0) or 1
-
-    def percent(t: float) -> float:
-        return max(0.0, 100 * t / longest) if math.isfinite(t) else 0.0
-
-    rows = "".join(
-        f'<tr><th scope="row">{escape(name)}</th><td class="length"><i style="width:{percent(t):.2f}%"></i></td>'
-        f'<td class="number">{wording.duration(t)}</td></tr>'
-        for name, t in times
-    )
-    total = wording.duration(sum(t for _, t in times))
-    return (
-        '<section aria-labelledby="times-title"><h2 id="times-title">Time by stage</h2>'
-        f'<table class="times"><tbody>{rows}</tbody><tfoot><tr><th scope="row">Total</th><td></td>'
-        f'<td class="number">{total}</td></tr></tfoot></table></section>'
-    )
-
-
-def _command(data: ReportData) -> str:
-    if not data.command:
-        return ""
-    return (
-        '<p class="explain">This command repeats the registration:</p><div class="command">'
-        f'<pre id="command">{escape(data.command)}</pre><button type="button" id="copy">Copy</button></div>'
-    )
+    return [(name, t, max(0.0, 100 * t / longest) if math.isfinite(t) else 0.0) for name, t in times]
 
 
 def _made_of(data: ReportData) -> list[tuple[str, str]]:
-    """When and where it was made, and of which files."""
+    """Returns when and where it was made, and of which files."""
     rows = [("Date", data.date)] if data.date else []
     rows += [(f"{str(name).replace('_', ' ').capitalize()} file", str(path)) for name, path in data.files.items()]
     return [*rows, ("Device", data.device or "not told")]
 
 
-def _facts(rows: list[tuple[str, str]]) -> str:
-    return "".join(f"<tr><th>{escape(name)}</th><td>{escape(value)}</td></tr>" for name, value in rows)
-
-
-def _grid(data: ReportData) -> str:
+def _grid(data: ReportData) -> list[tuple[str, str]]:
     matrix = data.direction_matrix
     rows = [
         ("Size", " × ".join(map(str, data.size)) + " voxels"),
@@ -310,4 +194,4 @@ def _grid(data: ReportData) -> str:
         tilt = geometry.tilt(matrix)
         if tilt > 0.5:
             rows.append(("Tilt", f"{tilt:.0f}° between the image’s axes and the patient’s; slices are along the image’s"))
-    return _facts(rows)
+    return rows

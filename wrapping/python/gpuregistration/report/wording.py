@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Numbers as people read them."""
+"""Writes numbers as people read them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 
 def number(value: float | None, digits: int = 4) -> str:
-    """A number of so many significant digits, with a true minus sign."""
+    """Writes a number with `digits` significant digits and a true minus sign."""
     if value is None:
         return "–"
     if not math.isfinite(value):
@@ -24,25 +24,25 @@ def number(value: float | None, digits: int = 4) -> str:
 
 
 def trimmed(value: float, digits: int = 6) -> str:
-    """A number without zeros at its end."""
+    """Writes a number without zeros at its end."""
     return f"{float(value) + 0.0:.{digits}g}".replace("-", "−")
 
 
 def signed(value: float, digits: int = 3) -> str:
-    """A difference, with its sign."""
+    """Writes a difference with its sign."""
     text = number(value, digits)
     return f"+{text}" if value > 0 else text
 
 
 def fixed(value: float, decimals: int) -> str:
-    """A number of so many decimals, with a true minus sign."""
+    """Writes a number with `decimals` decimals and a true minus sign."""
     if not math.isfinite(value):
         return number(value)
     return f"{value:,.{decimals}f}".replace("-", "−")
 
 
 def duration(milliseconds: float) -> str:
-    """A time: ms below a second, s below two minutes, then minutes and seconds."""
+    """Writes a time: in ms below a second, in s below two minutes, then in minutes and seconds."""
     if not math.isfinite(milliseconds):
         return "not known"
     if milliseconds < 1000:
@@ -54,22 +54,27 @@ def duration(milliseconds: float) -> str:
 
 
 def length_decimals(spacing: Iterable[float]) -> int:
-    """How many decimals of mm tell less than a voxel of such edges: one where they are of some tenths of a mm at least."""
+    """Returns how many decimals of mm tell less than a voxel with edges of `spacing`: one, or more for voxels below a tenth of a mm."""
     return min(20, 1 + max(0, math.floor(-math.log10(min(spacing)))))
 
 
 def row(values: Iterable[float], decimals: int | None = None) -> str:
-    """Coordinates, one after another."""
+    """Writes coordinates, separated by commas."""
     if decimals is None:
         return ", ".join(trimmed(v) for v in values)
     return ", ".join(f"{float(v):.{decimals}f}".replace("-", "−") for v in values)
 
 
 def share(part: int, whole: int) -> str:
-    """A part of a whole in per cent."""
+    """Writes a part of a whole in per cent."""
     if not whole:
         return "0 %"
     percent = 100 * part / whole
     if part and percent < 0.01:
         return "below 0.01 %"
     return f"{percent:.3g} %"
+
+
+def count_of(number: int, what: str) -> str:
+    """Returns a number of things, such as "1 pair", or "1,200 pairs"."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"

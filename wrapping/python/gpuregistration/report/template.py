@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pages of HTML, out of templates in the folders `page` of this package and of the cohorts'. All that a template shows is escaped."""
+
+from __future__ import annotations
+
+import functools
+from importlib import resources
+from pathlib import PurePath
+from typing import Any
+
+from . import wording
+
+_PACKAGES = ("gpuregistration.report", "gpuregistration.cohort")
+
+
+def render(name: str, **parts: Any) -> str:
+    """Renders a template.
+
+    Args:
+        name: of its file.
+        parts: what stands in it by these names. Text is escaped, but for what safe() has marked.
+
+    Raises:
+        ImportError: Jinja2 is not installed.
+    """
+    text: str = _environment().get_template(name).render(**parts)
+    return text
+
+
+def safe(text: str) -> Any:
+    """Marks a text that is HTML, or a script, and holds nothing of a user's."""
+    from markupsafe import Markup
+
+    return Markup(text)
+
+
+@functools.lru_cache(maxsize=1)
+def _environment() -> Any:
+    # It takes a tenth of a second, which nobody waits for who writes no page.
+    import jinja2
+
+    environment = jinja2.Environment(
+        loader=jinja2.FunctionLoader(_find_file),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(
+        duration=wording.duration, fixed=wording.fixed, number=wording.number, share=wording.share, count_of=wording.count_of
+    )
+    environment.globals["own_file"] = lambda name: safe(_read_file(name))
+    return environment
+
+
+def _read_file(name: str) -> str:
+    """Reads a file that pages are made of: a template, a style or a script."""
+    found = _find_file(name)
+    if found is None:
+        raise FileNotFoundError(name)
+    return found
+
+
+def _find_file(name: str) -> Any:
+    for package in _PACKAGES:
+        file = resources.files(package).joinpath("page", PurePath(name).name)
+        if file.is_file():
+            return file.read_text(encoding="utf-8")
+    return None
