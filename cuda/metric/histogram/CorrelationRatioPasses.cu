@@ -12,6 +12,9 @@ namespace gpureg
 
 namespace
 {
+template <>
+constexpr bool HasBorderWeights<CorrelationRatioArguments> = true;
+
 // The bins are few.
 constexpr int TableLanes = 256;
 

@@ -17,6 +17,9 @@ namespace gpureg
 
 namespace
 {
+template <>
+constexpr bool HasBorderWeights<CorrelationRatioArguments> = true;
+
 // Of ConflictFree, unless others are set; the other schemes' are Lanes.
 constexpr int WorkloadLanes = 256;
 constexpr int WorkloadBlocks = 6;

@@ -7,6 +7,12 @@
 namespace gpureg
 {
 
+namespace
+{
+template <>
+constexpr bool HasFieldVariants<MattesArguments> = true;
+} // namespace
+
 template <>
 std::unique_ptr<MattesPasses>
 MakePassesOn<DeviceKind::Cuda, MattesPasses>(Queue & queue)

@@ -10,8 +10,6 @@
 #include "kernels/core/LaneReduction.h"
 #include "kernels/metric/samples/ForceKernels.h"
 
-#include <type_traits>
-
 namespace gpureg
 {
 
@@ -52,11 +50,13 @@ constexpr int PreciseChainedVariant = -5;
 constexpr int PlainBorderVariant = ReadsQuads | WeighsBorder;
 constexpr int BorderVariant = -3;
 
+/** Whether a metric weighs the border, and has those two more: its own file says so. */
 template <typename TArguments>
-constexpr bool HasBorderWeights = std::is_same<TArguments, CorrelationRatioArguments>::value;
+constexpr bool HasBorderWeights = false;
 
+/** Whether a metric has kernels of its own for displacement fields: its own file says so. */
 template <typename TArguments>
-constexpr bool HasFieldVariants = std::is_same<TArguments, MattesArguments>::value;
+constexpr bool HasFieldVariants = false;
 
 template <int VVariant>
 __device__ __forceinline__ int
