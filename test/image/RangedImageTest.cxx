@@ -152,7 +152,7 @@ public:
     : values(static_cast<std::size_t>(count))
     , m_Backend(gpureg::GetBackend(device))
     , queue(m_Backend->CreateQueue())
-    , passes(MakePasses<ImagePasses>(*queue))
+    , passes(gpureg::MakePasses<gpureg::ImagePasses>(*queue))
     , m_Loaded(device)
     , ranged(*queue, device)
   {

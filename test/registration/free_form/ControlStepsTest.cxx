@@ -52,7 +52,7 @@ public:
   explicit Passes(const std::string & device, std::int64_t threads = 2)
     : m_Backend(gpureg::GetBackend(device))
     , m_Queue(m_Backend->CreateQueue())
-    , m_Passes(MakePasses<ControlStepPasses>(*m_Queue))
+    , m_Passes(gpureg::MakePasses<gpureg::ControlStepPasses>(*m_Queue))
   {
     m_Queue->parallelFor = OnThreads(threads);
   }
