@@ -15,6 +15,7 @@
 #include "kernels/metric/samples/PreciseGrid.h"
 #include "kernels/transform/ChainSlopes.h"
 #include "kernels/metric/samples/SampleChain.h"
+#include "kernels/core/LaneLimits.h"
 #include "kernels/metric/samples/SamplePartition.h"
 #include "kernels/core/Evaluated.h"
 #include "kernels/metric/histogram/Histogram.h"
