@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Runs a program, and fails unless it ends with an exit code and prints what a regular expression matches. ctest's property
+# Runs a program. Fails unless the exit code is N and the output, of both streams, matches a regular expression. ctest's property
 # PASS_REGULAR_EXPRESSION does not look at exit codes.
 #   cmake -DOUTPUT=REGULAR_EXPRESSION -DEXIT_CODE=N -P ExpectOutput.cmake -- PROGRAM [ARGUMENT…]
 set(command "")
