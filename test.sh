@@ -8,6 +8,34 @@ cd "$(dirname "$0")"
 . tools/setup.sh
 shared=${GPUREG_TEST_ARCHIVES:-../shared}
 
+# start COMMAND…: runs it beside what follows. finish waits for it and prints what it said; fails if it failed.
+start() {
+  mkdir -p build
+  "$@" > build/started.log 2>&1 &
+  started=$!
+}
+finish() {
+  wait "$started" || fail "$(cat build/started.log)"
+  cat build/started.log
+}
+
+# mold links in a quarter of the time, where the compiler knows it.
+packages+=(mold)
+use_mold() {
+  ! c++ -fuse-ld=mold -Wl,--version &> /dev/null ||
+    configure_options+=(-DCMAKE_{EXE,SHARED,MODULE}_LINKER_FLAGS=-fuse-ld=mold)
+}
+
+# Where there is no GPU, CUDA code is compiled only to see that it compiles: where nvcc can leave most of its optimisation out, in a
+# ninth of the time.
+compile_cuda_quickly() {
+  local flags=${CUDAFLAGS-}
+  if [ "$(cuda_architecture)" = 90-virtual ] && [[ $("${CUDACXX:-nvcc}" --help 2> /dev/null) == *--Ofast-compile* ]]; then
+    flags+=" --Ofast-compile=max"
+  fi
+  configure_options+=("-DCMAKE_CUDA_FLAGS=$flags")
+}
+
 # configure_quickly FOLDER [ARGUMENTS]: against another ITK than the first build, which is what users get: its warnings in a
 # part of the time. What knows no ITK is taken from the first build. ITK's wrapping optimizes at link time, for most of a minute,
 # where the build type is Release.
@@ -30,34 +58,43 @@ register_with_itk() {
   LD_LIBRARY_PATH=${2%/cmake/*}${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} "build/versions/$1/bin/RegisterTwoImages"
 }
 
-test_other_itk_versions() {
+# Other versions of ITK: archives of installed ones, each unpacked into a folder of its name.
+itk_versions=("$shared"/itk-versions/*.tar.xz)
+
+unpack_itk_versions() {
   local archive folder
-  for archive in "$shared"/itk-versions/*.tar.xz; do
-    if [ ! -e "$archive" ]; then
-      echo "skipped: other versions of ITK, for there is no $archive"
-      return
-    fi
-    folder=$PWD/build/versions/$(basename "$archive" .tar.xz)-installed
-    if [ ! -e "$folder/.complete" ]; then
+  for archive in "${itk_versions[@]}"; do
+    folder=build/versions/$(basename "$archive" .tar.xz)-installed
+    if [ -e "$archive" ] && [ ! -e "$folder/.complete" ]; then
       mkdir -p "$folder"
       tar -C "$folder" --strip-components=1 -xJf "$archive"
       touch "$folder/.complete"
     fi
-    register_with_itk "$(basename "$archive" .tar.xz)" "$(echo "$folder"/lib/cmake/ITK-*)"
+  done
+}
+
+test_other_itk_versions() {
+  local archive name
+  for archive in "${itk_versions[@]}"; do
+    if [ ! -e "$archive" ]; then
+      echo "skipped: other versions of ITK, for there is no $archive"
+      return
+    fi
+    name=$(basename "$archive" .tar.xz)
+    register_with_itk "$name" "$(echo "$PWD/build/versions/$name-installed"/lib/cmake/ITK-*)"
   done
 }
 
 # ITK's build tree with Python wrapping, and the source tree beside it.
 itk_tree_archive=$(echo "$shared"/itk-python/*.tar.xz)
 
-# unpack_itk_tree FOLDER: in FOLDER/tree, where the build tree is. It can only stand where it was built: the
-# archive says where.
+# Unpacks it, and writes into build/python/tree where it is: it can only stand where it was built, and the archive says where.
 unpack_itk_tree() {
-  mkdir -p "$1"
-  [ -e "$1/tree" ] ||
+  mkdir -p build/python
+  [ -e build/python/tree ] ||
     tar -tJf "$itk_tree_archive" | awk '/\/CMakeCache.txt$/ && (!n || length < n) { n = length; t = $0 }
-                                        END { sub("/CMakeCache.txt$", "", t); print "/" t }' > "$1/tree"
-  [ -e "$(cat "$1/tree")/CMakeCache.txt" ] || tar -C / -xJf "$itk_tree_archive"
+                                        END { sub("/CMakeCache.txt$", "", t); print "/" t }' > build/python/tree
+  [ -e "$(cat build/python/tree)/CMakeCache.txt" ] || tar -C / -xJf "$itk_tree_archive"
 }
 
 # As an ITK external module: against an ITK build tree, with Python wrapping.
@@ -68,8 +105,6 @@ test_external_module() {
     return
   fi
   say "ITK build tree: external module, Python"
-  install_packages castxml swig python3-dev python3-numpy ocl-icd-opencl-dev
-  unpack_itk_tree build/python
   tree=$(cat build/python/tree)
   configure_quickly build/python -DITK_DIR="$tree" \
             -DCMAKE_RUNTIME_OUTPUT_DIRECTORY="$PWD/build/python/bin" -DPython3_EXECUTABLE=/usr/bin/python3 \
@@ -94,7 +129,6 @@ link_all_but() {
 test_remote_module() {
   local folder=$PWD/build/remote itk=${GPUREG_ITK_SOURCE-}
   if [ -z "$itk" ] && [ -e "$itk_tree_archive" ]; then
-    unpack_itk_tree build/python
     itk=$(sed -n 's/^CMAKE_HOME_DIRECTORY:INTERNAL=//p' "$(cat build/python/tree)/CMakeCache.txt")
   fi
   if [ -z "$itk" ]; then
@@ -120,28 +154,29 @@ test_remote_module() {
 # test_external_and_remote_module: both at once. ITK's configure step keeps one processor busy for a minute and a half, and so do
 # wrapping's steps in turn. What the second says comes when the first is through.
 test_external_and_remote_module() {
-  local remote log=$PWD/build/remote.log
-  [ ! -e "$itk_tree_archive" ] || unpack_itk_tree build/python
-  test_remote_module > "$log" 2>&1 &
-  remote=$!
+  start test_remote_module
   test_external_module
-  wait "$remote" || fail "Modules/Remote: $(cat "$log")"
-  cat "$log"
+  finish
+}
+
+# What the Python package's tests need: Debian's Python and what Debian has for it; pip for the rest; a browser that opens reports.
+make_python_environment() {
+  local venv=build/python-package/venv
+  install_packages python3-dev python3-venv python3-numpy python3-pil python3-jinja2 python3-nibabel python3-pytest chromium fonts-dejavu-core
+  [ -e "$venv/bin/pip" ] || /usr/bin/python3 -m venv --system-site-packages "$venv"
+  "$venv/bin/pip" install --quiet 'scikit-build-core>=0.10' 'nanobind>=2.2' 'SimpleITK>=2.2' 'itk>=5.3' 'pydicom>=2.3' 'distributed>=2024.8' \
+    dask-jobqueue 'isal>=1.5' pytest-xdist mypy
 }
 
 # The Python package and the command gpureg, on the host and on OpenCL's devices: the package's project builds its bindings, and
-# takes the engine from the first build. Debian's Python and what Debian has for it; pip for the rest; a browser that opens reports.
+# takes the engine from the first build.
 test_python_package() {
   local folder=$PWD/build/python-package launcher="$PWD/tools/take-object.sh;package;$PWD/build;$PWD/build/python-package/build"
-  install_packages python3-dev python3-venv python3-numpy python3-pil python3-jinja2 python3-nibabel python3-pytest chromium fonts-dejavu-core
   say "The Python package"
   mkdir -p "$folder/build"
-  [ -e "$folder/venv/bin/pip" ] || /usr/bin/python3 -m venv --system-site-packages "$folder/venv"
-  "$folder/venv/bin/pip" install --quiet 'scikit-build-core>=0.10' 'nanobind>=2.2' 'SimpleITK>=2.2' 'itk>=5.3' 'pydicom>=2.3' 'distributed>=2024.8' \
-    dask-jobqueue 'isal>=1.5' pytest-xdist mypy
   # As in configure_quickly.
   find "$folder/build" -path '*/GPURegistration.dir/*.o' -delete
-  CMAKE_ARGS="-DCMAKE_CUDA_ARCHITECTURES=$(cuda_architecture) '-DCMAKE_CXX_FLAGS_RELEASE=-O0 -DNDEBUG' \
+  CMAKE_ARGS="-DCMAKE_CUDA_ARCHITECTURES=$(cuda_architecture) ${configure_options[*]@Q} '-DCMAKE_CXX_FLAGS_RELEASE=-O0 -DNDEBUG' \
               '-DCMAKE_CXX_COMPILER_LAUNCHER=$launcher' '-DCMAKE_CUDA_COMPILER_LAUNCHER=$launcher'" \
     SKBUILD_BUILD_DIR="$folder/build" "$folder/venv/bin/pip" install --quiet --no-build-isolation --no-deps .
   GPUREG_TEST_PROGRAMS=$PWD/build/bin "$folder/venv/bin/python" -m pytest -q -rs -p no:cacheprovider \
@@ -173,9 +208,20 @@ test_layers() {
   tools/check-layers.py
 }
 
+# Fetches and unpacks, which keeps less than one processor busy, what the parts after the first build need.
+prepare() {
+  make_python_environment
+  unpack_itk_versions
+  if [ -e "$itk_tree_archive" ]; then
+    install_packages castxml swig python3-dev python3-numpy ocl-icd-opencl-dev
+    unpack_itk_tree
+  fi
+}
+
 case ${1-} in
   --sanitize)
     install_packages "${packages[@]}"
+    use_mold
     say "Building with sanitizers"
     configure --preset sanitize
     build build-sanitize
@@ -184,14 +230,18 @@ case ${1-} in
     ;;
   '')
     install_packages "${packages[@]}"
+    use_mold
+    compile_cuda_quickly
     test_format
     test_layers
+    start prepare
     say "Building, without warnings"
     configure --preset release -DCMAKE_COMPILE_WARNING_AS_ERROR=ON -DGPURegistration_FEW_STAND_INS=OFF \
               -DGPURegistration_QUICK_PROGRAMS=ON -DGPURegistration_USE_CUDA=AUTO
     build build
     say "Testing"
     ctest --preset release --parallel "$(nproc)"
+    finish
     say "The bundle for machines without ITK"
     tools/portable-bundle.sh build build/bundle
     build/bundle/run GPUDeviceTest --gtest_brief=1

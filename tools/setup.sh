@@ -42,9 +42,13 @@ cuda_architecture() {
   fi
 }
 
+# What every configure step is to be told, too.
+configure_options=()
+
 # configure ARGUMENTS…: cmake, quiet but for which backends it builds, warnings and errors.
 configure() {
-  cmake --log-level=NOTICE --no-warn-unused-cli -DCMAKE_CUDA_ARCHITECTURES="$(cuda_architecture)" "$@" > /dev/null
+  cmake --log-level=NOTICE --no-warn-unused-cli -DCMAKE_CUDA_ARCHITECTURES="$(cuda_architecture)" "${configure_options[@]}" "$@" \
+    > /dev/null
 }
 
 # build FOLDER [TARGET…]: one job a processor, each of which may take 1 GB.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program of ITK's alone, linked to nothing of this module: says of filters of volumes which class New() gives, and
-// what it makes of one, and of the same after other values were written to it.
-#include "WhoseAndSum.h"
+// A program of ITK's alone, linked to nothing of this module: says of filters of volumes which class New() gives, and compares what it
+// makes of an image, and of the same after other values were written to it, with what ITK's own class makes.
+#include "CompareWithITK.h"
 
 #include "itkMultiResolutionPyramidImageFilter.h"
 #include "itkRecursiveGaussianImageFilter.h"
@@ -22,13 +22,16 @@ Fill(ImageType & image, int modulus)
 }
 
 template <typename TFilter>
-void
-Run(ImageType & image)
+Outcome
+Run()
 {
-  Fill(image, 97);
+  const auto image = ImageType::New();
+  image->SetRegions(itk::Size<3>{ { 20, 16, 12 } });
+  image->Allocate();
+  Fill(*image, 97);
   const auto filter = TFilter::New();
-  filter->SetInput(&image);
-  PrintWhoseAndSums(*filter, 0, [&image] { Fill(image, 61); });
+  filter->SetInput(image);
+  return UpdateBeforeAndAfter(*filter, [&image] { Fill(*image, 61); });
 }
 
 } // namespace
@@ -36,21 +39,10 @@ Run(ImageType & image)
 int
 main()
 {
-  auto image = ImageType::New();
-  image->SetRegions(itk::Size<3>{ { 20, 16, 12 } });
-  image->Allocate();
-  try
-  {
-    Run<itk::RecursiveGaussianImageFilter<ImageType>>(*image);
-    Run<itk::SmoothingRecursiveGaussianImageFilter<ImageType>>(*image);
-    Run<itk::ShrinkImageFilter<ImageType, ImageType>>(*image);
-    Run<itk::MultiResolutionPyramidImageFilter<ImageType, ImageType>>(*image);
-    Run<itk::RecursiveMultiResolutionPyramidImageFilter<ImageType, ImageType>>(*image);
-  }
-  catch (const itk::ExceptionObject & error)
-  {
-    std::cerr << error << std::endl;
-    return EXIT_FAILURE;
-  }
-  return EXIT_SUCCESS;
+  return CompareWithITK({ Run<itk::RecursiveGaussianImageFilter<ImageType>>,
+                          Run<itk::SmoothingRecursiveGaussianImageFilter<ImageType>>,
+                          Run<itk::ShrinkImageFilter<ImageType, ImageType>>,
+                          Run<itk::MultiResolutionPyramidImageFilter<ImageType, ImageType>>,
+                          Run<itk::RecursiveMultiResolutionPyramidImageFilter<ImageType, ImageType>> },
+                        1e-6);
 }

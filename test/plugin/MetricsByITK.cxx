@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program of ITK's alone, linked to nothing of this module: says of metrics which class New() gives, and their values and
-// derivatives, before and after other values were written to the moving image.
+// A program of ITK's alone, linked to nothing of this module: says of metrics which class New() gives, and compares their values and
+// derivatives, before and after other values were written to the moving image, with those of ITK's own classes.
+#include "CompareWithITK.h"
 #include "StandInMetrics.h"
-#include "WhoseAndSum.h"
 
 #include <cmath>
-#include <cstdlib>
-#include <iomanip>
-#include <iostream>
 
 namespace
 {
@@ -22,48 +19,46 @@ Fill(ImageType & image, double shift)
 }
 
 ImageType::Pointer
-MakeImage()
+MakeImage(double shift)
 {
   const auto image = ImageType::New();
   image->SetRegions(itk::Size<3>{ { 20, 16, 12 } });
   image->Allocate();
-  Fill(*image, 0.0);
+  Fill(*image, shift);
   return image;
 }
 
 void
-PrintValueAndDerivative(const MetricType & metric)
+AddValueAndDerivative(std::vector<Result> & results, const MetricType & metric, const std::string & when)
 {
   MetricType::MeasureType    value;
   MetricType::DerivativeType derivative;
   metric.GetValueAndDerivative(value, derivative);
-  std::cout << std::setprecision(4) << value << ", " << derivative.magnitude();
+  results.push_back({ when + "value", { value } });
+  results.push_back({ when + "derivative", { derivative.begin(), derivative.end() } });
+}
+
+Outcome
+Evaluate(Kind kind)
+{
+  const auto fixed = MakeImage(0.0);
+  const auto moving = MakeImage(0.3);
+  const auto metric = MakeInitialized(kind, fixed, moving);
+  Outcome    outcome{ &typeid(*metric), metric->GetNameOfClass(), {} };
+  AddValueAndDerivative(outcome.results, *metric, "");
+  Fill(*moving, 0.6);
+  AddValueAndDerivative(outcome.results, *metric, "refilled ");
+  return outcome;
 }
 } // namespace
 
 int
 main()
 {
-  const auto fixed = MakeImage();
-  const auto moving = MakeImage();
+  std::vector<Experiment> experiments;
   for (const Kind kind : AllKinds)
   {
-    try
-    {
-      Fill(*moving, 0.3);
-      const auto metric = MakeInitialized(kind, fixed, moving);
-      std::cout << (IsOurs(*metric) ? "another" : "ITK's own") << " metric " << static_cast<int>(kind) << ": ";
-      PrintValueAndDerivative(*metric);
-      Fill(*moving, 0.6);
-      std::cout << ", refilled ";
-      PrintValueAndDerivative(*metric);
-      std::cout << std::endl;
-    }
-    catch (const itk::ExceptionObject & error)
-    {
-      std::cerr << error << std::endl;
-      return EXIT_FAILURE;
-    }
+    experiments.push_back([kind] { return Evaluate(kind); });
   }
-  return EXIT_SUCCESS;
+  return CompareWithITK(experiments, 5e-5);
 }

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+# Runs a program. Fails unless the exit code is N and the output, of both streams, matches a regular expression. ctest's property
+# PASS_REGULAR_EXPRESSION does not look at exit codes.
+#   cmake -DOUTPUT=REGULAR_EXPRESSION -DEXIT_CODE=N -P ExpectOutput.cmake -- PROGRAM [ARGUMENT…]
+set(command "")
+set(is_command FALSE)
+math(EXPR last "${CMAKE_ARGC} - 1")
+foreach(i RANGE ${last})
+  if(is_command)
+    list(APPEND command "${CMAKE_ARGV${i}}")
+  elseif("${CMAKE_ARGV${i}}" STREQUAL "--")
+    set(is_command TRUE)
+  endif()
+endforeach()
+
+execute_process(COMMAND ${command} RESULT_VARIABLE exit_code OUTPUT_VARIABLE output ERROR_VARIABLE output)
+message("${output}")
+if(NOT "${exit_code}" STREQUAL "${EXIT_CODE}")
+  message(FATAL_ERROR "exit code ${exit_code} instead of ${EXIT_CODE}")
+endif()
+if(NOT "${output}" MATCHES "${OUTPUT}")
+  message(FATAL_ERROR "The output does not match: ${OUTPUT}")
+endif()
