@@ -139,7 +139,7 @@ def host() -> str:
             Bar("two cores, every voxel", all_voxels, THREADS),
             Bar("two cores, 200 000 samples", samples, THREADS),
             Bar("16 threads, every voxel", row["host"], THREADS),
-            Bar("H200, every voxel", row["cuda"], OURS),
+            Bar("H100, every voxel", row["cuda"], OURS),
         ],
     )
 
