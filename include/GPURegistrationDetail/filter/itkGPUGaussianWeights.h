@@ -21,7 +21,11 @@ public:
   using Pointer = SmartPointer<Self>;
   itkSimpleNewMacro(Self);
 
-  /** Along an axis of this spacing. \param sigma in its unit.
+  /** Returns the weights of ITK's recursive Gaussian.
+   *  \param order the order of the derivative.
+   *  \param sigma the standard deviation, in the unit of spacing.
+   *  \param normalizesAcrossScale true to normalise across scale, as ITK's filter does.
+   *  \param spacing the spacing of the axis.
    *  \throws ExceptionObject if the spacing is 0. */
   static gpureg::RecursiveGaussian
   Compute(GaussianOrderEnum order, double sigma, bool normalizesAcrossScale, double spacing)

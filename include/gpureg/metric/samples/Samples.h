@@ -221,7 +221,7 @@ struct SampleMapping
   bool forcesFollowChain = false;
   /** True for forces that follow the derivative of the chain itself, if its grids have no jacobians; B-splines may be among the grids. */
   bool derivesChain = false;
-  /** Maps the moving image's indices to points, stored row by row; used if forcesFollowChain or derivesChain is true. */
+  /** Maps the moving image's indices to points, stored row by row; used if forces follow the chain. */
   std::array<double, 9> movingIndexToPoint{};
 };
 
