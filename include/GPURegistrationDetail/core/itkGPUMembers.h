@@ -10,32 +10,32 @@
 #ifdef ITK_WRAPPING_PARSER
 #  define itkGPUStatisticsMembersMacro(use, statistics)
 #else
-#  define itkGPUStatisticsMembersMacro(use, statistics)                         \
-    /** Launches, copies, allocations and times of the last work on a device */ \
-    gpureg::EvaluationStatistics GetEvaluationStatistics() const                \
-    {                                                                           \
-      return statistics;                                                        \
-    }                                                                           \
-    /** Kernel times are measured from the next work on */                      \
-    void SetMeasuresKernelTime(bool on)                                         \
-    {                                                                           \
-      use.SetMeasuresKernelTime(on);                                            \
+#  define itkGPUStatisticsMembersMacro(use, statistics)                                       \
+    /** Returns launches, copies, allocations and times of the last operation on a device. */ \
+    gpureg::EvaluationStatistics GetEvaluationStatistics() const                              \
+    {                                                                                         \
+      return statistics;                                                                      \
+    }                                                                                         \
+    /** Measures kernel times from the next operation on. */                                  \
+    void SetMeasuresKernelTime(bool on)                                                       \
+    {                                                                                         \
+      use.SetMeasuresKernelTime(on);                                                          \
     }
 #endif
 
 /** Declares the public members of a class that computes on a device.
  *  \param use its GPURegistrationDetail::DeviceUse.
  *  \param statistics an expression for the statistics of its last operation. */
-#define itkGPUDeviceMembersMacro(use, statistics)                                            \
-  /** Where to compute; from the next work on. Default: GPUDevice::GetDefault() when made */ \
-  void SetDevice(const GPUDevice & device)                                                   \
-  {                                                                                          \
-    use.SetDevice(*this, device);                                                            \
-  }                                                                                          \
-  const GPUDevice & GetDevice() const                                                        \
-  {                                                                                          \
-    return use.GetDevice();                                                                  \
-  }                                                                                          \
+#define itkGPUDeviceMembersMacro(use, statistics)                                                                   \
+  /** Sets the device, from the next operation on. Default: GPUDevice::GetDefault() of when the object was made. */ \
+  void SetDevice(const GPUDevice & device)                                                                          \
+  {                                                                                                                 \
+    use.SetDevice(*this, device);                                                                                   \
+  }                                                                                                                 \
+  const GPUDevice & GetDevice() const                                                                               \
+  {                                                                                                                 \
+    return use.GetDevice();                                                                                         \
+  }                                                                                                                 \
   itkGPUStatisticsMembersMacro(use, statistics)
 
 /** Declares SetTrustsTimeStamps(bool), GetTrustsTimeStamps(), TrustsTimeStampsOn() and TrustsTimeStampsOff(): whether data on the
