@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An ITK image on a device, and what its values are like.
+// Uploads ITK images to a device, and summarises their values.
 #ifndef itkGPULoadedImage_h
 #define itkGPULoadedImage_h
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What of an image lies in a mask, without asking the mask for each voxel's point.
+// Finds the voxels of an image inside a mask without evaluating the mask at each voxel's point.
 #ifndef itkGPUMaskVoxels_h
 #define itkGPUMaskVoxels_h
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Members that classes of this module have in common. Macros, as ITK's own for members: a base class between ours and
-// ITK's would cost Python what ours inherit, since SWIG leaves out a base that is not wrapped.
+// Declares the members that this module's classes have in common. They are macros, as ITK's own for members: SWIG leaves out a base
+// class that is not wrapped, so that with such a class between ours and ITK's, Python would lose what ours inherit.
 #ifndef itkGPUMembers_h
 #define itkGPUMembers_h
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The weights of a recursive Gaussian, as itk::RecursiveGaussianImageFilter computes them.
+// Computes the weights of a recursive Gaussian by itk::RecursiveGaussianImageFilter.
 #ifndef itkGPUGaussianWeights_h
 #define itkGPUGaussianWeights_h
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Templates' definitions, apart from the header as ITK's are.
+// Defines the templates of itkGPUVolume.h, apart from the header as in ITK.
 #ifndef itkGPUVolume_hxx
 #define itkGPUVolume_hxx
 

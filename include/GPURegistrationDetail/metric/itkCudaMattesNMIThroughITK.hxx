@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CudaMattesNMI for what no device does: the two passes, sample by sample.
+// Computes CudaMattesNMI where no device can: its two passes, sample by sample.
 #ifndef itkCudaMattesNMIThroughITK_hxx
 #define itkCudaMattesNMIThroughITK_hxx
 

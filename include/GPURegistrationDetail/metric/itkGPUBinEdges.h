@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bins between two values, and where in the numbers of a type each begins.
+// Computes bins between two values, and the numbers of a type at which each bin begins.
 #ifndef itkGPUBinEdges_h
 #define itkGPUBinEdges_h
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a sample weighs near the edge of a moving image's buffer: for a device, and in double precision.
+// Weighs samples near the edge of a moving image's buffer: for a device, and in double precision on the host.
 #ifndef itkGPUBorderWeight_h
 #define itkGPUBorderWeight_h
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of its two marginals ITK's joint histogram metric means: asked of ITK itself.
+// Determines, by evaluating it, whether ITK's joint histogram metric swaps its two marginals.
 #ifndef itkGPUJointHistogramMarginals_h
 #define itkGPUJointHistogramMarginals_h
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a metric's adapter does around its own part: Initialize(), and the choice of who evaluates.
+// Does what all metrics' adapters have in common: Initialize(), and the choice between the device and ITK's classes.
 #ifndef itkGPUMetricAdapter_h
 #define itkGPUMetricAdapter_h
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The values of many candidates, parameters of a metric's moving transform, in one call.
+// Computes a metric's values for many candidate parameters of its moving transform in one call.
 #ifndef itkGPUMetricCandidates_h
 #define itkGPUMetricCandidates_h
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the forces of a metric's samples to its derivative by the moving transform's parameters.
+// Computes a metric's derivative with respect to the moving transform's parameters from the forces of its samples.
 #ifndef itkGPUMetricDerivative_h
 #define itkGPUMetricDerivative_h
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a metric's samples lie in the fixed image, if they are all voxels of the virtual domain.
+// Computes where a metric's samples lie in the fixed image, if every voxel of the virtual domain is a sample.
 #ifndef itkGPUMetricFixedGrid_h
 #define itkGPUMetricFixedGrid_h
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a metric's samples are given of the fixed image: made on the device, where it is loaded, or through ITK's own classes.
+// Makes a metric's samples of the fixed image, on a device that has the image or through ITK's own classes.
 #ifndef itkGPUMetricFixedSamples_h
 #define itkGPUMetricFixedSamples_h
 
@@ -237,7 +237,7 @@ private:
     return m_Grid && m_Grid->IsOneGrid();
   }
 
-  /** Lets the device make what samples need, if that gives ITK's numbers. It does not in two cases. Half-way between two voxels, ITK's
+  /** Lets the device make what samples need, if that gives ITK's numbers. Two cases do not. Half-way between two voxels, ITK's
    *  rounding of the point decides which voxel is nearest. And if few samples are in fixed point, or values are doubles, the last digit
    *  of the position counts. */
   void

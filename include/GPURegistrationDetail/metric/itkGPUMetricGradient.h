@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The images' gradients that ITK's metrics make at Initialize(): instead of an image of one, how a device makes it.
+// Describes to a device how to compute the gradients for which ITK's metrics make gradient images at Initialize().
 #ifndef itkGPUMetricGradient_h
 #define itkGPUMetricGradient_h
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every metric asks of its two images before it samples them: on the device, or on the host's threads.
+// Summarises a metric's two images before it samples them, on the device or on the host's threads.
 #ifndef itkGPUMetricImages_h
 #define itkGPUMetricImages_h
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A metric's input: what ITK's objects hold, handed to the engine.
+// Passes a metric's input from ITK's objects to the engine.
 #ifndef itkGPUMetricInput_h
 #define itkGPUMetricInput_h
 
@@ -97,7 +97,7 @@ public:
     m_ResidentMoving.Forget();
   }
 
-  /** Forgets the samples, which are then made anew. They are made quickly, and depend on too much to compare all of it. */
+  /** Forgets the samples, which are then made anew: that is quick, and samples depend on too much to compare all of it. */
   void
   BeginInitialize()
   {

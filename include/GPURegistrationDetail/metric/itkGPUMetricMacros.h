@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the classes of all metrics declare word for word.
+// Declares what the classes of all metrics have in common word for word.
 #ifndef itkGPUMetricMacros_h
 #define itkGPUMetricMacros_h
 

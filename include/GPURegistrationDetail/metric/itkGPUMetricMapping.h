@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a metric's moving transform leads from its samples to the moving image.
+// Describes how a metric's moving transform maps its samples to the moving image.
 #ifndef itkGPUMetricMapping_h
 #define itkGPUMetricMapping_h
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a metric's samples and moving image on the device are made from, to tell whether they are still what ITK holds.
+// Describes what a metric's samples and moving image on the device are made from, to tell whether ITK's objects have changed.
 #ifndef itkGPUMetricSources_h
 #define itkGPUMetricSources_h
 

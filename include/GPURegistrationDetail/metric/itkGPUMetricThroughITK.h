@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What no device does: a metric's samples, one by one, through ITK's own interpolators, transforms, masks and gradients, in
-// double precision.
+// Computes what no device can: a metric's samples, one by one, through ITK's own interpolators, transforms, masks and
+// gradients, in double precision.
 #ifndef itkGPUMetricThroughITK_h
 #define itkGPUMetricThroughITK_h
 

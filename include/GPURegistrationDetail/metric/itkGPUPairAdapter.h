@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the adapters of metrics that are sums over pairs of values share.
+// Holds what the adapters of metrics that are sums over pairs of values have in common.
 #ifndef itkGPUPairAdapter_h
 #define itkGPUPairAdapter_h
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Images and masks of registration methods, on their way to a device.
+// Uploads the images and masks of registration methods.
 #ifndef itkGPURegisteredImage_h
 #define itkGPURegisteredImage_h
 

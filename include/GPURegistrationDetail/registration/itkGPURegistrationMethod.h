@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the adapters of registration methods do with their engines.
+// Calls engines for the ITK classes of registration methods, and converts their settings.
 #ifndef itkGPURegistrationMethod_h
 #define itkGPURegistrationMethod_h
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a metric is given: the samples with what the fixed image says of them, the moving image, and the map from one to
-// the other.
+// Describes the input of a metric: the samples, with their fixed values, the moving image, and the map from samples to the moving image.
 #ifndef gpureg_Samples_h
 #define gpureg_Samples_h
 
